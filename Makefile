@@ -4,6 +4,7 @@
 #   make play     play the sample recordings through the whole device; crash one, and say why
 #   make validate bring the whole stack up, validate it, break it, and write the record, report.json and report.html
 #   make test     build and run every test
+#   make soak     a client under attack for SOAK (1800) seconds (bench/isolation_bench.c)
 #   make bench    measure; one line per figure, and build/bench.json (bench/README.md)
 #   make verdicts plant 480 stalls by seed, live ones too if this is root, and print how each was judged
 #   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize damage)
@@ -84,6 +85,9 @@ mutants:
 	@$(NEED) build check
 	@nice tools/build/mutants.py $(if $(JSON),--json)
 
+soak: build
+	@AEROGPU_SOAK=$(SOAK) $(B)/bench/isolation_bench
+
 bench: build
 	@$(NEED) bench
 	@tools/build/bench.sh $(B)
@@ -106,10 +110,11 @@ format:
 
 # The first of SEEDS lives of the stack that breaks a promise is printed with the command that repeats it.
 SEEDS ?= 1000
+SOAK ?= 1800
 sim: build
 	@$(B)/tools/aerogpu/aerogpu sim --seeds $(SEEDS)
 
 clean:
 	rm -rf build build-*
 
-.PHONY: sim all build run validate play test verdicts dump-proofs check damage fuzz mutants bench kmd-windows deb deb-test format clean
+.PHONY: sim soak all build run validate play test verdicts dump-proofs check damage fuzz mutants bench kmd-windows deb deb-test format clean

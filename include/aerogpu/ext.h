@@ -35,11 +35,18 @@ enum aerogpu_ext_feature_bit {
 /* EXT_CLIENTS: reserved0 of a submit descriptor is the client's number, 0 for none. What a client makes (handles, tokens, contexts)
  * is known to its own submissions only. Surfaces that several clients share are what their guest memory holds: an entry of the
  * allocation table with the flag below is read before the stream, and written back behind it unless it is READONLY. */
+#define AEROGPU_SUBMIT_FLAG_EXT_QUIET                                                                        \
+    (1u << 29) /* its failure is no error of its fence, which is another's */
 #define AEROGPU_SUBMIT_FLAG_EXT_ORDERED                                                                      \
-    (1u << 30) /* begins when the ORDERED ones of other clients before it have ended */
+    (1u << 30) /* begins when those of other clients before it have ended */
 #define AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS                                                                  \
-    (1u << 31) /* all that the client has made goes; the stream may be left out */
+    (1u << 31)                                   /* all that it has made goes; there need be no stream */
 #define AEROGPU_ALLOC_FLAG_EXT_SHARED (1u << 31) /* of an entry of the allocation table */
+
+/* Of EXT_CLIENTS, too: the fences of the last errors, 64 bits each, read only; that of the error which made ERROR_COUNT n is at
+ * [(n - 1) % AEROGPU_EXT_ERRORS]. Else of several errors between two looks only the last would have a fence. */
+#define AEROGPU_EXT_REG_ERROR_FENCES 0x8000u
+#define AEROGPU_EXT_ERRORS           64u
 
 /* SPIR-V: the bytes of CREATE_SHADER_DXBC may be a SPIR-V module: a pixel or compute shader 'main' without inputs, whose only
  * resource is a uniform block at binding 0 (descriptor set 0 for compute, 1 for pixel shaders), which is constant buffer 0.

@@ -204,7 +204,7 @@ static bool retire_head(struct gpu *gpu)
     INVARIANT(q->count && q->offered && e->state == GPU_ENTRY_DONE);                /* 1 */
     INVARIANT(!e->wants_vblank || gpu->in_vblank || gpu->next_vblank == GPU_NEVER); /* 4 */
     INVARIANT(!next || next->sub.id == id + 1);
-    if (e->error)
+    if (e->error && !(e->sub.flags & AEROGPU_SUBMIT_FLAG_EXT_QUIET))
         gpu_latch_error(gpu, e->error, e->cause, fence, "%s", e->message);
     if (e->wants_vblank)
         gpu->in_vblank = false; /* this vblank has had its present */

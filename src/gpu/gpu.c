@@ -220,6 +220,7 @@ void gpu_latch_error(struct gpu *gpu, uint32_t code, enum abi_cause cause, uint6
              gpu->stats.last_error);
     gpu->error_code = code;
     gpu->error_fence = fence;
+    gpu->error_fences[gpu->error_count % AEROGPU_EXT_ERRORS] = fence;
     if (gpu->error_count != UINT32_MAX)
         gpu->error_count++;
     gpu->stats.errors++;

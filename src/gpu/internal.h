@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "aerogpu/ext.h"
 #include "aerogpu/pci.h"
 #include "aerogpu/ring.h"
 #include "base/check.h"
@@ -80,6 +81,7 @@ struct gpu {
     uint32_t irq_status, irq_enable;
     uint32_t error_code, error_count;
     uint64_t error_fence;
+    uint64_t error_fences[AEROGPU_EXT_ERRORS];
     struct gpu_plane_regs scanout, cursor;
 
     /* vblank clock: next_vblank is GPU_NEVER while it stands */

@@ -81,6 +81,11 @@ static uint32_t read_plane(const struct gpu_plane_regs *p, uint32_t offset)
 
 static uint32_t read_reg(const struct gpu *gpu, uint32_t offset)
 {
+    const uint32_t error = (offset - AEROGPU_EXT_REG_ERROR_FENCES) / 8;
+
+    if (offset >= AEROGPU_EXT_REG_ERROR_FENCES && error < AEROGPU_EXT_ERRORS &&
+        gpu->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS))
+        return offset & 4 ? hi(gpu->error_fences[error]) : lo(gpu->error_fences[error]);
     if (!has_register(gpu, offset))
         return 0;
     switch (offset) {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aerogpu/ext.h"
 #include "gpu/internal.h"
 
 #define STREAM_MAX (64u << 20)
@@ -151,7 +150,8 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
     if (gpu->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS))
         e->sub.client = (uint32_t)le64toh(d.reserved0);
     else
-        e->sub.flags &= ~(AEROGPU_SUBMIT_FLAG_EXT_ORDERED | AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS);
+        e->sub.flags &= ~(AEROGPU_SUBMIT_FLAG_EXT_QUIET | AEROGPU_SUBMIT_FLAG_EXT_ORDERED |
+                          AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS);
     gpu->stats.submissions++;
     if (le32toh(d.desc_size_bytes) < sizeof(d) || le32toh(d.desc_size_bytes) > r->stride)
         fail(e, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER,

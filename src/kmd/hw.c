@@ -332,6 +332,8 @@ NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc)
 
     KeAcquireSpinLock(&k->lock, &old);
     desc->desc_size_bytes = sizeof(*desc);
+    if (k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS))
+        desc->flags |= AEROGPU_SUBMIT_FLAG_EXT_QUIET;
     desc->signal_fence = k->submitted; /* a fence that is taken already: it runs and signals nothing new */
     s = enqueue(k, desc);
     check(k);
@@ -425,6 +427,14 @@ static VOID report_faulted(struct kmd *k, ULONGLONG limit, ULONG code)
     }
 }
 
+static VOID report_one_fault(struct kmd *k, ULONGLONG fence, ULONG code)
+{
+    if (fence <= k->completed || fence > k->submitted)
+        return; /* of no submission, or of one that was reported */
+    report_completed(k, fence - 1);
+    report_faulted(k, fence, code);
+}
+
 static VOID on_error(struct kmd *k)
 {
     ULONG code = AEROGPU_ERROR_INTERNAL, count = k->error_count + 1, news;
@@ -445,6 +455,12 @@ static VOID on_error(struct kmd *k)
     k->last_error_fence = fence;
     k->last_error_100ns = kmd_now();
     kmd_log(k, DPFLTR_ERROR_LEVEL, "device error %llu, fence %llx, %llu since the last", code, fence, news);
+    if (k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS) && news <= AEROGPU_EXT_ERRORS) {
+        for (ULONG n = count - news; n != count; n++) /* of what lies between two nothing has failed */
+            report_one_fault(k, kmd_read64(k, AEROGPU_EXT_REG_ERROR_FENCES + n % AEROGPU_EXT_ERRORS * 8),
+                             code);
+        return;
+    }
     /* The latch may run ahead of COMPLETED_FENCE, where a submission of our own follows with the same fence; what is
      * before it is done in any case, for the device retires in order. */
     if (fence <= k->completed || fence > k->submitted)

@@ -99,7 +99,9 @@ static void on_death(void *ctx, const struct exec_death *d, const struct exec_pr
     struct executor *e = ctx;
 
     pthread_mutex_lock(&e->all->lock);
-    e->lost = e->client && e->knows;
+    e->lost =
+        e->client &&
+        (e->knows || !d->by_host); /* by the host: it did not answer a reset, and knew nothing any more */
     e->knows = false;
     pthread_mutex_unlock(&e->all->lock);
     e->all->params.host.died(e->all->params.host.ctx, d, progress);
@@ -124,6 +126,8 @@ static int add(struct executors *x, uint32_t client, struct executor **out, stru
     r = exec_host_create(&n->host, &p, e);
     if (r)
         goto fail;
+    if (client)
+        exec_host_fail_all(n->host); /* 3 */
     if (x->num)
         r = exec_host_copy_map(n->host, x->list[0]->host, e);
     ev.data.fd = exec_host_event_fd(n->host);
@@ -260,6 +264,7 @@ static int get(struct executors *x, uint32_t client, struct executor **out, stru
         return 0;
     if (client && spare && !spare->used && !spare->preparing && x->num < EXECUTORS_MOST - 1) {
         spare->client = client;
+        exec_host_fail_all(spare->host);
         *out = spare;
         return 0;
     }
@@ -317,7 +322,7 @@ int executors_prepare(struct executors *x, uint32_t client, int timeout_ms, stru
         end_start(x);
     }
     if (t) {
-        t->lost = false;
+        t->lost = r && t->client; /* nor does anybody wait for one that does not start */
         t->forgot_ns = 0;
     }
     check(x);

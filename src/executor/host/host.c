@@ -197,6 +197,13 @@ void exec_host_reset(struct exec_host *host)
     exec_supervisor_wake(host);
 }
 
+void exec_host_fail_all(struct exec_host *host)
+{
+    pthread_mutex_lock(&host->lock);
+    host->fails_all = true;
+    pthread_mutex_unlock(&host->lock);
+}
+
 bool exec_host_resetting(struct exec_host *host)
 {
     bool is;
@@ -336,6 +343,8 @@ static bool gather(struct exec_host *host, struct delivery *b)
     if (host->defunct)
         return true;
     if (host->failing) {
+        if (host->fails_all) /* died() has returned */
+            host->defunct_end = host->last;
         fail_up_to(host, b, host->defunct_end, &host->death);
         if (host->first != host->defunct_end)
             return true;

@@ -97,6 +97,9 @@ int exec_host_map(struct exec_host *host, uint64_t gpa, uint64_t size, int fd, u
  * the pages when the submissions before it have completed. -ENOENT if there is no such region. Any thread. */
 int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size);
 
+/* From now on what is submitted before died() returns fails with the executor that died, and does not wait for the next one. */
+void exec_host_fail_all(struct exec_host *host);
+
 /* Maps for `host`, which has nothing yet, what `from` has. Errors as of exec_host_map. */
 int exec_host_copy_map(struct exec_host *host, struct exec_host *from, struct error *e);
 

@@ -71,6 +71,7 @@ struct exec_host {
     struct exec_shared *defunct;
     struct exec_death death;
     uint32_t defunct_done_head, defunct_end; /* submissions before defunct_end fail by it */
+    bool fails_all;                          /* and so does all that is submitted before died() returns */
     bool failing;                            /* died() was called, and they are failing */
 
     struct exec_region *regions[EXEC_HOST_REGIONS]; /* by address */

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* isolation_bench: a client that draws a frame at each vblank, while eight others do what they can to keep it from that: storms of cheap
+ * calls, connections that come and go, descriptors and garbage on the socket, guessed handles, memory up to the quota, malformed
+ * streams, work for the GPU without end, and executors that crash.
+ *
+ *   isolation_wait     p99.9 of the time from a vblank to the frame behind it, pixels in hand, against a period of 60 Hz
+ *   isolation_lost     frames of 1 000 that were not there at the next vblank but one, or never, + 1, against 1
+ *   isolation_pixels   frames with a wrong pixel, + 1, against 1
+ *   isolation_growth   memory of the service after the second half, against after the first; descriptors and threads as before
+ *
+ * AEROGPU_SOAK=SECONDS says how long; 10. With it `make soak` makes hours of it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "bench.h"
+#include "d3dkmt/server.h"
+#include "stack/stack.h"
+#include "umd/umd.h"
+
+enum { STORM_THREADS = 200, STRANGER = 12345, SIZE = 64, WARM_UP_S = 1 };
+
+static char path[64];
+static struct clock wall;
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "isolation_bench: %s: %s\n", what, why);
+    exit(4);
+}
+
+static uint64_t now(void)
+{
+    return clock_now(&wall);
+}
+
+/* ---- the service --------------------------------------------------------- */
+
+/* What happens to the clients of others is no news; a reset is. */
+static void on_event(void *ctx, const struct dxgk_event *event)
+{
+    if (event->id == 4101 || event->id == 0x116 || getenv("AEROGPU_EVENTS"))
+        fprintf(stderr, "isolation_bench: %s %u: %s\n", event->source, event->id, event->text);
+}
+
+static pid_t serve(void)
+{
+    struct d3dkmt_server *server;
+    struct stack *stack;
+    struct error e = {0};
+    int fds[2], sig;
+    char c = 'r';
+    sigset_t term;
+    pid_t pid;
+
+    if (pipe(fds))
+        die("pipe", strerror(errno));
+    pid = fork();
+    if (pid) {
+        close(fds[1]);
+        if (read(fds[0], &c, 1) != 1)
+            die("service", "it did not start");
+        close(fds[0]);
+        return pid;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    log_set_level(LOG_ERROR);
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, NULL);
+    if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE, .on_event = on_event},
+                     &e) ||
+        machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
+        d3dkmt_serve(&server, &(struct d3dkmt_serve_params){stack_dxgk(stack), path, 0666, (gid_t)-1}, &e))
+        die("service", e.text);
+    if (write(fds[1], &c, 1) != 1)
+        _exit(1);
+    sigwait(&term, &sig);
+    d3dkmt_serve_end(server);
+    stack_destroy(stack);
+    _exit(0);
+}
+
+struct usage {
+    unsigned long long bytes;
+    unsigned descriptors, threads;
+};
+
+static unsigned entries(pid_t pid, const char *what)
+{
+    char name[64];
+    unsigned n = 0;
+    DIR *d;
+
+    snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
+    d = opendir(name);
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static struct usage usage_of(pid_t pid)
+{
+    struct usage u = {.descriptors = entries(pid, "fd"), .threads = entries(pid, "task")};
+    unsigned long long total, resident, shared;
+    char name[64];
+    FILE *f;
+
+    snprintf(name, sizeof(name), "/proc/%d/statm", (int)pid);
+    f = fopen(name, "re");
+    if (f && fscanf(f, "%llu %llu %llu", &total, &resident, &shared) == 3)
+        u.bytes = (resident - shared) * 4096;
+    if (f)
+        fclose(f);
+    return u;
+}
+
+/* ---- the attackers ------------------------------------------------------- */
+
+struct app {
+    D3DKMT_HANDLE adapter, device;
+};
+
+static bool app_open(struct app *a)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    D3DKMT_CREATEDEVICE d = {0};
+
+    if (!NT_SUCCESS(D3DKMTOpenAdapterFromHdc(&open)))
+        return false;
+    d.hAdapter = a->adapter = open.hAdapter;
+    if (!NT_SUCCESS(D3DKMTCreateDevice(&d)))
+        return false;
+    a->device = d.hDevice;
+    return true;
+}
+
+static void *cheap_calls(void *arg)
+{
+    const struct app *a = arg;
+
+    for (;;) {
+        D3DKMT_GETDEVICESTATE s = {.hDevice = a->device, .StateType = D3DKMT_DEVICESTATE_EXECUTION};
+        if (!NT_SUCCESS(D3DKMTGetDeviceState(&s)))
+            usleep(1000);
+    }
+    return NULL;
+}
+
+static void storm(struct rng *rng)
+{
+    struct app a;
+    pthread_t t;
+
+    if (app_open(&a))
+        for (int i = 0; i < STORM_THREADS; i++)
+            pthread_create(&t, NULL, cheap_calls, &a);
+    pause();
+}
+
+static void come_and_go(struct rng *rng)
+{
+    struct app a;
+
+    for (;;) {
+        app_open(&a);
+        d3dkmt_disconnect();
+    }
+}
+
+static void garbage(struct rng *rng)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    uint8_t bytes[512];
+
+    snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
+    for (;;) {
+        int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), two[2] = {0, 1};
+        union {
+            char bytes[CMSG_SPACE(sizeof(two))];
+            struct cmsghdr align;
+        } control = {0};
+        struct iovec iov = {bytes, 1 + rng_below(rng, sizeof(bytes))};
+        struct msghdr m = {
+            .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (uint8_t)rng_next(rng);
+        *c = (struct cmsghdr){
+            .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(two))};
+        memcpy(CMSG_DATA(c), two, sizeof(two));
+        if (s >= 0 && !connect(s, (const struct sockaddr *)&to, sizeof(to)))
+            for (int i = 0; i < 4 && sendmsg(s, &m, MSG_NOSIGNAL | MSG_DONTWAIT) > 0; i++)
+                continue;
+        if (s >= 0)
+            close(s);
+    }
+}
+
+static void guess(struct rng *rng)
+{
+    struct app a = {0};
+
+    for (app_open(&a);;) {
+        D3DKMT_QUERYRESOURCEINFO q = {.hDevice = a.device, .hGlobalShare = (D3DKMT_HANDLE)rng_next(rng)};
+        D3DKMT_GETDEVICESTATE s = {.hDevice = (D3DKMT_HANDLE)rng_next(rng),
+                                   .StateType = D3DKMT_DEVICESTATE_EXECUTION};
+        D3DKMTQueryResourceInfo(&q);
+        D3DKMTGetDeviceState(&s);
+    }
+}
+
+/* Has a user-mode device, and a new one whenever that is lost. */
+static struct umd_device *device(struct umd_device *d)
+{
+    if (d && !umd_removed(d))
+        return d;
+    umd_close(d);
+    while (!NT_SUCCESS(umd_open(&d, &(struct umd_params){0})))
+        usleep(10000);
+    return d;
+}
+
+static void hoard(struct rng *rng)
+{
+    struct umd_device *d = NULL;
+
+    for (;;) {
+        struct umd_resource *r;
+        NTSTATUS s = STATUS_SUCCESS;
+        d = device(d);
+        for (int i = 0; i < 500 && NT_SUCCESS(s); i++)
+            s = i % 8 ? umd_buffer(d, &r, 0, NULL, 1 << 20, true)
+                      : umd_finish(d, 1000); /* quotas, not hangs */
+        umd_close(d);
+        d = NULL;
+    }
+}
+
+static void malformed(struct rng *rng)
+{
+    struct umd_device *d = NULL;
+
+    for (;;) {
+        d = device(d);
+        ABI_EMIT(umd_stream(d), DESTROY_SAMPLER, destroy_sampler, .sampler_handle = 99);
+        ABI_EMIT(umd_stream(d), SET_RENDER_TARGETS, set_render_targets, .color_count = 1,
+                 .colors = {(uint32_t)rng_below(rng, 1 << 20)});
+        ABI_EMIT(umd_stream(d), DRAW, draw, .vertex_count = 3, .instance_count = 1);
+        umd_finish(d, 1000);
+    }
+}
+
+/* Draws without end, and is killed again and again by somebody else: the next. */
+static void draw(struct rng *rng)
+{
+    struct umd_device *d = NULL;
+    struct umd_resource *t = NULL;
+
+    for (;;) {
+        if (!d || umd_removed(d)) {
+            d = device(d);
+            if (!NT_SUCCESS(umd_texture(d, &t,
+                                        &(struct umd_texture_params){256, 256, AEROGPU_FORMAT_B8G8R8A8_UNORM,
+                                                                     AEROGPU_RESOURCE_USAGE_RENDER_TARGET})))
+                continue;
+            umd_target(d, t);
+        }
+        umd_clear(d, 1, 0, 0, 1);
+        umd_finish(d, 1000);
+    }
+}
+
+static void (*const attacks[])(struct rng *rng) = {storm, come_and_go, garbage, guess,
+                                                   hoard, malformed,   draw,    draw};
+enum { ATTACKERS = sizeof(attacks) / sizeof(attacks[0]) };
+
+static pid_t attack(unsigned i)
+{
+    struct rng rng = {i + 1};
+    pid_t pid = fork();
+
+    if (pid)
+        return pid;
+    if (!freopen("/dev/null", "w", stderr) || (!geteuid() && (setgid(STRANGER) || setuid(STRANGER))) ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL)) /* after the change of user, which takes it back */
+        _exit(1);
+    attacks[i](&rng);
+    _exit(0);
+}
+
+/* Executors of everybody but the first client crash, one every half second. */
+static void crash_one(pid_t service, pid_t spared)
+{
+    char name[64], text[512] = "";
+    pid_t pid;
+    FILE *f;
+
+    snprintf(name, sizeof(name), "/proc/%d/task/%d/children", (int)service, (int)service);
+    for (DIR *d = opendir("/proc"); d; closedir(d), d = NULL)
+        for (const struct dirent *e; (e = readdir(d));) {
+            int parent = 0;
+            pid = atoi(e->d_name);
+            snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+            f = pid > 0 ? fopen(name, "re") : NULL;
+            if (f && fscanf(f, "%*d (%511[^)]) %*c %d", text, &parent) == 2 && parent == service &&
+                pid != spared && !strncmp(text, "aerogpu-exec", 12)) {
+                fclose(f);
+                kill(pid, SIGSEGV);
+                closedir(d);
+                return;
+            }
+            if (f)
+                fclose(f);
+        }
+}
+
+static pid_t first_executor(pid_t service)
+{
+    char name[64], text[64];
+
+    for (pid_t pid = service + 1; pid < service + 100; pid++) {
+        int parent = 0;
+        FILE *f;
+        snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+        f = fopen(name, "re");
+        if (f && fscanf(f, "%*d (%63[^)]) %*c %d", text, &parent) == 2 && parent == service) {
+            fclose(f);
+            return pid;
+        }
+        if (f)
+            fclose(f);
+    }
+    die("service", "it has no executor");
+    return 0;
+}
+
+/* ---- the client ---------------------------------------------------------- */
+
+struct outcome {
+    double *waits; /* ns */
+    size_t n, max;
+    unsigned lost, wrong, removed;
+};
+
+struct painter {
+    struct umd_device *d;
+    struct umd_resource *t;
+};
+
+static bool painter_open(struct painter *p)
+{
+    p->d = device(p->d);
+    if (!NT_SUCCESS(umd_texture(p->d, &p->t,
+                                &(struct umd_texture_params){SIZE, SIZE, AEROGPU_FORMAT_B8G8R8A8_UNORM,
+                                                             AEROGPU_RESOURCE_USAGE_RENDER_TARGET})))
+        return false;
+    umd_target(p->d, p->t);
+    return true;
+}
+
+static bool frame(struct painter *p, unsigned i, struct outcome *o)
+{
+    static const uint32_t colours[] = {0xFFFF0000, 0xFF00FF00, 0xFF0000FF};
+    uint32_t want = colours[i % 3], *pixels;
+
+    umd_clear(p->d, (float)(want >> 16 & 1), (float)(want >> 8 & 1), (float)(want & 1), 1);
+    if (umd_read(p->t, &pixels, 2000) != STATUS_SUCCESS)
+        return false;
+    for (unsigned k = 0; k < SIZE * SIZE; k++)
+        if (pixels[k] != want) {
+            o->wrong++;
+            break;
+        }
+    free(pixels);
+    return true;
+}
+
+static void frames(struct painter *p, uint64_t end, struct outcome *o, pid_t service, pid_t spared)
+{
+    uint64_t crash = now();
+
+    for (unsigned i = 0; now() < end && o->n < o->max; i++) {
+        D3DKMT_WAITFORVERTICALBLANKEVENT v = {.hAdapter = umd_adapter(p->d), .hDevice = umd_kmt_device(p->d)};
+        bool shown = NT_SUCCESS(D3DKMTWaitForVerticalBlankEvent(&v));
+        uint64_t start = now();
+
+        shown = shown && frame(p, i, o);
+        o->waits[o->n++] = (double)(now() - start);
+        o->lost += !shown || now() - start > 33333333;
+        if (umd_removed(p->d) || !shown) {
+            o->removed += umd_removed(p->d);
+            painter_open(p);
+        }
+        if (spared && now() - crash > NSEC_PER_SEC / 2) {
+            crash_one(service, spared);
+            crash = now();
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *soak = getenv("AEROGPU_SOAK");
+    unsigned seconds = soak ? (unsigned)atoi(soak) : 10;
+    struct outcome o = {.max = 100 * (size_t)seconds + 1000};
+    struct usage half, whole;
+    struct painter p = {0};
+    pid_t service, spared, pids[ATTACKERS];
+    struct bench b;
+
+    bench_init(&b, argc, argv);
+    if (seconds < 2)
+        die("AEROGPU_SOAK", "2 seconds or more");
+    snprintf(path, sizeof(path), "/tmp/aerogpu-isolation-%d.sock", (int)getpid());
+    setenv("AEROGPU_SOCKET", path, 1);
+    clock_init_live(&wall);
+    service = serve();
+    spared = first_executor(service);
+    o.waits = malloc(o.max * sizeof(*o.waits));
+    if (!o.waits || !painter_open(&p))
+        die("the client", "it has no device");
+    frames(&p, now() + WARM_UP_S * NSEC_PER_SEC, &o, service, 0);
+    for (unsigned i = 0; i < ATTACKERS; i++)
+        pids[i] = attack(i);
+    frames(&p, now() + 2 * WARM_UP_S * NSEC_PER_SEC, &o, service, spared);
+    o.n = o.lost = o.wrong = o.removed = 0;
+    frames(&p, now() + seconds * NSEC_PER_SEC / 2, &o, service, spared);
+    half = usage_of(service);
+    frames(&p, now() + seconds * NSEC_PER_SEC / 2, &o, service, spared);
+    whole = usage_of(service);
+    for (unsigned i = 0; i < ATTACKERS; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+    }
+    umd_close(p.d);
+    d3dkmt_disconnect();
+    kill(service, SIGTERM);
+    waitpid(service, NULL, 0);
+    fprintf(
+        stderr,
+        "isolation: %zu frames, %u lost, %u wrong, device removed %u times; service %llu to %llu KiB, %u to %u descriptors, %u to %u threads\n",
+        o.n, o.lost, o.wrong, o.removed, half.bytes >> 10, whole.bytes >> 10, half.descriptors,
+        whole.descriptors, half.threads, whole.threads);
+    bench_report(&b, &(struct bench_figure){.id = "isolation_wait",
+                                            .ours = bench_quantile(o.waits, o.n, 0.999) / 1e6,
+                                            .reference = 1000.0 / 60,
+                                            .unit = "ms",
+                                            .target = 1.2,
+                                            .note = "a period of 60 Hz"});
+    bench_report(&b, &(struct bench_figure){.id = "isolation_lost",
+                                            .ours = 1 + 1000.0 * o.lost / (double)o.n,
+                                            .reference = 1,
+                                            .unit = "frames + 1",
+                                            .target = 1,
+                                            .note = "none of 1 000"});
+    bench_report(&b, &(struct bench_figure){.id = "isolation_pixels",
+                                            .ours = 1 + o.wrong,
+                                            .reference = 1,
+                                            .unit = "frames + 1",
+                                            .target = 1,
+                                            .note = "none"});
+    bench_report(&b, &(struct bench_figure){.id = "isolation_growth",
+                                            .ours = (double)whole.bytes / 1048576,
+                                            .reference = (double)half.bytes / 1048576,
+                                            .unit = "MiB",
+                                            .target = 1.1,
+                                            .note = "the service after half of the time"});
+    free(o.waits);
+    return bench_finish(&b);
+}
