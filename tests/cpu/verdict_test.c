@@ -461,7 +461,7 @@ TEST(bad_dumps_say_what_is_wrong)
         assert_string_equal(e.text, wanted);
     }
     /* a verdict that is saved must not seal what was damaged before */
-    write_dump(file, 1,
+    write_dump(file, 2,
                "INSERT INTO submission VALUES(1, 100300000000, NULL);"
                "INSERT INTO status VALUES(100800000000, 'timeout', '');");
     change(file, "UPDATE status SET time_ns = 100900000000");

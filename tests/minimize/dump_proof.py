@@ -90,7 +90,7 @@ def bug(recording):
     shader_slots = all_of(made, "SELECT slot FROM binding WHERE %s AND kind<>'shader' AND substr(slot, 1, 2) NOT IN ('rt', 'vb', 'ib', 'ds') "
                           'ORDER BY slot' % here)
     what = {'packet': text, 'cause': cause, 'error': re.sub(r'0x[0-9a-f]+|[0-9]+', '', error or ''), 'slots': shader_slots,
-            'shaders': all_of(made, "SELECT what FROM binding WHERE %s AND kind='shader' AND (slot='cs') = %d ORDER BY slot"
+            'shaders': all_of(made, "SELECT replace(what, ' (destroyed)', '') FROM binding WHERE %s AND kind='shader' AND (slot='cs') = %d ORDER BY slot"
                               % (here, text.startswith('DISPATCH'))),
             'fault': ask(made, 'SELECT kind FROM fault')}
     first = ask(made, 'SELECT min(id) FROM submission')[0]
