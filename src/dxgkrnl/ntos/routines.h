@@ -2,10 +2,10 @@
 /* routines.h: the kernel routines that a miniport may import, with the module of Windows 7 x64 that exports each and the
  * highest IRQL that it may be called at.
  *
- * From this table come what a driver's imports are bound to, the limits that the routines check, and the list in
- * docs/kernel-routines.md. Modules: compared with the export list of Windows 7 (tests/wddm/exports.txt). Limits: the "IRQL"
- * row of the routine's page in the WDK's documentation; where what is allowed depends on the arguments (a wait that may time
- * out at once, paged pool), the routine itself checks it, and the limit here is the highest. ANY: there is none.
+ * From this table come what a driver's imports are bound to, and the limits that the routines check. Modules: compared with
+ * the export list of Windows 7 (tests/wddm/exports.txt). Limits: the "IRQL" row of the routine's page in the WDK's
+ * documentation; where what is allowed depends on the arguments (a wait that may time out at once, paged pool), the routine
+ * itself checks it, and the limit here is the highest. ANY_LEVEL: there is none.
  *
  *   R(module, name, limit)   a routine of include/wddm/ntddk.h
  *   C(module, name, limit)   one of the C library, which goes by another name here (dxgk_crt_NAME): its own has another
