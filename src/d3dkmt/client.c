@@ -27,6 +27,7 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/check.h"
 #include "base/fds.h"
 #include "d3dkmt/vblanks.h"
 #include "d3dkmt/views.h"
@@ -46,6 +47,14 @@ static _Thread_local struct {
 } self = {.fd = -1};
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* With `lock`. */
+static void client_check(void)
+{
+    INVARIANT(self.fd < 0 || self.buffer);
+    INVARIANT(self.fd < 0 || self.generation != generation || address.sun_family == AF_UNIX); /* 2 */
+    INVARIANT(!cookie || address.sun_family == AF_UNIX);
+}
 
 static void thread_ends(void *unused)
 {
@@ -146,6 +155,7 @@ static int connection(void)
     int r = 0;
 
     pthread_mutex_lock(&lock);
+    client_check();
     if (self.fd >= 0 && self.generation != generation) {
         close(self.fd);
         self.fd = -1;
@@ -156,6 +166,8 @@ static int connection(void)
     }
     if (self.fd < 0 && !r)
         r = open_connection();
+    INVARIANT(r || (self.fd >= 0 && self.generation == generation));
+    client_check();
     pthread_mutex_unlock(&lock);
     return r;
 }
@@ -186,6 +198,7 @@ void d3dkmt_disconnect(void)
     cookie = 0;
     d3dkmt_view_drop_all();
     d3dkmt_vblanks_unmap();
+    client_check();
     pthread_mutex_unlock(&lock);
     thread_ends(NULL);
 }
@@ -240,6 +253,7 @@ static NTSTATUS locked(D3DKMT_LOCK *l, int fd, const struct wire_header *h)
         return STATUS_NO_MEMORY;
     if (!v->base)
         s = d3dkmt_view_map(v, fd, h->fd_offset, h->fd_size);
+    INVARIANT(!NT_SUCCESS(s) || v->base);
     l->pData = v->base;
     return s;
 }

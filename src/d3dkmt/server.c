@@ -28,6 +28,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/fds.h"
 #include "base/log.h"
 #include "d3dkmt/wire.h"
@@ -69,6 +70,30 @@ struct d3dkmt_server {
     struct connection *connections;
     struct d3dkmt_server_stats stats;
 };
+
+/* With `lock`. */
+static void server_check(const struct d3dkmt_server *s)
+{
+    unsigned connected = 0, spares = 0, open_clients = 0, connections = 0;
+
+    for (const struct connection *c = s->connections; c; c = c->next) {
+        INVARIANT(c->server == s && c->fd >= 0);
+        INVARIANT(!c->client || !atomic_load(&c->done));
+        connected++;
+        spares += c->spare;
+        connections += c->client != NULL;
+    }
+    for (const struct client *k = s->clients; k; k = k->next) {
+        INVARIANT(k->dxgk && k->connections);
+        open_clients++;
+        connections -= k->connections;
+    }
+    INVARIANT(!connections); /* each is of a client that is there, or of none yet */
+    INVARIANT(connected == s->stats.connected && connected <= s->stats.connections);
+    INVARIANT(open_clients == s->stats.open_clients && open_clients <= s->stats.clients);
+    INVARIANT(spares == s->spares && spares <= 2 * D3DKMT_MAX_SPARE);
+    INVARIANT(connected - spares <= D3DKMT_MAX_CONNECTIONS);
+}
 
 static NTSTATUS local_call(void *client, enum d3dkmt_thunk thunk, void *arg)
 {
@@ -147,6 +172,7 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
     size_t n;
     NTSTATUS s = d3dkmt_wire_parse(msg, size, &thunk, arg, &heap);
 
+    INVARIANT(!NT_SUCCESS(s) || thunk < D3DKMT_NUM_THUNKS);
     *reply_fd = -1;
     *bad = !NT_SUCCESS(s);
     if (NT_SUCCESS(s) && (event = event_of(thunk, arg))) {
@@ -174,6 +200,7 @@ size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd
         *reply_fd = dxgk_vblanks_fd(c, &length); /* without it the next wait is a call again */
     clear_nested(thunk, arg);
     n = d3dkmt_wire_write(reply, thunk, arg, s, lengths);
+    INVARIANT(n <= WIRE_MAX && (!n || n >= sizeof(h)));
     free(heap);
     if (!n)
         return refuse(reply, (uint32_t)thunk, STATUS_BUFFER_OVERFLOW);
@@ -228,6 +255,8 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
     if (h.magic != WIRE_MAGIC || h.thunk != WIRE_HELLO)
         return STATUS_INVALID_PARAMETER;
     pthread_mutex_lock(&s->lock);
+    server_check(s);
+    INVARIANT(!c->client); /* it greets once */
     if (in.cookie) {
         for (k = s->clients; k && (k->cookie != in.cookie || k->pid != c->peer.pid); k = k->next)
             ;
@@ -256,6 +285,7 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
         c->client = k;
         *cookie = k->cookie;
     }
+    server_check(s);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
@@ -266,6 +296,7 @@ static void release_client(struct connection *c)
     struct client *k = c->client;
 
     pthread_mutex_lock(&s->lock);
+    server_check(s);
     if (k && --k->connections)
         k = NULL;
     for (struct client **p = &s->clients; k && *p; p = &(*p)->next)
@@ -275,6 +306,7 @@ static void release_client(struct connection *c)
             break;
         }
     c->client = NULL;
+    server_check(s);
     pthread_mutex_unlock(&s->lock);
     if (k) {
         dxgk_client_close(k->dxgk);
@@ -336,6 +368,7 @@ static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
     NTSTATUS malformed;
     size_t n;
 
+    INVARIANT(c->client && !atomic_load(&c->in_call)); /* 2 */
     CPU_ZERO(&all);
     sched_getaffinity(0, sizeof(all), &all);
     c->patience = FOLLOW_AFTER;
@@ -467,6 +500,7 @@ static void accept_one(struct d3dkmt_server *s)
     s->connections = c;
     s->stats.connections++;
     s->stats.connected++;
+    server_check(s);
     pthread_mutex_unlock(&s->lock);
     if (!pthread_create(&c->thread, NULL, connection_main, c)) {
         if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
@@ -477,6 +511,7 @@ static void accept_one(struct d3dkmt_server *s)
     s->connections = c->next;
     s->stats.connected--;
     s->spares -= spare;
+    server_check(s);
     pthread_mutex_unlock(&s->lock);
 refuse:
     atomic_fetch_add(&s->refused, 1);
@@ -501,7 +536,9 @@ static void reap(struct d3dkmt_server *s)
         dead = c;
         s->stats.connected--;
         s->spares -= c->spare;
+        INVARIANT(!c->client); /* its thread gave it up before it was done */
     }
+    server_check(s);
     pthread_mutex_unlock(&s->lock);
     while (dead) {
         struct connection *c = dead;
@@ -672,6 +709,7 @@ void d3dkmt_serve_end(struct d3dkmt_server *s)
     pthread_join(s->thread, NULL);
     unlink(s->address.sun_path);
     pthread_mutex_lock(&s->lock);
+    server_check(s);
     for (struct connection *c = s->connections; c; c = c->next) {
         atomic_store(&c->gone, true);
         shutdown(c->fd, SHUT_RDWR);
@@ -681,11 +719,18 @@ void d3dkmt_serve_end(struct d3dkmt_server *s)
     pthread_mutex_unlock(&s->lock);
     while (s->connections) {
         struct connection *c = s->connections;
-        s->connections = c->next;
         pthread_join(c->thread, NULL);
+        pthread_mutex_lock(&s->lock);
+        server_check(s);
+        s->connections = c->next;
+        s->stats.connected--;
+        s->spares -= c->spare;
+        pthread_mutex_unlock(&s->lock);
         close(c->fd);
+        INVARIANT(!c->client);
         free(c);
     }
+    INVARIANT(!s->clients); /* the last connection of each took it along */
     free_server(s);
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "dxgkrnl/progress.h"
 
 /* No vblank for so long: the service looks after it, or is gone. */
@@ -54,6 +55,7 @@ void d3dkmt_vblanks_remember(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32
         return;
     if (i < 0)
         i = (int)(next++ % KNOWN);
+    INVARIANT(i < KNOWN);
     known[i].arg = *arg;
     known[i].epoch = epoch;
 }
@@ -99,8 +101,10 @@ static uint64_t last_number(const struct dxgk_vblanks *v, UINT source)
 bool d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch)
 {
     static const struct timespec look = {0, LOOK_NS};
-    uint64_t seen = last_number(v, source);
+    uint64_t seen;
 
+    INVARIANT(source < DXGK_VBLANK_SOURCES && epoch); /* no other is remembered */
+    seen = last_number(v, source);
     for (;;) {
         uint32_t change = v->source[source].change;
 

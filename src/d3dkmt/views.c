@@ -4,24 +4,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { BUCKETS = 1024 }; /* dxgkrnl counts the low 16 bits of handles up from 1 */
+#include "base/check.h"
+#include "base/map.h"
 
-static struct view *buckets[BUCKETS];
+static struct map views; /* handle: struct view */
 
-static struct view **slot(D3DKMT_HANDLE handle)
+static void drop(struct view *v)
 {
-    struct view **p = &buckets[handle % BUCKETS];
-
-    while (*p && (*p)->handle != handle)
-        p = &(*p)->next;
-    return p;
-}
-
-static void drop(struct view **p)
-{
-    struct view *v = *p;
-
-    *p = v->next;
+    INVARIANT(!v->base == !v->size);
+    map_remove(&views, v->handle);
     if (v->base)
         munmap(v->base, v->size);
     free(v);
@@ -29,21 +20,25 @@ static void drop(struct view **p)
 
 struct view *d3dkmt_view_find(D3DKMT_HANDLE handle)
 {
-    return *slot(handle);
+    struct view *v = map_pointer(&views, handle);
+
+    INVARIANT(!v || v->handle == handle);
+    return v;
 }
 
 struct view *d3dkmt_view_add(D3DKMT_HANDLE handle, D3DKMT_HANDLE device, D3DKMT_HANDLE resource)
 {
     struct view *v = calloc(1, sizeof(*v));
+    uint64_t *slot;
 
-    if (!v)
-        return NULL;
     d3dkmt_view_drop(handle);
-    v->handle = handle;
-    v->device = device;
-    v->resource = resource;
-    v->next = buckets[handle % BUCKETS];
-    buckets[handle % BUCKETS] = v;
+    slot = v ? map_put(&views, handle) : NULL;
+    if (!slot) {
+        free(v);
+        return NULL;
+    }
+    *v = (struct view){.handle = handle, .device = device, .resource = resource};
+    *slot = (uintptr_t)v;
     return v;
 }
 
@@ -51,6 +46,7 @@ NTSTATUS d3dkmt_view_map(struct view *v, int fd, uint64_t offset, uint64_t size)
 {
     void *p;
 
+    INVARIANT(!v->base);
     if (fd < 0 || !size || size > SIZE_MAX / 2)
         return STATUS_INTERNAL_ERROR;
     size = (size + 4095) & ~UINT64_C(4095);
@@ -64,25 +60,39 @@ NTSTATUS d3dkmt_view_map(struct view *v, int fd, uint64_t offset, uint64_t size)
 
 void d3dkmt_view_drop(D3DKMT_HANDLE handle)
 {
-    struct view **p = slot(handle);
+    struct view *v = d3dkmt_view_find(handle);
 
-    if (*p)
-        drop(p);
+    if (v)
+        drop(v);
 }
 
 void d3dkmt_view_drop_device(D3DKMT_HANDLE device, D3DKMT_HANDLE resource)
 {
-    for (int i = 0; i < BUCKETS; i++)
-        for (struct view **p = &buckets[i]; *p;)
-            if ((*p)->device == device && (!resource || (*p)->resource == resource))
-                drop(p);
-            else
-                p = &(*p)->next;
+    struct view *doomed = NULL;
+    struct map_slot s;
+
+    for (size_t at = 0; map_next(&views, &at, &s);) {
+        struct view *v = (void *)(uintptr_t)s.value;
+        if (v->device == device && (!resource || v->resource == resource)) {
+            v->next = doomed;
+            doomed = v;
+        }
+    }
+    for (struct view *next; doomed; doomed = next) {
+        next = doomed->next;
+        drop(doomed);
+    }
 }
 
 void d3dkmt_view_drop_all(void)
 {
-    for (int i = 0; i < BUCKETS; i++)
-        while (buckets[i])
-            drop(&buckets[i]);
+    struct map_slot s;
+
+    for (size_t at = 0; map_next(&views, &at, &s);) {
+        struct view *v = (void *)(uintptr_t)s.value;
+        if (v->base)
+            munmap(v->base, v->size);
+        free(v);
+    }
+    map_finish(&views);
 }

@@ -12,7 +12,7 @@
 #include "wddm/d3dkmthk.h"
 
 struct view {
-    struct view *next; /* entries whose handles share their low 16 bits */
+    struct view *next; /* that goes with it */
     D3DKMT_HANDLE handle, device, resource;
     void *base; /* NULL: not mapped */
     size_t size;

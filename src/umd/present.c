@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/check.h"
 #include "dxgkrnl/progress.h"
 
 static NTSTATUS current_mode(struct umd_device *d, D3DKMT_DISPLAYMODE *mode)
@@ -60,6 +61,7 @@ NTSTATUS umd_present(struct umd_swapchain *s, unsigned interval, uint64_t *fence
                         .FlipInterval = (D3DDDI_FLIPINTERVAL_TYPE)interval};
     NTSTATUS st;
 
+    INVARIANT(s->next < UMD_PRIMARIES && back && back->device == d);
     umd_copy_texture(back, s->target);
     st = umd_flush(d, NULL);
     if (!NT_SUCCESS(st))

@@ -13,8 +13,6 @@ struct umd_device {
     uint32_t command_size;
     D3DDDI_ALLOCATIONLIST *list;
     uint32_t list_size;
-    D3DDDI_PATCHLOCATIONLIST *patches;
-    uint32_t patches_size;
     const struct dxgk_progress *progress;
     struct umd_resource *resources;
     struct umd_resource *target, *vertices, *constants[8], *texture, *uav;
@@ -40,6 +38,8 @@ uint32_t umd_new_alloc_id(void);
 void umd_free_name(struct umd_device *d, uint32_t name);
 /* The handle that a binding slot holds changes from `*slot` to `r`. */
 void umd_rebind(struct umd_resource **slot, struct umd_resource *r, bool write);
+/* What holds of a device between two calls. */
+void umd_device_check(const struct umd_device *d);
 void umd_forget(struct umd_resource *r);
 /* Submission `fence` took the stream's work along; and: a look at how far the GPU is, `now` if it has got there this very
  * moment. */

@@ -14,6 +14,7 @@
  */
 #include <time.h>
 
+#include "base/check.h"
 #include "dxgkrnl/progress.h"
 #include "umd/priv.h"
 
@@ -55,6 +56,7 @@ void umd_pace_submitted(struct umd_device *d, uint64_t fence)
         p->count++; /* else the last one stands for several */
     p->marks[(p->first + p->count - 1) % MARKS].fence = fence;
     p->marks[(p->first + p->count - 1) % MARKS].work = p->submitted;
+    INVARIANT(p->count <= MARKS && p->since_work <= p->submitted);
 }
 
 /* `work` took `took` nanoseconds. */
@@ -66,6 +68,7 @@ static void adapt(struct umd_device *d, uint64_t work, uint64_t took, bool exact
         return;
     if (want > 4.0 * (double)d->budget)
         want = 4.0 * (double)d->budget;
+    INVARIANT(want <= 4.0 * (double)d->budget); /* 2 */
     d->budget = want < 1 ? 1 : (uint64_t)want;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "dxgkrnl/progress.h"
 
 #include <aerogpu/ext.h>
@@ -80,6 +81,25 @@ static void query_private(struct umd_device *d)
         memset(&d->info, 0, sizeof(d->info));
 }
 
+void umd_device_check(const struct umd_device *d)
+{
+    const struct umd_pace *p = &d->pace;
+    const unsigned marks = sizeof(p->marks) / sizeof(p->marks[0]);
+
+    INVARIANT((d->adapter || !d->device) && (d->device || !d->context));
+    INVARIANT(NT_SUCCESS(d->failed) == !d->failed); /* 5 */
+    INVARIANT(d->num_free_names <= sizeof(d->free_names) / sizeof(d->free_names[0]));
+    INVARIANT(d->num_free_names <= d->last_name);
+    INVARIANT(d->budget && p->first < marks && p->count <= marks);
+    INVARIANT(p->since_work <= p->submitted);
+    INVARIANT(!p->count || p->marks[(p->first + p->count - 1) % marks].work == p->submitted);
+    for (const struct umd_resource *r = d->resources; r; r = r->next) {
+        INVARIANT(r->device == d && r->handle && r->handle <= d->last_name);
+        INVARIANT(!r->noted || r->alloc_id); /* 3 */
+        INVARIANT((r->noted || !r->noted_write) && (r->pinned || !r->pinned_write));
+    }
+}
+
 NTSTATUS umd_open(struct umd_device **out, const struct umd_params *params)
 {
     static const struct umd_params defaults;
@@ -119,9 +139,8 @@ NTSTATUS umd_open(struct umd_device **out, const struct umd_params *params)
     d->command_size = context.CommandBufferSize;
     d->list = context.pAllocationList;
     d->list_size = context.AllocationListSize;
-    d->patches = context.pPatchLocationList;
-    d->patches_size = context.PatchLocationListSize;
     d->progress = d3dkmt_progress(d->context);
+    umd_device_check(d);
     *out = d;
     return STATUS_SUCCESS;
 fail:
@@ -133,6 +152,7 @@ void umd_close(struct umd_device *d)
 {
     if (!d)
         return;
+    umd_device_check(d);
     /* The device takes contexts and allocations with it, flips that wait for a vblank included; shared surfaces of ours
      * are given up in the order of the stream first. */
     for (struct umd_resource *r = d->resources; r && d->context; r = r->next)
@@ -273,6 +293,7 @@ NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence)
     D3DKMT_RENDER r = {.hContext = d->context};
     NTSTATUS s;
 
+    umd_device_check(d);
     if (fence)
         *fence = d->progress ? atomic_load(&d->progress->queued) : 0;
     if (d->failed)
@@ -306,7 +327,9 @@ NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence)
             *fence = atomic_load(&d->progress->queued);
     }
     d->work = 0;
-    return umd_check(d, s);
+    s = umd_check(d, s);
+    umd_device_check(d);
+    return s;
 }
 
 uint64_t umd_completed(const struct umd_device *d)
@@ -328,7 +351,9 @@ NTSTATUS umd_wait(struct umd_device *d, uint64_t fence, int timeout_ms)
     s = d3dkmt_wait(d->context, fence,
                     timeout_ms < 0 ? D3DKMT_FOREVER : (uint64_t)timeout_ms * NSEC_PER_MSEC);
     umd_pace_look(d, s == STATUS_SUCCESS && umd_completed(d) == fence);
-    return umd_check(d, s);
+    s = umd_check(d, s);
+    umd_device_check(d);
+    return s;
 }
 
 NTSTATUS umd_finish(struct umd_device *d, int timeout_ms)
