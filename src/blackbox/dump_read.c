@@ -9,11 +9,16 @@
 
 #include "base/in_file.h"
 #include "base/seal.h"
+#include "base/utf8.h"
 #include "blackbox/schema.h"
 
 static void note(struct bb_dump *d, int code, const char *what)
 {
-    error_set(&d->trouble, code, "%.120s: %s%s", d->path, d->cut, what);
+    const size_t before = strnlen(d->path, 120) + 2 + strlen(d->cut);
+    char clean[sizeof(d->trouble.text)]; /* SQLite repeats what it found in the file */
+
+    clean[utf8_clean(clean, sizeof(clean) - 1 - before, what, strlen(what))] = '\0';
+    error_set(&d->trouble, code, "%.120s: %s%s", d->path, d->cut, clean);
 }
 
 static void note_sql(struct bb_dump *d, int rc)

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 #include "blackbox/crashes.h"
 #include "blackbox/package.h"
 #include "temp_dir.h"
@@ -553,6 +554,7 @@ TEST(damage_is_not_silent)
         r = bb_report(in_dir("whole"), BB_REPORT_JSON, f, &e);
         fclose(f);
         noticed += r != 0;
+        assert_int_equal(utf8_clean(NULL, SIZE_MAX, e.text, strlen(e.text)), strlen(e.text));
         if (!r && strcmp(before, after))
             fail_msg("damage %d at %zu differs in silence", i, at);
         free(after);

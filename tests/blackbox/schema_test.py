@@ -10,7 +10,7 @@ import sys
 root, aerogpu = sys.argv[1:]
 page = open(f"{root}/docs/dump-schema.md").read()
 printed = subprocess.check_output([aerogpu, "dump", "--schema"], text=True)
-writers = {f: open(f).read() for d in ("src/watch", "src/blackbox", "src/cpu", "src/base", "tools/aerogpu")
+writers = {f: open(f).read() for d in ("src/watch", "src/blackbox", "src/vkbox", "src/cpu", "src/base", "tools/aerogpu")
            for f in glob.glob(f"{root}/{d}/**/*.c", recursive=True)}
 code = "\n".join(writers.values())
 checks = [("the page is the one that the program prints",
