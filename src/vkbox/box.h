@@ -97,11 +97,14 @@ struct vkbox_submission {
     uint64_t time_ns;
     uint32_t queue, thread;
     uint64_t fence;           /* signalled by the last batch of its call */
-    _Atomic uint64_t done_ns; /* when it was known to be done: a wait for it returned */
-    uint32_t num_command_buffers, num_waits, num_signals, result;
+    _Atomic uint32_t returned; /* 1: the driver has taken it. It may wait within the call */
+    uint32_t num_command_buffers, num_waits, num_signals;
     struct vkbox_submitted command_buffers[VKBOX_SUBMITTED];
     struct vkbox_semaphore waits[VKBOX_SUBMITTED], signals[VKBOX_SUBMITTED];
 };
+
+/* Who but a submission may signal a semaphore. */
+enum vkbox_outside { VKBOX_NOBODY, VKBOX_HOST, VKBOX_PRESENTATION, VKBOX_IMPORTED };
 
 /* A shader of a pipeline. */
 struct vkbox_code {
@@ -113,7 +116,7 @@ struct vkbox_code {
 struct vkbox_object {
     _Atomic uint32_t state;
     uint32_t type;           /* VkObjectType */
-    uint32_t device, detail; /* detail: of images and their views the format */
+    uint32_t device, detail; /* detail: of images and their views the format, of semaphores enum vkbox_outside */
     uint64_t handle, created_ns, destroyed_ns;
     uint64_t size, address; /* bytes; address 0: not known */
     uint64_t parent,

@@ -30,28 +30,35 @@ struct choice {
 
 static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct choice *c)
 {
-    uint64_t running = 0, waiting = 0, unknown = 0;
+    uint64_t running = 0, waiting = 0, unknown = 0, empty = 0;
 
     for (uint64_t n = r->first; r->last && n <= r->last; n++) {
         const struct vkbox_submission *s = vkbox_submission(r, n);
         uint64_t *to = NULL;
         uint32_t of;
 
-        if (!s || s->queue != queue || !s->num_command_buffers)
+        if (!s || s->queue != queue)
             continue;
+        if (!s->num_command_buffers) { /* no mark says whether it is over */
+            empty = empty || !s->num_waits ? empty : n;
+            waiting = waiting || s->returned ? waiting : empty;
+            continue;
+        }
         switch (vkbox_progress(r, s, &of)) {
         case VKBOX_RUNNING:
             to = &running;
             break;
         case VKBOX_WAITING:
-            to = &waiting;
+            /* What waits for nothing itself does not begin because of what is before it. */
+            if (!waiting)
+                waiting = empty && !s->num_waits ? empty : n;
             break;
         case VKBOX_UNKNOWN:
             to = &unknown;
             break;
         case VKBOX_FINISHED:
             /* The queue goes in order: what has no marks, and lies before, has begun at least. */
-            unknown = 0;
+            unknown = empty = 0;
             break;
         }
         if (to && !*to)
@@ -199,7 +206,10 @@ static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
             TEXT(v, "0x%llx", (unsigned long long)s->waits[i].handle);
         if (s->waits[i].value)
             TEXT(v, " to reach %llu", (unsigned long long)s->waits[i].value);
-        if (!by)
+        v->may_end |= s->waits[i].value || (o && o->detail != VKBOX_NOBODY);
+        if (!by && o && o->detail == VKBOX_PRESENTATION)
+            TEXT(v, ", which the presentation engine signals");
+        else if (!by)
             TEXT(v, ", which no submission signals");
         else
             TEXT(v, ", which submission %llu signals", (unsigned long long)by);

@@ -145,6 +145,7 @@ void pass_cut(struct command_buffer *cb); /* between two commands, if it can be 
 void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info);
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle);
 void note_named(struct device *d, VkObjectType type, uint64_t handle, const char *name);
+void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by);
 void objects_device_gone(struct device *d);
 
 /* queues.c: notes what a call answered, and returns it. */

@@ -117,13 +117,23 @@ static void of_pipeline(struct device *d, struct vkbox_object *o, const void *in
     }
 }
 
+static void of_semaphore(struct device *d, struct vkbox_object *o, const void *info)
+{
+    const VkBaseInStructure *i = ((const VkSemaphoreCreateInfo *)info)->pNext;
+
+    for (; i; i = i->pNext)
+        if (i->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO &&
+            ((const VkSemaphoreTypeCreateInfo *)(const void *)i)->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE)
+            o->detail = VKBOX_HOST;
+}
+
 static const struct {
     VkObjectType type;
     void (*of)(struct device *d, struct vkbox_object *o, const void *info);
 } details[] = {{VK_OBJECT_TYPE_BUFFER, of_buffer},           {VK_OBJECT_TYPE_IMAGE, of_image},
                {VK_OBJECT_TYPE_DEVICE_MEMORY, of_memory},    {VK_OBJECT_TYPE_IMAGE_VIEW, of_image_view},
                {VK_OBJECT_TYPE_BUFFER_VIEW, of_buffer_view}, {VK_OBJECT_TYPE_SHADER_MODULE, of_module},
-               {VK_OBJECT_TYPE_PIPELINE, of_pipeline}};
+               {VK_OBJECT_TYPE_PIPELINE, of_pipeline},       {VK_OBJECT_TYPE_SEMAPHORE, of_semaphore}};
 
 void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info)
 {
@@ -151,6 +161,19 @@ void note_created(struct device *d, VkObjectType type, uint64_t handle, const vo
         if (details[i].type == type)
             details[i].of(d, o, info);
     atomic_store(&o->state, VKBOX_LIVE);
+    pthread_mutex_unlock(&objects_lock);
+}
+
+void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by)
+{
+    struct vkbox_object *o;
+
+    if (!d->slot || !semaphore)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
+    if (o)
+        o->detail = by;
     pthread_mutex_unlock(&objects_lock);
 }
 
@@ -309,6 +332,15 @@ hook_vkGetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo *
     return a;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkImportSemaphoreFdKHR(VkDevice device,
+                                                                  const VkImportSemaphoreFdInfoKHR *info)
+{
+    struct device *d = device_of(device);
+
+    note_outside(d, info->semaphore, VKBOX_IMPORTED);
+    return d->next.vkImportSemaphoreFdKHR(device, info);
+}
+
 #define ROW(name)                                                                                            \
     {                                                                                                        \
 #name, (PFN_vkVoidFunction)hook_##name                                                               \
@@ -322,6 +354,7 @@ const struct hook object_hooks[] = {ROW(vkSetDebugUtilsObjectNameEXT),
                                     ROW(vkBindBufferMemory2),
                                     ALIAS(vkBindBufferMemory2, KHR),
                                     ROW(vkBindImageMemory),
+                                    ROW(vkImportSemaphoreFdKHR),
                                     ROW(vkMapMemory),
                                     ROW(vkGetBufferDeviceAddress),
                                     ALIAS(vkGetBufferDeviceAddress, KHR),

@@ -126,8 +126,8 @@ static struct vkbox_submission *begin_submission(struct device *d, uint32_t queu
     s->queue = queue;
     s->thread = box_thread();
     s->fence = 0;
-    atomic_store(&s->done_ns, 0);
-    s->num_command_buffers = s->num_waits = s->num_signals = s->result = 0;
+    atomic_store(&s->returned, 0);
+    s->num_command_buffers = s->num_waits = s->num_signals = 0;
     return s;
 }
 
@@ -157,6 +157,17 @@ static void end_submission(struct vkbox_submission *s, uint64_t number, uint32_t
     atomic_store_explicit(&box->queues[queue].submitted, number, memory_order_release);
 }
 
+/* Of one call: from `first` on, those of others may lie between them. */
+static void note_returned(uint64_t first, uint64_t last)
+{
+    for (uint64_t n = first; first && n <= last; n++) {
+        struct vkbox_submission *s = &box->submission[n % VKBOX_SUBMISSIONS];
+
+        if (atomic_load(&s->number) == n && s->thread == box_thread())
+            atomic_store(&s->returned, 1);
+    }
+}
+
 static const VkTimelineSemaphoreSubmitInfo *timeline(const void *chain)
 {
     for (const VkBaseInStructure *i = chain; i; i = i->pNext)
@@ -170,14 +181,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
 {
     struct device *d = device_of(queue);
     uint32_t index = d->slot ? queue_index(d, queue) : VKBOX_NO_INDEX;
+    uint64_t first = 0, number = 0;
+    VkResult r;
 
     if (device_is_lost(d))
         return VK_ERROR_DEVICE_LOST;
     for (uint32_t i = 0; index != VKBOX_NO_INDEX && i < count; i++) {
         const VkTimelineSemaphoreSubmitInfo *t = timeline(infos[i].pNext);
-        uint64_t number;
         struct vkbox_submission *s = begin_submission(d, index, &number);
 
+        first = first ? first : number;
         for (uint32_t k = 0; k < infos[i].commandBufferCount; k++)
             put_command_buffer(s, infos[i].pCommandBuffers[k]);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
@@ -189,7 +202,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
         end_submission(s, number, index);
     }
-    return note_result(d, VKBOX_CALL_vkQueueSubmit, d->next.vkQueueSubmit(queue, count, infos, fence));
+    r = d->next.vkQueueSubmit(queue, count, infos, fence);
+    note_returned(first, number);
+    return note_result(d, VKBOX_CALL_vkQueueSubmit, r);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_t count,
@@ -197,13 +212,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
 {
     struct device *d = device_of(queue);
     uint32_t index = d->slot ? queue_index(d, queue) : VKBOX_NO_INDEX;
+    uint64_t first = 0, number = 0;
+    VkResult r;
 
     if (device_is_lost(d))
         return VK_ERROR_DEVICE_LOST;
     for (uint32_t i = 0; index != VKBOX_NO_INDEX && i < count; i++) {
-        uint64_t number;
         struct vkbox_submission *s = begin_submission(d, index, &number);
 
+        first = first ? first : number;
         for (uint32_t k = 0; k < infos[i].commandBufferInfoCount; k++)
             put_command_buffer(s, infos[i].pCommandBufferInfos[k].commandBuffer);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreInfoCount; k++)
@@ -215,7 +232,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
         end_submission(s, number, index);
     }
-    return note_result(d, VKBOX_CALL_vkQueueSubmit2, d->next.vkQueueSubmit2(queue, count, infos, fence));
+    r = d->next.vkQueueSubmit2(queue, count, infos, fence);
+    note_returned(first, number);
+    return note_result(d, VKBOX_CALL_vkQueueSubmit2, r);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint32_t count,
@@ -316,6 +335,7 @@ static VkResult poll_acquire(struct device *d, void *args, uint64_t ns)
 {
     struct acquire *a = args;
 
+    note_outside(d, a->info.semaphore, VKBOX_PRESENTATION);
     a->info.timeout = ns;
     return a->by_info ? d->next.vkAcquireNextImage2KHR(d->handle, &a->info, a->index)
                       : d->next.vkAcquireNextImageKHR(d->handle, a->info.swapchain, ns, a->info.semaphore,

@@ -43,6 +43,7 @@ struct watched {
     pid_t pid;
     uint32_t seen; /* of its events */
     bool done;     /* it has crashed, and there is a dump */
+    bool waits;    /* there is a dump of its waiting for what may still come */
     /* The wait for progress. */
     uint64_t key, since_ns;
     struct place_times at;
@@ -216,7 +217,8 @@ static void dump_path(struct run *r, const struct vkbox *b, char *path, size_t s
              b->pid, r->out->dumps + 1);
 }
 
-static void make_dump(struct run *r, struct watched *w, const struct vkbox_event *ev)
+/* Returns whether what it tells of may still end by itself. */
+static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event *ev)
 {
     struct bb_send_params send = {0};
     struct vkbox_reader reader;
@@ -225,20 +227,24 @@ static void make_dump(struct run *r, struct watched *w, const struct vkbox_event
     struct bb_error be = {0};
     struct error e = {0};
     char path[PATH_MAX];
+    bool may_end;
 
     if (vkbox_copy(&reader, w->fd, &e)) {
         trouble(r, "the record of a crash cannot be read: %s", e.text);
-        return;
+        return false;
     }
     if (vkbox_judge(&reader, ev, &verdict) || bb_package_create(&package, 0)) {
         trouble(r, "%s", "no memory for a dump");
         vkbox_finish(&reader);
-        return;
+        return false;
     }
+    may_end = verdict.may_end;
     vkbox_rows(&reader, ev, &verdict, package);
     dump_path(r, reader.b, path, sizeof(path));
     send.path = path;
-    if (bb_package_send(package, &send, &be)) {
+    if (may_end && w->waits) {
+        /* That was said. */
+    } else if (bb_package_send(package, &send, &be)) {
         trouble(r, "no dump: %s", be.text);
     } else {
         r->out->dumps++;
@@ -248,6 +254,7 @@ static void make_dump(struct run *r, struct watched *w, const struct vkbox_event
     bb_package_destroy(package);
     vkbox_verdict_finish(&verdict);
     vkbox_finish(&reader);
+    return may_end;
 }
 
 /* The layer's thread that waits for this goes on. */
@@ -297,6 +304,10 @@ static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *device)
         if (b->queues[q].state != VKBOX_LIVE || !b->queues[q].submitted ||
             s->number != b->queues[q].submitted)
             continue;
+        if (!s->returned) {
+            work = true;
+            *device = b->queues[q].device;
+        }
         for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
             const struct vkbox_command_buffer *cb;
 
@@ -329,12 +340,17 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
                              .waited_ns = now(r) - w->since_ns,
                              .ran_ns = t->ran_ns - w->at.ran_ns,
                              .device = device};
-    uint32_t none = VKBOX_NO_CRASH;
+    uint32_t none = VKBOX_NO_CRASH, hang = VKBOX_HANG;
 
-    if (!atomic_compare_exchange_strong(&w->b->crash.kind, &none, VKBOX_HANG))
+    if (!atomic_compare_exchange_strong(&w->b->crash.kind, &none, hang))
         return;
+    if (make_dump(r, w, &ev)) { /* the program goes on, and is told nothing */
+        w->waits = true;
+        atomic_compare_exchange_strong(&w->b->crash.kind, &hang, VKBOX_NO_CRASH);
+        begin_wait(r, w, w->key);
+        return;
+    }
     w->done = true;
-    make_dump(r, w, &ev);
     for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
         if (atomic_load(&w->b->devices[i].state) == VKBOX_LIVE && i == device)
             atomic_store(&w->b->devices[i].lost, 1);
@@ -344,7 +360,7 @@ static void look_at_progress(struct run *r, struct watched *w)
 {
     struct place_times t;
     uint32_t device = 0;
-    uint64_t key;
+    uint64_t key, held, ran;
 
     if (w->done || !r->p->timeout_ns)
         return;
@@ -355,8 +371,9 @@ static void look_at_progress(struct run *r, struct watched *w)
     if (now(r) - w->since_ns < r->p->timeout_ns || !place_times(w->pid, &t))
         return;
     /* Stopped, or kept from running by others: it was not let run. Compiling: that ends. */
-    if (t.stopped || (t.held_ns - w->at.held_ns > t.ran_ns - w->at.ran_ns &&
-                      t.ran_ns - w->at.ran_ns < r->p->timeout_ns / 5)) {
+    held = t.held_ns - w->at.held_ns;
+    ran = t.ran_ns - w->at.ran_ns;
+    if (t.stopped || (held > ran && held > r->p->timeout_ns / 5 && ran < r->p->timeout_ns / 5)) {
         begin_wait(r, w, key);
         return;
     }

@@ -396,7 +396,8 @@ OWN = ['vkDestroyDevice', 'vkGetDeviceQueue', 'vkGetDeviceQueue2', 'vkAllocateCo
        'vkResetCommandBuffer', 'vkResetCommandPool', 'vkGetBufferMemoryRequirements', 'vkBindBufferMemory', 'vkMapMemory',
        'vkGetMemoryHostPointerPropertiesEXT', 'vkSetDebugUtilsObjectNameEXT', 'vkBindBufferMemory2', 'vkBindImageMemory',
        'vkGetBufferDeviceAddress', 'vkResetDescriptorPool', 'vkMapMemory', 'vkUnmapMemory', 'vkCmdUpdateBuffer',
-       'vkCmdPipelineBarrier', 'vkCmdResetQueryPool', 'vkCmdWriteTimestamp', 'vkSetDeviceMemoryPriorityEXT']
+       'vkCmdPipelineBarrier', 'vkCmdResetQueryPool', 'vkCmdWriteTimestamp', 'vkSetDeviceMemoryPriorityEXT',
+       'vkImportSemaphoreFdKHR']
 
 
 def main():
