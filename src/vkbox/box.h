@@ -96,7 +96,7 @@ struct vkbox_submission {
     _Atomic uint64_t number; /* written last */
     uint64_t time_ns;
     uint32_t queue, thread;
-    uint64_t fence;           /* signalled by the last batch of its call */
+    uint64_t fence;            /* signalled by the last batch of its call */
     _Atomic uint32_t returned; /* 1: the driver has taken it. It may wait within the call */
     uint32_t num_command_buffers, num_waits, num_signals;
     struct vkbox_submitted command_buffers[VKBOX_SUBMITTED];
@@ -115,8 +115,9 @@ struct vkbox_code {
 
 struct vkbox_object {
     _Atomic uint32_t state;
-    uint32_t type;           /* VkObjectType */
-    uint32_t device, detail; /* detail: of images and their views the format, of semaphores enum vkbox_outside */
+    uint32_t type; /* VkObjectType */
+    uint32_t device,
+        detail; /* detail: of images and their views the format, of semaphores enum vkbox_outside */
     uint64_t handle, created_ns, destroyed_ns;
     uint64_t size, address; /* bytes; address 0: not known */
     uint64_t parent,
