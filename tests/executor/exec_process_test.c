@@ -500,6 +500,33 @@ TEST(killed_at_any_instant)
     stop(&f);
 }
 
+/* Submitted when it had died and its owner did not know: nobody waits for the process that comes next. */
+TEST(what_comes_around_a_death_fails_with_it)
+{
+    struct fixture f = {0};
+    struct pollfd p;
+
+    for (unsigned all = 0; all < 2; all++) {
+        f = (struct fixture){0};
+        start(&f);
+        must_be_ready(&f);
+        exec_host_dispatch(f.host);
+        if (all)
+            exec_host_fail_all(f.host);
+        kill(exec_host_pid(f.host), SIGKILL);
+        p = (struct pollfd){.fd = exec_host_event_fd(f.host), .events = POLLIN};
+        assert_int_equal(poll(&p, 1, 60000), 1); /* its supervisor knows */
+        for (unsigned i = 0; i < 3; i++)
+            must_submit(&f, TEST_NOTHING, 0, 0);
+        run_until(&f, 3, 1);
+        assert_int_equal(f.errors, all ? 3 : 0);
+        must_submit(&f, TEST_NOTHING, 0, 0); /* whoever does now, knows */
+        run_until(&f, 4, 1);
+        assert_int_equal(f.errors, all ? 3 : 0);
+        stop(&f);
+    }
+}
+
 TEST(a_stopped_executor_blocks_nothing)
 {
     struct fixture f = {0};

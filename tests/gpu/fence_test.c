@@ -2,6 +2,7 @@
 /* fence_test: fences, the fence page and the error latch. */
 #include <string.h>
 
+#include "aerogpu/ext.h"
 #include "gpu_rig.h"
 
 /* ---- fences ---- */
@@ -198,6 +199,55 @@ CASE(the_last_error_wins)
     rig_done(r, 0, 0, AEROGPU_ERROR_CMD_DECODE);
     rig_done(r, 1, 0, AEROGPU_ERROR_OOB);
     rig_assert_error(r, AEROGPU_ERROR_OOB, 200, 2, "submission 1 failed");
+}
+
+/* A driver that looks late learns of each of the last ones whose it was. */
+CASE(the_last_errors_keep_their_fences)
+{
+    struct rig *r = *state;
+    const uint64_t first = UINT64_C(0x300000001);
+    uint32_t count;
+
+    for (uint32_t i = 0; i < AEROGPU_EXT_ERRORS + 3; i++) {
+        rig_submit(r, first + 2 * i);
+        rig_submit(r, first + 2 * i + 1);
+        rig_done(r, 2 * i, 0, AEROGPU_ERROR_BACKEND);
+        rig_done(r, 2 * i + 1, 0, 0);
+    }
+    count = rig_read(r, AEROGPU_REG_ERROR_COUNT);
+    assert_int_equal(count, AEROGPU_EXT_ERRORS + 3);
+    for (uint32_t n = count - AEROGPU_EXT_ERRORS; n < count; n++)
+        assert_true(rig_read64(r, AEROGPU_EXT_REG_ERROR_FENCES + n % AEROGPU_EXT_ERRORS * 8) ==
+                    first + 2 * n);
+    assert_int_equal(rig_read(r, AEROGPU_EXT_REG_ERROR_FENCES + AEROGPU_EXT_ERRORS * 8), 0);
+}
+
+TEST(without_clients_there_are_no_such_registers)
+{
+    struct rig *r = rig_on(AEROGPU_EXT_FEATURE(EXT_CLIENTS));
+
+    rig_ring(r, 8);
+    rig_push(r, 7, AEROGPU_SUBMIT_FLAG_EXT_QUIET);
+    rig_kick(r);
+    rig_done(r, 0, 0, AEROGPU_ERROR_BACKEND);
+    rig_assert_error(r, AEROGPU_ERROR_BACKEND, 7, 1, "submission 0 failed"); /* nor is there the flag */
+    assert_int_equal(rig_read(r, AEROGPU_EXT_REG_ERROR_FENCES), 0);
+    rig_free(r);
+}
+
+/* The driver's own work has the fence of the work before it: that did not fail. */
+CASE(what_is_quiet_is_no_error_of_its_fence)
+{
+    struct rig *r = *state;
+
+    rig_push(r, 7, 0);
+    rig_push(r, 7, AEROGPU_SUBMIT_FLAG_EXT_QUIET);
+    rig_kick(r);
+    rig_done(r, 0, 0, 0);
+    rig_done(r, 1, 0, AEROGPU_ERROR_BACKEND);
+    assert_int_equal(rig_completed(r), 7);
+    assert_int_equal(rig_read(r, AEROGPU_REG_ERROR_COUNT), 0);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), AEROGPU_IRQ_FENCE);
 }
 
 CASE(error_latches_while_masked)

@@ -120,6 +120,70 @@ TEST(an_executor_that_dies_is_one_clients_loss)
     rig_down(&r);
 }
 
+/* What the driver submits itself for a client that has lost its executor fails, with the fence that another's work has. */
+TEST(what_the_driver_clears_away_is_nobodys_fault)
+{
+    struct rig_context more;
+    struct painter a, b;
+    struct rig r = {0};
+
+    rig_up(&r, LIVE);
+    painter_up(&b, &r, 301);
+    painter_up(&a, &r, 400);
+    more = rig_context(&r, a.client);
+    ABI_EMIT(&a.b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .size_bytes = 4096);
+    assert_int_equal(rig_render(&more, &a.b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&more), STATUS_SUCCESS);
+    kill(a.pid, SIGKILL);
+    assert_true(gone(a.pid));
+    paint(&a, 0x1);
+    assert_int_equal(rig_render(&a.x, &a.b, &a.picture, 1, 1), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&a.x), STATUS_DEVICE_REMOVED);
+    kill(b.pid, SIGSTOP);
+    paint(&b, 0x100);
+    assert_int_equal(rig_render(&b.x, &b.b, &b.picture, 1, 1), STATUS_SUCCESS);
+    rig_context_destroy(&more);
+    kill(b.pid, SIGCONT);
+    assert_int_equal(rig_idle(&b.x), STATUS_SUCCESS);
+    assert_int_equal(seen(&b), GREEN);
+    painter_down(&a);
+    painter_down(&b);
+    rig_down(&r);
+}
+
+/* Though nothing of it is lost, nobody is to wait for another process. */
+TEST(an_executor_that_dies_before_its_first_work_is_a_loss)
+{
+    struct dxgk_client *client;
+    struct machine_stats stats;
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_up(&r, LIVE);
+    assert_int_equal(dxgk_client_open(r.dxgk, &client, 400, false), 0);
+    x = rig_context(&r, client);
+    assert_int_equal(machine_kill_executor(stack_machine(r.stack)), 0);
+    for (int i = 0; i < 1000; i++) {
+        machine_get_stats(stack_machine(r.stack), &stats);
+        if (stats.executor_deaths)
+            break;
+        usleep(10000);
+    }
+    assert_int_equal(stats.executor_deaths, 1);
+    abi_builder_init(&b);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&x), STATUS_DEVICE_REMOVED);
+    x = rig_context(&r, client); /* a new device: a new process, before anything is submitted */
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    dxgk_client_close(client);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
 /* Whatever a client left, it ends with its process. */
 TEST(an_executor_ends_with_its_client)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dxgkrnl/faults.h"
 #include "kmd_rig.h"
 
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
@@ -121,6 +122,38 @@ TEST(a_fault_in_front_of_internal_work_is_a_fault)
     assert_int_equal(rig_idle(&x), STATUS_DEVICE_REMOVED);
     assert_int_equal(rig_state(&x), D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     assert_int_equal(dxgk_event_count(r.dxgk, 4109), 1);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* Interrupts get lost, and the watchdog finds two errors with good work around them. */
+TEST(of_several_faults_each_is_its_own_clients)
+{
+    enum { N = 5 };
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
+    struct rig_context x[N];
+    D3DKMT_HANDLE a[N];
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit", 2 * N); /* all in the ring */
+    rig_up(&r, SIM);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < N; i++) {
+        x[i] = rig_context(&r, r.client);
+        assert_int_equal(rig_allocate(&x[i], &p, &a[i]), STATUS_SUCCESS);
+    }
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LOSE_INTERRUPT, 3), STATUS_SUCCESS);
+    for (unsigned i = 0; i < N; i++) {
+        ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 2, .size_bytes = 4096,
+                 .backing_alloc_id = 7);
+        ABI_EMIT(&b, COPY_BUFFER, copy_buffer, .dst_buffer = 2, .src_buffer = 2, .size_bytes = 64,
+                 .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+        assert_int_equal(rig_render(&x[i], &b, &a[i], 1, !(i & 1)), STATUS_SUCCESS);
+    }
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(rig_idle(&x[i]), i & 1 ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS);
+    assert_int_equal(dxgk_event_count(r.dxgk, 4109), 2);
     abi_builder_finish(&b);
     rig_down(&r);
 }
