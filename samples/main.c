@@ -18,6 +18,7 @@ static const struct {
     {"spinning", "textured, lit and depth-tested torus under a glass plate, 120 frames", sample_spinning},
     {"compute", "two dispatches fill vertex buffers that are drawn", sample_compute},
     {"d3d9", "vs_2_0 and ps_2_0 with render states, sampler states and mipmaps", sample_d3d9},
+    {"producers", "what the reference driver writes and the ABI's text does not say", sample_producers},
     {"shared", "one context draws a surface that another one samples", sample_shared},
     {"stress", "1 000 small draws a frame", sample_stress},
     {"hang", "a frame whose draw 77 does not finish", sample_hang},

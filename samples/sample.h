@@ -101,6 +101,7 @@ void bricks(uint32_t *texels, uint32_t size);
 /* Each writes its scene. */
 void sample_spinning(struct sample *s);
 void sample_compute(struct sample *s);
+void sample_producers(struct sample *s);
 void sample_d3d9(struct sample *s);
 void sample_shared(struct sample *s);
 void sample_stress(struct sample *s);

@@ -120,7 +120,7 @@ static void print_text(struct strbuf *out, const struct abi_packet *p)
 
 static void print_tail_element(struct strbuf *out, const struct abi_packet *p, uint32_t i)
 {
-    const uint8_t *at = p->tail + (size_t)i * p->desc->elem_size;
+    const uint8_t *at = p->tail + (size_t)i * p->elem_size;
     const struct abi_elem_desc *elem = abi_elem((enum aerogpu_tail)p->desc->tail);
     uint32_t v[4];
 
@@ -130,14 +130,14 @@ static void print_tail_element(struct strbuf *out, const struct abi_packet *p, u
         strbuf_puts(out, "}");
         return;
     }
-    memcpy(v, at, p->desc->elem_size < 16 ? 4 : 16);
+    memcpy(v, at, p->elem_size < 16 ? 4 : 16);
     if (p->desc->tail == AEROGPU_TAIL_VEC4F) {
         for (int k = 0; k < 4; k++) {
             strbuf_puts(out, k ? "," : " (");
             strbuf_float(out, as_float(v[k]));
         }
         strbuf_puts(out, ")");
-    } else if (p->desc->tail == AEROGPU_TAIL_VEC4I)
+    } else if (p->desc->tail == AEROGPU_TAIL_VEC4I && p->elem_size == 16)
         strbuf_printf(out, " (%d,%d,%d,%d)", (int32_t)v[0], (int32_t)v[1], (int32_t)v[2], (int32_t)v[3]);
     else if (p->desc->tail == AEROGPU_TAIL_BIND)
         strbuf_printf(out, " %s=%u", i == 0 ? "gs" : i == 1 ? "hs" : "ds", v[0]);
@@ -232,7 +232,7 @@ static json_t *element_json(const struct abi_packet *p, uint32_t i)
 {
     static const struct abi_field vec4f = {"v", "", 0, ABI_F32, AEROGPU_KIND_FLOAT, 4};
     static const struct abi_field vec4i = {"v", "", 0, ABI_I32, AEROGPU_KIND_U, 4};
-    const uint8_t *at = p->tail + (size_t)i * p->desc->elem_size;
+    const uint8_t *at = p->tail + (size_t)i * p->elem_size;
     const struct abi_elem_desc *elem = abi_elem((enum aerogpu_tail)p->desc->tail);
     const struct abi_field *vec = p->desc->tail == AEROGPU_TAIL_VEC4F ? &vec4f : &vec4i;
     uint32_t v;
@@ -240,7 +240,7 @@ static json_t *element_json(const struct abi_packet *p, uint32_t i)
 
     if (elem)
         return fields_json(elem->fields, elem->num_fields, at);
-    if (p->desc->elem_size == 4) {
+    if (p->elem_size == 4) {
         memcpy(&v, at, 4);
         return json_integer(v);
     }

@@ -158,6 +158,7 @@ static int find_tail(struct abi_packet *p, struct error *e)
 
     p->tail = p->data + d->size;
     p->tail_size = p->tail_count = 0;
+    p->elem_size = d->elem_size;
     if (d->tail == AEROGPU_TAIL_NONE)
         return 0;
     if (!d->count_size) {
@@ -174,12 +175,15 @@ static int find_tail(struct abi_packet *p, struct error *e)
         memcpy(&count32, p->data + d->count_offset, 4);
         count = count32;
     }
-    if (count > room / d->elem_size)
+    /* The ABI gives a bool register four lanes, its known producers write one: what is too small for the former is the latter. */
+    if (p->opcode == AEROGPU_CMD_SET_SHADER_CONSTANTS_B && count > room / d->elem_size && count <= room / 4)
+        p->elem_size = 4;
+    if (count > room / p->elem_size)
         return error_set(e, -EBADMSG,
                          "packet %u at offset 0x%x: %s: %llu elements of %u bytes do not fit its %u bytes",
                          p->index, p->offset, d->name, (unsigned long long)count, d->elem_size, p->size);
     p->tail_count = (uint32_t)count;
-    p->tail_size = (uint32_t)count * d->elem_size;
+    p->tail_size = (uint32_t)count * p->elem_size;
     return 0;
 }
 

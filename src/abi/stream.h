@@ -37,6 +37,7 @@ struct abi_packet {
     uint32_t index;  /* in the stream, from 0 */
     uint32_t tail_count;
     uint32_t tail_size; /* bytes */
+    uint32_t elem_size; /* bytes of one element of the tail */
     const uint8_t *tail;
 };
 

@@ -265,6 +265,53 @@ TEST(enumerations_are_checked)
     }
 }
 
+/* Sixteen bytes a register where the packet has room for them, else four. */
+TEST(bool_constants_have_one_lane_or_four)
+{
+    uint32_t words[] = {AEROGPU_CMD_STREAM_MAGIC,
+                        AEROGPU_ABI_VERSION_U32,
+                        24 + 56,
+                        0,
+                        0,
+                        0,
+                        0x208,
+                        56,
+                        0,
+                        5,
+                        2,
+                        0,
+                        0,
+                        1,
+                        0,
+                        0,
+                        7,
+                        8,
+                        9,
+                        10};
+    struct {
+        uint32_t bytes, elem, count;
+    } cases[] = {{56, 16, 2}, {52, 4, 2}, {32, 4, 2}, {28, 0, 0}};
+    struct strbuf out = {0};
+    struct abi_stream st;
+    struct abi_packet p;
+
+    for (int i = 0; i < 4; i++) {
+        words[2] = 24 + cases[i].bytes;
+        words[7] = cases[i].bytes;
+        assert_int_equal(abi_stream_open(&st, words, sizeof(words), NULL), 0);
+        assert_int_equal(abi_stream_next(&st, &p, NULL), cases[i].elem ? 1 : -EBADMSG);
+        if (!cases[i].elem)
+            continue;
+        assert_int_equal(p.elem_size, cases[i].elem);
+        assert_int_equal(p.tail_count, cases[i].count);
+        assert_int_equal(p.tail_size, cases[i].elem * cases[i].count);
+        strbuf_clear(&out);
+        abi_print_packet(&out, &p, 8);
+        assert_non_null(strstr(strbuf_str(&out), i ? " 0 1" : "(0,1,0,0) (7,8,9,10)"));
+    }
+    strbuf_finish(&out);
+}
+
 TEST(stage_ex_counts_from_minor_3)
 {
     struct abi_stream s = {.minor = 3};

@@ -322,6 +322,83 @@ RIG_TEST(integer_and_boolean_constants)
     assert_int_equal(rig_pixel(r, 20, 20) & 0xFF, 0);
 }
 
+/* One word a register, and registers that no shader can name: both as the known producers write them. */
+RIG_TEST(boolean_constants_of_four_bytes_and_registers_to_255)
+{
+    struct rig *r = rig_of(state);
+    static const struct decl d[] = {{0, 0, FLOAT4, 0, POSITION, 0}, {0, 16, FLOAT4, 0, COLOR, 0}, DECL_END};
+    const struct rig_vertex v[] = {V(-1, -1, 0, 0), V(-1, 3, 0, 0), V(3, -1, 0, 0)};
+    const float c[4][4] = {{0.8f, 0.8f, 0.8f, 0}, {0.4f, 0, 0, 0}, {0.4f, 0.8f, 0, 0}, {0, 0, 0.4f, 0}};
+    const uint32_t on[2] = {0, 2}, off[2] = {1, 0};
+    const int32_t last[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+    const struct abi_completion *done;
+
+    rig_make_target(r);
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "loop_vs30.d3d9");
+    rig_make_shader(r, 13, AEROGPU_SHADER_STAGE_PIXEL, 0, "targets_ps_3_0.d3d9");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 13);
+    declare(r, 12, d, 3);
+    rig_make_buffer(r, 1, v, sizeof(v));
+    rig_bind_vb(r, 0, 1, sizeof(v[0]), 0);
+    constants(r, 0, 0, c[0], 4);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, on, 8, .stage = 0, .bool_count = 2);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, on, 8, .stage = 0,
+                  .start_register = 254, .bool_count = 2);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_I, set_shader_constants_i, last, 32, .stage = 0,
+                  .start_register = 254, .vec4_count = 2);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20) & 0xFF, 0xFF);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_B, set_shader_constants_b, off, 8, .stage = 0, .bool_count = 2);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20) & 0xFF, 0);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_CONSTANTS_I, set_shader_constants_i, last, 32, .stage = 0,
+                  .start_register = 255, .vec4_count = 2);
+    done = rig_run(r);
+    assert_int_equal(done->error, AEROGPU_ERROR_CMD_DECODE);
+    assert_non_null(strstr(done->message, "register slots 255 + 2, there are 256"));
+}
+
+/* The reference driver's fixed-function shaders: parameters without bit 31, the opcode's word in some lengths, nothing
+ * declared. v1 is the declaration's second element whatever its usage; an element of type UNUSED is none. */
+RIG_TEST(bare_tokens_and_unused_elements)
+{
+    struct rig *r = rig_of(state);
+    static const struct decl d[] = {
+        {0, 0, FLOAT4, 0, POSITION, 0}, {0, 4, 17, 0, 0, 0}, {0, 16, FLOAT4, 0, 5, 3}, DECL_END};
+    static const uint32_t vs[] = {0xfffe0200, 0x06000051, 0x200f0004, 0x3f800000, 0,          0,
+                                  0x3f800000, 0x03000001, 0x400f0000, 0x10e40000, 0x02000001, 0x500f0000,
+                                  0x10e40001, 0x03000001, 0x600f0000, 0x20e40004, 0x0000ffff};
+    static const uint32_t ps[] = {0xffff0200, 0x04000042, 0x000f0000, 0x30e40000, 0x20e40800,
+                                  0x04000005, 0x000f0000, 0x00e40000, 0x10e40000, 0x03000001,
+                                  0x000f0800, 0x00e40000, 0x0000ffff};
+    const struct rig_vertex v[] = {V(-1, -1, 0, 0xFFFF8000), V(-1, 3, 0, 0xFFFF8000),
+                                   V(3, -1, 0, 0xFFFF8000)};
+    const uint32_t texel = 0xFFFFFFFF;
+
+    rig_make_target(r);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, vs, sizeof(vs), .shader_handle = 10,
+                  .stage = AEROGPU_SHADER_STAGE_VERTEX, .dxbc_size_bytes = sizeof(vs));
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, ps, sizeof(ps), .shader_handle = 11,
+                  .stage = AEROGPU_SHADER_STAGE_PIXEL, .dxbc_size_bytes = sizeof(ps));
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 14,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
+             .width = 1, .height = 1, .mip_levels = 1, .array_layers = 1);
+    ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, &texel, 4, .resource_handle = 14, .size_bytes = 4);
+    ABI_EMIT(&r->b, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .texture = 14);
+    declare(r, 12, d, 4);
+    rig_make_buffer(r, 1, v, sizeof(v));
+    rig_bind_vb(r, 0, 1, sizeof(v[0]), 0);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), 0xFFFF8000);
+}
+
 RIG_TEST(table_fog)
 {
     struct rig *r = rig_of(state);

@@ -389,6 +389,50 @@ RIG_TEST(structured_buffers_are_read_and_written)
     assert_float_equal(mem[63 * 8 + 6], 0, 1e-5f);
 }
 
+/* A driver that does a domain shader's work in a compute shader binds what it reads and writes to the domain stage. */
+RIG_TEST(a_dispatch_reads_the_slots_of_the_stage_that_it_stands_for)
+{
+    struct rig *r = rig_of(state);
+    float *mem = (float *)(void *)(r->ram + RIG_DATA_GPA);
+    struct aerogpu_unordered_access_buffer_binding uav = {.initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP};
+    const uint32_t zeros[64 * 8] = {0};
+    const struct abi_completion *done;
+
+    rig_make_buffer(r, 61, zeros, sizeof(zeros));
+    rig_make_buffer(r, 62, zeros, sizeof(zeros));
+    rig_make_shader(r, 63, AEROGPU_SHADER_STAGE_COMPUTE, 0, "ring_structured_cs.dxbc");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 63);
+    bind_uav(r, 0, 62);
+    uav.buffer = 61;
+    ABI_EMIT_TAIL(&r->b, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &uav, sizeof(uav),
+                  .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .uav_count = 1, .stage_ex = 4);
+    ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1,
+             .stage_ex = 4);
+    rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 65, .size_bytes = 64 * 32,
+             .backing_alloc_id = 7);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 65, .src_buffer = 62, .size_bytes = 64 * 32,
+             .flags = 1);
+    rig_run_ok(r);
+    assert_float_equal(mem[0], 0, 0); /* what is bound to the compute stage is left alone */
+    rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 65, .src_buffer = 61, .size_bytes = 64 * 32,
+             .flags = 1);
+    rig_run_ok(r);
+    assert_true(mem[0] > 0.4f); /* cos 0 / 2 */
+    rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+    ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+    ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 65, .src_buffer = 62, .size_bytes = 64 * 32,
+             .flags = 1);
+    rig_run_ok(r);
+    assert_true(mem[0] > 0.4f); /* and is found again by the next */
+    ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1,
+             .stage_ex = 1);
+    done = rig_run(r);
+    assert_int_equal(done->error, AEROGPU_ERROR_CMD_DECODE);
+    assert_non_null(strstr(done->message, "stage_ex 1, NONE, GEOMETRY, HULL, DOMAIN or COMPUTE is needed"));
+}
+
 RIG_TEST(geometry_shaders_in_every_way_to_name_them)
 {
     struct rig *r = rig_of(state);

@@ -298,14 +298,20 @@ TEST(test_d3d9_description)
 TEST(test_d3d9_errors)
 {
     static const uint32_t old_version[] = {0xfffe0105, T_END}, no_end[] = {0xffff0200, T_OP(0, 0)};
-    /* An encoding with the opcode's own word counted and no bit 31 on parameters is not Direct3D 9's. */
-    static const uint32_t private_tokens[] = {0xfffe0200, 0x03000001, 0x400f0000, 0x10e40000, T_END};
+    /* The bare form, without bit 31: all parameters have it or none, and a length is the operands' or one more. */
+    static const uint32_t mixed_tokens[] = {0xfffe0200, 0x03000001, 0x400f0000, 0x90e40000, T_END};
+    static const uint32_t bare_long[] = {0xfffe0200, 0x04000001, 0x400f0000, 0x10e40000, T_END};
+    static const uint32_t bare_sm3[] = {0xfffe0300, 0x02000001, 0x600f0000, 0x10e40000, T_END};
 
     expect_error(EXEC_VS, old_version, sizeof(old_version), -EINVAL,
                  "D3D9: version token 0xfffe0105 is none of vs_1_1..3_0 and ps_1_1..3_0");
     expect_error(EXEC_PS, no_end, sizeof(no_end), -EINVAL, "D3D9: no end token in 2 words");
-    expect_error(EXEC_VS, private_tokens, sizeof(private_tokens), -EINVAL,
-                 "D3D9: mov at word 1: 0x400f0000 at word 2 is no parameter token");
+    expect_error(EXEC_VS, mixed_tokens, sizeof(mixed_tokens), -EINVAL,
+                 "D3D9: mov at word 1: 0x90e40000 at word 3 is no parameter token");
+    expect_error(EXEC_VS, bare_long, sizeof(bare_long), -EINVAL,
+                 "D3D9: mov at word 1 says it has 4 words, its operands take 2");
+    expect_error(EXEC_VS, bare_sm3, sizeof(bare_sm3), -EINVAL,
+                 "D3D9: mov at word 1: 0x600f0000 at word 2 is no parameter token");
     expect_error(EXEC_VS, PS(T_OP(1, 2), T_DST(8, 0, 15), T_SRC(2, 0)), -EINVAL,
                  "D3D9: a pixel program cannot be a vertex shader");
     expect_error(EXEC_PS, PS(T_OP(1, 2), T_DST(8, 4, 15), T_SRC(2, 0)), -EINVAL,

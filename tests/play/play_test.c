@@ -219,8 +219,8 @@ TEST(upstream_recordings_with_private_shaders_latch_an_error)
 static const struct {
     const char *name;
     int frames, submissions;
-} own[] = {
-    {"compute", 30, 30}, {"d3d9", 40, 40}, {"shared", 30, 60}, {"spinning", 120, 120}, {"stress", 10, 10}};
+} own[] = {{"compute", 30, 30}, {"d3d9", 40, 40},       {"producers", 2, 2},
+           {"shared", 30, 60},  {"spinning", 120, 120}, {"stress", 10, 10}};
 
 TEST(samples_play_and_their_recordings_play_the_same)
 {
@@ -294,6 +294,14 @@ TEST(samples_are_the_right_way_round)
     expect_pixel(&p, 81, 99 - 50, 64, 128, 191, 50); /* and goes up */
     expect_pixel(&p, 81, 99 + 50, 191, 128, 64, 50); /* orange below */
     expect_pixel(&p, 2, 2, 26, 26, 26, 2);
+    free(p.rgba);
+
+    assert_int_equal(code_of(sh("$A play --png producers --frame 1 $S/producers.aerogputrace >/dev/null")),
+                     0);
+    p = read_png("producers/frame_000001.png");
+    expect_pixel(&p, 40, 50, 255, 128, 0, 2);     /* bare shader tokens */
+    expect_pixel(&p, 150, 50, 128, 128, 128, 99); /* what a dispatch for the domain stage wrote */
+    expect_pixel(&p, 198, 2, 26, 26, 26, 2);
     free(p.rgba);
 
     assert_int_equal(code_of(sh("$A play --png spinning --frame 59 $S/spinning.aerogputrace >/dev/null")), 0);

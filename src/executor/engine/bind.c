@@ -438,10 +438,10 @@ static int d3d9_block(struct exec_engine *g, const struct exec_context *c, const
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static int content_for(struct exec_engine *g, struct exec_context *c, const struct shader_info *info,
-                       const struct shader_descriptor *d, union content *out, uint32_t *dynamic, bool *writes)
+static int content_for(struct exec_engine *g, struct exec_context *c, const struct stage_bindings *b,
+                       const struct shader_info *info, const struct shader_descriptor *d, union content *out,
+                       uint32_t *dynamic, bool *writes)
 {
-    const struct stage_bindings *b = &c->stages[info->stage];
     const struct resource_slot *t = &b->textures[d->index % MAX_TEXTURE_SLOTS];
     struct range_binding u = b->uavs[d->index % MAX_UAV_SLOTS];
     const struct sampler_slot *s = &b->samplers[d->index % MAX_SAMPLER_SLOTS];
@@ -491,8 +491,10 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
 }
 
 static int bind_stage(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
-                      enum exec_stage stage, VkPipelineBindPoint point, bool *writes)
+                      enum exec_stage stage, enum exec_stage slots, bool *writes)
 {
+    VkPipelineBindPoint point =
+        stage == EXEC_CS ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS;
     const struct shader_info *info = prog->infos[stage];
     uint32_t set_index = exec_stage_set(stage), dynamic = UINT32_MAX;
     struct contents contents;
@@ -507,7 +509,8 @@ static int bind_stage(struct exec_engine *g, struct exec_context *c, struct exec
     contents.reserved = 0;
     memset(contents.at, 0, contents.count * sizeof(contents.at[0]));
     for (uint32_t i = 0; i < contents.count; i++) {
-        r = content_for(g, c, info, &info->descriptors[i], &contents.at[i], &dynamic, writes);
+        r = content_for(g, c, &c->stages[slots], info, &info->descriptors[i], &contents.at[i], &dynamic,
+                        writes);
         if (r)
             return r;
     }
@@ -520,27 +523,32 @@ static int bind_stage(struct exec_engine *g, struct exec_context *c, struct exec
 }
 
 int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
-                          bool compute, bool *writes)
+                          int compute, bool *writes)
 {
-    bool all = g->bound_program[compute] != prog || g->bound_ctx != c;
-    enum exec_stage first = compute ? EXEC_CS : EXEC_VS, last = compute ? EXEC_CS : EXEC_DS;
+    bool is_compute = compute >= 0;
+    bool all = g->bound_program[is_compute] != prog || g->bound_ctx != c ||
+               (is_compute && g->bound_slots != compute);
+    enum exec_stage first = is_compute ? EXEC_CS : EXEC_VS, last = is_compute ? EXEC_CS : EXEC_DS;
 
     for (enum exec_stage s = first; s <= last; s++) {
+        enum exec_stage slots = is_compute ? (enum exec_stage)compute : s;
         int r;
         if (!prog->infos[s] || !prog->infos[s]->descriptor_count)
             continue;
         for (uint32_t i = 0; i < prog->infos[s]->descriptor_count && !*writes; i++)
             *writes = prog->infos[s]->descriptors[i].kind >= SHADER_UAV_TEXTURE &&
                       prog->infos[s]->descriptors[i].kind <= SHADER_UAV_COUNTER;
-        if (!all && !(c->dirty & DIRTY_STAGE << s))
+        if (!all && !(c->dirty & DIRTY_STAGE << slots))
             continue;
-        r = bind_stage(g, c, prog, s,
-                       compute ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS, writes);
+        r = bind_stage(g, c, prog, s, slots, writes);
         if (r)
             return r;
-        c->dirty &= ~(uint32_t)(DIRTY_STAGE << s);
+        if (slots == s) /* what graphics has not seen of its stage stays dirty */
+            c->dirty &= ~(uint32_t)(DIRTY_STAGE << s);
     }
-    g->bound_program[compute] = prog;
+    g->bound_program[is_compute] = prog;
     g->bound_ctx = c;
+    if (is_compute)
+        g->bound_slots = compute;
     return 0;
 }

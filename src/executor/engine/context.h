@@ -2,6 +2,7 @@
 /* context.h: the pipeline state of a context. */
 #pragma once
 
+#include "abi/stream.h"
 #include "abi/d3d9_states.h"
 #include "executor/engine/layout.h"
 #include "executor/engine/resource.h"
@@ -19,7 +20,7 @@ enum {
     NULL_VERTEX_SLOT = MAX_VERTEX_BUFFERS - 1, /* taken by the null buffer where the guest left it free */
     MAX_TARGETS = AEROGPU_MAX_RENDER_TARGETS,
     MAX_D3D9_FLOATS = 256,
-    MAX_D3D9_INTS = 16,
+    MAX_D3D9_INTS = 256, /* of which shaders can name 16 */
 };
 
 struct blend_state {
@@ -132,6 +133,7 @@ struct exec_context *exec_context_get(struct exec_engine *g, uint32_t id);
 void exec_context_destroy(struct exec_engine *g, struct exec_context *c);
 /* Takes `o` out of every slot of every context. */
 void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o);
+enum exec_stage exec_stage_of_program(enum abi_program program);
 /* The stage that the packet names. */
 enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p);
 struct sampler_desc exec_sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);

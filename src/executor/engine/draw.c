@@ -295,7 +295,7 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
         vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, c->pipeline->pipeline);
         g->bound_pipeline = c->pipeline->pipeline;
     }
-    r = exec_bind_descriptors(g, c, c->pipeline->program, false, &writes);
+    r = exec_bind_descriptors(g, c, c->pipeline->program, -1, &writes);
     if (r)
         return r;
     flush_dynamic(g, c, cmd);
@@ -355,13 +355,16 @@ int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
     struct exec_context *c = g->ctx;
     struct aerogpu_cmd_dispatch d;
     struct exec_pipeline *pipe;
+    enum abi_program slots;
     bool writes = false;
     VkCommandBuffer cmd;
     int r;
 
     memcpy(&d, p->data, sizeof(d));
-    if (abi_stage(&g->stream, AEROGPU_SHADER_STAGE_COMPUTE, d.stage_ex) != ABI_CS)
-        return fail_decode(g, "stage_ex %u, NONE or COMPUTE is needed", d.stage_ex);
+    /* Geometry and tessellation that a driver does with compute shaders bind what these read to the stage they stand for. */
+    slots = abi_stage(&g->stream, AEROGPU_SHADER_STAGE_COMPUTE, d.stage_ex);
+    if (slots < ABI_GS || slots > ABI_CS)
+        return fail_decode(g, "stage_ex %u, NONE, GEOMETRY, HULL, DOMAIN or COMPUTE is needed", d.stage_ex);
     if (!d.group_count_x || !d.group_count_y || !d.group_count_z)
         return 0;
     if (d.group_count_x > MAX_GROUPS || d.group_count_y > MAX_GROUPS || d.group_count_z > MAX_GROUPS)
@@ -372,7 +375,7 @@ int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
         return r;
     cmd = exec_batch_transfer(g);
     vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipe->pipeline);
-    r = exec_bind_descriptors(g, c, pipe->program, true, &writes);
+    r = exec_bind_descriptors(g, c, pipe->program, (int)exec_stage_of_program(slots), &writes);
     if (r)
         return r;
     vkCmdDispatch(cmd, d.group_count_x, d.group_count_y, d.group_count_z);

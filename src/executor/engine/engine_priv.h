@@ -99,6 +99,7 @@ struct exec_engine {
     VkPipeline bound_pipeline;
     struct exec_program *bound_program[2]; /* whose sets are bound: graphics, compute */
     struct exec_context *bound_ctx;        /* whose state they show */
+    int bound_slots;                       /* the stage whose slots the compute program's show */
 };
 
 /* Notes that the batch uses `o`. */

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "executor/engine/formats.h"
 
-enum { MAX_ELEMENTS = 32, APPEND_ALIGNED = -1, D3D9_END_STREAM = 0xFF, D3D9_ELEMENT_SIZE = 8 };
+enum { MAX_ELEMENTS = 32, APPEND_ALIGNED = -1, D3D9_END_STREAM = 0xFF, D3D9_TYPE_UNUSED = 17 };
 
 static int parse_ilay(struct exec_layout *l, struct bytes *b, struct error *e)
 {
@@ -72,14 +72,16 @@ static const char *const decl_usages[] = {
 
 static int parse_d3d9(struct exec_layout *l, struct bytes *b, struct error *e)
 {
-    for (uint32_t i = 0;; i++) {
+    for (uint32_t i = 0;; i++) { /* the blob ends, if not by an end element */
         uint16_t stream = bytes_u16(b), offset = bytes_u16(b);
         uint8_t type = bytes_u8(b), method = bytes_u8(b), usage = bytes_u8(b), index = bytes_u8(b);
         if (b->bad)
             return error_set(e, -EBADMSG, "vertex declaration has no end element in %zu bytes", b->size);
         if (stream == D3D9_END_STREAM)
             return 0;
-        if (i == MAX_ELEMENTS)
+        if (stream < MAX_VERTEX_BUFFERS && type == D3D9_TYPE_UNUSED) /* padding, no attribute */
+            continue;
+        if (l->count == MAX_ELEMENTS)
             return error_set(e, -EBADMSG, "vertex declaration has more than %u elements", MAX_ELEMENTS);
         if (type >= sizeof(decl_types) / sizeof(decl_types[0]) ||
             usage >= sizeof(decl_usages) / sizeof(decl_usages[0]) || stream >= MAX_VERTEX_BUFFERS ||

@@ -382,6 +382,8 @@ static VkFormat null_format(uint8_t component)
 
 static const struct layout_element *find_element(const struct exec_layout *l, const struct shader_element *in)
 {
+    if (l && in->in_order)
+        return in->location < l->count ? &l->elements[in->location] : NULL;
     for (uint32_t i = 0; l && i < l->count; i++)
         if (l->elements[i].semantic_hash == in->semantic_hash &&
             l->elements[i].semantic_index == in->semantic_index)

@@ -38,7 +38,8 @@ struct descriptor_pool {
 
 /* Sets the hidden counter of a buffer's UAV, in the order of the stream. */
 int exec_uav_counter_set(struct exec_engine *g, struct exec_buffer *b, uint32_t value);
-/* Binds what the program's stages ask for; *writes is set if one of them has a UAV. */
+/* Binds what the program's stages ask for; *writes is set if one of them has a UAV. A compute program finds it in the
+ * slots of `compute`, EXEC_CS or the geometry, hull or domain stage; a graphics program (-1) in those of its stages. */
 int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
-                          bool compute, bool *writes);
+                          int compute, bool *writes);
 void exec_bind_forget(struct exec_batch *b);

@@ -118,12 +118,17 @@ void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o)
     }
 }
 
-enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p)
+enum exec_stage exec_stage_of_program(enum abi_program program)
 {
     static const enum exec_stage of[ABI_PROGRAM_COUNT] = {
         [ABI_PS] = EXEC_PS, [ABI_VS] = EXEC_VS, [ABI_GS] = EXEC_GS,
         [ABI_HS] = EXEC_HS, [ABI_DS] = EXEC_DS, [ABI_CS] = EXEC_CS};
-    return of[abi_packet_stage(&g->stream, p)];
+    return of[program];
+}
+
+enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p)
+{
+    return exec_stage_of_program(abi_packet_stage(&g->stream, p));
 }
 
 static int check_slots(struct exec_engine *g, uint32_t start, uint32_t count, uint32_t limit,
@@ -211,8 +216,8 @@ static int set_constants(struct exec_engine *g, const struct abi_packet *p)
         memcpy(b->i[s.start_register], p->tail, p->tail_size);
     } else {
         for (uint32_t i = 0; i < s.vec4_count; i++) {
-            uint32_t lanes[4];
-            memcpy(lanes, p->tail + 16 * i, 16);
+            uint32_t lanes[4] = {0};
+            memcpy(lanes, p->tail + p->elem_size * i, p->elem_size);
             b->b[s.start_register + i] = lanes[0] || lanes[1] || lanes[2] || lanes[3];
         }
     }

@@ -152,6 +152,23 @@ static uint32_t peek(const struct d3d9_reader *r, uint32_t at)
     return le32toh(v);
 }
 
+/* The first instruction that has an operand tells. */
+static bool is_bare(const struct d3d9_reader *r)
+{
+    uint32_t at = 1, token;
+
+    while (at < r->words) {
+        token = peek(r, at++);
+        if ((token & 0xffff) == D3D9_END)
+            return false;
+        if ((token & 0xffff) == D3D9_COMMENT)
+            at += token >> 16 & 0x7fff;
+        else if (token >> 24 & 15)
+            return at < r->words && !(peek(r, at) >> 31);
+    }
+    return false;
+}
+
 int d3d9_open(struct d3d9_reader *r, const void *bytes, size_t size, struct error *e)
 {
     uint32_t version;
@@ -171,6 +188,7 @@ int d3d9_open(struct d3d9_reader *r, const void *bytes, size_t size, struct erro
         (r->major == 2 && r->minor > 1) || (r->major == 3 && r->minor > 0))
         return error_set(e, -EINVAL, "D3D9: version token 0x%08x is none of vs_1_1..3_0 and ps_1_1..3_0",
                          version);
+    r->bare = r->major == 2 && is_bare(r);
     return 0;
 }
 
@@ -179,7 +197,7 @@ static int fail(const struct d3d9_instruction *i, struct error *e, const char *w
     return error_set(e, -EINVAL, "D3D9: %s at word %u %s", d3d9_name(i), i->at, what);
 }
 
-/* Parameter tokens have bit 31 set; without it the count of operands is not what the opcode has. */
+/* Parameter tokens have bit 31 set, but in the bare form; without it the count of operands is not what the opcode has. */
 static int read_operand(struct d3d9_reader *r, const struct d3d9_instruction *i, struct d3d9_operand *o,
                         bool dst, uint32_t end, struct error *e)
 {
@@ -187,7 +205,7 @@ static int read_operand(struct d3d9_reader *r, const struct d3d9_instruction *i,
 
     if (r->at >= end || r->at >= r->words)
         return fail(i, e, "has too few operands");
-    if (!(token >> 31))
+    if (token >> 31 == r->bare)
         return error_set(e, -EINVAL, "D3D9: %s at word %u: 0x%08x at word %u is no parameter token",
                          d3d9_name(i), i->at, token, r->at);
     r->at++;
@@ -215,7 +233,7 @@ static int read_operand(struct d3d9_reader *r, const struct d3d9_instruction *i,
     o->relative_type = D3D9_ADDRESS;
     if (r->major >= 2) {
         uint32_t rel = peek(r, r->at);
-        if (r->at >= end || !(rel >> 31))
+        if (r->at >= end || rel >> 31 == r->bare)
             return fail(i, e, "lacks the register that indexes it");
         r->at++;
         o->relative_type = (uint8_t)((rel >> 28 & 7) | (rel >> 8 & 0x18));
@@ -243,7 +261,7 @@ static void operand_counts(const struct d3d9_reader *r, const struct d3d9_instru
 
 int d3d9_next(struct d3d9_reader *r, struct d3d9_instruction *i, struct error *e)
 {
-    uint32_t token, end, length, version = r->major * 16 + (r->minor & 15), dst, src;
+    uint32_t token, end, length, stated, taken, version = r->major * 16 + (r->minor & 15), dst, src;
     const struct op *op;
     int ret;
 
@@ -272,8 +290,8 @@ int d3d9_next(struct d3d9_reader *r, struct d3d9_instruction *i, struct error *e
                  : version < op->vs_first || version > op->vs_last)
         return error_set(e, -EINVAL, "D3D9: %s at word %u does not exist in %s_%u_%u", op->name, i->at,
                          r->pixel ? "ps" : "vs", r->major, r->minor);
-    length = token >> 24 & 15;
-    end = r->major >= 2 ? i->at + 1 + length : r->words;
+    stated = token >> 24 & 15;
+    end = r->major >= 2 && !r->bare ? i->at + 1 + stated : r->words;
     if (end > r->words)
         return fail(i, e, "ends past the shader");
     operand_counts(r, i, &dst, &src);
@@ -300,9 +318,10 @@ int d3d9_next(struct d3d9_reader *r, struct d3d9_instruction *i, struct error *e
         return fail(i, e, "ends past the shader");
     for (uint32_t k = 0; k < length; k++)
         i->value[k] = peek(r, r->at++);
-    if (r->major >= 2 && r->at != end)
+    taken = r->at - i->at - 1;
+    if (r->major >= 2 && stated != taken && !(r->bare && stated == taken + 1))
         return error_set(e, -EINVAL, "D3D9: %s at word %u says it has %u words, its operands take %u",
-                         op->name, i->at, end - i->at - 1, r->at - i->at - 1);
+                         op->name, i->at, stated, taken);
     return 1;
 }
 

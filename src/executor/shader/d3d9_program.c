@@ -110,6 +110,30 @@ static uint32_t matrix_rows(uint32_t opcode, uint32_t source)
                                                         : 1;
 }
 
+/* The bare form declares no inputs: v0, v1… of a vertex shader are the elements of the vertex declaration as they come,
+ * registers of a pixel shader are usages anyhow. */
+static int imply_input(struct checker *c, const struct d3d9_instruction *i, const struct d3d9_operand *o)
+{
+    struct d3d9_program *p = c->p;
+
+    if (o->type != D3D9_INPUT && !(o->type == D3D9_ADDRESS && p->pixel))
+        return 0;
+    for (uint32_t k = 0; k < p->input_count; k++)
+        if (p->inputs[k].type == o->type && p->inputs[k].index == o->index)
+            return 0;
+    if (p->input_count == 32)
+        return fail(c, i, "is one input too many");
+    p->inputs[p->input_count++] =
+        (struct d3d9_declaration){.usage = !p->pixel               ? D3D9_USAGE_IN_ORDER
+                                           : o->type == D3D9_INPUT ? D3D9_USAGE_COLOR
+                                                                   : D3D9_USAGE_TEXCOORD,
+                                  .usage_index = (uint8_t)o->index,
+                                  .type = o->type,
+                                  .index = (uint8_t)o->index,
+                                  .mask = 15};
+    return 0;
+}
+
 static int check_source(struct checker *c, const struct d3d9_instruction *i, uint32_t k)
 {
     const struct d3d9_operand *o = &i->src[k];
@@ -147,10 +171,12 @@ static int check_source(struct checker *c, const struct d3d9_instruction *i, uin
         return fail(c, i, "has a modifier that does not suit its operand");
     if (o->relative && o->relative_type == D3D9_LOOP && !c->loops && c->in_main)
         return fail(c, i, "uses aL outside of a loop");
+    if (o->type == D3D9_SAMPLER && !p->sampler_dim[o->index] && p->bare)
+        p->sampler_dim[o->index] = SHADER_DIM_2D;
     if (o->type == D3D9_SAMPLER && !p->sampler_dim[o->index])
         return fail(c, i, "uses a sampler that is not declared");
     use_constant(p, o, rows);
-    return 0;
+    return p->bare ? imply_input(c, i, o) : 0;
 }
 
 static int check_destination(struct checker *c, const struct d3d9_instruction *i)
@@ -515,6 +541,7 @@ int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t siz
     p->pixel = r.pixel;
     p->major = r.major;
     p->minor = r.minor;
+    p->bare = r.bare;
     while (!ret && (ret = d3d9_next(&r, &i, e)) > 0) {
         if (i.opcode == D3D9_NOP)
             ret = 0;
@@ -550,6 +577,7 @@ int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t siz
 static void add_element(struct shader_element *x, const struct d3d9_declaration *d, bool position)
 {
     shader_set_semantic(x, d3d9_usage_name(d->usage));
+    x->in_order = d->usage == D3D9_USAGE_IN_ORDER;
     x->semantic_index = d->usage_index;
     x->location = d->index;
     x->system_value = position && d->usage == D3D9_USAGE_POSITION && !d->usage_index;

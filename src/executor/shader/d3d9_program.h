@@ -39,6 +39,7 @@ enum d3d9_usage {
     D3D9_USAGE_POSITION, D3D9_USAGE_BLENDWEIGHT, D3D9_USAGE_BLENDINDICES, D3D9_USAGE_NORMAL, D3D9_USAGE_PSIZE,
     D3D9_USAGE_TEXCOORD, D3D9_USAGE_TANGENT, D3D9_USAGE_BINORMAL, D3D9_USAGE_TESSFACTOR, D3D9_USAGE_POSITIONT,
     D3D9_USAGE_COLOR, D3D9_USAGE_FOG, D3D9_USAGE_DEPTH, D3D9_USAGE_SAMPLE, D3D9_USAGE_COUNT,
+    D3D9_USAGE_IN_ORDER = D3D9_USAGE_COUNT, /* none: the vertex declaration's element of that number */
 };
 
 enum d3d9_modifier { /* of sources */
@@ -82,7 +83,7 @@ struct d3d9_constant {
 };
 
 struct d3d9_program {
-    bool pixel;
+    bool pixel, bare; /* bare: see d3d9_reader */
     uint32_t major, minor;
     struct d3d9_instruction *code; /* without dcl, def*, nop and comments */
     uint32_t code_count;
@@ -100,6 +101,9 @@ struct d3d9_reader {
     const uint8_t *data;
     uint32_t words, at;
     bool pixel;
+    /* The form in which the reference driver writes its fixed-function shaders: parameter tokens lack bit 31, lengths may
+     * count the opcode's word, and nothing is declared. */
+    bool bare;
     uint32_t major, minor;
 };
 

@@ -57,6 +57,7 @@ struct shader_element {
     uint8_t used_mask;     /* of these, read or written by the program */
     uint8_t component;     /* enum shader_component */
     int8_t d3d9_usage;     /* D3DDECLUSAGE, or -1 for DXBC */
+    bool in_order;         /* has no semantic: it is the input layout's element number `location` */
 };
 
 enum shader_descriptor_kind {
