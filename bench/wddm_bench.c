@@ -37,6 +37,7 @@
 #include "bench.h"
 #include "d3dkmt/server.h"
 #include "dxgkrnl/faults.h"
+#include "dxgkrnl/progress.h"
 #include "machine/driver.h"
 #include "base/samples.h"
 #include "sim/explore.h"

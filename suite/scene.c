@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/png_file.h"
+#include "base/file/png.h"
 #include "suite_shaders.h"
 
 NTSTATUS suite_scene_create(struct suite_scene *sc, struct umd_device *d, uint32_t width, uint32_t height)

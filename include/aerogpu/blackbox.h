@@ -485,7 +485,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 #define BB_COLUMNS_CHECKSUM(C)                                                                                 \
     C(checksum, name, TEXT, "of the table")                                                                    \
     C(checksum, rows, INT, "that it has")                                                                      \
-    C(checksum, hash, TEXT, "XXH3 (128 bits) of their values in order: type, size, bytes (src/base/seal.h)")   \
+    C(checksum, hash, TEXT, "XXH3 (128 bits) of their values in order: type, size, bytes (src/base/file/seal.h)")   \
     C(checksum, marks, BLOB, "32 bits of the hash so far behind every nth row, little-endian; n: the least power of two that leaves 256 at most")
 /* clang-format on */
 

@@ -10,21 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct error {
-    int code;       /* 0, or a negative errno */
-    char text[300]; /* one sentence without a full stop, "" while code is 0 */
-};
+#include "base/error_type.h"
 
 /* Fills `e` unless it already holds a failure; returns `code` (negative errno) so that callers can return it. */
 int error_set(struct error *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "prefix: " in front of the sentence in `e`, if there is one. */
 void error_prefix(struct error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static inline void error_clear(struct error *e)
-{
-    if (e) {
-        e->code = 0;
-        e->text[0] = '\0';
-    }
-}

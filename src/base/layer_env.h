@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layer_env.h: the environment of a program that runs with a Vulkan layer of ours. */
-#ifndef BASE_LAYER_ENV_H_
-#define BASE_LAYER_ENV_H_
+#pragma once
 
 struct layer_env {
     const char *layer;         /* its name */
@@ -12,5 +11,3 @@ struct layer_env {
 /* This process's environment with the layer in it, behind those that are there already; NULL: no memory. One block, to be
  * given to free(). */
 char **layer_env_make(const struct layer_env *l);
-
-#endif

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/in_file.h"
-#include "base/seal.h"
+#include "base/file/in.h"
+#include "base/file/seal.h"
 #include "base/utf8.h"
 #include "blackbox/schema.h"
 

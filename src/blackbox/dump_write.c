@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/seal.h"
+#include "base/file/seal.h"
 
 /* The column of table FILE that has the bytes; the one before it is the number of the part. */
 enum { FILE_BYTES = 4, PART = 256 << 10 };

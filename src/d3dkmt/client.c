@@ -28,10 +28,12 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "base/fds.h"
 #include "d3dkmt/vblanks.h"
 #include "d3dkmt/views.h"
 #include "d3dkmt/wire.h"
+#include "dxgkrnl/progress.h"
 
 #define LOOK_NS UINT64_C(200000000)
 

@@ -13,12 +13,13 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/error_type.h"
 #include "base/public.h"
-#include "dxgkrnl/progress.h"
 #include "wddm/d3dkmthk.h"
 
 PUBLIC_BEGIN
+
+struct dxgk_progress; /* dxgkrnl/progress.h */
 
 #define D3DKMT_SOCKET_VARIABLE "AEROGPU_SOCKET"
 #define D3DKMT_FOREVER         UINT64_MAX

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "base/fds.h"
 #include "base/log.h"
 #include "d3dkmt/wire.h"

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/error_type.h"
 #include "base/loop.h"
 #include "base/public.h"
 #include "dxgkrnl/settings.h"

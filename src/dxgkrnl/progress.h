@@ -5,17 +5,25 @@
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<uint32_t> dxgk_atomic32;
+typedef std::atomic<uint64_t> dxgk_atomic64;
+#else
+#include <stdatomic.h>
+typedef _Atomic uint32_t dxgk_atomic32;
+typedef _Atomic uint64_t dxgk_atomic64;
+#endif
+
 struct dxgk_progress {
-    _Atomic uint64_t queued;    /* packets that Render, Present, waits and signals have queued so far */
-    _Atomic uint64_t completed; /* of those: executed, shown, or dropped with the device */
-    _Atomic uint32_t
-        state; /* of the device: D3DKMT_DEVICEEXECUTION_STATE, set before what it drops completes */
-    _Atomic uint32_t change;  /* rises with every change of `completed` and `state`; a futex */
-    _Atomic uint32_t waiters; /* how many wait on `change`: while it is 0 nobody is woken */
-    _Atomic uint64_t awaited; /* the last packet that the client waited for (dxgkrnl/sched.c) */
+    dxgk_atomic64 queued;    /* packets that Render, Present, waits and signals have queued so far */
+    dxgk_atomic64 completed; /* of those: executed, shown, or dropped with the device */
+    dxgk_atomic32 state;   /* the device's D3DKMT_DEVICEEXECUTION_STATE: set before what it drops completes */
+    dxgk_atomic32 change;  /* rises with every change of `completed` and `state`; a futex */
+    dxgk_atomic32 waiters; /* how many wait on `change`: while it is 0 nobody is woken */
+    dxgk_atomic64 awaited; /* the last packet that the client waited for (dxgkrnl/sched.c) */
 };
 
 enum {
@@ -28,14 +36,14 @@ enum {
  * word: a vblank wakes them by one system call, and how many it woke says whether vblanks are wanted. */
 struct dxgk_vblanks {
     /* Rises when such a call might answer something else: reset, mode, vblanks on and off, a device lost; never 0. */
-    _Atomic uint32_t epoch;
+    dxgk_atomic32 epoch;
     struct {
-        _Atomic uint32_t on;     /* vblanks are reported */
-        _Atomic uint32_t change; /* rises with `count` and `epoch`; a futex */
-        _Atomic uint64_t count;  /* vblanks so far */
+        dxgk_atomic32 on;     /* vblanks are reported */
+        dxgk_atomic32 change; /* rises with `count` and `epoch`; a futex */
+        dxgk_atomic64 count;  /* vblanks so far */
         /* The grid of vblanks (display.c): the last one before a time t has the number (t - zero_ns) / period_ns, modulo 2^64,
          * whether it was noticed yet or not. period_ns is 0 while there is no grid. A wait ends with a later one. */
-        _Atomic uint64_t zero_ns;
-        _Atomic uint32_t period_ns;
+        dxgk_atomic64 zero_ns;
+        dxgk_atomic32 period_ns;
     } source[DXGK_VBLANK_SOURCES];
 };

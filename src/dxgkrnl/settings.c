@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/error.h"
+
 static const char *trim(char *s)
 {
     size_t n;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/error_type.h"
 #include "base/public.h"
 
 PUBLIC_BEGIN

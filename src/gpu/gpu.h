@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_type.h"
 #include "base/public.h"
 #include "gpu/backend.h"
 #include "gpu/observer.h"

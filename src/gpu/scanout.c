@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "gpu/internal.h"
 
 enum { PICTURE_MAX = 64 << 20 };

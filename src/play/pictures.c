@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "base/png_file.h"
+#include "base/file/png.h"
 
 #define MAX_WAITING ((size_t)128 << 20)
 

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
-#include "base/png_file.h"
+#include "base/file/png.h"
 
 enum { GAP = 8, TEXT_SCALE = 2, TEXT_HEIGHT = 5 * TEXT_SCALE + 8 };
 

@@ -16,8 +16,8 @@
 
 #include "base/array.h"
 #include "base/check.h"
-#include "base/in_file.h"
-#include "base/out_file.h"
+#include "base/file/in.h"
+#include "base/file/out.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define SAME(a, b) ((void)(a), (void)(b), true) /* mutations reach what is behind the checksums */

@@ -101,7 +101,7 @@ int blocks_verify(const struct blocks *b, struct error *e);
 
 struct blocks_writer;
 
-/* Creates the file for this writer alone: what another one is writing stays as it is. 0, -EIO or -EEXIST (base/out_file.h),
+/* Creates the file for this writer alone: what another one is writing stays as it is. 0, -EIO or -EEXIST (base/file/out.h),
  * -EBUSY: another writer has it. */
 int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
                          int level, const char *path, struct error *e);

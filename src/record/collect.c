@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "record/shm.h"
 #include "record/trace_file.h"
 

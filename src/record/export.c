@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "record/show.h"
 #include "record/api.h"
 #include "report/page.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "record/varint.h"
 #include "record/api.h"
 #include "record/walk.h"

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 
 struct trace_writer {
     FILE *file;

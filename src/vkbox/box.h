@@ -12,8 +12,7 @@
  *  4. A command buffer's chunks are a list. What lies in them before `used` is whole calls.
  *  5. Device memory that the marks lie in is this file's: the device writes them, nobody has to copy.
  */
-#ifndef VKBOX_BOX_H_
-#define VKBOX_BOX_H_
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -187,5 +186,3 @@ struct vkbox {
     uint8_t code[VKBOX_CODE];
     _Alignas(4096) uint32_t marks[VKBOX_DEVICES][VKBOX_MARKS];
 };
-
-#endif

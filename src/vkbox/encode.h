@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* encode.h: how the arguments of a call are written into a record (gen.py); what hooks call. */
-#ifndef VKBOX_ENCODE_H_
-#define VKBOX_ENCODE_H_
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -37,5 +36,3 @@ static inline uint32_t *put_text(uint32_t *p, const char *s)
     }
     return p + 1 + (n + 3) / 4;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* judge.h: what went wrong with a program's device, from its box and from what the system says of the process. */
-#ifndef VKBOX_JUDGE_H_
-#define VKBOX_JUDGE_H_
+#pragma once
 
 #include "vkbox/read.h"
 
@@ -45,5 +44,3 @@ void vkbox_verdict_finish(struct vkbox_verdict *v);
 /* The dump. */
 void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, const struct vkbox_verdict *v,
                 struct bb_package *p);
-
-#endif

@@ -11,8 +11,7 @@
  *  2. Without a box, or where there is no slot, a call is passed on and nothing else happens.
  *  3. Whatever the layer adds to a command buffer leaves all bound state as it was.
  */
-#ifndef VKBOX_LAYER_H_
-#define VKBOX_LAYER_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -159,5 +158,3 @@ void signals_install(void);
 extern const struct hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[];
 extern const struct hook generated_hooks[];
 extern const size_t num_generated_hooks;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* place.h: where the threads of another process are. For this process's descendants, and those of the same user where the
  * system lets them be looked at. */
-#ifndef VKBOX_PLACE_H_
-#define VKBOX_PLACE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ bool place_times(pid_t pid, struct place_times *out);
 
 /* Whether a thread that works just now is in a shader compiler. Holds each thread for some microseconds. */
 bool place_compiles(pid_t pid);
-
-#endif

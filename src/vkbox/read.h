@@ -3,8 +3,7 @@
  *
  * Nothing in a box is believed: whoever crashed may have written over it. What makes no sense is left out, and counted.
  */
-#ifndef VKBOX_READ_H_
-#define VKBOX_READ_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -77,5 +76,3 @@ uint32_t vkbox_number(const struct vkbox_work *w, const char *field);
 const char *vkbox_result_name(int32_t result);
 /* "buffer", "shader module" */
 void vkbox_type_name(uint32_t type, char out[48]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run.h: a program with the black box's layer in it, watched until it ends. */
-#ifndef VKBOX_RUN_H_
-#define VKBOX_RUN_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct vkbox_run_result {
 
 /* 0, or a negative errno: it could not be started. */
 int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, struct error *e);
-
-#endif

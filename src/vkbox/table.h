@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.h: the commands of Vulkan as data: how a record of each lies in a box, and what its words mean. */
-#ifndef VKBOX_TABLE_DESC_H_
-#define VKBOX_TABLE_DESC_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -76,5 +75,3 @@ extern const struct vkbox_command_desc vkbox_commands[VKBOX_NUM_COMMANDS];
 extern const char *const vkbox_calls[VKBOX_NUM_CALLS];
 extern const struct vkbox_enum_value vkbox_object_types[], vkbox_results[];
 extern const unsigned vkbox_num_object_types, vkbox_num_results;
-
-#endif

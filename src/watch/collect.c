@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "abi/alloc_table.h"
-#include "base/png_file.h"
+#include "base/file/png.h"
 
 enum { MAX_FLIGHT = 50000 };
 

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/loop.h"
-#include "base/png_file.h"
+#include "base/file/png.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
 

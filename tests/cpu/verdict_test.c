@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-#include "base/seal.h"
+#include "base/file/seal.h"
 #include "cpu/model/family.h"
 #include "cpu/model/dump.h"
 #include "cpu/report/report.h"

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "d3dkmt_rig.h"
+#include "dxgkrnl/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,6 +17,7 @@
 
 #include "d3dkmt/wire.h"
 #include "d3dkmt_rig.h"
+#include "dxgkrnl/progress.h"
 
 TEST_IN(a_program_does_everything, local)
 {

@@ -11,7 +11,7 @@
 #include <aerogpu/alloc.h>
 #include <aerogpu/pci.h>
 
-#include "base/png_file.h"
+#include "base/file/png.h"
 
 static void *dma_map(void *ctx, uint64_t gpa, uint64_t size)
 {

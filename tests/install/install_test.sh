@@ -26,7 +26,7 @@ says() # TEXT COMMAND...
     "$@" | tee "$dir/says"
     [ "${PIPESTATUS[0]}" = 0 ] && grep -qF -- "$text" "$dir/says"
 }
-echo 1..13
+echo 1..14
 ok "meson install succeeds" env DESTDIR="$dir/root" meson install -C "$build" --no-rebuild --quiet
 prefix=$(meson introspect --buildoptions "$build" | python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
 share=$dir/root$prefix/share
@@ -52,11 +52,19 @@ ok "a client of the thunks is built" make_it d3dkmt d3dkmt d3dkmt.c
 ok "it is told that there is no adapter" says "status c000000e" ./d3dkmt
 ok "a miniport and its host are built" eval 'make_it miniport.so wddm -shared -fPIC kmd.c && make_it host wddm wddm.c device.c'
 ok "the miniport runs on dxgkrnl" says "started and stopped, 0 violations" ./host ./miniport.so
-# Where a header is not C alone, C++ takes it too.
-for h in aerogpu/cmd.h aerogpu/ext.h aerogpu/blackbox.h wddm/dispmprt.h wddm/d3dkmthk.h gpu/gpu.h dxgkrnl/dxgkrnl.h base/loop.h; do
-    echo "#include <$h>"
-done >all.cc
-ok "the headers are C++, too" sh -c 'c++ -std=c++17 -Wall -Werror -fsyntax-only all.cc $(pkg-config --cflags libaerogpu-wddm)'
+# Each header by itself, in both languages.
+alone() # LANGUAGE COMPILER...
+{
+    local language=$1 h n=0
+    shift
+    while read -r h; do
+        n=$((n + 1))
+        echo "#include <$h>" | "$@" -x "$language" -Wall -Werror -fsyntax-only - $(pkg-config --cflags libaerogpu-wddm) || { echo "$h"; return 1; }
+    done < <(cd "$dir/root$prefix"/include/aerogpu-* && find . -name '*.h' -printf '%P\n' | sort)
+    [ $n -ge 25 ] # of them were there
+}
+ok "each header is C11 by itself" alone c $cc -std=c11
+ok "each header is C++17 by itself" alone c++ c++ -std=c++17
 ok "the libraries export what is public, and nothing else" sh -c '
     ! nm -D --defined-only '"$libdir"'/libaerogpu-blackbox.so '"$libdir"'/libaerogpu-gpu.so '"$libdir"'/libaerogpu-d3dkmt.so |
         awk "NF == 3 {print \$3}" | grep -vE "^(bb_|gpu_|d3dkmt_|D3DKMT)"'

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "alloc_fail.h"
-#include "base/seal.h"
+#include "base/file/seal.h"
 #include "blackbox/schema.h"
 #include "minimize/dump_file.h"
 #include "minimize/reduce.h"

@@ -17,7 +17,7 @@
 #include <aerogpu/pci.h>
 
 #include "abi/builder.h"
-#include "base/png_file.h"
+#include "base/file/png.h"
 #include "base/strbuf.h"
 #include "conformance.h"
 #include "trace/reader.h"

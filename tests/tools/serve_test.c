@@ -17,6 +17,7 @@
 #include "aerogpu/escape.h"
 #include "d3dkmt/d3dkmt.h"
 #include "dxgkrnl/faults.h"
+#include "dxgkrnl/progress.h"
 
 static const char *aerogpu;
 static char dir[] = "/tmp/aerogpu-serve-XXXXXX";

@@ -2,7 +2,7 @@
 /* reseal FILE TABLE...: makes the checksums of tables that a test changed right again. */
 #include <stdio.h>
 
-#include "base/seal.h"
+#include "base/file/seal.h"
 
 int main(int argc, char **argv)
 {

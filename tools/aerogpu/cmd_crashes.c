@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "blackbox/crashes.h"
 
 static int default_index(char path[4096])

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "blackbox/schema.h"
 #include "minimize/crash_run.h"
 #include "minimize/dumps.h"

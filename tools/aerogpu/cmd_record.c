@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "record.h"
 #include "record/dirty/dirty.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 
 static char running[64] = "aerogpu";
 static const char *summary = "a virtual GPU that can be crashed on purpose";
@@ -81,7 +81,7 @@ int command_error(const struct error *e)
         int err;
         enum exit_code code;
     } codes[] = {
-        {-EEXIST, EXIT_USAGE}, /* an output that is an input, or another output (base/out_file.h) */
+        {-EEXIST, EXIT_USAGE}, /* an output that is an input, or another output (base/file/out.h) */
         {-EBADMSG, EXIT_INPUT}, {-ENODATA, EXIT_INPUT},
         {-ENOTSUP, EXIT_INPUT}, {-EPROTONOSUPPORT, EXIT_INPUT},
         {-ENOENT, EXIT_INPUT},  {-ENOTDIR, EXIT_INPUT},

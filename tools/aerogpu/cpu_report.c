@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "cpu/model/dump.h"
 #include "cpu/report/report.h"
 #include "file_kinds.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "d3d12.h"
 #include "file_kinds.h"
 #include "record/diff.h"

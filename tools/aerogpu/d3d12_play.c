@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "d3d12.h"
 #include "d3d12/gen/table.h"
 #include "file_kinds.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "base/seal.h"
+#include "base/file/seal.h"
 #include "blackbox/dump_read.h"
 #include "minimize/crash_run.h"
 #include "minimize/replay.h"

@@ -7,7 +7,7 @@
 
 #include <aerogpu/blackbox.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 
 static int to_file(const char *dump, enum bb_report_format format, const char *path, struct bb_error *e)
 {

@@ -31,7 +31,7 @@
 
 #include "base/ddmin.h"
 #include "base/log.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "minimize/crash_run.h"
 #include "minimize/dump_file.h"
 #include "minimize/reduce.h"

@@ -23,7 +23,7 @@
 #include <aerogpu/pci.h>
 
 #include "play/frame_hash.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "minimize/dumps.h"
 #include "play/pictures.h"
 #include "play/player.h"

@@ -12,8 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/out_file.h"
-#include "base/png_file.h"
+#include "base/file/out.h"
+#include "base/file/png.h"
 
 enum { DUMP_CAP = 1 << 20, DUMP_HARD_CAP = 64 << 20, PICTURE_CAP = 16384 };
 

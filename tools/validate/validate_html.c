@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "report/chart.h"
 #include "report/page.h"
 #include "suite.h"

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "cpu/model/family.h"
 #include "cpu/capture/file.h"
 #include "cpu/capture/names.h"

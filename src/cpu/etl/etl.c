@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
-#include "base/in_file.h"
+#include "base/file/in.h"
 #include "cpu/etl/xpress.h"
 
 #define BUFFER_HEADER   0x48u

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/seal.h"
+#include "base/file/seal.h"
 #include "base/utf8.h"
 
 #define APPLICATION_ID 0x41474244 /* "AGBD" */

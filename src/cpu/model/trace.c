@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/array.h"
-#include "base/in_file.h"
+#include "base/file/in.h"
 
 /* One CPU's PAGES blocks of the span asked for, one of them unpacked. */
 struct trace_stream {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "base/out_file.h"
+#include "base/file/out.h"
 #include "d3d12/play/play_internal.h"
 #include "record/walk.h"
 

@@ -4,7 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/png_file.h"
+#include "base/file/png.h"
 #include "d3d12/play/play_internal.h"
 
 struct play_reader { /* made for one device and size, kept while both stay */

@@ -585,6 +585,30 @@ static VkStencilOpState stencil_face(const struct pipeline_key *k, int face)
                               .compareOp = k->stencil_func[face]};
 }
 
+static VkPipelineRasterizationStateCreateInfo raster_state(const struct pipeline_key *k)
+{
+    return (VkPipelineRasterizationStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+        .depthClampEnable = k->depth_clamp,
+        .polygonMode = k->fill,
+        .cullMode = k->cull,
+        .frontFace = k->front_ccw ? VK_FRONT_FACE_COUNTER_CLOCKWISE : VK_FRONT_FACE_CLOCKWISE,
+        .depthBiasEnable = k->depth_bias,
+        .lineWidth = 1};
+}
+
+static VkPipelineDepthStencilStateCreateInfo depth_state(const struct pipeline_key *k)
+{
+    return (VkPipelineDepthStencilStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = k->depth_enable,
+        .depthWriteEnable = k->depth_write,
+        .depthCompareOp = k->depth_func,
+        .stencilTestEnable = k->stencil,
+        .front = stencil_face(k, 0),
+        .back = stencil_face(k, 1)};
+}
+
 static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key *k,
                                 const struct exec_program *p, const struct vertex_input *in,
                                 VkRenderPass pass)
@@ -619,26 +643,12 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
                                                       VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
                                                   .viewportCount = 1,
                                                   .scissorCount = 1};
-    VkPipelineRasterizationStateCreateInfo raster = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-        .depthClampEnable = k->depth_clamp,
-        .polygonMode = k->fill,
-        .cullMode = k->cull,
-        .frontFace = k->front_ccw ? VK_FRONT_FACE_COUNTER_CLOCKWISE : VK_FRONT_FACE_CLOCKWISE,
-        .depthBiasEnable = k->depth_bias,
-        .lineWidth = 1};
+    VkPipelineRasterizationStateCreateInfo raster = raster_state(k);
     VkPipelineMultisampleStateCreateInfo samples = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
         .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
         .pSampleMask = k->masked_out ? &no_samples : NULL};
-    VkPipelineDepthStencilStateCreateInfo depth = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
-        .depthTestEnable = k->depth_enable,
-        .depthWriteEnable = k->depth_write,
-        .depthCompareOp = k->depth_func,
-        .stencilTestEnable = k->stencil,
-        .front = stencil_face(k, 0),
-        .back = stencil_face(k, 1)};
+    VkPipelineDepthStencilStateCreateInfo depth = depth_state(k);
     VkPipelineColorBlendStateCreateInfo blend = {.sType =
                                                      VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
                                                  .attachmentCount = k->num_colors,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/out_file.h"
+#include "base/file/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

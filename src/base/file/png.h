@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* png_file.h: pictures as RGBA8 PNG files. */
+/* png.h: pictures as RGBA8 PNG files. */
 #pragma once
 
 #include <stddef.h>

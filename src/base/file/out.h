@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* out_file.h: files that a command makes. They are whole, or they are not left behind.
+/* out.h: files that a command makes. They are whole, or they are not left behind.
  *
  * 1. What is read is never written over: a file of out_file_spare(), by whatever name, symbolic or hard link, is refused.
  * 2. Two outputs are two files: what was made already is not made again under another option.

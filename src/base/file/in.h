@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* in_file.h: files that are read whole. */
+/* in.h: files that are read whole. */
 #pragma once
 
 #include <stddef.h>
@@ -9,5 +9,5 @@
 
 /* Maps a regular file for reading, until munmap(). 0; or -ENOENT, -EACCES and the like, -EISDIR, -EBADMSG: it is empty, or a
  * pipe or a device, which is never waited for. The words in `e` begin with the path. From then on nothing is written over the
- * file (out_file.h). */
+ * file (out.h). */
 int in_file_map(const char *path, const uint8_t **map, size_t *size, struct error *e);

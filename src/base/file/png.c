@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/png_file.h"
+#include "base/file/png.h"
 
 #include <errno.h>
 #include <png.h>
 #include <stdlib.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 
 int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
                    struct error *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/seal.h"
+#include "base/file/seal.h"
 
 #include <endian.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/in_file.h"
+#include "base/file/in.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/out_file.h"
+#include "base/file/out.h"
 
 int in_file_map(const char *path, const uint8_t **map, size_t *size, struct error *e)
 {

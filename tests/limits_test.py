@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What is to be read stays small: functions, files, folders; and headers begin alike.
+  limits_test.py SOURCE_ROOT"""
+import collections
+import os
+import subprocess
+import sys
+
+FUNCTION = 80  # lines, from its opening brace to its closing one
+FILE = 900     # lines of a .c file
+FOLDER = 39    # .c and .h files beside each other
+
+os.chdir(sys.argv[1])
+if subprocess.run(["git", "rev-parse"], capture_output=True).returncode:
+    print("1..0 # SKIP this is no git checkout")
+    sys.exit(0)
+files = [f for f in subprocess.check_output(["git", "ls-files", "*.c", "*.h"], text=True).split("\n")[:-1] if os.path.exists(f)]
+texts = {f: open(f, errors="replace").read().split("\n") for f in files}
+
+
+def functions(lines):
+    """(line, length) of each: clang-format leaves braces in the first column to them alone."""
+    begin = None
+    for n, line in enumerate(lines, 1):
+        if line == "{":
+            begin = n
+        elif line.startswith("}") and begin:
+            yield begin, n - begin + 1
+            begin = None
+
+
+folders = collections.Counter(map(os.path.dirname, files))
+checks = {
+    f"no function is longer than {FUNCTION} lines":
+        [f"{f}:{n}: {length} lines" for f in files for n, length in functions(texts[f]) if length > FUNCTION],
+    f"no .c file is longer than {FILE} lines":
+        [f"{f}: {len(t) - 1} lines" for f, t in texts.items() if f.endswith(".c") and len(t) - 1 > FILE],
+    f"no folder has more than {FOLDER} .c and .h files":
+        [f"{f}/: {n} files" for f, n in folders.items() if n > FOLDER],
+    "every header begins with its licence and is guarded by #pragma once":
+        [f for f, t in texts.items() if f.endswith(".h") and ("SPDX-License-Identifier" not in t[0] or "#pragma once" not in t)],
+}
+counted = sum(1 for t in texts.values() for _ in functions(t))
+print(f"1..{len(checks) + 1}")
+for n, (name, wrong) in enumerate(checks.items(), 1):
+    for w in wrong:
+        print(f"# {w}")
+    print(f"{'not ok' if wrong else 'ok'} {n} - {name}")
+# A scan that sees nothing would find nothing wrong.
+print(f"{'ok' if counted > 5 * len(texts) else 'not ok'} {len(checks) + 1} - {counted} functions in {len(texts)} files were looked at")
