@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/check.h"
 
-enum { MAX_WORK = 1 << 20, MAX_NESTING = 2 };
+enum { MAX_WORK = 1 << 20, MAX_STEPS = 1 << 22, MAX_NESTING = 2 };
 
 /* ---- the copy ------------------------------------------------------------ */
 
@@ -56,7 +56,7 @@ static void index_objects(struct vkbox_reader *r)
 
 static void index_submissions(struct vkbox_reader *r)
 {
-    r->last = r->b->submissions;
+    r->last = r->b->submissions < UINT64_MAX ? r->b->submissions : 0; /* it is counted to */
     r->first = r->last >= VKBOX_SUBMISSIONS ? r->last - VKBOX_SUBMISSIONS + 1 : 1;
     for (uint64_t n = r->first; r->last && n <= r->last; n++) {
         const struct vkbox_submission *s = vkbox_submission(r, n);
@@ -231,6 +231,8 @@ static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_bu
 
     switch (head >> 16) {
     case VKBOX_POINT:
+        if (n < 1)
+            return 0;
         written = passed || (n && mark_of(r, cb) >= args[0]);
         code = args[0] > 1 ? add_item(l, BB_ITEM_BOTTOM, written, args[0]) : 0;
         return code ? code : add_item(l, BB_ITEM_TOP, written, args[0]);
@@ -264,6 +266,10 @@ static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, str
         for (uint32_t i = 0; i < used; i += 1 + (c->words[i] & 0xffff)) {
             int code;
 
+            if (++l->steps > MAX_STEPS) { /* lists that run in circles */
+                l->bad++;
+                return 0;
+            }
             if (c->words[i] >> 16 >= VKBOX_NUM_COMMANDS || i + 1 + (c->words[i] & 0xffff) > used) {
                 l->bad++;
                 break;

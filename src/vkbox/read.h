@@ -57,7 +57,7 @@ struct vkbox_list {
     size_t num, room;
     struct bb_item *items; /* with the marks; `id` of a command is its place in `work` */
     size_t num_items, items_room;
-    uint32_t draws, bad; /* bad: entries that made no sense, or were cut off */
+    uint32_t draws, steps, bad; /* bad: entries that made no sense, or were cut off */
 };
 
 /* What a submission does, with its marks. 0 or -ENOMEM. */

@@ -86,7 +86,7 @@ static void put_statuses(struct rows *o)
     const struct vkbox *b = o->r->b;
 
     for (uint64_t n = b->errors >= VKBOX_ERRORS ? b->errors - VKBOX_ERRORS + 1 : 1;
-         b->errors && n <= b->errors; n++) {
+         b->errors && n <= b->errors && n; n++) {
         const struct vkbox_error *e = &b->error[n % VKBOX_ERRORS];
 
         if (e->number != n)
@@ -403,8 +403,8 @@ static void put_resources(struct rows *o, struct bb_resources *known)
 {
     for (uint32_t i = 0; i < VKBOX_OBJECTS; i++) {
         const struct vkbox_object *b = &o->r->b->objects[i];
+        char what[160], name[VKBOX_NAME];
         uint64_t address;
-        char what[160];
 
         /* VK_OBJECT_TYPE_DEVICE_MEMORY, _BUFFER, _IMAGE */
         if (b->state == VKBOX_FREE || (b->type != 8 && b->type != 9 && b->type != 10))
@@ -424,8 +424,9 @@ static void put_resources(struct rows *o, struct bb_resources *known)
         bb_row_end(o->p);
         if (!known || !address || !b->size || b->type == 8)
             continue;
+        snprintf(name, sizeof(name), "%.47s", b->name);
         bb_resources_add(known, &(struct bb_resource){.id = i,
-                                                      .name = b->name,
+                                                      .name = name,
                                                       .kind = what,
                                                       .address = address,
                                                       .size = b->size,

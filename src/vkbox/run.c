@@ -292,9 +292,13 @@ static void look_at_event(struct run *r, struct watched *w)
 
 /* ---- progress ------------------------------------------------------------ */
 
+/* The process may change what was checked. */
+#define read_once(x) (*(const volatile __typeof__(x) *)&(x))
+
 /* Whether the last submission of a queue has not finished; `key` changes with every step of any device. */
 static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *device)
 {
+    const struct vkbox_command_buffer *cb;
     bool work = false;
 
     *key = XXH3_64bits(b->marks, sizeof(b->marks)) + atomic_load(&b->submissions);
@@ -309,16 +313,18 @@ static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *device)
             *device = b->queues[q].device;
         }
         for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
-            const struct vkbox_command_buffer *cb;
+            struct vkbox_submitted c = read_once(s->command_buffers[i]);
+            uint32_t of, mark;
 
-            if (s->command_buffers[i].command_buffer >= VKBOX_COMMAND_BUFFERS)
+            if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
                 continue;
-            cb = &b->command_buffers[s->command_buffers[i].command_buffer];
-            if (cb->state == VKBOX_LIVE && cb->recording == s->command_buffers[i].recording &&
-                cb->mark < VKBOX_MARKS && cb->device < VKBOX_DEVICES &&
-                b->marks[cb->device][cb->mark] < cb->points) {
+            cb = &b->command_buffers[c.command_buffer];
+            of = read_once(cb->device);
+            mark = read_once(cb->mark);
+            if (cb->state == VKBOX_LIVE && cb->recording == c.recording && mark < VKBOX_MARKS &&
+                of < VKBOX_DEVICES && b->marks[of][mark] < cb->points) {
                 work = true;
-                *device = cb->device;
+                *device = of;
             }
         }
     }

@@ -10,6 +10,10 @@ for program in "$build"/bench/*_bench; do
     "$program" --json "$build/bench.json"
     [ $? -le 1 ] || failed="$failed $(basename "$program")"
 done
+if [ -f "$build/tests/vkbox/vkbox_plant" ]; then
+    python3 tests/vkbox/planted.py "$build/tools/aerogpu/aerogpu" "$build/tests/vkbox" --json "$build/bench.json"
+    [ $? -le 1 ] || failed="$failed run_planted"
+fi
 python3 - "$build/bench.json" $failed <<'END'
 import json, sys
 figures = json.load(open(sys.argv[1]))
