@@ -8,7 +8,9 @@
  */
 #pragma once
 
+#include "wddm/excpt.h"
 #include "wddm/ntdef.h"
+#include "wddm/sal.h"
 
 /* ---- IRQL ---------------------------------------------------------------- */
 
@@ -18,21 +20,25 @@
 #define HIGH_LEVEL     15
 
 typedef ULONG_PTR KSPIN_LOCK, *PKSPIN_LOCK;
+typedef struct _DRIVER_OBJECT DRIVER_OBJECT, *PDRIVER_OBJECT;
+typedef struct _DEVICE_OBJECT DEVICE_OBJECT, *PDEVICE_OBJECT;
+typedef struct _IRP *PIRP;
+struct _OBJECT_ATTRIBUTES;
 
 /* On x64 the IRQL is the processor's CR8, and these are inline; on x86 hal.dll has them. */
 #if defined(_WIN64)
-FORCEINLINE KIRQL KeGetCurrentIrql(VOID)
+static FORCEINLINE KIRQL KeGetCurrentIrql(VOID)
 {
     ULONG64 irql;
 
     __asm__ volatile("mov %%cr8, %0" : "=r"(irql)::"memory");
     return (KIRQL)irql;
 }
-FORCEINLINE VOID KeLowerIrql(KIRQL NewIrql)
+static FORCEINLINE VOID KeLowerIrql(KIRQL NewIrql)
 {
     __asm__ volatile("mov %0, %%cr8" ::"r"((ULONG64)NewIrql) : "memory");
 }
-FORCEINLINE KIRQL KfRaiseIrql(KIRQL NewIrql)
+static FORCEINLINE KIRQL KfRaiseIrql(KIRQL NewIrql)
 {
     KIRQL old = KeGetCurrentIrql();
 
@@ -52,7 +58,8 @@ NTKERNELAPI VOID NTAPI KeLowerIrql(KIRQL NewIrql);
 #define KeRaiseIrql(new_irql, old_irql) (*(old_irql) = KfRaiseIrql(new_irql))
 
 #if defined(_WIN32)
-FORCEINLINE VOID KeInitializeSpinLock(PKSPIN_LOCK SpinLock) /* inline in the WDK, too: x64 exports none */
+static FORCEINLINE VOID
+KeInitializeSpinLock(PKSPIN_LOCK SpinLock) /* inline in the WDK, too: x64 exports none */
 {
     *SpinLock = 0;
 }
@@ -81,7 +88,12 @@ NTKERNELAPI VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock);
 typedef enum _KWAIT_REASON { Executive = 0 } KWAIT_REASON;
 typedef enum _MODE { KernelMode = 0, UserMode = 1 } MODE;
 typedef enum _EVENT_TYPE { NotificationEvent = 0, SynchronizationEvent = 1 } EVENT_TYPE;
+typedef enum _WAIT_TYPE { WaitAll = 0, WaitAny = 1 } WAIT_TYPE;
 typedef LONG KPRIORITY;
+
+#define STATUS_WAIT_0        STATUS_SUCCESS
+#define THREAD_WAIT_OBJECTS  3 /* without an array of wait blocks */
+#define MAXIMUM_WAIT_OBJECTS 64
 
 typedef struct _DISPATCHER_HEADER {
     UCHAR Type;
@@ -110,13 +122,24 @@ NTKERNELAPI LONG NTAPI KeReadStateEvent(PKEVENT Event);
 NTKERNELAPI NTSTATUS NTAPI KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitReason,
                                                  KPROCESSOR_MODE WaitMode, BOOLEAN Alertable,
                                                  PLARGE_INTEGER Timeout);
+/* For what the kernel remembers of a wait; its contents are its own. */
+typedef struct _KWAIT_BLOCK {
+    LIST_ENTRY WaitListEntry;
+    PVOID Reserved[4];
+} KWAIT_BLOCK, *PKWAIT_BLOCK;
+
+/* WaitAny: STATUS_WAIT_0 and the index of the object that ended the wait. */
+NTKERNELAPI NTSTATUS NTAPI KeWaitForMultipleObjects(ULONG Count, PVOID Object[], WAIT_TYPE WaitType,
+                                                    KWAIT_REASON WaitReason, KPROCESSOR_MODE WaitMode,
+                                                    BOOLEAN Alertable, PLARGE_INTEGER Timeout,
+                                                    PKWAIT_BLOCK WaitBlockArray);
 NTKERNELAPI NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable,
                                                   PLARGE_INTEGER Interval);
 NTHALAPI VOID NTAPI KeStallExecutionProcessor(ULONG MicroSeconds);
 
 NTKERNELAPI VOID FASTCALL ExAcquireFastMutex(PFAST_MUTEX FastMutex);
 NTKERNELAPI VOID FASTCALL ExReleaseFastMutex(PFAST_MUTEX FastMutex);
-FORCEINLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
+static FORCEINLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
 {
     FastMutex->Count = 1;
     FastMutex->Owner = NULL;
@@ -128,6 +151,29 @@ FORCEINLINE VOID ExInitializeFastMutex(PFAST_MUTEX FastMutex)
 
 NTHALAPI LARGE_INTEGER NTAPI KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency);
 NTKERNELAPI ULONG NTAPI KeQueryTimeIncrement(VOID);
+/* In 100 ns. On x64 Windows both are inline: they read the page that the kernel shares with everybody. */
+#if defined(_WIN64)
+static FORCEINLINE ULONGLONG KeQueryInterruptTime(VOID)
+{
+    return *(volatile ULONGLONG *)0xFFFFF78000000008;
+}
+static FORCEINLINE VOID KeQuerySystemTime(PLARGE_INTEGER CurrentTime)
+{
+    CurrentTime->QuadPart = *(volatile LONGLONG *)0xFFFFF78000000014;
+}
+#else
+NTKERNELAPI ULONGLONG NTAPI KeQueryInterruptTime(VOID);
+NTKERNELAPI VOID NTAPI KeQuerySystemTime(PLARGE_INTEGER CurrentTime);
+#endif
+
+/* Of the processor that the caller runs on; `ProcNumber` (its group and number) may be NULL. */
+typedef struct _PROCESSOR_NUMBER {
+    USHORT Group;
+    UCHAR Number;
+    UCHAR Reserved;
+} PROCESSOR_NUMBER, *PPROCESSOR_NUMBER;
+NTKERNELAPI ULONG NTAPI KeGetCurrentProcessorNumberEx(PPROCESSOR_NUMBER ProcNumber);
+#define KeGetCurrentProcessorNumber() KeGetCurrentProcessorNumberEx(NULL)
 
 /* ---- DPCs, timers and work items ----------------------------------------- */
 
@@ -163,6 +209,125 @@ NTKERNELAPI VOID NTAPI KeInitializeTimer(PKTIMER Timer);
 NTKERNELAPI BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc);
 NTKERNELAPI BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer);
 
+/* ---- threads ------------------------------------------------------------- */
+
+#define THREAD_ALL_ACCESS 0x001FFFFF
+
+typedef struct _CLIENT_ID {
+    HANDLE UniqueProcess;
+    HANDLE UniqueThread;
+} CLIENT_ID, *PCLIENT_ID;
+
+typedef VOID NTAPI KSTART_ROUTINE(PVOID StartContext);
+typedef KSTART_ROUTINE *PKSTART_ROUTINE;
+
+/* The handle is closed with ZwClose; whoever waits for the end takes a reference (ObReferenceObjectByHandle) and waits for that. */
+NTKERNELAPI NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG DesiredAccess,
+                                                struct _OBJECT_ATTRIBUTES *ObjectAttributes,
+                                                HANDLE ProcessHandle, PCLIENT_ID ClientId,
+                                                PKSTART_ROUTINE StartRoutine, PVOID StartContext);
+/* Returns only to a thread that is none of these. */
+NTKERNELAPI NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus);
+
+typedef enum _WORK_QUEUE_TYPE {
+    CriticalWorkQueue = 0,
+    DelayedWorkQueue = 1,
+    HyperCriticalWorkQueue = 2
+} WORK_QUEUE_TYPE;
+
+typedef VOID NTAPI WORKER_THREAD_ROUTINE(PVOID Parameter);
+typedef WORKER_THREAD_ROUTINE *PWORKER_THREAD_ROUTINE;
+
+typedef struct _WORK_QUEUE_ITEM {
+    LIST_ENTRY List; /* Flink is NULL unless it is queued */
+    PWORKER_THREAD_ROUTINE WorkerRoutine;
+    PVOID Parameter;
+} WORK_QUEUE_ITEM, *PWORK_QUEUE_ITEM;
+
+#define ExInitializeWorkItem(item, routine, context)                                                         \
+    ((item)->WorkerRoutine = (routine), (item)->Parameter = (context), (item)->List.Flink = NULL)
+/* The routine may free the item, and queue it again. */
+NTKERNELAPI VOID NTAPI ExQueueWorkItem(PWORK_QUEUE_ITEM WorkItem, WORK_QUEUE_TYPE QueueType);
+
+typedef struct _IO_WORKITEM *PIO_WORKITEM;
+typedef VOID NTAPI IO_WORKITEM_ROUTINE(PDEVICE_OBJECT DeviceObject, PVOID Context);
+typedef IO_WORKITEM_ROUTINE *PIO_WORKITEM_ROUTINE;
+
+NTKERNELAPI PIO_WORKITEM NTAPI IoAllocateWorkItem(PDEVICE_OBJECT DeviceObject);
+/* The driver is not unloaded before the routine has returned. */
+NTKERNELAPI VOID NTAPI IoQueueWorkItem(PIO_WORKITEM IoWorkItem, PIO_WORKITEM_ROUTINE WorkerRoutine,
+                                       WORK_QUEUE_TYPE QueueType, PVOID Context);
+NTKERNELAPI VOID NTAPI IoFreeWorkItem(PIO_WORKITEM IoWorkItem);
+
+/* ---- lists --------------------------------------------------------------- */
+
+static FORCEINLINE VOID InitializeListHead(PLIST_ENTRY ListHead)
+{
+    ListHead->Flink = ListHead->Blink = ListHead;
+}
+#define IsListEmpty(head) ((BOOLEAN)((head)->Flink == (head)))
+/* Whether the list is empty now. */
+static FORCEINLINE BOOLEAN RemoveEntryList(PLIST_ENTRY Entry)
+{
+    Entry->Blink->Flink = Entry->Flink;
+    Entry->Flink->Blink = Entry->Blink;
+    return Entry->Flink == Entry->Blink;
+}
+static FORCEINLINE PLIST_ENTRY RemoveHeadList(PLIST_ENTRY ListHead)
+{
+    PLIST_ENTRY e = ListHead->Flink;
+
+    RemoveEntryList(e);
+    return e;
+}
+static FORCEINLINE PLIST_ENTRY RemoveTailList(PLIST_ENTRY ListHead)
+{
+    PLIST_ENTRY e = ListHead->Blink;
+
+    RemoveEntryList(e);
+    return e;
+}
+static FORCEINLINE VOID InsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
+{
+    Entry->Flink = ListHead->Flink;
+    Entry->Blink = ListHead;
+    ListHead->Flink->Blink = Entry;
+    ListHead->Flink = Entry;
+}
+static FORCEINLINE VOID InsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
+{
+    InsertHeadList(ListHead->Blink, Entry);
+}
+
+/* The same under a spin lock that the routine takes; NULL stands for an empty list. */
+NTKERNELAPI PLIST_ENTRY FASTCALL ExInterlockedInsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry,
+                                                             PKSPIN_LOCK Lock);
+NTKERNELAPI PLIST_ENTRY FASTCALL ExInterlockedInsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry,
+                                                             PKSPIN_LOCK Lock);
+NTKERNELAPI PLIST_ENTRY FASTCALL ExInterlockedRemoveHeadList(PLIST_ENTRY ListHead, PKSPIN_LOCK Lock);
+
+typedef struct DECLSPEC_ALIGN(2 * sizeof(PVOID)) _SLIST_ENTRY {
+    struct _SLIST_ENTRY *Next;
+} SLIST_ENTRY, *PSLIST_ENTRY;
+
+/* Its contents are the kernel's. */
+typedef struct DECLSPEC_ALIGN(2 * sizeof(PVOID)) _SLIST_HEADER {
+    ULONG_PTR Alignment;
+    ULONG_PTR Region;
+} SLIST_HEADER, *PSLIST_HEADER;
+
+NTKERNELAPI VOID NTAPI InitializeSListHead(PSLIST_HEADER SListHead);
+NTKERNELAPI USHORT NTAPI ExQueryDepthSList(PSLIST_HEADER SListHead);
+NTKERNELAPI PSLIST_ENTRY NTAPI ExpInterlockedPopEntrySList(PSLIST_HEADER ListHead);
+NTKERNELAPI PSLIST_ENTRY NTAPI ExpInterlockedPushEntrySList(PSLIST_HEADER ListHead, PSLIST_ENTRY ListEntry);
+NTKERNELAPI PSLIST_ENTRY NTAPI ExpInterlockedFlushSList(PSLIST_HEADER ListHead);
+#define ExInitializeSListHead(head)                   InitializeSListHead(head)
+#define InterlockedPopEntrySList(head)                ExpInterlockedPopEntrySList(head)
+#define InterlockedPushEntrySList(head, entry)        ExpInterlockedPushEntrySList(head, entry)
+#define ExInterlockedPopEntrySList(head, lock)        ExpInterlockedPopEntrySList(head)
+#define ExInterlockedPushEntrySList(head, entry, lck) ExpInterlockedPushEntrySList(head, entry)
+#define ExInterlockedFlushSList(head)                 ExpInterlockedFlushSList(head)
+
 /* ---- memory -------------------------------------------------------------- */
 
 typedef enum _POOL_TYPE { NonPagedPool = 0, PagedPool = 1 } POOL_TYPE;
@@ -186,6 +351,10 @@ typedef struct _MDL {
     ULONG ByteOffset;
 } MDL, *PMDL;
 
+#define MDL_MAPPED_TO_SYSTEM_VA     0x0001
+#define MDL_PAGES_LOCKED            0x0002
+#define MDL_SOURCE_IS_NONPAGED_POOL 0x0004
+
 #define MmGetMdlPfnArray(mdl)       ((PPFN_NUMBER)((mdl) + 1))
 #define MmGetMdlByteCount(mdl)      ((mdl)->ByteCount)
 #define MmGetMdlByteOffset(mdl)     ((mdl)->ByteOffset)
@@ -194,6 +363,70 @@ typedef struct _MDL {
 NTKERNELAPI PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag);
 NTKERNELAPI VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag);
 NTKERNELAPI VOID NTAPI ExFreePool(PVOID P);
+#define ExAllocatePool(type, size) ExAllocatePoolWithTag(type, size, 0x656E6F4E) /* None */
+
+typedef PVOID NTAPI ALLOCATE_FUNCTION(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag);
+typedef ALLOCATE_FUNCTION *PALLOCATE_FUNCTION;
+typedef VOID NTAPI FREE_FUNCTION(PVOID Buffer);
+typedef FREE_FUNCTION *PFREE_FUNCTION;
+
+/* Blocks of one size; those that were freed wait here to be allocated again. */
+typedef struct DECLSPEC_CACHEALIGN _GENERAL_LOOKASIDE {
+    SLIST_HEADER ListHead;
+    USHORT Depth, MaximumDepth;
+    ULONG TotalAllocates, AllocateMisses, TotalFrees, FreeMisses;
+    POOL_TYPE Type;
+    ULONG Tag, Size;
+    PALLOCATE_FUNCTION Allocate;
+    PFREE_FUNCTION Free;
+    LIST_ENTRY ListEntry;
+    ULONG LastTotalAllocates, LastAllocateMisses;
+    ULONG Future[2];
+} GENERAL_LOOKASIDE, *PGENERAL_LOOKASIDE;
+typedef struct _NPAGED_LOOKASIDE_LIST {
+    GENERAL_LOOKASIDE L;
+} NPAGED_LOOKASIDE_LIST, *PNPAGED_LOOKASIDE_LIST;
+typedef struct _PAGED_LOOKASIDE_LIST {
+    GENERAL_LOOKASIDE L;
+} PAGED_LOOKASIDE_LIST, *PPAGED_LOOKASIDE_LIST;
+
+/* NULL for the routines: ExAllocatePoolWithTag and ExFreePool. Flags and Depth: 0. */
+NTKERNELAPI VOID NTAPI ExInitializeNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside,
+                                                       PALLOCATE_FUNCTION Allocate, PFREE_FUNCTION Free,
+                                                       ULONG Flags, SIZE_T Size, ULONG Tag, USHORT Depth);
+NTKERNELAPI VOID NTAPI ExDeleteNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside);
+NTKERNELAPI VOID NTAPI ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside,
+                                                      PALLOCATE_FUNCTION Allocate, PFREE_FUNCTION Free,
+                                                      ULONG Flags, SIZE_T Size, ULONG Tag, USHORT Depth);
+NTKERNELAPI VOID NTAPI ExDeletePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside);
+
+/* Inline on x64 Windows, too. */
+static FORCEINLINE PVOID wddm_lookaside_allocate(PGENERAL_LOOKASIDE list)
+{
+    PVOID block = ExpInterlockedPopEntrySList(&list->ListHead);
+
+    list->TotalAllocates++;
+    if (!block) {
+        list->AllocateMisses++;
+        block = list->Allocate(list->Type, list->Size, list->Tag);
+    }
+    return block;
+}
+static FORCEINLINE VOID wddm_lookaside_free(PGENERAL_LOOKASIDE list, PVOID block)
+{
+    list->TotalFrees++;
+    if (ExQueryDepthSList(&list->ListHead) >= list->Depth) {
+        list->FreeMisses++;
+        list->Free(block);
+    } else {
+        ExpInterlockedPushEntrySList(&list->ListHead, (PSLIST_ENTRY)block);
+    }
+}
+#define ExAllocateFromNPagedLookasideList(list)  wddm_lookaside_allocate(&(list)->L)
+#define ExFreeToNPagedLookasideList(list, block) wddm_lookaside_free(&(list)->L, block)
+#define ExAllocateFromPagedLookasideList(list)   wddm_lookaside_allocate(&(list)->L)
+#define ExFreeToPagedLookasideList(list, block)  wddm_lookaside_free(&(list)->L, block)
+
 NTKERNELAPI PVOID NTAPI MmAllocateContiguousMemory(SIZE_T NumberOfBytes,
                                                    PHYSICAL_ADDRESS HighestAcceptableAddress);
 NTKERNELAPI PVOID NTAPI MmAllocateContiguousMemorySpecifyCache(SIZE_T NumberOfBytes,
@@ -210,6 +443,41 @@ NTKERNELAPI PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T Nu
                                      MEMORY_CACHING_TYPE CacheType);
 NTKERNELAPI VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes);
 
+/* An MDL describes the pages under a range of virtual memory. Its life: allocated; its pages known (locked, or of nonpaged pool);
+ * mapped; and back. */
+typedef enum _LOCK_OPERATION { IoReadAccess = 0, IoWriteAccess = 1, IoModifyAccess = 2 } LOCK_OPERATION;
+typedef enum _MM_PAGE_PRIORITY {
+    LowPagePriority = 0,
+    NormalPagePriority = 16,
+    HighPagePriority = 32
+} MM_PAGE_PRIORITY;
+
+NTKERNELAPI PMDL NTAPI IoAllocateMdl(PVOID VirtualAddress, ULONG Length, BOOLEAN SecondaryBuffer,
+                                     BOOLEAN ChargeQuota, PIRP Irp);
+NTKERNELAPI VOID NTAPI IoFreeMdl(PMDL Mdl);
+NTKERNELAPI VOID NTAPI MmBuildMdlForNonPagedPool(PMDL MemoryDescriptorList);
+/* Raises an exception where the memory cannot be accessed so. */
+NTKERNELAPI VOID NTAPI MmProbeAndLockPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode,
+                                           LOCK_OPERATION Operation);
+NTKERNELAPI VOID NTAPI MmUnlockPages(PMDL MemoryDescriptorList);
+/* Contiguous, in the order of the MDL; NULL: no room for it. */
+NTKERNELAPI PVOID NTAPI MmMapLockedPagesSpecifyCache(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode,
+                                                     MEMORY_CACHING_TYPE CacheType, PVOID BaseAddress,
+                                                     ULONG BugCheckOnFailure, MM_PAGE_PRIORITY Priority);
+NTKERNELAPI VOID NTAPI MmUnmapLockedPages(PVOID BaseAddress, PMDL MemoryDescriptorList);
+static FORCEINLINE PVOID MmGetSystemAddressForMdlSafe(PMDL Mdl, ULONG Priority)
+{
+    if (Mdl->MdlFlags & (MDL_MAPPED_TO_SYSTEM_VA | MDL_SOURCE_IS_NONPAGED_POOL))
+        return Mdl->MappedSystemVa;
+    return MmMapLockedPagesSpecifyCache(Mdl, KernelMode, MmCached, NULL, FALSE, (MM_PAGE_PRIORITY)Priority);
+}
+#define ADDRESS_AND_SIZE_TO_SPAN_PAGES(va, size)                                                             \
+    ((ULONG)((((ULONG_PTR)(va) & (PAGE_SIZE - 1)) + (size) + (PAGE_SIZE - 1)) >> PAGE_SHIFT))
+#define BYTE_OFFSET(va)                            ((ULONG)((ULONG_PTR)(va) & (PAGE_SIZE - 1)))
+#define PAGE_ALIGN(va)                             ((PVOID)((ULONG_PTR)(va) & ~(ULONG_PTR)(PAGE_SIZE - 1)))
+#define ROUND_TO_PAGES(size)                       (((ULONG_PTR)(size) + PAGE_SIZE - 1) & ~(ULONG_PTR)(PAGE_SIZE - 1))
+#define KeFlushIoBuffers(mdl, read_operation, dma) /* caches are coherent on x86 and x64 */
+
 #define PAGE_READONLY 0x02
 NTKERNELAPI HANDLE NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode);
 NTKERNELAPI VOID NTAPI MmUnsecureVirtualMemory(HANDLE SecureHandle);
@@ -225,20 +493,20 @@ NTKERNELAPI PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID);
 /* ---- device registers: only through these, for outside Windows a mapped register is not memory ---- */
 
 #if defined(_WIN32)
-FORCEINLINE UCHAR READ_REGISTER_UCHAR(volatile UCHAR *Register)
+static FORCEINLINE UCHAR READ_REGISTER_UCHAR(volatile UCHAR *Register)
 {
     return *Register;
 }
-FORCEINLINE ULONG READ_REGISTER_ULONG(volatile ULONG *Register)
+static FORCEINLINE ULONG READ_REGISTER_ULONG(volatile ULONG *Register)
 {
     return *Register;
 }
-FORCEINLINE VOID WRITE_REGISTER_UCHAR(volatile UCHAR *Register, UCHAR Value)
+static FORCEINLINE VOID WRITE_REGISTER_UCHAR(volatile UCHAR *Register, UCHAR Value)
 {
     *Register = Value;
     __sync_synchronize();
 }
-FORCEINLINE VOID WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
+static FORCEINLINE VOID WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
 {
     *Register = Value;
     __sync_synchronize();
@@ -250,36 +518,73 @@ NTHALAPI VOID NTAPI WRITE_REGISTER_UCHAR(volatile UCHAR *Register, UCHAR Value);
 NTHALAPI VOID NTAPI WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value);
 #endif
 
-FORCEINLINE VOID KeMemoryBarrier(VOID)
+static FORCEINLINE VOID KeMemoryBarrier(VOID)
 {
     __sync_synchronize();
 }
-FORCEINLINE LONG InterlockedIncrement(volatile LONG *Addend)
+static FORCEINLINE LONG InterlockedIncrement(volatile LONG *Addend)
 {
     return __sync_add_and_fetch(Addend, 1);
 }
-FORCEINLINE LONG InterlockedDecrement(volatile LONG *Addend)
+static FORCEINLINE LONG InterlockedDecrement(volatile LONG *Addend)
 {
     return __sync_sub_and_fetch(Addend, 1);
 }
-FORCEINLINE LONG InterlockedExchange(volatile LONG *Target, LONG Value)
+static FORCEINLINE LONG InterlockedExchange(volatile LONG *Target, LONG Value)
 {
     return __atomic_exchange_n(Target, Value, __ATOMIC_SEQ_CST);
 }
-FORCEINLINE LONG InterlockedCompareExchange(volatile LONG *Destination, LONG Exchange, LONG Comperand)
+static FORCEINLINE LONG InterlockedCompareExchange(volatile LONG *Destination, LONG Exchange, LONG Comperand)
 {
     return __sync_val_compare_and_swap(Destination, Comperand, Exchange);
 }
-FORCEINLINE LONGLONG InterlockedIncrement64(volatile LONGLONG *Addend)
+static FORCEINLINE LONGLONG InterlockedIncrement64(volatile LONGLONG *Addend)
 {
     return __sync_add_and_fetch(Addend, 1);
 }
-FORCEINLINE LONGLONG InterlockedCompareExchange64(volatile LONGLONG *Destination, LONGLONG Exchange,
-                                                  LONGLONG Comperand)
+static FORCEINLINE LONGLONG InterlockedCompareExchange64(volatile LONGLONG *Destination, LONGLONG Exchange,
+                                                         LONGLONG Comperand)
 {
     return __sync_val_compare_and_swap(Destination, Comperand, Exchange);
 }
-FORCEINLINE ULONG64 ReadULong64Acquire(const volatile ULONG64 *Source)
+static FORCEINLINE LONG InterlockedAdd(volatile LONG *Addend, LONG Value)
+{
+    return __sync_add_and_fetch(Addend, Value);
+}
+static FORCEINLINE LONG InterlockedExchangeAdd(volatile LONG *Addend, LONG Value)
+{
+    return __sync_fetch_and_add(Addend, Value);
+}
+static FORCEINLINE LONG InterlockedAnd(volatile LONG *Destination, LONG Value)
+{
+    return __sync_fetch_and_and(Destination, Value);
+}
+static FORCEINLINE LONG InterlockedOr(volatile LONG *Destination, LONG Value)
+{
+    return __sync_fetch_and_or(Destination, Value);
+}
+static FORCEINLINE LONGLONG InterlockedAdd64(volatile LONGLONG *Addend, LONGLONG Value)
+{
+    return __sync_add_and_fetch(Addend, Value);
+}
+static FORCEINLINE LONGLONG InterlockedDecrement64(volatile LONGLONG *Addend)
+{
+    return __sync_sub_and_fetch(Addend, 1);
+}
+static FORCEINLINE LONGLONG InterlockedExchangeAdd64(volatile LONGLONG *Addend, LONGLONG Value)
+{
+    return __sync_fetch_and_add(Addend, Value);
+}
+static FORCEINLINE PVOID InterlockedExchangePointer(PVOID volatile *Target, PVOID Value)
+{
+    return __atomic_exchange_n(Target, Value, __ATOMIC_SEQ_CST);
+}
+static FORCEINLINE PVOID InterlockedCompareExchangePointer(PVOID volatile *Destination, PVOID Exchange,
+                                                           PVOID Comperand)
+{
+    return __sync_val_compare_and_swap(Destination, Comperand, Exchange);
+}
+static FORCEINLINE ULONG64 ReadULong64Acquire(const volatile ULONG64 *Source)
 {
 #if UINTPTR_MAX > UINT32_MAX
     return __atomic_load_n(Source, __ATOMIC_ACQUIRE);
@@ -287,7 +592,7 @@ FORCEINLINE ULONG64 ReadULong64Acquire(const volatile ULONG64 *Source)
     return (ULONG64)InterlockedCompareExchange64((volatile LONGLONG *)Source, 0, 0);
 #endif
 }
-FORCEINLINE LONGLONG InterlockedExchange64(volatile LONGLONG *Target, LONGLONG Value)
+static FORCEINLINE LONGLONG InterlockedExchange64(volatile LONGLONG *Target, LONGLONG Value)
 {
     LONGLONG old; /* x86 has no exchange of 64 bits */
 
@@ -301,16 +606,20 @@ FORCEINLINE LONGLONG InterlockedExchange64(volatile LONGLONG *Target, LONGLONG V
 
 typedef enum _INTERFACE_TYPE { InterfaceTypeUndefined = -1, PCIBus = 5 } INTERFACE_TYPE;
 
-#define CmResourceTypeNull      0
-#define CmResourceTypePort      1
-#define CmResourceTypeInterrupt 2
-#define CmResourceTypeMemory    3
+#define CmResourceTypeNull        0
+#define CmResourceTypePort        1
+#define CmResourceTypeInterrupt   2
+#define CmResourceTypeMemory      3
+#define CmResourceTypeMemoryLarge 7
 
 #define CM_RESOURCE_INTERRUPT_LEVEL_SENSITIVE 0x0000
 #define CM_RESOURCE_INTERRUPT_LATCHED         0x0001
 #define CM_RESOURCE_INTERRUPT_MESSAGE         0x0002
 #define CM_RESOURCE_MEMORY_READ_WRITE         0x0000
 #define CM_RESOURCE_MEMORY_PREFETCHABLE       0x0004
+#define CM_RESOURCE_MEMORY_LARGE_40           0x0200 /* Length40 is in units of 256 bytes, */
+#define CM_RESOURCE_MEMORY_LARGE_48           0x0400 /* Length48 in 64 KiB, */
+#define CM_RESOURCE_MEMORY_LARGE_64           0x0800 /* Length64 in 4 GiB */
 
 #pragma pack(push, 4)
 typedef struct _CM_PARTIAL_RESOURCE_DESCRIPTOR {
@@ -335,6 +644,18 @@ typedef struct _CM_PARTIAL_RESOURCE_DESCRIPTOR {
             PHYSICAL_ADDRESS Start;
             ULONG Length;
         } Memory;
+        struct {
+            PHYSICAL_ADDRESS Start;
+            ULONG Length40;
+        } Memory40;
+        struct {
+            PHYSICAL_ADDRESS Start;
+            ULONG Length48;
+        } Memory48;
+        struct {
+            PHYSICAL_ADDRESS Start;
+            ULONG Length64;
+        } Memory64;
     } u;
 } CM_PARTIAL_RESOURCE_DESCRIPTOR, *PCM_PARTIAL_RESOURCE_DESCRIPTOR;
 
@@ -359,12 +680,10 @@ typedef struct _CM_RESOURCE_LIST {
 
 /* ---- objects, registry, security ----------------------------------------- */
 
-typedef struct _DRIVER_OBJECT *PDRIVER_OBJECT;
-typedef struct _DEVICE_OBJECT *PDEVICE_OBJECT;
 typedef struct _EPROCESS *PEPROCESS;
 typedef struct _OBJECT_TYPE *POBJECT_TYPE;
 typedef struct _FILE_OBJECT *PFILE_OBJECT;
-typedef struct _IRP *PIRP;
+typedef PVOID PACCESS_TOKEN;
 typedef struct _OBJECT_HANDLE_INFORMATION *POBJECT_HANDLE_INFORMATION;
 
 typedef enum _SECTION_INFORMATION_CLASS { SectionBasicInformation = 0 } SECTION_INFORMATION_CLASS;
@@ -441,6 +760,7 @@ typedef NTSTATUS NTAPI DRIVER_INITIALIZE(PDRIVER_OBJECT DriverObject, PUNICODE_S
 #define KEY_READ               0x00020019
 #define PLUGPLAY_REGKEY_DEVICE 1
 #define PLUGPLAY_REGKEY_DRIVER 2
+#define REG_NONE               0
 #define REG_DWORD              4
 
 typedef struct _OBJECT_ATTRIBUTES {
@@ -479,6 +799,50 @@ NTSYSAPI NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueN
 NTSYSAPI NTSTATUS NTAPI ZwClose(HANDLE Handle);
 NTKERNELAPI NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevInstKeyType,
                                                    ACCESS_MASK DesiredAccess, PHANDLE DevInstRegKey);
+typedef NTSTATUS NTAPI RTL_QUERY_REGISTRY_ROUTINE(PWSTR ValueName, ULONG ValueType, PVOID ValueData,
+                                                  ULONG ValueLength, PVOID Context, PVOID EntryContext);
+typedef RTL_QUERY_REGISTRY_ROUTINE *PRTL_QUERY_REGISTRY_ROUTINE;
+
+typedef struct _RTL_QUERY_REGISTRY_TABLE {
+    PRTL_QUERY_REGISTRY_ROUTINE QueryRoutine;
+    ULONG Flags; /* RTL_QUERY_REGISTRY_* */
+    PWSTR Name;
+    PVOID EntryContext;
+    ULONG DefaultType;
+    PVOID DefaultData;
+    ULONG DefaultLength;
+} RTL_QUERY_REGISTRY_TABLE, *PRTL_QUERY_REGISTRY_TABLE;
+
+#define RTL_REGISTRY_ABSOLUTE       0
+#define RTL_REGISTRY_SERVICES       1
+#define RTL_REGISTRY_CONTROL        2
+#define RTL_REGISTRY_HANDLE         0x40000000
+#define RTL_REGISTRY_OPTIONAL       0x80000000
+#define RTL_QUERY_REGISTRY_SUBKEY   0x01
+#define RTL_QUERY_REGISTRY_TOPKEY   0x02
+#define RTL_QUERY_REGISTRY_REQUIRED 0x04
+#define RTL_QUERY_REGISTRY_NOEXPAND 0x10
+#define RTL_QUERY_REGISTRY_DIRECT   0x20
+
+/* The table ends with an entry that has neither a routine nor a name. The registry here has values of type REG_DWORD only: a
+ * DIRECT entry stores a ULONG at its EntryContext, or fails with STATUS_OBJECT_TYPE_MISMATCH where its default has another type. */
+NTSYSAPI NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path,
+                                               PRTL_QUERY_REGISTRY_TABLE QueryTable, PVOID Context,
+                                               PVOID Environment);
+
+typedef enum _DEVICE_REGISTRY_PROPERTY {
+    DevicePropertyHardwareID = 1,
+    DevicePropertyClassName = 5,
+    DevicePropertyLegacyBusType = 13,
+    DevicePropertyBusNumber = 14,
+    DevicePropertyEnumeratorName = 15,
+    DevicePropertyAddress = 16
+} DEVICE_REGISTRY_PROPERTY;
+
+/* Those above are known; STATUS_OBJECT_NAME_NOT_FOUND for others, STATUS_BUFFER_TOO_SMALL with the length that it takes. */
+NTKERNELAPI NTSTATUS NTAPI IoGetDeviceProperty(PDEVICE_OBJECT DeviceObject,
+                                               DEVICE_REGISTRY_PROPERTY DeviceProperty, ULONG BufferLength,
+                                               PVOID PropertyBuffer, PULONG ResultLength);
 NTSYSAPI VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString);
 
 #define SE_DEBUG_PRIVILEGE 20
@@ -499,6 +863,15 @@ NTKERNELAPI VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG Li
 #endif
 NTKERNELAPI ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
     __attribute__((format(printf, 3, 4)));
+#if DBG
+#define PAGED_CODE() NT_ASSERT(KeGetCurrentIrql() <= APC_LEVEL)
+#else
+#define PAGED_CODE() ((VOID)0)
+#endif
+#define ASSERT(exp) NT_ASSERT(exp)
+/* Where the compiler's tables send exceptions of __try; nothing here raises one, so a call is a violation. */
+NTKERNELAPI LONG NTAPI __C_specific_handler(PVOID ExceptionRecord, PVOID EstablisherFrame,
+                                            PVOID ContextRecord, PVOID DispatcherContext);
 #define DPFLTR_IHVVIDEO_ID   78
 #define DPFLTR_ERROR_LEVEL   0
 #define DPFLTR_WARNING_LEVEL 1
@@ -506,10 +879,18 @@ NTKERNELAPI ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format,
 #define DPFLTR_INFO_LEVEL    3
 
 /* Windows: ntoskrnl's. Elsewhere the C library's. */
-WDDM_EXTERN_C void *memcpy(void *to, const void *from, size_t size);
-WDDM_EXTERN_C void *memmove(void *to, const void *from, size_t size);
-WDDM_EXTERN_C void *memset(void *to, int value, size_t size);
-WDDM_EXTERN_C int memcmp(const void *a, const void *b, size_t size);
+#if defined(__cplusplus) && !defined(_WIN32)
+#define WDDM_CRT noexcept
+#else
+#define WDDM_CRT
+#endif
+WDDM_EXTERN_C void *memcpy(void *to, const void *from, size_t size) WDDM_CRT;
+WDDM_EXTERN_C void *memmove(void *to, const void *from, size_t size) WDDM_CRT;
+WDDM_EXTERN_C void *memset(void *to, int value, size_t size) WDDM_CRT;
+WDDM_EXTERN_C int memcmp(const void *a, const void *b, size_t size) WDDM_CRT;
+#undef WDDM_CRT
+NTSYSAPI SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2, SIZE_T Length);
+#define RtlEqualMemory(a, b, size)    (!memcmp(a, b, size))
 #define RtlCopyMemory(to, from, size) memcpy(to, from, size)
 #define RtlMoveMemory(to, from, size) memmove(to, from, size)
 #define RtlZeroMemory(to, size)       memset(to, 0, size)
@@ -524,3 +905,10 @@ WDDM_SIZE(CM_PARTIAL_RESOURCE_DESCRIPTOR, 20);
 WDDM_SIZE(CM_RESOURCE_LIST, 40);
 WDDM_SIZE(OBJECT_ATTRIBUTES, 48);
 WDDM_SIZE(IO_STATUS_BLOCK, 16);
+WDDM_SIZE(SLIST_HEADER, 16);
+WDDM_SIZE(NPAGED_LOOKASIDE_LIST, 128);
+WDDM_SIZE(PAGED_LOOKASIDE_LIST, 128);
+WDDM_OFFSET(GENERAL_LOOKASIDE, Allocate, 48);
+WDDM_SIZE(WORK_QUEUE_ITEM, 32);
+WDDM_SIZE(KWAIT_BLOCK, 48);
+WDDM_SIZE(RTL_QUERY_REGISTRY_TABLE, 56);

@@ -46,7 +46,16 @@
 #define IN
 #define OUT
 #define OPTIONAL
-#define FORCEINLINE static inline __attribute__((always_inline))
+#define FORCEINLINE inline __attribute__((always_inline))
+#undef __forceinline /* mingw's is of another linkage */
+#define __forceinline FORCEINLINE
+#if !defined(_WIN32)
+#define UNALIGNED
+#define __cdecl
+#endif
+#define DECLSPEC_ALIGN(bytes) __attribute__((aligned(bytes)))
+#define DECLSPEC_CACHEALIGN   DECLSPEC_ALIGN(64)
+#define C_ASSERT(cond)        WDDM_ASSERT(cond)
 #if defined(_WIN32)
 #define NTKERNELAPI WDDM_EXTERN_C __attribute__((dllimport))
 #define NTHALAPI    WDDM_EXTERN_C __attribute__((dllimport))
@@ -157,6 +166,8 @@ typedef struct _POINT {
 #define UNREFERENCED_PARAMETER(p)                ((void)(p))
 #define FIELD_OFFSET(type, member)               ((LONG)offsetof(type, member))
 #define CONTAINING_RECORD(address, type, member) ((type *)((CHAR *)(address)-offsetof(type, member)))
+#define ARRAYSIZE(array)                         RTL_NUMBER_OF(array)
+#define MAXULONG                                 0xFFFFFFFFu
 #define RTL_NUMBER_OF(array)                     (sizeof(array) / sizeof((array)[0]))
 
 /* The status codes that pass this border, with their values from the WDK's ntstatus.h: a table for printers,
@@ -183,6 +194,7 @@ typedef struct _POINT {
     S(STATUS_OBJECT_TYPE_MISMATCH, 0xC0000024)                                                               \
     S(STATUS_OBJECT_NAME_NOT_FOUND, 0xC0000034)                                                              \
     S(STATUS_PRIVILEGE_NOT_HELD, 0xC0000061)                                                                 \
+    S(STATUS_INTEGER_OVERFLOW, 0xC0000095)                                                                   \
     S(STATUS_INSUFFICIENT_RESOURCES, 0xC000009A)                                                             \
     S(STATUS_DEVICE_NOT_READY, 0xC00000A3)                                                                   \
     S(STATUS_IO_TIMEOUT, 0xC00000B5)                                                                         \
@@ -226,6 +238,7 @@ typedef struct _POINT {
     S(STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET, 0x401E034C)                                               \
     S(STATUS_GRAPHICS_DATASET_IS_EMPTY, 0x401E034B)                                                          \
     S(STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET, 0xC01E0314)                                                   \
+    S(STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN, 0xC01E0323)                                           \
     S(STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES, 0xC01E0326)                                   \
     S(STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY, 0xC01E0313)                                                  \
     S(STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY, 0xC01E0327)                                                      \
@@ -256,6 +269,7 @@ typedef struct _POINT {
 #define STATUS_OBJECT_TYPE_MISMATCH                             NT_STATUS_C(0xC0000024)
 #define STATUS_OBJECT_NAME_NOT_FOUND                            NT_STATUS_C(0xC0000034)
 #define STATUS_PRIVILEGE_NOT_HELD                               NT_STATUS_C(0xC0000061)
+#define STATUS_INTEGER_OVERFLOW                                 NT_STATUS_C(0xC0000095)
 #define STATUS_INSUFFICIENT_RESOURCES                           NT_STATUS_C(0xC000009A)
 #define STATUS_DEVICE_NOT_READY                                 NT_STATUS_C(0xC00000A3)
 #define STATUS_IO_TIMEOUT                                       NT_STATUS_C(0xC00000B5)
@@ -299,6 +313,7 @@ typedef struct _POINT {
 #define STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET             NT_STATUS_C(0x401E034C)
 #define STATUS_GRAPHICS_DATASET_IS_EMPTY                        NT_STATUS_C(0x401E034B)
 #define STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET                 NT_STATUS_C(0xC01E0314)
+#define STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN         NT_STATUS_C(0xC01E0323)
 #define STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES NT_STATUS_C(0xC01E0326)
 #define STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY                NT_STATUS_C(0xC01E0313)
 #define STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY                    NT_STATUS_C(0xC01E0327)

@@ -566,26 +566,44 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     return !expired;
 }
 
+static void unqueue(struct kwaiters *q, const struct kwait *w)
+{
+    struct kwait **p = &q->first;
+
+    while (*p != w)
+        p = &(*p)->next;
+    *p = w->next;
+    if (q->last == &w->next)
+        q->last = p;
+}
+
+bool dxgk_kernel_wait_any(struct kernel *k, struct kwaiters *const q[], unsigned n, uint64_t deadline_ns)
+{
+    struct kwait w[KERNEL_MAX_WAITS];
+    bool woken = false, in_time;
+
+    INVARIANT(n && n <= KERNEL_MAX_WAITS);
+    for (unsigned i = 0; i < n; i++) {
+        w[i] = (struct kwait){.thread = k->current, .queued = true};
+        if (!q[i]->first)
+            q[i]->last = &q[i]->first;
+        *q[i]->last = &w[i];
+        q[i]->last = &w[i].next;
+    }
+    do {
+        in_time = dxgk_kernel_park(k, deadline_ns, "a wait in dxgkrnl");
+        for (unsigned i = 0; i < n; i++)
+            woken |= !w[i].queued;
+    } while (in_time && !woken);
+    for (unsigned i = 0; i < n; i++)
+        if (w[i].queued)
+            unqueue(q[i], &w[i]);
+    return woken;
+}
+
 bool dxgk_kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns)
 {
-    struct kwait w = {.thread = k->current, .queued = true};
-
-    if (!q->first)
-        q->last = &q->first;
-    *q->last = &w;
-    q->last = &w.next;
-    while (w.queued) {
-        if (dxgk_kernel_park(k, deadline_ns, "a wait in dxgkrnl"))
-            continue;
-        for (struct kwait **p = &q->first; w.queued && *p; p = &(*p)->next)
-            if (*p == &w) {
-                *p = w.next;
-                if (q->last == &w.next)
-                    q->last = p;
-                return false;
-            }
-    }
-    return true;
+    return dxgk_kernel_wait_any(k, &q, 1, deadline_ns);
 }
 
 void dxgk_kernel_wake_all(struct kernel *k, struct kwaiters *q)

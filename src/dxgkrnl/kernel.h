@@ -73,6 +73,9 @@ void dxgk_kernel_unpark(struct kernel *k, struct kthread *t);
 
 /* Condition-style waiting: true when woken, false on timeout. */
 bool dxgk_kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns);
+/* The same for any of up to KERNEL_MAX_WAITS. */
+enum { KERNEL_MAX_WAITS = 65 };
+bool dxgk_kernel_wait_any(struct kernel *k, struct kwaiters *const q[], unsigned n, uint64_t deadline_ns);
 void dxgk_kernel_wake_all(struct kernel *k, struct kwaiters *q);
 
 /* Time in nanoseconds of the kernel's clock; `deadline_ns` is of the same. A timer is the caller's memory (zero: disarmed), and

@@ -357,22 +357,22 @@ ULONG kmd_log_read(struct kmd *k, PCHAR text, ULONG size, ULONGLONG *first, ULON
 #define kmd_log(k, level, format, a, b, c)                                                                   \
     kmd_log_line(k, level, "aerogpu-kmd: " format "\n", (ULONGLONG)(a), (ULONGLONG)(b), (ULONGLONG)(c))
 
-FORCEINLINE VOID kmd_count(volatile LONGLONG *counter)
+static FORCEINLINE VOID kmd_count(volatile LONGLONG *counter)
 {
     InterlockedIncrement64(counter);
 }
-FORCEINLINE VOID kmd_list_init(PLIST_ENTRY head)
+static FORCEINLINE VOID kmd_list_init(PLIST_ENTRY head)
 {
     head->Flink = head->Blink = head;
 }
-FORCEINLINE VOID kmd_list_add(PLIST_ENTRY head, PLIST_ENTRY entry)
+static FORCEINLINE VOID kmd_list_add(PLIST_ENTRY head, PLIST_ENTRY entry)
 {
     entry->Flink = head;
     entry->Blink = head->Blink;
     head->Blink->Flink = entry;
     head->Blink = entry;
 }
-FORCEINLINE VOID kmd_list_remove(PLIST_ENTRY entry)
+static FORCEINLINE VOID kmd_list_remove(PLIST_ENTRY entry)
 {
     entry->Blink->Flink = entry->Flink;
     entry->Flink->Blink = entry->Blink;

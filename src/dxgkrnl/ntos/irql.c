@@ -105,6 +105,24 @@ ULONG NTAPI KeQueryTimeIncrement(VOID)
     return 156250;
 }
 
+ULONGLONG NTAPI KeQueryInterruptTime(VOID)
+{
+    return clock_now(OWNER()->clock) / 100;
+}
+
+VOID NTAPI KeQuerySystemTime(PLARGE_INTEGER CurrentTime)
+{
+    CurrentTime->QuadPart = (LONGLONG)KeQueryInterruptTime(); /* this kernel began with its clock */
+}
+
+ULONG NTAPI KeGetCurrentProcessorNumberEx(PPROCESSOR_NUMBER ProcNumber)
+{
+    SELF();
+    if (ProcNumber)
+        *ProcNumber = (PROCESSOR_NUMBER){0};
+    return 0;
+}
+
 /* ---- DPCs and timers ----------------------------------------------------- */
 
 VOID NTAPI KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)

@@ -14,7 +14,8 @@ enum { POOL_MAGIC = 0x6C6F6F50 };
 void dxgk_ntos_init(struct dxgk *d)
 {
     d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
-    d->ntos.timers.Flink = d->ntos.timers.Blink = &d->ntos.timers;
+    InitializeListHead(&d->ntos.timers);
+    InitializeListHead(&d->ntos.items);
 }
 
 PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
@@ -160,7 +161,7 @@ NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
     *m = (struct mapping){.next = d->ntos.mappings, .address = address, .size = size};
     m->va = bus->mmio_map ? bus->mmio_map(bus->ctx, address, size) : NULL;
     if (!m->va) {
-        m->trapped = true;
+        m->trapped = m->own = true;
         m->va = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (m->va == MAP_FAILED) {
             free(m);
@@ -178,7 +179,7 @@ NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va)
         if ((*p)->va == va) {
             struct mapping *m = *p;
             *p = m->next;
-            if (m->trapped)
+            if (m->own)
                 munmap(m->va, m->size);
             free(m);
             return STATUS_SUCCESS;
@@ -336,7 +337,7 @@ VOID NTAPI WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
 
 unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {
-    unsigned n = 0;
+    unsigned n = dxgk_ntos_stop_threads(d);
 
     for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,

@@ -10,7 +10,8 @@ struct mapping {
     uint8_t *va;
     uint64_t address;
     size_t size;
-    bool trapped;
+    bool trapped; /* accesses fault */
+    bool own;     /* `va` is address space of ours */
 };
 
 struct pool_block {
@@ -37,6 +38,13 @@ struct ntos {
     struct contiguous *contiguous;
     LIST_ENTRY timers;   /* that are set, the first to be due in front */
     struct ktimer timer; /* for that one */
+
+    struct system_thread *threads;
+    LIST_ENTRY items; /* work items that wait */
+    unsigned workers, idle, busy, io_items;
+    bool stopping;
+    struct kwaiters work; /* workers; system threads, too, which stop when they are told to */
+    struct kwaiters work_ended;
 };
 
 void dxgk_ntos_init(struct dxgk *d);
@@ -45,6 +53,13 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d);
 void dxgk_ntos_finish(struct dxgk *d);
 NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
 NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va);
+/* Where a thread of the miniport's waits besides: wakes when it has to end, and then this does not return. NULL for other threads. */
+struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d);
+/* The object behind a thread's handle, with a reference; NULL: it is none. Gives back a handle or a reference; false: it is none. */
+PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle);
+bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object);
+/* Ends what runs code of the miniport; how much it left. */
+unsigned dxgk_ntos_stop_threads(struct dxgk *d);
 /* The text of `s`, if it is ASCII and shorter than `size`. */
 bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size);
 

@@ -3,6 +3,7 @@
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/ntos/routines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,6 +53,9 @@ NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAcces
     UNREFERENCED_PARAMETER(DesiredAccess);
     UNREFERENCED_PARAMETER(AccessMode);
     UNREFERENCED_PARAMETER(HandleInformation);
+    *Object = dxgk_ntos_thread_reference(OWNER(), Handle);
+    if (*Object)
+        return STATUS_SUCCESS;
     *Object = shared(Handle);
     if (!*Object)
         return STATUS_INVALID_HANDLE;
@@ -77,6 +81,7 @@ LONG_PTR NTAPI ObfDereferenceObject(PVOID Object)
             free(f);
             return 0;
         }
+    dxgk_ntos_thread_release(d, Object);
     return Object != NULL;
 }
 
@@ -168,6 +173,59 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
         KeSetEvent(Irp->event, 0, FALSE);
     free(Irp);
     return s;
+}
+
+/* ---- the adapter's device ------------------------------------------------ */
+
+/* UTF-16 with its zero, and a second one behind a list. */
+static ULONG put_text(WCHAR out[64], const char *text, unsigned zeroes)
+{
+    ULONG n = 0;
+
+    for (; text[n]; n++)
+        out[n] = (WCHAR)text[n];
+    while (zeroes--)
+        out[n++] = 0;
+    return n * (ULONG)sizeof(WCHAR);
+}
+
+NTSTATUS NTAPI IoGetDeviceProperty(PDEVICE_OBJECT DeviceObject, DEVICE_REGISTRY_PROPERTY DeviceProperty,
+                                   ULONG BufferLength, PVOID PropertyBuffer, PULONG ResultLength)
+{
+    const struct dxgk_bus *bus = OWNER()->bus;
+    uint16_t id[2] = {0xFFFF, 0xFFFF};
+    WCHAR value[64] = {0};
+    char text[32];
+    ENTER(IoGetDeviceProperty);
+
+    UNREFERENCED_PARAMETER(DeviceObject);
+    switch (DeviceProperty) {
+    case DevicePropertyBusNumber: /* 0 */
+    case DevicePropertyAddress:   /* device and function: 0 */
+        *ResultLength = sizeof(ULONG);
+        break;
+    case DevicePropertyLegacyBusType:
+        value[0] = PCIBus;
+        *ResultLength = sizeof(ULONG);
+        break;
+    case DevicePropertyEnumeratorName:
+        *ResultLength = put_text(value, "PCI", 1);
+        break;
+    case DevicePropertyClassName:
+        *ResultLength = put_text(value, "Display", 1);
+        break;
+    case DevicePropertyHardwareID:
+        bus->config_read(bus->ctx, 0, id, sizeof(id));
+        snprintf(text, sizeof(text), "PCI\\VEN_%04X&DEV_%04X", id[0], id[1]);
+        *ResultLength = put_text(value, text, 2);
+        break;
+    default:
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    }
+    if (BufferLength < *ResultLength)
+        return STATUS_BUFFER_TOO_SMALL;
+    memcpy(PropertyBuffer, value, *ResultLength);
+    return STATUS_SUCCESS;
 }
 
 /* ---- the caller ---------------------------------------------------------- */

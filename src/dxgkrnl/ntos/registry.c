@@ -35,9 +35,21 @@ static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
     return key ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-NTSTATUS NTAPI ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes)
+/* The key `name` under `root`, or of its own ("\\Registry\\Machine\\..."), as settings.h writes it. */
+static bool full_name(const char *root, const char *name, char *full, size_t size)
 {
     static const char machine[] = "\\Registry\\Machine\\";
+    int n = -1;
+
+    if (root)
+        n = snprintf(full, size, "%s%s%s", root, *name ? "\\" : "", name);
+    else if (!strncasecmp(name, machine, sizeof(machine) - 1))
+        n = snprintf(full, size, "HKLM\\%s", name + sizeof(machine) - 1);
+    return n > 0 && (size_t)n < size;
+}
+
+NTSTATUS NTAPI ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes)
+{
     struct dxgk *d = OWNER();
     char name[256], full[600];
     ENTER(ZwOpenKey);
@@ -46,11 +58,7 @@ NTSTATUS NTAPI ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_A
     if (!ObjectAttributes->ObjectName ||
         !dxgk_ntos_to_ascii(ObjectAttributes->ObjectName, name, sizeof(name)))
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    if (ObjectAttributes->RootDirectory)
-        snprintf(full, sizeof(full), "%s\\%s", (const char *)ObjectAttributes->RootDirectory, name);
-    else if (!strncasecmp(name, machine, sizeof(machine) - 1))
-        snprintf(full, sizeof(full), "HKLM\\%s", name + sizeof(machine) - 1);
-    else
+    if (!full_name(ObjectAttributes->RootDirectory, name, full, sizeof(full)))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     return open_key(d, full, KeyHandle);
 }
@@ -93,10 +101,85 @@ NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
     return STATUS_SUCCESS;
 }
 
+/* ---- many values at once ------------------------------------------------- */
+
+static bool wide_to_ascii(PCWSTR wide, char *out, size_t size)
+{
+    UNICODE_STRING s;
+
+    RtlInitUnicodeString(&s, wide);
+    return dxgk_ntos_to_ascii(&s, out, size);
+}
+
+static NTSTATUS query_one(struct dxgk *d, const char *key, const RTL_QUERY_REGISTRY_TABLE *q, PVOID context)
+{
+    ULONG type = REG_DWORD, length = sizeof(uint32_t);
+    uint32_t value;
+    PVOID data = &value;
+    char name[64];
+
+    if (!q->Name || !wide_to_ascii(q->Name, name, sizeof(name)) ||
+        !dxgk_settings_get(&d->settings, key, name, &value)) {
+        if (q->Flags & RTL_QUERY_REGISTRY_REQUIRED)
+            return STATUS_OBJECT_NAME_NOT_FOUND;
+        type = q->DefaultType;
+        data = q->DefaultData;
+        length = q->DefaultLength;
+        if (type == REG_NONE)
+            return STATUS_SUCCESS;
+    }
+    if (!(q->Flags & RTL_QUERY_REGISTRY_DIRECT))
+        return q->QueryRoutine(q->Name, type, data, length, context, q->EntryContext);
+    if (type != REG_DWORD)
+        return STATUS_OBJECT_TYPE_MISMATCH;
+    memcpy(q->EntryContext, data, sizeof(value));
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path, PRTL_QUERY_REGISTRY_TABLE QueryTable,
+                                      PVOID Context, PVOID Environment)
+{
+    static const char *const roots[] = {[RTL_REGISTRY_ABSOLUTE] = NULL,
+                                        [RTL_REGISTRY_SERVICES] = "HKLM\\System\\CurrentControlSet\\Services",
+                                        [RTL_REGISTRY_CONTROL] = "HKLM\\System\\CurrentControlSet\\Control"};
+    struct dxgk *d = OWNER();
+    ULONG relative = RelativeTo & ~RTL_REGISTRY_OPTIONAL;
+    char top[600], name[256], key[900];
+    const char *root = NULL;
+    NTSTATUS s = STATUS_SUCCESS;
+    ENTER(RtlQueryRegistryValues);
+
+    UNREFERENCED_PARAMETER(Environment);
+    if (relative == RTL_REGISTRY_HANDLE) { /* Path is the handle */
+        root = (const char *)Path;
+        name[0] = '\0';
+    } else if (relative >= RTL_NUMBER_OF(roots) || !wide_to_ascii(Path, name, sizeof(name))) {
+        return STATUS_INVALID_PARAMETER;
+    } else {
+        root = roots[relative];
+    }
+    if (!full_name(root, name, top, sizeof(top)) ||
+        (strcmp(top, "HKR") != 0 && !dxgk_settings_has_key(&d->settings, top)))
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    snprintf(key, sizeof(key), "%s", top);
+    for (const RTL_QUERY_REGISTRY_TABLE *q = QueryTable; NT_SUCCESS(s) && (q->QueryRoutine || q->Name); q++) {
+        if (q->Flags & (RTL_QUERY_REGISTRY_TOPKEY | RTL_QUERY_REGISTRY_SUBKEY))
+            snprintf(key, sizeof(key), "%s", top);
+        if (!(q->Flags & RTL_QUERY_REGISTRY_SUBKEY)) {
+            s = query_one(d, key, q, Context);
+        } else if (!wide_to_ascii(q->Name, name, sizeof(name)) || !full_name(top, name, key, sizeof(key)) ||
+                   !dxgk_settings_has_key(&d->settings, key)) {
+            s = q->Flags & RTL_QUERY_REGISTRY_REQUIRED ? STATUS_OBJECT_NAME_NOT_FOUND : STATUS_SUCCESS;
+        }
+    }
+    return s;
+}
+
 NTSTATUS NTAPI ZwClose(HANDLE Handle)
 {
     ENTER(ZwClose);
-    free(Handle);
+    if (!dxgk_ntos_thread_release(OWNER(), Handle))
+        free(Handle);
     return STATUS_SUCCESS;
 }
 

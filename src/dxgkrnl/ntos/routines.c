@@ -28,6 +28,27 @@ static int NTAPI dxgk_crt_memcmp(const VOID *a, const VOID *b, SIZE_T size)
     return memcmp(a, b, size);
 }
 
+SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2, SIZE_T Length)
+{
+    const uint8_t *a = Source1, *b = Source2;
+    SIZE_T n = 0;
+
+    while (n < Length && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* A driver that guards a block imports it; nothing here raises what it would handle. */
+LONG NTAPI __C_specific_handler(PVOID ExceptionRecord, PVOID EstablisherFrame, PVOID ContextRecord,
+                                PVOID DispatcherContext)
+{
+    UNREFERENCED_PARAMETER(EstablisherFrame);
+    UNREFERENCED_PARAMETER(ContextRecord);
+    UNREFERENCED_PARAMETER(DispatcherContext);
+    dxgk_kernel_violation(SELF(), "an exception reached __C_specific_handler (record %p)", ExceptionRecord);
+    return 1; /* to continue the search */
+}
+
 /* ---- exports ------------------------------------------------------------- */
 
 static const struct export

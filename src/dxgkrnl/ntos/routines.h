@@ -21,13 +21,32 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, DbgPrintEx, ANY_LEVEL)                                                                       \
     R(ntoskrnl, ExAcquireFastMutex, APC_LEVEL)                                                               \
     R(ntoskrnl, ExAllocatePoolWithTag, DISPATCH_LEVEL)                                                       \
+    R(ntoskrnl, ExDeleteNPagedLookasideList, DISPATCH_LEVEL)                                                 \
+    R(ntoskrnl, ExDeletePagedLookasideList, APC_LEVEL)                                                       \
     R(ntoskrnl, ExFreePool, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, ExFreePoolWithTag, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, ExGetPreviousMode, ANY_LEVEL)                                                                \
+    R(ntoskrnl, ExInitializeNPagedLookasideList, DISPATCH_LEVEL)                                             \
+    R(ntoskrnl, ExInitializePagedLookasideList, APC_LEVEL)                                                   \
+    R(ntoskrnl, ExInterlockedInsertHeadList, ANY_LEVEL)                                                      \
+    R(ntoskrnl, ExInterlockedInsertTailList, ANY_LEVEL)                                                      \
+    R(ntoskrnl, ExInterlockedRemoveHeadList, ANY_LEVEL)                                                      \
+    R(ntoskrnl, ExQueryDepthSList, ANY_LEVEL)                                                                \
+    R(ntoskrnl, ExQueueWorkItem, DISPATCH_LEVEL)                                                             \
     R(ntoskrnl, ExReleaseFastMutex, APC_LEVEL)                                                               \
+    R(ntoskrnl, ExpInterlockedFlushSList, ANY_LEVEL)                                                         \
+    R(ntoskrnl, ExpInterlockedPopEntrySList, ANY_LEVEL)                                                      \
+    R(ntoskrnl, ExpInterlockedPushEntrySList, ANY_LEVEL)                                                     \
+    R(ntoskrnl, InitializeSListHead, ANY_LEVEL)                                                              \
+    R(ntoskrnl, IoAllocateMdl, DISPATCH_LEVEL)                                                               \
+    R(ntoskrnl, IoAllocateWorkItem, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, IoBuildDeviceIoControlRequest, PASSIVE_LEVEL)                                                \
+    R(ntoskrnl, IoFreeMdl, DISPATCH_LEVEL)                                                                   \
+    R(ntoskrnl, IoFreeWorkItem, DISPATCH_LEVEL)                                                              \
     R(ntoskrnl, IoGetDeviceObjectPointer, PASSIVE_LEVEL)                                                     \
+    R(ntoskrnl, IoGetDeviceProperty, PASSIVE_LEVEL)                                                          \
     R(ntoskrnl, IoOpenDeviceRegistryKey, PASSIVE_LEVEL)                                                      \
+    R(ntoskrnl, IoQueueWorkItem, DISPATCH_LEVEL)                                                             \
     R(ntoskrnl, IofCallDriver, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, KeAcquireSpinLockAtDpcLevel, ANY_LEVEL)                                                      \
     R(ntoskrnl, KeAcquireSpinLockRaiseToDpc, DISPATCH_LEVEL)                                                 \
@@ -35,6 +54,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeClearEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeDelayExecutionThread, APC_LEVEL)                                                           \
     R(ntoskrnl, KeFlushQueuedDpcs, PASSIVE_LEVEL)                                                            \
+    R(ntoskrnl, KeGetCurrentProcessorNumberEx, ANY_LEVEL)                                                    \
     R(ntoskrnl, KeInitializeDpc, ANY_LEVEL)                                                                  \
     R(ntoskrnl, KeInitializeEvent, ANY_LEVEL)                                                                \
     R(ntoskrnl, KeInitializeTimer, DISPATCH_LEVEL)                                                           \
@@ -46,25 +66,36 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeResetEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeSetEvent, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, KeSetTimer, DISPATCH_LEVEL)                                                                  \
+    R(ntoskrnl, KeWaitForMultipleObjects, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, KeWaitForSingleObject, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, MmAllocateContiguousMemory, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, MmAllocateContiguousMemorySpecifyCache, DISPATCH_LEVEL)                                      \
+    R(ntoskrnl, MmBuildMdlForNonPagedPool, DISPATCH_LEVEL)                                                   \
     R(ntoskrnl, MmFreeContiguousMemory, DISPATCH_LEVEL)                                                      \
     R(ntoskrnl, MmFreeContiguousMemorySpecifyCache, DISPATCH_LEVEL)                                          \
     R(ntoskrnl, MmGetPhysicalAddress, ANY_LEVEL)                                                             \
     R(ntoskrnl, MmGetPhysicalMemoryRanges, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, MmGetVirtualForPhysical, ANY_LEVEL)                                                          \
     R(ntoskrnl, MmMapIoSpace, DISPATCH_LEVEL)                                                                \
+    R(ntoskrnl, MmMapLockedPagesSpecifyCache, DISPATCH_LEVEL)                                                \
+    R(ntoskrnl, MmProbeAndLockPages, DISPATCH_LEVEL)                                                         \
     R(ntoskrnl, MmSecureVirtualMemory, APC_LEVEL)                                                            \
+    R(ntoskrnl, MmUnlockPages, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, MmUnmapIoSpace, DISPATCH_LEVEL)                                                              \
+    R(ntoskrnl, MmUnmapLockedPages, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, MmUnsecureVirtualMemory, APC_LEVEL)                                                          \
     R(ntoskrnl, ObReferenceObjectByHandle, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, ObfDereferenceObject, DISPATCH_LEVEL)                                                        \
+    R(ntoskrnl, PsCreateSystemThread, PASSIVE_LEVEL)                                                         \
     R(ntoskrnl, PsDereferencePrimaryToken, APC_LEVEL)                                                        \
+    R(ntoskrnl, PsGetCurrentProcess, ANY_LEVEL)                                                              \
     R(ntoskrnl, PsGetCurrentProcessId, ANY_LEVEL)                                                            \
     R(ntoskrnl, PsReferencePrimaryToken, PASSIVE_LEVEL)                                                      \
+    R(ntoskrnl, PsTerminateSystemThread, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, RtlAssert, ANY_LEVEL)                                                                        \
+    R(ntoskrnl, RtlCompareMemory, ANY_LEVEL)                                                                 \
     R(ntoskrnl, RtlInitUnicodeString, ANY_LEVEL)                                                             \
+    R(ntoskrnl, RtlQueryRegistryValues, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, SeSinglePrivilegeCheck, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, SeTokenIsAdmin, PASSIVE_LEVEL)                                                               \
     R(ntoskrnl, ZwClose, PASSIVE_LEVEL)                                                                      \
@@ -72,7 +103,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ZwOpenKey, PASSIVE_LEVEL)                                                                    \
     R(ntoskrnl, ZwQuerySection, PASSIVE_LEVEL)                                                               \
     R(ntoskrnl, ZwQueryValueKey, PASSIVE_LEVEL)                                                              \
-    R(ntoskrnl, PsGetCurrentProcess, ANY_LEVEL)                                                              \
+    R(ntoskrnl, __C_specific_handler, ANY_LEVEL)                                                             \
     R(hal, KeQueryPerformanceCounter, ANY_LEVEL)                                                             \
     R(hal, KeStallExecutionProcessor, ANY_LEVEL)                                                             \
     C(ntoskrnl, memcmp, ANY_LEVEL)                                                                           \

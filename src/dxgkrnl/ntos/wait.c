@@ -53,36 +53,92 @@ uint64_t dxgk_ntos_deadline(struct kernel *k, const LARGE_INTEGER *t)
     return t->QuadPart < 0 ? dxgk_kernel_now(k) + (uint64_t)-t->QuadPart * 100 : (uint64_t)t->QuadPart * 100;
 }
 
+/* Whether what is waited for has come; takes it, if so. `index`: of the object that WaitAny is given. */
+static bool take(PVOID objects[], ULONG count, WAIT_TYPE type, ULONG *index)
+{
+    ULONG signalled = 0;
+
+    for (*index = 0; *index < count; ++*index) {
+        DISPATCHER_HEADER *h = objects[*index];
+        if (h->SignalState && type == WaitAny) {
+            h->SignalState &= h->Type != SynchronizationEvent;
+            return true;
+        }
+        signalled += h->SignalState != 0;
+    }
+    if (type == WaitAny || signalled < count)
+        return false;
+    for (ULONG i = 0; i < count; i++) {
+        DISPATCHER_HEADER *h = objects[i];
+        h->SignalState &= h->Type != SynchronizationEvent;
+    }
+    *index = 0;
+    return true;
+}
+
+static NTSTATUS wait_for(const char *routine, KIRQL limit, PVOID objects[], ULONG count, WAIT_TYPE type,
+                         const LARGE_INTEGER *timeout)
+{
+    struct dxgk *d = OWNER();
+    struct kwaiters *queues[MAXIMUM_WAIT_OBJECTS + 1];
+    uint64_t until = dxgk_ntos_deadline(d->kernel, timeout);
+    bool poll = timeout && !timeout->QuadPart;
+    ULONG index;
+
+    if (!dxgk_kernel_check(d->kernel, routine, poll ? limit : APC_LEVEL))
+        return STATUS_UNSUCCESSFUL;
+    while (!take(objects, count, type, &index)) {
+        struct kwaiters *stop = dxgk_ntos_thread_stop(d);
+        for (ULONG i = 0; i < count; i++)
+            queues[i] = dxgk_ntos_waiters(objects[i]);
+        queues[count] = stop;
+        if (poll || !dxgk_kernel_wait_any(d->kernel, queues, count + (stop != NULL), until))
+            return STATUS_TIMEOUT;
+    }
+    return STATUS_WAIT_0 + (NTSTATUS)index;
+}
+
 NTSTATUS NTAPI KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitReason, KPROCESSOR_MODE WaitMode,
                                      BOOLEAN Alertable, PLARGE_INTEGER Timeout)
 {
-    DISPATCHER_HEADER *h = Object;
-    struct kernel *k = SELF();
-    uint64_t until = dxgk_ntos_deadline(k, Timeout);
-    bool poll = Timeout && !Timeout->QuadPart;
+    UNREFERENCED_PARAMETER(WaitReason);
+    UNREFERENCED_PARAMETER(WaitMode);
+    UNREFERENCED_PARAMETER(Alertable);
+    return wait_for("KeWaitForSingleObject", LIMIT_KeWaitForSingleObject, &Object, 1, WaitAny, Timeout);
+}
+
+NTSTATUS NTAPI KeWaitForMultipleObjects(ULONG Count, PVOID Object[], WAIT_TYPE WaitType,
+                                        KWAIT_REASON WaitReason, KPROCESSOR_MODE WaitMode, BOOLEAN Alertable,
+                                        PLARGE_INTEGER Timeout, PKWAIT_BLOCK WaitBlockArray)
+{
+    ULONG most = WaitBlockArray ? MAXIMUM_WAIT_OBJECTS : THREAD_WAIT_OBJECTS;
 
     UNREFERENCED_PARAMETER(WaitReason);
     UNREFERENCED_PARAMETER(WaitMode);
     UNREFERENCED_PARAMETER(Alertable);
-    if (!dxgk_kernel_check(k, "KeWaitForSingleObject", poll ? LIMIT_KeWaitForSingleObject : APC_LEVEL))
-        return STATUS_UNSUCCESSFUL;
-    while (!h->SignalState) {
-        if (poll || !dxgk_kernel_wait(k, dxgk_ntos_waiters(h), until))
-            return STATUS_TIMEOUT;
+    if (!Count || Count > most) {
+        dxgk_kernel_violation(SELF(), "KeWaitForMultipleObjects of %u objects, allowed are 1 to %u", Count,
+                              most);
+        return STATUS_INVALID_PARAMETER;
     }
-    if (h->Type == SynchronizationEvent)
-        h->SignalState = 0;
-    return STATUS_SUCCESS;
+    return wait_for("KeWaitForMultipleObjects", LIMIT_KeWaitForMultipleObjects, Object, Count, WaitType,
+                    Timeout);
 }
 
 NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable, PLARGE_INTEGER Interval)
 {
-    struct kernel *k = SELF();
+    struct dxgk *d = OWNER();
+    uint64_t until = dxgk_ntos_deadline(d->kernel, Interval);
+    struct kwaiters *stop;
 
     UNREFERENCED_PARAMETER(WaitMode);
     UNREFERENCED_PARAMETER(Alertable);
-    if (dxgk_kernel_check(k, "KeDelayExecutionThread", LIMIT_KeDelayExecutionThread))
-        dxgk_kernel_park(k, dxgk_ntos_deadline(k, Interval), "KeDelayExecutionThread");
+    if (!dxgk_kernel_check(d->kernel, "KeDelayExecutionThread", LIMIT_KeDelayExecutionThread))
+        return STATUS_SUCCESS;
+    while ((stop = dxgk_ntos_thread_stop(d)) && dxgk_kernel_wait(d->kernel, stop, until))
+        ;
+    if (!stop)
+        dxgk_kernel_park(d->kernel, until, "KeDelayExecutionThread");
     return STATUS_SUCCESS;
 }
 

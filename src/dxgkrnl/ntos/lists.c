@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* lists.c: lists that any IRQL may touch, and lookaside lists, which are made of them. There is one processor, and nothing here is
+ * interrupted, so that nothing here is atomic. */
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+enum { LOOKASIDE_DEPTH = 4 }; /* what Windows begins with */
+
+/* ---- lists under a spin lock --------------------------------------------- */
+
+/* Its holder was interrupted: on a real processor the caller spins for ever. */
+static void check_free(const char *routine, const KSPIN_LOCK *lock)
+{
+    if (*lock)
+        dxgk_kernel_violation(SELF(), "%s of a spin lock that is held: a deadlock", routine);
+}
+
+PLIST_ENTRY NTAPI ExInterlockedInsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry, PKSPIN_LOCK Lock)
+{
+    PLIST_ENTRY first = ListHead->Flink;
+
+    check_free("ExInterlockedInsertHeadList", Lock);
+    InsertHeadList(ListHead, ListEntry);
+    return first == ListHead ? NULL : first;
+}
+
+PLIST_ENTRY NTAPI ExInterlockedInsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry, PKSPIN_LOCK Lock)
+{
+    PLIST_ENTRY last = ListHead->Blink;
+
+    check_free("ExInterlockedInsertTailList", Lock);
+    InsertTailList(ListHead, ListEntry);
+    return last == ListHead ? NULL : last;
+}
+
+PLIST_ENTRY NTAPI ExInterlockedRemoveHeadList(PLIST_ENTRY ListHead, PKSPIN_LOCK Lock)
+{
+    check_free("ExInterlockedRemoveHeadList", Lock);
+    return IsListEmpty(ListHead) ? NULL : RemoveHeadList(ListHead);
+}
+
+/* ---- lists without a lock: Region is the first entry, Alignment their number --- */
+
+VOID NTAPI InitializeSListHead(PSLIST_HEADER SListHead)
+{
+    *SListHead = (SLIST_HEADER){0};
+}
+
+USHORT NTAPI ExQueryDepthSList(PSLIST_HEADER SListHead)
+{
+    return (USHORT)SListHead->Alignment;
+}
+
+PSLIST_ENTRY NTAPI ExpInterlockedPushEntrySList(PSLIST_HEADER ListHead, PSLIST_ENTRY ListEntry)
+{
+    PSLIST_ENTRY first = (PSLIST_ENTRY)ListHead->Region;
+
+    ListEntry->Next = first;
+    ListHead->Region = (ULONG_PTR)ListEntry;
+    ListHead->Alignment++;
+    return first;
+}
+
+PSLIST_ENTRY NTAPI ExpInterlockedPopEntrySList(PSLIST_HEADER ListHead)
+{
+    PSLIST_ENTRY first = (PSLIST_ENTRY)ListHead->Region;
+
+    if (first) {
+        ListHead->Region = (ULONG_PTR)first->Next;
+        ListHead->Alignment--;
+    }
+    return first;
+}
+
+PSLIST_ENTRY NTAPI ExpInterlockedFlushSList(PSLIST_HEADER ListHead)
+{
+    PSLIST_ENTRY first = (PSLIST_ENTRY)ListHead->Region;
+
+    InitializeSListHead(ListHead);
+    return first;
+}
+
+/* ---- lookaside lists ----------------------------------------------------- */
+
+static void initialize(PGENERAL_LOOKASIDE list, POOL_TYPE type, PALLOCATE_FUNCTION allocate,
+                       PFREE_FUNCTION release, SIZE_T size, ULONG tag)
+{
+    *list = (GENERAL_LOOKASIDE){.Depth = LOOKASIDE_DEPTH,
+                                .MaximumDepth = LOOKASIDE_DEPTH,
+                                .Type = type,
+                                .Tag = tag,
+                                .Size = (ULONG)(size < sizeof(SLIST_ENTRY) ? sizeof(SLIST_ENTRY) : size),
+                                .Allocate = allocate ? allocate : ExAllocatePoolWithTag,
+                                .Free = release ? release : ExFreePool};
+}
+
+static void empty(PGENERAL_LOOKASIDE list)
+{
+    PSLIST_ENTRY e;
+
+    while ((e = ExpInterlockedPopEntrySList(&list->ListHead)))
+        list->Free(e);
+}
+
+VOID NTAPI ExInitializeNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside, PALLOCATE_FUNCTION Allocate,
+                                           PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size, ULONG Tag,
+                                           USHORT Depth)
+{
+    ENTER(ExInitializeNPagedLookasideList);
+    UNREFERENCED_PARAMETER(Flags);
+    UNREFERENCED_PARAMETER(Depth);
+    initialize(&Lookaside->L, NonPagedPool, Allocate, Free, Size, Tag);
+}
+
+VOID NTAPI ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside, PALLOCATE_FUNCTION Allocate,
+                                          PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size, ULONG Tag,
+                                          USHORT Depth)
+{
+    ENTER(ExInitializePagedLookasideList);
+    UNREFERENCED_PARAMETER(Flags);
+    UNREFERENCED_PARAMETER(Depth);
+    initialize(&Lookaside->L, PagedPool, Allocate, Free, Size, Tag);
+}
+
+VOID NTAPI ExDeleteNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside)
+{
+    ENTER(ExDeleteNPagedLookasideList);
+    empty(&Lookaside->L);
+}
+
+VOID NTAPI ExDeletePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside)
+{
+    ENTER(ExDeletePagedLookasideList);
+    empty(&Lookaside->L);
+}

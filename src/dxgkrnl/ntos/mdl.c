@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* mdl.c: MDLs. The page numbers are those of the memory that the device reaches; for other memory (pool, stacks) a page's number
+ * is that of its address in this process, so that what is described can be mapped, and no device can be given it by mistake: such
+ * numbers are beyond every machine's memory. */
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static ULONG pages_of(const MDL *mdl)
+{
+    return ADDRESS_AND_SIZE_TO_SPAN_PAGES(MmGetMdlVirtualAddress(mdl), mdl->ByteCount);
+}
+
+PMDL NTAPI IoAllocateMdl(PVOID VirtualAddress, ULONG Length, BOOLEAN SecondaryBuffer, BOOLEAN ChargeQuota,
+                         PIRP Irp)
+{
+    size_t size = sizeof(MDL) +
+                  (size_t)ADDRESS_AND_SIZE_TO_SPAN_PAGES(VirtualAddress, (size_t)Length) * sizeof(PFN_NUMBER);
+    PMDL mdl;
+    ENTER(IoAllocateMdl);
+
+    UNREFERENCED_PARAMETER(SecondaryBuffer);
+    UNREFERENCED_PARAMETER(ChargeQuota);
+    if (Irp)
+        dxgk_kernel_violation(k, "IoAllocateMdl for an IRP, of which display miniports have none");
+    mdl = ExAllocatePoolWithTag(NonPagedPool, size, 0x206C644D); /* Mdl */
+    if (mdl)
+        *mdl = (MDL){.Size = (SHORT)size,
+                     .StartVa = PAGE_ALIGN(VirtualAddress),
+                     .ByteCount = Length,
+                     .ByteOffset = BYTE_OFFSET(VirtualAddress)};
+    return mdl;
+}
+
+VOID NTAPI IoFreeMdl(PMDL Mdl)
+{
+    ENTER(IoFreeMdl);
+    if (Mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_MAPPED_TO_SYSTEM_VA))
+        dxgk_kernel_violation(k, "IoFreeMdl of an MDL whose pages are %s",
+                              Mdl->MdlFlags & MDL_PAGES_LOCKED ? "locked" : "mapped");
+    ExFreePool(Mdl);
+}
+
+static void find_pages(PMDL mdl)
+{
+    uint8_t *at = mdl->StartVa;
+
+    for (ULONG i = 0; i < pages_of(mdl); i++, at += PAGE_SIZE) {
+        uint64_t pa = (uint64_t)MmGetPhysicalAddress(at).QuadPart;
+        MmGetMdlPfnArray(mdl)[i] = (pa ? pa : (uint64_t)(uintptr_t)at) >> PAGE_SHIFT;
+    }
+}
+
+VOID NTAPI MmBuildMdlForNonPagedPool(PMDL MemoryDescriptorList)
+{
+    ENTER(MmBuildMdlForNonPagedPool);
+    find_pages(MemoryDescriptorList);
+    MemoryDescriptorList->MdlFlags |= MDL_SOURCE_IS_NONPAGED_POOL;
+    MemoryDescriptorList->MappedSystemVa = MmGetMdlVirtualAddress(MemoryDescriptorList);
+}
+
+VOID NTAPI MmProbeAndLockPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode,
+                               LOCK_OPERATION Operation)
+{
+    PMDL mdl = MemoryDescriptorList;
+    int how = Operation == IoReadAccess ? MADV_POPULATE_READ : MADV_POPULATE_WRITE;
+    ENTER(MmProbeAndLockPages);
+
+    if (AccessMode == UserMode)
+        dxgk_kernel_check(k, "MmProbeAndLockPages of a process's memory", APC_LEVEL);
+    if (mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_SOURCE_IS_NONPAGED_POOL)) {
+        dxgk_kernel_violation(k, "MmProbeAndLockPages of an MDL whose pages are known");
+        return;
+    }
+    if (!mdl->ByteCount || madvise(mdl->StartVa, (size_t)pages_of(mdl) * PAGE_SIZE, how)) {
+        dxgk_kernel_violation(k, "MmProbeAndLockPages raises an exception: %u bytes at %p cannot be %s",
+                              mdl->ByteCount, MmGetMdlVirtualAddress(mdl),
+                              Operation == IoReadAccess ? "read" : "written");
+        return;
+    }
+    find_pages(mdl);
+    mdl->MdlFlags |= MDL_PAGES_LOCKED;
+}
+
+VOID NTAPI MmUnlockPages(PMDL MemoryDescriptorList)
+{
+    PMDL mdl = MemoryDescriptorList;
+    ENTER(MmUnlockPages);
+
+    if (!(mdl->MdlFlags & MDL_PAGES_LOCKED)) {
+        dxgk_kernel_violation(k, "MmUnlockPages of an MDL whose pages are not locked");
+        return;
+    }
+    if (mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA)
+        MmUnmapLockedPages(mdl->MappedSystemVa, mdl);
+    mdl->MdlFlags &= ~MDL_PAGES_LOCKED;
+}
+
+/* ---- mappings ------------------------------------------------------------ */
+
+static uint8_t *page_at(struct dxgk *d, PFN_NUMBER pfn)
+{
+    uint64_t pa = (uint64_t)pfn << PAGE_SHIFT;
+    uint8_t *va = d->bus->dma_ptr(d->bus->ctx, pa, PAGE_SIZE);
+
+    return va ? va : pa >= d->bus->memory_size ? (uint8_t *)(uintptr_t)pa : NULL;
+}
+
+/* A second mapping of each page, one behind the other; NULL: one is not shared memory. */
+static uint8_t *gather(struct dxgk *d, const MDL *mdl)
+{
+    size_t size = (size_t)pages_of(mdl) * PAGE_SIZE;
+    uint8_t *all = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (all == MAP_FAILED)
+        return NULL;
+    for (ULONG i = 0; i < pages_of(mdl); i++) {
+        void *to = all + (size_t)i * PAGE_SIZE, *from = page_at(d, MmGetMdlPfnArray(mdl)[i]);
+        if (!from || mremap(from, 0, PAGE_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+            munmap(all, size);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+PVOID NTAPI MmMapLockedPagesSpecifyCache(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode,
+                                         MEMORY_CACHING_TYPE CacheType, PVOID BaseAddress,
+                                         ULONG BugCheckOnFailure, MM_PAGE_PRIORITY Priority)
+{
+    PMDL mdl = MemoryDescriptorList;
+    const PFN_NUMBER *pfn = MmGetMdlPfnArray(mdl);
+    struct dxgk *d = OWNER();
+    struct mapping *m;
+    bool contiguous = true;
+    ENTER(MmMapLockedPagesSpecifyCache);
+
+    UNREFERENCED_PARAMETER(CacheType);
+    UNREFERENCED_PARAMETER(BaseAddress);
+    UNREFERENCED_PARAMETER(BugCheckOnFailure);
+    UNREFERENCED_PARAMETER(Priority);
+    if (AccessMode == UserMode)
+        dxgk_kernel_check(k, "MmMapLockedPagesSpecifyCache for a process", APC_LEVEL);
+    if (mdl->MdlFlags & (MDL_MAPPED_TO_SYSTEM_VA | MDL_SOURCE_IS_NONPAGED_POOL) && AccessMode == KernelMode)
+        dxgk_kernel_violation(k, "MmMapLockedPagesSpecifyCache of an MDL that is mapped");
+    m = mdl->ByteCount ? calloc(1, sizeof(*m)) : NULL;
+    if (!m)
+        return NULL;
+    m->va = page_at(d, pfn[0]);
+    for (ULONG i = 1; i < pages_of(mdl); i++)
+        contiguous &= page_at(d, pfn[i]) == m->va + (size_t)i * PAGE_SIZE;
+    m->own = !contiguous;
+    if (!contiguous)
+        m->va = gather(d, mdl);
+    if (!m->va) {
+        free(m);
+        return NULL;
+    }
+    m->size = (size_t)pages_of(mdl) * PAGE_SIZE;
+    m->address = (uint64_t)pfn[0] << PAGE_SHIFT;
+    m->next = d->ntos.mappings;
+    d->ntos.mappings = m;
+    if (AccessMode == KernelMode) {
+        mdl->MdlFlags |= MDL_MAPPED_TO_SYSTEM_VA;
+        mdl->MappedSystemVa = m->va + mdl->ByteOffset;
+    }
+    return m->va + mdl->ByteOffset;
+}
+
+VOID NTAPI MmUnmapLockedPages(PVOID BaseAddress, PMDL MemoryDescriptorList)
+{
+    PMDL mdl = MemoryDescriptorList;
+    struct dxgk *d = OWNER();
+    ENTER(MmUnmapLockedPages);
+
+    if (!NT_SUCCESS(dxgk_ntos_unmap(d, PAGE_ALIGN(BaseAddress)))) {
+        dxgk_kernel_violation(k, "MmUnmapLockedPages of %p, which is not mapped", BaseAddress);
+        return;
+    }
+    if (mdl->MappedSystemVa == BaseAddress)
+        mdl->MdlFlags &= ~MDL_MAPPED_TO_SYSTEM_VA;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c: threads that run a miniport's code for it: its own, and those of the system that take its work items.
+ *
+ *   PsCreateSystemThread ──▶ running ──its routine returns, or PsTerminateSystemThread──▶ ended, signalled
+ *   ExQueueWorkItem, IoQueueWorkItem ──▶ queued ──a worker──▶ its routine runs
+ *
+ * Invariants:
+ *  1. A thread's record lives while it runs, its handle is open, or somebody has a reference to it.
+ *  2. A queued item is run: while there are some, there is a worker, and as many as run at a time up to MAX_WORKERS.
+ *  3. When a miniport is unloaded nothing runs its code any more: a thread that it left is ended at its next wait, and is a violation.
+ */
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+
+enum { MAX_WORKERS = 16 };
+
+struct system_thread {
+    struct system_thread *next;
+    DISPATCHER_HEADER header; /* signalled when it has ended; the object that references point to */
+    struct dxgk *d;
+    PKSTART_ROUTINE routine;
+    PVOID context;
+    struct kthread *thread;
+    unsigned references;
+    bool ended;
+    jmp_buf end;
+};
+
+/* ---- system threads ------------------------------------------------------ */
+
+static void release(struct system_thread *t)
+{
+    INVARIANT(t->references); /* 1 */
+    if (--t->references)
+        return;
+    LIST_DROP(&t->d->ntos.threads, t, next);
+    free(t);
+}
+
+static struct system_thread *current(struct dxgk *d)
+{
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        if (!t->ended && t->thread == dxgk_kernel_thread(d->kernel))
+            return t;
+    return NULL;
+}
+
+static void run_thread(void *arg)
+{
+    struct system_thread *t = arg;
+    struct kernel *k = t->d->kernel;
+
+    t->thread = dxgk_kernel_thread(k);
+    if (!setjmp(t->end))
+        t->routine(t->context);
+    if (dxgk_kernel_irql(k) != PASSIVE_LEVEL) {
+        dxgk_kernel_violation(k, "a system thread ended at IRQL %d", dxgk_kernel_irql(k));
+        dxgk_kernel_lower(k, PASSIVE_LEVEL);
+    }
+    t->ended = true;
+    t->header.SignalState = 1;
+    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&t->header));
+    dxgk_kernel_wake_all(k, &t->d->ntos.work_ended);
+    release(t);
+}
+
+struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d)
+{
+    struct system_thread *t = d->ntos.threads ? current(d) : NULL;
+
+    if (t && d->ntos.stopping)
+        longjmp(t->end, 1);
+    return t ? &d->ntos.work : NULL;
+}
+
+NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG DesiredAccess,
+                                    POBJECT_ATTRIBUTES ObjectAttributes, HANDLE ProcessHandle,
+                                    PCLIENT_ID ClientId, PKSTART_ROUTINE StartRoutine, PVOID StartContext)
+{
+    struct dxgk *d = OWNER();
+    struct system_thread *t;
+    ENTER(PsCreateSystemThread);
+
+    UNREFERENCED_PARAMETER(DesiredAccess);
+    UNREFERENCED_PARAMETER(ObjectAttributes);
+    if (ProcessHandle)
+        return STATUS_INVALID_HANDLE;
+    t = malloc(sizeof(*t));
+    if (!t)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    *t = (struct system_thread){
+        .next = d->ntos.threads, .d = d, .routine = StartRoutine, .context = StartContext, .references = 2};
+    if (dxgk_kernel_spawn(k, "system", run_thread, t)) {
+        free(t);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    d->ntos.threads = t;
+    *ThreadHandle = t;
+    if (ClientId)
+        *ClientId = (CLIENT_ID){.UniqueThread = t};
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
+{
+    struct dxgk *d = OWNER();
+    struct system_thread *t = current(d);
+    ENTER(PsTerminateSystemThread);
+
+    UNREFERENCED_PARAMETER(ExitStatus);
+    if (!t)
+        return STATUS_INVALID_PARAMETER;
+    longjmp(t->end, 1);
+}
+
+PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle)
+{
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        if (t == handle) {
+            t->references++;
+            return &t->header;
+        }
+    return NULL;
+}
+
+bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object)
+{
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        if (t == object || &t->header == object) {
+            release(t);
+            return true;
+        }
+    return false;
+}
+
+/* ---- work items ---------------------------------------------------------- */
+
+struct _IO_WORKITEM {
+    WORK_QUEUE_ITEM item;
+    PDEVICE_OBJECT device;
+    PIO_WORKITEM_ROUTINE routine;
+    PVOID context;
+};
+
+static void worker(void *arg)
+{
+    struct dxgk *d = arg;
+    struct ntos *n = &d->ntos;
+
+    while (!n->stopping) {
+        PWORK_QUEUE_ITEM item;
+        KIRQL irql;
+        if (IsListEmpty(&n->items)) {
+            n->idle++;
+            dxgk_kernel_wait(d->kernel, &n->work, LOOP_FOREVER);
+            n->idle--;
+            continue;
+        }
+        item = CONTAINING_RECORD(RemoveHeadList(&n->items), WORK_QUEUE_ITEM, List);
+        item->List.Flink = NULL;
+        n->busy++;
+        item->WorkerRoutine(item->Parameter); /* the item may be gone now */
+        n->busy--;
+        irql = dxgk_kernel_irql(d->kernel);
+        if (irql != PASSIVE_LEVEL) {
+            dxgk_kernel_violation(d->kernel, "a work item returned at IRQL %d", irql);
+            dxgk_kernel_lower(d->kernel, PASSIVE_LEVEL);
+        }
+        dxgk_kernel_wake_all(d->kernel, &n->work_ended);
+    }
+    n->workers--;
+    dxgk_kernel_wake_all(d->kernel, &n->work_ended);
+}
+
+static void queue(struct dxgk *d, const char *routine, PWORK_QUEUE_ITEM item)
+{
+    struct ntos *n = &d->ntos;
+
+    if (item->List.Flink) {
+        dxgk_kernel_violation(d->kernel, "%s of an item that is queued", routine);
+        return;
+    }
+    InsertTailList(&n->items, &item->List);
+    if (!n->idle && n->workers < MAX_WORKERS) {
+        if (!dxgk_kernel_spawn(d->kernel, "worker", worker, d))
+            n->workers++;
+        else if (!n->workers)
+            log_error("dxgkrnl",
+                      "no memory for a thread: a work item of the miniport waits for the next one");
+    }
+    dxgk_kernel_wake_all(d->kernel, &n->work);
+}
+
+VOID NTAPI ExQueueWorkItem(PWORK_QUEUE_ITEM WorkItem, WORK_QUEUE_TYPE QueueType)
+{
+    struct dxgk *d = OWNER();
+    ENTER(ExQueueWorkItem);
+
+    UNREFERENCED_PARAMETER(QueueType);
+    queue(d, "ExQueueWorkItem", WorkItem);
+}
+
+PIO_WORKITEM NTAPI IoAllocateWorkItem(PDEVICE_OBJECT DeviceObject)
+{
+    PIO_WORKITEM w;
+    ENTER(IoAllocateWorkItem);
+
+    w = ExAllocatePoolWithTag(NonPagedPool, sizeof(*w), 0x6B576F49); /* IoWk */
+    if (w)
+        *w = (struct _IO_WORKITEM){.device = DeviceObject};
+    return w;
+}
+
+static void NTAPI run_io_item(PVOID parameter)
+{
+    struct _IO_WORKITEM w = *(PIO_WORKITEM)parameter; /* the routine may free it */
+    struct dxgk *d = OWNER();
+
+    w.routine(w.device, w.context);
+    d->ntos.io_items--;
+}
+
+VOID NTAPI IoQueueWorkItem(PIO_WORKITEM IoWorkItem, PIO_WORKITEM_ROUTINE WorkerRoutine,
+                           WORK_QUEUE_TYPE QueueType, PVOID Context)
+{
+    struct dxgk *d = OWNER();
+    ENTER(IoQueueWorkItem);
+
+    UNREFERENCED_PARAMETER(QueueType);
+    if (!IoWorkItem->item.List.Flink)
+        d->ntos.io_items++;
+    IoWorkItem->routine = WorkerRoutine;
+    IoWorkItem->context = Context;
+    IoWorkItem->item.WorkerRoutine = run_io_item;
+    IoWorkItem->item.Parameter = IoWorkItem;
+    queue(d, "IoQueueWorkItem", &IoWorkItem->item);
+}
+
+VOID NTAPI IoFreeWorkItem(PIO_WORKITEM IoWorkItem)
+{
+    ENTER(IoFreeWorkItem);
+    if (IoWorkItem->item.List.Flink)
+        dxgk_kernel_violation(k, "IoFreeWorkItem of an item that is queued");
+    else
+        ExFreePool(IoWorkItem);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static unsigned threads_running(struct dxgk *d)
+{
+    unsigned n = 0;
+
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        n += !t->ended;
+    return n;
+}
+
+static bool wait_ended(struct dxgk *d)
+{
+    return dxgk_kernel_wait(d->kernel, &d->ntos.work_ended, dxgk_kernel_now(d->kernel) + NSEC_PER_SEC);
+}
+
+unsigned dxgk_ntos_stop_threads(struct dxgk *d)
+{
+    struct ntos *n = &d->ntos;
+    unsigned left = 0, threads;
+
+    while (n->io_items && wait_ended(d))
+        ;
+    for (LIST_ENTRY *e = n->items.Flink; e != &n->items; e = e->Flink)
+        left++;
+    left += n->busy;
+    if (left)
+        dxgk_kernel_violation(d->kernel, "the miniport left %u work items that run or wait", left);
+    InitializeListHead(&n->items);
+    threads = threads_running(d);
+    if (threads)
+        dxgk_kernel_violation(d->kernel, "the miniport left %u system threads that run", threads);
+    n->stopping = true;
+    do /* 3 */
+        dxgk_kernel_wake_all(d->kernel, &n->work);
+    while ((n->workers || threads_running(d)) && wait_ended(d));
+    n->stopping = false;
+    n->io_items = 0;
+    for (struct system_thread *t = n->threads; t; t = t->next)
+        if (t->ended) {
+            dxgk_kernel_violation(d->kernel,
+                                  "the miniport leaked a reference or a handle of a system thread");
+            left++;
+        }
+    while (n->threads && !threads_running(d)) {
+        struct system_thread *t = n->threads;
+        n->threads = t->next;
+        free(t);
+    }
+    return left + threads;
+}

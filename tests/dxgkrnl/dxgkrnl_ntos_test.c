@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel routines that strangers' miniports use, called as one would: with the processor held, in virtual time and live. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dxgkrnl/kernel.h"
+#include "dxgkrnl_rig.h"
+#include "wddm/ntintsafe.h"
+
+static struct kernel *k;
+
+static void up(struct world *w, bool live)
+{
+    world_up(w, live);
+    k = dxgk_kernel(w->dxgk);
+    dxgk_kernel_enter(k);
+}
+
+static void down(struct world *w, unsigned violations)
+{
+    dxgk_kernel_leave(k);
+    world_down(w, violations);
+}
+
+/* The last violation begins so. */
+static void violated(struct world *w, const char *text)
+{
+    assert_true(dxgk_violations(w->dxgk) > 0);
+    assert_memory_equal(dxgk_violation(w->dxgk, dxgk_violations(w->dxgk) - 1), text, strlen(text));
+}
+
+static LARGE_INTEGER ms(int n)
+{
+    return (LARGE_INTEGER){.QuadPart = -10000LL * n};
+}
+
+static NTSTATUS wait_one(PVOID object, int timeout_ms)
+{
+    LARGE_INTEGER t = ms(timeout_ms);
+
+    return KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &t);
+}
+
+static NTSTATUS wait_many(ULONG n, PVOID objects[], WAIT_TYPE type, int timeout_ms)
+{
+    LARGE_INTEGER t = ms(timeout_ms);
+    KWAIT_BLOCK blocks[MAXIMUM_WAIT_OBJECTS];
+
+    return KeWaitForMultipleObjects(n, objects, type, Executive, KernelMode, FALSE, &t, blocks);
+}
+
+/* ---- work items ---------------------------------------------------------- */
+
+struct work {
+    WORK_QUEUE_ITEM item;
+    KEVENT done, go;
+    unsigned runs, again;
+    KIRQL irql;
+    struct kthread *thread;
+};
+
+static void NTAPI work(PVOID parameter)
+{
+    struct work *w = parameter;
+
+    w->irql = KeGetCurrentIrql();
+    w->thread = dxgk_kernel_thread(k);
+    w->runs++;
+    if (w->again) {
+        w->again--;
+        ExQueueWorkItem(&w->item, DelayedWorkQueue);
+    } else {
+        KeSetEvent(&w->done, 0, FALSE);
+    }
+}
+
+static void NTAPI work_that_waits(PVOID parameter)
+{
+    struct work *w = parameter;
+
+    assert_int_equal(wait_one(&w->go, 5000), STATUS_SUCCESS);
+    w->runs++;
+    KeSetEvent(&w->done, 0, FALSE);
+}
+
+static void work_init(struct work *w, PWORKER_THREAD_ROUTINE routine)
+{
+    memset(w, 0, sizeof(*w));
+    w->irql = HIGH_LEVEL;
+    KeInitializeEvent(&w->done, NotificationEvent, FALSE);
+    KeInitializeEvent(&w->go, NotificationEvent, FALSE);
+    ExInitializeWorkItem(&w->item, routine, w);
+}
+
+static void check_work_items(bool live)
+{
+    struct world w;
+    struct work a, b;
+    KIRQL old;
+
+    up(&w, live);
+    work_init(&a, work);
+    a.again = 3;
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    ExQueueWorkItem(&a.item, CriticalWorkQueue);
+    assert_int_equal(a.runs, 0);
+    KeLowerIrql(old);
+    assert_int_equal(wait_one(&a.done, 5000), STATUS_SUCCESS);
+    assert_int_equal(a.runs, 4);
+    assert_int_equal(a.irql, PASSIVE_LEVEL);
+    assert_ptr_not_equal(a.thread, dxgk_kernel_thread(k));
+    work_init(&a, work_that_waits); /* one that waits does not hold up the next */
+    work_init(&b, work);
+    ExQueueWorkItem(&a.item, DelayedWorkQueue);
+    ExQueueWorkItem(&b.item, DelayedWorkQueue);
+    assert_int_equal(wait_one(&b.done, 5000), STATUS_SUCCESS);
+    assert_int_equal(a.runs, 0);
+    KeSetEvent(&a.go, 0, FALSE);
+    assert_int_equal(wait_one(&a.done, 5000), STATUS_SUCCESS);
+    down(&w, 0);
+}
+
+TEST(work_items_run_on_a_thread_of_the_system)
+{
+    check_work_items(false);
+}
+
+TEST(work_items_run_live)
+{
+    check_work_items(true);
+}
+
+static void NTAPI io_work(PDEVICE_OBJECT device, PVOID context)
+{
+    struct work *w = context;
+
+    assert_ptr_equal(device, k);
+    w->runs++;
+    KeSetEvent(&w->done, 0, FALSE);
+}
+
+TEST(work_items_of_a_device_end_before_the_driver_goes)
+{
+    struct world w;
+    struct work a;
+    PIO_WORKITEM item;
+
+    up(&w, false);
+    work_init(&a, NULL);
+    item = IoAllocateWorkItem((PDEVICE_OBJECT)k);
+    IoQueueWorkItem(item, io_work, DelayedWorkQueue, &a);
+    IoFreeWorkItem(item);
+    violated(&w, "IoFreeWorkItem of an item that is queued");
+    IoQueueWorkItem(item, io_work, DelayedWorkQueue, &a);
+    violated(&w, "IoQueueWorkItem of an item that is queued");
+    assert_int_equal(wait_one(&a.done, 5000), STATUS_SUCCESS);
+    KeClearEvent(&a.done);
+    IoQueueWorkItem(item, io_work, DelayedWorkQueue, &a);
+    dxgk_kernel_leave(k);
+    dxgk_unload(w.dxgk);
+    assert_int_equal(a.runs, 2);
+    world_down(&w, 3); /* and the item itself is leaked pool */
+}
+
+static void NTAPI work_for_a_while(PVOID parameter)
+{
+    struct work *w = parameter;
+    LARGE_INTEGER t = ms(500);
+
+    KeDelayExecutionThread(KernelMode, FALSE, &t);
+    w->runs++;
+}
+
+TEST(a_work_item_that_outlives_the_driver_is_seen)
+{
+    struct world w;
+    struct work a;
+
+    up(&w, false);
+    work_init(&a, work_for_a_while);
+    ExQueueWorkItem(&a.item, DelayedWorkQueue);
+    dxgk_kernel_leave(k);
+    dxgk_unload(w.dxgk);
+    violated(&w, "the miniport left 1 work items that run or wait");
+    assert_int_equal(a.runs, 1); /* its code is not taken away under it */
+    world_down(&w, 1);
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+static void NTAPI thread_that_ends(PVOID context)
+{
+    struct work *w = context;
+
+    assert_int_equal(wait_one(&w->go, 5000), STATUS_SUCCESS);
+    w->irql = KeGetCurrentIrql();
+    PsTerminateSystemThread(STATUS_SUCCESS);
+    w->runs++; /* not reached */
+}
+
+static void NTAPI thread_that_stays(PVOID context)
+{
+    struct work *w = context;
+
+    for (;;) {
+        w->runs++;
+        KeWaitForSingleObject(&w->go, Executive, KernelMode, FALSE, NULL);
+    }
+}
+
+static PVOID start(PKSTART_ROUTINE routine, PVOID context)
+{
+    PVOID object = NULL;
+    HANDLE h;
+
+    assert_int_equal(PsCreateSystemThread(&h, THREAD_ALL_ACCESS, NULL, NULL, NULL, routine, context),
+                     STATUS_SUCCESS);
+    assert_int_equal(ObReferenceObjectByHandle(h, THREAD_ALL_ACCESS, NULL, KernelMode, &object, NULL),
+                     STATUS_SUCCESS);
+    assert_int_equal(ZwClose(h), STATUS_SUCCESS);
+    return object;
+}
+
+static void check_threads(bool live)
+{
+    struct world w;
+    struct work a;
+    PVOID thread;
+
+    up(&w, live);
+    work_init(&a, NULL);
+    thread = start(thread_that_ends, &a);
+    assert_int_equal(wait_one(thread, 20), STATUS_TIMEOUT);
+    KeSetEvent(&a.go, 0, FALSE);
+    assert_int_equal(wait_one(thread, 5000), STATUS_SUCCESS);
+    assert_int_equal(wait_one(thread, 0), STATUS_SUCCESS); /* stays signalled */
+    assert_int_equal(a.irql, PASSIVE_LEVEL);
+    assert_int_equal(a.runs, 0);
+    ObDereferenceObject(thread);
+    assert_int_equal(PsTerminateSystemThread(STATUS_SUCCESS), STATUS_INVALID_PARAMETER);
+    down(&w, 0);
+}
+
+TEST(system_threads_run_and_end)
+{
+    check_threads(false);
+}
+
+TEST(system_threads_live)
+{
+    check_threads(true);
+}
+
+static void check_left_thread(bool live)
+{
+    struct world w;
+    static struct work a;
+
+    up(&w, live);
+    work_init(&a, NULL);
+    ObDereferenceObject(start(thread_that_stays, &a));
+    assert_int_equal(wait_one(&a.done, 20), STATUS_TIMEOUT);
+    assert_int_equal(a.runs, 1);
+    dxgk_kernel_leave(k);
+    dxgk_unload(w.dxgk);
+    violated(&w, "the miniport left 1 system threads that run");
+    world_down(&w, 1);
+}
+
+TEST(a_thread_that_is_left_is_ended)
+{
+    check_left_thread(false);
+}
+
+TEST(a_thread_that_is_left_is_ended_live)
+{
+    check_left_thread(true);
+}
+
+/* ---- several objects ----------------------------------------------------- */
+
+static void NTAPI set_later(PVOID context)
+{
+    LARGE_INTEGER t = ms(5);
+
+    KeDelayExecutionThread(KernelMode, FALSE, &t);
+    KeSetEvent(context, 0, FALSE);
+}
+
+static void check_wait_for_several(bool live)
+{
+    struct world w;
+    KEVENT e[4];
+    PVOID o[4], thread;
+
+    up(&w, live);
+    for (int i = 0; i < 4; i++) {
+        KeInitializeEvent(&e[i], SynchronizationEvent, FALSE);
+        o[i] = &e[i];
+    }
+    assert_int_equal(wait_many(4, o, WaitAny, 0), STATUS_TIMEOUT);
+    assert_int_equal(wait_many(4, o, WaitAny, 5), STATUS_TIMEOUT);
+    thread = start(set_later, &e[2]);
+    assert_int_equal(wait_many(4, o, WaitAny, 5000), STATUS_WAIT_0 + 2);
+    assert_int_equal(KeReadStateEvent(&e[2]), 0); /* taken */
+    assert_int_equal(wait_one(thread, 5000), STATUS_SUCCESS);
+    ObDereferenceObject(thread);
+    KeSetEvent(&e[0], 0, FALSE);
+    assert_int_equal(wait_many(2, o, WaitAll, 5), STATUS_TIMEOUT);
+    assert_int_equal(KeReadStateEvent(&e[0]), 1); /* all, or none */
+    thread = start(set_later, &e[1]);
+    assert_int_equal(wait_many(2, o, WaitAll, 5000), STATUS_WAIT_0);
+    assert_int_equal(KeReadStateEvent(&e[0]) + KeReadStateEvent(&e[1]), 0);
+    assert_int_equal(wait_one(thread, 5000), STATUS_SUCCESS);
+    ObDereferenceObject(thread);
+    assert_int_equal(KeWaitForMultipleObjects(4, o, WaitAny, Executive, KernelMode, FALSE, NULL, NULL),
+                     STATUS_INVALID_PARAMETER);
+    violated(&w, "KeWaitForMultipleObjects of 4 objects, allowed are 1 to 3");
+    down(&w, 1);
+}
+
+TEST(any_or_all_of_several_objects)
+{
+    check_wait_for_several(false);
+}
+
+TEST(any_or_all_of_several_objects_live)
+{
+    check_wait_for_several(true);
+}
+
+/* ---- lists and lookaside lists ------------------------------------------- */
+
+TEST(lists_keep_their_order)
+{
+    struct world w;
+    LIST_ENTRY head, e[3];
+    KSPIN_LOCK lock;
+    SLIST_HEADER s;
+    SLIST_ENTRY n[2];
+
+    up(&w, false);
+    InitializeListHead(&head);
+    KeInitializeSpinLock(&lock);
+    assert_null(ExInterlockedRemoveHeadList(&head, &lock));
+    assert_null(ExInterlockedInsertTailList(&head, &e[0], &lock));
+    assert_ptr_equal(ExInterlockedInsertTailList(&head, &e[1], &lock), &e[0]);
+    assert_ptr_equal(ExInterlockedInsertHeadList(&head, &e[2], &lock), &e[0]);
+    assert_ptr_equal(ExInterlockedRemoveHeadList(&head, &lock), &e[2]);
+    assert_ptr_equal(RemoveTailList(&head), &e[1]);
+    assert_true(RemoveEntryList(&e[0]));
+    assert_true(IsListEmpty(&head));
+    InitializeSListHead(&s);
+    assert_null(InterlockedPopEntrySList(&s));
+    assert_null(InterlockedPushEntrySList(&s, &n[0]));
+    assert_ptr_equal(InterlockedPushEntrySList(&s, &n[1]), &n[0]);
+    assert_int_equal(ExQueryDepthSList(&s), 2);
+    assert_ptr_equal(InterlockedPopEntrySList(&s), &n[1]);
+    assert_ptr_equal(ExInterlockedFlushSList(&s), &n[0]);
+    assert_int_equal(ExQueryDepthSList(&s), 0);
+    lock = 1;
+    ExInterlockedInsertHeadList(&head, &e[0], &lock);
+    violated(&w, "ExInterlockedInsertHeadList of a spin lock that is held: a deadlock");
+    down(&w, 1);
+}
+
+TEST(lookaside_lists_keep_some_blocks)
+{
+    struct world w;
+    NPAGED_LOOKASIDE_LIST l;
+    PAGED_LOOKASIDE_LIST paged;
+    void *block[8], *again;
+    KIRQL old;
+
+    up(&w, false);
+    ExInitializeNPagedLookasideList(&l, NULL, NULL, 0, 4, 0x74736554, 0);
+    for (int i = 0; i < 8; i++) {
+        block[i] = ExAllocateFromNPagedLookasideList(&l);
+        assert_non_null(block[i]);
+        memset(block[i], i, 4);
+    }
+    for (int i = 0; i < 8; i++)
+        ExFreeToNPagedLookasideList(&l, block[i]);
+    assert_int_equal(ExQueryDepthSList(&l.L.ListHead), l.L.Depth);
+    again = ExAllocateFromNPagedLookasideList(&l);
+    assert_ptr_equal(again, block[l.L.Depth - 1]); /* the last that was kept */
+    assert_int_equal(l.L.AllocateMisses, 8);
+    ExFreeToNPagedLookasideList(&l, again);
+    ExDeleteNPagedLookasideList(&l);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    ExInitializePagedLookasideList(&paged, NULL, NULL, 0, 64, 0, 0);
+    KeLowerIrql(old);
+    violated(&w, "ExInitializePagedLookasideList called at IRQL 2, allowed up to 1");
+    ExDeletePagedLookasideList(&paged);
+    down(&w, 1);
+}
+
+/* ---- MDLs ---------------------------------------------------------------- */
+
+TEST(an_mdl_of_memory_that_the_device_reaches)
+{
+    struct world w;
+    PHYSICAL_ADDRESS any = {.QuadPart = INT64_MAX};
+    uint8_t *memory;
+    PMDL mdl;
+
+    up(&w, false);
+    memory = MmAllocateContiguousMemory(3 * PAGE_SIZE, any);
+    mdl = IoAllocateMdl(memory + 100, 2 * PAGE_SIZE, FALSE, FALSE, NULL);
+    assert_int_equal(MmGetMdlByteOffset(mdl), 100);
+    MmBuildMdlForNonPagedPool(mdl);
+    for (ULONG i = 0; i < 3; i++)
+        assert_int_equal(MmGetMdlPfnArray(mdl)[i],
+                         ((uint64_t)MmGetPhysicalAddress(memory).QuadPart >> PAGE_SHIFT) + i);
+    assert_ptr_equal(MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority), memory + 100);
+    IoFreeMdl(mdl);
+    MmFreeContiguousMemory(memory);
+    down(&w, 0);
+}
+
+static uint8_t *shared_pages(size_t n)
+{
+    int fd = memfd_create("mdl", MFD_CLOEXEC);
+    uint8_t *p;
+
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)(n * PAGE_SIZE)), 0);
+    p = mmap(NULL, n * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    assert_ptr_not_equal(p, MAP_FAILED);
+    return p;
+}
+
+TEST(pages_that_lie_apart_are_mapped_together)
+{
+    struct world w;
+    uint8_t *pages = shared_pages(3), *together;
+    PFN_NUMBER swap, *pfn;
+    PMDL mdl;
+
+    up(&w, false);
+    mdl = IoAllocateMdl(pages + 16, 3 * PAGE_SIZE - 16, FALSE, FALSE, NULL);
+    MmProbeAndLockPages(mdl, KernelMode, IoModifyAccess);
+    assert_ptr_equal(MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority), pages + 16);
+    MmUnmapLockedPages(pages + 16, mdl);
+    pfn = MmGetMdlPfnArray(mdl);
+    swap = pfn[0];
+    pfn[0] = pfn[2];
+    pfn[2] = swap;
+    together = MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority);
+    assert_non_null(together);
+    together[0] = 1;
+    together[PAGE_SIZE] = 2;
+    together[2 * PAGE_SIZE] = 3;
+    assert_int_equal(pages[2 * PAGE_SIZE + 16], 1);
+    assert_int_equal(pages[PAGE_SIZE + 16], 2);
+    assert_int_equal(pages[16], 3);
+    MmUnlockPages(mdl); /* unmaps, too */
+    IoFreeMdl(mdl);
+    munmap(pages, 3 * PAGE_SIZE);
+    down(&w, 0);
+}
+
+TEST(misuse_of_mdls_is_seen)
+{
+    struct world w;
+    uint8_t *pages = shared_pages(1);
+    PMDL mdl;
+
+    up(&w, false);
+    mdl = IoAllocateMdl(pages, PAGE_SIZE, FALSE, FALSE, NULL);
+    assert_int_equal(mprotect(pages, PAGE_SIZE, PROT_READ), 0);
+    MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
+    violated(&w, "MmProbeAndLockPages raises an exception: 4096 bytes at ");
+    MmUnlockPages(mdl);
+    violated(&w, "MmUnlockPages of an MDL whose pages are not locked");
+    MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
+    MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
+    violated(&w, "MmProbeAndLockPages of an MDL whose pages are known");
+    MmUnmapLockedPages(pages, mdl);
+    violated(&w, "MmUnmapLockedPages of 0x");
+    IoFreeMdl(mdl);
+    violated(&w, "IoFreeMdl of an MDL whose pages are locked");
+    mdl = IoAllocateMdl(pages, PAGE_SIZE, FALSE, FALSE, NULL);
+    MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
+    MmMapLockedPagesSpecifyCache(mdl, KernelMode, MmCached, NULL, FALSE, NormalPagePriority);
+    dxgk_kernel_leave(k);
+    dxgk_unload(w.dxgk);
+    violated(&w, "the miniport leaked a mapping of 4096 bytes");
+    munmap(pages, PAGE_SIZE);
+    world_down(&w, 7); /* and the MDL is leaked pool */
+}
+
+/* ---- what a driver asks -------------------------------------------------- */
+
+static NTSTATUS NTAPI on_value(PWSTR name, ULONG type, PVOID data, ULONG length, PVOID context, PVOID entry)
+{
+    assert_int_equal(name[0], 'T');
+    assert_int_equal(type, REG_DWORD);
+    assert_int_equal(length, 4);
+    memcpy(entry, data, 4);
+    *(unsigned *)context += 1;
+    return STATUS_SUCCESS;
+}
+
+static const WCHAR graphics_drivers[] = {'G', 'r', 'a', 'p', 'h', 'i', 'c', 's',
+                                         'D', 'r', 'i', 'v', 'e', 'r', 's', 0};
+
+TEST(many_values_of_the_registry_at_once)
+{
+    struct world w;
+    WCHAR delay[] = {'T', 'd', 'r', 'D', 'e', 'l', 'a', 'y', 0}, none[] = {'T', 'x', 0};
+    ULONG a = 0, b = 0, c = 0, d = 0, seven = 7;
+    unsigned calls = 0;
+    RTL_QUERY_REGISTRY_TABLE t[6] = {
+        {NULL, RTL_QUERY_REGISTRY_DIRECT, delay, &a, REG_NONE, NULL, 0},
+        {on_value, 0, delay, &b, REG_NONE, NULL, 0},
+        {NULL, RTL_QUERY_REGISTRY_DIRECT, none, &c, REG_DWORD, &seven, 4},
+        {NULL, RTL_QUERY_REGISTRY_DIRECT, none, &d, REG_NONE, NULL, 0},
+    };
+
+    world_set("TdrDelay", 5);
+    up(&w, false);
+    assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_CONTROL, graphics_drivers, t, &calls, NULL),
+                     STATUS_SUCCESS);
+    assert_int_equal(a, 5);
+    assert_int_equal(b, 5);
+    assert_int_equal(calls, 1);
+    assert_int_equal(c, 7);
+    assert_int_equal(d, 0);
+    t[3].Flags |= RTL_QUERY_REGISTRY_REQUIRED;
+    assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_CONTROL, graphics_drivers, t, &calls, NULL),
+                     STATUS_OBJECT_NAME_NOT_FOUND);
+    assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, none, t, &calls, NULL),
+                     STATUS_OBJECT_NAME_NOT_FOUND);
+    down(&w, 0);
+}
+
+TEST(properties_of_the_device)
+{
+    struct world w;
+    WCHAR id[64];
+    ULONG n = 0, bus = 99;
+    KIRQL old;
+
+    up(&w, false);
+    assert_int_equal(IoGetDeviceProperty(NULL, DevicePropertyHardwareID, 4, id, &n), STATUS_BUFFER_TOO_SMALL);
+    assert_int_equal(n, 2 * (sizeof("PCI\\VEN_0000&DEV_0000") + 1));
+    assert_int_equal(IoGetDeviceProperty(NULL, DevicePropertyHardwareID, sizeof(id), id, &n), STATUS_SUCCESS);
+    assert_int_equal(id[0], 'P');
+    assert_int_equal(id[n / 2 - 2] | id[n / 2 - 1], 0);
+    assert_int_equal(IoGetDeviceProperty(NULL, DevicePropertyBusNumber, 4, &bus, &n), STATUS_SUCCESS);
+    assert_int_equal(bus, 0);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    IoGetDeviceProperty(NULL, DevicePropertyBusNumber, 4, &bus, &n);
+    KeLowerIrql(old);
+    violated(&w, "IoGetDeviceProperty called at IRQL 2, allowed up to 0");
+    down(&w, 1);
+}
+
+TEST(time_passes_in_units_of_100_ns)
+{
+    struct world w;
+    ULONGLONG before;
+    LARGE_INTEGER t = ms(3), now;
+
+    up(&w, false);
+    before = KeQueryInterruptTime();
+    KeDelayExecutionThread(KernelMode, FALSE, &t);
+    assert_int_equal(KeQueryInterruptTime() - before, 30000);
+    KeQuerySystemTime(&now);
+    assert_int_equal(now.QuadPart, KeQueryInterruptTime());
+    assert_int_equal(KeGetCurrentProcessorNumber(), 0);
+    assert_int_equal(RtlCompareMemory("abcd", "abxd", 4), 2);
+    __C_specific_handler(NULL, NULL, NULL, NULL);
+    violated(&w, "an exception reached __C_specific_handler");
+    down(&w, 1);
+}
+
+TEST(arithmetic_that_overflows_says_so)
+{
+    ULONG u;
+    SIZE_T s;
+    LONG l;
+
+    assert_int_equal(RtlULongAdd(0xFFFFFFFE, 1, &u), STATUS_SUCCESS);
+    assert_int_equal(u, 0xFFFFFFFF);
+    assert_int_equal(RtlULongAdd(0xFFFFFFFF, 1, &u), STATUS_INTEGER_OVERFLOW);
+    assert_int_equal(u, 0xFFFFFFFF);
+    assert_int_equal(RtlSizeTMult(SIZE_MAX / 2, 3, &s), STATUS_INTEGER_OVERFLOW);
+    assert_int_equal(RtlSizeTSub(1, 2, &s), STATUS_INTEGER_OVERFLOW);
+    assert_int_equal(RtlSizeTToULong((SIZE_T)1 << 32, &u), STATUS_INTEGER_OVERFLOW);
+    assert_int_equal(RtlULongToLong(0x80000000, &l), STATUS_INTEGER_OVERFLOW);
+    assert_int_equal(RtlULongToLong(0x7FFFFFFF, &l), STATUS_SUCCESS);
+}
+
+TEST(the_words_of_exceptions_compile)
+{
+    volatile int guarded = 0, handled = 0;
+
+    __try {
+        guarded = 1;
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        handled = (int)GetExceptionCode();
+    }
+    assert_int_equal(guarded, 1);
+    assert_int_equal(handled, 0);
+}
+
+int main(void)
+{
+    setenv("AEROGPU_LOG", "error", 0);
+    return test_run();
+}
