@@ -296,7 +296,7 @@ def help_is_code_0():
         rc, out, _ = run(h)
         assert rc == 0 and '--dump-createallocation' in out
         d = ask(h)
-        assert d['command'] == 'help' and len(d['commands']) == 25
+        assert d['command'] == 'help' and len(d['commands']) == 27
 
 
 @case
@@ -321,10 +321,10 @@ def the_page_of_shapes_is_true():
             shapes[name] += line
     extra = {'--dump-last-submit': ['--cmd-out', tmp + '/shape.bin'], '--read-gpa': ['0x1000', '16'], '--watch-fence': ['--samples', '1'],
              '--watch-ring': ['--samples', '1'], '--dump-vblank': ['--vblank-samples', '2', '--vblank-interval-ms', '20']}
-    assert len(shapes) == 21
+    assert len(shapes) == 23
     for name, shape in shapes.items():
         first = name.split(',')[0]
-        if first == '--map-shared-handle':
+        if first in ('--map-shared-handle', '--inject', '--force-tdr'):  # another service's, below
             continue
         d = ask(first, *([tmp + '/shape.png'] if first == '--dump-scanout-png' else extra.get(first, [])))
         for k in ('schema_version', 'command', 'ok', 'note'):
@@ -428,6 +428,35 @@ def shared_handles_have_tokens():
         d = ask('--map-shared-handle', handles[0], code=2, env=s.env)
         assert d['error']['status']['name'] == 'STATUS_INVALID_HANDLE' and 'lives' in d['error']['hint']
         assert subprocess.run([suite + '/map_shared_handle_stress'], env=s.env, capture_output=True, text=True).stdout.startswith('PASS')
+
+
+@case
+def a_running_service_is_broken_from_the_command_line():
+    def tdrs(s):
+        return u64(ask('--query-perf', env=s.env)['resets']['reset_from_timeout_count'])
+
+    with Service('injected', 'TdrLimitCount = 20\n') as s:
+        d = ask('--force-tdr', '--timeout-ms', '20000', env=s.env)['tdr']
+        assert u64(d['resets_before']) == 0 and u64(d['resets_after']) == 1 == tdrs(s)
+        d = ask('--inject', 'stop-executor', env=s.env)['injected']
+        assert d['fault'] == 'stop-executor' and d['value'] == 1 and 'stands still' in d['doc']
+        subprocess.run([suite + '/readback_sanity'], env=s.env, stdout=subprocess.DEVNULL, timeout=60)  # hangs, and loses its device
+        assert tdrs(s) == 2
+        assert subprocess.run([suite + '/readback_sanity'], env=s.env, stdout=subprocess.DEVNULL, timeout=60).returncode == 0
+        assert ask('--inject', 'lose-interrupt=0', env=s.env)['injected']['value'] == 0
+        assert "no fault 'lose'; there are lose-interrupt, " in ask('--inject', 'lose', code=2, env=s.env)['error']['message']
+        assert 'the value' in ask('--inject', 'lose-interrupt=x', code=2, env=s.env)['error']['message']
+        ask('--inject', code=1, env=s.env)
+        os.chmod(tmp, 0o755)
+        os.chmod(s.socket, 0o666)  # who may connect may still not break it
+        for args in ['--inject', 'kill-executor'], ['--force-tdr']:
+            p = unprivileged(*args, env=s.env)
+            if p:
+                d = json.loads(p.stdout)
+                assert p.returncode == 2 and d['error']['status']['name'] == 'STATUS_ACCESS_DENIED' and 'root' in d['error']['hint'], d
+        assert tdrs(s) == 2
+    d = ask('--inject', 'kill-executor', code=2)
+    assert d['error']['status']['name'] == 'STATUS_NOT_SUPPORTED' and 'EnableFaultInjection' in d['error']['hint'], d
 
 
 @case

@@ -84,7 +84,7 @@ static int take_command(void *ctx, const struct options_row *row, const char *va
         return error_set(e, -EINVAL, "two commands: --%s and --%s", l->c->command->name, row->name);
     if (value && !*value)
         return error_set(e, -EINVAL, "--%s: the value is empty", row->name);
-    if (k->argument == DBGCTL_PATH)
+    if (k->argument == DBGCTL_PATH || k->argument == DBGCTL_FAULT)
         l->c->path = value;
     else if (k->argument != DBGCTL_NONE)
         r = options_number(k->options[0], value, 0, UINT64_MAX, &l->c->argument, e);
@@ -104,7 +104,7 @@ static int take_command(void *ctx, const struct options_row *row, const char *va
 
 static const char *argument_of(const struct dbgctl_command *k)
 {
-    static const char *const words[] = {NULL, "FILE", "HANDLE", "GPA"};
+    static const char *const words[] = {NULL, "FILE", "FAULT[=VALUE]", "HANDLE", "GPA"};
 
     return words[k->argument];
 }
@@ -253,7 +253,7 @@ int dbgctl_parse(struct dbgctl *c, int argc, char **argv)
         .about =
             "Talks to the driver of the service at `AEROGPU_SOCKET` (`aerogpu serve`) through D3DKMT: escapes, adapter queries, vblank waits. It answers during a hang and after a failed reset, for no call is waited for longer than --timeout-ms.",
         .notes =
-            "What reads guest memory (--read-gpa, --dump-scanout-png and the like, --dump-last-submit) needs EnableReadGpaEscape = 1 in the settings of the service, --map-shared-handle needs EnableMapSharedHandleEscape = 1, and the caller must be root or the service's user; else STATUS_NOT_SUPPORTED. Options that belong to one command are errors with another, and when given twice. `--json FILE` works too unless FILE looks like an option or a number. --selftest returns the driver's code, 254 if it was not reached.",
+            "What reads guest memory (--read-gpa, --dump-scanout-png and the like, --dump-last-submit) needs EnableReadGpaEscape = 1 in the settings of the service, --map-shared-handle needs EnableMapSharedHandleEscape = 1, and the caller must be root or the service's user; else STATUS_NOT_SUPPORTED. --inject needs EnableFaultInjection = 1 and the same caller, --force-tdr that caller; else STATUS_ACCESS_DENIED. Options that belong to one command are errors with another, and when given twice. `--json FILE` works too unless FILE looks like an option or a number. --selftest returns the driver's code, 254 if it was not reached.",
         .exits = {"ok", "wrong usage, or the adapter cannot be opened", "the command failed",
                   "--read-gpa copied a part", "closing the adapter failed"},
         .see = "aerogpu-doctor(1), aerogpu-serve(1), aerogpu_test_runner(1), docs/dbgctl.md"};

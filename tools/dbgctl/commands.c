@@ -9,6 +9,8 @@
 
 #include <aerogpu/ext.h>
 
+#include "dxgkrnl/faults.h"
+
 enum { MAX_SAMPLES = 10000, STALL_AFTER = 3 /* intervals without progress */ };
 
 /* ---- one query each ------------------------------------------------------ */
@@ -608,7 +610,8 @@ static int selftest(struct dbgctl *c)
     {                                                                                                        \
         name, {GROUP names}, DBGCTL_##arg, false, fn, doc                                                    \
     }
-#define GROUP(...) __VA_ARGS__
+#define GROUP(...)                __VA_ARGS__
+#define FAULT_DOC(id, name, text) " " name ": " text ";"
 const struct dbgctl_command dbgctl_commands[] = {
     {"list-displays", {"--list-displays"}, DBGCTL_NONE, true, list_displays, "the displays there are"},
     C("status", ("--status", "--query-version", "--query-device"), NONE, status,
@@ -654,7 +657,13 @@ const struct dbgctl_command dbgctl_commands[] = {
     C("read-gpa", ("--read-gpa"), NUMBER_SIZE, dbgctl_read_gpa,
       "guest memory: 256 bytes, N in the word behind, or --size. 256 of them are shown, 4096 with --force; --out writes all of them, or no file at all"),
     C("selftest", ("--selftest"), NONE, selftest, "the driver's self-test; its code is the exit code"),
+    C("inject", ("--inject"), FAULT, dbgctl_inject,
+      "break something of the running service, VALUE (1) times or as long as the fault says; 0 disarms. Faults:" DXGK_FAULTS(
+          FAULT_DOC)),
+    C("force-tdr", ("--force-tdr"), NONE, dbgctl_force_tdr,
+      "have the adapter reset as after a hang, and wait until it was: devices that had work are lost"),
 };
 #undef C
 #undef GROUP
+#undef FAULT_DOC
 const unsigned dbgctl_num_commands = sizeof(dbgctl_commands) / sizeof(dbgctl_commands[0]);

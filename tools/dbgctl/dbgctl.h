@@ -31,7 +31,8 @@ enum dbgctl_exit {
 
 struct dbgctl {
     /* options */
-    const char *display, *json_path, *csv_path, *cmd_out, *alloc_out, *out_path, *path;
+    const char *display, *json_path, *csv_path, *cmd_out, *alloc_out, *out_path;
+    const char *path; /* or FAULT[=VALUE] */
     uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size,
         index_from_tail, count;
     uint64_t argument; /* GPA or handle */
@@ -49,7 +50,7 @@ struct dbgctl {
     bool has_status;
 };
 
-enum dbgctl_argument { DBGCTL_NONE, DBGCTL_PATH, DBGCTL_NUMBER, DBGCTL_NUMBER_SIZE };
+enum dbgctl_argument { DBGCTL_NONE, DBGCTL_PATH, DBGCTL_FAULT, DBGCTL_NUMBER, DBGCTL_NUMBER_SIZE };
 
 struct dbgctl_command {
     const char *name; /* canonical, as in the JSON */
@@ -113,6 +114,11 @@ json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s);
 void dbgctl_print_text(json_t *body);
 /* A line of watch-* as it happens; with --json nothing. */
 void dbgctl_line(const struct dbgctl *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- faults.c ------------------------------------------------------------ */
+
+int dbgctl_inject(struct dbgctl *c);
+int dbgctl_force_tdr(struct dbgctl *c);
 
 /* ---- dumps.c ------------------------------------------------------------- */
 
