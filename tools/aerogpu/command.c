@@ -36,7 +36,8 @@ int command_line(struct options *o, int argc, char **argv)
         o->summary = summary;
     r = options_parse(o, argc, argv, &e);
     for (int i = optind; !r && i < argc; i++)
-        out_file_spare(argv[i]); /* what is made is not written over what is read */
+        if (out_file_spare(argv[i], &e)) /* what is made is not written over what is read */
+            return command_error(&e);
     return r < 0 ? usage_error("%s", e.text) : -r;
 }
 

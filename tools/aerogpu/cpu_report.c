@@ -128,14 +128,15 @@ static struct options_row rows[] = {
 static int run(enum file_kind kind, char *const *files, int num_files)
 {
     struct report_options o = options;
+    struct error e = {0};
 
     if (o.save && !o.with)
         return usage_error("--save goes with --with DUMP");
     if (o.to_ns && o.to_ns <= o.from_ns)
         return usage_error("--to is not behind --from: nothing is in between");
     o.file = files[0];
-    if (o.with)
-        out_file_spare(o.with);
+    if (o.with && out_file_spare(o.with, &e))
+        return command_error(&e);
     return run_report(&o);
 }
 

@@ -27,9 +27,11 @@ int in_file_map(const char *path, const uint8_t **map, size_t *size, struct erro
         if (at == MAP_FAILED) {
             err = error_set(e, -errno, "%s: cannot be mapped: %s", path, strerror(errno));
         } else {
-            *map = at;
-            *size = (size_t)st.st_size;
-            out_file_spare(path);
+            err = out_file_spare(path, e);
+            if (err)
+                munmap(at, (size_t)st.st_size);
+            *map = err ? NULL : at;
+            *size = err ? 0 : (size_t)st.st_size;
         }
     }
     if (fd >= 0)

@@ -42,27 +42,34 @@ static const struct known *find(const struct stat *st)
     return NULL;
 }
 
-static void know(const char *path, const struct stat *st, bool made)
+/* 0, or -ENOMEM: what is not known cannot be refused. */
+static int know(const char *path, const struct stat *st, bool made)
 {
-    char *copy = S_ISREG(st->st_mode) ? strdup(path) : NULL;
+    char *copy;
+    int r = 0;
 
-    if (!copy)
-        return;
+    if (!S_ISREG(st->st_mode))
+        return 0;
+    copy = strdup(path);
     pthread_mutex_lock(&lock);
-    if (!find(st) && !array_reserve(known, room_known, num_known + 1)) {
-        known[num_known++] = (struct known){st->st_dev, st->st_ino, made, copy};
-        copy = NULL;
+    if (!find(st)) {
+        r = copy ? array_reserve(known, room_known, num_known + 1) : -ENOMEM;
+        if (!r) {
+            known[num_known++] = (struct known){st->st_dev, st->st_ino, made, copy};
+            copy = NULL;
+        }
     }
     pthread_mutex_unlock(&lock);
     free(copy);
+    return r;
 }
 
-void out_file_spare(const char *path)
+int out_file_spare(const char *path, struct error *e)
 {
     struct stat st;
 
-    if (!stat(path, &st))
-        know(path, &st, false);
+    return !stat(path, &st) && know(path, &st, false) ? error_set(e, -ENOMEM, "%s: no memory for its name", path)
+                                                      : 0;
 }
 
 /* 1 and 2. A file may be made again under the name that it was made by. */
@@ -93,16 +100,21 @@ static int fail(const char *path, struct error *e)
 int out_file_descriptor(const char *path, struct error *e)
 {
     struct stat st;
+    bool there = !stat(path, &st);
     int fd, r = 0;
 
-    if (!stat(path, &st) && (r = refuse(path, &st, e)))
+    if (there && (r = refuse(path, &st, e)))
         return r;
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
         return fail(path, e);
-    if (!fstat(fd, &st))
-        know(path, &st, true);
-    return fd;
+    if (fstat(fd, &st) || !know(path, &st, true))
+        return fd;
+    close(fd);
+    if (!there)
+        unlink(path);
+    errno = ENOMEM;
+    return fail(path, e);
 }
 
 FILE *out_file_open(const char *path, struct error *e)

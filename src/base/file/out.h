@@ -14,8 +14,9 @@
 
 #include "base/error.h"
 
-/* From now on this file is not written: it is an input. What is no regular file, or not there, does not matter. */
-void out_file_spare(const char *path);
+/* From now on this file is not written: it is an input. What is no regular file, or not there, does not matter.
+ * 0 or -ENOMEM. */
+int out_file_spare(const char *path, struct error *e);
 
 /* Makes the file or empties it. NULL: it cannot be written. */
 FILE *out_file_open(const char *path, struct error *e);
