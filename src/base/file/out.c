@@ -68,8 +68,9 @@ int out_file_spare(const char *path, struct error *e)
 {
     struct stat st;
 
-    return !stat(path, &st) && know(path, &st, false) ? error_set(e, -ENOMEM, "%s: no memory for its name", path)
-                                                      : 0;
+    return !stat(path, &st) && know(path, &st, false)
+               ? error_set(e, -ENOMEM, "%s: no memory for its name", path)
+               : 0;
 }
 
 /* 1 and 2. A file may be made again under the name that it was made by. */
