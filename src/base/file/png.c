@@ -12,14 +12,15 @@ int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32
 {
     png_image image = {
         .version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGBA};
+    struct error why = {0};
     FILE *f;
     int r = 0;
 
     if (stride > INT32_MAX)
         return error_set(e, -EINVAL, "%s: rows of %zu bytes are too long", path, stride);
-    f = out_file_open(path, e);
+    f = out_file_open(path, &why);
     if (!f)
-        return e ? e->code : -EIO;
+        return error_set(e, why.code, "%s", why.text);
     if (!png_image_write_to_stdio(&image, f, 0, rgba, (png_int_32)stride, NULL) && !ferror(f))
         r = error_set(e, -EIO, "%s: %s", path, image.message);
     return out_file_close(f, path, r, e);
