@@ -73,18 +73,20 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     loading = d;
     s = driver_entry((PDRIVER_OBJECT)d, &name);
     loading = NULL;
+    missing = missing_ddi(&d->ddi);
+    if (NT_SUCCESS(s) && d->initialized && !missing)
+        d->state = DXGK_LOADED;
+    else
+        dxgk_ntos_finish(d); /* its code goes */
     dxgk_kernel_leave(d->kernel);
+    if (d->state == DXGK_LOADED)
+        return 0;
     if (!NT_SUCCESS(s))
         return error_set(err, -ENXIO, "DriverEntry returned %08x", (unsigned)s);
     if (!d->initialized)
         return error_set(err, -ENXIO, "DriverEntry succeeded without DxgkInitialize");
-    missing = missing_ddi(&d->ddi);
-    if (missing) {
-        d->initialized = false;
-        return error_set(err, -ENXIO, "the miniport lacks %s, which WDDM 1.1 demands", missing);
-    }
-    d->state = DXGK_LOADED;
-    return 0;
+    d->initialized = false;
+    return error_set(err, -ENXIO, "the miniport lacks %s, which WDDM 1.1 demands", missing);
 }
 
 int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)

@@ -2,6 +2,7 @@
 /* The kernel routines that strangers' miniports use, called as one would: with the processor held, in virtual time and live. */
 #include "test.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -279,6 +280,37 @@ TEST(a_thread_that_is_left_is_ended)
 TEST(a_thread_that_is_left_is_ended_live)
 {
     check_left_thread(true);
+}
+
+static struct work left_behind;
+
+static NTSTATUS NTAPI entry_that_fails(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+{
+    HANDLE thread;
+
+    work_init(&left_behind, work);
+    ExQueueWorkItem(&left_behind.item, DelayedWorkQueue);
+    assert_int_equal(wait_one(&left_behind.done, 5000), STATUS_SUCCESS);
+    assert_int_equal(
+        PsCreateSystemThread(&thread, THREAD_ALL_ACCESS, NULL, NULL, NULL, thread_that_stays, &left_behind),
+        STATUS_SUCCESS);
+    ZwClose(thread);
+    return STATUS_UNSUCCESSFUL;
+}
+
+TEST(a_driver_that_fails_to_load_leaves_no_thread)
+{
+    struct world w;
+    struct error e = {0};
+
+    world_up(&w, true);
+    k = dxgk_kernel(w.dxgk);
+    dxgk_client_close(w.client);
+    dxgk_unload(w.dxgk);
+    assert_int_equal(dxgk_load(w.dxgk, entry_that_fails, &e), -ENXIO);
+    violated(&w, "the miniport left 1 system threads that run");
+    assert_int_equal(dxgk_client_open(w.dxgk, &w.client, 100, false), 0);
+    world_down(&w, 1);
 }
 
 /* ---- several objects ----------------------------------------------------- */

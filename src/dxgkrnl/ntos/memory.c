@@ -354,6 +354,7 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 
 void dxgk_ntos_finish(struct dxgk *d)
 {
+    dxgk_ntos_stop_threads(d);
     while (d->ntos.pool.next != &d->ntos.pool) {
         struct pool_block *b = d->ntos.pool.next;
         d->ntos.pool.next = b->next;
