@@ -478,7 +478,10 @@ static FORCEINLINE PVOID MmGetSystemAddressForMdlSafe(PMDL Mdl, ULONG Priority)
 #define ROUND_TO_PAGES(size)                       (((ULONG_PTR)(size) + PAGE_SIZE - 1) & ~(ULONG_PTR)(PAGE_SIZE - 1))
 #define KeFlushIoBuffers(mdl, read_operation, dma) /* caches are coherent on x86 and x64 */
 
-#define PAGE_READONLY 0x02
+#define PAGE_READONLY     0x002
+#define PAGE_READWRITE    0x004
+#define PAGE_NOCACHE      0x200
+#define PAGE_WRITECOMBINE 0x400
 NTKERNELAPI HANDLE NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode);
 NTKERNELAPI VOID NTAPI MmUnsecureVirtualMemory(HANDLE SecureHandle);
 
@@ -757,10 +760,12 @@ typedef NTSTATUS NTAPI DRIVER_INITIALIZE(PDRIVER_OBJECT DriverObject, PUNICODE_S
 
 #define OBJ_CASE_INSENSITIVE   0x00000040
 #define OBJ_KERNEL_HANDLE      0x00000200
+#define KEY_SET_VALUE          0x00000002
 #define KEY_READ               0x00020019
 #define PLUGPLAY_REGKEY_DEVICE 1
 #define PLUGPLAY_REGKEY_DRIVER 2
 #define REG_NONE               0
+#define REG_SZ                 1
 #define REG_DWORD              4
 
 typedef struct _OBJECT_ATTRIBUTES {
@@ -845,6 +850,13 @@ NTKERNELAPI NTSTATUS NTAPI IoGetDeviceProperty(PDEVICE_OBJECT DeviceObject,
                                                PVOID PropertyBuffer, PULONG ResultLength);
 NTSYSAPI VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString);
 
+NTSYSAPI VOID NTAPI RtlInitAnsiString(PANSI_STRING DestinationString, PCSTR SourceString);
+/* Of ASCII. With AllocateDestinationString, the buffer is freed with RtlFreeUnicodeString. */
+NTSYSAPI NTSTATUS NTAPI RtlAnsiStringToUnicodeString(PUNICODE_STRING DestinationString,
+                                                     const ANSI_STRING *SourceString,
+                                                     BOOLEAN AllocateDestinationString);
+NTSYSAPI VOID NTAPI RtlFreeUnicodeString(PUNICODE_STRING UnicodeString);
+
 #define SE_DEBUG_PRIVILEGE 20
 NTKERNELAPI BOOLEAN NTAPI SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode);
 NTKERNELAPI KPROCESSOR_MODE NTAPI ExGetPreviousMode(VOID);
@@ -869,6 +881,11 @@ NTKERNELAPI ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format,
 #define PAGED_CODE() ((VOID)0)
 #endif
 #define ASSERT(exp) NT_ASSERT(exp)
+#if DBG
+#define NT_VERIFY(exp) NT_ASSERT(exp)
+#else
+#define NT_VERIFY(exp) ((VOID)(exp)) /* evaluated, too */
+#endif
 /* Where the compiler's tables send exceptions of __try; nothing here raises one, so a call is a violation. */
 NTKERNELAPI LONG NTAPI __C_specific_handler(PVOID ExceptionRecord, PVOID EstablisherFrame,
                                             PVOID ContextRecord, PVOID DispatcherContext);

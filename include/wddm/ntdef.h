@@ -148,6 +148,12 @@ typedef struct _UNICODE_STRING {
 } UNICODE_STRING, *PUNICODE_STRING;
 typedef const UNICODE_STRING *PCUNICODE_STRING;
 
+typedef struct _STRING {
+    USHORT Length;
+    USHORT MaximumLength;
+    PCHAR Buffer;
+} ANSI_STRING, *PANSI_STRING;
+
 typedef struct _LIST_ENTRY {
     struct _LIST_ENTRY *Flink;
     struct _LIST_ENTRY *Blink;
@@ -161,8 +167,9 @@ typedef struct _POINT {
     LONG x, y;
 } POINT;
 
-#define NT_SUCCESS(status)                       ((NTSTATUS)(status) >= 0)
-#define NT_STATUS_C(value)                       ((NTSTATUS)(value))
+#define NT_SUCCESS(status) ((NTSTATUS)(status) >= 0)
+#define NT_STATUS_C(value) ((NTSTATUS)(value))
+#define NOTHING
 #define UNREFERENCED_PARAMETER(p)                ((void)(p))
 #define FIELD_OFFSET(type, member)               ((LONG)offsetof(type, member))
 #define CONTAINING_RECORD(address, type, member) ((type *)((CHAR *)(address)-offsetof(type, member)))
@@ -244,6 +251,9 @@ typedef struct _POINT {
     S(STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY, 0xC01E0327)                                                      \
     S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE, 0xC01E0310)                                         \
     S(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE, 0xC01E0311)                                         \
+    S(STATUS_GRAPHICS_SOURCE_NOT_IN_TOPOLOGY, 0xC01E0339)                                                    \
+    S(STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED, 0xC01E0348)                                                  \
+    S(STATUS_GRAPHICS_DRIVER_MISMATCH, 0x401E0117)                                                           \
     S(STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED, 0xC01E0401)                                            \
     S(STATUS_MONITOR_NO_DESCRIPTOR, 0xC01D0001)                                                              \
     S(STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA, 0xC01D0008)
@@ -319,6 +329,9 @@ typedef struct _POINT {
 #define STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY                    NT_STATUS_C(0xC01E0327)
 #define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE       NT_STATUS_C(0xC01E0310)
 #define STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE       NT_STATUS_C(0xC01E0311)
+#define STATUS_GRAPHICS_SOURCE_NOT_IN_TOPOLOGY                  NT_STATUS_C(0xC01E0339)
+#define STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED                NT_STATUS_C(0xC01E0348)
+#define STATUS_GRAPHICS_DRIVER_MISMATCH                         NT_STATUS_C(0x401E0117)
 #define STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED          NT_STATUS_C(0xC01E0401)
 #define STATUS_MONITOR_NO_DESCRIPTOR                            NT_STATUS_C(0xC01D0001)
 #define STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA                  NT_STATUS_C(0xC01D0008)

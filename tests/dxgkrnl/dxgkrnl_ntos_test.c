@@ -594,6 +594,26 @@ TEST(properties_of_the_device)
     down(&w, 1);
 }
 
+TEST(strings_are_widened)
+{
+    struct world w;
+    ANSI_STRING narrow;
+    UNICODE_STRING wide;
+    WCHAR small[3];
+
+    up(&w, false);
+    RtlInitAnsiString(&narrow, "abc");
+    assert_int_equal(RtlAnsiStringToUnicodeString(&wide, &narrow, TRUE), STATUS_SUCCESS);
+    assert_int_equal(wide.Length, 6);
+    assert_int_equal(wide.Buffer[2], 'c');
+    assert_int_equal(wide.Buffer[3], 0);
+    RtlFreeUnicodeString(&wide);
+    assert_null(wide.Buffer);
+    wide = (UNICODE_STRING){.MaximumLength = sizeof(small), .Buffer = small};
+    assert_int_equal(RtlAnsiStringToUnicodeString(&wide, &narrow, FALSE), STATUS_BUFFER_OVERFLOW);
+    down(&w, 0);
+}
+
 TEST(time_passes_in_units_of_100_ns)
 {
     struct world w;

@@ -193,3 +193,42 @@ VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR Source
     DestinationString->Length = (USHORT)(2 * n);
     DestinationString->MaximumLength = (USHORT)(SourceString ? 2 * n + 2 : 0);
 }
+
+VOID NTAPI RtlInitAnsiString(PANSI_STRING DestinationString, PCSTR SourceString)
+{
+    size_t n = SourceString ? strlen(SourceString) : 0;
+
+    *DestinationString = (ANSI_STRING){(USHORT)n, (USHORT)(SourceString ? n + 1 : 0), (PCHAR)SourceString};
+}
+
+NTSTATUS NTAPI RtlAnsiStringToUnicodeString(PUNICODE_STRING DestinationString,
+                                            const ANSI_STRING *SourceString,
+                                            BOOLEAN AllocateDestinationString)
+{
+    size_t size = 2 * (size_t)SourceString->Length + 2;
+    ENTER(RtlAnsiStringToUnicodeString);
+
+    if (size > UINT16_MAX)
+        return STATUS_INVALID_PARAMETER;
+    if (AllocateDestinationString) {
+        *DestinationString = (UNICODE_STRING){.MaximumLength = (USHORT)size,
+                                              .Buffer = ExAllocatePoolWithTag(PagedPool, size, 0x72745355)};
+        if (!DestinationString->Buffer)
+            return STATUS_NO_MEMORY;
+    } else if (size > DestinationString->MaximumLength) {
+        return STATUS_BUFFER_OVERFLOW;
+    }
+    for (USHORT i = 0; i < SourceString->Length; i++)
+        DestinationString->Buffer[i] = (UCHAR)SourceString->Buffer[i];
+    DestinationString->Buffer[SourceString->Length] = 0;
+    DestinationString->Length = (USHORT)(size - 2);
+    return STATUS_SUCCESS;
+}
+
+VOID NTAPI RtlFreeUnicodeString(PUNICODE_STRING UnicodeString)
+{
+    ENTER(RtlFreeUnicodeString);
+    if (UnicodeString->Buffer)
+        ExFreePool(UnicodeString->Buffer);
+    *UnicodeString = (UNICODE_STRING){0};
+}

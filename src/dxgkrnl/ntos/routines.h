@@ -92,8 +92,11 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, PsGetCurrentProcessId, ANY_LEVEL)                                                            \
     R(ntoskrnl, PsReferencePrimaryToken, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, PsTerminateSystemThread, PASSIVE_LEVEL)                                                      \
+    R(ntoskrnl, RtlAnsiStringToUnicodeString, PASSIVE_LEVEL)                                                 \
     R(ntoskrnl, RtlAssert, ANY_LEVEL)                                                                        \
     R(ntoskrnl, RtlCompareMemory, ANY_LEVEL)                                                                 \
+    R(ntoskrnl, RtlFreeUnicodeString, PASSIVE_LEVEL)                                                         \
+    R(ntoskrnl, RtlInitAnsiString, ANY_LEVEL)                                                                \
     R(ntoskrnl, RtlInitUnicodeString, ANY_LEVEL)                                                             \
     R(ntoskrnl, RtlQueryRegistryValues, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, SeSinglePrivilegeCheck, PASSIVE_LEVEL)                                                       \
