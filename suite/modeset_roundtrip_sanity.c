@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Another mode of the list, and back: the mode, the scanout and vblank follow. A mode outside the list is refused. */
+/* Another mode of the list, and back, --iterations times: the mode, the scanout and vblank follow. A mode outside the list is
+ * refused. The first step that fails is the last. */
 #include "suite.h"
 
 static NTSTATUS set(struct suite *s, struct umd_device *d, uint32_t width, uint32_t height,
@@ -37,13 +38,28 @@ static void expect(struct suite *s, uint32_t width, uint32_t height)
           q.mmio_enable, (unsigned long long)q.mmio_fb_gpa, width, height);
 }
 
+/* Sets a mode and looks at it; whether all of it succeeded. */
+static bool step(struct suite *s, struct umd_device *d, const D3DKMT_DISPLAYMODE *mode,
+                 struct umd_resource **primary)
+{
+    NTSTATUS st = set(s, d, mode->Width, mode->Height, primary);
+    char text[16];
+
+    if (st != STATUS_SUCCESS)
+        suite_fail(s, "SetDisplayMode %ux%u: %s", mode->Width, mode->Height, umd_status_name(st, text));
+    else
+        expect(s, mode->Width, mode->Height);
+    return !s->failed;
+}
+
 void test_modeset_roundtrip_sanity(struct suite *s)
 {
     D3DKMT_DISPLAYMODE modes[64], mode, other = {0};
     D3DKMT_GETDISPLAYMODELIST list = {.hAdapter = s->adapter, .VidPnSourceId = s->source};
     struct umd_device *d = NULL;
-    struct umd_resource *there = NULL, *back = NULL, *bad = NULL;
-    NTSTATUS st, refused;
+    struct umd_resource *there = NULL, *back = NULL, *before = NULL, *bad = NULL;
+    uint32_t rounds = suite_default(s->iterations, 1), done = 0;
+    NTSTATUS refused;
 
     CHECK_STATUS(s, suite_mode(s, &mode), "CURRENTDISPLAYMODE");
     CHECK_STATUS(s, D3DKMTGetDisplayModeList(&list), "GetDisplayModeList");
@@ -60,16 +76,20 @@ void test_modeset_roundtrip_sanity(struct suite *s)
         return;
     }
     CHECK_STATUS(s, umd_open(&d, NULL), "open");
-    st = set(s, d, other.Width, other.Height, &there);
-    if (st == STATUS_SUCCESS)
-        expect(s, other.Width, other.Height);
-    if (!s->failed && NT_SUCCESS(st))
-        st = set(s, d, mode.Width, mode.Height, &back);
-    if (!s->failed && NT_SUCCESS(st))
-        expect(s, mode.Width, mode.Height);
-    refused = s->failed || !NT_SUCCESS(st) ? STATUS_UNSUCCESSFUL : set(s, d, 1000, 333, &bad);
+    for (; done < rounds && !s->failed; done++) {
+        if (!step(s, d, &other, &there) || !step(s, d, &mode, &back))
+            break;
+        umd_destroy(
+            there); /* the mode that it was shown in is over; what is shown now stays until the next is */
+        if (before)
+            umd_destroy(before);
+        before = back;
+    }
+    refused = s->failed ? STATUS_UNSUCCESSFUL : set(s, d, 1000, 333, &bad);
     umd_close(d);
-    CHECK_STATUS(s, st, "SetDisplayMode");
+    suite_log(s, "%u of %u round trips", done, rounds);
+    if (s->failed)
+        return;
     CHECK_EQ_STATUS(s, refused, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE,
                     "a mode of 1000x333, which is not in the list");
     expect(s, mode.Width, mode.Height);

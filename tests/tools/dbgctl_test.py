@@ -460,6 +460,13 @@ def a_running_service_is_broken_from_the_command_line():
 
 
 @case
+def modes_go_there_and_back_as_often_as_asked():
+    with Service('modes', '') as s:
+        p = subprocess.run([suite + '/modeset_roundtrip_sanity', '--iterations=5'], env=s.env, capture_output=True, text=True, timeout=60)
+        assert p.returncode == 0 and '5 of 5 round trips' in p.stdout, p
+
+
+@case
 def a_wait_that_hangs_fails_its_test():
     with Service('stopped', '') as s:
         p = subprocess.Popen([suite + '/wait_vblank_pacing', '--samples=100000', '--wait-timeout-ms=300', '--json=' + tmp + '/hang.json'],

@@ -330,11 +330,12 @@ json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s)
 
     *s = DBGCTL_ESCAPE(c, QUERY_CURSOR, &q);
     return *s ? NULL
-              : json_pack("{s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:i}", "supported",
-                          (int)(q.flags & 1), "flags", dbgctl_hex(q.flags), "enable", (int)q.enable, "x",
-                          (int)(int32_t)q.x, "y", (int)(int32_t)q.y, "hot_x", (int)q.hot_x, "hot_y",
-                          (int)q.hot_y, "width", (int)q.width, "height", (int)q.height, "format",
-                          dbgctl_format(q.format), "fb_gpa", dbgctl_hex(q.fb_gpa), "pitch_bytes",
+              : json_pack("{s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:i}",
+                          "supported", (int)(q.flags & 1), "flags", dbgctl_hex(q.flags), "flags_valid",
+                          (int)(q.flags >> 31), "post_display_ownership_released", (int)(q.flags >> 1 & 1),
+                          "enable", (int)q.enable, "x", (int)(int32_t)q.x, "y", (int)(int32_t)q.y, "hot_x",
+                          (int)q.hot_x, "hot_y", (int)q.hot_y, "width", (int)q.width, "height", (int)q.height,
+                          "format", dbgctl_format(q.format), "fb_gpa", dbgctl_hex(q.fb_gpa), "pitch_bytes",
                           (int)q.pitch_bytes);
 }
 
