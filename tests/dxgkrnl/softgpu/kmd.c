@@ -548,6 +548,51 @@ static NTSTATUS NTAPI CollectDbgInfo(CONST HANDLE h, CONST DXGKARG_COLLECTDBGINF
     return STATUS_SUCCESS;
 }
 
+struct helper {
+    WORK_QUEUE_ITEM item;
+    KEVENT worked;
+    volatile LONG count;
+};
+
+static VOID NTAPI work(PVOID parameter)
+{
+    struct helper *w = parameter;
+
+    InterlockedIncrement(&w->count);
+    KeSetEvent(&w->worked, 0, FALSE);
+}
+
+static VOID NTAPI thread(PVOID parameter)
+{
+    struct helper *w = parameter;
+
+    InterlockedIncrement(&w->count);
+    PsTerminateSystemThread(STATUS_SUCCESS);
+}
+
+static NTSTATUS run_threads(struct softgpu_escape *p)
+{
+    struct helper w = {.count = 0};
+    PVOID objects[2] = {&w.worked, NULL};
+    HANDLE handle;
+    NTSTATUS s;
+
+    KeInitializeEvent(&w.worked, NotificationEvent, FALSE);
+    s = PsCreateSystemThread(&handle, THREAD_ALL_ACCESS, NULL, NULL, NULL, thread, &w);
+    if (!NT_SUCCESS(s))
+        return s;
+    s = ObReferenceObjectByHandle(handle, THREAD_ALL_ACCESS, NULL, KernelMode, &objects[1], NULL);
+    ZwClose(handle);
+    if (!NT_SUCCESS(s))
+        return s;
+    ExInitializeWorkItem(&w.item, work, &w);
+    ExQueueWorkItem(&w.item, DelayedWorkQueue);
+    s = KeWaitForMultipleObjects(2, objects, WaitAll, Executive, KernelMode, FALSE, NULL, NULL);
+    ObDereferenceObject(objects[1]);
+    p->value = (UINT)w.count;
+    return s;
+}
+
 static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
 {
     struct adapter *a = h;
@@ -580,6 +625,8 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         KeAcquireSpinLockAtDpcLevel(&a->lock);
         KeReleaseSpinLock(&a->lock, old);
         return STATUS_SUCCESS;
+    case ESC_THREADS:
+        return run_threads(p);
     case ESC_ADMIN:
         token = PsReferencePrimaryToken(PsGetCurrentProcess());
         p->value = SeTokenIsAdmin(token);

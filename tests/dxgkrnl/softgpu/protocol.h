@@ -55,6 +55,7 @@ enum softgpu_escape_op {
     ESC_COUNTERS,        /* value: how often ControlInterrupt switched vblanks; value2: 1 if they are on */
     ESC_DOUBLE_LOCK,     /* acquires a spin lock twice */
     ESC_ADMIN,           /* value: whether the caller is an administrator */
+    ESC_THREADS,         /* a work item and a thread each add one to value */
 };
 
 struct softgpu_escape {
