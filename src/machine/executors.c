@@ -129,7 +129,7 @@ static int add(struct executors *x, uint32_t client, struct executor **out, stru
     if (client)
         exec_host_fail_all(n->host); /* 3 */
     if (x->num)
-        r = exec_host_copy_map(n->host, x->list[0]->host, e);
+        r = exec_host_copy_map(n->host, x->list[0]->host, 0, UINT64_MAX, e);
     ev.data.fd = exec_host_event_fd(n->host);
     if (!r && epoll_ctl(x->params.epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev))
         r = error_set(e, -errno, "epoll: %s", strerror(errno));
@@ -402,7 +402,8 @@ int executors_map(struct executors *x, uint64_t gpa, uint64_t size, int fd, stru
 
     pthread_mutex_lock(&x->lock);
     for (unsigned i = 0; i < x->num && !r; i++) {
-        r = exec_host_map(x->list[i]->host, gpa, size, fd, 0, e);
+        r = i ? exec_host_copy_map(x->list[i]->host, x->list[0]->host, gpa, size, e)
+              : exec_host_map(x->list[i]->host, gpa, size, fd, 0, e);
         while (r && i--)
             exec_host_unmap(x->list[i]->host, gpa, size);
     }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -256,6 +257,39 @@ TEST(regions_survive_the_executor)
     run_until(&f, 1, 1);
     assert_int_equal(last(&f)->error, 0);
     assert_int_equal(*(uint32_t *)(f.ram + 4096 * 9 + 12), 0xabcd);
+    stop(&f);
+}
+
+/* Descriptors are for who maps, not for each of those who have it: else clients times their memory. */
+TEST(hosts_share_what_they_map)
+{
+    const uint64_t more = RAM_GPA + 16 * (uint64_t)RAM_SIZE;
+    struct fixture f = {0}, g = {0};
+    struct error e = {0};
+    unsigned files;
+
+    start(&f);
+    start(&g);
+    must_be_ready(&f);
+    must_be_ready(&g);
+    for (unsigned i = 0; i < 20; i++)
+        assert_int_equal(exec_host_map(f.host, more + i * (uint64_t)RAM_SIZE, RAM_SIZE, f.ram_fd, 0, &e), 0);
+    files = test_open_fds();
+    assert_int_equal(exec_host_copy_map(g.host, f.host, more, 19 * (uint64_t)RAM_SIZE, &e), 0);
+    assert_int_equal(exec_host_copy_map(g.host, f.host, more + 19 * (uint64_t)RAM_SIZE, RAM_SIZE, &e), 0);
+    assert_int_equal(test_open_fds(), files);
+    assert_int_equal(exec_host_copy_map(g.host, f.host, more, RAM_SIZE, &e), -EEXIST);
+    for (unsigned i = 0; i < 20; i++)
+        assert_int_equal(exec_host_unmap(f.host, more + i * (uint64_t)RAM_SIZE, RAM_SIZE), 0);
+    must_submit(&g, TEST_STORE, more + 19 * (uint64_t)RAM_SIZE, 77); /* it outlives the first */
+    run_until(&g, 1, 0);
+    assert_int_equal(g.errors, 0);
+    assert_int_equal(f.ram[0], 77);
+    for (unsigned i = 0; i < 20; i++)
+        assert_int_equal(exec_host_unmap(g.host, more + i * (uint64_t)RAM_SIZE, RAM_SIZE), 0);
+    exec_host_destroy(g.host);
+    munmap(g.ram, RAM_SIZE);
+    close(g.ram_fd);
     stop(&f);
 }
 
@@ -750,6 +784,41 @@ TEST(the_process_has_no_privileges)
         assert_non_null(strstr(text, "CapBnd:\t0000000000000000"));
     }
     stop(&f);
+}
+
+/* A program in the executor's place that tells what it was given. */
+TEST(the_environment_is_a_list)
+{
+    char script[] = "/tmp/aerogpu-env-XXXXXX", told[64], text[8192] = "";
+    int fd = mkstemp(script);
+    struct fixture f = {0};
+    FILE *file;
+
+    assert_true(fd >= 0);
+    snprintf(told, sizeof(told), "%s.told", script);
+    assert_true(dprintf(fd, "#!/bin/sh\n/usr/bin/env >%s.new\nmv %s.new %s\n", told, told, told) > 0);
+    assert_int_equal(fchmod(fd, 0700), 0);
+    close(fd);
+    setenv("SECRET_TOKEN", "hidden", 1);
+    setenv("MESA_SHADER_CACHE_DISABLE", "false", 1);
+    setenv("LP_NUM_THREADS", "2", 1);
+    start_params(&f, (struct exec_host_params){.executable = script});
+    for (int i = 0; i < 6000 && access(told, F_OK); i++)
+        usleep(10000);
+    stop(&f);
+    file = fopen(told, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    fclose(file);
+    assert_null(strstr(text, "SECRET_TOKEN"));
+    assert_null(strstr(text, "CACHE_DISABLE=false"));
+    assert_non_null(strstr(text, "MESA_SHADER_CACHE_DISABLE=true\n"));
+    assert_non_null(strstr(text, "LP_NUM_THREADS=2\n"));
+    unsetenv("SECRET_TOKEN");
+    unsetenv("MESA_SHADER_CACHE_DISABLE");
+    unsetenv("LP_NUM_THREADS");
+    unlink(told);
+    unlink(script);
 }
 
 TEST(limits_hold)

@@ -139,7 +139,8 @@ int exec_host_map(struct exec_host *h, uint64_t gpa, uint64_t size, int fd, uint
     return 0;
 }
 
-int exec_host_copy_map(struct exec_host *h, struct exec_host *from, struct error *e)
+int exec_host_copy_map(struct exec_host *h, struct exec_host *from, uint64_t gpa, uint64_t size,
+                       struct error *e)
 {
     return 0;
 }

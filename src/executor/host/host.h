@@ -100,8 +100,10 @@ int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size);
 /* From now on what is submitted before died() returns fails with the executor that died, and does not wait for the next one. */
 void exec_host_fail_all(struct exec_host *host);
 
-/* Maps for `host`, which has nothing yet, what `from` has. Errors as of exec_host_map. */
-int exec_host_copy_map(struct exec_host *host, struct exec_host *from, struct error *e);
+/* Maps for `host` what `from` has inside [gpa, gpa + size), with the same descriptors: no more of them for one more host.
+ * Errors as of exec_host_map; what was mapped before one stays. */
+int exec_host_copy_map(struct exec_host *host, struct exec_host *from, uint64_t gpa, uint64_t size,
+                       struct error *e);
 
 /* Drops everything in flight without completions and makes the executor forget every resource; memory regions
  * stay. Returns at once; submissions after it run after it. An executor that has not answered within

@@ -21,7 +21,7 @@ enum exec_state { EXEC_STARTING, EXEC_READY, EXEC_FAILED };
 
 /* A guest memory region; lives while it is in the map or a control message about it waits. */
 struct exec_region {
-    unsigned refs;
+    _Atomic unsigned refs; /* of several hosts, too */
     uint64_t gpa, size, offset;
     int fd;
 };

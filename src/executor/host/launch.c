@@ -39,7 +39,21 @@ fail:
     return r;
 }
 
-/* The environment as it is, except that Mesa must not look for its cache: the process may not open files. */
+/* What the Vulkan loader, its drivers, sanitizers and this program read. The rest of a service's environment may hold what a
+ * client that takes the executor over is not to see. */
+static bool is_inherited(const char *variable)
+{
+    static const char *const names[] = {"AEROGPU_", "VK_",   "MESA_", "LP_",   "LVP_",  "GALLIUM_",
+                                        "LD_",      "XDG_",  "ASAN_", "LSAN_", "TSAN_", "UBSAN_",
+                                        "PATH=",    "HOME=", "LANG=", "TZ="};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(variable, names[i], strlen(names[i])))
+            return strncmp(variable, "MESA_SHADER_CACHE_DISABLE=", 26) != 0;
+    return false;
+}
+
+/* Mesa must not look for its cache: the process may not open files. */
 static char **environment(void)
 {
     static char no_cache[] = "MESA_SHADER_CACHE_DISABLE=true";
@@ -52,7 +66,7 @@ static char **environment(void)
     if (!env)
         return NULL;
     for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "MESA_SHADER_CACHE_DISABLE=", 26) != 0)
+        if (is_inherited(environ[i]))
             env[k++] = environ[i];
     env[k++] = no_cache;
     env[k] = NULL;

@@ -15,7 +15,7 @@
 void exec_region_put(struct exec_region *r)
 {
     INVARIANT(r->refs);
-    if (--r->refs)
+    if (atomic_fetch_sub(&r->refs, 1) > 1)
         return;
     close(r->fd);
     free(r);
@@ -215,15 +215,22 @@ out:
     return err;
 }
 
-int exec_host_copy_map(struct exec_host *host, struct exec_host *from, struct error *e)
+int exec_host_copy_map(struct exec_host *host, struct exec_host *from, uint64_t gpa, uint64_t size,
+                       struct error *e)
 {
     int err = 0;
 
     pthread_mutex_lock(&from->lock);
+    pthread_mutex_lock(&host->lock);
+    exec_host_check(host);
     for (unsigned i = 0; i < from->n_regions && !err; i++) {
-        const struct exec_region *r = from->regions[i];
-        err = exec_host_map(host, r->gpa, r->size, r->fd, r->offset, e);
+        struct exec_region *r = from->regions[i];
+        if (r->gpa >= gpa && r->size <= size && r->gpa - gpa <= size - r->size)
+            err = insert_region(host, r, e);
     }
+    after_op(host);
+    exec_host_check(host);
+    pthread_mutex_unlock(&host->lock);
     pthread_mutex_unlock(&from->lock);
     return err;
 }
