@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <vulkan/vk_layer.h>
@@ -44,11 +45,19 @@
     F(CmdDraw)                                                                                               \
     F(CmdDrawIndirect)                                                                                       \
     F(CmdDrawIndexed)                                                                                        \
+    F(CmdDrawMultiEXT)                                                                                       \
+    F(CmdDrawMultiIndexedEXT)                                                                                \
     F(CmdDispatch)                                                                                           \
     F(QueueSubmit)                                                                                           \
     F(QueueSubmit2)
 
-enum { DEVICES = 16, PIPELINES = 4096, BUFFERS = 4096, HANG_VERTICES = 30000000 };
+enum {
+    DEVICES = 16,
+    PIPELINES = 4096,
+    BUFFERS = 4096,
+    HANG_VERTICES = 30000000,
+    FREED = 64 << 20
+}; /* FREED: the allocator gives so much back */
 
 struct device {
     void *key;
@@ -254,11 +263,14 @@ static VkPipeline make_compute(struct device *d)
         return VK_NULL_HANDLE;
     if (is("freed")) {
         address.buffer = make_buffer(
-            d, 4 << 20, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
-            &memory, NULL);
+            d, FREED, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, &memory,
+            NULL);
         at = d->GetBufferDeviceAddress(d->handle, &address);
         d->DestroyBuffer(d->handle, address.buffer, NULL);
         d->FreeMemory(d->handle, memory, NULL);
+        /* Nothing of the program's comes there before the shader does. */
+        mmap((void *)(uintptr_t)at, FREED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+             0);
     }
     make_stage(d, VK_SHADER_STAGE_COMPUTE_BIT, fault_comp, sizeof(fault_comp), !is("loop-compute"), at, &s);
     info.stage = s.info;
@@ -336,6 +348,27 @@ static VKAPI_ATTR void VKAPI_CALL hook_CmdDrawIndexed(VkCommandBuffer cb, uint32
 
     if (!draws_wrongly(d, cb))
         d->CmdDrawIndexed(cb, n, instances, first, base, first_instance);
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_CmdDrawMultiEXT(VkCommandBuffer cb, uint32_t n,
+                                                       const VkMultiDrawInfoEXT *draws, uint32_t instances,
+                                                       uint32_t first, uint32_t stride)
+{
+    struct device *d = device_of(cb);
+
+    if (!draws_wrongly(d, cb))
+        d->CmdDrawMultiEXT(cb, n, draws, instances, first, stride);
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_CmdDrawMultiIndexedEXT(VkCommandBuffer cb, uint32_t n,
+                                                              const VkMultiDrawIndexedInfoEXT *draws,
+                                                              uint32_t instances, uint32_t first,
+                                                              uint32_t stride, const int32_t *offset)
+{
+    struct device *d = device_of(cb);
+
+    if (!draws_wrongly(d, cb))
+        d->CmdDrawMultiIndexedEXT(cb, n, draws, instances, first, stride, offset);
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_CmdDispatch(VkCommandBuffer cb, uint32_t x, uint32_t y, uint32_t z)
@@ -529,6 +562,8 @@ static PFN_vkVoidFunction find(const char *name)
         {"vkCmdBindPipeline", (PFN_vkVoidFunction)hook_CmdBindPipeline},
         {"vkCmdDraw", (PFN_vkVoidFunction)hook_CmdDraw},
         {"vkCmdDrawIndexed", (PFN_vkVoidFunction)hook_CmdDrawIndexed},
+        {"vkCmdDrawMultiEXT", (PFN_vkVoidFunction)hook_CmdDrawMultiEXT},
+        {"vkCmdDrawMultiIndexedEXT", (PFN_vkVoidFunction)hook_CmdDrawMultiIndexedEXT},
         {"vkCmdDispatch", (PFN_vkVoidFunction)hook_CmdDispatch},
         {"vkQueueSubmit", (PFN_vkVoidFunction)hook_QueueSubmit},
         {"vkQueueSubmit2", (PFN_vkVoidFunction)hook_QueueSubmit2},

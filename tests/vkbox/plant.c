@@ -27,7 +27,8 @@ static struct {
     uint32_t frames, draws, at;
     uint32_t groups; /* of the slow dispatch */
     int recover;
-} opt = {"fine", 5, 8, 3, 1000, 0};
+    uint32_t again; /* so many instances and devices come and go before */
+} opt = {"fine", 5, 8, 3, 1000, 0, 0};
 
 static struct {
     VkInstance instance;
@@ -482,14 +483,25 @@ int main(int argc, char **argv)
             opt.at = (uint32_t)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--groups") && i + 1 < argc)
             opt.groups = (uint32_t)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--again") && i + 1 < argc)
+            opt.again = (uint32_t)atoi(argv[++i]);
         else
             opt.kind = argv[i];
     }
     alarm(20);
+    for (uint32_t n = 0; n < opt.again; n++) {
+        make_instance();
+        make_device();
+        destroy_device();
+        vkDestroyInstance(v.instance, NULL);
+    }
     make_instance();
     make_device();
     for (uint32_t n = 0; n < opt.frames; n++) {
         VkResult r = frame(n, n == BAD_FRAME);
+
+        if (is("count"))
+            dprintf(1, "%u\n", n + 1);
 
         if (r == VK_ERROR_DEVICE_LOST && opt.recover) {
             puts("the device was lost");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """run_test.py AEROGPU PLANT LAYERS: aerogpu run over a program that does one thing wrong: the verdict, the dump, the exit code."""
-import glob, os, shutil, signal, sqlite3, subprocess, sys, tempfile
+import glob, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 aerogpu, plant, layers = sys.argv[1:4]
 tests = []
@@ -132,6 +132,28 @@ def killed_from_outside_is_nobodys_fault():
         assert p.returncode == 128 + signal.SIGKILL
         db = sqlite3.connect(glob.glob(folder + '/*.aerogpudump')[0])
         assert db.execute('SELECT cause, submission FROM finding').fetchone() == ('killed', None)
+
+
+@case
+def the_record_is_readable_up_to_the_last_frame():
+    for n in range(8):
+        with tempfile.TemporaryDirectory() as folder:
+            p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, '--frames', '1000000', '--draws', '1', 'count'],
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            first = p.stdout.readline()
+            time.sleep(random.random() / 4)
+            os.kill(int(subprocess.run(['pgrep', '-P', str(p.pid)], capture_output=True, text=True).stdout), signal.SIGKILL)
+            lines = [first] + p.stdout.read().splitlines()
+            assert p.wait(60) == 128 + signal.SIGKILL
+            db = sqlite3.connect(glob.glob(folder + '/*.aerogpudump')[0])
+            last, = db.execute('SELECT max(id) FROM submission').fetchone()
+            assert int(lines[-1]) <= last <= int(lines[-1]) + 2, (lines[-1], last)
+
+
+@case
+def instances_and_devices_come_and_go():
+    _, _, f = crash('--again 40 abort', False, code=128 + signal.SIGABRT)
+    assert f['cause'] == 'program' and 'SIGABRT in thread' in f['text'], f
 
 
 @case
