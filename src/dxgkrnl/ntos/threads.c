@@ -12,7 +12,6 @@
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/ntos/routines.h"
 
-#include <setjmp.h>
 #include <stdlib.h>
 
 enum { MAX_WORKERS = 16 };
@@ -26,7 +25,8 @@ struct system_thread {
     struct kthread *thread;
     unsigned references;
     bool ended;
-    jmp_buf end;
+    /* Of __builtin_setjmp: ThreadSanitizer does not follow the C library's from coroutine to coroutine. */
+    void *end[5];
 };
 
 /* ---- system threads ------------------------------------------------------ */
@@ -54,7 +54,7 @@ static void run_thread(void *arg)
     struct kernel *k = t->d->kernel;
 
     t->thread = dxgk_kernel_thread(k);
-    if (!setjmp(t->end))
+    if (!__builtin_setjmp(t->end))
         t->routine(t->context);
     if (dxgk_kernel_irql(k) != PASSIVE_LEVEL) {
         dxgk_kernel_violation(k, "a system thread ended at IRQL %d", dxgk_kernel_irql(k));
@@ -72,7 +72,7 @@ struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d)
     struct system_thread *t = d->ntos.threads ? current(d) : NULL;
 
     if (t && d->ntos.stopping)
-        longjmp(t->end, 1);
+        __builtin_longjmp(t->end, 1);
     return t ? &d->ntos.work : NULL;
 }
 
@@ -113,7 +113,7 @@ NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
     UNREFERENCED_PARAMETER(ExitStatus);
     if (!t)
         return STATUS_INVALID_PARAMETER;
-    longjmp(t->end, 1);
+    __builtin_longjmp(t->end, 1);
 }
 
 PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle)
