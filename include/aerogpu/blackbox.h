@@ -170,13 +170,13 @@ const char *bb_sure_name(enum bb_sure sure);
     C(NONE, "none", NOTHING, "", ACTIVE, NULL)                                                                 \
     C(REQUEST, "request", NOTHING, "", ACTIVE, NULL)                                                           \
     C(HANG, "hang", CRASH, "does not finish", TIMEOUT,                                                         \
-      "Look at the loops of the shaders that are bound at the command: what ends them, and can it be that it never comes?")\
+      "Look at the loops that the command runs, in its shaders if it has any: what ends them, and can it be that it never comes?")\
     C(WAITING, "waiting", CRASH, "waits", TIMEOUT,                                                                             \
       "See who should have signalled what it waits for: was it never submitted, or submitted behind this?")                    \
     C(SLOW, "slow", NOTHING, "is slow", TIMEOUT,                                                                               \
-      "It ended when it was let run: see what the shaders of the command do for each vertex and pixel.")                       \
+      "It ended when it was let run: see how much it does for each vertex, pixel or thread.")                       \
     C(PAGE_FAULT, "page fault", CRASH, "caused a page fault", PAGE_FAULT,                                      \
-      "See who owns or owned the address; then look where the shaders that are bound compute it.")             \
+      "See who owns or owned the address; then look where it was computed.")             \
     C(FAULT, "fault", CRASH, "brought the executor down", STOPPED, NULL)                                       \
     C(DEVICE, "device", CRASH, "brought the executor down", STOPPED, NULL)                                     \
     C(KILLED, "killed", OUTSIDE, "was running", STOPPED,                                                                       \

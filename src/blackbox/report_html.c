@@ -140,7 +140,7 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t id)
             shown++;
             PUTS("<li class=c-run><span>");
             if (bb_column_int(&v->dump, s, 4, -1) >= 0)
-                OUT("draw %lld, ", (long long)bb_column_int(&v->dump, s, 4, 0));
+                OUT("draw or dispatch %lld, ", (long long)bb_column_int(&v->dump, s, 4, 0));
             OUT("packet %lld: <code>", (long long)bb_column_int(&v->dump, s, 0, 0));
             page_text(o, bb_column_text(&v->dump, s, 3));
             page_text_in(o, "</code> ", st, "</span>");

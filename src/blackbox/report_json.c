@@ -68,14 +68,14 @@ static json_t *processors_json(struct bb_view *v)
 
     while (bb_step(&v->dump, &s))
         json_array_append_new(lines,
-                              json_pack("{s:o, s:s}", "text", text_json(bb_column_text(&v->dump, s, 0)),
-                                        "certainty", bb_column_text(&v->dump, s, 1)));
+                              json_pack("{s:o, s:o}", "text", text_json(bb_column_text(&v->dump, s, 0)),
+                                        "certainty", text_json(bb_column_text(&v->dump, s, 1))));
     if (!v->processors.verdict[0]) {
         json_decref(lines);
         return json_null();
     }
-    return json_pack("{s:o, s:s, s:o, s:s, s:o}", "verdict", text_json(v->processors.verdict), "certainty",
-                     v->processors.certainty, "findings", lines, "relation",
+    return json_pack("{s:o, s:o, s:o, s:s, s:o}", "verdict", text_json(v->processors.verdict), "certainty",
+                     text_json(v->processors.certainty), "findings", lines, "relation",
                      relations[v->processors.relation], "relation_text",
                      text_json(v->processors.relation_text));
 }
@@ -87,13 +87,14 @@ int bb_report_json(struct bb_view *v, struct strbuf *out)
     for (int t = 0; t < BB_NUM_TABLES; t++)
         json_object_set_new(tables, bb_tables[t].name, table_json(&v->dump, &bb_tables[t]));
     for (uint32_t i = 0; i < v->num_advice; i++)
-        json_array_append_new(advice, json_string(v->advice[i]));
-    all = json_pack("{s:o,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict", text_json(v->verdict),
-                    "certainty", v->certainty, "cause", v->cause, "source", v->source, "submission",
-                    v->submission < 0 ? json_null() : json_integer(v->submission), "packet",
-                    v->packet < 0 ? json_null() : json_integer(v->packet), "advice", advice, "processors",
-                    processors_json(v), "tables", tables, "trouble",
-                    v->dump.trouble.code ? text_json(v->dump.trouble.text) : json_null());
+        json_array_append_new(advice, text_json(v->advice[i]));
+    all =
+        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict", text_json(v->verdict), "certainty",
+                  text_json(v->certainty), "cause", text_json(v->cause), "source", text_json(v->source),
+                  "submission", v->submission < 0 ? json_null() : json_integer(v->submission), "packet",
+                  v->packet < 0 ? json_null() : json_integer(v->packet), "advice", advice, "processors",
+                  processors_json(v), "tables", tables, "trouble",
+                  v->dump.trouble.code ? text_json(v->dump.trouble.text) : json_null());
     return all ? dump_json(all, out) : -ENOMEM;
 }
 

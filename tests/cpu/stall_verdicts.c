@@ -37,6 +37,7 @@
 
 static char dir[] = "/tmp/aerogpu-stall-XXXXXX";
 static char path[64];
+static pid_t owner;                   /* of the folder */
 static int chain_cpu = -1, other_cpu; /* of live runs; -1: they cannot run here */
 static bool quick;                    /* short waits, enough not to be a hung GPU; every fourth form */
 
@@ -797,8 +798,25 @@ static void print_tap(const struct tally *t, uint32_t kinds, uint32_t hung, cons
     printf("%s %u - never wrongly GPU-HUNG\n1..%u\n", hung ? "not ok" : "ok", n + 1, n + 1);
 }
 
+/* However a run ends, but for SIGKILL: children leave it alone. */
+static void leave_nothing(void)
+{
+    if (getpid() != owner)
+        return;
+    unlink(path);
+    rmdir(dir);
+}
+
+static void broken_off(int number)
+{
+    leave_nothing();
+    signal(number, SIG_DFL); /* it dies of it all the same: a child's death is evidence */
+    raise(number);
+}
+
 int main(int argc, char **argv)
 {
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
     const uint32_t kinds = PLANTS + stall_num_stories + stall_num_forms();
     struct tally *tally = calloc(kinds, sizeof(*tally));
     uint64_t seed = 1, runs = 200;
@@ -826,6 +844,10 @@ int main(int argc, char **argv)
     if (!mkdtemp(dir))
         return 4;
     snprintf(path, sizeof(path), "%s/stall.cputrace", dir);
+    owner = getpid();
+    atexit(leave_nothing);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        signal(ends[i], broken_off);
     sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     find_chain_cpu(why, sizeof(why));
     if (chain_cpu >= 0)
@@ -856,8 +878,6 @@ int main(int argc, char **argv)
         printf("%u kinds, %u runs, %u right, %u wrongly GPU-HUNG, %u wrong with certainty\n", kinds, done,
                right, hung, certain);
     }
-    unlink(path);
-    rmdir(dir);
     free(tally);
     return tap ? 0 : right == done ? 0 : 1;
 }

@@ -65,6 +65,7 @@ wrong = [
     (f"show --decoded {work}/direct.d3d12trace", "--decoded is not for"),
     (f"report --with w {work}/dump.aerogpudump", "--with is not for"),
     ("dump --hang 0 f", "--hang: '0' is no number from 1 to 3600000"),
+    (f"dump --pid 1 {recording}", "--pid and a recording do not go together"),
     ("dump --pid 0", "--pid: '0' is no number"),
     ("play --tries 0 f", "--tries: '0' is no number"),
     ("minimize --jobs 0 -o small f", "--jobs: '0' is no number"),

@@ -652,6 +652,29 @@ def doctor(*files, code=1):
 
 
 @case
+def what_cannot_be_written_is_said():
+    for args in ['--status'], ['--status', '--json'], ['--query-perf']:
+        with open('/dev/full', 'w') as full:
+            p = subprocess.run([dbgctl, *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+        assert p.returncode == 2 and 'standard output could not be written: No space left on device' in p.stderr, (args, p)
+
+
+@case
+def a_device_a_pipe_and_a_link_are_written_as_they_are():
+    os.symlink('/dev/full', tmp + '/full')
+    rc, _, err = run('--dump-last-cmd', '--cmd-out', tmp + '/full')
+    assert rc == 2 and 'No space left on device' in err and os.readlink(tmp + '/full') == '/dev/full', (rc, err)
+    assert not os.path.exists(tmp + '/full.part')
+    os.symlink('linked.bin', tmp + '/link.bin')
+    ask('--dump-last-cmd', '--cmd-out', tmp + '/link.bin')
+    assert os.path.islink(tmp + '/link.bin') and open(tmp + '/linked.bin', 'rb').read(4) == b'ACMD'
+    os.mkfifo(tmp + '/out.pipe')
+    with subprocess.Popen(['cat', tmp + '/out.pipe'], stdout=subprocess.PIPE) as cat:
+        rc, _, err = run('--dump-last-cmd', '--cmd-out', tmp + '/out.pipe')
+        assert cat.communicate(timeout=20)[0][:4] == b'ACMD', (rc, err)
+
+
+@case
 def doctor_names_the_reset():
     json.dump(ask('--status'), open(tmp + '/status.json', 'w'))
     d = doctor(tmp + '/events.log', tmp + '/status.json')
@@ -662,6 +685,9 @@ def doctor_names_the_reset():
     p = subprocess.run([aerogpu, 'doctor', tmp + '/status.json'], capture_output=True, text=True)
     assert p.returncode == 1 and '  seen    the driver counts 1 reset\n' in p.stdout
     assert subprocess.run([aerogpu, 'doctor', '/dev/null'], capture_output=True).returncode == 3
+    os.mkfifo(tmp + '/pipe')  # which nobody writes into: it is not waited for
+    p = subprocess.run([aerogpu, 'doctor', tmp + '/pipe'], capture_output=True, text=True, timeout=20)
+    assert p.returncode == 3 and 'it is no regular file' in p.stderr, p
     assert subprocess.run([aerogpu, 'doctor', tmp + '/nothing'], capture_output=True).returncode == 3
     assert subprocess.run([aerogpu, 'doctor'], capture_output=True).returncode == 2
 

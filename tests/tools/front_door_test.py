@@ -5,6 +5,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,9 @@ def case(f):
 
 
 subprocess.run([aerogpu, "dump", "--always", "-o", work, samples + "/compute.aerogputrace"], stdout=subprocess.DEVNULL, check=True)
+# One of a program of its own, which nothing can play.
+subprocess.run([samples + "/aerogpu-blackbox-example", work + "/bare"], stdout=subprocess.DEVNULL, check=True,
+               env=dict(os.environ, AEROGPU_DUMPER=os.path.dirname(samples) + "/src/blackbox/aerogpu-dumper"))
 # What lies in the tree of each kind, under names that say nothing.
 kinds = {
     "trace": (samples + "/compute.aerogputrace", "a recording of AeroGPU's device", "play, show, info, minimize, dump"),
@@ -83,6 +87,37 @@ def show_decodes_each_in_its_way():
     assert "System Power: IdleStateEnter  State=1" in run("show", "etl")[0]
     assert run("show", "stream")[0].startswith("stream: ")
     assert run("show", "dump")[0].count("DISPATCH") == 60
+
+
+@case
+def a_dump_without_a_recording_shows_its_tables():
+    out, _ = run("show", "bare")
+    assert '"cause":"hang"' in out and "\nfinding\n" in out and "\npacket\n" not in out, out
+    o = json.loads(run("show", "--json", "bare")[0])
+    assert o["tables"]["finding"][0]["cause"] == "hang" and o["tables"]["packet"] == [], o
+    o = json.loads(run("info", "--json", "bare")[0])
+    assert o["recording"] is False and {"count": 1, "name": "finding"} in o["tables"], o
+    assert json.loads(run("info", "--json", "dump")[0])["recording"] is True
+    assert "has no recording" in run("play", "bare", code=3)[1]
+
+
+@case
+def what_is_no_utf8_is_shown_as_such():
+    name = work.encode() + b"/b\xffd"
+    shutil.copy(work + "/bare", name)
+    with sqlite3.connect(name) as db:
+        db.execute("UPDATE finding SET certainty=CAST(x'ff41' AS TEXT), source=CAST(x'ff42' AS TEXT), text=CAST(x'ff43' AS TEXT)")
+    db.close()
+    for words in ("report", "--json"), ("info", "--json"), ("info",), ("show", "--json"), ("show",), ("report",):
+        r = subprocess.run([aerogpu, *words, name], capture_output=True, check=False)
+        assert r.returncode == 3 and b"is not what was written" in r.stderr + r.stdout, (words, r)
+        if "--json" in words:
+            json.loads(r.stdout.decode())
+
+
+@case
+def a_span_without_events_is_refused():
+    assert "no event is between" in run("report", "--from", "1000", "cpu", code=3)[1]
 
 
 @case

@@ -76,21 +76,27 @@ int cmd_dump(int argc, char **argv)
         &(struct options){
             .rows =
                 (struct options_row[]){
-                    OPT_TEXT("out", 'o', &p.directory, "DIR", "where dumps go; made if missing. Else here"),
+                    OPT_TEXT("out", 'o', &p.directory, "DIR",
+                             "where dumps go, made if missing; without it here"),
                     OPT_U32("hang", 0, &p.hang_ms, 1, MAX_HANG_MS, "MS",
                             "no progress for so long is a hang; 2000"),
                     OPT_FLAG("exact", 0, &exact,
                              "a marker around every command: slower, and the dump names the command at once"),
                     OPT_FLAG("always", 0, &always, "make a dump at the end if nothing crashed"),
-                    OPT_U32("pid", 0, &pid, 1, INT_MAX, "PID", "a dump of what the process does now"),
+                    OPT_U32(
+                        "pid", 0, &pid, 1, INT_MAX, "PID",
+                        "a dump of what the process does now, into the folder that its AEROGPU_DUMPS names"),
                     OPT_FLAG("schema", 0, &schema, "print the schema of dumps as Markdown"), OPT_END},
             .operands = "RECORDING...\n--pid PID",
             .max = -1,
             .about =
                 "Plays .aerogputrace recordings with the black box attached. When the executor dies, a submission makes no progress, or the device refuses a stream, a crash dump is written and its name printed. A dump is a SQLite database; docs/dump-schema.md describes it.\n\n"
-                "Every program of AeroGPU does the same while `AEROGPU_DUMPS` names a folder; of a running `aerogpu serve` that does, --pid makes one now.",
-            .exits = {"nothing crashed", "something did", [EXIT_INPUT] = "a recording is bad",
-                      [EXIT_ENV] = "there is no Vulkan device or no executor, or DIR cannot be written"},
+                "`aerogpu play`, `serve` and `validate` do the same while `AEROGPU_DUMPS` names a folder; of a running `serve` that does, --pid makes one now.",
+            .exits =
+                {"nothing crashed, or --pid made its dump",
+                 "something did", [EXIT_INPUT] = "a recording is bad",
+                 [EXIT_ENV] =
+                     "there is no Vulkan device or no executor, DIR cannot be written, or PID makes no dumps"},
             .see =
                 "aerogpu-report(1), aerogpu-play(1), aerogpu-minimize(1), aerogpu-crashes(1), docs/blackbox.md"},
         argc, argv);
@@ -99,6 +105,8 @@ int cmd_dump(int argc, char **argv)
         return code < 0 ? EXIT_OK : code;
     if (schema)
         return print_schema();
+    if (pid && optind < argc)
+        return usage_error("--pid and a recording do not go together");
     if (pid)
         return dump_process(pid);
     if (optind == argc)

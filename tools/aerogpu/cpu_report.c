@@ -95,7 +95,9 @@ static int run_report(const struct report_options *opt)
         r = cpu_report_init(&report, &trace, o.from_ns, o.to_ns, o.stuck_ns, &e);
     if (!r) {
         report.verdict = o.with ? &verdict : NULL;
-        r = print_report(&report, &o, &e);
+        r = (opt->from_ns || opt->to_ns) && cpu_report_seconds(&report) <= 0
+                ? error_set(&e, -ENODATA, "%s: no event is between --from and --to", o.file)
+                : print_report(&report, &o, &e);
         cpu_report_finish(&report);
     }
     if (!r && o.perfetto)

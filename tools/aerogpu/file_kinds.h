@@ -57,6 +57,9 @@ extern const struct file_action d3d12_play, d3d12_show, d3d12_diff, d3d12_trim, 
 extern const struct file_action dump_play, dump_report;
 extern const struct file_action cpu_report, etl_show, flight_show, file_info;
 
+/* Prints every table of a crash dump; -EBADMSG: all that can be read of it was printed. */
+int dump_show_tables(const char *path, bool json, struct error *e);
+
 /* The kind of a file; -ENOENT and the like, -EISDIR, or -EBADMSG: it is empty, or nothing that is known. */
 int file_kind_of(const char *path, struct error *e);
 /* "a recording of Direct3D 12 (.d3d12trace)" */

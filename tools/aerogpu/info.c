@@ -12,13 +12,30 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/utf8.h"
 #include "blackbox/dump_read.h"
 #include "blackbox/internal.h"
+#include "blackbox/schema.h"
 #include "cpu/model/trace.h"
 #include "d3d12/gen/table.h"
 #include "file_kinds.h"
 #include "record/trace_file.h"
 #include "trace/reader.h"
+
+/* Text of anybody's: what of it is not UTF-8 is shown as U+FFFD. */
+static json_t *text_json(const char *text)
+{
+    const size_t size = strlen(text), n = utf8_clean(NULL, SIZE_MAX, text, size);
+    char *clean = malloc(n + 1);
+    json_t *j;
+
+    if (!clean)
+        return NULL;
+    utf8_clean(clean, n, text, size);
+    j = json_stringn(clean, n);
+    free(clean);
+    return j;
+}
 
 static int trace_info(const char *path, json_t *o, struct error *e)
 {
@@ -157,6 +174,27 @@ static int etl_info(const char *path, json_t *o, struct error *e)
     return r;
 }
 
+/* How many rows each table has; and whether there is a recording, which play, minimize and show of packets need. */
+static void tables_info(struct bb_dump *d, json_t *o)
+{
+    json_t *list = json_array();
+    bool recording = false;
+
+    for (int t = 0; t < BB_NUM_TABLES; t++) {
+        sqlite3_stmt *s = bb_select(d, "SELECT count(*) FROM \"%w\"", bb_tables[t].name);
+
+        while (bb_step(d, &s))
+            if (bb_column_int(d, s, 0, 0))
+                json_array_append_new(list,
+                                      json_pack("{s:I, s:s}", "count", (json_int_t)bb_column_int(d, s, 0, 0),
+                                                "name", bb_tables[t].name));
+    }
+    for (sqlite3_stmt *s = bb_select(d, "SELECT 1 FROM file WHERE kind='recording' LIMIT 1"); bb_step(d, &s);)
+        recording = true;
+    json_object_set_new(o, "recording", json_boolean(recording));
+    json_object_set_new(o, "tables", list);
+}
+
 static int dump_info(const char *path, json_t *o, struct error *e)
 {
     struct bb_dump d;
@@ -167,10 +205,11 @@ static int dump_info(const char *path, json_t *o, struct error *e)
     bb_dump_check(&d, NULL);
     s = bb_select(&d, "SELECT text FROM finding ORDER BY rank LIMIT 1");
     while (bb_step(&d, &s))
-        json_object_set_new(o, "verdict", json_string(bb_column_text(&d, s, 0)));
+        json_object_set_new(o, "verdict", text_json(bb_column_text(&d, s, 0)));
     s = bb_select(&d, "SELECT key, value FROM meta");
     while (bb_step(&d, &s))
-        json_object_set_new(o, bb_column_text(&d, s, 0), json_string(bb_column_text(&d, s, 1)));
+        json_object_set_new(o, bb_column_text(&d, s, 0), text_json(bb_column_text(&d, s, 1)));
+    tables_info(&d, o);
     if (d.trouble.code)
         *e = d.trouble;
     bb_dump_close(&d);
@@ -240,11 +279,11 @@ static int info_one(enum file_kind kind, const char *path, struct error *e)
         [FILE_ETL] = etl_info,     [FILE_DUMP] = dump_info,   [FILE_FLIGHT] = flight_info};
     char commands[200];
     struct stat st = {0};
-    json_t *o = json_pack("{s:s?, s:s}", "file", path, "kind", file_kind_name(kind));
+    json_t *o = json_pack("{s:o, s:s}", "file", text_json(path), "kind", file_kind_name(kind));
     int r = 0;
 
     if (!o)
-        return error_set(e, -EINVAL, "%s: the name is not UTF-8", path);
+        return error_set(e, -ENOMEM, "%s: no memory for what it holds", path);
     stat(path, &st);
     json_object_set_new(o, "bytes", json_integer((json_int_t)st.st_size));
     if (holds[kind])

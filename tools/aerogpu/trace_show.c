@@ -16,6 +16,7 @@
 
 #include "abi/alloc_table.h"
 #include "abi/print.h"
+#include "base/json_write.h"
 #include "executor/shader/shader.h"
 #include "minimize/dump_file.h"
 #include "trace/reader.h"
@@ -30,7 +31,7 @@ struct show {
     bool damaged; /* the dump around it is, and that is what will be said */
     struct trace_buffer bytes;
     struct strbuf line;
-    bool comma; /* between records of the JSON output */
+    struct json_writer out; /* of --json */
 };
 
 static void complain(struct show *s, struct error *e, json_t *into)
@@ -280,50 +281,59 @@ static void show_record(struct show *s, const struct trace_record *rec)
         break;
     }
     if (s->json) {
-        printf("%s\n  ", s->comma ? "," : "");
-        json_dumpf(j, stdout, JSON_COMPACT);
+        char *text = json_dumps(j, JSON_COMPACT);
+
+        json_write_raw(&s->out, NULL, text ? text : "null");
+        putchar('\n'); /* a record a line */
+        free(text);
         json_decref(j);
-        s->comma = true;
     }
+}
+
+static void show_head_json(struct show *s)
+{
+    const struct trace_info *i = s->info;
+    struct json_writer *w = &s->out;
+    json_t *meta = i->meta_len ? json_loads(i->meta, 0, NULL) : NULL;
+    char *text = meta ? json_dumps(meta, JSON_COMPACT) : NULL;
+
+    json_write_object(w, NULL);
+    json_write_string(w, "file", s->path);
+    json_write_unsigned(w, "file_size", i->file_size);
+    json_write_unsigned(w, "container_version", i->container_version);
+    json_write_object(w, "command_abi");
+    json_write_unsigned(w, "major", i->command_abi >> 16);
+    json_write_unsigned(w, "minor", i->command_abi & 0xFFFF);
+    json_write_end(w);
+    json_write_raw(w, "metadata", text ? text : "null");
+    json_write_array(w, "frames");
+    for (uint32_t k = 0; k < i->num_frames; k++) {
+        json_write_object(w, NULL);
+        json_write_unsigned(w, "index", i->frames[k].index);
+        json_write_unsigned(w, "start", i->frames[k].start);
+        json_write_unsigned(w, "present", i->frames[k].present);
+        json_write_unsigned(w, "end", i->frames[k].end);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_write_array(w, "records");
+    putchar('\n');
+    free(text);
+    json_decref(meta);
 }
 
 static void show_head(struct show *s)
 {
     const struct trace_info *i = s->info;
-    json_t *name = json_string(s->path), *meta = i->meta_len ? json_loads(i->meta, 0, NULL) : NULL;
 
-    if (!s->json) {
-        printf("%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n",
-               s->path, i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
-        printf("metadata: %s%s%s\n", i->meta, i->warning[0] ? "\nwarning: " : "", i->warning);
-        if (s->foreign)
-            printf("warning: the command ABI is not AeroGPU's: packets are not decoded\n");
-        if (!i->salvaged)
-            printf("%" PRIu32 " frame%s, frame index at 0x%" PRIx64 "\n", i->num_frames,
-                   i->num_frames == 1 ? "" : "s", i->records_end);
-    } else {
-        printf("{\"file\": ");
-        if (name)
-            json_dumpf(name, stdout, JSON_ENCODE_ANY);
-        else
-            printf("null"); /* not UTF-8 */
-        printf(", \"file_size\": %" PRIu64 ", \"container_version\": %" PRIu32
-               ", \"command_abi\": {\"major\": %" PRIu32 ", \"minor\": %" PRIu32 "},\n \"metadata\": ",
-               i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
-        if (meta)
-            json_dumpf(meta, stdout, JSON_COMPACT);
-        else
-            printf("null");
-        printf(",\n \"frames\": [");
-        for (uint32_t k = 0; k < i->num_frames; k++)
-            printf("%s{\"index\": %" PRIu32 ", \"start\": %" PRIu64 ", \"present\": %" PRIu64
-                   ", \"end\": %" PRIu64 "}",
-                   k ? ", " : "", i->frames[k].index, i->frames[k].start, i->frames[k].present,
-                   i->frames[k].end);
-        printf("],\n \"records\": [");
-    }
-    json_decref(name);
-    json_decref(meta);
+    printf("%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n",
+           s->path, i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
+    printf("metadata: %s%s%s\n", i->meta, i->warning[0] ? "\nwarning: " : "", i->warning);
+    if (s->foreign)
+        printf("warning: the command ABI is not AeroGPU's: packets are not decoded\n");
+    if (!i->salvaged)
+        printf("%" PRIu32 " frame%s, frame index at 0x%" PRIx64 "\n", i->num_frames,
+               i->num_frames == 1 ? "" : "s", i->records_end);
 }
 
 static int show_records(struct show *s, struct error *e)
@@ -344,7 +354,6 @@ static int show_records(struct show *s, struct error *e)
 static int show_recording(struct show *s, const struct trace_reader_params *p)
 {
     struct error e = {0};
-    json_t *text;
     int rc = trace_reader_open(&s->reader, p, &e);
 
     if (rc) {
@@ -354,14 +363,17 @@ static int show_recording(struct show *s, const struct trace_reader_params *p)
     }
     s->info = trace_reader_info(s->reader);
     s->foreign = AEROGPU_ABI_VERSION_MAJOR(s->info->command_abi) != AEROGPU_ABI_MAJOR;
-    show_head(s);
+    s->out = json_writer(stdout);
+    if (s->json)
+        show_head_json(s);
+    else
+        show_head(s);
     rc = show_records(s, &e);
     if (s->json) {
-        text = rc ? json_string(e.text) : json_null();
-        printf("\n ],\n \"error\": ");
-        json_dumpf(text, stdout, JSON_ENCODE_ANY);
-        printf("}\n");
-        json_decref(text);
+        json_write_end(&s->out);
+        json_write_string(&s->out, "error", rc ? e.text : NULL);
+        json_write_end(&s->out);
+        putchar('\n');
     }
     fflush(stdout);
     if (rc && !s->damaged)
@@ -379,7 +391,12 @@ static int show_dump(struct show *s)
     struct error e = {0};
     int code;
 
-    if (dump_file_open(&d, s->path, true, &e)) {
+    code = dump_file_open(&d, s->path, true, &e);
+    if (code == -ENODATA) { /* made of a program, or asked for before anything was submitted */
+        error_clear(&e);
+        return dump_show_tables(s->path, s->json, &e) ? command_error(&e) : EXIT_OK;
+    }
+    if (code) {
         fprintf(stderr, "aerogpu show: %s\n", e.text);
         return EXIT_INPUT;
     }

@@ -83,7 +83,7 @@ def names(row):
 
 
 def words_of(arg):
-    return arg.split("|") if re.fullmatch(r"[a-z]+(\|[a-z]+)+", arg) else []
+    return arg.split("|") if re.fullmatch(r"[a-z0-9]+(\|[a-z0-9]+)+", arg) else []
 
 
 def quoted(text):

@@ -47,10 +47,11 @@ int dbgctl_write_file(const char *path, const void *data, size_t size)
     f = fopen(part, "we");
     if (!f)
         return -errno;
+    errno = EIO;
     if (fwrite(data, 1, size, f) != size)
-        r = -EIO;
+        r = -errno;
     if (fclose(f) && !r)
-        r = -EIO;
+        r = -errno;
     return settle_part(part, path, r);
 }
 

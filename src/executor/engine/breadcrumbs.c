@@ -10,7 +10,7 @@
  *  1. An unwritten TOP marker means that nothing behind it was begun; a written BOTTOM marker that everything before it is
  *     done. A BOTTOM marker may be written later than it could be, never earlier.
  *  2. At most BREADCRUMB_LIMIT BOTTOM markers wait, as on the hardware that the model is taken from. One more ends the group
- *     of draws; that is counted and, once, warned of.
+ *     of draws; the first time that is warned of.
  *  3. Guest memory is written only where the allocation table of the submission that writes says that it may be.
  */
 #include "executor/engine/context.h"
@@ -173,10 +173,11 @@ static void write_bottom(struct exec_engine *g, const struct pending_breadcrumb 
     struct breadcrumbs *q = &g->breadcrumbs;
 
     if (q->num_pending == BREADCRUMB_LIMIT) {
-        if (!q->limit_hits++)
+        if (!q->warned)
             log_warn("executor",
                      "%d bottom-of-pipe markers are pending: hardware would stop here, fewer are better",
                      BREADCRUMB_LIMIT);
+        q->warned = true;
         flush(g);
     }
     INVARIANT(q->num_pending < BREADCRUMB_LIMIT); /* 2 */

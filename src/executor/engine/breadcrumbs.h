@@ -21,7 +21,7 @@ enum { BREADCRUMB_LIMIT = 64 };
 struct breadcrumbs {
     struct breadcrumb_buffer *buffers;
     uint32_t num_buffers, num_pending;
-    uint64_t limit_hits;
+    bool warned; /* of the limit */
     struct pending_breadcrumb pending[BREADCRUMB_LIMIT];
 };
 
