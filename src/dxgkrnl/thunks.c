@@ -451,7 +451,7 @@ fail:
 NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *arg)
 {
     struct dxgk *d = dxgk_thunk_enter(c);
-    uint64_t patience = dxgk_kernel_now(d->kernel) + d->tdr.delay_ns;
+    uint64_t deadline = dxgk_kernel_now(d->kernel) + d->tdr.delay_ns;
     NTSTATUS s;
 
     for (;;) {
@@ -470,7 +470,7 @@ NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *a
         }
         /* What was destroyed may still hold the memory, until the work that names it is done. */
         if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY || !d->vidmm.doomed ||
-            !dxgk_kernel_wait(d->kernel, &d->progress, patience)) {
+            !dxgk_kernel_wait(d->kernel, &d->progress, deadline)) {
             if (s == STATUS_GRAPHICS_NO_VIDEO_MEMORY)
                 dxgk_vidmm_log_refusal(d, c->process);
             return dxgk_thunk_leave(d, s);

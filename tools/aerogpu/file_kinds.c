@@ -148,7 +148,7 @@ static const struct file_operation {
              "aerogpu-record(1), aerogpu-show(1), aerogpu-dump(1), docs/d3d12.md, docs/blackbox.md"},
         [FILE_SHOW] =
             {"show",
-             "Prints what a file holds, decoded: of a recording of AeroGPU's device, and of the one in a crash dump, the records with their file offsets, every submission, and every packet of its command streams with names, stream offsets and values; of Direct3D 12 every call; of a Windows event trace every event. A command stream or an allocation table alone, as `aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a stream.",
+             "Prints what a file holds, decoded: of a recording of AeroGPU's device, and of the one in a crash dump, the records with their file offsets, every submission, and every packet of its command streams with names, stream offsets and values; of a crash dump without a recording its tables; of Direct3D 12 every call; of a Windows event trace every event. A command stream or an allocation table alone, as `aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a stream.",
              "FILE",
              1,
              1,
