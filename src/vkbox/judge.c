@@ -239,11 +239,14 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_PROVEN;
         TEXT(v, "Process %u sent SIG%s", c->sender, signal_name(c->signal));
-    } else if (!ev->in_driver) {
+    } else if (!ev->in_driver || (ev->in_call && !ev->in_shader)) {
+        /* A driver that is a processor: shaders can write wherever the program can. */
         v->cause = BB_CAUSE_PROGRAM;
-        v->why = c->processor ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
-        TEXT(v, "The program itself crashed: SIG%s in thread %.15s%s%s", signal_name(c->signal),
-             c->thread_name, ev->place[0] ? ", at " : "", ev->place);
+        v->why = BB_SURE_SUGGESTED;
+        TEXT(v, ev->in_driver ? "The program crashed in a call of the driver" : "The program itself crashed");
+        TEXT(v, ": SIG%s in thread %.15s%s%s", signal_name(c->signal), c->thread_name,
+             ev->place[0] ? ", at " : "", ev->place);
+        UNSEEN(v, "whether a shader had overwritten what it used");
     } else if (is_page_fault(c)) {
         v->cause = BB_CAUSE_PAGE_FAULT;
         v->why = BB_SURE_PROVEN;
@@ -324,6 +327,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
 {
     struct choice c = choose(r, ev->device);
     const struct vkbox_submission *s;
+    bool own;
     int code;
 
     v->submission = c.running ? c.running : c.waiting ? c.waiting : c.unknown;
@@ -336,10 +340,14 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     code = infer(v, ev->what == VKBOX_HAPPENED_HANG ? BB_END_HANG : BB_END_AT_ONCE);
     if (code || v->work == SIZE_MAX)
         return code;
-    if (v->candidates == 1 && c.running_queues == 1 && !v->list.bad)
+    /* A driver's own code may stumble over what an earlier command left. */
+    own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
+    if (v->candidates == 1 && c.running_queues == 1 && !v->list.bad && !own)
         v->command = BB_SURE_PROVEN;
     else
         v->command = BB_SURE_SUGGESTED;
+    if (own && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH)
+        UNSEEN(v, "%swhat an earlier command had overwritten", v->unseen[0] ? "; " : "");
     if (c.running_queues > 1)
         UNSEEN(v, "%swhich of %u queues it was", v->unseen[0] ? "; " : "", c.running_queues);
     if (v->list.bad)

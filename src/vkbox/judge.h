@@ -21,6 +21,8 @@ struct vkbox_event {
     char place
         [160]; /* where the instruction of a signal lies: "libfoo.so+0x12", "generated code", "" unknown */
     bool in_driver;  /* that is the driver's, or code that it generated */
+    bool in_shader;  /* it is code that the driver generated */
+    bool in_call;    /* the thread is in a call of the program's */
     uint32_t device; /* the slot that it is about, or VKBOX_NO_INDEX: any */
 };
 

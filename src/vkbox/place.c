@@ -17,6 +17,7 @@ enum { STACK_BYTES = 64 << 10, MAX_MAPS = 4096, MAX_THREADS = 512 };
 struct mapping {
     uint64_t first, end;
     bool executable, driver, compiler;
+    bool programs; /* code of the program, or of what it calls the driver by */
     char name[96]; /* the file's, without its folders; "" for none */
 };
 
@@ -32,6 +33,10 @@ static struct mapping *read_maps(pid_t pid, size_t *num)
 {
     static const char *const drivers[] = {"libvulkan_", "libvk_swiftshader", "libVkICD", "libGLX_nvidia",
                                           "libnvidia-", "libLLVM",           NULL};
+    /* What is on the stack of a driver's thread as well. */
+    static const char *const common[] = {
+        "libc.so", "libc-", "ld-linux", "libpthread", "libm.so", "libm-",    "libstdc++", "libgcc_s",
+        "libdrm",  "libz",  "libelf",   "libexpat",   "libffi",  "libtinfo", "libedit",   NULL};
     static const char *const compilers[] = {"libLLVM", "libnvidia-gpucomp", "libnvidia-glvkspirv", NULL};
     struct mapping *maps = calloc(MAX_MAPS, sizeof(*maps));
     char path[64], line[4400];
@@ -52,6 +57,8 @@ static struct mapping *read_maps(pid_t pid, size_t *num)
         m->executable = rights[2] == 'x';
         m->driver = begins_with_one_of(base, drivers);
         m->compiler = begins_with_one_of(base, compilers);
+        m->programs =
+            m->executable && *base && *base != '[' && !m->driver && !begins_with_one_of(base, common);
         snprintf(m->name, sizeof(m->name), "%.95s", base);
         n++;
     }
@@ -69,11 +76,11 @@ static const struct mapping *find(const struct mapping *maps, size_t n, uint64_t
     return NULL;
 }
 
-/* Whether somebody on the stack is the driver: the words there that could be return addresses. */
-static bool called_by_driver(pid_t pid, const struct mapping *maps, size_t n, uint64_t sp)
+/* Who is on the stack: the words there that could be return addresses. */
+static void look_at_stack(pid_t pid, const struct mapping *maps, size_t n, uint64_t sp, bool *driver,
+                          bool *program)
 {
     uint64_t *words = malloc(STACK_BYTES);
-    bool found = false;
     ssize_t got = 0;
     char path[64];
     int fd;
@@ -87,13 +94,14 @@ static bool called_by_driver(pid_t pid, const struct mapping *maps, size_t n, ui
         got = pread(fd, words, size, (off_t)sp);
         close(fd);
     }
-    for (ssize_t i = 0; i < got / 8 && !found; i++) {
+    *driver = *program = false;
+    for (ssize_t i = 0; i < got / 8; i++) {
         const struct mapping *m = find(maps, n, words[i]);
 
-        found = m && m->executable && m->driver;
+        *driver |= m && m->executable && m->driver;
+        *program |= m && m->programs;
     }
     free(words);
-    return found;
 }
 
 void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
@@ -101,8 +109,11 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
     size_t n = 0;
     struct mapping *maps = read_maps(pid, &n);
     const struct mapping *m = maps ? find(maps, n, pc) : NULL;
+    bool by_driver = false;
 
     *out = (struct place){.text = ""};
+    if (maps && sp)
+        look_at_stack(pid, maps, n, sp, &by_driver, &out->called);
     if (m && m->name[0] && m->name[0] != '[') {
         uint64_t base = m->first;
 
@@ -113,12 +124,12 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
         out->driver = m->driver;
         out->compiler = m->compiler;
     } else if (m && m->executable) {
-        out->driver = sp && called_by_driver(pid, maps, n, sp);
+        out->driver = out->generated = by_driver;
         snprintf(out->text, sizeof(out->text), "%s",
                  out->driver ? "code that the driver generated" : "generated code");
     } else if (!m) {
         snprintf(out->text, sizeof(out->text), "0x%" PRIx64 ", where nothing is", pc);
-        out->driver = sp && called_by_driver(pid, maps, n, sp);
+        out->driver = by_driver;
     }
     free(maps);
 }

@@ -264,6 +264,17 @@ static void answer(struct watched *w, uint32_t event)
     syscall(SYS_futex, &w->b->collected, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* Of a signal that the program handles itself: what is no shader's fault never happened. */
+static bool is_the_programs(struct watched *w, const struct place *p)
+{
+    uint32_t kind = VKBOX_SIGNAL;
+
+    if (!w->b->crash.handled || p->generated)
+        return false;
+    atomic_compare_exchange_strong(&w->b->crash.kind, &kind, VKBOX_NO_CRASH);
+    return true;
+}
+
 static void look_at_event(struct run *r, struct watched *w)
 {
     uint32_t event = atomic_load(&w->b->event);
@@ -278,8 +289,15 @@ static void look_at_event(struct run *r, struct watched *w)
         w->done = true;
         if (kind == VKBOX_SIGNAL) {
             place_of(w->pid, w->b->crash.pc, w->b->crash.sp, &place);
+            if (is_the_programs(w, &place)) {
+                w->done = false;
+                answer(w, event);
+                return;
+            }
             snprintf(ev.place, sizeof(ev.place), "%s", place.text);
             ev.in_driver = place.driver;
+            ev.in_shader = place.generated;
+            ev.in_call = place.called;
             ev.what = VKBOX_HAPPENED_SIGNAL;
         } else {
             ev.what = VKBOX_HAPPENED_LOST;
@@ -295,8 +313,9 @@ static void look_at_event(struct run *r, struct watched *w)
 /* The process may change what was checked. */
 #define read_once(x) (*(const volatile __typeof__(x) *)&(x))
 
-/* Whether the last submission of a queue has not finished; `key` changes with every step of any device. */
-static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *device)
+/* Whether the last submission of a queue has not finished, and of which devices (a bit each); `key` changes with every step of
+ * any device. */
+static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
 {
     const struct vkbox_command_buffer *cb;
     bool work = false;
@@ -310,7 +329,7 @@ static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *device)
             continue;
         if (!s->returned) {
             work = true;
-            *device = b->queues[q].device;
+            *devices |= 1u << read_once(b->queues[q].device) % VKBOX_DEVICES;
         }
         for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
             struct vkbox_submitted c = read_once(s->command_buffers[i]);
@@ -324,7 +343,7 @@ static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *device)
             if (cb->state == VKBOX_LIVE && cb->recording == c.recording && mark < VKBOX_MARKS &&
                 of < VKBOX_DEVICES && b->marks[of][mark] < cb->points) {
                 work = true;
-                *device = of;
+                *devices |= 1u << of;
             }
         }
     }
@@ -339,13 +358,13 @@ static void begin_wait(struct run *r, struct watched *w, uint64_t key)
     place_times(w->pid, &w->at);
 }
 
-static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint32_t device)
+static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint32_t devices)
 {
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_HANG,
                              .time_ns = now(r),
                              .waited_ns = now(r) - w->since_ns,
                              .ran_ns = t->ran_ns - w->at.ran_ns,
-                             .device = device};
+                             .device = VKBOX_NO_INDEX};
     uint32_t none = VKBOX_NO_CRASH, hang = VKBOX_HANG;
 
     if (!atomic_compare_exchange_strong(&w->b->crash.kind, &none, hang))
@@ -357,20 +376,21 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
         return;
     }
     w->done = true;
+    /* A reset takes all that were at work: one may wait behind the other. */
     for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
-        if (atomic_load(&w->b->devices[i].state) == VKBOX_LIVE && i == device)
+        if (atomic_load(&w->b->devices[i].state) == VKBOX_LIVE && devices >> i & 1)
             atomic_store(&w->b->devices[i].lost, 1);
 }
 
 static void look_at_progress(struct run *r, struct watched *w)
 {
     struct place_times t;
-    uint32_t device = 0;
+    uint32_t devices = 0;
     uint64_t key, held, ran;
 
     if (w->done || !r->p->timeout_ns)
         return;
-    if (!has_work(w->b, &key, &device) || key != w->key) {
+    if (!has_work(w->b, &key, &devices) || key != w->key) {
         begin_wait(r, w, key);
         return;
     }
@@ -390,7 +410,7 @@ static void look_at_progress(struct run *r, struct watched *w)
         w->compiles = compiles;
         return;
     }
-    declare_hang(r, w, &t, device);
+    declare_hang(r, w, &t, devices);
 }
 
 /* A signal ended it, and the layer did not see it. */

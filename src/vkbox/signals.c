@@ -2,30 +2,44 @@
 /* signals.c: signals that end the process. On a processor that is the GPU, a shader's wild access is one of them.
  *
  * What handlers the program has are called, and it ends as it would have ended. One that handles such signals itself (a
- * virtual machine, Wine, a sanitizer) knows better which of them are crashes: if it ends the process, the reader hears so.
+ * virtual machine, Wine, a sanitizer) knows better which of them are crashes: it gets them all, and a fault in a shader's code is noted all the same.
  */
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "vkbox/layer.h"
 
-enum { COLLECT_MS = 3000, NUM = 5 };
+/* ASK: so many faults that the program handles are looked at; some programs live by them. */
+enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5 };
 
 static const int signals[NUM] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct sigaction before[NUM];
+static _Atomic uint32_t asked;
 
-static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, const char *thread)
+/* Another thread's signal came first; this one would end the process under it. It may not have told the reader yet. */
+static void await_other(uint32_t wait_ms)
+{
+    uint32_t event = atomic_load(&box->event);
+
+    for (int i = 0; i < 10 && atomic_load(&box->event) == event; i++)
+        nanosleep(&(struct timespec){0, 5 * NSEC_PER_MSEC}, NULL);
+    box_await_collection(wait_ms);
+}
+
+static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, const char *thread,
+                        uint32_t wait_ms)
 {
     struct vkbox_crash *c = &box->crash;
     uint32_t none = VKBOX_NO_CRASH;
 
     if (!atomic_compare_exchange_strong(&c->kind, &none, VKBOX_SIGNAL)) {
-        box_await_collection(COLLECT_MS); /* the first one's: this thread would end the process under it */
+        await_other(wait_ms);
         return;
     }
     c->time_ns = box_now();
@@ -45,9 +59,20 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, co
     c->trap = (uint64_t)at->uc_mcontext.gregs[REG_TRAPNO];
     c->fault = (uint64_t)at->uc_mcontext.gregs[REG_ERR];
 #endif
+    c->handled = wait_ms != COLLECT_MS;
     commands_copy_marks();
     box_event();
-    box_await_collection(COLLECT_MS);
+    box_await_collection(wait_ms);
+}
+
+/* A fault that the program has a handler for: the reader sees whether a shader's code raised it. If not, nothing happened. */
+static void ask_about_signal(int sig, const siginfo_t *info, const ucontext_t *at, const char *thread)
+{
+    uint32_t kind = VKBOX_SIGNAL;
+
+    note_signal(sig, info, at, thread, ASK_MS);
+    if (atomic_load(&box->collected) != atomic_load(&box->event)) /* nobody looks */
+        atomic_compare_exchange_strong(&box->crash.kind, &kind, VKBOX_NO_CRASH);
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)
@@ -66,7 +91,9 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     }
     prctl(PR_GET_NAME, thread);
     if (before[i].sa_handler == SIG_DFL)
-        note_signal(sig, info, context, thread);
+        note_signal(sig, info, context, thread, COLLECT_MS);
+    else if (info->si_code > 0 && sig != SIGABRT && atomic_fetch_add(&asked, 1) < ASK)
+        ask_about_signal(sig, info, context, thread);
     if (before[i].sa_flags & SA_SIGINFO) {
         before[i].sa_sigaction(sig, info, context);
         return;

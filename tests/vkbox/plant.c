@@ -3,11 +3,13 @@
  *
  *   plant [--frames N] [--draws N] [--at N] [--groups N] [--recover] KIND
  *
- * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, sleep. In the third frame
+ * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
+ * handled (a fault that its handler mends), fault-handled, sleep. In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
  * for more than 20 s ends by an alarm.
  */
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,7 +357,7 @@ static uint64_t bad_address(void)
     VkDeviceMemory memory;
     uint64_t address;
 
-    if (is("fault"))
+    if (is("fault") || is("fault-handled"))
         return UINT64_C(0x123456789000);
     info.buffer = make_buffer(&memory, "particles");
     address = vkGetBufferDeviceAddress(v.device, &info);
@@ -370,7 +372,7 @@ static void set_push(VkCommandBuffer cb, int bad, int graphics)
 
     if (bad && !graphics && (is("loop-compute") || is("slow")))
         p.limit = 0;
-    if (bad && !graphics && (is("fault") || is("freed")))
+    if (bad && !graphics && (is("fault") || is("fault-handled") || is("freed")))
         p.address = bad_address();
     if (bad && graphics && (is("loop-vertex") || is("loop-fragment"))) {
         p.limit = 0;
@@ -445,6 +447,22 @@ static VkResult frame(uint32_t n, int bad)
     return r;
 }
 
+/* A fault of the program's own, which its handler mends. */
+static sigjmp_buf mended;
+
+static void on_fault(int sig)
+{
+    if (is("fault-handled"))
+        _exit(42);
+    siglongjmp(mended, 1);
+}
+
+static void raise_fault(void)
+{
+    if (!sigsetjmp(mended, 1))
+        *(volatile int *)(uintptr_t)opt.at = 1;
+}
+
 /* A sum over the image that the last frame left. */
 static uint32_t picture(void)
 {
@@ -488,8 +506,12 @@ int main(int argc, char **argv)
         else
             opt.kind = argv[i];
     }
+    if (is("handled") || is("fault-handled"))
+        signal(SIGSEGV, on_fault);
     alarm(20);
     for (uint32_t n = 0; n < opt.again; n++) {
+        if (is("handled") || is("fault-handled"))
+            signal(SIGSEGV, on_fault);
         make_instance();
         make_device();
         destroy_device();
@@ -512,6 +534,10 @@ int main(int argc, char **argv)
         }
         if (n == BAD_FRAME && is("abort"))
             abort();
+        if (n == BAD_FRAME && is("handled"))
+            raise_fault();
+        if (n == BAD_FRAME && is("stale"))
+            vkResetCommandPool(v.device, (VkCommandPool)0x1000, 0);
         if (n == BAD_FRAME && is("wild"))
             *(volatile int *)(uintptr_t)opt.at = 1;
         if (n == BAD_FRAME && is("sleep")) {

@@ -116,6 +116,22 @@ def the_programs_own_crashes_are_its_own():
 
 
 @case
+def a_call_with_a_stale_handle_is_the_programs():
+    for exact in (False, True):
+        _, _, f = crash('stale', exact, code=128 + signal.SIGSEGV)
+        assert (f['cause'], f['submission'], f['sure_cause']) == ('program', None, 'suggested'), f
+        assert 'in a call of the driver' in f['text'], f
+
+
+@case
+def what_a_program_handles_is_its_own():
+    p, dumps = run('handled')
+    assert not dumps and '5 frames' in p.stdout, p
+    _, db, f = crash('fault-handled', True, code=42)
+    assert f['cause'] == 'page fault' and draw_of(db, f)[0] == DISPATCH, f
+
+
+@case
 def slow_is_given_its_time():
     _, dumps = run('--groups', '60', 'slow', options=['--gpu-timeout', '30'])
     assert not dumps
