@@ -372,6 +372,19 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
         strbuf_printf(o, "  %u. %s\n", i + 1, v->advice[i]);
 }
 
+/* Names are the program's: what would move a terminal's cursor, or worse, is shown as '?'. */
+static void quieten(struct strbuf *o)
+{
+    for (size_t i = 0; i < o->len; i++) {
+        unsigned char c = (unsigned char)o->data[i];
+
+        if ((c < ' ' && c != '\n') || c == 0x7F)
+            o->data[i] = '?';
+        else if (c == 0xC2 && i + 1 < o->len && (unsigned char)o->data[i + 1] < 0xA0) /* U+0080 to U+009F */
+            o->data[i] = o->data[i + 1] = '?';
+    }
+}
+
 /* ---- all forms ----------------------------------------------------------- */
 
 int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e)
@@ -392,6 +405,7 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
     switch (format) {
     case BB_REPORT_TEXT:
         bb_report_text(v, &o);
+        quieten(&o);
         break;
     case BB_REPORT_JSON:
         r = bb_report_json(v, &o);

@@ -27,7 +27,7 @@ enum {
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = 16384,
-    VKBOX_MARKS = 4096, /* of a device; a page's multiple in bytes */
+    VKBOX_MARKS = 16384, /* of a device; a page's multiple in bytes */
     VKBOX_SUBMISSIONS = 8192,
     VKBOX_SUBMITTED = 12, /* command buffers, and semaphores each way, that a submission names */
     VKBOX_OBJECTS = 98304,
@@ -78,7 +78,8 @@ struct vkbox_command_buffer {
     uint32_t mark; /* index of its mark in the device's, or VKBOX_NO_INDEX */
     uint32_t
         points; /* marks in it; the device writes 1 to `points`, each when everything before it has finished */
-    uint32_t cut; /* 1: there was no room for all of it */
+    uint32_t cut;           /* 1: there was no room for all of it */
+    _Atomic uint32_t again; /* 1: it was submitted before an earlier submission of it was over */
     char name[VKBOX_NAME];
 };
 

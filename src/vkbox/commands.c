@@ -473,6 +473,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     cb->slot->cut = !cb->chunk;
     cb->slot->points = 0;
     cb->open = 0;
+    cb->submitted = false;
+    atomic_store(&cb->slot->again, 0);
     cb->pass.kind = PASS_WHOLE;
     cb->pending = 0;
     cb->in_pass = inside;

@@ -327,7 +327,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
 {
     struct choice c = choose(r, ev->device);
     const struct vkbox_submission *s;
-    bool own;
+    bool own, again;
     int code;
 
     v->submission = c.running ? c.running : c.waiting ? c.waiting : c.unknown;
@@ -342,7 +342,8 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
         return code;
     /* A driver's own code may stumble over what an earlier command left. */
     own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
-    if (v->candidates == 1 && c.running_queues == 1 && !v->list.bad && !own)
+    again = r->b->command_buffers[v->list.work[v->work].buffer].again;
+    if (v->candidates == 1 && c.running_queues == 1 && !v->list.bad && !own && !again)
         v->command = BB_SURE_PROVEN;
     else
         v->command = BB_SURE_SUGGESTED;
@@ -350,6 +351,9 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
         UNSEEN(v, "%swhat an earlier command had overwritten", v->unseen[0] ? "; " : "");
     if (c.running_queues > 1)
         UNSEEN(v, "%swhich of %u queues it was", v->unseen[0] ? "; " : "", c.running_queues);
+    if (again)
+        UNSEEN(v, "%swhich submission of a command buffer that was submitted again before it was over",
+               v->unseen[0] ? "; " : "");
     if (v->list.bad)
         UNSEEN(v, "%scommands that there was no room to record", v->unseen[0] ? "; " : "");
     if (v->candidates > 1)
@@ -393,6 +397,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
     } else if (v->submission && choose(r, ev->device).waiting) {
         v->cause = v->cause == BB_CAUSE_HANG ? BB_CAUSE_WAITING : v->cause;
         name_waiting(r, v);
+        v->happened = v->may_end ? BB_SURE_SUGGESTED : v->happened;
     } else {
         TEXT(v,
              v->cause == BB_CAUSE_PAGE_FAULT ? "A page fault at 0x%llx in the driver" : "The device was lost",

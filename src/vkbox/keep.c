@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "vkbox/layer.h"
 
 struct vkbox *box;
+static bool alone; /* after a fork: nobody reads what is kept */
 
 uint64_t box_now(void)
 {
@@ -34,6 +36,7 @@ uint32_t box_thread(void)
 /* A child without an exec has the memory, and nothing to say: what it writes goes into pages of its own. */
 static void forked(void)
 {
+    alone = true;
     mmap(box, sizeof(*box), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
          -1, 0);
 }
@@ -42,10 +45,13 @@ void box_open(void)
 {
     const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT);
     char path[PATH_MAX];
+    struct rlimit limit;
     struct vkbox *b;
     int fd = -1;
 
     if (!folder || *folder != '/')
+        return;
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < sizeof(*b)) /* a larger file would be a signal */
         return;
     /* The name is free unless a process with this number was here before. */
     for (int n = 0; fd < 0 && n < 64; n++) {
@@ -89,7 +95,7 @@ void box_await_collection(uint32_t ms)
     uint64_t end = box_now() + ms * (uint64_t)NSEC_PER_MSEC;
     uint32_t wanted = atomic_load(&box->event), seen;
 
-    while ((int32_t)((seen = atomic_load(&box->collected)) - wanted) < 0 && box_now() < end) {
+    while (!alone && (int32_t)((seen = atomic_load(&box->collected)) - wanted) < 0 && box_now() < end) {
         struct timespec step = {0, 20 * NSEC_PER_MSEC};
 
         syscall(SYS_futex, &box->collected, FUTEX_WAIT, seen, &step, NULL, 0);

@@ -271,8 +271,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     if (d->slot) {
         d->slot->handle = (uint64_t)(uintptr_t)*out;
         d->slot->created_ns = box_now();
+        signals_install(); /* a full file system says so by one */
         marks_create(d, physical, c.get, c.imports);
-        signals_install();
     }
     publish(d);
     return VK_SUCCESS;

@@ -87,7 +87,8 @@ struct command_buffer {
     uint32_t pending; /* work since the last point */
     bool writes;      /* its queues can write memory */
     bool in_pass, marked;
-    uint32_t open; /* queries and the like that a pass must not end within */
+    bool submitted; /* since it was recorded */
+    uint32_t open;  /* queries and the like that a pass must not end within */
     struct pass pass;
 };
 

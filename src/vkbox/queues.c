@@ -140,8 +140,14 @@ static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handl
         s->command_buffers[n] =
             (struct vkbox_submitted){cb && cb->slot ? cb->index : VKBOX_NO_INDEX,
                                      cb && cb->slot ? atomic_load(&cb->slot->recording) : 0};
-    if (cb && cb->slot && cb->marked)
+    if (!cb || !cb->slot || !cb->marked)
+        return;
+    /* What may still be executed keeps its mark: which of its submissions that is of, nobody can say. */
+    if (cb->submitted && cb->d->marks[cb->slot->mark] < cb->slot->points)
+        atomic_store(&cb->slot->again, 1);
+    else
         cb->d->marks[cb->slot->mark] = 0;
+    cb->submitted = true;
 }
 
 static void put_semaphore(struct vkbox_semaphore *to, uint32_t *n, VkSemaphore semaphore, uint64_t value)

@@ -313,41 +313,56 @@ static void look_at_event(struct run *r, struct watched *w)
 /* The process may change what was checked. */
 #define read_once(x) (*(const volatile __typeof__(x) *)&(x))
 
-/* Whether the last submission of a queue has not finished, and of which devices (a bit each); `key` changes with every step of
- * any device. */
-static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
+enum ended { ENDED, WORKS, UNMARKED };
+
+/* Adds the devices of what has not ended, a bit each. */
+static enum ended submission_ended(const struct vkbox *b, const struct vkbox_submission *s, uint32_t *devices)
 {
-    const struct vkbox_command_buffer *cb;
-    bool work = false;
+    enum ended e = UNMARKED;
 
-    *key = XXH3_64bits(b->marks, sizeof(b->marks)) + atomic_load(&b->submissions);
-    for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
-        const struct vkbox_submission *s = &b->submission[b->queues[q].submitted % VKBOX_SUBMISSIONS];
+    for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
+        struct vkbox_submitted c = read_once(s->command_buffers[i]);
+        const struct vkbox_command_buffer *cb;
+        uint32_t of, mark;
 
-        if (b->queues[q].state != VKBOX_LIVE || !b->queues[q].submitted ||
-            s->number != b->queues[q].submitted)
+        if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
             continue;
-        if (!s->returned) {
-            work = true;
-            *devices |= 1u << read_once(b->queues[q].device) % VKBOX_DEVICES;
-        }
-        for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
-            struct vkbox_submitted c = read_once(s->command_buffers[i]);
-            uint32_t of, mark;
-
-            if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
-                continue;
-            cb = &b->command_buffers[c.command_buffer];
-            of = read_once(cb->device);
-            mark = read_once(cb->mark);
-            if (cb->state == VKBOX_LIVE && cb->recording == c.recording && mark < VKBOX_MARKS &&
-                of < VKBOX_DEVICES && b->marks[of][mark] < cb->points) {
-                work = true;
-                *devices |= 1u << of;
-            }
+        cb = &b->command_buffers[c.command_buffer];
+        of = read_once(cb->device);
+        mark = read_once(cb->mark);
+        if (mark >= VKBOX_MARKS || of >= VKBOX_DEVICES)
+            continue;
+        e = e == UNMARKED ? ENDED : e;
+        if (cb->state == VKBOX_LIVE && cb->recording == c.recording && b->marks[of][mark] < cb->points) {
+            e = WORKS;
+            *devices |= 1u << of;
         }
     }
-    return work;
+    return e;
+}
+
+/* Whether the last submission of a queue that has marks has not ended, and of which devices; `key` changes with every step of any
+ * device. */
+static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
+{
+    *key = XXH3_64bits(b->marks, sizeof(b->marks)) + atomic_load(&b->submissions);
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
+        uint64_t last = atomic_load(&b->queues[q].submitted);
+        enum ended e = UNMARKED;
+
+        if (b->queues[q].state != VKBOX_LIVE || !last)
+            continue;
+        if (b->submission[last % VKBOX_SUBMISSIONS].number == last &&
+            !b->submission[last % VKBOX_SUBMISSIONS].returned)
+            *devices |= 1u << read_once(b->queues[q].device) % VKBOX_DEVICES;
+        for (uint64_t n = last; n && last - n < VKBOX_SUBMISSIONS && e == UNMARKED; n--) {
+            const struct vkbox_submission *s = &b->submission[n % VKBOX_SUBMISSIONS];
+
+            if (s->number == n && s->queue == q)
+                e = submission_ended(b, s, devices);
+        }
+    }
+    return *devices;
 }
 
 static void begin_wait(struct run *r, struct watched *w, uint64_t key)

@@ -88,6 +88,7 @@ int cmd_run(int argc, char **argv)
     p.argv = argv + optind;
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGHUP, &sa, NULL);
     if (vkbox_run(&p, &result, &e))
         return command_fail(EXIT_ENV, &e);
     if (!result.processes)

@@ -278,6 +278,8 @@ def flags_of(name, node):
                'vkCmdBindIndexBuffer': 'INDICES'}
     if name in by_name:
         return [by_name[name]]
+    if name.startswith('vkCmdWaitEvents'):
+        return ['WORK']
     if 'action' in tasks and not name.startswith(('vkCmdBegin', 'vkCmdEnd', 'vkCmdWaitEvents')):
         kind = 'DRAW' if name.startswith('vkCmdDraw') or name.startswith('vkCmdExecuteGenerated') else \
                'DISPATCH' if name.startswith(('vkCmdDispatch', 'vkCmdTraceRays', 'vkCmdSubpassShading')) else 'COPY'
