@@ -198,7 +198,7 @@ static void describe(struct device *d, VkPhysicalDevice physical, PFN_vkGetInsta
     snprintf(d->slot->driver_info, sizeof(d->slot->driver_info), "%.63s", driver.driverInfo);
 }
 
-static void load(struct next *next, VkDevice device, PFN_vkGetDeviceProcAddr get)
+static void load(struct next *next, VkDevice device, PFN_vkGetDeviceProcAddr get, const struct instance *i)
 {
 #define ROW(name) next->name = (PFN_##name)get(device, #name);
     VKBOX_NEXT(ROW)
@@ -207,6 +207,15 @@ static void load(struct next *next, VkDevice device, PFN_vkGetDeviceProcAddr get
     if (!next->name)                                                                                         \
         next->name = (PFN_##name)get(device, #alias);
     VKBOX_ALIASES(ROW)
+#undef ROW
+    /* The loader has these for every program, also where the driver has not: its own end of the chain takes them. */
+#define ROW(name)                                                                                            \
+    if (!next->name)                                                                                         \
+        next->name = (PFN_##name)i->get(i->handle, #name);
+    ROW(vkSetDebugUtilsObjectNameEXT)
+    ROW(vkCmdBeginDebugUtilsLabelEXT)
+    ROW(vkCmdEndDebugUtilsLabelEXT)
+    ROW(vkCmdInsertDebugUtilsLabelEXT)
 #undef ROW
 }
 
@@ -266,7 +275,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d->key = key_of(*out);
     d->get = get;
     d->instance = i;
-    load(&d->next, *out, get);
+    load(&d->next, *out, get, i);
     describe(d, physical, c.get);
     if (d->slot) {
         d->slot->handle = (uint64_t)(uintptr_t)*out;
