@@ -254,6 +254,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d = calloc(1, sizeof(*d));
     if (!d)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (box)
+        signals_install(); /* a full file system says so by one */
     d->slot = take_slot(&d->index);
     if (d->slot)
         extend(&c, &mine, i->handle);
@@ -280,7 +282,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     if (d->slot) {
         d->slot->handle = (uint64_t)(uintptr_t)*out;
         d->slot->created_ns = box_now();
-        signals_install(); /* a full file system says so by one */
         marks_create(d, physical, c.get, c.imports);
     }
     publish(d);

@@ -25,8 +25,11 @@ static _Atomic uint32_t asked;
 /* Another thread's signal came first; this one would end the process under it. It may not have told the reader yet. */
 static void await_other(uint32_t wait_ms)
 {
-    uint32_t event = atomic_load(&box->event);
+    uint32_t event;
 
+    for (uint32_t ms = 0; !atomic_load(&box->event) && ms < wait_ms; ms++)
+        nanosleep(&(struct timespec){0, NSEC_PER_MSEC}, NULL);
+    event = atomic_load(&box->event);
     for (int i = 0; i < 10 && atomic_load(&box->event) == event; i++)
         nanosleep(&(struct timespec){0, 5 * NSEC_PER_MSEC}, NULL);
     box_await_collection(wait_ms);
