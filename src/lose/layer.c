@@ -23,14 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
-
 #include "base/check.h"
 #include "base/clock.h"
+#include "layer/layer.h"
 #include "lose/record.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define IDLE_WAIT_NS                                                                                         \
     (2 * NSEC_PER_SEC) /* for the real device, whose work may wait for a host that gives up now */
 #define STEP_NS (20 * NSEC_PER_MSEC)
@@ -43,8 +40,7 @@ enum state { ALIVE, HUNG, LOST };
     N(vkQueueSubmit2KHR) N(vkWaitSemaphoresKHR) N(vkGetSemaphoreCounterValueKHR) LOSE_CALLS(N)
 
 struct device {
-    struct device *next;
-    void *key;
+    struct layer_object object;
     VkDevice handle;
     struct lose_device *slot;
     _Atomic enum state state;
@@ -55,17 +51,7 @@ struct device {
 #undef NEXT_ROW
 };
 
-struct instance {
-    struct instance *next;
-    void *key;
-    VkInstance handle;
-    PFN_vkGetInstanceProcAddr get;
-    PFN_vkDestroyInstance destroy;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the lists */
-static struct device *devices;
-static struct instance *instances;
+static struct layer_table instances = LAYER_TABLE, devices = LAYER_TABLE;
 static struct lose_record *record;
 
 static uint64_t now(void)
@@ -76,32 +62,9 @@ static uint64_t now(void)
     return clock_now(&live);
 }
 
-/* Objects of one device, or instance, begin with the same pointer. */
-static void *key_of(const void *dispatchable)
-{
-    return *(void *const *)dispatchable;
-}
-
 static struct device *device_of(const void *dispatchable)
 {
-    struct device *d;
-
-    pthread_mutex_lock(&lock);
-    for (d = devices; d && d->key != key_of(dispatchable); d = d->next)
-        continue;
-    pthread_mutex_unlock(&lock);
-    return d;
-}
-
-static struct instance *instance_of(const void *dispatchable)
-{
-    struct instance *i;
-
-    pthread_mutex_lock(&lock);
-    for (i = instances; i && i->key != key_of(dispatchable); i = i->next)
-        continue;
-    pthread_mutex_unlock(&lock);
-    return i;
+    return layer_find(&devices, dispatchable);
 }
 
 static void open_record(void)
@@ -510,16 +473,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice devi
 
 /* ---- devices ------------------------------------------------------------- */
 
-static VkLayerDeviceCreateInfo *device_link(const VkDeviceCreateInfo *info)
-{
-    const VkLayerDeviceCreateInfo *i = info->pNext;
-
-    while (i &&
-           !(i->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO && i->function == VK_LAYER_LINK_INFO))
-        i = i->pNext;
-    return (VkLayerDeviceCreateInfo *)(uintptr_t)i; /* the loader's, made to be moved on */
-}
-
 static struct lose_device *take_slot(const char *name)
 {
     uint32_t n = record ? atomic_fetch_add(&record->devices, 1) : LOSE_DEVICES;
@@ -549,39 +502,29 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
                                                           const VkAllocationCallbacks *allocator,
                                                           VkDevice *out)
 {
-    struct instance *i = instance_of(physical);
-    VkLayerDeviceCreateInfo *link = device_link(info);
-    VkPhysicalDeviceProperties properties;
-    PFN_vkGetInstanceProcAddr get_instance;
+    const struct layer_instance *i = layer_find(&instances, physical);
     PFN_vkGetPhysicalDeviceProperties get_properties;
-    PFN_vkGetDeviceProcAddr get;
-    PFN_vkCreateDevice create;
+    VkPhysicalDeviceProperties properties;
     struct device *d;
+    bool preferred;
     VkResult r;
 
-    if (!i || !link || refused())
+    if (!i || refused())
         return VK_ERROR_INITIALIZATION_FAILED;
-    get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    create = (PFN_vkCreateDevice)get_instance(i->handle, "vkCreateDevice");
-    get_properties =
-        (PFN_vkGetPhysicalDeviceProperties)get_instance(i->handle, "vkGetPhysicalDeviceProperties");
-    if (!create || !get_properties)
+    get_properties = (PFN_vkGetPhysicalDeviceProperties)i->get(i->handle, "vkGetPhysicalDeviceProperties");
+    if (!get_properties)
         return VK_ERROR_INITIALIZATION_FAILED;
     d = calloc(1, sizeof(*d));
     if (!d)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    r = create(physical, info, allocator, out);
+    r = layer_create_device(i, physical, info, info, allocator, out, &d->get, &preferred);
     if (r != VK_SUCCESS) {
         free(d);
         return r;
     }
     d->handle = *out;
-    d->key = key_of(*out);
-    d->get = get;
     pthread_mutex_init(&d->queues, NULL);
-#define NEXT_ROW(name) d->name = (PFN_##name)get(*out, #name);
+#define NEXT_ROW(name) d->name = (PFN_##name)d->get(*out, #name);
     NEXT(NEXT_ROW)
 #undef NEXT_ROW
     /* A device of Vulkan 1.2 and older has these by their extensions' names. */
@@ -591,28 +534,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
         d->vkGetSemaphoreCounterValue ? d->vkGetSemaphoreCounterValue : d->vkGetSemaphoreCounterValueKHR;
     get_properties(physical, &properties);
     d->slot = take_slot(properties.deviceName);
-    pthread_mutex_lock(&lock);
-    d->next = devices;
-    devices = d;
-    pthread_mutex_unlock(&lock);
+    layer_put(&devices, &d->object, *out);
     return VK_SUCCESS;
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
                                                        const VkAllocationCallbacks *allocator)
 {
-    struct device *d = NULL;
+    struct device *d = device ? device_of(device) : NULL;
 
-    if (device == VK_NULL_HANDLE)
+    if (!d)
         return;
-    pthread_mutex_lock(&lock);
-    for (struct device **p = &devices; *p; p = &(*p)->next)
-        if ((*p)->key == key_of(device)) {
-            d = *p;
-            *p = d->next;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
+    layer_remove(&devices, &d->object);
     d->vkDestroyDevice(device, allocator);
     if (d->slot)
         first(&d->slot->destroyed_ns);
@@ -627,61 +560,19 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCrea
                                                             VkInstance *out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(uintptr_t)info->pNext;
-    PFN_vkGetInstanceProcAddr get;
-    PFN_vkCreateInstance create;
-    struct instance *i;
     VkResult r;
 
     pthread_once(&once, open_record);
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
-                     link->function == VK_LAYER_LINK_INFO))
-        link = (VkLayerInstanceCreateInfo *)(uintptr_t)link->pNext;
-    if (!link)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    create = (PFN_vkCreateInstance)get(VK_NULL_HANDLE, "vkCreateInstance");
-    i = calloc(1, sizeof(*i));
-    if (!create || !i) {
-        free(i);
-        return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
-    }
-    r = create(info, allocator, out);
-    if (r != VK_SUCCESS) {
-        free(i);
-        return r;
-    }
-    i->handle = *out;
-    i->key = key_of(*out);
-    i->get = get;
-    i->destroy = (PFN_vkDestroyInstance)get(*out, "vkDestroyInstance");
-    pthread_mutex_lock(&lock);
-    i->next = instances;
-    instances = i;
-    pthread_mutex_unlock(&lock);
-    if (record)
+    r = layer_create_instance(&instances, info, info, allocator, out);
+    if (r == VK_SUCCESS && record)
         atomic_fetch_add(&record->instances, 1);
-    return VK_SUCCESS;
+    return r;
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
                                                          const VkAllocationCallbacks *allocator)
 {
-    struct instance *i = NULL;
-
-    if (instance == VK_NULL_HANDLE)
-        return;
-    pthread_mutex_lock(&lock);
-    for (struct instance **p = &instances; *p; p = &(*p)->next)
-        if ((*p)->key == key_of(instance)) {
-            i = *p;
-            *p = i->next;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-    i->destroy(instance, allocator);
-    free(i);
+    layer_destroy_instance(&instances, instance, allocator);
 }
 
 /* ---- what the loader asks for -------------------------------------------- */
@@ -689,22 +580,9 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name);
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name);
 
-struct hook {
-    const char *name;
-    PFN_vkVoidFunction fn;
-};
-
-static PFN_vkVoidFunction find(const struct hook *hooks, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(hooks[i].name, name))
-            return hooks[i].fn;
-    return NULL;
-}
-
 static PFN_vkVoidFunction device_hook(const char *name)
 {
-    static const struct hook hooks[] = {
+    static const struct layer_hook hooks[] = {
         {"vkGetDeviceProcAddr", (PFN_vkVoidFunction)get_device_proc},
         {"vkDestroyDevice", (PFN_vkVoidFunction)hook_vkDestroyDevice},
         {"vkQueueSubmit2KHR", (PFN_vkVoidFunction)hook_vkQueueSubmit2},
@@ -713,9 +591,10 @@ static PFN_vkVoidFunction device_hook(const char *name)
 #define HOOK_ROW(name) {#name, (PFN_vkVoidFunction)hook_##name},
         LOSE_CALLS(HOOK_ROW)
 #undef HOOK_ROW
+            LAYER_HOOKS_END,
     };
 
-    return strcmp(name, "vkCreateDevice") ? find(hooks, sizeof(hooks) / sizeof(hooks[0]), name) : NULL;
+    return strcmp(name, "vkCreateDevice") ? layer_find_hook(hooks, name) : NULL;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
@@ -727,29 +606,19 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device,
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name)
 {
-    static const struct hook hooks[] = {
+    static const struct layer_hook hooks[] = {
         {"vkGetInstanceProcAddr", (PFN_vkVoidFunction)get_instance_proc},
-        {"vkCreateInstance", (PFN_vkVoidFunction)hook_vkCreateInstance},
-        {"vkDestroyInstance", (PFN_vkVoidFunction)hook_vkDestroyInstance},
-        {"vkCreateDevice", (PFN_vkVoidFunction)hook_vkCreateDevice},
+        LAYER_HOOK(vkCreateInstance),
+        LAYER_HOOK(vkDestroyInstance),
+        LAYER_HOOK(vkCreateDevice),
+        LAYER_HOOKS_END,
     };
-    PFN_vkVoidFunction hook = find(hooks, sizeof(hooks) / sizeof(hooks[0]), name), next;
-    struct instance *i = instance ? instance_of(instance) : NULL;
 
-    if (hook)
-        return hook;
-    next = i ? i->get(instance, name) : NULL;
-    hook = device_hook(name);
-    return next && hook ? hook : next;
+    return layer_instance_proc(&instances, instance, name, hooks, device_hook);
 }
 
-EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *n)
+LAYER_EXPORT VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *n)
 {
-    if (n->loaderLayerInterfaceVersion < 2)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    n->loaderLayerInterfaceVersion = 2;
-    n->pfnGetInstanceProcAddr = get_instance_proc;
-    n->pfnGetDeviceProcAddr = get_device_proc;
-    n->pfnGetPhysicalDeviceProcAddr = NULL;
-    return VK_SUCCESS;
+    return layer_negotiate(n, get_instance_proc, get_device_proc);
 }

@@ -16,7 +16,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/layer_env.h"
+#include "layer/env.h"
 
 #define POLL_NS  (5 * NSEC_PER_MSEC)
 #define GRACE_NS (3 * NSEC_PER_SEC) /* between SIGTERM and SIGKILL */

@@ -534,25 +534,27 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyCommandPool(VkDevice device, VkC
         d->next.vkDestroyCommandPool(device, pool, allocator);
 }
 
-const struct hook command_hooks[] = {
-    {"vkAllocateCommandBuffers", (PFN_vkVoidFunction)hook_vkAllocateCommandBuffers},
-    {"vkFreeCommandBuffers", (PFN_vkVoidFunction)hook_vkFreeCommandBuffers},
-    {"vkBeginCommandBuffer", (PFN_vkVoidFunction)hook_vkBeginCommandBuffer},
-    {"vkEndCommandBuffer", (PFN_vkVoidFunction)hook_vkEndCommandBuffer},
-    {"vkCreateCommandPool", (PFN_vkVoidFunction)hook_vkCreateCommandPool},
-    {"vkDestroyCommandPool", (PFN_vkVoidFunction)hook_vkDestroyCommandPool},
-    {NULL, NULL},
+const struct layer_hook command_hooks[] = {
+    LAYER_HOOK(vkAllocateCommandBuffers),
+    LAYER_HOOK(vkFreeCommandBuffers),
+    LAYER_HOOK(vkBeginCommandBuffer),
+    LAYER_HOOK(vkEndCommandBuffer),
+    LAYER_HOOK(vkCreateCommandPool),
+    LAYER_HOOK(vkDestroyCommandPool),
+    LAYER_HOOKS_END,
 };
 
 /* ---- what the reader cannot see by itself -------------------------------- */
 
-static void copy_device(struct device *d, void *ctx)
+static void copy_device(void *device)
 {
+    const struct device *d = device;
+
     if (d->slot && d->marks && d->slot->marks == VKBOX_MARKS_COPIED)
         memcpy(box->marks[d->index], d->marks, sizeof(box->marks[0]));
 }
 
 void commands_copy_marks(void)
 {
-    devices_each(copy_device, NULL);
+    devices_each(copy_device);
 }

@@ -1,94 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* layer.c: instances and devices, and what the loader asks for.
- *
- * A device is found by the first word of any of its objects. The table of them is read without a lock: an entry's key is
- * written last when the device is made, and taken away before it is gone.
- */
+/* layer.c: instances and devices, and what the loader asks for. */
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
 
 #include "vkbox/layer.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
-enum { FAST = 64 };
-
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* the lists; entries of `fast` are changed with it */
-static struct instance *instances;
-static struct device *devices;
-static struct {
-    void *_Atomic key;
-    struct device *device;
-} fast[FAST];
-
-/* Objects of one device, or instance, begin with the same pointer. */
-static void *key_of(const void *dispatchable)
-{
-    return *(void *const *)dispatchable;
-}
+static struct layer_table instances = LAYER_TABLE, devices = LAYER_TABLE;
 
 struct device *device_of(const void *dispatchable)
 {
-    void *key = key_of(dispatchable);
-    struct device *d;
-
-    for (uint32_t i = 0; i < FAST; i++)
-        if (atomic_load_explicit(&fast[i].key, memory_order_acquire) == key)
-            return fast[i].device;
-    pthread_mutex_lock(&lock);
-    for (d = devices; d && d->key != key; d = d->link)
-        continue;
-    pthread_mutex_unlock(&lock);
-    return d;
+    return layer_find(&devices, dispatchable);
 }
 
-void devices_each(void (*each)(struct device *d, void *ctx), void *ctx)
+void devices_each(void (*each)(void *device))
 {
-    pthread_mutex_lock(&lock);
-    for (struct device *d = devices; d; d = d->link)
-        each(d, ctx);
-    pthread_mutex_unlock(&lock);
-}
-
-static struct instance *instance_of(const void *dispatchable)
-{
-    struct instance *i;
-
-    pthread_mutex_lock(&lock);
-    for (i = instances; i && i->key != key_of(dispatchable); i = i->link)
-        continue;
-    pthread_mutex_unlock(&lock);
-    return i;
-}
-
-static void publish(struct device *d)
-{
-    pthread_mutex_lock(&lock);
-    d->link = devices;
-    devices = d;
-    for (uint32_t i = 0; i < FAST; i++)
-        if (!atomic_load(&fast[i].key)) {
-            fast[i].device = d;
-            atomic_store_explicit(&fast[i].key, d->key, memory_order_release);
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-}
-
-static void retract(struct device *d)
-{
-    pthread_mutex_lock(&lock);
-    for (struct device **p = &devices; *p; p = &(*p)->link)
-        if (*p == d) {
-            *p = d->link;
-            break;
-        }
-    for (uint32_t i = 0; i < FAST; i++)
-        if (atomic_load(&fast[i].key) == d->key)
-            atomic_store(&fast[i].key, NULL);
-    pthread_mutex_unlock(&lock);
+    layer_each(&devices, each);
 }
 
 /* ---- devices ------------------------------------------------------------- */
@@ -198,7 +125,8 @@ static void describe(struct device *d, VkPhysicalDevice physical, PFN_vkGetInsta
     snprintf(d->slot->driver_info, sizeof(d->slot->driver_info), "%.63s", driver.driverInfo);
 }
 
-static void load(struct next *next, VkDevice device, PFN_vkGetDeviceProcAddr get, const struct instance *i)
+static void load(struct next *next, VkDevice device, PFN_vkGetDeviceProcAddr get,
+                 const struct layer_instance *i)
 {
 #define ROW(name) next->name = (PFN_##name)get(device, #name);
     VKBOX_NEXT(ROW)
@@ -219,38 +147,21 @@ static void load(struct next *next, VkDevice device, PFN_vkGetDeviceProcAddr get
 #undef ROW
 }
 
-static VkLayerDeviceCreateInfo *device_link(const VkDeviceCreateInfo *info)
-{
-    const VkLayerDeviceCreateInfo *i = info->pNext;
-
-    while (i &&
-           !(i->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO && i->function == VK_LAYER_LINK_INFO))
-        i = i->pNext;
-    return (VkLayerDeviceCreateInfo *)(uintptr_t)i; /* the loader's, made to be moved on */
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physical,
                                                           const VkDeviceCreateInfo *info,
                                                           const VkAllocationCallbacks *allocator,
                                                           VkDevice *out)
 {
-    struct instance *i = instance_of(physical);
-    VkLayerDeviceCreateInfo *link = device_link(info);
-    VkLayerDeviceLink *before = link ? link->u.pLayerInfo : NULL;
+    struct layer_instance *i = layer_find(&instances, physical);
     struct creation c = {physical};
     VkDeviceCreateInfo mine = *info;
-    PFN_vkGetDeviceProcAddr get;
-    PFN_vkCreateDevice create;
     struct device *d;
+    bool mine_made;
     VkResult r;
 
-    if (!i || !link)
+    if (!i)
         return VK_ERROR_INITIALIZATION_FAILED;
-    c.get = before->pfnNextGetInstanceProcAddr;
-    get = before->pfnNextGetDeviceProcAddr;
-    create = (PFN_vkCreateDevice)c.get(i->handle, "vkCreateDevice");
-    if (!create)
-        return VK_ERROR_INITIALIZATION_FAILED;
+    c.get = i->get;
     d = calloc(1, sizeof(*d));
     if (!d)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -259,13 +170,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d->slot = take_slot(&d->index);
     if (d->slot)
         extend(&c, &mine, i->handle);
-    link->u.pLayerInfo = before->pNext;
-    r = create(physical, &mine, allocator, out);
-    if (r != VK_SUCCESS && c.names) { /* 1: what the program asked for decides */
-        link->u.pLayerInfo = before->pNext;
-        c.imports = false;
-        r = create(physical, info, allocator, out);
-    }
+    /* 1: what the program asked for decides. */
+    r = layer_create_device(i, physical, info, c.names ? &mine : info, allocator, out, &d->get, &mine_made);
     free(c.names);
     if (r != VK_SUCCESS) {
         if (d->slot)
@@ -274,42 +180,42 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
         return r;
     }
     d->handle = *out;
-    d->key = key_of(*out);
-    d->get = get;
     d->instance = i;
-    load(&d->next, *out, get, i);
+    load(&d->next, *out, d->get, i);
     describe(d, physical, c.get);
     if (d->slot) {
         d->slot->handle = (uint64_t)(uintptr_t)*out;
         d->slot->created_ns = box_now();
-        marks_create(d, physical, c.get, c.imports);
+        marks_create(d, physical, c.get, c.imports && mine_made);
     }
-    publish(d);
+    layer_put(&devices, &d->object, *out);
     return VK_SUCCESS;
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
                                                        const VkAllocationCallbacks *allocator)
 {
-    struct device *d;
+    struct device *d = device ? device_of(device) : NULL;
+    bool lost;
 
-    if (device == VK_NULL_HANDLE)
+    if (!d)
         return;
-    d = device_of(device);
-    retract(d);
+    lost = device_is_lost(d); /* while the slot is its own */
+    layer_remove(&devices, &d->object);
     commands_device_gone(d);
     passes_device_gone(d);
     objects_device_gone(d);
     queues_device_gone(d);
+    if (lost) /* it works on what would be freed */
+        d->instance->in_use = true;
+    else
+        marks_destroy(d);
     if (d->slot) {
         d->slot->destroyed_ns = box_now();
         atomic_store(&d->slot->state, VKBOX_GONE);
     }
-    if (device_is_lost(d)) { /* it works on what would be freed */
-        d->instance->leaked++;
+    if (lost)
         return;
-    }
-    marks_destroy(d);
     d->next.vkDestroyDevice(device, allocator);
     free(d);
 }
@@ -321,74 +227,24 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCrea
                                                             VkInstance *out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(uintptr_t)info->pNext;
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO};
     VkInstanceCreateInfo mine = *info;
-    VkLayerInstanceLink *before;
-    PFN_vkCreateInstance create;
-    struct instance *i;
-    VkResult r;
 
     pthread_once(&once, box_open);
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
-                     link->function == VK_LAYER_LINK_INFO))
-        link = (VkLayerInstanceCreateInfo *)(uintptr_t)link->pNext;
-    if (!link)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    before = link->u.pLayerInfo;
-    create = (PFN_vkCreateInstance)before->pfnNextGetInstanceProcAddr(VK_NULL_HANDLE, "vkCreateInstance");
-    i = calloc(1, sizeof(*i));
-    if (!create || !i) {
-        free(i);
-        return create ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
-    }
     /* Of a program of Vulkan 1.0 the marks need two extensions of the instance, which 1.1 has within. */
     if (info->pApplicationInfo)
         app = *info->pApplicationInfo;
-    if (box && app.apiVersion < VK_API_VERSION_1_1) {
-        app.apiVersion = VK_API_VERSION_1_1;
-        mine.pApplicationInfo = &app;
-    }
-    link->u.pLayerInfo = before->pNext;
-    r = create(&mine, allocator, out);
-    if (r != VK_SUCCESS && mine.pApplicationInfo == &app) {
-        link->u.pLayerInfo = before->pNext;
-        r = create(info, allocator, out);
-    }
-    if (r != VK_SUCCESS) {
-        free(i);
-        return r;
-    }
-    i->handle = *out;
-    i->key = key_of(*out);
-    i->get = before->pfnNextGetInstanceProcAddr;
-    i->destroy = (PFN_vkDestroyInstance)i->get(*out, "vkDestroyInstance");
-    pthread_mutex_lock(&lock);
-    i->link = instances;
-    instances = i;
-    pthread_mutex_unlock(&lock);
-    return VK_SUCCESS;
+    if (!box || app.apiVersion >= VK_API_VERSION_1_1)
+        return layer_create_instance(&instances, info, info, allocator, out);
+    app.apiVersion = VK_API_VERSION_1_1;
+    mine.pApplicationInfo = &app;
+    return layer_create_instance(&instances, info, &mine, allocator, out);
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
                                                          const VkAllocationCallbacks *allocator)
 {
-    struct instance *i = NULL;
-
-    if (instance == VK_NULL_HANDLE)
-        return;
-    pthread_mutex_lock(&lock);
-    for (struct instance **p = &instances; *p; p = &(*p)->link)
-        if ((*p)->key == key_of(instance)) {
-            i = *p;
-            *p = i->link;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-    if (i->leaked)
-        return;
-    i->destroy(instance, allocator);
-    free(i);
+    layer_destroy_instance(&instances, instance, allocator);
 }
 
 /* ---- what the loader asks for -------------------------------------------- */
@@ -396,34 +252,21 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name);
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name);
 
-static const struct hook device_hooks[] = {
+static const struct layer_hook device_hooks[] = {
     {"vkGetDeviceProcAddr", (PFN_vkVoidFunction)get_device_proc},
-    {"vkDestroyDevice", (PFN_vkVoidFunction)hook_vkDestroyDevice},
-    {NULL, NULL},
+    LAYER_HOOK(vkDestroyDevice),
+    LAYER_HOOKS_END,
 };
-
-static PFN_vkVoidFunction find(const struct hook *hooks, const char *name)
-{
-    for (; hooks->name; hooks++)
-        if (!strcmp(hooks->name, name))
-            return hooks->fn;
-    return NULL;
-}
 
 /* Those written by hand come before the generated ones. */
 static PFN_vkVoidFunction device_hook(const char *name)
 {
-    PFN_vkVoidFunction fn = find(device_hooks, name);
+    static const struct layer_hook *const lists[] = {queue_hooks, command_hooks, object_hooks, pass_hooks,
+                                                     generated_hooks};
+    PFN_vkVoidFunction fn = layer_find_hook(device_hooks, name);
 
-    if (!box)
-        return fn;
-    fn = fn ? fn : find(queue_hooks, name);
-    fn = fn ? fn : find(command_hooks, name);
-    fn = fn ? fn : find(object_hooks, name);
-    fn = fn ? fn : find(pass_hooks, name);
-    for (size_t i = 0; !fn && i < num_generated_hooks; i++)
-        if (!strcmp(generated_hooks[i].name, name))
-            fn = generated_hooks[i].fn;
+    for (size_t i = 0; box && !fn && i < sizeof(lists) / sizeof(lists[0]); i++)
+        fn = layer_find_hook(lists[i], name);
     return fn;
 }
 
@@ -436,30 +279,19 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device,
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name)
 {
-    static const struct hook hooks[] = {
+    static const struct layer_hook hooks[] = {
         {"vkGetInstanceProcAddr", (PFN_vkVoidFunction)get_instance_proc},
-        {"vkCreateInstance", (PFN_vkVoidFunction)hook_vkCreateInstance},
-        {"vkDestroyInstance", (PFN_vkVoidFunction)hook_vkDestroyInstance},
-        {"vkCreateDevice", (PFN_vkVoidFunction)hook_vkCreateDevice},
-        {NULL, NULL},
+        LAYER_HOOK(vkCreateInstance),
+        LAYER_HOOK(vkDestroyInstance),
+        LAYER_HOOK(vkCreateDevice),
+        LAYER_HOOKS_END,
     };
-    PFN_vkVoidFunction hook = find(hooks, name), next;
-    struct instance *i = instance ? instance_of(instance) : NULL;
 
-    if (hook)
-        return hook;
-    next = i ? i->get(instance, name) : NULL;
-    hook = next ? device_hook(name) : NULL;
-    return hook ? hook : next;
+    return layer_instance_proc(&instances, instance, name, hooks, device_hook);
 }
 
-EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *n)
+LAYER_EXPORT VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *n)
 {
-    if (n->loaderLayerInterfaceVersion < 2)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    n->loaderLayerInterfaceVersion = 2;
-    n->pfnGetInstanceProcAddr = get_instance_proc;
-    n->pfnGetDeviceProcAddr = get_device_proc;
-    n->pfnGetPhysicalDeviceProcAddr = NULL;
-    return VK_SUCCESS;
+    return layer_negotiate(n, get_instance_proc, get_device_proc);
 }

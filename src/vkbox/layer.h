@@ -17,11 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
-
 #include "base/clock.h"
 #include "base/map.h"
+#include "layer/layer.h"
 #include "vkbox/box.h"
 #include "vkbox/table.h"
 #include "vkbox_next.h"
@@ -32,25 +30,10 @@ struct next {
 #undef VKBOX_ROW
 };
 
-struct hook {
-    const char *name;
-    PFN_vkVoidFunction fn;
-};
-
-struct instance {
-    struct instance *link;
-    void *key;
-    VkInstance handle;
-    PFN_vkGetInstanceProcAddr get;
-    PFN_vkDestroyInstance destroy;
-    uint32_t leaked; /* devices that hang, and cannot be destroyed */
-};
-
 struct device {
-    struct device *link;
-    void *key;
+    struct layer_object object;
     VkDevice handle;
-    struct instance *instance;
+    struct layer_instance *instance;
     struct vkbox_device *slot; /* NULL: nothing is kept */
     uint32_t index;            /* of the slot */
     PFN_vkGetDeviceProcAddr get;
@@ -103,8 +86,7 @@ uint32_t box_thread(void);
 
 /* layer.c. Never NULL for a handle that the loader gave out. */
 struct device *device_of(const void *dispatchable);
-/* The next device that is alive, behind `d`, or the first one. For those who hold no call's device. */
-void devices_each(void (*each)(struct device *d, void *ctx), void *ctx);
+void devices_each(void (*each)(void *device));
 
 static inline bool device_is_lost(const struct device *d)
 {
@@ -156,6 +138,5 @@ void queues_device_gone(struct device *d);
 void signals_install(void);
 
 /* Each file's hooks end with a row without a name. */
-extern const struct hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[];
-extern const struct hook generated_hooks[];
-extern const size_t num_generated_hooks;
+extern const struct layer_hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[];
+extern const struct layer_hook generated_hooks[];

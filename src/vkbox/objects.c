@@ -349,14 +349,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkImportSemaphoreFdKHR(VkDevice devic
     {                                                                                                        \
 #name #tag, (PFN_vkVoidFunction)hook_##name                                                          \
     }
-const struct hook object_hooks[] = {ROW(vkSetDebugUtilsObjectNameEXT),
-                                    ROW(vkBindBufferMemory),
-                                    ROW(vkBindBufferMemory2),
-                                    ALIAS(vkBindBufferMemory2, KHR),
-                                    ROW(vkBindImageMemory),
-                                    ROW(vkImportSemaphoreFdKHR),
-                                    ROW(vkMapMemory),
-                                    ROW(vkGetBufferDeviceAddress),
-                                    ALIAS(vkGetBufferDeviceAddress, KHR),
-                                    ALIAS(vkGetBufferDeviceAddress, EXT),
-                                    {NULL, NULL}};
+const struct layer_hook object_hooks[] = {LAYER_HOOK(vkSetDebugUtilsObjectNameEXT),
+                                          LAYER_HOOK(vkBindBufferMemory),
+                                          LAYER_HOOK(vkBindBufferMemory2),
+                                          LAYER_ALIAS(vkBindBufferMemory2, KHR),
+                                          LAYER_HOOK(vkBindImageMemory),
+                                          LAYER_HOOK(vkImportSemaphoreFdKHR),
+                                          LAYER_HOOK(vkMapMemory),
+                                          LAYER_HOOK(vkGetBufferDeviceAddress),
+                                          LAYER_ALIAS(vkGetBufferDeviceAddress, KHR),
+                                          LAYER_ALIAS(vkGetBufferDeviceAddress, EXT),
+                                          LAYER_HOOKS_END};

@@ -200,12 +200,12 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyRenderPass(VkDevice device, VkRe
         d->next.vkDestroyRenderPass(device, pass, allocator);
 }
 
-const struct hook pass_hooks[] = {
-    {"vkCreateRenderPass", (PFN_vkVoidFunction)hook_vkCreateRenderPass},
-    {"vkCreateRenderPass2", (PFN_vkVoidFunction)hook_vkCreateRenderPass2},
-    {"vkCreateRenderPass2KHR", (PFN_vkVoidFunction)hook_vkCreateRenderPass2},
-    {"vkDestroyRenderPass", (PFN_vkVoidFunction)hook_vkDestroyRenderPass},
-    {NULL, NULL},
+const struct layer_hook pass_hooks[] = {
+    LAYER_HOOK(vkCreateRenderPass),
+    LAYER_HOOK(vkCreateRenderPass2),
+    LAYER_ALIAS(vkCreateRenderPass2, KHR),
+    LAYER_HOOK(vkDestroyRenderPass),
+    LAYER_HOOKS_END,
 };
 
 /* ---- beginning ----------------------------------------------------------- */

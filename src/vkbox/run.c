@@ -28,7 +28,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/layer_env.h"
+#include "layer/env.h"
 #include "vkbox/judge.h"
 #include "vkbox/place.h"
 

@@ -469,11 +469,11 @@ def main():
     (out / 'vkbox_next.h').write_text('\n'.join(nxt))
 
     src = [lic, '#include "vkbox/layer.h"', '#include "vkbox/encode.h"', ''] + hooks
-    src += ['const struct hook generated_hooks[] = {']
+    src += ['const struct layer_hook generated_hooks[] = {']
     for n in commands + objects:
         for name in [n] + [a for a in reg.command_aliases.get(n, []) if a in reg.used]:
             src.append(f'    {{"{name}", (PFN_vkVoidFunction)hook_{n}}},')
-    src += ['};', 'const size_t num_generated_hooks = sizeof(generated_hooks) / sizeof(generated_hooks[0]);', '']
+    src += ['    LAYER_HOOKS_END,', '};', '']
     (out / 'vkbox_hooks.c').write_text('\n'.join(src))
 
 

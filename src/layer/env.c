@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/layer_env.h"
+#include "layer/env.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

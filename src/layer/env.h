@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layer_env.h: the environment of a program that runs with a Vulkan layer of ours. */
+/* env.h: the environment of a program that runs with a Vulkan layer of ours. */
 #pragma once
 
 struct layer_env {

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* layer.h: what every Vulkan layer here does in the same way: it finds its own struct by a handle, goes on to the next layer
+ * where instances and devices are made, and answers the loader.
+ *
+ * Objects of one device, or instance, begin with the same pointer: the key. The first keys of a table are read without a
+ * lock: one is written last when its device is made, and taken away before the device is gone.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#define LAYER_EXPORT __attribute__((visibility("default")))
+
+/* The first member of what is in a table. */
+struct layer_object {
+    struct layer_object *next;
+    void *key;
+};
+
+enum { LAYER_FAST = 64 };
+
+struct layer_table {
+    pthread_mutex_t lock;
+    struct layer_object *first;
+    struct {
+        void *_Atomic key;
+        struct layer_object *object;
+    } fast[LAYER_FAST];
+};
+
+#define LAYER_TABLE                                                                                          \
+    {                                                                                                        \
+        .lock = PTHREAD_MUTEX_INITIALIZER                                                                    \
+    }
+
+void layer_put(struct layer_table *t, struct layer_object *o, const void *dispatchable);
+void *layer_find(struct layer_table *t, const void *dispatchable); /* NULL: none */
+void layer_remove(struct layer_table *t, struct layer_object *o);
+/* The first LAYER_FAST. Takes no lock: safe in a signal handler. */
+void layer_each(struct layer_table *t, void (*each)(void *object));
+
+struct layer_instance {
+    struct layer_object object;
+    VkInstance handle;
+    PFN_vkGetInstanceProcAddr get; /* of the next layer */
+    PFN_vkDestroyInstance destroy;
+    bool in_use; /* a device of it cannot be destroyed: neither can it */
+};
+
+/* Makes the instance at the next layer by `preferred`, or by `info` if that is refused; both may be the same. */
+VkResult layer_create_instance(struct layer_table *t, const VkInstanceCreateInfo *info,
+                               const VkInstanceCreateInfo *preferred, const VkAllocationCallbacks *allocator,
+                               VkInstance *out);
+void layer_destroy_instance(struct layer_table *t, VkInstance instance,
+                            const VkAllocationCallbacks *allocator);
+
+/* The same of a device; `*by_preferred` says which of the two it was. `*get` is the next layer's. */
+VkResult layer_create_device(const struct layer_instance *i, VkPhysicalDevice physical,
+                             const VkDeviceCreateInfo *info, const VkDeviceCreateInfo *preferred,
+                             const VkAllocationCallbacks *allocator, VkDevice *out,
+                             PFN_vkGetDeviceProcAddr *get, bool *by_preferred);
+
+struct layer_hook {
+    const char *name; /* NULL ends a list */
+    PFN_vkVoidFunction fn;
+};
+
+#define LAYER_HOOK(name)                                                                                     \
+    {                                                                                                        \
+#name, (PFN_vkVoidFunction)hook_##name                                                               \
+    }
+/* An older name of the same function. */
+#define LAYER_ALIAS(name, tag)                                                                               \
+    {                                                                                                        \
+#name #tag, (PFN_vkVoidFunction)hook_##name                                                          \
+    }
+#define LAYER_HOOKS_END                                                                                      \
+    {                                                                                                        \
+        NULL, NULL                                                                                           \
+    }
+
+PFN_vkVoidFunction layer_find_hook(const struct layer_hook *hooks, const char *name);
+
+/* vkGetInstanceProcAddr: `own` are of instances, `device_hook` finds those of devices. What the next layer has not, is not
+ * there with this one either. */
+PFN_vkVoidFunction layer_instance_proc(struct layer_table *t, VkInstance instance, const char *name,
+                                       const struct layer_hook *own,
+                                       PFN_vkVoidFunction (*device_hook)(const char *name));
+
+VkResult layer_negotiate(VkNegotiateLayerInterface *n, PFN_vkGetInstanceProcAddr instance,
+                         PFN_vkGetDeviceProcAddr device);
