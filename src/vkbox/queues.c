@@ -439,22 +439,50 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice devi
     DEVICE_CALL(vkGetSwapchainStatusKHR, swapchain);
 }
 
+struct shown {
+    VkSwapchainKHR swapchain;
+    uint64_t id;
+};
+
+static VkResult poll_present(struct device *d, void *args, uint64_t ns)
+{
+    const struct shown *s = args;
+
+    return d->next.vkWaitForPresentKHR(d->handle, s->swapchain, s->id, ns);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForPresentKHR(VkDevice device, VkSwapchainKHR swapchain,
+                                                               uint64_t id, uint64_t timeout)
+{
+    struct shown s = {swapchain, id};
+
+    return wait_steps(device_of(device), VKBOX_CALL_vkWaitForPresentKHR, timeout, poll_present, &s);
+}
+
+/* A wait for results is made of questions: the driver would not come back from one for what a hung device has not run. */
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetQueryPoolResults(VkDevice device, VkQueryPool pool,
                                                                  uint32_t from, uint32_t count, size_t size,
                                                                  void *data, VkDeviceSize stride,
                                                                  VkQueryResultFlags flags)
 {
-    DEVICE_CALL(vkGetQueryPoolResults, pool, from, count, size, data, stride, flags);
+    const struct timespec step = {0, 50000};
+    struct device *d = device_of(device);
+    bool waits = d->slot && flags & VK_QUERY_RESULT_WAIT_BIT;
+    VkResult r;
+
+    if (waits)
+        flags &= ~(VkQueryResultFlags)VK_QUERY_RESULT_WAIT_BIT;
+    for (;;) {
+        if (device_is_lost(d))
+            return VK_ERROR_DEVICE_LOST;
+        r = d->next.vkGetQueryPoolResults(device, pool, from, count, size, data, stride, flags);
+        if (r != VK_NOT_READY || !waits)
+            return note_result(d, VKBOX_CALL_vkGetQueryPoolResults, r);
+        commands_copy_marks();
+        nanosleep(&step, NULL);
+    }
 }
 
-#define ROW(name)                                                                                            \
-    {                                                                                                        \
-#name, (PFN_vkVoidFunction)hook_##name                                                               \
-    }
-#define ALIAS(name, tag)                                                                                     \
-    {                                                                                                        \
-#name #tag, (PFN_vkVoidFunction)hook_##name                                                          \
-    }
 const struct layer_hook queue_hooks[] = {LAYER_HOOK(vkGetDeviceQueue),
                                          LAYER_HOOK(vkGetDeviceQueue2),
                                          LAYER_HOOK(vkQueueSubmit),
@@ -474,5 +502,6 @@ const struct layer_hook queue_hooks[] = {LAYER_HOOK(vkGetDeviceQueue),
                                          LAYER_ALIAS(vkGetSemaphoreCounterValue, KHR),
                                          LAYER_HOOK(vkGetEventStatus),
                                          LAYER_HOOK(vkGetSwapchainStatusKHR),
+                                         LAYER_HOOK(vkWaitForPresentKHR),
                                          LAYER_HOOK(vkGetQueryPoolResults),
                                          LAYER_HOOKS_END};

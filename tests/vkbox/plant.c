@@ -4,7 +4,9 @@
  *   plant [--frames N] [--draws N] [--at N] [--groups N] [--recover] KIND
  *
  * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
- * handled (a fault that its handler mends), fault-handled, sleep. In the third frame
+ * handled (a fault that its handler mends), fault-handled, sleep, event (a wait for one that nobody sets), twice (a command buffer that
+ * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
+ * loops), escape (names that a terminal obeys), fork (a child that crashes). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
  * for more than 20 s ends by an alarm.
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
@@ -64,6 +67,12 @@ struct push {
 static int is(const char *kind)
 {
     return !strcmp(opt.kind, kind);
+}
+
+/* The dispatch does not end. */
+static int loops(void)
+{
+    return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape");
 }
 
 static void check(VkResult r, const char *what)
@@ -291,7 +300,8 @@ static void make_pipelines(void)
     compute.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     compute.stage.module = module(work_comp, sizeof(work_comp));
     CHECK(vkCreateComputePipelines(v.device, VK_NULL_HANDLE, 1, &compute, NULL, &v.compute));
-    name(VK_OBJECT_TYPE_PIPELINE, (uint64_t)v.compute, "simulate");
+    name(VK_OBJECT_TYPE_PIPELINE, (uint64_t)v.compute,
+         is("escape") ? "\033]0;title\007simulate" : "simulate");
     vkDestroyShaderModule(v.device, stages[0].module, NULL);
     vkDestroyShaderModule(v.device, stages[1].module, NULL);
     vkDestroyShaderModule(v.device, compute.stage.module, NULL);
@@ -370,7 +380,7 @@ static void set_push(VkCommandBuffer cb, int bad, int graphics)
 {
     struct push p = {0, 4, 0};
 
-    if (bad && !graphics && (is("loop-compute") || is("slow")))
+    if (bad && !graphics && (loops() || is("slow")))
         p.limit = 0;
     if (bad && !graphics && (is("fault") || is("fault-handled") || is("freed")))
         p.address = bad_address();
@@ -384,12 +394,24 @@ static void set_push(VkCommandBuffer cb, int bad, int graphics)
 /* llvmpipe ends each invocation after 65 535 rounds: what does not end is many of them. */
 static uint32_t groups(int bad)
 {
-    return bad && is("loop-compute") ? 65535 : bad && is("slow") ? opt.groups : 4;
+    return bad && loops() ? 65535 : bad && is("slow") ? opt.groups : 4;
+}
+
+static void wait_for_event(VkCommandBuffer cb)
+{
+    VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    VkEvent event;
+
+    CHECK(vkCreateEvent(v.device, &info, NULL, &event));
+    vkCmdWaitEvents(cb, 1, &event, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0,
+                    NULL, 0, NULL);
 }
 
 static void record(VkCommandBuffer cb, int bad)
 {
-    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      .flags =
+                                          is("twice") ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0};
     VkClearValue clear = {0};
     VkRenderPassBeginInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
                                   .renderPass = v.pass,
@@ -405,6 +427,8 @@ static void record(VkCommandBuffer cb, int bad)
     vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);
     for (uint32_t i = 1; i <= opt.draws; i++) {
         set_push(cb, bad && i == opt.at, 0);
+        if (bad && i == opt.at && is("event"))
+            wait_for_event(cb);
         vkCmdDispatch(cb, groups(bad && i == opt.at), 1, 1);
     }
     label(cb, NULL);
@@ -420,6 +444,40 @@ static void record(VkCommandBuffer cb, int bad)
     label(cb, NULL);
     label(cb, NULL);
     CHECK(vkEndCommandBuffer(cb));
+}
+
+/* The first device is left at work; what follows is the second's. */
+static void submit_on_another_device(VkSubmitInfo *submit)
+{
+    CHECK(vkQueueSubmit(v.queue, 1, submit, VK_NULL_HANDLE));
+    make_device();
+    record(v.cb[0], 0);
+    submit->pCommandBuffers = v.cb;
+}
+
+static void submit_behind(const VkSubmitInfo *first)
+{
+    enum { MANY = 5000 };
+    static VkCommandBuffer cbs[MANY];
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = v.pool,
+                                        .commandBufferCount = MANY};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1};
+
+    CHECK(vkQueueSubmit(v.queue, 1, first, VK_NULL_HANDLE));
+    CHECK(vkAllocateCommandBuffers(v.device, &info, cbs));
+    for (int i = 0; i < MANY; i++) {
+        CHECK(vkBeginCommandBuffer(cbs[i], &begin));
+        vkCmdBindPipeline(cbs[i], VK_PIPELINE_BIND_POINT_COMPUTE, v.compute);
+        vkCmdBindDescriptorSets(cbs[i], VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);
+        set_push(cbs[i], 0, 0);
+        vkCmdDispatch(cbs[i], 1, 1, 1);
+        CHECK(vkEndCommandBuffer(cbs[i]));
+        submit.pCommandBuffers = &cbs[i];
+        CHECK(vkQueueSubmit(v.queue, 1, &submit, VK_NULL_HANDLE));
+    }
+    record(v.cb[1], 0);
 }
 
 static VkResult frame(uint32_t n, int bad)
@@ -438,6 +496,14 @@ static VkResult frame(uint32_t n, int bad)
         submit.waitSemaphoreCount = 1;
         submit.pWaitSemaphores = &semaphore;
         submit.pWaitDstStageMask = &stage;
+    }
+    for (int i = 0; bad && is("twice") && i < 2; i++)
+        CHECK(vkQueueSubmit(v.queue, 1, &submit, VK_NULL_HANDLE));
+    if (bad && is("two"))
+        submit_on_another_device(&submit);
+    if (bad && is("many")) {
+        submit_behind(&submit);
+        submit.pCommandBuffers = &v.cb[1];
     }
     r = vkQueueSubmit(v.queue, 1, &submit, v.fence);
     if (r == VK_SUCCESS)
@@ -461,6 +527,17 @@ static void raise_fault(void)
 {
     if (!sigsetjmp(mended, 1))
         *(volatile int *)(uintptr_t)opt.at = 1;
+}
+
+static void crash_in_a_child(void)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (!pid)
+        *(volatile int *)(uintptr_t)opt.at = 1;
+    waitpid(pid, &status, 0);
+    printf("the child got signal %d\n", WTERMSIG(status));
 }
 
 /* A sum over the image that the last frame left. */
@@ -510,8 +587,6 @@ int main(int argc, char **argv)
         signal(SIGSEGV, on_fault);
     alarm(20);
     for (uint32_t n = 0; n < opt.again; n++) {
-        if (is("handled") || is("fault-handled"))
-            signal(SIGSEGV, on_fault);
         make_instance();
         make_device();
         destroy_device();
@@ -538,6 +613,8 @@ int main(int argc, char **argv)
             raise_fault();
         if (n == BAD_FRAME && is("stale"))
             vkResetCommandPool(v.device, (VkCommandPool)0x1000, 0);
+        if (n == BAD_FRAME && is("fork"))
+            crash_in_a_child();
         if (n == BAD_FRAME && is("wild"))
             *(volatile int *)(uintptr_t)opt.at = 1;
         if (n == BAD_FRAME && is("sleep")) {

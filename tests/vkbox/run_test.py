@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """run_test.py AEROGPU PLANT LAYERS: aerogpu run over a program that does one thing wrong: the verdict, the dump, the exit code."""
-import glob, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import glob, os, random, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 aerogpu, plant, layers = sys.argv[1:4]
 tests = []
@@ -129,6 +129,45 @@ def what_a_program_handles_is_its_own():
     assert not dumps and '5 frames' in p.stdout, p
     _, db, f = crash('fault-handled', True, code=42)
     assert f['cause'] == 'page fault' and draw_of(db, f)[0] == DISPATCH, f
+
+
+@case
+def a_wait_for_an_event_is_named():
+    _, db, f = crash('event', True, code=5)
+    assert f['cause'] == 'hang' and draw_of(db, f)['text'].startswith('vkCmdWaitEvents('), (f, tuple(draw_of(db, f)))
+
+
+@case
+def what_could_be_several_is_not_certain():
+    for kind in ('twice', 'two'):
+        _, db, f = crash(kind, True, code=5)
+        assert (f['cause'], f['sure_command']) == ('hang', 'suggested') and 'which' in f['unseen'], (kind, f)
+        assert draw_of(db, f)[0] == DISPATCH, (kind, tuple(draw_of(db, f)))
+
+
+@case
+def a_hang_with_thousands_behind_it_is_seen():
+    _, db, f = crash('many', True, code=5)
+    assert (f['cause'], f['sure_command']) == ('hang', 'proven') and draw_of(db, f)[0] == DISPATCH, f
+
+
+@case
+def names_do_not_reach_the_terminal():
+    p, _, _ = crash('escape', True, code=5)
+    assert '?]0;title?simulate' in p.stderr and '\x1b' not in p.stderr and '\x07' not in p.stderr, p.stderr
+
+
+@case
+def a_child_that_crashes_is_no_affair_of_the_box():
+    p, dumps = run('fork')
+    assert 'the child got signal 11' in p.stdout and '5 frames' in p.stdout and not dumps, p
+
+
+@case
+def a_limit_on_files_is_no_signal():
+    p = subprocess.run([aerogpu, 'run', '--', plant, 'fine'], capture_output=True, text=True, timeout=60,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+    assert p.returncode == 0 and '5 frames' in p.stdout, p
 
 
 @case
