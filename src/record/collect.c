@@ -177,18 +177,22 @@ static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dea
 {
     struct shm_chunk *c = &s->chunks[i];
     uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
+    const uint32_t kind = c->kind; /* read once: the program may still write */
     struct block b = {
-        .kind = (uint8_t)c->kind, .stream = (uint16_t)c->thread, .first = c->first_seq, .frame = c->frame};
+        .kind = (uint8_t)kind, .stream = (uint16_t)c->thread, .first = c->first_seq, .frame = c->frame};
 
-    if (dead && c->kind == TRC_CALLS && partial > committed) {
+    if (dead && kind == TRC_CALLS && partial > committed) {
         size = partial;
         b.flags |= TRC_PARTIAL;
     }
     if (size > TRC_CHUNK + SHM_SLACK)
         return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i,
                          size);
-    if (!size || (c->frame > p->last_frame && c->kind == TRC_CALLS))
+    if (!size || (b.frame > p->last_frame && kind == TRC_CALLS))
         return 0;
+    if (kind != TRC_CALLS && kind != TRC_BLOBS) /* the container has kinds of its own */
+        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u is of kind %u", i,
+                         kind);
     r->blocks++;
     return trc_writer_block(w, &b, shm_data(s, i), size, e);
 }

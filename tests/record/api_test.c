@@ -172,8 +172,21 @@ static int threads(void)
     return 0;
 }
 
+/* A program that writes over what it shares: a chunk's kind becomes another. */
+static int destroying(uint32_t kind)
+{
+    int r = drawing("plain");
+
+    for (uint32_t i = 0; i < rec_shm->num_chunks; i++)
+        if (rec_shm->chunks[i].state != SHM_FREE)
+            rec_shm->chunks[i].kind = kind;
+    return r;
+}
+
 static int program(const char *kind)
 {
+    if (!strncmp(kind, "kind ", 5))
+        return destroying((uint32_t)strtoul(kind + 5, NULL, 10));
     if (!strcmp(kind, "threads"))
         return threads();
     return drawing(kind);
@@ -485,6 +498,35 @@ TEST(a_file_is_written_by_one)
     assert_non_null(strstr(e.text, "plain: another recording is being written to it"));
     close(fd);
     trc_close(reopen(path));
+}
+
+/* Kinds that there are not, the container's own, and one that would be another in eight bits: none gets into the file. */
+TEST(a_chunk_of_no_kind_is_refused)
+{
+    static const char *const kinds[] = {"kind 0", "kind 3", "kind 255", "kind 257"};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        char path[100];
+        struct collect_params p = {.api = &toy_api,
+                                   .output = path,
+                                   .argv = (char *[]){(char[]){"/proc/self/exe"}, (char[]){"--program"},
+                                                      (char *)(uintptr_t)kinds[i], NULL},
+                                   .dirty_method = DIRTY_HASH,
+                                   .last_frame = UINT32_MAX};
+        struct collect_result r;
+        struct error e = {0};
+        struct trc *t;
+
+        snprintf(path, sizeof(path), "%s/%s", dir, kinds[i]);
+        assert_int_equal(collect_run(&p, &r, &e), -EBADMSG);
+        assert_non_null(strstr(e.text, "the program destroyed the shared memory"));
+        assert_non_null(strstr(e.text, kinds[i]));
+        t = reopen(path);
+        assert_string_equal(trc_cut(t), "");
+        for (uint32_t k = 0; k < trc_num_blocks(t); k++)
+            assert_int_equal(trc_block(t, k)->kind, TRC_BLOBS);
+        trc_close(t);
+    }
 }
 
 /* Without room in /dev/shm the memory is elsewhere; without any, that is said before the program runs. */
