@@ -115,7 +115,7 @@ static bool load_index(struct blocks *b, uint64_t begin)
     b->num = (uint32_t)(h.raw / sizeof(*b->list));
     b->features = h.first;
     if (!ZSTD_isError(n) && n == h.raw && covers(b, begin, at))
-        return b->indexed = true;
+        return true;
     free(b->list);
     b->list = NULL;
     b->num = 0;

@@ -73,7 +73,7 @@ struct blocks_params {
 struct blocks {
     const uint8_t *map;
     size_t size;
-    bool mapped, indexed;
+    bool mapped;
     uint64_t schema;
     uint64_t features; /* what the writer said at the end; 0: nobody knows */
     const char *meta;  /* in the file: not terminated */

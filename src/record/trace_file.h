@@ -62,7 +62,6 @@ void trc_close(struct trc *t);
 
 const struct api *trc_api(const struct trc *t);
 const char *trc_meta(const struct trc *t);
-bool trc_has_index(const struct trc *t);
 /* enum trc_features, as far as the file's end is there to say it. */
 uint64_t trc_features(const struct trc *t);
 uint32_t trc_num_blocks(const struct trc *t);

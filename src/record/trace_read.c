@@ -229,11 +229,6 @@ const char *trc_meta(const struct trc *t)
     return t->meta;
 }
 
-bool trc_has_index(const struct trc *t)
-{
-    return t->blocks.indexed;
-}
-
 uint64_t trc_features(const struct trc *t)
 {
     return t->blocks.features;

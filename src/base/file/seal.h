@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* seal.h: checksums of the tables of an SQLite database, in a table of its own: checksum(name, rows, hash, marks).
  *
- *     seal_begin(&s);  seal_int(&s, 7);  seal_text(&s, "seven", 5);  seal_row(&s);  …  seal_end(&s, db, "numbers");
+ *     seal_begin(&s);  seal_int(&s, 7);  seal_bytes(&s, SQLITE_TEXT, "seven", 5);  seal_row(&s);  …  seal_end(&s, db, "numbers");
  *
  * while the rows are written, or seal_table(db, "numbers") when they stand there already. seal_check() says of each table
  * whether it is what it was.
