@@ -130,7 +130,7 @@ static const char *const meta_keys[][2] = {
 static void causes_markdown(struct strbuf *out)
 {
     static const char *const kinds[] = {"nothing crashed", "the device's work crashed",
-                                        "from outside: no command is to blame",
+                                        "from outside: not blamed on a command",
                                         "the device refused it, and says why"};
 
     strbuf_puts(out, "\n| cause | what it is | status of the device |\n|---|---|---|\n");

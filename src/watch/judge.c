@@ -598,7 +598,7 @@ static void outside_text(char out[300], const struct snapshot *sn, enum bb_cause
                                                            : "stopped by a signal");
         break;
     case BB_CAUSE_STARVED:
-        snprintf(out, 300, "The executor was hardly let run by the host, and may be slow, not hung");
+        snprintf(out, 300, "The executor was hardly let run by the host: its work may be slow, or hang");
         break;
     case BB_CAUSE_HOST_MEMORY:
         snprintf(
@@ -650,7 +650,8 @@ static void judge(const struct snapshot *sn, const struct retained *k, struct wa
     if (bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE) {
         snprintf(who, sizeof(who), "%.190s", c->candidates ? c->text : "");
         outside_text(why, sn, c->cause);
-        snprintf(c->text, sizeof(c->text), "%s: no command is to blame%s%s", why, who[0] ? ". " : "", who);
+        snprintf(c->text, sizeof(c->text), "%s%s%s%s", why,
+                 c->cause == BB_CAUSE_STARVED ? "" : ": no command is to blame", who[0] ? ". " : "", who);
     }
 }
 

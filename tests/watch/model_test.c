@@ -15,6 +15,7 @@
 #include "temp_dir.h"
 #include "watch/items.h"
 #include "watch/model.h"
+#include "watch/priv.h"
 #include "watch/watch.h"
 
 /* Applies the stream that was built, in context `id`. */
@@ -170,6 +171,44 @@ TEST(a_context_ends)
     assert_string_equal(c->path, "");
     watch_model_finish(&m);
     abi_builder_finish(&b);
+}
+
+/* ---- work without progress ----------------------------------------------- */
+
+/* What is proven is said as such, and what is not, is not: a hang on a busy host looks like work that is only slow. */
+TEST(a_starved_executor_acquits_nobody)
+{
+    static const struct {
+        bool starved;
+        enum watch_stop stop;
+        enum bb_cause cause;
+        enum bb_sure why;
+        bool acquits;
+    } cases[] = {
+        {false, WATCH_STOP_NONE, BB_CAUSE_HANG, BB_SURE_SUGGESTED, false},
+        {true, WATCH_STOP_NONE, BB_CAUSE_STARVED, BB_SURE_SUGGESTED, false},
+        {true, WATCH_STOP_SIGNAL, BB_CAUSE_STOPPED, BB_SURE_PROVEN, true},
+    };
+    struct retained work = {.id = 7, .state = RETAINED_QUEUED};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct snapshot *sn = calloc(1, sizeof(*sn));
+        struct watch_crash c;
+
+        assert_non_null(sn);
+        sn->items = &work;
+        sn->num_items = 1;
+        watch_set_hung(sn, &(struct watch_hang){.seconds = 3,
+                                                .starved = cases[i].starved,
+                                                .stopped = {.stop = cases[i].stop}});
+        watch_judge(sn, &c);
+        assert_int_equal(c.cause, cases[i].cause);
+        assert_int_equal(c.why, cases[i].why);
+        assert_int_equal(c.submission, 7);
+        assert_false(c.certain);
+        assert_int_equal(!!strstr(c.text, "no command is to blame"), cases[i].acquits);
+        free(sn);
+    }
 }
 
 /* ---- no memory ----------------------------------------------------------- */
