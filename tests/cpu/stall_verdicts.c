@@ -290,7 +290,8 @@ enum plant {
 };
 
 static const struct plant_kind plants[PLANTS] = {
-    [LIVE_RT_HOG] = {"live: a real-time hog on the chain's CPU", CPU_VERDICT_CPU_STARVED, "preempted"},
+    [LIVE_RT_HOG] = {"live: a real-time hog on the chain's CPU", CPU_VERDICT_CPU_STARVED,
+                     "preempted or throttled"},
     [LIVE_SIGSTOP] = {"live: SIGSTOP of the waiting thread", CPU_VERDICT_FROZEN, "stopped by a signal"},
     [LIVE_THROTTLE] = {"live: the worker throttled as by cpulimit", CPU_VERDICT_CPU_STARVED,
                        "throttled by stop signals"},

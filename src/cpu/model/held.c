@@ -193,8 +193,12 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
                   th ? rel(m, th->times.longest_at[CPU_THREAD_RUNNABLE]) : 0);
         if (th)
             say_hogs(m, th);
+        if (!th || th->nobody_ns * 2 <= ns)
+            maker_say(m, CPU_UNSEEN,
+                      "whether others were before it, or a limit on its processor time held it back as well");
         return maker_decide(m, CPU_VERDICT_CPU_STARVED, sure,
-                            th && th->nobody_ns * 2 > ns ? "throttled while its CPU was idle" : "preempted");
+                            th && th->nobody_ns * 2 > ns ? "throttled while its CPU was idle"
+                                                         : "preempted or throttled");
     case HELD_STOPPED:
         maker_say(m, CPU_CERTAIN,
                   "%s/%d was stopped by a signal for %s, in %u stops, the longest %s at %+.3f ms", who, tid,

@@ -54,7 +54,8 @@ enum cpu_certainty {
 struct cpu_verdict {
     enum cpu_verdict_kind kind;
     enum cpu_certainty certainty; /* of the kind; UNSEEN for UNKNOWN */
-    char reason[64]; /* finer than the kind: "preempted", "stopped by a signal", "timer late", ... */
+    char reason
+        [64]; /* finer than the kind: "preempted or throttled", "stopped by a signal", "timer late", ... */
     uint64_t submit_ns, timeout_ns;
     uint32_t num_lines;
     char lines[CPU_EVIDENCE][240];
