@@ -39,13 +39,17 @@ fail:
     return r;
 }
 
-/* What the Vulkan loader, its drivers, sanitizers and this program read. The rest of a service's environment may hold what a
- * client that takes the executor over is not to see. */
+/* What this program, the Vulkan loader, sanitizers, Mesa and the drivers of each vendor read. The rest of a service's
+ * environment may hold what a client that takes the executor over is not to see. Sources: the lists of variables of Mesa and of NVIDIA's driver. */
 static bool is_inherited(const char *variable)
 {
-    static const char *const names[] = {"AEROGPU_", "VK_",   "MESA_", "LP_",   "LVP_",  "GALLIUM_",
-                                        "LD_",      "XDG_",  "ASAN_", "LSAN_", "TSAN_", "UBSAN_",
-                                        "PATH=",    "HOME=", "LANG=", "TZ="};
+    static const char *const names[] = {
+        "AEROGPU_", "VK_",    "LD_",     "XDG_",   "PATH=",  "HOME=",    "LANG=",    "TZ=",
+        "ASAN_",    "LSAN_",  "TSAN_",   "UBSAN_", "MESA_",  "GALLIUM_", "LIBGL_",   "DRI_",
+        "NIR_",     "LP_",    "LVP_",    "RADV_",  "ACO_",   "AMD_",     "AMDVLK_",  "INTEL_",
+        "ANV_",     "HASVK_", "NVIDIA_", "__GL",   "__NV",   "__VK",     "NVK_",     "NAK_",
+        "NOUVEAU_", "TU_",    "FD_",     "IR3_",   "PAN_",   "PANVK_",   "BIFROST_", "V3D_",
+        "V3DV_",    "PVR_",   "AGX_",    "HK_",    "ASAHI_", "VN_",      "DZN_"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (!strncmp(variable, names[i], strlen(names[i])))
