@@ -235,10 +235,11 @@ static int reply_to(int s, const void *msg, size_t size, int fd)
     return n < 0 ? (int)n : 0;
 }
 
-/* Numbers of users are apart from those of processes, which have 22 bits. */
+/* In 32 bits, as the device's numbers of clients: each user has its own, apart from those of processes, which have 22 bits, but
+ * for the last 2^22 users. */
 static uint64_t process_of(const struct d3dkmt_server *s, const struct ucred *peer)
 {
-    return s->by_user ? 0x80000000u | peer->uid : (uint32_t)peer->pid;
+    return s->by_user ? (uint32_t)(peer->uid + (1u << 22)) : (uint32_t)peer->pid;
 }
 
 static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64_t *cookie)

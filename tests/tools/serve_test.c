@@ -2,6 +2,7 @@
 /* `aerogpu serve` from outside: the whole stack with its executor, as a program of its own finds it. Live. */
 #include "test.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <pthread.h>
@@ -29,7 +30,8 @@ struct service {
     char socket[64], line[1024];
 };
 
-static void start(struct service *s, const char *settings)
+/* `executors`: --executors; NULL: as it is without. */
+static void start_with(struct service *s, const char *settings, const char *executors)
 {
     char file[64];
     int fds[2];
@@ -46,7 +48,7 @@ static void start(struct service *s, const char *settings)
         dup2(fds[1], 1);
         dup2(service_log, 2);
         execl(aerogpu, aerogpu, "serve", "--json", "--ram", "256", "--socket", s->socket, "--settings", file,
-              NULL);
+              "--mode", executors ? "0666" : "0600", executors ? "--executors" : NULL, executors, NULL);
         _exit(127);
     }
     close(fds[1]);
@@ -54,6 +56,11 @@ static void start(struct service *s, const char *settings)
     assert_non_null(fgets(s->line, sizeof(s->line), s->out));
     assert_non_null(strstr(s->line, "\"type\":\"ready\""));
     setenv(D3DKMT_SOCKET_VARIABLE, s->socket, 1);
+}
+
+static void start(struct service *s, const char *settings)
+{
+    start_with(s, settings, NULL);
 }
 
 /* The exit code; s->line is the last thing it said. */
@@ -297,6 +304,86 @@ TEST(a_failed_reset_is_reported_and_answered)
     app_close(&a);
     assert_int_equal(stop(&s), 1);
     assert_non_null(strstr(s.line, "\"failed\":true"));
+}
+
+/* The service's children. */
+static unsigned executors_of(const struct service *s)
+{
+    struct dirent *entry;
+    DIR *d = opendir("/proc");
+    unsigned n = 0;
+
+    assert_non_null(d);
+    while ((entry = readdir(d))) {
+        char name[32], text[256] = "", *rest;
+        int fd, parent;
+        snprintf(name, sizeof(name), "/proc/%.16s/stat", entry->d_name);
+        fd = open(name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        rest = read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
+        n += rest && sscanf(rest, ") %*c %d", &parent) == 1 && parent == s->pid;
+        close(fd);
+    }
+    closedir(d);
+    return n;
+}
+
+/* A process of `user` that has rendered, and keeps its device until it is killed. */
+static pid_t client_of(uid_t user)
+{
+    int fds[2];
+    pid_t pid;
+    char c;
+
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    pid = fork();
+    if (!pid) {
+        struct app a;
+        if ((user != geteuid() && setresuid(user, user, user)) || app_open(&a) != STATUS_SUCCESS)
+            _exit(1);
+        ABI_EMIT(&a.b, NOP, nop, 0);
+        if (app_run(&a, 0) != STATUS_SUCCESS || write(fds[1], "", 1) != 1)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    close(fds[1]);
+    assert_int_equal(read(fds[0], &c, 1), 1);
+    close(fds[0]);
+    return pid;
+}
+
+TEST(executors_are_for_whom_the_option_says)
+{
+    static const struct {
+        const char *which;
+        unsigned same_user, other_user; /* executors that a client brings */
+    } cases[] = {{"client", 1, 1}, {"user", 0, 1}, {"shared", 0, 0}};
+    /* The last two differ in the first bit only. */
+    const uid_t users[] = {geteuid(), geteuid(), 1, UINT32_C(0x80000001)};
+    const unsigned n = geteuid() ? 2 : 4;
+
+    chmod(dir, 0711);
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct service s;
+        pid_t pids[4];
+        unsigned had = 0;
+
+        start_with(&s, "", cases[i].which);
+        for (unsigned j = 0; j < n; j++) {
+            unsigned brings = j > 1 ? cases[i].other_user : cases[i].same_user;
+            pids[j] = client_of(users[j]);
+            if (j)
+                assert_int_equal(executors_of(&s), had + brings);
+            had = executors_of(&s);
+        }
+        for (unsigned j = 0; j < n; j++) {
+            kill(pids[j], SIGKILL);
+            waitpid(pids[j], NULL, 0);
+        }
+        assert_int_equal(stop(&s), 0);
+    }
 }
 
 /* Fills a pipe that its reader leaves alone. */
