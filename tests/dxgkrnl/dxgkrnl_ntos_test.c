@@ -497,6 +497,29 @@ TEST(pages_that_lie_apart_are_mapped_together)
     down(&w, 0);
 }
 
+/* A register that begins inside a window and ends behind it is not in it, not even where the window is smaller. */
+TEST(registers_end_inside_their_window)
+{
+    static const SIZE_T sizes[] = {2, 6};
+    PHYSICAL_ADDRESS at = {.QuadPart = SOFTGPU_BAR};
+    struct world w;
+
+    up(&w, false);
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        PUCHAR window = MmMapIoSpace(at, sizes[i], MmNonCached);
+
+        assert_non_null(window);
+        READ_REGISTER_UCHAR(window + sizes[i] - 1);
+        assert_int_equal(dxgk_violations(w.dxgk), 2 * i);
+        assert_int_equal(READ_REGISTER_ULONG((volatile ULONG *)(void *)(window + sizes[i] - 2)), UINT32_MAX);
+        violated(&w, "READ_REGISTER_ULONG of 0x");
+        WRITE_REGISTER_ULONG((volatile ULONG *)(void *)(window + sizes[i] - 2), 0);
+        violated(&w, "WRITE_REGISTER_ULONG of 0x");
+        MmUnmapIoSpace(window, sizes[i]);
+    }
+    down(&w, 4);
+}
+
 TEST(misuse_of_mdls_is_seen)
 {
     struct world w;

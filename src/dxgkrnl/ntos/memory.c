@@ -247,40 +247,43 @@ VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
         dxgk_kernel_violation(k, "MmUnmapIoSpace of %p, which is not mapped", BaseAddress);
 }
 
+static struct mapping *mapping_at(struct dxgk *d, uint64_t va, unsigned size)
+{
+    for (struct mapping *m = d->ntos.mappings; m; m = m->next)
+        if (size <= m->size && va - (uintptr_t)m->va <= m->size - size)
+            return m;
+    return NULL;
+}
+
 bool dxgk_ntos_register(struct dxgk *d, bool write, uint64_t va, unsigned size, uint64_t *value)
 {
     const struct dxgk_bus *bus = d->bus;
+    const struct mapping *m = mapping_at(d, va, size);
     unsigned step = size > 4 ? 4 : size; /* the device's words */
-    uint64_t v = 0;
+    uint64_t v = 0, at;
 
-    for (struct mapping *m = d->ntos.mappings; m; m = m->next) {
-        uint64_t at = va - (uint64_t)(uintptr_t)m->va;
-        if (!m->trapped || size > m->size || at > m->size - size)
-            continue;
-        for (unsigned i = 0; i < size; i += step)
-            if (write)
-                bus->mmio_write(bus->ctx, m->address + at + i, step,
-                                *value >> 8 * i & ((UINT64_C(1) << 8 * step) - 1));
-            else
-                v |= bus->mmio_read(bus->ctx, m->address + at + i, step) << 8 * i;
-        if (!write)
-            *value = v;
-        return true;
-    }
-    return false;
+    if (!m || !m->trapped)
+        return false;
+    at = m->address + (va - (uintptr_t)m->va);
+    for (unsigned i = 0; i < size; i += step)
+        if (write)
+            bus->mmio_write(bus->ctx, at + i, step, *value >> 8 * i & ((UINT64_C(1) << 8 * step) - 1));
+        else
+            v |= bus->mmio_read(bus->ctx, at + i, step) << 8 * i;
+    if (!write)
+        *value = v;
+    return true;
 }
 
 static struct mapping *find_mapping(const char *routine, const volatile void *reg, unsigned size)
 {
     struct dxgk *d = OWNER();
+    struct mapping *m = mapping_at(d, (uintptr_t)reg, size);
 
-    for (struct mapping *m = d->ntos.mappings; m; m = m->next)
-        if ((const volatile uint8_t *)reg >= m->va &&
-            (size_t)((const volatile uint8_t *)reg - m->va) <= m->size - size)
-            return m;
-    dxgk_kernel_violation(d->kernel, "%s of %p, which is not in a mapped register window", routine,
-                          (const void *)reg);
-    return NULL;
+    if (!m)
+        dxgk_kernel_violation(d->kernel, "%s of %p, which is not in a mapped register window", routine,
+                              (const void *)reg);
+    return m;
 }
 
 static uint64_t register_read(const char *routine, const volatile void *reg, unsigned size)
