@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "dxgkrnl/faults.h"
 #include "dxgkrnl_rig.h"
 
 TEST(a_foreign_miniport_starts_and_stops)
@@ -653,6 +654,38 @@ TEST(live_clients_run_at_once)
             fail_msg("a client failed at: %s", (char *)failed);
     }
     world_down(&w, 0);
+}
+
+/* Faults are for who runs the service, where the settings let them. */
+TEST(faults_are_not_for_everybody)
+{
+    struct dxgk_injection i = {DXGK_FAULT_LOSE_INTERRUPT, 0};
+    D3DKMT_ESCAPE esc = {.Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_INJECT,
+                         .pPrivateDriverData = &i,
+                         .PrivateDriverDataSize = sizeof(i)};
+
+    for (int allowed = 0; allowed < 2; allowed++)
+        for (int admin = 0; admin < 2; admin++) {
+            D3DKMT_OPENADAPTERFROMHDC open = {0};
+            struct dxgk_client *c;
+            struct world w;
+
+            world_set("EnableFaultInjection", (uint32_t)allowed);
+            world_up(&w, false);
+            assert_int_equal(dxgk_client_open(w.dxgk, &c, 200, admin), 0);
+            assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+            esc.hAdapter = open.hAdapter;
+            i.fault = DXGK_FAULT_LOSE_INTERRUPT;
+            assert_int_equal(dxgk_Escape(c, &esc), !allowed ? STATUS_NOT_SUPPORTED
+                                                   : admin  ? STATUS_SUCCESS
+                                                            : STATUS_ACCESS_DENIED);
+            i.fault = DXGK_NUM_FAULTS; /* and no other tells whether a fault exists */
+            assert_int_equal(dxgk_Escape(c, &esc), !allowed ? STATUS_NOT_SUPPORTED
+                                                   : admin  ? STATUS_INVALID_PARAMETER
+                                                            : STATUS_ACCESS_DENIED);
+            dxgk_client_close(c);
+            world_down(&w, 0);
+        }
 }
 
 int main(void)
