@@ -492,7 +492,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkEndCommandBuffer(VkCommandBuffer ha
     struct command_buffer *cb = command_buffer_of(handle);
     struct device *d = cb ? cb->d : device_of(handle);
 
-    if (cb && cb->slot && !cb->in_pass)
+    if (cb && cb->slot && !cb->in_pass && cb->pending) /* else the last point says it */
         commands_point(cb);
     return note_result(d, VKBOX_CALL_vkEndCommandBuffer, d->next.vkEndCommandBuffer(handle));
 }

@@ -22,12 +22,10 @@ void devices_each(void (*each)(void *device))
 
 static struct vkbox_device *take_slot(uint32_t *index)
 {
-    uint32_t free_state = VKBOX_FREE;
-
     /* One that was never used first: of a device that is gone something may still be asked. */
     for (int round = 0; box && round < 2; round++) {
         for (uint32_t i = 0; i < VKBOX_DEVICES; i++) {
-            uint32_t expected = round ? (uint32_t)VKBOX_GONE : free_state;
+            uint32_t expected = round ? VKBOX_GONE : VKBOX_FREE;
             struct vkbox_device *s = &box->devices[i];
 
             if (!atomic_compare_exchange_strong(&s->state, &expected, VKBOX_LIVE))
