@@ -30,11 +30,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/rng.h"
 #include "bench.h"
-#include "d3dkmt/server.h"
-#include "stack/stack.h"
+#include "d3dkmt/d3dkmt.h"
+#include "service.h"
 #include "umd/umd.h"
 
 /* What the service keeps from its second client on: a started executor for the next one, and the thread that ends others. */
@@ -67,40 +66,8 @@ static void on_event(void *ctx, const struct dxgk_event *event)
 
 static pid_t serve(void)
 {
-    struct d3dkmt_server *server;
-    struct stack *stack;
-    struct error e = {0};
-    int fds[2], sig;
-    char c = 'r';
-    sigset_t term;
-    pid_t pid;
-
-    if (pipe(fds))
-        die("pipe", strerror(errno));
-    pid = fork();
-    if (pid) {
-        close(fds[1]);
-        if (read(fds[0], &c, 1) != 1)
-            die("service", "it did not start");
-        close(fds[0]);
-        return pid;
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    log_set_level(LOG_ERROR);
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    sigprocmask(SIG_BLOCK, &term, NULL);
-    if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE, .on_event = on_event},
-                     &e) ||
-        machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
-        d3dkmt_serve(&server, &(struct d3dkmt_serve_params){stack_dxgk(stack), path, 0666, (gid_t)-1}, &e))
-        die("service", e.text);
-    if (write(fds[1], &c, 1) != 1)
-        _exit(1);
-    sigwait(&term, &sig);
-    d3dkmt_serve_end(server);
-    stack_destroy(stack);
-    _exit(0);
+    return service_start(&(struct stack_params){.machine.kind = MACHINE_LIVE, .on_event = on_event}, path,
+                         0666);
 }
 
 struct usage {

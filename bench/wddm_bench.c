@@ -36,6 +36,7 @@
 #include "base/log.h"
 #include "bench.h"
 #include "d3dkmt/server.h"
+#include "service.h"
 #include "dxgkrnl/faults.h"
 #include "dxgkrnl/progress.h"
 #include "machine/driver.h"
@@ -60,41 +61,15 @@ static void die(const char *what, const char *why)
 static pid_t serve(void)
 {
     struct settings settings = {0};
-    struct d3dkmt_server *server;
-    struct stack *stack;
-    struct error e = {0};
-    int fds[2], sig;
-    char c = 'r';
-    sigset_t term;
     pid_t pid;
 
-    if (pipe(fds))
-        die("pipe", strerror(errno));
-    pid = fork();
-    if (pid) {
-        close(fds[1]);
-        if (read(fds[0], &c, 1) != 1)
-            die("service", "it did not start");
-        close(fds[0]);
-        return pid;
-    }
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    sigprocmask(SIG_BLOCK, &term, NULL);
     dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
     dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 100000);
     dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "EnableFaultInjection", 1);
-    if (stack_create(&stack, &(struct stack_params){.machine.kind = MACHINE_LIVE, .settings = &settings},
-                     &e) ||
-        machine_wait_ready(stack_machine(stack), 60000, &e) || !NT_SUCCESS(stack_start(stack, &e)) ||
-        d3dkmt_serve(&server, &(struct d3dkmt_serve_params){stack_dxgk(stack), path, 0600, (gid_t)-1}, &e))
-        die("service", e.text);
-    if (write(fds[1], &c, 1) != 1)
-        _exit(1);
-    sigwait(&term, &sig);
-    d3dkmt_serve_end(server);
-    stack_destroy(stack);
-    _exit(0);
+    pid = service_start(&(struct stack_params){.machine.kind = MACHINE_LIVE, .settings = &settings}, path,
+                        0600);
+    dxgk_settings_finish(&settings);
+    return pid;
 }
 
 static void end(pid_t pid)

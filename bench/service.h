@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* service.h: a service in a process of its own, for the benches of what its clients feel. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "stack/stack.h"
+
+/* Serves a stack at `path`, a socket of access mode `mode`; it is ready when this returns. It ends by SIGTERM, or with the bench.
+ * One that does not start ends the bench with 4. */
+pid_t service_start(const struct stack_params *params, const char *path, unsigned mode);
