@@ -2,11 +2,13 @@
 #include "base/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Relative to the prefix, and the prefix. From meson's options. */
@@ -69,4 +71,30 @@ int program_find(const struct program_params *p, char *path, size_t size, struct
     return error_set(e, -ENOENT, "%s is neither beside %.120s nor at " AEROGPU_PREFIX "/%s/%s%s%s%s", p->what,
                      self, places[p->place], p->installed, p->variable ? " (" : "",
                      p->variable ? p->variable : "", p->variable ? " can name it)" : "");
+}
+
+pid_t program_start(char *const *argv, void (*prepare)(void *ctx), void *ctx)
+{
+    int said[2], cause = 0; /* its end of the pipe closes when it runs */
+    pid_t pid;
+
+    if (pipe2(said, O_CLOEXEC))
+        return -errno;
+    pid = fork();
+    if (!pid) {
+        if (prepare)
+            prepare(ctx);
+        execvp(argv[0], argv);
+        cause = errno;
+        _exit(write(said[1], &cause, sizeof(cause)) < 0 ? 126 : 127);
+    }
+    if (pid < 0)
+        cause = errno;
+    close(said[1]);
+    while (pid > 0 && read(said[0], &cause, sizeof(cause)) < 0 && errno == EINTR)
+        continue;
+    close(said[0]);
+    if (pid > 0 && cause)
+        waitpid(pid, NULL, 0);
+    return cause ? -cause : pid;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h: where the files are that belong to this one: helper programs, libraries that are loaded in front of others,
- * layers. They are looked for, in this order: what the caller wants; what an environment variable names; beside the
- * running program and up to three folders above it, in a build tree as well as under a prefix; and where `meson install`
- * would have put them.
+/* program.h: programs that are started; and where the files are that belong to this one: helper programs, libraries that
+ * are loaded in front of others, layers. They are looked for, in this order: what the caller wants; what an environment
+ * variable names; beside the running program and up to three folders above it, in a build tree as well as under a prefix;
+ * and where `meson install` would have put them.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -26,3 +27,7 @@ struct program_params {
 /* Fills `path`. 0; -ENOENT, -ENAMETOOLONG or what reading /proc/self/exe answered, with a sentence that says where it was
  * looked for. */
 int program_find(const struct program_params *p, char *path, size_t size, struct error *e);
+
+/* Starts argv[0], looked for in PATH, as a shell does: a script without an interpreter line runs as well. `prepare`, or NULL, is
+ * called in the child before. Its process; or -errno: it cannot be run. */
+pid_t program_start(char *const *argv, void (*prepare)(void *ctx), void *ctx);

@@ -24,6 +24,7 @@
 
 #include "base/check.h"
 #include "base/file/out.h"
+#include "base/program.h"
 #include "record/shm.h"
 #include "record/trace_file.h"
 
@@ -278,48 +279,39 @@ static void catch_signals(void)
     sigaction(SIGTERM, &a, NULL);
 }
 
+struct start {
+    const struct collect_params *p;
+    const char *shm;
+    char *preload;
+};
+
+/* In the child. */
+static void prepare(void *ctx)
+{
+    const struct start *s = ctx;
+
+    signal(SIGINT, SIG_DFL); /* whoever started the recorder may have had it ignored */
+    signal(SIGTERM, SIG_DFL);
+    if (s->p->preload)
+        setenv("LD_PRELOAD", s->preload, 1);
+    if (s->p->environment)
+        s->p->environment(s->p->ctx);
+    setenv(SHM_ENV, s->shm, 1);
+}
+
 static pid_t spawn(const struct collect_params *p, const char *shm_path, struct error *e)
 {
     char *const *argv = p->run ? p->run : p->argv;
     const char *old = getenv("LD_PRELOAD");
-    char *preload = NULL;
-    int pipefd[2], err = 0;
+    struct start s = {p, shm_path, NULL};
     pid_t pid;
 
-    if (asprintf(&preload, "%s%s%s", p->preload ? p->preload : "", old && *old ? ":" : "", old ? old : "") <
+    if (asprintf(&s.preload, "%s%s%s", p->preload ? p->preload : "", old && *old ? ":" : "", old ? old : "") <
         0)
         return error_set(e, -ENOMEM, "out of memory");
-    if (pipe2(pipefd, O_CLOEXEC)) {
-        free(preload);
-        return error_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
-    }
-    pid = fork();
-    if (!pid) {
-        signal(SIGINT, SIG_DFL); /* whoever started the recorder may have had it ignored */
-        signal(SIGTERM, SIG_DFL);
-        if (p->preload)
-            setenv("LD_PRELOAD", preload, 1);
-        if (p->environment)
-            p->environment(p->ctx);
-        setenv(SHM_ENV, shm_path, 1);
-        execvp(argv[0], argv);
-        err = errno;
-        if (write(pipefd[1], &err, sizeof(err)) < 0)
-            _exit(126);
-        _exit(127);
-    }
-    free(preload);
-    close(pipefd[1]);
-    if (pid < 0)
-        err = errno;
-    else if (read(pipefd[0], &err, sizeof(err)) < (ssize_t)sizeof(err))
-        err = 0;
-    close(pipefd[0]);
-    if (!err)
-        return pid;
-    if (pid > 0)
-        waitpid(pid, NULL, 0);
-    return error_set(e, -err, "cannot run %s: %s", argv[0], strerror(err));
+    pid = program_start(argv, prepare, &s);
+    free(s.preload);
+    return pid < 0 ? error_set(e, (int)pid, "cannot run %s: %s", argv[0], strerror(-(int)pid)) : pid;
 }
 
 static bool crashed(int status, int crash_status)

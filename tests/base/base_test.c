@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -13,6 +15,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/file/png.h"
+#include "base/program.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
 
@@ -191,4 +194,23 @@ TEST(log_lines_that_nobody_reads_are_left_out)
     log_error("test", "without a reader, and without a SIGPIPE");
     log_to(STDERR_FILENO);
     close(fds[1]);
+}
+
+/* What a shell would run runs, a script without an interpreter line too; what cannot be run says why. */
+TEST(programs_are_started)
+{
+    char path[] = "/tmp/aerogpu-script-XXXXXX", *script[] = {path, NULL},
+         *none[] = {(char[]){"/nowhere/at all"}, NULL};
+    int status = 0, fd = mkstemp(path);
+    pid_t pid;
+
+    assert_int_equal(write(fd, "exit 7\n", 7), 7);
+    assert_int_equal(fchmod(fd, 0700), 0);
+    close(fd);
+    pid = program_start(script, NULL, NULL);
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 7);
+    unlink(path);
+    assert_int_equal(program_start(none, NULL, NULL), -ENOENT);
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/program.h"
 #include "record.h"
 #include "record/dirty/dirty.h"
 
@@ -105,9 +105,9 @@ static int record_program(char **program)
     pid_t pid;
 
     stat(options.output, &before);
-    errno = posix_spawnp(&pid, program[0], NULL, NULL, program, environ);
-    if (errno) {
-        error_set(&e, -EIO, "%s: %s", program[0], strerror(errno));
+    pid = program_start(program, NULL, NULL);
+    if (pid < 0) {
+        error_set(&e, -EIO, "%s: %s", program[0], strerror(-(int)pid));
         return command_error(&e);
     }
     signal(SIGINT, SIG_IGN); /* from a terminal the program gets them as well */

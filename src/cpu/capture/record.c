@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/file/out.h"
+#include "base/program.h"
 #include "cpu/model/family.h"
 #include "cpu/capture/file.h"
 #include "cpu/capture/names.h"
@@ -113,29 +114,6 @@ static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
                               g->looks ? cpu_tasks_look(&g->tasks, LOOK_NS) : json_null()));
 }
 
-/* Its process; or -EIO: it cannot be run. */
-static pid_t start_command(char *const *command, struct error *e)
-{
-    int said[2], cause = 0;
-    pid_t pid;
-
-    if (pipe2(said, O_CLOEXEC))
-        return error_set(e, -errno, "%s: %s", command[0], strerror(errno));
-    pid = fork();
-    if (pid == 0) {
-        execvp(command[0], command);
-        cause = errno;
-        _exit(write(said[1], &cause, sizeof(cause)) < 0 ? 126 : 127);
-    }
-    if (pid < 0)
-        cause = errno;
-    close(said[1]);
-    if (pid > 0 && read(said[0], &cause, sizeof(cause)) == sizeof(cause))
-        waitpid(pid, NULL, 0);
-    close(said[0]);
-    return cause ? error_set(e, -EIO, "%s: %s", command[0], strerror(cause)) : pid;
-}
-
 /* Until the time is up, the command has ended or the user stops it. */
 static int record_loop(struct cpu_record_run *run, struct gather *g, struct cpu_snapshot *ticks,
                        struct error *e)
@@ -149,8 +127,8 @@ static int record_loop(struct cpu_record_run *run, struct gather *g, struct cpu_
     next_sample = start;
     next_flush = start + FLUSH_NS;
     run->command_status = 0;
-    if (run->command && (child = start_command(run->command, e)) < 0)
-        return (int)child;
+    if (run->command && (child = program_start(run->command, NULL, NULL)) < 0)
+        return error_set(e, -EIO, "%s: %s", run->command[0], strerror(-(int)child));
     for (;;) {
         struct timespec pause = {0, DRAIN_NS};
         cpu_recorder_drain(g->rec, on_page, g);
