@@ -2,9 +2,11 @@
 /* An executor that has gone bad: it speaks the protocol well enough to be trusted, then writes random numbers
  * over everything it shares with its host. The number in AEROGPU_HOSTILE_SEED is the start of the sequence.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -81,6 +83,7 @@ int main(void)
     struct exec_ready ready = {0};
     unsigned steps;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it would outlive a test that is killed */
     if (sh == MAP_FAILED)
         return 1;
     memset(ready.text, 0xfe, sizeof(ready.text));
