@@ -188,7 +188,7 @@ const char *bb_sure_name(enum bb_sure sure);
     C(STARVED, "starved", OUTSIDE, "was running", TIMEOUT,                                                                     \
       "The host hardly let the executor run: see what else ran there; nothing in the stream is known to be wrong.")            \
     C(PROGRAM, "program", OUTSIDE, "was running", ACTIVE,                                                                      \
-      "The program crashed in its own code, and the device's work is not to blame: a debugger says more.")                     \
+      "A debugger says more about the program's own code; no command of the device is known to be at fault.")                  \
     C(REMOVED, "device removed", OUTSIDE, "was running", ACTIVE, NULL)                                         \
     C(MALFORMED, "malformed", REFUSAL, "The device refused", ACTIVE,                                           \
       "The sentence names the packet and field: compare them with what the driver meant to write.")            \

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/program.h"
 #include "layer/env.h"
 
 #define POLL_NS  (5 * NSEC_PER_MSEC)
@@ -114,26 +114,26 @@ static int make_record(struct run *r, char path[64], struct error *e)
     return fd;
 }
 
+static void enter(void *env)
+{
+    setpgid(0, 0);
+    environ = env;
+}
+
 static int start(struct run *r, const char *path, struct error *e)
 {
     char record[96];
     const char *const values[] = {record, NULL};
     struct layer_env layer = {LOSE_LAYER, r->p->layers, values};
-    posix_spawnattr_t attr;
     char **env;
-    int code;
 
     snprintf(record, sizeof(record), LOSE_VARIABLE "=%s", path);
     env = layer_env_make(&layer);
     if (!env)
         return error_set(e, -ENOMEM, "no memory for the environment");
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-    code = posix_spawnp(&r->pid, r->p->argv[0], NULL, &attr, r->p->argv, env);
-    posix_spawnattr_destroy(&attr);
+    r->pid = program_start(r->p->argv, enter, env);
     free(env);
-    return code ? error_set(e, -code, "cannot run %s: %s", r->p->argv[0], strerror(code)) : 0;
+    return r->pid < 0 ? error_set(e, r->pid, "cannot run %s: %s", r->p->argv[0], strerror(-r->pid)) : 0;
 }
 
 static void reap(struct run *r)

@@ -216,6 +216,12 @@ static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
     }
 }
 
+/* For an event that the host may still set. */
+static bool waits_for_host(const struct vkbox_verdict *v)
+{
+    return v->candidates == 1 && !strncmp(short_name(&v->list.work[v->work]), "vkCmdWaitEvents", 15);
+}
+
 /* ---- by what happened ---------------------------------------------------- */
 
 static const char *signal_name(int sig)
@@ -264,8 +270,9 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
         v->why = BB_SURE_SUGGESTED;
         TEXT(v, "The kernel ended the program because memory ran out");
         UNSEEN(v, "who sent SIGKILL; the kernel counted one more process that it ended for want of memory");
-    } else if (ev->signal == SIGKILL || ev->signal == SIGTERM || ev->signal == SIGINT ||
-               ev->signal == SIGHUP) {
+    } else if (ev->signal != SIGSEGV && ev->signal != SIGBUS && ev->signal != SIGILL &&
+               ev->signal != SIGFPE && ev->signal != SIGABRT && ev->signal != SIGSYS &&
+               ev->signal != SIGTRAP) {
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_PROVEN;
         TEXT(v, "SIG%s ended the program", signal_name(ev->signal));
@@ -274,7 +281,9 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_UNKNOWN;
         TEXT(v, "SIG%s ended the program", signal_name(ev->signal));
-        UNSEEN(v, "where: a handler of the program's own came before the layer's");
+        UNSEEN(
+            v,
+            "where: the layer's handler did not run, as when the program replaces it, or the stack runs out");
     }
 }
 
@@ -347,7 +356,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
         v->command = BB_SURE_PROVEN;
     else
         v->command = BB_SURE_SUGGESTED;
-    if (own && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH)
+    if (ev->what == VKBOX_HAPPENED_SIGNAL && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH)
         UNSEEN(v, "%swhat an earlier command had overwritten", v->unseen[0] ? "; " : "");
     if (c.running_queues > 1)
         UNSEEN(v, "%swhich of %u queues it was", v->unseen[0] ? "; " : "", c.running_queues);
@@ -393,7 +402,14 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         v->submission = v->work == SIZE_MAX ? 0 : v->submission;
     } else if (v->work != SIZE_MAX) {
         name_command(v);
-        end_sentence(r, ev, v);
+        if (v->cause == BB_CAUSE_HANG && waits_for_host(v)) {
+            v->cause = BB_CAUSE_WAITING;
+            v->may_end = true;
+            v->happened = BB_SURE_SUGGESTED;
+            TEXT(v, " waits for an event");
+        } else {
+            end_sentence(r, ev, v);
+        }
     } else if (v->submission && choose(r, ev->device).waiting) {
         v->cause = v->cause == BB_CAUSE_HANG ? BB_CAUSE_WAITING : v->cause;
         name_waiting(r, v);

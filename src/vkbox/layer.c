@@ -198,6 +198,7 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
 
     if (!d)
         return;
+    queues_await(d);          /* what the driver would wait for; a hang ends it here */
     lost = device_is_lost(d); /* while the slot is its own */
     layer_remove(&devices, &d->object);
     commands_device_gone(d);

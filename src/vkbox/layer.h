@@ -132,6 +132,7 @@ void objects_device_gone(struct device *d);
 
 /* queues.c: notes what a call answered, and returns it. */
 VkResult note_result(struct device *d, enum vkbox_call call, VkResult r);
+VkResult queues_await(struct device *d); /* until they are idle, or the device is lost */
 void queues_device_gone(struct device *d);
 
 /* signals.c */

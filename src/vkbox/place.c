@@ -17,6 +17,7 @@ enum { STACK_BYTES = 64 << 10, MAX_MAPS = 4096, MAX_THREADS = 512 };
 struct mapping {
     uint64_t first, end;
     bool executable, driver, compiler;
+    bool common;   /* what programs and drivers call alike */
     bool programs; /* code of the program, or of what it calls the driver by */
     char name[96]; /* the file's, without its folders; "" for none */
 };
@@ -57,8 +58,8 @@ static struct mapping *read_maps(pid_t pid, size_t *num)
         m->executable = rights[2] == 'x';
         m->driver = begins_with_one_of(base, drivers);
         m->compiler = begins_with_one_of(base, compilers);
-        m->programs =
-            m->executable && *base && *base != '[' && !m->driver && !begins_with_one_of(base, common);
+        m->common = begins_with_one_of(base, common);
+        m->programs = m->executable && *base && *base != '[' && !m->driver && !m->common;
         snprintf(m->name, sizeof(m->name), "%.95s", base);
         n++;
     }
@@ -121,7 +122,7 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
             if (!strcmp(maps[i].name, m->name) && maps[i].first < base)
                 base = maps[i].first;
         snprintf(out->text, sizeof(out->text), "%s+0x%" PRIx64, m->name, pc - base);
-        out->driver = m->driver;
+        out->driver = m->driver || (m->common && by_driver && !out->called);
         out->compiler = m->compiler;
     } else if (m && m->executable) {
         out->driver = out->generated = by_driver;

@@ -394,17 +394,22 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueWaitIdle(VkQueue queue)
     return wait_queue(device_of(queue), VKBOX_CALL_vkQueueWaitIdle, queue);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL hook_vkDeviceWaitIdle(VkDevice device)
+VkResult queues_await(struct device *d)
 {
-    struct device *d = device_of(device);
     VkResult r = VK_SUCCESS;
 
     for (uint32_t i = 0; d->slot && i < VKBOX_QUEUES && r == VK_SUCCESS; i++)
         if (atomic_load(&box->queues[i].state) == VKBOX_LIVE && box->queues[i].device == d->index &&
             atomic_load(&box->queues[i].submitted))
             r = wait_queue(d, VKBOX_CALL_vkDeviceWaitIdle, (VkQueue)(uintptr_t)box->queues[i].handle);
-    if (r == VK_SUCCESS && device_is_lost(d))
-        r = VK_ERROR_DEVICE_LOST;
+    return r == VK_SUCCESS && device_is_lost(d) ? VK_ERROR_DEVICE_LOST : r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkDeviceWaitIdle(VkDevice device)
+{
+    struct device *d = device_of(device);
+    VkResult r = queues_await(d);
+
     return r == VK_SUCCESS ? note_result(d, VKBOX_CALL_vkDeviceWaitIdle, d->next.vkDeviceWaitIdle(device))
                            : r;
 }

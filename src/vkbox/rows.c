@@ -12,6 +12,9 @@
 
 enum { MAX_PACKETS = 20000, MAX_SUBMISSIONS = 256, MAX_OBJECTS = 65536 };
 
+/* Of VkObjectType. */
+enum { VKBOX_MEMORY = 8, VKBOX_BUFFER = 9, VKBOX_IMAGE = 10 };
+
 struct rows {
     const struct vkbox_reader *r;
     const struct vkbox_event *ev;
@@ -399,17 +402,28 @@ static uint64_t address_of(const struct vkbox_reader *r, const struct vkbox_obje
     return memory && memory->address ? memory->address + o->offset : 0;
 }
 
+/* When the memory behind a buffer or image was freed; 0: it was not. */
+static uint64_t freed_ns(const struct vkbox_reader *r, const struct vkbox_object *o)
+{
+    const struct vkbox_object *memory = o->type == VKBOX_MEMORY ? NULL : vkbox_object(r, o->parent);
+
+    return memory && memory->state == VKBOX_GONE && memory->destroyed_ns > o->created_ns
+               ? memory->destroyed_ns
+               : 0;
+}
+
 static void put_resources(struct rows *o, struct bb_resources *known)
 {
     for (uint32_t i = 0; i < VKBOX_OBJECTS; i++) {
         const struct vkbox_object *b = &o->r->b->objects[i];
         char what[160], name[VKBOX_NAME];
-        uint64_t address;
+        uint64_t address, freed;
 
-        /* VK_OBJECT_TYPE_DEVICE_MEMORY, _BUFFER, _IMAGE */
-        if (b->state == VKBOX_FREE || (b->type != 8 && b->type != 9 && b->type != 10))
+        if (b->state == VKBOX_FREE ||
+            (b->type != VKBOX_MEMORY && b->type != VKBOX_BUFFER && b->type != VKBOX_IMAGE))
             continue;
         address = address_of(o->r, b);
+        freed = freed_ns(o->r, b);
         describe(b, b->handle, what);
         bb_row(o->p, BB_TABLE_RESOURCE);
         bb_int(o->p, BB_resource_id, (int64_t)b->handle);
@@ -421,8 +435,10 @@ static void put_resources(struct rows *o, struct bb_resources *known)
         bb_int(o->p, BB_resource_created_ns, (int64_t)b->created_ns);
         if (b->state == VKBOX_GONE)
             bb_int(o->p, BB_resource_destroyed_ns, (int64_t)b->destroyed_ns);
+        else if (freed)
+            bb_int(o->p, BB_resource_evicted_ns, (int64_t)freed);
         bb_row_end(o->p);
-        if (!known || !address || !b->size || b->type == 8)
+        if (!known || !address || !b->size || b->type == VKBOX_MEMORY)
             continue;
         snprintf(name, sizeof(name), "%.47s", b->name);
         bb_resources_add(known, &(struct bb_resource){.id = i,
@@ -431,8 +447,8 @@ static void put_resources(struct rows *o, struct bb_resources *known)
                                                       .address = address,
                                                       .size = b->size,
                                                       .created_ns = b->created_ns});
-        if (b->state == VKBOX_GONE)
-            bb_resources_remove(known, i, b->destroyed_ns);
+        if (b->state == VKBOX_GONE || freed)
+            bb_resources_remove(known, i, freed ? freed : b->destroyed_ns);
     }
 }
 

@@ -13,7 +13,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/program.h"
 #include "layer/env.h"
 #include "vkbox/judge.h"
 #include "vkbox/place.h"
@@ -112,21 +112,25 @@ static void remove_folder(struct run *r)
     rmdir(r->folder);
 }
 
+static void enter(void *env)
+{
+    environ = env;
+}
+
 static int start(struct run *r, struct error *e)
 {
     char folder[PATH_MAX + 32];
     const char *const values[] = {folder, r->p->exact ? VKBOX_EXACT "=1" : VKBOX_EXACT "=0", NULL};
     struct layer_env layer = {VKBOX_LAYER, r->p->layers, values};
     char **env;
-    int code;
 
     snprintf(folder, sizeof(folder), VKBOX_VARIABLE "=%s", r->folder);
     env = layer_env_make(&layer);
     if (!env)
         return error_set(e, -ENOMEM, "no memory for the environment");
-    code = posix_spawnp(&r->pid, r->p->argv[0], NULL, NULL, r->p->argv, env);
+    r->pid = program_start(r->p->argv, enter, env);
     free(env);
-    return code ? error_set(e, -code, "cannot run %s: %s", r->p->argv[0], strerror(code)) : 0;
+    return r->pid < 0 ? error_set(e, r->pid, "cannot run %s: %s", r->p->argv[0], strerror(-r->pid)) : 0;
 }
 
 /* Whoever the program started becomes ours when it ends: all of them are waited for. */
@@ -246,6 +250,7 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
         /* That was said. */
     } else if (bb_package_send(package, &send, &be)) {
         trouble(r, "no dump: %s", be.text);
+        trouble(r, "what it would have said: %s", verdict.text);
     } else {
         r->out->dumps++;
         if (r->p->on_dump)

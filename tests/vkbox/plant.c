@@ -6,7 +6,8 @@
  * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
  * handled (a fault that its handler mends), fault-handled, sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
- * loops), escape (names that a terminal obeys), fork (a child that crashes). In the third frame
+ * loops), escape (names that a terminal obeys), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
+ * while it works). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
  * for more than 20 s ends by an alarm.
@@ -146,7 +147,7 @@ static VkBuffer make_buffer(VkDeviceMemory *memory, const char *text)
                                .size = BUFFER,
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
     VkMemoryRequirements need;
     VkBuffer b;
 
@@ -397,6 +398,18 @@ static uint32_t groups(int bad)
     return bad && loops() ? 65535 : bad && is("slow") ? opt.groups : 4;
 }
 
+static void copy_freed(VkCommandBuffer cb)
+{
+    VkBufferCopy region = {0, 0, BUFFER};
+    VkDeviceMemory memory;
+    VkBuffer from = make_buffer(&memory, "particles");
+    void *mapped;
+
+    CHECK(vkMapMemory(v.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped)); /* its address becomes known */
+    vkCmdCopyBuffer(cb, from, v.buffer, 1, &region);
+    vkFreeMemory(v.device, memory, NULL);
+}
+
 static void wait_for_event(VkCommandBuffer cb)
 {
     VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
@@ -427,6 +440,8 @@ static void record(VkCommandBuffer cb, int bad)
     vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);
     for (uint32_t i = 1; i <= opt.draws; i++) {
         set_push(cb, bad && i == opt.at, 0);
+        if (bad && i == opt.at && is("copy-freed"))
+            copy_freed(cb);
         if (bad && i == opt.at && is("event"))
             wait_for_event(cb);
         vkCmdDispatch(cb, groups(bad && i == opt.at), 1, 1);
@@ -585,7 +600,7 @@ int main(int argc, char **argv)
     }
     if (is("handled") || is("fault-handled"))
         signal(SIGSEGV, on_fault);
-    alarm(20);
+    alarm(is("event") ? 5 : 20);
     for (uint32_t n = 0; n < opt.again; n++) {
         make_instance();
         make_device();
@@ -613,6 +628,19 @@ int main(int argc, char **argv)
             raise_fault();
         if (n == BAD_FRAME && is("stale"))
             vkResetCommandPool(v.device, (VkCommandPool)0x1000, 0);
+        if (n == BAD_FRAME && is("destroy")) {
+            opt.groups = 20;
+            opt.kind = "slow";
+            record(v.cb[0], 1);
+            CHECK(vkQueueSubmit(v.queue, 1,
+                                &(VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                                .commandBufferCount = 1,
+                                                .pCommandBuffers = v.cb},
+                                VK_NULL_HANDLE));
+            vkDestroyDevice(v.device, NULL);
+            puts("destroyed");
+            return 0;
+        }
         if (n == BAD_FRAME && is("fork"))
             crash_in_a_child();
         if (n == BAD_FRAME && is("wild"))

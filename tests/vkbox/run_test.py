@@ -132,9 +132,41 @@ def what_a_program_handles_is_its_own():
 
 
 @case
-def a_wait_for_an_event_is_named():
-    _, db, f = crash('event', True, code=5)
-    assert f['cause'] == 'hang' and draw_of(db, f)['text'].startswith('vkCmdWaitEvents('), (f, tuple(draw_of(db, f)))
+def a_wait_for_an_event_is_named_and_may_end():
+    _, dumps = run('event', options=['--exact'], code=128 + signal.SIGALRM)
+    found = {f['cause']: (db, f) for db in dumps for f in [finding([db])]}
+    assert set(found) == {'waiting', 'killed'}, found  # then an alarm ends it
+    db, f = found['waiting']
+    assert f['sure_happened'] == 'suggested' and draw_of(db, f)['text'].startswith('vkCmdWaitEvents('), f
+
+
+@case
+def a_copy_by_the_device_is_the_devices():
+    _, db, f = crash('copy-freed', True, code=128 + signal.SIGSEGV)
+    assert f['cause'] == 'page fault' and draw_of(db, f)['text'].startswith('vkCmdCopyBuffer('), (f, tuple(draw_of(db, f)))
+    assert db.execute('SELECT kind FROM fault').fetchone()[0] == 'use after free'
+
+
+@case
+def destroying_a_device_at_work_ends_as_without():
+    bare = subprocess.run([plant, 'destroy'], capture_output=True, text=True, timeout=60)
+    p, _ = run('destroy', code=bare.returncode)
+    assert p.stdout == bare.stdout, (p, bare)
+
+
+@case
+def where_dumps_go_is_checked_first():
+    p = subprocess.run([aerogpu, 'run', '-o', '/proc/1/x', '--', plant, 'fine'], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 4 and '/proc/1/x' in p.stderr and not p.stdout, p
+
+
+@case
+def scripts_without_an_interpreter_run():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + '/s', 'w') as f:
+            f.write('exit 9\n')
+        os.chmod(folder + '/s', 0o755)
+        assert subprocess.run([aerogpu, 'run', '--', folder + '/s'], capture_output=True, timeout=60).returncode == 9
 
 
 @case

@@ -14,6 +14,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/clock.h"
+#include "base/file/out.h"
 #include "base/program.h"
 #include "vkbox/run.h"
 
@@ -83,6 +84,8 @@ int cmd_run(int argc, char **argv)
                                               .place = PROGRAM_LIB,
                                               .is_data = true},
                      manifest, sizeof(manifest), &e))
+        return command_fail(EXIT_ENV, &e);
+    if (p.dumps && out_file_folder(p.dumps, &e))
         return command_fail(EXIT_ENV, &e);
     p.layers = dirname(manifest);
     p.argv = argv + optind;
