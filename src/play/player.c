@@ -50,6 +50,8 @@ struct player {
     struct trace_buffer bytes, table;
     uint64_t fence;          /* the highest one given */
     uint64_t recorded;       /* the highest one that the recording had */
+    uint64_t given;          /* submissions, since the ring was reset */
+    _Atomic uint64_t ended;  /* of them, whose turn in the ring's order came */
     uint64_t running;        /* recorded fence of the submission that runs */
     uint32_t frame;          /* open frame, NO_FRAME if none */
     bool should_show, shown; /* the open frame has a PRESENT; one was executed */
@@ -65,6 +67,8 @@ static void player_check(const struct player *p)
     INVARIANT(p->own <= machine_ram_size(p->machine) - PLAYER_OWN_MEMORY);
     INVARIANT(!p->ring.machine || p->ring.machine == p->machine);
     INVARIANT(!p->recorded || p->fence); /* 3 */
+    INVARIANT(p->fence <= p->recorded && p->fence <= p->given);
+    INVARIANT(p->ended <= p->given); /* 2 */
     INVARIANT(p->memory.low_end <= PLAYER_LOW_END);
     INVARIANT(p->memory.high_end - p->memory.high_start <= PLAYER_MAX_SPAN);
     INVARIANT(!p->reader || p->memory.low_end <= p->high_base); /* 4: the parts of guest memory are apart */
@@ -145,6 +149,9 @@ static void on_event(void *ctx, const struct gpu_event *e)
         p->shown |= (e->completion->flags & ABI_COMPLETION_PRESENT) != 0;
         p->result->presents += (e->completion->flags & ABI_COMPLETION_PRESENT) != 0;
         break;
+    case GPU_EVENT_RETIRE:
+        p->ended++;
+        break;
     case GPU_EVENT_VBLANK:
         sample(&p->result->lateness, now(p) > e->time_ns ? now(p) - e->time_ns : 0);
         break;
@@ -164,14 +171,7 @@ static void reset_device(struct player *p)
     driver_ring_init(&p->ring, p->machine, p->own + RING_AT, p->own + FENCE_AT, RING_ENTRIES);
     set_reg(p, AEROGPU_REG_IRQ_ACK, ~0u);
     set_reg(p, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_FENCE | AEROGPU_IRQ_ERROR);
-    p->fence = p->recorded = 0;
-}
-
-/* One runs at a time: the ring is never full. */
-static void push(struct player *p, const struct aerogpu_submit_desc *d)
-{
-    driver_ring_put(&p->ring, d);
-    driver_ring_doorbell(&p->ring);
+    p->fence = p->recorded = p->given = p->ended = 0;
 }
 
 /* The interrupt routine: what is pending is taken back, so that the next one can come. */
@@ -184,11 +184,11 @@ static void on_interrupt(void *ctx)
         set_reg(p, AEROGPU_REG_IRQ_ACK, status);
 }
 
-static bool fence_is_there(void *ctx)
+static bool has_ended(void *ctx)
 {
     struct player *p = ctx;
 
-    return driver_ring_completed(&p->ring) >= p->fence;
+    return p->ended == p->given && driver_ring_completed(&p->ring) >= p->fence;
 }
 
 static bool stopped(const struct player *p)
@@ -196,18 +196,18 @@ static bool stopped(const struct player *p)
     return p->params.stop && *p->params.stop;
 }
 
-/* The highest fence that was given. One that comes with an interrupt is waited for by it; one without is
- * looked for in the fence page. */
-static int wait_fence(struct player *p, bool irq, struct error *e)
+/* Until the last submission has ended and its fence is there. One that comes with an interrupt is waited for by it; others are
+ * looked for. */
+static int wait_end(struct player *p, bool irq, struct error *e)
 {
     uint64_t timeout = p->params.timeout_ns ? p->params.timeout_ns : 30 * NSEC_PER_SEC, start = now(p);
     unsigned tries = 0;
 
-    while (irq && !fence_is_there(p) && !stopped(p) && now(p) - start < timeout)
-        machine_wait(p->machine, fence_is_there, p, timeout < SLICE_NS ? timeout : SLICE_NS);
-    while (!irq && !stopped(p) && !fence_is_there(p) && now(p) - start < timeout)
+    while (irq && !has_ended(p) && !stopped(p) && now(p) - start < timeout)
+        machine_wait(p->machine, has_ended, p, timeout < SLICE_NS ? timeout : SLICE_NS);
+    while (!irq && !stopped(p) && !has_ended(p) && now(p) - start < timeout)
         machine_sleep(p->machine, tries++ < 100 ? 20 * NSEC_PER_USEC : 500 * NSEC_PER_USEC);
-    if (fence_is_there(p))
+    if (has_ended(p))
         return 0;
     if (stopped(p))
         return error_set(e, -ECANCELED, "stopped while fence %" PRIu64 " was waited for", p->fence);
@@ -217,11 +217,11 @@ static int wait_fence(struct player *p, bool irq, struct error *e)
                      p->fence, (double)timeout / 1e9, driver_ring_completed(&p->ring), p->running);
 }
 
-/* Gives the descriptor its fence, rings and waits (invariant 3). */
+/* Gives the descriptor its fence, rings and waits (invariants 2 and 3). One runs at a time: the ring is never full. */
 static int submit(struct player *p, struct aerogpu_submit_desc *d, uint64_t recorded, struct error *e)
 {
     bool advances = recorded > p->recorded;
-    uint64_t start;
+    uint64_t start = now(p);
     int rc;
 
     if (advances) {
@@ -229,16 +229,11 @@ static int submit(struct player *p, struct aerogpu_submit_desc *d, uint64_t reco
         p->fence++;
     }
     d->signal_fence = p->fence;
-    INVARIANT(d->signal_fence <= p->recorded); /* 3: fences rise no faster than the recording's */
     p->running = recorded;
-    start = now(p);
-    push(p, d);
-    if (advances) {
-        rc = wait_fence(p, !(d->flags & AEROGPU_SUBMIT_FLAG_NO_IRQ), e);
-    } else {
-        push(p, &(struct aerogpu_submit_desc){.desc_size_bytes = sizeof(*d), .signal_fence = ++p->fence});
-        rc = wait_fence(p, true, e);
-    }
+    p->given++;
+    driver_ring_put(&p->ring, d);
+    driver_ring_doorbell(&p->ring);
+    rc = wait_end(p, advances && !(d->flags & AEROGPU_SUBMIT_FLAG_NO_IRQ), e);
     if (rc)
         return rc;
     sample(&p->result->latency, now(p) - start);

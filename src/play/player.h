@@ -7,9 +7,10 @@
  * Invariants:
  *  1. Every recording begins on a device that knows nothing: the ring is reset, and with it every resource.
  *  2. One submission runs at a time: guest memory is as the recording has it when a stream begins.
- *  3. Fences rise: a submission whose recorded fence is higher than all before it gets the next number. One
- *     that repeats a fence or falls back gets the last number again, so that it advances nothing, as when it was
- * recorded; what waits for it is an empty submission behind it. NO_IRQ stays; its fence is looked for in the fence page.
+ *  3. Fences rise: a submission whose recorded fence is higher than all before it gets the next number. One that repeats a
+ *     fence or falls back (of several clients, or of the driver's own) gets the last number again, so that it advances nothing,
+ *     as when it was recorded. It is waited for until its turn in the ring's order came. NO_IRQ stays.
+ *     The device is given the recording's submissions and nothing else: the nth that it takes is the recording's nth.
  *  4. Recorded guest addresses are used as they are wherever they can be. What the player needs itself lies above them.
  *  5. The scanout has the size and format of the colour target that the frame presents; 64x64 R8G8B8A8 without one.
  */
