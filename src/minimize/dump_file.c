@@ -64,11 +64,8 @@ static int take_submissions(struct dump_file *f, struct bb_dump *d, struct error
 
     while (bb_step(d, &s)) {
         r = r ? r : array_reserve(f->submissions, room, f->num_submissions + 1);
-        if (r)
-            continue;
-        f->submissions[f->num_submissions] = bb_column_int(d, s, 0, 0);
-        if (f->submissions[f->num_submissions++] < f->submission)
-            f->ordinal = f->num_submissions;
+        if (!r)
+            f->submissions[f->num_submissions++] = bb_column_int(d, s, 0, 0);
     }
     return r ? error_set(e, r, "%s: no memory for the dump's submissions", d->path) : 0;
 }

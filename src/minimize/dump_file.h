@@ -13,7 +13,6 @@ struct dump_file {
     size_t recording_size;
     char cause[40];
     int64_t submission; /* that the verdict names, -1 for none */
-    uint64_t ordinal;   /* of it in the recording, from 0 */
     uint32_t *suspects; /* packets of it that its markers left */
     size_t num_suspects;
     uint32_t hang_ms;                         /* no progress for so long was a hang when it was made */

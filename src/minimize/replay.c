@@ -29,6 +29,7 @@ static enum replay_outcome outcome_of(const struct dump_file *f, const struct cr
 {
     const struct watch_crash *c = &r->crash;
     const enum bb_cause cause = bb_cause_find(f->cause);
+    const long long submission = replay_number(f, c->ordinal);
 
     if (!r->crashed)
         return cause == BB_CAUSE_HANG && f->hang_ms && r->pause.ns >= f->hang_ms * NSEC_PER_MSEC
@@ -36,9 +37,11 @@ static enum replay_outcome outcome_of(const struct dump_file *f, const struct cr
                    : REPLAY_NOT_AGAIN;
     if (!is_same_cause(c->cause, cause))
         return REPLAY_OTHERWISE;
-    if (c->ordinal == f->ordinal && (c->packet == UINT32_MAX || dump_file_suspects(f, c->packet)))
+    if ((f->submission < 0 || f->submission == submission) &&
+        (c->packet == UINT32_MAX || dump_file_suspects(f, c->packet)))
         return REPLAY_SAME;
-    return c->certain && c->exact && exact && !is_incomplete(f) ? REPLAY_ELSEWHERE : REPLAY_OTHERWISE;
+    return submission >= 0 && c->certain && c->exact && exact && !is_incomplete(f) ? REPLAY_ELSEWHERE
+                                                                                   : REPLAY_OTHERWISE;
 }
 
 /* Replaces `length` bytes of the text from `at` on. */
@@ -50,18 +53,27 @@ static void replace(char *text, size_t size, const char *at, size_t length, cons
     snprintf(text + (at - text), size - (size_t)(at - text), "%s%s", by, rest);
 }
 
+void replay_sentence(const struct dump_file *f, const struct watch_crash *c, char *text, size_t size)
+{
+    const long long submission = replay_number(f, c->ordinal);
+    char here[48], there[48] = "a submission", *at;
+
+    snprintf(text, size, "%s", c->text);
+    snprintf(here, sizeof(here), "submission %llu", (unsigned long long)c->submission);
+    if (submission >= 0)
+        snprintf(there, sizeof(there), "submission %lld", submission);
+    at = strstr(text, here);
+    if (at)
+        replace(text, size, at, strlen(here), there);
+}
+
 /* One address is told: the dump's, if it has one. It is no fact of a crash that is another. */
 static void crash_sentence(const struct dump_file *f, const struct watch_crash *c, bool other, char *text,
                            size_t size)
 {
-    char here[48], there[48], *at;
+    char *at;
 
-    snprintf(text, size, "%s", c->text);
-    snprintf(here, sizeof(here), "submission %llu", (unsigned long long)c->submission);
-    snprintf(there, sizeof(there), "submission %lld", replay_number(f, c->ordinal));
-    at = strstr(text, here);
-    if (at && replay_number(f, c->ordinal) >= 0)
-        replace(text, size, at, strlen(here), there);
+    replay_sentence(f, c, text, size);
     at = strstr(text, " at 0x");
     if (at && f->fault[0])
         replace(text, size, at, strlen(at), other ? "" : f->fault);

@@ -25,6 +25,9 @@ struct replay_verdict {
 /* The dump's number of the submission that has this place in its recording, -1: none. */
 long long replay_number(const struct dump_file *f, uint64_t ordinal);
 
+/* The crash's sentence, with the dump's number in place of the one that the submission had here. */
+void replay_sentence(const struct dump_file *f, const struct watch_crash *c, char *text, size_t size);
+
 /* `exact`: it was played with a marker around every command. */
 void replay_compare(const struct dump_file *f, const struct crash_run_result *r, bool exact,
                     struct replay_verdict *out);

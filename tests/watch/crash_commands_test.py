@@ -250,6 +250,46 @@ def a_service_dumps_on_request():
     run('dump', '--pid', 'x', code=2)
 
 
+@case
+def what_several_clients_did_is_played():
+    """Their submissions and the driver's own have equal fences: a replay speaks in the dump's numbers, as often as it is played."""
+    os.mkdir(path('clients'))
+    env = dict(os.environ, AEROGPU_DUMPS=path('clients'), AEROGPU_SOCKET=path('s'))
+    service = subprocess.Popen([aerogpu, 'serve', '--socket', path('s')], env=env, stdout=subprocess.PIPE, text=True)
+    try:
+        assert service.stdout.readline().startswith('ready')
+        for program in ('triangle', 'triangle', 'triangle', 'dma_fault'):
+            client = subprocess.run([os.path.join(samples, '../../suite', program)], capture_output=True, text=True, env=env, timeout=60)
+            assert client.returncode == 0, client.stdout + client.stderr
+    finally:
+        service.terminate()
+        service.wait(60)
+    dump, = (os.path.join(path('clients'), f) for f in os.listdir(path('clients')))
+    fences = 'SELECT count(*) - count(DISTINCT fence) FROM submission WHERE stream IS NOT NULL'
+    assert ask(dump, fences)[0] > 2, ask(dump, fences)
+    first, last = ask(dump, 'SELECT submission, packet, text FROM finding'), ask(dump, 'SELECT max(id) FROM submission')[0]
+    assert first[0] == last > 100, first
+    findings = 'SELECT count(*), min(certainty), min(submission), max(submission), min(packet), min(text), max(text) FROM finding'
+    for _ in range(3):
+        out, _ = run('play', dump)
+        assert out == 'It crashed again on try 1: %s.\n' % first[2], out
+        assert ask(dump, findings) == (2, 'certain', last, last, first[1], first[2], first[2]), ask(dump, findings)
+    _, err = run('minimize', '--packets', dump, '-o', path('of_clients'))
+    assert ': %s (' % first[2] in err, err
+    os.unlink(path('of_clients'))
+    os.unlink(dump)
+
+
+@case
+def what_is_slow_is_found_once():
+    dump = run('dump', '--out', folder, '--hang', '120', sample('slow'), code=1)[0].splitlines()[1].strip()
+    for _ in range(2):
+        run('play', '--hang', '60000', dump, code=1)
+        assert ask(dump, 'SELECT count(*), max(rank) FROM finding') == (2, 1)
+        assert ask(dump, 'SELECT unseen FROM finding WHERE rank=1')[0].count('the same when it was played again') == 1
+    os.unlink(dump)
+
+
 failed = 0
 print('1..%d' % len(tests))
 try:

@@ -36,13 +36,20 @@ static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
     sqlite3_free(sql);
 }
 
+/* What an earlier play found goes: one finding, however often a dump is played. The others begin at `rank`. */
+static void make_room(struct replay *r, sqlite3 *db, int rank)
+{
+    exec_sql(r, db, sqlite3_mprintf("DELETE FROM finding WHERE source LIKE '%%, played again'"));
+    exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+%d-(SELECT min(rank) FROM finding)", rank));
+}
+
 /* The verdict is what was seen again. */
 static void write_command(struct replay *r, sqlite3 *db, const char *text)
 {
     const struct watch_crash *c = &r->result.crash;
     long long submission = replay_number(&r->file, c->ordinal);
 
-    exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
+    make_room(r, db, 1);
     if (r->verdict.outcome == REPLAY_ELSEWHERE)
         exec_sql(r, db,
                  sqlite3_mprintf(
@@ -72,17 +79,19 @@ static void demote(struct replay *r, sqlite3 *db, const char *text)
 {
     const struct watch_pause *p = &r->result.pause;
 
+    if (r->verdict.outcome == REPLAY_SLOW)
+        make_room(r, db, 0);
     exec_sql(
         r, db,
         sqlite3_mprintf(
-            "UPDATE finding SET certainty='candidate', sure_command=CASE sure_command WHEN 'proven' THEN 'suggested' ELSE sure_command END, sure_cause=CASE sure_cause WHEN 'proven' THEN 'suggested' ELSE sure_cause END, unseen=coalesce(unseen || '; ', '') || 'the same when it was played again' WHERE rank=0"));
+            "UPDATE finding SET certainty='candidate', sure_command=CASE sure_command WHEN 'proven' THEN 'suggested' ELSE sure_command END, sure_cause=CASE sure_cause WHEN 'proven' THEN 'suggested' ELSE sure_cause END, unseen=CASE WHEN unseen LIKE '%%the same when it was played again' THEN unseen ELSE coalesce(unseen || '; ', '') || 'the same when it was played again' END WHERE rank=0"));
     if (r->verdict.outcome != REPLAY_SLOW)
         return;
     exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+1"));
     exec_sql(
         r, db,
         sqlite3_mprintf(
-            "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause) VALUES(0,'candidate','slow',%Q,%lld,nullif(%lld,-1),'exact markers, played again','proven','suggested','suggested')",
+            "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause) VALUES(0,'candidate','slow',%Q,nullif(%lld,-1),nullif(%lld,-1),'exact markers, played again','proven','suggested','suggested')",
             text, replay_number(&r->file, p->ordinal),
             p->packet == UINT32_MAX ? -1ll : (long long)p->packet));
 }

@@ -35,6 +35,7 @@
 #include "minimize/crash_run.h"
 #include "minimize/dump_file.h"
 #include "minimize/reduce.h"
+#include "minimize/replay.h"
 
 enum { MAX_JOBS = 16, MAX_KNOWN = 1 << 20, NULL_PAGES = 64 << 10, BAR = 24 };
 
@@ -49,6 +50,7 @@ struct minimize {
     uint32_t hang_ms;
     bool bytes;
     struct reduce r;
+    struct dump_file dump; /* the input, if it is one */
     struct watch_crash wanted;
     struct reduce_place culprit; /* of it; packet UINT32_MAX: nobody knows */
 
@@ -271,6 +273,8 @@ static int find_crash(struct minimize *m, struct error *e)
         return error_set(e, -ENOENT, "%s: it does not crash", m->input);
     m->wanted = result.crash;
     m->culprit = (struct reduce_place){result.crash.ordinal, result.crash.packet};
+    if (m->dump.recording)
+        replay_sentence(&m->dump, &result.crash, m->wanted.text, sizeof(m->wanted.text));
     return 0;
 }
 
@@ -308,9 +312,9 @@ static int finish(struct minimize *m, const char *progress_path)
         }
     }
     unlink(progress_path);
-    printf("%s.\n%" PRIu32 " packets are left in %s, after %" PRIu64 " candidates (%" PRIu64
+    printf("In %s: %s.\n%" PRIu32 " packets are left in %s, after %" PRIu64 " candidates (%" PRIu64
            " known before).\n",
-           result.crash.text, reduce_packets_left(&m->r), m->output, m->tests, m->reused);
+           m->output, result.crash.text, reduce_packets_left(&m->r), m->output, m->tests, m->reused);
     return EXIT_OK;
 }
 
@@ -355,16 +359,17 @@ static int minimize(struct minimize *m)
 
 static int load_input(struct minimize *m, enum file_kind kind, struct error *e)
 {
-    struct dump_file d;
+    struct dump_file *d = &m->dump;
     int r;
 
     if (kind == FILE_TRACE)
         return reduce_load(&m->r, m->input, NULL, 0, e);
-    r = dump_file_open(&d, m->input, false, e);
+    r = dump_file_open(d, m->input, false, e);
     if (r)
         return r;
-    r = reduce_load(&m->r, NULL, d.recording, d.recording_size, e);
-    dump_file_close(&d);
+    r = reduce_load(&m->r, NULL, d->recording, d->recording_size, e);
+    if (r)
+        dump_file_close(d);
     return r;
 }
 
@@ -406,6 +411,7 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     sigaction(SIGTERM, &on_int, NULL);
     code = minimize(&m);
     reduce_finish(&m.r);
+    dump_file_close(&m.dump);
     return code;
 }
 
