@@ -88,14 +88,14 @@ int bb_crashes_open(struct bb_crashes **out, const char *path, struct error *e)
     r = sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ? sql_error(c, e) : 0;
     if (!r)
         r = check_version(c, e);
-    if (!r &&
-        (sqlite3_exec(c->db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;", NULL, NULL, NULL) ||
-         sqlite3_exec(c->db, schema, NULL, NULL, NULL) ||
-         sqlite3_prepare_v2(c->db, "SELECT id, size, mtime FROM dump WHERE path=?", -1, &c->find, NULL) ||
-         sqlite3_prepare_v2(c->db, "DELETE FROM feature WHERE dump=?", -1, &c->forget, NULL) ||
-         sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO dump VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
-                            &c->insert, NULL) ||
-         sqlite3_prepare_v2(c->db, "INSERT INTO feature VALUES(?,?,?,?,?)", -1, &c->feature, NULL)))
+    if (!r && (sqlite3_exec(c->db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;", NULL, NULL, NULL) ||
+               sqlite3_exec(c->db, schema, NULL, NULL, NULL) ||
+               sqlite3_prepare_v2(c->db, "SELECT id, size, mtime, error FROM dump WHERE path=?", -1, &c->find,
+                                  NULL) ||
+               sqlite3_prepare_v2(c->db, "DELETE FROM feature WHERE dump=?", -1, &c->forget, NULL) ||
+               sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO dump VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                  -1, &c->insert, NULL) ||
+               sqlite3_prepare_v2(c->db, "INSERT INTO feature VALUES(?,?,?,?,?)", -1, &c->feature, NULL)))
         r = sql_error(c, e);
     if (r) {
         bb_crashes_close(c);
@@ -210,6 +210,20 @@ static int put_row(struct bb_crashes *c, const char *path, const struct stat *st
     return put(c, c->insert, e);
 }
 
+static void take_text(char *to, size_t size, sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static void note_bad(struct bb_crashes_added *added, const struct row *row)
+{
+    added->bad += row->error[0] != '\0';
+    if (row->error[0] && added->found_bad)
+        added->found_bad(row->error);
+}
+
 static int add_file(struct bb_crashes *c, const char *path, const struct stat *st,
                     struct bb_crashes_added *added, struct error *e)
 {
@@ -225,19 +239,21 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
     if (sqlite3_step(c->find) == SQLITE_ROW) {
         id = sqlite3_column_int64(c->find, 0);
         known = sqlite3_column_int64(c->find, 1) == st->st_size && sqlite3_column_int64(c->find, 2) == mtime;
+        take_text(row.error, sizeof(row.error), c->find, 3);
     }
     sqlite3_reset(c->find);
     if (known) {
-        added->known++;
+        added->known += !row.error[0];
+        note_bad(added, &row);
         return 0;
     }
+    row.error[0] = '\0';
     if (!id)
         id = ask(c, "SELECT coalesce(max(id), 0) + 1 FROM dump");
     sqlite3_bind_int64(c->forget, 1, id);
     r = put(c, c->forget, e);
     if (!r && bb_dump_open(&d, path, &why)) {
         snprintf(row.error, sizeof(row.error), "%s", why.text);
-        added->bad++;
     } else if (!r) {
         bb_dump_check(&d, read);
         if (!d.num_bad)
@@ -245,14 +261,12 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
         r = d.num_bad ? 0 : put_features(c, &d, id, &row, e);
         if (d.trouble.code)
             snprintf(row.error, sizeof(row.error), "%s", d.trouble.text);
-        added->bad += d.trouble.code != 0;
         added->added += !d.trouble.code;
         bb_dump_close(&d);
     }
     if (!row.place[0])
         snprintf(row.place, sizeof(row.place), "unreadable");
-    if (row.error[0])
-        error_set(&added->first_bad, -EBADMSG, "%s", row.error);
+    note_bad(added, &row);
     return r ? r : put_row(c, path, st, id, &row, e);
 }
 
@@ -425,13 +439,6 @@ static int rank(struct bb_crashes *c, struct group *g, const char *place, int64_
     return r;
 }
 
-static void take_text(char *to, size_t size, sqlite3_stmt *s, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(s, column);
-
-    snprintf(to, size, "%s", text ? text : "");
-}
-
 static int load_kinds(struct bb_crashes *c, struct group *g, struct error *e)
 {
     char *sql = sqlite3_mprintf(
@@ -472,9 +479,11 @@ static int load_groups(struct bb_crashes *c, struct group **out, uint32_t *n, in
     *out = calloc(SHOWN_GROUPS, sizeof(**out));
     if (!*out)
         return error_set(e, -ENOMEM, "no memory for groups of crashes");
-    if (sqlite3_prepare_v2(c->db,
-                           "SELECT place, count(*) FROM dump GROUP BY place ORDER BY 2 DESC, 1 LIMIT 20", -1,
-                           &s, NULL))
+    if (sqlite3_prepare_v2(
+            c->db,
+            "SELECT place, count(*) FROM dump WHERE place<>'unreadable' GROUP BY place ORDER BY 2 "
+            "DESC, 1 LIMIT 20",
+            -1, &s, NULL))
         return sql_error(c, e);
     while (sqlite3_step(s) == SQLITE_ROW && *n < SHOWN_GROUPS) {
         struct group *g = &(*out)[(*n)++];
@@ -485,7 +494,7 @@ static int load_groups(struct bb_crashes *c, struct group **out, uint32_t *n, in
     sqlite3_finalize(s);
     for (uint32_t i = 0; i < *n && !r; i++) {
         r = load_kinds(c, &(*out)[i], e);
-        if (!r && strcmp((*out)[i].place, "unreadable"))
+        if (!r)
             r = rank(c, &(*out)[i], (*out)[i].place, all, e);
     }
     return r;

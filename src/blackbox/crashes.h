@@ -7,7 +7,7 @@
  *
  * Invariants:
  *  1. A dump is read once: again only if its size or time changed. A dump that cannot be read has a row that says why;
- *     one whose tables meta, finding and usage are damaged counts in no group.
+ *     one whose tables meta, finding or usage are damaged counts in no group, and is named each time it is given.
  *  2. What stands everywhere ranks nowhere: a feature's score is its share of crashes times the logarithm of its lift over
  *     its share of all other commands of the same dumps. Factors (settings, devices, programs, versions) are compared with the dumps
  *     of other places, by Fisher's exact test: one ranks if among all that were compared chance would not bring forth its like
@@ -30,7 +30,7 @@ void bb_crashes_close(struct bb_crashes *c);
 
 struct bb_crashes_added {
     uint64_t added, known, bad;
-    struct error first_bad; /* what is wrong with it */
+    void (*found_bad)(const char *why); /* for each, also if it is known; NULL: nobody asks */
 };
 
 /* A dump, or a folder of dumps (*.aerogpudump, at any depth). */

@@ -136,6 +136,7 @@ int bb_dump_check(struct bb_dump *d, const char *const *only)
         snprintf(what, sizeof(what), "offset 0x%x: the list of tables cannot be read: %.200s", HEADER,
                  sqlite3_errmsg(d->db));
         note(d, rc == SQLITE_NOMEM ? -ENOMEM : -EBADMSG, what);
+        d->num_bad++;
     }
     for (int t = 0; t < BB_NUM_TABLES; t++)
         if (is_asked_for(only, bb_tables[t].name))

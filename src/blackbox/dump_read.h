@@ -19,7 +19,7 @@
 struct bb_dump {
     sqlite3 *db;
     char path[4096];
-    uint32_t num_bad;     /* tables that a check found damaged */
+    uint32_t num_bad;     /* tables that a check found damaged, the list of them too */
     char cut[100];        /* of a file that was longer: where it ends */
     struct error trouble; /* the first thing that was wrong */
 };

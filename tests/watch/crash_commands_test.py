@@ -212,13 +212,25 @@ def crashes_are_grouped():
     index = ['--index', path('crashes.db')]
     with open(path('broken.aerogpudump'), 'wb') as f:
         f.write(b'SQLite format 3\0' + bytes(100))
-    run('crashes', *index, '--html', path('c.html'), folder, code=3)
+    os.mkdir(path('bad'))
+    bad = ['bad/empty', 'bad/noise', 'bad/cut', 'broken']
+    open(path('bad/empty.aerogpudump'), 'w').close()
+    with open(path('bad/noise.aerogpudump'), 'w') as f:
+        f.write('noise' * 100)
+    with open(dumps['hang'], 'rb') as whole, open(path('bad/cut.aerogpudump'), 'wb') as f:
+        f.write(whole.read(9000))
+    for args in ('--html', path('c.html'), folder), (folder,):  # each is named, the second time too
+        out, err = run('crashes', *index, *args, code=3)
+        assert ' %d bad\n' % len(bad) in err and '?' not in out, out + err
+        for name in bad:
+            assert err.count('aerogpu crashes: %s.aerogpudump: ' % path(name)) == 1, err
+    shutil.rmtree(path('bad'))
     os.unlink(path('broken.aerogpudump'))
     doc = json.loads(run('crashes', *index, '--json')[0])
     groups = doc['groups']
     # the minimized one is the same crash
     assert [([(k['cause'], k['dumps']) for k in g['kinds']], g['dumps']) for g in groups] == \
-        [([('page fault', 2)], 2), ([('hang', 1)], 1), ([('', 1)], 1)], groups
+        [([('page fault', 2)], 2), ([('hang', 1)], 1)], groups  # what cannot be read is no crash
     assert groups[1]['features'][0]['kind'] == 'shader', groups[1]
     assert groups[0]['place'].startswith('shaders ') and groups[1]['kinds'][0]['path'] == 'fog', groups
     assert 'http' not in open(path('c.html')).read()

@@ -57,10 +57,15 @@ static int report(struct bb_crashes *c, const char *html, bool json, struct erro
     return r;
 }
 
+static void found_bad(const char *why)
+{
+    fprintf(stderr, "aerogpu crashes: %s\n", why);
+}
+
 int cmd_crashes(int argc, char **argv)
 {
     const char *index = NULL, *html = NULL;
-    struct bb_crashes_added added = {0};
+    struct bb_crashes_added added = {.found_bad = found_bad};
     struct bb_crashes *crashes;
     struct error e = {0}, input = {0};
     char own[4096];
@@ -99,8 +104,6 @@ int cmd_crashes(int argc, char **argv)
     if (optind < argc)
         fprintf(stderr, "%llu dumps added, %llu known, %llu bad\n", (unsigned long long)added.added,
                 (unsigned long long)added.known, (unsigned long long)added.bad);
-    if (added.bad)
-        fprintf(stderr, "aerogpu crashes: %s\n", added.first_bad.text);
     r = report(crashes, html, json, &e);
     bb_crashes_close(crashes);
     if (r)
