@@ -2,7 +2,8 @@
 /* ring.h: how submissions reach the device and how their end is told: the ring, its descriptors and the fence
  * page, all in guest memory.
  *
- *   driver: write entries[tail % entry_count], tail++, DOORBELL ──▶ device: take entries in order, head++
+ *   driver: write entries[tail % entry_count], tail++, DOORBELL ──▶ device: take entries in order
+ *   device: stream and table of an entry have been read ──▶ head++: the driver may use slot, stream and table again
  *   device: COMPLETED_FENCE and fence page advance ──▶ IRQ FENCE (unless every fence that advanced it said NO_IRQ)
  *
  * Each layout is a field table: F(type, name, doc). Reserved fields are written as zero and ignored by readers.
@@ -23,7 +24,7 @@
     F(uint32_t, entry_count, "number of slots, a power of two")                                              \
     F(uint32_t, entry_stride_bytes, "distance of two slots, at least 64")                                    \
     F(uint32_t, flags, "0")                                                                                  \
-    F(uint32_t, head, "next entry that the device takes; written by the device")                             \
+    F(uint32_t, head, "first entry whose stream and table may still be read; written by the device")         \
     F(uint32_t, tail, "next entry that the driver fills; written by the driver")                             \
     F(uint32_t, reserved0, "0")                                                                              \
     F(uint32_t, reserved1, "0")                                                                              \

@@ -24,6 +24,11 @@ static struct gpu_entry *entry_at(struct gpu_queue *q, uint32_t i)
     return &q->entries[(q->head + i) % GPU_QUEUE_MAX];
 }
 
+struct gpu_entry *gpu_queue_at(struct gpu *gpu, uint32_t i)
+{
+    return entry_at(&gpu->queue, i);
+}
+
 struct gpu_entry *gpu_queue_push(struct gpu *gpu)
 {
     struct gpu_queue *q = &gpu->queue;
@@ -53,6 +58,7 @@ void gpu_queue_drop_all(struct gpu *gpu)
 
     q->head_id += q->count; /* late completions find no entry */
     q->head = q->count = q->offered = 0;
+    gpu->owed = 0;
 }
 
 void gpu_queue_check(const struct gpu *gpu)
@@ -68,6 +74,7 @@ void gpu_queue_check(const struct gpu *gpu)
     INVARIANT(gpu->stats.retired <= q->head_id - 1);
     INVARIANT(gpu->completed_fence >= gpu->seen.completed_fence || gpu->seen.resets != gpu->resets);
     INVARIANT(!gpu->ring_stalled || q->count); /* else nobody would look at the ring again */
+    INVARIANT(gpu->owed <= q->count && (gpu->ring_enabled || !gpu->owed));
     INVARIANT(!gpu->doorbell_pending || !gpu_bus_master(gpu));
     INVARIANT(!gpu->reset_dma_pending || !gpu_bus_master(gpu));
     if (!q->count)
@@ -228,6 +235,7 @@ void gpu_retire(struct gpu *gpu)
 
     if (!gpu_bus_master(gpu))
         return; /* the fence page could not be written; gpu_dma_catch_up comes back */
+    gpu_ring_give_back(gpu);
     while (q->count && q->offered && may_retire(gpu, entry_at(q, 0))) {
         bool irq = entry_at(q, 0)->wants_irq;
         retired = true;

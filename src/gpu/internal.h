@@ -91,6 +91,9 @@ struct gpu {
     /* work that waits for bus mastering, the backend or the outermost unlock */
     bool doorbell_pending, reset_dma_pending, retire_pending;
     bool ring_stalled; /* the queue is full: look at the ring again when something retires */
+    /* The newest `owed` entries of the queue still have their slots in the ring, which end at `ring_next`: the head moves
+     * past a slot when its stream and table have been read, since a driver may use that memory again then. */
+    uint32_t ring_next, owed;
     bool fence_page_bad;
     uint64_t resets; /* of the ring and of the device */
     struct gpu_queue queue;
@@ -153,10 +156,13 @@ void gpu_regs_reset(struct gpu *gpu);
 /* ring.c */
 void gpu_ring_process(struct gpu *gpu); /* a doorbell */
 void gpu_ring_reset(struct gpu *gpu);
+void gpu_ring_give_back(
+    struct gpu *gpu); /* the head moves past what is done; of a ring that is off, past what was taken */
 void gpu_dma_catch_up(struct gpu *gpu); /* bus mastering was switched on */
 
 /* fence.c */
-struct gpu_entry *gpu_queue_push(struct gpu *gpu); /* NULL: full */
+struct gpu_entry *gpu_queue_push(struct gpu *gpu);           /* NULL: full */
+struct gpu_entry *gpu_queue_at(struct gpu *gpu, uint32_t i); /* from the head */
 void gpu_queue_drop_all(struct gpu *gpu);
 void gpu_offer(struct gpu *gpu);  /* hands entries to the backend */
 void gpu_retire(struct gpu *gpu); /* retires what may be retired */

@@ -220,16 +220,26 @@ static void write_irq_enable(struct gpu *gpu, uint32_t v)
     gpu_irq_update(gpu, false);
 }
 
+/* Another ring has a head of its own. */
+static void move_ring(struct gpu *gpu, void (*set)(uint64_t *v, uint32_t half), uint32_t half)
+{
+    uint64_t was = gpu->ring_gpa;
+
+    set(&gpu->ring_gpa, half);
+    if (gpu->ring_gpa != was)
+        gpu->owed = 0;
+}
+
 static void write_reg(struct gpu *gpu, uint32_t offset, uint32_t v)
 {
     if (!has_register(gpu, offset))
         return;
     switch (offset) {
     case AEROGPU_REG_RING_GPA_LO:
-        set_lo(&gpu->ring_gpa, v);
+        move_ring(gpu, set_lo, v);
         return;
     case AEROGPU_REG_RING_GPA_HI:
-        set_hi(&gpu->ring_gpa, v);
+        move_ring(gpu, set_hi, v);
         return;
     case AEROGPU_REG_RING_SIZE_BYTES:
         gpu->ring_size = v;
@@ -238,6 +248,8 @@ static void write_reg(struct gpu *gpu, uint32_t offset, uint32_t v)
         gpu->ring_enabled = v & AEROGPU_RING_CONTROL_ENABLE;
         if (v & AEROGPU_RING_CONTROL_RESET)
             gpu_ring_reset(gpu);
+        else if (!gpu->ring_enabled)
+            gpu_ring_give_back(gpu); /* now: a driver may free the ring's memory next */
         return;
     case AEROGPU_REG_FENCE_GPA_LO:
         set_lo(&gpu->fence_gpa, v);

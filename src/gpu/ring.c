@@ -2,7 +2,10 @@
 /* ring.c: takes descriptors out of the guest's ring.
  *
  * Everything in the ring was written by somebody else and may change while it is read: each field is read
- * once. The head is read from the ring at each doorbell, since a driver may set the ring up with any start value.
+ * once. The head is read from the ring at a doorbell that finds no slot owed, since a driver may set the ring up
+ * with any start value.
+ *
+ *   tail ──take──▶ ring_next ──the backend has read stream and table──▶ head
  */
 #include <endian.h>
 #include <stdarg.h>
@@ -165,7 +168,7 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
 void gpu_ring_process(struct gpu *gpu)
 {
     struct ring r;
-    uint32_t head, tail;
+    uint32_t tail;
 
     if (!gpu->ring_enabled) /* a kick that comes too early is not remembered */
         return;
@@ -175,25 +178,46 @@ void gpu_ring_process(struct gpu *gpu)
     }
     if (!open_ring(gpu, &r))
         return;
-    head = le32toh(__atomic_load_n(r.head, __ATOMIC_ACQUIRE));
+    if (!gpu->owed)
+        gpu->ring_next = le32toh(__atomic_load_n(r.head, __ATOMIC_ACQUIRE));
     tail = le32toh(__atomic_load_n(r.tail, __ATOMIC_ACQUIRE));
-    if (tail - head > r.count) {
+    if (gpu->owed > r.count || tail - gpu->ring_next > r.count - gpu->owed) {
         gpu_latch_error(gpu, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, 0,
-                        "ring: head %u and tail %u are further apart than %u entries", head, tail, r.count);
+                        "ring of %u entries: head %u and tail %u, with %u taken between", r.count,
+                        gpu->ring_next - gpu->owed, tail, gpu->owed);
+        gpu->owed = 0;
         __atomic_store_n(r.head, htole32(tail), __ATOMIC_RELEASE);
         return;
     }
-    for (; head != tail; head++) {
+    for (; gpu->ring_next != tail; gpu->ring_next++) {
         struct gpu_entry *e = gpu_queue_push(gpu);
         if (!e) {
             gpu->ring_stalled = true; /* the rest stays in the ring until something retires */
             break;
         }
         take(gpu, &r,
-             r.base + sizeof(struct aerogpu_ring_header) + (uint64_t)(head & (r.count - 1)) * r.stride, e);
-        __atomic_store_n(r.head, htole32(head + 1), __ATOMIC_RELEASE);
+             r.base + sizeof(struct aerogpu_ring_header) +
+                 (uint64_t)(gpu->ring_next & (r.count - 1)) * r.stride,
+             e);
+        gpu->owed++;
     }
     gpu_offer(gpu);
+}
+
+void gpu_ring_give_back(struct gpu *gpu)
+{
+    uint32_t count = gpu->queue.count, owed = gpu->owed;
+    uint8_t *p;
+
+    while (owed && (!gpu->ring_enabled || gpu_queue_at(gpu, count - owed)->state == GPU_ENTRY_DONE))
+        owed--;
+    if (owed == gpu->owed)
+        return;
+    gpu->owed = owed;
+    p = gpu_map(gpu, gpu->ring_gpa, sizeof(struct aerogpu_ring_header));
+    if (p) /* memory that is gone is the next doorbell's error */
+        __atomic_store_n((uint32_t *)(void *)(p + offsetof(struct aerogpu_ring_header, head)),
+                         htole32(gpu->ring_next - owed), __ATOMIC_RELEASE);
 }
 
 /* head := tail, and a fresh fence page. */

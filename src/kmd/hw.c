@@ -587,8 +587,9 @@ static VOID NTAPI on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     KeAcquireSpinLockAtDpcLevel(&k->lock);
     k->watchdog_armed = FALSE;
     head = ring_head(k);
+    /* A head that stands still is a long submission or a doorbell that was lost: only another one can tell. */
     if (push_overflow(k) || (head != k->ring_tail && head == k->watchdog_head)) {
-        kmd_log(k, DPFLTR_WARNING_LEVEL, "ringing again: head %llu, tail %llu", head, k->ring_tail, 0);
+        kmd_log(k, DPFLTR_INFO_LEVEL, "ringing again: head %llu, tail %llu", head, k->ring_tail, 0);
         kmd_write(k, AEROGPU_REG_DOORBELL, 1);
     }
     if (k->in_flight_head != k->in_flight_tail || head != k->ring_tail ||

@@ -309,7 +309,7 @@ static void interrupt(void *ctx)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* No interrupt for a while: looks whether one is missing, and whether the doorbell was heard. */
+/* No interrupt for a while: looks whether one is missing, and rings again while something is in the ring. */
 static void watchdog(struct driver *d)
 {
     uint32_t status = machine_read(d->m, AEROGPU_REG_IRQ_STATUS);

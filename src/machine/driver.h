@@ -11,7 +11,7 @@
  *     or, when driver_wait finds an interrupt missing, on the calling one, one at a time.
  *  2. Fences that the driver chooses only go up, over ring resets too.
  *  3. driver_wait needs the interrupt to be quick and not to be right: it looks at the fence page itself
- *     after WATCHDOG_NS without one, and rings the doorbell again if the device has not taken what is in the ring.
+ *     after WATCHDOG_NS without one, and rings the doorbell again if the device has not read all that is in the ring.
  *  4. The ring holds no more than its entries, and no more is in flight than IN_FLIGHT.
  */
 #pragma once
@@ -45,7 +45,7 @@ void driver_ring_init(struct driver_ring *r, struct machine *m, uint64_t ring_gp
 /* Puts a descriptor into the ring, with its size filled in; the doorbell comes after it. False: it is full. */
 bool driver_ring_put(struct driver_ring *r, const struct aerogpu_submit_desc *d);
 void driver_ring_doorbell(struct driver_ring *r);
-/* Whether the device has taken all that was put. */
+/* Whether the device has read all that was put, streams and tables too. */
 bool driver_ring_empty(const struct driver_ring *r);
 /* COMPLETED_FENCE, as the fence page has it. */
 uint64_t driver_ring_completed(const struct driver_ring *r);

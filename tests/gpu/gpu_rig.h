@@ -12,8 +12,8 @@
 
 enum {
     RIG_RAM = 2 << 20,
-    RIG_RING = 0x1000,
-    RIG_RING_SIZE = 0x4000,
+    RIG_RING = 0x100000,
+    RIG_RING_SIZE = 0x81000,
     RIG_FENCE_PAGE = 0x8000,
     RIG_FB = 0x10000,
     RIG_CURSOR_FB = 0x90000,
