@@ -178,6 +178,40 @@ static void tables_that_lead_nowhere(void **state)
              text));
 }
 
+/* A driver whose calls would go wherever the file's bytes point. */
+static void imports_that_nobody_binds(void **state)
+{
+    uint32_t directories = header + 24 + 112, table = get(driver, directories + 12 * 8);
+    uint32_t imports = file_offset(get(driver, directories + 8)), slots = get(driver, imports + 16);
+    char text[120];
+
+    refused(
+        directories + 8, 1, 4, -ENOEXEC,
+        (snprintf(text, sizeof(text),
+                  "x.sys: the import at %#x has a place in the address table and none in the import table",
+                  table),
+         text));
+    refused(directories + 12, 0, 4, -ENOEXEC, text);
+    refused(imports + 12, 0, 4, -ENOEXEC, text);
+    refused(directories + 12, 39, 4, -ENOEXEC,
+            (snprintf(text, sizeof(text), "x.sys: the import table at %#x does not end within its 0x27 bytes",
+                      get(driver, directories + 8)),
+             text));
+    refused(
+        imports + 16, slots + 4, 4, -ENOEXEC,
+        (snprintf(text, sizeof(text),
+                  "x.sys: an import's slot is at %#x, must be a multiple of 8 inside the image", slots + 4),
+         text));
+    for (unsigned n = 0; n < 2; n++) {
+        uint32_t at = n ? table + 4 : 0x3FFFFFF0;
+        snprintf(
+            text, sizeof(text),
+            "x.sys: the import address table has %#x bytes at %#x, must be a multiple of 8 inside SizeOfImage %#x",
+            get(driver, directories + 12 * 8 + 4), at, get(driver, header + 24 + 56));
+        refused(directories + 12 * 8, at, 4, -ENOEXEC, text);
+    }
+}
+
 static void cut_and_damaged_files_do_no_harm(void **state)
 {
     uint8_t *image = malloc(driver_size);
@@ -226,6 +260,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(fields_of_the_headers),
         cmocka_unit_test(a_wrong_checksum),
         cmocka_unit_test(tables_that_lead_nowhere),
+        cmocka_unit_test(imports_that_nobody_binds),
         cmocka_unit_test(cut_and_damaged_files_do_no_harm),
     };
     void *path = argv[1];

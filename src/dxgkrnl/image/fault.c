@@ -134,6 +134,17 @@ static bool emulate(struct fault *f, ucontext_t *uc, const uint8_t *code, size_t
     return done;
 }
 
+/* Nothing is where the processor went: what it was called from is on the stack. */
+static void describe_wild_call(siginfo_t *info, ucontext_t *uc)
+{
+    const void *const *stack = (const void *const *)uc->uc_mcontext.gregs[REG_RSP];
+    char where[100];
+
+    if (info->si_addr == (const void *)uc->uc_mcontext.gregs[REG_RIP] &&
+        (uintptr_t)stack % sizeof(*stack) == 0 && dxgk_image_describe(stack[0], where, sizeof(where)))
+        log_error("dxgkrnl", "in front of %s the driver calls %p, where nothing is", where, info->si_addr);
+}
+
 static bool in_image(int sig, siginfo_t *info, ucontext_t *uc)
 {
     const uint8_t *code =
@@ -142,8 +153,10 @@ static bool in_image(int sig, siginfo_t *info, ucontext_t *uc)
     struct dxgk *d;
     char where[100];
 
-    if (!size)
+    if (!size) {
+        describe_wild_call(info, uc);
         return false;
+    }
     d = dxgk_kernel_ctx(dxgk_kernel_self("a driver's image"));
     dxgk_image_describe(code, where, sizeof(where));
     if (sig == SIGTRAP) {

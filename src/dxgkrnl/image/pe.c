@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -229,71 +229,133 @@ int dxgk_pe_relocate(const struct pe_view *v, uint64_t delta, struct error *e)
     return r;
 }
 
-struct missing {
-    struct strbuf names;
-    unsigned count;
+struct binding {
+    const struct pe_view *v;
+    void *(*find)(const char *module, const char *name);
+    struct strbuf missing; /* names */
+    unsigned num_missing;
+    uint8_t *unbound; /* the import address table as the file has it, without what is bound by now */
+    uint32_t table, table_size;
 };
 
-/* The imports of one module: names in `names`, addresses go to `slots`. */
-static int bind_module(const struct pe_view *v, const char *module, uint32_t names, uint32_t slots,
-                       void *(*find)(const char *module, const char *name), struct missing *missing,
-                       struct error *e)
+enum { DESCRIPTOR = 20, SLOT = 8, LONGEST_MODULE = 100, LONGEST_NAME = 200 };
+
+static int bind_slot(struct binding *b, uint64_t at, void *address, struct error *e)
+{
+    void *slot = dxgk_pe_at(b->v, at, SLOT);
+
+    if (!slot || at % SLOT)
+        return error_set(e, -ENOEXEC,
+                         "an import's slot is at %#" PRIx64 ", must be a multiple of %d inside the image", at,
+                         SLOT);
+    memcpy(slot, &address, SLOT);
+    if (at >= b->table && b->table_size >= SLOT && at - b->table <= b->table_size - SLOT)
+        memset(b->unbound + (at - b->table), 0, SLOT);
+    return 0;
+}
+
+/* The imports of one module: names in `names`, addresses go to `slots`, which may be where anything else of the image is. */
+static int bind_module(struct binding *b, const char *module, uint32_t names, uint32_t slots, struct error *e)
 {
     for (uint64_t i = 0;; i++) {
-        const void *name_slot = dxgk_pe_at(v, names + 8 * i, 8);
-        void *slot = dxgk_pe_at(v, slots + 8 * i, 8), *address;
+        const void *name_slot = dxgk_pe_at(b->v, names + SLOT * i, SLOT);
         uint64_t value;
         const char *name;
-        if (!name_slot || !slot)
+        void *address;
+        int r;
+        if (!name_slot || !dxgk_pe_at(b->v, slots + SLOT * i, SLOT))
             return error_set(e, -ENOEXEC, "the imports of %.40s do not end inside the image", module);
-        memcpy(&value, name_slot, 8);
+        memcpy(&value, name_slot, SLOT);
         if (!value)
             return 0;
         if (value >> 63)
             return error_set(e, -ENOEXEC, "it imports ordinal %u of %.40s; the kernel's exports go by name",
                              (unsigned)(value & 0xFFFF), module);
-        name = dxgk_pe_string(v, value + 2);
-        if (!name || strlen(name) > 200)
+        name = dxgk_pe_string(b->v, value + 2);
+        if (!name || strlen(name) > LONGEST_NAME)
             return error_set(e, -ENOEXEC, "import %" PRIu64 " of %.40s has no name at %#" PRIx64, i, module,
                              value + 2);
-        address = find(module, name);
+        address = b->find(module, name);
         if (!address)
-            strbuf_printf(&missing->names, "%s%s!%s", missing->count++ ? ", " : "", module, name);
-        value = (uint64_t)(uintptr_t)address;
-        memcpy(slot, &value, 8);
+            strbuf_printf(&b->missing, "%s%s!%s", b->num_missing++ ? ", " : "", module, name);
+        r = bind_slot(b, slots + SLOT * i, address, e);
+        if (r)
+            return r;
     }
+}
+
+static int bind_all(struct binding *b, uint32_t at, uint32_t size, struct error *e)
+{
+    char module_name[LONGEST_MODULE + 1];
+
+    for (uint64_t pos = 0; size; pos += DESCRIPTOR) {
+        const void *p = dxgk_pe_at(b->v, at + pos, DESCRIPTOR);
+        struct bytes d = bytes_of(p, p ? DESCRIPTOR : 0);
+        uint32_t names = bytes_u32(&d), module, slots;
+        const char *name;
+        int r;
+        bytes_take(&d, 8);
+        module = bytes_u32(&d);
+        slots = bytes_u32(&d);
+        if (d.bad)
+            return error_set(e, -ENOEXEC, "the import table at %#x does not end inside the image", at);
+        if (pos + DESCRIPTOR > size)
+            return error_set(e, -ENOEXEC, "the import table at %#x does not end within its %#x bytes", at,
+                             size);
+        if (!module || !slots)
+            break;
+        name = dxgk_pe_string(b->v, module);
+        if (!name || strlen(name) > LONGEST_MODULE)
+            return error_set(e, -ENOEXEC, "the import table names a module at %#x, where no name is", module);
+        strcpy(module_name, name); /* a slot may be where it is */
+        r = bind_module(b, module_name, names ? names : slots, slots, e);
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+static int all_bound(const struct binding *b, struct error *e)
+{
+    for (uint32_t at = 0; at + SLOT <= b->table_size; at += SLOT) {
+        uint64_t value;
+        memcpy(&value, b->unbound + at, SLOT);
+        if (value)
+            return error_set(
+                e, -ENOEXEC,
+                "the import at %#x has a place in the address table and none in the import table",
+                b->table + at);
+    }
+    return 0;
 }
 
 int dxgk_pe_bind(const struct pe_view *v, void *(*find)(const char *module, const char *name),
                  struct error *e)
 {
-    uint32_t at = v->pe->directories[PE_IMPORT].address, size = v->pe->directories[PE_IMPORT].size;
-    struct missing missing = {0};
-    int r = 0;
+    struct binding b = {.v = v,
+                        .find = find,
+                        .table = v->pe->directories[PE_IAT].address,
+                        .table_size = v->pe->directories[PE_IAT].size};
+    const void *table = dxgk_pe_at(v, b.table, b.table_size);
+    int r;
 
-    for (uint64_t pos = 0; size && !r; pos += 20) {
-        const void *p = dxgk_pe_at(v, at + pos, 20);
-        struct bytes b = bytes_of(p, p ? 20 : 0);
-        uint32_t names = bytes_u32(&b), module, slots;
-        const char *name;
-        bytes_take(&b, 8);
-        module = bytes_u32(&b);
-        slots = bytes_u32(&b);
-        if (b.bad) {
-            r = error_set(e, -ENOEXEC, "the import table at %#x does not end inside the image", at);
-            break;
-        }
-        if (!module || !slots)
-            break;
-        name = dxgk_pe_string(v, module);
-        if (!name || strlen(name) > 100)
-            r = error_set(e, -ENOEXEC, "the import table names a module at %#x, where no name is", module);
-        else
-            r = bind_module(v, name, names ? names : slots, slots, find, &missing, e);
-    }
-    if (!r && missing.count)
-        r = error_set(e, -ENOENT, "it imports %u that the kernel here has not: %s", missing.count,
-                      strbuf_str(&missing.names));
-    strbuf_finish(&missing.names);
+    if (b.table_size && (!table || b.table % SLOT))
+        return error_set(
+            e, -ENOEXEC,
+            "the import address table has %#x bytes at %#x, must be a multiple of %d inside SizeOfImage %#x",
+            b.table_size, b.table, SLOT, v->pe->image_size);
+    b.unbound = malloc(b.table_size + 1);
+    if (!b.unbound)
+        return error_set(e, -ENOMEM, "no memory for an import address table of %u bytes", b.table_size);
+    if (table)
+        memcpy(b.unbound, table, b.table_size);
+    r = bind_all(&b, v->pe->directories[PE_IMPORT].address, v->pe->directories[PE_IMPORT].size, e);
+    if (!r)
+        r = all_bound(&b, e);
+    if (!r && b.num_missing)
+        r = error_set(e, -ENOENT, "it imports %u that the kernel here has not: %s", b.num_missing,
+                      strbuf_str(&b.missing));
+    strbuf_finish(&b.missing);
+    free(b.unbound);
     return r;
 }

@@ -7,6 +7,8 @@
  *  2. The bytes that a section has in the file are inside the file, and not more than its memory.
  *  3. The entry point lies in a section that may be executed.
  *  4. A directory that is used lies in the image: dxgk_pe_at is asked for every byte that is read through it.
+ *  5. After dxgk_pe_bind no slot of the import address table has what the file had there: code that calls through one
+ *     arrives at a routine.
  */
 #pragma once
 
@@ -34,6 +36,7 @@ enum pe_directory {
     PE_EXCEPTION,
     PE_SECURITY,
     PE_RELOC,
+    PE_IAT = 12,
     PE_DIRECTORIES = 16
 };
 
@@ -79,6 +82,6 @@ const char *dxgk_pe_string(const struct pe_view *v, uint64_t address);
 int dxgk_pe_relocate(const struct pe_view *v, uint64_t delta, struct error *e);
 
 /* Writes into each import's slot what `find` returns for it. What it does not find is in the error, all of it: -ENOENT. Tables
- * that are wrong: -ENOEXEC. */
+ * that are wrong, or leave slots of the address table out: -ENOEXEC. -ENOMEM. */
 int dxgk_pe_bind(const struct pe_view *v, void *(*find)(const char *module, const char *name),
                  struct error *e);
