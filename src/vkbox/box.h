@@ -20,6 +20,7 @@
 #define VKBOX_LAYER    "VK_LAYER_AEROGPU_blackbox"
 #define VKBOX_VARIABLE "AEROGPU_BLACKBOX"       /* names the folder in which each process makes its file */
 #define VKBOX_EXACT    "AEROGPU_BLACKBOX_EXACT" /* "1": every command is marked */
+#define VKBOX_GUARD    "AEROGPU_BLACKBOX_GUARD" /* "1": memory lies between pages that fault */
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
@@ -47,7 +48,9 @@ struct vkbox_device {
     _Atomic uint32_t lost; /* set by the reader: from now on calls answer VK_ERROR_DEVICE_LOST */
     uint64_t handle, created_ns, destroyed_ns;
     uint32_t vendor, id, api_version, driver_version, driver_id;
-    uint32_t marks; /* enum vkbox_marks */
+    uint32_t marks;                      /* enum vkbox_marks */
+    uint32_t guards;                     /* 1: its allocations are guarded, where they can be */
+    _Atomic uint32_t guarded, unguarded; /* so many were, and were not */
     char name[128], driver[64], driver_info[64];
 };
 
@@ -176,7 +179,8 @@ struct vkbox {
     _Atomic uint64_t submissions, errors, next_code;
     _Atomic uint64_t frames;       /* vkQueuePresentKHR */
     _Atomic uint32_t objects_lost; /* that there was no room for */
-    uint32_t pad[5];
+    uint32_t guard;                /* 1: --guard */
+    uint32_t pad[4];
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];
     struct vkbox_queue queues[VKBOX_QUEUES];

@@ -28,7 +28,7 @@ struct vkbox_event {
 
 struct vkbox_verdict {
     enum bb_cause cause;
-    enum bb_sure happened, command, why, memory;
+    enum bb_sure happened, command, why;
     char certainty[16], source[32];
     char text[500], unseen[300], fingerprint[20];
     uint64_t submission; /* 0: none */

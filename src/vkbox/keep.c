@@ -43,7 +43,7 @@ static void forked(void)
 
 void box_open(void)
 {
-    const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT);
+    const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT), *guard = getenv(VKBOX_GUARD);
     char path[PATH_MAX];
     struct rlimit limit;
     struct vkbox *b;
@@ -75,6 +75,7 @@ void box_open(void)
     b->schema = VKBOX_NUM_COMMANDS;
     b->pid = (uint32_t)getpid();
     b->exact = exact && !strcmp(exact, "1");
+    b->guard = guard && !strcmp(guard, "1");
     b->start_ns = box_now();
     snprintf(b->program, sizeof(b->program), "%s", program_invocation_short_name);
     b->crash.device = VKBOX_NO_INDEX;

@@ -184,7 +184,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     if (d->slot) {
         d->slot->handle = (uint64_t)(uintptr_t)*out;
         d->slot->created_ns = box_now();
+        d->slot->guards = d->slot->guarded = d->slot->unguarded = 0;
         marks_create(d, physical, c.get, c.imports && mine_made);
+        if (box->guard && c.imports && mine_made)
+            guard_create(d, physical, c.get);
     }
     layer_put(&devices, &d->object, *out);
     return VK_SUCCESS;
@@ -205,10 +208,12 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
     passes_device_gone(d);
     objects_device_gone(d);
     queues_device_gone(d);
-    if (lost) /* it works on what would be freed */
+    if (lost) { /* it works on what would be freed */
         d->instance->in_use = true;
-    else
+    } else {
+        guard_destroy(d);
         marks_destroy(d);
+    }
     if (d->slot) {
         d->slot->destroyed_ns = box_now();
         atomic_store(&d->slot->state, VKBOX_GONE);
@@ -260,8 +265,8 @@ static const struct layer_hook device_hooks[] = {
 /* Those written by hand come before the generated ones. */
 static PFN_vkVoidFunction device_hook(const char *name)
 {
-    static const struct layer_hook *const lists[] = {queue_hooks, command_hooks, object_hooks, pass_hooks,
-                                                     generated_hooks};
+    static const struct layer_hook *const lists[] = {queue_hooks, command_hooks, object_hooks,
+                                                     pass_hooks,  guard_hooks,   generated_hooks};
     PFN_vkVoidFunction fn = layer_find_hook(device_hooks, name);
 
     for (size_t i = 0; box && !fn && i < sizeof(lists) / sizeof(lists[0]); i++)

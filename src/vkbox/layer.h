@@ -4,7 +4,7 @@
  *   layer.c     instances, devices, and what the loader asks for      commands.c  command buffers: records and marks
  *   queues.c    submissions, waits, and what calls answer             objects.c   objects and their memory
  *   passes.c    render passes in pieces, for exact mode               signals.c   signals that would end the process
- *   keep.c      the box itself
+ *   keep.c      the box itself                                    guard.c     memory between pages that fault
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
@@ -30,6 +30,8 @@ struct next {
 #undef VKBOX_ROW
 };
 
+struct guard;
+
 struct device {
     struct layer_object object;
     VkDevice handle;
@@ -38,6 +40,7 @@ struct device {
     uint32_t index;            /* of the slot */
     PFN_vkGetDeviceProcAddr get;
     struct next next;
+    struct guard *guard; /* NULL: memory is the driver's */
     uint32_t family_flags[16];
     VkBuffer mark_buffer;
     VkDeviceMemory mark_memory;
@@ -128,7 +131,12 @@ void note_created(struct device *d, VkObjectType type, uint64_t handle, const vo
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle);
 void note_named(struct device *d, VkObjectType type, uint64_t handle, const char *name);
 void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by);
+void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address); /* 0: not known */
 void objects_device_gone(struct device *d);
+
+/* guard.c: from then on the functions of `next` that concern memory are its own. */
+void guard_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get);
+void guard_destroy(struct device *d);
 
 /* queues.c: notes what a call answered, and returns it. */
 VkResult note_result(struct device *d, enum vkbox_call call, VkResult r);
@@ -139,5 +147,5 @@ void queues_device_gone(struct device *d);
 void signals_install(void);
 
 /* Each file's hooks end with a row without a name. */
-extern const struct layer_hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[];
+extern const struct layer_hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[], guard_hooks[];
 extern const struct layer_hook generated_hooks[];

@@ -263,7 +263,7 @@ static void bound(struct device *d, VkObjectType type, uint64_t handle, VkDevice
     pthread_mutex_unlock(&objects_lock);
 }
 
-static void located(struct device *d, VkObjectType type, uint64_t handle, uint64_t address)
+void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address)
 {
     struct vkbox_object *o;
 
@@ -309,6 +309,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindImageMemory(VkDevice device, Vk
     return r;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindImageMemory2(VkDevice device, uint32_t n,
+                                                              const VkBindImageMemoryInfo *infos)
+{
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkBindImageMemory2(device, n, infos);
+
+    for (uint32_t i = 0; r == VK_SUCCESS && i < n; i++)
+        bound(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)infos[i].image, infos[i].memory, infos[i].memoryOffset);
+    return r;
+}
+
 /* On a processor that is the GPU, where the host sees memory is where shaders do. */
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkMapMemory(VkDevice device, VkDeviceMemory memory,
                                                        VkDeviceSize offset, VkDeviceSize size,
@@ -318,7 +329,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkMapMemory(VkDevice device, VkDevice
     VkResult r = d->next.vkMapMemory(device, memory, offset, size, flags, data);
 
     if (r == VK_SUCCESS)
-        located(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)memory, (uint64_t)(uintptr_t)*data - offset);
+        note_address(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)memory, (uint64_t)(uintptr_t)*data - offset);
     return note_result(d, VKBOX_CALL_vkMapMemory, r);
 }
 
@@ -328,7 +339,7 @@ hook_vkGetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo *
     struct device *d = device_of(device);
     VkDeviceAddress a = d->next.vkGetBufferDeviceAddress(device, info);
 
-    located(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)info->buffer, a);
+    note_address(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)info->buffer, a);
     return a;
 }
 
@@ -354,6 +365,8 @@ const struct layer_hook object_hooks[] = {LAYER_HOOK(vkSetDebugUtilsObjectNameEX
                                           LAYER_HOOK(vkBindBufferMemory2),
                                           LAYER_ALIAS(vkBindBufferMemory2, KHR),
                                           LAYER_HOOK(vkBindImageMemory),
+                                          LAYER_HOOK(vkBindImageMemory2),
+                                          LAYER_ALIAS(vkBindImageMemory2, KHR),
                                           LAYER_HOOK(vkImportSemaphoreFdKHR),
                                           LAYER_HOOK(vkMapMemory),
                                           LAYER_HOOK(vkGetBufferDeviceAddress),

@@ -48,13 +48,16 @@ static struct mapping *read_maps(pid_t pid, size_t *num)
     f = maps ? fopen(path, "re") : NULL;
     while (f && n < MAX_MAPS && fgets(line, sizeof(line), f)) {
         struct mapping *m = &maps[n];
-        char rights[8] = "", file[4096] = "", *base;
+        char rights[8] = "", file[4096] = "";
+        const char *base;
 
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %4095[^\n]", &m->first, &m->end, rights,
                    file) < 3)
             continue;
         base = strrchr(file, '/');
         base = base ? base + 1 : file;
+        if (!strncmp(base, "memfd:", 6)) /* generated code, that its writer has mapped twice */
+            base = "";
         m->executable = rights[2] == 'x';
         m->driver = begins_with_one_of(base, drivers);
         m->compiler = begins_with_one_of(base, compilers);

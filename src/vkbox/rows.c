@@ -20,6 +20,7 @@ struct rows {
     const struct vkbox_event *ev;
     const struct vkbox_verdict *v;
     struct bb_package *p;
+    enum bb_sure memory; /* that the fault is about what is named */
 };
 
 static const struct vkbox_device *device_of(const struct rows *o)
@@ -57,6 +58,11 @@ static void put_meta(struct rows *o)
     bb_meta(o->p, "markers", "%s, %s", marks[d->marks < 3 ? d->marks : 0],
             b->exact ? "one for each command" : "one for each group");
     bb_meta(o->p, "setting.driver", "%.63s %.63s", d->driver, d->driver_info);
+    if (b->guard)
+        bb_meta(o->p, "setting.guard",
+                d->guards ? "%u allocations of memory between guard pages, %u not"
+                          : "not possible: the device cannot use memory of the program",
+                d->guarded, d->unguarded);
     bb_meta(o->p, "setting.frames", "%llu", (unsigned long long)b->frames);
 }
 
@@ -78,7 +84,7 @@ static void put_finding(struct rows *o)
     bb_text(o->p, BB_finding_sure_command, bb_sure_name(v->command));
     bb_text(o->p, BB_finding_sure_cause, bb_sure_name(v->why));
     if (v->cause == BB_CAUSE_PAGE_FAULT)
-        bb_text(o->p, BB_finding_sure_memory, bb_sure_name(v->memory));
+        bb_text(o->p, BB_finding_sure_memory, bb_sure_name(o->memory));
     if (v->unseen[0])
         bb_text(o->p, BB_finding_unseen, v->unseen);
     bb_row_end(o->p);
@@ -441,6 +447,7 @@ static void put_resources(struct rows *o, struct bb_resources *known)
         if (!known || !address || !b->size || b->type == VKBOX_MEMORY)
             continue;
         snprintf(name, sizeof(name), "%.47s", b->name);
+        vkbox_type_name(b->type, what);
         bb_resources_add(known, &(struct bb_resource){.id = i,
                                                       .name = name,
                                                       .kind = what,
@@ -460,6 +467,9 @@ static void put_fault(struct rows *o, struct bb_resources *known)
     if (o->v->cause != BB_CAUSE_PAGE_FAULT || !known)
         return;
     bb_resources_fault(known, c->address, &f);
+    /* Between guard pages, and in quarantine, an address has one owner. */
+    if (f.kind == BB_FAULT_OUT_OF_BOUNDS || f.kind == BB_FAULT_USE_AFTER_FREE)
+        o->memory = device_of(o)->guards && f.num_former <= 1 ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
     bb_row(o->p, BB_TABLE_FAULT);
     bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
     if (c->trap != 13) { /* not canonical: the processor does not say which */
@@ -478,12 +488,11 @@ static void put_fault(struct rows *o, struct bb_resources *known)
 void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, const struct vkbox_verdict *v,
                 struct bb_package *p)
 {
-    struct rows o = {r, ev, v, p};
+    struct rows o = {.r = r, .ev = ev, .v = v, .p = p};
     struct bb_resources *known = NULL;
 
     bb_resources_create(&known, 0);
     put_meta(&o);
-    put_finding(&o);
     put_statuses(&o);
     put_queues(&o);
     put_submissions(&o);
@@ -491,5 +500,6 @@ void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, cons
     put_bound(&o);
     put_resources(&o, known);
     put_fault(&o, known);
+    put_finding(&o);
     bb_resources_destroy(known);
 }

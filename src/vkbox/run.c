@@ -120,7 +120,8 @@ static void enter(void *env)
 static int start(struct run *r, struct error *e)
 {
     char folder[PATH_MAX + 32];
-    const char *const values[] = {folder, r->p->exact ? VKBOX_EXACT "=1" : VKBOX_EXACT "=0", NULL};
+    const char *const values[] = {folder, r->p->exact ? VKBOX_EXACT "=1" : VKBOX_EXACT "=0",
+                                  r->p->guard ? VKBOX_GUARD "=1" : VKBOX_GUARD "=0", NULL};
     struct layer_env layer = {VKBOX_LAYER, r->p->layers, values};
     char **env;
 
@@ -462,11 +463,25 @@ static void look(struct run *r)
     }
 }
 
+static void count_device(struct run *r, const struct vkbox_device *d)
+{
+    char name[128];
+
+    if (d->state == VKBOX_FREE)
+        return;
+    r->out->devices++;
+    snprintf(name, sizeof(name), "%.127s", d->name);
+    if (r->p->guard && !d->guards)
+        trouble(
+            r, "%s cannot use memory of the program (VK_EXT_external_memory_host): nothing of it was guarded",
+            name);
+}
+
 static void finish(struct run *r)
 {
     for (uint32_t i = 0; i < r->num_boxes; i++) {
         for (uint32_t d = 0; d < VKBOX_DEVICES; d++)
-            r->out->devices += r->boxes[i].b->devices[d].state != VKBOX_FREE;
+            count_device(r, &r->boxes[i].b->devices[d]);
         munmap(r->boxes[i].b, sizeof(*r->boxes[i].b));
         close(r->boxes[i].fd);
     }

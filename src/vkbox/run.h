@@ -12,7 +12,7 @@ struct vkbox_run_params {
     const char *layers;  /* the folder with the layer's manifest */
     const char *dumps;   /* where dumps go; NULL: the current folder */
     uint64_t timeout_ns; /* no progress for so long is a hang; 0: never */
-    bool exact;
+    bool exact, guard;
     volatile int *stop; /* a signal to be passed on to the program; NULL: none comes */
     /* A dump was made. From the thread that called vkbox_run(). */
     void (*on_dump)(void *ctx, const char *path);

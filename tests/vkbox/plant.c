@@ -7,7 +7,8 @@
  * handled (a fault that its handler mends), fault-handled, sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
- * while it works). In the third frame
+ * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
+ * a buffer that is gone). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
  * for more than 20 s ends by an alarm.
@@ -26,7 +27,7 @@
 #include "shape_vert.h"
 #include "work_comp.h"
 
-enum { SIZE = 1024, BUFFER = 4 << 20, BAD_FRAME = 2 };
+enum { SIZE = 1024, BUFFER = 4 << 20, SMALL = 320, BAD_FRAME = 2 };
 
 static struct {
     const char *kind;
@@ -141,10 +142,10 @@ static VkDeviceMemory allocate(VkMemoryRequirements need)
     return m;
 }
 
-static VkBuffer make_buffer(VkDeviceMemory *memory, const char *text)
+static VkBuffer make_buffer(VkDeviceMemory *memory, VkDeviceSize size, const char *text)
 {
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                               .size = BUFFER,
+                               .size = size,
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
@@ -336,7 +337,7 @@ static void make_device(void)
     CHECK(vkAllocateCommandBuffers(v.device, &cbs, v.cb));
     CHECK(vkCreateFence(v.device, &fence, NULL, &v.fence));
     make_image();
-    v.buffer = make_buffer(&v.memory, "results");
+    v.buffer = make_buffer(&v.memory, BUFFER, "results");
     make_layout();
     make_pipelines();
 }
@@ -370,8 +371,10 @@ static uint64_t bad_address(void)
 
     if (is("fault") || is("fault-handled"))
         return UINT64_C(0x123456789000);
-    info.buffer = make_buffer(&memory, "particles");
+    info.buffer = make_buffer(&memory, is("freed") ? BUFFER : SMALL, "particles");
     address = vkGetBufferDeviceAddress(v.device, &info);
+    if (is("over") || is("over-vertex"))
+        return address + SMALL;
     vkDestroyBuffer(v.device, info.buffer, NULL);
     vkFreeMemory(v.device, memory, NULL);
     return address;
@@ -383,8 +386,13 @@ static void set_push(VkCommandBuffer cb, int bad, int graphics)
 
     if (bad && !graphics && (loops() || is("slow")))
         p.limit = 0;
-    if (bad && !graphics && (is("fault") || is("fault-handled") || is("freed")))
+    if (bad && !graphics &&
+        (is("fault") || is("fault-handled") || is("freed") || is("small-freed") || is("over")))
         p.address = bad_address();
+    if (bad && graphics && is("over-vertex")) {
+        p.address = bad_address();
+        p.stage = 1;
+    }
     if (bad && graphics && (is("loop-vertex") || is("loop-fragment"))) {
         p.limit = 0;
         p.stage = is("loop-vertex") ? 1 : 2;
@@ -398,11 +406,49 @@ static uint32_t groups(int bad)
     return bad && loops() ? 65535 : bad && is("slow") ? opt.groups : 4;
 }
 
+/* Behind the end, if it is not gone. */
+static void copy_over(VkCommandBuffer cb)
+{
+    VkBufferCopy region = {0, 0, SMALL + 64};
+    VkDeviceMemory memory;
+
+    vkCmdCopyBuffer(cb, make_buffer(&memory, SMALL, "particles"), v.buffer, 1, &region);
+}
+
+/* The dispatch's set names a buffer that is gone. */
+static void bind_late(VkCommandBuffer cb)
+{
+    VkDescriptorBufferInfo buffer = {VK_NULL_HANDLE, 0, VK_WHOLE_SIZE};
+    VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                  .descriptorCount = 1,
+                                  .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                  .pBufferInfo = &buffer};
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    VkDescriptorPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                            .maxSets = 1,
+                                            .poolSizeCount = 1,
+                                            .pPoolSizes = &size};
+    VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                       .descriptorSetCount = 1,
+                                       .pSetLayouts = &v.set_layout};
+    VkDescriptorPool pool;
+    VkDeviceMemory memory;
+
+    buffer.buffer = make_buffer(&memory, SMALL, "particles");
+    CHECK(vkCreateDescriptorPool(v.device, &pool_info, NULL, &pool));
+    set.descriptorPool = pool;
+    CHECK(vkAllocateDescriptorSets(v.device, &set, &write.dstSet));
+    vkUpdateDescriptorSets(v.device, 1, &write, 0, NULL);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &write.dstSet, 0, NULL);
+    vkDestroyBuffer(v.device, buffer.buffer, NULL);
+    vkFreeMemory(v.device, memory, NULL);
+}
+
 static void copy_freed(VkCommandBuffer cb)
 {
     VkBufferCopy region = {0, 0, BUFFER};
     VkDeviceMemory memory;
-    VkBuffer from = make_buffer(&memory, "particles");
+    VkBuffer from = make_buffer(&memory, BUFFER, "particles");
     void *mapped;
 
     CHECK(vkMapMemory(v.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped)); /* its address becomes known */
@@ -442,6 +488,10 @@ static void record(VkCommandBuffer cb, int bad)
         set_push(cb, bad && i == opt.at, 0);
         if (bad && i == opt.at && is("copy-freed"))
             copy_freed(cb);
+        if (bad && i == opt.at && is("copy-over"))
+            copy_over(cb);
+        if (bad && i == opt.at && is("late-set"))
+            bind_late(cb);
         if (bad && i == opt.at && is("event"))
             wait_for_event(cb);
         vkCmdDispatch(cb, groups(bad && i == opt.at), 1, 1);
@@ -564,7 +614,7 @@ static uint32_t picture(void)
     VkSubmitInfo submit = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = v.cb};
     VkDeviceMemory memory;
-    VkBuffer buffer = make_buffer(&memory, "picture");
+    VkBuffer buffer = make_buffer(&memory, BUFFER, "picture");
     uint32_t sum = 0, *pixels;
 
     CHECK(vkBeginCommandBuffer(v.cb[0], &begin));

@@ -40,8 +40,8 @@ def draw_of(db, f):
     return db.execute('SELECT draw, path, text FROM packet WHERE number=?', (f['packet'],)).fetchone()
 
 
-def crash(kind, exact, **kw):
-    p, dumps = run(*kind.split(), options=['--exact'] if exact else [], **kw)
+def crash(kind, exact, options=(), **kw):
+    p, dumps = run(*kind.split(), options=(['--exact'] if exact else []) + list(options), **kw)
     return p, dumps[0] if dumps else None, finding(dumps)
 
 
@@ -94,6 +94,22 @@ def freed_memory_has_a_name():
     row = db.execute('SELECT f.kind, r.kind, r.destroyed_ns FROM fault f JOIN resource r ON r.id=f.resource '
                      'WHERE r.destroyed_ns IS NOT NULL').fetchone()
     assert row and row[0] == 'use after free' and '"particles"' in row[1], tuple(row or ())
+
+
+@case
+def between_guard_pages_small_overruns_and_late_uses_fault():
+    bare = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60)
+    p, dumps = run('fine', options=['--guard'])
+    assert p.stdout == bare.stdout and not p.stderr and not dumps, (bare.stdout, p.stdout, p.stderr)
+    for kind, draw, fault in (('over', DISPATCH, 'out of bounds'), ('over-vertex', DRAW, 'out of bounds'), ('copy-over', None, 'out of bounds'),
+                              ('small-freed', DISPATCH, 'use after free'), ('late-set', DISPATCH, 'use after free')):
+        _, db, f = crash(kind, True, options=['--guard'], code=128 + signal.SIGSEGV)
+        assert f['cause'] == 'page fault' and draw_of(db, f)[0] == draw, (kind, f)
+        if draw is None:
+            assert draw_of(db, f)['text'].startswith('vkCmdCopyBuffer('), (kind, tuple(draw_of(db, f)))
+        row = db.execute('SELECT f.kind, f.distance, f.text, r.kind FROM fault f JOIN resource r ON r.id=f.resource').fetchone()
+        assert row and row[0] == fault and '"particles"' in row[3] and f['sure_memory'] == 'proven', (kind, tuple(row or ()), f)
+        assert fault != 'out of bounds' or row[1] <= 64 and 'behind the end of buffer' in row[2], (kind, tuple(row))
 
 
 @case

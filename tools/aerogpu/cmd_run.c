@@ -52,6 +52,9 @@ int cmd_run(int argc, char **argv)
         OPT_FLAG(
             "exact", 0, &p.exact,
             "mark every command, where marks otherwise stand between groups of them: slower, and the report names one command"),
+        OPT_FLAG(
+            "guard", 0, &p.guard,
+            "put memory that the program allocates between pages that nothing may touch, and let what it freed fault for as long as there is room: on a driver that is a processor, what goes out of bounds or comes too late ends the program at once"),
         OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"), OPT_END};
     struct options line = {
         .rows = rows,
@@ -67,7 +70,8 @@ int cmd_run(int argc, char **argv)
                   [EXIT_ENV] = "the program cannot be run, or the layer is missing; or the program's own"},
         .examples = "aerogpu run -- vkcube\n"
                     "aerogpu run --gpu-timeout 2 -- wine game.exe\n"
-                    "aerogpu run --exact -- ./my-renderer --headless\n",
+                    "aerogpu run --exact -- ./my-renderer --headless\n"
+                    "aerogpu run --exact --guard -- ./compute\n",
         .see = "aerogpu-report(1), aerogpu-crashes(1), aerogpu-lose(1)"};
     struct sigaction sa = {.sa_handler = on_signal};
     struct vkbox_run_result result;

@@ -266,7 +266,7 @@ OWN = ['vkDestroyDevice', 'vkGetDeviceQueue', 'vkGetDeviceQueue2', 'vkAllocateCo
        'vkGetMemoryHostPointerPropertiesEXT', 'vkSetDebugUtilsObjectNameEXT', 'vkBindBufferMemory2', 'vkBindImageMemory',
        'vkGetBufferDeviceAddress', 'vkResetDescriptorPool', 'vkMapMemory', 'vkUnmapMemory', 'vkCmdUpdateBuffer',
        'vkCmdPipelineBarrier', 'vkCmdResetQueryPool', 'vkCmdWriteTimestamp', 'vkSetDeviceMemoryPriorityEXT',
-       'vkImportSemaphoreFdKHR']
+       'vkImportSemaphoreFdKHR', 'vkBindImageMemory2']
 
 
 def main():
