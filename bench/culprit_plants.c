@@ -54,6 +54,7 @@ void culprit_init(struct culprit *c, enum culprit_kind kind, uint64_t seed)
                : c->desc->is & IS_SHORT  ? 50
                                          : 50 + below(c, 8) * below(c, 250);
     c->signal = kind == CULPRIT_SIGNAL ? signals[seed % (sizeof(signals) / sizeof(signals[0]))] : SIGKILL;
+    c->is_used = c->desc->is & IS_GROUPS || below(c, 2);
     abi_builder_init(&c->b);
 }
 
@@ -221,6 +222,11 @@ void culprit_good(struct culprit *c)
     const uint32_t draws = 50 + below(c, 100);
 
     begin(c);
+    if (c->is_used) {
+        viewport(c, 1);
+        full_draw(c, ENDLESS, 1);
+        viewport(c, CULPRIT_SIZE);
+    }
     for (uint32_t i = 0; i < draws; i++)
         good_one(c);
 }

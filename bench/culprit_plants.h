@@ -95,6 +95,7 @@ struct culprit {
     double seconds; /* SLOW: that it is to take */
     double pixel_s; /* what a pixel of an endless draw takes */
     int signal;     /* of those from outside */
+    bool is_used;   /* good frames draw a pixel with what is endless, so that its pipeline is no new one */
     struct abi_builder b;
     /* the truth */
     uint32_t packet;

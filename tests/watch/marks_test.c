@@ -2,6 +2,7 @@
 /* marks_test.c: what the marks of progress prove: plants at which the black box must not be sure and wrong. */
 #include "test.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <aerogpu/ext.h>
@@ -53,6 +54,63 @@ TEST(a_group_ends_with_its_rasterising)
         assert_true(r.crash.candidates <= 1010); /* a group, and the creation and clear before it */
         rig_finish(&r);
     }
+}
+
+/* The first draw with a pipeline, which is compiled for it, is a group of its own. */
+TEST(a_first_draw_is_alone)
+{
+    struct rig r;
+    uint32_t packet;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    packet = emit_pass(&r, 0, 0);
+    for (int i = 0; i < 20; i++)
+        ABI_EMIT(&r.b, CLEAR, clear, .flags = 1);
+    ABI_EMIT(&r.b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+    for (int i = 0; i < 20; i++)
+        empty_draw(&r);
+    submit(&r);
+    await_crash(&r, 1);
+    assert_int_equal(r.crash.cause, BB_CAUSE_HANG);
+    if (!r.crash.certain || r.crash.packet != packet + 20)
+        fail_msg("packet %u: %s", packet + 20, r.crash.text);
+    rig_finish(&r);
+}
+
+static void viewport(struct rig *r, float side)
+{
+    ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(side), .height = abi_f32(side),
+             .max_depth = abi_f32(1));
+}
+
+/* Many draws that each take a part of what is called a hang are none: each is progress. */
+TEST(slow_draws_are_progress)
+{
+    enum { LONG_MS = 2000, DRAWS = 16, SIDE = 64 };
+    struct rig r;
+    uint64_t start;
+    double ms = 0;
+
+    rig_hang_ms = LONG_MS;
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    rig_hang_ms = HANG_MS;
+    crash_scene(&r.b);
+    for (int i = 0; i < 2; i++) { /* the first is compiled as well */
+        viewport(&r, SIDE / 2);
+        crash_endless_draw(&r.b);
+        start = machine_now(r.m);
+        assert_int_equal(driver_wait(r.d, submit(&r), 60 * NSEC_PER_SEC), 0);
+        ms = (double)(machine_now(r.m) - start) / 1e6;
+    }
+    ABI_EMIT(&r.b, CLEAR, clear, .flags = 1);
+    viewport(&r, SIDE / 2 * sqrtf((float)(LONG_MS / 8 / ms)));
+    ABI_EMIT(&r.b, BIND_SHADERS, bind_shaders, .vs = 2, .ps = 3);
+    for (int i = 0; i < DRAWS; i++)
+        ABI_EMIT(&r.b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+    assert_int_equal(driver_wait(r.d, submit(&r), 60 * NSEC_PER_SEC), 0);
+    if (watch_crashes(r.w))
+        fail_msg("%s", r.crash.text);
+    rig_finish(&r);
 }
 
 TEST(a_long_good_pass_completes)

@@ -104,6 +104,7 @@ VkCommandBuffer exec_batch_cmd(struct exec_engine *g)
         vkBeginCommandBuffer(b->cmd, &bi);
         b->recording = b->has_work = true;
         g->bound_pipeline = VK_NULL_HANDLE;
+        g->alone = false;
         g->bound_program[0] = g->bound_program[1] = NULL;
         if (g->ctx)
             g->ctx->dirty = DIRTY_ALL;
@@ -202,6 +203,8 @@ static VkResult hand_over(struct exec_engine *g, struct exec_batch *b, VkFence f
     VkResult r;
 
     b->recording = false;
+    if (!b->num_cuts)
+        b->handed_ns = clock_now(&g->clock);
     r = vkEndCommandBuffer(b->cmd);
     return r ? r : vkQueueSubmit(g->vk.queue, 1, &si, fence);
 }
@@ -240,6 +243,14 @@ int exec_batch_cut(struct exec_engine *g)
         note_cut(g, b);
     batch_check(b);
     return r ? exec_fail_vulkan(g, "the Vulkan device refused the commands", r) : 0;
+}
+
+bool exec_batch_cuts_done(struct exec_engine *g, uint64_t ns)
+{
+    const struct exec_batch *b = g->batch;
+
+    return !b->cuts_handed ||
+           !vkWaitForFences(g->vk.device, 1, &b->cut_fences[b->cuts_handed - 1], VK_TRUE, ns);
 }
 
 VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b)
@@ -340,6 +351,7 @@ void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b)
     exec_bind_forget(b);
     for (struct descriptor_pool *p = b->pools; p; p = p->next)
         vkResetDescriptorPool(g->vk.device, p->pool, 0);
+    b->draws = 0;
     b->has_work = false;
     INVARIANT(!b->num_cuts && !b->sets);
     batch_check(b);

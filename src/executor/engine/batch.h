@@ -12,7 +12,7 @@ struct exec_engine;
 struct set_cache_entry;
 struct shader_job;
 
-enum { NUM_BATCHES = 4, MAX_CUTS = 64 };
+enum { NUM_BATCHES = 4, MAX_CUTS = 128, SLOW_DRAW_NS = 30000000 };
 
 /* Rows of staging memory that go to guest memory when the device is done. */
 struct readback {
@@ -43,6 +43,9 @@ struct exec_batch {
     uint32_t cuts_handed,
         cuts_passed; /* pieces that have a fence, and those whose end was seen; engine's lock */
     bool recording, has_work;
+    bool slow;      /* draws are, as far as is known: each is a piece */
+    uint32_t draws; /* since it was handed to the device last, all pieces together */
+    uint64_t handed_ns;
     struct staging_chunk *chunks; /* in use; the first has room */
     struct readback *readbacks;
     uint32_t num_readbacks;
@@ -74,6 +77,8 @@ struct readback *exec_batch_readback(struct exec_engine *g);
 int exec_batch_sync(struct exec_engine *g);
 /* Hands what is recorded to the device and goes on in a new command buffer; does nothing after MAX_CUTS of them. */
 int exec_batch_cut(struct exec_engine *g);
+/* Whether the device is done with all pieces of the batch that were handed to it, or is within `ns`. */
+bool exec_batch_cuts_done(struct exec_engine *g, uint64_t ns);
 VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b);
 void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b);
 void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b);

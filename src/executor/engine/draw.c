@@ -8,6 +8,9 @@
  *  2. A pass begins behind a barrier against everything recorded before it.
  *  3. On a software device a long pass is cut into groups of draws that are handed over at once: no mark of progress
  *     (progress.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller.
+ *  4. The first draw with a pipeline is a group of its own there: lavapipe compiles when it comes to it, and how long that
+ *     takes is no matter of the draws around it. Where draws are slow, the last batch's or such a first one, each is a
+ *     group: it is progress that shows, and a cut costs next to nothing beside it.
  */
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pass.h"
@@ -17,7 +20,8 @@
 
 #include "base/check.h"
 
-enum { MAX_GROUPS = 65535 };
+/* Cuts of a batch: up to when it is waited for to know how slow draws are, and up to when these and the first ones are alone. */
+enum { MAX_GROUPS = 65535, WAIT_CUTS = 16, SLOW_CUTS = MAX_CUTS / 2, FIRST_CUTS = MAX_CUTS * 3 / 4 };
 
 static void pass_check(const struct exec_engine *g)
 {
@@ -261,6 +265,36 @@ static void flush_dynamic(struct exec_engine *g, struct exec_context *c, VkComma
                             DIRTY_BIAS | DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER);
 }
 
+/* The group that is recorded ends, if the next draw does not belong to it. */
+static int end_group(struct exec_engine *g)
+{
+    struct exec_batch *b = g->batch;
+    int r;
+
+    if (!g->is_cpu || !g->pass_ctx || (g->pass_draws < g->params.group_draws && !g->alone))
+        return 0;
+    r = exec_batch_cut(g);
+    if (!r && g->alone && b->num_cuts < WAIT_CUTS)
+        b->slow = !exec_batch_cuts_done(g, SLOW_DRAW_NS);
+    return r;
+}
+
+/* The same, if the next draw wants to be alone. */
+static int begin_group(struct exec_engine *g, struct exec_pipeline *p)
+{
+    const uint32_t room = !p->used ? FIRST_CUTS : g->batch->slow ? SLOW_CUTS : 0;
+    int r = 0;
+
+    p->used = true;
+    if (!g->is_cpu || !g->progress.shared || g->progress.exact || g->batch->num_cuts >= room)
+        return 0;
+    if (!g->at_head)
+        r = exec_batch_cut(g);
+    exec_batch_cmd(g);
+    g->alone = true;
+    return r;
+}
+
 /* Everything that must stand before a draw is recorded. */
 static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
 {
@@ -269,20 +303,21 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
     VkCommandBuffer cmd;
     int r;
 
-    if (g->is_cpu && g->pass_ctx && g->pass_draws >= g->params.group_draws) {
-        r = exec_batch_cut(g);
-        if (r)
-            return r;
-    }
+    r = end_group(g);
+    if (r)
+        return r;
     exec_batch_cmd(g); /* a new command buffer makes everything dirty */
     if (c->dirty & DIRTY_PIPELINE || c->pipeline_indexed != indexed) {
         r = exec_pipeline_resolve(g, c, indexed);
         if (r)
             return r;
         c->pipeline_indexed = indexed;
-        c->dirty &= ~(uint32_t)DIRTY_PIPELINE;
         c->dirty |= DIRTY_VERTEX_BUFFERS;
     }
+    r = begin_group(g, c->pipeline);
+    if (r)
+        return r;
+    c->dirty &= ~(uint32_t)DIRTY_PIPELINE;
     if (g->pass_ctx != c || c->dirty & DIRTY_TARGETS || g->pass_stale) {
         if (exec_targets_of(g, c, &t))
             return fail_backend(g, "no render target");
@@ -300,6 +335,7 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
         return r;
     flush_dynamic(g, c, cmd);
     g->pass_draws++;
+    g->batch->draws++;
     g->pass_stale = writes;
     INVARIANT(g->pass_ctx == c && c->pipeline);
     INVARIANT(!(c->dirty & (DIRTY_PIPELINE | DIRTY_TARGETS | DIRTY_VIEWPORT | DIRTY_VERTEX_BUFFERS)));

@@ -96,6 +96,16 @@ static VkResult wait_fence(struct exec_engine *g, struct exec_batch *b, VkFence 
     return r;
 }
 
+/* The next batches take the draws to be as slow as those of this one. */
+static void note_pace(struct exec_engine *g, const struct exec_batch *b)
+{
+    const uint64_t now = clock_now(&g->clock), began = b->handed_ns > g->done_ns ? b->handed_ns : g->done_ns;
+
+    if (b->draws)
+        g->slow_draws = now - began >= (uint64_t)SLOW_DRAW_NS * b->draws;
+    g->done_ns = now;
+}
+
 static void complete_batch(struct exec_engine *g, struct exec_batch *b)
 {
     VkResult r = b->has_work ? wait_fence(g, b, b->fence) : VK_SUCCESS;
@@ -112,6 +122,7 @@ static void complete_batch(struct exec_engine *g, struct exec_batch *b)
     if (r == VK_ERROR_DEVICE_LOST)
         exec_progress_lost(g, b);
     exec_progress_done(g, b, !r);
+    note_pace(g, b);
     g->params.complete(g->params.ctx, &b->completion);
     if (r) {
         log_error("executor", "the Vulkan device failed: %s; giving up", exec_vk_result_name(r));
@@ -302,6 +313,7 @@ static struct exec_batch *take_batch(struct exec_engine *g)
         exec_batch_recycle(g, b);
     b->num_readbacks = 0;
     b->jobs = NULL;
+    b->slow = g->slow_draws;
     return b;
 }
 

@@ -30,6 +30,7 @@
 #include "executor/engine/ops.h"
 #include "executor/engine/recorder.h"
 #include "executor/engine/resource.h"
+#include "base/clock.h"
 
 struct caches;            /* pipeline.c */
 struct framebuffer_entry; /* targets.c */
@@ -58,6 +59,9 @@ struct exec_engine {
     struct exec_batch *free_batches, *queue, **queue_end;
     struct exec_batch *cut; /* is being decoded, and pieces of it are at the device; NULL: none */
     uint64_t submitted_serial, completed_serial;
+    struct clock clock;      /* the machine's, of zeroes */
+    uint64_t done_ns;        /* when the last batch was; of whoever completes */
+    _Atomic bool slow_draws; /* of the last batch, by the mean */
     bool stopping;
     pthread_t completer;
     bool completer_running;
@@ -94,6 +98,7 @@ struct exec_engine {
     bool need_barrier; /* before the next pass, dispatch or copy */
     bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
     bool at_head;      /* nothing is recorded yet: lavapipe passes over a barrier here */
+    bool alone;        /* the last draw is a group of its own */
     struct exec_progress_recorder progress;
     struct breadcrumbs breadcrumbs;
     VkPipeline bound_pipeline;

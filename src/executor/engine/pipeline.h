@@ -12,6 +12,7 @@ struct exec_pipeline {
     struct exec_program *program;
     uint32_t vertex_slots; /* bit: a buffer is bound there when drawing */
     bool null_vertex_slot; /* the null buffer is read through NULL_VERTEX_SLOT */
+    bool used;             /* drawn with */
 };
 
 struct exec_program {
