@@ -10,8 +10,10 @@
 
 #include "wddm/d3dkmdt.h"
 
+#if !defined(WDDM_WITH_WINDOWS)
 typedef PVOID HDC;
 typedef PVOID HWND;
+#endif
 
 /* ---- adapters ------------------------------------------------------------ */
 
@@ -63,6 +65,18 @@ typedef struct _D3DKMT_QUERYADAPTERINFO {
     VOID *pPrivateDriverData;
     UINT PrivateDriverDataSize;
 } D3DKMT_QUERYADAPTERINFO;
+
+typedef enum _KMTUMDVERSION {
+    KMTUMDVERSION_DX9 = 0,
+    KMTUMDVERSION_DX10 = 1,
+    KMTUMDVERSION_DX11 = 2,
+    NUM_KMTUMDVERSIONS
+} KMTUMDVERSION;
+
+typedef struct _D3DKMT_UMDFILENAMEINFO {
+    KMTUMDVERSION Version;  /* in: of which interface */
+    WCHAR UmdFileName[260]; /* out: the user-mode driver's library */
+} D3DKMT_UMDFILENAMEINFO;
 
 typedef struct _D3DKMT_SEGMENTSIZEINFO {
     ULONGLONG DedicatedVideoMemorySize;
@@ -719,11 +733,16 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
 #else
 #define D3DKMTAPI
 #endif
-#define D3DKMT_DECLARE(name, type) NTKERNELAPI NTSTATUS D3DKMTAPI D3DKMT##name(type *arg);
+#if defined(D3DKMT_CLIENT) /* who has them */
+#define D3DKMT_IMPORT WDDM_EXTERN_C
+#else
+#define D3DKMT_IMPORT NTKERNELAPI
+#endif
+#define D3DKMT_DECLARE(name, type) D3DKMT_IMPORT NTSTATUS D3DKMTAPI D3DKMT##name(type *arg);
 D3DKMT_THUNKS(D3DKMT_DECLARE)
 #undef D3DKMT_DECLARE
 /* Made from two of the above, in the client. */
-NTKERNELAPI NTSTATUS D3DKMTAPI D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg);
+D3DKMT_IMPORT NTSTATUS D3DKMTAPI D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg);
 
 WDDM_SIZE(D3DKMT_QUERY_DEVICE_IDS, 28);
 WDDM_SIZE(D3DKMT_QUERYSTATISTICS_ADAPTER_INFORMATION, 776);

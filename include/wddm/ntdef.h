@@ -5,7 +5,8 @@
  *  1. ULONG, LONG and UINT are 32 bits also where the compiler's `long` has 64, so that every structure of
  *     include/wddm has the layout that it has on Windows x64. The headers assert this.
  *  2. A WCHAR is one UTF-16 unit. Outside Windows, L"..." literals have that type under -fshort-wchar, u"..." always.
- *  3. These headers include no header of the platform but the freestanding ones, and so never mix with a Windows SDK.
+ *  3. These headers include no header of the platform but the freestanding ones, and so never mix with a Windows SDK; under
+ *     WDDM_WITH_WINDOWS, for sources that speak COM too, the base types are those of <windows.h> (with WIN32_NO_STATUS).
  */
 #pragma once
 
@@ -29,6 +30,10 @@
 #define WDDM_OFFSET(type, member, offset) WDDM_ASSERT(offsetof(type, member) <= (offset))
 #endif
 
+#if defined(WDDM_WITH_WINDOWS)
+#include <windows.h>
+typedef LONG NTSTATUS;
+#else
 #define VOID  void
 #define CONST const
 /* How a miniport and the kernel call each other: as on Windows outside it too, so that a driver's image runs as it is. */
@@ -56,15 +61,6 @@
 #define DECLSPEC_ALIGN(bytes) __attribute__((aligned(bytes)))
 #define DECLSPEC_CACHEALIGN   DECLSPEC_ALIGN(64)
 #define C_ASSERT(cond)        WDDM_ASSERT(cond)
-#if defined(_WIN32)
-#define NTKERNELAPI WDDM_EXTERN_C __attribute__((dllimport))
-#define NTHALAPI    WDDM_EXTERN_C __attribute__((dllimport))
-#else
-/* What the user-space kernel exports to a miniport that is a shared object. */
-#define NTKERNELAPI WDDM_EXTERN_C __attribute__((visibility("default")))
-#define NTHALAPI    NTKERNELAPI
-#endif
-#define NTSYSAPI NTKERNELAPI
 
 typedef void *PVOID;
 typedef PVOID HANDLE, *PHANDLE;
@@ -166,6 +162,17 @@ typedef struct _RECT {
 typedef struct _POINT {
     LONG x, y;
 } POINT;
+#endif /* WDDM_WITH_WINDOWS */
+
+#if defined(_WIN32)
+#define NTKERNELAPI WDDM_EXTERN_C __attribute__((dllimport))
+#define NTHALAPI    WDDM_EXTERN_C __attribute__((dllimport))
+#else
+/* What the user-space kernel exports to a miniport that is a shared object. */
+#define NTKERNELAPI WDDM_EXTERN_C __attribute__((visibility("default")))
+#define NTHALAPI    NTKERNELAPI
+#endif
+#define NTSYSAPI NTKERNELAPI
 
 #define NT_SUCCESS(status) ((NTSTATUS)(status) >= 0)
 #define NT_STATUS_C(value) ((NTSTATUS)(value))

@@ -259,7 +259,7 @@ NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thun
     clear_results(*thunk, arg);
     if (!t->num)
         return b.bad || bytes_left(&b) ? STATUS_INFO_LENGTH_MISMATCH : STATUS_SUCCESS;
-    *heap = at = aligned_alloc(16, left);
+    *heap = at = malloc(left);
     if (!at)
         return STATUS_NO_MEMORY;
     for (unsigned i = 0; i < t->num && NT_SUCCESS(s); i++) {

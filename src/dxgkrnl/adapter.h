@@ -36,7 +36,7 @@ struct dxgk {
     struct clock *clock;
     const struct dxgk_bus *bus;
     struct settings settings;
-    char service[64];
+    char service[64], umd[NUM_KMTUMDVERSIONS][64];
     struct bb_flight *flight; /* NULL: nothing is recorded */
     struct {
         void (*on_event)(void *ctx, const struct dxgk_event *event);

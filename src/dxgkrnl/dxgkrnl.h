@@ -102,8 +102,9 @@ struct dxgk_params {
     struct clock *clock;
     struct loop *loop; /* sim: runs on it; NULL: live */
     const struct dxgk_bus *bus;
-    const struct settings *settings; /* copied; NULL for the defaults */
-    const char *service;             /* the driver's service name in the registry; NULL: "display" */
+    const struct settings *settings;     /* copied; NULL for the defaults */
+    const char *umd[NUM_KMTUMDVERSIONS]; /* the libraries of its user-mode drivers, NULL where it has none */
+    const char *service;                 /* the driver's service name in the registry; NULL: "display" */
     void (*on_event)(void *ctx, const struct dxgk_event *event); /* at up to DISPATCH_LEVEL; may be NULL */
     void *event_ctx;
 };

@@ -141,6 +141,19 @@ static NTSTATUS registry_info(struct dxgk *d, void *arg)
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS umd_name(struct dxgk *d, void *arg)
+{
+    D3DKMT_UMDFILENAMEINFO *out = arg;
+
+    if ((UINT)out->Version >= NUM_KMTUMDVERSIONS)
+        return STATUS_INVALID_PARAMETER;
+    if (!d->umd[out->Version][0])
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    for (int i = 0; d->umd[out->Version][i]; i++)
+        out->UmdFileName[i] = (WCHAR)d->umd[out->Version][i];
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS display_mode(struct dxgk *d, void *arg)
 {
     D3DKMT_CURRENTDISPLAYMODE *mode = arg;
@@ -180,6 +193,7 @@ static const struct {
     UINT size, in;
     NTSTATUS (*fill)(struct dxgk *d, void *out); /* NULL: nothing but zeros */
 } infos[] = {
+    {KMTQAITYPE_UMDRIVERNAME, sizeof(D3DKMT_UMDFILENAMEINFO), sizeof(KMTUMDVERSION), umd_name},
     {KMTQAITYPE_GETSEGMENTSIZE, sizeof(D3DKMT_SEGMENTSIZEINFO), 0, segment_sizes},
     {KMTQAITYPE_ADAPTERGUID, sizeof(GUID), 0, NULL},
     {KMTQAITYPE_FLIPQUEUEINFO, sizeof(D3DKMT_FLIPQUEUEINFO), 0, flip_queue},

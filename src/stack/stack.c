@@ -243,6 +243,8 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
                                           .bus = &s->bus,
                                           .settings = p->settings,
                                           .service = "aerogpu",
+                                          .umd = {[KMTUMDVERSION_DX10] = "aerogpu_d3d10_x64.dll",
+                                                  [KMTUMDVERSION_DX11] = "aerogpu_d3d10_x64.dll"},
                                           .on_event = p->on_event,
                                           .event_ctx = p->event_ctx},
                     e);

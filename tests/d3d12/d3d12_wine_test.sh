@@ -2,48 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Windows programs: recorded under Wine on a virtual screen, played without either.
 #   d3d12_wine_test.sh AEROGPU SAMPLES_DIR WORK_DIR
-# The prefix in WORK_DIR is made once; its copies of Wine's libraries become links (they are 600 MB).
 set -u
 aerogpu=$1 samples=$2 work=$3 n=0
-prefix=$work/wine-prefix
 
-skip_all() {
-    echo "1..0 # SKIP $1"
-    exit 0
-}
-
-result() { # ok text
-    n=$((n + 1))
-    if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-make_prefix() {
-    local libs f
-    wine wineboot -i >"$work/wineboot.log" 2>&1 && server -w
-    [ -e "$prefix/drive_c/windows/system32/d3d12.dll" ] || return 1
-    for libs in /usr/lib/x86_64-linux-gnu/wine/x86_64-windows /usr/lib64/wine/x86_64-windows; do
-        for f in "$prefix"/drive_c/windows/system32/*; do
-            [ -f "$f" ] && [ ! -L "$f" ] && cmp -s "$f" "$libs/${f##*/}" && ln -sf "$libs/${f##*/}" "$f"
-        done
-    done
-    touch "$prefix/ready"
-}
-
-server() {
-    local s
-    for s in $(command -v wineserver) /usr/lib/wine/wineserver /usr/lib/wine/wineserver64; do
-        [ -x "$s" ] && "$s" "$@" >/dev/null 2>&1 8>&- && return
-    done
-}
-
-command -v wine >/dev/null || skip_all "wine is not installed"
+. "$(dirname "$0")/../wine.sh"
 command -v Xvfb >/dev/null || skip_all "Xvfb is not installed"
 [ -e "$samples/clear.exe" ] || skip_all "this was built without mingw-w64"
+wine_begin
 
-mkdir -p "$work"
-exec 8>"$work/wine.lock"
-flock 8
-export WINEPREFIX=$prefix WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe,winedbg.exe='
 # A screen of our own. Two servers that start at the same instant can take the same number, so a window is tried.
 screen() {
     local i
@@ -65,7 +31,7 @@ leave() {
 
 screen
 trap leave EXIT
-[ -e "$prefix/ready" ] || make_prefix 8>&- || skip_all "wine cannot make a prefix here"
+wine_prefix
 for attempt in 1 2 3; do
     server -p60 # starting it anew for each program takes a second
     timeout 60 wine "$samples/clear.exe" 1 >/dev/null 2>&1 8>&- && break

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+#include "../linux_call.h"
