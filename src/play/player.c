@@ -171,7 +171,8 @@ static void reset_device(struct player *p)
     driver_ring_init(&p->ring, p->machine, p->own + RING_AT, p->own + FENCE_AT, RING_ENTRIES);
     set_reg(p, AEROGPU_REG_IRQ_ACK, ~0u);
     set_reg(p, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_FENCE | AEROGPU_IRQ_ERROR);
-    p->fence = p->recorded = p->given = p->ended = 0;
+    p->fence = p->recorded = p->given = 0;
+    atomic_store(&p->ended, 0);
 }
 
 /* The interrupt routine: what is pending is taken back, so that the next one can come. */

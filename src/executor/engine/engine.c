@@ -306,9 +306,9 @@ static struct exec_batch *take_batch(struct exec_engine *g)
     batches_check(g);
     b = g->free_batches;
     g->free_batches = b->next;
+    b->serial = ++g->submitted_serial;
     pthread_mutex_unlock(&g->lock);
     b->next = NULL;
-    b->serial = ++g->submitted_serial;
     if (b->has_work || b->cuts_handed)
         exec_batch_recycle(g, b);
     b->num_readbacks = 0;

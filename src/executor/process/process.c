@@ -33,6 +33,7 @@
 #include "executor/process/memory.h"
 #include "executor/host/proto.h"
 #include "executor/process/sandbox.h"
+#include "executor/process/sanitized.h"
 
 #define COMPONENT "executor"
 
@@ -167,7 +168,8 @@ static int catch_signals(struct error *e)
     for (int sig = 1; sig <= SIGRTMAX; sig++) {
         if (sigismember(&others, sig) || (sig > SIGSYS && sig < SIGRTMIN))
             continue;
-        if (sigaction(sig, NULL, &old) || (old.sa_handler == SIG_DFL && sigaction(sig, &sa, NULL)))
+        if (sigaction(sig, NULL, &old) ||
+            ((SANITIZED || old.sa_handler == SIG_DFL) && sigaction(sig, &sa, NULL)))
             return error_set(e, -errno, "sigaction: %s", strerror(errno));
     }
     return 0;
