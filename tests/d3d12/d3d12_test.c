@@ -449,6 +449,35 @@ TEST(crashes_of_the_player_are_errors)
     strbuf_finish(&out);
 }
 
+/* Which Direct3D 12 plays, and on which Vulkan device, can be said. */
+TEST(a_library_named_by_its_path_plays)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("clears", "", 1);
+    assert_int_equal(
+        run(&out,
+            "l=$(grep -m1 -o '/.*libvkd3d.so.1.*' /proc/$$/maps || ldconfig -p | "
+            "sed -n 's/.*libvkd3d.so.1 .*=> //p;T;q'); %s play --validate --d3d12 $l %s/clears.d3d12trace",
+            aerogpu, dir),
+        0);
+    assert_non_null(strstr(strbuf_str(&out), "read back: 1 as recorded, 0 different"));
+    /* the one that does nothing never gets done */
+    assert_int_equal(run(&out, "%s play --timeout 50 --d3d12 %s %s/clears.d3d12trace", aerogpu, stub, dir),
+                     1);
+    assert_non_null(strstr(strbuf_str(&out), "EventWait: event 1 is not signalled within 50 ms"));
+    assert_int_equal(run(&out, "%s play --d3d12 %s %s/clears.d3d12trace", aerogpu, aerogpu, dir), 3);
+    assert_non_null(strstr(strbuf_str(&out), "aerogpu play: no Direct3D 12: "));
+    assert_int_equal(run(&out, "%s play --d3d12 %s/none %s/clears.d3d12trace", aerogpu, dir, dir), 3);
+    assert_int_equal(
+        run(&out, "AEROGPU_VULKAN_DEVICE=0 %s play --validate %s/clears.d3d12trace", aerogpu, dir), 0);
+    assert_int_equal(run(&out, "AEROGPU_VULKAN_DEVICE='no such' %s play %s/clears.d3d12trace", aerogpu, dir),
+                     4);
+    assert_non_null(strstr(strbuf_str(&out), "CreateDevice: no Vulkan device matches 'no such' (of "));
+    strbuf_finish(&out);
+}
+
 /* Resources that need more room on another device stand farther apart in a larger heap, and share memory as they did. */
 TEST(placed_resources_get_the_room_they_need)
 {

@@ -86,7 +86,19 @@ killed() {
     result "$(says killed '^frames: [1-9][0-9]* as recorded, 0 different'; echo $?)" "with the same pictures"
 }
 
-echo "1..48"
+# On Wine's own Direct3D 12, and on a DLL that is named.
+played_on_wine() {
+    local n=$work/on-wine.play dll=
+    [ -e "$host" ] || { echo "# built without winegcc: not played on Wine"; return 0; }
+    for dll in /usr/lib/x86_64-linux-gnu/wine/x86_64-windows/d3d12.dll ""; do
+        [ -z "$dll" ] || [ -e "$dll" ] || continue
+        timeout 60 "$aerogpu" play --on wine ${dll:+--d3d12 "$dll"} --validate "$work/$1.d3d12trace" >"$n" 2>&1 8>&-
+        [ $? = 0 ] && grep -q "$2" "$n" || { sed 's/^/# /' "$n"; return 1; }
+    done
+}
+host=$(dirname "$aerogpu")/../../src/d3d12/aerogpu-d3d12-wine.exe.so
+
+echo "1..52"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -125,6 +137,14 @@ timeout 60 "$aerogpu" record -o "$work/c.d3d12trace" -- wine 'C:\my games\late.e
 result $? "a program can be named as Windows names it"
 timeout 60 "$aerogpu" record -o "$work/none.d3d12trace" -- wine nosuch.exe >"$work/none" 2>&1
 result "$([ $? = 4 ] && grep -q "cannot find nosuch.exe: name the program's file" "$work/none"; echo $?)" "one that is not there is"
+played_on_wine draws '^frames: 12 as recorded, 0 different; read back: [1-9][0-9]* as recorded, 0'
+result $? "draws is played on Wine's Direct3D 12 as well"
+played_on_wine many 'read back: [1-9][0-9]* as recorded, 0'
+result $? "and many, with events and fences of two devices"
+out=$(timeout 60 "$aerogpu" play --d3d12 /usr/lib/x86_64-linux-gnu/wine/x86_64-windows/dxgi.dll "$work/late.d3d12trace" 2>&1 8>&-)
+result "$([ $? = 3 ] || [ ! -e "$host" ]; echo $?)" "a DLL that is no Direct3D 12 is refused: $(tail -n1 <<<"$out")"
+DISPLAY= timeout 60 "$aerogpu" play --on wine "$work/late.d3d12trace" >/dev/null 2>&1 8>&-
+result "$([ $? = 4 ]; echo $?)" "without a display Wine cannot play"
 for how in kernel hash fault; do
     timeout 60 "$aerogpu" record --memory $how -o "$work/memory.d3d12trace" -- wine "$samples/compute.exe" 4 \
         >/dev/null 2>&1 8>&- &&

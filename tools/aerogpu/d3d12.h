@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+struct error;
+
 /* Cuts frames out of a recording; returns an exit code. */
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last);
 
@@ -13,6 +15,31 @@ struct trc_progress;
 /* From here on a crash inside this machine's Direct3D 12 is said, with the call that `progress` names, as a failure to play
  * the recording. If the recorded program died as well, the crash is let through. */
 void d3d12_guard(const char *what, const struct trc *t, const struct trc_progress *progress);
+
+/* How the guard learns of a crash; NULL: by signals. Under Wine they are Wine's own. */
+extern void (*d3d12_guard_with)(void (*crashed)(int sig));
+
+struct play_on;
+struct play_windows;
+
+/* Where recordings are played: what the command line says. */
+struct d3d12_on {
+    unsigned where;      /* D3D12_ON_... */
+    const char *library; /* or NULL: libvkd3d, or Wine's own */
+};
+
+enum { D3D12_ON_VKD3D, D3D12_ON_WINE };
+
+/* Loads it. The command is started again where another process is needed for that: with Wine, or with the library's folder as
+ * the first that libraries are looked for in; nothing may have been printed before. 0, or a negative errno: -ENODEV if this
+ * machine lacks it, -EBADMSG or -ENOENT if the library is none. */
+int d3d12_on_open(const struct d3d12_on *o, const struct play_on **on, struct error *e);
+extern const struct play_windows *d3d12_windows; /* not NULL: this process is Wine's */
+char **d3d12_words(int fd);                      /* up to a NULL; they stay. NULL: there are none */
+
+/* `aerogpu play` in a process of Wine's: `w` is where its functions come from, and the command line in a file whose descriptor
+ * AEROGPU_D3D12_WINE_ARGUMENTS names, with a zero behind each word. Returns the exit code. */
+int d3d12_wine_main(const struct play_windows *w);
 
 /* Opens a recording. NULL: it cannot be read; *code says how it ends, and what is wrong was said. So it is if it is cut, or its
  * headers are damaged: what can be read of it is there all the same, and *code is EXIT_INPUT. */

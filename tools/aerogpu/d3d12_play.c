@@ -46,6 +46,7 @@ static struct play_params params = {.until_call = UINT64_MAX,
                                     .png_last = UINT32_MAX,
                                     .stop_before = UINT64_MAX,
                                     .draw_first = 1};
+static struct d3d12_on on;
 static bool loop;
 static uint32_t times = 1;
 
@@ -68,6 +69,10 @@ static struct options_row rows[] = {
     OPT_FLAG(
         "validate", 0, &params.validate,
         "compare every frame and every memory read back with the recording; exit code 1 if one differs, or there is nothing to compare"),
+    OPT_CHOICE("on", 0, &on.where, "vkd3d|wine",
+               "the Direct3D 12 that plays: this machine's libvkd3d, or Wine's, which needs a display"),
+    OPT_TEXT("d3d12", 0, &on.library, "FILE",
+             "a library that plays instead: an ELF library, or a DLL, which Wine loads"),
     OPT_U64("until-call", 0, &params.until_call, 0, UINT64_MAX, "N", "stop after call N"),
     OPT_U32("until-frame", 0, &params.until_frame, 0, UINT32_MAX, "N", "stop after frame N"),
     OPT_U64("stop-before", 0, &params.stop_before, 0, UINT64_MAX, "N",
@@ -130,6 +135,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     if (p.stop_before != UINT64_MAX && p.validate)
         return usage_error("what is left out with --stop-before cannot be compared with --validate");
     if ((p.png_dir && out_file_folder(p.png_dir, &e)) || (p.dump_path && out_file_check(p.dump_path, &e)))
+        return command_error(&e);
+    if (d3d12_on_open(&on, &p.on, &e))
         return command_error(&e);
     if (loop)
         sigaction(SIGINT, &on_int, NULL);

@@ -18,29 +18,6 @@
 #include "record.h"
 #include "record/trace_file.h"
 
-struct trc *d3d12_open(const char *path, int *code)
-{
-    struct error e = {0};
-    struct trc *t;
-
-    if (trc_open(&t, &d12_api, path, &e)) {
-        *code = command_error(&e);
-        return NULL;
-    }
-    *code = d3d12_check(t, path, *code);
-    return t;
-}
-
-int d3d12_check(const struct trc *t, const char *path, int code)
-{
-    struct error e = {0};
-
-    if (!*trc_cut(t) || code == EXIT_INPUT)
-        return code;
-    error_set(&e, -EBADMSG, "%s: %s; what else there is was read", path, trc_cut(t));
-    return command_error(&e);
-}
-
 /* Runs the program with the recorder that it needs. */
 static int run_recorded(struct collect_params *p, struct collect_result *r)
 {

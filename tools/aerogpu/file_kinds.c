@@ -130,12 +130,12 @@ static const struct file_operation {
         {"play",
          "Plays recordings; what a file is shows by what is in it.\n\n"
          "Recordings of AeroGPU's device, container versions 1 and 2, go through the whole device, the way a driver would drive it: guest memory is placed at its recorded addresses, the scanout gets the size and format of the colour target that the frame presents, and every submission goes through ring and doorbell to the executor process, until its fence is signalled. Each recording begins on a device that was reset. One line is printed per recording: frames that were presented, submissions, commands, median and 99th percentile of the time from doorbell to fence, presents per second, 99th percentile of the lateness of vblanks, and errors. What the device latches as an error follows, with code, fence, frame and message. A recording whose command ABI is not AeroGPU's (major version 1) is refused. Memory that was recorded above 2 GiB is moved down, and the allocation tables with it.\n\n"
-         "Recordings of Direct3D 12 are the same calls again, on this machine's Direct3D 12 device and without a window.\n\n"
+         "Recordings of Direct3D 12 are the same calls again, without a window, on this machine's libvkd3d, on another library, or on Wine's Direct3D 12.\n\n"
          "Of a crash dump the last submissions are played in a fresh executor, with a marker around every command, until the crash happens again. It says after how many tries, and at which command exactly, and adds that to the dump.",
          "FILE...",
          1,
          -1,
-         "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 rows from the top without gaps. `AEROGPU_VULKAN_DEVICE` picks the Vulkan device (of Direct3D 12 the loader's first plays), `AEROGPU_RECORD`=FILE records what is played, `AEROGPU_DUMPS`=DIR has the black box make a dump of what crashes. The exit code is the worst of all files; the others are played when one is bad.",
+         "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 rows from the top without gaps. `AEROGPU_VULKAN_DEVICE` picks the Vulkan device (Wine's Direct3D 12 takes the first), `AEROGPU_RECORD`=FILE records what is played, `AEROGPU_DUMPS`=DIR has the black box make a dump of what crashes. The exit code is the worst of all files; the others are played when one is bad.",
          {"all is well, and a dump crashed again",
           "the device latched an error, a frame was not presented, a fence was not signalled in time, something differs from the recording, or a dump did not crash again",
           [EXIT_INPUT] = "a file cannot be opened, is damaged, or has another command ABI",
@@ -143,6 +143,7 @@ static const struct file_operation {
          "aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
          "aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n"
          "aerogpu play --validate gears.d3d12trace\n"
+         "aerogpu play --validate --on wine game.d3d12trace\n"
          "aerogpu play hang.aerogpudump\n",
          "aerogpu-record(1), aerogpu-show(1), aerogpu-dump(1), docs/d3d12.md, docs/blackbox.md"},
     [FILE_SHOW] =

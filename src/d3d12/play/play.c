@@ -171,7 +171,7 @@ static double now(void)
 
 int play_run(struct trc *t, const struct play_params *params, struct play_result *r, struct error *e)
 {
-    struct player p = {.trace = t, .params = params, .result = r};
+    struct player p = {.trace = t, .on = params->on, .params = params, .result = r};
     struct trc_call call;
     uint64_t known = trc_features(t);
     double start = now();
@@ -179,6 +179,8 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     int got;
 
     *r = (struct play_result){0};
+    if (!p.on && !(p.on = play_on_library(NULL, e)))
+        return e->code;
     if ((!known || known & (TRC_HAS_HEAPS | TRC_HAS_ADDRESSES)) && plan_make(&p.plan, t)) {
         plan_finish(&p.plan);
         return error_set(e, -ENOMEM, "out of memory");

@@ -12,13 +12,15 @@
 #include "base/error.h"
 #include "record/trace_file.h"
 
-struct player; /* play_internal.h */
+struct player;  /* play_internal.h */
+struct play_on; /* play_on.h */
 
 struct play_params {
-    uint64_t until_call;  /* stop after this call; UINT64_MAX: play all */
-    uint32_t until_frame; /* stop after this frame; UINT32_MAX: play all */
-    bool validate;        /* compare pictures and read-back memory with the hashes in the recording */
-    const char *png_dir;  /* write each frame's picture there; NULL: none */
+    const struct play_on *on; /* NULL: this machine's libvkd3d */
+    uint64_t until_call;      /* stop after this call; UINT64_MAX: play all */
+    uint32_t until_frame;     /* stop after this frame; UINT32_MAX: play all */
+    bool validate;            /* compare pictures and read-back memory with the hashes in the recording */
+    const char *png_dir;      /* write each frame's picture there; NULL: none */
     uint32_t png_first, png_last;
     uint32_t timeout_ms; /* for a fence or an event; 0: 10 s */
     const char *

@@ -185,23 +185,32 @@ const char *dec_str(struct dec *d)
     return s;
 }
 
+/* Text for the implementation that plays: WCHAR as wide as its own. */
 const WCHAR *dec_wstr(struct dec *d)
 {
+    bool utf16 = d->p && d->p->on && d->p->on->wide == 2;
     uint64_t n = bytes_varint(&d->in);
     const uint8_t *p = n ? bytes_take(&d->in, n - 1) : NULL;
-    WCHAR *s, *w;
+    uint16_t *h;
+    WCHAR *w;
 
-    if (!p || !(s = w = dec_alloc(d, sizeof(*s), n)))
+    if (!p || !(w = dec_alloc(d, sizeof(*w), n)))
         return NULL;
-    for (size_t i = 0; i < n - 1;) {
+    h = (uint16_t *)w;
+    for (size_t i = 0, k = 0; i < n - 1;) {
         uint32_t c = p[i], more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
 
         c &= more ? 0x3fu >> more : 0x7f;
         for (i++; more && i < n - 1; i++, more--)
             c = c << 6 | (p[i] & 0x3f);
-        *w++ = (WCHAR)c;
+        if (utf16 && c > 0xffff)
+            h[k++] = (uint16_t)(0xd7c0 + (c >> 10));
+        if (utf16)
+            h[k++] = (uint16_t)(c > 0xffff ? 0xdc00 | (c & 0x3ff) : c);
+        else
+            w[k++] = (WCHAR)c;
     }
-    return s;
+    return w;
 }
 
 HANDLE dec_handle(struct dec *d)

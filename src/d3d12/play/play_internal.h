@@ -13,6 +13,7 @@
 #include "record/varint.h"
 #include "d3d12/gen/pipeline_stream.h"
 #include "d3d12/play/play.h"
+#include "d3d12/play/play_on.h"
 #include "d3d12/play/play_plan.h"
 #include "d3d12/view/res_state.h"
 #include "d3d12/gen/table.h"
@@ -43,6 +44,7 @@ struct arena_block {
 struct player {
     struct error error;
     struct trc *trace;
+    const struct play_on *on;
     const struct play_params *params;
     struct play_result *result;
     struct play_object *objects;

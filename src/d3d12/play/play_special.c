@@ -2,18 +2,13 @@
 /* play_special.c: the calls that mean something else when they are made again: references, memory, handles, fences,
  * events, devices, presents. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <time.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/log.h"
 #include "d3d12/play/play_internal.h"
 #include "d3d12_args.h"
-
-#define VKD3D_NO_WIN32_TYPES
-#include <vkd3d.h>
 
 #define MAX_EVENTS (1u << 20)
 
@@ -328,63 +323,6 @@ int play_special_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(
 
 /* ---- events and fences --------------------------------------------------- */
 
-/* libvkd3d 1.2's own events cannot wait with a limit. */
-struct play_event {
-    pthread_mutex_t lock;
-    pthread_cond_t cond;
-    bool set;
-};
-
-static struct play_event *event_create(void)
-{
-    struct play_event *e = calloc(1, sizeof(*e));
-    pthread_condattr_t attr;
-
-    if (!e)
-        return NULL;
-    pthread_mutex_init(&e->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&e->cond, &attr);
-    pthread_condattr_destroy(&attr);
-    return e;
-}
-
-static HRESULT event_signal(HANDLE h)
-{
-    struct play_event *e = h;
-
-    if (!e)
-        return E_INVALIDARG;
-    pthread_mutex_lock(&e->lock);
-    e->set = true;
-    pthread_cond_signal(&e->cond);
-    pthread_mutex_unlock(&e->lock);
-    return S_OK;
-}
-
-/* Waits and resets. False: not within `ms`. */
-static bool event_wait(struct play_event *e, uint32_t ms)
-{
-    struct timespec ts;
-    bool got;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    ts.tv_sec += ms / 1000;
-    ts.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (ts.tv_nsec >= 1000000000) {
-        ts.tv_nsec -= 1000000000;
-        ts.tv_sec++;
-    }
-    pthread_mutex_lock(&e->lock);
-    while (!e->set && !pthread_cond_timedwait(&e->cond, &e->lock, &ts))
-        ;
-    got = e->set;
-    e->set = false;
-    pthread_mutex_unlock(&e->lock);
-    return got;
-}
-
 static HANDLE *event_of(struct player *p, HANDLE number)
 {
     uintptr_t n = (uintptr_t)number;
@@ -405,7 +343,7 @@ static HANDLE *event_of(struct player *p, HANDLE number)
         p->num_events = num;
     }
     if (!p->events[n])
-        p->events[n] = event_create();
+        p->events[n] = p->on->event_create();
     return p->events[n] ? &p->events[n] : NULL;
 }
 
@@ -416,17 +354,17 @@ static uint32_t timeout(const struct player *p)
 
 bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value)
 {
-    struct play_event *e;
+    HANDLE e;
     bool got;
 
     if (fence->lpVtbl->GetCompletedValue(fence) >= value)
         return true;
-    e = event_create();
+    e = p->on->event_create();
     if (!e || FAILED(fence->lpVtbl->SetEventOnCompletion(fence, value, e)))
         return false;
-    got = event_wait(e, timeout(p));
+    got = p->on->event_wait(e, timeout(p));
     if (got) /* else the fence still knows the event: it stays */
-        free(e);
+        p->on->event_destroy(e);
     return got;
 }
 
@@ -448,7 +386,7 @@ int play_special_Native_EventSignal(struct player *p, const struct play_call *c,
     HANDLE *e = event_of(p, a->hEvent);
 
     if (e)
-        event_signal(*e);
+        p->on->event_signal(*e);
     return 0;
 }
 
@@ -459,7 +397,7 @@ int play_special_Native_EventWait(struct player *p, const struct play_call *c,
 
     if (c->call->incomplete || a->ret) /* it never returned, or timed out */
         return 0;
-    if (!e || !event_wait(*e, timeout(p)))
+    if (!e || !p->on->event_wait(*e, timeout(p)))
         return play_fail(p, c, -ETIMEDOUT, "event %u is not signalled within %u ms",
                          (unsigned)(uintptr_t)a->hEvent, timeout(p));
     return 0;
@@ -516,21 +454,15 @@ int play_special_ID3D12Fence_GetCompletedValue(struct player *p, const struct pl
 int play_special_Native_CreateDevice(struct player *p, const struct play_call *c,
                                      struct args_Native_CreateDevice *a)
 {
-    const struct vkd3d_application_info application = {.type = VKD3D_STRUCTURE_TYPE_APPLICATION_INFO,
-                                                       .api_version = VKD3D_API_VERSION_1_2};
-    const struct vkd3d_instance_create_info instance = {.type = VKD3D_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                                        .next = &application,
-                                                        .pfn_signal_event = event_signal,
-                                                        .wchar_size = sizeof(WCHAR)};
-    struct vkd3d_device_create_info device = {.type = VKD3D_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                              .instance_create_info = &instance};
+    struct error e = {0};
     void *out = NULL;
     HRESULT hr;
 
     if (FAILED(a->ret) || c->call->incomplete || !a->ppDevice)
         return 0;
-    device.minimum_feature_level = (D3D_FEATURE_LEVEL)a->FeatureLevel;
-    hr = vkd3d_create_device(&device, &a->riid, &out);
+    hr = p->on->create_device((D3D_FEATURE_LEVEL)a->FeatureLevel, &a->riid, &out, &e);
+    if (e.code)
+        return play_fail(p, c, e.code, "%s", e.text);
     play_new_object(p, c, a->ppDevice, out, &a->riid, D12_IFACE_ID3D12Device);
     return play_compare(p, c, a->ret, hr);
 }
@@ -560,7 +492,7 @@ int play_special_Native_ResourceIncref(struct player *p, const struct play_call 
                                        struct args_Native_ResourceIncref *a)
 {
     if (a->pResource)
-        vkd3d_resource_incref(a->pResource);
+        p->on->resource_incref(a->pResource);
     return 0;
 }
 
@@ -570,7 +502,7 @@ int play_special_Native_ResourceDecref(struct player *p, const struct play_call 
     struct bytes in = bytes_of(c->call->args, c->call->size);
     struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));
 
-    if (a->pResource && !vkd3d_resource_decref(a->pResource) && o) {
+    if (a->pResource && !p->on->resource_decref(a->pResource) && o) {
         o->ptr = NULL;
         o->gone = true;
     }

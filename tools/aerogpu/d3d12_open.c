@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* d3d12_guard.c: what becomes of a crash while a recording is played (d3d12.h). */
+/* d3d12_open.c: recordings opened, and what becomes of a crash while one is played (d3d12.h). */
 #include "commands.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,6 +10,29 @@
 #include "d3d12.h"
 #include "d3d12/play/play.h"
 #include "d3d12/gen/table.h"
+
+struct trc *d3d12_open(const char *path, int *code)
+{
+    struct error e = {0};
+    struct trc *t;
+
+    if (trc_open(&t, &d12_api, path, &e)) {
+        *code = command_error(&e);
+        return NULL;
+    }
+    *code = d3d12_check(t, path, *code);
+    return t;
+}
+
+int d3d12_check(const struct trc *t, const char *path, int code)
+{
+    struct error e = {0};
+
+    if (!*trc_cut(t) || code == EXIT_INPUT)
+        return code;
+    error_set(&e, -EBADMSG, "%s: %s; what else there is was read", path, trc_cut(t));
+    return command_error(&e);
+}
 
 static struct {
     const char *what;
@@ -36,6 +60,8 @@ static void on_crash(int sig)
     _exit(EXIT_INPUT);
 }
 
+void (*d3d12_guard_with)(void (*crashed)(int sig));
+
 void d3d12_guard(const char *what, const struct trc *t, const struct trc_progress *progress)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -48,6 +74,10 @@ void d3d12_guard(const char *what, const struct trc *t, const struct trc_progres
     guard.thread = gettid();
     guard.died =
         trc_features(t) & TRC_DIED; /* unknown of a file that is cut: then it is the recording that is bad */
+    if (d3d12_guard_with) {
+        d3d12_guard_with(on_crash);
+        return;
+    }
     sigaltstack(&alt, NULL);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         sigaction(signals[i], &a, NULL);
