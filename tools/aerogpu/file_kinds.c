@@ -207,18 +207,17 @@ static const struct file_operation {
          "aerogpu trim game.d3d12trace --frames 100-109 -o ten.d3d12trace\n",
          "aerogpu-record(1), aerogpu-play(1), docs/d3d12.md"},
     [FILE_MINIMIZE] =
-        {
-            "minimize",
-            "Leaves out one part after another of a recording that crashes, or of a crash dump's, as long as it still crashes the same way: the same cause, at the same kind of command, with the same shaders; of Direct3D 12: the same end in the same method.",
-            "FILE",
-            1,
-            1,
-            "Of AeroGPU's device submissions, packets, bindings and bytes are left out, in this order; SMALL.progress keeps what was found out, and is removed at the end: a run that was broken off goes on where it was. Of Direct3D 12 it is frames, lists, objects and calls.",
-            {"done", "it does not crash, or was broken off", [EXIT_INPUT] = "the file is bad",
-             [EXIT_ENV] = "there is no Vulkan device or no executor, or SMALL cannot be written"},
-            "aerogpu minimize hang.aerogpudump -o small.aerogputrace\n"
-            "aerogpu minimize crash.d3d12trace -o small.d3d12trace\n",
-            "aerogpu-dump(1), aerogpu-play(1), docs/blackbox.md, docs/d3d12.md"},
+        {"minimize",
+         "Leaves out one part after another of a recording that crashes, or of a crash dump's, as long as it still crashes the same way: the same cause, at the same kind of command, with the same shaders; of Direct3D 12: the same end in the same method.",
+         "FILE",
+         1,
+         1,
+         "Of AeroGPU's device submissions, packets, bindings and bytes are left out, in this order; SMALL.progress keeps what was found out, and is removed at the end: a run that was broken off goes on where it was. Of Direct3D 12 it is frames, lists, objects and calls.",
+         {"done", "it does not crash, or was broken off", [EXIT_INPUT] = "the file is bad",
+          [EXIT_ENV] = "there is no Vulkan device or no executor, or SMALL cannot be written"},
+         "aerogpu minimize hang.aerogpudump -o small.aerogputrace\n"
+         "aerogpu minimize crash.d3d12trace -o small.d3d12trace\n",
+         "aerogpu-dump(1), aerogpu-play(1), docs/blackbox.md, docs/d3d12.md"},
 };
 
 const char *file_kind_name(enum file_kind kind)
