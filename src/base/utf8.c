@@ -39,3 +39,29 @@ size_t utf8_clean(char *out, size_t max, const char *text, size_t size)
     }
     return len;
 }
+
+void utf8_mend(char *text)
+{
+    size_t n = strlen(text), from = n;
+
+    while (from && n - from < 4 && ((unsigned char)text[from - 1] & 0xC0) == 0x80)
+        from--;
+    if (from && (unsigned char)text[from - 1] >= 0xC0 && !utf8_length(text + from - 1, n - from + 1))
+        text[from - 1] = '\0';
+}
+
+uint32_t utf8_hidden(const char *text, size_t length)
+{
+    static const uint32_t ranges[][2] = {{0x01, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},
+                                         {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
+                                         {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+    const unsigned char *s = (const unsigned char *)text;
+    uint32_t c = length < 2 ? s[0] : s[0] & (0x7Fu >> length);
+
+    for (size_t i = 1; i < length; i++)
+        c = c << 6 | (s[i] & 0x3F);
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1])
+            return c;
+    return 0;
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the well-formed character at `text`, of which `left` bytes may be read; 0 if there is none, and at a NUL. */
 size_t utf8_length(const char *text, size_t left);
@@ -10,3 +11,10 @@ size_t utf8_length(const char *text, size_t left);
 /* Copies `size` bytes of text to `out`, each byte that belongs to no well-formed character as U+FFFD, and ends before the
  * character that finds no room in `max` bytes. NULL measures. The bytes written; no NUL is added. */
 size_t utf8_clean(char *out, size_t max, const char *text, size_t size);
+
+/* Takes away what is left at the end of a character that found no room: of text that was UTF-8 before snprintf() cut it. */
+void utf8_mend(char *text);
+
+/* The character of `length` bytes at `text`, if a reader would not see it, or see what is not there: controls, marks that turn
+ * the direction of text, fillers of no width. Else 0. */
+uint32_t utf8_hidden(const char *text, size_t length);

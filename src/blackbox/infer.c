@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/check.h"
 #include "base/strbuf.h"
 #include "blackbox/internal.h"
@@ -166,6 +167,7 @@ static void find_path(const struct facts *f, uint32_t target, struct bb_inferenc
         else if (f->items[i].kind == BB_ITEM_POP)
             out->unbalanced_pops++;
     }
+    utf8_mend(out->path);
     out->open_regions = depth + deeper;
 }
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+#include "blackbox/spirv_source.h"
+
 static void advise(struct bb_view *v, const char *text)
 {
     if (v->num_advice < 4)
@@ -216,7 +219,26 @@ static void put_processors(struct bb_view *v, struct strbuf *o)
                   v->processors.relation_text);
 }
 
-/* Runs of commands in the same state are one line; running ones are shown each. */
+struct run {
+    char state[32], path[256], text[200];
+    int64_t first, last, count;
+    bool running;
+};
+
+static void put_run(struct strbuf *o, const struct run *r)
+{
+    if (!r->count)
+        return;
+    if (r->running)
+        strbuf_printf(o, "  ▶ %-16s %s", r->state, r->text);
+    else
+        strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64, r->state, r->first, r->last);
+    if (!r->running || r->count > 1)
+        strbuf_printf(o, " (%" PRId64 "%s)", r->count, r->running ? " times" : "");
+    strbuf_printf(o, "%s%s\n", r->path[0] ? "  in " : "", r->path);
+}
+
+/* Runs of commands in the same state are one line; of running ones those that are the same. */
 static void put_commands(struct bb_view *v, struct strbuf *o, int64_t submission)
 {
     sqlite3_stmt *s =
@@ -224,53 +246,50 @@ static void put_commands(struct bb_view *v, struct strbuf *o, int64_t submission
                   "SELECT number, name, state, draw, path, text FROM packet WHERE submission=%lld AND work=1 "
                   "ORDER BY number",
                   (long long)submission);
-    char state[32] = "", path[256] = "";
-    int64_t first = 0, last = 0, count = 0, shown = 0;
+    struct run r = {.count = 0};
 
     while (bb_step(&v->dump, &s)) {
-        const char *st = bb_column_text(&v->dump, s, 2), *pa = bb_column_text(&v->dump, s, 4);
-        bool running = bb_state_is_candidate(bb_state_find(st));
+        struct run now = {.running = bb_state_is_candidate(bb_state_find(bb_column_text(&v->dump, s, 2)))};
 
-        if (count && (strcmp(st, state) || strcmp(pa, path) || running)) {
-            strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first,
-                          last, count, path[0] ? "  in " : "", path);
-            count = 0;
+        snprintf(now.state, sizeof(now.state), "%s", bb_column_text(&v->dump, s, 2));
+        snprintf(now.path, sizeof(now.path), "%s", bb_column_text(&v->dump, s, 4));
+        if (now.running)
+            snprintf(now.text, sizeof(now.text), "%s", bb_column_text(&v->dump, s, 5));
+        now.first = bb_column_int(&v->dump, s, 0, 0);
+        if (r.count && (strcmp(r.state, now.state) || strcmp(r.path, now.path) || strcmp(r.text, now.text))) {
+            put_run(o, &r);
+            r.count = 0;
         }
-        if (running) {
-            if (shown++ < 12)
-                strbuf_printf(o, "  ▶ %-16s %.160s%s%s\n", st, bb_column_text(&v->dump, s, 5),
-                              pa[0] ? "  in " : "", pa);
-            continue;
-        }
-        if (!count)
-            first = bb_column_int(&v->dump, s, 0, 0);
-        last = bb_column_int(&v->dump, s, 0, 0);
-        count++;
-        snprintf(state, sizeof(state), "%s", st);
-        snprintf(path, sizeof(path), "%s", pa);
+        if (!r.count)
+            r = now;
+        r.last = now.first;
+        r.count++;
     }
-    if (count)
-        strbuf_printf(o, "    %-16s packets %" PRId64 "–%" PRId64 " (%" PRId64 ")%s%s\n", state, first, last,
-                      count, path[0] ? "  in " : "", path);
-    if (shown > 12)
-        strbuf_printf(o, "    … %" PRId64 " more were running or perhaps running\n", shown - 12);
+    put_run(o, &r);
 }
 
 static void put_submissions(struct bb_view *v, struct strbuf *o)
 {
     sqlite3_stmt *s = bb_select(
-        &v->dump, "SELECT id, queue, fence, state, packets, draws FROM submission WHERE state<>'completed' "
-                  "ORDER BY id LIMIT 8");
+        &v->dump,
+        "SELECT id, coalesce((SELECT name FROM queue q WHERE q.id=s.queue), 'context ' || queue), fence, state, packets, draws "
+        "FROM submission s WHERE state<>'completed' ORDER BY id=%lld DESC, id LIMIT 8",
+        (long long)v->submission);
+    bool first = true;
 
     while (bb_step(&v->dump, &s)) {
         int64_t id = bb_column_int(&v->dump, s, 0, 0);
 
-        strbuf_printf(o,
-                      "\nSubmission %" PRId64 " (context %" PRId64 ", fence %" PRId64 "): %s, %" PRId64
-                      " packets, %" PRId64 " draws\n",
-                      id, bb_column_int(&v->dump, s, 1, 0), bb_column_int(&v->dump, s, 2, 0),
-                      bb_column_text(&v->dump, s, 3), bb_column_int(&v->dump, s, 4, 0),
-                      bb_column_int(&v->dump, s, 5, 0));
+        strbuf_printf(o, "%sSubmission %" PRId64 " (%s", id == v->submission || first ? "\n" : "", id,
+                      bb_column_text(&v->dump, s, 1));
+        if (bb_column_int(&v->dump, s, 2, 0))
+            strbuf_printf(o, ", fence %" PRId64, bb_column_int(&v->dump, s, 2, 0));
+        strbuf_printf(o, "): %s", bb_column_text(&v->dump, s, 3));
+        if (bb_column_int(&v->dump, s, 4, 0))
+            strbuf_printf(o, ", %" PRId64 " packets, %" PRId64 " draws", bb_column_int(&v->dump, s, 4, 0),
+                          bb_column_int(&v->dump, s, 5, 0));
+        strbuf_puts(o, "\n");
+        first = false;
         put_commands(v, o, id);
     }
 }
@@ -288,10 +307,38 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
         if (!any)
             strbuf_puts(o, "\nBound at that command\n");
         any = true;
-        strbuf_printf(o, "    %-8s handle %-6" PRId64 " %s\n", bb_column_text(&v->dump, s, 0),
-                      bb_column_int(&v->dump, s, 2, 0), bb_column_text(&v->dump, s, 3));
+        strbuf_printf(o, "    %-12s %s", bb_column_text(&v->dump, s, 0), bb_column_text(&v->dump, s, 3));
+        strbuf_printf(o, bb_column_int(&v->dump, s, 2, 0) >> 24 ? "  (handle 0x%llx)\n" : "  (handle %lld)\n",
+                      (long long)bb_column_int(&v->dump, s, 2, 0));
     }
     sqlite3_finalize(s);
+}
+
+/* Which lines of its shaders may be what it does: no instruction is known. */
+static void put_source(struct bb_view *v, struct strbuf *o)
+{
+    const bool hang = !strcmp(v->cause, bb_cause_desc(BB_CAUSE_HANG)->name);
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT DISTINCT s.stage, s.bytes FROM shader s JOIN binding b ON s.hash=b.what WHERE b.submission=%lld "
+        "AND b.packet=%lld AND b.kind='shader' AND s.kind='SPIR-V'",
+        (long long)v->submission, (long long)v->packet);
+    struct strbuf lines = {0};
+
+    if (!hang && strcmp(v->cause, bb_cause_desc(BB_CAUSE_PAGE_FAULT)->name)) {
+        sqlite3_finalize(s);
+        return;
+    }
+    while (bb_step(&v->dump, &s)) {
+        const void *bytes = sqlite3_column_blob(s, 1);
+
+        strbuf_clear(&lines);
+        if (bytes && spirv_source_lines(bytes, (size_t)sqlite3_column_bytes(s, 1),
+                                        hang ? SPIRV_LOOPS : SPIRV_ADDRESSES, 4, &lines))
+            strbuf_printf(o, "\n%s of the %s shader\n%s", hang ? "Loops" : "Accesses by address",
+                          bb_column_text(&v->dump, s, 0), strbuf_str(&lines));
+    }
+    strbuf_finish(&lines);
 }
 
 /* The life of what a page fault is about. */
@@ -348,40 +395,99 @@ static void put_statuses(struct bb_view *v, struct strbuf *o)
     }
 }
 
-void bb_report_text(struct bb_view *v, struct strbuf *o)
+/* The text has at most so many lines: what is longest is cut first. JSON and HTML have all. */
+enum { LINES = 37, SHORT = 4 };
+
+static uint32_t count_lines(const struct strbuf *o)
+{
+    uint32_t n = 0;
+
+    for (const char *at = strbuf_str(o); (at = strchr(at, '\n')); at++)
+        n++;
+    return n;
+}
+
+static void put_lines(struct strbuf *o, const struct strbuf *from, uint32_t lines, uint32_t of)
+{
+    const char *at = strbuf_str(from), *end = at;
+
+    for (uint32_t i = 0; i < lines - (lines < of); i++)
+        end = strchr(end, '\n') + 1;
+    strbuf_append(o, at, (size_t)(end - at));
+    if (lines < of)
+        strbuf_printf(o, "    … and %u more lines\n", of - lines + 1);
+}
+
+static void put_host(struct bb_view *v, struct strbuf *o)
 {
     char host[400];
 
+    bb_view_host(v, host);
+    if (host[0])
+        strbuf_printf(o, "\nHost\n    %s\n", host);
+}
+
+static void put_head(struct bb_view *v, struct strbuf *o)
+{
     strbuf_printf(o, "%s.\n\n", v->verdict);
     strbuf_printf(o, "  %-16s %s%s%s\n", "Certainty", v->certainty[0] ? v->certainty : "none",
                   v->source[0] ? ", by " : "", v->source);
     put_sureness(v, o);
     put_facts(v, o);
-    put_findings(v, o);
-    put_processors(v, o);
-    put_submissions(v, o);
-    put_bound(v, o);
-    put_lives(v, o);
-    put_checkpoints(v, o);
-    put_statuses(v, o);
-    bb_view_host(v, host);
-    if (host[0])
-        strbuf_printf(o, "\nHost\n    %s\n", host);
+}
+
+static void put_advice(struct bb_view *v, struct strbuf *o)
+{
     strbuf_puts(o, v->num_advice ? "\nWhat to try next\n" : "");
     for (uint32_t i = 0; i < v->num_advice; i++)
         strbuf_printf(o, "  %u. %s\n", i + 1, v->advice[i]);
 }
 
-/* Names are the program's: what would move a terminal's cursor, or worse, is shown as '?'. */
-static void quieten(struct strbuf *o)
+void bb_report_text(struct bb_view *v, struct strbuf *o)
 {
-    for (size_t i = 0; i < o->len; i++) {
-        unsigned char c = (unsigned char)o->data[i];
+    static void (*const sections[])(struct bb_view *, struct strbuf *) = {
+        put_head,  put_findings,    put_processors, put_submissions, put_bound, put_source,
+        put_lives, put_checkpoints, put_statuses,   put_host,        put_advice};
+    enum { NUM = sizeof(sections) / sizeof(sections[0]) };
+    struct strbuf text[NUM] = {{0}};
+    uint32_t has[NUM], gets[NUM], all = 0;
 
-        if ((c < ' ' && c != '\n') || c == 0x7F)
-            o->data[i] = '?';
-        else if (c == 0xC2 && i + 1 < o->len && (unsigned char)o->data[i + 1] < 0xA0) /* U+0080 to U+009F */
-            o->data[i] = o->data[i + 1] = '?';
+    for (uint32_t i = 0; i < NUM; i++) {
+        sections[i](v, &text[i]);
+        all += gets[i] = has[i] = count_lines(&text[i]);
+    }
+    for (uint32_t longest; all > LINES; all--) {
+        longest = 1;
+        for (uint32_t i = 2; i < NUM - 1; i++) /* the verdict and the advice stay */
+            longest = gets[i] > gets[longest] ? i : longest;
+        if (gets[longest] <= SHORT)
+            break;
+        gets[longest]--;
+    }
+    for (uint32_t i = 0; i < NUM; i++) {
+        put_lines(o, &text[i], gets[i], has[i]);
+        strbuf_finish(&text[i]);
+    }
+}
+
+/* Names are the program's: what would move a terminal's cursor, or worse, is shown as '?', what turns the direction of text or
+ * is not seen by its number, a character that was cut as "…". */
+static void quieten(struct strbuf *o, const struct strbuf *from)
+{
+    const char *s = strbuf_str(from);
+    uint32_t hidden;
+
+    for (size_t i = 0, n; i < from->len; i += n ? n : 1) {
+        n = utf8_length(s + i, from->len - i);
+        hidden = n && s[i] != '\n' ? utf8_hidden(s + i, n) : 0;
+        if (!n)
+            strbuf_puts(o, "…");
+        else if (hidden && hidden < 0xA0)
+            strbuf_puts(o, "?");
+        else if (hidden)
+            strbuf_printf(o, "<U+%04X>", hidden);
+        else
+            strbuf_append(o, s + i, n);
     }
 }
 
@@ -390,7 +496,7 @@ static void quieten(struct strbuf *o)
 int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e)
 {
     struct bb_view *v = calloc(1, sizeof(*v));
-    struct strbuf o = {0};
+    struct strbuf o = {0}, text = {0};
     int r;
 
     if (!v)
@@ -404,8 +510,10 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
     bb_view_init(v);
     switch (format) {
     case BB_REPORT_TEXT:
-        bb_report_text(v, &o);
-        quieten(&o);
+        bb_report_text(v, &text);
+        quieten(&o, &text);
+        o.failed |= strbuf_failed(&text);
+        strbuf_finish(&text);
         break;
     case BB_REPORT_JSON:
         r = bb_report_json(v, &o);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "page_files.h"
 
 #define PUTS(s) strbuf_puts(o, s)
@@ -42,17 +43,30 @@ void page_end(struct strbuf *o, const struct page *p)
 
 void page_text(struct strbuf *o, const char *s)
 {
-    for (size_t n; *s; s += n) {
-        n = strcspn(s, "<>&\"'");
-        strbuf_append(o, s, n);
-        if (s[n])
-            strbuf_puts(o, s[n] == '<'   ? "&lt;"
-                           : s[n] == '>' ? "&gt;"
-                           : s[n] == '&' ? "&amp;"
-                           : s[n] == '"' ? "&quot;"
-                                         : "&#39;");
-        n += s[n] != '\0';
+    const char *from = s, *end = s + strlen(s);
+
+    for (size_t n; s < end; s += n) {
+        const char *as = *s == '<'    ? "&lt;"
+                         : *s == '>'  ? "&gt;"
+                         : *s == '&'  ? "&amp;"
+                         : *s == '"'  ? "&quot;"
+                         : *s == '\'' ? "&#39;"
+                                      : NULL;
+        uint32_t hidden;
+
+        n = utf8_length(s, (size_t)(end - s));
+        hidden = n && *s != '\n' && *s != '\t' ? utf8_hidden(s, n) : 0;
+        n = n ? n : 1;
+        if (!as && !hidden)
+            continue;
+        strbuf_append(o, from, (size_t)(s - from));
+        if (as)
+            strbuf_puts(o, as);
+        else
+            strbuf_printf(o, "&lt;U+%04X&gt;", hidden);
+        from = s + n;
     }
+    strbuf_append(o, from, (size_t)(end - from));
 }
 
 void page_text_in(struct strbuf *o, const char *before, const char *s, const char *after)

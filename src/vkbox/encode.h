@@ -29,6 +29,9 @@ static inline uint32_t *put_text(uint32_t *p, const char *s)
 {
     uint32_t n = s ? (uint32_t)strnlen(s, VKBOX_TEXT_MAX) : 0;
 
+    if (n == VKBOX_TEXT_MAX)
+        while (n && (s[n] & 0xC0) == 0x80) /* no character is cut */
+            n--;
     *p = n;
     if (n) {
         p[(n + 3) / 4] = 0;

@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 static const char *short_name(const struct vkbox_work *w)
 {
@@ -152,6 +153,7 @@ static void __attribute__((format(printf, 3, 4))) say(char *out, size_t size, co
     va_start(ap, fmt);
     vsnprintf(out + n, size - n, fmt, ap);
     va_end(ap);
+    utf8_mend(out);
 }
 
 #define TEXT(v, ...)   say((v)->text, sizeof((v)->text), __VA_ARGS__)

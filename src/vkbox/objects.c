@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "vkbox/layer.h"
 
 static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -224,6 +225,12 @@ void objects_device_gone(struct device *d)
 
 /* ---- hooks --------------------------------------------------------------- */
 
+static void set_name(char to[VKBOX_NAME], const char *name)
+{
+    snprintf(to, VKBOX_NAME, "%.47s", name ? name : "");
+    utf8_mend(to);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 hook_vkSetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameInfoEXT *info)
 {
@@ -242,7 +249,7 @@ hook_vkSetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameI
         to = o ? o->name : NULL;
     }
     if (to)
-        snprintf(to, VKBOX_NAME, "%.47s", info->pObjectName ? info->pObjectName : "");
+        set_name(to, info->pObjectName);
     pthread_mutex_unlock(&objects_lock);
     return d->next.vkSetDebugUtilsObjectNameEXT(device, info);
 }

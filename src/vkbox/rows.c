@@ -7,6 +7,8 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "base/utf8.h"
+#include "blackbox/spirv_source.h"
 #include "executor/shader/shader.h"
 #include "vkbox/judge.h"
 
@@ -179,6 +181,7 @@ static void follow(struct path *p, const struct vkbox_work *w)
         vkbox_text(w, label);
         p->ends[p->depth++] = n;
         snprintf(p->text + n, sizeof(p->text) - n, "%s%s", n ? "/" : "", label);
+        utf8_mend(p->text);
     } else if (flags & VKBOX_IS_POP && p->depth) {
         p->text[p->ends[--p->depth]] = '\0';
     }
@@ -288,12 +291,18 @@ static void put_shader(struct rows *o, const struct vkbox_code *c, const struct 
     bb_text(o->p, BB_shader_kind, "SPIR-V");
     bb_int(o->p, BB_shader_alive, pipeline->state == VKBOX_LIVE);
     if (c->offset <= VKBOX_CODE && c->size <= VKBOX_CODE - c->offset) {
+        void *bytes = malloc(c->size + 1);
         struct strbuf text = {0};
 
-        bb_blob(o->p, BB_shader_bytes, b->code + c->offset, c->size);
-        shader_print(&text, b->code + c->offset, c->size);
-        bb_text(o->p, BB_shader_text, strbuf_str(&text));
+        if (bytes) {
+            memcpy(bytes, b->code + c->offset, c->size);
+            spirv_hide_folders(bytes, c->size, getenv("HOME"));
+            bb_blob(o->p, BB_shader_bytes, bytes, c->size);
+            shader_print(&text, bytes, c->size);
+            bb_text(o->p, BB_shader_text, strbuf_str(&text));
+        }
         strbuf_finish(&text);
+        free(bytes);
     }
     bb_row_end(o->p);
 }

@@ -6,7 +6,7 @@
  * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
  * handled (a fault that its handler mends), fault-handled, sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
- * loops), escape (names that a terminal obeys), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
+ * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
  * a buffer that is gone). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
@@ -74,7 +74,7 @@ static int is(const char *kind)
 /* The dispatch does not end. */
 static int loops(void)
 {
-    return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape");
+    return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape") || is("names");
 }
 
 static void check(VkResult r, const char *what)
@@ -253,6 +253,7 @@ static void make_layout(void)
 
 static void make_pipelines(void)
 {
+    void *mapped;
     VkPipelineShaderStageCreateInfo stages[2] = {
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
          .stage = VK_SHADER_STAGE_VERTEX_BIT,
@@ -303,7 +304,14 @@ static void make_pipelines(void)
     compute.stage.module = module(work_comp, sizeof(work_comp));
     CHECK(vkCreateComputePipelines(v.device, VK_NULL_HANDLE, 1, &compute, NULL, &v.compute));
     name(VK_OBJECT_TYPE_PIPELINE, (uint64_t)v.compute,
-         is("escape") ? "\033]0;title\007simulate" : "simulate");
+         is("escape")  ? "\033]0;title\007simulate"
+         : is("names") ? "\u202Eetalumis the particles of this frame: \u00E9\u00E9\u00E9\u00E9\u00E9\u00E9"
+                       : "simulate");
+    if (is("names")) { /* what is the program's own affair */
+        CHECK(vkMapMemory(v.device, v.memory, 0, VK_WHOLE_SIZE, 0, &mapped));
+        memcpy(mapped, "RESOURCE-BYTES", 14);
+        vkUnmapMemory(v.device, v.memory);
+    }
     vkDestroyShaderModule(v.device, stages[0].module, NULL);
     vkDestroyShaderModule(v.device, stages[1].module, NULL);
     vkDestroyShaderModule(v.device, compute.stage.module, NULL);
@@ -480,7 +488,7 @@ static void record(VkCommandBuffer cb, int bad)
                                   .pClearValues = &clear};
 
     CHECK(vkBeginCommandBuffer(cb, &begin));
-    label(cb, "frame");
+    label(cb, is("names") ? "a label of which the fifty-ninth character of all is this: \u20AC" : "frame");
     label(cb, "simulation");
     vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.compute);
     vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run_test.py AEROGPU PLANT LAYERS: aerogpu run over a program that does one thing wrong: the verdict, the dump, the exit code."""
-import glob, os, random, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+"""run_test.py AEROGPU PLANT LAYERS [CASE...]: aerogpu run over a program that does one thing wrong: the verdict, the dump, the exit code."""
+import glob, json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 aerogpu, plant, layers = sys.argv[1:4]
 tests = []
@@ -206,6 +206,47 @@ def names_do_not_reach_the_terminal():
 
 
 @case
+def names_are_whole_and_run_forward():
+    p, db, f = crash('names', True, code=5, env={'HOME': '/tmp', 'A_SECRET': 'ENVIRONMENT-TEXT'})
+    assert '\u202e' not in p.stderr and '<U+202E>etalumis the particles of this frame: \u00e9' in p.stderr, p.stderr
+    assert '\ufffd' not in p.stderr and '\u2026' not in p.stderr, p.stderr
+    assert draw_of(db, f)['path'] == 'a label of which the fifty-ninth character of all is this: /simulation', draw_of(db, f)['path']
+
+
+@case
+def nothing_private_is_in_a_dump():
+    for kind in ('names', 'freed'):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([aerogpu, 'run', '--exact', '--gpu-timeout', '1', '-o', folder, '--', plant, kind], capture_output=True, timeout=60,
+                           env={**os.environ, 'HOME': os.path.dirname(os.path.abspath(plant)), 'A_SECRET': 'ENVIRONMENT-TEXT'})
+            dump, = glob.glob(folder + '/*.aerogpudump')
+            subprocess.run([aerogpu, 'report', '--html', folder + '/page', dump], check=True, timeout=60)
+            page = open(folder + '/page').read()
+            assert kind != 'names' or ('&lt;U+202E&gt;etalumis' in page and '\u202e' not in page), page
+            bytes_ = open(dump, 'rb').read()
+            assert b'vkbox_plant' in bytes_
+            for text in ('RESOURCE-BYTES', 'ENVIRONMENT-TEXT', 'A_SECRET', os.path.dirname(os.path.abspath(plant)), '/home/', folder):
+                assert text.encode() not in bytes_, text
+
+
+@case
+def the_report_fits_a_screen_and_shows_the_source():
+    for kind, line in (('loop-fragment', 'shape.frag:9: for (uint i = 0;'), ('loop-compute', 'work.comp:13: for (uint i = 0;'), ('many', ''),
+                       ('freed', 'work.comp:17: Word(push.address).word += n;')):
+        p, _ = run(kind, options=['--exact'], code=128 + signal.SIGSEGV if kind == 'freed' else 5)
+        assert len(p.stderr.strip().splitlines()) <= 41, p.stderr  # the last one is the program's
+        assert line in p.stderr and p.stderr.index('the dump is') > p.stderr.index('What to try next'), p.stderr
+
+
+@case
+def all_of_it_is_json():
+    p, dumps = run('loop-vertex', options=['--json'], code=5)
+    j = json.loads(p.stdout)
+    assert (j['exit_code'], j['signal'], j['processes']) == (5, None, 1) and len(j['dumps']) == len(dumps) == 1
+    assert j['dumps'][0]['report']['cause'] == 'hang' and j['dumps'][0]['report']['tables']['packet'], j['dumps'][0]['report'].keys()
+
+
+@case
 def a_child_that_crashes_is_no_affair_of_the_box():
     p, dumps = run('fork')
     assert 'the child got signal 11' in p.stdout and '5 frames' in p.stdout and not dumps, p
@@ -304,6 +345,7 @@ def the_validation_layer_has_nothing_to_say():
                 assert p.returncode == 0 and len(p.stdout.splitlines()) == 1 and not p.stderr, (layers_, p.stdout[:2000], p.stderr)
 
 
+tests = [t for t in tests if not sys.argv[4:] or t.__name__ in sys.argv[4:]]
 print('1..%d' % len(tests))
 for i, fn in enumerate(tests):
     try:

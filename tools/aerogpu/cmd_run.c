@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -25,10 +26,36 @@ static void on_signal(int sig)
     stopped = sig;
 }
 
+struct command_line_run {
+    bool json;
+    json_t *dumps;
+};
+
+/* NULL: it cannot be read. */
+static json_t *report_json(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    json_t *report = NULL;
+    bool ok;
+
+    if (!f)
+        return NULL;
+    ok = !bb_report(path, BB_REPORT_JSON, f, NULL);
+    ok &= !fclose(f);
+    report = ok ? json_loadb(text, size, 0, NULL) : NULL;
+    free(text);
+    return report;
+}
+
 static void on_dump(void *ctx, const char *path)
 {
+    struct command_line_run *c = ctx;
     struct bb_error e = {0};
 
+    if (c->json)
+        json_array_append_new(c->dumps, json_pack("{s:s, s:o?}", "path", path, "report", report_json(path)));
     fputs("\n", stderr);
     if (bb_report(path, BB_REPORT_TEXT, stderr, &e))
         fprintf(stderr, "aerogpu run: %s\n", e.text);
@@ -41,10 +68,26 @@ static void on_trouble(void *ctx, const char *text)
     fprintf(stderr, "aerogpu run: %s\n", text);
 }
 
+static void print_json(const struct command_line_run *c, const struct vkbox_run_result *r)
+{
+    json_t *j =
+        json_pack("{s:o?, s:o?, s:i, s:i, s:o}", "exit_code", r->exited ? json_integer(r->code) : json_null(),
+                  "signal", r->signalled ? json_integer(r->code) : json_null(), "processes",
+                  (int)r->processes, "devices", (int)r->devices, "dumps", c->dumps);
+
+    json_dumpf(j, stdout, JSON_INDENT(1));
+    puts("");
+    json_decref(j);
+}
+
 int cmd_run(int argc, char **argv)
 {
-    struct vkbox_run_params p = {
-        .timeout_ns = 10 * NSEC_PER_SEC, .stop = &stopped, .on_dump = on_dump, .on_trouble = on_trouble};
+    struct command_line_run c = {.dumps = json_array()};
+    struct vkbox_run_params p = {.timeout_ns = 10 * NSEC_PER_SEC,
+                                 .stop = &stopped,
+                                 .on_dump = on_dump,
+                                 .on_trouble = on_trouble,
+                                 .ctx = &c};
     struct options_row rows[] = {
         OPT_TIME(
             "gpu-timeout", 0, &p.timeout_ns, NSEC_PER_SEC, 86400, "SECONDS",
@@ -55,7 +98,11 @@ int cmd_run(int argc, char **argv)
         OPT_FLAG(
             "guard", 0, &p.guard,
             "put memory that the program allocates between pages that nothing may touch, and let what it freed fault for as long as there is room: on a driver that is a processor, what goes out of bounds or comes too late ends the program at once"),
-        OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"), OPT_END};
+        OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"),
+        OPT_FLAG(
+            "json", 0, &c.json,
+            "at the end one JSON object on standard output, with all that the dumps hold; what happens goes to standard error either way"),
+        OPT_END};
     struct options line = {
         .rows = rows,
         .operands = "-- PROGRAM [ARGUMENT...]",
@@ -101,5 +148,9 @@ int cmd_run(int argc, char **argv)
     if (!result.processes)
         fprintf(stderr,
                 "aerogpu run: the program made no Vulkan instance, or could not write a record of it\n");
+    if (c.json)
+        print_json(&c, &result);
+    else
+        json_decref(c.dumps);
     return result.signalled ? 128 + result.code : result.code;
 }
