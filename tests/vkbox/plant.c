@@ -319,6 +319,7 @@ static void make_pipelines(void)
 
 static void make_device(void)
 {
+    const char *extension = VK_KHR_SHADER_NON_SEMANTIC_INFO_EXTENSION_NAME; /* the source of a shader */
     float priority = 1;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
@@ -331,6 +332,8 @@ static void make_device(void)
                                .pNext = &addresses,
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = 1,
+                               .ppEnabledExtensionNames = &extension,
                                .pEnabledFeatures = &features};
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
