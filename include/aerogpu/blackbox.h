@@ -428,7 +428,8 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(fault, kind, TEXT, "use after free, …")                                                                  \
     C(fault, resource, INT, "resource.id or NULL")                                                             \
     C(fault, distance, INT, "bytes out of bounds")                                                             \
-    C(fault, text, TEXT, "in words")
+    C(fault, text, TEXT, "in words")                                                                           \
+    C(fault, at, TEXT, "the part of the verdict's sentence that is about it")
 #define BB_COLUMNS_REGISTER(C)                                                                                 \
     C(register, name, TEXT, "of the processor that faulted")                                                   \
     C(register, value, INT, "")                                                                                \

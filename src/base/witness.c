@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What docs/evidence.md says of either. A verdict says why there was a time-out, a cause says why the work was not done. */
+/* What docs/evidence.md says of either. A verdict says why there was a time-out, a cause says why the work was not done. To the
+ * processors a queue that waits for what nobody signals is like one that hangs, and whoever was to signal it may be what they
+ * saw: only that the work ended, or its process, contradicts it. */
 static const struct {
     const char *verdict, *agrees, *contradicts; /* causes between bars */
 } relations[] = {
@@ -13,13 +15,13 @@ static const struct {
     {"IPI-STALL", "||", "|hang|"},
     {"CPU-STARVED", "|starved|", "|hang|stopped|"},
     {"CPU-ASLEEP", "||", "|hang|stopped|"},
-    {"EXECUTOR-DIED", "|killed|host memory|page fault|fault|device|", "|hang|slow|stopped|starved|"},
+    {"EXECUTOR-DIED", "|killed|host memory|page fault|fault|device|", "|hang|waiting|slow|stopped|starved|"},
     {"FROZEN", "|stopped|", "|hang|starved|"},
     {"BLOCKED-ON-IO", "|host memory|", "|hang|stopped|starved|"},
     {"LOCKED", "||", "|hang|stopped|starved|"},
-    {"WAITER-LATE", "||", "|hang|slow|stopped|starved|"},
-    {"WATCHDOG-LATE", "||", "|hang|stopped|starved|"},
-    {"GPU-SLOW", "|slow|", "|hang|stopped|starved|"},
+    {"WAITER-LATE", "||", "|hang|waiting|slow|stopped|starved|"},
+    {"WATCHDOG-LATE", "||", "|hang|waiting|stopped|starved|"},
+    {"GPU-SLOW", "|slow|", "|hang|waiting|stopped|starved|"},
     {"GPU-HUNG", "|hang|", "|slow|stopped|starved|killed|host memory|"},
 };
 

@@ -79,17 +79,15 @@ static uint32_t meta_number(struct bb_dump *d, const char *key)
 
 static void take_verdict(struct dump_file *f, struct bb_dump *d)
 {
-    sqlite3_stmt *s = bb_select(d, "SELECT submission, text FROM finding ORDER BY rank LIMIT 1");
+    sqlite3_stmt *s = bb_select(d, "SELECT submission FROM finding ORDER BY rank LIMIT 1");
 
-    while (bb_step(d, &s)) {
-        const char *address = strstr(bb_column_text(d, s, 1), " at 0x");
-
-        f->submission = bb_column_int(d, s, 0, -1);
-        snprintf(f->fault, sizeof(f->fault), "%s", address ? address : "");
-    }
-    s = bb_select(d, "SELECT kind FROM fault LIMIT 1");
     while (bb_step(d, &s))
+        f->submission = bb_column_int(d, s, 0, -1);
+    s = bb_select(d, "SELECT kind, at FROM fault LIMIT 1");
+    while (bb_step(d, &s)) {
         snprintf(f->fault_kind, sizeof(f->fault_kind), "%s", bb_column_text(d, s, 0));
+        snprintf(f->at, sizeof(f->at), "%s", bb_column_text(d, s, 1));
+    }
     s = bb_select(d, "SELECT count(*) FROM submission WHERE state NOT IN ('completed', 'failed')");
     while (bb_step(d, &s))
         f->in_flight = (uint32_t)bb_column_int(d, s, 0, 0);

@@ -18,7 +18,7 @@ struct dump_file {
     uint32_t hang_ms;                         /* no progress for so long was a hang when it was made */
     uint32_t memory_dropped, streams_dropped; /* submissions that the recording has not as they were */
     uint32_t in_flight;                       /* unfinished ones */
-    char fault[300]; /* of the verdict's sentence, from the address on; "" for none */
+    char at[480]; /* of the verdict's sentence, about the address of a page fault; "" for none */
     char fault_kind[24];
     int64_t *submissions; /* the dump's number of each that is in the recording */
     size_t num_submissions;

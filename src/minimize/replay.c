@@ -47,7 +47,7 @@ static enum replay_outcome outcome_of(const struct dump_file *f, const struct cr
 /* Replaces `length` bytes of the text from `at` on. */
 static void replace(char *text, size_t size, const char *at, size_t length, const char *by)
 {
-    char rest[700];
+    char rest[900];
 
     snprintf(rest, sizeof(rest), "%s", at + length);
     snprintf(text + (at - text), size - (size_t)(at - text), "%s%s", by, rest);
@@ -74,9 +74,9 @@ static void crash_sentence(const struct dump_file *f, const struct watch_crash *
     char *at;
 
     replay_sentence(f, c, text, size);
-    at = strstr(text, " at 0x");
-    if (at && f->fault[0])
-        replace(text, size, at, strlen(at), other ? "" : f->fault);
+    at = c->at[0] ? strstr(text, c->at) : NULL;
+    if (at && f->at[0])
+        replace(text, size, at, strlen(c->at), other ? "" : f->at);
 }
 
 static void slow_sentence(const struct dump_file *f, const struct watch_pause *p, char *text, size_t size)

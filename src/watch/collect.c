@@ -268,6 +268,7 @@ static void put_fault(struct collector *c, const struct watch_crash *crash)
     bb_row(c->p, BB_TABLE_FAULT);
     bb_int(c->p, BB_fault_time_ns, (int64_t)c->sn->death.time_ns);
     bb_text(c->p, BB_fault_access, accesses[c->sn->death.access]);
+    bb_text(c->p, BB_fault_at, crash->at);
     if (crash->no_address) {
         bb_text(c->p, BB_fault_kind, "not canonical");
         bb_text(c->p, BB_fault_text,

@@ -238,36 +238,26 @@ static enum bb_cause cause_of(const struct snapshot *sn)
     return cause_of_death(sn);
 }
 
-static void fault_text(char out[64], const struct watch_crash *c)
-{
-    if (c->no_address)
-        snprintf(out, 64, " at an address that is not canonical");
-    else if (c->has_fault)
-        snprintf(out, 64, " at 0x%llx", (unsigned long long)c->fault_address);
-}
-
 static void name_packet(const struct retained *k, struct watch_crash *c, const char *verb)
 {
-    char name[100], fault[64] = "";
+    char name[100];
 
     describe(k, c->packet, &c->draw, name, sizeof(name));
-    fault_text(fault, c);
     name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 32 : name[0]);
     if (c->certain)
-        snprintf(c->text, sizeof(c->text), "%s of submission %llu %s%s%s", name, (unsigned long long)k->id,
-                 verb, fault, c->in_decoder ? " while it was decoded" : "");
+        snprintf(c->text, sizeof(c->text), "%s of submission %llu %s%s", name, (unsigned long long)k->id,
+                 verb, c->in_decoder ? " while it was decoded" : "");
 }
 
 static void name_group(const struct retained *k, struct watch_crash *c, uint32_t last, const char *verb)
 {
-    char first_name[100], last_name[100], fault[64] = "";
+    char first_name[100], last_name[100];
     uint32_t unused;
 
     describe(k, c->packet, &c->draw, first_name, sizeof(first_name));
     describe(k, last, &unused, last_name, sizeof(last_name));
-    fault_text(fault, c);
-    snprintf(c->text, sizeof(c->text), "One of %u commands, %s to %s of submission %llu, %s%s", c->candidates,
-             first_name, last_name, (unsigned long long)k->id, verb, fault);
+    snprintf(c->text, sizeof(c->text), "One of %u commands, %s to %s of submission %llu, %s", c->candidates,
+             first_name, last_name, (unsigned long long)k->id, verb);
 }
 
 /* On a device that works in order a hang is in the first mark that was begun and has not ended: what comes later waits for it,
@@ -469,15 +459,28 @@ static void make_fingerprint(const struct retained *k, struct watch_crash *c)
                  c->shaders[0] ? c->shaders : c->command);
 }
 
+static void add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void add(char *text, size_t size, const char *fmt, ...)
+{
+    size_t at = strlen(text);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text + at, size - at, fmt, ap);
+    va_end(ap);
+}
+
 /* Whose address it was. The number in the sentence is the guest's handle. */
 static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
 {
-    size_t at = strlen(c->text);
     struct bb_fault f;
     char who[64];
 
+    if (c->no_address)
+        add(c->at, sizeof(c->at), " at an address that is not canonical");
     if (!c->has_fault || c->no_address)
         return;
+    add(c->at, sizeof(c->at), " at 0x%llx", (unsigned long long)c->fault_address);
     bb_resources_fault(sn->resources, c->fault_address, &f);
     c->whose = f.has_resource ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
     c->fault_known = true;
@@ -488,22 +491,22 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
              (unsigned long long)(f.has_resource ? f.resource.size : 0));
     switch (f.kind) {
     case BB_FAULT_USE_AFTER_FREE:
-        snprintf(c->text + at, sizeof(c->text) - at, ": use after free, %llu bytes into the destroyed %s",
-                 (unsigned long long)(c->fault_address - f.resource.address), who);
+        add(c->at, sizeof(c->at), ": use after free, %llu bytes into the destroyed %s",
+            (unsigned long long)(c->fault_address - f.resource.address), who);
         break;
     case BB_FAULT_OUT_OF_BOUNDS:
-        snprintf(c->text + at, sizeof(c->text) - at, ": out of bounds, %llu bytes %s %s",
-                 (unsigned long long)f.distance, f.before ? "before the start of" : "behind the end of", who);
+        add(c->at, sizeof(c->at), ": out of bounds, %llu bytes %s %s", (unsigned long long)f.distance,
+            f.before ? "before the start of" : "behind the end of", who);
         break;
     case BB_FAULT_INSIDE:
-        snprintf(c->text + at, sizeof(c->text) - at, ": inside %s, which is alive", who);
+        add(c->at, sizeof(c->at), ": inside %s, which is alive", who);
         break;
     case BB_FAULT_NOT_RESIDENT:
-        snprintf(c->text + at, sizeof(c->text) - at, ": not resident, %llu bytes into %s, which was evicted",
-                 (unsigned long long)(c->fault_address - f.resource.address), who);
+        add(c->at, sizeof(c->at), ": not resident, %llu bytes into %s, which was evicted",
+            (unsigned long long)(c->fault_address - f.resource.address), who);
         break;
     case BB_FAULT_NEVER_MAPPED:
-        snprintf(c->text + at, sizeof(c->text) - at, ", which was never mapped");
+        add(c->at, sizeof(c->at), ", which was never mapped");
         break;
     }
 }
@@ -542,17 +545,6 @@ bool watch_register_text(const struct snapshot *sn, enum exec_register r, char t
     return true;
 }
 
-static void add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void add(char *text, size_t size, const char *fmt, ...)
-{
-    size_t at = strlen(text);
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text + at, size - at, fmt, ap);
-    va_end(ap);
-}
-
 /* How the address may have been reached: an index out of one buffer's bounds can lead to any other. */
 static void judge_leads(const struct snapshot *sn, struct watch_crash *c)
 {
@@ -563,7 +555,7 @@ static void judge_leads(const struct snapshot *sn, struct watch_crash *c)
     for (int i = 0; i < EXEC_NUM_REGISTERS && c->no_address; i++) {
         if (is_canonical(sn->death.registers[i]))
             continue;
-        add(c->text, sizeof(c->text), "%s%s, 0x%llx", before, watch_register_name((enum exec_register)i),
+        add(c->at, sizeof(c->at), "%s%s, 0x%llx", before, watch_register_name((enum exec_register)i),
             (unsigned long long)sn->death.registers[i]);
         before = "; ";
     }
@@ -573,8 +565,8 @@ static void judge_leads(const struct snapshot *sn, struct watch_crash *c)
         return; /* nothing else is known to lead there */
     before = ". What is bound at the command was given the address of buffer";
     for (uint32_t i = 0; i < c->num_leads && i < room; i++, before = ", of")
-        add(c->text, sizeof(c->text), "%s %u", before, c->leads[i]);
-    add(c->text, sizeof(c->text), "%s%s", c->num_leads > room ? ", and of more" : "",
+        add(c->at, sizeof(c->at), "%s %u", before, c->leads[i]);
+    add(c->at, sizeof(c->at), "%s%s", c->num_leads > room ? ", and of more" : "",
         owner || !c->fault_resource
             ? ""
             : ", and not of the one that lies there: an index out of bounds can lead anywhere");
@@ -762,6 +754,7 @@ static void crash_check(const struct snapshot *sn, const struct watch_crash *c)
     INVARIANT(!c->candidates || c->submission);
     INVARIANT(!c->fault_known || c->has_fault);
     INVARIANT(!c->has_fault || sn->died);
+    INVARIANT(c->has_fault == (c->at[0] != '\0'));
     INVARIANT(bb_cause_desc(c->cause)->kind != BB_KIND_OUTSIDE || !c->certain);
     INVARIANT(c->submission || !c->fingerprint[0]);
     INVARIANT((c->which == BB_SURE_PROVEN) == c->certain);
@@ -775,11 +768,12 @@ void watch_judge(const struct snapshot *sn, struct watch_crash *c)
 
     judge(sn, k, c);
     judge_fault(sn, c);
-    judge_facts(sn, k, c);
     if (k && c->packet != UINT32_MAX)
         find_surroundings(sn, k, c);
     if (c->has_fault)
         judge_leads(sn, c);
+    add(c->text, sizeof(c->text), "%s", c->at);
+    judge_facts(sn, k, c);
     if (k)
         make_fingerprint(k, c);
     crash_check(sn, c);

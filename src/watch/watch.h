@@ -39,7 +39,8 @@ struct watch_crash {
     uint64_t fault_distance; /* bytes out of bounds */
     uint32_t leads[8]; /* handles of buffers whose addresses were written into what is bound at the command */
     uint32_t num_leads; /* more than there is room for: 9 */
-    char text[600];     /* one sentence */
+    char text[900];     /* one sentence */
+    char at[480];       /* the part of it from the address of a page fault on, "" for none */
     char unseen[400];   /* what could not be seen, "" for nothing that matters */
     /* What the same crash has in common when it happens again. */
     char command[32];     /* name of the first candidate's opcode */
