@@ -17,8 +17,8 @@ enum replay_outcome { REPLAY_NOT_AGAIN, REPLAY_SLOW, REPLAY_OTHERWISE, REPLAY_EL
 
 struct replay_verdict {
     enum replay_outcome outcome;
-    char text
-        [700]; /* in the dump's numbers, and with its address: memory lies elsewhere each time. "" if it did not crash */
+    /* In the dump's numbers, and with its address: memory lies elsewhere each time. "" if it did not crash. */
+    char text[900];
     char why[400]; /* where it does not agree with the dump: why that may be; else "" */
 };
 

@@ -146,7 +146,7 @@ static int replay(struct replay *r)
         "It crashed again on try %u: %s"};
     struct replay_verdict *v = &r->verdict;
     struct error e = {0};
-    char text[1200];
+    char text[1400];
 
     while (r->tried < r->tries && v->outcome != REPLAY_SAME && v->outcome != REPLAY_SLOW) {
         r->tried++;

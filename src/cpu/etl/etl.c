@@ -198,8 +198,7 @@ int etl_open_memory(struct etl_file *f, const uint8_t *bytes, size_t size, struc
         return error_set(e, -EBADMSG, "not an ETL file: no buffer of type %u at its start", TYPE_HEADER);
     f->kinds = calloc(ETL_MAX_TYPES, sizeof(*f->kinds));
     f->classic = calloc(65536, sizeof(*f->classic));
-    f->hashed = calloc(ETL_MAX_TYPES * 2, sizeof(*f->hashed));
-    if (!f->kinds || !f->classic || !f->hashed) {
+    if (!f->kinds || !f->classic) {
         etl_close(f);
         return error_set(e, -ENOMEM, "no memory for the table of events");
     }
@@ -246,7 +245,7 @@ void etl_close(struct etl_file *f)
     free(f->buffers);
     free(f->kinds);
     free(f->classic);
-    free(f->hashed);
+    map_finish(&f->hashed);
     if (f->mapped)
         munmap((void *)f->map, f->size);
     memset(f, 0, sizeof(*f));

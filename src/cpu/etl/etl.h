@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "cpu/etl/etl_table.h"
@@ -88,7 +89,7 @@ struct etl_file {
     uint32_t num_kinds;
     uint64_t kinds_dropped;
     uint16_t *classic; /* group << 8 | type to index of its kind + 1 */
-    uint16_t *hashed;  /* open addressing over the other kinds, + 1 */
+    struct map hashed; /* the other kinds by a hash of what they are, + 1 */
     uint64_t events, bad_events, bad_buffers, bytes;
 
     struct cpu_merge merge;

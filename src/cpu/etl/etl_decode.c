@@ -229,13 +229,13 @@ uint16_t etl_kind_of(struct etl_file *f, const struct etl_record *r)
         uint8_t version, header;
         uint32_t zero;
     } key = {.id = r->id, .version = r->version, .header = (uint8_t)r->header};
-    uint64_t hash;
-    uint32_t i;
+    uint64_t hash, *at;
+    uint16_t made;
 
     if (r->header == ETL_CLASSIC) {
         uint16_t *slot = &f->classic[r->group << 8 | r->type];
         if (!*slot) {
-            const uint16_t made = add_kind(f, r, 0);
+            made = add_kind(f, r, 0);
             if (made == ETL_MAX_TYPES)
                 return made;
             *slot = made + 1;
@@ -247,15 +247,14 @@ uint16_t etl_kind_of(struct etl_file *f, const struct etl_record *r)
     hash = XXH3_64bits(&key, sizeof(key));
     if (r->header == ETL_TRACELOGGING)
         hash = XXH3_64bits_withSeed(r->schema, r->schema_size, hash);
-    for (i = (uint32_t)hash % (ETL_MAX_TYPES * 2); f->hashed[i]; i = (i + 1) % (ETL_MAX_TYPES * 2))
-        if (f->kinds[f->hashed[i] - 1].schema_hash == hash)
-            return f->hashed[i] - 1;
-    {
-        const uint16_t made = add_kind(f, r, hash);
-        if (made != ETL_MAX_TYPES)
-            f->hashed[i] = made + 1;
-        return made;
-    }
+    at = map_find(&f->hashed, hash);
+    if (at)
+        return (uint16_t)(*at - 1);
+    made = add_kind(f, r, hash);
+    at = made == ETL_MAX_TYPES ? NULL : map_put(&f->hashed, hash);
+    if (at)
+        *at = made + 1u;
+    return made;
 }
 
 static void guid_text(const uint8_t *g, char buf[40])

@@ -43,10 +43,9 @@ int cpu_analysis_init(struct cpu_analysis *a, const struct cpu_analysis_params *
     a->cpu = calloc(a->num_cpus + 1, sizeof(*a->cpu));
     a->concurrency = calloc(a->num_cpus + 2, sizeof(*a->concurrency));
     a->csds = calloc(CPU_CSDS, sizeof(*a->csds));
-    a->timers = calloc(CPU_TIMERS, sizeof(*a->timers));
     if (a->num_cpus <= 128)
         a->pairs = calloc((size_t)a->num_cpus * a->num_cpus + 1, sizeof(*a->pairs));
-    if (!a->cpu || !a->concurrency || !a->csds || !a->timers || (a->num_cpus <= 128 && !a->pairs))
+    if (!a->cpu || !a->concurrency || !a->csds || (a->num_cpus <= 128 && !a->pairs))
         goto fail;
     for (uint32_t i = 0; i < a->num_cpus; i++) {
         struct cpu_stats *c = &a->cpu[i];
@@ -76,7 +75,8 @@ void cpu_analysis_finish(struct cpu_analysis *a)
     free(a->pairs);
     free(a->concurrency);
     free(a->csds);
-    free(a->timers);
+    map_finish(&a->queued);
+    map_finish(&a->timers);
     memset(a, 0, sizeof(*a));
 }
 
@@ -283,32 +283,17 @@ static void frequency(struct cpu_analysis *a, uint32_t cpu, const struct cpu_eve
         c->max_khz = c->khz;
 }
 
-static struct cpu_timer *timer_slot(struct cpu_analysis *a, uint64_t key, bool make)
-{
-    uint32_t i = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 52);
-
-    for (uint32_t n = 0; n < 16; n++, i = (i + 1) % CPU_TIMERS) {
-        if (a->timers[i].key == key)
-            return &a->timers[i];
-        if (make && !a->timers[i].key) {
-            a->timers[i].key = key;
-            return &a->timers[i];
-        }
-    }
-    return NULL;
-}
-
 static void timer_expire(struct cpu_analysis *a, struct cpu_stats *c, const struct cpu_event *ev)
 {
-    struct cpu_timer *t = timer_slot(a, ev->c, false);
+    const uint64_t *t = map_find(&a->timers, ev->c), armed = t ? *t : 0, due = armed / 2;
     struct cpu_late_timer late = {.cpu = ev->cpu};
     uint32_t i;
 
-    if (!t || !t->due_ns || !t->trusted || c->blind || ev->ns < t->due_ns)
+    map_remove(&a->timers, ev->c);
+    if (!due || !(armed & 1) || c->blind || ev->ns < due)
         return;
-    late.due_ns = t->due_ns;
-    late.late_ns = ev->ns - t->due_ns;
-    t->key = 0;
+    late.due_ns = due;
+    late.late_ns = ev->ns - due;
     cpu_latency_add(&c->timer_late, late.late_ns);
     /* interrupts are handled before the idle exit is recorded, so the state here is that of the due time */
     late.was_idle = c->visible && c->known == CPU_IDLE && c->since_ns <= late.due_ns;
@@ -325,19 +310,18 @@ static void timer_expire(struct cpu_analysis *a, struct cpu_stats *c, const stru
 
 static void timer_event(struct cpu_analysis *a, struct cpu_stats *c, const struct cpu_event *ev)
 {
-    struct cpu_timer *t;
+    uint64_t *t;
 
     if (ev->kind == CPU_EV_TIMER_EXPIRE) {
         timer_expire(a, c, ev);
+    } else if (ev->kind != CPU_EV_TIMER_START) {
+        map_remove(&a->timers, ev->c);
     } else {
-        t = timer_slot(a, ev->c, ev->kind == CPU_EV_TIMER_START);
-        if (t) {
-            t->key = ev->kind == CPU_EV_TIMER_START ? ev->c : 0;
-            t->due_ns = ev->a;
-            t->trusted = !c->blind;
-        } else if (ev->kind == CPU_EV_TIMER_START) {
+        t = a->timers.num < CPU_TIMERS ? map_put(&a->timers, ev->c) : map_find(&a->timers, ev->c);
+        if (t)
+            *t = ev->a << 1 | !c->blind;
+        else
             a->timers_dropped++;
-        }
     }
 }
 

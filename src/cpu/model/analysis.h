@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "cpu/model/coverage.h"
 #include "cpu/model/event.h"
 #include "cpu/model/hist.h"
@@ -141,15 +142,12 @@ struct cpu_idle_set {
     uint64_t ns, times;
 };
 
-struct cpu_timer {
-    uint64_t key, due_ns;
-    bool trusted; /* armed on a CPU whose idle task the trace shows: it re-arms timers too */
-};
-
+/* A call that is queued; on the list of those that are not in use where `ns` is 0. */
 struct cpu_csd {
-    uint64_t csd, ns, func, entry_ns;
+    uint64_t csd, ns, func;
     int32_t tid;
     uint16_t sender, target;
+    uint32_t next_free; /* + 1 */
 };
 
 struct cpu_late_timer {
@@ -175,7 +173,10 @@ struct cpu_analysis {
     struct cpu_worst csd_slowest;
     uint64_t csd_pending, csd_dropped;
     struct cpu_csd *csds;
-    struct cpu_timer *timers;
+    uint32_t num_csds, free_csd; /* that were in use; first on the list, + 1 */
+    struct map queued;           /* numbers in `csds` by csd and target */
+    /* When each is due, times 2; + 1 if it was armed on a CPU whose idle task the trace shows: it re-arms timers too. */
+    struct map timers;
     struct cpu_late_timer late_timers[CPU_WORST]; /* latest first */
     uint32_t num_late_timers;
     uint64_t timers_dropped;

@@ -100,23 +100,34 @@ static void answer(struct cpu_analysis *a, const struct cpu_event *ev, enum cpu_
     l->more = 0;
 }
 
-static struct cpu_csd *csd_slot(struct cpu_analysis *a, uint64_t csd, uint16_t target, bool make)
+/* Those of the kernel's half of the addresses have a top 16 bits that say nothing. */
+static uint64_t csd_key(uint64_t csd, uint16_t target)
 {
-    uint32_t i = (uint32_t)(((csd ^ target) * UINT64_C(0x9E3779B97F4A7C15)) >> 52);
+    return csd ^ (uint64_t)target << 48;
+}
 
-    for (uint32_t n = 0; n < 16; n++, i = (i + 1) % CPU_CSDS) {
-        struct cpu_csd *c = &a->csds[i];
-        if (c->csd == csd && c->target == target && c->ns)
-            return c;
-        if (make && !c->ns)
-            return c;
-    }
-    return NULL;
+/* A place for it; NULL without memory, or if too many are queued. */
+static struct cpu_csd *csd_place(struct cpu_analysis *a, uint64_t key)
+{
+    uint64_t *at = map_find(&a->queued, key);
+    uint32_t i = a->free_csd ? a->free_csd - 1 : a->num_csds;
+
+    if (at)
+        return &a->csds[*at];
+    at = i < CPU_CSDS ? map_put(&a->queued, key) : NULL;
+    if (!at)
+        return NULL;
+    *at = i;
+    if (a->free_csd)
+        a->free_csd = a->csds[i].next_free;
+    else
+        a->num_csds++;
+    return &a->csds[i];
 }
 
 static void csd_queue(struct cpu_analysis *a, const struct cpu_event *ev)
 {
-    struct cpu_csd *c = csd_slot(a, ev->c, (uint16_t)ev->a, true);
+    struct cpu_csd *c = csd_place(a, csd_key(ev->c, (uint16_t)ev->a));
 
     if (!c) {
         a->csd_dropped++;
@@ -132,10 +143,11 @@ static void csd_queue(struct cpu_analysis *a, const struct cpu_event *ev)
 
 static void csd_exit(struct cpu_analysis *a, const struct cpu_event *ev)
 {
-    struct cpu_csd *c = csd_slot(a, ev->c, ev->cpu, false);
+    const uint64_t key = csd_key(ev->c, ev->cpu), *at = map_find(&a->queued, key);
+    struct cpu_csd *c = at ? &a->csds[*at] : NULL;
     struct cpu_wait w;
 
-    if (!c)
+    if (!c || c->csd != ev->c || c->target != ev->cpu)
         return;
     w = (struct cpu_wait){.sent_ns = c->ns,
                           .waited_ns = ev->ns > c->ns ? ev->ns - c->ns : 0,
@@ -149,6 +161,9 @@ static void csd_exit(struct cpu_analysis *a, const struct cpu_event *ev)
     if (a->csd_slowest.num < CPU_WORST || w.waited_ns > a->csd_slowest.list[CPU_WORST - 1].waited_ns)
         keep_worst(&a->csd_slowest, &w);
     c->ns = 0;
+    c->next_free = a->free_csd;
+    a->free_csd = (uint32_t)(c - a->csds) + 1;
+    map_remove(&a->queued, key);
 }
 
 /* The CPU shows life: how long after the first IPI that found it idle? */
@@ -203,6 +218,5 @@ void cpu_ipi_end(struct cpu_analysis *a)
             a->ipi_unanswered += l->num + l->more;
         }
     }
-    for (uint32_t i = 0; i < CPU_CSDS; i++)
-        a->csd_pending += a->csds[i].ns != 0;
+    a->csd_pending = a->queued.num;
 }
