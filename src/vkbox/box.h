@@ -17,10 +17,18 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define VKBOX_LAYER    "VK_LAYER_AEROGPU_blackbox"
-#define VKBOX_VARIABLE "AEROGPU_BLACKBOX"       /* names the folder in which each process makes its file */
-#define VKBOX_EXACT    "AEROGPU_BLACKBOX_EXACT" /* "1": every command is marked */
-#define VKBOX_GUARD    "AEROGPU_BLACKBOX_GUARD" /* "1": memory lies between pages that fault */
+#define VKBOX_LAYER "VK_LAYER_AEROGPU_blackbox"
+#define VKBOX_VARIABLE                                                                                       \
+    "AEROGPU_BLACKBOX" /* names the folder in which each process makes its file; "1": nobody watches */
+#define VKBOX_EXACT  "AEROGPU_BLACKBOX_EXACT" /* "1": every command is marked */
+#define VKBOX_GUARD  "AEROGPU_BLACKBOX_GUARD" /* "1": memory lies between pages that fault */
+#define VKBOX_SUFFIX ".vkbox"
+/* Where folders of records are made: the first that can be written. */
+#define VKBOX_BASES                                                                                          \
+    {                                                                                                        \
+        getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp"                                                        \
+    }
+#define VKBOX_UNWATCHED "aerogpu-blackbox-" /* and the user's number: of what nobody watches */
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
@@ -180,7 +188,8 @@ struct vkbox {
     _Atomic uint64_t frames;       /* vkQueuePresentKHR */
     _Atomic uint32_t objects_lost; /* that there was no room for */
     uint32_t guard;                /* 1: --guard */
-    uint32_t pad[4];
+    _Atomic uint32_t ended;        /* 1: the process ended by itself */
+    uint32_t pad[3];
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];
     struct vkbox_queue queues[VKBOX_QUEUES];

@@ -247,6 +247,11 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_PROVEN;
         TEXT(v, "Process %u sent SIG%s", c->sender, signal_name(c->signal));
+    } else if (ev->unwatched) {
+        v->cause = BB_CAUSE_PROGRAM;
+        v->why = BB_SURE_UNKNOWN;
+        TEXT(v, "SIG%s in thread %.15s", signal_name(c->signal), c->thread_name);
+        UNSEEN(v, "whose code raised it: nobody watched the process");
     } else if (!ev->in_driver || (ev->in_call && !ev->in_shader)) {
         /* A driver that is a processor: shaders can write wherever the program can. */
         v->cause = BB_CAUSE_PROGRAM;
@@ -267,7 +272,12 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
 static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
     v->happened = BB_SURE_PROVEN;
-    if (ev->out_of_memory && ev->signal == SIGKILL) {
+    if (ev->unwatched) {
+        v->cause = BB_CAUSE_KILLED;
+        v->happened = v->why = BB_SURE_SUGGESTED;
+        TEXT(v, "The program was ended");
+        UNSEEN(v, "by whom, or whether it ended itself by _exit(): nobody watched the process");
+    } else if (ev->out_of_memory && ev->signal == SIGKILL) {
         v->cause = BB_CAUSE_HOST_MEMORY;
         v->why = BB_SURE_SUGGESTED;
         TEXT(v, "The kernel ended the program because memory ran out");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* keep.c: the box of this process: made when the first instance is, in the folder that the environment names. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +18,11 @@
 #include "vkbox/layer.h"
 
 struct vkbox *box;
-static bool alone; /* after a fork: nobody reads what is kept */
+static bool alone;          /* after a fork: nobody reads what is kept */
+static char file[PATH_MAX]; /* of what nobody watches; "": there is a reader */
+
+/* More records than that wait for a reader: nobody comes. */
+enum { UNWATCHED = 16 };
 
 uint64_t box_now(void)
 {
@@ -41,25 +47,60 @@ static void forked(void)
          -1, 0);
 }
 
+/* The folder of this user's; false: it is another's, there is none, or it is full. */
+static bool find_unwatched(char path[PATH_MAX])
+{
+    const char *const bases[] = VKBOX_BASES;
+    const struct dirent *d;
+    struct stat st;
+    uint32_t n = 0;
+    DIR *dir;
+
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+        if (!bases[i] || bases[i][0] != '/')
+            continue;
+        snprintf(path, PATH_MAX, "%.1000s/" VKBOX_UNWATCHED "%u", bases[i], (unsigned)getuid());
+        if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &st) || !S_ISDIR(st.st_mode) ||
+            st.st_uid != getuid() || !(dir = opendir(path)))
+            continue;
+        while ((d = readdir(dir)))
+            n += d->d_name[0] != '.';
+        closedir(dir);
+        return n < UNWATCHED;
+    }
+    return false;
+}
+
+/* The name is free unless a process with this number was here before. */
+static int make_file(const char *folder, char path[PATH_MAX])
+{
+    int fd = -1;
+
+    for (int n = 0; fd < 0 && n < 64; n++) {
+        snprintf(path, PATH_MAX, "%.4000s/%d.%d" VKBOX_SUFFIX, folder, (int)getpid(), n);
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
 void box_open(void)
 {
     const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT), *guard = getenv(VKBOX_GUARD);
-    char path[PATH_MAX];
+    bool unwatched = folder && !strcmp(folder, "1");
+    char path[PATH_MAX], own[PATH_MAX];
     struct rlimit limit;
     struct vkbox *b;
-    int fd = -1;
+    int fd;
 
+    if (unwatched)
+        folder = find_unwatched(own) ? own : NULL;
     if (!folder || *folder != '/')
         return;
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < sizeof(*b)) /* a larger file would be a signal */
         return;
-    /* The name is free unless a process with this number was here before. */
-    for (int n = 0; fd < 0 && n < 64; n++) {
-        snprintf(path, sizeof(path), "%s/%d.%d.vkbox", folder, (int)getpid(), n);
-        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0 && errno != EEXIST)
-            return;
-    }
+    fd = make_file(folder, path);
     if (fd < 0)
         return;
     b = ftruncate(fd, sizeof(*b))
@@ -70,6 +111,8 @@ void box_open(void)
         unlink(path);
         return;
     }
+    if (unwatched)
+        snprintf(file, sizeof(file), "%s", path);
     b->version = VKBOX_VERSION;
     b->size = sizeof(*b);
     b->schema = VKBOX_NUM_COMMANDS;
@@ -85,6 +128,16 @@ void box_open(void)
     pthread_atfork(NULL, NULL, forked);
 }
 
+/* A process that comes here was not killed. */
+__attribute__((destructor)) static void end(void)
+{
+    if (!box || alone)
+        return;
+    atomic_store(&box->ended, 1);
+    if (file[0] && atomic_load(&box->crash.kind) == VKBOX_NO_CRASH)
+        unlink(file);
+}
+
 void box_event(void)
 {
     atomic_fetch_add(&box->event, 1);
@@ -96,7 +149,8 @@ void box_await_collection(uint32_t ms)
     uint64_t end = box_now() + ms * (uint64_t)NSEC_PER_MSEC;
     uint32_t wanted = atomic_load(&box->event), seen;
 
-    while (!alone && (int32_t)((seen = atomic_load(&box->collected)) - wanted) < 0 && box_now() < end) {
+    while (!alone && !file[0] && (int32_t)((seen = atomic_load(&box->collected)) - wanted) < 0 &&
+           box_now() < end) {
         struct timespec step = {0, 20 * NSEC_PER_MSEC};
 
         syscall(SYS_futex, &box->collected, FUTEX_WAIT, seen, &step, NULL, 0);

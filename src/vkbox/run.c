@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/program.h"
 #include "layer/env.h"
+#include "vkbox/folder.h"
 #include "vkbox/judge.h"
 #include "vkbox/place.h"
 
@@ -55,7 +56,7 @@ struct run {
     struct vkbox_run_result *out;
     struct watched boxes[MAX_BOXES];
     uint32_t num_boxes;
-    char folder[PATH_MAX];
+    struct vkbox_folder folder;
     struct clock clock;
     pid_t pid;
     bool ended;
@@ -83,35 +84,6 @@ static uint64_t count_oom_kills(void)
 
 /* ---- the program --------------------------------------------------------- */
 
-static int make_folder(struct run *r, struct error *e)
-{
-    const char *const bases[] = {getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp"};
-
-    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-        if (!bases[i] || bases[i][0] != '/')
-            continue;
-        snprintf(r->folder, sizeof(r->folder), "%.1000s/aerogpu-run-XXXXXX", bases[i]);
-        if (mkdtemp(r->folder))
-            return 0;
-    }
-    return error_set(
-        e, -errno,
-        "there is no folder for the record: neither $XDG_RUNTIME_DIR, /dev/shm nor /tmp can be written");
-}
-
-static void remove_folder(struct run *r)
-{
-    DIR *dir = opendir(r->folder);
-    const struct dirent *d;
-
-    while (dir && (d = readdir(dir)))
-        if (d->d_name[0] != '.')
-            unlinkat(dirfd(dir), d->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(r->folder);
-}
-
 static void enter(void *env)
 {
     environ = env;
@@ -125,7 +97,7 @@ static int start(struct run *r, struct error *e)
     struct layer_env layer = {VKBOX_LAYER, r->p->layers, values};
     char **env;
 
-    snprintf(folder, sizeof(folder), VKBOX_VARIABLE "=%s", r->folder);
+    snprintf(folder, sizeof(folder), VKBOX_VARIABLE "=%s", r->folder.path);
     env = layer_env_make(&layer);
     if (!env)
         return error_set(e, -ENOMEM, "no memory for the environment");
@@ -181,7 +153,7 @@ static void add_box(struct run *r, int dir, const char *name)
 
 static void scan(struct run *r)
 {
-    DIR *dir = opendir(r->folder);
+    DIR *dir = opendir(r->folder.path);
     const struct dirent *d;
 
     while (dir && (d = readdir(dir))) {
@@ -463,6 +435,41 @@ static void look(struct run *r)
     }
 }
 
+/* Of a record that nobody watched. */
+static void look_at_left(void *ctx, int dir, const char *name, pid_t pid)
+{
+    struct watched w = {.fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+    struct vkbox_event ev = {.device = VKBOX_NO_INDEX, .unwatched = true};
+    struct vkbox_reader reader;
+    struct error e = {0};
+    bool has_crashed;
+
+    if (pid)
+        trouble(ctx,
+                "the process of record %s still runs; its `aerogpu run` was killed, and nobody watches it",
+                name);
+    if (pid || w.fd < 0 || vkbox_copy(&reader, w.fd, &e)) {
+        if (w.fd >= 0)
+            close(w.fd);
+        return;
+    }
+    ev.time_ns = reader.b->crash.time_ns;
+    ev.device = reader.b->crash.device < VKBOX_DEVICES ? reader.b->crash.device : VKBOX_NO_INDEX;
+    ev.what = reader.b->crash.kind == VKBOX_DEVICE_LOST ? VKBOX_HAPPENED_LOST
+              : reader.b->crash.kind == VKBOX_SIGNAL    ? VKBOX_HAPPENED_SIGNAL
+                                                        : VKBOX_HAPPENED_ENDED;
+    /* What was collected has its dump. */
+    has_crashed = ev.what == VKBOX_HAPPENED_ENDED
+                      ? !reader.b->ended && reader.b->crash.kind == VKBOX_NO_CRASH
+                      : reader.b->collected != reader.b->event && !reader.b->crash.handled;
+    vkbox_finish(&reader);
+    if (has_crashed) {
+        trouble(ctx, "a record that nobody watched was left: %s", name);
+        make_dump(ctx, &w, &ev);
+    }
+    close(w.fd);
+}
+
 static void count_device(struct run *r, const struct vkbox_device *d)
 {
     char name[128];
@@ -485,7 +492,7 @@ static void finish(struct run *r)
         munmap(r->boxes[i].b, sizeof(*r->boxes[i].b));
         close(r->boxes[i].fd);
     }
-    remove_folder(r);
+    vkbox_folder_remove(&r->folder);
 }
 
 int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, struct error *e)
@@ -502,11 +509,12 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     clock_init_live(&r->clock);
     r->oom_kills = count_oom_kills();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    code = make_folder(r, e);
+    code = vkbox_folder_make(&r->folder, e);
     if (!code) {
+        vkbox_folder_sweep(&r->folder, look_at_left, r);
         code = start(r, e);
         if (code)
-            remove_folder(r);
+            vkbox_folder_remove(&r->folder);
     }
     if (code) {
         free(r);

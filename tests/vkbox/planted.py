@@ -87,11 +87,11 @@ def judge(db, fault, planted):
 
 def plant(name, fault, at, display):
     argv, env, _ = PROGRAMS[name]
-    tmp = tempfile.mkdtemp(prefix='aerogpu-planted-')
+    tmp = tempfile.mkdtemp(prefix='aerogpu-planted-', dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
     try:
         with open(tmp + '/a.qml', 'w') as q:
             q.write(QML)
-        env = {**os.environ, **env, 'AEROGPU_TEST_FAULT': '%s:%d:%d' % (fault, *at), 'AEROGPU_TEST_FAULT_OUT': tmp + '/out',
+        env = {**os.environ, **env, 'XDG_RUNTIME_DIR': tmp, 'AEROGPU_TEST_FAULT': '%s:%d:%d' % (fault, *at), 'AEROGPU_TEST_FAULT_OUT': tmp + '/out',
                'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_fault', 'VK_ADD_LAYER_PATH': os.path.abspath(a.folder),
                'VK_LOADER_DEBUG': 'none'}
         if display:

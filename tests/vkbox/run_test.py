@@ -4,6 +4,9 @@
 import glob, json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 aerogpu, plant, layers = sys.argv[1:4]
+SHM = '/dev/shm' if os.path.isdir('/dev/shm') else None
+place = tempfile.TemporaryDirectory(prefix='aerogpu-run-test-', dir=SHM)
+os.environ['XDG_RUNTIME_DIR'] = place.name  # what others left is not ours
 tests = []
 # The third draw, and the third dispatch, of eight each; draws are counted behind the dispatches.
 DISPATCH, DRAW = 3, 11
@@ -306,6 +309,60 @@ def exit_codes_are_passed_on():
     assert p.returncode == 7 and 'made no Vulkan instance' in p.stderr, p
     p = subprocess.run([aerogpu, 'run', '--', '/no/such/program'], capture_output=True, text=True, timeout=60)
     assert p.returncode == 4 and 'cannot run /no/such/program' in p.stderr, p
+
+
+def left_record(ends, folder):
+    """What `aerogpu run` says of what the layer alone kept of a program that `ends` ends."""
+    env = dict(os.environ, XDG_RUNTIME_DIR=folder, AEROGPU_BLACKBOX='1', XDG_DATA_HOME=folder + '/data')
+    os.makedirs(folder + '/data/vulkan/implicit_layer.d', exist_ok=True)
+    manifest = json.load(open(layers + '/implicit.manifest'))
+    manifest['layer']['library_path'] = layers + '/libVkLayer_AEROGPU_blackbox.so'
+    with open(folder + '/data/vulkan/implicit_layer.d/a.json', 'w') as f:
+        json.dump(manifest, f)
+    p = subprocess.Popen([plant, ends], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
+    if ends == 'sleep':
+        os.kill(int(p.stdout.readline()), signal.SIGKILL)
+    p.communicate(timeout=60)
+    return said_of_left(folder)
+
+
+def said_of_left(folder):
+    p = subprocess.run([aerogpu, 'run', '-o', folder, '--', 'true'], capture_output=True, text=True, timeout=60,
+                       env=dict(os.environ, XDG_RUNTIME_DIR=folder))
+    assert p.returncode == 0, p
+    dumps = glob.glob(folder + '/*.aerogpudump')
+    found = [sqlite3.connect(d).execute('SELECT cause, submission, text FROM finding').fetchone() for d in dumps]
+    for d in dumps:
+        os.unlink(d)
+    return p, found
+
+
+@case
+def what_nobody_watched_is_found_by_the_next():
+    for ends, cause, text in (('fine', None, ''), ('sleep', 'killed', 'was ended'), ('wild', 'program', 'SIGSEGV in thread')):
+        with tempfile.TemporaryDirectory(dir=SHM) as folder:
+            _, found = left_record(ends, folder)
+            assert len(found) == (cause is not None), (ends, found)
+            assert not found or found[0][0] == cause and found[0][1] is None and text in found[0][2], (ends, found)
+            assert not glob.glob(folder + '/aerogpu-*/*'), (ends, glob.glob(folder + '/*/*'))
+            assert said_of_left(folder)[1] == [], ends
+
+
+@case
+def what_a_killed_run_left_is_found_by_the_next():
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        env = dict(os.environ, XDG_RUNTIME_DIR=folder)
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, 'sleep'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+        pid = int(p.stdout.readline())
+        p.kill()
+        p.wait(60)
+        said, found = said_of_left(folder)
+        assert not found and 'nobody watches it' in said.stderr and os.path.exists('/proc/%d' % pid), (found, said.stderr)
+        os.kill(pid, signal.SIGKILL)
+        p.communicate(timeout=60)
+        said, found = said_of_left(folder)
+        assert len(found) == 1 and found[0][0] == 'killed', found
+        assert os.listdir(folder) == [], os.listdir(folder)
 
 
 @case

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "vkbox/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vkbox/box.h"
+
+#define PREFIX "aerogpu-record-"
+
+/* Of what may be written; NULL: not here. */
+static const char *base(size_t i)
+{
+    const char *const bases[] = VKBOX_BASES;
+
+    return i < sizeof(bases) / sizeof(bases[0]) && bases[i] && bases[i][0] == '/' ? bases[i] : NULL;
+}
+
+enum { BASES = 3 };
+
+int vkbox_folder_make(struct vkbox_folder *f, struct error *e)
+{
+    int code = -ENOENT;
+
+    for (size_t i = 0; i < BASES; i++) {
+        if (!base(i))
+            continue;
+        snprintf(f->path, sizeof(f->path), "%.1000s/" PREFIX "XXXXXX", base(i));
+        if (mkdtemp(f->path)) {
+            f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            if (f->fd >= 0)
+                flock(f->fd, LOCK_EX); /* one that sweeps may have it now */
+            mkdir(f->path, 0700);      /* and have taken it for one that was left */
+            return 0;
+        }
+        code = -errno;
+    }
+    return error_set(
+        e, code,
+        "there is no folder for the record: neither $XDG_RUNTIME_DIR, /dev/shm nor /tmp can be written");
+}
+
+void vkbox_folder_remove(struct vkbox_folder *f)
+{
+    DIR *dir = opendir(f->path);
+    const struct dirent *d;
+
+    while (dir && (d = readdir(dir)))
+        if (d->d_name[0] != '.')
+            unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(f->path);
+    if (f->fd >= 0)
+        close(f->fd);
+}
+
+/* Whether the process that the file's name begins with has it in its memory: the number may be another's by now. */
+static pid_t user_of(const char *name)
+{
+    char path[64], line[4400];
+    pid_t pid = atoi(name), user = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    f = pid > 0 ? fopen(path, "re") : NULL;
+    while (f && !user && fgets(line, sizeof(line), f))
+        user = strstr(line, name) ? pid : 0;
+    if (f)
+        fclose(f);
+    return user;
+}
+
+/* Returns whether nothing is left in it. */
+static bool sweep_folder(int fd, bool is_run, vkbox_left *left, void *ctx)
+{
+    DIR *dir = fdopendir(dup(fd));
+    const struct dirent *d;
+    bool empty = true;
+
+    while (dir && (d = readdir(dir))) {
+        size_t n = strlen(d->d_name);
+        pid_t pid;
+
+        if (n < sizeof(VKBOX_SUFFIX) || strcmp(d->d_name + n - strlen(VKBOX_SUFFIX), VKBOX_SUFFIX))
+            continue;
+        pid = user_of(d->d_name);
+        if (is_run || !pid)
+            left(ctx, dirfd(dir), d->d_name, pid);
+        if (pid)
+            empty = false;
+        else
+            unlinkat(dirfd(dir), d->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+    return empty;
+}
+
+void vkbox_folder_sweep(const struct vkbox_folder *beside, vkbox_left *left, void *ctx)
+{
+    char path[PATH_MAX], own[64];
+    const struct dirent *d;
+    DIR *dir;
+
+    snprintf(own, sizeof(own), VKBOX_UNWATCHED "%u", (unsigned)getuid());
+    snprintf(path, sizeof(path), "%s", beside->path);
+    dir = opendir(dirname(path));
+    while (dir && (d = readdir(dir))) {
+        bool is_run = !strncmp(d->d_name, PREFIX, strlen(PREFIX));
+        struct stat st;
+        int fd;
+
+        if (!is_run && strcmp(d->d_name, own))
+            continue;
+        fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        /* Somebody else's, or watched. */
+        if (fd >= 0 && !fstat(fd, &st) && st.st_uid == getuid() && !flock(fd, LOCK_EX | LOCK_NB) &&
+            sweep_folder(fd, is_run, left, ctx) && is_run)
+            unlinkat(dirfd(dir), d->d_name, AT_REMOVEDIR);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (dir)
+        closedir(dir);
+}
