@@ -316,7 +316,7 @@ def left_record(ends, folder):
     env = dict(os.environ, XDG_RUNTIME_DIR=folder, AEROGPU_BLACKBOX='1', XDG_DATA_HOME=folder + '/data')
     os.makedirs(folder + '/data/vulkan/implicit_layer.d', exist_ok=True)
     manifest = json.load(open(layers + '/implicit.manifest'))
-    manifest['layer']['library_path'] = layers + '/libVkLayer_AEROGPU_blackbox.so'
+    manifest['layer']['library_path'] = os.path.abspath(layers) + '/libVkLayer_AEROGPU_blackbox.so'
     with open(folder + '/data/vulkan/implicit_layer.d/a.json', 'w') as f:
         json.dump(manifest, f)
     p = subprocess.Popen([plant, ends], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
