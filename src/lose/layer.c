@@ -11,50 +11,32 @@
  *     program can destroy what it has. The real device is idle then: destroying is safe whatever the program waits for.
  *  4. A new device is a new start. It can be refused for some time, as by a driver that is being restarted.
  *  5. Without a record, or in a device for which there is no slot, the layer does nothing.
+ *  6. A device whose work waits for somebody when it is lost is never destroyed, nor what its work may use: the driver would
+ *     wait for ever.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "layer/layer.h"
-#include "lose/record.h"
+#include "lose/device.h"
 
 #define IDLE_WAIT_NS                                                                                         \
     (2 * NSEC_PER_SEC) /* for the real device, whose work may wait for a host that gives up now */
-#define STEP_NS (20 * NSEC_PER_MSEC)
+struct layer_table lose_instances = LAYER_TABLE, lose_devices = LAYER_TABLE;
+struct lose_record *lose_record;
 
-enum state { ALIVE, HUNG, LOST };
-
-/* The next functions of a device; NULL where it has none. */
-#define NEXT(N)                                                                                              \
-    N(vkDestroyDevice)                                                                                       \
-    N(vkQueueSubmit2KHR) N(vkWaitSemaphoresKHR) N(vkGetSemaphoreCounterValueKHR) LOSE_CALLS(N)
-
-struct device {
-    struct layer_object object;
-    VkDevice handle;
-    struct lose_device *slot;
-    _Atomic enum state state;
-    pthread_mutex_t queues; /* held in calls to the real queues, so that the real device can be waited for */
-    PFN_vkGetDeviceProcAddr get;
-#define NEXT_ROW(name) PFN_##name name;
-    NEXT(NEXT_ROW)
-#undef NEXT_ROW
-};
-
-static struct layer_table instances = LAYER_TABLE, devices = LAYER_TABLE;
-static struct lose_record *record;
-
-static uint64_t now(void)
+uint64_t lose_now(void)
 {
     struct clock live;
 
@@ -64,7 +46,7 @@ static uint64_t now(void)
 
 static struct device *device_of(const void *dispatchable)
 {
-    return layer_find(&devices, dispatchable);
+    return layer_find(&lose_devices, dispatchable);
 }
 
 static void open_record(void)
@@ -78,9 +60,11 @@ static void open_record(void)
     r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     if (r != MAP_FAILED && r->magic == LOSE_MAGIC && r->size == sizeof(*r))
-        record = r;
+        lose_record = r;
     else if (r != MAP_FAILED)
         munmap(r, sizeof(*r));
+    if (lose_record)
+        faults_open();
 }
 
 /* ---- losing -------------------------------------------------------------- */
@@ -90,7 +74,7 @@ static void first(_Atomic uint64_t *when)
     uint64_t none = 0;
 
     if (!atomic_load_explicit(when, memory_order_relaxed))
-        atomic_compare_exchange_strong(when, &none, now());
+        atomic_compare_exchange_strong(when, &none, lose_now());
 }
 
 /* What a call answers once the device is lost. */
@@ -100,7 +84,7 @@ static VkResult report_loss(struct device *d, enum lose_call call)
 
     atomic_compare_exchange_strong(&d->slot->call, &none, call);
     first(&d->slot->reported_ns);
-    atomic_store(&d->slot->last_reported_ns, now());
+    atomic_store(&d->slot->last_reported_ns, lose_now());
     atomic_fetch_add(&d->slot->reported, 1);
     return VK_ERROR_DEVICE_LOST;
 }
@@ -113,41 +97,61 @@ static void *wait_idle(void *arg)
     return NULL;
 }
 
-/* With `queues` held. */
-static void lose(struct device *d)
+/* Waits until the real device has nothing more to do, or will not have in time. With `queues` held. */
+static void settle(struct device *d)
 {
     struct timespec until;
     uint64_t end;
     pthread_t t;
 
-    if (atomic_load(&d->state) == LOST)
-        return;
     clock_gettime(CLOCK_REALTIME, &until);
     end = (uint64_t)until.tv_sec * NSEC_PER_SEC + (uint64_t)until.tv_nsec + IDLE_WAIT_NS;
     until = (struct timespec){(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
-    if (!pthread_create(&t, NULL, wait_idle, d) && pthread_timedjoin_np(t, NULL, &until))
+    if (!pthread_create(&t, NULL, wait_idle, d) && pthread_timedjoin_np(t, NULL, &until)) {
         pthread_detach(t);
+        d->stuck = true;
+    }
+}
+
+/* With `queues` held. */
+static void lose(struct device *d)
+{
+    if (atomic_load(&d->state) == LOST)
+        return;
+    settle(d);
     INVARIANT(atomic_load(&d->state) == ALIVE || atomic_load(&d->state) == HUNG);
     first(&d->slot->lost_ns);
-    atomic_store(&record->lost_ns, atomic_load(&d->slot->lost_ns));
+    atomic_store(&lose_record->lost_ns, atomic_load(&d->slot->lost_ns));
+    atomic_store(&lose_record->phase, LOSE_RECOVERY);
     atomic_store(&d->state, LOST);
 }
 
 static bool claim(void)
 {
-    int32_t left = atomic_load(&record->left);
+    int32_t left = atomic_load(&lose_record->left);
 
     while (left > 0)
-        if (atomic_compare_exchange_weak(&record->left, &left, left - 1))
+        if (atomic_compare_exchange_weak(&lose_record->left, &left, left - 1))
             return true;
     return false;
+}
+
+void lose_note_work(void)
+{
+    for (uint32_t i = 0; i < LOSE_DEVICES && atomic_load(&lose_record->device[i].pid); i++) {
+        struct lose_device *d = &lose_record->device[i];
+        atomic_store(&d->submits_then, atomic_load(&d->submits));
+        atomic_store(&d->frames_then, atomic_load(&d->frames));
+    }
 }
 
 /* With `queues` held: it is time. */
 static void begin(struct device *d)
 {
     INVARIANT(atomic_load(&d->state) == ALIVE); /* a device is lost once */
-    if (record->how == LOSE_LOST) {
+    lose_watch_signals();
+    lose_note_work();
+    if (lose_record->how == LOSE_LOST) {
         lose(d);
         return;
     }
@@ -155,15 +159,45 @@ static void begin(struct device *d)
     atomic_store(&d->state, HUNG);
 }
 
+void lose_device(struct device *d)
+{
+    pthread_mutex_lock(&d->queues);
+    if (atomic_load(&d->state) == ALIVE)
+        begin(d);
+    pthread_mutex_unlock(&d->queues);
+}
+
+/* Whether what the program destroys may be destroyed: 6. */
+bool lose_may_destroy(struct device *d)
+{
+    if (atomic_load_explicit(&d->state, memory_order_acquire) == ALIVE)
+        return true;
+    pthread_mutex_lock(&d->queues);
+    if (!d->settled && atomic_load(&d->state) == HUNG) /* the program does not wait for the reset */
+        settle(d);
+    d->settled = true;
+    pthread_mutex_unlock(&d->queues);
+    return !d->stuck;
+}
+
 static uint64_t reset_at(const struct device *d)
 {
-    return atomic_load(&d->slot->hung_ns) + record->hang_ns;
+    return atomic_load(&d->slot->hung_ns) + lose_record->hang_ns;
+}
+
+static void note_thread(struct device *d)
+{
+    static __thread uint32_t tid;
+
+    if (!tid)
+        tid = (uint32_t)syscall(SYS_gettid);
+    atomic_store_explicit(&d->slot->tid, tid, memory_order_relaxed);
 }
 
 /* The state at this instant. With `queues` held. */
 static enum state update(struct device *d)
 {
-    if (atomic_load(&d->state) == HUNG && now() >= reset_at(d))
+    if (atomic_load(&d->state) == HUNG && lose_now() >= reset_at(d))
         lose(d);
     return atomic_load(&d->state);
 }
@@ -180,12 +214,31 @@ static enum state state_of(struct device *d)
     return s;
 }
 
+/* Work goes to a device that is there. */
+static void update_phase(const struct device *d, uint32_t frame)
+{
+    uint32_t phase = lose_phase(), next = phase;
+    bool shows = atomic_load_explicit(&d->slot->frames, memory_order_relaxed) > 0;
+
+    if (phase == LOSE_STEADY || phase == LOSE_SHUTDOWN)
+        return;
+    if (frame || (phase == LOSE_RECOVERY && !atomic_load(&lose_record->shown)) ||
+        (phase == LOSE_LOADING && !shows && atomic_load(&d->slot->submits) >= LOSE_LOADED))
+        next = LOSE_STEADY;
+    else if (phase == LOSE_START)
+        next = LOSE_LOADING;
+    if (next != phase)
+        atomic_compare_exchange_strong(&lose_record->phase, &phase, next);
+}
+
 /* Before work is given to a queue. With `queues` held. */
 static enum state submitting(struct device *d, uint32_t frame, uint32_t submit)
 {
     enum state s = update(d);
-    bool due = (frame && record->at_frame && atomic_load(&d->slot->frames) + 1 >= record->at_frame) ||
-               (submit && record->at_submit && atomic_load(&d->slot->submits) + submit >= record->at_submit);
+    bool due =
+        (frame && lose_record->at_frame && atomic_load(&d->slot->frames) + 1 >= lose_record->at_frame) ||
+        (submit && lose_record->at_submit &&
+         atomic_load(&d->slot->submits) + submit >= lose_record->at_submit);
 
     if (s == ALIVE && due && claim()) {
         begin(d);
@@ -194,39 +247,65 @@ static enum state submitting(struct device *d, uint32_t frame, uint32_t submit)
     INVARIANT(d->slot); /* 5 */
     if (s != ALIVE)
         return s;
+    update_phase(d, frame);
     atomic_fetch_add(&d->slot->frames, frame);
     atomic_fetch_add(&d->slot->submits, submit);
-    if (frame)
+    note_thread(d);
+    if (frame) {
         first(&d->slot->first_frame_ns);
+        atomic_store_explicit(&lose_record->shown, 1, memory_order_relaxed);
+    }
     if (submit)
         first(&d->slot->first_submit_ns);
     return s;
 }
 
+typedef VkResult poll_fn(struct device *d, void *args, uint64_t ns);
+
 /* Waits until `end` at most, by steps of `poll` as long as that times out: the device may be lost meanwhile, and what would
  * have ended the wait never comes. */
-static VkResult wait_until(struct device *d, enum lose_call call, uint64_t end, VkResult late,
-                           VkResult (*poll)(struct device *d, void *args, uint64_t ns), void *args)
+static VkResult wait_until(struct device *d, enum lose_call call, uint64_t end, VkResult late, poll_fn *poll,
+                           void *args)
 {
-    for (;;) {
-        uint64_t at = now(), left = end > at ? end - at : 0;
-        VkResult r;
+    VkResult r;
 
+    atomic_fetch_add(&d->slot->waits, 1);
+    for (;;) {
+        uint64_t at = lose_now(), left = end > at ? end - at : 0;
+
+        r = VK_ERROR_DEVICE_LOST;
         if (state_of(d) == LOST)
-            return report_loss(d, call);
+            break;
         r = poll(d, args, left < STEP_NS ? left : STEP_NS);
         if (r != VK_TIMEOUT)
-            return r;
+            break;
+        r = late;
         if (left < STEP_NS && state_of(d) != LOST)
-            return late;
+            break;
     }
+    atomic_fetch_sub(&d->slot->waits, 1);
+    return r == VK_ERROR_DEVICE_LOST ? report_loss(d, call) : r;
 }
 
 static uint64_t deadline(uint64_t timeout)
 {
-    uint64_t at = now();
+    uint64_t at = lose_now();
 
     return timeout > UINT64_MAX - at ? UINT64_MAX : at + timeout;
+}
+
+/* The same; most waits end in the first step, and need no clock. */
+static VkResult wait_for(struct device *d, enum lose_call call, uint64_t timeout, VkResult late,
+                         poll_fn *poll, void *args)
+{
+    VkResult r = VK_TIMEOUT;
+
+    if (atomic_load_explicit(&d->state, memory_order_acquire) == ALIVE) {
+        r = poll(d, args, timeout < STEP_NS ? timeout : STEP_NS);
+        if (r == VK_TIMEOUT && timeout < STEP_NS)
+            return late;
+    }
+    return r == VK_TIMEOUT ? wait_until(d, call, deadline(timeout), late, poll, args) : r;
 }
 
 /* ---- queues -------------------------------------------------------------- */
@@ -270,9 +349,12 @@ static VkResult present(VkQueue queue, const VkPresentInfoKHR *info)
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
 {
+    struct device *d = device_of(queue);
     VkResult r = present(queue, info);
 
-    for (uint32_t i = 0; r == VK_ERROR_DEVICE_LOST && info->pResults && i < info->swapchainCount; i++)
+    /* Nobody else fills them where the driver was not asked. */
+    for (uint32_t i = 0;
+         d->slot && atomic_load(&d->state) != ALIVE && info->pResults && i < info->swapchainCount; i++)
         info->pResults[i] = r;
     return r;
 }
@@ -329,7 +411,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForFences(VkDevice device, uint
 
     if (!d->slot)
         return d->vkWaitForFences(device, count, fences, all, timeout);
-    return wait_until(d, LOSE_vkWaitForFences, deadline(timeout), VK_TIMEOUT, poll_fences, &f);
+    return wait_for(d, LOSE_vkWaitForFences, timeout, VK_TIMEOUT, poll_fences, &f);
 }
 
 static VkResult poll_semaphores(struct device *d, void *args, uint64_t ns)
@@ -344,8 +426,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitSemaphores(VkDevice device, con
 
     if (!d->slot)
         return d->vkWaitSemaphores(device, info, timeout);
-    return wait_until(d, LOSE_vkWaitSemaphores, deadline(timeout), VK_TIMEOUT, poll_semaphores,
-                      (void *)(uintptr_t)info);
+    return wait_for(d, LOSE_vkWaitSemaphores, timeout, VK_TIMEOUT, poll_semaphores, (void *)(uintptr_t)info);
 }
 
 struct acquire {
@@ -370,7 +451,7 @@ static VkResult acquire(struct device *d, enum lose_call call, struct acquire *a
 {
     uint64_t timeout = a->info.timeout;
 
-    return wait_until(d, call, deadline(timeout), timeout ? VK_TIMEOUT : VK_NOT_READY, poll_acquire, a);
+    return wait_for(d, call, timeout, timeout ? VK_TIMEOUT : VK_NOT_READY, poll_acquire, a);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAcquireNextImageKHR(VkDevice device, VkSwapchainKHR swapchain,
@@ -419,7 +500,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForPresentKHR(VkDevice device, 
 
     if (!d->slot)
         return d->vkWaitForPresentKHR(device, swapchain, id, timeout);
-    return wait_until(d, LOSE_vkWaitForPresentKHR, deadline(timeout), VK_TIMEOUT, poll_present, &s);
+    return wait_for(d, LOSE_vkWaitForPresentKHR, timeout, VK_TIMEOUT, poll_present, &s);
 }
 
 /* ---- questions ----------------------------------------------------------- */
@@ -463,6 +544,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateSwapchainKHR(VkDevice device,
                                                                 const VkAllocationCallbacks *allocator,
                                                                 VkSwapchainKHR *out)
 {
+    if (info->oldSwapchain && device_of(device)->slot && lose_phase() == LOSE_STEADY)
+        atomic_store(&lose_record->phase, LOSE_RESIZE);
     DEVICE_CALL(vkCreateSwapchainKHR, info, allocator, out);
 }
 
@@ -473,27 +556,38 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice devi
 
 /* ---- devices ------------------------------------------------------------- */
 
+static void note_program(char program[LOSE_PATH])
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    n = n < 0 ? 0 : n;
+    path[n] = '\0';
+    snprintf(program, LOSE_PATH, "%.127s", n < LOSE_PATH ? path : path + n - LOSE_PATH + 1);
+}
+
 static struct lose_device *take_slot(const char *name)
 {
-    uint32_t n = record ? atomic_fetch_add(&record->devices, 1) : LOSE_DEVICES;
+    uint32_t n = lose_record ? atomic_fetch_add(&lose_record->devices, 1) : LOSE_DEVICES;
     struct lose_device *slot;
 
     if (n >= LOSE_DEVICES)
         return NULL;
-    slot = &record->device[n];
+    slot = &lose_record->device[n];
     snprintf(slot->name, sizeof(slot->name), "%.127s", name);
-    atomic_store(&slot->created_ns, now());
+    note_program(slot->program);
+    atomic_store(&slot->created_ns, lose_now());
     atomic_store(&slot->pid, (uint32_t)getpid());
     return slot;
 }
 
 static bool refused(void)
 {
-    uint64_t lost = record ? atomic_load(&record->lost_ns) : 0;
+    uint64_t lost = lose_record ? atomic_load(&lose_record->lost_ns) : 0;
 
-    if (!lost || now() >= lost + record->refuse_ns)
+    if (!lost || lose_now() >= lost + lose_record->refuse_ns)
         return false;
-    atomic_fetch_add(&record->refused, 1);
+    atomic_fetch_add(&lose_record->refused, 1);
     return true;
 }
 
@@ -502,7 +596,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
                                                           const VkAllocationCallbacks *allocator,
                                                           VkDevice *out)
 {
-    const struct layer_instance *i = layer_find(&instances, physical);
+    struct layer_instance *i = layer_find(&lose_instances, physical);
     PFN_vkGetPhysicalDeviceProperties get_properties;
     VkPhysicalDeviceProperties properties;
     struct device *d;
@@ -523,18 +617,20 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
         return r;
     }
     d->handle = *out;
+    d->instance = i;
     pthread_mutex_init(&d->queues, NULL);
 #define NEXT_ROW(name) d->name = (PFN_##name)d->get(*out, #name);
-    NEXT(NEXT_ROW)
+    LOSE_NEXT(NEXT_ROW)
 #undef NEXT_ROW
     /* A device of Vulkan 1.2 and older has these by their extensions' names. */
     d->vkQueueSubmit2 = d->vkQueueSubmit2 ? d->vkQueueSubmit2 : d->vkQueueSubmit2KHR;
     d->vkWaitSemaphores = d->vkWaitSemaphores ? d->vkWaitSemaphores : d->vkWaitSemaphoresKHR;
     d->vkGetSemaphoreCounterValue =
         d->vkGetSemaphoreCounterValue ? d->vkGetSemaphoreCounterValue : d->vkGetSemaphoreCounterValueKHR;
+    faults_of_device(d);
     get_properties(physical, &properties);
     d->slot = take_slot(properties.deviceName);
-    layer_put(&devices, &d->object, *out);
+    layer_put(&lose_devices, &d->object, *out);
     return VK_SUCCESS;
 }
 
@@ -545,7 +641,12 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
 
     if (!d)
         return;
-    layer_remove(&devices, &d->object);
+    if (d->slot && !lose_may_destroy(d)) {
+        d->instance->in_use = true;
+        first(&d->slot->destroyed_ns);
+        return; /* whoever waits on it goes on finding it */
+    }
+    layer_remove(&lose_devices, &d->object);
     d->vkDestroyDevice(device, allocator);
     if (d->slot)
         first(&d->slot->destroyed_ns);
@@ -560,25 +661,41 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCrea
                                                             VkInstance *out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct fault_call c = {0};
     VkResult r;
 
     pthread_once(&once, open_record);
-    r = layer_create_instance(&instances, info, info, allocator, out);
-    if (r == VK_SUCCESS && record)
-        atomic_fetch_add(&record->instances, 1);
+    if (lose_record)
+        c = fault_begin_instance(NULL, LOSE_vkCreateInstance, FAULT_ANSWER);
+    if (c.how == FAULT_INSTEAD)
+        return c.result;
+    r = layer_create_instance(&lose_instances, info, info, allocator, out);
+    if (r == VK_SUCCESS && lose_record)
+        atomic_fetch_add(&lose_record->instances, 1);
     return r;
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
                                                          const VkAllocationCallbacks *allocator)
 {
-    layer_destroy_instance(&instances, instance, allocator);
+    layer_destroy_instance(&lose_instances, instance, allocator);
 }
 
 /* ---- what the loader asks for -------------------------------------------- */
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name);
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name);
+
+PFN_vkVoidFunction lose_own_hook(enum lose_call call)
+{
+    static const PFN_vkVoidFunction hooks[LOSE_NUM_CALLS] = {
+#define OWN_ROW(name) [LOSE_##name] = (PFN_vkVoidFunction)hook_##name,
+        OWN_ROW(vkCreateDevice) LOSE_HOOKS(OWN_ROW)
+#undef OWN_ROW
+    };
+
+    return call == LOSE_vkAllocateMemory ? faults_allocate() : hooks[call];
+}
 
 static PFN_vkVoidFunction device_hook(const char *name)
 {
@@ -589,12 +706,15 @@ static PFN_vkVoidFunction device_hook(const char *name)
         {"vkWaitSemaphoresKHR", (PFN_vkVoidFunction)hook_vkWaitSemaphores},
         {"vkGetSemaphoreCounterValueKHR", (PFN_vkVoidFunction)hook_vkGetSemaphoreCounterValue},
 #define HOOK_ROW(name) {#name, (PFN_vkVoidFunction)hook_##name},
-        LOSE_CALLS(HOOK_ROW)
+        LOSE_HOOKS(HOOK_ROW)
 #undef HOOK_ROW
             LAYER_HOOKS_END,
     };
+    PFN_vkVoidFunction hook = fault_find(name, true);
 
-    return strcmp(name, "vkCreateDevice") ? layer_find_hook(hooks, name) : NULL;
+    if (!hook)
+        hook = layer_find_hook(hooks, name);
+    return hook ? hook : layer_find_hook(destroy_hooks, name);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
@@ -604,8 +724,14 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device,
     return next && hook ? hook : next; /* what the device has not, it has not with the layer either */
 }
 
+static PFN_vkVoidFunction find_no_hook(const char *name)
+{
+    return NULL;
+}
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance instance, const char *name)
 {
+    static const struct layer_hook no_hooks[] = {LAYER_HOOKS_END};
     static const struct layer_hook hooks[] = {
         {"vkGetInstanceProcAddr", (PFN_vkVoidFunction)get_instance_proc},
         LAYER_HOOK(vkCreateInstance),
@@ -613,8 +739,12 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance ins
         LAYER_HOOK(vkCreateDevice),
         LAYER_HOOKS_END,
     };
+    PFN_vkVoidFunction fault = instance ? fault_find(name, false) : NULL;
 
-    return layer_instance_proc(&instances, instance, name, hooks, device_hook);
+    /* What the next layer has not is not there either. */
+    if (fault && layer_instance_proc(&lose_instances, instance, name, no_hooks, find_no_hook))
+        return fault;
+    return layer_instance_proc(&lose_instances, instance, name, hooks, device_hook);
 }
 
 LAYER_EXPORT VKAPI_ATTR VkResult VKAPI_CALL

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* lose.h: device-loss injection: runs a program, takes its Vulkan device away once it has done so many frames or submissions, and watches what it does.
+/* lose.h: fault injection into programs that use Vulkan: runs one, takes its device away or answers its calls with errors, and watches what it does.
  *
- * The loss is made by a layer (layer.c) in the program's processes; the driver and the GPU are whatever the machine has, and are
- * not harmed. The program gets what a driver answers after a reset: VK_ERROR_DEVICE_LOST.
+ * Faults are made by a layer (layer.c) in the program's processes; the driver and the GPU are whatever the machine has, and are
+ * not harmed. The program gets what the specification lets a driver answer.
  */
 #pragma once
 
@@ -11,15 +11,16 @@
 
 #include "base/error.h"
 #include "lose/record.h"
+#include "lose/tree.h"
 
 enum lose_verdict {
-    LOSE_SURVIVED,     /* it made a new device and works on it */
-    LOSE_ENDED,        /* it ended by itself, without a new device that works */
-    LOSE_DIED,         /* a signal ended it */
-    LOSE_IGNORES_LOSS, /* it goes on calling the device that is lost */
-    LOSE_UNRESPONSIVE, /* it does nothing any more */
-    LOSE_NOT_REACHED,  /* it ended, or time was up, before the loss was due */
-    LOSE_NO_DEVICE,    /* it made no Vulkan device */
+    LOSE_SURVIVED,    /* it made a new device and works on it; after a fault: it works */
+    LOSE_ENDED,       /* it ended by itself, without that */
+    LOSE_DIED,        /* a signal ended it */
+    LOSE_IGNORES,     /* it goes on calling the device that is lost, or goes on without calling any */
+    LOSE_HANGS,       /* it does nothing any more */
+    LOSE_NOT_REACHED, /* it ended, or time was up, before the fault was due */
+    LOSE_NO_DEVICE,   /* it made no Vulkan device, or none that could be seen: `blind` */
     LOSE_VERDICTS
 };
 
@@ -27,13 +28,18 @@ struct lose_params {
     char *const *argv;  /* the program, ends with NULL */
     const char *layers; /* the folder of the layer's manifest */
     enum lose_how how;
-    uint32_t at_frame, at_submit; /* the one that is not done any more, of each device; one of them is 0 */
-    uint32_t times; /* losses in all, each on a device made after the one before; 1 to LOSE_DEVICES */
+    uint32_t at_frame,
+        at_submit;  /* the one that is not done any more, of each device; both 0: no such loss */
+    uint32_t times; /* losses in all, each on a device made after the one before; 0 to LOSE_DEVICES */
+    const struct lose_fault *faults; /* what else is answered; at most LOSE_FAULTS */
+    uint32_t num_faults;
     uint32_t proof; /* frames (submissions, of a program that shows nothing) on a new device; at least 1 */
     uint64_t hang_ns, refuse_ns; /* as in struct lose_record */
     uint64_t reach_ns;           /* time to reach a loss */
     uint64_t timeout_ns;         /* from a loss to the proof */
     bool keep;                   /* the program goes on after the last proof; else it is ended */
+    bool quiet_stdout;           /* what it writes there goes to standard error: stdout is somebody else's */
+    bool count;                  /* every call that may fail */
     /* Called as things happen: nanoseconds since the start, and since the last loss (0: before one). May be NULL. */
     void (*on_event)(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text);
     void *ctx;
@@ -46,6 +52,7 @@ struct lose_loss {
     uint64_t at_ns;           /* since the start */
     enum lose_call call;      /* that reported the loss first */
     uint64_t reported;        /* calls that answered VK_ERROR_DEVICE_LOST */
+    bool early;               /* the program gave a device up that hung, before it was reset */
     /* The loss reported; the device destroyed; a new one; its first frame or submission. */
     uint64_t reported_ns, destroyed_ns, device_ns, work_ns;
 };
@@ -54,8 +61,16 @@ struct lose_result {
     enum lose_verdict verdict;
     uint32_t num_losses, devices, refused;
     struct lose_loss losses[LOSE_DEVICES];
-    bool exited, signalled; /* by itself, before it was ended */
-    int code;               /* exit code, or signal */
+    uint32_t given[LOSE_FAULTS]; /* how often each fault was answered */
+    uint64_t fault_work;         /* frames or submissions since the last of them */
+    bool own_pace;               /* it survived by what it does at its pace, which is less than the proof */
+    bool idle;                   /* it survived, and waits for events */
+    bool busy;                   /* it goes on without calling Vulkan */
+    enum tree_blind blind;       /* of LOSE_NO_DEVICE: why nothing was seen */
+    pid_t blind_pid;             /* where */
+    bool exited, signalled;      /* by itself, before it was ended */
+    int code;                    /* exit code, or signal; 0: it is not known which */
+    uint32_t calls[LOSE_NUM_CALLS]; /* if they were counted */
 };
 
 /* 0; -EINTR; or another negative errno if the program could not be run. */
@@ -64,3 +79,6 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
 /* "survived" and so on, and the name of a call. */
 const char *lose_verdict_name(enum lose_verdict v);
 const char *lose_call_name(enum lose_call call);
+
+/* Reads "ANSWER@WHERE:N", as in the manual page. 0 or -EINVAL, with what is wrong and what would be right. */
+int lose_fault_parse(const char *text, struct lose_fault *out, struct error *e);

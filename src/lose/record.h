@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.h: what `aerogpu lose` asks of the layer, and what the layer answers: one page that every process of the program maps.
+/* record.h: what `aerogpu lose` asks of the layer, and what the layer answers: a file that every process of the program maps.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet". A slot is a logical device; it is written by its process only and
  * never used again.
@@ -9,53 +9,64 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "lose/table.h"
+
 #define LOSE_LAYER    "VK_LAYER_AEROGPU_lose"
 #define LOSE_VARIABLE "AEROGPU_LOSE" /* names the file with the record */
 
-enum { LOSE_MAGIC = 0x45534F4C, LOSE_DEVICES = 256 };
+enum { LOSE_MAGIC = 0x45534F4C, LOSE_DEVICES = 256, LOSE_FAULTS = 64, LOSE_PATH = 128 };
 
 enum lose_how {
     LOSE_LOST, /* the next call says that the device is lost */
     LOSE_HUNG, /* a submission never completes; after hang_ns the operating system would reset the device */
 };
 
-/* The calls that may answer VK_ERROR_DEVICE_LOST, and vkCreateDevice. */
-#define LOSE_CALLS(C)                                                                                        \
-    C(vkQueueSubmit)                                                                                         \
-    C(vkQueueSubmit2)                                                                                        \
-    C(vkQueueBindSparse)                                                                                     \
-    C(vkQueueWaitIdle)                                                                                       \
-    C(vkDeviceWaitIdle)                                                                                      \
-    C(vkQueuePresentKHR)                                                                                     \
-    C(vkAcquireNextImageKHR)                                                                                 \
-    C(vkAcquireNextImage2KHR)                                                                                \
-    C(vkCreateSwapchainKHR)                                                                                  \
-    C(vkGetSwapchainStatusKHR)                                                                               \
-    C(vkWaitForPresentKHR)                                                                                   \
-    C(vkWaitForFences)                                                                                       \
-    C(vkGetFenceStatus)                                                                                      \
-    C(vkWaitSemaphores)                                                                                      \
-    C(vkGetSemaphoreCounterValue)                                                                            \
-    C(vkGetEventStatus)                                                                                      \
-    C(vkGetQueryPoolResults)                                                                                 \
-    C(vkCreateDevice)
+/* Where a program is in its life. */
+enum lose_phase {
+    LOSE_ANY_PHASE,
+    LOSE_START,    /* nothing was submitted yet */
+    LOSE_LOADING,  /* no frame was shown yet, nor were there LOSE_LOADED submissions */
+    LOSE_STEADY,   /* since then */
+    LOSE_RESIZE,   /* a swapchain replaces another one, and nothing was shown on it yet */
+    LOSE_RECOVERY, /* a device was lost, or a fault was answered, and nothing was done on a new device yet */
+    LOSE_SHUTDOWN, /* it was asked to end */
+    LOSE_PHASES
+};
+enum { LOSE_LOADED = 100 };
 
-enum lose_call {
-    LOSE_NO_CALL,
-#define LOSE_ROW(name) LOSE_##name,
-    LOSE_CALLS(LOSE_ROW)
-#undef LOSE_ROW
-        LOSE_NUM_CALLS
+enum lose_what {
+    LOSE_ANSWERS, /* `result` */
+    LOSE_DELAYS,  /* by `amount` ns */
+    LOSE_HIDES,   /* the physical devices */
+    LOSE_LIMITS,  /* memory to `amount` bytes */
+};
+
+struct lose_fault {
+    uint32_t what; /* enum lose_what */
+    int32_t result;
+    uint32_t call, or_call; /* enum lose_call; or_call: counted together with it, or none */
+    uint32_t at, forever;   /* the nth of these calls, from 1; and those after it */
+    uint32_t phase;         /* enum lose_phase: calls in another one do not count */
+    uint64_t amount;
+    /* What came of it. */
+    _Atomic uint32_t seen, given, pid; /* calls; of them, with this answer; who had the first */
+    _Atomic uint64_t given_ns;         /* the first */
 };
 
 struct lose_device {
-    _Atomic uint32_t pid;  /* set last */
-    _Atomic uint32_t call; /* enum lose_call: the first that reported the loss */
+    _Atomic uint32_t pid;   /* set last */
+    _Atomic uint32_t call;  /* enum lose_call: the first that reported the loss */
+    _Atomic uint32_t tid;   /* the thread that submitted last */
+    _Atomic uint32_t waits; /* threads of the program that wait in calls */
     _Atomic uint64_t created_ns, hung_ns, lost_ns, reported_ns, last_reported_ns, destroyed_ns;
+    _Atomic uint64_t left_ns;         /* its process ended as processes do: exit() */
     _Atomic uint64_t submits, frames; /* accepted; a frame is a vkQueuePresentKHR */
     _Atomic uint64_t first_submit_ns, first_frame_ns;
+    _Atomic uint64_t submits_then,
+        frames_then;           /* when any device was lost last, or any fault answered first */
     _Atomic uint64_t reported; /* calls that answered VK_ERROR_DEVICE_LOST */
     char name[128];            /* of the physical device */
+    char program[LOSE_PATH];   /* what the process runs, or the end of it */
 };
 
 struct lose_record {
@@ -63,10 +74,20 @@ struct lose_record {
     uint32_t magic, size;
     uint32_t how;                 /* enum lose_how */
     uint32_t at_frame, at_submit; /* of each device: which is the first that is not done; 0: not by this */
-    uint64_t hang_ns, refuse_ns;  /* after a loss, vkCreateDevice fails for so long */
+    uint32_t num_faults;
+    uint32_t counts;             /* every call is counted */
+    uint32_t stacks;             /* who dies waits until it was looked at */
+    uint64_t hang_ns, refuse_ns; /* after a loss, vkCreateDevice fails for so long */
     /* What is answered. */
     _Atomic int32_t left; /* losses to come */
     _Atomic uint64_t lost_ns;
     _Atomic uint32_t instances, refused, devices; /* devices: slots in use, or LOSE_DEVICES and more */
+    _Atomic uint32_t phase;                       /* enum lose_phase; 0 is LOSE_START */
+    _Atomic uint32_t shown;                       /* there was a frame */
+    _Atomic uint32_t died_pid, died_tid, died_of; /* the first that a signal ends, since the loss; and it */
+    _Atomic uint32_t looked;                      /* at that one */
+    _Atomic uint64_t memory;                      /* bytes allocated, where they are limited */
+    _Atomic uint32_t calls[LOSE_NUM_CALLS];
+    struct lose_fault fault[LOSE_FAULTS];
     struct lose_device device[LOSE_DEVICES];
 };

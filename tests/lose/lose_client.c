@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* A Vulkan program for the test of `aerogpu lose`: it submits and waits, over and over, and reacts to a lost device in the way that
- * its argument names. A second argument is a number of submissions after which it ends. */
+ * its argument names. A second argument is a number of submissions after which it ends.
+ *
+ *   recover   makes a new device               exit, abort, _exit   ends
+ *   ignore    goes on with the lost one        pause                does nothing
+ *   probe     asks with a device of its own before it makes the new one
+ *   spare     takes the device that it had made, and used once, at the start
+ *   watchdog  does not wait longer than 300 ms for anything; `watchdog-pause`: and does nothing then
+ *   pending   at the loss, work of it waits for a semaphore that it never signals
+ *   slow      recovers, and submits five times a second
+ *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing
+ *   idle      goes on without Vulkan
+ *   beside    does nothing, while another process of it makes a device and works
+ *   daemon    recovers, and has left a process in a session of its own, with its number in the file LOSE_DAEMON
+ */
+#include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +34,7 @@ struct gpu {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkFence fence;
-    VkSemaphore timeline;
+    VkSemaphore timeline, never;
     uint64_t value;
 };
 
@@ -63,19 +78,29 @@ static VkResult make(struct gpu *g)
     must(vkCreateFence(g->device, &fence, NULL, &g->fence), "fence");
     must(vkCreateSemaphore(g->device, &semaphore, NULL, &g->timeline), "semaphore");
     g->value = 0;
+    g->never = VK_NULL_HANDLE;
     return VK_SUCCESS;
 }
 
 static void destroy(struct gpu *g)
 {
+    vkDestroySemaphore(g->device, g->never, NULL);
     vkDestroySemaphore(g->device, g->timeline, NULL);
     vkDestroyFence(g->device, g->fence, NULL);
     vkDestroyCommandPool(g->device, g->pool, NULL);
     vkDestroyDevice(g->device, NULL);
 }
 
+/* One submission that nobody waits for. */
+static VkResult submit(struct gpu *g)
+{
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
+
+    return vkQueueSubmit(g->queue, 1, &info, VK_NULL_HANDLE);
+}
+
 /* One submission, and a wait for it by a fence, a timeline semaphore, or the whole device, in turn. */
-static VkResult work(struct gpu *g)
+static VkResult work(struct gpu *g, uint64_t patience)
 {
     uint64_t next = g->value + 1;
     VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -91,36 +116,104 @@ static VkResult work(struct gpu *g)
                                 .semaphoreCount = 1,
                                 .pSemaphores = &g->timeline,
                                 .pValues = &next};
-    bool fenced = next % 3 == 0;
+    bool fenced = next % 3 == 0 || patience != UINT64_MAX;
     VkResult r = vkQueueSubmit(g->queue, 1, &info, fenced ? g->fence : VK_NULL_HANDLE);
 
     if (r)
         return r;
     g->value = next;
-    r = fenced          ? vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, UINT64_MAX)
-        : next % 3 == 1 ? vkWaitSemaphores(g->device, &wait, UINT64_MAX)
+    r = fenced          ? vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, patience)
+        : next % 3 == 1 ? vkWaitSemaphores(g->device, &wait, patience)
                         : vkDeviceWaitIdle(g->device);
     if (!r && fenced)
         r = vkResetFences(g->device, 1, &g->fence);
     return r;
 }
 
-/* What `how` does about it; returns if there is something to work on again. */
-static void react(const char *how, struct gpu *g)
+static void leave_daemon(void)
 {
+    pid_t pid = fork();
+    FILE *f = pid ? fopen(getenv("LOSE_DAEMON"), "w") : NULL;
+
+    if (!pid) {
+        setsid();
+        if (fork())
+            _exit(0);
+        f = fopen(getenv("LOSE_DAEMON"), "w");
+        fprintf(f, "%d\n", (int)getpid());
+        fclose(f);
+        while (true)
+            pause();
+    }
+    if (f)
+        fclose(f);
+}
+
+/* Work that waits for what nobody will signal. */
+static void leave_pending(struct gpu *g)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    uint64_t value = 1;
+    VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .waitSemaphoreValueCount = 1,
+                                            .pWaitSemaphoreValues = &value};
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                         .pNext = &values,
+                         .waitSemaphoreCount = 1,
+                         .pWaitDstStageMask = &stage};
+
+    must(vkCreateSemaphore(g->device, &semaphore, NULL, &g->never), "semaphore");
+    info.pWaitSemaphores = &g->never;
+    must(vkQueueSubmit(g->queue, 1, &info, VK_NULL_HANDLE), "pending");
+}
+
+/* What `how` does about it; returns if there is something to work on again. */
+static void react(const char *how, struct gpu *g, const struct gpu *spare)
+{
+    struct gpu probe;
+
     if (!strcmp(how, "abort"))
         abort();
     if (!strcmp(how, "exit"))
         exit(3);
-    while (!strcmp(how, "pause"))
+    if (!strcmp(how, "_exit"))
+        _exit(3);
+    if (!strcmp(how, "beside") && !fork())
+        execl("/proc/self/exe", "lose_client", "recover", NULL);
+    while (!strcmp(how, "pause") || !strcmp(how, "watchdog-pause") || !strcmp(how, "beside"))
         pause();
+    while (!strcmp(how, "idle"))
+        usleep(10000);
     if (!strcmp(how, "ignore")) {
         usleep(1000);
         return;
     }
     destroy(g); /* without another wait: a lost device's work is over */
+    if (!strcmp(how, "probe")) {
+        must(make(&probe), "probe");
+        must(work(&probe, UINT64_MAX), "probe's work");
+        destroy(&probe);
+    }
+    if (!strcmp(how, "spare")) {
+        *g = *spare;
+        return;
+    }
     while (make(g))
         usleep(10000);
+}
+
+/* After each submission. */
+static void rest(const char *how, bool lost)
+{
+    if (!strcmp(how, "slow"))
+        usleep(200000);
+    while (lost && !strcmp(how, "once"))
+        poll(NULL, 0, -1);
+    while (lost && !strcmp(how, "once-pause"))
+        pause();
 }
 
 int main(int argc, char **argv)
@@ -130,20 +223,37 @@ int main(int argc, char **argv)
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2};
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app};
     uint32_t n = 1;
-    struct gpu g;
+    uint64_t patience = strncmp(how, "watchdog", 8) ? UINT64_MAX : 300000000;
+    bool lost = false;
+    struct gpu g, spare;
 
+    puts("lose_client: hello"); /* a program has an output of its own */
+    fflush(stdout);
     if (!strcmp(how, "nothing"))
         return 0;
+    if (!strcmp(how, "daemon"))
+        leave_daemon();
     must(vkCreateInstance(&info, NULL, &instance), "instance");
     if (vkEnumeratePhysicalDevices(instance, &n, &physical) < 0 || !n)
         return 9;
     must(make(&g), "device");
+    if (!strcmp(how, "spare")) {
+        must(make(&spare), "spare");
+        must(work(&spare, UINT64_MAX), "spare's work");
+    }
     for (unsigned long i = 0; !limit || i < limit; i++) {
-        VkResult r = work(&g);
-        if (r == VK_ERROR_DEVICE_LOST)
-            react(how, &g);
-        else
+        VkResult r;
+
+        if (!strcmp(how, "pending") && !lost && i == 15)
+            leave_pending(&g);
+        r = strcmp(how, "pending") || lost ? work(&g, patience) : submit(&g);
+        if (r == VK_ERROR_DEVICE_LOST || r == VK_TIMEOUT) {
+            react(how, &g, &spare);
+            lost = true;
+        } else {
             must(r, "work");
+            rest(how, lost);
+        }
     }
     destroy(&g);
     vkDestroyInstance(instance, NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """lose_commands_test.py AEROGPU CLIENT: aerogpu lose from the outside: its words, its JSON, its exit codes; and a real program."""
-import json, os, shutil, signal, subprocess, sys, time
+import json, os, re, shutil, signal, subprocess, sys, tempfile, time, xml.etree.ElementTree
 
 aerogpu, client = sys.argv[1:3]
 tests = []
@@ -33,10 +33,10 @@ def json_and_events():
 
 @case
 def who_may_end_may_not_die():
-    for how, said in (('exit', 'ended: it ended with exit code 3 and made no new device'),
-                      ('abort', 'died: signal 6 (Aborted) ended it')):
+    for how, said in (('exit', 'ended cleanly: it ended with exit code 3 and made no new device'),
+                      ('abort', 'dies: signal 6 (Aborted) ended it')):
         out, err = lose('--at-submit', '5', '--timeout', '60', '--', client, how, code=1)
-        assert out == '' and err.splitlines()[-1] == said, err
+        assert out == 'lose_client: hello\n' and err.splitlines()[-1] == said, err
         lose('--at-submit', '5', '--timeout', '60', '--expect', 'end', '--', client, how, code=0 if how == 'exit' else 1)
 
 
@@ -53,7 +53,7 @@ def a_seed_draws_the_place():
 @case
 def what_shows_nothing_needs_at_submit():
     err = lose('--', client, 'recover', '10', code=1)[1]
-    assert err.splitlines()[-1] == ('not-reached: the device was not lost: the program did not come to frame 60 before it ended; '
+    assert err.splitlines()[-1] == ('not reached: the device was not lost: the program did not come to frame 60 before it ended; '
                                     'one that shows nothing needs --at-submit'), err
 
 
@@ -76,17 +76,137 @@ def wrong_usage():
 @case
 def what_cannot_run():
     assert lose('--', '/nonexistent', code=4)[1] == 'aerogpu lose: cannot run /nonexistent: No such file or directory\n'
-    assert lose('--', 'true', code=4)[1] == 'no-device: the program made no Vulkan device\n'
+    assert lose('--', 'true', code=4)[1] == 'no device: the program made no Vulkan device\n'
 
 
 @case
 def an_interrupt_ends_the_program_too():
-    p = subprocess.Popen([aerogpu, 'lose', '--at-submit', '4000000000', '--', client, 'recover'], stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([aerogpu, 'lose', '--at-submit', '4000000000', '--', client, 'recover'], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True)
     line = p.stderr.readline()
     pid = int(line.split()[-1])
     p.send_signal(signal.SIGINT)
     assert p.wait(60) == 130
     assert not os.path.exists('/proc/%d' % pid) or open('/proc/%d/stat' % pid).read().split()[2] == 'Z'
+
+
+@case
+def output_of_the_program_is_not_in_the_json():
+    out, err = lose('--at-submit', '5', '--json', '--', client, 'exit', code=1)
+    assert json.loads(out)['verdict'] == 'ended cleanly' and 'lose_client: hello' in err, (out, err)
+    with tempfile.TemporaryDirectory() as d:
+        out, err = lose('--at-submit', '5', '--json=' + d + '/j', '--', client, 'exit', code=1)
+        assert out == 'lose_client: hello\n' and json.load(open(d + '/j'))['exit_code'] == 3, out
+    assert lose('--json=/nonexistent/j', '--at-submit', '5', '--', client, 'exit', code=4)[1].splitlines()[-1] == \
+        'aerogpu lose: /nonexistent/j: No such file or directory'
+
+
+@case
+def a_crash_behind_a_launcher_is_one():
+    for how, said in (('abort', 'dies: signal 6 (Aborted) ended it'), ('exit', 'ended cleanly: it ended with exit code 0 and made no new device')):
+        err = lose('--at-submit', '5', '--expect', 'end', '--', 'sh', '-c', '"$0" %s; true' % how, client, code=how == 'abort')[1]
+        assert err.splitlines()[-1] == said, err
+    # A starter that goes away at once.
+    err = lose('--at-submit', '5', '--expect', 'end', '--', 'sh', '-c', '(sleep 0.3; exec "$0" abort) &', client, code=1)[1]
+    assert err.splitlines()[-1] == 'dies: signal 6 (Aborted) ended it', err
+
+
+@case
+def nobody_is_left_behind():
+    with tempfile.TemporaryDirectory() as d:
+        os.environ['LOSE_DAEMON'] = d + '/pid'
+        lose('--at-submit', '5', '--', client, 'daemon')
+        pid = int(open(d + '/pid').read())
+    assert not os.path.exists('/proc/%d' % pid), pid
+
+
+@case
+def who_cannot_be_seen():
+    err = lose('--at-submit', '5', '--reach', '1', '--', 'env', '-i', client, 'recover', code=4)[1].splitlines()[-1]
+    assert 'uses Vulkan without the layer: its environment was cleared' in err, err
+    if os.geteuid():
+        return 'not root'
+    # Seen all the same: another user, no privileges, a process namespace, a colon in the path.
+    for how in (['setpriv', '--bounding-set=-all', '--inh-caps=-all'], ['setpriv', '--reuid=65534', '--clear-groups'],
+                ['unshare', '--pid', '--fork']):
+        if shutil.which(how[0]):
+            lose('--at-submit', '5', '--', *how, client, 'recover')
+
+
+@case
+def a_colon_in_the_path():
+    with tempfile.TemporaryDirectory() as d:
+        os.symlink(os.path.dirname(os.environ['LOSE_MANIFEST']), d + '/a:b')
+        os.environ['AEROGPU_LOSE_LAYER'] = d + '/a:b/' + os.path.basename(os.environ['LOSE_MANIFEST'])
+        try:
+            lose('--at-submit', '5', '--', client, 'recover')
+        finally:
+            del os.environ['AEROGPU_LOSE_LAYER']
+
+
+@case
+def every_answer_that_vulkan_has_and_no_other():
+    # The registry, read by somebody else than the generator.
+    root = xml.etree.ElementTree.parse(os.environ['VK_XML']).getroot()
+    names = {e.get('name'): e.get('alias') for e in root.iter('enum')}
+    may = {}
+    for c in root.find('commands').findall('command'):
+        if c.find('proto') is not None and c.findtext('proto/type') == 'VkResult' and c.get('api', 'vulkan') != 'vulkansc':
+            answers = (c.get('successcodes', '') + ',' + c.get('errorcodes', '')).split(',')
+            may[c.findtext('proto/name')] = {names.get(a) or a for a in answers if a and a != 'VK_SUCCESS'}
+    said = [line.split('@') for line in lose('--answers')[0].splitlines()]
+    word = lambda a: re.sub('_(KHR|EXT|NV|AMD)$', '', a).replace('VK_', '', 1).replace('ERROR_', '', 1).lower().replace('_', '-')
+    by = {}
+    for answer, call in said:
+        by.setdefault(call, set()).add(answer)
+    assert len(said) == len(set(map(tuple, said))) > 500, len(said)
+    for call, answers in by.items():
+        assert answers == {word(a) for a in may[call]}, (call, answers, may[call])
+    # What is not there: another system's windows, and what the loader answers before there is an instance.
+    for call in set(may) - set(by):
+        assert not may[call] or re.search('Win32|Android|ANDROID|FUCHSIA|Metal|MVK|QNX|GGP|NN|Winrt|FullScreenExclusive|DirectFB|NvSci|'
+                                          '^vkEnumerateInstance|PresentModes2EXT|Video|NvSciSync', call), call
+    # No other: 40 commands at random, every answer.
+    every = {word(a) for answers in may.values() for a in answers}
+    for call in sorted(by)[::5]:
+        wrong = sorted(every - by[call])[0]
+        err = lose('--fault', wrong + '@' + call, '--', 'true', code=2)[1]
+        assert re.search('--fault: %s never answers VK_[A-Z_]*; it may answer VK_' % call, err), err
+
+
+@case
+def wrong_faults():
+    for fault, said in (('luck@vkCreateFence:1', "there is no answer 'luck'; `aerogpu lose --answers` lists all, by command"),
+                        ('oom@vkCreateFenc:1', "'vkCreateFenc' is no command of Vulkan that can fail and that a layer sees, nor `frame` nor `submission`"),
+                        ('oom@vkEnumerateInstanceVersion:1', "'vkEnumerateInstanceVersion' is no command of Vulkan that can fail and that a layer sees, nor `frame` nor `submission`"),
+                        ('oom', "'oom' does not say where: ANSWER@COMMAND:N, as in oom@vkAllocateMemory:3"),
+                        ('oom@vkCreateFence:0', "the number of the call: '0' is no number from 1 to 4294967295"),
+                        ('oom@vkCreateFence:1/noon', "there is no phase 'noon': start, loading, steady, resize, recovery or shutdown"),
+                        ('delay=x@vkCreateFence', 'delay=x: milliseconds are wanted, up to 3600000'),
+                        ('budget=9Q', 'budget=9Q: bytes are wanted, as in budget=64M'),
+                        ('no-device@vkCreateFence', 'no-device is an answer of vkEnumeratePhysicalDevices only')):
+        err = lose('--fault', fault, '--', 'true', code=2)[1].splitlines()[-1]
+        assert err == 'aerogpu lose: --fault: %s; `aerogpu lose --help` says more' % said, err
+
+
+@case
+def calls_are_answered_so():
+    for fault, code, verdict, exit_code in (
+            ('oom@vkCreateFence:1', 1, 'ended cleanly', 9),
+            ('host-oom@vkAllocateCommandBuffers', 1, 'ended cleanly', 9),
+            ('initialization-failed@vkCreateDevice:1', 1, 'ended cleanly', 9),
+            ('incompatible-driver@vkCreateInstance', 1, 'ended cleanly', 9),
+            ('no-device', 1, 'ended cleanly', 9),
+            ('oom@submission:7', 1, 'ended cleanly', 9),
+            ('oom@vkQueueSubmit:150/steady', 1, 'ended cleanly', 9),
+            ('delay=200@vkQueueSubmit:5', 0, 'survived', None),
+            ('suboptimal@vkAcquireNextImageKHR:1', 1, 'not reached', None),
+            ('lost@vkGetFenceStatus:1', 1, 'not reached', None),
+            ('lost@vkWaitForFences:2', 0, 'survived', None)):
+        out = lose('--fault', fault, '--json', '--reach', '3', '--timeout', '30', '--', client, 'recover', code=code)[0]
+        j = json.loads(out)
+        assert (j['verdict'], j['exit_code']) == (verdict, exit_code), (fault, j)
+        assert j['faults'] == [{'fault': fault, 'given': 0 if verdict == 'not reached' else 1}] or 'no-device' in fault, j
 
 
 @case
@@ -104,7 +224,7 @@ def gears_do_not_survive():
         screen.terminate()
         screen.wait()
     j = json.loads(p.stdout)
-    assert (p.returncode, j['verdict'], j['signal']) == (1, 'died', signal.SIGABRT), j
+    assert (p.returncode, j['verdict'], j['signal']) == (1, 'dies', signal.SIGABRT), j
     assert j['losses'][0]['frames'] == 19 and j['losses'][0]['reported_by'] == 'vkQueuePresentKHR', j
 
 

@@ -22,6 +22,7 @@ static int run(const char *how, const char *limit, struct lose_params p)
     p.at_submit = p.at_submit ? p.at_submit : 20;
     p.times = p.times ? p.times : 1;
     p.proof = 10;
+    p.quiet_stdout = true;
     p.reach_ns = p.reach_ns ? p.reach_ns : 60 * NSEC_PER_SEC;
     p.timeout_ns = p.timeout_ns ? p.timeout_ns : 60 * NSEC_PER_SEC;
     return lose_run(&p, &result, &e);
@@ -107,7 +108,7 @@ TEST(who_aborts_has_died)
 TEST(who_goes_on_ignores_the_loss)
 {
     assert_int_equal(run("ignore", NULL, (struct lose_params){.timeout_ns = NSEC_PER_SEC}), 0);
-    assert_verdict(LOSE_IGNORES_LOSS);
+    assert_verdict(LOSE_IGNORES);
     assert_true(result.losses[0].reported > 1);
     assert_int_equal(result.losses[0].destroyed_ns, 0);
 }
@@ -115,8 +116,80 @@ TEST(who_goes_on_ignores_the_loss)
 TEST(who_sleeps_is_unresponsive)
 {
     assert_int_equal(run("pause", NULL, (struct lose_params){.timeout_ns = 2 * NSEC_PER_SEC}), 0);
-    assert_verdict(LOSE_UNRESPONSIVE);
+    assert_verdict(LOSE_HANGS);
     assert_int_equal(result.losses[0].reported, 1);
+}
+
+TEST(who_gives_up_a_device_that_hangs_survives_before_the_reset)
+{
+    struct lose_params p = {.how = LOSE_HUNG, .hang_ns = 600 * NSEC_PER_SEC};
+
+    assert_int_equal(run("watchdog", NULL, p), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_true(result.losses[0].early);
+    assert_int_equal(result.losses[0].submits, 19);
+}
+
+TEST(a_hang_that_nobody_asks_about_ends_with_the_reset)
+{
+    struct lose_params p = {.how = LOSE_HUNG, .hang_ns = 200 * NSEC_PER_MSEC, .timeout_ns = NSEC_PER_SEC};
+
+    assert_int_equal(run("watchdog-pause", NULL, p), 0);
+    assert_verdict(LOSE_HANGS);
+    assert_int_equal(result.num_losses, 1);
+    assert_false(result.losses[0].early);
+}
+
+TEST(a_device_that_only_asks_is_not_the_new_one)
+{
+    assert_int_equal(run("probe", NULL, (struct lose_params){0}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_int_equal(result.devices, 3);
+}
+
+TEST(a_spare_device_that_takes_over_is)
+{
+    assert_int_equal(run("spare", NULL, (struct lose_params){0}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_int_equal(result.devices, 2);
+}
+
+TEST(what_another_process_does_proves_nothing)
+{
+    assert_int_equal(run("beside", NULL, (struct lose_params){.timeout_ns = 2 * NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_HANGS);
+    assert_int_equal(result.devices, 2);
+}
+
+TEST(who_is_slow_survives_at_its_pace)
+{
+    assert_int_equal(run("slow", NULL, (struct lose_params){.at_submit = 5, .timeout_ns = NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_true(result.own_pace);
+}
+
+TEST(who_waits_for_events_survives_and_who_stops_does_not)
+{
+    assert_int_equal(run("once", NULL, (struct lose_params){.timeout_ns = NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_true(result.idle);
+    assert_int_equal(run("once-pause", NULL, (struct lose_params){.timeout_ns = NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_HANGS);
+}
+
+TEST(who_goes_on_without_vulkan_ignores_the_loss)
+{
+    assert_int_equal(run("idle", NULL, (struct lose_params){.timeout_ns = NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_IGNORES);
+    assert_true(result.busy);
+}
+
+/* The driver would wait for it for ever. */
+TEST(work_that_waits_for_its_host_does_not_hold_up_the_loss)
+{
+    assert_int_equal(run("pending", NULL, (struct lose_params){.timeout_ns = 20 * NSEC_PER_SEC}), 0);
+    assert_verdict(LOSE_SURVIVED);
+    assert_true(result.losses[0].destroyed_ns > 0);
 }
 
 TEST(the_loss_may_not_be_reached)
@@ -125,7 +198,7 @@ TEST(the_loss_may_not_be_reached)
     assert_verdict(LOSE_NOT_REACHED);
     assert_true(result.exited);
     assert_int_equal(
-        run("recover", NULL, (struct lose_params){.at_submit = UINT32_MAX, .reach_ns = NSEC_PER_SEC}), 0);
+        run("recover", NULL, (struct lose_params){.at_submit = UINT32_MAX, .reach_ns = 3 * NSEC_PER_SEC}), 0);
     assert_verdict(LOSE_NOT_REACHED);
     assert_false(result.exited);
     assert_int_equal(run("nothing", NULL, (struct lose_params){0}), 0);

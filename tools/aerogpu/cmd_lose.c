@@ -21,7 +21,10 @@
 
 struct command_line {
     struct lose_params run;
-    bool json;
+    struct lose_fault faults[LOSE_FAULTS];
+    const char *fault_texts[LOSE_FAULTS];
+    bool json, answers;
+    const char *json_file;
     unsigned expect; /* END, or that it survives */
     uint64_t seed;
 };
@@ -45,44 +48,106 @@ static void on_event(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char 
         fprintf(stderr, "%10.3f s   %s\n", (double)ns / 1e9, text);
 }
 
-static void explain(const struct command_line *o, const struct lose_result *r)
+static bool given(const struct lose_result *r)
 {
-    const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
-    const char *what = o->run.at_frame ? "frame" : "submission";
+    for (uint32_t i = 0; i < LOSE_FAULTS; i++)
+        if (r->given[i])
+            return true;
+    return false;
+}
 
-    fprintf(stderr, "%s: ", lose_verdict_name(r->verdict));
-    switch (r->verdict) {
-    case LOSE_SURVIVED:
-        fprintf(stderr, "it works on a new device, %.1f ms after the loss\n", (double)l->work_ns / 1e6);
+static void explain_not_reached(const struct command_line *o, const struct lose_result *r)
+{
+    const char *ended = r->exited ? " before it ended" : "";
+
+    for (uint32_t i = 0; i < o->run.num_faults; i++)
+        if (!r->given[i]) {
+            fprintf(stderr, "the program did not come to %s%s\n", o->fault_texts[i], ended);
+            return;
+        }
+    fprintf(stderr, "the device was not lost: the program did not come to %s %u%s%s\n",
+            o->run.at_frame ? "frame" : "submission", o->run.at_frame ? o->run.at_frame : o->run.at_submit,
+            ended, o->run.at_frame ? "; one that shows nothing needs --at-submit" : "");
+}
+
+static void explain_blindness(const struct lose_result *r)
+{
+    int pid = (int)r->blind_pid;
+
+    switch (r->blind) {
+    case TREE_NO_VARIABLE:
+        fprintf(
+            stderr,
+            "process %d uses Vulkan without the layer: its environment was cleared. It needs VK_INSTANCE_LAYERS, VK_ADD_LAYER_PATH and AEROGPU_LOSE as they are set for the program\n",
+            pid);
         break;
-    case LOSE_ENDED:
-        fprintf(stderr, "it ended with exit code %d%s\n", r->code,
-                l->device_ns ? ", with a new device that it did not use for long"
-                             : " and made no new device");
+    case TREE_NO_LAYER:
+        fprintf(
+            stderr,
+            "process %d uses Vulkan, and the loader did not load the layer there: it has privileges of its own (setuid, capabilities), for which the loader reads no environment, or sees another file system\n",
+            pid);
         break;
-    case LOSE_DIED:
-        fprintf(stderr, "signal %d (%s) ended it%s\n", r->code, strsignal(r->code),
-                l ? "" : ", before the device was lost");
-        break;
-    case LOSE_IGNORES_LOSS:
-        fprintf(stderr,
-                "it goes on with the device that is lost: %" PRIu64 " calls answered VK_ERROR_DEVICE_LOST\n",
-                l->reported);
-        break;
-    case LOSE_UNRESPONSIVE:
-        fprintf(stderr, "it %s\n",
-                l->reported
-                    ? "had the loss reported, and does nothing any more"
-                    : "does nothing any more, and has called nothing that could have reported the loss");
-        break;
-    case LOSE_NOT_REACHED:
-        fprintf(stderr, "the device was not lost: the program did not come to %s %u%s%s\n", what,
-                o->run.at_frame ? o->run.at_frame : o->run.at_submit, r->exited ? " before it ended" : "",
-                o->run.at_frame ? "; one that shows nothing needs --at-submit" : "");
+    case TREE_NO_RECORD:
+        fprintf(
+            stderr,
+            "process %d has the layer, which cannot report: the record in /tmp is out of its reach (another user, or a file system of its own), or it has made no instance yet\n",
+            pid);
         break;
     default:
         fprintf(stderr, "the program made no Vulkan device%s\n",
                 r->exited ? "" : " in time; --reach gives it more");
+    }
+}
+
+static void explain(const struct command_line *o, const struct lose_result *r)
+{
+    const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
+    fprintf(stderr, "%s: ", lose_verdict_name(r->verdict));
+    switch (r->verdict) {
+    case LOSE_SURVIVED:
+        if (l)
+            fprintf(stderr, "it works on a new device, %.1f ms after the loss", (double)l->work_ns / 1e6);
+        else
+            fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault",
+                    r->fault_work);
+        fprintf(stderr, "%s\n",
+                r->own_pace ? ", as fast as before"
+                : r->idle   ? ", and waits for events"
+                            : "");
+        break;
+    case LOSE_ENDED:
+        fprintf(stderr, "it ended with exit code %d%s\n", r->code,
+                !l             ? ""
+                : l->device_ns ? ", with a new device that it did not use for long"
+                               : " and made no new device");
+        break;
+    case LOSE_DIED:
+        if (r->code)
+            fprintf(stderr, "signal %d (%s) ended it%s\n", r->code, strsignal(r->code),
+                    r->num_losses || given(r) ? "" : ", before the device was lost");
+        else
+            fputs("its process is gone without having ended by itself: a signal, or _exit()\n", stderr);
+        break;
+    case LOSE_IGNORES:
+        if (r->busy)
+            fputs("it goes on, and calls nothing of Vulkan any more\n", stderr);
+        else
+            fprintf(stderr,
+                    "it goes on with the device that is lost: %" PRIu64
+                    " calls answered VK_ERROR_DEVICE_LOST\n",
+                    l ? l->reported : 0);
+        break;
+    case LOSE_HANGS:
+        fprintf(stderr, "it %s\n",
+                !l || l->reported
+                    ? l ? "had the loss reported, and does nothing any more" : "does nothing any more"
+                    : "does nothing any more, and has called nothing that could have reported the loss");
+        break;
+    case LOSE_NOT_REACHED:
+        explain_not_reached(o, r);
+        break;
+    default:
+        explain_blindness(r);
     }
 }
 
@@ -101,21 +166,64 @@ static json_t *loss_json(const struct lose_loss *l)
                      milliseconds(l->work_ns));
 }
 
-static void print_json(const struct command_line *o, const struct lose_result *r, bool ok)
+static json_t *faults_json(const struct command_line *o, const struct lose_result *r)
 {
+    json_t *faults = json_array();
+
+    for (uint32_t i = 0; i < o->run.num_faults; i++)
+        json_array_append_new(
+            faults, json_pack("{s:s, s:I}", "fault", o->fault_texts[i], "given", (json_int_t)r->given[i]));
+    return faults;
+}
+
+/* 0, or -errno: the file cannot be written. */
+static int print_json(const struct command_line *o, const struct lose_result *r, bool ok)
+{
+    FILE *out = o->json_file ? fopen(o->json_file, "we") : stdout;
     json_t *losses = json_array(), *j;
+    bool failed;
 
     for (uint32_t i = 0; i < r->num_losses; i++)
         json_array_append_new(losses, loss_json(&r->losses[i]));
-    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o}", "verdict", lose_verdict_name(r->verdict),
-                  "ok", (int)ok, "at", o->run.at_frame ? "frame" : "submission", "n",
+    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o}", "verdict",
+                  lose_verdict_name(r->verdict), "ok", (int)ok, "at",
+                  o->run.at_frame ? "frame" : "submission", "n",
                   (int)(o->run.at_frame ? o->run.at_frame : o->run.at_submit), "exit_code",
                   r->exited ? json_integer(r->code) : json_null(), "signal",
                   r->signalled ? json_integer(r->code) : json_null(), "devices", (int)r->devices, "refused",
-                  (int)r->refused, "losses", losses);
-    json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    putchar('\n');
+                  (int)r->refused, "losses", losses, "faults", faults_json(o, r));
+    failed = !out || json_dumpf(j, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF;
+    if (out && out != stdout)
+        failed |= fclose(out) != 0;
     json_decref(j);
+    return failed ? -errno : 0;
+}
+
+/* ---- the command line ---------------------------------------------------- */
+
+static int add_fault(void *ctx, const struct options_row *row, const char *value, struct error *e)
+{
+    struct command_line *c = ctx;
+
+    if (c->run.num_faults == LOSE_FAULTS)
+        return error_set(e, -EINVAL, "--fault: %d faults are the most", LOSE_FAULTS);
+    c->fault_texts[c->run.num_faults] = value;
+    if (lose_fault_parse(value, &c->faults[c->run.num_faults], e)) {
+        error_prefix(e, "--fault");
+        return -EINVAL;
+    }
+    c->run.num_faults++;
+    return 0;
+}
+
+static void print_answers(void)
+{
+    for (uint32_t call = 1; call < LOSE_NUM_CALLS; call++) {
+        for (const int32_t *m = lose_calls[call].may; *m; m++)
+            for (unsigned i = 0; i < lose_num_results; i++)
+                if (lose_results[i].value == *m)
+                    printf("%s@%s\n", lose_results[i].word, lose_calls[call].name);
+    }
 }
 
 static int parse(int argc, char **argv, struct command_line *c)
@@ -132,6 +240,9 @@ static int parse(int argc, char **argv, struct command_line *c)
                 "draw N by this seed, from 1 to the N given. The same seed hits the same place"),
         OPT_U32("times", 0, &p->times, 1, LOSE_DEVICES - 1, "N",
                 "so many losses, each on a device made after the one before; 1 to 255, 1 if not given"),
+        OPT_CALL(
+            "fault", 0, add_fault, c, "ANSWER@COMMAND:N",
+            "the Nth call of a command of Vulkan answers so, as in `oom@vkAllocateMemory:3`; may be given several times. Below, under FAULTS"),
         OPT_GROUP("how"),
         OPT_TIME(
             "hang", 0, &p->hang_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
@@ -150,13 +261,15 @@ static int parse(int argc, char **argv, struct command_line *c)
         OPT_FLAG(
             "keep", 0, &p->keep,
             "let the program go on when it has survived. Else it is ended, with SIGTERM and three seconds later with SIGKILL"),
-        OPT_FLAG("json", 0, &c->json,
-                 "one JSON object on standard output; what happens goes to standard error either way"),
+        OPT_MAYBE(
+            "json", 0, &c->json, &c->json_file, "FILE",
+            "one JSON object into the file, or on standard output: the program's own output goes to standard error then, as what happens does either way"),
+        OPT_FLAG("answers", 0, &c->answers, "print every fault that there is, and do nothing else"),
         OPT_END};
     struct options line = {
         .rows = rows,
         .operands = "-- PROGRAM [ARGUMENT...]",
-        .min = 1,
+        .min = 0,
         .max = -1,
         .wrong = "no program is given",
         .stops = true,
@@ -167,6 +280,7 @@ static int parse(int argc, char **argv, struct command_line *c)
                   [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device"},
         .examples =
             "aerogpu lose -- vkcube\n"
+            "aerogpu lose --fault oom@vkAllocateMemory:3 --expect end -- ./game\n"
             "aerogpu lose --at-submit 100 --hang 2000 --json -- ./my-renderer --headless\n"
             "for s in $(seq 20); do aerogpu lose --seed $s --at-submit 500 -- ./my-renderer || break; done\n",
         .see = "aerogpu(1), aerogpu-validate(1)"};
@@ -175,15 +289,27 @@ static int parse(int argc, char **argv, struct command_line *c)
 
     if (r)
         return r;
+    if (c->answers) {
+        print_answers();
+        return -1;
+    }
+    if (optind == argc) {
+        fprintf(stderr, "aerogpu lose: %s; `aerogpu lose --help` says more\n", line.wrong);
+        return EXIT_USAGE;
+    }
     frame = options_find(&line, "at-frame")->given;
     submit = options_find(&line, "at-submit")->given;
-    if (submit > frame)
+    if (submit > frame || (p->num_faults && !frame))
         p->at_frame = 0;
-    else
+    if (frame > submit || !submit)
         p->at_submit = 0;
+    if (!p->at_frame && !p->at_submit)
+        p->times = 0;
+    p->faults = c->faults;
+    p->quiet_stdout = c->json && !c->json_file;
     if (options_find(&line, "hang")->given)
         p->how = LOSE_HUNG;
-    if (options_find(&line, "seed")->given) {
+    if (options_find(&line, "seed")->given && p->times) {
         struct rng rng = {c->seed};
         uint32_t *at = p->at_frame ? &p->at_frame : &p->at_submit;
         *at = 1 + (uint32_t)rng_below(&rng, *at);
@@ -234,7 +360,11 @@ int cmd_lose(int argc, char **argv)
     }
     ok = result.verdict == LOSE_SURVIVED || (o.expect == END && result.verdict == LOSE_ENDED);
     explain(&o, &result);
-    if (o.json)
-        print_json(&o, &result, ok);
+    r = o.json ? print_json(&o, &result, ok) : 0;
+    if (r) {
+        fprintf(stderr, "aerogpu lose: %s: %s\n", o.json_file ? o.json_file : "standard output",
+                strerror(-r));
+        return EXIT_ENV;
+    }
     return ok ? EXIT_OK : result.verdict == LOSE_NO_DEVICE ? EXIT_ENV : EXIT_FAILED;
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* device.h: what the layer's files share. */
+#pragma once
+
+#include "lose/faults.h"
+
+#define STEP_NS (20 * NSEC_PER_MSEC)
+
+enum state { ALIVE, HUNG, LOST };
+
+/* The calls that may answer VK_ERROR_DEVICE_LOST and that this layer answers so. */
+#define LOSE_HOOKS(C)                                                                                        \
+    C(vkQueueSubmit)                                                                                         \
+    C(vkQueueSubmit2)                                                                                        \
+    C(vkQueueBindSparse)                                                                                     \
+    C(vkQueueWaitIdle)                                                                                       \
+    C(vkDeviceWaitIdle)                                                                                      \
+    C(vkQueuePresentKHR)                                                                                     \
+    C(vkAcquireNextImageKHR)                                                                                 \
+    C(vkAcquireNextImage2KHR)                                                                                \
+    C(vkCreateSwapchainKHR)                                                                                  \
+    C(vkGetSwapchainStatusKHR)                                                                               \
+    C(vkWaitForPresentKHR)                                                                                   \
+    C(vkWaitForFences)                                                                                       \
+    C(vkGetFenceStatus)                                                                                      \
+    C(vkWaitSemaphores)                                                                                      \
+    C(vkGetSemaphoreCounterValue)                                                                            \
+    C(vkGetEventStatus)                                                                                      \
+    C(vkGetQueryPoolResults)
+
+/* The next functions of a device; NULL where it has none. */
+#define LOSE_NEXT(N)                                                                                         \
+    N(vkDestroyDevice)                                                                                       \
+    N(vkAllocateMemory)                                                                                      \
+    N(vkFreeMemory) N(vkQueueSubmit2KHR) N(vkWaitSemaphoresKHR) N(vkGetSemaphoreCounterValueKHR) LOSE_HOOKS(N)
+
+struct device {
+    struct layer_object object;
+    VkDevice handle;
+    struct layer_instance *instance;
+    struct lose_device *slot;
+    _Atomic enum state state;
+    bool settled,
+        stuck; /* it was waited for; it was lost at work that waits for somebody: what it may use stays */
+    pthread_mutex_t queues; /* held in calls to the real queues, so that the real device can be waited for */
+    PFN_vkGetDeviceProcAddr get;
+#define NEXT_ROW(name) PFN_##name name;
+    LOSE_NEXT(NEXT_ROW)
+#undef NEXT_ROW
+    PFN_vkVoidFunction
+        destroys[LOSE_NUM_DESTROYS]; /* the next layer's functions that destroy what is the device's */
+    PFN_vkVoidFunction
+        next[LOSE_NUM_CALLS]; /* of the calls that are watched, and have no hook of the layer's own */
+};
+
+extern struct layer_table lose_instances, lose_devices;
+extern struct lose_record *lose_record; /* NULL: nothing is asked */
+
+uint64_t lose_now(void);
+/* The hook of the layer's own for a call, or NULL. */
+PFN_vkVoidFunction lose_own_hook(enum lose_call call);
+/* Loses the device, as in layer.c. */
+void lose_device(struct device *d);
+/* Whether what is the device's may be destroyed. */
+bool lose_may_destroy(struct device *d);
+/* Notes what every device has done. */
+void lose_note_work(void);
+/* Who dies from now on says of what. */
+void lose_watch_signals(void);
+
+/* Reads what is asked. */
+void faults_open(void);
+/* Whether `name` is called for a fault: its hook, or NULL. `of_device`: what a device has. */
+PFN_vkVoidFunction fault_find(const char *name, bool of_device);
+/* vkAllocateMemory where memory is limited, or NULL. */
+PFN_vkVoidFunction faults_allocate(void);
+/* Fills `next` and `destroys` of a device. */
+void faults_of_device(struct device *d);
+/* Where the program is. */
+enum lose_phase lose_phase(void);
+
+/* Generated: for all that destroys or frees what is the device's. */
+extern const struct layer_hook destroy_hooks[];
+extern const char *const destroy_names[LOSE_NUM_DESTROYS];

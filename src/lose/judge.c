@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/* judge.c: what the record and the processes say about the program.
+ *
+ * A loss is made good by one device, which works after it as the lost one did before (frames, if that showed any):
+ *  - one of the same process, or one of a process that runs the same program, once the lost one's process is gone;
+ *  - made after the loss, or a spare that had done next to nothing before. A device that was at work beside the lost one all the
+ *    time proves nothing, nor does one that is made to ask something.
+ * It has worked enough when it did `proof`, or when time is up and it does as much as the lost one did in the same time, or
+ * when it has worked and the program waits for events.
+ *
+ * The record is the program's to write: what it says is clamped before it is used.
+ */
+#include "lose/watch.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/check.h"
+
+#define WINDOW_NS (500 * NSEC_PER_MSEC) /* in which a program that goes on shows it */
+enum { SWITCHES = 3, SPARE = 10 };      /* sleeps of a thread in that time; a spare did less than a SPAREth */
+
+const char *lose_verdict_name(enum lose_verdict v)
+{
+    static const char *const names[] = {"survived", "ended cleanly", "dies",     "ignores it",
+                                        "hangs",    "not reached",   "no device"};
+
+    return v < LOSE_VERDICTS ? names[v] : "?";
+}
+
+const char *lose_call_name(enum lose_call call)
+{
+    return call < LOSE_NUM_CALLS ? lose_calls[call].name : "?";
+}
+
+static void run_check(const struct run *r)
+{
+    INVARIANT(r->seen <= LOSE_DEVICES);
+    INVARIANT(r->out->num_losses <= r->seen); /* a device is lost once */
+    INVARIANT(r->out->devices <= r->seen);
+    for (uint32_t k = 0; k < r->out->num_losses; k++) {
+        INVARIANT(r->slot_of[k] < r->seen);
+        INVARIANT(r->stage[k] < 1u << 4);
+    }
+}
+
+static void __attribute__((format(printf, 4, 5)))
+notify(struct run *r, uint64_t at_ns, uint64_t lost_ns, const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+
+    if (!r->p->on_event)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    r->p->on_event(r->p->ctx, at_ns > r->start_ns ? at_ns - r->start_ns : 0,
+                   lost_ns && at_ns > lost_ns ? at_ns - lost_ns : 0, text);
+}
+
+/* ---- processes ----------------------------------------------------------- */
+
+enum fate { LIVES, EXITED, KILLED };
+
+/* Of a process that had a device; `*code`: its exit code, or the signal (0: unknown, or none but its end was no exit()). */
+static enum fate fate(const struct run *r, uint32_t slot, int *code)
+{
+    const struct lose_device *d = &r->record->device[slot];
+    pid_t pid = (pid_t)atomic_load(&d->pid);
+    const struct tree_process *p = tree_find((struct tree *)&r->tree, pid),
+                              *top = tree_find((struct tree *)&r->tree, r->tree.top);
+    int said = top->ended && WIFEXITED(top->status) ? WEXITSTATUS(top->status) : 0;
+
+    *code = 0;
+    if (p && p->ended) {
+        *code = WIFEXITED(p->status) ? WEXITSTATUS(p->status) : WTERMSIG(p->status);
+        return WIFEXITED(p->status) ? EXITED : KILLED;
+    }
+    if (p ? p->alive : !r->ended) /* one in another pid namespace is none of the tree's */
+        return LIVES;
+    if (atomic_load(&r->record->died_pid) == (uint32_t)pid) {
+        *code = (int)atomic_load(&r->record->died_of);
+        return KILLED;
+    }
+    *code = said;
+    if (atomic_load(&d->left_ns) || atomic_load(&d->destroyed_ns))
+        return EXITED;
+    *code = said > 128 && said < 128 + NSIG ? said - 128 : 0; /* as shells have it */
+    return KILLED;
+}
+
+static bool is_gone(const struct run *r, uint32_t slot)
+{
+    int code;
+
+    return fate(r, slot, &code) != LIVES;
+}
+
+/* ---- devices ------------------------------------------------------------- */
+
+static bool shows(const struct lose_device *d)
+{
+    return atomic_load(&d->frames) > 0;
+}
+
+static uint64_t work_of(const struct lose_device *d, bool frames)
+{
+    return frames ? atomic_load(&d->frames) : atomic_load(&d->submits);
+}
+
+static uint64_t work_before(const struct work *w, bool frames)
+{
+    return frames ? w->frames : w->submits;
+}
+
+/* What device `i` has done that makes good the loss of device `slot`, which began at `lost` with this done before. */
+static uint64_t made_good(const struct run *r, uint32_t slot, uint64_t lost, const struct work *before,
+                          uint32_t i)
+{
+    const struct lose_device *d = &r->record->device[slot], *c = &r->record->device[i];
+    uint64_t down = atomic_load(&c->hung_ns), work = work_of(c, shows(d));
+    uint64_t old = atomic_load(&c->created_ns) > lost ? 0 : work_before(before, shows(d));
+
+    down = down ? down : atomic_load(&c->lost_ns);
+    if (i == slot || (down && down <= lost))
+        return 0;
+    if (old && old * SPARE >= work_of(d, shows(d)))
+        return 0;
+    if (atomic_load(&c->pid) != atomic_load(&d->pid) &&
+        (!is_gone(r, slot) || strncmp(c->program, d->program, sizeof(d->program))))
+        return 0;
+    return work > old ? work - old : 0;
+}
+
+/* The device that makes good a loss best, or NULL; and what it did. */
+static const struct lose_device *successor(const struct run *r, uint32_t slot, uint64_t lost,
+                                           const struct work *before, uint64_t *work)
+{
+    const struct lose_device *best = NULL;
+
+    *work = 0;
+    for (uint32_t i = 0; i < r->seen; i++) {
+        const struct lose_device *c = &r->record->device[i];
+        uint64_t w = made_good(r, slot, lost, before + i, i);
+
+        if (w > *work || (!best && i != slot && atomic_load(&c->created_ns) > lost &&
+                          atomic_load(&c->pid) == atomic_load(&r->record->device[slot].pid))) {
+            best = c;
+            *work = w;
+        }
+    }
+    return best;
+}
+
+static const struct lose_device *successor_of(const struct run *r, uint32_t loss, uint64_t *work)
+{
+    return successor(r, r->slot_of[loss], r->lost_ns[loss], r->before[loss], work);
+}
+
+/* How much a new device must do: less if it is to be lost itself before. */
+static uint64_t proof(const struct run *r, uint32_t loss)
+{
+    uint32_t at = r->p->at_frame ? r->p->at_frame : r->p->at_submit;
+
+    if (loss + 1 < r->p->times && at - 1 < r->p->proof)
+        return at > 1 ? at - 1 : 1;
+    return r->p->proof;
+}
+
+static bool proven(const struct run *r, uint32_t loss)
+{
+    uint64_t work;
+
+    successor_of(r, loss, &work);
+    return work >= proof(r, loss);
+}
+
+/* Losses that are asked for. */
+static uint32_t wanted(const struct run *r)
+{
+    uint32_t n = r->p->times;
+
+    for (uint32_t i = 0; i < r->p->num_faults; i++)
+        n += r->p->faults[i].what == LOSE_ANSWERS && r->p->faults[i].result == -4 &&
+             r->p->faults[i].call != LOSE_vkCreateDevice;
+    return n;
+}
+
+/* ---- what happens -------------------------------------------------------- */
+
+static void note_work(const struct run *r, struct work *out)
+{
+    for (uint32_t i = 0; i < LOSE_DEVICES; i++)
+        out[i] = (struct work){atomic_load(&r->record->device[i].frames_then),
+                               atomic_load(&r->record->device[i].submits_then)};
+}
+
+static void note_new_device(struct run *r, const struct lose_device *d)
+{
+    uint64_t created = atomic_load(&d->created_ns), lost = atomic_load(&r->record->lost_ns);
+    char name[sizeof(d->name)];
+
+    memcpy(name, d->name, sizeof(name)); /* the program may write there, and need not end it */
+    name[sizeof(name) - 1] = '\0';
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e)
+            *c = '?';
+    tree_scan(&r->tree); /* while it is there */
+    if (!lost || created < lost)
+        notify(r, created, 0, "a device: %s, process %u", name, atomic_load(&d->pid));
+}
+
+static void note_loss(struct run *r, uint32_t slot, uint64_t lost, bool early)
+{
+    const struct lose_device *d = &r->record->device[slot];
+    uint32_t k = r->out->num_losses++;
+    struct lose_loss *l = &r->out->losses[k];
+
+    r->slot_of[k] = slot;
+    r->lost_ns[k] = lost;
+    l->early = early;
+    l->frames = atomic_load(&d->frames);
+    l->submits = atomic_load(&d->submits);
+    l->at_ns = lost - r->start_ns;
+    notify(r, lost, 0, "after %llu frames and %llu submissions the device %s", (unsigned long long)l->frames,
+           (unsigned long long)l->submits,
+           early                      ? "hangs, and the program does not wait for its reset"
+           : atomic_load(&d->hung_ns) ? "hangs, is reset, and is lost"
+                                      : "is lost");
+}
+
+/* Whether device `slot` is lost: said by the layer; or nobody asked it since its reset; or the program gave it up before. */
+static void look_for_loss(struct run *r, uint32_t slot)
+{
+    const struct lose_device *d = &r->record->device[slot];
+    uint64_t lost = atomic_load(&d->lost_ns), hung = atomic_load(&d->hung_ns), work = 0;
+
+    for (uint32_t k = 0; k < r->out->num_losses; k++)
+        if (r->slot_of[k] == slot)
+            return;
+    if (!lost && !hung)
+        return;
+    if (!hung || !r->before[r->out->num_losses][slot].submits) /* when it was seen first */
+        note_work(r, r->before[r->out->num_losses]);
+    if (!lost && run_now(r) >= hung + r->p->hang_ns)
+        lost = hung + r->p->hang_ns;
+    if (!lost)
+        successor(r, slot, hung, r->before[r->out->num_losses], &work);
+    if (lost || work || atomic_load(&d->destroyed_ns))
+        note_loss(r, slot, lost && !work ? lost : hung, !lost);
+}
+
+/* What has become of a loss since it was looked at last. */
+static void follow(struct run *r, uint32_t loss)
+{
+    const struct lose_device *d = &r->record->device[r->slot_of[loss]];
+    uint64_t lost = r->lost_ns[loss], work, first;
+    const struct lose_device *s = successor_of(r, loss, &work);
+    struct lose_loss *l = &r->out->losses[loss];
+    bool frames = shows(d);
+    char text[96];
+
+    first = !s || !work ? 0 : frames ? atomic_load(&s->first_frame_ns) : atomic_load(&s->first_submit_ns);
+    const struct {
+        uint64_t at, *ns;
+        const char *text;
+    } steps[] = {
+        {atomic_load(&d->reported_ns), &l->reported_ns, text},
+        {atomic_load(&d->destroyed_ns), &l->destroyed_ns, "the lost device is destroyed"},
+        {s ? atomic_load(&s->created_ns) : 0, &l->device_ns,
+         s && atomic_load(&s->created_ns) < lost ? "a device that it had kept ready" : "a new device"},
+        {first && first < lost ? run_now(r) : first, &l->work_ns,
+         frames ? "its first frame" : "its first submission"},
+    };
+
+    l->reported = atomic_load(&d->reported);
+    l->call = atomic_load(&d->call) < LOSE_NUM_CALLS ? atomic_load(&d->call) : LOSE_NO_CALL;
+    snprintf(text, sizeof(text), "%s answers VK_ERROR_DEVICE_LOST",
+             l->call ? lose_call_name(l->call) : "a call");
+    for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        if (!steps[i].at || r->stage[loss] & 1u << i)
+            continue;
+        r->stage[loss] |= 1u << i;
+        *steps[i].ns = steps[i].at > lost ? steps[i].at - lost : 1;
+        notify(r, steps[i].at, lost, "%s", steps[i].text);
+    }
+}
+
+static void look_for_faults(struct run *r)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->p->num_faults; i++) {
+        const struct lose_fault *f = &r->record->fault[i], *asked = &r->p->faults[i];
+        uint64_t at = atomic_load(&f->given_ns);
+
+        n += at != 0;
+        if (!at || r->out->given[i])
+            continue;
+        r->out->given[i] = 1;
+        r->fault_ns = at > r->fault_ns ? at : r->fault_ns;
+        note_work(r, r->fault_before);
+        notify(r, at, 0, "fault %u: call %u of %s", i + 1, atomic_load(&f->seen),
+               lose_calls[asked->call].name);
+    }
+    r->faults_given = n;
+}
+
+void judge_poll(struct run *r)
+{
+    uint32_t n = atomic_load(&r->record->devices);
+
+    for (n = n < LOSE_DEVICES ? n : LOSE_DEVICES; r->seen < n && atomic_load(&r->record->device[r->seen].pid);
+         r->seen++)
+        note_new_device(r, &r->record->device[r->seen]);
+    look_for_faults(r);
+    for (uint32_t i = 0; i < r->seen && r->out->num_losses < LOSE_DEVICES; i++)
+        look_for_loss(r, i);
+    for (uint32_t k = 0; k < r->out->num_losses; k++)
+        follow(r, k);
+    r->out->devices = r->seen;
+    r->out->refused = atomic_load(&r->record->refused);
+    run_check(r);
+}
+
+/* ---- what it comes to ---------------------------------------------------- */
+
+/* Frames, or submissions of a program that shows nothing, since the last fault. */
+static uint64_t work_after_fault(const struct run *r)
+{
+    bool frames = atomic_load(&r->record->shown);
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < r->seen; i++) {
+        uint64_t work = work_of(&r->record->device[i], frames),
+                 before = work_before(&r->fault_before[i], frames);
+        if (work > before && work - before > most)
+            most = work - before;
+    }
+    return most;
+}
+
+/* Faults that only change what calls answer: all have come, and the program works. */
+static bool faults_proven(const struct run *r)
+{
+    return r->faults_given == r->p->num_faults &&
+           (!r->p->num_faults || wanted(r) || work_after_fault(r) >= r->p->proof);
+}
+
+bool judge_proven(const struct run *r)
+{
+    for (uint32_t k = 0; k < r->out->num_losses; k++)
+        if (!proven(r, k))
+            return false;
+    return r->out->num_losses >= wanted(r) && (r->out->num_losses || r->p->num_faults) && faults_proven(r);
+}
+
+uint64_t judge_limit(const struct run *r)
+{
+    uint32_t n = r->out->num_losses;
+    uint64_t limit = r->start_ns + r->p->reach_ns, last = n ? r->lost_ns[n - 1] : 0;
+
+    if (r->faults_given == r->p->num_faults && r->fault_ns && r->fault_ns >= last)
+        return r->fault_ns + r->p->timeout_ns;
+    if (n)
+        limit = last + r->p->timeout_ns + (proven(r, n - 1) ? r->p->reach_ns : 0);
+    return limit;
+}
+
+/* Whether a thread of the program waits for events: it sleeps in a call that is made for that. */
+static bool waits_for_events(pid_t pid)
+{
+    static const long calls[] = {
+#ifdef SYS_poll
+        SYS_poll,  SYS_select,   SYS_epoll_wait,
+#endif
+        SYS_ppoll, SYS_pselect6, SYS_epoll_pwait,
+    };
+    char path[64], text[128];
+    long call = -1;
+
+    snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+    if (tree_read(path, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9')
+        call = strtol(text, NULL, 10);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (call == calls[i])
+            return true;
+    return false;
+}
+
+/* Time is up, and the new device has done less than was asked: is that what the program does? */
+static bool works_at_its_pace(struct run *r, uint32_t loss)
+{
+    const struct lose_device *d = &r->record->device[r->slot_of[loss]], *s;
+    const struct lose_loss *l = &r->out->losses[loss];
+    uint64_t work, began, first, end = run_now(r), before = work_of(d, shows(d));
+
+    s = successor_of(r, loss, &work);
+    if (!s || !work)
+        return false;
+    began = shows(d) ? atomic_load(&d->first_frame_ns) : atomic_load(&d->first_submit_ns);
+    first = r->lost_ns[loss] + l->work_ns;
+    /* As much in the time since as the other in the time before: half of it will do. */
+    if (r->lost_ns[loss] > began && end > first &&
+        2.0 * (double)work * (double)(r->lost_ns[loss] - began) >= (double)before * (double)(end - first)) {
+        r->out->own_pace = true;
+        return true;
+    }
+    r->out->idle = !atomic_load(&s->waits) && waits_for_events((pid_t)atomic_load(&s->pid));
+    return r->out->idle;
+}
+
+static long switches(pid_t pid, uint32_t tid)
+{
+    static const char word[] = "\nvoluntary_ctxt_switches:";
+    char path[64], text[4096];
+    const char *at;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%u/status", (int)pid, tid);
+    at = tree_read(path, text, sizeof(text)) ? strstr(text, word) : NULL;
+    return at ? strtol(at + sizeof(word) - 1, NULL, 10) : -1;
+}
+
+/* It is there. Does it go on, with the device that is lost or without any? */
+static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
+{
+    const struct lose_device *d = &r->record->device[slot];
+    pid_t pid = (pid_t)atomic_load(&d->pid);
+    uint32_t tid = atomic_load(&d->tid);
+    long before = switches(pid, tid);
+    bool waits = false;
+
+    for (uint32_t i = 0; i < r->seen; i++)
+        waits |= atomic_load(&r->record->device[i].waits) &&
+                 atomic_load(&r->record->device[i].pid) == (uint32_t)pid;
+    nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
+    if (run_now(r) - atomic_load(&d->last_reported_ns) < NSEC_PER_SEC)
+        return LOSE_IGNORES;
+    r->out->busy = before >= 0 && !waits && switches(pid, tid) - before >= SWITCHES;
+    return r->out->busy ? LOSE_IGNORES : LOSE_HANGS;
+}
+
+/* What the process of `slot` came to, where that is not what was to be proven. */
+static enum lose_verdict judge_process(struct run *r, uint32_t slot)
+{
+    const struct tree_process *top = tree_find(&r->tree, r->tree.top);
+    int code = 0;
+    enum fate f = fate(r, slot, &code);
+
+    if (f == LIVES && top->ended && WIFSIGNALED(top->status)) {
+        f = KILLED;
+        code = WTERMSIG(top->status);
+    }
+    if (f == KILLED) {
+        r->out->signalled = true;
+        r->out->code = code;
+        return LOSE_DIED;
+    }
+    return f == LIVES ? look_at_the_living(r, slot) : LOSE_ENDED;
+}
+
+static enum lose_verdict judge_without_device(struct run *r)
+{
+    const struct tree_process *top = tree_find(&r->tree, r->tree.top);
+
+    if (top->ended && WIFSIGNALED(top->status))
+        return LOSE_DIED;
+    if (r->faults_given)
+        return r->gone_ns ? LOSE_ENDED : LOSE_HANGS;
+    if (!atomic_load(&r->record->instances))
+        r->out->blind = tree_blind(&r->tree, &r->out->blind_pid);
+    return LOSE_NO_DEVICE;
+}
+
+/* A program that had little left to do, and did it. */
+static bool did_what_was_left(const struct run *r)
+{
+    const struct tree_process *top = tree_find((struct tree *)&r->tree, r->tree.top);
+    uint32_t n = r->out->num_losses;
+
+    if (!r->ended || !top->ended || !WIFEXITED(top->status) || WEXITSTATUS(top->status))
+        return false;
+    return n ? n >= wanted(r) && r->out->losses[n - 1].work_ns : work_after_fault(r) > 0;
+}
+
+enum lose_verdict judge(struct run *r)
+{
+    uint32_t n = r->out->num_losses, slot = n ? r->slot_of[n - 1] : 0;
+    bool all_given = r->faults_given == r->p->num_faults && n >= wanted(r);
+    enum lose_verdict v;
+
+    r->out->fault_work = r->faults_given ? work_after_fault(r) : 0;
+    if (judge_proven(r))
+        return LOSE_SURVIVED;
+    if (!r->seen)
+        return judge_without_device(r);
+    if (all_given && did_what_was_left(r))
+        return LOSE_SURVIVED;
+    if (all_given && n && !r->ended && works_at_its_pace(r, n - 1))
+        return LOSE_SURVIVED;
+    for (uint32_t i = 0; !n && i < r->seen; i++) /* the one that worked most */
+        if (work_of(&r->record->device[i], false) > work_of(&r->record->device[slot], false))
+            slot = i;
+    if (!n && !r->faults_given) {
+        int code;
+        return fate(r, slot, &code) == KILLED ? judge_process(r, slot) : LOSE_NOT_REACHED;
+    }
+    if (!all_given && (!n || proven(r, n - 1)) && !is_gone(r, slot))
+        return LOSE_NOT_REACHED;
+    v = judge_process(r, slot);
+    return v == LOSE_ENDED && !all_given && n && proven(r, n - 1) ? LOSE_NOT_REACHED : v;
+}

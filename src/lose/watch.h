@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.h: what run.c, which lets a program run, and judge.c, which says what became of it, share. */
+#pragma once
+
+#include "base/clock.h"
+#include "lose/lose.h"
+
+struct run {
+    const struct lose_params *p;
+    struct lose_result *out;
+    struct lose_record *record;
+    struct clock clock;
+    uint64_t start_ns;
+    struct tree tree;
+    bool ended;                           /* by itself: nobody is left who matters */
+    uint64_t gone_ns;                     /* since when the process that was started is gone; 0: it is not */
+    char folder[64];                      /* of the record */
+    uint32_t seen, slot_of[LOSE_DEVICES]; /* slot_of: of each loss */
+    uint64_t lost_ns
+        [LOSE_DEVICES]; /* of each loss: when it was, or when the device began to hang if that came to no reset */
+    uint32_t stage[LOSE_DEVICES]; /* of each loss: how many of its steps on_event was called for */
+    uint64_t fault_ns;            /* the last fault that was answered first */
+    uint32_t faults_given;
+    /* What each device had done: at each loss, and at the last fault. */
+    struct work {
+        uint64_t frames, submits;
+    } before[LOSE_DEVICES][LOSE_DEVICES], fault_before[LOSE_DEVICES];
+};
+
+uint64_t run_now(const struct run *r);
+
+/* Takes in what the layer wrote since the last time. */
+void judge_poll(struct run *r);
+/* Whether there is nothing more to wait for: all that was asked has come, and the program works. */
+bool judge_proven(const struct run *r);
+/* When the program must have done the next thing that is asked of it. */
+uint64_t judge_limit(const struct run *r);
+/* What became of it. Takes half a second if it is there and does nothing. */
+enum lose_verdict judge(struct run *r);
