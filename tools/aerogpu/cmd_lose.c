@@ -226,6 +226,41 @@ static void print_answers(void)
     }
 }
 
+/* What the options come to together. */
+static int settle(const struct options *line, struct command_line *c, int argc, char **argv)
+{
+    struct lose_params *p = &c->run;
+    unsigned frame, submit;
+
+    if (c->answers) {
+        print_answers();
+        return -1;
+    }
+    if (optind == argc) {
+        fprintf(stderr, "aerogpu lose: %s; `aerogpu lose --help` says more\n", line->wrong);
+        return EXIT_USAGE;
+    }
+    frame = options_find(line, "at-frame")->given;
+    submit = options_find(line, "at-submit")->given;
+    if (submit > frame || (p->num_faults && !frame))
+        p->at_frame = 0;
+    if (frame > submit || !submit)
+        p->at_submit = 0;
+    if (!p->at_frame && !p->at_submit)
+        p->times = 0;
+    p->faults = c->faults;
+    p->quiet_stdout = c->json && !c->json_file;
+    if (options_find(line, "hang")->given)
+        p->how = LOSE_HUNG;
+    if (options_find(line, "seed")->given && p->times) {
+        struct rng rng = {c->seed};
+        uint32_t *at = p->at_frame ? &p->at_frame : &p->at_submit;
+        *at = 1 + (uint32_t)rng_below(&rng, *at);
+    }
+    p->argv = argv + optind;
+    return 0;
+}
+
 static int parse(int argc, char **argv, struct command_line *c)
 {
     struct lose_params *p = &c->run;
@@ -284,38 +319,11 @@ static int parse(int argc, char **argv, struct command_line *c)
             "aerogpu lose --at-submit 100 --hang 2000 --json -- ./my-renderer --headless\n"
             "for s in $(seq 20); do aerogpu lose --seed $s --at-submit 500 -- ./my-renderer || break; done\n",
         .see = "aerogpu(1), aerogpu-validate(1)"};
-    unsigned frame, submit;
     int r = command_line(&line, argc, argv);
 
     if (r)
         return r;
-    if (c->answers) {
-        print_answers();
-        return -1;
-    }
-    if (optind == argc) {
-        fprintf(stderr, "aerogpu lose: %s; `aerogpu lose --help` says more\n", line.wrong);
-        return EXIT_USAGE;
-    }
-    frame = options_find(&line, "at-frame")->given;
-    submit = options_find(&line, "at-submit")->given;
-    if (submit > frame || (p->num_faults && !frame))
-        p->at_frame = 0;
-    if (frame > submit || !submit)
-        p->at_submit = 0;
-    if (!p->at_frame && !p->at_submit)
-        p->times = 0;
-    p->faults = c->faults;
-    p->quiet_stdout = c->json && !c->json_file;
-    if (options_find(&line, "hang")->given)
-        p->how = LOSE_HUNG;
-    if (options_find(&line, "seed")->given && p->times) {
-        struct rng rng = {c->seed};
-        uint32_t *at = p->at_frame ? &p->at_frame : &p->at_submit;
-        *at = 1 + (uint32_t)rng_below(&rng, *at);
-    }
-    p->argv = argv + optind;
-    return 0;
+    return settle(&line, c, argc, argv);
 }
 
 int cmd_lose(int argc, char **argv)
