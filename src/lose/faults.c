@@ -35,9 +35,7 @@ void faults_open(void)
 
 enum lose_phase lose_phase(void)
 {
-    uint32_t phase = atomic_load_explicit(&lose_record->phase, memory_order_relaxed);
-
-    return phase ? phase : LOSE_START;
+    return atomic_load_explicit(&lose_record->phase, memory_order_relaxed);
 }
 
 /* ---- one call ------------------------------------------------------------ */

@@ -82,7 +82,7 @@ struct lose_record {
     _Atomic int32_t left; /* losses to come */
     _Atomic uint64_t lost_ns;
     _Atomic uint32_t instances, refused, devices; /* devices: slots in use, or LOSE_DEVICES and more */
-    _Atomic uint32_t phase;                       /* enum lose_phase; 0 is LOSE_START */
+    _Atomic uint32_t phase;                       /* enum lose_phase */
     _Atomic uint32_t shown;                       /* there was a frame */
     _Atomic uint32_t died_pid, died_tid, died_of; /* the first that a signal ends, since the loss; and it */
     _Atomic uint32_t looked;                      /* at that one */

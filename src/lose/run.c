@@ -87,6 +87,7 @@ static int make_record(struct run *r, struct error *e)
     m->how = r->p->how;
     m->at_frame = r->p->at_frame;
     m->at_submit = r->p->at_submit;
+    atomic_store(&m->phase, LOSE_START);
     m->hang_ns = r->p->hang_ns;
     m->refuse_ns = r->p->refuse_ns;
     m->left = (int32_t)r->p->times;

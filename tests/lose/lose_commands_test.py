@@ -198,6 +198,8 @@ def calls_are_answered_so():
             ('incompatible-driver@vkCreateInstance', 1, 'ended cleanly', 9),
             ('no-device', 1, 'ended cleanly', 9),
             ('oom@submission:7', 1, 'ended cleanly', 9),
+            ('oom@vkCreateFence:1/start', 1, 'ended cleanly', 9),
+            ('oom@vkCreateFence:1/steady', 1, 'not reached', None),
             ('oom@vkQueueSubmit:15/steady', 1, 'ended cleanly', 9),
             ('delay=200@vkQueueSubmit:5', 0, 'survived', None),
             ('suboptimal@vkAcquireNextImageKHR:1', 1, 'not reached', None),
