@@ -1,6 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* A cursor that is set by escapes appears in the registers; its state before is put back as far as it can be asked. */
+/* A cursor that is set by escapes, or by the operating system, appears in the registers; it is hidden afterwards. */
+#include "dxgkrnl/pointer.h"
 #include "suite.h"
+
+/* The way that win32k's pointer takes: dxgkrnl, DxgkDdiSetPointerShape, DxgkDdiSetPointerPosition. */
+static void hardware_pointer(struct suite *s)
+{
+    struct {
+        struct dxgk_pointer p;
+        uint32_t pixels[16 * 24];
+    } p = {.p = {.source = s->source,
+                 .x = 40,
+                 .y = -2,
+                 .visible = 1,
+                 .shape = DXGK_POINTER_COLOR,
+                 .width = 16,
+                 .height = 24,
+                 .pitch = 64,
+                 .hot_x = 1,
+                 .hot_y = 2}};
+    D3DKMT_ESCAPE e = {.hAdapter = s->adapter,
+                       .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_POINTER,
+                       .pPrivateDriverData = &p,
+                       .PrivateDriverDataSize = sizeof(p)};
+    struct aerogpu_escape_query_cursor q = {0};
+    NTSTATUS st;
+
+    for (int i = 0; i < 16 * 24; i++)
+        p.pixels[i] = 0xFF0080FF;
+    st = D3DKMTEscape(&e);
+    if (st == STATUS_ACCESS_DENIED || st == STATUS_NOT_SUPPORTED)
+        return; /* not ours to move, or the driver leaves it to software */
+    CHECK_STATUS(s, st, "a hardware pointer of 16x24");
+    CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_CURSOR, &q), "QUERY_CURSOR");
+    p.p.shape = DXGK_POINTER_KEEP;
+    p.p.visible = 0;
+    CHECK_STATUS(s, D3DKMTEscape(&e), "hiding the hardware pointer");
+    CHECK(s, q.enable == 1 && q.width == 16 && q.height == 24, "the pointer: enable %u, %ux%u", q.enable,
+          q.width, q.height);
+    CHECK(s, (int32_t)(q.x - q.hot_x) == 40 && (int32_t)(q.y - q.hot_y) == -2,
+          "the pointer's corner is at %d,%d", (int32_t)(q.x - q.hot_x), (int32_t)(q.y - q.hot_y));
+    CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_CURSOR, &q), "QUERY_CURSOR");
+    CHECK(s, q.enable == 0, "CURSOR_ENABLE is %u after the pointer was hidden", q.enable);
+}
 
 void test_cursor_state_sanity(struct suite *s)
 {
@@ -40,4 +82,5 @@ void test_cursor_state_sanity(struct suite *s)
           (unsigned long long)q.fb_gpa);
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_CURSOR, &q), "QUERY_CURSOR");
     CHECK(s, q.enable == 0, "CURSOR_ENABLE is %u after hiding", q.enable);
+    hardware_pointer(s);
 }

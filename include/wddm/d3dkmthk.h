@@ -557,6 +557,17 @@ typedef struct _D3DKMT_SETVIDPNSOURCEOWNER {
     UINT VidPnSourceCount;
 } D3DKMT_SETVIDPNSOURCEOWNER;
 
+typedef struct _D3DKMT_SETGAMMARAMP {
+    D3DKMT_HANDLE hDevice;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    D3DDDI_GAMMARAMP_TYPE Type;
+    union {
+        D3DDDI_GAMMA_RAMP_RGB256x3x16 *pGammaRampRgb256x3x16;
+        D3DDDI_GAMMA_RAMP_DXGI_1 *pGammaRampDXGI1;
+    };
+    UINT Size;
+} D3DKMT_SETGAMMARAMP;
+
 /* ---- statistics ---------------------------------------------------------- */
 
 typedef enum _D3DKMT_QUERYSTATISTICS_TYPE {
@@ -725,7 +736,8 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
     T(GetDisplayModeList, D3DKMT_GETDISPLAYMODELIST)                                                         \
     T(SetDisplayMode, CONST D3DKMT_SETDISPLAYMODE)                                                           \
     T(SetVidPnSourceOwner, CONST D3DKMT_SETVIDPNSOURCEOWNER)                                                 \
-    T(QueryStatistics, D3DKMT_QUERYSTATISTICS)
+    T(QueryStatistics, D3DKMT_QUERYSTATISTICS)                                                               \
+    T(SetGammaRamp, CONST D3DKMT_SETGAMMARAMP)
 
 /* Programs call thunks by the convention of their platform. */
 #if defined(_WIN32)

@@ -86,6 +86,24 @@ typedef enum _D3DDDI_GAMMARAMP_TYPE {
     D3DDDI_GAMMARAMP_DXGI_1 = 3
 } D3DDDI_GAMMARAMP_TYPE;
 
+typedef struct _D3DDDI_GAMMA_RAMP_RGB256x3x16 {
+    USHORT Red[256];
+    USHORT Green[256];
+    USHORT Blue[256];
+} D3DDDI_GAMMA_RAMP_RGB256x3x16;
+
+typedef struct _D3DDDI_DXGI_RGB {
+    float Red;
+    float Green;
+    float Blue;
+} D3DDDI_DXGI_RGB;
+
+typedef struct _D3DDDI_GAMMA_RAMP_DXGI_1 {
+    D3DDDI_DXGI_RGB Scale;
+    D3DDDI_DXGI_RGB Offset;
+    D3DDDI_DXGI_RGB GammaCurve[1025];
+} D3DDDI_GAMMA_RAMP_DXGI_1;
+
 typedef enum _D3DDDI_ROTATION {
     D3DDDI_ROTATION_IDENTITY = 1,
     D3DDDI_ROTATION_90 = 2,

@@ -98,9 +98,17 @@ typedef enum DXGK_SERVICES {
     DxgkServicesTimedOperation = 2
 } DXGK_SERVICES;
 
+typedef struct _STATUS_BLOCK {
+    union {
+        ULONG Status;
+        PVOID Pointer;
+    };
+    ULONG_PTR Information;
+} STATUS_BLOCK, *PSTATUS_BLOCK;
+
 typedef struct _VIDEO_REQUEST_PACKET {
     ULONG IoControlCode;
-    struct _STATUS_BLOCK *StatusBlock;
+    PSTATUS_BLOCK StatusBlock;
     PVOID InputBuffer;
     ULONG InputBufferLength;
     PVOID OutputBuffer;

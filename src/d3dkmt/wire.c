@@ -64,6 +64,8 @@ const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
           PTR(D3DKMT_SETVIDPNSOURCEOWNER, pType, VidPnSourceCount, 4, WIRE_IN, true),
           PTR(D3DKMT_SETVIDPNSOURCEOWNER, pVidPnSourceId, VidPnSourceCount, 4, WIRE_IN, true)),
     THUNK(QueryStatistics, D3DKMT_QUERYSTATISTICS, 0),
+    THUNK(SetGammaRamp, D3DKMT_SETGAMMARAMP, 1,
+          PTR(D3DKMT_SETGAMMARAMP, pGammaRampRgb256x3x16, Size, 1, WIRE_IN, true)),
 };
 
 static void *get_ptr(const void *arg, unsigned at)

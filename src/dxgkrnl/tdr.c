@@ -60,6 +60,14 @@ void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
         return;
     d->state = DXGK_FAILED;
     dxgk_log(d, "BugCheck", code, "the display driver cannot be recovered (bugcheck 0x%X): %s", code, why);
+    if (d->miniport) { /* so that the screen can be written to; of a driver that may be inside another DDI */
+        KIRQL old = dxgk_kernel_raise(d->kernel, DIRQL);
+        struct kernel_ddi ddi;
+        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiResetDevice", DIRQL, 0);
+        d->ddi.DxgkDdiResetDevice(d->miniport);
+        dxgk_kernel_ddi_leave(d->kernel, &ddi);
+        dxgk_kernel_lower(d->kernel, old);
+    }
     for (struct device *dev = d->devices; dev; dev = dev->next)
         dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     d->resetting = false;

@@ -4,6 +4,7 @@
  * Every thunk checks its handles against the calling client first; a handle that is not the client's is
  * STATUS_INVALID_HANDLE, whatever else is wrong. A lost device answers STATUS_DEVICE_REMOVED.
  */
+#include "dxgkrnl/pointer.h"
 #include "dxgkrnl/thunks.h"
 
 #include <stdlib.h>
@@ -625,6 +626,20 @@ static NTSTATUS inject(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
     return dxgk_inject(c->d, i.fault, i.value);
 }
 
+static NTSTATUS point(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
+{
+    struct dxgk *d = c->d;
+    NTSTATUS s = c->admin ? dxgk_thunk_usable(d, NULL) : STATUS_ACCESS_DENIED;
+
+    if (!NT_SUCCESS(s))
+        return s;
+    if (!dxgk_adapter_lock(d))
+        return STATUS_DEVICE_REMOVED;
+    s = dxgk_pointer_set(d, arg->pPrivateDriverData, arg->PrivateDriverDataSize);
+    dxgk_adapter_unlock(d);
+    return s;
+}
+
 NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
 {
     struct dxgk *d = dxgk_thunk_enter(c);
@@ -673,6 +688,9 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
         break;
     case DXGK_ESCAPE_INJECT:
         s = inject(c, arg);
+        break;
+    case DXGK_ESCAPE_POINTER:
+        s = point(c, arg);
         break;
     default:
         s = STATUS_NOT_SUPPORTED;

@@ -404,6 +404,9 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
         r->handles[i] = a->driver;
     }
     if (d->miniport && dxgk_adapter_lock_cleanup(d)) {
+        for (unsigned i = 0; i < r->count; i++)
+            if (r->allocs[i]->flags.Capture) /* a device that writes into it by itself must have ended that */
+                DDI(d, StopCapture, d->miniport, &(DXGKARG_STOPCAPTURE){r->handles[i]});
         destroy_driver_side(d, r->handles, r->count, r);
         dxgk_adapter_unlock(d);
     }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "dxgkrnl/pointer.h"
 #include "dxgkrnl_rig.h"
 
 TEST(vblanks_are_gated)
@@ -71,6 +72,192 @@ TEST(flips_keep_their_interval)
     assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
     assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
     assert_int_equal(clock_now(&w.clock), start);
+    world_down(&w, 0);
+}
+
+/* ---- what else a display miniport is asked ------------------------------- */
+
+static unsigned called(struct world *w, enum softgpu_call call)
+{
+    struct softgpu_escape e = {.op = ESC_CALLED, .value = call};
+
+    assert_int_equal(world_escape(w, &e), STATUS_SUCCESS);
+    return e.value2;
+}
+
+static void look_at_monitor(struct world *w, uint32_t counts, uint32_t preferred)
+{
+    struct softgpu_escape e = {.op = ESC_MONITOR};
+
+    assert_int_equal(world_escape(w, &e), STATUS_SUCCESS);
+    assert_int_equal(e.value, counts);
+    assert_int_equal(e.value2, preferred);
+}
+
+static void restart(struct world *w, enum softgpu_edid edid)
+{
+    struct softgpu_escape e = {.op = ESC_EDID, .value = edid};
+    struct error err;
+
+    assert_int_equal(world_escape(w, &e), STATUS_SUCCESS);
+    dxgk_stop(w->dxgk);
+    assert_int_equal(dxgk_start(w->dxgk, &err), STATUS_SUCCESS);
+}
+
+TEST(monitors_are_what_their_edid_says)
+{
+    struct world w;
+    D3DKMT_DISPLAYMODE modes[8];
+    D3DKMT_GETDISPLAYMODELIST list = {.pModeList = modes, .ModeCount = 8};
+
+    world_up(&w, false);
+    look_at_monitor(&w, 3 | 1 << 8 | 1 << 16, 320 << 16 | 200);
+    list.hAdapter = w.adapter;
+    assert_int_equal(dxgk_GetDisplayModeList(w.client, &list), STATUS_SUCCESS);
+    assert_int_equal(list.ModeCount, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(modes[i].Flags.ValidatedAgainstMonitorCaps, 1);
+    restart(&w, EDID_DAMAGED);
+    look_at_monitor(&w, 3, 0); /* as of any monitor */
+    list.ModeCount = 8;
+    assert_int_equal(dxgk_GetDisplayModeList(w.client, &list), STATUS_SUCCESS);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(modes[i].Flags.ValidatedAgainstMonitorCaps, modes[i].Width == 640);
+    restart(&w, EDID_NONE);
+    look_at_monitor(&w, 3, 0);
+    restart(&w, EDID_GOOD);
+    world_down(&w, 0);
+}
+
+TEST(a_miniport_is_asked_before_and_after_a_mode_is_set)
+{
+    struct world w;
+    struct ctx x;
+    struct softgpu_alloc priv = {.size = 320 * 200, .width = 320, .height = 200, .palette = 1};
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
+    D3DKMT_CREATEALLOCATION a = {.NumAllocations = 1, .pAllocationInfo = &info};
+    D3DKMT_SETDISPLAYMODE m;
+
+    world_up(&w, false);
+    for (unsigned i = 0; i < NUM_CALLS; i++)
+        assert_int_equal(called(&w, i), i == CALL_DispatchIoRequest || i == CALL_RecommendFunctionalVidPn ||
+                                            i == CALL_RecommendMonitorModes ||
+                                            i == CALL_RecommendVidPnTopology ||
+                                            i == CALL_QueryVidPnHWCapability || i >= CALL_PivotSource);
+    x = ctx_make(&w, w.client, w.adapter);
+    a.hDevice = x.device;
+    info.Flags.Primary = 1;
+    assert_int_equal(dxgk_CreateAllocation(w.client, &a), STATUS_SUCCESS);
+    m = (D3DKMT_SETDISPLAYMODE){.hDevice = x.device, .hPrimaryAllocation = info.hAllocation};
+    assert_int_equal(dxgk_SetDisplayMode(w.client, &m), STATUS_SUCCESS);
+    assert_int_equal(called(&w, CALL_SetPalette), 1);
+    assert_int_equal(called(&w, CALL_PivotTarget), 2);
+    assert_int_equal(called(&w, CALL_QueryVidPnHWCapability), 2);
+    world_down(&w, 0);
+}
+
+TEST(capture_is_stopped_before_its_memory_goes)
+{
+    struct world w;
+    struct ctx x;
+    struct softgpu_alloc priv = {.size = 4096, .capture = 1};
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
+    D3DKMT_CREATEALLOCATION a = {.NumAllocations = 1, .pAllocationInfo = &info};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    a.hDevice = x.device;
+    assert_int_equal(dxgk_CreateAllocation(w.client, &a), STATUS_SUCCESS);
+    assert_int_equal(called(&w, CALL_StopCapture), 0);
+    assert_int_equal(
+        dxgk_DestroyAllocation(w.client, &(D3DKMT_DESTROYALLOCATION){x.device, 0, &info.hAllocation, 1}),
+        STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_int_equal(called(&w, CALL_StopCapture), 1);
+    world_down(&w, 0);
+}
+
+struct pointed {
+    struct dxgk_pointer p;
+    uint8_t pixels[4 * 32 * 32];
+};
+
+static NTSTATUS point(struct dxgk_client *c, D3DKMT_HANDLE adapter, const struct pointed *p, size_t size)
+{
+    D3DKMT_ESCAPE e = {.hAdapter = adapter,
+                       .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_POINTER,
+                       .pPrivateDriverData = (void *)p,
+                       .PrivateDriverDataSize = (UINT)size};
+
+    return dxgk_Escape(c, &e);
+}
+
+TEST(the_pointer_is_the_hardwares)
+{
+    struct world w;
+    struct dxgk_client *admin;
+    D3DKMT_OPENADAPTERFROMHDC open = {.hDc = (HDC) "\\\\.\\DISPLAY1"};
+    struct pointed p = {.p = {.x = -3, .y = 5, .visible = 1}, .pixels = {0xAB}}, bad;
+
+    world_up(&w, false);
+    assert_int_equal(point(w.client, w.adapter, &p, sizeof(p.p)), STATUS_ACCESS_DENIED);
+    assert_int_equal(dxgk_client_open(w.dxgk, &admin, 101, true), 0);
+    assert_int_equal(dxgk_OpenAdapterFromHdc(admin, &open), STATUS_SUCCESS);
+    assert_int_equal(point(admin, open.hAdapter, &p, sizeof(p.p)),
+                     STATUS_INVALID_PARAMETER); /* no shape yet */
+    p.p.shape = DXGK_POINTER_COLOR;
+    p.p.width = p.p.height = 32;
+    p.p.pitch = 128;
+    assert_int_equal(point(admin, open.hAdapter, &p, sizeof(p) - 1), STATUS_INVALID_PARAMETER);
+    bad = p;
+    bad.p.shape = DXGK_POINTER_MASKED;
+    assert_int_equal(point(admin, open.hAdapter, &bad, sizeof(bad)), STATUS_NOT_SUPPORTED);
+    bad.p.shape = DXGK_POINTER_COLOR | DXGK_POINTER_MONOCHROME;
+    assert_int_equal(point(admin, open.hAdapter, &bad, sizeof(bad)), STATUS_INVALID_PARAMETER);
+    bad = p;
+    bad.p.width = 33;
+    assert_int_equal(point(admin, open.hAdapter, &bad, sizeof(bad)), STATUS_NOT_SUPPORTED);
+    bad = p;
+    bad.p.hot_x = 32;
+    assert_int_equal(point(admin, open.hAdapter, &bad, sizeof(bad)), STATUS_INVALID_PARAMETER);
+    bad = p;
+    bad.p.source = 1;
+    assert_int_equal(point(admin, open.hAdapter, &bad, sizeof(bad)), STATUS_INVALID_PARAMETER);
+    assert_int_equal(called(&w, CALL_SetPointerShape), 0);
+    assert_int_equal(point(admin, open.hAdapter, &p, sizeof(p)), STATUS_SUCCESS);
+    p.p.shape = DXGK_POINTER_KEEP;
+    assert_int_equal(point(admin, open.hAdapter, &p, sizeof(p.p)), STATUS_SUCCESS);
+    assert_int_equal(called(&w, CALL_SetPointerShape), 1);
+    assert_int_equal(called(&w, CALL_SetPointerPosition), 2);
+    assert_int_equal(dxgk_set_power(w.dxgk, PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS);
+    assert_int_equal(dxgk_set_power(w.dxgk, PowerDeviceD0, PowerActionNone), STATUS_SUCCESS);
+    assert_int_equal(called(&w, CALL_SetPointerShape), 2); /* it is put back */
+    assert_int_equal(called(&w, CALL_SetPointerPosition), 3);
+    dxgk_client_close(admin);
+    world_down(&w, 0);
+}
+
+TEST(gamma_ramps)
+{
+    static D3DDDI_GAMMA_RAMP_RGB256x3x16 ramp;
+    struct world w;
+    struct ctx x;
+    D3DKMT_SETGAMMARAMP g = {.Type = D3DDDI_GAMMARAMP_DEFAULT};
+
+    world_up(&w, false);
+    assert_int_equal(dxgk_SetGammaRamp(w.client, &g), STATUS_INVALID_HANDLE);
+    x = ctx_make(&w, w.client, w.adapter);
+    g.hDevice = x.device;
+    assert_int_equal(dxgk_SetGammaRamp(w.client, &g), STATUS_SUCCESS);
+    assert_int_equal(called(&w, CALL_UpdateActiveVidPnPresentPath), 1);
+    g.Type = D3DDDI_GAMMARAMP_RGB256x3x16;
+    assert_int_equal(dxgk_SetGammaRamp(w.client, &g), STATUS_INVALID_PARAMETER);
+    g.pGammaRampRgb256x3x16 = &ramp;
+    g.Size = sizeof(ramp);
+    assert_int_equal(dxgk_SetGammaRamp(w.client, &g), STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED);
+    g.VidPnSourceId = 1;
+    assert_int_equal(dxgk_SetGammaRamp(w.client, &g), STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE);
+    assert_int_equal(called(&w, CALL_UpdateActiveVidPnPresentPath), 1);
     world_down(&w, 0);
 }
 

@@ -197,12 +197,15 @@ TEST(level_one_stops_at_once)
 {
     struct world w;
     struct ctx x;
+    struct softgpu_escape e = {.op = ESC_CALLED, .value = CALL_ResetDevice};
 
     world_set("TdrLevel", 1);
     world_up(&w, false);
     x = ctx_make(&w, w.client, w.adapter);
     ctx_hang(&w, &x);
     expect_failed(&w, &x, "TdrLevel is 1");
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    assert_int_equal(e.value2, 1); /* the screen is the bug check's */
     world_down(&w, 0);
 }
 

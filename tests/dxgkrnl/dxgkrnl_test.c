@@ -32,7 +32,7 @@ TEST(a_foreign_miniport_starts_and_stops)
     assert_int_equal(mode.DisplayMode.Width, 640);
     assert_int_equal(mode.DisplayMode.IntegerRefreshRate, 60);
     assert_int_equal(dxgk_GetDisplayModeList(w.client, &l), STATUS_SUCCESS);
-    assert_int_equal(l.ModeCount, 2);
+    assert_int_equal(l.ModeCount, 3);
     l.pModeList = list;
     l.ModeCount = 1;
     assert_int_equal(dxgk_GetDisplayModeList(w.client, &l), STATUS_BUFFER_TOO_SMALL);

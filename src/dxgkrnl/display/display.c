@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dxgkrnl/display/vidpn.h"
+#include "dxgkrnl/display/recommend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -295,21 +295,61 @@ NTSTATUS dxgk_display_wait_vblank(struct dxgk_client *c, UINT source, struct dev
 
 /* ---- modes --------------------------------------------------------------- */
 
+/* Lets the miniport fit everything in `v` to what is pinned, except the pivot. */
+static NTSTATUS fit(struct dxgk *d, struct vidpn *v, D3DKMDT_ENUMCOFUNCMODALITY_PIVOT_TYPE pivot, UINT source,
+                    UINT target)
+{
+    DXGKARG_ENUMVIDPNCOFUNCMODALITY e = {
+        .hConstrainingVidPn = dxgk_vidpn_handle(v),
+        .EnumPivotType = pivot,
+        .EnumPivot.VidPnSourceId = pivot == D3DKMDT_EPT_NOPIVOT || pivot == D3DKMDT_EPT_VIDPNTARGET
+                                       ? D3DDDI_ID_UNINITIALIZED
+                                       : source,
+        .EnumPivot.VidPnTargetId = pivot == D3DKMDT_EPT_NOPIVOT || pivot == D3DKMDT_EPT_VIDPNSOURCE
+                                       ? D3DDDI_ID_UNINITIALIZED
+                                       : target};
+
+    return DDI(d, EnumVidPnCofuncModality, d->miniport, &e);
+}
+
 static struct vidpn *make_vidpn(struct dxgk *d, UINT source, UINT target)
 {
     struct vidpn *v = dxgk_vidpn_create(d);
-    DXGKARG_ENUMVIDPNCOFUNCMODALITY e = {.hConstrainingVidPn = dxgk_vidpn_handle(v),
-                                         .EnumPivotType = D3DKMDT_EPT_NOPIVOT};
 
-    e.EnumPivot.VidPnSourceId = e.EnumPivot.VidPnTargetId = D3DDDI_ID_UNINITIALIZED;
     if (!v)
         return NULL;
     if (!NT_SUCCESS(dxgk_vidpn_add_path(v, source, target)) ||
-        !NT_SUCCESS(DDI(d, EnumVidPnCofuncModality, d->miniport, &e))) {
+        !NT_SUCCESS(fit(d, v, D3DKMDT_EPT_NOPIVOT, source, target))) {
         dxgk_vidpn_destroy(v);
         return NULL;
     }
     return v;
+}
+
+/* Each thing that was chosen is once the pivot, as when it is chosen one by one: pinned modes must come out as they went in. */
+static NTSTATUS fit_pinned(struct dxgk *d, struct vidpn *v, UINT source, UINT target)
+{
+    static const D3DKMDT_ENUMCOFUNCMODALITY_PIVOT_TYPE pivots[] = {
+        D3DKMDT_EPT_VIDPNSOURCE, D3DKMDT_EPT_VIDPNTARGET, D3DKMDT_EPT_SCALING, D3DKMDT_EPT_ROTATION};
+    struct modeset **sets[] = {&v->source[source], &v->target[dxgk_vidpn_child_index(d, target)]};
+    struct modeset *was[] = {*sets[0], *sets[1]};
+    NTSTATUS s = STATUS_SUCCESS;
+
+    dxgk_modeset_ref(was[0]);
+    dxgk_modeset_ref(was[1]);
+    for (size_t i = 0; i < sizeof(pivots) / sizeof(pivots[0]) && NT_SUCCESS(s); i++) {
+        s = fit(d, v, pivots[i], source, target);
+        if (*sets[0] == was[0] && *sets[1] == was[1])
+            continue;
+        dxgk_kernel_violation(
+            d->kernel,
+            "DxgkDdiEnumVidPnCofuncModality with pivot %d changed the %s modes, of which one is pinned",
+            pivots[i], *sets[0] == was[0] ? "target" : "source");
+        s = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+    }
+    dxgk_modeset_unref(was[0]);
+    dxgk_modeset_unref(was[1]);
+    return s;
 }
 
 static UINT hertz(const D3DDDI_RATIONAL *r)
@@ -324,7 +364,8 @@ static bool fits(const D3DKMDT_VIDPN_SOURCE_MODE *s, const D3DKMDT_VIDPN_TARGET_
            s->Format.Graphics.VisibleRegionSize.cy == t->VideoSignalInfo.ActiveSize.cy;
 }
 
-static D3DKMT_DISPLAYMODE mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s, const D3DKMDT_VIDPN_TARGET_MODE *t)
+D3DKMT_DISPLAYMODE dxgk_display_mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s,
+                                          const D3DKMDT_VIDPN_TARGET_MODE *t)
 {
     return (D3DKMT_DISPLAYMODE){.Width = s->Format.Graphics.PrimSurfSize.cx,
                                 .Height = s->Format.Graphics.PrimSurfSize.cy,
@@ -332,8 +373,7 @@ static D3DKMT_DISPLAYMODE mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s, const D3
                                 .IntegerRefreshRate = hertz(&t->VideoSignalInfo.VSyncFreq),
                                 .RefreshRate = t->VideoSignalInfo.VSyncFreq,
                                 .ScanLineOrdering = t->VideoSignalInfo.ScanLineOrdering,
-                                .DisplayOrientation = D3DDDI_ROTATION_IDENTITY,
-                                .Flags.ValidatedAgainstMonitorCaps = 1};
+                                .DisplayOrientation = D3DDDI_ROTATION_IDENTITY};
 }
 
 /* The cofunctional modes of a path; *best is the index of the preferred one. */
@@ -360,7 +400,9 @@ static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *be
             if (b->target.Preference == D3DKMDT_MP_PREFERRED &&
                 (!n || modes[*best].Format == a->source.Format.Graphics.PixelFormat || !*best))
                 *best = n;
-            modes[n++] = mode_from(&a->source, &b->target);
+            modes[n] = dxgk_display_mode_from(&a->source, &b->target);
+            modes[n++].Flags.ValidatedAgainstMonitorCaps =
+                dxgk_monitor_has(d, child, &b->target.VideoSignalInfo);
         }
     dxgk_vidpn_destroy(v);
     free(s->modes);
@@ -374,7 +416,7 @@ static bool pin(struct vidpn *v, UINT source, int child, const D3DKMT_DISPLAYMOD
 {
     for (struct mode *a = v->source[source] ? v->source[source]->modes : NULL; a; a = a->next)
         for (struct mode *b = v->target[child] ? v->target[child]->modes : NULL; b; b = b->next) {
-            D3DKMT_DISPLAYMODE m = mode_from(&a->source, &b->target);
+            D3DKMT_DISPLAYMODE m = dxgk_display_mode_from(&a->source, &b->target);
             if (!fits(&a->source, &b->target) || m.Width != mode->Width || m.Height != mode->Height ||
                 m.Format != mode->Format ||
                 (mode->IntegerRefreshRate && m.IntegerRefreshRate != mode->IntegerRefreshRate))
@@ -431,7 +473,9 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
     }
     now.RefreshRate = v->target[child]->pinned->target.VideoSignalInfo.VSyncFreq;
     now.IntegerRefreshRate = hertz(&now.RefreshRate);
-    st = DDI(d, IsSupportedVidPn, d->miniport, &supported);
+    st = fit_pinned(d, v, source, s->target);
+    if (NT_SUCCESS(st))
+        st = DDI(d, IsSupportedVidPn, d->miniport, &supported);
     if (NT_SUCCESS(st) && !supported.IsVidPnSupported)
         st = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
     /* The desktop's own surface fits the mode even while a client's is shown: it is what comes back. */
@@ -466,6 +510,11 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
         s->own_primary = fresh;
         dxgk_vidmm_destroy_standard(d, old);
     }
+    if (v->source[source]->pinned->source.Format.Graphics.PixelValueAccessMode ==
+        D3DKMDT_PVAM_SETTABLEPALETTE)
+        dxgk_palette_start(d, source);
+    dxgk_pointer_restore(d, source);
+    dxgk_ask_about_mode(d, source, v);
     dxgk_vidpn_destroy(d->display.active);
     d->display.active = v;
     return st;
@@ -497,32 +546,61 @@ NTSTATUS dxgk_display_restore(struct dxgk *d)
 
 /* ---- start and stop ------------------------------------------------------ */
 
+static bool usable(const struct child *c)
+{
+    return c->connected && c->desc.ChildDeviceType == TypeVideoOutput;
+}
+
+/* The child whose monitor source `source` goes to: the miniport's choice, else the next that none of `taken` is. -1: none is left. */
+static int choose_child(struct dxgk *d, UINT source, const bool *taken)
+{
+    int child = dxgk_recommended_target(d, source);
+
+    if (child >= 0 && usable(&d->display.children[child]) && !taken[child])
+        return child;
+    for (unsigned i = 0; i < d->display.num_children; i++)
+        if (usable(&d->display.children[i]) && !taken[i])
+            return (int)i;
+    return -1;
+}
+
+static NTSTATUS start_source(struct dxgk *d, UINT source)
+{
+    struct source *s = &d->display.sources[source];
+    D3DKMT_DISPLAYMODE mode;
+    unsigned best;
+    NTSTATUS st = dxgk_monitor_start(d, s->target);
+
+    if (NT_SUCCESS(st))
+        st = enumerate(d, source, s->target, &best);
+    if (!NT_SUCCESS(st))
+        return st;
+    if (!dxgk_recommended_mode(d, source, s->target, &mode) ||
+        !NT_SUCCESS(dxgk_display_set_mode(d, source, &mode, NULL)))
+        st = dxgk_display_set_mode(d, source, &s->modes[best], NULL);
+    if (NT_SUCCESS(st))
+        dxgk_ask_about_colours(d, source);
+    return st;
+}
+
 NTSTATUS dxgk_display_start(struct dxgk *d)
 {
-    unsigned target = 0;
-    NTSTATUS st;
+    bool taken[MAX_CHILDREN] = {false};
+    NTSTATUS st = STATUS_SUCCESS;
 
     memset(d->display.sources, 0, sizeof(d->display.sources));
     d->vidmm.forget = forget_alloc;
-    for (unsigned i = 0; i < d->display.num_sources; i++) {
-        struct source *s = &d->display.sources[i];
-        unsigned best;
-        s->flips_last = &s->flips;
-        while (target < d->display.num_children &&
-               (!d->display.children[target].connected ||
-                d->display.children[target].desc.ChildDeviceType != TypeVideoOutput))
-            target++;
-        if (target == d->display.num_children)
+    for (unsigned i = 0; i < d->display.num_sources; i++)
+        d->display.sources[i].flips_last = &d->display.sources[i].flips;
+    for (unsigned i = 0; i < d->display.num_sources && NT_SUCCESS(st); i++) {
+        int child = choose_child(d, i, taken);
+        if (child < 0)
             break;
-        s->target = d->display.children[target++].desc.ChildUid;
-        dxgk_monitor_recommend_modes(d, s->target);
-        st = enumerate(d, i, s->target, &best);
-        if (NT_SUCCESS(st))
-            st = dxgk_display_set_mode(d, i, &s->modes[best], NULL);
-        if (!NT_SUCCESS(st))
-            return st;
+        taken[child] = true;
+        d->display.sources[i].target = d->display.children[child].desc.ChildUid;
+        st = start_source(d, i);
     }
-    return STATUS_SUCCESS;
+    return st;
 }
 
 void dxgk_display_stop(struct dxgk *d)
@@ -540,12 +618,15 @@ void dxgk_display_stop(struct dxgk *d)
         free(s->modes);
         s->modes = NULL;
         s->num_modes = 0;
+        free(s->pointer);
+        s->pointer = NULL;
     }
     if (d->display.vsync_enabled && d->state == DXGK_STARTED)
         enable_vsync(d, false);
     d->display.vsync_enabled = false;
     dxgk_vblanks_changed(d);
     dxgk_kernel_cancel(d->kernel, &d->display.vsync_timer);
+    dxgk_monitor_stop(d);
     dxgk_vidpn_destroy(d->display.active);
     d->display.active = NULL;
 }

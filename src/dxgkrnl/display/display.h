@@ -29,13 +29,21 @@ struct child {
     bool connected;
     UCHAR edid[256];
     UINT edid_size;
+    /* of the monitor there, from its EDID and the miniport: monitor.c */
+    struct modeset *modes;
+    D3DKMDT_MONITOR_FREQUENCY_RANGE ranges[1];
+    D3DKMDT_MONITOR_DESCRIPTOR descriptors[2];
+    unsigned num_ranges, num_descriptors;
 };
 
 struct source {
     bool committed, visible;
     UINT target;
     D3DKMT_DISPLAYMODE mode;
+    D3DKMDT_VIDPN_HW_CAPABILITY
+    hardware; /* what the miniport does in hardware there; zero: it does not say */
     UINT stride;
+    struct dxgk_pointer *pointer;        /* as it was set last, with its pixels; NULL: it never was */
     struct alloc *primary, *own_primary; /* what is shown; the desktop's */
     struct packet *flips, **flips_last;  /* waiting for their vblank; the first is due at flip_due */
     unsigned flip_count;
@@ -66,6 +74,9 @@ struct display {
     int vblanks_fd;
 };
 
+/* The mode of a source and a target mode that go together. */
+D3DKMT_DISPLAYMODE dxgk_display_mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s,
+                                          const D3DKMDT_VIDPN_TARGET_MODE *t);
 /* The preferred mode on every connected source. */
 NTSTATUS dxgk_display_start(struct dxgk *d);
 void dxgk_display_stop(struct dxgk *d);
@@ -91,9 +102,19 @@ bool dxgk_vblanks_tick(struct dxgk *d, unsigned source); /* whether somebody wai
 void dxgk_vblanks_changed(struct dxgk *d);               /* what a wait would answer, perhaps */
 void dxgk_vblanks_finish(struct dxgk *d);
 
+/* ---- pointer.c ----------------------------------------------------------- */
+
+/* `size` bytes of struct dxgk_pointer (pointer.h) and its pixels. With the adapter held, as the two below. */
+NTSTATUS dxgk_pointer_set(struct dxgk *d, const void *data, size_t size);
+void dxgk_pointer_restore(struct dxgk *d, UINT source);
+void dxgk_palette_start(struct dxgk *d, UINT source);
+
 /* ---- monitor.c ----------------------------------------------------------- */
 
-/* Asks the miniport for the modes of the monitor at `target`. */
-void dxgk_monitor_recommend_modes(struct dxgk *d, UINT target);
+/* What the monitor at `target` can show: of its EDID, or of any monitor when it has none, and what the miniport adds. */
+NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target);
+void dxgk_monitor_stop(struct dxgk *d); /* of every target */
+/* Whether the monitor behind child `i` has a mode of this size and rate, or a range that holds it. */
+bool dxgk_monitor_has(const struct dxgk *d, int i, const D3DKMDT_VIDEO_SIGNAL_INFO *signal);
 NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
                                             CONST DXGK_MONITOR_INTERFACE **interface);

@@ -15,7 +15,10 @@ struct adapter {
     BOOLEAN reset_fails, bad_dpc, bad_fence, vsync;
     UINT vsync_switches;
     UINT shown; /* page being scanned out, as the last vblank reported it */
+    UINT calls[NUM_CALLS];
 };
+
+static UINT edid_kind; /* enum softgpu_edid */
 
 struct device {
     struct adapter *adapter;
@@ -101,10 +104,12 @@ static NTSTATUS NTAPI RemoveDevice(CONST PVOID context)
 
 static NTSTATUS NTAPI DispatchIoRequest(CONST PVOID c, ULONG id, PVIDEO_REQUEST_PACKET p)
 {
-    UNREFERENCED_PARAMETER(c);
+    struct adapter *a = c;
+
     UNREFERENCED_PARAMETER(id);
-    UNREFERENCED_PARAMETER(p);
-    return STATUS_NOT_SUPPORTED;
+    a->calls[CALL_DispatchIoRequest]++;
+    return p->OutputBuffer && p->OutputBufferLength == *(ULONG *)p->OutputBuffer ? STATUS_NOT_SUPPORTED
+                                                                                 : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS NTAPI QueryChildRelations(CONST PVOID c, PDXGK_CHILD_DESCRIPTOR list, ULONG size)
@@ -129,10 +134,24 @@ static NTSTATUS NTAPI QueryChildStatus(CONST PVOID c, PDXGK_CHILD_STATUS status,
 
 static NTSTATUS NTAPI QueryDeviceDescriptor(CONST PVOID c, ULONG uid, PDXGK_DEVICE_DESCRIPTOR d)
 {
+    /* 320x200 in 400x250 at 6 MHz, 60 Hz, preferred; 640x480 established and as a standard timing at 75 Hz; 50 to 75 Hz, 100 MHz. */
+    UCHAR edid[128] = {0,        0xFF,     0xFF,        0xFF,      0xFF,        0xFF,        0xFF, 0,
+                       [18] = 1, [19] = 3, [35] = 0x20, [38] = 49, [39] = 0x4F, [54] = 0x58, 0x02, 0x40,
+                       80,       0x10,     200,         50,        0,           [72] = 0,    0,    0,
+                       0xFD,     0,        50,          75,        15,          80,          10};
+    UCHAR sum = 0;
+
     UNREFERENCED_PARAMETER(c);
     UNREFERENCED_PARAMETER(uid);
-    UNREFERENCED_PARAMETER(d);
-    return STATUS_MONITOR_NO_DESCRIPTOR;
+    if (edid_kind == EDID_NONE || d->DescriptorOffset)
+        return edid_kind == EDID_NONE ? STATUS_MONITOR_NO_DESCRIPTOR : STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA;
+    for (UINT i = 40; i < 54; i++)
+        edid[i] = 1;
+    for (UINT i = 0; i < 127; i++)
+        sum = (UCHAR)(sum + edid[i]);
+    edid[127] = (UCHAR)(edid_kind == EDID_DAMAGED ? 1 - sum : -sum);
+    RtlCopyMemory(d->DescriptorBuffer, edid, sizeof(edid));
+    return STATUS_SUCCESS;
 }
 
 static NTSTATUS NTAPI SetPowerState(CONST PVOID c, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action)
@@ -147,7 +166,7 @@ static NTSTATUS NTAPI SetPowerState(CONST PVOID c, ULONG uid, DEVICE_POWER_STATE
 
 static VOID NTAPI ResetDevice(CONST PVOID c)
 {
-    UNREFERENCED_PARAMETER(c);
+    ((struct adapter *)c)->calls[CALL_ResetDevice]++;
 }
 
 static VOID NTAPI Unload(VOID)
@@ -262,6 +281,8 @@ static NTSTATUS NTAPI QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTE
         caps->FlipCaps.FlipInterval = 1;
         caps->SchedulingCaps.MultiEngineAware = 1;
         caps->GpuEngineTopology.NbAsymetricProcessingNodes = 1;
+        caps->MaxPointerWidth = caps->MaxPointerHeight = 32;
+        caps->PointerCaps.Color = caps->PointerCaps.Monochrome = 1;
         return STATUS_SUCCESS;
     case DXGKQAITYPE_QUERYSEGMENT:
         if (!seg->pSegmentDescriptor) {
@@ -297,6 +318,7 @@ static NTSTATUS NTAPI CreateAllocation(CONST HANDLE h, DXGKARG_CREATEALLOCATION 
         info->SupportedReadSegmentSet = info->SupportedWriteSegmentSet = 1;
         info->PreferredSegment.SegmentId0 = 1;
         info->Flags.CpuVisible = 1;
+        info->Flags.Capture = p->capture;
         info->hAllocation = a;
     }
     return STATUS_SUCCESS;
@@ -317,7 +339,7 @@ static NTSTATUS NTAPI DescribeAllocation(CONST HANDLE h, DXGKARG_DESCRIBEALLOCAT
     UNREFERENCED_PARAMETER(h);
     d->Width = a->info.width;
     d->Height = a->info.height;
-    d->Format = D3DDDIFMT_X8R8G8B8;
+    d->Format = a->info.palette ? D3DDDIFMT_P8 : D3DDDIFMT_X8R8G8B8;
     d->RefreshRate.Numerator = 60;
     d->RefreshRate.Denominator = 1;
     return STATUS_SUCCESS;
@@ -337,6 +359,7 @@ static NTSTATUS NTAPI GetStandardAllocationDriverData(CONST HANDLE h,
         p->width = d->pCreateSharedPrimarySurfaceData->Width;
         p->height = d->pCreateSharedPrimarySurfaceData->Height;
         p->size = 4 * p->width * p->height;
+        p->palette = d->pCreateSharedPrimarySurfaceData->Format == D3DDDIFMT_P8;
     }
     return STATUS_SUCCESS;
 }
@@ -593,6 +616,50 @@ static NTSTATUS run_threads(struct softgpu_escape *p)
     return s;
 }
 
+/* What DXGK_MONITOR_INTERFACE says of target 7. */
+static NTSTATUS look_at_monitor(struct adapter *a, struct softgpu_escape *p)
+{
+    CONST DXGK_MONITOR_INTERFACE *m;
+    CONST DXGK_MONITORSOURCEMODESET_INTERFACE *mi;
+    CONST DXGK_MONITORFREQUENCYRANGESET_INTERFACE *ri;
+    CONST DXGK_MONITORDESCRIPTORSET_INTERFACE *di;
+    CONST D3DKMDT_MONITOR_SOURCE_MODE *mode = NULL;
+    CONST D3DKMDT_MONITOR_FREQUENCY_RANGE *range = NULL;
+    CONST D3DKMDT_MONITOR_DESCRIPTOR *descriptor = NULL;
+    D3DKMDT_HMONITORSOURCEMODESET ms;
+    D3DKMDT_HMONITORFREQUENCYRANGESET rs;
+    D3DKMDT_HMONITORDESCRIPTORSET ds;
+    SIZE_T modes = 0, ranges = 0, descriptors = 0;
+    NTSTATUS s =
+        a->dxgk.DxgkCbQueryMonitorInterface(a->dxgk.DeviceHandle, DXGK_MONITOR_INTERFACE_VERSION_V1, &m);
+
+    if (!NT_SUCCESS(s) ||
+        !NT_SUCCESS(s = m->pfnAcquireMonitorSourceModeSet(a->dxgk.DeviceHandle, 7, &ms, &mi)))
+        return s;
+    mi->pfnGetNumModes(ms, &modes);
+    p->value2 = mi->pfnAcquirePreferredModeInfo(ms, &mode) == STATUS_SUCCESS
+                    ? mode->VideoSignalInfo.ActiveSize.cx << 16 | mode->VideoSignalInfo.ActiveSize.cy
+                    : 0;
+    m->pfnReleaseMonitorSourceModeSet(a->dxgk.DeviceHandle, ms);
+    if (!NT_SUCCESS(s = m->pfnGetMonitorFrequencyRangeSet(a->dxgk.DeviceHandle, 7, &rs, &ri)) ||
+        !NT_SUCCESS(s = m->pfnGetMonitorDescriptorSet(a->dxgk.DeviceHandle, 7, &ds, &di)))
+        return s;
+    ri->pfnGetNumFrequencyRanges(rs, &ranges);
+    di->pfnGetNumDescriptors(ds, &descriptors);
+    if (ranges &&
+        (ri->pfnAcquireFirstFrequencyRangeInfo(rs, &range) != STATUS_SUCCESS ||
+         range->RangeLimits.MaxVSyncFreq.Numerator != 75 || range->Constraint.MaxPixelRate != 100000000 ||
+         ri->pfnAcquireNextFrequencyRangeInfo(rs, range, &range) !=
+             STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET))
+        return STATUS_INTERNAL_ERROR;
+    if (descriptors &&
+        (di->pfnAcquireFirstDescriptorInfo(ds, &descriptor) != STATUS_SUCCESS ||
+         descriptor->Type != D3DKMDT_MDT_VESA_EDID_V1_BASEBLOCK || ((UCHAR *)descriptor->pData)[54] != 0x58))
+        return STATUS_INTERNAL_ERROR;
+    p->value = (UINT)(modes | ranges << 8 | descriptors << 16);
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
 {
     struct adapter *a = h;
@@ -627,6 +694,16 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         return STATUS_SUCCESS;
     case ESC_THREADS:
         return run_threads(p);
+    case ESC_CALLED:
+        if (p->value >= NUM_CALLS)
+            return STATUS_INVALID_PARAMETER;
+        p->value2 = a->calls[p->value];
+        return STATUS_SUCCESS;
+    case ESC_EDID:
+        edid_kind = p->value;
+        return STATUS_SUCCESS;
+    case ESC_MONITOR:
+        return look_at_monitor(a, p);
     case ESC_ADMIN:
         token = PsReferencePrimaryToken(PsGetCurrentProcess());
         p->value = SeTokenIsAdmin(token);
@@ -641,7 +718,18 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
 
 static CONST struct {
     UINT w, h;
-} modes[] = {{640, 480}, {320, 200}};
+    D3DDDIFORMAT format;
+} modes[] = {{640, 480, D3DDDIFMT_X8R8G8B8}, {320, 200, D3DDDIFMT_X8R8G8B8}, {320, 200, D3DDDIFMT_P8}};
+
+static VOID count_pivot(struct adapter *a, D3DKMDT_ENUMCOFUNCMODALITY_PIVOT_TYPE pivot)
+{
+    static CONST UINT calls[] = {[D3DKMDT_EPT_VIDPNSOURCE] = CALL_PivotSource,
+                                 [D3DKMDT_EPT_VIDPNTARGET] = CALL_PivotTarget,
+                                 [D3DKMDT_EPT_SCALING] = CALL_PivotScaling,
+                                 [D3DKMDT_EPT_ROTATION] = CALL_PivotRotation};
+
+    a->calls[calls[pivot]]++;
+}
 
 static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *CONST e)
 {
@@ -657,6 +745,11 @@ static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUM
     NTSTATUS s =
         a->dxgk.DxgkCbQueryVidPnInterface(e->hConstrainingVidPn, DXGK_VIDPN_INTERFACE_VERSION_V1, &v);
 
+    if (e->EnumPivotType !=
+        D3DKMDT_EPT_NOPIVOT) { /* by then both sides are pinned: there is nothing left to offer */
+        count_pivot(a, e->EnumPivotType);
+        return s;
+    }
     if (!NT_SUCCESS(s) || !NT_SUCCESS(s = v->pfnGetTopology(e->hConstrainingVidPn, &topology, &t)))
         return s;
     s = t->pfnAcquireFirstPathInfo(topology, &path);
@@ -677,10 +770,11 @@ static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUM
         sm->Type = D3DKMDT_RMT_GRAPHICS;
         sm->Format.Graphics.PrimSurfSize.cx = sm->Format.Graphics.VisibleRegionSize.cx = modes[i].w;
         sm->Format.Graphics.PrimSurfSize.cy = sm->Format.Graphics.VisibleRegionSize.cy = modes[i].h;
-        sm->Format.Graphics.Stride = 4 * modes[i].w;
-        sm->Format.Graphics.PixelFormat = D3DDDIFMT_X8R8G8B8;
+        sm->Format.Graphics.Stride = modes[i].format == D3DDDIFMT_P8 ? modes[i].w : 4 * modes[i].w;
+        sm->Format.Graphics.PixelFormat = modes[i].format;
         sm->Format.Graphics.ColorBasis = D3DKMDT_CB_SRGB;
-        sm->Format.Graphics.PixelValueAccessMode = D3DKMDT_PVAM_DIRECT;
+        sm->Format.Graphics.PixelValueAccessMode =
+            modes[i].format == D3DDDIFMT_P8 ? D3DKMDT_PVAM_SETTABLEPALETTE : D3DKMDT_PVAM_DIRECT;
         si->pfnAddMode(ss, sm);
         tm->VideoSignalInfo.VideoStandard = D3DKMDT_VSS_OTHER;
         tm->VideoSignalInfo.ActiveSize.cx = tm->VideoSignalInfo.TotalSize.cx = modes[i].w;
@@ -689,7 +783,8 @@ static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUM
         tm->VideoSignalInfo.VSyncFreq.Denominator = 1;
         tm->VideoSignalInfo.ScanLineOrdering = D3DDDI_VSSLO_PROGRESSIVE;
         tm->Preference = i ? D3DKMDT_MP_NOTPREFERRED : D3DKMDT_MP_PREFERRED;
-        ti->pfnAddMode(ts, tm);
+        if (ti->pfnAddMode(ts, tm) == STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET)
+            ti->pfnReleaseModeInfo(ts, tm);
     }
     t->pfnReleasePathInfo(topology, path);
     v->pfnAssignSourceModeSet(e->hConstrainingVidPn, 0, ss);
@@ -737,21 +832,31 @@ static NTSTATUS NTAPI GetScanLine(CONST HANDLE h, DXGKARG_GETSCANLINE *g)
     return STATUS_SUCCESS;
 }
 
-#define UNUSED_DDI(name, type)                                                                               \
+/* Those that are only counted; most have nothing to say. */
+#define COUNTED_DDI(name, type, status)                                                                      \
     static NTSTATUS NTAPI name(CONST HANDLE h, CONST type *p)                                                \
     {                                                                                                        \
-        UNREFERENCED_PARAMETER(h);                                                                           \
         UNREFERENCED_PARAMETER(p);                                                                           \
-        return STATUS_NOT_SUPPORTED;                                                                         \
+        ((struct adapter *)h)->calls[CALL_##name]++;                                                         \
+        return status;                                                                                       \
     }
-UNUSED_DDI(SetPalette, DXGKARG_SETPALETTE)
-UNUSED_DDI(SetPointerPosition, DXGKARG_SETPOINTERPOSITION)
-UNUSED_DDI(SetPointerShape, DXGKARG_SETPOINTERSHAPE)
-UNUSED_DDI(StopCapture, DXGKARG_STOPCAPTURE)
-UNUSED_DDI(RecommendFunctionalVidPn, DXGKARG_RECOMMENDFUNCTIONALVIDPN)
-UNUSED_DDI(UpdateActiveVidPnPresentPath, DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH)
-UNUSED_DDI(RecommendMonitorModes, DXGKARG_RECOMMENDMONITORMODES)
-UNUSED_DDI(RecommendVidPnTopology, DXGKARG_RECOMMENDVIDPNTOPOLOGY)
+COUNTED_DDI(SetPalette, DXGKARG_SETPALETTE, p->NumEntries == 256 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER)
+COUNTED_DDI(SetPointerPosition, DXGKARG_SETPOINTERPOSITION, STATUS_SUCCESS)
+COUNTED_DDI(SetPointerShape, DXGKARG_SETPOINTERSHAPE,
+            *(CONST UCHAR *)p->pPixels == 0xAB ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER)
+COUNTED_DDI(StopCapture, DXGKARG_STOPCAPTURE, STATUS_SUCCESS)
+COUNTED_DDI(RecommendFunctionalVidPn, DXGKARG_RECOMMENDFUNCTIONALVIDPN,
+            STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN)
+COUNTED_DDI(UpdateActiveVidPnPresentPath, DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH, STATUS_SUCCESS)
+COUNTED_DDI(RecommendMonitorModes, DXGKARG_RECOMMENDMONITORMODES, STATUS_SUCCESS)
+COUNTED_DDI(RecommendVidPnTopology, DXGKARG_RECOMMENDVIDPNTOPOLOGY, STATUS_NOT_SUPPORTED)
+
+static NTSTATUS NTAPI QueryVidPnHWCapability(CONST HANDLE h, DXGKARG_QUERYVIDPNHWCAPABILITY *p)
+{
+    ((struct adapter *)h)->calls[CALL_QueryVidPnHWCapability]++;
+    p->VidPnHWCaps.DriverScaling = 1;
+    return STATUS_SUCCESS;
+}
 
 __attribute__((visibility("default"))) DRIVER_INITIALIZE DriverEntry;
 NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT driver, PUNICODE_STRING path)
@@ -762,5 +867,6 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT driver, PUNICODE_STRING path)
 #define SET_MAY(name)
 #define SET_ROW(need, name, ...) SET_##need(name)
     WDDM_DDIS(SET_ROW, SET_ROW, WDDM_DDI_NONE)
+    d.DxgkDdiQueryVidPnHWCapability = QueryVidPnHWCapability;
     return DxgkInitialize(driver, path, &d);
 }

@@ -56,6 +56,35 @@ enum softgpu_escape_op {
     ESC_DOUBLE_LOCK,     /* acquires a spin lock twice */
     ESC_ADMIN,           /* value: whether the caller is an administrator */
     ESC_THREADS,         /* a work item and a thread each add one to value */
+    ESC_CALLED,          /* value: enum softgpu_call; value2: how often dxgkrnl called it */
+    ESC_EDID,            /* value: enum softgpu_edid, from the next start on */
+    ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
+};
+
+enum softgpu_edid { EDID_GOOD, EDID_NONE, EDID_DAMAGED };
+
+/* DDIs of which a test asks whether they were called, and how. */
+#define SOFTGPU_CALLS(C)                                                                                     \
+    C(DispatchIoRequest)                                                                                     \
+    C(ResetDevice)                                                                                           \
+    C(SetPalette)                                                                                            \
+    C(SetPointerPosition)                                                                                    \
+    C(SetPointerShape)                                                                                       \
+    C(StopCapture)                                                                                           \
+    C(RecommendFunctionalVidPn)                                                                              \
+    C(UpdateActiveVidPnPresentPath)                                                                          \
+    C(RecommendMonitorModes)                                                                                 \
+    C(RecommendVidPnTopology)                                                                                \
+    C(QueryVidPnHWCapability)                                                                                \
+    C(PivotSource)                                                                                           \
+    C(PivotTarget)                                                                                           \
+    C(PivotScaling)                                                                                          \
+    C(PivotRotation)
+enum softgpu_call {
+#define SOFTGPU_CALL(name) CALL_##name,
+    SOFTGPU_CALLS(SOFTGPU_CALL)
+#undef SOFTGPU_CALL
+        NUM_CALLS
 };
 
 struct softgpu_escape {
@@ -65,5 +94,7 @@ struct softgpu_escape {
 /* Private data of an allocation. */
 struct softgpu_alloc {
     uint32_t size;
-    uint32_t width, height; /* of a primary, X8R8G8B8 at 60 Hz; else 0 */
+    uint32_t width, height; /* of a primary at 60 Hz, X8R8G8B8; else 0 */
+    uint32_t palette;       /* 1: P8 instead */
+    uint32_t capture;       /* 1: a device would write into it by itself */
 };

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* recommend.c: what a miniport is asked for before the first mode is set, and about the one that was.
+ *
+ *   RecommendVidPnTopology ─▶ which target a source goes to
+ *   RecommendFunctionalVidPn ─▶ the mode to begin with ─▶ set ─▶ QueryVidPnHWCapability, DispatchIoRequest
+ *
+ * All of them may refuse: then dxgkrnl chooses, as it does on Windows.
+ */
+#include "dxgkrnl/display/recommend.h"
+
+/* IOCTL_VIDEO_QUERY_COLOR_CAPABILITIES of ntddvdeo.h, the one request that every miniport is sent. */
+#define QUERY_COLOR_CAPABILITIES CTL_CODE(FILE_DEVICE_VIDEO, 0x11A, METHOD_BUFFERED, FILE_ANY_ACCESS)
+
+int dxgk_recommended_target(struct dxgk *d, UINT source)
+{
+    struct vidpn *v = dxgk_vidpn_create(d);
+    DXGKARG_RECOMMENDVIDPNTOPOLOGY args = {.hVidPn = dxgk_vidpn_handle(v),
+                                           .VidPnSourceId = source,
+                                           .RequestReason = DXGK_RVT_INITIALIZATION_NOLKG};
+    int child = -1;
+
+    if (!v)
+        return -1;
+    if (NT_SUCCESS(DDI(d, RecommendVidPnTopology, d->miniport, &args)))
+        for (struct vidpn_path *p = v->paths; p && child < 0; p = p->next)
+            if (p->info.VidPnSourceId == source)
+                child = dxgk_vidpn_child_index(d, p->info.VidPnTargetId);
+    dxgk_vidpn_destroy(v);
+    return child;
+}
+
+bool dxgk_recommended_mode(struct dxgk *d, UINT source, UINT target, D3DKMT_DISPLAYMODE *mode)
+{
+    struct vidpn *v = dxgk_vidpn_create(d);
+    DXGKARG_RECOMMENDFUNCTIONALVIDPN args = {.NumberOfVidPnTargets = 1,
+                                             .pVidPnTargetPrioritizationVector = &target,
+                                             .hRecommendedFunctionalVidPn = dxgk_vidpn_handle(v),
+                                             .RequestReason = DXGK_RFVR_USERMODE};
+    int child = dxgk_vidpn_child_index(d, target);
+    bool found = false;
+
+    if (!v)
+        return false;
+    if (NT_SUCCESS(DDI(d, RecommendFunctionalVidPn, d->miniport, &args))) {
+        const struct modeset *s = v->source[source], *t = v->target[child];
+        found = s && t && s->pinned && t->pinned;
+        if (found)
+            *mode = dxgk_display_mode_from(&s->pinned->source, &t->pinned->target);
+    }
+    dxgk_vidpn_destroy(v);
+    return found;
+}
+
+void dxgk_ask_about_mode(struct dxgk *d, UINT source, struct vidpn *v)
+{
+    struct source *s = &d->display.sources[source];
+    DXGKARG_QUERYVIDPNHWCAPABILITY caps = {
+        .hFunctionalVidPn = dxgk_vidpn_handle(v), .SourceId = source, .TargetId = s->target};
+    NTSTATUS st = DDI(d, QueryVidPnHWCapability, d->miniport, &caps);
+
+    if (!NT_SUCCESS(st) && st != STATUS_NOT_IMPLEMENTED)
+        log_info("dxgkrnl", "DxgkDdiQueryVidPnHWCapability returned %08x", (unsigned)st);
+    s->hardware = NT_SUCCESS(st) ? caps.VidPnHWCaps : (D3DKMDT_VIDPN_HW_CAPABILITY){0};
+}
+
+void dxgk_ask_about_colours(struct dxgk *d, UINT source)
+{
+    ULONG out[18] = {sizeof(out)}; /* VIDEO_COLOR_CAPABILITIES: its size first */
+    STATUS_BLOCK status = {0};
+    VIDEO_REQUEST_PACKET packet = {.IoControlCode = QUERY_COLOR_CAPABILITIES,
+                                   .StatusBlock = &status,
+                                   .OutputBuffer = out,
+                                   .OutputBufferLength = sizeof(out)};
+    NTSTATUS st = DDI(d, DispatchIoRequest, d->miniport, source, &packet);
+
+    if (NT_SUCCESS(st) && status.Information > sizeof(out))
+        dxgk_kernel_violation(d->kernel, "DxgkDdiDispatchIoRequest: %llu bytes in a buffer of %zu",
+                              (unsigned long long)status.Information, sizeof(out));
+}
