@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "blackbox/dump_read.h"
 #include "report/page.h"
@@ -78,14 +80,18 @@ static int check_version(struct bb_crashes *c, struct error *e)
 int bb_crashes_open(struct bb_crashes **out, const char *path, struct error *e)
 {
     struct bb_crashes *c = calloc(1, sizeof(*c));
-    int r;
+    int r, made;
 
     *out = NULL;
     if (!c)
         return error_set(e, -ENOMEM, "no memory for an index");
     snprintf(c->path, sizeof(c->path), "%s", path);
     _Static_assert(INDEX_ID == 1095189321, "as in the statement above");
-    r = sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ? sql_error(c, e) : 0;
+    made =
+        open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600); /* it names what crashed, and how: its user's alone */
+    if (made >= 0)
+        close(made);
+    r = sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE, NULL) ? sql_error(c, e) : 0;
     if (!r)
         r = check_version(c, e);
     if (!r && (sqlite3_exec(c->db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;", NULL, NULL, NULL) ||

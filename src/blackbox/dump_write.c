@@ -3,21 +3,27 @@
  *
  *   package ──▶ PATH.PID.tmp (SQLite, no journal, one transaction) ──fsync──▶ link to PATH
  *
- * Invariant: PATH is never seen before it is whole, and never replaced.
+ * Invariants:
+ *  1. PATH is never seen before it is whole, and never replaced.
+ *  2. Who writes one holds a lock on it: a .tmp that nobody holds was left by a dumper that was killed, and goes with the next.
  */
 #include "blackbox/package.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file/seal.h"
+
+#define DUMP_SUFFIX ".aerogpudump"
 
 /* The column of table FILE that has the bytes; the one before it is the number of the part. */
 enum { FILE_BYTES = 4, PART = 256 << 10 };
@@ -171,6 +177,63 @@ static int insert_rows(struct writer *w, const void *data, size_t size, const ch
     return r;
 }
 
+/* Locked and still there under its name: else it is another one's, or was just taken for a left one. */
+static int hold(int folder, const char *name, int flags)
+{
+    int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+    struct stat st, now;
+
+    if (fd < 0 || (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+                   st.st_uid == geteuid() && !fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) &&
+                   now.st_dev == st.st_dev && now.st_ino == st.st_ino))
+        return fd;
+    close(fd);
+    errno = EAGAIN;
+    return -1;
+}
+
+static void sweep(int folder)
+{
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *f;
+
+    if (copy >= 0 && !dir)
+        close(copy);
+    while (dir && (f = readdir(dir))) {
+        const char *tail = strstr(f->d_name, DUMP_SUFFIX ".");
+
+        if (!tail ||
+            strcmp(tail + strlen(DUMP_SUFFIX) + 1 + strspn(tail + strlen(DUMP_SUFFIX) + 1, "0123456789"),
+                   ".tmp") != 0 ||
+            (fd = hold(folder, f->d_name, 0)) < 0)
+            continue;
+        unlinkat(folder, f->d_name, 0);
+        close(fd);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* A new file, for this user alone, in which nobody else has a hand; its descriptor with the lock, or an error. */
+static int make_file(const char *path, struct error *e)
+{
+    const char *slash = strrchr(path, '/');
+    char dir[PATH_MAX];
+    int folder, fd;
+
+    snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return error_set(e, -errno, "%s: %s", path, strerror(errno));
+    sweep(folder);
+    do
+        fd = hold(folder, slash ? slash + 1 : path, O_CREAT | O_EXCL);
+    while (fd < 0 && errno == EAGAIN);
+    close(folder);
+    return fd < 0 ? error_set(e, -errno, "%s: %s", path, strerror(errno)) : fd;
+}
+
 static int sync_file(const char *path, struct error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
@@ -187,14 +250,15 @@ int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, co
 {
     struct writer w = {.fds = fds, .num_fds = num_fds};
     char tmp[PATH_MAX];
-    int r = 0;
+    int r, held;
 
     if ((size_t)snprintf(tmp, sizeof(tmp), "%s.%d.tmp", path, (int)getpid()) >= sizeof(tmp))
         return error_set(e, -ENAMETOOLONG, "%.100s...: the path is too long", path);
     for (int t = 0; t < BB_NUM_TABLES; t++)
         seal_begin(&w.seals[t]);
-    unlink(tmp);
-    if (sqlite3_open_v2(tmp, &w.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
+    held = make_file(tmp, e);
+    r = held < 0 ? held : 0;
+    if (!r && sqlite3_open_v2(tmp, &w.db, SQLITE_OPEN_READWRITE, NULL))
         r = fail(&w, tmp, e);
     if (!r)
         r = prepare(&w, tmp, e);
@@ -213,6 +277,9 @@ int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, co
         r = sync_file(tmp, e);
     if (!r && link(tmp, path))
         r = error_set(e, -errno, "%s: %s", path, strerror(errno));
-    unlink(tmp);
+    if (held >= 0) {
+        unlink(tmp);
+        close(held); /* after SQLite, whose locks go with any descriptor of the file */
+    }
     return r;
 }

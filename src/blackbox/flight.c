@@ -158,7 +158,7 @@ static int default_directory(char *dir, size_t size, const char *wanted, struct 
         snprintf(dir, size, "/dev/shm/aerogpu-%u", (unsigned)getuid());
     if (mkdir(dir, 0700) && errno != EEXIST)
         return error_set(e, -errno, "%s: %s", dir, strerror(errno));
-    if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+    if ((wanted && *wanted ? stat(dir, &st) : lstat(dir, &st)) || !S_ISDIR(st.st_mode))
         return error_set(e, -ENOTDIR, "%s is no folder", dir);
     if (st.st_uid != geteuid() && !(wanted && *wanted))
         return error_set(e, -EACCES, "%s belongs to somebody else", dir);

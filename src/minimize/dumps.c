@@ -44,7 +44,7 @@ int dumps_begin(struct watch **out, const struct dumps_params *p, struct error *
     *out = NULL;
     if (!dir || !*dir)
         return 0;
-    if (mkdir(dir, 0777) && errno != EEXIST)
+    if (mkdir(dir, 0700) && errno != EEXIST)
         return error_set(e, -errno, "AEROGPU_DUMPS: %s: %s", dir, strerror(errno));
     return watch_create(out,
                         &(struct watch_params){.machine = p->machine,

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file/out.h"
 #include "record/show.h"
@@ -103,7 +104,10 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
     if ((err = out_file_check(path, e)))
         return err;
     out_file_discard(path);
-    if (sqlite3_open(path, &db) != SQLITE_OK) {
+    if ((err = out_file_descriptor(path, e)) < 0)
+        return err;
+    close(err);
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
         err = error_set(e, -EIO, "%s: %s", path, sqlite3_errmsg(db));
         sqlite3_close(db);
         return err;

@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "base/file/out.h"
 #include "base/log.h"
 #include "d3dkmt/server.h"
 #include "minimize/dumps.h"
@@ -300,8 +301,8 @@ int cmd_serve(int argc, char **argv)
         fprintf(stderr, "aerogpu serve: %s: %s\n", o.settings, e.text);
         return EXIT_INPUT;
     }
-    if (o.event_log && !(s.event_log = fopen(o.event_log, "a"))) {
-        fprintf(stderr, "aerogpu serve: %s: %s\n", o.event_log, strerror(errno));
+    if (o.event_log && !(s.event_log = out_file_append(o.event_log, &e))) {
+        fprintf(stderr, "aerogpu serve: %s\n", e.text);
         dxgk_settings_finish(&settings);
         return EXIT_ENV;
     }

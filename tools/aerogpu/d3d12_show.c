@@ -2,7 +2,6 @@
 /* d3d12_show.c: a recording as text or JSON lines. */
 #include "commands.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file/scratch.h"
 #include "d3d12.h"
 #include "file_kinds.h"
 #include "record/export.h"
@@ -106,33 +106,24 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
 static int html(struct trc *t, const struct names *names, const struct show_options *o, struct error *e)
 {
     const uint32_t first = o->first_picture, last = o->last_picture;
-    char dir[] = "/tmp/aerogpu-pictures-XXXXXX", file[4096];
+    struct scratch folder;
     uint64_t first_call = UINT64_MAX, last_call = 0;
-    struct dirent *x;
     struct trc_call c;
-    DIR *d;
     int err;
 
     if (!o->pictures)
         return export_html(t, names, NULL, o->html, e);
-    if (!mkdtemp(dir))
-        return error_set(e, -errno, "%s: %s", dir, strerror(errno));
+    if ((err = scratch_make(&folder, "aerogpu-pictures", true, e)))
+        return err;
     trc_rewind(t);
     while (trc_next(t, &c, NULL) > 0 && c.frame <= last)
         if (c.frame >= first) {
             first_call = c.index < first_call ? c.index : first_call;
             last_call = c.index;
         }
-    take_pictures(o->recording, dir, first, last, first_call, last_call);
-    err = export_html(t, names, dir, o->html, e);
-    d = opendir(dir);
-    while (d && (x = readdir(d))) {
-        snprintf(file, sizeof(file), "%s/%s", dir, x->d_name);
-        unlink(file);
-    }
-    if (d)
-        closedir(d);
-    rmdir(dir);
+    take_pictures(o->recording, folder.path, first, last, first_call, last_call);
+    err = export_html(t, names, folder.path, o->html, e);
+    scratch_remove(&folder);
     return err;
 }
 

@@ -34,15 +34,11 @@
 #include "base/file/out.h"
 #include "minimize/crash_run.h"
 #include "minimize/dump_file.h"
+#include "minimize/progress.h"
 #include "minimize/reduce.h"
 #include "minimize/replay.h"
 
-enum { MAX_JOBS = 16, MAX_KNOWN = 1 << 20, NULL_PAGES = 64 << 10, BAR = 24 };
-
-struct known {
-    uint64_t hash;
-    bool still;
-};
+enum { MAX_JOBS = 16, NULL_PAGES = 64 << 10, BAR = 24 };
 
 struct minimize {
     const char *input, *output;
@@ -59,9 +55,7 @@ struct minimize {
     enum reduce_level level;
     struct ddmin *dd;
     uint32_t things; /* of this level, at its beginning */
-    struct known *known;
-    size_t num_known;
-    FILE *progress;
+    struct progress *progress;
     uint64_t tests, reused;
     struct error failed;
 };
@@ -94,37 +88,6 @@ static int run_once(struct minimize *m, const void *data, size_t size, uint32_t 
     return crash_run(&p, out, e);
 }
 
-/* ---- what is known already ----------------------------------------------- */
-
-static int by_hash(const void *a, const void *b)
-{
-    const struct known *x = a, *y = b;
-
-    return x->hash < y->hash ? -1 : x->hash > y->hash;
-}
-
-static void load_progress(struct minimize *m, const char *path)
-{
-    FILE *f = fopen(path, "re");
-    unsigned long long hash;
-    int still;
-
-    m->known = calloc(MAX_KNOWN, sizeof(*m->known));
-    while (f && m->known && m->num_known < MAX_KNOWN && fscanf(f, "%llx %d\n", &hash, &still) == 2)
-        m->known[m->num_known++] = (struct known){hash, still != 0};
-    if (f)
-        fclose(f);
-    if (m->num_known)
-        qsort(m->known, m->num_known, sizeof(*m->known), by_hash);
-}
-
-static const struct known *find_known(const struct minimize *m, uint64_t hash)
-{
-    struct known key = {.hash = hash};
-
-    return m->num_known ? bsearch(&key, m->known, m->num_known, sizeof(key), by_hash) : NULL;
-}
-
 /* ---- candidates ---------------------------------------------------------- */
 
 static void show(struct minimize *m)
@@ -146,7 +109,7 @@ static bool try_candidate(struct minimize *m, const uint8_t *keep, struct error 
 {
     struct crash_run_result result;
     struct reduce_place is = m->culprit;
-    const struct known *known;
+    struct error full = {0};
     bool still;
     uint64_t hash;
     size_t size;
@@ -157,23 +120,20 @@ static bool try_candidate(struct minimize *m, const uint8_t *keep, struct error 
     if (reduce_write(&m->r, m->level, keep, &data, &size, e))
         return false;
     hash = XXH3_64bits(data, size);
-    known = find_known(m, hash);
-    if (known) {
+    if (progress_known(m->progress, hash, &still)) {
         munmap(data, size);
         pthread_mutex_lock(&m->lock);
         m->reused++;
         pthread_mutex_unlock(&m->lock);
-        return known->still;
+        return still;
     }
     still = !run_once(m, data, size, m->hang_ms, &result, e) && result.crashed &&
             same_way(&result.crash, &m->wanted, &is);
     munmap(data, size);
     pthread_mutex_lock(&m->lock);
     m->tests++;
-    if (m->progress && !e->code) {
-        fprintf(m->progress, "%016" PRIx64 " %d\n", hash, still);
-        fflush(m->progress);
-    }
+    if (!e->code && progress_add(m->progress, hash, still, &full))
+        fprintf(stderr, "aerogpu minimize: %s\n", full.text);
     pthread_mutex_unlock(&m->lock);
     return still;
 }
@@ -311,7 +271,6 @@ static int finish(struct minimize *m, const char *progress_path)
             return EXIT_FAILED;
         }
     }
-    unlink(progress_path);
     printf("In %s: %s.\n%" PRIu32 " packets are left in %s, after %" PRIu64 " candidates (%" PRIu64
            " known before).\n",
            m->output, result.crash.text, reduce_packets_left(&m->r), m->output, m->tests, m->reused);
@@ -332,8 +291,8 @@ static int minimize(struct minimize *m)
     before = reduce_packets_left(&m->r);
     fprintf(stderr, "%s: %s (%" PRIu32 " packets)\n", m->input, m->wanted.text, before);
     snprintf(path, sizeof(path), "%s.progress", m->output);
-    load_progress(m, path);
-    m->progress = fopen(path, "ae");
+    if (progress_open(&m->progress, path, &e))
+        fprintf(stderr, "aerogpu minimize: %s; what is found is not kept\n", e.text);
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
     try_slice(m);
@@ -348,12 +307,10 @@ static int minimize(struct minimize *m)
         reduce_one_level(m, REDUCE_BYTES);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K");
-    if (m->progress)
-        fclose(m->progress);
     code = finish(m, path);
+    progress_close(m->progress, code == EXIT_OK);
     pthread_cond_destroy(&m->changed);
     pthread_mutex_destroy(&m->lock);
-    free(m->known);
     return code;
 }
 

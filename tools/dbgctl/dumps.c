@@ -44,7 +44,7 @@ int dbgctl_write_file(const char *path, const void *data, size_t size)
 
     if (r)
         return r;
-    f = fopen(part, "we");
+    f = out_file_open(part, NULL);
     if (!f)
         return -errno;
     errno = EIO;

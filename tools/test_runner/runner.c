@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/file/out.h"
 #include "base/strbuf.h"
 #include "expect.h"
 #include "report/page.h"
@@ -172,12 +173,12 @@ int runner_exec(char *const argv[], const char *out_path, const char *err_path, 
     posix_spawnattr_setpgroup(&attr, 0);
     posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&fa, 1, out_path ? out_path : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
-                                     0644);
+                                     0600);
     if (err_path && out_path && !strcmp(out_path, err_path))
         posix_spawn_file_actions_adddup2(&fa, 1, 2);
     else
         posix_spawn_file_actions_addopen(&fa, 2, err_path ? err_path : "/dev/null",
-                                         O_WRONLY | O_CREAT | O_TRUNC, 0644);
+                                         O_WRONLY | O_CREAT | O_TRUNC, 0600);
     r = posix_spawn(&pid, argv[0], &fa, &attr, argv, env);
     posix_spawn_file_actions_destroy(&fa);
     posix_spawnattr_destroy(&attr);
@@ -347,9 +348,22 @@ static void run_one(const struct runner_params *p, const char *name, const char 
         snapshot(p, name, p->log_dir || p->json_path ? logs : ".", result);
     if (p->json_path) { /* with what the runner knows: exit code, events, artifacts */
         json_t *whole = test_result_json(result);
-        json_dump_file(whole, json, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        runner_write_json(json, whole);
         json_decref(whole);
     }
+}
+
+int runner_write_json(const char *path, const json_t *report)
+{
+    FILE *f = out_file_open(path, NULL);
+    int r = f ? 0 : -errno;
+
+    errno = 0;
+    if (f && json_dumpf(report, f, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
+        r = errno ? -errno : -EIO;
+    if (f && fclose(f) && !r)
+        r = -errno;
+    return r;
 }
 
 static void junit_case(struct strbuf *o, const struct test_result *t)
@@ -378,7 +392,7 @@ int runner_write_junit(const char *path, const char *suite_name, const struct te
         if ((unsigned char)o.data[i] < 32 && o.data[i] != '\n')
             o.data[i] = ' ';
     r = strbuf_failed(&o) ? -ENOMEM : 0;
-    f = r ? NULL : fopen(path, "we");
+    f = r ? NULL : out_file_open(path, NULL);
     if (!r && !f)
         r = -errno;
     if (f) {
@@ -401,10 +415,10 @@ static int make_folder(const char *path)
     for (char *c = part + 1; *c; c++)
         if (*c == '/') {
             *c = '\0';
-            mkdir(part, 0755);
+            mkdir(part, 0700);
             *c = '/';
         }
-    if (mkdir(part, 0755) && errno != EEXIST)
+    if (mkdir(part, 0700) && errno != EEXIST)
         return -errno;
     return stat(part, &st) ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
@@ -422,9 +436,7 @@ static int write_report(const struct runner_params *p, const struct test_results
                        "tests", test_results_json(results));
     if (done && stopped)
         json_object_set_new(report, "interrupted", json_true());
-    errno = 0;
-    if (json_dump_file(report, p->json_path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
-        r = errno ? -errno : -EIO;
+    r = runner_write_json(p->json_path, report);
     json_decref(report);
     if (r)
         fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->json_path, strerror(-r));

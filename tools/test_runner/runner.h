@@ -48,4 +48,6 @@ int runner_manifest(const char *path, char ***names, unsigned *count);
 /* Runs a program with its output into `path` (NULL: dropped): its exit code, 124 after a time-out, 127 if it cannot be
  * started. */
 int runner_exec(char *const argv[], const char *out_path, const char *err_path, int timeout_ms);
+/* A report as indented JSON; 0 or a negative errno. */
+int runner_write_json(const char *path, const json_t *report);
 int runner_write_junit(const char *path, const char *suite_name, const struct test_results *results);

@@ -20,6 +20,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/file/out.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "expect.h"
@@ -379,7 +380,7 @@ static void make_folders(const char *path)
     for (size_t i = 1; i < sizeof(part) && path[i - 1]; i++)
         if (path[i] == '/' || !path[i]) {
             snprintf(part, sizeof(part), "%.*s", (int)i, path);
-            mkdir(part, 0755);
+            mkdir(part, 0700);
         }
 }
 
@@ -390,7 +391,7 @@ static int keep_log(const struct run *r)
     int fd;
 
     snprintf(path, sizeof(path), "%s/stack.log", r->o.out);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) {
         fprintf(stderr, "aerogpu validate: %s: %s\n", path, strerror(errno));
         return EXIT_ENV;
@@ -463,7 +464,7 @@ static int write_events(struct run *r)
     FILE *f;
 
     snprintf(path, sizeof(path), "%s/events.log", r->o.out);
-    f = fopen(path, "we");
+    f = out_file_open(path, NULL);
     if (!f)
         return -errno;
     json_array_foreach(json_object_get(r->report, "events"), i, e) {
@@ -486,12 +487,12 @@ static int write_all(struct run *r)
     json_object_set_new(r->report, "seconds", json_real((now_ms() - r->start_ms) / 1e3));
     record = validate_record(r->report);
     snprintf(path, sizeof(path), "%s/record.txt", r->o.out);
-    f = fopen(path, "we");
+    f = out_file_open(path, NULL);
     if (f && record)
         fputs(record, f);
     code = !f || !record || fclose(f);
     snprintf(path, sizeof(path), "%s/report.json", r->o.out);
-    code |= json_dump_file(r->report, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0;
+    code |= runner_write_json(path, r->report) != 0;
     snprintf(path, sizeof(path), "%s/report.xml", r->o.out);
     code |= runner_write_junit(path, "aerogpu_win7_validation", &r->results) != 0;
     code |= write_events(r) != 0;

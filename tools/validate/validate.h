@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/file/scratch.h"
 #include "minimize/dumps.h"
 #include "d3dkmt/server.h"
 #include "stack/stack.h"
@@ -30,7 +31,8 @@ struct validate_host {
     struct dxgk_client *client;
     struct d3dkmt_transport transport;
     struct settings settings;
-    char socket[108], device[256];
+    struct scratch folder; /* of the socket */
+    char device[256];
     bool sim;
     uint64_t start_ns;
 };

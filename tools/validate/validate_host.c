@@ -52,6 +52,7 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
                              .settings = &h->settings,
                              .on_event = on_event,
                              .event_ctx = h};
+    char socket[sizeof(h->folder.path) + 8];
     bool cpu;
     int r;
 
@@ -82,11 +83,14 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
         d3dkmt_use(&h->transport);
         return 0;
     }
-    snprintf(h->socket, sizeof(h->socket), "/tmp/aerogpu-validate-%d.sock", (int)getpid());
-    r = d3dkmt_serve(&h->server,
-                     &(struct d3dkmt_serve_params){stack_dxgk(h->stack), h->socket, 0600, (gid_t)-1}, e);
+    r = scratch_make(&h->folder, "aerogpu-validate", false, e);
+    if (r)
+        return r;
+    snprintf(socket, sizeof(socket), "%s/socket", h->folder.path);
+    r = d3dkmt_serve(&h->server, &(struct d3dkmt_serve_params){stack_dxgk(h->stack), socket, 0600, (gid_t)-1},
+                     e);
     if (!r)
-        setenv(D3DKMT_SOCKET_VARIABLE, h->socket, 1);
+        setenv(D3DKMT_SOCKET_VARIABLE, socket, 1);
     d3dkmt_use(&h->transport); /* this process itself needs no socket */
     return r;
 }
@@ -105,8 +109,7 @@ void validate_host_down(struct validate_host *h)
     if (h->stack)
         stack_destroy(h->stack);
     dxgk_settings_finish(&h->settings);
-    if (*h->socket)
-        unlink(h->socket);
+    scratch_remove(&h->folder);
 }
 
 json_t *validate_host_events(struct validate_host *h)

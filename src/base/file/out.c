@@ -98,7 +98,35 @@ static int fail(const char *path, struct error *e)
     return error_set(e, lacking ? -errno : -EIO, "%s: %s", path, strerror(errno));
 }
 
-int out_file_descriptor(const char *path, struct error *e)
+/* 5: as the kernel does where fs.protected_regular and its like are set. Who may take a name from us there: only its owner, and
+ * the folder's. */
+static bool is_shared(const char *path, struct stat *folder)
+{
+    const char *slash = strrchr(path, '/');
+    char dir[PATH_MAX];
+
+    snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return !stat(dir, folder) && folder->st_mode & S_ISVTX && folder->st_mode & S_IWOTH;
+}
+
+static int open_file(const char *path, int flags)
+{
+    struct stat folder, st;
+    const bool shared = is_shared(path, &folder);
+    int fd;
+
+    if (shared && (lstat(path, &st) || !S_ISLNK(st.st_mode) || st.st_uid != geteuid()))
+        flags |= O_NOFOLLOW;
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+    if (fd < 0 || !(flags & O_NOFOLLOW) || fstat(fd, &st) || st.st_uid == geteuid() ||
+        st.st_uid == folder.st_uid)
+        return fd;
+    close(fd);
+    errno = EACCES;
+    return -1;
+}
+
+static int open_known(const char *path, int flags, struct error *e)
 {
     struct stat st;
     bool there = !stat(path, &st);
@@ -106,7 +134,7 @@ int out_file_descriptor(const char *path, struct error *e)
 
     if (there && (r = refuse(path, &st, e)))
         return r;
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    fd = open_file(path, flags);
     if (fd < 0)
         return fail(path, e);
     if (fstat(fd, &st) || !know(path, &st, true))
@@ -116,6 +144,23 @@ int out_file_descriptor(const char *path, struct error *e)
         unlink(path);
     errno = ENOMEM;
     return fail(path, e);
+}
+
+int out_file_descriptor(const char *path, struct error *e)
+{
+    return open_known(path, 0, e);
+}
+
+FILE *out_file_append(const char *path, struct error *e)
+{
+    int fd = open_known(path, O_APPEND, e);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "a");
+
+    if (fd >= 0 && !f) {
+        fail(path, e);
+        close(fd);
+    }
+    return f;
 }
 
 FILE *out_file_open(const char *path, struct error *e)
@@ -145,10 +190,10 @@ int out_file_folder(const char *path, struct error *e)
     for (char *p = part + 1; *part && *p; p++)
         if (*p == '/') {
             *p = '\0';
-            (void)mkdir(part, 0777); /* if it cannot be made, what is in it cannot */
+            (void)mkdir(part, 0700); /* if it cannot be made, what is in it cannot */
             *p = '/';
         }
-    if (!mkdir(part, 0777))
+    if (!mkdir(part, 0700))
         return 0;
     if (errno == EEXIST && !stat(part, &st) && !S_ISDIR(st.st_mode))
         errno = ENOTDIR;

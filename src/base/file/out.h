@@ -4,6 +4,8 @@
  * 1. What is read is never written over: a file of out_file_spare(), by whatever name, symbolic or hard link, is refused.
  * 2. Two outputs are two files: what was made already is not made again under another option.
  * 3. What is not a regular file (a device, a pipe) is written, and never removed.
+ * 4. What is made is for its user alone (mode 0600, folders 0700): dumps, recordings and logs hold memory and pictures.
+ * 5. In a folder that everybody may write to, what somebody else has put there is neither opened nor followed: -EIO.
  *
  * All that goes wrong with an output is -EIO, so that it is told from what is wrong with an input; or -EEXIST, for 1 and 2;
  * but for what this machine lacks: -ENOMEM, -EMFILE, -ENFILE, -ENOSPC. The words in `e` name the file.
@@ -22,6 +24,8 @@ int out_file_spare(const char *path, struct error *e);
 FILE *out_file_open(const char *path, struct error *e);
 /* The same as a descriptor, for writing only; what the file held is still there. */
 int out_file_descriptor(const char *path, struct error *e);
+/* Makes the file, or goes on behind what it holds. */
+FILE *out_file_append(const char *path, struct error *e);
 /* Makes a folder that can be written to, unless it is there: with those that it is in. 0 or an error. */
 int out_file_folder(const char *path, struct error *e);
 
