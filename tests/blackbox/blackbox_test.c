@@ -3,9 +3,11 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -319,6 +321,34 @@ TEST(dump_is_made)
     /* It is never replaced. */
     assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("a.dump")}, &e), -EIO);
     assert_non_null(strstr(e.text, "File exists"));
+    bb_package_destroy(p);
+}
+
+/* What a dumper that was killed left goes with the next dump; what one holds that is at work stays, and so do other files. */
+TEST(leftovers_are_swept)
+{
+    static const char *const names[] = {"old.aerogpudump.123456.tmp", "busy.aerogpudump.123456.tmp",
+                                        "notes.aerogpudump.x.tmp", "old.aerogpudump"};
+    struct bb_package *p = sample_package();
+    struct bb_error e = {0};
+    struct stat st;
+    int held = -1;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        int fd = open(in_dir(names[i]), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        assert_true(fd >= 0);
+        if (i == 1)
+            assert_int_equal(flock(held = fd, LOCK_EX), 0);
+        else
+            close(fd);
+    }
+    if (bb_package_send(p, &(struct bb_send_params){.path = in_dir("new.aerogpudump")}, &e))
+        fail_msg("%s", e.text);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_int_equal(access(in_dir(names[i]), F_OK), i ? 0 : -1);
+    assert_int_equal(stat(in_dir("new.aerogpudump"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    close(held);
     bb_package_destroy(p);
 }
 
