@@ -96,6 +96,7 @@ TEST(a_full_disk_is_said_once_and_what_was_known_stays)
     progress_close(p, true);
     assert_int_equal(access(path, F_OK), 0); /* it is no file of ours */
     path = path_of("no/folder");
+    e = (struct error){0};
     assert_int_equal(progress_open(&p, path, &e), -EIO);
     assert_int_equal(progress_add(p, 1, true, &e), 0);
     progress_close(p, false);
