@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
+#include "base/map.h"
 #include "record/dirty/dirty.h"
 #include "record/rec_enc.h"
 
@@ -27,9 +28,8 @@
 #define GRANULES (DIRTY_PAGE / GRANULE)
 
 struct shadow {
-    uintptr_t page; /* address; 0: free */
-    uint8_t *bytes;
     uint64_t known[GRANULES / 64];
+    uint8_t bytes[DIRTY_PAGE];
 };
 
 struct region {
@@ -40,6 +40,7 @@ struct region {
 
 struct rec_memory { /* one mapped subresource */
     struct rec_object *o;
+    struct rec_memory *next; /* of the same object */
     uint8_t *ptr;
     size_t size;
     uint32_t sub;
@@ -53,62 +54,36 @@ static struct {
     bool failed;
     struct rec_memory **maps; /* sorted by address */
     size_t num_maps, cap_maps;
+    struct map of_objects;  /* number of an object: the first of its mappings */
     struct region *regions; /* sorted, apart */
     size_t num_regions, cap_regions;
-    struct shadow *shadows; /* hash table */
-    size_t cap_shadows, num_shadows;
-    size_t largest; /* of the mappings: how far back one may begin that covers an address */
+    struct map shadows; /* address of a page: its struct shadow */
 } mem = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- the copy ------------------------------------------------------------ */
 
-static struct shadow *shadow_slot(uintptr_t page)
-{
-    size_t i = (size_t)((page / DIRTY_PAGE) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
-
-    for (;; i++) {
-        struct shadow *s = &mem.shadows[i & (mem.cap_shadows - 1)];
-
-        if (!s->page || s->page == page)
-            return s;
-    }
-}
-
 static struct shadow *shadow_of(uintptr_t page, bool make)
 {
-    struct shadow *s;
+    struct shadow *s = map_pointer(&mem.shadows, page);
+    uint64_t *slot;
 
-    if (2 * (mem.num_shadows + 1) > mem.cap_shadows) {
-        size_t old_cap = mem.cap_shadows, cap = old_cap ? 2 * old_cap : 1024;
-        struct shadow *old = mem.shadows, *p = calloc(cap, sizeof(*p));
-
-        if (!p)
-            return NULL;
-        mem.shadows = p;
-        mem.cap_shadows = cap;
-        for (size_t i = 0; i < old_cap; i++)
-            if (old[i].page)
-                *shadow_slot(old[i].page) = old[i];
-        free(old);
+    if (s || !make)
+        return s;
+    s = malloc(sizeof(*s));
+    slot = s ? map_put(&mem.shadows, page) : NULL;
+    if (!slot) {
+        free(s);
+        return NULL;
     }
-    s = shadow_slot(page);
-    if (!s->page) {
-        if (!make)
-            return NULL;
-        s->bytes = malloc(DIRTY_PAGE);
-        if (!s->bytes)
-            return NULL;
-        s->page = page;
-        memset(s->known, 0, sizeof(s->known));
-        mem.num_shadows++;
-    }
+    memset(s->known, 0, sizeof(s->known));
+    *slot = (uintptr_t)s;
     return s;
 }
 
 static void forget(uintptr_t start, uintptr_t end)
 {
     for (uintptr_t page = start & ~(uintptr_t)(DIRTY_PAGE - 1); page < end; page += DIRTY_PAGE) {
-        struct shadow *s = mem.cap_shadows ? shadow_of(page, false) : NULL;
+        struct shadow *s = shadow_of(page, false);
 
         if (!s)
             continue;
@@ -175,15 +150,15 @@ static void compare(struct rec_thread *t, const struct rec_memory *m, uintptr_t 
         write_run(t, m, start, s->bytes + (start - page), end - start);
 }
 
+/* The first mapping at or behind an address. */
 static size_t first_map(uintptr_t at)
 {
     size_t lo = 0, hi = mem.num_maps;
-    uintptr_t from = at > mem.largest ? at - mem.largest : 0;
 
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
 
-        if ((uintptr_t)mem.maps[mid]->ptr < from)
+        if ((uintptr_t)mem.maps[mid]->ptr < at)
             lo = mid + 1;
         else
             hi = mid;
@@ -191,11 +166,16 @@ static size_t first_map(uintptr_t at)
     return lo;
 }
 
+struct look {
+    struct rec_thread *t;
+    uintptr_t region; /* where it begins; what is watched in it lies in it whole */
+};
+
 static void on_run(void *ctx, struct dirty_run r)
 {
-    struct rec_thread *t = ctx;
+    const struct look *look = ctx;
 
-    for (size_t i = first_map(r.start); i < mem.num_maps && (uintptr_t)mem.maps[i]->ptr < r.end; i++) {
+    for (size_t i = first_map(look->region); i < mem.num_maps && (uintptr_t)mem.maps[i]->ptr < r.end; i++) {
         const struct rec_memory *m = mem.maps[i];
         uintptr_t a = (uintptr_t)m->ptr, b = a + m->size;
 
@@ -206,7 +186,7 @@ static void on_run(void *ctx, struct dirty_run r)
         while (a < b) {
             uintptr_t next = (a & ~(uintptr_t)(DIRTY_PAGE - 1)) + DIRTY_PAGE;
 
-            compare(t, m, a, next < b ? next : b);
+            compare(look->t, m, a, next < b ? next : b);
             a = next;
         }
     }
@@ -214,10 +194,11 @@ static void on_run(void *ctx, struct dirty_run r)
 
 static void scan_region(struct rec_thread *t, struct region *r)
 {
-    int err = dirty_collect(mem.dirty, r->span, on_run, t);
+    struct look look = {t, r->start};
+    int err = dirty_collect(mem.dirty, r->span, on_run, &look);
 
     if (err) /* the pages are gone or were replaced: look at all that is mapped there */
-        on_run(t, (struct dirty_run){r->start, r->end});
+        on_run(&look, (struct dirty_run){r->start, r->end});
 }
 
 void rec_memory_scan(struct rec_thread *t)
@@ -245,17 +226,32 @@ static void regions_check(size_t i)
     INVARIANT(i + 1 >= mem.num_regions || r->end <= r[1].start);
 }
 
+/* The first region that ends behind an address. */
+static size_t first_region(uintptr_t at)
+{
+    size_t lo = 0, hi = mem.num_regions;
+
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+
+        if (mem.regions[mid].end <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* Makes the pages of [start, end) watched, merging with regions that share pages. */
 static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
 {
     struct region r = {.refs = 1};
-    size_t i = 0, j;
+    size_t i, j;
     int err;
 
     r.start = start & ~(uintptr_t)(DIRTY_PAGE - 1);
     r.end = (end + DIRTY_PAGE - 1) & ~(uintptr_t)(DIRTY_PAGE - 1);
-    while (i < mem.num_regions && mem.regions[i].end <= r.start)
-        i++;
+    i = first_region(r.start);
     if (i < mem.num_regions && mem.regions[i].start <= r.start && mem.regions[i].end >= r.end) {
         mem.regions[i].refs++;
         return 0;
@@ -279,35 +275,35 @@ static int region_add(struct rec_thread *t, uintptr_t start, uintptr_t end)
     mem.num_regions++;
     regions_check(i);
     if (j > i) /* what was written to those until all was watched again */
-        on_run(t, (struct dirty_run){r.start, r.end});
+        on_run(&(struct look){t, r.start}, (struct dirty_run){r.start, r.end});
     return 0;
 }
 
 static void region_drop(struct rec_thread *t, uintptr_t at)
 {
-    for (size_t i = 0; i < mem.num_regions; i++) {
-        struct region *r = &mem.regions[i];
+    size_t i = first_region(at);
+    struct region *r = &mem.regions[i];
 
-        if (at < r->start || at >= r->end)
-            continue;
-        scan_region(t, r);
-        if (!--r->refs) {
-            dirty_remove(mem.dirty, r->span);
-            memmove(r, r + 1, (--mem.num_regions - i) * sizeof(*r));
-        }
-        regions_check(i);
+    if (i == mem.num_regions || at < r->start)
         return;
+    scan_region(t, r);
+    if (!--r->refs) {
+        dirty_remove(mem.dirty, r->span);
+        memmove(r, r + 1, (--mem.num_regions - i) * sizeof(*r));
     }
+    regions_check(i);
 }
 
 /* ---- mappings ------------------------------------------------------------ */
 
 static struct rec_memory *find(const struct rec_object *o, uint32_t sub)
 {
-    for (size_t i = 0; i < mem.num_maps; i++)
-        if (mem.maps[i]->o == o && mem.maps[i]->sub == sub)
-            return mem.maps[i];
-    return NULL;
+    struct rec_memory *m = map_pointer(&mem.of_objects, o->id);
+
+    while (m && m->sub != sub)
+        m = m->next;
+    INVARIANT(!m || m->o == o);
+    return m;
 }
 
 static void hash_readback(struct rec_thread *t, const struct rec_memory *m, const struct rec_part *part)
@@ -333,39 +329,40 @@ static void hash_readback(struct rec_thread *t, const struct rec_memory *m, cons
 
 static void take_out(struct rec_memory *m)
 {
-    for (size_t i = 0; i < mem.num_maps; i++)
-        if (mem.maps[i] == m) {
-            memmove(&mem.maps[i], &mem.maps[i + 1], (--mem.num_maps - i) * sizeof(*mem.maps));
-            return;
-        }
+    size_t i = first_map((uintptr_t)m->ptr);
+
+    while (i < mem.num_maps && mem.maps[i] != m)
+        i++;
+    INVARIANT(i < mem.num_maps);
+    memmove(&mem.maps[i], &mem.maps[i + 1], (--mem.num_maps - i) * sizeof(*mem.maps));
 }
 
 static void put_in(struct rec_memory *m)
 {
-    size_t i;
+    size_t i = first_map((uintptr_t)m->ptr);
 
-    for (i = 0; i < mem.num_maps && m->ptr > mem.maps[i]->ptr; i++)
-        ;
     memmove(&mem.maps[i + 1], &mem.maps[i], (mem.num_maps - i) * sizeof(*mem.maps));
     mem.maps[i] = m;
     mem.num_maps++;
     INVARIANT(mem.num_maps <= mem.cap_maps);
     INVARIANT(!i || mem.maps[i - 1]->ptr <= m->ptr);
     INVARIANT(i + 1 == mem.num_maps || m->ptr <= mem.maps[i + 1]->ptr);
-    if (m->size > mem.largest)
-        mem.largest = m->size;
 }
 
 static struct rec_memory *map_new(struct rec_thread *t, struct rec_object *o, uint32_t sub, size_t size,
                                   void *p)
 {
     struct rec_memory *m = calloc(1, sizeof(*m));
+    uint64_t *of_object;
 
-    if (!m || array_reserve(mem.maps, mem.cap_maps, mem.num_maps + 1)) {
+    if (!m || array_reserve(mem.maps, mem.cap_maps, mem.num_maps + 1) ||
+        !(of_object = map_put(&mem.of_objects, o->id))) {
         free(m);
         return NULL;
     }
-    *m = (struct rec_memory){.o = o, .ptr = p, .size = size, .sub = sub};
+    *m = (struct rec_memory){
+        .o = o, .next = (void *)(uintptr_t)*of_object, .ptr = p, .size = size, .sub = sub};
+    *of_object = (uintptr_t)m;
     put_in(m);
     return m;
 }
@@ -445,14 +442,13 @@ void rec_memory_unmap(struct rec_thread *t, struct rec_object *o, uint32_t sub)
 
 void rec_memory_release(struct rec_thread *t, struct rec_object *o)
 {
-    pthread_mutex_lock(&mem.lock);
-    for (size_t i = 0; i < mem.num_maps;) {
-        struct rec_memory *m = mem.maps[i];
+    struct rec_memory *m, *next;
 
-        if (m->o != o) {
-            i++;
-            continue;
-        }
+    pthread_mutex_lock(&mem.lock);
+    m = map_pointer(&mem.of_objects, o->id);
+    map_remove(&mem.of_objects, o->id);
+    for (; m; m = next) {
+        next = m->next;
         if (m->count)
             map_end(t, m);
         forget((uintptr_t)m->ptr, (uintptr_t)m->ptr + m->size);
