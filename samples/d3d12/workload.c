@@ -9,6 +9,7 @@
  *   placed    upload buffers placed over the same heap bytes
  *   threads   four threads record lists, one submits; descriptors copied across heaps
  *   events    one event for many fences, SetEventOnCompletion after the fact, two queues that wait for each other
+ *   signals   events that the program's own function sets, and its own way of waiting for them
  *   devices   two devices at work in turns
  *   gated     memory written after the submission that reads it, let go by a CPU signal
  *   killed    dies of SIGKILL in the middle of recording a list
@@ -20,6 +21,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,12 +61,11 @@ static void mix(const void *p, size_t n)
         checksum = (checksum ^ *b) * 1099511628211u;
 }
 
-static void gpu_open(struct gpu *g)
+/* All that a program needs of its device. */
+static void gpu_begin(struct gpu *g)
 {
     D3D12_COMMAND_QUEUE_DESC q = {.Type = D3D12_COMMAND_LIST_TYPE_DIRECT};
 
-    memset(g, 0, sizeof(*g));
-    CHECK(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&g->device));
     CHECK(ID3D12Device_CreateCommandQueue(g->device, &q, &IID_ID3D12CommandQueue, (void **)&g->queue));
     CHECK(ID3D12Device_CreateCommandAllocator(g->device, q.Type, &IID_ID3D12CommandAllocator,
                                               (void **)&g->allocator));
@@ -72,6 +73,13 @@ static void gpu_open(struct gpu *g)
                                          &IID_ID3D12GraphicsCommandList, (void **)&g->list));
     CHECK(
         ID3D12Device_CreateFence(g->device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&g->fence));
+}
+
+static void gpu_open(struct gpu *g)
+{
+    memset(g, 0, sizeof(*g));
+    CHECK(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&g->device));
+    gpu_begin(g);
     g->event = vkd3d_create_event();
 }
 
@@ -100,7 +108,8 @@ static void gpu_close(struct gpu *g)
     ID3D12CommandAllocator_Release(g->allocator);
     ID3D12CommandQueue_Release(g->queue);
     ID3D12Device_Release(g->device);
-    vkd3d_destroy_event(g->event);
+    if (g->event)
+        vkd3d_destroy_event(g->event);
 }
 
 static D3D12_RESOURCE_DESC buffer_desc(uint64_t size)
@@ -485,6 +494,63 @@ static void events(void)
     vkd3d_signal_event(g.event);
     vkd3d_wait_event(g.event, VKD3D_INFINITE);
     ID3D12CommandQueue_Release(copy);
+    gpu_close(&g);
+}
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool set;
+} own_event = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
+
+static HRESULT own_signal(HANDLE event)
+{
+    pthread_mutex_lock(&own_event.lock);
+    own_event.set = true;
+    pthread_cond_signal(&own_event.cond);
+    pthread_mutex_unlock(&own_event.lock);
+    return S_OK;
+}
+
+static void signals(void)
+{
+    const struct vkd3d_instance_create_info instance = {.type = VKD3D_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                                        .pfn_signal_event = own_signal,
+                                                        .wchar_size = sizeof(WCHAR)};
+    const struct vkd3d_device_create_info device = {.type = VKD3D_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                                    .minimum_feature_level = D3D_FEATURE_LEVEL_11_0,
+                                                    .instance_create_info = &instance};
+    enum { SIZE = 16 << 20 };
+    ID3D12Resource *up, *middle, *back;
+    struct gpu g = {0};
+    uint8_t *p;
+
+    CHECK(vkd3d_create_device(&device, &IID_ID3D12Device, (void **)&g.device));
+    gpu_begin(&g);
+    up = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, SIZE);
+    middle = buffer(&g, D3D12_HEAP_TYPE_DEFAULT, SIZE);
+    back = buffer(&g, D3D12_HEAP_TYPE_READBACK, SIZE);
+    p = map(up);
+    for (int i = 0; i < 6; i++) {
+        memset(p, i + 1, SIZE);
+        for (int k = 0; k < 4; k++) /* long enough for a player that does not wait to be too early */
+            ID3D12GraphicsCommandList_CopyResource(g.list, k == 3 ? back : middle, k == 3 ? middle : up);
+        CHECK(ID3D12GraphicsCommandList_Close(g.list));
+        ID3D12CommandQueue_ExecuteCommandLists(g.queue, 1, (ID3D12CommandList **)&g.list);
+        CHECK(ID3D12CommandQueue_Signal(g.queue, g.fence, ++g.value));
+        CHECK(ID3D12Fence_SetEventOnCompletion(g.fence, g.value, &own_event));
+        pthread_mutex_lock(&own_event.lock);
+        while (!own_event.set)
+            pthread_cond_wait(&own_event.cond, &own_event.lock);
+        own_event.set = false;
+        pthread_mutex_unlock(&own_event.lock);
+        read_back(back, SIZE);
+        CHECK(ID3D12CommandAllocator_Reset(g.allocator));
+        CHECK(ID3D12GraphicsCommandList_Reset(g.list, g.allocator, NULL));
+    }
+    ID3D12Resource_Release(up);
+    ID3D12Resource_Release(middle);
+    ID3D12Resource_Release(back);
     gpu_close(&g);
 }
 
@@ -877,9 +943,10 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"clears", clears}, {"maps", maps},       {"reused", reused},   {"placed", placed}, {"threads", threads},
-    {"events", events}, {"devices", devices}, {"gated", gated},     {"killed", killed}, {"crash", crash},
-    {"scene", scene},   {"stream", stream},   {"queries", queries},
+    {"clears", clears},   {"maps", maps},       {"reused", reused},   {"placed", placed},
+    {"threads", threads}, {"events", events},   {"devices", devices}, {"gated", gated},
+    {"killed", killed},   {"crash", crash},     {"scene", scene},     {"stream", stream},
+    {"queries", queries}, {"signals", signals},
 };
 
 int main(int argc, char **argv)
@@ -890,8 +957,9 @@ int main(int argc, char **argv)
             printf("%s %016llx\n", argv[1], (unsigned long long)checksum);
             return 0;
         }
-    fprintf(stderr,
-            "usage: workload "
-            "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries\n");
+    fprintf(
+        stderr,
+        "usage: workload "
+        "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries|signals\n");
     return 2;
 }

@@ -164,6 +164,7 @@ TEST(fences_and_devices_play_alike)
     roundtrip("devices", "", 10);
     roundtrip("gated", "", 4);
     roundtrip("queries", "", 1);
+    roundtrip("signals", "", 6);
 }
 
 TEST(a_killed_program_is_recorded_to_its_last_call)

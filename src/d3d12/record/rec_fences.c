@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_fences.c: what the program may know about fences whose completion sets an event.
  *
- * How a program waits for an event is its own affair: one of many system calls, a message loop, a thread pool. Where
+ * How a program waits for an event is its own affair: one of many system calls, a message loop, a thread pool, on Linux
+ * whatever its own signal function does. Where
  * the recorder sees the wait (rec_waits.c) it looks at once which fences that set the event are there; where it does
  * not, it looks wherever the program does something that a passed wait allows: reset an allocator, write memory that
  * is then submitted. What it finds is written down as Native::FenceSeen, and the player waits until its own fence is
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 
@@ -30,16 +32,7 @@ void rec_fence_event(struct rec_object *o, ID3D12Fence *fence, uint64_t value, H
 
     pthread_mutex_lock(&waits.lock);
     n = atomic_load(&waits.num);
-    if (n == waits.cap) {
-        size_t cap = waits.cap ? 2 * waits.cap : 64;
-        struct pending *p = realloc(waits.p, cap * sizeof(*p));
-
-        if (p) {
-            waits.p = p;
-            waits.cap = cap;
-        }
-    }
-    if (n < waits.cap) {
+    if (!array_reserve(waits.p, waits.cap, n + 1)) {
         waits.p[n] = (struct pending){fence, value, event};
         atomic_store(&waits.num, n + 1);
         o->extras |= REC_HAS_EVENTS;

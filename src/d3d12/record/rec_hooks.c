@@ -7,20 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "d3d12/record/rec_values.h"
 #include "d3d12/gen/table.h"
-
-/* How a program on Windows waits for an event cannot be seen everywhere: rec_fences.c. */
-#ifdef _WIN32
-#define fence_event(o, fence, value, event) rec_fence_event(o, fence, value, event)
-#define fence_gone(fence)                   rec_fence_gone(fence)
-#define fence_look(t)                       rec_fence_look(t)
-#else
-#define fence_event(o, fence, value, event) ((void)0)
-#define fence_gone(fence)                   ((void)0)
-#define fence_look(t)                       ((void)0)
-#endif
 
 /* ---- references ---------------------------------------------------------- */
 
@@ -42,7 +32,7 @@ void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnkno
     if (o->extras & REC_HAS_RANGES)
         rec_range_drop(o->id);
     if (o->extras & REC_HAS_EVENTS)
-        fence_gone(This);
+        rec_fence_gone(This);
 }
 
 void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG ret, IUnknown *This)
@@ -82,7 +72,7 @@ void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRE
 {
     struct rec_part part;
 
-    fence_look(t);
+    rec_fence_look(t);
     if (FAILED(ret) || !data || !*data)
         return;
     if (range)
@@ -93,7 +83,7 @@ void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRE
 void rec_pre_ID3D12Resource_Unmap(struct rec_thread *t, struct rec_object *o, ID3D12Resource *This, UINT sub,
                                   const D3D12_RANGE *range)
 {
-    fence_look(t);
+    rec_fence_look(t);
     rec_memory_unmap(t, o, sub);
 }
 
@@ -101,27 +91,27 @@ void rec_pre_ID3D12CommandQueue_ExecuteCommandLists(struct rec_thread *t, struct
                                                     ID3D12CommandQueue *This, UINT n,
                                                     ID3D12CommandList *const *lists)
 {
-    fence_look(t);
+    rec_fence_look(t);
     rec_memory_scan(t);
 }
 
 void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value)
 {
-    fence_look(t);
+    rec_fence_look(t);
     rec_memory_scan(t);
 }
 
 void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This,
                                               UINT64 value, HANDLE event)
 {
-    if (event)
-        fence_event(o, This, value, event);
+    if (event && !rec_event_is_own(event))
+        rec_fence_event(o, This, value, event);
 }
 
 void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o,
                                           ID3D12CommandAllocator *This)
 {
-    fence_look(t);
+    rec_fence_look(t);
 }
 
 /* READBACK memory begins as zeroes on every implementation then, so that its hash can be compared when played. */
@@ -326,36 +316,60 @@ static struct {
     struct {
         HANDLE h;
         uint32_t number;
+        bool own;
     } * e;
     size_t num, cap;
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The place of an event, which it gets if it has none; -1 without memory. The lock is held. */
+static ptrdiff_t event_at(HANDLE h)
+{
+    size_t i = 0;
+
+    while (i < events.num && events.e[i].h != h)
+        i++;
+    if (i < events.num)
+        return (ptrdiff_t)i;
+    if (array_reserve(events.e, events.cap, events.num + 1))
+        return -1;
+    events.e[events.num].h = h;
+    events.e[events.num].number = atomic_fetch_add(&rec_shm->events, 1) + 1;
+    events.e[events.num].own = false;
+    return (ptrdiff_t)events.num++;
+}
+
 uint64_t rec_event_number(HANDLE h)
 {
-    uint32_t number = 0;
+    uint64_t number;
+    ptrdiff_t i;
 
     pthread_mutex_lock(&events.lock);
-    for (size_t i = 0; i < events.num && !number; i++)
-        if (events.e[i].h == h)
-            number = events.e[i].number;
-    if (!number) {
-        if (events.num == events.cap) {
-            size_t cap = events.cap ? 2 * events.cap : 64;
-            void *p = realloc(events.e, cap * sizeof(*events.e));
-
-            if (!p) {
-                pthread_mutex_unlock(&events.lock);
-                return 0;
-            }
-            events.e = p;
-            events.cap = cap;
-        }
-        number = atomic_fetch_add(&rec_shm->events, 1) + 1;
-        events.e[events.num].h = h;
-        events.e[events.num++].number = number;
-    }
+    i = event_at(h);
+    number = i < 0 ? 0 : events.e[i].number;
     pthread_mutex_unlock(&events.lock);
     return number;
+}
+
+void rec_event_own(HANDLE h)
+{
+    ptrdiff_t i;
+
+    pthread_mutex_lock(&events.lock);
+    i = event_at(h);
+    if (i >= 0)
+        events.e[i].own = true;
+    pthread_mutex_unlock(&events.lock);
+}
+
+bool rec_event_is_own(HANDLE h)
+{
+    bool own = false;
+
+    pthread_mutex_lock(&events.lock);
+    for (size_t i = 0; i < events.num && !own; i++)
+        own = events.e[i].h == h && events.e[i].own;
+    pthread_mutex_unlock(&events.lock);
+    return own;
 }
 
 void rec_event_forget(HANDLE h)

@@ -6,6 +6,9 @@
 
 uint64_t rec_event_number(HANDLE h);
 void rec_event_forget(HANDLE h);
+/* An event of the library's own, whose waits are calls that are recorded: none has to be found out (rec_fences.c). */
+void rec_event_own(HANDLE h);
+bool rec_event_is_own(HANDLE h);
 void rec_stream_trouble(uint32_t type, size_t offset);
 size_t rec_subresource_bytes(void *resource, const D3D12_BOX *box, UINT row_pitch, UINT depth_pitch,
                              UINT sub);

@@ -236,6 +236,7 @@ EXPORT HANDLE vkd3d_create_event(void)
     if (t && h) {
         rec_event_forget(h);
         event_call(t, D12_Native_EventCreate, h);
+        rec_event_own(h);
     }
     return h;
 }
