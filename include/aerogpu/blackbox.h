@@ -294,7 +294,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 
 /* T(NAME, name, documentation); the columns of each are BB_COLUMNS_NAME: C(table, name, type, documentation), type being
  * INT, REAL, TEXT or BLOB. */
-#define BB_SCHEMA_VERSION 2
+#define BB_SCHEMA_VERSION 3
 #define BB_TABLES(T)                                                                                         \
     T(META, meta, "What the dump is: one row per key")                                                       \
     T(STATUS, status, "The device's status and when it changed")                                             \
@@ -309,6 +309,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(SHADER, shader, "Shaders")                                                                             \
     T(RESOURCE, resource, "Resources, alive and freed")                                                      \
     T(FAULT, fault, "Page faults")                                                                           \
+    T(STACK, stack, "Who made, freed and submitted what the verdict is about: return addresses")               \
     T(REGISTER, register, "What the processor held at a page fault, and where that points")                  \
     T(FENCE, fence, "Fences and their values")                                                               \
     T(EVENT, event, "The time line: the device's events and those of the flight recorders")                  \
@@ -430,6 +431,14 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(fault, distance, INT, "bytes out of bounds")                                                             \
     C(fault, text, TEXT, "in words")                                                                           \
     C(fault, at, TEXT, "the part of the verdict's sentence that is about it")
+#define BB_COLUMNS_STACK(C)                                                                                    \
+    C(stack, what, TEXT, "submitted, created, destroyed")                                                      \
+    C(stack, handle, INT, "submission.id, or the handle of what was created or destroyed")                     \
+    C(stack, name, TEXT, "what it is")                                                                         \
+    C(stack, depth, INT, "0: the innermost caller")                                                            \
+    C(stack, module, TEXT, "file of the program or library, without folders; NULL: code that has none")        \
+    C(stack, build_id, TEXT, "of the module, in hexadecimal; NULL: it has none")                               \
+    C(stack, offset, INT, "of the return address in the module; without one, the address")
 #define BB_COLUMNS_REGISTER(C)                                                                                 \
     C(register, name, TEXT, "of the processor that faulted")                                                   \
     C(register, value, INT, "")                                                                                \

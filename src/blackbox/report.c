@@ -10,6 +10,7 @@
 
 #include "base/utf8.h"
 #include "blackbox/spirv_source.h"
+#include "blackbox/symbols.h"
 
 static void advise(struct bb_view *v, const char *text)
 {
@@ -315,7 +316,7 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
 }
 
 /* Which lines of its shaders may be what it does: no instruction is known. */
-static void put_source(struct bb_view *v, struct strbuf *o)
+void bb_report_source(struct bb_view *v, struct strbuf *o)
 {
     const bool hang = !strcmp(v->cause, bb_cause_desc(BB_CAUSE_HANG)->name);
     sqlite3_stmt *s = bb_select(
@@ -339,6 +340,48 @@ static void put_source(struct bb_view *v, struct strbuf *o)
                           bb_column_text(&v->dump, s, 0), strbuf_str(&lines));
     }
     strbuf_finish(&lines);
+}
+
+/* A return address in few words; false: what called it is the system's. */
+static bool put_frame(struct strbuf *o, struct bb_view *v, sqlite3_stmt *s)
+{
+    const char *module = bb_column_text(&v->dump, s, 4);
+    char where[256];
+
+    symbols_find(module, bb_column_text(&v->dump, s, 5), (uint64_t)bb_column_int(&v->dump, s, 6, 0), where,
+                 sizeof(where));
+    if (!strncmp(where, "__libc_start", 12) || !strncmp(where, "start_thread", 12))
+        return false;
+    strbuf_puts(o, bb_column_int(&v->dump, s, 3, 0) ? " < " : " ");
+    if (where[0])
+        strbuf_puts(o, where);
+    else
+        strbuf_printf(o, "%s%s0x%llx", module, *module ? "+" : "",
+                      (long long)bb_column_int(&v->dump, s, 6, 0));
+    return true;
+}
+
+/* Who made, freed and submitted it: of each the innermost callers. */
+void bb_report_stacks(struct bb_view *v, struct strbuf *o)
+{
+    enum { SHOWN = 4 };
+    sqlite3_stmt *s = bb_select(
+        &v->dump, "SELECT what, handle, name, depth, module, build_id, offset FROM stack ORDER BY rowid");
+    bool first = true, on = false;
+
+    while (bb_step(&v->dump, &s)) {
+        const int64_t depth = bb_column_int(&v->dump, s, 3, 0);
+
+        if (!depth) {
+            strbuf_printf(o, "%s    %s was %s by", first ? "\nCall stacks\n" : "\n",
+                          bb_column_text(&v->dump, s, 2), bb_column_text(&v->dump, s, 0));
+            on = true;
+            first = false;
+        }
+        on = on && depth < SHOWN && put_frame(o, v, s);
+    }
+    strbuf_puts(o, first ? "" : "\n");
+    symbols_finish();
 }
 
 /* The life of what a page fault is about. */
@@ -446,8 +489,8 @@ static void put_advice(struct bb_view *v, struct strbuf *o)
 void bb_report_text(struct bb_view *v, struct strbuf *o)
 {
     static void (*const sections[])(struct bb_view *, struct strbuf *) = {
-        put_head,  put_findings,    put_processors, put_submissions, put_bound, put_source,
-        put_lives, put_checkpoints, put_statuses,   put_host,        put_advice};
+        put_head,         put_findings, put_processors,  put_submissions, put_bound, bb_report_source,
+        bb_report_stacks, put_lives,    put_checkpoints, put_statuses,    put_host,  put_advice};
     enum { NUM = sizeof(sections) / sizeof(sections[0]) };
     struct strbuf text[NUM] = {{0}};
     uint32_t has[NUM], gets[NUM], all = 0;
@@ -459,7 +502,8 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
     for (uint32_t longest; all > LINES; all--) {
         longest = 1;
         for (uint32_t i = 2; i < NUM - 1; i++) /* the verdict and the advice stay */
-            longest = gets[i] > gets[longest] ? i : longest;
+            if (gets[i] > gets[longest] + (sections[i] == bb_report_stacks ? 4 : 0))
+                longest = i;
         if (gets[longest] <= SHORT)
             break;
         gets[longest]--;

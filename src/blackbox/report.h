@@ -37,6 +37,10 @@ void bb_view_init(struct bb_view *v);
 /* What the processors showed: text, certainty (certain, likely, not seen), best first. Rows of bb_step(). */
 sqlite3_stmt *bb_view_processors(struct bb_view *v);
 
+/* Sections of the text that pages have as well. */
+void bb_report_source(struct bb_view *v, struct strbuf *out);
+void bb_report_stacks(struct bb_view *v, struct strbuf *out);
+
 void bb_report_text(struct bb_view *v, struct strbuf *out);
 int bb_report_json(struct bb_view *v, struct strbuf *out);
 void bb_report_html(struct bb_view *v, struct strbuf *out);

@@ -212,6 +212,21 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
     }
 }
 
+/* As in the text. */
+static void put_section(struct bb_view *v, struct strbuf *o,
+                        void (*section)(struct bb_view *, struct strbuf *))
+{
+    struct strbuf text = {0};
+
+    section(v, &text);
+    if (text.len) {
+        PUTS("<section class=card><pre>");
+        page_text(o, strbuf_str(&text) + 1);
+        PUTS("</pre></section>");
+    }
+    strbuf_finish(&text);
+}
+
 /* ---- the last seconds --------------------------------------------------------- */
 
 enum { LANE = 26, BAR = 18 };
@@ -467,6 +482,8 @@ void bb_report_html(struct bb_view *v, struct strbuf *o)
     put_list(v, o, "Played again", "SELECT text FROM replay");
     put_submissions(v, o);
     put_bound(v, o);
+    put_section(v, o, bb_report_source);
+    put_section(v, o, bb_report_stacks);
     put_lives(v, o);
     put_checkpoints(v, o);
     put_time_line(v, o);

@@ -46,6 +46,9 @@ enum {
     VKBOX_ERRORS = 64,
     VKBOX_NAME = 48,
     VKBOX_STAGES = 5,
+    VKBOX_STACKS = 8192,
+    VKBOX_FRAMES = 16,
+    VKBOX_MODULES = 512,
     VKBOX_NO_INDEX = UINT32_MAX,
 };
 
@@ -107,6 +110,7 @@ struct vkbox_submission {
     _Atomic uint64_t number; /* written last */
     uint64_t time_ns;
     uint32_t queue, thread;
+    uint32_t stack;            /* that submitted it */
     uint64_t fence;            /* signalled by the last batch of its call */
     _Atomic uint32_t returned; /* 1: the driver has taken it. It may wait within the call */
     uint32_t num_command_buffers, num_waits, num_signals;
@@ -134,8 +138,23 @@ struct vkbox_object {
     uint64_t parent,
         offset; /* of buffers and images the memory, of views what they show; of modules offset is in `code` */
     uint32_t width, height, depth, stages;
+    uint32_t created_by, destroyed_by; /* stacks */
     char name[VKBOX_NAME];
     struct vkbox_code code[VKBOX_STAGES]; /* of pipelines */
+};
+
+/* Who called: return addresses, the innermost first. Number 0 is none. */
+struct vkbox_stack {
+    uint32_t num;
+    uint64_t pc[VKBOX_FRAMES];
+};
+
+/* A program or library that has code on one of the stacks. */
+struct vkbox_module {
+    uint64_t first, end, base; /* its addresses; what its file's addresses are counted from */
+    uint32_t build_id_size;
+    uint8_t build_id[20];
+    char name[64]; /* without folders */
 };
 
 /* A result of a call that is an error. */
@@ -197,6 +216,8 @@ struct vkbox {
     struct vkbox_command_buffer command_buffers[VKBOX_COMMAND_BUFFERS];
     struct vkbox_submission submission[VKBOX_SUBMISSIONS];
     struct vkbox_object objects[VKBOX_OBJECTS];
+    struct vkbox_stack stacks[VKBOX_STACKS];
+    struct vkbox_module modules[VKBOX_MODULES];
     struct vkbox_chunk chunks[VKBOX_CHUNKS];
     uint8_t code[VKBOX_CODE];
     _Alignas(4096) uint32_t marks[VKBOX_DEVICES][VKBOX_MARKS];

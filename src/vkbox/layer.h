@@ -5,6 +5,7 @@
  *   queues.c    submissions, waits, and what calls answer             objects.c   objects and their memory
  *   passes.c    render passes in pieces, for exact mode               signals.c   signals that would end the process
  *   keep.c      the box itself                                    guard.c     memory between pages that fault
+ *   stacks.c    who called
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
@@ -142,6 +143,9 @@ void guard_destroy(struct device *d);
 VkResult note_result(struct device *d, enum vkbox_call call, VkResult r);
 VkResult queues_await(struct device *d); /* until they are idle, or the device is lost */
 void queues_device_gone(struct device *d);
+
+/* stacks.c: the number of the calling thread's stack; 0: there was no room. */
+uint32_t stack_here(void);
 
 /* signals.c */
 void signals_install(void);

@@ -140,9 +140,11 @@ void note_created(struct device *d, VkObjectType type, uint64_t handle, const vo
 {
     struct vkbox_object *o;
     uint64_t index, *at;
+    uint32_t by;
 
     if (!d->slot || !handle)
         return;
+    by = stack_here();
     pthread_mutex_lock(&objects_lock);
     o = take(&index);
     at = o ? map_put(&alive, key(d, type, handle)) : NULL;
@@ -158,6 +160,7 @@ void note_created(struct device *d, VkObjectType type, uint64_t handle, const vo
     o->device = d->index;
     o->handle = handle;
     o->created_ns = box_now();
+    o->created_by = by;
     for (size_t i = 0; info && i < sizeof(details) / sizeof(details[0]); i++)
         if (details[i].type == type)
             details[i].of(d, o, info);
@@ -179,9 +182,10 @@ void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by
 }
 
 /* With the lock held. */
-static void gone(struct vkbox_object *o)
+static void gone(struct vkbox_object *o, uint32_t by)
 {
     o->destroyed_ns = box_now();
+    o->destroyed_by = by;
     atomic_store(&o->state, VKBOX_GONE);
     if (!ring)
         ring = calloc(VKBOX_OBJECTS, sizeof(*ring));
@@ -194,14 +198,16 @@ static void gone(struct vkbox_object *o)
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle)
 {
     struct vkbox_object *o;
+    uint32_t by;
 
     if (!d->slot || !handle)
         return;
+    by = stack_here();
     pthread_mutex_lock(&objects_lock);
     o = slot_of(d, type, handle);
     if (o) {
         map_remove(&alive, key(d, type, handle));
-        gone(o);
+        gone(o, by);
     }
     pthread_mutex_unlock(&objects_lock);
 }
@@ -217,7 +223,7 @@ void objects_device_gone(struct device *d)
 
         if (atomic_load(&o->state) == VKBOX_LIVE && o->device == d->index) {
             map_remove(&alive, key(d, o->type, o->handle));
-            gone(o);
+            gone(o, 0);
         }
     }
     pthread_mutex_unlock(&objects_lock);

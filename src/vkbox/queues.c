@@ -125,6 +125,7 @@ static struct vkbox_submission *begin_submission(struct device *d, uint32_t queu
     s->time_ns = box_now();
     s->queue = queue;
     s->thread = box_thread();
+    s->stack = stack_here();
     s->fence = 0;
     atomic_store(&s->returned, 0);
     s->num_command_buffers = s->num_waits = s->num_signals = 0;

@@ -17,12 +17,15 @@ enum { MAX_PACKETS = 20000, MAX_SUBMISSIONS = 256, MAX_OBJECTS = 65536 };
 /* Of VkObjectType. */
 enum { VKBOX_MEMORY = 8, VKBOX_BUFFER = 9, VKBOX_IMAGE = 10 };
 
+#define DESTROYED ", destroyed"
+
 struct rows {
     const struct vkbox_reader *r;
     const struct vkbox_event *ev;
     const struct vkbox_verdict *v;
     struct bb_package *p;
-    enum bb_sure memory; /* that the fault is about what is named */
+    enum bb_sure memory;                           /* that the fault is about what is named */
+    const struct vkbox_object *faulted, *pipeline; /* what the fault is about; what was bound. NULL: none */
 };
 
 static const struct vkbox_device *device_of(const struct rows *o)
@@ -275,7 +278,7 @@ static void describe(const struct vkbox_object *o, uint64_t handle, char out[160
     else
         snprintf(out, 160, "%s", type);
     if (o->state == VKBOX_GONE)
-        strcat(out, ", destroyed");
+        strcat(out, DESTROYED);
 }
 
 static void put_shader(struct rows *o, const struct vkbox_code *c, const struct vkbox_object *pipeline)
@@ -312,6 +315,7 @@ static void put_pipeline(struct rows *o, uint64_t handle)
     const struct vkbox_object *p = vkbox_object(o->r, handle);
     char what[160], hash[20], line[200];
 
+    o->pipeline = p;
     describe(p, handle, what);
     put_binding(o, "pipeline", "resource", handle, what);
     for (uint32_t i = 0; p && i < VKBOX_STAGES && p->code[i].stage; i++) {
@@ -484,14 +488,81 @@ static void put_fault(struct rows *o, struct bb_resources *known)
     if (c->trap != 13) { /* not canonical: the processor does not say which */
         bb_int(o->p, BB_fault_address, (int64_t)c->address);
         bb_text(o->p, BB_fault_kind, bb_fault_kind_name(f.kind));
-        if (f.has_resource && f.resource.id < VKBOX_OBJECTS)
-            bb_int(o->p, BB_fault_resource, (int64_t)o->r->b->objects[f.resource.id].handle);
+        o->faulted =
+            f.has_resource && f.resource.id < VKBOX_OBJECTS ? &o->r->b->objects[f.resource.id] : NULL;
+        if (o->faulted)
+            bb_int(o->p, BB_fault_resource, (int64_t)o->faulted->handle);
         bb_int(o->p, BB_fault_distance, (int64_t)f.distance);
         bb_text(o->p, BB_fault_text, f.text);
     }
     if (c->trap == 14)
         bb_text(o->p, BB_fault_access, c->fault & 16 ? "execute" : c->fault & 2 ? "write" : "read");
     bb_row_end(o->p);
+}
+
+/* ---- who called ---------------------------------------------------------- */
+
+static const struct vkbox_module *module_of(const struct vkbox *b, uint64_t pc)
+{
+    for (uint32_t i = 0; i < VKBOX_MODULES; i++)
+        if (pc >= b->modules[i].first && pc < b->modules[i].end)
+            return &b->modules[i];
+    return NULL;
+}
+
+static void put_stack(struct rows *o, const char *what, uint64_t handle, const char *name, uint32_t number)
+{
+    const struct vkbox *b = o->r->b;
+    const struct vkbox_stack *s = number && number < VKBOX_STACKS ? &b->stacks[number] : NULL;
+    char hex[48];
+
+    for (uint32_t i = 0; s && i < s->num && i < VKBOX_FRAMES; i++) {
+        const struct vkbox_module *m = module_of(b, s->pc[i]);
+
+        bb_row(o->p, BB_TABLE_STACK);
+        bb_text(o->p, BB_stack_what, what);
+        bb_int(o->p, BB_stack_handle, (int64_t)handle);
+        bb_text(o->p, BB_stack_name, name);
+        bb_int(o->p, BB_stack_depth, i);
+        if (m) {
+            hex[0] = '\0';
+            for (uint32_t k = 0; k < m->build_id_size && k < sizeof(m->build_id); k++)
+                snprintf(hex + 2 * k, 3, "%02x", m->build_id[k]);
+            bb_textf(o->p, BB_stack_module, "%.63s", m->name);
+            if (hex[0])
+                bb_text(o->p, BB_stack_build_id, hex);
+        }
+        bb_int(o->p, BB_stack_offset, (int64_t)(s->pc[i] - (m ? m->base : 0)));
+        bb_row_end(o->p);
+    }
+}
+
+static void put_stacks_of(struct rows *o, const struct vkbox_object *of)
+{
+    char name[160];
+
+    if (!of)
+        return;
+    describe(of, of->handle, name);
+    if (of->state == VKBOX_GONE)
+        name[strlen(name) - strlen(DESTROYED)] = '\0';
+    put_stack(o, "created", of->handle, name, of->created_by);
+    if (of->state == VKBOX_GONE)
+        put_stack(o, "destroyed", of->handle, name, of->destroyed_by);
+}
+
+/* What is submitted; whose memory it is; who made the pipeline. */
+static void put_stacks(struct rows *o)
+{
+    const struct vkbox_submission *s = vkbox_submission(o->r, o->v->submission);
+    char name[48];
+
+    if (s) {
+        snprintf(name, sizeof(name), "submission %llu", (unsigned long long)o->v->submission);
+        put_stack(o, "submitted", o->v->submission, name, s->stack);
+    }
+    put_stacks_of(o, o->faulted);
+    put_stacks_of(o, o->pipeline);
 }
 
 void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, const struct vkbox_verdict *v,
@@ -509,6 +580,7 @@ void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, cons
     put_bound(&o);
     put_resources(&o, known);
     put_fault(&o, known);
+    put_stacks(&o);
     put_finding(&o);
     bb_resources_destroy(known);
 }

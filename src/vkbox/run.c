@@ -28,6 +28,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/program.h"
+#include "blackbox/symbols.h"
 #include "layer/env.h"
 #include "vkbox/folder.h"
 #include "vkbox/judge.h"
@@ -226,6 +227,7 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
         trouble(r, "what it would have said: %s", verdict.text);
     } else {
         r->out->dumps++;
+        symbols_add_process(w->pid);
         if (r->p->on_dump)
             r->p->on_dump(r->p->ctx, path);
     }

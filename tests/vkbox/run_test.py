@@ -116,6 +116,16 @@ def between_guard_pages_small_overruns_and_late_uses_fault():
 
 
 @case
+def call_stacks_say_who_it_was():
+    p, db, f = crash('freed', True, code=128 + signal.SIGSEGV)
+    for line in ('submission %d was submitted by frame (plant.c:' % f['submission'], 'buffer "particles" was created by make_buffer (plant.c:',
+                 'buffer "particles" was destroyed by bad_address (plant.c:', 'pipeline "simulate" was created by make_'):
+        assert line in p.stderr or line.replace('by frame (', 'by main (') in p.stderr, p.stderr  # some are inlined
+    rows = db.execute("SELECT module, build_id FROM stack WHERE what='destroyed' AND depth=0").fetchall()
+    assert rows and all(r[0] == 'vkbox_plant' and len(r[1]) == 40 for r in rows), rows
+
+
+@case
 def a_program_recovers():
     p, dumps = run('--recover', '--frames', '6', 'loop-vertex')  # llvmpipe's rasteriser serves all devices of a process
     assert 'the device was lost' in p.stdout and '6 frames' in p.stdout and len(dumps) == 1, p.stdout
