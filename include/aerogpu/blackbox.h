@@ -309,7 +309,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     T(SHADER, shader, "Shaders")                                                                             \
     T(RESOURCE, resource, "Resources, alive and freed")                                                      \
     T(FAULT, fault, "Page faults")                                                                           \
-    T(STACK, stack, "Who made, freed and submitted what the verdict is about: return addresses")               \
+    T(STACK, stack, "Who made, freed and submitted what the verdict is about: return addresses")             \
     T(REGISTER, register, "What the processor held at a page fault, and where that points")                  \
     T(FENCE, fence, "Fences and their values")                                                               \
     T(EVENT, event, "The time line: the device's events and those of the flight recorders")                  \
