@@ -465,7 +465,7 @@ TEST(bad_dumps)
     memset(&e, 0, sizeof(e));
     text = report_text(in_dir("newer"), BB_REPORT_TEXT, -EPROTONOSUPPORT, &e);
     assert_non_null(strstr(text, "Draw 3"));
-    assert_non_null(strstr(e.text, "schema version 7, this program knows 2"));
+    assert_non_null(strstr(e.text, "schema version 7, this program knows 3"));
     free(text);
 
     assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("types")}, NULL), 0);
