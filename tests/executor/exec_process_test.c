@@ -622,13 +622,13 @@ TEST(the_sandbox_denies)
 }
 
 /* What /proc says of the process: nobody, no capabilities, a filter, no new privileges, few descriptors. */
-static void read_status(pid_t pid, char *text, size_t size)
+static void read_proc(pid_t pid, const char *what, char *text, size_t size)
 {
     char path[64];
     ssize_t n;
     int fd;
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     n = read(fd, text, size - 1);
@@ -637,10 +637,29 @@ static void read_status(pid_t pid, char *text, size_t size)
     close(fd);
 }
 
+static void read_status(pid_t pid, char *text, size_t size)
+{
+    read_proc(pid, "status", text, size);
+}
+
+static void read_link(pid_t pid, const char *what, char *text, size_t size)
+{
+    char path[64];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+    n = readlink(path, text, size - 1);
+    text[n < 0 ? 0 : n] = '\0';
+}
+
 TEST(the_process_has_no_privileges)
 {
+    static const struct {
+        int flag;
+        const char *link;
+    } spaces[] = {{CLONE_NEWNET, "ns/net"}, {CLONE_NEWIPC, "ns/ipc"}, {CLONE_NEWUTS, "ns/uts"}};
     struct fixture f = {0};
-    char text[8192];
+    char text[8192], own[64];
 
     start(&f);
     must_be_ready(&f);
@@ -655,6 +674,24 @@ TEST(the_process_has_no_privileges)
         assert_non_null(strstr(text, "Gid:\t65534\t65534\t65534\t65534"));
         assert_non_null(strstr(text, "Groups:\t \n"));
         assert_non_null(strstr(text, "CapBnd:\t0000000000000000"));
+    }
+    if (!SANITIZED) {
+        read_proc(exec_host_pid(f.host), "limits", text, sizeof(text));
+        assert_non_null(strstr(text, "Max file size             0                    0 "));
+        if (!geteuid()) { /* nobody else reads the links of a process that is not to be traced */
+            read_link(exec_host_pid(f.host), "root", text, sizeof(text));
+            assert_string_not_equal(text, "/");
+        }
+        for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
+            int child = fork(), status; /* whether it is ours to give */
+            if (!child)
+                _exit(unshare(spaces[i].flag) != 0);
+            waitpid(child, &status, 0);
+            read_link(exec_host_pid(f.host), spaces[i].link, text, sizeof(text));
+            read_link(getpid(), spaces[i].link, own, sizeof(own));
+            if (!status && !geteuid())
+                assert_string_not_equal(text, own);
+        }
     }
     stop(&f);
 }
@@ -710,6 +747,45 @@ TEST(the_environment_is_a_list)
     unsetenv("MESA_SHADER_CACHE_DISABLE");
     unlink(told);
     unlink(script);
+}
+
+/* What an executor prints reaches the log as text, and no more of it than a log can bear. */
+TEST(what_it_prints_is_text_and_bounded)
+{
+    static const char expected[] = "says: ?]0;owned? line 7?\xEF\xBF\xBD\n";
+    struct fixture f = {0};
+    FILE *log = tmpfile();
+    char *text = calloc(1, 4 << 20);
+    size_t size;
+
+    assert_non_null(log);
+    assert_non_null(text);
+    log_to(fileno(log));
+    start(&f);
+    must_submit(&f, TEST_SAY, 3, 7);
+    must_submit(&f, TEST_SAY, 100000, 8); /* 2 MB */
+    must_submit(&f, TEST_EXIT, 3, 0);
+    run_until(&f, 3, 1);
+    must_submit(&f, TEST_SAY, 1, 9); /* the next one has a voice of its own */
+    must_submit(&f, TEST_EXIT, 3, 0);
+    run_until(&f, 5, 2);
+    stop(&f);
+    log_to(STDERR_FILENO);
+    rewind(log);
+    size = fread(text, 1, (4 << 20) - 1, log);
+    fclose(log);
+    assert_true(size < 2 << 20);
+    for (int i = 0; i < 3; i++) {
+        char *at = strstr(text, expected);
+        assert_non_null(at);
+        at[0] = '#';
+    }
+    assert_null(strstr(text, expected));
+    assert_non_null(strstr(text, "says more than 262144 bytes: the rest is left out\n"));
+    assert_non_null(strstr(text, "line 9"));
+    for (size_t i = 0; i < size; i++)
+        assert_true((unsigned char)text[i] >= 0x20 || text[i] == '\n');
+    free(text);
 }
 
 TEST(limits_hold)

@@ -85,6 +85,9 @@ static void forbidden(uint64_t which)
     case FORBIDDEN_UNLINK:
         unlink("/nonexistent");
         break;
+    case FORBIDDEN_SHARED_MEMORY:
+        mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        break;
     default:
         syscall(SYS_setuid, 0);
         break;
@@ -184,6 +187,10 @@ static void perform(struct exec_engine *g, const struct test_command *cmd, struc
         break;
     case TEST_JIT:
         jit(c);
+        break;
+    case TEST_SAY:
+        for (uint64_t i = 0; i < cmd->a; i++)
+            dprintf((int)(i % 2 + 1), "\033]0;owned\a line %d\r\xff\n", (int)cmd->b);
         break;
     case TEST_FORBIDDEN:
         forbidden(cmd->a);

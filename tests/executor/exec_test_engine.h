@@ -22,6 +22,7 @@ enum test_op {
     TEST_DESCRIPTORS,  /* duplicates descriptors until that fails; error text says how many it got */
     TEST_JIT,          /* makes and runs code, starts a thread */
     TEST_FORBIDDEN,    /* number a of test_forbidden */
+    TEST_SAY,          /* prints a lines of b, each with a terminal's escapes */
 };
 
 enum test_forbidden {
@@ -35,6 +36,7 @@ enum test_forbidden {
     FORBIDDEN_BLOCKING,
     FORBIDDEN_UNLINK,
     FORBIDDEN_SETUID,
+    FORBIDDEN_SHARED_MEMORY,
     FORBIDDEN_COUNT,
 };
 

@@ -16,6 +16,7 @@
 
 #include "executor/host/host.h"
 #include "executor/host/launch.h"
+#include "executor/host/words.h"
 
 enum exec_state { EXEC_STARTING, EXEC_READY, EXEC_FAILED };
 
@@ -61,6 +62,7 @@ struct exec_host {
     bool is_cpu;
 
     struct exec_child child;
+    struct exec_words words;       /* of the child; the supervisor's alone */
     uint32_t ring_tail, done_head; /* the child's indices that are ours */
     uint32_t ring_head;            /* of the child, when it was last read */
     char kill_reason[128];         /* not empty: it is being killed, and nothing it says counts */

@@ -77,14 +77,12 @@ static char **environment(void)
     return env;
 }
 
-static int add_actions(posix_spawn_file_actions_t *fa, const int fds[3])
+static int add_actions(posix_spawn_file_actions_t *fa, const int fds[4])
 {
     int r = posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDONLY, 0);
 
-    if (!r && fcntl(2, F_GETFD) < 0)
-        r = posix_spawn_file_actions_addopen(fa, 2, "/dev/null", O_WRONLY, 0);
-    if (!r)
-        r = posix_spawn_file_actions_adddup2(fa, 2, 1); /* what a library prints belongs to the log */
+    for (int i = 1; i <= 2 && !r; i++) /* what a library prints belongs to the log */
+        r = posix_spawn_file_actions_adddup2(fa, fds[3], i);
     for (int i = 0; i < 3 && !r; i++)
         r = posix_spawn_file_actions_adddup2(fa, fds[i], EXEC_FD_SHARED + i);
     return r ? r : posix_spawn_file_actions_addclosefrom_np(fa, EXEC_FD_END);
@@ -103,7 +101,7 @@ static int add_attributes(posix_spawnattr_t *attr)
                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-static int start(struct exec_child *c, const char *path, const int fds[3])
+static int start(struct exec_child *c, const char *path, const int fds[4])
 {
     static char name[] = "aerogpu-executor";
     char *argv[] = {name, NULL}, **env = environment();
@@ -134,9 +132,11 @@ out_env:
 
 int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct error *e)
 {
-    struct exec_child c = {.pidfd = -1, .control = -1};
-    int shared = shared_create(&c.shared, p), pair[2] = {-1, -1}, fds[3] = {-1, -1, -1}, r = -shared;
-    const int *const sources[3] = {&shared, &p->done_fd, &pair[1]};
+    struct exec_child c = {.pidfd = -1, .control = -1, .words = -1};
+    int shared = shared_create(&c.shared, p), pair[2] = {-1, -1}, words[2] = {-1, -1},
+        fds[4] = {-1, -1, -1, -1};
+    int r = -shared;
+    const int *const sources[4] = {&shared, &p->done_fd, &pair[1], &words[1]};
 
     *out = c;
     if (shared < 0)
@@ -146,8 +146,17 @@ int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct
         goto out;
     }
     c.control = pair[0];
+    if (pipe2(words, O_CLOEXEC)) {
+        r = errno;
+        goto out;
+    }
+    c.words = words[0];
+    if (fcntl(words[0], F_SETFL, O_NONBLOCK)) {
+        r = errno;
+        goto out;
+    }
     /* Out of the way of the numbers that they get there. */
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         fds[i] = fcntl(*sources[i], F_DUPFD_CLOEXEC, EXEC_FD_END);
         if (fds[i] < 0) {
             r = errno;
@@ -164,12 +173,14 @@ int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct
         waitpid(c.pid, NULL, 0);
     }
 out:
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     close(shared);
     if (pair[1] >= 0)
         close(pair[1]);
+    if (words[1] >= 0)
+        close(words[1]);
     if (r) {
         c.pid = 0;
         exec_shared_unmap(c.shared);
@@ -183,7 +194,7 @@ out:
 
 void exec_child_close(struct exec_child *c)
 {
-    int *fds[] = {&c->pidfd, &c->control};
+    int *fds[] = {&c->pidfd, &c->control, &c->words};
 
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
         if (*fds[i] >= 0)

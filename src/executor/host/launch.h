@@ -11,6 +11,7 @@
 struct exec_child {
     pid_t pid; /* 0: no process */
     int pidfd, control;
+    int words; /* what it prints; without waiting */
     struct exec_shared *shared;
 };
 

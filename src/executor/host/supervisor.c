@@ -268,6 +268,7 @@ static void on_death(struct exec_host *host, const siginfo_t *si)
             host->child.shared); /* not in use: only where there is no defunct one it is watched */
     }
     host->child.shared = NULL;
+    exec_words_finish(&host->words, host->child.words, d.pid);
     exec_child_close(&host->child);
     exec_host_drop_ops(host);
     host->deadline_ns = UINT64_MAX;
@@ -329,12 +330,14 @@ static int timeout_ms(uint64_t until_ns)
 /* Waits, unlocked, for anything that concerns the child. */
 static void watch(struct exec_host *host)
 {
-    struct pollfd p[3] = {{.fd = host->supervisor_fd, .events = POLLIN}};
-    int n = 1, timeout;
+    struct pollfd p[4] = {{.fd = host->supervisor_fd, .events = POLLIN}};
+    int n = 1, timeout, words = -1;
     uint64_t count;
 
     if (host->child.pid) {
         p[n++] = (struct pollfd){.fd = host->child.pidfd, .events = POLLIN};
+        if (host->child.words >= 0)
+            p[words = n++] = (struct pollfd){.fd = host->child.words, .events = POLLIN};
         if (!host->control_closed && (host->state == EXEC_STARTING || host->ops))
             p[n++] = (struct pollfd){
                 .fd = host->child.control,
@@ -347,6 +350,11 @@ static void watch(struct exec_host *host)
     }
     pthread_mutex_unlock(&host->lock);
     poll(p, (nfds_t)n, timeout);
+    /* Unlocked: who reads the log may take his time. The child is this thread's. */
+    if (words > 0 && p[words].revents && exec_words_read(&host->words, host->child.words, host->child.pid)) {
+        close(host->child.words);
+        host->child.words = -1;
+    }
     if (p[0].revents)
         while (read(host->supervisor_fd, &count, sizeof(count)) > 0)
             continue;

@@ -10,14 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "executor/process/sanitized.h"
 
 enum { NOBODY = 65534, PROCESSES = 512, CAPABILITIES = 64 };
@@ -36,6 +40,22 @@ static int limit(int what, rlim_t value, const char *name, struct error *e)
     return 0;
 }
 
+/* Its own network, names and queues, where the system lets it: nothing there for it to find. It opens no socket and no queue
+ * either, for the filter forbids it; this is for what the filter might leave. */
+static void leave_namespaces(void)
+{
+    const int own = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+    struct __user_cap_header_struct who = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+
+    if (geteuid() == 0) {
+        unshare(own);
+        return;
+    }
+    if (!unshare(own | CLONE_NEWUSER))
+        syscall(SYS_capset, &who, none); /* those of the new one's root */
+}
+
 int exec_sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e)
 {
     int r = 0;
@@ -49,6 +69,7 @@ int exec_sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e)
     /* A sanitizer's shadow is private memory too, terabytes of it. */
     if (!r && !SANITIZED)
         r = limit(RLIMIT_DATA, memory_bytes, "data", e);
+    leave_namespaces();
     for (int cap = 0; cap < CAPABILITIES && !r && geteuid() == 0; cap++)
         prctl(PR_CAPBSET_DROP, cap, 0, 0, 0); /* numbers that do not exist are refused */
     return r;
@@ -76,17 +97,38 @@ static int drop_root(struct error *e)
 
 /* What our rings, libc, a software Vulkan driver and its compiler call. */
 static const int allowed[] = {
-    SCMP_SYS(futex),        SCMP_SYS(write),         SCMP_SYS(poll),
-    SCMP_SYS(recvmsg),      SCMP_SYS(sendto),        SCMP_SYS(close),
-    SCMP_SYS(mmap),         SCMP_SYS(munmap),        SCMP_SYS(mremap),
-    SCMP_SYS(mprotect),     SCMP_SYS(madvise),       SCMP_SYS(brk),
-    SCMP_SYS(lseek),        SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
-    SCMP_SYS(nanosleep),    SCMP_SYS(sched_yield),   SCMP_SYS(sched_getaffinity),
-    SCMP_SYS(getpid),       SCMP_SYS(gettid),        SCMP_SYS(sched_setaffinity),
-    SCMP_SYS(getrandom),    SCMP_SYS(sysinfo),       SCMP_SYS(set_robust_list),
-    SCMP_SYS(rseq),         SCMP_SYS(sigaltstack),   SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(rt_sigreturn), SCMP_SYS(exit),          SCMP_SYS(exit_group),
-    SCMP_SYS(getcpu),       SCMP_SYS(writev),        SCMP_SYS(restart_syscall),
+    SCMP_SYS(futex),
+    SCMP_SYS(write),
+    SCMP_SYS(poll),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(sendto),
+    SCMP_SYS(close),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(madvise),
+    SCMP_SYS(brk),
+    SCMP_SYS(lseek),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(sched_yield),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(sched_setaffinity),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),
+    SCMP_SYS(sigaltstack),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(getcpu),
+    SCMP_SYS(writev),
+    SCMP_SYS(restart_syscall),
 };
 
 /* Besides, for drivers of real devices. ioctl has a rule of its own. */
@@ -107,6 +149,17 @@ static int add_list(scmp_filter_ctx f, const int *list, size_t n)
     for (size_t i = 0; i < n && !r; i++)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, list[i], 0);
     return r;
+}
+
+/* Memory that is shared and anonymous is no process's data: no limit counts it. */
+static int add_mmap(scmp_filter_ctx f)
+{
+    const uint64_t shared = MAP_SHARED, anonymous = MAP_ANONYMOUS;
+    int r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A3(SCMP_CMP_MASKED_EQ, anonymous, 0));
+
+    return r ? r
+             : seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+                                SCMP_A3(SCMP_CMP_MASKED_EQ, anonymous | shared, anonymous));
 }
 
 /* Calls that are allowed with some arguments only. */
@@ -139,11 +192,27 @@ static int add_conditional(scmp_filter_ctx f, bool hardware)
     return r;
 }
 
+/* Files that it has, and may make: none with a software driver, nor is there anything for it to open. Memory files of
+ * a hardware driver are as long as its own memory may be. */
+static int limit_files(bool hardware, struct error *e)
+{
+    struct rlimit data;
+
+    if (hardware)
+        return getrlimit(RLIMIT_DATA, &data) ? error_set(e, -errno, "getrlimit data: %s", strerror(errno))
+                                             : limit(RLIMIT_FSIZE, data.rlim_max, "file size", e);
+    if (geteuid() == 0 && (chroot("/proc/self/fdinfo") || chdir("/")))
+        log_debug("executor", "the root folder stays: %s", strerror(errno));
+    return limit(RLIMIT_FSIZE, 0, "file size", e);
+}
+
 int exec_sandbox_enter(bool hardware, struct error *e)
 {
-    int r = drop_root(e);
+    int r = SANITIZED ? 0 : limit_files(hardware, e);
     scmp_filter_ctx f;
 
+    if (!r)
+        r = drop_root(e);
     if (r)
         return r;
     if (SANITIZED)
@@ -160,6 +229,8 @@ int exec_sandbox_enter(bool hardware, struct error *e)
         r = add_list(f, allowed, sizeof(allowed) / sizeof(allowed[0]));
     if (!r && hardware)
         r = add_list(f, allowed_for_hardware, sizeof(allowed_for_hardware) / sizeof(allowed_for_hardware[0]));
+    if (!r)
+        r = add_mmap(f);
     if (!r)
         r = add_conditional(f, hardware);
     if (!r)
