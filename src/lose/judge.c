@@ -13,6 +13,7 @@
 #include "lose/watch.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +24,17 @@
 
 #include "base/check.h"
 
-#define WINDOW_NS (500 * NSEC_PER_MSEC) /* in which a program that goes on shows it */
-enum { SWITCHES = 3, SPARE = 10 };      /* sleeps of a thread in that time; a spare did less than a SPAREth */
+#define WINDOW_NS  (500 * NSEC_PER_MSEC) /* in which a program that goes on shows it */
+#define LEAK_BYTES (UINT64_C(256) << 10)
+enum { LEAK_LOSSES = 8 };          /* fewer prove no growth */
+enum { SWITCHES = 3, SPARE = 10 }; /* sleeps of a thread in that time; a spare did less than a SPAREth */
 
 const char *lose_verdict_name(enum lose_verdict v)
 {
-    static const char *const names[] = {"survived", "ended cleanly", "dies",     "ignores it",
-                                        "hangs",    "not reached",   "no device"};
+    static const char *const names[] = {
+        "survived", "ended cleanly", "dies",      "ignores it",
+        "hangs",    "not reached",   "no device", "survived with a wrong picture",
+        "leaks"};
 
     return v < LOSE_VERDICTS ? names[v] : "?";
 }
@@ -293,6 +298,33 @@ static void follow(struct run *r, uint32_t loss)
     }
 }
 
+/* What the process of the new device holds, once for each loss. */
+static void measure(struct run *r, uint32_t loss)
+{
+    struct lose_growth *g = &r->held[loss];
+    const struct lose_device *s;
+    char path[64], text[4096];
+    const char *at;
+    uint64_t work;
+    int pid;
+
+    if (g->threads || !proven(r, loss))
+        return;
+    s = successor_of(r, loss, &work);
+    pid = (int)atomic_load(&s->pid);
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    if (!tree_read(path, text, sizeof(text)))
+        return;
+    at = strstr(text, "\nThreads:");
+    g->threads = at ? strtoull(at + 9, NULL, 10) : 1;
+    at = strstr(text, "\nRssAnon:");
+    g->bytes = at ? strtoull(at + 9, NULL, 10) << 10 : 0;
+    g->fds = tree_count(pid, "fd");
+    for (uint32_t k = 0; k <= loss; k++)
+        g->devices +=
+            !atomic_load(&r->record->device[r->slot_of[k]].destroyed_ns) && !is_gone(r, r->slot_of[k]);
+}
+
 static void look_for_faults(struct run *r)
 {
     uint32_t n = 0;
@@ -325,6 +357,8 @@ void judge_poll(struct run *r)
         look_for_loss(r, i);
     for (uint32_t k = 0; k < r->out->num_losses; k++)
         follow(r, k);
+    for (uint32_t k = 0; k < r->out->num_losses; k++)
+        measure(r, k);
     r->out->devices = r->seen;
     r->out->refused = atomic_load(&r->record->refused);
     run_check(r);
@@ -359,7 +393,9 @@ bool judge_proven(const struct run *r)
     for (uint32_t k = 0; k < r->out->num_losses; k++)
         if (!proven(r, k))
             return false;
-    return r->out->num_losses >= wanted(r) && (r->out->num_losses || r->p->num_faults) && faults_proven(r);
+    if (!wanted(r) && !r->p->num_faults)
+        return work_after_fault(r) >= r->p->proof;
+    return r->out->num_losses >= wanted(r) && faults_proven(r);
 }
 
 uint64_t judge_limit(const struct run *r)
@@ -490,6 +526,50 @@ static bool did_what_was_left(const struct run *r)
     return n ? n >= wanted(r) && r->out->losses[n - 1].work_ns : work_after_fault(r) > 0;
 }
 
+/* What grows with every loss: at least one (or LEAK_BYTES) each, all the way from the second to the last. The first ones fill
+ * caches. */
+static uint64_t grows(const struct run *r, size_t offset, uint64_t least)
+{
+    uint32_t n = r->out->num_losses, first = n / 4, steps = 0;
+    uint64_t from, to;
+
+    memcpy(&from, (const char *)&r->held[first] + offset, sizeof(from));
+    memcpy(&to, (const char *)&r->held[n - 1] + offset, sizeof(to));
+    for (uint32_t k = first + 1; k < n; k++) {
+        uint64_t a, b;
+        memcpy(&a, (const char *)&r->held[k - 1] + offset, sizeof(a));
+        memcpy(&b, (const char *)&r->held[k] + offset, sizeof(b));
+        steps += b > a;
+    }
+    return to >= from + least * (n - 1 - first) && steps * 4 >= (n - 1 - first) * 3 ? to - from : 0;
+}
+
+static bool judge_leaks(struct run *r)
+{
+    uint32_t n = r->out->num_losses;
+    struct lose_growth *g = &r->out->growth;
+
+    if (n < LEAK_LOSSES || r->slot_of[0] == r->slot_of[n - 1] || !r->held[n - 1].threads)
+        return false;
+    g->fds = grows(r, offsetof(struct lose_growth, fds), 1);
+    g->threads = grows(r, offsetof(struct lose_growth, threads), 1);
+    g->devices = grows(r, offsetof(struct lose_growth, devices), 1);
+    g->bytes = grows(r, offsetof(struct lose_growth, bytes), LEAK_BYTES);
+    return g->fds || g->threads || g->devices || g->bytes;
+}
+
+uint64_t judge_work(const struct run *r)
+{
+    bool frames = atomic_load(&r->record->shown);
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < r->seen; i++) {
+        uint64_t work = work_of(&r->record->device[i], frames);
+        most = work > most ? work : most;
+    }
+    return most;
+}
+
 enum lose_verdict judge(struct run *r)
 {
     uint32_t n = r->out->num_losses, slot = n ? r->slot_of[n - 1] : 0;
@@ -498,7 +578,7 @@ enum lose_verdict judge(struct run *r)
 
     r->out->fault_work = r->faults_given ? work_after_fault(r) : 0;
     if (judge_proven(r))
-        return LOSE_SURVIVED;
+        return judge_leaks(r) ? LOSE_LEAKS : LOSE_SURVIVED;
     if (!r->seen)
         return judge_without_device(r);
     if (all_given && did_what_was_left(r))

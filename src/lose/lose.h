@@ -14,13 +14,15 @@
 #include "lose/tree.h"
 
 enum lose_verdict {
-    LOSE_SURVIVED,    /* it made a new device and works on it; after a fault: it works */
-    LOSE_ENDED,       /* it ended by itself, without that */
-    LOSE_DIED,        /* a signal ended it */
-    LOSE_IGNORES,     /* it goes on calling the device that is lost, or goes on without calling any */
-    LOSE_HANGS,       /* it does nothing any more */
-    LOSE_NOT_REACHED, /* it ended, or time was up, before the fault was due */
-    LOSE_NO_DEVICE,   /* it made no Vulkan device, or none that could be seen: `blind` */
+    LOSE_SURVIVED,      /* it made a new device and works on it; after a fault: it works */
+    LOSE_ENDED,         /* it ended by itself, without that */
+    LOSE_DIED,          /* a signal ended it */
+    LOSE_IGNORES,       /* it goes on calling the device that is lost, or goes on without calling any */
+    LOSE_HANGS,         /* it does nothing any more */
+    LOSE_NOT_REACHED,   /* it ended, or time was up, before the fault was due */
+    LOSE_NO_DEVICE,     /* it made no Vulkan device, or none that could be seen: `blind` */
+    LOSE_WRONG_PICTURE, /* it survived, and shows something else than without the loss */
+    LOSE_LEAKS,         /* it survived, and keeps something of each loss */
     LOSE_VERDICTS
 };
 
@@ -31,6 +33,7 @@ struct lose_params {
     uint32_t at_frame,
         at_submit;  /* the one that is not done any more, of each device; both 0: no such loss */
     uint32_t times; /* losses in all, each on a device made after the one before; 0 to LOSE_DEVICES */
+    /* Without a loss and without a fault the program is run until it has done `proof`. */
     const struct lose_fault *faults; /* what else is answered; at most LOSE_FAULTS */
     uint32_t num_faults;
     uint32_t proof; /* frames (submissions, of a program that shows nothing) on a new device; at least 1 */
@@ -42,6 +45,9 @@ struct lose_params {
     bool count;                  /* every call that may fail */
     /* Called as things happen: nanoseconds since the start, and since the last loss (0: before one). May be NULL. */
     void (*on_event)(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text);
+    /* Called every few milliseconds while the program is there, with the frames (submissions, if it shows none) of its busiest device; `last`: the verdict
+     * is `out->verdict`, and then the program is ended. May be NULL. */
+    void (*on_poll)(void *ctx, uint64_t work, bool last);
     void *ctx;
     const volatile int *stop; /* not 0: end the program and return -EINTR; may be NULL */
 };
@@ -68,8 +74,11 @@ struct lose_result {
     bool busy;                   /* it goes on without calling Vulkan */
     enum tree_blind blind;       /* of LOSE_NO_DEVICE: why nothing was seen */
     pid_t blind_pid;             /* where */
-    bool exited, signalled;      /* by itself, before it was ended */
-    int code;                    /* exit code, or signal; 0: it is not known which */
+    struct lose_growth {
+        uint64_t fds, threads, bytes, devices; /* devices: that are lost, and not destroyed */
+    } growth; /* over the losses, from the first new device to the last; of LOSE_LEAKS what is not 0 leaks */
+    bool exited, signalled;         /* by itself, before it was ended */
+    int code;                       /* exit code, or signal; 0: it is not known which */
     uint32_t calls[LOSE_NUM_CALLS]; /* if they were counted */
 };
 

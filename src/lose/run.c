@@ -204,9 +204,13 @@ static int watch(struct run *r)
         }
         if (r->ended || judge_proven(r) || run_now(r) >= judge_limit(r))
             break;
+        if (r->p->on_poll)
+            r->p->on_poll(r->p->ctx, judge_work(r), false);
         sleep_poll();
     }
     r->out->verdict = judge(r);
+    if (r->p->on_poll && !r->ended)
+        r->p->on_poll(r->p->ctx, judge_work(r), true);
     top = tree_find(&r->tree, r->tree.top);
     if (top->ended && !r->out->signalled) {
         r->out->exited = WIFEXITED(top->status);
@@ -221,7 +225,8 @@ static int watch(struct run *r)
     end_program(r);
     INVARIANT(r->out->verdict < LOSE_VERDICTS);
     INVARIANT(!(r->out->exited && r->out->signalled));
-    INVARIANT(r->out->verdict != LOSE_SURVIVED || r->out->num_losses || r->faults_given);
+    INVARIANT(r->out->verdict != LOSE_SURVIVED || r->out->num_losses || r->faults_given ||
+              (!r->p->times && !r->p->num_faults));
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         r->out->given[i] = atomic_load(&r->record->fault[i].given);
     for (uint32_t i = 0; i < LOSE_NUM_CALLS; i++)

@@ -36,6 +36,21 @@ bool tree_read(const char *path, char *text, size_t size)
     return n > 0;
 }
 
+uint64_t tree_count(pid_t pid, const char *name)
+{
+    char path[64];
+    uint64_t n = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    dir = opendir(path);
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n > 2 ? n - 2 : 0; /* . and .. */
+}
+
 static void list(struct tree *t)
 {
     DIR *dir = opendir("/proc");

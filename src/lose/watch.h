@@ -21,12 +21,15 @@ struct run {
     uint32_t stage[LOSE_DEVICES]; /* of each loss: how many of its steps on_event was called for */
     uint64_t fault_ns;            /* the last fault that was answered first */
     uint32_t faults_given;
+    struct lose_growth held[LOSE_DEVICES]; /* when each loss was made good */
     /* What each device had done: at each loss, and at the last fault. */
     struct work {
         uint64_t frames, submits;
     } before[LOSE_DEVICES][LOSE_DEVICES], fault_before[LOSE_DEVICES];
 };
 
+/* Frames, or submissions of a program that shows none, of the device that has done most. */
+uint64_t judge_work(const struct run *r);
 uint64_t run_now(const struct run *r);
 
 /* Takes in what the layer wrote since the last time. */

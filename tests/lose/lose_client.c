@@ -12,6 +12,8 @@
  *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing
  *   idle      goes on without Vulkan
  *   beside    does nothing, while another process of it makes a device and works
+ *   blue      recovers; the X server's root window is blue all the time; `blue-red`: red on the new device
+ *   leak      recovers, keeps the lost device and a descriptor, and takes 1 MiB
  *   daemon    recovers, and has left a process in a session of its own, with its number in the file LOSE_DAEMON
  */
 #include <fcntl.h>
@@ -21,6 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
@@ -130,6 +134,45 @@ static VkResult work(struct gpu *g, uint64_t patience)
     return r;
 }
 
+/* X11's protocol, little-endian: fills the root window. */
+static void fill_root(uint32_t color)
+{
+    static int x = -1;
+    static uint32_t root, gc;
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+    if (x < 0) {
+        uint32_t hello[3] = {0x0b006c, 0, 0};
+        uint8_t reply[65536];
+        uint32_t make[5] = {5 << 16 | 55};
+        size_t n = 0, want = 8;
+
+        hello[0] = 'l' | 11 << 16;
+        x = socket(AF_UNIX, SOCK_STREAM, 0);
+        snprintf(at.sun_path, sizeof(at.sun_path), "/tmp/.X11-unix/X%s", getenv("DISPLAY") + 1);
+        if (connect(x, (struct sockaddr *)&at, sizeof(at)) || write(x, hello, sizeof(hello)) != sizeof(hello))
+            exit(8);
+        while (n < want) {
+            ssize_t got = read(x, reply + n, want - n);
+            if (got <= 0)
+                exit(8);
+            n += (size_t)got;
+            want = 8 + 4u * (reply[6] | reply[7] << 8);
+        }
+        memcpy(&root, reply + 40 + ((reply[24] + 3u) & ~3u) + 8u * reply[29], 4);
+        memcpy(&gc, reply + 12, 4);
+        make[1] = gc;
+        make[2] = root;
+        make[3] = 4; /* the foreground */
+        make[4] = color;
+        if (write(x, make, sizeof(make)) != sizeof(make))
+            exit(8);
+    }
+    uint32_t paint[9] = {4 << 16 | 56, gc, 4, color, 5 << 16 | 70, root, gc, 0, 2000 << 16 | 2000};
+    if (write(x, paint, sizeof(paint)) != sizeof(paint))
+        exit(8);
+}
+
 static void leave_daemon(void)
 {
     pid_t pid = fork();
@@ -191,6 +234,11 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         usleep(1000);
         return;
     }
+    if (!strcmp(how, "leak")) {
+        memset(malloc(1 << 20), dup(1), 1 << 20);
+        must(make(g), "device");
+        return;
+    }
     destroy(g); /* without another wait: a lost device's work is over */
     if (!strcmp(how, "probe")) {
         must(make(&probe), "probe");
@@ -208,6 +256,8 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
 /* After each submission. */
 static void rest(const char *how, bool lost)
 {
+    if (!strncmp(how, "blue", 4))
+        fill_root(lost && strcmp(how, "blue") ? 0xff0000 : 0x0000ff);
     if (!strcmp(how, "slow"))
         usleep(200000);
     while (lost && !strcmp(how, "once"))

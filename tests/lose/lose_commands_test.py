@@ -212,6 +212,106 @@ def calls_are_answered_so():
 
 
 @case
+def what_it_shows_afterwards():
+    if not shutil.which('Xvfb'):
+        return 'Xvfb is not installed'
+    with tempfile.TemporaryDirectory() as d:
+        picture = d + '/end.png'
+        how = ['--screen', '64x48', '--same-picture', '--picture', picture, '--at-submit', '40', '--', client]
+        assert 'survived: it works on a new device' in lose(*how, 'blue')[1]
+        assert open(picture, 'rb').read(8) == b'\x89PNG\r\n\x1a\n'
+        err = lose(*how, 'blue-red', code=1)[1].splitlines()[-1]
+        assert err == 'survived with a wrong picture: 100.0 % of the picture is not as without it, where 0.0 % would be as it moves', err
+    err = lose('--screen', '64', '--', client, code=4)[1]
+    assert err == "aerogpu lose: '64' is no size of a screen, as 640x480 is\n", err
+
+
+@case
+def what_is_kept_of_each_loss():
+    times = ['--at-submit', '5', '--times', '20', '--timeout', '60', '--', client]
+    assert 'survived' in lose(*times, 'recover')[1]
+    err = lose(*times, 'leak', code=1)[1].splitlines()[-1]
+    assert re.match(r'leaks: it works, and keeps more with every loss: 1\d lost devices that are not destroyed, 1\d descriptors, '
+                    r'.*\d+ KiB of memory over 20 losses', err), err
+
+
+MATRIX = '''
+jobs = 2
+[program.good]
+run = [%(client)s, "recover"]   # comes back
+[program.bad]
+run = [%(client)s,
+       'abort',
+]
+[program."not there"]
+run = ["/nonexistent"]
+[fault.lost]
+options = ["--at-submit", "20"]
+seeds = 2
+[fault.answers]
+options = ["--fault", "delay=1@vkCreateFence:1", "--fault", "oom@vkQueueSubmit:9", "--fault", "delay=2@vkCreateFence:1"]
+[fault.end]
+options = ["--at-submit", "5"]
+expect = "end"
+[known]
+"bad/lost" = "it aborts: #7"
+"good/lost" = "long gone"
+'''
+
+
+@case
+def a_matrix():
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write(MATRIX % {'client': json.dumps(client)})
+        out = lose('--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--sarif', d + '/s.sarif', '--json=' + d + '/j.json', code=1)[0]
+        assert out.splitlines()[-1] == '12 cases: 1 ok, 3 failed, 2 known, 2 fixed, 4 could not be tried', out
+        for words in ('ok      good/end: survived', 'known   bad/lost#2: dies', 'it aborts: #7', 'FAILED  bad/end: dies',
+                      'FAILED  good/answers: ended cleanly', 'fewest faults: oom@vkQueueSubmit:9',
+                      'repeat: aerogpu lose --fault oom@vkQueueSubmit:9 -- %s recover' % client,
+                      'fixed: take it out of [known] good/lost#1: survived', 'BROKEN  not there/end: it could not be tried',
+                      'cannot run /nonexistent: No such file or directory'):
+            assert words in out, (words, out)
+        suite = xml.etree.ElementTree.parse(d + '/j.xml').getroot().find('testsuite')
+        assert (suite.get('tests'), suite.get('failures'), suite.get('errors'), suite.get('skipped')) == ('12', '5', '4', '2')
+        assert len(suite.findall('testcase/failure')) == 5 and suite.find('testcase/skipped').get('message') == 'it aborts: #7'
+        results = json.load(open(d + '/s.sarif'))['runs'][0]['results']
+        assert len(results) == 9 and {r['ruleId'] for r in results} == {'lost', 'answers', 'end'}
+        cases = json.load(open(d + '/j.json'))['cases']
+        assert sum(c['ok'] for c in cases) == 3 and len(cases) == 12
+        # What is printed to repeat a case does that.
+        line = next(l for l in out.splitlines() if 'repeat:' in l and 'abort' in l and 'oom' not in l)
+        assert subprocess.run([aerogpu] + line.split()[2:], capture_output=True).returncode == 1
+
+
+@case
+def wrong_matrices():
+    good = '[program.a]\nrun = ["true"]\n[fault.f]\noptions = ["--at-submit", "5"]\n'
+    with tempfile.TemporaryDirectory() as d:
+        path = d + '/m.toml'
+        for text, said in (('[fault.f]\n', ': there is no program: [program.NAME]'), ('[program.a]\n[fault.f]', ': line 1: program a has no `run`'),
+                           ('x = 1\n', ": line 1: 'x' is none of jobs, timeout, screen (once)"),
+                           ('\njobs = 0\n', ': line 2: a number from 1 to 1024 is wanted'),
+                           ('jobs 2\n', ": line 1: '=' is missing behind 'jobs'"), ('jobs = 2 3\n', ": line 1: what is '3\n'?"),
+                           ('[progam.a]\n', ': line 1: [progam: a table is [program.NAME], [fault.NAME] or [known]'),
+                           ('[program.a]\nrun = "true"\n', ': line 2: an array of strings is wanted, as in ["vkcube"]'),
+                           ('[program.a]\nrun = ["true\n', ': line 2: a string without its end'),
+                           ('[program.a]\nrun = ["true", 1]\n', ': line 2: a string is wanted in the array'),
+                           ('[program.a]\nrun = ["\\x"]\n', ': line 2: a string with \\x, which is none of \\b \\t \\n \\f \\r \\" \\\\'),
+                           (good + 'expect = "luck"\n', ': line 5: expect = "luck": survive or end'),
+                           (good + '[fault.f]\n', ': line 5: fault f is in line 3 already'),
+                           (good + '[known]\n"a/g" = "why"\n', ': line 6: there is no case a/g'), ('', ': is empty')):
+            with open(path, 'w') as f:
+                f.write(text)
+            err = lose('--matrix', path, code=3)[1]
+            assert err == 'aerogpu lose: %s%s\n' % (path, said), (text, err)
+    for args, said in ((('--junit', 'x', '--', 'true'), '--junit, --sarif, --pictures and --jobs are for --matrix'),
+                       (('--matrix', 'x', '--', 'true'), 'a matrix names its programs itself'),
+                       (('--same-picture', '--', 'true'), '--picture and --same-picture need a --screen')):
+        assert lose(*args, code=2)[1].splitlines()[-1] == 'aerogpu lose: %s; `aerogpu lose --help` says more' % said
+
+
+@case
 def gears_do_not_survive():
     """A program that nobody here wrote, on Direct3D 12: its assertion fails, and that is what is said."""
     if not shutil.which('vkd3d-gears') or not shutil.which('Xvfb'):

@@ -17,12 +17,14 @@
 #include "base/clock.h"
 #include "base/program.h"
 #include "base/rng.h"
-#include "lose/lose.h"
+#include "lose_parts.h"
 
 struct command_line {
     struct lose_params run;
     struct lose_fault faults[LOSE_FAULTS];
     const char *fault_texts[LOSE_FAULTS];
+    struct lose_show show;
+    struct lose_matrix_files matrix;
     bool json, answers;
     const char *json_file;
     unsigned expect; /* END, or that it survives */
@@ -99,6 +101,26 @@ static void explain_blindness(const struct lose_result *r)
     }
 }
 
+static void explain_leaks(const struct lose_result *r)
+{
+    const struct lose_growth *g = &r->growth;
+    const struct {
+        uint64_t n;
+        const char *what;
+    } kinds[] = {{g->devices, "lost devices that are not destroyed"},
+                 {g->fds, "descriptors"},
+                 {g->threads, "threads"},
+                 {g->bytes >> 10, "KiB of memory"}};
+    const char *between = "it works, and keeps more with every loss: ";
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kinds[i].n) {
+            fprintf(stderr, "%s%" PRIu64 " %s", between, kinds[i].n, kinds[i].what);
+            between = ", ";
+        }
+    fprintf(stderr, " over %u losses\n", r->num_losses);
+}
+
 static void explain(const struct command_line *o, const struct lose_result *r)
 {
     const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
@@ -114,6 +136,13 @@ static void explain(const struct command_line *o, const struct lose_result *r)
                 r->own_pace ? ", as fast as before"
                 : r->idle   ? ", and waits for events"
                             : "");
+        break;
+    case LOSE_WRONG_PICTURE:
+        fprintf(stderr, "%.1f %% of the picture is not as without it, where %.1f %% would be as it moves\n",
+                100 * o->show.differs, 100 * o->show.moves);
+        break;
+    case LOSE_LEAKS:
+        explain_leaks(r);
         break;
     case LOSE_ENDED:
         fprintf(stderr, "it ended with exit code %d%s\n", r->code,
@@ -226,9 +255,122 @@ static void print_answers(void)
     }
 }
 
-/* What the options come to together. */
-static int settle(const struct options *line, struct command_line *c, int argc, char **argv)
+static void on_poll(void *ctx, uint64_t work, bool last);
+
+static struct command_line asked = {.run = {.at_frame = 60,
+                                            .times = 1,
+                                            .proof = 30,
+                                            .reach_ns = 60 * NSEC_PER_SEC,
+                                            .timeout_ns = 10 * NSEC_PER_SEC,
+                                            .on_event = on_event,
+                                            .on_poll = on_poll,
+                                            .ctx = &asked,
+                                            .stop = &stopped},
+                                    .show = {.percent = 2}};
+
+static struct options_row rows[] = {
+    OPT_GROUP("when"),
+    OPT_U32("at-frame", 0, &asked.run.at_frame, 1, UINT32_MAX, "N",
+            "the Nth frame (`vkQueuePresentKHR`) of a device is not shown any more; 60"),
+    OPT_U32(
+        "at-submit", 0, &asked.run.at_submit, 1, UINT32_MAX, "N",
+        "the Nth submission of a device is not run any more: for programs that show nothing, and to hit any place"),
+    OPT_U64("seed", 0, &asked.seed, 0, UINT64_MAX, "S",
+            "draw N by this seed, from 1 to the N given. The same seed hits the same place"),
+    OPT_U32("times", 0, &asked.run.times, 1, LOSE_DEVICES - 1, "N",
+            "so many losses, each on a device made after the one before; 1 to 255, 1 if not given"),
+    OPT_CALL(
+        "fault", 0, add_fault, &asked, "ANSWER@COMMAND:N",
+        "the Nth call of a command of Vulkan answers so, as in `oom@vkAllocateMemory:3`; may be given several times. Below, under FAULTS"),
+    OPT_GROUP("how"),
+    OPT_TIME(
+        "hang", 0, &asked.run.hang_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
+        "the device hangs first: submissions are accepted and never complete, what waits for them waits, and after so many milliseconds the device is reset and lost, as by the operating system"),
+    OPT_TIME(
+        "refuse", 0, &asked.run.refuse_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
+        "for so long after a loss `vkCreateDevice` answers `VK_ERROR_INITIALIZATION_FAILED`, as while a driver starts again"),
+    OPT_GROUP("what counts as surviving"),
+    OPT_U32("proof", 0, &asked.run.proof, 1, UINT32_MAX, "N",
+            "so many frames on a new device, or submissions if the lost one showed no frames; 30"),
+    OPT_TIME("timeout", 0, &asked.run.timeout_ns, NSEC_PER_SEC, 86400, "SECONDS",
+             "from the loss to that; 10"),
+    OPT_TIME("reach", 0, &asked.run.reach_ns, NSEC_PER_SEC, 86400, "SECONDS", "to come to a loss; 60"),
+    OPT_CHOICE(
+        "expect", 0, &asked.expect, "survive|end",
+        "with `end` it is enough that the program ends by itself, with any exit code, but by no signal"),
+    OPT_FLAG(
+        "keep", 0, &asked.run.keep,
+        "let the program go on when it has survived. Else it is ended, with SIGTERM and three seconds later with SIGKILL"),
+    OPT_GROUP("its picture"),
+    OPT_TEXT("screen", 0, &asked.show.size, "WIDTHxHEIGHT",
+             "the program has an X server of its own, of this size; Xvfb has to be installed"),
+    OPT_TEXT("picture", 0, &asked.show.file, "FILE.png", "what it shows at the end; needs --screen"),
+    OPT_FLAG(
+        "same-picture", 0, &asked.show.compares,
+        "it has to show after the loss what it shows without: it is run twice, undisturbed first; needs --screen"),
+    OPT_U32("differ", 0, &asked.show.percent, 0, 100, "PERCENT",
+            "so much of the picture may differ, besides what moves without a loss; 2"),
+    OPT_GROUP("many of them"),
+    OPT_TEXT(
+        "matrix", 0, &asked.matrix.matrix, "FILE.toml",
+        "run all programs with all faults of this file. Below, under MATRIX; the options that follow are for it, and --json"),
+    OPT_TEXT("junit", 0, &asked.matrix.junit, "FILE.xml", "the results for a CI system"),
+    OPT_TEXT("sarif", 0, &asked.matrix.sarif, "FILE.sarif", "what failed, for a code host"),
+    OPT_TEXT("pictures", 0, &asked.matrix.pictures, "FOLDER", "a picture of each case that failed"),
+    OPT_U32("jobs", 'j', &asked.matrix.jobs, 1, 1024, "N",
+            "so many cases at a time; as the file says, or as there are processors"),
+    OPT_GROUP("what is said"),
+    OPT_MAYBE(
+        "json", 0, &asked.json, &asked.json_file, "FILE",
+        "one JSON object into the file, or on standard output: the program's own output goes to standard error then, as what happens does either way"),
+    OPT_FLAG("answers", 0, &asked.answers, "print every fault that there is, and do nothing else"),
+    OPT_END};
+
+static struct options table = {
+    .rows = rows,
+    .operands = "-- PROGRAM [ARGUMENT...]",
+    .min = 0,
+    .max = -1,
+    .wrong = "no program is given",
+    .stops = true,
+    .about =
+        "A GPU that hangs is reset, and every program that used it hears that its device is lost. Few programs were ever tried in that case. This brings it about: a Vulkan layer in the program's processes lets its device work until the chosen frame or submission. From there on, each call that may answer `VK_ERROR_DEVICE_LOST` does; everything else works, so that the program can destroy what it has and start again. The driver and the GPU are the machine's own, and come to no harm.\n\n"
+        "The program may use Vulkan itself, or anything that is built on it: Direct3D 12 with libvkd3d, also under Wine; DXVK; ANGLE; OpenGL with Zink. All of its processes count: a program that starts a new process with a new device has survived.",
+    .exits = {"it survived, or ended where that is expected", "it did not, or never came to the loss",
+              [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device"},
+    .examples =
+        "aerogpu lose -- vkcube\n"
+        "aerogpu lose --fault oom@vkAllocateMemory:3 --expect end -- ./game\n"
+        "aerogpu lose --at-submit 100 --hang 2000 --json -- ./my-renderer --headless\n"
+        "for s in $(seq 20); do aerogpu lose --seed $s --at-submit 500 -- ./my-renderer || break; done\n",
+    .see = "aerogpu(1), aerogpu-validate(1)"};
+
+static int wrong_usage(const char *text)
 {
+    fprintf(stderr, "aerogpu lose: %s; `aerogpu lose --help` says more\n", text);
+    return EXIT_USAGE;
+}
+
+/* By the seed: each fault by itself, so that one that is left out changes no other. */
+static void draw_places(struct command_line *c)
+{
+    struct rng rng = {c->seed};
+    uint32_t *at = c->run.at_frame ? &c->run.at_frame : &c->run.at_submit;
+
+    if (c->run.times)
+        *at = 1 + (uint32_t)rng_below(&rng, *at);
+    for (uint32_t i = 0; i < c->run.num_faults; i++) {
+        rng = (struct rng){c->seed};
+        for (const char *s = c->fault_texts[i]; *s; s++)
+            rng.state = (rng.state ^ (unsigned char)*s) * 0x100000001b3; /* FNV-1a's prime */
+        c->faults[i].at = 1 + (uint32_t)rng_below(&rng, c->faults[i].at);
+    }
+}
+
+/* What the options come to together. */
+static int settle(int argc, char **argv)
+{
+    struct command_line *c = &asked;
     struct lose_params *p = &c->run;
     unsigned frame, submit;
 
@@ -236,12 +378,19 @@ static int settle(const struct options *line, struct command_line *c, int argc, 
         print_answers();
         return -1;
     }
-    if (optind == argc) {
-        fprintf(stderr, "aerogpu lose: %s; `aerogpu lose --help` says more\n", line->wrong);
-        return EXIT_USAGE;
+    if (c->matrix.matrix) {
+        c->matrix.json = c->json_file;
+        return optind == argc ? 0 : wrong_usage("a matrix names its programs itself");
     }
-    frame = options_find(line, "at-frame")->given;
-    submit = options_find(line, "at-submit")->given;
+    if (c->matrix.junit || c->matrix.sarif || c->matrix.pictures || c->matrix.jobs)
+        return wrong_usage("--junit, --sarif, --pictures and --jobs are for --matrix");
+    if (!c->show.size && (c->show.file || c->show.compares))
+        return wrong_usage("--picture and --same-picture need a --screen");
+    if (optind == argc) {
+        return wrong_usage(table.wrong);
+    }
+    frame = options_find(&table, "at-frame")->given;
+    submit = options_find(&table, "at-submit")->given;
     if (submit > frame || (p->num_faults && !frame))
         p->at_frame = 0;
     if (frame > submit || !submit)
@@ -250,100 +399,80 @@ static int settle(const struct options *line, struct command_line *c, int argc, 
         p->times = 0;
     p->faults = c->faults;
     p->quiet_stdout = c->json && !c->json_file;
-    if (options_find(line, "hang")->given)
+    if (options_find(&table, "hang")->given)
         p->how = LOSE_HUNG;
-    if (options_find(line, "seed")->given && p->times) {
-        struct rng rng = {c->seed};
-        uint32_t *at = p->at_frame ? &p->at_frame : &p->at_submit;
-        *at = 1 + (uint32_t)rng_below(&rng, *at);
-    }
+    if (options_find(&table, "seed")->given)
+        draw_places(c);
     p->argv = argv + optind;
     return 0;
 }
 
-static int parse(int argc, char **argv, struct command_line *c)
+static int parse(int argc, char **argv)
 {
-    struct lose_params *p = &c->run;
-    struct options_row rows[] = {
-        OPT_GROUP("when"),
-        OPT_U32("at-frame", 0, &p->at_frame, 1, UINT32_MAX, "N",
-                "the Nth frame (`vkQueuePresentKHR`) of a device is not shown any more; 60"),
-        OPT_U32(
-            "at-submit", 0, &p->at_submit, 1, UINT32_MAX, "N",
-            "the Nth submission of a device is not run any more: for programs that show nothing, and to hit any place"),
-        OPT_U64("seed", 0, &c->seed, 0, UINT64_MAX, "S",
-                "draw N by this seed, from 1 to the N given. The same seed hits the same place"),
-        OPT_U32("times", 0, &p->times, 1, LOSE_DEVICES - 1, "N",
-                "so many losses, each on a device made after the one before; 1 to 255, 1 if not given"),
-        OPT_CALL(
-            "fault", 0, add_fault, c, "ANSWER@COMMAND:N",
-            "the Nth call of a command of Vulkan answers so, as in `oom@vkAllocateMemory:3`; may be given several times. Below, under FAULTS"),
-        OPT_GROUP("how"),
-        OPT_TIME(
-            "hang", 0, &p->hang_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
-            "the device hangs first: submissions are accepted and never complete, what waits for them waits, and after so many milliseconds the device is reset and lost, as by the operating system"),
-        OPT_TIME(
-            "refuse", 0, &p->refuse_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
-            "for so long after a loss `vkCreateDevice` answers `VK_ERROR_INITIALIZATION_FAILED`, as while a driver starts again"),
-        OPT_GROUP("what counts as surviving"),
-        OPT_U32("proof", 0, &p->proof, 1, UINT32_MAX, "N",
-                "so many frames on a new device, or submissions if the lost one showed no frames; 30"),
-        OPT_TIME("timeout", 0, &p->timeout_ns, NSEC_PER_SEC, 86400, "SECONDS", "from the loss to that; 10"),
-        OPT_TIME("reach", 0, &p->reach_ns, NSEC_PER_SEC, 86400, "SECONDS", "to come to a loss; 60"),
-        OPT_CHOICE(
-            "expect", 0, &c->expect, "survive|end",
-            "with `end` it is enough that the program ends by itself, with any exit code, but by no signal"),
-        OPT_FLAG(
-            "keep", 0, &p->keep,
-            "let the program go on when it has survived. Else it is ended, with SIGTERM and three seconds later with SIGKILL"),
-        OPT_MAYBE(
-            "json", 0, &c->json, &c->json_file, "FILE",
-            "one JSON object into the file, or on standard output: the program's own output goes to standard error then, as what happens does either way"),
-        OPT_FLAG("answers", 0, &c->answers, "print every fault that there is, and do nothing else"),
-        OPT_END};
-    struct options line = {
-        .rows = rows,
-        .operands = "-- PROGRAM [ARGUMENT...]",
-        .min = 0,
-        .max = -1,
-        .wrong = "no program is given",
-        .stops = true,
-        .about =
-            "A GPU that hangs is reset, and every program that used it hears that its device is lost. Few programs were ever tried in that case. This brings it about: a Vulkan layer in the program's processes lets its device work until the chosen frame or submission. From there on, each call that may answer `VK_ERROR_DEVICE_LOST` does; everything else works, so that the program can destroy what it has and start again. The driver and the GPU are the machine's own, and come to no harm.\n\n"
-            "The program may use Vulkan itself, or anything that is built on it: Direct3D 12 with libvkd3d, also under Wine; DXVK; ANGLE; OpenGL with Zink. All of its processes count: a program that starts a new process with a new device has survived.",
-        .exits = {"it survived, or ended where that is expected", "it did not, or never came to the loss",
-                  [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device"},
-        .examples =
-            "aerogpu lose -- vkcube\n"
-            "aerogpu lose --fault oom@vkAllocateMemory:3 --expect end -- ./game\n"
-            "aerogpu lose --at-submit 100 --hang 2000 --json -- ./my-renderer --headless\n"
-            "for s in $(seq 20); do aerogpu lose --seed $s --at-submit 500 -- ./my-renderer || break; done\n",
-        .see = "aerogpu(1), aerogpu-validate(1)"};
-    int r = command_line(&line, argc, argv);
+    int r = command_line(&table, argc, argv);
 
-    if (r)
-        return r;
-    return settle(&line, c, argc, argv);
+    return r ? r : settle(argc, argv);
+}
+
+static void on_poll(void *ctx, uint64_t work, bool last)
+{
+    struct command_line *o = ctx;
+
+    if (o->show.size)
+        lose_show_poll(&o->show, work, last);
+}
+
+/* The program without a loss: what it shows. */
+static int run_undisturbed(struct command_line *o, struct lose_result *result, struct error *e)
+{
+    struct lose_params p = o->run;
+    uint32_t at = p.at_frame ? p.at_frame : p.at_submit;
+    int r;
+
+    p.times = p.at_frame = p.at_submit = p.num_faults = 0;
+    p.proof += at;
+    p.keep = false;
+    p.on_event = NULL;
+    o->show.undisturbed = true;
+    o->show.from = p.proof / 2 + 1;
+    r = lose_run(&p, result, e);
+    o->show.undisturbed = false;
+    if (!r && (result->verdict != LOSE_SURVIVED || !o->show.num))
+        r = error_set(e, -EINVAL, "the program shows no %u frames without a loss: %s", p.proof,
+                      lose_verdict_name(result->verdict));
+    return r;
+}
+
+static int run(struct command_line *o, struct lose_result *result, struct error *e)
+{
+    int r = o->show.size ? lose_show_start(&o->show, e) : 0, closed;
+
+    if (!r && o->show.compares)
+        r = run_undisturbed(o, result, e);
+    if (!r)
+        r = lose_run(&o->run, result, e);
+    if (!r && o->show.compares && result->verdict == LOSE_SURVIVED && !result->exited &&
+        lose_show_is_wrong(&o->show))
+        result->verdict = LOSE_WRONG_PICTURE;
+    closed = lose_show_finish(&o->show, e);
+    return r ? r : closed;
 }
 
 int cmd_lose(int argc, char **argv)
 {
     static struct lose_result result;
-    struct command_line o = {.run = {.at_frame = 60,
-                                     .times = 1,
-                                     .proof = 30,
-                                     .reach_ns = 60 * NSEC_PER_SEC,
-                                     .timeout_ns = 10 * NSEC_PER_SEC,
-                                     .on_event = on_event,
-                                     .stop = &stopped}};
     struct sigaction sa = {.sa_handler = on_signal};
     struct error e = {0};
     char manifest[PATH_MAX];
     bool ok;
-    int r = parse(argc, argv, &o);
+    int r = parse(argc, argv);
 
     if (r)
         return r < 0 ? EXIT_OK : r;
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    if (asked.matrix.matrix)
+        return lose_matrix_run(&asked.matrix, &stopped);
     if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
                                               .variable = "AEROGPU_LOSE_LAYER",
                                               .built = "src/lose/VkLayer_AEROGPU_lose.json",
@@ -354,10 +483,8 @@ int cmd_lose(int argc, char **argv)
         fprintf(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
-    o.run.layers = dirname(manifest);
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
-    r = lose_run(&o.run, &result, &e);
+    asked.run.layers = dirname(manifest);
+    r = run(&asked, &result, &e);
     if (r == -EINTR) {
         fprintf(stderr, "aerogpu lose: interrupted; the program was ended\n");
         return 128 + stopped;
@@ -366,11 +493,11 @@ int cmd_lose(int argc, char **argv)
         fprintf(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
-    ok = result.verdict == LOSE_SURVIVED || (o.expect == END && result.verdict == LOSE_ENDED);
-    explain(&o, &result);
-    r = o.json ? print_json(&o, &result, ok) : 0;
+    ok = result.verdict == LOSE_SURVIVED || (asked.expect == END && result.verdict == LOSE_ENDED);
+    explain(&asked, &result);
+    r = asked.json ? print_json(&asked, &result, ok) : 0;
     if (r) {
-        fprintf(stderr, "aerogpu lose: %s: %s\n", o.json_file ? o.json_file : "standard output",
+        fprintf(stderr, "aerogpu lose: %s: %s\n", asked.json_file ? asked.json_file : "standard output",
                 strerror(-r));
         return EXIT_ENV;
     }

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* matrix.c: a small part of TOML: tables of two names, and keys with strings, numbers and arrays of strings. */
+#include "lose/matrix.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/array.h"
+#include "base/file/in.h"
+
+enum { TEXT = 4096 };
+
+struct parser {
+    struct matrix *m;
+    const char *at;
+    unsigned line;
+    struct matrix_entry *entry; /* of the table */
+    bool known;                 /* the table is [known] */
+    struct error *e;
+};
+
+#define WRONG(p, ...) wrong(p, -EINVAL, __VA_ARGS__)
+
+static int __attribute__((format(printf, 3, 4))) wrong(struct parser *p, int code, const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    return error_set(p->e, code, "line %u: %s", p->line, text);
+}
+
+static void skip_blanks(struct parser *p, bool lines)
+{
+    for (;; p->at++) {
+        if (*p->at == '#')
+            while (p->at[1] && p->at[1] != '\n')
+                p->at++;
+        else if (*p->at == '\n' && lines)
+            p->line++;
+        else if (*p->at != ' ' && *p->at != '\t' && *p->at != '\r')
+            return;
+    }
+}
+
+static int parse_string(struct parser *p, char out[TEXT])
+{
+    static const char letters[] = "btnfr\"\\", are[] = "\b\t\n\f\r\"\\";
+    char quote = *p->at++;
+    size_t n = 0;
+
+    while (*p->at != quote) {
+        char c = *p->at++;
+        const char *escape = c == '\\' && quote == '"' ? memchr(letters, *p->at, sizeof(letters) - 1) : NULL;
+
+        if (!c || c == '\n')
+            return WRONG(p, "a string without its end");
+        if (c == '\\' && quote == '"') {
+            if (!escape)
+                return WRONG(p, "a string with \\%c, which is none of \\b \\t \\n \\f \\r \\\" \\\\", *p->at);
+            c = are[escape - letters];
+            p->at++;
+        }
+        if (n == TEXT - 1)
+            return WRONG(p, "a string of more than %d bytes", TEXT - 1);
+        out[n++] = c;
+    }
+    p->at++;
+    out[n] = '\0';
+    return 0;
+}
+
+/* A bare or quoted name. */
+static int parse_name(struct parser *p, char out[TEXT])
+{
+    size_t n = 0;
+
+    if (*p->at == '"' || *p->at == '\'')
+        return parse_string(p, out);
+    while (isalnum((unsigned char)*p->at) || *p->at == '_' || *p->at == '-') {
+        if (n == TEXT - 1)
+            return WRONG(p, "a name of more than %d bytes", TEXT - 1);
+        out[n++] = *p->at++;
+    }
+    out[n] = '\0';
+    return n ? 0 : WRONG(p, "a name is missing");
+}
+
+static int end_line(struct parser *p)
+{
+    skip_blanks(p, false);
+    return !*p->at || *p->at == '\n' ? 0 : WRONG(p, "what is '%.20s'?", p->at);
+}
+
+static struct matrix_entry *add(struct parser *p, struct matrix_list *list, const char *what,
+                                const char *name)
+{
+    struct matrix_entry *entry;
+
+    for (size_t i = 0; i < list->num; i++)
+        if (!strcmp(list->item[i].name, name)) {
+            WRONG(p, "%s %s is in line %u already", what, name, list->item[i].line);
+            return NULL;
+        }
+    if (array_reserve(list->item, list->room, list->num + 1)) {
+        wrong(p, -ENOMEM, "no memory");
+        return NULL;
+    }
+    entry = &list->item[list->num];
+    *entry = (struct matrix_entry){.name = strdup(name), .line = p->line};
+    if (!entry->name) {
+        wrong(p, -ENOMEM, "no memory");
+        return NULL;
+    }
+    list->num++;
+    return entry;
+}
+
+static int parse_table(struct parser *p)
+{
+    char kind[TEXT], name[TEXT];
+    int r;
+
+    p->at++;
+    r = parse_name(p, kind);
+    p->entry = NULL;
+    p->known = !r && !strcmp(kind, "known") && *p->at == ']';
+    if (!r && !p->known) {
+        struct matrix_list *list = !strcmp(kind, "program") ? &p->m->programs
+                                   : !strcmp(kind, "fault") ? &p->m->faults
+                                                            : NULL;
+        if (!list || *p->at != '.')
+            return WRONG(p, "[%.40s: a table is [program.NAME], [fault.NAME] or [known]", kind);
+        p->at++;
+        r = parse_name(p, name);
+        if (!r && strpbrk(name, "/#"))
+            r = WRONG(p, "%s: a name has no / and no #", name);
+        if (!r && !(p->entry = add(p, list, kind, name)))
+            return p->e && p->e->code ? p->e->code : -EINVAL;
+    }
+    if (!r && *p->at++ != ']')
+        r = WRONG(p, "']' is missing");
+    return r ? r : end_line(p);
+}
+
+static int parse_words(struct parser *p, struct matrix_words *out)
+{
+    char text[TEXT];
+    size_t room = out->num;
+
+    if (*p->at != '[')
+        return WRONG(p, "an array of strings is wanted, as in [\"vkcube\"]");
+    p->at++;
+    for (skip_blanks(p, true); *p->at != ']'; skip_blanks(p, true)) {
+        if (*p->at != '"' && *p->at != '\'')
+            return WRONG(p, "a string is wanted in the array");
+        if (parse_string(p, text))
+            return -EINVAL;
+        if (array_reserve(out->word, room, out->num + 2) || !(out->word[out->num] = strdup(text)))
+            return wrong(p, -ENOMEM, "no memory");
+        out->word[++out->num] = NULL;
+        skip_blanks(p, true);
+        if (*p->at == ',')
+            p->at++;
+        else if (*p->at != ']')
+            return WRONG(p, "',' or ']' is wanted in the array");
+    }
+    p->at++;
+    return 0;
+}
+
+static int parse_text(struct parser *p, char **out)
+{
+    char text[TEXT];
+
+    if (*p->at != '"' && *p->at != '\'')
+        return WRONG(p, "a string is wanted");
+    if (parse_string(p, text))
+        return -EINVAL;
+    *out = strdup(text);
+    return *out ? 0 : wrong(p, -ENOMEM, "no memory");
+}
+
+static int parse_number(struct parser *p, uint32_t most, uint32_t *out)
+{
+    char *end;
+    unsigned long n = isdigit((unsigned char)*p->at) ? strtoul(p->at, &end, 10) : 0;
+
+    if (!n || n > most)
+        return WRONG(p, "a number from 1 to %u is wanted", most);
+    p->at = end;
+    *out = (uint32_t)n;
+    return 0;
+}
+
+static int parse_expect(struct parser *p, struct matrix_entry *entry)
+{
+    char *text = NULL;
+    int r = parse_text(p, &text);
+
+    entry->end = !r && !strcmp(text, "end");
+    if (!r && !entry->end && strcmp(text, "survive") != 0)
+        r = WRONG(p, "expect = \"%s\": survive or end", text);
+    free(text);
+    return r;
+}
+
+static int parse_value(struct parser *p, const char *key)
+{
+    struct matrix *m = p->m;
+    struct matrix_entry *entry = p->entry;
+    bool program = entry >= m->programs.item && entry < m->programs.item + m->programs.num;
+
+    if (p->known) {
+        entry = add(p, &m->known, "what is known of", key);
+        return entry ? parse_text(p, &entry->text) : -EINVAL;
+    }
+    if (!entry) {
+        if (!strcmp(key, "jobs"))
+            return parse_number(p, 1024, &m->jobs);
+        if (!strcmp(key, "timeout"))
+            return parse_number(p, 86400, &m->timeout_s);
+        if (!strcmp(key, "screen") && !m->screen)
+            return parse_text(p, &m->screen);
+        return WRONG(p, "'%.40s' is none of jobs, timeout, screen (once)", key);
+    }
+    if (program && !strcmp(key, "run") && !entry->words.num)
+        return parse_words(p, &entry->words);
+    if (program)
+        return WRONG(p, "'%.40s': a program has `run`, once", key);
+    if (!strcmp(key, "options") && !entry->words.num)
+        return parse_words(p, &entry->words);
+    if (!strcmp(key, "expect"))
+        return parse_expect(p, entry);
+    if (!strcmp(key, "seeds"))
+        return parse_number(p, 10000, &entry->seeds);
+    return WRONG(p, "'%.40s' is none of options, expect, seeds", key);
+}
+
+static int parse_line(struct parser *p)
+{
+    char key[TEXT];
+    int r;
+
+    if (*p->at == '[')
+        return parse_table(p);
+    r = parse_name(p, key);
+    if (r)
+        return r;
+    skip_blanks(p, false);
+    if (*p->at++ != '=')
+        return WRONG(p, "'=' is missing behind '%.40s'", key);
+    skip_blanks(p, false);
+    r = parse_value(p, key);
+    return r ? r : end_line(p);
+}
+
+static int check_names(struct parser *p)
+{
+    struct matrix *m = p->m;
+
+    if (!m->programs.num || !m->faults.num)
+        return error_set(p->e, -EINVAL, "there is no %s: [%s.NAME]", m->programs.num ? "fault" : "program",
+                         m->programs.num ? "fault" : "program");
+    for (size_t i = 0; i < m->programs.num; i++)
+        if (!m->programs.item[i].words.num)
+            return error_set(p->e, -EINVAL, "line %u: program %s has no `run`", m->programs.item[i].line,
+                             m->programs.item[i].name);
+    for (size_t i = 0; i < m->known.num; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < m->programs.num * m->faults.num && !found; k++) {
+            const char *program = m->programs.item[k / m->faults.num].name,
+                       *fault = m->faults.item[k % m->faults.num].name, *name = m->known.item[i].name;
+            size_t n = strlen(program);
+            found = !strncmp(name, program, n) && name[n] == '/' && !strcmp(name + n + 1, fault);
+        }
+        if (!found)
+            return error_set(p->e, -EINVAL, "line %u: there is no case %s", m->known.item[i].line,
+                             m->known.item[i].name);
+    }
+    return 0;
+}
+
+int matrix_parse(struct matrix *m, const char *text, struct error *e)
+{
+    struct parser p = {.m = m, .at = text, .line = 1, .e = e};
+
+    memset(m, 0, sizeof(*m));
+    for (skip_blanks(&p, true); *p.at; skip_blanks(&p, true)) {
+        int r = parse_line(&p);
+        if (r)
+            return r;
+    }
+    return check_names(&p);
+}
+
+int matrix_read(struct matrix *m, const char *path, struct error *e)
+{
+    const uint8_t *map;
+    size_t size;
+    char *text;
+    int r = in_file_map(path, &map, &size, e);
+
+    memset(m, 0, sizeof(*m));
+    if (r)
+        return r;
+    text = strndup((const char *)map, size);
+    munmap((void *)(uintptr_t)map, size);
+    r = text ? matrix_parse(m, text, e) : error_set(e, -ENOMEM, "no memory");
+    if (r)
+        error_prefix(e, "%s", path);
+    free(text);
+    return r;
+}
+
+static void finish_list(struct matrix_list *list)
+{
+    for (size_t i = 0; i < list->num; i++) {
+        for (size_t k = 0; k < list->item[i].words.num; k++)
+            free(list->item[i].words.word[k]);
+        free(list->item[i].words.word);
+        free(list->item[i].name);
+        free(list->item[i].text);
+    }
+    free(list->item);
+}
+
+void matrix_finish(struct matrix *m)
+{
+    finish_list(&m->programs);
+    finish_list(&m->faults);
+    finish_list(&m->known);
+    free(m->screen);
+    memset(m, 0, sizeof(*m));
+}
