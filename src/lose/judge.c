@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "lose/proc.h"
 
 #define WINDOW_NS  (500 * NSEC_PER_MSEC) /* in which a program that goes on shows it */
 #define LEAK_BYTES (UINT64_C(256) << 10)
@@ -298,31 +299,20 @@ static void follow(struct run *r, uint32_t loss)
     }
 }
 
-/* What the process of the new device holds, once for each loss. */
+/* What its process held at a loss, that of the losses before included. */
 static void measure(struct run *r, uint32_t loss)
 {
+    const struct lose_device *d = &r->record->device[r->slot_of[loss]];
     struct lose_growth *g = &r->held[loss];
-    const struct lose_device *s;
-    char path[64], text[4096];
-    const char *at;
-    uint64_t work;
-    int pid;
 
-    if (g->threads || !proven(r, loss))
-        return;
-    s = successor_of(r, loss, &work);
-    pid = (int)atomic_load(&s->pid);
-    snprintf(path, sizeof(path), "/proc/%d/status", pid);
-    if (!tree_read(path, text, sizeof(text)))
-        return;
-    at = strstr(text, "\nThreads:");
-    g->threads = at ? strtoull(at + 9, NULL, 10) : 1;
-    at = strstr(text, "\nRssAnon:");
-    g->bytes = at ? strtoull(at + 9, NULL, 10) << 10 : 0;
-    g->fds = tree_count(pid, "fd");
-    for (uint32_t k = 0; k <= loss; k++)
-        g->devices +=
-            !atomic_load(&r->record->device[r->slot_of[k]].destroyed_ns) && !is_gone(r, r->slot_of[k]);
+    *g = (struct lose_growth){
+        .fds = atomic_load(&d->fds), .threads = atomic_load(&d->threads), .bytes = atomic_load(&d->bytes)};
+    for (uint32_t k = 0; k < loss; k++) {
+        const struct lose_device *old = &r->record->device[r->slot_of[k]];
+        uint64_t gone = atomic_load(&old->destroyed_ns);
+
+        g->devices += atomic_load(&old->pid) == atomic_load(&d->pid) && (!gone || gone > r->lost_ns[loss]);
+    }
 }
 
 static void look_for_faults(struct run *r)
@@ -357,8 +347,6 @@ void judge_poll(struct run *r)
         look_for_loss(r, i);
     for (uint32_t k = 0; k < r->out->num_losses; k++)
         follow(r, k);
-    for (uint32_t k = 0; k < r->out->num_losses; k++)
-        measure(r, k);
     r->out->devices = r->seen;
     r->out->refused = atomic_load(&r->record->refused);
     run_check(r);
@@ -423,7 +411,7 @@ static bool waits_for_events(pid_t pid)
     long call = -1;
 
     snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
-    if (tree_read(path, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9')
+    if (proc_read(path, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9')
         call = strtol(text, NULL, 10);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (call == calls[i])
@@ -455,13 +443,11 @@ static bool works_at_its_pace(struct run *r, uint32_t loss)
 
 static long switches(pid_t pid, uint32_t tid)
 {
-    static const char word[] = "\nvoluntary_ctxt_switches:";
     char path[64], text[4096];
-    const char *at;
 
     snprintf(path, sizeof(path), "/proc/%d/task/%u/status", (int)pid, tid);
-    at = tree_read(path, text, sizeof(text)) ? strstr(text, word) : NULL;
-    return at ? strtol(at + sizeof(word) - 1, NULL, 10) : -1;
+    return proc_read(path, text, sizeof(text)) ? (long)proc_number(text, "\nvoluntary_ctxt_switches:", 0)
+                                               : -1;
 }
 
 /* It is there. Does it go on, with the device that is lost or without any? */
@@ -549,8 +535,10 @@ static bool judge_leaks(struct run *r)
     uint32_t n = r->out->num_losses;
     struct lose_growth *g = &r->out->growth;
 
-    if (n < LEAK_LOSSES || r->slot_of[0] == r->slot_of[n - 1] || !r->held[n - 1].threads)
+    if (n < LEAK_LOSSES)
         return false;
+    for (uint32_t k = 0; k < n; k++)
+        measure(r, k);
     g->fds = grows(r, offsetof(struct lose_growth, fds), 1);
     g->threads = grows(r, offsetof(struct lose_growth, threads), 1);
     g->devices = grows(r, offsetof(struct lose_growth, devices), 1);

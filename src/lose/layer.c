@@ -30,6 +30,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "lose/device.h"
+#include "lose/proc.h"
 
 #define IDLE_WAIT_NS                                                                                         \
     (2 * NSEC_PER_SEC) /* for the real device, whose work may wait for a host that gives up now */
@@ -145,12 +146,24 @@ void lose_note_work(void)
     }
 }
 
+static void note_held(struct lose_device *slot)
+{
+    char text[4096];
+
+    atomic_store(&slot->fds, proc_count("/proc/self/fd"));
+    if (!proc_read("/proc/self/status", text, sizeof(text)))
+        return;
+    atomic_store(&slot->threads, proc_number(text, "\nThreads:", 0));
+    atomic_store(&slot->bytes, proc_number(text, "\nRssAnon:", 0) << 10);
+}
+
 /* With `queues` held: it is time. */
 static void begin(struct device *d)
 {
     INVARIANT(atomic_load(&d->state) == ALIVE); /* a device is lost once */
     lose_watch_signals();
     lose_note_work();
+    note_held(d->slot);
     if (lose_record->how == LOSE_LOST) {
         lose(d);
         return;

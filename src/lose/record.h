@@ -62,6 +62,7 @@ struct lose_device {
     _Atomic uint64_t left_ns;         /* its process ended as processes do: exit() */
     _Atomic uint64_t submits, frames; /* accepted; a frame is a vkQueuePresentKHR */
     _Atomic uint64_t first_submit_ns, first_frame_ns;
+    _Atomic uint64_t fds, threads, bytes; /* that its process held at the loss; bytes: of its own */
     _Atomic uint64_t submits_then,
         frames_then;           /* when any device was lost last, or any fault answered first */
     _Atomic uint64_t reported; /* calls that answered VK_ERROR_DEVICE_LOST */

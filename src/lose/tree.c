@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lose/proc.h"
 #include "lose/record.h"
 
 /* linux/pidfd.h of Linux 6.15, which Debian 12 has not. */
@@ -24,32 +25,6 @@ struct info {
 };
 #define GET_INFO  _IOWR(0xFF, 11, struct info)
 #define INFO_EXIT (1u << 3)
-
-bool tree_read(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
-}
-
-uint64_t tree_count(pid_t pid, const char *name)
-{
-    char path[64];
-    uint64_t n = 0;
-    DIR *dir;
-
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-    dir = opendir(path);
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n > 2 ? n - 2 : 0; /* . and .. */
-}
 
 static void list(struct tree *t)
 {
@@ -64,7 +39,7 @@ static void list(struct tree *t)
         if (d->d_name[0] < '1' || d->d_name[0] > '9')
             continue;
         snprintf(path, sizeof(path), "/proc/%s/stat", d->d_name);
-        end = tree_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL; /* a name may hold anything */
+        end = proc_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL; /* a name may hold anything */
         if (end && end[1] && end[2]) {
             all[n].pid = (pid_t)strtol(d->d_name, NULL, 10);
             all[n].zombie = end[2] == 'Z' || end[2] == 'X';

@@ -59,10 +59,6 @@ void tree_look(struct tree *t);
 /* That process, or NULL: it is not the program's. */
 struct tree_process *tree_find(struct tree *t, pid_t pid);
 uint32_t tree_alive(const struct tree *t);
-/* What a file of /proc says, up to `size` - 1 bytes; false: it is not there. */
-bool tree_read(const char *path, char *text, size_t size);
-/* How many entries /proc/PID/NAME has. */
-uint64_t tree_count(pid_t pid, const char *name);
 /* Sends a signal to everybody who is there. */
 void tree_kill(struct tree *t, int sig);
 /* The worst that tree_look() saw, and whose it is. */

@@ -11,9 +11,9 @@ enum { LOSE_REFERENCES = 12 };
 struct lose_show {
     const char *size, *file; /* NULL: no screen, no picture of the end */
     bool compares;
-    uint32_t percent;    /* of the pixels may differ, besides those that differ without a loss */
-    uint64_t from; /* the undisturbed program is looked at when it has done so much */
-    bool undisturbed;    /* this is it */
+    uint32_t percent; /* of the pixels may differ, besides those that differ without a loss */
+    uint64_t from;    /* the undisturbed program is looked at when it has done so much */
+    bool undisturbed; /* this is it */
     struct screen screen;
     struct picture references[LOSE_REFERENCES], end;
     uint32_t num;
