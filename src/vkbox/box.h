@@ -49,6 +49,7 @@ enum {
     VKBOX_STACKS = 8192,
     VKBOX_FRAMES = 16,
     VKBOX_MODULES = 512,
+    VKBOX_DESCRIPTORS = 1 << 18,
     VKBOX_NO_INDEX = UINT32_MAX,
 };
 
@@ -136,11 +137,21 @@ struct vkbox_object {
     uint64_t handle, created_ns, destroyed_ns;
     uint64_t size, address; /* bytes; address 0: not known */
     uint64_t parent,
-        offset; /* of buffers and images the memory, of views what they show; of modules offset is in `code` */
+        offset; /* of buffers and images the memory, of views what they show; of modules offset is in `code`,
+                 * of sets in `descriptors`, of which they have `size` */
     uint32_t width, height, depth, stages;
     uint32_t created_by, destroyed_by; /* stacks */
     char name[VKBOX_NAME];
     struct vkbox_code code[VKBOX_STAGES]; /* of pipelines */
+};
+
+/* What one descriptor of a set names. */
+struct vkbox_descriptor {
+    uint32_t type; /* VkDescriptorType + 1; 0: nothing was written */
+    uint32_t binding, element;
+    uint64_t written_ns;
+    uint64_t handle, other; /* buffer, or view; sampler */
+    uint64_t offset, range; /* of a buffer, bytes */
 };
 
 /* Who called: return addresses, the innermost first. Number 0 is none. */
@@ -216,6 +227,7 @@ struct vkbox {
     struct vkbox_command_buffer command_buffers[VKBOX_COMMAND_BUFFERS];
     struct vkbox_submission submission[VKBOX_SUBMISSIONS];
     struct vkbox_object objects[VKBOX_OBJECTS];
+    struct vkbox_descriptor descriptors[VKBOX_DESCRIPTORS];
     struct vkbox_stack stacks[VKBOX_STACKS];
     struct vkbox_module modules[VKBOX_MODULES];
     struct vkbox_chunk chunks[VKBOX_CHUNKS];

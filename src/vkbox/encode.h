@@ -7,6 +7,22 @@
 
 enum { VKBOX_TEXT_MAX = 60 }; /* gen.py's TEXT */
 
+/* What a VkWriteDescriptorSet of that VkDescriptorType names. */
+static inline int names_images(int type)
+{
+    return (type >= 0 && type <= 3) || type == 10;
+}
+
+static inline int names_views(int type)
+{
+    return type == 4 || type == 5;
+}
+
+static inline int names_buffers(int type)
+{
+    return type >= 6 && type <= 9;
+}
+
 static inline uint32_t *put_u32(uint32_t *p, uint32_t v)
 {
     *p = v;

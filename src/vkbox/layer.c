@@ -206,6 +206,7 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
     layer_remove(&devices, &d->object);
     commands_device_gone(d);
     passes_device_gone(d);
+    descriptors_device_gone(d);
     objects_device_gone(d);
     queues_device_gone(d);
     if (lost) { /* it works on what would be freed */
@@ -265,8 +266,8 @@ static const struct layer_hook device_hooks[] = {
 /* Those written by hand come before the generated ones. */
 static PFN_vkVoidFunction device_hook(const char *name)
 {
-    static const struct layer_hook *const lists[] = {queue_hooks, command_hooks, object_hooks,
-                                                     pass_hooks,  guard_hooks,   generated_hooks};
+    static const struct layer_hook *const lists[] = {
+        queue_hooks, command_hooks, object_hooks, pass_hooks, guard_hooks, descriptor_hooks, generated_hooks};
     PFN_vkVoidFunction fn = layer_find_hook(device_hooks, name);
 
     for (size_t i = 0; box && !fn && i < sizeof(lists) / sizeof(lists[0]); i++)

@@ -5,7 +5,7 @@
  *   queues.c    submissions, waits, and what calls answer             objects.c   objects and their memory
  *   passes.c    render passes in pieces, for exact mode               signals.c   signals that would end the process
  *   keep.c      the box itself                                    guard.c     memory between pages that fault
- *   stacks.c    who called
+ *   stacks.c    who called                                        descriptors.c  what descriptor sets name
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
@@ -133,7 +133,13 @@ void note_destroyed(struct device *d, VkObjectType type, uint64_t handle);
 void note_named(struct device *d, VkObjectType type, uint64_t handle, const char *name);
 void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by);
 void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address); /* 0: not known */
+void note_room(struct device *d, VkObjectType type, uint64_t handle, uint32_t first, uint32_t num);
+void objects_gone(struct device *d, VkObjectType type, uint64_t handle); /* without the driver being told */
 void objects_device_gone(struct device *d);
+
+/* descriptors.c */
+void descriptors_gone(struct device *d, VkObjectType type, uint64_t handle);
+void descriptors_device_gone(struct device *d);
 
 /* guard.c: from then on the functions of `next` that concern memory are its own. */
 void guard_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get);
@@ -151,5 +157,5 @@ uint32_t stack_here(void);
 void signals_install(void);
 
 /* Each file's hooks end with a row without a name. */
-extern const struct layer_hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[], guard_hooks[];
-extern const struct layer_hook generated_hooks[];
+extern const struct layer_hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[], guard_hooks[],
+    descriptor_hooks[], generated_hooks[];

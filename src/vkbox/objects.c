@@ -168,6 +168,19 @@ void note_created(struct device *d, VkObjectType type, uint64_t handle, const vo
     pthread_mutex_unlock(&objects_lock);
 }
 
+void note_room(struct device *d, VkObjectType type, uint64_t handle, uint32_t first, uint32_t num)
+{
+    struct vkbox_object *o;
+
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, type, handle);
+    if (o) {
+        o->offset = first;
+        o->size = num;
+    }
+    pthread_mutex_unlock(&objects_lock);
+}
+
 void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by)
 {
     struct vkbox_object *o;
@@ -196,6 +209,13 @@ static void gone(struct vkbox_object *o, uint32_t by)
 }
 
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle)
+{
+    if (d->slot && handle)
+        descriptors_gone(d, type, handle);
+    objects_gone(d, type, handle);
+}
+
+void objects_gone(struct device *d, VkObjectType type, uint64_t handle)
 {
     struct vkbox_object *o;
     uint32_t by;

@@ -122,6 +122,22 @@ const struct vkbox_object *vkbox_object(const struct vkbox_reader *r, uint64_t h
     return at ? &r->b->objects[*at] : NULL;
 }
 
+const struct vkbox_object *vkbox_object_at(const struct vkbox_reader *r, uint64_t handle, uint64_t time_ns)
+{
+    const struct vkbox_object *now = vkbox_object(r, handle), *then = NULL;
+
+    if (!now || now->created_ns <= time_ns)
+        return now;
+    for (uint32_t i = 0; i < VKBOX_OBJECTS; i++) {
+        const struct vkbox_object *o = &r->b->objects[i];
+
+        if (o->state == VKBOX_GONE && o->handle == handle && o->created_ns <= time_ns &&
+            (!then || o->created_ns > then->created_ns))
+            then = o;
+    }
+    return then;
+}
+
 /* ---- how far ------------------------------------------------------------- */
 
 static const struct vkbox_command_buffer *submitted(const struct vkbox_reader *r,

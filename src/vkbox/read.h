@@ -30,6 +30,8 @@ void vkbox_finish(struct vkbox_reader *r);
 /* NULL: not there any more. */
 const struct vkbox_submission *vkbox_submission(const struct vkbox_reader *r, uint64_t number);
 const struct vkbox_object *vkbox_object(const struct vkbox_reader *r, uint64_t handle);
+/* Whose handle that was then: it may be another's since. */
+const struct vkbox_object *vkbox_object_at(const struct vkbox_reader *r, uint64_t handle, uint64_t time_ns);
 
 enum vkbox_progress {
     VKBOX_UNKNOWN, /* nothing marks it */

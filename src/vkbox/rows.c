@@ -15,7 +15,15 @@
 enum { MAX_PACKETS = 20000, MAX_SUBMISSIONS = 256, MAX_OBJECTS = 65536 };
 
 /* Of VkObjectType. */
-enum { VKBOX_MEMORY = 8, VKBOX_BUFFER = 9, VKBOX_IMAGE = 10 };
+enum {
+    VKBOX_MEMORY = 8,
+    VKBOX_BUFFER = 9,
+    VKBOX_IMAGE = 10,
+    VKBOX_BUFFER_VIEW = 13,
+    VKBOX_IMAGE_VIEW = 14,
+    VKBOX_SET = 23
+};
+enum { STALE = 4 };
 
 #define DESTROYED ", destroyed"
 
@@ -24,7 +32,9 @@ struct rows {
     const struct vkbox_event *ev;
     const struct vkbox_verdict *v;
     struct bb_package *p;
-    enum bb_sure memory;                           /* that the fault is about what is named */
+    enum bb_sure memory; /* that the fault is about what is named */
+    char stale[STALE][400];
+    uint32_t num_stale;
     const struct vkbox_object *faulted, *pipeline; /* what the fault is about; what was bound. NULL: none */
 };
 
@@ -224,6 +234,16 @@ static void put_packets(struct rows *o)
     strbuf_finish(&text);
 }
 
+/* When the memory behind a buffer or image was freed; 0: it was not. */
+static uint64_t freed_ns(const struct vkbox_reader *r, const struct vkbox_object *o)
+{
+    const struct vkbox_object *memory = o->type == VKBOX_MEMORY ? NULL : vkbox_object(r, o->parent);
+
+    return memory && memory->state == VKBOX_GONE && memory->destroyed_ns > o->created_ns
+               ? memory->destroyed_ns
+               : 0;
+}
+
 /* ---- what was bound ------------------------------------------------------ */
 
 static void code_hash(const struct vkbox *b, const struct vkbox_code *c, char out[20])
@@ -273,7 +293,7 @@ static void describe(const struct vkbox_object *o, uint64_t handle, char out[160
         snprintf(out, 160, "%s \"%.47s\"", type, o->name);
     else if (o->width)
         snprintf(out, 160, "%s %ux%u", type, o->width, o->height);
-    else if (o->size)
+    else if (o->size && o->type != VKBOX_SET)
         snprintf(out, 160, "%s of %llu bytes", type, (unsigned long long)o->size);
     else
         snprintf(out, 160, "%s", type);
@@ -326,13 +346,27 @@ static void put_pipeline(struct rows *o, uint64_t handle)
     }
 }
 
-enum { BIND_POINTS = 2, BINDINGS = 16 };
+enum { BIND_POINTS = 2, BINDINGS = 16, PUSHED = 32, SHOWN = 64 };
 
 struct bound {
-    uint64_t pipeline[BIND_POINTS], sets[BINDINGS], vertices[BINDINGS], indices, framebuffer,
+    uint64_t pipeline[BIND_POINTS], sets[BIND_POINTS][BINDINGS], vertices[BINDINGS], indices, framebuffer,
         targets[BINDINGS];
+    const struct vkbox_work *pushed[BIND_POINTS];
     uint32_t num_targets;
 };
+
+static void track_sets(struct bound *b, const struct vkbox_work *w, const uint64_t *handles, uint32_t n)
+{
+    const uint32_t point = vkbox_number(w, "pipelineBindPoint"), first = vkbox_number(w, "firstSet");
+
+    if (point >= BIND_POINTS)
+        return;
+    if (vkbox_commands[w->command].flags & VKBOX_IS_PUSHED)
+        b->pushed[point] = w;
+    else
+        for (uint32_t i = 1; i < n && first + i - 1 < BINDINGS; i++) /* the first is the layout */
+            b->sets[point][first + i - 1] = handles[i];
+}
 
 static void track(struct bound *b, const struct vkbox_work *w)
 {
@@ -340,18 +374,16 @@ static void track(struct bound *b, const struct vkbox_work *w)
     const char *types[BINDINGS];
     uint64_t handles[BINDINGS];
 
-    if (!(flags &
-          (VKBOX_IS_PIPELINE | VKBOX_IS_SETS | VKBOX_IS_VERTICES | VKBOX_IS_INDICES | VKBOX_IS_BEGIN)))
+    if (!(flags & (VKBOX_IS_PIPELINE | VKBOX_IS_SETS | VKBOX_IS_PUSHED | VKBOX_IS_VERTICES |
+                   VKBOX_IS_INDICES | VKBOX_IS_BEGIN)))
         return;
     n = vkbox_handles(w, handles, types, BINDINGS);
     if (flags & VKBOX_IS_PIPELINE && n) {
         first = vkbox_number(w, "pipelineBindPoint");
         if (first < BIND_POINTS)
             b->pipeline[first] = handles[0];
-    } else if (flags & VKBOX_IS_SETS) {
-        first = vkbox_number(w, "firstSet");
-        for (uint32_t i = 1; i < n && first + i - 1 < BINDINGS; i++) /* the first is the layout */
-            b->sets[first + i - 1] = handles[i];
+    } else if (flags & (VKBOX_IS_SETS | VKBOX_IS_PUSHED)) {
+        track_sets(b, w, handles, n);
     } else if (flags & VKBOX_IS_VERTICES) {
         first = vkbox_number(w, "firstBinding");
         for (uint32_t i = 0; i < n && first + i < BINDINGS; i++)
@@ -369,16 +401,118 @@ static void track(struct bound *b, const struct vkbox_work *w)
     }
 }
 
+/* That something which the command names is not there any more. */
+static void note_stale(struct rows *o, const char *slot, const struct vkbox_object *what, uint64_t gone_ns,
+                       bool memory)
+{
+    const struct vkbox_submission *s = vkbox_submission(o->r, o->v->submission);
+    char text[160];
+
+    if (!what || !gone_ns || o->num_stale == STALE)
+        return;
+    describe(what, what->handle, text);
+    if (what->state == VKBOX_GONE)
+        text[strlen(text) - strlen(DESTROYED)] = '\0';
+    snprintf(o->stale[o->num_stale++], sizeof(o->stale[0]), "%s of the command is %s%s, which was %s %s",
+             slot, text, memory ? ", bound to memory" : "", memory ? "freed" : "destroyed",
+             s && gone_ns < s->time_ns ? "before the submission" : "when it had been submitted");
+}
+
+/* What a handle was at that time, with what stands behind it. */
+static void put_named(struct rows *o, const char *slot, const char *prefix, uint64_t handle, uint64_t time_ns)
+{
+    const struct vkbox_object *of = vkbox_object_at(o->r, handle, time_ns), *behind = of;
+    char what[160], line[400];
+    size_t n;
+
+    describe(of, handle, what);
+    n = (size_t)snprintf(line, sizeof(line), "%s%s", prefix, what);
+    note_stale(o, slot, of, of && of->state == VKBOX_GONE ? of->destroyed_ns : 0, false);
+    if (of && (of->type == VKBOX_IMAGE_VIEW || of->type == VKBOX_BUFFER_VIEW)) {
+        behind = vkbox_object_at(o->r, of->parent, of->created_ns);
+        describe(behind, of->parent, what);
+        snprintf(line + n, sizeof(line) - n, " of %s", what);
+        note_stale(o, slot, behind, behind && behind->state == VKBOX_GONE ? behind->destroyed_ns : 0, false);
+    }
+    if (behind && behind->state == VKBOX_LIVE &&
+        (behind->type == VKBOX_BUFFER || behind->type == VKBOX_IMAGE))
+        note_stale(o, slot, behind, freed_ns(o->r, behind), true);
+    utf8_mend(line);
+    put_binding(o, slot, "resource", handle, line);
+}
+
 static void put_slots(struct rows *o, const char *name, const uint64_t *handles, uint32_t n)
 {
-    char slot[24], what[160];
+    char slot[24];
 
     for (uint32_t i = 0; i < n; i++) {
         if (!handles[i])
             continue;
         snprintf(slot, sizeof(slot), "%s%u", name, i);
-        describe(vkbox_object(o->r, handles[i]), handles[i], what);
-        put_binding(o, slot, "resource", handles[i], what);
+        put_named(o, slot, "", handles[i], UINT64_MAX);
+    }
+}
+
+static const char *descriptor_name(uint32_t type)
+{
+    static const char *const names[] = {"sampler",
+                                        "combined image and sampler",
+                                        "sampled image",
+                                        "storage image",
+                                        "uniform texel buffer",
+                                        "storage texel buffer",
+                                        "uniform buffer",
+                                        "storage buffer",
+                                        "uniform buffer",
+                                        "storage buffer",
+                                        "input attachment"};
+
+    return type < sizeof(names) / sizeof(names[0]) ? names[type] : "descriptor";
+}
+
+/* What the descriptors of a set name, the first ones. */
+static void put_descriptors(struct rows *o, uint32_t number, const struct vkbox_object *set)
+{
+    char slot[48], prefix[100];
+    uint32_t shown = 0;
+
+    for (uint64_t i = 0; set && set->type == VKBOX_SET && i < set->size && shown < SHOWN; i++) {
+        const struct vkbox_descriptor *d;
+
+        if (set->offset + i >= VKBOX_DESCRIPTORS)
+            return;
+        d = &o->r->b->descriptors[set->offset + i];
+        if (!d->type || (!d->handle && !d->other))
+            continue;
+        shown++;
+        if (d->element)
+            snprintf(slot, sizeof(slot), "set%u.%u[%u]", number, d->binding, d->element);
+        else
+            snprintf(slot, sizeof(slot), "set%u.%u", number, d->binding);
+        if (!d->range)
+            snprintf(prefix, sizeof(prefix), "%s: ", descriptor_name(d->type - 1));
+        else if (d->range == UINT64_MAX)
+            snprintf(prefix, sizeof(prefix), "%s, from %llu: ", descriptor_name(d->type - 1),
+                     (unsigned long long)d->offset);
+        else
+            snprintf(prefix, sizeof(prefix), "%s, %llu bytes from %llu: ", descriptor_name(d->type - 1),
+                     (unsigned long long)d->range, (unsigned long long)d->offset);
+        put_named(o, slot, prefix, d->handle ? d->handle : d->other, d->written_ns);
+    }
+}
+
+static void put_pushed(struct rows *o, const struct vkbox_work *w)
+{
+    const char *types[PUSHED];
+    uint64_t handles[PUSHED];
+    uint32_t n = w ? vkbox_handles(w, handles, types, PUSHED) : 0;
+    char slot[32];
+
+    for (uint32_t i = 1; i < n; i++) { /* the first is the layout */
+        if (!handles[i] || !strcmp(types[i], "VkDescriptorSet"))
+            continue;
+        snprintf(slot, sizeof(slot), "set%u pushed", vkbox_number(w, "set"));
+        put_named(o, slot, "", handles[i], UINT64_MAX);
     }
 }
 
@@ -386,27 +520,55 @@ static void put_bound(struct rows *o)
 {
     const struct vkbox_list *l = &o->v->list;
     struct bound b = {0};
-    uint32_t flags;
+    uint32_t flags, point;
 
     if (o->v->work == SIZE_MAX)
         return;
     for (size_t i = 0; i <= o->v->work; i++) {
-        if (i &&
-            l->work[i].buffer != l->work[i - 1].buffer) /* nothing is inherited but what a pass draws into */
-            memset(&b, 0, offsetof(struct bound, framebuffer));
+        if (i && l->work[i].buffer != l->work[i - 1].buffer) {
+            /* nothing is inherited but what a pass draws into */
+            struct bound next = {.framebuffer = b.framebuffer, .num_targets = b.num_targets};
+
+            memcpy(next.targets, b.targets, sizeof(b.targets));
+            b = next;
+        }
         track(&b, &l->work[i]);
     }
     flags = vkbox_commands[l->work[o->v->work].command].flags;
     if (!(flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH)))
         return;
-    put_pipeline(o, b.pipeline[(flags & VKBOX_IS_DISPATCH) != 0]);
-    put_slots(o, "set", b.sets, BINDINGS);
+    point = (flags & VKBOX_IS_DISPATCH) != 0;
+    put_pipeline(o, b.pipeline[point]);
+    for (uint32_t i = 0; i < BINDINGS; i++)
+        if (b.sets[point][i]) {
+            char slot[24];
+
+            snprintf(slot, sizeof(slot), "set%u", i);
+            put_named(o, slot, "", b.sets[point][i], UINT64_MAX);
+            put_descriptors(o, i, vkbox_object(o->r, b.sets[point][i]));
+        }
+    put_pushed(o, b.pushed[point]);
     if (!(flags & VKBOX_IS_DRAW))
         return;
     put_slots(o, "vertices", b.vertices, BINDINGS);
     put_slots(o, "indices", &b.indices, 1);
     put_slots(o, "target", b.targets, b.num_targets);
     put_slots(o, "framebuffer", &b.framebuffer, 1);
+}
+
+static void put_stale(struct rows *o)
+{
+    for (uint32_t i = 0; i < o->num_stale; i++) {
+        bb_row(o->p, BB_TABLE_FINDING);
+        bb_int(o->p, BB_finding_rank, i + 1);
+        bb_text(o->p, BB_finding_certainty, "candidate");
+        bb_text(o->p, BB_finding_cause, bb_cause_desc(o->v->cause)->name);
+        bb_text(o->p, BB_finding_text, o->stale[i]);
+        bb_int(o->p, BB_finding_submission, (int64_t)o->v->submission);
+        bb_int(o->p, BB_finding_packet, (int64_t)o->v->work);
+        bb_text(o->p, BB_finding_source, "what it has bound");
+        bb_row_end(o->p);
+    }
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -419,16 +581,6 @@ static uint64_t address_of(const struct vkbox_reader *r, const struct vkbox_obje
         return o->address;
     memory = vkbox_object(r, o->parent);
     return memory && memory->address ? memory->address + o->offset : 0;
-}
-
-/* When the memory behind a buffer or image was freed; 0: it was not. */
-static uint64_t freed_ns(const struct vkbox_reader *r, const struct vkbox_object *o)
-{
-    const struct vkbox_object *memory = o->type == VKBOX_MEMORY ? NULL : vkbox_object(r, o->parent);
-
-    return memory && memory->state == VKBOX_GONE && memory->destroyed_ns > o->created_ns
-               ? memory->destroyed_ns
-               : 0;
 }
 
 static void put_resources(struct rows *o, struct bb_resources *known)
@@ -578,6 +730,7 @@ void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, cons
     put_submissions(&o);
     put_packets(&o);
     put_bound(&o);
+    put_stale(&o);
     put_resources(&o, known);
     put_fault(&o, known);
     put_stacks(&o);

@@ -62,6 +62,7 @@ enum vkbox_flags {
     VKBOX_IS_SETS = 2048,
     VKBOX_IS_VERTICES = 4096,
     VKBOX_IS_INDICES = 8192,
+    VKBOX_IS_PUSHED = 16384, /* descriptors */
 };
 
 struct vkbox_command_desc {

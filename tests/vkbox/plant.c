@@ -8,7 +8,7 @@
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
- * a buffer that is gone). In the third frame
+ * a buffer that is gone), loop-set (the same, and it loops). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
  * for more than 20 s ends by an alarm.
@@ -74,7 +74,8 @@ static int is(const char *kind)
 /* The dispatch does not end. */
 static int loops(void)
 {
-    return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape") || is("names");
+    return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape") || is("names") ||
+           is("loop-set");
 }
 
 static void check(VkResult r, const char *what)
@@ -498,7 +499,7 @@ static void record(VkCommandBuffer cb, int bad)
             copy_freed(cb);
         if (bad && i == opt.at && is("copy-over"))
             copy_over(cb);
-        if (bad && i == opt.at && is("late-set"))
+        if (bad && i == opt.at && (is("late-set") || is("loop-set")))
             bind_late(cb);
         if (bad && i == opt.at && is("event"))
             wait_for_event(cb);

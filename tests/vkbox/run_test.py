@@ -126,6 +126,19 @@ def call_stacks_say_who_it_was():
 
 
 @case
+def what_a_set_names_is_told():
+    _, db, f = crash('loop-set', True, code=5)
+    slots = dict(db.execute('SELECT slot, what FROM binding WHERE packet=?', (f['packet'],)).fetchall())
+    assert slots['set0.0'].startswith('storage buffer, ') and slots['set0.0'].endswith(', destroyed'), slots
+    also = [r[0] for r in db.execute('SELECT text FROM finding WHERE rank>0')]
+    assert any(t.startswith('set0.0 of the command is buffer ') and 'which was destroyed before the submission' in t for t in also), also
+    _, db, f = crash('loop-fragment', True, code=5)
+    slots = dict(db.execute('SELECT slot, what FROM binding WHERE packet=?', (f['packet'],)).fetchall())
+    assert slots['set0.0'] == 'storage buffer, from 0: buffer "results"', slots
+    assert not db.execute('SELECT 1 FROM finding WHERE rank>0').fetchone()
+
+
+@case
 def a_program_recovers():
     p, dumps = run('--recover', '--frames', '6', 'loop-vertex')  # llvmpipe's rasteriser serves all devices of a process
     assert 'the device was lost' in p.stdout and '6 frames' in p.stdout and len(dumps) == 1, p.stdout

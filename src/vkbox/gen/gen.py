@@ -22,6 +22,7 @@ CAP, TEXT, DEPTH = 8, 60, 3
 # Arrays of structs are longer in a record; so many elements are enough to see what is done.
 CAP_STRUCTS = 4
 
+NAMED = {'pImageInfo': 'images', 'pBufferInfo': 'buffers', 'pTexelBufferView': 'views'}
 WORDS = {'U32': 1, 'I32': 1, 'F32': 1, 'ENUM': 1, 'FLAGS': 1, 'U64': 2, 'HANDLE': 2}
 
 
@@ -95,8 +96,12 @@ class Table:
             return [f'{indent}for (uint32_t {i} = 0; {i} < {how[1]}; {i}++) {{'] + \
                 self.encode_one(m, kind, f'{value}[{i}]', depth, indent + '    ') + [f'{indent}}}']
         count = f'(uint32_t){at}{how[1]}' if how[1] else '1'
-        return [f'{indent}p = put_u32(p, {value} ? {count} : 0);',
-                f'{indent}for (uint32_t {i} = 0; {value} && {i} < {count} && {i} < {self.cap(kind, how)}; {i}++) {{'] + \
+        if m.name in NAMED:  # by VkWriteDescriptorSet: the type says which of them counts, the others may be anything
+            value_there = f'names_{NAMED[m.name]}({at}descriptorType) && {value}'
+        else:
+            value_there = value
+        return [f'{indent}p = put_u32(p, {value_there} ? {count} : 0);',
+                f'{indent}for (uint32_t {i} = 0; {value_there} && {i} < {count} && {i} < {self.cap(kind, how)}; {i}++) {{'] + \
             self.encode_one(m, kind, f'{value}[{i}]', depth, indent + '    ') + [f'{indent}}}']
 
     def encode_one(self, m, kind, value, depth, indent):
@@ -151,7 +156,7 @@ def flags_of(name, node):
     by_name = {'vkCmdBeginDebugUtilsLabelEXT': 'PUSH', 'vkCmdDebugMarkerBeginEXT': 'PUSH', 'vkCmdEndDebugUtilsLabelEXT': 'POP',
                'vkCmdDebugMarkerEndEXT': 'POP', 'vkCmdExecuteCommands': 'EXECUTE', 'vkCmdBindPipeline': 'PIPELINE',
                'vkCmdBindDescriptorSets': 'SETS', 'vkCmdBindVertexBuffers': 'VERTICES', 'vkCmdBindVertexBuffers2': 'VERTICES',
-               'vkCmdBindIndexBuffer': 'INDICES'}
+               'vkCmdBindIndexBuffer': 'INDICES', 'vkCmdPushDescriptorSetKHR': 'PUSHED'}
     if name in by_name:
         return [by_name[name]]
     if name.startswith('vkCmdWaitEvents'):
@@ -264,7 +269,7 @@ CALLS = ['vkQueueSubmit', 'vkQueueSubmit2', 'vkQueueBindSparse', 'vkQueueWaitIdl
 OWN = ['vkDestroyDevice', 'vkGetDeviceQueue', 'vkGetDeviceQueue2', 'vkAllocateCommandBuffers', 'vkFreeCommandBuffers',
        'vkResetCommandBuffer', 'vkResetCommandPool', 'vkGetBufferMemoryRequirements', 'vkBindBufferMemory', 'vkMapMemory',
        'vkGetMemoryHostPointerPropertiesEXT', 'vkSetDebugUtilsObjectNameEXT', 'vkBindBufferMemory2', 'vkBindImageMemory',
-       'vkGetBufferDeviceAddress', 'vkResetDescriptorPool', 'vkMapMemory', 'vkUnmapMemory', 'vkCmdUpdateBuffer',
+       'vkGetBufferDeviceAddress', 'vkResetDescriptorPool', 'vkUpdateDescriptorSets', 'vkUpdateDescriptorSetWithTemplate', 'vkMapMemory', 'vkUnmapMemory', 'vkCmdUpdateBuffer',
        'vkCmdPipelineBarrier', 'vkCmdResetQueryPool', 'vkCmdWriteTimestamp', 'vkSetDeviceMemoryPriorityEXT',
        'vkImportSemaphoreFdKHR', 'vkBindImageMemory2']
 
