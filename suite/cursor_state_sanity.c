@@ -65,6 +65,7 @@ void test_cursor_state_sanity(struct suite *s)
         suite_skip(s, "the device has no cursor");
         return;
     }
+    hardware_pointer(s);
     for (int i = 0; i < 32 * 32; i++)
         shape.pixels[i] = i % 32 > i / 32 ? 0 : 0xFFFFFFFF;
     CHECK_STATUS(s, suite_escape(s, AEROGPU_ESCAPE_OP_SET_CURSOR_SHAPE, &shape, sizeof(shape)),
@@ -82,5 +83,4 @@ void test_cursor_state_sanity(struct suite *s)
           (unsigned long long)q.fb_gpa);
     CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_CURSOR, &q), "QUERY_CURSOR");
     CHECK(s, q.enable == 0, "CURSOR_ENABLE is %u after hiding", q.enable);
-    hardware_pointer(s);
 }

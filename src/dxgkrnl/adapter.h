@@ -11,6 +11,7 @@
  *   node                            what is at the device
  *   offenders                       who is not served for a while
  *   packet, progress, vblanks       units of work, and what clients see of them
+ *   metrics                         what is counted of them
  *   adapter.c, sync, handles, faults, ntos, kernel
  *
  * Two calls go up, by pointers that the upper part sets: a packet's `retired`, and the `forget` of vidmm.
@@ -89,6 +90,7 @@ struct dxgk {
     struct vidmm vidmm;
     struct display display;
     struct injection injection;
+    struct dxgk_work work; /* of everybody, the system too */
     struct ntos ntos;
 };
 
@@ -142,6 +144,15 @@ void dxgk_adapter_kick_tdr(struct dxgk *d);
 void dxgk_adapter_force_tdr(struct dxgk *d);
 int dxgk_physmem_alloc(struct dxgk *d, size_t size, struct physmem *m);
 void dxgk_physmem_free(struct dxgk *d, struct physmem *m);
+
+/* metrics.c. A packet goes to the device, comes back from it, is shown; a vblank is noticed, `since_ns` after the one before, with
+ * `missed` between. */
+void dxgk_metrics_submitted(struct dxgk *d, struct packet *p, uint64_t now);
+void dxgk_metrics_completed(struct dxgk *d, const struct packet *p, uint64_t now);
+void dxgk_metrics_presented(struct dxgk *d, const struct packet *p, bool late);
+void dxgk_metrics_vblank(struct dxgk *d, UINT source, uint64_t missed, uint64_t since_ns);
+/* Answers the struct dxgk_metrics in `data`. STATUS_NO_MORE_ENTRIES: there is no such client. */
+NTSTATUS dxgk_metrics_get(struct dxgk *d, void *data, size_t size);
 
 /* callbacks.c */
 void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "dxgkrnl/kernel.h"
+#include "dxgkrnl/metrics.h"
 #include "dxgkrnl/packet.h"
 
 enum {
@@ -28,6 +29,7 @@ struct dxgk_client {
     pthread_mutex_t turn; /* of its threads at the processor */
     bool admin, cancelled;
     unsigned handles, devices, descriptors; /* that it has */
+    struct dxgk_work work;
 };
 
 struct device {

@@ -32,7 +32,9 @@ static void check(const struct dxgk *d, const struct node *n)
 static void append(struct dxgk *d, struct packet *p)
 {
     struct node *n = &d->sched.nodes[p->context->node];
+    uint64_t now = dxgk_kernel_now(d->kernel);
 
+    dxgk_metrics_submitted(d, p, now);
     p->next = NULL;
     *n->hw_last = p;
     n->hw_last = &p->next;
@@ -44,7 +46,7 @@ static void append(struct dxgk *d, struct packet *p)
         n->last_context = p->context;
     }
     if (n->hw == p) {
-        n->head_start_ns = dxgk_kernel_now(d->kernel);
+        n->head_start_ns = now;
         dxgk_node_arm(d, p->context->node);
     }
 }
@@ -170,6 +172,7 @@ static void retire_head(struct dxgk *d, struct node *n)
     bb_flight_event(d->flight, DXGK_FLIGHT_COMPLETE, p->fence, (now - n->head_start_ns) / 1000, 0);
     n->busy_ns += now - n->head_start_ns;
     n->packets_completed[kind(p)]++;
+    dxgk_metrics_completed(d, p, now);
     n->head_start_ns = now;
     if (p->retired)
         p->retired(d, p);

@@ -37,6 +37,7 @@ struct packet {
     UINT source;
     D3DDDI_FLIPINTERVAL_TYPE interval;
     bool counted; /* in the progress of its context */
+    uint64_t submitted_ns;
     struct syncobj *sync[D3DDDI_MAX_OBJECT_WAITED_ON];
     unsigned sync_count;
     uint64_t value;

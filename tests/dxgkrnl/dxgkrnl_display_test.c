@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "dxgkrnl/faults.h"
+#include "dxgkrnl/metrics.h"
 #include "dxgkrnl/pointer.h"
 #include "dxgkrnl_rig.h"
 
@@ -72,6 +74,120 @@ TEST(flips_keep_their_interval)
     assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
     assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
     assert_int_equal(clock_now(&w.clock), start);
+    world_down(&w, 0);
+}
+
+/* ---- what is counted ----------------------------------------------------- */
+
+static struct dxgk_metrics metrics(struct world *w, uint32_t client)
+{
+    struct dxgk_metrics m = {.client = client};
+    D3DKMT_ESCAPE e = {.hAdapter = w->adapter,
+                       .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_METRICS,
+                       .pPrivateDriverData = &m,
+                       .PrivateDriverDataSize = sizeof(m)};
+
+    assert_int_equal(dxgk_Escape(w->client, &e), STATUS_SUCCESS);
+    return m;
+}
+
+TEST(percentiles_are_right_to_an_eighth)
+{
+    struct world w;
+    struct ctx x;
+    struct dxgk_metrics m = {0};
+    D3DKMT_ESCAPE e = {.Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_METRICS,
+                       .pPrivateDriverData = &m,
+                       .PrivateDriverDataSize = sizeof(m)};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    for (unsigned i = 1; i <= 100; i++) { /* 1 to 100 ms */
+        ctx_put(&x, OP_DELAY, i, 0, 0, 0);
+        assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+        assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    }
+    m = metrics(&w, 1);
+    assert_int_equal(m.clients, 1);
+    assert_int_equal(m.work.process, 100);
+    assert_int_equal(m.work.submitted, 100);
+    assert_int_equal(m.work.completed, 100);
+    assert_int_equal(m.work.queued, 0);
+    assert_int_equal(m.work.bytes, 100 * sizeof(struct softgpu_cmd));
+    assert_int_equal(m.work.latency.count, 100);
+    assert_int_equal(m.work.latency.max_ns, 100 * NSEC_PER_MSEC);
+    assert_int_equal(m.work.latency.sum_ns, 5050 * NSEC_PER_MSEC);
+    for (unsigned p = 5; p <= 100; p += 5) {
+        uint64_t ns = dxgk_times_percentile(&m.work.latency, p);
+        assert_in_range(ns, p * NSEC_PER_MSEC, p * NSEC_PER_MSEC * 9 / 8 + 1000);
+    }
+    assert_true(metrics(&w, 0).work.submitted >= 100); /* paging counts too */
+    e.hAdapter = w.adapter;
+    m.client = 2;
+    assert_int_equal(dxgk_Escape(w.client, &e), STATUS_NO_MORE_ENTRIES);
+    e.PrivateDriverDataSize--;
+    assert_int_equal(dxgk_Escape(w.client, &e), STATUS_INVALID_PARAMETER);
+    world_down(&w, 0);
+}
+
+static void wait_vblanks(struct world *w, int n)
+{
+    D3DKMT_WAITFORVERTICALBLANKEVENT v = {.hAdapter = w->adapter};
+
+    while (n--)
+        assert_int_equal(dxgk_WaitForVerticalBlankEvent(w->client, &v), STATUS_SUCCESS);
+}
+
+TEST(missed_vblanks_are_counted)
+{
+    struct world w;
+    struct dxgk_metrics m;
+
+    world_up(&w, false);
+    wait_vblanks(&w, 10);
+    m = metrics(&w, 0);
+    assert_int_equal(m.missed_vblanks, 0);
+    assert_int_equal(m.software_vblanks, 0);
+    assert_int_equal(m.jitter.count, 9);
+    assert_true(m.jitter.max_ns < 1000);
+    dxgk_inject(w.dxgk, DXGK_FAULT_MISS_VBLANK, 3);
+    wait_vblanks(&w, 5);
+    m = metrics(&w, 0);
+    assert_int_equal(m.missed_vblanks, 3);
+    world_down(&w, 0);
+}
+
+TEST(a_timer_stands_in_for_vblanks_that_cannot_be_had)
+{
+    struct world w;
+    struct ctx x;
+    struct softgpu_escape e = {.op = ESC_NO_VSYNC};
+    D3DKMT_HANDLE a[2];
+    D3DKMT_PRESENT p = {.FlipInterval = D3DDDI_FLIPINTERVAL_TWO, .Flags.Flip = 1};
+    D3DKMT_SETDISPLAYMODE m;
+    uint64_t start;
+
+    world_up(&w, false);
+    world_escape(&w, &e);
+    start = clock_now(&w.clock);
+    wait_vblanks(&w, 60);
+    assert_in_range(clock_now(&w.clock) - start, 59 * UINT64_C(16666666), 61 * UINT64_C(16666667));
+    assert_int_equal(metrics(&w, 0).software_vblanks, 1);
+    x = ctx_make(&w, w.client, w.adapter);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ctx_allocate(&w, &x, 320 * 200 * 4, true, &a[i]), STATUS_SUCCESS);
+    m = (D3DKMT_SETDISPLAYMODE){.hDevice = x.device, .hPrimaryAllocation = a[0]};
+    assert_int_equal(dxgk_SetDisplayMode(w.client, &m), STATUS_SUCCESS);
+    p.hContext = x.context;
+    start = clock_now(&w.clock);
+    for (int i = 0; i < 30; i++) {
+        p.hSource = a[i & 1];
+        assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
+    }
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_in_range(clock_now(&w.clock) - start, 58 * UINT64_C(16666666), 64 * UINT64_C(16666667));
+    assert_int_equal(metrics(&w, 1).work.presents, 30);
+    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 0); /* and nobody thinks that the device hangs */
     world_down(&w, 0);
 }
 

@@ -76,6 +76,30 @@ def perf_and_its_alias():
 
 
 @case
+def metrics_of_everybody_and_of_clients():
+    m = ask('--metrics', '--interval-ms', '50')['metrics']
+    assert 0.05 <= m['interval_seconds'] < 10 and m['vblank']['period_ms'] > 16
+    a = m['adapter']
+    assert a['process'] == 0 and 0 < a['completed'] == a['latency']['count'] <= a['submitted'] and a['bytes'] > 0
+    t = a['latency']
+    assert 0 < t['p50_ms'] <= t['p95_ms'] <= t['p99_ms'] <= t['max_ms'] and t['avg_ms'] <= t['max_ms']
+    assert len({c['process'] for c in m['clients']}) == len(m['clients']) > 0
+    rc, out, _ = run('--metrics', '--prometheus')
+    assert rc == 0
+    values = {}
+    for line in out.splitlines():
+        assert re.fullmatch(r'# (HELP aerogpu_\w+ .+|TYPE aerogpu_\w+ (counter|gauge|summary))'
+                            r'|aerogpu_\w+(\{\w+="[\d.]+"(,\w+="[\d.]+")*\})? [\d.]+', line), line
+        if line[0] != '#':
+            name, value = line.rsplit(' ', 1)
+            assert name not in values, name
+            values[name] = float(value)
+    assert values['aerogpu_submissions_total'] >= a['submitted']
+    assert values['aerogpu_submission_latency_seconds_count'] == values['aerogpu_completions_total']
+    assert 'two formats' in ask('--metrics', '--prometheus', code=1)['error']['message']
+
+
+@case
 def ring_and_its_descriptors():
     d = ask('--dump-ring', '--ring-id', '0')['ring']
     assert d['format'] == 'agpu' and d['desc_count'] == len(d['descriptors'])
@@ -296,13 +320,14 @@ def help_is_code_0():
         rc, out, _ = run(h)
         assert rc == 0 and '--dump-createallocation' in out
         d = ask(h)
-        assert d['command'] == 'help' and len(d['commands']) == 27
+        assert d['command'] == 'help' and len(d['commands']) == 28
 
 
 @case
 def the_page_of_shapes_is_true():
     text = open(os.path.dirname(os.path.abspath(__file__)) + '/../../docs/dbgctl.md').read()
-    types = {'u64': {'hex', 'dec'}, 'size': {'bytes', 'mib'}, 'named': {'value', 'name'}, 'mask': {'value', 'names'}, 'status': {'hex', 'name'}}
+    types = {'u64': {'hex', 'dec'}, 'size': {'bytes', 'mib'}, 'named': {'value', 'name'}, 'mask': {'value', 'names'}, 'status': {'hex', 'name'},
+             'times': {'count', 'avg_ms', 'p50_ms', 'p95_ms', 'p99_ms', 'max_ms'}}
 
     def keys(v):
         if isinstance(v, list):
@@ -321,7 +346,7 @@ def the_page_of_shapes_is_true():
             shapes[name] += line
     extra = {'--dump-last-submit': ['--cmd-out', tmp + '/shape.bin'], '--read-gpa': ['0x1000', '16'], '--watch-fence': ['--samples', '1'],
              '--watch-ring': ['--samples', '1'], '--dump-vblank': ['--vblank-samples', '2', '--vblank-interval-ms', '20']}
-    assert len(shapes) == 23
+    assert len(shapes) == 24
     for name, shape in shapes.items():
         first = name.split(',')[0]
         if first in ('--map-shared-handle', '--inject', '--force-tdr'):  # another service's, below
@@ -356,7 +381,7 @@ def it_answers_during_a_hang():
 
 ALL = [['--list-displays'], ['--status'], ['--query-umd-private'], ['--query-segments'], ['--query-fence'], ['--query-error'],
        ['--watch-fence', '--samples', '2', '--interval-ms', '1'], ['--query-perf'], ['--query-scanout'], ['--query-cursor'],
-       ['--dump-ring'], ['--watch-ring', '--samples', '2', '--interval-ms', '1'], ['--dump-createalloc'], ['--dump-vblank'], ['--dump-log']]
+       ['--metrics', '--interval-ms', '1'], ['--dump-ring'], ['--watch-ring', '--samples', '2', '--interval-ms', '1'], ['--dump-createalloc'], ['--dump-vblank'], ['--dump-log']]
 
 
 class Service:

@@ -112,9 +112,9 @@ static const char *argument_of(const struct dbgctl_command *k)
 /* Options that belong to one command, and then once only. */
 static const struct {
     const char *option, *commands;
-} only[] = {{"size", "read-gpa"},       {"out", "read-gpa dump-last-cmd"}, {"cmd-out", dump_last},
-            {"alloc-out", dump_last},   {"index-from-tail", dump_last},    {"count", dump_last},
-            {"csv", "dump-createalloc"}};
+} only[] = {{"size", "read-gpa"},        {"out", "read-gpa dump-last-cmd"}, {"cmd-out", dump_last},
+            {"alloc-out", dump_last},    {"index-from-tail", dump_last},    {"count", dump_last},
+            {"csv", "dump-createalloc"}, {"prometheus", "metrics"}};
 
 static void fill(struct line *l)
 {
@@ -142,6 +142,7 @@ static void fill(struct line *l)
         OPT_U32("index-from-tail", 0, &c->index_from_tail, 0, UINT32_MAX, "K", "0: the newest submission"),
         OPT_U32("count", 0, &c->count, 1, UINT32_MAX, "N", "how many submissions; 1"),
         OPT_TEXT("csv", 0, &c->csv_path, "FILE", "the trace of allocations as a table"),
+        OPT_FLAG("prometheus", 0, &c->prometheus, "--metrics as Prometheus reads them, and nothing else"),
         OPT_FLAG("force", 0, &c->force,
                  "dump more than 1 MiB, up to 64 MiB; --read-gpa prints up to 4096 bytes"),
         OPT_CALL("json", 0, take_json, l, "[=FILE]", "one JSON document, to standard output or FILE"),
@@ -207,6 +208,8 @@ static int check(struct line *l)
     for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
         if (options_find(&l->o, only[i].option)->given && !is_in(k->name, only[i].commands))
             return wrong(c, NULL, "--%s does not go with %s", only[i].option, k->options[0]);
+    if (c->prometheus && c->json)
+        return wrong(c, k, "--prometheus and --json are two formats: give one");
     c->timeout_given = options_find(&l->o, "timeout-ms")->given;
     if (strcmp(k->name, dump_last) != 0)
         return 0;

@@ -627,6 +627,8 @@ const struct dbgctl_command dbgctl_commands[] = {
       "a line for each of --samples, --interval-ms apart: fences, what changed, completions a second, error interrupts, whether an error is latched. A completed fence that does not move for three intervals while work is pending is marked STALLED, one that went back RESET, a new error ERROR. After --timeout-ms it ends, and fails"),
     C("query-perf", ("--query-perf", "--perf"), NONE, query_perf,
       "counters of the driver: fences, ring0, submits, irqs, resets, device_error, vblank, selftest, and others. Under submits, present counts DMA buffers that are marked as presents; a flip goes through the registers and is none"),
+    C("metrics", ("--metrics"), NONE, dbgctl_metrics,
+      "of the adapter and of each client: submissions, queue depth, presents, latency from submission to completion as average, p50, p95, p99 and longest, rates over --interval-ms; vblanks, missed ones and their jitter"),
     C("query-scanout", ("--query-scanout"), NONE, query_scanout,
       "scanout as the driver and the registers have it, and whether the two agree"),
     C("dump-scanout-bmp", ("--dump-scanout-bmp"), PATH, dbgctl_dump_scanout_bmp,

@@ -36,7 +36,7 @@ struct dbgctl {
     uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size,
         index_from_tail, count;
     uint64_t argument; /* GPA or handle */
-    bool json, pretty, force, timeout_given;
+    bool json, pretty, force, prometheus, timeout_given;
 
     const struct dbgctl_command *command;
     const char *name; /* what the JSON calls it */
@@ -119,6 +119,10 @@ void dbgctl_line(const struct dbgctl *c, const char *fmt, ...) __attribute__((fo
 
 int dbgctl_inject(struct dbgctl *c);
 int dbgctl_force_tdr(struct dbgctl *c);
+
+/* ---- metrics.c ----------------------------------------------------------- */
+
+int dbgctl_metrics(struct dbgctl *c);
 
 /* ---- dumps.c ------------------------------------------------------------- */
 

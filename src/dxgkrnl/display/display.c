@@ -38,18 +38,49 @@ static void vsync_check(void *ctx)
     dxgk_kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check, d);
 }
 
+/* The vblanks of an adapter that has none: every period of source 0, and all sources at once. */
+static void soft_vblank(void *ctx)
+{
+    struct dxgk *d = ctx;
+    uint64_t now = dxgk_kernel_now(d->kernel);
+    const struct grid *g = &d->display.sources[0].grid;
+
+    if (!d->display.vsync_software)
+        return;
+    for (unsigned i = 0; i < d->display.num_sources; i++) {
+        const struct source *s = &d->display.sources[i];
+        PHYSICAL_ADDRESS shown = {0};
+        if (s->flip_programmed)
+            shown = dxgk_vidmm_address(d, s->flips->allocs[0]);
+        dxgk_display_vblank(d, s->target, shown, now);
+    }
+    dxgk_kernel_arm(d->kernel, &d->display.soft_timer,
+                    now + g->period_ns - (now - dxgk_grid_zero(g)) % g->period_ns, soft_vblank, d);
+}
+
 static void enable_vsync(struct dxgk *d, bool on)
 {
+    NTSTATUS s;
+
     if (d->display.vsync_enabled == on || d->state != DXGK_STARTED)
         return;
     d->display.vsync_enabled = on;
-    d->display.vsync_ns = dxgk_kernel_now(d->kernel);
+    d->display.vsync_ns = d->display.vsync_on_ns = dxgk_kernel_now(d->kernel);
+    d->display.vsync_software = false;
+    dxgk_kernel_cancel(d->kernel, &d->display.soft_timer);
     if (on)
         dxgk_kernel_arm(d->kernel, &d->display.vsync_timer, d->display.vsync_ns + VSYNC_LOST_NS, vsync_check,
                         d);
     else
         dxgk_kernel_cancel(d->kernel, &d->display.vsync_timer);
-    DDI(d, ControlInterrupt, d->miniport, DXGK_INTERRUPT_CRTC_VSYNC, on);
+    s = DDI(d, ControlInterrupt, d->miniport, DXGK_INTERRUPT_CRTC_VSYNC, on);
+    if (on && !NT_SUCCESS(s) && d->display.sources[0].grid.period_ns) {
+        log_info("dxgkrnl", "DxgkDdiControlInterrupt(CRTC_VSYNC) returned %08x: a timer makes the vblanks",
+                 (unsigned)s);
+        d->display.vsync_software = true;
+        dxgk_kernel_arm(d->kernel, &d->display.soft_timer,
+                        d->display.vsync_on_ns + d->display.sources[0].grid.period_ns, soft_vblank, d);
+    }
     dxgk_vblanks_changed(d);
 }
 
@@ -103,7 +134,7 @@ void dxgk_display_flipped(struct dxgk *d, struct packet *p)
     if (p->list_count > DXGK_PRESENT_SOURCE_INDEX && p->allocs[DXGK_PRESENT_SOURCE_INDEX] && s->committed)
         show(s, p->allocs[DXGK_PRESENT_SOURCE_INDEX]);
     s->frames++;
-    p->context->device->present_count++;
+    dxgk_metrics_presented(d, p, false);
 }
 
 static void start_flip(struct dxgk *d, unsigned i)
@@ -136,7 +167,7 @@ static void finish_flip(struct dxgk *d, unsigned i)
     show(s, p->allocs[0]);
     p->allocs[0]->pins--; /* dxgk_display_flip's */
     p->allocs[0]->busy--;
-    p->context->device->present_count++;
+    dxgk_metrics_presented(d, p, s->vblanks > s->flip_due);
     if (s->flips)
         s->flip_due = s->last_flip + s->flips->interval;
     dxgk_packet_finish(d, p);
@@ -154,6 +185,8 @@ void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, 
         number = dxgk_grid_notice(&s->grid, time_ns, s->vblanks);
         if (number <= s->vblanks)
             continue; /* reported twice: the next one is what everybody waits for */
+        if (s->vblank_ns >= d->display.vsync_on_ns)
+            dxgk_metrics_vblank(d, i, number - s->vblanks - 1, time_ns - s->vblank_ns);
         s->vblanks = number;
         s->vblank_ns = d->display.vsync_ns = time_ns;
         d->display.vsync_misses = 0;
@@ -211,7 +244,7 @@ void dxgk_display_flip(struct dxgk *d, struct packet *p)
         program(d, p->source, a, false, true);
         show(s, a);
         s->frames++;
-        p->context->device->present_count++;
+        dxgk_metrics_presented(d, p, false);
         dxgk_packet_finish(d, p);
         return;
     }
@@ -623,9 +656,10 @@ void dxgk_display_stop(struct dxgk *d)
     }
     if (d->display.vsync_enabled && d->state == DXGK_STARTED)
         enable_vsync(d, false);
-    d->display.vsync_enabled = false;
+    d->display.vsync_enabled = d->display.vsync_software = false;
     dxgk_vblanks_changed(d);
     dxgk_kernel_cancel(d->kernel, &d->display.vsync_timer);
+    dxgk_kernel_cancel(d->kernel, &d->display.soft_timer);
     dxgk_monitor_stop(d);
     dxgk_vidpn_destroy(d->display.active);
     d->display.active = NULL;

@@ -8,6 +8,7 @@
  *     later, never earlier.
  *  2. Vblank interrupts are on while somebody waits for one or a flip is pending, and go off VSYNC_IDLE_FRAMES after.
  *     When none comes for long they are switched off and on.
+ *     Where the miniport cannot switch them on, a timer makes them: the desktop goes on.
  *  3. Vblanks are counted by the time between them: lost, late and doubled interrupts change nothing.
  *  4. What is scanned out is pinned: resident, and where it is.
  */
@@ -48,7 +49,7 @@ struct source {
     struct packet *flips, **flips_last;  /* waiting for their vblank; the first is due at flip_due */
     unsigned flip_count;
     bool flip_programmed;
-    uint64_t flip_due, last_flip, vblanks, frames;
+    uint64_t flip_due, last_flip, vblanks, frames, missed_vblanks;
     uint64_t vblank_ns;
     struct grid grid;
     uint64_t flip_after; /* the programmed flip is shown by a vblank after this one */
@@ -70,6 +71,11 @@ struct display {
     unsigned vsync_misses; /* times in a row that switching vblanks on again brought none */
     uint64_t vsync_ns;     /* the last vblank of any source, or when they were switched on */
     struct ktimer vsync_timer;
+    bool vsync_software; /* the miniport could not switch them on: soft_timer makes them */
+    struct ktimer soft_timer;
+    uint64_t vsync_on_ns; /* when they were switched on: what was missed before is no loss */
+    uint64_t miss_logged_ns;
+    struct dxgk_times jitter;
     struct dxgk_vblanks *vblanks; /* NULL: no client ever waited for one */
     int vblanks_fd;
 };

@@ -12,7 +12,7 @@ struct adapter {
     PUCHAR regs;
     KSPIN_LOCK lock;
     UINT submitted, completed, preempt;
-    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync;
+    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync;
     UINT vsync_switches;
     UINT shown; /* page being scanned out, as the last vblank reported it */
     UINT calls[NUM_CALLS];
@@ -250,7 +250,7 @@ static NTSTATUS NTAPI ControlInterrupt(CONST HANDLE h, CONST DXGK_INTERRUPT_TYPE
 {
     struct adapter *a = h;
 
-    if (type != DXGK_INTERRUPT_CRTC_VSYNC)
+    if (type != DXGK_INTERRUPT_CRTC_VSYNC || a->no_vsync)
         return STATUS_NOT_SUPPORTED;
     a->vsync = enable;
     a->vsync_switches++;
@@ -701,6 +701,9 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         return STATUS_SUCCESS;
     case ESC_EDID:
         edid_kind = p->value;
+        return STATUS_SUCCESS;
+    case ESC_NO_VSYNC:
+        a->no_vsync = TRUE;
         return STATUS_SUCCESS;
     case ESC_MONITOR:
         return look_at_monitor(a, p);
