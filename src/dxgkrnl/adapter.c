@@ -2,7 +2,7 @@
 /* adapter.c: what every part uses: the log, the adapter's lock, threads to wake, memory. */
 #include "dxgkrnl/adapter.h"
 
-#include "dxgkrnl/flight.h"
+#include "dxgkrnl/telemetry/flight.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "dxgkrnl/kernel.h"
-#include "dxgkrnl/metrics.h"
+#include "dxgkrnl/telemetry/metrics.h"
 #include "dxgkrnl/packet.h"
 
 enum {

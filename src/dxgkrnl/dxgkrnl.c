@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dxgkrnl/flight.h"
+#include "dxgkrnl/telemetry/flight.h"
 #include "dxgkrnl/image/image.h"
 
 /* ---- loading ------------------------------------------------------------- */

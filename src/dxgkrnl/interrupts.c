@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/adapter.h"
 
-#include "dxgkrnl/flight.h"
+#include "dxgkrnl/telemetry/flight.h"
 
 void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {

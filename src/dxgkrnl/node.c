@@ -2,7 +2,7 @@
 /* node.c: what is at the device. See sched.h. */
 #include "dxgkrnl/adapter.h"
 
-#include "dxgkrnl/flight.h"
+#include "dxgkrnl/telemetry/flight.h"
 
 /* ---- the list ------------------------------------------------------------ */
 

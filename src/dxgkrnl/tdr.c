@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/adapter.h"
 
-#include "dxgkrnl/flight.h"
+#include "dxgkrnl/telemetry/flight.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "dxgkrnl/faults.h"
-#include "dxgkrnl/metrics.h"
+#include "dxgkrnl/telemetry/metrics.h"
 #include "dxgkrnl/pointer.h"
 #include "dxgkrnl_rig.h"
 

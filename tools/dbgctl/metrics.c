@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.c: --metrics: how the adapter and each of its clients fare, while they run. */
-#include "dxgkrnl/metrics.h"
+#include "dxgkrnl/telemetry/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

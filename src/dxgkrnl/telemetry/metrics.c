@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.c: counts what metrics.h shows. */
-#include "dxgkrnl/metrics.h"
+#include "dxgkrnl/telemetry/metrics.h"
 
 #include <string.h>
 
