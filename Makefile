@@ -7,6 +7,7 @@
 #   make soak     a client under attack for SOAK (1800) seconds (bench/isolation_bench.c)
 #   make bench    measure; one line per figure, and build/bench.json (bench/README.md)
 #   make verdicts plant 480 stalls by seed, live ones too if this is root, and print how each was judged
+#   make planted  faults in real programs that use Vulkan, ROUNDS (6) of each, and what `aerogpu run` says of them
 #   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize damage)
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
@@ -87,6 +88,10 @@ mutants:
 
 soak: build
 	@AEROGPU_SOAK=$(SOAK) $(B)/bench/isolation_bench
+
+planted: build
+	@$(NEED) bench
+	@python3 tests/vkbox/planted.py $(B)/tools/aerogpu/aerogpu $(B)/tests/vkbox --rounds $(or $(ROUNDS),6)
 
 bench: build
 	@$(NEED) bench

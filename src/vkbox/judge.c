@@ -15,7 +15,11 @@
 #include <xxhash.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/utf8.h"
+
+/* VkResult's VK_ERROR_OUT_OF_…_MEMORY so long before the end have to do with it. */
+#define MEMORY_NS (2 * NSEC_PER_SEC)
 
 static const char *short_name(const struct vkbox_work *w)
 {
@@ -269,6 +273,23 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
     }
 }
 
+/* A call that found no memory in the last seconds: many programs end themselves then. */
+static void judge_memory(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    const struct vkbox *b = r->b;
+    const struct vkbox_error *e = &b->error[b->errors % VKBOX_ERRORS];
+
+    if (v->cause != BB_CAUSE_PROGRAM || !b->errors || e->number != b->errors ||
+        e->time_ns + MEMORY_NS < ev->time_ns ||
+        (e->result != -1 && e->result != -2 && e->result != -1000069000))
+        return;
+    v->cause = BB_CAUSE_MEMORY;
+    v->why = BB_SURE_SUGGESTED;
+    TEXT(v, "; before that, %s answered %s",
+         e->call < VKBOX_NUM_CALLS && vkbox_calls[e->call] ? vkbox_calls[e->call] : "a call",
+         vkbox_result_name(e->result));
+}
+
 static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
     v->happened = BB_SURE_PROVEN;
@@ -403,6 +424,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         v->happened = v->why = BB_SURE_PROVEN;
         break;
     }
+    judge_memory(r, ev, v);
     code = find_command(r, ev, v);
     if (code) {
         vkbox_verdict_finish(v);

@@ -6,7 +6,10 @@
  *
  *   loop-fragment, loop-vertex, indirect   a draw that does not end     wild-fragment   one that reads where nothing is
  *   loop-compute                           such a dispatch              wild-compute, freed   one that writes where nothing is (any more)
- *   dead-wait     a submission waits for what nobody signals            abort, kill, segv     the program ends
+ *   over, late-set    one that writes behind the end of a buffer of 320 bytes; into one that its set names, and that is gone
+ *   indirect-over     a draw whose arguments lie behind the end of such a buffer
+ *   dead-wait, order  a submission waits for what nobody signals, or only the one behind it
+ *   abort, kill, segv, oom     the program ends; because there is no memory
  *
  * It stands above the black box, as the program does: a draw of the program's becomes one with another pipeline. */
 #include <pthread.h>
@@ -25,6 +28,7 @@
 #include "fault_comp.h"
 #include "fault_frag.h"
 #include "fault_vert.h"
+#include "late_comp.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define DEVICE_FUNCTIONS(F)                                                                                  \
@@ -41,6 +45,11 @@
     F(MapMemory)                                                                                             \
     F(GetBufferDeviceAddress)                                                                                \
     F(CreateSemaphore)                                                                                       \
+    F(CreateDescriptorSetLayout)                                                                             \
+    F(CreateDescriptorPool)                                                                                  \
+    F(AllocateDescriptorSets)                                                                                \
+    F(UpdateDescriptorSets)                                                                                  \
+    F(CmdBindDescriptorSets)                                                                                 \
     F(CmdBindPipeline)                                                                                       \
     F(CmdDraw)                                                                                               \
     F(CmdDrawIndirect)                                                                                       \
@@ -56,7 +65,8 @@ enum {
     PIPELINES = 4096,
     BUFFERS = 4096,
     HANG_VERTICES = 30000000,
-    FREED = 64 << 20
+    FREED = 64 << 20,
+    SMALL = 320
 }; /* FREED: the allocator gives so much back */
 
 struct device {
@@ -95,12 +105,13 @@ static bool is(const char *kind)
 
 static bool is_draw(void)
 {
-    return is("loop-fragment") || is("loop-vertex") || is("indirect") || is("wild-fragment");
+    return is("loop-fragment") || is("loop-vertex") || is("indirect") || is("wild-fragment") ||
+           is("indirect-over");
 }
 
 static bool is_dispatch(void)
 {
-    return is("loop-compute") || is("wild-compute") || is("freed");
+    return is("loop-compute") || is("wild-compute") || is("freed") || is("over") || is("late-set");
 }
 
 static struct device *device_of(const void *handle)
@@ -249,8 +260,43 @@ static VkBuffer make_buffer(struct device *d, VkDeviceSize size, VkBufferUsageFl
     return b;
 }
 
-static VkPipeline make_compute(struct device *d)
+/* A set that names a buffer which is gone. */
+static VkDescriptorSet make_late_set(struct device *d, VkDescriptorSetLayout *layout)
 {
+    VkDescriptorSetLayoutBinding binding = {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_ALL,
+                                            NULL};
+    VkDescriptorSetLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                            .bindingCount = 1,
+                                            .pBindings = &binding};
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                       .maxSets = 1,
+                                       .poolSizeCount = 1,
+                                       .pPoolSizes = &size};
+    VkDescriptorSetAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                            .descriptorSetCount = 1,
+                                            .pSetLayouts = layout};
+    VkDescriptorBufferInfo buffer = {.range = VK_WHOLE_SIZE};
+    VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                  .descriptorCount = 1,
+                                  .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                  .pBufferInfo = &buffer};
+    VkDeviceMemory memory;
+
+    d->CreateDescriptorSetLayout(d->handle, &info, NULL, layout);
+    d->CreateDescriptorPool(d->handle, &pool, NULL, &allocate.descriptorPool);
+    d->AllocateDescriptorSets(d->handle, &allocate, &write.dstSet);
+    buffer.buffer = make_buffer(d, SMALL, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, &memory, NULL);
+    d->UpdateDescriptorSets(d->handle, 1, &write, 0, NULL);
+    d->DestroyBuffer(d->handle, buffer.buffer, NULL);
+    d->FreeMemory(d->handle, memory, NULL);
+    return write.dstSet;
+}
+
+/* `*set`: what is to be bound, with `*with`; or none. */
+static VkPipeline make_compute(struct device *d, VkDescriptorSet *set, VkPipelineLayout *with)
+{
+    VkDescriptorSetLayout set_layout;
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
     VkBufferDeviceAddressInfo address = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
@@ -259,8 +305,20 @@ static VkPipeline make_compute(struct device *d)
     VkDeviceMemory memory;
     struct stage s;
 
+    *set = VK_NULL_HANDLE;
     if (!is("loop-compute") && !d->addresses)
         return VK_NULL_HANDLE;
+    if (is("over")) {
+        address.buffer = make_buffer(
+            d, SMALL, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, &memory,
+            NULL);
+        at = d->GetBufferDeviceAddress(d->handle, &address) + SMALL;
+    }
+    if (is("late-set")) {
+        *set = make_late_set(d, &set_layout);
+        layout.setLayoutCount = 1;
+        layout.pSetLayouts = &set_layout;
+    }
     if (is("freed")) {
         address.buffer = make_buffer(
             d, FREED, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, &memory,
@@ -272,9 +330,11 @@ static VkPipeline make_compute(struct device *d)
         mmap((void *)(uintptr_t)at, FREED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
              0);
     }
-    make_stage(d, VK_SHADER_STAGE_COMPUTE_BIT, fault_comp, sizeof(fault_comp), !is("loop-compute"), at, &s);
+    make_stage(d, VK_SHADER_STAGE_COMPUTE_BIT, *set ? late_comp : fault_comp,
+               *set ? sizeof(late_comp) : sizeof(fault_comp), !is("loop-compute"), at, &s);
     info.stage = s.info;
     d->CreatePipelineLayout(d->handle, &layout, NULL, &info.layout);
+    *with = info.layout;
     d->CreateComputePipelines(d->handle, VK_NULL_HANDLE, 1, &info, NULL, &pipeline);
     return pipeline;
 }
@@ -324,6 +384,11 @@ static bool draws_wrongly(struct device *d, VkCommandBuffer cb)
 
         *args = (VkDrawIndirectCommand){HANG_VERTICES, 1, 0, 0};
         d->CmdDrawIndirect(cb, b, 0, 1, sizeof(*args));
+    } else if (is("indirect-over")) {
+        VkDeviceMemory memory;
+        VkBuffer b = make_buffer(d, SMALL, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, &memory, NULL);
+
+        d->CmdDrawIndirect(cb, b, SMALL, 1, sizeof(VkDrawIndirectCommand));
     } else {
         d->CmdDraw(cb, is("loop-vertex") ? HANG_VERTICES : 3, 1, 0, 0);
     }
@@ -374,7 +439,9 @@ static VKAPI_ATTR void VKAPI_CALL hook_CmdDrawMultiIndexedEXT(VkCommandBuffer cb
 static VKAPI_ATTR void VKAPI_CALL hook_CmdDispatch(VkCommandBuffer cb, uint32_t x, uint32_t y, uint32_t z)
 {
     struct device *d = device_of(cb);
-    VkPipeline bound, wrong = is_dispatch() && is_due() ? make_compute(d) : VK_NULL_HANDLE;
+    VkDescriptorSet set;
+    VkPipelineLayout layout;
+    VkPipeline bound, wrong = is_dispatch() && is_due() ? make_compute(d, &set, &layout) : VK_NULL_HANDLE;
 
     if (!wrong) {
         d->CmdDispatch(cb, x, y, z);
@@ -384,6 +451,8 @@ static VKAPI_ATTR void VKAPI_CALL hook_CmdDispatch(VkCommandBuffer cb, uint32_t 
     bound = *bound_in(cb, VK_PIPELINE_BIND_POINT_COMPUTE);
     pthread_mutex_unlock(&lock);
     d->CmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, wrong);
+    if (set)
+        d->CmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
     d->CmdDispatch(cb, is("loop-compute") ? 65535 : 1, 1, 1);
     if (bound)
         d->CmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
@@ -392,7 +461,8 @@ static VKAPI_ATTR void VKAPI_CALL hook_CmdDispatch(VkCommandBuffer cb, uint32_t 
 
 /* ---- submissions --------------------------------------------------------- */
 
-static void wait_for_nobody(struct device *d, VkQueue queue)
+/* With `late` the next submission signals it. */
+static void wait_for_nobody(struct device *d, VkQueue queue, bool late)
 {
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
     VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
@@ -405,21 +475,40 @@ static void wait_for_nobody(struct device *d, VkQueue queue)
     d->CreateSemaphore(d->handle, &info, NULL, &semaphore);
     done((uint64_t)semaphore);
     d->QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE);
+    submit = (VkSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .signalSemaphoreCount = 1, .pSignalSemaphores = &semaphore};
+    if (late)
+        d->QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE);
+}
+
+/* More than there is, until somebody says so. */
+static void take_all_memory(struct device *d)
+{
+    VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                 .allocationSize = UINT64_C(1) << 46};
+    VkDeviceMemory memory;
+
+    while (d->AllocateMemory(d->handle, &info, NULL, &memory) >= 0)
+        continue;
+    abort();
 }
 
 static void submit_wrongly(VkQueue queue)
 {
-    bool mine = is("dead-wait") || is("abort") || is("kill") || is("segv");
+    bool waits = is("dead-wait") || is("order");
+    bool mine = waits || is("abort") || is("kill") || is("segv") || is("oom");
     bool due = mine && is_due();
 
     atomic_fetch_add(&submissions, 1);
     if (!due)
         return;
-    if (is("dead-wait")) {
-        wait_for_nobody(device_of(queue), queue);
+    if (waits) {
+        wait_for_nobody(device_of(queue), queue, is("order"));
         return;
     }
     done(0);
+    if (is("oom"))
+        take_all_memory(device_of(queue));
     if (is("abort"))
         abort();
     if (is("kill"))

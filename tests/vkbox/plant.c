@@ -8,7 +8,8 @@
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
- * a buffer that is gone), loop-set (the same, and it loops). In the third frame
+ * a buffer that is gone), loop-set (the same, and it loops), race (a hang, if the host writes too late: after --at 250ths of the time that
+ * some work took). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
  * for more than 20 s ends by an alarm.
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
@@ -27,7 +29,7 @@
 #include "shape_vert.h"
 #include "work_comp.h"
 
-enum { SIZE = 1024, BUFFER = 4 << 20, SMALL = 320, BAD_FRAME = 2 };
+enum { SIZE = 1024, BUFFER = 4 << 20, SMALL = 320, BAD_FRAME = 2, WANTED = 32, TAKEN = 36 };
 
 static struct {
     const char *kind;
@@ -149,6 +151,7 @@ static VkBuffer make_buffer(VkDeviceMemory *memory, VkDeviceSize size, const cha
                                .size = size,
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                                        VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
     VkMemoryRequirements need;
     VkBuffer b;
@@ -554,6 +557,71 @@ static void submit_behind(const VkSubmitInfo *first)
     record(v.cb[1], 0);
 }
 
+/* Whether the device hangs depends on when the host writes: some work, then a look at how many groups the host wants: by then one, or still so
+ * many that it does not end. The host writes after --at 250ths of the time that the work took. */
+static double seconds(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void record_race(VkCommandBuffer cb, int waits)
+{
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                           .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                           .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
+    VkBufferCopy look = {WANTED * 4, TAKEN * 4, 12};
+    struct push p = {.limit = 20000};
+
+    CHECK(vkBeginCommandBuffer(cb, &begin));
+    vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.compute);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);
+    for (int i = 0; i < 8; i++) {
+        vkCmdPushConstants(cb, v.layout, VK_SHADER_STAGE_ALL, 0, sizeof(p), &p);
+        vkCmdDispatch(cb, 50, 1, 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        vkCmdPipelineBarrier(cb, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1,
+                             &all, 0, NULL, 0, NULL);
+        if (!i)
+            vkCmdCopyBuffer(cb, v.buffer, v.buffer, 1, &look);
+    }
+    p = (struct push){0};
+    vkCmdPushConstants(cb, v.layout, VK_SHADER_STAGE_ALL, 0, sizeof(p), &p);
+    if (waits)
+        vkCmdDispatchIndirect(cb, v.buffer, TAKEN * 4);
+    CHECK(vkEndCommandBuffer(cb));
+}
+
+/* Exit code 7: it hangs. */
+static int race(void)
+{
+    VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = v.cb};
+    double start, work = 1e9;
+    volatile uint32_t *words;
+
+    CHECK(vkMapMemory(v.device, v.memory, 0, VK_WHOLE_SIZE, 0, (void **)&words));
+    for (int i = 0; i < 6; i++) {
+        record_race(v.cb[0], i == 5);
+        words[WANTED] = 65535;
+        words[WANTED + 1] = words[WANTED + 2] = 1;
+        start = seconds();
+        CHECK(vkQueueSubmit(v.queue, 1, &submit, v.fence));
+        while (i == 5 && seconds() < start + work * (opt.at / 250.0))
+            continue;
+        words[WANTED] = 1;
+        if (vkWaitForFences(v.device, 1, &v.fence, VK_TRUE, 2000000000) == VK_TIMEOUT)
+            _exit(7);
+        work = seconds() - start < work ? seconds() - start : work;
+        CHECK(vkResetFences(v.device, 1, &v.fence));
+    }
+    return 0;
+}
+
 static VkResult frame(uint32_t n, int bad)
 {
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
@@ -668,6 +736,8 @@ int main(int argc, char **argv)
     }
     make_instance();
     make_device();
+    if (is("race"))
+        return race();
     for (uint32_t n = 0; n < opt.frames; n++) {
         VkResult r = frame(n, n == BAD_FRAME);
 

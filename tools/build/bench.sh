@@ -13,6 +13,8 @@ done
 if [ -f "$build/tests/vkbox/vkbox_plant" ]; then
     python3 tests/vkbox/planted.py "$build/tools/aerogpu/aerogpu" "$build/tests/vkbox" --json "$build/bench.json"
     [ $? -le 1 ] || failed="$failed run_planted"
+    python3 tests/vkbox/proofs.py "$build/tools/aerogpu/aerogpu" "$build/tests/vkbox" --json "$build/bench.json"
+    [ $? -le 1 ] || failed="$failed run_kill9"
 fi
 python3 - "$build/bench.json" $failed <<'END'
 import json, sys
