@@ -122,4 +122,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: sim soak all build run validate play test verdicts dump-proofs check damage fuzz mutants bench kmd-windows deb deb-test format clean
+.PHONY: planted sim soak all build run validate play test verdicts dump-proofs check damage fuzz mutants bench kmd-windows deb deb-test format clean
