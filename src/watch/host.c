@@ -194,7 +194,8 @@ struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_
 {
     struct watch_hang p = {.seconds = (double)(now - w->progress_ns) / 1e9};
 
-    p.starved = p.seconds * 1e3 * share_that_counts(w, now, &p.stopped) < enough_ms;
+    p.let_run = p.seconds * share_that_counts(w, now, &p.stopped);
+    p.starved = p.let_run * 1e3 < enough_ms;
     return p;
 }
 
@@ -202,6 +203,7 @@ void watch_set_hung(struct snapshot *sn, const struct watch_hang *p)
 {
     sn->hung = true;
     sn->hung_s = p->seconds;
+    sn->let_run_s = p->let_run;
     sn->starved = p->starved;
     sn->stopped = p->stopped;
 }

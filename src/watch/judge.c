@@ -209,7 +209,7 @@ static enum bb_cause cause_of_death(const struct snapshot *sn)
         return BB_CAUSE_PAGE_FAULT;
     if (d->signal == SIGKILL)
         return ran_out_of_memory(sn) ? BB_CAUSE_HOST_MEMORY : BB_CAUSE_KILLED;
-    if (d->signal && d->sender != d->pid && (d->sender || !is_own_fault(d->signal)))
+    if (d->signal && d->sender != d->pid && (d->sent || !is_own_fault(d->signal)))
         return BB_CAUSE_KILLED;
     return d->signal == SIGABRT ? BB_CAUSE_DEVICE : BB_CAUSE_FAULT;
 }
@@ -232,9 +232,9 @@ static enum bb_cause cause_of(const struct snapshot *sn)
         return BB_CAUSE_REMOVED;
     if (!sn->died || sn->death.by_host)
         return !sn->hung && !sn->died ? BB_CAUSE_REQUEST
+               : !sn->starved         ? BB_CAUSE_HANG /* it had its time, also where it was stopped besides */
                : sn->stopped.stop     ? BB_CAUSE_STOPPED
-               : sn->starved          ? BB_CAUSE_STARVED
-                                      : BB_CAUSE_HANG;
+                                      : BB_CAUSE_STARVED;
     return cause_of_death(sn);
 }
 
@@ -303,7 +303,8 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
         name_packet(k, c, bb_cause_desc(c->cause)->words);
     } else if (x.num_candidates) {
         c->packet = (uint32_t)items.items[x.candidates[0]].id;
-        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && !outside;
+        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && !outside &&
+                     !(sn->died && sn->death.own_thread);
         if (x.num_candidates == 1)
             name_packet(k, c, bb_cause_desc(c->cause)->words);
         else
@@ -711,9 +712,14 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
         unseen(c,
                "whether it would have ended: it made no progress for %.1f s, and was not let run for longer",
                sn->hung_s);
+        if (sn->stopped.stop)
+            unseen(c, "what it would have done while it was stopped: it was let run for %.1f s",
+                   sn->let_run_s);
     } else if (c->cause == BB_CAUSE_STOPPED || c->cause == BB_CAUSE_STARVED || c->cause == BB_CAUSE_REMOVED) {
-        if (c->cause == BB_CAUSE_STARVED)
-            c->why = BB_SURE_SUGGESTED; /* what hangs on a busy host looks the same */
+        /* what hangs on a busy host looks the same, and what hangs and is stopped for some of the time */
+        if (c->cause == BB_CAUSE_STARVED ||
+            (c->cause == BB_CAUSE_STOPPED && sn->let_run_s >= 0.1 * sn->hung_s))
+            c->why = BB_SURE_SUGGESTED;
         unseen(c, "whether the work would have ended");
     } else if (c->cause == BB_CAUSE_HOST_MEMORY) {
         c->why = BB_SURE_SUGGESTED; /* another process may have been the one */
@@ -723,6 +729,8 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
     } else if (c->cause == BB_CAUSE_DEVICE || c->cause == BB_CAUSE_FAULT) {
         c->why = BB_SURE_SUGGESTED; /* the Vulkan driver's fault looks the same as the stream's */
     }
+    if (sn->died && sn->death.own_thread)
+        unseen(c, "whether a command had to do with it: a thread that executes none went wrong");
     if (kind == BB_KIND_CRASH && c->candidates > 1)
         unseen(c, "which of %u commands: groups of them were marked, not each", c->candidates);
     if (k && kind != BB_KIND_REFUSAL && !c->candidates)

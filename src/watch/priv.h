@@ -102,7 +102,7 @@ struct snapshot {
     bool died;                  /* the death belongs to it */
     bool hung, starved;         /* starved: the executor was hardly let run meanwhile */
     struct host_sample stopped; /* .stop: it was not let run at all for a part of it */
-    double hung_s;              /* without progress */
+    double hung_s, let_run_s;   /* without progress; the part of it in which it was let run */
     bool removed;               /* the system took a client's device away; `reason` says why */
     uint64_t time_ns;
     struct device_event *events;
@@ -198,8 +198,8 @@ void watch_addresses_gone(struct watch *w);
 void watch_host_sample(struct host_sample *s, uint64_t now, int pid);
 /* How it is with the work that makes no progress. */
 struct watch_hang {
-    double seconds;             /* since there was progress last */
-    bool starved;               /* it was let run for less than `enough_ms` of that */
+    double seconds, let_run;    /* since there was progress last, and of that it was let run */
+    bool starved;               /* that was for less than `enough_ms` */
     struct host_sample stopped; /* as in a snapshot */
 };
 

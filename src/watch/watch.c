@@ -9,6 +9,7 @@
 #include "executor/engine/engine.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -470,6 +471,12 @@ static void wait_for_failure(struct watch *w, uint64_t id)
     }
 }
 
+/* Milliseconds in which it must have been let run, where somebody else reset it: he had his own idea of how long is too long. */
+static double enough_for_others(const struct watch *w, uint64_t now)
+{
+    return 0.5 * fmin((double)w->params.hang_ms, (double)(now - w->progress_ns) / 1e6);
+}
+
 static struct snapshot *notice_death(struct watch *w, struct exec_progress *progress)
 {
     struct exec_death death;
@@ -501,7 +508,8 @@ static struct snapshot *notice_death(struct watch *w, struct exec_progress *prog
     sn->progress = *progress;
     w->ended_pid = death.pid;
     if (death.by_host) { /* it answered no reset: what held it up is known from before */
-        struct watch_hang h = watch_hang_until(w, machine_now(w->params.machine), 0);
+        const uint64_t now = machine_now(w->params.machine);
+        struct watch_hang h = watch_hang_until(w, now, enough_for_others(w, now));
 
         watch_set_hung(sn, &h);
     }
@@ -666,8 +674,7 @@ static struct snapshot *notice(struct watch *w, struct exec_progress *progress)
     if (!sn && w->rescued) {
         sn = w->rescued;
         w->rescued = NULL;
-        /* Whoever reset the ring had his own idea of how long is too long. */
-        struct watch_hang p = watch_hang_until(w, sn->time_ns, 0.5 * (double)w->params.hang_ms);
+        struct watch_hang p = watch_hang_until(w, sn->time_ns, enough_for_others(w, sn->time_ns));
 
         watch_set_hung(sn, &p);
     }

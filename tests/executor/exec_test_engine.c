@@ -24,6 +24,8 @@ struct job {
     struct test_command cmd;
 };
 
+_Thread_local bool exec_own_thread;
+
 struct exec_engine {
     struct exec_engine_params params;
     pthread_t thread;

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -180,14 +181,17 @@ TEST(a_starved_executor_acquits_nobody)
 {
     static const struct {
         bool starved;
+        double let_run;
         enum watch_stop stop;
         enum bb_cause cause;
         enum bb_sure why;
         bool acquits;
     } cases[] = {
-        {false, WATCH_STOP_NONE, BB_CAUSE_HANG, BB_SURE_SUGGESTED, false},
-        {true, WATCH_STOP_NONE, BB_CAUSE_STARVED, BB_SURE_SUGGESTED, false},
-        {true, WATCH_STOP_SIGNAL, BB_CAUSE_STOPPED, BB_SURE_PROVEN, true},
+        {false, 3, WATCH_STOP_NONE, BB_CAUSE_HANG, BB_SURE_SUGGESTED, false},
+        {true, 1, WATCH_STOP_NONE, BB_CAUSE_STARVED, BB_SURE_SUGGESTED, false},
+        {true, 0, WATCH_STOP_SIGNAL, BB_CAUSE_STOPPED, BB_SURE_PROVEN, true},
+        {true, 0.4, WATCH_STOP_FROZEN, BB_CAUSE_STOPPED, BB_SURE_SUGGESTED, true},
+        {false, 2.5, WATCH_STOP_SIGNAL, BB_CAUSE_HANG, BB_SURE_SUGGESTED, false}, /* it had its time */
     };
     struct retained work = {.id = 7, .state = RETAINED_QUEUED};
 
@@ -199,6 +203,7 @@ TEST(a_starved_executor_acquits_nobody)
         sn->items = &work;
         sn->num_items = 1;
         watch_set_hung(sn, &(struct watch_hang){.seconds = 3,
+                                                .let_run = cases[i].let_run,
                                                 .starved = cases[i].starved,
                                                 .stopped = {.stop = cases[i].stop}});
         watch_judge(sn, &c);
@@ -209,6 +214,74 @@ TEST(a_starved_executor_acquits_nobody)
         assert_int_equal(!!strstr(c.text, "no command is to blame"), cases[i].acquits);
         free(sn);
     }
+}
+
+/* A signal that was sent is from outside, whatever it is and whoever says that he sent it; where a thread died that executes
+ * no commands, none is named for certain. */
+TEST(who_ended_it)
+{
+    static const struct {
+        struct exec_death death;
+        enum bb_cause cause;
+        enum bb_sure why, which;
+        const char *unseen;
+    } cases[] = {
+        {{.signal = SIGSEGV, .sent = true, .sender = 77},
+         BB_CAUSE_KILLED,
+         BB_SURE_PROVEN,
+         BB_SURE_SUGGESTED,
+         ""},
+        {{.signal = SIGSEGV, .sent = true}, BB_CAUSE_KILLED, BB_SURE_PROVEN, BB_SURE_SUGGESTED, "who sent"},
+        {{.signal = SIGALRM}, BB_CAUSE_KILLED, BB_SURE_PROVEN, BB_SURE_SUGGESTED, "who sent"},
+        {{.signal = SIGABRT, .sent = true, .sender = 5},
+         BB_CAUSE_DEVICE,
+         BB_SURE_SUGGESTED,
+         BB_SURE_PROVEN,
+         ""},
+        {{.signal = SIGFPE}, BB_CAUSE_FAULT, BB_SURE_SUGGESTED, BB_SURE_PROVEN, ""},
+        {{.signal = SIGFPE, .own_thread = true},
+         BB_CAUSE_FAULT,
+         BB_SURE_SUGGESTED,
+         BB_SURE_SUGGESTED,
+         "executes none"},
+        {{.signal = SIGSEGV, .has_fault = true}, BB_CAUSE_PAGE_FAULT, BB_SURE_PROVEN, BB_SURE_PROVEN, ""},
+        {{.signal = SIGSEGV, .has_fault = true, .own_thread = true},
+         BB_CAUSE_PAGE_FAULT,
+         BB_SURE_PROVEN,
+         BB_SURE_SUGGESTED,
+         "executes none"},
+    };
+    struct retained work = {.id = 7, .state = RETAINED_QUEUED};
+    struct abi_builder b;
+
+    abi_builder_init(&b);
+    ABI_EMIT(&b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+    work.stream = (uint8_t *)(uintptr_t)abi_builder_end(&b, &work.cmd_size);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct snapshot *sn = calloc(1, sizeof(*sn));
+        struct exec_progress_slot *slot = &sn->progress.slots[0];
+        struct watch_crash c;
+
+        assert_non_null(sn);
+        assert_int_equal(bb_resources_create(&sn->resources, 16), 0);
+        sn->items = &work;
+        sn->num_items = 1;
+        sn->died = sn->has_progress = true;
+        sn->death = cases[i].death;
+        sn->death.pid = 5;
+        sn->progress.exact = 1;
+        slot->submission = 7;
+        slot->num_marks = slot->top = 1;
+        slot->state = EXEC_PROGRESS_QUEUED;
+        watch_judge(sn, &c);
+        if (c.cause != cases[i].cause || c.why != cases[i].why || c.which != cases[i].which ||
+            !strstr(c.unseen, cases[i].unseen))
+            fail_msg("case %zu: cause %d, why %d, which %d: %s; %s", i, c.cause, c.why, c.which, c.text,
+                     c.unseen);
+        bb_resources_destroy(sn->resources);
+        free(sn);
+    }
+    abi_builder_finish(&b);
 }
 
 /* ---- no memory ----------------------------------------------------------- */

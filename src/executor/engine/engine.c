@@ -83,6 +83,8 @@ static void batches_check(const struct exec_engine *g)
     INVARIANT(!g->cut || g->cut->cuts_handed);
 }
 
+_Thread_local bool exec_own_thread;
+
 /* ---- the completion thread ----------------------------------------------- */
 
 static VkResult wait_fence(struct exec_engine *g, struct exec_batch *b, VkFence fence)
@@ -160,6 +162,7 @@ static void *completion_thread(void *arg)
     struct exec_engine *g = arg;
 
     pthread_setname_np(pthread_self(), "exec-complete");
+    exec_own_thread = true;
     pthread_mutex_lock(&g->lock);
     for (;;) {
         struct exec_batch *b = g->queue ? g->queue : g->cut;

@@ -35,6 +35,9 @@
 
 struct exec_engine;
 
+/* This thread is the engine's own: neither does it decode, nor is it one of the Vulkan driver's. */
+extern _Thread_local bool exec_own_thread;
+
 struct exec_engine_params {
     /* Maps [gpa, gpa + size) of guest memory; NULL if any byte of it is not guest memory. Valid until the next
      * change of the memory map, which only happens between submissions. Called from any engine thread. */

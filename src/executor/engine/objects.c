@@ -664,6 +664,7 @@ void *exec_shader_worker(void *arg)
     struct exec_engine *g = arg;
 
     pthread_setname_np(pthread_self(), "exec-shader");
+    exec_own_thread = true;
     pthread_mutex_lock(&g->job_lock);
     while (!g->workers_stop) {
         struct shader_job *job = g->job_queue;

@@ -39,14 +39,16 @@ struct exec_death {
     pid_t pid;
     int signal;    /* 0 if it exited by itself */
     int exit_code; /* if signal is 0 */
-    pid_t sender;  /* who sent the signal: `pid`, it raised it itself; 0, the kernel, or nobody knows */
+    bool sent; /* the signal was sent, by whomever: no fault of the processor's, no limit of the kernel's */
+    pid_t sender;            /* who sent it: `pid`, it raised it itself; 0, the kernel, or nobody knows */
     enum exec_access access; /* if has_fault; NO_ADDRESS: fault_address is none */
     uint64_t submission;     /* id of the submission that it was executing, 0 for none */
     uint64_t fault_address;
-    bool has_fault;    /* a page fault, at fault_address */
-    bool in_decoder;   /* the fault was in the thread that decodes, not in the Vulkan device's */
-    bool by_host;      /* killed by us: it broke the protocol or did not answer a reset */
-    uint64_t time_ns;  /* when it was noticed, on CLOCK_MONOTONIC; no two deaths have the same */
+    bool has_fault;   /* a page fault, at fault_address */
+    bool in_decoder;  /* the fault was in the thread that decodes, not in the Vulkan device's */
+    bool own_thread;  /* it was in neither of them: where shaders are translated, or memory is written back */
+    bool by_host;     /* killed by us: it broke the protocol or did not answer a reset */
+    uint64_t time_ns; /* when it was noticed, on CLOCK_MONOTONIC; no two deaths have the same */
     char message[196]; /* one sentence; also in the completions that fail because of it */
     uint64_t registers[EXEC_NUM_REGISTERS]; /* if has_fault; all 0: not known */
 };

@@ -64,9 +64,10 @@ struct exec_done_slot {
 struct exec_fault {
     _Atomic uint32_t state; /* 0 none, 1 being written, 2 complete */
     int32_t signal, code;   /* siginfo */
-    int32_t sender;         /* process that sent it, 0 for none */
-    uint32_t thread;
+    int32_t sender;         /* process that sent it, 0 for none that is known */
+    uint32_t thread, own_thread;
     uint32_t access; /* enum exec_access, of a page fault */
+    uint32_t reserved;
     uint64_t address, submission;
     uint64_t registers[EXEC_NUM_REGISTERS]; /* of a page fault */
 };

@@ -195,7 +195,9 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
     d->submission = f->submission;
     d->fault_address = f->address;
     d->in_decoder = f->thread == (uint32_t)d->pid;
+    d->sent = f->code <= 0;
     d->sender = f->sender;
+    d->own_thread = f->own_thread != 0;
     if (f->access <= EXEC_ACCESS_NO_ADDRESS)
         d->access = (enum exec_access)f->access;
     d->has_fault = (d->signal == SIGSEGV || d->signal == SIGBUS) &&
@@ -214,7 +216,10 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
         if (d->sender && d->sender != d->pid)
             sender_name(from, d);
         snprintf(d->message, sizeof(d->message), "the executor died: signal %d (%s)%s", d->signal,
-                 signal_name(d->signal), d->sender == d->pid ? ", which it raised itself" : from);
+                 signal_name(d->signal),
+                 d->sender == d->pid     ? ", which it raised itself"
+                 : d->sent && !d->sender ? ", sent by somebody"
+                                         : from);
     }
 }
 

@@ -120,6 +120,15 @@ static void save_registers(uint64_t to[EXEC_NUM_REGISTERS], const void *context)
 #endif
 }
 
+/* Of kill() and tgkill() the kernel says who called them; of sigqueue() the sender does, and may say anything: the executor is
+ * none that does. */
+static int32_t sender_of(const siginfo_t *si)
+{
+    if (si->si_code == SI_USER || si->si_code == SI_TKILL)
+        return si->si_pid;
+    return si->si_code == SI_QUEUE && si->si_pid != getpid() ? si->si_pid : 0;
+}
+
 static void on_signal(int sig, siginfo_t *si, void *context)
 {
     struct process *p = &the_process;
@@ -136,8 +145,9 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     done = atomic_load(&p->completed);
     f->signal = sig;
     f->code = si->si_code;
-    f->sender = si->si_code == SI_USER || si->si_code == SI_QUEUE || si->si_code == SI_TKILL ? si->si_pid : 0;
+    f->sender = sender_of(si);
     f->thread = (uint32_t)thread;
+    f->own_thread = exec_own_thread;
     f->access = (uint32_t)access_of(sig, si, context);
     save_registers(f->registers, context);
     f->address = (uint64_t)(uintptr_t)(si->si_code > 0 ? si->si_addr : NULL);
