@@ -16,8 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <aerogpu/alloc.h>
@@ -190,12 +193,56 @@ static bool take_memory(struct run *r)
            (put(r->group, "memory.max", "8388608") || put(r->group, "memory.limit_in_bytes", "8388608"));
 }
 
+/* What a signal says of itself is up to who sends it with sigqueue(). */
+static void send_signal(struct culprit *c, int pid)
+{
+    siginfo_t si = {.si_signo = c->signal, .si_code = SI_QUEUE};
+
+    switch (c->kind) {
+    case CULPRIT_SIGNAL_THREAD:
+        syscall(SYS_tgkill, pid, pid, c->signal);
+        break;
+    case CULPRIT_SIGNAL_FORGED:
+    case CULPRIT_SIGNAL_TIMER:
+        si.si_code = c->kind == CULPRIT_SIGNAL_TIMER ? SI_TIMER : SI_QUEUE;
+        si.si_pid = pid;
+        syscall(SYS_rt_sigqueueinfo, pid, c->signal, &si);
+        break;
+    case CULPRIT_SIGNAL_QUEUED:
+        sigqueue(pid, c->signal, (union sigval){.sival_int = 7});
+        break;
+    case CULPRIT_SIGNAL_HARMLESS:
+        kill(pid, SIGWINCH);
+        kill(pid, SIGURG);
+        kill(pid, SIGCONT);
+        break;
+    default:
+        kill(pid, c->signal);
+    }
+}
+
+/* Held by a process that traces it; 0 where that is not possible. */
+static pid_t trace(int pid)
+{
+    int status;
+    pid_t tracer = fork();
+
+    if (tracer)
+        return tracer > 0 ? tracer : 0;
+    if (!ptrace(PTRACE_SEIZE, pid, NULL, NULL) && !ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) &&
+        waitpid(pid, &status, __WALL) == pid)
+        pause();
+    _exit(0);
+}
+
 static void do_from_outside(struct run *r, struct culprit *c)
 {
     const int pid = machine_executor_pid(r->machine);
     const bool stops = c->desc->cause == BB_CAUSE_STOPPED;
+    pid_t tracer = 0;
 
-    await_work(r);
+    if (!(c->desc->is & IS_FINE))
+        await_work(r);
     usleep((useconds_t)(rng_next(&c->rng) % 50000));
     if (c->kind == CULPRIT_OOM_KILLER) {
         if (!take_memory(r))
@@ -209,8 +256,21 @@ static void do_from_outside(struct run *r, struct culprit *c)
         if (!enter_group(r, "freezer") ||
             !(put(r->group, "cgroup.freeze", "1") || put(r->group, "freezer.state", "FROZEN")))
             r->cannot = "no control group can be frozen here";
+    } else if (c->kind == CULPRIT_THROTTLED) {
+        if (!enter_group(r, "cpu") ||
+            !(put(r->group, "cpu.max", "1000 100000") || put(r->group, "cpu.cfs_quota_us", "1000")))
+            r->cannot = "no control group limits processors here";
+    } else if (c->kind == CULPRIT_TRACED) {
+        tracer = trace(pid);
+        r->cannot = tracer ? NULL : "no process can be started";
+    } else if (c->kind == CULPRIT_STOPPED_SHORTLY) {
+        kill(pid, SIGSTOP);
+        usleep(HANG_MS * 600);
+        kill(pid, SIGCONT);
+    } else if (stops) {
+        kill(pid, SIGSTOP);
     } else {
-        kill(pid, stops ? SIGSTOP : c->signal);
+        send_signal(c, pid);
     }
     if (!stops)
         return;
@@ -220,9 +280,29 @@ static void do_from_outside(struct run *r, struct culprit *c)
     if (r->group[0] && !put(r->group, "cgroup.freeze", "0"))
         put(r->group, "freezer.state", "THAWED");
     kill(pid, SIGCONT);
+    if (tracer) {
+        kill(tracer, SIGKILL);
+        waitpid(tracer, NULL, 0);
+    }
 }
 
 /* ---- one plant ----------------------------------------------------------- */
+
+/* It goes wrong, is found, and all begins anew. */
+static void recover(struct run *r, struct culprit *c)
+{
+    culprit_first(c);
+    submit(r, c, 1);
+    for (int i = 0; i < 1000 && !r->crashed; i++)
+        usleep(20000);
+    watch_settle(r->watch);
+    check(machine_wait_ready(r->machine, 60000, NULL), "another executor", NULL);
+    if (!r->crashed)
+        r->cannot = "what goes first did not go wrong";
+    r->crashed = 0;
+    culprit_objects(c);
+    wait_for(r, submit(r, c, 1));
+}
 
 static void play(struct run *r, struct culprit *c, enum exec_markers markers, uint32_t hang_ms)
 {
@@ -232,6 +312,12 @@ static void play(struct run *r, struct culprit *c, enum exec_markers markers, ui
     open_run(r, markers, hang_ms);
     culprit_objects(c);
     wait_for(r, submit(r, c, 1));
+    if (is & IS_AGAIN)
+        recover(r, c);
+    for (uint32_t i = 3; i < 22 && c->kind == CULPRIT_HANG_MANY_CONTEXTS; i++) {
+        culprit_good(c);
+        wait_for(r, submit(r, c, i));
+    }
     if (c->kind == CULPRIT_HANG_DESTROYED_CONTEXT) {
         ABI_EMIT_TAIL(&c->b, EXT_PUSH_MARKER, ext_push_marker, "of the one before", 17, .hdr = {0});
         culprit_good(c);
@@ -248,7 +334,7 @@ static void play(struct run *r, struct culprit *c, enum exec_markers markers, ui
     culprit_bad(c);
     last = r->bad = submit(r, c, context);
     for (int i = 0; i < 2 && is & IS_BEHIND; i++) {
-        culprit_good(c);
+        culprit_behind(c);
         last = submit(r, c, 1);
     }
     if (is & IS_OUTSIDE)
@@ -265,7 +351,7 @@ static void play(struct run *r, struct culprit *c, enum exec_markers markers, ui
 
 static bool is_from_outside(const struct culprit *c)
 {
-    return c->desc->is & IS_OUTSIDE;
+    return bb_cause_desc(c->desc->cause)->kind == BB_KIND_OUTSIDE;
 }
 
 static enum outcome judge_command(const struct culprit *c, const struct run *r)
@@ -300,6 +386,10 @@ static enum outcome judge_memory(const struct culprit *c, const struct run *r)
         return x->has_fault ? WRONG : EXACT;
     if (c->no_address)
         return x->no_address ? EXACT : WRONG;
+    if (c->kind == CULPRIT_COPIED_POINTER && strstr(x->text, "not of the one that lies there"))
+        return LIE;
+    if (c->kind == CULPRIT_REUSED_POINTER && strstr(x->text, "What is bound"))
+        return LIE;
     right = x->has_fault && x->fault_kind == c->fault && (!c->resource || x->fault_resource == c->resource) &&
             (!c->distance || x->fault_distance == c->distance);
     return right ? EXACT : x->whose == BB_SURE_PROVEN ? LIE : WRONG;
@@ -307,7 +397,7 @@ static enum outcome judge_memory(const struct culprit *c, const struct run *r)
 
 static void judge(const struct culprit *c, const struct run *r, enum outcome out[FACTS])
 {
-    const bool slow = c->desc->is & IS_SLOW;
+    const bool slow = c->desc->is & (IS_SLOW | IS_FINE);
 
     for (int f = 0; f < FACTS; f++)
         out[f] = slow ? EXACT : VAGUE;
@@ -348,7 +438,13 @@ static void complain(const struct culprit *c, uint64_t seed, enum exec_markers m
             r->crashed ? r->crash.text : "nothing crashed");
 }
 
-static double pixel_s; /* of a shader that does not end: calibrated */
+/* Something else than time ends it. */
+static bool ends(const struct culprit *c)
+{
+    return c->desc->cause == BB_CAUSE_KILLED || c->desc->cause == BB_CAUSE_HOST_MEMORY;
+}
+
+static double pixel_s, group_s; /* of a shader that does not end: calibrated */
 
 static void one(uint64_t seed, struct tally *t)
 {
@@ -363,11 +459,12 @@ static void one(uint64_t seed, struct tally *t)
 
         culprit_init(&c, kind, seed);
         c.pixel_s = pixel_s;
+        c.group_s = group_s;
         c.seconds = 2e-3 * HANG_MS;
         play(&r, &c, markers,
-             is_from_outside(&c) && c.desc->cause != BB_CAUSE_STOPPED ? NEVER_MS
-             : pass && c.desc->is & IS_SLOW                           ? TIMES * HANG_MS
-                                                                      : HANG_MS);
+             ends(&c)                                 ? NEVER_MS
+             : pass && c.desc->cause != BB_CAUSE_HANG ? TIMES * HANG_MS /* as it is played again */
+                                                      : HANG_MS);
         judge(&c, &r, o);
         for (int f = 0; f < FACTS; f++) {
             if (o[f] == LIE)
@@ -409,6 +506,10 @@ static void calibrate(void)
         start = machine_now(r.machine);
         wait_for(&r, submit(&r, &c, 1));
         pixel_s = (double)(machine_now(r.machine) - start) / 1e9 / (side * side) / get_nprocs();
+        culprit_spin(&c, 100);
+        start = machine_now(r.machine);
+        wait_for(&r, submit(&r, &c, 1));
+        group_s = (double)(machine_now(r.machine) - start) / 1e9 / 100;
     }
     close_run(&r);
     culprit_finish(&c);

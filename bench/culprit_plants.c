@@ -10,6 +10,7 @@
 #include <aerogpu/pci.h>
 
 #include "plant.h"
+#include "spin_cs.h"
 #include "thousand.h"
 
 enum {
@@ -26,6 +27,8 @@ enum {
     VICTIM,
     STRANGER,
     SPARE,
+    SPIN,
+    ROUNDS,
     BYSTANDERS = 100,
     NEW = 1000,
 };
@@ -50,10 +53,14 @@ void culprit_init(struct culprit *c, enum culprit_kind kind, uint64_t seed)
 
     *c = (struct culprit){.kind = kind, .desc = &culprit_kinds[kind], .rng = {.state = seed}};
     c->draws = c->desc->is & IS_LONG     ? 10000
+               : c->desc->is & IS_HUGE   ? 18000
+               : c->desc->is & IS_TINY   ? 1
                : c->desc->is & IS_GROUPS ? 1001 + below(c, 2000)
                : c->desc->is & IS_SHORT  ? 50
                                          : 50 + below(c, 8) * below(c, 250);
-    c->signal = kind == CULPRIT_SIGNAL ? signals[seed % (sizeof(signals) / sizeof(signals[0]))] : SIGKILL;
+    c->signal = c->desc->cause == BB_CAUSE_KILLED && kind != CULPRIT_KILLED
+                    ? signals[seed % (sizeof(signals) / sizeof(signals[0]))]
+                    : SIGKILL;
     c->is_used = c->desc->is & IS_GROUPS || below(c, 2);
     abi_builder_init(&c->b);
 }
@@ -109,13 +116,18 @@ static void address(struct culprit *c, uint32_t dst, uint32_t src, uint64_t offs
          .src_offset = offset);
 }
 
-static void params(struct culprit *c, uint32_t handle, uint64_t to)
+static void params_of(struct culprit *c, uint32_t handle, uint64_t to, uint32_t value)
 {
-    const uint32_t values[4] = {(uint32_t)to, (uint32_t)(to >> 32), 42, 0};
+    const uint32_t values[4] = {(uint32_t)to, (uint32_t)(to >> 32), value, 0};
 
     EMIT(c, CREATE_BUFFER, create_buffer, .buffer_handle = handle,
          .usage_flags = AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER, .size_bytes = 256);
     upload(c, handle, values, sizeof(values));
+}
+
+static void params(struct culprit *c, uint32_t handle, uint64_t to)
+{
+    params_of(c, handle, to, 42);
 }
 
 static void viewport(struct culprit *c, float side)
@@ -172,17 +184,25 @@ void culprit_objects(struct culprit *c)
            : c->kind == CULPRIT_NOT_CANONICAL ? 0xdead000000001000
                                               : 0x7ddead0000);
     address(c, PARAMS, TARGET, 0);
+    shader(c, SPIN, AEROGPU_SHADER_STAGE_COMPUTE, spin_cs, sizeof(spin_cs));
+    params_of(c, ROUNDS, 0, UINT32_MAX);
+    address(c, ROUNDS, TARGET, 0);
 }
 
-static void poke(struct culprit *c, uint32_t constants, uint32_t offset)
+static void run(struct culprit *c, uint32_t cs, uint32_t constants, uint32_t offset, uint32_t groups)
 {
     const struct aerogpu_constant_buffer_binding b = {
         .buffer = constants, .offset_bytes = offset, .size_bytes = 16};
 
     ABI_EMIT_TAIL(&c->b, SET_CONSTANT_BUFFERS, set_constant_buffers, &b, sizeof(b),
                   .shader_stage = AEROGPU_SHADER_STAGE_COMPUTE, .buffer_count = 1);
-    EMIT(c, BIND_SHADERS, bind_shaders, .vs = VS, .ps = PS, .cs = POKE);
-    EMIT(c, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+    EMIT(c, BIND_SHADERS, bind_shaders, .vs = VS, .ps = PS, .cs = cs);
+    EMIT(c, DISPATCH, dispatch, .group_count_x = groups, .group_count_y = 1, .group_count_z = 1);
+}
+
+static void poke(struct culprit *c, uint32_t constants, uint32_t offset)
+{
+    run(c, POKE, constants, offset, 1);
 }
 
 static void full_draw(struct culprit *c, uint32_t ps, uint32_t instances)
@@ -209,8 +229,16 @@ static void good_one(struct culprit *c)
 {
     const bool only_draws = c->desc->is & IS_GROUPS;
 
+    if (c->kind == CULPRIT_HANG_MARKED) {
+        ABI_EMIT_TAIL(&c->b, EXT_PUSH_MARKER, ext_push_marker, "a region in a region", 20, .hdr = {0});
+        ABI_EMIT_TAIL(&c->b, DEBUG_MARKER, debug_marker, "a name", 6, .hdr = {0});
+        if (below(c, 2))
+            EMIT(c, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
+        if (below(c, 40) == 0)
+            EMIT(c, PRESENT, present, .flags = 0);
+    }
     if (!only_draws && below(c, 25) == 0) {
-        poke(c, PARAMS, 0);
+        run(c, below(c, 2) ? SPIN : POKE, PARAMS, 0, 1);
     } else {
         EMIT(c, BIND_SHADERS, bind_shaders, .vs = VS, .ps = PS);
         EMIT(c, DRAW, draw, .vertex_count = 3, .instance_count = 1, .first_vertex = 3 * below(c, TRIANGLES));
@@ -229,6 +257,11 @@ void culprit_good(struct culprit *c)
     }
     for (uint32_t i = 0; i < draws; i++)
         good_one(c);
+}
+
+void culprit_spin(struct culprit *c, uint32_t groups)
+{
+    run(c, SPIN, ROUNDS, 0, groups);
 }
 
 void culprit_endless(struct culprit *c, float side)
@@ -274,6 +307,32 @@ static void prepare(struct culprit *c)
         address(c, WRONG, STRANGER, 4096 + out);
         c->fault = BB_FAULT_OUT_OF_BOUNDS;
         break;
+    case CULPRIT_EVICTED_BACK:
+        address(c, WRONG, VICTIM, VICTIM_BYTES + out);
+        EMIT(c, EXT_RESIDENCY, ext_residency, .buffer = VICTIM, .resident = 0);
+        EMIT(c, EXT_RESIDENCY, ext_residency, .buffer = VICTIM, .resident = 1);
+        c->fault = BB_FAULT_OUT_OF_BOUNDS;
+        c->resource = VICTIM;
+        c->distance = out + 1;
+        break;
+    case CULPRIT_REUSED_POINTER: /* it held the stranger's, and is another buffer now */
+        address(c, WRONG, STRANGER, 0);
+        EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = WRONG);
+        params(c, WRONG, 0);
+        address(c, WRONG, VICTIM, VICTIM_BYTES + out);
+        c->fault = BB_FAULT_OUT_OF_BOUNDS;
+        c->resource = VICTIM;
+        c->distance = out + 1;
+        break;
+    case CULPRIT_COPIED_POINTER: /* a buffer that was given another's address as well */
+        address(c, WRONG, STRANGER, 0);
+        params(c, SPARE, 0);
+        address(c, SPARE, VICTIM, VICTIM_BYTES + out);
+        EMIT(c, COPY_BUFFER, copy_buffer, .dst_buffer = WRONG, .src_buffer = SPARE, .size_bytes = 16);
+        c->fault = BB_FAULT_OUT_OF_BOUNDS;
+        c->resource = VICTIM;
+        c->distance = out + 1;
+        break;
     case CULPRIT_EVICTED:
         address(c, WRONG, VICTIM, into);
         EMIT(c, EXT_RESIDENCY, ext_residency, .buffer = VICTIM, .resident = 0);
@@ -305,6 +364,19 @@ static void hang(struct culprit *c)
     case CULPRIT_HANG_UPLOAD:
         params(c, NEW, 0);
         break;
+    case CULPRIT_HANG_COMPUTE:
+        run(c, SPIN, ROUNDS, 0, 65535);
+        return;
+    case CULPRIT_HANG_INSTANCED:
+        EMIT(c, BIND_SHADERS, bind_shaders, .vs = VS, .ps = PS);
+        EMIT(c, DRAW, draw, .vertex_count = 3, .instance_count = INT32_MAX, .first_vertex = 3);
+        return;
+    case CULPRIT_SLOW_BEFORE_HANG:
+        viewport(c, sqrtf((float)(c->seconds / 20 / c->pixel_s)));
+        for (int i = 0; i < 8; i++)
+            full_draw(c, ENDLESS, 1);
+        viewport(c, CULPRIT_SIZE);
+        break;
     default:
         break;
     }
@@ -320,6 +392,11 @@ static void slow(struct culprit *c)
             texture(c, NEW + i, 2048);
         for (uint32_t i = 0; i < 24; i++)
             EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = NEW + i);
+        return;
+    }
+    if (c->kind == CULPRIT_SLOW_COMPUTE) {
+        run(c, SPIN, ROUNDS, 0, (uint32_t)(c->seconds / c->group_s));
+        c->packet = num_packets(c) - 1;
         return;
     }
     viewport(c, sqrtf((float)(c->seconds / n / c->pixel_s)));
@@ -373,6 +450,8 @@ static uint32_t where(struct culprit *c)
         return 0;
     case CULPRIT_HANG_LAST:
         return c->draws - 1;
+    case CULPRIT_HANG_HUGE:
+        return below(c, 15000); /* it has a mark of its own */
     case CULPRIT_HANG_IN_GROUP:
         return 200 + below(c, 600);
     case CULPRIT_HANG_END_OF_GROUP:
@@ -402,7 +481,11 @@ void culprit_bad(struct culprit *c)
         case BB_CAUSE_SLOW:
             slow(c);
             continue;
+        case BB_CAUSE_NONE:
+            good_one(c);
+            break;
         case BB_CAUSE_HANG:
+        case BB_CAUSE_STARVED:
         case BB_CAUSE_KILLED:
         case BB_CAUSE_STOPPED:
         case BB_CAUSE_HOST_MEMORY: /* something must run when it is done to it */
@@ -416,4 +499,36 @@ void culprit_bad(struct culprit *c)
     }
     if (c->kind == CULPRIT_HANG_CREATION)
         texture(c, NEW + 1, 256);
+    if (c->kind == CULPRIT_HANG_TWICE)
+        full_draw(c, ENDLESS, 1);
+    if (c->kind == CULPRIT_FAULT_TWICE)
+        poke(c, WRONG, 0);
+}
+
+void culprit_behind(struct culprit *c)
+{
+    culprit_good(c);
+    switch (c->kind) {
+    case CULPRIT_HANG_BEFORE_HANG:
+    case CULPRIT_FAULT_BEFORE_HANG:
+    case CULPRIT_REFUSED_BEFORE_HANG:
+        full_draw(c, ENDLESS, 1);
+        break;
+    case CULPRIT_HANG_BEFORE_FAULT:
+        poke(c, WRONG, 0);
+        break;
+    case CULPRIT_HANG_BEFORE_REFUSAL:
+    case CULPRIT_FAULT_BEFORE_REFUSAL:
+        EMIT(c, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = 77777);
+        break;
+    default:
+        break;
+    }
+}
+
+void culprit_first(struct culprit *c)
+{
+    begin(c);
+    params(c, SPARE, 0x7ddeae0000);
+    poke(c, SPARE, 0);
 }

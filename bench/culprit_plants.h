@@ -19,6 +19,10 @@ enum culprit_is {
     IS_SECOND = 1u << 5,  /* in another context than what is good */
     IS_SLOW = 1u << 6,    /* nothing is wrong: it ends when it is let run */
     IS_OUTSIDE = 1u << 7, /* done to the executor while it works */
+    IS_FINE = 1u << 8,    /* nothing is wrong, and nothing is slow */
+    IS_AGAIN = 1u << 9,   /* something else went wrong before, and was recovered from */
+    IS_HUGE = 1u << 10,   /* 18 000 draws: more than there are marks for */
+    IS_TINY = 1u << 11,   /* one draw, and nothing else */
 };
 
 /* K(NAME, cause, what it is besides, doc) */
@@ -68,7 +72,38 @@ enum culprit_is {
     K(FROZEN, STOPPED, IS_OUTSIDE, "the freezer")                                                            \
     K(SLOW, SLOW, IS_SLOW, "a draw that takes long")                                                         \
     K(SLOW_DRAWS, SLOW, IS_SLOW | IS_SHORT, "forty draws that each take a part of it")                       \
-    K(SLOW_CREATION, SLOW, IS_SLOW | IS_SHORT, "textures that are made and cleared")
+    K(SLOW_CREATION, SLOW, IS_SLOW | IS_SHORT, "textures that are made and cleared")                         \
+    K(HANG_COMPUTE, HANG, 0, "a dispatch whose rounds come from a buffer: the same shader ended before")     \
+    K(HANG_TWICE, HANG, 0, "two draws that do not end: it is the first")                                     \
+    K(HANG_INSTANCED, HANG, 0, "a small draw of more instances than can be drawn")                           \
+    K(HANG_MARKED, HANG, 0, "regions, names and presents around each draw")                                  \
+    K(HANG_HUGE, HANG, IS_HUGE, "in a frame of 18 000 draws")                                                \
+    K(HANG_TINY, HANG, IS_TINY, "the only draw of its submission")                                           \
+    K(HANG_MANY_CONTEXTS, HANG, IS_SECOND | IS_AHEAD, "in one of twenty contexts")                           \
+    K(HANG_BEFORE_HANG, HANG, IS_BEHIND, "what follows does not end either")                                 \
+    K(HANG_BEFORE_FAULT, HANG, IS_BEHIND, "what follows stores to where nothing is")                         \
+    K(HANG_BEFORE_REFUSAL, HANG, IS_BEHIND, "what follows is refused")                                       \
+    K(FAULT_BEFORE_HANG, PAGE_FAULT, IS_BEHIND, "what follows does not end")                                 \
+    K(FAULT_BEFORE_REFUSAL, PAGE_FAULT, IS_BEHIND, "what follows is refused")                                \
+    K(REFUSED_BEFORE_HANG, MALFORMED, IS_BEHIND, "what follows does not end")                                \
+    K(REFUSED_CONTEXT, MALFORMED, IS_SECOND | IS_AHEAD, "in one of two contexts")                            \
+    K(SLOW_BEFORE_HANG, HANG, IS_SHORT, "slow draws, and then one that does not end")                        \
+    K(FAULT_TWICE, PAGE_FAULT, 0, "two stores to where nothing is: it is the first")                         \
+    K(HANG_AGAIN, HANG, IS_AGAIN, "after a page fault that was recovered from")                              \
+    K(FAULT_AGAIN, PAGE_FAULT, IS_AGAIN | IS_AHEAD, "after another, at another address")                     \
+    K(EVICTED_BACK, PAGE_FAULT, 0, "behind the end of a buffer that was evicted, and is back")               \
+    K(COPIED_POINTER, PAGE_FAULT, 0, "the pointer was copied from another buffer")                           \
+    K(REUSED_POINTER, PAGE_FAULT, 0, "the buffer that held another pointer before was made again")           \
+    K(SIGNAL_THREAD, KILLED, IS_OUTSIDE, "a signal to one thread")                                           \
+    K(SIGNAL_QUEUED, KILLED, IS_OUTSIDE, "a signal with a value")                                            \
+    K(SIGNAL_FORGED, KILLED, IS_OUTSIDE, "the same, whose sender says that he is the executor")              \
+    K(SIGNAL_TIMER, KILLED, IS_OUTSIDE, "the same, whose sender says that he is a timer")                    \
+    K(SIGNAL_HARMLESS, NONE, IS_FINE | IS_OUTSIDE, "signals that end nothing")                               \
+    K(TRACED, STOPPED, IS_OUTSIDE, "held by a debugger")                                                     \
+    K(STOPPED_SHORTLY, HANG, IS_OUTSIDE, "a hang that was stopped for a while, and had its time")            \
+    K(THROTTLED, STARVED, IS_OUTSIDE, "a hundredth of a processor")                                          \
+    K(FINE, NONE, IS_FINE | IS_AHEAD | IS_BEHIND, "nothing is wrong")                                        \
+    K(SLOW_COMPUTE, SLOW, IS_SLOW | IS_SHORT, "a dispatch that takes long")
 
 enum culprit_kind {
 #define CULPRIT_ROW(NAME, cause, is, doc) CULPRIT_##NAME,
@@ -94,6 +129,7 @@ struct culprit {
     uint32_t draws;
     double seconds; /* SLOW: that it is to take */
     double pixel_s; /* what a pixel of an endless draw takes */
+    double group_s; /* what a group of a spinning dispatch takes */
     int signal;     /* of those from outside */
     bool is_used;   /* good frames draw a pixel with what is endless, so that its pipeline is no new one */
     struct abi_builder b;
@@ -111,5 +147,11 @@ void culprit_finish(struct culprit *c);
 void culprit_objects(struct culprit *c);
 void culprit_good(struct culprit *c);
 void culprit_bad(struct culprit *c); /* sets the truth */
+/* What follows it: good, or wrong as well. */
+void culprit_behind(struct culprit *c);
+/* IS_AGAIN: what went wrong before. */
+void culprit_first(struct culprit *c);
 /* A draw of `side` x `side` pixels that would not end, for calibration. */
 void culprit_endless(struct culprit *c, float side);
+/* A dispatch of so many groups, for the same. */
+void culprit_spin(struct culprit *c, uint32_t groups);

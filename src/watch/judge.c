@@ -355,7 +355,7 @@ static void note_bound(struct watch_crash *c, const struct watch_model *m, const
     c->bound += XXH3_64bits(name, strlen(name));
 }
 
-/* Which buffer's address was written into which buffer: whoever reads that may go there. The last ones are known. */
+/* Which buffer's address was written or copied into which buffer: whoever reads that may go there. The last ones are known. */
 struct pointers {
     struct {
         uint32_t in, to;
@@ -363,15 +363,39 @@ struct pointers {
     uint32_t n; /* ever */
 };
 
+static void add_pointer(struct pointers *x, uint32_t in, uint32_t to)
+{
+    x->of[x->n % 256].in = in;
+    x->of[x->n++ % 256].to = to;
+}
+
 static void note_pointer(struct pointers *x, const struct abi_packet *p)
 {
     struct aerogpu_cmd_ext_buffer_address a;
+    struct aerogpu_cmd_copy_buffer copy;
+    struct aerogpu_cmd_destroy_resource gone;
+    const uint32_t n = x->n < 256 ? x->n : 256;
 
-    if (p->opcode != AEROGPU_CMD_EXT_BUFFER_ADDRESS)
-        return;
-    memcpy(&a, p->data, sizeof(a));
-    x->of[x->n % 256].in = a.dst_buffer;
-    x->of[x->n++ % 256].to = a.src_buffer;
+    switch (p->opcode) {
+    case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
+        memcpy(&a, p->data, sizeof(a));
+        add_pointer(x, a.dst_buffer, a.src_buffer);
+        break;
+    case AEROGPU_CMD_COPY_BUFFER: /* and what is in it with it */
+        memcpy(&copy, p->data, sizeof(copy));
+        for (uint32_t i = 0; i < n; i++)
+            if (x->of[i].in == copy.src_buffer && copy.src_buffer != copy.dst_buffer)
+                add_pointer(x, copy.dst_buffer, x->of[i].to);
+        break;
+    case AEROGPU_CMD_DESTROY_RESOURCE: /* the handle may come again, for something else */
+        memcpy(&gone, p->data, sizeof(gone));
+        for (uint32_t i = 0; i < n; i++)
+            if (x->of[i].in == gone.resource_handle)
+                x->of[i].in = 0;
+        break;
+    default:
+        break;
+    }
 }
 
 static void note_leads(struct watch_crash *c, const struct pointers *x, const struct watch_slot *s,
