@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d12_test.c: whole programs recorded by the Direct3D 12 recorder, and played (its parts: d3d12_file_test.c).
- * usage: d3d12_test AEROGPU WORKLOAD STUB CALLALL ELSEWHERE LOCAL */
+ * usage: d3d12_test AEROGPU WORKLOAD STUB CALLALL ELSEWHERE LOCAL OTHER */
 #include "test.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #define SANITIZER ""
 #endif
 
-static const char *aerogpu, *workload, *stub, *callall, *elsewhere, *local_libraries;
+static const char *aerogpu, *workload, *stub, *callall, *elsewhere, *local_libraries, *other;
 
 /* Runs a command, its output (both streams) in `out`; returns its exit code. */
 static int run(struct strbuf *out, const char *fmt, ...)
@@ -479,6 +479,30 @@ TEST(a_library_named_by_its_path_plays)
     strbuf_finish(&out);
 }
 
+/* Two implementations of which one leaves draws out part at the first of them. */
+TEST(implementations_are_compared)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("scene", "", 4);
+    assert_int_equal(
+        run(&out, "%s compare --on vkd3d --on vkd3d %s/scene.d3d12trace 2>&1 | grep -v ^fixme", aerogpu, dir),
+        0);
+    assert_string_equal(strbuf_str(&out), "4 frames and reads alike, 0 different\n");
+    assert_int_equal(run(&out, "%s compare --on vkd3d --on %s %s/scene.d3d12trace", aerogpu, other, dir), 1);
+    assert_non_null(strstr(strbuf_str(&out), "0 frames and reads alike, 4 different\n"));
+    assert_non_null(strstr(strbuf_str(&out), "the first is what was read from resource "));
+    assert_non_null(
+        strstr(strbuf_str(&out), "the first different draw, after 0 that are alike, into resource "));
+    assert_non_null(strstr(strbuf_str(&out), "ID3D12GraphicsCommandList::ExecuteIndirect on "));
+    assert_non_null(strstr(strbuf_str(&out), "different at the end of it: resource "));
+    assert_int_equal(run(&out, "%s compare --on vkd3d --on %s %s/scene.d3d12trace", aerogpu, aerogpu, dir),
+                     3);
+    assert_int_equal(run(&out, "%s compare --on vkd3d %s/scene.d3d12trace", aerogpu, dir), 2);
+    strbuf_finish(&out);
+}
+
 /* Resources that need more room on another device stand farther apart in a larger heap, and share memory as they did. */
 TEST(placed_resources_get_the_room_they_need)
 {
@@ -634,12 +658,13 @@ TEST_GROUP(make_dir, remove_dir);
 
 int main(int argc, char **argv)
 {
-    if (argc != 7)
+    if (argc != 8)
         return 2;
     stub = realpath(argv[3], NULL);
     callall = realpath(argv[4], NULL);
     elsewhere = realpath(argv[5], NULL);
     local_libraries = realpath(argv[6], NULL);
+    other = realpath(argv[7], NULL);
     aerogpu = realpath(argv[1], NULL);
     workload = realpath(argv[2], NULL);
     tell_sanitizer();

@@ -98,7 +98,7 @@ played_on_wine() {
 }
 host=$(dirname "$aerogpu")/../../src/d3d12/aerogpu-d3d12-wine.exe.so
 
-echo "1..52"
+echo "1..53"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -141,6 +141,8 @@ played_on_wine draws '^frames: 12 as recorded, 0 different; read back: [1-9][0-9
 result $? "draws is played on Wine's Direct3D 12 as well"
 played_on_wine many 'read back: [1-9][0-9]* as recorded, 0'
 result $? "and many, with events and fences of two devices"
+[ ! -e "$host" ] || timeout 60 "$aerogpu" compare --on vkd3d --on wine "$work/draws.d3d12trace" >"$work/compare" 2>&1 8>&-
+result "$([ ! -e "$host" ] || grep -q '^1[0-9] frames and reads alike, 0 different' "$work/compare"; echo $?)" "and both make the same of it"
 out=$(timeout 60 "$aerogpu" play --d3d12 /usr/lib/x86_64-linux-gnu/wine/x86_64-windows/dxgi.dll "$work/late.d3d12trace" 2>&1 8>&-)
 result "$([ $? = 3 ] || [ ! -e "$host" ]; echo $?)" "a DLL that is no Direct3D 12 is refused: $(tail -n1 <<<"$out")"
 DISPLAY= timeout 60 "$aerogpu" play --on wine "$work/late.d3d12trace" >/dev/null 2>&1 8>&-

@@ -41,7 +41,7 @@ readers = [(command, "is a folder", "is empty", known) for command in (
     ("doctor", "no report", None, "no report"),
     (f"diff {work}/noise", None, None, known),
 ]
-commands = ["validate", "doctor", "play", "record", "show", "info", "diff", "trim", "minimize", "report", "watch", "abi", "methods",
+commands = ["validate", "doctor", "play", "record", "show", "info", "diff", "compare", "trim", "minimize", "report", "watch", "abi", "methods",
             "serve", "sim", "version", "dump", "crashes"]
 # Command lines that are wrong, and the words that say how.
 wrong = [
@@ -111,7 +111,7 @@ outputs = [
 other_kinds = [
     (f"trim -o small --frames 1-2 {recording}", 3,
      "is a recording of AeroGPU's device (.aerogputrace), which this command has nothing for; there is: play, show, info, minimize, dump"),
-    (f"report {work}/direct.d3d12trace", 3, "there is: play, show, info, diff, trim, minimize"),
+    (f"report {work}/direct.d3d12trace", 3, "there is: play, show, info, diff, compare, trim, minimize"),
     (f"play {work}/etl.cputrace", 3, "is a recording of processors (.cputrace), which this command has nothing for; there is: info, report"),
     (f"minimize -o small {work}/stream", 3, "is a command stream, which this command has nothing for; there is: show, info"),
     (f"diff {work}/flight {work}/flight", 3, "is a flight recorder, which this command has nothing for; there is: show, info"),

@@ -19,6 +19,7 @@
     C(show, "decode a file: every record, call, packet or event")                                            \
     C(info, "say what a file is, what it holds, and which commands it has")                                  \
     C(diff, "print what only one of two recordings has")                                                     \
+    C(compare, "play a recording on two implementations, and say where they part")                           \
     C(trim, "cut frames out of a recording, so that they play on their own")                                 \
     G("find out why it crashed, or stood still")                                                             \
     C(report, "say what crashed, from a dump; or what the processors did")                                   \

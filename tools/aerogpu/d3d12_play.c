@@ -80,7 +80,10 @@ static struct options_row rows[] = {
     OPT_TEXT("png", 0, &params.png_dir, "DIR", "write the frames' pictures"),
     OPT_RANGE32("frames", 0, &params.png_first, &params.png_last, "A-B", "with --png: those of a range"),
     OPT_RANGE("draws", 0, &params.draw_first, &params.draw_last, "A-B",
-              "with --png: also the picture after each draw among calls A to B"),
+              "with --png or --hashes: also the picture after each draw among calls A to B"),
+    OPT_FLAG(
+        "hashes", 0, &params.hashes,
+        "print a hash of each frame, of memory read back, after each draw of --draws, and of what resources hold at the end"),
     OPT_CALL("dump-resource", 0, parse_dump, &params, "N[:SUB]=FILE",
              "what resource N holds at the end: bytes, or a picture if FILE ends in .png"),
     OPT_FLAG("gpu-time", 0, &params.gpu_time, "how long each frame's lists take on the GPU"),

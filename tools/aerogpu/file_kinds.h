@@ -34,6 +34,7 @@ enum file_kind {
     O(INFO, info)                                                                                            \
     O(REPORT, report)                                                                                        \
     O(DIFF, diff)                                                                                            \
+    O(COMPARE, compare)                                                                                      \
     O(TRIM, trim)                                                                                            \
     O(MINIMIZE, minimize)
 
@@ -53,7 +54,7 @@ struct file_action {
 };
 
 extern const struct file_action trace_play, trace_show, trace_minimize;
-extern const struct file_action d3d12_play, d3d12_show, d3d12_diff, d3d12_trim, d3d12_minimize;
+extern const struct file_action d3d12_play, d3d12_show, d3d12_diff, d3d12_compare, d3d12_trim, d3d12_minimize;
 extern const struct file_action dump_play, dump_report;
 extern const struct file_action cpu_report, etl_show, flight_show, file_info;
 

@@ -22,6 +22,9 @@ struct play_params {
     bool validate;            /* compare pictures and read-back memory with the hashes in the recording */
     const char *png_dir;      /* write each frame's picture there; NULL: none */
     uint32_t png_first, png_last;
+    /* Print a line for each presented frame, memory read back, draw (of draw_first..draw_last) and, after the last call, subresource:
+     * "frame CALL NUMBER HASH", "read CALL OBJECT HASH", "draw CALL OBJECT HASH", "resource OBJECT SUB HASH". */
+    bool hashes;
     uint32_t timeout_ms; /* for a fence or an event; 0: 10 s */
     const char *
         dump_path; /* what `dump_resource` holds after the last call: raw bytes, or a picture if it ends in .png */

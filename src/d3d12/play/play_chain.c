@@ -26,11 +26,18 @@ static struct play_chain *find(struct player *p, uint64_t number)
     return c;
 }
 
-static void drop_buffers(struct play_chain *c)
+/* Objects that the program has released already go with the chain's reference. */
+static void drop_buffers(struct player *p, struct play_chain *c)
 {
     for (int i = 0; i < MAX_BUFFERS; i++) {
-        if (c->buffers[i])
-            c->buffers[i]->lpVtbl->Release(c->buffers[i]);
+        void *buffer = c->buffers[i];
+
+        if (buffer && !c->buffers[i]->lpVtbl->Release(buffer))
+            for (uint32_t k = 0; k < p->num_objects; k++)
+                if (p->objects[k].ptr == buffer) {
+                    p->objects[k].ptr = NULL;
+                    p->objects[k].gone = true;
+                }
         c->buffers[i] = NULL;
     }
 }
@@ -105,7 +112,7 @@ int play_special_Native_SwapChainResize(struct player *p, const struct play_call
 
     if (!n)
         return play_fail(p, c, -EBADMSG, "swap chain %llu does not exist", (unsigned long long)a->SwapChain);
-    drop_buffers(n);
+    drop_buffers(p, n);
     return 0;
 }
 
@@ -117,7 +124,7 @@ int play_special_Native_SwapChainDestroy(struct player *p, const struct play_cal
             struct play_chain *n = *at;
 
             *at = n->next;
-            drop_buffers(n);
+            drop_buffers(p, n);
             free(n);
             return 0;
         }

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/log.h"
 #include "base/file/out.h"
@@ -19,8 +21,8 @@
 #define MAX_SHOTS    4096 /* pictures that wait for their list */
 #define IID_OF(name) ((const IID *)&d12_ifaces[D12_IFACE_##name].iid)
 
-struct shot { /* a picture that a list will bring */
-    uint32_t list;
+struct shot {                /* a picture that a list will bring */
+    uint32_t list, resource; /* numbers */
     uint64_t call;
     ID3D12Resource *buffer;
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout;
@@ -80,7 +82,7 @@ static bool works(const struct api_method *m)
 
 static bool wants_draws(const struct player *p)
 {
-    return p->params->png_dir && p->params->draw_first <= p->params->draw_last;
+    return (p->params->png_dir || p->params->hashes) && p->params->draw_first <= p->params->draw_last;
 }
 
 int play_look_create(struct player *p)
@@ -88,8 +90,8 @@ int play_look_create(struct player *p)
     const struct play_params *q = p->params;
     const char *meta = trc_meta(p->trace);
 
-    p->follow =
-        q->dump_path || q->all_dir || wants_draws(p) || q->at || (meta && strstr(meta, "\"cut_from\""));
+    p->follow = q->dump_path || q->all_dir || q->hashes || wants_draws(p) || q->at ||
+                (meta && strstr(meta, "\"cut_from\""));
     if (!q->gpu_time && !wants_draws(p) && !q->paced && q->stop_before == UINT64_MAX)
         return 0;
     p->look = calloc(1, sizeof(*p->look));
@@ -331,7 +333,7 @@ static void take_picture(struct player *p, const struct trc_call *c, ID3D12Graph
         FAILED(list->lpVtbl->GetDevice(list, IID_OF(ID3D12Device), (void **)&device)))
         return;
     ((ID3D12Resource *)o->ptr)->lpVtbl->GetDesc(o->ptr, &d);
-    *s = (struct shot){.list = c->self, .call = c->index};
+    *s = (struct shot){.list = c->self, .resource = t->resource, .call = c->index};
     device->lpVtbl->GetCopyableFootprints(device, &d, t->sub, 1, 0, &s->layout, &rows, &s->row, &total);
     if (d.SampleDesc.Count == 1 &&
         SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s->buffer))) {
@@ -360,7 +362,7 @@ static int save_shot(struct player *p, struct shot *s)
                            .format = s->layout.Footprint.Format};
     char path[4096];
     uint8_t *data;
-    int err;
+    int err = 0;
 
     if (FAILED(s->buffer->lpVtbl->Map(s->buffer, 0, NULL, (void **)&data)))
         return error_set(&p->error, -EIO, "cannot read the picture after call %llu",
@@ -371,8 +373,15 @@ static int save_shot(struct player *p, struct shot *s)
         memcpy(i.bytes + y * i.row, data + s->layout.Offset + (size_t)y * s->layout.Footprint.RowPitch,
                i.row);
     s->buffer->lpVtbl->Unmap(s->buffer, 0, &(D3D12_RANGE){0});
-    snprintf(path, sizeof(path), "%s/draw-%08llu.png", p->params->png_dir, (unsigned long long)s->call);
-    err = i.bytes ? play_save_png(&i, path, &p->error) : error_set(&p->error, -ENOMEM, "out of memory");
+    if (!i.bytes)
+        return error_set(&p->error, -ENOMEM, "out of memory");
+    if (p->params->hashes)
+        printf("draw %llu %u %016llx\n", (unsigned long long)s->call, s->resource,
+               (unsigned long long)XXH3_64bits(i.bytes, i.size));
+    if (p->params->png_dir) {
+        snprintf(path, sizeof(path), "%s/draw-%08llu.png", p->params->png_dir, (unsigned long long)s->call);
+        err = play_save_png(&i, path, &p->error);
+    }
     free(i.bytes);
     return err;
 }
@@ -527,8 +536,8 @@ static int dump(struct player *p)
     return err;
 }
 
-/* Every resource that is there: a picture where PNG has a way for it, else its first bytes. What cannot be read is
- * left out. */
+/* Every resource that is there: a picture where PNG has a way for it, else its first bytes; or a hash. What cannot be read
+ * is left out. */
 static int dump_all(struct player *p)
 {
     int err = play_idle(p, &p->error);
@@ -546,6 +555,12 @@ static int dump_all(struct player *p)
             if (play_read(p, NULL, o->ptr, sub, r->states ? (D3D12_RESOURCE_STATES)r->states[sub] : 0, &i,
                           &e))
                 continue;
+            if (p->params->hashes)
+                printf("resource %u %u %016llx\n", id, sub, (unsigned long long)XXH3_64bits(i.bytes, i.size));
+            if (!p->params->all_dir) {
+                free(i.bytes);
+                continue;
+            }
             snprintf(path, sizeof(path), "%s/res-%u-%u.%s", p->params->all_dir, id, sub,
                      play_is_picture(&i) ? "png" : "bin");
             if (play_is_picture(&i)) {
@@ -564,7 +579,7 @@ static int dump_all(struct player *p)
 
 int play_look_end(struct player *p)
 {
-    if (p->params->all_dir && dump_all(p))
+    if ((p->params->all_dir || p->params->hashes) && dump_all(p))
         return p->error.code;
     if (p->look && p->look->lists)
         frame_time(p, p->result->frames);

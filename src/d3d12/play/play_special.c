@@ -183,9 +183,11 @@ int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c
                                      struct args_Native_ReadbackHash *a)
 {
     struct bytes in = bytes_of(c->call->args, c->call->size);
-    struct play_object *o = play_object(p, (uint32_t)bytes_varint(&in));
+    uint32_t id = (uint32_t)bytes_varint(&in);
+    struct play_object *o = play_object(p, id);
+    uint64_t hash;
 
-    if (!p->params->validate)
+    if (!p->params->validate && !p->params->hashes)
         return 0;
     if (!o || !o->map || a->Offset > o->size || a->Size > o->size - a->Offset)
         return play_fail(p, c, -EBADMSG, "it hashes memory that is not mapped");
@@ -193,7 +195,10 @@ int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c
         p->result->reads_of_times++;
         return 0;
     }
-    if (XXH3_64bits(o->map + a->Offset, a->Size) == a->Hash) {
+    hash = XXH3_64bits(o->map + a->Offset, a->Size);
+    if (p->params->hashes)
+        printf("read %llu %u %016llx\n", (unsigned long long)c->call->index, id, (unsigned long long)hash);
+    if (hash == a->Hash) {
         p->result->reads_same++;
         return 0;
     }
@@ -518,11 +523,13 @@ int play_special_Native_Present(struct player *p, const struct play_call *c, str
     uint32_t hash;
 
     p->result->frames++;
-    if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png))
+    if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png && !q->hashes))
         return 0;
     snprintf(path, sizeof(path), "%s/frame-%06u.png", q->png_dir ? q->png_dir : "", frame);
     if (play_picture(p, a->pQueue, a->pBackBuffer, &hash, png ? path : NULL, &p->error))
         return p->error.code;
+    if (q->hashes)
+        printf("frame %llu %u %08x\n", (unsigned long long)c->call->index, frame, hash);
     p->hashes[slot].frame = frame;
     p->hashes[slot].hash = hash;
     p->hashes[slot].set = true;
