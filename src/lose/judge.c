@@ -558,6 +558,15 @@ uint64_t judge_work(const struct run *r)
     return most;
 }
 
+bool judge_hung_process(struct run *r, pid_t *pid, pid_t *thread)
+{
+    uint32_t n = r->out->num_losses, slot = n ? r->slot_of[n - 1] : 0;
+
+    *pid = r->seen ? (pid_t)atomic_load(&r->record->device[slot].pid) : r->tree.top;
+    *thread = r->seen ? (pid_t)atomic_load(&r->record->device[slot].tid) : 0;
+    return tree_find(&r->tree, *pid) != NULL;
+}
+
 enum lose_verdict judge(struct run *r)
 {
     uint32_t n = r->out->num_losses, slot = n ? r->slot_of[n - 1] : 0;

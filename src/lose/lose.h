@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "lose/record.h"
 #include "lose/tree.h"
 
@@ -80,6 +81,8 @@ struct lose_result {
     bool exited, signalled;         /* by itself, before it was ended */
     int code;                       /* exit code, or signal; 0: it is not known which */
     uint32_t calls[LOSE_NUM_CALLS]; /* if they were counted */
+    struct strbuf
+        stacks; /* where the threads were when it died, or when it was found to hang; the caller's to finish */
 };
 
 /* 0; -EINTR; or another negative errno if the program could not be run. */

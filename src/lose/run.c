@@ -21,6 +21,7 @@
 #include "base/check.h"
 #include "base/program.h"
 #include "layer/env.h"
+#include "lose/stacks.h"
 
 #define POLL_NS  (5 * NSEC_PER_MSEC)
 #define SCAN_NS  (100 * NSEC_PER_MSEC)
@@ -92,6 +93,7 @@ static int make_record(struct run *r, struct error *e)
     m->refuse_ns = r->p->refuse_ns;
     m->left = (int32_t)r->p->times;
     m->counts = r->p->count;
+    m->stacks = 1;
     m->num_faults = r->p->num_faults;
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         m->fault[i] = r->p->faults[i];
@@ -190,14 +192,28 @@ static void look_who_ended(struct run *r, uint64_t *scanned)
                (!tree_alive(&r->tree) || (r->seen && !works(r) && run_now(r) >= r->gone_ns + NSEC_PER_SEC));
 }
 
+/* Who dies waits to be looked at. */
+static void look_at_the_dying(struct run *r)
+{
+    pid_t pid = (pid_t)atomic_load(&r->record->died_pid);
+
+    if (!atomic_load(&r->record->died_of) || atomic_load(&r->record->looked))
+        return;
+    if (tree_find(&r->tree, pid)) /* not whoever else the record names */
+        stacks_print(&r->out->stacks, pid, (pid_t)atomic_load(&r->record->died_tid));
+    atomic_store(&r->record->looked, 1);
+}
+
 static int watch(struct run *r)
 {
     const struct tree_process *top;
     uint64_t scanned = 0;
+    pid_t hung, thread;
 
     for (;;) {
         look_who_ended(r, &scanned); /* before looking: what it did last counts */
         judge_poll(r);
+        look_at_the_dying(r);
         if (r->p->stop && *r->p->stop) {
             end_program(r);
             return -EINTR;
@@ -209,6 +225,8 @@ static int watch(struct run *r)
         sleep_poll();
     }
     r->out->verdict = judge(r);
+    if (r->out->verdict == LOSE_HANGS && judge_hung_process(r, &hung, &thread))
+        stacks_print(&r->out->stacks, hung, thread);
     if (r->p->on_poll && !r->ended)
         r->p->on_poll(r->p->ctx, judge_work(r), true);
     top = tree_find(&r->tree, r->tree.top);

@@ -38,5 +38,7 @@ void judge_poll(struct run *r);
 bool judge_proven(const struct run *r);
 /* When the program must have done the next thing that is asked of it. */
 uint64_t judge_limit(const struct run *r);
+/* Of a program that hangs: which process, and the thread that submitted last. */
+bool judge_hung_process(struct run *r, pid_t *pid, pid_t *thread);
 /* What became of it. Takes half a second if it is there and does nothing. */
 enum lose_verdict judge(struct run *r);

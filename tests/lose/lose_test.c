@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "lose/lose.h"
@@ -17,6 +18,7 @@ static int run(const char *how, const char *limit, struct lose_params p)
     char *argv[] = {getenv("LOSE_CLIENT"), (char *)(uintptr_t)how, (char *)(uintptr_t)limit, NULL};
     struct error e = {0};
 
+    strbuf_finish(&result.stacks);
     p.argv = argv;
     p.layers = getenv("LOSE_LAYERS");
     p.at_submit = p.at_submit ? p.at_submit : 20;
@@ -103,6 +105,7 @@ TEST(who_aborts_has_died)
     assert_verdict(LOSE_DIED);
     assert_true(result.signalled);
     assert_int_equal(result.code, SIGABRT);
+    assert_non_null(strstr(strbuf_str(&result.stacks), " main")); /* the thread that died comes first */
 }
 
 TEST(who_goes_on_ignores_the_loss)
@@ -118,6 +121,7 @@ TEST(who_sleeps_is_unresponsive)
     assert_int_equal(run("pause", NULL, (struct lose_params){.timeout_ns = 2 * NSEC_PER_SEC}), 0);
     assert_verdict(LOSE_HANGS);
     assert_int_equal(result.losses[0].reported, 1);
+    assert_non_null(strstr(strbuf_str(&result.stacks), " pause (libc.so.6)"));
 }
 
 TEST(who_gives_up_a_device_that_hangs_survives_before_the_reset)

@@ -214,13 +214,14 @@ static int print_json(const struct command_line *o, const struct lose_result *r,
 
     for (uint32_t i = 0; i < r->num_losses; i++)
         json_array_append_new(losses, loss_json(&r->losses[i]));
-    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o}", "verdict",
+    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o, s:o}", "verdict",
                   lose_verdict_name(r->verdict), "ok", (int)ok, "at",
                   o->run.at_frame ? "frame" : "submission", "n",
                   (int)(o->run.at_frame ? o->run.at_frame : o->run.at_submit), "exit_code",
                   r->exited ? json_integer(r->code) : json_null(), "signal",
                   r->signalled ? json_integer(r->code) : json_null(), "devices", (int)r->devices, "refused",
-                  (int)r->refused, "losses", losses, "faults", faults_json(o, r));
+                  (int)r->refused, "losses", losses, "faults", faults_json(o, r), "stacks",
+                  r->stacks.len ? json_string(strbuf_str(&r->stacks)) : json_null());
     failed = !out || json_dumpf(j, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF;
     if (out && out != stdout)
         failed |= fclose(out) != 0;
@@ -494,8 +495,11 @@ int cmd_lose(int argc, char **argv)
         return EXIT_ENV;
     }
     ok = result.verdict == LOSE_SURVIVED || (asked.expect == END && result.verdict == LOSE_ENDED);
+    if (result.stacks.len)
+        fprintf(stderr, "    where its threads were:\n%s", strbuf_str(&result.stacks));
     explain(&asked, &result);
     r = asked.json ? print_json(&asked, &result, ok) : 0;
+    strbuf_finish(&result.stacks);
     if (r) {
         fprintf(stderr, "aerogpu lose: %s: %s\n", asked.json_file ? asked.json_file : "standard output",
                 strerror(-r));

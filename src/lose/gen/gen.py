@@ -4,6 +4,7 @@
 
 lose_calls.h    the commands that answer a VkResult, by number
 lose_table.c    their names and what else than VK_SUCCESS they may answer; the names of all results
+lose_each.h     for the tests: a call of each of them
 lose_hooks.c    for each of them: count the call, and answer what was asked for in its place, or pass it on
 """
 import sys
@@ -94,6 +95,19 @@ def destroy_hook(name, node, number):
         (['    return VK_SUCCESS;'] if ret != 'void' else []) + ['}', '']
 
 
+def call_each(name, node):
+    """A call with whatever fits: `memory` for what is pointed to, 1 for numbers."""
+    params = params_of(node)
+    args = [f'({params[0].type})object']
+    for p in params[1:]:
+        number = p.type.startswith(('uint', 'int', 'size_t', 'VkDeviceSize', 'VkBool32', 'float'))
+        args.append('memory' if p.pointers else '1' if number else f'({p.type if p.type.startswith("Vk") else "unsigned long"})0')
+    types = ', '.join('void *' if p.pointers else p.type if p.type.startswith('Vk') else 'unsigned long' for p in params)
+    pfn = f'VkResult(VKAPI_PTR *)({types})' if name in PLATFORMS else f'PFN_{name}'
+    return [f'static VkResult call_{name}(void (*fn)(void), void *object, void *memory)', '{',
+            f'    return (({pfn})fn)({", ".join(args)});', '}', '']
+
+
 def main():
     reg = Registry(sys.argv[1])
     out = Path(sys.argv[2])
@@ -133,6 +147,11 @@ def main():
         for name in [n] + [a for a in reg.command_aliases.get(n, []) if a in reg.used]:
             src.append(f'    {{"{name}", LOSE_{n}, {device}, (PFN_vkVoidFunction)(void (*)(void))fault_{n}}},')
     src += ['    {0},', '};', '']
+    each = [LIC]
+    for n, c in hooked.items():
+        each += call_each(n, c)
+    each += ['static VkResult (*const call_each[LOSE_NUM_CALLS])(void (*fn)(void), void *object, void *memory) = {']
+    (out / 'lose_each.h').write_text('\n'.join(each + [f'    [LOSE_{n}] = call_{n},' for n in hooked] + ['};', '']))
     for i, n in enumerate(gone):
         src += destroy_hook(n, reg.commands[n], i)
     src += ['const struct layer_hook destroy_hooks[] = {'] + [
