@@ -387,6 +387,7 @@ void dxgk_stop(struct dxgk *d)
     dxgk_kernel_enter(d->kernel);
     dxgk_display_stop(d);
     stop_work(d);
+    d->crashed = d->state == DXGK_FAILED;
     if (!d->lock.held) { /* else a DDI never came back: leave the miniport alone */
         DDI(d, StopDevice, d->miniport);
         dxgk_kernel_connect_interrupt(d->kernel, false);

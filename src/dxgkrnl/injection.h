@@ -16,6 +16,7 @@ struct injection {
     _Atomic uint64_t late_ns; /* when it is to be delivered; 0: none is held back */
     UINT late_target;
     PHYSICAL_ADDRESS late_address;
+    uint64_t late_raised_ns;
 };
 
 /* Whether one that happens `value` times is due now. */

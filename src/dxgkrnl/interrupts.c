@@ -21,7 +21,8 @@ static void late_vblank(void *ctx)
 {
     struct dxgk *d = ctx;
 
-    dxgk_display_vblank(d, d->injection.late_target, d->injection.late_address, dxgk_kernel_now(d->kernel));
+    dxgk_display_vblank(d, d->injection.late_target, d->injection.late_address, d->injection.late_raised_ns,
+                        dxgk_kernel_now(d->kernel));
 }
 
 /* A CRTC_VSYNC that the miniport reported, on its way to the display. */
@@ -38,12 +39,13 @@ static void vsync(struct dxgk *d, const struct record *r)
     if (n) {
         d->injection.late_target = target;
         d->injection.late_address = address;
+        d->injection.late_raised_ns = r->time_ns;
         dxgk_kernel_arm(d->kernel, &d->injection.late_vblank, dxgk_kernel_now(d->kernel) + n * NSEC_PER_USEC,
                         late_vblank, d);
         return;
     }
     for (n = dxgk_fault_take_value(d, DXGK_FAULT_BURST_VBLANK) + 1; n; n--)
-        dxgk_display_vblank(d, target, address, r->time_ns);
+        dxgk_display_vblank(d, target, address, r->time_ns, r->time_ns);
 }
 
 void dxgk_interrupts_dispatch(struct dxgk *d)

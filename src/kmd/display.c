@@ -6,7 +6,8 @@
  *
  * Invariants:
  *  1. The scanout registers describe a picture whenever SCANOUT0_ENABLE is 1.
- *  2. A flip for the next vblank reaches FB_GPA in the interrupt of a vblank, and that vblank's notification names it.
+ *  2. A flip for the next vblank reaches FB_GPA in the interrupt of a vblank, and that vblank's notification names it. An
+ *     interrupt that comes late, of a vblank from before the flip was asked for, is none of these.
  *  3. GetScanLine counts from the last vblank that was seen, and reads registers only when that is too long ago.
  */
 #include "kmd/kmd.h"
@@ -169,6 +170,7 @@ static BOOLEAN NTAPI flip(PVOID context)
     if (f->wait && k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK) {
         k->flip.gpa = f->gpa;
         k->flip.address = f->address;
+        k->flip.asked = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
         k->flip.pending = TRUE;
         return TRUE;
     }

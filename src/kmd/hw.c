@@ -479,7 +479,7 @@ static VOID on_vblank(struct kmd *k)
     k->anchor.guest_100ns = kmd_now();
     kmd_read_vblank(k, &k->anchor.seq, &k->anchor.device_ns);
     k->anchor.valid = TRUE;
-    if (k->flip.pending) {
+    if (k->flip.pending && k->anchor.seq != k->flip.asked) {
         k->flip.pending = FALSE;
         k->scan_address = k->flip.address;
         k->scan_gpa = k->flip.gpa;

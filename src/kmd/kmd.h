@@ -205,6 +205,7 @@ struct kmd {
         BOOLEAN pending;
         ULONGLONG gpa;
         PHYSICAL_ADDRESS address;
+        ULONGLONG asked; /* the number of the last vblank then */
     } flip;
     struct {
         BOOLEAN valid;

@@ -2,6 +2,7 @@
 /* The miniport's display half: modes, vblank, the scan line, flips, copies. */
 #include "test.h"
 
+#include "dxgkrnl/faults.h"
 #include "kmd_rig.h"
 
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
@@ -224,6 +225,39 @@ TEST(flips_are_shown_on_their_vblank)
         seen[i] = q.mmio_fb_gpa;
     }
     assert_true(seen[0] != seen[1]);
+    rig_down(&r);
+}
+
+/* A vblank from before a flip was asked for does not show it, however late it is told of. */
+TEST(late_vblanks_complete_no_flip)
+{
+    static const uint32_t late[] = {DXGK_FAULT_DELAY_INTERRUPT, DXGK_FAULT_LATE_VBLANK};
+    struct rig_context x;
+    struct rig r = {0};
+    D3DKMT_HANDLE a[2];
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(set_mode(&r, &x, 10 + i, 1024, 768, 88, &a[i]), STATUS_SUCCESS);
+    for (unsigned f = 0; f < 2; f++) {
+        D3DKMT_PRESENT p = {.hContext = x.context, .hSource = a[0], .FlipInterval = 1};
+        D3DKMT_SETDISPLAYMODE m = {.hDevice = x.device, .hPrimaryAllocation = a[f]};
+        uint64_t start;
+
+        p.Flags.Flip = 1;
+        assert_int_equal(dxgk_Present(r.client, &p), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        assert_int_equal(dxgk_SetDisplayMode(r.client, &m),
+                         STATUS_SUCCESS); /* where vblanks lie is unknown */
+        dxgk_inject(stack_dxgk(r.stack), late[f], 8000);
+        stack_sleep(r.stack, 18 * NSEC_PER_MSEC);
+        start = clock_now(stack_clock(r.stack));
+        p.hSource = a[1]; /* what is reported late names the same picture in the second case */
+        assert_int_equal(dxgk_Present(r.client, &p), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        assert_in_range(clock_now(stack_clock(r.stack)) - start, 14 * NSEC_PER_MSEC, 50 * NSEC_PER_MSEC);
+    }
     rig_down(&r);
 }
 

@@ -148,7 +148,8 @@ static void start_flip(struct dxgk *d, unsigned i)
         return; /* a later vblank programs it */
     program(d, i, p->allocs[0], false, false);
     s->flip_programmed = true;
-    s->flip_after = dxgk_grid_number(&s->grid, dxgk_kernel_now(d->kernel) + DXGK_VBLANK_GUARD_NS, s->vblanks);
+    s->flip_ns = dxgk_kernel_now(d->kernel);
+    s->flip_after = dxgk_grid_number(&s->grid, s->flip_ns + DXGK_VBLANK_GUARD_NS, s->vblanks);
 }
 
 static void finish_flip(struct dxgk *d, unsigned i)
@@ -173,7 +174,8 @@ static void finish_flip(struct dxgk *d, unsigned i)
     dxgk_packet_finish(d, p);
 }
 
-void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns)
+void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t raised_ns,
+                         uint64_t time_ns)
 {
     check(d);
     for (unsigned i = 0; i < d->display.num_sources; i++) {
@@ -190,7 +192,8 @@ void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, 
         s->vblanks = number;
         s->vblank_ns = d->display.vsync_ns = time_ns;
         d->display.vsync_misses = 0;
-        if (s->flips && s->flip_programmed && s->vblanks >= s->flip_due && s->vblanks > s->flip_after &&
+        if (s->flips && s->flip_programmed && raised_ns > s->flip_ns && s->vblanks >= s->flip_due &&
+            s->vblanks > s->flip_after &&
             address.QuadPart == dxgk_vidmm_address(d, s->flips->allocs[0]).QuadPart)
             finish_flip(d, i);
         start_flip(d, i);

@@ -52,7 +52,8 @@ struct source {
     uint64_t flip_due, last_flip, vblanks, frames, missed_vblanks;
     uint64_t vblank_ns;
     struct grid grid;
-    uint64_t flip_after; /* the programmed flip is shown by a vblank after this one */
+    uint64_t flip_after; /* the programmed flip is shown by a vblank after this one, */
+    uint64_t flip_ns;    /* and that is reported after this time, when it was programmed */
     struct kwaiters vblank_waiters;
     unsigned waiting;
     uint64_t last_wanted; /* vblank number at which somebody last waited */
@@ -91,8 +92,9 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
                                struct alloc *primary);
 /* After a reset or a power transition: what was shown is shown again. */
 NTSTATUS dxgk_display_restore(struct dxgk *d);
-/* A vblank of `target` was noticed at `time_ns`; `address` is what it shows. */
-void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t time_ns);
+/* A vblank of `target` was reported at `raised_ns` and noticed at `time_ns`; `address` is what it shows. */
+void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t raised_ns,
+                         uint64_t time_ns);
 /* Takes over a flip packet whose context has nothing else at the device. */
 void dxgk_display_flip(struct dxgk *d, struct packet *p);
 /* A flip by DMA has been executed: its packet's `retired`. */

@@ -342,6 +342,8 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {
     unsigned n = dxgk_ntos_stop_threads(d);
 
+    if (d->crashed)
+        return n;
     for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
                               (char *)&b->tag);

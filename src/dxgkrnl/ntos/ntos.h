@@ -48,7 +48,7 @@ struct ntos {
 };
 
 void dxgk_ntos_init(struct dxgk *d);
-/* A violation for each thing that the miniport did not give back; how many. */
+/* A violation for each thing that the miniport did not give back, unless the adapter crashed; how many. */
 unsigned dxgk_ntos_check_leaks(struct dxgk *d);
 void dxgk_ntos_finish(struct dxgk *d);
 NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
