@@ -52,7 +52,7 @@ static void soft_vblank(void *ctx)
         PHYSICAL_ADDRESS shown = {0};
         if (s->flip_programmed)
             shown = dxgk_vidmm_address(d, s->flips->allocs[0]);
-        dxgk_display_vblank(d, s->target, shown, now);
+        dxgk_display_vblank(d, s->target, shown, now, now);
     }
     dxgk_kernel_arm(d->kernel, &d->display.soft_timer,
                     now + g->period_ns - (now - dxgk_grid_zero(g)) % g->period_ns, soft_vblank, d);
