@@ -53,6 +53,12 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
         return NULL;
     }
     dev->driver = args.hDevice;
+    if (!d->caps.SchedulingCaps.MultiEngineAware && args.pInfo)
+        dev->info = (DXGK_CONTEXTINFO){.DmaBufferSize = args.pInfo->DmaBufferSize,
+                                       .DmaBufferSegmentSet = args.pInfo->DmaBufferSegmentSet,
+                                       .DmaBufferPrivateDataSize = args.pInfo->DmaBufferPrivateDataSize,
+                                       .AllocationListSize = args.pInfo->AllocationListSize,
+                                       .PatchLocationListSize = args.pInfo->PatchLocationListSize};
     dev->next = d->devices;
     d->devices = dev;
     if (client)
@@ -91,6 +97,29 @@ void dxgk_device_destroy(struct device *dev)
         dxgk_adapter_unlock(d);
     }
     free(dev);
+}
+
+/* Windows calls the context DDIs of a MultiEngineAware miniport only. Another takes the device for its one context: its handle
+ * stands wherever a context's would. */
+static NTSTATUS create_driver_side(struct device *dev, DXGKARG_CREATECONTEXT *args)
+{
+    struct dxgk *d = dev->d;
+
+    if (d->caps.SchedulingCaps.MultiEngineAware)
+        return DDI(d, CreateContext, dev->driver, args);
+    if (dev->contexts)
+        return STATUS_NOT_SUPPORTED;
+    args->hContext = dev->driver;
+    args->ContextInfo = dev->info;
+    return STATUS_SUCCESS;
+}
+
+static void destroy_driver_side(struct context *c)
+{
+    struct dxgk *d = c->device->d;
+
+    if (d->caps.SchedulingCaps.MultiEngineAware)
+        DDI(d, DestroyContext, c->driver);
 }
 
 static size_t round_up(size_t n)
@@ -150,7 +179,7 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
         free(c);
         return NULL;
     }
-    *status = DDI(d, CreateContext, dev->driver, &args);
+    *status = create_driver_side(dev, &args);
     if (!NT_SUCCESS(*status)) {
         dxgk_client_take(dev->client, -1);
         free(c);
@@ -186,7 +215,7 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     return c;
 fail:
     dxgk_client_take(dev->client, -1);
-    DDI(d, DestroyContext, c->driver);
+    destroy_driver_side(c);
     free_buffers(c);
     free(c);
     return NULL;
@@ -210,7 +239,7 @@ void dxgk_context_destroy(struct context *c)
         if (d->sched.nodes[i].last_context == c)
             d->sched.nodes[i].last_context = NULL;
     if (d->miniport && dxgk_adapter_lock_cleanup(d)) {
-        DDI(d, DestroyContext, c->driver);
+        destroy_driver_side(c);
         dxgk_adapter_unlock(d);
     }
     dxgk_kernel_wake_all(d->kernel, &c->space); /* they find the handle gone */

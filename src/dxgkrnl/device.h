@@ -37,6 +37,8 @@ struct device {
     struct dxgk *d;
     struct dxgk_client *client; /* NULL: the system's */
     HANDLE driver;
+    DXGK_CONTEXTINFO
+    info; /* of a miniport without contexts (not MultiEngineAware): what its only one is like */
     D3DKMT_HANDLE handle;
     D3DKMT_DEVICEEXECUTION_STATE state;
     struct context *contexts;

@@ -210,9 +210,10 @@ static void look_at_monitor(struct world *w, uint32_t counts, uint32_t preferred
     assert_int_equal(e.value2, preferred);
 }
 
-static void restart(struct world *w, enum softgpu_edid edid)
+/* With something about the miniport changed. */
+static void restart(struct world *w, enum softgpu_escape_op what, uint32_t value)
 {
-    struct softgpu_escape e = {.op = ESC_EDID, .value = edid};
+    struct softgpu_escape e = {.op = what, .value = value};
     struct error err;
 
     assert_int_equal(world_escape(w, &e), STATUS_SUCCESS);
@@ -233,15 +234,15 @@ TEST(monitors_are_what_their_edid_says)
     assert_int_equal(list.ModeCount, 3);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(modes[i].Flags.ValidatedAgainstMonitorCaps, 1);
-    restart(&w, EDID_DAMAGED);
+    restart(&w, ESC_EDID, EDID_DAMAGED);
     look_at_monitor(&w, 3, 0); /* as of any monitor */
     list.ModeCount = 8;
     assert_int_equal(dxgk_GetDisplayModeList(w.client, &list), STATUS_SUCCESS);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(modes[i].Flags.ValidatedAgainstMonitorCaps, modes[i].Width == 640);
-    restart(&w, EDID_NONE);
+    restart(&w, ESC_EDID, EDID_NONE);
     look_at_monitor(&w, 3, 0);
-    restart(&w, EDID_GOOD);
+    restart(&w, ESC_EDID, EDID_GOOD);
     world_down(&w, 0);
 }
 
@@ -269,6 +270,28 @@ TEST(a_miniport_is_asked_before_and_after_a_mode_is_set)
     assert_int_equal(called(&w, CALL_SetPalette), 1);
     assert_int_equal(called(&w, CALL_PivotTarget), 2);
     assert_int_equal(called(&w, CALL_QueryVidPnHWCapability), 2);
+    world_down(&w, 0);
+}
+
+TEST(a_miniport_without_contexts)
+{
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a;
+    D3DKMT_CREATECONTEXT second = {0};
+
+    world_up(&w, false);
+    restart(&w, ESC_NO_CONTEXTS, 1);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &x, 4096, false, &a), STATUS_SUCCESS);
+    ctx_put(&x, OP_FILL, 7, 0, 4, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a, 1), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    second.hDevice = x.device;
+    assert_int_equal(dxgk_CreateContext(w.client, &second),
+                     STATUS_NOT_SUPPORTED); /* the device is its context */
+    assert_int_equal(device_state(&w, x.device), D3DKMT_DEVICEEXECUTION_ACTIVE);
+    restart(&w, ESC_NO_CONTEXTS, 0);
     world_down(&w, 0);
 }
 

@@ -355,6 +355,59 @@ static void check_wait_for_several(bool live)
     down(&w, 1);
 }
 
+static VOID NTAPI take_mutex(PVOID context)
+{
+    PKMUTEX m = context;
+
+    KeWaitForSingleObject(m, Executive, KernelMode, FALSE, NULL);
+    KeReleaseMutex(m, FALSE);
+}
+
+static void check_counted_objects(bool live)
+{
+    struct world w;
+    KSEMAPHORE s;
+    KEVENT e;
+    KMUTEX m;
+    PVOID o[] = {&s, &m}, thread;
+
+    up(&w, live);
+    KeInitializeEvent(&e, NotificationEvent, 4); /* any TRUE */
+    assert_int_equal(KeReadStateEvent(&e), 1);
+    KeInitializeSemaphore(&s, 1, 3);
+    assert_int_equal(wait_one(&s, 0), STATUS_SUCCESS);
+    assert_int_equal(wait_one(&s, 5), STATUS_TIMEOUT);
+    assert_int_equal(KeReleaseSemaphore(&s, 0, 3, FALSE), 0);
+    assert_int_equal(KeReadStateSemaphore(&s), 3);
+    assert_int_equal(KeReleaseSemaphore(&s, 0, 1, FALSE), 3);
+    violated(&w, "KeReleaseSemaphore by 1: count 3, limit 3");
+    KeInitializeMutex(&m, 0);
+    assert_int_equal(wait_many(2, o, WaitAll, 0), STATUS_WAIT_0);
+    assert_int_equal(KeReadStateSemaphore(&s), 2);
+    assert_int_equal(wait_one(&m, 0), STATUS_SUCCESS); /* its owner, again */
+    assert_int_equal(KeReadStateMutex(&m), -1);
+    thread = start(take_mutex, &m);
+    assert_int_equal(wait_one(thread, 5), STATUS_TIMEOUT);
+    assert_int_equal(KeReleaseMutex(&m, FALSE), -1);
+    assert_int_equal(wait_one(thread, 5), STATUS_TIMEOUT);
+    assert_int_equal(KeReleaseMutex(&m, FALSE), 0);
+    assert_int_equal(wait_one(thread, 5000), STATUS_SUCCESS);
+    ObDereferenceObject(thread);
+    KeReleaseMutex(&m, FALSE);
+    violated(&w, "KeReleaseMutex by a thread that does not own the mutex");
+    down(&w, 2);
+}
+
+TEST(semaphores_and_mutexes)
+{
+    check_counted_objects(false);
+}
+
+TEST(semaphores_and_mutexes_live)
+{
+    check_counted_objects(true);
+}
+
 TEST(any_or_all_of_several_objects)
 {
     check_wait_for_several(false);
@@ -592,6 +645,33 @@ TEST(many_values_of_the_registry_at_once)
                      STATUS_OBJECT_NAME_NOT_FOUND);
     assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, none, t, &calls, NULL),
                      STATUS_OBJECT_NAME_NOT_FOUND);
+    down(&w, 0);
+}
+
+TEST(a_value_that_is_set_is_read)
+{
+    struct world w;
+    WCHAR text[] = {'T', 'x', 0};
+    UNICODE_STRING name;
+    HANDLE key;
+    ULONG value = 77, size;
+    union {
+        KEY_VALUE_PARTIAL_INFORMATION info;
+        UCHAR bytes[64];
+    } u;
+
+    up(&w, false);
+    RtlInitUnicodeString(&name, text);
+    assert_int_equal(IoOpenDeviceRegistryKey(NULL, PLUGPLAY_REGKEY_DRIVER, 0, &key), STATUS_SUCCESS);
+    assert_int_equal(ZwQueryValueKey(key, &name, KeyValuePartialInformation, &u, sizeof(u), &size),
+                     STATUS_OBJECT_NAME_NOT_FOUND);
+    assert_int_equal(ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 3), STATUS_INVALID_PARAMETER);
+    assert_int_equal(ZwSetValueKey(key, &name, 0, REG_SZ, &value, 4), STATUS_INVALID_PARAMETER);
+    assert_int_equal(ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 4), STATUS_SUCCESS);
+    assert_int_equal(ZwQueryValueKey(key, &name, KeyValuePartialInformation, &u, sizeof(u), &size),
+                     STATUS_SUCCESS);
+    assert_memory_equal(u.info.Data, &value, 4);
+    assert_int_equal(ZwClose(key), STATUS_SUCCESS);
     down(&w, 0);
 }
 

@@ -101,6 +101,23 @@ NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
     return STATUS_SUCCESS;
 }
 
+/* Numbers only, as all that settings hold. What a driver writes is gone with the adapter. */
+NTSTATUS NTAPI ZwSetValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName, ULONG TitleIndex, ULONG Type,
+                             PVOID Data, ULONG DataSize)
+{
+    struct dxgk *d = OWNER();
+    char name[64];
+    uint32_t value;
+    ENTER(ZwSetValueKey);
+
+    UNREFERENCED_PARAMETER(TitleIndex);
+    if (Type != REG_DWORD || DataSize != sizeof(value) || !dxgk_ntos_to_ascii(ValueName, name, sizeof(name)))
+        return STATUS_INVALID_PARAMETER;
+    memcpy(&value, Data, sizeof(value));
+    return dxgk_settings_set(&d->settings, KeyHandle, name, value) ? STATUS_INSUFFICIENT_RESOURCES
+                                                                   : STATUS_SUCCESS;
+}
+
 /* ---- many values at once ------------------------------------------------- */
 
 static bool wide_to_ascii(PCWSTR wide, char *out, size_t size)

@@ -57,10 +57,16 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeGetCurrentProcessorNumberEx, ANY_LEVEL)                                                    \
     R(ntoskrnl, KeInitializeDpc, ANY_LEVEL)                                                                  \
     R(ntoskrnl, KeInitializeEvent, ANY_LEVEL)                                                                \
+    R(ntoskrnl, KeInitializeMutex, ANY_LEVEL)                                                                \
+    R(ntoskrnl, KeInitializeSemaphore, ANY_LEVEL)                                                            \
     R(ntoskrnl, KeInitializeTimer, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, KeInsertQueueDpc, ANY_LEVEL)                                                                 \
     R(ntoskrnl, KeQueryTimeIncrement, ANY_LEVEL)                                                             \
     R(ntoskrnl, KeReadStateEvent, DISPATCH_LEVEL)                                                            \
+    R(ntoskrnl, KeReadStateMutex, DISPATCH_LEVEL)                                                            \
+    R(ntoskrnl, KeReadStateSemaphore, ANY_LEVEL)                                                             \
+    R(ntoskrnl, KeReleaseMutex, DISPATCH_LEVEL)                                                              \
+    R(ntoskrnl, KeReleaseSemaphore, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, KeReleaseSpinLock, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, KeReleaseSpinLockFromDpcLevel, ANY_LEVEL)                                                    \
     R(ntoskrnl, KeResetEvent, DISPATCH_LEVEL)                                                                \
@@ -106,6 +112,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ZwOpenKey, PASSIVE_LEVEL)                                                                    \
     R(ntoskrnl, ZwQuerySection, PASSIVE_LEVEL)                                                               \
     R(ntoskrnl, ZwQueryValueKey, PASSIVE_LEVEL)                                                              \
+    R(ntoskrnl, ZwSetValueKey, PASSIVE_LEVEL)                                                                \
     R(ntoskrnl, __C_specific_handler, ANY_LEVEL)                                                             \
     R(hal, KeQueryPerformanceCounter, ANY_LEVEL)                                                             \
     R(hal, KeStallExecutionProcessor, ANY_LEVEL)                                                             \

@@ -6,11 +6,14 @@
 #include <string.h>
 #include <time.h>
 
+/* DISPATCHER_HEADER.Type of what is no event. */
+enum { MUTANT_OBJECT = 2, SEMAPHORE_OBJECT = 5 };
+
 VOID NTAPI KeInitializeEvent(PKEVENT Event, EVENT_TYPE Type, BOOLEAN State)
 {
     memset(Event, 0, sizeof(*Event));
     Event->Header.Type = (UCHAR)Type;
-    Event->Header.SignalState = State;
+    Event->Header.SignalState = !!State; /* any value but 0 is TRUE */
 }
 
 LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
@@ -46,11 +49,97 @@ LONG NTAPI KeReadStateEvent(PKEVENT Event)
     return Event->Header.SignalState;
 }
 
+VOID NTAPI KeInitializeSemaphore(PRKSEMAPHORE Semaphore, LONG Count, LONG Limit)
+{
+    if (Count < 0 || Limit < 1 || Count > Limit)
+        dxgk_kernel_violation(SELF(), "KeInitializeSemaphore: count %d, limit %d", Count, Limit);
+    memset(Semaphore, 0, sizeof(*Semaphore));
+    Semaphore->Header.Type = SEMAPHORE_OBJECT;
+    Semaphore->Header.SignalState = Count;
+    Semaphore->Limit = Limit;
+}
+
+LONG NTAPI KeReleaseSemaphore(PRKSEMAPHORE Semaphore, KPRIORITY Increment, LONG Adjustment, BOOLEAN Wait)
+{
+    LONG old = Semaphore->Header.SignalState;
+    ENTER(KeReleaseSemaphore);
+
+    UNREFERENCED_PARAMETER(Increment);
+    UNREFERENCED_PARAMETER(Wait);
+    if (Adjustment < 1 ||
+        Adjustment > Semaphore->Limit - old) { /* Windows raises STATUS_SEMAPHORE_LIMIT_EXCEEDED */
+        dxgk_kernel_violation(k, "KeReleaseSemaphore by %d: count %d, limit %d", Adjustment, old,
+                              Semaphore->Limit);
+        return old;
+    }
+    Semaphore->Header.SignalState = old + Adjustment;
+    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Semaphore->Header));
+    return old;
+}
+
+LONG NTAPI KeReadStateSemaphore(PRKSEMAPHORE Semaphore)
+{
+    return Semaphore->Header.SignalState;
+}
+
+/* SignalState is 1 while nobody owns it, and falls with each time that its owner took it again. */
+VOID NTAPI KeInitializeMutex(PRKMUTEX Mutex, ULONG Level)
+{
+    UNREFERENCED_PARAMETER(Level);
+    memset(Mutex, 0, sizeof(*Mutex));
+    Mutex->Header.Type = MUTANT_OBJECT;
+    Mutex->Header.SignalState = 1;
+}
+
+LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
+{
+    LONG old = Mutex->Header.SignalState;
+    ENTER(KeReleaseMutex);
+
+    UNREFERENCED_PARAMETER(Wait);
+    if (Mutex->OwnerThread != dxgk_kernel_thread(k)) { /* Windows raises STATUS_MUTANT_NOT_OWNED */
+        dxgk_kernel_violation(k, "KeReleaseMutex by a thread that does not own the mutex");
+        return old;
+    }
+    Mutex->Header.SignalState++;
+    if (Mutex->Header.SignalState == 1) {
+        Mutex->OwnerThread = NULL;
+        dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Mutex->Header));
+    }
+    return old;
+}
+
+LONG NTAPI KeReadStateMutex(PRKMUTEX Mutex)
+{
+    ENTER(KeReadStateMutex);
+    return Mutex->Header.SignalState;
+}
+
 uint64_t dxgk_ntos_deadline(struct kernel *k, const LARGE_INTEGER *t)
 {
     if (!t)
         return LOOP_FOREVER;
     return t->QuadPart < 0 ? dxgk_kernel_now(k) + (uint64_t)-t->QuadPart * 100 : (uint64_t)t->QuadPart * 100;
+}
+
+static bool is_signalled(DISPATCHER_HEADER *h)
+{
+    return h->SignalState > 0 ||
+           (h->Type == MUTANT_OBJECT &&
+            ((KMUTEX *)h)->OwnerThread == dxgk_kernel_thread(dxgk_kernel_self(__func__)));
+}
+
+/* What a wait that is satisfied does to what it waited for. */
+static void consume(DISPATCHER_HEADER *h)
+{
+    if (h->Type == SynchronizationEvent) {
+        h->SignalState = 0;
+    } else if (h->Type == SEMAPHORE_OBJECT) {
+        h->SignalState--;
+    } else if (h->Type == MUTANT_OBJECT) {
+        h->SignalState--;
+        ((KMUTEX *)h)->OwnerThread = dxgk_kernel_thread(dxgk_kernel_self(__func__));
+    }
 }
 
 /* Whether what is waited for has come; takes it, if so. `index`: of the object that WaitAny is given. */
@@ -60,18 +149,17 @@ static bool take(PVOID objects[], ULONG count, WAIT_TYPE type, ULONG *index)
 
     for (*index = 0; *index < count; ++*index) {
         DISPATCHER_HEADER *h = objects[*index];
-        if (h->SignalState && type == WaitAny) {
-            h->SignalState &= h->Type != SynchronizationEvent;
+        bool is = is_signalled(h);
+        if (is && type == WaitAny) {
+            consume(h);
             return true;
         }
-        signalled += h->SignalState != 0;
+        signalled += is;
     }
     if (type == WaitAny || signalled < count)
         return false;
-    for (ULONG i = 0; i < count; i++) {
-        DISPATCHER_HEADER *h = objects[i];
-        h->SignalState &= h->Type != SynchronizationEvent;
-    }
+    for (ULONG i = 0; i < count; i++)
+        consume(objects[i]);
     *index = 0;
     return true;
 }

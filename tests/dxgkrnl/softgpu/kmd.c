@@ -19,6 +19,7 @@ struct adapter {
 };
 
 static UINT edid_kind; /* enum softgpu_edid */
+static BOOLEAN no_contexts;
 
 struct device {
     struct adapter *adapter;
@@ -279,7 +280,7 @@ static NTSTATUS NTAPI QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTE
         caps->FlipCaps.FlipOnVSyncMmIo = 1;
         caps->FlipCaps.FlipImmediateMmIo = 1;
         caps->FlipCaps.FlipInterval = 1;
-        caps->SchedulingCaps.MultiEngineAware = 1;
+        caps->SchedulingCaps.MultiEngineAware = !no_contexts;
         caps->GpuEngineTopology.NbAsymetricProcessingNodes = 1;
         caps->MaxPointerWidth = caps->MaxPointerHeight = 32;
         caps->PointerCaps.Color = caps->PointerCaps.Monochrome = 1;
@@ -394,6 +395,13 @@ static NTSTATUS NTAPI CreateDevice(CONST HANDLE h, DXGKARG_CREATEDEVICE *args)
     d->adapter = h;
     d->dxgk = args->hDevice;
     args->hDevice = d;
+    if (no_contexts) {
+        static DXGK_DEVICEINFO info = {.DmaBufferSize = 4 * PAGE_SIZE,
+                                       .DmaBufferPrivateDataSize = 16,
+                                       .AllocationListSize = 64,
+                                       .PatchLocationListSize = 64};
+        args->pInfo = &info;
+    }
     return STATUS_SUCCESS;
 }
 
@@ -412,8 +420,10 @@ static NTSTATUS NTAPI CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
 {
     struct device *c = alloc(sizeof(*c));
 
-    if (!c)
-        return STATUS_NO_MEMORY;
+    if (!c || no_contexts) { /* nobody may ask then */
+        ExFreePoolWithTag(c, TAG);
+        return c ? STATUS_NOT_SUPPORTED : STATUS_NO_MEMORY;
+    }
     *c = *(struct device *)h;
     args->hContext = c;
     args->ContextInfo.DmaBufferSize = 4 * PAGE_SIZE;
@@ -701,6 +711,9 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         return STATUS_SUCCESS;
     case ESC_EDID:
         edid_kind = p->value;
+        return STATUS_SUCCESS;
+    case ESC_NO_CONTEXTS:
+        no_contexts = p->value != 0;
         return STATUS_SUCCESS;
     case ESC_NO_VSYNC:
         a->no_vsync = TRUE;

@@ -58,6 +58,7 @@ enum softgpu_escape_op {
     ESC_THREADS,         /* a work item and a thread each add one to value */
     ESC_CALLED,          /* value: enum softgpu_call; value2: how often dxgkrnl called it */
     ESC_EDID,            /* value: enum softgpu_edid, from the next start on */
+    ESC_NO_CONTEXTS,     /* value: from the next start on, not MultiEngineAware, if 1 */
     ESC_NO_VSYNC,        /* ControlInterrupt fails from now on */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
 };
