@@ -18,6 +18,8 @@
 #define __try            if (1)
 #define __except(filter) else if (0 && (filter))
 #define __finally
-#define GetExceptionCode() 0u
 /* clang-format on */
+#endif
+#if !defined(_MSC_VER)
+#define GetExceptionCode() 0u
 #endif

@@ -84,13 +84,15 @@ typedef CHAR KPROCESSOR_MODE;
 typedef CHAR CCHAR;
 typedef LONG NTSTATUS, *PNTSTATUS;
 typedef ULONG ACCESS_MASK;
-#ifdef __cplusplus
-typedef char16_t WCHAR, *PWCHAR, *PWSTR;
-typedef const char16_t *PCWSTR;
+#if defined(__cplusplus) && defined(_WIN32)
+typedef wchar_t WCHAR; /* as L"..." there */
+#elif defined(__cplusplus)
+typedef char16_t WCHAR;
 #else
-typedef uint16_t WCHAR, *PWCHAR, *PWSTR;
-typedef const uint16_t *PCWSTR;
+typedef uint16_t WCHAR;
 #endif
+typedef WCHAR *PWCHAR, *PWSTR;
+typedef CONST WCHAR *PCWSTR;
 
 #define TRUE  1
 #define FALSE 0

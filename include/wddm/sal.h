@@ -4,6 +4,8 @@
 
 #define _Check_return_
 #define _Const_
+#define __analysis_assume(condition)
+#define _Notliteral_
 #define _Deref_out_
 #define _Field_z_
 #define _Frees_ptr_
