@@ -174,10 +174,13 @@ typedef struct _POINT {
 #define NTKERNELAPI WDDM_EXTERN_C __attribute__((visibility("default")))
 #define NTHALAPI    NTKERNELAPI
 #endif
+#if !defined(WDDM_WITH_WINDOWS)
 #define NTSYSAPI NTKERNELAPI
+#endif
 
 #define NT_SUCCESS(status) ((NTSTATUS)(status) >= 0)
 #define NT_STATUS_C(value) ((NTSTATUS)(value))
+#if !defined(WDDM_WITH_WINDOWS)
 #define NOTHING
 #define UNREFERENCED_PARAMETER(p)                ((void)(p))
 #define FIELD_OFFSET(type, member)               ((LONG)offsetof(type, member))
@@ -185,6 +188,7 @@ typedef struct _POINT {
 #define ARRAYSIZE(array)                         RTL_NUMBER_OF(array)
 #define MAXULONG                                 0xFFFFFFFFu
 #define RTL_NUMBER_OF(array)                     (sizeof(array) / sizeof((array)[0]))
+#endif
 
 /* The status codes that pass this border, with their values from the WDK's ntstatus.h: a table for printers,
  * and the names themselves. */
@@ -351,7 +355,9 @@ WDDM_SIZE(ULONG, 4);
 WDDM_SIZE(LARGE_INTEGER, 8);
 WDDM_SIZE(LUID, 8);
 WDDM_SIZE(GUID, 16);
+#if !defined(WDDM_WITH_WINDOWS)
 WDDM_SIZE(UNICODE_STRING, 16);
+#endif
 WDDM_SIZE(RECT, 16);
 WDDM_SIZE(WCHAR, 2);
 WDDM_SIZE(PVOID, 8);

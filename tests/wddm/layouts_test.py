@@ -13,7 +13,7 @@ import tempfile
 include = sys.argv[1]
 lies = dict(pair.split("=") for pair in sys.argv[2:])
 headers = "#include <stddef.h>\n" + "".join(f'#include "wddm/{h}.h"\n' for h in (
-    "ntdef", "ntddk", "d3dukmdt", "d3dkmdt", "d3dkmthk", "d3dkmddi", "dispmprt"))
+    "ntdef", "ntddk", "d3dukmdt", "d3dkmdt", "d3dkmthk", "d3dkmddi", "dispmprt", "d3dumddi", "d3d10umddi"))
 with open(os.path.join(os.path.dirname(__file__), "layouts.tsv")) as table:
     rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
 
@@ -28,7 +28,7 @@ template <typename T> void show()
     else if constexpr (std::is_pointer_v<T>)
         printf("ptr");
     else
-        printf(std::is_union_v<T> ? "union_type" : "int%zu", sizeof(T));
+        printf(std::is_union_v<T> ? "union_type" : std::is_class_v<T> ? "structure_type" : "int%zu", sizeof(T));
 }
 template <typename F> struct function;
 template <typename R, typename... A> struct function<R NTAPI(A...)> {

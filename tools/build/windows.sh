@@ -24,5 +24,5 @@ for a; do
     objects+=("$object")
 done
 x86_64-w64-mingw32-gcc -static -Wl,--no-insert-timestamp -o "$out" "${objects[@]}" ${link[@]+"${link[@]}"} -lwinpthread
-{ echo -n "$out:"; cat "$out.p"/*.d | sed 's/^[^ ]*:/ /' | tr -d '\\\n'; echo; } >"$depfile"
+{ echo -n "$out:"; cat /dev/null "$out.p"/*.d 2>/dev/null | sed 's/^[^ ]*:/ /' | tr -d '\\\n'; echo; } >"$depfile"
 rm -rf "$out.p"

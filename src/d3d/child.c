@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* child.c: what all objects of a device have: references, private data, an end. */
+#include "d3d/tables.h"
+#include "d3d/d3d.h"
+
+#include "base/check.h"
+
+static const struct {
+    const void *vtbl;
+    const GUID *iids[4];
+} kinds[D3D_KINDS] = {
+    [D3D_BUFFER] = {&d3d_buffer_vtbl, {&IID_ID3D11Buffer, &IID_ID3D11Resource}},
+    [D3D_TEXTURE] = {&d3d_texture_vtbl, {&IID_ID3D11Texture2D, &IID_ID3D11Resource}},
+    [D3D_SRV] = {&d3d_srv_vtbl, {&IID_ID3D11ShaderResourceView, &IID_ID3D11View}},
+    [D3D_RTV] = {&d3d_rtv_vtbl, {&IID_ID3D11RenderTargetView, &IID_ID3D11View}},
+    [D3D_DSV] = {&d3d_dsv_vtbl, {&IID_ID3D11DepthStencilView, &IID_ID3D11View}},
+    [D3D_SHADER_VS] = {&d3d_vs_vtbl, {&IID_ID3D11VertexShader}},
+    [D3D_SHADER_PS] = {&d3d_ps_vtbl, {&IID_ID3D11PixelShader}},
+    [D3D_SHADER_GS] = {&d3d_gs_vtbl, {&IID_ID3D11GeometryShader}},
+    [D3D_SHADER_CS] = {&d3d_cs_vtbl, {&IID_ID3D11ComputeShader}},
+    [D3D_LAYOUT] = {&d3d_layout_vtbl, {&IID_ID3D11InputLayout}},
+    [D3D_BLEND] = {&d3d_blend_vtbl, {&IID_ID3D11BlendState}},
+    [D3D_DEPTH] = {&d3d_depth_vtbl, {&IID_ID3D11DepthStencilState}},
+    [D3D_RASTER] = {&d3d_raster_vtbl, {&IID_ID3D11RasterizerState}},
+    [D3D_SAMPLER] = {&d3d_sampler_vtbl, {&IID_ID3D11SamplerState}},
+    [D3D_QUERY] = {&d3d_query_vtbl, {&IID_ID3D11Query, &IID_ID3D11Asynchronous}},
+};
+
+static void child_check(const struct d3d_child *c)
+{
+    INVARIANT(c->kind < D3D_KINDS && c->vtbl == kinds[c->kind].vtbl);
+    INVARIANT(c->device && c->drv && c->refs >= 0 && c->bound >= 0);
+    INVARIANT(!c->of || c->of->device == c->device);
+}
+
+struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, size_t drv_size)
+{
+    struct d3d_child *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->drv = calloc(1, drv_size ? drv_size : 1);
+    if (!c->drv) {
+        free(c);
+        return NULL;
+    }
+    c->vtbl = kinds[kind].vtbl;
+    c->kind = kind;
+    c->device = d;
+    c->refs = 1;
+    d->vtbl->AddRef((ID3D11Device *)d);
+    child_check(c);
+    return c;
+}
+
+static void end_in_driver(struct d3d_child *c)
+{
+    struct d3d_device *d = c->device;
+
+    switch (c->kind) {
+    case D3D_BUFFER:
+    case D3D_TEXTURE:
+        DDI(d, pfnDestroyResource, DRV(D3D10DDI_HRESOURCE, c));
+        break;
+    case D3D_SRV:
+        DDI(d, pfnDestroyShaderResourceView, DRV(D3D10DDI_HSHADERRESOURCEVIEW, c));
+        break;
+    case D3D_RTV:
+        DDI(d, pfnDestroyRenderTargetView, DRV(D3D10DDI_HRENDERTARGETVIEW, c));
+        break;
+    case D3D_DSV:
+        DDI(d, pfnDestroyDepthStencilView, DRV(D3D10DDI_HDEPTHSTENCILVIEW, c));
+        break;
+    case D3D_SHADER_VS:
+    case D3D_SHADER_PS:
+    case D3D_SHADER_GS:
+    case D3D_SHADER_CS:
+        DDI(d, pfnDestroyShader, DRV(D3D10DDI_HSHADER, c));
+        break;
+    case D3D_LAYOUT:
+        DDI(d, pfnDestroyElementLayout, DRV(D3D10DDI_HELEMENTLAYOUT, c));
+        break;
+    case D3D_BLEND:
+        DDI(d, pfnDestroyBlendState, DRV(D3D10DDI_HBLENDSTATE, c));
+        break;
+    case D3D_DEPTH:
+        DDI(d, pfnDestroyDepthStencilState, DRV(D3D10DDI_HDEPTHSTENCILSTATE, c));
+        break;
+    case D3D_RASTER:
+        DDI(d, pfnDestroyRasterizerState, DRV(D3D10DDI_HRASTERIZERSTATE, c));
+        break;
+    case D3D_SAMPLER:
+        DDI(d, pfnDestroySampler, DRV(D3D10DDI_HSAMPLER, c));
+        break;
+    case D3D_QUERY:
+        DDI(d, pfnDestroyQuery, DRV(D3D10DDI_HQUERY, c));
+        break;
+    case D3D_KINDS:
+        break;
+    }
+}
+
+static void end(struct d3d_child *c)
+{
+    struct d3d_child *of = c->of;
+
+    if (c->made)
+        end_in_driver(c);
+    d3d_data_free(c->data);
+    free(c->drv);
+    free(c);
+    if (of)
+        d3d_child_bind(&of, NULL);
+}
+
+HRESULT d3d_child_finish(struct d3d_child *c, void **out)
+{
+    HRESULT hr = d3d_take_error(c->device);
+
+    c->made = hr == S_OK;
+    if (hr != S_OK)
+        d3d_child_release(c);
+    else if (out)
+        *out = c;
+    return hr;
+}
+
+void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c)
+{
+    struct d3d_child *old = *slot;
+
+    if (c)
+        __atomic_add_fetch(&c->bound, 1, __ATOMIC_RELAXED);
+    *slot = c;
+    if (old && !__atomic_sub_fetch(&old->bound, 1, __ATOMIC_ACQ_REL) && !old->refs)
+        end(old);
+}
+
+void d3d_child_release(struct d3d_child *c)
+{
+    d3d_child_Release(c);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_child_QueryInterface(void *This, REFIID riid, void **out)
+{
+    struct d3d_child *c = This;
+
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    for (int i = 0; i < 4 && kinds[c->kind].iids[i]; i++)
+        if (IsEqualGUID(riid, kinds[c->kind].iids[i]))
+            *out = c;
+    if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11DeviceChild))
+        *out = c;
+    if (!*out)
+        return E_NOINTERFACE;
+    d3d_child_AddRef(c);
+    return S_OK;
+}
+
+ULONG STDMETHODCALLTYPE d3d_child_AddRef(void *This)
+{
+    struct d3d_child *c = This;
+    LONG refs = __atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
+
+    child_check(c);
+    if (refs == 1) /* the context had it alone */
+        c->device->vtbl->AddRef((ID3D11Device *)c->device);
+    return (ULONG)refs;
+}
+
+ULONG STDMETHODCALLTYPE d3d_child_Release(void *This)
+{
+    struct d3d_child *c = This;
+    struct d3d_device *d = c->device;
+    LONG refs;
+
+    child_check(c);
+    refs = __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL);
+    if (refs)
+        return (ULONG)refs;
+    if (!c->bound)
+        end(c);
+    d->vtbl->Release((ID3D11Device *)d);
+    return 0;
+}
+
+void STDMETHODCALLTYPE d3d_child_GetDevice(void *This, ID3D11Device **out)
+{
+    struct d3d_child *c = This;
+
+    *out = (ID3D11Device *)c->device;
+    ID3D11Device_AddRef(*out);
+}
+
+/* ---- private data -------------------------------------------------------- */
+
+HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void *bytes)
+{
+    struct d3d_data *n = NULL, **p = list;
+
+    while (*p && !IsEqualGUID(&(*p)->guid, guid))
+        p = &(*p)->next;
+    if (bytes && !(n = malloc(sizeof(*n) + size)))
+        return E_OUTOFMEMORY;
+    if (*p) {
+        struct d3d_data *old = *p;
+        *p = old->next;
+        free(old);
+    } else if (!bytes) {
+        return S_FALSE;
+    }
+    if (n) {
+        n->guid = *guid;
+        n->size = size;
+        memcpy(n->bytes, bytes, size);
+        n->next = *list;
+        *list = n;
+    }
+    return S_OK;
+}
+
+HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void *bytes)
+{
+    UINT room;
+
+    if (!size)
+        return E_INVALIDARG;
+    room = *size;
+    *size = 0;
+    while (list && !IsEqualGUID(&list->guid, guid))
+        list = list->next;
+    if (!list)
+        return DXGI_ERROR_NOT_FOUND;
+    *size = list->size;
+    if (!bytes)
+        return S_OK;
+    if (room < list->size)
+        return DXGI_ERROR_MORE_DATA;
+    memcpy(bytes, list->bytes, list->size);
+    return S_OK;
+}
+
+void d3d_data_free(struct d3d_data *list)
+{
+    for (struct d3d_data *next; list; list = next) {
+        next = list->next;
+        free(list);
+    }
+}
+
+HRESULT STDMETHODCALLTYPE d3d_child_GetPrivateData(void *This, REFGUID guid, UINT *size, void *bytes)
+{
+    return d3d_data_get(((struct d3d_child *)This)->data, guid, size, bytes);
+}
+
+static const GUID debug_name = {0x429B8C22, 0x9188, 0x4B0C, {0x87, 0x42, 0xAC, 0xB0, 0xBF, 0x85, 0xC2, 0x00}};
+
+HRESULT STDMETHODCALLTYPE d3d_child_SetPrivateData(void *This, REFGUID guid, UINT size, const void *bytes)
+{
+    struct d3d_child *c = This;
+    struct d3d_device *d = c->device;
+    HRESULT hr = d3d_data_set(&c->data, guid, size, bytes);
+
+    if (hr == S_OK && bytes && IsEqualGUID(guid, &debug_name) && c->kind <= D3D_TEXTURE &&
+        d->adapter->annotate.pfnNameResource) {
+        char name[256] = "";
+
+        memcpy(name, bytes, size < sizeof(name) - 1 ? size : sizeof(name) - 1);
+        pthread_mutex_lock(&d->lock);
+        d->adapter->annotate.pfnNameResource(d->drv, DRV(D3D10DDI_HRESOURCE, c), name);
+        pthread_mutex_unlock(&d->lock);
+    }
+    return hr;
+}

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: MIT */
+/* context.c: the immediate context: what is bound, and draws. */
+#include "d3d/tables.h"
+#include "d3d/d3d.h"
+
+static struct d3d_device *device_of(void *This)
+{
+    return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, context));
+}
+
+static struct d3d_context *context_of(void *This)
+{
+    return This;
+}
+
+static void defaults(struct d3d_context *c)
+{
+    for (int i = 0; i < 4; i++)
+        c->blend_factor[i] = 1;
+    c->sample_mask = 0xFFFFFFFF;
+    c->topology = D3D11_PRIMITIVE_TOPOLOGY_UNDEFINED;
+    c->num_viewports = c->num_scissors = c->stencil_ref = 0;
+}
+
+void d3d_context_init(struct d3d_context *c)
+{
+    c->vtbl = &d3d_context_vtbl;
+    c->annotation_vtbl = &d3d_annotation_vtbl;
+    defaults(c);
+}
+
+/* References only; the driver is told by who calls, where that matters. */
+void d3d_context_clear(struct d3d_context *c)
+{
+    struct d3d_child **one[] = {&c->indices, &c->layout, &c->depth_view, &c->blend, &c->depth, &c->raster};
+
+    for (int s = 0; s < D3D_STAGES; s++) {
+        d3d_child_bind(&c->shaders[s], NULL);
+        for (int i = 0; i < 14; i++)
+            d3d_child_bind(&c->constants[s][i], NULL);
+        for (int i = 0; i < D3D_SLOTS; i++)
+            d3d_child_bind(&c->views[s][i], NULL);
+        for (int i = 0; i < 16; i++)
+            d3d_child_bind(&c->samplers[s][i], NULL);
+    }
+    for (int i = 0; i < 32; i++)
+        d3d_child_bind(&c->vertices[i], NULL);
+    for (int i = 0; i < 8; i++)
+        d3d_child_bind(&c->targets[i], NULL);
+    for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
+        d3d_child_bind(one[i], NULL);
+    defaults(c);
+}
+
+/* ---- life ----------------------------------------------------------------- */
+
+HRESULT STDMETHODCALLTYPE d3d_context_QueryInterface(ID3D11DeviceContext *This, REFIID riid, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11DeviceChild) ||
+        IsEqualGUID(riid, &IID_ID3D11DeviceContext))
+        *out = This;
+    else if (IsEqualGUID(riid, &IID_ID3DUserDefinedAnnotation))
+        *out = &context_of(This)->annotation_vtbl;
+    if (!*out)
+        return E_NOINTERFACE;
+    d3d_context_AddRef(This);
+    return S_OK;
+}
+
+ULONG STDMETHODCALLTYPE d3d_context_AddRef(ID3D11DeviceContext *This)
+{
+    return d3d_device_AddRef((ID3D11Device *)device_of(This));
+}
+
+ULONG STDMETHODCALLTYPE d3d_context_Release(ID3D11DeviceContext *This)
+{
+    return d3d_device_Release((ID3D11Device *)device_of(This));
+}
+
+void STDMETHODCALLTYPE d3d_context_GetDevice(ID3D11DeviceContext *This, ID3D11Device **out)
+{
+    *out = (ID3D11Device *)device_of(This);
+    ID3D11Device_AddRef(*out);
+}
+
+D3D11_DEVICE_CONTEXT_TYPE STDMETHODCALLTYPE d3d_context_GetType(ID3D11DeviceContext *This)
+{
+    return D3D11_DEVICE_CONTEXT_IMMEDIATE;
+}
+
+UINT STDMETHODCALLTYPE d3d_context_GetContextFlags(ID3D11DeviceContext *This)
+{
+    return 0;
+}
+
+/* ---- annotations ------------------------------------------------------------ */
+
+static struct d3d_device *of_annotation(void *This)
+{
+    return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, context.annotation_vtbl));
+}
+
+static void utf8(const WCHAR *text, char *out, size_t room)
+{
+    size_t n = 0;
+
+    for (; text && *text && n + 4 < room; text++) {
+        uint32_t c = *text;
+
+        if (c >= 0xD800 && c < 0xDC00 && text[1] >= 0xDC00 && text[1] < 0xE000)
+            c = 0x10000 + ((c & 0x3FF) << 10) + (*++text & 0x3FF);
+        if (c < 0x80) {
+            out[n++] = (char)c;
+        } else if (c < 0x800) {
+            out[n++] = (char)(0xC0 | c >> 6);
+            out[n++] = (char)(0x80 | (c & 0x3F));
+        } else if (c < 0x10000) {
+            out[n++] = (char)(0xE0 | c >> 12);
+            out[n++] = (char)(0x80 | (c >> 6 & 0x3F));
+            out[n++] = (char)(0x80 | (c & 0x3F));
+        } else {
+            out[n++] = (char)(0xF0 | c >> 18);
+            out[n++] = (char)(0x80 | (c >> 12 & 0x3F));
+            out[n++] = (char)(0x80 | (c >> 6 & 0x3F));
+            out[n++] = (char)(0x80 | (c & 0x3F));
+        }
+    }
+    out[n] = 0;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_annotation_QueryInterface(ID3DUserDefinedAnnotation *This, REFIID riid,
+                                                        void **out)
+{
+    return d3d_context_QueryInterface((ID3D11DeviceContext *)&of_annotation(This)->context, riid, out);
+}
+
+ULONG STDMETHODCALLTYPE d3d_annotation_AddRef(ID3DUserDefinedAnnotation *This)
+{
+    return d3d_device_AddRef((ID3D11Device *)of_annotation(This));
+}
+
+ULONG STDMETHODCALLTYPE d3d_annotation_Release(ID3DUserDefinedAnnotation *This)
+{
+    return d3d_device_Release((ID3D11Device *)of_annotation(This));
+}
+
+static void say(struct d3d_device *d, VOID(APIENTRY *f)(D3D10DDI_HDEVICE, CONST CHAR *), LPCWSTR text)
+{
+    char name[256];
+
+    utf8((const WCHAR *)text, name, sizeof(name));
+    pthread_mutex_lock(&d->lock);
+    f(d->drv, name);
+    pthread_mutex_unlock(&d->lock);
+}
+
+INT STDMETHODCALLTYPE d3d_annotation_BeginEvent(ID3DUserDefinedAnnotation *This, LPCWSTR name)
+{
+    struct d3d_device *d = of_annotation(This);
+
+    if (!d->adapter->annotate.pfnBeginRegion)
+        return -1;
+    say(d, d->adapter->annotate.pfnBeginRegion, name);
+    return d->context.regions++;
+}
+
+INT STDMETHODCALLTYPE d3d_annotation_EndEvent(ID3DUserDefinedAnnotation *This)
+{
+    struct d3d_device *d = of_annotation(This);
+
+    if (!d->adapter->annotate.pfnEndRegion || !d->context.regions)
+        return -1;
+    pthread_mutex_lock(&d->lock);
+    d->adapter->annotate.pfnEndRegion(d->drv);
+    pthread_mutex_unlock(&d->lock);
+    return --d->context.regions;
+}
+
+void STDMETHODCALLTYPE d3d_annotation_SetMarker(ID3DUserDefinedAnnotation *This, LPCWSTR text)
+{
+    struct d3d_device *d = of_annotation(This);
+
+    if (d->adapter->annotate.pfnMarker)
+        say(d, d->adapter->annotate.pfnMarker, text);
+}
+
+BOOL STDMETHODCALLTYPE d3d_annotation_GetStatus(ID3DUserDefinedAnnotation *This)
+{
+    return of_annotation(This)->adapter->annotate.pfnBeginRegion != NULL;
+}
+
+/* ---- shader stages ------------------------------------------------------------ */
+
+#define SHADER(method, iface, stage, Ddi)                                                                    \
+    void STDMETHODCALLTYPE method(ID3D11DeviceContext *This, iface *shader,                                  \
+                                  ID3D11ClassInstance *const *instances, UINT count)                         \
+    {                                                                                                        \
+        struct d3d_child *s = (struct d3d_child *)shader;                                                    \
+        d3d_child_bind(&context_of(This)->shaders[stage], s);                                                \
+        DDI(device_of(This), pfn##Ddi##SetShader, DRV(D3D10DDI_HSHADER, s));                                 \
+    }
+SHADER(d3d_context_VSSetShader, ID3D11VertexShader, D3D_VS, Vs)
+SHADER(d3d_context_PSSetShader, ID3D11PixelShader, D3D_PS, Ps)
+SHADER(d3d_context_GSSetShader, ID3D11GeometryShader, D3D_GS, Gs)
+SHADER(d3d_context_CSSetShader, ID3D11ComputeShader, D3D_CS, Cs)
+
+/* Objects of `count` slots from `first` on, bound and told to the driver; too many: nothing happens. */
+#define SLOTS(method, iface, member, stage, most, Ddi, handle)                                               \
+    void STDMETHODCALLTYPE method(ID3D11DeviceContext *This, UINT first, UINT count, iface *const *objects)  \
+    {                                                                                                        \
+        struct d3d_context *c = context_of(This);                                                            \
+        handle drv[most];                                                                                    \
+        if (first > most || count > most - first || !objects)                                                \
+            return;                                                                                          \
+        for (UINT i = 0; i < count; i++) {                                                                   \
+            struct d3d_child *o = (struct d3d_child *)objects[i];                                            \
+            d3d_child_bind(&c->member[stage][first + i], o);                                                 \
+            drv[i] = DRV(handle, o);                                                                         \
+        }                                                                                                    \
+        DDI(device_of(This), pfn##Ddi, first, count, drv);                                                   \
+    }
+SLOTS(d3d_context_VSSetConstantBuffers, ID3D11Buffer, constants, D3D_VS, 14, VsSetConstantBuffers,
+      D3D10DDI_HRESOURCE)
+SLOTS(d3d_context_PSSetConstantBuffers, ID3D11Buffer, constants, D3D_PS, 14, PsSetConstantBuffers,
+      D3D10DDI_HRESOURCE)
+SLOTS(d3d_context_GSSetConstantBuffers, ID3D11Buffer, constants, D3D_GS, 14, GsSetConstantBuffers,
+      D3D10DDI_HRESOURCE)
+SLOTS(d3d_context_CSSetConstantBuffers, ID3D11Buffer, constants, D3D_CS, 14, CsSetConstantBuffers,
+      D3D10DDI_HRESOURCE)
+SLOTS(d3d_context_VSSetShaderResources, ID3D11ShaderResourceView, views, D3D_VS, D3D_SLOTS,
+      VsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
+SLOTS(d3d_context_PSSetShaderResources, ID3D11ShaderResourceView, views, D3D_PS, D3D_SLOTS,
+      PsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
+SLOTS(d3d_context_GSSetShaderResources, ID3D11ShaderResourceView, views, D3D_GS, D3D_SLOTS,
+      GsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
+SLOTS(d3d_context_CSSetShaderResources, ID3D11ShaderResourceView, views, D3D_CS, D3D_SLOTS,
+      CsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
+SLOTS(d3d_context_VSSetSamplers, ID3D11SamplerState, samplers, D3D_VS, 16, VsSetSamplers, D3D10DDI_HSAMPLER)
+SLOTS(d3d_context_PSSetSamplers, ID3D11SamplerState, samplers, D3D_PS, 16, PsSetSamplers, D3D10DDI_HSAMPLER)
+SLOTS(d3d_context_GSSetSamplers, ID3D11SamplerState, samplers, D3D_GS, 16, GsSetSamplers, D3D10DDI_HSAMPLER)
+SLOTS(d3d_context_CSSetSamplers, ID3D11SamplerState, samplers, D3D_CS, 16, CsSetSamplers, D3D10DDI_HSAMPLER)
+
+/* ---- input assembler ------------------------------------------------------------ */
+
+void STDMETHODCALLTYPE d3d_context_IASetInputLayout(ID3D11DeviceContext *This, ID3D11InputLayout *layout)
+{
+    struct d3d_child *l = (struct d3d_child *)layout;
+
+    d3d_child_bind(&context_of(This)->layout, l);
+    DDI(device_of(This), pfnIaSetInputLayout, DRV(D3D10DDI_HELEMENTLAYOUT, l));
+}
+
+void STDMETHODCALLTYPE d3d_context_IASetVertexBuffers(ID3D11DeviceContext *This, UINT first, UINT count,
+                                                      ID3D11Buffer *const *buffers, const UINT *strides,
+                                                      const UINT *offsets)
+{
+    struct d3d_context *c = context_of(This);
+    D3D10DDI_HRESOURCE drv[32];
+
+    if (first > 32 || count > 32 - first || !count || !buffers || !strides || !offsets)
+        return;
+    for (UINT i = 0; i < count; i++) {
+        struct d3d_child *b = (struct d3d_child *)buffers[i];
+        d3d_child_bind(&c->vertices[first + i], b);
+        c->strides[first + i] = strides[i];
+        c->offsets[first + i] = offsets[i];
+        drv[i] = DRV(D3D10DDI_HRESOURCE, b);
+    }
+    DDI(device_of(This), pfnIaSetVertexBuffers, first, count, drv, strides, offsets);
+}
+
+void STDMETHODCALLTYPE d3d_context_IASetIndexBuffer(ID3D11DeviceContext *This, ID3D11Buffer *buffer,
+                                                    DXGI_FORMAT format, UINT offset)
+{
+    struct d3d_context *c = context_of(This);
+    struct d3d_child *b = (struct d3d_child *)buffer;
+
+    if (b && format != DXGI_FORMAT_R16_UINT && format != DXGI_FORMAT_R32_UINT)
+        return;
+    d3d_child_bind(&c->indices, b);
+    c->index_format = format;
+    c->index_offset = offset;
+    DDI(device_of(This), pfnIaSetIndexBuffer, DRV(D3D10DDI_HRESOURCE, b), format, offset);
+}
+
+void STDMETHODCALLTYPE d3d_context_IASetPrimitiveTopology(ID3D11DeviceContext *This,
+                                                          D3D11_PRIMITIVE_TOPOLOGY topology)
+{
+    context_of(This)->topology = topology;
+    DDI(device_of(This), pfnIaSetTopology, (D3D10_DDI_PRIMITIVE_TOPOLOGY)topology);
+}
+
+void STDMETHODCALLTYPE d3d_context_IAGetPrimitiveTopology(ID3D11DeviceContext *This,
+                                                          D3D11_PRIMITIVE_TOPOLOGY *topology)
+{
+    *topology = context_of(This)->topology;
+}
+
+/* ---- rasterizer and output -------------------------------------------------------- */
+
+void STDMETHODCALLTYPE d3d_context_RSSetState(ID3D11DeviceContext *This, ID3D11RasterizerState *state)
+{
+    struct d3d_child *s = (struct d3d_child *)state;
+
+    d3d_child_bind(&context_of(This)->raster, s);
+    DDI(device_of(This), pfnSetRasterizerState, DRV(D3D10DDI_HRASTERIZERSTATE, s));
+}
+
+void STDMETHODCALLTYPE d3d_context_RSSetViewports(ID3D11DeviceContext *This, UINT count,
+                                                  const D3D11_VIEWPORT *viewports)
+{
+    struct d3d_context *c = context_of(This);
+
+    if (count > 16 || (count && !viewports))
+        return;
+    for (UINT i = 0; i < count; i++)
+        c->viewports[i] = viewports[i];
+    c->num_viewports = count;
+    DDI(device_of(This), pfnSetViewports, count, 16 - count, (const D3D10_DDI_VIEWPORT *)c->viewports);
+}
+
+void STDMETHODCALLTYPE d3d_context_RSGetViewports(ID3D11DeviceContext *This, UINT *count,
+                                                  D3D11_VIEWPORT *viewports)
+{
+    struct d3d_context *c = context_of(This);
+
+    for (UINT i = 0; viewports && i < *count; i++)
+        viewports[i] = i < c->num_viewports ? c->viewports[i] : (D3D11_VIEWPORT){0};
+    if (!viewports || *count > c->num_viewports)
+        *count = c->num_viewports;
+}
+
+void STDMETHODCALLTYPE d3d_context_RSSetScissorRects(ID3D11DeviceContext *This, UINT count,
+                                                     const D3D11_RECT *rects)
+{
+    struct d3d_context *c = context_of(This);
+
+    if (count > 16 || (count && !rects))
+        return;
+    for (UINT i = 0; i < count; i++)
+        c->scissors[i] = rects[i];
+    c->num_scissors = count;
+    DDI(device_of(This), pfnSetScissorRects, count, 16 - count, (const D3D10_DDI_RECT *)c->scissors);
+}
+
+void STDMETHODCALLTYPE d3d_context_OMSetBlendState(ID3D11DeviceContext *This, ID3D11BlendState *state,
+                                                   const FLOAT factor[4], UINT mask)
+{
+    struct d3d_context *c = context_of(This);
+    struct d3d_child *s = (struct d3d_child *)state;
+
+    d3d_child_bind(&c->blend, s);
+    for (int i = 0; i < 4; i++)
+        c->blend_factor[i] = factor ? factor[i] : 1;
+    c->sample_mask = mask;
+    DDI(device_of(This), pfnSetBlendState, DRV(D3D10DDI_HBLENDSTATE, s), c->blend_factor, mask);
+}
+
+void STDMETHODCALLTYPE d3d_context_OMSetDepthStencilState(ID3D11DeviceContext *This,
+                                                          ID3D11DepthStencilState *state, UINT ref)
+{
+    struct d3d_context *c = context_of(This);
+    struct d3d_child *s = (struct d3d_child *)state;
+
+    d3d_child_bind(&c->depth, s);
+    c->stencil_ref = ref;
+    DDI(device_of(This), pfnSetDepthStencilState, DRV(D3D10DDI_HDEPTHSTENCILSTATE, s), ref);
+}
+
+void STDMETHODCALLTYPE d3d_context_OMSetRenderTargets(ID3D11DeviceContext *This, UINT count,
+                                                      ID3D11RenderTargetView *const *views,
+                                                      ID3D11DepthStencilView *depth)
+{
+    struct d3d_context *c = context_of(This);
+    struct d3d_child *z = (struct d3d_child *)depth;
+    D3D10DDI_HRENDERTARGETVIEW drv[8];
+
+    if (count > 8)
+        return;
+    for (UINT i = 0; i < 8; i++) {
+        struct d3d_child *v = i < count && views ? (struct d3d_child *)views[i] : NULL;
+        d3d_child_bind(&c->targets[i], v);
+        drv[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, v);
+    }
+    d3d_child_bind(&c->depth_view, z);
+    DDI(device_of(This), pfnSetRenderTargets, drv, count, 8 - count, DRV(D3D10DDI_HDEPTHSTENCILVIEW, z), NULL,
+        NULL, 0, 0, 0, 0);
+}
+
+void STDMETHODCALLTYPE d3d_context_OMGetRenderTargets(ID3D11DeviceContext *This, UINT count,
+                                                      ID3D11RenderTargetView **views,
+                                                      ID3D11DepthStencilView **depth)
+{
+    struct d3d_context *c = context_of(This);
+
+    for (UINT i = 0; views && i < count && i < 8; i++) {
+        views[i] = (ID3D11RenderTargetView *)c->targets[i];
+        if (views[i])
+            ID3D11RenderTargetView_AddRef(views[i]);
+    }
+    if (depth) {
+        *depth = (ID3D11DepthStencilView *)c->depth_view;
+        if (*depth)
+            ID3D11DepthStencilView_AddRef(*depth);
+    }
+}
+
+void STDMETHODCALLTYPE d3d_context_ClearRenderTargetView(ID3D11DeviceContext *This,
+                                                         ID3D11RenderTargetView *view, const FLOAT colour[4])
+{
+    FLOAT c[4];
+
+    if (!view)
+        return;
+    memcpy(c, colour, sizeof(c));
+    DDI(device_of(This), pfnClearRenderTargetView, DRV(D3D10DDI_HRENDERTARGETVIEW, (struct d3d_child *)view),
+        c);
+}
+
+void STDMETHODCALLTYPE d3d_context_ClearDepthStencilView(ID3D11DeviceContext *This,
+                                                         ID3D11DepthStencilView *view, UINT flags,
+                                                         FLOAT depth, UINT8 stencil)
+{
+    if (view)
+        DDI(device_of(This), pfnClearDepthStencilView,
+            DRV(D3D10DDI_HDEPTHSTENCILVIEW, (struct d3d_child *)view), flags, depth, stencil);
+}
+
+void STDMETHODCALLTYPE d3d_context_ClearState(ID3D11DeviceContext *This)
+{
+    static ID3D11Buffer *none[32];
+    static const UINT zeros[32];
+
+    d3d_context_clear(context_of(This));
+    d3d_context_VSSetShader(This, NULL, NULL, 0);
+    d3d_context_PSSetShader(This, NULL, NULL, 0);
+    d3d_context_GSSetShader(This, NULL, NULL, 0);
+    d3d_context_CSSetShader(This, NULL, NULL, 0);
+    d3d_context_IASetInputLayout(This, NULL);
+    d3d_context_IASetVertexBuffers(This, 0, 32, none, zeros, zeros);
+    d3d_context_IASetIndexBuffer(This, NULL, DXGI_FORMAT_UNKNOWN, 0);
+    d3d_context_OMSetRenderTargets(This, 0, NULL, NULL);
+    d3d_context_OMSetBlendState(This, NULL, NULL, 0xFFFFFFFF);
+    d3d_context_OMSetDepthStencilState(This, NULL, 0);
+    d3d_context_RSSetState(This, NULL);
+}
+
+/* ---- work --------------------------------------------------------------------- */
+
+void STDMETHODCALLTYPE d3d_context_Draw(ID3D11DeviceContext *This, UINT vertices, UINT first)
+{
+    DDI(device_of(This), pfnDraw, vertices, first);
+}
+
+void STDMETHODCALLTYPE d3d_context_DrawIndexed(ID3D11DeviceContext *This, UINT indices, UINT first, INT base)
+{
+    DDI(device_of(This), pfnDrawIndexed, indices, first, base);
+}
+
+void STDMETHODCALLTYPE d3d_context_DrawInstanced(ID3D11DeviceContext *This, UINT vertices, UINT instances,
+                                                 UINT first, UINT first_instance)
+{
+    DDI(device_of(This), pfnDrawInstanced, vertices, instances, first, first_instance);
+}
+
+void STDMETHODCALLTYPE d3d_context_DrawIndexedInstanced(ID3D11DeviceContext *This, UINT indices,
+                                                        UINT instances, UINT first, INT base,
+                                                        UINT first_instance)
+{
+    DDI(device_of(This), pfnDrawIndexedInstanced, indices, instances, first, base, first_instance);
+}
+
+void STDMETHODCALLTYPE d3d_context_Dispatch(ID3D11DeviceContext *This, UINT x, UINT y, UINT z)
+{
+    DDI(device_of(This), pfnDispatch, x, y, z);
+}
+
+void STDMETHODCALLTYPE d3d_context_Flush(ID3D11DeviceContext *This)
+{
+    DDI(device_of(This), pfnFlush);
+    d3d_take_error(device_of(This));
+}
+
+static bool subresource(const struct d3d_child *r, UINT i)
+{
+    return r && (r->kind == D3D_BUFFER ? !i : i < r->desc.texture.MipLevels * r->desc.texture.ArraySize);
+}
+
+static D3D11_USAGE usage_of(const struct d3d_child *r)
+{
+    return r->kind == D3D_BUFFER ? r->desc.buffer.Usage : r->desc.texture.Usage;
+}
+
+static UINT access_of(const struct d3d_child *r)
+{
+    return r->kind == D3D_BUFFER ? r->desc.buffer.CPUAccessFlags : r->desc.texture.CPUAccessFlags;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_context_Map(ID3D11DeviceContext *This, ID3D11Resource *resource, UINT index,
+                                          D3D11_MAP type, UINT flags, D3D11_MAPPED_SUBRESOURCE *out)
+{
+    struct d3d_device *d = device_of(This);
+    struct d3d_child *r = (struct d3d_child *)resource;
+    bool discards = type == D3D11_MAP_WRITE_DISCARD || type == D3D11_MAP_WRITE_NO_OVERWRITE;
+    D3D10DDI_MAPPED_SUBRESOURCE m = {0};
+    HRESULT hr;
+
+    if (out)
+        memset(out, 0, sizeof(*out));
+    if (!subresource(r, index) || !out || type < D3D11_MAP_READ || type > D3D11_MAP_WRITE_NO_OVERWRITE ||
+        flags & ~(UINT)D3D11_MAP_FLAG_DO_NOT_WAIT ||
+        (usage_of(r) == D3D11_USAGE_DYNAMIC ? !discards : usage_of(r) != D3D11_USAGE_STAGING || discards) ||
+        (!discards && type & D3D11_MAP_READ && !(access_of(r) & D3D11_CPU_ACCESS_READ)) ||
+        (!discards && type & D3D11_MAP_WRITE && !(access_of(r) & D3D11_CPU_ACCESS_WRITE)))
+        return E_INVALIDARG;
+    if (usage_of(r) == D3D11_USAGE_STAGING)
+        DDI(d, pfnStagingResourceMap, DRV(D3D10DDI_HRESOURCE, r), index, (D3D10_DDI_MAP)type, flags, &m);
+    else
+        DDI(d, pfnDynamicResourceMapDiscard, DRV(D3D10DDI_HRESOURCE, r), index, (D3D10_DDI_MAP)type, flags,
+            &m);
+    hr = d3d_take_error(d);
+    if (hr != S_OK)
+        return hr;
+    *out = (D3D11_MAPPED_SUBRESOURCE){m.pData, m.RowPitch, m.DepthPitch};
+    return S_OK;
+}
+
+void STDMETHODCALLTYPE d3d_context_Unmap(ID3D11DeviceContext *This, ID3D11Resource *resource, UINT index)
+{
+    struct d3d_child *r = (struct d3d_child *)resource;
+
+    if (!subresource(r, index))
+        return;
+    if (usage_of(r) == D3D11_USAGE_STAGING)
+        DDI(device_of(This), pfnStagingResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
+    else if (usage_of(r) == D3D11_USAGE_DYNAMIC)
+        DDI(device_of(This), pfnDynamicResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
+}
+
+static void extent(const struct d3d_child *r, UINT index, UINT *width, UINT *height)
+{
+    UINT mip = r->kind == D3D_BUFFER ? 0 : index % r->desc.texture.MipLevels;
+
+    *width = r->kind == D3D_BUFFER ? r->desc.buffer.ByteWidth : r->desc.texture.Width >> mip;
+    *height = r->kind == D3D_BUFFER ? 1 : r->desc.texture.Height >> mip;
+    *width += !*width;
+    *height += !*height;
+}
+
+/* A box of a subresource, or all of it; false: empty, or outside. */
+static bool box_of(const struct d3d_child *r, UINT index, const D3D11_BOX *b, D3D10_DDI_BOX *out)
+{
+    UINT width, height;
+
+    extent(r, index, &width, &height);
+    *out = (D3D10_DDI_BOX){0, 0, 0, (LONG)width, (LONG)height, 1};
+    if (!b)
+        return true;
+    if (b->left >= b->right || b->top >= b->bottom || b->front >= b->back || b->right > width ||
+        b->bottom > height || b->back > 1)
+        return false;
+    *out = (D3D10_DDI_BOX){(LONG)b->left, (LONG)b->top, 0, (LONG)b->right, (LONG)b->bottom, 1};
+    return true;
+}
+
+void STDMETHODCALLTYPE d3d_context_UpdateSubresource(ID3D11DeviceContext *This, ID3D11Resource *dst,
+                                                     UINT index, const D3D11_BOX *given, const void *data,
+                                                     UINT row_pitch, UINT depth_pitch)
+{
+    struct d3d_child *r = (struct d3d_child *)dst;
+    D3D10_DDI_BOX box;
+
+    if (!subresource(r, index) || usage_of(r) != D3D11_USAGE_DEFAULT || !data ||
+        !box_of(r, index, given, &box))
+        return;
+    DDI(device_of(This), pfnResourceUpdateSubresourceUP, DRV(D3D10DDI_HRESOURCE, r), index, &box, data,
+        row_pitch, depth_pitch);
+}
+
+void STDMETHODCALLTYPE d3d_context_CopyResource(ID3D11DeviceContext *This, ID3D11Resource *dst,
+                                                ID3D11Resource *src)
+{
+    struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
+
+    if (!to || !from || to == from || to->kind != from->kind || usage_of(to) == D3D11_USAGE_IMMUTABLE)
+        return;
+    if (to->kind == D3D_BUFFER ? to->desc.buffer.ByteWidth != from->desc.buffer.ByteWidth
+                               : to->desc.texture.Width != from->desc.texture.Width ||
+                                     to->desc.texture.Height != from->desc.texture.Height ||
+                                     to->desc.texture.MipLevels != from->desc.texture.MipLevels ||
+                                     to->desc.texture.ArraySize != from->desc.texture.ArraySize)
+        return;
+    DDI(device_of(This), pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, to), DRV(D3D10DDI_HRESOURCE, from));
+}
+
+void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *This, ID3D11Resource *dst,
+                                                         UINT dst_index, UINT x, UINT y, UINT z,
+                                                         ID3D11Resource *src, UINT src_index,
+                                                         const D3D11_BOX *given)
+{
+    struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
+    D3D10_DDI_BOX box;
+    UINT width, height;
+
+    if (!subresource(to, dst_index) || !subresource(from, src_index) || to->kind != from->kind || z ||
+        usage_of(to) == D3D11_USAGE_IMMUTABLE || !box_of(from, src_index, given, &box))
+        return;
+    extent(to, dst_index, &width, &height);
+    if (x > width || y > height || (UINT)(box.right - box.left) > width - x ||
+        (UINT)(box.bottom - box.top) > height - y)
+        return;
+    DDI(device_of(This), pfnResourceCopyRegion, DRV(D3D10DDI_HRESOURCE, to), dst_index, x, y, z,
+        DRV(D3D10DDI_HRESOURCE, from), src_index, &box);
+}
+
+/* ---- queries -------------------------------------------------------------------- */
+
+void STDMETHODCALLTYPE d3d_context_End(ID3D11DeviceContext *This, ID3D11Asynchronous *query)
+{
+    if (query)
+        DDI(device_of(This), pfnQueryEnd, DRV(D3D10DDI_HQUERY, (struct d3d_child *)query));
+}
+
+HRESULT STDMETHODCALLTYPE d3d_context_GetData(ID3D11DeviceContext *This, ID3D11Asynchronous *query,
+                                              void *data, UINT size, UINT flags)
+{
+    struct d3d_device *d = device_of(This);
+    struct d3d_child *q = (struct d3d_child *)query;
+    HRESULT hr;
+
+    if (!q || (data && size != d3d_query_GetDataSize((ID3D11Query *)q)) || (!data && size))
+        return E_INVALIDARG;
+    DDI(d, pfnQueryGetData, DRV(D3D10DDI_HQUERY, q), data, size, flags);
+    hr = d3d_take_error(d);
+    return hr == DXGI_ERROR_WAS_STILL_DRAWING ? S_FALSE : hr;
+}

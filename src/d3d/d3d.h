@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* d3d.h: the runtime half of Direct3D 11: COM objects over whatever user-mode driver the adapter names.
+ *
+ *   program ─COM─▶ device, context, objects ─D3D11DDI_DEVICEFUNCS─▶ driver ─callbacks─▶ D3DKMT*
+ *
+ * Invariants:
+ *  1. A driver is called by one thread at a time: DDI() takes the device's lock. Its callbacks run under it.
+ *  2. An object lives while the program has references or the context has it bound; it holds the device while the program
+ *     has references.
+ *  3. What the program passes is checked before the driver sees it; a refused call changes nothing.
+ *  4. A driver's errors come by pfnSetErrorCb. The first that says that the device is gone makes the device removed for ever.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "d3d/com.h"
+
+enum { D3D_STAGES = 6, D3D_SLOTS = 128 };
+enum d3d_stage { D3D_VS, D3D_PS, D3D_GS, D3D_HS, D3D_DS, D3D_CS };
+enum d3d_kind {
+    D3D_BUFFER,
+    D3D_TEXTURE,
+    D3D_SRV,
+    D3D_RTV,
+    D3D_DSV,
+    D3D_SHADER_VS,
+    D3D_SHADER_PS,
+    D3D_SHADER_GS,
+    D3D_SHADER_CS,
+    D3D_LAYOUT,
+    D3D_BLEND,
+    D3D_DEPTH,
+    D3D_RASTER,
+    D3D_SAMPLER,
+    D3D_QUERY,
+    D3D_KINDS
+};
+
+struct d3d_data { /* of SetPrivateData */
+    struct d3d_data *next;
+    GUID guid;
+    UINT size;
+    uint8_t bytes[];
+};
+
+/* Everything that a device makes. The COM pointer is the object's. */
+struct d3d_child {
+    const void *vtbl;
+    LONG refs, bound; /* of the program; of the context and of views */
+    struct d3d_device *device;
+    enum d3d_kind kind;
+    struct d3d_data *data;
+    void *drv;            /* the driver's memory */
+    bool made;            /* the driver knows it */
+    struct d3d_child *of; /* a view's resource */
+    union {
+        D3D11_BUFFER_DESC buffer;
+        D3D11_TEXTURE2D_DESC texture;
+        D3D11_SHADER_RESOURCE_VIEW_DESC srv;
+        D3D11_RENDER_TARGET_VIEW_DESC rtv;
+        D3D11_DEPTH_STENCIL_VIEW_DESC dsv;
+        D3D11_BLEND_DESC blend;
+        D3D11_DEPTH_STENCIL_DESC depth;
+        D3D11_RASTERIZER_DESC raster;
+        D3D11_SAMPLER_DESC sampler;
+        D3D11_QUERY_DESC query;
+    } desc;
+};
+
+struct d3d_adapter { /* a driver that is loaded */
+    D3DKMT_HANDLE handle;
+    LUID luid;
+    UINT source;
+    void *library;
+    D3D10DDI_HADAPTER drv;
+    D3D10_2DDI_ADAPTERFUNCS ddi;
+    D3DDDI_ANNOTATION_FUNCS annotate; /* all NULL: it does not want to know */
+};
+
+struct d3d_context {
+    const ID3D11DeviceContextVtbl *vtbl;
+    const ID3DUserDefinedAnnotationVtbl *annotation_vtbl;
+    INT regions;
+    struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][14], *views[D3D_STAGES][D3D_SLOTS],
+        *samplers[D3D_STAGES][16];
+    struct d3d_child *vertices[32], *indices, *layout, *targets[8], *depth_view, *blend, *depth, *raster;
+    UINT strides[32], offsets[32], index_offset, stencil_ref, sample_mask, num_viewports, num_scissors;
+    DXGI_FORMAT index_format;
+    D3D11_PRIMITIVE_TOPOLOGY topology;
+    FLOAT blend_factor[4];
+    D3D11_VIEWPORT viewports[16];
+    D3D11_RECT scissors[16];
+};
+
+struct d3d_device {
+    const ID3D11DeviceVtbl *vtbl;
+    const IDXGIDevice1Vtbl *dxgi_vtbl;
+    LONG refs;
+    struct d3d_context context;
+    struct d3d_adapter *adapter;
+    struct dxgi_adapter *dxgi_adapter;
+    D3DKMT_HANDLE kmt;
+    D3D10DDI_HDEVICE drv;
+    D3D11DDI_DEVICEFUNCS ddi;
+    DXGI1_1_DDI_BASE_FUNCTIONS dxgi;
+    DXGI_DDI_BASE_CALLBACKS dxgi_callbacks;
+    D3D11DDI_CORELAYER_DEVICECALLBACKS core;
+    D3D_FEATURE_LEVEL level;
+    UINT flags, present_interval;
+    HRESULT error;   /* what the driver said of the call under way */
+    HRESULT removed; /* S_OK, or why */
+    pthread_mutex_t lock;
+    struct d3d_data *data;
+};
+
+#define DDI(d, function, ...)                                                                                \
+    do {                                                                                                     \
+        pthread_mutex_lock(&(d)->lock);                                                                      \
+        (d)->ddi.function((d)->drv, ##__VA_ARGS__);                                                          \
+        pthread_mutex_unlock(&(d)->lock);                                                                    \
+    } while (0)
+#define DRV(type, object) ((type){(object) ? (object)->drv : NULL})
+
+void d3d_missing(LONG *said, const char *method);
+void d3d_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* adapter.c, callbacks.c */
+HRESULT d3d_adapter_open(struct d3d_adapter **out);
+void d3d_adapter_close(struct d3d_adapter *a);
+extern const D3DDDI_DEVICECALLBACKS d3d_callbacks;
+HRESULT d3d_status(NTSTATUS s);
+/* Whether the kernel says that the device is gone, and why; S_OK: it is there. */
+HRESULT d3d_removed_reason(struct d3d_device *d);
+
+/* device.c */
+HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, UINT flags,
+                          D3D_FEATURE_LEVEL level);
+/* What the driver said of the last call; takes note of a device that is gone. */
+HRESULT d3d_take_error(struct d3d_device *d);
+struct d3d_device *d3d_device_of(ID3D11Device *iface);
+
+/* child.c */
+struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, size_t drv_size);
+/* The object, if the driver made it: into *out, with one reference. Else it goes. */
+HRESULT d3d_child_finish(struct d3d_child *c, void **out);
+void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c);
+void d3d_child_release(struct d3d_child *c);
+HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void *bytes);
+HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void *bytes);
+void d3d_data_free(struct d3d_data *list);
+
+/* resource.c */
+HRESULT d3d_texture_create(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *desc,
+                           const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
+                           struct d3d_child **out);
+
+/* context.c */
+void d3d_context_init(struct d3d_context *c);
+void d3d_context_clear(struct d3d_context *c);
+
+/* shader.c: DXBC containers. */
+struct d3d_program {
+    const UINT *code; /* in the container */
+    UINT words;
+    D3D10DDIARG_SIGNATURE_ENTRY in[32], out[32], patch[32];
+    UINT num_in, num_out, num_patch;
+};
+/* False: it is none, or of another stage than `type` (the token's program type; -1: any). */
+bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int type);
+/* The input register of a semantic; -1: it has none. */
+int d3d_program_register(const void *bytes, SIZE_T size, const char *semantic, UINT index);
+
+/* dxgi.c */
+struct dxgi_adapter;
+HRESULT d3d_swapchain_create(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC *desc, IDXGISwapChain **out);

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* device.c: ID3D11Device: its life, what it says of itself, and the objects that are not resources. */
+#include "d3d/tables.h"
+#include "d3d/d3d.h"
+
+static VOID APIENTRY set_error(D3D10DDI_HRTCORELAYER h, HRESULT hr)
+{
+    struct d3d_device *d = h.handle;
+
+    if (d->error == S_OK || hr == (HRESULT)0x88760870)
+        d->error = hr;
+}
+
+static VOID APIENTRY state_again(D3D10DDI_HRTCORELAYER h)
+{
+    d3d_log("the driver asks for state to be set again, which no driver of its interface has to");
+}
+
+static VOID APIENTRY states_again(D3D10DDI_HRTCORELAYER h, UINT first, UINT count)
+{
+    state_again(h);
+}
+
+static HRESULT APIENTRY present_cb(HANDLE h, DXGIDDICB_PRESENT *a)
+{
+    struct d3d_device *d = h;
+    D3DKMT_PRESENT p = {.hContext = (D3DKMT_HANDLE)(uintptr_t)a->hContext,
+                        .VidPnSourceId = d->adapter->source,
+                        .hSource = a->hSrcAllocation,
+                        .FlipInterval = (D3DDDI_FLIPINTERVAL_TYPE)d->present_interval};
+
+    p.Flags.Flip = 1;
+    return d3d_status(D3DKMTPresent(&p));
+}
+
+HRESULT d3d_take_error(struct d3d_device *d)
+{
+    HRESULT hr = d->error;
+
+    d->error = S_OK;
+    if (hr == (HRESULT)0x88760870) { /* D3DDDIERR_DEVICEREMOVED */
+        if (d->removed == S_OK)
+            d->removed = d3d_removed_reason(d);
+        if (d->removed == S_OK)
+            d->removed = DXGI_ERROR_DEVICE_REMOVED;
+        hr = DXGI_ERROR_DEVICE_REMOVED;
+    }
+    return d->removed != S_OK ? DXGI_ERROR_DEVICE_REMOVED : hr;
+}
+
+static void fill_core(D3D11DDI_CORELAYER_DEVICECALLBACKS *c)
+{
+    PFND3D10DDI_STATE_IA_INDEXBUF_CB one = state_again;
+
+    for (size_t at = 0; at < sizeof(*c);
+         at += sizeof(one)) /* all take the core layer first, and answer nothing */
+        memcpy((uint8_t *)c + at, &one, sizeof(one));
+    c->pfnSetErrorCb = set_error;
+    c->pfnStateVsConstBufCb = c->pfnStatePsConstBufCb = states_again;
+}
+
+static bool complete(const D3D11DDI_DEVICEFUNCS *f)
+{
+    void *none = NULL;
+
+    for (size_t at = 0; at < sizeof(*f); at += sizeof(none))
+        if (!memcmp((const uint8_t *)f + at, &none, sizeof(none))) {
+            d3d_log("slot %u of the driver's table is empty", (unsigned)(at / sizeof(none)));
+            return false;
+        }
+    return true;
+}
+
+HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, UINT flags,
+                          D3D_FEATURE_LEVEL level)
+{
+    struct d3d_device *d = calloc(1, sizeof(*d));
+    D3DKMT_CREATEDEVICE k = {.hAdapter = adapter->handle};
+    D3D10DDIARG_CALCPRIVATEDEVICESIZE size = {D3D11_0_DDI_INTERFACE, D3D11_0_DDI_BUILD_VERSION << 16, 0};
+    D3D10DDIARG_CREATEDEVICE c = {
+        .Interface = size.Interface, .Version = size.Version, .pKTCallbacks = &d3d_callbacks};
+    HRESULT hr = E_OUTOFMEMORY;
+
+    if (!d)
+        return hr;
+    d->vtbl = &d3d_device_vtbl;
+    d->dxgi_vtbl = &d3d_dxgi_device_vtbl;
+    d->refs = 1;
+    d->adapter = adapter;
+    d->level = level;
+    d->flags = flags;
+    pthread_mutex_init(&d->lock, NULL);
+    fill_core(&d->core);
+    d->dxgi_callbacks.pfnPresentCb = present_cb;
+    d->drv.pDrvPrivate = calloc(1, adapter->ddi.pfnCalcPrivateDeviceSize(adapter->drv, &size));
+    if (!d->drv.pDrvPrivate)
+        goto fail;
+    hr = d3d_status(D3DKMTCreateDevice(&k));
+    if (hr != S_OK)
+        goto fail;
+    d->kmt = k.hDevice;
+    c.hRTDevice.handle = d;
+    c.hRTCoreLayer.handle = d;
+    c.hDrvDevice = d->drv;
+    c.p11DeviceFuncs = &d->ddi;
+    c.p11UMCallbacks = &d->core;
+    c.DXGIBaseDDI =
+        (DXGI_DDI_BASE_ARGS){.pDXGIBaseCallbacks = &d->dxgi_callbacks, .pDXGIDDIBaseFunctions2 = &d->dxgi};
+    hr = adapter->ddi.pfnCreateDevice(adapter->drv, &c);
+    if (hr != S_OK)
+        goto fail;
+    if (!complete(&d->ddi)) {
+        hr = DXGI_ERROR_UNSUPPORTED;
+        goto fail;
+    }
+    d3d_context_init(&d->context);
+    *out = d;
+    return S_OK;
+fail:
+    if (d->kmt)
+        D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt});
+    free(d->drv.pDrvPrivate);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+    return hr;
+}
+
+static void destroy(struct d3d_device *d)
+{
+    d3d_context_clear(&d->context);
+    DDI(d, pfnDestroyDevice);
+    D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt});
+    d3d_adapter_close(d->adapter);
+    if (d->dxgi_adapter)
+        IUnknown_Release((IUnknown *)d->dxgi_adapter);
+    free(d->drv.pDrvPrivate);
+    d3d_data_free(d->data);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+struct d3d_device *d3d_device_of(ID3D11Device *iface)
+{
+    return iface && iface->lpVtbl == &d3d_device_vtbl ? (struct d3d_device *)iface : NULL;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_QueryInterface(ID3D11Device *This, REFIID riid, void **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11Device))
+        *out = d;
+    else if (IsEqualGUID(riid, &IID_IDXGIDevice1) || IsEqualGUID(riid, &IID_IDXGIDevice) ||
+             IsEqualGUID(riid, &IID_IDXGIObject))
+        *out = &d->dxgi_vtbl;
+    if (!*out)
+        return E_NOINTERFACE;
+    d3d_device_AddRef(This);
+    return S_OK;
+}
+
+ULONG STDMETHODCALLTYPE d3d_device_AddRef(ID3D11Device *This)
+{
+    return (ULONG)__atomic_add_fetch(&((struct d3d_device *)This)->refs, 1, __ATOMIC_RELAXED);
+}
+
+ULONG STDMETHODCALLTYPE d3d_device_Release(ID3D11Device *This)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    LONG refs = __atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL);
+
+    if (!refs)
+        destroy(d);
+    return (ULONG)refs;
+}
+
+/* ---- IDXGIDevice: the same object ----------------------------------------- */
+
+static struct d3d_device *of_dxgi(void *This)
+{
+    return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, dxgi_vtbl));
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_QueryInterface(IDXGIDevice1 *This, REFIID riid, void **out)
+{
+    return d3d_device_QueryInterface((ID3D11Device *)of_dxgi(This), riid, out);
+}
+
+ULONG STDMETHODCALLTYPE d3d_dxgi_device_AddRef(IDXGIDevice1 *This)
+{
+    return d3d_device_AddRef((ID3D11Device *)of_dxgi(This));
+}
+
+ULONG STDMETHODCALLTYPE d3d_dxgi_device_Release(IDXGIDevice1 *This)
+{
+    return d3d_device_Release((ID3D11Device *)of_dxgi(This));
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetAdapter(IDXGIDevice1 *This, IDXGIAdapter **out)
+{
+    struct d3d_device *d = of_dxgi(This);
+
+    if (!out)
+        return E_POINTER;
+    *out = (IDXGIAdapter *)d->dxgi_adapter;
+    if (!*out)
+        return E_FAIL;
+    IDXGIAdapter_AddRef(*out);
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetParent(IDXGIDevice1 *This, REFIID riid, void **out)
+{
+    struct d3d_device *d = of_dxgi(This);
+
+    return d->dxgi_adapter ? IUnknown_QueryInterface((IUnknown *)d->dxgi_adapter, riid, out) : E_FAIL;
+}
+
+/* ---- what it says of itself ------------------------------------------------ */
+
+D3D_FEATURE_LEVEL STDMETHODCALLTYPE d3d_device_GetFeatureLevel(ID3D11Device *This)
+{
+    return ((struct d3d_device *)This)->level;
+}
+
+UINT STDMETHODCALLTYPE d3d_device_GetCreationFlags(ID3D11Device *This)
+{
+    return ((struct d3d_device *)This)->flags;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_GetDeviceRemovedReason(ID3D11Device *This)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+
+    if (d->removed == S_OK)
+        d->removed = d3d_removed_reason(d);
+    return d->removed;
+}
+
+void STDMETHODCALLTYPE d3d_device_GetImmediateContext(ID3D11Device *This, ID3D11DeviceContext **out)
+{
+    *out = (ID3D11DeviceContext *)&((struct d3d_device *)This)->context;
+    ID3D11DeviceContext_AddRef(*out);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CheckFormatSupport(ID3D11Device *This, DXGI_FORMAT format, UINT *support)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    UINT has = 0;
+
+    if (!support)
+        return E_INVALIDARG;
+    *support = 0;
+    DDI(d, pfnCheckFormatSupport, format, &has);
+    if (!has)
+        return E_FAIL;
+    *support = D3D11_FORMAT_SUPPORT_TEXTURE2D | D3D11_FORMAT_SUPPORT_MIP | D3D11_FORMAT_SUPPORT_CPU_LOCKABLE;
+    *support |= has & 1 ? D3D11_FORMAT_SUPPORT_SHADER_SAMPLE | D3D11_FORMAT_SUPPORT_SHADER_LOAD : 0;
+    *support |= has & 2 ? D3D11_FORMAT_SUPPORT_RENDER_TARGET | D3D11_FORMAT_SUPPORT_DISPLAY : 0;
+    *support |= has & 4 ? D3D11_FORMAT_SUPPORT_BLENDABLE : 0;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CheckMultisampleQualityLevels(ID3D11Device *This, DXGI_FORMAT format,
+                                                                   UINT samples, UINT *levels)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+
+    if (!levels)
+        return E_INVALIDARG;
+    *levels = 0;
+    DDI(d, pfnCheckMultisampleQualityLevels, format, samples, levels);
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CheckFeatureSupport(ID3D11Device *This, D3D11_FEATURE feature,
+                                                         void *data, UINT size)
+{
+    if (!data || feature != D3D11_FEATURE_THREADING || size != sizeof(D3D11_FEATURE_DATA_THREADING))
+        return E_INVALIDARG;
+    memset(data, 0, size); /* calls take turns, and nothing is deferred in the driver */
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_GetPrivateData(ID3D11Device *This, REFGUID guid, UINT *size, void *bytes)
+{
+    return d3d_data_get(((struct d3d_device *)This)->data, guid, size, bytes);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_SetPrivateData(ID3D11Device *This, REFGUID guid, UINT size,
+                                                    const void *bytes)
+{
+    return d3d_data_set(&((struct d3d_device *)This)->data, guid, size, bytes);
+}
+
+/* ---- states, layouts, queries ---------------------------------------------- */
+
+/* A state object: `desc` is both its description and the driver's, whose structs have the same layout. */
+#define STATE(method, iface, DESC, member, KIND, Ddi, ddi_type, handle, rt)                                  \
+    _Static_assert(sizeof(DESC) == sizeof(ddi_type), "the interface's structs are the API's");               \
+    HRESULT STDMETHODCALLTYPE method(ID3D11Device *This, const DESC *desc, iface **out)                      \
+    {                                                                                                        \
+        struct d3d_device *d = (struct d3d_device *)This;                                                    \
+        const ddi_type *a = (const ddi_type *)desc;                                                          \
+        struct d3d_child *c;                                                                                 \
+                                                                                                             \
+        if (!desc)                                                                                           \
+            return E_INVALIDARG;                                                                             \
+        if (!out)                                                                                            \
+            return S_FALSE;                                                                                  \
+        *out = NULL;                                                                                         \
+        c = d3d_child_create(d, KIND, d->ddi.pfnCalcPrivate##Ddi##Size(d->drv, a));                          \
+        if (!c)                                                                                              \
+            return E_OUTOFMEMORY;                                                                            \
+        c->desc.member = *desc;                                                                              \
+        DDI(d, pfnCreate##Ddi, a, DRV(handle, c), (rt){c});                                                  \
+        return d3d_child_finish(c, (void **)out);                                                            \
+    }
+STATE(d3d_device_CreateRasterizerState, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster, D3D_RASTER,
+      RasterizerState, D3D10_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE)
+STATE(d3d_device_CreateSamplerState, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler, D3D_SAMPLER, Sampler,
+      D3D10_DDI_SAMPLER_DESC, D3D10DDI_HSAMPLER, D3D10DDI_HRTSAMPLER)
+STATE(d3d_device_CreateBlendState, ID3D11BlendState, D3D11_BLEND_DESC, blend, D3D_BLEND, BlendState,
+      D3D10_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE)
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
+                                                             const D3D11_DEPTH_STENCIL_DESC *desc,
+                                                             ID3D11DepthStencilState **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    D3D10_DDI_DEPTH_STENCIL_DESC a;
+    struct d3d_child *c;
+
+    if (!desc)
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    *out = NULL;
+    a = (D3D10_DDI_DEPTH_STENCIL_DESC){.DepthEnable = desc->DepthEnable,
+                                       .DepthWriteMask = desc->DepthWriteMask,
+                                       .DepthFunc = desc->DepthFunc,
+                                       .StencilEnable = desc->StencilEnable,
+                                       .FrontEnable = TRUE,
+                                       .BackEnable = TRUE,
+                                       .StencilReadMask = desc->StencilReadMask,
+                                       .StencilWriteMask = desc->StencilWriteMask};
+    memcpy(&a.FrontFace, &desc->FrontFace, sizeof(a.FrontFace));
+    memcpy(&a.BackFace, &desc->BackFace, sizeof(a.BackFace));
+    c = d3d_child_create(d, D3D_DEPTH, d->ddi.pfnCalcPrivateDepthStencilStateSize(d->drv, &a));
+    if (!c)
+        return E_OUTOFMEMORY;
+    c->desc.depth = *desc;
+    DDI(d, pfnCreateDepthStencilState, &a, DRV(D3D10DDI_HDEPTHSTENCILSTATE, c),
+        (D3D10DDI_HRTDEPTHSTENCILSTATE){c});
+    return d3d_child_finish(c, (void **)out);
+}
+
+#define GET_DESC(method, iface, DESC, member)                                                                \
+    void STDMETHODCALLTYPE method(iface *This, DESC *desc)                                                   \
+    {                                                                                                        \
+        *desc = ((struct d3d_child *)This)->desc.member;                                                     \
+    }
+GET_DESC(d3d_blend_GetDesc, ID3D11BlendState, D3D11_BLEND_DESC, blend)
+GET_DESC(d3d_depth_GetDesc, ID3D11DepthStencilState, D3D11_DEPTH_STENCIL_DESC, depth)
+GET_DESC(d3d_raster_GetDesc, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster)
+GET_DESC(d3d_sampler_GetDesc, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler)
+GET_DESC(d3d_query_GetDesc, ID3D11Query, D3D11_QUERY_DESC, query)
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateQuery(ID3D11Device *This, const D3D11_QUERY_DESC *desc,
+                                                 ID3D11Query **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    D3D10DDIARG_CREATEQUERY a;
+    struct d3d_child *c;
+
+    if (!desc || desc->Query > D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM3)
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    *out = NULL;
+    a = (D3D10DDIARG_CREATEQUERY){(D3D10DDI_QUERY)desc->Query, desc->MiscFlags};
+    c = d3d_child_create(d, D3D_QUERY, d->ddi.pfnCalcPrivateQuerySize(d->drv, &a));
+    if (!c)
+        return E_OUTOFMEMORY;
+    c->desc.query = *desc;
+    DDI(d, pfnCreateQuery, &a, DRV(D3D10DDI_HQUERY, c), (D3D10DDI_HRTQUERY){c});
+    return d3d_child_finish(c, (void **)out);
+}
+
+UINT STDMETHODCALLTYPE d3d_query_GetDataSize(ID3D11Query *This)
+{
+    return ((struct d3d_child *)This)->desc.query.Query == D3D11_QUERY_EVENT ? sizeof(BOOL) : sizeof(UINT64);
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the COM tables of the runtime: which of an interface's methods the sources define, and an honest answer for those
+that they do not.
+  gen.py HEADER_DIR OUT.h OUT.c SOURCE...
+A class is a prefix and an interface: a function PREFIX_Method in the sources is the method; else BASE_Method is, of a base
+class; else the call is logged once and answers E_NOTIMPL, or nothing."""
+import re
+import sys
+
+folder, out_h, out_c, sources = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+CHILD = "d3d_child"
+CLASSES = [
+    ("d3d_device", "ID3D11Device", []),
+    ("d3d_dxgi_device", "IDXGIDevice1", []),
+    ("d3d_context", "ID3D11DeviceContext", []),
+    ("d3d_annotation", "ID3DUserDefinedAnnotation", []),
+    ("d3d_buffer", "ID3D11Buffer", ["d3d_resource", CHILD]),
+    ("d3d_texture", "ID3D11Texture2D", ["d3d_resource", CHILD]),
+    ("d3d_srv", "ID3D11ShaderResourceView", ["d3d_view", CHILD]),
+    ("d3d_rtv", "ID3D11RenderTargetView", ["d3d_view", CHILD]),
+    ("d3d_dsv", "ID3D11DepthStencilView", ["d3d_view", CHILD]),
+    ("d3d_vs", "ID3D11VertexShader", [CHILD]),
+    ("d3d_ps", "ID3D11PixelShader", [CHILD]),
+    ("d3d_gs", "ID3D11GeometryShader", [CHILD]),
+    ("d3d_cs", "ID3D11ComputeShader", [CHILD]),
+    ("d3d_layout", "ID3D11InputLayout", [CHILD]),
+    ("d3d_blend", "ID3D11BlendState", [CHILD]),
+    ("d3d_depth", "ID3D11DepthStencilState", [CHILD]),
+    ("d3d_raster", "ID3D11RasterizerState", [CHILD]),
+    ("d3d_sampler", "ID3D11SamplerState", [CHILD]),
+    ("d3d_query", "ID3D11Query", [CHILD]),
+    ("dxgi_factory", "IDXGIFactory1", ["dxgi_object"]),
+    ("dxgi_adapter", "IDXGIAdapter1", ["dxgi_object"]),
+    ("dxgi_swapchain", "IDXGISwapChain", ["dxgi_object"]),
+]
+text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d11", "d3d11_1", "dxgi"))
+code = "".join(open(s).read() for s in sources)
+# a function, or the first argument of a macro that makes one
+defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | set(re.findall(r"^[A-Z_]+\((d\w+_\w+),", code, re.M))
+
+header = ['/* Made by gen.py. */', '#pragma once', '#include "d3d/com.h"', '']
+body = ['/* Made by gen.py. */', '#include "d3d/tables.h"', '#include "d3d/d3d.h"', '']
+done, missing = set(), 0
+for prefix, iface, bases in CLASSES:
+    table = re.search(r"typedef struct %sVtbl \{(.*?)END_INTERFACE" % iface, text, re.S).group(1)
+    rows = []
+    for ret, name, args in re.findall(r"([\w* ]+?)\s*\(STDMETHODCALLTYPE \*(\w+)\)\(\s*(.*?)\);", table, re.S):
+        args = re.sub(r"\s+", " ", args)
+        ret = ret.strip()
+        own = f"{prefix}_{name}"
+        base = next((f"{b}_{name}" for b in bases if f"{b}_{name}" in defined), None)
+        if own in defined:
+            header.append(f"{ret} STDMETHODCALLTYPE {own}({args});")
+            rows.append(f"    .{name} = {own},")
+        elif base:
+            if base not in done:
+                first = re.sub(r"^\w+ \*This", "void *This", args)
+                header.append(f"{ret} STDMETHODCALLTYPE {base}({first});")
+                done.add(base)
+            rows.append(f"    .{name} = (void *){base},")
+        else:
+            missing += 1
+            answer = {"void": "", "HRESULT": " return E_NOTIMPL;"}.get(ret, " return 0;")
+            body.append(f"static {ret} STDMETHODCALLTYPE {own}({args}) {{ static LONG said;"
+                        f" d3d_missing(&said, \"{iface}::{name}\");{answer} }}")
+            rows.append(f"    .{name} = {own},")
+    header.append(f"extern const {iface}Vtbl {prefix}_vtbl;")
+    body += [f"const {iface}Vtbl {prefix}_vtbl = {{"] + rows + ["};", ""]
+open(out_h, "w").write("\n".join(header) + "\n")
+open(out_c, "w").write("\n".join(body) + "\n")

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* resource.c: buffers, textures and views of them: what the API allows of their descriptions. */
+#include "d3d/tables.h"
+#include "d3d/d3d.h"
+
+enum { MAX_TEXTURE = 8192, MAX_ARRAY = 512, MAX_BUFFER = 1 << 28 };
+
+/* The rules that all resources share. */
+static bool valid_usage(D3D11_USAGE usage, UINT bind, UINT cpu, bool initial)
+{
+    switch (usage) {
+    case D3D11_USAGE_DEFAULT:
+        return !cpu;
+    case D3D11_USAGE_IMMUTABLE:
+        return !cpu && initial &&
+               !(bind & (D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL | D3D11_BIND_UNORDERED_ACCESS));
+    case D3D11_USAGE_DYNAMIC:
+        return cpu == D3D11_CPU_ACCESS_WRITE && bind &&
+               !(bind & (D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL | D3D11_BIND_UNORDERED_ACCESS));
+    case D3D11_USAGE_STAGING:
+        return cpu && !bind && !(cpu & ~(UINT)(D3D11_CPU_ACCESS_READ | D3D11_CPU_ACCESS_WRITE));
+    default:
+        return false;
+    }
+}
+
+static HRESULT create(struct d3d_device *d, D3D11DDIARG_CREATERESOURCE *a, struct d3d_child *c, void **out)
+{
+    DDI(d, pfnCreateResource, a, DRV(D3D10DDI_HRESOURCE, c), (D3D10DDI_HRTRESOURCE){c});
+    return d3d_child_finish(c, out);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D11_BUFFER_DESC *desc,
+                                                  const D3D11_SUBRESOURCE_DATA *data, ID3D11Buffer **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    D3D10DDI_MIPINFO mip;
+    D3D10_DDIARG_SUBRESOURCE_UP up;
+    D3D11DDIARG_CREATERESOURCE a;
+    struct d3d_child *c;
+
+    if (out)
+        *out = NULL;
+    if (!desc || !desc->ByteWidth || desc->ByteWidth > MAX_BUFFER || (data && !data->pSysMem) ||
+        !valid_usage(desc->Usage, desc->BindFlags, desc->CPUAccessFlags, data) ||
+        (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER &&
+         (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER || desc->ByteWidth & 15 || desc->ByteWidth > 65536)))
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    mip = (D3D10DDI_MIPINFO){desc->ByteWidth, 1, 1, desc->ByteWidth, 1, 1};
+    a = (D3D11DDIARG_CREATERESOURCE){.pMipInfoList = &mip,
+                                     .ResourceDimension = D3D10DDIRESOURCE_BUFFER,
+                                     .Usage = desc->Usage,
+                                     .BindFlags = desc->BindFlags,
+                                     .MapFlags = desc->CPUAccessFlags >> 16,
+                                     .MiscFlags = desc->MiscFlags,
+                                     .SampleDesc = {1, 0},
+                                     .MipLevels = 1,
+                                     .ArraySize = 1,
+                                     .ByteStride = desc->StructureByteStride};
+    if (data) {
+        up =
+            (D3D10_DDIARG_SUBRESOURCE_UP){(void *)(uintptr_t)data->pSysMem, desc->ByteWidth, desc->ByteWidth};
+        a.pInitialDataUP = &up;
+    }
+    c = d3d_child_create(d, D3D_BUFFER, d->ddi.pfnCalcPrivateResourceSize(d->drv, &a));
+    if (!c)
+        return E_OUTOFMEMORY;
+    c->desc.buffer = *desc;
+    return create(d, &a, c, (void **)out);
+}
+
+static UINT all_mips(UINT width, UINT height)
+{
+    UINT n = 1;
+
+    for (UINT v = width > height ? width : height; v > 1; v >>= 1)
+        n++;
+    return n;
+}
+
+HRESULT d3d_texture_create(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *given,
+                           const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
+                           struct d3d_child **out)
+{
+    D3D11_TEXTURE2D_DESC desc = *given;
+    D3D10DDI_MIPINFO mips[16];
+    D3D10_DDIARG_SUBRESOURCE_UP *up = NULL;
+    D3D11DDIARG_CREATERESOURCE a;
+    struct d3d_child *c;
+    HRESULT hr;
+
+    if (!desc.MipLevels)
+        desc.MipLevels = all_mips(desc.Width, desc.Height);
+    for (UINT m = 0; m < desc.MipLevels; m++) {
+        UINT w = desc.Width >> m ? desc.Width >> m : 1, h = desc.Height >> m ? desc.Height >> m : 1;
+        mips[m] = (D3D10DDI_MIPINFO){w, h, 1, w, h, 1};
+    }
+    a = (D3D11DDIARG_CREATERESOURCE){.pMipInfoList = mips,
+                                     .ResourceDimension = desc.MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE
+                                                              ? D3D10DDIRESOURCE_TEXTURECUBE
+                                                              : D3D10DDIRESOURCE_TEXTURE2D,
+                                     .Usage = desc.Usage,
+                                     .BindFlags = desc.BindFlags,
+                                     .MiscFlags = desc.MiscFlags,
+                                     .Format = desc.Format,
+                                     .SampleDesc = {desc.SampleDesc.Count, desc.SampleDesc.Quality},
+                                     .MipLevels = desc.MipLevels,
+                                     .ArraySize = desc.ArraySize,
+                                     .pPrimaryDesc = primary};
+    if (data) {
+        up = calloc((size_t)desc.MipLevels * desc.ArraySize, sizeof(*up));
+        if (!up)
+            return E_OUTOFMEMORY;
+        for (UINT i = 0; i < desc.MipLevels * desc.ArraySize; i++)
+            up[i] = (D3D10_DDIARG_SUBRESOURCE_UP){(void *)(uintptr_t)data[i].pSysMem, data[i].SysMemPitch,
+                                                  data[i].SysMemSlicePitch};
+        a.pInitialDataUP = up;
+    }
+    c = d3d_child_create(d, D3D_TEXTURE, d->ddi.pfnCalcPrivateResourceSize(d->drv, &a));
+    if (c)
+        c->desc.texture = desc;
+    hr = c ? create(d, &a, c, (void **)out) : E_OUTOFMEMORY;
+    free(up);
+    return hr;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture2D(ID3D11Device *This, const D3D11_TEXTURE2D_DESC *desc,
+                                                     const D3D11_SUBRESOURCE_DATA *data,
+                                                     ID3D11Texture2D **out)
+{
+    if (out)
+        *out = NULL;
+    if (!desc || !desc->Width || !desc->Height || desc->Width > MAX_TEXTURE || desc->Height > MAX_TEXTURE ||
+        !desc->ArraySize || desc->ArraySize > MAX_ARRAY || !desc->SampleDesc.Count ||
+        desc->MipLevels > all_mips(desc->Width, desc->Height) ||
+        !valid_usage(desc->Usage, desc->BindFlags, desc->CPUAccessFlags, data) ||
+        (desc->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE &&
+         (desc->ArraySize % 6 || desc->Width != desc->Height)))
+        return E_INVALIDARG;
+    for (UINT i = 0; data && i < (desc->MipLevels ? desc->MipLevels : all_mips(desc->Width, desc->Height)) *
+                                     desc->ArraySize;
+         i++)
+        if (!data[i].pSysMem)
+            return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    return d3d_texture_create((struct d3d_device *)This, desc, data, NULL, (struct d3d_child **)out);
+}
+
+void STDMETHODCALLTYPE d3d_resource_GetType(void *This, D3D11_RESOURCE_DIMENSION *type)
+{
+    *type = ((struct d3d_child *)This)->kind == D3D_BUFFER ? D3D11_RESOURCE_DIMENSION_BUFFER
+                                                           : D3D11_RESOURCE_DIMENSION_TEXTURE2D;
+}
+
+void STDMETHODCALLTYPE d3d_buffer_GetDesc(ID3D11Buffer *This, D3D11_BUFFER_DESC *desc)
+{
+    *desc = ((struct d3d_child *)This)->desc.buffer;
+}
+
+void STDMETHODCALLTYPE d3d_texture_GetDesc(ID3D11Texture2D *This, D3D11_TEXTURE2D_DESC *desc)
+{
+    *desc = ((struct d3d_child *)This)->desc.texture;
+}
+
+/* ---- views ---------------------------------------------------------------- */
+
+void STDMETHODCALLTYPE d3d_view_GetResource(void *This, ID3D11Resource **out)
+{
+    *out = (ID3D11Resource *)((struct d3d_child *)This)->of;
+    ID3D11Resource_AddRef(*out);
+}
+
+static struct d3d_child *new_view(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size)
+{
+    struct d3d_child *v = d3d_child_create(d, kind, size);
+
+    if (v)
+        d3d_child_bind(&v->of, r);
+    return v;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, ID3D11Resource *resource,
+                                                            const D3D11_RENDER_TARGET_VIEW_DESC *desc,
+                                                            ID3D11RenderTargetView **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    struct d3d_child *r = (struct d3d_child *)resource, *v;
+    D3D10DDIARG_CREATERENDERTARGETVIEW a;
+
+    if (out)
+        *out = NULL;
+    if (!r || r->device != d || r->kind != D3D_TEXTURE ||
+        !(r->desc.texture.BindFlags & D3D11_BIND_RENDER_TARGET))
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    a = (D3D10DDIARG_CREATERENDERTARGETVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
+                                             .Format =
+                                                 desc && desc->Format ? desc->Format : r->desc.texture.Format,
+                                             .ResourceDimension = D3D10DDIRESOURCE_TEXTURE2D,
+                                             .Tex2D = {0, 0, r->desc.texture.ArraySize}};
+    if (desc && desc->ViewDimension == D3D11_RTV_DIMENSION_TEXTURE2D)
+        a.Tex2D = (D3D10DDIARG_TEX2D_RENDERTARGETVIEW){desc->Texture2D.MipSlice, 0, 1};
+    else if (desc && desc->ViewDimension == D3D11_RTV_DIMENSION_TEXTURE2DARRAY)
+        a.Tex2D = (D3D10DDIARG_TEX2D_RENDERTARGETVIEW){desc->Texture2DArray.MipSlice,
+                                                       desc->Texture2DArray.FirstArraySlice,
+                                                       desc->Texture2DArray.ArraySize};
+    else if (desc)
+        return E_INVALIDARG;
+    if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels || a.Tex2D.FirstArraySlice >= r->desc.texture.ArraySize)
+        return E_INVALIDARG;
+    v = new_view(d, r, D3D_RTV, d->ddi.pfnCalcPrivateRenderTargetViewSize(d->drv, &a));
+    if (!v)
+        return E_OUTOFMEMORY;
+    v->desc.rtv = desc ? *desc
+                       : (D3D11_RENDER_TARGET_VIEW_DESC){.Format = r->desc.texture.Format,
+                                                         .ViewDimension = D3D11_RTV_DIMENSION_TEXTURE2D};
+    DDI(d, pfnCreateRenderTargetView, &a, DRV(D3D10DDI_HRENDERTARGETVIEW, v),
+        (D3D10DDI_HRTRENDERTARGETVIEW){v});
+    return d3d_child_finish(v, (void **)out);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, ID3D11Resource *resource,
+                                                            const D3D11_DEPTH_STENCIL_VIEW_DESC *desc,
+                                                            ID3D11DepthStencilView **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    struct d3d_child *r = (struct d3d_child *)resource, *v;
+    D3D11DDIARG_CREATEDEPTHSTENCILVIEW a;
+
+    if (out)
+        *out = NULL;
+    if (!r || r->device != d || r->kind != D3D_TEXTURE ||
+        !(r->desc.texture.BindFlags & D3D11_BIND_DEPTH_STENCIL) ||
+        (desc && desc->ViewDimension != D3D11_DSV_DIMENSION_TEXTURE2D))
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    a = (D3D11DDIARG_CREATEDEPTHSTENCILVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
+                                             .Format =
+                                                 desc && desc->Format ? desc->Format : r->desc.texture.Format,
+                                             .ResourceDimension = D3D10DDIRESOURCE_TEXTURE2D,
+                                             .Tex2D = {desc ? desc->Texture2D.MipSlice : 0, 0, 1}};
+    if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels)
+        return E_INVALIDARG;
+    v = new_view(d, r, D3D_DSV, d->ddi.pfnCalcPrivateDepthStencilViewSize(d->drv, &a));
+    if (!v)
+        return E_OUTOFMEMORY;
+    v->desc.dsv = desc ? *desc
+                       : (D3D11_DEPTH_STENCIL_VIEW_DESC){.Format = r->desc.texture.Format,
+                                                         .ViewDimension = D3D11_DSV_DIMENSION_TEXTURE2D};
+    DDI(d, pfnCreateDepthStencilView, &a, DRV(D3D10DDI_HDEPTHSTENCILVIEW, v),
+        (D3D10DDI_HRTDEPTHSTENCILVIEW){v});
+    return d3d_child_finish(v, (void **)out);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This, ID3D11Resource *resource,
+                                                              const D3D11_SHADER_RESOURCE_VIEW_DESC *desc,
+                                                              ID3D11ShaderResourceView **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    struct d3d_child *r = (struct d3d_child *)resource, *v;
+    D3D11DDIARG_CREATESHADERRESOURCEVIEW a;
+
+    if (out)
+        *out = NULL;
+    if (!r || r->device != d || r->kind != D3D_TEXTURE ||
+        !(r->desc.texture.BindFlags & D3D11_BIND_SHADER_RESOURCE))
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    a = (D3D11DDIARG_CREATESHADERRESOURCEVIEW){
+        .hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
+        .Format = desc && desc->Format ? desc->Format : r->desc.texture.Format,
+        .ResourceDimension = D3D10DDIRESOURCE_TEXTURE2D,
+        .Tex2D = {0, 0, r->desc.texture.MipLevels, r->desc.texture.ArraySize}};
+    if (desc && desc->ViewDimension == D3D11_SRV_DIMENSION_TEXTURE2D) {
+        a.Tex2D.MostDetailedMip = desc->Texture2D.MostDetailedMip;
+        a.Tex2D.MipLevels = desc->Texture2D.MipLevels;
+        a.Tex2D.ArraySize = 1;
+    } else if (desc && desc->ViewDimension == D3D11_SRV_DIMENSION_TEXTURECUBE) {
+        a.ResourceDimension = D3D10DDIRESOURCE_TEXTURECUBE;
+        a.TexCube = (D3D10_1DDIARG_TEXCUBE_SHADERRESOURCEVIEW){desc->TextureCube.MostDetailedMip,
+                                                               desc->TextureCube.MipLevels, 0, 1};
+    } else if (desc) {
+        return E_INVALIDARG;
+    }
+    if (a.Tex2D.MostDetailedMip >= r->desc.texture.MipLevels)
+        return E_INVALIDARG;
+    v = new_view(d, r, D3D_SRV, d->ddi.pfnCalcPrivateShaderResourceViewSize(d->drv, &a));
+    if (!v)
+        return E_OUTOFMEMORY;
+    v->desc.srv = desc ? *desc
+                       : (D3D11_SHADER_RESOURCE_VIEW_DESC){.Format = r->desc.texture.Format,
+                                                           .ViewDimension = D3D11_SRV_DIMENSION_TEXTURE2D,
+                                                           .Texture2D.MipLevels = r->desc.texture.MipLevels};
+    DDI(d, pfnCreateShaderResourceView, &a, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v),
+        (D3D10DDI_HRTSHADERRESOURCEVIEW){v});
+    return d3d_child_finish(v, (void **)out);
+}
+
+void STDMETHODCALLTYPE d3d_rtv_GetDesc(ID3D11RenderTargetView *This, D3D11_RENDER_TARGET_VIEW_DESC *desc)
+{
+    *desc = ((struct d3d_child *)This)->desc.rtv;
+}
+
+void STDMETHODCALLTYPE d3d_dsv_GetDesc(ID3D11DepthStencilView *This, D3D11_DEPTH_STENCIL_VIEW_DESC *desc)
+{
+    *desc = ((struct d3d_child *)This)->desc.dsv;
+}
+
+void STDMETHODCALLTYPE d3d_srv_GetDesc(ID3D11ShaderResourceView *This, D3D11_SHADER_RESOURCE_VIEW_DESC *desc)
+{
+    *desc = ((struct d3d_child *)This)->desc.srv;
+}

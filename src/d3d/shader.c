@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* shader.c: shaders and input layouts: from the containers that programs bring to what a driver is told of them. */
+#include "d3d/tables.h"
+#include "d3d/d3d.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/bytes.h"
+
+#define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
+struct chunk {
+    const uint8_t *data;
+    uint32_t size;
+};
+
+/* The data of the first chunk of one of two types. */
+static bool find(const void *bytes, SIZE_T size, uint32_t either, uint32_t or, struct chunk *out)
+{
+    struct bytes b = bytes_of(bytes, size);
+    uint32_t count;
+
+    if (bytes_u32(&b) != FOURCC('D', 'X', 'B', 'C'))
+        return false;
+    bytes_seek(&b, 24);
+    if (bytes_u32(&b) > size)
+        return false;
+    count = bytes_u32(&b);
+    for (uint32_t i = 0; i < count && !b.bad && i < 64; i++) {
+        uint32_t fourcc;
+
+        bytes_seek(&b, 32 + 4 * (size_t)i);
+        bytes_seek(&b, bytes_u32(&b));
+        fourcc = bytes_u32(&b);
+        out->size = bytes_u32(&b);
+        if (!b.bad && (fourcc == either || fourcc == or))
+            return (out->data = bytes_take(&b, out->size)) != NULL;
+    }
+    return false;
+}
+
+struct element {
+    const char *name;
+    uint32_t index, system_value, reg, mask;
+};
+
+/* Element `i` of a signature; false: there is none. */
+static bool element(const struct chunk *c, uint32_t i, struct element *e)
+{
+    struct bytes b = bytes_of(c->data, c->size);
+    uint32_t count = bytes_u32(&b), at;
+
+    if (i >= count)
+        return false;
+    bytes_seek(&b, 8 + 24 * (size_t)i);
+    at = bytes_u32(&b);
+    e->index = bytes_u32(&b);
+    e->system_value = bytes_u32(&b);
+    bytes_u32(&b);
+    e->reg = bytes_u32(&b);
+    e->mask = bytes_u32(&b) & 0xFF;
+    if (b.bad || at >= c->size || !memchr(c->data + at, 0, c->size - at))
+        return false;
+    e->name = (const char *)c->data + at;
+    return true;
+}
+
+static UINT signature(const void *bytes, SIZE_T size, uint32_t type, uint32_t other,
+                      D3D10DDIARG_SIGNATURE_ENTRY *out)
+{
+    struct chunk c;
+    struct element e;
+    UINT n = 0;
+
+    if (!find(bytes, size, type, other, &c))
+        return 0;
+    while (n < 32 && element(&c, n, &e)) {
+        out[n] = (D3D10DDIARG_SIGNATURE_ENTRY){e.system_value < 11 ? e.system_value : 0, e.reg, (BYTE)e.mask};
+        n++;
+    }
+    return n;
+}
+
+bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int type)
+{
+    struct chunk c;
+
+    memset(p, 0, sizeof(*p));
+    if (!find(bytes, size, FOURCC('S', 'H', 'D', 'R'), FOURCC('S', 'H', 'E', 'X'), &c) || c.size < 8)
+        return false;
+    p->code = (const UINT *)c.data;
+    p->words = p->code[1];
+    if (p->words < 2 || p->words > c.size / 4 || (type >= 0 && p->code[0] >> 16 != (UINT)type))
+        return false;
+    p->num_in = signature(bytes, size, FOURCC('I', 'S', 'G', 'N'), FOURCC('I', 'S', 'G', '1'), p->in);
+    p->num_out = signature(bytes, size, FOURCC('O', 'S', 'G', 'N'), FOURCC('O', 'S', 'G', '1'), p->out);
+    return true;
+}
+
+int d3d_program_register(const void *bytes, SIZE_T size, const char *semantic, UINT index)
+{
+    struct chunk c;
+    struct element e;
+
+    if (!find(bytes, size, FOURCC('I', 'S', 'G', 'N'), FOURCC('I', 'S', 'G', '1'), &c))
+        return -1;
+    for (uint32_t i = 0; element(&c, i, &e); i++)
+        if (!strcasecmp(e.name, semantic) && e.index == index)
+            return (int)e.reg;
+    return -1;
+}
+
+/* ---- creating ------------------------------------------------------------- */
+
+static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11ClassLinkage *linkage,
+                      void **out, enum d3d_kind kind, int type)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    struct d3d_program p;
+    D3D10DDIARG_STAGE_IO_SIGNATURES s;
+    struct d3d_child *c;
+
+    if (out)
+        *out = NULL;
+    if (!bytes || linkage || !d3d_program_read(&p, bytes, size, type))
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    s = (D3D10DDIARG_STAGE_IO_SIGNATURES){p.in, p.num_in, p.out, p.num_out};
+    c = d3d_child_create(d, kind, d->ddi.pfnCalcPrivateShaderSize(d->drv, p.code, &s));
+    if (!c)
+        return E_OUTOFMEMORY;
+    switch ((int)kind) {
+    case D3D_SHADER_VS:
+        DDI(d, pfnCreateVertexShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &s);
+        break;
+    case D3D_SHADER_PS:
+        DDI(d, pfnCreatePixelShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &s);
+        break;
+    case D3D_SHADER_GS:
+        DDI(d, pfnCreateGeometryShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &s);
+        break;
+    case D3D_SHADER_CS:
+        DDI(d, pfnCreateComputeShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c});
+        break;
+    }
+    return d3d_child_finish(c, out);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateVertexShader(ID3D11Device *This, const void *code, SIZE_T size,
+                                                        ID3D11ClassLinkage *linkage, ID3D11VertexShader **out)
+{
+    return create(This, code, size, linkage, (void **)out, D3D_SHADER_VS, 1);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreatePixelShader(ID3D11Device *This, const void *code, SIZE_T size,
+                                                       ID3D11ClassLinkage *linkage, ID3D11PixelShader **out)
+{
+    return create(This, code, size, linkage, (void **)out, D3D_SHADER_PS, 0);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateGeometryShader(ID3D11Device *This, const void *code, SIZE_T size,
+                                                          ID3D11ClassLinkage *linkage,
+                                                          ID3D11GeometryShader **out)
+{
+    return create(This, code, size, linkage, (void **)out, D3D_SHADER_GS, 2);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateComputeShader(ID3D11Device *This, const void *code, SIZE_T size,
+                                                         ID3D11ClassLinkage *linkage,
+                                                         ID3D11ComputeShader **out)
+{
+    return create(This, code, size, linkage, (void **)out, D3D_SHADER_CS, 5);
+}
+
+static UINT format_bytes(DXGI_FORMAT f)
+{
+    return f >= 1 && f <= 4     ? 16
+           : f <= 8             ? 12
+           : f <= 22            ? 8
+           : f <= 47            ? 4
+           : f <= 59            ? 2
+           : f <= 66            ? 1
+           : f == 67 || f >= 87 ? 4
+                                : 0;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
+                                                       const D3D11_INPUT_ELEMENT_DESC *descs, UINT count,
+                                                       const void *code, SIZE_T size, ID3D11InputLayout **out)
+{
+    struct d3d_device *d = (struct d3d_device *)This;
+    D3D10DDIARG_INPUT_ELEMENT_DESC elements[32];
+    D3D10DDIARG_CREATEELEMENTLAYOUT a = {elements, 0};
+    UINT next[32] = {0};
+    struct d3d_program p;
+    struct d3d_child *c;
+
+    if (out)
+        *out = NULL;
+    if ((!descs && count) || count > 32 || !code || !d3d_program_read(&p, code, size, -1))
+        return E_INVALIDARG;
+    for (UINT i = 0; i < count; i++) {
+        const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
+        UINT bytes = format_bytes(e->Format), at;
+        int reg;
+
+        if (!e->SemanticName || e->InputSlot >= 32 || !bytes)
+            return E_INVALIDARG;
+        at = e->AlignedByteOffset == D3D11_APPEND_ALIGNED_ELEMENT
+                 ? (next[e->InputSlot] + (bytes < 4 ? bytes : 4) - 1) & ~((bytes < 4 ? bytes : 4) - 1)
+                 : e->AlignedByteOffset;
+        next[e->InputSlot] = at + bytes;
+        reg = d3d_program_register(code, size, e->SemanticName, e->SemanticIndex);
+        if (reg < 0)
+            continue; /* the shader does not look at it */
+        elements[a.NumElements++] = (D3D10DDIARG_INPUT_ELEMENT_DESC){
+            e->InputSlot, at, e->Format, e->InputSlotClass, e->InstanceDataStepRate, (UINT)reg};
+    }
+    for (UINT i = 0; i < p.num_in; i++) {
+        bool there = p.in[i].SystemValue != 0;
+        for (UINT k = 0; k < a.NumElements; k++)
+            there |= elements[k].InputRegister == p.in[i].Register;
+        if (!there)
+            return E_INVALIDARG;
+    }
+    if (!out)
+        return S_FALSE;
+    c = d3d_child_create(d, D3D_LAYOUT, d->ddi.pfnCalcPrivateElementLayoutSize(d->drv, &a));
+    if (!c)
+        return E_OUTOFMEMORY;
+    DDI(d, pfnCreateElementLayout, &a, DRV(D3D10DDI_HELEMENTLAYOUT, c), (D3D10DDI_HRTELEMENTLAYOUT){c});
+    return d3d_child_finish(c, (void **)out);
+}

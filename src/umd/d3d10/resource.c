@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* resource.c: buffers and two-dimensional textures; their bytes.
+ *
+ *   DEFAULT, IMMUTABLE  memory of the host, written by UPLOAD_RESOURCE
+ *   DYNAMIC             the same, and a shadow that the CPU maps: what it wrote is uploaded when it is unmapped
+ *   STAGING             guest memory, mapped where it is; copies into it are written back
+ *   primary             guest memory that can be scanned out
+ */
+#include "umd/d3d10/umd10.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "base/check.h"
+
+struct where { /* of a subresource, in the linear layout */
+    uint64_t offset;
+    uint32_t pitch, rows, width, height;
+};
+
+uint32_t umd10_format(UINT dxgi)
+{
+    static const struct {
+        uint8_t dxgi, format;
+    } formats[] = {{27, AEROGPU_FORMAT_R8G8B8A8_UNORM},      {28, AEROGPU_FORMAT_R8G8B8A8_UNORM},
+                   {29, AEROGPU_FORMAT_R8G8B8A8_UNORM_SRGB}, {39, AEROGPU_FORMAT_D32_FLOAT},
+                   {40, AEROGPU_FORMAT_D32_FLOAT},           {44, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
+                   {45, AEROGPU_FORMAT_D24_UNORM_S8_UINT},   {71, AEROGPU_FORMAT_BC1_RGBA_UNORM},
+                   {72, AEROGPU_FORMAT_BC1_RGBA_UNORM_SRGB}, {74, AEROGPU_FORMAT_BC2_RGBA_UNORM},
+                   {75, AEROGPU_FORMAT_BC2_RGBA_UNORM_SRGB}, {77, AEROGPU_FORMAT_BC3_RGBA_UNORM},
+                   {78, AEROGPU_FORMAT_BC3_RGBA_UNORM_SRGB}, {85, AEROGPU_FORMAT_B5G6R5_UNORM},
+                   {86, AEROGPU_FORMAT_B5G5R5A1_UNORM},      {87, AEROGPU_FORMAT_B8G8R8A8_UNORM},
+                   {88, AEROGPU_FORMAT_B8G8R8X8_UNORM},      {90, AEROGPU_FORMAT_B8G8R8A8_UNORM},
+                   {91, AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB}, {92, AEROGPU_FORMAT_B8G8R8X8_UNORM},
+                   {93, AEROGPU_FORMAT_B8G8R8X8_UNORM_SRGB}, {98, AEROGPU_FORMAT_BC7_RGBA_UNORM},
+                   {99, AEROGPU_FORMAT_BC7_RGBA_UNORM_SRGB}};
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (formats[i].dxgi == dxgi)
+            return formats[i].format;
+    return AEROGPU_FORMAT_INVALID;
+}
+
+static void format_block(uint32_t format, uint32_t *bytes, uint32_t *block)
+{
+    switch (format) {
+#define ROW(value, name, b, k, kind, alpha, srgb, minor, doc)                                                \
+    case value:                                                                                              \
+        *bytes = b;                                                                                          \
+        *block = k;                                                                                          \
+        return;
+        AEROGPU_FORMATS(ROW)
+#undef ROW
+    }
+    *bytes = *block = 1;
+}
+
+static struct where where(const struct umd10_resource *r, UINT subresource)
+{
+    uint32_t layer = r->mips ? subresource / r->mips : 0, mip = r->mips ? subresource % r->mips : 0, bytes,
+             block;
+    struct where w = {.offset = r->buffer ? 0 : r->size / r->layers * layer};
+
+    if (r->buffer)
+        return (struct where){0, (uint32_t)r->size, 1, (uint32_t)r->size, 1};
+    format_block(r->format, &bytes, &block);
+    for (uint32_t m = 0; m <= mip; m++) {
+        w.offset += (uint64_t)w.pitch * w.rows;
+        w.width = r->width >> m ? r->width >> m : 1;
+        w.height = r->height >> m ? r->height >> m : 1;
+        w.rows = (w.height + block - 1) / block;
+        w.pitch = m || !r->pitch ? (w.width + block - 1) / block * bytes : r->pitch;
+    }
+    return w;
+}
+
+static uint32_t new_alloc_id(void)
+{
+    static atomic_uint counter;
+    static _Atomic uint64_t seed;
+
+    for (;;) {
+        uint64_t none = 0, z;
+
+        if (!atomic_load(&seed))
+            atomic_compare_exchange_strong(&seed, &none, __rdtsc() << 20 | (uint32_t)getpid() | 1);
+        z = (atomic_load(&seed) + atomic_fetch_add(&counter, 1)) * UINT64_C(0x9E3779B97F4A7C15);
+        z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+        z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+        z = (z ^ z >> 31) & AEROGPU_ALLOC_ID_UMD_MAX;
+        if (z)
+            return (uint32_t)z;
+    }
+}
+
+HRESULT umd10_allocate(struct umd10_device *d, struct umd10_resource *r, UINT source)
+{
+    struct aerogpu_alloc_priv_v2 priv = {.magic = AEROGPU_ALLOC_PRIV_MAGIC,
+                                         .version = 2,
+                                         .alloc_id = new_alloc_id(),
+                                         .flags = AEROGPU_ALLOC_PRIV_FLAG_CPU_VISIBLE,
+                                         .size_bytes = r->size,
+                                         .desc = r->pitch,
+                                         .kind = r->primary ? AEROGPU_ALLOC_KIND_TEXTURE2D
+                                                            : AEROGPU_ALLOC_KIND_BUFFER,
+                                         .width = r->primary ? r->width : 0,
+                                         .height = r->primary ? r->height : 0,
+                                         .format = r->primary ? AEROGPU_DXGI_B8G8R8A8_UNORM : 0,
+                                         .row_pitch_bytes = r->primary ? r->pitch : 0};
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
+    D3DDDICB_ALLOCATE a = {.NumAllocations = 1, .pAllocationInfo = &info};
+    HRESULT hr;
+
+    info.Flags.Primary = r->primary;
+    info.VidPnSourceId = source;
+    hr = d->kt->pfnAllocateCb(d->runtime.handle, &a);
+    if (hr != S_OK)
+        return hr;
+    r->alloc_id = priv.alloc_id;
+    r->allocation = info.hAllocation;
+    r->next = d->guest;
+    r->self = &d->guest;
+    if (r->next)
+        r->next->self = &r->next;
+    d->guest = r;
+    return S_OK;
+}
+
+void umd10_deallocate(struct umd10_device *d, struct umd10_resource *r)
+{
+    if (!r->alloc_id)
+        return;
+    umd10_flush(d); /* what was said of it, before its memory goes */
+    *r->self = r->next;
+    if (r->next)
+        r->next->self = r->self;
+    d->kt->pfnDeallocateCb(d->runtime.handle,
+                           &(D3DDDICB_DEALLOCATE){.NumAllocations = 1, .HandleList = &r->allocation});
+    r->alloc_id = 0;
+}
+
+static void upload(struct umd10_device *d, struct umd10_resource *r, uint64_t offset, const uint8_t *data,
+                   uint64_t size)
+{
+    uint64_t most = d->command_size / 2 & ~63u;
+
+    for (uint64_t at = 0, n; at < size; at += n) {
+        n = size - at < most ? size - at : most;
+        umd10_room(d, n);
+        ABI_EMIT_TAIL(&d->stream, UPLOAD_RESOURCE, upload_resource, data + at, (uint32_t)n,
+                      .resource_handle = r->name, .offset_bytes = offset + at,
+                      .size_bytes = r->buffer ? (n + 3) & ~UINT64_C(3) : n);
+    }
+}
+
+/* A box of a subresource, from memory with a pitch of its own. NULL: all of it. */
+static void write_box(struct umd10_device *d, struct umd10_resource *r, UINT subresource,
+                      const D3D10_DDI_BOX *box, const uint8_t *data, UINT pitch)
+{
+    struct where w = where(r, subresource);
+    uint32_t bytes, block, left = 0, top = 0, width, rows;
+
+    if (r->buffer) {
+        left = box ? (uint32_t)box->left : 0;
+        upload(d, r, left, data, box ? (uint32_t)box->right - left : r->size);
+        return;
+    }
+    format_block(r->format, &bytes, &block);
+    if (box) {
+        left = (uint32_t)box->left / block * bytes;
+        top = (uint32_t)box->top / block;
+    }
+    width = box ? ((uint32_t)box->right + block - 1) / block * bytes - left : w.pitch;
+    rows = box ? ((uint32_t)box->bottom + block - 1) / block - top : w.rows;
+    if (pitch == w.pitch && width == w.pitch) {
+        upload(d, r, w.offset + (uint64_t)top * w.pitch, data, (uint64_t)rows * w.pitch);
+        return;
+    }
+    for (uint32_t y = 0; y < rows; y++)
+        upload(d, r, w.offset + (uint64_t)(top + y) * w.pitch + left, data + (size_t)y * pitch, width);
+}
+
+/* ---- creating ------------------------------------------------------------ */
+
+static SIZE_T APIENTRY resource_size(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATERESOURCE *a)
+{
+    return sizeof(struct umd10_resource);
+}
+
+static uint32_t usage_of(UINT bind)
+{
+    static const struct {
+        uint16_t bind;
+        uint16_t usage;
+    } flags[] = {{D3D10_DDI_BIND_VERTEX_BUFFER, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER},
+                 {D3D10_DDI_BIND_INDEX_BUFFER, AEROGPU_RESOURCE_USAGE_INDEX_BUFFER},
+                 {D3D10_DDI_BIND_CONSTANT_BUFFER, AEROGPU_RESOURCE_USAGE_CONSTANT_BUFFER},
+                 {D3D10_DDI_BIND_SHADER_RESOURCE, AEROGPU_RESOURCE_USAGE_TEXTURE},
+                 {D3D10_DDI_BIND_RENDER_TARGET, AEROGPU_RESOURCE_USAGE_RENDER_TARGET},
+                 {D3D10_DDI_BIND_DEPTH_STENCIL, AEROGPU_RESOURCE_USAGE_DEPTH_STENCIL},
+                 {D3D11_DDI_BIND_UNORDERED_ACCESS, AEROGPU_RESOURCE_USAGE_STORAGE}};
+    uint32_t usage = 0;
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        usage |= bind & flags[i].bind ? flags[i].usage : 0u;
+    return usage;
+}
+
+static void emit_create(struct umd10_device *d, struct umd10_resource *r, uint32_t usage)
+{
+    umd10_room(d, 128);
+    umd10_use(r, false);
+    if (r->buffer)
+        ABI_EMIT(&d->stream, CREATE_BUFFER, create_buffer, .buffer_handle = r->name, .usage_flags = usage,
+                 .size_bytes = r->size, .backing_alloc_id = r->alloc_id);
+    else
+        ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->name,
+                 .usage_flags = usage ? usage : AEROGPU_RESOURCE_USAGE_TEXTURE, .format = r->format,
+                 .width = r->width, .height = r->height, .mip_levels = r->mips, .array_layers = r->layers,
+                 .row_pitch_bytes = r->pitch, .backing_alloc_id = r->alloc_id);
+}
+
+/* The shape that the runtime asks for; false: the device has no such thing. */
+static bool describe(struct umd10_resource *r, CONST D3D11DDIARG_CREATERESOURCE *a)
+{
+    uint32_t bytes, block;
+    struct where last;
+
+    r->buffer = a->ResourceDimension == D3D10DDIRESOURCE_BUFFER;
+    r->staging = a->Usage == D3D10_DDI_USAGE_STAGING;
+    r->primary = a->pPrimaryDesc != NULL;
+    if (r->buffer) {
+        r->size = ((uint64_t)a->pMipInfoList[0].TexelWidth + 3) & ~UINT64_C(3);
+        return r->size != 0;
+    }
+    r->format = umd10_format((UINT)a->Format);
+    if ((a->ResourceDimension != D3D10DDIRESOURCE_TEXTURE2D &&
+         a->ResourceDimension != D3D10DDIRESOURCE_TEXTURECUBE) ||
+        !r->format || a->SampleDesc.Count > 1)
+        return false;
+    r->width = a->pMipInfoList[0].TexelWidth;
+    r->height = a->pMipInfoList[0].TexelHeight;
+    r->mips = a->MipLevels;
+    r->layers = a->ArraySize;
+    format_block(r->format, &bytes, &block);
+    if (r->staging || r->primary)
+        r->pitch = ((r->width + block - 1) / block * bytes + 255) & ~255u;
+    last = where(r, r->mips - 1);
+    r->size = (last.offset + (uint64_t)last.pitch * last.rows) * r->layers;
+    return true;
+}
+
+static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATERESOURCE *a,
+                                     D3D10DDI_HRESOURCE hr, D3D10DDI_HRTRESOURCE rt)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+    HRESULT s = S_OK;
+
+    memset(r, 0, sizeof(*r));
+    r->runtime = rt;
+    if (!describe(r, a)) {
+        umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
+        return;
+    }
+    r->name = umd10_name(d);
+    if (r->staging || r->primary)
+        s = umd10_allocate(d, r, a->pPrimaryDesc ? a->pPrimaryDesc->VidPnSourceId : 0);
+    else if (a->Usage == D3D10_DDI_USAGE_DYNAMIC && !(r->shadow = calloc(1, r->size)))
+        s = E_OUTOFMEMORY;
+    if (s != S_OK) {
+        umd10_error(d, s);
+        return;
+    }
+    emit_create(d, r, usage_of(a->BindFlags) | (r->primary ? AEROGPU_RESOURCE_USAGE_SCANOUT : 0));
+    for (UINT i = 0; a->pInitialDataUP && i < (r->buffer ? 1 : r->mips * r->layers); i++) {
+        const D3D10_DDIARG_SUBRESOURCE_UP *up = &a->pInitialDataUP[i];
+        write_box(d, r, i, r->buffer ? &(D3D10_DDI_BOX){.right = (LONG)a->pMipInfoList[0].TexelWidth} : NULL,
+                  up->pSysMem, up->SysMemPitch);
+        if (r->shadow && r->buffer)
+            memcpy(r->shadow, up->pSysMem, a->pMipInfoList[0].TexelWidth);
+    }
+}
+
+static VOID APIENTRY destroy_resource(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+
+    free(r->shadow);
+    r->shadow = NULL;
+    if (!r->name)
+        return;
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
+    umd10_deallocate(d, r);
+}
+
+/* ---- mapping ------------------------------------------------------------- */
+
+static VOID APIENTRY map_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource,
+                                 D3D10_DDI_MAP type, UINT flags, D3D10DDI_MAPPED_SUBRESOURCE *out)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+    struct where w = where(r, subresource);
+    D3DDDICB_LOCK l = {.hAllocation = r->allocation};
+    HRESULT s;
+
+    memset(out, 0, sizeof(*out));
+    umd10_flush(d);
+    if (d->removed) {
+        umd10_error(d, D3DDDIERR_DEVICEREMOVED);
+        return;
+    }
+    l.Flags.LockEntire = 1;
+    l.Flags.DonotWait = flags & D3D10_DDI_MAP_FLAG_DONOTWAIT ? 1 : 0;
+    s = d->kt->pfnLockCb(d->runtime.handle, &l);
+    if (s != S_OK) {
+        d->removed |= s == D3DDDIERR_DEVICEREMOVED;
+        umd10_error(d, s == D3DERR_WASSTILLDRAWING ? DXGI_DDI_ERR_WASSTILLDRAWING : s);
+        return;
+    }
+    *out = (D3D10DDI_MAPPED_SUBRESOURCE){(uint8_t *)l.pData + w.offset, w.pitch, w.pitch * w.rows};
+}
+
+static VOID APIENTRY unmap_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+    struct where w = where(r, subresource);
+
+    d->kt->pfnUnlockCb(d->runtime.handle, &(D3DDDICB_UNLOCK){1, &r->allocation});
+    umd10_room(d, 64);
+    umd10_use(r, false);
+    ABI_EMIT(&d->stream, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = r->name,
+             .offset_bytes = w.offset, .size_bytes = (uint64_t)w.pitch * w.rows);
+}
+
+static VOID APIENTRY map_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource,
+                                 D3D10_DDI_MAP type, UINT flags, D3D10DDI_MAPPED_SUBRESOURCE *out)
+{
+    struct umd10_resource *r = hr.pDrvPrivate;
+    struct where w = where(r, subresource);
+
+    *out = (D3D10DDI_MAPPED_SUBRESOURCE){r->shadow + w.offset, w.pitch, w.pitch * w.rows};
+}
+
+static VOID APIENTRY unmap_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource)
+{
+    struct umd10_resource *r = hr.pDrvPrivate;
+    struct where w = where(r, subresource);
+
+    upload(umd10_device(h), r, w.offset, r->shadow + w.offset, (uint64_t)w.pitch * w.rows);
+}
+
+static VOID APIENTRY map_any(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource, D3D10_DDI_MAP type,
+                             UINT flags, D3D10DDI_MAPPED_SUBRESOURCE *out)
+{
+    struct umd10_resource *r = hr.pDrvPrivate;
+
+    (r->shadow ? map_dynamic : map_staging)(h, hr, subresource, type, flags, out);
+}
+
+static VOID APIENTRY unmap_any(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource)
+{
+    struct umd10_resource *r = hr.pDrvPrivate;
+
+    (r->shadow ? unmap_dynamic : unmap_staging)(h, hr, subresource);
+}
+
+static BOOL APIENTRY is_busy(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+    D3DDDICB_LOCK l = {.hAllocation = r->allocation};
+
+    l.Flags.DonotWait = 1;
+    if (d->kt->pfnLockCb(d->runtime.handle, &l) != S_OK)
+        return TRUE;
+    d->kt->pfnUnlockCb(d->runtime.handle, &(D3DDDICB_UNLOCK){1, &r->allocation});
+    return FALSE;
+}
+
+static VOID APIENTRY update(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, UINT subresource,
+                            CONST D3D10_DDI_BOX *box, CONST VOID *data, UINT row_pitch, UINT depth_pitch)
+{
+    struct umd10_resource *r = dst.pDrvPrivate;
+
+    write_box(umd10_device(h), r, subresource, box, data, row_pitch);
+}
+
+/* ---- copying ------------------------------------------------------------- */
+
+void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y,
+                struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box)
+{
+    struct where w = where(src, src_sub);
+    D3D10_DDI_BOX all = {0, 0, 0, (LONG)w.width, (LONG)w.height, 1};
+    const D3D10_DDI_BOX *b = box ? box : &all;
+    uint32_t flags = dst->alloc_id ? AEROGPU_COPY_FLAG_WRITEBACK_DST : 0;
+
+    umd10_room(d, 128);
+    umd10_use(src, false);
+    umd10_use(dst, true);
+    if (src->buffer)
+        ABI_EMIT(&d->stream, COPY_BUFFER, copy_buffer, .dst_buffer = dst->name, .src_buffer = src->name,
+                 .dst_offset_bytes = x, .src_offset_bytes = (uint32_t)b->left,
+                 .size_bytes = ((uint64_t)(b->right - b->left) + 3) & ~UINT64_C(3), .flags = flags);
+    else
+        ABI_EMIT(&d->stream, COPY_TEXTURE2D, copy_texture2d, .dst_texture = dst->name,
+                 .src_texture = src->name, .dst_mip_level = dst_sub % dst->mips,
+                 .dst_array_layer = dst_sub / dst->mips, .src_mip_level = src_sub % src->mips,
+                 .src_array_layer = src_sub / src->mips, .dst_x = x, .dst_y = y, .src_x = (uint32_t)b->left,
+                 .src_y = (uint32_t)b->top, .width = (uint32_t)(b->right - b->left),
+                 .height = (uint32_t)(b->bottom - b->top), .flags = flags);
+}
+
+static VOID APIENTRY copy_region(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, UINT dst_subresource, UINT x,
+                                 UINT y, UINT z, D3D10DDI_HRESOURCE src, UINT src_subresource,
+                                 CONST D3D10_DDI_BOX *box)
+{
+    umd10_copy(umd10_device(h), dst.pDrvPrivate, dst_subresource, x, y, src.pDrvPrivate, src_subresource,
+               box);
+}
+
+static VOID APIENTRY copy_all(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, D3D10DDI_HRESOURCE src)
+{
+    struct umd10_resource *from = src.pDrvPrivate;
+
+    for (UINT i = 0; i < (from->buffer ? 1 : from->mips * from->layers); i++)
+        umd10_copy(umd10_device(h), dst.pDrvPrivate, i, 0, 0, from, i, NULL);
+}
+
+static VOID APIENTRY hazard(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r)
+{
+} /* streams are executed in order */
+
+static VOID APIENTRY check_format(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT *support)
+{
+    uint32_t f = umd10_format((UINT)format);
+
+    *support = !f                                      ? 0
+               : f >= AEROGPU_FORMAT_D24_UNORM_S8_UINT ? 1
+                                                       : 1 | 2 | 4; /* sampled, rendered to, blended */
+}
+
+static VOID APIENTRY check_samples(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT samples, UINT *levels)
+{
+    *levels = samples == 1 && umd10_format((UINT)format);
+}
+
+void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)
+{
+    f->pfnCalcPrivateResourceSize = resource_size;
+    f->pfnCreateResource = create_resource;
+    f->pfnDestroyResource = destroy_resource;
+    f->pfnResourceMap = map_any;
+    f->pfnResourceUnmap = unmap_any;
+    f->pfnStagingResourceMap = map_staging;
+    f->pfnStagingResourceUnmap = unmap_staging;
+    f->pfnDynamicResourceMapDiscard = f->pfnDynamicConstantBufferMapDiscard = map_dynamic;
+    f->pfnDynamicIABufferMapDiscard = f->pfnDynamicIABufferMapNoOverwrite = map_dynamic;
+    f->pfnDynamicResourceUnmap = f->pfnDynamicConstantBufferUnmap = f->pfnDynamicIABufferUnmap =
+        unmap_dynamic;
+    f->pfnResourceIsStagingBusy = is_busy;
+    f->pfnResourceUpdateSubresourceUP = f->pfnDefaultConstantBufferUpdateSubresourceUP = update;
+    f->pfnResourceCopy = f->pfnResourceConvert = copy_all;
+    f->pfnResourceCopyRegion = f->pfnResourceConvertRegion = copy_region;
+    f->pfnResourceReadAfterWriteHazard = hazard;
+    f->pfnCheckFormatSupport = check_format;
+    f->pfnCheckMultisampleQualityLevels = check_samples;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* umd10.h: the user-mode driver for Direct3D 11, aerogpu_d3d10_x64.dll (OpenAdapter10_2).
+ *
+ *   runtime ─D3D11DDI_DEVICEFUNCS─▶ packets of one stream ─umd10_flush─▶ pfnRenderCb ─▶ dxgkrnl
+ *                                        ▲                                   │
+ *                                   bindings, state                     removed: pfnSetErrorCb, and nothing more is said
+ *
+ * Invariants:
+ *  1. One thread uses a device (the runtime sees to it). The driver's memory of an object is the runtime's, as large as the
+ *     CalcPrivate function said.
+ *  2. A stream names only allocations that its submission lists: resources with guest memory are on the device's list of them;
+ *     those that a stream copies from or into are listed in its submission.
+ *  3. A submission fits into the command buffer: umd10_room is asked before a packet that may not.
+ *  4. After a failed submission the device says nothing more; the runtime has been told once.
+ *  5. No object of the device is named twice: names only grow.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "abi/builder.h"
+#include "wddm/d3d10umddi.h"
+
+#include <aerogpu/alloc.h>
+#include <aerogpu/escape.h>
+#include <aerogpu/ext.h>
+#include <aerogpu/pci.h>
+
+#define E_FAIL                       ((HRESULT)0x80004005)
+#define E_OUTOFMEMORY                ((HRESULT)0x8007000E)
+#define E_INVALIDARG                 ((HRESULT)0x80070057)
+#define S_OK                         ((HRESULT)0)
+#define D3DDDIERR_DEVICEREMOVED      ((HRESULT)0x88760870)
+#define DXGI_DDI_ERR_WASSTILLDRAWING ((HRESULT)0x887A000A)
+#define DXGI_DDI_ERR_UNSUPPORTED     ((HRESULT)0x887A0004)
+#define D3DERR_WASSTILLDRAWING       ((HRESULT)0x8876021C)
+
+enum umd10_stage { UMD10_VS, UMD10_PS, UMD10_GS, UMD10_HS, UMD10_DS, UMD10_CS, UMD10_STAGES };
+enum { UMD10_TEXTURES = 128, UMD10_VERTEX_BUFFERS = 16, UMD10_TARGETS = 8 };
+
+struct umd10_adapter {
+    D3D10DDI_HRTADAPTER runtime;
+    struct aerogpu_umd_private info;
+};
+
+struct umd10_resource {
+    struct umd10_resource *next, **self; /* in the device's list, with guest memory */
+    uint32_t name, alloc_id;
+    D3DKMT_HANDLE allocation;
+    D3D10DDI_HRTRESOURCE runtime;
+    bool buffer, staging, primary, listed, listed_write;
+    uint32_t format, width, height, mips, layers, pitch; /* of textures; pitch of mip 0 in guest memory */
+    uint64_t size;                                       /* of the linear layout */
+    uint8_t *shadow; /* what the CPU writes of a dynamic resource, until it is unmapped */
+};
+
+struct umd10_view { /* of any kind */
+    struct umd10_resource *resource;
+    uint32_t name; /* of a texture view, or the resource's */
+    uint32_t offset, size;
+    bool own;
+};
+
+struct umd10_object { /* shaders, layouts, samplers */
+    uint32_t name;
+};
+
+struct umd10_query {
+    D3D10DDI_QUERY kind;
+    struct umd10_resource marker; /* guest memory that the submission of the end uses */
+    bool issued;
+};
+
+struct umd10_device {
+    D3D10DDI_HRTDEVICE runtime;
+    D3D10DDI_HRTCORELAYER core;
+    const D3DDDI_DEVICECALLBACKS *kt;
+    const D3D11DDI_CORELAYER_DEVICECALLBACKS *um;
+    const DXGI_DDI_BASE_CALLBACKS *dxgi;
+    struct umd10_adapter *adapter;
+    HANDLE context;
+    uint8_t *command;
+    uint32_t command_size, list_size;
+    D3DDDI_ALLOCATIONLIST *list;
+    struct abi_builder stream;
+    struct umd10_resource *guest; /* those with guest memory */
+    uint32_t last_name;
+    bool removed;
+    /* what is bound */
+    uint32_t shaders[UMD10_STAGES];
+    bool shaders_changed;
+    uint32_t colours[UMD10_TARGETS], colour_count, depth;
+};
+
+static inline struct umd10_device *umd10_device(D3D10DDI_HDEVICE h)
+{
+    return h.pDrvPrivate;
+}
+
+/* The stage of a packet, and what stage_ex says beside it. */
+void umd10_stage(enum umd10_stage stage, uint32_t *shader_stage, uint32_t *stage_ex);
+
+/* device.c: submissions. */
+uint32_t umd10_name(struct umd10_device *d);
+/* Submits the stream unless `bytes` more of packets still fit. */
+void umd10_room(struct umd10_device *d, size_t bytes);
+void umd10_flush(struct umd10_device *d);
+void umd10_error(struct umd10_device *d, HRESULT hr);
+void umd10_use(struct umd10_resource *r, bool write);
+/* Targets and shaders as they are bound; after a clear of something else. */
+void umd10_bind_targets(struct umd10_device *d);
+
+/* resource.c */
+/* Guest memory for `r`, of r->size bytes. */
+HRESULT umd10_allocate(struct umd10_device *d, struct umd10_resource *r, UINT source);
+void umd10_deallocate(struct umd10_device *d, struct umd10_resource *r);
+/* 0: no such format here. */
+uint32_t umd10_format(UINT dxgi);
+void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y,
+                struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box);
+
+/* view.c, state.c, shader.c, draw.c, present.c: their functions of the table. */
+void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_state_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_shader_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_draw_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_query_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_present_functions(DXGI1_1_DDI_BASE_FUNCTIONS *f);
+/* The table's slots of what the driver does not do: they tell the runtime so. */
+void umd10_missing_functions(D3D11DDI_DEVICEFUNCS *f);
+
+/* dxbc.c: a container around a program's tokens, as CREATE_SHADER_DXBC takes it. NULL: no memory. free() it. */
+void *umd10_dxbc(const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT num_in,
+                 const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out,
+                 const D3D10DDIARG_SIGNATURE_ENTRY *patch, UINT num_patch, uint32_t *size);
+/* The semantic that stands for a register, which the interface gives no name to. */
+#define UMD10_SEMANTIC "REGISTER"

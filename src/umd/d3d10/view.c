@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* view.c: views of textures and buffers. One of a whole texture in its own format is the texture itself. */
+#include "umd/d3d10/umd10.h"
+
+static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi, UINT mip, UINT mips,
+                         UINT layer, UINT layers)
+{
+    struct umd10_resource *r = v->resource;
+    uint32_t format = umd10_format(dxgi);
+
+    mips = mips > r->mips - mip ? r->mips - mip : mips;
+    layers = layers > r->layers - layer ? r->layers - layer : layers;
+    v->name = r->name;
+    if ((!format || format == r->format) && !mip && mips == r->mips && !layer && layers == r->layers)
+        return;
+    v->name = umd10_name(d);
+    v->own = true;
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = v->name,
+             .texture_handle = r->name, .format = format ? format : r->format, .base_mip_level = mip,
+             .mip_level_count = mips, .base_array_layer = layer, .array_layer_count = layers);
+}
+
+static void destroy(D3D10DDI_HDEVICE h, struct umd10_view *v)
+{
+    struct umd10_device *d = umd10_device(h);
+
+    if (!v->own)
+        return;
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, DESTROY_TEXTURE_VIEW, destroy_texture_view, .view_handle = v->name);
+}
+
+static VOID APIENTRY create_srv(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATESHADERRESOURCEVIEW *a,
+                                D3D10DDI_HSHADERRESOURCEVIEW hv, D3D10DDI_HRTSHADERRESOURCEVIEW rt)
+{
+    struct umd10_view *v = hv.pDrvPrivate;
+
+    *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
+    if (v->resource->buffer) {
+        v->name = v->resource->name;
+        v->size = (uint32_t)v->resource->size;
+    } else if (a->ResourceDimension == D3D10DDIRESOURCE_TEXTURECUBE) {
+        view_texture(umd10_device(h), v, (UINT)a->Format, a->TexCube.MostDetailedMip, a->TexCube.MipLevels,
+                     a->TexCube.First2DArrayFace, a->TexCube.NumCubes * 6);
+    } else {
+        view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MostDetailedMip, a->Tex2D.MipLevels,
+                     a->Tex2D.FirstArraySlice, a->Tex2D.ArraySize);
+    }
+}
+
+static VOID APIENTRY create_rtv(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATERENDERTARGETVIEW *a,
+                                D3D10DDI_HRENDERTARGETVIEW hv, D3D10DDI_HRTRENDERTARGETVIEW rt)
+{
+    struct umd10_view *v = hv.pDrvPrivate;
+
+    *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
+    if (v->resource->buffer)
+        umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
+    else
+        view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MipSlice, 1, a->Tex2D.FirstArraySlice,
+                     a->Tex2D.ArraySize);
+}
+
+static VOID APIENTRY create_dsv(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATEDEPTHSTENCILVIEW *a,
+                                D3D10DDI_HDEPTHSTENCILVIEW hv, D3D10DDI_HRTDEPTHSTENCILVIEW rt)
+{
+    struct umd10_view *v = hv.pDrvPrivate;
+
+    *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
+    view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MipSlice, 1, a->Tex2D.FirstArraySlice,
+                 a->Tex2D.ArraySize);
+}
+
+static VOID APIENTRY destroy_srv(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW v)
+{
+    destroy(h, v.pDrvPrivate);
+}
+
+static VOID APIENTRY destroy_rtv(D3D10DDI_HDEVICE h, D3D10DDI_HRENDERTARGETVIEW v)
+{
+    destroy(h, v.pDrvPrivate);
+}
+
+static VOID APIENTRY destroy_dsv(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILVIEW v)
+{
+    destroy(h, v.pDrvPrivate);
+}
+
+static SIZE_T APIENTRY srv_size(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATESHADERRESOURCEVIEW *a)
+{
+    return sizeof(struct umd10_view);
+}
+
+static SIZE_T APIENTRY rtv_size(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATERENDERTARGETVIEW *a)
+{
+    return sizeof(struct umd10_view);
+}
+
+static SIZE_T APIENTRY dsv_size(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATEDEPTHSTENCILVIEW *a)
+{
+    return sizeof(struct umd10_view);
+}
+
+static VOID APIENTRY srv_hazard(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW v, D3D10DDI_HRESOURCE r)
+{
+}
+
+void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f)
+{
+    f->pfnCalcPrivateShaderResourceViewSize = srv_size;
+    f->pfnCreateShaderResourceView = create_srv;
+    f->pfnDestroyShaderResourceView = destroy_srv;
+    f->pfnCalcPrivateRenderTargetViewSize = rtv_size;
+    f->pfnCreateRenderTargetView = create_rtv;
+    f->pfnDestroyRenderTargetView = destroy_rtv;
+    f->pfnCalcPrivateDepthStencilViewSize = dsv_size;
+    f->pfnCreateDepthStencilView = create_dsv;
+    f->pfnDestroyDepthStencilView = destroy_dsv;
+    f->pfnShaderResourceViewReadAfterWriteHazard = srv_hazard;
+}

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A Direct3D 11 program draws, presents, hangs and recovers on a service, natively or as a Windows program under Wine.
+#   d3d11_test.sh native|wine AEROGPU PROGRAM LIBRARIES SHADERS WORK_DIR
+set -u
+how=$1 aerogpu=$2 program=$(realpath "$3") libraries=$(realpath "$4") shaders=$5 work=$6 n=0
+. "$(dirname "$0")/../wine.sh"
+if [ "$how" = wine ]; then
+    wine_begin
+    wine_prefix
+    export WINEDLLOVERRIDES="$WINEDLLOVERRIDES;d3d11,dxgi=n"
+else
+    export AEROGPU_UMD_DIR=$libraries
+fi
+folder=$(mktemp -d)
+if [ "$how" = wine ]; then # a program finds its libraries beside itself
+    ln -s "$program" "$libraries"/*.dll "$folder"
+    program=$folder/${program##*/}
+fi
+"$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 8>&- &
+service=$!
+leave() {
+    kill $service 2>/dev/null
+    wait $service 2>/dev/null
+    [ "$how" = native ] || server -k
+    rm -rf "$folder"
+}
+trap leave EXIT
+for i in $(seq 100); do
+    grep -q ^ready "$folder/log" && break
+    sleep 0.1
+done
+grep -q ^ready "$folder/log" || { sed 's/^/# /' "$folder/log"; echo "Bail out! no service"; exit 1; }
+unset DISPLAY
+export AEROGPU_SOCKET=$folder/socket
+
+run() { # MODE: what it prints is in $said, its picture in $folder/picture
+    local start=
+    [ "$how" = wine ] && start=wine
+    rm -f "$folder/picture"
+    said=$(timeout 60 $start "$program" "$shaders" "$folder/picture" $1 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
+    [ -s "$folder/errors" ] && sed 's/^/# /' "$folder/errors"
+}
+
+# Every pixel: blue, and red where its centre is inside of the triangle (top-left rule: not on the slope).
+picture() {
+    python3 - "$folder/picture" <<'END'
+import sys
+want = b"P6\n64 64\n255\n" + b"".join(b"\xff\0\0" if 8 <= x < 56 and 8 <= y < 56 and x < y else b"\0\0\xff"
+                                      for y in range(64) for x in range(64))
+sys.exit(open(sys.argv[1], "rb").read() != want)
+END
+}
+
+echo 1..6
+run draw
+result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
+picture
+result $? "the triangle has the pixels that Direct3D's rules give it"
+run present
+result $([ "$said" = "presented;done;" ]; echo $?) "frames are shown full screen ($said)"
+run hang
+result $([ "$said" = "the draw: 0x887A0005;the device: 0x887A0006;done;" ]; echo $?) "an endless shader: DXGI_ERROR_DEVICE_HUNG ($said)"
+picture
+result $? "and the same picture on a new device"
+result $(grep -q "event .*4101" "$folder/log"; echo $?) "the service recovered the display driver"
