@@ -73,6 +73,13 @@ static VkLayerInstanceCreateInfo *instance_link(const VkInstanceCreateInfo *info
     return (VkLayerInstanceCreateInfo *)(uintptr_t)i;
 }
 
+static PFN_vkVoidFunction get_either(const struct layer_instance *i, const char *name, const char *older)
+{
+    PFN_vkVoidFunction fn = i->get(i->handle, name);
+
+    return fn ? fn : i->get(i->handle, older);
+}
+
 VkResult layer_create_instance(struct layer_table *t, const VkInstanceCreateInfo *info,
                                const VkInstanceCreateInfo *preferred, const VkAllocationCallbacks *allocator,
                                VkInstance *out)
@@ -104,6 +111,12 @@ VkResult layer_create_instance(struct layer_table *t, const VkInstanceCreateInfo
     i->handle = *out;
     i->get = before->pfnNextGetInstanceProcAddr;
     i->destroy = (PFN_vkDestroyInstance)i->get(*out, "vkDestroyInstance");
+    i->extensions =
+        (PFN_vkEnumerateDeviceExtensionProperties)i->get(*out, "vkEnumerateDeviceExtensionProperties");
+    i->features2 = (PFN_vkGetPhysicalDeviceFeatures2)get_either(i, "vkGetPhysicalDeviceFeatures2",
+                                                                "vkGetPhysicalDeviceFeatures2KHR");
+    i->families2 = (PFN_vkGetPhysicalDeviceQueueFamilyProperties2)get_either(
+        i, "vkGetPhysicalDeviceQueueFamilyProperties2", "vkGetPhysicalDeviceQueueFamilyProperties2KHR");
     layer_put(t, &i->object, *out);
     return VK_SUCCESS;
 }

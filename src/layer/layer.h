@@ -48,7 +48,11 @@ struct layer_instance {
     struct layer_object object;
     VkInstance handle;
     PFN_vkGetInstanceProcAddr get; /* of the next layer */
+    /* The next layer's, asked for while the instance is made: later the loader answers with the first layer's. NULL: it has none */
     PFN_vkDestroyInstance destroy;
+    PFN_vkEnumerateDeviceExtensionProperties extensions;
+    PFN_vkGetPhysicalDeviceFeatures2 features2;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties2 families2;
     bool in_use; /* a device of it cannot be destroyed: neither can it */
 };
 

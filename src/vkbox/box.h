@@ -220,6 +220,7 @@ struct vkbox {
     uint32_t guard;                /* 1: --guard */
     _Atomic uint32_t ended;        /* 1: the process ended by itself */
     uint32_t pad[3];
+    char verdict[256]; /* written by the reader, before a device is lost or it has looked */
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];
     struct vkbox_queue queues[VKBOX_QUEUES];

@@ -253,7 +253,7 @@ void commands_end(struct command_buffer *cb, uint32_t *end, enum vkbox_command c
                           memory_order_release);
 }
 
-static void note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b)
+void commands_note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b)
 {
     uint32_t *p = commands_begin(cb, 3);
 
@@ -273,7 +273,7 @@ void commands_execute(struct command_buffer *cb, uint32_t n, const VkCommandBuff
         struct command_buffer *s = command_buffer_of(secondaries[i]);
 
         if (s && s->slot)
-            note(cb, VKBOX_EXECUTED, s->index, atomic_load(&s->slot->recording));
+            commands_note(cb, VKBOX_EXECUTED, s->index, atomic_load(&s->slot->recording));
     }
 }
 
@@ -291,7 +291,7 @@ void commands_point(struct command_buffer *cb)
     if (!cb->marked)
         return;
     value = cb->slot->points + 1;
-    note(cb, VKBOX_POINT, value, 0);
+    commands_note(cb, VKBOX_POINT, value, 0);
     if (value > 1)
         d->next.vkCmdPipelineBarrier(cb->handle, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                      VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
@@ -318,8 +318,10 @@ void commands_pass(struct command_buffer *cb, bool begins)
     if (begins && cb->pending && !cb->in_pass)
         commands_point(cb);
     cb->in_pass = begins;
-    if (!begins)
-        commands_point(cb);
+    if (begins)
+        return;
+    commands_point(cb);
+    offers_pass_ended(cb);
 }
 
 void commands_subpass(struct command_buffer *cb)
@@ -476,6 +478,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     cb->submitted = false;
     atomic_store(&cb->slot->again, 0);
     cb->pass.kind = PASS_WHOLE;
+    cb->num_late = 0;
     cb->pending = 0;
     cb->in_pass = inside;
     if (cb->slot->mark == VKBOX_NO_INDEX && cb->writes)

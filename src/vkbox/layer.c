@@ -44,6 +44,8 @@ struct creation {
     PFN_vkGetInstanceProcAddr get;
     const char **names;
     bool imports; /* the device can map memory of the process */
+    uint32_t can_offer,
+        offers; /* extensions of the layer's: that the driver has not, that the program wants */
 };
 
 static bool has_name(const char *const *names, uint32_t n, const char *name)
@@ -54,39 +56,44 @@ static bool has_name(const char *const *names, uint32_t n, const char *name)
     return false;
 }
 
-/* The program's extensions, and those that the marks need, where the device has them. */
-static void extend(struct creation *c, VkDeviceCreateInfo *info, VkInstance instance)
+/* The program's extensions but those that the layer provides; `info` also gets those that the marks need, where the device has them. */
+static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateInfo *info,
+                   const struct layer_instance *i)
 {
-    PFN_vkEnumerateDeviceExtensionProperties enumerate =
-        (PFN_vkEnumerateDeviceExtensionProperties)c->get(instance, "vkEnumerateDeviceExtensionProperties");
     static const char *const wanted[] = {VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME,
                                          VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
     VkExtensionProperties *have = NULL;
-    uint32_t n = 0, found = 0;
+    uint32_t n = 0, found = 0, kept = 0;
 
-    if (!enumerate || enumerate(c->physical, NULL, &n, NULL) || !n)
+    if (!i->extensions || i->extensions(c->physical, NULL, &n, NULL) || !n)
         return;
     have = calloc(n, sizeof(*have));
     c->names = calloc(info->enabledExtensionCount + 2, sizeof(*c->names));
-    if (!have || !c->names || enumerate(c->physical, NULL, &n, have) < 0) {
+    if (!have || !c->names || i->extensions(c->physical, NULL, &n, have) < 0) {
         free(have);
         return;
     }
-    for (uint32_t i = 0; i < info->enabledExtensionCount; i++)
-        c->names[i] = info->ppEnabledExtensionNames[i];
-    for (uint32_t w = 0; w < 2; w++) {
-        bool there = has_name(info->ppEnabledExtensionNames, info->enabledExtensionCount, wanted[w]);
+    for (uint32_t k = 0; k < base->enabledExtensionCount; k++) {
+        const uint32_t offer = offer_of_name(base->ppEnabledExtensionNames[k]) & c->can_offer;
 
-        for (uint32_t i = 0; !there && i < n; i++)
-            if (!strcmp(have[i].extensionName, wanted[w])) {
-                c->names[info->enabledExtensionCount + found++] = wanted[w];
+        c->offers |= offer;
+        if (!offer)
+            c->names[kept++] = base->ppEnabledExtensionNames[k];
+    }
+    for (uint32_t w = 0; w < 2; w++) {
+        bool there = has_name(c->names, kept, wanted[w]);
+
+        for (uint32_t k = 0; !there && k < n; k++)
+            if (!strcmp(have[k].extensionName, wanted[w])) {
+                c->names[kept + found++] = wanted[w];
                 there = true;
             }
         c->imports = there; /* of the last one, which needs the first */
     }
     free(have);
-    info->ppEnabledExtensionNames = c->names;
-    info->enabledExtensionCount += found;
+    base->ppEnabledExtensionNames = info->ppEnabledExtensionNames = c->names;
+    base->enabledExtensionCount = kept;
+    info->enabledExtensionCount = kept + found;
 }
 
 static void describe(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get)
@@ -152,7 +159,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
 {
     struct layer_instance *i = layer_find(&instances, physical);
     struct creation c = {physical};
-    VkDeviceCreateInfo mine = *info;
+    VkDeviceCreateInfo base = *info, mine = *info;
+    VkBool32 was[OFFERS];
     struct device *d;
     bool mine_made;
     VkResult r;
@@ -166,10 +174,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     if (box)
         signals_install(); /* a full file system says so by one */
     d->slot = take_slot(&d->index);
-    if (d->slot)
-        extend(&c, &mine, i->handle);
+    c.can_offer = box ? offers_of(i, physical) : 0;
+    if (box)
+        extend(&c, &base, &mine, i);
+    offers_hide(info->pNext, c.can_offer, was, false);
     /* 1: what the program asked for decides. */
-    r = layer_create_device(i, physical, info, c.names ? &mine : info, allocator, out, &d->get, &mine_made);
+    r = layer_create_device(i, physical, &base, c.names && d->slot ? &mine : &base, allocator, out, &d->get,
+                            &mine_made);
+    offers_hide(info->pNext, c.can_offer, was, true);
     free(c.names);
     if (r != VK_SUCCESS) {
         if (d->slot)
@@ -179,6 +191,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     }
     d->handle = *out;
     d->instance = i;
+    d->offers = c.offers;
+    d->cuts = box && (box->exact || c.offers & (1u << OFFER_MARKER | 1u << OFFER_CHECKPOINTS));
     load(&d->next, *out, d->get, i);
     describe(d, physical, c.get);
     if (d->slot) {
@@ -252,6 +266,37 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,
     layer_destroy_instance(&instances, instance, allocator);
 }
 
+/* ---- what a device has --------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkEnumerateDeviceExtensionProperties(VkPhysicalDevice physical,
+                                                                                const char *layer,
+                                                                                uint32_t *num,
+                                                                                VkExtensionProperties *out)
+{
+    return offers_enumerate(layer_find(&instances, physical), physical, layer, num, out);
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkGetPhysicalDeviceFeatures2(VkPhysicalDevice physical,
+                                                                    VkPhysicalDeviceFeatures2 *features)
+{
+    struct layer_instance *i = layer_find(&instances, physical);
+
+    if (i->features2)
+        i->features2(physical, features);
+    offers_features(i, physical, features->pNext);
+}
+
+static VKAPI_ATTR void VKAPI_CALL hook_vkGetPhysicalDeviceQueueFamilyProperties2(
+    VkPhysicalDevice physical, uint32_t *num, VkQueueFamilyProperties2 *out)
+{
+    struct layer_instance *i = layer_find(&instances, physical);
+
+    if (i->families2)
+        i->families2(physical, num, out);
+    if (out)
+        offers_families(i, physical, *num, out);
+}
+
 /* ---- what the loader asks for -------------------------------------------- */
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name);
@@ -277,7 +322,9 @@ static PFN_vkVoidFunction device_hook(const char *name)
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
 {
-    PFN_vkVoidFunction next = device_of(device)->get(device, name), hook = next ? device_hook(name) : NULL;
+    const struct device *d = device_of(device);
+    PFN_vkVoidFunction offer = offers_find(d, name), next = offer ? offer : d->get(device, name),
+                       hook = next && !offer ? device_hook(name) : NULL;
 
     return hook ? hook : next; /* what the device has not, it has not with the layer either */
 }
@@ -289,6 +336,11 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance ins
         LAYER_HOOK(vkCreateInstance),
         LAYER_HOOK(vkDestroyInstance),
         LAYER_HOOK(vkCreateDevice),
+        LAYER_HOOK(vkEnumerateDeviceExtensionProperties),
+        LAYER_HOOK(vkGetPhysicalDeviceFeatures2),
+        LAYER_ALIAS(vkGetPhysicalDeviceFeatures2, KHR),
+        LAYER_HOOK(vkGetPhysicalDeviceQueueFamilyProperties2),
+        LAYER_ALIAS(vkGetPhysicalDeviceQueueFamilyProperties2, KHR),
         LAYER_HOOKS_END,
     };
 

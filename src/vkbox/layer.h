@@ -6,6 +6,7 @@
  *   passes.c    render passes in pieces, for exact mode               signals.c   signals that would end the process
  *   keep.c      the box itself                                    guard.c     memory between pages that fault
  *   stacks.c    who called                                        descriptors.c  what descriptor sets name
+ *   offers.c    extensions that drivers lack
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
@@ -33,6 +34,17 @@ struct next {
 
 struct guard;
 
+/* Extensions that the layer offers where a driver has them not (offers.c). */
+enum offer { OFFER_MARKER, OFFER_CHECKPOINTS, OFFER_FAULT, OFFER_BINDINGS, OFFERS };
+
+/* A word that the program wants written. */
+struct marker {
+    VkBuffer buffer;
+    VkDeviceSize offset;
+    uint32_t value;
+    bool waits; /* for what is before it */
+};
+
 struct device {
     struct layer_object object;
     VkDevice handle;
@@ -42,6 +54,8 @@ struct device {
     PFN_vkGetDeviceProcAddr get;
     struct next next;
     struct guard *guard; /* NULL: memory is the driver's */
+    uint32_t offers;     /* a bit for each that the program asked for, and the driver has not */
+    bool cuts;           /* passes are cut in pieces */
     uint32_t family_flags[16];
     VkBuffer mark_buffer;
     VkDeviceMemory mark_memory;
@@ -50,7 +64,7 @@ struct device {
 };
 
 enum pass_kind { PASS_WHOLE, PASS_PIECES, PASS_RENDERING };
-enum { PASS_VIEWS = 16 };
+enum { PASS_VIEWS = 16, LATE_MARKERS = 32 };
 
 /* The render pass that is being recorded in exact mode, as it is begun again (passes.c). */
 struct pass {
@@ -77,6 +91,8 @@ struct command_buffer {
     bool submitted; /* since it was recorded */
     uint32_t open;  /* queries and the like that a pass must not end within */
     struct pass pass;
+    struct marker late[LATE_MARKERS]; /* that could not be written within the pass */
+    uint32_t num_late;
 };
 
 /* keep.c: the box of this process, or NULL. */
@@ -108,6 +124,7 @@ void commands_begun(struct command_buffer *cb);
 void commands_work(struct command_buffer *cb);
 void commands_device_gone(struct device *d);
 void commands_point(struct command_buffer *cb);
+void commands_note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b);
 void commands_open(struct command_buffer *cb, int by);
 void commands_copy_marks(void); /* of devices that cannot write into the box. Safe in a signal handler */
 bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get, bool import);
@@ -126,6 +143,23 @@ void pass_vkCmdEndRenderPass2(struct command_buffer *cb, VkCommandBuffer handle,
 void pass_vkCmdEndRendering(struct command_buffer *cb, VkCommandBuffer handle);
 void passes_device_gone(struct device *d);
 void pass_cut(struct command_buffer *cb); /* between two commands, if it can be */
+
+/* Outside of the pass for a while; false: it cannot be left. */
+bool pass_leave(struct command_buffer *cb);
+void pass_enter(struct command_buffer *cb);
+
+/* offers.c */
+uint32_t offers_of(struct layer_instance *i,
+                   VkPhysicalDevice physical); /* a bit for each that its driver has not */
+uint32_t offer_of_name(const char *extension); /* its bit, or 0 */
+VkResult offers_enumerate(struct layer_instance *i, VkPhysicalDevice physical, const char *layer,
+                          uint32_t *num, VkExtensionProperties *out);
+void offers_features(struct layer_instance *i, VkPhysicalDevice physical, void *chain);
+void offers_families(struct layer_instance *i, VkPhysicalDevice physical, uint32_t n, void *families);
+void offers_hide(const void *chain, uint32_t offers, VkBool32 was[OFFERS], bool back);
+void offers_pass_ended(struct command_buffer *cb);
+void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t size, bool bound);
+PFN_vkVoidFunction offers_find(const struct device *d, const char *name);
 
 /* objects.c */
 void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info);

@@ -47,6 +47,7 @@ static struct vkbox_object *take(uint64_t *index)
 static void of_buffer(struct device *d, struct vkbox_object *o, const void *info)
 {
     o->size = ((const VkBufferCreateInfo *)info)->size;
+    o->detail = ((const VkBufferCreateInfo *)info)->usage;
 }
 
 static void of_image(struct device *d, struct vkbox_object *o, const void *info)
@@ -208,10 +209,31 @@ static void gone(struct vkbox_object *o, uint32_t by)
     }
 }
 
+/* To who asked for it. */
+static void report_address(struct device *d, VkBuffer buffer, bool bound)
+{
+    const struct vkbox_object *o;
+    uint64_t address = 0, size = 0;
+
+    if (!(d->offers >> OFFER_BINDINGS & 1))
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
+    if (o) {
+        address = o->address;
+        size = o->size;
+    }
+    pthread_mutex_unlock(&objects_lock);
+    if (address)
+        offers_report(d, buffer, address, size, bound);
+}
+
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle)
 {
     if (d->slot && handle)
         descriptors_gone(d, type, handle);
+    if (d->slot && type == VK_OBJECT_TYPE_BUFFER)
+        report_address(d, (VkBuffer)handle, false);
     objects_gone(d, type, handle);
 }
 
@@ -309,6 +331,27 @@ void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t
     pthread_mutex_unlock(&objects_lock);
 }
 
+/* Shaders may have its address from elsewhere than the program's asking. */
+static void find_address(struct device *d, VkBuffer buffer)
+{
+    const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                            .buffer = buffer};
+    const struct vkbox_object *o;
+    bool has;
+
+    if (!d->slot || !d->next.vkGetBufferDeviceAddress)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
+    has = o && o->detail & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    pthread_mutex_unlock(&objects_lock);
+    if (!has)
+        return;
+    note_address(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer,
+                 d->next.vkGetBufferDeviceAddress(d->handle, &info));
+    report_address(d, buffer, true);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory(VkDevice device, VkBuffer buffer,
                                                               VkDeviceMemory memory, VkDeviceSize offset)
 {
@@ -317,6 +360,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory(VkDevice device, V
 
     if (r == VK_SUCCESS)
         bound(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer, memory, offset);
+    if (r == VK_SUCCESS)
+        find_address(d, buffer);
     return r;
 }
 
@@ -328,6 +373,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory2(VkDevice device, 
 
     for (uint32_t i = 0; r == VK_SUCCESS && i < n; i++)
         bound(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)infos[i].buffer, infos[i].memory, infos[i].memoryOffset);
+    for (uint32_t i = 0; r == VK_SUCCESS && i < n; i++)
+        find_address(d, infos[i].buffer);
     return r;
 }
 

@@ -105,7 +105,7 @@ static void keep(struct device *d, VkRenderPass pass, struct pieces *p, bool mad
     static void make_all_##version(struct device *d, const VkRenderPassCreateInfo##version *info,            \
                                    VkRenderPass pass)                                                        \
     {                                                                                                        \
-        struct pieces *p = d->slot && box->exact && info->subpassCount == 1 ? calloc(1, sizeof(*p)) : NULL;  \
+        struct pieces *p = d->slot && d->cuts && info->subpassCount == 1 ? calloc(1, sizeof(*p)) : NULL;     \
                                                                                                              \
         if (p)                                                                                               \
             p->d = d;                                                                                        \
@@ -234,7 +234,7 @@ static VkRenderPassBeginInfo begin_pieces(struct command_buffer *cb, const VkRen
     VkRenderPassBeginInfo mine = *info;
     struct pieces *p = NULL;
 
-    if (!cb || !box->exact)
+    if (!cb || !cb->d->cuts)
         return mine;
     cb->pass.kind = PASS_WHOLE;
     cb->pass.info = *info;
@@ -285,7 +285,7 @@ void pass_vkCmdBeginRendering(struct command_buffer *cb, VkCommandBuffer handle,
     struct pass *p = cb ? &cb->pass : NULL;
     bool chained = info->pNext;
 
-    if (p && box->exact) {
+    if (p && cb->d->cuts) {
         p->kind = PASS_WHOLE;
         for (uint32_t i = 0; i < info->colorAttachmentCount && i < PASS_VIEWS; i++) {
             copy_target(&p->color[i], &info->pColorAttachments[i]);
@@ -321,19 +321,31 @@ static void begin_piece(struct command_buffer *cb, VkRenderPass which)
     cb->d->next.vkCmdBeginRenderPass(cb->handle, &info, cb->pass.contents);
 }
 
-void pass_cut(struct command_buffer *cb)
+bool pass_leave(struct command_buffer *cb)
 {
     if (cb->open || cb->pass.kind == PASS_WHOLE)
-        return;
-    if (cb->pass.kind == PASS_PIECES) {
+        return false;
+    if (cb->pass.kind == PASS_PIECES)
         cb->d->next.vkCmdEndRenderPass(cb->handle);
-        commands_point(cb);
-        begin_piece(cb, cb->pass.middle);
-    } else {
+    else
         cb->d->next.vkCmdEndRendering(cb->handle);
-        commands_point(cb);
+    return true;
+}
+
+void pass_enter(struct command_buffer *cb)
+{
+    if (cb->pass.kind == PASS_PIECES)
+        begin_piece(cb, cb->pass.middle);
+    else
         cb->d->next.vkCmdBeginRendering(cb->handle, &cb->pass.rendering);
-    }
+}
+
+void pass_cut(struct command_buffer *cb)
+{
+    if (!pass_leave(cb))
+        return;
+    commands_point(cb);
+    pass_enter(cb);
 }
 
 static void begin_tail(struct command_buffer *cb)

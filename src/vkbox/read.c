@@ -258,6 +258,8 @@ static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_bu
             return flatten(r, args[0], passed, l, depth + 1);
         l->bad++;
         return 0;
+    case VKBOX_CHECKPOINT:
+        return 0;
     case VKBOX_NONE:
         l->bad++;
         return 0;

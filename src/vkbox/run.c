@@ -28,6 +28,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/program.h"
+#include "base/utf8.h"
 #include "blackbox/symbols.h"
 #include "layer/env.h"
 #include "vkbox/folder.h"
@@ -218,6 +219,10 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
     }
     may_end = verdict.may_end;
     vkbox_rows(&reader, ev, &verdict, package);
+    if (!verdict.may_end) {
+        snprintf(w->b->verdict, sizeof(w->b->verdict), "%.255s", verdict.text);
+        utf8_mend(w->b->verdict);
+    }
     dump_path(r, reader.b, path, sizeof(path));
     send.path = path;
     if (may_end && w->waits) {

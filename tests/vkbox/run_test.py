@@ -139,6 +139,23 @@ def what_a_set_names_is_told():
 
 
 @case
+def extensions_that_the_driver_lacks_are_there():
+    offers = os.path.join(os.path.dirname(plant), 'vkbox_offers')
+    bare = subprocess.run([offers, 'plain'], capture_output=True, text=True, timeout=60).stdout
+    if not bare.startswith('0 of 4'):
+        return 'the driver has some of them'
+    for options in ([], ['--exact']):
+        with tempfile.TemporaryDirectory() as folder:
+            p, q = (subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', *options, '--', offers, kind], capture_output=True,
+                                   text=True, timeout=60) for kind in ('plain', 'hang'))
+        assert p.stdout.splitlines() == ['4 of 4 extensions, features 1 1', 'waited: 0', 'markers 8 8', 'checkpoint top 8', 'checkpoint bottom 8',
+                                         'fault: Nothing is known of a fault (0 addresses)', 'addresses: 2 bound, 1 not any more'], p
+        lines = q.stdout.splitlines()
+        assert lines[1:5] == ['waited: -4', 'markers 3 2', 'checkpoint top 3', 'checkpoint bottom 2'], q
+        assert lines[5].startswith('fault: ') and 'ispatch 3 (vkCmdDispatch)' in lines[5] and 'does not finish' in lines[5], q
+
+
+@case
 def a_program_recovers():
     p, dumps = run('--recover', '--frames', '6', 'loop-vertex')  # llvmpipe's rasteriser serves all devices of a process
     assert 'the device was lost' in p.stdout and '6 frames' in p.stdout and len(dumps) == 1, p.stdout

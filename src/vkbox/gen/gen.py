@@ -295,7 +295,7 @@ def main():
     following = sorted(set(commands) | set(objects) | set(CALLS) | set(OWN))
 
     lic = '/* SPDX-License-Identifier: MIT */\n/* Made by gen.py from Vulkan\'s registry. */\n'
-    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */']
+    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */', '    VKBOX_CHECKPOINT, /* (low, high): the program\'s */']
     head += [f'    VKBOX_{n},' for n in commands] + ['    VKBOX_NUM_COMMANDS', '};', '', '/* Calls whose results are noted. */',
                                                     'enum vkbox_call {', '    VKBOX_CALL_none,']
     head += [f'    VKBOX_CALL_{n},' for n in calls] + ['    VKBOX_NUM_CALLS', '};', '', '#endif', '']

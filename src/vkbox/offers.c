@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* offers.c: extensions by which engines look after a crash, for drivers that have them not.
+ *
+ *   VK_AMD_buffer_marker                     a word written when the device reaches a stage: by a transfer, in a cut of the pass
+ *   VK_NV_device_diagnostic_checkpoints      the last ones that were reached and passed: by points, from the record
+ *   VK_EXT_device_fault                      the verdict, and the address of a page fault
+ *   VK_EXT_device_address_binding_report     where buffers with addresses lie, and when they cease to
+ *
+ * A driver that has one keeps it. In a pass that cannot be cut (passes.c) a marker comes when the pass ends: it says less, and
+ * nothing wrong of what has finished.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vkbox/layer.h"
+
+static const struct {
+    const char *name;
+    uint32_t version;
+} offered[OFFERS] = {
+    [OFFER_MARKER] = {VK_AMD_BUFFER_MARKER_EXTENSION_NAME, VK_AMD_BUFFER_MARKER_SPEC_VERSION},
+    [OFFER_CHECKPOINTS] = {VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME,
+                           VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_SPEC_VERSION},
+    [OFFER_FAULT] = {VK_EXT_DEVICE_FAULT_EXTENSION_NAME, VK_EXT_DEVICE_FAULT_SPEC_VERSION},
+    [OFFER_BINDINGS] = {VK_EXT_DEVICE_ADDRESS_BINDING_REPORT_EXTENSION_NAME,
+                        VK_EXT_DEVICE_ADDRESS_BINDING_REPORT_SPEC_VERSION}};
+
+/* ---- what a device has ---------------------------------------------------- */
+
+uint32_t offers_of(struct layer_instance *i, VkPhysicalDevice physical)
+{
+    VkExtensionProperties *have;
+    uint32_t n = 0, offers = (1u << OFFERS) - 1;
+
+    if (!i->extensions || i->extensions(physical, NULL, &n, NULL) || !(have = calloc(n + 1, sizeof(*have))))
+        return 0;
+    if (i->extensions(physical, NULL, &n, have) < 0)
+        offers = 0;
+    for (uint32_t k = 0; offers && k < n; k++)
+        for (uint32_t o = 0; o < OFFERS; o++)
+            if (!strcmp(have[k].extensionName, offered[o].name))
+                offers &= ~(1u << o);
+    free(have);
+    return offers;
+}
+
+uint32_t offer_of_name(const char *name)
+{
+    for (uint32_t o = 0; o < OFFERS; o++)
+        if (!strcmp(offered[o].name, name))
+            return 1u << o;
+    return 0;
+}
+
+VkResult offers_enumerate(struct layer_instance *i, VkPhysicalDevice physical, const char *layer,
+                          uint32_t *num, VkExtensionProperties *out)
+{
+    uint32_t offers = box && !layer ? offers_of(i, physical) : 0, room = out ? *num : 0, more = 0;
+    VkResult r = i->extensions(physical, layer, num, out);
+
+    if (r < 0)
+        return r;
+    for (uint32_t o = 0; o < OFFERS; o++) {
+        if (!(offers >> o & 1))
+            continue;
+        if (out && *num + more >= room) {
+            r = VK_INCOMPLETE;
+            break;
+        }
+        if (out) {
+            out[*num + more] = (VkExtensionProperties){.specVersion = offered[o].version};
+            snprintf(out[*num + more].extensionName, VK_MAX_EXTENSION_NAME_SIZE, "%s", offered[o].name);
+        }
+        more++;
+    }
+    *num += more;
+    return r;
+}
+
+static VkBool32 *feature_of(const void *at, enum offer *offer)
+{
+    const VkBaseInStructure *s = at;
+
+    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT) {
+        *offer = OFFER_FAULT;
+        return &((VkPhysicalDeviceFaultFeaturesEXT *)(uintptr_t)at)->deviceFault;
+    }
+    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ADDRESS_BINDING_REPORT_FEATURES_EXT) {
+        *offer = OFFER_BINDINGS;
+        return &((VkPhysicalDeviceAddressBindingReportFeaturesEXT *)(uintptr_t)at)->reportAddressBinding;
+    }
+    return NULL;
+}
+
+void offers_features(struct layer_instance *i, VkPhysicalDevice physical, void *chain)
+{
+    const uint32_t offers = box ? offers_of(i, physical) : 0;
+    enum offer offer;
+
+    for (VkBaseOutStructure *s = chain; s; s = s->pNext) {
+        VkBool32 *feature = feature_of(s, &offer);
+
+        if (feature && offers >> offer & 1)
+            *feature = VK_TRUE;
+    }
+}
+
+/* A driver refuses features that it does not have: it is not shown these. `was` keeps them; a second call puts them back. */
+void offers_hide(const void *chain, uint32_t offers, VkBool32 was[OFFERS], bool back)
+{
+    enum offer offer;
+
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        VkBool32 *feature = feature_of(s, &offer);
+
+        if (!feature || !(offers >> offer & 1))
+            continue;
+        if (!back)
+            was[offer] = *feature;
+        *feature = back ? was[offer] : VK_FALSE;
+    }
+}
+
+void offers_families(struct layer_instance *i, VkPhysicalDevice physical, uint32_t n, void *families)
+{
+    VkQueueFamilyProperties2 *f = families;
+
+    if (!box || !(offers_of(i, physical) >> OFFER_CHECKPOINTS & 1))
+        return;
+    for (uint32_t k = 0; f && k < n; k++)
+        for (VkBaseOutStructure *s = f[k].pNext; s; s = s->pNext)
+            if (s->sType == VK_STRUCTURE_TYPE_QUEUE_FAMILY_CHECKPOINT_PROPERTIES_NV)
+                ((VkQueueFamilyCheckpointPropertiesNV *)(void *)s)->checkpointExecutionStageMask =
+                    VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT | VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+}
+
+/* ---- markers -------------------------------------------------------------- */
+
+static void write_marker(struct device *d, VkCommandBuffer handle, const struct marker *m)
+{
+    static const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                            .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                            .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT};
+
+    if (m->waits)
+        d->next.vkCmdPipelineBarrier(handle, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                     VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    d->next.vkCmdUpdateBuffer(handle, m->buffer, m->offset, 4, &m->value);
+}
+
+void offers_pass_ended(struct command_buffer *cb)
+{
+    for (uint32_t i = 0; i < cb->num_late; i++)
+        write_marker(cb->d, cb->handle, &cb->late[i]);
+    cb->num_late = 0;
+}
+
+static void put_marker(VkCommandBuffer handle, struct marker m)
+{
+    struct command_buffer *cb = command_buffer_of(handle);
+    struct device *d = cb ? cb->d : device_of(handle);
+
+    if (!cb || !cb->in_pass) {
+        write_marker(d, handle, &m);
+    } else if (pass_leave(cb)) {
+        write_marker(d, handle, &m);
+        pass_enter(cb);
+    } else if (!cb->slot || !cb->slot->secondary) {
+        if (cb->num_late == LATE_MARKERS) /* of so many the last ones say most */
+            memmove(cb->late, cb->late + 1, (LATE_MARKERS - 1) * sizeof(cb->late[0]));
+        cb->num_late -= cb->num_late == LATE_MARKERS;
+        cb->late[cb->num_late++] = m;
+    }
+}
+
+static VKAPI_ATTR void VKAPI_CALL offer_vkCmdWriteBufferMarkerAMD(VkCommandBuffer handle,
+                                                                  VkPipelineStageFlagBits stage,
+                                                                  VkBuffer buffer, VkDeviceSize offset,
+                                                                  uint32_t marker)
+{
+    put_marker(handle, (struct marker){buffer, offset, marker, stage != VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT});
+}
+
+static VKAPI_ATTR void VKAPI_CALL offer_vkCmdWriteBufferMarker2AMD(VkCommandBuffer handle,
+                                                                   VkPipelineStageFlags2 stage,
+                                                                   VkBuffer buffer, VkDeviceSize offset,
+                                                                   uint32_t marker)
+{
+    put_marker(handle, (struct marker){buffer, offset, marker,
+                                       stage != VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT && stage});
+}
+
+/* ---- checkpoints ---------------------------------------------------------- */
+
+static VKAPI_ATTR void VKAPI_CALL offer_vkCmdSetCheckpointNV(VkCommandBuffer handle, const void *marker)
+{
+    struct command_buffer *cb = command_buffer_of(handle);
+    const uint64_t value = (uint64_t)(uintptr_t)marker;
+
+    if (!cb || !cb->slot)
+        return;
+    if (cb->in_pass) {
+        pass_cut(cb);
+    } else if (cb->pending) {
+        commands_point(cb);
+    }
+    commands_note(cb, VKBOX_CHECKPOINT, (uint32_t)value, (uint32_t)(value >> 32));
+}
+
+struct reached {
+    const void *top, *bottom;
+    bool any_top, any_bottom;
+};
+
+/* A checkpoint is reached when the point before it is, and passed with the first point behind it. */
+static bool follow(const struct vkbox_command_buffer *cb, uint32_t mark, struct reached *r)
+{
+    uint32_t at = cb->first;
+    bool waits = false;
+    const void *last = NULL;
+
+    for (; at < VKBOX_CHUNKS; at = box->chunks[at].next) {
+        const struct vkbox_chunk *c = &box->chunks[at];
+
+        for (uint32_t i = 0; i < c->used; i += 1 + (c->words[i] & 0xffff)) {
+            if (c->words[i] >> 16 == VKBOX_POINT) {
+                if (c->words[i + 1] > mark)
+                    return false;
+                if (waits) {
+                    r->bottom = last;
+                    r->any_bottom = true;
+                }
+                waits = false;
+            } else if (c->words[i] >> 16 == VKBOX_CHECKPOINT) {
+                last = r->top = (const void *)(uintptr_t)(c->words[i + 1] | (uint64_t)c->words[i + 2] << 32);
+                r->any_top = waits = true;
+            }
+        }
+    }
+    return true;
+}
+
+static struct reached reached_by(VkQueue queue)
+{
+    struct device *d = device_of(queue);
+    struct reached r = {0};
+    uint64_t last = atomic_load(&box->submissions);
+
+    commands_copy_marks();
+    for (uint64_t n = last >= VKBOX_SUBMISSIONS ? last - VKBOX_SUBMISSIONS + 1 : 1; last && n <= last; n++) {
+        const struct vkbox_submission *s = &box->submission[n % VKBOX_SUBMISSIONS];
+
+        if (atomic_load(&s->number) != n || box->queues[s->queue].device != d->index ||
+            box->queues[s->queue].handle != (uint64_t)(uintptr_t)queue)
+            continue;
+        for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
+            const struct vkbox_command_buffer *cb;
+
+            if (s->command_buffers[i].command_buffer == VKBOX_NO_INDEX)
+                continue;
+            cb = &box->command_buffers[s->command_buffers[i].command_buffer];
+            if (cb->recording != s->command_buffers[i].recording || cb->mark == VKBOX_NO_INDEX || !d->marks)
+                continue;
+            if (!follow(cb, d->marks[cb->mark], &r))
+                return r;
+        }
+    }
+    return r;
+}
+
+#define GET_CHECKPOINTS(version, stage_type, top_stage, bottom_stage)                                        \
+    static VKAPI_ATTR void VKAPI_CALL offer_vkGetQueueCheckpointData##version##NV(                           \
+        VkQueue queue, uint32_t *num, VkCheckpointData##version##NV *out)                                    \
+    {                                                                                                        \
+        const struct reached r = reached_by(queue);                                                          \
+        const uint32_t there = (uint32_t)r.any_top + r.any_bottom;                                           \
+        uint32_t n = 0;                                                                                      \
+                                                                                                             \
+        if (!out) {                                                                                          \
+            *num = there;                                                                                    \
+            return;                                                                                          \
+        }                                                                                                    \
+        if (r.any_top && n < *num) {                                                                         \
+            out[n].stage = top_stage;                                                                        \
+            out[n++].pCheckpointMarker = (void *)(uintptr_t)r.top;                                           \
+        }                                                                                                    \
+        if (r.any_bottom && n < *num) {                                                                      \
+            out[n].stage = bottom_stage;                                                                     \
+            out[n++].pCheckpointMarker = (void *)(uintptr_t)r.bottom;                                        \
+        }                                                                                                    \
+        *num = n;                                                                                            \
+    }
+
+GET_CHECKPOINTS(, VkPipelineStageFlagBits, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT)
+GET_CHECKPOINTS(2, VkPipelineStageFlags2, VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
+                VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT)
+
+/* ---- faults --------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL offer_vkGetDeviceFaultInfoEXT(VkDevice device,
+                                                                    VkDeviceFaultCountsEXT *counts,
+                                                                    VkDeviceFaultInfoEXT *info)
+{
+    const struct vkbox_crash *c = &box->crash;
+    const uint32_t kind = atomic_load(&c->kind);
+    const bool address = kind == VKBOX_SIGNAL && c->processor && c->trap == 14;
+
+    counts->vendorBinarySize = 0;
+    if (!info) {
+        counts->addressInfoCount = address;
+        counts->vendorInfoCount = 0;
+        return VK_SUCCESS;
+    }
+    snprintf(info->description, sizeof(info->description), "%.255s",
+             box->verdict[0]             ? box->verdict
+             : kind == VKBOX_DEVICE_LOST ? "The device was lost"
+                                         : "Nothing is known of a fault");
+    counts->vendorInfoCount = 0;
+    if (address && !counts->addressInfoCount)
+        return VK_INCOMPLETE;
+    counts->addressInfoCount = address;
+    if (address && info->pAddressInfos)
+        info->pAddressInfos[0] = (VkDeviceFaultAddressInfoEXT){
+            .addressType = c->fault & 16  ? VK_DEVICE_FAULT_ADDRESS_TYPE_EXECUTE_INVALID_EXT
+                           : c->fault & 2 ? VK_DEVICE_FAULT_ADDRESS_TYPE_WRITE_INVALID_EXT
+                                          : VK_DEVICE_FAULT_ADDRESS_TYPE_READ_INVALID_EXT,
+            .reportedAddress = c->address,
+            .addressPrecision = 1};
+    return VK_SUCCESS;
+}
+
+/* To the messengers of the instance, as the driver would. */
+void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t size, bool bound)
+{
+    VkDeviceAddressBindingCallbackDataEXT binding = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_ADDRESS_BINDING_CALLBACK_DATA_EXT,
+        .baseAddress = address,
+        .size = size,
+        .bindingType =
+            bound ? VK_DEVICE_ADDRESS_BINDING_TYPE_BIND_EXT : VK_DEVICE_ADDRESS_BINDING_TYPE_UNBIND_EXT};
+    VkDebugUtilsObjectNameInfoEXT object = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+                                            .objectType = VK_OBJECT_TYPE_BUFFER,
+                                            .objectHandle = (uint64_t)buffer};
+    VkDebugUtilsMessengerCallbackDataEXT data = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT,
+        .pNext = &binding,
+        .pMessageIdName = "VK_EXT_device_address_binding_report",
+        .pMessage = bound ? "an address is bound" : "an address is bound no more",
+        .objectCount = 1,
+        .pObjects = &object};
+    PFN_vkSubmitDebugUtilsMessageEXT submit = (PFN_vkSubmitDebugUtilsMessageEXT)d->instance->get(
+        d->instance->handle, "vkSubmitDebugUtilsMessageEXT");
+
+    if (submit && d->offers >> OFFER_BINDINGS & 1)
+        submit(d->instance->handle, VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT,
+               VK_DEBUG_UTILS_MESSAGE_TYPE_DEVICE_ADDRESS_BINDING_BIT_EXT, &data);
+}
+
+PFN_vkVoidFunction offers_find(const struct device *d, const char *name)
+{
+#define OFFER(offer, fn)                                                                                     \
+    {                                                                                                        \
+        OFFER_##offer,                                                                                       \
+        {                                                                                                    \
+#fn, (PFN_vkVoidFunction)offer_##fn                                                              \
+        }                                                                                                    \
+    }
+    static const struct {
+        enum offer offer;
+        struct layer_hook hook;
+    } hooks[] = {
+        OFFER(MARKER, vkCmdWriteBufferMarkerAMD),        OFFER(MARKER, vkCmdWriteBufferMarker2AMD),
+        OFFER(CHECKPOINTS, vkCmdSetCheckpointNV),        OFFER(CHECKPOINTS, vkGetQueueCheckpointDataNV),
+        OFFER(CHECKPOINTS, vkGetQueueCheckpointData2NV), OFFER(FAULT, vkGetDeviceFaultInfoEXT)};
+
+    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
+        if (d->offers >> hooks[i].offer & 1 && !strcmp(hooks[i].hook.name, name))
+            return hooks[i].hook.fn;
+    return NULL;
+}
