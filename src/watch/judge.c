@@ -276,6 +276,12 @@ static void narrow(struct bb_inference *x, const struct watch_items *items,
         x->certainty = BB_CERTAIN;
 }
 
+/* Where it died, it was in a thread that executes commands. */
+static bool in_device(const struct snapshot *sn)
+{
+    return !sn->died || sn->death.by_host || (sn->death.seen && !sn->death.own_thread);
+}
+
 static void judge_marks(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
     const struct exec_progress_slot *slot =
@@ -303,8 +309,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
         name_packet(k, c, bb_cause_desc(c->cause)->words);
     } else if (x.num_candidates) {
         c->packet = (uint32_t)items.items[x.candidates[0]].id;
-        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && !outside &&
-                     !(sn->died && sn->death.own_thread);
+        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && !outside && in_device(sn);
         if (x.num_candidates == 1)
             name_packet(k, c, bb_cause_desc(c->cause)->words);
         else
@@ -753,8 +758,9 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
     } else if (c->cause == BB_CAUSE_DEVICE || c->cause == BB_CAUSE_FAULT) {
         c->why = BB_SURE_SUGGESTED; /* the Vulkan driver's fault looks the same as the stream's */
     }
-    if (sn->died && sn->death.own_thread)
-        unseen(c, "whether a command had to do with it: a thread that executes none went wrong");
+    if (kind == BB_KIND_CRASH && !in_device(sn))
+        unseen(c, "whether a command had to do with it: %s",
+               sn->death.seen ? "a thread that executes none went wrong" : "nobody saw which thread it was");
     if (kind == BB_KIND_CRASH && c->candidates > 1)
         unseen(c, "which of %u commands: groups of them were marked, not each", c->candidates);
     if (k && kind != BB_KIND_REFUSAL && !c->candidates)

@@ -46,6 +46,7 @@ struct exec_death {
     uint64_t fault_address;
     bool has_fault;   /* a page fault, at fault_address */
     bool in_decoder;  /* the fault was in the thread that decodes, not in the Vulkan device's */
+    bool seen;        /* its handler saw it: without, nobody knows which thread it was */
     bool own_thread;  /* it was in neither of them: where shaders are translated, or memory is written back */
     bool by_host;     /* killed by us: it broke the protocol or did not answer a reset */
     uint64_t time_ns; /* when it was noticed, on CLOCK_MONOTONIC; no two deaths have the same */

@@ -195,6 +195,7 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
     d->submission = f->submission;
     d->fault_address = f->address;
     d->in_decoder = f->thread == (uint32_t)d->pid;
+    d->seen = true;
     d->sent = f->code <= 0;
     d->sender = f->sender;
     d->own_thread = f->own_thread != 0;
