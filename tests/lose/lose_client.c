@@ -9,6 +9,7 @@
  *   watchdog  does not wait longer than 300 ms for anything; `watchdog-pause`: and does nothing then
  *   pending   at the loss, work of it waits for a semaphore that it never signals
  *   slow      recovers, and submits five times a second
+ *   end-abort destroys everything, and aborts
  *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing
  *   idle      goes on without Vulkan
  *   beside    does nothing, while another process of it makes a device and works
@@ -248,6 +249,10 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
     if (!strcmp(how, "spare")) {
         *g = *spare;
         return;
+    }
+    if (!strcmp(how, "end-abort")) {
+        vkDestroyInstance(instance, NULL);
+        abort();
     }
     while (make(g))
         usleep(10000);

@@ -108,6 +108,15 @@ TEST(who_aborts_has_died)
     assert_non_null(strstr(strbuf_str(&result.stacks), " main")); /* the thread that died comes first */
 }
 
+/* The loader has unloaded its layers by then. */
+TEST(who_aborts_when_all_is_destroyed_has_died_of_that)
+{
+    assert_int_equal(run("end-abort", NULL, (struct lose_params){0}), 0);
+    assert_verdict(LOSE_DIED);
+    assert_int_equal(result.code, SIGABRT);
+    assert_non_null(strstr(strbuf_str(&result.stacks), " abort (libc.so.6)"));
+}
+
 TEST(who_goes_on_ignores_the_loss)
 {
     assert_int_equal(run("ignore", NULL, (struct lose_params){.timeout_ns = NSEC_PER_SEC}), 0);
