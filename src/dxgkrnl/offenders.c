@@ -20,22 +20,30 @@ static struct offender *find(struct dxgk *d, uint64_t key)
     return NULL;
 }
 
-/* A new one takes the place of who has been quiet for longest and is not barred. */
+static bool may_guess(const struct offender *o, uint64_t now)
+{
+    return o->guesses < GUESSES_MOST || now - o->guesses_ns > GUESSES_S * NSEC_PER_SEC;
+}
+
+/* 1: a new one takes the place of who has been quiet for longest, of those that nothing is kept from as long as there is one: a table
+ * full of those that are would otherwise let everybody else do as he likes. */
 static struct offender *get(struct dxgk *d, uint64_t key)
 {
     uint64_t now = dxgk_kernel_now(d->kernel);
-    struct offender *o = find(d, key), *oldest = NULL;
+    struct offender *o = find(d, key), *place = NULL;
+    bool place_held = true;
 
     for (unsigned i = 0; !o && i < OFFENDERS_MOST; i++) {
         struct offender *x = &d->offenders.list[i];
-        if (x->barred_until_ns <= now && (!oldest || x->last_ns < oldest->last_ns))
-            oldest = x;
+        bool held = x->barred_until_ns > now || !may_guess(x, now);
+        if (!place || held < place_held || (held == place_held && x->last_ns < place->last_ns)) {
+            place = x;
+            place_held = held;
+        }
     }
-    if (!o && oldest)
-        *oldest = (struct offender){.key = key};
-    o = o ? o : oldest;
-    if (o)
-        o->last_ns = now;
+    if (!o)
+        *(o = place) = (struct offender){.key = key};
+    o->last_ns = now;
     return o;
 }
 
@@ -48,8 +56,6 @@ static bool hung(struct dxgk *d, uint64_t key, unsigned limit)
     struct offender *o = get(d, key);
     unsigned kept = 0;
 
-    if (!o)
-        return false;
     for (unsigned i = 0; i < o->num_hangs; i++)
         if (now - o->hangs[i] <= d->tdr.limit_ns)
             o->hangs[kept++] = o->hangs[i];
@@ -99,19 +105,17 @@ bool dxgk_offender_barred(struct dxgk *d, const struct dxgk_client *c)
 
 bool dxgk_offender_may_guess(struct dxgk *d, const struct dxgk_client *c)
 {
-    struct offender *o = find(d, user_key(c));
+    const struct offender *o = find(d, user_key(c));
 
-    if (o && dxgk_kernel_now(d->kernel) - o->guesses_ns > GUESSES_S * NSEC_PER_SEC)
-        o->guesses = 0;
-    return !o || o->guesses < GUESSES_MOST;
+    return !o || may_guess(o, dxgk_kernel_now(d->kernel));
 }
 
 void dxgk_offender_guessed(struct dxgk *d, const struct dxgk_client *c)
 {
     struct offender *o = get(d, user_key(c));
 
-    if (!o)
-        return;
+    if (o->last_ns - o->guesses_ns > GUESSES_S * NSEC_PER_SEC)
+        o->guesses = 0;
     if (!o->guesses)
         o->guesses_ns = o->last_ns;
     if (++o->guesses == GUESSES_MOST)

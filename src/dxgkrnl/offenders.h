@@ -6,7 +6,8 @@
  * of a user at TdrLimitCount; what they did counts against nobody else any more. Wrong share handles are counted by user, too.
  *
  * Invariants:
- *  1. The table is bounded; who is barred is not forgotten for somebody who is not.
+ *  1. The table is bounded, and has a place for everybody who does something; who is barred, or has no guesses left, is not
+ *     forgotten for him as long as there is another.
  */
 #pragma once
 

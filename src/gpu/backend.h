@@ -22,6 +22,10 @@ PUBLIC_BEGIN
 
 struct gpu;
 
+enum {
+    GPU_QUEUE_MAX = 4096
+}; /* submissions that the device holds at once, a power of two; more stay in the ring */
+
 struct gpu_backend_ops {
     /* 0; -EAGAIN: full, the device offers it again after the next completion or gpu_backend_ready; any other
      * negative errno: the submission fails with AEROGPU_ERROR_BACKEND. */

@@ -15,9 +15,8 @@
 #include "aerogpu/ring.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "gpu/backend.h"
 #include "gpu/gpu.h"
-
-#define GPU_QUEUE_MAX 4096u /* descriptors that the device holds, a power of two; more stay in the ring */
 
 enum gpu_entry_state {
     GPU_ENTRY_QUEUED,    /* not yet taken by the backend */

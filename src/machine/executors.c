@@ -13,8 +13,10 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "gpu/backend.h"
 
-enum { IDS = 8192, REST_S = 10 }; /* ids: more than the device has under way */
+enum { IDS = 8192, REST_S = 10 };
+_Static_assert(IDS >= GPU_QUEUE_MAX, "what is under way has a place of its own each");
 
 struct executor {
     struct executors *all;

@@ -122,6 +122,43 @@ TEST(too_many_resets_stop)
     world_down(&w, 0);
 }
 
+static void guess(struct world *w, uint32_t user, unsigned times)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    D3DKMT_CREATEDEVICE device = {0};
+    D3DKMT_QUERYRESOURCEINFO query = {0};
+    struct dxgk_client *c;
+
+    assert_int_equal(dxgk_client_open(w->dxgk, &c, 100000 + user, false), 0);
+    dxgk_client_set_user(c, user);
+    assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+    device.hAdapter = open.hAdapter;
+    assert_int_equal(dxgk_CreateDevice(c, &device), STATUS_SUCCESS);
+    query.hDevice = device.hDevice;
+    for (unsigned i = 0; i < times; i++) {
+        query.hGlobalShare = 0xABCD1237 + 64 * i;
+        assert_int_equal(dxgk_QueryResourceInfo(c, &query), STATUS_INVALID_HANDLE);
+    }
+    dxgk_client_close(c);
+}
+
+/* Who has no guesses left does not get new ones by a crowd that makes some. */
+TEST(a_crowd_does_not_bring_guesses_back)
+{
+    struct world w;
+
+    world_up(&w, false);
+    guess(&w, 7, 100);
+    assert_int_equal(dxgk_event_count(w.dxgk, 6), 1);
+    for (uint32_t user = 1000; user < 1300; user++)
+        guess(&w, user, 1);
+    guess(&w, 7, 100);
+    assert_int_equal(dxgk_event_count(w.dxgk, 6), 1);
+    guess(&w, 8, 100); /* and a crowd does not hide him who comes next */
+    assert_int_equal(dxgk_event_count(w.dxgk, 6), 2);
+    world_down(&w, 0);
+}
+
 /* A stranger who hangs the device again and again is barred alone: a process first, then its user; nobody else is. */
 TEST(offenders_are_barred_alone)
 {

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
+#include "base/utf8.h"
 
 static void result_check(const struct test_result *r)
 {
@@ -42,6 +43,7 @@ void test_result_init(struct test_result *r, const char *name, json_t *written)
     why = json_string_value(json_object_get(r->details, r->status == TEST_FAIL ? "failure" : "skip_reason"));
     if (r->status != TEST_PASS)
         snprintf(r->why, sizeof(r->why), "%s", why && *why ? why : "it does not say why");
+    utf8_mend(r->why); /* what is no text would be no string in a report */
     r->exit_code = (int)json_integer_value(json_object_get(r->details, "exit_code"));
     result_check(r);
 }
@@ -59,6 +61,7 @@ void test_result_fail(struct test_result *r, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(r->why, sizeof(r->why), fmt, ap);
     va_end(ap);
+    utf8_mend(r->why);
     r->status = TEST_FAIL;
     result_check(r);
 }
