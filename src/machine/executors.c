@@ -16,7 +16,7 @@
 #include "gpu/backend.h"
 
 enum { IDS = 8192, REST_S = 10 };
-_Static_assert(IDS >= GPU_QUEUE_MAX, "what is under way has a place of its own each");
+_Static_assert((unsigned)IDS >= (unsigned)GPU_QUEUE_MAX, "what is under way has a place of its own each");
 
 struct executor {
     struct executors *all;

@@ -14,6 +14,10 @@ void on_complete(void *ctx, const struct abi_completion *c)
     struct fixture *f = ctx;
 
     assert_int_equal(c->id, f->expected_id);
+    assert_non_null(
+        memchr(c->message, '\0', sizeof(c->message))); /* whoever wrote it: text, for logs and terminals */
+    for (const char *m = c->message; *m; m++)
+        assert_true(*m >= ' ' && *m <= '~');
     f->expected_id++;
     f->errors += c->error != 0;
     f->kept[f->completed++ % KEPT] = *c;
