@@ -156,6 +156,29 @@ TEST(pages_are_decoded)
     free(r);
 }
 
+/* Differences of more than 32 bits, and absolute times that have no room for the top five. */
+TEST(long_times_keep_their_bits)
+{
+    static const uint32_t words[] = {30 | 3u << 5, 33, 4 | 5u << 5, 568, 0, 2, 1,
+                                     31 | 7u << 5, 40, 4,           568, 0, 2, 1};
+    const uint64_t ts = UINT64_C(0x0800000000001000), commit = sizeof(words);
+    static uint8_t page[SYNTH_PAGE + CPU_PAGE_PAD];
+    struct cpu_rules *r = calloc(1, sizeof(*r));
+    struct cpu_page_stats st = {0};
+    struct cpu_notes notes = {0};
+    struct cpu_event ev[8];
+
+    synth_rules(r);
+    memcpy(page, &ts, 8);
+    memcpy(page + 8, &commit, 8);
+    memcpy(page + 16, words, sizeof(words));
+    assert_int_equal(cpu_page_decode(r, page, 1, ev, &st, &notes, 0), 2);
+    assert_int_equal(notes.count, 0);
+    assert_int_equal(ev[0].ns, ts + (UINT64_C(33) << 27) + 3 + 5);
+    assert_int_equal(ev[1].ns, UINT64_C(0x0800000000000000) + (UINT64_C(40) << 27) + 7);
+    free(r);
+}
+
 TEST(damaged_pages_cost_a_note)
 {
     struct cpu_rules *r = calloc(1, sizeof(*r));
@@ -252,6 +275,34 @@ TEST(known_traces_give_known_answers)
     assert_int_equal(r.a.concurrency[1], 100 * (3 * MS + 40 * US) - 2 * MS);
     assert_int_equal(r.a.concurrency_unknown_ns, 3 * MS);
     assert_int_equal(r.a.deep_from, 2);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
+/* One entry answers all that were sent before it, also those that had no place in the list, and once; an end that is recorded twice
+ * ends one interrupt. */
+TEST(answers_and_ends_count_once)
+{
+    const uint32_t sent = CPU_PENDING + 10;
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+
+    synth_init(&s, 2, 3, T0);
+    for (uint32_t i = 0; i < sent; i++)
+        synth_event(&s, 1, T0 + MS + i, 77, CPU_EV_IPI_SEND, 0, 0x1000, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        synth_event(&s, 0, T0 + (2 + i) * MS, 55, CPU_EV_IRQ_ENTRY, CPU_IRQ_RESCHEDULE, 253, 0);
+        synth_event(&s, 0, T0 + (2 + i) * MS + 5 * US, 55, CPU_EV_IRQ_ENTRY, CPU_IRQ_CALL_SINGLE, 251, 0);
+        synth_event(&s, 0, T0 + (2 + i) * MS + 15 * US, 55, CPU_EV_IRQ_EXIT, CPU_IRQ_CALL_SINGLE, 251, 0);
+        synth_event(&s, 0, T0 + (2 + i) * MS + 25 * US, 55, CPU_EV_IRQ_EXIT, CPU_IRQ_CALL_SINGLE, 251, 0);
+    }
+    synth_write(&s, path);
+    open_report(&t, &r);
+    assert_int_equal(r.a.ipi_sent[CPU_IPI_RESCHEDULE], sent);
+    assert_int_equal(r.a.ipi_answered[CPU_IPI_RESCHEDULE], sent);
+    assert_int_equal(r.a.ipi_unanswered, 0);
+    assert_int_equal(r.a.cpu[0].irq_ns[CPU_IRQ_CALL_SINGLE], 3 * 10 * US);
     close_report(&t, &r);
     synth_finish(&s);
 }
