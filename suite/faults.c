@@ -114,7 +114,8 @@ static void ride(struct suite *s, const struct ride *r)
           (unsigned long long)x.asked);
     CHECK(s, suite_tdr_count(s) == before, "it became a reset");
     check_rate(s, &a, &b, end - start);
-    CHECK(s, !r->limit_ms || x.worst_ms < suite_limit(s, r->limit_ms),
+    /* Ours polls; another may leave it to dxgkrnl, which asks for the fence when TdrDelay is over. */
+    CHECK(s, !r->limit_ms || !s->ours || x.worst_ms < suite_limit(s, r->limit_ms),
           "work took %.1f ms: it was found out late" SUITE_SLACK, x.worst_ms);
     suite_measure(s, "worst_ms", x.worst_ms);
     if (!s->failed)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
 
 #include "base/check.h"
@@ -264,6 +265,11 @@ static void open_adapter(struct suite *s)
           "the adapter's vendor is 0x%04X, 0x%04X is required", s->vid, s->require_vid);
     CHECK(s, !s->require_did || s->did == s->require_did,
           "the adapter's device is 0x%04X, 0x%04X is required", s->did, s->require_did);
+    {
+        static struct aerogpu_escape_read_log log; /* an escape that only ours has */
+        s->ours = NT_SUCCESS(umd_escape(s->adapter, AEROGPU_EXT_ESCAPE_OP_READ_LOG, &log, sizeof(log)));
+    }
+    CHECK(s, s->ours || !s->require_ours, "--require-ours: the miniport is somebody else's");
     if (s->require_umd || s->require_agpu) {
         struct aerogpu_umd_private p = {0};
         CHECK_STATUS(s, query(s, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)), "UMDRIVERPRIVATE");
@@ -302,6 +308,8 @@ static int parse(struct suite *s, int argc, char **argv)
         OPT_FLAG("require-umd", 0, &s->require_umd,
                  "fail unless the driver has data for the user-mode driver"),
         OPT_FLAG("require-agpu", 0, &s->require_agpu, "fail unless the device is AGPU, not the legacy one"),
+        OPT_FLAG("require-ours", 0, &s->require_ours,
+                 "fail unless the miniport is AeroGPU's own, which is held to more than others"),
         OPT_FLAG("allow-non-aerogpu", 0, &s->allow_others, "run on an adapter of another vendor too"),
         OPT_TEXT("display", 0, &s->display, "NAME", "which display, \\\\.\\DISPLAY1"),
         OPT_FLAG("dump", 0, &s->dump, "write pictures"),

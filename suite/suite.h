@@ -112,12 +112,13 @@ struct suite {
         seed,                          /* 0: the test's default */
         slack;                         /* what upper limits of time are multiplied by: suite_limit */
     uint32_t require_vid, require_did; /* 0: any */
-    bool require_umd, require_agpu, allow_others, dump, validate_sharing, processes;
+    bool require_umd, require_agpu, require_ours, allow_others, dump, validate_sharing, processes;
     const char *display, *json_path, *role, *log_dir;
     bool json;
 
     D3DKMT_HANDLE adapter;
     uint32_t source;
+    bool ours; /* the miniport is AeroGPU's own: it is held to more than what any AeroGPU miniport must do */
 
     /* what becomes the report */
     char failure[400], skip_reason[200], description[128];

@@ -571,6 +571,55 @@ static int map_shared_handle(struct dbgctl *c)
     return DBGCTL_OK;
 }
 
+/* The parts of the self-test, in the order in which the driver runs them: it stops at the first that fails, and leaves out what
+ * the device does not have, or what only a scanout that is on would show. */
+static json_t *subchecks(struct dbgctl *c, uint32_t code)
+{
+    enum { RING, VBLANK, IRQ, CURSOR, NONE } failed = NONE, stage;
+    static const char *const names[] = {"ring", "vblank", "irq", "cursor"};
+    struct aerogpu_escape_query_scanout scanout = {.vidpn_source_id = c->source};
+    struct aerogpu_umd_private p = {0};
+    bool known = !dbgctl_query(c, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)),
+         off = !DBGCTL_ESCAPE(c, QUERY_SCANOUT, &scanout) && !scanout.mmio_enable;
+    uint64_t features;
+    json_t *o = json_object();
+
+    memcpy(&features, (uint8_t *)&p + offsetof(struct aerogpu_umd_private, device_features),
+           sizeof(features));
+    switch (code) {
+    case AEROGPU_SELFTEST_OK:
+        break;
+    case AEROGPU_SELFTEST_VBLANK_REGS_OUT_OF_RANGE:
+    case AEROGPU_SELFTEST_VBLANK_SEQ_STUCK:
+    case AEROGPU_SELFTEST_TIME_BUDGET_EXHAUSTED:
+        failed = VBLANK;
+        break;
+    case AEROGPU_SELFTEST_VBLANK_IRQ_REGS_OUT_OF_RANGE:
+    case AEROGPU_SELFTEST_VBLANK_IRQ_NOT_LATCHED:
+    case AEROGPU_SELFTEST_VBLANK_IRQ_NOT_CLEARED:
+    case AEROGPU_SELFTEST_VBLANK_IRQ_NOT_DELIVERED:
+        failed = IRQ;
+        break;
+    case AEROGPU_SELFTEST_CURSOR_REGS_OUT_OF_RANGE:
+    case AEROGPU_SELFTEST_CURSOR_RW_MISMATCH:
+        failed = CURSOR;
+        break;
+    default:
+        failed = RING;
+    }
+    for (stage = RING; stage < NONE; stage++) {
+        uint64_t feature = stage == CURSOR ? AEROGPU_FEATURE_CURSOR : AEROGPU_FEATURE_VBLANK;
+        bool there = stage == RING || (features & feature && (stage == CURSOR || !off));
+        const char *what = stage != RING && !known                                            ? "unknown"
+                           : !there                                                           ? "skip"
+                           : stage < failed                                                   ? "pass"
+                           : stage > failed || code == AEROGPU_SELFTEST_TIME_BUDGET_EXHAUSTED ? "skip"
+                                                                                              : "fail";
+        json_object_set_new(o, names[stage], json_string(what));
+    }
+    return o;
+}
+
 static int selftest(struct dbgctl *c)
 {
     struct aerogpu_escape_selftest t = {.timeout_ms = c->timeout_ms};
@@ -597,8 +646,9 @@ static int selftest(struct dbgctl *c)
         break;
     }
     json_object_set_new(c->body, "selftest",
-                        json_pack("{s:b, s:i, s:s, s:s}", "passed", (int)t.passed, "error_code",
-                                  (int)t.error_code, "error_name", name, "meaning", doc));
+                        json_pack("{s:b, s:i, s:s, s:s, s:o}", "passed", (int)t.passed, "error_code",
+                                  (int)t.error_code, "error_name", name, "meaning", doc, "subchecks",
+                                  subchecks(c, t.error_code)));
     if (t.passed)
         return DBGCTL_OK;
     dbgctl_refuse(c, "the self-test failed: %s, %s", name, doc);
