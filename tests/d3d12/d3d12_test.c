@@ -479,6 +479,34 @@ TEST(a_library_named_by_its_path_plays)
     strbuf_finish(&out);
 }
 
+/* Behind the state at a draw: what made its pipeline and root signature, and the descriptors. */
+TEST(state_shows_what_it_names)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("scene", "", 4);
+    assert_int_equal(
+        run(&out,
+            "f=%s/scene.d3d12trace; a=%s; n=$($a show --method ExecuteIndirect $f | grep -m1 -o '^[0-9]*'); "
+            "$a show --json --state $n $f | python3 -c '\n"
+            "import json,sys\n"
+            "for o in map(json.loads, sys.stdin): print(o[\"role\"], o[\"call\"][\"method\"])'; "
+            "$a show --state $n $f | grep -A1 OMSetRenderTargets; "
+            "$a show --json --fences $n $f; echo fences=$?; $a show --json --fences 9999 $f",
+            dir, aerogpu),
+        0);
+    assert_non_null(strstr(strbuf_str(&out), "call ExecuteIndirect\n"));
+    assert_non_null(strstr(strbuf_str(&out), "state SetPipelineState\nobject CreateGraphicsPipelineState\n"
+                                             "state SetGraphicsRootSignature\nobject CreateRootSignature\n"));
+    assert_non_null(
+        strstr(strbuf_str(&out), "state OMSetRenderTargets\ndescriptor CreateRenderTargetView\n"));
+    assert_non_null(strstr(strbuf_str(&out), "\n      [0] "));
+    assert_non_null(strstr(strbuf_str(&out), "fences=0\n")); /* there is none that far */
+    assert_non_null(strstr(strbuf_str(&out), "{\"fence\":6,\"queue\":"));
+    strbuf_finish(&out);
+}
+
 /* Two implementations of which one leaves draws out part at the first of them. */
 TEST(implementations_are_compared)
 {

@@ -98,7 +98,7 @@ played_on_wine() {
 }
 host=$(dirname "$aerogpu")/../../src/d3d12/aerogpu-d3d12-wine.exe.so
 
-echo "1..53"
+echo "1..54"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -116,6 +116,9 @@ result $? "frames behind the resize can be cut out"
 record compute 5
 result "$(says compute 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "compute read back the same"
 shows compute 'WaitFor(hEvent=event#1, .*return=0' "its waits are in it"
+n=$("$aerogpu" show --method Dispatch "$work/compute.d3d12trace" | grep -m1 -o '^[0-9]*')
+"$aerogpu" show --state "$n" "$work/compute.d3d12trace" | grep -A1 'SetComputeRootDescriptorTable(' | grep -q '^      \[0\] .*Create.*View('
+result $? "the state at a dispatch has the descriptors of its tables"
 record many 5
 result "$(says many 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "many read back the same, from two devices"
 shows many 'UpdateTileMappings(.*pHeap=Heap#' "tile mappings are in it"

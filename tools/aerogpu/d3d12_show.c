@@ -140,14 +140,14 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
     if (o->perfetto)
         return export_perfetto(t, names, o->perfetto, e);
     if (o->state != UINT64_MAX)
-        err = state_at(&b, t, names, o->state, e);
+        err = state_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->state, e);
     else if (o->bytes != UINT64_MAX)
         err = show_bytes(&b, t, o->bytes, e);
     else if (o->fences != UINT64_MAX)
-        err = fences_at(&b, t, names, o->fences, e);
+        err = fences_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->fences, e);
     else
         return 1;
-    if (!err && !b.len)
+    if (!err && !b.len && o->bytes != UINT64_MAX)
         err = error_set(e, -EINVAL, "call %llu carries no bytes", (unsigned long long)o->bytes);
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);
@@ -168,7 +168,9 @@ static struct options_row rows[] = {
             "only calls that object N is part of: its whole life"),
     OPT_U32("thread", 0, &options.only.thread, 1, UINT32_MAX, "N", "only calls of this thread"),
     OPT_TEXT("method", 0, &options.only.method, "TEXT", "only methods with TEXT in their name"),
-    OPT_U64("state", 0, &options.state, 0, UINT64_MAX - 1, "N", "what was set on the command list at call N"),
+    OPT_U64(
+        "state", 0, &options.state, 0, UINT64_MAX - 1, "N",
+        "what was set on the command list at call N, with what made its pipeline and root signature, and the descriptors of its tables"),
     OPT_U64("bytes", 0, &options.bytes, 0, UINT64_MAX - 1, "N",
             "the bytes of call N: what was copied into memory, a shader, constants"),
     OPT_U64("fences", 0, &options.fences, 0, UINT64_MAX - 1, "N", "the state of every fence at call N"),

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "record/varint.h"
-#include "record/show.h"
+#include "d3d12/edit/trim_follow.h"
 #include "d3d12/gen/table.h"
 #include "record/walk.h"
 #include "d3d12_api.h"
+
+#define PIECE_HANDLES 9
 
 struct piece {
     uint32_t list;
@@ -18,6 +20,12 @@ struct piece {
     uint64_t slot; /* first argument of methods that set one of several */
     uint64_t call;
     char *text;
+    uint32_t object; /* a pipeline or a root signature that it names, or 0 */
+    struct {
+        uint64_t heap, index;
+    } at[PIECE_HANDLES]; /* a table's first descriptor; or render targets and depth */
+    size_t num_at;
+    bool table;
 };
 
 struct pieces {
@@ -77,7 +85,37 @@ static void forget(struct pieces *s, uint32_t list, const char *method)
     }
 }
 
-static int remember(struct pieces *s, struct trc *t, const struct trc_call *c, const struct names *names)
+static void pick_handle(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct piece *p = ctx;
+
+    if (!v->type || (v->type->kind != API_KIND_GPU && v->type->kind != API_KIND_CPU) || v->raw || !v->u ||
+        p->num_at == PIECE_HANDLES)
+        return;
+    p->table = v->type->kind == API_KIND_GPU;
+    p->at[p->num_at].heap = v->u;
+    p->at[p->num_at++].index = v->offset;
+}
+
+/* What stands behind a piece: the pipeline or root signature, the table. */
+static void look_behind(struct piece *p, const struct trc_call *c, const struct names *names)
+{
+    const struct walk_visitor v = {.value = pick_handle, .ctx = p};
+    uint32_t ids[4];
+    size_t n = names_mentioned(c, false, ids, 4);
+
+    walk_args(c, &v);
+    for (size_t i = 0; i < n; i++) {
+        const struct name *o = names_get(names, ids[i]);
+
+        if (o && (d12_iface_is(o->iface, D12_IFACE_ID3D12PipelineState) ||
+                  d12_iface_is(o->iface, D12_IFACE_ID3D12RootSignature)))
+            p->object = ids[i];
+    }
+}
+
+static int remember(struct pieces *s, enum show_form form, struct trc *t, const struct trc_call *c,
+                    const struct names *names)
 {
     uint64_t slot = slot_of(c);
     struct strbuf b = {0};
@@ -99,9 +137,10 @@ static int remember(struct pieces *s, struct trc *t, const struct trc_call *c, c
         p = &s->p[s->num++];
         p->text = NULL;
     }
-    show_call(&b, SHOW_TEXT, t, c, names);
+    show_call(&b, form, t, c, names);
     free(p->text);
     *p = (struct piece){.list = c->self, .method = c->method, .slot = slot, .call = c->index, .text = b.data};
+    look_behind(p, c, names);
     return b.data ? 0 : -ENOMEM;
 }
 
@@ -114,8 +153,8 @@ static int by_method(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-static void follow(struct pieces *s, struct trc *t, const struct trc_call *c, const struct names *names,
-                   int *err)
+static void follow(struct pieces *s, enum show_form form, struct trc *t, const struct trc_call *c,
+                   const struct names *names, int *err)
 {
     const struct api_method *m = c->m;
 
@@ -124,7 +163,7 @@ static void follow(struct pieces *s, struct trc *t, const struct trc_call *c, co
     if (c->method == D12_ID3D12GraphicsCommandList_Reset ||
         c->method == D12_ID3D12GraphicsCommandList_ClearState) {
         forget(s, c->self, NULL);
-        *err = remember(s, t, c, names); /* it names the first pipeline */
+        *err = remember(s, form, t, c, names); /* it names the first pipeline */
         return;
     }
     if (c->method == D12_ID3D12GraphicsCommandList_SetGraphicsRootSignature)
@@ -132,34 +171,93 @@ static void follow(struct pieces *s, struct trc *t, const struct trc_call *c, co
     if (c->method == D12_ID3D12GraphicsCommandList_SetComputeRootSignature)
         forget(s, c->self, "SetComputeRoot");
     if (sets_state(m->name))
-        *err = remember(s, t, c, names);
+        *err = remember(s, form, t, c, names);
 }
 
-int state_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e)
+static void line(struct strbuf *out, enum show_form form, const char *role, const char *indent,
+                 const char *text)
 {
+    if (form == SHOW_JSON)
+        strbuf_printf(out, "{\"role\":\"%s\",\"call\":%s}\n", role, text);
+    else
+        strbuf_printf(out, "%s%s\n", indent, text);
+}
+
+/* The descriptors of a table, from its first on, or one alone. */
+static void show_descriptors(struct strbuf *out, enum show_form form, struct trc *t,
+                             const struct names *names, const struct trim *defined, uint64_t heap,
+                             uint64_t first, uint64_t n)
+{
+    for (uint64_t i = first; i < first + n; i++) {
+        const uint64_t *at = map_find(&defined->views, heap << 32 | (uint32_t)i);
+        struct strbuf b = {0};
+
+        if (!at || *at >= defined->num)
+            return;
+        show_call(&b, form, t, &defined->calls[*at].call, names);
+        if (form == SHOW_JSON)
+            strbuf_printf(out, "{\"role\":\"descriptor\",\"heap\":%llu,\"index\":%llu,\"call\":%s}\n",
+                          (unsigned long long)heap, (unsigned long long)i, strbuf_str(&b));
+        else
+            strbuf_printf(out, "      [%llu] %s\n", (unsigned long long)i, strbuf_str(&b));
+        strbuf_finish(&b);
+    }
+}
+
+static void show_piece(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+                       struct trim *defined, const struct piece *p)
+{
+    const struct trim_object *o = p->object ? trim_object(defined, p->object) : NULL;
+
+    line(out, form, "state", "  ", p->text);
+    if (o && o->maker && o->maker <= defined->num) {
+        struct strbuf b = {0};
+
+        show_call(&b, form, t, &defined->calls[o->maker - 1].call, names);
+        line(out, form, "object", "      ", strbuf_str(&b));
+        strbuf_finish(&b);
+    }
+    for (size_t i = 0; i < p->num_at; i++)
+        show_descriptors(out, form, t, names, defined, p->at[i].heap, p->at[i].index,
+                         p->table ? STATE_TABLE : 1);
+}
+
+int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+             uint64_t index, struct error *e)
+{
+    struct strbuf own = {0};
+    struct trim defined = {0};
     struct pieces s = {0};
     struct trc_call c;
     int got, err = 0;
 
     trc_rewind(t);
-    while ((got = trc_next(t, &c, e)) > 0 && c.index < index && !err)
-        follow(&s, t, &c, names, &err);
+    while ((got = trc_next(t, &c, e)) > 0 && c.index < index && !err) {
+        trim_follow(&defined, &c);
+        follow(&s, form, t, &c, names, &err);
+    }
     if (got < 0)
         err = got;
-    else if (!err && (got <= 0 || !starts(c.m->iface, "ID3D12GraphicsCommandList")))
+    else if (err || defined.failed)
+        err = error_set(e, -ENOMEM, "no memory for what is set");
+    else if (got <= 0 || c.index != index || !starts(c.m->iface, "ID3D12GraphicsCommandList"))
         err = error_set(e, -ENOENT, "call %llu is no call on a command list", (unsigned long long)index);
     if (!err) {
-        show_call(out, SHOW_TEXT, t, &c, names);
-        strbuf_puts(out, "\nis recorded with:\n");
+        show_call(&own, form, t, &c, names);
+        line(out, form, "call", "", strbuf_str(&own));
+        if (form == SHOW_TEXT)
+            strbuf_puts(out, "is recorded with:\n");
         if (s.num)
             qsort(s.p, s.num, sizeof(*s.p), by_method);
         for (size_t i = 0; i < s.num; i++)
             if (s.p[i].list == c.self)
-                strbuf_printf(out, "  %s\n", s.p[i].text);
+                show_piece(out, form, t, names, &defined, &s.p[i]);
     }
     for (size_t i = 0; i < s.num; i++)
         free(s.p[i].text);
     free(s.p);
+    strbuf_finish(&own);
+    trim_finish(&defined);
     trc_rewind(t);
     return err;
 }
@@ -188,7 +286,35 @@ static struct fence *fence_of(struct fence **f, size_t *num, uint32_t id)
     return p;
 }
 
-int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e)
+static void show_fence(struct strbuf *out, enum show_form form, const struct names *names,
+                       const struct fence *f)
+{
+    const struct name *n = names_get(names, f->id);
+
+    if (form == SHOW_JSON) {
+        strbuf_printf(out, "{\"fence\":%u", f->id);
+        if (f->by_queue)
+            strbuf_printf(out, ",\"queue\":%llu", (unsigned long long)f->queue);
+        if (f->by_cpu)
+            strbuf_printf(out, ",\"cpu\":%llu", (unsigned long long)f->cpu);
+        if (f->was_read)
+            strbuf_printf(out, ",\"read\":%llu", (unsigned long long)f->read);
+        strbuf_puts(out, "}\n");
+        return;
+    }
+    strbuf_printf(out, "Fence#%u%s%s:", f->id, n && n->text ? " " : "", n && n->text ? n->text : "");
+    if (f->by_queue)
+        strbuf_printf(out, " a queue was told to signal %llu", (unsigned long long)f->queue);
+    if (f->by_cpu)
+        strbuf_printf(out, "%s the CPU signalled %llu", f->by_queue ? "," : "", (unsigned long long)f->cpu);
+    if (f->was_read)
+        strbuf_printf(out, "%s last read as %llu", f->by_queue || f->by_cpu ? "," : "",
+                      (unsigned long long)f->read);
+    strbuf_puts(out, "\n");
+}
+
+int fences_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+              uint64_t index, struct error *e)
 {
     struct fence *f = NULL;
     size_t num = 0;
@@ -217,20 +343,8 @@ int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint
             }
         }
     }
-    for (size_t i = 0; i < num; i++) {
-        const struct name *n = names_get(names, f[i].id);
-
-        strbuf_printf(out, "Fence#%u%s%s:", f[i].id, n && n->text ? " " : "", n && n->text ? n->text : "");
-        if (f[i].by_queue)
-            strbuf_printf(out, " a queue was told to signal %llu", (unsigned long long)f[i].queue);
-        if (f[i].by_cpu)
-            strbuf_printf(out, "%s the CPU signalled %llu", f[i].by_queue ? "," : "",
-                          (unsigned long long)f[i].cpu);
-        if (f[i].was_read)
-            strbuf_printf(out, "%s last read as %llu", f[i].by_queue || f[i].by_cpu ? "," : "",
-                          (unsigned long long)f[i].read);
-        strbuf_puts(out, "\n");
-    }
+    for (size_t i = 0; i < num; i++)
+        show_fence(out, form, names, &f[i]);
     free(f);
     trc_rewind(t);
     return got < 0 ? got : 0;

@@ -5,11 +5,18 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "record/names.h"
+#include "record/show.h"
 #include "record/trace_file.h"
 
-/* Appends one line per piece of state of the list that call `index` is made on: the calls that set it, the latest each,
- * with root parameters, vertex buffer slots and the like apart. -ENOENT if there is no such call on a list. */
-int state_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e);
+/* Appends the call `index`, and one line per piece of state of the list that it is made on: the calls that set it, the latest
+ * each, with root parameters, vertex buffer slots and the like apart. Behind what names a pipeline or a root signature stands
+ * the call that made it; behind a descriptor table, and behind render targets, the calls that define the descriptors as they are at this call (of a
+ * table up to STATE_TABLE, as far as they are set one after the other; copies are followed). As JSON each line is an object: its
+ * "role" is "call", "state", "object" or "descriptor", its "call" the call. -ENOENT if there is no such call on a list. */
+#define STATE_TABLE 16
+int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+             uint64_t index, struct error *e);
 
 /* Appends one line per fence: its highest value signalled so far by queue and CPU, and the last value read. */
-int fences_at(struct strbuf *out, struct trc *t, const struct names *names, uint64_t index, struct error *e);
+int fences_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+              uint64_t index, struct error *e);
