@@ -116,8 +116,8 @@ result $? "frames behind the resize can be cut out"
 record compute 5
 result "$(says compute 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "compute read back the same"
 shows compute 'WaitFor(hEvent=event#1, .*return=0' "its waits are in it"
-n=$("$aerogpu" show --method Dispatch "$work/compute.d3d12trace" | grep -m1 -o '^[0-9]*')
-"$aerogpu" show --state "$n" "$work/compute.d3d12trace" | grep -A1 'SetComputeRootDescriptorTable(' | grep -q '^      \[0\] .*Create.*View('
+dispatch=$("$aerogpu" show --method Dispatch "$work/compute.d3d12trace" | grep -m1 -o '^[0-9]*')
+"$aerogpu" show --state "$dispatch" "$work/compute.d3d12trace" | grep -A1 'SetComputeRootDescriptorTable(' | grep -q '^      \[0\] .*Create.*View('
 result $? "the state at a dispatch has the descriptors of its tables"
 record many 5
 result "$(says many 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "many read back the same, from two devices"
