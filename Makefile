@@ -34,7 +34,7 @@ $(B)/set-up: tools/build/packages/build.txt
 build: $(B)/set-up
 	@ninja -C $(B) --quiet
 
-run: play validate
+run: play windows validate
 
 # The report goes to out/validate.
 validate: build
@@ -51,6 +51,15 @@ play: build
 	@AEROGPU_LOG=error $(B)/tools/aerogpu/aerogpu dump --hang 1000 --out out/crash $(B)/samples/crash/hang.aerogputrace || true
 	@AEROGPU_LOG=error $(B)/tools/aerogpu/aerogpu play --hang 1000 out/crash/*.aerogpudump
 	@$(B)/tools/aerogpu/aerogpu report --html out/crash/report.html out/crash/*.aerogpudump && echo "the report: out/crash/report.html"
+
+# A Windows program draws, hangs and recovers; its dump goes to out/windows.
+windows: build
+	@rm -rf out/windows; mkdir -p out/windows
+	@if command -v wine >/dev/null && [ -e $(B)/samples/d3d11/triangle.exe ]; then \
+		echo; echo "A Windows program that hangs its device, under Wine:"; \
+		WINEDEBUG=-all $(B)/tools/aerogpu/aerogpu run --on aerogpu -o out/windows -- wine $(B)/samples/d3d11/triangle.exe \
+			samples/shaders out/windows/triangle.ppm hang && echo "its picture: out/windows/triangle.ppm"; \
+	else echo "no Windows program: this needs wine, mingw-w64 and libwine-dev"; fi
 
 test: build
 	@meson test -C $(B) --no-rebuild --print-errorlogs; tools/build/test-summary.py $(B)

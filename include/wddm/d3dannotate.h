@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* d3dannotate.h: what a program calls its work and its resources, told to a driver that wants to know. Not of the WDK, whose
+/* d3dannotate.h: what a program calls its work, told to a driver that wants to know. Not of the WDK, whose
  * interfaces drop it: a driver that exports GetAnnotationFuncs is told, another never is.
  */
 #pragma once
@@ -11,7 +11,6 @@ typedef struct D3DDDI_ANNOTATION_FUNCS {
     VOID(APIENTRY *pfnBeginRegion)(D3D10DDI_HDEVICE, CONST CHAR *name);
     VOID(APIENTRY *pfnEndRegion)(D3D10DDI_HDEVICE);
     VOID(APIENTRY *pfnMarker)(D3D10DDI_HDEVICE, CONST CHAR *text);
-    VOID(APIENTRY *pfnNameResource)(D3D10DDI_HDEVICE, D3D10DDI_HRESOURCE, CONST CHAR *name);
 } D3DDDI_ANNOTATION_FUNCS;
 
 /* The export GetAnnotationFuncs. */

@@ -255,22 +255,7 @@ HRESULT STDMETHODCALLTYPE d3d_child_GetPrivateData(void *This, REFGUID guid, UIN
     return d3d_data_get(((struct d3d_child *)This)->data, guid, size, bytes);
 }
 
-static const GUID debug_name = {0x429B8C22, 0x9188, 0x4B0C, {0x87, 0x42, 0xAC, 0xB0, 0xBF, 0x85, 0xC2, 0x00}};
-
 HRESULT STDMETHODCALLTYPE d3d_child_SetPrivateData(void *This, REFGUID guid, UINT size, const void *bytes)
 {
-    struct d3d_child *c = This;
-    struct d3d_device *d = c->device;
-    HRESULT hr = d3d_data_set(&c->data, guid, size, bytes);
-
-    if (hr == S_OK && bytes && IsEqualGUID(guid, &debug_name) && c->kind <= D3D_TEXTURE &&
-        d->adapter->annotate.pfnNameResource) {
-        char name[256] = "";
-
-        memcpy(name, bytes, size < sizeof(name) - 1 ? size : sizeof(name) - 1);
-        pthread_mutex_lock(&d->lock);
-        d->adapter->annotate.pfnNameResource(d->drv, DRV(D3D10DDI_HRESOURCE, c), name);
-        pthread_mutex_unlock(&d->lock);
-    }
-    return hr;
+    return d3d_data_set(&((struct d3d_child *)This)->data, guid, size, bytes);
 }

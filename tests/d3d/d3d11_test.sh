@@ -52,7 +52,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-echo 1..6
+echo 1..8
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -64,3 +64,15 @@ result $([ "$said" = "the draw: 0x887A0005;the device: 0x887A0006;done;" ]; echo
 picture
 result $? "and the same picture on a new device"
 result $(grep -q "event .*4101" "$folder/log"; echo $?) "the service recovered the display driver"
+
+# The same on a stack of its own, whose black box is asked.
+unset AEROGPU_SOCKET
+start=
+[ "$how" = wine ] && start=wine
+said=$(timeout 120 "$aerogpu" run --on aerogpu -o "$folder/dumps" -- $start "$program" "$shaders" "$folder/picture" hang \
+    2>"$folder/report" 8>&- | tr -d '\r' | tr '\n' ';')
+result $([ "$said" = "the draw: 0x887A0005;the device: 0x887A0006;done;" ]; echo $?) "aerogpu run --on aerogpu ($said)"
+grep -q "running .*DRAW.*in frame/fog" "$folder/report"
+where=$?
+[ $where = 0 ] || sed 's/^/# /' "$folder/report"
+result $where "the dump says where in the program: in frame/fog"

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <aerogpu/blackbox.h>
 
@@ -28,6 +29,7 @@ static void on_signal(int sig)
 
 struct command_line_run {
     bool json;
+    const char *on; /* a device that the program is brought up on; NULL: what there is */
     json_t *dumps;
 };
 
@@ -68,6 +70,48 @@ static void on_trouble(void *ctx, const char *text)
     fprintf(stderr, "aerogpu run: %s\n", text);
 }
 
+/* The program on a service of its own: a script does it, and its exit code is the program's. Comes back with an error only. */
+static int run_on(const char *on, char **argv, const char *dumps, struct error *e)
+{
+    char script[PATH_MAX], library[PATH_MAX], self[PATH_MAX];
+    unsigned n = 0;
+    char **args;
+    ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    int r;
+
+    if (strcmp(on, "aerogpu") != 0)
+        return error_set(e, -EINVAL, "--on: '%s' is not aerogpu", on);
+    r = program_find(&(struct program_params){.what = "what runs a program on AeroGPU",
+                                              .built = "tools/aerogpu/aerogpu-run-on-aerogpu",
+                                              .installed = "aerogpu-run-on-aerogpu",
+                                              .place = PROGRAM_LIBEXEC},
+                     script, sizeof(script), e);
+    if (r)
+        return r;
+    if (program_find(&(struct program_params){.what = "Direct3D 11",
+                                              .built = "src/d3d/windows/d3d11.dll",
+                                              .installed = "aerogpu/windows/d3d11/d3d11.dll",
+                                              .place = PROGRAM_LIB,
+                                              .is_data = true},
+                     library, sizeof(library), NULL))
+        library[0] = 0; /* Windows programs are refused by the script */
+    while (argv[n])
+        n++;
+    args = calloc(n + 5, sizeof(*args));
+    if (size < 0 || !args)
+        return error_set(e, -ENOMEM, "out of memory");
+    self[size] = 0;
+    args[0] = script;
+    args[1] = self;
+    args[2] = library[0] ? dirname(library) : library;
+    args[3] = (char *)(uintptr_t)(dumps ? dumps : ".");
+    memcpy(args + 4, argv, n * sizeof(*args));
+    execv(script, args);
+    r = error_set(e, -errno, "cannot run %s: %s", script, strerror(errno));
+    free(args);
+    return r;
+}
+
 static void print_json(const struct command_line_run *c, const struct vkbox_run_result *r)
 {
     json_t *j =
@@ -98,6 +142,9 @@ int cmd_run(int argc, char **argv)
         OPT_FLAG(
             "guard", 0, &p.guard,
             "put memory that the program allocates between pages that nothing may touch, and let what it freed fault for as long as there is room: on a driver that is a processor, what goes out of bounds or comes too late ends the program at once"),
+        OPT_TEXT(
+            "on", 0, &c.on, "DEVICE",
+            "`aerogpu`: on a service of its own, which ends with the program; Windows programs, under Wine, draw with its Direct3D 11 (docs/windows-programs.md). What the service's black box says of a crash is printed"),
         OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"),
         OPT_FLAG(
             "json", 0, &c.json,
@@ -117,6 +164,7 @@ int cmd_run(int argc, char **argv)
                   [EXIT_ENV] = "the program cannot be run, or the layer is missing; or the program's own"},
         .examples = "aerogpu run -- vkcube\n"
                     "aerogpu run --gpu-timeout 2 -- wine game.exe\n"
+                    "aerogpu run --on aerogpu -- wine program.exe\n"
                     "aerogpu run --exact -- ./my-renderer --headless\n"
                     "aerogpu run --exact --guard -- ./compute\n",
         .see = "aerogpu-report(1), aerogpu-crashes(1), aerogpu-lose(1)"};
@@ -128,6 +176,8 @@ int cmd_run(int argc, char **argv)
 
     if (r)
         return r < 0 ? EXIT_OK : r;
+    if (c.on)
+        return command_fail(run_on(c.on, argv + optind, p.dumps, &e) == -EINVAL ? EXIT_USAGE : EXIT_ENV, &e);
     if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
                                               .variable = "AEROGPU_BLACKBOX_LAYER",
                                               .built = "src/vkbox/VkLayer_AEROGPU_blackbox.json",
