@@ -81,6 +81,9 @@ struct vkbox_queue {
     char name[VKBOX_NAME];
 };
 
+/* What the program did with it while the device was at it. */
+enum vkbox_left { VKBOX_LEFT_NOT, VKBOX_LEFT_RECORDED, VKBOX_LEFT_FREED };
+
 /* A command buffer, as it was recorded last. */
 struct vkbox_command_buffer {
     _Atomic uint32_t state;
@@ -93,6 +96,7 @@ struct vkbox_command_buffer {
     uint32_t mark; /* index of its mark in the device's, or VKBOX_NO_INDEX */
     uint32_t
         points; /* marks in it; the device writes 1 to `points`, each when everything before it has finished */
+    uint32_t left;          /* enum vkbox_left */
     uint32_t cut;           /* 1: there was no room for all of it */
     _Atomic uint32_t again; /* 1: it was submitted before an earlier submission of it was over */
     char name[VKBOX_NAME];

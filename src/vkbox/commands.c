@@ -12,6 +12,7 @@
 
 #include "vkbox/layer.h"
 
+enum { LEFT = 512 };
 enum { GROUP = 16 }; /* commands outside of render passes between two points */
 
 static pthread_rwlock_t known_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -65,13 +66,12 @@ static struct vkbox_chunk *take_chunk(uint32_t *index)
     return c;
 }
 
-static void give_chunks(struct command_buffer *cb)
+static void give_chunks(struct vkbox_command_buffer *s)
 {
-    uint32_t first = cb->slot->first;
+    uint32_t first = s->first;
 
-    cb->slot->first = VKBOX_NO_INDEX;
-    atomic_store(&cb->slot->commands, 0);
-    cb->chunk = NULL;
+    s->first = VKBOX_NO_INDEX;
+    atomic_store(&s->commands, 0);
     if (first == VKBOX_NO_INDEX)
         return;
     pthread_mutex_lock(&room_lock);
@@ -215,6 +215,17 @@ void marks_destroy(struct device *d)
     d->marks = NULL;
 }
 
+/* It counts as finished. */
+void commands_taken_back(VkCommandBuffer handle)
+{
+    struct command_buffer *cb = command_buffer_of(handle);
+
+    if (!cb || !cb->slot || !cb->marked || atomic_load(&cb->slot->again))
+        return;
+    cb->submitted = false;
+    cb->d->marks[cb->slot->mark] = cb->slot->points;
+}
+
 /* ---- records ------------------------------------------------------------- */
 
 uint32_t *commands_begin(struct command_buffer *cb, uint32_t words)
@@ -345,6 +356,83 @@ void commands_work(struct command_buffer *cb)
 
 /* ---- hooks --------------------------------------------------------------- */
 
+static void new_slot(struct command_buffer *cb, bool secondary)
+{
+    struct vkbox_command_buffer *s = take_slot(&cb->index);
+    uint32_t recording;
+
+    cb->slot = s;
+    if (!s)
+        return;
+    recording = atomic_load(&s->recording);
+    memset(s, 0, sizeof(*s));
+    atomic_store(&s->recording, recording);
+    s->device = cb->d->index;
+    s->handle = (uint64_t)(uintptr_t)cb->handle;
+    s->secondary = secondary;
+    s->first = VKBOX_NO_INDEX;
+    s->mark = VKBOX_NO_INDEX;
+    atomic_store(&s->state, VKBOX_LIVE);
+}
+
+/* ---- what the program left while the device was at it ---------------------- */
+
+/* Nobody may record anew, free or destroy what has not finished; who does it all the same is to hear what the device hangs in. */
+static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct device *d;
+    uint32_t slot;
+} left[LEFT];
+static _Atomic uint32_t num_left;
+
+static void give_up(struct device *d, uint32_t index)
+{
+    struct vkbox_command_buffer *s = &box->command_buffers[index];
+
+    atomic_store(&s->state, VKBOX_GONE);
+    give_chunks(s);
+    if (s->mark != VKBOX_NO_INDEX)
+        give_mark(d, s->mark);
+    give_slot(index);
+}
+
+/* Of those that have finished since; `gone`: a device whose are all given up. */
+static void sweep_left(const struct device *gone)
+{
+    if (!atomic_load_explicit(&num_left, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&left_lock);
+    for (uint32_t i = num_left; i--;) {
+        const struct vkbox_command_buffer *s = &box->command_buffers[left[i].slot];
+
+        if (left[i].d != gone && left[i].d->marks[s->mark] < s->points)
+            continue;
+        give_up(left[i].d, left[i].slot);
+        left[i] = left[--num_left];
+    }
+    pthread_mutex_unlock(&left_lock);
+}
+
+/* Leaves the slot to the device, if that is at it; false: it is not, or there is no room. */
+static bool leave_slot(struct command_buffer *cb, enum vkbox_left how)
+{
+    bool leaves;
+
+    sweep_left(NULL);
+    if (!cb->submitted || !cb->marked || cb->d->marks[cb->slot->mark] >= cb->slot->points)
+        return false;
+    pthread_mutex_lock(&left_lock);
+    leaves = num_left < LEFT;
+    if (leaves) {
+        left[num_left].d = cb->d;
+        left[num_left++].slot = cb->index;
+        cb->slot->left = how;
+        cb->slot = NULL;
+    }
+    pthread_mutex_unlock(&left_lock);
+    return leaves;
+}
+
 static void add(struct device *d, VkCommandBuffer handle, const VkCommandBufferAllocateInfo *info)
 {
     struct command_buffer *cb = d->slot ? calloc(1, sizeof(*cb)) : NULL;
@@ -358,20 +446,7 @@ static void add(struct device *d, VkCommandBuffer handle, const VkCommandBufferA
     cb->handle = handle;
     cb->pool = info->commandPool;
     cb->d = d;
-    cb->slot = take_slot(&cb->index);
-    if (cb->slot) {
-        struct vkbox_command_buffer *s = cb->slot;
-        uint32_t recording = atomic_load(&s->recording);
-
-        memset(s, 0, sizeof(*s));
-        atomic_store(&s->recording, recording);
-        s->device = d->index;
-        s->handle = (uint64_t)(uintptr_t)handle;
-        s->secondary = info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY;
-        s->first = VKBOX_NO_INDEX;
-        s->mark = VKBOX_NO_INDEX;
-        atomic_store(&s->state, VKBOX_LIVE);
-    }
+    new_slot(cb, info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     pthread_rwlock_wrlock(&known_lock);
     value = map_put(&known, (uint64_t)(uintptr_t)handle);
     if (value)
@@ -385,13 +460,8 @@ static void add(struct device *d, VkCommandBuffer handle, const VkCommandBufferA
 /* With known_lock held for writing, and `cb` no longer in the map. */
 static void drop(struct command_buffer *cb)
 {
-    if (cb->slot) {
-        atomic_store(&cb->slot->state, VKBOX_GONE);
-        give_chunks(cb);
-        if (cb->slot->mark != VKBOX_NO_INDEX)
-            give_mark(cb->d, cb->slot->mark);
-        give_slot(cb->index);
-    }
+    if (cb->slot && !leave_slot(cb, VKBOX_LEFT_FREED))
+        give_up(cb->d, cb->index);
     free(cb);
 }
 
@@ -422,6 +492,7 @@ static void drop_all(struct device *d, VkCommandPool pool)
 void commands_device_gone(struct device *d)
 {
     drop_all(d, VK_NULL_HANDLE);
+    sweep_left(d);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAllocateCommandBuffers(VkDevice device,
@@ -462,13 +533,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     struct command_buffer *cb = command_buffer_of(handle);
     struct device *d = cb ? cb->d : device_of(handle);
     VkResult r = d->next.vkBeginCommandBuffer(handle, info);
-    bool inside;
+    bool inside, secondary;
 
     if (!cb || !cb->slot || r != VK_SUCCESS)
         return note_result(d, VKBOX_CALL_vkBeginCommandBuffer, r);
-    inside = cb->slot->secondary && info->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT;
+    secondary = cb->slot->secondary;
+    if (leave_slot(cb, VKBOX_LEFT_RECORDED))
+        new_slot(cb, secondary);
+    if (!cb->slot)
+        return r;
+    inside = secondary && info->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT;
     atomic_fetch_add(&cb->slot->recording, 1);
-    give_chunks(cb);
+    give_chunks(cb->slot);
     cb->chunk = take_chunk(&cb->slot->first);
     if (!cb->chunk)
         cb->slot->first = VKBOX_NO_INDEX;

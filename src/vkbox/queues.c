@@ -164,14 +164,32 @@ static void end_submission(struct vkbox_submission *s, uint64_t number, uint32_t
     atomic_store_explicit(&box->queues[queue].submitted, number, memory_order_release);
 }
 
+/* Nothing was submitted. */
+static void take_back(struct vkbox_submission *s)
+{
+    for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
+        const struct vkbox_submitted *c = &s->command_buffers[i];
+        const struct vkbox_command_buffer *cb;
+
+        if (c->command_buffer >= VKBOX_COMMAND_BUFFERS)
+            continue;
+        cb = &box->command_buffers[c->command_buffer];
+        if (cb->state == VKBOX_LIVE && cb->recording == c->recording)
+            commands_taken_back((VkCommandBuffer)(uintptr_t)cb->handle);
+    }
+    atomic_store(&s->number, 0);
+}
+
 /* Of one call: from `first` on, those of others may lie between them. */
-static void note_returned(uint64_t first, uint64_t last)
+static void note_returned(uint64_t first, uint64_t last, VkResult r)
 {
     for (uint64_t n = first; first && n <= last; n++) {
         struct vkbox_submission *s = &box->submission[n % VKBOX_SUBMISSIONS];
 
         if (atomic_load(&s->number) == n && s->thread == box_thread())
             atomic_store(&s->returned, 1);
+        if (r < 0 && r != VK_ERROR_DEVICE_LOST && atomic_load(&s->number) == n && s->thread == box_thread())
+            take_back(s);
     }
 }
 
@@ -210,7 +228,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
         end_submission(s, number, index);
     }
     r = d->next.vkQueueSubmit(queue, count, infos, fence);
-    note_returned(first, number);
+    note_returned(first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueSubmit, r);
 }
 
@@ -240,7 +258,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
         end_submission(s, number, index);
     }
     r = d->next.vkQueueSubmit2(queue, count, infos, fence);
-    note_returned(first, number);
+    note_returned(first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueSubmit2, r);
 }
 

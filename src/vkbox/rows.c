@@ -520,10 +520,15 @@ static void put_bound(struct rows *o)
 {
     const struct vkbox_list *l = &o->v->list;
     struct bound b = {0};
-    uint32_t flags, point;
+    uint32_t flags, point, left;
 
     if (o->v->work == SIZE_MAX)
         return;
+    left = o->r->b->command_buffers[l->work[o->v->work].buffer].left;
+    if (left)
+        snprintf(o->stale[o->num_stale++], sizeof(o->stale[0]),
+                 "The program %s the command buffer while the device was at it",
+                 left == VKBOX_LEFT_RECORDED ? "recorded anew" : "freed");
     for (size_t i = 0; i <= o->v->work; i++) {
         if (i && l->work[i].buffer != l->work[i - 1].buffer) {
             /* nothing is inherited but what a pass draws into */

@@ -77,7 +77,7 @@ static int is(const char *kind)
 static int loops(void)
 {
     return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape") || is("names") ||
-           is("loop-set");
+           is("loop-set") || is("recorded-anew") || is("freed-buffer");
 }
 
 static void check(VkResult r, const char *what)
@@ -648,6 +648,15 @@ static VkResult frame(uint32_t n, int bad)
         submit.pCommandBuffers = &v.cb[1];
     }
     r = vkQueueSubmit(v.queue, 1, &submit, v.fence);
+    if (bad && (is("recorded-anew") || is("freed-buffer"))) {
+        usleep(200000); /* the device is at it */
+        if (is("freed-buffer"))
+            vkFreeCommandBuffers(v.device, v.pool, 1, &v.cb[n % 2]);
+        else
+            CHECK(vkBeginCommandBuffer(
+                v.cb[n % 2],
+                &(VkCommandBufferBeginInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO}));
+    }
     if (r == VK_SUCCESS)
         r = vkWaitForFences(v.device, 1, &v.fence, VK_TRUE, UINT64_MAX);
     if (r == VK_SUCCESS)

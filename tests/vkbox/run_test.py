@@ -156,6 +156,15 @@ def extensions_that_the_driver_lacks_are_there():
 
 
 @case
+def what_is_left_at_work_hangs_all_the_same():
+    for kind, did in (('recorded-anew', 'recorded anew'), ('freed-buffer', 'freed')):
+        _, db, f = crash(kind, True, code=5)
+        assert (f['cause'], f['sure_command']) == ('hang', 'proven') and draw_of(db, f)[0] == DISPATCH, (kind, f)
+        also = [r[0] for r in db.execute('SELECT text FROM finding WHERE rank>0')]
+        assert 'The program %s the command buffer while the device was at it' % did in also, also
+
+
+@case
 def a_program_recovers():
     p, dumps = run('--recover', '--frames', '6', 'loop-vertex')  # llvmpipe's rasteriser serves all devices of a process
     assert 'the device was lost' in p.stdout and '6 frames' in p.stdout and len(dumps) == 1, p.stdout
