@@ -281,7 +281,7 @@ TEST(dumps_are_windows)
         struct cpu_verdict v;
         struct error e = {0};
         snprintf(sql, sizeof(sql), DUMP "%s", cases[i].pid, cases[i].more);
-        write_dump(file, 2, sql);
+        write_dump(file, BB_SCHEMA_VERSION, sql);
         if (cpu_window_read(&w, file, &e))
             fail_msg("%s", e.text);
         assert_int_equal(w.submit_ns, i == 2 ? T0 + 200 * MS : T0 + 300 * MS);
@@ -383,7 +383,7 @@ TEST(reports_carry_each_others_evidence)
                       "ALTER TABLE finding ADD unseen; INSERT INTO finding(rank, submission, cause, text, "
                       "sure_cause, unseen) VALUES(0, 8, '%s', 'draw 3 & its \xff', '%s', 'who');",
                  "100", cases[i].cause, cases[i].sure);
-        write_dump(file, 2, sql);
+        write_dump(file, BB_SCHEMA_VERSION, sql);
         if (cpu_window_read(&w, file, &e))
             fail_msg("%s", e.text);
         make(&v, &w);
@@ -449,21 +449,26 @@ TEST(witnesses_know_every_cause)
     assert_int_equal(n[WITNESS_CONTRADICT], 38);
 }
 
+#define TEXT_OF(x) #x
+#define NUMBER(x)  TEXT_OF(x)
+#define VERSION    NUMBER(BB_SCHEMA_VERSION)
+
 TEST(bad_dumps_say_what_is_wrong)
 {
     static const struct {
         int version;
         const char *sql, *error;
     } cases[] = {
-        {1, "", "a crash dump of version 1; this program reads version 2"},
-        {2, "", "the dump has no submission that is blamed or was not done"},
-        {2, "INSERT INTO submission VALUES(1, 5, NULL);",
+        {1, "", "a crash dump of version 1; this program reads version " VERSION},
+        {BB_SCHEMA_VERSION, "", "the dump has no submission that is blamed or was not done"},
+        {BB_SCHEMA_VERSION, "INSERT INTO submission VALUES(1, 5, NULL);",
          "the dump's submission.time_ns and status.time_ns are not a span"},
-        {2,
+        {BB_SCHEMA_VERSION,
          "INSERT INTO submission VALUES(1, 100300000000, NULL); INSERT INTO meta VALUES('reason', 'page fault');",
          "the dump was made because of \"page fault\": there was no time-out to judge"},
-        {2, "DROP TABLE status;", "not a crash dump that can be read: no such table: status"},
-        {2, "PRAGMA application_id = 5;", "an SQLite database, but not a crash dump of AeroGPU"},
+        {BB_SCHEMA_VERSION, "DROP TABLE status;", "not a crash dump that can be read: no such table: status"},
+        {BB_SCHEMA_VERSION, "PRAGMA application_id = 5;",
+         "an SQLite database, but not a crash dump of AeroGPU"},
     };
     char file[64], wanted[200];
     struct error damage = {0};
@@ -481,7 +486,7 @@ TEST(bad_dumps_say_what_is_wrong)
         assert_string_equal(e.text, wanted);
     }
     /* a verdict that is saved must not seal what was damaged before */
-    write_dump(file, 2,
+    write_dump(file, BB_SCHEMA_VERSION,
                "INSERT INTO submission VALUES(1, 100300000000, NULL);"
                "INSERT INTO status VALUES(100800000000, 'timeout', '');");
     change(file, "UPDATE status SET time_ns = 100900000000");
