@@ -297,8 +297,13 @@ TEST(answers_and_ends_count_once)
         synth_event(&s, 0, T0 + (2 + i) * MS + 15 * US, 55, CPU_EV_IRQ_EXIT, CPU_IRQ_CALL_SINGLE, 251, 0);
         synth_event(&s, 0, T0 + (2 + i) * MS + 25 * US, 55, CPU_EV_IRQ_EXIT, CPU_IRQ_CALL_SINGLE, 251, 0);
     }
+    synth_event(&s, 1, T0 + 6 * MS, 77, CPU_EV_CSD_QUEUE, 0, 0x1000, 0x2000);
+    synth_event(&s, 1, T0 + 6 * MS + 1, 77, CPU_EV_CSD_QUEUE, 0, 0x1000, 0x3000);
+    synth_event(&s, 0, T0 + 7 * MS, 55, CPU_EV_CSD_EXIT, 0, 0x1000, 0x2000);
     synth_write(&s, path);
     open_report(&t, &r);
+    assert_int_equal(r.a.csd_pending, 1);
+    assert_int_equal(r.a.csd_latency.n, 1);
     assert_int_equal(r.a.ipi_sent[CPU_IPI_RESCHEDULE], sent);
     assert_int_equal(r.a.ipi_answered[CPU_IPI_RESCHEDULE], sent);
     assert_int_equal(r.a.ipi_unanswered, 0);

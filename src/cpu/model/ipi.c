@@ -134,7 +134,7 @@ static void csd_queue(struct cpu_analysis *a, const struct cpu_event *ev)
         return;
     }
     *c = (struct cpu_csd){.csd = ev->c,
-                          .ns = ev->ns ? ev->ns : 1,
+                          .ns = ev->ns,
                           .func = ev->b,
                           .tid = ev->tid,
                           .sender = ev->cpu,
@@ -160,7 +160,6 @@ static void csd_exit(struct cpu_analysis *a, const struct cpu_event *ev)
     cpu_latency_add(&a->csd_latency, w.waited_ns);
     if (a->csd_slowest.num < CPU_WORST || w.waited_ns > a->csd_slowest.list[CPU_WORST - 1].waited_ns)
         keep_worst(&a->csd_slowest, &w);
-    c->ns = 0;
     c->next_free = a->free_csd;
     a->free_csd = (uint32_t)(c - a->csds) + 1;
     map_remove(&a->queued, key);
