@@ -117,6 +117,9 @@ VkResult layer_create_instance(struct layer_table *t, const VkInstanceCreateInfo
                                                                 "vkGetPhysicalDeviceFeatures2KHR");
     i->families2 = (PFN_vkGetPhysicalDeviceQueueFamilyProperties2)get_either(
         i, "vkGetPhysicalDeviceQueueFamilyProperties2", "vkGetPhysicalDeviceQueueFamilyProperties2KHR");
+#define LAYER_ROW(name) i->next.name = (PFN_vk##name)i->get(*out, "vk" #name);
+    LAYER_PHYSICAL(LAYER_ROW)
+#undef LAYER_ROW
     layer_put(t, &i->object, *out);
     return VK_SUCCESS;
 }

@@ -44,6 +44,22 @@ void layer_remove(struct layer_table *t, struct layer_object *o);
 /* The first LAYER_FAST. Takes no lock: safe in a signal handler. */
 void layer_each(struct layer_table *t, void (*each)(void *object));
 
+/* What a layer asks of physical devices. */
+#define LAYER_PHYSICAL(F)                                                                                    \
+    F(GetPhysicalDeviceProperties)                                                                           \
+    F(GetPhysicalDeviceProperties2)                                                                          \
+    F(GetPhysicalDeviceQueueFamilyProperties)                                                                \
+    F(GetPhysicalDeviceMemoryProperties)                                                                     \
+    F(GetPhysicalDeviceImageFormatProperties2)
+
+/* The next layer's, NULL where it has none. Looked up while the instance is made: later the loader gives the lowest layer those of
+ * the uppermost. */
+struct layer_physical {
+#define LAYER_ROW(name) PFN_vk##name name;
+    LAYER_PHYSICAL(LAYER_ROW)
+#undef LAYER_ROW
+};
+
 struct layer_instance {
     struct layer_object object;
     VkInstance handle;
@@ -53,6 +69,7 @@ struct layer_instance {
     PFN_vkEnumerateDeviceExtensionProperties extensions;
     PFN_vkGetPhysicalDeviceFeatures2 features2;
     PFN_vkGetPhysicalDeviceQueueFamilyProperties2 families2;
+    struct layer_physical next;
     bool in_use; /* a device of it cannot be destroyed: neither can it */
 };
 

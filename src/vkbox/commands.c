@@ -141,11 +141,9 @@ static void give_mark(struct device *d, uint32_t index)
 
 /* ---- the memory that the device writes ----------------------------------- */
 
-static uint32_t host_memory_type(VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get,
-                                 VkInstance instance, uint32_t bits)
+static uint32_t host_memory_type(const struct device *d, VkPhysicalDevice physical, uint32_t bits)
 {
-    PFN_vkGetPhysicalDeviceMemoryProperties properties =
-        (PFN_vkGetPhysicalDeviceMemoryProperties)get(instance, "vkGetPhysicalDeviceMemoryProperties");
+    PFN_vkGetPhysicalDeviceMemoryProperties properties = d->instance->next.GetPhysicalDeviceMemoryProperties;
     const VkMemoryPropertyFlags want =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkPhysicalDeviceMemoryProperties p;
@@ -159,7 +157,7 @@ static uint32_t host_memory_type(VkPhysicalDevice physical, PFN_vkGetInstancePro
     return VKBOX_NO_INDEX;
 }
 
-bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get, bool import)
+bool marks_create(struct device *d, VkPhysicalDevice physical, bool import)
 {
     const VkDeviceSize size = sizeof(box->marks[0]);
     VkExternalMemoryBufferCreateInfo external = {
@@ -184,13 +182,13 @@ bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstance
     if (import && (!d->next.vkGetMemoryHostPointerPropertiesEXT ||
                    d->next.vkGetMemoryHostPointerPropertiesEXT(d->handle, pointer.handleType,
                                                                pointer.pHostPointer, &host)))
-        return marks_create(d, physical, get, false);
+        return marks_create(d, physical, false);
     if (d->next.vkCreateBuffer(d->handle, &info, NULL, &d->mark_buffer))
         return false;
     d->next.vkGetBufferMemoryRequirements(d->handle, d->mark_buffer, &need);
     allocate.allocationSize = import ? size : need.size;
-    allocate.memoryTypeIndex = host_memory_type(physical, get, d->instance->handle,
-                                                need.memoryTypeBits & (import ? host.memoryTypeBits : ~0u));
+    allocate.memoryTypeIndex =
+        host_memory_type(d, physical, need.memoryTypeBits & (import ? host.memoryTypeBits : ~0u));
     if (allocate.memoryTypeIndex != VKBOX_NO_INDEX && need.size <= allocate.allocationSize &&
         !d->next.vkAllocateMemory(d->handle, &allocate, NULL, &d->mark_memory) &&
         !d->next.vkBindBufferMemory(d->handle, d->mark_buffer, d->mark_memory, 0) &&
@@ -201,7 +199,7 @@ bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstance
         return true;
     }
     marks_destroy(d);
-    return import && marks_create(d, physical, get, false);
+    return import && marks_create(d, physical, false);
 }
 
 void marks_destroy(struct device *d)

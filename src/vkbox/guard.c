@@ -488,28 +488,24 @@ static VkDeviceSize find_alignment(struct device *d, const VkPhysicalDeviceLimit
     return limits->nonCoherentAtomSize > align ? limits->nonCoherentAtomSize : align;
 }
 
-void guard_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get)
+void guard_create(struct device *d, VkPhysicalDevice physical)
 {
-    VkInstance instance = d->instance->handle;
-    PFN_vkGetPhysicalDeviceMemoryProperties memory =
-        (PFN_vkGetPhysicalDeviceMemoryProperties)get(instance, "vkGetPhysicalDeviceMemoryProperties");
-    PFN_vkGetPhysicalDeviceProperties2 properties =
-        (PFN_vkGetPhysicalDeviceProperties2)get(instance, "vkGetPhysicalDeviceProperties2");
+    const struct layer_physical *next = &d->instance->next;
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
     VkPhysicalDeviceProperties2 p = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
     struct guard *g = calloc(1, sizeof(*g));
 
-    if (!g || !memory || !properties || !d->next.vkGetMemoryHostPointerPropertiesEXT) {
+    if (!g || !next->GetPhysicalDeviceMemoryProperties || !next->GetPhysicalDeviceProperties2 ||
+        !d->next.vkGetMemoryHostPointerPropertiesEXT) {
         free(g);
         return;
     }
-    memory(physical, &g->memory);
-    properties(physical, &p);
+    next->GetPhysicalDeviceMemoryProperties(physical, &g->memory);
+    next->GetPhysicalDeviceProperties2(physical, &p);
     g->next = d->next;
     g->physical = physical;
-    g->image_properties = (PFN_vkGetPhysicalDeviceImageFormatProperties2)get(
-        instance, "vkGetPhysicalDeviceImageFormatProperties2");
+    g->image_properties = next->GetPhysicalDeviceImageFormatProperties2;
     g->page = host.minImportedHostPointerAlignment > 4096 ? host.minImportedHostPointerAlignment : 4096;
     g->align = find_alignment(d, &p.properties.limits);
     /* SwiftShader loads three floats of a vertex as four. */

@@ -41,7 +41,6 @@ static struct vkbox_device *take_slot(uint32_t *index)
 
 struct creation {
     VkPhysicalDevice physical;
-    PFN_vkGetInstanceProcAddr get;
     const char **names;
     bool imports; /* the device can map memory of the process */
     uint32_t can_offer,
@@ -96,29 +95,24 @@ static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateI
     info->enabledExtensionCount = kept + found;
 }
 
-static void describe(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get)
+static void describe(struct device *d, VkPhysicalDevice physical)
 {
-    PFN_vkGetPhysicalDeviceProperties plain =
-        (PFN_vkGetPhysicalDeviceProperties)get(d->instance->handle, "vkGetPhysicalDeviceProperties");
-    PFN_vkGetPhysicalDeviceProperties2 more =
-        (PFN_vkGetPhysicalDeviceProperties2)get(d->instance->handle, "vkGetPhysicalDeviceProperties2");
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties)get(
-        d->instance->handle, "vkGetPhysicalDeviceQueueFamilyProperties");
+    const struct layer_physical *next = &d->instance->next;
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceProperties2 p = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
     VkQueueFamilyProperties family[16];
     uint32_t n = 16;
 
-    if (families)
-        families(physical, &n, family);
-    for (uint32_t i = 0; families && i < n; i++)
+    if (next->GetPhysicalDeviceQueueFamilyProperties)
+        next->GetPhysicalDeviceQueueFamilyProperties(physical, &n, family);
+    for (uint32_t i = 0; next->GetPhysicalDeviceQueueFamilyProperties && i < n; i++)
         d->family_flags[i] = family[i].queueFlags;
-    if (!plain || !d->slot)
+    if (!next->GetPhysicalDeviceProperties || !d->slot)
         return;
-    plain(physical, &p.properties);
-    if (more && p.properties.apiVersion >= VK_API_VERSION_1_2) {
+    next->GetPhysicalDeviceProperties(physical, &p.properties);
+    if (next->GetPhysicalDeviceProperties2 && p.properties.apiVersion >= VK_API_VERSION_1_2) {
         p.pNext = &driver;
-        more(physical, &p);
+        next->GetPhysicalDeviceProperties2(physical, &p);
     }
     d->slot->vendor = p.properties.vendorID;
     d->slot->id = p.properties.deviceID;
@@ -167,7 +161,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
 
     if (!i)
         return VK_ERROR_INITIALIZATION_FAILED;
-    c.get = i->get;
     d = calloc(1, sizeof(*d));
     if (!d)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -194,14 +187,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d->offers = c.offers;
     d->cuts = box && (box->exact || c.offers & (1u << OFFER_MARKER | 1u << OFFER_CHECKPOINTS));
     load(&d->next, *out, d->get, i);
-    describe(d, physical, c.get);
+    describe(d, physical);
     if (d->slot) {
         d->slot->handle = (uint64_t)(uintptr_t)*out;
         d->slot->created_ns = box_now();
         d->slot->guards = d->slot->guarded = d->slot->unguarded = 0;
-        marks_create(d, physical, c.get, c.imports && mine_made);
+        marks_create(d, physical, c.imports && mine_made);
         if (box->guard && c.imports && mine_made)
-            guard_create(d, physical, c.get);
+            guard_create(d, physical);
     }
     layer_put(&devices, &d->object, *out);
     return VK_SUCCESS;

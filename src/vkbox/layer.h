@@ -128,7 +128,7 @@ void commands_taken_back(VkCommandBuffer handle); /* it was not submitted after 
 void commands_note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b);
 void commands_open(struct command_buffer *cb, int by);
 void commands_copy_marks(void); /* of devices that cannot write into the box. Safe in a signal handler */
-bool marks_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get, bool import);
+bool marks_create(struct device *d, VkPhysicalDevice physical, bool import);
 void marks_destroy(struct device *d);
 
 #define NEXT_OF(handle, cb, name) ((cb) ? (cb)->d : device_of(handle))->next.name
@@ -177,7 +177,7 @@ void descriptors_gone(struct device *d, VkObjectType type, uint64_t handle);
 void descriptors_device_gone(struct device *d);
 
 /* guard.c: from then on the functions of `next` that concern memory are its own. */
-void guard_create(struct device *d, VkPhysicalDevice physical, PFN_vkGetInstanceProcAddr get);
+void guard_create(struct device *d, VkPhysicalDevice physical);
 void guard_destroy(struct device *d);
 
 /* queues.c: notes what a call answered, and returns it. */

@@ -442,13 +442,18 @@ def the_validation_layer_has_nothing_to_say():
     if not os.path.exists('/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json'):
         return 'no Khronos validation layer'
     ours, theirs = 'VK_LAYER_AEROGPU_blackbox', 'VK_LAYER_KHRONOS_validation'
-    for layers_ in (theirs, ours + ':' + theirs, theirs + ':' + ours):
-        for exact in '01':
-            with tempfile.TemporaryDirectory() as folder:
-                env = dict(os.environ, AEROGPU_BLACKBOX=folder, AEROGPU_BLACKBOX_EXACT=exact, VK_ADD_LAYER_PATH=layers,
-                           VK_INSTANCE_LAYERS=layers_)
+    system = '/usr/share/vulkan/explicit_layer.d'
+    for order, folders in ((ours, theirs), layers + ':' + system), ((theirs, ours), system + ':' + layers):
+        for exact, guard in '00', '10', '01':
+            with tempfile.TemporaryDirectory(dir=SHM) as folder:
+                env = dict(os.environ, AEROGPU_BLACKBOX=folder, AEROGPU_BLACKBOX_EXACT=exact, AEROGPU_BLACKBOX_GUARD=guard,
+                           VK_ADD_LAYER_PATH=folders, VK_INSTANCE_LAYERS=':'.join(order))
                 p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=100, env=env)
-                assert p.returncode == 0 and len(p.stdout.splitlines()) == 1 and not p.stderr, (layers_, p.stdout[:2000], p.stderr)
+                assert p.returncode == 0 and len(p.stdout.splitlines()) == 1 and not p.stderr, (order, p.stdout[:2000], p.stderr)
+        # The loader has them in the order of the folders, whatever VK_INSTANCE_LAYERS says.
+        p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=100, env=dict(env, AEROGPU_BLACKBOX='', VK_LOADER_DEBUG='all'))
+        stack = p.stderr[p.stderr.index('vkCreateInstance layer callstack'):]
+        assert stack.index(order[0]) < stack.index(order[1]), order
 
 
 tests = [t for t in tests if not sys.argv[4:] or t.__name__ in sys.argv[4:]]
