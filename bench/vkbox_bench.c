@@ -227,8 +227,8 @@ static void cost_figures(struct bench *b)
 {
     static const char *const programs[] = {
         VKBOX_PLANT " --frames 400 fine", "vkcube --c 300",
-        "ffmpeg -v error -init_hw_device vulkan=vk:0 -f lavfi -i testsrc=size=320x240 -t 4 -vf "
-        "format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba -f null -"};
+        ("ffmpeg -v error -init_hw_device vulkan=vk:0 -f lavfi -i testsrc=size=320x240 -t 4 -vf "
+         "format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba -f null -")};
     enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
     double ratios[PROGRAMS];
     size_t n = 0;

@@ -608,6 +608,10 @@ static FORCEINLINE PVOID InterlockedCompareExchangePointer(PVOID volatile *Desti
 {
     return __sync_val_compare_and_swap(Destination, Comperand, Exchange);
 }
+static FORCEINLINE ULONG ReadULongAcquire(const volatile ULONG *Source)
+{
+    return __atomic_load_n(Source, __ATOMIC_ACQUIRE);
+}
 static FORCEINLINE ULONG64 ReadULong64Acquire(const volatile ULONG64 *Source)
 {
 #if UINTPTR_MAX > UINT32_MAX

@@ -229,10 +229,7 @@ static VOID check(struct kmd *k)
 
 static ULONG ring_head(struct kmd *k)
 {
-    ULONG head = *(volatile ULONG *)&k->ring->head;
-
-    KeMemoryBarrier();
-    return head;
+    return ReadULongAcquire((const volatile ULONG *)&k->ring->head);
 }
 
 static BOOLEAN push(struct kmd *k, CONST struct aerogpu_submit_desc *desc)

@@ -369,13 +369,14 @@ int executors_submit(struct executors *x, const struct abi_submission *s)
 
     pthread_mutex_lock(&x->lock);
     e = s->client ? find(x, s->client) : NULL;
-    if (ends && e)
+    ends = ends && e;
+    if (ends)
         e->ended = true; /* 1: with all that it has; what is under way completes first */
     else if (e || (e = find(x, 0)) || !(r = add(x, 0, &e, NULL)))
         r = hand_over(x, e, s);
     check(x);
     pthread_mutex_unlock(&x->lock);
-    if (ends && e && e->ended)
+    if (ends)
         x->params.host.complete(x->params.host.ctx, &(struct abi_completion){.id = s->id});
     return r;
 }

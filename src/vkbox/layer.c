@@ -191,7 +191,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     if (d->slot) {
         d->slot->handle = (uint64_t)(uintptr_t)*out;
         d->slot->created_ns = box_now();
-        d->slot->guards = d->slot->guarded = d->slot->unguarded = 0;
+        d->slot->guards = 0;
+        atomic_store(&d->slot->guarded, 0);
+        atomic_store(&d->slot->unguarded, 0);
         marks_create(d, physical, c.imports && mine_made);
         if (box->guard && c.imports && mine_made)
             guard_create(d, physical);

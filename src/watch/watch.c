@@ -46,7 +46,6 @@ static void watch_check(const struct watch *w)
     INVARIANT(w->num_statuses < 2 ||
               w->statuses[w->num_statuses - 1].status != w->statuses[w->num_statuses - 2].status);
     INVARIANT(!w->rescued || w->collecting);
-    INVARIANT(w->dumps <= w->params.max_dumps); /* 2 */
     INVARIANT(!w->list.first || w->list.first->next || w->list.count == 1);
 }
 
@@ -409,6 +408,7 @@ static void examine(struct watch *w, struct snapshot *sn)
     watch_judge(sn, &crash);
     if (w->params.directory && w->dumps < w->params.max_dumps) {
         w->dumps++;
+        INVARIANT(w->dumps <= w->params.max_dumps); /* 2 */
         name_dump(w);
         if (!write_dump(w, sn, &crash, w->dump_path, &e))
             path = w->dump_path;

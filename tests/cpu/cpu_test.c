@@ -741,8 +741,8 @@ TEST(a_full_disk_keeps_what_was_written)
         skip();
     }
     busy = fork();
-    for (struct timespec ts = {0, 20000}; busy == 0;)
-        nanosleep(&ts, NULL);
+    while (busy == 0)
+        nanosleep(&(struct timespec){0, 20000}, NULL);
     assert_int_equal(cpu_record_run(&run, &e), -EIO);
     kill(busy, SIGKILL);
     waitpid(busy, NULL, 0);

@@ -38,7 +38,7 @@ TEST_IN(a_service_begins_or_says_why, local)
 static bool program(void)
 {
     D3DKMT_CREATEALLOCATION c;
-    D3DKMT_HANDLE h;
+    D3DKMT_HANDLE h = 0;
     struct app a;
     bool ok = NT_SUCCESS(app_open(&a)) && NT_SUCCESS(app_alloc(&a, 4096, false, true, &h, &c));
     D3DKMT_LOCK lock = {.hDevice = a.device, .hAllocation = h};

@@ -54,8 +54,9 @@ static VOID APIENTRY set_blend(D3D10DDI_HDEVICE h, D3D10DDI_HBLENDSTATE state, C
     static const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 off = {0, 2, 1, 1, 2, 1, 1, 15};
     const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 *t = b ? &b->RenderTarget[0] : &off;
     uint32_t src, dst, src9, dst9, src_alpha, dst_alpha, unused;
-    bool plain = factor(t->SrcBlend, &src, &src9) & factor(t->DestBlend, &dst, &dst9);
+    bool plain = factor(t->SrcBlend, &src, &src9);
 
+    plain = factor(t->DestBlend, &dst, &dst9) && plain;
     factor(t->SrcBlendAlpha, &src_alpha, &unused);
     factor(t->DestBlendAlpha, &dst_alpha, &unused);
     umd10_room(d, 256);
