@@ -420,9 +420,11 @@ static NTSTATUS NTAPI CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
 {
     struct device *c = alloc(sizeof(*c));
 
-    if (!c || no_contexts) { /* nobody may ask then */
+    if (!c)
+        return STATUS_NO_MEMORY;
+    if (no_contexts) { /* nobody may ask then */
         ExFreePoolWithTag(c, TAG);
-        return c ? STATUS_NOT_SUPPORTED : STATUS_NO_MEMORY;
+        return STATUS_NOT_SUPPORTED;
     }
     *c = *(struct device *)h;
     args->hContext = c;
