@@ -219,7 +219,7 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
     }
     may_end = verdict.may_end;
     vkbox_rows(&reader, ev, &verdict, package);
-    if (!verdict.may_end) {
+    if (!verdict.may_end && w->b) { /* there is somebody to be told */
         snprintf(w->b->verdict, sizeof(w->b->verdict), "%.255s", verdict.text);
         utf8_mend(w->b->verdict);
     }
@@ -232,7 +232,8 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
         trouble(r, "what it would have said: %s", verdict.text);
     } else {
         r->out->dumps++;
-        symbols_add_process(w->pid);
+        if (w->b)
+            symbols_add_process(w->pid);
         if (r->p->on_dump)
             r->p->on_dump(r->p->ctx, path);
     }
