@@ -399,6 +399,30 @@ RIG_TEST(bare_tokens_and_unused_elements)
     assert_int_equal(rig_pixel(r, 20, 20), 0xFFFF8000);
 }
 
+/* def holds for the whole program, also between instructions and behind the first that reads it: that is how drivers put
+ * fog behind the texture stages of a fixed-function pipeline. */
+RIG_TEST(definitions_hold_wherever_they_stand)
+{
+    struct rig *r = rig_of(state);
+    static const uint32_t ps[] = {0xffff0200, 0x03000002, 0x800f0000, 0xa0e40001, 0xa0e40002, 0x05000051,
+                                  0xa00f0001, 0x3f800000, 0,          0,          0x3f800000, 0x05000051,
+                                  0xa00f0002, 0,          0,          0x3f800000, 0,          0x02000001,
+                                  0x800f0800, 0x80e40000, 0x0000ffff};
+    const float green[] = {0, 1, 0, 1};
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, WHITE)};
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 6);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, ps, sizeof(ps), .shader_handle = 14,
+                  .stage = AEROGPU_SHADER_STAGE_PIXEL, .dxbc_size_bytes = sizeof(ps));
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 14);
+    constants(r, AEROGPU_SHADER_STAGE_PIXEL, 1, green, 1);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 20), MAGENTA);
+}
+
 RIG_TEST(table_fog)
 {
     struct rig *r = rig_of(state);

@@ -339,6 +339,8 @@ static int check_control(struct checker *c, const struct d3d9_instruction *i)
     return 0;
 }
 
+/* Where a definition stands makes no difference: it holds for the whole program. Drivers that put a program together
+ * from parts (a fixed-function pipeline's fog behind its texture stages) define where a part begins. */
 static int define(struct checker *c, const struct d3d9_instruction *i)
 {
     struct d3d9_program *p = c->p;
@@ -357,8 +359,6 @@ static int define(struct checker *c, const struct d3d9_instruction *i)
         return fail(c, i, "does not define a constant register");
     if (is_defined(*list, *count, i->dst.index))
         return fail(c, i, "defines its register again");
-    if (p->code_count)
-        return fail(c, i, "follows instructions");
     grown = realloc(*list, (*count + 1) * sizeof(*grown));
     if (!grown)
         return error_set(c->e, -ENOMEM, "no memory for a shader's constants");
