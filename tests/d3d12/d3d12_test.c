@@ -491,16 +491,18 @@ TEST(state_shows_what_it_names)
             "f=%s/scene.d3d12trace; a=%s; n=$($a show --method ExecuteIndirect $f | grep -m1 -o '^[0-9]*'); "
             "$a show --json --state $n $f | python3 -c '\n"
             "import json,sys\n"
-            "for o in map(json.loads, sys.stdin): print(o[\"role\"], o[\"call\"][\"method\"])'; "
-            "$a show --state $n $f | grep -A1 OMSetRenderTargets; "
+            "for o in map(json.loads, sys.stdin): print(o[\"role\"], o[\"call\"][\"method\"] if \"call\" in o else o[\"kind\"])'; "
+            "$a show --state $n $f | grep -A1 -e OMSetRenderTargets -e CreateRootSignature; "
             "$a show --json --fences $n $f; echo fences=$?; $a show --json --fences 9999 $f",
             dir, aerogpu),
         0);
     assert_non_null(strstr(strbuf_str(&out), "call ExecuteIndirect\n"));
-    assert_non_null(strstr(strbuf_str(&out), "state SetPipelineState\nobject CreateGraphicsPipelineState\n"
-                                             "state SetGraphicsRootSignature\nobject CreateRootSignature\n"));
+    assert_non_null(strstr(strbuf_str(&out),
+                           "state SetPipelineState\nobject CreateGraphicsPipelineState\n"
+                           "state SetGraphicsRootSignature\nobject CreateRootSignature\nparameter CBV\n"));
     assert_non_null(
         strstr(strbuf_str(&out), "state OMSetRenderTargets\ndescriptor CreateRenderTargetView\n"));
+    assert_non_null(strstr(strbuf_str(&out), "\n        parameter 0, for all: CBV b0, space 0\n"));
     assert_non_null(strstr(strbuf_str(&out), "\n      [0] "));
     assert_non_null(strstr(strbuf_str(&out), "fences=0\n")); /* there is none that far */
     assert_non_null(strstr(strbuf_str(&out), "{\"fence\":6,\"queue\":"));

@@ -117,7 +117,10 @@ record compute 5
 result "$(says compute 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "compute read back the same"
 shows compute 'WaitFor(hEvent=event#1, .*return=0' "its waits are in it"
 dispatch=$("$aerogpu" show --method Dispatch "$work/compute.d3d12trace" | grep -m1 -o '^[0-9]*')
-"$aerogpu" show --state "$dispatch" "$work/compute.d3d12trace" | grep -A1 'SetComputeRootDescriptorTable(' | grep -q '^      \[0\] .*Create.*View('
+"$aerogpu" show --state "$dispatch" "$work/compute.d3d12trace" >"$work/state"
+grep -A1 'SetComputeRootDescriptorTable(' "$work/state" | grep -q '^      \[0\] .*Create.*View(' &&
+    grep -q '^        parameter 1, for all: table of \[0\] 1 SRV from t0, space 0$' "$work/state" &&
+    ! grep -A2 'SetComputeRootDescriptorTable(' "$work/state" | grep -q '^      \[1\]'
 result $? "the state at a dispatch has the descriptors of its tables"
 record many 5
 result "$(says many 'read back: [1-9][0-9]* as recorded, 0'; echo $?)" "many read back the same, from two devices"

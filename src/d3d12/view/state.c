@@ -8,6 +8,7 @@
 
 #include "record/varint.h"
 #include "d3d12/edit/trim_follow.h"
+#include "d3d12/view/root_signature.h"
 #include "d3d12/gen/table.h"
 #include "record/walk.h"
 #include "d3d12_api.h"
@@ -183,18 +184,22 @@ static void line(struct strbuf *out, enum show_form form, const char *role, cons
         strbuf_printf(out, "%s%s\n", indent, text);
 }
 
-/* The descriptors of a table, from its first on, or one alone. */
+/* The `n` descriptors from `first` on, and where nothing was ever put; `n` 0: as far as they are set one after the other. */
 static void show_descriptors(struct strbuf *out, enum show_form form, struct trc *t,
                              const struct names *names, const struct trim *defined, uint64_t heap,
                              uint64_t first, uint64_t n)
 {
-    for (uint64_t i = first; i < first + n; i++) {
+    for (uint64_t i = first; i < first + (n ? n : STATE_TABLE); i++) {
         const uint64_t *at = map_find(&defined->views, heap << 32 | (uint32_t)i);
+        bool set = at && *at < defined->num;
         struct strbuf b = {0};
 
-        if (!at || *at >= defined->num)
+        if (!set && !n)
             return;
-        show_call(&b, form, t, &defined->calls[*at].call, names);
+        if (set)
+            show_call(&b, form, t, &defined->calls[*at].call, names);
+        else
+            strbuf_puts(&b, form == SHOW_JSON ? "null" : "nothing");
         if (form == SHOW_JSON)
             strbuf_printf(out, "{\"role\":\"descriptor\",\"heap\":%llu,\"index\":%llu,\"call\":%s}\n",
                           (unsigned long long)heap, (unsigned long long)i, strbuf_str(&b));
@@ -204,22 +209,97 @@ static void show_descriptors(struct strbuf *out, enum show_form form, struct trc
     }
 }
 
-static void show_piece(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-                       struct trim *defined, const struct piece *p)
+struct found_blob {
+    const uint8_t *bytes;
+    uint64_t size, number; /* `number` of a blob + 1, or 0 */
+};
+
+static void pick_blob(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
-    const struct trim_object *o = p->object ? trim_object(defined, p->object) : NULL;
+    struct found_blob *b = ctx;
+
+    if (!strcmp(f->name, "pBlobWithRootSignature"))
+        *b = (struct found_blob){v->bytes, v->size, v->blob};
+}
+
+/* The call that made an object, or NULL. */
+static const struct trc_call *maker_of(struct trim *defined, uint32_t object)
+{
+    const struct trim_object *o = object ? trim_object(defined, object) : NULL;
+
+    return o && o->maker && o->maker <= defined->num ? &defined->calls[o->maker - 1].call : NULL;
+}
+
+/* The bytes of a root signature, as long as nothing else is read of the recording; NULL: `c` made none. */
+static const uint8_t *root_signature(struct trc *t, const struct trc_call *c, size_t *size)
+{
+    struct found_blob b = {0};
+    const struct walk_visitor v = {.value = pick_blob, .ctx = &b};
+    struct error e = {0};
+
+    if (!c || c->method != D12_ID3D12Device_CreateRootSignature)
+        return NULL;
+    walk_args(c, &v);
+    *size = b.size;
+    return b.number ? trc_blob(t, b.number - 1, size, &e) : b.bytes;
+}
+
+/* What a table of parameter `p` has room for by the root signature that it is bound through; 0: nobody knows. */
+static uint64_t table_size(const struct pieces *s, struct trc *t, struct trim *defined, const struct piece *p)
+{
+    const char *setter = starts(d12_methods[p->method].name, "SetCompute") ? "SetComputeRootSignature"
+                                                                           : "SetGraphicsRootSignature";
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < s->num; i++) {
+        const struct piece *q = &s->p[i];
+        struct root_signature r;
+        const uint8_t *bytes;
+        size_t size;
+
+        if (q->list != p->list || strcmp(d12_methods[q->method].name, setter) ||
+            !(bytes = root_signature(t, maker_of(defined, q->object), &size)))
+            continue;
+        if (!root_signature_read(&r, bytes, size, NULL))
+            n = root_signature_table(&r, p->slot);
+        root_signature_finish(&r);
+    }
+    return n < STATE_TABLE_MAX ? n : STATE_TABLE_MAX;
+}
+
+static void show_root_signature(struct strbuf *out, enum show_form form, const uint8_t *bytes, size_t size)
+{
+    struct root_signature r;
+    struct error e = {0};
+
+    if (!root_signature_read(&r, bytes, size, &e))
+        root_signature_show(out, form, &r);
+    else
+        strbuf_printf(out, form == SHOW_JSON ? "{\"role\":\"damaged\",\"why\":\"%s\"}\n" : "        %s\n",
+                      e.text);
+    root_signature_finish(&r);
+}
+
+static void show_piece(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+                       struct trim *defined, const struct pieces *s, const struct piece *p)
+{
+    const struct trc_call *maker = maker_of(defined, p->object);
 
     line(out, form, "state", "  ", p->text);
-    if (o && o->maker && o->maker <= defined->num) {
+    if (maker) {
         struct strbuf b = {0};
+        const uint8_t *bytes;
+        size_t size;
 
-        show_call(&b, form, t, &defined->calls[o->maker - 1].call, names);
+        show_call(&b, form, t, maker, names);
         line(out, form, "object", "      ", strbuf_str(&b));
         strbuf_finish(&b);
+        if ((bytes = root_signature(t, maker, &size)))
+            show_root_signature(out, form, bytes, size);
     }
     for (size_t i = 0; i < p->num_at; i++)
         show_descriptors(out, form, t, names, defined, p->at[i].heap, p->at[i].index,
-                         p->table ? STATE_TABLE : 1);
+                         p->table ? table_size(s, t, defined, p) : 1);
 }
 
 int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
@@ -251,7 +331,7 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
             qsort(s.p, s.num, sizeof(*s.p), by_method);
         for (size_t i = 0; i < s.num; i++)
             if (s.p[i].list == c.self)
-                show_piece(out, form, t, names, &defined, &s.p[i]);
+                show_piece(out, form, t, names, &defined, &s, &s.p[i]);
     }
     for (size_t i = 0; i < s.num; i++)
         free(s.p[i].text);

@@ -10,10 +10,14 @@
 
 /* Appends the call `index`, and one line per piece of state of the list that it is made on: the calls that set it, the latest
  * each, with root parameters, vertex buffer slots and the like apart. Behind what names a pipeline or a root signature stands
- * the call that made it; behind a descriptor table, and behind render targets, the calls that define the descriptors as they are at this call (of a
- * table up to STATE_TABLE, as far as they are set one after the other; copies are followed). As JSON each line is an object: its
- * "role" is "call", "state", "object" or "descriptor", its "call" the call. -ENOENT if there is no such call on a list. */
-#define STATE_TABLE 16
+ * the call that made it, and of a root signature its parameters (root_signature.h); behind a descriptor table, and behind
+ * render targets, the calls that define the descriptors as they are at this call (copies are followed): of a table as many as
+ * its root signature says, STATE_TABLE_MAX at most, those never set among them; if it does not say, up to STATE_TABLE, as far as
+ * they are set one after the other. As JSON each line is an object: its "role" is "call", "state", "object" or "descriptor",
+ * its "call" the call, null for a descriptor never set; "parameter" and "sampler" of a root signature, or "damaged" and "why".
+ * -ENOENT if there is no such call on a list. */
+#define STATE_TABLE     16
+#define STATE_TABLE_MAX 1024
 int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
              uint64_t index, struct error *e);
 
