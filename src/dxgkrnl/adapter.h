@@ -157,3 +157,6 @@ NTSTATUS dxgk_metrics_get(struct dxgk *d, void *data, size_t size);
 
 /* callbacks.c */
 void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);
+/* Where DXGK_DEVICE_INFO says that the adapter's driver key is: HKR of settings.h, under the class of display adapters. */
+#define DXGK_DRIVER_KEY                                                                                      \
+    "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\Class\\{4d36e968-e325-11ce-bfc1-08002be10318}\\0000"

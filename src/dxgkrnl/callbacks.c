@@ -32,10 +32,14 @@ static NTSTATUS NTAPI DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG 
 
 static NTSTATUS NTAPI DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO info)
 {
+    static const WCHAR key[] = u"" DXGK_DRIVER_KEY;
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     *info = (DXGK_DEVICE_INFO){
         .MiniportDeviceContext = d->miniport,
         .PhysicalDeviceObject = (PDEVICE_OBJECT)d,
+        .DeviceRegistryPath = {.Length = sizeof(key) - sizeof(key[0]),
+                               .MaximumLength = sizeof(key),
+                               .Buffer = (PWSTR)key},
         .TranslatedResourceList = d->resources,
         .SystemMemorySize.QuadPart = (LONGLONG)d->bus->memory_size,
         .HighestPhysicalAddress.QuadPart = (LONGLONG)(d->bus->memory_size - 1),

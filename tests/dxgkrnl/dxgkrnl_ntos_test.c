@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dxgkrnl/adapter.h"
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl_rig.h"
 #include "wddm/ntintsafe.h"
@@ -672,6 +673,36 @@ TEST(a_value_that_is_set_is_read)
                      STATUS_SUCCESS);
     assert_memory_equal(u.info.Data, &value, 4);
     assert_int_equal(ZwClose(key), STATUS_SUCCESS);
+    down(&w, 0);
+}
+
+TEST(the_device_says_where_its_driver_key_is)
+{
+    struct world w;
+    DXGKRNL_INTERFACE dxgk;
+    DXGK_DEVICE_INFO info;
+    OBJECT_ATTRIBUTES attributes;
+    WCHAR text[] = {'T', 'x', 0};
+    UNICODE_STRING name;
+    HANDLE key;
+    ULONG value = 77, read = 0;
+    RTL_QUERY_REGISTRY_TABLE t[2] = {{NULL, RTL_QUERY_REGISTRY_DIRECT, text, &read, REG_NONE, NULL, 0}};
+
+    up(&w, false);
+    dxgk_callbacks_fill(w.dxgk, &dxgk);
+    assert_int_equal(dxgk.DxgkCbGetDeviceInformation(dxgk.DeviceHandle, &info), STATUS_SUCCESS);
+    assert_int_equal(info.DeviceRegistryPath.Buffer[info.DeviceRegistryPath.Length / 2], 0);
+    InitializeObjectAttributes(&attributes, &info.DeviceRegistryPath, OBJ_KERNEL_HANDLE, NULL, NULL);
+    assert_int_equal(ZwOpenKey(&key, 0, &attributes), STATUS_SUCCESS);
+    RtlInitUnicodeString(&name, text);
+    assert_int_equal(ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 4), STATUS_SUCCESS);
+    assert_int_equal(ZwClose(key), STATUS_SUCCESS);
+    assert_int_equal(
+        RtlQueryRegistryValues(RTL_REGISTRY_ABSOLUTE, info.DeviceRegistryPath.Buffer, t, NULL, NULL),
+        STATUS_SUCCESS);
+    assert_int_equal(read, 77);
+    info.DeviceRegistryPath.Length -= 2; /* ...\000 is another key */
+    assert_int_equal(ZwOpenKey(&key, 0, &attributes), STATUS_OBJECT_NAME_NOT_FOUND);
     down(&w, 0);
 }
 

@@ -23,12 +23,18 @@ bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size)
     return true;
 }
 
+/* The driver key itself is there without values, too. */
+static bool has_key(const struct dxgk *d, const char *name)
+{
+    return !strcmp(name, "HKR") || dxgk_settings_has_key(&d->settings, name);
+}
+
 /* A key handle is the key's name. */
 static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
 {
     char *key;
 
-    if (!dxgk_settings_has_key(&d->settings, name))
+    if (!has_key(d, name))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     key = strdup(name);
     *out = key;
@@ -38,11 +44,14 @@ static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
 /* The key `name` under `root`, or of its own ("\\Registry\\Machine\\..."), as settings.h writes it. */
 static bool full_name(const char *root, const char *name, char *full, size_t size)
 {
-    static const char machine[] = "\\Registry\\Machine\\";
+    static const char machine[] = "\\Registry\\Machine\\", driver[] = DXGK_DRIVER_KEY;
     int n = -1;
 
     if (root)
         n = snprintf(full, size, "%s%s%s", root, *name ? "\\" : "", name);
+    else if (!strncasecmp(name, driver, sizeof(driver) - 1) &&
+             (!name[sizeof(driver) - 1] || name[sizeof(driver) - 1] == '\\'))
+        n = snprintf(full, size, "HKR%s", name + sizeof(driver) - 1);
     else if (!strncasecmp(name, machine, sizeof(machine) - 1))
         n = snprintf(full, size, "HKLM\\%s", name + sizeof(machine) - 1);
     return n > 0 && (size_t)n < size;
@@ -72,7 +81,7 @@ NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevIns
     UNREFERENCED_PARAMETER(DesiredAccess);
     if (DevInstKeyType != PLUGPLAY_REGKEY_DRIVER)
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    *DevInstRegKey = strdup("HKR"); /* the driver key itself always exists */
+    *DevInstRegKey = strdup("HKR");
     return *DevInstRegKey ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -175,8 +184,7 @@ NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path, PRTL_QUERY_
     } else {
         root = roots[relative];
     }
-    if (!full_name(root, name, top, sizeof(top)) ||
-        (strcmp(top, "HKR") != 0 && !dxgk_settings_has_key(&d->settings, top)))
+    if (!full_name(root, name, top, sizeof(top)) || !has_key(d, top))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     snprintf(key, sizeof(key), "%s", top);
     for (const RTL_QUERY_REGISTRY_TABLE *q = QueryTable; NT_SUCCESS(s) && (q->QueryRoutine || q->Name); q++) {
