@@ -143,7 +143,12 @@ def vblank():
     d = ask('--wait-vblank', '--vblank-samples', '3')
     assert d['wait_vblank']['samples'] == 3 == len(d['intervals_ms'])
     d = ask('--query-scanline', '--vblank-samples', '2', '--vblank-interval-ms', '1')
-    assert d['summary']['samples'] == 2
+    assert d['summary']['samples'] == d['samples_requested'] == 2 and d['interval_ms'] == 1
+    assert d['vidpn_source_id'] == d['vidpn_source_id_requested'] == 0 and d['fallback_to_source0'] is False
+    assert [s['index'] for s in d['samples']] == [1, 2] and all(s['vidpn_source_id'] == 0 for s in d['samples'])
+    drawn = [s['scanline'] for s in d['samples'] if not s['in_vblank']]
+    assert d['summary']['in_vblank'] == 2 - len(drawn) and d['summary']['out_vblank'] == len(drawn)
+    assert d['summary'].get('out_scanline_range') == ({'min': min(drawn), 'max': max(drawn)} if drawn else None)
 
 
 @case

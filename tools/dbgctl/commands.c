@@ -424,8 +424,8 @@ static int wait_vblank(struct dbgctl *c)
 
 static int query_scanline(struct dbgctl *c)
 {
-    uint32_t n = capped(c->vblank_samples), blank = 0, min = ~0u, max = 0;
-    json_t *list = json_array();
+    uint32_t n = capped(c->vblank_samples), blank = 0, min = ~0u, max = 0, asked = c->source;
+    json_t *list = json_array(), *summary;
 
     json_object_set_new(c->body, "samples", list);
     for (uint32_t i = 0; i < n; i++) {
@@ -438,18 +438,29 @@ static int query_scanline(struct dbgctl *c)
         }
         if (s)
             return dbgctl_fail(c, s, "GetScanLine, sample %u", i);
-        blank += g.InVerticalBlank;
-        min = g.ScanLine < min ? g.ScanLine : min;
-        max = g.ScanLine > max ? g.ScanLine : max;
+        if (g.InVerticalBlank) {
+            blank++;
+        } else {
+            min = g.ScanLine < min ? g.ScanLine : min;
+            max = g.ScanLine > max ? g.ScanLine : max;
+        }
         dbgctl_line(c, "%4u  line %u%s", i, g.ScanLine, g.InVerticalBlank ? "  in vertical blank" : "");
-        json_array_append_new(
-            list, json_pack("{s:i, s:b}", "scanline", (int)g.ScanLine, "in_vblank", (int)g.InVerticalBlank));
+        json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:b}", "index", (int)i + 1, "vidpn_source_id",
+                                              (int)c->source, "scanline", (int)g.ScanLine, "in_vblank",
+                                              (int)g.InVerticalBlank));
         if (i + 1 < n)
             dbgctl_sleep_ms(c->vblank_interval_ms);
     }
-    json_object_set_new(c->body, "summary",
-                        json_pack("{s:i, s:i, s:i, s:i}", "samples", (int)n, "in_vblank", (int)blank, "min",
-                                  (int)min, "max", (int)max));
+    summary = json_pack("{s:i, s:i, s:i}", "samples", (int)n, "in_vblank", (int)blank, "out_vblank",
+                        (int)(n - blank));
+    if (blank < n)
+        json_object_set_new(summary, "out_scanline_range",
+                            json_pack("{s:i, s:i}", "min", (int)min, "max", (int)max));
+    json_object_update_new(c->body,
+                           json_pack("{s:i, s:i, s:i, s:b, s:i, s:o}", "vidpn_source_id_requested",
+                                     (int)asked, "vidpn_source_id", (int)c->source, "samples_requested",
+                                     (int)n, "fallback_to_source0", (int)(asked != c->source), "interval_ms",
+                                     (int)c->vblank_interval_ms, "summary", summary));
     return DBGCTL_OK;
 }
 
