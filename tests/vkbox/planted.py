@@ -6,7 +6,8 @@ Each fault of each program is planted by a layer (fault.c) that stands where the
 the dump's verdict is held against what was planted: the draw or dispatch must be the one that the wrong pipeline was bound
 for, and what is said of the memory. `exact`: cause and command are right, and certain. `named`: right, and not said to be certain. `right`: one of
 a group that has it.
-`wrong`: another command, cause, or no dump. `false`: another command or cause, said to be certain. Programs that are not
+`wrong`: another command, cause, or no dump. `false`: another command or cause, said to be certain. `none`: no dump, and the program
+ended well: what was planted did not run, or did no harm; counted apart, and in the suite a failure. Programs that are not
 installed are left out, as are faults that a program cannot have (it makes no dispatch).
 """
 import argparse, glob, json, os, shutil, signal, sqlite3, subprocess, sys, tempfile, time
@@ -124,7 +125,7 @@ def plant(name, fault, at, display):
         planted = int(open(tmp + '/out').read().split()[1])
         dumps = glob.glob(tmp + '/*.aerogpudump')
         if not dumps and not p.returncode:
-            return None, 'what was planted did not run, or did no harm: the program ended well'
+            return 'none', 'what was planted did not run, or did no harm: the program ended well'
         if len(dumps) != 1:
             return 'wrong', '%d dumps' % len(dumps)
         db = sqlite3.connect(dumps[0])
@@ -138,7 +139,7 @@ def main():
     names = a.program or (['plant'] if a.suite else list(PROGRAMS))
     faults = a.fault or (['loop-fragment', 'wild-compute', 'freed', 'over', 'late-set', 'indirect-over', 'dead-wait', 'order', 'kill', 'oom'] if a.suite else list(FAULTS))
     server, display = start_display() if shutil.which('Xvfb') else (None, None)
-    total = {'exact': 0, 'named': 0, 'right': 0, 'wrong': 0, 'false': 0}
+    total = {'exact': 0, 'named': 0, 'right': 0, 'wrong': 0, 'false': 0, 'none': 0}
     plan = [(n, f) for n in names for f in faults]
     if a.suite:
         print('1..%d' % len(plan))
@@ -151,7 +152,7 @@ def main():
             if kind:
                 total[kind] += 1
             said.append((kind, why))
-            if a.v or kind in ('wrong', 'false'):
+            if a.v or kind in ('wrong', 'false', 'none'):
                 print('# %s %s at %d:%d: %s: %s' % (n, f, *at, kind, why), flush=True)
         kinds = [k for k, _ in said if k]
         if a.suite:
@@ -161,7 +162,7 @@ def main():
             print('%-12s %-14s %s' % (n, f, ' '.join(k or '-' for k, _ in said) or 'not installed'), flush=True)
     if server:
         server.terminate()
-    n = sum(total.values())
+    n = sum(total.values()) - total['none']
     if not a.suite:
         print('run_planted: %d faults: %s' % (n, ', '.join('%d %s' % (v, k) for k, v in total.items())))
     if a.json:
