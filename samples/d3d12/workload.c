@@ -274,6 +274,33 @@ static void reused(void)
     gpu_close(&g);
 }
 
+/* Read-back memory that is mapped for good: what is in it comes later. One buffer is unmapped at last, one just let go. */
+static void kept(void)
+{
+    ID3D12Resource *up, *back[2];
+    void *to, *p[2];
+    struct gpu g;
+
+    gpu_open(&g);
+    up = buffer(&g, D3D12_HEAP_TYPE_UPLOAD, 4096);
+    to = map(up);
+    for (int i = 0; i < 2; i++) {
+        back[i] = buffer(&g, D3D12_HEAP_TYPE_READBACK, 4096);
+        CHECK(ID3D12Resource_Map(back[i], 0, NULL, &p[i]));
+    }
+    for (int i = 0; i < 4; i++) {
+        memset(to, 0x44 + i, 4096);
+        ID3D12GraphicsCommandList_CopyResource(g.list, back[i % 2], up);
+        gpu_run(&g);
+        mix(p[i % 2], 4096);
+    }
+    ID3D12Resource_Unmap(back[0], 0, NULL);
+    ID3D12Resource_Release(up);
+    ID3D12Resource_Release(back[0]);
+    ID3D12Resource_Release(back[1]);
+    gpu_close(&g);
+}
+
 static void placed(void)
 {
     D3D12_HEAP_DESC hd = {.SizeInBytes = 1 << 18,
@@ -626,7 +653,7 @@ static const struct {
     {"clears", clears},   {"maps", maps},       {"reused", reused},   {"placed", placed},
     {"threads", threads}, {"events", events},   {"devices", devices}, {"gated", gated},
     {"killed", killed},   {"crash", crash},     {"scene", scene},     {"stream", stream},
-    {"queries", queries}, {"signals", signals},
+    {"queries", queries}, {"signals", signals}, {"kept", kept},
 };
 
 int main(int argc, char **argv)
@@ -640,6 +667,6 @@ int main(int argc, char **argv)
     fprintf(
         stderr,
         "usage: workload "
-        "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries|signals\n");
+        "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries|signals|kept\n");
     return 2;
 }

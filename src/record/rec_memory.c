@@ -46,10 +46,14 @@ struct rec_memory { /* one mapped subresource */
     uint32_t sub;
     int count; /* 0: it was mapped once, and what is known of its bytes must be forgotten with it */
     bool tracked;
+    bool read;            /* by the program: hashed */
+    struct rec_part part; /* which says that it reads this */
+    uint64_t given;       /* `mem.given` when it was last hashed */
 };
 
 static struct {
     pthread_mutex_t lock;
+    _Atomic uint64_t given; /* how often the device was given something to do */
     struct dirty *dirty;
     bool failed;
     struct rec_memory **maps; /* sorted by address */
@@ -203,6 +207,7 @@ static void scan_region(struct rec_thread *t, struct region *r)
 
 void rec_memory_scan(struct rec_thread *t)
 {
+    atomic_fetch_add_explicit(&mem.given, 1, memory_order_relaxed);
     if (!mem.num_regions)
         return;
     pthread_mutex_lock(&mem.lock);
@@ -306,23 +311,19 @@ static struct rec_memory *find(const struct rec_object *o, uint32_t sub)
     return m;
 }
 
-static void hash_readback(struct rec_thread *t, const struct rec_memory *m, const struct rec_part *part)
+static void hash_readback(struct rec_thread *t, struct rec_memory *m)
 {
-    size_t begin = 0, size = m->size;
     struct enc *e = &t->enc;
     uint64_t hash;
 
-    if (part) {
-        if (part->begin >= part->end || part->end > m->size)
-            return;
-        begin = part->begin;
-        size = part->end - part->begin;
-    }
-    hash = XXH3_64bits(m->ptr + begin, size);
+    m->given = atomic_load_explicit(&mem.given, memory_order_relaxed);
+    if (m->part.begin >= m->part.end || m->part.end > m->size)
+        return;
+    hash = XXH3_64bits(m->ptr + m->part.begin, m->part.end - m->part.begin);
     rec_begin(t, NULL, rec_api->readback_hash, REC_MODE_TICKET);
     enc_var(e, m->o->id);
-    enc_u64(e, begin);
-    enc_u64(e, size);
+    enc_u64(e, m->part.begin);
+    enc_u64(e, m->part.end - m->part.begin);
     enc_u64(e, hash);
     rec_args_done(t, rec_api->readback_hash, REC_NO_ANSWER);
 }
@@ -378,7 +379,8 @@ static void map_begin(struct rec_thread *t, struct rec_memory *m, enum rec_memor
         m->ptr = p;
         put_in(m);
     }
-    m->tracked = kind != REC_MEMORY_READ;
+    m->read = kind == REC_MEMORY_READ;
+    m->tracked = !m->read;
     if (kind == REC_MEMORY_SHARED)
         forget(at, at + m->size); /* the device may have written since */
     if (m->tracked && region_add(t, at, at + m->size)) {
@@ -402,8 +404,9 @@ static void map_object(struct rec_thread *t, struct rec_object *o, uint32_t sub,
         o->extras |= REC_HAS_MEMORY;
     }
     m->count++;
-    if (!m->tracked)
-        hash_readback(t, m, part);
+    m->part = part ? *part : (struct rec_part){0, m->size};
+    if (m->read)
+        hash_readback(t, m);
 }
 
 void rec_memory_map(struct rec_thread *t, struct rec_object *o, uint32_t sub, void *p,
@@ -420,8 +423,11 @@ void rec_memory_map(struct rec_thread *t, struct rec_object *o, uint32_t sub, vo
     pthread_mutex_unlock(&mem.lock);
 }
 
+/* Memory that stays mapped while the device works is read when that is done, and not when it was mapped. */
 static void map_end(struct rec_thread *t, struct rec_memory *m)
 {
+    if (m->read && m->given != atomic_load_explicit(&mem.given, memory_order_relaxed))
+        hash_readback(t, m);
     if (m->tracked)
         region_drop(t, (uintptr_t)m->ptr);
     m->count = 0;

@@ -167,6 +167,19 @@ TEST(fences_and_devices_play_alike)
     roundtrip("signals", "", 6);
 }
 
+/* A program that presents nothing and keeps its memory mapped has hashes of what the device put there, too. */
+TEST(memory_that_stays_mapped_is_compared)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("kept", "", 4); /* of each buffer: when it is mapped, and when it no longer is */
+    assert_int_equal(
+        run(&out, "%s show %s/kept.d3d12trace | grep -o 'Hash=[0-9]*' | sort -u | wc -l", aerogpu, dir), 0);
+    assert_string_equal(strbuf_str(&out), "3\n"); /* zeroes in both, and what each had at last */
+    strbuf_finish(&out);
+}
+
 TEST(a_killed_program_is_recorded_to_its_last_call)
 {
     struct strbuf out = {0};
