@@ -117,7 +117,7 @@ static void print_json(const struct command_line_run *c, const struct vkbox_run_
     json_t *j =
         json_pack("{s:o?, s:o?, s:i, s:i, s:o}", "exit_code", r->exited ? json_integer(r->code) : json_null(),
                   "signal", r->signalled ? json_integer(r->code) : json_null(), "processes",
-                  (int)r->processes, "devices", (int)r->devices, "dumps", c->dumps);
+                  (int)r->processes, "devices", (int)r->devices, "dumps", json_incref(c->dumps));
 
     json_dumpf(j, stdout, JSON_INDENT(1));
     puts("");
@@ -126,7 +126,7 @@ static void print_json(const struct command_line_run *c, const struct vkbox_run_
 
 int cmd_run(int argc, char **argv)
 {
-    struct command_line_run c = {.dumps = json_array()};
+    struct command_line_run c = {0};
     struct vkbox_run_params p = {.timeout_ns = 10 * NSEC_PER_SEC,
                                  .stop = &stopped,
                                  .on_dump = on_dump,
@@ -188,19 +188,20 @@ int cmd_run(int argc, char **argv)
         return command_fail(EXIT_ENV, &e);
     if (p.dumps && out_file_folder(p.dumps, &e))
         return command_fail(EXIT_ENV, &e);
+    c.dumps = json_array();
     p.layers = dirname(manifest);
     p.argv = argv + optind;
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGHUP, &sa, NULL);
-    if (vkbox_run(&p, &result, &e))
-        return command_fail(EXIT_ENV, &e);
-    if (!result.processes)
+    r = vkbox_run(&p, &result, &e);
+    if (!r && !result.processes)
         fprintf(stderr,
                 "aerogpu run: the program made no Vulkan instance, or could not write a record of it\n");
-    if (c.json)
+    if (!r && c.json)
         print_json(&c, &result);
-    else
-        json_decref(c.dumps);
+    json_decref(c.dumps);
+    if (r)
+        return command_fail(EXIT_ENV, &e);
     return result.signalled ? 128 + result.code : result.code;
 }
