@@ -286,6 +286,66 @@ TEST(cut_recordings_are_no_success)
     strbuf_finish(&out);
 }
 
+/* Wherever it is cut, and whatever is wanted of it: one sentence, which says where. */
+TEST(cut_recordings_are_said_once)
+{
+    static const char *const commands[] = {
+        "play",
+        "play --validate",
+        "play --validate --until-call 2",
+        "trim --frames 0-1 -o part",
+        "trim --frames 1-1 -o part",
+        "minimize --tests 3 -o part",
+        "show",
+        "show --object 99999",
+        "diff clears.d3d12trace",
+        "compare --on vkd3d --on vkd3d",
+    };
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("clears", "", 1);
+    for (int part = 1; part < 8; part++)
+        for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+            int code =
+                run(&out,
+                    "cd %s; head -c $(($(stat -c %%s clears.d3d12trace) * %d / 8)) clears.d3d12trace > "
+                    "short; %s %s short > printed; code=$?; grep '^nothing' printed; exit $code",
+                    dir, part, aerogpu, commands[i]);
+            char *said = strstr(strbuf_str(&out), "aerogpu ");
+
+            if (code != 3 || !said || strstr(said + 1, "\naerogpu ") || !strstr(said, ": the file is cut ") ||
+                strstr(strbuf_str(&out), "nothing was compared"))
+                fail_msg("%s, %d of 8: exit code %d: %s", commands[i], part, code, strbuf_str(&out));
+        }
+    strbuf_finish(&out);
+}
+
+/* What was asked for, and is not in the recording. */
+TEST(what_is_not_there_is_said)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("clears", "", 1);
+    assert_int_equal(run(&out, "cd %s; %s play --validate --until-call 2 clears.d3d12trace", dir, aerogpu),
+                     1);
+    assert_non_null(
+        strstr(strbuf_str(&out), "nothing was compared: the part that was played has no hashes\n"));
+    assert_int_equal(run(&out, "cd %s; %s show --object 99999 clears.d3d12trace", dir, aerogpu), 1);
+    assert_string_equal(strbuf_str(&out),
+                        "aerogpu show: none of the recording's calls is one that was asked for\n");
+    assert_int_equal(run(&out, "cd %s; %s trim --frames 7-8 -o part clears.d3d12trace", dir, aerogpu), 1);
+    assert_string_equal(strbuf_str(&out), "aerogpu trim: the recording has no frame 7: its last is 0\n");
+    assert_int_equal(run(&out,
+                         "cd %s; %s trim --frames 0-99999999999 -o part clears.d3d12trace && %s info part",
+                         dir, aerogpu, aerogpu),
+                     0);
+    assert_non_null(strstr(strbuf_str(&out), "part: frames 0 to 0, the last one: "));
+    assert_non_null(strstr(strbuf_str(&out), "\"cut_from\": 0, \"cut_to\": 0}"));
+    strbuf_finish(&out);
+}
+
 /* Whoever ends the recorder ends the program, and has its recording. */
 TEST(signals_end_the_program)
 {
@@ -640,6 +700,10 @@ TEST(gears_play_alike)
     assert_int_equal(run(&out, "%s play --validate %s/gears", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), " as recorded, 0 different; read back"));
     assert_null(strstr(strbuf_str(&out), "frames: 0 as recorded"));
+    /* the hashes of what was played stand behind it */
+    assert_int_equal(run(&out, "%s play --validate --until-frame 2 %s/gears", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), " 3 frames in "));
+    assert_non_null(strstr(strbuf_str(&out), "frames: 3 as recorded, 0 different"));
     /* frames cut out play on their own, from other frames' contents */
     assert_int_equal(run(&out, "%s play --validate %s/part; ls %s", aerogpu, dir, dir), 0);
     if (!strstr(strbuf_str(&out), " 20 frames in ") ||

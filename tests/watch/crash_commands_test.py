@@ -49,6 +49,12 @@ def dumps_are_made():
 
 
 @case
+def a_dump_that_cannot_be_written():
+    out, err = run('dump', '--out', '/proc', sample('wild'), code=4)
+    assert 'page fault' in out and '/proc/' in err, (out, err)
+
+
+@case
 def a_dump_of_what_does_not_crash():
     small = os.path.join(os.path.dirname(samples), 'spinning.aerogputrace')
     run('dump', '--out', folder, '--always', small)

@@ -39,6 +39,8 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
         printf("  %s\n", r.dump);
     if (e.code)
         fprintf(stderr, "aerogpu dump: %s\n", e.text);
+    if (r.crashed && !r.dump[0]) /* it was not written: why is in the log */
+        return EXIT_ENV;
     return r.crashed ? EXIT_FAILED : r.playing.code ? EXIT_INPUT : e.code ? EXIT_ENV : EXIT_OK;
 }
 
@@ -96,7 +98,7 @@ int cmd_dump(int argc, char **argv)
                 {"nothing crashed, or --pid made its dump",
                  "something did", [EXIT_INPUT] = "a recording is bad",
                  [EXIT_ENV] =
-                     "there is no Vulkan device or no executor, DIR cannot be written, or PID makes no dumps"},
+                     "there is no Vulkan device or no executor, a dump cannot be written, or PID makes no dumps"},
             .see =
                 "aerogpu-report(1), aerogpu-play(1), aerogpu-minimize(1), aerogpu-crashes(1), docs/blackbox.md"},
         argc, argv);

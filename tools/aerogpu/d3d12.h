@@ -14,7 +14,8 @@ struct trc_progress;
 
 /* From here on a crash inside this machine's Direct3D 12 is said, with the call that `progress` names, as a failure to play
  * the recording. If the recorded program died as well, the crash is let through. */
-void d3d12_guard(const char *what, const struct trc *t, const struct trc_progress *progress);
+void d3d12_guard(const char *what, const struct trc *t, const char *path,
+                 const struct trc_progress *progress);
 
 /* How the guard learns of a crash; NULL: by signals. Under Wine they are Wine's own. */
 extern void (*d3d12_guard_with)(void (*crashed)(int sig));
@@ -41,8 +42,9 @@ char **d3d12_words(int fd);                      /* up to a NULL; they stay. NUL
  * AEROGPU_D3D12_WINE_ARGUMENTS names, with a zero behind each word. Returns the exit code. */
 int d3d12_wine_main(const struct play_windows *w);
 
-/* Opens a recording. NULL: it cannot be read; *code says how it ends, and what is wrong was said. So it is if it is cut, or its
- * headers are damaged: what can be read of it is there all the same, and *code is EXIT_INPUT. */
+/* Opens a recording. NULL: it cannot be read; what is wrong was said, and *code is the exit code. If it is cut, or its headers
+ * are damaged, what can be read of it is there all the same. */
 struct trc *d3d12_open(const char *path, int *code);
-/* What is wrong with the file shows when it is read, too: says so unless `code` is EXIT_INPUT already; the exit code then. */
-int d3d12_check(const struct trc *t, const char *path, int code);
+/* How a command ends that did with the recording what it could: the exit code. Says what became of it, if `e` holds a failure
+ * (NULL is legal), and if the file is damaged where, in one sentence: EXIT_INPUT then, whatever else there is. Else `code`. */
+int d3d12_end(const struct trc *t, const char *path, int code, const struct error *e);

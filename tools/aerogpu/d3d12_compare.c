@@ -253,8 +253,12 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     t = d3d12_open(files[0], &code);
     if (!t)
         return code;
-    if (code == EXIT_OK)
+    if (*trc_cut(t)) {
+        error_set(&e, -EBADMSG, "it is not compared");
+        code = d3d12_end(t, files[0], code, &e);
+    } else {
         code = compare(t, files[0], &e);
+    }
     trc_close(t);
     for (int i = 0; i < 2; i++)
         free(sides[i].lines);

@@ -24,12 +24,13 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
         return command_error(&e);
     if (!(t = d3d12_open(from, &code)))
         return code;
-    d3d12_guard("trim", t, &r.progress);
-    if (trim_run(t, to, first, last, &r, &e))
-        code = command_error(&e);
-    else
-        fprintf(stderr, "%s: %llu calls, behind %u objects and the content of %u subresources\n", to,
-                (unsigned long long)r.calls, r.objects, r.contents);
+    d3d12_guard("trim", t, from, &r.progress);
+    if (!trim_run(t, to, first, last, &r, &e))
+        fprintf(stderr,
+                "%s: frames %u to %u%s: %llu calls, behind %u objects and the content of %u subresources\n",
+                to, first, r.last, r.last < last ? ", the last one" : "", (unsigned long long)r.calls,
+                r.objects, r.contents);
+    code = d3d12_end(t, from, code, &e);
     fflush(NULL);
     return code;
 }
@@ -62,12 +63,12 @@ static int run_diff(enum file_kind kind, char *const *files, int num_files)
     struct trc *a = d3d12_open(files[0], &code), *b = a ? d3d12_open(files[1], &code) : NULL;
 
     if (a && b && diff_run(stdout, a, b, diff_limit, &r, &e)) {
-        code = command_error(&e);
+        code = *trc_cut(a) ? d3d12_end(a, files[0], code, &e) : d3d12_end(b, files[1], code, &e);
     } else if (a && b) {
         printf("%llu calls alike, %llu only in the first, %llu only in the second\n",
                (unsigned long long)r.same, (unsigned long long)r.only_a, (unsigned long long)r.only_b);
-        code = code ? code : r.only_a || r.only_b ? EXIT_FAILED : EXIT_OK;
-        code = d3d12_check(b, files[1], d3d12_check(a, files[0], code));
+        code = d3d12_end(a, files[0], r.only_a || r.only_b ? EXIT_FAILED : EXIT_OK, NULL);
+        code = d3d12_end(b, files[1], code, NULL);
     }
     trc_close(a);
     trc_close(b);
@@ -120,9 +121,7 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
         return command_error(&e);
     if (!(t = d3d12_open(files[0], &code)))
         return code;
-    if (trc_minimize(t, minimize_output, &minimize_params, &r, &e)) {
-        code = command_error(&e);
-    } else {
+    if (!trc_minimize(t, minimize_output, &minimize_params, &r, &e)) {
         printf("%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,
                (unsigned long long)r.calls_before);
         if (r.method)
@@ -132,6 +131,7 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
             printf("in a device that does not get done");
         printf(" (%u plays)\n", r.tests);
     }
+    code = d3d12_end(t, files[0], code, &e);
     trc_close(t);
     return code;
 }

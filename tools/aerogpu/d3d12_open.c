@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "d3d12.h"
@@ -20,22 +21,27 @@ struct trc *d3d12_open(const char *path, int *code)
         *code = command_error(&e);
         return NULL;
     }
-    *code = d3d12_check(t, path, *code);
     return t;
 }
 
-int d3d12_check(const struct trc *t, const char *path, int code)
+int d3d12_end(const struct trc *t, const char *path, int code, const struct error *e)
 {
-    struct error e = {0};
+    struct error all = {0};
+    bool failed = e && e->code;
 
-    if (!*trc_cut(t) || code == EXIT_INPUT)
-        return code;
-    error_set(&e, -EBADMSG, "%s: %s; what else there is was read", path, trc_cut(t));
-    return command_error(&e);
+    if (!*trc_cut(t))
+        return failed ? command_error(e) : code;
+    if (failed && strstr(e->text, trc_cut(t))) /* the damage is what it failed with */
+        error_set(&all, -EBADMSG, "%s: %s", path, e->text);
+    else
+        error_set(&all, -EBADMSG, "%s: %s; %s", path, trc_cut(t),
+                  failed ? e->text : "what else there is was read");
+    return command_error(&all);
 }
 
 static struct {
-    const char *what;
+    const char *what, *path;
+    const struct trc *t;
     const struct trc_progress *progress;
     bool died; /* the recorded program */
     pid_t thread;
@@ -46,12 +52,14 @@ static void on_crash(int sig)
     const struct trc_progress *g = guard.progress;
     const struct api_method *m = &d12_methods[g->method];
     bool own = gettid() == guard.thread;
-    char text[400];
-    int n = snprintf(text, sizeof(text), "aerogpu %s: call %llu (block %u): %s::%s: %s%s (signal %d)\n",
-                     guard.what, (unsigned long long)g->index, g->block, m->name ? m->iface : "",
-                     m->name ? m->name : "",
-                     own ? "making it crashes" : "meanwhile a thread of this machine's Direct3D 12 crashed",
-                     g->incomplete ? ", where the recorded program died" : "", sig);
+    const char *cut = trc_cut(guard.t);
+    char text[900];
+    int n =
+        snprintf(text, sizeof(text), "aerogpu %s: %s%s%s%scall %llu (block %u): %s::%s: %s%s (signal %d)\n",
+                 guard.what, *cut ? guard.path : "", *cut ? ": " : "", cut, *cut ? "; " : "",
+                 (unsigned long long)g->index, g->block, m->name ? m->iface : "", m->name ? m->name : "",
+                 own ? "making it crashes" : "meanwhile a thread of this machine's Direct3D 12 crashed",
+                 g->incomplete ? ", where the recorded program died" : "", sig);
 
     if (write(2, text, (size_t)n) < 0 || g->incomplete || guard.died) {
         raise(sig); /* the handler is gone: this ends the process when it returns */
@@ -62,7 +70,7 @@ static void on_crash(int sig)
 
 void (*d3d12_guard_with)(void (*crashed)(int sig));
 
-void d3d12_guard(const char *what, const struct trc *t, const struct trc_progress *progress)
+void d3d12_guard(const char *what, const struct trc *t, const char *path, const struct trc_progress *progress)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char stack[65536]; /* of a stack that has run out */
@@ -70,6 +78,8 @@ void d3d12_guard(const char *what, const struct trc *t, const struct trc_progres
     struct sigaction a = {.sa_handler = on_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
 
     guard.what = what;
+    guard.path = path;
+    guard.t = t;
     guard.progress = progress;
     guard.thread = gettid();
     guard.died =

@@ -16,7 +16,7 @@
 #include "file_kinds.h"
 #include "d3d12/play/play.h"
 
-static int report(const struct play_result *r, bool validate)
+static int report(const struct play_result *r, bool validate, bool cut)
 {
     printf("%llu calls, %u frames in %.3f s", (unsigned long long)r->calls, r->frames, r->seconds);
     if (r->frames && r->seconds > 0)
@@ -35,7 +35,9 @@ static int report(const struct play_result *r, bool validate)
     if (r->reads_different)
         printf("the first different read is call %llu\n", (unsigned long long)r->first_read_call);
     if (!r->frames_same && !r->frames_different && !r->reads_same && !r->reads_different) {
-        printf("nothing was compared: the recording has no hashes\n");
+        if (!cut)
+            printf("nothing was compared: the %s no hashes\n",
+                   r->stopped ? "part that was played has" : "recording has");
         return EXIT_FAILED;
     }
     return r->frames_different || r->reads_different ? EXIT_FAILED : EXIT_OK;
@@ -107,25 +109,23 @@ static int play_file(const char *path, struct play_params *p)
     struct play_result r;
     struct error e = {0};
     struct trc *t;
-    int code = EXIT_OK, cut = EXIT_OK;
+    int code = EXIT_OK;
 
-    if (!(t = d3d12_open(path, &cut)))
-        return cut;
+    if (!(t = d3d12_open(path, &code)))
+        return code;
     p->progress = &progress;
     p->finish = true;
-    d3d12_guard("play", t, &progress);
-    for (uint32_t i = 0; (loop || i < times) && !interrupted && code == EXIT_OK; i++) {
+    d3d12_guard("play", t, path, &progress);
+    for (uint32_t i = 0; (loop || i < times) && !interrupted && code == EXIT_OK && !e.code; i++) {
         trc_rewind(t);
-        code = play_run(t, p, &r, &e) ? command_error(&e) : EXIT_OK;
-        if (code == EXIT_OK)
-            code = report(&r, p->validate);
-        else
-            report(&r, false);
+        play_run(t, p, &r, &e);
+        code = report(&r, p->validate && !e.code, *trc_cut(t));
     }
-    if (code == EXIT_OK && p->validate && cut)
+    if (!e.code && p->validate && *trc_cut(t))
         printf("the recording is cut: what is missing was not compared\n");
+    code = d3d12_end(t, path, code, &e);
     trc_close(t);
-    return code == EXIT_OK ? cut : code;
+    return code;
 }
 
 static int run(enum file_kind kind, char *const *files, int num_files)

@@ -47,13 +47,18 @@ static int print(struct trc *t, enum show_form form, const struct selection *s, 
     struct strbuf b = {0};
     struct trc_call c;
     uint32_t frame = 0;
+    bool any = false, all = true;
     int got;
 
     while ((got = trc_next(t, &c, e)) > 0) {
+        bool wanted = selected(s, &c);
+
+        all = all && wanted;
         if (c.index > s->last_call || c.frame > s->last_frame)
             break;
-        if (!selected(s, &c))
+        if (!wanted)
             continue;
+        any = true;
         if (form == SHOW_TEXT && c.frame != frame) {
             frame = c.frame;
             strbuf_printf(&b, "--- frame %u\n", frame);
@@ -67,6 +72,8 @@ static int print(struct trc *t, enum show_form form, const struct selection *s, 
     }
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);
+    if (got >= 0 && !any && !all)
+        return error_set(e, -ERANGE, "none of the recording's calls is one that was asked for");
     return got < 0 ? got : 0;
 }
 
@@ -203,7 +210,7 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     if (err > 0)
         err = print(t, o.json ? SHOW_JSON : SHOW_TEXT, &o.only, &names, &e);
     names_finish(&names);
-    code = err ? command_error(&e) : d3d12_check(t, o.recording, code);
+    code = d3d12_end(t, o.recording, code, &e);
     trc_close(t);
     return code;
 }

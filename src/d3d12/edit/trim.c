@@ -56,10 +56,12 @@ static int look(struct cut *x)
     uint32_t ids[256];
     struct trc_call c;
     bool any = false;
+    uint32_t frame = 0;
     int got;
 
     trc_rewind(x->t);
     while ((got = trc_next(x->t, &c, x->e)) > 0 && c.frame <= x->last) {
+        frame = c.frame;
         if (c.frame < x->first) {
             trim_follow(&x->s, &c);
             continue;
@@ -75,7 +77,8 @@ static int look(struct cut *x)
     if (got < 0)
         return got;
     if (!any)
-        return error_set(x->e, -ERANGE, "the recording has no frame %u", x->first);
+        return error_set(x->e, -ERANGE, "the recording has no frame %u: its last is %u", x->first, frame);
+    x->r->last = x->last = got ? x->last : frame;
     return x->s.failed ? error_set(x->e, -ENOMEM, "out of memory") : 0;
 }
 
@@ -417,8 +420,10 @@ int trim_run(struct trc *t, const char *path, uint32_t first, uint32_t last, str
     int err, end;
 
     *r = (struct trim_result){0};
-    snprintf(add, sizeof(add), "{\"cut_from\": %u, \"cut_to\": %u}", first, last);
-    if ((err = look(&x)) || (err = trc_edit_create(&x.ed, t, path, add, e)))
+    if ((err = look(&x)))
+        goto out;
+    snprintf(add, sizeof(add), "{\"cut_from\": %u, \"cut_to\": %u}", x.first, x.last);
+    if ((err = trc_edit_create(&x.ed, t, path, add, e)))
         goto out;
     trim_mark(&x.s);
     (void)((err = emit_makers(&x)) || (err = emit_views(&x)) || (err = emit_maps(&x)) ||

@@ -161,6 +161,21 @@ static int play_one(struct player *p, const struct trc_call *call)
     return !err && p->look ? play_look_after(p, call) : err;
 }
 
+/* The hash of a frame stands some frames behind it, when the GPU was done: those of the frames that were played, `call`
+ * being the first that is not. What is wrong with the file there is nothing to who stops here. */
+static void compare_frames(struct player *p, struct trc_call call)
+{
+    const uint32_t last = call.frame;
+
+    do {
+        struct dec d = {.in = bytes_of(call.args, call.size), .p = p};
+        struct play_call c = {&call};
+
+        if (call.method == D12_Native_FrameHash && play_table[call.method](p, &c, &d))
+            return;
+    } while (trc_next(p->trace, &call, NULL) > 0 && call.frame - last <= PLAY_HASHES);
+}
+
 static double now(void)
 {
     struct timespec ts;
@@ -188,8 +203,10 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     if (play_look_create(&p))
         return error_set(e, -ENOMEM, "out of memory");
     while ((got = trc_next(t, &call, &p.error)) > 0) {
-        if (call.index > params->until_call || call.frame > params->until_frame)
+        if (call.index > params->until_call || call.frame > params->until_frame) {
+            r->stopped = true;
             break;
+        }
         if (params->at && !at_done && call.frame >= params->at_frame) {
             at_done = true;
             if (play_idle(&p, &p.error) || params->at(&p, params->at_ctx, &p.error))
@@ -213,6 +230,8 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         error_prefix(&p.error, "after the last call");
     }
     r->seconds = now() - start;
+    if (r->stopped && params->validate)
+        compare_frames(&p, call);
     if (!p.error.code)
         play_look_end(&p);
     if (p.error.code)

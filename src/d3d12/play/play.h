@@ -53,6 +53,7 @@ struct play_result {
     uint64_t first_read_call;
     double seconds;
     double gpu_ms; /* with gpu_time: of all lists */
+    bool stopped;  /* at until_call or until_frame: there are calls behind */
     bool hung;     /* all was played, and the device did not get done with it */
 };
 
