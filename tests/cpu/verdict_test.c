@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/file/seal.h"
 #include "cpu/model/family.h"
 #include "cpu/model/dump.h"
+#include "cpu/model/threads.h"
 #include "cpu/report/report.h"
 #include "cpu/report/watch.h"
 #include "synth.h"
@@ -191,6 +193,40 @@ TEST(a_hung_gpu_needs_every_proof)
         assert_int_equal(v.kind, k == 3 ? CPU_VERDICT_WAITER_LATE : CPU_VERDICT_UNKNOWN);
         assert_string_equal(v.reason, reasons[k]);
         synth_finish(&s);
+    }
+}
+
+/* What is named as a stop's cause was sent before it, can stop, and was not taken back; later signals change nothing. */
+TEST(a_stop_is_of_the_signal_before_it)
+{
+    enum { TID = 7, MOTHER = 5, OTHER = 6 };
+    static const struct cpu_event events[] = {
+        {.ns = 10, .kind = CPU_EV_SWITCH, .tid = 1, .a = 1, .b = 1, .c = TID},
+        {.ns = 20, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGTSTP},
+        {.ns = 21, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGCONT}, /* taken back */
+        {.ns = 30, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGUSR1},
+        {.ns = 40, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = MOTHER, .a = TID, .b = SIGSTOP},
+        {.ns = 41, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGUSR2},
+        {.ns = 50, .kind = CPU_EV_SWITCH, .tid = TID, .a = TID, .b = 4, .c = 1}, /* the longest */
+        {.ns = 400, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGTTIN},
+        {.ns = 700, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGCONT},
+        {.ns = 701, .kind = CPU_EV_WAKEUP, .cpu = 1, .tid = OTHER, .a = TID, .b = 0},
+        {.ns = 710, .kind = CPU_EV_SWITCH, .tid = 1, .a = 1, .b = 1, .c = TID},
+        {.ns = 720, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGTSTP},
+        {.ns = 730, .kind = CPU_EV_SWITCH, .tid = TID, .a = TID, .b = 4, .c = 1}, /* a short one */
+        {.ns = 1500, .kind = CPU_EV_SIGNAL, .cpu = 1, .tid = OTHER, .a = TID, .b = SIGKILL}};
+    const struct cpu_window w = {
+        .submit_ns = 5, .timeout_ns = 1000, .num_threads = 1, .threads = {{CPU_ROLE_EXECUTOR, TID, 0}}};
+
+    for (size_t n = 6; n <= sizeof(events) / sizeof(events[0]); n++) { /* 6: no stop at all */
+        struct cpu_threads t;
+        assert_int_equal(cpu_threads_init(&t, &w, 2, NULL), 0);
+        for (size_t i = 0; i < n; i++)
+            cpu_threads_event(&t, &events[i]);
+        cpu_threads_end(&t);
+        assert_int_equal(t.list[0].longest_stop.signal, n == 6 ? 0 : SIGSTOP);
+        assert_int_equal(t.list[0].longest_stop.from, n == 6 ? 0 : MOTHER);
+        cpu_threads_finish(&t);
     }
 }
 

@@ -2,6 +2,8 @@
 /* What held a thread, or the executor, back, for how long, and what follows from it. */
 #include "cpu/model/maker.h"
 
+#include <signal.h>
+
 #include "base/check.h"
 
 static uint64_t share_of(uint64_t ns, uint32_t part, uint32_t whole)
@@ -204,9 +206,10 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
                   "%s/%d was stopped by a signal for %s, in %u stops, the longest %s at %+.3f ms", who, tid,
                   cpu_ns(ns), th ? th->stops : 0, cpu_ns(th ? th->times.longest[CPU_THREAD_STOPPED] : 0),
                   th ? rel(m, th->times.longest_at[CPU_THREAD_STOPPED]) : 0);
-        if (th && th->signal)
-            maker_say(m, CPU_CERTAIN, "%s/%d sent it signal %d", cpu_trace_thread(m->e.t, th->signal_from),
-                      th->signal_from, th->signal);
+        if (th && th->longest_stop.signal) /* any but SIGSTOP may have been handled */
+            maker_say(m, th->longest_stop.signal == SIGSTOP ? CPU_CERTAIN : CPU_LIKELY,
+                      "%s/%d sent it signal %d before that", cpu_trace_thread(m->e.t, th->longest_stop.from),
+                      th->longest_stop.from, th->longest_stop.signal);
         if (th && th->stops >= 3) /* a few stops are neither a way to throttle nor a stop */
             return maker_decide(m, CPU_VERDICT_CPU_STARVED, th->stops < 8 ? CPU_LIKELY : sure,
                                 "throttled by stop signals");

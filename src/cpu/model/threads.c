@@ -134,15 +134,28 @@ static void executor_changes(struct cpu_threads *t, uint64_t ns)
     times_check(&t->executor, ns);
 }
 
+/* The time in the state that it is in, until `ns`. */
+static void add_state(struct cpu_thread *th, uint64_t ns)
+{
+    const uint64_t stopped = th->times.ns[CPU_THREAD_STOPPED],
+                   longest = th->times.longest[CPU_THREAD_STOPPED];
+
+    times_add(&th->times, th->state, th->since_ns, ns);
+    th->stops += th->times.ns[CPU_THREAD_STOPPED] > stopped;
+    if (th->times.longest[CPU_THREAD_STOPPED] > longest)
+        th->longest_stop = th->stopped_by;
+}
+
 static void set_state(struct cpu_threads *t, struct cpu_thread *th, enum cpu_thread_state state, uint64_t ns)
 {
-    const uint64_t stopped = th->times.ns[CPU_THREAD_STOPPED];
-
     INVARIANT(state < CPU_THREAD_STATES && th->state < CPU_THREAD_STATES);
     if (ns < th->since_ns)
         ns = th->since_ns; /* clocks of CPUs may differ by a little */
-    times_add(&th->times, th->state, th->since_ns, ns);
-    th->stops += th->times.ns[CPU_THREAD_STOPPED] > stopped;
+    add_state(th, ns);
+    if (state == CPU_THREAD_STOPPED && th->state != CPU_THREAD_STOPPED) {
+        th->stopped_by = th->sent;
+        th->sent = (struct cpu_stop){0};
+    }
     if (state == CPU_THREAD_DEAD && !th->died_ns)
         th->died_ns = ns;
     th->state = state;
@@ -258,7 +271,13 @@ static void on_signal(struct cpu_threads *t, const struct cpu_event *ev)
 {
     struct cpu_thread *th = cpu_threads_find(t, (int32_t)ev->a);
 
-    if (!th || th->died_ns || ev->b == SIGCHLD || ev->b == SIGCONT || ev->b == SIGURG || ev->b == SIGWINCH)
+    if (!th)
+        return;
+    if (ev->b == SIGCONT) /* what was to stop it and has not does so no more */
+        th->sent = (struct cpu_stop){0};
+    if (ev->b == SIGSTOP || ev->b == SIGTSTP || ev->b == SIGTTIN || ev->b == SIGTTOU)
+        th->sent = (struct cpu_stop){(int32_t)ev->b, ev->tid};
+    if (th->died_ns || ev->b == SIGCHLD || ev->b == SIGCONT || ev->b == SIGURG || ev->b == SIGWINCH)
         return;
     th->signal = (int32_t)ev->b;
     th->signal_from = ev->tid;
@@ -293,23 +312,16 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
     }
 }
 
-/* The state up to the end of the span, without another one after it. */
-static void close_times(struct cpu_times *t, enum cpu_thread_state state, uint64_t since)
-{
-    times_add(t, state, since, t->to_ns);
-    times_check(t, UINT64_MAX);
-}
-
 void cpu_threads_end(struct cpu_threads *t)
 {
     for (uint32_t i = 0; i < t->num_cpus; i++)
         charge(t, i, t->executor.to_ns);
-    close_times(&t->executor, t->executor_state, t->executor_since);
+    times_add(&t->executor, t->executor_state, t->executor_since, t->executor.to_ns);
+    times_check(&t->executor, UINT64_MAX);
     for (uint32_t i = 0; i < t->num; i++) {
         struct cpu_thread *th = &t->list[i];
-        const uint64_t stopped = th->times.ns[CPU_THREAD_STOPPED];
 
-        close_times(&th->times, th->state, th->since_ns);
-        th->stops += th->times.ns[CPU_THREAD_STOPPED] > stopped;
+        add_state(th, th->times.to_ns);
+        times_check(&th->times, UINT64_MAX);
     }
 }

@@ -53,9 +53,14 @@ struct cpu_thread {
     struct cpu_times times;
     bool in_fence_wait;
     uint32_t stops;
-    uint64_t died_ns;              /* 0: not seen to */
-    int32_t signal, signal_from;   /* the last one that ends or stops, and the thread that sent it; 0: none */
-    int32_t signal_code;           /* si_code: above 0 nobody sent it, the kernel did */
+    uint64_t died_ns;            /* 0: not seen to */
+    int32_t signal, signal_from; /* the last one that ends or stops, and the thread that sent it; 0: none */
+    int32_t signal_code;         /* si_code: above 0 nobody sent it, the kernel did */
+    /* Signals that stop, and who sent them; signal 0: none was seen. */
+    struct cpu_stop {
+        int32_t signal, from;
+    } sent, stopped_by,
+        longest_stop; /* not yet acted on; before the last stop; before the longest one of the window */
     uint64_t cpus[CPU_MASK_WORDS]; /* those it was seen on in the window, and where it came from */
     struct {
         int32_t tid;
