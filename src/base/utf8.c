@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/strbuf.h"
+
 size_t utf8_length(const char *text, size_t left)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -64,4 +66,22 @@ uint32_t utf8_hidden(const char *text, size_t length)
         if (c >= ranges[i][0] && c <= ranges[i][1])
             return c;
     return 0;
+}
+
+void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines)
+{
+    uint32_t hidden;
+
+    for (size_t i = 0, n; i < size; i += n ? n : 1) {
+        n = utf8_length(text + i, size - i);
+        hidden = n && !(lines && text[i] == '\n') ? utf8_hidden(text + i, n) : 0;
+        if (!n)
+            strbuf_puts(o, "…");
+        else if (hidden && hidden < 0xA0)
+            strbuf_puts(o, "?");
+        else if (hidden)
+            strbuf_printf(o, "<U+%04X>", hidden);
+        else
+            strbuf_append(o, text + i, n);
+    }
 }

@@ -2,6 +2,7 @@
 /* utf8.h: text from outside becomes UTF-8. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,3 +19,8 @@ void utf8_mend(char *text);
 /* The character of `length` bytes at `text`, if a reader would not see it, or see what is not there: controls, marks that turn
  * the direction of text, fillers of no width. Else 0. */
 uint32_t utf8_hidden(const char *text, size_t length);
+
+/* Adds `size` bytes of text as a terminal may have them: what would move its cursor, or worse, as '?' (the ends of lines too, unless
+ * `lines`), what turns the direction of text or is not seen by its number, and what is no UTF-8 as "…". */
+struct strbuf;
+void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines);

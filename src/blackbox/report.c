@@ -514,27 +514,6 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
     }
 }
 
-/* Names are the program's: what would move a terminal's cursor, or worse, is shown as '?', what turns the direction of text or
- * is not seen by its number, a character that was cut as "…". */
-static void quieten(struct strbuf *o, const struct strbuf *from)
-{
-    const char *s = strbuf_str(from);
-    uint32_t hidden;
-
-    for (size_t i = 0, n; i < from->len; i += n ? n : 1) {
-        n = utf8_length(s + i, from->len - i);
-        hidden = n && s[i] != '\n' ? utf8_hidden(s + i, n) : 0;
-        if (!n)
-            strbuf_puts(o, "…");
-        else if (hidden && hidden < 0xA0)
-            strbuf_puts(o, "?");
-        else if (hidden)
-            strbuf_printf(o, "<U+%04X>", hidden);
-        else
-            strbuf_append(o, s + i, n);
-    }
-}
-
 /* ---- all forms ----------------------------------------------------------- */
 
 int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e)
@@ -555,7 +534,7 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
     switch (format) {
     case BB_REPORT_TEXT:
         bb_report_text(v, &text);
-        quieten(&o, &text);
+        utf8_visible(&o, strbuf_str(&text), text.len, true);
         o.failed |= strbuf_failed(&text);
         strbuf_finish(&text);
         break;

@@ -7,6 +7,7 @@ import glob
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,25 @@ for command, file in ("show", "d3d12"), ("info", "d3d12"), ("play", "d3d12"), ("
             if not fine and (r.returncode != 3 or not 1 <= len(words) <= 1 + (command == "play") or not ("byte" in words[0] or "begins with" in words[0])):
                 bad.append(f"{command}, {kind} {i}: exit code {r.returncode}: {words}")
     result(f"{command} of a damaged {file}", bad)
+
+# What stands in a file, or is its name, moves no terminal's cursor and turns no text.
+evil = "\x1b[31m\x9b\u202eevil\r"
+shutil.copy(f"{work}/dump", f"{work}/{evil}.aerogpudump")
+with sqlite3.connect(f"{work}/{evil}.aerogpudump") as db:
+    db.execute("UPDATE finding SET text = ?1 || char(10) || 'kind: ' || ?1", [evil])
+    db.execute("INSERT INTO meta(key, value) VALUES(?1, ?1)", [evil])
+db.close()
+os.mkdir(f"{work}/evil")
+put(f"evil/{evil}.aerogpudump", b"SQLite format 3\0" + bytes(range(256)) * 20)
+shutil.copy(f"{work}/{evil}.aerogpudump", f"{work}/evil/{evil}2.aerogpudump")
+bad = []
+for command, name in ("info", f"{evil}.aerogpudump"), ("info", evil), ("crashes --index index", "evil"), ("crashes --index index", evil):
+    r = run(command, [name])
+    words = (r.stdout + r.stderr).decode()
+    hidden = [c for c in words if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c == "\u202e")]
+    if hidden or "evil" not in words or any(line.startswith("kind: ") for line in words.splitlines()):
+        bad.append(f"{command}: {hidden}: {words!r}")
+result("names and text from files are made visible", bad)
 
 print(f"1..{count}")
 shutil.rmtree(work)

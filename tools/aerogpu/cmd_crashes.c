@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/file/out.h"
+#include "base/utf8.h"
 #include "blackbox/crashes.h"
 
 static int default_index(char path[4096])
@@ -47,19 +48,24 @@ static int write_html(struct bb_crashes *c, const char *path, struct error *e)
 
 static int report(struct bb_crashes *c, const char *html, bool json, struct error *e)
 {
-    struct strbuf out = {0};
+    struct strbuf out = {0}, text = {0};
     int r = html ? write_html(c, html, e) : 0;
 
     if (!r && (json || !html))
         r = json ? bb_crashes_json(c, &out, e) : bb_crashes_text(c, &out, e);
-    fputs(strbuf_str(&out), stdout);
+    if (json || r)
+        fputs(strbuf_str(&out), stdout);
+    else
+        utf8_visible(&text, strbuf_str(&out), out.len, true);
+    fputs(strbuf_str(&text), stdout);
+    strbuf_finish(&text);
     strbuf_finish(&out);
     return r;
 }
 
 static void found_bad(const char *why)
 {
-    fprintf(stderr, "aerogpu crashes: %s\n", why);
+    command_say(why);
 }
 
 int cmd_crashes(int argc, char **argv)
@@ -97,7 +103,7 @@ int cmd_crashes(int argc, char **argv)
         struct error one = {0};
 
         if (bb_crashes_add(crashes, argv[i], &added, &one)) {
-            fprintf(stderr, "aerogpu crashes: %s\n", one.text);
+            command_say(one.text);
             unreadable = true;
         }
     }

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/file/out.h"
+#include "base/strbuf.h"
+#include "base/utf8.h"
 
 static char running[64] = "aerogpu";
 static const char *summary = "a virtual GPU that can be crashed on purpose";
@@ -70,9 +72,18 @@ int usage_error(const char *fmt, ...)
     return EXIT_USAGE;
 }
 
+void command_say(const char *complaint)
+{
+    struct strbuf text = {0};
+
+    utf8_visible(&text, complaint, strlen(complaint), true);
+    fprintf(stderr, "%s: %s\n", running, strbuf_str(&text));
+    strbuf_finish(&text);
+}
+
 int command_fail(enum exit_code code, const struct error *e)
 {
-    fprintf(stderr, "%s: %s\n", running, e->text);
+    command_say(e->text);
     return code;
 }
 

@@ -63,7 +63,9 @@ int command_group(struct options *o, int argc, char **argv);
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum { MAX_HANG_MS = 3600000 }; /* of --hang: an hour */
 
-/* Prints the sentence behind the command's name; returns `code`, which the command knows. */
+/* Prints the complaint behind the command's name. It may hold text from anywhere: names of files, what stands in them. */
+void command_say(const char *complaint);
+/* The same with an error's sentence; returns `code`, which the command knows. */
 int command_fail(enum exit_code code, const struct error *e);
 /* The same with the exit code that the error says: a file that was given is bad, an output cannot be written, this machine lacks
  * something; else what was asked for failed. */

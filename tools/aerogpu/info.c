@@ -12,6 +12,7 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/strbuf.h"
 #include "base/utf8.h"
 #include "blackbox/dump_read.h"
 #include "blackbox/internal.h"
@@ -243,33 +244,50 @@ static bool as_json;
 static struct options_row rows[] = {OPT_FLAG("json", 0, &as_json, "print one JSON object for each file"),
                                     OPT_END};
 
+static void put(struct strbuf *out, const char *text)
+{
+    utf8_visible(out, text, strlen(text), false);
+}
+
+static void put_item(struct strbuf *out, const json_t *item)
+{
+    if (json_is_string(item))
+        strbuf_puts(out, "    ");
+    else
+        strbuf_printf(out, "    %12" JSON_INTEGER_FORMAT "  ",
+                      json_integer_value(json_object_get(item, "count")));
+    put(out, json_string_value(json_is_string(item) ? item : json_object_get(item, "name")));
+    strbuf_puts(out, "\n");
+}
+
 static void print_text(const char *path, json_t *o)
 {
+    struct strbuf out = {0};
     const char *key;
     json_t *v, *item;
+    char *dumped;
     size_t i;
 
-    printf("%s: %s\n", path, json_string_value(json_object_get(o, "kind")));
+    put(&out, path);
+    strbuf_printf(&out, ": %s\n", json_string_value(json_object_get(o, "kind")));
     json_object_foreach(o, key, v) {
         if (!strcmp(key, "kind") || !strcmp(key, "file"))
             continue;
-        if (json_is_string(v)) {
-            printf("  %s: %s\n", key, json_string_value(v));
-        } else if (json_is_array(v)) {
-            printf("  %s:\n", key);
+        strbuf_puts(&out, "  ");
+        put(&out, key); /* a dump's are its own */
+        strbuf_puts(&out, json_is_array(v) ? ":\n" : ": ");
+        if (json_is_array(v)) {
             json_array_foreach(v, i, item)
-                if (json_is_string(item))
-                    printf("    %s\n", json_string_value(item));
-                else
-                    printf("    %12" JSON_INTEGER_FORMAT "  %s\n",
-                           json_integer_value(json_object_get(item, "count")),
-                           json_string_value(json_object_get(item, "name")));
-        } else {
-            printf("  %s: ", key);
-            json_dumpf(v, stdout, JSON_ENCODE_ANY);
-            printf("\n");
+                put_item(&out, item);
+            continue;
         }
+        dumped = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
+        put(&out, dumped ? dumped : json_is_string(v) ? json_string_value(v) : "");
+        strbuf_puts(&out, "\n");
+        free(dumped);
     }
+    fputs(strbuf_str(&out), stdout);
+    strbuf_finish(&out);
 }
 
 static int info_one(enum file_kind kind, const char *path, struct error *e)
