@@ -152,8 +152,9 @@ void dxgk_metrics_submitted(struct dxgk *d, struct packet *p, uint64_t now);
 void dxgk_metrics_completed(struct dxgk *d, const struct packet *p, uint64_t now);
 void dxgk_metrics_presented(struct dxgk *d, const struct packet *p, bool late);
 void dxgk_metrics_vblank(struct dxgk *d, UINT source, uint64_t missed, uint64_t since_ns);
-/* Answers the struct dxgk_metrics in `data`. STATUS_NO_MORE_ENTRIES: there is no such client. */
-NTSTATUS dxgk_metrics_get(struct dxgk *d, void *data, size_t size);
+/* Answers the struct dxgk_metrics in `data`, of the clients that `asker` may see: an administrator all of them, a stranger those of
+ * its user. STATUS_NO_MORE_ENTRIES: there is no such client. */
+NTSTATUS dxgk_metrics_get(struct dxgk *d, const struct dxgk_client *asker, void *data, size_t size);
 
 /* callbacks.c */
 void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);

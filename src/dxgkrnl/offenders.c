@@ -7,7 +7,7 @@ static uint64_t process_key(const struct dxgk_client *c)
     return UINT64_C(1) << 40 | c->process;
 }
 
-static uint64_t user_key(const struct dxgk_client *c)
+uint64_t dxgk_offender_user(const struct dxgk_client *c)
 {
     return c->has_user ? UINT64_C(1) << 41 | c->user : process_key(c);
 }
@@ -78,7 +78,7 @@ bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c)
 
     if (!c || !c->has_user || !limit)
         return false;
-    user = hung(d, user_key(c), limit);
+    user = hung(d, dxgk_offender_user(c), limit);
     process = hung(d, process_key(c), limit / 2 + (limit & 1));
     if (user)
         dxgk_log(d, "dxgkrnl", 7, "user %u hangs the device again and again: no device for %llu s", c->user,
@@ -98,21 +98,21 @@ static bool is_barred(struct dxgk *d, uint64_t key)
 
 bool dxgk_offender_barred(struct dxgk *d, const struct dxgk_client *c)
 {
-    return c->has_user && (is_barred(d, user_key(c)) || is_barred(d, process_key(c)));
+    return c->has_user && (is_barred(d, dxgk_offender_user(c)) || is_barred(d, process_key(c)));
 }
 
 /* ---- guesses ------------------------------------------------------------- */
 
 bool dxgk_offender_may_guess(struct dxgk *d, const struct dxgk_client *c)
 {
-    const struct offender *o = find(d, user_key(c));
+    const struct offender *o = find(d, dxgk_offender_user(c));
 
     return !o || may_guess(o, dxgk_kernel_now(d->kernel));
 }
 
 void dxgk_offender_guessed(struct dxgk *d, const struct dxgk_client *c)
 {
-    struct offender *o = get(d, user_key(c));
+    struct offender *o = get(d, dxgk_offender_user(c));
 
     if (o->last_ns - o->guesses_ns > GUESSES_S * NSEC_PER_SEC)
         o->guesses = 0;

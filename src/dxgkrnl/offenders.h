@@ -33,6 +33,8 @@ struct offenders {
     struct offender list[OFFENDERS_MOST];
 };
 
+/* The same for all clients of a stranger; a client that is none is alone, but for others of its process. */
+uint64_t dxgk_offender_user(const struct dxgk_client *c);
 /* The client hung the device. True: it, or its user, is barred now. */
 bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c);
 bool dxgk_offender_barred(struct dxgk *d, const struct dxgk_client *c);

@@ -693,7 +693,7 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
         s = point(c, arg);
         break;
     case DXGK_ESCAPE_METRICS:
-        s = dxgk_metrics_get(d, arg->pPrivateDriverData, arg->PrivateDriverDataSize);
+        s = dxgk_metrics_get(d, c, arg->pPrivateDriverData, arg->PrivateDriverDataSize);
         break;
     default:
         s = STATUS_NOT_SUPPORTED;

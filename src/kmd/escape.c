@@ -4,8 +4,9 @@
  *   block ─▶ header checked ─▶ a copy, as long as the op's whole struct ─▶ op ─▶ the prefix that the caller has room for
  *
  * Status: too short for a header, or for what the op needs: STATUS_BUFFER_TOO_SMALL. Another version, or a size in the
- * header that the buffer does not have: STATUS_INVALID_PARAMETER. An op that is unknown, gated off or not the
- * caller's: STATUS_NOT_SUPPORTED.
+ * header that the buffer does not have: STATUS_INVALID_PARAMETER. An op that is unknown, or behind a gate (below) that is not open
+ * to the caller: STATUS_NOT_SUPPORTED. Another one that shows or changes what is others' is for administrators and
+ * debuggers: STATUS_ACCESS_DENIED.
  *
  * Nothing here takes a lock that is held while somebody waits, and every op but SELFTEST returns at once: they answer
  * while the device hangs and after it has failed.
@@ -619,29 +620,35 @@ static NTSTATUS selftest(struct call *c)
 static CONST struct op {
     NTSTATUS (*run)(struct call *c);
     ULONG size, need;
+    BOOLEAN guarded; /* it shows or changes what is others' */
 } ops[] = {
-#define OP(NAME, name, need_) [AEROGPU_ESCAPE_OP_##NAME] = {name, sizeof(struct aerogpu_escape_##name), need_}
+#define ROW(NAME, name, ...)                                                                                 \
+    [AEROGPU_ESCAPE_OP_##NAME] = {name, sizeof(struct aerogpu_escape_##name), __VA_ARGS__}
+#define OP(NAME, name, need_)      ROW(NAME, name, need_, FALSE)
+#define GUARDED(NAME, name, need_) ROW(NAME, name, need_, TRUE)
     OP(QUERY_DEVICE, query_device, 24),
     OP(QUERY_FENCE, query_fence, 32),
-    OP(DUMP_RING, dump_ring, 40),
+    GUARDED(DUMP_RING, dump_ring, 40),
     OP(SELFTEST, selftest, 32),
     OP(QUERY_VBLANK, query_vblank, 56),
-    OP(DUMP_RING_V2, dump_ring_v2, 52),
+    GUARDED(DUMP_RING_V2, dump_ring_v2, 52),
     OP(QUERY_DEVICE_V2, query_device_v2, 48),
     OP(MAP_SHARED_HANDLE, map_shared_handle, 32),
-    OP(DUMP_CREATEALLOCATION, dump_createallocation, 32),
+    GUARDED(DUMP_CREATEALLOCATION, dump_createallocation, 32),
     OP(QUERY_SCANOUT, query_scanout, AEROGPU_ESCAPE_SCANOUT_V1),
     OP(QUERY_CURSOR, query_cursor, 72),
     OP(QUERY_PERF, query_perf, 144),
     OP(READ_GPA, read_gpa, 40),
     OP(QUERY_ERROR, query_error, 40),
-    OP(SET_CURSOR_SHAPE, set_cursor_shape, 48),
-    OP(SET_CURSOR_POSITION, set_cursor_position, 24),
-    OP(SET_CURSOR_VISIBILITY, set_cursor_visibility, 24),
+    GUARDED(SET_CURSOR_SHAPE, set_cursor_shape, 48),
+    GUARDED(SET_CURSOR_POSITION, set_cursor_position, 24),
+    GUARDED(SET_CURSOR_VISIBILITY, set_cursor_visibility, 24),
+#undef GUARDED
 #undef OP
+#undef ROW
 };
 
-static CONST struct op log_op = {read_log, sizeof(struct aerogpu_escape_read_log), 40};
+static CONST struct op log_op = {read_log, sizeof(struct aerogpu_escape_read_log), 40, TRUE};
 
 static CONST struct op *find(ULONG op)
 {
@@ -670,6 +677,8 @@ NTSTATUS NTAPI kmd_Escape(CONST HANDLE adapter, CONST DXGKARG_ESCAPE *args)
         return STATUS_INVALID_PARAMETER;
     if (header.size < op->need)
         return STATUS_BUFFER_TOO_SMALL;
+    if (op->guarded && !privileged())
+        return STATUS_ACCESS_DENIED;
     fill = header.size < op->size ? header.size : op->size;
     c.given = fill;
     c.block = kmd_alloc(op->size);

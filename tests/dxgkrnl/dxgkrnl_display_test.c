@@ -91,6 +91,48 @@ static struct dxgk_metrics metrics(struct world *w, uint32_t client)
     return m;
 }
 
+/* Who is no administrator sees what its own user's processes do, as if nobody else were there. */
+TEST(strangers_see_their_own_metrics)
+{
+    static const struct {
+        uint64_t process;
+        bool admin;
+        uint32_t user, clients;
+    } rows[] = {{200, false, 1000, 2}, {201, false, 1000, 2}, {300, false, 1001, 1}, {400, true, 0, 5}};
+    enum { N = sizeof(rows) / sizeof(rows[0]) };
+    struct dxgk_client *own, *c[N];
+    struct world w;
+    struct ctx x;
+
+    world_up(&w, false);
+    own = w.client;
+    x = ctx_make(&w, own, w.adapter);
+    ctx_put(&x, OP_DELAY, 1, 0, 0, 0);
+    assert_int_equal(ctx_render(own, &x, NULL, 0), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(own, &x), STATUS_SUCCESS);
+    for (unsigned i = 0; i < N; i++) {
+        assert_int_equal(dxgk_client_open(w.dxgk, &c[i], rows[i].process, rows[i].admin), 0);
+        if (!rows[i].admin)
+            dxgk_client_set_user(c[i], rows[i].user);
+    }
+    for (unsigned i = 0; i < N; i++) {
+        D3DKMT_OPENADAPTERFROMHDC open = {.hDc = (HDC) "\\\\.\\DISPLAY1"};
+        struct world seen = w;
+        struct dxgk_metrics m;
+        assert_int_equal(dxgk_OpenAdapterFromHdc(c[i], &open), STATUS_SUCCESS);
+        seen.client = c[i];
+        seen.adapter = open.hAdapter;
+        m = metrics(&seen, 0);
+        assert_int_equal(m.clients, rows[i].clients);
+        assert_int_equal(m.work.submitted > 0, rows[i].admin);
+        for (uint32_t k = 1; k <= m.clients && !rows[i].admin; k++)
+            assert_int_equal(metrics(&seen, k).work.process / 100, rows[i].process / 100);
+    }
+    for (unsigned i = 0; i < N; i++)
+        dxgk_client_close(c[i]);
+    world_down(&w, 0);
+}
+
 TEST(percentiles_are_right_to_an_eighth)
 {
     struct world w;

@@ -339,10 +339,45 @@ TEST(the_cursor_is_set_moved_and_shown)
 
 /* ---- gates --------------------------------------------------------------- */
 
+TEST(what_others_do_is_not_for_strangers)
+{
+    static const uint32_t guarded[] = {AEROGPU_ESCAPE_OP_DUMP_RING,
+                                       AEROGPU_ESCAPE_OP_DUMP_RING_V2,
+                                       AEROGPU_ESCAPE_OP_DUMP_CREATEALLOCATION,
+                                       AEROGPU_EXT_ESCAPE_OP_READ_LOG,
+                                       AEROGPU_ESCAPE_OP_SET_CURSOR_POSITION,
+                                       AEROGPU_ESCAPE_OP_SET_CURSOR_SHAPE,
+                                       AEROGPU_ESCAPE_OP_SET_CURSOR_VISIBILITY};
+    static const uint32_t open[] = {AEROGPU_ESCAPE_OP_QUERY_FENCE, AEROGPU_ESCAPE_OP_QUERY_PERF};
+    struct {
+        struct aerogpu_escape_header h;
+        uint8_t rest[4096];
+    } e;
+    struct dxgk_client *stranger;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    assert_int_equal(dxgk_client_open(r.dxgk, &stranger, 200, false), 0);
+#define ASK(c, op)                                                                                           \
+    (memset(&e, 0, sizeof(e)), e.h = (struct aerogpu_escape_header){1, op, sizeof(e), 0},                    \
+     rig_escape(&r, c, &e, sizeof(e)))
+    for (unsigned i = 0; i < sizeof(guarded) / sizeof(*guarded); i++) {
+        assert_int_equal(ASK(stranger, guarded[i]), STATUS_ACCESS_DENIED);
+        for (unsigned k = 0; k < sizeof(e.rest); k++)
+            assert_int_equal(e.rest[k], 0);
+        assert_int_not_equal(ASK(r.client, guarded[i]), STATUS_ACCESS_DENIED);
+    }
+    for (unsigned i = 0; i < sizeof(open) / sizeof(*open); i++)
+        assert_int_equal(ASK(stranger, open[i]), STATUS_SUCCESS);
+#undef ASK
+    dxgk_client_close(stranger);
+    rig_down(&r);
+}
+
 TEST(reading_memory_needs_the_setting_and_privilege)
 {
     struct aerogpu_escape_read_gpa e = {.gpa = 0x1000, .size_bytes = 16};
-    struct dxgk_client *admin;
+    struct dxgk_client *stranger;
     struct rig r = {0};
 
     for (int on = 0; on < 2; on++) {
@@ -350,11 +385,11 @@ TEST(reading_memory_needs_the_setting_and_privilege)
         if (on)
             rig_set(&r, RIG_SERVICE, "EnableReadGpaEscape", 1);
         rig_up(&r, SIM);
-        assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
+        assert_int_equal(dxgk_client_open(r.dxgk, &stranger, 200, false), 0);
         e.header = (struct aerogpu_escape_header){1, AEROGPU_ESCAPE_OP_READ_GPA, sizeof(e), 0};
-        assert_int_equal(rig_escape(&r, r.client, &e, sizeof(e)), STATUS_NOT_SUPPORTED);
-        assert_int_equal(rig_escape(&r, admin, &e, sizeof(e)), on ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED);
-        dxgk_client_close(admin);
+        assert_int_equal(rig_escape(&r, stranger, &e, sizeof(e)), STATUS_NOT_SUPPORTED);
+        assert_int_equal(rig_escape(&r, r.client, &e, sizeof(e)), on ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED);
+        dxgk_client_close(stranger);
         rig_down(&r);
     }
 }
@@ -440,7 +475,7 @@ TEST(shared_handles_have_debug_tokens)
     struct aerogpu_escape_map_shared_handle e = {0};
     struct aerogpu_alloc_priv_v2 p;
     D3DKMT_HANDLE share[2];
-    struct dxgk_client *admin;
+    struct dxgk_client *stranger;
     struct rig_context x;
     struct rig r = {0};
     uint32_t token;
@@ -450,27 +485,27 @@ TEST(shared_handles_have_debug_tokens)
     x = rig_context(&r, r.client);
     shared(&x, 5, &p, &share[0]);
     shared(&x, 6, &p, &share[1]);
-    assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
+    assert_int_equal(dxgk_client_open(r.dxgk, &stranger, 200, false), 0);
 #define MAP(c, h)                                                                                            \
     (e =                                                                                                     \
          (struct aerogpu_escape_map_shared_handle){                                                          \
              {1, AEROGPU_ESCAPE_OP_MAP_SHARED_HANDLE, sizeof(e), 0}, h, 0, 0},                               \
      rig_escape(&r, c, &e, sizeof(e)))
-    assert_int_equal(MAP(r.client, share[0]), STATUS_NOT_SUPPORTED);
-    assert_int_equal(MAP(admin, share[0]), STATUS_SUCCESS);
+    assert_int_equal(MAP(stranger, share[0]), STATUS_NOT_SUPPORTED);
+    assert_int_equal(MAP(r.client, share[0]), STATUS_SUCCESS);
     token = e.debug_token;
     assert_int_not_equal(token, 0);
-    assert_int_equal(MAP(admin, share[1]), STATUS_SUCCESS);
+    assert_int_equal(MAP(r.client, share[1]), STATUS_SUCCESS);
     assert_int_not_equal(e.debug_token, token);
     for (int i = 0; i < 1000; i++) {
-        assert_int_equal(MAP(admin, share[0]), STATUS_SUCCESS);
+        assert_int_equal(MAP(r.client, share[0]), STATUS_SUCCESS);
         assert_int_equal(e.debug_token, token);
     }
-    assert_int_equal(MAP(admin, 0), STATUS_INVALID_PARAMETER);
-    assert_int_equal(MAP(admin, 0xDEAD), STATUS_INVALID_HANDLE);
-    assert_int_equal(MAP(admin, 0x123456789ull), STATUS_INVALID_HANDLE);
-    assert_int_equal(MAP(admin, x.device), STATUS_INVALID_HANDLE); /* another kind of handle */
-    dxgk_client_close(admin);
+    assert_int_equal(MAP(r.client, 0), STATUS_INVALID_PARAMETER);
+    assert_int_equal(MAP(r.client, 0xDEAD), STATUS_INVALID_HANDLE);
+    assert_int_equal(MAP(r.client, 0x123456789ull), STATUS_INVALID_HANDLE);
+    assert_int_equal(MAP(r.client, x.device), STATUS_INVALID_HANDLE); /* another kind of handle */
+    dxgk_client_close(stranger);
     rig_down(&r);
 }
 

@@ -29,7 +29,7 @@ void rig_up(struct rig *r, const struct stack_params *p)
     r->dxgk = stack_dxgk(r->stack);
     if (!NT_SUCCESS(stack_start(r->stack, &e)))
         fail_msg("%s", e.text);
-    assert_int_equal(dxgk_client_open(r->dxgk, &r->client, 100, false), 0);
+    assert_int_equal(dxgk_client_open(r->dxgk, &r->client, 100, true), 0);
     assert_int_equal(dxgk_OpenAdapterFromHdc(r->client, &open), STATUS_SUCCESS);
     r->adapter = open.hAdapter;
 }

@@ -284,7 +284,8 @@ def others():
 def wrong_usage_is_code_1():
     for args in (['--bogus'], ['word'], [], ['--status', '--query-fence'], ['--timeout-ms', '0', '--status'], ['--status=1'],
                  ['--ring-id'], ['--ring-id', 'nope', '--dump-ring'], ['--samples', '-1', '--watch-fence'],
-                 ['--watch-fence', '--samples', '1', '--interval-ms', 'nope'], ['--timeout-ms', '4294967296', '--status'],
+                 ['--watch-fence', '--samples', '1', '--interval-ms', 'nope'], ['--watch-fence', '--samples', '10001'],
+                 ['--dump-vblank', '--vblank-samples', '10001'], ['--timeout-ms', '4294967296', '--status'],
                  ['--size', '0', '--read-gpa', '0x1000'], ['--size', '4', '--size', '8', '--read-gpa', '0'],
                  ['--size', '--json', '--read-gpa', '0'], ['--dump-last-cmd', '--cmd-out', 'a', '--out', 'b'],
                  ['--dump-last-cmd', '--cmd-out', 'x', '--cmd-out', 'y'], ['--dump-createalloc', '--csv', 'a', '--csv', 'b'],
@@ -449,6 +450,17 @@ def shared_handles_have_tokens():
             if p:
                 assert p.returncode == code, p
                 assert not code or json.loads(p.stdout)['error']['status']['name'] == 'STATUS_NOT_SUPPORTED', p.stdout
+        for args in ['--dump-log'], ['--dump-ring'], ['--dump-createalloc'], ['--watch-ring', '--samples', '1']:
+            p = unprivileged(*args, env=s.env)
+            if p:
+                e = json.loads(p.stdout)['error']
+                assert p.returncode == 2 and e['status']['name'] == 'STATUS_ACCESS_DENIED' and 'only root' in e['hint'], e
+        p = unprivileged('--metrics', '--interval-ms', '1', env=s.env)
+        if p:  # its own, which are none but the one that asks
+            m = json.loads(p.stdout)['metrics']
+            assert len(m['clients']) == 1 and m['adapter']['submitted'] == 0, m
+            p = unprivileged('--status', env=s.env)
+            assert json.loads(p.stdout)['createallocation_trace']['error']['name'] == 'STATUS_ACCESS_DENIED', p.stdout
         if not os.getuid():  # without rights a test of faults is skipped, whatever it had begun
             for t in 'freed_writeback', 'lost_interrupt', 'late_vblank', 'map_shared_handle_stress':
                 p = as_nobody(suite + '/' + t, env=s.env)
@@ -488,6 +500,29 @@ def a_running_service_is_broken_from_the_command_line():
         assert tdrs(s) == 2
     d = ask('--inject', 'kill-executor', code=2)
     assert d['error']['status']['name'] == 'STATUS_NOT_SUPPORTED' and 'EnableFaultInjection' in d['error']['hint'], d
+
+
+@case
+def a_forced_reset_too_many_is_said():
+    with Service('limit', 'TdrLimitCount = 1\n') as s:
+        ask('--force-tdr', '--timeout-ms', '20000', env=s.env)
+        e = ask('--force-tdr', '--timeout-ms', '20000', code=2, env=s.env)['error']
+        assert '0x116' in e['message'] and e['status']['name'] == 'STATUS_DEVICE_REMOVED' and 'busy' not in e['hint'], e
+
+
+@case
+def a_runtime_folder_is_ours_or_not_used():
+    folder = tmp + '/runtime'
+    os.mkdir(folder)
+    for owner in (os.getuid(), 65534) if not os.getuid() else (os.getuid(),):
+        os.chown(folder, owner, -1)
+        with subprocess.Popen([aerogpu, 'serve', '--ram', '64', '--json'], env=dict(os.environ, XDG_RUNTIME_DIR=folder), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as p:
+            ready = p.stdout.readline()
+            p.terminate()
+            _, said = p.communicate(timeout=30)
+        ours = owner == os.getuid()
+        assert (folder in ready) == ours and ("is another user's" in said) == (not ours), (ready, said)
 
 
 @case

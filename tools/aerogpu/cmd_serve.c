@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -91,11 +92,17 @@ static void on_event(void *ctx, const struct dxgk_event *e)
 static const char *default_socket(char *buffer, size_t size)
 {
     const char *dir = getenv("XDG_RUNTIME_DIR");
+    struct stat st;
 
-    if (dir && *dir)
-        snprintf(buffer, size, "%s/aerogpu.sock", dir);
-    else
-        snprintf(buffer, size, "/tmp/aerogpu-%u.sock", (unsigned)geteuid());
+    if (dir && *dir && !stat(dir, &st)) {
+        if (S_ISDIR(st.st_mode) && st.st_uid == geteuid()) {
+            snprintf(buffer, size, "%s/aerogpu.sock", dir);
+            return buffer;
+        }
+        fprintf(stderr, "aerogpu serve: XDG_RUNTIME_DIR is not used: %s is %s\n", dir,
+                S_ISDIR(st.st_mode) ? "another user's" : "no folder");
+    }
+    snprintf(buffer, size, "/tmp/aerogpu-%u.sock", (unsigned)geteuid());
     return buffer;
 }
 
@@ -137,7 +144,7 @@ static int parse(int argc, char **argv, struct serve *o)
     struct options_row rows[] = {
         OPT_TEXT(
             "socket", 's', &o->socket, "PATH",
-            "the socket; else $XDG_RUNTIME_DIR/aerogpu.sock, and /tmp/aerogpu-UID.sock where there is no such folder. A socket that nobody listens on is replaced; anything else at PATH is an error"),
+            "the socket; else $XDG_RUNTIME_DIR/aerogpu.sock, and /tmp/aerogpu-UID.sock where there is no such folder of the service's own user. A socket that nobody listens on is replaced; anything else at PATH is an error"),
         OPT_CALL("mode", 'm', set_mode, &o->mode, "OCTAL",
                  "who may connect: the socket's mode; 0600, the service's own user and root"),
         OPT_CALL("group", 'g', set_group, &o->group, "GROUP",

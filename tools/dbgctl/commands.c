@@ -11,7 +11,7 @@
 
 #include "dxgkrnl/faults.h"
 
-enum { MAX_SAMPLES = 10000, STALL_AFTER = 3 /* intervals without progress */ };
+enum { STALL_AFTER = 3 /* intervals without progress */ };
 
 /* ---- one query each ------------------------------------------------------ */
 
@@ -153,11 +153,6 @@ static int list_displays(struct dbgctl *c)
 
 /* ---- watching ------------------------------------------------------------ */
 
-static uint32_t capped(uint32_t n)
-{
-    return n > MAX_SAMPLES ? MAX_SAMPLES : n;
-}
-
 struct fence_sample {
     struct aerogpu_escape_query_fence f;
     uint64_t time_ns;
@@ -206,7 +201,7 @@ static void fence_line(struct dbgctl *c, json_t *list, uint32_t i, const struct 
 
 static int watch_fence(struct dbgctl *c)
 {
-    uint32_t n = capped(c->samples), warnings = 0;
+    uint32_t n = c->samples, warnings = 0;
     struct fence_sample last = {0}, now = {0};
     json_t *list = json_array();
     uint64_t end = dbgctl_now_ns() + (uint64_t)c->timeout_ms * 1000000;
@@ -240,7 +235,7 @@ static NTSTATUS ring_sample(struct dbgctl *c, struct aerogpu_escape_dump_ring_v2
 static int watch_ring(struct dbgctl *c)
 {
     static struct aerogpu_escape_dump_ring_v2 r;
-    uint32_t n = capped(c->samples), last_head = 0, last_pending = 0, stalled = 0, warnings = 0;
+    uint32_t n = c->samples, last_head = 0, last_pending = 0, stalled = 0, warnings = 0;
     json_t *list = json_array();
 
     json_object_set_new(c->body, "ring_id", json_integer(c->ring_id));
@@ -355,7 +350,7 @@ static bool is_masked(const json_t *v)
 
 static int dump_vblank(struct dbgctl *c)
 {
-    uint32_t n = capped(c->vblank_samples);
+    uint32_t n = c->vblank_samples;
     bool masked = true;
     json_t *list = json_array();
     struct each_vblank each = {0};
@@ -388,7 +383,7 @@ static int dump_vblank(struct dbgctl *c)
 
 static int wait_vblank(struct dbgctl *c)
 {
-    uint32_t n = capped(c->vblank_samples), taken = 0;
+    uint32_t n = c->vblank_samples, taken = 0;
     double sum = 0, min = 0, max = 0;
     json_t *list = json_array();
     uint64_t last = 0;
@@ -424,7 +419,7 @@ static int wait_vblank(struct dbgctl *c)
 
 static int query_scanline(struct dbgctl *c)
 {
-    uint32_t n = capped(c->vblank_samples), blank = 0, min = ~0u, max = 0, asked = c->source;
+    uint32_t n = c->vblank_samples, blank = 0, min = ~0u, max = 0, asked = c->source;
     json_t *list = json_array(), *summary;
 
     json_object_set_new(c->body, "samples", list);
@@ -496,7 +491,7 @@ static int dump_log(struct dbgctl *c)
         if (s)
             return dbgctl_fail(c, s, "READ_LOG");
         if (e.next <= next || !e.text_bytes || e.text_bytes > sizeof(e.text) ||
-            json_array_size(list) >= MAX_SAMPLES)
+            json_array_size(list) >= DBGCTL_MAX_SAMPLES)
             break;
         if (json_array_size(list) == 0 && e.first)
             json_object_set_new(c->body, "lines_lost", json_integer((json_int_t)e.first));

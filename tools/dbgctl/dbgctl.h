@@ -50,6 +50,7 @@ struct dbgctl {
     bool has_status;
 };
 
+enum { DBGCTL_MAX_SAMPLES = 10000 };
 enum dbgctl_argument { DBGCTL_NONE, DBGCTL_PATH, DBGCTL_FAULT, DBGCTL_NUMBER, DBGCTL_NUMBER_SIZE };
 
 struct dbgctl_command {

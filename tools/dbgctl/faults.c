@@ -59,8 +59,6 @@ int dbgctl_inject(struct dbgctl *c)
     s = escape(c, DXGK_ESCAPE_INJECT, &i, sizeof(i));
     if (s == STATUS_NOT_SUPPORTED)
         c->hint = "a service takes faults with EnableFaultInjection = 1 in its settings";
-    else if (s == STATUS_ACCESS_DENIED)
-        c->hint = "only root and the user who runs the service may break it";
     if (s)
         return dbgctl_fail(c, s, "%s was not injected", faults[i.fault].name);
     json_object_set_new(c->body, "injected",
@@ -78,6 +76,13 @@ static NTSTATUS resets(struct dbgctl *c, uint64_t *count)
     return s;
 }
 
+static bool has_failed(struct dbgctl *c)
+{
+    D3DKMT_GETSCANLINE g = {.hAdapter = c->adapter, .VidPnSourceId = c->source};
+
+    return dbgctl_call(c, D3DKMT_THUNK_GetScanLine, &g, sizeof(g)) == STATUS_DEVICE_REMOVED;
+}
+
 /* Waits until the driver has been reset: what was asked for has happened then, and not only been noted. */
 int dbgctl_force_tdr(struct dbgctl *c)
 {
@@ -88,14 +93,17 @@ int dbgctl_force_tdr(struct dbgctl *c)
     if (s)
         return dbgctl_fail(c, s, "QUERY_PERF");
     s = escape(c, D3DKMT_ESCAPE_TDRDBGCTRL, &type, sizeof(type));
-    if (s == STATUS_ACCESS_DENIED)
-        c->hint = "only root and the user who runs the service may reset it";
     if (s)
         return dbgctl_fail(c, s, "no reset was forced");
-    for (after = before; !s && after == before && dbgctl_now_ns() - begin < limit; s = resets(c, &after))
+    for (after = before; !s && after == before && !has_failed(c) && dbgctl_now_ns() - begin < limit;
+         s = resets(c, &after))
         dbgctl_sleep_ms(LOOK_MS);
     if (s)
         return dbgctl_fail(c, s, "QUERY_PERF");
+    if (has_failed(c))
+        return dbgctl_fail(
+            c, STATUS_DEVICE_REMOVED,
+            "the adapter failed (BugCheck 0x116): more time-outs than TdrLimitCount allows, or a reset that failed");
     if (after == before)
         return dbgctl_fail(c, STATUS_TIMEOUT, "the driver was not reset within %u ms", c->timeout_ms);
     json_object_set_new(c->body, "tdr",

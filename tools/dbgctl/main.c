@@ -56,6 +56,8 @@ static const char *hint_for(const struct dbgctl *c)
     switch (c->status) {
     case STATUS_TIMEOUT:
         return "the service is busy or hangs: a longer --timeout-ms waits longer";
+    case STATUS_ACCESS_DENIED:
+        return "only root and the user who runs the service may do that";
     case STATUS_DEVICE_REMOVED:
         return "the adapter was given up, or the service has ended: `aerogpu doctor` on the service's event log says why; start the service again";
     case STATUS_NO_SUCH_DEVICE:

@@ -82,10 +82,35 @@ void dxgk_metrics_vblank(struct dxgk *d, UINT source, uint64_t missed, uint64_t 
     }
 }
 
-NTSTATUS dxgk_metrics_get(struct dxgk *d, void *data, size_t size)
+static void fold_times(struct dxgk_times *into, const struct dxgk_times *t)
+{
+    into->count += t->count;
+    into->sum_ns += t->sum_ns;
+    into->max_ns = t->max_ns > into->max_ns ? t->max_ns : into->max_ns;
+    for (unsigned i = 0; i < DXGK_BUCKETS; i++)
+        into->bucket[i] += t->bucket[i];
+}
+
+static void fold(struct dxgk_work *into, const struct dxgk_work *w)
+{
+    into->submitted += w->submitted;
+    into->completed += w->completed;
+    into->presents += w->presents;
+    into->late_presents += w->late_presents;
+    into->bytes += w->bytes;
+    fold_times(&into->latency, &w->latency);
+}
+
+/* Whether it is the asker's business what the client does. */
+static bool may_see(const struct dxgk_client *asker, const struct dxgk_client *c)
+{
+    return asker->admin || dxgk_offender_user(asker) == dxgk_offender_user(c);
+}
+
+NTSTATUS dxgk_metrics_get(struct dxgk *d, const struct dxgk_client *asker, void *data, size_t size)
 {
     const struct source *s = &d->display.sources[0];
-    const struct dxgk_client *c = d->clients;
+    const struct dxgk_client *c = NULL;
     struct dxgk_metrics m = {.time_ns = dxgk_kernel_now(d->kernel),
                              .resets = d->tdr.total,
                              .vblanks = s->vblanks,
@@ -97,16 +122,23 @@ NTSTATUS dxgk_metrics_get(struct dxgk *d, void *data, size_t size)
     if (size != sizeof(m))
         return STATUS_INVALID_PARAMETER;
     memcpy(&m.client, data, sizeof(m.client));
-    for (const struct dxgk_client *i = c; i; i = i->next)
-        m.clients++;
-    for (uint32_t i = 1; c && i < m.client; i++)
-        c = c->next;
+    for (const struct dxgk_client *i = d->clients; i; i = i->next) {
+        if (!may_see(asker, i))
+            continue;
+        if (++m.clients == m.client)
+            c = i;
+        if (!m.client && !asker->admin)
+            fold(&m.work, &i->work);
+    }
     if (m.client && !c)
         return STATUS_NO_MORE_ENTRIES;
-    m.work = m.client ? c->work : d->work;
+    if (m.client || asker->admin)
+        m.work = m.client ? c->work : d->work;
     m.work.process = m.client ? c->process : 0;
     for (const struct context *x = d->sched.contexts; x; x = x->next_all)
-        if (!m.client || x->device->client == c)
+        if (m.client            ? x->device->client == c
+            : x->device->client ? may_see(asker, x->device->client)
+                                : asker->admin)
             m.work.queued += x->queued + x->running;
     memcpy(data, &m, sizeof(m));
     return STATUS_SUCCESS;

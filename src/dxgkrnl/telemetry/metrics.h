@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.h: what somebody who watches a running adapter wants to know, of everybody and of each client: a D3DKMTEscape of type
- * DXGK_ESCAPE_METRICS with a struct dxgk_metrics. Numbers count from the start of the adapter, or of the client.
+ * DXGK_ESCAPE_METRICS with a struct dxgk_metrics. Who is no administrator sees the work of its own user's processes only, as if there
+ * were no others. Numbers count from the start of the adapter, or of the client.
  */
 #pragma once
 
@@ -35,7 +36,7 @@ static inline uint64_t dxgk_times_percentile(const struct dxgk_times *t, double 
 }
 
 struct dxgk_work {
-    uint64_t process;                 /* 0: everybody */
+    uint64_t process;                 /* 0: everybody that the caller may see */
     uint64_t submitted, completed;    /* DMA buffers that went to the device, and that came back */
     uint64_t queued;                  /* packets that wait for the device or are at it, now */
     uint64_t presents, late_presents; /* shown; of those, later than the vblank that they were due at */
