@@ -19,76 +19,22 @@ enum { SIDE = 64, LARGE = 2048 };
 
 /* ps_4_0: a loop that ends when cb0[0].x is not 0, which it never is. A driver may end it after so many rounds (llvmpipe: 65 535),
  * for every pixel anew: of a large target that is minutes. */
-static const UINT endless[] = {0x43425844,
-                               0,
-                               0,
-                               0,
-                               0,
-                               1,
-                               0 /* size */,
-                               3,
-                               44,
-                               60,
-                               0x74, /* container: three chunks */
-                               0x4E475349,
-                               8,
-                               0,
-                               8, /* ISGN: empty */
-                               0x4E47534F,
-                               48,
-                               1,
-                               8,
-                               32,
-                               0,
-                               0,
-                               3,
-                               0,
-                               15,
-                               0x545F5653,
-                               0x65677261,
-                               0x00000074,
-                               0, /* OSGN: SV_Target */
-                               0x52444853,
-                               160,
-                               0x00000040,
-                               40,
-                               0x04000059,
-                               0x00208E46,
-                               0,
-                               1, /* SHDR; dcl_constantbuffer cb0[1] */
-                               0x03000065,
-                               0x001020F2,
-                               0,
-                               0x02000068,
-                               1, /* dcl_output o0; dcl_temps 1 */
-                               0x05000036,
-                               0x00100012,
-                               0,
-                               0x00004001,
-                               0, /* mov r0.x, 0 */
-                               0x01000030,
-                               0x04040003,
-                               0x0020800A,
-                               0,
-                               0, /* loop; breakc_nz cb0[0].x */
-                               0x07000000,
-                               0x00100012,
-                               0,
-                               0x0010000A,
-                               0,
-                               0x00004001,
-                               0x3F800000, /* add r0.x, r0.x, 1 */
-                               0x0500004B,
-                               0x00100012,
-                               0,
-                               0x0010000A,
-                               0, /* sqrt r0.x, r0.x */
-                               0x01000016,
-                               0x05000036,
-                               0x001020F2,
-                               0,
-                               0x00100006,
-                               0,
+static const UINT endless[] = {0x43425844, 0xA8F54593, 0xACA38FDB, 0x8A11B55A, 0x9D2D1AFF, /* the checksum */
+                               1,          284,                                            /* size */
+                               3,          44,         60,         0x74, /* container: three chunks */
+                               0x4E475349, 8,          0,          8,    /* ISGN: empty */
+                               0x4E47534F, 48,         1,          8,          32,         0,
+                               0,          3,          0,          15,         0x545F5653, 0x65677261,
+                               0x00000074, 0, /* OSGN: SV_Target */
+                               0x52444853, 160,        0x00000040, 40,         0x04000059, 0x00208E46,
+                               0,          1, /* SHDR; dcl_constantbuffer cb0[1] */
+                               0x03000065, 0x001020F2, 0,          0x02000068, 1, /* dcl_output o0; dcl_temps 1 */
+                               0x05000036, 0x00100012, 0,          0x00004001, 0, /* mov r0.x, 0 */
+                               0x01000030, 0x04040003, 0x0020800A, 0,          0, /* loop; breakc_nz cb0[0].x */
+                               0x07000000, 0x00100012, 0,          0x0010000A, 0,          0x00004001,
+                               0x3F800000,                                        /* add r0.x, r0.x, 1 */
+                               0x0500004B, 0x00100012, 0,          0x0010000A, 0, /* sqrt r0.x, r0.x */
+                               0x01000016, 0x05000036, 0x001020F2, 0,          0x00100006, 0,
                                0x0100003E /* endloop; mov o0, r0.x; ret */};
 
 static const GUID debug_name = {0x429B8C22, 0x9188, 0x4B0C, {0x87, 0x42, 0xAC, 0xB0, 0xBF, 0x85, 0xC2, 0x00}};
@@ -108,7 +54,7 @@ struct work {
     do {                                                                                                     \
         HRESULT hr_ = (call);                                                                                \
         if (hr_ != S_OK) {                                                                                   \
-            printf("%s: 0x%08X\n", #call, (unsigned)hr_);                                                    \
+            fprintf(stderr, "triangle: %s: 0x%08X\n", #call, (unsigned)hr_);                                 \
             exit(1);                                                                                         \
         }                                                                                                    \
     } while (0)
@@ -122,7 +68,7 @@ static void *file(const char *folder, const char *name, SIZE_T *size)
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     f = fopen(path, "rb");
     if (!f || !bytes) {
-        printf("no %s\n", path);
+        fprintf(stderr, "triangle: cannot read %s\n", path);
         exit(1);
     }
     *size = fread(bytes, 1, 1 << 16, f);
@@ -198,8 +144,10 @@ static void save(struct work *w, const char *path)
     D3D11_MAPPED_SUBRESOURCE m;
     FILE *f = fopen(path, "wb");
 
-    if (!f)
+    if (!f) {
+        fprintf(stderr, "triangle: cannot write %s\n", path);
         exit(1);
+    }
     ID3D11DeviceContext_CopyResource(w->context, (ID3D11Resource *)w->staging, (ID3D11Resource *)w->target);
     NEED(ID3D11DeviceContext_Map(w->context, (ID3D11Resource *)w->staging, 0, D3D11_MAP_READ, 0, &m));
     fprintf(f, "P6\n%d %d\n255\n", SIDE, SIDE);
@@ -228,7 +176,6 @@ static ULONG end(struct work *w)
 static void hang(struct work *w)
 {
     static const WCHAR frame[] = {'f', 'r', 'a', 'm', 'e', 0}, fog[] = {'f', 'o', 'g', 0};
-    UINT code[sizeof(endless) / sizeof(endless[0])];
     D3D11_QUERY_DESC q = {D3D11_QUERY_EVENT, 0};
     D3D11_TEXTURE2D_DESC t = {.Width = LARGE,
                               .Height = LARGE,
@@ -245,9 +192,7 @@ static void hang(struct work *w)
     ID3D11Query *query;
     HRESULT hr = S_FALSE;
 
-    memcpy(code, endless, sizeof(code));
-    code[6] = sizeof(code);
-    NEED(ID3D11Device_CreatePixelShader(w->device, code, sizeof(code), NULL, &ps));
+    NEED(ID3D11Device_CreatePixelShader(w->device, endless, sizeof(endless), NULL, &ps));
     NEED(ID3D11Device_CreateQuery(w->device, &q, &query));
     NEED(ID3D11Device_CreateTexture2D(w->device, &t, NULL, &large));
     NEED(ID3D11Texture2D_SetPrivateData(large, &debug_name, 8, "fog mask"));
@@ -308,8 +253,12 @@ int main(int argc, char **argv)
     struct work w;
 
     setvbuf(stdout, NULL, _IONBF, 0);
-    if (argc < 3)
+    if (argc < 3) {
+        fprintf(stderr,
+                "usage: triangle FOLDER PICTURE [hang|present]; FOLDER has colour_vs.dxbc and colour_ps.dxbc "
+                "(samples/shaders)\n");
         return 2;
+    }
     make(&w, argv[1]);
     if (argc > 3 && !strcmp(argv[3], "hang")) {
         hang(&w);

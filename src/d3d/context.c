@@ -442,6 +442,7 @@ void STDMETHODCALLTYPE d3d_context_ClearState(ID3D11DeviceContext *This)
     d3d_context_IASetInputLayout(This, NULL);
     d3d_context_IASetVertexBuffers(This, 0, 32, none, zeros, zeros);
     d3d_context_IASetIndexBuffer(This, NULL, DXGI_FORMAT_UNKNOWN, 0);
+    d3d_context_IASetPrimitiveTopology(This, D3D11_PRIMITIVE_TOPOLOGY_UNDEFINED);
     d3d_context_OMSetRenderTargets(This, 0, NULL, NULL);
     d3d_context_OMSetBlendState(This, NULL, NULL, 0xFFFFFFFF);
     d3d_context_OMSetDepthStencilState(This, NULL, 0);

@@ -57,6 +57,7 @@ struct d3d_child {
     struct d3d_data *data;
     void *drv;            /* the driver's memory */
     bool made;            /* the driver knows it */
+    bool shown;           /* the back buffer of a swap chain */
     struct d3d_child *of; /* a view's resource */
     union {
         D3D11_BUFFER_DESC buffer;
@@ -170,7 +171,8 @@ struct d3d_program {
     D3D10DDIARG_SIGNATURE_ENTRY in[32], out[32], patch[32];
     UINT num_in, num_out, num_patch;
 };
-/* False: it is none, or of another stage than `type` (the token's program type; -1: any). */
+/* False: the container is not whole (sizes, offsets, checksum, lengths of instructions), or the program is of another stage than `type`
+ * (the token's program type; -1: any). */
 bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int type);
 /* The input register of a semantic; -1: it has none. */
 int d3d_program_register(const void *bytes, SIZE_T size, const char *semantic, UINT index);

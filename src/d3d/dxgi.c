@@ -247,6 +247,7 @@ static HRESULT make_buffers(struct swapchain *s)
 
     if (hr != S_OK)
         return hr;
+    back->shown = true;
     d3d_child_bind(&s->back, back);
     d3d_child_release(back);
     t.Usage = D3D11_USAGE_STAGING;

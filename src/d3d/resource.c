@@ -3,11 +3,20 @@
 #include "d3d/tables.h"
 #include "d3d/d3d.h"
 
+enum {
+    BUFFER_BINDS = D3D11_BIND_VERTEX_BUFFER | D3D11_BIND_INDEX_BUFFER | D3D11_BIND_CONSTANT_BUFFER |
+                   D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_STREAM_OUTPUT | D3D11_BIND_RENDER_TARGET |
+                   D3D11_BIND_UNORDERED_ACCESS,
+    TEXTURE_BINDS = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL |
+                    D3D11_BIND_UNORDERED_ACCESS
+};
 enum { MAX_TEXTURE = 8192, MAX_ARRAY = 512, MAX_BUFFER = 1 << 28 };
 
-/* The rules that all resources share. */
-static bool valid_usage(D3D11_USAGE usage, UINT bind, UINT cpu, bool initial)
+/* The rules that all resources share; `binds`: what one of its kind can be bound as. */
+static bool valid_usage(D3D11_USAGE usage, UINT bind, UINT binds, UINT cpu, bool initial)
 {
+    if (bind & ~binds)
+        return false;
     switch (usage) {
     case D3D11_USAGE_DEFAULT:
         return !cpu;
@@ -42,7 +51,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
     if (out)
         *out = NULL;
     if (!desc || !desc->ByteWidth || desc->ByteWidth > MAX_BUFFER || (data && !data->pSysMem) ||
-        !valid_usage(desc->Usage, desc->BindFlags, desc->CPUAccessFlags, data) ||
+        !valid_usage(desc->Usage, desc->BindFlags, BUFFER_BINDS, desc->CPUAccessFlags, data) ||
         (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER &&
          (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER || desc->ByteWidth & 15 || desc->ByteWidth > 65536)))
         return E_INVALIDARG;
@@ -69,6 +78,38 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
         return E_OUTOFMEMORY;
     c->desc.buffer = *desc;
     return create(d, &a, c, (void **)out);
+}
+
+static bool is_compressed(DXGI_FORMAT f) /* BC1 to BC7: blocks of 4 x 4 */
+{
+    return (f >= DXGI_FORMAT_BC1_TYPELESS && f <= DXGI_FORMAT_BC5_SNORM) ||
+           (f >= DXGI_FORMAT_BC6H_TYPELESS && f <= DXGI_FORMAT_BC7_UNORM_SRGB);
+}
+
+/* The typeless format that `f` is of; one that is of none is its own. */
+static DXGI_FORMAT family(DXGI_FORMAT f)
+{
+    /* the first and the last of each, as their numbers go */
+    static const uint8_t families[][2] = {
+        {1, 4},   {5, 8},   {9, 14},  {15, 18}, {19, 22}, {23, 25}, {27, 32}, {33, 38}, {39, 43}, {44, 47},
+        {48, 52}, {53, 59}, {60, 64}, {70, 72}, {73, 75}, {76, 78}, {79, 81}, {82, 84}, {94, 96}, {97, 99}};
+
+    if (f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB)
+        return DXGI_FORMAT_B8G8R8A8_TYPELESS;
+    if (f == DXGI_FORMAT_B8G8R8X8_UNORM || f == DXGI_FORMAT_B8G8R8X8_UNORM_SRGB)
+        return DXGI_FORMAT_B8G8R8X8_TYPELESS;
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        if (f >= families[i][0] && f <= families[i][1])
+            return (DXGI_FORMAT)families[i][0];
+    return f;
+}
+
+/* Whether a view of `r` may have the format: its own, or, of a typeless one or of a swap chain's, any of its family. */
+static bool valid_view(const struct d3d_child *r, DXGI_FORMAT f)
+{
+    DXGI_FORMAT own = r->desc.texture.Format;
+
+    return !f || f == own || (family(f) == family(own) && (own == family(own) || r->shown));
 }
 
 static UINT all_mips(UINT width, UINT height)
@@ -135,7 +176,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture2D(ID3D11Device *This, const D
     if (!desc || !desc->Width || !desc->Height || desc->Width > MAX_TEXTURE || desc->Height > MAX_TEXTURE ||
         !desc->ArraySize || desc->ArraySize > MAX_ARRAY || !desc->SampleDesc.Count ||
         desc->MipLevels > all_mips(desc->Width, desc->Height) ||
-        !valid_usage(desc->Usage, desc->BindFlags, desc->CPUAccessFlags, data) ||
+        !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
+        (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE &&
          (desc->ArraySize % 6 || desc->Width != desc->Height)))
         return E_INVALIDARG;
@@ -192,7 +234,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, 
 
     if (out)
         *out = NULL;
-    if (!r || r->device != d || r->kind != D3D_TEXTURE ||
+    if (!r || r->device != d || r->kind != D3D_TEXTURE || (desc && !valid_view(r, desc->Format)) ||
         !(r->desc.texture.BindFlags & D3D11_BIND_RENDER_TARGET))
         return E_INVALIDARG;
     if (!out)
@@ -233,7 +275,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, 
 
     if (out)
         *out = NULL;
-    if (!r || r->device != d || r->kind != D3D_TEXTURE ||
+    if (!r || r->device != d || r->kind != D3D_TEXTURE || (desc && !valid_view(r, desc->Format)) ||
         !(r->desc.texture.BindFlags & D3D11_BIND_DEPTH_STENCIL) ||
         (desc && desc->ViewDimension != D3D11_DSV_DIMENSION_TEXTURE2D))
         return E_INVALIDARG;
@@ -267,7 +309,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
 
     if (out)
         *out = NULL;
-    if (!r || r->device != d || r->kind != D3D_TEXTURE ||
+    if (!r || r->device != d || r->kind != D3D_TEXTURE || (desc && !valid_view(r, desc->Format)) ||
         !(r->desc.texture.BindFlags & D3D11_BIND_SHADER_RESOURCE))
         return E_INVALIDARG;
     if (!out)

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/bytes.h"
+#include "base/dxbc_sum.h"
 
 #define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
@@ -15,19 +16,46 @@ struct chunk {
     uint32_t size;
 };
 
-/* The data of the first chunk of one of two types. */
+/* Whether these are a container whose sizes, offsets and checksum are right: what nothing else is read of. */
+static bool is_container(const void *bytes, SIZE_T size)
+{
+    struct bytes b = bytes_of(bytes, size);
+    uint32_t sum[4], total, count;
+    const void *stored;
+
+    if (bytes_u32(&b) != FOURCC('D', 'X', 'B', 'C') || !(stored = bytes_take(&b, sizeof(sum))) ||
+        bytes_u32(&b) != 1)
+        return false;
+    total = bytes_u32(&b);
+    count = bytes_u32(&b);
+    if (b.bad || total < 32 || total > size || count > (total - 32) / 4)
+        return false;
+    b.size = total;
+    for (uint32_t i = 0; i < count && !b.bad; i++) {
+        uint32_t at;
+
+        bytes_seek(&b, 32 + 4 * (size_t)i);
+        at = bytes_u32(&b);
+        if (at & 3 || at < 32 + 4 * count)
+            return false;
+        bytes_seek(&b, (size_t)at + 4);
+        bytes_take(&b, bytes_u32(&b));
+    }
+    if (b.bad)
+        return false;
+    dxbc_sum(bytes, total, sum);
+    return !memcmp(stored, sum, sizeof(sum));
+}
+
+/* The data of the first chunk of one of two types, of a container. */
 static bool find(const void *bytes, SIZE_T size, uint32_t either, uint32_t or, struct chunk *out)
 {
     struct bytes b = bytes_of(bytes, size);
     uint32_t count;
 
-    if (bytes_u32(&b) != FOURCC('D', 'X', 'B', 'C'))
-        return false;
-    bytes_seek(&b, 24);
-    if (bytes_u32(&b) > size)
-        return false;
+    bytes_seek(&b, 28);
     count = bytes_u32(&b);
-    for (uint32_t i = 0; i < count && !b.bad && i < 64; i++) {
+    for (uint32_t i = 0; i < count && !b.bad; i++) {
         uint32_t fourcc;
 
         bytes_seek(&b, 32 + 4 * (size_t)i);
@@ -38,6 +66,22 @@ static bool find(const void *bytes, SIZE_T size, uint32_t either, uint32_t or, s
             return (out->data = bytes_take(&b, out->size)) != NULL;
     }
     return false;
+}
+
+/* Whether a program of shader model 4 or 5 is a row of instructions, none without a length or past the end. */
+static bool are_tokens(const UINT *code, UINT words)
+{
+    enum { CUSTOM_DATA = 53 }; /* its length is a word of its own */
+    UINT major = code[0] >> 4 & 15, length;
+
+    for (UINT at = 2; at < words; at += length) {
+        bool custom = (code[at] & 0x7FF) == CUSTOM_DATA;
+
+        length = !custom ? code[at] >> 24 & 127 : at + 1 < words ? code[at + 1] : 0;
+        if (length < (custom ? 2 : 1) || length > words - at)
+            return false;
+    }
+    return words > 2 && (major == 4 || major == 5);
 }
 
 struct element {
@@ -87,11 +131,13 @@ bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int
     struct chunk c;
 
     memset(p, 0, sizeof(*p));
-    if (!find(bytes, size, FOURCC('S', 'H', 'D', 'R'), FOURCC('S', 'H', 'E', 'X'), &c) || c.size < 8)
+    if (!is_container(bytes, size) ||
+        !find(bytes, size, FOURCC('S', 'H', 'D', 'R'), FOURCC('S', 'H', 'E', 'X'), &c) || c.size < 8)
         return false;
     p->code = (const UINT *)c.data;
     p->words = p->code[1];
-    if (p->words < 2 || p->words > c.size / 4 || (type >= 0 && p->code[0] >> 16 != (UINT)type))
+    if (p->words < 2 || p->words > c.size / 4 || (type >= 0 && p->code[0] >> 16 != (UINT)type) ||
+        !are_tokens(p->code, p->words))
         return false;
     p->num_in = signature(bytes, size, FOURCC('I', 'S', 'G', 'N'), FOURCC('I', 'S', 'G', '1'), p->in);
     p->num_out = signature(bytes, size, FOURCC('O', 'S', 'G', 'N'), FOURCC('O', 'S', 'G', '1'), p->out);

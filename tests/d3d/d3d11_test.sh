@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A Direct3D 11 program draws, presents, hangs and recovers on a service, natively or as a Windows program under Wine.
-#   d3d11_test.sh native|wine AEROGPU PROGRAM LIBRARIES SHADERS WORK_DIR
+#   d3d11_test.sh native|wine AEROGPU PROGRAM CALLS LIBRARIES SHADERS WORK_DIR
 set -u
-how=$1 aerogpu=$2 program=$(realpath "$3") libraries=$(realpath "$4") shaders=$5 work=$6 n=0
+how=$1 aerogpu=$2 program=$(realpath "$3") calls=$(realpath "$4") libraries=$(realpath "$5") shaders=$6 work=$7 n=0
 . "$(dirname "$0")/../wine.sh"
 if [ "$how" = wine ]; then
     wine_begin
@@ -14,8 +14,9 @@ else
 fi
 folder=$(mktemp -d)
 if [ "$how" = wine ]; then # a program finds its libraries beside itself
-    ln -s "$program" "$libraries"/*.dll "$folder"
+    ln -s "$program" "$calls" "$libraries"/*.dll "$folder"
     program=$folder/${program##*/}
+    calls=$folder/${calls##*/}
 fi
 "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 8>&- &
 service=$!
@@ -52,7 +53,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-echo 1..8
+echo 1..9
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -64,6 +65,10 @@ result $([ "$said" = "the draw: 0x887A0005;the device: 0x887A0006;done;" ]; echo
 picture
 result $? "and the same picture on a new device"
 result $(grep -q "event .*4101" "$folder/log"; echo $?) "the service recovered the display driver"
+start=
+[ "$how" = wine ] && start=wine
+said=$(timeout 120 $start "$calls" "$shaders" 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
+result $([ "$said" = "done;" ]; echo $?) "what Direct3D refuses or drops does not remove the device ($said)"
 
 # The same on a stack of its own, whose black box is asked.
 unset AEROGPU_SOCKET

@@ -2,6 +2,8 @@
 /* draw.c: vertices, targets, clears, draws, queries; and the slots of what there is not. */
 #include "umd/d3d10/umd10.h"
 
+enum { MAX_STRIDE = 2048, MAX_GROUPS = 65535 }; /* Direct3D 11's, and the device's */
+
 static void bind_shaders(struct umd10_device *d)
 {
     struct aerogpu_cmd_bind_shaders b = {
@@ -99,8 +101,10 @@ static VOID APIENTRY set_vertex_buffers(D3D10DDI_HDEVICE h, UINT first, UINT cou
 
     for (UINT i = 0; i < count && i < 32; i++) {
         const struct umd10_resource *r = buffers[i].pDrvPrivate;
+        if (!r || offsets[i] > r->size || strides[i] > MAX_STRIDE)
+            continue; /* reads as zeros */
         b[i] = (struct aerogpu_vertex_buffer_binding){
-            .buffer = r ? r->name : 0, .stride_bytes = strides[i], .offset_bytes = offsets[i]};
+            .buffer = r->name, .stride_bytes = strides[i], .offset_bytes = offsets[i]};
     }
     umd10_room(d, 1024);
     ABI_EMIT_TAIL(&d->stream, SET_VERTEX_BUFFERS, set_vertex_buffers, b, count * (uint32_t)sizeof(b[0]),
@@ -112,19 +116,48 @@ static VOID APIENTRY set_index_buffer(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE buf
 {
     struct umd10_device *d = umd10_device(h);
     const struct umd10_resource *r = buffer.pDrvPrivate;
+    bool wide = (UINT)format == 42;
+    uint32_t unit = wide ? 4 : 2;
 
+    if (r && (offset > r->size || offset % unit))
+        r = NULL;
+    d->indices = r ? (uint32_t)((r->size - offset) / unit) : 0;
     umd10_room(d, 64);
     ABI_EMIT(&d->stream, SET_INDEX_BUFFER, set_index_buffer, .buffer = r ? r->name : 0,
-             .format = (UINT)format == 42 ? AEROGPU_INDEX_FORMAT_UINT32 : AEROGPU_INDEX_FORMAT_UINT16,
-             .offset_bytes = offset);
+             .format = wide ? AEROGPU_INDEX_FORMAT_UINT32 : AEROGPU_INDEX_FORMAT_UINT16,
+             .offset_bytes = r ? offset : 0);
 }
 
 static VOID APIENTRY set_topology(D3D10DDI_HDEVICE h, D3D10_DDI_PRIMITIVE_TOPOLOGY t)
 {
     struct umd10_device *d = umd10_device(h);
+    bool known = (t >= AEROGPU_TOPOLOGY_POINTLIST && t <= AEROGPU_TOPOLOGY_TRIANGLESTRIP) ||
+                 (t >= AEROGPU_TOPOLOGY_LINELIST_ADJ && t <= AEROGPU_TOPOLOGY_TRIANGLESTRIP_ADJ);
 
+    d->topology = known ? (uint32_t)t : 0;
+    if (!known)
+        return;
     umd10_room(d, 64);
     ABI_EMIT(&d->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = t);
+}
+
+/* Whether the geometry shader, if there is one, takes what the topology makes. */
+static bool geometry_fits(const struct umd10_device *d)
+{
+    static const uint8_t makes[] = {
+        [1] = 1, [2] = 2, [3] = 2, [4] = 3, [5] = 3, [10] = 6, [11] = 6, [12] = 7, [13] = 7};
+
+    return !d->geometry || makes[d->topology] == d->geometry;
+}
+
+/* 6: whether a draw has what the device asks for. */
+static bool can_draw(const struct umd10_device *d)
+{
+    bool target = d->depth != 0;
+
+    for (uint32_t i = 0; i < d->colour_count; i++)
+        target |= d->colours[i] != 0;
+    return target && d->shaders[UMD10_VS] && d->topology && geometry_fits(d);
 }
 
 static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT instances, UINT first,
@@ -132,6 +165,8 @@ static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT inst
 {
     struct umd10_device *d = umd10_device(h);
 
+    if (!can_draw(d))
+        return;
     umd10_room(d, 128);
     bind_shaders(d);
     ABI_EMIT(&d->stream, DRAW, draw, .vertex_count = vertices, .instance_count = instances,
@@ -148,6 +183,10 @@ static VOID APIENTRY draw_indexed_instanced(D3D10DDI_HDEVICE h, UINT indices, UI
 {
     struct umd10_device *d = umd10_device(h);
 
+    if (!can_draw(d) || first >= d->indices)
+        return;
+    if (indices > d->indices - first) /* what is behind the buffer's end is not drawn */
+        indices = d->indices - first;
     umd10_room(d, 128);
     bind_shaders(d);
     ABI_EMIT(&d->stream, DRAW_INDEXED, draw_indexed, .index_count = indices, .instance_count = instances,
@@ -163,6 +202,8 @@ static VOID APIENTRY dispatch(D3D10DDI_HDEVICE h, UINT x, UINT y, UINT z)
 {
     struct umd10_device *d = umd10_device(h);
 
+    if (!d->shaders[UMD10_CS] || x > MAX_GROUPS || y > MAX_GROUPS || z > MAX_GROUPS)
+        return;
     umd10_room(d, 128);
     bind_shaders(d);
     ABI_EMIT(&d->stream, DISPATCH, dispatch, .group_count_x = x, .group_count_y = y, .group_count_z = z);

@@ -5,8 +5,9 @@
  */
 #include "umd/d3d10/umd10.h"
 
-#include <math.h>
 #include <stdlib.h>
+
+#include "base/dxbc_sum.h"
 
 #define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
@@ -96,73 +97,6 @@ static void put_signature(struct out *o, uint32_t fourcc, const D3D10DDIARG_SIGN
     }
 }
 
-/* ---- the checksum: MD5's compression with a padding of its own ------------ */
-
-static uint32_t rotate(uint32_t v, unsigned n)
-{
-    return v << n | v >> (32 - n);
-}
-
-static void compress(uint32_t state[4], const uint8_t *block)
-{
-    static const uint8_t shift[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
-    uint32_t a = state[0], b = state[1], c = state[2], d = state[3], m[16];
-
-    memcpy(m, block, sizeof(m));
-    for (unsigned i = 0; i < 64; i++) {
-        uint32_t k = (uint32_t)(int64_t)(fabs(sin(i + 1)) * 4294967296.0), f, t;
-        unsigned g;
-
-        if (i < 16) {
-            f = (b & c) | (~b & d);
-            g = i;
-        } else if (i < 32) {
-            f = (d & b) | (~d & c);
-            g = (5 * i + 1) & 15;
-        } else if (i < 48) {
-            f = b ^ c ^ d;
-            g = (3 * i + 5) & 15;
-        } else {
-            f = c ^ (b | ~d);
-            g = (7 * i) & 15;
-        }
-        t = d;
-        d = c;
-        c = b;
-        b += rotate(a + f + k + m[g], shift[i / 16][i & 3]);
-        a = t;
-    }
-    state[0] += a;
-    state[1] += b;
-    state[2] += c;
-    state[3] += d;
-}
-
-static void checksum(uint8_t *bytes, uint32_t size)
-{
-    const uint8_t *p = bytes + 20;
-    uint32_t n = size - 20, tail = n % 64, state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-    uint32_t bits = n * 8, last = n * 2 | 1;
-    uint8_t block[64] = {0};
-
-    for (uint32_t i = 0; i + 64 <= n; i += 64)
-        compress(state, p + i);
-    p += n - tail;
-    if (tail >= 56) {
-        memcpy(block, p, tail);
-        block[tail] = 0x80;
-        compress(state, block);
-        memset(block, 0, sizeof(block));
-    } else {
-        memcpy(block + 4, p, tail);
-        block[4 + tail] = 0x80;
-    }
-    memcpy(block, &bits, 4);
-    memcpy(block + 60, &last, 4);
-    compress(state, block);
-    memcpy(bytes + 4, state, sizeof(state));
-}
-
 static void put_all(struct out *o, const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT num_in,
                     const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out,
                     const D3D10DDIARG_SIGNATURE_ENTRY *patch, UINT num_patch)
@@ -202,6 +136,7 @@ void *umd10_dxbc(const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT n
                  const D3D10DDIARG_SIGNATURE_ENTRY *patch, UINT num_patch, uint32_t *size)
 {
     struct out o = {NULL, 0, 0};
+    uint32_t sum[4];
 
     put_all(&o, code, in, num_in, out, num_out, patch, num_patch);
     o.room = o.size;
@@ -211,7 +146,8 @@ void *umd10_dxbc(const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT n
         return NULL;
     put_all(&o, code, in, num_in, out, num_out, patch, num_patch);
     memcpy(o.bytes + 24, &o.size, sizeof(o.size));
-    checksum(o.bytes, o.size);
+    dxbc_sum(o.bytes, o.size, sum);
+    memcpy(o.bytes + 4, sum, sizeof(sum));
     *size = o.size;
     return o.bytes;
 }

@@ -10,6 +10,23 @@ static SIZE_T APIENTRY shader_size(D3D10DDI_HDEVICE h, CONST UINT *code,
     return sizeof(struct umd10_object);
 }
 
+/* The primitive that a geometry shader declares to take (D3D10_SB_PRIMITIVE); 0: it does not say. The runtime saw to the lengths. */
+static uint32_t geometry_of(const UINT *code)
+{
+    enum { CUSTOM_DATA = 53, DCL_GS_INPUT_PRIMITIVE = 93 };
+
+    for (UINT at = 2, length; at < code[1]; at += length) {
+        UINT opcode = code[at] & 0x7FF;
+
+        length = opcode == CUSTOM_DATA ? code[at + 1] : code[at] >> 24 & 127;
+        if (opcode == DCL_GS_INPUT_PRIMITIVE)
+            return code[at] >> 11 & 63;
+        if (!length)
+            break;
+    }
+    return 0;
+}
+
 static void create(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
                    CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s, enum umd10_stage stage)
 {
@@ -23,7 +40,7 @@ static void create(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
         s = &none;
     dxbc = umd10_dxbc(code, s->pInputSignature, s->NumInputSignatureEntries, s->pOutputSignature,
                       s->NumOutputSignatureEntries, NULL, 0, &size);
-    o->name = 0;
+    *o = (struct umd10_object){.geometry = stage == UMD10_GS ? geometry_of(code) : 0};
     if (!dxbc) {
         umd10_error(d, E_OUTOFMEMORY);
         return;
@@ -78,6 +95,8 @@ static void set_shader(D3D10DDI_HDEVICE h, D3D10DDI_HSHADER hs, enum umd10_stage
 
     d->shaders[stage] = o ? o->name : 0;
     d->shaders_changed = true;
+    if (stage == UMD10_GS)
+        d->geometry = o ? o->geometry : 0;
 }
 
 static void set_constants(D3D10DDI_HDEVICE h, UINT first, UINT count, CONST D3D10DDI_HRESOURCE *buffers,

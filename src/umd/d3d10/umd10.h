@@ -13,6 +13,8 @@
  *  3. A submission fits into the command buffer: umd10_room is asked before a packet that may not.
  *  4. After a failed submission the device says nothing more; the runtime has been told once.
  *  5. No object of the device is named twice: names only grow.
+ *  6. A draw or dispatch that Direct3D leaves undefined or drops, and the device refuses, is dropped: no call of a program alone makes
+ *     the device refuse a submission, which would remove it.
  */
 #pragma once
 
@@ -63,6 +65,7 @@ struct umd10_view { /* of any kind */
 
 struct umd10_object { /* shaders, layouts, samplers */
     uint32_t name;
+    uint32_t geometry; /* of a geometry shader: as in umd10_device */
 };
 
 struct umd10_query {
@@ -90,6 +93,10 @@ struct umd10_device {
     uint32_t shaders[UMD10_STAGES];
     bool shaders_changed;
     uint32_t colours[UMD10_TARGETS], colour_count, depth;
+    uint32_t topology; /* 0: none, or one that there is not */
+    uint32_t indices;  /* as many as the index buffer has behind its offset */
+    uint32_t
+        geometry; /* the primitive that the geometry shader takes, as its declaration says; 0: any, or no shader */
 };
 
 static inline struct umd10_device *umd10_device(D3D10DDI_HDEVICE h)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* dxbc_sum.h: the checksum of a DXBC container, for the two sides of Direct3D 11's driver interface: the runtime compares it, and the
+ * driver makes it. Built by who uses it, also for Windows.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What belongs at offset 4 of a container of `size` bytes (at least 20): MD5's compression of what follows, with a padding of its
+ * own. */
+void dxbc_sum(const void *bytes, size_t size, uint32_t sum[4]);

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.c: calls that Direct3D 11 refuses, drops or leaves undefined. calls FOLDER; in FOLDER are the samples' shaders.
+ *
+ * None of them removes the device: it draws afterwards as it did before. Prints a line of each that went otherwise, then "done".
+ */
+#define COBJMACROS
+#define WIN32_LEAN_AND_MEAN
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <d3d11.h>
+
+#include "base/dxbc_sum.h"
+
+enum { SIDE = 64 };
+
+static ID3D11Device *device;
+static ID3D11DeviceContext *context;
+static ID3D11Texture2D *target, *staging;
+static ID3D11RenderTargetView *view;
+static ID3D11Buffer *vertices, *indices;
+static ID3D11VertexShader *vs;
+static ID3D11PixelShader *ps;
+static ID3D11InputLayout *layout;
+
+static void expect(const char *what, HRESULT got, HRESULT want)
+{
+    if (got != want)
+        printf("%s: 0x%08X, not 0x%08X\n", what, (unsigned)got, (unsigned)want);
+}
+
+#define NEED(call)                                                                                           \
+    do {                                                                                                     \
+        HRESULT hr_ = (call);                                                                                \
+        if (hr_ != S_OK) {                                                                                   \
+            printf("%s: 0x%08X\n", #call, (unsigned)hr_);                                                    \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+static BYTE *file(const char *folder, const char *name, SIZE_T *size)
+{
+    char path[1024];
+    BYTE *bytes = malloc(1 << 16);
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    f = fopen(path, "rb");
+    if (!f || !bytes) {
+        printf("no %s\n", path);
+        exit(1);
+    }
+    *size = fread(bytes, 1, 1 << 16, f);
+    fclose(f);
+    return bytes;
+}
+
+static D3D11_TEXTURE2D_DESC texture(DXGI_FORMAT format, UINT bind)
+{
+    return (D3D11_TEXTURE2D_DESC){.Width = SIDE,
+                                  .Height = SIDE,
+                                  .MipLevels = 1,
+                                  .ArraySize = 1,
+                                  .Format = format,
+                                  .SampleDesc = {1, 0},
+                                  .BindFlags = bind};
+}
+
+static void make(const char *folder)
+{
+    static const float points[3][8] = {
+        {-1, -1, 0, 1, 1, 0, 0, 1}, {-1, 3, 0, 1, 1, 0, 0, 1}, {3, -1, 0, 1, 1, 0, 0, 1}};
+    static const UINT16 order[3] = {0, 1, 2};
+    static const D3D11_INPUT_ELEMENT_DESC elements[] = {
+        {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D11_INPUT_PER_VERTEX_DATA, 0},
+        {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 16, D3D11_INPUT_PER_VERTEX_DATA, 0}};
+    D3D11_TEXTURE2D_DESC t = texture(DXGI_FORMAT_R8G8B8A8_UNORM, D3D11_BIND_RENDER_TARGET);
+    D3D11_BUFFER_DESC b = {.ByteWidth = sizeof(points), .BindFlags = D3D11_BIND_VERTEX_BUFFER};
+    D3D11_SUBRESOURCE_DATA data = {points, 0, 0};
+    D3D_FEATURE_LEVEL level;
+    SIZE_T size;
+    BYTE *code;
+
+    NEED(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0, D3D11_SDK_VERSION, &device,
+                           &level, &context));
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &target));
+    NEED(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)target, NULL, &view));
+    t.Usage = D3D11_USAGE_STAGING;
+    t.BindFlags = 0;
+    t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &staging));
+    NEED(ID3D11Device_CreateBuffer(device, &b, &data, &vertices));
+    b.ByteWidth = sizeof(order);
+    b.BindFlags = D3D11_BIND_INDEX_BUFFER;
+    data.pSysMem = order;
+    NEED(ID3D11Device_CreateBuffer(device, &b, &data, &indices));
+    code = file(folder, "colour_vs.dxbc", &size);
+    NEED(ID3D11Device_CreateVertexShader(device, code, size, NULL, &vs));
+    NEED(ID3D11Device_CreateInputLayout(device, elements, 2, code, size, &layout));
+    free(code);
+    code = file(folder, "colour_ps.dxbc", &size);
+    NEED(ID3D11Device_CreatePixelShader(device, code, size, NULL, &ps));
+    free(code);
+}
+
+/* All that a draw of the whole target wants. */
+static void usual(void)
+{
+    D3D11_VIEWPORT viewport = {0, 0, SIDE, SIDE, 0, 1};
+    UINT stride = 32, offset = 0;
+
+    ID3D11DeviceContext_ClearState(context);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 1, &view, NULL);
+    ID3D11DeviceContext_RSSetViewports(context, 1, &viewport);
+    ID3D11DeviceContext_IASetInputLayout(context, layout);
+    ID3D11DeviceContext_IASetVertexBuffers(context, 0, 1, &vertices, &stride, &offset);
+    ID3D11DeviceContext_IASetIndexBuffer(context, indices, DXGI_FORMAT_R16_UINT, 0);
+    ID3D11DeviceContext_IASetPrimitiveTopology(context, D3D11_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
+    ID3D11DeviceContext_VSSetShader(context, vs, NULL, 0);
+    ID3D11DeviceContext_PSSetShader(context, ps, NULL, 0);
+}
+
+static void clear(void)
+{
+    static const float blue[4] = {0, 0, 1, 1};
+
+    ID3D11DeviceContext_ClearRenderTargetView(context, view, blue);
+}
+
+enum { BLUE = 0xFFFF0000, RED = 0xFF0000FF };
+
+/* What is in the middle of the target; `any`: no matter. The device is there in any case. */
+static void finish(const char *what, UINT want, BOOL any)
+{
+    D3D11_MAPPED_SUBRESOURCE m = {0};
+    UINT got = 0;
+    HRESULT hr;
+
+    ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)staging, (ID3D11Resource *)target);
+    hr = ID3D11DeviceContext_Map(context, (ID3D11Resource *)staging, 0, D3D11_MAP_READ, 0, &m);
+    if (hr == S_OK) {
+        memcpy(&got, (BYTE *)m.pData + SIDE / 2 * m.RowPitch + SIDE / 2 * 4, 4);
+        ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)staging, 0);
+    }
+    expect(what, hr, S_OK);
+    expect(what, ID3D11Device_GetDeviceRemovedReason(device), S_OK);
+    if (hr == S_OK && !any && got != want)
+        printf("%s: the pixel is 0x%08X, not 0x%08X\n", what, got, want);
+}
+
+/* A valid container with one word wrong is no shader; nor is one whose checksum is right and whose instructions are not. */
+static void shaders(const char *folder)
+{
+    SIZE_T size;
+    BYTE *code = file(folder, "colour_ps.dxbc", &size), *copy = malloc(size);
+    ID3D11PixelShader *none;
+    UINT32 sum[4], at, word;
+
+    for (SIZE_T i = 0; copy && i < size; i += 4) {
+        char what[64];
+
+        memcpy(copy, code, size);
+        memset(copy + i, 0xFF, 4);
+        snprintf(what, sizeof(what), "a shader with ffffffff at %u", (unsigned)i);
+        expect(what, ID3D11Device_CreatePixelShader(device, copy, size, NULL, &none), E_INVALIDARG);
+    }
+    for (SIZE_T i = 0; i < size; i += 7)
+        expect("a shader that is cut", ID3D11Device_CreatePixelShader(device, code, i, NULL, &none),
+               E_INVALIDARG);
+    for (UINT chunk = 0; copy && chunk < code[28]; chunk++) {
+        memcpy(&at, code + 32 + 4 * chunk, 4);
+        if (memcmp(code + at, "SHDR", 4) && memcmp(code + at, "SHEX", 4))
+            continue;
+        for (UINT length = 0; length < 128; length += 127) {
+            memcpy(copy, code, size);
+            memcpy(&word, code + at + 16, 4);
+            word = (word & ~(127u << 24)) | length << 24;
+            memcpy(copy + at + 16, &word, 4);
+            dxbc_sum(copy, size, sum);
+            memcpy(copy + 4, sum, sizeof(sum));
+            expect("an instruction of no length, or past the end",
+                   ID3D11Device_CreatePixelShader(device, copy, size, NULL, &none), E_INVALIDARG);
+        }
+    }
+    free(copy);
+    free(code);
+    finish("after bad shaders", 0, TRUE);
+}
+
+static void drop(const char *what, BOOL any)
+{
+    finish(what, BLUE, any);
+    usual();
+    clear();
+}
+
+static void draws(void)
+{
+    UINT stride = 32, offset = 0, large = 4096;
+
+    usual();
+    clear();
+    ID3D11DeviceContext_IASetIndexBuffer(context, NULL, DXGI_FORMAT_R16_UINT, 0);
+    ID3D11DeviceContext_DrawIndexed(context, 3, 0, 0);
+    drop("no index buffer", FALSE);
+    ID3D11DeviceContext_IASetIndexBuffer(context, indices, DXGI_FORMAT_R16_UINT, 1);
+    ID3D11DeviceContext_DrawIndexed(context, 1, 0, 0);
+    drop("an index buffer at an odd offset", TRUE);
+    ID3D11DeviceContext_IASetIndexBuffer(context, indices, DXGI_FORMAT_R32_UINT, 4096);
+    ID3D11DeviceContext_DrawIndexed(context, 3, 0, 0);
+    drop("an offset behind the index buffer", TRUE);
+    ID3D11DeviceContext_DrawIndexed(context, 30000, 0, 0);
+    drop("more indices than there are", TRUE);
+    ID3D11DeviceContext_DrawIndexed(context, 0xFFFFFFFF, 0xFFFFFFF0, -5);
+    drop("indices that wrap", TRUE);
+    ID3D11DeviceContext_VSSetShader(context, NULL, NULL, 0);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    drop("no vertex shader", FALSE);
+    ID3D11DeviceContext_IASetInputLayout(context, NULL);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    drop("no input layout", TRUE);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 0, NULL, NULL);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    drop("no target", FALSE);
+    ID3D11DeviceContext_IASetPrimitiveTopology(context, (D3D11_PRIMITIVE_TOPOLOGY)12345);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    drop("a topology that there is not", FALSE);
+    ID3D11DeviceContext_IASetPrimitiveTopology(context, D3D11_PRIMITIVE_TOPOLOGY_3_CONTROL_POINT_PATCHLIST);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    drop("patches without hull shader", FALSE);
+    ID3D11DeviceContext_IASetVertexBuffers(context, 0, 1, &vertices, &large, &offset);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    drop("a stride of 4096", TRUE);
+    ID3D11DeviceContext_IASetVertexBuffers(context, 0, 1, &vertices, &stride, &large);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    drop("an offset behind the vertex buffer", TRUE);
+    ID3D11DeviceContext_IASetVertexBuffers(context, 0, 1, &vertices, &stride, &offset);
+    ID3D11DeviceContext_Draw(context, 3, 0xFFFFFF00);
+    drop("vertices that there are not", TRUE);
+    ID3D11DeviceContext_Dispatch(context, 1, 1, 1);
+    drop("no compute shader", FALSE);
+    ID3D11DeviceContext_Dispatch(context, 0xFFFFFFFF, 1, 1);
+    drop("more groups than there can be", FALSE);
+    ID3D11DeviceContext_DrawIndexed(context, 3, 0, 0);
+    finish("a draw as it should be", RED, FALSE);
+}
+
+static HRESULT viewed(DXGI_FORMAT format, DXGI_FORMAT as)
+{
+    D3D11_TEXTURE2D_DESC t = texture(format, D3D11_BIND_RENDER_TARGET);
+    D3D11_RENDER_TARGET_VIEW_DESC v = {.Format = as, .ViewDimension = D3D11_RTV_DIMENSION_TEXTURE2D};
+    ID3D11RenderTargetView *rtv;
+    ID3D11Texture2D *r;
+    HRESULT hr;
+
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &r));
+    hr = ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)r, &v, &rtv);
+    if (hr == S_OK)
+        ID3D11RenderTargetView_Release(rtv);
+    ID3D11Texture2D_Release(r);
+    return hr;
+}
+
+static void descriptions(void)
+{
+    D3D11_TEXTURE2D_DESC t = texture(DXGI_FORMAT_R8G8B8A8_UNORM, 0xFFFFFFFF);
+    D3D11_BUFFER_DESC b = {.ByteWidth = 64, .BindFlags = 0xFFFFFFFF};
+    ID3D11Texture2D *r;
+    ID3D11Buffer *buffer;
+
+    expect("a texture with all BindFlags", ID3D11Device_CreateTexture2D(device, &t, NULL, &r), E_INVALIDARG);
+    b.BindFlags &= ~(UINT)D3D11_BIND_CONSTANT_BUFFER;
+    expect("a buffer with all BindFlags", ID3D11Device_CreateBuffer(device, &b, NULL, &buffer), E_INVALIDARG);
+    t = texture(DXGI_FORMAT_BC1_UNORM, D3D11_BIND_SHADER_RESOURCE);
+    t.Width = 63;
+    expect("BC1 with a width of 63", ID3D11Device_CreateTexture2D(device, &t, NULL, &r), E_INVALIDARG);
+    t.Width = 60;
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &r));
+    ID3D11Texture2D_Release(r);
+    expect("R8G8B8A8_UNORM as R32_FLOAT", viewed(DXGI_FORMAT_R8G8B8A8_UNORM, DXGI_FORMAT_R32_FLOAT),
+           E_INVALIDARG);
+    expect("R8G8B8A8_UNORM as its sRGB", viewed(DXGI_FORMAT_R8G8B8A8_UNORM, DXGI_FORMAT_R8G8B8A8_UNORM_SRGB),
+           E_INVALIDARG);
+    expect("R8G8B8A8_TYPELESS as B8G8R8A8", viewed(DXGI_FORMAT_R8G8B8A8_TYPELESS, DXGI_FORMAT_B8G8R8A8_UNORM),
+           E_INVALIDARG);
+    expect("R8G8B8A8_TYPELESS as sRGB",
+           viewed(DXGI_FORMAT_R8G8B8A8_TYPELESS, DXGI_FORMAT_R8G8B8A8_UNORM_SRGB), S_OK);
+    finish("after bad descriptions", 0, TRUE);
+}
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (argc < 2)
+        return 2;
+    make(argv[1]);
+    shaders(argv[1]);
+    draws();
+    descriptions();
+    printf("done\n");
+    return 0;
+}
