@@ -135,6 +135,7 @@ void layer_destroy_instance(struct layer_table *t, VkInstance instance,
     if (i->in_use)
         return;
     i->destroy(instance, allocator);
+    free(i->own);
     free(i);
 }
 

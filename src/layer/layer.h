@@ -70,6 +70,7 @@ struct layer_instance {
     PFN_vkGetPhysicalDeviceFeatures2 features2;
     PFN_vkGetPhysicalDeviceQueueFamilyProperties2 families2;
     struct layer_physical next;
+    void *own;   /* what this layer keeps with it: from malloc(), freed with it */
     bool in_use; /* a device of it cannot be destroyed: neither can it */
 };
 

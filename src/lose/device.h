@@ -53,6 +53,12 @@ struct device {
         next[LOSE_NUM_CALLS]; /* of the calls that are watched, and have no hook of the layer's own */
 };
 
+/* The next functions of an instance: `own` of its layer_instance. Asked for while it is made, as those in layer/layer.h. */
+struct instance_next {
+    PFN_vkVoidFunction of[LOSE_NUM_CALLS]; /* of the calls that are watched */
+    PFN_vkGetPhysicalDeviceMemoryProperties2 memory2;
+};
+
 extern struct layer_table lose_instances, lose_devices;
 extern struct lose_record *lose_record; /* NULL: nothing is asked */
 
@@ -74,6 +80,8 @@ void faults_open(void);
 PFN_vkVoidFunction fault_find(const char *name, bool of_device);
 /* vkAllocateMemory where memory is limited, or NULL. */
 PFN_vkVoidFunction faults_allocate(void);
+/* Makes `own` of an instance that is being made; false: there is no memory. */
+bool faults_of_instance(struct layer_instance *i);
 /* Fills `next` and `destroys` of a device. */
 void faults_of_device(struct device *d);
 /* Where the program is. */

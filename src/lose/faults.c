@@ -5,6 +5,7 @@
  * 2. A call that is answered in the place of the driver has not happened: nothing was made, and nothing is waited for. Where the
  *    specification says that the call has its effects all the same, it is made.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,11 +116,11 @@ struct fault_call fault_begin_device(void *dispatchable, enum lose_call call, en
 struct fault_call fault_begin_instance(void *dispatchable, enum lose_call call, enum fault_fills fills)
 {
     const struct layer_instance *i = dispatchable ? layer_find(&lose_instances, dispatchable) : NULL;
+    const struct instance_next *next = i ? i->own : NULL;
     struct fault_call c = {.next = lose_own_hook(call)};
 
-    for (const struct fault_hook *h = fault_hooks; i && h->name && !c.next; h++)
-        if (h->call == call)
-            c.next = i->get(i->handle, h->name);
+    if (next && !c.next)
+        c.next = next->of[call];
     begin(&c, NULL, call, fills);
     return c;
 }
@@ -189,13 +190,8 @@ static VKAPI_ATTR void VKAPI_CALL
 hook_vkGetPhysicalDeviceMemoryProperties2(VkPhysicalDevice physical, VkPhysicalDeviceMemoryProperties2 *out)
 {
     const struct layer_instance *i = layer_find(&lose_instances, physical);
-    PFN_vkGetPhysicalDeviceMemoryProperties2 next =
-        (PFN_vkGetPhysicalDeviceMemoryProperties2)i->get(i->handle, "vkGetPhysicalDeviceMemoryProperties2");
 
-    if (!next)
-        next = (PFN_vkGetPhysicalDeviceMemoryProperties2)i->get(i->handle,
-                                                                "vkGetPhysicalDeviceMemoryProperties2KHR");
-    next(physical, out);
+    ((const struct instance_next *)i->own)->memory2(physical, out);
     for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext) {
         VkPhysicalDeviceMemoryBudgetPropertiesEXT *b = (void *)s;
         uint32_t n = out->memoryProperties.memoryHeapCount;
@@ -229,6 +225,23 @@ PFN_vkVoidFunction fault_find(const char *name, bool of_device)
 PFN_vkVoidFunction faults_allocate(void)
 {
     return limits ? (PFN_vkVoidFunction)hook_vkAllocateMemory : NULL;
+}
+
+bool faults_of_instance(struct layer_instance *i)
+{
+    struct instance_next *n = calloc(1, sizeof(*n));
+    const char *const names[] = {"vkGetPhysicalDeviceMemoryProperties2",
+                                  "vkGetPhysicalDeviceMemoryProperties2KHR"};
+
+    if (!n)
+        return false;
+    for (const struct fault_hook *h = fault_hooks; h->name; h++)
+        if (watched[h->call] && !h->of_device && !n->of[h->call])
+            n->of[h->call] = i->get(i->handle, h->name);
+    for (unsigned k = 0; k < 2 && !n->memory2; k++)
+        n->memory2 = (PFN_vkGetPhysicalDeviceMemoryProperties2)i->get(i->handle, names[k]);
+    i->own = n;
+    return true;
 }
 
 void faults_of_device(struct device *d)

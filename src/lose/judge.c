@@ -71,6 +71,14 @@ notify(struct run *r, uint64_t at_ns, uint64_t lost_ns, const char *fmt, ...)
                    lost_ns && at_ns > lost_ns ? at_ns - lost_ns : 0, text);
 }
 
+/* A time that the program wrote: while it ran, and not in the future. */
+static uint64_t when(const struct run *r, const _Atomic uint64_t *time)
+{
+    uint64_t ns = atomic_load(time), now = run_now(r);
+
+    return !ns ? 0 : ns < r->start_ns ? r->start_ns : ns > now ? now : ns;
+}
+
 /* ---- processes ----------------------------------------------------------- */
 
 enum fate { LIVES, EXITED, KILLED };
@@ -96,7 +104,7 @@ static enum fate fate(const struct run *r, uint32_t slot, int *code)
         return KILLED;
     }
     *code = said;
-    if (atomic_load(&d->left_ns) || atomic_load(&d->destroyed_ns))
+    if (when(r, &d->left_ns) || when(r, &d->destroyed_ns))
         return EXITED;
     *code = said > 128 && said < 128 + NSIG ? said - 128 : 0; /* as shells have it */
     return KILLED;
@@ -131,10 +139,10 @@ static uint64_t made_good(const struct run *r, uint32_t slot, uint64_t lost, con
                           uint32_t i)
 {
     const struct lose_device *d = &r->record->device[slot], *c = &r->record->device[i];
-    uint64_t down = atomic_load(&c->hung_ns), work = work_of(c, shows(d));
-    uint64_t old = atomic_load(&c->created_ns) > lost ? 0 : work_before(before, shows(d));
+    uint64_t down = when(r, &c->hung_ns), work = work_of(c, shows(d));
+    uint64_t old = when(r, &c->created_ns) > lost ? 0 : work_before(before, shows(d));
 
-    down = down ? down : atomic_load(&c->lost_ns);
+    down = down ? down : when(r, &c->lost_ns);
     if (i == slot || (down && down <= lost))
         return 0;
     if (old && old * SPARE >= work_of(d, shows(d)))
@@ -156,7 +164,7 @@ static const struct lose_device *successor(const struct run *r, uint32_t slot, u
         const struct lose_device *c = &r->record->device[i];
         uint64_t w = made_good(r, slot, lost, before + i, i);
 
-        if (w > *work || (!best && i != slot && atomic_load(&c->created_ns) > lost &&
+        if (w > *work || (!best && i != slot && when(r, &c->created_ns) > lost &&
                           atomic_load(&c->pid) == atomic_load(&r->record->device[slot].pid))) {
             best = c;
             *work = w;
@@ -210,7 +218,7 @@ static void note_work(const struct run *r, struct work *out)
 
 static void note_new_device(struct run *r, const struct lose_device *d)
 {
-    uint64_t created = atomic_load(&d->created_ns), lost = atomic_load(&r->record->lost_ns);
+    uint64_t created = when(r, &d->created_ns), lost = when(r, &r->record->lost_ns);
     char name[sizeof(d->name)];
 
     memcpy(name, d->name, sizeof(name)); /* the program may write there, and need not end it */
@@ -237,16 +245,16 @@ static void note_loss(struct run *r, uint32_t slot, uint64_t lost, bool early)
     l->at_ns = lost - r->start_ns;
     notify(r, lost, 0, "after %llu frames and %llu submissions the device %s", (unsigned long long)l->frames,
            (unsigned long long)l->submits,
-           early                      ? "hangs, and the program does not wait for its reset"
-           : atomic_load(&d->hung_ns) ? "hangs, is reset, and is lost"
-                                      : "is lost");
+           early                  ? "hangs, and the program does not wait for its reset"
+           : when(r, &d->hung_ns) ? "hangs, is reset, and is lost"
+                                  : "is lost");
 }
 
 /* Whether device `slot` is lost: said by the layer; or nobody asked it since its reset; or the program gave it up before. */
 static void look_for_loss(struct run *r, uint32_t slot)
 {
     const struct lose_device *d = &r->record->device[slot];
-    uint64_t lost = atomic_load(&d->lost_ns), hung = atomic_load(&d->hung_ns), work = 0;
+    uint64_t lost = when(r, &d->lost_ns), hung = when(r, &d->hung_ns), work = 0;
 
     for (uint32_t k = 0; k < r->out->num_losses; k++)
         if (r->slot_of[k] == slot)
@@ -259,7 +267,7 @@ static void look_for_loss(struct run *r, uint32_t slot)
         lost = hung + r->p->hang_ns;
     if (!lost)
         successor(r, slot, hung, r->before[r->out->num_losses], &work);
-    if (lost || work || atomic_load(&d->destroyed_ns))
+    if (lost || work || when(r, &d->destroyed_ns))
         note_loss(r, slot, lost && !work ? lost : hung, !lost);
 }
 
@@ -273,15 +281,15 @@ static void follow(struct run *r, uint32_t loss)
     bool frames = shows(d);
     char text[96];
 
-    first = !s || !work ? 0 : frames ? atomic_load(&s->first_frame_ns) : atomic_load(&s->first_submit_ns);
+    first = !s || !work ? 0 : frames ? when(r, &s->first_frame_ns) : when(r, &s->first_submit_ns);
     const struct {
         uint64_t at, *ns;
         const char *text;
     } steps[] = {
-        {atomic_load(&d->reported_ns), &l->reported_ns, text},
-        {atomic_load(&d->destroyed_ns), &l->destroyed_ns, "the lost device is destroyed"},
-        {s ? atomic_load(&s->created_ns) : 0, &l->device_ns,
-         s && atomic_load(&s->created_ns) < lost ? "a device that it had kept ready" : "a new device"},
+        {when(r, &d->reported_ns), &l->reported_ns, text},
+        {when(r, &d->destroyed_ns), &l->destroyed_ns, "the lost device is destroyed"},
+        {s ? when(r, &s->created_ns) : 0, &l->device_ns,
+         s && when(r, &s->created_ns) < lost ? "a device that it had kept ready" : "a new device"},
         {first && first < lost ? run_now(r) : first, &l->work_ns,
          frames ? "its first frame" : "its first submission"},
     };
@@ -309,7 +317,7 @@ static void measure(struct run *r, uint32_t loss)
         .fds = atomic_load(&d->fds), .threads = atomic_load(&d->threads), .bytes = atomic_load(&d->bytes)};
     for (uint32_t k = 0; k < loss; k++) {
         const struct lose_device *old = &r->record->device[r->slot_of[k]];
-        uint64_t gone = atomic_load(&old->destroyed_ns);
+        uint64_t gone = when(r, &old->destroyed_ns);
 
         g->devices += atomic_load(&old->pid) == atomic_load(&d->pid) && (!gone || gone > r->lost_ns[loss]);
     }
@@ -321,7 +329,7 @@ static void look_for_faults(struct run *r)
 
     for (uint32_t i = 0; i < r->p->num_faults; i++) {
         const struct lose_fault *f = &r->record->fault[i], *asked = &r->p->faults[i];
-        uint64_t at = atomic_load(&f->given_ns);
+        uint64_t at = when(r, &f->given_ns);
 
         n += at != 0;
         if (!at || r->out->given[i])
@@ -429,7 +437,7 @@ static bool works_at_its_pace(struct run *r, uint32_t loss)
     s = successor_of(r, loss, &work);
     if (!s || !work)
         return false;
-    began = shows(d) ? atomic_load(&d->first_frame_ns) : atomic_load(&d->first_submit_ns);
+    began = shows(d) ? when(r, &d->first_frame_ns) : when(r, &d->first_submit_ns);
     first = r->lost_ns[loss] + l->work_ns;
     /* As much in the time since as the other in the time before: half of it will do. */
     if (r->lost_ns[loss] > began && end > first &&
@@ -463,7 +471,7 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
         waits |= atomic_load(&r->record->device[i].waits) &&
                  atomic_load(&r->record->device[i].pid) == (uint32_t)pid;
     nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
-    if (run_now(r) - atomic_load(&d->last_reported_ns) < NSEC_PER_SEC)
+    if (run_now(r) - when(r, &d->last_reported_ns) < NSEC_PER_SEC)
         return LOSE_IGNORES;
     r->out->busy = before >= 0 && !waits && switches(pid, tid) - before >= SWITCHES;
     return r->out->busy ? LOSE_IGNORES : LOSE_HANGS;

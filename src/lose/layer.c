@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,20 +51,37 @@ static struct device *device_of(const void *dispatchable)
     return layer_find(&lose_devices, dispatchable);
 }
 
+/* NULL: it is none. */
+static struct lose_record *map_record(int fd)
+{
+    struct lose_record *r;
+    struct stat st;
+
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size != sizeof(*r))
+        return NULL;
+    r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (r == MAP_FAILED)
+        return NULL;
+    if (r->magic == LOSE_MAGIC && r->size == sizeof(*r))
+        return r;
+    munmap(r, sizeof(*r));
+    return NULL;
+}
+
 static void open_record(void)
 {
-    const char *path = getenv(LOSE_VARIABLE);
-    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    struct lose_record *r;
+    const char *path = getenv(LOSE_VARIABLE), *number = path ? strrchr(path, '/') : NULL;
+    int fd;
 
-    if (fd < 0)
+    if (!number)
         return;
-    r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (r != MAP_FAILED && r->magic == LOSE_MAGIC && r->size == sizeof(*r))
-        lose_record = r;
-    else if (r != MAP_FAILED)
-        munmap(r, sizeof(*r));
+    lose_record =
+        map_record((int)strtoul(number + 1, NULL, 10));     /* inherited: another user may not open it */
+    fd = lose_record ? -1 : open(path, O_RDWR | O_CLOEXEC); /* a launcher has closed it */
+    if (fd >= 0) {
+        lose_record = map_record(fd);
+        close(fd);
+    }
     if (lose_record)
         faults_open();
 }
@@ -610,16 +628,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
                                                           VkDevice *out)
 {
     struct layer_instance *i = layer_find(&lose_instances, physical);
-    PFN_vkGetPhysicalDeviceProperties get_properties;
     VkPhysicalDeviceProperties properties;
     struct device *d;
     bool preferred;
     VkResult r;
 
     if (!i || refused())
-        return VK_ERROR_INITIALIZATION_FAILED;
-    get_properties = (PFN_vkGetPhysicalDeviceProperties)i->get(i->handle, "vkGetPhysicalDeviceProperties");
-    if (!get_properties)
         return VK_ERROR_INITIALIZATION_FAILED;
     d = calloc(1, sizeof(*d));
     if (!d)
@@ -641,7 +655,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d->vkGetSemaphoreCounterValue =
         d->vkGetSemaphoreCounterValue ? d->vkGetSemaphoreCounterValue : d->vkGetSemaphoreCounterValueKHR;
     faults_of_device(d);
-    get_properties(physical, &properties);
+    i->next.GetPhysicalDeviceProperties(physical, &properties);
     d->slot = take_slot(properties.deviceName);
     layer_put(&lose_devices, &d->object, *out);
     return VK_SUCCESS;
@@ -683,9 +697,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCrea
     if (c.how == FAULT_INSTEAD)
         return c.result;
     r = layer_create_instance(&lose_instances, info, info, allocator, out);
-    if (r == VK_SUCCESS && lose_record)
-        atomic_fetch_add(&lose_record->instances, 1);
-    return r;
+    if (r != VK_SUCCESS || !lose_record)
+        return r;
+    if (!faults_of_instance(layer_find(&lose_instances, *out))) {
+        layer_destroy_instance(&lose_instances, *out, allocator);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    atomic_fetch_add(&lose_record->instances, 1);
+    return VK_SUCCESS;
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,

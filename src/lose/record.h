@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* record.h: what `aerogpu lose` asks of the layer, and what the layer answers: a file that every process of the program maps.
+/* record.h: what `aerogpu lose` asks of the layer, and what the layer answers: memory that every process of the program maps.
+ *
+ * It is sealed memory without a name: nobody can cut it off, and no stranger can open it. Programs inherit a descriptor of it, which
+ * is good for whatever user they become; where a launcher has closed that, they open it at `aerogpu lose` itself, by /proc.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet". A slot is a logical device; it is written by its process only and
  * never used again.
@@ -11,8 +14,9 @@
 
 #include "lose/table.h"
 
-#define LOSE_LAYER    "VK_LAYER_AEROGPU_lose"
-#define LOSE_VARIABLE "AEROGPU_LOSE" /* names the file with the record */
+#define LOSE_LAYER "VK_LAYER_AEROGPU_lose"
+#define LOSE_VARIABLE                                                                                        \
+    "AEROGPU_LOSE" /* /proc/PID/fd/N: the descriptor is N, and who has not that opens the path */
 
 enum { LOSE_MAGIC = 0x45534F4C, LOSE_DEVICES = 256, LOSE_FAULTS = 64, LOSE_PATH = 128 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c: the program, its processes, and the record that its layer fills in, looked at every few milliseconds.
  *
- * The record is a file in a folder of its own, under a name without colons, with a link to the layer beside it: a process finds both
- * without privileges, as another user, and in namespaces of its own if the folder is there too.
+ * Nothing of it stands in a file system: what is killed leaves nothing behind.
  */
 #include "lose/watch.h"
 
@@ -13,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,8 +23,10 @@
 #include "layer/env.h"
 #include "lose/stacks.h"
 
-#define POLL_NS  (5 * NSEC_PER_MSEC)
-#define SCAN_NS  (100 * NSEC_PER_MSEC)
+#define POLL_NS (5 * NSEC_PER_MSEC)
+#define SCAN_NS (100 * NSEC_PER_MSEC)
+enum { HIGH_FD = 200 }; /* above those that shells and programs give numbers themselves */
+
 #define GRACE_NS (3 * NSEC_PER_SEC) /* between SIGTERM and SIGKILL */
 
 uint64_t run_now(const struct run *r)
@@ -34,55 +36,22 @@ uint64_t run_now(const struct run *r)
 
 /* ---- the record ---------------------------------------------------------- */
 
-static int make_folder(struct run *r, struct error *e)
-{
-    const char *const bases[] = {"/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm"};
-    bool others = !geteuid(); /* root's programs may go on as somebody else */
-    char path[96];
-    int code = -ENOENT;
-
-    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-        if (!bases[i] || bases[i][0] != '/' || strchr(bases[i], ':') || strlen(bases[i]) > 32)
-            continue;
-        snprintf(r->folder, sizeof(r->folder), "%s/aerogpu-lose-XXXXXX", bases[i]);
-        code = mkdtemp(r->folder) ? 0 : -errno;
-        if (!code)
-            break;
-    }
-    snprintf(path, sizeof(path), "%s/layer", r->folder);
-    if (!code && ((others && chmod(r->folder, 0711)) || symlink(r->p->layers, path)))
-        code = -errno;
-    return code ? error_set(e, code, "no folder for the record: %s", strerror(-code)) : 0;
-}
-
-static void remove_folder(const struct run *r)
-{
-    static const char *const names[] = {"/layer", "/record"};
-    char path[96];
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(path, sizeof(path), "%s%s", r->folder, names[i]);
-        unlink(path);
-    }
-    rmdir(r->folder);
-}
-
 static int make_record(struct run *r, struct error *e)
 {
+    int fd = memfd_create("aerogpu-lose", MFD_CLOEXEC | MFD_ALLOW_SEALING), high, code = 0;
     struct lose_record *m = MAP_FAILED;
-    mode_t mode = geteuid() ? 0600 : 0666;
-    char path[96];
-    int fd, code;
 
-    snprintf(path, sizeof(path), "%s/record", r->folder);
-    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0 && !fchmod(fd, mode) && !ftruncate(fd, sizeof(*m)))
+    if (fd >= 0 && !fchmod(fd, 0600) && !ftruncate(fd, sizeof(*m)) &&
+        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         m = mmap(NULL, sizeof(*m), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    code = -errno;
-    if (fd >= 0)
-        close(fd);
     if (m == MAP_FAILED)
+        code = -errno;
+    high = code ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+    if (fd >= 0 && (code || high >= 0))
+        close(fd);
+    if (code)
         return error_set(e, code, "no memory for the record: %s", strerror(-code));
+    r->record_fd = high >= 0 ? high : fd;
     m->magic = LOSE_MAGIC;
     m->size = sizeof(*m);
     m->how = r->p->how;
@@ -106,6 +75,7 @@ static int make_record(struct run *r, struct error *e)
 struct entry {
     char **env;
     bool quiet_stdout;
+    int record_fd;
 };
 
 static void enter(void *ctx)
@@ -113,6 +83,8 @@ static void enter(void *ctx)
     struct entry *entry = ctx;
 
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is there to end it otherwise */
+    fcntl(entry->record_fd, F_SETFD, 0);
     if (entry->quiet_stdout)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     environ = entry->env;
@@ -120,17 +92,23 @@ static void enter(void *ctx)
 
 static int start(struct run *r, struct error *e)
 {
-    char record[128], folder[96];
+    char record[64], by_number[64];
     const char *values[] = {record, NULL, NULL};
-    struct layer_env layer = {LOSE_LAYER, folder, values};
-    struct entry entry = {.quiet_stdout = r->p->quiet_stdout};
+    struct layer_env layer = {LOSE_LAYER, r->p->layers, values};
+    struct entry entry = {.quiet_stdout = r->p->quiet_stdout, .record_fd = r->record_fd};
     pid_t pid;
 
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         if (r->p->faults[i].what == LOSE_HIDES) /* Mesa's layer that sorts devices dies of none (22.3) */
             values[1] = "NODEVICE_SELECT=1";
-    snprintf(record, sizeof(record), LOSE_VARIABLE "=%s/record", r->folder);
-    snprintf(folder, sizeof(folder), "%s/layer", r->folder);
+    snprintf(record, sizeof(record), LOSE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r->record_fd);
+    if (strchr(r->p->layers, ':')) { /* between two folders of a list */
+        r->layers_fd = open(r->p->layers, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (r->layers_fd < 0)
+            return error_set(e, -errno, "%s: %s", r->p->layers, strerror(errno));
+        snprintf(by_number, sizeof(by_number), "/proc/%d/fd/%d", (int)getpid(), r->layers_fd);
+        layer.folder = by_number;
+    }
     entry.env = layer_env_make(&layer);
     if (!entry.env)
         return error_set(e, -ENOMEM, "no memory for the environment");
@@ -266,16 +244,18 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
     clock_init_live(&r->clock);
     r->start_ns = run_now(r);
     tree_init(&r->tree);
-    code = make_folder(r, e);
-    if (!code)
-        code = make_record(r, e);
+    r->record_fd = r->layers_fd = -1;
+    code = make_record(r, e);
     if (!code)
         code = start(r, e);
     if (!code)
         code = watch(r);
     if (r->record)
         munmap(r->record, sizeof(*r->record));
-    remove_folder(r);
+    if (r->record_fd >= 0)
+        close(r->record_fd);
+    if (r->layers_fd >= 0)
+        close(r->layers_fd);
     tree_finish(&r->tree);
     free(r);
     return code;

@@ -12,9 +12,9 @@ struct run {
     struct clock clock;
     uint64_t start_ns;
     struct tree tree;
-    bool ended;                           /* by itself: nobody is left who matters */
-    uint64_t gone_ns;                     /* since when the process that was started is gone; 0: it is not */
-    char folder[64];                      /* of the record */
+    bool ended;               /* by itself: nobody is left who matters */
+    uint64_t gone_ns;         /* since when the process that was started is gone; 0: it is not */
+    int record_fd, layers_fd; /* layers_fd: the folder of the layer, if its name has a colon; or -1 */
     uint32_t seen, slot_of[LOSE_DEVICES]; /* slot_of: of each loss */
     uint64_t lost_ns
         [LOSE_DEVICES]; /* of each loss: when it was, or when the device began to hang if that came to no reset */

@@ -3,6 +3,7 @@
  * that always succeed behind them. */
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lose/device.h"
@@ -15,6 +16,7 @@ static struct device device;
 static struct layer_instance instance;
 static void *device_key = &device_key, *instance_key = &instance_key; /* what handles point to */
 static unsigned real_calls;
+static bool being_made; /* the instance */
 static uint8_t memory[65536] __attribute__((aligned(16)));
 
 static VKAPI_ATTR VkResult VKAPI_CALL succeed(void)
@@ -25,6 +27,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL succeed(void)
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get(VkInstance i, const char *name)
 {
+    assert_true(being_made); /* the loader answers with the uppermost function later */
     return (PFN_vkVoidFunction)(void (*)(void))succeed;
 }
 
@@ -60,13 +63,17 @@ static void prepare(enum lose_call call, int32_t result)
     record.fault[0] = (struct lose_fault){.what = LOSE_ANSWERS, .result = result, .call = call, .at = 2};
     lose_record = &record;
     faults_open();
+    being_made = true;
+    instance.get = get;
+    free(instance.own);
+    assert_true(faults_of_instance(&instance));
     if (!device.object.key) {
-        instance.get = get;
         layer_put(&lose_devices, &device.object, &device_key);
         layer_put(&lose_instances, &instance.object, &instance_key);
         for (uint32_t i = 0; i < LOSE_NUM_CALLS; i++)
             device.next[i] = get(NULL, NULL);
     }
+    being_made = false;
 }
 
 TEST(all_that_may_be_answered_is_answered_once)

@@ -214,6 +214,24 @@ static void leave_pending(struct gpu *g)
     must(vkQueueSubmit(g->queue, 1, &info, VK_NULL_HANDLE), "pending");
 }
 
+/* What the driver's own answers come through the layer for. */
+static void ask(void)
+{
+    VkPhysicalDeviceMemoryProperties2 memory = {.sType =
+                                                    VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    VkImageFormatProperties image;
+    uint32_t n = 0;
+
+    vkGetPhysicalDeviceMemoryProperties2(physical, &memory);
+    must(vkGetPhysicalDeviceImageFormatProperties(physical, VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_TYPE_2D,
+                                                  VK_IMAGE_TILING_OPTIMAL, VK_IMAGE_USAGE_SAMPLED_BIT, 0,
+                                                  &image),
+         "format");
+    must(vkEnumerateDeviceExtensionProperties(physical, NULL, &n, NULL), "extensions");
+    if (!memory.memoryProperties.memoryHeapCount || !n)
+        exit(7);
+}
+
 /* What `how` does about it; returns if there is something to work on again. */
 static void react(const char *how, struct gpu *g, const struct gpu *spare)
 {
@@ -291,6 +309,7 @@ int main(int argc, char **argv)
     must(vkCreateInstance(&info, NULL, &instance), "instance");
     if (vkEnumeratePhysicalDevices(instance, &n, &physical) < 0 || !n)
         return 9;
+    ask();
     must(make(&g), "device");
     if (!strcmp(how, "spare")) {
         must(make(&spare), "spare");

@@ -133,6 +133,48 @@ def who_cannot_be_seen():
             lose('--at-submit', '5', '--', *how, client, 'recover')
 
 
+FORGER = """
+import mmap, os, stat, time
+fd = os.open(os.environ['AEROGPU_LOSE'], os.O_RDWR)
+try:
+    os.ftruncate(fd, 0)
+    print('truncated')
+except PermissionError:
+    print('sealed, mode %o' % stat.S_IMODE(os.fstat(fd).st_mode))
+record = mmap.mmap(fd, 0)
+record[48:] = b'\\x7f' * (len(record) - 48)  # all that is answered
+print(record[:4].decode(), flush=True)
+time.sleep(60)
+"""
+
+
+@case
+def a_program_that_writes_anything_into_the_record():
+    for fault in ([], ['--fault', 'delay=1@vkCreateFence:1']):
+        began = time.monotonic()
+        p = subprocess.run([aerogpu, 'lose', '--at-submit', '5', '--reach', '1', '--timeout', '1', *fault, '--', sys.executable, '-c', FORGER],
+                           capture_output=True, text=True, timeout=100)
+        assert p.stdout == 'sealed, mode 600\nLOSE\n' and p.returncode == 1, (p.returncode, p.stdout, p.stderr[-500:])
+        assert time.monotonic() - began < 30
+
+
+@case
+def who_is_killed_leaves_nothing():
+    before = set(os.listdir('/tmp'))
+    p = subprocess.Popen([aerogpu, 'lose', '--at-submit', '4000000000', '--', client, 'recover'], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True)
+    pid = int(p.stderr.readline().split()[-1])
+    p.kill()
+    p.wait()
+    for _ in range(500):
+        if not os.path.exists('/proc/%d' % pid) or open('/proc/%d/stat' % pid).read().split()[2] == 'Z':
+            break
+        time.sleep(0.02)
+    else:
+        raise AssertionError('process %d is still there' % pid)
+    assert not [f for f in set(os.listdir('/tmp')) - before if f.startswith('aerogpu-lose')]
+
+
 @case
 def a_colon_in_the_path():
     with tempfile.TemporaryDirectory() as d:
@@ -204,6 +246,9 @@ def calls_are_answered_so():
             ('delay=200@vkQueueSubmit:5', 0, 'survived', None),
             ('suboptimal@vkAcquireNextImageKHR:1', 1, 'not reached', None),
             ('lost@vkGetFenceStatus:1', 1, 'not reached', None),
+            ('delay=1@vkEnumeratePhysicalDevices:1', 0, 'survived', None),
+            ('delay=1@vkEnumerateDeviceExtensionProperties:1', 0, 'survived', None),
+            ('delay=1@vkGetPhysicalDeviceImageFormatProperties:1', 0, 'survived', None),
             ('lost@vkWaitForFences:2', 0, 'survived', None)):
         out = lose('--fault', fault, '--json', '--reach', '10', '--timeout', '30', '--', client, 'recover', code=code)[0]
         j = json.loads(out)
