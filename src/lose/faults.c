@@ -231,7 +231,7 @@ bool faults_of_instance(struct layer_instance *i)
 {
     struct instance_next *n = calloc(1, sizeof(*n));
     const char *const names[] = {"vkGetPhysicalDeviceMemoryProperties2",
-                                  "vkGetPhysicalDeviceMemoryProperties2KHR"};
+                                 "vkGetPhysicalDeviceMemoryProperties2KHR"};
 
     if (!n)
         return false;
