@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,16 @@ static int make_file(const char *folder, char path[PATH_MAX])
     return fd;
 }
 
+/* What the reader looks at while the program runs is there before anybody touches it: the head, and the marks. What only a dump
+ * needs comes as it is written (signals.c says what happens where there is no room for it). The file has its size, by which the reader
+ * knows it, last. */
+static bool take_room(int fd)
+{
+    return !posix_fallocate(fd, 0, offsetof(struct vkbox, objects)) &&
+           !posix_fallocate(fd, offsetof(struct vkbox, marks),
+                            sizeof(struct vkbox) - offsetof(struct vkbox, marks));
+}
+
 void box_open(void)
 {
     const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT), *guard = getenv(VKBOX_GUARD);
@@ -103,11 +114,10 @@ void box_open(void)
     fd = make_file(folder, path);
     if (fd < 0)
         return;
-    b = ftruncate(fd, sizeof(*b))
-            ? MAP_FAILED
-            : mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    b = take_room(fd) ? mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
+                      : MAP_FAILED;
     close(fd);
-    if (b == MAP_FAILED) {
+    if (b == MAP_FAILED) { /* `aerogpu run` says it */
         unlink(path);
         return;
     }

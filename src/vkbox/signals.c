@@ -16,7 +16,7 @@
 #include "vkbox/layer.h"
 
 /* ASK: so many faults that the program handles are looked at; some programs live by them. */
-enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5 };
+enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5, PAGE = 4096 };
 
 static const int signals[NUM] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct sigaction before[NUM];
@@ -86,10 +86,11 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 
     while (i < NUM - 1 && signals[i] != sig)
         i++;
-    /* The file system of the box is full: it goes on in memory of the process. */
+    /* The file system of the box is full: this page goes on in memory of the process. */
     if (sig == SIGBUS && info->si_code > 0 && address >= (uint8_t *)box && address < (uint8_t *)(box + 1)) {
-        mmap(box, sizeof(*box), PROT_READ | PROT_WRITE,
+        mmap((void *)((uintptr_t)address & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+        atomic_store(&box->full, 1);
         return;
     }
     prctl(PR_GET_NAME, thread);
