@@ -46,6 +46,7 @@ struct watched {
     pid_t pid;
     uint32_t seen; /* of its events */
     bool done;     /* it has crashed, and there is a dump */
+    bool hung;     /* that is of a hang: devices that are not lost go on */
     bool waits;    /* there is a dump of its waiting for what may still come */
     /* The wait for progress. */
     uint64_t key, since_ns;
@@ -301,6 +302,11 @@ static void look_at_event(struct run *r, struct watched *w)
 
 enum ended { ENDED, WORKS, UNMARKED };
 
+static bool is_lost(const struct vkbox *b, uint32_t device)
+{
+    return atomic_load(&b->devices[device].lost);
+}
+
 /* Adds the devices of what has not ended, a bit each. */
 static enum ended submission_ended(const struct vkbox *b, const struct vkbox_submission *s, uint32_t *devices)
 {
@@ -321,13 +327,13 @@ static enum ended submission_ended(const struct vkbox *b, const struct vkbox_sub
         e = e == UNMARKED ? ENDED : e;
         if (cb->state == VKBOX_LIVE && cb->recording == c.recording && b->marks[of][mark] < cb->points) {
             e = WORKS;
-            *devices |= 1u << of;
+            *devices |= is_lost(b, of) ? 0 : 1u << of;
         }
     }
     return e;
 }
 
-/* Whether the last submission of a queue that has marks has not ended, and of which devices; `key` changes with every step of any
+/* Whether the last submission of a queue that has marks has not ended, and of which devices that are not lost; `key` changes with every step of any
  * device. */
 static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
 {
@@ -339,8 +345,11 @@ static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
         if (b->queues[q].state != VKBOX_LIVE || !last)
             continue;
         if (b->submission[last % VKBOX_SUBMISSIONS].number == last &&
-            !b->submission[last % VKBOX_SUBMISSIONS].returned)
-            *devices |= 1u << read_once(b->queues[q].device) % VKBOX_DEVICES;
+            !b->submission[last % VKBOX_SUBMISSIONS].returned) {
+            uint32_t of = read_once(b->queues[q].device) % VKBOX_DEVICES;
+
+            *devices |= is_lost(b, of) ? 0 : 1u << of;
+        }
         for (uint64_t n = last; n && last - n < VKBOX_SUBMISSIONS && e == UNMARKED; n--) {
             const struct vkbox_submission *s = &b->submission[n % VKBOX_SUBMISSIONS];
 
@@ -359,6 +368,24 @@ static void begin_wait(struct run *r, struct watched *w, uint64_t key)
     place_times(w->pid, &w->at);
 }
 
+/* After a hang a device that is at work later may wait behind the one that hangs, as another or as the next one. */
+static void lose(struct run *r, struct watched *w, uint32_t devices)
+{
+    for (uint32_t i = 0; i < VKBOX_DEVICES; i++) {
+        struct vkbox_device *d = &w->b->devices[i];
+        char name[128];
+
+        if (atomic_load(&d->state) != VKBOX_LIVE || !(devices >> i & 1))
+            continue;
+        atomic_store(&d->lost, 1);
+        snprintf(name, sizeof(name), "%.127s", d->name);
+        if (w->hung)
+            trouble(
+                r, "device %s makes no progress after the hang either, perhaps behind it: it is lost as well",
+                name);
+    }
+}
+
 static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint32_t devices)
 {
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_HANG,
@@ -368,6 +395,10 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
                              .device = VKBOX_NO_INDEX};
     uint32_t none = VKBOX_NO_CRASH, hang = VKBOX_HANG;
 
+    if (w->hung) {
+        lose(r, w, devices);
+        return;
+    }
     if (!atomic_compare_exchange_strong(&w->b->crash.kind, &none, hang))
         return;
     if (make_dump(r, w, &ev)) { /* the program goes on, and is told nothing */
@@ -376,11 +407,9 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
         begin_wait(r, w, w->key);
         return;
     }
-    w->done = true;
     /* A reset takes all that were at work: one may wait behind the other. */
-    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
-        if (atomic_load(&w->b->devices[i].state) == VKBOX_LIVE && devices >> i & 1)
-            atomic_store(&w->b->devices[i].lost, 1);
+    lose(r, w, devices);
+    w->done = w->hung = true;
 }
 
 static void look_at_progress(struct run *r, struct watched *w)
@@ -389,7 +418,7 @@ static void look_at_progress(struct run *r, struct watched *w)
     uint32_t devices = 0;
     uint64_t key, held, ran;
 
-    if (w->done || !r->p->timeout_ns)
+    if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
     if (!has_work(w->b, &key, &devices) || key != w->key) {
         begin_wait(r, w, key);
