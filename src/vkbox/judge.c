@@ -263,6 +263,8 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         TEXT(v, ev->in_driver ? "The program crashed in a call of the driver" : "The program itself crashed");
         TEXT(v, ": SIG%s in thread %.15s%s%s", signal_name(c->signal), c->thread_name,
              ev->place[0] ? ", at " : "", ev->place);
+        if (is_page_fault(c) && c->trap == 14)
+            TEXT(v, ", accessing 0x%llx", (unsigned long long)c->address);
         UNSEEN(v, "whether a shader had overwritten what it used");
     } else if (is_page_fault(c)) {
         v->cause = BB_CAUSE_PAGE_FAULT;
@@ -337,7 +339,10 @@ static void end_sentence(const struct vkbox_reader *r, const struct vkbox_event 
 
     switch (v->cause) {
     case BB_CAUSE_HANG:
-        TEXT(v, " does not finish");
+        if (v->candidates > 1)
+            TEXT(v, " hangs or is slow: no group of commands ended for %.1f s", (double)ev->waited_ns / 1e9);
+        else
+            TEXT(v, " does not finish");
         break;
     case BB_CAUSE_PAGE_FAULT:
         TEXT(v, " caused a page fault at 0x%llx", (unsigned long long)c->address);
@@ -369,7 +374,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
 {
     struct choice c = choose(r, ev->device);
     const struct vkbox_submission *s;
-    bool own, again;
+    bool own, again, bad;
     int code;
 
     v->submission = c.running ? c.running : c.waiting ? c.waiting : c.unknown;
@@ -385,7 +390,8 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     /* A driver's own code may stumble over what an earlier command left. */
     own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
     again = r->b->command_buffers[v->list.work[v->work].buffer].again;
-    if (v->candidates == 1 && c.running_queues == 1 && !v->list.bad && !own && !again)
+    bad = v->list.bad || r->b->full;
+    if (v->candidates == 1 && c.running_queues == 1 && !bad && !own && !again)
         v->command = BB_SURE_PROVEN;
     else
         v->command = BB_SURE_SUGGESTED;
@@ -396,10 +402,14 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     if (again)
         UNSEEN(v, "%swhich submission of a command buffer that was submitted again before it was over",
                v->unseen[0] ? "; " : "");
-    if (v->list.bad)
+    if (bad)
         UNSEEN(v, "%scommands that there was no room to record", v->unseen[0] ? "; " : "");
     if (v->candidates > 1)
         UNSEEN(v, "%swhich command of the group", v->unseen[0] ? "; " : "");
+    if (v->candidates > 1 && v->cause == BB_CAUSE_HANG) { /* each of them may have ended in time */
+        v->happened = BB_SURE_SUGGESTED;
+        UNSEEN(v, "; whether they are slow together: with --exact the end of each is seen");
+    }
     return 0;
 }
 
@@ -448,6 +458,10 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         v->cause = v->cause == BB_CAUSE_HANG ? BB_CAUSE_WAITING : v->cause;
         name_waiting(r, v);
         v->happened = v->may_end ? BB_SURE_SUGGESTED : v->happened;
+    } else if (v->submission && r->b->full) {
+        TEXT(v, "Submission %llu", (unsigned long long)v->submission);
+        end_sentence(r, ev, v);
+        UNSEEN(v, "%scommands that there was no room to record", v->unseen[0] ? "; " : "");
     } else {
         TEXT(v,
              v->cause == BB_CAUSE_PAGE_FAULT ? "A page fault at 0x%llx in the driver" : "The device was lost",

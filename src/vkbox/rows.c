@@ -23,7 +23,7 @@ enum {
     VKBOX_IMAGE_VIEW = 14,
     VKBOX_SET = 23
 };
-enum { STALE = 4 };
+enum { STALE = 4, LEADS = 64, NAMED = 3 };
 
 #define DESTROYED ", destroyed"
 
@@ -36,6 +36,9 @@ struct rows {
     char stale[STALE][400];
     uint32_t num_stale;
     const struct vkbox_object *faulted, *pipeline; /* what the fault is about; what was bound. NULL: none */
+    const struct vkbox_object *leads[LEADS]; /* buffers and images that the command has bound, or names */
+    uint32_t num_leads;
+    char others[300]; /* those that could lead to the address besides the one that it lies at; "": none */
 };
 
 static const struct vkbox_device *device_of(const struct rows *o)
@@ -98,10 +101,11 @@ static void put_finding(struct rows *o)
     bb_text(o->p, BB_finding_sure_happened, bb_sure_name(v->happened));
     bb_text(o->p, BB_finding_sure_command, bb_sure_name(v->command));
     bb_text(o->p, BB_finding_sure_cause, bb_sure_name(v->why));
-    if (v->cause == BB_CAUSE_PAGE_FAULT)
+    if (v->cause == BB_CAUSE_PAGE_FAULT || o->faulted)
         bb_text(o->p, BB_finding_sure_memory, bb_sure_name(o->memory));
-    if (v->unseen[0])
-        bb_text(o->p, BB_finding_unseen, v->unseen);
+    if (v->unseen[0] || o->others[0])
+        bb_textf(o->p, BB_finding_unseen, "%s%s%s", v->unseen, v->unseen[0] && o->others[0] ? "; " : "",
+                 o->others);
     bb_row_end(o->p);
 }
 
@@ -418,6 +422,26 @@ static void note_stale(struct rows *o, const char *slot, const struct vkbox_obje
              s && gone_ns < s->time_ns ? "before the submission" : "when it had been submitted");
 }
 
+static bool has_memory(const struct vkbox_object *of)
+{
+    return of && (of->type == VKBOX_BUFFER || of->type == VKBOX_IMAGE);
+}
+
+static bool leads(const struct rows *o, const struct vkbox_object *of)
+{
+    uint32_t i = 0;
+
+    while (i < o->num_leads && o->leads[i] != of)
+        i++;
+    return i < o->num_leads;
+}
+
+static void note_lead(struct rows *o, const struct vkbox_object *of)
+{
+    if (has_memory(of) && o->num_leads < LEADS && !leads(o, of))
+        o->leads[o->num_leads++] = of;
+}
+
 /* What a handle was at that time, with what stands behind it. */
 static void put_named(struct rows *o, const char *slot, const char *prefix, uint64_t handle, uint64_t time_ns)
 {
@@ -437,6 +461,7 @@ static void put_named(struct rows *o, const char *slot, const char *prefix, uint
     if (behind && behind->state == VKBOX_LIVE &&
         (behind->type == VKBOX_BUFFER || behind->type == VKBOX_IMAGE))
         note_stale(o, slot, behind, freed_ns(o->r, behind), true);
+    note_lead(o, behind);
     utf8_mend(line);
     put_binding(o, slot, "resource", handle, line);
 }
@@ -540,8 +565,15 @@ static void put_bound(struct rows *o)
         track(&b, &l->work[i]);
     }
     flags = vkbox_commands[l->work[o->v->work].command].flags;
-    if (!(flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH)))
+    if (!(flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH))) {
+        const char *types[BINDINGS];
+        uint64_t handles[BINDINGS];
+        uint32_t n = vkbox_handles(&l->work[o->v->work], handles, types, BINDINGS);
+
+        for (uint32_t i = 0; i < n; i++)
+            note_lead(o, vkbox_object(o->r, handles[i]));
         return;
+    }
     point = (flags & VKBOX_IS_DISPATCH) != 0;
     put_pipeline(o, b.pipeline[point]);
     for (uint32_t i = 0; i < BINDINGS; i++)
@@ -588,6 +620,14 @@ static uint64_t address_of(const struct vkbox_reader *r, const struct vkbox_obje
     return memory && memory->address ? memory->address + o->offset : 0;
 }
 
+/* Where the program itself reaches it, when it is mapped. */
+static uint64_t host_address_of(const struct vkbox_reader *r, const struct vkbox_object *o)
+{
+    const struct vkbox_object *memory = vkbox_object(r, o->parent);
+
+    return memory && memory->address ? memory->address + o->offset : 0;
+}
+
 static void put_resources(struct rows *o, struct bb_resources *known)
 {
     for (uint32_t i = 0; i < VKBOX_OBJECTS; i++) {
@@ -614,6 +654,7 @@ static void put_resources(struct rows *o, struct bb_resources *known)
         else if (freed)
             bb_int(o->p, BB_resource_evicted_ns, (int64_t)freed);
         bb_row_end(o->p);
+        address = o->v->cause == BB_CAUSE_PROGRAM ? host_address_of(o->r, b) : address;
         if (!known || !address || !b->size || b->type == VKBOX_MEMORY)
             continue;
         snprintf(name, sizeof(name), "%.47s", b->name);
@@ -629,24 +670,70 @@ static void put_resources(struct rows *o, struct bb_resources *known)
     }
 }
 
+static void name_other(struct rows *o, const struct vkbox_object *of, uint32_t *num)
+{
+    size_t n = strlen(o->others);
+    char what[160];
+
+    if (of == o->faulted || ++*num > NAMED)
+        return;
+    describe(of, of->handle, what);
+    snprintf(o->others + n, sizeof(o->others) - n, "%s%s",
+             *num == 1 ? "whether the address was reached through another: " : ", ", what);
+    utf8_mend(o->others);
+}
+
+/* An address lies at one owner, and any other that the command could reach may have led there: what is bound; for a shader, whatever
+ * has an address. */
+static void name_others(struct rows *o)
+{
+    const struct vkbox_list *l = &o->v->list;
+    uint32_t num = 0, flags;
+    size_t n;
+
+    if (o->v->work == SIZE_MAX)
+        return;
+    flags = vkbox_commands[l->work[o->v->work].command].flags;
+    for (uint32_t i = 0; i < o->num_leads; i++)
+        name_other(o, o->leads[i], &num);
+    for (uint32_t i = 0; flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH) && i < VKBOX_OBJECTS; i++) {
+        const struct vkbox_object *of = &o->r->b->objects[i];
+
+        if (of->state == VKBOX_LIVE && of->type == VKBOX_BUFFER && of->address && !leads(o, of))
+            name_other(o, of, &num);
+    }
+    n = strlen(o->others);
+    if (num > NAMED)
+        snprintf(o->others + n, sizeof(o->others) - n, ", or %u more", num - NAMED);
+}
+
 static void put_fault(struct rows *o, struct bb_resources *known)
 {
     const struct vkbox_crash *c = &o->r->b->crash;
+    bool by_program = o->v->cause == BB_CAUSE_PROGRAM;
     struct bb_fault f = {0};
 
-    if (o->v->cause != BB_CAUSE_PAGE_FAULT || !known)
+    if ((o->v->cause != BB_CAUSE_PAGE_FAULT && !(by_program && c->processor && c->trap == 14)) || !known)
         return;
     bb_resources_fault(known, c->address, &f);
-    /* Between guard pages, and in quarantine, an address has one owner. */
+    /* Without guards, what is near is the program's own memory more often than not. */
+    if (by_program && (!f.has_resource || !device_of(o)->guards))
+        return;
+    if (c->trap != 13) /* not canonical: the processor does not say which */
+        o->faulted =
+            f.has_resource && f.resource.id < VKBOX_OBJECTS ? &o->r->b->objects[f.resource.id] : NULL;
+    if (!by_program)
+        name_others(o);
     if (f.kind == BB_FAULT_OUT_OF_BOUNDS || f.kind == BB_FAULT_USE_AFTER_FREE)
-        o->memory = device_of(o)->guards && f.num_former <= 1 ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
+        o->memory =
+            device_of(o)->guards && f.num_former <= 1 && o->v->command == BB_SURE_PROVEN && !o->others[0]
+                ? BB_SURE_PROVEN
+                : BB_SURE_SUGGESTED;
     bb_row(o->p, BB_TABLE_FAULT);
     bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
     if (c->trap != 13) { /* not canonical: the processor does not say which */
         bb_int(o->p, BB_fault_address, (int64_t)c->address);
         bb_text(o->p, BB_fault_kind, bb_fault_kind_name(f.kind));
-        o->faulted =
-            f.has_resource && f.resource.id < VKBOX_OBJECTS ? &o->r->b->objects[f.resource.id] : NULL;
         if (o->faulted)
             bb_int(o->p, BB_fault_resource, (int64_t)o->faulted->handle);
         bb_int(o->p, BB_fault_distance, (int64_t)f.distance);

@@ -8,7 +8,7 @@
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
- * a buffer that is gone), loop-set (the same, and it loops), race (a hang, if the host writes too late: after --at 250ths of the time that
+ * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
@@ -390,6 +390,20 @@ static uint64_t bad_address(void)
     vkDestroyBuffer(v.device, info.buffer, NULL);
     vkFreeMemory(v.device, memory, NULL);
     return address;
+}
+
+static void write_wildly(void)
+{
+    volatile char *at;
+    VkDeviceMemory memory;
+    VkBuffer b = make_buffer(&memory, BUFFER, "particles");
+
+    CHECK(vkMapMemory(v.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)(uintptr_t)&at));
+    if (is("host-freed")) {
+        vkDestroyBuffer(v.device, b, NULL);
+        vkFreeMemory(v.device, memory, NULL);
+    }
+    at[is("host-freed") ? 4 : BUFFER] = 1;
 }
 
 static void set_push(VkCommandBuffer cb, int bad, int graphics)
@@ -781,6 +795,8 @@ int main(int argc, char **argv)
         }
         if (n == BAD_FRAME && is("fork"))
             crash_in_a_child();
+        if (n == BAD_FRAME && (is("host-over") || is("host-freed")))
+            write_wildly();
         if (n == BAD_FRAME && is("wild"))
             *(volatile int *)(uintptr_t)opt.at = 1;
         if (n == BAD_FRAME && is("sleep")) {
