@@ -572,6 +572,9 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     for (uint32_t i = 0; i < r->num_boxes; i++)
         look_at_event(r, &r->boxes[i]);
     look_at_end(r);
+    if (!out->processes)
+        trouble(r, "the program made no Vulkan instance, or %s",
+                "a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp");
     finish(r);
     free(r);
     return 0;

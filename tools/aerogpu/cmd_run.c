@@ -195,10 +195,6 @@ int cmd_run(int argc, char **argv)
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGHUP, &sa, NULL);
     r = vkbox_run(&p, &result, &e);
-    if (!r && !result.processes)
-        fputs(
-            "aerogpu run: the program made no Vulkan instance, or a record of it (of 7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp\n",
-            stderr);
     if (!r && c.json)
         print_json(&c, &result);
     json_decref(c.dumps);
