@@ -53,7 +53,7 @@ static int report(struct bb_crashes *c, const char *html, bool json, struct erro
 
     if (!r && (json || !html))
         r = json ? bb_crashes_json(c, &out, e) : bb_crashes_text(c, &out, e);
-    if (json || r)
+    if (json)
         fputs(strbuf_str(&out), stdout);
     else
         utf8_visible(&text, strbuf_str(&out), out.len, true);
