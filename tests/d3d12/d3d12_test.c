@@ -520,6 +520,16 @@ TEST(crashes_of_the_player_are_errors)
                         "aerogpu play: call 4 (block 0): ID3D12GraphicsCommandList::IASetVertexBuffers: "
                         "making it crashes (signal 11)\n");
     assert_int_equal(run(&out, "%s play %s/null", aerogpu, dir), 3);
+    /* of a file that is cut as well, both in one sentence */
+    assert_int_equal(run(&out,
+                         "cd %s; head -c -30 null > null2; %s play null2 >printed 2>said; code=$?; "
+                         "grep -v fixme said; exit $code",
+                         dir, aerogpu),
+                     3);
+    if (strncmp(strbuf_str(&out), "aerogpu play: null2: the file is cut ", 37) ||
+        !strstr(strbuf_str(&out), "; call 4 (block 0): ID3D12GraphicsCommandList::IASetVertexBuffers: ") ||
+        strchr(strbuf_str(&out), '\n')[1])
+        fail_msg("%s", strbuf_str(&out));
     strbuf_finish(&out);
 }
 
