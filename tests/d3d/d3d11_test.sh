@@ -53,7 +53,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-echo 1..9
+[ "$how" = native ] && echo 1..12 || echo 1..9
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -81,3 +81,32 @@ grep -q "running .*DRAW.*in frame/fog" "$folder/report"
 where=$?
 [ $where = 0 ] || sed 's/^/# /' "$folder/report"
 result $where "the dump says where in the program: in frame/fog"
+[ "$how" = native ] || exit 0
+
+# Nothing is left of `aerogpu run --on aerogpu` that is ended from outside: not its program, not its service, not its folder.
+for signal in KILL TERM; do
+    mkdir "$folder/$signal"
+    TMPDIR=$folder/$signal "$aerogpu" run --on aerogpu -- sh -c 'echo $$ >"$0"; exec sleep 60' "$folder/$signal.pid" \
+        2>"$folder/errors" 8>&- &
+    run=$!
+    for i in $(seq 100); do
+        [ -s "$folder/$signal.pid" ] && break
+        sleep 0.1
+    done
+    pid=$(cat "$folder/$signal.pid")
+    kill -$signal $run
+    { wait $run; } 2>/dev/null
+    for i in $(seq 200); do
+        [ -n "$(ls "$folder/$signal")" ] || break
+        sleep 0.1
+    done
+    left=$(ls "$folder/$signal")$(pgrep -f "$folder/$signal/" | tr '\n' ' ')$(readlink "/proc/$pid/exe")
+    words=$(cat "$folder/errors")
+    result $([ -n "$pid" ] && [ -z "$left$words" ]; echo $?) "nothing is left after SIG$signal ($left$words)"
+done
+said=
+for option in --exact --guard --json "--gpu-timeout 10"; do
+    "$aerogpu" run --on aerogpu $option -- true 2>"$folder/errors" 8>&-
+    said="$said$? $(wc -l <"$folder/errors");"
+done
+result $([ "$said" = "2 1;2 1;2 1;2 1;" ]; echo $?) "options of the Vulkan layer are refused with --on ($said)"

@@ -127,7 +127,7 @@ static void print_json(const struct command_line_run *c, const struct vkbox_run_
 int cmd_run(int argc, char **argv)
 {
     struct command_line_run c = {0};
-    struct vkbox_run_params p = {.timeout_ns = 10 * NSEC_PER_SEC,
+    struct vkbox_run_params p = {.timeout_ns = UINT64_MAX, /* not given */
                                  .stop = &stopped,
                                  .on_dump = on_dump,
                                  .on_trouble = on_trouble,
@@ -144,7 +144,7 @@ int cmd_run(int argc, char **argv)
             "put memory that the program allocates between pages that nothing may touch, and let what it freed fault for as long as there is room: on a driver that is a processor, what goes out of bounds or comes too late ends the program at once"),
         OPT_TEXT(
             "on", 0, &c.on, "DEVICE",
-            "`aerogpu`: on a service of its own, which ends with the program; Windows programs, under Wine, draw with its Direct3D 11 (docs/windows-programs.md). What the service's black box says of a crash is printed"),
+            "`aerogpu`: on a service of its own, which ends with the program; Windows programs, under Wine, draw with its Direct3D 11 (docs/windows-programs.md). What the service's black box says of a crash is printed. With `--output` only: the other options are the Vulkan layer's"),
         OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"),
         OPT_FLAG(
             "json", 0, &c.json,
@@ -176,6 +176,11 @@ int cmd_run(int argc, char **argv)
 
     if (r)
         return r < 0 ? EXIT_OK : r;
+    if (c.on && (p.exact || p.guard || c.json || p.timeout_ns != UINT64_MAX)) {
+        error_set(&e, -EINVAL,
+                  "--exact, --guard, --json and --gpu-timeout are the Vulkan layer's: not with --on");
+        return command_fail(EXIT_USAGE, &e);
+    }
     if (c.on)
         return command_fail(run_on(c.on, argv + optind, p.dumps, &e) == -EINVAL ? EXIT_USAGE : EXIT_ENV, &e);
     if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
@@ -189,6 +194,8 @@ int cmd_run(int argc, char **argv)
     if (p.dumps && out_file_folder(p.dumps, &e))
         return command_fail(EXIT_ENV, &e);
     c.dumps = json_array();
+    if (p.timeout_ns == UINT64_MAX)
+        p.timeout_ns = 10 * NSEC_PER_SEC;
     p.layers = dirname(manifest);
     p.argv = argv + optind;
     sigaction(SIGINT, &sa, NULL);

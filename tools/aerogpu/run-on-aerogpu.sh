@@ -4,18 +4,47 @@
 #   run-on-aerogpu.sh AEROGPU LIBRARIES DUMPS PROGRAM [ARGUMENT...]
 # LIBRARIES has the Direct3D of Windows programs. Those find it beside themselves: they run from a folder with links to what is
 # beside the program.
+#
+# When this script has ended, however it did, nothing is left: a keeper holds the other end of descriptor 9, which nobody else
+# has. At its end of file the keeper ends the service and the program of whom it was not told that they have ended.
 set -u
 aerogpu=$1 libraries=$2 dumps=$3
 shift 3
 folder=$(mktemp -d) || exit 4
-AEROGPU_DUMPS=$folder "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 &
-service=$!
-leave() {
-    kill $service 2>/dev/null
-    wait $service 2>/dev/null
+: >"$folder/log"
+
+gone() { # PID, within ten seconds; it may be left as a zombie that nobody waits for
+    local i
+    for i in $(seq 100); do
+        readlink -q "/proc/$1/exe" >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+keep() {
+    local what pid program='' service=''
+    trap '' HUP INT TERM
+    while read -r what pid; do
+        printf -v "$what" %s "$pid"
+    done
+    [ -z "$program$service" ] || kill $program $service 2>/dev/null
+    for pid in $program $service; do
+        gone "$pid" || kill -KILL "$pid" 2>/dev/null
+    done
     rm -rf "$folder"
 }
+exec 9> >(keep)
+keeper=$!
+leave() {
+    exec 9>&-
+    wait $keeper
+}
 trap leave EXIT
+
+AEROGPU_DUMPS=$folder "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 9>&- &
+service=$!
+echo "service $service" >&9
 for i in $(seq 600); do
     grep -q ^ready "$folder/log" && break
     kill -0 $service 2>/dev/null || break
@@ -41,15 +70,30 @@ case $program in
     export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:+$WINEDLLOVERRIDES;}d3d11,dxgi=n"
     ;;
 esac
-"${command[@]}"
+
+# In the background, so that signals are passed on while it runs; with the signals and the input that it has in the foreground. A
+# terminal sends its interrupt to the program, too.
+(trap - INT QUIT; exec "${command[@]}") <&0 9>&- &
+program=$!
+echo "program $program" >&9
+trap 'kill -TERM $program 2>/dev/null' TERM HUP
+trap '[ -t 0 ] || kill -INT $program 2>/dev/null' INT
+wait $program
 code=$?
+while kill -0 $program 2>/dev/null; do # that was a signal to this script
+    wait $program
+    code=$?
+done
+echo "program" >&9
+trap - TERM HUP INT
 kill $service 2>/dev/null # dumps under way are finished
 wait $service
+echo "service" >&9
 for dump in "$folder"/*.aerogpudump; do
     [ -e "$dump" ] || continue
     mkdir -p "$dumps" && mv "$dump" "$dumps/" && dump=$dumps/${dump##*/}
     echo >&2
-    "$aerogpu" report "$dump" >&2
+    "$aerogpu" report "$dump" >&2 9>&-
     echo "aerogpu run: the dump is $dump; \`aerogpu report --html crash.html\` makes a page of it" >&2
 done
 exit $code

@@ -281,7 +281,7 @@ static void on_death(struct exec_host *host, const siginfo_t *si)
     if (host->state == EXEC_READY) {
         host->start_at_ns = 0;
         set_state(host, EXEC_STARTING);
-    } else if (host->state == EXEC_STARTING) {
+    } else if (host->state == EXEC_STARTING && !host->stop) {
         start_failed(host, 0, d.message);
     }
 }
