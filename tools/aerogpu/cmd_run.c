@@ -20,6 +20,8 @@
 #include "base/program.h"
 #include "vkbox/run.h"
 
+#define NOT_GIVEN UINT64_MAX /* a time */
+
 static volatile int stopped;
 
 static void on_signal(int sig)
@@ -71,7 +73,8 @@ static void on_trouble(void *ctx, const char *text)
 }
 
 /* The program on a service of its own: a script does it, and its exit code is the program's. Comes back with an error only. */
-static int run_on(const char *on, char **argv, const char *dumps, struct error *e)
+static int run_on(const struct command_line_run *c, const struct vkbox_run_params *p, char **argv,
+                  struct error *e)
 {
     char script[PATH_MAX], library[PATH_MAX], self[PATH_MAX];
     unsigned n = 0;
@@ -79,8 +82,12 @@ static int run_on(const char *on, char **argv, const char *dumps, struct error *
     ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
     int r;
 
-    if (strcmp(on, "aerogpu") != 0)
-        return error_set(e, -EINVAL, "--on: '%s' is not aerogpu", on);
+    if (strcmp(c->on, "aerogpu") != 0)
+        return error_set(e, -EINVAL, "--on: '%s' is not aerogpu", c->on);
+    if (p->exact || p->guard || c->json || p->timeout_ns != NOT_GIVEN)
+        return error_set(
+            e, -EINVAL,
+            "--exact, --guard, --json and --gpu-timeout are the Vulkan layer's, which --on does without");
     r = program_find(&(struct program_params){.what = "what runs a program on AeroGPU",
                                               .built = "tools/aerogpu/aerogpu-run-on-aerogpu",
                                               .installed = "aerogpu-run-on-aerogpu",
@@ -104,7 +111,7 @@ static int run_on(const char *on, char **argv, const char *dumps, struct error *
     args[0] = script;
     args[1] = self;
     args[2] = library[0] ? dirname(library) : library;
-    args[3] = (char *)(uintptr_t)(dumps ? dumps : ".");
+    args[3] = (char *)(uintptr_t)(p->dumps ? p->dumps : ".");
     memcpy(args + 4, argv, n * sizeof(*args));
     execv(script, args);
     r = error_set(e, -errno, "cannot run %s: %s", script, strerror(errno));
@@ -127,11 +134,8 @@ static void print_json(const struct command_line_run *c, const struct vkbox_run_
 int cmd_run(int argc, char **argv)
 {
     struct command_line_run c = {0};
-    struct vkbox_run_params p = {.timeout_ns = UINT64_MAX, /* not given */
-                                 .stop = &stopped,
-                                 .on_dump = on_dump,
-                                 .on_trouble = on_trouble,
-                                 .ctx = &c};
+    struct vkbox_run_params p = {
+        .timeout_ns = NOT_GIVEN, .stop = &stopped, .on_dump = on_dump, .on_trouble = on_trouble, .ctx = &c};
     struct options_row rows[] = {
         OPT_TIME(
             "gpu-timeout", 0, &p.timeout_ns, NSEC_PER_SEC, 86400, "SECONDS",
@@ -176,13 +180,8 @@ int cmd_run(int argc, char **argv)
 
     if (r)
         return r < 0 ? EXIT_OK : r;
-    if (c.on && (p.exact || p.guard || c.json || p.timeout_ns != UINT64_MAX)) {
-        error_set(&e, -EINVAL,
-                  "--exact, --guard, --json and --gpu-timeout are the Vulkan layer's: not with --on");
-        return command_fail(EXIT_USAGE, &e);
-    }
     if (c.on)
-        return command_fail(run_on(c.on, argv + optind, p.dumps, &e) == -EINVAL ? EXIT_USAGE : EXIT_ENV, &e);
+        return command_fail(run_on(&c, &p, argv + optind, &e) == -EINVAL ? EXIT_USAGE : EXIT_ENV, &e);
     if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
                                               .variable = "AEROGPU_BLACKBOX_LAYER",
                                               .built = "src/vkbox/VkLayer_AEROGPU_blackbox.json",
@@ -194,7 +193,7 @@ int cmd_run(int argc, char **argv)
     if (p.dumps && out_file_folder(p.dumps, &e))
         return command_fail(EXIT_ENV, &e);
     c.dumps = json_array();
-    if (p.timeout_ns == UINT64_MAX)
+    if (p.timeout_ns == NOT_GIVEN)
         p.timeout_ns = 10 * NSEC_PER_SEC;
     p.layers = dirname(manifest);
     p.argv = argv + optind;
