@@ -109,6 +109,8 @@ struct fault_call fault_begin_device(void *dispatchable, enum lose_call call, en
     PFN_vkVoidFunction own = lose_own_hook(call);
     struct fault_call c = {.next = own ? own : d->next[call]};
 
+    if (d->slot)
+        atomic_fetch_add_explicit(&d->slot->calls, 1, memory_order_relaxed);
     begin(&c, d, call, fills);
     return c;
 }

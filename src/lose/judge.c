@@ -5,6 +5,7 @@
  *  - one of the same process, or one of a process that runs the same program, once the lost one's process is gone;
  *  - made after the loss, or a spare that had done next to nothing before. A device that was at work beside the lost one all the
  *    time proves nothing, nor does one that is made to ask something.
+ * Work is frames, if the lost device showed any; else submissions with commands to run, if it had any; else submissions.
  * It has worked enough when it did `proof`, or when time is up and it does as much as the lost one did in the same time, or
  * when it has worked and the program waits for events.
  *
@@ -32,10 +33,10 @@ enum { SWITCHES = 3, SPARE = 10 }; /* sleeps of a thread in that time; a spare d
 
 const char *lose_verdict_name(enum lose_verdict v)
 {
-    static const char *const names[] = {
-        "survived", "ended cleanly", "dies",      "ignores it",
-        "hangs",    "not reached",   "no device", "survived with a wrong picture",
-        "leaks"};
+    static const char *const names[] = {"survived",    "ended cleanly", "dies",
+                                        "ignores it",  "hangs",         "stalls",
+                                        "not reached", "no device",     "survived with a wrong picture",
+                                        "leaks"};
 
     return v < LOSE_VERDICTS ? names[v] : "?";
 }
@@ -119,19 +120,33 @@ static bool is_gone(const struct run *r, uint32_t slot)
 
 /* ---- devices ------------------------------------------------------------- */
 
-static bool shows(const struct lose_device *d)
+enum kind { FRAMES, WORKS, SUBMITS };
+
+/* What counts as work of this device and of who follows it. */
+static enum kind kind_of(const struct lose_device *d)
 {
-    return atomic_load(&d->frames) > 0;
+    return atomic_load(&d->frames) ? FRAMES : atomic_load(&d->works) ? WORKS : SUBMITS;
 }
 
-static uint64_t work_of(const struct lose_device *d, bool frames)
+/* The same of the whole program. */
+static enum kind kind_of_all(const struct run *r)
 {
-    return frames ? atomic_load(&d->frames) : atomic_load(&d->submits);
+    if (atomic_load(&r->record->shown))
+        return FRAMES;
+    for (uint32_t i = 0; i < r->seen; i++)
+        if (atomic_load(&r->record->device[i].works))
+            return WORKS;
+    return SUBMITS;
 }
 
-static uint64_t work_before(const struct work *w, bool frames)
+static uint64_t work_of(const struct lose_device *d, enum kind kind)
 {
-    return frames ? w->frames : w->submits;
+    return atomic_load(kind == FRAMES ? &d->frames : kind == WORKS ? &d->works : &d->submits);
+}
+
+static uint64_t work_before(const struct work *w, enum kind kind)
+{
+    return kind == FRAMES ? w->frames : kind == WORKS ? w->works : w->submits;
 }
 
 /* What device `i` has done that makes good the loss of device `slot`, which began at `lost` with this done before. */
@@ -139,13 +154,13 @@ static uint64_t made_good(const struct run *r, uint32_t slot, uint64_t lost, con
                           uint32_t i)
 {
     const struct lose_device *d = &r->record->device[slot], *c = &r->record->device[i];
-    uint64_t down = when(r, &c->hung_ns), work = work_of(c, shows(d));
-    uint64_t old = when(r, &c->created_ns) > lost ? 0 : work_before(before, shows(d));
+    uint64_t down = when(r, &c->hung_ns), work = work_of(c, kind_of(d));
+    uint64_t old = when(r, &c->created_ns) > lost ? 0 : work_before(before, kind_of(d));
 
     down = down ? down : when(r, &c->lost_ns);
     if (i == slot || (down && down <= lost))
         return 0;
-    if (old && old * SPARE >= work_of(d, shows(d)))
+    if (old && old * SPARE >= work_of(d, kind_of(d)))
         return 0;
     if (atomic_load(&c->pid) != atomic_load(&d->pid) &&
         (!is_gone(r, slot) || strncmp(c->program, d->program, sizeof(d->program))))
@@ -213,7 +228,8 @@ static void note_work(const struct run *r, struct work *out)
 {
     for (uint32_t i = 0; i < LOSE_DEVICES; i++)
         out[i] = (struct work){atomic_load(&r->record->device[i].frames_then),
-                               atomic_load(&r->record->device[i].submits_then)};
+                               atomic_load(&r->record->device[i].submits_then),
+                               atomic_load(&r->record->device[i].works_then)};
 }
 
 static void note_new_device(struct run *r, const struct lose_device *d)
@@ -278,7 +294,7 @@ static void follow(struct run *r, uint32_t loss)
     uint64_t lost = r->lost_ns[loss], work, first;
     const struct lose_device *s = successor_of(r, loss, &work);
     struct lose_loss *l = &r->out->losses[loss];
-    bool frames = shows(d);
+    bool frames = kind_of(d) == FRAMES;
     char text[96];
 
     first = !s || !work ? 0 : frames ? when(r, &s->first_frame_ns) : when(r, &s->first_submit_ns);
@@ -343,6 +359,17 @@ static void look_for_faults(struct run *r)
     r->faults_given = n;
 }
 
+static void note_calls(struct run *r)
+{
+    for (uint32_t i = 0; i < r->seen; i++) {
+        uint64_t calls = atomic_load(&r->record->device[i].calls);
+
+        if (calls != r->calls[i])
+            r->called_ns[i] = run_now(r);
+        r->calls[i] = calls;
+    }
+}
+
 void judge_poll(struct run *r)
 {
     uint32_t n = atomic_load(&r->record->devices);
@@ -350,6 +377,7 @@ void judge_poll(struct run *r)
     for (n = n < LOSE_DEVICES ? n : LOSE_DEVICES; r->seen < n && atomic_load(&r->record->device[r->seen].pid);
          r->seen++)
         note_new_device(r, &r->record->device[r->seen]);
+    note_calls(r);
     look_for_faults(r);
     for (uint32_t i = 0; i < r->seen && r->out->num_losses < LOSE_DEVICES; i++)
         look_for_loss(r, i);
@@ -365,12 +393,11 @@ void judge_poll(struct run *r)
 /* Frames, or submissions of a program that shows nothing, since the last fault. */
 static uint64_t work_after_fault(const struct run *r)
 {
-    bool frames = atomic_load(&r->record->shown);
+    enum kind kind = kind_of_all(r);
     uint64_t most = 0;
 
     for (uint32_t i = 0; i < r->seen; i++) {
-        uint64_t work = work_of(&r->record->device[i], frames),
-                 before = work_before(&r->fault_before[i], frames);
+        uint64_t work = work_of(&r->record->device[i], kind), before = work_before(&r->fault_before[i], kind);
         if (work > before && work - before > most)
             most = work - before;
     }
@@ -432,12 +459,12 @@ static bool works_at_its_pace(struct run *r, uint32_t loss)
 {
     const struct lose_device *d = &r->record->device[r->slot_of[loss]], *s;
     const struct lose_loss *l = &r->out->losses[loss];
-    uint64_t work, began, first, end = run_now(r), before = work_of(d, shows(d));
+    uint64_t work, began, first, end = run_now(r), before = work_of(d, kind_of(d));
 
     s = successor_of(r, loss, &work);
     if (!s || !work)
         return false;
-    began = shows(d) ? when(r, &d->first_frame_ns) : when(r, &d->first_submit_ns);
+    began = kind_of(d) == FRAMES ? when(r, &d->first_frame_ns) : when(r, &d->first_submit_ns);
     first = r->lost_ns[loss] + l->work_ns;
     /* As much in the time since as the other in the time before: half of it will do. */
     if (r->lost_ns[loss] > began && end > first &&
@@ -465,14 +492,21 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
     pid_t pid = (pid_t)atomic_load(&d->pid);
     uint32_t tid = atomic_load(&d->tid);
     long before = switches(pid, tid);
+    uint64_t called = 0, recent = r->p->timeout_ns / 4;
     bool waits = false;
 
     for (uint32_t i = 0; i < r->seen; i++)
         waits |= atomic_load(&r->record->device[i].waits) &&
                  atomic_load(&r->record->device[i].pid) == (uint32_t)pid;
     nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
+    note_calls(r);
+    for (uint32_t i = 0; i < r->seen; i++)
+        if (atomic_load(&r->record->device[i].pid) == (uint32_t)pid && r->called_ns[i] > called)
+            called = r->called_ns[i];
     if (run_now(r) - when(r, &d->last_reported_ns) < NSEC_PER_SEC)
         return LOSE_IGNORES;
+    if (called && run_now(r) - called < (recent > WINDOW_NS ? recent : WINDOW_NS))
+        return LOSE_STALLS;
     r->out->busy = before >= 0 && !waits && switches(pid, tid) - before >= SWITCHES;
     return r->out->busy ? LOSE_IGNORES : LOSE_HANGS;
 }
@@ -556,11 +590,11 @@ static bool judge_leaks(struct run *r)
 
 uint64_t judge_work(const struct run *r)
 {
-    bool frames = atomic_load(&r->record->shown);
+    enum kind kind = kind_of_all(r);
     uint64_t most = 0;
 
     for (uint32_t i = 0; i < r->seen; i++) {
-        uint64_t work = work_of(&r->record->device[i], frames);
+        uint64_t work = work_of(&r->record->device[i], kind);
         most = work > most ? work : most;
     }
     return most;
@@ -575,6 +609,18 @@ bool judge_hung_process(struct run *r, pid_t *pid, pid_t *thread)
     return tree_find(&r->tree, *pid) != NULL;
 }
 
+/* What it did on the device that is lost, and what on the new one. */
+static void note_pace(struct run *r, uint32_t loss)
+{
+    const struct lose_device *d = &r->record->device[r->slot_of[loss]];
+    enum kind kind = kind_of(d);
+    uint64_t began = when(r, kind == FRAMES ? &d->first_frame_ns : &d->first_submit_ns);
+
+    successor_of(r, loss, &r->out->new_work);
+    r->out->old_work = work_of(d, kind);
+    r->out->old_ns = r->lost_ns[loss] > began ? r->lost_ns[loss] - began : 0;
+}
+
 enum lose_verdict judge(struct run *r)
 {
     uint32_t n = r->out->num_losses, slot = n ? r->slot_of[n - 1] : 0;
@@ -582,6 +628,8 @@ enum lose_verdict judge(struct run *r)
     enum lose_verdict v;
 
     r->out->fault_work = r->faults_given ? work_after_fault(r) : 0;
+    if (n)
+        note_pace(r, n - 1);
     if (judge_proven(r))
         return judge_leaks(r) ? LOSE_LEAKS : LOSE_SURVIVED;
     if (!r->seen)
@@ -591,7 +639,7 @@ enum lose_verdict judge(struct run *r)
     if (all_given && n && !r->ended && works_at_its_pace(r, n - 1))
         return LOSE_SURVIVED;
     for (uint32_t i = 0; !n && i < r->seen; i++) /* the one that worked most */
-        if (work_of(&r->record->device[i], false) > work_of(&r->record->device[slot], false))
+        if (work_of(&r->record->device[i], SUBMITS) > work_of(&r->record->device[slot], SUBMITS))
             slot = i;
     if (!n && !r->faults_given) {
         int code;

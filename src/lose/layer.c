@@ -48,7 +48,11 @@ uint64_t lose_now(void)
 
 static struct device *device_of(const void *dispatchable)
 {
-    return layer_find(&lose_devices, dispatchable);
+    struct device *d = layer_find(&lose_devices, dispatchable);
+
+    if (d && d->slot)
+        atomic_fetch_add_explicit(&d->slot->calls, 1, memory_order_relaxed);
+    return d;
 }
 
 /* NULL: it is none. */
@@ -160,6 +164,7 @@ void lose_note_work(void)
     for (uint32_t i = 0; i < LOSE_DEVICES && atomic_load(&lose_record->device[i].pid); i++) {
         struct lose_device *d = &lose_record->device[i];
         atomic_store(&d->submits_then, atomic_load(&d->submits));
+        atomic_store(&d->works_then, atomic_load(&d->works));
         atomic_store(&d->frames_then, atomic_load(&d->frames));
     }
 }
@@ -263,7 +268,7 @@ static void update_phase(const struct device *d, uint32_t frame)
 }
 
 /* Before work is given to a queue. With `queues` held. */
-static enum state submitting(struct device *d, uint32_t frame, uint32_t submit)
+static enum state submitting(struct device *d, uint32_t frame, uint32_t submit, bool works)
 {
     enum state s = update(d);
     bool due =
@@ -281,6 +286,7 @@ static enum state submitting(struct device *d, uint32_t frame, uint32_t submit)
     update_phase(d, frame);
     atomic_fetch_add(&d->slot->frames, frame);
     atomic_fetch_add(&d->slot->submits, submit);
+    atomic_fetch_add(&d->slot->works, works);
     note_thread(d);
     if (frame) {
         first(&d->slot->first_frame_ns);
@@ -341,15 +347,15 @@ static VkResult wait_for(struct device *d, enum lose_call call, uint64_t timeout
 
 /* ---- queues -------------------------------------------------------------- */
 
-#define QUEUE_CALL(name, frames, submits, swallowed, ...)                                                    \
+#define QUEUE_CALL(name, frames, submits, works, ...)                                                        \
     struct device *d = device_of(queue);                                                                     \
-    VkResult r = swallowed;                                                                                  \
+    VkResult r = VK_SUCCESS;                                                                                 \
     enum state s;                                                                                            \
                                                                                                              \
     if (!d->slot)                                                                                            \
         return d->name(queue, __VA_ARGS__);                                                                  \
     pthread_mutex_lock(&d->queues);                                                                          \
-    s = submitting(d, frames, submits);                                                                      \
+    s = submitting(d, frames, submits, works);                                                               \
     if (s == ALIVE)                                                                                          \
         r = d->name(queue, __VA_ARGS__);                                                                     \
     pthread_mutex_unlock(&d->queues);                                                                        \
@@ -358,24 +364,32 @@ static VkResult wait_for(struct device *d, enum lose_call call, uint64_t timeout
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t count,
                                                          const VkSubmitInfo *infos, VkFence fence)
 {
-    QUEUE_CALL(vkQueueSubmit, 0, 1, VK_SUCCESS, count, infos, fence);
+    bool works = false;
+
+    for (uint32_t i = 0; i < count; i++)
+        works |= infos[i].commandBufferCount > 0;
+    QUEUE_CALL(vkQueueSubmit, 0, 1, works, count, infos, fence);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_t count,
                                                           const VkSubmitInfo2 *infos, VkFence fence)
 {
-    QUEUE_CALL(vkQueueSubmit2, 0, 1, VK_SUCCESS, count, infos, fence);
+    bool works = false;
+
+    for (uint32_t i = 0; i < count; i++)
+        works |= infos[i].commandBufferInfoCount > 0;
+    QUEUE_CALL(vkQueueSubmit2, 0, 1, works, count, infos, fence);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint32_t count,
                                                              const VkBindSparseInfo *infos, VkFence fence)
 {
-    QUEUE_CALL(vkQueueBindSparse, 0, 1, VK_SUCCESS, count, infos, fence);
+    QUEUE_CALL(vkQueueBindSparse, 0, 1, count > 0, count, infos, fence);
 }
 
 static VkResult present(VkQueue queue, const VkPresentInfoKHR *info)
 {
-    QUEUE_CALL(vkQueuePresentKHR, 1, 0, VK_SUCCESS, info);
+    QUEUE_CALL(vkQueuePresentKHR, 1, 0, false, info);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)

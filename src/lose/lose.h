@@ -20,6 +20,7 @@ enum lose_verdict {
     LOSE_DIED,          /* a signal ended it */
     LOSE_IGNORES,       /* it goes on calling the device that is lost, or goes on without calling any */
     LOSE_HANGS,         /* it does nothing any more */
+    LOSE_STALLS,        /* it goes on calling Vulkan, and does not come to what counts as surviving */
     LOSE_NOT_REACHED,   /* it ended, or time was up, before the fault was due */
     LOSE_NO_DEVICE,     /* it made no Vulkan device, or none that could be seen: `blind` */
     LOSE_WRONG_PICTURE, /* it survived, and shows something else than without the loss */
@@ -70,11 +71,14 @@ struct lose_result {
     struct lose_loss losses[LOSE_DEVICES];
     uint32_t given[LOSE_FAULTS]; /* how often each fault was answered */
     uint64_t fault_work;         /* frames or submissions since the last of them */
-    bool own_pace;               /* it survived by what it does at its pace, which is less than the proof */
-    bool idle;                   /* it survived, and waits for events */
-    bool busy;                   /* it goes on without calling Vulkan */
-    enum tree_blind blind;       /* of LOSE_NO_DEVICE: why nothing was seen */
-    pid_t blind_pid;             /* where */
+    /* Frames; or submissions, if it shows none: those with commands to run, if it has such. */
+    uint64_t new_work;         /* on the device that made the last loss good best */
+    uint64_t old_work, old_ns; /* on the one that was lost, and in what time */
+    bool own_pace;             /* it survived by what it does at its pace, which is less than the proof */
+    bool idle;                 /* it survived, and waits for events */
+    bool busy;                 /* it goes on without calling Vulkan */
+    enum tree_blind blind;     /* of LOSE_NO_DEVICE: why nothing was seen */
+    pid_t blind_pid;           /* where */
     struct lose_growth {
         uint64_t fds, threads, bytes, devices; /* devices: that are lost, and not destroyed */
     } growth; /* over the losses, from the first new device to the last; of LOSE_LEAKS what is not 0 leaks */

@@ -65,9 +65,11 @@ struct lose_device {
     _Atomic uint64_t created_ns, hung_ns, lost_ns, reported_ns, last_reported_ns, destroyed_ns;
     _Atomic uint64_t left_ns;         /* its process ended as processes do: exit() */
     _Atomic uint64_t submits, frames; /* accepted; a frame is a vkQueuePresentKHR */
+    _Atomic uint64_t works;           /* of the submissions, those with commands to run */
+    _Atomic uint64_t calls;           /* of what the layer has hooks for */
     _Atomic uint64_t first_submit_ns, first_frame_ns;
     _Atomic uint64_t fds, threads, bytes; /* that its process held at the loss; bytes: of its own */
-    _Atomic uint64_t submits_then,
+    _Atomic uint64_t submits_then, works_then,
         frames_then;           /* when any device was lost last, or any fault answered first */
     _Atomic uint64_t reported; /* calls that answered VK_ERROR_DEVICE_LOST */
     char name[128];            /* of the physical device */

@@ -203,7 +203,8 @@ static int watch(struct run *r)
         sleep_poll();
     }
     r->out->verdict = judge(r);
-    if (r->out->verdict == LOSE_HANGS && judge_hung_process(r, &hung, &thread))
+    if ((r->out->verdict == LOSE_HANGS || r->out->verdict == LOSE_STALLS) &&
+        judge_hung_process(r, &hung, &thread))
         stacks_print(&r->out->stacks, hung, thread);
     if (r->p->on_poll && !r->ended)
         r->p->on_poll(r->p->ctx, judge_work(r), true);

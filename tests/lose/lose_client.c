@@ -12,6 +12,9 @@
  *   end-abort destroys everything, and aborts
  *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing
  *   idle      goes on without Vulkan
+ *   new       makes a new device for each submission; `crawl`: recovers, and submits every 0.3 s
+ *   empty     recovers, and submits nothing to run any more
+ *   both      recovers, and submits twenty times to the lost device for each time to the new one
  *   beside    does nothing, while another process of it makes a device and works
  *   blue      recovers; the X server's root window is blue all the time; `blue-red`: red on the new device
  *   leak      recovers, keeps the lost device and a descriptor, and takes 1 MiB
@@ -258,6 +261,21 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         must(make(g), "device");
         return;
     }
+    while (!strcmp(how, "new")) {
+        destroy(g);
+        must(make(g), "device");
+        must(work(g, UINT64_MAX), "work");
+        usleep(50000);
+    }
+    if (!strcmp(how, "both")) {
+        probe = *g;
+        must(make(g), "device");
+        while (true) {
+            must(work(g, UINT64_MAX), "work");
+            for (int i = 0; i < 20; i++)
+                submit(&probe);
+        }
+    }
     destroy(g); /* without another wait: a lost device's work is over */
     if (!strcmp(how, "probe")) {
         must(make(&probe), "probe");
@@ -283,6 +301,8 @@ static void rest(const char *how, bool lost)
         fill_root(lost && strcmp(how, "blue") ? 0xff0000 : 0x0000ff);
     if (!strcmp(how, "slow"))
         usleep(200000);
+    if (lost && !strcmp(how, "crawl"))
+        usleep(300000);
     while (lost && !strcmp(how, "once"))
         poll(NULL, 0, -1);
     while (lost && !strcmp(how, "once-pause"))
@@ -320,7 +340,9 @@ int main(int argc, char **argv)
 
         if (!strcmp(how, "pending") && !lost && i == 15)
             leave_pending(&g);
-        r = strcmp(how, "pending") || lost ? work(&g, patience) : submit(&g);
+        r = lost && !strcmp(how, "empty")    ? usleep(10000), submit(&g)
+            : strcmp(how, "pending") || lost ? work(&g, patience)
+                                             : submit(&g);
         if (r == VK_ERROR_DEVICE_LOST || r == VK_TIMEOUT) {
             react(how, &g, &spare);
             lost = true;

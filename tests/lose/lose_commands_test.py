@@ -32,6 +32,12 @@ def json_and_events():
 
 
 @case
+def who_works_with_both_is_told():
+    err = lose('--at-submit', '25', '--timeout', '20', '--', client, 'both')[1].splitlines()[-1]
+    assert re.search(r'; the lost device was called \d{3,} times since, where the new one did \d+ frames or submissions$', err), err
+
+
+@case
 def who_may_end_may_not_die():
     for how, said in (('exit', 'ended cleanly: it ended with exit code 3 and made no new device'),
                       ('abort', 'dies: signal 6 (Aborted) ended it')):
@@ -87,6 +93,14 @@ def an_interrupt_ends_the_program_too():
     pid = int(line.split()[-1])
     p.send_signal(signal.SIGINT)
     assert p.wait(60) == 130
+    with tempfile.TemporaryDirectory() as d:
+        p = subprocess.Popen([aerogpu, 'lose', '--at-submit', '4000000000', '--json=' + d + '/j', '--', client, 'recover'],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        p.stderr.readline()
+        p.send_signal(signal.SIGTERM)
+        assert p.wait(60) == 143
+        j = json.load(open(d + '/j'))
+        assert (j['verdict'], j['ok'], j['devices']) == ('interrupted', False, 1), j
     assert not os.path.exists('/proc/%d' % pid) or open('/proc/%d/stat' % pid).read().split()[2] == 'Z'
 
 
@@ -350,6 +364,11 @@ def wrong_matrices():
                 f.write(text)
             err = lose('--matrix', path, code=3)[1]
             assert err == 'aerogpu lose: %s%s\n' % (path, said), (text, err)
+        for options in ('["--bogus"]', '["--matrix", "x"]', '["--", "true"]', '["--fault", "oom"]'):
+            with open(path, 'w') as f:
+                f.write('[program.a]\nrun = ["true"]\n\n[fault.f]\noptions = %s\n' % options)
+            err = lose('--matrix', path, code=3)[1].splitlines()[-1]
+            assert err == 'aerogpu lose: %s: line 4: the options of fault f are none of a case' % path, (options, err)
     for args, said in ((('--junit', 'x', '--', 'true'), '--junit, --sarif, --pictures and --jobs are for --matrix'),
                        (('--matrix', 'x', '--', 'true'), 'a matrix names its programs itself'),
                        (('--same-picture', '--', 'true'), '--picture and --same-picture need a --screen')):

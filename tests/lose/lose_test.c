@@ -197,6 +197,18 @@ TEST(who_goes_on_without_vulkan_ignores_the_loss)
     assert_true(result.busy);
 }
 
+TEST(who_calls_vulkan_and_comes_to_nothing_stalls)
+{
+    static const char *const hows[] = {"new", "crawl", "empty"};
+
+    for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++) {
+        assert_int_equal(
+            run(hows[i], NULL, (struct lose_params){.at_submit = 30, .timeout_ns = 1500 * NSEC_PER_MSEC}), 0);
+        assert_verdict(LOSE_STALLS);
+        assert_true(result.new_work < 10 && (result.new_work > 0 || i == 2));
+    }
+}
+
 /* The driver would wait for it for ever. */
 TEST(work_that_waits_for_its_host_does_not_hold_up_the_loss)
 {

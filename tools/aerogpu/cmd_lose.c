@@ -32,6 +32,7 @@ struct command_line {
 };
 
 enum { SURVIVE, END };
+enum { RETRIES = 10 }; /* calls of a lost device that nobody need be told of */
 
 static volatile int stopped;
 
@@ -132,10 +133,18 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         else
             fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault",
                     r->fault_work);
-        fprintf(stderr, "%s\n",
-                r->own_pace ? ", as fast as before"
-                : r->idle   ? ", and waits for events"
-                            : "");
+        if (r->own_pace || r->idle)
+            fprintf(stderr,
+                    ", and %s: it has done %" PRIu64 " frames or submissions since, %" PRIu64
+                    " in %.1f s before the loss",
+                    r->idle ? "waits for events" : "keeps its pace, or half of it", r->new_work, r->old_work,
+                    (double)r->old_ns / 1e9);
+        if (l && l->reported > RETRIES && l->reported > r->new_work)
+            fprintf(stderr,
+                    "; the lost device was called %" PRIu64 " times since, where the new one did %" PRIu64
+                    " frames or submissions",
+                    l->reported, r->new_work);
+        fputc('\n', stderr);
         break;
     case LOSE_WRONG_PICTURE:
         fprintf(stderr, "%.1f %% of the picture is not as without it, where %.1f %% would be as it moves\n",
@@ -153,13 +162,15 @@ static void explain(const struct command_line *o, const struct lose_result *r)
     case LOSE_DIED:
         if (r->code)
             fprintf(stderr, "signal %d (%s) ended it%s\n", r->code, strsignal(r->code),
-                    r->num_losses || given(r) ? "" : ", before the device was lost");
+                    r->num_losses || given(r) ? ""
+                    : o->run.times            ? ", before the device was lost"
+                                              : ", before the fault was due");
         else
             fputs("its process is gone without having ended by itself: a signal, or _exit()\n", stderr);
         break;
     case LOSE_IGNORES:
         if (r->busy)
-            fputs("it goes on, and calls nothing of Vulkan any more\n", stderr);
+            fputs("it goes on, and submits, shows and waits for nothing any more\n", stderr);
         else
             fprintf(stderr,
                     "it goes on with the device that is lost: %" PRIu64
@@ -171,6 +182,11 @@ static void explain(const struct command_line *o, const struct lose_result *r)
                 !l || l->reported
                     ? l ? "had the loss reported, and does nothing any more" : "does nothing any more"
                     : "does nothing any more, and has called nothing that could have reported the loss");
+        break;
+    case LOSE_STALLS:
+        fprintf(
+            stderr, "it goes on calling Vulkan, and has done %" PRIu64 " of %u frames or submissions %s\n",
+            l ? r->new_work : r->fault_work, o->run.proof, l ? "on one new device" : "since the last fault");
         break;
     case LOSE_NOT_REACHED:
         explain_not_reached(o, r);
@@ -206,7 +222,7 @@ static json_t *faults_json(const struct command_line *o, const struct lose_resul
 }
 
 /* 0, or -errno: the file cannot be written. */
-static int print_json(const struct command_line *o, const struct lose_result *r, bool ok)
+static int print_json(const struct command_line *o, const struct lose_result *r, const char *verdict, bool ok)
 {
     FILE *out = o->json_file ? fopen(o->json_file, "we") : stdout;
     json_t *losses = json_array(), *j;
@@ -214,9 +230,8 @@ static int print_json(const struct command_line *o, const struct lose_result *r,
 
     for (uint32_t i = 0; i < r->num_losses; i++)
         json_array_append_new(losses, loss_json(&r->losses[i]));
-    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o, s:o}", "verdict",
-                  lose_verdict_name(r->verdict), "ok", (int)ok, "at",
-                  o->run.at_frame ? "frame" : "submission", "n",
+    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o, s:o}", "verdict", verdict, "ok",
+                  (int)ok, "at", o->run.at_frame ? "frame" : "submission", "n",
                   (int)(o->run.at_frame ? o->run.at_frame : o->run.at_submit), "exit_code",
                   r->exited ? json_integer(r->code) : json_null(), "signal",
                   r->signalled ? json_integer(r->code) : json_null(), "devices", (int)r->devices, "refused",
@@ -488,6 +503,9 @@ int cmd_lose(int argc, char **argv)
     r = run(&asked, &result, &e);
     if (r == -EINTR) {
         fprintf(stderr, "aerogpu lose: interrupted; the program was ended\n");
+        if (asked.json && print_json(&asked, &result, "interrupted", false))
+            fprintf(stderr, "aerogpu lose: the JSON cannot be written\n");
+        strbuf_finish(&result.stacks);
         return 128 + stopped;
     }
     if (r) {
@@ -498,7 +516,7 @@ int cmd_lose(int argc, char **argv)
     if (result.stacks.len)
         fprintf(stderr, "    where its threads were:\n%s", strbuf_str(&result.stacks));
     explain(&asked, &result);
-    r = asked.json ? print_json(&asked, &result, ok) : 0;
+    r = asked.json ? print_json(&asked, &result, lose_verdict_name(result.verdict), ok) : 0;
     strbuf_finish(&result.stacks);
     if (r) {
         fprintf(stderr, "aerogpu lose: %s: %s\n", asked.json_file ? asked.json_file : "standard output",

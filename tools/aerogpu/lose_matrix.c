@@ -584,6 +584,39 @@ static int sum_up(const struct matrix_run *r)
     return bad ? EXIT_FAILED : EXIT_OK;
 }
 
+static void enter_quietly(void *ctx)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    dup2(null, STDOUT_FILENO);
+}
+
+/* The options of each fault are read, by who will have to: what is wrong with one it says itself. */
+static int check_options(const struct matrix_run *r, const char *path, struct error *e)
+{
+    static char lose[] = "lose", answers[] = "--answers";
+
+    for (size_t i = 0; i < r->m.faults.num; i++) {
+        const struct matrix_entry *f = &r->m.faults.item[i];
+        char *words[WORDS] = {(char *)(uintptr_t)r->self, lose};
+        int status = -1;
+        size_t n = 2;
+        pid_t pid;
+        bool bad = false;
+
+        for (size_t k = 0; k < f->words.num && n < WORDS - 2; k++) {
+            bad |= !strcmp(f->words.word[k], "--") || !strncmp(f->words.word[k], "--matrix", 8);
+            words[n++] = f->words.word[k];
+        }
+        words[n] = answers;
+        pid = bad ? -1 : program_start(words, enter_quietly, NULL);
+        if (pid < 0 || waitpid(pid, &status, 0) < 0 || status)
+            return error_set(e, -EINVAL, "%s: line %u: the options of fault %s are none of a case", path,
+                             f->line, f->name);
+    }
+    return 0;
+}
+
 int lose_matrix_run(const struct lose_matrix_files *files, const volatile int *stop)
 {
     struct matrix_run r = {.files = files, .stop = stop};
@@ -594,6 +627,8 @@ int lose_matrix_run(const struct lose_matrix_files *files, const volatile int *s
         result = EXIT_ENV;
         code = prepare(&r, &e);
     }
+    if (!code && (code = check_options(&r, files->matrix, &e)))
+        result = EXIT_INPUT;
     if (!code) {
         run_cases(&r);
         result = *stop ? 128 + *stop : sum_up(&r);
