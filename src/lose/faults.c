@@ -110,7 +110,7 @@ struct fault_call fault_begin_device(void *dispatchable, enum lose_call call, en
     struct fault_call c = {.next = own ? own : d->next[call]};
 
     if (d->slot)
-        atomic_fetch_add_explicit(&d->slot->calls, 1, memory_order_relaxed);
+        lose_called(d->slot);
     begin(&c, d, call, fills);
     return c;
 }

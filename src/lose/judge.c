@@ -362,11 +362,8 @@ static void look_for_faults(struct run *r)
 static void note_calls(struct run *r)
 {
     for (uint32_t i = 0; i < r->seen; i++) {
-        uint64_t calls = atomic_load(&r->record->device[i].calls);
-
-        if (calls != r->calls[i])
+        if (atomic_exchange(&r->record->device[i].called, 0))
             r->called_ns[i] = run_now(r);
-        r->calls[i] = calls;
     }
 }
 

@@ -51,7 +51,7 @@ static struct device *device_of(const void *dispatchable)
     struct device *d = layer_find(&lose_devices, dispatchable);
 
     if (d && d->slot)
-        atomic_fetch_add_explicit(&d->slot->calls, 1, memory_order_relaxed);
+        lose_called(d->slot);
     return d;
 }
 

@@ -66,7 +66,7 @@ struct lose_device {
     _Atomic uint64_t left_ns;         /* its process ended as processes do: exit() */
     _Atomic uint64_t submits, frames; /* accepted; a frame is a vkQueuePresentKHR */
     _Atomic uint64_t works;           /* of the submissions, those with commands to run */
-    _Atomic uint64_t calls;           /* of what the layer has hooks for */
+    _Atomic uint32_t called;          /* since the judge looked; written once, for threads share it */
     _Atomic uint64_t first_submit_ns, first_frame_ns;
     _Atomic uint64_t fds, threads, bytes; /* that its process held at the loss; bytes: of its own */
     _Atomic uint64_t submits_then, works_then,
@@ -75,6 +75,12 @@ struct lose_device {
     char name[128];            /* of the physical device */
     char program[LOSE_PATH];   /* what the process runs, or the end of it */
 };
+
+static inline void lose_called(struct lose_device *d)
+{
+    if (!atomic_load_explicit(&d->called, memory_order_relaxed))
+        atomic_store_explicit(&d->called, 1, memory_order_relaxed);
+}
 
 struct lose_record {
     /* What is asked; does not change. */

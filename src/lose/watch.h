@@ -21,8 +21,8 @@ struct run {
     uint32_t stage[LOSE_DEVICES]; /* of each loss: how many of its steps on_event was called for */
     uint64_t fault_ns;            /* the last fault that was answered first */
     uint32_t faults_given;
-    uint64_t calls[LOSE_DEVICES], called_ns[LOSE_DEVICES]; /* of each device, and when there were more last */
-    struct lose_growth held[LOSE_DEVICES];                 /* when each loss was made good */
+    uint64_t called_ns[LOSE_DEVICES];      /* when each device was seen to be called last */
+    struct lose_growth held[LOSE_DEVICES]; /* when each loss was made good */
     /* What each device had done: at each loss, and at the last fault. */
     struct work {
         uint64_t frames, submits, works;
