@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/dxbc_sum.h"
 
-#include <math.h>
 #include <string.h>
+
+#ifndef _WIN32
+#include <nettle/md5.h>
+
+#define compress nettle_md5_compress
+#else
+#include <math.h>
 
 static uint32_t rotate(uint32_t v, unsigned n)
 {
@@ -43,6 +49,7 @@ static void compress(uint32_t state[4], const uint8_t *block)
     state[2] += c;
     state[3] += d;
 }
+#endif
 
 /* The bit count opens the last block, and (bit count >> 2 | 1) closes it. */
 void dxbc_sum(const void *bytes, size_t size, uint32_t sum[4])

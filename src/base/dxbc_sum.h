@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dxbc_sum.h: the checksum of a DXBC container, for the two sides of Direct3D 11's driver interface: the runtime compares it, and the
- * driver makes it. Built by who uses it, also for Windows.
- */
+/* dxbc_sum.h: the checksum of a DXBC container, for all who make or compare one, also for Windows. */
 #pragma once
 
 #include <stddef.h>

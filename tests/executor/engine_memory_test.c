@@ -6,6 +6,7 @@
 
 #include <aerogpu/pci.h>
 
+#include "base/dxbc_sum.h"
 #include "engine_rig.h"
 #include "executor/shader/dxbc.h"
 
@@ -209,7 +210,7 @@ static uint32_t container(uint8_t *out, const uint32_t *words, uint32_t n)
     }
     memcpy(&w[21], words, 4 * n);
     memcpy(out, w, size);
-    dxbc_checksum(out, size, &w[1]);
+    dxbc_sum(out, size, &w[1]);
     memcpy(out + 4, &w[1], 16);
     return size;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "test.h"
 
+#include "base/dxbc_sum.h"
 #include "executor/shader/d3d9_program.h"
 #include "executor/shader/dxbc.h"
 #include "executor/shader/shader_internal.h"
@@ -94,7 +95,7 @@ static struct shader *points_gs(void)
             found++;
         }
     assert_int_equal(found, 1);
-    dxbc_checksum(bytes, n, sum);
+    dxbc_sum(bytes, n, sum);
     memcpy(bytes + 4, sum, sizeof(sum));
     assert_int_equal(shader_create(&s, EXEC_GS, bytes, n, &e), 0);
     return s;
@@ -194,7 +195,7 @@ TEST(test_dxbc_errors)
                  "shader bytes begin with 0x6b6e756a, neither DXBC nor a Direct3D 9 version");
     expect_error(EXEC_VS, bytes, 31, -EINVAL, "DXBC: header needs 32 bytes, there are 31");
     expect_error(EXEC_PS, bytes, n, -EINVAL, "DXBC: a vertex program (type 1) cannot be a pixel shader");
-    dxbc_checksum(bytes, n, sum);
+    dxbc_sum(bytes, n, sum);
     assert_memory_equal(sum, bytes + 4, 16);
     bytes[n - 1] ^= 1;
     expect_error(EXEC_VS, bytes, n, -EINVAL, "DXBC: checksum does not match the contents");
@@ -207,7 +208,7 @@ TEST(test_dxbc_errors)
     n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
     v = (uint32_t)n;
     memcpy(bytes + 32, &v, 4); /* the first chunk begins where the container ends */
-    dxbc_checksum(bytes, n, sum);
+    dxbc_sum(bytes, n, sum);
     memcpy(bytes + 4, sum, 16);
     expect_error(EXEC_VS, bytes, n, -EINVAL,
                  "DXBC: chunk 0 at offset 528 ends past the container of 528 bytes");
@@ -231,7 +232,7 @@ TEST(test_dxbc_damage)
         struct error e = {0};
         memcpy(copy, bytes, n);
         copy[k] ^= (uint8_t)(1u << (k % 8));
-        dxbc_checksum(copy, n, sum);
+        dxbc_sum(copy, n, sum);
         memcpy(copy + 4, sum, 16);
         if (shader_create(&s, EXEC_GS, copy, n, &e))
             assert_int_not_equal(e.text[0], 0);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/dxbc_sum.h"
 #include "executor/shader/dxbc.h"
 #include "executor/shader/shader.h"
 
@@ -41,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 8 && dxbc_is(bytes, size) && size >= 32) {
         memcpy(&total, bytes + 24, 4);
         if (total >= 32 && total <= size)
-            dxbc_checksum(bytes, total, (uint32_t *)(void *)(bytes + 4));
+            dxbc_sum(bytes, total, (uint32_t *)(void *)(bytes + 4));
     }
     if (!shader_create(&s, (enum exec_stage)(data[0] & 7), bytes, size, &e)) {
         link_one(s, data[0] >> 4);

@@ -4,45 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include <nettle/md5.h>
-
 #include "base/bytes.h"
+#include "base/dxbc_sum.h"
 
 bool dxbc_is(const void *bytes, size_t size)
 {
     return size >= 4 && memcmp(bytes, "DXBC", 4) == 0;
-}
-
-/* MD5 with its own last blocks: the bit count opens the last block, and (bit count >> 2 | 1) closes it. */
-void dxbc_checksum(const void *bytes, size_t size, uint32_t sum[4])
-{
-    const uint8_t *p = (const uint8_t *)bytes + 20;
-    size_t n = size - 20, tail = n % 64;
-    uint32_t bits = (uint32_t)n * 8;
-    uint8_t block[64];
-
-    sum[0] = 0x67452301;
-    sum[1] = 0xefcdab89;
-    sum[2] = 0x98badcfe;
-    sum[3] = 0x10325476;
-    for (size_t i = 0; i + 64 <= n; i += 64)
-        nettle_md5_compress(sum, p + i);
-    p += n - tail;
-    memset(block, 0, sizeof(block));
-    if (tail >= 56) {
-        memcpy(block, p, tail);
-        block[tail] = 0x80;
-        nettle_md5_compress(sum, block);
-        memset(block, 0, sizeof(block));
-    } else {
-        memcpy(block + 4, p, tail);
-        block[4 + tail] = 0x80;
-    }
-    bits = htole32(bits);
-    memcpy(block, &bits, 4);
-    bits = htole32((uint32_t)n * 2 | 1);
-    memcpy(block + 60, &bits, 4);
-    nettle_md5_compress(sum, block);
 }
 
 static int read_chunks(struct dxbc *d, struct bytes *b, struct error *e)
@@ -95,7 +62,7 @@ int dxbc_open_unchecked(struct dxbc *d, const void *bytes, size_t size, bool *ch
         return error_set(e, -EINVAL, "DXBC: %u bytes are more than the limit of %u", total, DXBC_MAX_SIZE);
     d->bytes = (const uint8_t *)bytes;
     d->size = total;
-    dxbc_checksum(bytes, total, sum);
+    dxbc_sum(bytes, total, sum);
     *checksum_ok = memcmp(sum, stored, sizeof(sum)) == 0;
     if (d->chunk_count > DXBC_MAX_CHUNKS) {
         uint32_t n = d->chunk_count;

@@ -45,8 +45,6 @@ struct dxbc_signature {
 };
 
 bool dxbc_is(const void *bytes, size_t size);
-/* The checksum that belongs at offset 4 of a container of `size` bytes (at least 20). */
-void dxbc_checksum(const void *bytes, size_t size, uint32_t sum[4]);
 /* Fills `d`, which points into `bytes`. 0 or -EINVAL. */
 int dxbc_open(struct dxbc *d, const void *bytes, size_t size, struct error *e);
 /* As dxbc_open, but a wrong checksum is only reported through `checksum_ok`. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dxbc_sum.h"
 #include "executor/shader/sm4.h"
 
 enum {
@@ -176,7 +177,7 @@ int dxbc_fill_targets(const struct dxbc *d, const struct sm4 *program, const str
         at += 8 + ((n + 3) & ~3u);
     }
     put(b + TOTAL_AT, at);
-    dxbc_checksum(b, at, sum);
+    dxbc_sum(b, at, sum);
     memcpy(b + SUM_AT, sum, sizeof(sum));
     *bytes = b;
     *size = at;
