@@ -167,12 +167,11 @@ void d3d_context_clear(struct d3d_context *c);
 /* shader.c: DXBC containers. */
 struct d3d_program {
     const UINT *code; /* in the container */
-    UINT words;
     D3D10DDIARG_SIGNATURE_ENTRY in[32], out[32], patch[32];
     UINT num_in, num_out, num_patch;
 };
-/* False: the container is not whole (sizes, offsets, checksum, lengths of instructions), or the program is of another stage than `type`
- * (the token's program type; -1: any). */
+/* False: the container is not whole (sizes, offsets, checksum), an instruction is none that there is or does not have
+ * its operands, or the program is of another stage than `type` (the token's program type; -1: any). */
 bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int type);
 /* The input register of a semantic; -1: it has none. */
 int d3d_program_register(const void *bytes, SIZE_T size, const char *semantic, UINT index);

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/dxbc_sum.h"
+#include "base/sm4_tokens.h"
 
 #define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
@@ -68,20 +69,18 @@ static bool find(const void *bytes, SIZE_T size, uint32_t either, uint32_t or, s
     return false;
 }
 
-/* Whether a program of shader model 4 or 5 is a row of instructions, none without a length or past the end. */
-static bool are_tokens(const UINT *code, UINT words)
+/* Whether a program of shader model 4 or 5 is a row of instructions that there are, each with its operands. */
+static bool are_instructions(const struct chunk *c)
 {
-    enum { CUSTOM_DATA = 53 }; /* its length is a word of its own */
-    UINT major = code[0] >> 4 & 15, length;
+    struct sm4_instruction i;
+    struct sm4 p;
+    int more = 0;
 
-    for (UINT at = 2; at < words; at += length) {
-        bool custom = (code[at] & 0x7FF) == CUSTOM_DATA;
-
-        length = !custom ? code[at] >> 24 & 127 : at + 1 < words ? code[at + 1] : 0;
-        if (length < (custom ? 2 : 1) || length > words - at)
-            return false;
-    }
-    return words > 2 && (major == 4 || major == 5);
+    if (sm4_open(&p, c->data, c->size, NULL) || p.words <= 2 || (p.major != 4 && p.major != 5))
+        return false;
+    while ((more = sm4_next(&p, &i, NULL)) > 0)
+        ;
+    return !more;
 }
 
 struct element {
@@ -132,12 +131,11 @@ bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int
 
     memset(p, 0, sizeof(*p));
     if (!is_container(bytes, size) ||
-        !find(bytes, size, FOURCC('S', 'H', 'D', 'R'), FOURCC('S', 'H', 'E', 'X'), &c) || c.size < 8)
+        !find(bytes, size, FOURCC('S', 'H', 'D', 'R'), FOURCC('S', 'H', 'E', 'X'), &c) ||
+        !are_instructions(&c))
         return false;
     p->code = (const UINT *)c.data;
-    p->words = p->code[1];
-    if (p->words < 2 || p->words > c.size / 4 || (type >= 0 && p->code[0] >> 16 != (UINT)type) ||
-        !are_tokens(p->code, p->words))
+    if (type >= 0 && p->code[0] >> 16 != (UINT)type)
         return false;
     p->num_in = signature(bytes, size, FOURCC('I', 'S', 'G', 'N'), FOURCC('I', 'S', 'G', '1'), p->in);
     p->num_out = signature(bytes, size, FOURCC('O', 'S', 'G', 'N'), FOURCC('O', 'S', 'G', '1'), p->out);

@@ -154,6 +154,16 @@ static void shaders(const char *folder)
 {
     SIZE_T size;
     BYTE *code = file(folder, "colour_ps.dxbc", &size), *copy = malloc(size);
+    static const struct {
+        const char *what;
+        UINT at, bits,
+            value; /* in the program's chunk, whose first instruction is at 16, and its operand at 20 */
+    } bad[] = {{"an instruction of no length", 16, 127u << 24, 0},
+               {"an instruction past the end", 16, 127u << 24, 127u << 24},
+               {"an opcode that there is not", 16, 0x7FF, 0x7FF},
+               {"an opcode of classes", 16, 0x7FF, 120},
+               {"an operand of no register file", 20, 255u << 12, 255u << 12},
+               {"an instruction with another's operands", 16, 0x7FF, 0}};
     ID3D11PixelShader *none;
     UINT32 sum[4], at, word;
 
@@ -172,15 +182,15 @@ static void shaders(const char *folder)
         memcpy(&at, code + 32 + 4 * chunk, 4);
         if (memcmp(code + at, "SHDR", 4) && memcmp(code + at, "SHEX", 4))
             continue;
-        for (UINT length = 0; length < 128; length += 127) {
+        for (UINT i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
             memcpy(copy, code, size);
-            memcpy(&word, code + at + 16, 4);
-            word = (word & ~(127u << 24)) | length << 24;
-            memcpy(copy + at + 16, &word, 4);
+            memcpy(&word, code + at + bad[i].at, 4);
+            word = (word & ~bad[i].bits) | bad[i].value;
+            memcpy(copy + at + bad[i].at, &word, 4);
             dxbc_sum(copy, size, sum);
             memcpy(copy + 4, sum, sizeof(sum));
-            expect("an instruction of no length, or past the end",
-                   ID3D11Device_CreatePixelShader(device, copy, size, NULL, &none), E_INVALIDARG);
+            expect(bad[i].what, ID3D11Device_CreatePixelShader(device, copy, size, NULL, &none),
+                   E_INVALIDARG);
         }
     }
     free(copy);
