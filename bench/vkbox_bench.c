@@ -19,6 +19,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include "base/file/scratch.h"
 #include "bench.h"
 
 enum { CALLS = 40000, LOOPS = 60, ROUNDS = 9, COST_ROUNDS = 7, RING_WORDS = 1 << 16 };
@@ -231,10 +232,15 @@ static void cost_figures(struct bench *b)
          "format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba -f null -")};
     enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
     double ratios[PROGRAMS];
+    struct scratch dumps;
     size_t n = 0;
 
     if (!bench_wants(b, "run_cost") && !bench_wants(b, "run_cost_worst"))
         return;
+    if (scratch_make(&dumps, "aerogpu-vkbox-bench", true, NULL)) {
+        bench_not_measured(b, "run_cost", "there is no /tmp for dumps");
+        return;
+    }
     for (size_t p = 0; p < PROGRAMS; p++) {
         char bare[1000], watched[2000];
         double each[COST_ROUNDS];
@@ -242,8 +248,8 @@ static void cost_figures(struct bench *b)
 
         snprintf(bare, sizeof(bare), "%s %s >/dev/null 2>&1",
                  strstr(programs[p], "vkcube") ? "xvfb-run -a" : "exec", programs[p]);
-        snprintf(watched, sizeof(watched), "%s " AEROGPU " run -o /nonexistent -- %s >/dev/null 2>&1",
-                 strstr(programs[p], "vkcube") ? "xvfb-run -a" : "exec", programs[p]);
+        snprintf(watched, sizeof(watched), "%s " AEROGPU " run -o %s -- %s >/dev/null 2>&1",
+                 strstr(programs[p], "vkcube") ? "xvfb-run -a" : "exec", dumps.path, programs[p]);
         for (int i = 0; i < COST_ROUNDS && ok; i++) {
             double with, without;
 
@@ -258,6 +264,7 @@ static void cost_figures(struct bench *b)
         ratios[n++] = bench_quantile(each, COST_ROUNDS, 0.5);
         fprintf(stderr, "  %.40s: %.4f\n", programs[p], ratios[n - 1]);
     }
+    scratch_remove(&dumps);
     if (!n) {
         bench_not_measured(b, "run_cost", "no program runs here");
         return;
