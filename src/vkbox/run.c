@@ -27,6 +27,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/file/shared.h"
 #include "base/program.h"
 #include "base/utf8.h"
 #include "blackbox/symbols.h"
@@ -126,6 +127,16 @@ static void reap(struct run *r)
 
 /* ---- boxes --------------------------------------------------------------- */
 
+/* Returns whether its process had shortened the file. */
+static bool forget_box(struct watched *w)
+{
+    bool is_cut = shared_unguard(w->b);
+
+    munmap(w->b, sizeof(*w->b));
+    close(w->fd);
+    return is_cut;
+}
+
 static void add_box(struct run *r, int dir, const char *name)
 {
     struct watched *w = &r->boxes[r->num_boxes];
@@ -141,10 +152,13 @@ static void add_box(struct run *r, int dir, const char *name)
         return;
     }
     w->b = mmap(NULL, sizeof(*w->b), PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
-    if (w->b == MAP_FAILED || w->b->magic != VKBOX_MAGIC) {
-        if (w->b != MAP_FAILED)
-            munmap(w->b, sizeof(*w->b));
+    if (w->b == MAP_FAILED) {
         close(w->fd);
+        return;
+    }
+    shared_guard(w->b, sizeof(*w->b));
+    if (w->b->magic != VKBOX_MAGIC) {
+        forget_box(w);
         return;
     }
     snprintf(w->name, sizeof(w->name), "%.63s", name);
@@ -526,8 +540,9 @@ static void finish(struct run *r)
     for (uint32_t i = 0; i < r->num_boxes; i++) {
         for (uint32_t d = 0; d < VKBOX_DEVICES; d++)
             count_device(r, &r->boxes[i].b->devices[d]);
-        munmap(r->boxes[i].b, sizeof(*r->boxes[i].b));
-        close(r->boxes[i].fd);
+        if (forget_box(&r->boxes[i]))
+            trouble(r, "a process shortened its record %s, and was not watched from then on",
+                    r->boxes[i].name);
     }
     vkbox_folder_remove(&r->folder);
 }

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file/out.h"
 #include "base/file/scratch.h"
+#include "base/file/shared.h"
 #include "temp_dir.h"
 
 enum { STRANGER = 65534 };
@@ -185,6 +187,39 @@ TEST(a_strangers_folder_stays)
     assert_int_equal(access(file, F_OK), 0);
     scratch_remove(&s);
     unsetenv("XDG_RUNTIME_DIR");
+}
+
+/* Also between pages that are there; of other mappings it stays a SIGBUS. */
+TEST(what_a_shared_file_has_no_more_reads_as_zeros)
+{
+    enum { PAGE = 4096, SIZE = 4 * PAGE };
+    int fd = open(in_dir("cut"), O_RDWR | O_CREAT | O_CLOEXEC, 0600), status;
+    char *guarded, *other;
+    pid_t pid;
+
+    assert_int_equal(ftruncate(fd, SIZE), 0);
+    guarded = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    other = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(guarded != MAP_FAILED && other != MAP_FAILED);
+    memset(guarded, 'x', SIZE);
+    signal(SIGBUS, SIG_DFL); /* not the test's */
+    shared_guard(guarded, SIZE);
+    assert_int_equal(ftruncate(fd, PAGE), 0);
+    assert_int_equal(guarded[0], 'x');
+    assert_int_equal(*(volatile char *)(guarded + SIZE - 1), 0);
+    *(volatile char *)(guarded + PAGE) = 'y';
+    assert_int_equal(*(volatile char *)(guarded + PAGE), 'y');
+    pid = fork();
+    if (!pid)
+        _exit(*(volatile char *)(other + PAGE));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGBUS);
+    assert_true(shared_unguard(guarded));
+    assert_false(shared_unguard(guarded));
+    munmap(guarded, SIZE);
+    munmap(other, SIZE);
+    close(fd);
 }
 
 TEST_GROUP(make_dir, remove_dir);

@@ -354,6 +354,22 @@ def killed_from_outside_is_nobodys_fault():
 
 
 @case
+def a_record_that_is_cut_ends_neither_the_watching_nor_the_program():
+    with tempfile.TemporaryDirectory() as folder:
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, 'sleep'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pid = int(p.stdout.readline())
+        record, = glob.glob('%s/aerogpu-record-*/%d.*' % (place.name, pid))
+        while record not in open('/proc/%d/maps' % p.pid).read():
+            time.sleep(0.01)
+        os.truncate(record, 0)
+        time.sleep(0.5)
+        assert p.poll() is None, p.communicate()
+        os.kill(pid, signal.SIGKILL)
+        said = p.communicate(timeout=60)[1]
+        assert p.returncode == 128 + signal.SIGKILL and 'a process shortened its record %d.' % pid in said, (p.returncode, said)
+
+
+@case
 def the_record_is_readable_up_to_the_last_frame():
     for n in range(8):
         with tempfile.TemporaryDirectory() as folder:
