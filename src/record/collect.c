@@ -24,6 +24,7 @@
 
 #include "base/check.h"
 #include "base/file/out.h"
+#include "base/file/shared.h"
 #include "base/program.h"
 #include "record/shm.h"
 #include "record/trace_file.h"
@@ -119,6 +120,7 @@ static int shm_make(struct memory *m, const struct collect_params *p, struct err
         close(m->fd);
         return error_set(e, err, "cannot map the shared memory: %s", strerror(-err));
     }
+    shared_guard(s, SHM_SIZE); /* the program may open it by its name */
     clock_gettime(CLOCK_MONOTONIC, &ts);
     s->schema = p->api->schema;
     s->num_chunks = SHM_STEP;
@@ -130,11 +132,15 @@ static int shm_make(struct memory *m, const struct collect_params *p, struct err
     return 0;
 }
 
-static void shm_finish(struct memory *m)
+/* Returns whether the program had shortened it. */
+static bool shm_finish(struct memory *m)
 {
+    bool is_cut = shared_unguard(m->shm);
+
     unlink(m->path);
     close(m->fd);
     munmap(m->shm, SHM_SIZE);
+    return is_cut;
 }
 
 /* Where every chunk is held by a thread, others get some more. */
@@ -198,6 +204,7 @@ static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dea
     return trc_writer_block(w, &b, shm_data(s, i), size, e);
 }
 
+/* At most as many as there are: a program that is faster than that does not keep us from seeing its end. */
 static int drain(struct memory *m, struct trc_writer *w, const struct collect_params *p,
                  struct collect_result *r, struct error *e)
 {
@@ -205,7 +212,7 @@ static int drain(struct memory *m, struct trc_writer *w, const struct collect_pa
     int i, err;
 
     memory_check(m);
-    while ((i = next_full(m)) >= 0) {
+    for (uint32_t n = 0; n < m->chunks && (i = next_full(m)) >= 0; n++) {
         err = write_chunk(s, w, (uint32_t)i, false, p, r, e);
         if (err)
             return err;
@@ -216,14 +223,15 @@ static int drain(struct memory *m, struct trc_writer *w, const struct collect_pa
     return 0;
 }
 
-/* After the end: chunks that were still open, in the order in which they were begun. */
+/* After the end: chunks that were still open, in the order in which they were begun. What a process that the program left behind
+ * opens from then on is no part of it. */
 static int drain_open(struct memory *m, struct trc_writer *w, const struct collect_params *p,
                       struct collect_result *r, struct error *e)
 {
     struct shm *s = m->shm;
 
     memory_check(m);
-    for (;;) {
+    for (uint32_t n = 0; n < m->chunks; n++) {
         int best = -1, err;
 
         for (uint32_t i = 0; i < m->chunks; i++)
@@ -231,12 +239,13 @@ static int drain_open(struct memory *m, struct trc_writer *w, const struct colle
                 (best < 0 || s->chunks[i].order < s->chunks[best].order))
                 best = (int)i;
         if (best < 0)
-            return 0;
+            break;
         err = write_chunk(s, w, (uint32_t)best, true, p, r, e);
         if (err)
             return err;
         atomic_store(&s->chunks[best].state, SHM_FREE);
     }
+    return 0;
 }
 
 static char *make_meta(const struct collect_params *p)
@@ -381,6 +390,7 @@ out:
             r->bytes = (uint64_t)st.st_size;
         err = err ? err : end;
     }
-    shm_finish(&m);
+    if (shm_finish(&m) && !err)
+        err = error_set(e, -EBADMSG, "the program destroyed the shared memory: its file was shortened");
     return err;
 }

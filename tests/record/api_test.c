@@ -14,7 +14,9 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/collect.h"
@@ -28,7 +30,10 @@
 #include "temp_dir.h"
 #include "toy_api.h"
 
-enum { MANY = 500 }; /* threads at once: more than there are chunks at first */
+enum {
+    MANY = 500, /* threads at once: more than there are chunks at first */
+    LEFT_S = 12,
+};
 
 /* ---- the API, and the thunks that record it ------------------------------ */
 
@@ -183,11 +188,50 @@ static int destroying(uint32_t kind)
     return r;
 }
 
+/* Shortens what it shares to so many bytes. */
+static int shortening(size_t size)
+{
+    if (drawing("plain") || truncate(getenv(SHM_ENV), (off_t)size))
+        return 9;
+    _exit(0);
+}
+
+/* Leaves processes behind that fill chunks for as long as anybody writes them down, at most LEFT_S seconds: with what does not
+ * compress, so that they are filled faster than written. */
+static int leaving(void)
+{
+    const char *path = getenv(SHM_ENV);
+
+    if (drawing("plain"))
+        return 9;
+    for (uint32_t i = 0; i < SHM_STEP; i++)
+        for (size_t at = 0; at < TRC_CHUNK; at += 256)
+            getrandom(shm_data(rec_shm, i) + at, 256, 0);
+    if (fork())
+        return 0;
+    fork();
+    fork();
+    alarm(LEFT_S);
+    while (!access(path, F_OK))
+        for (uint32_t i = 0; i < 100 * SHM_STEP; i++) {
+            struct shm_chunk *c = &rec_shm->chunks[i % SHM_STEP];
+
+            c->kind = TRC_BLOBS;
+            c->committed = TRC_CHUNK;
+            c->state = SHM_FULL;
+        }
+    _exit(0);
+}
+
 static int program(const char *kind)
 {
     signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would exit */
     if (!strncmp(kind, "kind ", 5))
         return destroying((uint32_t)strtoul(kind + 5, NULL, 10));
+    if (!strncmp(kind, "short ", 6))
+        return shortening(strtoul(kind + 6, NULL, 10));
+    if (!strcmp(kind, "leaves"))
+        return leaving();
     if (!strcmp(kind, "threads"))
         return threads();
     return drawing(kind);
@@ -528,6 +572,41 @@ TEST(a_chunk_of_no_kind_is_refused)
             assert_int_equal(trc_block(t, k)->kind, TRC_BLOBS);
         trc_close(t);
     }
+}
+
+/* All of it, or what is behind the chunks' states: the collector lives, and says it. */
+TEST(shortened_shared_memory_is_no_crash)
+{
+    const size_t sizes[] = {0, SHM_DATA};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        char path[100], kind[40];
+        struct collect_params p = {
+            .api = &toy_api,
+            .output = path,
+            .argv = (char *[]){(char[]){"/proc/self/exe"}, (char[]){"--program"}, kind, NULL},
+            .dirty_method = DIRTY_HASH,
+            .last_frame = UINT32_MAX};
+        struct collect_result r;
+        struct error e = {0};
+
+        snprintf(path, sizeof(path), "%s/short", dir);
+        snprintf(kind, sizeof(kind), "short %zu", sizes[i]);
+        assert_int_equal(collect_run(&p, &r, &e), -EBADMSG);
+        assert_string_equal(e.text, "the program destroyed the shared memory: its file was shortened");
+        assert_int_equal(r.status, 0);
+        trc_close(reopen(path));
+    }
+}
+
+TEST(who_is_left_behind_does_not_keep_a_recording_open)
+{
+    struct timespec start, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    record("leaves");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    assert_in_range(end.tv_sec - start.tv_sec, 0, LEFT_S - 4);
 }
 
 /* Without room in /dev/shm the memory is elsewhere; without any, that is said before the program runs. */
