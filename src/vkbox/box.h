@@ -196,7 +196,7 @@ struct vkbox_crash {
     uint32_t call, thread;
     int32_t signal, code; /* of siginfo */
     uint32_t handled;     /* 1: the program has a handler for it, and may go on */
-    uint32_t sender;      /* process that sent the signal */
+    uint32_t sender;      /* process that sent the signal, 0: the kernel does not say */
     uint32_t processor;   /* 1: the processor raised it, and what follows is known */
     uint64_t address, pc; /* si_addr; the instruction */
     uint64_t sp;          /* the stack's pointer there */

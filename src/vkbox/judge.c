@@ -251,6 +251,11 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_PROVEN;
         TEXT(v, "Process %u sent SIG%s", c->sender, signal_name(c->signal));
+    } else if (!c->processor && !c->sender) {
+        v->cause = BB_CAUSE_KILLED;
+        v->why = BB_SURE_SUGGESTED;
+        TEXT(v, "SIG%s was sent to the program", signal_name(c->signal));
+        UNSEEN(v, "who sent it: the kernel does not say, and it may have been the program itself");
     } else if (ev->unwatched) {
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_UNKNOWN;

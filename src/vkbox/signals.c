@@ -53,8 +53,10 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, co
     if (info->si_code > 0 && sig != SIGABRT) {
         c->processor = 1;
         c->address = (uint64_t)(uintptr_t)info->si_addr;
-    } else {
-        c->sender = (uint32_t)info->si_pid;
+    } else if (info->si_code == SI_USER || info->si_code == SI_TKILL) {
+        c->sender =
+            (uint32_t)
+                info->si_pid; /* of others, sigqueue()'s, the sender says who it is, and may say anything */
     }
 #ifdef __x86_64__
     c->pc = (uint64_t)at->uc_mcontext.gregs[REG_RIP];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """run_test.py AEROGPU PLANT LAYERS [CASE...]: aerogpu run over a program that does one thing wrong: the verdict, the dump, the exit code."""
-import glob, json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import ctypes, glob, json, os, random, resource, shutil, signal, sqlite3, struct, subprocess, sys, tempfile, time
 
 aerogpu, plant, layers = sys.argv[1:4]
 SHM = '/dev/shm' if os.path.isdir('/dev/shm') else None
@@ -367,6 +367,23 @@ def a_record_that_is_cut_ends_neither_the_watching_nor_the_program():
         os.kill(pid, signal.SIGKILL)
         said = p.communicate(timeout=60)[1]
         assert p.returncode == 128 + signal.SIGKILL and 'a process shortened its record %d.' % pid in said, (p.returncode, said)
+
+
+@case
+def who_sent_a_signal_is_not_what_the_sender_says():
+    with tempfile.TemporaryDirectory() as folder:
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, 'sleep'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pid = int(p.stdout.readline())
+        # siginfo_t: number, errno, SI_QUEUE, and a process that never sent it.
+        info = struct.pack('iiiiii', signal.SIGSEGV, 0, -1, 0, 1, 0).ljust(128, b'\0')
+        RT_SIGQUEUEINFO = {'x86_64': 129}.get(os.uname().machine, 138)
+        assert ctypes.CDLL(None).syscall(RT_SIGQUEUEINFO, pid, int(signal.SIGSEGV), info) == 0
+        p.communicate(timeout=60)
+        assert p.returncode == 128 + signal.SIGSEGV, p.returncode
+        db = sqlite3.connect(glob.glob(folder + '/*.aerogpudump')[0])
+        cause, sure, text, unseen = db.execute('SELECT cause, sure_cause, text, unseen FROM finding').fetchone()
+        assert (cause, sure) == ('killed', 'suggested') and 'SIGSEGV was sent to the program' in text and 'rocess 1 ' not in text, (cause, sure, text)
+        assert 'who sent it' in unseen, unseen
 
 
 @case
