@@ -539,7 +539,6 @@ static ULONG test_ring(struct test *t)
 static ULONG test_vblank(struct test *t)
 {
     struct kmd *k = t->k;
-    BOOLEAN was = k->vsync_wanted;
     ULONGLONG seq, late;
     LONG seen = k->selftest_vblanks;
     ULONG code = AEROGPU_SELFTEST_OK;
@@ -548,7 +547,8 @@ static ULONG test_vblank(struct test *t)
         return AEROGPU_SELFTEST_VBLANK_REGS_OUT_OF_RANGE;
     if (!time_left(t))
         return AEROGPU_SELFTEST_TIME_BUDGET_EXHAUSTED;
-    kmd_hw_set_vsync(k, TRUE);
+    InterlockedIncrement(&k->vsync_tests);
+    kmd_hw_update_vsync(k);
     seq = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
     late = kmd_now() + 10 * (ULONGLONG)k->anchor.period_ns / 100;
     if (late > t->end)
@@ -563,9 +563,10 @@ static ULONG test_vblank(struct test *t)
         else
             code = AEROGPU_SELFTEST_VBLANK_IRQ_NOT_LATCHED;
     }
-    if (!was)
-        kmd_hw_set_vsync(k, FALSE);
-    if (!code && !was && kmd_read(k, AEROGPU_REG_IRQ_STATUS) & AEROGPU_IRQ_SCANOUT_VBLANK)
+    InterlockedDecrement(&k->vsync_tests);
+    kmd_hw_update_vsync(k); /* the system may have come to want them */
+    if (!code && !(k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK) &&
+        kmd_read(k, AEROGPU_REG_IRQ_STATUS) & AEROGPU_IRQ_SCANOUT_VBLANK)
         code = AEROGPU_SELFTEST_VBLANK_IRQ_NOT_CLEARED;
     return code;
 }

@@ -597,15 +597,25 @@ static VOID NTAPI on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
 
 /* ---- the DDIs about it --------------------------------------------------- */
 
-VOID kmd_hw_set_vsync(struct kmd *k, BOOLEAN on)
+static BOOLEAN NTAPI update_vsync(PVOID context)
 {
-    ULONG mask = k->irq_enable & ~AEROGPU_IRQ_SCANOUT_VBLANK;
+    struct kmd *k = context;
+    struct enable e = {k, k->irq_enable & ~AEROGPU_IRQ_SCANOUT_VBLANK};
+
+    if (k->vsync_wanted || k->vsync_tests)
+        e.mask |= AEROGPU_IRQ_SCANOUT_VBLANK;
+    return set_enable(&e);
+}
+
+VOID kmd_hw_update_vsync(struct kmd *k)
+{
     KIRQL old;
 
     if (!k->powered)
         return;
-    enable_interrupts(k, on ? mask | AEROGPU_IRQ_SCANOUT_VBLANK : mask);
-    if (on) { /* a message that gets lost would be the last: the device sends one when a bit becomes set */
+    kmd_synchronize(k, update_vsync, k);
+    if (k->irq_enable &
+        AEROGPU_IRQ_SCANOUT_VBLANK) { /* a message that gets lost would be the last: the device sends one when a bit becomes set */
         KeAcquireSpinLock(&k->lock, &old);
         arm_watchdog(k);
         KeReleaseSpinLock(&k->lock, old);
@@ -620,7 +630,7 @@ NTSTATUS NTAPI kmd_ControlInterrupt(CONST HANDLE adapter, CONST DXGK_INTERRUPT_T
         return STATUS_NOT_SUPPORTED;
     k->vsync_requested = 1;
     k->vsync_wanted = enable;
-    kmd_hw_set_vsync(k, enable);
+    kmd_hw_update_vsync(k);
     return STATUS_SUCCESS;
 }
 

@@ -199,7 +199,8 @@ struct kmd {
     volatile LONG error_latched;
     BOOLEAN preempting;
     ULONG preempt_fence;
-    BOOLEAN vsync_wanted;
+    BOOLEAN vsync_wanted;          /* by the system */
+    volatile LONG vsync_tests;     /* self-tests that wait for a vblank */
     volatile LONG vsync_requested; /* ControlInterrupt has been called for it */
     struct {
         BOOLEAN pending;
@@ -291,7 +292,8 @@ NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, UL
 /* A submission of the driver's own: it signals no fence of the operating system's. */
 NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc);
 BOOLEAN kmd_hw_idle(struct kmd *k); /* nothing is in the ring, or behind it */
-VOID kmd_hw_set_vsync(struct kmd *k, BOOLEAN on);
+/* After a change of vsync_wanted or vsync_tests. */
+VOID kmd_hw_update_vsync(struct kmd *k);
 BOOLEAN kmd_synchronize(struct kmd *k, PKSYNCHRONIZE_ROUTINE routine, PVOID context);
 NTSTATUS kmd_memory_alloc(struct kmd_memory *m, SIZE_T size);
 VOID kmd_memory_free(struct kmd_memory *m);
