@@ -311,6 +311,16 @@ static NTSTATUS create_system(struct dxgk *d)
     return s;
 }
 
+/* From here on nobody calls the miniport any more, not even if it never returns: its context may be gone already. */
+static void remove_miniport(struct dxgk *d)
+{
+    PVOID miniport = d->miniport;
+
+    dxgk_kernel_connect_interrupt(d->kernel, false);
+    d->miniport = NULL;
+    DDI(d, RemoveDevice, miniport);
+}
+
 static NTSTATUS start_locked(struct dxgk *d, struct error *err)
 {
     DXGK_START_INFO info = {0};
@@ -352,8 +362,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
 stop:
     DDI(d, StopDevice, d->miniport);
 remove:
-    dxgk_kernel_connect_interrupt(d->kernel, false);
-    DDI(d, RemoveDevice, d->miniport);
+    remove_miniport(d);
     return s;
 }
 
@@ -390,8 +399,7 @@ void dxgk_stop(struct dxgk *d)
     d->crashed = d->state == DXGK_FAILED;
     if (!d->lock.held) { /* else a DDI never came back: leave the miniport alone */
         DDI(d, StopDevice, d->miniport);
-        dxgk_kernel_connect_interrupt(d->kernel, false);
-        DDI(d, RemoveDevice, d->miniport);
+        remove_miniport(d);
     }
     dxgk_kernel_connect_interrupt(d->kernel, false);
     d->miniport = NULL;

@@ -266,7 +266,8 @@ TEST(a_ddi_that_blocks_stops_the_adapter)
 {
     struct world w;
     struct ctx x;
-    struct softgpu_escape e = {.op = ESC_BLOCK, .value = 4};
+    struct softgpu_escape e = {.op = ESC_BLOCK, .value = 4},
+                          reset = {.op = ESC_CALLED, .value = CALL_ResetDevice};
 
     world_up(&w, false);
     x = ctx_make(&w, w.client, w.adapter);
@@ -275,6 +276,8 @@ TEST(a_ddi_that_blocks_stops_the_adapter)
     e.value = 6;
     assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
     expect_failed(&w, &x, "DxgkDdiEscape has not returned within TdrDdiDelay (5 s)");
+    assert_int_equal(world_escape(&w, &reset), STATUS_SUCCESS);
+    assert_int_equal(reset.value2, 1); /* while it was inside of the other */
     world_down(&w, 0);
 }
 
