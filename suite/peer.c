@@ -19,7 +19,8 @@ bool suite_peer_start(struct suite *s, struct suite_peer *p, const char *role)
     int to[2] = {-1, -1}, from[2] = {-1, -1};
     posix_spawn_file_actions_t fa;
     char arg[64], slack[32];
-    char *argv[] = {(char *)(uintptr_t)s->name, arg, slack, NULL};
+    char *argv[] = {(char *)(uintptr_t)s->name,    arg, slack, s->display ? "--display" : NULL,
+                    (char *)(uintptr_t)s->display, NULL};
     pid_t pid = -1;
 
     *p = (struct suite_peer){NULL, -1, -1, -1};

@@ -258,7 +258,9 @@ static void open_adapter(struct suite *s)
     if (NT_SUCCESS(query(s, KMTQAITYPE_ADAPTERREGISTRYINFO, &names, sizeof(names))))
         for (; n + 1 < sizeof(s->description) && names.AdapterString[n]; n++)
             s->description[n] = names.AdapterString[n] < 128 ? (char)names.AdapterString[n] : '?';
-    CHECK(s, s->allow_others || s->require_vid || !s->vid || s->vid == SUITE_VID,
+    CHECK(s,
+          s->role || s->allow_others || s->require_vid || /* a peer takes what the test took */
+              !s->vid || s->vid == SUITE_VID,
           "the adapter is 0x%04X:0x%04X, not AeroGPU: --allow-non-aerogpu takes it all the same", s->vid,
           s->did);
     CHECK(s, !s->require_vid || s->vid == s->require_vid,

@@ -585,6 +585,28 @@ TEST_IN(an_event_needs_a_descriptor, connected)
     app_close(&a);
 }
 
+/* The validation programs hold another's miniport to what is documented of all, and their peers take it, too. */
+TEST_IN(the_suite_takes_another_miniport, served)
+{
+    static const char quiet[] = " --allow-non-aerogpu >/dev/null";
+    char line[512];
+
+    snprintf(line, sizeof(line), SUITE_DIR "/dbgctl_escape_security_sanity%s", quiet);
+    assert_int_equal(system(line), 0);
+    snprintf(line, sizeof(line), SUITE_DIR "/dbgctl_escape_security_sanity --require-ours%s", quiet);
+    assert_int_equal(WEXITSTATUS(system(line)), 1);
+    snprintf(line, sizeof(line), SUITE_DIR "/many_clients --producers 2 --allow-non-aerogpu");
+    {
+        FILE *f = popen(line, "r");
+        char said[512] = "";
+
+        assert_non_null(f);
+        while (fgets(said, sizeof(said), f))
+            assert_null(strstr(said, "not AeroGPU"));
+        pclose(f);
+    }
+}
+
 ALSO_IN(a_program_does_everything, connected);
 ALSO_IN(adapters_are_found_by_name, connected);
 ALSO_IN(a_reset_is_seen_without_a_call, connected);
