@@ -17,6 +17,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/file/scratch.h"
+
 #define VKBOX_LAYER "VK_LAYER_AEROGPU_blackbox"
 #define VKBOX_VARIABLE                                                                                       \
     "AEROGPU_BLACKBOX" /* names the folder in which each process makes its file; "1": nobody watches */
@@ -26,7 +28,7 @@
 /* Where folders of records are made: the first that can be written. */
 #define VKBOX_BASES                                                                                          \
     {                                                                                                        \
-        getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp"                                                        \
+        scratch_runtime_dir(), "/dev/shm", "/tmp"                                                            \
     }
 #define VKBOX_UNWATCHED "aerogpu-blackbox-" /* and the user's number: of what nobody watches */
 

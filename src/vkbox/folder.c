@@ -16,24 +16,15 @@
 
 #define PREFIX "aerogpu-record-"
 
-/* Of what may be written; NULL: not here. */
-static const char *base(size_t i)
-{
-    const char *const bases[] = VKBOX_BASES;
-
-    return i < sizeof(bases) / sizeof(bases[0]) && bases[i] && bases[i][0] == '/' ? bases[i] : NULL;
-}
-
-enum { BASES = 3 };
-
 int vkbox_folder_make(struct vkbox_folder *f, struct error *e)
 {
+    const char *const bases[] = VKBOX_BASES;
     int code = -ENOENT;
 
-    for (size_t i = 0; i < BASES; i++) {
-        if (!base(i))
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+        if (!bases[i])
             continue;
-        snprintf(f->path, sizeof(f->path), "%.1000s/" PREFIX "XXXXXX", base(i));
+        snprintf(f->path, sizeof(f->path), "%.1000s/" PREFIX "XXXXXX", bases[i]);
         if (mkdtemp(f->path)) {
             f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
             if (f->fd >= 0)

@@ -58,7 +58,7 @@ static bool find_unwatched(char path[PATH_MAX])
     DIR *dir;
 
     for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-        if (!bases[i] || bases[i][0] != '/')
+        if (!bases[i])
             continue;
         snprintf(path, PATH_MAX, "%.1000s/" VKBOX_UNWATCHED "%u", bases[i], (unsigned)getuid());
         if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &st) || !S_ISDIR(st.st_mode) ||

@@ -186,6 +186,14 @@ TEST(a_strangers_folder_stays)
     assert_int_equal(access(his, F_OK), 0);
     assert_int_equal(access(file, F_OK), 0);
     scratch_remove(&s);
+    assert_string_equal(scratch_runtime_dir(), dir);
+    setenv("XDG_RUNTIME_DIR", his, 1); /* also nothing of ours in it */
+    assert_null(scratch_runtime_dir());
+    assert_int_equal(scratch_make(&s, "guard-test", false, NULL), 0);
+    assert_memory_equal(s.path, "/dev/shm/", 9);
+    scratch_remove(&s);
+    setenv("XDG_RUNTIME_DIR", "mine", 1);
+    assert_null(scratch_runtime_dir());
     unsetenv("XDG_RUNTIME_DIR");
 }
 

@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/file/out.h"
+#include "base/file/scratch.h"
 #include "base/log.h"
 #include "d3dkmt/server.h"
 #include "minimize/dumps.h"
@@ -91,17 +91,15 @@ static void on_event(void *ctx, const struct dxgk_event *e)
 
 static const char *default_socket(char *buffer, size_t size)
 {
-    const char *dir = getenv("XDG_RUNTIME_DIR");
-    struct stat st;
+    const char *named = getenv("XDG_RUNTIME_DIR"), *dir = scratch_runtime_dir();
 
-    if (dir && *dir && !stat(dir, &st)) {
-        if (S_ISDIR(st.st_mode) && st.st_uid == geteuid()) {
-            snprintf(buffer, size, "%s/aerogpu.sock", dir);
-            return buffer;
-        }
-        fprintf(stderr, "aerogpu serve: XDG_RUNTIME_DIR is not used: %s is %s\n", dir,
-                S_ISDIR(st.st_mode) ? "another user's" : "no folder");
+    if (dir) {
+        snprintf(buffer, size, "%s/aerogpu.sock", dir);
+        return buffer;
     }
+    if (named && *named && !access(named, F_OK))
+        fprintf(stderr, "aerogpu serve: XDG_RUNTIME_DIR is not used: %s is another user's, or no folder\n",
+                named);
     snprintf(buffer, size, "/tmp/aerogpu-%u.sock", (unsigned)geteuid());
     return buffer;
 }

@@ -87,14 +87,23 @@ static int make_in(struct scratch *s, const char *in, const char *name)
     return r;
 }
 
+const char *scratch_runtime_dir(void)
+{
+    const char *dir = getenv("XDG_RUNTIME_DIR");
+    struct stat st;
+
+    return dir && *dir == '/' && !stat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? dir
+                                                                                                  : NULL;
+}
+
 int scratch_make(struct scratch *s, const char *name, bool large, struct error *e)
 {
-    const char *const bases[] = {"/tmp", large ? NULL : "/dev/shm", large ? NULL : getenv("XDG_RUNTIME_DIR")};
+    const char *const bases[] = {"/tmp", large ? NULL : "/dev/shm", large ? NULL : scratch_runtime_dir()};
     int r = -ENOENT;
 
     for (size_t i = sizeof(bases) / sizeof(bases[0]); i-- > 0;) {
         *s = (struct scratch){.fd = -1};
-        if (bases[i] && bases[i][0] == '/' && !(r = make_in(s, bases[i], name)))
+        if (bases[i] && !(r = make_in(s, bases[i], name)))
             return 0;
     }
     *s = (struct scratch){.fd = -1};

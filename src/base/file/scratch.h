@@ -17,6 +17,10 @@ struct scratch {
     int fd;                  /* the folder, with the lock */
 };
 
+/* $XDG_RUNTIME_DIR, where it is the absolute path of a folder that is this user's; else NULL: whoever owns a folder can put another
+ * file in the place of each in it. (`sudo -E` gives root that of the user.) Until the environment changes. */
+const char *scratch_runtime_dir(void);
+
 /* Makes BASE/`name`-XXXXXX in the first of $XDG_RUNTIME_DIR, /dev/shm and /tmp that takes it; where `large`, in /tmp only: the other
  * two are memory. 0 or a negative errno. */
 int scratch_make(struct scratch *s, const char *name, bool large, struct error *e);
