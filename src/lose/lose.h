@@ -44,7 +44,6 @@ struct lose_params {
     uint64_t timeout_ns;         /* from a loss to the proof */
     bool keep;                   /* the program goes on after the last proof; else it is ended */
     bool quiet_stdout;           /* what it writes there goes to standard error: stdout is somebody else's */
-    bool count;                  /* every call that may fail */
     /* Called as things happen: nanoseconds since the start, and since the last loss (0: before one). May be NULL. */
     void (*on_event)(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text);
     /* Called every few milliseconds while the program is there, with the frames (submissions, if it shows none) of its busiest device; `last`: the verdict
@@ -82,9 +81,8 @@ struct lose_result {
     struct lose_growth {
         uint64_t fds, threads, bytes, devices; /* devices: that are lost, and not destroyed */
     } growth; /* over the losses, from the first new device to the last; of LOSE_LEAKS what is not 0 leaks */
-    bool exited, signalled;         /* by itself, before it was ended */
-    int code;                       /* exit code, or signal; 0: it is not known which */
-    uint32_t calls[LOSE_NUM_CALLS]; /* if they were counted */
+    bool exited, signalled; /* by itself, before it was ended */
+    int code;               /* exit code, or signal; 0: it is not known which */
     struct strbuf
         stacks; /* where the threads were when it died, or when it was found to hang; the caller's to finish */
 };

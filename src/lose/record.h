@@ -88,7 +88,6 @@ struct lose_record {
     uint32_t how;                 /* enum lose_how */
     uint32_t at_frame, at_submit; /* of each device: which is the first that is not done; 0: not by this */
     uint32_t num_faults;
-    uint32_t counts;             /* every call is counted */
     uint32_t stacks;             /* who dies waits until it was looked at */
     uint64_t hang_ns, refuse_ns; /* after a loss, vkCreateDevice fails for so long */
     /* What is answered. */
@@ -100,7 +99,6 @@ struct lose_record {
     _Atomic uint32_t died_pid, died_tid, died_of; /* the first that a signal ends, since the loss; and it */
     _Atomic uint32_t looked;                      /* at that one */
     _Atomic uint64_t memory;                      /* bytes allocated, where they are limited */
-    _Atomic uint32_t calls[LOSE_NUM_CALLS];
     struct lose_fault fault[LOSE_FAULTS];
     struct lose_device device[LOSE_DEVICES];
 };

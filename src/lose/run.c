@@ -61,7 +61,6 @@ static int make_record(struct run *r, struct error *e)
     m->hang_ns = r->p->hang_ns;
     m->refuse_ns = r->p->refuse_ns;
     m->left = (int32_t)r->p->times;
-    m->counts = r->p->count;
     m->stacks = 1;
     m->num_faults = r->p->num_faults;
     for (uint32_t i = 0; i < r->p->num_faults; i++)
@@ -226,8 +225,6 @@ static int watch(struct run *r)
               (!r->p->times && !r->p->num_faults));
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         r->out->given[i] = atomic_load(&r->record->fault[i].given);
-    for (uint32_t i = 0; i < LOSE_NUM_CALLS; i++)
-        r->out->calls[i] = atomic_load(&r->record->calls[i]);
     return 0;
 }
 
