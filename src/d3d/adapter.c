@@ -299,7 +299,7 @@ HRESULT d3d_removed_reason(struct d3d_device *d)
     case D3DKMT_DEVICEEXECUTION_ACTIVE:
         return S_OK;
     case D3DKMT_DEVICEEXECUTION_HUNG:
-    case D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT:
+    case D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT: /* its documentation: commands that were badly formed */
         return DXGI_ERROR_DEVICE_HUNG;
     case D3DKMT_DEVICEEXECUTION_RESET:
         return DXGI_ERROR_DEVICE_RESET;

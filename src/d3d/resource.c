@@ -112,6 +112,12 @@ static bool valid_view(const struct d3d_child *r, DXGI_FORMAT f)
     return !f || f == own || (family(f) == family(own) && (own == family(own) || r->shown));
 }
 
+/* Whether a view of `count` mips or slices from `first` on has some, and none beyond the `all` that there are; -1: the rest. */
+static bool valid_range(UINT first, UINT count, UINT all)
+{
+    return first < all && count && (count == (UINT)-1 || count <= all - first);
+}
+
 static UINT all_mips(UINT width, UINT height)
 {
     UINT n = 1;
@@ -252,7 +258,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, 
                                                        desc->Texture2DArray.ArraySize};
     else if (desc)
         return E_INVALIDARG;
-    if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels || a.Tex2D.FirstArraySlice >= r->desc.texture.ArraySize)
+    if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels ||
+        !valid_range(a.Tex2D.FirstArraySlice, a.Tex2D.ArraySize, r->desc.texture.ArraySize))
         return E_INVALIDARG;
     v = new_view(d, r, D3D_RTV, d->ddi.pfnCalcPrivateRenderTargetViewSize(d->drv, &a));
     if (!v)
@@ -306,6 +313,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
     struct d3d_device *d = (struct d3d_device *)This;
     struct d3d_child *r = (struct d3d_child *)resource, *v;
     D3D11DDIARG_CREATESHADERRESOURCEVIEW a;
+    bool cube = desc && desc->ViewDimension == D3D11_SRV_DIMENSION_TEXTURECUBE;
 
     if (out)
         *out = NULL;
@@ -323,14 +331,16 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
         a.Tex2D.MostDetailedMip = desc->Texture2D.MostDetailedMip;
         a.Tex2D.MipLevels = desc->Texture2D.MipLevels;
         a.Tex2D.ArraySize = 1;
-    } else if (desc && desc->ViewDimension == D3D11_SRV_DIMENSION_TEXTURECUBE) {
+    } else if (cube) {
         a.ResourceDimension = D3D10DDIRESOURCE_TEXTURECUBE;
         a.TexCube = (D3D10_1DDIARG_TEXCUBE_SHADERRESOURCEVIEW){desc->TextureCube.MostDetailedMip,
                                                                desc->TextureCube.MipLevels, 0, 1};
     } else if (desc) {
         return E_INVALIDARG;
     }
-    if (a.Tex2D.MostDetailedMip >= r->desc.texture.MipLevels)
+    if ((cube && !(r->desc.texture.MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE)) ||
+        !valid_range(a.Tex2D.MostDetailedMip, cube ? a.TexCube.MipLevels : a.Tex2D.MipLevels,
+                     r->desc.texture.MipLevels))
         return E_INVALIDARG;
     v = new_view(d, r, D3D_SRV, d->ddi.pfnCalcPrivateShaderResourceViewSize(d->drv, &a));
     if (!v)

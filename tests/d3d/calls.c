@@ -272,6 +272,57 @@ static HRESULT viewed(DXGI_FORMAT format, DXGI_FORMAT as)
     return hr;
 }
 
+static void views(void)
+{
+    static const struct {
+        const char *what;
+        UINT dimension, mip, mips;
+        HRESULT want;
+    } seen[] = {{"a view of all mips", D3D11_SRV_DIMENSION_TEXTURE2D, 0, 3, S_OK},
+                {"a view of the rest of the mips", D3D11_SRV_DIMENSION_TEXTURE2D, 1, (UINT)-1, S_OK},
+                {"a view of no mips", D3D11_SRV_DIMENSION_TEXTURE2D, 0, 0, E_INVALIDARG},
+                {"a view of more mips than there are", D3D11_SRV_DIMENSION_TEXTURE2D, 1, 3, E_INVALIDARG},
+                {"a view behind the mips", D3D11_SRV_DIMENSION_TEXTURE2D, 3, (UINT)-1, E_INVALIDARG},
+                {"a texture as a cube", D3D11_SRV_DIMENSION_TEXTURECUBE, 0, 3, E_INVALIDARG}};
+    static const struct {
+        const char *what;
+        UINT first, count;
+        HRESULT want;
+    } drawn[] = {{"a target of one slice", 5, 1, S_OK},
+                 {"a target of no slices", 0, 0, E_INVALIDARG},
+                 {"a target of more slices than there are", 5, 2, E_INVALIDARG},
+                 {"a target behind the slices", 6, 1, E_INVALIDARG}};
+    D3D11_TEXTURE2D_DESC t =
+        texture(DXGI_FORMAT_R8G8B8A8_UNORM, D3D11_BIND_RENDER_TARGET | D3D11_BIND_SHADER_RESOURCE);
+    ID3D11Texture2D *r;
+
+    t.MipLevels = 3;
+    t.ArraySize = 6;
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &r));
+    for (UINT i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+        D3D11_SHADER_RESOURCE_VIEW_DESC v = {.ViewDimension = (D3D11_SRV_DIMENSION)seen[i].dimension,
+                                             .Texture2D = {seen[i].mip, seen[i].mips}};
+        ID3D11ShaderResourceView *srv = NULL;
+
+        expect(seen[i].what, ID3D11Device_CreateShaderResourceView(device, (ID3D11Resource *)r, &v, &srv),
+               seen[i].want);
+        if (srv)
+            ID3D11ShaderResourceView_Release(srv);
+    }
+    for (UINT i = 0; i < sizeof(drawn) / sizeof(drawn[0]); i++) {
+        D3D11_RENDER_TARGET_VIEW_DESC v = {.ViewDimension = D3D11_RTV_DIMENSION_TEXTURE2DARRAY,
+                                           .Texture2DArray = {0, drawn[i].first, drawn[i].count}};
+        ID3D11RenderTargetView *rtv = NULL;
+
+        expect(drawn[i].what, ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)r, &v, &rtv),
+               drawn[i].want);
+        if (rtv)
+            ID3D11RenderTargetView_Release(rtv);
+    }
+    ID3D11Texture2D_Release(r);
+    finish("after bad views", 0, TRUE);
+}
+
 static void descriptions(void)
 {
     D3D11_TEXTURE2D_DESC t = texture(DXGI_FORMAT_R8G8B8A8_UNORM, 0xFFFFFFFF);
@@ -308,6 +359,7 @@ int main(int argc, char **argv)
     shaders(argv[1]);
     draws();
     descriptions();
+    views();
     printf("done\n");
     return 0;
 }
