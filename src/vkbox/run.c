@@ -37,8 +37,11 @@
 #include "vkbox/place.h"
 
 #define POLL_NS (5 * NSEC_PER_MSEC)
-#define LOOK_NS (100 * NSEC_PER_MSEC)    /* at new boxes, and whether there is progress */
-enum { MAX_BOXES = 64, COMPILES = 600 }; /* COMPILES: so often a timeout is put off because of it */
+#define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
+enum {
+    MAX_BOXES = SHARED_MAPPINGS,
+    COMPILES = 600
+}; /* COMPILES: so often a timeout is put off because of it */
 
 struct watched {
     char name[64]; /* of its file in the folder */
