@@ -125,28 +125,6 @@ static void prometheus(const struct dxgk_metrics *all, unsigned n)
 
 /* ---- the command --------------------------------------------------------- */
 
-static void fold_times(struct dxgk_times *into, const struct dxgk_times *t)
-{
-    into->count += t->count;
-    into->sum_ns += t->sum_ns;
-    if (t->max_ns > into->max_ns)
-        into->max_ns = t->max_ns;
-    for (unsigned i = 0; i < DXGK_BUCKETS; i++)
-        into->bucket[i] += t->bucket[i];
-}
-
-/* A process may have several connections; whoever asks sees it as one. */
-static void fold(struct dxgk_work *into, const struct dxgk_work *w)
-{
-    into->submitted += w->submitted;
-    into->completed += w->completed;
-    into->queued += w->queued;
-    into->presents += w->presents;
-    into->late_presents += w->late_presents;
-    into->bytes += w->bytes;
-    fold_times(&into->latency, &w->latency);
-}
-
 /* Everybody at [0], then one for each process; `n` of these. */
 static NTSTATUS ask_all(struct dbgctl *c, struct dxgk_metrics *all, unsigned *n)
 {
@@ -162,7 +140,7 @@ static NTSTATUS ask_all(struct dbgctl *c, struct dxgk_metrics *all, unsigned *n)
         while (k <= *n && all[k].work.process != m->work.process)
             k++;
         if (k <= *n)
-            fold(&all[k].work, &m->work);
+            dxgk_work_add(&all[k].work, &m->work);
         else
             ++*n;
     }

@@ -82,25 +82,6 @@ void dxgk_metrics_vblank(struct dxgk *d, UINT source, uint64_t missed, uint64_t 
     }
 }
 
-static void fold_times(struct dxgk_times *into, const struct dxgk_times *t)
-{
-    into->count += t->count;
-    into->sum_ns += t->sum_ns;
-    into->max_ns = t->max_ns > into->max_ns ? t->max_ns : into->max_ns;
-    for (unsigned i = 0; i < DXGK_BUCKETS; i++)
-        into->bucket[i] += t->bucket[i];
-}
-
-static void fold(struct dxgk_work *into, const struct dxgk_work *w)
-{
-    into->submitted += w->submitted;
-    into->completed += w->completed;
-    into->presents += w->presents;
-    into->late_presents += w->late_presents;
-    into->bytes += w->bytes;
-    fold_times(&into->latency, &w->latency);
-}
-
 /* Whether it is the asker's business what the client does. */
 static bool may_see(const struct dxgk_client *asker, const struct dxgk_client *c)
 {
@@ -128,7 +109,7 @@ NTSTATUS dxgk_metrics_get(struct dxgk *d, const struct dxgk_client *asker, void 
         if (++m.clients == m.client)
             c = i;
         if (!m.client && !asker->admin)
-            fold(&m.work, &i->work);
+            dxgk_work_add(&m.work, &i->work);
     }
     if (m.client && !c)
         return STATUS_NO_MORE_ENTRIES;

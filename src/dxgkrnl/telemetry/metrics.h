@@ -44,6 +44,23 @@ struct dxgk_work {
     struct dxgk_times latency;        /* from DxgkDdiSubmitCommand to the completion's interrupt */
 };
 
+static inline void dxgk_work_add(struct dxgk_work *into, const struct dxgk_work *w)
+{
+    struct dxgk_times *t = &into->latency;
+
+    into->submitted += w->submitted;
+    into->completed += w->completed;
+    into->queued += w->queued;
+    into->presents += w->presents;
+    into->late_presents += w->late_presents;
+    into->bytes += w->bytes;
+    t->count += w->latency.count;
+    t->sum_ns += w->latency.sum_ns;
+    t->max_ns = w->latency.max_ns > t->max_ns ? w->latency.max_ns : t->max_ns;
+    for (unsigned i = 0; i < DXGK_BUCKETS; i++)
+        t->bucket[i] += w->latency.bucket[i];
+}
+
 struct dxgk_metrics {
     uint32_t client;  /* in: 0 everybody, or the place of a client in the list, from 1 on */
     uint32_t clients; /* out: how many there are now */
