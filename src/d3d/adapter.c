@@ -134,18 +134,25 @@ static HRESULT load_driver(struct d3d_adapter *a)
     return S_OK;
 }
 
+bool d3d_display_open(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *open)
+{
+    static const char name[] = "\\\\.\\DISPLAY1";
+
+    memset(open, 0, sizeof(*open));
+    for (size_t i = 0; i < sizeof(name); i++)
+        open->DeviceName[i] = (WCHAR)name[i];
+    return NT_SUCCESS(D3DKMTOpenAdapterFromGdiDisplayName(open));
+}
+
 HRESULT d3d_adapter_open(struct d3d_adapter **out)
 {
     struct d3d_adapter *a = calloc(1, sizeof(*a));
-    D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME open = {0};
-    static const char name[] = "\\\\.\\DISPLAY1";
+    D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME open;
     HRESULT hr;
 
     if (!a)
         return E_OUTOFMEMORY;
-    for (size_t i = 0; i < sizeof(name); i++)
-        open.DeviceName[i] = (WCHAR)name[i];
-    if (!NT_SUCCESS(D3DKMTOpenAdapterFromGdiDisplayName(&open))) {
+    if (!d3d_display_open(&open)) {
         free(a);
         return DXGI_ERROR_NOT_FOUND;
     }

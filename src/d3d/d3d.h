@@ -130,7 +130,9 @@ struct d3d_device {
 void d3d_missing(LONG *said, const char *method);
 void d3d_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* adapter.c, callbacks.c */
+/* adapter.c */
+/* The adapter of the first display, whose handle the caller closes; false: there is none. */
+bool d3d_display_open(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *open);
 HRESULT d3d_adapter_open(struct d3d_adapter **out);
 void d3d_adapter_close(struct d3d_adapter *a);
 extern const D3DDDI_DEVICECALLBACKS d3d_callbacks;
@@ -167,8 +169,8 @@ void d3d_context_clear(struct d3d_context *c);
 /* shader.c: DXBC containers. */
 struct d3d_program {
     const UINT *code; /* in the container */
-    D3D10DDIARG_SIGNATURE_ENTRY in[32], out[32], patch[32];
-    UINT num_in, num_out, num_patch;
+    D3D10DDIARG_SIGNATURE_ENTRY in[32], out[32];
+    UINT num_in, num_out;
 };
 /* False: the container is not whole (sizes, offsets, checksum), an instruction is none that there is or does not have
  * its operands, or the program is of another stage than `type` (the token's program type; -1: any). */

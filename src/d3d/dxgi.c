@@ -106,13 +106,10 @@ HRESULT STDMETHODCALLTYPE dxgi_object_SetPrivateData(void *This, REFGUID guid, U
 static HRESULT new_adapter(struct dxgi_object *factory, UINT index, void **out)
 {
     struct dxgi_adapter *a;
-    D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME open = {0};
-    static const char name[] = "\\\\.\\DISPLAY1";
+    D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME open;
 
     *out = NULL;
-    for (size_t i = 0; i < sizeof(name); i++)
-        open.DeviceName[i] = (WCHAR)name[i];
-    if (index || !NT_SUCCESS(D3DKMTOpenAdapterFromGdiDisplayName(&open)))
+    if (index || !d3d_display_open(&open))
         return DXGI_ERROR_NOT_FOUND;
     D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){.hAdapter = open.hAdapter});
     a = new_object(sizeof(*a), &dxgi_adapter_vtbl, factory, &IID_IDXGIAdapter, &IID_IDXGIAdapter1);

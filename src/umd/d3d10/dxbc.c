@@ -98,10 +98,9 @@ static void put_signature(struct out *o, uint32_t fourcc, const D3D10DDIARG_SIGN
 }
 
 static void put_all(struct out *o, const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT num_in,
-                    const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out,
-                    const D3D10DDIARG_SIGNATURE_ENTRY *patch, UINT num_patch)
+                    const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out)
 {
-    uint32_t type = code[0] >> 16 & 0xFFFF, chunks = num_patch ? 4 : 3, table, at;
+    uint32_t type = code[0] >> 16 & 0xFFFF, chunks = 3, table, at;
     bool sm5 = (code[0] >> 4 & 15) >= 5;
 
     put_u32(o, FOURCC('D', 'X', 'B', 'C'));
@@ -121,8 +120,6 @@ static void put_all(struct out *o, const UINT *code, const D3D10DDIARG_SIGNATURE
             put_signature(o, FOURCC('I', 'S', 'G', 'N'), in, num_in, false, !type);
         else if (i == 1)
             put_signature(o, FOURCC('O', 'S', 'G', 'N'), out, num_out, true, !type);
-        else if (i == 2 && num_patch)
-            put_signature(o, FOURCC('P', 'C', 'S', 'G'), patch, num_patch, type != 4, false);
         else {
             put_u32(o, sm5 ? FOURCC('S', 'H', 'E', 'X') : FOURCC('S', 'H', 'D', 'R'));
             put_u32(o, code[1] * 4);
@@ -132,19 +129,18 @@ static void put_all(struct out *o, const UINT *code, const D3D10DDIARG_SIGNATURE
 }
 
 void *umd10_dxbc(const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT num_in,
-                 const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out,
-                 const D3D10DDIARG_SIGNATURE_ENTRY *patch, UINT num_patch, uint32_t *size)
+                 const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out, uint32_t *size)
 {
     struct out o = {NULL, 0, 0};
     uint32_t sum[4];
 
-    put_all(&o, code, in, num_in, out, num_out, patch, num_patch);
+    put_all(&o, code, in, num_in, out, num_out);
     o.room = o.size;
     o.size = 0;
     o.bytes = calloc(1, o.room);
     if (!o.bytes)
         return NULL;
-    put_all(&o, code, in, num_in, out, num_out, patch, num_patch);
+    put_all(&o, code, in, num_in, out, num_out);
     memcpy(o.bytes + 24, &o.size, sizeof(o.size));
     dxbc_sum(o.bytes, o.size, sum);
     memcpy(o.bytes + 4, sum, sizeof(sum));

@@ -39,7 +39,7 @@ static void create(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
     if (!s)
         s = &none;
     dxbc = umd10_dxbc(code, s->pInputSignature, s->NumInputSignatureEntries, s->pOutputSignature,
-                      s->NumOutputSignatureEntries, NULL, 0, &size);
+                      s->NumOutputSignatureEntries, &size);
     *o = (struct umd10_object){.geometry = stage == UMD10_GS ? geometry_of(code) : 0};
     if (!dxbc) {
         umd10_error(d, E_OUTOFMEMORY);

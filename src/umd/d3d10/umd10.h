@@ -139,7 +139,6 @@ void umd10_missing_functions(D3D11DDI_DEVICEFUNCS *f);
 
 /* dxbc.c: a container around a program's tokens, as CREATE_SHADER_DXBC takes it. NULL: no memory. free() it. */
 void *umd10_dxbc(const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT num_in,
-                 const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out,
-                 const D3D10DDIARG_SIGNATURE_ENTRY *patch, UINT num_patch, uint32_t *size);
+                 const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out, uint32_t *size);
 /* The semantic that stands for a register, which the interface gives no name to. */
 #define UMD10_SEMANTIC "REGISTER"
