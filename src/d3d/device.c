@@ -296,78 +296,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_SetPrivateData(ID3D11Device *This, REFGUID 
     return d3d_data_set(&((struct d3d_device *)This)->data, guid, size, bytes);
 }
 
-/* ---- states, layouts, queries ---------------------------------------------- */
-
-/* A state object: `desc` is both its description and the driver's, whose structs have the same layout. */
-#define STATE(method, iface, DESC, member, KIND, Ddi, ddi_type, handle, rt)                                  \
-    _Static_assert(sizeof(DESC) == sizeof(ddi_type), "the interface's structs are the API's");               \
-    HRESULT STDMETHODCALLTYPE method(ID3D11Device *This, const DESC *desc, iface **out)                      \
-    {                                                                                                        \
-        struct d3d_device *d = (struct d3d_device *)This;                                                    \
-        const ddi_type *a = (const ddi_type *)desc;                                                          \
-        struct d3d_child *c;                                                                                 \
-                                                                                                             \
-        if (!desc)                                                                                           \
-            return E_INVALIDARG;                                                                             \
-        if (!out)                                                                                            \
-            return S_FALSE;                                                                                  \
-        *out = NULL;                                                                                         \
-        c = d3d_child_create(d, KIND, d->ddi.pfnCalcPrivate##Ddi##Size(d->drv, a));                          \
-        if (!c)                                                                                              \
-            return E_OUTOFMEMORY;                                                                            \
-        c->desc.member = *desc;                                                                              \
-        DDI(d, pfnCreate##Ddi, a, DRV(handle, c), (rt){c});                                                  \
-        return d3d_child_finish(c, (void **)out);                                                            \
-    }
-STATE(d3d_device_CreateRasterizerState, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster, D3D_RASTER,
-      RasterizerState, D3D10_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE)
-STATE(d3d_device_CreateSamplerState, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler, D3D_SAMPLER, Sampler,
-      D3D10_DDI_SAMPLER_DESC, D3D10DDI_HSAMPLER, D3D10DDI_HRTSAMPLER)
-STATE(d3d_device_CreateBlendState, ID3D11BlendState, D3D11_BLEND_DESC, blend, D3D_BLEND, BlendState,
-      D3D10_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE)
-
-HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
-                                                             const D3D11_DEPTH_STENCIL_DESC *desc,
-                                                             ID3D11DepthStencilState **out)
-{
-    struct d3d_device *d = (struct d3d_device *)This;
-    D3D10_DDI_DEPTH_STENCIL_DESC a;
-    struct d3d_child *c;
-
-    if (!desc)
-        return E_INVALIDARG;
-    if (!out)
-        return S_FALSE;
-    *out = NULL;
-    a = (D3D10_DDI_DEPTH_STENCIL_DESC){.DepthEnable = desc->DepthEnable,
-                                       .DepthWriteMask = desc->DepthWriteMask,
-                                       .DepthFunc = desc->DepthFunc,
-                                       .StencilEnable = desc->StencilEnable,
-                                       .FrontEnable = TRUE,
-                                       .BackEnable = TRUE,
-                                       .StencilReadMask = desc->StencilReadMask,
-                                       .StencilWriteMask = desc->StencilWriteMask};
-    memcpy(&a.FrontFace, &desc->FrontFace, sizeof(a.FrontFace));
-    memcpy(&a.BackFace, &desc->BackFace, sizeof(a.BackFace));
-    c = d3d_child_create(d, D3D_DEPTH, d->ddi.pfnCalcPrivateDepthStencilStateSize(d->drv, &a));
-    if (!c)
-        return E_OUTOFMEMORY;
-    c->desc.depth = *desc;
-    DDI(d, pfnCreateDepthStencilState, &a, DRV(D3D10DDI_HDEPTHSTENCILSTATE, c),
-        (D3D10DDI_HRTDEPTHSTENCILSTATE){c});
-    return d3d_child_finish(c, (void **)out);
-}
-
-#define GET_DESC(method, iface, DESC, member)                                                                \
-    void STDMETHODCALLTYPE method(iface *This, DESC *desc)                                                   \
-    {                                                                                                        \
-        *desc = ((struct d3d_child *)This)->desc.member;                                                     \
-    }
-GET_DESC(d3d_blend_GetDesc, ID3D11BlendState, D3D11_BLEND_DESC, blend)
-GET_DESC(d3d_depth_GetDesc, ID3D11DepthStencilState, D3D11_DEPTH_STENCIL_DESC, depth)
-GET_DESC(d3d_raster_GetDesc, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster)
-GET_DESC(d3d_sampler_GetDesc, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler)
-GET_DESC(d3d_query_GetDesc, ID3D11Query, D3D11_QUERY_DESC, query)
+/* ---- queries ----------------------------------------------------------------- */
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateQuery(ID3D11Device *This, const D3D11_QUERY_DESC *desc,
                                                  ID3D11Query **out)
@@ -393,4 +322,9 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateQuery(ID3D11Device *This, const D3D11
 UINT STDMETHODCALLTYPE d3d_query_GetDataSize(ID3D11Query *This)
 {
     return ((struct d3d_child *)This)->desc.query.Query == D3D11_QUERY_EVENT ? sizeof(BOOL) : sizeof(UINT64);
+}
+
+void STDMETHODCALLTYPE d3d_query_GetDesc(ID3D11Query *This, D3D11_QUERY_DESC *desc)
+{
+    *desc = ((struct d3d_child *)This)->desc.query;
 }

@@ -218,16 +218,48 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateComputeShader(ID3D11Device *This, con
     return create(This, code, size, linkage, (void **)out, D3D_SHADER_CS, 5);
 }
 
+/* Bytes of an element of a vertex; 0: elements are never of this format. */
 static UINT format_bytes(DXGI_FORMAT f)
 {
-    return f >= 1 && f <= 4     ? 16
-           : f <= 8             ? 12
-           : f <= 22            ? 8
-           : f <= 47            ? 4
-           : f <= 59            ? 2
-           : f <= 66            ? 1
-           : f == 67 || f >= 87 ? 4
-                                : 0;
+    static const BYTE bytes[] = {
+        [2] = 16, 16, 16,       [6] = 12, 12, 12,       [10] = 8, 8,        8, 8,       8,        [16] = 8,
+        8,        8,  [24] = 4, 4,        4,  [28] = 4, 4,        4,        4, 4,       [34] = 4, 4,
+        4,        4,  4,        [41] = 4, 4,  4,        [49] = 2, 2,        2, 2,       [54] = 2, [56] = 2,
+        2,        2,  2,        [61] = 1, 1,  1,        1,        [87] = 4, 4, [91] = 4};
+
+    return (UINT)f < sizeof(bytes) ? bytes[f] : 0;
+}
+
+/* Where an element is in its slot's stride; false: nowhere that Direct3D takes. `next` is what APPEND_ALIGNED_ELEMENT means. */
+static bool place(const D3D11_INPUT_ELEMENT_DESC *e, UINT *next, UINT *at)
+{
+    enum { MAX_STRIDE = D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES };
+    UINT bytes = format_bytes(e->Format), unit = bytes < 4 ? bytes : 4;
+
+    if (!bytes)
+        return false;
+    *at = e->AlignedByteOffset;
+    if (*at == D3D11_APPEND_ALIGNED_ELEMENT)
+        *at = (*next + unit - 1) & ~(unit - 1);
+    if (*at % unit || *at > MAX_STRIDE - bytes)
+        return false;
+    *next = *at + bytes;
+    return true;
+}
+
+/* Vertex data has no step rate, and all elements of a slot step alike. */
+static bool steps(const D3D11_INPUT_ELEMENT_DESC *descs, UINT i)
+{
+    const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
+
+    if (e->InputSlotClass > D3D11_INPUT_PER_INSTANCE_DATA ||
+        (e->InputSlotClass == D3D11_INPUT_PER_VERTEX_DATA && e->InstanceDataStepRate))
+        return false;
+    while (i--)
+        if (descs[i].InputSlot == e->InputSlot && (descs[i].InputSlotClass != e->InputSlotClass ||
+                                                   descs[i].InstanceDataStepRate != e->InstanceDataStepRate))
+            return false;
+    return true;
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
@@ -237,7 +269,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
     struct d3d_device *d = (struct d3d_device *)This;
     D3D10DDIARG_INPUT_ELEMENT_DESC elements[32];
     D3D10DDIARG_CREATEELEMENTLAYOUT a = {elements, 0};
-    UINT next[32] = {0};
+    enum { INPUT_SLOTS = 16 }; /* that D3D11_INPUT_ELEMENT_DESC may name */
+    UINT next[INPUT_SLOTS] = {0};
     struct d3d_program p;
     struct d3d_child *c;
 
@@ -247,15 +280,12 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
         return E_INVALIDARG;
     for (UINT i = 0; i < count; i++) {
         const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
-        UINT bytes = format_bytes(e->Format), at;
+        UINT at;
         int reg;
 
-        if (!e->SemanticName || e->InputSlot >= 32 || !bytes)
+        if (!e->SemanticName || e->InputSlot >= INPUT_SLOTS || !place(e, &next[e->InputSlot], &at) ||
+            !steps(descs, i))
             return E_INVALIDARG;
-        at = e->AlignedByteOffset == D3D11_APPEND_ALIGNED_ELEMENT
-                 ? (next[e->InputSlot] + (bytes < 4 ? bytes : 4) - 1) & ~((bytes < 4 ? bytes : 4) - 1)
-                 : e->AlignedByteOffset;
-        next[e->InputSlot] = at + bytes;
         reg = d3d_program_register(code, size, e->SemanticName, e->SemanticIndex);
         if (reg < 0)
             continue; /* the shader does not look at it */

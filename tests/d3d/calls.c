@@ -5,6 +5,8 @@
  */
 #define COBJMACROS
 #define WIN32_LEAN_AND_MEAN
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +207,30 @@ static void drop(const char *what, BOOL any)
     clear();
 }
 
+static void viewports(void)
+{
+    static const struct {
+        const char *what;
+        D3D11_VIEWPORT viewport;
+        UINT want;
+        BOOL any;
+    } set[] = {{"the widest viewport", {0, 0, 32767, 32767, 0, 1}, BLUE, TRUE},
+               {"a viewport from -32768", {-32768, -32768, 65535, 65535, 0, 1}, BLUE, TRUE},
+               {"a viewport of 1e30", {1e30f, 0, 1e30f, 1e30f, 0, 1}, BLUE, TRUE},
+               {"a viewport from -100000", {-100000, -100000, 200000, 200000, 0, 1}, BLUE, TRUE},
+               {"a viewport of no numbers", {NAN, NAN, NAN, NAN, NAN, NAN}, BLUE, TRUE},
+               {"a viewport of negative size", {0, 0, -1, -1, 0, 1}, BLUE, TRUE},
+               {"an empty viewport", {0, 0, 0, 0, 0, 1}, BLUE, FALSE}};
+
+    for (UINT i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
+        usual();
+        clear();
+        ID3D11DeviceContext_RSSetViewports(context, 1, &set[i].viewport);
+        ID3D11DeviceContext_Draw(context, 3, 0);
+        finish(set[i].what, set[i].want, set[i].any);
+    }
+}
+
 static void draws(void)
 {
     UINT stride = 32, offset = 0, large = 4096;
@@ -350,6 +376,145 @@ static void descriptions(void)
     finish("after bad descriptions", 0, TRUE);
 }
 
+/* Elements that no input assembler takes, each beside the one of which it is a variation. */
+static void layouts(const char *folder)
+{
+    static const struct {
+        const char *what;
+        UINT format, slot, offset, class, rate;
+        HRESULT want;
+    } made[] = {
+        {"a layout", DXGI_FORMAT_R32G32B32A32_FLOAT, 15, 2032, 1, 3, S_OK},
+        {"an element beyond any stride", DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 5000, 0, 0, E_INVALIDARG},
+        {"an element that wraps", DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0xFFFFFFFC, 0, 0, E_INVALIDARG},
+        {"an element before any", DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0xFFFFFFFE, 0, 0, E_INVALIDARG},
+        {"an element that crosses the stride", DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 2036, 0, 0, E_INVALIDARG},
+        {"an element out of line", DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 3, 0, 0, E_INVALIDARG},
+        {"an element of depth", DXGI_FORMAT_D24_UNORM_S8_UINT, 0, 0, 0, 0, E_INVALIDARG},
+        {"an element of shared exponents", DXGI_FORMAT_R9G9B9E5_SHAREDEXP, 0, 0, 0, 0, E_INVALIDARG},
+        {"an element without type", DXGI_FORMAT_R32G32B32A32_TYPELESS, 0, 0, 0, 0, E_INVALIDARG},
+        {"an element of no format", 9999, 0, 0, 0, 0, E_INVALIDARG},
+        {"slot 16", DXGI_FORMAT_R32G32B32A32_FLOAT, 16, 0, 0, 0, E_INVALIDARG},
+        {"slot 31", DXGI_FORMAT_R32G32B32A32_FLOAT, 31, 0, 0, 0, E_INVALIDARG},
+        {"a class that there is not", DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, 7, 0, E_INVALIDARG},
+        {"vertices with a step rate", DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, 0, 5, E_INVALIDARG},
+        {"a slot of two classes", DXGI_FORMAT_R32G32B32A32_FLOAT, 1, 16, 1, 1, E_INVALIDARG}};
+    SIZE_T size;
+    BYTE *code = file(folder, "colour_vs.dxbc", &size);
+
+    for (UINT i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+        D3D11_INPUT_ELEMENT_DESC e[] = {
+            {"POSITION", 0, (DXGI_FORMAT)made[i].format, made[i].slot, made[i].offset,
+             (D3D11_INPUT_CLASSIFICATION)made[i].class, made[i].rate},
+            {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 1, 0, D3D11_INPUT_PER_VERTEX_DATA, 0}};
+        ID3D11InputLayout *l = NULL;
+
+        expect(made[i].what, ID3D11Device_CreateInputLayout(device, e, 2, code, size, &l), made[i].want);
+        if (l)
+            ID3D11InputLayout_Release(l);
+    }
+    free(code);
+    finish("after bad layouts", 0, TRUE);
+}
+
+/* Each description with one 32-bit member of it changed: what is refused, and what another member switches off. */
+struct change {
+    const char *what;
+    SIZE_T at;
+    UINT value;
+    HRESULT want;
+};
+#define CHANGE(type, member, value, want)                                                                    \
+    {                                                                                                        \
+#type "." #member " " #value, offsetof(type, member), value, want                                    \
+    }
+#define QUIET_NAN 0x7FC00000
+#define CHANGED(changes, base, create, iface)                                                                \
+    for (UINT i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {                                        \
+        iface *made = NULL;                                                                                  \
+        __typeof__(base) desc = base;                                                                        \
+        memcpy((BYTE *)&desc + changes[i].at, &changes[i].value, sizeof(changes[i].value));                  \
+        expect(changes[i].what, create(device, &desc, &made), changes[i].want);                              \
+        if (made)                                                                                            \
+            iface##_Release(made);                                                                           \
+    }
+
+static void states(void)
+{
+    static const struct change blends[] = {
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].BlendOp, 9, E_INVALIDARG),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].BlendOpAlpha, 77, E_INVALIDARG),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].SrcBlend, 99, E_INVALIDARG),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].DestBlend, 12, E_INVALIDARG),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].SrcBlendAlpha, 9, E_INVALIDARG),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].DestBlendAlpha, 0, E_INVALIDARG),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].RenderTargetWriteMask, 255, E_INVALIDARG),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[0].SrcBlend, D3D11_BLEND_INV_SRC1_ALPHA, S_OK),
+        CHANGE(D3D11_BLEND_DESC, RenderTarget[1].BlendOp, 9, S_OK)};
+    static const struct change rasters[] = {
+        CHANGE(D3D11_RASTERIZER_DESC, FillMode, 9, E_INVALIDARG),
+        CHANGE(D3D11_RASTERIZER_DESC, CullMode, 0, E_INVALIDARG),
+        CHANGE(D3D11_RASTERIZER_DESC, CullMode, 4, E_INVALIDARG),
+        CHANGE(D3D11_RASTERIZER_DESC, SlopeScaledDepthBias, QUIET_NAN, E_INVALIDARG),
+        CHANGE(D3D11_RASTERIZER_DESC, DepthBiasClamp, QUIET_NAN, E_INVALIDARG),
+        CHANGE(D3D11_RASTERIZER_DESC, DepthBias, 0x80000000, S_OK)};
+    static const struct change depths[] = {
+        CHANGE(D3D11_DEPTH_STENCIL_DESC, DepthFunc, 0, E_INVALIDARG),
+        CHANGE(D3D11_DEPTH_STENCIL_DESC, DepthFunc, 9, E_INVALIDARG),
+        CHANGE(D3D11_DEPTH_STENCIL_DESC, DepthWriteMask, 5, E_INVALIDARG),
+        CHANGE(D3D11_DEPTH_STENCIL_DESC, FrontFace.StencilFailOp, 0, E_INVALIDARG),
+        CHANGE(D3D11_DEPTH_STENCIL_DESC, BackFace.StencilFunc, 9, E_INVALIDARG),
+        CHANGE(D3D11_DEPTH_STENCIL_DESC, StencilEnable, 0, S_OK)};
+    static const struct change samplers[] = {
+        CHANGE(D3D11_SAMPLER_DESC, Filter, 999, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, AddressU, 9, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, AddressW, 0, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, MipLODBias, QUIET_NAN, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, MipLODBias, 0x42000000 /* 32 */, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, MaxAnisotropy, 17, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, ComparisonFunc, 0, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, MinLOD, QUIET_NAN, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, MaxLOD, QUIET_NAN, E_INVALIDARG),
+        CHANGE(D3D11_SAMPLER_DESC, MaxLOD, 0x7F7FFFFF, S_OK)};
+    const D3D11_BLEND_DESC blend = {
+        .RenderTarget = {{TRUE, D3D11_BLEND_ONE, D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, D3D11_BLEND_ONE,
+                          D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, 15}}};
+    const D3D11_BLEND_DESC off = {.RenderTarget = {{.RenderTargetWriteMask = 15}}};
+    const D3D11_RASTERIZER_DESC raster = {.FillMode = D3D11_FILL_SOLID, .CullMode = D3D11_CULL_NONE};
+    const D3D11_DEPTH_STENCIL_DESC depth = {TRUE,
+                                            D3D11_DEPTH_WRITE_MASK_ALL,
+                                            D3D11_COMPARISON_LESS,
+                                            TRUE,
+                                            255,
+                                            255,
+                                            {1, 1, 1, D3D11_COMPARISON_ALWAYS},
+                                            {1, 1, 1, D3D11_COMPARISON_ALWAYS}};
+    const D3D11_DEPTH_STENCIL_DESC nothing = {.DepthFunc = 0};
+    const D3D11_SAMPLER_DESC sampler = {.Filter = D3D11_FILTER_COMPARISON_ANISOTROPIC,
+                                        .AddressU = 1,
+                                        .AddressV = 1,
+                                        .AddressW = 1,
+                                        .MaxAnisotropy = 16,
+                                        .ComparisonFunc = D3D11_COMPARISON_LESS};
+    ID3D11BlendState *blend_off;
+    ID3D11DepthStencilState *depth_off;
+
+    CHANGED(blends, blend, ID3D11Device_CreateBlendState, ID3D11BlendState)
+    CHANGED(rasters, raster, ID3D11Device_CreateRasterizerState, ID3D11RasterizerState)
+    CHANGED(depths, depth, ID3D11Device_CreateDepthStencilState, ID3D11DepthStencilState)
+    CHANGED(samplers, sampler, ID3D11Device_CreateSamplerState, ID3D11SamplerState)
+    usual();
+    clear();
+    NEED(ID3D11Device_CreateBlendState(device, &off, &blend_off));
+    NEED(ID3D11Device_CreateDepthStencilState(device, &nothing, &depth_off));
+    ID3D11DeviceContext_OMSetBlendState(context, blend_off, NULL, 0xFFFFFFFF);
+    ID3D11DeviceContext_OMSetDepthStencilState(context, depth_off, 0);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    finish("states that are off", RED, FALSE);
+    ID3D11BlendState_Release(blend_off);
+    ID3D11DepthStencilState_Release(depth_off);
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IONBF, 0);
@@ -358,6 +523,9 @@ int main(int argc, char **argv)
     make(argv[1]);
     shaders(argv[1]);
     draws();
+    viewports();
+    layouts(argv[1]);
+    states();
     descriptions();
     views();
     printf("done\n");

@@ -2,7 +2,12 @@
 /* draw.c: vertices, targets, clears, draws, queries; and the slots of what there is not. */
 #include "umd/d3d10/umd10.h"
 
-enum { MAX_STRIDE = 2048, MAX_GROUPS = 65535 }; /* Direct3D 11's, and the device's */
+enum {
+    MAX_STRIDE = 2048,
+    MAX_GROUPS = 65535,
+    VIEWPORT_MIN = -32768,
+    VIEWPORT_MAX = 32767
+}; /* Direct3D 11's, and the device's */
 
 static void bind_shaders(struct umd10_device *d)
 {
@@ -73,8 +78,13 @@ static VOID APIENTRY set_viewports(D3D10DDI_HDEVICE h, UINT count, UINT cleared,
 {
     struct umd10_device *d = umd10_device(h);
 
-    if (!count)
+    /* what Direct3D does not take (nor anything that is no number) is not set */
+    if (!count ||
+        !(v->TopLeftX >= VIEWPORT_MIN && v->TopLeftY >= VIEWPORT_MIN && v->Width >= 0 && v->Height >= 0 &&
+          v->TopLeftX + v->Width <= VIEWPORT_MAX && v->TopLeftY + v->Height <= VIEWPORT_MAX &&
+          v->MinDepth >= 0 && v->MinDepth <= 1 && v->MaxDepth >= 0 && v->MaxDepth <= 1))
         return;
+    d->viewport_empty = v->Width == 0 || v->Height == 0; /* to the device, an empty one is the whole target */
     umd10_room(d, 64);
     ABI_EMIT(&d->stream, SET_VIEWPORT, set_viewport, .x = abi_f32(v->TopLeftX), .y = abi_f32(v->TopLeftY),
              .width = abi_f32(v->Width), .height = abi_f32(v->Height), .min_depth = abi_f32(v->MinDepth),
@@ -157,7 +167,7 @@ static bool can_draw(const struct umd10_device *d)
 
     for (uint32_t i = 0; i < d->colour_count; i++)
         target |= d->colours[i] != 0;
-    return target && d->shaders[UMD10_VS] && d->topology && geometry_fits(d);
+    return target && !d->viewport_empty && d->shaders[UMD10_VS] && d->topology && geometry_fits(d);
 }
 
 static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT instances, UINT first,

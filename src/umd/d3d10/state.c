@@ -51,8 +51,11 @@ static VOID APIENTRY set_blend(D3D10DDI_HDEVICE h, D3D10DDI_HBLENDSTATE state, C
 {
     struct umd10_device *d = umd10_device(h);
     const D3D10_1_DDI_BLEND_DESC *b = state.pDrvPrivate;
-    static const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 off = {0, 2, 1, 1, 2, 1, 1, 15};
-    const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 *t = b ? &b->RenderTarget[0] : &off;
+    /* what is switched off may hold anything */
+    const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 off = {
+        0, 2, 1, 1, 2, 1, 1, b ? b->RenderTarget[0].RenderTargetWriteMask : 15};
+    const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 *t =
+        b && b->RenderTarget[0].BlendEnable ? &b->RenderTarget[0] : &off;
     uint32_t src, dst, src9, dst9, src_alpha, dst_alpha, unused;
     bool plain = factor(t->SrcBlend, &src, &src9);
 
@@ -61,9 +64,9 @@ static VOID APIENTRY set_blend(D3D10DDI_HDEVICE h, D3D10DDI_HBLENDSTATE state, C
     factor(t->DestBlendAlpha, &dst_alpha, &unused);
     umd10_room(d, 256);
     ABI_EMIT(&d->stream, SET_BLEND_STATE, set_blend_state, .enable = t->BlendEnable != 0, .src_factor = src,
-             .dst_factor = dst, .blend_op = t->BlendOp ? t->BlendOp - 1 : 0,
-             .color_write_mask = t->RenderTargetWriteMask, .src_factor_alpha = src_alpha,
-             .dst_factor_alpha = dst_alpha, .blend_op_alpha = t->BlendOpAlpha ? t->BlendOpAlpha - 1 : 0,
+             .dst_factor = dst, .blend_op = t->BlendOp - 1, .color_write_mask = t->RenderTargetWriteMask,
+             .src_factor_alpha = src_alpha, .dst_factor_alpha = dst_alpha,
+             .blend_op_alpha = t->BlendOpAlpha - 1,
              .blend_constant_rgba = {abi_f32(constant[0]), abi_f32(constant[1]), abi_f32(constant[2]),
                                      abi_f32(constant[3])},
              .sample_mask = mask);
@@ -95,7 +98,7 @@ static VOID APIENTRY set_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILSTATE s
     umd10_room(d, 512);
     ABI_EMIT(&d->stream, SET_DEPTH_STENCIL_STATE, set_depth_stencil_state,
              .depth_enable = s->DepthEnable != 0, .depth_write_enable = s->DepthWriteMask != 0,
-             .depth_func = s->DepthFunc ? s->DepthFunc - 1 : 0, .stencil_enable = s->StencilEnable != 0,
+             .depth_func = s->DepthEnable ? s->DepthFunc - 1 : 0, .stencil_enable = s->StencilEnable != 0,
              .stencil_read_mask = s->StencilReadMask, .stencil_write_mask = s->StencilWriteMask);
     for (size_t i = 0; s->StencilEnable && i < sizeof(stencil) / sizeof(stencil[0]); i++)
         ABI_EMIT(&d->stream, SET_RENDER_STATE, set_render_state, .state = stencil[i].state,
@@ -111,7 +114,7 @@ static VOID APIENTRY set_raster(D3D10DDI_HDEVICE h, D3D10DDI_HRASTERIZERSTATE st
     umd10_room(d, 64);
     ABI_EMIT(&d->stream, SET_RASTERIZER_STATE, set_rasterizer_state,
              .fill_mode = s->FillMode == 2 ? AEROGPU_FILL_WIREFRAME : AEROGPU_FILL_SOLID,
-             .cull_mode = s->CullMode ? s->CullMode - 1 : 0, .front_ccw = s->FrontCounterClockwise != 0,
+             .cull_mode = s->CullMode - 1, .front_ccw = s->FrontCounterClockwise != 0,
              .scissor_enable = s->ScissorEnable != 0, .depth_bias = s->DepthBias,
              .flags = s->DepthClipEnable ? 0 : AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE);
 }

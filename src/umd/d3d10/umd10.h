@@ -93,6 +93,7 @@ struct umd10_device {
     uint32_t shaders[UMD10_STAGES];
     bool shaders_changed;
     uint32_t colours[UMD10_TARGETS], colour_count, depth;
+    bool viewport_empty;
     uint32_t topology; /* 0: none, or one that there is not */
     uint32_t indices;  /* as many as the index buffer has behind its offset */
     uint32_t
