@@ -13,7 +13,7 @@ import tempfile
 include = sys.argv[1]
 lies = dict(pair.split("=") for pair in sys.argv[2:])
 headers = "#include <stddef.h>\n" + "".join(f'#include "wddm/{h}.h"\n' for h in (
-    "ntdef", "ntddk", "d3dukmdt", "d3dkmdt", "d3dkmthk", "d3dkmddi", "dispmprt", "d3dumddi", "d3d10umddi"))
+    "ntdef", "ntddk", "d3dukmdt", "d3dkmdt", "d3dkmthk", "d3dkmddi", "dispmprt", "d3dumddi", "d3dumddi9", "d3d10umddi"))
 with open(os.path.join(os.path.dirname(__file__), "layouts.tsv")) as table:
     rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
 
