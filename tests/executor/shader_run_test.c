@@ -3,7 +3,7 @@
 #include <math.h>
 #include "test.h"
 
-#include "executor/shader/d3d9_program.h"
+#include "abi/d3d9_program.h"
 #include "shader_files.h"
 #include "shader_rig.h"
 

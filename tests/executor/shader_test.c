@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "base/dxbc_sum.h"
-#include "executor/shader/d3d9_program.h"
+#include "abi/d3d9_program.h"
 #include "executor/shader/dxbc.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/sm4.h"

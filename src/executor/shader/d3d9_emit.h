@@ -11,7 +11,7 @@
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 
-#include "executor/shader/d3d9_program.h"
+#include "abi/d3d9_program.h"
 #include "executor/shader/shader.h"
 #include "executor/shader/spirv_build.h"
 

@@ -138,7 +138,7 @@ enum sampling { SAMPLE_PLAIN, SAMPLE_BIAS, SAMPLE_LOD, SAMPLE_GRADIENTS };
 
 static uint32_t coordinates(struct d3d9_emit *t, uint32_t sampler, uint32_t v)
 {
-    if (t->p->sampler_dim[sampler] == SHADER_DIM_2D)
+    if (t->p->sampler_dim[sampler] == D3D9_TEXTURE_2D)
         return SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_vec2, v, v, 0, 1);
     return SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_vec3, v, v, 0, 1, 2);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* d3d9_program.h: a checked Direct3D 9 token stream. Shared by the decoder, the translator and the listing. */
+/* d3d9_program.h: Direct3D 9 token streams (vs_1_1..vs_3_0, ps_1_1..ps_3_0), decoded and checked: who gives them to the device asks
+ * here what it would refuse. */
 #pragma once
 
 #include <stdbool.h>
@@ -49,6 +50,8 @@ enum d3d9_modifier { /* of sources */
 };
 /* clang-format on */
 
+enum d3d9_texture_type { D3D9_TEXTURE_2D = 2, D3D9_TEXTURE_CUBE, D3D9_TEXTURE_VOLUME }; /* of dcl */
+
 enum { D3D9_DST_SAT = 1, D3D9_DST_PP = 2, D3D9_DST_CENTROID = 4 };
 
 struct d3d9_operand {
@@ -89,7 +92,7 @@ struct d3d9_program {
     uint32_t code_count;
     struct d3d9_declaration inputs[32], outputs[32];
     uint32_t input_count, output_count;
-    uint8_t sampler_dim[16]; /* enum shader_dim, 0 unused */
+    uint8_t sampler_dim[16]; /* enum d3d9_texture_type, 0 unused */
     struct d3d9_constant *def, *defi, *defb;
     uint32_t def_count, defi_count, defb_count;
     uint32_t count_f, count_i, count_b; /* registers that come from the block */
@@ -118,6 +121,11 @@ const char *d3d9_usage_name(uint32_t usage);
 /* Reads and checks a whole stream; `*used` is its length in bytes. 0, -EINVAL or -ENOMEM. */
 int d3d9_program_create(struct d3d9_program **out, const void *bytes, size_t size, size_t *used,
                         struct error *e);
+
+void d3d9_program_destroy(struct d3d9_program *p); /* NULL is legal */
+/* Whether the bytes begin with a Direct3D 9 version token, of whatever version. */
+bool d3d9_is(const void *bytes, size_t size);
+void d3d9_print(struct strbuf *out, const void *bytes, size_t size);
 
 /* Slot of a vertex shader's output register in the output file: o# itself, or where pre-3.0 names live. */
 uint32_t d3d9_output_slot(const struct d3d9_program *p, uint32_t type, uint32_t index);

@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "executor/shader/d3d9.h"
-#include "executor/shader/d3d9_program.h"
+#include "abi/d3d9_program.h"
 
 /* Operands of an opcode, and the versions (major * 16 + minor) that have it; 0..0 means never. */
 struct op {
