@@ -5,6 +5,7 @@
  * STATUS_INVALID_HANDLE, whatever else is wrong. A lost device answers STATUS_DEVICE_REMOVED.
  */
 #include "dxgkrnl/pointer.h"
+#include "dxgkrnl/telemetry/segments.h"
 #include "dxgkrnl/thunks.h"
 
 #include <stdlib.h>
@@ -691,6 +692,9 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
         break;
     case DXGK_ESCAPE_POINTER:
         s = point(c, arg);
+        break;
+    case DXGK_ESCAPE_SEGMENTS:
+        s = dxgk_vidmm_segments(d, arg->pPrivateDriverData, arg->PrivateDriverDataSize);
         break;
     case DXGK_ESCAPE_METRICS:
         s = dxgk_metrics_get(d, c, arg->pPrivateDriverData, arg->PrivateDriverDataSize);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dxgkrnl/telemetry/segments.h"
+
 static struct segment *segment(struct dxgk *d, unsigned id)
 {
     return id && id <= d->vidmm.num_segments ? &d->vidmm.segments[id - 1] : NULL;
@@ -54,6 +56,8 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
         return s;
     d->vidmm.num_segments = out.NbSegment;
     d->vidmm.paging_size = out.PagingBufferSize;
+    d->vidmm.paging_segment = out.PagingBufferSegmentId;
+    d->vidmm.paging_private_size = out.PagingBufferPrivateDataSize;
     memset(d->vidmm.segments, 0, sizeof(d->vidmm.segments));
     for (unsigned i = 0; i < d->vidmm.num_segments; i++) {
         d->vidmm.segments[i].desc = desc[i];
@@ -62,6 +66,29 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
         if (!desc[i].Size || (desc[i].Size & (PAGE_SIZE - 1)))
             return STATUS_INVALID_PARAMETER;
     }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS dxgk_vidmm_segments(const struct dxgk *d, void *data, size_t size)
+{
+    struct dxgk_segments out = {.count = d->vidmm.num_segments,
+                                .paging_buffer_segment = d->vidmm.paging_segment,
+                                .paging_buffer_bytes = d->vidmm.paging_size,
+                                .paging_buffer_private_bytes = d->vidmm.paging_private_size};
+
+    static_assert((int)MAX_SEGMENTS <= (int)DXGK_SEGMENTS_MAX, "every segment has its place");
+    if (size != sizeof(out))
+        return STATUS_INVALID_PARAMETER;
+    for (unsigned i = 0; i < d->vidmm.num_segments; i++) {
+        const struct segment *s = &d->vidmm.segments[i];
+        out.segment[i].base = (uint64_t)s->desc.BaseAddress.QuadPart;
+        out.segment[i].bytes = s->desc.Size;
+        out.segment[i].commit_limit = s->desc.CommitLimit;
+        out.segment[i].committed = s->committed;
+        out.segment[i].resident = s->resident;
+        out.segment[i].flags = s->desc.Flags.Value;
+    }
+    memcpy(data, &out, sizeof(out));
     return STATUS_SUCCESS;
 }
 

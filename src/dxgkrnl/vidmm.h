@@ -80,8 +80,8 @@ struct vidmm {
     struct segment segments[MAX_SEGMENTS];
     unsigned num_segments;
     struct alloc *allocs;
-    struct context *context; /* the system's: paging */
-    UINT paging_size;
+    struct context *context;                               /* the system's: paging */
+    UINT paging_size, paging_segment, paging_private_size; /* as the miniport asks for */
     void (*forget)(struct dxgk *d,
                    struct alloc *a); /* one is about to be destroyed: the display lets go of it */
     unsigned doomed;                 /* resources that are */
@@ -92,6 +92,8 @@ struct vidmm {
 };
 
 NTSTATUS dxgk_vidmm_start(struct dxgk *d);
+/* telemetry/segments.h */
+NTSTATUS dxgk_vidmm_segments(const struct dxgk *d, void *data, size_t size);
 /* The miniport's CreateAllocation and what follows; on success the resource has one reference. */
 NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
                            D3DDDI_ALLOCATIONINFO *infos, unsigned count);

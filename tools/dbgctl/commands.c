@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.c: the table of commands, and those that only ask. */
+/* commands.c: the table of commands, and those that only ask once. */
 #include "dbgctl.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,31 +10,34 @@
 
 #include <aerogpu/ext.h>
 
+#include "base/strbuf.h"
 #include "dxgkrnl/faults.h"
-
-enum { STALL_AFTER = 3 /* intervals without progress */ };
 
 /* ---- one query each ------------------------------------------------------ */
 
+/* The fields of the answer are those of the document, or of its part `key`. */
 static int simple(struct dbgctl *c, const char *key, json_t *(*get)(struct dbgctl *, NTSTATUS *))
 {
     NTSTATUS s;
     json_t *v = get(c, &s);
 
     if (!v)
-        return dbgctl_fail(c, s, "%s cannot be asked for", key);
-    json_object_set_new(c->body, key, v);
+        return dbgctl_fail(c, s, "--%s is not answered", c->name);
+    if (key)
+        json_object_set_new(c->body, key, v);
+    else
+        json_object_update_new(c->body, v);
     return DBGCTL_OK;
 }
 
 static int query_umd_private(struct dbgctl *c)
 {
-    return simple(c, "umd_private", dbgctl_umd_private);
+    return simple(c, NULL, dbgctl_umd_private);
 }
 
 static int query_segments(struct dbgctl *c)
 {
-    return simple(c, "segments", dbgctl_segments);
+    return simple(c, NULL, dbgctl_segments);
 }
 
 static int query_fence(struct dbgctl *c)
@@ -43,23 +47,22 @@ static int query_fence(struct dbgctl *c)
 
 static int query_error(struct dbgctl *c)
 {
-    return simple(c, "error_state", dbgctl_error);
+    return simple(c, NULL, dbgctl_error);
 }
 
 static json_t *unanswered(NTSTATUS s)
 {
-    return json_pack("{s:b, s:o}", "supported", 0, "error", dbgctl_status(s));
+    return json_pack("{s:b, s:b, s:o}", "supported", 0, "available", 0, "error", dbgctl_status(s));
 }
 
 static int query_perf(struct dbgctl *c)
 {
+    int r = simple(c, NULL, dbgctl_perf);
     NTSTATUS s;
-    json_t *perf = dbgctl_perf(c, &s), *e;
+    json_t *e;
 
-    if (!perf)
-        return dbgctl_fail(c, s, "QUERY_PERF");
-    json_object_update(c->body, perf);
-    json_decref(perf);
+    if (r)
+        return r;
     e = dbgctl_error(c, &s); /* where the device has the latch */
     json_object_set_new(c->body, "last_error", e ? e : unanswered(s));
     return DBGCTL_OK;
@@ -67,7 +70,14 @@ static int query_perf(struct dbgctl *c)
 
 static int query_scanout(struct dbgctl *c)
 {
-    return simple(c, "scanout", dbgctl_scanout);
+    struct aerogpu_escape_query_scanout q;
+    NTSTATUS s = dbgctl_scanout_ask(c, &q);
+
+    if (s)
+        return dbgctl_fail(c, s, "QUERY_SCANOUT");
+    json_object_update_new(c->body, dbgctl_sources(c, q.vidpn_source_id));
+    json_object_set_new(c->body, "scanout", dbgctl_scanout_of(&q));
+    return DBGCTL_OK;
 }
 
 static int query_cursor(struct dbgctl *c)
@@ -77,20 +87,16 @@ static int query_cursor(struct dbgctl *c)
 
 static int dump_ring(struct dbgctl *c)
 {
-    return simple(c, "ring", dbgctl_ring);
+    return simple(c, NULL, dbgctl_ring);
 }
 
-/* The newest submission is enough at a glance. */
-static json_t *ring_summary(struct dbgctl *c, NTSTATUS *s)
+static json_t *fences_summary(struct dbgctl *c, NTSTATUS *s)
 {
-    json_t *ring = dbgctl_ring(c, s), *list = json_object_get(ring, "descriptors"), *last;
+    json_t *out = dbgctl_fences(c, s);
 
-    if (!ring)
-        return NULL;
-    last = json_array_get(list, json_array_size(list) - 1);
-    json_object_set_new(ring, "last", last ? json_incref(last) : json_null());
-    json_object_del(ring, "descriptors");
-    return ring;
+    if (out)
+        json_object_set_new(out, "supported", json_true());
+    return out;
 }
 
 static int status(struct dbgctl *c)
@@ -99,12 +105,17 @@ static int status(struct dbgctl *c)
         const char *key;
         json_t *(*get)(struct dbgctl *, NTSTATUS *);
     } parts[] = {
-        {"device", dbgctl_device},     {"features", dbgctl_features},
-        {"fences", dbgctl_fences},     {"perf", dbgctl_perf},
-        {"ring0", ring_summary},       {"scanout0", dbgctl_scanout},
-        {"cursor", dbgctl_cursor},     {"vblank", dbgctl_vblank},
-        {"segments", dbgctl_segments}, {"umd_private", dbgctl_umd_private},
-        {"last_error", dbgctl_error},  {"createallocation_trace", dbgctl_createalloc_summary},
+        {"device", dbgctl_device},
+        {"fences", fences_summary},
+        {"perf", dbgctl_perf},
+        {"ring0", dbgctl_ring_summary},
+        {"scanout0", dbgctl_scanout},
+        {"cursor", dbgctl_cursor},
+        {"vblank", dbgctl_vblank},
+        {"segments", dbgctl_segments_summary},
+        {"umd_private", dbgctl_umd_private_summary},
+        {"last_error", dbgctl_error},
+        {"createallocation_trace", dbgctl_createalloc_summary},
     };
     unsigned answered = 0;
     NTSTATUS s, last = 0;
@@ -119,6 +130,23 @@ static int status(struct dbgctl *c)
         json_object_set_new(c->body, parts[i].key, v ? v : unanswered(s));
     }
     return answered ? DBGCTL_OK : dbgctl_fail(c, last, "the driver answers nothing");
+}
+
+/* What the adapter calls itself. */
+static json_t *adapter_string(struct dbgctl *c, D3DKMT_HANDLE adapter)
+{
+    static D3DKMT_ADAPTERREGISTRYINFO names;
+    char text[128];
+    size_t n = 0;
+
+    c->adapter = adapter;
+    if (dbgctl_query(c, KMTQAITYPE_ADAPTERREGISTRYINFO, &names, sizeof(names)))
+        names.AdapterString[0] = 0;
+    c->adapter = 0;
+    for (; n + 1 < sizeof(text) && names.AdapterString[n]; n++)
+        text[n] = names.AdapterString[n] < 128 ? (char)names.AdapterString[n] : '?';
+    text[n] = '\0';
+    return json_string(text);
 }
 
 static int list_displays(struct dbgctl *c)
@@ -142,321 +170,15 @@ static int list_displays(struct dbgctl *c)
             break;
         }
         found++;
-        json_array_append_new(list, json_pack("{s:s, s:i, s:b}", "name", name, "vidpn_source_id",
-                                              (int)o.VidPnSourceId, "primary", n == 1));
+        json_array_append_new(list,
+                              json_pack("{s:i, s:s, s:o, s:b, s:b, s:i}", "index", (int)n - 1, "device_name",
+                                        name, "device_string", adapter_string(c, o.hAdapter), "primary",
+                                        n == 1, "active", 1, "vidpn_source_id", (int)o.VidPnSourceId));
         D3DKMT_CLOSEADAPTER close = {.hAdapter = o.hAdapter};
         dbgctl_call(c, D3DKMT_THUNK_CloseAdapter, &close, sizeof(close));
     }
     json_object_set_new(c->body, "displays", list);
     return found ? DBGCTL_OK : dbgctl_refuse(c, "there is no display");
-}
-
-/* ---- watching ------------------------------------------------------------ */
-
-struct fence_sample {
-    struct aerogpu_escape_query_fence f;
-    uint64_t time_ns;
-    uint32_t stalled; /* intervals without progress while work was pending */
-};
-
-static const char *warning(const struct fence_sample *last, const struct fence_sample *now, bool first)
-{
-    if (!first && now->f.last_completed_fence < last->f.last_completed_fence)
-        return "RESET";
-    if (!first && now->f.error_irq_count > last->f.error_irq_count)
-        return "ERROR";
-    return now->stalled >= STALL_AFTER ? "STALLED" : "";
-}
-
-static void fence_line(struct dbgctl *c, json_t *list, uint32_t i, const struct fence_sample *last,
-                       struct fence_sample *now)
-{
-    const struct aerogpu_escape_query_fence *f = &now->f;
-    uint64_t ds = i ? f->last_submitted_fence - last->f.last_submitted_fence : 0,
-             dc = i ? f->last_completed_fence - last->f.last_completed_fence : 0,
-             pending = f->last_submitted_fence - f->last_completed_fence;
-    double ms = i ? (double)(now->time_ns - last->time_ns) / 1e6 : 0,
-           rate = ms > 0 ? (double)dc * 1e3 / ms : 0;
-    json_t *latched = dbgctl_latched(c);
-    const char *warn;
-
-    now->stalled = i && !dc && pending ? last->stalled + 1 : 0;
-    warn = warning(last, now, !i);
-    dbgctl_line(c,
-                "%4u  submitted %" PRIu64 " (+%" PRIu64 ")  completed %" PRIu64 " (+%" PRIu64
-                ")  pending %" PRIu64 "  %.1f/s  errors %" PRIu64 " (last fence %" PRIu64 ")%s%s%s",
-                i, f->last_submitted_fence, ds, f->last_completed_fence, dc, pending, rate,
-                f->error_irq_count, f->last_error_fence, json_is_true(latched) ? "  latched" : "",
-                *warn ? "  " : "", warn);
-    json_array_append_new(
-        list,
-        json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:i, s:b, s:s}", "index", (int)i,
-                  "last_submitted_fence", dbgctl_u64(f->last_submitted_fence), "last_completed_fence",
-                  dbgctl_u64(f->last_completed_fence), "submitted_delta", dbgctl_dec(ds), "completed_delta",
-                  dbgctl_dec(dc), "pending", dbgctl_dec(pending), "error_irq_count",
-                  dbgctl_u64(f->error_irq_count), "last_error_fence", dbgctl_u64(f->last_error_fence),
-                  "latched", latched, "dt_ms", ms, "completed_per_second", rate, "stall_intervals",
-                  (int)now->stalled, "stalled", (int)(now->stalled >= STALL_AFTER), "warn", warn));
-}
-
-static int watch_fence(struct dbgctl *c)
-{
-    uint32_t n = c->samples, warnings = 0;
-    struct fence_sample last = {0}, now = {0};
-    json_t *list = json_array();
-    uint64_t end = dbgctl_now_ns() + (uint64_t)c->timeout_ms * 1000000;
-
-    json_object_set_new(c->body, "samples_requested", json_integer(c->samples));
-    json_object_set_new(c->body, "samples", list);
-    for (uint32_t i = 0; i < n; i++) {
-        NTSTATUS s = c->timeout_given && dbgctl_now_ns() >= end ? STATUS_TIMEOUT
-                                                                : DBGCTL_ESCAPE(c, QUERY_FENCE, &now.f);
-        if (s)
-            return dbgctl_fail(c, s, "--watch-fence ended after %u of %u samples", i, n);
-        now.time_ns = dbgctl_now_ns();
-        fence_line(c, list, i, &last, &now);
-        warnings += now.stalled >= STALL_AFTER;
-        last = now;
-        if (i + 1 < n)
-            dbgctl_sleep_ms(c->interval_ms);
-    }
-    json_object_set_new(c->body, "stall_warnings", json_integer(warnings));
-    return DBGCTL_OK;
-}
-
-static NTSTATUS ring_sample(struct dbgctl *c, struct aerogpu_escape_dump_ring_v2 *r)
-{
-    memset(r, 0, sizeof(*r));
-    r->ring_id = c->ring_id;
-    r->desc_capacity = AEROGPU_ESCAPE_RECENT;
-    return DBGCTL_ESCAPE(c, DUMP_RING_V2, r);
-}
-
-static int watch_ring(struct dbgctl *c)
-{
-    static struct aerogpu_escape_dump_ring_v2 r;
-    uint32_t n = c->samples, last_head = 0, last_pending = 0, stalled = 0, warnings = 0;
-    json_t *list = json_array();
-
-    json_object_set_new(c->body, "ring_id", json_integer(c->ring_id));
-    json_object_set_new(c->body, "samples_requested", json_integer(c->samples));
-    json_object_set_new(c->body, "samples", list);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct aerogpu_escape_ring_desc_v2 *d = NULL;
-        NTSTATUS s = ring_sample(c, &r);
-        uint32_t pending = r.tail - r.head;
-        int64_t delta = i ? (int64_t)pending - last_pending : 0;
-        bool stall;
-        if (s)
-            return dbgctl_fail(c, s, "--watch-ring ended after %u of %u samples", i, n);
-        if (r.desc_count && r.desc_count <= AEROGPU_ESCAPE_RECENT)
-            d = &r.desc[r.desc_count - 1];
-        stalled = i && pending && r.head == last_head ? stalled + 1 : 0;
-        stall = stalled >= STALL_AFTER;
-        warnings += stall;
-        dbgctl_line(
-            c, "%4u  head %u  tail %u  pending %u (%+" PRId64 ")  last fence %" PRIu64 "  flags 0x%x%s", i,
-            r.head, r.tail, pending, delta, d ? d->fence : 0, d ? d->flags : 0, stall ? "  STALLED" : "");
-        json_array_append_new(
-            list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:i, s:b, s:o, s:o}", "index", (int)i, "head",
-                            (json_int_t)r.head, "tail", (json_int_t)r.tail, "pending", (json_int_t)pending,
-                            "pending_delta", (json_int_t)delta, "stall_intervals", (int)stalled, "stalled",
-                            (int)stall, "last_fence", d ? dbgctl_u64(d->fence) : json_null(), "last_flags",
-                            d ? dbgctl_hex(d->flags) : json_null()));
-        last_head = r.head;
-        last_pending = pending;
-        if (i + 1 < n)
-            dbgctl_sleep_ms(c->interval_ms);
-    }
-    json_object_set_new(c->body, "stall_warnings", json_integer(warnings));
-    return DBGCTL_OK;
-}
-
-/* ---- vblank -------------------------------------------------------------- */
-
-static uint64_t dec_of(const json_t *v, const char *key)
-{
-    return strtoull(json_string_value(json_object_get(json_object_get(v, key), "dec")), NULL, 10);
-}
-
-/* Each vblank by itself: an average over several shows no late one. */
-struct each_vblank {
-    uint64_t seq, ns;
-    unsigned taken;
-    double min, max;
-};
-
-static void note_vblank(struct each_vblank *e, const json_t *v)
-{
-    uint64_t seq = dec_of(v, "vblank_seq"), ns = dec_of(v, "last_vblank_time_ns");
-    double ms = (double)(ns - e->ns) / 1e6;
-
-    if (e->seq && seq == e->seq + 1) {
-        e->min = !e->taken || ms < e->min ? ms : e->min;
-        e->max = ms > e->max ? ms : e->max;
-        e->taken++;
-    }
-    e->seq = seq;
-    e->ns = ns;
-}
-
-/* Sleeps, and looks at every vblank meanwhile. */
-static void sleep_and_look(struct dbgctl *c, uint32_t ms, struct each_vblank *e)
-{
-    enum { LOOK_MS = 4 };
-    uint64_t end = dbgctl_now_ns() + ms * UINT64_C(1000000), now;
-    NTSTATUS s;
-
-    while ((now = dbgctl_now_ns()) < end) {
-        uint64_t left = (end - now) / 1000000 + 1;
-        json_t *v;
-        dbgctl_sleep_ms(left < LOOK_MS ? (uint32_t)left : LOOK_MS);
-        v = dbgctl_vblank(c, &s);
-        if (v)
-            note_vblank(e, v);
-        json_decref(v);
-    }
-}
-
-/* What lies between the samples: the cadence of vblank itself, from the registers. */
-static json_t *vblank_cadence(const json_t *samples, const struct each_vblank *each)
-{
-    uint64_t vblanks = 0, time = 0;
-    unsigned taken = 0, stalls = 0;
-
-    for (size_t i = 1; i < json_array_size(samples); i++) {
-        const json_t *a = json_array_get(samples, i - 1), *b = json_array_get(samples, i);
-        uint64_t n = dec_of(b, "vblank_seq") - dec_of(a, "vblank_seq"),
-                 ns = dec_of(b, "last_vblank_time_ns") - dec_of(a, "last_vblank_time_ns");
-        taken += n != 0;
-        stalls += n == 0;
-        vblanks += n;
-        time += ns;
-    }
-    return json_pack("{s:i, s:f, s:f, s:f, s:i, s:f, s:i}", "intervals", (int)taken, "avg_ms",
-                     vblanks ? (double)time / 1e6 / (double)vblanks : 0.0, "min_ms", each->min, "max_ms",
-                     each->max, "seen", (int)each->taken, "hz",
-                     time ? (double)vblanks * 1e9 / (double)time : 0.0, "stalls", (int)stalls);
-}
-
-/* The interrupt was asked for once and is not on now: by itself no fault. */
-static bool is_masked(const json_t *v)
-{
-    const char *mask = json_string_value(json_object_get(json_object_get(v, "irq_enable"), "value"));
-
-    return json_is_object(json_object_get(v, "vblank_interrupt_type")) && mask &&
-           !(strtoul(mask, NULL, 0) & 2);
-}
-
-static int dump_vblank(struct dbgctl *c)
-{
-    uint32_t n = c->vblank_samples;
-    bool masked = true;
-    json_t *list = json_array();
-    struct each_vblank each = {0};
-    NTSTATUS s;
-
-    json_object_set_new(c->body, "samples", list);
-    for (uint32_t i = 0; i < n; i++) {
-        json_t *v = dbgctl_vblank(c, &s);
-        if (!v)
-            return dbgctl_fail(c, s, "QUERY_VBLANK, sample %u", i);
-        json_object_set(c->body, "vblank", v); /* the last one */
-        masked = masked && is_masked(v);
-        json_array_append(list, v);
-        note_vblank(&each, v);
-        json_decref(v);
-        if (i + 1 < n)
-            sleep_and_look(c, c->vblank_interval_ms, &each);
-    }
-    if (n > 1)
-        json_object_set_new(c->body, "summary", vblank_cadence(list, &each));
-    else if (!c->json)
-        json_object_del(c->body, "samples"); /* it is "vblank" */
-    if (masked)
-        json_object_set_new(
-            c->body, "note",
-            json_string(
-                "VBLANK is off in IRQ_ENABLE, as it is while nobody waits for a vblank; it must be on while aerogpu_dbgctl --wait-vblank runs beside this"));
-    return DBGCTL_OK;
-}
-
-static int wait_vblank(struct dbgctl *c)
-{
-    uint32_t n = c->vblank_samples, taken = 0;
-    double sum = 0, min = 0, max = 0;
-    json_t *list = json_array();
-    uint64_t last = 0;
-
-    json_object_set_new(c->body, "intervals_ms", list);
-    for (uint32_t i = 0; i <= n; i++) { /* the first one only sets the clock */
-        D3DKMT_WAITFORVERTICALBLANKEVENT w = {.hAdapter = c->adapter, .VidPnSourceId = c->source};
-        NTSTATUS s = dbgctl_call(c, D3DKMT_THUNK_WaitForVerticalBlankEvent, &w, sizeof(w));
-        uint64_t now = dbgctl_now_ns();
-        if (s && c->source && s != STATUS_TIMEOUT) {
-            c->source = 0;
-            i--;
-            continue;
-        }
-        if (s)
-            return dbgctl_fail(c, s, "WaitForVerticalBlankEvent, wait %u, at most %u ms", i, c->timeout_ms);
-        if (i) {
-            double ms = (double)(now - last) / 1e6;
-            json_array_append_new(list, json_real(ms));
-            sum += ms;
-            min = !taken || ms < min ? ms : min;
-            max = ms > max ? ms : max;
-            taken++;
-        }
-        last = now;
-    }
-    json_object_set_new(c->body, "wait_vblank",
-                        json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)taken, "avg_ms",
-                                  taken ? sum / taken : 0.0, "min_ms", min, "max_ms", max, "hz",
-                                  sum > 0 ? taken * 1e3 / sum : 0.0));
-    return DBGCTL_OK;
-}
-
-static int query_scanline(struct dbgctl *c)
-{
-    uint32_t n = c->vblank_samples, blank = 0, min = ~0u, max = 0, asked = c->source;
-    json_t *list = json_array(), *summary;
-
-    json_object_set_new(c->body, "samples", list);
-    for (uint32_t i = 0; i < n; i++) {
-        D3DKMT_GETSCANLINE g = {.hAdapter = c->adapter, .VidPnSourceId = c->source};
-        NTSTATUS s = dbgctl_call(c, D3DKMT_THUNK_GetScanLine, &g, sizeof(g));
-        if (s && c->source && s != STATUS_TIMEOUT) {
-            c->source = 0;
-            i--;
-            continue;
-        }
-        if (s)
-            return dbgctl_fail(c, s, "GetScanLine, sample %u", i);
-        if (g.InVerticalBlank) {
-            blank++;
-        } else {
-            min = g.ScanLine < min ? g.ScanLine : min;
-            max = g.ScanLine > max ? g.ScanLine : max;
-        }
-        dbgctl_line(c, "%4u  line %u%s", i, g.ScanLine, g.InVerticalBlank ? "  in vertical blank" : "");
-        json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:b}", "index", (int)i + 1, "vidpn_source_id",
-                                              (int)c->source, "scanline", (int)g.ScanLine, "in_vblank",
-                                              (int)g.InVerticalBlank));
-        if (i + 1 < n)
-            dbgctl_sleep_ms(c->vblank_interval_ms);
-    }
-    summary = json_pack("{s:i, s:i, s:i}", "samples", (int)n, "in_vblank", (int)blank, "out_vblank",
-                        (int)(n - blank));
-    if (blank < n)
-        json_object_set_new(summary, "out_scanline_range",
-                            json_pack("{s:i, s:i}", "min", (int)min, "max", (int)max));
-    json_object_update_new(c->body,
-                           json_pack("{s:i, s:i, s:i, s:b, s:i, s:o}", "vidpn_source_id_requested",
-                                     (int)asked, "vidpn_source_id", (int)c->source, "samples_requested",
-                                     (int)n, "fallback_to_source0", (int)(asked != c->source), "interval_ms",
-                                     (int)c->vblank_interval_ms, "summary", summary));
-    return DBGCTL_OK;
 }
 
 /* ---- the driver's log ---------------------------------------------------- */
@@ -512,51 +234,36 @@ static int dump_log(struct dbgctl *c)
 /* ---- allocations, handles, the self-test --------------------------------- */
 
 /* The first three columns are the same in each row: whether entries were overwritten between two dumps. */
-static int write_csv(struct dbgctl *c, const json_t *trace)
+static int write_csv(struct dbgctl *c, const struct aerogpu_escape_dump_createallocation *t)
 {
-    static const char *const columns[] = {"write_index", "entry_count", "entry_capacity",  "seq",
-                                          "call_seq",    "alloc_index", "num_allocations", "create_flags",
-                                          "alloc_id",    "priv_flags",  "pitch_bytes",     "share_token",
-                                          "size",        "flags_in",    "flags_out"};
-    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
-    char *text = NULL;
-    size_t size = 0, i;
-    FILE *f = open_memstream(&text, &size);
-    const json_t *e;
+    struct strbuf b = {0};
     int r;
 
-    if (!f)
-        return dbgctl_refuse(c, "no memory");
-    for (i = 0; i < COLUMNS; i++)
-        fprintf(f, "%s%s%s", i ? "," : "", columns[i], !strcmp(columns[i], "size") ? "_bytes" : "");
-    fputc('\n', f);
-    json_array_foreach(json_object_get(trace, "entries"), i, e) {
-        for (int k = 0; k < COLUMNS; k++) {
-            const json_t *v = json_object_get(k < 3 ? trace : e, columns[k]);
-            if (json_is_object(v))
-                v = json_object_get(v, "bytes");
-            fputs(k ? "," : "", f);
-            if (json_is_integer(v))
-                fprintf(f, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-            else
-                fputs(json_string_value(v), f);
-        }
-        fputc('\n', f);
+    strbuf_puts(
+        &b, "write_index,entry_count,entry_capacity,seq,call_seq,alloc_index,num_allocations,create_flags,"
+            "alloc_id,priv_flags,pitch_bytes,share_token,size_bytes,flags_in,flags_out\n");
+    for (uint32_t i = 0; i < t->entry_count && i < AEROGPU_ESCAPE_RECENT; i++) {
+        const struct aerogpu_escape_createallocation *e = &t->entries[i];
+        strbuf_printf(&b, "%u,%u,%u,%u,%u,%u,%u,0x%x,0x%x,0x%x,%u,0x%" PRIx64 ",%" PRIu64 ",0x%x,0x%x\n",
+                      t->write_index, t->entry_count, t->entry_capacity, e->seq, e->call_seq, e->alloc_index,
+                      e->num_allocations, e->create_flags, e->alloc_id, e->priv_flags, e->pitch_bytes,
+                      (uint64_t)e->share_token, (uint64_t)e->size_bytes, e->flags_in, e->flags_out);
     }
-    fclose(f);
-    r = dbgctl_write_file(c->csv_path, text, size);
-    free(text);
-    json_object_set_new(c->body, "csv_path", json_string(c->csv_path));
+    r = strbuf_failed(&b) ? -ENOMEM : dbgctl_write_file(c->csv_path, strbuf_str(&b), strlen(strbuf_str(&b)));
+    strbuf_finish(&b);
+    json_object_update_new(c->body, json_pack("{s:s, s:b}", "csv_path", c->csv_path, "csv_written", (int)!r));
     return r ? dbgctl_refuse(c, "%s: %s", c->csv_path, strerror(-r)) : DBGCTL_OK;
 }
 
 static int dump_createalloc(struct dbgctl *c)
 {
-    int r = simple(c, "createallocation_trace", dbgctl_createalloc);
+    static struct aerogpu_escape_dump_createallocation t;
+    NTSTATUS s = dbgctl_createalloc_ask(c, &t);
 
-    if (!r && c->csv_path)
-        r = write_csv(c, json_object_get(c->body, "createallocation_trace"));
-    return r;
+    if (s)
+        return dbgctl_fail(c, s, "DUMP_CREATEALLOCATION");
+    json_object_update_new(c->body, dbgctl_createalloc_of(&t));
+    return c->csv_path ? write_csv(c, &t) : DBGCTL_OK;
 }
 
 static int map_shared_handle(struct dbgctl *c)
@@ -572,21 +279,23 @@ static int map_shared_handle(struct dbgctl *c)
             "the handle is that of a shared resource that lives: hGlobalShare of D3DKMTCreateAllocation";
     if (s)
         return dbgctl_fail(c, s, "MAP_SHARED_HANDLE of 0x%" PRIx64, c->argument);
-    json_object_update(c->body, json_pack("{s:o, s:o}", "shared_handle", dbgctl_hex(c->argument),
-                                          "debug_token", dbgctl_u64(m.debug_token)));
+    json_object_update(c->body, json_pack("{s:o, s:{s:o, s:I}}", "shared_handle_hex", dbgctl_hex(c->argument),
+                                          "debug_token", "hex", dbgctl_hex(m.debug_token), "dec",
+                                          (json_int_t)m.debug_token));
     return DBGCTL_OK;
 }
 
 /* The parts of the self-test, in the order in which the driver runs them: it stops at the first that fails, and leaves out what
  * the device does not have, or what only a scanout that is on would show. */
-static json_t *subchecks(struct dbgctl *c, uint32_t code)
+static void subchecks(struct dbgctl *c, uint32_t code)
 {
     enum { RING, VBLANK, IRQ, CURSOR, NONE } failed = NONE, stage;
     static const char *const names[] = {"ring", "vblank", "irq", "cursor"};
     struct aerogpu_escape_query_scanout scanout = {.vidpn_source_id = c->source};
     struct aerogpu_umd_private p = {0};
     bool known = !dbgctl_query(c, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p)),
-         off = !DBGCTL_ESCAPE(c, QUERY_SCANOUT, &scanout) && !scanout.mmio_enable;
+         scanout_known = !DBGCTL_ESCAPE(c, QUERY_SCANOUT, &scanout),
+         off = scanout_known && (!scanout.mmio_enable || scanout.flags >> 1 & 1);
     uint64_t features;
     json_t *o = json_object();
 
@@ -623,7 +332,13 @@ static json_t *subchecks(struct dbgctl *c, uint32_t code)
                                                                                               : "fail";
         json_object_set_new(o, names[stage], json_string(what));
     }
-    return o;
+    json_object_set_new(c->body, "subchecks", o);
+    json_object_update_new(
+        c->body, json_pack("{s:b, s:b}", "features_known", (int)known, "scanout_known", (int)scanout_known));
+    if (known)
+        json_object_set_new(c->body, "features_lo_hex", dbgctl_hex(features));
+    if (scanout_known)
+        json_object_set_new(c->body, "scanout_enabled", json_boolean(!off));
 }
 
 static int selftest(struct dbgctl *c)
@@ -651,10 +366,10 @@ static int selftest(struct dbgctl *c)
     default:
         break;
     }
-    json_object_set_new(c->body, "selftest",
-                        json_pack("{s:b, s:i, s:s, s:s, s:o}", "passed", (int)t.passed, "error_code",
-                                  (int)t.error_code, "error_name", name, "meaning", doc, "subchecks",
-                                  subchecks(c, t.error_code)));
+    json_object_update_new(c->body, json_pack("{s:b, s:I, s:i, s:s, s:s}", "passed", (int)t.passed,
+                                              "timeout_ms", (json_int_t)limit, "error_code",
+                                              (int)t.error_code, "error_code_str", name, "meaning", doc));
+    subchecks(c, t.error_code);
     if (t.passed)
         return DBGCTL_OK;
     dbgctl_refuse(c, "the self-test failed: %s, %s", name, doc);
@@ -679,7 +394,7 @@ const struct dbgctl_command dbgctl_commands[] = {
       "last submitted and completed fence, error counters"),
     C("query-error", ("--query-error"), NONE, query_error,
       "the error latch: code, fence and count of the last error since the last reset; the adapter goes on all the same, for an error takes only the device whose work it was"),
-    C("watch-fence", ("--watch-fence"), NONE, watch_fence,
+    C("watch-fence", ("--watch-fence"), NONE, dbgctl_watch_fence,
       "a line for each of --samples, --interval-ms apart: fences, what changed, completions a second, error interrupts, whether an error is latched. A completed fence that does not move for three intervals while work is pending is marked STALLED, one that went back RESET, a new error ERROR. After --timeout-ms it ends, and fails"),
     C("query-perf", ("--query-perf", "--perf"), NONE, query_perf,
       "counters of the driver: fences, ring0, submits, irqs, resets, device_error, vblank, selftest, and others. Under submits, present counts DMA buffers that are marked as presents; a flip goes through the registers and is none"),
@@ -696,7 +411,7 @@ const struct dbgctl_command dbgctl_commands[] = {
     C("dump-cursor-png", ("--dump-cursor-png"), PATH, dbgctl_dump_cursor_png, "the cursor's picture, as PNG"),
     C("dump-ring", ("--dump-ring"), NONE, dump_ring,
       "indices of ring --ring-id and the last descriptors, the newest last"),
-    C("watch-ring", ("--watch-ring"), NONE, watch_ring,
+    C("watch-ring", ("--watch-ring"), NONE, dbgctl_watch_ring,
       "head and tail of ring --ring-id, a line for each of --samples; marks a stall"),
     C("dump-last-cmd", ("--dump-last-submit", "--dump-last-cmd"), NONE, dbgctl_dump_last,
       "write the stream of the newest submission to --cmd-out (or --out), its allocation table to FILE.alloc_table.bin or to --alloc-out (an empty file if it has none), and a summary to FILE.txt. --index-from-tail takes an older one; --count several, as base_K.bin with the index from the tail; a trailing .bin is no part of the base. `aerogpu show FILE` decodes what was written"),
@@ -705,10 +420,11 @@ const struct dbgctl_command dbgctl_commands[] = {
       "the last allocations that were created; --csv writes them as a table whose first columns, write_index, entry_count and entry_capacity, tell what was overwritten between two dumps"),
     C("dump-log", ("--dump-log"), NONE, dump_log,
       "the driver's own log, the oldest line that is left first: number, time in seconds, level (E, W, T or I), text"),
-    C("dump-vblank", ("--dump-vblank", "--query-vblank"), NONE, dump_vblank,
+    C("dump-vblank", ("--dump-vblank", "--query-vblank"), NONE, dbgctl_dump_vblank,
       "vblank registers, interrupt mask and the interrupt type asked for; with several --vblank-samples the cadence between them. The vblank interrupt is on while somebody waits: VBLANK belongs into IRQ_ENABLE then, and is off else"),
-    C("wait-vblank", ("--wait-vblank"), NONE, wait_vblank, "cadence of D3DKMTWaitForVerticalBlankEvent"),
-    C("query-scanline", ("--query-scanline"), NONE, query_scanline,
+    C("wait-vblank", ("--wait-vblank"), NONE, dbgctl_wait_vblank,
+      "cadence of D3DKMTWaitForVerticalBlankEvent"),
+    C("query-scanline", ("--query-scanline"), NONE, dbgctl_query_scanline,
       "D3DKMTGetScanLine: line and vertical blank"),
     C("map-shared-handle", ("--map-shared-handle"), NUMBER, map_shared_handle,
       "the debug token of a shared resource's handle (hGlobalShare of D3DKMTCreateAllocation), the same in every process while the resource lives; it is not the share token of the protocol. The handles that processes have in common here are those of shared resources: they stand for the section objects of Windows"),

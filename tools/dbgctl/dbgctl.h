@@ -87,28 +87,50 @@ NTSTATUS dbgctl_read(struct dbgctl *c, uint64_t gpa, void *data, uint32_t size, 
 /* ---- values.c: what the blocks say, as JSON ------------------------------ */
 
 const char *dbgctl_status_name(NTSTATUS s, char buffer[16]);
-json_t *dbgctl_status(NTSTATUS s); /* {"hex", "name"} */
+json_t *dbgctl_status(NTSTATUS s); /* {"ntstatus", "name"} */
 json_t *dbgctl_u64(uint64_t v);    /* {"hex", "dec"} */
 json_t *dbgctl_hex(uint64_t v);    /* "0x…" */
 json_t *dbgctl_dec(uint64_t v);    /* "123": 64 bits do not fit a JSON number */
 json_t *dbgctl_size(uint64_t v);   /* {"bytes", "mib"} */
-json_t *dbgctl_format(uint32_t v); /* {"value", "name"} */
-json_t *dbgctl_irqs(uint32_t v);
-/* One object for each key of --status; *s gets the escape's status. NULL if it failed. */
+
+/* Answers of the driver; *s gets the escape's status, and NULL says that it failed. ..._summary: as --status has it. */
 json_t *dbgctl_device(struct dbgctl *c, NTSTATUS *s);
-json_t *dbgctl_features(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_fences(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_latched(struct dbgctl *c);
 json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_ring(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_ring_summary(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_scanout(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_vblank(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_segments(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_segments_summary(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_umd_private(struct dbgctl *c, NTSTATUS *s);
+json_t *dbgctl_umd_private_summary(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_error(struct dbgctl *c, NTSTATUS *s);
-json_t *dbgctl_createalloc(struct dbgctl *c, NTSTATUS *s);
 json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s);
+
+/* The same in two steps, for who needs the block, too. */
+NTSTATUS dbgctl_ring_ask(struct dbgctl *c, struct aerogpu_escape_dump_ring_v2 *r); /* desc_count fits desc */
+const char *dbgctl_ring_format(const struct aerogpu_escape_dump_ring_v2 *r);
+json_t *dbgctl_ring_head(const struct aerogpu_escape_dump_ring_v2 *r);
+/* Where descriptor `i` of the block has its place in the ring. */
+uint32_t dbgctl_ring_index(const struct aerogpu_escape_dump_ring_v2 *r, uint32_t i);
+json_t *dbgctl_descriptor(const struct aerogpu_escape_ring_desc_v2 *d);
+NTSTATUS dbgctl_scanout_ask(struct dbgctl *c, struct aerogpu_escape_query_scanout *q);
+json_t *dbgctl_scanout_of(const struct aerogpu_escape_query_scanout *q);
+json_t *dbgctl_cursor_of(const struct aerogpu_escape_query_cursor *q);
+NTSTATUS dbgctl_createalloc_ask(struct dbgctl *c, struct aerogpu_escape_dump_createallocation *t);
+json_t *dbgctl_createalloc_of(const struct aerogpu_escape_dump_createallocation *t);
+/* Which source was asked for, and which one answered. */
+json_t *dbgctl_sources(const struct dbgctl *c, uint32_t answered);
+
+struct dbgctl_picture {
+    const char *what;
+    uint64_t gpa;
+    uint32_t width, height, pitch, format;
+};
+json_t *dbgctl_picture(uint32_t enable, const struct dbgctl_picture *p);
 
 /* ---- text.c -------------------------------------------------------------- */
 
@@ -120,6 +142,14 @@ void dbgctl_line(const struct dbgctl *c, const char *fmt, ...) __attribute__((fo
 
 int dbgctl_inject(struct dbgctl *c);
 int dbgctl_force_tdr(struct dbgctl *c);
+
+/* ---- watch.c, vblank.c ---------------------------------------------------- */
+
+int dbgctl_watch_fence(struct dbgctl *c);
+int dbgctl_watch_ring(struct dbgctl *c);
+int dbgctl_dump_vblank(struct dbgctl *c);
+int dbgctl_wait_vblank(struct dbgctl *c);
+int dbgctl_query_scanline(struct dbgctl *c);
 
 /* ---- metrics.c ----------------------------------------------------------- */
 

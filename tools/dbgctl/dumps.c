@@ -12,6 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <aerogpu/cmd.h>
+
 #include "base/file/out.h"
 #include "base/file/png.h"
 
@@ -63,12 +65,6 @@ static void gate_hint(struct dbgctl *c, NTSTATUS s)
         c->hint =
             "EnableReadGpaEscape = 1 in the service's settings opens it, to root and the service's user";
 }
-
-struct picture {
-    const char *what;
-    uint64_t gpa;
-    uint32_t width, height, pitch, format;
-};
 
 /* X is opaque; sRGB formats have the bytes of their linear ones, and keep them. */
 static void to_rgba(uint32_t format, const uint8_t *from, uint8_t to[4])
@@ -138,7 +134,7 @@ static int write_png(const char *path, const uint8_t *rgba, uint32_t width, uint
     return settle_part(part, path, r);
 }
 
-static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
+static int dump_picture(struct dbgctl *c, const struct dbgctl_picture *p, bool png)
 {
     uint64_t bytes = (uint64_t)p->pitch * p->height;
     uint32_t pixel = aerogpu_pixel_bytes(p->format);
@@ -179,27 +175,30 @@ static int dump_picture(struct dbgctl *c, const struct picture *p, bool png)
     free(rgba);
     if (r)
         return dbgctl_refuse(c, "%s: %s", c->path, strerror(-r));
-    json_object_update(c->body, json_pack("{s:s, s:i, s:i, s:o, s:o}", "path", c->path, "width",
-                                          (int)p->width, "height", (int)p->height, "format",
-                                          dbgctl_format(p->format), "fb_gpa", dbgctl_hex(p->gpa)));
+    json_object_set_new(c->body, "output",
+                        json_pack("{s:s, s:s}", "type", png ? "png" : "bmp", "path", c->path));
     return DBGCTL_OK;
 }
 
 static int dump_scanout(struct dbgctl *c, bool png)
 {
-    struct aerogpu_escape_query_scanout q = {.vidpn_source_id = c->source};
-    NTSTATUS s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
+    struct aerogpu_escape_query_scanout q;
+    NTSTATUS s = dbgctl_scanout_ask(c, &q);
+    bool cached = !q.mmio_fb_gpa;
+    struct dbgctl_picture p = {"scanout",          cached ? q.cached_fb_gpa : q.mmio_fb_gpa,
+                               q.mmio_width,       q.mmio_height,
+                               q.mmio_pitch_bytes, q.mmio_format};
+    json_t *scanout, *selected;
 
-    if (s && c->source && s != STATUS_TIMEOUT) { /* an adapter without that source has source 0 */
-        q = (struct aerogpu_escape_query_scanout){0};
-        s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
-    }
     if (s)
         return dbgctl_fail(c, s, "QUERY_SCANOUT");
-    return dump_picture(c,
-                        &(struct picture){"scanout", q.mmio_fb_gpa ? q.mmio_fb_gpa : q.cached_fb_gpa,
-                                          q.mmio_width, q.mmio_height, q.mmio_pitch_bytes, q.mmio_format},
-                        png);
+    scanout = dbgctl_scanout_of(&q);
+    selected = dbgctl_picture(q.mmio_enable, &p);
+    json_object_set_new(selected, "fb_gpa_source", json_string(cached ? "cached_fb_gpa" : "mmio_fb_gpa"));
+    json_object_set_new(scanout, "selected", selected);
+    json_object_update_new(c->body, dbgctl_sources(c, q.vidpn_source_id));
+    json_object_set_new(c->body, "scanout", scanout);
+    return dump_picture(c, &p, png);
 }
 
 static int dump_cursor(struct dbgctl *c, bool png)
@@ -209,8 +208,9 @@ static int dump_cursor(struct dbgctl *c, bool png)
 
     if (s)
         return dbgctl_fail(c, s, "QUERY_CURSOR");
-    return dump_picture(c, &(struct picture){"cursor", q.fb_gpa, q.width, q.height, q.pitch_bytes, q.format},
-                        png);
+    json_object_set_new(c->body, "cursor", dbgctl_cursor_of(&q));
+    return dump_picture(
+        c, &(struct dbgctl_picture){"cursor", q.fb_gpa, q.width, q.height, q.pitch_bytes, q.format}, png);
 }
 
 int dbgctl_dump_scanout_bmp(struct dbgctl *c)
@@ -235,7 +235,8 @@ int dbgctl_dump_cursor_png(struct dbgctl *c)
 
 /* ---- submissions --------------------------------------------------------- */
 
-static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t size)
+/* *magic: its first four bytes. */
+static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t size, uint32_t *magic)
 {
     uint32_t got = 0;
     uint8_t *data;
@@ -250,6 +251,8 @@ static int dump_range(struct dbgctl *c, const char *path, uint64_t gpa, uint32_t
         return dbgctl_refuse(c, "no memory");
     s = dbgctl_read(c, gpa, data, size, &got);
     r = s || got < size ? 1 : dbgctl_write_file(path, data, size);
+    *magic = 0;
+    memcpy(magic, data, got < sizeof(*magic) ? got : sizeof(*magic));
     gate_hint(c, s);
     free(data);
     if (r > 0)
@@ -270,20 +273,26 @@ static void numbered(char *out, size_t size, const char *base, uint32_t count, u
                  base, i);
 }
 
-static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *d, uint32_t i, json_t *list)
+/* Descriptor `i` of the ring, the `nth` that is dumped. */
+static int dump_one(struct dbgctl *c, const struct aerogpu_escape_dump_ring_v2 *ring, uint32_t i,
+                    uint32_t nth)
 {
+    const struct aerogpu_escape_ring_desc_v2 *d = &ring->desc[i];
     char cmd[1000], text[1040], beside[1040], summary[600];
     const char *table = c->alloc_out ? c->alloc_out : beside;
+    uint32_t magic = 0, unused;
+    json_t *out;
     int r, n;
 
     if (strlen(c->cmd_out) > 900)
         return dbgctl_refuse(c, "--cmd-out: the path is too long");
-    numbered(cmd, sizeof(cmd), c->cmd_out, c->count, c->index_from_tail + i);
+    numbered(cmd, sizeof(cmd), c->cmd_out, c->count, c->index_from_tail + nth);
     snprintf(text, sizeof(text), "%s.txt", cmd);
     snprintf(beside, sizeof(beside), "%s.alloc_table.bin", cmd);
-    r = dump_range(c, cmd, d->cmd_gpa, d->cmd_size_bytes);
+    r = dump_range(c, cmd, d->cmd_gpa, d->cmd_size_bytes, &magic);
     if (!r && (d->alloc_table_gpa || c->alloc_out)) /* no table: an empty file where one was asked for */
-        r = dump_range(c, table, d->alloc_table_gpa, d->alloc_table_gpa ? d->alloc_table_size_bytes : 0);
+        r = dump_range(c, table, d->alloc_table_gpa, d->alloc_table_gpa ? d->alloc_table_size_bytes : 0,
+                       &unused);
     if (r) {
         out_file_discard(cmd); /* half a dump would be taken for a whole one */
         return r;
@@ -293,36 +302,41 @@ static int dump_one(struct dbgctl *c, const struct aerogpu_escape_ring_desc_v2 *
                  "alloc_table_size_bytes: %u\nring_id: %u\nindex_from_tail: %u\n",
                  (unsigned long long)d->fence, d->flags, (unsigned long long)d->cmd_gpa, d->cmd_size_bytes,
                  (unsigned long long)d->alloc_table_gpa, d->alloc_table_size_bytes, c->ring_id,
-                 c->index_from_tail + i);
+                 c->index_from_tail + nth);
     r = dbgctl_write_file(text, summary, (size_t)n);
     if (r)
         return dbgctl_refuse(c, "%s: %s", text, strerror(-r));
-    json_array_append_new(list,
-                          json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:i}", "index_from_tail",
-                                    (json_int_t)c->index_from_tail + i, "cmd_path", cmd, "summary_path", text,
-                                    "alloc_table_path",
-                                    d->alloc_table_gpa || c->alloc_out ? json_string(table) : json_null(),
-                                    "fence", dbgctl_u64(d->fence), "cmd_gpa", dbgctl_hex(d->cmd_gpa),
-                                    "cmd_size_bytes", (int)d->cmd_size_bytes, "flags", dbgctl_hex(d->flags),
-                                    "alloc_table_size_bytes", (int)d->alloc_table_size_bytes));
+    out = json_pack("{s:s, s:b, s:o, s:b, s:s, s:b}", "cmd_path", cmd, "cmd_written", 1, "cmd_magic_u32_hex",
+                    dbgctl_hex(magic), "cmd_magic_matches", magic == AEROGPU_CMD_STREAM_MAGIC,
+                    "summary_txt_path", text, "alloc_table_present", d->alloc_table_gpa != 0);
+    if (d->alloc_table_gpa || c->alloc_out)
+        json_object_update_new(out,
+                               json_pack("{s:s, s:b}", "alloc_table_path", table, "alloc_table_written", 1));
+    json_array_append_new(json_object_get(c->body, "dumps"),
+                          json_pack("{s:I, s:I, s:o, s:o}", "index_from_tail",
+                                    (json_int_t)c->index_from_tail + nth, "ring_index",
+                                    (json_int_t)dbgctl_ring_index(ring, i), "descriptor",
+                                    dbgctl_descriptor(d), "output", out));
     return DBGCTL_OK;
 }
 
 int dbgctl_dump_last(struct dbgctl *c)
 {
     static struct aerogpu_escape_dump_ring_v2 ring;
-    json_t *list = json_array();
     uint32_t done = 0, skip = c->index_from_tail;
-    NTSTATUS s;
+    NTSTATUS s = dbgctl_ring_ask(c, &ring);
+    json_t *request =
+        json_pack("{s:I, s:I, s:s, s:b}", "index_from_tail", (json_int_t)c->index_from_tail, "count",
+                  (json_int_t)c->count, "out_path", c->cmd_out, "force", (int)c->force);
 
-    ring.ring_id = c->ring_id;
-    ring.desc_capacity = AEROGPU_ESCAPE_RECENT;
-    s = DBGCTL_ESCAPE(c, DUMP_RING_V2, &ring);
-    json_object_set_new(c->body, "submissions", list);
+    if (c->alloc_out)
+        json_object_set_new(request, "alloc_out_path", json_string(c->alloc_out));
+    json_object_set_new(c->body, "request", request);
+    json_object_set_new(c->body, "dumps", json_array());
     if (s)
         return dbgctl_fail(c, s, "DUMP_RING_V2");
-    if (ring.desc_count > AEROGPU_ESCAPE_RECENT)
-        ring.desc_count = AEROGPU_ESCAPE_RECENT;
+    json_object_set_new(c->body, "ring", dbgctl_ring_head(&ring));
+    json_object_set_new(json_object_get(c->body, "ring"), "used_v2", json_true());
     for (uint32_t i = ring.desc_count; i-- > 0 && done < c->count;) {
         int r;
         if (!ring.desc[i].cmd_gpa || !ring.desc[i].cmd_size_bytes)
@@ -331,10 +345,11 @@ int dbgctl_dump_last(struct dbgctl *c)
             skip--;
             continue;
         }
-        r = dump_one(c, &ring.desc[i], done, list);
+        r = dump_one(c, &ring, i, done);
+        json_object_set_new(request, "count_actual", json_integer(done));
         if (r)
             return r;
-        done++;
+        json_object_set_new(request, "count_actual", json_integer(++done));
     }
     return done ? DBGCTL_OK
                 : dbgctl_refuse(c, "no submission with a stream at index %u from the tail",
@@ -376,10 +391,10 @@ static void hex_lines(const struct dbgctl *c, const uint8_t *data, uint32_t size
 static void answer(struct dbgctl *c, NTSTATUS s, const uint8_t *data, uint32_t got, uint32_t shown,
                    bool written)
 {
-    json_t *r =
-        json_pack("{s:o, s:I, s:b, s:b, s:b, s:b}", "status", dbgctl_status(s), "bytes_copied",
-                  (json_int_t)got, "partial_copy", (int)(s == STATUS_PARTIAL_COPY), "short_read",
-                  (int)(!s && got < c->size), "truncated", (int)(shown < got), "out_written", (int)written);
+    json_t *r = json_pack("{s:o, s:I, s:I, s:b, s:b, s:b, s:b}", "status", dbgctl_status(s), "bytes_copied",
+                          (json_int_t)got, "bytes_copied_reported", (json_int_t)got, "partial_copy",
+                          (int)(s == STATUS_PARTIAL_COPY), "short_read", (int)(!s && got < c->size),
+                          "truncated", (int)(shown < got), "out_written", (int)written);
 
     if (c->json) {
         json_object_set_new(r, "data_hex", hex_text(data, shown));

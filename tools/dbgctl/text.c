@@ -10,24 +10,26 @@ static void print_value(json_t *v);
 /* {"hex","dec"}, {"bytes","mib"} and {"value","name"} read as one value. */
 static bool print_pair(json_t *v)
 {
-    const char *a = json_string_value(json_object_get(v, "hex")),
-               *b = json_string_value(json_object_get(v, "dec"));
+    const char *a = json_string_value(json_object_get(v, "hex"));
+    json_t *b = json_object_get(v, "dec");
 
     if (json_object_size(v) != 2)
         return false;
     if (a && b) {
-        printf("%s (%s)", a, b);
+        printf("%s (", a);
+        print_value(b);
+        putchar(')');
         return true;
     }
     if (json_object_get(v, "bytes") && json_object_get(v, "mib")) {
-        printf("%s bytes (%.3g MiB)", json_string_value(json_object_get(v, "bytes")),
-               json_number_value(json_object_get(v, "mib")));
+        printf("%s bytes (%s MiB)", json_string_value(json_object_get(v, "bytes")),
+               json_string_value(json_object_get(v, "mib")));
         return true;
     }
-    if (json_object_get(v, "value") && (json_object_get(v, "name") || json_object_get(v, "names"))) {
+    if (json_object_get(v, "value") && json_object_get(v, "name")) {
         print_value(json_object_get(v, "value"));
         printf(" (");
-        print_value(json_object_get(v, json_object_get(v, "name") ? "name" : "names"));
+        print_value(json_object_get(v, "name"));
         printf(")");
         return true;
     }
@@ -135,7 +137,9 @@ static void last_error(json_t *body)
     print_value(json_object_get(e, "latched"));
     printf(" code=");
     print_value(json_object_get(e, "error_code"));
-    printf(" fence=");
+    printf(" (");
+    print_value(json_object_get(e, "error_code_name"));
+    printf(") fence=");
     print_value(json_object_get(e, "error_fence"));
     printf(" count=");
     print_value(json_object_get(e, "error_count"));

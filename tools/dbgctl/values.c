@@ -7,6 +7,13 @@
 #include <string.h>
 
 #include <aerogpu/ext.h>
+#include <aerogpu/ring.h>
+#include <wddm/d3dkmddi.h>
+
+#include "base/strbuf.h"
+#include "dxgkrnl/telemetry/segments.h"
+
+#define LEGACY_MAGIC 0x41524750u /* "ARGP", of the device before AGPU */
 
 const char *dbgctl_status_name(NTSTATUS s, char buffer[16])
 {
@@ -26,7 +33,7 @@ json_t *dbgctl_status(NTSTATUS s)
 {
     char name[16];
 
-    return json_pack("{s:o, s:s}", "hex", json_sprintf("0x%08x", (uint32_t)s), "name",
+    return json_pack("{s:o, s:s}", "ntstatus", json_sprintf("0x%08x", (uint32_t)s), "name",
                      dbgctl_status_name(s, name));
 }
 
@@ -47,27 +54,23 @@ json_t *dbgctl_u64(uint64_t v)
 
 json_t *dbgctl_size(uint64_t v)
 {
-    return json_pack("{s:o, s:f}", "bytes", dbgctl_dec(v), "mib", (double)v / (1 << 20));
+    return json_pack("{s:o, s:o}", "bytes", dbgctl_dec(v), "mib", dbgctl_dec(v >> 20));
 }
 
-json_t *dbgctl_format(uint32_t v)
+static const char *format_name(uint32_t v)
 {
-    const char *name = "unknown";
-
     switch (v) {
 #define ROW(id, NAME, ...)                                                                                   \
     case id:                                                                                                 \
-        name = #NAME;                                                                                        \
-        break;
+        return #NAME;
         AEROGPU_FORMATS(ROW)
 #undef ROW
     default:
-        break;
+        return "unknown";
     }
-    return json_pack("{s:i, s:s}", "value", (int)v, "name", name);
 }
 
-json_t *dbgctl_irqs(uint32_t v)
+static json_t *irq_names(uint32_t v)
 {
     json_t *names = json_array();
 
@@ -77,7 +80,7 @@ json_t *dbgctl_irqs(uint32_t v)
         json_array_append_new(names, json_string("VBLANK"));
     if (v >> 31)
         json_array_append_new(names, json_string("ERROR"));
-    return json_pack("{s:o, s:o}", "value", dbgctl_hex(v), "names", names);
+    return names;
 }
 
 static json_t *feature_list(uint64_t features, uint64_t high)
@@ -111,33 +114,57 @@ static json_t *feature_list(uint64_t features, uint64_t high)
     return out;
 }
 
+/* The same as one line: "cursor, scanout". */
+static json_t *feature_text(const json_t *list)
+{
+    struct strbuf b = {0};
+    const json_t *e;
+    json_t *out;
+    size_t i;
+
+    json_array_foreach(list, i, e)
+        strbuf_printf(&b, "%s%s", i ? ", " : "", json_string_value(e));
+    out = json_string(strbuf_failed(&b) ? "" : strbuf_str(&b));
+    strbuf_finish(&b);
+    return out;
+}
+
+static json_t *version(uint32_t v)
+{
+    return json_pack("{s:i, s:i}", "major", (int)(v >> 16), "minor", (int)(v & 0xFFFF));
+}
+
+static const char *magic_name(uint32_t magic, const char *ours, const char *legacy)
+{
+    return magic == AEROGPU_MMIO_MAGIC ? ours : magic == LEGACY_MAGIC ? legacy : "unknown";
+}
+
 json_t *dbgctl_device(struct dbgctl *c, NTSTATUS *s)
 {
     struct aerogpu_escape_query_device_v2 v2 = {0};
     struct aerogpu_escape_query_device v1 = {0};
+    json_t *features;
 
     *s = DBGCTL_ESCAPE(c, QUERY_DEVICE_V2, &v2);
-    if (*s == STATUS_SUCCESS)
-        return json_pack("{s:o, s:s, s:o, s:i, s:i}", "magic", dbgctl_hex(v2.detected_mmio_magic), "type",
-                         v2.detected_mmio_magic == AEROGPU_MMIO_MAGIC ? "AGPU" : "unknown", "abi_version",
-                         dbgctl_hex(v2.abi_version_u32), "abi_major", (int)(v2.abi_version_u32 >> 16),
-                         "abi_minor", (int)(v2.abi_version_u32 & 0xFFFF));
+    if (*s == STATUS_SUCCESS) {
+        features = feature_list(v2.features_lo, v2.features_hi);
+        return json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:{s:b, s:o, s:o, s:o, s:o}}", "escape_abi",
+                         (int)v2.header.version, "query_device", "query-device-v2", "mmio_magic_u32_hex",
+                         dbgctl_hex(v2.detected_mmio_magic), "device_abi",
+                         magic_name(v2.detected_mmio_magic, "new", "legacy"), "abi_version_u32_hex",
+                         dbgctl_hex(v2.abi_version_u32), "abi_version", version(v2.abi_version_u32),
+                         "features", "available", 1, "lo_hex", dbgctl_hex(v2.features_lo), "hi_hex",
+                         dbgctl_hex(v2.features_hi), "decoded", feature_text(features), "decoded_list",
+                         features);
+    }
     if (*s == STATUS_TIMEOUT || *s == STATUS_DEVICE_REMOVED)
         return NULL;
     *s = DBGCTL_ESCAPE(c, QUERY_DEVICE, &v1); /* an older driver */
     return *s ? NULL
-              : json_pack("{s:o, s:i, s:i}", "abi_version", dbgctl_hex(v1.mmio_version), "abi_major",
-                          (int)(v1.mmio_version >> 16), "abi_minor", (int)(v1.mmio_version & 0xFFFF));
-}
-
-json_t *dbgctl_features(struct dbgctl *c, NTSTATUS *s)
-{
-    struct aerogpu_escape_query_device_v2 v2 = {0};
-
-    *s = DBGCTL_ESCAPE(c, QUERY_DEVICE_V2, &v2);
-    return *s ? NULL
-              : json_pack("{s:o, s:o, s:o}", "lo", dbgctl_hex(v2.features_lo), "hi",
-                          dbgctl_hex(v2.features_hi), "names", feature_list(v2.features_lo, v2.features_hi));
+              : json_pack("{s:i, s:s, s:n, s:s, s:o, s:o, s:{s:b}}", "escape_abi", (int)v1.header.version,
+                          "query_device", "query-device-legacy", "mmio_magic_u32_hex", "device_abi",
+                          "unknown", "abi_version_u32_hex", dbgctl_hex(v1.mmio_version), "abi_version",
+                          version(v1.mmio_version), "features", "available", 0);
 }
 
 /* Whether the device stands in an error now: true, false, or null from a driver that does not say. */
@@ -193,7 +220,7 @@ static void later_counters(json_t *out, const struct aerogpu_escape_query_perf *
     }
     group(out, "selftest", HAS(selftest_last_error_code),
           json_pack("{s:o, s:I, s:s}", "count", dbgctl_u64(p->selftest_count), "last_error_code",
-                    (json_int_t)p->selftest_last_error_code, "last_error_name", name));
+                    (json_int_t)p->selftest_last_error_code, "last_error_str", name));
     group(out, "pending_meta_handles", HAS(pending_meta_handle_bytes),
           json_pack("{s:I, s:o}", "count", (json_int_t)p->pending_meta_handle_count, "bytes",
                     dbgctl_size(p->pending_meta_handle_bytes)));
@@ -220,8 +247,8 @@ json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s)
     if (*s)
         return NULL;
     out =
-        json_pack("{s:b, s:{s:o, s:b, s:b, s:b, s:b}}", "supported", 1, "flags", "value", dbgctl_hex(p.flags),
-                  "valid", (int)(p.flags >> 31), "ring_valid", (int)(p.flags & 1), "vblank_valid",
+        json_pack("{s:b, s:o, s:{s:b, s:b, s:b, s:b}}", "supported", 1, "flags_u32_hex", dbgctl_hex(p.flags),
+                  "flags", "valid", (int)(p.flags >> 31), "ring_valid", (int)(p.flags & 1), "vblank_valid",
                   (int)(p.flags >> 1 & 1), "getscanline_counters_valid", (int)(p.flags >> 2 & 1));
     json_object_set_new(
         out, "fences",
@@ -242,16 +269,19 @@ json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s)
                                   dbgctl_u64(p.total_internal_submits), "ring_push_failures",
                                   dbgctl_u64(p.ring_push_failures)));
     json_object_set_new(out, "irqs",
-                        json_pack("{s:o, s:o, s:o}", "fence_delivered", dbgctl_u64(p.irq_fence_delivered),
-                                  "vblank_delivered", dbgctl_u64(p.irq_vblank_delivered), "spurious",
-                                  dbgctl_u64(p.irq_spurious)));
+                        json_pack("{s:o, s:o, s:o, s:o, s:o}", "fence_delivered",
+                                  dbgctl_u64(p.irq_fence_delivered), "vblank_delivered",
+                                  dbgctl_u64(p.irq_vblank_delivered), "spurious", dbgctl_u64(p.irq_spurious),
+                                  "error_irq_count", dbgctl_u64(p.error_irq_count), "last_error_fence",
+                                  dbgctl_u64(p.last_error_fence)));
     json_object_set_new(out, "resets",
                         json_pack("{s:o, s:o}", "reset_from_timeout_count",
                                   dbgctl_u64(p.reset_from_timeout_count), "last_reset_time_100ns",
                                   dbgctl_u64(p.last_reset_time_100ns)));
     json_object_set_new(out, "device_error",
-                        json_pack("{s:b, s:I}", "latched", (int)(p.error_state >> 31), "last_time_10ms",
-                                  (json_int_t)(p.error_state & 0x7FFFFFFF)));
+                        json_pack("{s:b, s:I, s:o}", "latched", (int)(p.error_state >> 31), "last_time_10ms",
+                                  (json_int_t)(p.error_state & 0x7FFFFFFF), "packed_u32_hex",
+                                  dbgctl_hex(p.error_state)));
     json_object_set_new(out, "vblank",
                         json_pack("{s:o, s:o, s:I}", "seq", dbgctl_u64(p.vblank_seq), "last_time_ns",
                                   dbgctl_u64(p.last_vblank_time_ns), "period_ns",
@@ -260,68 +290,159 @@ json_t *dbgctl_perf(struct dbgctl *c, NTSTATUS *s)
     return out;
 }
 
+NTSTATUS dbgctl_ring_ask(struct dbgctl *c, struct aerogpu_escape_dump_ring_v2 *r)
+{
+    NTSTATUS s;
+
+    memset(r, 0, sizeof(*r));
+    r->ring_id = c->ring_id;
+    r->desc_capacity = AEROGPU_ESCAPE_RECENT;
+    s = DBGCTL_ESCAPE(c, DUMP_RING_V2, r);
+    if (r->desc_count > AEROGPU_ESCAPE_RECENT)
+        r->desc_count = AEROGPU_ESCAPE_RECENT;
+    return s;
+}
+
+const char *dbgctl_ring_format(const struct aerogpu_escape_dump_ring_v2 *r)
+{
+    return r->ring_format == AEROGPU_RING_FORMAT_AGPU     ? "agpu"
+           : r->ring_format == AEROGPU_RING_FORMAT_LEGACY ? "legacy"
+                                                          : "unknown";
+}
+
+uint32_t dbgctl_ring_index(const struct aerogpu_escape_dump_ring_v2 *r, uint32_t i)
+{
+    uint32_t entries = r->ring_size_bytes / sizeof(struct aerogpu_submit_desc);
+
+    return entries ? (r->tail - r->desc_count + i) % entries : 0;
+}
+
+json_t *dbgctl_descriptor(const struct aerogpu_escape_ring_desc_v2 *d)
+{
+    return json_pack("{s:o, s:o, s:I, s:o, s:o, s:I}", "fence", dbgctl_u64(d->fence), "cmd_gpa_hex",
+                     dbgctl_hex(d->cmd_gpa), "cmd_size_bytes", (json_int_t)d->cmd_size_bytes, "flags_u32_hex",
+                     dbgctl_hex(d->flags), "alloc_table_gpa_hex", dbgctl_hex(d->alloc_table_gpa),
+                     "alloc_table_size_bytes", (json_int_t)d->alloc_table_size_bytes);
+}
+
+json_t *dbgctl_ring_head(const struct aerogpu_escape_dump_ring_v2 *r)
+{
+    return json_pack("{s:i, s:s, s:I, s:o, s:o, s:I, s:i}", "ring_id", (int)r->ring_id, "format",
+                     dbgctl_ring_format(r), "ring_size_bytes", (json_int_t)r->ring_size_bytes, "head_u32_hex",
+                     dbgctl_hex(r->head), "tail_u32_hex", dbgctl_hex(r->tail), "pending",
+                     (json_int_t)(r->tail - r->head), "desc_count", (int)r->desc_count);
+}
+
 json_t *dbgctl_ring(struct dbgctl *c, NTSTATUS *s)
 {
     static struct aerogpu_escape_dump_ring_v2 r;
-    json_t *list;
+    json_t *list, *out;
 
-    memset(&r, 0, sizeof(r));
-    r.ring_id = c->ring_id;
-    r.desc_capacity = AEROGPU_ESCAPE_RECENT;
-    *s = DBGCTL_ESCAPE(c, DUMP_RING_V2, &r);
+    *s = dbgctl_ring_ask(c, &r);
     if (*s)
         return NULL;
     list = json_array();
-    for (uint32_t i = 0; i < r.desc_count && i < AEROGPU_ESCAPE_RECENT; i++)
-        json_array_append_new(list,
-                              json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:i}", "index", (int)i, "fence",
-                                        dbgctl_u64(r.desc[i].fence), "cmd_gpa", dbgctl_hex(r.desc[i].cmd_gpa),
-                                        "cmd_size_bytes", (int)r.desc[i].cmd_size_bytes, "flags",
-                                        dbgctl_hex(r.desc[i].flags), "alloc_table_gpa",
-                                        dbgctl_hex(r.desc[i].alloc_table_gpa), "alloc_table_size_bytes",
-                                        (int)r.desc[i].alloc_table_size_bytes));
-    return json_pack("{s:i, s:s, s:i, s:I, s:I, s:I, s:i, s:o}", "ring_id", (int)r.ring_id, "format",
-                     r.ring_format == AEROGPU_RING_FORMAT_AGPU     ? "agpu"
-                     : r.ring_format == AEROGPU_RING_FORMAT_LEGACY ? "legacy"
-                                                                   : "unknown",
-                     "size_bytes", (int)r.ring_size_bytes, "head", (json_int_t)r.head, "tail",
-                     (json_int_t)r.tail, "pending", (json_int_t)(r.tail - r.head), "desc_count",
-                     (int)r.desc_count, "descriptors", list);
+    for (uint32_t i = 0; i < r.desc_count; i++) {
+        json_t *d =
+            json_pack("{s:i, s:I}", "index", (int)i, "ring_index", (json_int_t)dbgctl_ring_index(&r, i));
+        json_object_update_new(d, dbgctl_descriptor(&r.desc[i]));
+        json_array_append_new(list, d);
+    }
+    out = dbgctl_ring_head(&r);
+    json_object_set_new(out, "descriptors", list);
+    return out;
+}
+
+/* The newest submission is enough at a glance. */
+json_t *dbgctl_ring_summary(struct dbgctl *c, NTSTATUS *s)
+{
+    static struct aerogpu_escape_dump_ring_v2 r;
+
+    *s = dbgctl_ring_ask(c, &r);
+    return *s ? NULL
+              : json_pack("{s:b, s:s, s:I, s:I, s:I, s:I, s:i, s:o}", "supported", 1, "format",
+                          dbgctl_ring_format(&r), "ring_size_bytes", (json_int_t)r.ring_size_bytes, "head",
+                          (json_int_t)r.head, "tail", (json_int_t)r.tail, "pending",
+                          (json_int_t)(r.tail - r.head), "desc_count", (int)r.desc_count, "last",
+                          r.desc_count ? dbgctl_descriptor(&r.desc[r.desc_count - 1]) : json_null());
 }
 
 static json_t *scanout_state(uint32_t enable, uint32_t width, uint32_t height, uint32_t format,
-                             uint32_t pitch, json_t *fb_gpa)
+                             uint32_t pitch)
 {
-    return json_pack("{s:i, s:i, s:i, s:o, s:i, s:o}", "enable", (int)enable, "width", (int)width, "height",
-                     (int)height, "format", dbgctl_format(format), "pitch_bytes", (int)pitch, "fb_gpa",
-                     fb_gpa);
+    return json_pack("{s:i, s:i, s:i, s:s, s:i}", "enable", (int)enable, "width", (int)width, "height",
+                     (int)height, "format", format_name(format), "pitch_bytes", (int)pitch);
+}
+
+/* An adapter without the source that was asked for has source 0. */
+NTSTATUS dbgctl_scanout_ask(struct dbgctl *c, struct aerogpu_escape_query_scanout *q)
+{
+    NTSTATUS s;
+
+    *q = (struct aerogpu_escape_query_scanout){.vidpn_source_id = c->source};
+    s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, q);
+    if (s && c->source && s != STATUS_TIMEOUT) {
+        *q = (struct aerogpu_escape_query_scanout){0};
+        s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, q);
+    }
+    return s;
+}
+
+json_t *dbgctl_sources(const struct dbgctl *c, uint32_t answered)
+{
+    return json_pack("{s:I, s:I, s:b}", "vidpn_source_id_requested", (json_int_t)c->source, "vidpn_source_id",
+                     (json_int_t)answered, "fallback_to_source0", (int)(c->source != answered));
+}
+
+json_t *dbgctl_scanout_of(const struct aerogpu_escape_query_scanout *q)
+{
+    bool agree = q->cached_enable == q->mmio_enable && q->cached_width == q->mmio_width &&
+                 q->cached_height == q->mmio_height && q->cached_format == q->mmio_format &&
+                 q->cached_pitch_bytes == q->mmio_pitch_bytes &&
+                 (!(q->flags & 1) || q->cached_fb_gpa == q->mmio_fb_gpa);
+    json_t *mmio =
+        scanout_state(q->mmio_enable, q->mmio_width, q->mmio_height, q->mmio_format, q->mmio_pitch_bytes);
+
+    json_object_set_new(mmio, "fb_gpa_hex", dbgctl_hex(q->mmio_fb_gpa));
+    return json_pack("{s:o, s:b, s:b, s:b, s:b, s:o, s:o, s:o}", "flags_u32_hex", dbgctl_hex(q->flags),
+                     "flags_valid", (int)(q->flags >> 31), "cached_fb_gpa_valid", (int)(q->flags & 1),
+                     "post_display_ownership_released", (int)(q->flags >> 1 & 1), "agree", (int)agree,
+                     "cached_fb_gpa_hex", q->flags & 1 ? dbgctl_hex(q->cached_fb_gpa) : json_null(), "cached",
+                     scanout_state(q->cached_enable, q->cached_width, q->cached_height, q->cached_format,
+                                   q->cached_pitch_bytes),
+                     "mmio", mmio);
+}
+
+json_t *dbgctl_picture(uint32_t enable, const struct dbgctl_picture *p)
+{
+    json_t *out = scanout_state(enable, p->width, p->height, p->format, p->pitch);
+
+    json_object_set_new(out, "fb_gpa_hex", dbgctl_hex(p->gpa));
+    return out;
 }
 
 json_t *dbgctl_scanout(struct dbgctl *c, NTSTATUS *s)
 {
-    struct aerogpu_escape_query_scanout q = {.vidpn_source_id = c->source};
-    bool agree;
+    struct aerogpu_escape_query_scanout q;
+    json_t *out;
 
-    *s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
-    if (*s && c->source && *s != STATUS_TIMEOUT) { /* an adapter without that source has source 0 */
-        q = (struct aerogpu_escape_query_scanout){0};
-        *s = DBGCTL_ESCAPE(c, QUERY_SCANOUT, &q);
-    }
+    *s = dbgctl_scanout_ask(c, &q);
     if (*s)
         return NULL;
-    agree = q.cached_enable == q.mmio_enable && q.cached_width == q.mmio_width &&
-            q.cached_height == q.mmio_height && q.cached_format == q.mmio_format &&
-            q.cached_pitch_bytes == q.mmio_pitch_bytes &&
-            (!(q.flags & 1) || q.cached_fb_gpa == q.mmio_fb_gpa);
-    return json_pack(
-        "{s:i, s:o, s:b, s:b, s:b, s:b, s:o, s:o}", "vidpn_source_id", (int)q.vidpn_source_id, "flags",
-        dbgctl_hex(q.flags), "flags_valid", (int)(q.flags >> 31), "cached_fb_gpa_valid", (int)(q.flags & 1),
-        "post_display_ownership_released", (int)(q.flags >> 1 & 1), "agree", (int)agree, "cached",
-        scanout_state(q.cached_enable, q.cached_width, q.cached_height, q.cached_format, q.cached_pitch_bytes,
-                      q.flags & 1 ? dbgctl_hex(q.cached_fb_gpa) : json_null()),
-        "mmio",
-        scanout_state(q.mmio_enable, q.mmio_width, q.mmio_height, q.mmio_format, q.mmio_pitch_bytes,
-                      dbgctl_hex(q.mmio_fb_gpa)));
+    out = json_pack("{s:b, s:I}", "supported", 1, "vidpn_source_id", (json_int_t)q.vidpn_source_id);
+    json_object_update_new(out, dbgctl_scanout_of(&q));
+    return out;
+}
+
+json_t *dbgctl_cursor_of(const struct aerogpu_escape_query_cursor *q)
+{
+    return json_pack("{s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i, s:o}", "supported",
+                     (int)(q->flags & 1), "flags_u32_hex", dbgctl_hex(q->flags), "flags_valid",
+                     (int)(q->flags >> 31), "post_display_ownership_released", (int)(q->flags >> 1 & 1),
+                     "enable", (int)q->enable, "x", (int)(int32_t)q->x, "y", (int)(int32_t)q->y, "hot_x",
+                     (int)q->hot_x, "hot_y", (int)q->hot_y, "width", (int)q->width, "height", (int)q->height,
+                     "format", format_name(q->format), "pitch_bytes", (int)q->pitch_bytes, "fb_gpa_hex",
+                     dbgctl_hex(q->fb_gpa));
 }
 
 json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s)
@@ -329,88 +450,124 @@ json_t *dbgctl_cursor(struct dbgctl *c, NTSTATUS *s)
     struct aerogpu_escape_query_cursor q = {0};
 
     *s = DBGCTL_ESCAPE(c, QUERY_CURSOR, &q);
-    return *s ? NULL
-              : json_pack("{s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:i}",
-                          "supported", (int)(q.flags & 1), "flags", dbgctl_hex(q.flags), "flags_valid",
-                          (int)(q.flags >> 31), "post_display_ownership_released", (int)(q.flags >> 1 & 1),
-                          "enable", (int)q.enable, "x", (int)(int32_t)q.x, "y", (int)(int32_t)q.y, "hot_x",
-                          (int)q.hot_x, "hot_y", (int)q.hot_y, "width", (int)q.width, "height", (int)q.height,
-                          "format", dbgctl_format(q.format), "fb_gpa", dbgctl_hex(q.fb_gpa), "pitch_bytes",
-                          (int)q.pitch_bytes);
+    return *s ? NULL : dbgctl_cursor_of(&q);
 }
 
 json_t *dbgctl_vblank(struct dbgctl *c, NTSTATUS *s)
 {
     struct aerogpu_escape_query_vblank q = {.vidpn_source_id = c->source};
+    json_t *out;
 
     *s = DBGCTL_ESCAPE(c, QUERY_VBLANK, &q);
     if (*s && c->source && *s != STATUS_TIMEOUT) {
         q = (struct aerogpu_escape_query_vblank){0};
         *s = DBGCTL_ESCAPE(c, QUERY_VBLANK, &q);
     }
-    return *s ? NULL
-              : json_pack(
-                    "{s:i, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:o}", "vidpn_source_id",
-                    (int)q.vidpn_source_id, "flags", dbgctl_hex(q.flags), "supported", (int)(q.flags & 1),
-                    "irq_enable", dbgctl_irqs(q.irq_enable), "irq_status", dbgctl_irqs(q.irq_status),
-                    "irq_active", dbgctl_irqs(q.irq_enable & q.irq_status), "vblank_seq",
-                    dbgctl_u64(q.vblank_seq), "last_vblank_time_ns", dbgctl_u64(q.last_vblank_time_ns),
-                    "vblank_period_ns", (int)q.vblank_period_ns, "refresh_hz",
-                    q.vblank_period_ns ? 1e9 / q.vblank_period_ns : 0.0, "vblank_interrupt_type",
-                    q.flags & 2
-                        ? json_pack("{s:i, s:s}", "value", (int)q.vblank_interrupt_type, "name",
-                                    q.vblank_interrupt_type == 3 ? "DXGK_INTERRUPT_CRTC_VSYNC" : "other")
-                        : json_string("(not enabled or not reported)"));
+    if (*s)
+        return NULL;
+    out =
+        json_pack("{s:i, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:f}", "vidpn_source_id",
+                  (int)q.vidpn_source_id, "fallback_to_source0", (int)(q.vidpn_source_id != c->source),
+                  "supported", (int)(q.flags & 1), "flags_u32_hex", dbgctl_hex(q.flags), "irq_enable_u32_hex",
+                  dbgctl_hex(q.irq_enable), "irq_enable_names", irq_names(q.irq_enable), "irq_status_u32_hex",
+                  dbgctl_hex(q.irq_status), "irq_active_u32_hex", dbgctl_hex(q.irq_enable & q.irq_status),
+                  "vblank_seq", dbgctl_u64(q.vblank_seq), "last_vblank_time_ns",
+                  dbgctl_u64(q.last_vblank_time_ns), "vblank_period_ns", (int)q.vblank_period_ns,
+                  "refresh_hz", q.vblank_period_ns ? 1e9 / q.vblank_period_ns : 0.0);
+    if (q.flags & 2)
+        json_object_set_new(out, "vblank_interrupt_type", json_integer(q.vblank_interrupt_type));
+    else if (!c->json)
+        json_object_set_new(out, "vblank_interrupt_type", json_string("(not enabled or not reported)"));
+    return out;
+}
+
+static json_t *segment(uint32_t i, const struct dxgk_segments *g)
+{
+    DXGK_SEGMENTFLAGS f = {.Value = g->segment[i].flags};
+
+    return json_pack("{s:i, s:o, s:o, s:o, s:{s:b, s:b, s:b, s:b}, s:{s:i, s:s}, s:o, s:o, s:o}", "index",
+                     (int)i, "base_address_hex", dbgctl_hex(g->segment[i].base), "size",
+                     dbgctl_size(g->segment[i].bytes), "flags_u32_hex", dbgctl_hex(f.Value), "flags",
+                     "aperture", (int)f.Aperture, "cpu_visible", (int)f.CpuVisible, "cache_coherent",
+                     (int)f.CacheCoherent, "use_banking", (int)f.UseBanking, "memory_segment_group", "value",
+                     (int)f.Aperture, "name", f.Aperture ? "NonLocal" : "Local", "commit_limit",
+                     dbgctl_size(g->segment[i].commit_limit), "committed",
+                     dbgctl_size(g->segment[i].committed), "resident", dbgctl_size(g->segment[i].resident));
 }
 
 json_t *dbgctl_segments(struct dbgctl *c, NTSTATUS *s)
 {
-    D3DKMT_SEGMENTSIZEINFO g = {0};
-    D3DKMT_QUERYSTATISTICS q = {.Type = D3DKMT_QUERYSTATISTICS_ADAPTER, .AdapterLuid = c->luid};
-    uint32_t n = 0;
+    D3DKMT_SEGMENTSIZEINFO sizes = {0};
+    struct dxgk_segments g = {0};
+    D3DKMT_ESCAPE e = {.hAdapter = c->adapter,
+                       .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_SEGMENTS,
+                       .pPrivateDriverData = &g,
+                       .PrivateDriverDataSize = sizeof(g)};
     json_t *list;
 
-    *s = dbgctl_query(c, KMTQAITYPE_GETSEGMENTSIZE, &g, sizeof(g));
+    *s = dbgctl_query(c, KMTQAITYPE_GETSEGMENTSIZE, &sizes, sizeof(sizes));
+    if (!*s)
+        *s = dbgctl_call(c, D3DKMT_THUNK_Escape, &e, sizeof(e));
     if (*s)
         return NULL;
-    if (dbgctl_call(c, D3DKMT_THUNK_QueryStatistics, &q, sizeof(q)) == STATUS_SUCCESS)
-        n = q.QueryResult.AdapterInformation.NbSegments;
     list = json_array();
-    for (uint32_t i = 0; i < n && i < 32; i++) {
-        const D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION *seg = &q.QueryResult.SegmentInformation;
-        q = (D3DKMT_QUERYSTATISTICS){
-            .Type = D3DKMT_QUERYSTATISTICS_SEGMENT, .AdapterLuid = c->luid, .QuerySegment.SegmentId = i};
-        if (dbgctl_call(c, D3DKMT_THUNK_QueryStatistics, &q, sizeof(q)) != STATUS_SUCCESS)
-            break;
-        json_array_append_new(list, json_pack("{s:i, s:b, s:o, s:o, s:o}", "segment", (int)i + 1, "aperture",
-                                              (int)(seg->Aperture & 1), "commit_limit",
-                                              dbgctl_size(seg->CommitLimit), "committed",
-                                              dbgctl_size(seg->BytesCommitted), "resident",
-                                              dbgctl_size(seg->BytesResident)));
-    }
-    return json_pack("{s:o, s:o, s:o, s:o}", "local", dbgctl_size(g.DedicatedVideoMemorySize),
-                     "dedicated_system", dbgctl_size(g.DedicatedSystemMemorySize), "non_local",
-                     dbgctl_size(g.SharedSystemMemorySize), "segments", list);
+    for (uint32_t i = 0; i < g.count && i < DXGK_SEGMENTS_MAX; i++)
+        json_array_append_new(list, segment(i, &g));
+    return json_pack(
+        "{s:I, s:{s:I, s:I, s:o}, s:o, s:{s:i, s:o, s:o, s:o}}", "segment_count", (json_int_t)g.count,
+        "paging", "paging_buffer_private_data_size", (json_int_t)g.paging_buffer_private_bytes,
+        "paging_buffer_segment_id", (json_int_t)g.paging_buffer_segment, "paging_buffer_size",
+        dbgctl_size(g.paging_buffer_bytes), "segments", list, "segment_group_sizes", "type",
+        KMTQAITYPE_GETSEGMENTSIZE, "local_memory_size", dbgctl_size(sizes.DedicatedVideoMemorySize),
+        "dedicated_system_memory_size", dbgctl_size(sizes.DedicatedSystemMemorySize), "non_local_memory_size",
+        dbgctl_size(sizes.SharedSystemMemorySize));
+}
+
+json_t *dbgctl_segments_summary(struct dbgctl *c, NTSTATUS *s)
+{
+    json_t *all = dbgctl_segments(c, s), *out;
+
+    if (!all)
+        return NULL;
+    out = json_pack("{s:b, s:O, s:O, s:O}", "available", 1, "count", json_object_get(all, "segment_count"),
+                    "group_sizes", json_object_get(all, "segment_group_sizes"), "segments",
+                    json_object_get(all, "segments"));
+    json_decref(all);
+    return out;
 }
 
 json_t *dbgctl_umd_private(struct dbgctl *c, NTSTATUS *s)
 {
     struct aerogpu_umd_private p = {0};
     uint64_t features;
+    json_t *list;
 
     *s = dbgctl_query(c, KMTQAITYPE_UMDRIVERPRIVATE, &p, sizeof(p));
     if (*s)
         return NULL;
     memcpy(&features, (uint8_t *)&p + offsetof(struct aerogpu_umd_private, device_features),
            sizeof(features));
-    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:{s:o, s:b, s:b, s:b}}", "size_bytes",
-                     (int)p.size_bytes, "struct_version", (int)p.struct_version, "device_mmio_magic",
-                     dbgctl_hex(p.device_mmio_magic), "device_abi_version", dbgctl_hex(p.device_abi_version),
-                     "device_features", dbgctl_hex(features), "feature_names", feature_list(features, 0),
-                     "flags", "value", dbgctl_hex(p.flags), "is_legacy",
+    list = feature_list(features, 0);
+    return json_pack("{s:i, s:i, s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:b, s:b, s:b}}", "type",
+                     KMTQAITYPE_UMDRIVERPRIVATE, "size_bytes", (int)p.size_bytes, "struct_version",
+                     (int)p.struct_version, "device_mmio_magic_u32_hex", dbgctl_hex(p.device_mmio_magic),
+                     "device_mmio_magic_str", magic_name(p.device_mmio_magic, "AGPU", "ARGP"),
+                     "device_abi_version_u32_hex", dbgctl_hex(p.device_abi_version), "device_abi_version",
+                     version(p.device_abi_version), "device_features_u64_hex", dbgctl_hex(features),
+                     "decoded_features", feature_text(list), "decoded_features_list", list, "flags_u32_hex",
+                     dbgctl_hex(p.flags), "flags", "is_legacy",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_LEGACY) != 0, "has_vblank",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_VBLANK) != 0, "has_fence_page",
                      (int)(p.flags & AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE) != 0);
+}
+
+json_t *dbgctl_umd_private_summary(struct dbgctl *c, NTSTATUS *s)
+{
+    json_t *out = dbgctl_umd_private(c, s);
+
+    if (out)
+        json_object_update_new(out, json_pack("{s:b, s:b}", "available", 1, "found", 1));
+    return out;
 }
 
 json_t *dbgctl_error(struct dbgctl *c, NTSTATUS *s)
@@ -427,49 +584,54 @@ json_t *dbgctl_error(struct dbgctl *c, NTSTATUS *s)
            : q.error_code == 3      ? "BACKEND"
            : q.error_code == 0xFFFF ? "INTERNAL"
                                     : "unknown";
-    return json_pack("{s:b, s:b, s:o, s:{s:i, s:s}, s:o, s:I}", "supported", (int)(q.flags & 1), "latched",
-                     (int)(q.flags >> 1 & 1), "flags", dbgctl_hex(q.flags), "error_code", "value",
-                     (int)q.error_code, "name", name, "error_fence", dbgctl_u64(q.error_fence), "error_count",
-                     (json_int_t)q.error_count);
+    return json_pack("{s:b, s:o, s:b, s:I, s:s, s:o, s:I}", "supported", (int)(q.flags & 1), "flags_u32_hex",
+                     dbgctl_hex(q.flags), "latched", (int)(q.flags >> 1 & 1), "error_code",
+                     (json_int_t)q.error_code, "error_code_name", name, "error_fence",
+                     dbgctl_u64(q.error_fence), "error_count", (json_int_t)q.error_count);
 }
 
-static NTSTATUS dump_createalloc(struct dbgctl *c, struct aerogpu_escape_dump_createallocation *t)
+NTSTATUS dbgctl_createalloc_ask(struct dbgctl *c, struct aerogpu_escape_dump_createallocation *t)
 {
     memset(t, 0, sizeof(*t));
     t->entry_capacity = AEROGPU_ESCAPE_RECENT;
     return DBGCTL_ESCAPE(c, DUMP_CREATEALLOCATION, t);
 }
 
-json_t *dbgctl_createalloc(struct dbgctl *c, NTSTATUS *s)
+static json_t *createalloc_head(const struct aerogpu_escape_dump_createallocation *t)
 {
-    static struct aerogpu_escape_dump_createallocation t;
-    json_t *list;
+    return json_pack("{s:I, s:i, s:i}", "write_index", (json_int_t)t->write_index, "entry_count",
+                     (int)t->entry_count, "entry_capacity", (int)t->entry_capacity);
+}
 
-    *s = dump_createalloc(c, &t);
-    if (*s)
-        return NULL;
-    list = json_array();
-    for (uint32_t i = 0; i < t.entry_count && i < AEROGPU_ESCAPE_RECENT; i++) {
-        const struct aerogpu_escape_createallocation *e = &t.entries[i];
+json_t *dbgctl_createalloc_of(const struct aerogpu_escape_dump_createallocation *t)
+{
+    json_t *list = json_array(), *out = createalloc_head(t);
+
+    for (uint32_t i = 0; i < t->entry_count && i < AEROGPU_ESCAPE_RECENT; i++) {
+        const struct aerogpu_escape_createallocation *e = &t->entries[i];
         json_array_append_new(
-            list, json_pack("{s:I, s:I, s:i, s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "seq",
-                            (json_int_t)e->seq, "call_seq", (json_int_t)e->call_seq, "alloc_index",
-                            (int)e->alloc_index, "num_allocations", (int)e->num_allocations, "create_flags",
-                            dbgctl_hex(e->create_flags), "alloc_id", dbgctl_hex(e->alloc_id), "priv_flags",
-                            dbgctl_hex(e->priv_flags), "pitch_bytes", (int)e->pitch_bytes, "share_token",
-                            dbgctl_hex(e->share_token), "size", dbgctl_size(e->size_bytes), "flags_in",
-                            dbgctl_hex(e->flags_in), "flags_out", dbgctl_hex(e->flags_out)));
+            list, json_pack("{s:i, s:I, s:I, s:o, s:i, s:i, s:I, s:o, s:o, s:o, s:i, s:o, s:o}", "index",
+                            (int)i, "seq", (json_int_t)e->seq, "call_seq", (json_int_t)e->call_seq,
+                            "create_flags_u32_hex", dbgctl_hex(e->create_flags), "alloc_index",
+                            (int)e->alloc_index, "num_allocations", (int)e->num_allocations, "alloc_id",
+                            (json_int_t)e->alloc_id, "share_token_hex", dbgctl_hex(e->share_token),
+                            "size_bytes", dbgctl_u64(e->size_bytes), "priv_flags_u32_hex",
+                            dbgctl_hex(e->priv_flags), "pitch_bytes", (int)e->pitch_bytes, "flags_in_u32_hex",
+                            dbgctl_hex(e->flags_in), "flags_out_u32_hex", dbgctl_hex(e->flags_out)));
     }
-    return json_pack("{s:I, s:i, s:i, s:o}", "write_index", (json_int_t)t.write_index, "entry_count",
-                     (int)t.entry_count, "entry_capacity", (int)t.entry_capacity, "entries", list);
+    json_object_set_new(out, "entries", list);
+    return out;
 }
 
 json_t *dbgctl_createalloc_summary(struct dbgctl *c, NTSTATUS *s)
 {
     static struct aerogpu_escape_dump_createallocation t;
+    json_t *out;
 
-    *s = dump_createalloc(c, &t);
-    return *s ? NULL
-              : json_pack("{s:I, s:i, s:i}", "write_index", (json_int_t)t.write_index, "entry_count",
-                          (int)t.entry_count, "entry_capacity", (int)t.entry_capacity);
+    *s = dbgctl_createalloc_ask(c, &t);
+    if (*s)
+        return NULL;
+    out = createalloc_head(&t);
+    json_object_set_new(out, "supported", json_true());
+    return out;
 }

@@ -164,8 +164,8 @@ static void look_at_faults(const json_t *evidence, const json_t *status, json_t 
         strbuf_printf(&b, "%s%" PRIu64 " error interrupts, the last at fence %" PRIu64, b.len ? "; " : "",
                       u64_of(f, "error_irq_count"), u64_of(f, "last_error_fence"));
     if (u64_of(e, "error_count"))
-        strbuf_printf(&b, "; the latch says %s for fence %" PRIu64,
-                      text_of(json_object_get(e, "error_code"), "name"), u64_of(e, "error_fence"));
+        strbuf_printf(&b, "; the latch says %s for fence %" PRIu64, text_of(e, "error_code_name"),
+                      u64_of(e, "error_fence"));
     add(out, HUNG, &b);
     strbuf_finish(&b);
 }
@@ -193,7 +193,7 @@ static void look_at_memory(const json_t *evidence, const json_t *status, json_t 
 static void look_at_cadence(const json_t *evidence, struct strbuf *b)
 {
     const json_t *wait = answer_of(evidence, "wait-vblank"), *dump = answer_of(evidence, "dump-vblank"),
-                 *w = json_object_get(wait, "wait_vblank");
+                 *w = json_object_get(wait, "summary");
     json_int_t stalls = json_integer_value(json_object_get(json_object_get(dump, "summary"), "stalls"));
     double avg = json_number_value(json_object_get(w, "avg_ms")),
            max = json_number_value(json_object_get(w, "max_ms"));
