@@ -15,11 +15,13 @@ void json_write_text(FILE *out, const char *s)
     while (*s) {
         const unsigned char c = (unsigned char)*s;
         const size_t n = utf8_length(s, 4);
+        const uint32_t hidden = n ? utf8_hidden(s, n) : 0;
+        char escape[UTF8_ESCAPE];
 
         if (c == '"' || c == '\\')
             fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            fprintf(out, "\\u%04x", c);
+        else if (hidden)
+            fputs((utf8_escape(escape, hidden), escape), out);
         else if (n)
             fwrite(s, 1, n, out);
         else

@@ -41,12 +41,11 @@ void strbuf_puts(struct strbuf *b, const char *s)
     strbuf_append(b, s, strlen(s));
 }
 
-void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap)
 {
-    va_list ap, again;
+    va_list again;
     int n;
 
-    va_start(ap, fmt);
     va_copy(again, ap);
     n = vsnprintf(NULL, 0, fmt, ap);
     if (n > 0 && reserve(b, (size_t)n)) {
@@ -54,6 +53,14 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
         b->len += (size_t)n;
     }
     va_end(again);
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    strbuf_vprintf(b, fmt, ap);
     va_end(ap);
 }
 

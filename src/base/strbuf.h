@@ -3,6 +3,7 @@
  * strbuf_failed() is true, so callers check once at the end. */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +16,7 @@ struct strbuf {
 void strbuf_append(struct strbuf *b, const char *bytes, size_t n);
 void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* The shortest decimal number that reads back as the same float. */
 void strbuf_float(struct strbuf *b, float value);
 void strbuf_clear(struct strbuf *b); /* empties, keeps the memory */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -84,4 +85,27 @@ void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines)
         else
             strbuf_append(o, text + i, n);
     }
+}
+
+void utf8_print(FILE *f, const char *fmt, ...)
+{
+    struct strbuf raw = {0}, text = {0};
+    va_list ap;
+
+    va_start(ap, fmt);
+    strbuf_vprintf(&raw, fmt, ap);
+    va_end(ap);
+    utf8_visible(&text, strbuf_str(&raw), raw.len, true);
+    fputs(strbuf_str(&text), f);
+    strbuf_finish(&raw);
+    strbuf_finish(&text);
+}
+
+void utf8_escape(char out[UTF8_ESCAPE], uint32_t c)
+{
+    if (c < 0x10000)
+        snprintf(out, UTF8_ESCAPE, "\\u%04x", c & 0xFFFF);
+    else
+        snprintf(out, UTF8_ESCAPE, "\\u%04x\\u%04x", 0xD800 | ((c - 0x10000) >> 10 & 0x3FF),
+                 0xDC00 | (c & 0x3FF));
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Bytes of the well-formed character at `text`, of which `left` bytes may be read; 0 if there is none, and at a NUL. */
 size_t utf8_length(const char *text, size_t left);
@@ -24,3 +25,10 @@ uint32_t utf8_hidden(const char *text, size_t length);
  * `lines`), what turns the direction of text or is not seen by its number, and what is no UTF-8 as "…". */
 struct strbuf;
 void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines);
+
+/* fprintf() of text that a terminal may have, with the ends of its lines. */
+void utf8_print(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* JSON's escape of a character, "\u202e", above U+FFFF of two halves. */
+enum { UTF8_ESCAPE = 13 };
+void utf8_escape(char out[UTF8_ESCAPE], uint32_t c);

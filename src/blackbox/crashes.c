@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/json_show.h"
 #include "blackbox/crashes.h"
 
 #include <dirent.h>
@@ -663,7 +664,6 @@ int bb_crashes_json(struct bb_crashes *c, struct strbuf *o, struct error *e)
     json_t *groups = json_array(), *ranked = json_array(), *j;
     struct group *g, all;
     uint32_t n, num;
-    char *text;
     int r = load_all(c, &g, &n, &all, e);
 
     for (uint32_t i = 0; !r && i < n; i++)
@@ -678,12 +678,10 @@ int bb_crashes_json(struct bb_crashes *c, struct strbuf *o, struct error *e)
     j = json_pack("{s:I,s:o,s:o,s:o,s:o}", "crashes", (json_int_t)all.dumps, "factors", ranked, "groups",
                   groups, "shared_factors", features_json(all.factors, all.num_factors), "shared",
                   features_json(all.f, all.n));
-    text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
-    if (text)
-        strbuf_printf(o, "%s\n", text);
+    if (j && !json_show_text(j, JSON_INDENT(1), o))
+        strbuf_puts(o, "\n");
     else if (!r)
         r = error_set(e, -ENOMEM, "no memory for a report");
-    free(text);
     json_decref(j);
     free(g);
     return r;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_show.h"
 #include "blackbox/report.h"
 #include "blackbox/schema.h"
 #include "report/trace_events.h"
@@ -49,15 +50,11 @@ static json_t *table_json(struct bb_dump *d, const struct bb_table_desc *t)
 
 static int dump_json(json_t *j, struct strbuf *out)
 {
-    char *text = json_dumps(j, JSON_INDENT(1));
+    int r = json_show_text(j, JSON_INDENT(1), out);
 
     json_decref(j);
-    if (!text)
-        return -ENOMEM;
-    strbuf_puts(out, text);
     strbuf_puts(out, "\n");
-    free(text);
-    return 0;
+    return r ? -ENOMEM : 0;
 }
 
 static json_t *processors_json(struct bb_view *v)

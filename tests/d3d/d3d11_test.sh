@@ -84,7 +84,7 @@ result $where "the dump says where in the program: in frame/fog"
 [ "$how" = native ] || exit 0
 
 # Nothing is left of `aerogpu run --on aerogpu` that is ended from outside: not its program, not its service, not its folder.
-for signal in KILL TERM; do
+for signal in KILL TERM HUP; do
     mkdir "$folder/$signal"
     TMPDIR=$folder/$signal "$aerogpu" run --on aerogpu -- sh -c 'echo $$ >"$0"; exec sleep 60' "$folder/$signal.pid" \
         2>"$folder/errors" 8>&- &
@@ -96,13 +96,15 @@ for signal in KILL TERM; do
     pid=$(cat "$folder/$signal.pid")
     kill -$signal $run
     { wait $run; } 2>/dev/null
+    code=$?
     for i in $(seq 200); do
         [ -n "$(ls "$folder/$signal")" ] || break
         sleep 0.1
     done
     left=$(ls "$folder/$signal")$(pgrep -f "$folder/$signal/" | tr '\n' ' ')$(readlink "/proc/$pid/exe")
     words=$(cat "$folder/errors")
-    result $([ -n "$pid" ] && [ -z "$left$words" ]; echo $?) "nothing is left after SIG$signal ($left$words)"
+    result $([ -n "$pid" ] && [ -z "$left$words" ] && [ $code = $((128 + $(kill -l $signal))) ]; echo $?) \
+        "nothing is left after SIG$signal, which is passed on (code $code; $left$words)"
 done
 said=
 for option in --exact --guard --json "--gpu-timeout 10"; do

@@ -25,7 +25,7 @@ static int default_index(char path[4096])
     mkdir(dir, 0700);
     snprintf(path, 4096, "%s/aerogpu", dir);
     if (mkdir(path, 0700) && errno != EEXIST) {
-        fprintf(stderr, "aerogpu crashes: %s: %s\n", path, strerror(errno));
+        utf8_print(stderr, "aerogpu crashes: %s: %s\n", path, strerror(errno));
         return EXIT_ENV;
     }
     snprintf(path, 4096, "%s/aerogpu/crashes.db", dir);

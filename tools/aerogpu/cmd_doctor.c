@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json_show.h"
+#include "base/utf8.h"
 #include "dxgkrnl/settings.h"
 
 /* Logs have seconds, report.json has milliseconds. */
@@ -108,8 +110,8 @@ static int take(json_t *evidence, const char *path)
     } else if (json_is_string(json_object_get(file, "command"))) {
         take_answer(evidence, file);
     } else if (!is_empty_file(path) && !read_event_log(path, json_object_get(evidence, "events"))) {
-        fprintf(stderr, "aerogpu doctor: %s: %s\n", path,
-                access(path, R_OK) ? strerror(errno) : "no report, event log or answer of aerogpu_dbgctl");
+        utf8_print(stderr, "aerogpu doctor: %s: %s\n", path,
+                   access(path, R_OK) ? strerror(errno) : "no report, event log or answer of aerogpu_dbgctl");
         r = EXIT_INPUT;
     }
     json_decref(file);
@@ -125,7 +127,7 @@ static int take_settings(json_t *evidence, const char *path)
     if (!path)
         return 0;
     if (dxgk_settings_read(&s, path, &e)) {
-        fprintf(stderr, "aerogpu doctor: %s: %s\n", path, e.text);
+        utf8_print(stderr, "aerogpu doctor: %s: %s\n", path, e.text);
         return EXIT_INPUT;
     }
     if (dxgk_settings_get(&s, SETTINGS_GRAPHICS_DRIVERS, "TdrLevel", &level))
@@ -189,7 +191,7 @@ int cmd_doctor(int argc, char **argv)
         rows = diagnose(evidence);
         if (json) {
             top = json_pack("{s:i, s:O}", "schema_version", 1, "diagnosis", rows);
-            json_dumpf(top, stdout, JSON_INDENT(2));
+            json_show(top, stdout, JSON_INDENT(2));
             putchar('\n');
             json_decref(top);
         } else {

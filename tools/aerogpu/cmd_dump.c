@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file/out.h"
+#include "base/utf8.h"
 #include "blackbox/schema.h"
 #include "minimize/crash_run.h"
 #include "minimize/dumps.h"
@@ -38,7 +39,7 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
     if (r.dump[0])
         printf("  %s\n", r.dump);
     if (e.code)
-        fprintf(stderr, "aerogpu dump: %s\n", e.text);
+        utf8_print(stderr, "aerogpu dump: %s\n", e.text);
     if (r.crashed && !r.dump[0]) /* it was not written: why is in the log */
         return EXIT_ENV;
     return r.crashed ? EXIT_FAILED : r.playing.code ? EXIT_INPUT : e.code ? EXIT_ENV : EXIT_OK;
@@ -51,7 +52,7 @@ static int dump_process(uint32_t pid)
     char path[4096];
 
     if (dumps_ask((int)pid, path, &e)) {
-        fprintf(stderr, "aerogpu dump: %s\n", e.text);
+        utf8_print(stderr, "aerogpu dump: %s\n", e.text);
         return EXIT_ENV;
     }
     printf("%s\n", path);

@@ -15,8 +15,10 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "base/json_show.h"
 #include "base/program.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 #include "lose_parts.h"
 
 struct command_line {
@@ -46,9 +48,9 @@ static void on_signal(int sig)
 static void on_event(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text)
 {
     if (since_loss_ns)
-        fprintf(stderr, "  +%8.1f ms  %s\n", (double)since_loss_ns / 1e6, text);
+        utf8_print(stderr, "  +%8.1f ms  %s\n", (double)since_loss_ns / 1e6, text);
     else
-        fprintf(stderr, "%10.3f s   %s\n", (double)ns / 1e9, text);
+        utf8_print(stderr, "%10.3f s   %s\n", (double)ns / 1e9, text);
 }
 
 static bool given(const struct lose_result *r)
@@ -65,12 +67,12 @@ static void explain_not_reached(const struct command_line *o, const struct lose_
 
     for (uint32_t i = 0; i < o->run.num_faults; i++)
         if (!r->given[i]) {
-            fprintf(stderr, "the program did not come to %s%s\n", o->fault_texts[i], ended);
+            utf8_print(stderr, "the program did not come to %s%s\n", o->fault_texts[i], ended);
             return;
         }
-    fprintf(stderr, "the device was not lost: the program did not come to %s %u%s%s\n",
-            o->run.at_frame ? "frame" : "submission", o->run.at_frame ? o->run.at_frame : o->run.at_submit,
-            ended, o->run.at_frame ? "; one that shows nothing needs --at-submit" : "");
+    utf8_print(stderr, "the device was not lost: the program did not come to %s %u%s%s\n",
+               o->run.at_frame ? "frame" : "submission", o->run.at_frame ? o->run.at_frame : o->run.at_submit,
+               ended, o->run.at_frame ? "; one that shows nothing needs --at-submit" : "");
 }
 
 static void explain_blindness(const struct lose_result *r)
@@ -97,8 +99,8 @@ static void explain_blindness(const struct lose_result *r)
             pid);
         break;
     default:
-        fprintf(stderr, "the program made no Vulkan device%s\n",
-                r->exited ? "" : " in time; --reach gives it more");
+        utf8_print(stderr, "the program made no Vulkan device%s\n",
+                   r->exited ? "" : " in time; --reach gives it more");
     }
 }
 
@@ -116,7 +118,7 @@ static void explain_leaks(const struct lose_result *r)
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (kinds[i].n) {
-            fprintf(stderr, "%s%" PRIu64 " %s", between, kinds[i].n, kinds[i].what);
+            utf8_print(stderr, "%s%" PRIu64 " %s", between, kinds[i].n, kinds[i].what);
             between = ", ";
         }
     fprintf(stderr, " over %u losses\n", r->num_losses);
@@ -125,7 +127,7 @@ static void explain_leaks(const struct lose_result *r)
 static void explain(const struct command_line *o, const struct lose_result *r)
 {
     const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
-    fprintf(stderr, "%s: ", lose_verdict_name(r->verdict));
+    utf8_print(stderr, "%s: ", lose_verdict_name(r->verdict));
     switch (r->verdict) {
     case LOSE_SURVIVED:
         if (l)
@@ -134,11 +136,11 @@ static void explain(const struct command_line *o, const struct lose_result *r)
             fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault",
                     r->fault_work);
         if (r->own_pace || r->idle)
-            fprintf(stderr,
-                    ", and %s: it has done %" PRIu64 " frames or submissions since, %" PRIu64
-                    " in %.1f s before the loss",
-                    r->idle ? "waits for events" : "keeps its pace, or half of it", r->new_work, r->old_work,
-                    (double)r->old_ns / 1e9);
+            utf8_print(stderr,
+                       ", and %s: it has done %" PRIu64 " frames or submissions since, %" PRIu64
+                       " in %.1f s before the loss",
+                       r->idle ? "waits for events" : "keeps its pace, or half of it", r->new_work,
+                       r->old_work, (double)r->old_ns / 1e9);
         if (l && l->reported > RETRIES && l->reported > r->new_work)
             fprintf(stderr,
                     "; the lost device was called %" PRIu64 " times since, where the new one did %" PRIu64
@@ -154,17 +156,17 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         explain_leaks(r);
         break;
     case LOSE_ENDED:
-        fprintf(stderr, "it ended with exit code %d%s\n", r->code,
-                !l             ? ""
-                : l->device_ns ? ", with a new device that it did not use for long"
-                               : " and made no new device");
+        utf8_print(stderr, "it ended with exit code %d%s\n", r->code,
+                   !l             ? ""
+                   : l->device_ns ? ", with a new device that it did not use for long"
+                                  : " and made no new device");
         break;
     case LOSE_DIED:
         if (r->code)
-            fprintf(stderr, "signal %d (%s) ended it%s\n", r->code, strsignal(r->code),
-                    r->num_losses || given(r) ? ""
-                    : o->run.times            ? ", before the device was lost"
-                                              : ", before the fault was due");
+            utf8_print(stderr, "signal %d (%s) ended it%s\n", r->code, strsignal(r->code),
+                       r->num_losses || given(r) ? ""
+                       : o->run.times            ? ", before the device was lost"
+                                                 : ", before the fault was due");
         else
             fputs("its process is gone without having ended by itself: a signal, or _exit()\n", stderr);
         break;
@@ -178,10 +180,10 @@ static void explain(const struct command_line *o, const struct lose_result *r)
                     l ? l->reported : 0);
         break;
     case LOSE_HANGS:
-        fprintf(stderr, "it %s\n",
-                !l || l->reported
-                    ? l ? "had the loss reported, and does nothing any more" : "does nothing any more"
-                    : "does nothing any more, and has called nothing that could have reported the loss");
+        utf8_print(stderr, "it %s\n",
+                   !l || l->reported
+                       ? l ? "had the loss reported, and does nothing any more" : "does nothing any more"
+                       : "does nothing any more, and has called nothing that could have reported the loss");
         break;
     case LOSE_STALLS:
         fprintf(
@@ -237,7 +239,7 @@ static int print_json(const struct command_line *o, const struct lose_result *r,
                   r->signalled ? json_integer(r->code) : json_null(), "devices", (int)r->devices, "refused",
                   (int)r->refused, "losses", losses, "faults", faults_json(o, r), "stacks",
                   r->stacks.len ? json_string(strbuf_str(&r->stacks)) : json_null());
-    failed = !out || json_dumpf(j, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF;
+    failed = !out || json_show(j, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF;
     if (out && out != stdout)
         failed |= fclose(out) != 0;
     json_decref(j);
@@ -363,7 +365,7 @@ static struct options table = {
 
 static int wrong_usage(const char *text)
 {
-    fprintf(stderr, "aerogpu lose: %s; `aerogpu lose --help` says more\n", text);
+    utf8_print(stderr, "aerogpu lose: %s; `aerogpu lose --help` says more\n", text);
     return EXIT_USAGE;
 }
 
@@ -496,7 +498,7 @@ int cmd_lose(int argc, char **argv)
                                               .place = PROGRAM_LIB,
                                               .is_data = true},
                      manifest, sizeof(manifest), &e)) {
-        fprintf(stderr, "aerogpu lose: %s\n", e.text);
+        utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
     asked.run.layers = dirname(manifest);
@@ -509,18 +511,18 @@ int cmd_lose(int argc, char **argv)
         return 128 + stopped;
     }
     if (r) {
-        fprintf(stderr, "aerogpu lose: %s\n", e.text);
+        utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
     ok = result.verdict == LOSE_SURVIVED || (asked.expect == END && result.verdict == LOSE_ENDED);
     if (result.stacks.len)
-        fprintf(stderr, "    where its threads were:\n%s", strbuf_str(&result.stacks));
+        utf8_print(stderr, "    where its threads were:\n%s", strbuf_str(&result.stacks));
     explain(&asked, &result);
     r = asked.json ? print_json(&asked, &result, lose_verdict_name(result.verdict), ok) : 0;
     strbuf_finish(&result.stacks);
     if (r) {
-        fprintf(stderr, "aerogpu lose: %s: %s\n", asked.json_file ? asked.json_file : "standard output",
-                strerror(-r));
+        utf8_print(stderr, "aerogpu lose: %s: %s\n", asked.json_file ? asked.json_file : "standard output",
+                   strerror(-r));
         return EXIT_ENV;
     }
     return ok ? EXIT_OK : result.verdict == LOSE_NO_DEVICE ? EXIT_ENV : EXIT_FAILED;

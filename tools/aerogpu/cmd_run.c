@@ -17,7 +17,9 @@
 
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/json_show.h"
 #include "base/program.h"
+#include "base/utf8.h"
 #include "vkbox/run.h"
 
 #define NOT_GIVEN UINT64_MAX /* a time */
@@ -62,14 +64,15 @@ static void on_dump(void *ctx, const char *path)
         json_array_append_new(c->dumps, json_pack("{s:s, s:o?}", "path", path, "report", report_json(path)));
     fputs("\n", stderr);
     if (bb_report(path, BB_REPORT_TEXT, stderr, &e))
-        fprintf(stderr, "aerogpu run: %s\n", e.text);
-    fprintf(stderr, "\naerogpu run: the dump is %s; `aerogpu report --html crash.html` makes a page of it\n",
-            path);
+        utf8_print(stderr, "aerogpu run: %s\n", e.text);
+    utf8_print(stderr,
+               "\naerogpu run: the dump is %s; `aerogpu report --html crash.html` makes a page of it\n",
+               path);
 }
 
 static void on_trouble(void *ctx, const char *text)
 {
-    fprintf(stderr, "aerogpu run: %s\n", text);
+    utf8_print(stderr, "aerogpu run: %s\n", text);
 }
 
 /* The program on a service of its own: a script does it, and its exit code is the program's. Comes back with an error only. */
@@ -126,7 +129,7 @@ static void print_json(const struct command_line_run *c, const struct vkbox_run_
                   "signal", r->signalled ? json_integer(r->code) : json_null(), "processes",
                   (int)r->processes, "devices", (int)r->devices, "dumps", json_incref(c->dumps));
 
-    json_dumpf(j, stdout, JSON_INDENT(1));
+    json_show(j, stdout, JSON_INDENT(1));
     puts("");
     json_decref(j);
 }

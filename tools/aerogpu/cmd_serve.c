@@ -17,7 +17,9 @@
 
 #include "base/file/out.h"
 #include "base/file/scratch.h"
+#include "base/json_show.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "d3dkmt/server.h"
 #include "minimize/dumps.h"
 #include "stack/stack.h"
@@ -42,7 +44,7 @@ struct service {
 static void emit(FILE *f, json_t *line)
 {
     if (line)
-        json_dumpf(line, f, JSON_COMPACT);
+        json_show(line, f, JSON_COMPACT);
     fputc('\n', f);
     fflush(f);
 }
@@ -98,8 +100,8 @@ static const char *default_socket(char *buffer, size_t size)
         return buffer;
     }
     if (named && *named && !access(named, F_OK))
-        fprintf(stderr, "aerogpu serve: XDG_RUNTIME_DIR is not used: %s is another user's, or no folder\n",
-                named);
+        utf8_print(stderr, "aerogpu serve: XDG_RUNTIME_DIR is not used: %s is another user's, or no folder\n",
+                   named);
     snprintf(buffer, size, "/tmp/aerogpu-%u.sock", (unsigned)geteuid());
     return buffer;
 }
@@ -209,7 +211,7 @@ static int report(const struct serve *o, struct dxgk *d, const struct d3dkmt_ser
     json_t *line;
 
     for (unsigned i = 0; i < violations && dxgk_violation(d, i) && log_can_write(STDERR_FILENO, 0); i++)
-        fprintf(stderr, "aerogpu serve: the miniport broke a rule: %s\n", dxgk_violation(d, i));
+        utf8_print(stderr, "aerogpu serve: the miniport broke a rule: %s\n", dxgk_violation(d, i));
     if (can_print() && o->json) {
         line = json_pack("{s:s, s:I, s:I, s:I, s:i, s:i, s:b}", "type", "end", "clients",
                          (json_int_t)st->clients, "calls", (json_int_t)st->calls, "refused",
@@ -248,7 +250,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
                                             .on_event = on_event,
                                             .event_ctx = s},
                      &e)) {
-        fprintf(stderr, "aerogpu serve: %s\n", e.text);
+        utf8_print(stderr, "aerogpu serve: %s\n", e.text);
         return EXIT_ENV;
     }
     if (machine_wait_ready(stack_machine(stack), 60000, &e) ||
@@ -263,7 +265,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
         d3dkmt_serve(
             &server,
             &(struct d3dkmt_serve_params){stack_dxgk(stack), o->socket, o->mode, o->group, o->by_user}, &e)) {
-        fprintf(stderr, "aerogpu serve: %s\n", e.text);
+        utf8_print(stderr, "aerogpu serve: %s\n", e.text);
         goto out;
     }
     s->watch = watch;
@@ -303,11 +305,11 @@ int cmd_serve(int argc, char **argv)
     if (!o.socket)
         o.socket = default_socket(socket, sizeof(socket));
     if (o.settings && dxgk_settings_read(&settings, o.settings, &e)) {
-        fprintf(stderr, "aerogpu serve: %s: %s\n", o.settings, e.text);
+        utf8_print(stderr, "aerogpu serve: %s: %s\n", o.settings, e.text);
         return EXIT_INPUT;
     }
     if (o.event_log && !(s.event_log = out_file_append(o.event_log, &e))) {
-        fprintf(stderr, "aerogpu serve: %s\n", e.text);
+        utf8_print(stderr, "aerogpu serve: %s\n", e.text);
         dxgk_settings_finish(&settings);
         return EXIT_ENV;
     }

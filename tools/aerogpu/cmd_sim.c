@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "base/json_show.h"
 #include "base/log.h"
 #include "sim/explore.h"
 
@@ -74,7 +75,7 @@ static void print_json(const struct explore_params *p, const struct explore_resu
                   (json_int_t)r->injected, "adapter_failed", r->failed);
 
     if (line)
-        json_dumpf(line, stdout, JSON_COMPACT);
+        json_show(line, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(line);
 }

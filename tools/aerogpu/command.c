@@ -62,23 +62,20 @@ int command_group(struct options *o, int argc, char **argv)
 
 int usage_error(const char *fmt, ...)
 {
+    struct strbuf text = {0};
     va_list ap;
 
-    fprintf(stderr, "%s: ", running);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    strbuf_vprintf(&text, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "; `%s --help` says more\n", running);
+    utf8_print(stderr, "%s: %s; `%s --help` says more\n", running, strbuf_str(&text), running);
+    strbuf_finish(&text);
     return EXIT_USAGE;
 }
 
 void command_say(const char *complaint)
 {
-    struct strbuf text = {0};
-
-    utf8_visible(&text, complaint, strlen(complaint), true);
-    fprintf(stderr, "%s: %s\n", running, strbuf_str(&text));
-    strbuf_finish(&text);
+    utf8_print(stderr, "%s: %s\n", running, complaint);
 }
 
 int command_fail(enum exit_code code, const struct error *e)
@@ -117,7 +114,7 @@ int command_end(int code)
 
     if (!r && !ferror(stdout))
         return code;
-    fprintf(stderr, "%s: standard output could not be written%s%s\n", running, r ? ": " : "",
-            r ? strerror(errno) : "");
+    utf8_print(stderr, "%s: standard output could not be written%s%s\n", running, r ? ": " : "",
+               r ? strerror(errno) : "");
     return code ? code : EXIT_ENV;
 }

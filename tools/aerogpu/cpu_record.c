@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "cpu/capture/record.h"
 #include "cpu/report/watch.h"
 #include "record.h"
@@ -46,7 +47,7 @@ int record_cpu(const struct record_options *o, char *const *program)
 
     catch_signals();
     if (!run.command && !run.duration_ns && isatty(STDERR_FILENO))
-        fprintf(stderr, "recording to %s; Ctrl-C ends it\n", run.path);
+        utf8_print(stderr, "recording to %s; Ctrl-C ends it\n", run.path);
     r = cpu_record_run(&run, &e);
     if (r)
         return command_fail(EXIT_ENV, &e);

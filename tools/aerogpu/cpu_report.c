@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/json_show.h"
 #include "cpu/model/dump.h"
 #include "cpu/report/report.h"
 #include "file_kinds.h"
@@ -51,11 +52,10 @@ static int print_report(struct cpu_report *report, const struct report_options *
     }
     if (!r && o->json) {
         json_t *j = cpu_report_json(report);
-        char *text = j ? json_dumps(j, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
-        r = text ? 0 : error_set(e, -ENOMEM, "no memory for the JSON");
-        if (text)
-            puts(text);
-        free(text);
+
+        if (!j || json_show(j, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)))
+            r = error_set(e, -ENOMEM, "no memory for the JSON");
+        puts("");
         json_decref(j);
     } else if (!r && !o->html && !o->perfetto) {
         strbuf_clear(&out);

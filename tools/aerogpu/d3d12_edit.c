@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file/out.h"
+#include "base/utf8.h"
 #include "d3d12.h"
 #include "file_kinds.h"
 #include "record/diff.h"
@@ -26,10 +27,11 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
         return code;
     d3d12_guard("trim", t, from, &r.progress);
     if (!trim_run(t, to, first, last, &r, &e))
-        fprintf(stderr,
-                "%s: frames %u to %u%s: %llu calls, behind %u objects and the content of %u subresources\n",
-                to, first, r.last, r.last < last ? ", the last one" : "", (unsigned long long)r.calls,
-                r.objects, r.contents);
+        utf8_print(
+            stderr,
+            "%s: frames %u to %u%s: %llu calls, behind %u objects and the content of %u subresources\n", to,
+            first, r.last, r.last < last ? ", the last one" : "", (unsigned long long)r.calls, r.objects,
+            r.contents);
     code = d3d12_end(t, from, code, &e);
     fflush(NULL);
     return code;

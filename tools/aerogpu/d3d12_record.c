@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/program.h"
+#include "base/utf8.h"
 #include "d3d12.h"
 #include "d3d12/gen/table.h"
 #include "d3d12/record/collect_wine.h"
@@ -65,8 +66,8 @@ int record_d3d12(const struct record_options *o, char *const *program)
     code = run_recorded(&p, &r);
     if (code)
         return code;
-    fprintf(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
-            (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
+    utf8_print(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
+               (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
     if (!r.objects)
         fprintf(
             stderr,
@@ -74,14 +75,14 @@ int record_d3d12(const struct record_options *o, char *const *program)
     if (p.output == whole) {
         code = d3d12_cut(whole, o->output, o->first_frame, p.last_frame);
         if (code) {
-            fprintf(stderr, "aerogpu record: what was recorded stays in %s\n", whole);
+            utf8_print(stderr, "aerogpu record: what was recorded stays in %s\n", whole);
             _exit(code);
         }
         unlink(whole);
     }
     if (WIFSIGNALED(r.status)) {
-        fprintf(stderr, "the program was ended by signal %d (%s); it is recorded up to that\n",
-                WTERMSIG(r.status), strsignal(WTERMSIG(r.status)));
+        utf8_print(stderr, "the program was ended by signal %d (%s); it is recorded up to that\n",
+                   WTERMSIG(r.status), strsignal(WTERMSIG(r.status)));
         return 128 + WTERMSIG(r.status);
     }
     return WEXITSTATUS(r.status);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file/scratch.h"
+#include "base/utf8.h"
 #include "d3d12.h"
 #include "file_kinds.h"
 #include "record/export.h"
@@ -101,7 +102,7 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
         if (!trc_open(&t, &d12_api, path, &e))
             play_run(t, &p, &r, &e);
         if (e.code)
-            fprintf(stderr, "aerogpu show: pictures: %s\n", e.text);
+            utf8_print(stderr, "aerogpu show: pictures: %s\n", e.text);
         fflush(NULL);
         _exit(0);
     }

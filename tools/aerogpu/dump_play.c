@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/file/seal.h"
+#include "base/utf8.h"
 #include "blackbox/dump_read.h"
 #include "minimize/crash_run.h"
 #include "minimize/replay.h"
@@ -31,7 +32,7 @@ static void exec_sql(struct replay *r, sqlite3 *db, char *sql)
     char *message = NULL;
 
     if (sql && sqlite3_exec(db, sql, NULL, NULL, &message))
-        fprintf(stderr, "aerogpu play: %s: %s\n", r->path, message);
+        utf8_print(stderr, "aerogpu play: %s: %s\n", r->path, message);
     sqlite3_free(message);
     sqlite3_free(sql);
 }
@@ -107,7 +108,7 @@ static void write_back(struct replay *r, const char *text)
     sqlite3 *db;
 
     if (sqlite3_open_v2(r->path, &db, SQLITE_OPEN_READWRITE, NULL)) {
-        fprintf(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
+        utf8_print(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
         sqlite3_close(db);
         return;
     }
@@ -132,7 +133,7 @@ static void write_back(struct replay *r, const char *text)
         demote(r, db, r->verdict.text);
     for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
         if (seal_table(db, changed[i]))
-            fprintf(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
+            utf8_print(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
     exec_sql(r, db, sqlite3_mprintf("COMMIT"));
     sqlite3_close(db);
 }
@@ -151,7 +152,7 @@ static int replay(struct replay *r)
     while (r->tried < r->tries && v->outcome != REPLAY_SAME && v->outcome != REPLAY_SLOW) {
         r->tried++;
         if (crash_run(&r->params, &r->result, &e)) {
-            fprintf(stderr, "aerogpu play: %s\n", e.text);
+            utf8_print(stderr, "aerogpu play: %s\n", e.text);
             return EXIT_ENV;
         }
         replay_compare(&r->file, &r->result, r->params.markers == EXEC_MARKERS_EXACT, v);
@@ -184,7 +185,7 @@ static int play_one(const char *path)
 
     r.path = path;
     if (dump_file_open(&r.file, r.path, false, &e)) {
-        fprintf(stderr, "aerogpu play: %s\n", e.text);
+        utf8_print(stderr, "aerogpu play: %s\n", e.text);
         return EXIT_INPUT;
     }
     r.params.markers = groups ? EXEC_MARKERS_GROUPS : EXEC_MARKERS_EXACT;

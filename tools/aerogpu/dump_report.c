@@ -8,6 +8,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/file/out.h"
+#include "base/utf8.h"
 
 static int to_file(const char *dump, enum bb_report_format format, const char *path, struct bb_error *e)
 {
@@ -48,7 +49,7 @@ static int run(enum file_kind kind, char *const *files, int num_files)
         bb_report(files[0], json ? BB_REPORT_JSON : BB_REPORT_TEXT, stdout, e.code ? NULL : &e))
         code = ferror(stdout) ? EXIT_ENV : EXIT_INPUT;
     if (e.code && code != EXIT_ENV && code != EXIT_USAGE)
-        fprintf(stderr, "aerogpu report: %s\n", e.text);
+        utf8_print(stderr, "aerogpu report: %s\n", e.text);
     return code;
 }
 

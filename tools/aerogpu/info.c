@@ -12,6 +12,7 @@
 
 #include <aerogpu/blackbox.h>
 
+#include "base/json_show.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "blackbox/dump_read.h"
@@ -308,7 +309,7 @@ static int info_one(enum file_kind kind, const char *path, struct error *e)
         r = holds[kind](path, o, e);
     json_object_set_new(o, "commands", json_string(file_kind_commands(kind, commands)));
     if (as_json) {
-        json_dumpf(o, stdout, JSON_COMPACT);
+        json_show(o, stdout, JSON_COMPACT);
         putchar('\n');
     } else {
         print_text(path, o);

@@ -25,6 +25,7 @@
 #include "base/json_write.h"
 #include "base/program.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "lose/matrix.h"
 
 #define GRACE_NS (10 * NSEC_PER_SEC)
@@ -333,11 +334,11 @@ static void keep_picture(const struct matrix_run *r, struct test_case *c)
         *s = *s == '/' || *s == '#' ? '-' : *s;
     snprintf(path, sizeof(path), "%s/%s.png", r->files->pictures, name);
     if (png_file_read(c->png, &rgba, &width, &height, &e)) {
-        fprintf(stderr, "aerogpu lose: %s\n", e.text);
+        utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         return;
     }
     if (png_file_write(path, rgba, width, height, 4 * (size_t)width, &e))
-        fprintf(stderr, "aerogpu lose: %s\n", e.text);
+        utf8_print(stderr, "aerogpu lose: %s\n", e.text);
     else
         printf("    picture: %s\n", path);
     free(rgba);
@@ -640,7 +641,7 @@ int lose_matrix_run(const struct lose_matrix_files *files, const volatile int *s
         result = code ? EXIT_ENV : result;
     }
     if (code)
-        fprintf(stderr, "aerogpu lose: %s\n", e.text);
+        utf8_print(stderr, "aerogpu lose: %s\n", e.text);
     clean_up(&r);
     return result;
 }

@@ -76,7 +76,8 @@ esac
 (trap - INT QUIT; exec "${command[@]}") <&0 9>&- &
 program=$!
 echo "program $program" >&9
-trap 'kill -TERM $program 2>/dev/null' TERM HUP
+trap 'kill -TERM $program 2>/dev/null' TERM
+trap 'kill -HUP $program 2>/dev/null' HUP
 trap '[ -t 0 ] || kill -INT $program 2>/dev/null' INT
 wait $program
 code=$?

@@ -32,6 +32,7 @@
 #include "base/ddmin.h"
 #include "base/log.h"
 #include "base/file/out.h"
+#include "base/utf8.h"
 #include "minimize/crash_run.h"
 #include "minimize/dump_file.h"
 #include "minimize/progress.h"
@@ -100,8 +101,8 @@ static void show(struct minimize *m)
     fprintf(stderr, "\r\033[K[");
     for (uint32_t i = 0; i < BAR; i++)
         fputs(i < BAR - BAR * (uint64_t)n / (m->things ? m->things : 1) ? "━" : "·", stderr);
-    fprintf(stderr, "] %s: %" PRIu32 " of %" PRIu32 " left, %" PRIu64 " candidates played", names[m->level],
-            n, m->things, m->tests);
+    utf8_print(stderr, "] %s: %" PRIu32 " of %" PRIu32 " left, %" PRIu64 " candidates played",
+               names[m->level], n, m->things, m->tests);
     fflush(stderr);
 }
 
@@ -133,7 +134,7 @@ static bool try_candidate(struct minimize *m, const uint8_t *keep, struct error 
     pthread_mutex_lock(&m->lock);
     m->tests++;
     if (!e->code && progress_add(m->progress, hash, still, &full))
-        fprintf(stderr, "aerogpu minimize: %s\n", full.text);
+        utf8_print(stderr, "aerogpu minimize: %s\n", full.text);
     pthread_mutex_unlock(&m->lock);
     return still;
 }
@@ -246,13 +247,13 @@ static int finish(struct minimize *m, const char *progress_path)
 
     snprintf(notes, sizeof(notes), "minimized: %.400s", m->wanted.text);
     if (reduce_save(&m->r, m->output, notes, &e)) {
-        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
+        utf8_print(stderr, "aerogpu minimize: %s\n", e.text);
         out_file_discard(m->output);
         return EXIT_ENV;
     }
     if (interrupted || m->failed.code) {
-        fprintf(stderr, "aerogpu minimize: broken off%s%s; the same call goes on from %s\n",
-                m->failed.code ? ": " : "", m->failed.text, progress_path);
+        utf8_print(stderr, "aerogpu minimize: broken off%s%s; the same call goes on from %s\n",
+                   m->failed.code ? ": " : "", m->failed.text, progress_path);
         return EXIT_FAILED;
     }
     {
@@ -285,14 +286,14 @@ static int minimize(struct minimize *m)
     int code;
 
     if (find_crash(m, &e)) {
-        fprintf(stderr, "aerogpu minimize: %s\n", e.text);
+        utf8_print(stderr, "aerogpu minimize: %s\n", e.text);
         return e.code == -ENOENT ? EXIT_FAILED : EXIT_ENV;
     }
     before = reduce_packets_left(&m->r);
-    fprintf(stderr, "%s: %s (%" PRIu32 " packets)\n", m->input, m->wanted.text, before);
+    utf8_print(stderr, "%s: %s (%" PRIu32 " packets)\n", m->input, m->wanted.text, before);
     snprintf(path, sizeof(path), "%s.progress", m->output);
     if (progress_open(&m->progress, path, &e))
-        fprintf(stderr, "aerogpu minimize: %s; what is found is not kept\n", e.text);
+        utf8_print(stderr, "aerogpu minimize: %s; what is found is not kept\n", e.text);
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
     try_slice(m);

@@ -22,8 +22,10 @@
 
 #include <aerogpu/pci.h>
 
+#include "base/json_show.h"
 #include "play/frame_hash.h"
 #include "base/file/out.h"
+#include "base/utf8.h"
 #include "minimize/dumps.h"
 #include "play/pictures.h"
 #include "play/player.h"
@@ -155,8 +157,8 @@ static void on_progress(void *ctx, uint64_t offset, uint64_t end)
         return;
     if (!tty) {
         p->next_progress_ns = machine_now(p->machine) + 5 * NSEC_PER_SEC;
-        fprintf(stderr, "aerogpu play: %s: %.0f %%\n", p->now->path,
-                100.0 * (double)offset / (double)(end ? end : 1));
+        utf8_print(stderr, "aerogpu play: %s: %.0f %%\n", p->now->path,
+                   100.0 * (double)offset / (double)(end ? end : 1));
         return;
     }
     p->progress_shown = true;
@@ -326,7 +328,7 @@ static void print_json(struct play *p, int code)
     if (p->machine)
         machine_device_name(p->machine, device, &is_cpu);
     all = json_pack("{s:o,s:o,s:i}", "device", text_json(device), "files", files, "exit_code", code);
-    json_dumpf(all, stdout, JSON_INDENT(1));
+    json_show(all, stdout, JSON_INDENT(1));
     printf("\n");
     json_decref(all);
 }
@@ -374,12 +376,12 @@ static int report(struct play *p)
             print_file(&p->files[i]);
         }
         if (p->files[i].error.code)
-            fprintf(stderr, "aerogpu play: %s: %s\n", p->files[i].path, p->files[i].error.text);
+            utf8_print(stderr, "aerogpu play: %s: %s\n", p->files[i].path, p->files[i].error.text);
         if (p->expect_errors && !p->files[i].error.code && !p->files[i].result.num_errors)
-            fprintf(stderr, "aerogpu play: %s: latched no error\n", p->files[i].path);
+            utf8_print(stderr, "aerogpu play: %s: latched no error\n", p->files[i].path);
     }
     if (p->output_error.code)
-        fprintf(stderr, "aerogpu play: %s\n", p->output_error.text);
+        utf8_print(stderr, "aerogpu play: %s\n", p->output_error.text);
     return code;
 }
 
@@ -444,11 +446,11 @@ static int tear_down(struct play *p)
         watch_settle(p->watch);
     watch_destroy(p->watch);
     if (p->recording && trace_detach(p->recording, &stats, &e)) {
-        fprintf(stderr, "aerogpu play: %s: the recording is not whole: %s\n", path, e.text);
+        utf8_print(stderr, "aerogpu play: %s: the recording is not whole: %s\n", path, e.text);
         code = EXIT_FAILED;
     } else if (p->recording) {
-        fprintf(stderr, "aerogpu play: recorded %" PRIu64 " submissions, %" PRIu64 " frames to %s\n",
-                stats.submissions, stats.frames, path);
+        utf8_print(stderr, "aerogpu play: recorded %" PRIu64 " submissions, %" PRIu64 " frames to %s\n",
+                   stats.submissions, stats.frames, path);
     }
     machine_destroy(p->machine);
     return code;
@@ -465,7 +467,7 @@ static int play_all(struct play *p)
     if (!ram)
         return report(p);
     if (bring_up(p, ram, &e)) {
-        fprintf(stderr, "aerogpu play: %s\n", e.text);
+        utf8_print(stderr, "aerogpu play: %s\n", e.text);
         tear_down(p);
         return EXIT_ENV;
     }

@@ -16,7 +16,9 @@
 
 #include "abi/alloc_table.h"
 #include "abi/print.h"
+#include "base/json_show.h"
 #include "base/json_write.h"
+#include "base/utf8.h"
 #include "executor/shader/shader.h"
 #include "minimize/dump_file.h"
 #include "trace/reader.h"
@@ -281,11 +283,11 @@ static void show_record(struct show *s, const struct trace_record *rec)
         break;
     }
     if (s->json) {
-        char *text = json_dumps(j, JSON_COMPACT);
+        struct strbuf text = {0};
 
-        json_write_raw(&s->out, NULL, text ? text : "null");
+        json_write_raw(&s->out, NULL, json_show_text(j, JSON_COMPACT, &text) ? "null" : strbuf_str(&text));
         putchar('\n'); /* a record a line */
-        free(text);
+        strbuf_finish(&text);
         json_decref(j);
     }
 }
@@ -326,9 +328,10 @@ static void show_head(struct show *s)
 {
     const struct trace_info *i = s->info;
 
-    printf("%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n",
-           s->path, i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
-    printf("metadata: %s%s%s\n", i->meta, i->warning[0] ? "\nwarning: " : "", i->warning);
+    utf8_print(stdout,
+               "%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n",
+               s->path, i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
+    utf8_print(stdout, "metadata: %s%s%s\n", i->meta, i->warning[0] ? "\nwarning: " : "", i->warning);
     if (s->foreign)
         printf("warning: the command ABI is not AeroGPU's: packets are not decoded\n");
     if (!i->salvaged)
@@ -358,7 +361,7 @@ static int show_recording(struct show *s, const struct trace_reader_params *p)
 
     if (rc) {
         if (!s->damaged)
-            fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
+            utf8_print(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
         return EXIT_INPUT;
     }
     s->info = trace_reader_info(s->reader);
@@ -377,7 +380,7 @@ static int show_recording(struct show *s, const struct trace_reader_params *p)
     }
     fflush(stdout);
     if (rc && !s->damaged)
-        fprintf(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
+        utf8_print(stderr, "aerogpu show: %s: %s\n", s->path, e.text);
     trace_reader_destroy(s->reader);
     trace_buffer_finish(&s->bytes);
     strbuf_finish(&s->line);
@@ -397,7 +400,7 @@ static int show_dump(struct show *s)
         return dump_show_tables(s->path, s->json, &e) ? command_error(&e) : EXIT_OK;
     }
     if (code) {
-        fprintf(stderr, "aerogpu show: %s\n", e.text);
+        utf8_print(stderr, "aerogpu show: %s\n", e.text);
         return EXIT_INPUT;
     }
     s->damaged = e.code != 0;
@@ -405,7 +408,7 @@ static int show_dump(struct show *s)
         s, &(struct trace_reader_params){.data = d.recording, .size = d.recording_size, .salvage = true});
     dump_file_close(&d);
     if (e.code)
-        fprintf(stderr, "aerogpu show: %s\n", e.text);
+        utf8_print(stderr, "aerogpu show: %s\n", e.text);
     return e.code ? EXIT_INPUT : code;
 }
 
@@ -455,7 +458,7 @@ static int show_part(struct show *s, const char *path, bool table, json_t *into)
     int r = load_bare(s, path);
 
     if (r) {
-        fprintf(stderr, "aerogpu show: %s: %s\n", path, strerror(-r));
+        utf8_print(stderr, "aerogpu show: %s: %s\n", path, strerror(-r));
         s->bad = true;
         return r;
     }
@@ -478,7 +481,7 @@ static int show_bare(struct show *s, bool table)
         show_part(s, beside, true, into);
     show_part(s, s->path, table, into);
     if (s->json && into) {
-        json_dumpf(into, stdout, JSON_COMPACT);
+        json_show(into, stdout, JSON_COMPACT);
         putchar('\n');
     }
     json_decref(into);

@@ -9,14 +9,16 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/json_show.h"
+#include "base/utf8.h"
 
 /* ---- output -------------------------------------------------------------- */
 
 static int output_json(struct dbgctl *c, bool ok)
 {
     json_t *top = json_pack("{s:i, s:s, s:b}", "schema_version", 1, "command", c->name, "ok", (int)ok);
-    size_t flags = c->pretty ? JSON_INDENT(2) : JSON_COMPACT, n;
-    char *text;
+    size_t flags = c->pretty ? JSON_INDENT(2) : JSON_COMPACT;
+    struct strbuf text = {0};
     int r = 0;
 
     json_object_update(top, c->body);
@@ -27,20 +29,21 @@ static int output_json(struct dbgctl *c, bool ok)
             json_object_set_new(e, "hint", json_string(c->hint));
         json_object_set_new(top, "error", e);
     }
-    text = json_dumps(top, flags | JSON_REAL_PRECISION(9));
+    r = json_show_text(top, flags | JSON_REAL_PRECISION(9), &text);
     json_decref(top);
-    if (!text)
+    strbuf_puts(&text, "\n");
+    if (r || strbuf_failed(&text)) {
+        strbuf_finish(&text);
         return DBGCTL_FAILED;
-    if (c->json_path) {
-        n = strlen(text);
-        text[n] = '\n'; /* instead of the terminator: the size says where it ends */
-        r = dbgctl_write_file(c->json_path, text, n + 1);
-        if (r)
-            fprintf(stderr, "aerogpu_dbgctl: %s: %s\n", c->json_path, strerror(-r));
-    } else {
-        puts(text);
     }
-    free(text);
+    if (c->json_path) {
+        r = dbgctl_write_file(c->json_path, strbuf_str(&text), text.len);
+        if (r)
+            utf8_print(stderr, "aerogpu_dbgctl: %s: %s\n", c->json_path, strerror(-r));
+    } else {
+        fputs(strbuf_str(&text), stdout);
+    }
+    strbuf_finish(&text);
     return r ? DBGCTL_FAILED : DBGCTL_OK;
 }
 
@@ -84,16 +87,16 @@ static int finish(struct dbgctl *c, int code)
     else if (ok && c->command && strncmp(c->command->name, "watch-", 6) != 0)
         dbgctl_print_text(c->body);
     if (!c->json && !ok) {
-        fprintf(stderr, "aerogpu_dbgctl: %s", c->message);
+        utf8_print(stderr, "aerogpu_dbgctl: %s", c->message);
         if (c->has_status)
-            fprintf(stderr, ": %s (NTSTATUS 0x%08x)", dbgctl_status_name(c->status, name),
-                    (uint32_t)c->status);
+            utf8_print(stderr, ": %s (NTSTATUS 0x%08x)", dbgctl_status_name(c->status, name),
+                       (uint32_t)c->status);
         fputc('\n', stderr);
         if (c->hint)
-            fprintf(stderr, "  %s\n", c->hint);
+            utf8_print(stderr, "  %s\n", c->hint);
     }
     if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "aerogpu_dbgctl: standard output could not be written: %s\n", strerror(errno));
+        utf8_print(stderr, "aerogpu_dbgctl: standard output could not be written: %s\n", strerror(errno));
         r = DBGCTL_FAILED;
     }
     json_decref(c->body);

@@ -6,7 +6,9 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/json_show.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "expect.h"
 #include "report/page.h"
 
@@ -359,7 +361,7 @@ int runner_write_json(const char *path, const json_t *report)
     int r = f ? 0 : -errno;
 
     errno = 0;
-    if (f && json_dumpf(report, f, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
+    if (f && json_show(report, f, JSON_INDENT(2) | JSON_REAL_PRECISION(9)))
         r = errno ? -errno : -EIO;
     if (f && fclose(f) && !r)
         r = -errno;
@@ -439,7 +441,7 @@ static int write_report(const struct runner_params *p, const struct test_results
     r = runner_write_json(p->json_path, report);
     json_decref(report);
     if (r)
-        fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->json_path, strerror(-r));
+        utf8_print(stderr, "aerogpu_test_runner: %s: %s\n", p->json_path, strerror(-r));
     return r;
 }
 
@@ -485,7 +487,7 @@ int runner_run(const struct runner_params *p, struct test_results *out)
     int r = p->log_dir ? make_folder(p->log_dir) : 0, rest = 0;
 
     if (r)
-        fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->log_dir, strerror(-r));
+        utf8_print(stderr, "aerogpu_test_runner: %s: %s\n", p->log_dir, strerror(-r));
     if (!r && !(dir = json_dir(p, buffer, sizeof(buffer))))
         r = -errno;
     if (!r)
@@ -497,7 +499,7 @@ int runner_run(const struct runner_params *p, struct test_results *out)
     if (!r && p->junit_path) {
         r = runner_write_junit(p->junit_path, p->suite_name, &mine);
         if (r)
-            fprintf(stderr, "aerogpu_test_runner: %s: %s\n", p->junit_path, strerror(-r));
+            utf8_print(stderr, "aerogpu_test_runner: %s: %s\n", p->junit_path, strerror(-r));
     }
     rest = write_report(p, &mine, true);
     r = r ? r : rest;

@@ -21,8 +21,10 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/json_show.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/utf8.h"
 #include "expect.h"
 #include "runner.h"
 #include "suite.h"
@@ -393,7 +395,7 @@ static int keep_log(const struct run *r)
     snprintf(path, sizeof(path), "%s/stack.log", r->o.out);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) {
-        fprintf(stderr, "aerogpu validate: %s: %s\n", path, strerror(errno));
+        utf8_print(stderr, "aerogpu validate: %s: %s\n", path, strerror(errno));
         return EXIT_ENV;
     }
     log_to(fd);
@@ -468,7 +470,7 @@ static int write_events(struct run *r)
     if (!f)
         return -errno;
     json_array_foreach(json_object_get(r->report, "events"), i, e) {
-        json_dumpf(e, f, JSON_COMPACT);
+        json_show(e, f, JSON_COMPACT);
         fputc('\n', f);
     }
     return fclose(f) ? -EIO : 0;
@@ -499,9 +501,9 @@ static int write_all(struct run *r)
     snprintf(path, sizeof(path), "%s/report.html", r->o.out);
     code |= validate_html(path, r->report, &e) != 0;
     if (code)
-        fprintf(stderr, "aerogpu validate: not everything could be written to %s %s\n", r->o.out, e.text);
+        utf8_print(stderr, "aerogpu validate: not everything could be written to %s %s\n", r->o.out, e.text);
     if (r->o.json)
-        json_dumpf(r->report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        json_show(r->report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     else if (record)
         printf("\n%s\n%s: %s/report.html, %s/report.json\n", record, r->failures ? "FAIL" : "PASS", r->o.out,
                r->o.out);
@@ -516,7 +518,7 @@ static int bring_up(struct run *r)
     if (!r->o.json)
         printf("bringing up %s\n", r->o.sim ? "the sim" : "the stack");
     if (validate_host_up(&r->host, &r->o, &e)) {
-        fprintf(stderr, "aerogpu validate: %s\n", e.text);
+        utf8_print(stderr, "aerogpu validate: %s\n", e.text);
         validate_host_down(&r->host);
         return EXIT_ENV;
     }
