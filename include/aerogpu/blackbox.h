@@ -256,6 +256,7 @@ enum bb_fault_kind {
     BB_FAULT_OUT_OF_BOUNDS,  /* it lies just behind or before a live one */
     BB_FAULT_NEVER_MAPPED,
     BB_FAULT_NOT_RESIDENT, /* it belongs to a live one that is evicted */
+    BB_FAULT_NOT_SEEN,     /* of those who do not see all memory: it belongs to nothing that they saw */
 };
 
 const char *bb_fault_kind_name(enum bb_fault_kind kind);
@@ -424,7 +425,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(resource, evicted_ns, INT, "alive, and without memory since then; NULL: it has it")
 #define BB_COLUMNS_FAULT(C)                                                                                    \
     C(fault, time_ns, INT, "")                                                                                 \
-    C(fault, address, INT, "NULL: it was not canonical, and the processor does not say which")                 \
+    C(fault, address, INT, "NULL: the processor does not say which, as of one that is not canonical")            \
     C(fault, access, TEXT, "read, write, execute; NULL: the processor did not say")                            \
     C(fault, kind, TEXT, "use after free, …")                                                                  \
     C(fault, resource, INT, "resource.id or NULL")                                                             \

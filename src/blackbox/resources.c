@@ -255,8 +255,8 @@ static void name(char out[160], const struct bb_resource *r)
 
 const char *bb_fault_kind_name(enum bb_fault_kind kind)
 {
-    static const char *const names[] = {"inside", "use after free", "out of bounds", "never mapped",
-                                        "not resident"};
+    static const char *const names[] = {"inside",       "use after free", "out of bounds",
+                                        "never mapped", "not resident",   "not seen"};
 
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
@@ -290,6 +290,7 @@ static void put_words(struct bb_fault *f)
                  "not resident: 0x%" PRIx64 " lies %" PRIu64 " bytes into %s, which is alive and was evicted",
                  f->address, f->address - f->resource.address, who);
         break;
+    case BB_FAULT_NOT_SEEN: /* never said here: all memory is known */
     case BB_FAULT_NEVER_MAPPED:
         snprintf(f->text, sizeof(f->text), "0x%" PRIx64 " was never mapped, and no resource is near it",
                  f->address);

@@ -51,6 +51,7 @@ enum {
     VKBOX_STACKS = 8192,
     VKBOX_FRAMES = 16,
     VKBOX_MODULES = 512,
+    VKBOX_REGISTERS = 16,
     VKBOX_DESCRIPTORS = 1 << 18,
     VKBOX_NO_INDEX = UINT32_MAX,
 };
@@ -200,9 +201,12 @@ struct vkbox_crash {
     uint32_t handled;     /* 1: the program has a handler for it, and may go on */
     uint32_t sender;      /* process that sent the signal, 0: the kernel does not say */
     uint32_t processor;   /* 1: the processor raised it, and what follows is known */
-    uint64_t address, pc; /* si_addr; the instruction */
-    uint64_t sp;          /* the stack's pointer there */
-    uint64_t trap, fault; /* its number, and of a page fault the error code */
+    uint32_t
+        has_address; /* 1: and said which address; it does not of one that is not canonical, or not aligned */
+    uint64_t address, pc;                /* si_addr; the instruction */
+    uint64_t sp;                         /* the stack's pointer there */
+    uint64_t fault;                      /* of a page fault the error code */
+    uint64_t registers[VKBOX_REGISTERS]; /* x86-64: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp */
     char thread_name[16];
 };
 

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "vkbox/box.h"
+#include "vkbox/room.h"
 
 #define PREFIX "aerogpu-record-"
+
+static bool has_room(const struct vkbox_folder *f)
+{
+    int fd = openat(f->fd, "room", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool has = fd >= 0 && room_take(fd);
+
+    if (fd >= 0)
+        close(fd);
+    unlinkat(f->fd, "room", 0);
+    return has;
+}
+
+static int make_in(const char *base, struct vkbox_folder *f)
+{
+    snprintf(f->path, sizeof(f->path), "%.1000s/" PREFIX "XXXXXX", base);
+    if (!mkdtemp(f->path))
+        return -errno;
+    f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->fd >= 0)
+        flock(f->fd, LOCK_EX); /* one that sweeps may have it now */
+    mkdir(f->path, 0700);      /* and have taken it for one that was left */
+    return 0;
+}
 
 int vkbox_folder_make(struct vkbox_folder *f, struct error *e)
 {
@@ -22,20 +44,19 @@ int vkbox_folder_make(struct vkbox_folder *f, struct error *e)
     int code = -ENOENT;
 
     for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-        if (!bases[i])
-            continue;
-        snprintf(f->path, sizeof(f->path), "%.1000s/" PREFIX "XXXXXX", bases[i]);
-        if (mkdtemp(f->path)) {
-            f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            if (f->fd >= 0)
-                flock(f->fd, LOCK_EX); /* one that sweeps may have it now */
-            mkdir(f->path, 0700);      /* and have taken it for one that was left */
+        int r = bases[i] ? make_in(bases[i], f) : -ENOENT;
+
+        code = code ? r : code;
+        if (!r && has_room(f))
             return 0;
-        }
-        code = -errno;
+        if (!r)
+            vkbox_folder_remove(f);
     }
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) /* then the program runs without a record */
+        if (!code && bases[i] && !make_in(bases[i], f))
+            return 0;
     return error_set(
-        e, code,
+        e, code ? code : -ENOSPC,
         "there is no folder for the record: neither $XDG_RUNTIME_DIR, /dev/shm nor /tmp can be written");
 }
 
@@ -96,15 +117,13 @@ static bool sweep_folder(int fd, bool is_run, vkbox_left *left, void *ctx)
     return empty;
 }
 
-void vkbox_folder_sweep(const struct vkbox_folder *beside, vkbox_left *left, void *ctx)
+static void sweep_base(const char *base, vkbox_left *left, void *ctx)
 {
-    char path[PATH_MAX], own[64];
     const struct dirent *d;
-    DIR *dir;
+    DIR *dir = opendir(base);
+    char own[64];
 
     snprintf(own, sizeof(own), VKBOX_UNWATCHED "%u", (unsigned)getuid());
-    snprintf(path, sizeof(path), "%s", beside->path);
-    dir = opendir(dirname(path));
     while (dir && (d = readdir(dir))) {
         bool is_run = !strncmp(d->d_name, PREFIX, strlen(PREFIX));
         struct stat st;
@@ -122,4 +141,13 @@ void vkbox_folder_sweep(const struct vkbox_folder *beside, vkbox_left *left, voi
     }
     if (dir)
         closedir(dir);
+}
+
+void vkbox_folder_sweep(vkbox_left *left, void *ctx)
+{
+    const char *const bases[] = VKBOX_BASES;
+
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+        if (bases[i])
+            sweep_base(bases[i], left, ctx);
 }

@@ -14,7 +14,8 @@ struct vkbox_folder {
     int fd; /* the lock, which the kernel lets go when its owner ends */
 };
 
-/* 0, or a negative errno: none can be made. */
+/* In the first place that has room for a record; where none has, in one that can be written. 0, or a negative errno: none can be
+ * made. */
 int vkbox_folder_make(struct vkbox_folder *f, struct error *e);
 void vkbox_folder_remove(struct vkbox_folder *f); /* with what is in it */
 
@@ -22,5 +23,5 @@ void vkbox_folder_remove(struct vkbox_folder *f); /* with what is in it */
  * it has been looked at. */
 typedef void vkbox_left(void *ctx, int dir, const char *name, pid_t pid);
 
-/* Records that were left where `beside` is: by an `aerogpu run` that was killed, or by the layer alone. */
-void vkbox_folder_sweep(const struct vkbox_folder *beside, vkbox_left *left, void *ctx);
+/* Records that were left where records are made: by an `aerogpu run` that was killed, or by the layer alone. */
+void vkbox_folder_sweep(vkbox_left *left, void *ctx);

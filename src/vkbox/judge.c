@@ -237,6 +237,16 @@ static const char *signal_name(int sig)
     return name ? name : "?";
 }
 
+const char *vkbox_not_canonical(const struct vkbox_crash *c, uint32_t i)
+{
+    static const char *const names[VKBOX_REGISTERS] = {"r8",  "r9",  "r10", "r11", "r12", "r13",
+                                                       "r14", "r15", "rdi", "rsi", "rbp", "rbx",
+                                                       "rdx", "rax", "rcx", "rsp"};
+    const uint64_t top = c->registers[i] >> 47;
+
+    return top && top != 0x1FFFF ? names[i] : NULL;
+}
+
 static bool is_page_fault(const struct vkbox_crash *c)
 {
     return c->processor && (c->signal == SIGSEGV || c->signal == SIGBUS);
@@ -268,12 +278,15 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         TEXT(v, ev->in_driver ? "The program crashed in a call of the driver" : "The program itself crashed");
         TEXT(v, ": SIG%s in thread %.15s%s%s", signal_name(c->signal), c->thread_name,
              ev->place[0] ? ", at " : "", ev->place);
-        if (is_page_fault(c) && c->trap == 14)
+        if (c->has_address)
             TEXT(v, ", accessing 0x%llx", (unsigned long long)c->address);
         UNSEEN(v, "whether a shader had overwritten what it used");
     } else if (is_page_fault(c)) {
         v->cause = BB_CAUSE_PAGE_FAULT;
-        v->why = BB_SURE_PROVEN;
+        v->why = c->has_address ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
+        if (!c->has_address)
+            UNSEEN(v, "the address: the processor does not say one that is not canonical, or not aligned as "
+                      "the instruction wants it");
     } else {
         v->cause = c->processor ? BB_CAUSE_FAULT : BB_CAUSE_DEVICE;
         v->why = c->processor ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
@@ -338,6 +351,21 @@ static void judge_hang(const struct vkbox_event *ev, struct vkbox_verdict *v)
         (double)ev->waited_ns / 1e9, (double)ev->ran_ns / 1e9);
 }
 
+static void end_page_fault(const struct vkbox_crash *c, struct vkbox_verdict *v)
+{
+    const char *name;
+
+    if (c->has_address) {
+        TEXT(v, " a page fault at 0x%llx", (unsigned long long)c->address);
+        return;
+    }
+    TEXT(v, " a fault at an address that the processor does not say");
+    for (uint32_t i = 0, n = 0; i < VKBOX_REGISTERS && n < 2; i++)
+        if ((name = vkbox_not_canonical(c, i)))
+            TEXT(v, "%s %s held 0x%llx", n++ ? "," : "; not canonical:", name,
+                 (unsigned long long)c->registers[i]);
+}
+
 static void end_sentence(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
     const struct vkbox_crash *c = &r->b->crash;
@@ -350,7 +378,8 @@ static void end_sentence(const struct vkbox_reader *r, const struct vkbox_event 
             TEXT(v, " does not finish");
         break;
     case BB_CAUSE_PAGE_FAULT:
-        TEXT(v, " caused a page fault at 0x%llx", (unsigned long long)c->address);
+        TEXT(v, " caused");
+        end_page_fault(c, v);
         break;
     case BB_CAUSE_DEVICE:
         if (ev->what == VKBOX_HAPPENED_LOST)
@@ -468,9 +497,9 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         end_sentence(r, ev, v);
         UNSEEN(v, "%scommands that there was no room to record", v->unseen[0] ? "; " : "");
     } else {
-        TEXT(v,
-             v->cause == BB_CAUSE_PAGE_FAULT ? "A page fault at 0x%llx in the driver" : "The device was lost",
-             (unsigned long long)r->b->crash.address);
+        TEXT(v, v->cause == BB_CAUSE_PAGE_FAULT ? "The driver caused" : "The device was lost");
+        if (v->cause == BB_CAUSE_PAGE_FAULT)
+            end_page_fault(&r->b->crash, v);
         TEXT(v, "; which command it was is not known");
         UNSEEN(v, "%sany mark: nothing that was submitted is unfinished, as far as can be seen",
                v->unseen[0] ? "; " : "");

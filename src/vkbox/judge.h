@@ -20,11 +20,12 @@ struct vkbox_event {
     bool out_of_memory;          /* ENDED: the kernel's count of such ends went up */
     char place
         [160]; /* where the instruction of a signal lies: "libfoo.so+0x12", "generated code", "" unknown */
-    bool in_driver;  /* that is the driver's, or code that it generated */
-    bool in_shader;  /* it is code that the driver generated */
-    bool in_call;    /* the thread is in a call of the program's */
-    bool unwatched;  /* nobody looked at the process while it was there */
-    uint32_t device; /* the slot that it is about, or VKBOX_NO_INDEX: any */
+    char mapped[160]; /* what is mapped at its address: "libfoo.so (r-x)", "nothing", "" unknown */
+    bool in_driver;   /* that is the driver's, or code that it generated */
+    bool in_shader;   /* it is code that the driver generated */
+    bool in_call;     /* the thread is in a call of the program's */
+    bool unwatched;   /* nobody looked at the process while it was there */
+    uint32_t device;  /* the slot that it is about, or VKBOX_NO_INDEX: any */
 };
 
 struct vkbox_verdict {
@@ -43,6 +44,9 @@ struct vkbox_verdict {
 /* 0 or -ENOMEM. */
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *out);
 void vkbox_verdict_finish(struct vkbox_verdict *v);
+
+/* The name of register number `i` at the crash if its value is no address that a processor takes; else NULL. */
+const char *vkbox_not_canonical(const struct vkbox_crash *c, uint32_t i);
 
 /* The dump. */
 void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, const struct vkbox_verdict *v,

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "vkbox/layer.h"
+#include "vkbox/room.h"
 
 struct vkbox *box;
 static bool alone;          /* after a fork: nobody reads what is kept */
@@ -48,28 +48,22 @@ static void forked(void)
          -1, 0);
 }
 
-/* The folder of this user's; false: it is another's, there is none, or it is full. */
-static bool find_unwatched(char path[PATH_MAX])
+/* A folder of this user's in `base`; false: it is another's, there is none, or it is full. */
+static bool make_unwatched(const char *base, char path[PATH_MAX])
 {
-    const char *const bases[] = VKBOX_BASES;
     const struct dirent *d;
     struct stat st;
     uint32_t n = 0;
     DIR *dir;
 
-    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-        if (!bases[i])
-            continue;
-        snprintf(path, PATH_MAX, "%.1000s/" VKBOX_UNWATCHED "%u", bases[i], (unsigned)getuid());
-        if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &st) || !S_ISDIR(st.st_mode) ||
-            st.st_uid != getuid() || !(dir = opendir(path)))
-            continue;
-        while ((d = readdir(dir)))
-            n += d->d_name[0] != '.';
-        closedir(dir);
-        return n < UNWATCHED;
-    }
-    return false;
+    snprintf(path, PATH_MAX, "%.1000s/" VKBOX_UNWATCHED "%u", base, (unsigned)getuid());
+    if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &st) || !S_ISDIR(st.st_mode) ||
+        st.st_uid != getuid() || !(dir = opendir(path)))
+        return false;
+    while ((d = readdir(dir)))
+        n += d->d_name[0] != '.';
+    closedir(dir);
+    return n < UNWATCHED;
 }
 
 /* The name is free unless a process with this number was here before. */
@@ -86,41 +80,37 @@ static int make_file(const char *folder, char path[PATH_MAX])
     return fd;
 }
 
-/* What the reader looks at while the program runs is there before anybody touches it: the head, and the marks. What only a dump
- * needs comes as it is written (signals.c says what happens where there is no room for it). The file has its size, by which the reader
- * knows it, last. */
-static bool take_room(int fd)
+/* A file with room for a record, in memory; NULL: there is none. */
+static struct vkbox *make_box(const char *folder, char path[PATH_MAX])
 {
-    return !posix_fallocate(fd, 0, offsetof(struct vkbox, objects)) &&
-           !posix_fallocate(fd, offsetof(struct vkbox, marks),
-                            sizeof(struct vkbox) - offsetof(struct vkbox, marks));
+    int fd = make_file(folder, path);
+    struct vkbox *b = fd >= 0 && room_take(fd)
+                          ? mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
+                          : MAP_FAILED;
+
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && b == MAP_FAILED)
+        unlink(path);
+    return b == MAP_FAILED ? NULL : b;
 }
 
 void box_open(void)
 {
     const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT), *guard = getenv(VKBOX_GUARD);
     bool unwatched = folder && !strcmp(folder, "1");
+    const char *const bases[] = VKBOX_BASES;
     char path[PATH_MAX], own[PATH_MAX];
-    struct rlimit limit;
-    struct vkbox *b;
-    int fd;
+    struct vkbox *b = NULL;
 
-    if (unwatched)
-        folder = find_unwatched(own) ? own : NULL;
-    if (!folder || *folder != '/')
+    if (!folder || (*folder != '/' && !unwatched))
         return;
-    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < sizeof(*b)) /* a larger file would be a signal */
+    if (!unwatched)
+        b = make_box(folder, path); /* where there is no room, `aerogpu run` says it */
+    for (size_t i = 0; unwatched && !b && i < sizeof(bases) / sizeof(bases[0]); i++)
+        b = bases[i] && make_unwatched(bases[i], own) ? make_box(own, path) : NULL;
+    if (!b)
         return;
-    fd = make_file(folder, path);
-    if (fd < 0)
-        return;
-    b = take_room(fd) ? mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
-                      : MAP_FAILED;
-    close(fd);
-    if (b == MAP_FAILED) { /* `aerogpu run` says it */
-        unlink(path);
-        return;
-    }
     if (unwatched)
         snprintf(file, sizeof(file), "%s", path);
     b->version = VKBOX_VERSION;

@@ -100,6 +100,7 @@ static void describe(struct device *d, VkPhysicalDevice physical)
     const struct layer_physical *next = &d->instance->next;
     VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceProperties2 p = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    VkPhysicalDeviceMemoryProperties memory;
     VkQueueFamilyProperties family[16];
     uint32_t n = 16;
 
@@ -113,6 +114,12 @@ static void describe(struct device *d, VkPhysicalDevice physical)
     if (next->GetPhysicalDeviceProperties2 && p.properties.apiVersion >= VK_API_VERSION_1_2) {
         p.pNext = &driver;
         next->GetPhysicalDeviceProperties2(physical, &p);
+    }
+    if (p.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && next->GetPhysicalDeviceMemoryProperties) {
+        next->GetPhysicalDeviceMemoryProperties(physical, &memory);
+        for (uint32_t i = 0; i < memory.memoryTypeCount; i++)
+            if (memory.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)
+                d->visible |= 1u << i;
     }
     d->slot->vendor = p.properties.vendorID;
     d->slot->id = p.properties.deviceID;

@@ -56,6 +56,7 @@ struct device {
     struct guard *guard; /* NULL: memory is the driver's */
     uint32_t offers;     /* a bit for each that the program asked for, and the driver has not */
     bool cuts;           /* passes are cut in pieces */
+    uint32_t visible; /* a bit for each type of memory that the host sees where shaders do: of a processor */
     uint32_t family_flags[16];
     VkBuffer mark_buffer;
     VkDeviceMemory mark_memory;

@@ -62,7 +62,13 @@ static void of_image(struct device *d, struct vkbox_object *o, const void *info)
 
 static void of_memory(struct device *d, struct vkbox_object *o, const void *info)
 {
+    const VkBaseInStructure *i = ((const VkMemoryAllocateInfo *)info)->pNext;
+
     o->size = ((const VkMemoryAllocateInfo *)info)->allocationSize;
+    for (; i; i = i->pNext)
+        if (i->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT)
+            o->address = (uint64_t)(uintptr_t)((const VkImportMemoryHostPointerInfoEXT *)(const void *)i)
+                             ->pHostPointer;
 }
 
 static void of_image_view(struct device *d, struct vkbox_object *o, const void *info)
@@ -318,6 +324,28 @@ static void bound(struct device *d, VkObjectType type, uint64_t handle, VkDevice
     pthread_mutex_unlock(&objects_lock);
 }
 
+/* Where an image lies, if shaders see memory where the host does. */
+static void image_bound(struct device *d, VkImage image, VkDeviceMemory memory, VkDeviceSize offset,
+                        bool whole)
+{
+    const struct vkbox_object *m;
+    VkMemoryRequirements need = {0};
+    struct vkbox_object *o;
+
+    bound(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, memory, offset);
+    if (!d->slot || !d->visible || !whole)
+        return;
+    d->next.vkGetImageMemoryRequirements(d->handle, image, &need);
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
+    m = slot_of(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)memory);
+    if (o && m && m->address) {
+        o->size = need.size;
+        o->address = m->address + offset;
+    }
+    pthread_mutex_unlock(&objects_lock);
+}
+
 void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address)
 {
     struct vkbox_object *o;
@@ -385,7 +413,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindImageMemory(VkDevice device, Vk
     VkResult r = d->next.vkBindImageMemory(device, image, memory, offset);
 
     if (r == VK_SUCCESS)
-        bound(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, memory, offset);
+        image_bound(d, image, memory, offset, true);
     return r;
 }
 
@@ -396,7 +424,34 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindImageMemory2(VkDevice device, u
     VkResult r = d->next.vkBindImageMemory2(device, n, infos);
 
     for (uint32_t i = 0; r == VK_SUCCESS && i < n; i++)
-        bound(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)infos[i].image, infos[i].memory, infos[i].memoryOffset);
+        image_bound(d, infos[i].image, infos[i].memory, infos[i].memoryOffset,
+                    !infos[i].pNext); /* else it may be a plane of it */
+    return r;
+}
+
+/* Without waiting for the program to map it, as one that only the device uses has an address as well. */
+static void find_memory(struct device *d, VkDeviceMemory memory, uint32_t type)
+{
+    void *data = NULL;
+
+    if (!d->slot || !(d->visible >> type & 1) ||
+        d->next.vkMapMemory(d->handle, memory, 0, VK_WHOLE_SIZE, 0, &data))
+        return;
+    note_address(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)memory, (uint64_t)(uintptr_t)data);
+    d->next.vkUnmapMemory(d->handle, memory);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info,
+                                                            const VkAllocationCallbacks *allocator,
+                                                            VkDeviceMemory *out)
+{
+    struct device *d = device_of(device);
+    VkResult r = d->next.vkAllocateMemory(device, info, allocator, out);
+
+    if (r != VK_SUCCESS)
+        return note_result(d, VKBOX_CALL_vkAllocateMemory, r);
+    note_created(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)*out, info);
+    find_memory(d, *out, info->memoryTypeIndex);
     return r;
 }
 
@@ -448,6 +503,7 @@ const struct layer_hook object_hooks[] = {LAYER_HOOK(vkSetDebugUtilsObjectNameEX
                                           LAYER_HOOK(vkBindImageMemory2),
                                           LAYER_ALIAS(vkBindImageMemory2, KHR),
                                           LAYER_HOOK(vkImportSemaphoreFdKHR),
+                                          LAYER_HOOK(vkAllocateMemory),
                                           LAYER_HOOK(vkMapMemory),
                                           LAYER_HOOK(vkGetBufferDeviceAddress),
                                           LAYER_ALIAS(vkGetBufferDeviceAddress, KHR),

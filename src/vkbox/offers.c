@@ -305,7 +305,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL offer_vkGetDeviceFaultInfoEXT(VkDevice dev
 {
     const struct vkbox_crash *c = &box->crash;
     const uint32_t kind = atomic_load(&c->kind);
-    const bool address = kind == VKBOX_SIGNAL && c->processor && c->trap == 14;
+    const bool address = kind == VKBOX_SIGNAL && c->has_address;
 
     counts->vendorBinarySize = 0;
     if (!info) {

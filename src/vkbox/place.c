@@ -17,9 +17,10 @@ enum { STACK_BYTES = 64 << 10, MAX_MAPS = 4096, MAX_THREADS = 512 };
 struct mapping {
     uint64_t first, end;
     bool executable, driver, compiler;
-    bool common;   /* what programs and drivers call alike */
-    bool programs; /* code of the program, or of what it calls the driver by */
-    char name[96]; /* the file's, without its folders; "" for none */
+    char rights[4]; /* "rwx", "-" for what is not allowed */
+    bool common;    /* what programs and drivers call alike */
+    bool programs;  /* code of the program, or of what it calls the driver by */
+    char name[96];  /* the file's, without its folders; "" for none */
 };
 
 static bool begins_with_one_of(const char *name, const char *const *list)
@@ -64,6 +65,7 @@ static struct mapping *read_maps(pid_t pid, size_t *num)
         m->common = begins_with_one_of(base, common);
         m->programs = m->executable && *base && *base != '[' && !m->driver && !m->common;
         snprintf(m->name, sizeof(m->name), "%.95s", base);
+        snprintf(m->rights, sizeof(m->rights), "%.3s", rights);
         n++;
     }
     if (f)
@@ -135,6 +137,20 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
         snprintf(out->text, sizeof(out->text), "0x%" PRIx64 ", where nothing is", pc);
         out->driver = by_driver;
     }
+    free(maps);
+}
+
+void place_mapped(pid_t pid, uint64_t address, char out[160])
+{
+    size_t n = 0;
+    struct mapping *maps = read_maps(pid, &n);
+    const struct mapping *m = find(maps, n, address);
+
+    out[0] = '\0';
+    if (m)
+        snprintf(out, 160, "%s (%s)", m->name[0] ? m->name : "memory", m->rights);
+    else if (n && n < MAX_MAPS)
+        snprintf(out, 160, "nothing");
     free(maps);
 }
 

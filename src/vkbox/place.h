@@ -18,6 +18,9 @@ struct place {
 /* Of an instruction. `sp`: the stack at it, by which generated code is told from a program's own; 0: not known. */
 void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out);
 
+/* What is mapped at an address: "libfoo.so (r-x)", "memory (---)", "nothing"; "" if that cannot be seen. */
+void place_mapped(pid_t pid, uint64_t address, char out[160]);
+
 struct place_times {
     uint64_t ran_ns, held_ns; /* all threads together: on a processor; waiting for one */
     bool stopped;             /* by a signal or a debugger */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c: a box as the rows of a dump. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -707,21 +708,62 @@ static void name_others(struct rows *o)
         snprintf(o->others + n, sizeof(o->others) - n, ", or %u more", num - NAMED);
 }
 
+static void put_no_address(struct rows *o, const struct vkbox_crash *c)
+{
+    const char *name;
+
+    bb_row(o->p, BB_TABLE_FAULT);
+    bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
+    bb_text(o->p, BB_fault_text,
+            "the processor does not say the address: it is not canonical, or not aligned as the instruction "
+            "wants it");
+    bb_row_end(o->p);
+    for (uint32_t i = 0; i < VKBOX_REGISTERS; i++) {
+        if (!(name = vkbox_not_canonical(c, i)))
+            continue;
+        bb_row(o->p, BB_TABLE_REGISTER);
+        bb_text(o->p, BB_register_name, name);
+        bb_int(o->p, BB_register_value, (int64_t)c->registers[i]);
+        bb_text(o->p, BB_register_text, "no address: not canonical");
+        bb_row_end(o->p);
+    }
+}
+
+/* The driver, and the program, have memory that no call tells of, and what is gone may have been there. */
+static void say_not_seen(const struct rows *o, struct bb_fault *f)
+{
+    const char *mapped = o->ev->mapped;
+
+    if (f->address >> 63) { /* the kernel's half */
+        snprintf(f->text, sizeof(f->text), "0x%" PRIx64 " was never mapped: no program can have it",
+                 f->address);
+        return;
+    }
+    f->kind = BB_FAULT_NOT_SEEN;
+    snprintf(f->text, sizeof(f->text),
+             "0x%" PRIx64 " lies in, or near, no buffer or image whose address was seen%s%s%s", f->address,
+             *mapped ? "; " : "", mapped, *mapped ? " is mapped there" : "");
+}
+
 static void put_fault(struct rows *o, struct bb_resources *known)
 {
     const struct vkbox_crash *c = &o->r->b->crash;
     bool by_program = o->v->cause == BB_CAUSE_PROGRAM;
     struct bb_fault f = {0};
 
-    if ((o->v->cause != BB_CAUSE_PAGE_FAULT && !(by_program && c->processor && c->trap == 14)) || !known)
+    if ((o->v->cause != BB_CAUSE_PAGE_FAULT && !(by_program && c->has_address)) || !known)
         return;
+    if (!c->has_address) {
+        put_no_address(o, c);
+        return;
+    }
     bb_resources_fault(known, c->address, &f);
+    if (f.kind == BB_FAULT_NEVER_MAPPED)
+        say_not_seen(o, &f);
     /* Without guards, what is near is the program's own memory more often than not. */
     if (by_program && (!f.has_resource || !device_of(o)->guards))
         return;
-    if (c->trap != 13) /* not canonical: the processor does not say which */
-        o->faulted =
-            f.has_resource && f.resource.id < VKBOX_OBJECTS ? &o->r->b->objects[f.resource.id] : NULL;
+    o->faulted = f.has_resource && f.resource.id < VKBOX_OBJECTS ? &o->r->b->objects[f.resource.id] : NULL;
     if (!by_program)
         name_others(o);
     if (f.kind == BB_FAULT_OUT_OF_BOUNDS || f.kind == BB_FAULT_USE_AFTER_FREE)
@@ -731,16 +773,13 @@ static void put_fault(struct rows *o, struct bb_resources *known)
                 : BB_SURE_SUGGESTED;
     bb_row(o->p, BB_TABLE_FAULT);
     bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
-    if (c->trap != 13) { /* not canonical: the processor does not say which */
-        bb_int(o->p, BB_fault_address, (int64_t)c->address);
-        bb_text(o->p, BB_fault_kind, bb_fault_kind_name(f.kind));
-        if (o->faulted)
-            bb_int(o->p, BB_fault_resource, (int64_t)o->faulted->handle);
-        bb_int(o->p, BB_fault_distance, (int64_t)f.distance);
-        bb_text(o->p, BB_fault_text, f.text);
-    }
-    if (c->trap == 14)
-        bb_text(o->p, BB_fault_access, c->fault & 16 ? "execute" : c->fault & 2 ? "write" : "read");
+    bb_int(o->p, BB_fault_address, (int64_t)c->address);
+    bb_text(o->p, BB_fault_kind, bb_fault_kind_name(f.kind));
+    if (o->faulted)
+        bb_int(o->p, BB_fault_resource, (int64_t)o->faulted->handle);
+    bb_int(o->p, BB_fault_distance, (int64_t)f.distance);
+    bb_text(o->p, BB_fault_text, f.text);
+    bb_text(o->p, BB_fault_access, c->fault & 16 ? "execute" : c->fault & 2 ? "write" : "read");
     bb_row_end(o->p);
 }
 

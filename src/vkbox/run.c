@@ -207,9 +207,13 @@ static void dump_path(struct run *r, const struct vkbox *b, char *path, size_t s
 
     strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
     snprintf(program, sizeof(program), "%.63s", b->program);
-    for (char *c = program; *c; c++)
-        if (*c == '/' || (unsigned char)*c < ' ')
-            *c = '_';
+    for (char *c = program; *c;) {
+        size_t n = utf8_length(c, strlen(c));
+
+        if (!n || *c == '/' || utf8_hidden(c, n))
+            memset(c, '_', n ? n : 1);
+        c += n ? n : 1;
+    }
     snprintf(path, size, "%s/%s-%s-%u-%u.aerogpudump", r->p->dumps ? r->p->dumps : ".", program, stamp,
              b->pid, r->out->dumps + 1);
 }
@@ -299,6 +303,8 @@ static void look_at_event(struct run *r, struct watched *w)
                 return;
             }
             snprintf(ev.place, sizeof(ev.place), "%s", place.text);
+            if (w->b->crash.has_address)
+                place_mapped(w->pid, w->b->crash.address, ev.mapped);
             ev.in_driver = place.driver;
             ev.in_shader = place.generated;
             ev.in_call = place.called;
@@ -566,7 +572,7 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     code = vkbox_folder_make(&r->folder, e);
     if (!code) {
-        vkbox_folder_sweep(&r->folder, look_at_left, r);
+        vkbox_folder_sweep(look_at_left, r);
         code = start(r, e);
         if (code)
             vkbox_folder_remove(&r->folder);

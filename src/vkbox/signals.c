@@ -16,7 +16,7 @@
 #include "vkbox/layer.h"
 
 /* ASK: so many faults that the program handles are looked at; some programs live by them. */
-enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5, PAGE = 4096 };
+enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5, PAGE = 4096, TRAP_PAGE_FAULT = 14 };
 
 static const int signals[NUM] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct sigaction before[NUM];
@@ -52,6 +52,7 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, co
     c->code = info->si_code;
     if (info->si_code > 0 && sig != SIGABRT) {
         c->processor = 1;
+        c->has_address = (sig == SIGSEGV || sig == SIGBUS) && info->si_code != SI_KERNEL;
         c->address = (uint64_t)(uintptr_t)info->si_addr;
     } else if (info->si_code == SI_USER || info->si_code == SI_TKILL) {
         c->sender =
@@ -61,8 +62,10 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, co
 #ifdef __x86_64__
     c->pc = (uint64_t)at->uc_mcontext.gregs[REG_RIP];
     c->sp = (uint64_t)at->uc_mcontext.gregs[REG_RSP];
-    c->trap = (uint64_t)at->uc_mcontext.gregs[REG_TRAPNO];
     c->fault = (uint64_t)at->uc_mcontext.gregs[REG_ERR];
+    c->has_address &= at->uc_mcontext.gregs[REG_TRAPNO] == TRAP_PAGE_FAULT;
+    for (int i = 0; i < VKBOX_REGISTERS; i++)
+        c->registers[i] = (uint64_t)at->uc_mcontext.gregs[REG_R8 + i];
 #endif
     c->handled = wait_ms != COLLECT_MS;
     commands_copy_marks();

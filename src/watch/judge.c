@@ -535,6 +535,7 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
         add(c->at, sizeof(c->at), ": not resident, %llu bytes into %s, which was evicted",
             (unsigned long long)(c->fault_address - f.resource.address), who);
         break;
+    case BB_FAULT_NOT_SEEN: /* not said of this device, whose memory is known */
     case BB_FAULT_NEVER_MAPPED:
         add(c->at, sizeof(c->at), ", which was never mapped");
         break;

@@ -3,7 +3,7 @@
  *
  *   plant [--frames N] [--draws N] [--at N] [--groups N] [--recover] KIND
  *
- * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, freed, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
+ * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, far (an address that is not canonical), code (one of the program's code), freed, freed-image, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
  * handled (a fault that its handler mends), fault-handled, sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
@@ -375,6 +375,23 @@ static void destroy_device(void)
 
 /* ---- frames -------------------------------------------------------------- */
 
+/* Of an image's memory, which is freed then. */
+static uint64_t image_address(void)
+{
+    VkImage image = v.image;
+    VkDeviceMemory memory = v.image_memory;
+    void *mapped;
+
+    make_image();
+    CHECK(vkMapMemory(v.device, v.image_memory, 0, VK_WHOLE_SIZE, 0, &mapped));
+    vkUnmapMemory(v.device, v.image_memory);
+    vkDestroyImage(v.device, v.image, NULL);
+    vkFreeMemory(v.device, v.image_memory, NULL);
+    v.image = image;
+    v.image_memory = memory;
+    return (uint64_t)(uintptr_t)mapped + 64;
+}
+
 static uint64_t bad_address(void)
 {
     VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
@@ -383,6 +400,12 @@ static uint64_t bad_address(void)
 
     if (is("fault") || is("fault-handled"))
         return UINT64_C(0x123456789000);
+    if (is("far"))
+        return UINT64_C(0x900000001000);
+    if (is("code"))
+        return (uint64_t)(uintptr_t)name;
+    if (is("freed-image"))
+        return image_address();
     info.buffer = make_buffer(&memory, is("freed") ? BUFFER : SMALL, "particles");
     address = vkGetBufferDeviceAddress(v.device, &info);
     if (is("over") || is("over-vertex"))
@@ -413,7 +436,8 @@ static void set_push(VkCommandBuffer cb, int bad, int graphics)
     if (bad && !graphics && (loops() || is("slow")))
         p.limit = 0;
     if (bad && !graphics &&
-        (is("fault") || is("fault-handled") || is("freed") || is("small-freed") || is("over")))
+        (is("fault") || is("far") || is("code") || is("freed-image") || is("fault-handled") || is("freed") ||
+         is("small-freed") || is("over")))
         p.address = bad_address();
     if (bad && graphics && is("over-vertex")) {
         p.address = bad_address();

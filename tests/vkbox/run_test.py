@@ -89,7 +89,30 @@ def a_wild_access_is_a_page_fault():
     assert (f['cause'], f['sure_command'], f['sure_cause']) == ('page fault', 'proven', 'proven'), f
     assert draw_of(db, f)[0] == DISPATCH
     address, kind = db.execute('SELECT address, kind FROM fault').fetchone()
-    assert (address, kind) == (0x123456789000, 'never mapped'), (hex(address), kind)
+    assert (address, kind) == (0x123456789000, 'not seen'), (hex(address), kind)
+    # What the layer did not see may have been there: only what no program can have was never mapped.
+    assert 'was seen; nothing is mapped there' in db.execute('SELECT text FROM fault').fetchone()[0]
+    _, db, f = crash('code', True, code=128 + signal.SIGSEGV)
+    kind, text = db.execute('SELECT kind, text FROM fault').fetchone()
+    assert kind == 'not seen' and 'vkbox_plant (r-x) is mapped there' in text, (kind, text)
+
+
+@case
+def an_address_that_the_processor_does_not_say_is_not_told():
+    p, db, f = crash('far', True, code=128 + signal.SIGSEGV)
+    assert (f['cause'], f['sure_command'], f['sure_cause']) == ('page fault', 'proven', 'suggested') and draw_of(db, f)[0] == DISPATCH, f
+    assert 'at an address that the processor does not say' in f['text'] and '0x0' not in f['text'] and 'not canonical' in f['unseen'], f
+    assert [tuple(r) for r in db.execute('SELECT address, kind, access FROM fault')] == [(None, None, None)]
+    registers = [tuple(r) for r in db.execute('SELECT name, value FROM register')]
+    assert any(value == 0x900000001000 for _, value in registers) and '0x900000001000' in f['text'], (registers, f)
+
+
+@case
+def the_memory_of_images_has_a_name():
+    _, db, f = crash('freed-image', True, code=128 + signal.SIGSEGV)
+    row = db.execute('SELECT f.kind, r.kind FROM fault f JOIN resource r ON r.id=f.resource').fetchone()
+    assert row and row[0] == 'use after free' and row[1].startswith('image 1024x1024'), (tuple(row or ()), f)
+    assert db.execute("SELECT count(*) FROM resource WHERE kind LIKE 'image%' AND address IS NULL").fetchone()[0] == 0
 
 
 @case
@@ -286,6 +309,26 @@ def names_are_whole_and_run_forward():
     assert '\u202e' not in p.stderr and '<U+202E>etalumis the particles of this frame: \u00e9' in p.stderr, p.stderr
     assert '\ufffd' not in p.stderr and '\u2026' not in p.stderr, p.stderr
     assert draw_of(db, f)['path'] == 'a label of which the fifty-ninth character of all is this: /simulation', draw_of(db, f)['path']
+
+
+@case
+def a_program_is_called_what_can_be_seen():
+    with tempfile.TemporaryDirectory() as folder:
+        name = 'p\x1b\u009b\u202ecod\x7f\u2066\u00e9'
+        shutil.copy(plant, folder + '/' + name)
+        os.mkdir(folder + '/dumps\u202e')
+        p = subprocess.run([aerogpu, 'run', '--json', '--exact', '--gpu-timeout', '1', '-o', folder + '/dumps\u202e', '--', folder + '/' + name, 'loop-compute'],
+                           capture_output=True, text=True, timeout=60)
+        dump, = os.listdir(folder + '/dumps\u202e')
+        hidden = '\x1b\u009b\u202e\x7f\u2066'
+        assert not [c for c in hidden if c in p.stdout + p.stderr], p
+        assert not [c for c in hidden if c in dump] and '\u00e9' in dump, dump
+        j = json.loads(p.stdout)
+        assert '\u202e' in j['dumps'][0]['path'] and name in json.dumps(j, ensure_ascii=False).replace('\\u007f', '\x7f').replace('\\u001b', '\x1b'), j['dumps'][0]['path']
+        q = subprocess.run([aerogpu, 'no\u202ecommand\x9b'], capture_output=True, text=True, timeout=60)
+        assert '\u202e' not in q.stderr and '\x9b' not in q.stderr and 'no<U+202E>command' in q.stderr, q
+        q = subprocess.run([aerogpu, 'show', '/no\u202esuch\x9b'], capture_output=True, text=True, timeout=60)
+        assert '\u202e' not in q.stderr and '\x9b' not in q.stderr and '<U+202E>' in q.stderr, q
 
 
 @case
@@ -495,15 +538,17 @@ def a_full_disk_disturbs_nobody():
 
 @case
 def a_small_disk_ends_neither_the_watching_nor_the_program():
-    for size, kind, code, dumps in (('1m', 'fine', 0, 0), ('7000k', 'fine', 0, 0), ('7000k', 'loop-compute', 5, 1)):
+    # Where there is room for nothing, the next place is taken.
+    for size, kind, code, dumps in (('1m', 'fine', 0, 0), ('1m', 'loop-compute', 5, 1), ('7000k', 'fine', 0, 0), ('7000k', 'loop-compute', 5, 1)):
         with tempfile.TemporaryDirectory() as folder:
             if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=' + size, 'tmpfs', folder], capture_output=True).returncode:
                 return
             try:
                 p, made = run(kind, code=code, options=['--exact'], env={'XDG_RUNTIME_DIR': folder})
                 assert len(made) == dumps and not os.listdir(folder), (size, p)
-                assert ('5 frames' in p.stdout) == (kind == 'fine') and ('could not be written' in p.stderr) == (size == '1m'), (size, p)
-                assert not made or 'no room to record' in finding(made)['unseen'], finding(made)
+                assert ('5 frames' in p.stdout) == (kind == 'fine') and 'could not be written' not in p.stderr, (size, p)
+                assert not made or size == '1m' or 'no room to record' in finding(made)['unseen'], finding(made)
+                assert not made or size != '1m' or finding(made)['sure_command'] == 'proven', finding(made)
             finally:
                 subprocess.run(['umount', folder])
 

@@ -267,7 +267,7 @@ CALLS = ['vkQueueSubmit', 'vkQueueSubmit2', 'vkQueueBindSparse', 'vkQueueWaitIdl
          'vkBeginCommandBuffer', 'vkEndCommandBuffer']
 # What else the layer's own code calls.
 OWN = ['vkDestroyDevice', 'vkGetDeviceQueue', 'vkGetDeviceQueue2', 'vkAllocateCommandBuffers', 'vkFreeCommandBuffers',
-       'vkResetCommandBuffer', 'vkResetCommandPool', 'vkGetBufferMemoryRequirements', 'vkBindBufferMemory', 'vkMapMemory',
+       'vkResetCommandBuffer', 'vkResetCommandPool', 'vkGetBufferMemoryRequirements', 'vkGetImageMemoryRequirements', 'vkBindBufferMemory', 'vkMapMemory',
        'vkGetMemoryHostPointerPropertiesEXT', 'vkSetDebugUtilsObjectNameEXT', 'vkBindBufferMemory2', 'vkBindImageMemory',
        'vkGetBufferDeviceAddress', 'vkResetDescriptorPool', 'vkUpdateDescriptorSets', 'vkUpdateDescriptorSetWithTemplate', 'vkMapMemory', 'vkUnmapMemory', 'vkCmdUpdateBuffer',
        'vkCmdPipelineBarrier', 'vkCmdResetQueryPool', 'vkCmdWriteTimestamp', 'vkSetDeviceMemoryPriorityEXT',
