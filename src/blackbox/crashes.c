@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/json_show.h"
 #include "blackbox/crashes.h"
 
 #include <dirent.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "blackbox/dump_read.h"
+#include "report/json_show.h"
 #include "report/page.h"
 
 #define SUFFIX ".aerogpudump"

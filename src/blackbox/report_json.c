@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_show.h"
 #include "blackbox/report.h"
 #include "blackbox/schema.h"
+#include "report/json_show.h"
 #include "report/trace_events.h"
 
 static json_t *text_json(const char *text)

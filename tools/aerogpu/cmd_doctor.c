@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/json_show.h"
 #include "base/utf8.h"
+#include "report/json_show.h"
 #include "dxgkrnl/settings.h"
 
 /* Logs have seconds, report.json has milliseconds. */

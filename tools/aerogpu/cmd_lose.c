@@ -15,10 +15,10 @@
 #include <jansson.h>
 
 #include "base/clock.h"
-#include "base/json_show.h"
 #include "base/program.h"
 #include "base/rng.h"
 #include "base/utf8.h"
+#include "report/json_show.h"
 #include "lose_parts.h"
 
 struct command_line {

@@ -17,9 +17,9 @@
 
 #include "base/clock.h"
 #include "base/file/out.h"
-#include "base/json_show.h"
 #include "base/program.h"
 #include "base/utf8.h"
+#include "report/json_show.h"
 #include "vkbox/run.h"
 
 #define NOT_GIVEN UINT64_MAX /* a time */

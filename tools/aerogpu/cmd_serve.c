@@ -17,11 +17,11 @@
 
 #include "base/file/out.h"
 #include "base/file/scratch.h"
-#include "base/json_show.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "d3dkmt/server.h"
 #include "minimize/dumps.h"
+#include "report/json_show.h"
 #include "stack/stack.h"
 
 struct serve {

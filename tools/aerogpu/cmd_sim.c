@@ -12,8 +12,8 @@
 #include <jansson.h>
 
 #include "base/clock.h"
-#include "base/json_show.h"
 #include "base/log.h"
+#include "report/json_show.h"
 #include "sim/explore.h"
 
 /* Written before each life, because a signal handler may not format. */

@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/file/out.h"
-#include "base/json_show.h"
 #include "cpu/model/dump.h"
 #include "cpu/report/report.h"
+#include "report/json_show.h"
 #include "file_kinds.h"
 
 struct report_options {

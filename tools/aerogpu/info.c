@@ -12,7 +12,6 @@
 
 #include <aerogpu/blackbox.h>
 
-#include "base/json_show.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "blackbox/dump_read.h"
@@ -22,6 +21,7 @@
 #include "d3d12/gen/table.h"
 #include "file_kinds.h"
 #include "record/trace_file.h"
+#include "report/json_show.h"
 #include "trace/reader.h"
 
 /* Text of anybody's: what of it is not UTF-8 is shown as U+FFFD. */

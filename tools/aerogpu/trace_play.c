@@ -22,7 +22,6 @@
 
 #include <aerogpu/pci.h>
 
-#include "base/json_show.h"
 #include "play/frame_hash.h"
 #include "base/file/out.h"
 #include "base/utf8.h"
@@ -30,6 +29,7 @@
 #include "play/pictures.h"
 #include "play/player.h"
 #include "play/sheet.h"
+#include "report/json_show.h"
 #include "trace/attach.h"
 
 enum { SHEET_FRAMES = 5, SHOWN_ERRORS = 8 };

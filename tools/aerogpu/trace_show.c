@@ -16,11 +16,11 @@
 
 #include "abi/alloc_table.h"
 #include "abi/print.h"
-#include "base/json_show.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
 #include "executor/shader/shader.h"
 #include "minimize/dump_file.h"
+#include "report/json_show.h"
 #include "trace/reader.h"
 
 struct show {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/json_show.h"
 #include "base/utf8.h"
+#include "report/json_show.h"
 
 /* ---- output -------------------------------------------------------------- */
 

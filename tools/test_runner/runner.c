@@ -6,10 +6,10 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/file/out.h"
-#include "base/json_show.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "expect.h"
+#include "report/json_show.h"
 #include "report/page.h"
 
 #include <dirent.h>
