@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dxbc/sm4_check.h"
 #include "d3d/com.h"
 
 enum { D3D_STAGES = 6, D3D_SLOTS = 128 };
@@ -168,15 +169,15 @@ void d3d_context_clear(struct d3d_context *c);
 
 /* shader.c: DXBC containers. */
 struct d3d_program {
+    struct dxbc_shader dxbc;
     const UINT *code; /* in the container */
-    D3D10DDIARG_SIGNATURE_ENTRY in[32], out[32];
+    D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS];
     UINT num_in, num_out;
 };
-/* False: the container is not whole (sizes, offsets, checksum), an instruction is none that there is or does not have
- * its operands, or the program is of another stage than `type` (the token's program type; -1: any). */
-bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int type);
+/* False: the container is not whole, or its program none that there can be (dxbc_shader_open), or of another type. */
+bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type);
 /* The input register of a semantic; -1: it has none. */
-int d3d_program_register(const void *bytes, SIZE_T size, const char *semantic, UINT index);
+int d3d_program_register(const struct d3d_program *p, const char *semantic, UINT index);
 
 /* dxgi.c */
 struct dxgi_adapter;

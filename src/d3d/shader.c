@@ -6,159 +6,38 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "base/bytes.h"
-#include "base/dxbc_sum.h"
-#include "base/sm4_tokens.h"
-
-#define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
-
-struct chunk {
-    const uint8_t *data;
-    uint32_t size;
-};
-
-/* Whether these are a container whose sizes, offsets and checksum are right: what nothing else is read of. */
-static bool is_container(const void *bytes, SIZE_T size)
+static UINT signature(const struct dxbc_signature *s, D3D10DDIARG_SIGNATURE_ENTRY *out)
 {
-    struct bytes b = bytes_of(bytes, size);
-    uint32_t sum[4], total, count;
-    const void *stored;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct dxbc_element *e = &s->elements[i];
 
-    if (bytes_u32(&b) != FOURCC('D', 'X', 'B', 'C') || !(stored = bytes_take(&b, sizeof(sum))) ||
-        bytes_u32(&b) != 1)
-        return false;
-    total = bytes_u32(&b);
-    count = bytes_u32(&b);
-    if (b.bad || total < 32 || total > size || count > (total - 32) / 4)
-        return false;
-    b.size = total;
-    for (uint32_t i = 0; i < count && !b.bad; i++) {
-        uint32_t at;
-
-        bytes_seek(&b, 32 + 4 * (size_t)i);
-        at = bytes_u32(&b);
-        if (at & 3 || at < 32 + 4 * count)
-            return false;
-        bytes_seek(&b, (size_t)at + 4);
-        bytes_take(&b, bytes_u32(&b));
+        out[i] = (D3D10DDIARG_SIGNATURE_ENTRY){e->system_value < 11 ? e->system_value : 0, e->reg, e->mask};
     }
-    if (b.bad)
-        return false;
-    dxbc_sum(bytes, total, sum);
-    return !memcmp(stored, sum, sizeof(sum));
+    return s->count;
 }
 
-/* The data of the first chunk of one of two types, of a container. */
-static bool find(const void *bytes, SIZE_T size, uint32_t either, uint32_t or, struct chunk *out)
+bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type)
 {
-    struct bytes b = bytes_of(bytes, size);
-    uint32_t count;
-
-    bytes_seek(&b, 28);
-    count = bytes_u32(&b);
-    for (uint32_t i = 0; i < count && !b.bad; i++) {
-        uint32_t fourcc;
-
-        bytes_seek(&b, 32 + 4 * (size_t)i);
-        bytes_seek(&b, bytes_u32(&b));
-        fourcc = bytes_u32(&b);
-        out->size = bytes_u32(&b);
-        if (!b.bad && (fourcc == either || fourcc == or))
-            return (out->data = bytes_take(&b, out->size)) != NULL;
-    }
-    return false;
-}
-
-/* Whether a program of shader model 4 or 5 is a row of instructions that there are, each with its operands. */
-static bool are_instructions(const struct chunk *c)
-{
-    struct sm4_instruction i;
-    struct sm4 p;
-    int more = 0;
-
-    if (sm4_open(&p, c->data, c->size, NULL) || p.words <= 2 || (p.major != 4 && p.major != 5))
+    if (dxbc_shader_open(&p->dxbc, bytes, size, type, NULL))
         return false;
-    while ((more = sm4_next(&p, &i, NULL)) > 0)
-        ;
-    return !more;
-}
-
-struct element {
-    const char *name;
-    uint32_t index, system_value, reg, mask;
-};
-
-/* Element `i` of a signature; false: there is none. */
-static bool element(const struct chunk *c, uint32_t i, struct element *e)
-{
-    struct bytes b = bytes_of(c->data, c->size);
-    uint32_t count = bytes_u32(&b), at;
-
-    if (i >= count)
-        return false;
-    bytes_seek(&b, 8 + 24 * (size_t)i);
-    at = bytes_u32(&b);
-    e->index = bytes_u32(&b);
-    e->system_value = bytes_u32(&b);
-    bytes_u32(&b);
-    e->reg = bytes_u32(&b);
-    e->mask = bytes_u32(&b) & 0xFF;
-    if (b.bad || at >= c->size || !memchr(c->data + at, 0, c->size - at))
-        return false;
-    e->name = (const char *)c->data + at;
+    p->code = (const UINT *)(const void *)p->dxbc.program.data;
+    p->num_in = signature(&p->dxbc.in, p->in);
+    p->num_out = signature(&p->dxbc.out, p->out);
     return true;
 }
 
-static UINT signature(const void *bytes, SIZE_T size, uint32_t type, uint32_t other,
-                      D3D10DDIARG_SIGNATURE_ENTRY *out)
+int d3d_program_register(const struct d3d_program *p, const char *semantic, UINT index)
 {
-    struct chunk c;
-    struct element e;
-    UINT n = 0;
-
-    if (!find(bytes, size, type, other, &c))
-        return 0;
-    while (n < 32 && element(&c, n, &e)) {
-        out[n] = (D3D10DDIARG_SIGNATURE_ENTRY){e.system_value < 11 ? e.system_value : 0, e.reg, (BYTE)e.mask};
-        n++;
-    }
-    return n;
-}
-
-bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, int type)
-{
-    struct chunk c;
-
-    memset(p, 0, sizeof(*p));
-    if (!is_container(bytes, size) ||
-        !find(bytes, size, FOURCC('S', 'H', 'D', 'R'), FOURCC('S', 'H', 'E', 'X'), &c) ||
-        !are_instructions(&c))
-        return false;
-    p->code = (const UINT *)c.data;
-    if (type >= 0 && p->code[0] >> 16 != (UINT)type)
-        return false;
-    p->num_in = signature(bytes, size, FOURCC('I', 'S', 'G', 'N'), FOURCC('I', 'S', 'G', '1'), p->in);
-    p->num_out = signature(bytes, size, FOURCC('O', 'S', 'G', 'N'), FOURCC('O', 'S', 'G', '1'), p->out);
-    return true;
-}
-
-int d3d_program_register(const void *bytes, SIZE_T size, const char *semantic, UINT index)
-{
-    struct chunk c;
-    struct element e;
-
-    if (!find(bytes, size, FOURCC('I', 'S', 'G', 'N'), FOURCC('I', 'S', 'G', '1'), &c))
-        return -1;
-    for (uint32_t i = 0; element(&c, i, &e); i++)
-        if (!strcasecmp(e.name, semantic) && e.index == index)
-            return (int)e.reg;
+    for (uint32_t i = 0; i < p->dxbc.in.count; i++)
+        if (!strcasecmp(p->dxbc.in.elements[i].name, semantic) && p->dxbc.in.elements[i].index == index)
+            return (int)p->dxbc.in.elements[i].reg;
     return -1;
 }
 
 /* ---- creating ------------------------------------------------------------- */
 
 static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11ClassLinkage *linkage,
-                      void **out, enum d3d_kind kind, int type)
+                      void **out, enum d3d_kind kind, uint32_t type)
 {
     struct d3d_device *d = (struct d3d_device *)This;
     struct d3d_program p;
@@ -276,7 +155,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
 
     if (out)
         *out = NULL;
-    if ((!descs && count) || count > 32 || !code || !d3d_program_read(&p, code, size, -1))
+    if ((!descs && count) || count > 32 || !code || !d3d_program_read(&p, code, size, SM4_ANY_TYPE))
         return E_INVALIDARG;
     for (UINT i = 0; i < count; i++) {
         const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
@@ -286,7 +165,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
         if (!e->SemanticName || e->InputSlot >= INPUT_SLOTS || !place(e, &next[e->InputSlot], &at) ||
             !steps(descs, i))
             return E_INVALIDARG;
-        reg = d3d_program_register(code, size, e->SemanticName, e->SemanticIndex);
+        reg = d3d_program_register(&p, e->SemanticName, e->SemanticIndex);
         if (reg < 0)
             continue; /* the shader does not look at it */
         elements[a.NumElements++] = (D3D10DDIARG_INPUT_ELEMENT_DESC){

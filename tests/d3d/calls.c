@@ -13,7 +13,7 @@
 
 #include <d3d11.h>
 
-#include "base/dxbc_sum.h"
+#include "base/dxbc/dxbc_sum.h"
 
 enum { SIDE = 64 };
 
@@ -147,7 +147,9 @@ static void finish(const char *what, UINT want, BOOL any)
     }
     expect(what, hr, S_OK);
     expect(what, ID3D11Device_GetDeviceRemovedReason(device), S_OK);
-    if (hr == S_OK && !any && got != want)
+    if (hr != S_OK)
+        exit(1); /* what follows says nothing any more */
+    if (!any && got != want)
         printf("%s: the pixel is 0x%08X, not 0x%08X\n", what, got, want);
 }
 
@@ -198,6 +200,62 @@ static void shaders(const char *folder)
     free(copy);
     free(code);
     finish("after bad shaders", 0, TRUE);
+}
+
+static UINT32 word_at(const BYTE *bytes, SIZE_T at)
+{
+    UINT32 word;
+
+    memcpy(&word, bytes + at, sizeof(word));
+    return word;
+}
+
+static void usual(void);
+
+/* Every word of a shader, changed in several ways behind a right checksum: it is refused, or it is drawn with. */
+static void forge(const char *folder, const char *name, BOOL pixel)
+{
+    static const UINT32 changes[] = {1,       2,        0x10,      0x100,      0x800, 0x1000,
+                                     0x10000, 0x100000, 0x1000000, 0x80000000, ~0u};
+    SIZE_T size, made = 0;
+    BYTE *code = file(folder, name, &size), *copy = malloc(size);
+    char what[96];
+    UINT32 sum[4];
+
+    for (SIZE_T at = 32; copy && at + 4 <= size; at += 4) {
+        for (UINT i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+            UINT32 word = word_at(code, at) ^ changes[i];
+            ID3D11PixelShader *forged_ps = NULL;
+            ID3D11VertexShader *forged_vs = NULL;
+            HRESULT hr;
+
+            memcpy(copy, code, size);
+            memcpy(copy + at, &word, sizeof(word));
+            dxbc_sum(copy, size, sum);
+            memcpy(copy + 4, sum, sizeof(sum));
+            hr = pixel ? ID3D11Device_CreatePixelShader(device, copy, size, NULL, &forged_ps)
+                       : ID3D11Device_CreateVertexShader(device, copy, size, NULL, &forged_vs);
+            if (hr == E_INVALIDARG)
+                continue;
+            made++;
+            snprintf(what, sizeof(what), "%s with %08x at %u", name, (unsigned)word, (unsigned)at);
+            expect(what, hr, S_OK);
+            usual();
+            ID3D11DeviceContext_PSSetShader(context, pixel ? forged_ps : ps, NULL, 0);
+            ID3D11DeviceContext_VSSetShader(context, pixel ? vs : forged_vs, NULL, 0);
+            ID3D11DeviceContext_Draw(context, 3, 0);
+            if (forged_ps)
+                ID3D11PixelShader_Release(forged_ps);
+            if (forged_vs)
+                ID3D11VertexShader_Release(forged_vs);
+        }
+        snprintf(what, sizeof(what), "%s, the word at %u", name, (unsigned)at);
+        finish(what, 0, TRUE);
+    }
+    if (!made)
+        printf("%s: all is refused\n", name);
+    free(copy);
+    free(code);
 }
 
 static void drop(const char *what, BOOL any)
@@ -522,6 +580,8 @@ int main(int argc, char **argv)
         return 2;
     make(argv[1]);
     shaders(argv[1]);
+    forge(argv[1], "colour_vs.dxbc", FALSE);
+    forge(argv[1], "colour_ps.dxbc", TRUE);
     draws();
     viewports();
     layouts(argv[1]);

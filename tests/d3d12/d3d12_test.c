@@ -336,7 +336,10 @@ TEST(what_is_not_there_is_said)
     assert_string_equal(strbuf_str(&out),
                         "aerogpu show: none of the recording's calls is one that was asked for\n");
     assert_int_equal(run(&out, "cd %s; %s trim --frames 7-8 -o part clears.d3d12trace", dir, aerogpu), 1);
-    assert_string_equal(strbuf_str(&out), "aerogpu trim: the recording has no frame 7: its last is 0\n");
+    assert_string_equal(strbuf_str(&out), "aerogpu trim: the recording has no frame 7: it has 0 to 0\n");
+    /* what the program gave back behind its last frame is no frame */
+    assert_int_equal(run(&out, "cd %s; %s trim --frames 1-1 -o part clears.d3d12trace", dir, aerogpu), 1);
+    assert_string_equal(strbuf_str(&out), "aerogpu trim: the recording has no frame 1: it has 0 to 0\n");
     assert_int_equal(run(&out,
                          "cd %s; %s trim --frames 0-99999999999 -o part clears.d3d12trace && %s info part",
                          dir, aerogpu, aerogpu),

@@ -6,9 +6,9 @@
 
 #include <aerogpu/pci.h>
 
-#include "base/dxbc_sum.h"
+#include "base/dxbc/dxbc_sum.h"
 #include "engine_rig.h"
-#include "executor/shader/dxbc.h"
+#include "base/dxbc/dxbc.h"
 
 /* colour_vs and colour_ps over buffer 1. */
 RIG_TEST(x8_is_opaque_in_guest_memory)

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include "test.h"
 
-#include "base/dxbc_sum.h"
 #include "abi/d3d9_program.h"
-#include "executor/shader/dxbc.h"
+#include "base/dxbc/dxbc_sum.h"
+#include "base/dxbc/dxbc.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/sm4.h"
 #include "shader_files.h"

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/dxbc_sum.h"
-#include "executor/shader/dxbc.h"
+#include "base/dxbc/dxbc_sum.h"
+#include "base/dxbc/dxbc.h"
 #include "executor/shader/shader.h"
 
 static void link_one(struct shader *s, uint8_t choice)

@@ -55,18 +55,19 @@ static int look(struct cut *x)
 {
     uint32_t ids[256];
     struct trc_call c;
-    bool any = false;
-    uint32_t frame = 0;
+    uint32_t frame = 0, last = 0; /* of all calls; of the frames that there are */
     int got;
 
     trc_rewind(x->t);
     while ((got = trc_next(x->t, &c, x->e)) > 0 && c.frame <= x->last) {
         frame = c.frame;
+        /* What stands behind the last frame's end without executing anything is no frame. */
+        if (c.m->flags & (API_FRAME | API_EXECUTES))
+            last = c.frame;
         if (c.frame < x->first) {
             trim_follow(&x->s, &c);
             continue;
         }
-        any = true;
         for (size_t i = 0, n = names_mentioned(&c, false, ids, 256); i < n; i++)
             if (note_use(x, ids[i], USE_OTHER))
                 return -ENOMEM;
@@ -76,9 +77,10 @@ static int look(struct cut *x)
     }
     if (got < 0)
         return got;
-    if (!any)
-        return error_set(x->e, -ERANGE, "the recording has no frame %u: its last is %u", x->first, frame);
-    x->r->last = x->last = got ? x->last : frame;
+    if (last < x->first)
+        return error_set(x->e, -ERANGE, "the recording has no frame %u: it has 0 to %u", x->first, last);
+    x->last = got ? x->last : frame;
+    x->r->last = x->last < last ? x->last : last;
     return x->s.failed ? error_set(x->e, -ENOMEM, "out of memory") : 0;
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/dxbc_sum.h"
+#include "base/dxbc/dxbc_sum.h"
 #include "executor/shader/sm4.h"
 
 enum {

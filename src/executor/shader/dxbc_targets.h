@@ -2,7 +2,7 @@
 /* dxbc_targets.h: pixel shaders that write only some components of a target. */
 #pragma once
 
-#include "executor/shader/dxbc.h"
+#include "base/dxbc/dxbc.h"
 #include "executor/shader/sm4.h"
 
 /* The container of a checked pixel shader with every floating-point SV_Target written whole, in memory that is the caller's to

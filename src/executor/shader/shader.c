@@ -12,7 +12,7 @@
 #include <spirv-tools/libspirv.h>
 
 #include "executor/shader/d3d9.h"
-#include "executor/shader/dxbc.h"
+#include "base/dxbc/dxbc.h"
 #include "executor/shader/sm4.h"
 #include "base/check.h"
 
@@ -155,7 +155,7 @@ int shader_create(struct shader **out, enum exec_stage stage, const void *bytes,
     if (ret)
         goto failed;
     INVARIANT(s->size && s->size <= size);
-    INVARIANT(s->info.descriptor_count <= SHADER_MAX_DESCRIPTORS);
+    INVARIANT(s->info.descriptor_count <= SM4_MAX_DESCRIPTORS);
     hash = XXH3_128bits(s->bytes, s->size);
     s->info.hash[0] = hash.low64;
     s->info.hash[1] = hash.high64;

@@ -6,7 +6,7 @@
 
 #include <vkd3d_shader.h>
 
-#include "executor/shader/dxbc.h"
+#include "base/dxbc/dxbc.h"
 #include "executor/shader/dxbc_targets.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/sm4.h"
@@ -42,67 +42,20 @@ static void add_elements(struct shader_element *x, const struct dxbc_signature *
     }
 }
 
-static int read_signatures(const struct dxbc *d, struct dxbc_signature *sigs, struct error *e)
+static int describe_signatures(struct shader *s, const struct dxbc_shader *x, struct error *e)
 {
-    const struct dxbc_chunk *chunks[3] = {find_any(d, "ISGN", "ISG1", NULL),
-                                          find_any(d, "OSGN", "OSG5", "OSG1"),
-                                          find_any(d, "PCSG", "PSG1", NULL)};
-
-    for (int i = 0; i < 3; i++) {
-        int ret = chunks[i] ? dxbc_signature(chunks[i], &sigs[i], e) : 0;
-        if (ret)
-            return ret;
-    }
-    return 0;
-}
-
-static int describe_signatures(struct shader *s, const struct dxbc_signature *sigs, struct error *e)
-{
-    s->elements = calloc(sigs[0].count + sigs[1].count + sigs[2].count + 1, sizeof(*s->elements));
+    s->elements = calloc(x->in.count + x->out.count + x->patch.count + 1, sizeof(*s->elements));
     if (!s->elements)
         return error_set(e, -ENOMEM, "no memory for a shader's signatures");
-    add_elements(s->elements, &sigs[0], false);
-    add_elements(s->elements + sigs[0].count, &sigs[1], true);
-    add_elements(s->elements + sigs[0].count + sigs[1].count, &sigs[2], s->info.stage == EXEC_HS);
+    add_elements(s->elements, &x->in, false);
+    add_elements(s->elements + x->in.count, &x->out, true);
+    add_elements(s->elements + x->in.count + x->out.count, &x->patch, s->info.stage == EXEC_HS);
     s->info.inputs = s->elements;
-    s->info.input_count = sigs[0].count;
-    s->info.outputs = s->elements + sigs[0].count;
-    s->info.output_count = sigs[1].count;
-    s->info.patch_constants = s->info.outputs + sigs[1].count;
-    s->info.patch_constant_count = sigs[2].count;
-    return 0;
-}
-
-/* The input assembler fills one register from one element. */
-static int check_vertex_inputs(const struct dxbc_signature *in, struct error *e)
-{
-    uint32_t seen = 0;
-
-    for (uint32_t k = 0; k < in->count; k++) {
-        uint32_t reg = in->elements[k].reg;
-        if (reg >= 32)
-            continue;
-        if (seen >> reg & 1)
-            return error_set(e, -EINVAL, "DXBC: two vertex inputs share register %u", reg);
-        seen |= 1u << reg;
-    }
-    return 0;
-}
-
-/* A hull shader without a control point phase hands its points on: both signatures must then be the same. */
-static int check_pass_through(const struct sm4 *program, const struct dxbc_signature *sigs, struct error *e)
-{
-    struct sm4_instruction i;
-    struct sm4 p = *program;
-
-    while (sm4_next(&p, &i, NULL) > 0)
-        if (i.opcode == SM4_OP_HS_CONTROL_POINT)
-            return 0;
-    for (uint32_t k = 0; k < sigs[0].count || k < sigs[1].count; k++)
-        if (sigs[0].count != sigs[1].count || sigs[0].elements[k].mask != sigs[1].elements[k].mask ||
-            sigs[0].elements[k].component != sigs[1].elements[k].component)
-            return error_set(e, -ENOTSUP,
-                             "DXBC: a hull shader without control point phase changes its control points");
+    s->info.input_count = x->in.count;
+    s->info.outputs = s->elements + x->in.count;
+    s->info.output_count = x->out.count;
+    s->info.patch_constants = s->info.outputs + x->out.count;
+    s->info.patch_constant_count = x->patch.count;
     return 0;
 }
 
@@ -124,8 +77,8 @@ static enum vkd3d_shader_descriptor_type vkd3d_type(uint8_t kind)
 }
 
 struct interface {
-    struct vkd3d_shader_resource_binding bindings[SHADER_MAX_DESCRIPTORS];
-    struct vkd3d_shader_uav_counter_binding counters[SHADER_MAX_DESCRIPTORS];
+    struct vkd3d_shader_resource_binding bindings[SM4_MAX_DESCRIPTORS];
+    struct vkd3d_shader_uav_counter_binding counters[SM4_MAX_DESCRIPTORS];
     struct vkd3d_shader_interface_info info;
 };
 
@@ -248,12 +201,12 @@ int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uin
 }
 
 /* A pixel shader, with all components of its targets. */
-static int translate_pixel(struct shader *s, const struct dxbc *d, const struct sm4 *p,
-                           const struct dxbc_signature *outputs, struct error *e)
+static int translate_pixel(struct shader *s, const struct dxbc_shader *x, struct error *e)
 {
     uint8_t *bytes;
     size_t size;
-    int ret = dxbc_fill_targets(d, p, find_any(d, "OSGN", "OSG5", "OSG1"), outputs, &bytes, &size, e);
+    int ret = dxbc_fill_targets(&x->container, &x->program, find_any(&x->container, "OSGN", "OSG5", "OSG1"),
+                                &x->out, &bytes, &size, e);
 
     if (ret)
         return ret;
@@ -263,62 +216,51 @@ static int translate_pixel(struct shader *s, const struct dxbc *d, const struct 
     return ret;
 }
 
-static int init_program(struct shader *s, const struct dxbc *d, struct dxbc_signature *sigs, struct error *e)
+static uint32_t type_of(enum exec_stage stage)
 {
-    const struct dxbc_chunk *program = dxbc_program(d);
-    struct sm4_facts facts;
-    struct sm4 p;
-    int ret;
+    uint32_t type = 0;
 
-    if (!program)
-        return error_set(e, -EINVAL, "DXBC: no SHDR or SHEX chunk");
-    ret = sm4_open(&p, program->data, program->size, e);
+    while (sm4_stage(type) != stage)
+        type++;
+    return type;
+}
+
+static int init_program(struct shader *s, struct dxbc_shader *x, struct error *e)
+{
+    struct sm4_facts facts;
+    int ret = dxbc_shader_open(x, s->bytes, s->size, type_of(s->info.stage), e);
+
     if (ret)
         return ret;
-    if (sm4_stage(p.type) != s->info.stage)
-        return error_set(e, -EINVAL, "DXBC: a %s program (type %u) cannot be a %s shader",
-                         exec_stage_name(sm4_stage(p.type)), p.type, exec_stage_name(s->info.stage));
-    s->info.major = p.major;
-    s->info.minor = p.minor;
-    ret = read_signatures(d, sigs, e);
-    if (!ret)
-        ret = sm4_check(&p, &(struct sm4_signatures){&sigs[0], &sigs[1], &sigs[2]}, e);
-    if (!ret && s->info.stage == EXEC_VS)
-        ret = check_vertex_inputs(&sigs[0], e);
-    if (!ret && s->info.stage == EXEC_HS)
-        ret = check_pass_through(&p, sigs, e);
-    if (!ret)
-        ret = describe_signatures(s, sigs, e);
+    s->size = x->container.size;
+    s->info.kind = SHADER_DXBC;
+    s->info.major = x->program.major;
+    s->info.minor = x->program.minor;
+    ret = describe_signatures(s, x, e);
     if (ret)
         return ret;
-    s->descriptors = calloc(SHADER_MAX_DESCRIPTORS, sizeof(*s->descriptors));
+    s->descriptors = calloc(SM4_MAX_DESCRIPTORS, sizeof(*s->descriptors));
     if (!s->descriptors)
         return error_set(e, -ENOMEM, "no memory for a shader's descriptors");
-    facts = (struct sm4_facts){&s->info, s->descriptors, 0, SHADER_MAX_DESCRIPTORS};
-    ret = sm4_describe(&p, &facts, e);
+    facts = (struct sm4_facts){&s->info, s->descriptors, 0, SM4_MAX_DESCRIPTORS};
+    ret = sm4_describe(&x->program, &facts, e);
     if (ret)
         return ret;
     s->info.descriptor_count = facts.descriptor_count;
     shader_assign_bindings(s);
     if (s->info.stage == EXEC_PS)
-        return translate_pixel(s, d, &p, &sigs[1], e);
+        return translate_pixel(s, x, e);
     return shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
 }
 
 int shader_dxbc_init(struct shader *s, struct error *e)
 {
-    struct dxbc_signature *sigs;
-    struct dxbc d;
-    int ret = dxbc_open(&d, s->bytes, s->size, e);
+    struct dxbc_shader *x = calloc(1, sizeof(*x));
+    int ret;
 
-    if (ret)
-        return ret;
-    s->size = d.size;
-    s->info.kind = SHADER_DXBC;
-    sigs = calloc(3, sizeof(*sigs));
-    if (!sigs)
+    if (!x)
         return error_set(e, -ENOMEM, "no memory for a shader's signatures");
-    ret = init_program(s, &d, sigs, e);
-    free(sigs);
+    ret = init_program(s, x, e);
+    free(x);
     return ret;
 }

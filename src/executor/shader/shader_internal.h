@@ -6,8 +6,6 @@
 
 #include "executor/shader/shader.h"
 
-#define SHADER_MAX_DESCRIPTORS 128u
-
 struct d3d9_program;
 
 struct shader {

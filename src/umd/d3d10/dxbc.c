@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "base/dxbc_sum.h"
+#include "base/dxbc/dxbc_sum.h"
 
 #define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/dxbc/sm4_check.h"
+
 static SIZE_T APIENTRY shader_size(D3D10DDI_HDEVICE h, CONST UINT *code,
                                    CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s)
 {
@@ -27,6 +29,14 @@ static uint32_t geometry_of(const UINT *code)
     return 0;
 }
 
+/* What the interface left out of a program is made up: whether the device takes the whole. */
+static bool device_takes(const void *dxbc, uint32_t size)
+{
+    struct dxbc_shader s;
+
+    return !dxbc_shader_open(&s, dxbc, size, SM4_ANY_TYPE, NULL);
+}
+
 static void create(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
                    CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s, enum umd10_stage stage)
 {
@@ -41,8 +51,9 @@ static void create(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
     dxbc = umd10_dxbc(code, s->pInputSignature, s->NumInputSignatureEntries, s->pOutputSignature,
                       s->NumOutputSignatureEntries, &size);
     *o = (struct umd10_object){.geometry = stage == UMD10_GS ? geometry_of(code) : 0};
-    if (!dxbc) {
-        umd10_error(d, E_OUTOFMEMORY);
+    if (!dxbc || !device_takes(dxbc, size)) {
+        umd10_error(d, dxbc ? E_INVALIDARG : E_OUTOFMEMORY);
+        free(dxbc);
         return;
     }
     o->name = umd10_name(d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/dxbc_sum.h"
+#include "base/dxbc/dxbc_sum.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "executor/shader/dxbc.h"
+#include "base/dxbc/dxbc.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/dxbc_sum.h"
+#include "base/dxbc/dxbc_sum.h"
 
 bool dxbc_is(const void *bytes, size_t size)
 {
@@ -23,7 +23,8 @@ static int read_chunks(struct dxbc *d, struct bytes *b, struct error *e)
         bytes_seek(b, table + 4 * i);
         at = bytes_u32(b);
         if (b->bad)
-            return error_set(e, -EINVAL, "DXBC: chunk table ends past the container of %zu bytes", d->size);
+            return error_set(e, -EINVAL, "DXBC: chunk table ends past the container of %u bytes",
+                             (uint32_t)d->size);
         if (at < table + 4 * d->chunk_count || at % 4)
             return error_set(e, -EINVAL, "DXBC: chunk %u has the impossible offset %u", i, at);
         bytes_seek(b, at);
@@ -32,8 +33,8 @@ static int read_chunks(struct dxbc *d, struct bytes *b, struct error *e)
         c->offset = at + 8;
         c->data = (const uint8_t *)bytes_take(b, c->size);
         if (b->bad)
-            return error_set(e, -EINVAL, "DXBC: chunk %u at offset %u ends past the container of %zu bytes",
-                             i, at, d->size);
+            return error_set(e, -EINVAL, "DXBC: chunk %u at offset %u ends past the container of %u bytes", i,
+                             at, (uint32_t)d->size);
     }
     return 0;
 }
@@ -53,11 +54,12 @@ int dxbc_open_unchecked(struct dxbc *d, const void *bytes, size_t size, bool *ch
     total = bytes_u32(&b);
     d->chunk_count = bytes_u32(&b);
     if (b.bad)
-        return error_set(e, -EINVAL, "DXBC: header needs 32 bytes, there are %zu", size);
+        return error_set(e, -EINVAL, "DXBC: header needs 32 bytes, there are %u", (uint32_t)size);
     if (one != 1)
         return error_set(e, -EINVAL, "DXBC: version field is %u, not 1", one);
     if (total < 32 || total > size)
-        return error_set(e, -EINVAL, "DXBC: total size field is %u, there are %zu bytes", total, size);
+        return error_set(e, -EINVAL, "DXBC: total size field is %u, there are %u bytes", total,
+                         (uint32_t)size);
     if (total > DXBC_MAX_SIZE)
         return error_set(e, -EINVAL, "DXBC: %u bytes are more than the limit of %u", total, DXBC_MAX_SIZE);
     d->bytes = (const uint8_t *)bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/sm4_tokens.h"
+#include "base/dxbc/sm4_tokens.h"
 
 #include <endian.h>
 #include <errno.h>

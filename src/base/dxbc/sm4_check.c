@@ -4,7 +4,7 @@
  * libvkd3d-shader trusts its input: a register of the wrong file, an undeclared one, or a scalar read through another
  * component ends the process in an assertion. So every operand is held against what its instruction takes and against
  * the declarations, and those against the signatures. */
-#include "executor/shader/sm4.h"
+#include "base/dxbc/sm4_check.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,8 +27,9 @@ struct checker {
     uint32_t samplers;                /* bit per s# */
     uint8_t resources[128], uavs[64]; /* enum memory_kind */
     uint8_t inputs[32], outputs[32], points_in[32], points_out[32], patch[32]; /* declared components */
-    uint32_t others; /* bit per register type that was declared */
-    const struct sm4_signatures *sigs;
+    uint64_t others;        /* bit per register type that was declared */
+    uint32_t gs_in, gs_out; /* primitives of a geometry shader, 0 = undeclared */
+    const struct dxbc_shader *sigs;
     uint32_t icb_words;
     uint16_t stack[MAX_DEPTH]; /* opcodes of the open blocks */
     bool has_default[MAX_DEPTH];
@@ -56,19 +57,58 @@ static int declare_buffer(struct checker *c, const struct sm4_instruction *i, ui
 {
     const struct sm4_operand *o = &i->operands[0];
 
-    if (o->type != SM4_CONSTANT_BUFFER || o->dims != 2 || o->relative || index >= 16 ||
+    if (o->type != SM4_CONSTANT_BUFFER || o->dims != 2 || o->relative || index >= 16 || !o->index[1] ||
         o->index[1] > MAX_CBUFFER)
-        return fail(c, i, "does not name a constant buffer of at most 4096 vectors below cb16");
+        return fail(c, i, "does not name a constant buffer of 1 to 4096 vectors below cb16");
     c->cbuffers[index] = o->index[1] + 1;
     return 0;
 }
 
-static bool in_signature(const struct dxbc_signature *s, uint32_t reg, uint32_t mask)
+static const struct dxbc_element *in_signature(const struct dxbc_signature *s, uint32_t reg, uint32_t mask)
 {
     for (uint32_t k = 0; k < s->count; k++)
         if (s->elements[k].reg == reg && (s->elements[k].mask & mask) == mask)
-            return true;
-    return false;
+            return &s->elements[k];
+    return NULL;
+}
+
+/* The system value that a declaration names is that of its element, as wide as it is; tessellation factors, which hull and domain
+ * shaders have, are numbered otherwise in signatures. */
+static bool fits_element(const struct checker *c, const struct sm4_instruction *i,
+                         const struct dxbc_element *x)
+{
+    enum { FIRST_SCALAR = 4, LAST_SCALAR = 10 }; /* SV_RenderTargetArrayIndex to SV_SampleIndex */
+    bool names = sm4_ops[i->opcode].format[1] == 'w';
+    uint32_t value = names ? sm4_word(c->p, i->extra_at) : 0;
+
+    if (c->p->type == 3 || c->p->type == 4)
+        return true;
+    if (names && value != x->system_value)
+        return false;
+    return x->system_value < FIRST_SCALAR || x->system_value > LAST_SCALAR || !(x->mask & (x->mask - 1));
+}
+
+/* Registers that have no number: which stages have them, by program type, as far as libvkd3d-shader knows them. */
+static bool has_special(const struct checker *c, uint32_t type)
+{
+    enum { PS = 1, GS = 4, HS = 8, DS = 16, CS = 32 };
+    static const uint8_t stages[SM4_REGISTER_COUNT] = {
+        [SM4_PRIMITIVE_ID] = GS | HS | DS,
+        [SM4_OUTPUT_DEPTH] = PS,
+        [SM4_OUTPUT_MASK] = PS,
+        [SM4_FIRST_COUNTER] = HS,
+        [SM4_FIRST_COUNTER + 1] = HS,
+        [SM4_FIRST_COUNTER + 2] = HS,
+        [28] = DS, /* vDomain */
+        [32] = CS, /* vThreadID, vThreadGroupID, vThreadIDInGroup */
+        [33] = CS,
+        [34] = CS,
+        [36] = CS, /* vThreadIDInGroupFlattened */
+        [SM4_OUTPUT_DEPTH_GE] = PS,
+        [SM4_OUTPUT_DEPTH_LE] = PS,
+    };
+
+    return type < SM4_REGISTER_COUNT && stages[type] >> c->p->type & 1;
 }
 
 /* Inputs and outputs must be in the signature that names them; system values of their own file need none. */
@@ -77,7 +117,8 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     const struct sm4_operand *o = &i->operands[0];
     bool output = i->opcode >= SM4_OP_DCL_OUTPUT && i->opcode <= SM4_OP_DCL_OUTPUT_SIV;
     uint32_t reg = o->dims ? o->index[o->dims - 1] : 0, mask = o->components == 4 ? o->swizzle : 1;
-    const struct dxbc_signature *sig = output ? c->sigs->out : c->sigs->in;
+    const struct dxbc_element *element;
+    const struct dxbc_signature *sig = output ? &c->sigs->out : &c->sigs->in;
     uint8_t *declared = output ? c->outputs : c->inputs;
     bool arrayed = c->p->type == 2 || c->p->type == 3;
 
@@ -89,9 +130,9 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     if (reg >= 32 || o->dims > 2 || (o->dims == 2 && (!o->index[0] || o->index[0] > 32)))
         return fail(c, i, "declares a register beyond 31");
     if (!o->dims) {
-        if (o->type == SM4_INPUT || o->type == SM4_OUTPUT || o->type >= SM4_REGISTER_COUNT)
+        if (!has_special(c, o->type))
             return fail(c, i, "declares a register without a number");
-        c->others |= o->type < 32 ? 1u << o->type : 0;
+        c->others |= UINT64_C(1) << o->type;
         return 0;
     }
     switch (o->type) {
@@ -100,7 +141,7 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     case SM4_OUTPUT:
         /* Hull shaders: control points in their phase, patch constants in the others. */
         if (c->p->type == 3 && c->phase != SM4_OP_HS_CONTROL_POINT)
-            sig = c->sigs->patch;
+            sig = &c->sigs->patch;
         break;
     case SM4_INPUT_CONTROL_POINT:
         declared = c->points_in;
@@ -108,12 +149,12 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
         break;
     case SM4_OUTPUT_CONTROL_POINT:
         declared = c->points_out;
-        sig = c->sigs->out;
+        sig = &c->sigs->out;
         arrayed = true;
         break;
     case SM4_PATCH_CONSTANT:
         declared = c->patch;
-        sig = c->sigs->patch;
+        sig = &c->sigs->patch;
         break;
     default:
         return fail(c, i, "declares a register of an unknown file");
@@ -124,8 +165,11 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
         (o->dims == 2) != (arrayed && o->type != SM4_OUTPUT && o->type != SM4_PATCH_CONSTANT) ||
         (o->type > SM4_OUTPUT && output) || (o->components == 4 && o->select != 0))
         return fail(c, i, "declares a register of the wrong shape");
-    if (!mask || !in_signature(sig, reg, mask))
+    element = mask ? in_signature(sig, reg, mask) : NULL;
+    if (!element)
         return fail(c, i, "declares a register that is not in the signature");
+    if (!fits_element(c, i, element))
+        return fail(c, i, "declares another system value than the signature");
     declared[reg] |= (uint8_t)mask;
     return 0;
 }
@@ -147,10 +191,10 @@ static int declare_view(struct checker *c, const struct sm4_instruction *i, uint
         return fail(c, i, "has an impossible stride");
     if (kinds[n])
         return fail(c, i, "declares its register twice");
-    kinds[n] = raw                              ? KIND_RAW
-               : structured                     ? KIND_STRUCTURED
-               : dimension == SHADER_DIM_BUFFER ? KIND_TYPED
-                                                : KIND_TEXTURE;
+    kinds[n] = raw                                 ? KIND_RAW
+               : structured                        ? KIND_STRUCTURED
+               : dimension == SM4_DIMENSION_BUFFER ? KIND_TYPED
+                                                   : KIND_TEXTURE;
     return 0;
 }
 
@@ -196,6 +240,19 @@ static int declare_constants(struct checker *c, const struct sm4_instruction *i)
     return 0;
 }
 
+/* What a geometry shader takes and makes, once each. */
+static int declare_primitive(struct checker *c, const struct sm4_instruction *i)
+{
+    enum { IN = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6 | 1 << 7, OUT = 1 << 1 | 1 << 3 | 1 << 5 };
+    bool in = i->opcode == SM4_OP_DCL_GS_INPUT;
+    uint32_t primitive = i->token >> 11 & 63, *declared = in ? &c->gs_in : &c->gs_out;
+
+    if (c->p->type != 2 || *declared || primitive > 7 || !((in ? IN : OUT) >> primitive & 1))
+        return fail(c, i, "declares an impossible primitive");
+    *declared = primitive;
+    return 0;
+}
+
 /* Declarations of numbers: how many threads, vertices, instances, points. */
 static int declare_number(struct checker *c, const struct sm4_instruction *i)
 {
@@ -204,6 +261,9 @@ static int declare_number(struct checker *c, const struct sm4_instruction *i)
     uint32_t z = sm4_word(c->p, i->extra_at + 2);
 
     switch (i->opcode) {
+    case SM4_OP_DCL_GS_INPUT:
+    case SM4_OP_DCL_GS_OUTPUT:
+        return declare_primitive(c, i);
     case SM4_OP_DCL_THREAD_GROUP:
         if (!w || !y || !z || w > 1024 || y > 1024 || z > 64 || (uint64_t)w * y * z > 1024)
             return fail(c, i, "has an impossible size");
@@ -235,6 +295,9 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
 
     if (i->operand_count && o->relative)
         return fail(c, i, "has a relative operand");
+    if (i->opcode == SM4_OP_DCL_OUTPUT_SGV)
+        return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u has no translation", sm4_ops[i->opcode].name,
+                         i->at);
     switch (i->opcode) {
     case SM4_OP_DCL_TEMPS:
         if (w > MAX_TEMPS)
@@ -364,16 +427,8 @@ static int check_operand(struct checker *c, const struct sm4_instruction *i, con
     case SM4_NULL:
     case SM4_RASTERIZER:
         break;
-    case SM4_PRIMITIVE_ID:
-    case SM4_OUTPUT_DEPTH:
-    case SM4_OUTPUT_MASK:
-    case SM4_OUTPUT_DEPTH_GE:
-    case SM4_OUTPUT_DEPTH_LE:
-        declared = !o->dims && (o->type >= 32 || c->others >> o->type & 1);
-        break;
-    default: /* numbers that the system generates: control points, threads, instances, domain */
-        declared = !o->dims && ((o->type >= SM4_FIRST_COUNTER && o->type <= 24) || o->type == 28 ||
-                                (o->type >= 32 && o->type <= 37));
+    default:
+        declared = !o->dims && o->type < SM4_REGISTER_COUNT && c->others >> o->type & 1;
         break;
     }
     return declared ? 0 : fail(c, i, "uses a register that is not declared");
@@ -438,7 +493,7 @@ static bool fits(const struct checker *c, const struct sm4_instruction *i, uint3
     case 'z':
         return o->type == SM4_STREAM;
     default:
-        return is_source(o);
+        return is_source(o) && (o->components != 4 || o->value_count || o->select);
     }
 }
 
@@ -474,6 +529,12 @@ static int check_operands(struct checker *c, const struct sm4_instruction *i)
 {
     const struct sm4_operand *o = i->operands;
 
+    if (i->opcode == SM4_OP_EMIT_CUT_STREAM)
+        return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u has no translation", sm4_ops[i->opcode].name,
+                         i->at);
+    if (i->operand_count && sm4_ops[i->opcode].format[0] == 'd' && sm4_ops[i->opcode].format[1] != 'd' &&
+        o[0].type == SM4_NULL)
+        return fail(c, i, "has no result");
     if (i->opcode >= 191 && i->opcode <= 202)
         return error_set(c->e, -ENOTSUP, "DXBC: %s at word %u needs double precision",
                          sm4_ops[i->opcode].name, i->at);
@@ -613,14 +674,14 @@ static int check_instruction(struct checker *c, const struct sm4_instruction *i)
     return ret;
 }
 
-int sm4_check(const struct sm4 *program, const struct sm4_signatures *sigs, struct error *e)
+static int check_program(const struct dxbc_shader *s, struct error *e)
 {
-    struct sm4 p = *program;
-    struct checker c = {.p = &p, .e = e, .sigs = sigs};
+    struct sm4 p = s->program;
+    struct checker c = {.p = &p, .e = e, .sigs = s};
     struct sm4_instruction i;
     int ret;
 
-    if ((p.major != 4 && p.major != 5) || p.minor > 1 || p.type > 5)
+    if ((p.major != 4 && p.major != 5) || p.minor > (p.major == 4) || p.type > 5)
         return error_set(e, -EINVAL, "DXBC: program of type %u and shader model %u.%u is not known", p.type,
                          p.major, p.minor);
     while ((ret = sm4_next(&p, &i, e)) > 0) {
@@ -630,10 +691,131 @@ int sm4_check(const struct sm4 *program, const struct sm4_signatures *sigs, stru
     }
     if (ret)
         return ret;
+    if (p.type == 2 && (!c.gs_in || !c.gs_out))
+        return error_set(e, -EINVAL, "DXBC: a geometry program without %s primitives",
+                         c.gs_in ? "output" : "input");
     if (c.depth)
         return error_set(e, -EINVAL, "DXBC: program ends inside a block that %s opened",
                          sm4_ops[c.stack[c.depth - 1]].name);
     if (!c.ended && !(p.type == 3 && !c.executable))
         return error_set(e, -EINVAL, "DXBC: program does not end with ret");
     return 0;
+}
+
+/* The input assembler fills one register from one element. */
+static int check_vertex_inputs(const struct dxbc_signature *in, struct error *e)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t k = 0; k < in->count; k++) {
+        uint32_t reg = in->elements[k].reg;
+        if (reg >= 32)
+            continue;
+        if (seen >> reg & 1)
+            return error_set(e, -EINVAL, "DXBC: two vertex inputs share register %u", reg);
+        seen |= 1u << reg;
+    }
+    return 0;
+}
+
+/* A hull shader without a control point phase hands its points on: both signatures must then be the same. */
+static int check_pass_through(const struct dxbc_shader *s, struct error *e)
+{
+    struct sm4_instruction i;
+    struct sm4 p = s->program;
+
+    while (sm4_next(&p, &i, NULL) > 0)
+        if (i.opcode == SM4_OP_HS_CONTROL_POINT)
+            return 0;
+    for (uint32_t k = 0; k < s->in.count || k < s->out.count; k++)
+        if (s->in.count != s->out.count || s->in.elements[k].mask != s->out.elements[k].mask ||
+            s->in.elements[k].component != s->out.elements[k].component)
+            return error_set(e, -ENOTSUP,
+                             "DXBC: a hull shader without control point phase changes its control points");
+    return 0;
+}
+
+/* What a program wants bound has to fit, and only structured buffers have counters. */
+static int check_descriptors(const struct dxbc_shader *s, struct error *e)
+{
+    uint64_t structured = 0, counted = 0;
+    struct sm4_instruction i;
+    struct sm4 p = s->program;
+    uint32_t n = 0;
+
+    while (sm4_next(&p, &i, NULL) > 0) {
+        n += (i.opcode >= SM4_OP_DCL_RESOURCE && i.opcode <= SM4_OP_DCL_SAMPLER) ||
+             (i.opcode >= SM4_OP_DCL_UAV_TYPED && i.opcode <= SM4_OP_DCL_UAV_STRUCTURED) ||
+             i.opcode == SM4_OP_DCL_RESOURCE_RAW || i.opcode == SM4_OP_DCL_RESOURCE_STRUCTURED;
+        if (i.opcode == SM4_OP_DCL_UAV_STRUCTURED)
+            structured |= UINT64_C(1) << i.operands[0].index[0];
+        if (i.opcode != SM4_OP_IMM_ATOMIC_ALLOC && i.opcode != SM4_OP_IMM_ATOMIC_CONSUME)
+            continue;
+        for (uint32_t k = 0; k < i.operand_count; k++) {
+            uint64_t bit = UINT64_C(1) << (i.operands[k].index[0] & 63);
+            if (i.operands[k].type != SM4_UAV)
+                continue;
+            if (!(structured & bit))
+                return error_set(e, -EINVAL, "DXBC: %s at word %u counts a buffer that is not structured",
+                                 sm4_ops[i.opcode].name, i.at);
+            n += !(counted & bit);
+            counted |= bit;
+        }
+    }
+    return n > SM4_MAX_DESCRIPTORS ? error_set(e, -EINVAL, "DXBC: program declares too many resources") : 0;
+}
+
+const char *sm4_type_name(uint32_t type)
+{
+    static const char *const names[] = {"pixel", "vertex", "geometry", "hull", "domain", "compute"};
+
+    return type < 6 ? names[type] : "unknown";
+}
+
+static int read_signatures(struct dxbc_shader *s, struct error *e)
+{
+    static const uint32_t types[3][3] = {
+        {DXBC_FOURCC('I', 'S', 'G', 'N'), DXBC_FOURCC('I', 'S', 'G', '1')},
+        {DXBC_FOURCC('O', 'S', 'G', 'N'), DXBC_FOURCC('O', 'S', 'G', '5'), DXBC_FOURCC('O', 'S', 'G', '1')},
+        {DXBC_FOURCC('P', 'C', 'S', 'G'), DXBC_FOURCC('P', 'S', 'G', '1')}};
+    struct dxbc_signature *sigs[3] = {&s->in, &s->out, &s->patch};
+
+    for (int i = 0; i < 3; i++) {
+        const struct dxbc_chunk *c = NULL;
+
+        sigs[i]->count = 0;
+        for (int k = 0; k < 3 && !c && types[i][k]; k++)
+            c = dxbc_find(&s->container, types[i][k]);
+        if (c && dxbc_signature(c, sigs[i], e))
+            return -EINVAL;
+    }
+    return 0;
+}
+
+int dxbc_shader_open(struct dxbc_shader *s, const void *bytes, size_t size, uint32_t type, struct error *e)
+{
+    const struct dxbc_chunk *program;
+    int ret = dxbc_open(&s->container, bytes, size, e);
+
+    if (ret)
+        return ret;
+    program = dxbc_program(&s->container);
+    if (!program)
+        return error_set(e, -EINVAL, "DXBC: no SHDR or SHEX chunk");
+    ret = sm4_open(&s->program, program->data, program->size, e);
+    if (ret)
+        return ret;
+    if (type != SM4_ANY_TYPE && s->program.type != type)
+        return error_set(e, -EINVAL, "DXBC: a %s program (type %u) cannot be a %s shader",
+                         sm4_type_name(s->program.type), s->program.type, sm4_type_name(type));
+    ret = read_signatures(s, e);
+    if (!ret)
+        ret = check_program(s, e);
+    if (!ret)
+        ret = check_descriptors(s, e);
+    if (!ret && s->program.type == 1)
+        ret = check_vertex_inputs(&s->in, e);
+    if (!ret && s->program.type == 3)
+        ret = check_pass_through(s, e);
+    return ret;
 }
