@@ -53,7 +53,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-[ "$how" = native ] && echo 1..12 || echo 1..9
+[ "$how" = native ] && echo 1..13 || echo 1..9
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
