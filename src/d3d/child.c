@@ -14,6 +14,7 @@ static const struct {
     [D3D_SRV] = {&d3d_srv_vtbl, {&IID_ID3D11ShaderResourceView, &IID_ID3D11View}},
     [D3D_RTV] = {&d3d_rtv_vtbl, {&IID_ID3D11RenderTargetView, &IID_ID3D11View}},
     [D3D_DSV] = {&d3d_dsv_vtbl, {&IID_ID3D11DepthStencilView, &IID_ID3D11View}},
+    [D3D_UAV] = {&d3d_uav_vtbl, {&IID_ID3D11UnorderedAccessView, &IID_ID3D11View}},
     [D3D_SHADER_VS] = {&d3d_vs_vtbl, {&IID_ID3D11VertexShader}},
     [D3D_SHADER_PS] = {&d3d_ps_vtbl, {&IID_ID3D11PixelShader}},
     [D3D_SHADER_GS] = {&d3d_gs_vtbl, {&IID_ID3D11GeometryShader}},
@@ -70,6 +71,9 @@ static void end_in_driver(struct d3d_child *c)
         break;
     case D3D_DSV:
         DDI(d, pfnDestroyDepthStencilView, DRV(D3D10DDI_HDEPTHSTENCILVIEW, c));
+        break;
+    case D3D_UAV:
+        DDI(d, pfnDestroyUnorderedAccessView, DRV(D3D11DDI_HUNORDEREDACCESSVIEW, c));
         break;
     case D3D_SHADER_VS:
     case D3D_SHADER_PS:
@@ -196,29 +200,61 @@ void STDMETHODCALLTYPE d3d_child_GetDevice(void *This, ID3D11Device **out)
 
 /* ---- private data -------------------------------------------------------- */
 
-HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void *bytes)
+static void data_end(struct d3d_data *n)
 {
-    struct d3d_data *n = NULL, **p = list;
+    if (n->object)
+        IUnknown_Release(n->object);
+    free(n);
+}
+
+/* `n` takes the place of what there is of its GUID; NULL: nothing does. */
+static HRESULT data_put(struct d3d_data **list, REFGUID guid, struct d3d_data *n)
+{
+    struct d3d_data **p = list, *old;
 
     while (*p && !IsEqualGUID(&(*p)->guid, guid))
         p = &(*p)->next;
-    if (bytes && !(n = malloc(sizeof(*n) + size)))
-        return E_OUTOFMEMORY;
-    if (*p) {
-        struct d3d_data *old = *p;
+    old = *p;
+    if (old) {
         *p = old->next;
-        free(old);
-    } else if (!bytes) {
-        return S_FALSE;
+        data_end(old);
     }
     if (n) {
         n->guid = *guid;
-        n->size = size;
-        memcpy(n->bytes, bytes, size);
         n->next = *list;
         *list = n;
     }
-    return S_OK;
+    return old || n ? S_OK : S_FALSE;
+}
+
+HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void *bytes)
+{
+    struct d3d_data *n = NULL;
+
+    if (bytes) {
+        n = calloc(1, sizeof(*n) + size);
+        if (!n)
+            return E_OUTOFMEMORY;
+        n->size = size;
+        memcpy(n->bytes, bytes, size);
+    }
+    return data_put(list, guid, n);
+}
+
+HRESULT d3d_data_set_interface(struct d3d_data **list, REFGUID guid, const IUnknown *object)
+{
+    struct d3d_data *n = NULL;
+
+    if (object) {
+        n = calloc(1, sizeof(*n) + sizeof(object));
+        if (!n)
+            return E_OUTOFMEMORY;
+        n->object = (IUnknown *)(uintptr_t)object;
+        n->size = sizeof(object);
+        memcpy(n->bytes, &object, sizeof(object));
+        IUnknown_AddRef(n->object);
+    }
+    return data_put(list, guid, n);
 }
 
 HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void *bytes)
@@ -238,6 +274,8 @@ HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void
         return S_OK;
     if (room < list->size)
         return DXGI_ERROR_MORE_DATA;
+    if (list->object)
+        IUnknown_AddRef(list->object);
     memcpy(bytes, list->bytes, list->size);
     return S_OK;
 }
@@ -246,7 +284,7 @@ void d3d_data_free(struct d3d_data *list)
 {
     for (struct d3d_data *next; list; list = next) {
         next = list->next;
-        free(list);
+        data_end(list);
     }
 }
 
@@ -258,4 +296,9 @@ HRESULT STDMETHODCALLTYPE d3d_child_GetPrivateData(void *This, REFGUID guid, UIN
 HRESULT STDMETHODCALLTYPE d3d_child_SetPrivateData(void *This, REFGUID guid, UINT size, const void *bytes)
 {
     return d3d_data_set(&((struct d3d_child *)This)->data, guid, size, bytes);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_child_SetPrivateDataInterface(void *This, REFGUID guid, const IUnknown *object)
+{
+    return d3d_data_set_interface(&((struct d3d_child *)This)->data, guid, object);
 }

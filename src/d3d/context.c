@@ -45,6 +45,8 @@ void d3d_context_clear(struct d3d_context *c)
     }
     for (int i = 0; i < 32; i++)
         d3d_child_bind(&c->vertices[i], NULL);
+    for (int i = 0; i < D3D_UAVS; i++)
+        d3d_child_bind(&c->uavs[i], NULL);
     for (int i = 0; i < 8; i++)
         d3d_child_bind(&c->targets[i], NULL);
     for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
@@ -94,6 +96,24 @@ D3D11_DEVICE_CONTEXT_TYPE STDMETHODCALLTYPE d3d_context_GetType(ID3D11DeviceCont
 UINT STDMETHODCALLTYPE d3d_context_GetContextFlags(ID3D11DeviceContext *This)
 {
     return 0;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_context_GetPrivateData(ID3D11DeviceContext *This, REFGUID guid, UINT *size,
+                                                     void *bytes)
+{
+    return d3d_data_get(context_of(This)->data, guid, size, bytes);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_context_SetPrivateData(ID3D11DeviceContext *This, REFGUID guid, UINT size,
+                                                     const void *bytes)
+{
+    return d3d_data_set(&context_of(This)->data, guid, size, bytes);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_context_SetPrivateDataInterface(ID3D11DeviceContext *This, REFGUID guid,
+                                                              const IUnknown *object)
+{
+    return d3d_data_set_interface(&context_of(This)->data, guid, object);
 }
 
 /* ---- annotations ------------------------------------------------------------ */
@@ -205,6 +225,8 @@ BOOL STDMETHODCALLTYPE d3d_annotation_GetStatus(ID3DUserDefinedAnnotation *This)
 SHADER(d3d_context_VSSetShader, ID3D11VertexShader, D3D_VS, Vs)
 SHADER(d3d_context_PSSetShader, ID3D11PixelShader, D3D_PS, Ps)
 SHADER(d3d_context_GSSetShader, ID3D11GeometryShader, D3D_GS, Gs)
+SHADER(d3d_context_HSSetShader, ID3D11HullShader, D3D_HS, Hs)
+SHADER(d3d_context_DSSetShader, ID3D11DomainShader, D3D_DS, Ds)
 SHADER(d3d_context_CSSetShader, ID3D11ComputeShader, D3D_CS, Cs)
 
 /* Objects of `count` slots from `first` on, bound and told to the driver; too many: nothing happens. */
@@ -213,7 +235,7 @@ SHADER(d3d_context_CSSetShader, ID3D11ComputeShader, D3D_CS, Cs)
     {                                                                                                        \
         struct d3d_context *c = context_of(This);                                                            \
         handle drv[most];                                                                                    \
-        if (first > most || count > most - first || !objects)                                                \
+        if (first > most || count > most - first || !count || !objects)                                      \
             return;                                                                                          \
         for (UINT i = 0; i < count; i++) {                                                                   \
             struct d3d_child *o = (struct d3d_child *)objects[i];                                            \
@@ -241,6 +263,16 @@ SLOTS(d3d_context_CSSetShaderResources, ID3D11ShaderResourceView, views, D3D_CS,
 SLOTS(d3d_context_VSSetSamplers, ID3D11SamplerState, samplers, D3D_VS, 16, VsSetSamplers, D3D10DDI_HSAMPLER)
 SLOTS(d3d_context_PSSetSamplers, ID3D11SamplerState, samplers, D3D_PS, 16, PsSetSamplers, D3D10DDI_HSAMPLER)
 SLOTS(d3d_context_GSSetSamplers, ID3D11SamplerState, samplers, D3D_GS, 16, GsSetSamplers, D3D10DDI_HSAMPLER)
+SLOTS(d3d_context_HSSetConstantBuffers, ID3D11Buffer, constants, D3D_HS, 14, HsSetConstantBuffers,
+      D3D10DDI_HRESOURCE)
+SLOTS(d3d_context_HSSetShaderResources, ID3D11ShaderResourceView, views, D3D_HS, D3D_SLOTS,
+      HsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
+SLOTS(d3d_context_HSSetSamplers, ID3D11SamplerState, samplers, D3D_HS, 16, HsSetSamplers, D3D10DDI_HSAMPLER)
+SLOTS(d3d_context_DSSetConstantBuffers, ID3D11Buffer, constants, D3D_DS, 14, DsSetConstantBuffers,
+      D3D10DDI_HRESOURCE)
+SLOTS(d3d_context_DSSetShaderResources, ID3D11ShaderResourceView, views, D3D_DS, D3D_SLOTS,
+      DsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
+SLOTS(d3d_context_DSSetSamplers, ID3D11SamplerState, samplers, D3D_DS, 16, DsSetSamplers, D3D10DDI_HSAMPLER)
 SLOTS(d3d_context_CSSetSamplers, ID3D11SamplerState, samplers, D3D_CS, 16, CsSetSamplers, D3D10DDI_HSAMPLER)
 
 /* ---- input assembler ------------------------------------------------------------ */
@@ -429,24 +461,48 @@ void STDMETHODCALLTYPE d3d_context_ClearDepthStencilView(ID3D11DeviceContext *Th
             DRV(D3D10DDI_HDEPTHSTENCILVIEW, (struct d3d_child *)view), flags, depth, stencil);
 }
 
+/* How many slots there are up to the last one that something is bound to. */
+static UINT used(struct d3d_child *const *slots, UINT most)
+{
+    while (most && !slots[most - 1])
+        most--;
+    return most;
+}
+
+/* No shader and nothing for it, in one stage. */
+#define CLEAR_STAGE(c, prefix, stage)                                                                        \
+    do {                                                                                                     \
+        prefix##SetShader(This, NULL, NULL, 0);                                                              \
+        prefix##SetConstantBuffers(This, 0, used((c)->constants[stage], D3D_CONSTANTS),                      \
+                                   (ID3D11Buffer **)none);                                                   \
+        prefix##SetShaderResources(This, 0, used((c)->views[stage], D3D_SLOTS),                              \
+                                   (ID3D11ShaderResourceView **)none);                                       \
+        prefix##SetSamplers(This, 0, used((c)->samplers[stage], D3D_SAMPLERS), (ID3D11SamplerState **)none); \
+    } while (0)
+
 void STDMETHODCALLTYPE d3d_context_ClearState(ID3D11DeviceContext *This)
 {
-    static ID3D11Buffer *none[32];
+    static void *none[D3D_SLOTS];
     static const UINT zeros[32];
+    struct d3d_context *c = context_of(This);
 
-    d3d_context_clear(context_of(This));
-    d3d_context_VSSetShader(This, NULL, NULL, 0);
-    d3d_context_PSSetShader(This, NULL, NULL, 0);
-    d3d_context_GSSetShader(This, NULL, NULL, 0);
-    d3d_context_CSSetShader(This, NULL, NULL, 0);
+    CLEAR_STAGE(c, d3d_context_VS, D3D_VS);
+    CLEAR_STAGE(c, d3d_context_PS, D3D_PS);
+    CLEAR_STAGE(c, d3d_context_GS, D3D_GS);
+    CLEAR_STAGE(c, d3d_context_HS, D3D_HS);
+    CLEAR_STAGE(c, d3d_context_DS, D3D_DS);
+    CLEAR_STAGE(c, d3d_context_CS, D3D_CS);
+    d3d_context_CSSetUnorderedAccessViews(This, 0, used(c->uavs, D3D_UAVS),
+                                          (ID3D11UnorderedAccessView **)none, NULL);
     d3d_context_IASetInputLayout(This, NULL);
-    d3d_context_IASetVertexBuffers(This, 0, 32, none, zeros, zeros);
+    d3d_context_IASetVertexBuffers(This, 0, 32, (ID3D11Buffer **)none, zeros, zeros);
     d3d_context_IASetIndexBuffer(This, NULL, DXGI_FORMAT_UNKNOWN, 0);
     d3d_context_IASetPrimitiveTopology(This, D3D11_PRIMITIVE_TOPOLOGY_UNDEFINED);
     d3d_context_OMSetRenderTargets(This, 0, NULL, NULL);
     d3d_context_OMSetBlendState(This, NULL, NULL, 0xFFFFFFFF);
     d3d_context_OMSetDepthStencilState(This, NULL, 0);
     d3d_context_RSSetState(This, NULL);
+    d3d_context_clear(c);
 }
 
 /* ---- work --------------------------------------------------------------------- */

@@ -21,7 +21,7 @@
 #include "base/dxbc/sm4_check.h"
 #include "d3d/com.h"
 
-enum { D3D_STAGES = 6, D3D_SLOTS = 128 };
+enum { D3D_STAGES = 6, D3D_SLOTS = 128, D3D_CONSTANTS = 14, D3D_SAMPLERS = 16, D3D_UAVS = 8 };
 enum d3d_stage { D3D_VS, D3D_PS, D3D_GS, D3D_HS, D3D_DS, D3D_CS };
 enum d3d_kind {
     D3D_BUFFER,
@@ -29,6 +29,7 @@ enum d3d_kind {
     D3D_SRV,
     D3D_RTV,
     D3D_DSV,
+    D3D_UAV,
     D3D_SHADER_VS,
     D3D_SHADER_PS,
     D3D_SHADER_GS,
@@ -42,9 +43,10 @@ enum d3d_kind {
     D3D_KINDS
 };
 
-struct d3d_data { /* of SetPrivateData */
+struct d3d_data { /* of SetPrivateData, or of SetPrivateDataInterface */
     struct d3d_data *next;
     GUID guid;
+    IUnknown *object; /* whose pointer the bytes are, with a reference; NULL: they are the program's */
     UINT size;
     uint8_t bytes[];
 };
@@ -58,6 +60,7 @@ struct d3d_child {
     struct d3d_data *data;
     void *drv;            /* the driver's memory */
     bool made;            /* the driver knows it */
+    UINT priority;        /* of a resource, as the program set it */
     bool shown;           /* the back buffer of a swap chain */
     struct d3d_child *of; /* a view's resource */
     union {
@@ -66,6 +69,7 @@ struct d3d_child {
         D3D11_SHADER_RESOURCE_VIEW_DESC srv;
         D3D11_RENDER_TARGET_VIEW_DESC rtv;
         D3D11_DEPTH_STENCIL_VIEW_DESC dsv;
+        D3D11_UNORDERED_ACCESS_VIEW_DESC uav;
         D3D11_BLEND_DESC blend;
         D3D11_DEPTH_STENCIL_DESC depth;
         D3D11_RASTERIZER_DESC raster;
@@ -88,8 +92,9 @@ struct d3d_context {
     const ID3D11DeviceContextVtbl *vtbl;
     const ID3DUserDefinedAnnotationVtbl *annotation_vtbl;
     INT regions;
-    struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][14], *views[D3D_STAGES][D3D_SLOTS],
-        *samplers[D3D_STAGES][16];
+    struct d3d_data *data;
+    struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][D3D_CONSTANTS],
+        *views[D3D_STAGES][D3D_SLOTS], *samplers[D3D_STAGES][D3D_SAMPLERS], *uavs[D3D_UAVS];
     struct d3d_child *vertices[32], *indices, *layout, *targets[8], *depth_view, *blend, *depth, *raster;
     UINT strides[32], offsets[32], index_offset, stencil_ref, sample_mask, num_viewports, num_scissors;
     DXGI_FORMAT index_format;
@@ -155,6 +160,7 @@ HRESULT d3d_child_finish(struct d3d_child *c, void **out);
 void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c);
 void d3d_child_release(struct d3d_child *c);
 HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void *bytes);
+HRESULT d3d_data_set_interface(struct d3d_data **list, REFGUID guid, const IUnknown *object);
 HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void *bytes);
 void d3d_data_free(struct d3d_data *list);
 
@@ -162,6 +168,10 @@ void d3d_data_free(struct d3d_data *list);
 HRESULT d3d_texture_create(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *desc,
                            const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
                            struct d3d_child **out);
+
+/* The driver's view of a buffer's elements; false: `first` and `count` are not of the buffer, or it has no such elements. */
+bool d3d_buffer_range(const struct d3d_child *r, DXGI_FORMAT format, bool raw, UINT first, UINT count);
+struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size);
 
 /* context.c */
 void d3d_context_init(struct d3d_context *c);

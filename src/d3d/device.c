@@ -128,6 +128,7 @@ fail:
 static void destroy(struct d3d_device *d)
 {
     d3d_context_clear(&d->context);
+    d3d_data_free(d->context.data);
     DDI(d, pfnDestroyDevice);
     D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt});
     d3d_adapter_close(d->adapter);
@@ -279,10 +280,37 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckMultisampleQualityLevels(ID3D11Device 
 HRESULT STDMETHODCALLTYPE d3d_device_CheckFeatureSupport(ID3D11Device *This, D3D11_FEATURE feature,
                                                          void *data, UINT size)
 {
-    if (!data || feature != D3D11_FEATURE_THREADING || size != sizeof(D3D11_FEATURE_DATA_THREADING))
+    static const struct {
+        D3D11_FEATURE feature;
+        UINT size;
+    } none[] = {/* calls take turns, and nothing is deferred in the driver */
+                {D3D11_FEATURE_THREADING, sizeof(D3D11_FEATURE_DATA_THREADING)},
+                {D3D11_FEATURE_DOUBLES, sizeof(D3D11_FEATURE_DATA_DOUBLES)},
+                {D3D11_FEATURE_D3D9_OPTIONS, sizeof(D3D11_FEATURE_DATA_D3D9_OPTIONS)},
+                {D3D11_FEATURE_D3D11_OPTIONS, sizeof(D3D11_FEATURE_DATA_D3D11_OPTIONS)},
+                {D3D11_FEATURE_ARCHITECTURE_INFO, sizeof(D3D11_FEATURE_DATA_ARCHITECTURE_INFO)}};
+    D3D11_FEATURE_DATA_FORMAT_SUPPORT *f = data; /* as FORMAT_SUPPORT2's */
+
+    if (!data)
         return E_INVALIDARG;
-    memset(data, 0, size); /* calls take turns, and nothing is deferred in the driver */
-    return S_OK;
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        if (none[i].feature == feature && none[i].size == size) {
+            memset(data, 0, size);
+            return S_OK;
+        }
+    if (feature == D3D11_FEATURE_FORMAT_SUPPORT && size == sizeof(*f))
+        return d3d_device_CheckFormatSupport(This, f->InFormat, &f->OutFormatSupport);
+    if (feature == D3D11_FEATURE_FORMAT_SUPPORT2 && size == sizeof(*f)) {
+        UINT any;
+        f->OutFormatSupport = 0; /* no views of textures for unordered access */
+        return d3d_device_CheckFormatSupport(This, f->InFormat, &any);
+    }
+    if (feature == D3D11_FEATURE_D3D10_X_HARDWARE_OPTIONS &&
+        size == sizeof(D3D11_FEATURE_DATA_D3D10_X_HARDWARE_OPTIONS)) {
+        *(BOOL *)data = TRUE; /* compute shaders, raw and structured buffers */
+        return S_OK;
+    }
+    return E_INVALIDARG;
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_GetPrivateData(ID3D11Device *This, REFGUID guid, UINT *size, void *bytes)
@@ -294,6 +322,54 @@ HRESULT STDMETHODCALLTYPE d3d_device_SetPrivateData(ID3D11Device *This, REFGUID 
                                                     const void *bytes)
 {
     return d3d_data_set(&((struct d3d_device *)This)->data, guid, size, bytes);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_SetPrivateDataInterface(ID3D11Device *This, REFGUID guid,
+                                                             const IUnknown *object)
+{
+    return d3d_data_set_interface(&((struct d3d_device *)This)->data, guid, object);
+}
+
+/* ID3D11Device and IDXGIDevice are faces of one object, and share its data. */
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetPrivateData(IDXGIDevice1 *This, REFGUID guid, UINT *size,
+                                                         void *bytes)
+{
+    return d3d_data_get(of_dxgi(This)->data, guid, size, bytes);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetPrivateData(IDXGIDevice1 *This, REFGUID guid, UINT size,
+                                                         const void *bytes)
+{
+    return d3d_data_set(&of_dxgi(This)->data, guid, size, bytes);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetPrivateDataInterface(IDXGIDevice1 *This, REFGUID guid,
+                                                                  const IUnknown *object)
+{
+    return d3d_data_set_interface(&of_dxgi(This)->data, guid, object);
+}
+
+/* ---- counters: there are none --------------------------------------------- */
+
+void STDMETHODCALLTYPE d3d_device_CheckCounterInfo(ID3D11Device *This, D3D11_COUNTER_INFO *info)
+{
+    *info = (D3D11_COUNTER_INFO){0};
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CheckCounter(ID3D11Device *This, const D3D11_COUNTER_DESC *desc,
+                                                  D3D11_COUNTER_TYPE *type, UINT *active, LPSTR name,
+                                                  UINT *name_length, LPSTR units, UINT *units_length,
+                                                  LPSTR description, UINT *description_length)
+{
+    return E_INVALIDARG;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateCounter(ID3D11Device *This, const D3D11_COUNTER_DESC *desc,
+                                                   ID3D11Counter **out)
+{
+    if (out)
+        *out = NULL;
+    return E_INVALIDARG;
 }
 
 /* ---- queries ----------------------------------------------------------------- */

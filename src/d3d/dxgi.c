@@ -101,6 +101,12 @@ HRESULT STDMETHODCALLTYPE dxgi_object_SetPrivateData(void *This, REFGUID guid, U
     return d3d_data_set(&((struct dxgi_object *)This)->data, guid, size, bytes);
 }
 
+HRESULT STDMETHODCALLTYPE dxgi_object_SetPrivateDataInterface(void *This, REFGUID guid,
+                                                              const IUnknown *object)
+{
+    return d3d_data_set_interface(&((struct dxgi_object *)This)->data, guid, object);
+}
+
 /* ---- factories and adapters -------------------------------------------------- */
 
 static HRESULT new_adapter(struct dxgi_object *factory, UINT index, void **out)

@@ -20,6 +20,7 @@ CLASSES = [
     ("d3d_srv", "ID3D11ShaderResourceView", ["d3d_view", CHILD]),
     ("d3d_rtv", "ID3D11RenderTargetView", ["d3d_view", CHILD]),
     ("d3d_dsv", "ID3D11DepthStencilView", ["d3d_view", CHILD]),
+    ("d3d_uav", "ID3D11UnorderedAccessView", ["d3d_view", CHILD]),
     ("d3d_vs", "ID3D11VertexShader", [CHILD]),
     ("d3d_ps", "ID3D11PixelShader", [CHILD]),
     ("d3d_gs", "ID3D11GeometryShader", [CHILD]),
@@ -38,6 +39,9 @@ text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d11", "d3d11_1", "dxg
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
 defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | set(re.findall(r"^[A-Z_]+\((d\w+_\w+),", code, re.M))
+# GET_STAGE and SET_STAGE make one of each for a stage
+for prefix in re.findall(r"^GET_STAGE\((\w+),", code, re.M):
+    defined |= {f"{prefix}Get{what}" for what in ("ConstantBuffers", "ShaderResources", "Samplers")}
 
 header = ['/* Made by gen.py. */', '#pragma once', '#include "d3d/com.h"', '']
 body = ['/* Made by gen.py. */', '#include "d3d/tables.h"', '#include "d3d/d3d.h"', '']

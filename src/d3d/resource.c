@@ -39,6 +39,19 @@ static HRESULT create(struct d3d_device *d, D3D11DDIARG_CREATERESOURCE *a, struc
     return d3d_child_finish(c, out);
 }
 
+/* Raw and structured buffers: what their views count in. */
+static bool valid_elements(const D3D11_BUFFER_DESC *b)
+{
+    enum { VIEWED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_UNORDERED_ACCESS };
+    bool raw = b->MiscFlags & D3D11_RESOURCE_MISC_BUFFER_ALLOW_RAW_VIEWS;
+
+    if (b->MiscFlags & D3D11_RESOURCE_MISC_BUFFER_STRUCTURED)
+        return !raw && b->StructureByteStride && !(b->StructureByteStride & 3) &&
+               b->StructureByteStride <= D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES &&
+               !(b->ByteWidth % b->StructureByteStride);
+    return !raw || b->BindFlags & VIEWED;
+}
+
 HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D11_BUFFER_DESC *desc,
                                                   const D3D11_SUBRESOURCE_DATA *data, ID3D11Buffer **out)
 {
@@ -51,6 +64,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
     if (out)
         *out = NULL;
     if (!desc || !desc->ByteWidth || desc->ByteWidth > MAX_BUFFER || (data && !data->pSysMem) ||
+        !valid_elements(desc) ||
         !valid_usage(desc->Usage, desc->BindFlags, BUFFER_BINDS, desc->CPUAccessFlags, data) ||
         (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER &&
          (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER || desc->ByteWidth & 15 || desc->ByteWidth > 65536)))
@@ -221,7 +235,7 @@ void STDMETHODCALLTYPE d3d_view_GetResource(void *This, ID3D11Resource **out)
     ID3D11Resource_AddRef(*out);
 }
 
-static struct d3d_child *new_view(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size)
+struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size)
 {
     struct d3d_child *v = d3d_child_create(d, kind, size);
 
@@ -261,7 +275,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, 
     if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels ||
         !valid_range(a.Tex2D.FirstArraySlice, a.Tex2D.ArraySize, r->desc.texture.ArraySize))
         return E_INVALIDARG;
-    v = new_view(d, r, D3D_RTV, d->ddi.pfnCalcPrivateRenderTargetViewSize(d->drv, &a));
+    v = d3d_view_create(d, r, D3D_RTV, d->ddi.pfnCalcPrivateRenderTargetViewSize(d->drv, &a));
     if (!v)
         return E_OUTOFMEMORY;
     v->desc.rtv = desc ? *desc
@@ -295,7 +309,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, 
                                              .Tex2D = {desc ? desc->Texture2D.MipSlice : 0, 0, 1}};
     if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels)
         return E_INVALIDARG;
-    v = new_view(d, r, D3D_DSV, d->ddi.pfnCalcPrivateDepthStencilViewSize(d->drv, &a));
+    v = d3d_view_create(d, r, D3D_DSV, d->ddi.pfnCalcPrivateDepthStencilViewSize(d->drv, &a));
     if (!v)
         return E_OUTOFMEMORY;
     v->desc.dsv = desc ? *desc
@@ -303,6 +317,44 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, 
                                                          .ViewDimension = D3D11_DSV_DIMENSION_TEXTURE2D};
     DDI(d, pfnCreateDepthStencilView, &a, DRV(D3D10DDI_HDEPTHSTENCILVIEW, v),
         (D3D10DDI_HRTDEPTHSTENCILVIEW){v});
+    return d3d_child_finish(v, (void **)out);
+}
+
+/* Of a raw or structured buffer; the device's packets carry no format, which one of any other would need. */
+static HRESULT buffer_view(struct d3d_device *d, struct d3d_child *r,
+                           const D3D11_SHADER_RESOURCE_VIEW_DESC *desc, ID3D11ShaderResourceView **out)
+{
+    D3D11_SHADER_RESOURCE_VIEW_DESC whole = {.ViewDimension = D3D11_SRV_DIMENSION_BUFFEREX};
+    D3D11DDIARG_CREATESHADERRESOURCEVIEW a;
+    struct d3d_child *v;
+
+    if (!(r->desc.buffer.BindFlags & D3D11_BIND_SHADER_RESOURCE))
+        return E_INVALIDARG;
+    if (!desc && r->desc.buffer.StructureByteStride)
+        whole.BufferEx.NumElements = r->desc.buffer.ByteWidth / r->desc.buffer.StructureByteStride;
+    if (!desc)
+        desc = &whole;
+    /* BUFFER's two members are BUFFEREX's first ones */
+    if ((desc->ViewDimension != D3D11_SRV_DIMENSION_BUFFER &&
+         desc->ViewDimension != D3D11_SRV_DIMENSION_BUFFEREX) ||
+        !d3d_buffer_range(r, desc->Format,
+                          desc->ViewDimension == D3D11_SRV_DIMENSION_BUFFEREX &&
+                              desc->BufferEx.Flags & D3D11_BUFFEREX_SRV_FLAG_RAW,
+                          desc->BufferEx.FirstElement, desc->BufferEx.NumElements))
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    a = (D3D11DDIARG_CREATESHADERRESOURCEVIEW){
+        .hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
+        .Format = desc->Format,
+        .ResourceDimension = D3D11DDIRESOURCE_BUFFEREX,
+        .BufferEx = {{desc->BufferEx.FirstElement}, {desc->BufferEx.NumElements}, 0}};
+    v = d3d_view_create(d, r, D3D_SRV, d->ddi.pfnCalcPrivateShaderResourceViewSize(d->drv, &a));
+    if (!v)
+        return E_OUTOFMEMORY;
+    v->desc.srv = *desc;
+    DDI(d, pfnCreateShaderResourceView, &a, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v),
+        (D3D10DDI_HRTSHADERRESOURCEVIEW){v});
     return d3d_child_finish(v, (void **)out);
 }
 
@@ -317,6 +369,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
 
     if (out)
         *out = NULL;
+    if (r && r->device == d && r->kind == D3D_BUFFER)
+        return buffer_view(d, r, desc, out);
     if (!r || r->device != d || r->kind != D3D_TEXTURE || (desc && !valid_view(r, desc->Format)) ||
         !(r->desc.texture.BindFlags & D3D11_BIND_SHADER_RESOURCE))
         return E_INVALIDARG;
@@ -342,7 +396,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
         !valid_range(a.Tex2D.MostDetailedMip, cube ? a.TexCube.MipLevels : a.Tex2D.MipLevels,
                      r->desc.texture.MipLevels))
         return E_INVALIDARG;
-    v = new_view(d, r, D3D_SRV, d->ddi.pfnCalcPrivateShaderResourceViewSize(d->drv, &a));
+    v = d3d_view_create(d, r, D3D_SRV, d->ddi.pfnCalcPrivateShaderResourceViewSize(d->drv, &a));
     if (!v)
         return E_OUTOFMEMORY;
     v->desc.srv = desc ? *desc
@@ -367,4 +421,16 @@ void STDMETHODCALLTYPE d3d_dsv_GetDesc(ID3D11DepthStencilView *This, D3D11_DEPTH
 void STDMETHODCALLTYPE d3d_srv_GetDesc(ID3D11ShaderResourceView *This, D3D11_SHADER_RESOURCE_VIEW_DESC *desc)
 {
     *desc = ((struct d3d_child *)This)->desc.srv;
+}
+
+/* ---- eviction priorities: kept, and what is resident is the kernel's affair ---- */
+
+void STDMETHODCALLTYPE d3d_resource_SetEvictionPriority(void *This, UINT priority)
+{
+    ((struct d3d_child *)This)->priority = priority;
+}
+
+UINT STDMETHODCALLTYPE d3d_resource_GetEvictionPriority(void *This)
+{
+    return ((struct d3d_child *)This)->priority;
 }

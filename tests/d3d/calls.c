@@ -573,6 +573,120 @@ static void states(void)
     ID3D11DepthStencilState_Release(depth_off);
 }
 
+/* A compute shader writes 64 points on a circle into a structured buffer; views that no such buffer has are refused. */
+static void compute(const char *folder)
+{
+    enum { COUNT = 64, STRIDE = 32 };
+    D3D11_BUFFER_DESC b = {.ByteWidth = COUNT * STRIDE,
+                           .BindFlags = D3D11_BIND_UNORDERED_ACCESS | D3D11_BIND_SHADER_RESOURCE,
+                           .MiscFlags = D3D11_RESOURCE_MISC_BUFFER_STRUCTURED,
+                           .StructureByteStride = STRIDE};
+    D3D11_UNORDERED_ACCESS_VIEW_DESC v = {.ViewDimension = D3D11_UAV_DIMENSION_BUFFER,
+                                          .Buffer = {0, COUNT + 1, 0}};
+    const UINT sevens[4] = {7, 8, 9, 10};
+    D3D11_MAPPED_SUBRESOURCE m = {0};
+    ID3D11UnorderedAccessView *uav = NULL, *bound = NULL;
+    ID3D11Buffer *buffer, *copy;
+    ID3D11ComputeShader *cs;
+    SIZE_T size;
+    BYTE *code = file(folder, "ring_structured_cs.dxbc", &size);
+
+    NEED(ID3D11Device_CreateComputeShader(device, code, size, NULL, &cs));
+    free(code);
+    NEED(ID3D11Device_CreateBuffer(device, &b, NULL, &buffer));
+    b.StructureByteStride = 6;
+    expect("a structure of 6 bytes", ID3D11Device_CreateBuffer(device, &b, NULL, &copy), E_INVALIDARG);
+    b = (D3D11_BUFFER_DESC){
+        .ByteWidth = COUNT * STRIDE, .Usage = D3D11_USAGE_STAGING, .CPUAccessFlags = D3D11_CPU_ACCESS_READ};
+    NEED(ID3D11Device_CreateBuffer(device, &b, NULL, &copy));
+    expect("more elements than there are",
+           ID3D11Device_CreateUnorderedAccessView(device, (ID3D11Resource *)buffer, &v, &uav), E_INVALIDARG);
+    v.Buffer.NumElements = COUNT - 1;
+    v.Buffer.FirstElement = 1;
+    NEED(ID3D11Device_CreateUnorderedAccessView(device, (ID3D11Resource *)buffer, &v, &uav));
+    usual();
+    ID3D11DeviceContext_CSSetShader(context, cs, NULL, 0);
+    ID3D11DeviceContext_Dispatch(context, 1, 1, 1); /* nothing is bound: nothing is written */
+    ID3D11DeviceContext_ClearUnorderedAccessViewUint(context, uav, sevens);
+    ID3D11DeviceContext_CSSetUnorderedAccessViews(context, 0, 1, &uav, NULL);
+    ID3D11DeviceContext_CSGetUnorderedAccessViews(context, 0, 1, &bound);
+    if (bound != uav)
+        printf("another view is bound than was\n");
+    if (bound)
+        ID3D11UnorderedAccessView_Release(bound);
+    for (int round = 0; round < 2; round++) {
+        ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)copy, (ID3D11Resource *)buffer);
+        NEED(ID3D11DeviceContext_Map(context, (ID3D11Resource *)copy, 0, D3D11_MAP_READ, 0, &m));
+        const float *p = m.pData;
+        const UINT *u = m.pData;
+        if (!round && (u[0] != 0 || u[8] != 7 || u[511] != 7))
+            printf("cleared: %u %u %u\n", u[0], u[8], u[511]);
+        if (round && (p[0] != 0 || p[8] != 1 || p[9] != 0 || fabsf(p[8 + 16 * 8 + 1] - 1) > 0.001f))
+            printf("computed: %g %g %g %g\n", p[0], p[8], p[9], p[8 + 16 * 8 + 1]);
+        ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)copy, 0);
+        ID3D11DeviceContext_Dispatch(context, 1, 1, 1);
+    }
+    finish("after compute", 0, TRUE);
+    ID3D11UnorderedAccessView_Release(uav);
+    ID3D11ComputeShader_Release(cs);
+    ID3D11Buffer_Release(copy);
+    ID3D11Buffer_Release(buffer);
+}
+
+/* What is bound is told back, with a reference; ClearState forgets all of it. */
+static void told_back(void)
+{
+    ID3D11Buffer *b[33];
+    UINT strides[33], offsets[33], count = 1;
+    ID3D11VertexShader *v;
+    ID3D11InputLayout *l;
+    D3D11_RECT scissor = {1, 2, 3, 4}, got = {0};
+
+    usual();
+    ID3D11DeviceContext_IAGetVertexBuffers(context, 0, 33, b, strides, offsets);
+    if (b[0] != vertices || strides[0] != 32 || b[1] || b[32])
+        printf("other vertex buffers than were set\n");
+    if (b[0])
+        ID3D11Buffer_Release(b[0]);
+    ID3D11DeviceContext_VSGetShader(context, &v, NULL, NULL);
+    ID3D11DeviceContext_IAGetInputLayout(context, &l);
+    if (v != vs || l != layout)
+        printf("another shader or layout than was set\n");
+    ID3D11VertexShader_Release(v);
+    ID3D11InputLayout_Release(l);
+    ID3D11DeviceContext_RSSetScissorRects(context, 1, &scissor);
+    ID3D11DeviceContext_RSGetScissorRects(context, &count, &got);
+    if (count != 1 || memcmp(&got, &scissor, sizeof(got)))
+        printf("other scissors than were set\n");
+    ID3D11DeviceContext_ClearState(context);
+    ID3D11DeviceContext_VSGetShader(context, &v, NULL, NULL);
+    ID3D11DeviceContext_RSGetScissorRects(context, &count, NULL);
+    if (v || count)
+        printf("ClearState leaves something\n");
+    usual();
+}
+
+/* An object that is given to SetPrivateDataInterface lives while it is there. */
+static void data(void)
+{
+    static const GUID guid = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
+    IUnknown *got = NULL;
+    UINT size = sizeof(got);
+    ULONG before, with;
+
+    ID3D11Buffer_AddRef(indices);
+    before = ID3D11Buffer_Release(indices);
+    NEED(ID3D11Buffer_SetPrivateDataInterface(vertices, &guid, (IUnknown *)indices));
+    NEED(ID3D11Buffer_GetPrivateData(vertices, &guid, &size, &got));
+    if (got != (IUnknown *)indices || size != sizeof(got))
+        printf("another object than was given\n");
+    with = ID3D11Buffer_Release(indices);
+    NEED(ID3D11Buffer_SetPrivateDataInterface(vertices, &guid, NULL));
+    ID3D11Buffer_AddRef(indices);
+    if (with != before + 1 || ID3D11Buffer_Release(indices) != before)
+        printf("its references are not counted: %u, %u\n", (unsigned)before, (unsigned)with);
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IONBF, 0);
@@ -588,6 +702,9 @@ int main(int argc, char **argv)
     states();
     descriptions();
     views();
+    compute(argv[1]);
+    told_back();
+    data();
     printf("done\n");
     return 0;
 }

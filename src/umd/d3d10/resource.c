@@ -182,6 +182,19 @@ static void write_box(struct umd10_device *d, struct umd10_resource *r, UINT sub
         upload(d, r, w.offset + (uint64_t)(top + y) * w.pitch + left, data + (size_t)y * pitch, width);
 }
 
+void umd10_fill(struct umd10_device *d, struct umd10_resource *r, uint64_t offset, uint64_t size,
+                uint32_t value)
+{
+    uint32_t words[1024];
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        words[i] = value;
+    for (uint64_t at = 0, n; at < size; at += n) {
+        n = size - at < sizeof(words) ? size - at : sizeof(words);
+        upload(d, r, offset + at, (const uint8_t *)words, n);
+    }
+}
+
 /* ---- creating ------------------------------------------------------------ */
 
 static SIZE_T APIENTRY resource_size(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATERESOURCE *a)
@@ -231,6 +244,7 @@ static bool describe(struct umd10_resource *r, CONST D3D11DDIARG_CREATERESOURCE 
     r->buffer = a->ResourceDimension == D3D10DDIRESOURCE_BUFFER;
     r->staging = a->Usage == D3D10_DDI_USAGE_STAGING;
     r->primary = a->pPrimaryDesc != NULL;
+    r->stride = a->MiscFlags & D3D11_DDI_RESOURCE_MISC_BUFFER_STRUCTURED ? a->ByteStride : 0;
     if (r->buffer) {
         r->size = ((uint64_t)a->pMipInfoList[0].TexelWidth + 3) & ~UINT64_C(3);
         return r->size != 0;

@@ -140,7 +140,8 @@ static void set_views(D3D10DDI_HDEVICE h, UINT first, UINT count, CONST D3D10DDI
 
         umd10_room(d, 128);
         if (v && v->resource->buffer) {
-            struct aerogpu_shader_resource_buffer_binding b = {.buffer = v->name};
+            struct aerogpu_shader_resource_buffer_binding b = {
+                .buffer = v->name, .offset_bytes = v->offset, .size_bytes = v->size};
             ABI_EMIT_TAIL(&d->stream, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, &b, sizeof(b),
                           .shader_stage = shader_stage, .start_slot = first + i, .buffer_count = 1,
                           .stage_ex = stage_ex);
@@ -149,6 +150,32 @@ static void set_views(D3D10DDI_HDEVICE h, UINT first, UINT count, CONST D3D10DDI
                      .texture = v ? v->name : 0, .stage_ex = stage_ex);
         }
     }
+}
+
+static VOID APIENTRY set_uavs(D3D10DDI_HDEVICE h, UINT first, UINT count,
+                              CONST D3D11DDI_HUNORDEREDACCESSVIEW *views, CONST UINT *initial_counts)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct aerogpu_unordered_access_buffer_binding b[8] = {0};
+    uint32_t shader_stage, stage_ex;
+
+    count = count < 8 ? count : 8;
+    for (UINT i = 0; i < count; i++) {
+        const struct umd10_view *v = views[i].pDrvPrivate;
+
+        b[i].initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP;
+        if (v)
+            b[i] = (struct aerogpu_unordered_access_buffer_binding){
+                .buffer = v->name,
+                .offset_bytes = v->offset,
+                .size_bytes = v->size,
+                .initial_count = initial_counts ? initial_counts[i] : AEROGPU_UAV_INITIAL_COUNT_KEEP};
+    }
+    umd10_stage(UMD10_CS, &shader_stage, &stage_ex);
+    umd10_room(d, 256);
+    ABI_EMIT_TAIL(&d->stream, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, b,
+                  count * (uint32_t)sizeof(b[0]), .shader_stage = shader_stage, .start_slot = first,
+                  .uav_count = count, .stage_ex = stage_ex);
 }
 
 static void set_samplers(D3D10DDI_HDEVICE h, UINT first, UINT count, CONST D3D10DDI_HSAMPLER *samplers,
@@ -208,6 +235,7 @@ void umd10_shader_functions(D3D11DDI_DEVICEFUNCS *f)
     SET(Ds, ds)
     SET(Cs, cs)
 #undef SET
+    f->pfnCsSetUnorderedAccessViews = set_uavs;
     f->pfnCalcPrivateShaderSize = shader_size;
     f->pfnCreateVertexShader = create_vs;
     f->pfnCreateGeometryShader = create_gs;

@@ -50,6 +50,7 @@ struct umd10_resource {
     uint32_t name, alloc_id;
     D3DKMT_HANDLE allocation;
     D3D10DDI_HRTRESOURCE runtime;
+    uint32_t stride; /* of a structured buffer; else 0 */
     bool buffer, staging, primary, listed, listed_write;
     uint32_t format, width, height, mips, layers, pitch; /* of textures; pitch of mip 0 in guest memory */
     uint64_t size;                                       /* of the linear layout */
@@ -127,6 +128,10 @@ uint32_t umd10_format(UINT dxgi);
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f);
 void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y,
                 struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box);
+
+/* `size` bytes of a buffer from `offset` on become `value`, again and again; both are multiples of 4. */
+void umd10_fill(struct umd10_device *d, struct umd10_resource *r, uint64_t offset, uint64_t size,
+                uint32_t value);
 
 /* view.c, state.c, shader.c, draw.c, present.c: their functions of the table. */
 void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f);

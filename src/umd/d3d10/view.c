@@ -21,6 +21,16 @@ static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi
              .mip_level_count = mips, .base_array_layer = layer, .array_layer_count = layers);
 }
 
+/* Elements of a structured buffer, or words of a raw one. */
+static void view_buffer(struct umd10_view *v, UINT first, UINT count)
+{
+    uint32_t unit = v->resource->stride ? v->resource->stride : 4;
+
+    v->name = v->resource->name;
+    v->offset = first * unit;
+    v->size = count * unit;
+}
+
 static void destroy(D3D10DDI_HDEVICE h, struct umd10_view *v)
 {
     struct umd10_device *d = umd10_device(h);
@@ -38,8 +48,7 @@ static VOID APIENTRY create_srv(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATESHAD
 
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
     if (v->resource->buffer) {
-        v->name = v->resource->name;
-        v->size = (uint32_t)v->resource->size;
+        view_buffer(v, a->BufferEx.FirstElement, a->BufferEx.NumElements);
     } else if (a->ResourceDimension == D3D10DDIRESOURCE_TEXTURECUBE) {
         view_texture(umd10_device(h), v, (UINT)a->Format, a->TexCube.MostDetailedMip, a->TexCube.MipLevels,
                      a->TexCube.First2DArrayFace, a->TexCube.NumCubes * 6);
@@ -72,6 +81,30 @@ static VOID APIENTRY create_dsv(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATEDEPT
                  a->Tex2D.ArraySize);
 }
 
+static VOID APIENTRY create_uav(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATEUNORDEREDACCESSVIEW *a,
+                                D3D11DDI_HUNORDEREDACCESSVIEW hv, D3D11DDI_HRTUNORDEREDACCESSVIEW rt)
+{
+    struct umd10_view *v = hv.pDrvPrivate;
+
+    *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
+    if (a->ResourceDimension != D3D10DDIRESOURCE_BUFFER)
+        umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
+    else
+        view_buffer(v, a->Buffer.FirstElement, a->Buffer.NumElements);
+}
+
+static VOID APIENTRY destroy_uav(D3D10DDI_HDEVICE h, D3D11DDI_HUNORDEREDACCESSVIEW v)
+{
+    destroy(h, v.pDrvPrivate);
+}
+
+static VOID APIENTRY clear_uav(D3D10DDI_HDEVICE h, D3D11DDI_HUNORDEREDACCESSVIEW hv, CONST UINT values[4])
+{
+    const struct umd10_view *v = hv.pDrvPrivate;
+
+    umd10_fill(umd10_device(h), v->resource, v->offset, v->size, values[0]);
+}
+
 static VOID APIENTRY destroy_srv(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW v)
 {
     destroy(h, v.pDrvPrivate);
@@ -102,6 +135,11 @@ static SIZE_T APIENTRY dsv_size(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATEDEPT
     return sizeof(struct umd10_view);
 }
 
+static SIZE_T APIENTRY uav_size(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATEUNORDEREDACCESSVIEW *a)
+{
+    return sizeof(struct umd10_view);
+}
+
 static VOID APIENTRY srv_hazard(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW v, D3D10DDI_HRESOURCE r)
 {
 }
@@ -117,5 +155,9 @@ void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f)
     f->pfnCalcPrivateDepthStencilViewSize = dsv_size;
     f->pfnCreateDepthStencilView = create_dsv;
     f->pfnDestroyDepthStencilView = destroy_dsv;
+    f->pfnCalcPrivateUnorderedAccessViewSize = uav_size;
+    f->pfnCreateUnorderedAccessView = create_uav;
+    f->pfnDestroyUnorderedAccessView = destroy_uav;
+    f->pfnClearUnorderedAccessViewUint = clear_uav;
     f->pfnShaderResourceViewReadAfterWriteHazard = srv_hazard;
 }
