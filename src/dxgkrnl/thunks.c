@@ -619,10 +619,10 @@ static NTSTATUS inject(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
 
     if (arg->PrivateDriverDataSize != sizeof(i))
         return STATUS_INVALID_PARAMETER;
+    if (!c->admin)
+        return STATUS_ACCESS_DENIED; /* whatever the settings are: those are no business of a stranger's */
     if (!c->d->injection.allowed)
         return STATUS_NOT_SUPPORTED;
-    if (!c->admin)
-        return STATUS_ACCESS_DENIED;
     memcpy(&i, arg->pPrivateDriverData, sizeof(i));
     return dxgk_inject(c->d, i.fault, i.value);
 }

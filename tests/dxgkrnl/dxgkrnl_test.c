@@ -676,13 +676,13 @@ TEST(faults_are_not_for_everybody)
             assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
             esc.hAdapter = open.hAdapter;
             i.fault = DXGK_FAULT_LOSE_INTERRUPT;
-            assert_int_equal(dxgk_Escape(c, &esc), !allowed ? STATUS_NOT_SUPPORTED
-                                                   : admin  ? STATUS_SUCCESS
-                                                            : STATUS_ACCESS_DENIED);
+            assert_int_equal(dxgk_Escape(c, &esc), !admin    ? STATUS_ACCESS_DENIED
+                                                   : allowed ? STATUS_SUCCESS
+                                                             : STATUS_NOT_SUPPORTED);
             i.fault = DXGK_NUM_FAULTS; /* and no other tells whether a fault exists */
-            assert_int_equal(dxgk_Escape(c, &esc), !allowed ? STATUS_NOT_SUPPORTED
-                                                   : admin  ? STATUS_INVALID_PARAMETER
-                                                            : STATUS_ACCESS_DENIED);
+            assert_int_equal(dxgk_Escape(c, &esc), !admin    ? STATUS_ACCESS_DENIED
+                                                   : allowed ? STATUS_INVALID_PARAMETER
+                                                             : STATUS_NOT_SUPPORTED);
             dxgk_client_close(c);
             world_down(&w, 0);
         }
