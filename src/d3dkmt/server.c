@@ -32,6 +32,7 @@
 #include "base/error.h"
 #include "base/fds.h"
 #include "base/log.h"
+#include "base/sched/slice.h"
 #include "d3dkmt/wire.h"
 
 enum { ARG_MAX_SIZE = 1024, FOLLOW_AFTER = 8, FOLLOW_MOST = 4096 };
@@ -570,6 +571,7 @@ static void *watch_main(void *arg)
     struct epoll_event events[32];
     uint64_t value;
 
+    slice_set(SLICE_SHORT); /* the threads of connections are this one's, and have it from here */
     while (!atomic_load(&s->stopping)) {
         int n = epoll_wait(s->epoll_fd, events, 32, -1);
         bool again = false;

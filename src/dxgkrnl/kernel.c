@@ -27,6 +27,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/sched/slice.h"
 #include "base/strbuf.h"
 
 enum {
@@ -707,6 +708,7 @@ static void *live_main(void *arg)
 {
     struct kthread *t = arg;
 
+    slice_set(SLICE_SHORT);
     self_thread = t;
     dxgk_kernel_enter(t->kernel);
     t->fn(t->arg);
@@ -777,6 +779,7 @@ static void *service_main(void *arg)
     struct pollfd pfd = {.fd = k->wake_fd, .events = POLLIN};
     uint64_t value;
 
+    slice_set(SLICE_SHORT);
     pthread_mutex_lock(&k->cpu);
     while (!k->stopping) {
         struct timespec ts = {0};

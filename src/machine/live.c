@@ -36,6 +36,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/sched/slice.h"
 #include "machine/executors.h"
 #include "machine/priv.h"
 
@@ -337,6 +338,7 @@ static void *device_thread(void *arg)
     struct machine *m = arg;
     struct live *l = m->kind;
 
+    slice_set(SLICE_SHORT);
     while (!atomic_load(&l->quit)) {
         bool busy;
 

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include "base/file/png.h"
 #include "base/program.h"
 #include "base/rng.h"
+#include "base/sched/slice.h"
 #include "base/strbuf.h"
 
 TEST(error_keeps_the_first_failure)
@@ -41,6 +44,31 @@ TEST(bytes_turn_bad_once)
     assert_true(b.bad);
     assert_int_equal(b.pos, 6);
     assert_int_equal(bytes_u8(&b), 0); /* although one byte is left */
+}
+
+static void *slice_of_a_thread(void *out)
+{
+    *(uint64_t *)out = slice_of(0);
+    return NULL;
+}
+
+TEST(a_short_slice_is_inherited_and_given_back)
+{
+    uint64_t usual = slice_of(0), of_another;
+    int nice = getpriority(PRIO_PROCESS, 0);
+    pthread_t t;
+
+    if (!usual)
+        skip(); /* Linux before 6.12 */
+    assert_int_not_equal(usual, SLICE_SHORT);
+    slice_set(SLICE_SHORT);
+    assert_int_equal(slice_of(0), SLICE_SHORT);
+    assert_int_equal(pthread_create(&t, NULL, slice_of_a_thread, &of_another), 0);
+    pthread_join(t, NULL);
+    assert_int_equal(of_another, SLICE_SHORT);
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), nice);
+    slice_set(SLICE_USUAL);
+    assert_int_equal(slice_of(0), usual);
 }
 
 struct tick {

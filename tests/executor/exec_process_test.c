@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/sched/slice.h"
 #include "executor/process/sanitized.h"
 #include "exec_process_rig.h"
 #include "executor/host/host.h"
@@ -660,9 +661,15 @@ TEST(the_process_has_no_privileges)
     } spaces[] = {{CLONE_NEWNET, "ns/net"}, {CLONE_NEWIPC, "ns/ipc"}, {CLONE_NEWUTS, "ns/uts"}};
     struct fixture f = {0};
     char text[8192], own[64];
+    uint64_t usual = slice_of(0);
 
+    slice_set(SLICE_SHORT); /* as the service's threads do */
     start(&f);
+    slice_set(SLICE_USUAL);
     must_be_ready(&f);
+    assert_int_equal(getsid(exec_host_pid(f.host)),
+                     exec_host_pid(f.host)); /* its processor time is its own */
+    assert_int_equal(slice_of(exec_host_pid(f.host)), usual);
     read_status(exec_host_pid(f.host), text, sizeof(text));
     assert_non_null(strstr(text, "NoNewPrivs:\t1"));
     assert_non_null(strstr(text, "CapEff:\t0000000000000000"));

@@ -16,6 +16,7 @@
 #include "abi/builder.h"
 #include "aerogpu/alloc.h"
 #include "aerogpu/escape.h"
+#include "base/sched/slice.h"
 #include "d3dkmt/d3dkmt.h"
 #include "dxgkrnl/faults.h"
 #include "dxgkrnl/progress.h"
@@ -352,6 +353,41 @@ static pid_t client_of(uid_t user)
     assert_int_equal(read(fds[0], &c, 1), 1);
     close(fds[0]);
     return pid;
+}
+
+/* The service's threads that are let in soon. */
+static unsigned prompt_threads(const struct service *s)
+{
+    struct dirent *entry;
+    char path[64];
+    unsigned n = 0;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
+    d = opendir(path);
+    assert_non_null(d);
+    while ((entry = readdir(d))) {
+        pid_t thread = atoi(entry->d_name);
+        n += thread > 0 && slice_of(thread) == SLICE_SHORT;
+    }
+    closedir(d);
+    return n;
+}
+
+/* The device's thread, three of dxgkrnl's, who accepts, and one for each connection. */
+TEST(who_serves_is_let_in_soon)
+{
+    struct service s;
+    struct app app;
+
+    if (!slice_of(0))
+        skip(); /* Linux before 6.12 */
+    start(&s, "");
+    assert_int_equal(prompt_threads(&s), 5);
+    assert_int_equal(app_open(&app), STATUS_SUCCESS);
+    assert_int_equal(prompt_threads(&s), 6);
+    app_close(&app);
+    assert_int_equal(stop(&s), 0);
 }
 
 TEST(executors_are_for_whom_the_option_says)

@@ -96,9 +96,10 @@ static int add_attributes(posix_spawnattr_t *attr)
     sigfillset(&all);
     posix_spawnattr_setsigmask(attr, &none);
     posix_spawnattr_setsigdefault(attr, &all);
-    posix_spawnattr_setpgroup(attr, 0); /* the terminal's ^C is for the host */
+    /* The terminal's ^C is for the host. And who shares processors out by session (sched(7), the autogroup feature) gives each
+     * client's executor a share of its own, which the host and the other executors do not pay. */
     return posix_spawnattr_setflags(attr,
-                                    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+                                    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
 }
 
 static int start(struct exec_child *c, const char *path, const int fds[4])

@@ -30,6 +30,7 @@
 #include "base/clock.h"
 #include "base/fds.h"
 #include "base/log.h"
+#include "base/sched/slice.h"
 #include "executor/process/memory.h"
 #include "executor/host/proto.h"
 #include "executor/process/sandbox.h"
@@ -520,6 +521,8 @@ int main(void)
     bool is_cpu = false;
     int r;
 
+    slice_set(
+        SLICE_USUAL); /* who started it may have a short one: a draw is no answer that others wait for */
     p->shared = open_shared();
     p->main_thread = (pid_t)syscall(SYS_gettid);
     p->may_spin = p->shared->start.spin != 0;

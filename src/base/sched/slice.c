@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/sched/slice.h"
+
+#include <linux/sched.h>
+#include <linux/sched/types.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+void slice_set(uint64_t ns)
+{
+    struct sched_attr a = {.size = sizeof(a)};
+
+    if (syscall(SYS_sched_getattr, 0, &a, sizeof(a), 0))
+        return;
+    a.sched_runtime = ns;
+    a.sched_flags &= SCHED_FLAG_RESET_ON_FORK;
+    if (syscall(SYS_sched_setattr, 0, &a, 0))
+        log_debug("base", "the time slice of a thread stays as it is");
+}
+
+uint64_t slice_of(pid_t thread)
+{
+    struct sched_attr a = {.size = sizeof(a)};
+
+    return syscall(SYS_sched_getattr, thread, &a, sizeof(a), 0) ? 0 : a.sched_runtime;
+}
