@@ -30,6 +30,7 @@
 
 PUBLIC_BEGIN
 
+struct schedstat;
 struct dxgk;
 struct dxgk_client;
 struct dxgk_progress;
@@ -78,6 +79,9 @@ struct dxgk_bus {
     /* A process has a device, and may work soon. Waits until the device can do that at once; called without the processor by the
      * thread of the process that does. May be NULL. */
     void (*prepare)(void *ctx, uint64_t process);
+    /* What the host's scheduler has done with the processes that execute the oldest work: false where there are none, or it cannot
+     * be known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what it needs. */
+    bool (*schedstat)(void *ctx, struct schedstat *out);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */
     NTSTATUS (*inject)(void *ctx, uint32_t fault, uint32_t value);
 };

@@ -29,6 +29,12 @@ static void check(const struct dxgk *d, const struct node *n)
     INVARIANT(!n->timer.armed || (n->hw && d->tdr.level));
 }
 
+static void begin_head(struct node *n, uint64_t now)
+{
+    n->head_start_ns = now;
+    n->looked_ns = n->starved_ns = 0;
+}
+
 static void append(struct dxgk *d, struct packet *p)
 {
     struct node *n = &d->sched.nodes[p->context->node];
@@ -46,7 +52,7 @@ static void append(struct dxgk *d, struct packet *p)
         n->last_context = p->context;
     }
     if (n->hw == p) {
-        n->head_start_ns = now;
+        begin_head(n, now);
         dxgk_node_arm(d, p->context->node);
     }
 }
@@ -82,7 +88,7 @@ void dxgk_node_arm(struct dxgk *d, unsigned node)
     if (!n->hw || !d->tdr.level)
         dxgk_kernel_cancel(d->kernel, &n->timer);
     else
-        dxgk_kernel_arm(d->kernel, &n->timer, n->head_start_ns + d->tdr.delay_ns, expired, n);
+        dxgk_kernel_arm(d->kernel, &n->timer, dxgk_tdr_due(d, n), expired, n);
 }
 
 /* ---- submitting ---------------------------------------------------------- */
@@ -173,7 +179,7 @@ static void retire_head(struct dxgk *d, struct node *n)
     n->busy_ns += now - n->head_start_ns;
     n->packets_completed[kind(p)]++;
     dxgk_metrics_completed(d, p, now);
-    n->head_start_ns = now;
+    begin_head(n, now);
     if (p->retired)
         p->retired(d, p);
     c->running--;

@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "base/sched/schedstat.h"
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/packet.h"
 
@@ -30,7 +31,9 @@ struct node {
     unsigned hw_count, paging;    /* of these, paging buffers */
     UINT submitted, completed;
     uint64_t head_start_ns;
-    struct ktimer timer; /* of the head: TdrDelay */
+    uint64_t looked_ns, starved_ns; /* of the head: tdr.c */
+    struct schedstat looked;
+    struct ktimer timer; /* of the head: dxgk_tdr_due */
     bool pumping, again, check;
     UINT preempting; /* the fence of a preemption under way, 0: none */
     uint64_t packets_submitted[4], packets_completed[4], packets_faulted, packets_preempted;

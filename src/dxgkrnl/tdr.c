@@ -222,6 +222,43 @@ out:
     dxgk_adapter_kick(d);
 }
 
+/* ---- the deadline -------------------------------------------------------- */
+
+uint64_t dxgk_tdr_due(const struct dxgk *d, const struct node *n)
+{
+    if (d->bus->schedstat && !n->looked_ns)
+        return n->head_start_ns + d->tdr.delay_ns / 4;
+    return n->head_start_ns + d->tdr.delay_ns + n->starved_ns;
+}
+
+/* The first look at the head, if it was none yet. */
+static bool look(struct dxgk *d, struct node *n)
+{
+    if (!d->bus->schedstat || n->looked_ns)
+        return false;
+    n->looked_ns = dxgk_kernel_now(d->kernel);
+    if (!d->bus->schedstat(d->bus->ctx, &n->looked))
+        n->looked = (struct schedstat){0}; /* of nobody */
+    return true;
+}
+
+/* Whether the head is to get more time, because it got no processor. */
+static bool starved(struct dxgk *d, struct node *n)
+{
+    uint64_t most = STARVED_MOST * d->tdr.delay_ns, total;
+    struct schedstat s;
+
+    if (!d->bus->schedstat || !d->bus->schedstat(d->bus->ctx, &s))
+        return false;
+    total = schedstat_starved(&n->looked, &s, dxgk_kernel_now(d->kernel) - n->looked_ns);
+    if (total <= n->starved_ns || n->starved_ns == most)
+        return false;
+    if (total < n->starved_ns + d->tdr.delay_ns / 32) /* not ever smaller steps */
+        total = n->starved_ns + d->tdr.delay_ns / 32;
+    n->starved_ns = total < most ? total : most;
+    return true;
+}
+
 static void check_node(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
@@ -230,15 +267,19 @@ static void check_node(struct dxgk *d, unsigned i)
 
     if (!n->hw)
         return;
-    if (dxgk_kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns) {
+    if (dxgk_kernel_now(d->kernel) < dxgk_tdr_due(d, n) || look(d, n)) {
         dxgk_node_arm(d, i);
         return;
     }
     if (dxgk_node_poll(d, i))
         return;
     if (epoch != d->epoch || !n->hw || d->state != DXGK_STARTED ||
-        dxgk_kernel_now(d->kernel) < n->head_start_ns + d->tdr.delay_ns)
+        dxgk_kernel_now(d->kernel) < dxgk_tdr_due(d, n))
         return; /* asking made it complete */
+    if (starved(d, n)) {
+        dxgk_node_arm(d, i);
+        return;
+    }
     snprintf(why, sizeof(why), "fence %u on node %u", n->hw->fence, i);
     recover(d, n->hw->context ? n->hw->context->device : NULL, why);
 }

@@ -6,6 +6,10 @@
  *        └─ it did not: DETECTED ─▶ CollectDbgInfo ─▶ ResetFromTimeout ─▶ drop everything ─▶ RestartFromTimeout ─▶ mode ─▶ 4101
  *                          └─ TdrLevel 1, more than TdrLimitCount in TdrLimitTime, a DDI that fails or never returns ─▶ FAILED
  *
+ * Time in which the host gave what executes the head no processor is none in which the device did not respond: it is taken as
+ * the kernel counts it (base/sched/schedstat.h), from a quarter of TdrDelay on, and moves the deadline, STARVED_MOST times TdrDelay at
+ * most: what starves may hang as well.
+ *
  * Settings, under their registry names in HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers: TdrLevel (0 off,
  * 1 bug check, 3 recover), TdrDelay, TdrDdiDelay, TdrLimitTime (seconds), TdrLimitCount.
  *
@@ -19,7 +23,12 @@
 
 #include "dxgkrnl/dxgkrnl.h"
 
-enum { MAX_HISTORY = 64 }; /* time-outs remembered for TdrLimitCount */
+struct node;
+
+enum {
+    MAX_HISTORY = 64, /* time-outs remembered for TdrLimitCount */
+    STARVED_MOST = 4,
+};
 
 struct tdr {
     uint32_t level, limit_count;
@@ -36,6 +45,8 @@ struct tdr {
 
 /* Reads the settings. */
 void dxgk_tdr_configure(struct dxgk *d);
+/* When the node's head is to be looked at next. */
+uint64_t dxgk_tdr_due(const struct dxgk *d, const struct node *n);
 /* The tdr thread's work, at PASSIVE_LEVEL. */
 void dxgk_tdr_work(struct dxgk *d);
 /* Bug check: the adapter is FAILED from now on. At up to DISPATCH_LEVEL. */

@@ -7,6 +7,7 @@
 
 #include "aerogpu/pci.h"
 #include "base/log.h"
+#include "base/sched/schedstat.h"
 #include "dxgkrnl/faults.h"
 #include "machine/driver.h"
 #include "stack/memory.h"
@@ -157,6 +158,13 @@ static void prepare(void *ctx, uint64_t process)
         log_warn("stack", "process %llu: %s", (unsigned long long)process, e.text);
 }
 
+static bool schedstat(void *ctx, struct schedstat *out)
+{
+    int pid = machine_executor_pid(((struct stack *)ctx)->machine);
+
+    return pid > 0 && schedstat_read(pid, out);
+}
+
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
@@ -209,6 +217,7 @@ static void describe(struct stack *s, bool swapped)
                                .dma_alloc_for = dma_alloc_for,
                                .inject = inject,
                                .prepare = prepare,
+                               .schedstat = schedstat,
                                .wait = wait_for_device,
                                .poll_begin = poll_begin,
                                .poll_end = poll_end,

@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* host.c: the host's processors around a crash: what a hang looks like that is none, because nobody let the device run. */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sched/schedstat.h"
 #include "watch/priv.h"
-
-enum { MAX_THREADS = 64 };
-
-static void executor_times(struct host_sample *s, int pid)
-{
-    char path[64];
-    struct dirent *d;
-    int n = 0;
-    DIR *dir;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", pid);
-    dir = opendir(path);
-    while (dir && n < MAX_THREADS && (d = readdir(dir))) {
-        unsigned long long ran, waited;
-        FILE *f;
-
-        if (d->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof(path), "/proc/%d/task/%.12s/schedstat", pid, d->d_name);
-        f = fopen(path, "re");
-        if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2) {
-            s->executor_cpu += (double)ran / 1e9;
-            s->executor_wait += (double)waited / 1e9;
-            n++;
-        }
-        if (f)
-            fclose(f);
-    }
-    if (dir)
-        closedir(dir);
-    if (!n)
-        s->executor_cpu = s->executor_wait = -1;
-}
 
 /* The number behind `key` in a file of lines "key number"; -1 if there is none. */
 static double number_in(const char *path, const char *key)
@@ -141,7 +108,10 @@ void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
     s->available_mib = number_in("/proc/meminfo", "MemAvailable") / 1024;
     s->oom_kills = (uint64_t)fmax(number_in("/proc/vmstat", "oom_kill"), 0);
     if (pid) {
-        executor_times(s, pid);
+        struct schedstat t;
+        bool known = schedstat_read(pid, &t);
+        s->executor_cpu = known ? (double)t.ran_ns / 1e9 : -1;
+        s->executor_wait = known ? (double)t.waited_ns / 1e9 : -1;
         executor_state(s, pid);
     }
 }

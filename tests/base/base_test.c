@@ -19,6 +19,7 @@
 #include "base/file/png.h"
 #include "base/program.h"
 #include "base/rng.h"
+#include "base/sched/schedstat.h"
 #include "base/sched/slice.h"
 #include "base/strbuf.h"
 
@@ -44,6 +45,36 @@ TEST(bytes_turn_bad_once)
     assert_true(b.bad);
     assert_int_equal(b.pos, 6);
     assert_int_equal(bytes_u8(&b), 0); /* although one byte is left */
+}
+
+TEST(who_waits_for_a_processor_starves)
+{
+    static const struct {
+        struct schedstat from, to;
+        uint64_t elapsed, starved;
+    } cases[] = {
+        {{7, 10, 10}, {7, 110, 10}, 100, 0},   /* it ran */
+        {{7, 10, 10}, {7, 10, 10}, 100, 0},    /* it slept */
+        {{7, 10, 10}, {7, 10, 110}, 100, 100}, /* it was not let run */
+        {{7, 10, 10}, {7, 10, 60}, 100, 50},
+        {{7, 10, 10}, {7, 60, 410}, 100, 50}, /* several threads wait, while one runs */
+        {{7, 10, 10}, {7, 210, 410}, 100, 0},
+        {{7, 10, 10}, {8, 20, 60}, 100, 0}, /* another process */
+        {{7, 10, 10}, {7, 5, 60}, 100, 0},  /* a thread has ended */
+        {{7, 10, 10}, {7, 60, 5}, 100, 0},
+    };
+    struct schedstat before, after;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(schedstat_starved(&cases[i].from, &cases[i].to, cases[i].elapsed), cases[i].starved);
+    if (!schedstat_read(getpid(), &before))
+        skip(); /* a kernel without CONFIG_SCHED_INFO */
+    for (volatile unsigned i = 0; i < 20000000; i++)
+        continue;
+    assert_true(schedstat_read(getpid(), &after));
+    assert_int_equal(after.pid, getpid());
+    assert_true(after.ran_ns > before.ran_ns && after.waited_ns >= before.waited_ns);
+    assert_false(schedstat_read(0, &after));
 }
 
 static void *slice_of_a_thread(void *out)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/sched/schedstat.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+enum { MAX_THREADS = 64 };
+
+bool schedstat_read(pid_t pid, struct schedstat *out)
+{
+    const struct dirent *e;
+    char path[64];
+    int n = 0;
+    DIR *dir;
+
+    *out = (struct schedstat){.pid = pid};
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    dir = opendir(path);
+    while (dir && n < MAX_THREADS && (e = readdir(dir))) {
+        unsigned long long ran, waited;
+        FILE *f;
+
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%.12s/schedstat", (int)pid, e->d_name);
+        f = fopen(path, "re");
+        if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2) {
+            out->ran_ns += ran;
+            out->waited_ns += waited;
+            n++;
+        }
+        if (f)
+            fclose(f);
+    }
+    if (dir)
+        closedir(dir);
+    return n > 0;
+}
+
+uint64_t schedstat_starved(const struct schedstat *from, const struct schedstat *to, uint64_t elapsed_ns)
+{
+    uint64_t ran = to->ran_ns - from->ran_ns, waited = to->waited_ns - from->waited_ns, idle;
+
+    if (to->pid != from->pid || to->ran_ns < from->ran_ns || to->waited_ns < from->waited_ns)
+        return 0;
+    idle = ran < elapsed_ns ? elapsed_ns - ran : 0;
+    return waited < idle ? waited : idle;
+}
