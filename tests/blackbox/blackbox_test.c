@@ -140,6 +140,14 @@ TEST(regions)
     bb_inference_finish(&x);
 }
 
+/* A marker that was reached and not written proves something of what stands in front of it, and there may be nothing. */
+TEST(a_marker_behind_no_command)
+{
+    check("T1 B2 DrawX B3 T4 DrawY B5", "14", BB_SEVERAL, "DrawX DrawY",
+          "the hang is in DrawX or DrawY: DrawX did not finish, and what follows it was at the top of the "
+          "pipe or running too");
+}
+
 /* Overlapping pairs: one begins inside another and ends behind it. */
 TEST(overlapping)
 {
@@ -427,6 +435,16 @@ TEST(bad_packages)
     bytes[32] = BB_NUM_TABLES;
     assert_int_equal(bb_package_open(&r, bytes, 64, &e), 0);
     assert_int_equal(bb_package_next(&r, &t, v, &e), -EBADMSG);
+    assert_string_equal(e.text, "package: offset 0x20: malformed row");
+    for (uint8_t second = 1; second < 2; second--) { /* a row of two columns; of one column twice */
+        const uint8_t row[] = {0, 2,      0,          BB_TAG_INT, 7, 0, 0, 0, 0, 0, 0,
+                               0, second, BB_TAG_INT, 9,          0, 0, 0, 0, 0, 0, 0};
+        bytes[8] = sizeof(row);
+        memcpy(bytes + 32, row, sizeof(row));
+        error_clear(&e);
+        assert_int_equal(bb_package_open(&r, bytes, 64, &e), 0);
+        assert_int_equal(bb_package_next(&r, &t, v, &e), second ? 1 : -EBADMSG);
+    }
     assert_string_equal(e.text, "package: offset 0x20: malformed row");
 }
 

@@ -231,6 +231,28 @@ TEST(faults_are_judged)
     bb_resources_destroy(r);
 }
 
+TEST(what_comes_back_is_resident_again)
+{
+    struct bb_resources *r;
+    struct bb_fault f;
+
+    assert_int_equal(bb_resources_create(&r, 0), 0);
+    add(r, 1, 0x10000, 0x1000, "lights");
+    for (uint64_t round = 0; round < 2; round++) {
+        assert_int_equal(bb_resources_evict(r, 1, true, round), 0);
+        bb_resources_fault(r, 0x10010, &f);
+        assert_int_equal(f.kind, BB_FAULT_NOT_RESIDENT);
+        assert_string_equal(f.text,
+                            "not resident: 0x10010 lies 16 bytes into buffer 'lights', which is alive "
+                            "and was evicted");
+        assert_int_equal(bb_resources_evict(r, 1, false, round + 1), 0);
+        bb_resources_fault(r, 0x10010, &f);
+        assert_int_equal(f.kind, BB_FAULT_INSIDE);
+    }
+    assert_int_equal(bb_resources_evict(r, 2, true, 1), -ENOENT);
+    bb_resources_destroy(r);
+}
+
 TEST(bad_resources)
 {
     struct bb_resources *r;

@@ -225,7 +225,10 @@ TEST(who_ended_it)
         enum bb_cause cause;
         enum bb_sure why, which;
         const char *unseen;
+        uint64_t oom_before, oom_now; /* what the kernel has ended for want of memory */
     } cases[] = {
+        {{.signal = SIGKILL}, BB_CAUSE_KILLED, BB_SURE_PROVEN, BB_SURE_SUGGESTED, "who sent", 3, 3},
+        {{.signal = SIGKILL}, BB_CAUSE_HOST_MEMORY, BB_SURE_SUGGESTED, BB_SURE_SUGGESTED, "", 3, 4},
         {{.signal = SIGSEGV, .seen = true, .sent = true, .sender = 77},
          BB_CAUSE_KILLED,
          BB_SURE_PROVEN,
@@ -279,6 +282,9 @@ TEST(who_ended_it)
         sn->died = sn->has_progress = true;
         sn->death = cases[i].death;
         sn->death.pid = 5;
+        sn->samples[0] = (struct host_sample){.executor_pid = 5, .oom_kills = cases[i].oom_before};
+        sn->samples[1] = (struct host_sample){.oom_kills = cases[i].oom_now};
+        sn->num_samples = 2;
         sn->progress.exact = 1;
         slot->submission = 7;
         slot->num_marks = slot->top = 1;
