@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* caps.c: what the driver says that it can do: formats, queries, and Direct3D's capabilities. */
+#include "umd/d3d9/caps.h"
+
+#include <stddef.h>
+
+/* D3DCAPS9, as the API's documentation has it. */
+struct caps9 {
+    uint32_t DeviceType, AdapterOrdinal, Caps, Caps2, Caps3, PresentationIntervals, CursorCaps, DevCaps,
+        PrimitiveMiscCaps, RasterCaps, ZCmpCaps, SrcBlendCaps, DestBlendCaps, AlphaCmpCaps, ShadeCaps,
+        TextureCaps, TextureFilterCaps, CubeTextureFilterCaps, VolumeTextureFilterCaps, TextureAddressCaps,
+        VolumeTextureAddressCaps, LineCaps, MaxTextureWidth, MaxTextureHeight, MaxVolumeExtent,
+        MaxTextureRepeat, MaxTextureAspectRatio, MaxAnisotropy;
+    float MaxVertexW, GuardBandLeft, GuardBandTop, GuardBandRight, GuardBandBottom, ExtentsAdjust;
+    uint32_t StencilCaps, FVFCaps, TextureOpCaps, MaxTextureBlendStages, MaxSimultaneousTextures,
+        VertexProcessingCaps, MaxActiveLights, MaxUserClipPlanes, MaxVertexBlendMatrices,
+        MaxVertexBlendMatrixIndex;
+    float MaxPointSize;
+    uint32_t MaxPrimitiveCount, MaxVertexIndex, MaxStreams, MaxStreamStride, VertexShaderVersion,
+        MaxVertexShaderConst, PixelShaderVersion;
+    float PixelShader1xMaxValue;
+    uint32_t DevCaps2;
+    float MaxNpatchTessellationLevel;
+    uint32_t Reserved5, MasterAdapterOrdinal, AdapterOrdinalInGroup, NumberOfAdaptersInGroup, DeclTypes,
+        NumSimultaneousRTs, StretchRectFilterCaps, VS20[4], PS20[5], VertexTextureFilterCaps,
+        MaxVShaderInstructionsExecuted, MaxPShaderInstructionsExecuted, MaxVertexShader30InstructionSlots,
+        MaxPixelShader30InstructionSlots;
+};
+_Static_assert(sizeof(struct caps9) == 304, "D3DCAPS9");
+
+static const struct caps9 caps9 = {
+    .DeviceType = 1,     /* D3DDEVTYPE_HAL */
+    .Caps = 0x20000,     /* READ_SCANLINE */
+    .Caps2 = 0x20000000, /* DYNAMICTEXTURES */
+    .Caps3 = 0x320,      /* ALPHA_FULLSCREEN_FLIP_OR_DISCARD, COPY_TO_VIDMEM, COPY_TO_SYSTEMMEM */
+    .PresentationIntervals = 0x8000000F,
+    .CursorCaps = 1,     /* COLOR */
+    .DevCaps = 0x19AF70, /* HWTRANSFORMANDLIGHT, PUREDEVICE, HWRASTERIZATION and what goes without saying */
+    .PrimitiveMiscCaps = 0x7CCF2, /* all that the packets carry; MRTs have masks of their own */
+    .RasterCaps = 0x7732191,      /* DITHER, ZTEST, fog of vertices and tables, bias, scissor, anisotropy */
+    .ZCmpCaps = 0xFF,
+    .SrcBlendCaps = 0x3FFF,
+    .DestBlendCaps = 0x3FFF,
+    .AlphaCmpCaps = 0xFF,
+    .ShadeCaps = 0x84208,
+    .TextureCaps =
+        0x14C45, /* PERSPECTIVE, ALPHA, TEXREPEATNOTSCALEDBYSIZE, PROJECTED, CUBEMAP, MIPMAP, MIPCUBEMAP */
+    .TextureFilterCaps = 0x7030700,
+    .CubeTextureFilterCaps = 0x7030700,
+    .TextureAddressCaps = 0x1F, /* WRAP, MIRROR, CLAMP, BORDER, INDEPENDENTUV */
+    .LineCaps = 0x1F,
+    .MaxTextureWidth = 8192,
+    .MaxTextureHeight = 8192,
+    .MaxTextureRepeat = 8192,
+    .MaxTextureAspectRatio = 8192,
+    .MaxAnisotropy = 16,
+    .MaxVertexW = 1e10f,
+    .GuardBandLeft = -32768,
+    .GuardBandTop = -32768,
+    .GuardBandRight = 32768,
+    .GuardBandBottom = 32768,
+    .StencilCaps = 0x1FF,
+    .FVFCaps = 0x100008,                          /* PSIZE, 8 sets of coordinates */
+    .TextureOpCaps = 0x398FFFF, /* all but PREMODULATE and bump maps */
+    .MaxTextureBlendStages = 8,
+    .MaxSimultaneousTextures = 8,
+    .VertexProcessingCaps = 0x13B, /* TEXGEN, MATERIALSOURCE7, lights, LOCALVIEWER, SPHEREMAP */
+    .MaxActiveLights = 8,
+    .MaxVertexBlendMatrices = 4,
+    .MaxPointSize = 64,
+    .MaxPrimitiveCount = 0x555555,
+    .MaxVertexIndex = 0xFFFFFF,
+    .MaxStreams = UMD9_STREAMS,
+    .MaxStreamStride = 2048,
+    .VertexShaderVersion = 0xFFFE0300,
+    .MaxVertexShaderConst = UMD9_CONSTANTS,
+    .PixelShaderVersion = 0xFFFF0300,
+    .PixelShader1xMaxValue = 3.4e38f,
+    .DevCaps2 = 0x51, /* STREAMOFFSET, CAN_STRETCHRECT_FROM_TEXTURES, VERTEXELEMENTSCANSHARESTREAMOFFSET */
+    .NumberOfAdaptersInGroup = 1,
+    .DeclTypes = 0x3FF,
+    .NumSimultaneousRTs = UMD9_TARGETS,
+    .StretchRectFilterCaps = 0x3000300,
+    .VS20 = {1, 24, 32, 4},
+    .PS20 = {0x1F, 24, 32, 4, 512},
+    .VertexTextureFilterCaps = 0x3030300,
+    .MaxVShaderInstructionsExecuted = 65535,
+    .MaxPShaderInstructionsExecuted = 65535,
+    .MaxVertexShader30InstructionSlots = 32768,
+    .MaxPixelShader30InstructionSlots = 32768,
+};
+
+static HRESULT give(const D3DDDIARG_GETCAPS *a, const void *data, size_t size)
+{
+    if (!a->pData || a->DataSize < size)
+        return E_INVALIDARG;
+    memcpy(a->pData, data, size);
+    return S_OK;
+}
+
+HRESULT APIENTRY umd9_get_caps(HANDLE adapter, CONST D3DDDIARG_GETCAPS *a)
+{
+    static const UINT queries[] = {D3DDDIQUERYTYPE_EVENT};
+    uint32_t count;
+    const struct umd9_format *f = umd9_formats(&count);
+
+    switch (a->Type) {
+    case D3DDDICAPS_GETD3D9CAPS:
+        return give(a, &caps9, sizeof(caps9));
+    case D3DDDICAPS_GETFORMATCOUNT:
+        return give(a, &count, sizeof(count));
+    case D3DDDICAPS_GETFORMATDATA:
+        if (!a->pData || a->DataSize < count * sizeof(FORMATOP))
+            return E_INVALIDARG;
+        for (uint32_t i = 0; i < count; i++)
+            ((FORMATOP *)a->pData)[i] = (FORMATOP){.Format = f[i].d3d, .Operations = f[i].operations};
+        return S_OK;
+    case D3DDDICAPS_GETD3DQUERYCOUNT:
+        count = sizeof(queries) / sizeof(queries[0]);
+        return give(a, &count, sizeof(count));
+    case D3DDDICAPS_GETD3DQUERYDATA:
+        return give(a, queries, sizeof(queries));
+    case D3DDDICAPS_GETMULTISAMPLEQUALITYLEVELS: /* the device has one sample */
+    default:
+        return D3DDDIERR_NOTAVAILABLE;
+    }
+}

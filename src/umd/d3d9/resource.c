@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* resource.c: buffers, textures and surfaces; their bytes.
+ *
+ *   system memory   the runtime's; the driver copies from and to it
+ *   video memory    memory of the host. What a program locks is the shadow, in the program's format: it is read back when the device
+ *                   wrote since (stale), and what was written goes there when it is unlocked.
+ *   primary         guest memory that can be scanned out
+ */
+#include "umd/d3d9/umd9.h"
+
+#include <stdlib.h>
+
+static uint32_t blocks(uint32_t n, uint32_t block)
+{
+    return (n + block - 1) / block;
+}
+
+/* ---- to the device and back ------------------------------------------------ */
+
+void umd9_upload_buffer(struct umd9_device *d, uint32_t name, uint64_t offset, const uint8_t *from,
+                        uint64_t size)
+{
+    uint64_t most = d->command_size / 2 & ~63u;
+
+    for (uint64_t at = 0, n; at < size; at += n) {
+        n = size - at < most ? size - at : most;
+        umd9_room(d, n);
+        ABI_EMIT_TAIL(&d->stream, UPLOAD_RESOURCE, upload_resource, from + at, (uint32_t)n,
+                      .resource_handle = name, .offset_bytes = offset + at,
+                      .size_bytes = (n + 3) & ~UINT64_C(3));
+    }
+}
+
+/* Where a surface begins in the linear layout that packets speak of; the bytes of its rows. */
+static uint64_t linear(const struct umd9_resource *r, uint32_t surface, uint32_t *pitch)
+{
+    const struct umd9_format *f = r->format;
+    uint64_t layer = 0, offset = 0;
+
+    for (uint32_t m = 0; m < r->mips; m++) {
+        const struct umd9_surface *s = &r->surfaces[m];
+        uint32_t row = m || !r->pitch ? blocks(s->width, f->block) * f->abi_bytes : r->pitch;
+
+        if (m < surface % r->mips)
+            offset += (uint64_t)row * s->rows;
+        else if (m == surface % r->mips)
+            *pitch = row;
+        layer += (uint64_t)row * s->rows;
+    }
+    return offset + surface / r->mips * layer;
+}
+
+static void upload_rows(struct umd9_device *d, uint32_t name, uint64_t offset, const uint8_t *from,
+                        uint64_t size)
+{
+    umd9_room(d, size);
+    ABI_EMIT_TAIL(&d->stream, UPLOAD_RESOURCE, upload_resource, from, (uint32_t)size, .resource_handle = name,
+                  .offset_bytes = offset, .size_bytes = size);
+}
+
+void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, uint32_t x, uint32_t y,
+                 uint32_t width, uint32_t height, const uint8_t *from, uint32_t pitch)
+{
+    const struct umd9_format *f = r->format;
+    uint32_t to_pitch = 0, columns = blocks(width, f->block), rows = blocks(height, f->block);
+    uint32_t row = columns * f->abi_bytes, left = x / f->block * f->abi_bytes, top = y / f->block;
+    uint64_t at = linear(r, surface, &to_pitch) + (uint64_t)top * to_pitch + left;
+    bool whole = row == to_pitch;
+    uint32_t group = whole ? d->command_size / 2 / row : 1;
+    uint8_t *buffer;
+
+    group = group > rows ? rows : group ? group : 1;
+    buffer = malloc((size_t)group * row);
+    if (!buffer)
+        return;
+    for (uint32_t i = 0, n; i < rows; i += n) {
+        n = rows - i < group ? rows - i : group;
+        for (uint32_t k = 0; k < n; k++)
+            if (f->widen)
+                f->widen(buffer + (size_t)k * row, from + (size_t)(i + k) * pitch, columns);
+            else
+                memcpy(buffer + (size_t)k * row, from + (size_t)(i + k) * pitch, row);
+        upload_rows(d, r->name, at + (uint64_t)i * to_pitch, buffer, (uint64_t)n * row);
+    }
+    free(buffer);
+}
+
+/* Guest memory that a picture of that shape is copied into. */
+static HRESULT scratch(struct umd9_device *d, const struct umd9_format *f, uint32_t width, uint32_t height)
+{
+    struct umd9_scratch *s = &d->scratch;
+    uint32_t pitch = (blocks(width, f->block) * f->abi_bytes + 255) & ~255u;
+    HRESULT hr;
+
+    if (s->alloc && s->format == f->abi && s->width == width && s->height == height)
+        return S_OK;
+    if (s->alloc) {
+        umd9_room(d, 64);
+        ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = s->name);
+        umd9_alloc_destroy(d, s->alloc);
+        s->alloc = NULL;
+    }
+    hr = umd9_alloc_create(d, &s->alloc, (uint64_t)pitch * blocks(height, f->block), NULL, 0);
+    if (hr != S_OK)
+        return hr;
+    *s = (struct umd9_scratch){s->alloc, umd9_name(d), f->abi, width, height, pitch};
+    umd9_room(d, 128);
+    umd9_alloc_use(s->alloc, false);
+    ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = s->name,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = f->abi, .width = width,
+             .height = height, .mip_levels = 1, .array_layers = 1, .row_pitch_bytes = pitch,
+             .backing_alloc_id = s->alloc->id);
+    return S_OK;
+}
+
+HRESULT umd9_download(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, const RECT *rect,
+                      uint8_t *to, uint32_t pitch, bool wait)
+{
+    const struct umd9_format *f = r->format;
+    const struct umd9_surface *s = &r->surfaces[surface];
+    uint32_t width = (uint32_t)(rect->right - rect->left), height = (uint32_t)(rect->bottom - rect->top);
+    void *data = NULL;
+    HRESULT hr;
+
+    if (f->widen || f->bytes != f->abi_bytes)
+        return D3DDDIERR_NOTAVAILABLE;
+    hr = scratch(d, f, s->width, s->height);
+    if (hr != S_OK)
+        return hr;
+    umd9_room(d, 128);
+    umd9_alloc_use(d->scratch.alloc, true);
+    umd9_alloc_use(r->alloc, false);
+    ABI_EMIT(&d->stream, COPY_TEXTURE2D, copy_texture2d, .dst_texture = d->scratch.name,
+             .src_texture = r->name, .src_mip_level = surface % r->mips, .src_array_layer = surface / r->mips,
+             .dst_x = (uint32_t)rect->left, .dst_y = (uint32_t)rect->top, .src_x = (uint32_t)rect->left,
+             .src_y = (uint32_t)rect->top, .width = width, .height = height,
+             .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+    hr = umd9_alloc_lock(d, d->scratch.alloc, wait, &data);
+    if (hr != S_OK)
+        return hr;
+    for (uint32_t i = 0; i < blocks(height, f->block); i++)
+        memcpy(to + (size_t)i * pitch,
+               (uint8_t *)data + (size_t)((uint32_t)rect->top / f->block + i) * d->scratch.pitch +
+                   (uint32_t)rect->left / f->block * f->bytes,
+               (size_t)blocks(width, f->block) * f->bytes);
+    umd9_alloc_unlock(d, d->scratch.alloc);
+    return S_OK;
+}
+
+/* ---- creating -------------------------------------------------------------- */
+
+static void describe(struct umd9_resource *r, const D3DDDIARG_CREATERESOURCE *a)
+{
+    r->mips = a->MipLevels ? a->MipLevels : 1;
+    r->num_surfaces = a->SurfCount;
+    r->faces = r->num_surfaces / r->mips;
+    for (uint32_t i = 0; i < a->SurfCount; i++) {
+        const D3DDDI_SURFACEINFO *from = &a->pSurfList[i];
+        struct umd9_surface *s = &r->surfaces[i];
+
+        s->width = from->Width;
+        s->height = from->Height ? from->Height : 1;
+        s->sysmem = (uint8_t *)(uintptr_t)from->pSysMem;
+        s->offset = r->size;
+        if (!r->format) {
+            s->pitch = s->width;
+            s->rows = 1;
+        } else {
+            s->pitch = (blocks(s->width, r->format->block) * r->format->bytes + 3) & ~3u;
+            s->rows = blocks(s->height, r->format->block);
+        }
+        r->size += (uint64_t)s->pitch * s->rows;
+        if (s->sysmem && from->SysMemPitch)
+            s->pitch = from->SysMemPitch;
+    }
+}
+
+static uint32_t usage_of(D3DDDI_RESOURCEFLAGS f)
+{
+    return (f.RenderTarget || f.Primary ? AEROGPU_RESOURCE_USAGE_RENDER_TARGET : 0u) |
+           (f.ZBuffer ? AEROGPU_RESOURCE_USAGE_DEPTH_STENCIL : 0u) |
+           (f.Primary ? AEROGPU_RESOURCE_USAGE_SCANOUT : 0u) |
+           (f.ZBuffer ? 0u : AEROGPU_RESOURCE_USAGE_TEXTURE);
+}
+
+static void emit_create(struct umd9_device *d, struct umd9_resource *r)
+{
+    umd9_room(d, 128);
+    umd9_alloc_use(r->alloc, false);
+    if (!r->format)
+        ABI_EMIT(&d->stream, CREATE_BUFFER, create_buffer, .buffer_handle = r->name,
+                 .usage_flags = AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER | AEROGPU_RESOURCE_USAGE_INDEX_BUFFER,
+                 .size_bytes = (r->size + 3) & ~UINT64_C(3));
+    else
+        ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->name,
+                 .usage_flags = usage_of(r->flags), .format = r->format->abi, .width = r->surfaces[0].width,
+                 .height = r->surfaces[0].height, .mip_levels = r->mips, .array_layers = r->faces,
+                 .row_pitch_bytes = r->pitch, .backing_alloc_id = r->alloc ? r->alloc->id : 0);
+}
+
+static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
+{
+    struct umd9_device *d = umd9_device(h);
+    bool buffer = a->Flags.VertexBuffer || a->Flags.IndexBuffer;
+    const struct umd9_format *f = umd9_format((uint32_t)a->Format);
+    struct umd9_resource *r;
+    HRESULT hr = umd9_state(d);
+
+    if (hr != S_OK)
+        return hr;
+    if (!a->SurfCount || a->Flags.Volume || a->MultisampleType > 1 ||
+        (!buffer && !f && a->Pool != D3DDDIPOOL_SYSTEMMEM))
+        return D3DDDIERR_NOTAVAILABLE;
+    r = calloc(1, sizeof(*r) + a->SurfCount * sizeof(r->surfaces[0]));
+    if (!r)
+        return E_OUTOFMEMORY;
+    r->runtime = a->hResource;
+    r->format = buffer ? NULL : f;
+    r->flags = a->Flags;
+    describe(r, a);
+    if (a->Pool != D3DDDIPOOL_SYSTEMMEM) {
+        if (a->Flags.Primary) {
+            r->pitch = (r->surfaces[0].width * 4 + 255) & ~255u;
+            hr = umd9_alloc_create(d, &r->alloc, (uint64_t)r->pitch * r->surfaces[0].height, r,
+                                   a->VidPnSourceId);
+        }
+        if (hr != S_OK) {
+            free(r);
+            return hr;
+        }
+        r->name = umd9_name(d);
+        emit_create(d, r);
+    }
+    a->hResource = r;
+    return S_OK;
+}
+
+static void unbind(struct umd9_device *d, const struct umd9_resource *r)
+{
+    for (int i = 0; i < UMD9_TARGETS; i++)
+        if (d->targets[i] == r) {
+            d->targets[i] = NULL;
+            d->targets_changed = true;
+        }
+    if (d->depth == r) {
+        d->depth = NULL;
+        d->targets_changed = true;
+    }
+    for (int i = 0; i < UMD9_SAMPLERS; i++)
+        if (d->textures[i] == r)
+            d->textures[i] = NULL;
+    for (int i = 0; i < UMD9_STREAMS; i++)
+        if (d->streams[i].buffer == r) {
+            d->streams[i].buffer = NULL;
+            d->streams_changed = true;
+        }
+    if (d->indices_bound == r)
+        d->indices_bound = NULL;
+}
+
+static HRESULT APIENTRY destroy_resource(HANDLE h, HANDLE resource)
+{
+    struct umd9_device *d = umd9_device(h);
+    struct umd9_resource *r = resource;
+
+    unbind(d, r);
+    for (uint32_t i = 0; i < r->num_surfaces; i++)
+        if (r->surfaces[i].view) {
+            umd9_room(d, 64);
+            ABI_EMIT(&d->stream, DESTROY_TEXTURE_VIEW, destroy_texture_view,
+                     .view_handle = r->surfaces[i].view);
+        }
+    if (r->name) {
+        umd9_room(d, 64);
+        ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
+    }
+    umd9_alloc_destroy(d, r->alloc);
+    free(r->shadow);
+    free(r);
+    return S_OK;
+}
+
+uint32_t umd9_target(struct umd9_device *d, struct umd9_resource *r, uint32_t surface)
+{
+    struct umd9_surface *s = &r->surfaces[surface];
+
+    if (r->num_surfaces == 1)
+        return r->name;
+    if (!s->view) {
+        s->view = umd9_name(d);
+        umd9_room(d, 128);
+        ABI_EMIT(&d->stream, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = s->view,
+                 .texture_handle = r->name, .format = r->format->abi, .base_mip_level = surface % r->mips,
+                 .mip_level_count = 1, .base_array_layer = surface / r->mips, .array_layer_count = 1);
+    }
+    return s->view;
+}
+
+/* ---- locks ----------------------------------------------------------------- */
+
+static HRESULT lock_buffer(struct umd9_resource *r, D3DDDIARG_LOCK *a)
+{
+    r->range = a->Flags.RangeValid ? a->Range : (D3DDDIRANGE){0, (UINT)r->size};
+    if (r->range.Offset > r->size)
+        return E_INVALIDARG;
+    if (!r->range.Size || r->range.Size > r->size - r->range.Offset)
+        r->range.Size = (UINT)(r->size - r->range.Offset);
+    a->pSurfData = r->shadow + r->range.Offset;
+    a->Pitch = a->SlicePitch = (UINT)r->size;
+    return S_OK;
+}
+
+static HRESULT lock_surface(struct umd9_device *d, struct umd9_resource *r, D3DDDIARG_LOCK *a)
+{
+    struct umd9_surface *s = &r->surfaces[a->SubResourceIndex];
+    const uint32_t block = r->format->block;
+    RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
+    HRESULT hr;
+
+    s->area = a->Flags.AreaValid ? a->Area : all;
+    if (s->area.left < 0 || s->area.top < 0 || s->area.right > all.right || s->area.bottom > all.bottom ||
+        s->area.left >= s->area.right || s->area.top >= s->area.bottom)
+        return E_INVALIDARG;
+    if (s->stale && !a->Flags.Discard) {
+        hr = umd9_download(d, r, a->SubResourceIndex, &all, r->shadow + s->offset, s->pitch,
+                           !a->Flags.DoNotWait);
+        if (hr != S_OK)
+            return hr;
+        s->stale = false;
+    }
+    s->locked = true;
+    s->locked_read_only = a->Flags.ReadOnly;
+    a->pSurfData = r->shadow + s->offset + (size_t)((uint32_t)s->area.top / block) * s->pitch +
+                   (size_t)((uint32_t)s->area.left / block) * r->format->bytes;
+    a->Pitch = s->pitch;
+    a->SlicePitch = s->pitch * s->rows;
+    return S_OK;
+}
+
+static HRESULT APIENTRY lock(HANDLE h, D3DDDIARG_LOCK *a)
+{
+    struct umd9_device *d = umd9_device(h);
+    struct umd9_resource *r = a->hResource;
+
+    if (d->removed)
+        return D3DDDIERR_DEVICEREMOVED;
+    if (a->SubResourceIndex >= r->num_surfaces || !r->name)
+        return E_INVALIDARG;
+    if (!r->shadow && !(r->shadow = calloc(1, r->size + 16)))
+        return E_OUTOFMEMORY;
+    return r->format ? lock_surface(d, r, a) : lock_buffer(r, a);
+}
+
+static HRESULT APIENTRY unlock(HANDLE h, CONST D3DDDIARG_UNLOCK *a)
+{
+    struct umd9_device *d = umd9_device(h);
+    struct umd9_resource *r = a->hResource;
+    struct umd9_surface *s = &r->surfaces[a->SubResourceIndex];
+
+    if (!r->shadow)
+        return E_INVALIDARG;
+    if (!r->format) {
+        uint32_t low = r->range.Offset & ~3u, high = (r->range.Offset + r->range.Size + 3) & ~3u;
+
+        umd9_upload_buffer(d, r->name, low, r->shadow + low, high - low);
+    } else if (s->locked && !s->locked_read_only) {
+        const uint32_t block = r->format->block;
+
+        umd9_upload(d, r, a->SubResourceIndex, (uint32_t)s->area.left, (uint32_t)s->area.top,
+                    (uint32_t)(s->area.right - s->area.left), (uint32_t)(s->area.bottom - s->area.top),
+                    r->shadow + s->offset + (size_t)((uint32_t)s->area.top / block) * s->pitch +
+                        (size_t)((uint32_t)s->area.left / block) * r->format->bytes,
+                    s->pitch);
+    }
+    s->locked = false;
+    return umd9_state(d);
+}
+
+static HRESULT APIENTRY set_priority(HANDLE h, CONST D3DDDIARG_SETPRIORITY *a)
+{
+    return S_OK; /* nothing is ever evicted */
+}
+
+static HRESULT APIENTRY query_residency(HANDLE h, CONST D3DDDIARG_QUERYRESOURCERESIDENCY *a)
+{
+    return umd9_state(umd9_device(h)); /* all that there is, is resident */
+}
+
+void umd9_resource_functions(D3DDDI_DEVICEFUNCS *f)
+{
+    f->pfnCreateResource = create_resource;
+    f->pfnDestroyResource = destroy_resource;
+    f->pfnLock = lock;
+    f->pfnUnlock = unlock;
+    f->pfnSetPriority = set_priority;
+    f->pfnQueryResourceResidency = query_residency;
+}
