@@ -20,6 +20,7 @@
 
 #include "base/dxbc/sm4_check.h"
 #include "d3d/com.h"
+#include "d3d/driver.h"
 
 enum { D3D_STAGES = 6, D3D_SLOTS = 128, D3D_CONSTANTS = 14, D3D_SAMPLERS = 16, D3D_UAVS = 8 };
 enum d3d_stage { D3D_VS, D3D_PS, D3D_GS, D3D_HS, D3D_DS, D3D_CS };
@@ -79,7 +80,7 @@ struct d3d_child {
 };
 
 struct d3d_adapter { /* a driver that is loaded */
-    D3DKMT_HANDLE handle;
+    struct d3d_kmt kmt;
     LUID luid;
     UINT source;
     void *library;
@@ -111,7 +112,7 @@ struct d3d_device {
     struct d3d_context context;
     struct d3d_adapter *adapter;
     struct dxgi_adapter *dxgi_adapter;
-    D3DKMT_HANDLE kmt;
+    struct d3d_kmt kmt; /* the handle of its driver */
     D3D10DDI_HDEVICE drv;
     D3D11DDI_DEVICEFUNCS ddi;
     DXGI1_1_DDI_BASE_FUNCTIONS dxgi;
@@ -137,12 +138,8 @@ void d3d_missing(LONG *said, const char *method);
 void d3d_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* adapter.c */
-/* The adapter of the first display, whose handle the caller closes; false: there is none. */
-bool d3d_display_open(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *open);
 HRESULT d3d_adapter_open(struct d3d_adapter **out);
 void d3d_adapter_close(struct d3d_adapter *a);
-extern const D3DDDI_DEVICECALLBACKS d3d_callbacks;
-HRESULT d3d_status(NTSTATUS s);
 /* Whether the kernel says that the device is gone, and why; S_OK: it is there. */
 HRESULT d3d_removed_reason(struct d3d_device *d);
 

@@ -23,7 +23,7 @@ static VOID APIENTRY states_again(D3D10DDI_HRTCORELAYER h, UINT first, UINT coun
 
 static HRESULT APIENTRY present_cb(HANDLE h, DXGIDDICB_PRESENT *a)
 {
-    struct d3d_device *d = h;
+    struct d3d_device *d = (struct d3d_device *)((char *)h - offsetof(struct d3d_device, kmt));
     D3DKMT_PRESENT p = {.hContext = (D3DKMT_HANDLE)(uintptr_t)a->hContext,
                         .VidPnSourceId = d->adapter->source,
                         .hSource = a->hSrcAllocation,
@@ -75,7 +75,7 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
                           D3D_FEATURE_LEVEL level)
 {
     struct d3d_device *d = calloc(1, sizeof(*d));
-    D3DKMT_CREATEDEVICE k = {.hAdapter = adapter->handle};
+    D3DKMT_CREATEDEVICE k = {.hAdapter = adapter->kmt.adapter};
     D3D10DDIARG_CALCPRIVATEDEVICESIZE size = {D3D11_0_DDI_INTERFACE, D3D11_0_DDI_BUILD_VERSION << 16, 0};
     D3D10DDIARG_CREATEDEVICE c = {
         .Interface = size.Interface, .Version = size.Version, .pKTCallbacks = &d3d_callbacks};
@@ -98,8 +98,8 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
     hr = d3d_status(D3DKMTCreateDevice(&k));
     if (hr != S_OK)
         goto fail;
-    d->kmt = k.hDevice;
-    c.hRTDevice.handle = d;
+    d->kmt = (struct d3d_kmt){adapter->kmt.adapter, k.hDevice, D3DKMT_CLIENTHINT_DX10};
+    c.hRTDevice.handle = &d->kmt;
     c.hRTCoreLayer.handle = d;
     c.hDrvDevice = d->drv;
     c.p11DeviceFuncs = &d->ddi;
@@ -117,8 +117,8 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
     *out = d;
     return S_OK;
 fail:
-    if (d->kmt)
-        D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt});
+    if (d->kmt.device)
+        D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt.device});
     free(d->drv.pDrvPrivate);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -130,7 +130,7 @@ static void destroy(struct d3d_device *d)
     d3d_context_clear(&d->context);
     d3d_data_free(d->context.data);
     DDI(d, pfnDestroyDevice);
-    D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt});
+    D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt.device});
     d3d_adapter_close(d->adapter);
     if (d->dxgi_adapter)
         IUnknown_Release((IUnknown *)d->dxgi_adapter);

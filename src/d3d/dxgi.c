@@ -176,7 +176,7 @@ static void describe(struct d3d_adapter *a, DXGI_ADAPTER_DESC1 *out)
 
     for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
         D3DKMTQueryAdapterInfo(
-            &(D3DKMT_QUERYADAPTERINFO){a->handle, asks[i].type, asks[i].data, asks[i].size});
+            &(D3DKMT_QUERYADAPTERINFO){a->kmt.adapter, asks[i].type, asks[i].data, asks[i].size});
     *out = (DXGI_ADAPTER_DESC1){.VendorId = ids.DeviceIds.VendorID,
                                 .DeviceId = ids.DeviceIds.DeviceID,
                                 .SubSysId = ids.DeviceIds.SubSystemID << 16 | ids.DeviceIds.SubVendorID,
@@ -273,7 +273,7 @@ static HRESULT make_buffers(struct swapchain *s)
 static bool mode_of(struct d3d_adapter *a, UINT *width, UINT *height)
 {
     D3DKMT_CURRENTDISPLAYMODE m = {.VidPnSourceId = a->source};
-    D3DKMT_QUERYADAPTERINFO q = {a->handle, KMTQAITYPE_CURRENTDISPLAYMODE, &m, sizeof(m)};
+    D3DKMT_QUERYADAPTERINFO q = {a->kmt.adapter, KMTQAITYPE_CURRENTDISPLAYMODE, &m, sizeof(m)};
 
     if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
         return false;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* driver.c: the adapter's user-mode driver, loaded as it is named; and what drivers call back. */
+#include "d3d/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if !defined(_WIN32)
+#include <dlfcn.h>
+#endif
+
+HRESULT d3d_status(NTSTATUS s)
+{
+    if (NT_SUCCESS(s))
+        return S_OK;
+    switch ((ULONG)s) {
+    case 0xC00002B6: /* STATUS_DEVICE_REMOVED */
+        return (HRESULT)0x88760870;
+    case 0xC01E0102: /* STATUS_GRAPHICS_ALLOCATION_BUSY */
+    case 0xC00000A3:
+        return (HRESULT)0x8876021C; /* D3DERR_WASSTILLDRAWING */
+    case 0xC0000017:
+    case 0xC01E0100:
+        return E_OUTOFMEMORY;
+    case 0xC000000D:
+    case 0xC0000008:
+        return E_INVALIDARG;
+    default:
+        return E_FAIL;
+    }
+}
+
+/* ---- the library --------------------------------------------------------- */
+
+static void *load(const char *name)
+{
+#if defined(_WIN32)
+    return (void *)LoadLibraryA(name);
+#else
+    const char *folder = getenv("AEROGPU_UMD_DIR"); /* where a build has them */
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s%s%s.so", folder ? folder : "", folder ? "/" : "", name);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+#endif
+}
+
+void *d3d_library_symbol(void *library, const char *name)
+{
+#if defined(_WIN32)
+    return (void *)GetProcAddress(library, name);
+#else
+    return dlsym(library, name);
+#endif
+}
+
+void d3d_library_close(void *library)
+{
+#if defined(_WIN32)
+    FreeLibrary(library);
+#else
+    dlclose(library);
+#endif
+}
+
+void *d3d_library_open(D3DKMT_HANDLE adapter, KMTUMDVERSION version, char name[260])
+{
+    D3DKMT_UMDFILENAMEINFO info = {.Version = version};
+    D3DKMT_QUERYADAPTERINFO q = {.hAdapter = adapter,
+                                 .Type = KMTQAITYPE_UMDRIVERNAME,
+                                 .pPrivateDriverData = &info,
+                                 .PrivateDriverDataSize = sizeof(info)};
+
+    name[0] = 0;
+    if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
+        return NULL;
+    for (int i = 0; i < 260; i++)
+        name[i] = i == 259 || info.UmdFileName[i] < 127 ? (char)info.UmdFileName[i] : '?';
+    name[259] = 0;
+    return load(name);
+}
+
+bool d3d_display_open(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *open)
+{
+    static const char name[] = "\\\\.\\DISPLAY1";
+
+    memset(open, 0, sizeof(*open));
+    for (size_t i = 0; i < sizeof(name); i++)
+        open->DeviceName[i] = (WCHAR)name[i];
+    return NT_SUCCESS(D3DKMTOpenAdapterFromGdiDisplayName(open));
+}
+
+static HRESULT APIENTRY query_adapter(HANDLE h, CONST D3DDDICB_QUERYADAPTERINFO *a)
+{
+    struct d3d_kmt *kmt = h;
+    D3DKMT_QUERYADAPTERINFO q = {.hAdapter = kmt->adapter,
+                                 .Type = KMTQAITYPE_UMDRIVERPRIVATE,
+                                 .pPrivateDriverData = a->pPrivateDriverData,
+                                 .PrivateDriverDataSize = a->PrivateDriverDataSize};
+
+    return d3d_status(D3DKMTQueryAdapterInfo(&q));
+}
+
+const D3DDDI_ADAPTERCALLBACKS d3d_adapter_callbacks = {.pfnQueryAdapterInfoCb = query_adapter};
+
+/* ---- what a device calls back -------------------------------------------- */
+
+static HRESULT APIENTRY allocate(HANDLE h, D3DDDICB_ALLOCATE *a)
+{
+    struct d3d_kmt *d = h;
+    D3DKMT_CREATEALLOCATION c = {.hDevice = d->device,
+                                 .pPrivateDriverData = a->pPrivateDriverData,
+                                 .PrivateDriverDataSize = a->PrivateDriverDataSize,
+                                 .NumAllocations = a->NumAllocations,
+                                 .pAllocationInfo = a->pAllocationInfo};
+    NTSTATUS s;
+
+    c.Flags.CreateResource = a->hResource != NULL;
+    s = D3DKMTCreateAllocation(&c);
+    a->hKMResource = c.hResource;
+    return d3d_status(s);
+}
+
+static HRESULT APIENTRY deallocate(HANDLE h, CONST D3DDDICB_DEALLOCATE *a)
+{
+    struct d3d_kmt *d = h;
+    D3DKMT_DESTROYALLOCATION c = {
+        .hDevice = d->device, .phAllocationList = a->HandleList, .AllocationCount = a->NumAllocations};
+
+    return d3d_status(D3DKMTDestroyAllocation(&c));
+}
+
+static HRESULT APIENTRY render(HANDLE h, D3DDDICB_RENDER *a)
+{
+    D3DKMT_RENDER r = {.hContext = (D3DKMT_HANDLE)(uintptr_t)a->hContext,
+                       .CommandOffset = a->CommandOffset,
+                       .CommandLength = a->CommandLength,
+                       .AllocationCount = a->NumAllocations,
+                       .PatchLocationCount = a->NumPatchLocations};
+    NTSTATUS s;
+
+    r.Flags.NullRendering = a->Flags.NullRendering;
+    s = D3DKMTRender(&r);
+    if (NT_SUCCESS(s)) {
+        a->pNewCommandBuffer = r.pNewCommandBuffer;
+        a->NewCommandBufferSize = r.NewCommandBufferSize;
+        a->pNewAllocationList = r.pNewAllocationList;
+        a->NewAllocationListSize = r.NewAllocationListSize;
+        a->pNewPatchLocationList = r.pNewPatchLocationList;
+        a->NewPatchLocationListSize = r.NewPatchLocationListSize;
+        a->QueuedBufferCount = r.QueuedBufferCount;
+    }
+    return d3d_status(s);
+}
+
+static HRESULT APIENTRY lock(HANDLE h, D3DDDICB_LOCK *a)
+{
+    struct d3d_kmt *d = h;
+    D3DKMT_LOCK l = {.hDevice = d->device, .hAllocation = a->hAllocation, .Flags = a->Flags};
+    NTSTATUS s = D3DKMTLock(&l);
+
+    a->pData = l.pData;
+    return d3d_status(s);
+}
+
+static HRESULT APIENTRY unlock(HANDLE h, CONST D3DDDICB_UNLOCK *a)
+{
+    struct d3d_kmt *d = h;
+    D3DKMT_UNLOCK u = {
+        .hDevice = d->device, .NumAllocations = a->NumAllocations, .phAllocations = a->phAllocations};
+
+    return d3d_status(D3DKMTUnlock(&u));
+}
+
+static HRESULT APIENTRY escape(HANDLE h, CONST D3DDDICB_ESCAPE *a)
+{
+    struct d3d_kmt *kmt = h;
+    D3DKMT_ESCAPE e = {.hAdapter = kmt->adapter,
+                       .Type = D3DKMT_ESCAPE_DRIVERPRIVATE,
+                       .Flags = a->Flags,
+                       .pPrivateDriverData = a->pPrivateDriverData,
+                       .PrivateDriverDataSize = a->PrivateDriverDataSize};
+
+    return d3d_status(D3DKMTEscape(&e));
+}
+
+static HRESULT APIENTRY create_context(HANDLE h, D3DDDICB_CREATECONTEXT *a)
+{
+    struct d3d_kmt *d = h;
+    D3DKMT_CREATECONTEXT c = {.hDevice = d->device,
+                              .NodeOrdinal = a->NodeOrdinal,
+                              .EngineAffinity = a->EngineAffinity,
+                              .Flags = a->Flags,
+                              .pPrivateDriverData = a->pPrivateDriverData,
+                              .PrivateDriverDataSize = a->PrivateDriverDataSize,
+                              .ClientHint = d->hint};
+    NTSTATUS s = D3DKMTCreateContext(&c);
+
+    a->hContext = (HANDLE)(uintptr_t)c.hContext;
+    a->pCommandBuffer = c.pCommandBuffer;
+    a->CommandBufferSize = c.CommandBufferSize;
+    a->pAllocationList = c.pAllocationList;
+    a->AllocationListSize = c.AllocationListSize;
+    a->pPatchLocationList = c.pPatchLocationList;
+    a->PatchLocationListSize = c.PatchLocationListSize;
+    return d3d_status(s);
+}
+
+static HRESULT APIENTRY destroy_context(HANDLE h, CONST D3DDDICB_DESTROYCONTEXT *a)
+{
+    return d3d_status(
+        D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){.hContext = (D3DKMT_HANDLE)(uintptr_t)a->hContext}));
+}
+
+const D3DDDI_DEVICECALLBACKS d3d_callbacks = {.pfnAllocateCb = allocate,
+                                              .pfnDeallocateCb = deallocate,
+                                              .pfnRenderCb = render,
+                                              .pfnLockCb = lock,
+                                              .pfnUnlockCb = unlock,
+                                              .pfnEscapeCb = escape,
+                                              .pfnCreateContextCb = create_context,
+                                              .pfnDestroyContextCb = destroy_context};
+
+D3DKMT_DEVICEEXECUTION_STATE d3d_execution_state(D3DKMT_HANDLE device)
+{
+    D3DKMT_GETDEVICESTATE g = {.hDevice = device, .StateType = D3DKMT_DEVICESTATE_EXECUTION};
+
+    return NT_SUCCESS(D3DKMTGetDeviceState(&g)) ? g.ExecutionState : D3DKMT_DEVICEEXECUTION_STOPPED;
+}
