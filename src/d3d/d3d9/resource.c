@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* resource.c: what buffers, textures and surfaces are made of, and their bytes.
+ *
+ *   default pool    the driver's; locked through it
+ *   managed         memory, and the driver's, which gets what changed (d9_sync)
+ *   system, scratch memory, which the driver copies from and to
+ */
+#include "d3d/d3d9/tables.h"
+#include "d3d/d3d9/rt9.h"
+
+UINT d9_texel_bytes(D3DFORMAT format, UINT *block)
+{
+    *block = 1;
+    switch ((UINT)format) {
+    case MAKEFOURCC('D', 'X', 'T', '1'):
+        *block = 4;
+        return 8;
+    case MAKEFOURCC('D', 'X', 'T', '2'):
+    case MAKEFOURCC('D', 'X', 'T', '3'):
+    case MAKEFOURCC('D', 'X', 'T', '4'):
+    case MAKEFOURCC('D', 'X', 'T', '5'):
+        *block = 4;
+        return 16;
+    case D3DFMT_A8:
+    case D3DFMT_L8:
+    case D3DFMT_P8:
+    case D3DFMT_R3G3B2:
+    case D3DFMT_A4L4:
+        return 1;
+    case D3DFMT_R5G6B5:
+    case D3DFMT_X1R5G5B5:
+    case D3DFMT_A1R5G5B5:
+    case D3DFMT_A4R4G4B4:
+    case D3DFMT_X4R4G4B4:
+    case D3DFMT_A8R3G3B2:
+    case D3DFMT_A8L8:
+    case D3DFMT_A8P8:
+    case D3DFMT_V8U8:
+    case D3DFMT_L6V5U5:
+    case D3DFMT_L16:
+    case D3DFMT_D16:
+    case D3DFMT_D16_LOCKABLE:
+    case D3DFMT_R16F:
+        return 2;
+    case D3DFMT_R8G8B8:
+        return 3;
+    case D3DFMT_A16B16G16R16:
+    case D3DFMT_A16B16G16R16F:
+    case D3DFMT_Q16W16V16U16:
+    case D3DFMT_G32R32F:
+        return 8;
+    case D3DFMT_A32B32G32R32F:
+        return 16;
+    default:
+        return 4;
+    }
+}
+
+static UINT pitch_of(D3DFORMAT format, UINT width, UINT height, UINT *rows)
+{
+    UINT block, bytes = d9_texel_bytes(format, &block);
+
+    *rows = (height + block - 1) / block;
+    return ((width + block - 1) / block * bytes + 3) & ~3u;
+}
+
+static bool is_buffer(const struct d9_resource *r)
+{
+    return r->o.kind == D9_VB || r->o.kind == D9_IB;
+}
+
+/* Whether the driver has one of its own beside memory. */
+static bool in_video(const struct d9_resource *r)
+{
+    return r->pool == D3DPOOL_DEFAULT || r->pool == D3DPOOL_MANAGED || is_buffer(r);
+}
+
+/* ---- in the driver -------------------------------------------------------------------- */
+
+static D3DDDI_RESOURCEFLAGS flags_of(const struct d9_resource *r)
+{
+    D3DDDI_RESOURCEFLAGS f = {{.Value = 0}};
+
+    f.RenderTarget = r->usage & D3DUSAGE_RENDERTARGET ? 1 : 0;
+    f.ZBuffer = r->usage & D3DUSAGE_DEPTHSTENCIL ? 1 : 0;
+    f.Dynamic = r->usage & D3DUSAGE_DYNAMIC ? 1 : 0;
+    f.WriteOnly = r->usage & D3DUSAGE_WRITEONLY ? 1 : 0;
+    f.Points = r->usage & D3DUSAGE_POINTS ? 1 : 0;
+    f.NotLockable = !r->lockable;
+    f.Primary = r->primary;
+    f.Texture = r->o.kind == D9_TEXTURE || r->o.kind == D9_CUBE;
+    f.CubeMap = r->o.kind == D9_CUBE;
+    f.VertexBuffer = r->o.kind == D9_VB;
+    f.IndexBuffer = r->o.kind == D9_IB;
+    return f;
+}
+
+static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
+{
+    UINT count = r->levels * r->faces;
+    D3DDDI_SURFACEINFO *list = calloc(count, sizeof(*list));
+    D3DDDIARG_CREATERESOURCE a = {.Format = (D3DDDIFORMAT)r->format,
+                                  .Pool = system ? D3DDDIPOOL_SYSTEMMEM : D3DDDIPOOL_VIDEOMEMORY,
+                                  .pSurfList = list,
+                                  .SurfCount = count,
+                                  .MipLevels = r->levels,
+                                  .Fvf = r->fvf,
+                                  .VidPnSourceId = r->o.device->factory->source,
+                                  .hResource = r,
+                                  .Flags = flags_of(r),
+                                  .Rotation = D3DDDI_ROTATION_IDENTITY};
+    HRESULT hr;
+
+    if (!list)
+        return E_OUTOFMEMORY;
+    for (UINT i = 0; i < count; i++) {
+        const struct d9_surface *s = &r->surfaces[i];
+
+        list[i] =
+            (D3DDDI_SURFACEINFO){.Width = is_buffer(r) ? r->size : s->width, .Height = s->height, .Depth = 1};
+        if (system) {
+            list[i].pSysMem = r->memory + s->offset;
+            list[i].SysMemPitch = s->pitch;
+        }
+    }
+    hr = DDI9(r->o.device, pfnCreateResource, &a);
+    free(list);
+    *out = hr == S_OK && r->o.device->lost == S_OK ? a.hResource : NULL;
+    return hr;
+}
+
+HRESULT d9_resource_make(struct d9_resource *r)
+{
+    HRESULT hr = S_OK;
+
+    if (in_video(r))
+        hr = make(r, false, &r->o.drv);
+    if (hr == S_OK && r->memory)
+        hr = make(r, true, &r->sys);
+    for (UINT i = 0; i < r->levels * r->faces; i++)
+        r->surfaces[i].dirty = true;
+    r->dirty_low = 0;
+    r->dirty_high = r->size;
+    return hr;
+}
+
+void d9_resource_finish(struct d9_resource *r)
+{
+    for (UINT i = 0; i < r->levels * r->faces; i++)
+        d9_data_free(r->surfaces[i].data);
+    if (!r->foreign)
+        free(r->memory);
+}
+
+static void lay_out(struct d9_resource *r, const struct d9_shape *s)
+{
+    size_t offset = 0;
+
+    for (UINT i = 0; i < r->levels * r->faces; i++) {
+        struct d9_surface *u = &r->surfaces[i];
+        UINT level = i % r->levels, rows;
+
+        *u = (struct d9_surface){.vtbl = &d9_surface_vtbl, .resource = r, .index = i, .offset = offset};
+        u->width = s->width >> level ? s->width >> level : 1;
+        u->height = s->height >> level ? s->height >> level : 1;
+        u->pitch = pitch_of(r->format, u->width, u->height, &rows);
+        offset += (size_t)u->pitch * rows;
+    }
+    r->size = s->kind <= D9_IB ? s->width : (UINT)offset;
+}
+
+HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct d9_resource **out)
+{
+    struct d9_resource *r = calloc(1, sizeof(*r) + s->levels * s->faces * sizeof(r->surfaces[0]));
+    HRESULT hr;
+
+    *out = NULL;
+    if (!r)
+        return E_OUTOFMEMORY;
+    d9_object_init(&r->o, d, s->kind);
+    r->type = s->type;
+    r->format = s->format;
+    r->usage = s->usage;
+    r->fvf = s->fvf;
+    r->pool = s->pool;
+    r->lockable = s->lockable;
+    r->primary = s->primary;
+    r->width = s->width;
+    r->height = s->height;
+    r->levels = s->levels;
+    r->faces = s->faces;
+    r->autogen = D3DTEXF_LINEAR;
+    lay_out(r, s);
+    if (s->pool != D3DPOOL_DEFAULT) {
+        r->memory = s->memory ? s->memory : calloc(1, r->size + 16);
+        r->foreign = s->memory != NULL;
+    }
+    hr = s->pool != D3DPOOL_DEFAULT && !r->memory ? E_OUTOFMEMORY : d9_resource_make(r);
+    if (hr != S_OK) {
+        d9_object_release(r);
+        return hr;
+    }
+    *out = r;
+    return S_OK;
+}
+
+/* ---- what changed ------------------------------------------------------------------------ */
+
+void d9_sync(struct d9_resource *r)
+{
+    struct d9_device *d;
+
+    if (!r || !r->memory || !r->o.drv || !r->sys)
+        return;
+    d = r->o.device;
+    if (is_buffer(r)) {
+        if (r->dirty_low < r->dirty_high)
+            DDI9(d, pfnBufBlt,
+                 &(D3DDDIARG_BUFFERBLT){.hDstResource = r->o.drv,
+                                        .hSrcResource = r->sys,
+                                        .Offset = r->dirty_low,
+                                        .SrcRange = {r->dirty_low, r->dirty_high - r->dirty_low}});
+        r->dirty_low = r->dirty_high = 0;
+        return;
+    }
+    for (UINT i = 0; i < r->levels * r->faces; i++) {
+        struct d9_surface *s = &r->surfaces[i];
+        const RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
+
+        if (s->dirty)
+            DDI9(d, pfnBlt,
+                 &(D3DDDIARG_BLT){.hSrcResource = r->sys,
+                                  .SrcSubResourceIndex = i,
+                                  .SrcRect = all,
+                                  .hDstResource = r->o.drv,
+                                  .DstSubResourceIndex = i,
+                                  .DstRect = all});
+        s->dirty = false;
+    }
+}
+
+/* ---- locks ---------------------------------------------------------------------------------- */
+
+static D3DDDI_LOCKFLAGS lock_flags(DWORD flags)
+{
+    D3DDDI_LOCKFLAGS f = {{.Value = 0}};
+
+    f.ReadOnly = flags & D3DLOCK_READONLY ? 1 : 0;
+    f.Discard = flags & D3DLOCK_DISCARD ? 1 : 0;
+    f.NoOverwrite = flags & D3DLOCK_NOOVERWRITE ? 1 : 0;
+    f.DoNotWait = flags & D3DLOCK_DONOTWAIT ? 1 : 0;
+    return f;
+}
+
+/* Memory for what is locked while the device is lost. */
+static void *nowhere(struct d9_resource *r)
+{
+    if (!r->memory)
+        r->memory = calloc(1, r->size + 16);
+    return r->memory;
+}
+
+HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags, D3DLOCKED_RECT *out)
+{
+    struct d9_surface *s = &r->surfaces[index];
+    RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
+    D3DDDIARG_LOCK a = {.hResource = r->o.drv, .SubResourceIndex = index, .Flags = lock_flags(flags)};
+    UINT block, bytes = d9_texel_bytes(r->format, &block);
+    uint8_t *memory;
+    HRESULT hr;
+
+    if (!out || s->locked)
+        return D3DERR_INVALIDCALL;
+    out->pBits = NULL;
+    out->Pitch = 0;
+    if (!r->lockable ||
+        (area && (area->left < 0 || area->top < 0 || area->left >= area->right || area->top >= area->bottom ||
+                  area->right > all.right || area->bottom > all.bottom)))
+        return D3DERR_INVALIDCALL;
+    if (flags & D3DLOCK_DISCARD && flags & D3DLOCK_READONLY)
+        return D3DERR_INVALIDCALL;
+    if (area && block > 1 && r->pool == D3DPOOL_DEFAULT &&
+        ((area->left | area->top) % (LONG)block || (area->right % (LONG)block && area->right != all.right) ||
+         (area->bottom % (LONG)block && area->bottom != all.bottom)))
+        return D3DERR_INVALIDCALL;
+    all = area ? *area : all;
+    if (r->pool == D3DPOOL_DEFAULT && r->o.drv && r->o.device->lost == S_OK) {
+        a.Area = all;
+        a.Flags.AreaValid = 1;
+        hr = DDI9(r->o.device, pfnLock, &a);
+        if (hr != S_OK && r->o.device->lost == S_OK)
+            return hr == D3DERR_WASSTILLDRAWING ? hr : D3DERR_INVALIDCALL;
+    }
+    out->Pitch = (INT)s->pitch;
+    if (a.pSurfData) {
+        out->pBits = a.pSurfData;
+        out->Pitch = (INT)a.Pitch;
+    } else {
+        memory = nowhere(r);
+        if (!memory)
+            return E_OUTOFMEMORY;
+        out->pBits = memory + s->offset + (size_t)((UINT)all.top / block) * s->pitch +
+                     (size_t)((UINT)all.left / block) * bytes;
+    }
+    s->locked = true;
+    s->lock_flags = flags;
+    return D3D_OK;
+}
+
+HRESULT d9_unlock(struct d9_resource *r, UINT index)
+{
+    struct d9_surface *s = &r->surfaces[index];
+
+    if (!s->locked)
+        return D3DERR_INVALIDCALL;
+    s->locked = false;
+    if (r->pool == D3DPOOL_DEFAULT && r->o.drv)
+        DDI9(r->o.device, pfnUnlock, &(D3DDDIARG_UNLOCK){.hResource = r->o.drv, .SubResourceIndex = index});
+    else if (!(s->lock_flags & D3DLOCK_READONLY))
+        s->dirty = true;
+    return D3D_OK;
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------- */
+
+static HRESULT create_buffer(struct d9_device *d, enum d9_kind kind, UINT size, DWORD usage, DWORD fvf,
+                             D3DFORMAT format, D3DPOOL pool, void **out)
+{
+    struct d9_shape s = {.kind = kind,
+                         .type = kind == D9_VB ? D3DRTYPE_VERTEXBUFFER : D3DRTYPE_INDEXBUFFER,
+                         .width = size,
+                         .height = 1,
+                         .levels = 1,
+                         .faces = 1,
+                         .usage = usage,
+                         .fvf = fvf,
+                         .format = format,
+                         .pool = pool,
+                         .lockable = true};
+
+    if (!out)
+        return D3DERR_INVALIDCALL;
+    *out = NULL;
+    if (!size || pool > D3DPOOL_SYSTEMMEM ||
+        (pool == D3DPOOL_MANAGED && (d->ex || usage & D3DUSAGE_DYNAMIC)) ||
+        usage & (D3DUSAGE_RENDERTARGET | D3DUSAGE_DEPTHSTENCIL))
+        return D3DERR_INVALIDCALL;
+    if (size > 0x40000000)
+        return D3DERR_OUTOFVIDEOMEMORY;
+    return d9_resource_create(d, &s, (struct d9_resource **)out);
+}
+
+HRESULT STDMETHODCALLTYPE d9_device_CreateVertexBuffer(IDirect3DDevice9Ex *This, UINT size, DWORD usage,
+                                                       DWORD fvf, D3DPOOL pool, IDirect3DVertexBuffer9 **out,
+                                                       HANDLE *shared)
+{
+    if (shared)
+        return D3DERR_NOTAVAILABLE;
+    return create_buffer(d9_device_of(This), D9_VB, size, usage, fvf, D3DFMT_VERTEXDATA, pool, (void **)out);
+}
+
+HRESULT STDMETHODCALLTYPE d9_device_CreateIndexBuffer(IDirect3DDevice9Ex *This, UINT size, DWORD usage,
+                                                      D3DFORMAT format, D3DPOOL pool,
+                                                      IDirect3DIndexBuffer9 **out, HANDLE *shared)
+{
+    if (shared)
+        return D3DERR_NOTAVAILABLE;
+    if (format != D3DFMT_INDEX16 && format != D3DFMT_INDEX32)
+        return D3DERR_INVALIDCALL;
+    return create_buffer(d9_device_of(This), D9_IB, size, usage, 0, format, pool, (void **)out);
+}
+
+HRESULT STDMETHODCALLTYPE d9_buffer_Lock(void *This, UINT offset, UINT size, void **out, DWORD flags)
+{
+    struct d9_resource *r = This;
+    D3DDDIARG_LOCK a = {.hResource = r->o.drv, .Flags = lock_flags(flags)};
+
+    if (!out)
+        return D3DERR_INVALIDCALL;
+    *out = NULL;
+    if (offset > r->size || size > r->size - offset)
+        return D3DERR_INVALIDCALL;
+    if (!size)
+        size = r->size - offset;
+    if (r->pool == D3DPOOL_DEFAULT && r->o.drv && r->o.device->lost == S_OK) {
+        a.Range = (D3DDDIRANGE){offset, size};
+        a.Flags.RangeValid = 1;
+        DDI9(r->o.device, pfnLock, &a);
+    } else if (!(flags & D3DLOCK_READONLY)) {
+        if (r->dirty_low >= r->dirty_high) {
+            r->dirty_low = offset;
+            r->dirty_high = offset + size;
+        }
+        r->dirty_low = offset < r->dirty_low ? offset : r->dirty_low;
+        r->dirty_high = offset + size > r->dirty_high ? offset + size : r->dirty_high;
+    }
+    if (!a.pSurfData) {
+        if (!nowhere(r))
+            return E_OUTOFMEMORY;
+        a.pSurfData = r->memory + offset;
+    }
+    *out = a.pSurfData;
+    r->locks++;
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_buffer_Unlock(void *This)
+{
+    struct d9_resource *r = This;
+
+    if (!r->locks)
+        return D3DERR_INVALIDCALL;
+    if (!--r->locks && r->pool == D3DPOOL_DEFAULT && r->o.drv)
+        DDI9(r->o.device, pfnUnlock, &(D3DDDIARG_UNLOCK){.hResource = r->o.drv});
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_vb_GetDesc(IDirect3DVertexBuffer9 *This, D3DVERTEXBUFFER_DESC *desc)
+{
+    struct d9_resource *r = (struct d9_resource *)This;
+
+    if (!desc)
+        return D3DERR_INVALIDCALL;
+    *desc = (D3DVERTEXBUFFER_DESC){r->format, r->type, r->usage, r->pool, r->size, r->fvf};
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_ib_GetDesc(IDirect3DIndexBuffer9 *This, D3DINDEXBUFFER_DESC *desc)
+{
+    struct d9_resource *r = (struct d9_resource *)This;
+
+    if (!desc)
+        return D3DERR_INVALIDCALL;
+    *desc = (D3DINDEXBUFFER_DESC){r->format, r->type, r->usage, r->pool, r->size};
+    return D3D_OK;
+}
+
+/* ---- what all resources answer -------------------------------------------------------------------- */
+
+D3DRESOURCETYPE STDMETHODCALLTYPE d9_resource_GetType(void *This)
+{
+    return ((struct d9_resource *)This)->type;
+}
+
+DWORD STDMETHODCALLTYPE d9_resource_SetPriority(void *This, DWORD priority)
+{
+    struct d9_resource *r = This;
+    DWORD old = r->priority;
+
+    if (r->pool == D3DPOOL_MANAGED)
+        r->priority = priority;
+    return old;
+}
+
+DWORD STDMETHODCALLTYPE d9_resource_GetPriority(void *This)
+{
+    return ((struct d9_resource *)This)->priority;
+}
+
+void STDMETHODCALLTYPE d9_resource_PreLoad(void *This)
+{
+    d9_sync(This);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* rt9.h: the runtime half of Direct3D 9 and 9Ex: COM objects over whatever user-mode driver the adapter names.
+ *
+ *   program ─COM─▶ factory, device, objects ─D3DDDI_DEVICEFUNCS─▶ driver ─callbacks─▶ D3DKMT*
+ *
+ *   works ──the driver answers DEVICEREMOVED, or the kernel says so──▶ lost ──Reset, ResetEx──▶ works
+ *
+ * Invariants:
+ *  1. A driver is called by one thread at a time: DDI9() takes the device's lock. Its callbacks run under it.
+ *  2. An object lives while the program has references or the device has it bound; it holds the device while the program has
+ *     references. Surfaces of a texture and of a swap chain are the resource's, references and all.
+ *  3. What the program passes is checked before the driver sees it; a refused call changes nothing.
+ *  4. While the device is lost, what draws and sets succeeds and does nothing in the driver. Reset makes a new driver's device and
+ *     every object anew in it: what is managed with its bytes, states as the program set them.
+ *  5. A resource that is not of the default pool has its bytes in memory; what changed there is copied to the driver's before it is
+ *     drawn with (d9_sync).
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "d3d/d3d9/com9.h"
+#include "d3d/driver.h"
+
+enum {
+    D9_STAGES = 8,
+    D9_SAMPLERS = 21, /* 16 of pixel shaders, the displacement map's, 4 of vertex shaders */
+    D9_STREAMS = 16,
+    D9_TARGETS = 4,
+    D9_WORLDS = 256,
+    D9_CHAINS = 8,
+    D9_BUFFERS = 4,
+    D9_PRIMARIES = 4,
+    D9_RENDER_STATES = 210,
+    D9_TSS = 33,
+    D9_SAMP = 14,
+    D9_MAX_SIDE = 8192
+};
+enum d9_kind {
+    D9_VB,
+    D9_IB,
+    D9_TEXTURE,
+    D9_CUBE,
+    D9_SURFACE,
+    D9_VS,
+    D9_PS,
+    D9_DECL,
+    D9_QUERY,
+    D9_BLOCK,
+    D9_KINDS
+};
+
+struct d9_data { /* of SetPrivateData */
+    struct d9_data *next;
+    GUID guid;
+    DWORD size;
+    bool unknown; /* the bytes are an IUnknown * with a reference */
+    uint8_t bytes[];
+};
+
+struct d9_device;
+
+/* Everything that a device makes. The COM pointer is the object's, but of surfaces. */
+struct d9_object {
+    const void *vtbl;
+    LONG refs, bound; /* of the program; of the device, of swap chains and of state blocks */
+    struct d9_device *device;
+    enum d9_kind kind;
+    struct d9_object *next, **self; /* in the device's list */
+    struct d9_data *data;
+    HANDLE drv; /* NULL: the driver does not know it now */
+};
+
+struct d9_surface { /* a COM object */
+    const void *vtbl;
+    struct d9_resource *resource;
+    UINT index, width, height, pitch; /* pitch of memory */
+    size_t offset;                    /* in memory */
+    struct d9_data *data;
+    bool locked, dirty;
+    DWORD lock_flags;
+    LONG dcs;
+};
+
+struct d9_resource { /* buffers, textures, surfaces */
+    struct d9_object o;
+    D3DRESOURCETYPE type;
+    D3DFORMAT format;
+    DWORD usage, fvf, priority, lod;
+    D3DPOOL pool;
+    bool lockable, primary, shown, foreign; /* shown: a swap chain's; foreign: the memory is the program's */
+    UINT width, height, levels, faces, size;
+    HANDLE sys; /* memory, as the driver knows it */
+    uint8_t *memory;
+    LONG locks;
+    UINT dirty_low, dirty_high; /* of buffers */
+    D3DTEXTUREFILTERTYPE autogen;
+    void *container; /* a swap chain, of its buffers; not counted */
+    struct d9_surface surfaces[];
+};
+
+struct d9_shader {
+    struct d9_object o;
+    UINT size; /* bytes */
+    DWORD code[];
+};
+
+struct d9_decl {
+    struct d9_object o;
+    UINT count; /* without the end */
+    DWORD fvf;  /* that it was made for; 0: the program's own */
+    D3DVERTEXELEMENT9 elements[65];
+};
+
+struct d9_query {
+    struct d9_object o;
+    D3DQUERYTYPE type;
+    bool building, issued;
+};
+
+struct d9_stream {
+    struct d9_resource *buffer;
+    UINT offset, stride, frequency;
+};
+
+struct d9_light {
+    struct d9_light *next;
+    DWORD index;
+    BOOL enabled;
+    D3DLIGHT9 light;
+};
+
+struct d9_constants {
+    float f[256][4];
+    int i[16][4];
+    BOOL b[16];
+};
+
+struct d9_state {
+    DWORD rs[D9_RENDER_STATES], tss[D9_STAGES][D9_TSS], samplers[D9_SAMPLERS][D9_SAMP];
+    struct d9_resource *textures[D9_SAMPLERS];
+    D3DMATRIX world[D9_WORLDS], view, projection, texture[D9_STAGES];
+    D3DMATERIAL9 material;
+    struct d9_light *lights;
+    float clip[6][4];
+    D3DVIEWPORT9 viewport;
+    RECT scissor;
+    struct d9_shader *vs, *ps;
+    struct d9_decl *decl;
+    DWORD fvf;
+    struct d9_stream streams[D9_STREAMS];
+    struct d9_resource *indices;
+    struct d9_constants vsc, psc;
+};
+
+struct d9_swapchain { /* a COM object */
+    const IDirect3DSwapChain9ExVtbl *vtbl;
+    LONG refs;
+    struct d9_device *device;
+    bool implicit;
+    D3DPRESENT_PARAMETERS params;
+    struct d9_resource *back[D9_BUFFERS], *primary[D9_PRIMARIES], *copy; /* copy: the picture in memory */
+    UINT count, next_primary, presents;
+};
+
+struct d9_factory { /* the adapter, and its driver */
+    const IDirect3D9ExVtbl *vtbl;
+    LONG refs;
+    bool ex;
+    struct d3d_kmt kmt;
+    UINT source;
+    LUID luid;
+    void *library;
+    HANDLE drv;
+    D3DDDI_ADAPTERFUNCS ddi;
+    D3DDDI_ANNOTATION_FUNCS9 annotate;
+    D3DCAPS9 caps;
+    FORMATOP *formats;
+    UINT num_formats, num_queries;
+    UINT queries[16];
+};
+
+struct d9_device {
+    const IDirect3DDevice9ExVtbl *vtbl;
+    LONG refs;
+    bool ex, in_scene, software;
+    struct d9_factory *factory;
+    struct d3d_kmt kmt; /* the handle of its driver */
+    D3DDDI_DEVICECALLBACKS callbacks;
+    HANDLE drv;
+    D3DDDI_DEVICEFUNCS ddi;
+    D3DDEVICE_CREATION_PARAMETERS creation;
+    pthread_mutex_t lock;
+    struct d9_object *objects;
+    struct d9_swapchain *chains[D9_CHAINS]; /* the first is the implicit one */
+    struct d9_resource *targets[D9_TARGETS], *depth, *auto_depth;
+    UINT target_surfaces[D9_TARGETS];
+    struct d9_state state;
+    struct d9_block *recording;
+    HRESULT lost; /* S_OK, or why */
+    UINT present_interval, latency;
+    LONG regions;
+    BOOL cursor_shown;
+    INT priority;
+};
+
+/* Calls the driver; S_OK while the device is lost. */
+#define DDI9(d, function, ...)                                                                               \
+    ({                                                                                                       \
+        struct d9_device *d_ = (d);                                                                          \
+        HRESULT ddi_hr_ = S_OK;                                                                              \
+        pthread_mutex_lock(&d_->lock);                                                                       \
+        if (d_->lost == S_OK)                                                                                \
+            ddi_hr_ = d9_note(d_, d_->ddi.function(d_->drv, ##__VA_ARGS__));                                 \
+        pthread_mutex_unlock(&d_->lock);                                                                     \
+        ddi_hr_;                                                                                             \
+    })
+
+void d9_missing(LONG *said, const char *method);
+void d9_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What the driver answered, as the program hears it; takes note of a device that is gone. */
+HRESULT d9_note(struct d9_device *d, HRESULT hr);
+/* Asks the kernel, too. */
+HRESULT d9_lost(struct d9_device *d);
+
+/* object.c */
+void d9_object_init(struct d9_object *o, struct d9_device *d, enum d9_kind kind);
+void d9_object_bind(void *slot, void *object);
+void d9_object_release(void *object); /* NULL is legal */
+/* Makes it in the driver, as it is; and ends it there. */
+HRESULT d9_object_make(struct d9_object *o);
+void d9_object_unmake(struct d9_object *o);
+HRESULT d9_data_set(struct d9_data **list, REFGUID guid, const void *bytes, DWORD size, DWORD flags);
+HRESULT d9_data_get(const struct d9_data *list, REFGUID guid, void *bytes, DWORD *size);
+HRESULT d9_data_drop(struct d9_data **list, REFGUID guid);
+void d9_data_free(struct d9_data *list);
+
+/* factory.c */
+const FORMATOP *d9_format(const struct d9_factory *f, D3DFORMAT format);
+bool d9_display_mode(const struct d9_factory *f, D3DDISPLAYMODEEX *mode);
+
+/* device.c */
+HRESULT d9_device_create(struct d9_factory *f, bool ex, HWND focus, DWORD flags, D3DPRESENT_PARAMETERS *p,
+                         struct d9_device **out);
+struct d9_device *d9_device_of(IDirect3DDevice9Ex *iface);
+
+/* resource.c */
+struct d9_shape {
+    enum d9_kind kind;
+    D3DRESOURCETYPE type;
+    UINT width, height, levels, faces; /* of buffers: width bytes */
+    DWORD usage, fvf;
+    D3DFORMAT format;
+    D3DPOOL pool;
+    bool lockable, primary;
+    void *memory; /* the program's, of a surface in system memory; NULL: the runtime's */
+};
+HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct d9_resource **out);
+HRESULT d9_resource_make(struct d9_resource *r);
+void d9_resource_finish(struct d9_resource *r);
+/* 5 */
+void d9_sync(struct d9_resource *r);
+UINT d9_texel_bytes(D3DFORMAT format, UINT *block);
+struct d9_surface *d9_surface_of(IDirect3DSurface9 *iface);
+struct d9_resource *d9_texture_of(IDirect3DBaseTexture9 *iface);
+HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags, D3DLOCKED_RECT *out);
+HRESULT d9_unlock(struct d9_resource *r, UINT index);
+
+/* shader.c */
+HRESULT d9_shader_make(struct d9_shader *s);
+HRESULT d9_decl_make(struct d9_decl *d);
+HRESULT d9_decl_create(struct d9_device *d, const D3DVERTEXELEMENT9 *elements, DWORD fvf,
+                       struct d9_decl **out);
+/* The declaration of an FVF, kept. NULL: it is none, or there is no memory. */
+struct d9_decl *d9_fvf_decl(struct d9_device *d, DWORD fvf);
+
+/* query.c */
+HRESULT d9_query_make(struct d9_query *q);
+
+/* state.c, stateblock.c */
+void d9_state_init(struct d9_device *d, bool depth);
+void d9_state_finish(struct d9_device *d);
+/* Tells the driver all of it. */
+void d9_state_send(struct d9_device *d);
+void d9_send_viewport(struct d9_device *d);
+/* bind.c: shaders, constants and streams of it. */
+void d9_bind_send(struct d9_device *d);
+struct d9_light *d9_light(struct d9_state *s, DWORD index, bool make);
+
+/* draw.c */
+void d9_bind_target(struct d9_device *d, UINT index, struct d9_resource *r, UINT surface);
+void d9_bind_depth(struct d9_device *d, struct d9_resource *r);
+
+/* swapchain.c */
+HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool implicit,
+                            struct d9_swapchain **out);
+HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags);
+void d9_swapchain_destroy(struct d9_swapchain *s);
+/* Fills in what the program left open; D3DERR_INVALIDCALL for what there is not. */
+HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus);
+extern const D3DDDI_DEVICECALLBACKS *d9_callbacks(void);
+HRESULT APIENTRY d9_present_cb(HANDLE h, CONST D3DDDICB_PRESENT *a);

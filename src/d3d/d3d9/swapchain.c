@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* swapchain.c: back buffers, and how they are shown.
+ *
+ *   back buffer ─Present─▶ windowed: its bytes, into the window
+ *                          full screen: a primary of the display's size, which is flipped to
+ */
+#include "d3d/d3d9/tables.h"
+#include "d3d/d3d9/rt9.h"
+
+HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus)
+{
+    D3DDISPLAYMODEEX mode;
+    HWND window = p->hDeviceWindow ? p->hDeviceWindow : focus;
+
+    if (!d9_display_mode(f, &mode))
+        return D3DERR_NOTAVAILABLE;
+    if (p->BackBufferCount > D9_BUFFERS - 1 || p->SwapEffect < D3DSWAPEFFECT_DISCARD ||
+        p->SwapEffect > (f->ex ? D3DSWAPEFFECT_FLIPEX : D3DSWAPEFFECT_COPY) || (p->Windowed && !window))
+        return D3DERR_INVALIDCALL;
+    if (p->SwapEffect == D3DSWAPEFFECT_COPY && p->BackBufferCount > 1)
+        return D3DERR_INVALIDCALL;
+    if (p->MultiSampleType > D3DMULTISAMPLE_NONE)
+        return D3DERR_INVALIDCALL;
+    if (!p->Windowed && (p->BackBufferWidth != mode.Width || p->BackBufferHeight != mode.Height))
+        return D3DERR_INVALIDCALL;
+#if defined(_WIN32)
+    if (p->Windowed && (!p->BackBufferWidth || !p->BackBufferHeight)) {
+        RECT r = {0};
+
+        GetClientRect(window, &r);
+        p->BackBufferWidth = p->BackBufferWidth ? p->BackBufferWidth : (UINT)r.right;
+        p->BackBufferHeight = p->BackBufferHeight ? p->BackBufferHeight : (UINT)r.bottom;
+    }
+#endif
+    if (!p->BackBufferWidth)
+        p->BackBufferWidth = 8;
+    if (!p->BackBufferHeight)
+        p->BackBufferHeight = 8;
+    if (!p->BackBufferCount)
+        p->BackBufferCount = 1;
+    if (p->BackBufferFormat == D3DFMT_UNKNOWN)
+        p->BackBufferFormat = p->Windowed ? D3DFMT_X8R8G8B8 : D3DFMT_UNKNOWN;
+    if ((p->BackBufferFormat != D3DFMT_X8R8G8B8 && p->BackBufferFormat != D3DFMT_A8R8G8B8) ||
+        p->BackBufferWidth > D9_MAX_SIDE || p->BackBufferHeight > D9_MAX_SIDE)
+        return D3DERR_INVALIDCALL;
+    return S_OK;
+}
+
+static struct d9_swapchain *of(IDirect3DSwapChain9Ex *This)
+{
+    return (struct d9_swapchain *)This;
+}
+
+static void drop(struct d9_swapchain *s)
+{
+    for (int i = 0; i < D9_BUFFERS; i++) {
+        if (s->back[i])
+            s->back[i]->container = NULL;
+        d9_object_bind(&s->back[i], NULL);
+    }
+    for (int i = 0; i < D9_PRIMARIES; i++)
+        d9_object_bind(&s->primary[i], NULL);
+    d9_object_bind(&s->copy, NULL);
+}
+
+/* A surface that the swap chain alone has. */
+static HRESULT add(struct d9_swapchain *s, struct d9_resource **slot, D3DPOOL pool, DWORD usage, bool primary)
+{
+    struct d9_shape shape = {.kind = D9_SURFACE,
+                             .type = D3DRTYPE_SURFACE,
+                             .width = s->params.BackBufferWidth,
+                             .height = s->params.BackBufferHeight,
+                             .levels = 1,
+                             .faces = 1,
+                             .usage = usage,
+                             .format = s->params.BackBufferFormat,
+                             .pool = pool,
+                             .lockable = pool != D3DPOOL_DEFAULT ||
+                                         s->params.Flags & D3DPRESENTFLAG_LOCKABLE_BACKBUFFER,
+                             .primary = primary};
+    struct d9_resource *r;
+    HRESULT hr = d9_resource_create(s->device, &shape, &r);
+
+    if (hr != S_OK)
+        return hr;
+    d9_object_bind(slot, r);
+    d9_object_release(r);
+    return S_OK;
+}
+
+HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool implicit,
+                            struct d9_swapchain **out)
+{
+    struct d9_swapchain *s = calloc(1, sizeof(*s));
+    HRESULT hr = S_OK;
+
+    if (!s)
+        return E_OUTOFMEMORY;
+    s->vtbl = &d9_swapchain_vtbl;
+    s->device = d;
+    s->implicit = implicit;
+    s->params = *p;
+    s->count = p->BackBufferCount;
+    for (UINT i = 0; i < s->count && hr == S_OK; i++) {
+        hr = add(s, &s->back[i], D3DPOOL_DEFAULT, D3DUSAGE_RENDERTARGET, false);
+        if (hr == S_OK)
+            s->back[i]->container = s;
+    }
+    if (hr == S_OK)
+        hr = add(s, &s->copy, D3DPOOL_SYSTEMMEM, 0, false);
+    for (UINT i = 0; i < D9_PRIMARIES && hr == S_OK && !p->Windowed; i++)
+        hr = add(s, &s->primary[i], D3DPOOL_DEFAULT, D3DUSAGE_RENDERTARGET, true);
+    if (hr != S_OK) {
+        drop(s);
+        free(s);
+        return hr;
+    }
+    *out = s;
+    return S_OK;
+}
+
+void d9_swapchain_destroy(struct d9_swapchain *s)
+{
+    if (!s)
+        return;
+    drop(s);
+    free(s);
+}
+
+HRESULT STDMETHODCALLTYPE d9_device_CreateAdditionalSwapChain(IDirect3DDevice9Ex *This,
+                                                              D3DPRESENT_PARAMETERS *p,
+                                                              IDirect3DSwapChain9 **out)
+{
+    struct d9_device *d = d9_device_of(This);
+    HRESULT hr;
+
+    if (!p || !out || !p->Windowed || !d->chains[0]->params.Windowed)
+        return D3DERR_INVALIDCALL;
+    hr = d9_check_params(d->factory, p, d->creation.hFocusWindow);
+    if (hr == S_OK)
+        hr = d9_swapchain_create(d, p, false, (struct d9_swapchain **)out);
+    if (hr == S_OK)
+        IDirect3DSwapChain9_AddRef(*out);
+    return hr;
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_QueryInterface(IDirect3DSwapChain9Ex *This, REFIID riid, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (!IsEqualGUID(riid, &IID_IUnknown) && !IsEqualGUID(riid, &IID_IDirect3DSwapChain9) &&
+        !(of(This)->device->ex && IsEqualGUID(riid, &IID_IDirect3DSwapChain9Ex)))
+        return E_NOINTERFACE;
+    *out = This;
+    d9_swapchain_AddRef(This);
+    return S_OK;
+}
+
+ULONG STDMETHODCALLTYPE d9_swapchain_AddRef(IDirect3DSwapChain9Ex *This)
+{
+    struct d9_swapchain *s = of(This);
+    LONG refs = __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+
+    if (refs == 1)
+        s->device->vtbl->AddRef((IDirect3DDevice9Ex *)s->device);
+    return (ULONG)refs;
+}
+
+ULONG STDMETHODCALLTYPE d9_swapchain_Release(IDirect3DSwapChain9Ex *This)
+{
+    struct d9_swapchain *s = of(This);
+    struct d9_device *d = s->device;
+    LONG refs;
+
+    if (!s->refs)
+        return 0;
+    refs = __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL);
+    if (refs)
+        return (ULONG)refs;
+    if (!s->implicit)
+        d9_swapchain_destroy(s);
+    d->vtbl->Release((IDirect3DDevice9Ex *)d);
+    return 0;
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetBackBuffer(IDirect3DSwapChain9Ex *This, UINT index,
+                                                     D3DBACKBUFFER_TYPE type, IDirect3DSurface9 **out)
+{
+    struct d9_swapchain *s = of(This);
+
+    if (!out || index >= s->count)
+        return D3DERR_INVALIDCALL;
+    *out = (IDirect3DSurface9 *)&s->back[index]->surfaces[0];
+    IDirect3DSurface9_AddRef(*out);
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetDevice(IDirect3DSwapChain9Ex *This, IDirect3DDevice9 **out)
+{
+    if (!out)
+        return D3DERR_INVALIDCALL;
+    *out = (IDirect3DDevice9 *)of(This)->device;
+    IDirect3DDevice9_AddRef(*out);
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetPresentParameters(IDirect3DSwapChain9Ex *This,
+                                                            D3DPRESENT_PARAMETERS *p)
+{
+    if (!p)
+        return D3DERR_INVALIDCALL;
+    *p = of(This)->params;
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetDisplayMode(IDirect3DSwapChain9Ex *This, D3DDISPLAYMODE *mode)
+{
+    return IDirect3D9_GetAdapterDisplayMode((IDirect3D9 *)of(This)->device->factory, 0, mode);
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetDisplayModeEx(IDirect3DSwapChain9Ex *This, D3DDISPLAYMODEEX *mode,
+                                                        D3DDISPLAYROTATION *rotation)
+{
+    return IDirect3D9Ex_GetAdapterDisplayModeEx((IDirect3D9Ex *)of(This)->device->factory, 0, mode, rotation);
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetLastPresentCount(IDirect3DSwapChain9Ex *This, UINT *count)
+{
+    if (!count)
+        return D3DERR_INVALIDCALL;
+    *count = of(This)->presents;
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetRasterStatus(IDirect3DSwapChain9Ex *This, D3DRASTER_STATUS *status)
+{
+    struct d9_device *d = of(This)->device;
+    D3DKMT_GETSCANLINE g = {.hAdapter = d->kmt.adapter, .VidPnSourceId = d->factory->source};
+
+    if (!status)
+        return D3DERR_INVALIDCALL;
+    if (!NT_SUCCESS(D3DKMTGetScanLine(&g)))
+        return D3DERR_NOTAVAILABLE;
+    *status = (D3DRASTER_STATUS){g.InVerticalBlank, g.ScanLine};
+    return D3D_OK;
+}
+
+/* The back buffer's bytes, as they are now. */
+static HRESULT read_back(struct d9_swapchain *s, struct d9_resource *to)
+{
+    const RECT all = {0, 0, (LONG)s->params.BackBufferWidth, (LONG)s->params.BackBufferHeight};
+
+    return DDI9(
+        s->device, pfnBlt,
+        &(D3DDDIARG_BLT){
+            .hSrcResource = s->back[0]->o.drv, .SrcRect = all, .hDstResource = to->sys, .DstRect = all});
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetFrontBufferData(IDirect3DSwapChain9Ex *This,
+                                                          IDirect3DSurface9 *surface)
+{
+    struct d9_swapchain *s = of(This);
+    struct d9_surface *to = d9_surface_of(surface);
+
+    if (!to || to->resource->pool != D3DPOOL_SYSTEMMEM || to->resource->format != D3DFMT_A8R8G8B8 ||
+        to->width < s->params.BackBufferWidth || to->height < s->params.BackBufferHeight)
+        return D3DERR_INVALIDCALL;
+    for (UINT y = 0; y < s->params.BackBufferHeight; y++)
+        memcpy(to->resource->memory + to->offset + (size_t)y * to->pitch,
+               s->copy->memory + (size_t)y * s->copy->surfaces[0].pitch,
+               4 * (size_t)s->params.BackBufferWidth);
+    return D3D_OK;
+}
+
+static HRESULT to_window(struct d9_swapchain *s, HWND window)
+{
+    HRESULT hr = read_back(s, s->copy);
+
+#if defined(_WIN32)
+    const LONG width = (LONG)s->params.BackBufferWidth, height = (LONG)s->params.BackBufferHeight;
+    BITMAPINFO info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
+                                     .biWidth = (LONG)(s->copy->surfaces[0].pitch / 4),
+                                     .biHeight = -height,
+                                     .biPlanes = 1,
+                                     .biBitCount = 32,
+                                     .biCompression = BI_RGB}};
+    HDC dc = hr == S_OK ? GetDC(window) : NULL;
+    RECT r;
+
+    if (dc && GetClientRect(window, &r)) {
+        StretchDIBits(dc, 0, 0, r.right, r.bottom, 0, 0, width, height, s->copy->memory, &info,
+                      DIB_RGB_COLORS, SRCCOPY);
+        ReleaseDC(window, dc);
+    }
+#endif
+    return hr;
+}
+
+HRESULT APIENTRY d9_present_cb(HANDLE h, CONST D3DDDICB_PRESENT *a)
+{
+    struct d9_device *d = (struct d9_device *)((char *)h - offsetof(struct d9_device, kmt));
+    D3DKMT_PRESENT p = {.hContext = (D3DKMT_HANDLE)(uintptr_t)a->hContext,
+                        .VidPnSourceId = d->factory->source,
+                        .hSource = a->hSrcAllocation,
+                        .FlipInterval = (D3DDDI_FLIPINTERVAL_TYPE)d->present_interval};
+
+    p.Flags.Flip = 1;
+    return d3d_status(D3DKMTPresent(&p));
+}
+
+static HRESULT to_display(struct d9_swapchain *s)
+{
+    struct d9_device *d = s->device;
+    D3DDDIARG_PRESENT a = {.hSrcResource = s->back[0]->o.drv,
+                           .hDstResource = s->primary[s->next_primary]->o.drv};
+    HRESULT hr;
+
+    a.Flags.Blt = 1;
+    hr = DDI9(d, pfnPresent, &a);
+    a = (D3DDDIARG_PRESENT){.hSrcResource = a.hDstResource,
+                            .FlipInterval = (D3DDDI_FLIPINTERVAL_TYPE)d->present_interval};
+    a.Flags.Flip = 1;
+    if (hr == S_OK)
+        hr = DDI9(d, pfnPresent, &a);
+    s->next_primary = (s->next_primary + 1) % D9_PRIMARIES;
+    return hr;
+}
+
+/* Back buffer 1 becomes 0 and so on: the driver's surfaces change places, the program's stay. */
+static void rotate(struct d9_swapchain *s)
+{
+    HANDLE first = s->back[0]->o.drv;
+
+    if (s->count < 2 || s->params.SwapEffect == D3DSWAPEFFECT_COPY)
+        return;
+    for (UINT i = 0; i + 1 < s->count; i++)
+        s->back[i]->o.drv = s->back[i + 1]->o.drv;
+    s->back[s->count - 1]->o.drv = first;
+    for (UINT i = 0; i < D9_TARGETS; i++)
+        if (s->device->targets[i])
+            DDI9(
+                s->device, pfnSetRenderTarget,
+                &(D3DDDIARG_SETRENDERTARGET){i, s->device->targets[i]->o.drv, s->device->target_surfaces[i]});
+}
+
+HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
+{
+    static const uint8_t intervals[] = {1, 1, 2, 0, 3, 0, 0, 0, 4};
+    struct d9_device *d = s->device;
+    UINT interval = s->params.PresentationInterval;
+    HRESULT hr = d9_lost(d);
+
+    if (hr != S_OK)
+        return d->ex ? hr : D3DERR_DEVICELOST;
+    d->present_interval = flags & D3DPRESENT_FORCEIMMEDIATE || interval == D3DPRESENT_INTERVAL_IMMEDIATE ? 0
+                          : interval <= D3DPRESENT_INTERVAL_FOUR ? intervals[interval]
+                                                                 : 1;
+    hr = s->params.Windowed ? to_window(s, window                    ? window
+                                           : s->params.hDeviceWindow ? s->params.hDeviceWindow
+                                                                     : d->creation.hFocusWindow)
+                            : to_display(s);
+    if (d->lost != S_OK)
+        return d->ex ? d->lost : D3DERR_DEVICELOST;
+    if (hr != S_OK)
+        return hr;
+    rotate(s);
+    s->presents++;
+    return D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_swapchain_Present(IDirect3DSwapChain9Ex *This, const RECT *from, const RECT *to,
+                                               HWND window, const RGNDATA *dirty, DWORD flags)
+{
+    return d9_swapchain_present(of(This), window, flags);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* calls_rest.c: state blocks, surfaces, what is refused, lives and ends. */
+#include "calls.h"
+
+void check_blocks(void)
+{
+    static const float a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
+    IDirect3DStateBlock9 *block, *all;
+    D3DMATERIAL9 material = {.Power = 3}, got;
+    float f[4];
+    DWORD v;
+
+    OK(IDirect3DDevice9Ex_CreateStateBlock(dev, D3DSBT_ALL, &all));
+    OK(IDirect3DDevice9Ex_BeginStateBlock(dev));
+    IS(IDirect3DDevice9Ex_BeginStateBlock(dev), D3DERR_INVALIDCALL);
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_ZENABLE, 2));
+    OK(IDirect3DDevice9Ex_SetVertexShaderConstantF(dev, 7, a, 1));
+    OK(IDirect3DDevice9Ex_SetMaterial(dev, &material));
+    OK(IDirect3DDevice9Ex_EndStateBlock(dev, &block));
+    OK(IDirect3DDevice9Ex_GetRenderState(dev, D3DRS_ZENABLE, &v)); /* recorded, not set */
+    TRUE_(v == 1);
+    OK(IDirect3DDevice9Ex_GetMaterial(dev, &got));
+    TRUE_(got.Power == 0);
+    OK(IDirect3DStateBlock9_Apply(block));
+    OK(IDirect3DDevice9Ex_GetRenderState(dev, D3DRS_ZENABLE, &v));
+    TRUE_(v == 2);
+    OK(IDirect3DDevice9Ex_GetVertexShaderConstantF(dev, 7, f, 1));
+    TRUE_(!memcmp(f, a, sizeof(f)));
+    OK(IDirect3DDevice9Ex_SetVertexShaderConstantF(dev, 7, b, 1));
+    OK(IDirect3DStateBlock9_Capture(block));
+    OK(IDirect3DDevice9Ex_SetVertexShaderConstantF(dev, 7, a, 1));
+    OK(IDirect3DStateBlock9_Apply(block));
+    OK(IDirect3DDevice9Ex_GetVertexShaderConstantF(dev, 7, f, 1));
+    TRUE_(!memcmp(f, b, sizeof(f)));
+    OK(IDirect3DStateBlock9_Apply(all));
+    OK(IDirect3DDevice9Ex_GetRenderState(dev, D3DRS_ZENABLE, &v));
+    TRUE_(v == 1);
+    OK(IDirect3DDevice9Ex_GetMaterial(dev, &got));
+    TRUE_(got.Power == 0);
+    IDirect3DStateBlock9_Release(block);
+    IDirect3DStateBlock9_Release(all);
+}
+
+void check_surfaces(void)
+{
+    IDirect3DSurface9 *little, *back, *plain, *level;
+    IDirect3DTexture9 *target;
+    IDirect3DQuery9 *query;
+    D3DLOCKED_RECT l;
+    BOOL done = FALSE;
+    HRESULT hr;
+
+    OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
+    OK(IDirect3DDevice9Ex_CreateRenderTarget(dev, 8, 8, D3DFMT_A8R8G8B8, D3DMULTISAMPLE_NONE, 0, TRUE,
+                                             &little, NULL));
+    OK(IDirect3DDevice9Ex_ColorFill(dev, little, NULL, 0xFF00FF00));
+    OK(IDirect3DDevice9Ex_ColorFill(dev, little, &((RECT){0, 0, 4, 8}), 0xFFFF0000));
+    clear(0xFF000000);
+    OK(IDirect3DDevice9Ex_StretchRect(dev, little, NULL, back, &((RECT){0, 0, 16, 16}), D3DTEXF_POINT));
+    PIXEL(7, 15, 0xFF0000, 0);
+    PIXEL(8, 0, 0x00FF00, 0);
+    PIXEL(16, 0, 0x000000, 0);
+    /* a surface is locked where the device drew, and what is written there is drawn with */
+    OK(IDirect3DSurface9_LockRect(little, &l, NULL, 0));
+    TRUE_(((uint32_t *)l.pBits)[0] == 0xFFFF0000 && ((uint32_t *)l.pBits)[7] == 0xFF00FF00);
+    ((uint32_t *)l.pBits)[7] = 0xFF0000FF;
+    OK(IDirect3DSurface9_UnlockRect(little));
+    OK(IDirect3DDevice9Ex_StretchRect(dev, little, &((RECT){7, 0, 8, 1}), back, &((RECT){16, 16, 32, 32}),
+                                      D3DTEXF_NONE));
+    PIXEL(20, 20, 0x0000FF, 0);
+    /* a level of a texture as the target, and then the texture */
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, SIDE, SIDE, 1, D3DUSAGE_RENDERTARGET, D3DFMT_X8R8G8B8,
+                                        D3DPOOL_DEFAULT, &target, NULL));
+    OK(IDirect3DTexture9_GetSurfaceLevel(target, 0, &level));
+    OK(IDirect3DDevice9Ex_SetDepthStencilSurface(dev, NULL));
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, level));
+    OK(IDirect3DDevice9Ex_Clear(dev, 0, NULL, D3DCLEAR_TARGET, 0xFF778899, 1, 0));
+    PIXEL(31, 31, 0x778899, 0);
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, back));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)target));
+    OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLOROP, D3DTOP_SELECTARG1));
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);
+    PIXEL(9, 9, 0x778899, 0);
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, NULL));
+    IDirect3DSurface9_Release(level);
+    IDirect3DTexture9_Release(target);
+    OK(IDirect3DDevice9Ex_CreateOffscreenPlainSurface(dev, 8, 8, D3DFMT_X8R8G8B8, D3DPOOL_DEFAULT, &plain,
+                                                      NULL));
+    IS(IDirect3DDevice9Ex_GetRenderTargetData(dev, little, plain), D3DERR_INVALIDCALL);
+    IDirect3DSurface9_Release(plain);
+    OK(IDirect3DDevice9Ex_CreateQuery(dev, D3DQUERYTYPE_EVENT, &query));
+    OK(IDirect3DQuery9_Issue(query, D3DISSUE_END));
+    for (int i = 0; i < 10000000; i++) {
+        hr = IDirect3DQuery9_GetData(query, &done, sizeof(done), D3DGETDATA_FLUSH);
+        if (hr != S_FALSE)
+            break;
+    }
+    IS(hr, S_OK);
+    TRUE_(done);
+    IDirect3DQuery9_Release(query);
+    IDirect3DSurface9_Release(little);
+    IDirect3DSurface9_Release(back);
+}
+
+void check_errors(void)
+{
+    IDirect3DTexture9 *t = (void *)1;
+    IDirect3DVolumeTexture9 *volume = (void *)1;
+    IDirect3DVertexBuffer9 *vb;
+    IDirect3DVertexDeclaration9 *decl;
+    IDirect3DSurface9 *s;
+    D3DVERTEXELEMENT9 bad[] = {{0, 1, D3DDECLTYPE_FLOAT3, 0, D3DDECLUSAGE_POSITION, 0}, D3DDECL_END()};
+    D3DLOCKED_RECT l;
+    void *p;
+
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 0, 4, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &t, NULL),
+       D3DERR_INVALIDCALL);
+    TRUE_(t == NULL);
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 9, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &t, NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_MANAGED, &t, NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 5, 5, 1, 0, D3DFMT_DXT1, D3DPOOL_DEFAULT, &t, NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 1, 0, D3DFMT_A16B16G16R16F, D3DPOOL_DEFAULT, &t, NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateVolumeTexture(dev, 4, 4, 4, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &volume,
+                                              NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateVertexBuffer(dev, 0, 0, 0, D3DPOOL_DEFAULT, &vb, NULL), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateVertexDeclaration(dev, bad, &decl), E_FAIL);
+    IS(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_TRIANGLELIST, 0, 1),
+       D3DERR_INVALIDCALL); /* without a declaration */
+    IS(IDirect3DDevice9Ex_EndScene(dev), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, NULL), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_SetRenderTarget(dev, 4, NULL), D3DERR_INVALIDCALL);
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, 8, 8, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &t, NULL));
+    IS(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0),
+       D3DERR_INVALIDCALL); /* of the default pool, and not dynamic */
+    IDirect3DTexture9_Release(t);
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, 8, 8, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_SYSTEMMEM, &t, NULL));
+    IS(IDirect3DTexture9_LockRect(t, 0, &l, &((RECT){0, 0, 9, 1}), 0), D3DERR_INVALIDCALL);
+    OK(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0));
+    IS(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0), D3DERR_INVALIDCALL);
+    OK(IDirect3DTexture9_UnlockRect(t, 0));
+    IS(IDirect3DTexture9_UnlockRect(t, 0), D3DERR_INVALIDCALL);
+    OK(IDirect3DTexture9_GetSurfaceLevel(t, 0, &s));
+    IS(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, s), D3DERR_INVALIDCALL);
+    IDirect3DSurface9_Release(s);
+    IDirect3DTexture9_Release(t);
+    OK(IDirect3DDevice9Ex_CreateVertexBuffer(dev, 16, 0, 0, D3DPOOL_DEFAULT, &vb, NULL));
+    IS(IDirect3DVertexBuffer9_Lock(vb, 8, 16, &p, 0), D3DERR_INVALIDCALL);
+    IDirect3DVertexBuffer9_Release(vb);
+    IS(IDirect3D9Ex_CheckDeviceFormat(factory, 0, D3DDEVTYPE_HAL, D3DFMT_X8R8G8B8, 0, D3DRTYPE_VOLUMETEXTURE,
+                                      D3DFMT_A8R8G8B8),
+       D3DERR_NOTAVAILABLE);
+    IS(IDirect3DDevice9Ex_CreateQuery(dev, D3DQUERYTYPE_VCACHE, NULL), D3DERR_NOTAVAILABLE);
+    IS(IDirect3DDevice9Ex_SetMaximumFrameLatency(dev, 31), D3DERR_INVALIDCALL);
+    OK(IDirect3DDevice9Ex_WaitForVBlank(dev, 0));
+}
+
+/* A device that is not Ex, whose managed textures outlive Reset; and many devices, one after another. */
+void check_life(void)
+{
+    static const uint32_t texels[] = {0xFF123456, 0xFF123456, 0xFF123456, 0xFF123456};
+    IDirect3D9 *plain = Direct3DCreate9(D3D_SDK_VERSION);
+    D3DPRESENT_PARAMETERS p = {.BackBufferWidth = SIDE,
+                               .BackBufferHeight = SIDE,
+                               .SwapEffect = D3DSWAPEFFECT_DISCARD,
+                               .hDeviceWindow = (HWND)(uintptr_t)1,
+                               .EnableAutoDepthStencil = TRUE,
+                               .AutoDepthStencilFormat = D3DFMT_D16,
+                               .Windowed = TRUE};
+    IDirect3DTexture9 *t;
+    IDirect3DVertexBuffer9 *vb;
+
+    TRUE_(plain != NULL);
+    if (!plain)
+        return;
+    OK(IDirect3D9_CreateDevice(plain, 0, D3DDEVTYPE_HAL, p.hDeviceWindow, D3DCREATE_SOFTWARE_VERTEXPROCESSING,
+                               &p, (IDirect3DDevice9 **)&dev));
+    t = texture(2, 2, D3DFMT_A8R8G8B8, D3DPOOL_MANAGED, texels, 8);
+    OK(IDirect3DDevice9Ex_CreateVertexBuffer(dev, 16, 0, 0, D3DPOOL_DEFAULT, &vb, NULL));
+    IS(IDirect3DDevice9_Reset((IDirect3DDevice9 *)dev, &p),
+       D3DERR_INVALIDCALL); /* it holds the default pool */
+    IDirect3DVertexBuffer9_Release(vb);
+    OK(IDirect3DDevice9_Reset((IDirect3DDevice9 *)dev, &p));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)t));
+    clear(0);
+    OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLOROP, D3DTOP_SELECTARG1));
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);
+    PIXEL(1, 1, 0x123456, 0);
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, NULL));
+    IDirect3DTexture9_Release(t);
+    OK(IDirect3DDevice9_Present((IDirect3DDevice9 *)dev, NULL, NULL, NULL, NULL));
+    TRUE_(IDirect3DDevice9Ex_Release(dev) == 0);
+    for (int i = 0; i < 20; i++) {
+        OK(IDirect3D9_CreateDevice(plain, 0, D3DDEVTYPE_HAL, p.hDeviceWindow,
+                                   D3DCREATE_SOFTWARE_VERTEXPROCESSING, &p, (IDirect3DDevice9 **)&dev));
+        TRUE_(dev && IDirect3DDevice9Ex_Release(dev) == 0);
+    }
+    TRUE_(IDirect3D9_Release(plain) == 0);
+}
