@@ -18,6 +18,7 @@
 
 #define API_MAX_METHODS   2048   /* the recorder keeps a few words for each in every thread */
 #define API_IFACE_UNKNOWN 0xffff /* no index of an interface */
+#define API_HASHES        64     /* frames of which what became of them may still be on its way */
 
 enum api_kind {
     API_KIND_U8,
@@ -103,6 +104,25 @@ enum api_method_flags {
     API_LIST = 1024,     /* becomes part of the recording of the object that it is made on */
     API_AFRESH = 2048,   /* and begins it anew */
     API_EXECUTES = 4096, /* executes those of the objects among its arguments */
+    API_CLOSES = 8192,   /* ends the recording of the object that it is made on */
+    API_OPEN =
+        1
+        << 14, /* makes one of which the recording is begun, with the objects among its arguments, as API_AFRESH does */
+    /* What is left of a call when it has been made (edit/trace_follow.h). Without any of these: its effect stays as long as the
+     * objects that it mentions. */
+    API_PASSES = 1 << 15,  /* nothing, but for what is in objects */
+    API_KEEPS = 1 << 16,   /* one reference more to the object that it is made on; the answer is how many */
+    API_CASTS = 1 << 17,   /* may answer with an object that is there, under an interface that matters */
+    API_ONCE = 1 << 18,    /* the first one on an object answers what all answer */
+    API_DEFINES = 1 << 19, /* what its last CPU place holds */
+    API_COPIES =
+        1
+        << 20, /* what places hold: CPU places to copy to, then those to copy from. Of a single one, the number in
+                            * front of it says how many in a row; of arrays, the array of numbers behind, if there is one */
+    API_MAPS = 1 << 21,   /* memory of the object that it is made on is the program's until as many */
+    API_UNMAPS = 1 << 22, /* of these */
+    API_SETS = 1 << 23,   /* the method's `state`, until the next call that sets it or */
+    API_CLEARS = 1 << 24, /* clears it */
 };
 
 struct api_method {
@@ -114,6 +134,9 @@ struct api_method {
     uint32_t flags;
     uint16_t iface_index;
     uint16_t slot;
+    uint8_t state; /* SETS, CLEARS: which, from 1 */
+    uint8_t
+        state_of; /* what has it: 1 + the index in `in` of a number that is not 0; 0: the object that it is made on */
 };
 
 struct api_guid {
@@ -144,8 +167,9 @@ struct api {
      * frame) and of types (list: what is recorded first and executed later). */
     const char *words;
     /* Calls that the recorder makes up, by number: a sentence; (object, part, offset, bytes, size) that the program wrote into
-     * mapped memory; (object, offset, size, hash) of what it could read there. */
-    uint16_t note, memory_write, readback_hash;
+     * mapped memory; (object, offset, size, hash) of what it could read there; (frames ago, ...) what became of a frame, at most
+     * API_HASHES behind it. And what an editor makes up: (object, part, state, bytes, size) that is in it. */
+    uint16_t note, memory_write, readback_hash, frame_hash, contents;
 };
 
 /* Whether `iface` is `base` or derives from it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/walk.h"
 
 /* Numbers count up with the objects that are made: one far beyond the calls so far is no number of a recorder. */
@@ -138,8 +139,8 @@ struct mention {
 };
 
 struct mentioned {
-    uint32_t *ids;
-    size_t n, cap;
+    struct id_list *l;
+    int err;
 };
 
 static bool refers(const struct walk_value *v)
@@ -170,17 +171,20 @@ static void on_mentioned(void *ctx, const struct api_field *f, const char *name,
 {
     struct mentioned *m = ctx;
 
-    if (refers(v) && v->u >= 2 && v->u <= NAMES_MAX_ID && m->n < m->cap)
-        m->ids[m->n++] = (uint32_t)v->u;
+    if (!refers(v) || v->u < 2 || v->u > NAMES_MAX_ID || m->err)
+        return;
+    if (!(m->err = array_reserve(m->l->ids, m->l->room, m->l->num + 1)))
+        m->l->ids[m->l->num++] = (uint32_t)v->u;
 }
 
-size_t names_mentioned(const struct trc_call *c, bool answers, uint32_t *ids, size_t cap)
+int names_mentioned(const struct trc_call *c, bool answers, struct id_list *l)
 {
-    struct mentioned m = {ids, 0, cap};
+    struct mentioned m = {l, 0};
     struct walk_visitor v = {.value = on_mentioned, .ctx = &m};
 
+    l->num = 0;
     (answers ? walk_answers : walk_args)(c, &v);
-    return m.n;
+    return m.err;
 }
 
 const struct name *names_get(const struct names *n, uint32_t id)

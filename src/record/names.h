@@ -28,7 +28,13 @@ int names_follow(struct names *n, const struct trc_call *c);
 int names_read(struct names *n, struct trc *t, struct error *e);
 /* Whether the call is made on object `id`, or has it, a handle of it or an address in it among its arguments or answers. */
 bool names_mentions(const struct trc_call *c, uint32_t id);
-/* All objects that the arguments (or else the answers) mention in one of these ways, at most `cap`; returns how many. */
-size_t names_mentioned(const struct trc_call *c, bool answers, uint32_t *ids, size_t cap);
+
+struct id_list { /* zero-initialised is empty; free(ids) */
+    uint32_t *ids;
+    size_t num, room;
+};
+
+/* All objects that the arguments (or else the answers) mention in one of these ways, in place of what is in `l`. 0 or -ENOMEM. */
+int names_mentioned(const struct trc_call *c, bool answers, struct id_list *l);
 const struct name *names_get(const struct names *n, uint32_t id);
 void names_finish(struct names *n);

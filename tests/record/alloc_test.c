@@ -8,11 +8,11 @@
 
 #include "alloc_fail.h"
 #include "record/varint.h"
-#include "record/diff.h"
+#include "record/edit/diff.h"
 #include "record/dirty/dirty.h"
 #include "record/export.h"
 #include "record/show.h"
-#include "record/trace_edit.h"
+#include "record/edit/trace_edit.h"
 #include "temp_dir.h"
 #include "toy_api.h"
 

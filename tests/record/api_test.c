@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 #include "record/collect.h"
-#include "record/diff.h"
+#include "record/edit/diff.h"
 #include "record/dirty/dirty.h"
 #include "record/export.h"
 #include "record/rec_enc.h"
 #include "record/show.h"
-#include "record/trace_edit.h"
-#include "record/trace_minimize.h"
+#include "record/edit/trace_edit.h"
+#include "record/edit/trace_minimize.h"
 #include "temp_dir.h"
 #include "toy_api.h"
 

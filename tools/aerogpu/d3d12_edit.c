@@ -9,14 +9,18 @@
 #include "base/utf8.h"
 #include "d3d12.h"
 #include "file_kinds.h"
-#include "record/diff.h"
-#include "record/trace_minimize.h"
+#include "record/edit/diff.h"
+#include "record/edit/trace_minimize.h"
+#include "record/edit/trace_trim.h"
 #include "d3d12/gen/table.h"
-#include "d3d12/edit/trim.h"
+#include "d3d12/play/play.h"
 
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
 {
-    struct trim_result r;
+    struct trc_progress progress = {0};
+    struct trc_trim_params p = {
+        .first = first, .last = last, .contents = play_contents, .progress = &progress};
+    struct trc_trim_result r;
     struct error e = {0};
     int code = EXIT_OK;
     struct trc *t;
@@ -25,8 +29,8 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
         return command_error(&e);
     if (!(t = d3d12_open(from, &code)))
         return code;
-    d3d12_guard("trim", t, from, &r.progress);
-    if (!trim_run(t, to, first, last, &r, &e))
+    d3d12_guard("trim", t, from, &progress);
+    if (!trc_trim(t, to, &p, &r, &e))
         utf8_print(
             stderr,
             "%s: frames %u to %u%s: %llu calls, behind %u objects and the content of %u subresources\n", to,

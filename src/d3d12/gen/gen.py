@@ -25,7 +25,8 @@ SCALARS = {'BOOL': 'u32', 'UINT': 'u32', 'UINT32': 'u32', 'DWORD': 'u32', 'ULONG
 KINDS = ['u8', 'u16', 'u32', 'i32', 'u64', 'i64', 'f32', 'hresult', 'guid', 'handle', 'str', 'wstr', 'iid', 'va', 'cpu',
          'gpu', 'enum', 'object', 'struct']
 # Annotations that the tables carry: enum api_method_flags.
-TABLE_FLAGS = {'query', 'refuse', 'frame', 'names', 'ends', 'varies', 'counts', 'mark', 'list', 'afresh', 'executes'}
+TABLE_FLAGS = {'query', 'refuse', 'frame', 'names', 'ends', 'varies', 'counts', 'mark', 'list', 'afresh', 'executes',
+               'closes', 'open', 'passes', 'keeps', 'casts', 'once', 'defines', 'copies', 'maps', 'unmaps', 'sets', 'clears'}
 
 
 class Gen:
@@ -149,6 +150,8 @@ class Gen:
                 me.skip = i.skip or ('norec' in me.flags and 'flagged')
                 for p in me.params:
                     self.classify(p, True, me)
+                if me.params and me.params[-1].name == 'DestDescriptor':
+                    me.flags.add('defines')
                 b, stars = self.base(me.ret)
                 me.retb, me.retk = b, None if me.ret == 'void' else ('opaque' if stars else self.kind(b))
                 me.aggregate = me.retk in ('struct', 'cpu', 'gpu')
@@ -315,6 +318,7 @@ class Gen:
             arrays.append('static const struct api_field %s[] = {\n    %s};' % (name, rows))
             return name
 
+        states = sorted({me.state for me in self.methods if me.state})
         for me in self.methods:
             if me.skip:
                 continue
@@ -325,6 +329,8 @@ class Gen:
                              'OPAQUE' if me.retk == 'opaque' else 'VALUE', 0))
             outs += [self.table_field(p, '') for p in me.outs]
             flags = sorted(me.flags & TABLE_FLAGS)
+            me.state_row = (1 + states.index(me.state) if me.state else 0,
+                            1 + [f[0] for f in ins].index(me.state_of) if me.state_of else 0)
             i = m.ifaces[me.iface]
             meth.append((me, fields_array('in_%d' % me.id, ins), len(ins), fields_array('out_%d' % me.id, outs),
                          len(outs), flags))
@@ -355,9 +361,9 @@ class Gen:
         for me, a, na, b, nb, flags in meth:
             fl = ' | '.join(['API_' + f.upper() for f in flags] + (['API_LATE'] if me.late else []) +
                             (['API_RESULT'] if me.has_result else [])) or '0'
-            o.append('    [%d] = {"%s", "%s", %s, %d, %s, %d, %s, %d, %d},' % (
+            o.append('    [%d] = {"%s", "%s", %s, %d, %s, %d, %s, %d, %d, %d, %d},' % (
                 me.id, me.iface, me.name, a, na, b, nb, fl,
-                self.iface_index.get(me.iface, 0xffff), me.slot))
+                self.iface_index.get(me.iface, 0xffff), me.slot, *me.state_row))
         o.append('};')
         o.append('const struct api_iface d12_ifaces[D12_NUM_IFACES] = {')
         for n in self.iface_order:
@@ -375,7 +381,8 @@ class Gen:
                  '    .tables = "the same d3d12.idl (meson -Dd3d12_idl_dir=...)",\n'
                  '    .schema = UINT64_C(0x%s),\n    .methods = d12_methods, .num_methods = D12_NUM_METHODS,\n'
                  '    .words = D12_WORDS,\n'
-                 '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note, .memory_write = D12_Native_MemoryWrite,\n    .readback_hash = D12_Native_ReadbackHash,\n};'
+                 '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note, .memory_write = D12_Native_MemoryWrite,\n    .readback_hash = D12_Native_ReadbackHash,\n'
+                 '    .frame_hash = D12_Native_FrameHash, .contents = D12_Native_Contents,\n};'
                  % hashlib.sha256(body.encode()).hexdigest()[:16])
         o.append('_Static_assert(D12_NUM_METHODS <= API_MAX_METHODS, "record/api.h");')
         return '\n'.join(o) + '\n'

@@ -19,6 +19,7 @@ class Method:
     def __init__(self, iface, ret, name, params):
         self.iface, self.ret, self.name, self.params = iface, ret, name, params
         self.flags, self.natural, self.id, self.slot = set(), None, None, None
+        self.state, self.state_of = None, None  # a name, a parameter
 
 
 class Interface:
@@ -250,6 +251,15 @@ class Model:
     def note_flag(self, rest):
         m, *flags = rest.split()
         self.method(m).flags.update(flags)
+
+    def note_sets(self, rest, flag='sets'):
+        state, m, *of = rest.split()
+        me = self.method(m)
+        me.flags.add(flag)
+        me.state, me.state_of = state, next(p for p in me.params if p.name == of[0]).name if of else None
+
+    def note_clears(self, rest):
+        self.note_sets(rest, 'clears')
 
     def note_skip(self, rest):
         name, why = rest.split(' - ', 1)

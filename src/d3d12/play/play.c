@@ -173,7 +173,7 @@ static void compare_frames(struct player *p, struct trc_call call)
 
         if (call.method == D12_Native_FrameHash && play_table[call.method](p, &c, &d))
             return;
-    } while (trc_next(p->trace, &call, NULL) > 0 && call.frame - last <= PLAY_HASHES);
+    } while (trc_next(p->trace, &call, NULL) > 0 && call.frame - last <= API_HASHES);
 }
 
 static double now(void)

@@ -12,8 +12,10 @@
 #include "base/error.h"
 #include "record/trace_file.h"
 
-struct player;  /* play_internal.h */
-struct play_on; /* play_on.h */
+struct player;
+struct trc_trim;
+struct trc_trim_params; /* play_internal.h */
+struct play_on;         /* play_on.h */
 
 struct play_params {
     const struct play_on *on; /* NULL: this machine's libvkd3d */
@@ -59,3 +61,6 @@ struct play_result {
 
 /* 0, or a negative errno with the call that could not be played in *e. */
 int play_run(struct trc *t, const struct play_params *params, struct play_result *r, struct error *e);
+
+/* trc_trim_params.contents: plays on this machine's device what stands before the frame, and reads what is in resources then. */
+int play_contents(struct trc *t, struct trc_trim *x, const struct trc_trim_params *params, struct error *e);

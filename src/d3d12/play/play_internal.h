@@ -19,7 +19,6 @@
 #include "d3d12/gen/table.h"
 #include "d3d12_api.h"
 
-#define PLAY_HASHES 64
 
 struct play_object {
     void *ptr; /* NULL: not made, or gone */
@@ -56,7 +55,7 @@ struct player {
     struct {
         uint32_t frame, hash;
         bool set;
-    } hashes[PLAY_HASHES];
+    } hashes[API_HASHES];
     struct play_reader *reader; /* play_picture.c */
     struct play_look *look;     /* play_look.c */
     struct res_states states;   /* followed if something needs them */

@@ -517,7 +517,7 @@ int play_special_Native_ResourceDecref(struct player *p, const struct play_call 
 int play_special_Native_Present(struct player *p, const struct play_call *c, struct args_Native_Present *a)
 {
     const struct play_params *q = p->params;
-    uint32_t frame = c->call->frame, slot = frame % PLAY_HASHES;
+    uint32_t frame = c->call->frame, slot = frame % API_HASHES;
     bool png = q->png_dir && frame >= q->png_first && frame <= q->png_last;
     char path[4096];
     uint32_t hash;
@@ -539,7 +539,7 @@ int play_special_Native_Present(struct player *p, const struct play_call *c, str
 int play_special_Native_FrameHash(struct player *p, const struct play_call *c,
                                   struct args_Native_FrameHash *a)
 {
-    uint32_t frame = c->call->frame - a->PresentsAgo, i = frame % PLAY_HASHES;
+    uint32_t frame = c->call->frame - a->PresentsAgo, i = frame % API_HASHES;
 
     if (!p->params->validate || !p->hashes[i].set || p->hashes[i].frame != frame)
         return 0;

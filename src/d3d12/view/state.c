@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/varint.h"
-#include "d3d12/edit/trim_follow.h"
+#include "record/edit/trace_follow.h"
 #include "d3d12/view/root_signature.h"
 #include "d3d12/gen/table.h"
 #include "record/walk.h"
@@ -31,7 +32,8 @@ struct piece {
 
 struct pieces {
     struct piece *p;
-    size_t num, cap;
+    size_t num, room;
+    struct id_list ids;
 };
 
 static bool starts(const char *s, const char *with)
@@ -99,20 +101,21 @@ static void pick_handle(void *ctx, const struct api_field *f, const char *name, 
 }
 
 /* What stands behind a piece: the pipeline or root signature, the table. */
-static void look_behind(struct piece *p, const struct trc_call *c, const struct names *names)
+static int look_behind(struct piece *p, struct id_list *ids, const struct trc_call *c,
+                       const struct names *names)
 {
     const struct walk_visitor v = {.value = pick_handle, .ctx = p};
-    uint32_t ids[4];
-    size_t n = names_mentioned(c, false, ids, 4);
+    int err = names_mentioned(c, false, ids);
 
     walk_args(c, &v);
-    for (size_t i = 0; i < n; i++) {
-        const struct name *o = names_get(names, ids[i]);
+    for (size_t i = 0; i < ids->num && !err; i++) {
+        const struct name *o = names_get(names, ids->ids[i]);
 
         if (o && (d12_iface_is(o->iface, D12_IFACE_ID3D12PipelineState) ||
                   d12_iface_is(o->iface, D12_IFACE_ID3D12RootSignature)))
-            p->object = ids[i];
+            p->object = ids->ids[i];
     }
+    return err;
 }
 
 static int remember(struct pieces *s, enum show_form form, struct trc *t, const struct trc_call *c,
@@ -126,23 +129,15 @@ static int remember(struct pieces *s, enum show_form form, struct trc *t, const 
         if (same_piece(&s->p[i], c, slot))
             p = &s->p[i];
     if (!p) {
-        if (s->num == s->cap) {
-            size_t cap = s->cap ? 2 * s->cap : 64;
-            void *grown = realloc(s->p, cap * sizeof(*s->p));
-
-            if (!grown)
-                return -ENOMEM;
-            s->p = grown;
-            s->cap = cap;
-        }
+        if (array_reserve(s->p, s->room, s->num + 1))
+            return -ENOMEM;
         p = &s->p[s->num++];
         p->text = NULL;
     }
     show_call(&b, form, t, c, names);
     free(p->text);
     *p = (struct piece){.list = c->self, .method = c->method, .slot = slot, .call = c->index, .text = b.data};
-    look_behind(p, c, names);
-    return b.data ? 0 : -ENOMEM;
+    return b.data ? look_behind(p, &s->ids, c, names) : -ENOMEM;
 }
 
 static int by_method(const void *a, const void *b)
@@ -186,11 +181,11 @@ static void line(struct strbuf *out, enum show_form form, const char *role, cons
 
 /* The `n` descriptors from `first` on, and where nothing was ever put; `n` 0: as far as they are set one after the other. */
 static void show_descriptors(struct strbuf *out, enum show_form form, struct trc *t,
-                             const struct names *names, const struct trim *defined, uint64_t heap,
+                             const struct names *names, const struct trc_follow *defined, uint64_t heap,
                              uint64_t first, uint64_t n)
 {
     for (uint64_t i = first; i < first + (n ? n : STATE_TABLE); i++) {
-        const uint64_t *at = map_find(&defined->views, heap << 32 | (uint32_t)i);
+        const uint64_t *at = map_find(&defined->places, follow_place(heap, i));
         bool set = at && *at < defined->num;
         struct strbuf b = {0};
 
@@ -223,9 +218,9 @@ static void pick_blob(void *ctx, const struct api_field *f, const char *name, co
 }
 
 /* The call that made an object, or NULL. */
-static const struct trc_call *maker_of(struct trim *defined, uint32_t object)
+static const struct trc_call *maker_of(struct trc_follow *defined, uint32_t object)
 {
-    const struct trim_object *o = object ? trim_object(defined, object) : NULL;
+    const struct follow_object *o = object ? follow_object(defined, object) : NULL;
 
     return o && o->maker && o->maker <= defined->num ? &defined->calls[o->maker - 1].call : NULL;
 }
@@ -245,7 +240,8 @@ static const uint8_t *root_signature(struct trc *t, const struct trc_call *c, si
 }
 
 /* What a table of parameter `p` has room for by the root signature that it is bound through; 0: nobody knows. */
-static uint64_t table_size(const struct pieces *s, struct trc *t, struct trim *defined, const struct piece *p)
+static uint64_t table_size(const struct pieces *s, struct trc *t, struct trc_follow *defined,
+                           const struct piece *p)
 {
     const char *setter = starts(d12_methods[p->method].name, "SetCompute") ? "SetComputeRootSignature"
                                                                            : "SetGraphicsRootSignature";
@@ -281,7 +277,7 @@ static void show_root_signature(struct strbuf *out, enum show_form form, const u
 }
 
 static void show_piece(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-                       struct trim *defined, const struct pieces *s, const struct piece *p)
+                       struct trc_follow *defined, const struct pieces *s, const struct piece *p)
 {
     const struct trc_call *maker = maker_of(defined, p->object);
 
@@ -306,14 +302,14 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
              uint64_t index, struct error *e)
 {
     struct strbuf own = {0};
-    struct trim defined = {0};
+    struct trc_follow defined = {0};
     struct pieces s = {0};
     struct trc_call c;
     int got, err = 0;
 
     trc_rewind(t);
     while ((got = trc_next(t, &c, e)) > 0 && c.index < index && !err) {
-        trim_follow(&defined, &c);
+        follow_call(&defined, &c);
         follow(&s, form, t, &c, names, &err);
     }
     if (got < 0)
@@ -336,8 +332,9 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
     for (size_t i = 0; i < s.num; i++)
         free(s.p[i].text);
     free(s.p);
+    free(s.ids.ids);
     strbuf_finish(&own);
-    trim_finish(&defined);
+    follow_finish(&defined);
     trc_rewind(t);
     return err;
 }

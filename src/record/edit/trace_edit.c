@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/trace_edit.h"
+#include "record/edit/trace_edit.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -9,7 +9,7 @@
  * Groups of calls are tried from coarse to fine: frames, recordings of lists, objects, single calls; each with the engine
  * of base/ddmin.h.
  */
-#include "record/trace_minimize.h"
+#include "record/edit/trace_minimize.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +21,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/check.h"
 #include "base/ddmin.h"
-#include "record/trace_edit.h"
+#include "record/edit/trace_edit.h"
 #include "record/names.h"
 
 struct call {
@@ -42,58 +43,41 @@ struct work {
     const struct trc_minimize_params *q;
     struct trc_minimize_result *r;
     struct call *calls;
-    size_t num, cap;
+    size_t num, room;
     uint32_t *pool;
-    size_t pool_num, pool_cap;
-    uint8_t *keep, *trial; /* one byte a call */
-    uint8_t *dead;         /* one byte an object: its maker is gone */
+    size_t pool_num, pool_room;
+    struct id_list ids, made; /* of the call that is read */
+    uint8_t *keep, *trial;    /* one byte a call */
+    uint8_t *dead;            /* one byte an object: its maker is gone */
     uint32_t num_objects;
     struct trc_progress *progress; /* shared with the players */
     struct outcome want;
     bool finish; /* the recording hangs: each play must wait for the device */
 };
 
-static int grow(void **p, size_t *cap, size_t num, size_t item)
-{
-    size_t n = *cap ? 2 * *cap : 4096;
-    void *q;
-
-    if (num <= *cap)
-        return 0;
-    while (n < num)
-        n *= 2;
-    q = realloc(*p, n * item);
-    if (!q)
-        return -ENOMEM;
-    *p = q;
-    *cap = n;
-    return 0;
-}
-
 static int read_calls(struct work *w, struct error *e)
 {
-    uint32_t ids[4096], made[4];
     struct trc_call c;
     int got;
 
     trc_rewind(w->t);
     while ((got = trc_next(w->t, &c, e)) > 0) {
-        size_t n = names_mentioned(&c, false, ids, 4096), m = names_mentioned(&c, true, made, 4);
         struct call *k;
 
-        if (grow((void **)&w->calls, &w->cap, w->num + 1, sizeof(*w->calls)) ||
-            grow((void **)&w->pool, &w->pool_cap, w->pool_num + n, sizeof(*w->pool)))
+        if (names_mentioned(&c, false, &w->ids) || names_mentioned(&c, true, &w->made) ||
+            array_reserve(w->calls, w->room, w->num + 1) ||
+            array_reserve(w->pool, w->pool_room, w->pool_num + w->ids.num))
             return error_set(e, -ENOMEM, "out of memory");
         k = &w->calls[w->num++];
         *k = (struct call){.group = c.frame,
                            .self = c.self,
-                           .made = m ? made[0] : 0,
+                           .made = w->made.num ? w->made.ids[0] : 0,
                            .refs = (uint32_t)w->pool_num,
-                           .num_refs = (uint32_t)n,
+                           .num_refs = (uint32_t)w->ids.num,
                            .method = c.method};
-        if (n)
-            memcpy(w->pool + w->pool_num, ids, n * sizeof(*ids));
-        w->pool_num += n;
+        if (w->ids.num)
+            memcpy(w->pool + w->pool_num, w->ids.ids, w->ids.num * sizeof(*w->pool));
+        w->pool_num += w->ids.num;
         if (k->made >= w->num_objects)
             w->num_objects = k->made + 1;
     }
@@ -330,6 +314,8 @@ out:
     munmap(w.progress, sizeof(*w.progress));
     free(w.calls);
     free(w.pool);
+    free(w.ids.ids);
+    free(w.made.ids);
     free(w.keep);
     free(w.trial);
     free(w.dead);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* diff.c: both recordings as rows of hashes; where they part, the nearest place where both go on alike for a few calls is
  * looked for. What a call says is hashed along the tables, blobs by their bytes. */
-#include "record/diff.h"
+#include "record/edit/diff.h"
 
 #include <errno.h>
 #include <stdlib.h>
