@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_objects.c: which number an object has, and where handles and addresses lead.
  *
- * Lookups take no lock. The table of objects maps addresses to nodes that are never freed (an address that comes back
- * is the same node with a new number); growing publishes a new table and leaves the old one to readers that still use
- * it. The spans of descriptor handles and GPU addresses are sorted arrays behind a sequence lock, with the last hit of
+ * Lookups take no lock. Nodes of objects are never freed: an address that comes back is the same node with a new number
+ * (rec_lookup.h). The spans of descriptor handles and GPU addresses are sorted arrays behind a sequence lock, with the last hit of
  * each thread in front.
  */
 #include <pthread.h>
@@ -11,60 +10,16 @@
 
 #include "base/check.h"
 #include "record/rec.h"
-
-struct object_table {
-    size_t mask;
-    struct rec_object *_Atomic slots[];
-};
+#include "record/rec_lookup.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct object_table *) objects;
-static size_t num_objects;
-
-static size_t hash(const void *p)
-{
-    return (size_t)(((uint64_t)(uintptr_t)p >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
-}
+static struct rec_lookup objects;
 
 /* ---- objects ------------------------------------------------------------- */
 
 struct rec_object *rec_object_find(const void *ptr)
 {
-    struct object_table *t = atomic_load_explicit(&objects, memory_order_acquire);
-
-    if (!t)
-        return NULL;
-    for (size_t i = hash(ptr);; i++) {
-        struct rec_object *o = atomic_load_explicit(&t->slots[i & t->mask], memory_order_acquire);
-
-        if (!o || o->ptr == ptr)
-            return o;
-    }
-}
-
-static void insert(struct object_table *t, struct rec_object *o)
-{
-    for (size_t i = hash(o->ptr);; i++)
-        if (!atomic_load_explicit(&t->slots[i & t->mask], memory_order_relaxed)) {
-            atomic_store_explicit(&t->slots[i & t->mask], o, memory_order_release);
-            return;
-        }
-}
-
-static bool grow(void)
-{
-    struct object_table *old = atomic_load(&objects);
-    size_t n = old ? 2 * (old->mask + 1) : 4096;
-    struct object_table *t = calloc(1, sizeof(*t) + n * sizeof(t->slots[0]));
-
-    if (!t)
-        return false;
-    t->mask = n - 1;
-    for (size_t i = 0; old && i <= old->mask; i++)
-        if (old->slots[i])
-            insert(t, old->slots[i]);
-    atomic_store_explicit(&objects, t, memory_order_release); /* readers may still be in `old`: it stays */
-    return true;
+    return rec_lookup_find(&objects, ptr);
 }
 
 static uint32_t next_number(void)
@@ -76,9 +31,11 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig)
 {
     static struct rec_object none = {.id = 1, .iface = API_IFACE_UNKNOWN};
     struct rec_object *o;
+    bool fresh;
 
     pthread_mutex_lock(&lock);
     o = rec_object_find(ptr);
+    fresh = !o;
     if (o) {
         if (atomic_load(&o->dead)) {
             o->id = next_number();
@@ -91,20 +48,15 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig)
         }
         if (o->orig != orig) /* other threads may be reading it */
             o->orig = orig;
-    } else if ((!atomic_load(&objects) || 2 * (num_objects + 1) > atomic_load(&objects)->mask) && !grow()) {
+    } else if ((o = calloc(1, sizeof(*o)))) {
+        o->ptr = ptr;
+        o->id = next_number();
+        o->iface = iface;
+        o->orig = orig;
+    }
+    if (!o || (fresh && !rec_lookup_add(&objects, o))) {
+        free(o);
         o = &none;
-    } else {
-        o = calloc(1, sizeof(*o));
-        if (!o) {
-            o = &none;
-        } else {
-            o->ptr = ptr;
-            o->id = next_number();
-            o->iface = iface;
-            o->orig = orig;
-            insert(atomic_load(&objects), o);
-            num_objects++;
-        }
     }
     pthread_mutex_unlock(&lock);
     return o;
