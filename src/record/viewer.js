@@ -60,11 +60,15 @@ for (const g of groups)
 // ---- what is listed: rows are calls (a number >= 0) or groups (-1 - index)
 
 let found = null; // calls that were searched for; null: all
+let order = "call"; // what they are sorted by: numbers, or names of methods
 let rows = new Int32Array(0), selected = -1;
 
 function layOut() {
-  if (found) {
-    rows = Int32Array.from(found);
+  if (found || order !== "call") {
+    rows = found ? Int32Array.from(found) : Int32Array.from({length: N}, (_, i) => i);
+    if (order === "call") return;
+    const keys = new Map([...rows].map(i => [i, order === "method" ? method(call(i).text) : call(i)[order]]));
+    rows.sort((a, b) => keys.get(a) < keys.get(b) ? -1 : keys.get(a) > keys.get(b) ? 1 : a - b);
     return;
   }
   const out = new Int32Array(N + groups.length);
@@ -80,7 +84,8 @@ function layOut() {
   rows = out.slice(0, n);
 }
 
-function rowOf(i) { // by halving: rows stand in the order of calls
+function rowOf(i) { // by halving, where rows stand in the order of calls
+  if (order !== "call") return rows.indexOf(i);
   const key = r => r >= 0 ? r : groups[-1 - r].first - 0.5;
   let lo = 0, hi = rows.length;
   while (lo < hi) {
@@ -121,7 +126,7 @@ const callList = virtualList($("list"), 20, () => rows.length, (k, top) => {
     return `<div class="row group" style="top:${top}px" data-g="${-1 - r}">` +
       `${g.open ? "▾" : "▸"} ${escaped(o.type)}#${g.list} ${escaped(o.name)} · ${g.end - g.first} calls</div>`;
   }
-  const c = call(r), m = method(c.text), indent = !found && grouped[r] ? "    " : "";
+  const c = call(r), m = method(c.text), indent = !found && order === "call" && grouped[r] ? "    " : "";
   const text = escaped(c.text.slice(0, 400)).replace(m + "(", `<span class="${isDraw(m) ? "d" : "m"}">${m}</span>(`);
   return `<div class="row${r === selected ? " sel" : ""}" style="top:${top}px" data-i="${r}">` +
     `<span class="n">${String(r).padStart(7)} @${c.thread} </span>${indent}${text}</div>`;
@@ -186,8 +191,7 @@ function showCall(i) {
     html += "<h2>state at this call</h2>" +
       stateAt(i).map(([k, t]) => reference(k, linked(t.replace(/^[^.]*\./, "")))).join("");
   selected = i;
-  $("side").innerHTML = html;
-  $("side").scrollTop = 0;
+  show(html);
 }
 
 function hex(base64) {
@@ -226,24 +230,25 @@ function showObject(id) {
     if (re.test(lines[i])) life.push(i);
   html += `<h2>${life.length > MOST ? `the first ${MOST}` : life.length} calls of its life` +
     ` (<a data-q="#${id}">list them</a>)</h2>`;
-  for (const i of life.slice(0, MOST)) html += reference(i, escaped(call(i).text.slice(0, 160)));
+  show(html + tableOf(["call", "what"], life.slice(0, MOST).map(i =>
+    [`<a data-i="${i}">${i}</a>`, escaped(call(i).text.slice(0, 160))])));
+}
+
+function tableOf(head, rows) {
+  return `<div class="scroll"><table><thead><tr>${head.map(h => `<th class=l>${h}`).join("")}</thead><tbody>` +
+    rows.map(r => `<tr>${r.map(c => `<td class=l>${c}`).join("")}`).join("") + "</tbody></table></div>";
+}
+
+function show(html) {
   $("side").innerHTML = html;
+  $("side").querySelectorAll("table").forEach(sortable);
   $("side").scrollTop = 0;
 }
 
 function showObjects() {
-  const kinds = new Map();
-  for (const [id, o] of objects) {
-    if (!kinds.has(o.type)) kinds.set(o.type, []);
-    kinds.get(o.type).push(id);
-  }
-  let html = "";
-  for (const [type, ids] of [...kinds].sort()) {
-    html += `<h2>${escaped(type)} · ${ids.length}</h2><div class="s">`;
-    html += ids.slice(0, 1000).map(id => `<a data-o="${id}">#${id}</a> ${escaped(objects.get(id).name)}`).join(" ") + "</div>";
-  }
-  $("side").innerHTML = html;
-  $("side").scrollTop = 0;
+  const made = i => i < 0 ? "-" : `<a data-i="${i}">${i}</a>`;
+  show(`<h2>${objects.size} objects</h2>` + tableOf(["object", "type", "name", "made by", "released by"],
+    [...objects].map(([id, o]) => [`<a data-o="${id}">#${id}</a>`, escaped(o.type), escaped(o.name), made(o.born), made(o.died)])));
 }
 
 // ---- what the user does
@@ -286,6 +291,12 @@ $("q").addEventListener("input", () => {
   timer = setTimeout(() => search($("q").value.trim()), 150);
 });
 $("index").addEventListener("click", showObjects);
+$("order").addEventListener("change", () => {
+  order = $("order").value;
+  layOut();
+  $("list").scrollTop = 0;
+  callList.draw();
+});
 $("fold").addEventListener("click", () => {
   const open = !groups.some(g => g.open);
   for (const g of groups) g.open = open;

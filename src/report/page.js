@@ -28,8 +28,8 @@
     [...body.rows].map(row => [keyOf(row, column), row]).sort(([a], [b]) =>
       a[0] !== b[0] ? a[0] - b[0] : sign * (a[0] ? a[2].localeCompare(b[2]) : a[1] - b[1])).forEach(([, row]) => body.append(row));
   }
-  for (const table of document.querySelectorAll("table")) {
-    if (!table.tHead || table.tBodies[0].rows.length < 2) continue;
+  function sortable(table) {
+    if (!table.tHead || table.tBodies[0].rows.length < 2) return;
     for (const th of table.tHead.rows[0].cells) {
       if (!th.textContent.trim()) continue;
       th.setAttribute("aria-sort", "none");
@@ -37,7 +37,7 @@
       th.addEventListener("click", () => sortBy(table, th));
       th.addEventListener("keydown", e => { if (e.key === "Enter") sortBy(table, th); });
     }
-    if (table.tBodies[0].rows.length < 25) continue;
+    if (table.tBodies[0].rows.length < 25) return;
     const filter = document.createElement("input");
     filter.className = "filter";
     filter.placeholder = `filter ${table.tBodies[0].rows.length} rows`;
@@ -47,6 +47,8 @@
     });
     table.parentNode.before(filter);
   }
+  window.sortable = sortable; // for tables that a page makes later
+  document.querySelectorAll("table").forEach(sortable);
 
   // ---- time lines: what is seen is [from, to), parts of the whole between 0 and 1
   const ALL = 100000; // units of the drawing over the whole time
