@@ -54,7 +54,7 @@ struct dxgk {
     struct image *image;
     DRIVER_INITIALIZATION_DATA ddi;
     bool initialized;
-    bool crashed; /* after a bug check nobody tidies up */
+    bool crashed; /* after a bug check nothing is cleaned up */
     PVOID miniport;
     DXGKRNL_INTERFACE iface;
     CM_RESOURCE_LIST *resources;

@@ -65,7 +65,7 @@ static NTSTATUS NTAPI DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG 
     ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(cache);
     if (io || user)
-        return STATUS_INVALID_PARAMETER; /* no port resources, and nobody to map them for */
+        return STATUS_INVALID_PARAMETER; /* there are no port resources to map */
     return dxgk_ntos_map(d, (uint64_t)address.QuadPart, length, va);
 }
 

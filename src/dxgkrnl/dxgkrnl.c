@@ -311,7 +311,7 @@ static NTSTATUS create_system(struct dxgk *d)
     return s;
 }
 
-/* From here on nobody calls the miniport any more, not even if it never returns: its context may be gone already. */
+/* From here on the miniport is not called any more, not even if it never returns: its context may be gone already. */
 static void remove_miniport(struct dxgk *d)
 {
     PVOID miniport = d->miniport;

@@ -24,8 +24,8 @@ uint32_t dxgk_fault_take_value(struct dxgk *d, enum dxgk_fault f)
     return atomic_exchange(&d->injection.armed[f], 0);
 }
 
-/* Looks every LOOK_NS, from the moment that the fault is armed, for a message that was held back: whoever brings messages
- * must not wait for the processor, and so cannot arm a timer. */
+/* Looks every LOOK_NS, from the moment that the fault is armed, for a message that was held back: threads that
+ * bring messages must not wait for the processor, and so cannot arm a timer. */
 static void look_for_late(void *ctx)
 {
     struct dxgk *d = ctx;
@@ -78,10 +78,10 @@ void dxgk_interrupt(struct dxgk *d, unsigned message)
 void dxgk_fault_block(struct dxgk *d)
 {
     uint32_t ms = dxgk_fault_take_value(d, DXGK_FAULT_BLOCK_DDI);
-    struct kwaiters nobody = {0};
+    struct kwaiters none = {0};
 
     if (ms)
-        dxgk_kernel_wait(d->kernel, &nobody, dxgk_kernel_now(d->kernel) + ms * NSEC_PER_MSEC);
+        dxgk_kernel_wait(d->kernel, &none, dxgk_kernel_now(d->kernel) + ms * NSEC_PER_MSEC);
 }
 
 void dxgk_faults_stop(struct dxgk *d)

@@ -42,7 +42,7 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
 void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
                       const struct dxgk_client *client);
 void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h);
-/* A share handle opens a resource to whoever says it, so it comes from the kernel's random source, and a client that says
+/* A share handle opens a resource to any client that says it, so it comes from the kernel's random source, and a client that says
  * too many wrong ones (offenders.h) opens no more. 0: there is none. A NULL client is the kernel. */
 D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r);
 struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_client *client);

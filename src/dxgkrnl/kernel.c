@@ -3,8 +3,8 @@
  *
  *   dxgk_kernel_enter ──▶ cpu ──▶ … ──▶ cpu_unlock ──▶ threads that were unparked are woken, outside the lock
  *                                      └──▶ serve_pending: interrupts that came while it was held
- *   dxgk_kernel_interrupt ──▶ serve_pending: ISR and DPC on the thread of the device, if the processor is free; else whoever
- *                        holds it looks when it lets go (both sides set, then look: one of them sees the other)
+ *   dxgk_kernel_interrupt ──▶ serve_pending: ISR and DPC on the thread of the device, if the processor is free; else the
+ *                        thread that holds it looks when it lets go (both sides set, then look: one of them sees the other)
  *   service thread: timers
  */
 #include "dxgkrnl/kernel.h"
@@ -285,7 +285,7 @@ static bool interrupt_pending(struct kernel *k)
     return atomic_load(&k->connected) && (atomic_load(&k->pending) || atomic_load(&k->line));
 }
 
-/* Live, without the processor: takes interrupts, if nobody else is about to. */
+/* Live, without the processor: takes interrupts, if no other thread is about to. */
 static void serve_pending(struct kernel *k)
 {
     struct kthread *self = self_thread;

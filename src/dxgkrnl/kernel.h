@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel.h: the processor that dxgkrnl and a miniport run on.
  *
- * A kernel is one virtual processor. Whoever runs kernel or miniport code holds it; a thread that waits gives
+ * A kernel is one virtual processor. The thread that runs kernel or miniport code holds it; one that waits gives
  * it up. So two pieces of kernel code never run at once, interrupts are delivered between them, and IRQL is a
  * property of the processor. There are two machines:
  *  - live: kernel threads are OS threads, the processor is a mutex; a service thread delivers interrupts and timers;

@@ -3,7 +3,7 @@
  *
  * A client with a user (dxgk_client_set_user) is a stranger: who hangs the device again and again within TdrLimitTime gets no device
  * for as long, before TdrLimitCount ends the adapter for all. A process is barred at half of TdrLimitCount, rounded up, and all
- * of a user at TdrLimitCount; what they did counts against nobody else any more. Wrong share handles are counted by user, too.
+ * of a user at TdrLimitCount; what they did counts against no other client any more. Wrong share handles are counted by user, too.
  *
  * Invariants:
  *  1. The table is bounded, and has a place for everybody who does something; who is barred, or has no guesses left, is not

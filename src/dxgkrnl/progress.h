@@ -22,7 +22,7 @@ struct dxgk_progress {
     dxgk_atomic64 completed; /* of those: executed, shown, or dropped with the device */
     dxgk_atomic32 state;   /* the device's D3DKMT_DEVICEEXECUTION_STATE: set before what it drops completes */
     dxgk_atomic32 change;  /* rises with every change of `completed` and `state`; a futex */
-    dxgk_atomic32 waiters; /* how many wait on `change`: while it is 0 nobody is woken */
+    dxgk_atomic32 waiters; /* how many wait on `change`: while it is 0 no thread is woken */
     dxgk_atomic64 awaited; /* the last packet that the client waited for (dxgkrnl/sched.c) */
 };
 

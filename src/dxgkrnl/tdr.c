@@ -103,7 +103,7 @@ static void check_empty(const struct dxgk *d)
     INVARIANT(!d->interrupts.count);
 }
 
-/* What who is barred has done counts against nobody else. */
+/* What who is barred has done counts against no other client. */
 static void forget_offender(struct dxgk *d, const struct dxgk_client *c)
 {
     unsigned kept = 0;
@@ -180,8 +180,8 @@ static void recover(struct dxgk *d, struct device *guilty, const char *why)
     d->resetting = true;
     d->epoch++;
     dxgk_vblanks_changed(d);
-    dxgk_kernel_wake_all(d->kernel,
-                         &d->progress); /* whoever waits for the device while it holds the adapter gives up */
+    dxgk_kernel_wake_all(
+        d->kernel, &d->progress); /* threads that wait for the device while they hold the adapter give up */
     if (!dxgk_adapter_lock(d))
         return;
     INVARIANT(d->lock.held && d->lock.owner == dxgk_kernel_thread(d->kernel)); /* 1 */

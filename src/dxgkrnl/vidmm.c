@@ -454,7 +454,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
 
 /* ---- opening and closing ------------------------------------------------- */
 
-/* Its memory is a file of its own, which whoever opens it counts. */
+/* Its memory is a file of its own, counted by the client that opens it. */
 static bool is_shared(const struct device *dev, const struct resource *r)
 {
     return dev->client && r->owner && r->owner != dev->client->serial;
@@ -602,7 +602,7 @@ void dxgk_vidmm_close(struct open_resource *g)
     if (is_shared(dev, r))
         dxgk_client_take(dev->client, -1);
 
-    LIST_DROP(&dev->resources, g, next); /* before anything here waits: nobody else closes it too */
+    LIST_DROP(&dev->resources, g, next); /* before anything here waits: no other thread closes it too */
     dev->closing++;
     for (struct open_alloc **p = &dev->allocs; *p;) {
         struct open_alloc *o = *p;

@@ -46,7 +46,7 @@ struct resource {
     unsigned count;
     void *priv, *runtime;
     UINT priv_size, runtime_size;
-    uint64_t owner;   /* of its memory: a client, or nobody but this resource; 0: the system */
+    uint64_t owner;   /* of its memory: a client, or this resource alone; 0: the system */
     bool is_resource; /* made with CreateResource */
 };
 

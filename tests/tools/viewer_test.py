@@ -15,7 +15,7 @@ if not shutil.which("chromium"):
     print("1..0 # SKIP chromium is not installed")
     sys.exit(0)
 CLICKS = """
-<script>
+<script>{
 const texts = (rows, k) => [...rows].map(r => r.cells[k].textContent);
 const side = () => document.querySelector("#side table");
 const head = k => side().tHead.rows[0].cells[k];
@@ -38,7 +38,7 @@ const pre = document.createElement("pre");
 pre.id = "out";
 pre.textContent = JSON.stringify(out);
 document.body.replaceChildren(pre);
-</script>
+}</script>
 """
 tests = []
 

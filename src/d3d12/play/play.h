@@ -38,7 +38,7 @@ struct play_params {
         draw_last; /* with `png_dir`: the picture after each draw among these calls; first > last: none */
     bool gpu_time; /* measure each list with timestamps, and print a line a frame */
     bool paced;    /* frames no earlier than they were recorded */
-    /* Called once with the device idle before the first call of frame `at_frame`: for whoever wants to look inside. */
+    /* Called once with the device idle before the first call of frame `at_frame`: for observers. */
     uint32_t at_frame;
     int (*at)(struct player *p, void *ctx, struct error *e);
     void *at_ctx;

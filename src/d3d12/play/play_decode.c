@@ -217,7 +217,7 @@ HANDLE dec_handle(struct dec *d)
 {
     uint64_t id = bytes_varint(&d->in);
 
-    return (HANDLE)(uintptr_t)id; /* an event's number; whoever uses it looks it up */
+    return (HANDLE)(uintptr_t)id; /* an event's number: its user looks it up */
 }
 
 void dec_iid(struct dec *d, GUID *out)

@@ -194,7 +194,7 @@ static bool clear_away(const char *at, const char *home)
     return all;
 }
 
-/* Folders of recorders that were killed. Nobody holds them; what the program wrote into one stays there. */
+/* Folders of recorders that were killed. No process holds them; what the program wrote into one stays there. */
 static void sweep(void)
 {
     DIR *tmp = opendir("/tmp");

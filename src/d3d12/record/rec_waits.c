@@ -203,7 +203,7 @@ void waits_install(void)
     void *cookie;
 
     for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-        HMODULE m = GetModuleHandleA(hooks[i].module); /* not loaded: nobody calls it */
+        HMODULE m = GetModuleHandleA(hooks[i].module); /* not loaded: it has no callers */
 
         hooks[i].real = m ? (void *)GetProcAddress(m, hooks[i].name) : NULL;
     }

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "record/show.h"
 
-#define ROOT_MAX_PARAMETERS 64 /* each takes one at least of the 64 words that there are */
+#define ROOT_MAX_PARAMETERS 64 /* each takes one at least of the 64 dwords that there are */
 
 struct root_range { /* part of a table */
     uint32_t kind;  /* D3D12_DESCRIPTOR_RANGE_TYPE */

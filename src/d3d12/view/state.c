@@ -239,7 +239,7 @@ static const uint8_t *root_signature(struct trc *t, const struct trc_call *c, si
     return b.number ? trc_blob(t, b.number - 1, size, &e) : b.bytes;
 }
 
-/* What a table of parameter `p` has room for by the root signature that it is bound through; 0: nobody knows. */
+/* What a table of parameter `p` has room for by the root signature that it is bound through; 0: unknown. */
 static uint64_t table_size(const struct pieces *s, struct trc *t, struct trc_follow *defined,
                            const struct piece *p)
 {

@@ -22,7 +22,7 @@
 enum {
     MAX_SOURCES = DXGK_VBLANK_SOURCES,
     MAX_CHILDREN = 8,
-    VSYNC_IDLE_FRAMES = 10 /* vblanks nobody asked for before they are switched off */
+    VSYNC_IDLE_FRAMES = 10 /* vblanks without a waiter before they are switched off */
 };
 
 struct child {

@@ -34,7 +34,7 @@ static const struct timing established[] = {
 /* What is assumed of a monitor that says nothing. */
 static const struct timing any[] = {{640, 480, 60}, {800, 600, 60}, {1024, 768, 60}};
 
-/* Of a named timing, size and rate are what a set is searched by; the rest stands in tables that nobody asks for. */
+/* Of a named timing, size and rate are what a set is searched by; the rest stands in tables that no DDI asks for. */
 static D3DKMDT_VIDEO_SIGNAL_INFO named(const struct timing *t)
 {
     UINT unknown = D3DKMDT_DIMENSION_NOTSPECIFIED;

@@ -223,7 +223,7 @@ PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID)
     return r;
 }
 
-/* Command buffers are dxgkrnl's own mappings, which nobody else can take away. */
+/* Command buffers are dxgkrnl's own mappings, which no other client can unmap. */
 HANDLE NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode)
 {
     ENTER(MmSecureVirtualMemory);

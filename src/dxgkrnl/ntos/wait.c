@@ -82,7 +82,7 @@ LONG NTAPI KeReadStateSemaphore(PRKSEMAPHORE Semaphore)
     return Semaphore->Header.SignalState;
 }
 
-/* SignalState is 1 while nobody owns it, and falls with each time that its owner took it again. */
+/* SignalState is 1 while it is not owned, and falls with each time that its owner took it again. */
 VOID NTAPI KeInitializeMutex(PRKMUTEX Mutex, ULONG Level)
 {
     UNREFERENCED_PARAMETER(Level);
