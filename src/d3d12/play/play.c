@@ -29,7 +29,8 @@ int play_fail(struct player *p, const struct play_call *c, int err, const char *
 int play_decoded(struct player *p, const struct play_call *c, const struct dec *d)
 {
     if (d->bad)
-        return play_fail(p, c, -EBADMSG, d->id ? "%s (%u)" : "%s", d->what ? d->what : "malformed", d->id);
+        return play_fail(p, c, d->err ? d->err : -EBADMSG, d->id ? "%s (%u)" : "%s",
+                         d->what ? d->what : "malformed", d->id);
     if (d->in.bad)
         return play_fail(p, c, -EBADMSG, "malformed at byte %zu of its arguments", d->in.pos);
     if (bytes_left(&d->in))
@@ -44,8 +45,6 @@ struct play_object *play_object(struct player *p, uint32_t id)
 
 static struct play_object *make_object(struct player *p, uint32_t id)
 {
-    if (id < 2 || id >= ID_LIMIT(p->result->calls))
-        return NULL;
     if (id >= p->num_objects) {
         uint32_t n = p->num_objects ? p->num_objects : 256;
         struct play_object *o;
@@ -86,6 +85,7 @@ void play_new_object(struct player *p, const struct play_call *c, uint32_t id, v
 {
     uint16_t iface = iid ? d12_iface_of(iid) : natural;
     struct play_object *o;
+    bool wrong;
 
     if (!ptr)
         return;
@@ -93,10 +93,14 @@ void play_new_object(struct player *p, const struct play_call *c, uint32_t id, v
         ((IUnknown *)ptr)->lpVtbl->Release(ptr);
         return;
     }
-    o = make_object(p, id);
+    wrong = id < 2 || id >= ID_LIMIT(p->result->calls);
+    o = wrong ? NULL : make_object(p, id);
     if (!o) {
         ((IUnknown *)ptr)->lpVtbl->Release(ptr);
-        play_fail(p, c, -EBADMSG, "its new object has the number %u", id);
+        if (wrong)
+            play_fail(p, c, -EBADMSG, "its new object has the number %u", id);
+        else
+            play_fail(p, c, -ENOMEM, "no memory for object %u", id);
         return;
     }
     if (iface == D12_IFACE_UNKNOWN || d12_iface_is(natural, iface))
@@ -217,6 +221,9 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         if (params->progress)
             *params->progress = (struct trc_progress){call.index, call.block, call.method, call.incomplete};
         got = play_one(&p, &call);
+        if (!got && p.plan.failed)
+            got = error_set(&p.error, -ENOMEM, "call %llu: no memory to translate addresses",
+                            (unsigned long long)call.index);
         if (got)
             break;
         r->calls++;

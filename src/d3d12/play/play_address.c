@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "d3d12/play/play_internal.h"
 
 struct plan_patch *plan_patch(struct play_plan *plan, uint32_t resource)
@@ -99,6 +100,7 @@ void plan_write(struct play_plan *plan, struct plan_patch *x, uint8_t *map, uint
         memcpy(x->recorded, map, size);
         x->size = size;
     }
+    plan->failed |= !x->recorded;
     if (!x->recorded || x->size != size) {
         memcpy(map + offset, bytes, n);
         return;
@@ -116,7 +118,9 @@ void plan_contents(struct play_plan *plan, struct plan_patch *x, uint8_t *bytes,
         each_slot(plan, x, 0, n, put_slot, bytes, bytes, n, true);
         return;
     }
-    if ((copy = malloc(n ? n : 1))) {
+    copy = malloc(n ? n : 1);
+    plan->failed |= !copy;
+    if (copy) {
         memcpy(copy, bytes, n);
         free(x->recorded);
         x->recorded = copy;
@@ -169,14 +173,9 @@ void plan_address_add(struct player *p, uint64_t recorded, uint64_t size, uint64
         return;
     while (j < plan->num_addresses && plan->addresses[j].start < recorded + size)
         j++; /* its memory was handed out again */
-    if (plan->num_addresses + 1 - (j - i) > plan->cap_addresses) {
-        size_t cap = plan->cap_addresses ? 2 * plan->cap_addresses : 256;
-        struct plan_address *a = realloc(plan->addresses, cap * sizeof(*a));
-
-        if (!a)
-            return;
-        plan->addresses = a;
-        plan->cap_addresses = cap;
+    if (array_reserve(plan->addresses, plan->room_addresses, plan->num_addresses + 1 - (j - i))) {
+        plan->failed = true;
+        return;
     }
     memmove(plan->addresses + i + 1, plan->addresses + j,
             (plan->num_addresses - j) * sizeof(*plan->addresses));

@@ -2,6 +2,8 @@
 /* play_decode.c: decoding values of a record into memory that the API can be given. */
 #include "d3d12/play/play_internal.h"
 
+#include <errno.h>
+
 #define ARENA_BLOCK ((size_t)1 << 20)
 #define ARENA_LIMIT ((size_t)1 << 28) /* what one record may need at most */
 
@@ -13,6 +15,12 @@ void dec_fail(struct dec *d, const char *what, uint32_t id)
         d->what = what;
         d->id = id;
     }
+}
+
+void dec_no_memory(struct dec *d)
+{
+    dec_fail(d, "there is no memory for what it has", 0);
+    d->err = -ENOMEM;
 }
 
 void *dec_alloc(struct dec *d, size_t size, size_t n)
@@ -30,8 +38,13 @@ void *dec_alloc(struct dec *d, size_t size, size_t n)
     if (!b || b->cap - b->used < need) {
         size_t cap = need > ARENA_BLOCK ? need : ARENA_BLOCK;
 
-        if (p->arena_total + cap > ARENA_LIMIT || !(b = malloc(sizeof(*b) + cap))) {
+        if (p->arena_total + cap > ARENA_LIMIT) {
             dec_fail(d, "it is too large", 0);
+            return NULL;
+        }
+        b = malloc(sizeof(*b) + cap);
+        if (!b) {
+            dec_no_memory(d);
             return NULL;
         }
         p->arena_total += cap;
@@ -63,6 +76,7 @@ const void *dec_bytes(struct dec *d, size_t *n)
 {
     uint64_t v = bytes_varint(&d->in);
     size_t size = 0;
+    struct error e = {0};
     const void *p = NULL;
 
     if (v & 1) {
@@ -71,8 +85,10 @@ const void *dec_bytes(struct dec *d, size_t *n)
         if (p && !size)
             p = "";
     } else if (v) {
-        p = trc_blob(d->p->trace, (v >> 1) - 1, &size, NULL);
-        if (!p)
+        p = trc_blob(d->p->trace, (v >> 1) - 1, &size, &e);
+        if (!p && e.code == -ENOMEM)
+            dec_no_memory(d);
+        else if (!p)
             dec_fail(d, *trc_cut(d->p->trace) ? trc_cut(d->p->trace) : "there is no memory for a blob", 0);
     }
     if (n)

@@ -19,7 +19,6 @@
 #include "d3d12/gen/table.h"
 #include "d3d12_api.h"
 
-
 struct play_object {
     void *ptr; /* NULL: not made, or gone */
     uint16_t iface;
@@ -73,6 +72,7 @@ struct dec {
     struct player *p;
     const char *what; /* set once: why the record cannot be played */
     uint32_t id;      /* the object it is about */
+    int err;          /* 0: -EBADMSG */
     bool bad;
     bool numbers; /* objects become their numbers: for those who only read */
 };
@@ -81,6 +81,7 @@ typedef int (*play_fn)(struct player *p, const struct play_call *c, struct dec *
 extern const play_fn play_table[D12_NUM_METHODS];
 
 void dec_fail(struct dec *d, const char *what, uint32_t id);
+void dec_no_memory(struct dec *d);
 void *dec_alloc(struct dec *d, size_t size, size_t n);
 void *dec_array(struct dec *d, size_t size, size_t *n);
 const void *dec_bytes(struct dec *d, size_t *n);

@@ -53,7 +53,8 @@ struct play_plan {
     struct plan_place *places; /* by heap, then offset */
     size_t num_places;
     struct plan_address *addresses; /* by start, apart */
-    size_t num_addresses, cap_addresses;
+    size_t num_addresses, room_addresses;
+    bool failed; /* there was no memory for an address or for bytes: what is played would be wrong */
 };
 
 /* 0 or -ENOMEM. What is wrong in the recording is left to be found by playing it. */

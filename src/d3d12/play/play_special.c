@@ -376,7 +376,9 @@ bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value)
 int play_special_Native_EventCreate(struct player *p, const struct play_call *c,
                                     struct args_Native_EventCreate *a)
 {
-    return event_of(p, a->hEvent) ? 0 : play_fail(p, c, -EBADMSG, "event %p", a->hEvent);
+    if (!a->hEvent || (uintptr_t)a->hEvent >= MAX_EVENTS)
+        return play_fail(p, c, -EBADMSG, "event %p", a->hEvent);
+    return event_of(p, a->hEvent) ? 0 : play_fail(p, c, -ENOMEM, "no memory for event %p", a->hEvent);
 }
 
 int play_special_Native_EventDestroy(struct player *p, const struct play_call *c,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/walk.h"
 
 #define MAX_SUBS (1u << 20)
@@ -17,8 +18,6 @@ struct seen {
     uint32_t type, flags, resource, sub, after; /* of the barrier that is being read */
     uint32_t dimension, mips, layers, format, state, id;
     bool failed, in_desc;
-    uint32_t lists[64];
-    size_t num_lists;
 };
 
 static bool is(const char *a, const char *b)
@@ -133,22 +132,24 @@ const struct res_info *res_get(const struct res_states *s, uint32_t id)
 
 /* ---- barriers ------------------------------------------------------------ */
 
-static struct res_list *list_of(struct res_states *s, uint32_t id)
+static struct res_list *find_list(struct res_states *s, uint32_t id)
 {
-    struct res_list *p;
-
     for (size_t i = 0; i < s->num_lists; i++)
         if (s->lists[i].id == id)
             return &s->lists[i];
-    if ((s->num_lists & (s->num_lists - 1)) == 0) {
-        p = realloc(s->lists, (s->num_lists ? 2 * s->num_lists : 1) * sizeof(*p));
-        if (!p)
-            return NULL;
-        s->lists = p;
-    }
-    p = &s->lists[s->num_lists++];
-    *p = (struct res_list){.id = id};
-    return p;
+    return NULL;
+}
+
+/* The same, made if it is not there; NULL without memory. */
+static struct res_list *list_of(struct res_states *s, uint32_t id)
+{
+    struct res_list *l = find_list(s, id);
+
+    if (l || array_reserve(s->lists, s->room_lists, s->num_lists + 1))
+        return l;
+    l = &s->lists[s->num_lists++];
+    *l = (struct res_list){.id = id};
+    return l;
 }
 
 static void on_barrier(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
@@ -180,32 +181,15 @@ static void end_barrier(void *ctx, bool array)
         x->flags == D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY)
         return;
     l = list_of(x->s, x->list);
-    if (l && l->num == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 32;
-        void *p = realloc(l->b, cap * sizeof(*l->b));
-
-        if (!p)
-            l = NULL;
-        else
-            l->b = p, l->cap = cap;
-    }
-    if (l)
+    if (l && !array_reserve(l->b, l->room, l->num + 1))
         l->b[l->num++] = (struct res_barrier){x->resource, x->sub, x->after};
     else
         x->err = -ENOMEM;
 }
 
-static void on_execute(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
-{
-    struct seen *x = ctx;
-
-    if (v->type && v->type->kind == API_KIND_OBJECT && x->num_lists < 64)
-        x->lists[x->num_lists++] = (uint32_t)v->u;
-}
-
 static void execute(struct res_states *s, uint32_t list)
 {
-    struct res_list *l = list_of(s, list);
+    struct res_list *l = find_list(s, list);
 
     for (size_t i = 0; l && i < l->num; i++) {
         struct res_info *r = l->b[i].resource < s->num ? s->of[l->b[i].resource] : NULL;
@@ -216,6 +200,14 @@ static void execute(struct res_states *s, uint32_t list)
             if (l->b[i].sub == k || l->b[i].sub == D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES)
                 r->states[k] = l->b[i].after;
     }
+}
+
+static void on_execute(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct seen *x = ctx;
+
+    if (v->type && v->type->kind == API_KIND_OBJECT)
+        execute(x->s, (uint32_t)v->u);
 }
 
 static bool creates_resource(const char *name)
@@ -260,8 +252,6 @@ int res_follow(struct res_states *s, const struct trc_call *c)
     if (c->method == D12_ID3D12CommandQueue_ExecuteCommandLists) {
         v.value = on_execute;
         walk_args(c, &v);
-        for (size_t i = 0; i < x.num_lists; i++)
-            execute(s, x.lists[i]);
         return 0;
     }
     if (c->method != D12_Native_SwapChainBuffer &&

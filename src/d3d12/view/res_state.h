@@ -25,14 +25,14 @@ struct res_barrier {
 struct res_list {
     uint32_t id;
     struct res_barrier *b;
-    size_t num, cap;
+    size_t num, room;
 };
 
 struct res_states {
     struct res_info **of; /* by object number */
     uint32_t num;
     struct res_list *lists;
-    size_t num_lists;
+    size_t num_lists, room_lists;
 };
 
 /* 0 or -ENOMEM. Calls that the program died in are ignored. */

@@ -137,7 +137,7 @@ static int remember(struct pieces *s, enum show_form form, struct trc *t, const 
     show_call(&b, form, t, c, names);
     free(p->text);
     *p = (struct piece){.list = c->self, .method = c->method, .slot = slot, .call = c->index, .text = b.data};
-    return b.data ? look_behind(p, &s->ids, c, names) : -ENOMEM;
+    return strbuf_failed(&b) ? -ENOMEM : look_behind(p, &s->ids, c, names);
 }
 
 static int by_method(const void *a, const void *b)
@@ -170,13 +170,18 @@ static void follow(struct pieces *s, enum show_form form, struct trc *t, const s
         *err = remember(s, form, t, c, names);
 }
 
-static void line(struct strbuf *out, enum show_form form, const char *role, const char *indent,
-                 const char *text)
+/* A line is what it is of, and a call. */
+static void line(struct strbuf *out, enum show_form form, const char *role, const char *indent)
 {
     if (form == SHOW_JSON)
-        strbuf_printf(out, "{\"role\":\"%s\",\"call\":%s}\n", role, text);
+        strbuf_printf(out, "{\"role\":\"%s\",\"call\":", role);
     else
-        strbuf_printf(out, "%s%s\n", indent, text);
+        strbuf_puts(out, indent);
+}
+
+static void line_end(struct strbuf *out, enum show_form form)
+{
+    strbuf_puts(out, form == SHOW_JSON ? "}\n" : "\n");
 }
 
 /* The `n` descriptors from `first` on, and where nothing was ever put; `n` 0: as far as they are set one after the other. */
@@ -187,20 +192,19 @@ static void show_descriptors(struct strbuf *out, enum show_form form, struct trc
     for (uint64_t i = first; i < first + (n ? n : STATE_TABLE); i++) {
         const uint64_t *at = map_find(&defined->places, follow_place(heap, i));
         bool set = at && *at < defined->num;
-        struct strbuf b = {0};
 
         if (!set && !n)
             return;
-        if (set)
-            show_call(&b, form, t, &defined->calls[*at].call, names);
-        else
-            strbuf_puts(&b, form == SHOW_JSON ? "null" : "nothing");
         if (form == SHOW_JSON)
-            strbuf_printf(out, "{\"role\":\"descriptor\",\"heap\":%llu,\"index\":%llu,\"call\":%s}\n",
-                          (unsigned long long)heap, (unsigned long long)i, strbuf_str(&b));
+            strbuf_printf(out, "{\"role\":\"descriptor\",\"heap\":%llu,\"index\":%llu,\"call\":",
+                          (unsigned long long)heap, (unsigned long long)i);
         else
-            strbuf_printf(out, "      [%llu] %s\n", (unsigned long long)i, strbuf_str(&b));
-        strbuf_finish(&b);
+            strbuf_printf(out, "      [%llu] ", (unsigned long long)i);
+        if (set)
+            show_call(out, form, t, &defined->calls[*at].call, names);
+        else
+            strbuf_puts(out, form == SHOW_JSON ? "null" : "nothing");
+        line_end(out, form);
     }
 }
 
@@ -263,45 +267,48 @@ static uint64_t table_size(const struct pieces *s, struct trc *t, struct trc_fol
     return n < STATE_TABLE_MAX ? n : STATE_TABLE_MAX;
 }
 
-static void show_root_signature(struct strbuf *out, enum show_form form, const uint8_t *bytes, size_t size)
+static int show_root_signature(struct strbuf *out, enum show_form form, const uint8_t *bytes, size_t size)
 {
     struct root_signature r;
     struct error e = {0};
+    int err = root_signature_read(&r, bytes, size, &e);
 
-    if (!root_signature_read(&r, bytes, size, &e))
+    if (!err)
         root_signature_show(out, form, &r);
-    else
+    else if (err != -ENOMEM)
         strbuf_printf(out, form == SHOW_JSON ? "{\"role\":\"damaged\",\"why\":\"%s\"}\n" : "        %s\n",
                       e.text);
     root_signature_finish(&r);
+    return err == -ENOMEM ? err : 0;
 }
 
-static void show_piece(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-                       struct trc_follow *defined, const struct pieces *s, const struct piece *p)
+static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+                      struct trc_follow *defined, const struct pieces *s, const struct piece *p)
 {
     const struct trc_call *maker = maker_of(defined, p->object);
+    const uint8_t *bytes;
+    size_t size;
+    int err = 0;
 
-    line(out, form, "state", "  ", p->text);
+    line(out, form, "state", "  ");
+    strbuf_puts(out, p->text);
+    line_end(out, form);
     if (maker) {
-        struct strbuf b = {0};
-        const uint8_t *bytes;
-        size_t size;
-
-        show_call(&b, form, t, maker, names);
-        line(out, form, "object", "      ", strbuf_str(&b));
-        strbuf_finish(&b);
+        line(out, form, "object", "      ");
+        show_call(out, form, t, maker, names);
+        line_end(out, form);
         if ((bytes = root_signature(t, maker, &size)))
-            show_root_signature(out, form, bytes, size);
+            err = show_root_signature(out, form, bytes, size);
     }
     for (size_t i = 0; i < p->num_at; i++)
         show_descriptors(out, form, t, names, defined, p->at[i].heap, p->at[i].index,
                          p->table ? table_size(s, t, defined, p) : 1);
+    return err;
 }
 
 int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
              uint64_t index, struct error *e)
 {
-    struct strbuf own = {0};
     struct trc_follow defined = {0};
     struct pieces s = {0};
     struct trc_call c;
@@ -319,21 +326,23 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
     else if (got <= 0 || c.index != index || !starts(c.m->iface, "ID3D12GraphicsCommandList"))
         err = error_set(e, -ENOENT, "call %llu is no call on a command list", (unsigned long long)index);
     if (!err) {
-        show_call(&own, form, t, &c, names);
-        line(out, form, "call", "", strbuf_str(&own));
+        line(out, form, "call", "");
+        show_call(out, form, t, &c, names);
+        line_end(out, form);
         if (form == SHOW_TEXT)
             strbuf_puts(out, "is recorded with:\n");
         if (s.num)
             qsort(s.p, s.num, sizeof(*s.p), by_method);
-        for (size_t i = 0; i < s.num; i++)
+        for (size_t i = 0; i < s.num && !err; i++)
             if (s.p[i].list == c.self)
-                show_piece(out, form, t, names, &defined, &s, &s.p[i]);
+                err = show_piece(out, form, t, names, &defined, &s, &s.p[i]);
+        if (err || strbuf_failed(out))
+            err = error_set(e, -ENOMEM, "no memory to show what is set");
     }
     for (size_t i = 0; i < s.num; i++)
         free(s.p[i].text);
     free(s.p);
     free(s.ids.ids);
-    strbuf_finish(&own);
     follow_finish(&defined);
     trc_rewind(t);
     return err;
@@ -345,22 +354,38 @@ struct fence {
     bool by_queue, by_cpu, was_read;
 };
 
-static struct fence *fence_of(struct fence **f, size_t *num, uint32_t id)
+struct fences {
+    struct fence *of;
+    size_t num, room;
+};
+
+static struct fence *fence_of(struct fences *f, uint32_t id)
 {
+    for (size_t i = 0; i < f->num; i++)
+        if (f->of[i].id == id)
+            return &f->of[i];
+    if (array_reserve(f->of, f->room, f->num + 1))
+        return NULL;
+    f->of[f->num] = (struct fence){.id = id};
+    return &f->of[f->num++];
+}
+
+/* 0 or -ENOMEM. */
+static int follow_fence(struct fences *f, const struct trc_call *c)
+{
+    struct bytes in = bytes_of(c->args, c->size);
+    bool queue = c->method == D12_ID3D12CommandQueue_Signal, cpu = c->method == D12_ID3D12Fence_Signal,
+         read = c->method == D12_ID3D12Fence_GetCompletedValue && !c->incomplete;
     struct fence *p;
 
-    for (size_t i = 0; i < *num; i++)
-        if ((*f)[i].id == id)
-            return &(*f)[i];
-    if ((*num & (*num - 1)) == 0) {
-        p = realloc(*f, (*num ? 2 * *num : 1) * sizeof(*p));
-        if (!p)
-            return NULL;
-        *f = p;
-    }
-    p = &(*f)[(*num)++];
-    *p = (struct fence){.id = id};
-    return p;
+    if (!queue && !cpu && !read)
+        return 0;
+    p = fence_of(f, queue ? (uint32_t)bytes_varint(&in) : c->self);
+    if (!p)
+        return -ENOMEM;
+    *(queue ? &p->queue : cpu ? &p->cpu : &p->read) = bytes_varint(&in);
+    *(queue ? &p->by_queue : cpu ? &p->by_cpu : &p->was_read) = true;
+    return 0;
 }
 
 static void show_fence(struct strbuf *out, enum show_form form, const struct names *names,
@@ -393,36 +418,18 @@ static void show_fence(struct strbuf *out, enum show_form form, const struct nam
 int fences_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
               uint64_t index, struct error *e)
 {
-    struct fence *f = NULL;
-    size_t num = 0;
+    struct fences f = {0};
     struct trc_call c;
-    int got;
+    int got = 0, err = 0;
 
     trc_rewind(t);
-    while ((got = trc_next(t, &c, e)) > 0 && c.index <= index) {
-        struct bytes in = bytes_of(c.args, c.size);
-        struct fence *p;
-
-        if (c.method == D12_ID3D12CommandQueue_Signal) {
-            if ((p = fence_of(&f, &num, (uint32_t)bytes_varint(&in)))) {
-                p->queue = bytes_varint(&in);
-                p->by_queue = true;
-            }
-        } else if (c.method == D12_ID3D12Fence_Signal) {
-            if ((p = fence_of(&f, &num, c.self))) {
-                p->cpu = bytes_varint(&in);
-                p->by_cpu = true;
-            }
-        } else if (c.method == D12_ID3D12Fence_GetCompletedValue && !c.incomplete) {
-            if ((p = fence_of(&f, &num, c.self))) {
-                p->read = bytes_varint(&in);
-                p->was_read = true;
-            }
-        }
-    }
-    for (size_t i = 0; i < num; i++)
-        show_fence(out, form, names, &f[i]);
-    free(f);
+    while (!err && (got = trc_next(t, &c, e)) > 0 && c.index <= index)
+        err = follow_fence(&f, &c);
+    if (err)
+        error_set(e, err, "no memory for the fences");
+    for (size_t i = 0; i < f.num && !err; i++)
+        show_fence(out, form, names, &f.of[i]);
+    free(f.of);
     trc_rewind(t);
-    return got < 0 ? got : 0;
+    return err ? err : got < 0 ? got : strbuf_failed(out) ? -ENOMEM : 0;
 }
