@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 64 << 10, MAX_MAPS = 4096, MAX_THREADS = 512 };
+enum { STACK_BYTES = 64 << 10, MAX_MAPS = 4096 };
 
 struct mapping {
     uint64_t first, end;
@@ -156,7 +156,7 @@ void place_mapped(pid_t pid, uint64_t address, char out[160])
 
 /* ---- threads ------------------------------------------------------------- */
 
-static size_t list_threads(pid_t pid, pid_t out[MAX_THREADS])
+static size_t list_threads(pid_t pid, pid_t out[PLACE_THREADS])
 {
     const struct dirent *d;
     char path[64];
@@ -165,7 +165,7 @@ static size_t list_threads(pid_t pid, pid_t out[MAX_THREADS])
 
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     dir = opendir(path);
-    while (dir && n < MAX_THREADS && (d = readdir(dir)))
+    while (dir && n < PLACE_THREADS && (d = readdir(dir)))
         if (atoi(d->d_name) > 0)
             out[n++] = atoi(d->d_name);
     if (dir)
@@ -192,18 +192,19 @@ static bool read_file(pid_t pid, pid_t tid, const char *name, char *text, size_t
 
 bool place_times(pid_t pid, struct place_times *out)
 {
-    pid_t threads[MAX_THREADS];
+    pid_t threads[PLACE_THREADS];
     size_t n = list_threads(pid, threads), stopped = 0;
     char text[1024], *end;
 
-    *out = (struct place_times){0};
+    out->num_threads = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t ran = 0, held = 0;
 
         if (read_file(pid, threads[i], "schedstat", text, sizeof(text)) &&
             sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &held) == 2) {
-            out->ran_ns += ran;
-            out->held_ns += held;
+            out->threads[out->num_threads].tid = threads[i];
+            out->threads[out->num_threads].ran_ns = ran;
+            out->threads[out->num_threads++].held_ns = held;
         }
         /* The name in front of the state may hold anything. */
         if (read_file(pid, threads[i], "stat", text, sizeof(text)) && (end = strrchr(text, ')')))
@@ -211,6 +212,26 @@ bool place_times(pid_t pid, struct place_times *out)
     }
     out->stopped = n && stopped == n;
     return n > 0;
+}
+
+void place_times_between(const struct place_times *from, const struct place_times *to, uint64_t *ran_ns,
+                         uint64_t *held_ns)
+{
+    *ran_ns = *held_ns = 0;
+    for (size_t i = 0; i < to->num_threads; i++) {
+        uint64_t ran = 0, held = 0;
+
+        for (size_t j = 0; j < from->num_threads; j++)
+            if (from->threads[j].tid == to->threads[i].tid) {
+                ran = from->threads[j].ran_ns;
+                held = from->threads[j].held_ns;
+            }
+        /* Less than before: another thread, which has the number of one that ended. */
+        if (to->threads[i].ran_ns < ran || to->threads[i].held_ns < held)
+            ran = held = 0;
+        *ran_ns += to->threads[i].ran_ns - ran;
+        *held_ns += to->threads[i].held_ns - held;
+    }
 }
 
 static uint64_t ran(pid_t pid, pid_t tid)
@@ -244,9 +265,9 @@ static bool where(pid_t tid, uint64_t *pc)
 
 bool place_compiles(pid_t pid)
 {
-    pid_t threads[MAX_THREADS];
+    pid_t threads[PLACE_THREADS];
     size_t n = list_threads(pid, threads), num_maps = 0;
-    uint64_t before[MAX_THREADS], pc;
+    uint64_t before[PLACE_THREADS], pc;
     struct mapping *maps = read_maps(pid, &num_maps);
     bool compiles = false;
 

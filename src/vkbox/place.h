@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,12 +22,24 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out);
 /* What is mapped at an address: "libfoo.so (r-x)", "memory (---)", "nothing"; "" if that cannot be seen. */
 void place_mapped(pid_t pid, uint64_t address, char out[160]);
 
+enum { PLACE_THREADS = 512 };
+
+/* Since each thread began: on a processor; waiting for one. */
 struct place_times {
-    uint64_t ran_ns, held_ns; /* all threads together: on a processor; waiting for one */
-    bool stopped;             /* by a signal or a debugger */
+    struct {
+        uint64_t ran_ns, held_ns;
+        pid_t tid;
+    } threads[PLACE_THREADS];
+    size_t num_threads;
+    bool stopped; /* all of them, by a signal or a debugger */
 };
 
+/* False, and no threads, if there is no such process. */
 bool place_times(pid_t pid, struct place_times *out);
+
+/* The time from one to the other, threads together. Of threads that ended between them nothing is counted. */
+void place_times_between(const struct place_times *from, const struct place_times *to, uint64_t *ran_ns,
+                         uint64_t *held_ns);
 
 /* Whether a thread that works just now is in a shader compiler. Holds each thread for some microseconds. */
 bool place_compiles(pid_t pid);

@@ -409,12 +409,12 @@ static void lose(struct run *r, struct watched *w, uint32_t devices)
     }
 }
 
-static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint32_t devices)
+static void declare_hang(struct run *r, struct watched *w, uint64_t ran_ns, uint32_t devices)
 {
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_HANG,
                              .time_ns = now(r),
                              .waited_ns = now(r) - w->since_ns,
-                             .ran_ns = t->ran_ns - w->at.ran_ns,
+                             .ran_ns = ran_ns,
                              .device = VKBOX_NO_INDEX};
     uint32_t none = VKBOX_NO_CRASH, hang = VKBOX_HANG;
 
@@ -450,8 +450,7 @@ static void look_at_progress(struct run *r, struct watched *w)
     if (now(r) - w->since_ns < r->p->timeout_ns || !place_times(w->pid, &t))
         return;
     /* Stopped, or kept from running by others: it was not let run. Compiling: that ends. */
-    held = t.held_ns - w->at.held_ns;
-    ran = t.ran_ns - w->at.ran_ns;
+    place_times_between(&w->at, &t, &ran, &held);
     if (t.stopped || (held > ran && held > r->p->timeout_ns / 5 && ran < r->p->timeout_ns / 5)) {
         begin_wait(r, w, key);
         return;
@@ -463,7 +462,7 @@ static void look_at_progress(struct run *r, struct watched *w)
         w->compiles = compiles;
         return;
     }
-    declare_hang(r, w, &t, devices);
+    declare_hang(r, w, ran, devices);
 }
 
 /* A signal ended it, and the layer did not see it. */
