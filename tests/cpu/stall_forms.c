@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What live plants share, and those of fate: death, stops, sleep, work that is done too late or not looked at. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -42,6 +43,27 @@ void stall_spin(uint64_t until_ns)
 {
     while (stall_now() < until_ns)
         ;
+}
+
+void stall_wait_for(pid_t pid, unsigned seconds)
+{
+    for (uint64_t end = stall_now() + seconds * 1000 * MS; stall_now() < end; stall_nap(MS))
+        if (waitpid(pid, NULL, WNOHANG) == pid)
+            return;
+    do {
+        char file[32];
+        const struct dirent *d;
+        DIR *tasks;
+
+        snprintf(file, sizeof(file), "/proc/%d/task", (int)pid);
+        tasks = opendir(file);
+        while (tasks && (d = readdir(tasks)))
+            if (atoi(d->d_name) > 0)
+                sched_setscheduler(atoi(d->d_name), SCHED_OTHER, &(struct sched_param){0});
+        if (tasks)
+            closedir(tasks);
+        stall_nap(100 * MS);
+    } while (waitpid(pid, NULL, WNOHANG) != pid);
 }
 
 void stall_pin(int cpu)

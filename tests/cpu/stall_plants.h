@@ -58,3 +58,8 @@ int32_t stall_form_thread(const struct stall_form *f); /* that does the work, 0:
 /* In the parent, once the work is submitted; the end of it before the executor is killed. */
 void stall_form_plant(struct stall_form *f, pid_t executor);
 void stall_form_destroy(struct stall_form *f, pid_t executor);
+
+/* Waits for the end of a process that runs at a real-time priority. Such a one, when it ends processes of its own, can turn round
+ * in the kernel until nobody looks at their /proc any more, and keep who does look from the processor: for ever. So after
+ * some seconds it is made ordinary. */
+void stall_wait_for(pid_t pid, unsigned seconds);

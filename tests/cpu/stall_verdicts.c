@@ -395,7 +395,7 @@ static void live_device(struct rng *rng, struct cpu_window *w, struct cpu_record
         read_slices(&after, executor); /* before the reset ends it */
         add_executor(w, &before, &after);
     }
-    waitpid(device, NULL, 0);
+    stall_wait_for(device, 10);
     if (executor > 0) {
         nap(5 * MS);
         atomic_store((atomic_int *)run->stop, 1);
@@ -460,7 +460,7 @@ static int live_stack(bool busy, struct cpu_window *w, struct cpu_record_run *ru
     run->duration_ns = 60000 * MS;
     start_recorder(&recorder, run);
     stack = start_stack();
-    waitpid(stack, NULL, 0);
+    stall_wait_for(stack, 60);
     atomic_store((atomic_int *)run->stop, 1);
     pthread_join(recorder, NULL);
     for (int i = 0; busy && i < 24; i++) {
