@@ -102,6 +102,7 @@ static void hang(IDirect3DDevice9Ex *d)
 {
     static const struct vertex v[] = {
         {0, 0, 0.5f, 1, ~0u}, {2 * LARGE, 0, 0.5f, 1, ~0u}, {0, 2 * LARGE, 0.5f, 1, ~0u}};
+    static const uint16_t frame[] = {'f', 'r', 'a', 'm', 'e', 0}, fog[] = {'f', 'o', 'g', 0};
     IDirect3DSurface9 *large, *back;
     IDirect3DPixelShader9 *ps;
     HRESULT hr = D3D_OK;
@@ -113,7 +114,11 @@ static void hang(IDirect3DDevice9Ex *d)
     NEED(IDirect3DDevice9Ex_SetRenderTarget(d, 0, large));
     NEED(IDirect3DDevice9Ex_SetPixelShader(d, ps));
     NEED(IDirect3DDevice9Ex_SetFVF(d, D3DFVF_XYZRHW | D3DFVF_DIFFUSE));
+    D3DPERF_BeginEvent(0, (const WCHAR *)frame);
+    D3DPERF_BeginEvent(0, (const WCHAR *)fog);
     NEED(IDirect3DDevice9Ex_DrawPrimitiveUP(d, D3DPT_TRIANGLELIST, 1, v, sizeof(v[0])));
+    D3DPERF_EndEvent();
+    D3DPERF_EndEvent();
     for (int i = 0; i < 3 && hr == D3D_OK; i++)
         hr = IDirect3DDevice9Ex_PresentEx(d, NULL, NULL, NULL, NULL, 0);
     printf("Present: 0x%08X\nstate: 0x%08X\n", (unsigned)hr,

@@ -3,12 +3,6 @@
 #include "d3d/d3d9/tables.h"
 #include "d3d/d3d9/rt9.h"
 
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
-
 struct d9_device *d9_device_of(IDirect3DDevice9Ex *iface)
 {
     return (struct d9_device *)iface;
@@ -146,6 +140,7 @@ static void finish(struct d9_device *d)
 
 static void destroy(struct d9_device *d)
 {
+    d9_perf_remove(d);
     d->refs = 1; /* what goes now gives references back */
     finish(d);
     while (d->objects) { /* declarations of FVFs, which the device keeps */
@@ -192,6 +187,7 @@ HRESULT d9_device_create(struct d9_factory *f, bool ex, HWND focus, DWORD flags,
         destroy(d);
         return hr;
     }
+    d9_perf_add(d);
     *out = d;
     return D3D_OK;
 }
@@ -309,6 +305,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CheckDeviceState(IDirect3DDevice9Ex *This, H
 
 /* ---- the first swap chain ---------------------------------------------------------------------- */
 
+/* NULL: there is no such chain, or a Reset that failed left none. */
 static IDirect3DSwapChain9Ex *first(IDirect3DDevice9Ex *This, UINT chain)
 {
     return chain ? NULL : (IDirect3DSwapChain9Ex *)d9_device_of(This)->chains[0];
@@ -317,19 +314,23 @@ static IDirect3DSwapChain9Ex *first(IDirect3DDevice9Ex *This, UINT chain)
 HRESULT STDMETHODCALLTYPE d9_device_Present(IDirect3DDevice9Ex *This, const RECT *from, const RECT *to,
                                             HWND window, const RGNDATA *dirty)
 {
-    return d9_swapchain_present(d9_device_of(This)->chains[0], window, 0);
+    return d9_device_PresentEx(This, from, to, window, dirty, 0);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_PresentEx(IDirect3DDevice9Ex *This, const RECT *from, const RECT *to,
                                               HWND window, const RGNDATA *dirty, DWORD flags)
 {
-    return d9_swapchain_present(d9_device_of(This)->chains[0], window, flags);
+    struct d9_device *d = d9_device_of(This);
+
+    if (!d->chains[0]) /* a Reset that failed left none */
+        return D3DERR_DEVICELOST;
+    return d9_swapchain_present(d->chains[0], window, flags);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_GetSwapChain(IDirect3DDevice9Ex *This, UINT chain,
                                                  IDirect3DSwapChain9 **out)
 {
-    if (!out || chain)
+    if (!out || !first(This, chain))
         return D3DERR_INVALIDCALL;
     *out = (IDirect3DSwapChain9 *)first(This, 0);
     IDirect3DSwapChain9_AddRef(*out);
@@ -344,30 +345,32 @@ UINT STDMETHODCALLTYPE d9_device_GetNumberOfSwapChains(IDirect3DDevice9Ex *This)
 HRESULT STDMETHODCALLTYPE d9_device_GetBackBuffer(IDirect3DDevice9Ex *This, UINT chain, UINT index,
                                                   D3DBACKBUFFER_TYPE type, IDirect3DSurface9 **out)
 {
-    return chain ? D3DERR_INVALIDCALL : d9_swapchain_GetBackBuffer(first(This, 0), index, type, out);
+    return !first(This, chain) ? D3DERR_INVALIDCALL
+                               : d9_swapchain_GetBackBuffer(first(This, 0), index, type, out);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_GetFrontBufferData(IDirect3DDevice9Ex *This, UINT chain,
                                                        IDirect3DSurface9 *to)
 {
-    return chain ? D3DERR_INVALIDCALL : d9_swapchain_GetFrontBufferData(first(This, 0), to);
+    return !first(This, chain) ? D3DERR_INVALIDCALL : d9_swapchain_GetFrontBufferData(first(This, 0), to);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_GetRasterStatus(IDirect3DDevice9Ex *This, UINT chain,
                                                     D3DRASTER_STATUS *status)
 {
-    return chain ? D3DERR_INVALIDCALL : d9_swapchain_GetRasterStatus(first(This, 0), status);
+    return !first(This, chain) ? D3DERR_INVALIDCALL : d9_swapchain_GetRasterStatus(first(This, 0), status);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_GetDisplayMode(IDirect3DDevice9Ex *This, UINT chain, D3DDISPLAYMODE *mode)
 {
-    return chain ? D3DERR_INVALIDCALL : d9_swapchain_GetDisplayMode(first(This, 0), mode);
+    return !first(This, chain) ? D3DERR_INVALIDCALL : d9_swapchain_GetDisplayMode(first(This, 0), mode);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_GetDisplayModeEx(IDirect3DDevice9Ex *This, UINT chain,
                                                      D3DDISPLAYMODEEX *mode, D3DDISPLAYROTATION *rotation)
 {
-    return chain ? D3DERR_INVALIDCALL : d9_swapchain_GetDisplayModeEx(first(This, 0), mode, rotation);
+    return !first(This, chain) ? D3DERR_INVALIDCALL
+                               : d9_swapchain_GetDisplayModeEx(first(This, 0), mode, rotation);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_WaitForVBlank(IDirect3DDevice9Ex *This, UINT chain)
@@ -510,46 +513,4 @@ BOOL STDMETHODCALLTYPE d9_device_ShowCursor(IDirect3DDevice9Ex *This, BOOL show)
 
     d->cursor_shown = show != 0;
     return old;
-}
-
-/* ---- regions ------------------------------------------------------------------------------------------ */
-
-EXPORT int WINAPI D3DPERF_BeginEvent(D3DCOLOR color, const WCHAR *name);
-EXPORT int WINAPI D3DPERF_EndEvent(void);
-EXPORT DWORD WINAPI D3DPERF_GetStatus(void);
-EXPORT void WINAPI D3DPERF_SetOptions(DWORD options);
-EXPORT BOOL WINAPI D3DPERF_QueryRepeatFrame(void);
-EXPORT void WINAPI D3DPERF_SetMarker(D3DCOLOR color, const WCHAR *name);
-EXPORT void WINAPI D3DPERF_SetRegion(D3DCOLOR color, const WCHAR *name);
-
-int WINAPI D3DPERF_BeginEvent(D3DCOLOR color, const WCHAR *name)
-{
-    return -1;
-}
-
-int WINAPI D3DPERF_EndEvent(void)
-{
-    return -1;
-}
-
-DWORD WINAPI D3DPERF_GetStatus(void)
-{
-    return 0;
-}
-
-void WINAPI D3DPERF_SetOptions(DWORD options)
-{
-}
-
-BOOL WINAPI D3DPERF_QueryRepeatFrame(void)
-{
-    return FALSE;
-}
-
-void WINAPI D3DPERF_SetMarker(D3DCOLOR color, const WCHAR *name)
-{
-}
-
-void WINAPI D3DPERF_SetRegion(D3DCOLOR color, const WCHAR *name)
-{
 }

@@ -78,27 +78,27 @@ void d9_object_unmake(struct d9_object *o)
     case D9_SURFACE: {
         struct d9_resource *r = (struct d9_resource *)o;
         if (drv)
-            DDI9(o->device, pfnDestroyResource, drv);
+            DDI9_END(o->device, pfnDestroyResource, drv);
         if (r->sys)
-            DDI9(o->device, pfnDestroyResource, r->sys);
+            DDI9_END(o->device, pfnDestroyResource, r->sys);
         r->sys = NULL;
         break;
     }
     case D9_VS:
         if (drv)
-            DDI9(o->device, pfnDeleteVertexShaderFunc, drv);
+            DDI9_END(o->device, pfnDeleteVertexShaderFunc, drv);
         break;
     case D9_PS:
         if (drv)
-            DDI9(o->device, pfnDeletePixelShader, drv);
+            DDI9_END(o->device, pfnDeletePixelShader, drv);
         break;
     case D9_DECL:
         if (drv)
-            DDI9(o->device, pfnDeleteVertexShaderDecl, drv);
+            DDI9_END(o->device, pfnDeleteVertexShaderDecl, drv);
         break;
     case D9_QUERY:
         if (drv)
-            DDI9(o->device, pfnDestroyQuery, drv);
+            DDI9_END(o->device, pfnDestroyQuery, drv);
         break;
     default:
         break;

@@ -220,6 +220,16 @@ struct d9_device {
         ddi_hr_;                                                                                             \
     })
 
+/* The same for what ends an object: a driver frees what it has of a device that is gone, too. */
+#define DDI9_END(d, function, handle)                                                                        \
+    do {                                                                                                     \
+        struct d9_device *d_ = (d);                                                                          \
+        pthread_mutex_lock(&d_->lock);                                                                       \
+        if (d_->drv)                                                                                         \
+            d_->ddi.function(d_->drv, handle);                                                               \
+        pthread_mutex_unlock(&d_->lock);                                                                     \
+    } while (0)
+
 void d9_missing(LONG *said, const char *method);
 void d9_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What the driver answered, as the program hears it; takes note of a device that is gone. */
@@ -290,6 +300,10 @@ void d9_send_viewport(struct d9_device *d);
 /* bind.c: shaders, constants and streams of it. */
 void d9_bind_send(struct d9_device *d);
 struct d9_light *d9_light(struct d9_state *s, DWORD index, bool make);
+
+/* perf.c */
+void d9_perf_add(struct d9_device *d);
+void d9_perf_remove(struct d9_device *d);
 
 /* draw.c */
 void d9_bind_target(struct d9_device *d, UINT index, struct d9_resource *r, UINT surface);

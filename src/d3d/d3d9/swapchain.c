@@ -134,7 +134,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateAdditionalSwapChain(IDirect3DDevice9Ex
     struct d9_device *d = d9_device_of(This);
     HRESULT hr;
 
-    if (!p || !out || !p->Windowed || !d->chains[0]->params.Windowed)
+    if (!p || !out || !p->Windowed || !d->chains[0] || !d->chains[0]->params.Windowed)
         return D3DERR_INVALIDCALL;
     hr = d9_check_params(d->factory, p, d->creation.hFocusWindow);
     if (hr == S_OK)

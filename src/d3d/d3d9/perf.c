@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* perf.c: D3DPERF: regions and markers. They are the process's and not a device's, so every device is told; one that begins inside of a
+ * region does not know it, and is told of no end that it has not heard the beginning of. */
+#include "d3d/d3d9/rt9.h"
+
+#if defined(_WIN32)
+#define EXPORT __attribute__((dllexport))
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+enum { MAX_DEVICES = 64, NAME = 256 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct d9_device *devices[MAX_DEVICES]; /* under `lock` */
+static int depth;
+
+void d9_perf_add(struct d9_device *d)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_DEVICES; i++)
+        if (!devices[i]) {
+            devices[i] = d;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+}
+
+void d9_perf_remove(struct d9_device *d)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_DEVICES; i++)
+        if (devices[i] == d)
+            devices[i] = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+/* UTF-8 of it, cut where there is no room. */
+static void utf8(const WCHAR *text, char out[NAME])
+{
+    size_t n = 0;
+
+    for (; text && *text && n + 4 < NAME; text++) {
+        uint32_t c = *text;
+
+        if (c >= 0xD800 && c < 0xDC00 && text[1] >= 0xDC00 && text[1] < 0xE000)
+            c = 0x10000 + ((c & 0x3FF) << 10) + (*++text & 0x3FF);
+        if (c < 0x80) {
+            out[n++] = (char)c;
+            continue;
+        }
+        if (c >= 0x10000)
+            out[n++] = (char)(0xF0 | c >> 18);
+        if (c >= 0x800)
+            out[n++] = (char)((c >= 0x10000 ? 0x80 : 0xE0) | (c >> 12 & (c >= 0x10000 ? 0x3F : 0x0F)));
+        out[n++] = (char)((c >= 0x800 ? 0x80 : 0xC0) | (c >> 6 & (c >= 0x800 ? 0x3F : 0x1F)));
+        out[n++] = (char)(0x80 | (c & 0x3F));
+    }
+    out[n] = 0;
+}
+
+/* What every device is told: +1 a region begins, -1 one ends, 0 a marker. True: somebody wants to know. */
+static bool tell(int what, const WCHAR *text)
+{
+    char name[NAME];
+    bool told = false;
+
+    utf8(text, name);
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_DEVICES; i++) {
+        struct d9_device *d = devices[i];
+        const D3DDDI_ANNOTATION_FUNCS9 *f = d ? &d->factory->annotate : NULL;
+
+        if (!f || !f->pfnBeginRegion || !f->pfnEndRegion || !f->pfnMarker)
+            continue;
+        told = true;
+        if (what < 0 && !d->regions)
+            continue;
+        d->regions += what;
+        pthread_mutex_lock(&d->lock);
+        if (d->lost != S_OK || !d->drv)
+            ;
+        else if (what > 0)
+            f->pfnBeginRegion(d->drv, name);
+        else if (what < 0)
+            f->pfnEndRegion(d->drv);
+        else
+            f->pfnMarker(d->drv, name);
+        pthread_mutex_unlock(&d->lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return told;
+}
+
+EXPORT int WINAPI D3DPERF_BeginEvent(D3DCOLOR color, const WCHAR *name);
+EXPORT int WINAPI D3DPERF_EndEvent(void);
+EXPORT DWORD WINAPI D3DPERF_GetStatus(void);
+EXPORT void WINAPI D3DPERF_SetOptions(DWORD options);
+EXPORT BOOL WINAPI D3DPERF_QueryRepeatFrame(void);
+EXPORT void WINAPI D3DPERF_SetMarker(D3DCOLOR color, const WCHAR *name);
+EXPORT void WINAPI D3DPERF_SetRegion(D3DCOLOR color, const WCHAR *name);
+
+/* The level of the region, from 0; -1: nobody listens. */
+int WINAPI D3DPERF_BeginEvent(D3DCOLOR color, const WCHAR *name)
+{
+    return tell(1, name) ? __atomic_fetch_add(&depth, 1, __ATOMIC_RELAXED) : -1;
+}
+
+int WINAPI D3DPERF_EndEvent(void)
+{
+    if (__atomic_load_n(&depth, __ATOMIC_RELAXED) <= 0 || !tell(-1, NULL))
+        return -1;
+    return __atomic_sub_fetch(&depth, 1, __ATOMIC_RELAXED);
+}
+
+DWORD WINAPI D3DPERF_GetStatus(void)
+{
+    return 0; /* no profiler is attached */
+}
+
+void WINAPI D3DPERF_SetOptions(DWORD options)
+{
+}
+
+BOOL WINAPI D3DPERF_QueryRepeatFrame(void)
+{
+    return FALSE;
+}
+
+void WINAPI D3DPERF_SetMarker(D3DCOLOR color, const WCHAR *name)
+{
+    tell(0, name);
+}
+
+void WINAPI D3DPERF_SetRegion(D3DCOLOR color, const WCHAR *name)
+{
+    tell(0, name);
+}
