@@ -243,17 +243,15 @@ HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void
 
 HRESULT d3d_data_set_interface(struct d3d_data **list, REFGUID guid, const IUnknown *object)
 {
-    struct d3d_data *n = NULL;
+    struct d3d_data *n = calloc(1, sizeof(*n) + sizeof(object));
 
-    if (object) {
-        n = calloc(1, sizeof(*n) + sizeof(object));
-        if (!n)
-            return E_OUTOFMEMORY;
-        n->object = (IUnknown *)(uintptr_t)object;
-        n->size = sizeof(object);
-        memcpy(n->bytes, &object, sizeof(object));
+    if (!n)
+        return E_OUTOFMEMORY;
+    n->object = (IUnknown *)(uintptr_t)object;
+    n->size = sizeof(object);
+    memcpy(n->bytes, &object, sizeof(object));
+    if (object)
         IUnknown_AddRef(n->object);
-    }
     return data_put(list, guid, n);
 }
 

@@ -157,6 +157,7 @@ HRESULT d3d_child_finish(struct d3d_child *c, void **out);
 void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c);
 void d3d_child_release(struct d3d_child *c);
 HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void *bytes);
+/* NULL is kept, too, as an object that there is not. */
 HRESULT d3d_data_set_interface(struct d3d_data **list, REFGUID guid, const IUnknown *object);
 HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void *bytes);
 void d3d_data_free(struct d3d_data *list);

@@ -281,6 +281,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, 
     v->desc.rtv = desc ? *desc
                        : (D3D11_RENDER_TARGET_VIEW_DESC){.Format = r->desc.texture.Format,
                                                          .ViewDimension = D3D11_RTV_DIMENSION_TEXTURE2D};
+    if (!v->desc.rtv.Format)
+        v->desc.rtv.Format = r->desc.texture.Format;
     DDI(d, pfnCreateRenderTargetView, &a, DRV(D3D10DDI_HRENDERTARGETVIEW, v),
         (D3D10DDI_HRTRENDERTARGETVIEW){v});
     return d3d_child_finish(v, (void **)out);
@@ -315,6 +317,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, 
     v->desc.dsv = desc ? *desc
                        : (D3D11_DEPTH_STENCIL_VIEW_DESC){.Format = r->desc.texture.Format,
                                                          .ViewDimension = D3D11_DSV_DIMENSION_TEXTURE2D};
+    if (!v->desc.dsv.Format)
+        v->desc.dsv.Format = r->desc.texture.Format;
     DDI(d, pfnCreateDepthStencilView, &a, DRV(D3D10DDI_HDEPTHSTENCILVIEW, v),
         (D3D10DDI_HRTDEPTHSTENCILVIEW){v});
     return d3d_child_finish(v, (void **)out);
@@ -403,6 +407,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
                        : (D3D11_SHADER_RESOURCE_VIEW_DESC){.Format = r->desc.texture.Format,
                                                            .ViewDimension = D3D11_SRV_DIMENSION_TEXTURE2D,
                                                            .Texture2D.MipLevels = r->desc.texture.MipLevels};
+    if (!v->desc.srv.Format)
+        v->desc.srv.Format = r->desc.texture.Format;
     DDI(d, pfnCreateShaderResourceView, &a, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v),
         (D3D10DDI_HRTSHADERRESOURCEVIEW){v});
     return d3d_child_finish(v, (void **)out);

@@ -83,6 +83,52 @@ static bool depth_valid(const D3D11_DEPTH_STENCIL_DESC *s)
     return !s->StencilEnable || (face_valid(&s->FrontFace) && face_valid(&s->BackFace));
 }
 
+/* ---- what it then says: members that are switched off, as Direct3D has them ------- */
+
+static void raster_usual(D3D11_RASTERIZER_DESC *r)
+{
+}
+
+static void sampler_usual(D3D11_SAMPLER_DESC *s)
+{
+    const UINT comparison = 0x80;
+
+    if ((s->Filter & ~comparison) != D3D11_FILTER_ANISOTROPIC)
+        s->MaxAnisotropy = 0;
+    if (!(s->Filter & comparison))
+        s->ComparisonFunc = D3D11_COMPARISON_NEVER;
+    if (s->AddressU != D3D11_TEXTURE_ADDRESS_BORDER && s->AddressV != D3D11_TEXTURE_ADDRESS_BORDER &&
+        s->AddressW != D3D11_TEXTURE_ADDRESS_BORDER)
+        memset(s->BorderColor, 0, sizeof(s->BorderColor));
+}
+
+static void blend_usual(D3D11_BLEND_DESC *b)
+{
+    for (int i = 0; i < 8; i++) {
+        D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[i];
+
+        if (!b->IndependentBlendEnable)
+            *t = b->RenderTarget[0];
+        if (!t->BlendEnable)
+            *t = (D3D11_RENDER_TARGET_BLEND_DESC){
+                FALSE,           D3D11_BLEND_ONE,  D3D11_BLEND_ZERO,   D3D11_BLEND_OP_ADD,
+                D3D11_BLEND_ONE, D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, t->RenderTargetWriteMask};
+    }
+}
+
+static void depth_usual(D3D11_DEPTH_STENCIL_DESC *s)
+{
+    if (!s->DepthEnable) {
+        s->DepthWriteMask = D3D11_DEPTH_WRITE_MASK_ALL;
+        s->DepthFunc = D3D11_COMPARISON_LESS;
+    }
+    if (!s->StencilEnable) {
+        s->StencilReadMask = s->StencilWriteMask = 255;
+        s->FrontFace = s->BackFace = (D3D11_DEPTH_STENCILOP_DESC){
+            D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_KEEP, D3D11_COMPARISON_ALWAYS};
+    }
+}
+
 /* ---- creating ---------------------------------------------------------------- */
 
 /* A state object: `desc` is both its description and the driver's, whose structs have the same layout. */
@@ -91,7 +137,8 @@ static bool depth_valid(const D3D11_DEPTH_STENCIL_DESC *s)
     HRESULT STDMETHODCALLTYPE method(ID3D11Device *This, const DESC *desc, iface **out)                      \
     {                                                                                                        \
         struct d3d_device *d = (struct d3d_device *)This;                                                    \
-        const ddi_type *a = (const ddi_type *)desc;                                                          \
+        DESC usual;                                                                                          \
+        const ddi_type *a = (const ddi_type *)&usual;                                                        \
         struct d3d_child *c;                                                                                 \
                                                                                                              \
         if (out)                                                                                             \
@@ -100,10 +147,12 @@ static bool depth_valid(const D3D11_DEPTH_STENCIL_DESC *s)
             return E_INVALIDARG;                                                                             \
         if (!out)                                                                                            \
             return S_FALSE;                                                                                  \
+        usual = *desc;                                                                                       \
+        member##_usual(&usual);                                                                              \
         c = d3d_child_create(d, KIND, d->ddi.pfnCalcPrivate##Ddi##Size(d->drv, a));                          \
         if (!c)                                                                                              \
             return E_OUTOFMEMORY;                                                                            \
-        c->desc.member = *desc;                                                                              \
+        c->desc.member = usual;                                                                              \
         DDI(d, pfnCreate##Ddi, a, DRV(handle, c), (rt){c});                                                  \
         return d3d_child_finish(c, (void **)out);                                                            \
     }
@@ -115,19 +164,22 @@ STATE(d3d_device_CreateBlendState, ID3D11BlendState, D3D11_BLEND_DESC, blend, D3
       D3D10_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE)
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
-                                                             const D3D11_DEPTH_STENCIL_DESC *desc,
+                                                             const D3D11_DEPTH_STENCIL_DESC *given,
                                                              ID3D11DepthStencilState **out)
 {
+    D3D11_DEPTH_STENCIL_DESC usual, *desc = &usual;
     struct d3d_device *d = (struct d3d_device *)This;
     D3D10_DDI_DEPTH_STENCIL_DESC a;
     struct d3d_child *c;
 
     if (out)
         *out = NULL;
-    if (!desc || !depth_valid(desc))
+    if (!given || !depth_valid(given))
         return E_INVALIDARG;
     if (!out)
         return S_FALSE;
+    usual = *given;
+    depth_usual(&usual);
     a = (D3D10_DDI_DEPTH_STENCIL_DESC){.DepthEnable = desc->DepthEnable,
                                        .DepthWriteMask = desc->DepthWriteMask,
                                        .DepthFunc = desc->DepthFunc,

@@ -556,6 +556,8 @@ static void states(void)
                                         .ComparisonFunc = D3D11_COMPARISON_LESS};
     ID3D11BlendState *blend_off;
     ID3D11DepthStencilState *depth_off;
+    D3D11_BLEND_DESC blend_told;
+    D3D11_DEPTH_STENCIL_DESC depth_told;
 
     CHANGED(blends, blend, ID3D11Device_CreateBlendState, ID3D11BlendState)
     CHANGED(rasters, raster, ID3D11Device_CreateRasterizerState, ID3D11RasterizerState)
@@ -565,6 +567,14 @@ static void states(void)
     clear();
     NEED(ID3D11Device_CreateBlendState(device, &off, &blend_off));
     NEED(ID3D11Device_CreateDepthStencilState(device, &nothing, &depth_off));
+    ID3D11BlendState_GetDesc(blend_off, &blend_told);
+    ID3D11DepthStencilState_GetDesc(depth_off, &depth_told);
+    if (blend_told.RenderTarget[0].SrcBlend != D3D11_BLEND_ONE ||
+        blend_told.RenderTarget[7].RenderTargetWriteMask != 15)
+        printf("blending that is off: %u\n", (unsigned)blend_told.RenderTarget[0].SrcBlend);
+    if (depth_told.DepthFunc != D3D11_COMPARISON_LESS ||
+        depth_told.FrontFace.StencilFunc != D3D11_COMPARISON_ALWAYS)
+        printf("depth that is off: %u\n", (unsigned)depth_told.DepthFunc);
     ID3D11DeviceContext_OMSetBlendState(context, blend_off, NULL, 0xFFFFFFFF);
     ID3D11DeviceContext_OMSetDepthStencilState(context, depth_off, 0);
     ID3D11DeviceContext_Draw(context, 3, 0);
@@ -682,6 +692,12 @@ static void data(void)
         printf("another object than was given\n");
     with = ID3D11Buffer_Release(indices);
     NEED(ID3D11Buffer_SetPrivateDataInterface(vertices, &guid, NULL));
+    NEED(ID3D11Buffer_GetPrivateData(vertices, &guid, &size, &got));
+    if (got || size != sizeof(got))
+        printf("no object is kept as another\n");
+    NEED(ID3D11Buffer_SetPrivateData(vertices, &guid, 0, NULL));
+    expect("nothing is kept", ID3D11Buffer_GetPrivateData(vertices, &guid, &size, &got),
+           DXGI_ERROR_NOT_FOUND);
     ID3D11Buffer_AddRef(indices);
     if (with != before + 1 || ID3D11Buffer_Release(indices) != before)
         printf("its references are not counted: %u, %u\n", (unsigned)before, (unsigned)with);
