@@ -215,6 +215,36 @@ typedef struct _D3DKMT_SETCONTEXTSCHEDULINGPRIORITY {
     INT Priority; /* -7 to 7 */
 } D3DKMT_SETCONTEXTSCHEDULINGPRIORITY;
 
+typedef struct _D3DKMT_GETCONTEXTSCHEDULINGPRIORITY {
+    D3DKMT_HANDLE hContext;
+    INT Priority; /* out */
+} D3DKMT_GETCONTEXTSCHEDULINGPRIORITY;
+
+typedef enum _D3DKMT_ALLOCATIONRESIDENCYSTATUS {
+    D3DKMT_ALLOCATIONRESIDENCYSTATUS_RESIDENTINGPUMEMORY = 1,
+    D3DKMT_ALLOCATIONRESIDENCYSTATUS_RESIDENTINSHAREDMEMORY = 2,
+    D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT = 3
+} D3DKMT_ALLOCATIONRESIDENCYSTATUS;
+
+/* Of all allocations of hResource, whose worst status is the one that *pResidencyStatus gets, or (hResource 0) of each of the
+ * list. Asking makes nothing resident. */
+typedef struct _D3DKMT_QUERYALLOCATIONRESIDENCY {
+    D3DKMT_HANDLE hDevice;
+    D3DKMT_HANDLE hResource;
+    CONST D3DKMT_HANDLE *phAllocationList; /* NULL with hResource, and AllocationCount 0 */
+    UINT AllocationCount;
+    D3DKMT_ALLOCATIONRESIDENCYSTATUS *pResidencyStatus; /* out: one, or AllocationCount */
+} D3DKMT_QUERYALLOCATIONRESIDENCY;
+
+/* The same for D3DDDI_ALLOCATIONPRIORITY_...: what is dearer is evicted later. */
+typedef struct _D3DKMT_SETALLOCATIONPRIORITY {
+    D3DKMT_HANDLE hDevice;
+    D3DKMT_HANDLE hResource;
+    CONST D3DKMT_HANDLE *phAllocationList;
+    UINT AllocationCount;
+    CONST UINT *pPriorities; /* one, or AllocationCount */
+} D3DKMT_SETALLOCATIONPRIORITY;
+
 typedef enum _D3DKMT_DEVICESTATE_TYPE {
     D3DKMT_DEVICESTATE_EXECUTION = 1,
     D3DKMT_DEVICESTATE_PRESENT = 2,
@@ -717,8 +747,11 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
     T(CreateContext, D3DKMT_CREATECONTEXT)                                                                   \
     T(DestroyContext, CONST D3DKMT_DESTROYCONTEXT)                                                           \
     T(SetContextSchedulingPriority, CONST D3DKMT_SETCONTEXTSCHEDULINGPRIORITY)                               \
+    T(GetContextSchedulingPriority, D3DKMT_GETCONTEXTSCHEDULINGPRIORITY)                                     \
     T(CreateAllocation, D3DKMT_CREATEALLOCATION)                                                             \
     T(DestroyAllocation, CONST D3DKMT_DESTROYALLOCATION)                                                     \
+    T(QueryAllocationResidency, CONST D3DKMT_QUERYALLOCATIONRESIDENCY)                                       \
+    T(SetAllocationPriority, CONST D3DKMT_SETALLOCATIONPRIORITY)                                             \
     T(QueryResourceInfo, D3DKMT_QUERYRESOURCEINFO)                                                           \
     T(OpenResource, D3DKMT_OPENRESOURCE)                                                                     \
     T(Lock, D3DKMT_LOCK)                                                                                     \

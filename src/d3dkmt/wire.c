@@ -11,6 +11,10 @@
     {                                                                                                        \
         offsetof(type, pointer), offsetof(type, count_member), element_size, direction, may_be_null          \
     }
+#define PTR_OF_ONE(type, pointer, count_member, element_size, direction)                                     \
+    {                                                                                                        \
+        offsetof(type, pointer), offsetof(type, count_member), element_size, direction, false, 1             \
+    }
 #define THUNK(id, type, n, ...) [D3DKMT_THUNK_##id] = {#id, sizeof(type), {__VA_ARGS__}, n}
 
 const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
@@ -26,6 +30,13 @@ const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
           PTR(D3DKMT_CREATECONTEXT, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_IN, true)),
     THUNK(DestroyContext, D3DKMT_DESTROYCONTEXT, 0),
     THUNK(SetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, 0),
+    THUNK(GetContextSchedulingPriority, D3DKMT_GETCONTEXTSCHEDULINGPRIORITY, 0),
+    THUNK(QueryAllocationResidency, D3DKMT_QUERYALLOCATIONRESIDENCY, 2,
+          PTR(D3DKMT_QUERYALLOCATIONRESIDENCY, phAllocationList, AllocationCount, 4, WIRE_IN, true),
+          PTR_OF_ONE(D3DKMT_QUERYALLOCATIONRESIDENCY, pResidencyStatus, AllocationCount, 4, WIRE_OUT)),
+    THUNK(SetAllocationPriority, D3DKMT_SETALLOCATIONPRIORITY, 2,
+          PTR(D3DKMT_SETALLOCATIONPRIORITY, phAllocationList, AllocationCount, 4, WIRE_IN, true),
+          PTR_OF_ONE(D3DKMT_SETALLOCATIONPRIORITY, pPriorities, AllocationCount, 4, WIRE_IN)),
     THUNK(CreateAllocation, D3DKMT_CREATEALLOCATION, 3,
           PTR(D3DKMT_CREATEALLOCATION, pPrivateRuntimeData, PrivateRuntimeDataSize, 1, WIRE_IN, true),
           PTR(D3DKMT_CREATEALLOCATION, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_IN, true),
@@ -86,7 +97,7 @@ static uint64_t length_of(const void *arg, const struct wire_pointer *p)
     UINT n;
 
     memcpy(&n, (const uint8_t *)arg + p->count, sizeof(n));
-    return (uint64_t)n * p->element;
+    return (uint64_t)(n < p->least ? p->least : n) * p->element;
 }
 
 /* Pointers that are answers, not arguments: zero on the wire. */

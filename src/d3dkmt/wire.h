@@ -46,7 +46,8 @@ struct wire_pointer {
     uint16_t count; /* offset of the UINT that counts its elements */
     uint32_t element;
     enum wire_dir dir;
-    bool optional; /* NULL is meaningful although the count is not zero */
+    bool optional;  /* NULL is meaningful although the count is not zero */
+    uint32_t least; /* elements that there are whatever the count is */
 };
 
 struct wire_thunk {

@@ -389,6 +389,16 @@ NTSTATUS dxgk_SetContextSchedulingPriority(struct dxgk_client *c,
     return dxgk_thunk_leave(d, s);
 }
 
+NTSTATUS dxgk_GetContextSchedulingPriority(struct dxgk_client *c, D3DKMT_GETCONTEXTSCHEDULINGPRIORITY *arg)
+{
+    struct dxgk *d = dxgk_thunk_enter(c);
+    struct context *x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
+
+    if (x)
+        arg->Priority = x->priority;
+    return dxgk_thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
+}
+
 /* ---- allocations --------------------------------------------------------- */
 
 static NTSTATUS check_create(const D3DKMT_CREATEALLOCATION *arg)

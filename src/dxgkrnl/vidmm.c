@@ -151,7 +151,8 @@ static struct alloc *victim(struct dxgk *d, unsigned id, bool *busy)
             continue;
         if (a->busy)
             *busy = true;
-        else if (!best || a->last_used < best->last_used)
+        else if (!best || a->priority < best->priority ||
+                 (a->priority == best->priority && a->last_used < best->last_used))
             best = a;
     }
     return best;
@@ -341,6 +342,8 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
                         .write_set = i->SupportedWriteSegmentSet,
                         .preferred = i->PreferredSegment.SegmentId0,
                         .flags = i->Flags,
+                        .priority =
+                            i->AllocationPriority ? i->AllocationPriority : D3DDDI_ALLOCATIONPRIORITY_NORMAL,
                         .fresh = true,
                         .source = u->Flags.Primary ? u->VidPnSourceId : D3DDDI_ID_UNINITIALIZED,
                         .priv_size = u->PrivateDriverDataSize};

@@ -30,6 +30,7 @@ struct alloc {
     bool fresh;       /* never was resident */
     unsigned busy;    /* packets queued or running that use it */
     unsigned pins;    /* being scanned out, or locked in place */
+    UINT priority;    /* D3DDDI_ALLOCATIONPRIORITY_*: of several the least is evicted first */
     uint64_t last_used;
     void *priv;
     UINT priv_size;

@@ -198,6 +198,67 @@ TEST(memory_is_evicted_and_budgeted)
     world_down(&w, 0);
 }
 
+/* What is dear stays, what is not goes first, however recently it was used; asking moves nothing. */
+TEST(dear_allocations_are_evicted_last)
+{
+    struct world w;
+    struct ctx x, other;
+    D3DKMT_HANDLE a[10];
+    D3DKMT_ALLOCATIONRESIDENCYSTATUS is[10];
+    UINT priority[] = {D3DDDI_ALLOCATIONPRIORITY_HIGH, D3DDDI_ALLOCATIONPRIORITY_MINIMUM};
+    D3DKMT_QUERYALLOCATIONRESIDENCY q = {
+        .phAllocationList = a, .AllocationCount = 10, .pResidencyStatus = is};
+    D3DKMT_SETALLOCATIONPRIORITY p = {.phAllocationList = a, .AllocationCount = 1, .pPriorities = priority};
+    D3DKMT_GETCONTEXTSCHEDULINGPRIORITY g = {0};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    other = ctx_make(&w, w.client, w.adapter);
+    q.hDevice = p.hDevice = x.device;
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(ctx_allocate(&w, &x, 1 << 20, false, &a[i]), STATUS_SUCCESS);
+    assert_int_equal(dxgk_QueryAllocationResidency(w.client, &q), STATUS_SUCCESS);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(is[i], D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT);
+    assert_int_equal(dxgk_SetAllocationPriority(w.client, &p), STATUS_SUCCESS); /* the first is dear */
+    for (int i = 0; i < 10; i++) {                                              /* four fit */
+        ctx_put(&x, OP_FILL, 1, 0, 4, 0);
+        assert_int_equal(ctx_render(w.client, &x, &a[i], 1), STATUS_SUCCESS);
+        assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    }
+    assert_int_equal(dxgk_QueryAllocationResidency(w.client, &q), STATUS_SUCCESS);
+    assert_int_not_equal(is[0], D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT);
+    assert_int_not_equal(is[9], D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT);
+    assert_int_equal(is[1], D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT);
+    p.phAllocationList = &a[9]; /* used last, and worth least */
+    p.pPriorities = &priority[1];
+    assert_int_equal(dxgk_SetAllocationPriority(w.client, &p), STATUS_SUCCESS);
+    ctx_put(&x, OP_FILL, 1, 0, 4, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a[1], 1), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    assert_int_equal(dxgk_QueryAllocationResidency(w.client, &q), STATUS_SUCCESS);
+    assert_int_equal(is[9], D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT);
+    assert_int_not_equal(is[0], D3DKMT_ALLOCATIONRESIDENCYSTATUS_NOTRESIDENT);
+
+    q.hDevice = other.device; /* another device's */
+    assert_int_equal(dxgk_QueryAllocationResidency(w.client, &q), STATUS_INVALID_HANDLE);
+    q.hDevice = x.device;
+    q.hResource = a[0]; /* no resource */
+    assert_int_equal(dxgk_QueryAllocationResidency(w.client, &q), STATUS_INVALID_HANDLE);
+    q.hResource = 0;
+    q.AllocationCount = 0;
+    assert_int_equal(dxgk_QueryAllocationResidency(w.client, &q), STATUS_INVALID_PARAMETER);
+    p.pPriorities = NULL;
+    assert_int_equal(dxgk_SetAllocationPriority(w.client, &p), STATUS_INVALID_PARAMETER);
+    g.hContext = x.context;
+    dxgk_SetContextSchedulingPriority(w.client, &(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY){x.context, -3});
+    assert_int_equal(dxgk_GetContextSchedulingPriority(w.client, &g), STATUS_SUCCESS);
+    assert_int_equal(g.Priority, -3);
+    g.hContext = x.device;
+    assert_int_equal(dxgk_GetContextSchedulingPriority(w.client, &g), STATUS_INVALID_HANDLE);
+    world_down(&w, 0);
+}
+
 TEST(waiting_in_a_dpc_is_caught_and_named)
 {
     struct world w;
