@@ -48,6 +48,10 @@ enum aerogpu_ext_feature_bit {
 #define AEROGPU_EXT_REG_ERROR_FENCES 0x8000u
 #define AEROGPU_EXT_ERRORS           64u
 
+/* Of struct aerogpu_umd_private, flags: handles in streams are the device's own, below 2^20, and end with it. Without it there is one
+ * namespace for everybody, and what a process leaves stays. */
+#define AEROGPU_EXT_UMD_PRIVATE_FLAG_OWN_HANDLES 0x80000000u
+
 /* SPIR-V: the bytes of CREATE_SHADER_DXBC may be a SPIR-V module: a pixel or compute shader 'main' without inputs, whose only
  * resource is a uniform block at binding 0 (descriptor set 0 for compute, 1 for pixel shaders), which is constant buffer 0.
  *

@@ -383,6 +383,8 @@ static NTSTATUS query_umd_private(struct kmd *k, CONST DXGKARG_QUERYADAPTERINFO 
         p.flags |= AEROGPU_UMD_PRIVATE_FLAG_VBLANK;
     if (k->features & AEROGPU_FEATURE_FENCE_PAGE)
         p.flags |= AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE;
+    if (k->features & AEROGPU_EXT_FEATURE(EXT_CONTEXTS))
+        p.flags |= AEROGPU_EXT_UMD_PRIVATE_FLAG_OWN_HANDLES;
     RtlZeroMemory(q->pOutputData, q->OutputDataSize);
     RtlCopyMemory(q->pOutputData, &p, sizeof(p));
     return STATUS_SUCCESS;

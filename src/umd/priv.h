@@ -16,7 +16,13 @@ struct umd_device {
     const struct dxgk_progress *progress;
     struct umd_resource *resources;
     struct umd_resource *target, *vertices, *constants[8], *texture, *uav;
+    bool own_names; /* the driver keeps names of devices apart, and ends them; else that is left to us */
     uint32_t last_name, free_names[256], num_free_names;
+    struct {
+        uint32_t name;
+        bool layout; /* else a shader */
+    } * made;        /* not own_names: what is to be destroyed at the end, resources aside */
+    size_t num_made;
     NTSTATUS failed;       /* first failure that ends the device */
     uint64_t work, budget; /* of the stream under construction; for a submission (split.c) */
     struct umd_pace {
@@ -34,6 +40,8 @@ struct umd_device {
 /* Notes a device that is gone; returns `s`. */
 NTSTATUS umd_check(struct umd_device *d, NTSTATUS s);
 uint32_t umd_new_alloc_id(void);
+/* Notes that the stream makes a shader, or an input layout. */
+void umd_made(struct umd_device *d, uint32_t name, bool layout);
 /* A name that DESTROY_RESOURCE was said for. */
 void umd_free_name(struct umd_device *d, uint32_t name);
 /* The handle that a binding slot holds changes from `*slot` to `r`. */

@@ -9,6 +9,7 @@ NTSTATUS umd_shader(struct umd_device *d, uint32_t *out, uint32_t stage, const v
     *out = umd_name(d);
     ABI_EMIT_TAIL(&d->stream, CREATE_SHADER_DXBC, create_shader_dxbc, dxbc, (uint32_t)size,
                   .shader_handle = *out, .stage = stage, .dxbc_size_bytes = (uint32_t)size);
+    umd_made(d, *out, false);
     return STATUS_SUCCESS;
 }
 
@@ -17,6 +18,7 @@ uint32_t umd_layout(struct umd_device *d, const char *spec)
     uint32_t handle = umd_name(d);
 
     abi_builder_layout(&d->stream, handle, spec);
+    umd_made(d, handle, true);
     ABI_EMIT(&d->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = handle);
     return handle;
 }

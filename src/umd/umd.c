@@ -79,6 +79,7 @@ static void query_private(struct umd_device *d)
 
     if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
         memset(&d->info, 0, sizeof(d->info));
+    d->own_names = d->info.flags & AEROGPU_EXT_UMD_PRIVATE_FLAG_OWN_HANDLES;
 }
 
 void umd_device_check(const struct umd_device *d)
@@ -89,13 +90,13 @@ void umd_device_check(const struct umd_device *d)
     INVARIANT((d->adapter || !d->device) && (d->device || !d->context));
     INVARIANT(NT_SUCCESS(d->failed) == !d->failed); /* 5 */
     INVARIANT(d->num_free_names <= sizeof(d->free_names) / sizeof(d->free_names[0]));
-    INVARIANT(d->num_free_names <= d->last_name);
+    INVARIANT(!d->own_names || d->num_free_names <= d->last_name);
     INVARIANT(d->budget && p->first < marks && p->count <= marks);
     INVARIANT(p->since_work <= p->submitted);
     INVARIANT(!p->count || p->marks[(p->first + p->count - 1) % marks].work == p->submitted);
     for (const struct umd_resource *r = d->resources; r; r = r->next) {
-        INVARIANT(r->device == d && r->handle && r->handle <= d->last_name);
-        INVARIANT(!r->noted || r->alloc_id); /* 3 */
+        INVARIANT(r->device == d && r->handle && (!d->own_names || r->handle <= d->last_name)); /* 2 */
+        INVARIANT(!r->noted || r->alloc_id);                                                    /* 3 */
         INVARIANT((r->noted || !r->noted_write) && (r->pinned || !r->pinned_write));
     }
 }
@@ -148,6 +149,35 @@ fail:
     return s;
 }
 
+void umd_made(struct umd_device *d, uint32_t name, bool layout)
+{
+    void *more;
+
+    if (d->own_names)
+        return;
+    more = d->num_made & (d->num_made - 1)
+               ? d->made /* room for the next power of two */
+               : realloc(d->made, (d->num_made ? 2 * d->num_made : 1) * sizeof(*d->made));
+    if (!more)
+        return; /* one that stays is better than one that cannot be used */
+    d->made = more;
+    d->made[d->num_made].layout = layout;
+    d->made[d->num_made++].name = name;
+}
+
+/* What a driver would leave that keeps no account of it. */
+static void destroy_made(struct umd_device *d)
+{
+    for (size_t i = 0; i < d->num_made; i++)
+        if (d->made[i].layout)
+            ABI_EMIT(&d->stream, DESTROY_INPUT_LAYOUT, destroy_input_layout,
+                     .input_layout_handle = d->made[i].name);
+        else
+            ABI_EMIT(&d->stream, DESTROY_SHADER, destroy_shader, .shader_handle = d->made[i].name);
+    for (struct umd_resource *r = d->resources; r; r = r->next)
+        ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->handle);
+}
+
 void umd_close(struct umd_device *d)
 {
     if (!d)
@@ -159,8 +189,11 @@ void umd_close(struct umd_device *d)
         if (r->share_token && !r->imported)
             ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface,
                      .share_token = r->share_token);
+    if (d->context && !d->own_names)
+        destroy_made(d);
     if (d->context && !d->failed)
         umd_flush(d, NULL);
+    free(d->made);
     for (struct umd_resource *r = d->resources, *next; r; r = next) {
         next = r->next;
         free(r);
@@ -203,12 +236,24 @@ struct abi_builder *umd_stream(struct umd_device *d)
     return &d->stream;
 }
 
-/* Names are the device's own, below 2^20; those of destroyed resources come round again. */
+/* 31 bits: 16 of the process id, 15 that count. Processes that are 65536 ids apart do not live at once. */
+static uint32_t name_of_everybody(void)
+{
+    static atomic_uint last;
+    uint32_t name;
+
+    do
+        name = ((uint32_t)getpid() & 0xFFFF) << 15 | (atomic_fetch_add(&last, 1) & 0x7FFF);
+    while (!name);
+    return name;
+}
+
+/* Names are the device's own, below 2^20, or nobody else's; those of destroyed resources come round again. */
 uint32_t umd_name(struct umd_device *d)
 {
     if (d->num_free_names)
         return d->free_names[--d->num_free_names];
-    return ++d->last_name;
+    return d->own_names ? ++d->last_name : name_of_everybody();
 }
 
 void umd_free_name(struct umd_device *d, uint32_t name)

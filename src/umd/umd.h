@@ -8,7 +8,8 @@
  * Invariants:
  *  1. One thread uses a device. Any number of devices may be open.
  *  2. alloc_ids are made here and never used twice by a process; an allocation keeps its id for life, in every process
- *     that opens it. Object names are the device's own.
+ *     that opens it. Object names are the device's own where the kernel driver keeps them apart; under another's, which has one
+ *     namespace for everybody, no two processes use the same, and umd_close destroys what was made.
  *  3. A stream names only allocations that its submission lists: umd_use notes them, and what is bound stays noted
  *     until it is bound no longer, over submissions too.
  *  4. Submissions are bounded: work that may be long is cut at umd_split, whose size follows what the last ones took,

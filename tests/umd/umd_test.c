@@ -2,6 +2,9 @@
 /* The user-mode driver on the whole stack in virtual time: how it cuts long work into submissions. */
 #include "test.h"
 
+#include <aerogpu/ext.h>
+
+#include "abi/stream.h"
 #include "base/rng.h"
 #include "d3dkmt/server.h"
 #include "../kmd/kmd_rig.h"
@@ -147,5 +150,104 @@ TEST(a_stream_stays_inside_its_buffer)
     }
     assert_int_equal(umd_finish(b.d, 60000), STATUS_SUCCESS);
     assert_true(umd_stats(b.d)->splits >= 1);
+    down(&b);
+}
+/* A kernel driver that is not ours, as far as its clients see it: one namespace for everybody. Streams are read and go nowhere. */
+struct foreign {
+    struct d3dkmt_transport inner;
+    D3DKMT_CREATECONTEXT context; /* the newest */
+    uint32_t made[64], num_made, live, ended;
+};
+
+static NTSTATUS foreign_call(void *ctx, enum d3dkmt_thunk thunk, void *arg)
+{
+    struct foreign *f = ctx;
+    struct abi_stream stream;
+    struct abi_packet p;
+    struct error e = {0};
+    NTSTATUS s;
+
+    if (thunk == D3DKMT_THUNK_Render) {
+        D3DKMT_RENDER *r = arg;
+        assert_int_equal(abi_stream_open(&stream, (uint8_t *)f->context.pCommandBuffer + r->CommandOffset,
+                                         r->CommandLength, &e),
+                         0);
+        while (abi_stream_next(&stream, &p, &e) == 1) {
+            uint32_t name = p.size >= 12 ? abi_packet_u32(&p, 8) : 0;
+            switch (p.opcode) {
+            case AEROGPU_CMD_CREATE_TEXTURE2D:
+            case AEROGPU_CMD_CREATE_BUFFER:
+            case AEROGPU_CMD_CREATE_SHADER_DXBC:
+            case AEROGPU_CMD_CREATE_INPUT_LAYOUT:
+                for (uint32_t i = 0; i < f->num_made; i++)
+                    assert_int_not_equal(f->made[i], name);
+                f->made[f->num_made++] = name;
+                f->live++;
+                break;
+            case AEROGPU_CMD_DESTROY_RESOURCE:
+            case AEROGPU_CMD_DESTROY_SHADER:
+            case AEROGPU_CMD_DESTROY_INPUT_LAYOUT:
+                f->live--;
+                f->ended++;
+                break;
+            default:
+                break;
+            }
+        }
+        r->pNewCommandBuffer = f->context.pCommandBuffer;
+        r->NewCommandBufferSize = f->context.CommandBufferSize;
+        r->pNewAllocationList = f->context.pAllocationList;
+        r->NewAllocationListSize = f->context.AllocationListSize;
+        return STATUS_SUCCESS;
+    }
+    s = f->inner.call(f->inner.ctx, thunk, arg);
+    if (thunk == D3DKMT_THUNK_QueryAdapterInfo) {
+        const D3DKMT_QUERYADAPTERINFO *q = arg;
+        if (q->Type == KMTQAITYPE_UMDRIVERPRIVATE)
+            ((struct aerogpu_umd_private *)q->pPrivateDriverData)->flags &=
+                ~AEROGPU_EXT_UMD_PRIVATE_FLAG_OWN_HANDLES;
+    } else if (thunk == D3DKMT_THUNK_CreateContext) {
+        f->context = *(D3DKMT_CREATECONTEXT *)arg;
+    }
+    return s;
+}
+
+static const struct dxgk_progress *foreign_progress(void *ctx, D3DKMT_HANDLE context)
+{
+    struct foreign *f = ctx;
+
+    return f->inner.progress(f->inner.ctx, context);
+}
+
+TEST(under_another_kernel_driver_names_meet_nobodys_and_nothing_is_left)
+{
+    struct foreign f = {0};
+    const struct d3dkmt_transport t = {.call = foreign_call, .progress = foreign_progress, .ctx = &f};
+    struct umd_texture_params p = {.width = 8, .height = 8, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM};
+    struct umd_resource *r;
+    struct umd_device *d;
+    struct bench b;
+    uint32_t shader;
+
+    up(&b);
+    assert_true(umd_private(b.d)->flags & AEROGPU_EXT_UMD_PRIVATE_FLAG_OWN_HANDLES);
+    f.inner = b.transport;
+    d3dkmt_use(&t);
+    for (int i = 0; i < 3; i++) { /* devices one after the other, as processes would be */
+        assert_int_equal(umd_open(&d, NULL), STATUS_SUCCESS);
+        assert_int_equal(umd_texture(d, &r, &p), STATUS_SUCCESS);
+        assert_int_equal(umd_buffer(d, &r, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, 64, false),
+                         STATUS_SUCCESS);
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(umd_shader(d, &shader, AEROGPU_SHADER_STAGE_PIXEL, "12345678", 8),
+                             STATUS_SUCCESS);
+        umd_layout(d, "POSITION:4");
+        assert_int_equal(umd_flush(d, NULL), STATUS_SUCCESS);
+        assert_int_equal(f.live, 8);
+        umd_close(d);
+        assert_int_equal(f.live, 0);
+    }
+    assert_int_equal(f.ended, 24);
+    d3dkmt_use(&b.transport);
     down(&b);
 }
