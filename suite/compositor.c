@@ -100,22 +100,23 @@ static bool frame_of(struct suite *s, struct suite_peer *p)
 
 static void measure(struct suite *s, struct suite_peer *compositor)
 {
-    uint32_t n = suite_default(s->samples, 120);
+    uint64_t time = s->minutes * UINT64_C(60) * NSEC_PER_SEC; /* 0: so many samples, however long they take */
+    uint32_t n = s->minutes ? s->minutes * 60 * 250 : suite_default(s->samples, 120), i;
     double *ms = calloc(n, sizeof(*ms));
     uint64_t first, last;
 
     CHECK(s, ms, "no memory");
-    for (int i = 0; i < 5 && frame_of(s, compositor); i++)
+    for (i = 0; i < 5 && frame_of(s, compositor); i++)
         ;
     first = last = suite_now(s);
-    for (uint32_t i = 0; i < n && !s->failed && frame_of(s, compositor); i++) {
+    for (i = 0; i < n && (!time || last - first < time) && !s->failed && frame_of(s, compositor); i++) {
         uint64_t now = suite_now(s);
         ms[i] = (double)(now - last) / 1e6;
         last = now;
     }
     if (!s->failed) {
-        suite_timing(s, ms, n);
-        suite_measure(s, "frames_per_second", n * 1e9 / (double)(last - first));
+        suite_timing(s, ms, i);
+        suite_measure(s, "frames_per_second", i * 1e9 / (double)(last - first));
         if (s->timing.avg < 2 || s->timing.max > suite_limit(s, 250))
             suite_fail(s, "frames every %.3f ms on average, %.3f ms at most" SUITE_SLACK, s->timing.avg,
                        s->timing.max);

@@ -299,6 +299,8 @@ static int parse(struct suite *s, int argc, char **argv)
         OPT_U32("wait-timeout-ms", 0, &s->timeout_ms, 1, UINT32_MAX, "N",
                 "the longest wait before the test fails"),
         OPT_U32("producers", 0, &s->producers, 1, UINT32_MAX, "N", "how many producer or client processes"),
+        OPT_U32("minutes", 0, &s->minutes, 1, 60 * 24, "N",
+                "dwm_flush_pacing: how long composition has to stay on, in place of --samples"),
         OPT_U32("ring-id", 0, &s->ring_id, 0, UINT32_MAX, "N", "which ring (there is ring 0)"),
         OPT_U32("seed", 0, &s->seed, 0, UINT32_MAX, "N", "for what is random"),
         OPT_U32("time-slack", 0, &s->slack, 1, UINT32_MAX, "N",

@@ -44,6 +44,7 @@
     T(vblank_wait_sanity, "every wait meets the next vblank")                                                \
     T(vblank_state_sanity, "vblank number, time and period")                                                 \
     T(get_scanline_sanity, "the scan line moves and matches the vertical blank")                             \
+    T(raster_status_pacing, "the raster goes through its lines once a vblank")                               \
     T(dbgctl_selftest_sanity, "the driver's self-test")                                                      \
     T(dbgctl_escape_security_sanity, "gated escapes refuse who may not")                                     \
     T(map_shared_handle_stress, "debug tokens of shared handles (gated)")                                    \
@@ -51,7 +52,8 @@
     T(readback_sanity, "copies to guest memory give what was drawn")                                         \
     T(compute_smoke, "a dispatch writes a buffer that is read back")                                         \
     T(event_query, "queries do not wait, and events arrive once")                                            \
-    T(submit_fence_stress, "a fence a submission, presents marked, tables attached")                         \
+    T(submit_fence_stress, "a fence and a query a submission, presents marked and held back")                \
+    T(dwm_ddi_sanity, "what a compositor asks every frame does not wait for a busy GPU")                     \
     T(submission_split, "long work is cut into submissions of less than 100 ms")                             \
     T(alloc_table_readonly_sanity, "READONLY follows WriteOperation")                                        \
     T(alloc_id_persistence, "ids stay, and two allocations never share one")                                 \
@@ -108,7 +110,7 @@ struct suite {
     int argc;
 
     /* options */
-    uint32_t samples, interval_ms, iterations, stress_iterations, timeout_ms, producers, ring_id,
+    uint32_t samples, interval_ms, iterations, stress_iterations, timeout_ms, producers, ring_id, minutes,
         seed,                          /* 0: the test's default */
         slack;                         /* what upper limits of time are multiplied by: suite_limit */
     uint32_t require_vid, require_did; /* 0: any */

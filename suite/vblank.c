@@ -209,3 +209,44 @@ void test_vblank_under_load(struct suite *s)
               rate < suite_limit(s, 1.1e9) / b.vblank_period_ns,
           "%.2f vblanks a second under load, %.2f are due" SUITE_SLACK, rate, 1e9 / b.vblank_period_ns);
 }
+
+/* The raster goes through all lines once a vblank: its speed, from pairs of samples that are less than a frame apart. */
+void test_raster_status_pacing(struct suite *s)
+{
+    uint32_t n = suite_default(s->samples, 200), pairs = 0;
+    struct aerogpu_escape_query_vblank v = {0};
+    double lines = 0, seconds = 0, speed, due;
+    D3DKMT_GETSCANLINE g = {.hAdapter = s->adapter, .VidPnSourceId = s->source};
+    D3DKMT_DISPLAYMODE mode;
+    uint64_t at = 0;
+    uint32_t line = 0;
+
+    CHECK_STATUS(s, suite_mode(s, &mode), "CURRENTDISPLAYMODE");
+    CHECK_STATUS(s, SUITE_ESCAPE(s, QUERY_VBLANK, &v), "QUERY_VBLANK");
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t before = suite_now(s), now;
+        CHECK_STATUS(s, D3DKMTGetScanLine(&g), "GetScanLine");
+        now = before + (suite_now(s) - before) / 2;
+        if (at && now - at < v.vblank_period_ns * 3 / 4) {
+            /* it has gone round when it is smaller; how many lines a round has beyond the visible ones nobody says */
+            if (g.ScanLine >= line) {
+                lines += g.ScanLine - line;
+                seconds += (double)(now - at) / 1e9;
+                pairs++;
+            }
+        }
+        at = now;
+        line = g.ScanLine;
+        suite_sleep(s, suite_default(s->interval_ms, 0) * NSEC_PER_MSEC + 900 * NSEC_PER_USEC);
+    }
+    if (pairs < 10) {
+        suite_skip(s, "only %u of %u samples are less than a frame apart: the machine is too busy", pairs, n);
+        return;
+    }
+    speed = lines / seconds;
+    due = mode.Height * 1e9 / v.vblank_period_ns;
+    suite_measure(s, "lines_per_second", speed);
+    CHECK(s, speed > 0.9 * due / suite_limit(s, 1) && speed < suite_limit(s, 1.25) * due,
+          "%.0f lines a second, a frame of %u lines every %.3f ms makes about %.0f" SUITE_SLACK, speed,
+          mode.Height, v.vblank_period_ns / 1e6, due);
+}

@@ -154,6 +154,8 @@ void dxgk_metrics_presented(struct dxgk *d, const struct packet *p, bool late);
 void dxgk_metrics_vblank(struct dxgk *d, UINT source, uint64_t missed, uint64_t since_ns);
 /* Answers the struct dxgk_metrics in `data`, of the clients that `asker` may see: an administrator all of them, a stranger those of
  * its user. STATUS_NO_MORE_ENTRIES: there is no such client. */
+/* What it did, into the log: it is nobody's business any more. */
+void dxgk_metrics_closed(const struct dxgk_client *c);
 NTSTATUS dxgk_metrics_get(struct dxgk *d, const struct dxgk_client *asker, void *data, size_t size);
 
 /* callbacks.c */

@@ -313,6 +313,7 @@ void dxgk_client_close(struct dxgk_client *c)
     dxgk_handle_free_all(d, c);
     LIST_DROP(&d->clients, c, next);
     dxgk_kernel_leave(d->kernel);
+    dxgk_metrics_closed(c);
     pthread_mutex_destroy(&c->turn);
     free(c);
 }

@@ -68,6 +68,8 @@ NTSTATUS umd_present(struct umd_swapchain *s, unsigned interval, uint64_t *fence
         return st;
     p.Flags.Flip = 1;
     st = umd_check(d, D3DKMTPresent(&p));
+    umd_log("present: context 0x%x, allocation 0x%x, interval %u: 0x%08x", d->context, back->allocation,
+            interval, (uint32_t)st);
     if (!NT_SUCCESS(st))
         return st;
     d->stats.presents++;

@@ -37,6 +37,10 @@ struct umd_device {
     struct umd_stats stats;
 };
 
+/* Nanoseconds of the clock that everything here takes time from. */
+uint64_t umd_now(void);
+/* log.c: a line, where somebody asked for them. */
+void umd_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Notes a device that is gone; returns `s`. */
 NTSTATUS umd_check(struct umd_device *d, NTSTATUS s);
 uint32_t umd_new_alloc_id(void);

@@ -27,7 +27,7 @@ void umd_use_clock(const struct clock *clock)
     the_clock = clock;
 }
 
-static uint64_t now_ns(void)
+uint64_t umd_now(void)
 {
     struct timespec t;
 
@@ -47,7 +47,7 @@ void umd_pace_submitted(struct umd_device *d, uint64_t fence)
     struct umd_pace *p = &d->pace;
 
     if (!p->count) {
-        p->since_ns = now_ns();
+        p->since_ns = umd_now();
         p->since_work = p->submitted;
         p->since_fence = umd_completed(d);
     }
@@ -79,7 +79,7 @@ void umd_pace_look(struct umd_device *d, bool on_time)
 
     if (!p->count)
         return;
-    now = now_ns();
+    now = umd_now();
     took = now - p->since_ns;
     for (; p->count && p->marks[p->first].fence <= completed; p->count--) {
         done = p->marks[p->first].work;

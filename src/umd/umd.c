@@ -32,8 +32,11 @@ uint32_t umd_new_alloc_id(void)
 
 NTSTATUS umd_check(struct umd_device *d, NTSTATUS s)
 {
-    if (s == STATUS_DEVICE_REMOVED && !d->failed)
+    if (s == STATUS_DEVICE_REMOVED && !d->failed) {
         d->failed = s;
+        umd_log("device 0x%x is removed, %llu submissions were made", d->device,
+                (unsigned long long)d->stats.submissions);
+    }
     return s;
 }
 
@@ -142,9 +145,12 @@ NTSTATUS umd_open(struct umd_device **out, const struct umd_params *params)
     d->list_size = context.AllocationListSize;
     d->progress = d3dkmt_progress(d->context);
     umd_device_check(d);
+    umd_log("open: device 0x%x, ABI 0x%x, features 0x%llx, flags 0x%x", d->device, d->info.device_abi_version,
+            (unsigned long long)d->info.device_features, d->info.flags);
     *out = d;
     return STATUS_SUCCESS;
 fail:
+    umd_log("open failed: 0x%08x", (uint32_t)s);
     umd_close(d);
     return s;
 }
@@ -193,6 +199,9 @@ void umd_close(struct umd_device *d)
         destroy_made(d);
     if (d->context && !d->failed)
         umd_flush(d, NULL);
+    umd_log("close: device 0x%x, %llu submissions, %llu presents, %llu bytes", d->device,
+            (unsigned long long)d->stats.submissions, (unsigned long long)d->stats.presents,
+            (unsigned long long)d->stats.bytes);
     free(d->made);
     for (struct umd_resource *r = d->resources, *next; r; r = next) {
         next = r->next;
@@ -357,6 +366,9 @@ NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence)
     r.CommandLength = size;
     if (NT_SUCCESS(s))
         s = D3DKMTRender(&r);
+    umd_log("submit: context 0x%x, packet %llu, %u bytes, %u allocations: 0x%08x", d->context,
+            (unsigned long long)(d->progress ? atomic_load(&d->progress->queued) : 0), size,
+            r.AllocationCount, (uint32_t)s);
     abi_builder_reset(&d->stream);
     for (struct umd_resource *u = d->resources; u; u = u->next)
         u->noted = u->noted_write = false;

@@ -16,6 +16,8 @@
  *     so that one takes about UMD_SPLIT_MS.
  *  5. After STATUS_DEVICE_REMOVED every call answers it; umd_close and umd_open are the way back.
  *
+ * AEROGPU_UMD_LOG=FILE: what devices do, and what fails, a line each.
+ *
  * Functions return an NTSTATUS; STATUS_DEVICE_REMOVED as said. Waits come back after their time-out with
  * STATUS_TIMEOUT, which NT_SUCCESS takes for a success.
  */

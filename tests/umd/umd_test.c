@@ -2,6 +2,10 @@
 /* The user-mode driver on the whole stack in virtual time: how it cuts long work into submissions. */
 #include "test.h"
 
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <aerogpu/ext.h>
 
 #include "abi/stream.h"
@@ -37,6 +41,34 @@ static void down(struct bench *b)
     umd_use_clock(NULL);
     d3dkmt_use(NULL);
     rig_down(&b->rig);
+}
+
+/* First of all: a process looks for the variable once, at its first device. */
+TEST(what_a_device_does_is_logged_where_somebody_asks)
+{
+    char path[] = "/tmp/aerogpu-umd-log-XXXXXX", text[4096] = "";
+    int fd = mkstemp(path), status;
+    struct bench b;
+    pid_t child;
+
+    assert_true(fd >= 0);
+    child = fork();
+    if (!child) {
+        setenv("AEROGPU_UMD_LOG", path, 1);
+        up(&b);
+        ABI_EMIT(umd_stream(b.d), NOP, nop);
+        umd_flush(b.d, NULL);
+        down(&b);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    assert_non_null(strstr(text, " open: device 0x"));
+    assert_non_null(strstr(text, " bytes, 0 allocations: 0x00000000\n"));
+    assert_non_null(strstr(text, " 1 submissions, 0 presents, "));
+    close(fd);
+    unlink(path);
 }
 
 struct cut {

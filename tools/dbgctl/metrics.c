@@ -42,11 +42,11 @@ static double rate(uint64_t after, uint64_t before, double seconds)
 /* `before`: the same, `seconds` earlier; of a client that came since it is zero. */
 static json_t *work(const struct dxgk_work *w, const struct dxgk_work *before, double seconds)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o}", "process",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o}", "process",
                      (json_int_t)w->process, "submitted", (json_int_t)w->submitted, "completed",
-                     (json_int_t)w->completed, "queue_depth", (json_int_t)w->queued, "presents",
-                     (json_int_t)w->presents, "late_presents", (json_int_t)w->late_presents, "bytes",
-                     (json_int_t)w->bytes, "submissions_per_second",
+                     (json_int_t)w->completed, "queue_depth", (json_int_t)w->queued, "queue_depth_most",
+                     (json_int_t)w->queued_most, "presents", (json_int_t)w->presents, "late_presents",
+                     (json_int_t)w->late_presents, "bytes", (json_int_t)w->bytes, "submissions_per_second",
                      rate(w->submitted, before->submitted, seconds), "presents_per_second",
                      rate(w->presents, before->presents, seconds), "bytes_per_second",
                      rate(w->bytes, before->bytes, seconds), "latency", times(&w->latency));
@@ -97,6 +97,8 @@ static void prometheus(const struct dxgk_metrics *all, unsigned n)
         {"completions_total", "counter", "DMA buffers that came back", offsetof(struct dxgk_work, completed)},
         {"queue_depth", "gauge", "packets that wait for the device or are at it",
          offsetof(struct dxgk_work, queued)},
+        {"queue_depth_most", "gauge", "the most that one context had so when a DMA buffer went to the device",
+         offsetof(struct dxgk_work, queued_most)},
         {"presents_total", "counter", "presents shown", offsetof(struct dxgk_work, presents)},
         {"late_presents_total", "counter", "presents shown later than the vblank they were due at",
          offsetof(struct dxgk_work, late_presents)},

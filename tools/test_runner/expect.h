@@ -4,6 +4,8 @@
 
 #include "result.h"
 
+/* The first of `events` that no test and no start may bring by itself, or NULL. */
+const json_t *expect_alarm(const json_t *events);
 /* `events` of the log since the test began, [{source, id, text}], become part of its result. A result that is PASS becomes
  * FAIL when an event that the test expects did not come as often as it says, when one of a reset, a fault, a bug check or
  * a broken rule came that it does not expect, or when the doctor does not name a row that it expects. */

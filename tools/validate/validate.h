@@ -18,9 +18,9 @@
 struct validate_options {
     const char *out; /* folder for everything that is written */
     const char *executor, *device, *settings, *miniport;
-    unsigned soak_minutes, time_slack;
+    unsigned soak_minutes, composition_minutes, time_slack;
     uint64_t seed;
-    bool quick, sim, json;
+    bool quick, sim, json, keep_going;
 };
 
 /* The stack in this process (validate_host.c). */
@@ -48,6 +48,8 @@ json_t *validate_host_violations(struct validate_host *h);
 
 /* Section 4's metrics, measured on the running stack over `ms` (validate_baseline.c). NULL: the stack does not run. */
 json_t *validate_baseline(struct validate_host *h, unsigned ms);
+/* The same of everybody who was a client, from the start on, as dxgkrnl counted it (dxgkrnl/telemetry/metrics.h); null: no answer. */
+json_t *validate_metrics(struct validate_host *h);
 /* The record of section 0.1, filled in, as text. free() it. */
 char *validate_record(const json_t *report);
 /* The page (validate_html.c): 0 or a negative errno. */

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "dxgkrnl/telemetry/metrics.h"
+
 #include "suite.h"
 
 enum { MAX_FRAMES = 4096 };
@@ -50,6 +52,49 @@ static void push(struct series *s, double v)
         s->v[s->n++] = v;
 }
 
+/* By the time of the vblanks themselves: between two looks there may be one more or one less. */
+static double vblank_rate(const struct aerogpu_escape_query_vblank *from,
+                          const struct aerogpu_escape_query_vblank *to)
+{
+    uint64_t ns = to->last_vblank_time_ns - from->last_vblank_time_ns;
+
+    return ns ? (double)(to->vblank_seq - from->vblank_seq) * 1e9 / (double)ns : 0;
+}
+
+static json_t *times(const struct dxgk_times *t)
+{
+    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "count", (json_int_t)t->count, "avg",
+                     t->count ? (double)t->sum_ns / 1e6 / (double)t->count : 0.0, "p50",
+                     (double)dxgk_times_percentile(t, 50) / 1e6, "p95",
+                     (double)dxgk_times_percentile(t, 95) / 1e6, "p99",
+                     (double)dxgk_times_percentile(t, 99) / 1e6, "max", (double)t->max_ns / 1e6);
+}
+
+json_t *validate_metrics(struct validate_host *h)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    struct dxgk_metrics m = {0};
+    D3DKMT_ESCAPE e = {.Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_METRICS,
+                       .pPrivateDriverData = &m,
+                       .PrivateDriverDataSize = sizeof(m)};
+    NTSTATUS st = dxgk_OpenAdapterFromHdc(h->client, &open);
+
+    if (NT_SUCCESS(st)) {
+        e.hAdapter = open.hAdapter;
+        st = dxgk_Escape(h->client, &e);
+        dxgk_CloseAdapter(h->client, &(D3DKMT_CLOSEADAPTER){.hAdapter = open.hAdapter});
+    }
+    if (!NT_SUCCESS(st))
+        return json_null();
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:b, s:o}, s:I}", "submitted",
+                     (json_int_t)m.work.submitted, "completed", (json_int_t)m.work.completed,
+                     "queue_depth_most", (json_int_t)m.work.queued_most, "presents",
+                     (json_int_t)m.work.presents, "late_presents", (json_int_t)m.work.late_presents, "bytes",
+                     (json_int_t)m.work.bytes, "latency_ms", times(&m.work.latency), "vblank", "count",
+                     (json_int_t)m.vblanks, "missed", (json_int_t)m.missed_vblanks, "software",
+                     (int)m.software_vblanks, "jitter_ms", times(&m.jitter), "resets", (json_int_t)m.resets);
+}
+
 json_t *validate_baseline(struct validate_host *h, unsigned ms)
 {
     struct clock *clock = stack_clock(h->stack);
@@ -57,7 +102,7 @@ json_t *validate_baseline(struct validate_host *h, unsigned ms)
     struct umd_swapchain chain = {0};
     struct suite_scene scene;
     struct aerogpu_escape_query_perf a = {0}, b = {0};
-    struct aerogpu_escape_query_vblank v = {0};
+    struct aerogpu_escape_query_vblank v = {0}, end = {0};
     struct series latency = {calloc(MAX_FRAMES, sizeof(double)), 0},
                   depth = {calloc(MAX_FRAMES, sizeof(double)), 0},
                   interval = {calloc(MAX_FRAMES, sizeof(double)), 0},
@@ -109,13 +154,15 @@ json_t *validate_baseline(struct validate_host *h, unsigned ms)
     if (NT_SUCCESS(st))
         st = umd_escape(umd_adapter(d), AEROGPU_ESCAPE_OP_QUERY_PERF, &b, sizeof(b));
     if (NT_SUCCESS(st))
+        st = umd_escape(umd_adapter(d), AEROGPU_ESCAPE_OP_QUERY_VBLANK, &end, sizeof(end));
+    if (NT_SUCCESS(st))
         out = json_pack("{s:f, s:f, s:o, s:o, s:f, s:o, s:o, s:I, s:I, s:f}", "seconds", seconds,
                         "present_rate_hz", (double)umd_stats(d)->presents / seconds, "fence_latency_ms",
                         summary(&latency), "queue_depth", summary(&depth), "command_bytes_per_second",
                         (double)bytes / seconds, "vblank_interval_ms", summary(&interval), "vblank_jitter_ms",
                         summary(&jitter), "reset_count", (json_int_t)b.reset_from_timeout_count,
                         "submissions", (json_int_t)(b.total_submissions - a.total_submissions),
-                        "vblank_rate_hz", (double)(b.vblank_seq - a.vblank_seq) / seconds);
+                        "vblank_rate_hz", vblank_rate(&v, &end));
     umd_close(d);
     free(latency.v);
     free(depth.v);

@@ -71,6 +71,26 @@ static void baseline(struct strbuf *b, const json_t *report)
     strbuf_printf(b, "- Resets before the faults were planted: %.0f\n", number_of(m, "reset_count"));
 }
 
+/* Every client that there was, and the vblanks of the whole run. */
+static void metrics(struct strbuf *b, const json_t *report)
+{
+    const json_t *m = json_object_get(report, "metrics"), *latency = json_object_get(m, "latency_ms"),
+                 *vblank = json_object_get(m, "vblank"), *jitter = json_object_get(vblank, "jitter_ms");
+
+    if (!json_is_object(m))
+        return;
+    strbuf_puts(b, "\nAll clients of the whole run, faults included (each one's line is in stack.log):\n");
+    strbuf_printf(b, "- Submission latency: p50 %.3f p95 %.3f p99 %.3f longest %.3f ms of %.0f\n",
+                  number_of(latency, "p50"), number_of(latency, "p95"), number_of(latency, "p99"),
+                  number_of(latency, "max"), number_of(latency, "count"));
+    strbuf_printf(b, "- Queue depth: at most %.0f of one context\n", number_of(m, "queue_depth_most"));
+    strbuf_printf(b, "- Presents: %.0f, %.0f of them late\n", number_of(m, "presents"),
+                  number_of(m, "late_presents"));
+    strbuf_printf(b, "- Vblanks: %.0f, %.0f of them missed; jitter p99 %.3f longest %.3f ms\n",
+                  number_of(vblank, "count"), number_of(vblank, "missed"), number_of(jitter, "p99"),
+                  number_of(jitter, "max"));
+}
+
 static void head(struct strbuf *b, const json_t *report, const json_t *adapter)
 {
     bool sim = json_is_true(json_object_get(report, "sim"));
@@ -141,6 +161,7 @@ char *validate_record(const json_t *report)
     }
     pacing_table(&b, report);
     baseline(&b, report);
+    metrics(&b, report);
     artifacts(&b, report);
     strbuf_puts(&b, "\nEvents:\n");
     json_array_foreach(json_object_get(report, "events"), i, e)

@@ -42,6 +42,8 @@ void dxgk_metrics_submitted(struct dxgk *d, struct packet *p, uint64_t now)
     for (int i = 0; i < 2 && of[i]; i++) {
         of[i]->submitted++;
         of[i]->bytes += p->dma_end;
+        if (p->context->queued + p->context->running > of[i]->queued_most)
+            of[i]->queued_most = p->context->queued + p->context->running;
     }
 }
 
@@ -80,6 +82,23 @@ void dxgk_metrics_vblank(struct dxgk *d, UINT source, uint64_t missed, uint64_t 
         log_info("dxgkrnl", "%llu vblanks of source %u were not noticed so far",
                  (unsigned long long)s->missed_vblanks, source);
     }
+}
+
+void dxgk_metrics_closed(const struct dxgk_client *c)
+{
+    const struct dxgk_work *w = &c->work;
+
+    if (w->submitted)
+        log_info(
+            "dxgkrnl",
+            "process %llu has ended: %llu submissions, latency p50 %.3f p95 %.3f p99 %.3f longest %.3f ms, at most %llu "
+            "queued, %llu presents, %llu late",
+            (unsigned long long)c->process, (unsigned long long)w->submitted,
+            (double)dxgk_times_percentile(&w->latency, 50) / 1e6,
+            (double)dxgk_times_percentile(&w->latency, 95) / 1e6,
+            (double)dxgk_times_percentile(&w->latency, 99) / 1e6, (double)w->latency.max_ns / 1e6,
+            (unsigned long long)w->queued_most, (unsigned long long)w->presents,
+            (unsigned long long)w->late_presents);
 }
 
 /* Whether it is the asker's business what the client does. */

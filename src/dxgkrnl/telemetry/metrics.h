@@ -36,9 +36,10 @@ static inline uint64_t dxgk_times_percentile(const struct dxgk_times *t, double 
 }
 
 struct dxgk_work {
-    uint64_t process;                 /* 0: everybody that the caller may see */
-    uint64_t submitted, completed;    /* DMA buffers that went to the device, and that came back */
-    uint64_t queued;                  /* packets that wait for the device or are at it, now */
+    uint64_t process;              /* 0: everybody that the caller may see */
+    uint64_t submitted, completed; /* DMA buffers that went to the device, and that came back */
+    uint64_t queued;               /* packets that wait for the device or are at it, now */
+    uint64_t queued_most;          /* the most that one context had so when a DMA buffer went to the device */
     uint64_t presents, late_presents; /* shown; of those, later than the vblank that they were due at */
     uint64_t bytes;                   /* of DMA buffers */
     struct dxgk_times latency;        /* from DxgkDdiSubmitCommand to the completion's interrupt */
@@ -51,6 +52,7 @@ static inline void dxgk_work_add(struct dxgk_work *into, const struct dxgk_work 
     into->submitted += w->submitted;
     into->completed += w->completed;
     into->queued += w->queued;
+    into->queued_most = w->queued_most > into->queued_most ? w->queued_most : into->queued_most;
     into->presents += w->presents;
     into->late_presents += w->late_presents;
     into->bytes += w->bytes;
