@@ -502,6 +502,11 @@ static void ddi_expired(void *ctx)
         k->ops.stuck(k->ctx, t->ddi->name);
 }
 
+const char *dxgk_kernel_ddi(const struct kernel *k)
+{
+    return k->current && k->current->ddi ? k->current->ddi->name : NULL;
+}
+
 /* Sim: code outside every coroutine waits by running the loop. */
 static void park_main(struct kernel *k, struct kthread *t)
 {
@@ -512,6 +517,7 @@ static void park_main(struct kernel *k, struct kthread *t)
         if (r <= 0 && !t->woken) {
             k->current = t;
             dxgk_kernel_violation(k, "deadlock: nothing is left that could end a wait");
+            ddi_expired(t); /* it will not come back */
             return;
         }
     }

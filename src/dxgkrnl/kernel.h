@@ -116,6 +116,8 @@ struct kthread *dxgk_kernel_thread(struct kernel *k);
 /* Records a violation unless the IRQL is at most `max`; returns whether it is. */
 bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max);
 void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The DDI that is under way, a name that stays; NULL: none. */
+const char *dxgk_kernel_ddi(const struct kernel *k);
 unsigned dxgk_kernel_violations(struct kernel *k);
 const char *dxgk_kernel_violation_text(struct kernel *k, unsigned i);
 

@@ -55,6 +55,36 @@ static NTSTATUS wait_many(ULONG n, PVOID objects[], WAIT_TYPE type, int timeout_
     return KeWaitForMultipleObjects(n, objects, type, Executive, KernelMode, FALSE, &t, blocks);
 }
 
+/* ---- pool ---------------------------------------------------------------- */
+
+TEST(pool_has_a_guard_and_what_is_freed_is_watched)
+{
+    const ULONG tag = 0x31677562; /* "bug1" */
+    struct world w;
+    PUCHAR p;
+
+    up(&w, false);
+    p = ExAllocatePoolWithTag(NonPagedPool, 100, tag);
+    memset(p, 7, 100);
+    ExFreePoolWithTag(p, tag);
+    assert_int_equal(dxgk_violations(w.dxgk), 0);
+    p = ExAllocatePoolWithTag(NonPagedPool, 100, tag);
+    p[103] = 1;
+    ExFreePoolWithTag(p, tag);
+    violated(&w, "the miniport wrote 3 bytes behind the end of 100 bytes of pool, tag bug1");
+    p = ExAllocatePoolWithTag(NonPagedPool, 50, tag);
+    ExFreePoolWithTag(p, tag);
+    p[10] = 1;
+    assert_int_equal(dxgk_violations(w.dxgk), 1); /* nobody has looked yet */
+    ExFreePoolWithTag(ExAllocatePoolWithTag(NonPagedPool, 1 << 20, tag), tag);
+    violated(&w, "the miniport wrote at 10 of 50 bytes of pool, tag bug1, after it had freed them in no DDI");
+    p = ExAllocatePoolWithTag(NonPagedPool, 60, tag);
+    ExFreePoolWithTag(p, tag);
+    ExFreePoolWithTag(p, tag);
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 2), "which is freed already"));
+    down(&w, 3);
+}
+
 /* ---- work items ---------------------------------------------------------- */
 
 struct work {

@@ -612,6 +612,7 @@ int cmd_validate(int argc, char **argv)
     json_object_set_new(r.report, "events", validate_host_events(&r.host));
     json_object_set_new(r.report, "diagnosis", diagnose(r.report));
     snapshots(&r);
+    validate_host_unload(&r.host); /* what a miniport does not give back is seen then */
     violations = dxgk_violations(stack_dxgk(r.host.stack));
     json_object_set_new(r.report, "violations", validate_host_violations(&r.host));
     if (violations) {

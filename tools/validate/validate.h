@@ -41,6 +41,8 @@ int validate_host_up(struct validate_host *h, const struct validate_options *o, 
 /* The same with more settings, as a settings file's text. */
 int validate_host_up_with(struct validate_host *h, const struct validate_options *o, const char *settings,
                           struct error *e);
+/* No client is served any more, the adapter is stopped and its miniport unloaded; events and violations can be read still. */
+void validate_host_unload(struct validate_host *h);
 void validate_host_down(struct validate_host *h);
 /* Events of the log so far: [{time_ms, source, id, text}]. */
 json_t *validate_host_events(struct validate_host *h);

@@ -95,7 +95,7 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
     return r;
 }
 
-void validate_host_down(struct validate_host *h)
+void validate_host_unload(struct validate_host *h)
 {
     d3dkmt_use(NULL);
     if (h->server)
@@ -104,6 +104,15 @@ void validate_host_down(struct validate_host *h)
         dxgk_client_cancel(h->client);
         dxgk_client_close(h->client);
     }
+    h->server = NULL;
+    h->client = NULL;
+    if (h->stack)
+        dxgk_unload(stack_dxgk(h->stack));
+}
+
+void validate_host_down(struct validate_host *h)
+{
+    validate_host_unload(h);
     watch_destroy(h->watch);
     h->watch = NULL;
     if (h->stack)

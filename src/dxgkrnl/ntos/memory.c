@@ -7,15 +7,79 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { POOL_MAGIC = 0x6C6F6F50 };
+/* Behind each block of pool is a guard, and freed blocks are kept for a while, as Driver Verifier's special pool does both: a driver
+ * that writes behind its memory, or into what it has freed, is found out when the block goes. */
+enum {
+    POOL_MAGIC = 0x6C6F6F50,
+    POOL_FREED = 0x65657246,
+    POOL_GUARD = 16,
+    GUARD_BYTE = 0xFB,
+    FREED_BYTE = 0xDD,
+    FREED_KEPT = 1 << 20, /* bytes */
+};
 
 /* ---- memory -------------------------------------------------------------- */
 
 void dxgk_ntos_init(struct dxgk *d)
 {
     d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
+    d->ntos.freed.prev = d->ntos.freed.next = &d->ntos.freed;
     InitializeListHead(&d->ntos.timers);
     InitializeListHead(&d->ntos.items);
+}
+
+static void link_last(struct pool_block *list, struct pool_block *b)
+{
+    b->prev = list->prev;
+    b->next = list;
+    b->prev->next = list->prev = b;
+}
+
+static void unlink_block(struct pool_block *b)
+{
+    b->prev->next = b->next;
+    b->next->prev = b->prev;
+}
+
+/* The first of `n` bytes that is not `byte`; n: all are. */
+static size_t differs(const void *data, uint8_t byte, size_t n)
+{
+    const uint8_t *p = data;
+    size_t i = 0;
+
+    while (i < n && p[i] == byte)
+        i++;
+    return i;
+}
+
+static void check_guard(struct kernel *k, struct pool_block *b)
+{
+    uint8_t *guard = (uint8_t *)(b + 1) + b->size;
+    size_t at = differs(guard, GUARD_BYTE, POOL_GUARD);
+
+    if (at == POOL_GUARD)
+        return;
+    dxgk_kernel_violation(k, "the miniport wrote %zu bytes behind the end of %zu bytes of pool, tag %.4s", at,
+                          b->size, (const char *)&b->tag);
+    memset(guard, GUARD_BYTE, POOL_GUARD); /* once is enough */
+}
+
+/* The oldest of those that are kept goes. */
+static void forget_freed(struct dxgk *d)
+{
+    struct pool_block *b = d->ntos.freed.next;
+    size_t at = differs(b + 1, FREED_BYTE, b->size);
+
+    if (at < b->size)
+        dxgk_kernel_violation(
+            d->kernel,
+            "the miniport wrote at %zu of %zu bytes of pool, tag %.4s, after it had freed them in %s", at,
+            b->size, (const char *)&b->tag, b->freed_in ? b->freed_in : "no DDI");
+    check_guard(d->kernel, b);
+    unlink_block(b);
+    d->ntos.freed_bytes -= b->size;
+    b->magic = 0;
+    free(b);
 }
 
 PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
@@ -28,15 +92,12 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
         dxgk_kernel_check(k, "ExAllocatePoolWithTag of paged pool", APC_LEVEL);
     if (!NumberOfBytes)
         dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
-    b = NumberOfBytes < SIZE_MAX / 2 ? malloc(sizeof(*b) + NumberOfBytes) : NULL;
+    b = NumberOfBytes < SIZE_MAX / 2 ? malloc(sizeof(*b) + NumberOfBytes + POOL_GUARD) : NULL;
     if (!b)
         return NULL;
-    *b = (struct pool_block){.prev = d->ntos.pool.prev,
-                             .next = &d->ntos.pool,
-                             .size = NumberOfBytes,
-                             .tag = Tag,
-                             .magic = POOL_MAGIC};
-    b->prev->next = b->next->prev = b;
+    *b = (struct pool_block){.size = NumberOfBytes, .tag = Tag, .magic = POOL_MAGIC};
+    link_last(&d->ntos.pool, b);
+    memset((uint8_t *)(b + 1) + NumberOfBytes, GUARD_BYTE, POOL_GUARD);
     memset(b + 1, 0xA5, NumberOfBytes); /* pool is not zeroed: do not let a driver rely on it */
     return b + 1;
 }
@@ -44,18 +105,25 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
 VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
 {
     struct pool_block *b = (struct pool_block *)P - 1;
+    struct dxgk *d = OWNER();
     ENTER(ExFreePoolWithTag);
 
     if (b->magic != POOL_MAGIC) {
-        dxgk_kernel_violation(k, "ExFreePool of %p, which is not allocated", P);
+        dxgk_kernel_violation(k, "ExFreePool of %p, which is %s", P,
+                              b->magic == POOL_FREED ? "freed already" : "not allocated");
         return;
     }
     if (Tag && b->tag != Tag)
         dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
-    b->magic = 0;
-    b->prev->next = b->next;
-    b->next->prev = b->prev;
-    free(b);
+    check_guard(k, b);
+    unlink_block(b);
+    b->magic = POOL_FREED;
+    b->freed_in = dxgk_kernel_ddi(k);
+    memset(b + 1, FREED_BYTE, b->size);
+    link_last(&d->ntos.freed, b);
+    d->ntos.freed_bytes += b->size;
+    while (d->ntos.freed_bytes > FREED_KEPT)
+        forget_freed(d);
 }
 
 VOID NTAPI ExFreePool(PVOID P)
@@ -342,6 +410,8 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {
     unsigned n = dxgk_ntos_stop_threads(d);
 
+    while (d->ntos.freed.next != &d->ntos.freed)
+        forget_freed(d);
     if (d->crashed)
         return n;
     for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)

@@ -19,6 +19,7 @@ struct pool_block {
     size_t size;
     ULONG tag;
     uint32_t magic;
+    const char *freed_in; /* the DDI, when it is freed and kept for a while; NULL: unknown */
 };
 
 struct contiguous {
@@ -35,6 +36,8 @@ struct ntos {
     struct file_object *files;
     struct mapping *mappings;
     struct pool_block pool;
+    struct pool_block freed; /* the last to be freed, the oldest first: who writes to them is found out */
+    size_t freed_bytes;
     struct contiguous *contiguous;
     LIST_ENTRY timers;   /* that are set, the first to be due in front */
     struct ktimer timer; /* for that one */
