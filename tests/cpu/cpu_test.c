@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -675,6 +676,79 @@ TEST(this_machine_is_recorded)
         if (!t.coverage.cpus[i].blind)
             assert_true(t.coverage.cpus[i].recorded + 3 >= t.coverage.cpus[i].expected * 99 / 100);
     close_report(&t, &r);
+}
+
+/* Many words are 2 and have a small number behind them: a mutex is one by all of its words, and a thread that can have it. */
+TEST(a_mutex_is_known_by_its_record)
+{
+    const uint32_t self = (uint32_t)getpid();
+    const struct {
+        uint32_t words[5];
+        int op;
+        int32_t holder;
+        bool is_lock;
+    } cases[] = {
+        {{2, 0, self, 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (int32_t)self, true},
+        {{2, 3, self, 1, 1}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (int32_t)self, true},
+        {{2, 0, self, 1, 128}, FUTEX_WAIT, (int32_t)self, true},
+        {{2, 0, (uint32_t)getppid(), 1, 128}, FUTEX_WAIT, getppid(), true},
+        {{2, 0, (uint32_t)getppid(), 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
+        {{2, 0, 1, 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
+        {{2, 0x7f001000, self, 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
+        {{2, 0, self, 0, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
+        {{2, 0, self, 1, 0xdead}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
+        {{1, 0, self, 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
+        {{FUTEX_WAITERS | self}, FUTEX_LOCK_PI, (int32_t)self, true},
+        {{FUTEX_WAITERS | 0x3ffffff}, FUTEX_LOCK_PI, 0, true},
+    };
+    bool is_lock;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int32_t holder = cpu_task_futex_holder(getpid(), (uint64_t)(uintptr_t)cases[i].words,
+                                                     (uint64_t)cases[i].op, 2, &is_lock);
+        if (holder != cases[i].holder || is_lock != cases[i].is_lock)
+            fail_msg("%zu: %d, %d", i, holder, is_lock);
+    }
+    assert_int_equal(cpu_task_futex_holder(getpid(), 8, FUTEX_WAIT, 2, &is_lock), 0);
+    assert_false(is_lock);
+}
+
+/* In a container a mutex's record has the container's numbers. */
+TEST(a_mutex_in_another_namespace)
+{
+    static const uint32_t inside[5] = {2, 0, 1, 1, 0}; /* it is number 1 there */
+    int ready[2], go[2];
+    int32_t child = 0;
+    bool is_lock;
+    char c;
+    pid_t pid;
+
+    assert_false(pipe(ready) || pipe(go));
+    pid = fork();
+    if (pid == 0) {
+        if (unshare(CLONE_NEWPID))
+            _exit(2);
+        child = fork();
+        if (child == 0)
+            _exit(read(go[0], &c, 1) != 1);
+        if (write(ready[1], &child, sizeof(child)) == (ssize_t)sizeof(child))
+            waitpid(child, NULL, 0);
+        _exit(0);
+    }
+    close(ready[1]);
+    if (read(ready[0], &child, sizeof(child)) == (ssize_t)sizeof(child)) {
+        assert_int_equal(cpu_task_futex_holder(child, (uint64_t)(uintptr_t)inside,
+                                               FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, &is_lock),
+                         child);
+        assert_true(is_lock);
+    }
+    assert_int_equal(write(go[1], "", 1), 1);
+    waitpid(pid, NULL, 0);
+    close(ready[0]);
+    close(go[0]);
+    close(go[1]);
+    if (!child)
+        skip();
 }
 
 /* In a PID namespace of its own nobody is named by numbers that mean others. */

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "stall_plants.h"
@@ -78,6 +79,29 @@ TEST(there_are_no_cliffs)
     for (uint32_t i = 0; i < stall_num_scales; i++)
         wrong += go_along(i, 1 + i);
     assert_int_equal(wrong, 0);
+}
+
+/* Two causes are two, and what was not seen is not certain, whatever it is called. */
+TEST(doubt_is_said)
+{
+    for (const char *const *what = stall_doubtful; *what; what++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            struct rng rng = {seed};
+            struct cpu_window w;
+            struct cpu_verdict v;
+            struct cpu_trace t;
+            struct error e = {0};
+            uint32_t i = 0;
+
+            while (strcmp(stall_stories[i].what, *what))
+                i++;
+            stall_story(i, &rng, path, &w);
+            if (cpu_trace_open(&t, path, &e) || cpu_verdict_make(&v, &t, &w, 0, &e))
+                fail_msg("%s", e.text);
+            cpu_trace_close(&t);
+            if (v.kind != stall_stories[i].expected || v.certainty != CPU_LIKELY)
+                fail_msg("%s: %s, %s", *what, cpu_verdict_name(v.kind), cpu_certainty_name(v.certainty));
+        }
 }
 
 TEST_GROUP(make_file, drop_file);

@@ -19,6 +19,7 @@ struct plant_kind {
 /* Recordings made up: a machine that ticks along, and an executor to which one thing happens. */
 extern const struct plant_kind stall_stories[];
 extern const uint32_t stall_num_stories;
+extern const char *const stall_doubtful[]; /* of these, up to NULL, nothing is certain */
 void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_window *w);
 
 /* One piece of evidence that grows: `x` from 0, where it is not there, to 1. */

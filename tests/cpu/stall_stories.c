@@ -3,7 +3,7 @@
 
 #include "synth.h"
 
-enum { WAITER = 100, EXECUTOR = 101, SUBMITTER = 102, HOG = 900 };
+enum { WAITER = 100, EXECUTOR = 101, SUBMITTER = 102, TWIN = 103, HOG = 900 };
 enum { RUNS = 0, SLEEPS = 1, BLOCKED = 2, STOPPED = 4, TRACED = 8, DEAD = 0x20 };
 
 /* The executor is at the device (or not) but for a part of the wait, in which it is out in a state. Parts are of the wait. */
@@ -22,6 +22,10 @@ struct story {
     double stolen;    /* part that the host takes from `stolen_cpu` */
     double ipi;       /* part for which an IPI to CPU 0 is not answered */
     uint32_t stolen_cpu;
+    bool twin;      /* another thread of the executor, on CPU 2, runs all the time */
+    bool reborn;    /* before the submission its number was another thread's, which died */
+    uint32_t again; /* state bits of a second thing that happens, from `to` to `again_to` */
+    double again_to;
 };
 
 static const struct story stories[] = {
@@ -100,6 +104,34 @@ static const struct story stories[] = {
      .from = .25,
      .to = 1.2,
      .waiter_out = true},
+    {.twin = true, .runs = true, .out = STOPPED, .from = .1, .to = .9},
+    {.twin = true, .runs = true, .out = TRACED, .from = .3, .to = .5},
+    {.twin = true, .runs = true, .out = RUNS, .from = .1, .to = .9},
+    {.twin = true, .runs = true, .out = DEAD, .from = .3, .to = 9},
+    {.runs = true, .reborn = true, .out = DEAD},
+    {.runs = true, .out = DEAD, .from = .3, .to = .35},
+    {.runs = true, .out = RUNS, .from = .02, .to = .68, .again = STOPPED, .again_to = 1.1},
+    {.runs = true, .out = STOPPED, .from = .02, .to = .68, .again = RUNS, .again_to = 1.1},
+    {.out = SLEEPS,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"S\", \"read\", \"0\", \"/tmp/dev/dri/card0\", 0]]"},
+    {.out = SLEEPS, .from = .02, .to = 1.1, .tasks = "[[101, \"S\", \"\", \"sockfd_wait\", \"\", 0]]"},
+    {.out = BLOCKED,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"D\", \"ioctl\", \"drm_modeset_lock\", \"\", 0]]"},
+    {.out = SLEEPS,
+     .from = .02,
+     .to = 1.1,
+     .tasks =
+         "[[101, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 555], [555, \"S\", \"ioctl\", \"dma_fence_wait\", \"\", 0]]"},
+    {.runs = false, .tasks = "[[101, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 555]]", .tasks_to = .3},
+    {.out = BLOCKED,
+     .from = .02,
+     .to = 1.1,
+     .tasks =
+         "[[101, \"D\", \"fsync\", \"folio_wait_bit_common\", \"\", 0], [103, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 101]]"},
 };
 
 const struct plant_kind stall_stories[] = {
@@ -149,14 +181,33 @@ const struct plant_kind stall_stories[] = {
     {"made up: the executor and the waiter lock each other out", CPU_VERDICT_LOCKED, "a deadlock"},
     {"made up: a mutex of a thread that nobody saw", CPU_VERDICT_LOCKED, NULL},
     {"made up: done, the waiter blocked", CPU_VERDICT_BLOCKED_ON_IO, NULL},
+    {"made up: a thread spins, its twin is stopped", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: a thread spins, its twin is traced for 20 %", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: a thread spins, its twin starves", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: one executor ends, another goes on", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: its number was a dead thread's before", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: dead, and its number is another's", CPU_VERDICT_EXECUTOR_DIED, NULL},
+    {"made up: starved, and stopped then", CPU_VERDICT_CPU_STARVED, NULL},
+    {"made up: stopped, and starved then", CPU_VERDICT_FROZEN, NULL},
+    {"made up: a file named as a GPU's", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: a function named nearly as a GPU's", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: a lock of the GPU's driver", CPU_VERDICT_BLOCKED_ON_IO, NULL},
+    {"made up: who has the lock waits for the GPU", CPU_VERDICT_LOCKED, NULL},
+    {"made up: a lock in some of many sleeps", CPU_VERDICT_LOCKED, NULL},
+    {"made up: IO in a lock that a thread wants", CPU_VERDICT_BLOCKED_ON_IO, NULL},
 };
+/* The two that could be why, or what was seen too seldom: whichever it is called, that is not certain. */
+const char *const stall_doubtful[] = {
+    "made up: starved, and stopped then",     "made up: stopped, and starved then",
+    "made up: a lock of the GPU's driver",    "made up: who has the lock waits for the GPU",
+    "made up: a lock in some of many sleeps", NULL};
 const uint32_t stall_num_stories = sizeof(stall_stories) / sizeof(stall_stories[0]);
 
 _Static_assert(sizeof(stories) / sizeof(stories[0]) == sizeof(stall_stories) / sizeof(stall_stories[0]),
                "a row each");
 
 struct span {
-    uint64_t from, to;
+    uint64_t from, to, again_to;
 };
 
 /* What CPU `cpu` does from T0 to `end`: its thread runs and sleeps in turns, but within `out`, where another one does. */
@@ -164,26 +215,36 @@ static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, co
                  struct span out, uint64_t fence_at, uint64_t end)
 {
     uint64_t t = T0 + rng_below(rng, MS);
-    const bool always = x->runs && tid == EXECUTOR, hit = (tid == WAITER) == x->waiter_out && tid <= EXECUTOR;
+    const bool always = (x->runs && tid == EXECUTOR) || tid == TWIN,
+               hit = (tid == WAITER) == x->waiter_out && tid <= EXECUTOR;
     int32_t now = tid;
-    bool fenced = false;
+    bool fenced = false, second = false;
 
     synth_event(s, cpu, t, 1, CPU_EV_SWITCH, 1, 1, (uint64_t)tid);
     while (t + 12 * MS < end) {
         const uint64_t run = 100 * US + rng_below(rng, 2 * MS), sleep = 200 * US + rng_below(rng, 2 * MS);
-        const bool is_out = hit && t + run >= out.from && t < out.to;
+        const bool is_again = hit && x->again_to > 0 && t >= out.to && t < out.again_to,
+                   is_out = (hit && t + run >= out.from && t < out.to) || is_again;
+        const uint32_t left = is_again ? x->again : x->out;
         const int32_t next = is_out ? HOG + (int32_t)cpu : tid;
 
         if (!is_out && t >= fence_at && !fenced && tid == EXECUTOR) {
             synth_event(s, cpu, t + US, tid, CPU_EV_FENCE_WAIT_START, 1, 7, 0);
             fenced = true;
         }
+        if (is_again && !second) { /* it comes back for a moment, for the next thing */
+            synth_event(s, cpu, t + US, now, CPU_EV_SWITCH, (uint64_t)now, 1, (uint64_t)tid);
+            now = tid;
+            second = true;
+        }
+        if (next != now && left == DEAD && !is_out) /* its number is given out again */
+            synth_event(s, cpu, t + US, now, CPU_EV_FORK, (uint64_t)now, (uint64_t)tid, 0);
         if (next != now) { /* to and from what happens */
-            synth_event(s, cpu, t + 2 * US, now, CPU_EV_SWITCH, (uint64_t)now, is_out ? x->out : 1,
+            synth_event(s, cpu, t + 2 * US, now, CPU_EV_SWITCH, (uint64_t)now, is_out ? left : 1,
                         (uint64_t)next);
             now = next;
         }
-        if (always || (is_out && x->out == RUNS)) {
+        if (always || (is_out && left == RUNS)) {
             synth_event(s, cpu, t + run, now, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
             t += run;
             continue;
@@ -224,7 +285,7 @@ static void ask(struct synth *s, const struct story *x, const struct cpu_window 
 static void make_story(const struct story *x, struct rng *rng, const char *path, struct cpu_window *w)
 {
     const uint64_t submit = T0 + 100 * MS, wait = x->wait_ms ? x->wait_ms : 300 + rng_below(rng, 1500);
-    const uint32_t num = x->ipi > 0 ? 2 : 2 + (uint32_t)rng_below(rng, 6);
+    const uint32_t num = x->ipi > 0 ? 2 : 2 + x->twin + (uint32_t)rng_below(rng, 6);
     struct synth s;
     struct span out;
     uint64_t end;
@@ -237,18 +298,23 @@ static void make_story(const struct story *x, struct rng *rng, const char *path,
     w->due_ns = at(w, x->due);
     if (x->chain == NO_EXECUTOR)
         w->num_threads = 1;
+    if (x->twin)
+        w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_EXECUTOR, TWIN, -1};
     if (x->chain == WITH_SUBMITTER)
         w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_SUBMIT, SUBMITTER, -1};
     if (x->chain == WITH_IRQ)
         w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_IRQ, -1, (int32_t)num};
     end = w->timeout_ns + 300 * MS;
-    out = (struct span){at(w, x->from), at(w, x->to)};
+    out = (struct span){at(w, x->from), at(w, x->to), at(w, x->again_to)};
+    if (x->reborn)
+        out = (struct span){T0 + 20 * MS, T0 + 40 * MS, 0};
     synth_init(&s, x->ipi > 0 ? 4 : num + (x->chain == WITH_IRQ), 4, T0);
     for (uint32_t cpu = 0; cpu < num; cpu++)
         tick(&s, rng, cpu,
-             cpu == 0   ? WAITER
-             : cpu == 1 ? EXECUTOR
-                        : 1000 + (int32_t)cpu,
+             cpu == 0              ? WAITER
+             : cpu == 1            ? EXECUTOR
+             : cpu == 2 && x->twin ? TWIN
+                                   : 1000 + (int32_t)cpu,
              x, out, x->device ? submit : UINT64_MAX, end);
     if (x->chain == WITH_IRQ) { /* a CPU with nothing to do */
         synth_event(&s, num, T0 + MS, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);

@@ -71,30 +71,86 @@ static char state_of(int32_t tid, unsigned *flags, int *threads)
     return cpu_task_state(text, flags, threads);
 }
 
-/* Who holds the mutex that a futex call waits for: the kernel's word where it has one, else glibc's. */
-static int32_t futex_holder(int32_t tid, uint64_t address, uint64_t op, uint64_t value, bool *is_lock)
+/* The number of `tid` in its own PID namespace, by the last one of NSpid; 0: there is none. */
+static int32_t inner_number(int32_t tid)
 {
-    const int command = (int)(op & 0x7f);
-    uint32_t words[3] = {0};
+    char text[4096];
+    const char *line;
+    int32_t number = 0;
+
+    read_proc(tid, "status", text, sizeof(text));
+    line = strstr(text, "\nNSpid:");
+    for (char *end = line ? (char *)line + 7 : NULL; end && *end != '\n' && *end;) {
+        const long n = strtol(line = end, &end, 10);
+
+        if (end == line)
+            break;
+        number = (int32_t)n;
+    }
+    return number;
+}
+
+static bool is_in_process(int32_t pid, int32_t tid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
+    return !access(path, F_OK);
+}
+
+/* Whom the number that a program of `waiter`'s PID namespace wrote means; 0: nobody who can be seen. */
+static int32_t outer_number(int32_t waiter, int32_t number)
+{
+    char path[64];
+    struct dirent *ent;
+    int32_t found = 0;
+    DIR *d;
+
+    if (inner_number(waiter) == waiter)
+        return number;
+    snprintf(path, sizeof(path), "/proc/%d/task", waiter); /* of another process nobody knows */
+    d = opendir(path);
+    while (d && !found && (ent = readdir(d))) {
+        const int32_t tid = (int32_t)strtol(ent->d_name, NULL, 10);
+        if (tid > 0 && inner_number(tid) == number)
+            found = tid;
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* Whether these words are a glibc mutex that is locked and waited for: lock, count, owner, users, kind. Many things wait for 2
+ * (Mesa's fences do), and have something behind that which looks like a thread. */
+static bool is_mutex(const uint32_t w[5])
+{
+    return w[0] == 2 && w[1] <= 1u << 16 && w[2] && w[3] >= 1 && w[3] <= 1u << 16 && !(w[4] & ~0x3ffu);
+}
+
+int32_t cpu_task_futex_holder(int32_t tid, uint64_t address, uint64_t op, uint64_t value, bool *is_lock)
+{
+    const int command = (int)(op & FUTEX_CMD_MASK);
+    const bool by_kernel = command == FUTEX_LOCK_PI || command == 13; /* FUTEX_LOCK_PI2 */
+    const bool robust = command == FUTEX_WAIT && (uint32_t)value & FUTEX_WAITERS;
+    uint32_t words[5] = {0};
     struct iovec to = {words, sizeof(words)}, from = {(void *)(uintptr_t)address, sizeof(words)};
     unsigned flags;
-    int32_t holder = 0;
+    int32_t holder;
     int threads;
 
-    *is_lock = command == FUTEX_LOCK_PI || command == 13 /* FUTEX_LOCK_PI2 */ ||
-               (command == FUTEX_WAIT && ((uint32_t)value == 2 || (uint32_t)value & FUTEX_WAITERS));
-    if (!*is_lock)
+    *is_lock = by_kernel;
+    if (!by_kernel && !robust && !(command == FUTEX_WAIT && (uint32_t)value == 2))
         return 0;
     if (process_vm_readv(tid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(words))
-        memset(words, 0, sizeof(words));
-    if (command != FUTEX_WAIT || (uint32_t)value & FUTEX_WAITERS)
-        holder = (int32_t)(words[0] & FUTEX_TID_MASK);
-    else
-        holder = (int32_t)words[2]; /* pthread_mutex_t: lock, count, owner */
-    if (holder <= 0 || !state_of(holder, &flags, &threads))
+        return 0;
+    if (!by_kernel && !robust && !is_mutex(words))
+        return 0;
+    holder = outer_number(tid, (int32_t)(by_kernel || robust ? words[0] & FUTEX_TID_MASK : words[2]));
+    /* what only this process can reach only its threads hold */
+    if (holder <= 0 || !state_of(holder, &flags, &threads) || flags & KERNEL_THREAD ||
+        (op & FUTEX_PRIVATE_FLAG && !is_in_process(tid, holder)))
         holder = 0;
-    /* many things wait for 2 (Mesa's fences do); one whose third word is a living thread is glibc's mutex */
-    *is_lock = holder || command != FUTEX_WAIT;
+    *is_lock = by_kernel || holder;
     return holder;
 }
 
@@ -156,7 +212,7 @@ static void look_at(struct cpu_tasks *t, int32_t tid, char state)
         if (calls[i].number == number)
             call = calls[i].name;
     if (!strcmp(call, "futex")) {
-        holder = futex_holder(tid, a[0], a[1], a[2], &is_lock);
+        holder = cpu_task_futex_holder(tid, a[0], a[1], a[2], &is_lock);
         snprintf(object, sizeof(object), "%s 0x%llx", is_lock ? "mutex" : "futex", a[0]);
     } else if (number >= 0 && (strchr("rwi", call[0]) || !strcmp(call, "fcntl") || !strcmp(call, "flock")) &&
                *call) {

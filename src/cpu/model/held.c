@@ -6,6 +6,8 @@
 
 #include "base/check.h"
 
+enum { ENOUGH_LOOKS = 8 };
+
 static uint64_t share_of(uint64_t ns, uint32_t part, uint32_t whole)
 {
     return whole ? ns / whole * part + ns % whole * part / whole : 0;
@@ -36,10 +38,11 @@ static struct held measure(const struct cpu_times *t, const struct cpu_waits_see
     h.ns[HELD_MEMORY] = memory > blocked ? memory - blocked : 0;
     if (h.ns[HELD_MEMORY] > h.running + sleep)
         h.ns[HELD_MEMORY] = h.running + sleep;
-    if (!w->times[CPU_WAIT_DEVICE] && !w->times[CPU_WAIT_FROZEN] && !w->times[CPU_WAIT_LOCK] &&
-        !w->times[CPU_WAIT_PEER])
-        h.ns[HELD_IO] = blocked + share_of(sleep, w->times[CPU_WAIT_IO], w->looks);
-    h.io_named = w->times[CPU_WAIT_IO] != 0;
+    h.ns[HELD_IO] = share_of(blocked + sleep, w->times[CPU_WAIT_IO], w->looks);
+    if (!w->times
+             [CPU_WAIT_DEVICE]) /* a driver blocks as well, and not every look finds it in a function of its own */
+        h.ns[HELD_IO] += w->looks ? share_of(blocked, w->times[CPU_WAIT_OTHER], w->looks) : blocked;
+    h.io_named = w->times[CPU_WAIT_IO] > w->times[CPU_WAIT_OTHER];
     for (int i = 0; i < HELD_KINDS; i++)
         h.all += h.ns[i];
     h.asleep = blocked + sleep;
@@ -166,6 +169,59 @@ static const char *reason_for_lock(struct maker *m, const struct cpu_task_wait *
     return "a lock was not given back";
 }
 
+/* What else held it back for a tenth: then there are two that could be why, and neither is proven. That somebody waited for
+ * memory takes nothing away from what was seen. */
+static bool is_one_of_two(const struct held *h, enum held_by by)
+{
+    uint64_t next = 0;
+
+    for (int i = 0; i < HELD_KINDS; i++)
+        if (i != (int)by && i != HELD_MEMORY && h->ns[i] > next)
+            next = h->ns[i];
+    return next * 10 >= h->span;
+}
+
+/* A look says what a thread waits for at that moment, and so until it runs again: one sleep that was most of the span and was
+ * looked at is proven. Many short ones are by many looks only. */
+static bool is_seen(const struct maker *m, const struct cpu_thread *th, enum cpu_wait_kind kind)
+{
+    static const enum cpu_thread_state sleeps[] = {CPU_THREAD_ASLEEP, CPU_THREAD_BLOCKED,
+                                                   CPU_THREAD_RUNNABLE};
+    const bool whole = th->role == CPU_ROLE_EXECUTOR;
+    const struct cpu_times *t = whole ? &m->e.threads.executor : &th->times;
+    struct cpu_waits_seen w;
+
+    for (size_t i = 0; i < sizeof(sleeps) / sizeof(sleeps[0]); i++) {
+        const uint64_t from = t->longest_at[sleeps[i]], len = t->longest[sleeps[i]];
+
+        cpu_evidence_waits(&m->e, whole ? 0 : th->tid, from, from + len, &w);
+        if (len * 10 >= cpu_times_span(t) * 6 && w.times[kind])
+            return true;
+    }
+    cpu_evidence_waits(&m->e, whole ? 0 : th->tid, t->from_ns, t->to_ns, &w);
+    return w.looks >= ENOUGH_LOOKS;
+}
+
+static bool is_looked_at(enum held_by by, enum cpu_wait_kind *kind)
+{
+    *kind = by == HELD_FROZEN ? CPU_WAIT_FROZEN : by == HELD_LOCK ? CPU_WAIT_LOCK : CPU_WAIT_IO;
+    return by == HELD_FROZEN || by == HELD_LOCK || by == HELD_IO;
+}
+
+/* Who holds the lock waits for the device, or runs on: then it is the device that is late, or what the holder does. */
+static bool is_holder_at_work(const struct maker *m, const struct cpu_task_wait *x)
+{
+    const struct cpu_times *span = &m->e.threads.executor;
+    const struct cpu_task_wait *next =
+        x->holder ? cpu_evidence_wait_of(&m->e, x->holder, span->from_ns, span->to_ns) : NULL;
+
+    for (uint32_t i = 0; x->holder && i < m->e.threads.num; i++)
+        if (m->e.threads.list[i].tid == x->holder && m->e.threads.list[i].times.ns[CPU_THREAD_DEVICE] * 10 >=
+                                                         cpu_times_span(&m->e.threads.list[i].times))
+            return true;
+    return next && next->kind == CPU_WAIT_DEVICE;
+}
+
 /* A verdict from what held `th` (of the executor: its thread that shows it best) back, if that was long enough. */
 static bool held_back(struct maker *m, const struct cpu_thread *th, const struct held *h)
 {
@@ -174,7 +230,12 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
     const bool most = ns * 10 >= h->span * 6;
     /* what ran for a while and was not done may be hung as well */
     const bool ran_little = (h->running + h->device) * 10 < h->span || done(m);
-    const enum cpu_certainty sure = most && ran_little && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
+    const bool two = is_one_of_two(h, by);
+    enum cpu_wait_kind kind;
+    const bool seen = !is_looked_at(by, &kind) || (th && is_seen(m, th, kind));
+    const bool hides = by == HELD_LOCK && is_holder_at_work(m, h->wait[CPU_WAIT_LOCK]);
+    const enum cpu_certainty sure =
+        most && ran_little && !two && seen && !hides && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
     const char *who = th ? cpu_trace_thread(m->e.t, th->tid) : "?";
     const int tid = th ? th->tid : 0;
 
@@ -186,6 +247,13 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
         maker_say(m, CPU_UNSEEN,
                   "whether it would have been done with all of its time: it had %s and was not",
                   cpu_ns(h->running + h->device));
+    if (two)
+        maker_say(m, CPU_UNSEEN, "whether this is why: it was held back by something else as well, for %s",
+                  cpu_ns(h->all - ns));
+    if (!seen)
+        maker_say(m, CPU_UNSEEN, "whether it was so all the time: it was looked at too seldom for that");
+    if (hides)
+        maker_say(m, CPU_UNSEEN, "whether the GPU was hung: who holds the lock waited for the device");
     switch (by) {
     case HELD_QUEUE:
         maker_say(m, CPU_CERTAIN,

@@ -193,13 +193,18 @@ static void charge(struct cpu_threads *t, uint32_t cpu, uint64_t ns)
     for (uint32_t i = 0; i < t->num; i++) {
         struct cpu_thread *th = &t->list[i];
         uint64_t begin, from = th->since_ns > t->running_since[cpu] ? th->since_ns : t->running_since[cpu];
+        const struct cpu_thread *by;
         uint64_t len;
         if (th->state != CPU_THREAD_RUNNABLE || th->cpu != (int32_t)cpu || t->running[cpu] < 0 ||
             t->running[cpu] == th->tid)
             continue;
         len = overlap(&th->times, from, ns, &begin);
-        if (len)
-            add_hog(th, t->running[cpu], len);
+        if (!len)
+            continue;
+        add_hog(th, t->running[cpu], len);
+        by = t->running[cpu] ? cpu_threads_find(t, t->running[cpu]) : NULL;
+        if (t->running[cpu] && (!by || by->role != CPU_ROLE_EXECUTOR))
+            th->others_ns += len;
     }
 }
 
@@ -209,6 +214,14 @@ struct cpu_thread *cpu_threads_find(struct cpu_threads *t, int32_t tid)
         if (t->list[i].tid == tid)
             return &t->list[i];
     return NULL;
+}
+
+/* What happens to this number now happens to the thread of the window; NULL if there is none, or it is another's by now. */
+static struct cpu_thread *living(struct cpu_threads *t, int32_t tid)
+{
+    struct cpu_thread *th = cpu_threads_find(t, tid);
+
+    return th && !th->is_gone ? th : NULL;
 }
 
 /* What a thread is that was switched out in these state bits. */
@@ -234,7 +247,7 @@ static void seen_on(const struct cpu_threads *t, struct cpu_thread *th, const st
 
 static void on_switch(struct cpu_threads *t, const struct cpu_event *ev)
 {
-    struct cpu_thread *out = cpu_threads_find(t, (int32_t)ev->a), *in = cpu_threads_find(t, (int32_t)ev->c);
+    struct cpu_thread *out = living(t, (int32_t)ev->a), *in = living(t, (int32_t)ev->c);
 
     t->switches++;
     charge(t, ev->cpu, ev->ns);
@@ -252,7 +265,7 @@ static void on_switch(struct cpu_threads *t, const struct cpu_event *ev)
 
 static void on_wakeup(struct cpu_threads *t, const struct cpu_event *ev)
 {
-    struct cpu_thread *th = cpu_threads_find(t, (int32_t)ev->a);
+    struct cpu_thread *th = living(t, (int32_t)ev->a);
 
     if (!th || th->state == CPU_THREAD_RUNNING || th->state == CPU_THREAD_RUNNABLE ||
         th->state == CPU_THREAD_DEAD)
@@ -269,7 +282,7 @@ static void on_wakeup(struct cpu_threads *t, const struct cpu_event *ev)
 /* Only those matter that can end or stop a thread that does not handle them. */
 static void on_signal(struct cpu_threads *t, const struct cpu_event *ev)
 {
-    struct cpu_thread *th = cpu_threads_find(t, (int32_t)ev->a);
+    struct cpu_thread *th = living(t, (int32_t)ev->a);
 
     if (!th)
         return;
@@ -282,6 +295,26 @@ static void on_signal(struct cpu_threads *t, const struct cpu_event *ev)
     th->signal = (int32_t)ev->b;
     th->signal_from = ev->tid;
     th->signal_code = (int32_t)ev->c;
+}
+
+/* The number of a dead thread is given out again. Before the span that is the one that is meant; later it is a stranger. */
+static void on_fork(struct cpu_threads *t, const struct cpu_event *ev)
+{
+    struct cpu_thread *th = living(t, (int32_t)ev->b);
+
+    if (!th)
+        return;
+    if (!th->died_ns) {
+        th->born_ns = ev->ns;
+    } else if (ev->ns >= th->times.from_ns) {
+        set_state(t, th, CPU_THREAD_DEAD, ev->ns);
+        th->is_gone = true;
+    } else {
+        th->died_ns = 0;
+        th->born_ns = ev->ns;
+        th->in_fence_wait = false;
+        set_state(t, th, CPU_THREAD_UNKNOWN, ev->ns);
+    }
 }
 
 void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
@@ -298,7 +331,9 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
         on_wakeup(t, ev);
     else if (ev->kind == CPU_EV_SIGNAL)
         on_signal(t, ev);
-    th = ev->tid > 0 ? cpu_threads_find(t, ev->tid) : NULL;
+    else if (ev->kind == CPU_EV_FORK)
+        on_fork(t, ev);
+    th = ev->tid > 0 ? living(t, ev->tid) : NULL;
     if (!th)
         return;
     if (ev->kind == CPU_EV_FENCE_WAIT_START || ev->kind == CPU_EV_FENCE_WAIT_END)

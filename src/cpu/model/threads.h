@@ -6,7 +6,7 @@
  *                 ├──switched out in D──▶ BLOCKED ──woken──▶ RUNNABLE
  *                 ├──switched out while it waits for a fence──▶ DEVICE ──woken──▶ RUNNABLE
  *                 ├──switched out otherwise──▶ ASLEEP ──woken──▶ RUNNABLE
- *                 └──switched out for good──▶ DEAD
+ *                 └──switched out for good──▶ DEAD ──its number is given out again──▶ UNKNOWN (before the span), DEAD (in it)
  *
  * Invariants:
  *  1. A wake-up onto a CPU that the trace is blind on leads to UNKNOWN: the switch that follows may be invisible.
@@ -54,6 +54,8 @@ struct cpu_thread {
     bool in_fence_wait;
     uint32_t stops;
     uint64_t died_ns;            /* 0: not seen to */
+    uint64_t born_ns;            /* 0: not seen to */
+    bool is_gone;                /* its number is another's */
     int32_t signal, signal_from; /* the last one that ends or stops, and the thread that sent it; 0: none */
     int32_t signal_code;         /* si_code: above 0 nobody sent it, the kernel did */
     /* Signals that stop, and who sent them; signal 0: none was seen. */
@@ -67,6 +69,7 @@ struct cpu_thread {
         uint64_t ns;
     } hogs[CPU_HOGS];   /* who ran on its CPU while it was runnable */
     uint64_t nobody_ns; /* runnable, and its CPU ran the idle task */
+    uint64_t others_ns; /* runnable, and its CPU ran what is none of the executor's threads */
 };
 
 struct cpu_threads {

@@ -506,6 +506,31 @@ static bool in_between(struct maker *m)
     return false;
 }
 
+/* It ran, by one of its threads, and that may have waited in a loop for another one, which was not let run; or it is not the one
+ * any more that the work was given to. */
+static bool is_not_whole(struct maker *m)
+{
+    for (uint32_t i = 0; i < m->e.threads.num; i++) {
+        const struct cpu_thread *th = &m->e.threads.list[i];
+        const uint64_t *ns = th->times.ns, span = cpu_times_span(&th->times),
+                       held = th->others_ns + th->nobody_ns + ns[CPU_THREAD_STOPPED] + ns[CPU_THREAD_TRACED];
+
+        if (th->role != CPU_ROLE_EXECUTOR)
+            continue;
+        if (held * 10 >= span) {
+            maker_say_thread(m, th);
+            return unknown(m, "a thread of the executor was held back for a part of the wait");
+        }
+        if (th->died_ns > th->times.from_ns && th->died_ns < th->times.to_ns &&
+            th->born_ns < th->times.from_ns) {
+            maker_say(m, CPU_CERTAIN, "%s/%d ended at %+.3f ms, others of the executor's threads went on",
+                      cpu_trace_thread(m->e.t, th->tid), th->tid, rel(m, th->died_ns));
+            return unknown(m, "a thread of the executor ended in the wait");
+        }
+    }
+    return false;
+}
+
 /* Of a wait whose work was not done: proof that the GPU had its chance, or none. */
 static void hung_or_not(struct maker *m)
 {
@@ -534,7 +559,7 @@ static void hung_or_not(struct maker *m)
     } else if (m->e.wait_ns < TOO_LITTLE) {
         maker_say(m, CPU_CERTAIN, "the wait was %s: every GPU is busy for so long", cpu_ns(m->e.wait_ns));
         unknown(m, "the wait is too short to tell");
-    } else if (in_between(m)) {
+    } else if (in_between(m) || is_not_whole(m)) {
         return;
     } else if (h.device && m->e.fences_late) {
         maker_say(m, CPU_CERTAIN, "%llu fences were signalled in the second half of the wait",

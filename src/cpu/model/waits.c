@@ -4,10 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool has(const char *text, const char *const *parts)
+/* As words of a name, or their beginnings: "sockfd_lookup" is none of kfd's functions. */
+static bool has(const char *name, const char *const *parts)
 {
     for (; *parts; parts++)
-        if (strstr(text, *parts))
+        for (const char *at = strstr(name, *parts); at; at = strstr(at + 1, *parts))
+            if (at == name || at[-1] == '_' || at[-1] == '.')
+                return true;
+    return false;
+}
+
+static bool begins(const char *path, const char *const *with)
+{
+    for (; *with; with++)
+        if (!strncmp(path, *with, strlen(*with)))
             return true;
     return false;
 }
@@ -22,6 +32,8 @@ static enum cpu_wait_kind kind_of(const char *state, const char *call, const cha
                                          "msm_",      "panfrost", "panthor", NULL};
     /* a file system, or a pager, in a process of its own that does not answer; it sleeps like any other */
     static const char *const servers[] = {"request_wait_answer", "handle_userfault", NULL};
+    static const char *const locks[] = {"lock", "mutex", "semaphore",
+                                        NULL}; /* of a driver's, that somebody has */
     static const char *const devices[] = {"/dev/dri/", "/dev/nvidia", "/dev/kfd", "/dev/mali", NULL};
     static const char *const io[] = {"io_schedule",  "blk_",           "bio_",  "bit_wait",   "folio_wait",
                                      "wait_on_page", "rq_qos",         "wbt_",  "throttle",   "balance_dirty",
@@ -31,7 +43,7 @@ static enum cpu_wait_kind kind_of(const char *state, const char *call, const cha
 
     if (has(where, frozen) || ((*state == 'S' || *state == 'D') && !strcmp(where, "get_signal")))
         return CPU_WAIT_FROZEN;
-    if (has(where, device) || has(object, devices))
+    if ((has(where, device) && !has(where, locks)) || begins(object, devices))
         return CPU_WAIT_DEVICE;
     if (has(where, servers))
         return CPU_WAIT_IO;
