@@ -9,6 +9,7 @@
  *
  * CULPRITS=N plants N crashes in place of one of each kind; behind the first round the machine is busy in every third. The
  * figure is the share of plants all of whose facts are exact; one lie makes it 0. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -52,6 +53,7 @@ struct run {
     struct watch_crash crash; /* the first */
     _Atomic int crashed;
     char group[256]; /* control group that it was put into, "" for none */
+    pid_t tracer;    /* of its executor, 0: none */
     const char *cannot;
 };
 
@@ -103,8 +105,18 @@ static void open_run(struct run *r, enum exec_markers markers, uint32_t hang_ms)
     put_table(r);
 }
 
+static void end_tracer(struct run *r)
+{
+    if (!r->tracer)
+        return;
+    kill(r->tracer, SIGKILL);
+    waitpid(r->tracer, NULL, 0);
+    r->tracer = 0;
+}
+
 static void close_run(struct run *r)
 {
+    end_tracer(r);
     watch_destroy(r->watch);
     driver_destroy(r->driver);
     machine_destroy(r->machine);
@@ -221,17 +233,26 @@ static void send_signal(struct culprit *c, int pid)
     }
 }
 
-/* Held by a process that traces it; 0 where that is not possible. */
-static pid_t trace(int pid)
+/* Held by a process that traces all its threads, as debuggers do; or the first only. 0 where that is not possible. */
+static pid_t trace(int pid, bool all)
 {
-    int status;
     pid_t tracer = fork();
+    struct dirent *ent;
+    char path[64];
+    int status;
+    DIR *d;
 
     if (tracer)
         return tracer > 0 ? tracer : 0;
-    if (!ptrace(PTRACE_SEIZE, pid, NULL, NULL) && !ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) &&
-        waitpid(pid, &status, __WALL) == pid)
-        pause();
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    d = opendir(path);
+    while (d && (ent = readdir(d))) {
+        const int tid = atoi(ent->d_name);
+        if (tid > 0 && (all || tid == pid) && !ptrace(PTRACE_SEIZE, tid, NULL, NULL) &&
+            !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+            waitpid(tid, &status, __WALL);
+    }
+    pause();
     _exit(0);
 }
 
@@ -239,7 +260,6 @@ static void do_from_outside(struct run *r, struct culprit *c)
 {
     const int pid = machine_executor_pid(r->machine);
     const bool stops = c->desc->cause == BB_CAUSE_STOPPED;
-    pid_t tracer = 0;
 
     if (!(c->desc->is & IS_FINE))
         await_work(r);
@@ -260,9 +280,9 @@ static void do_from_outside(struct run *r, struct culprit *c)
         if (!enter_group(r, "cpu") ||
             !(put(r->group, "cpu.max", "1000 100000") || put(r->group, "cpu.cfs_quota_us", "1000")))
             r->cannot = "no control group limits processors here";
-    } else if (c->kind == CULPRIT_TRACED) {
-        tracer = trace(pid);
-        r->cannot = tracer ? NULL : "no process can be started";
+    } else if (c->kind == CULPRIT_TRACED || c->kind == CULPRIT_HANG_TRACED) {
+        r->tracer = trace(pid, c->kind == CULPRIT_TRACED);
+        r->cannot = r->tracer ? NULL : "no process can be started";
     } else if (c->kind == CULPRIT_STOPPED_SHORTLY) {
         kill(pid, SIGSTOP);
         usleep(HANG_MS * 600);
@@ -280,10 +300,7 @@ static void do_from_outside(struct run *r, struct culprit *c)
     if (r->group[0] && !put(r->group, "cgroup.freeze", "0"))
         put(r->group, "freezer.state", "THAWED");
     kill(pid, SIGCONT);
-    if (tracer) {
-        kill(tracer, SIGKILL);
-        waitpid(tracer, NULL, 0);
-    }
+    end_tracer(r);
 }
 
 /* ---- one plant ----------------------------------------------------------- */

@@ -101,6 +101,7 @@ enum culprit_is {
     K(SIGNAL_HARMLESS, NONE, IS_FINE | IS_OUTSIDE, "signals that end nothing")                               \
     K(TRACED, STOPPED, IS_OUTSIDE, "held by a debugger")                                                     \
     K(STOPPED_SHORTLY, HANG, IS_OUTSIDE, "a hang that was stopped for a while, and had its time")            \
+    K(HANG_TRACED, HANG, IS_OUTSIDE, "a debugger holds its first thread, the others go on")                  \
     K(THROTTLED, STARVED, IS_OUTSIDE, "a hundredth of a processor")                                          \
     K(FINE, NONE, IS_FINE | IS_AHEAD | IS_BEHIND, "nothing is wrong")                                        \
     K(SLOW_COMPUTE, SLOW, IS_SLOW | IS_SHORT, "a dispatch that takes long")

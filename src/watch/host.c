@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* host.c: the host's processors around a crash: what a hang looks like that is none, because nobody let the device run. */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 
 #include "base/sched/schedstat.h"
 #include "watch/priv.h"
+
+enum { MAX_THREADS = 64, TICKS_NS = 20000000 }; /* in less the counters may not have moved */
 
 /* The number behind `key` in a file of lines "key number"; -1 if there is none. */
 static double number_in(const char *path, const char *key)
@@ -23,6 +26,61 @@ static double number_in(const char *path, const char *key)
     if (f)
         fclose(f);
     return v;
+}
+
+static size_t read_text(const char *path, char *text, size_t cap)
+{
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, cap - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    return n;
+}
+
+/* Its threads one by one: a debugger may hold one of them, and the kernel counts the time that a thread waits for a processor only
+ * when it gets one. */
+static void executor_thread(struct host_sample *s, int pid, const char *tid, int *stopped)
+{
+    char path[64], text[512];
+    const char *state;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%.12s/stat", pid, tid);
+    read_text(path, text, sizeof(text));
+    state = strrchr(text, ')'); /* a name may hold anything */
+    if (!state || state[1] != ' ')
+        return;
+    s->wants |= state[2] == 'R';
+    s->blocked |= state[2] == 'D';
+    *stopped += state[2] == 't' || state[2] == 'T';
+    if (state[2] == 't') {
+        s->stop = WATCH_STOP_TRACED;
+        snprintf(path, sizeof(path), "/proc/%d/task/%.12s/status", pid, tid);
+        s->tracer = (int)number_in(path, "TracerPid");
+    } else if (state[2] == 'T' && !s->stop) {
+        s->stop = WATCH_STOP_SIGNAL;
+    }
+}
+
+static void executor_threads(struct host_sample *s, int pid)
+{
+    char path[64];
+    struct dirent *d;
+    int n = 0, stopped = 0;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    dir = opendir(path);
+    while (dir && n < MAX_THREADS && (d = readdir(dir)))
+        if (d->d_name[0] != '.') {
+            executor_thread(s, pid, d->d_name, &stopped);
+            n++;
+        }
+    if (dir)
+        closedir(dir);
+    s->blocked &= !s->wants;
+    s->partly = stopped < n;
 }
 
 /* Both versions of the freezer; a group is frozen when one above it is. */
@@ -58,22 +116,14 @@ static bool is_frozen(int pid)
 
 static void executor_state(struct host_sample *s, int pid)
 {
-    char path[64], state = 0;
+    char path[64];
     double pages = -1;
     FILE *f;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    f = fopen(path, "re");
-    /* The name in brackets may hold anything: it is the executor's, and has none of its own. */
-    if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && (state == 'T' || state == 't'))
-        s->stop = state == 't' ? WATCH_STOP_TRACED : WATCH_STOP_SIGNAL;
-    if (f)
-        fclose(f);
-    snprintf(path, sizeof(path), "/proc/%d/status", pid);
-    if (s->stop == WATCH_STOP_TRACED)
-        s->tracer = (int)number_in(path, "TracerPid");
-    else if (!s->stop && is_frozen(pid))
+    if (!s->stop && is_frozen(pid)) {
         s->stop = WATCH_STOP_FROZEN;
+        s->partly = false;
+    }
     snprintf(path, sizeof(path), "/proc/%d/statm", pid);
     f = fopen(path, "re");
     if (f && fscanf(f, "%*u %lf", &pages) == 1)
@@ -112,59 +162,83 @@ void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
         bool known = schedstat_read(pid, &t);
         s->executor_cpu = known ? (double)t.ran_ns / 1e9 : -1;
         s->executor_wait = known ? (double)t.waited_ns / 1e9 : -1;
+        executor_threads(s, pid);
         executor_state(s, pid);
     }
 }
 
 /* ---- what only looks like a hang ---------------------------------------- */
 
-/* Of the time since there was progress last, the part in which the executor could have gone on: where it was stopped, or its threads
- * waited for a processor, nobody let it, and that time does not count as a hang; nor does time in which there is none. 1 where it
- * sleeps, or where that cannot be known. `stopped`: the last sample in which it was, if in a tenth of them it was. */
-static double share_that_counts(struct watch *w, uint64_t now, struct host_sample *stopped)
+/* The time between two samples in which the executor was kept from what it wanted, and no counter says so yet: it wanted a processor
+ * at the end and had used none; or it was blocked at both ends (by a disk or for memory) where its processors are the GPU, since a
+ * driver blocks for its device as well. */
+static double kept_between(const struct host_sample *a, const struct host_sample *b, bool in_order)
 {
-    uint64_t first = w->num_samples > WATCH_SAMPLES ? w->num_samples - WATCH_SAMPLES : 0;
-    const struct host_sample *base = NULL;
-    double ran, waited, share, samples = 1, stops = 0;
-    struct host_sample s, last = {0};
+    const double span = (double)(b->time_ns - a->time_ns) / 1e9,
+                 used = b->executor_cpu + b->executor_wait - a->executor_cpu - a->executor_wait;
 
-    watch_host_sample(&s, now, machine_executor_pid(w->params.machine));
-    for (uint64_t i = first; i < w->num_samples; i++) {
-        const struct host_sample *x = &w->samples[i % WATCH_SAMPLES];
+    if (a->executor_pid != b->executor_pid || a->executor_cpu < 0 || b->executor_cpu < 0 ||
+        b->time_ns < a->time_ns + TICKS_NS || used >= 0.05 * span)
+        return 0;
+    return b->wants || (in_order && a->blocked && b->blocked) ? span : 0;
+}
 
-        if (!base || x->time_ns <= w->progress_ns)
-            base = x;
-        if (x->time_ns <= w->progress_ns)
+/* It was stopped as it was looked at. Where a debugger holds one of its threads and the others go on, that is none. */
+static bool was_stopped(const struct host_sample *a, const struct host_sample *b)
+{
+    return b->stop && (!b->partly || a->executor_pid != b->executor_pid || a->executor_cpu < 0 ||
+                       b->executor_cpu - a->executor_cpu < 0.05 * (double)(b->time_ns - a->time_ns) / 1e9);
+}
+
+double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t progress_ns, bool in_order,
+                           struct host_sample *stopped)
+{
+    const struct host_sample *now = &s[n - 1], *base = NULL, *last = NULL;
+    double ran, waited, share, samples = 0, stops = 0, kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!base || s[i].time_ns <= progress_ns) {
+            base = &s[i];
+            kept = 0;
+        } else {
+            kept += kept_between(&s[i - 1], &s[i], in_order);
+        }
+        if (s[i].time_ns <= progress_ns && i + 1 < n)
             continue;
         samples++;
-        stops += x->stop != WATCH_STOP_NONE;
-        if (x->stop)
-            last = *x;
+        if (was_stopped(&s[i ? i - 1 : i], &s[i])) {
+            stops++;
+            last = &s[i];
+        }
     }
-    stops += s.stop != WATCH_STOP_NONE;
-    if (s.stop)
-        last = s;
-    *stopped = stops >= 0.1 * samples ? last : (struct host_sample){0};
+    *stopped = last && stops >= 0.1 * samples ? *last : (struct host_sample){0};
     share = 1 - stops / samples;
-    if (!s.executor_pid)
+    if (!now->executor_pid)
         return 0;
-    if (!base || s.executor_cpu < 0)
+    if (base == now || now->executor_cpu < 0)
         return share;
-    if (base->executor_pid == s.executor_pid && base->executor_cpu >= 0 &&
-        s.executor_cpu >= base->executor_cpu) {
-        s.executor_cpu -= base->executor_cpu;
-        s.executor_wait -= base->executor_wait;
+    ran = now->executor_cpu;
+    waited = now->executor_wait;
+    if (base->executor_pid == now->executor_pid && base->executor_cpu >= 0 && ran >= base->executor_cpu) {
+        ran -= base->executor_cpu;
+        waited -= base->executor_wait;
     }
-    ran = s.executor_cpu;
-    waited = s.executor_wait;
-    return ran + waited < 0.05 * (double)(now - base->time_ns) / 1e9 ? share : share * ran / (ran + waited);
+    waited = fmax(waited, kept);
+    return ran + waited < 0.05 * (double)(now->time_ns - base->time_ns) / 1e9 ? share
+                                                                              : share * ran / (ran + waited);
 }
 
 struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms)
 {
+    const uint64_t first = w->num_samples > WATCH_SAMPLES ? w->num_samples - WATCH_SAMPLES : 0;
     struct watch_hang p = {.seconds = (double)(now - w->progress_ns) / 1e9};
+    struct host_sample s[WATCH_SAMPLES + 1];
+    uint32_t n = 0;
 
-    p.let_run = p.seconds * share_that_counts(w, now, &p.stopped);
+    for (uint64_t i = first; i < w->num_samples; i++)
+        s[n++] = w->samples[i % WATCH_SAMPLES];
+    watch_host_sample(&s[n++], now, machine_executor_pid(w->params.machine));
+    p.let_run = p.seconds * watch_share_let_run(s, n, w->progress_ns, w->in_order, &p.stopped);
     p.starved = p.let_run * 1e3 < enough_ms;
     return p;
 }

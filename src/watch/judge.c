@@ -240,13 +240,15 @@ static enum bb_cause cause_of(const struct snapshot *sn)
 
 static void name_packet(const struct retained *k, struct watch_crash *c, const char *verb)
 {
+    const bool outside = bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE;
     char name[100];
 
     describe(k, c->packet, &c->draw, name, sizeof(name));
-    name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 32 : name[0]);
-    if (c->certain)
-        snprintf(c->text, sizeof(c->text), "%s of submission %llu %s%s", name, (unsigned long long)k->id,
-                 verb, c->in_decoder ? " while it was decoded" : "");
+    if (c->certain || outside)
+        name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 32 : name[0]);
+    snprintf(c->text, sizeof(c->text), "%s%s of submission %llu %s%s",
+             c->certain || outside ? "" : "Perhaps ", name, (unsigned long long)k->id, verb,
+             c->in_decoder ? " while it was decoded" : "");
 }
 
 static void name_group(const struct retained *k, struct watch_crash *c, uint32_t last, const char *verb)
@@ -317,7 +319,8 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
                        bb_cause_desc(c->cause)->words);
     } else if (atomic_load(&slot->state) == EXEC_PROGRESS_DECODING && decoding) {
         c->in_decoder = c->exact = true;
-        c->certain = !outside;
+        c->certain =
+            !outside && sn->died; /* alive it may wait there for what came before, or for a processor */
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);

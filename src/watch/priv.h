@@ -81,8 +81,11 @@ struct host_sample {
     double executor_cpu, executor_wait;       /* its threads ran; waited for a processor; -1: not known */
     double executor_mib, available_mib;       /* memory that it had; that the host had left; -1: not known */
     uint64_t oom_kills;                       /* processes that the kernel ended for want of memory, ever */
-    enum watch_stop stop;
-    int tracer; /* if TRACED */
+    enum watch_stop stop;                     /* of any of its threads */
+    bool partly;                              /* and not of all */
+    int tracer;                               /* if TRACED */
+    bool wants,
+        blocked; /* a thread of it has or wants a processor; is blocked in the kernel, and none has or wants one */
 };
 
 struct status_change {
@@ -148,6 +151,7 @@ struct watch {
     bool went_wrong;      /* the status is about a submission that was refused: the next good one clears it */
 
     /* the watch's thread */
+    bool in_order; /* the last executor's device works in order */
     struct host_sample samples[WATCH_SAMPLES];
     uint64_t num_samples;
     struct bb_resources *resources; /* buffers with addresses */
@@ -203,6 +207,12 @@ struct watch_hang {
     struct host_sample stopped; /* as in a snapshot */
 };
 
+/* Of the time since `progress_ns` the part in which the executor could have gone on: where it was stopped, or its threads waited
+ * for a processor, nobody let it, and that time does not count as a hang; nor does time in which there is none. 1 where it sleeps, or
+ * where that cannot be known. `s`: samples in order, the last one of now. `in_order`: its device is the host's processors. `stopped`:
+ * the last sample in which it was, if in a tenth of them it was. */
+double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t progress_ns, bool in_order,
+                           struct host_sample *stopped);
 struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms);
 void watch_set_hung(struct snapshot *sn, const struct watch_hang *h);
 

@@ -607,6 +607,7 @@ static struct snapshot *notice_hang(struct watch *w, struct exec_progress *progr
     pthread_mutex_unlock(&w->lock);
     hash = machine_progress(w->params.machine, progress) ? progress_hash(progress, id) : 0;
     pthread_mutex_lock(&w->lock);
+    w->in_order = hash && progress->in_order;
     if (hash)
         watch_addresses(w, progress);
     if (!hash || hash != w->progress_hash) {

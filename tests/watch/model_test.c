@@ -216,6 +216,112 @@ TEST(a_starved_executor_acquits_nobody)
     }
 }
 
+#define SAMPLE(ms, cpu, wait, ...)                                                                           \
+    {                                                                                                        \
+        .time_ns = UINT64_C(ms) * 1000000, .executor_pid = 9, .executor_cpu = cpu, .executor_wait = wait,    \
+        __VA_ARGS__                                                                                          \
+    }
+
+/* The kernel counts a wait for a processor when it ends; a debugger may hold one thread of many. */
+TEST(time_in_which_nobody_let_it_run)
+{
+    static const struct {
+        const char *what;
+        struct host_sample s[4];
+        bool in_order;
+        double from, to; /* the share that counts */
+        enum watch_stop stop;
+    } cases[] = {
+        {"it ran",
+         {SAMPLE(100, 0, 0), SAMPLE(340, .2, 0), SAMPLE(580, .4, 0), SAMPLE(800, .7, 0)},
+         true,
+         1,
+         1},
+        {"it slept",
+         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0), SAMPLE(580, 0, 0), SAMPLE(800, 0, 0)},
+         true,
+         1,
+         1},
+        {"it waited, which was counted",
+         {SAMPLE(100, 0, 0), SAMPLE(340, .05, .15), SAMPLE(580, .1, .3), SAMPLE(800, .15, .45)},
+         true,
+         .24,
+         .26},
+        {"it waits, which is not counted yet",
+         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .wants = true), SAMPLE(580, 0, 0, .wants = true),
+          SAMPLE(800, 0, 0, .wants = true)},
+         true,
+         0,
+         .01},
+        {"it waited, and this was counted in the end",
+         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .wants = true), SAMPLE(580, 0, 0, .wants = true),
+          SAMPLE(800, .22, .48)},
+         true,
+         .3,
+         .32},
+        {"it is blocked, and is no GPU's",
+         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .blocked = true), SAMPLE(580, 0, 0, .blocked = true),
+          SAMPLE(800, 0, 0, .blocked = true)},
+         true,
+         0,
+         .01},
+        {"it is blocked, by its GPU perhaps",
+         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .blocked = true), SAMPLE(580, 0, 0, .blocked = true),
+          SAMPLE(800, 0, 0, .blocked = true)},
+         false,
+         1,
+         1},
+        {"one thread is held, the others go on",
+         {SAMPLE(100, 0, 0), SAMPLE(340, .2, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+          SAMPLE(580, .4, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+          SAMPLE(800, .6, 0, .stop = WATCH_STOP_TRACED, .partly = true)},
+         true,
+         1,
+         1},
+        {"one thread is held, the others wait for it",
+         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+          SAMPLE(580, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+          SAMPLE(800, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true)},
+         true,
+         0,
+         0,
+         WATCH_STOP_TRACED},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct host_sample stopped;
+        const double share =
+            watch_share_let_run(cases[i].s, 4, UINT64_C(100000000), cases[i].in_order, &stopped);
+
+        if (share < cases[i].from || share > cases[i].to || stopped.stop != cases[i].stop)
+            fail_msg("%s: %g", cases[i].what, share);
+    }
+}
+
+/* A decoder that stands in a packet, alive, may wait for what came before it. */
+TEST(a_decoder_that_stands_is_no_proof)
+{
+    struct retained work = {.id = 7, .state = RETAINED_QUEUED};
+    struct snapshot *sn = calloc(1, sizeof(*sn));
+    struct watch_crash c;
+
+    assert_non_null(sn);
+    sn->items = &work;
+    sn->num_items = 1;
+    sn->has_progress = true;
+    sn->progress.exact = sn->progress.in_order = 1;
+    sn->progress.slots[0].submission = 7;
+    sn->progress.slots[0].state = EXEC_PROGRESS_DECODING;
+    sn->progress.slots[0].decoding = 5;
+    watch_set_hung(sn, &(struct watch_hang){.seconds = 3, .let_run = 3});
+    watch_judge(sn, &c);
+    assert_int_equal(c.cause, BB_CAUSE_HANG);
+    assert_int_equal(c.packet, 4);
+    assert_int_equal(c.which, BB_SURE_SUGGESTED);
+    assert_non_null(strstr(c.text, "Perhaps packet 4 of submission 7 does not finish while it was decoded"));
+    free(sn);
+}
+
 /* A signal that was sent is from outside, whatever it is and whoever says that he sent it; where a thread died that executes
  * no commands, none is named for certain. */
 TEST(who_ended_it)

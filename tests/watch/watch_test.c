@@ -2,6 +2,7 @@
 /* watch_test.c: what the watch of a machine notices and puts into dumps: checkpoints, statuses, and causes told apart. */
 #include "test.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,44 +369,76 @@ TEST(signals_from_outside)
     rig_finish(&r);
 }
 
+/* Holds its first thread, the others, or all; how many. */
+static int trace_threads(int pid, bool first, bool others)
+{
+    char path[64];
+    struct dirent *ent;
+    int n = 0, status;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    d = opendir(path);
+    while (d && (ent = readdir(d))) {
+        const int tid = atoi(ent->d_name);
+        if (tid > 0 && (tid == pid ? first : others) && !ptrace(PTRACE_SEIZE, tid, NULL, NULL) &&
+            !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+            n += waitpid(tid, &status, __WALL) == tid;
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* Something is done to the executor in the middle of a draw that does not end, and somebody resets it after a while. */
+static void reset_amid(struct rig *r, void (*what)(int pid))
+{
+    int pid;
+
+    crash_scene(&r->b);
+    crash_endless_draw(&r->b);
+    submit(r);
+    await_work(r);
+    pid = machine_executor_pid(r->m);
+    what(pid);
+    usleep(3 * HANG_MS * 1000);
+    assert_int_equal(watch_crashes(r->w), r->crashes);
+    driver_reset(r->d); /* as a system would that has waited long enough */
+    await_crash(r, r->crashes + 1);
+    kill(pid, SIGCONT);
+    machine_wait_ready(r->m, 60000, NULL);
+}
+
+static void stop(int pid)
+{
+    kill(pid, SIGSTOP);
+}
+
+static void trace_all(int pid)
+{
+    assert_true(trace_threads(pid, true, true) > 1);
+}
+
+static void trace_workers(int pid)
+{
+    assert_true(trace_threads(pid, false, true) > 0);
+}
+
 /* What is stopped or traced does not hang. */
 TEST(stopped_is_not_hung)
 {
+    void (*const ways[])(int pid) = {stop, trace_all, trace_workers};
     struct rig r;
-    int pid, status;
 
     rig_init(&r, EXEC_MARKERS_EXACT);
-    crash_scene(&r.b);
-    crash_endless_draw(&r.b);
-    submit(&r);
-    await_work(&r);
-    pid = machine_executor_pid(r.m);
-    kill(pid, SIGSTOP);
-    usleep(3 * HANG_MS * 1000);
-    assert_int_equal(watch_crashes(r.w), 0);
-    driver_reset(r.d); /* as a system would that has waited long enough */
-    await_crash(&r, 1);
-    assert_int_equal(r.crash.cause, BB_CAUSE_STOPPED);
-    assert_false(r.crash.certain);
-    assert_non_null(strstr(r.crash.text, "The executor was stopped by a signal: no command is to blame"));
-    kill(pid, SIGCONT);
-    machine_wait_ready(r.m, 60000, NULL);
-    run_good(&r);
-
-    crash_scene(&r.b);
-    crash_endless_draw(&r.b);
-    submit(&r);
-    await_work(&r);
-    pid = machine_executor_pid(r.m);
-    assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
-    assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
-    assert_int_equal(waitpid(pid, &status, __WALL), pid);
-    usleep(3 * HANG_MS * 1000);
-    driver_reset(r.d);
-    await_crash(&r, 2);
-    if (r.crash.cause != BB_CAUSE_STOPPED)
-        fail_msg("%s", r.crash.text);
-    assert_non_null(strstr(r.crash.text, "The executor was held by process "));
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        reset_amid(&r, ways[i]);
+        if (r.crash.cause != BB_CAUSE_STOPPED || r.crash.certain ||
+            !strstr(r.crash.text, i ? "The executor was held by process "
+                                    : "The executor was stopped by a signal: no command is to blame"))
+            fail_msg("way %zu: %s", i, r.crash.text);
+        run_good(&r);
+    }
     rig_finish(&r);
 }
 
