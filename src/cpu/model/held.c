@@ -222,20 +222,38 @@ static bool is_holder_at_work(const struct maker *m, const struct cpu_task_wait 
     return next && next->kind == CPU_WAIT_DEVICE;
 }
 
-/* A verdict from what held `th` (of the executor: its thread that shows it best) back, if that was long enough. */
-static bool held_back(struct maker *m, const struct cpu_thread *th, const struct held *h)
+/* That this is why; says what else it may be. */
+static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th, const struct held *h,
+                                   enum held_by by)
 {
-    const enum held_by by = worst_of(h);
-    const uint64_t ns = h->ns[by];
-    const bool most = ns * 10 >= h->span * 6;
+    const bool most = h->ns[by] * 10 >= h->span * 6;
     /* what ran for a while and was not done may be hung as well */
     const bool ran_little = (h->running + h->device) * 10 < h->span || done(m);
     const bool two = is_one_of_two(h, by);
     enum cpu_wait_kind kind;
     const bool seen = !is_looked_at(by, &kind) || (th && is_seen(m, th, kind));
     const bool hides = by == HELD_LOCK && is_holder_at_work(m, h->wait[CPU_WAIT_LOCK]);
-    const enum cpu_certainty sure =
-        most && ran_little && !two && seen && !hides && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
+
+    if (!ran_little)
+        maker_say(m, CPU_UNSEEN,
+                  "whether it would have been done with all of its time: it had %s and was not",
+                  cpu_ns(h->running + h->device));
+    if (two)
+        maker_say(m, CPU_UNSEEN, "whether this is why: it was held back by something else as well, for %s",
+                  cpu_ns(h->all - h->ns[by]));
+    if (!seen)
+        maker_say(m, CPU_UNSEEN, "whether it was so all the time: it was looked at too seldom for that");
+    if (hides)
+        maker_say(m, CPU_UNSEEN, "whether the GPU was hung: who holds the lock waited for the device");
+    return most && ran_little && !two && seen && !hides && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
+}
+
+/* A verdict from what held `th` (of the executor: its thread that shows it best) back, if that was long enough. */
+static bool held_back(struct maker *m, const struct cpu_thread *th, const struct held *h)
+{
+    const enum held_by by = worst_of(h);
+    const uint64_t ns = h->ns[by];
+    enum cpu_certainty sure;
     const char *who = th ? cpu_trace_thread(m->e.t, th->tid) : "?";
     const int tid = th ? th->tid : 0;
 
@@ -243,17 +261,7 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
         return false;
     if (th)
         maker_say_thread(m, th);
-    if (!ran_little)
-        maker_say(m, CPU_UNSEEN,
-                  "whether it would have been done with all of its time: it had %s and was not",
-                  cpu_ns(h->running + h->device));
-    if (two)
-        maker_say(m, CPU_UNSEEN, "whether this is why: it was held back by something else as well, for %s",
-                  cpu_ns(h->all - ns));
-    if (!seen)
-        maker_say(m, CPU_UNSEEN, "whether it was so all the time: it was looked at too seldom for that");
-    if (hides)
-        maker_say(m, CPU_UNSEEN, "whether the GPU was hung: who holds the lock waited for the device");
+    sure = how_sure(m, th, h, by);
     switch (by) {
     case HELD_QUEUE:
         maker_say(m, CPU_CERTAIN,
