@@ -59,6 +59,7 @@ STALL_FORMS(stall_fates)
 STALL_FORMS(stall_queues)
 STALL_FORMS(stall_locks)
 STALL_FORMS(stall_disks)
+STALL_FORMS(stall_tricks)
 #undef STALL_FORMS
 
 /* A process that ends with this one. `run` is called in it; it holds what it is to hold, says stall_ready(), and waits for

@@ -467,7 +467,8 @@ static const struct {
 } families[] = {{stall_fates, &stall_fates_num},
                 {stall_queues, &stall_queues_num},
                 {stall_locks, &stall_locks_num},
-                {stall_disks, &stall_disks_num}};
+                {stall_disks, &stall_disks_num},
+                {stall_tricks, &stall_tricks_num}};
 
 uint32_t stall_num_forms(void)
 {

@@ -50,7 +50,7 @@ static enum cpu_wait_kind kind_of(const char *state, const char *call, const cha
     if ((!strcmp(call, "futex") && !strncmp(object, "mutex", 5)) || !strcmp(call, "flock") ||
         (!strcmp(call, "fcntl") && *object))
         return CPU_WAIT_LOCK;
-    if (!strncmp(object, "pipe:", 5) || !strcmp(call, "semop"))
+    if (!strncmp(object, "pipe:", 5) || !strcmp(call, "semop") || !strcmp(call, "vfork"))
         return CPU_WAIT_PEER;
     return *state == 'D' && (has(where, io) || !strcmp(call, "fsync")) ? CPU_WAIT_IO : CPU_WAIT_OTHER;
 }
