@@ -190,7 +190,7 @@ void cpu_evidence_waits(const struct evidence *m, int32_t tid, uint64_t from, ui
 {
     memset(out, 0, sizeof(*out));
     for (uint32_t i = 0; i < m->t->num_samples; i++)
-        if (m->t->samples[i].ns >= from && m->t->samples[i].ns <= to)
+        if (m->t->samples[i].ns >= from && m->t->samples[i].until_ns <= to)
             look(m, &m->t->samples[i], tid, out);
 }
 

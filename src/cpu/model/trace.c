@@ -145,6 +145,9 @@ static void load_sample(struct cpu_trace *t, const json_t *j)
     if (!p->steal_ticks)
         return;
     t->num_samples++;
+    p->until_ns = (uint64_t)json_integer_value(json_object_get(j, "looked_until_ns"));
+    if (p->until_ns < p->ns)
+        p->until_ns = p->ns;
     for (size_t i = 0; i < p->num_cpus; i++)
         p->steal_ticks[i] = (uint64_t)json_integer_value(json_array_get(steal, i));
     load_waits(p, json_object_get(j, "tasks"));

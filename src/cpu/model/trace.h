@@ -18,7 +18,7 @@
 #include "cpu/model/waits.h"
 
 struct cpu_sample {
-    uint64_t ns;
+    uint64_t ns, until_ns; /* the threads were looked at one by one until then */
     uint32_t num_cpus;
     uint64_t *steal_ticks; /* per CPU */
     bool has_pressure;     /* of memory, in microseconds since the start */
