@@ -312,7 +312,9 @@ static bool wait_for_child(struct stall_form *f)
 }
 
 const struct form stall_disks[] = {
-    {.kind = {"live: blocked in D state", CPU_VERDICT_BLOCKED_ON_IO, NULL}, .work = wait_for_child},
+    {.kind = {"live: it waits for its child, in D state", CPU_VERDICT_LOCKED,
+              "whom it waits for did not answer"},
+     .work = wait_for_child},
     {.kind = {"live: a disk throttled by its control group", CPU_VERDICT_BLOCKED_ON_IO,
               "blocked in the kernel"},
      .create = create_throttle,

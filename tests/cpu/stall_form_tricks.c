@@ -172,13 +172,6 @@ static void stop_holder(struct stall_form *f, pid_t executor)
     kill(f->helpers[0], SIGSTOP);
 }
 
-static bool be_parent(struct stall_form *f)
-{
-    (void)f;
-    wait_for_child();
-    return false;
-}
-
 /* As a fence that is not signalled, with a count of 1 behind it: number 1 is a process, and has no mutex here. */
 static bool look_locked(struct stall_form *f)
 {
@@ -284,9 +277,6 @@ const struct form stall_tricks[] = {
      .prepare = stall_be_first,
      .work = want,
      .arg = 1},
-    {.kind = {"live: it waits for its child", CPU_VERDICT_LOCKED, "whom it waits for did not answer"},
-     .prepare = stall_be_first,
-     .work = be_parent},
     {.kind = {"live: a fence that looks like a mutex", CPU_VERDICT_UNKNOWN, NULL},
      .prepare = stall_be_first,
      .work = look_locked},

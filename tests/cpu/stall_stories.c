@@ -126,6 +126,7 @@ static const struct story stories[] = {
      .to = 1.1,
      .tasks =
          "[[101, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 555], [555, \"S\", \"ioctl\", \"dma_fence_wait\", \"\", 0]]"},
+    {.out = RUNS, .from = .02, .to = .68, .again = SLEEPS, .again_to = 1.1},
     {.runs = false, .tasks = "[[101, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 555]]", .tasks_to = .3},
     {.out = BLOCKED,
      .from = .02,
@@ -193,14 +194,18 @@ const struct plant_kind stall_stories[] = {
     {"made up: a function named nearly as a GPU's", CPU_VERDICT_UNKNOWN, NULL},
     {"made up: a lock of the GPU's driver", CPU_VERDICT_BLOCKED_ON_IO, NULL},
     {"made up: who has the lock waits for the GPU", CPU_VERDICT_LOCKED, NULL},
+    {"made up: starved, and asleep then, for whatever", CPU_VERDICT_CPU_STARVED, NULL},
     {"made up: a lock in some of many sleeps", CPU_VERDICT_LOCKED, NULL},
     {"made up: IO in a lock that a thread wants", CPU_VERDICT_BLOCKED_ON_IO, NULL},
 };
 /* The two that could be why, or what was seen too seldom: whichever it is called, that is not certain. */
-const char *const stall_doubtful[] = {
-    "made up: starved, and stopped then",     "made up: stopped, and starved then",
-    "made up: a lock of the GPU's driver",    "made up: who has the lock waits for the GPU",
-    "made up: a lock in some of many sleeps", NULL};
+const char *const stall_doubtful[] = {"made up: starved, and stopped then",
+                                      "made up: stopped, and starved then",
+                                      "made up: a lock of the GPU's driver",
+                                      "made up: who has the lock waits for the GPU",
+                                      "made up: a lock in some of many sleeps",
+                                      "made up: starved, and asleep then, for whatever",
+                                      NULL};
 const uint32_t stall_num_stories = sizeof(stall_stories) / sizeof(stall_stories[0]);
 
 _Static_assert(sizeof(stories) / sizeof(stories[0]) == sizeof(stall_stories) / sizeof(stall_stories[0]),

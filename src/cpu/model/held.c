@@ -230,6 +230,8 @@ static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th,
     /* what ran for a while and was not done may be hung as well */
     const bool ran_little = (h->running + h->device) * 10 < h->span || done(m);
     const bool two = is_one_of_two(h, by);
+    /* it may have waited for what was the reason, and nobody saw it */
+    const bool slept = !done(m) && h->asleep * 10 >= h->span;
     enum cpu_wait_kind kind;
     const bool seen = !is_looked_at(by, &kind) || (th && is_seen(m, th, kind));
     const bool hides = by == HELD_LOCK && is_holder_at_work(m, h->wait[CPU_WAIT_LOCK]);
@@ -241,11 +243,14 @@ static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th,
     if (two)
         maker_say(m, CPU_UNSEEN, "whether this is why: it was held back by something else as well, for %s",
                   cpu_ns(h->all - h->ns[by]));
+    if (slept)
+        maker_say(m, CPU_UNSEEN, "whether this is why: it slept for %s besides, and nobody saw for what",
+                  cpu_ns(h->asleep));
     if (!seen)
         maker_say(m, CPU_UNSEEN, "whether it was so all the time: it was looked at too seldom for that");
     if (hides)
         maker_say(m, CPU_UNSEEN, "whether the GPU was hung: who holds the lock waited for the device");
-    return most && ran_little && !two && seen && !hides && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
+    return most && ran_little && !two && !slept && seen && !hides && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
 }
 
 /* A verdict from what held `th` (of the executor: its thread that shows it best) back, if that was long enough. */
