@@ -86,6 +86,12 @@ static void be_idle(struct stall_form *f)
     sched_setscheduler(0, SCHED_IDLE, &(const struct sched_param){0});
 }
 
+/* Real-time threads are neither starved by others nor limited. */
+static void be_usual(struct stall_form *f)
+{
+    (void)f;
+}
+
 /* ---- limits ------------------------------------------------------------------------ */
 
 static bool create_limit(struct stall_form *f, char *why, size_t cap)
@@ -109,6 +115,7 @@ static void limit(struct stall_form *f, pid_t executor)
 const struct form stall_queues[] = {
     {.kind = {"live: starved by 24 spinners", CPU_VERDICT_CPU_STARVED, "preempted or throttled"},
      .create = many,
+     .prepare = be_usual,
      .work = stall_spin_on,
      .plant = stall_go},
     {.kind = {"live: nice 19 beside three of nice -20", CPU_VERDICT_CPU_STARVED, "preempted or throttled"},
@@ -153,11 +160,13 @@ const struct form stall_queues[] = {
     {.kind = {"live: throttled by cpu.max to 1 %", CPU_VERDICT_CPU_STARVED,
               "throttled while its CPU was idle"},
      .create = create_limit,
+     .prepare = be_usual,
      .work = stall_spin_on,
      .plant = limit,
      .arg = 1},
     {.kind = {"live: throttled by cpu.max to 30 %", CPU_VERDICT_CPU_STARVED, NULL, true},
      .create = create_limit,
+     .prepare = be_usual,
      .work = stall_spin_on,
      .plant = limit,
      .arg = 30},

@@ -551,6 +551,8 @@ void stall_form_prepare(struct stall_form *f)
 {
     if (f->form->prepare)
         f->form->prepare(f);
+    else
+        stall_be_first(f); /* what else runs on this machine must not be the stall that was planted */
 }
 
 bool stall_form_work(struct stall_form *f)
