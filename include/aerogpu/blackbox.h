@@ -5,6 +5,7 @@
  *                   resources: what lies at an address, and what lay there before                    bb_resources_*
  *                   names: of what the device is in, of causes, of what became of a command          bb_status_name, …
  *   when it crashed package: rows of evidence, handed to a short-lived process that makes the dump   bb_package_*
+ *   any of the two  Vulkan programs: all of it for a VkDevice of the program's own                    bb_vk_*
  *   afterwards      inference: which command was it, from the markers that were written              bb_infer
  *                   dump: an SQLite file with a documented schema (docs/dump-schema.md)              bb_dump_*
  *                   report: the verdict in one sentence, then the evidence; text, JSON, HTML         bb_report_*
@@ -555,6 +556,75 @@ enum bb_report_format { BB_REPORT_TEXT, BB_REPORT_JSON, BB_REPORT_HTML, BB_REPOR
 /* Reads the dump at `path` and writes the report. A dump that is damaged, or of another version, is reported as far as it
  * can be read, and `e` says what is wrong with it: then the result is -EBADMSG or -EPROTONOSUPPORT. */
 int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e);
+
+/* ---- Vulkan programs --------------------------------------------------------
+ *
+ * What `aerogpu run` does, for a program that does it itself (docs/run.md): the layer keeps what the program does with Vulkan,
+ * and a process that is not its child watches, so that a dump is made whatever becomes of the program.
+ *
+ *   bb_vk_start ──▶ vkCreateInstance with bb_vk_layer() among its layers ──▶ bb_vk_attach a device ──▶ … ──▶ bb_vk_stop
+ *
+ * Calls are seen by the layer, which the loader puts between: bb_vk_start() tells the loader where it is (VK_ADD_LAYER_PATH of
+ * this process), and the layer where its record goes. What the program did before, or does without the layer, is not seen.
+ * The functions take any thread, but start and stop. In a program that `aerogpu run` started it makes the dumps: there is no
+ * process of the library's, no callback, and bb_vk_collect() answers -EBUSY. samples/vulkan.c uses all of it.
+ */
+struct VkDevice_T;
+struct VkCommandBuffer_T;
+struct bb_vk;
+struct bb_vk_description;
+
+struct bb_vk_params {
+    const char *dumps;   /* folder; NULL: the current one. It must be there */
+    uint32_t timeout_ms; /* a device that makes no progress for so long hangs, and is lost; 0 for 10 000 */
+    bool exact, guard; /* as of `aerogpu run`: each command is marked; memory lies between pages that fault */
+    /* Something crashed, and the dump is about to be made: bb_vk_describe() adds to it. May be NULL. */
+    void (*on_describe)(void *ctx, struct bb_vk_description *d);
+    /* The dump is at `path`. May be NULL. */
+    void (*on_dump)(void *ctx, const char *path);
+    /* Both come from a thread of the library's. The thread that crashed, if the program has it yet, waits for three seconds at
+     * most, and may hold any lock: callbacks should take none, and be brief. A program that was killed gets none. */
+    void *ctx;
+};
+
+/* Once in a process, before its first instance is made, and before other threads read the environment. -EALREADY: a second time.
+ * -ENOENT: the layer or the watching process is not installed; or what the system said. */
+int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb_error *e);
+/* Ends the watching: from now on nothing makes dumps. NULL is legal. The layer stays in the program. */
+void bb_vk_stop(struct bb_vk *b);
+/* For VkInstanceCreateInfo.ppEnabledLayerNames. */
+const char *bb_vk_layer(void);
+
+/* Whether the device's calls are seen. 0; -ENODEV: its instance was made without the layer; -ENOSPC: there was no room for a
+ * record, or for one more device (of 16 at a time). */
+int bb_vk_attach(struct bb_vk *b, struct VkDevice_T *device, struct bb_error *e);
+
+/* Puts a checkpoint into a command buffer that is being recorded, also within a render pass, which is cut there where it can be:
+ * the device marks that it came here, so that a crash lies between two of them, and the report has their names. Of `name` 59 bytes
+ * are kept; other tools see a label of VK_EXT_debug_utils. -ENODEV: the command buffer is not known. */
+int bb_vk_checkpoint(struct bb_vk *b, struct VkCommandBuffer_T *command_buffer, const char *name);
+
+/* ACTIVE, or what became of the device; UNKNOWN: it is lost, and there is no dump (yet) that says why. */
+enum bb_status bb_vk_status(struct bb_vk *b, struct VkDevice_T *device);
+
+struct bb_vk_page_fault {
+    uint64_t address;
+    char kind[32];      /* of bb_fault_kind_name() */
+    char access[16];    /* "read", "write", "execute", "" not known */
+    uint64_t distance;  /* out of bounds by so many bytes */
+    char resource[128]; /* 'buffer "particles"', "" none */
+    char text[300];     /* a sentence */
+};
+
+/* Of the last dump. -ENOENT: it is of none, or there is none. -EBADMSG, -EPROTONOSUPPORT: it cannot be read. */
+int bb_vk_page_fault(struct bb_vk *b, struct bb_vk_page_fault *out);
+
+/* Adds a line to the dump that is about to be made, in table `meta` as "app.KEY". 64 lines, of 1 000 bytes each. */
+void bb_vk_describe(struct bb_vk_description *d, const char *key, const char *text);
+
+/* A dump of what there is now, though nothing crashed. Waits for it; fills `path` (`size` bytes; may be NULL). on_describe and
+ * on_dump are called as well. -EDEADLK: from one of them; -EBUSY; -ETIMEDOUT: not within ten seconds; -EIO: `e` says why. */
+int bb_vk_collect(struct bb_vk *b, char *path, size_t size, struct bb_error *e);
 
 /* ---- flight recorder --------------------------------------------------------
  *

@@ -317,7 +317,7 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
         v->cause = BB_CAUSE_KILLED;
         v->happened = v->why = BB_SURE_SUGGESTED;
         TEXT(v, "The program was ended");
-        UNSEEN(v, "by whom, or whether it ended itself by _exit(): nobody watched the process");
+        UNSEEN(v, "by whom, or whether it ended itself by _exit(): only its parent is told");
     } else if (ev->out_of_memory && ev->signal == SIGKILL) {
         v->cause = BB_CAUSE_HOST_MEMORY;
         v->why = BB_SURE_SUGGESTED;
@@ -462,6 +462,11 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         break;
     case VKBOX_HAPPENED_HANG:
         judge_hang(ev, v);
+        break;
+    case VKBOX_HAPPENED_REQUEST:
+        v->cause = BB_CAUSE_REQUEST;
+        v->happened = v->why = BB_SURE_PROVEN;
+        TEXT(v, "Nothing crashed: the program asked for this dump");
         break;
     case VKBOX_HAPPENED_LOST:
         v->cause = BB_CAUSE_DEVICE;

@@ -5,10 +5,11 @@
 #include "vkbox/read.h"
 
 enum vkbox_happened {
-    VKBOX_HAPPENED_LOST,   /* a call answered VK_ERROR_DEVICE_LOST */
-    VKBOX_HAPPENED_SIGNAL, /* a signal that the layer saw */
-    VKBOX_HAPPENED_HANG,   /* no progress */
-    VKBOX_HAPPENED_ENDED,  /* a signal ended the process, and the layer did not see it */
+    VKBOX_HAPPENED_LOST,    /* a call answered VK_ERROR_DEVICE_LOST */
+    VKBOX_HAPPENED_SIGNAL,  /* a signal that the layer saw */
+    VKBOX_HAPPENED_HANG,    /* no progress */
+    VKBOX_HAPPENED_ENDED,   /* a signal ended the process, and the layer did not see it */
+    VKBOX_HAPPENED_REQUEST, /* nothing: somebody asks what there is */
 };
 
 /* What the reader saw beside the box. */

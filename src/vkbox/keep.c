@@ -19,6 +19,7 @@
 #include "vkbox/room.h"
 
 struct vkbox *box;
+bool box_is_own;
 static bool alone;          /* after a fork: nobody reads what is kept */
 static char file[PATH_MAX]; /* of what nobody watches; "": there is a reader */
 
@@ -95,18 +96,17 @@ static struct vkbox *make_box(const char *folder, char path[PATH_MAX])
     return b == MAP_FAILED ? NULL : b;
 }
 
-void box_open(void)
+static void open_once(const struct box_params *p)
 {
-    const char *folder = getenv(VKBOX_VARIABLE), *exact = getenv(VKBOX_EXACT), *guard = getenv(VKBOX_GUARD);
-    bool unwatched = folder && !strcmp(folder, "1");
+    bool unwatched = p->folder && !strcmp(p->folder, "1");
     const char *const bases[] = VKBOX_BASES;
     char path[PATH_MAX], own[PATH_MAX];
     struct vkbox *b = NULL;
 
-    if (!folder || (*folder != '/' && !unwatched))
+    if (!p->folder || (*p->folder != '/' && !unwatched))
         return;
     if (!unwatched)
-        b = make_box(folder, path); /* where there is no room, `aerogpu run` says it */
+        b = make_box(p->folder, path); /* where there is no room, `aerogpu run` says it */
     for (size_t i = 0; unwatched && !b && i < sizeof(bases) / sizeof(bases[0]); i++)
         b = bases[i] && make_unwatched(bases[i], own) ? make_box(own, path) : NULL;
     if (!b)
@@ -117,15 +117,38 @@ void box_open(void)
     b->size = sizeof(*b);
     b->schema = VKBOX_NUM_COMMANDS;
     b->pid = (uint32_t)getpid();
-    b->exact = exact && !strcmp(exact, "1");
-    b->guard = guard && !strcmp(guard, "1");
+    b->exact = p->exact;
+    b->guard = p->guard;
     b->start_ns = box_now();
     snprintf(b->program, sizeof(b->program), "%s", program_invocation_short_name);
     b->crash.device = VKBOX_NO_INDEX;
     atomic_thread_fence(memory_order_release);
     b->magic = VKBOX_MAGIC;
+    box_is_own = p->own;
     box = b;
     pthread_atfork(NULL, NULL, forked);
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && !strcmp(value, "1");
+}
+
+void box_open(const struct box_params *p)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool done;
+
+    pthread_mutex_lock(&lock);
+    if (!done)
+        open_once(p ? p
+                    : &(struct box_params){.folder = getenv(VKBOX_VARIABLE),
+                                           .exact = is_set(VKBOX_EXACT),
+                                           .guard = is_set(VKBOX_GUARD)});
+    done = true;
+    pthread_mutex_unlock(&lock);
 }
 
 /* A process that comes here was not killed. */

@@ -192,7 +192,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d->handle = *out;
     d->instance = i;
     d->offers = c.offers;
-    d->cuts = box && (box->exact || c.offers & (1u << OFFER_MARKER | 1u << OFFER_CHECKPOINTS));
+    d->cuts = box && (box->exact || box_is_own || c.offers & (1u << OFFER_MARKER | 1u << OFFER_CHECKPOINTS));
     load(&d->next, *out, d->get, i);
     describe(d, physical);
     if (d->slot) {
@@ -247,11 +247,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCrea
                                                             const VkAllocationCallbacks *allocator,
                                                             VkInstance *out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO};
     VkInstanceCreateInfo mine = *info;
 
-    pthread_once(&once, box_open);
+    box_open(NULL);
     /* Of a program of Vulkan 1.0 the marks need two extensions of the instance, which 1.1 has within. */
     if (info->pApplicationInfo)
         app = *info->pApplicationInfo;

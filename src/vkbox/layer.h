@@ -6,7 +6,7 @@
  *   passes.c    render passes in pieces, for exact mode               signals.c   signals that would end the process
  *   keep.c      the box itself                                    guard.c     memory between pages that fault
  *   stacks.c    who called                                        descriptors.c  what descriptor sets name
- *   offers.c    extensions that drivers lack
+ *   offers.c    extensions that drivers lack                          own.c       for programs that load it themselves
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
@@ -98,10 +98,18 @@ struct command_buffer {
 
 /* keep.c: the box of this process, or NULL. */
 extern struct vkbox *box;
+extern bool box_is_own; /* of box_params */
 
-void box_open(void);                    /* once */
-void box_event(void);                   /* the reader should look */
-void box_await_collection(uint32_t ms); /* until it has looked, or so long. Safe in a signal handler. */
+/* Where the record is made, and how. */
+struct box_params {
+    const char *folder; /* "1": one of the user's, and nobody watches */
+    bool exact, guard;
+    bool own; /* the program asked for it itself, and may put checkpoints anywhere */
+};
+
+void box_open(const struct box_params *p); /* once; NULL: as the environment says */
+void box_event(void);                      /* the reader should look */
+void box_await_collection(uint32_t ms);    /* until it has looked, or so long. Safe in a signal handler. */
 uint64_t box_now(void);
 uint32_t box_thread(void);
 

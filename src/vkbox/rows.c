@@ -53,7 +53,7 @@ static const struct vkbox_device *device_of(const struct rows *o)
 
 static void put_meta(struct rows *o)
 {
-    static const char *const reasons[] = {"device lost", "signal", "timeout", "signal"};
+    static const char *const reasons[] = {"device lost", "signal", "timeout", "signal", "request"};
     static const char *const marks[] = {"none: the device's queues cannot write them",
                                         "written by the device into the record",
                                         "written by the device, and copied"};

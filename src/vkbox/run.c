@@ -4,6 +4,7 @@
  *   no progress ──timeout──▶ was it let run? ──▶ does it compile? ──▶ a hang: dump, then the program hears that its device is lost
  *   a call said so, a signal ──▶ dump, while the thread that it befell waits
  *   a process is gone without either ──▶ dump, if a signal ended it
+ *   is_asked() ──▶ dump of what there is
  */
 #include "vkbox/run.h"
 
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +68,7 @@ struct run {
     struct vkbox_folder folder;
     struct clock clock;
     pid_t pid;
+    int gone; /* a descriptor that says when a process that is not ours has ended, or -1 */
     bool ended;
     uint64_t oom_kills, next_look;
 };
@@ -111,6 +114,14 @@ static int start(struct run *r, struct error *e)
     r->pid = program_start(r->p->argv, enter, env);
     free(env);
     return r->pid < 0 ? error_set(e, r->pid, "cannot run %s: %s", r->p->argv[0], strerror(-r->pid)) : 0;
+}
+
+/* Of a process that has the layer itself nobody tells us how it ended. */
+static void await_stranger(struct run *r)
+{
+    struct pollfd gone = {.fd = r->gone, .events = POLLIN};
+
+    r->ended = poll(&gone, 1, 0) > 0 || (r->p->stop && *r->p->stop);
 }
 
 /* Whoever the program started becomes ours when it ends: all of them are waited for. */
@@ -241,12 +252,14 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
     }
     may_end = verdict.may_end;
     vkbox_rows(&reader, ev, &verdict, package);
-    if (!verdict.may_end && w->b) { /* there is somebody to be told */
+    if (!verdict.may_end && w->b && ev->what != VKBOX_HAPPENED_REQUEST) { /* there is somebody to be told */
         snprintf(w->b->verdict, sizeof(w->b->verdict), "%.255s", verdict.text);
         utf8_mend(w->b->verdict);
     }
     dump_path(r, reader.b, path, sizeof(path));
     send.path = path;
+    if (r->p->on_describe && !(may_end && w->waits))
+        r->p->on_describe(r->p->ctx, package);
     if (may_end && w->waits) {
         /* That was said. */
     } else if (bb_package_send(package, &send, &be)) {
@@ -465,6 +478,17 @@ static void look_at_progress(struct run *r, struct watched *w)
     declare_hang(r, w, ran, devices);
 }
 
+/* It was ended, and the layer did not see it: nothing in the record says that it ended by itself. */
+static void look_at_strangers_end(struct run *r)
+{
+    struct vkbox_event ev = {
+        .what = VKBOX_HAPPENED_ENDED, .time_ns = now(r), .device = VKBOX_NO_INDEX, .unwatched = true};
+
+    for (uint32_t i = 0; i < r->num_boxes; i++)
+        if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !r->boxes[i].b->ended)
+            make_dump(r, &r->boxes[i], &ev);
+}
+
 /* A signal ended it, and the layer did not see it. */
 static void look_at_end(struct run *r)
 {
@@ -477,6 +501,17 @@ static void look_at_end(struct run *r)
     for (uint32_t i = 0; r->out->signalled && i < r->num_boxes; i++)
         if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !(r->p->stop && *r->p->stop))
             make_dump(r, &r->boxes[i], &ev);
+}
+
+static void make_asked(struct run *r)
+{
+    struct vkbox_event ev = {.what = VKBOX_HAPPENED_REQUEST, .time_ns = now(r), .device = VKBOX_NO_INDEX};
+    const uint32_t before = r->out->dumps;
+
+    for (uint32_t i = 0; i < r->num_boxes; i++)
+        make_dump(r, &r->boxes[i], &ev);
+    if (r->out->dumps == before)
+        trouble(r, "%s", "there is no record that a dump could be made of");
 }
 
 static void look(struct run *r)
@@ -555,10 +590,47 @@ static void finish(struct run *r)
     vkbox_folder_remove(&r->folder);
 }
 
+/* Looks until the program has ended, and once more. */
+static void watch(struct run *r)
+{
+    const struct vkbox_run_params *p = r->p;
+    bool passed = false;
+
+    while (!r->ended) {
+        struct timespec step = {0, POLL_NS};
+
+        look(r);
+        if (p->is_asked && p->is_asked(p->ctx))
+            make_asked(r);
+        if (p->argv && p->stop && *p->stop && !passed) {
+            kill(r->pid, *p->stop);
+            passed = true;
+        }
+        nanosleep(&step, NULL);
+        if (p->argv)
+            reap(r);
+        else
+            await_stranger(r);
+    }
+    scan(r);
+    for (uint32_t i = 0; i < r->num_boxes; i++)
+        look_at_event(r, &r->boxes[i]);
+}
+
+static int begin(struct run *r, struct error *e)
+{
+    if (r->p->argv)
+        return start(r, e);
+    r->pid = r->p->pid;
+    r->gone = (int)syscall(SYS_pidfd_open, r->pid, 0);
+    return r->gone < 0
+               ? error_set(e, -errno, "process %d cannot be watched: %s", (int)r->pid, strerror(errno))
+               : 0;
+}
+
 int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, struct error *e)
 {
     struct run *r = calloc(1, sizeof(*r));
-    bool passed = false;
     int code;
 
     *out = (struct vkbox_run_result){0};
@@ -566,13 +638,14 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
         return error_set(e, -ENOMEM, "no memory");
     r->p = p;
     r->out = out;
+    r->gone = -1;
     clock_init_live(&r->clock);
     r->oom_kills = count_oom_kills();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     code = vkbox_folder_make(&r->folder, e);
     if (!code) {
         vkbox_folder_sweep(look_at_left, r);
-        code = start(r, e);
+        code = begin(r, e);
         if (code)
             vkbox_folder_remove(&r->folder);
     }
@@ -580,25 +653,19 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
         free(r);
         return code;
     }
-    while (!r->ended) {
-        struct timespec step = {0, POLL_NS};
-
-        look(r);
-        if (p->stop && *p->stop && !passed) {
-            kill(r->pid, *p->stop);
-            passed = true;
-        }
-        nanosleep(&step, NULL);
-        reap(r);
-    }
-    scan(r);
-    for (uint32_t i = 0; i < r->num_boxes; i++)
-        look_at_event(r, &r->boxes[i]);
-    look_at_end(r);
-    if (!out->processes)
+    if (p->on_folder)
+        p->on_folder(p->ctx, r->folder.path);
+    watch(r);
+    if (p->argv)
+        look_at_end(r);
+    else if (!(p->stop && *p->stop))
+        look_at_strangers_end(r);
+    if (p->argv && !out->processes)
         trouble(r, "the program made no Vulkan instance, or %s",
                 "a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp");
     finish(r);
+    if (r->gone >= 0)
+        close(r->gone);
     free(r);
     return 0;
 }

@@ -4,16 +4,26 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
+struct bb_package;
+
 struct vkbox_run_params {
-    char *const *argv;   /* of the program, up to NULL */
+    char *const *argv;   /* of the program, up to NULL. NULL: `pid` runs already, and has the layer itself */
+    pid_t pid;           /* whose child this process is not */
     const char *layers;  /* the folder with the layer's manifest */
     const char *dumps;   /* where dumps go; NULL: the current folder */
     uint64_t timeout_ns; /* no progress for so long is a hang; 0: never */
     bool exact, guard;
     volatile int *stop; /* a signal to be passed on to the program; NULL: none comes */
+    /* The folder for records is there. May be NULL. */
+    void (*on_folder)(void *ctx, const char *path);
+    /* Asked every few milliseconds: whether a dump is wanted of what there is. May be NULL. */
+    bool (*is_asked)(void *ctx);
+    /* A dump is about to be made: there may be more to say in it. May be NULL. */
+    void (*on_describe)(void *ctx, struct bb_package *p);
     /* A dump was made. From the thread that called vkbox_run(). */
     void (*on_dump)(void *ctx, const char *path);
     /* What there is to say that is no dump. */

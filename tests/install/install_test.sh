@@ -26,7 +26,7 @@ says() # TEXT COMMAND...
     "$@" | tee "$dir/says"
     [ "${PIPESTATUS[0]}" = 0 ] && grep -qF -- "$text" "$dir/says"
 }
-echo 1..14
+echo 1..16
 ok "meson install succeeds" env DESTDIR="$dir/root" meson install -C "$build" --no-rebuild --quiet
 prefix=$(meson introspect --buildoptions "$build" | python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
 share=$dir/root$prefix/share
@@ -36,7 +36,7 @@ ok "pages and completions lie where man and shells look" ls "$share/man/man1/aer
 libdir=$(dirname "$(find "$dir/root" -name libaerogpu-gpu.so)")
 export PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir/root LD_LIBRARY_PATH=$libdir AEROGPU_DUMPER=$dir/root$prefix/libexec/aerogpu-dumper
 unset AEROGPU_SOCKET
-cp "$root/samples/blackbox.c" "$root"/tests/install/*.c "$root"/tests/dxgkrnl/softgpu/* "$dir"
+cp "$dir/root$prefix"/share/doc/libaerogpu-dev/examples/*.c "$root"/tests/install/*.c "$root"/tests/dxgkrnl/softgpu/* "$dir"
 cd "$dir" || exit 1
 make_it() # OUTPUT LIBRARY SOURCE... [FLAGS]
 {
@@ -46,6 +46,9 @@ make_it() # OUTPUT LIBRARY SOURCE... [FLAGS]
 }
 ok "a program of the black box is built" make_it blackbox blackbox blackbox.c
 ok "it hangs, dumps and reports" says "draw oak" ./blackbox "$dir/example.aerogpudump"
+ok "a Vulkan program that has the black box itself is built" make_it vulkan blackbox vulkan.c $(pkg-config --libs vulkan)
+ok "it finds the layer and what watches, and has a dump made" says "the dump is" env \
+    AEROGPU_BLACKBOX_LAYER="$libdir/aerogpu/VkLayer_AEROGPU_blackbox.json" AEROGPU_VKBOX_WATCHER="$dir/root$prefix/libexec/aerogpu-vkbox-watcher" ./vulkan
 ok "a program with a device is built" make_it gpu gpu gpu.c
 ok "it sees PCI a3a0:0001" says "PCI a3a0:0001" ./gpu
 ok "a client of the thunks is built" make_it d3dkmt d3dkmt d3dkmt.c

@@ -2,9 +2,11 @@
 /* offers: what an engine does after a crash, with the extensions that there are for it.
  *
  *   offers hang|plain
+ *   offers own DUMPS TIMEOUT_MS
  *
  * Prints which extensions the device has. With `hang`, of eight dispatches, each between a checkpoint and markers, the third does not
- * end: prints the markers, checkpoints and the fault that are read when the device is lost.
+ * end: prints the markers, checkpoints and the fault that are read when the device is lost. With `own` none of the extensions is asked for:
+ * the program has the black box itself (bb_vk_*), and prints what that says.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,8 @@
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
+
+#include <aerogpu/blackbox.h>
 
 #include "work_comp.h"
 
@@ -31,6 +35,8 @@ static struct {
     VkDeviceMemory markers_memory, results_memory;
     uint32_t *marker, bound, unbound;
 } v;
+
+static struct bb_vk *own; /* NULL: others watch */
 
 static const char *const names[] = {
     VK_AMD_BUFFER_MARKER_EXTENSION_NAME, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME,
@@ -72,8 +78,13 @@ static void make_instance(void)
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_DEVICE_ADDRESS_BINDING_BIT_EXT,
         .pfnUserCallback = on_message};
     VkDebugUtilsMessengerEXT messenger;
+    const char *layer = bb_vk_layer();
     uint32_t n = 1;
 
+    if (own) {
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = &layer;
+    }
     CHECK(vkCreateInstance(&info, NULL, &v.instance));
     CHECK(vkEnumeratePhysicalDevices(v.instance, &n, &v.physical));
     CHECK(((PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
@@ -152,6 +163,10 @@ static void make_device(void)
     VkCommandBufferAllocateInfo cbs = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                        .commandBufferCount = 1};
 
+    if (own) {
+        addresses.pNext = NULL;
+        info.enabledExtensionCount = 0;
+    }
     CHECK(vkCreateDevice(v.physical, &info, NULL, &v.device));
     if (!fault.deviceFault || !bindings.reportAddressBinding)
         puts("what the program asked for was changed");
@@ -234,6 +249,74 @@ static void record(int hang)
     CHECK(vkEndCommandBuffer(v.cb));
 }
 
+static void record_own(void)
+{
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    char name[32];
+
+    CHECK(vkBeginCommandBuffer(v.cb, &begin));
+    vkCmdBindPipeline(v.cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.pipeline);
+    vkCmdBindDescriptorSets(v.cb, VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);
+    for (uint32_t i = 1; i <= DISPATCHES; i++) {
+        uint32_t push[4] = {0, 0, i == BAD ? 0 : 4, 0};
+
+        snprintf(name, sizeof(name), "step %u", i);
+        if (bb_vk_checkpoint(own, v.cb, name))
+            puts("no checkpoint");
+        vkCmdPushConstants(v.cb, v.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push), push);
+        vkCmdDispatch(v.cb, i == BAD ? 65535 : 1, 1, 1);
+    }
+    CHECK(vkEndCommandBuffer(v.cb));
+}
+
+static void on_dump(void *ctx, const char *path)
+{
+    printf("dump: %s; collect within it: %d\n", strrchr(path, '.'), bb_vk_collect(own, NULL, 0, NULL));
+}
+
+static void on_describe(void *ctx, struct bb_vk_description *d)
+{
+    bb_vk_describe(d, "scene", "eight steps");
+}
+
+/* What an engine asks: before anything was submitted, and after the crash. */
+static void look_at_own(VkResult waited)
+{
+    struct bb_vk_page_fault fault;
+    struct bb_error e = {0};
+    struct bb_vk *again;
+
+    printf("waited: %d, the device: %s, a page fault: %d\n", (int)waited,
+           bb_status_name(bb_vk_status(own, v.device)), bb_vk_page_fault(own, &fault));
+    printf("again: %d, attach: %d, of another: %d", bb_vk_start(&again, &(struct bb_vk_params){0}, NULL),
+           bb_vk_attach(own, v.device, NULL), bb_vk_attach(own, (VkDevice) & (void *){&again}, &e));
+    printf(": %.31s\n", e.text);
+}
+
+static int run_own(const char *dumps, uint32_t timeout_ms)
+{
+    const struct bb_vk_params p = {
+        .dumps = dumps, .timeout_ms = timeout_ms, .on_describe = on_describe, .on_dump = on_dump};
+    VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &v.cb};
+    struct bb_error e = {0};
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (bb_vk_start(&own, &p, &e)) {
+        printf("%s\n", e.text);
+        return 3;
+    }
+    make_instance();
+    make_device();
+    make_pipeline();
+    record_own();
+    look_at_own(VK_SUCCESS);
+    CHECK(vkQueueSubmit(v.queue, 1, &submit, VK_NULL_HANDLE));
+    look_at_own(vkQueueWaitIdle(v.queue));
+    bb_vk_stop(own);
+    return 0;
+}
+
 static void look_at_crash(void)
 {
     PROC(vkGetQueueCheckpointDataNV);
@@ -263,6 +346,8 @@ int main(int argc, char **argv)
     VkResult r;
 
     alarm(20);
+    if (argc > 3 && !strcmp(argv[1], "own"))
+        return run_own(argv[2], (uint32_t)atoi(argv[3]));
     make_instance();
     if (!look_at_extensions())
         return 0;

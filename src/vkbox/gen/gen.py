@@ -159,6 +159,9 @@ def flags_of(name, node):
                'vkCmdBindIndexBuffer': 'INDICES', 'vkCmdPushDescriptorSetKHR': 'PUSHED'}
     if name in by_name:
         return [by_name[name]]
+    # Actions in the registry's words, which take no time.
+    if name in ('vkCmdInsertDebugUtilsLabelEXT', 'vkCmdDebugMarkerInsertEXT', 'vkCmdSetCheckpointNV'):
+        return []
     if name.startswith('vkCmdWaitEvents'):
         return ['WORK']
     if 'action' in tasks and not name.startswith(('vkCmdBegin', 'vkCmdEnd', 'vkCmdWaitEvents')):

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/* attach.c: bb_vk_*: the black box of a program that has it of its own accord.
+ *
+ *   bb_vk_start:  watcher started ──READY──▶ layer loaded, record made ──▶ a thread listens
+ *   the thread:   DESCRIBE ──▶ on_describe, META*, DONE        DUMP ──▶ on_dump, DONE        NO_DUMP
+ *
+ * Invariants:
+ *  1. What a callback is told is in the dump's file already.
+ *  2. The program has no child of ours, no descriptor of ours in what it runs, and no signal handled in our thread.
+ *  3. Where the watcher is gone, everything here answers, and says so.
+ */
+#include <aerogpu/blackbox.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/program.h"
+#include "blackbox/dump_read.h"
+#include "vkbox/box.h"
+#include "vkbox/own.h"
+
+enum { START_MS = 10000, COLLECT_MS = 10000 };
+
+struct bb_vk {
+    struct bb_vk_params p;
+    const struct vkbox_own *layer;
+    int socket; /* -1: `aerogpu run` watches */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    uint32_t answers;    /* to what was asked, or not */
+    bool gone;           /* the watcher */
+    int failed;          /* of the last answer: 0, or -EIO */
+    char dump[PATH_MAX]; /* the last one's path, "" none */
+    char trouble[300];   /* why there was none */
+};
+
+struct bb_vk_description {
+    struct bb_vk *b;
+    uint32_t lines;
+};
+
+/* ---- messages ------------------------------------------------------------- */
+
+static bool say(const struct bb_vk *b, enum vkbox_own_message what, const char *text, size_t size)
+{
+    char message[VKBOX_OWN_TEXT] = {(char)what};
+    ssize_t n;
+
+    memcpy(message + 1, text, size);
+    do
+        n = send(b->socket, message, size + 1, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
+/* The next one, ended by a zero; 0: there will be none. `ms` -1: waits. */
+static int hear(int socket, char text[VKBOX_OWN_TEXT + 1], int ms)
+{
+    struct pollfd p = {.fd = socket, .events = POLLIN};
+    char message[VKBOX_OWN_TEXT + 1];
+    ssize_t n;
+    int r;
+
+    while ((r = poll(&p, 1, ms)) < 0 && errno == EINTR)
+        continue;
+    if (r <= 0)
+        return 0;
+    do
+        n = recv(socket, message, sizeof(message) - 1, 0);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return 0;
+    message[n] = '\0';
+    memcpy(text, message + 1, (size_t)n);
+    return message[0];
+}
+
+void bb_vk_describe(struct bb_vk_description *d, const char *key, const char *text)
+{
+    const size_t k = strnlen(key, 70), t = strnlen(text, VKBOX_OWN_LINE);
+    char line[72 + VKBOX_OWN_LINE];
+
+    if (d->lines++ >= VKBOX_OWN_LINES)
+        return;
+    memcpy(line, key, k);
+    line[k] = '\0';
+    memcpy(line + k + 1, text, t);
+    say(d->b, VKBOX_OWN_META, line, k + 1 + t);
+}
+
+static void answered(struct bb_vk *b, const char *dump, const char *trouble)
+{
+    pthread_mutex_lock(&b->lock);
+    b->answers++;
+    b->failed = dump ? 0 : -EIO;
+    if (dump)
+        snprintf(b->dump, sizeof(b->dump), "%.4095s", dump);
+    else
+        snprintf(b->trouble, sizeof(b->trouble), "%.299s", trouble);
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void *listen_to(void *arg)
+{
+    char text[VKBOX_OWN_TEXT + 1];
+    struct bb_vk *b = arg;
+    int what;
+
+    while ((what = hear(b->socket, text, -1))) {
+        struct bb_vk_description d = {b, 0};
+
+        switch (what) {
+        case VKBOX_OWN_DESCRIBE:
+            if (b->p.on_describe)
+                b->p.on_describe(b->p.ctx, &d);
+            say(b, VKBOX_OWN_DONE, "", 0);
+            break;
+        case VKBOX_OWN_DUMP:
+            answered(b, text, NULL);
+            if (b->p.on_dump)
+                b->p.on_dump(b->p.ctx, text);
+            say(b, VKBOX_OWN_DONE, "", 0);
+            break;
+        default:
+            answered(b, NULL, text);
+        }
+    }
+    pthread_mutex_lock(&b->lock);
+    b->gone = true;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+/* ---- starting ------------------------------------------------------------- */
+
+static int start_watcher(struct bb_vk *b, struct error *e)
+{
+    char path[PATH_MAX], pid[16], ms[16], dumps[PATH_MAX];
+    char *argv[] = {path, pid, ms, dumps, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2], r;
+    pid_t started;
+
+    if (!realpath(b->p.dumps ? b->p.dumps : ".", dumps) || access(dumps, W_OK))
+        return error_set(e, -errno, "no dumps can be written to %s: %s", b->p.dumps ? b->p.dumps : ".",
+                         strerror(errno));
+    r = program_find(&(struct program_params){.what = "what watches a program",
+                                              .variable = "AEROGPU_VKBOX_WATCHER",
+                                              .built = "src/vkbox/aerogpu-vkbox-watcher",
+                                              .installed = "aerogpu-vkbox-watcher",
+                                              .place = PROGRAM_LIBEXEC},
+                     path, sizeof(path), e);
+    if (r)
+        return r;
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    snprintf(ms, sizeof(ms), "%u", b->p.timeout_ms ? b->p.timeout_ms : 10000);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return error_set(e, -errno, "no socket: %s", strerror(errno));
+    posix_spawn_file_actions_init(&actions);
+    if (ends[1] == 3) /* dup2() would leave it to be closed */
+        r = fcntl(ends[1], F_SETFD, 0) ? errno : 0;
+    else
+        r = posix_spawn_file_actions_adddup2(&actions, ends[1], 3);
+    if (!r)
+        r = posix_spawn(&started, path, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (r) {
+        close(ends[0]);
+        return error_set(e, -r, "cannot run %s: %s", path, strerror(r));
+    }
+    while (waitpid(started, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    b->socket = ends[0];
+    return 0;
+}
+
+static int load_layer(struct bb_vk *b, char folder[PATH_MAX], struct error *e)
+{
+    char library[PATH_MAX + 64];
+    void *loaded;
+    int r = program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
+                                                  .variable = "AEROGPU_BLACKBOX_LAYER",
+                                                  .built = "src/vkbox/VkLayer_AEROGPU_blackbox.json",
+                                                  .installed = "aerogpu/VkLayer_AEROGPU_blackbox.json",
+                                                  .place = PROGRAM_LIB,
+                                                  .is_data = true},
+                         folder, PATH_MAX, e);
+
+    if (r)
+        return r;
+    dirname(folder);
+    snprintf(library, sizeof(library), "%s/libVkLayer_AEROGPU_blackbox.so", folder);
+    loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    b->layer = loaded ? dlsym(loaded, VKBOX_OWN) : NULL;
+    if (!b->layer || b->layer->version != VKBOX_OWN_VERSION)
+        return error_set(e, -ENOENT, "%s is not the layer of this version%s%s", library, loaded ? "" : ": ",
+                         loaded ? "" : dlerror());
+    return 0;
+}
+
+/* The loader looks there as well, in this process and those that it starts; nothing is loaded from there that nobody names. */
+static int show_to_loader(const char *folder, struct error *e)
+{
+    const char *name = getenv("VK_LAYER_PATH") ? "VK_LAYER_PATH" : "VK_ADD_LAYER_PATH",
+               *before = getenv(name);
+    char *all;
+    int r;
+
+    if (asprintf(&all, "%s%s%s", before ? before : "", before && *before ? ":" : "", folder) < 0)
+        return error_set(e, -ENOMEM, "no memory");
+    r = setenv(name, all, 1);
+    free(all);
+    return r ? error_set(e, -errno, "no memory for the environment") : 0;
+}
+
+/* The watcher's folder becomes the record's. */
+static int meet_watcher(struct bb_vk *b, struct error *e)
+{
+    char text[VKBOX_OWN_TEXT + 1];
+    const char *folder;
+    int what;
+
+    do
+        what = hear(b->socket, text, START_MS);
+    while (what == VKBOX_OWN_NO_DUMP || what == VKBOX_OWN_DUMP ||
+           what == VKBOX_OWN_DESCRIBE); /* of older records */
+    folder = what == VKBOX_OWN_READY ? strchr(text, ' ') : NULL;
+    if (!folder)
+        return error_set(e, -EIO, "what watches the program did not start: %s",
+                         what == VKBOX_OWN_FAILED ? text : "it does not answer");
+    prctl(PR_SET_PTRACER, atoi(text), 0, 0, 0); /* it looks whether threads are in a compiler */
+    if (b->layer->open(folder + 1, b->p.exact, b->p.guard))
+        return error_set(e, -ENOSPC, "a record of 7 MiB and more could not be written in %s", folder + 1);
+    return 0;
+}
+
+static int start_thread(struct bb_vk *b, struct error *e)
+{
+    sigset_t all, before;
+    int r;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    r = pthread_create(&b->thread, NULL, listen_to, b);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r ? error_set(e, -r, "no thread: %s", strerror(r)) : 0;
+}
+
+int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb_error *public_error)
+{
+    static atomic_flag once = ATOMIC_FLAG_INIT;
+    struct error *e = bb_error_of(public_error);
+    const char *run = getenv(VKBOX_VARIABLE);
+    const bool watched = run && *run == '/';
+    char folder[PATH_MAX];
+    struct bb_vk *b;
+    int r;
+
+    *out = NULL;
+    if (atomic_flag_test_and_set(&once))
+        return error_set(e, -EALREADY, "a process has one record, which was begun already");
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return error_set(e, -ENOMEM, "no memory");
+    b->p = *params;
+    b->socket = -1;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    r = load_layer(b, folder, e);
+    if (!r)
+        r = show_to_loader(folder, e);
+    if (!r && watched)
+        b->layer->open(NULL, false, false); /* that there is no record, `aerogpu run` says */
+    if (!r && !watched)
+        r = start_watcher(b, e);
+    if (!r && !watched)
+        r = meet_watcher(b, e);
+    if (!r && !watched)
+        r = start_thread(b, e);
+    if (r) {
+        if (b->socket >= 0)
+            close(b->socket);
+        free(b);
+        return r;
+    }
+    *out = b;
+    return 0;
+}
+
+void bb_vk_stop(struct bb_vk *b)
+{
+    if (!b)
+        return;
+    if (b->socket >= 0) {
+        shutdown(b->socket, SHUT_RDWR);
+        pthread_join(b->thread, NULL);
+        close(b->socket);
+    }
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+/* ---- while it runs --------------------------------------------------------- */
+
+const char *bb_vk_layer(void)
+{
+    return VKBOX_LAYER;
+}
+
+int bb_vk_attach(struct bb_vk *b, VkDevice device, struct bb_error *e)
+{
+    switch (b->layer->state(device)) {
+    case VKBOX_OWN_UNSEEN:
+        return error_set(bb_error_of(e), -ENODEV,
+                         "the device's calls are not seen: its instance was made without " VKBOX_LAYER
+                         ", or by another copy of it");
+    case VKBOX_OWN_NO_ROOM:
+        return error_set(
+            bb_error_of(e), -ENOSPC,
+            "nothing is kept of the device: there is no record, or no room for one more device in it");
+    default:
+        return 0;
+    }
+}
+
+int bb_vk_checkpoint(struct bb_vk *b, VkCommandBuffer command_buffer, const char *name)
+{
+    return b->layer->checkpoint(command_buffer, name) ? 0 : -ENODEV;
+}
+
+static bool last_dump(struct bb_vk *b, char path[PATH_MAX])
+{
+    pthread_mutex_lock(&b->lock);
+    memcpy(path, b->dump, PATH_MAX);
+    pthread_mutex_unlock(&b->lock);
+    return path[0];
+}
+
+enum bb_status bb_vk_status(struct bb_vk *b, VkDevice device)
+{
+    enum bb_status status = BB_STATUS_UNKNOWN;
+    char path[PATH_MAX], cause[64];
+    struct bb_dump d;
+
+    if (b->layer->state(device) != VKBOX_OWN_LOST)
+        return BB_STATUS_ACTIVE;
+    if (!last_dump(b, path) || bb_dump_open(&d, path, NULL))
+        return BB_STATUS_UNKNOWN;
+    if (bb_cause_find(bb_dump_meta(&d, "cause", cause, sizeof(cause))) != BB_CAUSE_NONE)
+        status = bb_cause_desc(bb_cause_find(cause))->status;
+    bb_dump_close(&d);
+    return status == BB_STATUS_ACTIVE ? BB_STATUS_UNKNOWN
+                                      : status; /* of an earlier one, which nothing befell */
+}
+
+static void copy_text(struct bb_dump *d, sqlite3_stmt *s, int column, char *to, size_t size)
+{
+    snprintf(to, size, "%s", bb_column_text(d, s, column));
+}
+
+int bb_vk_page_fault(struct bb_vk *b, struct bb_vk_page_fault *out)
+{
+    char path[PATH_MAX];
+    struct bb_dump d;
+    sqlite3_stmt *s;
+    int r;
+
+    *out = (struct bb_vk_page_fault){0};
+    if (!last_dump(b, path))
+        return -ENOENT;
+    r = bb_dump_open(&d, path, NULL);
+    if (r)
+        return r;
+    r = -ENOENT;
+    s = bb_select(&d, "SELECT f.address, f.kind, f.access, f.distance, f.text, r.kind FROM fault f "
+                      "LEFT JOIN resource r ON r.id = f.resource LIMIT 1");
+    while (bb_step(&d, &s)) {
+        out->address = (uint64_t)bb_column_int(&d, s, 0, 0);
+        copy_text(&d, s, 1, out->kind, sizeof(out->kind));
+        copy_text(&d, s, 2, out->access, sizeof(out->access));
+        out->distance = (uint64_t)bb_column_int(&d, s, 3, 0);
+        copy_text(&d, s, 4, out->text, sizeof(out->text));
+        copy_text(&d, s, 5, out->resource, sizeof(out->resource));
+        r = 0;
+    }
+    if (r && d.trouble.code)
+        r = d.trouble.code;
+    bb_dump_close(&d);
+    return r;
+}
+
+int bb_vk_collect(struct bb_vk *b, char *path, size_t size, struct bb_error *public_error)
+{
+    struct error *e = bb_error_of(public_error);
+    struct timespec end;
+    uint32_t before;
+    int r = 0;
+
+    if (b->socket < 0)
+        return error_set(e, -EBUSY, "`aerogpu run` watches this program, and makes its dumps");
+    if (pthread_equal(pthread_self(), b->thread))
+        return error_set(e, -EDEADLK, "a callback of the black box cannot wait for a dump");
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += COLLECT_MS / 1000;
+    pthread_mutex_lock(&b->lock);
+    before = b->answers;
+    if (!b->gone && say(b, VKBOX_OWN_COLLECT, "", 0))
+        while (!r && b->answers == before && !b->gone)
+            r = pthread_cond_timedwait(&b->changed, &b->lock, &end);
+    if (b->answers == before)
+        r = b->gone ? error_set(e, -EIO, "what watches the program is gone")
+                    : error_set(e, -ETIMEDOUT, "there was no dump within %d seconds", COLLECT_MS / 1000);
+    else
+        r = b->failed ? error_set(e, b->failed, "%s", b->trouble) : 0;
+    if (!r && path)
+        snprintf(path, size, "%s", b->dump);
+    pthread_mutex_unlock(&b->lock);
+    return r;
+}
