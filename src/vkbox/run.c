@@ -452,7 +452,7 @@ static void look_at_progress(struct run *r, struct watched *w)
 {
     struct place_times t;
     uint32_t devices = 0;
-    uint64_t key, held, ran;
+    uint64_t key, held, ran, enough;
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
@@ -462,12 +462,15 @@ static void look_at_progress(struct run *r, struct watched *w)
     }
     if (now(r) - w->since_ns < r->p->timeout_ns || !place_times(w->pid, &t))
         return;
-    /* Stopped, or kept from running by others: it was not let run. Compiling: that ends. */
-    place_times_between(&w->at, &t, &ran, &held);
-    if (t.stopped || (held > ran && held > r->p->timeout_ns / 5 && ran < r->p->timeout_ns / 5)) {
+    if (t.stopped) {
         begin_wait(r, w, key);
         return;
     }
+    /* Kept from running by others: it is waited for, until it has run for half of the time after all. Compiling: that ends. */
+    place_times_between(&w->at, &t, &ran, &held);
+    enough = now(r) - w->since_ns < 2 * r->p->timeout_ns ? r->p->timeout_ns / 5 : r->p->timeout_ns / 2;
+    if (held > ran && held > r->p->timeout_ns / 5 && ran < enough)
+        return;
     if (w->compiles < COMPILES && place_compiles(w->pid)) {
         uint32_t compiles = w->compiles + 1;
 
@@ -478,6 +481,15 @@ static void look_at_progress(struct run *r, struct watched *w)
     declare_hang(r, w, ran, devices);
 }
 
+/* The last record of a process: those before it are of programs that it was before it ran this one (exec). */
+static bool is_last_of_process(const struct run *r, uint32_t box)
+{
+    for (uint32_t i = 0; i < r->num_boxes; i++)
+        if (r->boxes[i].pid == r->boxes[box].pid && r->boxes[i].b->start_ns > r->boxes[box].b->start_ns)
+            return false;
+    return true;
+}
+
 /* It was ended, and the layer did not see it: nothing in the record says that it ended by itself. */
 static void look_at_strangers_end(struct run *r)
 {
@@ -485,7 +497,8 @@ static void look_at_strangers_end(struct run *r)
         .what = VKBOX_HAPPENED_ENDED, .time_ns = now(r), .device = VKBOX_NO_INDEX, .unwatched = true};
 
     for (uint32_t i = 0; i < r->num_boxes; i++)
-        if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !r->boxes[i].b->ended)
+        if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !r->boxes[i].b->ended &&
+            is_last_of_process(r, i))
             make_dump(r, &r->boxes[i], &ev);
 }
 
@@ -499,7 +512,8 @@ static void look_at_end(struct run *r)
                              .device = VKBOX_NO_INDEX};
 
     for (uint32_t i = 0; r->out->signalled && i < r->num_boxes; i++)
-        if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !(r->p->stop && *r->p->stop))
+        if (r->boxes[i].pid == r->pid && !r->boxes[i].done && is_last_of_process(r, i) &&
+            !(r->p->stop && *r->p->stop))
             make_dump(r, &r->boxes[i], &ev);
 }
 
@@ -542,7 +556,12 @@ static void look_at_left(void *ctx, int dir, const char *name, pid_t pid)
         trouble(ctx,
                 "the process of record %s still runs; its `aerogpu run` was killed, and nobody watches it",
                 name);
+    else if (w.fd < 0)
+        error_set(&e, -errno, "it cannot be opened: %s", strerror(errno));
     if (pid || w.fd < 0 || vkbox_copy(&reader, w.fd, &e)) {
+        error_prefix(&e, "what was left as record %.64s tells nothing", name);
+        if (e.code)
+            trouble(ctx, "%s", e.text);
         if (w.fd >= 0)
             close(w.fd);
         return;
@@ -661,8 +680,10 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     else if (!(p->stop && *p->stop))
         look_at_strangers_end(r);
     if (p->argv && !out->processes)
-        trouble(r, "the program made no Vulkan instance, or %s",
-                "a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp");
+        trouble(
+            r,
+            "the program made no Vulkan instance, has more rights than who runs it (then the loader takes no layer), or %s",
+            "a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp");
     finish(r);
     if (r->gone >= 0)
         close(r->gone);

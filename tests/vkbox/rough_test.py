@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rough_test.py AEROGPU PLANT CC [CASE...]: aerogpu run where little is as it should be: one clear sentence each, and the program runs on."""
+import glob, os, shutil, signal, sqlite3, subprocess, sys, tempfile
+
+aerogpu, plant = map(os.path.abspath, sys.argv[1:3])
+cc = sys.argv[3]
+rough = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'rough.py')]
+SHM = '/dev/shm' if os.path.isdir('/dev/shm') else None
+tests = []
+
+
+def case(fn):
+    tests.append(fn)
+    return fn
+
+
+def run_in(place, *argv, env={}, before=()):
+    """(exit code, standard output, standard error, what dumps found)"""
+    p = subprocess.run([*before, aerogpu, 'run', '-o', place, '--', *argv], capture_output=True, text=True, timeout=200,
+                       env={**os.environ, 'XDG_RUNTIME_DIR': place, **env})
+    found = [sqlite3.connect(d).execute("SELECT (SELECT value FROM meta WHERE key='program'), cause FROM finding WHERE rank=0").fetchone()
+             for d in glob.glob(place + '/*.aerogpudump')]
+    return p.returncode, p.stdout, p.stderr, found
+
+
+def new_place():
+    return tempfile.TemporaryDirectory(prefix='aerogpu-rough-', dir=SHM)
+
+
+@case
+def programs_that_use_vulkan_as_few_do_run_undisturbed():
+    for what in ('one_after_the_other', '200'), ('at_once', '40'), ('instances', '8'), ('unloaded',), ('threads', '8'):
+        with new_place() as place:
+            assert run_in(place, *rough, *what) == (0, 'done\n', '', []), what
+
+
+@case
+def a_program_that_becomes_another_has_one_dump():
+    for kind, code, found in (('fine', 0, []), ('wild', 128 + signal.SIGSEGV, [('vkbox_plant', 'program')])):
+        with new_place() as place:
+            r = run_in(place, *rough, 'another', plant, kind)
+            assert r[0] == code and r[3] == found, (kind, r)
+
+
+@case
+def records_of_strangers_are_told_and_removed():
+    with new_place() as place:
+        left, alone = place + '/aerogpu-record-abcdef', place + '/aerogpu-blackbox-%d' % os.getuid()
+        os.makedirs(left)
+        os.makedirs(alone)
+        names = [left + '/4194305.0.vkbox', left + '/4194306.0.vkbox', alone + '/4194307.0.vkbox', alone + '/4194308.0.vkbox']
+        with open(names[0], 'wb') as f:
+            f.write(os.urandom(100))
+        shutil.copy(plant, names[1])
+        open(names[2], 'w').close()
+        os.symlink('/etc/passwd', names[3])
+        code, out, err, found = run_in(place, plant, 'fine')
+        lines = err.splitlines()
+        assert code == 0 and '5 frames' in out and not found and len(lines) == 4, (code, out, err, found)
+        for name in names:
+            line, = [l for l in lines if os.path.basename(name) in l]
+            assert line.endswith('it cannot be opened: Too many levels of symbolic links' if name == names[3] else 'it is no record of a Vulkan program'), line
+        assert not any(map(os.path.lexists, names)) and os.path.exists('/etc/passwd')
+
+
+@case
+def where_the_layer_cannot_be_that_is_said():
+    with new_place() as place:
+        with open(place + '/s.c', 'w') as f:
+            f.write('int main(void) { return 3; }\n')
+        if subprocess.run([cc, '-static', '-o', place + '/s', place + '/s.c'], capture_output=True).returncode == 0:
+            code, _, err, _ = run_in(place, place + '/s')
+            assert code == 3 and len(err.splitlines()) == 1 and 'made no Vulkan instance' in err, err
+    if os.getuid():
+        return
+    with tempfile.TemporaryDirectory() as open_to_all:
+        os.chmod(open_to_all, 0o755)
+        shutil.copy(plant, open_to_all + '/plant')
+        os.chown(open_to_all + '/plant', 65534, -1)
+        os.chmod(open_to_all + '/plant', 0o4755)
+        code, out, err, found = run_in(open_to_all, open_to_all + '/plant', 'fine')
+        assert code == 0 and '5 frames' in out and len(err.splitlines()) == 1 and 'more rights than who runs it' in err and not found, (code, out, err)
+
+
+@case
+def other_layers_stand_beside_it():
+    for layer in 'VK_LAYER_MESA_overlay', 'VK_LAYER_LUNARG_gfxreconstruct':
+        if not glob.glob('/usr/share/vulkan/explicit_layer.d/*%s*' % layer.split('_')[-1]):
+            continue
+        with new_place() as place:
+            code, out, err, found = run_in(place, plant, 'wild', env={'VK_INSTANCE_LAYERS': layer, 'GFXRECON_CAPTURE_FILE': place + '/c'})
+            assert code == 128 + signal.SIGSEGV and found == [('vkbox_plant', 'program')], (layer, code, out, err, found)
+
+
+@case
+def without_places_to_write_it_runs_all_the_same():
+    if subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
+        return
+    with new_place() as place:
+        hide = 'mount -t tmpfs -o ro tmpfs %s && exec "$@"'
+        home = run_in(place, plant, 'fine', env={'HOME': '/mnt'}, before=['unshare', '-m', 'sh', '-c', hide % '/mnt', 'sh'])
+        assert home[0] == 0 and '5 frames' in home[1] and not home[2], home
+    with tempfile.TemporaryDirectory() as place:  # not in /dev/shm, which is read-only here: /tmp is next
+        shm = run_in(place, plant, 'wild', env={'XDG_RUNTIME_DIR': ''}, before=['unshare', '-m', 'sh', '-c', hide % '/dev/shm', 'sh'])
+        assert shm[0] == 128 + signal.SIGSEGV and shm[3] == [('vkbox_plant', 'program')], shm
+
+
+tests = [t for t in tests if not sys.argv[4:] or t.__name__ in sys.argv[4:]]
+print('1..%d' % len(tests))
+for i, fn in enumerate(tests):
+    try:
+        fn()
+        print('ok %d - %s' % (i + 1, fn.__name__), flush=True)
+    except Exception as e:
+        print('not ok %d - %s' % (i + 1, fn.__name__))
+        print('# ' + repr(e).replace('\\n', '\n# '), flush=True)
