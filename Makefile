@@ -8,6 +8,7 @@
 #   make bench    measure; one line per figure, and build/bench.json (bench/README.md)
 #   make verdicts plant 480 stalls by seed, live ones too if this is root, and print how each was judged
 #   make planted  faults in real programs that use Vulkan, ROUNDS (6) of each, and what `aerogpu run` says of them
+#   make pictures real programs with the black box and without, on each of DRIVERS (NAME=ICD.json[:LIBRARIES] ...): is it the same picture?
 #   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize damage)
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
@@ -102,6 +103,10 @@ planted: build
 	@$(NEED) bench
 	@python3 tests/vkbox/planted.py $(B)/tools/aerogpu/aerogpu $(B)/tests/vkbox --rounds $(or $(ROUNDS),6)
 
+pictures: build
+	@$(NEED) bench
+	@python3 tests/vkbox/programs.py $(B)/tools/aerogpu/aerogpu $(B)/tests/vkbox $(addprefix --driver ,$(DRIVERS))
+
 bench: build
 	@$(NEED) bench
 	@tools/build/bench.sh $(B)
@@ -131,4 +136,4 @@ sim: build
 clean:
 	rm -rf build build-*
 
-.PHONY: planted sim soak all build run validate play test verdicts dump-proofs check damage fuzz mutants bench kmd-windows deb deb-test format clean
+.PHONY: planted pictures sim soak all build run validate play test verdicts dump-proofs check damage fuzz mutants bench kmd-windows deb deb-test format clean

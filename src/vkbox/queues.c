@@ -266,11 +266,30 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint
                                                              const VkBindSparseInfo *infos, VkFence fence)
 {
     struct device *d = device_of(queue);
+    uint32_t index = d->slot ? queue_index(d, queue) : VKBOX_NO_INDEX;
+    uint64_t first = 0, number = 0;
+    VkResult r;
 
     if (device_is_lost(d))
         return VK_ERROR_DEVICE_LOST;
-    return note_result(d, VKBOX_CALL_vkQueueBindSparse,
-                       d->next.vkQueueBindSparse(queue, count, infos, fence));
+    /* Without commands, but others may wait for what it signals. */
+    for (uint32_t i = 0; index != VKBOX_NO_INDEX && i < count; i++) {
+        const VkTimelineSemaphoreSubmitInfo *t = timeline(infos[i].pNext);
+        struct vkbox_submission *s = begin_submission(d, index, &number);
+
+        first = first ? first : number;
+        for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
+            put_semaphore(s->waits, &s->num_waits, infos[i].pWaitSemaphores[k],
+                          t && k < t->waitSemaphoreValueCount ? t->pWaitSemaphoreValues[k] : 0);
+        for (uint32_t k = 0; k < infos[i].signalSemaphoreCount; k++)
+            put_semaphore(s->signals, &s->num_signals, infos[i].pSignalSemaphores[k],
+                          t && k < t->signalSemaphoreValueCount ? t->pSignalSemaphoreValues[k] : 0);
+        s->fence = i + 1 == count ? (uint64_t)fence : 0;
+        end_submission(s, number, index);
+    }
+    r = d->next.vkQueueBindSparse(queue, count, infos, fence);
+    note_returned(first, number, r);
+    return note_result(d, VKBOX_CALL_vkQueueBindSparse, r);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
