@@ -23,6 +23,7 @@ ap.add_argument('--option', action='append', default=[], help='of aerogpu run, a
 ap.add_argument('--seconds', type=float, default=20, help='after which a program that does not end is ended')
 ap.add_argument('-v', action='store_true')
 a = ap.parse_args()
+a.aerogpu, a.folder = os.path.abspath(a.aerogpu), os.path.abspath(a.folder)
 
 CHROMIUM_DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json'
 QML = 'import QtQuick\nWindow { visible: true; width: 300; height: 300; Repeater { model: 5; Rectangle { x: index*50; width: 40; height: 40; rotation: index*7; ' \
@@ -168,8 +169,7 @@ def validate(program, driver, display):
     return 'silent (%d of its own)' % len(messages(bare)) if not more else 'SAYS ' + ' '.join(sorted(more))
 
 
-layers = os.path.abspath(os.path.join(a.folder, '../../src/vkbox'))
-a.aerogpu, a.folder = os.path.abspath(a.aerogpu), os.path.abspath(a.folder)
+layers = os.path.normpath(os.path.join(a.folder, '../../src/vkbox'))
 server, display = start_display()
 bad = False
 print('| program | %s |\n|%s' % (' | '.join(DRIVERS), '---|' * (len(DRIVERS) + 1)))
