@@ -24,6 +24,7 @@
     "AEROGPU_BLACKBOX" /* names the folder in which each process makes its file; "1": nobody watches */
 #define VKBOX_EXACT  "AEROGPU_BLACKBOX_EXACT" /* "1": every command is marked */
 #define VKBOX_GUARD  "AEROGPU_BLACKBOX_GUARD" /* "1": memory lies between pages that fault */
+#define VKBOX_KNOWN  "AEROGPU_BLACKBOX_KNOWN" /* the folder with what a run before left (known.h) */
 #define VKBOX_SUFFIX ".vkbox"
 /* Where folders of records are made: the first that can be written. */
 #define VKBOX_BASES                                                                                          \
@@ -95,12 +96,12 @@ struct vkbox_command_buffer {
     _Atomic uint32_t recording; /* counts recordings: a submission names one */
     uint32_t secondary;         /* 1: it is executed by others */
     uint32_t first;             /* chunk, or VKBOX_NO_INDEX */
-    _Atomic uint32_t commands;
-    uint32_t mark; /* index of its mark in the device's, or VKBOX_NO_INDEX */
+    uint32_t mark;              /* index of its mark in the device's, or VKBOX_NO_INDEX */
     uint32_t
         points; /* marks in it; the device writes 1 to `points`, each when everything before it has finished */
-    uint32_t left;          /* enum vkbox_left */
-    uint32_t cut;           /* 1: there was no room for all of it */
+    uint32_t left;  /* enum vkbox_left */
+    uint32_t cut;   /* 1: there was no room for all of it */
+    uint32_t known; /* 1: each command of some groups is marked: a run before crashed there (known.h) */
     _Atomic uint32_t again; /* 1: it was submitted before an earlier submission of it was over */
     char name[VKBOX_NAME];
 };

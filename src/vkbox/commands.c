@@ -10,37 +10,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vkbox/layer.h"
+#include "vkbox/fast.h"
 
 enum { LEFT = 512 };
 enum { GROUP = 16 }; /* commands outside of render passes between two points */
 
 static pthread_rwlock_t known_lock = PTHREAD_RWLOCK_INITIALIZER;
-static struct map known;       /* VkCommandBuffer to struct command_buffer */
-static struct map transfers;   /* VkCommandPools whose queues write memory: those of video do not */
-static _Atomic uint32_t epoch; /* counts those that were freed: what a thread remembers is good within one */
+static struct map known;     /* VkCommandBuffer to struct command_buffer */
+static struct map transfers; /* VkCommandPools whose queues write memory: those of video do not */
 
 static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t free_chunk, fresh_chunk, free_slot = VKBOX_NO_INDEX, fresh_slot; /* free_chunk: index + 1 */
 static uint32_t *slot_links;
 
-struct command_buffer *command_buffer_of(VkCommandBuffer handle)
-{
-    static __thread struct {
-        VkCommandBuffer handle;
-        struct command_buffer *cb;
-        uint32_t epoch;
-    } last;
-    uint32_t now = atomic_load_explicit(&epoch, memory_order_acquire);
+struct commands_row commands_rows[KNOWN_BUFFERS];
 
-    if (last.handle == handle && last.epoch == now)
-        return last.cb;
-    pthread_rwlock_rdlock(&known_lock);
-    last.cb = map_pointer(&known, (uint64_t)(uintptr_t)handle);
-    pthread_rwlock_unlock(&known_lock);
-    last.handle = handle;
-    last.epoch = now;
-    return last.cb;
+/* With known_lock held for writing. False: there is no room. */
+static bool put_row(struct command_buffer *cb)
+{
+    const uint64_t handle = (uint64_t)(uintptr_t)cb->handle;
+    const uint32_t at = commands_hash(handle);
+
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct commands_row *row = &commands_rows[(at + i) % KNOWN_BUFFERS];
+
+        if (atomic_load(&row->handle) > FREED_HANDLE)
+            continue;
+        atomic_store(&row->cb, cb);
+        atomic_store(&row->handle, handle);
+        return true;
+    }
+    return false;
+}
+
+static void remove_row(VkCommandBuffer handle)
+{
+    const uint32_t at = commands_hash((uint64_t)(uintptr_t)handle);
+
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct commands_row *row = &commands_rows[(at + i) % KNOWN_BUFFERS];
+
+        if (atomic_load(&row->handle) == (uint64_t)(uintptr_t)handle)
+            atomic_store(&row->handle, FREED_HANDLE);
+    }
 }
 
 /* ---- room in the box ----------------------------------------------------- */
@@ -71,7 +83,6 @@ static void give_chunks(struct vkbox_command_buffer *s)
     uint32_t first = s->first;
 
     s->first = VKBOX_NO_INDEX;
-    atomic_store(&s->commands, 0);
     if (first == VKBOX_NO_INDEX)
         return;
     pthread_mutex_lock(&room_lock);
@@ -226,16 +237,11 @@ void commands_taken_back(VkCommandBuffer handle)
 
 /* ---- records ------------------------------------------------------------- */
 
-uint32_t *commands_begin(struct command_buffer *cb, uint32_t words)
+uint32_t *commands_more(struct command_buffer *cb, uint32_t words)
 {
     struct vkbox_chunk *c;
     uint32_t index;
 
-    if (!cb || !cb->slot || !(c = cb->chunk))
-        return NULL;
-    if (__builtin_expect(atomic_load_explicit(&c->used, memory_order_relaxed) + words <= VKBOX_CHUNK_WORDS,
-                         1))
-        return &c->words[c->used + 1];
     c = words <= VKBOX_CHUNK_WORDS ? take_chunk(&index) : NULL;
     if (!c) {
         cb->slot->cut = 1;
@@ -244,22 +250,6 @@ uint32_t *commands_begin(struct command_buffer *cb, uint32_t words)
     cb->chunk->next = index;
     cb->chunk = c;
     return &c->words[1];
-}
-
-void commands_end(struct command_buffer *cb, uint32_t *end, enum vkbox_command command)
-{
-    struct vkbox_chunk *c;
-    uint32_t used;
-
-    if (!end)
-        return;
-    c = cb->chunk;
-    used = atomic_load_explicit(&c->used, memory_order_relaxed);
-    c->words[used] = (uint32_t)command << 16 | (uint32_t)(end - &c->words[used + 1]);
-    atomic_store_explicit(&c->used, (uint32_t)(end - c->words), memory_order_release);
-    atomic_store_explicit(&cb->slot->commands,
-                          atomic_load_explicit(&cb->slot->commands, memory_order_relaxed) + 1,
-                          memory_order_release);
 }
 
 void commands_note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b)
@@ -320,6 +310,27 @@ void commands_begun(struct command_buffer *cb)
         cb->pending++; /* what a pass clears */
 }
 
+/* A group begins: after what was recorded up to here, a run before may have crashed in it. The same places in every mode. */
+static void begin_group(struct command_buffer *cb)
+{
+    const struct vkbox_chunk *c = cb->known_chunk;
+
+    cb->grouped = 0;
+    if (!box_known.num || !c)
+        return;
+    for (;;) {
+        for (; cb->known_at < c->used; cb->known_at += 1 + (c->words[cb->known_at] & 0xffff))
+            known_add(&cb->content, c->words[cb->known_at], &c->words[cb->known_at + 1],
+                      c->used - cb->known_at - 1);
+        if (c->next == VKBOX_NO_INDEX)
+            break;
+        c = cb->known_chunk = &box->chunks[c->next];
+        cb->known_at = 0;
+    }
+    cb->exact = box->exact || known_has(&box_known, known_group(&cb->content));
+    cb->slot->known |= cb->exact;
+}
+
 void commands_pass(struct command_buffer *cb, bool begins)
 {
     if (!cb || !cb->slot)
@@ -327,10 +338,11 @@ void commands_pass(struct command_buffer *cb, bool begins)
     if (begins && cb->pending && !cb->in_pass)
         commands_point(cb);
     cb->in_pass = begins;
-    if (begins)
-        return;
-    commands_point(cb);
-    offers_pass_ended(cb);
+    if (!begins)
+        commands_point(cb);
+    begin_group(cb);
+    if (!begins)
+        offers_pass_ended(cb);
 }
 
 void commands_subpass(struct command_buffer *cb)
@@ -339,17 +351,16 @@ void commands_subpass(struct command_buffer *cb)
         cb->pending++;
 }
 
-void commands_work(struct command_buffer *cb)
+void commands_worked(struct command_buffer *cb)
 {
-    if (!cb || !cb->slot)
-        return;
-    cb->pending++;
     if (cb->in_pass) {
-        if (box->exact)
-            pass_cut(cb);
-    } else if (cb->pending >= (box->exact ? 1 : GROUP)) {
-        commands_point(cb);
+        pass_cut(cb);
+        return;
     }
+    if (++cb->grouped >= GROUP || cb->exact)
+        commands_point(cb);
+    if (cb->grouped >= GROUP)
+        begin_group(cb);
 }
 
 /* ---- hooks --------------------------------------------------------------- */
@@ -426,9 +437,19 @@ static bool leave_slot(struct command_buffer *cb, enum vkbox_left how)
         left[num_left++].slot = cb->index;
         cb->slot->left = how;
         cb->slot = NULL;
+        cb->chunk = NULL;
     }
     pthread_mutex_unlock(&left_lock);
     return leaves;
+}
+
+/* With known_lock held for writing, and `cb` no longer in the map. */
+static void drop(struct command_buffer *cb)
+{
+    remove_row(cb->handle);
+    if (cb->slot && !leave_slot(cb, VKBOX_LEFT_FREED))
+        give_up(cb->d, cb->index);
+    free(cb);
 }
 
 static void add(struct device *d, VkCommandBuffer handle, const VkCommandBufferAllocateInfo *info)
@@ -446,21 +467,12 @@ static void add(struct device *d, VkCommandBuffer handle, const VkCommandBufferA
     cb->d = d;
     new_slot(cb, info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     pthread_rwlock_wrlock(&known_lock);
-    value = map_put(&known, (uint64_t)(uintptr_t)handle);
+    value = put_row(cb) ? map_put(&known, (uint64_t)(uintptr_t)handle) : NULL;
     if (value)
         *value = (uint64_t)(uintptr_t)cb;
-    atomic_fetch_add(&epoch, 1);
+    else
+        drop(cb);
     pthread_rwlock_unlock(&known_lock);
-    if (!value)
-        free(cb);
-}
-
-/* With known_lock held for writing, and `cb` no longer in the map. */
-static void drop(struct command_buffer *cb)
-{
-    if (cb->slot && !leave_slot(cb, VKBOX_LEFT_FREED))
-        give_up(cb->d, cb->index);
-    free(cb);
 }
 
 static void drop_all(struct device *d, VkCommandPool pool)
@@ -483,7 +495,6 @@ static void drop_all(struct device *d, VkCommandPool pool)
             }
         }
     } while (again);
-    atomic_fetch_add(&epoch, 1);
     pthread_rwlock_unlock(&known_lock);
 }
 
@@ -519,7 +530,6 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkFreeCommandBuffers(VkDevice device, VkC
         map_remove(&known, (uint64_t)(uintptr_t)buffers[i]);
         drop(cb);
     }
-    atomic_fetch_add(&epoch, 1);
     pthread_rwlock_unlock(&known_lock);
     if (!device_is_lost(d))
         d->next.vkFreeCommandBuffers(device, pool, n, buffers);
@@ -555,12 +565,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     cb->num_late = 0;
     cb->pending = 0;
     cb->in_pass = inside;
+    cb->exact = box->exact;
+    cb->slot->known = 0;
+    cb->content = (struct known_content){0};
+    cb->known_chunk = cb->chunk;
+    cb->known_at = 0;
     if (cb->slot->mark == VKBOX_NO_INDEX && cb->writes)
         cb->slot->mark = take_mark(d);
     cb->marked = !inside && cb->writes && cb->slot->mark != VKBOX_NO_INDEX;
     if (cb->marked)
         d->marks[cb->slot->mark] = 0;
     commands_point(cb);
+    begin_group(cb);
     return r;
 }
 

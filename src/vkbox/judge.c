@@ -449,7 +449,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
 
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
-    bool blamed;
+    bool blamed, known;
     int code;
 
     *v = (struct vkbox_verdict){.work = SIZE_MAX};
@@ -511,7 +511,13 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
     }
     snprintf(v->certainty, sizeof(v->certainty), "%s",
              v->command == BB_SURE_PROVEN ? "certain" : "candidate");
-    snprintf(v->source, sizeof(v->source), "%s", r->b->exact ? "exact markers" : "group markers");
+    known = v->work != SIZE_MAX && r->b->command_buffers[v->list.work[v->work].buffer].known;
+    snprintf(v->source, sizeof(v->source), "%s",
+             r->b->exact                   ? "exact markers"
+             : known && v->candidates == 1 ? "markers of a known group"
+                                           : "group markers");
+    if (blamed && v->candidates > 1)
+        v->group = vkbox_group(r, v->list.work[v->work].buffer);
     make_fingerprint(v, v);
     INVARIANT(v->command != BB_SURE_PROVEN || v->work != SIZE_MAX);
     return 0;

@@ -37,7 +37,8 @@ struct vkbox_verdict {
     uint64_t submission; /* 0: none */
     size_t work;         /* the first candidate's place in the list, or SIZE_MAX */
     uint32_t candidates;
-    bool may_end; /* WAITING: what is waited for may still come, from outside of the device's queues */
+    uint64_t group; /* by what it is known that one of several commands is in, 0: it is not one of several */
+    bool may_end;   /* WAITING: what is waited for may still come, from outside of the device's queues */
     char path[256];
     struct vkbox_list list; /* of the submission */
 };

@@ -20,6 +20,7 @@
 
 struct vkbox *box;
 bool box_is_own;
+struct known box_known;
 static bool alone;          /* after a fork: nobody reads what is kept */
 static char file[PATH_MAX]; /* of what nobody watches; "": there is a reader */
 
@@ -98,6 +99,7 @@ static struct vkbox *make_box(const char *folder, char path[PATH_MAX])
 
 static void open_once(const struct box_params *p)
 {
+    const char *known = getenv(VKBOX_KNOWN);
     bool unwatched = p->folder && !strcmp(p->folder, "1");
     const char *const bases[] = VKBOX_BASES;
     char path[PATH_MAX], own[PATH_MAX];
@@ -121,6 +123,8 @@ static void open_once(const struct box_params *p)
     b->guard = p->guard;
     b->start_ns = box_now();
     snprintf(b->program, sizeof(b->program), "%s", program_invocation_short_name);
+    if (known && *known == '/')
+        known_read(&box_known, known, b->program);
     b->crash.device = VKBOX_NO_INDEX;
     atomic_thread_fence(memory_order_release);
     b->magic = VKBOX_MAGIC;

@@ -192,7 +192,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d->handle = *out;
     d->instance = i;
     d->offers = c.offers;
-    d->cuts = box && (box->exact || box_is_own || c.offers & (1u << OFFER_MARKER | 1u << OFFER_CHECKPOINTS));
+    d->cuts = box && (box->exact || box_is_own || box_known.num ||
+                      c.offers & (1u << OFFER_MARKER | 1u << OFFER_CHECKPOINTS));
     load(&d->next, *out, d->get, i);
     describe(d, physical);
     if (d->slot) {

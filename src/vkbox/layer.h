@@ -23,6 +23,7 @@
 #include "base/map.h"
 #include "layer/layer.h"
 #include "vkbox/box.h"
+#include "vkbox/known.h"
 #include "vkbox/table.h"
 #include "vkbox_next.h"
 
@@ -86,8 +87,13 @@ struct command_buffer {
     struct vkbox_command_buffer *slot; /* NULL: nothing is kept */
     uint32_t index;
     struct vkbox_chunk *chunk;
-    uint32_t pending; /* work since the last point */
-    bool writes;      /* its queues can write memory */
+    uint32_t pending;             /* work since the last point */
+    uint32_t grouped;             /* and outside of passes since its group began */
+    bool exact;                   /* each command of this group has a point */
+    struct known_content content; /* up to its group, and the place in the record up to which that is */
+    const struct vkbox_chunk *known_chunk;
+    uint32_t known_at;
+    bool writes; /* its queues can write memory */
     bool in_pass, marked;
     bool submitted; /* since it was recorded */
     uint32_t open;  /* queries and the like that a pass must not end within */
@@ -99,6 +105,7 @@ struct command_buffer {
 /* keep.c: the box of this process, or NULL. */
 extern struct vkbox *box;
 extern bool box_is_own; /* of box_params */
+extern struct known box_known; /* groups that a run before crashed in */
 
 /* Where the record is made, and how. */
 struct box_params {
@@ -122,15 +129,11 @@ static inline bool device_is_lost(const struct device *d)
     return d->slot && atomic_load_explicit(&d->slot->lost, memory_order_relaxed);
 }
 
-/* commands.c */
-struct command_buffer *command_buffer_of(VkCommandBuffer handle); /* NULL: not known */
-uint32_t *commands_begin(struct command_buffer *cb, uint32_t words);
-void commands_end(struct command_buffer *cb, uint32_t *end, enum vkbox_command command);
+/* commands.c, and fast.h */
 void commands_execute(struct command_buffer *cb, uint32_t n, const VkCommandBuffer *secondaries);
 void commands_pass(struct command_buffer *cb, bool begins);
 void commands_subpass(struct command_buffer *cb);
 void commands_begun(struct command_buffer *cb);
-void commands_work(struct command_buffer *cb);
 void commands_device_gone(struct device *d);
 void commands_point(struct command_buffer *cb);
 void commands_taken_back(VkCommandBuffer handle); /* it was not submitted after all */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "vkbox/layer.h"
+#include "vkbox/fast.h"
 
 static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct map alive;                            /* handle and type to slot */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vkbox/layer.h"
+#include "vkbox/fast.h"
 
 static const struct {
     const char *name;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "vkbox/layer.h"
+#include "vkbox/fast.h"
 
 static int own_open(const char *folder, bool exact, bool guard)
 {

@@ -227,6 +227,12 @@ static bool take_chain(struct pass *p, const void *chain)
     return true;
 }
 
+/* Whether this pass is: of what the layer can cut. */
+static bool is_cut(const struct command_buffer *cb)
+{
+    return cb->exact || box_is_own || cb->d->offers & (1u << OFFER_MARKER | 1u << OFFER_CHECKPOINTS);
+}
+
 /* What the pass begins with; as the program says if it stays whole. */
 static VkRenderPassBeginInfo begin_pieces(struct command_buffer *cb, const VkRenderPassBeginInfo *info,
                                           VkSubpassContents contents, const void *chain)
@@ -239,7 +245,7 @@ static VkRenderPassBeginInfo begin_pieces(struct command_buffer *cb, const VkRen
     cb->pass.kind = PASS_WHOLE;
     cb->pass.info = *info;
     cb->pass.info.pNext = NULL;
-    if (cb->marked && !cb->open && !chain && take_chain(&cb->pass, info->pNext)) {
+    if (is_cut(cb) && cb->marked && !cb->open && !chain && take_chain(&cb->pass, info->pNext)) {
         pthread_rwlock_rdlock(&lock);
         p = map_pointer(&pieces_of, (uint64_t)info->renderPass);
         pthread_rwlock_unlock(&lock);
@@ -299,7 +305,7 @@ void pass_vkCmdBeginRendering(struct command_buffer *cb, VkCommandBuffer handle,
             copy_target(&p->stencil, info->pStencilAttachment);
             chained |= info->pStencilAttachment->pNext != NULL || info->pStencilAttachment->resolveMode;
         }
-        if (cb->marked && !cb->open && !chained && info->colorAttachmentCount <= PASS_VIEWS &&
+        if (is_cut(cb) && cb->marked && !cb->open && !chained && info->colorAttachmentCount <= PASS_VIEWS &&
             !(info->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT))) {
             p->kind = PASS_RENDERING;
             p->rendering = *info;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "vkbox/layer.h"
+#include "vkbox/fast.h"
 
 #define STEP_NS (50 * NSEC_PER_MSEC)
 enum { COLLECT_MS = 2000 };

@@ -319,6 +319,36 @@ int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s
     return code;
 }
 
+uint64_t vkbox_group(const struct vkbox_reader *r, uint32_t slot)
+{
+    const struct vkbox_command_buffer *cb = &r->b->command_buffers[slot];
+    const uint32_t mark = mark_of(r, cb);
+    struct known_content content = {0};
+    uint64_t group = 0, before = 0;
+    uint32_t at = cb->first;
+
+    for (uint32_t chunks = 0; at < VKBOX_CHUNKS && chunks < VKBOX_CHUNKS; chunks++) {
+        const struct vkbox_chunk *c = &r->b->chunks[at];
+        uint32_t used = c->used <= VKBOX_CHUNK_WORDS ? c->used : VKBOX_CHUNK_WORDS;
+
+        for (uint32_t i = 0; i < used; i += 1 + (c->words[i] & 0xffff)) {
+            uint32_t command = c->words[i] >> 16;
+
+            known_add(&content, c->words[i], &c->words[i + 1], used - i - 1);
+            if (command == VKBOX_POINT && i + 1 < used && c->words[i + 1] > mark)
+                return before; /* a point for a pass that begins stands behind its record */
+            if (command == VKBOX_POINT)
+                group = before = known_group(&content);
+            else if (command < VKBOX_NUM_COMMANDS && vkbox_commands[command].flags & VKBOX_IS_BEGIN)
+                group = known_group(&content);
+            else
+                before = group;
+        }
+        at = c->next;
+    }
+    return group;
+}
+
 void vkbox_list_finish(struct vkbox_list *l)
 {
     free(l->work);

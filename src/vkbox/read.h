@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "vkbox/box.h"
+#include "vkbox/known.h"
 #include "vkbox/table.h"
 
 struct vkbox_reader {
@@ -65,6 +66,9 @@ struct vkbox_list {
 /* What a submission does, with its marks. 0 or -ENOMEM. */
 int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s, struct vkbox_list *out);
 void vkbox_list_finish(struct vkbox_list *l);
+
+/* By what the group is known that the device is at in a command buffer (known.h). */
+uint64_t vkbox_group(const struct vkbox_reader *r, uint32_t slot);
 
 /* "vkCmdDraw(vertexCount 3, …)", with the names of objects. */
 void vkbox_print(const struct vkbox_reader *r, const struct vkbox_work *w, struct strbuf *out);

@@ -51,6 +51,14 @@ static const struct vkbox_device *device_of(const struct rows *o)
     return &o->r->b->devices[0];
 }
 
+static bool knows_groups(const struct vkbox *b)
+{
+    for (uint32_t i = 0; i < VKBOX_COMMAND_BUFFERS; i++)
+        if (b->command_buffers[i].state != VKBOX_FREE && b->command_buffers[i].known)
+            return true;
+    return false;
+}
+
 static void put_meta(struct rows *o)
 {
     static const char *const reasons[] = {"device lost", "signal", "timeout", "signal", "request"};
@@ -75,7 +83,9 @@ static void put_meta(struct rows *o)
     bb_meta(o->p, "pid", "%u", b->pid);
     bb_meta(o->p, "device", "%.127s", d->name);
     bb_meta(o->p, "markers", "%s, %s", marks[d->marks < 3 ? d->marks : 0],
-            b->exact ? "one for each command" : "one for each group");
+            b->exact                ? "one for each command"
+            : knows_groups(o->r->b) ? "one for each group, and for each command where a run before crashed"
+                                    : "one for each group");
     bb_meta(o->p, "setting.driver", "%.63s %.63s", d->driver, d->driver_info);
     if (b->guard)
         bb_meta(o->p, "setting.guard",

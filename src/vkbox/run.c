@@ -101,13 +101,15 @@ static void enter(void *env)
 
 static int start(struct run *r, struct error *e)
 {
-    char folder[PATH_MAX + 32];
-    const char *const values[] = {folder, r->p->exact ? VKBOX_EXACT "=1" : VKBOX_EXACT "=0",
+    char folder[PATH_MAX + 32], known[PATH_MAX + 32], dumps[PATH_MAX];
+    const char *const values[] = {folder, known, r->p->exact ? VKBOX_EXACT "=1" : VKBOX_EXACT "=0",
                                   r->p->guard ? VKBOX_GUARD "=1" : VKBOX_GUARD "=0", NULL};
     struct layer_env layer = {VKBOX_LAYER, r->p->layers, values};
     char **env;
 
     snprintf(folder, sizeof(folder), VKBOX_VARIABLE "=%s", r->folder.path);
+    snprintf(known, sizeof(known), VKBOX_KNOWN "=%s",
+             realpath(r->p->dumps ? r->p->dumps : ".", dumps) ? dumps : "");
     env = layer_env_make(&layer);
     if (!env)
         return error_set(e, -ENOMEM, "no memory for the environment");
@@ -217,14 +219,7 @@ static void dump_path(struct run *r, const struct vkbox *b, char *path, size_t s
     struct tm tm;
 
     strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
-    snprintf(program, sizeof(program), "%.63s", b->program);
-    for (char *c = program; *c;) {
-        size_t n = utf8_length(c, strlen(c));
-
-        if (!n || *c == '/' || utf8_hidden(c, n))
-            memset(c, '_', n ? n : 1);
-        c += n ? n : 1;
-    }
+    known_name(b->program, program);
     snprintf(path, size, "%s/%s-%s-%u-%u.aerogpudump", r->p->dumps ? r->p->dumps : ".", program, stamp,
              b->pid, r->out->dumps + 1);
 }
@@ -269,6 +264,9 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
         r->out->dumps++;
         if (w->b)
             symbols_add_process(w->pid);
+        if (verdict.group &&
+            known_write(r->p->dumps ? r->p->dumps : ".", reader.b->program, verdict.group, &e))
+            trouble(r, "the next run will not know where it crashed: %s", e.text);
         if (r->p->on_dump)
             r->p->on_dump(r->p->ctx, path);
     }

@@ -21,6 +21,7 @@ ap.add_argument('--fault', action='append')
 ap.add_argument('--rounds', type=int, default=1, help='how many draws each fault is planted at')
 ap.add_argument('--timeout', default='2', help='of the device, in seconds')
 ap.add_argument('--groups', action='store_true', help='without --exact')
+ap.add_argument('--known', action='store_true', help='without --exact, twice: the second time the group is known')
 ap.add_argument('--json', help='where the figure is added (bench/README.md)')
 ap.add_argument('-v', action='store_true')
 a = ap.parse_args()
@@ -93,46 +94,54 @@ def judge(db, fault, planted):
 
 
 def plant(name, fault, at, display):
-    argv, env, _ = PROGRAMS[name]
     tmp = tempfile.mkdtemp(prefix='aerogpu-planted-', dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
     try:
-        with open(tmp + '/a.qml', 'w') as q:
-            q.write(QML)
-        env = {**os.environ, **env, 'XDG_RUNTIME_DIR': tmp, 'AEROGPU_TEST_FAULT': '%s:%d:%d' % (fault, *at), 'AEROGPU_TEST_FAULT_OUT': tmp + '/out',
-               'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_fault', 'VK_ADD_LAYER_PATH': os.path.abspath(a.folder),
-               'VK_LOADER_DEBUG': 'none'}
-        if display:
-            env['DISPLAY'] = display
-        argv = [x.replace('{tmp}', tmp) for x in argv]
-        p = subprocess.Popen([a.aerogpu, 'run', '-o', tmp, '--gpu-timeout', a.timeout] + ([] if a.groups else ['--exact']) +
-                             (['--guard'] if fault in GUARDED else []) + ['--'] + argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                             start_new_session=True)
-        end = time.time() + 40
-        while p.poll() is None and time.time() < end:
-            time.sleep(0.1)
-            if not os.path.exists(tmp + '/out') and time.time() > end - 25:
-                break
-            if glob.glob(tmp + '/*.aerogpudump'):
-                end = min(end, time.time() + 3)
-        for sig in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(p.pid, sig)
-                p.wait(3)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                pass
-        if not os.path.exists(tmp + '/out'):
-            return None, 'not planted'
-        planted = int(open(tmp + '/out').read().split()[1])
-        dumps = glob.glob(tmp + '/*.aerogpudump')
-        if not dumps and not p.returncode:
-            return 'none', 'what was planted did not run, or did no harm: the program ended well'
-        if len(dumps) != 1:
-            return 'wrong', '%d dumps' % len(dumps)
-        db = sqlite3.connect(dumps[0])
-        db.row_factory = sqlite3.Row
-        return judge(db, fault, planted)
+        if a.known:
+            plant_in(tmp, name, fault, at, display)
+            for f in [tmp + '/out'] + glob.glob(tmp + '/*.aerogpudump'):
+                os.path.exists(f) and os.unlink(f)
+        return plant_in(tmp, name, fault, at, display)
     finally:
         shutil.rmtree(tmp, ignore_errors=True)
+
+
+def plant_in(tmp, name, fault, at, display):
+    argv, env, _ = PROGRAMS[name]
+    with open(tmp + '/a.qml', 'w') as q:
+        q.write(QML)
+    env = {**os.environ, **env, 'XDG_RUNTIME_DIR': tmp, 'AEROGPU_TEST_FAULT': '%s:%d:%d' % (fault, *at), 'AEROGPU_TEST_FAULT_OUT': tmp + '/out',
+           'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_fault', 'VK_ADD_LAYER_PATH': os.path.abspath(a.folder),
+           'VK_LOADER_DEBUG': 'none'}
+    if display:
+        env['DISPLAY'] = display
+    argv = [x.replace('{tmp}', tmp) for x in argv]
+    p = subprocess.Popen([a.aerogpu, 'run', '-o', tmp, '--gpu-timeout', a.timeout] + ([] if a.groups or a.known else ['--exact']) +
+                         (['--guard'] if fault in GUARDED else []) + ['--'] + argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                         start_new_session=True)
+    end = time.time() + 40
+    while p.poll() is None and time.time() < end:
+        time.sleep(0.1)
+        if not os.path.exists(tmp + '/out') and time.time() > end - 25:
+            break
+        if glob.glob(tmp + '/*.aerogpudump'):
+            end = min(end, time.time() + 3)
+    for sig in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(p.pid, sig)
+            p.wait(3)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            pass
+    if not os.path.exists(tmp + '/out'):
+        return None, 'not planted'
+    planted = int(open(tmp + '/out').read().split()[1])
+    dumps = glob.glob(tmp + '/*.aerogpudump')
+    if not dumps and not p.returncode:
+        return 'none', 'what was planted did not run, or did no harm: the program ended well'
+    if len(dumps) != 1:
+        return 'wrong', '%d dumps' % len(dumps)
+    db = sqlite3.connect(dumps[0])
+    db.row_factory = sqlite3.Row
+    return judge(db, fault, planted)
 
 
 def main():

@@ -84,6 +84,38 @@ def exact_mode_names_the_command():
 
 
 @case
+def the_next_run_knows_the_group_and_names_the_command():
+    def go(kind, code):
+        p = subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', '--', plant, *kind.split()], capture_output=True, text=True, timeout=60)
+        assert p.returncode == code, p
+        dumps = glob.glob(folder + '/*.aerogpudump')
+        db = sqlite3.connect(dumps[0]) if dumps else None
+        for d in dumps:
+            os.unlink(d)
+        if not db:
+            return p, None, None, None
+        db.row_factory = sqlite3.Row
+        return p, db, finding([db]), db.execute("SELECT value FROM meta WHERE key='markers'").fetchone()[0]
+    bare = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60)
+    for kind, draw in (('loop-fragment', DRAW), ('loop-vertex', DRAW), ('--draws 40 --at 37 loop-compute', 37)):
+        with tempfile.TemporaryDirectory(dir=SHM) as folder:
+            _, db, f, markers = go(kind, 5)
+            assert (f['certainty'], f['source']) == ('candidate', 'group markers') and markers.endswith('one for each group'), (f, markers)
+            hint, = glob.glob(folder + '/*.aerogpuhint')
+            assert os.path.basename(hint) == 'vkbox_plant.aerogpuhint' and len(open(hint).readlines()) == 1
+            p, db, f, markers = go(kind, 5)
+            assert (f['certainty'], f['sure_command'], f['source']) == ('certain', 'proven', 'markers of a known group') and draw_of(db, f)[0] == draw, f
+            assert markers.endswith('for each command where a run before crashed') and len(open(hint).readlines()) == 1, markers
+            # Only there: what stands elsewhere has as many marks as it had.
+            p, db, f, _ = go('fine', 0)
+            assert p.stdout == bare.stdout and not p.stderr and db is None, p
+            # A hint that is torn, of another program's or no text is none.
+            with open(hint, 'wb') as h:
+                h.write(b'\xff' * 100 + b'\nabc\n' + b'0' * 16)
+            assert go(kind, 5)[2]['source'] == 'group markers'
+
+
+@case
 def a_wild_access_is_a_page_fault():
     _, db, f = crash('fault', True, code=128 + signal.SIGSEGV)
     assert (f['cause'], f['sure_command'], f['sure_cause']) == ('page fault', 'proven', 'proven'), f

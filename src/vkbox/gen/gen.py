@@ -343,7 +343,7 @@ def main():
     nxt += [f'    A({n}, {a}) \\' for n in following for a in reg.command_aliases.get(n, []) if a in reg.used] + ['', '']
     (out / 'vkbox_next.h').write_text('\n'.join(nxt))
 
-    src = [lic, '#include "vkbox/layer.h"', '#include "vkbox/encode.h"', ''] + hooks
+    src = [lic, '#include "vkbox/encode.h"', '#include "vkbox/fast.h"', ''] + hooks
     src += ['const struct layer_hook generated_hooks[] = {']
     for n in commands + objects:
         for name in [n] + [a for a in reg.command_aliases.get(n, []) if a in reg.used]:

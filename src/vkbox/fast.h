@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* fast.h: what every vkCmd call does, inline; what few of them do is in commands.c.
+ *
+ * Invariants:
+ *  1. A command buffer has a chunk only while it has a slot, and is being recorded.
+ *  2. Who records into a command buffer keeps others from freeing it, so that a row whose handle it finds stays. Rows are
+ *     written under a lock, the handle last, and given up for FREED, which ends no search.
+ */
+#pragma once
+
+#include "vkbox/layer.h"
+
+enum { KNOWN_BUFFERS = 1 << 15, PROBES = 64 };
+#define FREED_HANDLE UINT64_C(1)
+
+struct commands_row {
+    _Atomic uint64_t handle; /* 0: never used */
+    struct command_buffer *_Atomic cb;
+};
+
+extern struct commands_row commands_rows[KNOWN_BUFFERS];
+
+static inline uint32_t commands_hash(uint64_t handle)
+{
+    return (uint32_t)(handle * UINT64_C(0x9E3779B97F4A7C15) >> 49);
+}
+
+/* NULL: not known */
+static inline struct command_buffer *command_buffer_of(VkCommandBuffer handle)
+{
+    const uint64_t want = (uint64_t)(uintptr_t)handle;
+    const uint32_t at = commands_hash(want);
+
+    for (uint32_t i = 0; i < PROBES; i++) {
+        const struct commands_row *row = &commands_rows[(at + i) % KNOWN_BUFFERS];
+        const uint64_t is = atomic_load_explicit(&row->handle, memory_order_acquire);
+
+        if (__builtin_expect(is == want, 1))
+            return atomic_load_explicit(&row->cb, memory_order_relaxed);
+        if (!is)
+            return NULL;
+    }
+    return NULL;
+}
+
+uint32_t *commands_more(struct command_buffer *cb, uint32_t words);
+void commands_worked(struct command_buffer *cb);
+
+/* Where the arguments go; NULL: nothing is kept. */
+static inline uint32_t *commands_begin(struct command_buffer *cb, uint32_t words)
+{
+    struct vkbox_chunk *c = cb ? cb->chunk : NULL;
+    uint32_t used;
+
+    if (!c)
+        return NULL;
+    used = atomic_load_explicit(&c->used, memory_order_relaxed);
+    return __builtin_expect(used + words <= VKBOX_CHUNK_WORDS, 1) ? &c->words[used + 1]
+                                                                  : commands_more(cb, words);
+}
+
+static inline void commands_end(struct command_buffer *cb, uint32_t *end, enum vkbox_command command)
+{
+    struct vkbox_chunk *c;
+    uint32_t used;
+
+    if (!end)
+        return;
+    c = cb->chunk;
+    used = atomic_load_explicit(&c->used, memory_order_relaxed);
+    c->words[used] = (uint32_t)command << 16 | (uint32_t)(end - &c->words[used + 1]);
+    atomic_store_explicit(&c->used, (uint32_t)(end - c->words), memory_order_release);
+}
+
+static inline void commands_work(struct command_buffer *cb)
+{
+    if (!cb || !cb->slot)
+        return;
+    cb->pending++;
+    if (!cb->in_pass || cb->exact)
+        commands_worked(cb);
+}
