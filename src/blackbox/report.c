@@ -41,8 +41,9 @@ static void make_advice(struct bb_view *v)
                 v,
                 "Run `aerogpu play` on this dump: it plays the last submissions in a fresh executor with a marker around every command, and writes the exact one into the dump.");
         else if (v->packet >= 0 && strcmp(v->source, "exact markers"))
-            advise(v,
-                   "Run the program once more: where it crashed is known, and every command there gets a marker of its own. Or with `aerogpu run --exact`: every command of all.");
+            advise(
+                v,
+                "Run the program once more: where it crashed is known, and every command there gets a marker of its own. Or with `aerogpu run --exact`: every command of all.");
     }
     if (cause->advice)
         advise(v, cause->advice);

@@ -231,7 +231,8 @@ struct vkbox {
     uint32_t guard;                /* 1: --guard */
     _Atomic uint32_t ended;        /* 1: the process ended by itself */
     _Atomic uint32_t full;         /* 1: there was no room for some of it, which reads as zeros */
-    uint32_t pad[2];
+    _Atomic uint32_t buffers_lost; /* command buffers that there was no room for */
+    uint32_t pad[1];
     char verdict[256]; /* written by the reader, before a device is lost or it has looked */
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];

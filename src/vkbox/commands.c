@@ -371,8 +371,10 @@ static void new_slot(struct command_buffer *cb, bool secondary)
     uint32_t recording;
 
     cb->slot = s;
-    if (!s)
+    if (!s) {
+        atomic_fetch_add(&box->buffers_lost, 1);
         return;
+    }
     recording = atomic_load(&s->recording);
     memset(s, 0, sizeof(*s));
     atomic_store(&s->recording, recording);

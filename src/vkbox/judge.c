@@ -31,6 +31,7 @@ static const char *short_name(const struct vkbox_work *w)
 struct choice {
     uint64_t running, waiting, unknown; /* the oldest of each kind, 0: none */
     uint32_t running_queues;
+    bool may_be_other; /* a queue has work of which nothing is kept */
 };
 
 static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct choice *c)
@@ -70,6 +71,7 @@ static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct
             *to = n;
     }
     c->running_queues += running != 0;
+    c->may_be_other |= r->b->buffers_lost && unknown && (!running || unknown < running);
     if (running && (!c->running || running < c->running))
         c->running = running;
     if (waiting && (!c->waiting || waiting < c->waiting))
@@ -424,7 +426,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     /* A driver's own code may stumble over what an earlier command left. */
     own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
     again = r->b->command_buffers[v->list.work[v->work].buffer].again;
-    bad = v->list.bad || r->b->full;
+    bad = v->list.bad || r->b->full || c.may_be_other;
     if (v->candidates == 1 && c.running_queues == 1 && !bad && !own && !again)
         v->command = BB_SURE_PROVEN;
     else
@@ -447,9 +449,25 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     return 0;
 }
 
+/* By what the command is known, and how the next run may know it better. */
+static void name_source(const struct vkbox_reader *r, bool blamed, struct vkbox_verdict *v)
+{
+    bool known;
+
+    snprintf(v->certainty, sizeof(v->certainty), "%s",
+             v->command == BB_SURE_PROVEN ? "certain" : "candidate");
+    known = v->work != SIZE_MAX && r->b->command_buffers[v->list.work[v->work].buffer].known;
+    snprintf(v->source, sizeof(v->source), "%s",
+             r->b->exact                   ? "exact markers"
+             : known && v->candidates == 1 ? "markers of a known group"
+                                           : "group markers");
+    if (blamed && v->candidates > 1)
+        v->group = vkbox_group(r, v->list.work[v->work].buffer);
+}
+
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
-    bool blamed, known;
+    bool blamed;
     int code;
 
     *v = (struct vkbox_verdict){.work = SIZE_MAX};
@@ -506,18 +524,14 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         if (v->cause == BB_CAUSE_PAGE_FAULT)
             end_page_fault(&r->b->crash, v);
         TEXT(v, "; which command it was is not known");
-        UNSEEN(v, "%sany mark: nothing that was submitted is unfinished, as far as can be seen",
-               v->unseen[0] ? "; " : "");
+        if (r->b->buffers_lost)
+            UNSEEN(v, "%s%u command buffers that there was no room for (%u are kept)",
+                   v->unseen[0] ? "; " : "", r->b->buffers_lost, VKBOX_COMMAND_BUFFERS);
+        else
+            UNSEEN(v, "%sany mark: nothing that was submitted is unfinished, as far as can be seen",
+                   v->unseen[0] ? "; " : "");
     }
-    snprintf(v->certainty, sizeof(v->certainty), "%s",
-             v->command == BB_SURE_PROVEN ? "certain" : "candidate");
-    known = v->work != SIZE_MAX && r->b->command_buffers[v->list.work[v->work].buffer].known;
-    snprintf(v->source, sizeof(v->source), "%s",
-             r->b->exact                   ? "exact markers"
-             : known && v->candidates == 1 ? "markers of a known group"
-                                           : "group markers");
-    if (blamed && v->candidates > 1)
-        v->group = vkbox_group(r, v->list.work[v->work].buffer);
+    name_source(r, blamed, v);
     make_fingerprint(v, v);
     INVARIANT(v->command != BB_SURE_PROVEN || v->work != SIZE_MAX);
     return 0;

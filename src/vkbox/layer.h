@@ -202,6 +202,7 @@ uint32_t stack_here(void);
 
 /* signals.c */
 void signals_install(void);
+void signals_keep(void); /* behind handlers that the program has installed since */
 
 /* Each file's hooks end with a row without a name. */
 extern const struct layer_hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[], guard_hooks[],

@@ -119,6 +119,7 @@ static struct vkbox_submission *begin_submission(struct device *d, uint32_t queu
 {
     struct vkbox_submission *s;
 
+    signals_keep();
     *number = atomic_fetch_add(&box->submissions, 1) + 1;
     s = &box->submission[*number % VKBOX_SUBMISSIONS];
     atomic_store(&s->number, 0);

@@ -600,6 +600,11 @@ static void finish(struct run *r)
     for (uint32_t i = 0; i < r->num_boxes; i++) {
         for (uint32_t d = 0; d < VKBOX_DEVICES; d++)
             count_device(r, &r->boxes[i].b->devices[d]);
+        if (r->boxes[i].b->buffers_lost)
+            trouble(
+                r,
+                "process %s had more command buffers at once than are kept: a hang in the others is not seen",
+                r->boxes[i].name);
         if (forget_box(&r->boxes[i]))
             trouble(r, "a process shortened its record %s, and was not watched from then on",
                     r->boxes[i].name);

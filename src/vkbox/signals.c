@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* signals.c: signals that end the process. On a processor that is the GPU, a shader's wild access is one of them.
  *
- * What handlers the program has are called, and it ends as it would have ended. One that handles such signals itself (a
+ * What handlers the program has, or installs later, are called, and it ends as it would have ended. One that handles such signals itself (a
  * virtual machine, Wine, a sanitizer) knows better which of them are crashes: it gets them all, and a fault in a shader's code is noted all the same.
  */
 #include <signal.h>
@@ -19,7 +19,12 @@
 enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5, PAGE = 4096, TRAP_PAGE_FAULT = 14 };
 
 static const int signals[NUM] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-static struct sigaction before[NUM];
+/* FIRST: what was there when the layer came; LATER: what the program installed since. Each has a handler of ours in front of it: a
+ * program that puts back what it found does so. */
+enum level { FIRST, LATER, LEVELS };
+static struct sigaction before[LEVELS][NUM];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool installed;
 static _Atomic uint32_t asked;
 
 /* Another thread's signal came first; this one would end the process under it. It may not have told the reader yet. */
@@ -83,8 +88,9 @@ static void ask_about_signal(int sig, const siginfo_t *info, const ucontext_t *a
         atomic_compare_exchange_strong(&box->crash.kind, &kind, VKBOX_NO_CRASH);
 }
 
-static void on_signal(int sig, siginfo_t *info, void *context)
+static void on_signal(enum level level, int sig, siginfo_t *info, void *context)
 {
+    const struct sigaction *next;
     const uint8_t *address = info->si_addr;
     char thread[16] = "";
     int i = 0;
@@ -98,20 +104,21 @@ static void on_signal(int sig, siginfo_t *info, void *context)
         atomic_store(&box->full, 1);
         return;
     }
+    next = &before[level][i];
     prctl(PR_GET_NAME, thread);
-    if (before[i].sa_handler == SIG_DFL)
+    if (next->sa_handler == SIG_DFL)
         note_signal(sig, info, context, thread, COLLECT_MS);
     else if (info->si_code > 0 && sig != SIGABRT && atomic_fetch_add(&asked, 1) < ASK)
         ask_about_signal(sig, info, context, thread);
-    if (before[i].sa_flags & SA_SIGINFO) {
-        before[i].sa_sigaction(sig, info, context);
+    if (next->sa_flags & SA_SIGINFO) {
+        next->sa_sigaction(sig, info, context);
         return;
     }
-    if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN) {
-        before[i].sa_handler(sig);
+    if (next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN) {
+        next->sa_handler(sig);
         return;
     }
-    if (before[i].sa_handler == SIG_IGN && info->si_code <= 0)
+    if (next->sa_handler == SIG_IGN && info->si_code <= 0)
         return;
     /* The instruction is run again, and ends the process; what was sent is sent again. */
     sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -119,18 +126,46 @@ static void on_signal(int sig, siginfo_t *info, void *context)
         syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), sig);
 }
 
+static void on_first(int sig, siginfo_t *info, void *context)
+{
+    on_signal(FIRST, sig, info, context);
+}
+
+static void on_later(int sig, siginfo_t *info, void *context)
+{
+    on_signal(LATER, sig, info, context);
+}
+
+/* With the lock: unless it is ours already. */
+static void take(enum level level, int i)
+{
+    struct sigaction mine = {.sa_sigaction = level == FIRST ? on_first : on_later,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK},
+                     now;
+
+    if (sigaction(signals[i], NULL, &now) ||
+        (now.sa_flags & SA_SIGINFO && (now.sa_sigaction == on_first || now.sa_sigaction == on_later)))
+        return;
+    before[level][i] = now;
+    sigaction(signals[i], &mine, NULL);
+}
+
 void signals_install(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct sigaction mine = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
-    static bool done;
-
     pthread_mutex_lock(&lock);
-    for (int i = 0; !done && i < NUM; i++)
-        if (!sigaction(signals[i], NULL, &now)) {
-            before[i] = now;
-            sigaction(signals[i], &mine, NULL);
-        }
-    done = true;
+    for (int i = 0; !installed && i < NUM; i++)
+        take(FIRST, i);
+    atomic_store(&installed, true);
+    pthread_mutex_unlock(&lock);
+}
+
+/* One of them each time: it is called with every submission. */
+void signals_keep(void)
+{
+    static _Atomic uint32_t turn;
+
+    if (!atomic_load_explicit(&installed, memory_order_relaxed) || pthread_mutex_trylock(&lock))
+        return;
+    take(LATER, (int)(atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % NUM));
     pthread_mutex_unlock(&lock);
 }

@@ -4,7 +4,8 @@
  *   plant [--frames N] [--draws N] [--at N] [--groups N] [--recover] KIND
  *
  * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, far (an address that is not canonical), code (one of the program's code), freed, freed-image, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
- * handled (a fault that its handler mends), fault-handled, sleep, event (a wait for one that nobody sets), twice (a command buffer that
+ * handled (a fault that its handler mends), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
+ * process, or calls what it found), crowd (20,000 command buffers), sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
@@ -398,7 +399,7 @@ static uint64_t bad_address(void)
     VkDeviceMemory memory;
     uint64_t address;
 
-    if (is("fault") || is("fault-handled"))
+    if (is("fault") || is("fault-handled") || is("fault-late") || is("fault-chained"))
         return UINT64_C(0x123456789000);
     if (is("far"))
         return UINT64_C(0x900000001000);
@@ -436,8 +437,8 @@ static void set_push(VkCommandBuffer cb, int bad, int graphics)
     if (bad && !graphics && (loops() || is("slow")))
         p.limit = 0;
     if (bad && !graphics &&
-        (is("fault") || is("far") || is("code") || is("freed-image") || is("fault-handled") || is("freed") ||
-         is("small-freed") || is("over")))
+        (is("fault") || is("far") || is("code") || is("freed-image") || is("fault-handled") ||
+         is("fault-late") || is("fault-chained") || is("freed") || is("small-freed") || is("over")))
         p.address = bad_address();
     if (bad && graphics && is("over-vertex")) {
         p.address = bad_address();
@@ -707,9 +708,44 @@ static sigjmp_buf mended;
 
 static void on_fault(int sig)
 {
-    if (is("fault-handled"))
+    if (is("fault-handled") || is("fault-late"))
         _exit(42);
     siglongjmp(mended, 1);
+}
+
+static struct sigaction found;
+
+static void on_chained(int sig, siginfo_t *info, void *context)
+{
+    dprintf(1, "chained\n");
+    found.sa_sigaction(sig, info, context);
+}
+
+static void install_late(void)
+{
+    struct sigaction mine = {.sa_sigaction = on_chained, .sa_flags = SA_SIGINFO};
+
+    if (is("fault-late"))
+        signal(SIGSEGV, on_fault);
+    else
+        sigaction(SIGSEGV, &mine, &found);
+    for (int i = 0; i < 5; i++)
+        CHECK(vkQueueSubmit(v.queue, 0, NULL, VK_NULL_HANDLE));
+    for (int i = 0; i < 5; i++)
+        CHECK(vkQueueSubmit(v.queue, 1, &(VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO},
+                            VK_NULL_HANDLE));
+}
+
+static void make_crowd(void)
+{
+    enum { CROWD = 20000 };
+    static VkCommandBuffer cbs[CROWD];
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = v.pool,
+                                        .commandBufferCount = CROWD};
+
+    CHECK(vkAllocateCommandBuffers(v.device, &info, cbs));
+    v.cb[BAD_FRAME % 2] = cbs[CROWD - 1];
 }
 
 static void raise_fault(void)
@@ -754,7 +790,7 @@ static uint32_t picture(void)
     return sum;
 }
 
-int main(int argc, char **argv)
+static void take_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--recover"))
@@ -772,6 +808,11 @@ int main(int argc, char **argv)
         else
             opt.kind = argv[i];
     }
+}
+
+int main(int argc, char **argv)
+{
+    take_options(argc, argv);
     if (is("handled") || is("fault-handled"))
         signal(SIGSEGV, on_fault);
     alarm(is("event") ? 5 : 20);
@@ -785,8 +826,14 @@ int main(int argc, char **argv)
     make_device();
     if (is("race"))
         return race();
+    if (is("crowd"))
+        make_crowd();
     for (uint32_t n = 0; n < opt.frames; n++) {
-        VkResult r = frame(n, n == BAD_FRAME);
+        VkResult r;
+
+        if (n == 1 && (is("fault-late") || is("fault-chained")))
+            install_late();
+        r = frame(n, n == BAD_FRAME);
 
         if (is("count"))
             dprintf(1, "%u\n", n + 1);

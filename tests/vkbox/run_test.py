@@ -278,6 +278,20 @@ def what_a_program_handles_is_its_own():
 
 
 @case
+def handlers_that_are_installed_later_are_called_and_the_fault_is_seen():
+    for kind, code in (('fault-late', 42), ('fault-chained', 128 + signal.SIGSEGV)):
+        p, db, f = crash(kind, True, code=code)
+        assert (f['cause'], f['sure_command']) == ('page fault', 'proven') and draw_of(db, f)[0] == DISPATCH, (kind, f)
+        assert ('chained' in p.stdout) == (kind == 'fault-chained'), p  # each thread of the driver's that faults
+
+
+@case
+def more_command_buffers_than_are_kept_are_told():
+    p, dumps = run('crowd')
+    assert '5 frames' in p.stdout and not dumps and 'more command buffers at once than are kept' in p.stderr, p
+
+
+@case
 def a_wait_for_an_event_is_named_and_may_end():
     _, dumps = run('event', options=['--exact'], code=128 + signal.SIGALRM)
     found = {f['cause']: (db, f) for db in dumps for f in [finding([db])]}
