@@ -185,6 +185,16 @@ struct vkbox_error {
     uint32_t device, thread;
 };
 
+/* What the driver tells of a device that it lost (VK_EXT_device_fault). */
+struct vkbox_said {
+    uint32_t tells; /* 1: it does */
+    uint32_t
+        type; /* VkDeviceFaultAddressTypeEXT of the first address that is a page fault's, 0: it names none */
+    uint64_t address; /* to `precision` bytes, a power of two */
+    uint64_t precision;
+    char text[256];
+};
+
 /* The first thing that went wrong so that the process cannot go on with its device. */
 enum vkbox_crash_kind {
     VKBOX_NO_CRASH,
@@ -209,6 +219,7 @@ struct vkbox_crash {
     uint64_t fault;                      /* of a page fault the error code */
     uint64_t registers[VKBOX_REGISTERS]; /* x86-64: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp */
     char thread_name[16];
+    struct vkbox_said said;
 };
 
 struct vkbox_chunk {

@@ -249,6 +249,18 @@ const char *vkbox_not_canonical(const struct vkbox_crash *c, uint32_t i)
     return top && top != 0x1FFFF ? names[i] : NULL;
 }
 
+bool vkbox_fault_address(const struct vkbox_crash *c, struct vkbox_address *out)
+{
+    static const char *const said[] = {NULL, "read", "write", "execute"}; /* by VkDeviceFaultAddressTypeEXT */
+
+    *out = (struct vkbox_address){.address = c->address, .precision = 1};
+    if (c->kind == VKBOX_DEVICE_LOST && c->said.type && c->said.type < sizeof(said) / sizeof(said[0]))
+        *out = (struct vkbox_address){c->said.address, c->said.precision, said[c->said.type]};
+    else
+        out->access = c->fault & 16 ? "execute" : c->fault & 2 ? "write" : "read";
+    return c->kind == VKBOX_DEVICE_LOST ? c->said.type != 0 : c->has_address;
+}
+
 static bool is_page_fault(const struct vkbox_crash *c)
 {
     return c->processor && (c->signal == SIGSEGV || c->signal == SIGBUS);
@@ -342,6 +354,24 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
     }
 }
 
+static void judge_lost(const struct vkbox_reader *r, struct vkbox_verdict *v)
+{
+    const struct vkbox_said *said = &r->b->crash.said;
+
+    v->cause = said->type ? BB_CAUSE_PAGE_FAULT : BB_CAUSE_DEVICE;
+    v->happened = v->why = BB_SURE_PROVEN;
+    if (said->type && said->precision > 1)
+        UNSEEN(v, "which of the %llu bytes there it was: the driver does not say",
+               (unsigned long long)said->precision);
+}
+
+/* In its own words. */
+static void add_said(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
+{
+    if (ev->what == VKBOX_HAPPENED_LOST && r->b->crash.said.tells && r->b->crash.said.text[0])
+        TEXT(v, "; the driver says: %.120s", r->b->crash.said.text);
+}
+
 static void judge_hang(const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
     v->cause = BB_CAUSE_HANG;
@@ -355,10 +385,11 @@ static void judge_hang(const struct vkbox_event *ev, struct vkbox_verdict *v)
 
 static void end_page_fault(const struct vkbox_crash *c, struct vkbox_verdict *v)
 {
+    struct vkbox_address at;
     const char *name;
 
-    if (c->has_address) {
-        TEXT(v, " a page fault at 0x%llx", (unsigned long long)c->address);
+    if (vkbox_fault_address(c, &at)) {
+        TEXT(v, " a page fault at 0x%llx", (unsigned long long)at.address);
         return;
     }
     TEXT(v, " a fault at an address that the processor does not say");
@@ -487,8 +518,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         TEXT(v, "Nothing crashed: the program asked for this dump");
         break;
     case VKBOX_HAPPENED_LOST:
-        v->cause = BB_CAUSE_DEVICE;
-        v->happened = v->why = BB_SURE_PROVEN;
+        judge_lost(r, v);
         break;
     }
     judge_memory(r, ev, v);
@@ -520,7 +550,9 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         end_sentence(r, ev, v);
         UNSEEN(v, "%scommands that there was no room to record", v->unseen[0] ? "; " : "");
     } else {
-        TEXT(v, v->cause == BB_CAUSE_PAGE_FAULT ? "The driver caused" : "The device was lost");
+        TEXT(v, v->cause != BB_CAUSE_PAGE_FAULT   ? "The device was lost"
+                : ev->what == VKBOX_HAPPENED_LOST ? "The device met"
+                                                  : "The driver caused");
         if (v->cause == BB_CAUSE_PAGE_FAULT)
             end_page_fault(&r->b->crash, v);
         TEXT(v, "; which command it was is not known");
@@ -531,6 +563,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
             UNSEEN(v, "%sany mark: nothing that was submitted is unfinished, as far as can be seen",
                    v->unseen[0] ? "; " : "");
     }
+    add_said(r, ev, v);
     name_source(r, blamed, v);
     make_fingerprint(v, v);
     INVARIANT(v->command != BB_SURE_PROVEN || v->work != SIZE_MAX);

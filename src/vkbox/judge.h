@@ -47,6 +47,13 @@ struct vkbox_verdict {
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *out);
 void vkbox_verdict_finish(struct vkbox_verdict *v);
 
+/* The address of a page fault, by the processor or by the driver; false: it is not known. */
+struct vkbox_address {
+    uint64_t address, precision; /* precision: bytes that it may lie within */
+    const char *access;          /* "read", "write", "execute" */
+};
+bool vkbox_fault_address(const struct vkbox_crash *c, struct vkbox_address *out);
+
 /* The name of register number `i` at the crash if its value is no address that a processor takes; else NULL. */
 const char *vkbox_not_canonical(const struct vkbox_crash *c, uint32_t i);
 

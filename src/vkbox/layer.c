@@ -43,6 +43,7 @@ struct creation {
     VkPhysicalDevice physical;
     const char **names;
     bool imports; /* the device can map memory of the process */
+    bool faults;  /* its driver tells of faults */
     uint32_t can_offer,
         offers; /* extensions of the layer's: that the driver has not, that the program wants */
 };
@@ -55,19 +56,30 @@ static bool has_name(const char *const *names, uint32_t n, const char *name)
     return false;
 }
 
+static bool has_struct(const void *chain, VkStructureType type)
+{
+    const VkBaseInStructure *s = chain;
+
+    while (s && s->sType != type)
+        s = s->pNext;
+    return s;
+}
+
 /* The program's extensions but those that the layer provides; `info` also gets those that the marks need, where the device has them. */
 static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateInfo *info,
                    const struct layer_instance *i)
 {
     static const char *const wanted[] = {VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME,
-                                         VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
+                                         VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
+                                         VK_EXT_DEVICE_FAULT_EXTENSION_NAME};
+    enum { IMPORTS = 1, FAULTS, WANTED };
     VkExtensionProperties *have = NULL;
     uint32_t n = 0, found = 0, kept = 0;
 
     if (!i->extensions || i->extensions(c->physical, NULL, &n, NULL) || !n)
         return;
     have = calloc(n, sizeof(*have));
-    c->names = calloc(info->enabledExtensionCount + 2, sizeof(*c->names));
+    c->names = calloc(info->enabledExtensionCount + WANTED, sizeof(*c->names));
     if (!have || !c->names || i->extensions(c->physical, NULL, &n, have) < 0) {
         free(have);
         return;
@@ -79,7 +91,7 @@ static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateI
         if (!offer)
             c->names[kept++] = base->ppEnabledExtensionNames[k];
     }
-    for (uint32_t w = 0; w < 2; w++) {
+    for (uint32_t w = 0; w < WANTED; w++) {
         bool there = has_name(c->names, kept, wanted[w]);
 
         for (uint32_t k = 0; !there && k < n; k++)
@@ -87,7 +99,8 @@ static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateI
                 c->names[kept + found++] = wanted[w];
                 there = true;
             }
-        c->imports = there; /* of the last one, which needs the first */
+        c->imports |= there && w == IMPORTS; /* which needs the first */
+        c->faults |= there && w == FAULTS;
     }
     free(have);
     base->ppEnabledExtensionNames = info->ppEnabledExtensionNames = c->names;
@@ -161,6 +174,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     struct layer_instance *i = layer_find(&instances, physical);
     struct creation c = {physical};
     VkDeviceCreateInfo base = *info, mine = *info;
+    VkPhysicalDeviceFaultFeaturesEXT fault = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT,
+                                              .deviceFault = VK_TRUE};
     VkBool32 was[OFFERS];
     struct device *d;
     bool mine_made;
@@ -177,6 +192,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     c.can_offer = box ? offers_of(i, physical) : 0;
     if (box)
         extend(&c, &base, &mine, i);
+    if (c.faults && !has_struct(info->pNext, fault.sType)) {
+        fault.pNext = (void *)(uintptr_t)info->pNext;
+        mine.pNext = &fault;
+    }
     offers_hide(info->pNext, c.can_offer, was, false);
     /* 1: what the program asked for decides. */
     r = layer_create_device(i, physical, &base, c.names && d->slot ? &mine : &base, allocator, out, &d->get,

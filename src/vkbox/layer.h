@@ -172,6 +172,7 @@ void offers_families(struct layer_instance *i, VkPhysicalDevice physical, uint32
 void offers_hide(const void *chain, uint32_t offers, VkBool32 was[OFFERS], bool back);
 void offers_pass_ended(struct command_buffer *cb);
 void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t size, bool bound);
+void offers_ask(struct device *d); /* what the driver tells of a loss */
 PFN_vkVoidFunction offers_find(const struct device *d, const char *name);
 
 /* objects.c */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "vkbox/fast.h"
 
 static const struct {
@@ -329,6 +330,34 @@ static VKAPI_ATTR VkResult VKAPI_CALL offer_vkGetDeviceFaultInfoEXT(VkDevice dev
             .reportedAddress = c->address,
             .addressPrecision = 1};
     return VK_SUCCESS;
+}
+
+/* A driver that tells of its faults is asked when it has lost its device, and only then may be. */
+void offers_ask(struct device *d)
+{
+    enum { ADDRESSES = 8 };
+    VkDeviceFaultAddressInfoEXT addresses[ADDRESSES] = {0};
+    VkDeviceFaultVendorInfoEXT vendor[ADDRESSES];
+    VkDeviceFaultCountsEXT counts = {.sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_COUNTS_EXT,
+                                     .addressInfoCount = ADDRESSES,
+                                     .vendorInfoCount = ADDRESSES};
+    VkDeviceFaultInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_FAULT_INFO_EXT, .pAddressInfos = addresses, .pVendorInfos = vendor};
+    struct vkbox_said *said = &box->crash.said;
+
+    if (!d->next.vkGetDeviceFaultInfoEXT ||
+        d->next.vkGetDeviceFaultInfoEXT(d->handle, &counts, &info) < VK_SUCCESS)
+        return;
+    snprintf(said->text, sizeof(said->text), "%.255s", info.description);
+    utf8_mend(said->text);
+    for (uint32_t i = 0; i < counts.addressInfoCount && i < ADDRESSES && !said->type; i++)
+        if (addresses[i].addressType >= VK_DEVICE_FAULT_ADDRESS_TYPE_READ_INVALID_EXT &&
+            addresses[i].addressType <= VK_DEVICE_FAULT_ADDRESS_TYPE_EXECUTE_INVALID_EXT) {
+            said->address = addresses[i].reportedAddress;
+            said->precision = addresses[i].addressPrecision;
+            said->type = addresses[i].addressType;
+        }
+    said->tells = 1;
 }
 
 /* To the messengers of the instance, as the driver would. */

@@ -39,6 +39,7 @@ VkResult note_result(struct device *d, enum vkbox_call call, VkResult r)
     box->crash.time_ns = e->time_ns;
     box->crash.call = call;
     box->crash.thread = e->thread;
+    offers_ask(d);
     commands_copy_marks();
     box_event();
     box_await_collection(COLLECT_MS); /* what the program does next would overwrite it */

@@ -759,15 +759,17 @@ static void put_fault(struct rows *o, struct bb_resources *known)
 {
     const struct vkbox_crash *c = &o->r->b->crash;
     bool by_program = o->v->cause == BB_CAUSE_PROGRAM;
+    struct vkbox_address at;
+    bool has_address = vkbox_fault_address(c, &at);
     struct bb_fault f = {0};
 
-    if ((o->v->cause != BB_CAUSE_PAGE_FAULT && !(by_program && c->has_address)) || !known)
+    if ((o->v->cause != BB_CAUSE_PAGE_FAULT && !(by_program && has_address)) || !known)
         return;
-    if (!c->has_address) {
+    if (!has_address) {
         put_no_address(o, c);
         return;
     }
-    bb_resources_fault(known, c->address, &f);
+    bb_resources_fault(known, at.address, &f);
     if (f.kind == BB_FAULT_NEVER_MAPPED)
         say_not_seen(o, &f);
     /* Without guards, what is near is the program's own memory more often than not. */
@@ -783,13 +785,13 @@ static void put_fault(struct rows *o, struct bb_resources *known)
                 : BB_SURE_SUGGESTED;
     bb_row(o->p, BB_TABLE_FAULT);
     bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
-    bb_int(o->p, BB_fault_address, (int64_t)c->address);
+    bb_int(o->p, BB_fault_address, (int64_t)at.address);
     bb_text(o->p, BB_fault_kind, bb_fault_kind_name(f.kind));
     if (o->faulted)
         bb_int(o->p, BB_fault_resource, (int64_t)o->faulted->handle);
     bb_int(o->p, BB_fault_distance, (int64_t)f.distance);
     bb_text(o->p, BB_fault_text, f.text);
-    bb_text(o->p, BB_fault_access, c->fault & 16 ? "execute" : c->fault & 2 ? "write" : "read");
+    bb_text(o->p, BB_fault_access, at.access);
     bb_row_end(o->p);
 }
 

@@ -505,9 +505,9 @@ def exit_codes_are_passed_on():
     assert p.returncode == 4 and 'cannot run /no/such/program' in p.stderr, p
 
 
-def left_record(ends, folder):
+def left_record(ends, folder, more={}):
     """What `aerogpu run` says of what the layer alone kept of a program that `ends` ends."""
-    env = dict(os.environ, XDG_RUNTIME_DIR=folder, AEROGPU_BLACKBOX='1', XDG_DATA_HOME=folder + '/data')
+    env = dict(os.environ, XDG_RUNTIME_DIR=folder, AEROGPU_BLACKBOX='1', XDG_DATA_HOME=folder + '/data', **more)
     os.makedirs(folder + '/data/vulkan/implicit_layer.d', exist_ok=True)
     manifest = json.load(open(layers + '/implicit.manifest'))
     manifest['layer']['library_path'] = os.path.abspath(layers) + '/libVkLayer_AEROGPU_blackbox.so'
@@ -540,6 +540,17 @@ def what_nobody_watched_is_found_by_the_next():
             assert not found or found[0][0] == cause and found[0][1] is None and text in found[0][2], (ends, found)
             assert not glob.glob(folder + '/aerogpu-*/*'), (ends, glob.glob(folder + '/*/*'))
             assert said_of_left(folder)[1] == [], ends
+
+
+@case
+def what_the_driver_tells_of_a_fault_is_told():
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        p = subprocess.run([aerogpu, 'run', '-o', folder, '--', 'true'], capture_output=True, text=True, timeout=60)
+        # What is implicit stands above what is named: the test's driver is below.
+        p, found = left_record('slow', folder, {'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_driver', 'VK_ADD_LAYER_PATH': os.path.dirname(os.path.abspath(plant))})
+        assert len(found) == 1 and found[0][0] == 'page fault', (found, p.stderr)
+        assert 'the driver says: MMU fault of the test' in found[0][2] and 'of the 16 bytes there' in p.stderr, (found, p.stderr)
+        assert 'out of bounds by 17 bytes' in p.stderr and "behind the end of buffer 'results'" in p.stderr, p.stderr
 
 
 @case

@@ -274,7 +274,7 @@ OWN = ['vkDestroyDevice', 'vkGetDeviceQueue', 'vkGetDeviceQueue2', 'vkAllocateCo
        'vkGetMemoryHostPointerPropertiesEXT', 'vkSetDebugUtilsObjectNameEXT', 'vkBindBufferMemory2', 'vkBindImageMemory',
        'vkGetBufferDeviceAddress', 'vkResetDescriptorPool', 'vkUpdateDescriptorSets', 'vkUpdateDescriptorSetWithTemplate', 'vkMapMemory', 'vkUnmapMemory', 'vkCmdUpdateBuffer',
        'vkCmdPipelineBarrier', 'vkCmdResetQueryPool', 'vkCmdWriteTimestamp', 'vkSetDeviceMemoryPriorityEXT',
-       'vkImportSemaphoreFdKHR', 'vkBindImageMemory2']
+       'vkImportSemaphoreFdKHR', 'vkGetDeviceFaultInfoEXT', 'vkBindImageMemory2']
 
 
 def main():
