@@ -375,7 +375,7 @@ static void misbehave(struct session *s)
                                              .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_INJECT,
                                              .pPrivateDriverData = &inject,
                                              .PrivateDriverDataSize = sizeof(inject)}),
-             STATUS_NOT_SUPPORTED);
+             STATUS_ACCESS_DENIED);
         break;
     }
 }

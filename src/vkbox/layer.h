@@ -104,7 +104,7 @@ struct command_buffer {
 
 /* keep.c: the box of this process, or NULL. */
 extern struct vkbox *box;
-extern bool box_is_own; /* of box_params */
+extern bool box_is_own;        /* of box_params */
 extern struct known box_known; /* groups that a run before crashed in */
 
 /* Where the record is made, and how. */

@@ -520,6 +520,7 @@ static void make_asked(struct run *r)
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_REQUEST, .time_ns = now(r), .device = VKBOX_NO_INDEX};
     const uint32_t before = r->out->dumps;
 
+    scan(r); /* its record may be younger than the last look */
     for (uint32_t i = 0; i < r->num_boxes; i++)
         make_dump(r, &r->boxes[i], &ev);
     if (r->out->dumps == before)

@@ -537,7 +537,6 @@ static void states(void)
     const D3D11_BLEND_DESC blend = {
         .RenderTarget = {{TRUE, D3D11_BLEND_ONE, D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, D3D11_BLEND_ONE,
                           D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, 15}}};
-    const D3D11_BLEND_DESC off = {.RenderTarget = {{.RenderTargetWriteMask = 15}}};
     const D3D11_RASTERIZER_DESC raster = {.FillMode = D3D11_FILL_SOLID, .CullMode = D3D11_CULL_NONE};
     const D3D11_DEPTH_STENCIL_DESC depth = {TRUE,
                                             D3D11_DEPTH_WRITE_MASK_ALL,
@@ -547,22 +546,29 @@ static void states(void)
                                             255,
                                             {1, 1, 1, D3D11_COMPARISON_ALWAYS},
                                             {1, 1, 1, D3D11_COMPARISON_ALWAYS}};
-    const D3D11_DEPTH_STENCIL_DESC nothing = {.DepthFunc = 0};
     const D3D11_SAMPLER_DESC sampler = {.Filter = D3D11_FILTER_COMPARISON_ANISOTROPIC,
                                         .AddressU = 1,
                                         .AddressV = 1,
                                         .AddressW = 1,
                                         .MaxAnisotropy = 16,
                                         .ComparisonFunc = D3D11_COMPARISON_LESS};
-    ID3D11BlendState *blend_off;
-    ID3D11DepthStencilState *depth_off;
-    D3D11_BLEND_DESC blend_told;
-    D3D11_DEPTH_STENCIL_DESC depth_told;
 
     CHANGED(blends, blend, ID3D11Device_CreateBlendState, ID3D11BlendState)
     CHANGED(rasters, raster, ID3D11Device_CreateRasterizerState, ID3D11RasterizerState)
     CHANGED(depths, depth, ID3D11Device_CreateDepthStencilState, ID3D11DepthStencilState)
     CHANGED(samplers, sampler, ID3D11Device_CreateSamplerState, ID3D11SamplerState)
+}
+
+/* What is off is told as Direct3D tells it, and draws. */
+static void states_that_are_off(void)
+{
+    const D3D11_BLEND_DESC off = {.RenderTarget = {{.RenderTargetWriteMask = 15}}};
+    const D3D11_DEPTH_STENCIL_DESC nothing = {.DepthFunc = 0};
+    ID3D11BlendState *blend_off;
+    ID3D11DepthStencilState *depth_off;
+    D3D11_BLEND_DESC blend_told;
+    D3D11_DEPTH_STENCIL_DESC depth_told;
+
     usual();
     clear();
     NEED(ID3D11Device_CreateBlendState(device, &off, &blend_off));
@@ -716,6 +722,7 @@ int main(int argc, char **argv)
     viewports();
     layouts(argv[1]);
     states();
+    states_that_are_off();
     descriptions();
     views();
     compute(argv[1]);

@@ -95,6 +95,7 @@ TEST(every_list_of_an_execution_counts)
     static const uint8_t desc[] = {1, 3,  0, 64, 64, 1,
                                    1, 28, 1, 0,  0,  0}; /* it is there; a texture of one subresource */
     struct record r = {.n = 0};
+    static const uint8_t barrier[] = {0, 0, 7, 0, 0, 4};
     struct res_states s = {0};
     struct trc_call c;
     struct trc *t;
@@ -112,8 +113,8 @@ TEST(every_list_of_an_execution_counts)
     var(&r, FIRST_LIST + LISTS - 1);
     var(&r, 1);
     var(&r, 2);
-    for (const char *p = "\0\0\7\0\0\4"; p < "\0\0\7\0\0\4" + 6; p++)
-        var(&r, (uint8_t)*p);
+    for (size_t i = 0; i < sizeof(barrier); i++)
+        var(&r, barrier[i]);
     op(&r, D12_ID3D12CommandQueue_ExecuteCommandLists, REC_TICKET | REC_THIS);
     var(&r, 3);
     var(&r, LISTS);

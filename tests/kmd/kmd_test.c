@@ -224,7 +224,8 @@ TEST(the_umd_learns_what_the_device_is)
     assert_int_equal(p.device_abi_version, AEROGPU_ABI_VERSION_U32);
     assert_int_equal(p.device_features,
                      AEROGPU_FEATURES_ALL | (AEROGPU_EXT_FEATURES_ALL & ~AEROGPU_EXT_FEATURE(EXT_ADDRESSES)));
-    assert_int_equal(p.flags, AEROGPU_UMD_PRIVATE_FLAG_VBLANK | AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE);
+    assert_int_equal(p.flags, AEROGPU_UMD_PRIVATE_FLAG_VBLANK | AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE |
+                                  AEROGPU_EXT_UMD_PRIVATE_FLAG_OWN_HANDLES);
     memset(longer, 0xEE, sizeof(longer));
     q.pPrivateDriverData = longer;
     q.PrivateDriverDataSize = sizeof(longer);

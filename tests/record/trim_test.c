@@ -149,8 +149,8 @@ TEST(frames_play_on_their_own)
         "Desk#2.Lift() -> return=S_OK",
         "Desk#2.Ring(bell=event#6)",
         "Contents(thing=Desk#2, part=0, state=11, bytes=3 bytes 010203, size=3)",
-        "Contents(thing=Desk#2, part=1, state=12, bytes=400 bytes "
-        "0102030000000000000000000000000000000000000000000000000000000000..., size=400)",
+        ("Contents(thing=Desk#2, part=1, state=12, bytes=400 bytes "
+         "0102030000000000000000000000000000000000000000000000000000000000..., size=400)"),
         "Note(text=\"object 3, part 0 begins empty: it is full of ink\")",
         "Sheet#5.Begin(pen=Pen#3)",
         "Sheet#5.Stroke(pen=Pen#3)",
