@@ -128,8 +128,7 @@ static pid_t start_waiter(int job, int done, uint64_t limit_ns, const struct sta
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "waiter");
-    if (outcome)
-        real_time(2);
+    real_time(2);
     pin(chain_cpu);
     while (!atomic_load(&sh->stop))
         nap(MS);

@@ -214,6 +214,48 @@ TEST(test_dxbc_errors)
                  "DXBC: chunk 0 at offset 528 ends past the container of 528 bytes");
 }
 
+/* The first instruction `from` of a program becomes `to`, and the checksum is made right. */
+static void change_opcode(size_t n, uint32_t from, uint32_t to)
+{
+    uint32_t sum[4], word, length;
+    size_t at = 32;
+
+    while (at + 16 < n && memcmp(bytes + at, "SHDR", 4) && memcmp(bytes + at, "SHEX", 4))
+        at += 4;
+    for (at += 16; at + 4 <= n; at += 4 * length) {
+        memcpy(&word, bytes + at, 4);
+        length = word >> 24 & 127;
+        assert_int_not_equal(length, 0);
+        if ((word & 0x7ff) == from)
+            break;
+    }
+    word = (word & ~0x7ffu) | to;
+    memcpy(bytes + at, &word, 4);
+    dxbc_sum(bytes, n, sum);
+    memcpy(bytes + 4, sum, 16);
+}
+
+/* libvkd3d-shader translates them all the same, into what is no program of that stage. */
+TEST(test_dxbc_stages)
+{
+    enum { MOV = 54, DERIV_RTX = 11, DERIV_RTY_FINE = 125 };
+    struct error e = {0};
+    struct shader *s = NULL;
+    size_t n;
+
+    n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
+    change_opcode(n, MOV, DERIV_RTX);
+    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, &e), -EINVAL);
+    assert_non_null(strstr(e.text, "is not of this stage"));
+    n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
+    change_opcode(n, MOV, DERIV_RTY_FINE);
+    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, &e), -EINVAL);
+    n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
+    change_opcode(n, MOV, MOV);
+    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, &e), 0);
+    shader_unref(s);
+}
+
 /* Every prefix and every single wrong bit of a program is refused with a reason, or still a good shader. */
 TEST(test_dxbc_damage)
 {

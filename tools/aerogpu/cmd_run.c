@@ -100,7 +100,7 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
         return r;
     if (program_find(&(struct program_params){.what = "Direct3D 11",
                                               .built = "src/d3d/windows/d3d11.dll",
-                                              .installed = "aerogpu/windows/d3d11/d3d11.dll",
+                                              .installed = "aerogpu/windows/direct3d/d3d11.dll",
                                               .place = PROGRAM_LIB,
                                               .is_data = true},
                      library, sizeof(library), NULL))

@@ -27,8 +27,8 @@ struct checker {
     uint32_t samplers;                /* bit per s# */
     uint8_t resources[128], uavs[64]; /* enum memory_kind */
     uint8_t inputs[32], outputs[32], points_in[32], points_out[32], patch[32]; /* declared components */
-    uint64_t others;        /* bit per register type that was declared */
-    uint32_t gs_in, gs_out; /* primitives of a geometry shader, 0 = undeclared */
+    uint8_t others[SM4_REGISTER_COUNT]; /* declared components of registers without numbers, by type */
+    uint32_t gs_in, gs_out;             /* primitives of a geometry shader, 0 = undeclared */
     const struct dxbc_shader *sigs;
     uint32_t icb_words;
     uint16_t stack[MAX_DEPTH]; /* opcodes of the open blocks */
@@ -132,7 +132,9 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     if (!o->dims) {
         if (!has_special(c, o->type))
             return fail(c, i, "declares a register without a number");
-        c->others |= UINT64_C(1) << o->type;
+        if (!mask || (o->components == 4 && o->select) || (c->others[o->type] && c->others[o->type] != mask))
+            return fail(c, i, "declares other components of a register without a number");
+        c->others[o->type] = (uint8_t)mask;
         return 0;
     }
     switch (o->type) {
@@ -347,6 +349,12 @@ static uint32_t named_components(const struct sm4_operand *o)
     return mask;
 }
 
+/* One declared component is a scalar to the translator, which then knows no other. */
+static bool names_declared(const struct sm4_operand *o, uint32_t mask)
+{
+    return mask & (mask - 1) || !(named_components(o) & ~mask);
+}
+
 /* v#, o#, vicp, vocp, vpc: the last index is the register, one before it the vertex. */
 static int check_declared(struct checker *c, const struct sm4_instruction *i, const struct sm4_operand *o)
 {
@@ -357,7 +365,7 @@ static int check_declared(struct checker *c, const struct sm4_instruction *i, co
                                                                     : c->patch;
     bool arrayed = o->type == SM4_INPUT_CONTROL_POINT || o->type == SM4_OUTPUT_CONTROL_POINT ||
                    (o->type == SM4_INPUT && (c->p->type == 2 || c->p->type == 3));
-    uint32_t reg, named = named_components(o), mask;
+    uint32_t reg, mask;
 
     if (o->dims != (arrayed ? 2u : 1u) || (arrayed && o->index[0] >= 32))
         return fail(c, i, "names a register of the wrong shape");
@@ -365,8 +373,7 @@ static int check_declared(struct checker *c, const struct sm4_instruction *i, co
     if (reg >= 32 || !declared[reg])
         return fail(c, i, "uses a register that is not declared");
     mask = declared[reg];
-    /* One declared component is a scalar to the translator, which then knows no other. */
-    if (((mask & (mask - 1)) == 0 || o->type == SM4_OUTPUT) && named & ~mask)
+    if (!names_declared(o, mask) || (o->type == SM4_OUTPUT && named_components(o) & ~mask))
         return fail(c, i, "names components that are not declared");
     return 0;
 }
@@ -428,7 +435,9 @@ static int check_operand(struct checker *c, const struct sm4_instruction *i, con
     case SM4_RASTERIZER:
         break;
     default:
-        declared = !o->dims && o->type < SM4_REGISTER_COUNT && c->others >> o->type & 1;
+        declared = !o->dims && o->type < SM4_REGISTER_COUNT && c->others[o->type];
+        if (declared && !names_declared(o, c->others[o->type]))
+            return fail(c, i, "names components that are not declared");
         break;
     }
     return declared ? 0 : fail(c, i, "uses a register that is not declared");
@@ -438,20 +447,28 @@ static int check_operand(struct checker *c, const struct sm4_instruction *i, con
 static int check_relative(struct checker *c, const struct sm4_instruction *i, const struct sm4_operand *o)
 {
     for (uint32_t d = 0; d < o->dims; d++) {
-        uint32_t token, type, dims, n;
+        uint32_t token, type, dims, n, component, mask;
         if (!(o->relative >> d & 1))
             continue;
         token = sm4_word(c->p, o->relative_at[d]);
         type = token >> 12 & 255;
         dims = token >> 20 & 3;
         n = sm4_word(c->p, o->relative_at[d] + 1);
+        component = (token & 3) == 2 ? 1u << (token >> 4 & 3) : 1;
         if (type == SM4_TEMP || type == SM4_INPUT) {
-            if (token >> 31 || dims != 1 || token >> 22 & 7 || n >= (type == SM4_TEMP ? c->temps : 32))
+            mask = type == SM4_TEMP ? (n < c->temps ? 15 : 0) : n < 32 ? c->inputs[n] : 0;
+            if (token >> 31 || dims != 1 || token >> 22 & 7 || !mask)
                 return fail(c, i, "is indexed by a register that is not declared");
         } else if (dims || token >> 31 ||
                    !(type == 11 || (type >= 22 && type <= 24) || (type >= 32 && type <= 37))) {
             return fail(c, i, "is indexed by something else than a register");
+        } else {
+            mask = c->others[type];
+            if (!mask)
+                return fail(c, i, "is indexed by a register that is not declared");
         }
+        if (!(mask & (mask - 1)) && !(mask & component))
+            return fail(c, i, "is indexed by a component that is not declared");
     }
     return 0;
 }
@@ -629,6 +646,24 @@ static bool enters_block(uint32_t op)
            op == SM4_OP_CASE || op == SM4_OP_DEFAULT;
 }
 
+/* Program types that may have an instruction, a bit each: derivatives are of pixels, vertices are emitted by geometry shaders, and
+ * groups of threads are of compute shaders, of which others may only wait for memory that everybody sees. */
+static uint32_t program_types(const struct sm4_instruction *i)
+{
+    enum { PS = 1, GS = 4, CS = 32, ALL = 63, GLOBAL_MEMORY = 8 };
+    uint32_t op = i->opcode;
+
+    if (op == 11 || op == 12 || (op >= 122 && op <= 125) || op == SM4_OP_DISCARD || op == 69 || op == 70 ||
+        op == 74 || op == 108 || (op >= 203 && op <= 205))
+        return PS;
+    if (op == 9 || op == 19 || op == 20 || (op >= 117 && op <= 119))
+        return GS;
+    if (op == SM4_OP_DCL_TGSM_RAW || op == SM4_OP_DCL_TGSM_STRUCTURED || op == SM4_OP_DCL_THREAD_GROUP ||
+        (op == 190 && (i->token >> 11 & 15) != GLOBAL_MEMORY))
+        return CS;
+    return ALL;
+}
+
 static int check_instruction(struct checker *c, const struct sm4_instruction *i)
 {
     bool phase = i->opcode >= SM4_OP_HS_DECLS && i->opcode <= SM4_OP_HS_JOIN;
@@ -644,10 +679,12 @@ static int check_instruction(struct checker *c, const struct sm4_instruction *i)
         memset(c->points_in, 0, sizeof(c->points_in));
         memset(c->points_out, 0, sizeof(c->points_out));
         memset(c->patch, 0, sizeof(c->patch));
-        c->others = 0;
+        memset(c->others, 0, sizeof(c->others));
         c->closed = c->ended = c->executable = false;
         return 0;
     }
+    if (!(program_types(i) >> c->p->type & 1))
+        return fail(c, i, "is not of this stage");
     if (c->p->type == 3 && !c->phase)
         return fail(c, i, "precedes the first phase");
     if (is_declaration(i->opcode)) {
