@@ -217,7 +217,7 @@ TEST(test_dxbc_errors)
 /* The first instruction `from` of a program becomes `to`, and the checksum is made right. */
 static void change_opcode(size_t n, uint32_t from, uint32_t to)
 {
-    uint32_t sum[4], word, length;
+    uint32_t sum[4], word = 0, length;
     size_t at = 32;
 
     while (at + 16 < n && memcmp(bytes + at, "SHDR", 4) && memcmp(bytes + at, "SHEX", 4))
