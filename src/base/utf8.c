@@ -53,6 +53,12 @@ void utf8_mend(char *text)
         text[from - 1] = '\0';
 }
 
+void utf8_one_line(char *text)
+{
+    while ((text = strpbrk(text, "\n\r\v\f")))
+        *text++ = ' ';
+}
+
 uint32_t utf8_hidden(const char *text, size_t length)
 {
     static const uint32_t ranges[][2] = {{0x01, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},

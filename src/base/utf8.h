@@ -21,6 +21,9 @@ void utf8_mend(char *text);
  * the direction of text, fillers of no width. Else 0. */
 uint32_t utf8_hidden(const char *text, size_t length);
 
+/* A name is one line: ends of lines in it become spaces. */
+void utf8_one_line(char *text);
+
 /* Adds `size` bytes of text as a terminal may have them: what would move its cursor, or worse, as '?' (the ends of lines too, unless
  * `lines`), what turns the direction of text or is not seen by its number, and what is no UTF-8 as "…". */
 struct strbuf;

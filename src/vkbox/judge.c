@@ -514,7 +514,6 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         break;
     case VKBOX_HAPPENED_REQUEST:
         v->cause = BB_CAUSE_REQUEST;
-        v->happened = v->why = BB_SURE_PROVEN;
         TEXT(v, "Nothing crashed: the program asked for this dump");
         break;
     case VKBOX_HAPPENED_LOST:

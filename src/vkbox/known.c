@@ -2,15 +2,20 @@
 #include "vkbox/known.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/file/out.h"
 #include "base/utf8.h"
 #include "vkbox/table.h"
+
+enum { MAX_FILE = 4096 }; /* bytes; more is no file of ours */
 
 /* ---- content ------------------------------------------------------------- */
 
@@ -118,6 +123,23 @@ static void path_of(const char *folder, const char *program, char path[PATH_MAX]
     snprintf(path, PATH_MAX, "%.3900s/%s" KNOWN_SUFFIX, folder, name);
 }
 
+/* Nobody else's file, nothing that blocks, and no link. */
+static FILE *open_own(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    FILE *f;
+
+    if (fd < 0)
+        return NULL;
+    f = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size <= MAX_FILE
+            ? fdopen(fd, "r")
+            : NULL;
+    if (!f)
+        close(fd);
+    return f;
+}
+
 void known_read(struct known *k, const char *folder, const char *program)
 {
     char path[PATH_MAX], line[64], *end;
@@ -126,7 +148,7 @@ void known_read(struct known *k, const char *folder, const char *program)
 
     *k = (struct known){0};
     path_of(folder, program, path);
-    f = fopen(path, "re");
+    f = open_own(path);
     while (f && fgets(line, sizeof(line), f)) {
         uint64_t group = strtoull(line, &end, 16);
 
@@ -149,17 +171,25 @@ bool known_has(const struct known *k, uint64_t group)
 
 int known_write(const char *folder, const char *program, uint64_t group, struct error *e)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], made[PATH_MAX + 8];
     struct known k;
+    int fd, err;
     FILE *f;
 
     known_read(&k, folder, program);
     if (known_has(&k, group))
         return 0;
     path_of(folder, program, path);
-    f = out_file_append(path, e);
+    snprintf(made, sizeof(made), "%s.XXXXXX", path);
+    fd = mkostemp(made, O_CLOEXEC);
+    f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f)
-        return e->code;
+        return error_set(e, -errno, "%s: %s", path, strerror(errno));
+    for (uint32_t i = k.num == KNOWN_GROUPS; i < k.num; i++)
+        fprintf(f, "%016" PRIx64 "\n", k.groups[i]);
     fprintf(f, "%016" PRIx64 "\n", group);
-    return out_file_close(f, path, 0, e);
+    err = fclose(f) || rename(made, path) ? errno : 0; /* in place of whatever was there */
+    if (err)
+        unlink(made);
+    return err ? error_set(e, -err, "%s: %s", path, strerror(err)) : 0;
 }

@@ -214,10 +214,9 @@ bool place_times(pid_t pid, struct place_times *out)
     return n > 0;
 }
 
-void place_times_between(const struct place_times *from, const struct place_times *to, uint64_t *ran_ns,
-                         uint64_t *held_ns)
+void place_times_between(const struct place_times *from, const struct place_times *to, struct place_span *out)
 {
-    *ran_ns = *held_ns = 0;
+    *out = (struct place_span){0};
     for (size_t i = 0; i < to->num_threads; i++) {
         uint64_t ran = 0, held = 0;
 
@@ -229,9 +228,19 @@ void place_times_between(const struct place_times *from, const struct place_time
         /* Less than before: another thread, which has the number of one that ended. */
         if (to->threads[i].ran_ns < ran || to->threads[i].held_ns < held)
             ran = held = 0;
-        *ran_ns += to->threads[i].ran_ns - ran;
-        *held_ns += to->threads[i].held_ns - held;
+        ran = to->threads[i].ran_ns - ran;
+        out->ran_ns += ran;
+        out->held_ns += to->threads[i].held_ns - held;
+        out->most_ns = ran > out->most_ns ? ran : out->most_ns;
     }
+}
+
+bool place_stopped(pid_t pid)
+{
+    char text[1024], *end;
+
+    return read_file(pid, pid, "stat", text, sizeof(text)) && (end = strrchr(text, ')')) && end[1] == ' ' &&
+           (end[2] == 'T' || end[2] == 't');
 }
 
 static uint64_t ran(pid_t pid, pid_t tid)

@@ -37,9 +37,17 @@ struct place_times {
 /* False, and no threads, if there is no such process. */
 bool place_times(pid_t pid, struct place_times *out);
 
-/* The time from one to the other, threads together. Of threads that ended between them nothing is counted. */
-void place_times_between(const struct place_times *from, const struct place_times *to, uint64_t *ran_ns,
-                         uint64_t *held_ns);
+/* The time from one to the other. Of threads that ended between them nothing is counted. */
+struct place_span {
+    uint64_t ran_ns, held_ns; /* all threads */
+    uint64_t most_ns;         /* the one that ran most */
+};
+
+void place_times_between(const struct place_times *from, const struct place_times *to,
+                         struct place_span *out);
+
+/* Whether the process is stopped just now, as far as its first thread shows it. */
+bool place_stopped(pid_t pid);
 
 /* Whether a thread that works just now is in a shader compiler. Holds each thread for some microseconds. */
 bool place_compiles(pid_t pid);

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
+#include "base/utf8.h"
 
 enum { MAX_WORK = 1 << 20, MAX_STEPS = 1 << 22, MAX_NESTING = 2 };
 
@@ -35,6 +36,22 @@ static int copy_data(int fd, uint8_t *to, size_t size)
         }
     }
     return 0;
+}
+
+/* A name that ends a line could forge the next one of a report. */
+static void mend_names(struct vkbox *b)
+{
+    utf8_one_line(b->program);
+    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
+        utf8_one_line(b->devices[i].name);
+    for (uint32_t i = 0; i < VKBOX_QUEUES; i++)
+        utf8_one_line(b->queues[i].name);
+    for (uint32_t i = 0; i < VKBOX_OBJECTS; i++)
+        if (b->objects[i].name[0])
+            utf8_one_line(b->objects[i].name);
+    for (uint32_t i = 0; i < VKBOX_COMMAND_BUFFERS; i++)
+        if (b->command_buffers[i].name[0])
+            utf8_one_line(b->command_buffers[i].name);
 }
 
 static void index_objects(struct vkbox_reader *r)
@@ -93,6 +110,7 @@ int vkbox_copy(struct vkbox_reader *r, int fd, struct error *e)
                                                     : "it cannot be read: %s",
                          strerror(-code));
     }
+    mend_names(b);
     r->b = b;
     index_objects(r);
     index_submissions(r);
@@ -496,12 +514,15 @@ static void print_value(void *ctx, const struct vkbox_field *f, uint64_t v, cons
     const struct vkbox_enum *e = f->of;
     struct printer *p = ctx;
     const char *name;
+    char line[512];
     float number;
 
     separate(p, f);
     switch (f->kind) {
     case VKBOX_TEXT:
-        strbuf_printf(p->out, "\"%.*s\"", (int)size, text);
+        snprintf(line, sizeof(line), "%.*s", (int)size, text);
+        utf8_one_line(line);
+        strbuf_printf(p->out, "\"%s\"", line);
         break;
     case VKBOX_HANDLE:
         print_handle(p, f, v);
@@ -574,7 +595,7 @@ static void search_value(void *ctx, const struct vkbox_field *f, uint64_t v, con
     struct search *s = ctx;
 
     if (f->kind == VKBOX_TEXT && s->text && !s->text[0])
-        snprintf(s->text, 64, "%.*s", (int)size, text);
+        snprintf(s->text, 64, "%.*s", (int)size, text), utf8_one_line(s->text);
     if (f->kind == VKBOX_HANDLE && s->num < s->max) {
         s->types[s->num] = f->of;
         s->handles[s->num++] = v;

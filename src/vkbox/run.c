@@ -450,7 +450,8 @@ static void look_at_progress(struct run *r, struct watched *w)
 {
     struct place_times t;
     uint32_t devices = 0;
-    uint64_t key, held, ran, enough;
+    struct place_span span;
+    uint64_t key, waited;
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
@@ -458,16 +459,18 @@ static void look_at_progress(struct run *r, struct watched *w)
         begin_wait(r, w, key);
         return;
     }
-    if (now(r) - w->since_ns < r->p->timeout_ns || !place_times(w->pid, &t))
-        return;
-    if (t.stopped) {
+    /* Time in which it is stopped is none in which it could have got on: the wait begins anew when it goes on. */
+    if (place_stopped(w->pid) && place_times(w->pid, &t) && t.stopped) {
         begin_wait(r, w, key);
         return;
     }
-    /* Kept from running by others: it is waited for, until it has run for half of the time after all. Compiling: that ends. */
-    place_times_between(&w->at, &t, &ran, &held);
-    enough = now(r) - w->since_ns < 2 * r->p->timeout_ns ? r->p->timeout_ns / 5 : r->p->timeout_ns / 2;
-    if (held > ran && held > r->p->timeout_ns / 5 && ran < enough)
+    waited = now(r) - w->since_ns;
+    if (waited < r->p->timeout_ns || !place_times(w->pid, &t))
+        return;
+    /* Kept from running by others for a fifth of it: it is waited for, until one of its threads has run for all of the time-out.
+     * Compiling: that ends. */
+    place_times_between(&w->at, &t, &span);
+    if (span.held_ns > waited / 5 && span.most_ns < r->p->timeout_ns)
         return;
     if (w->compiles < COMPILES && place_compiles(w->pid)) {
         uint32_t compiles = w->compiles + 1;
@@ -476,7 +479,7 @@ static void look_at_progress(struct run *r, struct watched *w)
         w->compiles = compiles;
         return;
     }
-    declare_hang(r, w, ran, devices);
+    declare_hang(r, w, span.ran_ns, devices);
 }
 
 /* The last record of a process: those before it are of programs that it was before it ran this one (exec). */

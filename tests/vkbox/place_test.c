@@ -55,27 +55,27 @@ TEST(a_thread_that_ends_takes_nothing_from_the_others)
 {
     static struct place_times from, to;
     struct worker ends = {0}, begins = {0};
-    uint64_t ran, held;
+    struct place_span span;
 
     begin(&ends);
     assert_true(place_times(getpid(), &from));
     end(&ends);
     begin(&begins);
     assert_true(place_times(getpid(), &to));
-    place_times_between(&from, &to, &ran, &held);
-    assert_in_range(ran, 50000000, 10000000000);
-    assert_in_range(held, 0, 600000000000);
+    place_times_between(&from, &to, &span);
+    assert_in_range(span.ran_ns, 50000000, 10000000000);
+    assert_in_range(span.held_ns, 0, 600000000000);
     end(&begins);
 }
 
 TEST(no_process_has_no_threads)
 {
     static struct place_times from, to;
-    uint64_t ran = 1, held = 1;
+    struct place_span span = {1, 1, 1};
 
     assert_false(place_times(0x7fffffff, &from));
     assert_false(place_times(0x7fffffff, &to));
-    place_times_between(&from, &to, &ran, &held);
-    assert_int_equal(ran, 0);
-    assert_int_equal(held, 0);
+    place_times_between(&from, &to, &span);
+    assert_int_equal(span.ran_ns, 0);
+    assert_int_equal(span.held_ns, 0);
 }
