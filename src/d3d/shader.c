@@ -16,9 +16,21 @@ static UINT signature(const struct dxbc_signature *s, D3D10DDIARG_SIGNATURE_ENTR
     return s->count;
 }
 
+/* Feature level 10_0 has unordered access to raw and structured buffers, and to nothing else. */
+static bool has_typed_uav(const struct dxbc_shader *x)
+{
+    struct sm4 program = x->program;
+    struct sm4_instruction i;
+
+    while (sm4_next(&program, &i, NULL) > 0)
+        if (i.opcode == SM4_OP_DCL_UAV_TYPED)
+            return true;
+    return false;
+}
+
 bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type)
 {
-    if (dxbc_shader_open(&p->dxbc, bytes, size, type, NULL))
+    if (dxbc_shader_open(&p->dxbc, bytes, size, type, NULL) || has_typed_uav(&p->dxbc))
         return false;
     p->code = (const UINT *)(const void *)p->dxbc.program.data;
     p->num_in = signature(&p->dxbc.in, p->in);

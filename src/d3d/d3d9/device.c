@@ -257,10 +257,13 @@ static HRESULT reset(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
         return D3DERR_INVALIDCALL;
     checked = *p;
     hr = d9_check_params(d->factory, &checked, d->creation.hFocusWindow);
-    if (hr == S_OK && !d->ex && holds_default(d))
+    if (hr == S_OK && !d->ex && holds_default(d)) {
         hr = D3DERR_INVALIDCALL;
+        d->not_reset = true;
+    }
     if (hr != S_OK)
         return hr;
+    d->not_reset = false;
     *p = checked;
     d->in_scene = false;
     finish(d);
@@ -289,7 +292,7 @@ HRESULT STDMETHODCALLTYPE d9_device_TestCooperativeLevel(IDirect3DDevice9Ex *Thi
 {
     struct d9_device *d = d9_device_of(This);
 
-    return d->ex || d9_lost(d) == S_OK ? D3D_OK : D3DERR_DEVICENOTRESET;
+    return d->ex || (d9_lost(d) == S_OK && !d->not_reset) ? D3D_OK : D3DERR_DEVICENOTRESET;
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_CheckDeviceState(IDirect3DDevice9Ex *This, HWND window)

@@ -201,7 +201,8 @@ struct d9_device {
     UINT target_surfaces[D9_TARGETS];
     struct d9_state state;
     struct d9_block *recording;
-    HRESULT lost; /* S_OK, or why */
+    HRESULT lost;   /* S_OK, or why */
+    bool not_reset; /* a Reset failed because of what was alive: the next one has to succeed first */
     UINT present_interval, latency;
     LONG regions;
     BOOL cursor_shown;
