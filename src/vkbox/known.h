@@ -44,5 +44,5 @@ void known_name(const char *program, char out[64]);
 /* Those of a program in a folder; none if they cannot be read. The latest KNOWN_GROUPS. */
 void known_read(struct known *k, const char *folder, const char *program);
 bool known_has(const struct known *k, uint64_t group);
-/* 0, or -EIO with the file in `e`. One that is there already is not written again. */
+/* 0, or a negative errno with the file in `e`. Whatever else lies in its place is replaced, and no link followed. */
 int known_write(const char *folder, const char *program, uint64_t group, struct error *e);

@@ -430,6 +430,28 @@ def slow_is_given_its_time():
 
 
 @case
+def a_stop_is_no_time_without_progress():
+    """Work of two seconds, stopped for most of a time-out of four and let go on before that is over."""
+    with tempfile.TemporaryDirectory() as folder:
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--gpu-timeout', '4', '--', plant, '--groups', '4000', 'slow'],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        ran, pid, tick = 0, 0, os.sysconf('SC_CLK_TCK')
+        while ran < 0.5 and p.poll() is None:
+            time.sleep(0.01)
+            try:
+                pid = int(open('/proc/%d/task/%d/children' % (p.pid, p.pid)).read().split()[0])
+                ran = int(open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[11]) / tick
+            except (OSError, IndexError):
+                pass
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(3.2)
+        os.kill(pid, signal.SIGCONT)
+        said = p.communicate(timeout=120)[1]
+        assert p.returncode == 0, (p.returncode, said)
+        assert not glob.glob(folder + '/*.aerogpudump'), said
+
+
+@case
 def killed_from_outside_is_nobodys_fault():
     with tempfile.TemporaryDirectory() as folder:
         p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, 'sleep'], stdout=subprocess.PIPE,
