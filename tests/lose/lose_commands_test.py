@@ -111,8 +111,8 @@ def output_of_the_program_is_not_in_the_json():
     with tempfile.TemporaryDirectory() as d:
         out, err = lose('--at-submit', '5', '--json=' + d + '/j', '--', client, 'exit', code=1)
         assert out == 'lose_client: hello\n' and json.load(open(d + '/j'))['exit_code'] == 3, out
-    assert lose('--json=/nonexistent/j', '--at-submit', '5', '--', client, 'exit', code=4)[1].splitlines()[-1] == \
-        'aerogpu lose: /nonexistent/j: No such file or directory'
+        assert lose('--json=' + d + '/none/j', '--at-submit', '5', '--', client, 'exit', code=4)[1].splitlines()[-1] == \
+            'aerogpu lose: %s/none/j: No such file or directory' % d
 
 
 @case
