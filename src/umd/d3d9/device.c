@@ -2,11 +2,9 @@
 /* device.c: adapters, devices and submissions. The contract is in umd9.h. */
 #include "umd/d3d9/umd9.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
-#include <x86intrin.h>
 
+#include "umd/alloc_id.h"
 #include "umd/d3d9/caps.h"
 #include "base/check.h"
 
@@ -36,32 +34,13 @@ HRESULT umd9_state(const struct umd9_device *d)
 
 /* ---- guest memory --------------------------------------------------------- */
 
-static uint32_t new_alloc_id(void)
-{
-    static atomic_uint counter;
-    static _Atomic uint64_t seed;
-
-    for (;;) {
-        uint64_t none = 0, z;
-
-        if (!atomic_load(&seed))
-            atomic_compare_exchange_strong(&seed, &none, __rdtsc() << 20 | (uint32_t)getpid() | 1);
-        z = (atomic_load(&seed) + atomic_fetch_add(&counter, 1)) * UINT64_C(0x9E3779B97F4A7C15);
-        z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-        z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-        z = (z ^ z >> 31) & AEROGPU_ALLOC_ID_UMD_MAX;
-        if (z)
-            return (uint32_t)z;
-    }
-}
-
 HRESULT umd9_alloc_create(struct umd9_device *d, struct umd9_alloc **out, uint64_t size,
                           const struct umd9_resource *primary, UINT source)
 {
     struct umd9_alloc *a = calloc(1, sizeof(*a));
     struct aerogpu_alloc_priv_v2 priv = {.magic = AEROGPU_ALLOC_PRIV_MAGIC,
                                          .version = 2,
-                                         .alloc_id = new_alloc_id(),
+                                         .alloc_id = umd_make_alloc_id(),
                                          .flags = AEROGPU_ALLOC_PRIV_FLAG_CPU_VISIBLE,
                                          .size_bytes = size,
                                          .kind = AEROGPU_ALLOC_KIND_BUFFER};
