@@ -4,12 +4,16 @@
   limits_test.py SOURCE_ROOT"""
 import collections
 import os
+import re
 import subprocess
 import sys
 
 FUNCTION = 80  # lines, from its opening brace to its closing one
 FILE = 900     # lines of a .c file
 FOLDER = 39    # .c and .h files beside each other
+
+# A key in a string of C, and no sentence in which something in quotes stands before a colon.
+JSON_KEY = re.compile(r'\\"[\w%]+\\" ?:(?! (?!true|false|null)[a-z])|"\\" ?: ?"')
 
 os.chdir(sys.argv[1])
 if subprocess.run(["git", "rev-parse"], capture_output=True).returncode:
@@ -40,6 +44,9 @@ checks = {
         [f"{f}/: {n} files" for f, n in folders.items() if n > FOLDER],
     "every header begins with its licence and is guarded by #pragma once":
         [f for f, t in texts.items() if f.endswith(".h") and ("SPDX-License-Identifier" not in t[0] or "#pragma once" not in t)],
+    "JSON is written by base/json_write.h or jansson":
+        [f"{f}:{n}: {line.strip()}" for f, t in texts.items() if not f.startswith("tests/") and f != "src/base/json_write.c"
+         for n, line in enumerate(t, 1) if JSON_KEY.search(line)],
 }
 counted = sum(1 for t in texts.values() for _ in functions(t))
 print(f"1..{len(checks) + 1}")

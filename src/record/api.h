@@ -163,9 +163,11 @@ struct api {
     uint32_t num_methods;
     const struct api_iface *ifaces;
     uint32_t num_ifaces;
-    /* For the page: JSON with the name, and expressions for names of methods (draw, state: sets some, write: other writes,
-     * frame) and of types (list: what is recorded first and executed later). */
-    const char *words;
+    /* For the page, regular expressions: names of methods that draw, set state, write otherwise or end a frame; and names of
+     * types that are recorded first and executed later. */
+    struct {
+        const char *draw, *state, *write, *frame, *list;
+    } words;
     /* Calls that the recorder makes up, by number: a sentence; (object, part, offset, bytes, size) that the program wrote into
      * mapped memory; (object, offset, size, hash) of what it could read there; (frames ago, ...) what became of a frame, at most
      * API_HASHES behind it. And what an editor makes up: (object, part, state, bytes, size) that is in it. */

@@ -139,7 +139,6 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
 
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e)
 {
-    struct strbuf text = {0};
     FILE *f = out_file_open(path, e);
     struct trace_events out;
     uint64_t frame_start = 0;
@@ -167,14 +166,12 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
         }
         if (!(c.m->flags & API_MARK))
             continue;
-        strbuf_clear(&text);
-        show_call(&text, SHOW_JSON, t, &c, names);
         ev.name = c.m->name;
-        ev.args = strbuf_str(&text);
-        trace_events_put(&out, &ev);
+        trace_events_open(&out, &ev);
+        show_json(&out.json, t, &c, names);
+        trace_events_close(&out);
     }
     trace_events_end(&out);
-    strbuf_finish(&text);
     trc_rewind(t);
     return out_file_close(f, path, got < 0 ? got : 0, e);
 }
@@ -233,6 +230,23 @@ static void put_pictures(FILE *f, const char *dir)
     fputs("</script>\n", f);
 }
 
+static void put_words(FILE *f, const struct api *api)
+{
+    struct strbuf text = {0};
+    struct json_writer w = json_writer_text(&text);
+
+    json_write_object(&w, NULL);
+    json_write_string(&w, "name", api->name);
+    json_write_string(&w, "draw", api->words.draw);
+    json_write_string(&w, "state", api->words.state);
+    json_write_string(&w, "write", api->words.write);
+    json_write_string(&w, "frame", api->words.frame);
+    json_write_string(&w, "list", api->words.list);
+    json_write_end(&w);
+    put_escaped(f, strbuf_str(&text), text.len);
+    strbuf_finish(&text);
+}
+
 int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path,
                 struct error *e)
 {
@@ -249,7 +263,7 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
     strbuf_puts(&text, viewer_html);
     fputs(strbuf_str(&text), f);
     fputs("<script type=\"application/json\" id=\"api\">", f);
-    put_escaped(f, trc_api(t)->words, strlen(trc_api(t)->words));
+    put_words(f, trc_api(t));
     fputs("</script>\n<script type=\"application/json\" id=\"meta\">", f);
     put_escaped(f, trc_meta(t), strlen(trc_meta(t)));
     fputs("</script>\n<script type=\"text/plain\" id=\"objects\">", f);

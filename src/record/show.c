@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* show.c: one visitor, two forms: text as a C programmer would write the call, JSON for other programs. */
+/* show.c: a visitor for each form: text as a C programmer would write the call, JSON for other programs. */
 #include "record/show.h"
 
 #include <errno.h>
@@ -7,19 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_write.h"
 #include "record/walk.h"
 
 #define MAX_DEPTH 32
 
-struct printer {
-    struct strbuf *out;
-    enum show_form form;
-    const struct names *names;
-    struct trc *trace;
-    int depth;
-    bool comma[MAX_DEPTH];
-    bool in_array[MAX_DEPTH];
-};
+/* ---- words that both forms have ------------------------------------------ */
 
 static void put_num(struct strbuf *b, uint64_t v)
 {
@@ -30,16 +23,6 @@ static void put_num(struct strbuf *b, uint64_t v)
         v /= 10;
     } while (v);
     strbuf_append(b, p, (size_t)(s + sizeof(s) - p));
-}
-
-static void put_signed(struct strbuf *b, int64_t v)
-{
-    if (v < 0) {
-        strbuf_append(b, "-", 1);
-        put_num(b, 0 - (uint64_t)v);
-    } else {
-        put_num(b, (uint64_t)v);
-    }
 }
 
 static void put_hex(struct strbuf *b, uint64_t v)
@@ -55,155 +38,40 @@ static void put_hex(struct strbuf *b, uint64_t v)
     strbuf_append(b, p, (size_t)(s + sizeof(s) - p));
 }
 
-static void put_code(struct printer *p, uint32_t v)
-{
-    if (p->form == SHOW_JSON)
-        strbuf_append(p->out, "\"", 1);
-    put_hex(p->out, v); /* failures have their top bit set: eight digits */
-    if (p->form == SHOW_JSON)
-        strbuf_append(p->out, "\"", 1);
-}
-
-static void put_text(struct strbuf *b, const char *s, size_t n)
-{
-    strbuf_append(b, "\"", 1);
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-
-        if (c == '"' || c == '\\')
-            strbuf_printf(b, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            strbuf_printf(b, "\\u%04x", c);
-        else
-            strbuf_append(b, s + i, 1);
-    }
-    strbuf_append(b, "\"", 1);
-}
-
-static void key(struct printer *p, const char *name)
-{
-    if (p->comma[p->depth])
-        strbuf_append(p->out, ", ", 2);
-    p->comma[p->depth] = true;
-    if (!name || p->in_array[p->depth])
-        return;
-    if (p->form == SHOW_JSON) {
-        strbuf_append(p->out, "\"", 1);
-        strbuf_puts(p->out, name);
-        strbuf_append(p->out, "\": ", 3);
-    } else {
-        strbuf_puts(p->out, name);
-        strbuf_append(p->out, "=", 1);
-    }
-}
-
-static void begin(void *ctx, const struct api_field *f, const char *name, bool array, uint64_t n)
-{
-    struct printer *p = ctx;
-
-    key(p, name);
-    strbuf_append(p->out, array ? "[" : "{", 1);
-    if (p->depth + 1 < MAX_DEPTH)
-        p->depth++;
-    p->comma[p->depth] = false;
-    /* a pipeline stream names its subobjects' types: in JSON as values of objects with one key would nest too deep */
-    p->in_array[p->depth] = array;
-}
-
-static void end(void *ctx, bool array)
-{
-    struct printer *p = ctx;
-
-    if (p->depth)
-        p->depth--;
-    strbuf_append(p->out, array ? "]" : "}", 1);
-}
-
-static void null(void *ctx, const struct api_field *f, const char *name, bool is_null)
-{
-    struct printer *p = ctx;
-
-    key(p, name);
-    strbuf_puts(p->out, is_null ? (p->form == SHOW_JSON ? "null" : "NULL")
-                                : (p->form == SHOW_JSON ? "\"(not recorded)\"" : "(not recorded)"));
-}
-
-static void put_object(struct printer *p, uint64_t id)
-{
-    const struct name *n = id <= UINT32_MAX ? names_get(p->names, (uint32_t)id) : NULL;
-
-    if (!id) {
-        strbuf_puts(p->out, p->form == SHOW_JSON ? "null" : "NULL");
-        return;
-    }
-    if (p->form == SHOW_JSON) {
-        strbuf_printf(p->out, "{\"object\": %llu", (unsigned long long)id);
-        if (n) {
-            strbuf_printf(p->out, ", \"type\": \"%s\"", trc_api(p->trace)->ifaces[n->iface].name);
-            if (n->text) {
-                strbuf_puts(p->out, ", \"name\": ");
-                put_text(p->out, n->text, strlen(n->text));
-            }
-        }
-        strbuf_append(p->out, "}", 1);
-        return;
-    }
-    if (id == 1) {
-        strbuf_puts(p->out, "unknown-object");
-        return;
-    }
-    if (n)
-        strbuf_puts(p->out, api_short_name(trc_api(p->trace), n->iface));
-    strbuf_append(p->out, "#", 1);
-    put_num(p->out, id);
-    if (n && n->text)
-        put_text(p->out, n->text, strlen(n->text));
-}
-
-static void put_enum(struct printer *p, const struct api_type *t, uint32_t v)
+static void put_enum(struct strbuf *b, const struct api_type *t, uint32_t v)
 {
     uint32_t rest = v;
     bool any = false;
 
     for (uint32_t i = 0; i < t->num_values; i++)
         if (t->values[i].value == v) {
-            if (p->form == SHOW_JSON)
-                strbuf_append(p->out, "\"", 1);
-            strbuf_puts(p->out, t->values[i].name);
-            if (p->form == SHOW_JSON)
-                strbuf_append(p->out, "\"", 1);
+            strbuf_puts(b, t->values[i].name);
             return;
         }
-    if (p->form == SHOW_JSON)
-        strbuf_append(p->out, "\"", 1);
     for (uint32_t i = 0; t->num_fields && i < t->num_values && rest; i++) {
         uint32_t bit = t->values[i].value;
 
         if (!bit || bit & (bit - 1) || !(rest & bit))
             continue;
         if (any)
-            strbuf_append(p->out, " | ", 3);
-        strbuf_puts(p->out, t->values[i].name);
+            strbuf_append(b, " | ", 3);
+        strbuf_puts(b, t->values[i].name);
         rest &= ~bit;
         any = true;
     }
     if (rest || !any) {
         if (any)
-            strbuf_append(p->out, " | ", 3);
-        put_hex(p->out, rest);
+            strbuf_append(b, " | ", 3);
+        put_hex(b, rest);
     }
-    if (p->form == SHOW_JSON)
-        strbuf_append(p->out, "\"", 1);
 }
 
-static void put_guid(struct printer *p, const uint8_t *g)
+static void put_guid(struct strbuf *b, const uint8_t *g)
 {
     /* the first three numbers are little-endian, the rest is a row of bytes; -1 stands for a hyphen */
     static const int8_t order[] = {3, 2, 1, 0, -1, 5, 4, -1, 7, 6, -1, 8, 9, -1, 10, 11, 12, 13, 14, 15};
     char s[40], *at = s;
 
-    if (p->form == SHOW_JSON)
-        *at++ = '"';
     *at++ = '{';
     for (size_t i = 0; i < sizeof(order); i++) {
         if (order[i] < 0) {
@@ -214,37 +82,134 @@ static void put_guid(struct printer *p, const uint8_t *g)
         *at++ = "0123456789abcdef"[g[order[i]] & 15];
     }
     *at++ = '}';
-    if (p->form == SHOW_JSON)
-        *at++ = '"';
-    strbuf_append(p->out, s, (size_t)(at - s));
+    strbuf_append(b, s, (size_t)(at - s));
 }
 
-static void put_iid(struct printer *p, uint16_t iface)
+/* Failures have their top bit set: eight digits. */
+static void put_result(struct strbuf *b, uint32_t v)
 {
-    strbuf_puts(p->out, p->form == SHOW_JSON ? "\"" : "IID_");
-    strbuf_puts(p->out, trc_api(p->trace)->ifaces[iface].name);
-    if (p->form == SHOW_JSON)
-        strbuf_append(p->out, "\"", 1);
+    if (v)
+        put_hex(b, v);
+    else
+        strbuf_puts(b, "S_OK");
 }
 
-static void put_reference(struct printer *p, const struct walk_value *v)
+static void put_head_of(struct strbuf *b, const uint8_t *bytes, size_t size)
 {
-    if (p->form == SHOW_JSON) {
-        if (v->raw || !v->u) {
-            strbuf_printf(p->out, "\"0x%llx\"", (unsigned long long)v->u);
-            return;
-        }
-        strbuf_puts(p->out, "{\"base\": ");
-        put_object(p, v->u);
-        strbuf_printf(p->out, ", \"%s\": %llu}", v->type->kind == API_KIND_VA ? "offset" : "index",
-                      (unsigned long long)v->offset);
+    for (size_t i = 0; bytes && i < size && i < 32; i++) {
+        char hex[2] = {"0123456789abcdef"[bytes[i] >> 4], "0123456789abcdef"[bytes[i] & 15]};
+
+        strbuf_append(b, hex, 2);
+    }
+    if (size > 32)
+        strbuf_puts(b, "...");
+}
+
+static const uint8_t *bytes_of_value(struct trc *t, const struct walk_value *v, size_t *size)
+{
+    const uint8_t *b = v->bytes;
+
+    *size = v->size;
+    if (v->blob && !(b = trc_blob(t, v->blob - 1, size, NULL)))
+        *size = 0;
+    return b;
+}
+
+static const struct name *name_of(const struct names *names, uint64_t id)
+{
+    return id <= UINT32_MAX ? names_get(names, (uint32_t)id) : NULL;
+}
+
+/* The interface that a value of kind IID names, or NULL: then its bytes, or its number, are all that is known. */
+static const struct api_iface *iface_of(struct trc *t, const struct walk_value *v)
+{
+    const struct api *api = trc_api(t);
+
+    return v->u && v->u <= api->num_ifaces ? &api->ifaces[v->u - 1] : NULL;
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+struct text {
+    struct strbuf *out;
+    const struct names *names;
+    struct trc *trace;
+    int depth;
+    bool comma[MAX_DEPTH];
+    bool in_array[MAX_DEPTH];
+};
+
+static void text_key(struct text *p, const char *name)
+{
+    if (p->comma[p->depth])
+        strbuf_append(p->out, ", ", 2);
+    p->comma[p->depth] = true;
+    if (!name || p->in_array[p->depth])
+        return;
+    strbuf_puts(p->out, name);
+    strbuf_append(p->out, "=", 1);
+}
+
+static void text_begin(void *ctx, const struct api_field *f, const char *name, bool array, uint64_t n)
+{
+    struct text *p = ctx;
+
+    text_key(p, name);
+    strbuf_append(p->out, array ? "[" : "{", 1);
+    if (p->depth + 1 < MAX_DEPTH)
+        p->depth++;
+    p->comma[p->depth] = false;
+    p->in_array[p->depth] = array;
+}
+
+static void text_end(void *ctx, bool array)
+{
+    struct text *p = ctx;
+
+    if (p->depth)
+        p->depth--;
+    strbuf_append(p->out, array ? "]" : "}", 1);
+}
+
+static void text_null(void *ctx, const struct api_field *f, const char *name, bool is_null)
+{
+    struct text *p = ctx;
+
+    text_key(p, name);
+    strbuf_puts(p->out, is_null ? "NULL" : "(not recorded)");
+}
+
+/* In quotes, with JSON's escapes. */
+static void text_quoted(struct text *p, const char *s, size_t n)
+{
+    struct json_writer w = json_writer_text(p->out);
+
+    json_write_bytes(&w, NULL, s, n);
+}
+
+static void text_object(struct text *p, uint64_t id)
+{
+    const struct name *n = name_of(p->names, id);
+
+    if (id < 2) {
+        strbuf_puts(p->out, id ? "unknown-object" : "NULL");
         return;
     }
+    if (n)
+        strbuf_puts(p->out, api_short_name(trc_api(p->trace), n->iface));
+    strbuf_append(p->out, "#", 1);
+    put_num(p->out, id);
+    if (n && n->text)
+        text_quoted(p, n->text, strlen(n->text));
+}
+
+static void text_reference(struct text *p, const struct walk_value *v)
+{
     if (v->raw || !v->u) {
         put_hex(p->out, v->u);
         return;
     }
-    put_object(p, v->u);
+    text_object(p, v->u);
     strbuf_append(p->out, v->type->kind == API_KIND_VA ? "+" : "[", 1);
     if (v->type->kind == API_KIND_VA) {
         put_hex(p->out, v->offset);
@@ -254,143 +219,308 @@ static void put_reference(struct printer *p, const struct walk_value *v)
     }
 }
 
-static void put_bytes(struct printer *p, const struct walk_value *v)
+static void text_bytes(struct text *p, const struct walk_value *v)
 {
-    const uint8_t *b = v->bytes;
-    size_t size = v->size;
+    size_t size;
+    const uint8_t *b = bytes_of_value(p->trace, v, &size);
 
-    if (v->blob) {
-        b = trc_blob(p->trace, v->blob - 1, &size, NULL);
-        if (!b)
-            size = 0;
-    }
-    if (p->form == SHOW_JSON)
-        strbuf_printf(p->out, "{\"size\": %zu, \"blob\": %lld, \"hex\": \"", size, (long long)v->blob - 1);
-    else
-        strbuf_printf(p->out, "%zu bytes", size);
-    if (p->form != SHOW_JSON && size)
-        strbuf_append(p->out, " ", 1);
-    for (size_t i = 0; b && i < size && i < 32; i++) {
-        char hex[2] = {"0123456789abcdef"[b[i] >> 4], "0123456789abcdef"[b[i] & 15]};
-
-        strbuf_append(p->out, hex, 2);
-    }
-    if (size > 32)
-        strbuf_puts(p->out, "...");
-    if (p->form == SHOW_JSON)
-        strbuf_puts(p->out, "\"}");
+    strbuf_printf(p->out, size ? "%zu bytes " : "%zu bytes", size);
+    put_head_of(p->out, b, size);
 }
 
-static void value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+static void text_signed(struct strbuf *b, int64_t v)
 {
-    struct printer *p = ctx;
-    bool json = p->form == SHOW_JSON;
+    if (v < 0)
+        strbuf_append(b, "-", 1);
+    put_num(b, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
 
-    key(p, name);
+static void text_iid(struct text *p, const struct walk_value *v)
+{
+    const struct api_iface *iface = iface_of(p->trace, v);
+
+    if (iface) {
+        strbuf_puts(p->out, "IID_");
+        strbuf_puts(p->out, iface->name);
+    } else if (v->bytes) {
+        put_guid(p->out, v->bytes);
+    } else {
+        put_num(p->out, v->u);
+    }
+}
+
+static void text_value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct text *p = ctx;
+
+    text_key(p, name);
     if (!v->type) {
-        put_bytes(p, v);
+        text_bytes(p, v);
         return;
     }
     switch (v->type->kind) {
     case API_KIND_I32:
     case API_KIND_I64:
-        put_signed(p->out, (int64_t)v->u);
+        text_signed(p->out, (int64_t)v->u);
         break;
     case API_KIND_HRESULT:
-        if (!v->u)
-            strbuf_puts(p->out, json ? "\"S_OK\"" : "S_OK");
-        else
-            put_code(p, (uint32_t)v->u);
+        put_result(p->out, (uint32_t)v->u);
         break;
     case API_KIND_F32:
-        if (!json || isfinite(v->f))
-            strbuf_float(p->out, v->f);
-        else
-            strbuf_printf(p->out, "\"%g\"", (double)v->f);
+        strbuf_float(p->out, v->f);
         break;
     case API_KIND_GUID:
-        put_guid(p, v->bytes);
+        put_guid(p->out, v->bytes);
         break;
     case API_KIND_IID:
-        if (v->u && v->u <= trc_api(p->trace)->num_ifaces)
-            put_iid(p, (uint16_t)(v->u - 1));
-        else if (v->bytes)
-            put_guid(p, v->bytes);
-        else
-            put_num(p->out, v->u);
+        text_iid(p, v);
         break;
     case API_KIND_STR:
     case API_KIND_WSTR:
         if (v->bytes)
-            put_text(p->out, v->bytes, v->size);
+            text_quoted(p, v->bytes, v->size);
         else
-            strbuf_puts(p->out, json ? "null" : "NULL");
+            strbuf_puts(p->out, "NULL");
         break;
     case API_KIND_VA:
     case API_KIND_CPU:
     case API_KIND_GPU:
-        put_reference(p, v);
+        text_reference(p, v);
         break;
     case API_KIND_ENUM:
-        put_enum(p, v->type, (uint32_t)v->u);
+        put_enum(p->out, v->type, (uint32_t)v->u);
         break;
     case API_KIND_OBJECT:
-        put_object(p, v->u);
+        text_object(p, v->u);
         break;
     case API_KIND_HANDLE:
-        if (json || !v->u) {
-            put_num(p->out, v->u);
-        } else {
+        if (v->u)
             strbuf_puts(p->out, "event#");
-            put_num(p->out, v->u);
-        }
+        put_num(p->out, v->u);
         break;
     default:
         put_num(p->out, v->u);
     }
 }
 
+static void show_text(struct strbuf *out, struct trc *t, const struct trc_call *c, const struct names *names)
+{
+    struct text p = {.out = out, .names = names, .trace = t};
+    const struct walk_visitor v = {text_begin, text_end, text_value, text_null, &p};
+
+    put_num(out, c->index);
+    strbuf_append(out, " @", 2);
+    put_num(out, c->thread);
+    strbuf_append(out, " ", 1);
+    if (c->self) {
+        text_object(&p, c->self);
+        strbuf_append(out, ".", 1);
+    }
+    strbuf_puts(out, c->m->name);
+    strbuf_append(out, "(", 1);
+    walk_args(c, &v);
+    strbuf_append(out, ")", 1);
+    if (c->incomplete) {
+        strbuf_puts(out, " did not return");
+    } else if (c->m->num_out) {
+        p.comma[0] = false;
+        strbuf_puts(out, " -> ");
+        walk_answers(c, &v);
+    }
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+struct json {
+    struct json_writer *out;
+    struct strbuf word; /* the one that is being made */
+    const struct names *names;
+    struct trc *trace;
+};
+
+/* Elements of arrays have no names: a pipeline stream's are the types of its parts. */
+static const char *json_key(const struct json *p, const char *name)
+{
+    return json_write_in_array(p->out) ? NULL : name;
+}
+
+static void json_begin(void *ctx, const struct api_field *f, const char *name, bool array, uint64_t n)
+{
+    struct json *p = ctx;
+
+    if (array)
+        json_write_array(p->out, json_key(p, name));
+    else
+        json_write_object(p->out, json_key(p, name));
+}
+
+static void json_end(void *ctx, bool array)
+{
+    struct json *p = ctx;
+
+    json_write_end(p->out);
+}
+
+static void json_null(void *ctx, const struct api_field *f, const char *name, bool is_null)
+{
+    struct json *p = ctx;
+
+    json_write_string(p->out, json_key(p, name), is_null ? NULL : "(not recorded)");
+}
+
+/* What was put into `word` since it was cleared, as a string. */
+static void json_word(struct json *p, const char *key)
+{
+    json_write_bytes(p->out, key, strbuf_str(&p->word), p->word.len);
+}
+
+static void json_object(struct json *p, const char *key, uint64_t id)
+{
+    const struct name *n = name_of(p->names, id);
+
+    if (!id) {
+        json_write_null(p->out, key);
+        return;
+    }
+    json_write_object(p->out, key);
+    json_write_unsigned(p->out, "object", id);
+    if (n)
+        json_write_string(p->out, "type", trc_api(p->trace)->ifaces[n->iface].name);
+    if (n && n->text)
+        json_write_string(p->out, "name", n->text);
+    json_write_end(p->out);
+}
+
+static void json_reference(struct json *p, const char *key, const struct walk_value *v)
+{
+    if (v->raw || !v->u) {
+        json_write_format(p->out, key, "0x%llx", (unsigned long long)v->u);
+        return;
+    }
+    json_write_object(p->out, key);
+    json_object(p, "base", v->u);
+    json_write_unsigned(p->out, v->type->kind == API_KIND_VA ? "offset" : "index", v->offset);
+    json_write_end(p->out);
+}
+
+static void json_bytes(struct json *p, const char *key, const struct walk_value *v)
+{
+    size_t size;
+    const uint8_t *b = bytes_of_value(p->trace, v, &size);
+
+    json_write_object(p->out, key);
+    json_write_unsigned(p->out, "size", size);
+    json_write_signed(p->out, "blob", (int64_t)v->blob - 1);
+    put_head_of(&p->word, b, size);
+    json_word(p, "hex");
+    json_write_end(p->out);
+}
+
+static void json_iid(struct json *p, const char *key, const struct walk_value *v)
+{
+    const struct api_iface *iface = iface_of(p->trace, v);
+
+    if (iface) {
+        json_write_string(p->out, key, iface->name);
+    } else if (v->bytes) {
+        put_guid(&p->word, v->bytes);
+        json_word(p, key);
+    } else {
+        json_write_unsigned(p->out, key, v->u);
+    }
+}
+
+static void json_value(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct json *p = ctx;
+    const char *key = json_key(p, name);
+
+    strbuf_clear(&p->word);
+    if (!v->type) {
+        json_bytes(p, key, v);
+        return;
+    }
+    switch (v->type->kind) {
+    case API_KIND_I32:
+    case API_KIND_I64:
+        json_write_signed(p->out, key, (int64_t)v->u);
+        break;
+    case API_KIND_HRESULT:
+        put_result(&p->word, (uint32_t)v->u);
+        json_word(p, key);
+        break;
+    case API_KIND_F32:
+        strbuf_float(&p->word, v->f);
+        if (isfinite(v->f))
+            json_write_raw(p->out, key, strbuf_str(&p->word));
+        else
+            json_word(p, key);
+        break;
+    case API_KIND_GUID:
+        put_guid(&p->word, v->bytes);
+        json_word(p, key);
+        break;
+    case API_KIND_IID:
+        json_iid(p, key, v);
+        break;
+    case API_KIND_STR:
+    case API_KIND_WSTR:
+        json_write_bytes(p->out, key, v->bytes, v->size);
+        break;
+    case API_KIND_VA:
+    case API_KIND_CPU:
+    case API_KIND_GPU:
+        json_reference(p, key, v);
+        break;
+    case API_KIND_ENUM:
+        put_enum(&p->word, v->type, (uint32_t)v->u);
+        json_word(p, key);
+        break;
+    case API_KIND_OBJECT:
+        json_object(p, key, v->u);
+        break;
+    default:
+        json_write_unsigned(p->out, key, v->u);
+    }
+}
+
+void show_json(struct json_writer *out, struct trc *t, const struct trc_call *c, const struct names *names)
+{
+    struct json p = {.out = out, .names = names, .trace = t};
+    const struct walk_visitor v = {json_begin, json_end, json_value, json_null, &p};
+
+    json_write_unsigned(out, "call", c->index);
+    json_write_unsigned(out, "frame", c->frame);
+    json_write_unsigned(out, "thread", c->thread);
+    json_write_thousandths(out, "time_us", (int64_t)c->time_ns);
+    json_write_string(out, "interface", c->m->iface);
+    json_write_string(out, "method", c->m->name);
+    json_object(&p, "this", c->self);
+    json_write_object(out, "args");
+    walk_args(c, &v);
+    json_write_end(out);
+    if (c->incomplete) {
+        json_write_bool(out, "returned", false);
+    } else if (c->m->num_out) {
+        json_write_object(out, "result");
+        walk_answers(c, &v);
+        json_write_end(out);
+    }
+    strbuf_finish(&p.word);
+}
+
 void show_call(struct strbuf *out, enum show_form form, struct trc *t, const struct trc_call *c,
                const struct names *names)
 {
-    const struct api_method *m = c->m;
-    struct printer p = {.out = out, .form = form, .names = names, .trace = t};
-    struct walk_visitor v = {begin, end, value, null, &p};
-    bool json = form == SHOW_JSON;
+    struct json_writer w = json_writer_text(out);
 
-    if (json) {
-        strbuf_printf(
-            out,
-            "{\"call\": %llu, \"frame\": %u, \"thread\": %u, \"time_us\": %.3f, \"interface\": \"%s\", "
-            "\"method\": \"%s\", \"this\": ",
-            (unsigned long long)c->index, c->frame, c->thread, (double)c->time_ns / 1e3, m->iface, m->name);
-        put_object(&p, c->self);
-        strbuf_puts(out, ", \"args\": {");
-    } else {
-        put_num(out, c->index);
-        strbuf_append(out, " @", 2);
-        put_num(out, c->thread);
-        strbuf_append(out, " ", 1);
-        if (c->self) {
-            put_object(&p, c->self);
-            strbuf_append(out, ".", 1);
-        }
-        strbuf_puts(out, m->name);
-        strbuf_append(out, "(", 1);
+    if (form == SHOW_TEXT) {
+        show_text(out, t, c, names);
+        return;
     }
-    walk_args(c, &v);
-    strbuf_append(out, json ? "}" : ")", 1);
-    if (c->incomplete) {
-        strbuf_puts(out, json ? ", \"returned\": false" : " did not return");
-    } else if (m->num_out) {
-        p.comma[0] = false;
-        strbuf_puts(out, json ? ", \"result\": {" : " -> ");
-        walk_answers(c, &v);
-        if (json)
-            strbuf_append(out, "}", 1);
-    }
-    if (json)
-        strbuf_append(out, "}", 1);
+    json_write_object(&w, NULL);
+    show_json(&w, t, c, names);
+    json_write_end(&w);
 }
 
 const char *api_short_name(const struct api *api, uint16_t iface)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/json_write.h"
 #include "base/strbuf.h"
 #include "record/names.h"
 #include "record/trace_file.h"
@@ -15,6 +16,9 @@ enum show_form { SHOW_TEXT, SHOW_JSON };
 /* Appends one call, without a line end. `names` may be NULL: then objects are numbers only. */
 void show_call(struct strbuf *out, enum show_form form, struct trc *t, const struct trc_call *c,
                const struct names *names);
+
+/* The members of an object that is one call. */
+void show_json(struct json_writer *out, struct trc *t, const struct trc_call *c, const struct names *names);
 
 /* Appends every byte block among the arguments of call `index` (what was copied into mapped memory, shaders, constants)
  * as rows of hexadecimal numbers and letters. -ENOENT if there is no such call. */

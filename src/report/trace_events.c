@@ -45,8 +45,6 @@ static void head(struct json_writer *w, const struct trace_event *ev)
 void trace_events_put(struct trace_events *t, const struct trace_event *ev)
 {
     head(&t->json, ev);
-    if (ev->args)
-        json_write_raw(&t->json, "args", ev->args);
     json_write_end(&t->json);
 }
 

@@ -25,7 +25,6 @@ struct trace_event {
     const char *name;
     const char *category; /* NULL: none; those of phase b and e have one, and an id */
     uint64_t id;
-    const char *args; /* for trace_events_put(): an object in JSON; NULL: none */
 };
 
 void trace_events_begin(struct trace_events *t, FILE *out);

@@ -83,21 +83,15 @@ static int out_record(struct trace_writer *w, enum trace_record_type type, const
     return result(w, e);
 }
 
-/* By hand: the members' order and spacing are those of the files that already exist. */
+/* The members' order and spacing are those of the files that already exist. */
 static int make_meta(char **meta, const struct trace_writer_params *p)
 {
-    json_t *producer = json_string(p->producer), *notes = p->notes ? json_string(p->notes) : NULL;
-    char *a = json_dumps(producer, JSON_ENCODE_ANY), *b = notes ? json_dumps(notes, JSON_ENCODE_ANY) : NULL;
-    int rc = a && (b || !p->notes) ? 0 : -EINVAL;
+    json_t *object = json_pack("{s:s, s:I, s:s*}", "emulator_version", p->producer, "command_abi_version",
+                               (json_int_t)p->command_abi, "notes", p->notes);
 
-    if (!rc && asprintf(meta, "{\"emulator_version\":%s,\"command_abi_version\":%" PRIu32 "%s%s}", a,
-                        p->command_abi, b ? ",\"notes\":" : "", b ? b : "") < 0)
-        rc = -ENOMEM;
-    free(a);
-    free(b);
-    json_decref(producer);
-    json_decref(notes);
-    return rc;
+    *meta = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_decref(object);
+    return !object ? -EINVAL : *meta ? 0 : -ENOMEM;
 }
 
 static int write_header(struct trace_writer *w, const struct trace_writer_params *p, struct error *e)

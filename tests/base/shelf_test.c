@@ -161,6 +161,29 @@ TEST(json_can_be_parsed_whatever_the_bytes)
     free(text);
 }
 
+TEST(json_into_a_text_is_what_a_stream_gets)
+{
+    struct strbuf text = {0};
+    struct json_writer w = json_writer_text(&text);
+
+    strbuf_puts(&text, "before ");
+    json_write_object(&w, NULL);
+    json_write_bytes(&w, "bytes", "a\0b\xe2\x82", 5);
+    json_write_thousandths(&w, "half", -500);
+    json_write_signed(&w, "least", INT64_MIN);
+    json_write_array(&w, "list");
+    assert_true(json_write_in_array(&w));
+    json_write_unsigned(&w, NULL, UINT64_MAX);
+    json_write_end(&w);
+    assert_false(json_write_in_array(&w));
+    json_write_null(&w, "none");
+    json_write_end(&w);
+    assert_string_equal(strbuf_str(&text),
+                        "before {\"bytes\":\"a\\u0000b\\ufffd\\ufffd\",\"half\":-0.500,"
+                        "\"least\":-9223372036854775808,\"list\":[18446744073709551615],\"none\":null}");
+    strbuf_finish(&text);
+}
+
 TEST(utf8_is_cut_between_characters)
 {
     char out[8] = "";

@@ -97,7 +97,7 @@ static int edit_one(void *ctx)
 
     if (err)
         return err;
-    err = trc_edit_create(&ed, t, other, "{\"edited\": 1}", &e);
+    err = trc_edit_create(&ed, t, other, json_pack("{s:i}", "edited", 1), &e);
     while (!err && (got = trc_next(t, &c, &e)) > 0)
         err = trc_edit_copy(ed, &c, &e);
     err = err ? err : got;

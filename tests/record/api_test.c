@@ -442,7 +442,7 @@ TEST(recordings_are_edited)
     size_t n = 0;
 
     snprintf(path, sizeof(path), "%s/cut", dir);
-    assert_int_equal(trc_edit_create(&ed, t, path, "{\"cut\": true}", &e), 0);
+    assert_int_equal(trc_edit_create(&ed, t, path, json_pack("{s:b}", "cut", true), &e), 0);
     while (trc_next(t, &c, &e) > 0)
         if (c.frame != 1) {
             assert_int_equal(trc_edit_copy(ed, &c, &e), 0);

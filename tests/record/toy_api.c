@@ -117,9 +117,7 @@ const struct api toy_api = {
     .num_methods = TOY_NUM,
     .ifaces = ifaces,
     .num_ifaces = TOY_NUM_IFACES,
-    .words =
-        "{\"name\": \"toy\", \"draw\": \"^Line$\", \"state\": \"^Set\", \"write\": \"^$\", \"list\": \"^$\","
-        " \"frame\": \"^Turn$\"}",
+    .words = {.draw = "^Line$", .state = "^Set", .write = "^$", .frame = "^Turn$", .list = "^$"},
     .note = TOY_Note,
     .memory_write = TOY_MemoryWrite,
     .readback_hash = TOY_ReadbackHash,

@@ -62,10 +62,14 @@ static void print_event(struct service *s, const struct dxgk_event *e, json_t *l
         s->unread++;
         return;
     }
-    if (s->unread && s->o->json)
-        printf("{\"type\":\"unread\",\"events\":%u}\n", s->unread);
-    else if (s->unread)
+    if (s->unread && s->o->json) {
+        json_t *unread = json_pack("{s:s, s:i}", "type", "unread", "events", (int)s->unread);
+
+        emit(stdout, unread);
+        json_decref(unread);
+    } else if (s->unread) {
         printf("unread %u events: nobody took them from here\n", s->unread);
+    }
     s->unread = 0;
     if (s->o->json)
         emit(stdout, line);

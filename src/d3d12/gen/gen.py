@@ -380,7 +380,9 @@ class Gen:
         o.append('const struct api d12_api = {\n    .name = "Direct3D 12", .magic = "D3D12TRC", .prefix = "ID3D12",\n'
                  '    .tables = "the same d3d12.idl (meson -Dd3d12_idl_dir=...)",\n'
                  '    .schema = UINT64_C(0x%s),\n    .methods = d12_methods, .num_methods = D12_NUM_METHODS,\n'
-                 '    .words = D12_WORDS,\n'
+                 '    .words = {.draw = "^(Draw|Dispatch|ExecuteIndirect|ExecuteBundle)",\n'
+                 '              .state = "^(IA|RS|OM|SO)Set|^Set(?!Marker|Name|Private)", .write = "^(Clear|Copy|Resolve)",\n'
+                 '              .frame = "^Present$", .list = "CommandList"},\n'
                  '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note, .memory_write = D12_Native_MemoryWrite,\n    .readback_hash = D12_Native_ReadbackHash,\n'
                  '    .frame_hash = D12_Native_FrameHash, .contents = D12_Native_Contents,\n};'
                  % hashlib.sha256(body.encode()).hexdigest()[:16])

@@ -4,12 +4,6 @@
 
 #include "record/api.h"
 
-/* api.h's `words`. */
-#define D12_WORDS                                                                                            \
-    "{\"name\": \"Direct3D 12\", \"draw\": \"^(Draw|Dispatch|ExecuteIndirect|ExecuteBundle)\","              \
-    " \"state\": \"^(IA|RS|OM|SO)Set|^Set(?!Marker|Name|Private)\", \"write\": \"^(Clear|Copy|Resolve)\","   \
-    " \"list\": \"CommandList\", \"frame\": \"^Present$\"}"
-
 extern const struct api_type d12_types[];
 extern const struct api_method d12_methods[];
 extern const struct api_iface d12_ifaces[];

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/json_write.h"
 
 #define MAX_RANGES   65536 /* of all tables; more than there are descriptors to bind in a sane program */
 #define MAX_SAMPLERS 2032  /* Direct3D 12 has no more in all root signatures of a device */
@@ -177,58 +178,102 @@ void root_signature_finish(struct root_signature *r)
     *r = (struct root_signature){0};
 }
 
-static void show_range(struct strbuf *out, enum show_form form, const struct root_range *g, bool first)
+static void show_range(struct strbuf *out, const struct root_range *g, bool first)
 {
-    char count[16] = "";
+    char count[16] = "any number of";
 
     if (g->count != UNBOUNDED)
         snprintf(count, sizeof(count), "%u", g->count);
-    if (form == SHOW_JSON)
-        strbuf_printf(out, "%s{\"kind\":\"%s\",\"register\":%u,\"space\":%u,\"first\":%llu,\"count\":%s}",
-                      first ? "" : ",", range_kinds[g->kind], g->reg, g->space, (unsigned long long)g->first,
-                      *count ? count : "null");
-    else
-        strbuf_printf(out, "%s [%llu] %s %s from %c%u, space %u", first ? "" : ";",
-                      (unsigned long long)g->first, *count ? count : "any number of", range_kinds[g->kind],
-                      range_letters[g->kind], g->reg, g->space);
+    strbuf_printf(out, "%s [%llu] %s %s from %c%u, space %u", first ? "" : ";", (unsigned long long)g->first,
+                  count, range_kinds[g->kind], range_letters[g->kind], g->reg, g->space);
 }
 
-static void show_parameter(struct strbuf *out, enum show_form form, const struct root_signature *r,
-                           uint32_t i)
+static void show_parameter(struct strbuf *out, const struct root_signature *r, uint32_t i)
 {
     const struct root_parameter *p = &r->parameters[i];
-    bool json = form == SHOW_JSON;
 
-    strbuf_printf(out,
-                  json ? "{\"role\":\"parameter\",\"index\":%u,\"stages\":\"%s\",\"kind\":\"%s\","
-                       : "        parameter %u, for %s: %s",
-                  i, stage_names[p->stages], parameter_kinds[p->kind]);
+    strbuf_printf(out, "        parameter %u, for %s: %s", i, stage_names[p->stages],
+                  parameter_kinds[p->kind]);
     if (p->kind == TABLE) {
-        strbuf_puts(out, json ? "\"ranges\":[" : " of");
+        strbuf_puts(out, " of");
         for (size_t k = 0; k < p->ranges; k++)
-            show_range(out, form, &r->ranges[p->first_range + k], !k);
-        strbuf_puts(out, json ? "]" : "");
+            show_range(out, &r->ranges[p->first_range + k], !k);
     } else {
-        if (json)
-            strbuf_printf(out, "\"register\":%u,\"space\":%u", p->reg, p->space);
-        else
-            strbuf_printf(out, " %c%u, space %u", parameter_letters[p->kind], p->reg, p->space);
+        strbuf_printf(out, " %c%u, space %u", parameter_letters[p->kind], p->reg, p->space);
         if (p->kind == CONSTANTS)
-            strbuf_printf(out, json ? ",\"values\":%u" : ", %u values", p->values);
+            strbuf_printf(out, ", %u values", p->values);
     }
-    strbuf_puts(out, json ? "}\n" : "\n");
+    strbuf_puts(out, "\n");
+}
+
+static void range_json(struct json_writer *w, const struct root_range *g)
+{
+    json_write_object(w, NULL);
+    json_write_string(w, "kind", range_kinds[g->kind]);
+    json_write_unsigned(w, "register", g->reg);
+    json_write_unsigned(w, "space", g->space);
+    json_write_unsigned(w, "first", g->first);
+    if (g->count != UNBOUNDED)
+        json_write_unsigned(w, "count", g->count);
+    else
+        json_write_null(w, "count");
+    json_write_end(w);
+}
+
+static void parameter_json(struct strbuf *out, const struct root_signature *r, uint32_t i)
+{
+    const struct root_parameter *p = &r->parameters[i];
+    struct json_writer w = json_writer_text(out);
+
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "parameter");
+    json_write_unsigned(&w, "index", i);
+    json_write_string(&w, "stages", stage_names[p->stages]);
+    json_write_string(&w, "kind", parameter_kinds[p->kind]);
+    if (p->kind == TABLE) {
+        json_write_array(&w, "ranges");
+        for (size_t k = 0; k < p->ranges; k++)
+            range_json(&w, &r->ranges[p->first_range + k]);
+        json_write_end(&w);
+    } else {
+        json_write_unsigned(&w, "register", p->reg);
+        json_write_unsigned(&w, "space", p->space);
+        if (p->kind == CONSTANTS)
+            json_write_unsigned(&w, "values", p->values);
+    }
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
+}
+
+static void sampler_json(struct strbuf *out, const char *stages, uint32_t reg, uint32_t space)
+{
+    struct json_writer w = json_writer_text(out);
+
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "sampler");
+    json_write_string(&w, "stages", stages);
+    json_write_unsigned(&w, "register", reg);
+    json_write_unsigned(&w, "space", space);
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
 }
 
 void root_signature_show(struct strbuf *out, enum show_form form, const struct root_signature *r)
 {
     for (uint32_t i = 0; i < r->num; i++)
-        show_parameter(out, form, r, i);
-    for (size_t i = 0; i < r->num_samplers; i++)
-        strbuf_printf(out,
-                      form == SHOW_JSON
-                          ? "{\"role\":\"sampler\",\"stages\":\"%s\",\"register\":%u,\"space\":%u}\n"
-                          : "        static sampler, for %s: s%u, space %u\n",
-                      stage_names[r->samplers[i].stages], r->samplers[i].reg, r->samplers[i].space);
+        if (form == SHOW_JSON)
+            parameter_json(out, r, i);
+        else
+            show_parameter(out, r, i);
+    for (size_t i = 0; i < r->num_samplers; i++) {
+        const char *stages = stage_names[r->samplers[i].stages];
+        uint32_t reg = r->samplers[i].reg, space = r->samplers[i].space;
+
+        if (form == SHOW_JSON)
+            sampler_json(out, stages, reg, space);
+        else
+            strbuf_printf(out, "        static sampler, for %s: s%u, space %u\n", stages, reg, space);
+    }
 }
 
 uint64_t root_signature_table(const struct root_signature *r, uint64_t parameter)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/json_write.h"
 #include "record/varint.h"
 #include "record/edit/trace_follow.h"
 #include "d3d12/view/root_signature.h"
@@ -171,17 +172,70 @@ static void follow(struct pieces *s, enum show_form form, struct trc *t, const s
 }
 
 /* A line is what it is of, and a call. */
-static void line(struct strbuf *out, enum show_form form, const char *role, const char *indent)
+static void line(struct strbuf *out, enum show_form form, const char *role, const char *indent, struct trc *t,
+                 const struct trc_call *c, const struct names *names)
 {
-    if (form == SHOW_JSON)
-        strbuf_printf(out, "{\"role\":\"%s\",\"call\":", role);
-    else
+    struct json_writer w = json_writer_text(out);
+
+    if (form == SHOW_TEXT) {
         strbuf_puts(out, indent);
+        show_call(out, form, t, c, names);
+    } else {
+        json_write_object(&w, NULL);
+        json_write_string(&w, "role", role);
+        json_write_object(&w, "call");
+        show_json(&w, t, c, names);
+        json_write_end(&w);
+        json_write_end(&w);
+    }
+    strbuf_puts(out, "\n");
 }
 
-static void line_end(struct strbuf *out, enum show_form form)
+/* The same, of a call that was shown when it came. */
+static void line_of(struct strbuf *out, enum show_form form, const char *role, const char *indent,
+                    const char *call)
 {
-    strbuf_puts(out, form == SHOW_JSON ? "}\n" : "\n");
+    struct json_writer w = json_writer_text(out);
+
+    if (form == SHOW_TEXT) {
+        strbuf_puts(out, indent);
+        strbuf_puts(out, call);
+    } else {
+        json_write_object(&w, NULL);
+        json_write_string(&w, "role", role);
+        json_write_raw(&w, "call", call);
+        json_write_end(&w);
+    }
+    strbuf_puts(out, "\n");
+}
+
+/* `c`: the one that defined it, or NULL. */
+static void show_descriptor(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+                            uint64_t heap, uint64_t index, const struct trc_call *c)
+{
+    struct json_writer w = json_writer_text(out);
+
+    if (form == SHOW_TEXT) {
+        strbuf_printf(out, "      [%llu] ", (unsigned long long)index);
+        if (c)
+            show_call(out, form, t, c, names);
+        else
+            strbuf_puts(out, "nothing");
+    } else {
+        json_write_object(&w, NULL);
+        json_write_string(&w, "role", "descriptor");
+        json_write_unsigned(&w, "heap", heap);
+        json_write_unsigned(&w, "index", index);
+        if (c) {
+            json_write_object(&w, "call");
+            show_json(&w, t, c, names);
+            json_write_end(&w);
+        } else {
+            json_write_null(&w, "call");
+        }
+        json_write_end(&w);
+    }
+    strbuf_puts(out, "\n");
 }
 
 /* The `n` descriptors from `first` on, and where nothing was ever put; `n` 0: as far as they are set one after the other. */
@@ -195,16 +249,7 @@ static void show_descriptors(struct strbuf *out, enum show_form form, struct trc
 
         if (!set && !n)
             return;
-        if (form == SHOW_JSON)
-            strbuf_printf(out, "{\"role\":\"descriptor\",\"heap\":%llu,\"index\":%llu,\"call\":",
-                          (unsigned long long)heap, (unsigned long long)i);
-        else
-            strbuf_printf(out, "      [%llu] ", (unsigned long long)i);
-        if (set)
-            show_call(out, form, t, &defined->calls[*at].call, names);
-        else
-            strbuf_puts(out, form == SHOW_JSON ? "null" : "nothing");
-        line_end(out, form);
+        show_descriptor(out, form, t, names, heap, i, set ? &defined->calls[*at].call : NULL);
     }
 }
 
@@ -269,15 +314,22 @@ static uint64_t table_size(const struct pieces *s, struct trc *t, struct trc_fol
 
 static int show_root_signature(struct strbuf *out, enum show_form form, const uint8_t *bytes, size_t size)
 {
+    struct json_writer w = json_writer_text(out);
     struct root_signature r;
     struct error e = {0};
     int err = root_signature_read(&r, bytes, size, &e);
 
-    if (!err)
+    if (!err) {
         root_signature_show(out, form, &r);
-    else if (err != -ENOMEM)
-        strbuf_printf(out, form == SHOW_JSON ? "{\"role\":\"damaged\",\"why\":\"%s\"}\n" : "        %s\n",
-                      e.text);
+    } else if (err != -ENOMEM && form == SHOW_TEXT) {
+        strbuf_printf(out, "        %s\n", e.text);
+    } else if (err != -ENOMEM) {
+        json_write_object(&w, NULL);
+        json_write_string(&w, "role", "damaged");
+        json_write_string(&w, "why", e.text);
+        json_write_end(&w);
+        strbuf_puts(out, "\n");
+    }
     root_signature_finish(&r);
     return err == -ENOMEM ? err : 0;
 }
@@ -290,13 +342,9 @@ static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, co
     size_t size;
     int err = 0;
 
-    line(out, form, "state", "  ");
-    strbuf_puts(out, p->text);
-    line_end(out, form);
+    line_of(out, form, "state", "  ", p->text);
     if (maker) {
-        line(out, form, "object", "      ");
-        show_call(out, form, t, maker, names);
-        line_end(out, form);
+        line(out, form, "object", "      ", t, maker, names);
         if ((bytes = root_signature(t, maker, &size)))
             err = show_root_signature(out, form, bytes, size);
     }
@@ -326,9 +374,7 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
     else if (got <= 0 || c.index != index || !starts(c.m->iface, "ID3D12GraphicsCommandList"))
         err = error_set(e, -ENOENT, "call %llu is no call on a command list", (unsigned long long)index);
     if (!err) {
-        line(out, form, "call", "");
-        show_call(out, form, t, &c, names);
-        line_end(out, form);
+        line(out, form, "call", "", t, &c, names);
         if (form == SHOW_TEXT)
             strbuf_puts(out, "is recorded with:\n");
         if (s.num)
@@ -391,17 +437,20 @@ static int follow_fence(struct fences *f, const struct trc_call *c)
 static void show_fence(struct strbuf *out, enum show_form form, const struct names *names,
                        const struct fence *f)
 {
+    struct json_writer w = json_writer_text(out);
     const struct name *n = names_get(names, f->id);
 
     if (form == SHOW_JSON) {
-        strbuf_printf(out, "{\"fence\":%u", f->id);
+        json_write_object(&w, NULL);
+        json_write_unsigned(&w, "fence", f->id);
         if (f->by_queue)
-            strbuf_printf(out, ",\"queue\":%llu", (unsigned long long)f->queue);
+            json_write_unsigned(&w, "queue", f->queue);
         if (f->by_cpu)
-            strbuf_printf(out, ",\"cpu\":%llu", (unsigned long long)f->cpu);
+            json_write_unsigned(&w, "cpu", f->cpu);
         if (f->was_read)
-            strbuf_printf(out, ",\"read\":%llu", (unsigned long long)f->read);
-        strbuf_puts(out, "}\n");
+            json_write_unsigned(&w, "read", f->read);
+        json_write_end(&w);
+        strbuf_puts(out, "\n");
         return;
     }
     strbuf_printf(out, "Fence#%u%s%s:", f->id, n && n->text ? " " : "", n && n->text ? n->text : "");

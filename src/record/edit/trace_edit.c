@@ -302,18 +302,17 @@ int trc_edit_add(struct trc_editor *ed, uint16_t method, uint32_t self, const vo
 
 /* ---- beginning and end --------------------------------------------------- */
 
-static char *merged_meta(const char *old, const char *add)
+static char *merged_meta(const char *old, json_t *add)
 {
-    json_t *o = json_loads(old ? old : "{}", 0, NULL), *a = add ? json_loads(add, 0, NULL) : NULL;
-    char *text;
+    json_t *o = json_loads(old ? old : "{}", 0, NULL);
+    char *text = NULL;
 
     if (!o)
         o = json_object();
-    if (a)
-        json_object_update(o, a);
-    text = json_dumps(o, JSON_COMPACT);
+    if (add && !json_object_update(o, add))
+        text = json_dumps(o, JSON_COMPACT);
     json_decref(o);
-    json_decref(a);
+    json_decref(add);
     return text;
 }
 
@@ -328,8 +327,7 @@ static uint64_t last_blob(struct trc *t)
     return max + 65536; /* a block begins with its first number: no block holds as many */
 }
 
-int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path, const char *add,
-                    struct error *e)
+int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path, json_t *add, struct error *e)
 {
     struct trc_editor *ed = calloc(1, sizeof(*ed));
     char *meta = merged_meta(trc_meta(from), add);

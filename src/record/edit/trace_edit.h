@@ -5,12 +5,14 @@
  * Blobs keep their numbers and come along when a call mentions them; new ones are numbered behind them. */
 #pragma once
 
+#include <jansson.h>
+
 #include "record/trace_file.h"
 
 struct trc_editor;
 
-/* `add` is a JSON object whose members are put into the header's, or NULL. 0 or a negative errno. */
-int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path, const char *add,
+/* Takes `add`, an object whose members are put into the header's; NULL: there is no memory for it. 0 or a negative errno. */
+int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path, json_t *add,
                     struct error *e);
 int trc_edit_copy(struct trc_editor *ed, const struct trc_call *c, struct error *e);
 /* A new call with these arguments (and answers, if it has any) on the thread and at the time of the last copied one. */

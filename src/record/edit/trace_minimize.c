@@ -301,7 +301,7 @@ int trc_minimize(struct trc *t, const char *path, const struct trc_minimize_para
         error_set(e, err, "out of memory");
         goto out;
     }
-    if ((err = trc_edit_create(&ed, t, path, "{\"minimized\": true}", e)))
+    if ((err = trc_edit_create(&ed, t, path, json_pack("{s:b}", "minimized", true), e)))
         goto out;
     trc_rewind(t);
     while (!err && (got = trc_next(t, &c, e)) > 0)

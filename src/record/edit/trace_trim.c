@@ -420,13 +420,13 @@ int trc_trim(struct trc *t, const char *path, const struct trc_trim_params *para
              struct error *e)
 {
     struct trc_trim x = {.t = t, .api = trc_api(t), .q = params, .last = params->last, .r = r, .e = e};
-    char add[100];
+    json_t *add;
     int err, end;
 
     *r = (struct trc_trim_result){0};
     if ((err = look(&x)))
         goto out;
-    snprintf(add, sizeof(add), "{\"cut_from\": %u, \"cut_to\": %u}", params->first, x.last);
+    add = json_pack("{s:I, s:I}", "cut_from", (json_int_t)params->first, "cut_to", (json_int_t)x.last);
     if ((err = trc_edit_create(&x.ed, t, path, add, e)))
         goto out;
     follow_mark(&x.s);
