@@ -566,7 +566,8 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
  *
  * Calls are seen by the layer, which the loader puts between: bb_vk_start() tells the loader where it is (VK_ADD_LAYER_PATH of
  * this process), and the layer where its record goes. What the program did before, or does without the layer, is not seen.
- * The functions take any thread, but start and stop. In a program that `aerogpu run` started it makes the dumps: there is no
+ * The functions take any thread, but start and stop. Where something that they need is NULL they answer -EINVAL; in a process that
+ * the program forked, which nobody watches, -ECHILD (and bb_vk_status() UNKNOWN in both). In a program that `aerogpu run` started it makes the dumps: there is no
  * process of the library's, no callback, and bb_vk_collect() answers -EBUSY. samples/vulkan.c uses all of it.
  */
 struct VkDevice_T;
@@ -590,7 +591,8 @@ struct bb_vk_params {
 /* Once in a process, before its first instance is made, and before other threads read the environment. -EALREADY: a second time.
  * -ENOENT: the layer or the watching process is not installed; or what the system said. */
 int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb_error *e);
-/* Ends the watching: from now on nothing makes dumps. NULL is legal. The layer stays in the program. */
+/* Ends the watching: from now on nothing makes dumps. NULL is legal. The layer stays in the program. Not from a callback. In a process
+ * that the program forked it frees what that has a copy of, and the watching goes on. */
 void bb_vk_stop(struct bb_vk *b);
 /* For VkInstanceCreateInfo.ppEnabledLayerNames. */
 const char *bb_vk_layer(void);
@@ -619,11 +621,14 @@ struct bb_vk_page_fault {
 /* Of the last dump. -ENOENT: it is of none, or there is none. -EBADMSG, -EPROTONOSUPPORT: it cannot be read. */
 int bb_vk_page_fault(struct bb_vk *b, struct bb_vk_page_fault *out);
 
-/* Adds a line to the dump that is about to be made, in table `meta` as "app.KEY". 64 lines, of 1 000 bytes each. */
+/* Adds a line to the dump that is about to be made, in table `meta` as "app.KEY". 64 lines, of 1 000 bytes each. Without a key
+ * nothing is added. */
 void bb_vk_describe(struct bb_vk_description *d, const char *key, const char *text);
 
-/* A dump of what there is now, though nothing crashed. Waits for it; fills `path` (`size` bytes; may be NULL). on_describe and
- * on_dump are called as well. -EDEADLK: from one of them; -EBUSY; -ETIMEDOUT: not within ten seconds; -EIO: `e` says why. */
+/* A dump of what there is now, though nothing crashed. Waits for it, and for on_describe and on_dump, which are called as well;
+ * fills `path` (`size` bytes; may be NULL). Threads that ask while one is being made are given that one. -EDEADLK: from a callback;
+ * -EBUSY: `aerogpu run` watches; -ETIMEDOUT: not within ten seconds; -ERANGE: there is a dump, whose path does not fit; -EIO: `e`
+ * says why there is none. */
 int bb_vk_collect(struct bb_vk *b, char *path, size_t size, struct bb_error *e);
 
 /* ---- flight recorder --------------------------------------------------------

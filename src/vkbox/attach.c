@@ -3,11 +3,13 @@
  *
  *   bb_vk_start:  watcher started ──READY──▶ layer loaded, record made ──▶ a thread listens
  *   the thread:   DESCRIBE ──▶ on_describe, META*, DONE        DUMP ──▶ on_dump, DONE        NO_DUMP
+ *   collect:      COLLECT, unless one is under way ──▶ (as above) ──▶ COLLECTED: everybody who waits is answered
  *
  * Invariants:
  *  1. What a callback is told is in the dump's file already.
  *  2. The program has no child of ours, no descriptor of ours in what it runs, and no signal handled in our thread.
  *  3. Where the watcher is gone, everything here answers, and says so.
+ *  4. What the process that started it forks can do nothing to its watching: no thread of ours is there, and the socket is shared.
  */
 #include <aerogpu/blackbox.h>
 
@@ -41,11 +43,13 @@ enum { START_MS = 10000, COLLECT_MS = 10000 };
 struct bb_vk {
     struct bb_vk_params p;
     const struct vkbox_own *layer;
-    int socket; /* -1: `aerogpu run` watches */
+    int socket;    /* -1: `aerogpu run` watches */
+    pid_t process; /* that started it */
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
-    uint32_t answers;    /* to what was asked, or not */
+    uint32_t collected;  /* counts what was asked for and is answered */
+    bool collecting;     /* one is asked for */
     bool gone;           /* the watcher */
     int failed;          /* of the last answer: 0, or -EIO */
     char dump[PATH_MAX]; /* the last one's path, "" none */
@@ -56,6 +60,26 @@ struct bb_vk_description {
     struct bb_vk *b;
     uint32_t lines;
 };
+
+/* ---- who may ask ----------------------------------------------------------- */
+
+static bool is_forked(const struct bb_vk *b)
+{
+    return b->process != getpid();
+}
+
+/* 0; -EINVAL: there is no `what`; -ECHILD. */
+static int refuse(const struct bb_vk *b, const void *what, const char *name, struct error *e)
+{
+    if (!b)
+        return error_set(e, -EINVAL, "bb is NULL: bb_vk_start() made none");
+    if (is_forked(b))
+        return error_set(
+            e, -ECHILD,
+            "process %d started the black box, and this is one that it forked: nothing watches it",
+            (int)b->process);
+    return what ? 0 : error_set(e, -EINVAL, "%s is NULL", name);
+}
 
 /* ---- messages ------------------------------------------------------------- */
 
@@ -95,26 +119,35 @@ static int hear(int socket, char text[VKBOX_OWN_TEXT + 1], int ms)
 
 void bb_vk_describe(struct bb_vk_description *d, const char *key, const char *text)
 {
-    const size_t k = strnlen(key, 70), t = strnlen(text, VKBOX_OWN_LINE);
+    const size_t k = key ? strnlen(key, 70) : 0, t = text ? strnlen(text, VKBOX_OWN_LINE) : 0;
     char line[72 + VKBOX_OWN_LINE];
 
-    if (d->lines++ >= VKBOX_OWN_LINES)
+    if (!d || !key || d->lines++ >= VKBOX_OWN_LINES)
         return;
     memcpy(line, key, k);
     line[k] = '\0';
-    memcpy(line + k + 1, text, t);
+    memcpy(line + k + 1, t ? text : "", t);
     say(d->b, VKBOX_OWN_META, line, k + 1 + t);
 }
 
 static void answered(struct bb_vk *b, const char *dump, const char *trouble)
 {
     pthread_mutex_lock(&b->lock);
-    b->answers++;
     b->failed = dump ? 0 : -EIO;
     if (dump)
         snprintf(b->dump, sizeof(b->dump), "%.4095s", dump);
     else
         snprintf(b->trouble, sizeof(b->trouble), "%.299s", trouble);
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* What was asked for is done; `gone`: nothing will be any more. */
+static void collected(struct bb_vk *b, bool gone)
+{
+    pthread_mutex_lock(&b->lock);
+    b->collected += !gone;
+    b->collecting = false;
+    b->gone = gone;
     pthread_cond_broadcast(&b->changed);
     pthread_mutex_unlock(&b->lock);
 }
@@ -140,14 +173,14 @@ static void *listen_to(void *arg)
                 b->p.on_dump(b->p.ctx, text);
             say(b, VKBOX_OWN_DONE, "", 0);
             break;
+        case VKBOX_OWN_COLLECTED:
+            collected(b, false);
+            break;
         default:
             answered(b, NULL, text);
         }
     }
-    pthread_mutex_lock(&b->lock);
-    b->gone = true;
-    pthread_cond_broadcast(&b->changed);
-    pthread_mutex_unlock(&b->lock);
+    collected(b, true);
     return NULL;
 }
 
@@ -277,6 +310,8 @@ int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb
     struct bb_vk *b;
     int r;
 
+    if (!out || !params)
+        return error_set(e, -EINVAL, "%s is NULL", out ? "params" : "out");
     *out = NULL;
     if (atomic_flag_test_and_set(&once))
         return error_set(e, -EALREADY, "a process has one record, which was begun already");
@@ -285,6 +320,7 @@ int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb
         return error_set(e, -ENOMEM, "no memory");
     b->p = *params;
     b->socket = -1;
+    b->process = getpid();
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
     r = load_layer(b, folder, e);
@@ -312,6 +348,13 @@ void bb_vk_stop(struct bb_vk *b)
 {
     if (!b)
         return;
+    if (is_forked(
+            b)) { /* who watches hears nothing of it; a lock may be held for ever by a thread that is not here */
+        if (b->socket >= 0)
+            close(b->socket);
+        free(b);
+        return;
+    }
     if (b->socket >= 0) {
         shutdown(b->socket, SHUT_RDWR);
         pthread_join(b->thread, NULL);
@@ -329,16 +372,21 @@ const char *bb_vk_layer(void)
     return VKBOX_LAYER;
 }
 
-int bb_vk_attach(struct bb_vk *b, VkDevice device, struct bb_error *e)
+int bb_vk_attach(struct bb_vk *b, VkDevice device, struct bb_error *public_error)
 {
+    struct error *e = bb_error_of(public_error);
+    int r = refuse(b, device, "device", e);
+
+    if (r)
+        return r;
     switch (b->layer->state(device)) {
     case VKBOX_OWN_UNSEEN:
-        return error_set(bb_error_of(e), -ENODEV,
+        return error_set(e, -ENODEV,
                          "the device's calls are not seen: its instance was made without " VKBOX_LAYER
                          ", or by another copy of it");
     case VKBOX_OWN_NO_ROOM:
         return error_set(
-            bb_error_of(e), -ENOSPC,
+            e, -ENOSPC,
             "nothing is kept of the device: there is no record, or no room for one more device in it");
     default:
         return 0;
@@ -347,7 +395,9 @@ int bb_vk_attach(struct bb_vk *b, VkDevice device, struct bb_error *e)
 
 int bb_vk_checkpoint(struct bb_vk *b, VkCommandBuffer command_buffer, const char *name)
 {
-    return b->layer->checkpoint(command_buffer, name) ? 0 : -ENODEV;
+    int r = refuse(b, name ? command_buffer : NULL, name ? "command_buffer" : "name", NULL);
+
+    return r ? r : b->layer->checkpoint(command_buffer, name) ? 0 : -ENODEV;
 }
 
 static bool last_dump(struct bb_vk *b, char path[PATH_MAX])
@@ -364,6 +414,8 @@ enum bb_status bb_vk_status(struct bb_vk *b, VkDevice device)
     char path[PATH_MAX], cause[64];
     struct bb_dump d;
 
+    if (refuse(b, device, "device", NULL))
+        return BB_STATUS_UNKNOWN;
     if (b->layer->state(device) != VKBOX_OWN_LOST)
         return BB_STATUS_ACTIVE;
     if (!last_dump(b, path) || bb_dump_open(&d, path, NULL))
@@ -385,8 +437,10 @@ int bb_vk_page_fault(struct bb_vk *b, struct bb_vk_page_fault *out)
     char path[PATH_MAX];
     struct bb_dump d;
     sqlite3_stmt *s;
-    int r;
+    int r = refuse(b, out, "out", NULL);
 
+    if (r)
+        return r;
     *out = (struct bb_vk_page_fault){0};
     if (!last_dump(b, path))
         return -ENOENT;
@@ -411,31 +465,53 @@ int bb_vk_page_fault(struct bb_vk *b, struct bb_vk_page_fault *out)
     return r;
 }
 
+/* Of the program's copy nothing is cut: a path that is would name another file. */
+static int take_path(const struct bb_vk *b, char *path, size_t size, struct error *e)
+{
+    const size_t need = strlen(b->dump) + 1;
+
+    if (path && size < need)
+        return error_set(e, -ERANGE, "the dump's path needs %zu bytes, and there is room for %zu: %.200s",
+                         need, size, b->dump);
+    if (path)
+        memcpy(path, b->dump, need);
+    return 0;
+}
+
+/* Waits for what is under way, or asks for it. */
+static int await_collected(struct bb_vk *b, struct error *e)
+{
+    const uint32_t before = b->collected;
+    struct timespec end;
+    int r = 0;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += COLLECT_MS / 1000;
+    if (!b->gone && !b->collecting)
+        b->collecting = say(b, VKBOX_OWN_COLLECT, "", 0);
+    while (!r && b->collecting && b->collected == before)
+        r = pthread_cond_timedwait(&b->changed, &b->lock, &end);
+    if (b->collected != before)
+        return b->failed ? error_set(e, b->failed, "%s", b->trouble) : 0;
+    return r ? error_set(e, -ETIMEDOUT, "there was no dump within %d seconds", COLLECT_MS / 1000)
+             : error_set(e, -EIO, "what watches the program is gone");
+}
+
 int bb_vk_collect(struct bb_vk *b, char *path, size_t size, struct bb_error *public_error)
 {
     struct error *e = bb_error_of(public_error);
-    struct timespec end;
-    uint32_t before;
-    int r = 0;
+    int r = refuse(b, b, "bb", e);
 
+    if (r)
+        return r;
     if (b->socket < 0)
         return error_set(e, -EBUSY, "`aerogpu run` watches this program, and makes its dumps");
     if (pthread_equal(pthread_self(), b->thread))
         return error_set(e, -EDEADLK, "a callback of the black box cannot wait for a dump");
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += COLLECT_MS / 1000;
     pthread_mutex_lock(&b->lock);
-    before = b->answers;
-    if (!b->gone && say(b, VKBOX_OWN_COLLECT, "", 0))
-        while (!r && b->answers == before && !b->gone)
-            r = pthread_cond_timedwait(&b->changed, &b->lock, &end);
-    if (b->answers == before)
-        r = b->gone ? error_set(e, -EIO, "what watches the program is gone")
-                    : error_set(e, -ETIMEDOUT, "there was no dump within %d seconds", COLLECT_MS / 1000);
-    else
-        r = b->failed ? error_set(e, b->failed, "%s", b->trouble) : 0;
-    if (!r && path)
-        snprintf(path, size, "%s", b->dump);
+    r = await_collected(b, e);
+    if (!r)
+        r = take_path(b, path, size, e);
     pthread_mutex_unlock(&b->lock);
     return r;
 }

@@ -31,14 +31,15 @@ struct vkbox_own {
 
 /* Messages. A crash: DESCRIBE, answered by any number of META and DONE; then DUMP or NO_DUMP, answered by DONE. */
 enum vkbox_own_message {
-    VKBOX_OWN_READY = 'R',    /* to the library: the folder for records; "PID FOLDER" */
-    VKBOX_OWN_FAILED = 'F',   /* to the library: why there will be no watching */
-    VKBOX_OWN_DESCRIBE = 'D', /* to the library */
-    VKBOX_OWN_META = 'M',     /* to the watcher: "KEY\0TEXT" */
-    VKBOX_OWN_DONE = 'E',     /* to the watcher */
-    VKBOX_OWN_DUMP = 'P',     /* to the library: its path */
-    VKBOX_OWN_NO_DUMP = 'N',  /* to the library: why there is none */
-    VKBOX_OWN_COLLECT = 'C',  /* to the watcher */
+    VKBOX_OWN_READY = 'R',     /* to the library: the folder for records; "PID FOLDER" */
+    VKBOX_OWN_FAILED = 'F',    /* to the library: why there will be no watching */
+    VKBOX_OWN_DESCRIBE = 'D',  /* to the library */
+    VKBOX_OWN_META = 'M',      /* to the watcher: "KEY\0TEXT" */
+    VKBOX_OWN_DONE = 'E',      /* to the watcher */
+    VKBOX_OWN_DUMP = 'P',      /* to the library: its path */
+    VKBOX_OWN_NO_DUMP = 'N',   /* to the library: why there is none */
+    VKBOX_OWN_COLLECT = 'C',   /* to the watcher: a dump, though nothing crashed */
+    VKBOX_OWN_COLLECTED = 'A', /* to the library: behind the DUMP, or NO_DUMP, of a COLLECT */
 };
 
 enum { VKBOX_OWN_TEXT = 4200, VKBOX_OWN_LINES = 64, VKBOX_OWN_LINE = 1000, VKBOX_OWN_WAIT_MS = 2500 };

@@ -212,7 +212,8 @@ static void trouble(struct run *r, const char *fmt, const char *what)
         r->p->on_trouble(r->p->ctx, text);
 }
 
-static void dump_path(struct run *r, const struct vkbox *b, char *path, size_t size)
+/* False: it would be longer than a path can be. */
+static bool dump_path(struct run *r, const struct vkbox *b, char *path, size_t size)
 {
     time_t t = time(NULL);
     char stamp[32], program[64];
@@ -220,8 +221,8 @@ static void dump_path(struct run *r, const struct vkbox *b, char *path, size_t s
 
     strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
     known_name(b->program, program);
-    snprintf(path, size, "%s/%s-%s-%u-%u.aerogpudump", r->p->dumps ? r->p->dumps : ".", program, stamp,
-             b->pid, r->out->dumps + 1);
+    return (size_t)snprintf(path, size, "%s/%s-%s-%u-%u.aerogpudump", r->p->dumps ? r->p->dumps : ".",
+                            program, stamp, b->pid, r->out->dumps + 1) < size;
 }
 
 /* Returns whether what it tells of may still end by itself. */
@@ -234,7 +235,7 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
     struct bb_error be = {0};
     struct error e = {0};
     char path[PATH_MAX];
-    bool may_end;
+    bool may_end, fits;
 
     if (vkbox_copy(&reader, w->fd, &e)) {
         trouble(r, "the record of a crash cannot be read: %s", e.text);
@@ -251,14 +252,14 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
         snprintf(w->b->verdict, sizeof(w->b->verdict), "%.255s", verdict.text);
         utf8_mend(w->b->verdict);
     }
-    dump_path(r, reader.b, path, sizeof(path));
+    fits = dump_path(r, reader.b, path, sizeof(path));
     send.path = path;
     if (r->p->on_describe && !(may_end && w->waits))
         r->p->on_describe(r->p->ctx, package);
     if (may_end && w->waits) {
         /* That was said. */
-    } else if (bb_package_send(package, &send, &be)) {
-        trouble(r, "no dump: %s", be.text);
+    } else if (!fits || bb_package_send(package, &send, &be)) {
+        trouble(r, "no dump: %s", fits ? be.text : "its path would be longer than a path can be");
         trouble(r, "what it would have said: %s", verdict.text);
     } else {
         r->out->dumps++;
@@ -528,6 +529,7 @@ static void make_asked(struct run *r)
         make_dump(r, &r->boxes[i], &ev);
     if (r->out->dumps == before)
         trouble(r, "%s", "there is no record that a dump could be made of");
+    r->p->on_answered(r->p->ctx);
 }
 
 static void look(struct run *r)

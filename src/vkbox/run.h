@@ -22,6 +22,8 @@ struct vkbox_run_params {
     void (*on_folder)(void *ctx, const char *path);
     /* Asked every few milliseconds: whether a dump is wanted of what there is. May be NULL. */
     bool (*is_asked)(void *ctx);
+    /* What was asked for is made, or it was said why not. */
+    void (*on_answered)(void *ctx);
     /* A dump is about to be made: there may be more to say in it. May be NULL. */
     void (*on_describe)(void *ctx, struct bb_package *p);
     /* A dump was made. From the thread that called vkbox_run(). */

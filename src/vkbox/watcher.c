@@ -99,6 +99,11 @@ static bool is_asked(void *ctx)
     return asked;
 }
 
+static void on_answered(void *ctx)
+{
+    say(VKBOX_OWN_COLLECTED, "");
+}
+
 static void on_describe(void *ctx, struct bb_package *package)
 {
     say(VKBOX_OWN_DESCRIBE, "");
@@ -121,6 +126,7 @@ int main(int argc, char **argv)
     struct watcher w = {0};
     struct vkbox_run_params p = {.on_folder = on_folder,
                                  .is_asked = is_asked,
+                                 .on_answered = on_answered,
                                  .on_describe = on_describe,
                                  .on_dump = on_dump,
                                  .on_trouble = on_trouble,

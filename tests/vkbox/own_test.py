@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""own_test.py OFFERS SAMPLE AEROGPU: programs that have the black box of their own accord (bb_vk_*)."""
+"""own_test.py OFFERS SAMPLE AEROGPU OWN: programs that have the black box of their own accord (bb_vk_*)."""
 import glob, os, signal, sqlite3, subprocess, sys, tempfile, time
 
-offers, sample, aerogpu = map(os.path.abspath, sys.argv[1:4])
+offers, sample, aerogpu, own = map(os.path.abspath, sys.argv[1:5])
 SHM = '/dev/shm' if os.path.isdir('/dev/shm') else None
 tests = []
 
@@ -132,6 +132,49 @@ def what_is_missing_is_said():
             assert p.returncode == 2 and said in p.stderr and len(p.stderr.splitlines()) == 1, p
         p = place.run(offers, 'own', '/no/such/folder', '0')
         assert p.returncode == 3 and p.stdout == 'no dumps can be written to /no/such/folder: No such file or directory\n', p
+
+
+@case
+def what_is_missing_in_a_call_is_one_error():
+    with Place() as place:
+        p = place.run(own, 'nulls', place.dumps.name)
+        assert p.returncode == 0 and p.stdout.splitlines() == [
+            'start: -22 out is NULL', 'start: -22 params is NULL', 'attach: -22 bb is NULL: bb_vk_start() made none', 'attach: -22 device is NULL',
+            'checkpoint: -22 -22 -22', 'status: unknown unknown', 'fault: -22 -22', 'collect: -22 bb is NULL: bb_vk_start() made none'], p
+
+
+@case
+def a_child_that_it_forks_does_not_end_its_watching():
+    for _ in range(4):
+        with Place() as place:
+            p = place.run(own, 'fork', place.dumps.name)
+            assert p.returncode == 0 and p.stdout.splitlines() == [
+                'child: -10 started the black box..., checkpoint -10, status unknown', 'child collects: -10', 'parent: 0 a path'], p
+            assert finding(place.dump())[0] == 'request'
+
+
+@case
+def threads_that_collect_at_once_are_given_one_dump():
+    with Place() as place:
+        p = place.run(own, 'threads', place.dumps.name)
+        assert p.returncode == 0 and p.stdout == '4 of 4 have the same dump; described 1, dumped 1\n', p
+        assert described(place.dump()) == {'app.no text': ''}, described(place.dump())
+
+
+@case
+def a_path_that_does_not_fit_is_said():
+    with Place() as place:
+        p = place.run(own, 'short', place.dumps.name)
+        path, = glob.glob(place.dumps.name + '/*.aerogpudump')
+        assert p.stdout == "short: -34 the dump's path needs %d bytes, and there is room for 10: %s\n" % (len(path) + 1, path), p
+        # One that is longer than paths can be is not made under another name.
+        deep = place.dumps.name
+        while len(deep) < 4050:
+            deep += '/' + min(200, 4074 - len(deep)) * 'd'
+            os.mkdir(deep)
+        p = place.run(own, 'threads', deep)
+        assert p.stdout == '0 of 4 have the same dump; described 1, dumped 0\n', (len(deep), p)
+        assert not os.listdir(deep), os.listdir(deep)
 
 
 print('1..%d' % len(tests))
