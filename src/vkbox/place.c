@@ -199,16 +199,19 @@ bool place_times(pid_t pid, struct place_times *out)
     out->num_threads = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t ran = 0, held = 0;
+        char state = 0;
 
+        /* The name in front of the state may hold anything. */
+        if (read_file(pid, threads[i], "stat", text, sizeof(text)) && (end = strrchr(text, ')')) && end[1])
+            state = end[2];
+        stopped += state == 'T' || state == 't';
         if (read_file(pid, threads[i], "schedstat", text, sizeof(text)) &&
             sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &held) == 2) {
             out->threads[out->num_threads].tid = threads[i];
+            out->threads[out->num_threads].ready = state == 'R';
             out->threads[out->num_threads].ran_ns = ran;
             out->threads[out->num_threads++].held_ns = held;
         }
-        /* The name in front of the state may hold anything. */
-        if (read_file(pid, threads[i], "stat", text, sizeof(text)) && (end = strrchr(text, ')')))
-            stopped += end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
     }
     out->stopped = n && stopped == n;
     return n > 0;
@@ -233,6 +236,24 @@ void place_times_between(const struct place_times *from, const struct place_time
         out->held_ns += to->threads[i].held_ns - held;
         out->most_ns = ran > out->most_ns ? ran : out->most_ns;
     }
+}
+
+bool place_held(pid_t pid)
+{
+    struct place_times *t = calloc(2, sizeof(*t));
+    bool held = false;
+
+    if (t && place_times(pid, &t[0])) {
+        usleep(40000); /* what runs is counted with each tick */
+        place_times(pid, &t[1]);
+        for (size_t i = 0; i < t[0].num_threads; i++)
+            for (size_t j = 0; j < t[1].num_threads; j++)
+                held |= t[0].threads[i].tid == t[1].threads[j].tid && t[0].threads[i].ready &&
+                        t[1].threads[j].ready && t[0].threads[i].ran_ns == t[1].threads[j].ran_ns &&
+                        t[0].threads[i].held_ns == t[1].threads[j].held_ns;
+    }
+    free(t);
+    return held;
 }
 
 bool place_stopped(pid_t pid)

@@ -29,6 +29,7 @@ struct place_times {
     struct {
         uint64_t ran_ns, held_ns;
         pid_t tid;
+        bool ready; /* it runs, or could */
     } threads[PLACE_THREADS];
     size_t num_threads;
     bool stopped; /* all of them, by a signal or a debugger */
@@ -45,6 +46,10 @@ struct place_span {
 
 void place_times_between(const struct place_times *from, const struct place_times *to,
                          struct place_span *out);
+
+/* Whether one of its threads is ready just now, and others keep it from running: such time is in no `held_ns` before it is over.
+ * Takes 40 ms. */
+bool place_held(pid_t pid);
 
 /* Whether the process is stopped just now, as far as its first thread shows it. */
 bool place_stopped(pid_t pid);
