@@ -42,36 +42,47 @@ static const struct d3dkmt_transport *transport;
 static struct sockaddr_un address;
 static uint64_t cookie;
 static unsigned generation; /* of connections; a thread's connection of an older one is closed */
-static _Thread_local struct {
-    int fd;
+/* A thread's, made with its first call. It is not in the thread's storage: where a compiler emulates that (Windows), it may be freed
+ * before the key's destructor runs. */
+struct connection {
+    int fd; /* -1: none */
     unsigned generation;
-    uint8_t *buffer;
-} self = {.fd = -1};
+    _Alignas(16) uint8_t buffer[WIRE_MAX];
+};
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* With `lock`. */
-static void client_check(void)
+static void client_check(const struct connection *self)
 {
-    INVARIANT(self.fd < 0 || self.buffer);
-    INVARIANT(self.fd < 0 || self.generation != generation || address.sun_family == AF_UNIX); /* 2 */
+    INVARIANT(self->fd < 0 || self->generation != generation || address.sun_family == AF_UNIX); /* 2 */
     INVARIANT(!cookie || address.sun_family == AF_UNIX);
 }
 
-static void thread_ends(void *unused)
+static void thread_ends(void *arg)
 {
-    if (self.fd >= 0)
-        close(self.fd);
-    self.fd = -1;
-    free(self.buffer);
-    self.buffer = NULL;
+    struct connection *self = arg;
+
+    if (self->fd >= 0)
+        close(self->fd);
+    free(self);
+}
+
+/* This thread's, once there is a key. */
+static void end_connection(void)
+{
+    struct connection *self = pthread_getspecific(key);
+
+    if (self)
+        thread_ends(self);
+    pthread_setspecific(key, NULL);
 }
 
 /* A child has the connections of its parent's threads open, but it is not their client. */
 static void forked(void)
 {
     pthread_mutex_init(&lock, NULL);
-    thread_ends(NULL);
+    end_connection();
     cookie = 0;
     generation++;
     d3dkmt_view_drop_all();
@@ -82,6 +93,25 @@ static void make_key(void)
 {
     pthread_key_create(&key, thread_ends);
     pthread_atfork(NULL, NULL, forked);
+}
+
+/* NULL: there is no memory for one. */
+static struct connection *own_connection(void)
+{
+    struct connection *self;
+
+    pthread_once(&once, make_key);
+    self = pthread_getspecific(key);
+    if (self)
+        return self;
+    self = malloc(sizeof(*self));
+    if (!self)
+        return NULL;
+    self->fd = -1;
+    if (!pthread_setspecific(key, self))
+        return self;
+    free(self);
+    return NULL;
 }
 
 void d3dkmt_use(const struct d3dkmt_transport *t)
@@ -104,7 +134,7 @@ static ssize_t exchange(int s, void *msg, size_t size, int send_fd, int *fd)
     return n ? n : -ECONNRESET;
 }
 
-static int open_connection(void)
+static int open_connection(struct connection *self)
 {
     struct {
         struct wire_header h;
@@ -112,30 +142,26 @@ static int open_connection(void)
     } * m;
     int size = 2 * WIRE_MAX, fd, r = 0;
 
-    pthread_once(&once, make_key);
-    if (!self.buffer && !(self.buffer = malloc(WIRE_MAX)))
-        return -ENOMEM;
-    pthread_setspecific(key, &self);
-    m = (void *)self.buffer;
-    self.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (self.fd < 0)
+    m = (void *)self->buffer;
+    self->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (self->fd < 0)
         return -errno;
-    setsockopt(self.fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-    if (connect(self.fd, (struct sockaddr *)&address, sizeof(address)))
+    setsockopt(self->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+    if (connect(self->fd, (struct sockaddr *)&address, sizeof(address)))
         r = -errno;
     *m = (typeof(*m)){.h = {.magic = WIRE_MAGIC, .thunk = WIRE_HELLO, .size = sizeof(*m)},
                       .hello.cookie = cookie};
     if (!r) {
-        ssize_t n = exchange(self.fd, m, sizeof(*m), -1, &fd);
+        ssize_t n = exchange(self->fd, m, sizeof(*m), -1, &fd);
         r = n < 0 ? (int)n : n != sizeof(*m) || m->h.status ? -EPROTO : 0;
     }
     if (r) {
-        close(self.fd);
-        self.fd = -1;
+        close(self->fd);
+        self->fd = -1;
         return r;
     }
     cookie = m->hello.cookie;
-    self.generation = generation;
+    self->generation = generation;
     return 0;
 }
 
@@ -151,31 +177,36 @@ static int set_address(const char *path)
 }
 
 /* Makes sure that this thread has a connection. */
-static int connection(void)
+static int connection(struct connection **out)
 {
+    struct connection *self = own_connection();
     const char *path;
     int r = 0;
 
+    *out = self;
+    if (!self)
+        return -ENOMEM;
     pthread_mutex_lock(&lock);
-    client_check();
-    if (self.fd >= 0 && self.generation != generation) {
-        close(self.fd);
-        self.fd = -1;
+    client_check(self);
+    if (self->fd >= 0 && self->generation != generation) {
+        close(self->fd);
+        self->fd = -1;
     }
-    if (self.fd < 0 && !address.sun_family) {
+    if (self->fd < 0 && !address.sun_family) {
         path = getenv(D3DKMT_SOCKET_VARIABLE);
         r = path && *path ? set_address(path) : -ENOTCONN;
     }
-    if (self.fd < 0 && !r)
-        r = open_connection();
-    INVARIANT(r || (self.fd >= 0 && self.generation == generation));
-    client_check();
+    if (self->fd < 0 && !r)
+        r = open_connection(self);
+    INVARIANT(r || (self->fd >= 0 && self->generation == generation));
+    client_check(self);
     pthread_mutex_unlock(&lock);
     return r;
 }
 
 int d3dkmt_connect(const char *path, struct error *err)
 {
+    struct connection *self;
     int r;
 
     pthread_mutex_lock(&lock);
@@ -184,7 +215,7 @@ int d3dkmt_connect(const char *path, struct error *err)
     if (r)
         return error_set(err, r, "the socket's path %s is too long", path);
     transport = NULL;
-    r = connection();
+    r = connection(&self);
     if (r) {
         address.sun_family = 0;
         return error_set(err, r, "cannot reach the service at %s: %s", path, strerror(-r));
@@ -200,9 +231,9 @@ void d3dkmt_disconnect(void)
     cookie = 0;
     d3dkmt_view_drop_all();
     d3dkmt_vblanks_unmap();
-    client_check();
     pthread_mutex_unlock(&lock);
-    thread_ends(NULL);
+    pthread_once(&once, make_key);
+    end_connection();
 }
 
 /* ---- memory of the service ----------------------------------------------- */
@@ -329,28 +360,29 @@ static int event_of(enum d3dkmt_thunk thunk, void *arg)
 
 static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
 {
+    struct connection *self;
     struct wire_header h;
     int fd = -1;
     ssize_t n;
     size_t size;
     NTSTATUS s;
 
-    if (connection())
+    if (connection(&self))
         return STATUS_NO_SUCH_DEVICE;
-    size = d3dkmt_wire_write(self.buffer, thunk, arg, sched_getcpu(), NULL);
+    size = d3dkmt_wire_write(self->buffer, thunk, arg, sched_getcpu(), NULL);
     if (!size)
         return STATUS_INVALID_PARAMETER; /* longer than a message */
-    n = exchange(self.fd, self.buffer, size, event_of(thunk, arg), &fd);
+    n = exchange(self->fd, self->buffer, size, event_of(thunk, arg), &fd);
     if (n < (ssize_t)sizeof(h)) {
-        close(self.fd);
-        self.fd = -1;
+        close(self->fd);
+        self->fd = -1;
         pthread_mutex_lock(&lock);
         d3dkmt_vblanks_abandon();
         pthread_mutex_unlock(&lock);
         return STATUS_DEVICE_REMOVED; /* the service is gone */
     }
-    memcpy(&h, self.buffer, sizeof(h));
-    s = d3dkmt_wire_parse_reply(self.buffer, (size_t)n, thunk, arg);
+    memcpy(&h, self->buffer, sizeof(h));
+    s = d3dkmt_wire_parse_reply(self->buffer, (size_t)n, thunk, arg);
     pthread_mutex_lock(&lock);
     if (NT_SUCCESS(s))
         s = after(thunk, arg, &h, fd);

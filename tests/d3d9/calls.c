@@ -91,7 +91,7 @@ static HWND window(void)
 #endif
 }
 
-static D3DPRESENT_PARAMETERS params(void)
+D3DPRESENT_PARAMETERS present_params(void)
 {
     return (D3DPRESENT_PARAMETERS){.BackBufferWidth = SIDE,
                                    .BackBufferHeight = SIDE,
@@ -106,7 +106,7 @@ static D3DPRESENT_PARAMETERS params(void)
 /* Each room of checks has a device of its own, which is whole when it is done, and gives every reference back. */
 static void with_device(const char *name, void (*check)(void))
 {
-    D3DPRESENT_PARAMETERS p = params();
+    D3DPRESENT_PARAMETERS p = present_params();
     int before = failures;
 
     OK(IDirect3D9Ex_CreateDeviceEx(factory, 0, D3DDEVTYPE_HAL, p.hDeviceWindow,
@@ -137,6 +137,7 @@ int main(void)
     with_device("surfaces", check_surfaces);
     with_device("errors", check_errors);
     check_life();
+    check_threads();
     TRUE_(IDirect3D9Ex_Release(factory) == 0);
     if (!failures)
         puts("done");

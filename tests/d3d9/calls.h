@@ -42,6 +42,7 @@ extern IDirect3DDevice9Ex *dev;
 void expect_pixel(const char *file, int line, unsigned x, unsigned y, uint32_t want, unsigned off);
 /* All pixels of target 0, of SIDE * SIDE. */
 void read_target(uint32_t *pixels);
+D3DPRESENT_PARAMETERS present_params(void);
 void clear(uint32_t colour);
 /* A rectangle in pixels, edges between their centres, with a colour and coordinates 0 to 1. */
 void quad(float left, float top, float right, float bottom, float z, uint32_t colour);
@@ -57,3 +58,4 @@ void check_blocks(void);
 void check_surfaces(void);
 void check_errors(void);
 void check_life(void);
+void check_threads(void);

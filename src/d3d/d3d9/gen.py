@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: MIT
 """The vtables of Direct3D 9's interfaces, from Wine's header and from what the sources define.
   gen.py HEADERS OUT.h OUT.c SOURCE...
-A method is PREFIX_Method, or BASE_Method of a base, or one that says so once and answers D3DERR_INVALIDCALL."""
+A method is PREFIX_Method, or BASE_Method of a base, or one that says so once and answers D3DERR_INVALIDCALL. Every one is whole:
+the table's entry holds the lock of the device while the method runs; but Release, which may end the device, and the factory's."""
 import re
 import sys
 
 folder, out_h, out_c, *sources = sys.argv[1:]
+DEVICE = {"d9_device": "d9_device_of(This)", "d9_swapchain": "((struct d9_swapchain *)This)->device",
+          "d9_surface": "((struct d9_surface *)This)->resource->o.device"}
+OBJECTS = "((struct d9_object *)This)->device"
 CLASSES = [
     ("d9_factory", "IDirect3D9Ex", []),
     ("d9_device", "IDirect3DDevice9Ex", []),
@@ -34,23 +38,29 @@ for prefix, iface, bases in CLASSES:
     rows = []
     for ret, name, args in re.findall(r"STDMETHOD_?\(((?:[\w ]+\*?,\s*)?)(\w+)\)\s*\((.*?)\)\s*PURE;", table, re.S):
         ret = ret.strip().rstrip(",") or "HRESULT"
-        args = re.sub(r"\s+", " ", args).strip()
+        args = re.sub(r"\*(?=,|$)", "*unnamed", re.sub(r"\s+", " ", args).strip())
         args = f"{iface} *This, " + args[5:].strip() if args.startswith("THIS_") else f"{iface} *This"
         own = f"{prefix}_{name}"
         base = next((f"{b}_{name}" for b in bases if f"{b}_{name}" in defined), None)
+        function = own if own in defined or not base else base
         if own in defined:
             header.append(f"{ret} STDMETHODCALLTYPE {own}({args});")
-            rows.append(f"    .{name} = {own},")
         elif base:
             if base not in done:
                 header.append(f"{ret} STDMETHODCALLTYPE {base}({re.sub(r'^[A-Za-z0-9]+ [*]This', 'void *This', args)});")
                 done.add(base)
-            rows.append(f"    .{name} = (void *){base},")
         else:
             answer = {"void": "", "HRESULT": " return D3DERR_INVALIDCALL;"}.get(ret, " return 0;")
             body.append(f"static {ret} STDMETHODCALLTYPE {own}({args}) {{ static LONG said;"
                         f" d9_missing(&said, \"{iface}::{name}\");{answer} }}")
-            rows.append(f"    .{name} = {own},")
+        if name == "Release" or prefix == "d9_factory":
+            rows.append(f"    .{name} = {'' if function == own else '(void *)'}{function},")
+            continue
+        names = ", ".join(re.search(r"(\w+)$", a).group(1) for a in args.split(","))
+        keep, answer = ("", "") if ret == "void" else (f"{ret} r = ", " return r;")
+        body.append(f"static {ret} STDMETHODCALLTYPE locked_{own}({args}) {{ struct d9_device *d = {DEVICE.get(prefix, OBJECTS)};"
+                    f" pthread_mutex_lock(&d->lock); {keep}{function}({names}); pthread_mutex_unlock(&d->lock);{answer} }}")
+        rows.append(f"    .{name} = locked_{own},")
     header.append(f"extern const {iface}Vtbl {prefix}_vtbl;")
     body += [f"const {iface}Vtbl {prefix}_vtbl = {{"] + rows + ["};", ""]
 open(out_h, "w").write("\n".join(header) + "\n")

@@ -171,16 +171,19 @@ ULONG STDMETHODCALLTYPE d9_object_Release(void *This)
     struct d9_device *d = o->device;
     LONG refs;
 
+    pthread_mutex_lock(&d->lock);
     object_check(o);
-    if (!o->refs) /* one too many: the device's own reference stays */
+    if (!o->refs) { /* one too many: the device's own reference stays */
+        pthread_mutex_unlock(&d->lock);
         return 0;
+    }
     refs = __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL);
-    if (refs)
-        return (ULONG)refs;
-    if (!o->bound)
+    if (!refs && !o->bound)
         end(o);
-    d->vtbl->Release((IDirect3DDevice9Ex *)d);
-    return 0;
+    pthread_mutex_unlock(&d->lock);
+    if (!refs)
+        d->vtbl->Release((IDirect3DDevice9Ex *)d);
+    return (ULONG)refs;
 }
 
 HRESULT STDMETHODCALLTYPE d9_object_GetDevice(void *This, IDirect3DDevice9 **out)

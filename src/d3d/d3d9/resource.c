@@ -311,8 +311,8 @@ HRESULT d9_unlock(struct d9_resource *r, UINT index)
 {
     struct d9_surface *s = &r->surfaces[index];
 
-    if (!s->locked)
-        return D3DERR_INVALIDCALL;
+    if (!s->locked) /* of textures that is no error */
+        return r->type == D3DRTYPE_TEXTURE ? D3D_OK : D3DERR_INVALIDCALL;
     s->locked = false;
     if (r->pool == D3DPOOL_DEFAULT && r->o.drv)
         DDI9(r->o.device, pfnUnlock, &(D3DDDIARG_UNLOCK){.hResource = r->o.drv, .SubResourceIndex = index});

@@ -6,7 +6,8 @@
  *   works ──the driver answers DEVICEREMOVED, or the kernel says so──▶ lost ──Reset, ResetEx──▶ works
  *
  * Invariants:
- *  1. A driver is called by one thread at a time: DDI9() takes the device's lock. Its callbacks run under it.
+ *  1. Methods of a device and of what it made run one at a time: the tables' entries hold the device's lock (gen.py). So a driver is
+ *     called by one thread at a time; its callbacks run under the lock.
  *  2. An object lives while the program has references or the device has it bound; it holds the device while the program has
  *     references. Surfaces of a texture and of a swap chain are the resource's, references and all.
  *  3. What the program passes is checked before the driver sees it; a refused call changes nothing.
@@ -214,10 +215,8 @@ struct d9_device {
     ({                                                                                                       \
         struct d9_device *d_ = (d);                                                                          \
         HRESULT ddi_hr_ = S_OK;                                                                              \
-        pthread_mutex_lock(&d_->lock);                                                                       \
         if (d_->lost == S_OK)                                                                                \
             ddi_hr_ = d9_note(d_, d_->ddi.function(d_->drv, ##__VA_ARGS__));                                 \
-        pthread_mutex_unlock(&d_->lock);                                                                     \
         ddi_hr_;                                                                                             \
     })
 
@@ -225,10 +224,8 @@ struct d9_device {
 #define DDI9_END(d, function, handle)                                                                        \
     do {                                                                                                     \
         struct d9_device *d_ = (d);                                                                          \
-        pthread_mutex_lock(&d_->lock);                                                                       \
         if (d_->drv)                                                                                         \
             d_->ddi.function(d_->drv, handle);                                                               \
-        pthread_mutex_unlock(&d_->lock);                                                                     \
     } while (0)
 
 void d9_missing(LONG *said, const char *method);

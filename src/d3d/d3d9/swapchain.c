@@ -173,15 +173,18 @@ ULONG STDMETHODCALLTYPE d9_swapchain_Release(IDirect3DSwapChain9Ex *This)
     struct d9_device *d = s->device;
     LONG refs;
 
-    if (!s->refs)
+    pthread_mutex_lock(&d->lock);
+    if (!s->refs) {
+        pthread_mutex_unlock(&d->lock);
         return 0;
+    }
     refs = __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL);
-    if (refs)
-        return (ULONG)refs;
-    if (!s->implicit)
+    if (!refs && !s->implicit)
         d9_swapchain_destroy(s);
-    d->vtbl->Release((IDirect3DDevice9Ex *)d);
-    return 0;
+    pthread_mutex_unlock(&d->lock);
+    if (!refs)
+        d->vtbl->Release((IDirect3DDevice9Ex *)d);
+    return (ULONG)refs;
 }
 
 HRESULT STDMETHODCALLTYPE d9_swapchain_GetBackBuffer(IDirect3DSwapChain9Ex *This, UINT index,
