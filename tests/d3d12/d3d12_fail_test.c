@@ -132,6 +132,69 @@ TEST(every_list_of_an_execution_counts)
     trc_close(t);
 }
 
+/* A texture made with a layout is in the state of that layout, and barriers with layouts change the subresources that they name. */
+TEST(layouts_are_states)
+{
+    static const uint8_t desc[] = {1, 3, 0, 64, 64, 2, 2, 28, 1, 0, 0, 0}; /* two layers of two mips */
+    static const uint8_t barriers[2][13] = {
+        {0, 0, 0, 0, 7, D3D12_BARRIER_LAYOUT_COPY_SOURCE, TEXTURE, 1, 1, 0, 2, 0, 1},
+        {0, 0, 0, 0, 7, D3D12_BARRIER_LAYOUT_COPY_DEST, TEXTURE, 2, 0, 0, 0, 0, 0}};
+    struct record r = {.n = 0};
+    struct res_states s = {0};
+    struct trc_call c;
+    struct trc *t;
+    char path[100];
+
+    op(&r, D12_ID3D12Device10_CreateReservedResource2, REC_TICKET | REC_THIS);
+    var(&r, 2);
+    memcpy(r.bytes + r.n, desc, sizeof(desc));
+    r.n += sizeof(desc);
+    var(&r, D3D12_BARRIER_LAYOUT_COMPUTE_QUEUE_UNORDERED_ACCESS);
+    for (int i = 0; i < 4; i++) /* no clear value, session, formats */
+        var(&r, 0);
+    var(&r, D12_IFACE_ID3D12Resource + 1);
+    var(&r, 0);
+    var(&r, TEXTURE);
+    op(&r, D12_ID3D12GraphicsCommandList7_Barrier, REC_TICKET | REC_THIS);
+    var(&r, FIRST_LIST);
+    var(&r, 1);
+    var(&r, 2);
+    var(&r, D3D12_BARRIER_TYPE_TEXTURE);
+    var(&r, 2);
+    var(&r, 3);
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < sizeof(barriers[i]); k++)
+            var(&r, barriers[i][k]);
+        var(&r, 0); /* flags */
+    }
+    snprintf(path, sizeof(path), "%s/layouts", dir);
+    write_file(path, r.bytes, r.n, 1);
+    assert_int_equal(trc_open(&t, &d12_api, path, NULL), 0);
+    assert_int_equal(trc_next(t, &c, NULL), 1);
+    assert_int_equal(res_follow(&s, &c), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(res_get(&s, TEXTURE)->states[i], D3D12_RESOURCE_STATE_UNORDERED_ACCESS);
+    assert_int_equal(trc_next(t, &c, NULL), 1);
+    assert_int_equal(res_follow(&s, &c), 0);
+    r.n = 0; /* and they take effect where the list is executed */
+    op(&r, D12_ID3D12CommandQueue_ExecuteCommandLists, REC_TICKET | REC_THIS);
+    var(&r, 3);
+    var(&r, 1);
+    var(&r, 2);
+    var(&r, FIRST_LIST);
+    trc_close(t);
+    write_file(path, r.bytes, r.n, 1);
+    assert_int_equal(trc_open(&t, &d12_api, path, NULL), 0);
+    assert_int_equal(trc_next(t, &c, NULL), 1);
+    assert_int_equal(res_follow(&s, &c), 0);
+    assert_int_equal(res_get(&s, TEXTURE)->states[0], D3D12_RESOURCE_STATE_UNORDERED_ACCESS);
+    assert_int_equal(res_get(&s, TEXTURE)->states[1], D3D12_RESOURCE_STATE_COPY_SOURCE);
+    assert_int_equal(res_get(&s, TEXTURE)->states[2], D3D12_RESOURCE_STATE_COPY_DEST);
+    assert_int_equal(res_get(&s, TEXTURE)->states[3], D3D12_RESOURCE_STATE_COPY_SOURCE);
+    res_finish(&s);
+    trc_close(t);
+}
+
 /* ---- the player ---------------------------------------------------------- */
 
 static int plan_one(void *ctx)

@@ -376,7 +376,6 @@ class Gen:
                 self.iface_index[n], n, self.iface_index[i.base] if i.base else '0xffff', g, slots,
                 '"%s"' % i.skip if i.skip else '0'))
         o.append('};')
-        body = '\n'.join(o)
         o.append('const struct api d12_api = {\n    .name = "Direct3D 12", .magic = "D3D12TRC", .prefix = "ID3D12",\n'
                  '    .tables = "the same d3d12.idl (meson -Dd3d12_idl_dir=...)",\n'
                  '    .schema = UINT64_C(0x%s),\n    .methods = d12_methods, .num_methods = D12_NUM_METHODS,\n'
@@ -385,9 +384,19 @@ class Gen:
                  '              .frame = "^Present$", .list = "CommandList"},\n'
                  '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note, .memory_write = D12_Native_MemoryWrite,\n    .readback_hash = D12_Native_ReadbackHash,\n'
                  '    .frame_hash = D12_Native_FrameHash, .contents = D12_Native_Contents,\n};'
-                 % hashlib.sha256(body.encode()).hexdigest()[:16])
+                 % self.schema(meth))
         o.append('_Static_assert(D12_NUM_METHODS <= API_MAX_METHODS, "record/api.h");')
         return '\n'.join(o) + '\n'
+
+    def schema(self, methods):
+        """What the bytes of a recording depend on: which number a method, a type of object and an interface has, in which order
+        fields travel and how, and whether an answer stands behind them. Not what is done with it (flags, states), nor the names
+        of values."""
+        types = [(k, b, fields) for k, b, fields in self.types]
+        rows = [(me.id, me.iface, me.name, [self.table_field(p, '') for p in me.params if not p.cls.startswith('out') and p.cls != 'map'],
+                 [me.ret] + [self.table_field(p, '') for p in me.outs], bool(me.late), bool(me.has_result)) for me, *_ in methods]
+        shape = repr((types, sorted(self.stream_types().items()), rows, self.iface_order))
+        return hashlib.sha256(shape.encode()).hexdigest()[:16]
 
     # ---- encoding -------------------------------------------------------------------------------------------
     def enc_value(self, f, lv, k=None, b=None):

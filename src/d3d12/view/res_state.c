@@ -16,6 +16,8 @@ struct seen {
     uint32_t list;
     int depth, err;
     uint32_t type, flags, resource, sub, after; /* of the barrier that is being read */
+    uint32_t mip_count, slice, slices, plane,
+        planes; /* of one with layouts; `sub` is its first mip, or the only subresource */
     uint32_t dimension, mips, layers, format, state, id;
     bool failed, in_desc;
 };
@@ -54,6 +56,35 @@ static unsigned planes(uint32_t format)
     }
 }
 
+/* The state in which a layout leaves a texture for whoever knows states only. */
+static uint32_t state_of_layout(uint32_t layout)
+{
+    static const uint16_t states[] = {
+        [D3D12_BARRIER_LAYOUT_COMMON] = D3D12_RESOURCE_STATE_COMMON,
+        [D3D12_BARRIER_LAYOUT_GENERIC_READ] = D3D12_RESOURCE_STATE_GENERIC_READ,
+        [D3D12_BARRIER_LAYOUT_RENDER_TARGET] = D3D12_RESOURCE_STATE_RENDER_TARGET,
+        [D3D12_BARRIER_LAYOUT_UNORDERED_ACCESS] = D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
+        [D3D12_BARRIER_LAYOUT_DEPTH_STENCIL_WRITE] = D3D12_RESOURCE_STATE_DEPTH_WRITE,
+        [D3D12_BARRIER_LAYOUT_DEPTH_STENCIL_READ] = D3D12_RESOURCE_STATE_DEPTH_READ,
+        [D3D12_BARRIER_LAYOUT_SHADER_RESOURCE] =
+            D3D12_RESOURCE_STATE_PIXEL_SHADER_RESOURCE | D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE,
+        [D3D12_BARRIER_LAYOUT_COPY_SOURCE] = D3D12_RESOURCE_STATE_COPY_SOURCE,
+        [D3D12_BARRIER_LAYOUT_COPY_DEST] = D3D12_RESOURCE_STATE_COPY_DEST,
+        [D3D12_BARRIER_LAYOUT_RESOLVE_SOURCE] = D3D12_RESOURCE_STATE_RESOLVE_SOURCE,
+        [D3D12_BARRIER_LAYOUT_RESOLVE_DEST] = D3D12_RESOURCE_STATE_RESOLVE_DEST,
+        [D3D12_BARRIER_LAYOUT_SHADING_RATE_SOURCE] = D3D12_RESOURCE_STATE_SHADING_RATE_SOURCE,
+    };
+    static const uint8_t of_queue[] = {
+        D3D12_BARRIER_LAYOUT_COMMON,           D3D12_BARRIER_LAYOUT_GENERIC_READ,
+        D3D12_BARRIER_LAYOUT_UNORDERED_ACCESS, D3D12_BARRIER_LAYOUT_SHADER_RESOURCE,
+        D3D12_BARRIER_LAYOUT_COPY_SOURCE,      D3D12_BARRIER_LAYOUT_COPY_DEST};
+
+    if (layout >= D3D12_BARRIER_LAYOUT_DIRECT_QUEUE_COMMON &&
+        layout <= D3D12_BARRIER_LAYOUT_COMPUTE_QUEUE_COPY_DEST)
+        layout = of_queue[(layout - D3D12_BARRIER_LAYOUT_DIRECT_QUEUE_COMMON) % sizeof(of_queue)];
+    return layout < sizeof(states) / sizeof(*states) ? states[layout] : D3D12_RESOURCE_STATE_COMMON;
+}
+
 static void on_create(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct seen *x = ctx;
@@ -70,6 +101,8 @@ static void on_create(void *ctx, const struct api_field *f, const char *name, co
         x->format = (uint32_t)v->u;
     else if (is(name, "InitialResourceState") || is(name, "InitialState") || is(name, "PresentState"))
         x->state = (uint32_t)v->u;
+    else if (is(name, "InitialLayout"))
+        x->state = state_of_layout((uint32_t)v->u);
     else if (is(name, "return"))
         x->failed = (int32_t)v->u < 0;
     else if (is(name, "ppvResource") || is(name, "ppResource"))
@@ -112,6 +145,8 @@ static int add(struct seen *x, bool presentable)
                                                                                : 1) *
                            planes(x->format);
     r->num_subs = subs > MAX_SUBS ? MAX_SUBS : (uint32_t)subs;
+    r->mips = x->mips ? x->mips : 1;
+    r->layers = r->num_subs / planes(x->format) / r->mips;
     if (!r->buffer) {
         r->states = malloc(r->num_subs * sizeof(*r->states));
         if (!r->states) {
@@ -170,21 +205,73 @@ static void on_barrier(void *ctx, const struct api_field *f, const char *name, c
         x->after = (uint32_t)v->u;
 }
 
+static void add_barrier(struct seen *x, uint32_t sub)
+{
+    struct res_list *l = list_of(x->s, x->list);
+
+    if (l && !array_reserve(l->b, l->room, l->num + 1))
+        l->b[l->num++] = (struct res_barrier){x->resource, sub, x->after};
+    else
+        x->err = -ENOMEM;
+}
+
 static void end_barrier(void *ctx, bool array)
 {
     struct seen *x = ctx;
-    struct res_list *l;
 
     if (--x->depth != 1 || array) /* the array, then the barrier: its end is the way back to depth 1 */
         return;
     if (x->type != D3D12_RESOURCE_BARRIER_TYPE_TRANSITION ||
         x->flags == D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY)
         return;
-    l = list_of(x->s, x->list);
-    if (l && !array_reserve(l->b, l->room, l->num + 1))
-        l->b[l->num++] = (struct res_barrier){x->resource, x->sub, x->after};
-    else
-        x->err = -ENOMEM;
+    add_barrier(x, x->sub);
+}
+
+/* Barriers with layouts stand in groups; those of textures alone have one. */
+static void on_group(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } parts[] = {{"pResource", offsetof(struct seen, resource)},
+                 {"LayoutAfter", offsetof(struct seen, after)},
+                 {"IndexOrFirstMipLevel", offsetof(struct seen, sub)},
+                 {"NumMipLevels", offsetof(struct seen, mip_count)},
+                 {"FirstArraySlice", offsetof(struct seen, slice)},
+                 {"NumArraySlices", offsetof(struct seen, slices)},
+                 {"FirstPlane", offsetof(struct seen, plane)},
+                 {"NumPlanes", offsetof(struct seen, planes)}};
+    struct seen *x = ctx;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        if (is(name, parts[i].name))
+            *(uint32_t *)((char *)x + parts[i].at) = (uint32_t)v->u;
+}
+
+static bool within(uint32_t i, uint32_t first, uint32_t num)
+{
+    return i >= first && i - first < num;
+}
+
+static void end_group(void *ctx, bool array)
+{
+    struct seen *x = ctx;
+    const struct res_info *r = res_get(x->s, x->resource);
+
+    /* groups, a group, its barriers, a barrier: its end is the way back to the third */
+    if (--x->depth != 3 || array)
+        return;
+    x->after = state_of_layout(x->after);
+    if (!x->resource || !r || !r->states) /* what stands in other groups is no texture's */
+        return;
+    if (!x->mip_count)
+        add_barrier(x, x->sub);
+    for (uint32_t k = 0; k < r->num_subs && x->mip_count; k++)
+        if (within(k % r->mips, x->sub, x->mip_count) &&
+            within(k / r->mips % r->layers, x->slice, x->slices) &&
+            within(k / r->mips / r->layers, x->plane, x->planes ? x->planes : 1))
+            add_barrier(x, k);
+    x->resource = 0;
 }
 
 static void execute(struct res_states *s, uint32_t list)
@@ -210,17 +297,23 @@ static void on_execute(void *ctx, const struct api_field *f, const char *name, c
         execute(x->s, (uint32_t)v->u);
 }
 
-static bool creates_resource(const char *name)
+static bool begins(const char *s, const char *with)
 {
-    return is(name, "CreateCommittedResource") || is(name, "CreatePlacedResource") ||
-           is(name, "CreateReservedResource") || is(name, "CreateCommittedResource1") ||
-           is(name, "CreatePlacedResource1") || is(name, "CreateReservedResource1") ||
-           is(name, "CreateCommittedResource2") || is(name, "CreateImageResource");
+    return !strncmp(s, with, strlen(with));
+}
+
+/* In each of its versions. */
+static bool creates_resource(const struct trc_call *c)
+{
+    const char *name = c->m->name;
+
+    return c->method == D12_Native_SwapChainBuffer || c->method == D12_Native_CreateImageResource ||
+           begins(name, "CreateCommittedResource") || begins(name, "CreatePlacedResource") ||
+           begins(name, "CreateReservedResource");
 }
 
 int res_follow(struct res_states *s, const struct trc_call *c)
 {
-    const struct api_method *m = c->m;
     struct seen x = {.s = s, .list = c->self};
     struct walk_visitor v = {.begin = enter, .end = leave, .value = on_create, .ctx = &x};
     struct bytes in = bytes_of(c->args, c->size);
@@ -230,6 +323,12 @@ int res_follow(struct res_states *s, const struct trc_call *c)
     if (c->method == D12_ID3D12GraphicsCommandList_ResourceBarrier) {
         v.value = on_barrier;
         v.end = end_barrier;
+        walk_args(c, &v);
+        return x.err;
+    }
+    if (c->method == D12_ID3D12GraphicsCommandList7_Barrier) {
+        v.value = on_group;
+        v.end = end_group;
         walk_args(c, &v);
         return x.err;
     }
@@ -254,8 +353,7 @@ int res_follow(struct res_states *s, const struct trc_call *c)
         walk_args(c, &v);
         return 0;
     }
-    if (c->method != D12_Native_SwapChainBuffer &&
-        (m->name[0] != 'C' || m->name[1] != 'r' || !creates_resource(m->name)))
+    if (!creates_resource(c))
         return 0;
     walk_args(c, &v);
     x.in_desc = false;

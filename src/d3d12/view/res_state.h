@@ -14,7 +14,7 @@
 struct res_info {
     uint32_t id;
     bool buffer, presentable;
-    uint32_t num_subs;
+    uint32_t num_subs, mips, layers;
     uint32_t *states; /* of each subresource; NULL for buffers */
 };
 
