@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lose/faults.h"
+#include "lose/slot.h"
 
 #define STEP_NS (20 * NSEC_PER_MSEC)
 
@@ -60,19 +61,13 @@ struct instance_next {
 };
 
 extern struct layer_table lose_instances, lose_devices;
-extern struct lose_record *lose_record; /* NULL: nothing is asked */
 
-uint64_t lose_now(void);
 /* The hook of the layer's own for a call, or NULL. */
 PFN_vkVoidFunction lose_own_hook(enum lose_call call);
 /* Loses the device, as in layer.c. */
 void lose_device(struct device *d);
 /* Whether what is the device's may be destroyed. */
 bool lose_may_destroy(struct device *d);
-/* Notes what every device has done. */
-void lose_note_work(void);
-/* Who dies from now on says of what. */
-void lose_watch_signals(void);
 
 /* Reads what is asked. */
 void faults_open(void);
@@ -84,8 +79,6 @@ PFN_vkVoidFunction faults_allocate(void);
 bool faults_of_instance(struct layer_instance *i);
 /* Fills `next` and `destroys` of a device. */
 void faults_of_device(struct device *d);
-/* Where the program is. */
-enum lose_phase lose_phase(void);
 
 /* Generated: for all that destroys or frees what is the device's. */
 extern const struct layer_hook destroy_hooks[];

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "lose/device.h"
+#include "lose/slot.h"
 
 enum { LOOK_STEPS = 1000 }; /* of 5 ms: so long the dying wait to be looked at */
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -32,11 +31,6 @@ void faults_open(void)
     }
 }
 
-enum lose_phase lose_phase(void)
-{
-    return atomic_load_explicit(&lose_record->phase, memory_order_relaxed);
-}
-
 /* ---- one call ------------------------------------------------------------ */
 
 static bool happens_all_the_same(enum lose_call call, VkResult r)
@@ -49,23 +43,11 @@ static bool happens_all_the_same(enum lose_call call, VkResult r)
 
 static bool due(struct lose_fault *f, enum lose_call call, enum fault_fills fills)
 {
-    uint64_t never = 0;
-    uint32_t n;
-
-    if ((f->call != call && f->or_call != call) || (f->phase && f->phase != lose_phase()))
+    if (f->call != call && f->or_call != call)
         return false;
     if (f->what == LOSE_ANSWERS && f->result == VK_INCOMPLETE && fills == FAULT_WHOLE)
         return false;
-    n = atomic_fetch_add(&f->seen, 1) + 1;
-    if (n < f->at || (n > f->at && !f->forever))
-        return false;
-    if (atomic_compare_exchange_strong(&f->given_ns, &never, lose_now())) {
-        lose_watch_signals();
-        lose_note_work();
-        atomic_store(&f->pid, (uint32_t)getpid());
-    }
-    atomic_fetch_add(&f->given, 1);
-    return true;
+    return fault_is_due(f);
 }
 
 static void answer(struct fault_call *c, const struct lose_fault *f, struct device *d, enum lose_call call,

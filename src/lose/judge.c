@@ -41,9 +41,22 @@ const char *lose_verdict_name(enum lose_verdict v)
     return v < LOSE_VERDICTS ? names[v] : "?";
 }
 
-const char *lose_call_name(enum lose_call call)
+const char *lose_api_noun(enum lose_api api)
 {
-    return call < LOSE_NUM_CALLS ? lose_calls[call].name : "?";
+    return api == LOSE_VULKAN ? "device" : "context";
+}
+
+const char *lose_call_name(uint32_t call)
+{
+    static const char *const of_gl[] = {
+#define NAME_ROW(name) #name,
+        LOSE_GL_CALLS(NAME_ROW)
+#undef NAME_ROW
+    };
+
+    return call < LOSE_NUM_CALLS ? lose_calls[call].name
+           : call < LOSE_GL_END  ? of_gl[call - LOSE_NUM_CALLS]
+                                 : "?";
 }
 
 static void run_check(const struct run *r)
@@ -244,7 +257,8 @@ static void note_new_device(struct run *r, const struct lose_device *d)
             *c = '?';
     tree_scan(&r->tree); /* while it is there */
     if (!lost || created < lost)
-        notify(r, created, 0, "a device: %s, process %u", name, atomic_load(&d->pid));
+        notify(r, created, 0, "a %s: %s, process %u%s", lose_api_noun(atomic_load(&d->api)), name,
+               atomic_load(&d->pid), atomic_load(&d->deaf) ? "; it does not ask to be told of resets" : "");
 }
 
 static void note_loss(struct run *r, uint32_t slot, uint64_t lost, bool early)
@@ -252,15 +266,21 @@ static void note_loss(struct run *r, uint32_t slot, uint64_t lost, bool early)
     const struct lose_device *d = &r->record->device[slot];
     uint32_t k = r->out->num_losses++;
     struct lose_loss *l = &r->out->losses[k];
+    char submits[64];
 
     r->slot_of[k] = slot;
     r->lost_ns[k] = lost;
     l->early = early;
+    l->api = atomic_load(&d->api) <= LOSE_GLX ? atomic_load(&d->api) : LOSE_VULKAN;
+    l->deaf = atomic_load(&d->deaf);
     l->frames = atomic_load(&d->frames);
     l->submits = atomic_load(&d->submits);
     l->at_ns = lost - r->start_ns;
-    notify(r, lost, 0, "after %llu frames and %llu submissions the device %s", (unsigned long long)l->frames,
-           (unsigned long long)l->submits,
+    snprintf(submits, sizeof(submits), " and %llu %s", (unsigned long long)l->submits,
+             l->api ? "draws" : "submissions");
+    notify(r, lost, 0, "after %llu frames%s the %s %s", (unsigned long long)l->frames,
+           l->api && l->frames && !r->p->at_submit ? "" : submits, /* draws are not counted then */
+           lose_api_noun(l->api),
            early                  ? "hangs, and the program does not wait for its reset"
            : when(r, &d->hung_ns) ? "hangs, is reset, and is lost"
                                   : "is lost");
@@ -303,17 +323,20 @@ static void follow(struct run *r, uint32_t loss)
         const char *text;
     } steps[] = {
         {when(r, &d->reported_ns), &l->reported_ns, text},
-        {when(r, &d->destroyed_ns), &l->destroyed_ns, "the lost device is destroyed"},
+        {when(r, &d->destroyed_ns), &l->destroyed_ns,
+         l->api ? "the lost context is destroyed" : "the lost device is destroyed"},
         {s ? when(r, &s->created_ns) : 0, &l->device_ns,
-         s && when(r, &s->created_ns) < lost ? "a device that it had kept ready" : "a new device"},
+         s && when(r, &s->created_ns) < lost ? "one that it had kept ready"
+         : l->api                            ? "a new context"
+                                             : "a new device"},
         {first && first < lost ? run_now(r) : first, &l->work_ns,
          frames ? "its first frame" : "its first submission"},
     };
 
     l->reported = atomic_load(&d->reported);
-    l->call = atomic_load(&d->call) < LOSE_NUM_CALLS ? atomic_load(&d->call) : LOSE_NO_CALL;
-    snprintf(text, sizeof(text), "%s answers VK_ERROR_DEVICE_LOST",
-             l->call ? lose_call_name(l->call) : "a call");
+    l->call = atomic_load(&d->call) < LOSE_GL_END ? atomic_load(&d->call) : LOSE_NO_CALL;
+    snprintf(text, sizeof(text), "%s %s", l->call ? lose_call_name(l->call) : "a call",
+             l->call < LOSE_NUM_CALLS ? "answers VK_ERROR_DEVICE_LOST" : "tells of the reset");
     for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         if (!steps[i].at || r->stage[loss] & 1u << i)
             continue;
@@ -500,7 +523,7 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
     for (uint32_t i = 0; i < r->seen; i++)
         if (atomic_load(&r->record->device[i].pid) == (uint32_t)pid && r->called_ns[i] > called)
             called = r->called_ns[i];
-    if (run_now(r) - when(r, &d->last_reported_ns) < NSEC_PER_SEC)
+    if (run_now(r) - when(r, &d->last_used_ns) < NSEC_PER_SEC)
         return LOSE_IGNORES;
     if (called && run_now(r) - called < (recent > WINDOW_NS ? recent : WINDOW_NS))
         return LOSE_STALLS;

@@ -14,36 +14,24 @@
  *  6. A device whose work waits for somebody when it is lost is never destroyed, nor what its work may use: the driver would
  *     wait for ever.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "lose/device.h"
-#include "lose/proc.h"
 
 #define IDLE_WAIT_NS                                                                                         \
     (2 * NSEC_PER_SEC) /* for the real device, whose work may wait for a host that gives up now */
 struct layer_table lose_instances = LAYER_TABLE, lose_devices = LAYER_TABLE;
-struct lose_record *lose_record;
 
-uint64_t lose_now(void)
+static void open_record(void)
 {
-    struct clock live;
-
-    clock_init_live(&live);
-    return clock_now(&live);
+    lose_open_record();
+    if (lose_record)
+        faults_open();
 }
 
 static struct device *device_of(const void *dispatchable)
@@ -55,60 +43,12 @@ static struct device *device_of(const void *dispatchable)
     return d;
 }
 
-/* NULL: it is none. */
-static struct lose_record *map_record(int fd)
-{
-    struct lose_record *r;
-    struct stat st;
-
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size != sizeof(*r))
-        return NULL;
-    r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (r == MAP_FAILED)
-        return NULL;
-    if (r->magic == LOSE_MAGIC && r->size == sizeof(*r))
-        return r;
-    munmap(r, sizeof(*r));
-    return NULL;
-}
-
-static void open_record(void)
-{
-    const char *path = getenv(LOSE_VARIABLE), *number = path ? strrchr(path, '/') : NULL;
-    int fd;
-
-    if (!number)
-        return;
-    lose_record =
-        map_record((int)strtoul(number + 1, NULL, 10));     /* inherited: another user may not open it */
-    fd = lose_record ? -1 : open(path, O_RDWR | O_CLOEXEC); /* a launcher has closed it */
-    if (fd >= 0) {
-        lose_record = map_record(fd);
-        close(fd);
-    }
-    if (lose_record)
-        faults_open();
-}
-
 /* ---- losing -------------------------------------------------------------- */
-
-static void first(_Atomic uint64_t *when)
-{
-    uint64_t none = 0;
-
-    if (!atomic_load_explicit(when, memory_order_relaxed))
-        atomic_compare_exchange_strong(when, &none, lose_now());
-}
 
 /* What a call answers once the device is lost. */
 static VkResult report_loss(struct device *d, enum lose_call call)
 {
-    uint32_t none = LOSE_NO_CALL;
-
-    atomic_compare_exchange_strong(&d->slot->call, &none, call);
-    first(&d->slot->reported_ns);
-    atomic_store(&d->slot->last_reported_ns, lose_now());
-    atomic_fetch_add(&d->slot->reported, 1);
+    slot_reported(d->slot, call);
     return VK_ERROR_DEVICE_LOST;
 }
 
@@ -143,56 +83,19 @@ static void lose(struct device *d)
         return;
     settle(d);
     INVARIANT(atomic_load(&d->state) == ALIVE || atomic_load(&d->state) == HUNG);
-    first(&d->slot->lost_ns);
-    atomic_store(&lose_record->lost_ns, atomic_load(&d->slot->lost_ns));
-    atomic_store(&lose_record->phase, LOSE_RECOVERY);
+    slot_lost(d->slot);
     atomic_store(&d->state, LOST);
-}
-
-static bool claim(void)
-{
-    int32_t left = atomic_load(&lose_record->left);
-
-    while (left > 0)
-        if (atomic_compare_exchange_weak(&lose_record->left, &left, left - 1))
-            return true;
-    return false;
-}
-
-void lose_note_work(void)
-{
-    for (uint32_t i = 0; i < LOSE_DEVICES && atomic_load(&lose_record->device[i].pid); i++) {
-        struct lose_device *d = &lose_record->device[i];
-        atomic_store(&d->submits_then, atomic_load(&d->submits));
-        atomic_store(&d->works_then, atomic_load(&d->works));
-        atomic_store(&d->frames_then, atomic_load(&d->frames));
-    }
-}
-
-static void note_held(struct lose_device *slot)
-{
-    char text[4096];
-
-    atomic_store(&slot->fds, proc_count("/proc/self/fd"));
-    if (!proc_read("/proc/self/status", text, sizeof(text)))
-        return;
-    atomic_store(&slot->threads, proc_number(text, "\nThreads:", 0));
-    atomic_store(&slot->bytes, proc_number(text, "\nRssAnon:", 0) << 10);
 }
 
 /* With `queues` held: it is time. */
 static void begin(struct device *d)
 {
     INVARIANT(atomic_load(&d->state) == ALIVE); /* a device is lost once */
-    lose_watch_signals();
-    lose_note_work();
-    note_held(d->slot);
-    if (lose_record->how == LOSE_LOST) {
-        lose(d);
+    if (slot_begin(d->slot)) {
+        atomic_store(&d->state, HUNG);
         return;
     }
-    first(&d->slot->hung_ns);
-    atomic_store(&d->state, HUNG);
+    lose(d);
 }
 
 void lose_device(struct device *d)
@@ -216,24 +119,10 @@ bool lose_may_destroy(struct device *d)
     return !d->stuck;
 }
 
-static uint64_t reset_at(const struct device *d)
-{
-    return atomic_load(&d->slot->hung_ns) + lose_record->hang_ns;
-}
-
-static void note_thread(struct device *d)
-{
-    static __thread uint32_t tid;
-
-    if (!tid)
-        tid = (uint32_t)syscall(SYS_gettid);
-    atomic_store_explicit(&d->slot->tid, tid, memory_order_relaxed);
-}
-
 /* The state at this instant. With `queues` held. */
 static enum state update(struct device *d)
 {
-    if (atomic_load(&d->state) == HUNG && lose_now() >= reset_at(d))
+    if (atomic_load(&d->state) == HUNG && slot_reset_is_due(d->slot))
         lose(d);
     return atomic_load(&d->state);
 }
@@ -250,50 +139,18 @@ static enum state state_of(struct device *d)
     return s;
 }
 
-/* Work goes to a device that is there. */
-static void update_phase(const struct device *d, uint32_t frame)
-{
-    uint32_t phase = lose_phase(), next = phase;
-    bool shows = atomic_load_explicit(&d->slot->frames, memory_order_relaxed) > 0;
-
-    if (phase == LOSE_STEADY || phase == LOSE_SHUTDOWN)
-        return;
-    if (frame || (phase == LOSE_RECOVERY && !atomic_load(&lose_record->shown)) ||
-        (phase == LOSE_LOADING && !shows && atomic_load(&d->slot->submits) >= LOSE_LOADED))
-        next = LOSE_STEADY;
-    else if (phase == LOSE_START)
-        next = LOSE_LOADING;
-    if (next != phase)
-        atomic_compare_exchange_strong(&lose_record->phase, &phase, next);
-}
-
 /* Before work is given to a queue. With `queues` held. */
 static enum state submitting(struct device *d, uint32_t frame, uint32_t submit, bool works)
 {
     enum state s = update(d);
-    bool due =
-        (frame && lose_record->at_frame && atomic_load(&d->slot->frames) + 1 >= lose_record->at_frame) ||
-        (submit && lose_record->at_submit &&
-         atomic_load(&d->slot->submits) + submit >= lose_record->at_submit);
 
-    if (s == ALIVE && due && claim()) {
+    INVARIANT(d->slot); /* 5 */
+    if (s == ALIVE && slot_due(d->slot, frame, submit)) {
         begin(d);
         s = atomic_load(&d->state);
     }
-    INVARIANT(d->slot); /* 5 */
-    if (s != ALIVE)
-        return s;
-    update_phase(d, frame);
-    atomic_fetch_add(&d->slot->frames, frame);
-    atomic_fetch_add(&d->slot->submits, submit);
-    atomic_fetch_add(&d->slot->works, works);
-    note_thread(d);
-    if (frame) {
-        first(&d->slot->first_frame_ns);
-        atomic_store_explicit(&lose_record->shown, 1, memory_order_relaxed);
-    }
-    if (submit)
-        first(&d->slot->first_submit_ns);
+    if (s == ALIVE)
+        slot_work(d->slot, frame, submit, works);
     return s;
 }
 
@@ -601,41 +458,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice devi
 
 /* ---- devices ------------------------------------------------------------- */
 
-static void note_program(char program[LOSE_PATH])
-{
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-    n = n < 0 ? 0 : n;
-    path[n] = '\0';
-    snprintf(program, LOSE_PATH, "%.127s", n < LOSE_PATH ? path : path + n - LOSE_PATH + 1);
-}
-
-static struct lose_device *take_slot(const char *name)
-{
-    uint32_t n = lose_record ? atomic_fetch_add(&lose_record->devices, 1) : LOSE_DEVICES;
-    struct lose_device *slot;
-
-    if (n >= LOSE_DEVICES)
-        return NULL;
-    slot = &lose_record->device[n];
-    snprintf(slot->name, sizeof(slot->name), "%.127s", name);
-    note_program(slot->program);
-    atomic_store(&slot->created_ns, lose_now());
-    atomic_store(&slot->pid, (uint32_t)getpid());
-    return slot;
-}
-
-static bool refused(void)
-{
-    uint64_t lost = lose_record ? atomic_load(&lose_record->lost_ns) : 0;
-
-    if (!lost || lose_now() >= lost + lose_record->refuse_ns)
-        return false;
-    atomic_fetch_add(&lose_record->refused, 1);
-    return true;
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physical,
                                                           const VkDeviceCreateInfo *info,
                                                           const VkAllocationCallbacks *allocator,
@@ -647,7 +469,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     bool preferred;
     VkResult r;
 
-    if (!i || refused())
+    if (!i || slot_refused())
         return VK_ERROR_INITIALIZATION_FAILED;
     d = calloc(1, sizeof(*d));
     if (!d)
@@ -670,7 +492,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
         d->vkGetSemaphoreCounterValue ? d->vkGetSemaphoreCounterValue : d->vkGetSemaphoreCounterValueKHR;
     faults_of_device(d);
     i->next.GetPhysicalDeviceProperties(physical, &properties);
-    d->slot = take_slot(properties.deviceName);
+    d->slot = slot_take(properties.deviceName, LOSE_VULKAN, false);
     layer_put(&lose_devices, &d->object, *out);
     return VK_SUCCESS;
 }
@@ -684,13 +506,13 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
         return;
     if (d->slot && !lose_may_destroy(d)) {
         d->instance->in_use = true;
-        first(&d->slot->destroyed_ns);
+        slot_first(&d->slot->destroyed_ns);
         return; /* whoever waits on it goes on finding it */
     }
     layer_remove(&lose_devices, &d->object);
     d->vkDestroyDevice(device, allocator);
     if (d->slot)
-        first(&d->slot->destroyed_ns);
+        slot_first(&d->slot->destroyed_ns);
     pthread_mutex_destroy(&d->queues);
     free(d);
 }

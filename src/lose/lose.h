@@ -32,6 +32,8 @@ struct lose_params {
     char *const *argv;  /* the program, ends with NULL */
     const char *layers; /* the folder of the layer's manifest */
     enum lose_how how;
+    uint32_t
+        reset; /* what all contexts of OpenGL say of a loss, as of glGetGraphicsResetStatus; 0: who is guilty says so */
     uint32_t at_frame,
         at_submit;  /* the one that is not done any more, of each device; both 0: no such loss */
     uint32_t times; /* losses in all, each on a device made after the one before; 0 to LOSE_DEVICES */
@@ -57,7 +59,9 @@ struct lose_params {
 struct lose_loss {
     uint64_t frames, submits; /* that the device had done */
     uint64_t at_ns;           /* since the start */
-    enum lose_call call;      /* that reported the loss first */
+    uint32_t call;            /* enum lose_call or lose_gl_call: that reported the loss first */
+    enum lose_api api;        /* whose device it was */
+    bool deaf;                /* a context that did not ask to be told of resets */
     uint64_t reported;        /* calls that answered VK_ERROR_DEVICE_LOST */
     bool early;               /* the program gave a device up that hung, before it was reset */
     /* The loss reported; the device destroyed; a new one; its first frame or submission. */
@@ -92,7 +96,9 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
 
 /* "survived" and so on, and the name of a call. */
 const char *lose_verdict_name(enum lose_verdict v);
-const char *lose_call_name(enum lose_call call);
+const char *lose_call_name(uint32_t call);
+/* What is lost: "device" or "context". */
+const char *lose_api_noun(enum lose_api api);
 
 /* Reads "ANSWER@WHERE:N", as in the manual page. 0 or -EINVAL, with what is wrong and what would be right. */
 int lose_fault_parse(const char *text, struct lose_fault *out, struct error *e);

@@ -2,6 +2,7 @@
 /* plan.c: what is to be answered, as people write it. */
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/options.h"
+#include "lose/gl_table.h"
 #include "lose/lose.h"
 
 static const char *const phases[LOSE_PHASES] = {
@@ -82,7 +84,7 @@ static int parse_amount(const char *what, const char *text, struct lose_fault *o
     return 0;
 }
 
-static int parse_answer(char *text, struct lose_fault *out, const struct lose_result_name **result,
+static int parse_answer(char *text, struct lose_fault *out, const struct lose_result_name **result, bool gl,
                         struct error *e)
 {
     char *value = strchr(text, '=');
@@ -98,10 +100,51 @@ static int parse_answer(char *text, struct lose_fault *out, const struct lose_re
         out->what = LOSE_HIDES;
     else if (*result)
         out->result = (*result)->value;
-    else
+    else if (!gl) /* parse_gl() knows more */
         return error_set(e, -EINVAL,
                          "there is no answer '%.60s'; `aerogpu lose --answers` lists all, by command", text);
     return value ? parse_amount(text, value, out, e) : 0;
+}
+
+/* ---- OpenGL, EGL and GLX --------------------------------------------------- */
+
+static int compare_names(const void *key, const void *name)
+{
+    return strcmp(key, *(const char *const *)name);
+}
+
+/* Whether `word` is an answer of that command. */
+static int parse_gl(const char *word, const char *call, struct lose_fault *out, struct error *e)
+{
+    char may[600] = "";
+    size_t n = 0;
+
+    if (!strcmp(word, "oom"))
+        word = *call == 'e' ? "bad-alloc" : "out-of-memory";
+    else if (!strcmp(word, "lost"))
+        word = "context-lost";
+    if (!bsearch(call, lose_gl_names, lose_num_gl_names, sizeof(lose_gl_names[0]), compare_names))
+        return error_set(e, -EINVAL, "'%.80s' is no command of OpenGL, OpenGL ES, EGL or GLX", call);
+    if (out->what != LOSE_ANSWERS)
+        return 0;
+    for (const struct lose_gl_answer *a = lose_gl_answers; a->call; a++) {
+        if (fnmatch(a->call, call, 0))
+            continue;
+        if (!strcmp(a->word, word)) {
+            out->result = a->error;
+            out->amount = a->value;
+            return 0;
+        }
+        if (n < sizeof(may))
+            n += (size_t)snprintf(may + n, sizeof(may) - n, "%s%s", n ? ", " : "", a->word);
+    }
+    return error_set(e, -EINVAL, "%s never answers '%.60s'; it may answer %s", call, word,
+                     n ? may : "nothing but success");
+}
+
+static bool is_gl(const char *name)
+{
+    return !fnmatch("gl[A-Z]*", name, 0) || !fnmatch("egl[A-Z]*", name, 0);
 }
 
 static int parse_when(char *text, struct lose_fault *out, struct error *e)
@@ -130,6 +173,11 @@ static int parse_when(char *text, struct lose_fault *out, struct error *e)
             return -EINVAL;
     }
     out->at = (uint32_t)n;
+    out->any = !strcmp(text, "frame") || !strcmp(text, "submission");
+    if (is_gl(text)) {
+        snprintf(out->gl, sizeof(out->gl), "%s", text);
+        return 0;
+    }
     if (!strcmp(text, "frame"))
         out->call = LOSE_vkQueuePresentKHR;
     else if (!strcmp(text, "submission"))
@@ -157,7 +205,7 @@ int lose_fault_parse(const char *text, struct lose_fault *out, struct error *e)
     at = strchr(copy, '@');
     if (at)
         *at++ = '\0';
-    if (parse_answer(copy, out, &result, e))
+    if (parse_answer(copy, out, &result, at && is_gl(at), e))
         return -EINVAL;
     if (!at && (out->what == LOSE_HIDES || out->what == LOSE_LIMITS)) {
         out->call = out->what == LOSE_HIDES ? LOSE_vkEnumeratePhysicalDevices : LOSE_vkCreateInstance;
@@ -170,6 +218,8 @@ int lose_fault_parse(const char *text, struct lose_fault *out, struct error *e)
                          "'%.80s' does not say where: ANSWER@COMMAND:N, as in oom@vkAllocateMemory:3", text);
     if (parse_when(at, out, e))
         return -EINVAL;
+    if (*out->gl)
+        return parse_gl(copy, out->gl, out, e);
     if (out->what == LOSE_HIDES && out->call != LOSE_vkEnumeratePhysicalDevices)
         return error_set(e, -EINVAL, "no-device is an answer of vkEnumeratePhysicalDevices only");
     return result && !may_answer(out->call, out->result) ? wrong_result(result, out->call, e) : 0;

@@ -18,12 +18,19 @@
 #define LOSE_VARIABLE                                                                                        \
     "AEROGPU_LOSE" /* /proc/PID/fd/N: the descriptor is N, and who has not that opens the path */
 
-enum { LOSE_MAGIC = 0x45534F4C, LOSE_DEVICES = 256, LOSE_FAULTS = 64, LOSE_PATH = 128 };
+/* What the program would have had for GLVND, which finds the vendor library of this one in their place. */
+#define LOSE_EGL_VENDORS "AEROGPU_LOSE_EGL"
+#define LOSE_GLX_VENDOR  "AEROGPU_LOSE_GLX"
+
+enum { LOSE_MAGIC = 0x45534F4C, LOSE_DEVICES = 256, LOSE_FAULTS = 64, LOSE_PATH = 128, LOSE_GL_NAME = 64 };
+enum { LOSE_DEVICE_LOST = -4 }; /* as a result of a fault, whatever the API: VK_ERROR_DEVICE_LOST */
 
 enum lose_how {
     LOSE_LOST, /* the next call says that the device is lost */
     LOSE_HUNG, /* a submission never completes; after hang_ns the operating system would reset the device */
 };
+
+enum lose_api { LOSE_VULKAN, LOSE_EGL, LOSE_GLX };
 
 /* Where a program is in its life. */
 enum lose_phase {
@@ -49,6 +56,8 @@ struct lose_fault {
     uint32_t what; /* enum lose_what */
     int32_t result;
     uint32_t call, or_call; /* enum lose_call; or_call: counted together with it, or none */
+    uint32_t any;           /* it stands for all that show a frame, or all submissions: OpenGL's too */
+    char gl[LOSE_GL_NAME];  /* a command of OpenGL, EGL or GLX instead; `amount` is what it returns then */
     uint32_t at, forever;   /* the nth of these calls, from 1; and those after it */
     uint32_t phase;         /* enum lose_phase: calls in another one do not count */
     uint64_t amount;
@@ -59,10 +68,13 @@ struct lose_fault {
 
 struct lose_device {
     _Atomic uint32_t pid;   /* set last */
-    _Atomic uint32_t call;  /* enum lose_call: the first that reported the loss */
+    _Atomic uint32_t api;   /* enum lose_api: a device of Vulkan, or a context of OpenGL */
+    _Atomic uint32_t deaf;  /* a context that did not ask to be told of resets */
+    _Atomic uint32_t call;  /* enum lose_call or lose_gl_call: the first that reported the loss */
     _Atomic uint32_t tid;   /* the thread that submitted last */
     _Atomic uint32_t waits; /* threads of the program that wait in calls */
-    _Atomic uint64_t created_ns, hung_ns, lost_ns, reported_ns, last_reported_ns, destroyed_ns;
+    _Atomic uint64_t created_ns, hung_ns, lost_ns, reported_ns, last_used_ns,
+        destroyed_ns;                 /* last_used_ns: since it is lost */
     _Atomic uint64_t left_ns;         /* its process ended as processes do: exit() */
     _Atomic uint64_t submits, frames; /* accepted; a frame is a vkQueuePresentKHR */
     _Atomic uint64_t works;           /* of the submissions, those with commands to run */
@@ -88,6 +100,7 @@ struct lose_record {
     uint32_t how;                 /* enum lose_how */
     uint32_t at_frame, at_submit; /* of each device: which is the first that is not done; 0: not by this */
     uint32_t num_faults;
+    uint32_t reset; /* what all contexts say of a reset of OpenGL; 0: who is guilty says so, the others not */
     uint32_t stacks;             /* who dies waits until it was looked at */
     uint64_t hang_ns, refuse_ns; /* after a loss, vkCreateDevice fails for so long */
     /* What is answered. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ static int make_record(struct run *r, struct error *e)
     m->magic = LOSE_MAGIC;
     m->size = sizeof(*m);
     m->how = r->p->how;
+    m->reset = r->p->reset;
     m->at_frame = r->p->at_frame;
     m->at_submit = r->p->at_submit;
     atomic_store(&m->phase, LOSE_START);
@@ -89,18 +91,58 @@ static void enter(void *ctx)
     environ = entry->env;
 }
 
+enum { VALUES = 8 };
+
+static char *__attribute__((format(printf, 1, 2))) text_of(const char *fmt, ...)
+{
+    char *text;
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    return n < 0 ? NULL : text;
+}
+
+/* What the program would have had, if this is not run by `aerogpu lose` itself. */
+static const char *before(const char *kept, const char *name)
+{
+    const char *value = getenv(kept) ? getenv(kept) : getenv(name);
+
+    return value ? value : "";
+}
+
+/* Where the program reports, and where GLVND finds the vendor library; what it would have found, that one finds. */
+static int compose(const struct run *r, const char *folder, char *values[VALUES])
+{
+    const char *path = getenv("LD_LIBRARY_PATH");
+    int n = 0;
+
+    values[n++] = text_of(LOSE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r->record_fd);
+    values[n++] = text_of("LD_LIBRARY_PATH=%s%s%s/gl", path ? path : "", path && *path ? ":" : "", folder);
+    values[n++] = text_of("__EGL_VENDOR_LIBRARY_FILENAMES=%s/gl/egl.json", folder);
+    values[n++] = text_of("__GLX_VENDOR_LIBRARY_NAME=aerogpu");
+    values[n++] = text_of(LOSE_EGL_VENDORS "=%s", before(LOSE_EGL_VENDORS, "__EGL_VENDOR_LIBRARY_FILENAMES"));
+    values[n++] = text_of(LOSE_GLX_VENDOR "=%s", before(LOSE_GLX_VENDOR, "__GLX_VENDOR_LIBRARY_NAME"));
+    for (uint32_t i = 0; i < r->p->num_faults; i++)
+        if (r->p->faults[i].what == LOSE_HIDES) { /* Mesa's layer that sorts devices dies of none (22.3) */
+            values[n++] = text_of("NODEVICE_SELECT=1");
+            break;
+        }
+    for (int i = 0; i < n; i++)
+        if (!values[i])
+            return -ENOMEM;
+    return 0;
+}
+
 static int start(struct run *r, struct error *e)
 {
-    char record[64], by_number[64];
-    const char *values[] = {record, NULL, NULL};
-    struct layer_env layer = {LOSE_LAYER, r->p->layers, values};
+    char *values[VALUES] = {NULL}, by_number[64];
+    struct layer_env layer = {LOSE_LAYER, r->p->layers, (const char *const *)values};
     struct entry entry = {.quiet_stdout = r->p->quiet_stdout, .record_fd = r->record_fd};
     pid_t pid;
 
-    for (uint32_t i = 0; i < r->p->num_faults; i++)
-        if (r->p->faults[i].what == LOSE_HIDES) /* Mesa's layer that sorts devices dies of none (22.3) */
-            values[1] = "NODEVICE_SELECT=1";
-    snprintf(record, sizeof(record), LOSE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r->record_fd);
     if (strchr(r->p->layers, ':')) { /* between two folders of a list */
         r->layers_fd = open(r->p->layers, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (r->layers_fd < 0)
@@ -108,7 +150,9 @@ static int start(struct run *r, struct error *e)
         snprintf(by_number, sizeof(by_number), "/proc/%d/fd/%d", (int)getpid(), r->layers_fd);
         layer.folder = by_number;
     }
-    entry.env = layer_env_make(&layer);
+    entry.env = compose(r, layer.folder, values) ? NULL : layer_env_make(&layer);
+    for (int i = 0; i < VALUES; i++)
+        free(values[i]);
     if (!entry.env)
         return error_set(e, -ENOMEM, "no memory for the environment");
     pid = program_start(r->p->argv, enter, &entry);

@@ -20,3 +20,18 @@ struct lose_result_name {
 
 extern const struct lose_result_name lose_results[];
 extern const unsigned lose_num_results;
+
+/* What tells a program of OpenGL that its context is lost: numbers behind Vulkan's commands. */
+#define LOSE_GL_CALLS(C)                                                                                     \
+    C(glGetGraphicsResetStatus)                                                                              \
+    C(glGetError)                                                                                            \
+    C(eglMakeCurrent)                                                                                        \
+    C(eglSwapBuffers)
+
+enum lose_gl_call {
+    LOSE_GL_FIRST = LOSE_NUM_CALLS - 1,
+#define LOSE_GL_ROW(name) LOSE_##name,
+    LOSE_GL_CALLS(LOSE_GL_ROW)
+#undef LOSE_GL_ROW
+        LOSE_GL_END,
+};

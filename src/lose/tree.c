@@ -192,9 +192,10 @@ static int mentions(pid_t pid, const char *name, const char *word)
 
 static enum tree_blind look(pid_t pid)
 {
-    if (mentions(pid, "maps", "libvulkan.so") <= 0)
+    if (mentions(pid, "maps", "libvulkan.so") <= 0 && mentions(pid, "maps", "libGLdispatch.so") <= 0)
         return TREE_NO_VULKAN;
-    if (mentions(pid, "maps", &LOSE_LAYER[8]) > 0) /* libVkLayer_AEROGPU_lose.so */
+    if (mentions(pid, "maps", &LOSE_LAYER[8]) > 0 || /* libVkLayer_AEROGPU_lose.so */
+        mentions(pid, "maps", "libGLX_aerogpu.so") > 0)
         return TREE_NO_RECORD;
     return mentions(pid, "environ", LOSE_VARIABLE "=") ? TREE_NO_LAYER : TREE_NO_VARIABLE;
 }

@@ -10,7 +10,6 @@
 #include "lose_each.h"
 
 struct layer_table lose_instances = LAYER_TABLE, lose_devices = LAYER_TABLE;
-struct lose_record *lose_record;
 static struct lose_record record;
 static struct device device;
 static struct layer_instance instance;
@@ -32,10 +31,6 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get(VkInstance i, const char *na
 }
 
 /* What the layer has besides. */
-uint64_t lose_now(void)
-{
-    return 1;
-}
 PFN_vkVoidFunction lose_own_hook(enum lose_call call)
 {
     return NULL;
@@ -46,12 +41,6 @@ void lose_device(struct device *d)
 bool lose_may_destroy(struct device *d)
 {
     return true;
-}
-void lose_note_work(void)
-{
-}
-void lose_watch_signals(void)
-{
 }
 
 static void prepare(enum lose_call call, int32_t result)

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <getopt.h>
 #include <libgen.h>
@@ -18,6 +19,7 @@
 #include "base/program.h"
 #include "base/rng.h"
 #include "base/utf8.h"
+#include "lose/gl_table.h"
 #include "report/json_show.h"
 #include "lose_parts.h"
 
@@ -30,11 +32,13 @@ struct command_line {
     bool json, answers;
     const char *json_file;
     unsigned expect; /* END, or that it survives */
+    unsigned reset;  /* by number of the choice */
     uint64_t seed;
 };
 
 enum { SURVIVE, END };
-enum { RETRIES = 10 }; /* calls of a lost device that nobody need be told of */
+enum { GUILTY = 0x8253 }; /* GL_GUILTY_CONTEXT_RESET; innocent and unknown follow */
+enum { RETRIES = 10 };    /* calls of a lost device that nobody need be told of */
 
 static volatile int stopped;
 
@@ -83,13 +87,13 @@ static void explain_blindness(const struct lose_result *r)
     case TREE_NO_VARIABLE:
         fprintf(
             stderr,
-            "process %d uses Vulkan without the layer: its environment was cleared. It needs VK_INSTANCE_LAYERS, VK_ADD_LAYER_PATH and AEROGPU_LOSE as they are set for the program\n",
+            "process %d uses Vulkan or OpenGL without the layer: its environment was cleared. It needs VK_INSTANCE_LAYERS, VK_ADD_LAYER_PATH and AEROGPU_LOSE as they are set for the program, and for OpenGL LD_LIBRARY_PATH, __EGL_VENDOR_LIBRARY_FILENAMES and __GLX_VENDOR_LIBRARY_NAME\n",
             pid);
         break;
     case TREE_NO_LAYER:
         fprintf(
             stderr,
-            "process %d uses Vulkan, and the loader did not load the layer there: it has privileges of its own (setuid, capabilities), for which the loader reads no environment, or sees another file system\n",
+            "process %d uses Vulkan or OpenGL, and the loader did not load the layer there: it has privileges of its own (setuid, capabilities), for which the loader reads no environment, or sees another file system\n",
             pid);
         break;
     case TREE_NO_RECORD:
@@ -99,7 +103,7 @@ static void explain_blindness(const struct lose_result *r)
             pid);
         break;
     default:
-        utf8_print(stderr, "the program made no Vulkan device%s\n",
+        utf8_print(stderr, "the program made no Vulkan device and no context of OpenGL%s\n",
                    r->exited ? "" : " in time; --reach gives it more");
     }
 }
@@ -107,13 +111,15 @@ static void explain_blindness(const struct lose_result *r)
 static void explain_leaks(const struct lose_result *r)
 {
     const struct lose_growth *g = &r->growth;
+    enum lose_api api = r->losses[0].api;
     const struct {
         uint64_t n;
         const char *what;
-    } kinds[] = {{g->devices, "lost devices that are not destroyed"},
-                 {g->fds, "descriptors"},
-                 {g->threads, "threads"},
-                 {g->bytes >> 10, "KiB of memory"}};
+    } kinds[] = {
+        {g->devices, api ? "lost contexts that are not destroyed" : "lost devices that are not destroyed"},
+        {g->fds, "descriptors"},
+        {g->threads, "threads"},
+        {g->bytes >> 10, "KiB of memory"}};
     const char *between = "it works, and keeps more with every loss: ";
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -124,6 +130,21 @@ static void explain_leaks(const struct lose_result *r)
     fprintf(stderr, " over %u losses\n", r->num_losses);
 }
 
+static void explain_ignorance(const struct lose_loss *l)
+{
+    if (l && l->deaf && !l->reported)
+        fputs(
+            "it goes on with the context that is lost, and shows nothing new: nothing tells it of that, for it did not ask to be told (GL_LOSE_CONTEXT_ON_RESET)\n",
+            stderr);
+    else if (l && l->api)
+        fprintf(stderr, "it goes on with the context that is lost; calls that told it so: %" PRIu64 "\n",
+                l->reported);
+    else
+        fprintf(stderr,
+                "it goes on with the device that is lost: %" PRIu64 " calls answered VK_ERROR_DEVICE_LOST\n",
+                l ? l->reported : 0);
+}
+
 static void explain(const struct command_line *o, const struct lose_result *r)
 {
     const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
@@ -131,7 +152,8 @@ static void explain(const struct command_line *o, const struct lose_result *r)
     switch (r->verdict) {
     case LOSE_SURVIVED:
         if (l)
-            fprintf(stderr, "it works on a new device, %.1f ms after the loss", (double)l->work_ns / 1e6);
+            fprintf(stderr, "it works on a new %s, %.1f ms after the loss", lose_api_noun(l->api),
+                    (double)l->work_ns / 1e6);
         else
             fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault",
                     r->fault_work);
@@ -143,9 +165,9 @@ static void explain(const struct command_line *o, const struct lose_result *r)
                        r->old_work, (double)r->old_ns / 1e9);
         if (l && l->reported > RETRIES && l->reported > r->new_work)
             fprintf(stderr,
-                    "; the lost device was called %" PRIu64 " times since, where the new one did %" PRIu64
+                    "; the lost %s was called %" PRIu64 " times since, where the new one did %" PRIu64
                     " frames or submissions",
-                    l->reported, r->new_work);
+                    lose_api_noun(l->api), l->reported, r->new_work);
         fputc('\n', stderr);
         break;
     case LOSE_WRONG_PICTURE:
@@ -156,16 +178,17 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         explain_leaks(r);
         break;
     case LOSE_ENDED:
-        utf8_print(stderr, "it ended with exit code %d%s\n", r->code,
+        utf8_print(stderr, "it ended with exit code %d%s%s%s\n", r->code,
                    !l             ? ""
-                   : l->device_ns ? ", with a new device that it did not use for long"
-                                  : " and made no new device");
+                   : l->device_ns ? ", with a new "
+                                  : " and made no new ",
+                   l ? lose_api_noun(l->api) : "", l && l->device_ns ? " that it did not use for long" : "");
         break;
     case LOSE_DIED:
         if (r->code)
             utf8_print(stderr, "signal %d (%s) ended it%s\n", r->code, strsignal(r->code),
                        r->num_losses || given(r) ? ""
-                       : o->run.times            ? ", before the device was lost"
+                       : o->run.times            ? ", before the loss"
                                                  : ", before the fault was due");
         else
             fputs("its process is gone without having ended by itself: a signal, or _exit()\n", stderr);
@@ -174,10 +197,7 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         if (r->busy)
             fputs("it goes on, and submits, shows and waits for nothing any more\n", stderr);
         else
-            fprintf(stderr,
-                    "it goes on with the device that is lost: %" PRIu64
-                    " calls answered VK_ERROR_DEVICE_LOST\n",
-                    l ? l->reported : 0);
+            explain_ignorance(l);
         break;
     case LOSE_HANGS:
         utf8_print(stderr, "it %s\n",
@@ -205,12 +225,14 @@ static json_t *milliseconds(uint64_t ns)
 
 static json_t *loss_json(const struct lose_loss *l)
 {
-    return json_pack("{s:I, s:I, s:o, s:s?, s:I, s:o, s:o, s:o, s:o}", "frames", (json_int_t)l->frames,
-                     "submissions", (json_int_t)l->submits, "at_ms", milliseconds(l->at_ns), "reported_by",
-                     l->call ? lose_call_name(l->call) : NULL, "reported", (json_int_t)l->reported,
-                     "reported_ms", milliseconds(l->reported_ns), "destroyed_ms",
-                     milliseconds(l->destroyed_ns), "new_device_ms", milliseconds(l->device_ns), "work_ms",
-                     milliseconds(l->work_ns));
+    static const char *const apis[] = {"vulkan", "egl", "glx"};
+
+    return json_pack("{s:s, s:b, s:I, s:I, s:o, s:s?, s:I, s:o, s:o, s:o, s:o}", "api", apis[l->api], "told",
+                     !l->deaf, "frames", (json_int_t)l->frames, "submissions", (json_int_t)l->submits,
+                     "at_ms", milliseconds(l->at_ns), "reported_by", l->call ? lose_call_name(l->call) : NULL,
+                     "reported", (json_int_t)l->reported, "reported_ms", milliseconds(l->reported_ns),
+                     "destroyed_ms", milliseconds(l->destroyed_ns), "new_device_ms",
+                     milliseconds(l->device_ns), "work_ms", milliseconds(l->work_ns));
 }
 
 static json_t *faults_json(const struct command_line *o, const struct lose_result *r)
@@ -263,6 +285,14 @@ static int add_fault(void *ctx, const struct options_row *row, const char *value
     return 0;
 }
 
+static void print_gl_answers(void)
+{
+    for (unsigned i = 0; i < lose_num_gl_names; i++)
+        for (const struct lose_gl_answer *a = lose_gl_answers; a->call; a++)
+            if (!fnmatch(a->call, lose_gl_names[i], 0))
+                printf("%s@%s\n", a->word, lose_gl_names[i]);
+}
+
 static void print_answers(void)
 {
     for (uint32_t call = 1; call < LOSE_NUM_CALLS; call++) {
@@ -288,11 +318,12 @@ static struct command_line asked = {.run = {.at_frame = 60,
 
 static struct options_row rows[] = {
     OPT_GROUP("when"),
-    OPT_U32("at-frame", 0, &asked.run.at_frame, 1, UINT32_MAX, "N",
-            "the Nth frame (`vkQueuePresentKHR`) of a device is not shown any more; 60"),
+    OPT_U32(
+        "at-frame", 0, &asked.run.at_frame, 1, UINT32_MAX, "N",
+        "the Nth frame (`vkQueuePresentKHR`, `eglSwapBuffers`, `glXSwapBuffers`) of a device or context is not shown any more; 60"),
     OPT_U32(
         "at-submit", 0, &asked.run.at_submit, 1, UINT32_MAX, "N",
-        "the Nth submission of a device is not run any more: for programs that show nothing, and to hit any place"),
+        "the Nth submission of a device (of a context of OpenGL: draw, clear, dispatch or blit) is not run any more: for programs that show nothing, and to hit any place"),
     OPT_U64("seed", 0, &asked.seed, 0, UINT64_MAX, "S",
             "draw N by this seed, from 1 to the N given. The same seed hits the same place"),
     OPT_U32("times", 0, &asked.run.times, 1, LOSE_DEVICES - 1, "N",
@@ -307,6 +338,9 @@ static struct options_row rows[] = {
     OPT_TIME(
         "refuse", 0, &asked.run.refuse_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
         "for so long after a loss `vkCreateDevice` answers `VK_ERROR_INITIALIZATION_FAILED`, as while a driver starts again"),
+    OPT_CHOICE(
+        "reset", 0, &asked.reset, "by-context|guilty|innocent|unknown",
+        "what glGetGraphicsResetStatus says of a loss: that all contexts are guilty, innocent, or that it is not known; if not given, the lost one is guilty, and the other ones of its process are innocent"),
     OPT_GROUP("what counts as surviving"),
     OPT_U32("proof", 0, &asked.run.proof, 1, UINT32_MAX, "N",
             "so many frames on a new device, or submissions if the lost one showed no frames; 30"),
@@ -353,9 +387,10 @@ static struct options table = {
     .stops = true,
     .about =
         "A GPU that hangs is reset, and every program that used it hears that its device is lost. Few programs were ever tried in that case. This brings it about: a Vulkan layer in the program's processes lets its device work until the chosen frame or submission. From there on, each call that may answer `VK_ERROR_DEVICE_LOST` does; everything else works, so that the program can destroy what it has and start again. The driver and the GPU are the machine's own, and come to no harm.\n\n"
-        "The program may use Vulkan itself, or anything that is built on it: Direct3D 12 with libvkd3d, also under Wine; DXVK; ANGLE; OpenGL with Zink. All of its processes count: a program that starts a new process with a new device has survived.",
+        "OpenGL and OpenGL ES, with EGL or GLX, lose their context in the same way: by a vendor library between GLVND and the driver. Contexts that asked for it (robustness, `LOSE_CONTEXT_ON_RESET`) hear it from `glGetGraphicsResetStatus`, EGL's all hear `EGL_CONTEXT_LOST` when they show a frame or are made current.\n\n"
+        "The program may use Vulkan and OpenGL themselves, or anything that is built on them: Direct3D 12 with libvkd3d, also under Wine; DXVK; ANGLE. Where OpenGL is drawn with Vulkan (Zink), it is the Vulkan device that is lost. All of its processes count: a program that starts a new process with a new device has survived.",
     .exits = {"it survived, or ended where that is expected", "it did not, or never came to the loss",
-              [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device"},
+              [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device and no context of OpenGL"},
     .examples =
         "aerogpu lose -- vkcube\n"
         "aerogpu lose --fault oom@vkAllocateMemory:3 --expect end -- ./game\n"
@@ -394,6 +429,7 @@ static int settle(int argc, char **argv)
 
     if (c->answers) {
         print_answers();
+        print_gl_answers();
         return -1;
     }
     if (c->matrix.matrix) {
@@ -416,6 +452,7 @@ static int settle(int argc, char **argv)
     if (!p->at_frame && !p->at_submit)
         p->times = 0;
     p->faults = c->faults;
+    p->reset = c->reset ? GUILTY + c->reset - 1 : 0;
     p->quiet_stdout = c->json && !c->json_file;
     if (options_find(&table, "hang")->given)
         p->how = LOSE_HUNG;

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* glx.c: GLX as GLVND's libGLX asks its vendor for it, with the driver's vendor library behind. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <GL/glx.h>
+#include <GL/glxext.h>
+#include <glvnd/libglxabi.h>
+
+#include "gl.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static __GLXapiImports driver;
+static struct {
+    GLXContext (*create)(Display *, XVisualInfo *, GLXContext, Bool);
+    PFNGLXCREATENEWCONTEXTPROC create_new;
+    PFNGLXCREATECONTEXTATTRIBSARBPROC create_with;
+    void (*destroy)(Display *, GLXContext);
+    Bool (*current)(Display *, GLXDrawable, GLXContext);
+    PFNGLXMAKECONTEXTCURRENTPROC current_both;
+    void (*swap)(Display *, GLXDrawable);
+} real;
+
+static GLXContext made(Display *display, GLXContext c, bool robust)
+{
+    gl_context_made(c, display, LOSE_GLX, robust);
+    return c;
+}
+
+static GLXContext hook_create(Display *display, XVisualInfo *visual, GLXContext share, Bool direct)
+{
+    return slot_refused() ? NULL : made(display, real.create(display, visual, share, direct), false);
+}
+
+static GLXContext hook_create_new(Display *display, GLXFBConfig config, int type, GLXContext share,
+                                  Bool direct)
+{
+    return slot_refused() ? NULL
+                          : made(display, real.create_new(display, config, type, share, direct), false);
+}
+
+/* GLX_ARB_create_context_robustness */
+static GLXContext hook_create_with(Display *display, GLXFBConfig config, GLXContext share, Bool direct,
+                                   const int *attributes)
+{
+    bool robust = false;
+
+    for (const int *a = attributes; a && a[0]; a += 2)
+        robust |=
+            a[0] == GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB && a[1] == GLX_LOSE_CONTEXT_ON_RESET_ARB;
+    return slot_refused()
+               ? NULL
+               : made(display, real.create_with(display, config, share, direct, attributes), robust);
+}
+
+static void hook_destroy(Display *display, GLXContext c)
+{
+    real.destroy(display, c);
+    gl_context_destroyed(c);
+}
+
+static Bool hook_current(Display *display, GLXDrawable drawable, GLXContext c)
+{
+    Bool done = real.current(display, drawable, c);
+
+    if (done)
+        gl_context_current(c);
+    return done;
+}
+
+static Bool hook_current_both(Display *display, GLXDrawable draw, GLXDrawable read, GLXContext c)
+{
+    Bool done = real.current_both(display, draw, read, c);
+
+    if (done)
+        gl_context_current(c);
+    return done;
+}
+
+static void hook_swap(Display *display, GLXDrawable drawable)
+{
+    if (gl_frame() == GL_ALIVE)
+        real.swap(display, drawable);
+}
+
+static void *hook(const char *name, void *function)
+{
+    static const struct {
+        const char *name;
+        void *hook;
+        void *real;
+    } hooks[] = {
+        {"glXCreateContext", hook_create, &real.create},
+        {"glXCreateNewContext", hook_create_new, &real.create_new},
+        {"glXCreateContextAttribsARB", hook_create_with, &real.create_with},
+        {"glXDestroyContext", hook_destroy, &real.destroy},
+        {"glXMakeCurrent", hook_current, &real.current},
+        {"glXMakeContextCurrent", hook_current_both, &real.current_both},
+        {"glXSwapBuffers", hook_swap, &real.swap},
+    };
+
+    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
+        if (!strcmp(name, hooks[i].name)) {
+            memcpy(hooks[i].real, &function, sizeof(function));
+            return hooks[i].hook;
+        }
+    return gl_hook(name, function);
+}
+
+static void *get(const GLubyte *name)
+{
+    return gl_stub_make((const char *)name, driver.getProcAddress(name), hook);
+}
+
+EXPORT Bool __glx_Main(uint32_t version, const __GLXapiExports *exports, __GLXvendorInfo *vendor,
+                       __GLXapiImports *imports)
+{
+    const char *name = getenv(LOSE_GLX_VENDOR);
+    char library[256];
+    void *handle;
+    __PFNGLXMAINPROC enter;
+
+    gl_open();
+    snprintf(library, sizeof(library), "libGLX_%s.so.0", name && *name ? name : "mesa");
+    handle = dlopen(library, RTLD_LAZY);
+    enter = handle ? (__PFNGLXMAINPROC)dlsym(handle, __GLX_MAIN_PROTO_NAME) : NULL;
+    if (!enter || !enter(version, exports, vendor, &driver))
+        return False;
+    *imports = driver;
+    imports->getProcAddress = get;
+    imports->isPatchSupported = NULL; /* the driver would put functions of its own into the place of these */
+    imports->initiatePatch = NULL;
+    return True;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+#include "lose/slot.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "lose/proc.h"
+
+struct lose_record *lose_record;
+
+uint64_t lose_now(void)
+{
+    struct clock live;
+
+    clock_init_live(&live);
+    return clock_now(&live);
+}
+
+/* NULL: it is none. */
+static struct lose_record *map_record(int fd)
+{
+    struct lose_record *r;
+    struct stat st;
+
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size != sizeof(*r))
+        return NULL;
+    r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (r == MAP_FAILED)
+        return NULL;
+    if (r->magic == LOSE_MAGIC && r->size == sizeof(*r))
+        return r;
+    munmap(r, sizeof(*r));
+    return NULL;
+}
+
+void lose_open_record(void)
+{
+    const char *path = getenv(LOSE_VARIABLE), *number = path ? strrchr(path, '/') : NULL;
+    int fd;
+
+    if (!number || lose_record)
+        return;
+    lose_record =
+        map_record((int)strtoul(number + 1, NULL, 10));     /* inherited: another user may not open it */
+    fd = lose_record ? -1 : open(path, O_RDWR | O_CLOEXEC); /* a launcher has closed it */
+    if (fd >= 0) {
+        lose_record = map_record(fd);
+        close(fd);
+    }
+}
+
+enum lose_phase lose_phase(void)
+{
+    return atomic_load_explicit(&lose_record->phase, memory_order_relaxed);
+}
+
+bool fault_is_due(struct lose_fault *f)
+{
+    uint64_t never = 0;
+    uint32_t n;
+
+    if (f->phase && f->phase != lose_phase())
+        return false;
+    n = atomic_fetch_add(&f->seen, 1) + 1;
+    if (n < f->at || (n > f->at && !f->forever))
+        return false;
+    if (atomic_compare_exchange_strong(&f->given_ns, &never, lose_now())) {
+        lose_watch_signals();
+        lose_note_work();
+        atomic_store(&f->pid, (uint32_t)getpid());
+    }
+    atomic_fetch_add(&f->given, 1);
+    return true;
+}
+
+/* ---- devices ------------------------------------------------------------- */
+
+static void note_program(char program[LOSE_PATH])
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    n = n < 0 ? 0 : n;
+    path[n] = '\0';
+    snprintf(program, LOSE_PATH, "%.127s", n < LOSE_PATH ? path : path + n - LOSE_PATH + 1);
+}
+
+struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf)
+{
+    uint32_t n = lose_record ? atomic_fetch_add(&lose_record->devices, 1) : LOSE_DEVICES;
+    struct lose_device *slot;
+
+    if (n >= LOSE_DEVICES)
+        return NULL;
+    slot = &lose_record->device[n];
+    snprintf(slot->name, sizeof(slot->name), "%.127s", name);
+    note_program(slot->program);
+    atomic_store(&slot->api, api);
+    atomic_store(&slot->deaf, deaf);
+    atomic_store(&slot->created_ns, lose_now());
+    atomic_store(&slot->pid, (uint32_t)getpid());
+    return slot;
+}
+
+bool slot_refused(void)
+{
+    uint64_t lost = lose_record ? atomic_load(&lose_record->lost_ns) : 0;
+
+    if (!lost || lose_now() >= lost + lose_record->refuse_ns)
+        return false;
+    atomic_fetch_add(&lose_record->refused, 1);
+    return true;
+}
+
+void slot_first(_Atomic uint64_t *when)
+{
+    uint64_t none = 0;
+
+    if (!atomic_load_explicit(when, memory_order_relaxed))
+        atomic_compare_exchange_strong(when, &none, lose_now());
+}
+
+/* ---- work ---------------------------------------------------------------- */
+
+static bool claim(void)
+{
+    int32_t left = atomic_load(&lose_record->left);
+
+    while (left > 0)
+        if (atomic_compare_exchange_weak(&lose_record->left, &left, left - 1))
+            return true;
+    return false;
+}
+
+bool slot_due(const struct lose_device *d, uint32_t frame, uint32_t submit)
+{
+    bool due =
+        (frame && lose_record->at_frame && atomic_load(&d->frames) + 1 >= lose_record->at_frame) ||
+        (submit && lose_record->at_submit && atomic_load(&d->submits) + submit >= lose_record->at_submit);
+
+    return due && claim();
+}
+
+/* Work goes to a device that is there. */
+static void update_phase(const struct lose_device *d, uint32_t frame)
+{
+    uint32_t phase = lose_phase(), next = phase;
+    bool shows = atomic_load_explicit(&d->frames, memory_order_relaxed) > 0;
+
+    if (phase == LOSE_STEADY || phase == LOSE_SHUTDOWN)
+        return;
+    if (frame || (phase == LOSE_RECOVERY && !atomic_load(&lose_record->shown)) ||
+        (phase == LOSE_LOADING && !shows && atomic_load(&d->submits) >= LOSE_LOADED))
+        next = LOSE_STEADY;
+    else if (phase == LOSE_START)
+        next = LOSE_LOADING;
+    if (next != phase)
+        atomic_compare_exchange_strong(&lose_record->phase, &phase, next);
+}
+
+static void note_thread(struct lose_device *d)
+{
+    static __thread uint32_t tid;
+
+    if (!tid)
+        tid = (uint32_t)syscall(SYS_gettid);
+    atomic_store_explicit(&d->tid, tid, memory_order_relaxed);
+}
+
+void slot_work(struct lose_device *d, uint32_t frame, uint32_t submit, bool works)
+{
+    update_phase(d, frame);
+    atomic_fetch_add(&d->frames, frame);
+    atomic_fetch_add(&d->submits, submit);
+    atomic_fetch_add(&d->works, works);
+    note_thread(d);
+    if (frame) {
+        slot_first(&d->first_frame_ns);
+        atomic_store_explicit(&lose_record->shown, 1, memory_order_relaxed);
+    }
+    if (submit)
+        slot_first(&d->first_submit_ns);
+}
+
+/* ---- the loss ------------------------------------------------------------ */
+
+void lose_note_work(void)
+{
+    for (uint32_t i = 0; i < LOSE_DEVICES && atomic_load(&lose_record->device[i].pid); i++) {
+        struct lose_device *d = &lose_record->device[i];
+        atomic_store(&d->submits_then, atomic_load(&d->submits));
+        atomic_store(&d->works_then, atomic_load(&d->works));
+        atomic_store(&d->frames_then, atomic_load(&d->frames));
+    }
+}
+
+static void note_held(struct lose_device *slot)
+{
+    char text[4096];
+
+    atomic_store(&slot->fds, proc_count("/proc/self/fd"));
+    if (!proc_read("/proc/self/status", text, sizeof(text)))
+        return;
+    atomic_store(&slot->threads, proc_number(text, "\nThreads:", 0));
+    atomic_store(&slot->bytes, proc_number(text, "\nRssAnon:", 0) << 10);
+}
+
+bool slot_begin(struct lose_device *d)
+{
+    lose_watch_signals();
+    lose_note_work();
+    note_held(d);
+    if (lose_record->how == LOSE_LOST)
+        return false;
+    slot_first(&d->hung_ns);
+    return true;
+}
+
+bool slot_reset_is_due(const struct lose_device *d)
+{
+    return lose_now() >= atomic_load(&d->hung_ns) + lose_record->hang_ns;
+}
+
+void slot_lost(struct lose_device *d)
+{
+    slot_first(&d->lost_ns);
+    atomic_store(&lose_record->lost_ns, atomic_load(&d->lost_ns));
+    atomic_store(&lose_record->phase, LOSE_RECOVERY);
+}
+
+void slot_used(struct lose_device *d)
+{
+    atomic_store(&d->last_used_ns, lose_now());
+}
+
+void slot_reported(struct lose_device *d, uint32_t call)
+{
+    uint32_t none = LOSE_NO_CALL;
+
+    atomic_compare_exchange_strong(&d->call, &none, call);
+    slot_first(&d->reported_ns);
+    slot_used(d);
+    atomic_fetch_add(&d->reported, 1);
+}
