@@ -149,7 +149,8 @@ static void vertices(struct culprit *c)
     static struct thousand_vertex v[(TRIANGLES + 1) * 3];
 
     for (int i = 0; i < TRIANGLES; i++) {
-        const float x = -1 + 0.25f * (float)(i % 8), y = -1 + 0.25f * (float)(i / 8);
+        const int column = i % 8, row = i / 8;
+        const float x = -1 + 0.25f * (float)column, y = -1 + 0.25f * (float)row;
         const float at[3][2] = {{x, y}, {x, y + 0.2f}, {x + 0.2f, y}};
 
         for (int k = 0; k < 3; k++)

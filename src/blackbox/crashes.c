@@ -374,9 +374,10 @@ static double chance_of(const struct feature *f)
     double n = (double)(f->of + f->out_of), have = (double)(f->in + f->out), p = 0;
     double most = have < (double)f->of ? have : (double)f->of;
 
-    for (double k = (double)f->in; k <= most; k++)
-        if (n - have >= (double)f->of - k)
-            p += exp(choose(have, k) + choose(n - have, (double)f->of - k) - choose(n, (double)f->of));
+    for (int64_t k = f->in; (double)k <= most; k++)
+        if (n - have >= (double)(f->of - k))
+            p += exp(choose(have, (double)k) + choose(n - have, (double)(f->of - k)) -
+                     choose(n, (double)f->of));
     return p < 1 ? p : 1;
 }
 
