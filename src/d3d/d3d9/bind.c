@@ -79,14 +79,14 @@ HRESULT STDMETHODCALLTYPE d9_device_SetFVF(IDirect3DDevice9Ex *This, DWORD fvf)
 {
     struct d9_device *d = d9_device_of(This);
     struct d9_decl *decl;
+    HRESULT hr;
 
     if (!fvf)
         return D3D_OK;
-    decl = d9_fvf_decl(d, fvf);
-    if (!decl)
-        return D3DERR_INVALIDCALL;
-    set_decl(d, decl);
-    return D3D_OK;
+    hr = d9_fvf_decl(d, fvf, &decl);
+    if (hr == D3D_OK)
+        set_decl(d, decl);
+    return hr;
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_GetFVF(IDirect3DDevice9Ex *This, DWORD *fvf)

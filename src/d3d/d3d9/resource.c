@@ -289,7 +289,7 @@ HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags
         a.Flags.AreaValid = 1;
         hr = DDI9(r->o.device, pfnLock, &a);
         if (hr != S_OK && r->o.device->lost == S_OK)
-            return hr == D3DERR_WASSTILLDRAWING ? hr : D3DERR_INVALIDCALL;
+            return hr == D3DERR_WASSTILLDRAWING || hr == E_OUTOFMEMORY ? hr : D3DERR_INVALIDCALL;
     }
     out->Pitch = (INT)s->pitch;
     if (a.pSurfData) {

@@ -283,8 +283,8 @@ HRESULT d9_shader_make(struct d9_shader *s);
 HRESULT d9_decl_make(struct d9_decl *d);
 HRESULT d9_decl_create(struct d9_device *d, const D3DVERTEXELEMENT9 *elements, DWORD fvf,
                        struct d9_decl **out);
-/* The declaration of an FVF, kept. NULL: it is none, or there is no memory. */
-struct d9_decl *d9_fvf_decl(struct d9_device *d, DWORD fvf);
+/* The declaration of an FVF, kept. D3DERR_INVALIDCALL: it is none. */
+HRESULT d9_fvf_decl(struct d9_device *d, DWORD fvf, struct d9_decl **out);
 
 /* query.c */
 HRESULT d9_query_make(struct d9_query *q);

@@ -215,17 +215,22 @@ static UINT of_fvf(DWORD fvf, D3DVERTEXELEMENT9 *e)
     return n;
 }
 
-struct d9_decl *d9_fvf_decl(struct d9_device *d, DWORD fvf)
+HRESULT d9_fvf_decl(struct d9_device *d, DWORD fvf, struct d9_decl **out)
 {
     D3DVERTEXELEMENT9 e[20];
-    struct d9_decl *decl;
+    HRESULT hr;
 
     for (struct d9_object *o = d->objects; o; o = o->next)
-        if (o->kind == D9_DECL && ((struct d9_decl *)o)->fvf == fvf)
-            return (struct d9_decl *)o;
-    if (!of_fvf(fvf, e) || d9_decl_create(d, e, fvf, &decl) != S_OK)
-        return NULL;
-    __atomic_add_fetch(&decl->o.bound, 1, __ATOMIC_RELAXED); /* kept as long as the device */
-    d9_object_release(decl);
-    return decl;
+        if (o->kind == D9_DECL && ((struct d9_decl *)o)->fvf == fvf) {
+            *out = (struct d9_decl *)o;
+            return D3D_OK;
+        }
+    if (!of_fvf(fvf, e))
+        return D3DERR_INVALIDCALL;
+    hr = d9_decl_create(d, e, fvf, out);
+    if (hr != D3D_OK)
+        return hr == E_OUTOFMEMORY ? hr : D3DERR_INVALIDCALL;
+    __atomic_add_fetch(&(*out)->o.bound, 1, __ATOMIC_RELAXED); /* kept as long as the device */
+    d9_object_release(*out);
+    return D3D_OK;
 }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* d3d11_fail_test.c: the runtime of Direct3D 11 and its user-mode driver without memory. d3d11_fail_test FOLDER, of the samples'
+ * shaders. */
+#include "test.h"
+
+#define COBJMACROS
+#define WIN32_LEAN_AND_MEAN
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <d3d11.h>
+
+#include "fail_rig.h"
+
+HRESULT OpenAdapter10_2(void *open);
+
+enum { SIDE = 16, MOST = 1 << 14 };
+
+static struct shader {
+    BYTE bytes[MOST];
+    SIZE_T size;
+} vertex_code, pixel_code;
+
+static ID3D11Device *device;
+static ID3D11DeviceContext *context;
+
+static HRESULT answer; /* of the last call */
+#define DOES(call) ((answer = (call)) == S_OK)
+#define RELEASE(o) ((o) ? (void)IUnknown_Release((IUnknown *)(o)) : (void)0)
+
+static D3D11_TEXTURE2D_DESC texture(D3D11_USAGE usage, UINT bind, UINT access)
+{
+    return (D3D11_TEXTURE2D_DESC){.Width = SIDE,
+                                  .Height = SIDE,
+                                  .MipLevels = 1,
+                                  .ArraySize = 1,
+                                  .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                                  .SampleDesc = {1, 0},
+                                  .Usage = usage,
+                                  .BindFlags = bind,
+                                  .CPUAccessFlags = access};
+}
+
+static bool states(void)
+{
+    const D3D11_BLEND_DESC blend = {
+        .RenderTarget = {{TRUE, D3D11_BLEND_ONE, D3D11_BLEND_ONE, D3D11_BLEND_OP_ADD, D3D11_BLEND_ONE,
+                          D3D11_BLEND_ONE, D3D11_BLEND_OP_ADD, D3D11_COLOR_WRITE_ENABLE_ALL}}};
+    const D3D11_RASTERIZER_DESC raster = {.FillMode = D3D11_FILL_SOLID, .CullMode = D3D11_CULL_NONE};
+    const D3D11_QUERY_DESC event = {.Query = D3D11_QUERY_EVENT};
+    ID3D11BlendState *b = NULL;
+    ID3D11RasterizerState *r = NULL;
+    ID3D11Query *q = NULL;
+    bool ok = DOES(ID3D11Device_CreateBlendState(device, &blend, &b)) &&
+              DOES(ID3D11Device_CreateRasterizerState(device, &raster, &r)) &&
+              DOES(ID3D11Device_CreateQuery(device, &event, &q));
+
+    if (ok) {
+        ID3D11DeviceContext_OMSetBlendState(context, b, NULL, ~0u);
+        ID3D11DeviceContext_RSSetState(context, r);
+        ID3D11DeviceContext_End(context, (ID3D11Asynchronous *)q);
+        ID3D11DeviceContext_Flush(context);
+    }
+    RELEASE(b);
+    RELEASE(r);
+    RELEASE(q);
+    return ok;
+}
+
+static bool draws(ID3D11Texture2D *target)
+{
+    static const float points[3][8] = {{0}}, blue[4] = {0, 0, 1, 1};
+    static const D3D11_INPUT_ELEMENT_DESC elements[] = {
+        {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D11_INPUT_PER_VERTEX_DATA, 0},
+        {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 16, D3D11_INPUT_PER_VERTEX_DATA, 0}};
+    const D3D11_BUFFER_DESC buffer = {.ByteWidth = sizeof(points), .BindFlags = D3D11_BIND_VERTEX_BUFFER};
+    const D3D11_SUBRESOURCE_DATA data = {points, 0, 0};
+    const D3D11_VIEWPORT viewport = {0, 0, SIDE, SIDE, 0, 1};
+    ID3D11RenderTargetView *view = NULL;
+    ID3D11Buffer *vertices = NULL;
+    ID3D11VertexShader *vs = NULL;
+    ID3D11PixelShader *ps = NULL;
+    ID3D11InputLayout *layout = NULL;
+    UINT stride = 32, offset = 0;
+    bool ok = DOES(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)target, NULL, &view)) &&
+              DOES(ID3D11Device_CreateBuffer(device, &buffer, &data, &vertices)) &&
+              DOES(ID3D11Device_CreateVertexShader(device, vertex_code.bytes, vertex_code.size, NULL, &vs)) &&
+              DOES(ID3D11Device_CreatePixelShader(device, pixel_code.bytes, pixel_code.size, NULL, &ps)) &&
+              DOES(ID3D11Device_CreateInputLayout(device, elements, 2, vertex_code.bytes, vertex_code.size,
+                                                  &layout));
+
+    if (ok) {
+        ID3D11DeviceContext_OMSetRenderTargets(context, 1, &view, NULL);
+        ID3D11DeviceContext_RSSetViewports(context, 1, &viewport);
+        ID3D11DeviceContext_ClearRenderTargetView(context, view, blue);
+        ID3D11DeviceContext_IASetInputLayout(context, layout);
+        ID3D11DeviceContext_IASetVertexBuffers(context, 0, 1, &vertices, &stride, &offset);
+        ID3D11DeviceContext_IASetPrimitiveTopology(context, D3D11_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
+        ID3D11DeviceContext_VSSetShader(context, vs, NULL, 0);
+        ID3D11DeviceContext_PSSetShader(context, ps, NULL, 0);
+        ID3D11DeviceContext_Draw(context, 3, 0);
+        ok = states();
+        ID3D11DeviceContext_ClearState(context);
+    }
+    RELEASE(layout);
+    RELEASE(ps);
+    RELEASE(vs);
+    RELEASE(vertices);
+    RELEASE(view);
+    return ok;
+}
+
+static bool uses(void)
+{
+    D3D11_TEXTURE2D_DESC t = texture(D3D11_USAGE_DEFAULT, D3D11_BIND_RENDER_TARGET, 0),
+                         s = texture(D3D11_USAGE_STAGING, 0, D3D11_CPU_ACCESS_READ);
+    ID3D11Texture2D *target = NULL, *staging = NULL;
+    D3D11_MAPPED_SUBRESOURCE m = {0};
+    bool ok = DOES(ID3D11Device_CreateTexture2D(device, &t, NULL, &target)) &&
+              DOES(ID3D11Device_CreateTexture2D(device, &s, NULL, &staging)) && draws(target);
+
+    if (ok) {
+        ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)staging, (ID3D11Resource *)target);
+        ok = DOES(ID3D11DeviceContext_Map(context, (ID3D11Resource *)staging, 0, D3D11_MAP_READ, 0, &m));
+        if (ok)
+            ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)staging, 0);
+    }
+    RELEASE(staging);
+    RELEASE(target);
+    return ok && DOES(ID3D11Device_GetDeviceRemovedReason(device));
+}
+
+static HRESULT program(void)
+{
+    D3D_FEATURE_LEVEL level;
+    bool ok;
+
+    device = NULL;
+    context = NULL;
+    ok = DOES(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0, D3D11_SDK_VERSION, &device,
+                                &level, &context)) &&
+         uses();
+    RELEASE(context);
+    RELEASE(device);
+    return ok ? S_OK : answer;
+}
+
+static const char *folder;
+
+static void read_code(const char *name, struct shader *s)
+{
+    char path[1024];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_non_null(f = fopen(path, "rb"));
+    s->size = fread(s->bytes, 1, MOST, f);
+    fclose(f);
+    assert_true(s->size > 0 && s->size < MOST);
+}
+
+TEST(whatever_fails_is_survived)
+{
+    folder = getenv("AEROGPU_TEST_SHADERS");
+    assert_non_null(folder);
+    read_code("colour_vs.dxbc", &vertex_code);
+    read_code("colour_ps.dxbc", &pixel_code);
+    fail_each_in(program, "OpenAdapter10_2", (void *)OpenAdapter10_2, 30);
+}
