@@ -323,7 +323,8 @@ static void put_time_line(struct bb_view *v, struct strbuf *o)
     while (bb_step(&v->dump, &s)) {
         const int64_t at = bb_column_int(&v->dump, s, 0, 0);
 
-        timeline_mark(&l, at, "bad", bb_column_text(&v->dump, s, 1), timeline_x(&l, at) > TIMELINE_WIDTH / 2.0);
+        timeline_mark(&l, at, "bad", bb_column_text(&v->dump, s, 1),
+                      timeline_x(&l, at) > TIMELINE_WIDTH / 2.0);
     }
     timeline_end(&l);
     page_card_end(o);

@@ -458,17 +458,6 @@ HRESULT WINAPI CreateDXGIFactory(REFIID riid, void **out)
     return CreateDXGIFactory1(riid, out);
 }
 
-EXPORT HRESULT WINAPI D3D11CreateDevice(IDXGIAdapter *adapter, D3D_DRIVER_TYPE type, HMODULE software,
-                                        UINT flags, const D3D_FEATURE_LEVEL *levels, UINT num_levels,
-                                        UINT version, ID3D11Device **device, D3D_FEATURE_LEVEL *level,
-                                        ID3D11DeviceContext **context);
-EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_DRIVER_TYPE type,
-                                                    HMODULE software, UINT flags,
-                                                    const D3D_FEATURE_LEVEL *levels, UINT num_levels,
-                                                    UINT version, const DXGI_SWAP_CHAIN_DESC *desc,
-                                                    IDXGISwapChain **swapchain, ID3D11Device **device,
-                                                    D3D_FEATURE_LEVEL *level, ID3D11DeviceContext **context);
-
 /* The first of the levels asked for that the driver has. */
 static D3D_FEATURE_LEVEL choose(struct d3d_adapter *a, const D3D_FEATURE_LEVEL *levels, UINT count)
 {
@@ -491,11 +480,12 @@ static D3D_FEATURE_LEVEL choose(struct d3d_adapter *a, const D3D_FEATURE_LEVEL *
     return 0;
 }
 
-HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_DRIVER_TYPE type, HMODULE software,
-                                             UINT flags, const D3D_FEATURE_LEVEL *levels, UINT num_levels,
-                                             UINT version, const DXGI_SWAP_CHAIN_DESC *desc,
-                                             IDXGISwapChain **swapchain, ID3D11Device **device,
-                                             D3D_FEATURE_LEVEL *level, ID3D11DeviceContext **context)
+EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_DRIVER_TYPE type,
+                                                    HMODULE software, UINT flags,
+                                                    const D3D_FEATURE_LEVEL *levels, UINT num_levels,
+                                                    UINT version, const DXGI_SWAP_CHAIN_DESC *desc,
+                                                    IDXGISwapChain **swapchain, ID3D11Device **device,
+                                                    D3D_FEATURE_LEVEL *level, ID3D11DeviceContext **context)
 {
     struct d3d_adapter *a;
     struct d3d_device *d = NULL;
@@ -540,10 +530,10 @@ HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_DRIVER_T
     return hr == S_OK && !device && !context && !swapchain ? S_FALSE : hr;
 }
 
-HRESULT WINAPI D3D11CreateDevice(IDXGIAdapter *adapter, D3D_DRIVER_TYPE type, HMODULE software, UINT flags,
-                                 const D3D_FEATURE_LEVEL *levels, UINT num_levels, UINT version,
-                                 ID3D11Device **device, D3D_FEATURE_LEVEL *level,
-                                 ID3D11DeviceContext **context)
+EXPORT HRESULT WINAPI D3D11CreateDevice(IDXGIAdapter *adapter, D3D_DRIVER_TYPE type, HMODULE software,
+                                        UINT flags, const D3D_FEATURE_LEVEL *levels, UINT num_levels,
+                                        UINT version, ID3D11Device **device, D3D_FEATURE_LEVEL *level,
+                                        ID3D11DeviceContext **context)
 {
     return D3D11CreateDeviceAndSwapChain(adapter, type, software, flags, levels, num_levels, version, NULL,
                                          NULL, device, level, context);
