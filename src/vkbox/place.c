@@ -232,28 +232,18 @@ void place_times_between(const struct place_times *from, const struct place_time
         if (to->threads[i].ran_ns < ran || to->threads[i].held_ns < held)
             ran = held = 0;
         ran = to->threads[i].ran_ns - ran;
+        out->ready |= to->threads[i].ready;
         out->ran_ns += ran;
         out->held_ns += to->threads[i].held_ns - held;
         out->most_ns = ran > out->most_ns ? ran : out->most_ns;
     }
 }
 
-bool place_held(pid_t pid)
+/* One that ran for all of it could have come to its end. Else nobody may have been kept from running for a fifth of it, or be ready:
+ * who is may have waited all the time, which the kernel counts when it is over. */
+bool place_let_run(const struct place_span *s, uint64_t waited_ns, uint64_t timeout_ns)
 {
-    struct place_times *t = calloc(2, sizeof(*t));
-    bool held = false;
-
-    if (t && place_times(pid, &t[0])) {
-        usleep(40000); /* what runs is counted with each tick */
-        place_times(pid, &t[1]);
-        for (size_t i = 0; i < t[0].num_threads; i++)
-            for (size_t j = 0; j < t[1].num_threads; j++)
-                held |= t[0].threads[i].tid == t[1].threads[j].tid && t[0].threads[i].ready &&
-                        t[1].threads[j].ready && t[0].threads[i].ran_ns == t[1].threads[j].ran_ns &&
-                        t[0].threads[i].held_ns == t[1].threads[j].held_ns;
-    }
-    free(t);
-    return held;
+    return s->most_ns >= timeout_ns || (!s->ready && s->held_ns <= waited_ns / 5);
 }
 
 bool place_stopped(pid_t pid)

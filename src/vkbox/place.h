@@ -42,14 +42,15 @@ bool place_times(pid_t pid, struct place_times *out);
 struct place_span {
     uint64_t ran_ns, held_ns; /* all threads */
     uint64_t most_ns;         /* the one that ran most */
+    bool
+        ready; /* one runs, or could, at its end: the time that it waits just now is in no `held_ns` before that is over */
 };
 
 void place_times_between(const struct place_times *from, const struct place_times *to,
                          struct place_span *out);
 
-/* Whether one of its threads is ready just now, and others keep it from running: such time is in no `held_ns` before it is over.
- * Takes 40 ms. */
-bool place_held(pid_t pid);
+/* Whether others let it run for a time-out, of the time that there was no progress. */
+bool place_let_run(const struct place_span *s, uint64_t waited_ns, uint64_t timeout_ns);
 
 /* Whether the process is stopped just now, as far as its first thread shows it. */
 bool place_stopped(pid_t pid);

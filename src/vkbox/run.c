@@ -468,10 +468,9 @@ static void look_at_progress(struct run *r, struct watched *w)
     waited = now(r) - w->since_ns;
     if (waited < r->p->timeout_ns || !place_times(w->pid, &t))
         return;
-    /* Kept from running by others for a fifth of it, or just now: it is waited for, until one of its threads has run for all of the time-out.
-     * Compiling: that ends. */
+    /* Compiling: that ends. */
     place_times_between(&w->at, &t, &span);
-    if (span.most_ns < r->p->timeout_ns && (span.held_ns > waited / 5 || place_held(w->pid)))
+    if (!place_let_run(&span, waited, r->p->timeout_ns))
         return;
     if (w->compiles < COMPILES && place_compiles(w->pid)) {
         uint32_t compiles = w->compiles + 1;

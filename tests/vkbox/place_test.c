@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long the threads of a process ran between two looks. */
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -71,59 +70,60 @@ TEST(a_thread_that_ends_takes_nothing_from_the_others)
     end(&begins);
 }
 
-/* A process that spins, on the first processor that this one may use. */
-static pid_t spin(int policy)
+/* The kernel counts a wait when it is over: who is ready may have waited for long. */
+TEST(who_could_run_is_ready)
 {
-    const struct sched_param none = {0};
-    cpu_set_t may, one;
-    pid_t pid = fork();
-    int cpu = 0;
+    static struct place_times none, spinning, sleeping;
+    pid_t spins = fork(), sleeps = spins ? fork() : 0;
+    struct place_span span;
 
-    assert_true(pid >= 0);
-    if (pid)
-        return pid;
-    alarm(60);
-    sched_getaffinity(0, sizeof(may), &may);
-    while (!CPU_ISSET(cpu, &may))
-        cpu++;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    if (sched_setaffinity(0, sizeof(one), &one) || sched_setscheduler(0, policy, &none))
-        _exit(1);
-    for (;;)
+    while (!spins)
         ;
-}
-
-static void finish(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-/* What is ready and gets no processor for a while has waited for nothing yet, as the kernel counts. */
-TEST(who_waits_for_a_processor_just_now_is_held)
-{
-    pid_t hogs[] = {spin(SCHED_OTHER), spin(SCHED_OTHER)}, starved = spin(SCHED_IDLE), sleeps = fork();
-    bool held = false;
-
-    assert_true(sleeps >= 0);
     while (!sleeps)
         pause();
-    for (int i = 0; i < 200 && !held; i++)
-        held = place_held(starved);
-    assert_true(held);
-    assert_false(place_held(sleeps));
-    assert_false(place_held(0x7fffffff));
-    finish(starved);
-    finish(sleeps);
-    finish(hogs[0]);
-    finish(hogs[1]);
+    assert_true(spins > 0 && sleeps > 0);
+    do
+        assert_true(place_times(sleeps, &sleeping) && sleeping.num_threads == 1);
+    while (sleeping.threads[0].ready); /* it has not got there yet */
+    assert_true(place_times(spins, &spinning));
+    place_times_between(&none, &spinning, &span);
+    assert_true(span.ready);
+    place_times_between(&none, &sleeping, &span);
+    assert_false(span.ready);
+    kill(spins, SIGKILL);
+    kill(sleeps, SIGKILL);
+    assert_int_equal(waitpid(spins, NULL, 0), spins);
+    assert_int_equal(waitpid(sleeps, NULL, 0), sleeps);
+}
+
+TEST(who_was_kept_from_running_was_not_let_run)
+{
+    const uint64_t ms = 1000000;
+    static const struct {
+        struct place_span span; /* of 2000 ms, in ms */
+        bool let;
+    } rows[] = {{{.ran_ns = 0}, true},                                    /* all of them sleep */
+                {{.ran_ns = 900, .most_ns = 500, .held_ns = 400}, true},  /* others are at work as well */
+                {{.ran_ns = 900, .most_ns = 500, .held_ns = 401}, false}, /* and too much so */
+                {{.ran_ns = 0, .ready = true}, false},                    /* it may wait since the begin */
+                {{.ran_ns = 999, .most_ns = 999, .ready = true}, false},  /* nearly all */
+                {{.ran_ns = 1000, .most_ns = 1000, .ready = true}, true}, /* it spins */
+                {{.ran_ns = 1000, .most_ns = 1000, .held_ns = 5000, .ready = true}, true}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct place_span s = rows[i].span;
+
+        s.ran_ns *= ms;
+        s.most_ns *= ms;
+        s.held_ns *= ms;
+        assert_int_equal(place_let_run(&s, 2000 * ms, 1000 * ms), rows[i].let);
+    }
 }
 
 TEST(no_process_has_no_threads)
 {
     static struct place_times from, to;
-    struct place_span span = {1, 1, 1};
+    struct place_span span = {.ran_ns = 1, .held_ns = 1};
 
     assert_false(place_times(0x7fffffff, &from));
     assert_false(place_times(0x7fffffff, &to));
