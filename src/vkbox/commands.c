@@ -278,24 +278,28 @@ void commands_execute(struct command_buffer *cb, uint32_t n, const VkCommandBuff
 
 /* ---- marks --------------------------------------------------------------- */
 
-void commands_point(struct command_buffer *cb)
+void commands_write_point(struct command_buffer *cb)
 {
     static const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                             .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                             .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT};
     struct device *d = cb->d;
-    uint32_t value;
+    const uint32_t value = cb->slot->points + 1;
 
-    cb->pending = 0;
-    if (!cb->marked)
-        return;
-    value = cb->slot->points + 1;
-    commands_note(cb, VKBOX_POINT, value, 0);
     if (value > 1)
         d->next.vkCmdPipelineBarrier(cb->handle, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                      VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
     d->next.vkCmdUpdateBuffer(cb->handle, d->mark_buffer, cb->slot->mark * 4, 4, &value);
     cb->slot->points = value;
+}
+
+void commands_point(struct command_buffer *cb)
+{
+    cb->pending = 0;
+    if (!cb->marked)
+        return;
+    commands_note(cb, VKBOX_POINT, cb->slot->points + 1, 0);
+    commands_write_point(cb);
 }
 
 void commands_open(struct command_buffer *cb, int by)
@@ -353,6 +357,10 @@ void commands_subpass(struct command_buffer *cb)
 
 void commands_worked(struct command_buffer *cb)
 {
+    if (cb->parts) {
+        parts_worked(cb);
+        return;
+    }
     if (cb->in_pass) {
         pass_cut(cb);
         return;
@@ -446,8 +454,9 @@ static bool leave_slot(struct command_buffer *cb, enum vkbox_left how)
 }
 
 /* With known_lock held for writing, and `cb` no longer in the map. */
-static void drop(struct command_buffer *cb)
+static void drop(struct command_buffer *cb, bool with_pool)
 {
+    parts_free(cb, with_pool);
     remove_row(cb->handle);
     if (cb->slot && !leave_slot(cb, VKBOX_LEFT_FREED))
         give_up(cb->d, cb->index);
@@ -473,7 +482,7 @@ static void add(struct device *d, VkCommandBuffer handle, const VkCommandBufferA
     if (value)
         *value = (uint64_t)(uintptr_t)cb;
     else
-        drop(cb);
+        drop(cb, false);
     pthread_rwlock_unlock(&known_lock);
 }
 
@@ -492,7 +501,7 @@ static void drop_all(struct device *d, VkCommandPool pool)
 
             if (cb->d == d && (!pool || cb->pool == pool)) {
                 map_remove(&known, s.key);
-                drop(cb);
+                drop(cb, true);
                 again = true; /* the map has moved */
             }
         }
@@ -530,7 +539,7 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkFreeCommandBuffers(VkDevice device, VkC
         if (!cb)
             continue;
         map_remove(&known, (uint64_t)(uintptr_t)buffers[i]);
-        drop(cb);
+        drop(cb, false);
     }
     pthread_rwlock_unlock(&known_lock);
     if (!device_is_lost(d))
@@ -545,6 +554,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     VkResult r = d->next.vkBeginCommandBuffer(handle, info);
     bool inside, secondary;
 
+    if (cb)
+        cb->parts = NULL;
     if (!cb || !cb->slot || r != VK_SUCCESS)
         return note_result(d, VKBOX_CALL_vkBeginCommandBuffer, r);
     secondary = cb->slot->secondary;
@@ -579,6 +590,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
         d->marks[cb->slot->mark] = 0;
     commands_point(cb);
     begin_group(cb);
+    parts_begin(cb, info);
     return r;
 }
 
@@ -586,10 +598,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkEndCommandBuffer(VkCommandBuffer ha
 {
     struct command_buffer *cb = command_buffer_of(handle);
     struct device *d = cb ? cb->d : device_of(handle);
+    VkResult r, ended;
 
     if (cb && cb->slot && !cb->in_pass && cb->pending) /* else the last point says it */
         commands_point(cb);
-    return note_result(d, VKBOX_CALL_vkEndCommandBuffer, d->next.vkEndCommandBuffer(handle));
+    r = cb ? parts_end(cb) : VK_SUCCESS;
+    ended = d->next.vkEndCommandBuffer(handle);
+    return note_result(d, VKBOX_CALL_vkEndCommandBuffer, ended ? ended : r);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateCommandPool(VkDevice device,

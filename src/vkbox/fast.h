@@ -72,6 +72,37 @@ static inline void commands_end(struct command_buffer *cb, uint32_t *end, enum v
     atomic_store_explicit(&c->used, (uint32_t)(end - c->words), memory_order_release);
 }
 
+/* Where a command is recorded. A part that has only what sets `state` is not executed. */
+static inline VkCommandBuffer commands_part(const struct command_buffer *cb, VkCommandBuffer handle,
+                                            bool state)
+{
+    struct parts *p = cb ? cb->parts : NULL;
+
+    if (__builtin_expect(!p, 1))
+        return handle;
+    if (!state)
+        p->used = p->at + 1;
+    return p->buffer[p->at];
+}
+
+/* What sets state is recorded in the parts behind, too; NULL: there is none. */
+static inline VkCommandBuffer commands_part_behind(const struct command_buffer *cb, uint32_t *n)
+{
+    const struct parts *p = cb ? cb->parts : NULL;
+
+    return __builtin_expect(!p, 1) || p->at + ++*n >= p->num ? NULL : p->buffer[p->at + *n];
+}
+
+static inline void commands_region(struct command_buffer *cb, int labels, int regions)
+{
+    struct parts *p = cb ? cb->parts : NULL;
+
+    if (p && (labels + regions > 0 || (labels ? p->labels : p->regions))) {
+        p->labels += (uint32_t)labels;
+        p->regions += (uint32_t)regions;
+    }
+}
+
 static inline void commands_work(struct command_buffer *cb)
 {
     if (!cb || !cb->slot)

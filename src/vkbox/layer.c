@@ -343,10 +343,12 @@ static PFN_vkVoidFunction device_hook(const char *name)
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
 {
-    const struct device *d = device_of(device);
+    struct device *d = device_of(device);
     PFN_vkVoidFunction offer = offers_find(d, name), next = offer ? offer : d->get(device, name),
                        hook = next && !offer ? device_hook(name) : NULL;
 
+    if (next && !offer && !hook && !strncmp(name, "vkCmd", 5))
+        atomic_store(&d->strange, true);
     return hook ? hook : next; /* what the device has not, it has not with the layer either */
 }
 

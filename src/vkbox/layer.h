@@ -7,6 +7,7 @@
  *   keep.c      the box itself                                    guard.c     memory between pages that fault
  *   stacks.c    who called                                        descriptors.c  what descriptor sets name
  *   offers.c    extensions that drivers lack                          own.c       for programs that load it themselves
+ *   parts.c     secondary command buffers of passes, for exact mode
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.
@@ -54,9 +55,10 @@ struct device {
     uint32_t index;            /* of the slot */
     PFN_vkGetDeviceProcAddr get;
     struct next next;
-    struct guard *guard; /* NULL: memory is the driver's */
-    uint32_t offers;     /* a bit for each that the program asked for, and the driver has not */
-    bool cuts;           /* passes are cut in pieces */
+    struct guard *guard;  /* NULL: memory is the driver's */
+    uint32_t offers;      /* a bit for each that the program asked for, and the driver has not */
+    bool cuts;            /* passes are cut in pieces */
+    _Atomic bool strange; /* it has commands that the registry does not know */
     uint32_t visible; /* a bit for each type of memory that the host sees where shaders do: of a processor */
     uint32_t family_flags[16];
     VkBuffer mark_buffer;
@@ -80,6 +82,15 @@ struct pass {
     VkRenderingAttachmentInfo color[PASS_VIEWS], depth, stencil;
 };
 
+enum { PARTS = 64 };
+
+/* A secondary command buffer that is recorded as several (parts.c). */
+struct parts {
+    VkCommandBuffer buffer[PARTS];
+    uint32_t num, at, used;   /* that are recorded; which takes work now; so many have some */
+    uint32_t labels, regions; /* of VK_EXT_debug_utils and VK_EXT_debug_marker that are open */
+};
+
 struct command_buffer {
     VkCommandBuffer handle;
     VkCommandPool pool;
@@ -87,6 +98,8 @@ struct command_buffer {
     struct vkbox_command_buffer *slot; /* NULL: nothing is kept */
     uint32_t index;
     struct vkbox_chunk *chunk;
+    struct parts *parts;          /* that it is recorded as, or NULL */
+    struct parts *parts_kept;     /* for when it is recorded anew */
     uint32_t pending;             /* work since the last point */
     uint32_t grouped;             /* and outside of passes since its group began */
     bool exact;                   /* each command of this group has a point */
@@ -136,7 +149,8 @@ void commands_subpass(struct command_buffer *cb);
 void commands_begun(struct command_buffer *cb);
 void commands_device_gone(struct device *d);
 void commands_point(struct command_buffer *cb);
-void commands_taken_back(VkCommandBuffer handle); /* it was not submitted after all */
+void commands_write_point(struct command_buffer *cb); /* that stands in no record */
+void commands_taken_back(VkCommandBuffer handle);     /* it was not submitted after all */
 void commands_note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b);
 void commands_open(struct command_buffer *cb, int by);
 void commands_copy_marks(void); /* of devices that cannot write into the box. Safe in a signal handler */
@@ -158,8 +172,17 @@ void passes_device_gone(struct device *d);
 void pass_cut(struct command_buffer *cb); /* between two commands, if it can be */
 
 /* Outside of the pass for a while; false: it cannot be left. */
+bool pass_can_leave(const struct command_buffer *cb);
 bool pass_leave(struct command_buffer *cb);
 void pass_enter(struct command_buffer *cb);
+
+/* parts.c */
+void parts_begin(struct command_buffer *cb, const VkCommandBufferBeginInfo *info);
+VkResult parts_end(struct command_buffer *cb);
+void parts_free(struct command_buffer *cb, bool with_pool); /* with_pool: the driver has freed them */
+void parts_worked(struct command_buffer *cb);
+void pass_vkCmdExecuteCommands(struct command_buffer *cb, VkCommandBuffer handle, uint32_t n,
+                               const VkCommandBuffer *secondaries);
 
 /* offers.c */
 uint32_t offers_of(struct layer_instance *i,

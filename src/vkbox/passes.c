@@ -327,9 +327,14 @@ static void begin_piece(struct command_buffer *cb, VkRenderPass which)
     cb->d->next.vkCmdBeginRenderPass(cb->handle, &info, cb->pass.contents);
 }
 
+bool pass_can_leave(const struct command_buffer *cb)
+{
+    return !cb->open && cb->pass.kind != PASS_WHOLE;
+}
+
 bool pass_leave(struct command_buffer *cb)
 {
-    if (cb->open || cb->pass.kind == PASS_WHOLE)
+    if (!pass_can_leave(cb))
         return false;
     if (cb->pass.kind == PASS_PIECES)
         cb->d->next.vkCmdEndRenderPass(cb->handle);

@@ -253,27 +253,46 @@ static int add_work(struct vkbox_list *l, uint32_t head, const uint32_t *args, u
     return code;
 }
 
+/* Points between the parts of a secondary command buffer, in who executes it (parts.c). */
+struct parts {
+    uint32_t first, num; /* numbers, from `first` */
+    uint32_t mark;       /* of who executes it */
+};
+
 /* `passed`: everything in the command buffer has finished. */
-static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, struct vkbox_list *l, int depth);
+static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, struct vkbox_list *l, int depth,
+                   const struct parts *parts);
+
+static int add_point(struct vkbox_list *l, uint32_t number, bool written)
+{
+    int code = number > 1 ? add_item(l, BB_ITEM_BOTTOM, written, number) : 0;
+
+    return code ? code : add_item(l, BB_ITEM_TOP, written, number);
+}
 
 static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_buffer *cb, uint32_t head,
-                     const uint32_t *args, uint32_t slot, bool passed, struct vkbox_list *l, int depth)
+                     const uint32_t *args, uint32_t slot, bool passed, struct vkbox_list *l, int depth,
+                     const struct parts *of, struct parts *next)
 {
-    uint32_t n = head & 0xffff;
-    bool written;
-    int code;
+    const uint32_t n = head & 0xffff;
+    const struct parts parts = *next;
 
+    *next = (struct parts){0};
     switch (head >> 16) {
     case VKBOX_POINT:
-        if (n < 1)
+        return n < 1 ? 0 : add_point(l, args[0], passed || mark_of(r, cb) >= args[0]);
+    case VKBOX_PARTS:
+        if (n >= 2)
+            *next = (struct parts){args[0], args[1], mark_of(r, cb)};
+        return 0;
+    case VKBOX_PART:
+        if (n < 1 || !args[0] || args[0] > of->num)
             return 0;
-        written = passed || (n && mark_of(r, cb) >= args[0]);
-        code = args[0] > 1 ? add_item(l, BB_ITEM_BOTTOM, written, args[0]) : 0;
-        return code ? code : add_item(l, BB_ITEM_TOP, written, args[0]);
+        return add_point(l, of->first + args[0] - 1, passed || of->mark >= of->first + args[0] - 1);
     case VKBOX_EXECUTED:
         if (n >= 2 && args[0] < VKBOX_COMMAND_BUFFERS && depth < MAX_NESTING &&
             r->b->command_buffers[args[0]].recording == args[1])
-            return flatten(r, args[0], passed, l, depth + 1);
+            return flatten(r, args[0], passed, l, depth + 1, &parts);
         l->bad++;
         return 0;
     case VKBOX_CHECKPOINT:
@@ -286,8 +305,10 @@ static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_bu
     }
 }
 
-static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, struct vkbox_list *l, int depth)
+static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, struct vkbox_list *l, int depth,
+                   const struct parts *parts)
 {
+    struct parts next = {0};
     const struct vkbox_command_buffer *cb = &r->b->command_buffers[slot];
     uint32_t at = cb->first;
 
@@ -310,7 +331,7 @@ static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, str
                 l->bad++;
                 break;
             }
-            code = add_entry(r, cb, c->words[i], &c->words[i + 1], slot, passed, l, depth);
+            code = add_entry(r, cb, c->words[i], &c->words[i + 1], slot, passed, l, depth, parts, &next);
             if (code)
                 return code;
         }
@@ -321,6 +342,7 @@ static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, str
 
 int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s, struct vkbox_list *out)
 {
+    const struct parts none = {0};
     int code = 0;
 
     *out = (struct vkbox_list){0};
@@ -328,7 +350,7 @@ int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s
         enum vkbox_progress p = progress_of(r, s, i);
 
         if (submitted(r, s, i))
-            code = flatten(r, s->command_buffers[i].command_buffer, p == VKBOX_FINISHED, out, 0);
+            code = flatten(r, s->command_buffers[i].command_buffer, p == VKBOX_FINISHED, out, 0, &none);
         else
             out->bad++;
     }

@@ -84,6 +84,23 @@ def exact_mode_names_the_command():
 
 
 @case
+def exact_mode_names_what_a_secondary_command_buffer_draws():
+    bare = subprocess.run([plant, '--secondaries', '2', 'fine'], capture_output=True, text=True, timeout=60)
+    # The last draw of all, where 64 are told apart in each: one of several there.
+    for n, draws, at, sure, region in ((1, 8, 3, 'proven', 'even'), (3, 8, 3, 'proven', 'odd'), (2, 8, 8, 'proven', 'odd'), (1, 70, 70, 'suggested', 'even')):
+        options = '--secondaries %d --draws %d --at %d ' % (n, draws, at)
+        for kind in 'loop-fragment', 'loop-vertex':
+            _, db, f = crash(options + kind, True, code=5)
+            assert (f['cause'], f['sure_command']) == ('hang', sure), (options, f)
+            assert sure != 'proven' or tuple(draw_of(db, f))[:2] == (draws + at, 'frame/shapes/' + region), (options, tuple(draw_of(db, f)))
+            slots = dict(db.execute('SELECT slot, what FROM binding WHERE packet=?', (f['packet'],)).fetchall())
+            assert slots['pipeline'] == 'pipeline "shapes"' and {'vertex', 'pixel', 'framebuffer0'} <= set(slots), slots
+    for options in ([], ['--exact']):
+        p, dumps = run('--secondaries', '2', 'fine', options=options)
+        assert p.stdout == bare.stdout and 'picture' in p.stdout and not p.stderr and not dumps, (bare.stdout, p.stdout, p.stderr)
+
+
+@case
 def the_next_run_knows_the_group_and_names_the_command():
     def go(kind, code):
         p = subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', '--', plant, *kind.split()], capture_output=True, text=True, timeout=60)
@@ -189,7 +206,7 @@ def the_programs_own_overruns_are_named():
 @case
 def call_stacks_say_who_it_was():
     p, db, f = crash('freed', True, code=128 + signal.SIGSEGV)
-    for line in ('submission %d was submitted by frame (plant.c:' % f['submission'], 'buffer "particles" was created by make_buffer (plant.c:',
+    for line in ('submission %d was submitted by frame (plant.c:' % f['submission'], 'buffer "particles" was created by make_buffer (plant_device.c:',
                  'buffer "particles" was destroyed by bad_address (plant.c:', 'pipeline "simulate" was created by make_'):
         assert line in p.stderr or line.replace('by frame (', 'by main (') in p.stderr, p.stderr  # some are inlined
     rows = db.execute("SELECT module, build_id FROM stack WHERE what='destroyed' AND depth=0").fetchall()
@@ -643,7 +660,7 @@ def the_validation_layer_has_nothing_to_say():
             with tempfile.TemporaryDirectory(dir=SHM) as folder:
                 env = dict(os.environ, AEROGPU_BLACKBOX=folder, AEROGPU_BLACKBOX_EXACT=exact, AEROGPU_BLACKBOX_GUARD=guard,
                            VK_ADD_LAYER_PATH=folders, VK_INSTANCE_LAYERS=':'.join(order))
-                p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=100, env=env)
+                p = subprocess.run([plant, '--secondaries', '2', 'fine'], capture_output=True, text=True, timeout=100, env=env)
                 assert p.returncode == 0 and len(p.stdout.splitlines()) == 1 and not p.stderr, (order, p.stdout[:2000], p.stderr)
         # The loader has them in the order of the folders, whatever VK_INSTANCE_LAYERS says.
         p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=100, env=dict(env, AEROGPU_BLACKBOX='', VK_LOADER_DEBUG='all'))

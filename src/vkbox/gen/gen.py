@@ -179,7 +179,9 @@ MAKES = ('vkCreate', 'vkAllocate')
 
 # What passes.c does itself.
 PASSES = {'vkCmdBeginRenderPass', 'vkCmdBeginRenderPass2', 'vkCmdBeginRendering', 'vkCmdEndRenderPass', 'vkCmdEndRenderPass2',
-          'vkCmdEndRendering'}
+          'vkCmdEndRendering', 'vkCmdExecuteCommands'}
+REGIONS = {'vkCmdBeginDebugUtilsLabelEXT': '1, 0', 'vkCmdEndDebugUtilsLabelEXT': '-1, 0', 'vkCmdDebugMarkerBeginEXT': '0, 1',
+           'vkCmdDebugMarkerEndEXT': '0, -1'}
 # What must end in the pass that it began in.
 OPENS = {'vkCmdBeginQuery': 1, 'vkCmdEndQuery': -1, 'vkCmdBeginQueryIndexedEXT': 1, 'vkCmdEndQueryIndexedEXT': -1,
          'vkCmdBeginTransformFeedbackEXT': 1, 'vkCmdEndTransformFeedbackEXT': -1, 'vkCmdBeginConditionalRenderingEXT': 1,
@@ -192,17 +194,19 @@ def command_hook(t, name, node, number):
     flags = flags_of(name, node)
     args = ', '.join(p.name for p in params)
     cb = params[0].name
-    call = f'pass_{name}(cb, {args})' if name in PASSES else f'NEXT_OF({cb}, cb, {name})({args})'
+    rest = ''.join(f', {p.name}' for p in params[1:])
+    state = ret == 'void' and node.get('tasks') == 'state' or bool({'PUSH', 'POP'} & set(flags))
+    call = f'pass_{name}(cb, {args})' if name in PASSES else f'NEXT_OF({cb}, cb, {name})(commands_part(cb, {cb}, {"true" if state else "false"}){rest})'
     out = [proto, '{', f'    struct command_buffer *cb = command_buffer_of({cb});']
     body = t.encode(params[1:], '')
+    if state:
+        out.append('    VkCommandBuffer to;')
     out.append(f'    uint32_t *p = commands_begin(cb, {1 + t.words(params[1:])});')
     out.append('')
     work = bool({'WORK', 'EXECUTE'} & set(flags))
     if body:
         out += ['    if (p) {'] + ['    ' + l for l in body] + ['    }']
     out.append(f'    commands_end(cb, p, VKBOX_{name});')
-    if name == 'vkCmdExecuteCommands':
-        out.append('    commands_execute(cb, commandBufferCount, pCommandBuffers);')
     ending = 'END' in flags
     if ret != 'void':
         out += [f'    return {call};']
@@ -213,6 +217,11 @@ def command_hook(t, name, node, number):
         out.append(f'    commands_{"pass(cb, false)" if ending else "work(cb)" if work else "subpass(cb)" if "NEXT" in flags else "begun(cb)"};')
     else:
         out.append(f'    {call};')
+        if state:
+            out.append(f'    for (uint32_t n = 0; (to = commands_part_behind(cb, &n));)')
+            out.append(f'        NEXT_OF({cb}, cb, {name})(to{rest});')
+        if name in REGIONS:
+            out.append(f'    commands_region(cb, {REGIONS[name]});')
         if name in OPENS:
             out.append(f'    commands_open(cb, {OPENS[name]});')
     return out + ['}', '']
@@ -298,7 +307,9 @@ def main():
     following = sorted(set(commands) | set(objects) | set(CALLS) | set(OWN))
 
     lic = '/* SPDX-License-Identifier: MIT */\n/* Made by gen.py from Vulkan\'s registry. */\n'
-    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */', '    VKBOX_CHECKPOINT, /* (low, high): the program\'s */']
+    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */', '    VKBOX_CHECKPOINT, /* (low, high): the program\'s */',
+            '    VKBOX_PARTS, /* (first, n): numbers of the points between the parts of the command buffer that is executed next */',
+            '    VKBOX_PART, /* (n, 0): the nth of them, in its own record */']
     head += [f'    VKBOX_{n},' for n in commands] + ['    VKBOX_NUM_COMMANDS', '};', '', '/* Calls whose results are noted. */',
                                                     'enum vkbox_call {', '    VKBOX_CALL_none,']
     head += [f'    VKBOX_CALL_{n},' for n in calls] + ['    VKBOX_NUM_CALLS', '};', '', '#endif', '']
