@@ -199,7 +199,7 @@ static uint32_t container(uint8_t *out, const uint32_t *words, uint32_t n)
     const uint32_t at[3] = {44, 60, 76},
                    names[3] = {DXBC_FOURCC('I', 'S', 'G', 'N'), DXBC_FOURCC('O', 'S', 'G', 'N'),
                                DXBC_FOURCC('S', 'H', 'E', 'X')};
-    uint32_t size = 84 + 4 * n, w[21 + 64] = {DXBC_FOURCC('D', 'X', 'B', 'C'), 0, 0, 0, 0, 1, size, 3};
+    uint32_t size = 84 + 4 * n, w[21 + 512] = {DXBC_FOURCC('D', 'X', 'B', 'C'), 0, 0, 0, 0, 1, size, 3};
 
     for (uint32_t i = 0; i < 3; i++) {
         w[8 + i] = at[i];
@@ -253,6 +253,95 @@ RIG_TEST(uav_counters_start_and_go_on)
     rig_run_ok(r);
     for (uint32_t i = 0; i < 16; i++)
         assert_int_equal(mem[i], (i >= 2 && i <= 6) || i == 10 ? i : 0);
+}
+
+/* Indexes every memory by the first word of t0, and writes what it finds to u0. */
+static const uint32_t beyond[] = {
+    0x00050050, 130, /* cs_5_0; its length: below */
+    0x00001835, 10,         5, 5,          5,          5,          5,
+    5,          5,          5,                /* dcl_immediateConstantBuffer, two rows */
+    0x04000859, 0x00208E46, 0, 2,             /* dcl_constantbuffer cb0[2], dynamicIndexed */
+    0x030000A1, 0x00107000, 0,                /* dcl_resource_raw t0 */
+    0x0300009D, 0x0011E000, 0,                /* dcl_uav_raw u0 */
+    0x02000068, 2,                            /* dcl_temps 2 */
+    0x04000069, 0,          4, 4,             /* dcl_indexableTemp x0[4], 4 */
+    0x0400009F, 0x0011F000, 0, 16,            /* dcl_tgsm_raw g0, 16 */
+    0x050000A0, 0x0011F000, 1, 8,          2, /* dcl_tgsm_structured g1, 8, 2 */
+    0x0400009B, 1,          1, 1,             /* dcl_thread_group 1, 1, 1 */
+    0x070000A5, 0x00100012, 0, 0x00004001, 0,          0x00107006, 0, /* ld_raw r0.x, 0, t0 */
+    0x070000A6, 0x0011F012, 0, 0x00004001, 12,         0x00004001, 9, /* store_raw g0.x, 12, 9 */
+    0x070000A6, 0x0011F012, 0, 0x0010000A, 0,          0x00004001, 7, /* store_raw g0.x, r0.x, 7 */
+    0x070000AD, 0x0011F000, 0, 0x0010000A, 0,          0x00004001, 1, /* atomic_iadd g0, r0.x, 1 */
+    0x070000A5, 0x00100012, 1, 0x0010000A, 0,          0x0011F006, 0, /* ld_raw r1.x, r0.x, g0 */
+    0x070000A5, 0x00100022, 1, 0x00004001, 12,         0x0011F006, 0, /* ld_raw r1.y, 12, g0 */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 0,          0x0010000A, 1, /* store_raw u0, 0, r1.x */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 4,          0x0010001A, 1, /* store_raw u0, 4, r1.y */
+    0x090000A8, 0x0011F012, 1, 0x0010000A, 0,          0x00004001, 0,
+    0x00004001, 7, /* store_structured g1.x, r0.x, 0, 7 */
+    0x090000A7, 0x00100012, 1, 0x0010000A, 0,          0x00004001, 0,
+    0x0011F006, 1,                                                    /* ld_structured r1.x, r0.x, 0, g1 */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 8,          0x0010000A, 1, /* store_raw u0, 8, r1.x */
+    0x06000036, 0x00203012, 0, 3,          0x00004001, 9,             /* mov x0[3].x, 9 */
+    0x07000036, 0x04203012, 0, 0x0010000A, 0,          0x00004001, 7, /* mov x0[r0.x].x, 7 */
+    0x07000036, 0x00100012, 1, 0x0420300A, 0,          0x0010000A, 0, /* mov r1.x, x0[r0.x].x */
+    0x06000036, 0x00100022, 1, 0x0020300A, 0,          3,             /* mov r1.y, x0[3].x */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 12,         0x0010000A, 1, /* store_raw u0, 12, r1.x */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 16,         0x0010001A, 1, /* store_raw u0, 16, r1.y */
+    0x06000036, 0x00100012, 1, 0x0090900A, 0x0010000A, 0,             /* mov r1.x, icb[r0.x].x */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 20,         0x0010000A, 1, /* store_raw u0, 20, r1.x */
+    0x07000036, 0x00100012, 1, 0x0420800A, 0,          0x0010000A, 0, /* mov r1.x, cb0[r0.x].x */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 24,         0x0010000A, 1, /* store_raw u0, 24, r1.x */
+    0x070000A5, 0x00100012, 1, 0x0010000A, 0,          0x00107006, 0, /* ld_raw r1.x, r0.x, t0 */
+    0x070000A6, 0x0011E012, 0, 0x00004001, 28,         0x0010000A, 1, /* store_raw u0, 28, r1.x */
+    0x070000A6, 0x0011E012, 0, 0x0010000A, 0,          0x00004001, 7, /* store_raw u0, r0.x, 7 */
+    0x0100003E};                                                      /* ret */
+
+/* Whatever memory a program indexes, what is outside of it reads as zero, and a write there changes nothing inside. */
+RIG_TEST(shader_memory_has_ends)
+{
+    struct rig *r = rig_of(state);
+    uint32_t *mem = (uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
+    static const uint32_t outside[] = {64, 1000, 1u << 20, 0x3FFFFFFC, 0x7FFFFFFC, 0x90000000, 0xFFFFFFFC};
+    static const uint32_t want[16] = {0, 9, 0, 0, 9, 0, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5};
+    uint32_t words[sizeof(beyond) / 4], fives[16], size;
+    uint8_t bytes[sizeof(beyond) + 128];
+    struct aerogpu_shader_resource_buffer_binding t = {.buffer = 61};
+    struct aerogpu_constant_buffer_binding cb = {.buffer = 59};
+    struct aerogpu_unordered_access_buffer_binding u = {.buffer = 60,
+                                                        .initial_count = AEROGPU_UAV_INITIAL_COUNT_KEEP};
+
+    memcpy(words, beyond, sizeof(words));
+    words[1] = sizeof(words) / 4;
+    size = container(bytes, words, sizeof(words) / 4);
+    for (int i = 0; i < 16; i++)
+        fives[i] = 5;
+    rig_make_buffer(r, 59, fives, 32);
+    rig_make_buffer(r, 60, NULL, 64);
+    rig_make_buffer(r, 61, NULL, 64);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = 62, .stage = 2,
+                  .dxbc_size_bytes = size);
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 62);
+    ABI_EMIT_TAIL(&r->b, SET_CONSTANT_BUFFERS, set_constant_buffers, &cb, sizeof(cb), .shader_stage = 2,
+                  .buffer_count = 1);
+    ABI_EMIT_TAIL(&r->b, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, &t, sizeof(t),
+                  .shader_stage = 2, .buffer_count = 1);
+    ABI_EMIT_TAIL(&r->b, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, &u, sizeof(u),
+                  .shader_stage = 2, .uav_count = 1);
+    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+        rig_upload(r, 60, 0, fives, 64);
+        rig_upload(r, 61, 0, &outside[i], 4);
+        ABI_EMIT(&r->b, DISPATCH, dispatch, .group_count_x = 1, .group_count_y = 1, .group_count_z = 1);
+        rig_alloc(r, 7, RIG_DATA_GPA, 4096, 0);
+        ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = 63, .size_bytes = 64,
+                 .backing_alloc_id = 7);
+        ABI_EMIT(&r->b, COPY_BUFFER, copy_buffer, .dst_buffer = 63, .src_buffer = 60, .size_bytes = 64,
+                 .flags = 1);
+        ABI_EMIT(&r->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 63);
+        rig_run_ok(r);
+        for (uint32_t k = 0; k < 16; k++)
+            if (mem[k] != want[k])
+                fail_msg("index 0x%x: word %u is %u, not %u", outside[i], k, mem[k], want[k]);
+    }
 }
 
 /* A new texture is zero, also where memory that another one had is used again. */

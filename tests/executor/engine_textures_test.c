@@ -2,12 +2,14 @@
 /* The engine in this process: textures of every format, copies, guest memory behind them, shared surfaces. */
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <aerogpu/alloc.h>
 #include <aerogpu/pci.h>
 
 #include "aerogpu/ext.h"
+#include "base/dxbc/dxbc_sum.h"
 #include "engine_rig.h"
 
 /* ---- textures ------------------------------------------------------------ */
@@ -177,6 +179,63 @@ RIG_TEST(render_to_texture_then_sample)
     assert_int_equal(rig_pixel(r, 50, 10), RED);
     assert_int_equal(rig_pixel(r, 10, 10), WHITE);
     assert_int_equal(rig_pixel(r, 50, 50), WHITE);
+}
+
+/* texture_ps.dxbc, its texture declared as `dim` (D3D10_SB_RESOURCE_DIMENSION). */
+static void make_sampler_of(struct rig *r, uint32_t handle, uint32_t dim)
+{
+    enum { DCL_RESOURCE_2D = 0x04001858 };
+    uint32_t size, word, sum[4], found = 0;
+    uint8_t *bytes = rig_shader("texture_ps.dxbc", &size);
+
+    assert_non_null(bytes);
+    for (uint32_t at = 32; at + 4 <= size; at += 4) {
+        memcpy(&word, bytes + at, 4);
+        if (word != DCL_RESOURCE_2D)
+            continue;
+        word = 0x04000058 | dim << 11;
+        memcpy(bytes + at, &word, 4);
+        found++;
+    }
+    assert_int_equal(found, 1);
+    dxbc_sum(bytes, size, sum);
+    memcpy(bytes + 4, sum, sizeof(sum));
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size, .shader_handle = handle,
+                  .stage = AEROGPU_SHADER_STAGE_PIXEL, .dxbc_size_bytes = size);
+    free(bytes);
+}
+
+/* Direct3D: what is bound and is no such view reads as zero, like what is not bound. */
+RIG_TEST(views_of_another_kind_read_as_zero)
+{
+    enum { DIM_1D = 2, DIM_2D = 3, DIM_3D = 5, DIM_CUBE = 6, DIM_1D_ARRAY = 7, DIM_CUBE_ARRAY = 10 };
+    static const uint32_t dims[] = {DIM_2D, DIM_1D, DIM_3D, DIM_CUBE, DIM_1D_ARRAY, DIM_CUBE_ARRAY};
+    const struct aerogpu_shader_resource_buffer_binding b = {.buffer = 41};
+    struct rig *r = rig_of(state);
+    const uint8_t ones[256] = {1, 1, 1, 1};
+
+    rig_make_target(r);
+    rig_make_target_of(r, 40, AEROGPU_FORMAT_B8G8R8A8_UNORM, 32, 16); /* no cube */
+    rig_set_target(r, 40, 0);
+    rig_clear(r, 1, WHITE, 0, 0);
+    rig_make_buffer(r, 41, ones, sizeof(ones));
+    rig_set_target(r, TARGET, 0);
+    rig_textured(r, "texture_ps.dxbc");
+    for (uint32_t i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
+        make_sampler_of(r, 50 + i, dims[i]);
+        ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 13, .ps = 50 + i);
+        for (int bound = 0; bound < 3; bound++) { /* a texture of two dimensions, a buffer, nothing */
+            rig_use_texture(r, bound == 0 ? 40 : 0);
+            if (bound == 1)
+                ABI_EMIT_TAIL(&r->b, SET_SHADER_RESOURCE_BUFFERS, set_shader_resource_buffers, &b, sizeof(b),
+                              .shader_stage = AEROGPU_SHADER_STAGE_PIXEL, .buffer_count = 1);
+            rig_clear(r, 1, RED, 0, 0);
+            rig_draw(r, 3, 0);
+            rig_present(r);
+            rig_run_ok(r);
+            assert_int_equal(rig_pixel(r, 32, 32) & 0xFFFFFF, bound == 0 && dims[i] == DIM_2D ? 0xFFFFFF : 0);
+        }
+    }
 }
 
 RIG_TEST(several_targets)

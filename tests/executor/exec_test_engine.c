@@ -60,9 +60,6 @@ static void forbidden(uint64_t which)
     static char *const argv[] = {"/bin/true", NULL};
 
     switch (which) {
-    case FORBIDDEN_OPEN:
-        open("/etc/passwd", O_RDONLY);
-        break;
     case FORBIDDEN_SOCKET:
         socket(AF_INET, SOCK_STREAM, 0);
         break;
@@ -94,6 +91,34 @@ static void forbidden(uint64_t which)
         syscall(SYS_setuid, 0);
         break;
     }
+}
+
+static void *hold_memory(void *arg)
+{
+    void *p = malloc(100);
+
+    pthread_barrier_wait(arg);
+    free(p);
+    return NULL;
+}
+
+/* Each thread has an arena of its own as long as all of them have memory. */
+static void take_memory(struct abi_completion *c, uint64_t count)
+{
+    pthread_t threads[32];
+    pthread_barrier_t all;
+    uint64_t n = 0;
+
+    pthread_barrier_init(&all, NULL, (unsigned)count + 1);
+    for (; n < count && n < 32; n++)
+        if (pthread_create(&threads[n], NULL, hold_memory, &all)) {
+            fail(c, "pthread_create", (long)n);
+            return;
+        }
+    pthread_barrier_wait(&all);
+    while (n--)
+        pthread_join(threads[n], NULL);
+    pthread_barrier_destroy(&all);
 }
 
 static void *return_argument(void *arg)
@@ -193,6 +218,11 @@ static void perform(struct exec_engine *g, const struct test_command *cmd, struc
     case TEST_SAY:
         for (uint64_t i = 0; i < cmd->a; i++)
             dprintf((int)(i % 2 + 1), "\033]0;owned\a line %d\r\xff\n", (int)cmd->b);
+        break;
+    case TEST_OPEN:
+        if (open("/etc/passwd", O_RDONLY) != -1 || errno != EACCES)
+            fail(c, "open", errno);
+        take_memory(c, cmd->a);
         break;
     case TEST_FORBIDDEN:
         forbidden(cmd->a);

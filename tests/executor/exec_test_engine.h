@@ -21,12 +21,12 @@ enum test_op {
     TEST_ALLOCATE,     /* a bytes, touched; an error if there are none */
     TEST_DESCRIPTORS,  /* duplicates descriptors until that fails; error text says how many it got */
     TEST_JIT,          /* makes and runs code, starts a thread */
+    TEST_OPEN,         /* opens a file; and a threads at once take memory, for which malloc does */
     TEST_FORBIDDEN,    /* number a of test_forbidden */
     TEST_SAY,          /* prints a lines of b, each with a terminal's escapes */
 };
 
 enum test_forbidden {
-    FORBIDDEN_OPEN,
     FORBIDDEN_SOCKET,
     FORBIDDEN_EXEC,
     FORBIDDEN_FORK,

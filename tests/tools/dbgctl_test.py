@@ -537,8 +537,8 @@ def a_running_service_is_broken_from_the_command_line():
         assert tdrs(s) == 2
         assert subprocess.run([suite + '/readback_sanity'], env=s.env, stdout=subprocess.DEVNULL, timeout=60).returncode == 0
         assert ask('--inject', 'lose-interrupt=0', env=s.env)['injected']['value'] == 0
-        assert "no fault 'lose'; there are lose-interrupt, " in ask('--inject', 'lose', code=2, env=s.env)['error']['message']
-        assert 'the value' in ask('--inject', 'lose-interrupt=x', code=2, env=s.env)['error']['message']
+        assert "no fault 'lose'; there are lose-interrupt, " in ask('--inject', 'lose', code=1, env=s.env)['error']['message']
+        assert 'the value' in ask('--inject', 'lose-interrupt=x', code=1, env=s.env)['error']['message']
         ask('--inject', code=1, env=s.env)
         os.chmod(tmp, 0o755)
         os.chmod(s.socket, 0o666)  # who may connect may still not break it
@@ -742,10 +742,11 @@ def the_runner_and_its_files():
     rc, out, err = go('--json=out/r.json', '--dbgctl', 'aerogpu_dbgctl', '--require-did', '2')  # without logs: beside the report
     t = json.load(open(place + '/out/r.json'))['tests'][0]
     assert rc == 1 and 'out/dbgctl_vblank_wait_status.txt' in t['artifacts'] and os.path.exists(place + '/out/r.xml'), t
-    for args in (['--samples=x'], ['--bogus']):  # goes to every test, and every test refuses it
+    for args, says in ((['--samples=x'], "'x' is no number"), (['--bogus'], "unknown option '--bogus'")):  # the first test refuses it: that is all
         rc, out, err = go('--json', *args)
-        t = json.load(open(place + '/report.json'))['tests'][1]
-        assert rc == 1 and t['failure'].startswith('exit code 2: it does not take these options') and t['exit_code'] == 2, t
+        t, = json.load(open(place + '/report.json'))['tests']
+        assert err.count('\n') == 1 and says in err, err
+        assert rc == 2 and t['failure'].startswith('exit code 2: it does not take these options') and t['exit_code'] == 2, t
     for code, args, text in ((3, ['--manifest=/dev/null'], 'names no test'), (3, ['--manifest=nope'], 'No such file'),
                              (4, ['--dbgctl=nope'], 'no program nope'), (2, ['--timeout-ms=0'], 'no number'), (2, ['--timeout-ms=-1'], 'no number'),
                              (2, ['--dbgctl-timeout-ms=1s'], 'no number'), (2, ['--timeout-ms'], "'--timeout-ms' requires an argument"),

@@ -35,8 +35,8 @@ static int name_them(struct dbgctl *c, const char *word, size_t length)
         strcat(list, i ? ", " : "");
         strcat(list, faults[i].name);
     }
-    return dbgctl_refuse(c, "--inject: no fault '%.*s'; there are %s", (int)(length < 32 ? length : 32), word,
-                         list);
+    dbgctl_refuse(c, "--inject: no fault '%.*s'; there are %s", (int)(length < 32 ? length : 32), word, list);
+    return DBGCTL_USAGE;
 }
 
 int dbgctl_inject(struct dbgctl *c)
@@ -53,8 +53,10 @@ int dbgctl_inject(struct dbgctl *c)
         i.fault++;
     if (i.fault == DXGK_NUM_FAULTS)
         return name_them(c, c->path, length);
-    if (equals && options_number("--inject: the value", equals + 1, 0, UINT32_MAX, &value, &e))
-        return dbgctl_refuse(c, "%s", e.text);
+    if (equals && options_number("--inject: the value", equals + 1, 0, UINT32_MAX, &value, &e)) {
+        dbgctl_refuse(c, "%s", e.text);
+        return DBGCTL_USAGE;
+    }
     i.value = (uint32_t)value;
     s = escape(c, DXGK_ESCAPE_INJECT, &i, sizeof(i));
     if (s == STATUS_NOT_SUPPORTED)

@@ -174,7 +174,7 @@ static int parse(struct command_line *c, int argc, char **argv)
         .foreign = pass_on,
         .foreign_ctx = c,
         .about =
-            "Runs each validation program in turn against the service whose socket `AEROGPU_SOCKET` names. A test that takes too long is killed with everything that it started. A program that is missing is a failure. Options that the runner does not know go to every test, as do --require-vid, --require-did, --require-umd, --samples and the like; so do those after --.",
+            "Runs each validation program in turn against the service whose socket `AEROGPU_SOCKET` names. A test that takes too long is killed with everything that it started. A program that is missing is a failure. Options that the runner does not know go to every test, as do --require-vid, --require-did, --require-umd, --samples and the like; so do those after --. The first test that refuses one ends the run: wrong usage, no failure of the service.",
         .notes =
             "Interrupted, it kills the running test, writes a report of what was done that says \"interrupted\", and has the exit code 130.",
         .exits = {"every test passed or was skipped",
@@ -285,5 +285,5 @@ int main(int argc, char **argv)
     for (unsigned k = 0; names && k < c.p.num_tests; k++)
         free(names[k]);
     free(names);
-    return r == -EINTR ? 130 : r ? EXIT_ENV : failed ? EXIT_FAILED : EXIT_OK;
+    return r == -EINTR ? 130 : r == -EINVAL ? EXIT_USAGE : r ? EXIT_ENV : failed ? EXIT_FAILED : EXIT_OK;
 }

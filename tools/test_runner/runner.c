@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/options.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "expect.h"
@@ -279,7 +280,7 @@ static void settle(struct test_result *r, int code, int timeout_ms)
                          stopped ? "" : strsignal(code - 128));
     else if (code && r->status != TEST_FAIL)
         test_result_fail(r, "exit code %d%s", code,
-                         code == 2 ? ": it does not take these options, its stderr says which" : "");
+                         code == EXIT_USAGE ? ": it does not take these options, its stderr says which" : "");
     INVARIANT(!code || r->status == TEST_FAIL);
 }
 
@@ -297,6 +298,23 @@ static const char *json_dir(const struct runner_params *p, char *buffer, size_t 
     else
         snprintf(buffer, size, "/tmp/aerogpu-tests-XXXXXX");
     return p->json_path || p->log_dir || mkdtemp(buffer) ? buffer : NULL;
+}
+
+/* What a program says of its options; all of them get the same. */
+static void say_usage(const char *name, const char *path)
+{
+    char line[512] = "it does not take these options";
+    FILE *f = fopen(path, "r");
+
+    if (f) {
+        if (fgets(line, sizeof(line), f))
+            line[strcspn(line, "\r\n")] = '\0';
+        fclose(f);
+    }
+    if (!strncmp(line, name, strlen(name)))
+        utf8_print(stderr, "aerogpu_test_runner: %s\n", line);
+    else
+        utf8_print(stderr, "aerogpu_test_runner: %s: %s\n", name, line);
 }
 
 static void run_one(const struct runner_params *p, const char *name, const char *dir,
@@ -331,15 +349,19 @@ static void run_one(const struct runner_params *p, const char *name, const char 
     if (access(program, X_OK))
         code = 127;
     else
-        code = runner_exec(argv, p->log_dir ? out : NULL, p->log_dir ? err : NULL, limit);
+        code = runner_exec(argv, p->log_dir ? out : NULL, err, limit);
     test_result_init(result, name, json_load_file(json, 0, NULL));
     settle(result, code, limit);
+    if (code == EXIT_USAGE)
+        say_usage(name, err);
     result->duration_ms = now_ms() - start;
     if (p->log_dir) {
         add_artifact(result, out);
         add_artifact(result, err);
-    } else if (!p->json_path) {
-        unlink(json);
+    } else {
+        if (!p->json_path)
+            unlink(json);
+        unlink(err);
     }
     if (p->events) {
         json_t *events = p->events(p->ctx);
@@ -466,13 +488,17 @@ static int run_all(const struct runner_params *p, struct test_results *mine, con
         json_decref(p->events(p->ctx)); /* what came before is nobody's */
     for (unsigned i = 0; i < p->num_tests && !stopped && !r; i++) {
         struct test_result t;
+        bool usage;
 
         if (p->progress)
             p->progress(p->ctx, p->tests[i], i, p->num_tests, NULL);
         run_one(p, p->tests[i], dir, &t);
         if (p->progress)
             p->progress(p->ctx, p->tests[i], i, p->num_tests, &t);
+        usage = t.exit_code == EXIT_USAGE;
         r = test_results_add(mine, &t);
+        if (!r && usage)
+            r = -EINVAL; /* the options are wrong, which says nothing of the service: the others would say the same */
     }
     INVARIANT(r || stopped || mine->num == p->num_tests); /* 2: what does not exist is there as a failure */
     give_adapter(mine);

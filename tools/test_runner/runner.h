@@ -36,7 +36,8 @@ struct runner_params {
     void *ctx;
 };
 
-/* Adds the results to `out`, and writes the reports. 0; -EINTR: it was stopped, and the reports say so; or a negative errno, and
+/* Adds the results to `out`, and writes the reports. 0; -EINTR: it was stopped, and the reports say so; -EINVAL, and a line on stderr:
+ * a test refused its options (EXIT_USAGE), and none is run after it; or a negative errno, and
  * a line on stderr: they or the logs cannot be written. The JSON of each test stays beside the report, else in the log directory.
  */
 int runner_run(const struct runner_params *p, struct test_results *out);

@@ -2,7 +2,8 @@
 /* bind.c: descriptor sets from a context's bindings.
  *
  * Each stage has one set. Its contents are collected as plain bytes; equal contents in one batch give the same set.
- * What a shader asks for and nobody bound is a null resource that reads as zero.
+ * What a shader asks for and nobody bound is a null resource that reads as zero; so is what is bound and of another kind than the
+ * shader declares (Direct3D leaves that undefined, and no reason to lose a device).
  */
 #include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
@@ -148,15 +149,45 @@ static int set_for(struct exec_engine *g, const struct shader_info *info, const 
 
 /* ---- images -------------------------------------------------------------- */
 
+static enum exec_texture_dim texture_dim(uint8_t dim)
+{
+    switch (dim) {
+    case SHADER_DIM_1D:
+    case SHADER_DIM_1DARRAY:
+        return TEXTURE_1D;
+    case SHADER_DIM_3D:
+        return TEXTURE_3D;
+    case SHADER_DIM_2DMS:
+    case SHADER_DIM_2DMSARRAY:
+        return TEXTURE_MS;
+    default:
+        return TEXTURE_2D;
+    }
+}
+
 /* What the shader declares; false if the texture cannot be looked at that way. */
 static bool view_shape(uint8_t dim, const struct exec_view *v, VkImageViewType *type, uint32_t *layers)
 {
+    *layers = 1;
+    if (v->texture->dim != texture_dim(dim))
+        return false;
     switch (dim) {
+    case SHADER_DIM_1D:
+        *type = VK_IMAGE_VIEW_TYPE_1D;
+        return true;
+    case SHADER_DIM_1DARRAY:
+        *type = VK_IMAGE_VIEW_TYPE_1D_ARRAY;
+        *layers = v->layers;
+        return true;
+    case SHADER_DIM_3D:
+        *type = VK_IMAGE_VIEW_TYPE_3D;
+        return true;
     case SHADER_DIM_2D:
+    case SHADER_DIM_2DMS:
     case SHADER_DIM_NONE:
         *type = VK_IMAGE_VIEW_TYPE_2D;
-        *layers = 1;
         return true;
+    case SHADER_DIM_2DMSARRAY:
     case SHADER_DIM_2DARRAY:
         *type = VK_IMAGE_VIEW_TYPE_2D_ARRAY;
         *layers = v->layers;
@@ -182,13 +213,12 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
 
     memset(&key, 0, sizeof(key));
     if (o && o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW)
-        return fail_backend_type(g, "the %s shader reads t%u as a texture, it is a %s",
-                                 exec_stage_name(info->stage), d->index, exec_object_kind_name(o->kind));
-    v = o ? exec_view_of(o) : exec_view_of(&g->null_texture->o);
+        o = NULL;
+    v = exec_view_of(o ? o : &g->null_textures[texture_dim(d->dim)]->o);
     if (!view_shape(d->dim, &v, &key.type, &key.layers)) {
-        v = exec_view_of(&g->null_texture->o);
+        v = exec_view_of(&g->null_textures[texture_dim(d->dim)]->o);
         if (!view_shape(d->dim, &v, &key.type, &key.layers))
-            return fail_backend(g, "the %s shader reads t%u as a kind of texture that the ABI does not have",
+            return fail_backend(g, "the %s shader reads t%u as no kind of texture that there is",
                                 exec_stage_name(info->stage), d->index);
     }
     key.format = v.format->vk;
@@ -459,9 +489,7 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
     case SHADER_SRV_RAW:
     case SHADER_SRV_STRUCTURED:
         if (t->object && t->object->kind != OBJECT_BUFFER)
-            return fail_backend_type(g, "the %s shader reads t%u as a buffer, it is a %s",
-                                     exec_stage_name(info->stage), d->index,
-                                     exec_object_kind_name(t->object->kind));
+            return storage_for(g, info, d, NULL, 0, 0, out);
         return storage_for(g, info, d, (struct exec_buffer *)t->object, t->offset, t->size, out);
     case SHADER_UAV_TYPED:
     case SHADER_UAV_RAW:

@@ -430,12 +430,12 @@ static int start_threads(struct exec_engine *g, struct error *e)
 
 static int make_null_resources(struct exec_engine *g, struct error *e)
 {
-    const struct aerogpu_cmd_create_texture2d c = {.usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE,
-                                                   .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
-                                                   .width = 1,
-                                                   .height = 1,
-                                                   .mip_levels = 1,
-                                                   .array_layers = 6};
+    struct aerogpu_cmd_create_texture2d c = {.usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE,
+                                             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM,
+                                             .width = 1,
+                                             .height = 1,
+                                             .mip_levels = 1,
+                                             .array_layers = 6};
     struct abi_submission none = {0};
     int r = exec_vk_buffer_create(&g->vk, &g->null_buffer.vk, NULL_BUFFER_SIZE,
                                   VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
@@ -450,7 +450,10 @@ static int make_null_resources(struct exec_engine *g, struct error *e)
     g->batch = take_batch(g);
     g->submission = &none;
     g->error = e;
-    r = exec_texture_make(g, &g->null_texture, &c);
+    for (enum exec_texture_dim dim = 0; dim < TEXTURE_DIMS && !r; dim++) {
+        c.array_layers = dim == TEXTURE_2D ? 6 : 1;
+        r = exec_texture_make(g, &g->null_textures[dim], &c, dim);
+    }
     if (!r)
         r = exec_batch_sync(g);
     pthread_mutex_lock(&g->lock);
@@ -541,8 +544,9 @@ void exec_engine_destroy(struct exec_engine *g)
         vkDeviceWaitIdle(g->vk.device);
         if (g->caches)
             exec_objects_forget_all(g);
-        if (g->null_texture)
-            exec_object_unref(g, &g->null_texture->o);
+        for (enum exec_texture_dim dim = 0; dim < TEXTURE_DIMS; dim++)
+            if (g->null_textures[dim])
+                exec_object_unref(g, &g->null_textures[dim]->o);
         exec_objects_destroy_deferred(g);
         exec_targets_finish(g);
         exec_caches_destroy(g);

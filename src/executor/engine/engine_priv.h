@@ -49,8 +49,8 @@ struct exec_engine {
     struct pass_entry *passes;
     struct framebuffer_entry *framebuffers;
 
-    struct exec_buffer null_buffer;    /* zeroes; no handle names it */
-    struct exec_texture *null_texture; /* 1 x 1, zero, 6 layers */
+    struct exec_buffer null_buffer;                   /* zeroes; no handle names it */
+    struct exec_texture *null_textures[TEXTURE_DIMS]; /* 1 x 1, zero; 6 layers of two dimensions */
 
     /* batches */
     pthread_mutex_t lock; /* what is below */

@@ -19,10 +19,9 @@ int exec_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int er
 #define fail_decode_type(g, ...) exec_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_TYPE, -EBADMSG, __VA_ARGS__)
 #define fail_decode_alignment(g, ...)                                                                        \
     exec_fail(g, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_MISALIGNED, -EBADMSG, __VA_ARGS__)
-#define fail_oob(g, ...)          exec_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_OTHER, -ERANGE, __VA_ARGS__)
-#define fail_backend(g, ...)      exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_OTHER, -EIO, __VA_ARGS__)
-#define fail_memory(g, ...)       exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MEMORY, -ENOMEM, __VA_ARGS__)
-#define fail_backend_type(g, ...) exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_TYPE, -EIO, __VA_ARGS__)
+#define fail_oob(g, ...)     exec_fail(g, AEROGPU_ERROR_OOB, ABI_CAUSE_OTHER, -ERANGE, __VA_ARGS__)
+#define fail_backend(g, ...) exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_OTHER, -EIO, __VA_ARGS__)
+#define fail_memory(g, ...)  exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MEMORY, -ENOMEM, __VA_ARGS__)
 #define fail_backend_alignment(g, ...)                                                                       \
     exec_fail(g, AEROGPU_ERROR_BACKEND, ABI_CAUSE_MISALIGNED, -EIO, __VA_ARGS__)
 /* "… is not guest memory" */

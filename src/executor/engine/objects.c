@@ -418,15 +418,17 @@ static const struct format_info *usable_format(struct exec_engine *g, const stru
 }
 
 int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
-                      const struct aerogpu_cmd_create_texture2d *c)
+                      const struct aerogpu_cmd_create_texture2d *c, enum exec_texture_dim dim)
 {
     const struct format_info *f = exec_format_find(c->format);
     VkImageCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                            .imageType = VK_IMAGE_TYPE_2D,
+                            .imageType = dim == TEXTURE_1D   ? VK_IMAGE_TYPE_1D
+                                         : dim == TEXTURE_3D ? VK_IMAGE_TYPE_3D
+                                                             : VK_IMAGE_TYPE_2D,
                             .extent = {c->width, c->height, 1},
                             .mipLevels = c->mip_levels,
                             .arrayLayers = c->array_layers,
-                            .samples = VK_SAMPLE_COUNT_1_BIT};
+                            .samples = dim == TEXTURE_MS ? VK_SAMPLE_COUNT_4_BIT : VK_SAMPLE_COUNT_1_BIT};
     VkMemoryRequirements req;
     struct exec_texture *t;
     int r;
@@ -440,6 +442,7 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
         return fail_memory(g, "no memory for texture %u", c->texture_handle);
     *t = (struct exec_texture){.o = {.kind = OBJECT_TEXTURE, .handle = c->texture_handle, .refs = 1},
                                .format = f,
+                               .dim = dim,
                                .width = c->width,
                                .height = c->height,
                                .mips = c->mip_levels,
@@ -450,7 +453,7 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
     ci.usage = image_usage(g, f);
     if (f->twin != VK_FORMAT_UNDEFINED)
         ci.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
-    if (c->array_layers >= 6 && c->width == c->height)
+    if (c->array_layers >= 6 && c->width == c->height && dim == TEXTURE_2D)
         ci.flags |= VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
     if (vkCreateImage(g->vk.device, &ci, NULL, &t->image)) {
         free(t);
@@ -510,7 +513,7 @@ int exec_op_create_texture2d(struct exec_engine *g, const struct abi_packet *p)
     if (!r)
         r = check_texture(g, &c);
     if (!r)
-        r = exec_texture_make(g, &t, &c);
+        r = exec_texture_make(g, &t, &c, TEXTURE_2D);
     if (r)
         return r;
     t->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};

@@ -54,11 +54,15 @@ struct image_view {
     struct image_view *next;
 };
 
+/* What an image is. The ABI has textures of two dimensions; the others are null resources alone. */
+enum exec_texture_dim { TEXTURE_2D, TEXTURE_1D, TEXTURE_3D, TEXTURE_MS, TEXTURE_DIMS };
+
 struct exec_texture {
     struct exec_object o;
     VkImage image;
     struct exec_vk_memory memory;
     const struct format_info *format;
+    enum exec_texture_dim dim;
     uint32_t width, height, mips, layers, row_pitch;
     uint64_t linear_size; /* bytes of the linear layout that uploads and guest memory use */
     struct backing backing;
@@ -74,7 +78,7 @@ struct exec_view {
 };
 
 int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
-                      const struct aerogpu_cmd_create_texture2d *c);
+                      const struct aerogpu_cmd_create_texture2d *c, enum exec_texture_dim dim);
 VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t,
                               const struct image_view_key *key);
 /* Destroys what is in `b`, not `b`. */

@@ -69,7 +69,7 @@ static int implicit_target(struct exec_engine *g, struct exec_context *c)
         return -ENOENT;
     if (t && t->width == s->width && t->height == s->height)
         return 0;
-    if (exec_texture_make(g, &t, &want))
+    if (exec_texture_make(g, &t, &want, TEXTURE_2D))
         return -EIO;
     exec_object_unref(g, (struct exec_object *)c->implicit_target);
     c->implicit_target = t;

@@ -172,9 +172,12 @@ static int add_conditional(scmp_filter_ctx f, bool hardware)
     /* Its arguments are in memory, where a filter cannot look: libc falls back to clone. */
     if (!r)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-    /* fstat in disguise. LLVM wants to know what its error stream is; it does without. */
+    /* Libraries look where they may: LLVM wants to know what its error stream is (newfstatat), malloc how many processors there are
+     * once more than eight threads have memory (openat of /sys/devices/system/cpu/online). They do without. */
     if (!r && !hardware)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(newfstatat), 0);
+    if (!r && !hardware)
+        r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0);
     if (!r)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
                              SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));

@@ -10,6 +10,7 @@
 #include "executor/shader/dxbc_targets.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/sm4.h"
+#include "executor/shader/spirv_bounds.h"
 
 static const struct dxbc_chunk *find_any(const struct dxbc *d, const char *a, const char *b, const char *c)
 {
@@ -177,16 +178,19 @@ static int translate(const struct shader *s, const void *bytes, size_t size, con
         explain(e, ret, messages);
         goto out;
     }
-    ret = shader_validate(code.code, code.size / 4, e);
-    if (ret)
-        goto out;
     *words = malloc(code.size);
-    if (!*words) {
-        ret = error_set(e, -ENOMEM, "no memory for a translated shader");
-        goto out;
+    if (*words) {
+        memcpy(*words, code.code, code.size);
+        *count = code.size / 4;
     }
-    memcpy(*words, code.code, code.size);
-    *count = code.size / 4;
+    if (!*words || spirv_bound_arrays(words, count))
+        ret = error_set(e, -ENOMEM, "no memory for a translated shader");
+    else
+        ret = shader_validate(*words, *count, e);
+    if (ret) {
+        free(*words);
+        *words = NULL;
+    }
 out:
     vkd3d_shader_free_shader_code(&code);
     vkd3d_shader_free_messages(messages);
