@@ -21,7 +21,9 @@
     F(35, EXT_BREADCRUMBS, ext_breadcrumbs, "EXT_BREADCRUMB_BUFFER, EXT_WRITE_BREADCRUMB")                   \
     F(36, EXT_MARKERS, ext_markers, "EXT_PUSH_MARKER, EXT_POP_MARKER")                                       \
     F(37, EXT_CHECKPOINTS, ext_checkpoints, "EXT_CHECKPOINT, EXT_CHECKPOINT_POINTER")                        \
-    F(38, EXT_CLIENTS, ext_clients, "submissions name their client, which has an executor of its own")
+    F(38, EXT_CLIENTS, ext_clients, "submissions name their client, which has an executor of its own")       \
+    F(39, EXT_ENGINES, ext_engines,                                                                          \
+      "a ring can be reset into one whose engines each have a fence of their own")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -47,6 +49,22 @@ enum aerogpu_ext_feature_bit {
  * [(n - 1) % AEROGPU_EXT_ERRORS]. Else of several errors between two looks only the last would have a fence. */
 #define AEROGPU_EXT_REG_ERROR_FENCES 0x8000u
 #define AEROGPU_EXT_ERRORS           64u
+
+/* EXT_ENGINES: a reset of the ring with this bit makes engine_id of a descriptor one of AEROGPU_EXT_ENGINES time lines. Submissions
+ * of one engine begin and signal in the order of the ring, and wait for no other's. Engine 0 signals COMPLETED_FENCE; each has its
+ * last fence here (64 bits, read only) and in the fence page. Each fence rises within its engine. The slot of a
+ * descriptor is free as soon as it was taken: the memory of stream and table is until the fence. A reset without the bit ends it;
+ * a driver that never sets it has the one time line of the ABI, whatever its descriptors say. */
+#define AEROGPU_RING_CONTROL_EXT_ENGINES (1u << 31)
+#define AEROGPU_EXT_ENGINES              64u
+#define AEROGPU_EXT_REG_ENGINE_FENCES    0x8400u
+#define AEROGPU_EXT_FENCE_PAGE_ENGINES   512u /* offset of the fences in the page, which is this long then: */
+#define AEROGPU_EXT_FENCE_PAGE_BYTES     1024u /* and begins at a multiple of 8 */
+
+/* Of struct aerogpu_umd_private, flags: the engine that is the calling process's own, 0 as long as it has no device: its contexts
+ * may have that one and 0. */
+#define AEROGPU_EXT_UMD_PRIVATE_FLAG_ENGINE(engine) ((engine) << 16)
+#define AEROGPU_EXT_UMD_PRIVATE_ENGINE(flags)       ((flags) >> 16 & 63u)
 
 /* Of struct aerogpu_umd_private, flags: handles in streams are the device's own, below 2^20, and end with it. Without it there is one
  * namespace for everybody, and what a process leaves stays. */

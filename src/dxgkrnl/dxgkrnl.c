@@ -157,8 +157,7 @@ static void worker(void *arg)
             break;
         dxgk_display_work(d);
         dxgk_vidmm_reap(d);
-        for (unsigned i = 0; i < d->sched.num_nodes; i++)
-            dxgk_sched_pump(d, i);
+        dxgk_sched_pump_all(d);
     }
     d->workers.count--;
     dxgk_kernel_wake_all(d->kernel, &d->workers.stopped);

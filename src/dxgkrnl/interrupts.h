@@ -6,8 +6,14 @@
 #pragma once
 
 #include "dxgkrnl/dxgkrnl.h"
+#include "dxgkrnl/sched.h"
 
-enum { MAX_RECORDS = 256 }; /* between an interrupt routine and its DPC */
+enum {
+    MAX_HW_LIMIT = 64, /* of HwQueuedRenderPacketGroupLimit */
+    MAX_RECORDS =
+        MAX_NODES * (MAX_HW_LIMIT +
+                     4) /* between an interrupt routine and its DPC: all that is at the device, and vblanks */
+};
 
 struct interrupts {
     struct record {

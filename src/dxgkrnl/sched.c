@@ -239,6 +239,18 @@ void dxgk_sched_pump(struct dxgk *d, unsigned i)
     n->pumping = false;
 }
 
+void dxgk_sched_pump_all(struct dxgk *d)
+{
+    uint64_t queued = 0;
+
+    _Static_assert(MAX_NODES <= 64, "a bit each");
+    for (const struct context *c = d->sched.contexts; c; c = c->next_all)
+        if (c->queue)
+            queued |= UINT64_C(1) << c->node;
+    for (; queued; queued &= queued - 1)
+        dxgk_sched_pump(d, (unsigned)__builtin_ctzll(queued));
+}
+
 /* ---- ending -------------------------------------------------------------- */
 
 static void drop_queue(struct context *c)

@@ -22,7 +22,7 @@
 #include "dxgkrnl/packet.h"
 
 enum {
-    MAX_NODES = 8,
+    MAX_NODES = DXGK_MAX_ASYMETRICAL_PROCESSING_NODES,
     MAX_QUEUED = 64, /* packets a context may have queued before Render waits */
 };
 
@@ -55,6 +55,8 @@ void dxgk_sched_start(struct dxgk *d);
 void dxgk_sched_queue(struct context *c, struct packet *p);
 /* At PASSIVE_LEVEL: submits what can be. */
 void dxgk_sched_pump(struct dxgk *d, unsigned node);
+/* The same of all nodes. */
+void dxgk_sched_pump_all(struct dxgk *d);
 /* What the context has queued is dropped; waits until nothing of it is at the device. */
 void dxgk_sched_drop_context(struct context *c);
 /* After a reset: nothing is at the device, and nothing queued. */

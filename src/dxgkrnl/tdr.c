@@ -51,7 +51,7 @@ void dxgk_tdr_configure(struct dxgk *d)
     d->tdr.limit_ns = setting(d, "TdrLimitTime", 60, 1, 86400) * NSEC_PER_SEC;
     d->tdr.limit_count = setting(d, "TdrLimitCount", 5, 0, UINT32_MAX);
     d->injection.allowed = setting(d, "EnableFaultInjection", 0, 0, 1);
-    d->sched.hw_limit = setting(d, "HwQueuedRenderPacketGroupLimit", 2, 1, 64);
+    d->sched.hw_limit = setting(d, "HwQueuedRenderPacketGroupLimit", 2, 1, MAX_HW_LIMIT);
 }
 
 void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
@@ -284,15 +284,23 @@ static void check_node(struct dxgk *d, unsigned i)
     recover(d, n->hw->context ? n->hw->context->device : NULL, why);
 }
 
+/* Whose work has been at the head of its node for longest. */
+static struct device *oldest(struct dxgk *d)
+{
+    const struct node *first = NULL;
+
+    for (const struct node *n = d->sched.nodes; n < d->sched.nodes + d->sched.num_nodes; n++)
+        if (n->hw && (!first || n->head_start_ns < first->head_start_ns))
+            first = n;
+    return first && first->hw->context ? first->hw->context->device : NULL;
+}
+
 void dxgk_tdr_work(struct dxgk *d)
 {
     check(d);
     if (d->tdr.forced && d->state == DXGK_STARTED) {
         d->tdr.forced = false;
-        recover(d,
-                d->sched.nodes[0].hw && d->sched.nodes[0].hw->context ? d->sched.nodes[0].hw->context->device
-                                                                      : NULL,
-                "forced");
+        recover(d, oldest(d), "forced");
     }
     for (unsigned i = 0; i < d->sched.num_nodes && d->state == DXGK_STARTED; i++)
         if (d->sched.nodes[i].check) {

@@ -48,7 +48,8 @@ int gpu_create(struct gpu **out, const struct gpu_params *p)
     gpu->features = (AEROGPU_FEATURES_ALL | AEROGPU_EXT_FEATURES_ALL) & ~p->without_features;
     gpu->vram_fd = -1;
     gpu->armed = GPU_NEVER;
-    gpu->queue.head_id = 1;
+    gpu->queue.next_id = 1;
+    gpu_queue_drop_all(gpu);
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&gpu->lock, &attr);
@@ -91,9 +92,9 @@ static void gpu_check(struct gpu *gpu)
     gpu_irq_check(gpu);
     gpu_config_check(gpu);
     gpu_scanout_check(gpu);
-    gpu->seen.completed_fence = gpu->completed_fence;
+    gpu->seen.completed_fence = gpu->completed[0];
     gpu->seen.vblank_seq = gpu->vblank_seq;
-    gpu->seen.head_id = gpu->queue.head_id;
+    gpu->seen.next_id = gpu->queue.next_id;
     gpu->seen.resets = gpu->resets;
 }
 

@@ -28,19 +28,29 @@ enum gpu_entry_state {
 struct gpu_entry {
     struct abi_submission sub;
     enum gpu_entry_state state;
-    bool wants_irq; /* it, or one before it with the same fence, did not say NO_IRQ */
+    bool used;
+    uint8_t engine;         /* whose time line it is on */
+    uint32_t next, waiting; /* the slot behind it on its time line; and among the QUEUED */
+    bool wants_irq;         /* it, or one before it with the same fence, did not say NO_IRQ */
     bool wants_vblank;
     uint32_t error;
     enum abi_cause cause;
     char message[196];
 };
 
-/* The fence time line: entries in ring order; the id of entries[head] is head_id, the ids behind it follow. */
+/* A list of slots; GPU_QUEUE_MAX: none. */
+struct gpu_list {
+    uint32_t first, last;
+};
+
+/* What was taken from the ring. An id is at slot (id - base) % GPU_QUEUE_MAX. */
 struct gpu_queue {
     struct gpu_entry entries[GPU_QUEUE_MAX];
-    uint32_t head, count;
-    uint64_t head_id;
-    uint32_t offered; /* entries from the head that the backend took or need none */
+    uint32_t count;
+    uint64_t base, next_id;
+    struct gpu_list lines[AEROGPU_EXT_ENGINES]; /* the fence time lines, in ring order */
+    struct gpu_list waiting;                    /* QUEUED, in ring order */
+    uint64_t active;                            /* bit n: line n has entries */
 };
 
 /* A LO/HI pair of which LO waits for HI. */
@@ -74,9 +84,11 @@ struct gpu {
     struct gpu_config_space config;
 
     /* registers */
-    uint64_t ring_gpa, fence_gpa, completed_fence;
+    uint64_t ring_gpa, fence_gpa;
+    uint64_t completed[AEROGPU_EXT_ENGINES]; /* [0] is COMPLETED_FENCE */
     uint32_t ring_size;
     bool ring_enabled;
+    bool engines; /* the ring has EXT_ENGINES; else all is engine 0's */
     uint32_t irq_status, irq_enable;
     uint32_t error_code, error_count;
     uint64_t error_fence;
@@ -85,20 +97,21 @@ struct gpu {
 
     /* vblank clock: next_vblank is GPU_NEVER while it stands */
     uint64_t vblank_seq, vblank_time, next_vblank, armed;
-    bool in_vblank; /* one vsynced present may be retired now */
+    uint64_t in_vblank; /* bit n: one vsynced present of time line n may be retired now */
 
     /* work that waits for bus mastering, the backend or the outermost unlock */
     bool doorbell_pending, reset_dma_pending, retire_pending;
     bool ring_stalled; /* the queue is full: look at the ring again when something retires */
     /* The newest `owed` entries of the queue still have their slots in the ring, which end at `ring_next`: the head moves
-     * past a slot when its stream and table have been read, since a driver may use that memory again then. */
+     * past a slot when its stream and table have been read, since a driver may use that memory again then. With engines none
+     * is owed. */
     uint32_t ring_next, owed;
     bool fence_page_bad;
     uint64_t resets; /* of the ring and of the device */
     struct gpu_queue queue;
 
     struct { /* as gpu_check saw them last: they only grow, but for a reset */
-        uint64_t completed_fence, vblank_seq, head_id, resets;
+        uint64_t completed_fence, vblank_seq, next_id, resets;
     } seen;
 
     /* interrupts to hand out */
@@ -154,14 +167,16 @@ void gpu_regs_reset(struct gpu *gpu);
 
 /* ring.c */
 void gpu_ring_process(struct gpu *gpu); /* a doorbell */
-void gpu_ring_reset(struct gpu *gpu);
+void gpu_ring_reset(struct gpu *gpu, bool engines);
 void gpu_ring_give_back(
     struct gpu *gpu); /* the head moves past what is done; of a ring that is off, past what was taken */
 void gpu_dma_catch_up(struct gpu *gpu); /* bus mastering was switched on */
 
 /* fence.c */
-struct gpu_entry *gpu_queue_push(struct gpu *gpu);           /* NULL: full */
-struct gpu_entry *gpu_queue_at(struct gpu *gpu, uint32_t i); /* from the head */
+struct gpu_entry *gpu_queue_push(struct gpu *gpu);         /* NULL: full */
+void gpu_queue_link(struct gpu *gpu, struct gpu_entry *e); /* what was pushed, once it is filled in */
+bool gpu_queue_is_done(struct gpu *gpu,
+                       uint32_t back); /* the entry that was pushed as the `back`th before the next */
 void gpu_queue_drop_all(struct gpu *gpu);
 void gpu_offer(struct gpu *gpu);  /* hands entries to the backend */
 void gpu_retire(struct gpu *gpu); /* retires what may be retired */

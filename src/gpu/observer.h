@@ -18,8 +18,8 @@ PUBLIC_BEGIN
     E(TAKE, take, "a descriptor was taken from the ring; submission is set")                                 \
     E(SUBMIT, submit, "the backend took it; submission is set")                                              \
     E(COMPLETE, complete, "the backend completed it; completion is set")                                     \
-    E(RETIRE, retire, "its turn in the ring's order came; value is COMPLETED_FENCE after it")                \
-    E(FENCE, fence, "COMPLETED_FENCE advanced to value")                                                     \
+    E(RETIRE, retire, "its turn in its engine's order came; value is that engine's fence after it")          \
+    E(FENCE, fence, "an engine's fence (COMPLETED_FENCE without engines) advanced to value")                 \
     E(VBLANK, vblank, "value is the sequence number; time_ns is the vblank's own time")                      \
     E(IRQ, irq, "an interrupt was raised; value is IRQ_STATUS & IRQ_ENABLE")                                 \
     E(ERROR, error, "an error was latched; value is its code, cause and message are set")                    \

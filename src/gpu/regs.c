@@ -2,6 +2,8 @@
 /* regs.c: BAR0. An access is split into the dwords it touches; a write that covers part of a dword keeps the
  * other bytes of a readable register, and writes zeroes there to DOORBELL and IRQ_ACK.
  */
+#include <string.h>
+
 #include "gpu/internal.h"
 
 static uint32_t lo(uint64_t v)
@@ -82,10 +84,14 @@ static uint32_t read_plane(const struct gpu_plane_regs *p, uint32_t offset)
 static uint32_t read_reg(const struct gpu *gpu, uint32_t offset)
 {
     const uint32_t error = (offset - AEROGPU_EXT_REG_ERROR_FENCES) / 8;
+    const uint32_t engine = (offset - AEROGPU_EXT_REG_ENGINE_FENCES) / 8;
 
     if (offset >= AEROGPU_EXT_REG_ERROR_FENCES && error < AEROGPU_EXT_ERRORS &&
         gpu->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS))
         return offset & 4 ? hi(gpu->error_fences[error]) : lo(gpu->error_fences[error]);
+    if (offset >= AEROGPU_EXT_REG_ENGINE_FENCES && engine < AEROGPU_EXT_ENGINES &&
+        gpu->features & AEROGPU_EXT_FEATURE(EXT_ENGINES))
+        return offset & 4 ? hi(gpu->completed[engine]) : lo(gpu->completed[engine]);
     if (!has_register(gpu, offset))
         return 0;
     switch (offset) {
@@ -110,9 +116,9 @@ static uint32_t read_reg(const struct gpu *gpu, uint32_t offset)
     case AEROGPU_REG_FENCE_GPA_HI:
         return hi(gpu->fence_gpa);
     case AEROGPU_REG_COMPLETED_FENCE_LO:
-        return lo(gpu->completed_fence);
+        return lo(gpu->completed[0]);
     case AEROGPU_REG_COMPLETED_FENCE_HI:
-        return hi(gpu->completed_fence);
+        return hi(gpu->completed[0]);
     case AEROGPU_REG_IRQ_STATUS:
         return gpu->irq_status;
     case AEROGPU_REG_IRQ_ENABLE:
@@ -247,7 +253,7 @@ static void write_reg(struct gpu *gpu, uint32_t offset, uint32_t v)
     case AEROGPU_REG_RING_CONTROL:
         gpu->ring_enabled = v & AEROGPU_RING_CONTROL_ENABLE;
         if (v & AEROGPU_RING_CONTROL_RESET)
-            gpu_ring_reset(gpu);
+            gpu_ring_reset(gpu, v & AEROGPU_RING_CONTROL_EXT_ENGINES);
         else if (!gpu->ring_enabled)
             gpu_ring_give_back(gpu); /* now: a driver may free the ring's memory next */
         return;
@@ -280,9 +286,10 @@ static void write_reg(struct gpu *gpu, uint32_t offset, uint32_t v)
 
 void gpu_regs_reset(struct gpu *gpu)
 {
-    gpu->ring_gpa = gpu->fence_gpa = gpu->completed_fence = gpu->error_fence = 0;
+    gpu->ring_gpa = gpu->fence_gpa = gpu->error_fence = 0;
+    memset(gpu->completed, 0, sizeof(gpu->completed));
     gpu->ring_size = gpu->irq_status = gpu->irq_enable = gpu->error_code = gpu->error_count = 0;
-    gpu->ring_enabled = gpu->doorbell_pending = gpu->reset_dma_pending = false;
+    gpu->ring_enabled = gpu->engines = gpu->doorbell_pending = gpu->reset_dma_pending = false;
     gpu->ring_stalled = gpu->fence_page_bad = false;
     gpu->scanout = gpu->cursor = (struct gpu_plane_regs){.enable = false};
     gpu->vblank_seq = gpu->vblank_time = 0;

@@ -5,7 +5,7 @@
  * once. The head is read from the ring at a doorbell that finds no slot owed, since a driver may set the ring up
  * with any start value.
  *
- *   tail ──take──▶ ring_next ──the backend has read stream and table──▶ head
+ *   tail ──take──▶ ring_next ──the backend has read stream and table, or the ring has EXT_ENGINES──▶ head
  */
 #include <endian.h>
 #include <stdarg.h>
@@ -159,6 +159,9 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
     if (le32toh(d.desc_size_bytes) < sizeof(d) || le32toh(d.desc_size_bytes) > r->stride)
         fail(e, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER,
              "descriptor: desc_size_bytes is %u, the slot has %u", le32toh(d.desc_size_bytes), r->stride);
+    else if (gpu->engines && e->sub.engine_id >= AEROGPU_EXT_ENGINES)
+        fail(e, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER, "descriptor: engine_id is %u of %u",
+             e->sub.engine_id, AEROGPU_EXT_ENGINES);
     else if (check_range(gpu, e, "cmd", e->sub.cmd_gpa, e->sub.cmd_size, STREAM_MAX))
         check_range(gpu, e, "alloc_table", e->sub.alloc_gpa, e->sub.alloc_size, TABLE_MAX);
     gpu_emit(gpu, (struct gpu_event){
@@ -199,17 +202,20 @@ void gpu_ring_process(struct gpu *gpu)
              r.base + sizeof(struct aerogpu_ring_header) +
                  (uint64_t)(gpu->ring_next & (r.count - 1)) * r.stride,
              e);
-        gpu->owed++;
+        gpu_queue_link(gpu, e);
+        gpu->owed += !gpu->engines;
     }
+    if (gpu->engines)
+        __atomic_store_n(r.head, htole32(gpu->ring_next), __ATOMIC_RELEASE);
     gpu_offer(gpu);
 }
 
 void gpu_ring_give_back(struct gpu *gpu)
 {
-    uint32_t count = gpu->queue.count, owed = gpu->owed;
+    uint32_t owed = gpu->owed;
     uint8_t *p;
 
-    while (owed && (!gpu->ring_enabled || gpu_queue_at(gpu, count - owed)->state == GPU_ENTRY_DONE))
+    while (owed && (!gpu->ring_enabled || gpu_queue_is_done(gpu, owed)))
         owed--;
     if (owed == gpu->owed)
         return;
@@ -241,13 +247,14 @@ static void reset_dma(struct gpu *gpu)
     gpu_write_fence_page(gpu);
 }
 
-void gpu_ring_reset(struct gpu *gpu)
+void gpu_ring_reset(struct gpu *gpu, bool engines)
 {
     gpu->stats.ring_resets++;
     gpu->resets++;
     gpu->params.backend->reset(gpu->params.backend_ctx);
     gpu_queue_drop_all(gpu);
-    gpu->completed_fence = 0;
+    memset(gpu->completed, 0, sizeof(gpu->completed));
+    gpu->engines = engines && gpu->features & AEROGPU_EXT_FEATURE(EXT_ENGINES);
     gpu->irq_status = 0;
     gpu->error_code = gpu->error_count = 0;
     gpu->error_fence = 0;

@@ -26,9 +26,9 @@ static void edge(struct gpu *gpu)
     gpu_emit(gpu, (struct gpu_event){
                       .kind = GPU_EVENT_VBLANK, .time_ns = gpu->vblank_time, .value = gpu->vblank_seq});
     gpu_irq_raise(gpu, AEROGPU_IRQ_SCANOUT_VBLANK);
-    gpu->in_vblank = true;
+    gpu->in_vblank = UINT64_MAX;
     gpu_retire(gpu);
-    gpu->in_vblank = false;
+    gpu->in_vblank = 0;
 }
 
 void gpu_vblank_catch_up(struct gpu *gpu)

@@ -20,18 +20,51 @@ ULONG kmd_client_number(struct kmd *k)
     return k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS) ? (ULONG)(ULONG_PTR)PsGetCurrentProcessId() : 0;
 }
 
+/* With `mutex` held. */
+static struct kmd_client *find_client(struct kmd *k, ULONG number)
+{
+    for (PLIST_ENTRY e = k->clients.Flink; e != &k->clients; e = e->Flink) {
+        struct kmd_client *c = CONTAINING_RECORD(e, struct kmd_client, link);
+        if (c->number == number)
+            return c;
+    }
+    return NULL;
+}
+
+ULONG kmd_client_node(struct kmd *k)
+{
+    struct kmd_client *c;
+    ULONG node;
+
+    ExAcquireFastMutex(&k->mutex);
+    c = find_client(k, kmd_client_number(k));
+    node = c ? c->node : 0;
+    ExReleaseFastMutex(&k->mutex);
+    return node;
+}
+
+/* A node of its own for who has none: the first that is free. 0: none is left. */
+static ULONG take_node(struct kmd *k)
+{
+    for (ULONG i = 1; i < k->num_nodes; i++)
+        if (!(k->nodes_taken >> i & 1)) {
+            if (!NT_SUCCESS(kmd_hw_use_node(k, i)))
+                break;
+            k->nodes_taken |= 1ull << i;
+            return i;
+        }
+    return 0;
+}
+
 /* With `mutex` held. NULL: no memory. */
-static struct kmd_client *take_client(struct kmd *k)
+static struct kmd_client *take_client(struct kmd *k, BOOLEAN system)
 {
     ULONG number = kmd_client_number(k);
-    struct kmd_client *c;
+    struct kmd_client *c = find_client(k, number);
 
-    for (PLIST_ENTRY e = k->clients.Flink; e != &k->clients; e = e->Flink) {
-        c = CONTAINING_RECORD(e, struct kmd_client, link);
-        if (c->number == number) {
-            c->devices++;
-            return c;
-        }
+    if (c) {
+        c->devices++;
+        return c;
     }
     c = kmd_alloc(sizeof(*c));
     if (!c)
@@ -45,6 +78,7 @@ static struct kmd_client *take_client(struct kmd *k)
     }
     if (c->grave)
         c->grave->used = TRUE; /* an executor waits for it */
+    c->node = system ? 0 : take_node(k);
     kmd_list_add(&k->clients, &c->link);
     return c;
 }
@@ -56,6 +90,7 @@ static VOID give_client(struct kmd *k, struct kmd_client *c)
         return;
     kmd_list_remove(&c->link);
     kmd_bury(k, c->grave);
+    k->nodes_taken &= ~(1ull << c->node);
     kmd_free(c);
 }
 
@@ -77,7 +112,7 @@ NTSTATUS NTAPI kmd_CreateDevice(CONST HANDLE adapter, DXGKARG_CREATEDEVICE *args
         kmd_reap(k);
         d->number = kmd_device_number(k);
     }
-    d->client = d->number ? take_client(k) : NULL;
+    d->client = d->number ? take_client(k, args->Flags.SystemDevice) : NULL;
     d->grave =
         d->client ? kmd_grave_create(AEROGPU_CMD_EXT_DESTROY_HANDLES, d->client->number, d->number, 0) : NULL;
     if (d->grave)
@@ -115,7 +150,7 @@ NTSTATUS NTAPI kmd_CreateContext(CONST HANDLE device, DXGKARG_CREATECONTEXT *arg
     struct kmd_context *c;
     ULONG dma = KMD_DMA_DEFAULT;
 
-    if (args->NodeOrdinal)
+    if (args->NodeOrdinal && args->NodeOrdinal != d->client->node) /* that would make its owner wait */
         return STATUS_INVALID_PARAMETER;
     if (args->PrivateDriverDataSize) {
         if (args->PrivateDriverDataSize < sizeof(priv))
@@ -135,6 +170,7 @@ NTSTATUS NTAPI kmd_CreateContext(CONST HANDLE device, DXGKARG_CREATECONTEXT *arg
     if (!c)
         return STATUS_NO_MEMORY;
     c->device = d;
+    c->node = args->NodeOrdinal;
     c->system = args->Flags.SystemContext;
     c->id = (ULONG)InterlockedIncrement(&d->kmd->next_context);
     c->list_size =

@@ -48,7 +48,7 @@ static NTSTATUS query_fence(struct call *c)
 {
     struct aerogpu_escape_query_fence *e = c->block;
 
-    e->last_completed_fence = c->k->completed; /* first: it never passes what is read next */
+    e->last_completed_fence = kmd_completed(c->k); /* first: it never passes what is read next */
     e->last_submitted_fence = c->k->submitted;
     e->error_irq_count = (ULONGLONG)c->k->perf.irq_error;
     e->last_error_fence = c->k->last_error_fence;
@@ -155,7 +155,7 @@ static NTSTATUS dump_ring_v2(struct call *c)
             d.alloc_table_size_bytes, 0};
         for (ULONG r = 0; d.cmd_gpa && r < KMD_RECENT;
              r++) /* the copy, for the buffer may be another's by now */
-            if (k->recent[r].cmd_gpa && k->recent[r].fence == (ULONG)d.signal_fence &&
+            if (k->recent[r].cmd_gpa && k->recent[r].fence == d.signal_fence &&
                 k->recent[r].submitted_gpa == d.cmd_gpa) {
                 e->desc[i].cmd_gpa = k->recent[r].cmd_gpa;
                 e->desc[i].alloc_table_gpa = k->recent[r].table_gpa;
@@ -336,7 +336,7 @@ static NTSTATUS query_perf(struct call *c)
     struct kmd *k = c->k;
     struct kmd_perf *p = &k->perf;
 
-    e->last_completed_fence = k->completed;
+    e->last_completed_fence = kmd_completed(k);
     e->last_submitted_fence = k->submitted;
     e->flags = AEROGPU_ESCAPE_FLAGS_VALID | AEROGPU_ESCAPE_PERF_SCANLINE;
     if (k->ring) {
@@ -520,7 +520,7 @@ static ULONG test_ring(struct test *t)
     struct kmd *k = t->k;
     struct aerogpu_submit_desc desc = {0};
 
-    while (k->in_flight_head != k->in_flight_tail) {
+    while (kmd_completed(k) != k->submitted) {
         if (!time_left(t))
             return AEROGPU_SELFTEST_GPU_BUSY;
         pause();

@@ -6,9 +6,10 @@
  *   dxgkrnl ◀─ DPC ◀─ DMA_COMPLETED, DMA_FAULTED, DMA_PREEMPTED, CRTC_VSYNC ◀──────────┘
  *
  * Invariants:
- *  1. The operating system's fences are 32 bits and wrap; the device's are 64 and only go up. The upper half counts
- *     the wraps (extend). A fence value is never used again, over resets neither.
- *  2. Each fence that SubmitCommand accepted is reported once, in order: completed, faulted, or dropped by a reset.
+ *  1. The operating system's fences are 32 bits, count for each node, and wrap; the device's are 64 bits, one count for
+ *     all nodes, and only go up. A fence value is never used again, over resets neither.
+ *  2. Each fence that SubmitCommand accepted is reported once, in the order of its node: completed, faulted, or dropped
+ *     by a reset.
  *  3. Nothing here waits. A full ring is a queue in memory, not a loop.
  *  4. The interrupt is what drives completions. The watchdog looks every KMD_WATCHDOG_MS while something is pending
  *     or vblanks are wanted, so that a doorbell or an interrupt that got lost costs that long and not a time-out.
@@ -104,6 +105,29 @@ VOID kmd_memory_free(struct kmd_memory *m)
 
 static KDEFERRED_ROUTINE on_watchdog;
 
+static BOOLEAN has_engines(struct kmd *k)
+{
+    return (k->features & AEROGPU_EXT_FEATURE(EXT_ENGINES)) != 0;
+}
+
+NTSTATUS kmd_hw_use_node(struct kmd *k, ULONG node)
+{
+    struct kmd_node *n = &k->nodes[node];
+    struct kmd_in_flight *in_flight = n->in_flight;
+    KIRQL old;
+
+    if (!in_flight)
+        in_flight = kmd_alloc(KMD_MAX_IN_FLIGHT * sizeof(*in_flight));
+    if (!in_flight)
+        return STATUS_NO_MEMORY;
+    KeAcquireSpinLock(&k->lock, &old);
+    n->in_flight = in_flight;
+    if (k->top_node <= node)
+        k->top_node = node + 1;
+    KeReleaseSpinLock(&k->lock, old);
+    return STATUS_SUCCESS;
+}
+
 NTSTATUS kmd_hw_create(struct kmd *k)
 {
     SIZE_T ring;
@@ -114,14 +138,15 @@ NTSTATUS kmd_hw_create(struct kmd *k)
     k->ring_size = (ULONG)ring;
     s = kmd_memory_alloc(&k->ring_memory, ring);
     if (NT_SUCCESS(s))
-        s = kmd_memory_alloc(&k->fence_memory, sizeof(struct aerogpu_fence_page));
+        s = kmd_memory_alloc(&k->fence_memory, AEROGPU_EXT_FENCE_PAGE_BYTES);
     if (NT_SUCCESS(s))
         s = kmd_memory_alloc(&k->recent_memory, KMD_RECENT_BYTES);
     if (NT_SUCCESS(s))
         s = kmd_memory_alloc(&k->reaper, KMD_REAPER_BYTES);
     k->overflow = kmd_alloc(KMD_MAX_IN_FLIGHT * sizeof(*k->overflow));
-    if (NT_SUCCESS(s) && !k->overflow)
-        s = STATUS_NO_MEMORY;
+    k->num_nodes = has_engines(k) ? KMD_NODES : 1;
+    if (NT_SUCCESS(s))
+        s = k->overflow ? kmd_hw_use_node(k, 0) : STATUS_NO_MEMORY;
     k->ring = k->ring_memory.va;
     KeInitializeTimer(&k->watchdog);
     KeInitializeDpc(&k->watchdog_dpc, on_watchdog, k);
@@ -138,6 +163,11 @@ VOID kmd_hw_destroy(struct kmd *k)
     kmd_memory_free(&k->reaper);
     kmd_free(k->overflow);
     k->overflow = NULL;
+    for (ULONG i = 0; i < KMD_NODES; i++) {
+        kmd_free(k->nodes[i].in_flight);
+        k->nodes[i].in_flight = NULL;
+    }
+    k->top_node = 0;
     k->ring = NULL;
 }
 
@@ -165,6 +195,7 @@ static VOID enable_interrupts(struct kmd *k, ULONG mask)
 NTSTATUS kmd_hw_start(struct kmd *k)
 {
     ULONG mask = AEROGPU_IRQ_FENCE | AEROGPU_IRQ_ERROR;
+    ULONG engines = has_engines(k) ? AEROGPU_RING_CONTROL_EXT_ENGINES : 0;
 
     kmd_write(k, AEROGPU_REG_IRQ_ENABLE, 0);
     kmd_write(k, AEROGPU_REG_RING_CONTROL, 0);
@@ -175,13 +206,14 @@ NTSTATUS kmd_hw_start(struct kmd *k)
     k->ring->size_bytes = k->ring_size;
     k->ring->entry_count = k->ring_entries;
     k->ring->entry_stride_bytes = sizeof(struct aerogpu_submit_desc);
-    RtlZeroMemory(k->fence_memory.va, sizeof(struct aerogpu_fence_page));
+    RtlZeroMemory(k->fence_memory.va, AEROGPU_EXT_FENCE_PAGE_BYTES);
     KeMemoryBarrier();
     kmd_write64(k, AEROGPU_REG_RING_GPA_LO, (ULONGLONG)k->ring_memory.pa.QuadPart);
     kmd_write(k, AEROGPU_REG_RING_SIZE_BYTES, (ULONG)k->ring_memory.size);
     if (k->features & AEROGPU_FEATURE_FENCE_PAGE)
         kmd_write64(k, AEROGPU_REG_FENCE_GPA_LO, (ULONGLONG)k->fence_memory.pa.QuadPart);
-    kmd_write(k, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
+    kmd_write(k, AEROGPU_REG_RING_CONTROL,
+              AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET | engines);
     kmd_write(k, AEROGPU_REG_IRQ_ACK, 0xFFFFFFFF);
     if (kmd_read(k, AEROGPU_REG_RING_CONTROL) != AEROGPU_RING_CONTROL_ENABLE ||
         kmd_read64(k, AEROGPU_REG_COMPLETED_FENCE_LO)) {
@@ -215,11 +247,26 @@ VOID kmd_hw_stop(struct kmd *k)
         kmd_write64(k, AEROGPU_REG_FENCE_GPA_LO, 0);
 }
 
+/* What is behind the oldest that any node waits for is not told apart: the answer is before it. */
+ULONGLONG kmd_completed(struct kmd *k)
+{
+    ULONGLONG all = k->submitted; /* first: what comes meanwhile is above it */
+
+    KeMemoryBarrier();
+    for (ULONG i = 0; i < k->top_node; i++) {
+        struct kmd_node *n = &k->nodes[i];
+        ULONGLONG oldest = n->head == n->tail ? 0 : n->in_flight[n->head % KMD_MAX_IN_FLIGHT].value;
+        if (oldest && oldest <= all)
+            all = oldest - 1;
+    }
+    return all;
+}
+
 /* See the head. With `lock`. */
 static VOID check(struct kmd *k)
 {
-    NT_ASSERT(k->completed <= k->submitted);                                                    /* 1 */
-    NT_ASSERT(k->in_flight_tail - k->in_flight_head <= KMD_MAX_IN_FLIGHT);                      /* 2 */
+    for (ULONG i = 0; i < k->top_node; i++)
+        NT_ASSERT(k->nodes[i].tail - k->nodes[i].head <= KMD_MAX_IN_FLIGHT);                    /* 2 */
     NT_ASSERT(k->overflow_count <= KMD_MAX_IN_FLIGHT && k->overflow_first < KMD_MAX_IN_FLIGHT); /* 3 */
     NT_ASSERT(k->ring_entries && !(k->ring_entries & (k->ring_entries - 1)));
     NT_ASSERT(k->ring_memory.va == (PVOID)k->ring);
@@ -260,7 +307,7 @@ static BOOLEAN push_overflow(struct kmd *k)
 
 BOOLEAN kmd_hw_idle(struct kmd *k)
 {
-    return !k->overflow_count && ring_head(k) == k->ring_tail && k->completed == k->submitted;
+    return !k->overflow_count && ring_head(k) == k->ring_tail && kmd_completed(k) == k->submitted;
 }
 
 static VOID arm_watchdog(struct kmd *k)
@@ -287,30 +334,26 @@ static NTSTATUS enqueue(struct kmd *k, CONST struct aerogpu_submit_desc *desc)
     return STATUS_SUCCESS;
 }
 
-/* The 64-bit fence of the 32-bit one that follows `last`. */
-static ULONGLONG extend(ULONGLONG last, ULONG fence)
-{
-    return last + (ULONG)(fence - (ULONG)last);
-}
-
-NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, ULONG fence)
+NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, ULONG node, ULONG fence)
 {
     struct aerogpu_submit_desc d = *desc;
     NTSTATUS s = STATUS_INSUFFICIENT_RESOURCES;
-    ULONGLONG value;
+    struct kmd_node *n = &k->nodes[node];
 
     KeAcquireSpinLockAtDpcLevel(&k->lock);
     check(k);
-    if (k->in_flight_tail - k->in_flight_head < KMD_MAX_IN_FLIGHT) {
-        value = extend(k->submitted, fence);
-        NT_ASSERT((ULONG)value == fence && value >= k->submitted); /* 1 */
+    if (n->tail - n->head < KMD_MAX_IN_FLIGHT) {
         d.desc_size_bytes = sizeof(d);
-        d.signal_fence = value;
+        d.signal_fence = k->submitted + 1;
+        d.engine_id = node;
+        for (ULONG r = 0; desc->cmd_gpa && r < KMD_RECENT; r++)
+            if (k->recent[r].submitted_gpa == desc->cmd_gpa && !k->recent[r].fence)
+                k->recent[r].fence = d.signal_fence;
         /* Before the doorbell: the interrupt may come inside it. */
-        k->in_flight[k->in_flight_tail % KMD_MAX_IN_FLIGHT] = fence;
+        n->in_flight[n->tail % KMD_MAX_IN_FLIGHT] = (struct kmd_in_flight){d.signal_fence, fence};
         KeMemoryBarrier();
-        k->in_flight_tail++;
-        k->submitted = value;
+        n->tail++;
+        k->submitted = d.signal_fence;
         /* SubmitCommand may not fail. A ring that stays full, or that others have written nonsense into, takes nothing any more:
          * the fence does not come, and the time-out that follows begins anew. */
         if (!NT_SUCCESS(enqueue(k, &d)))
@@ -332,6 +375,11 @@ NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc)
     if (k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS))
         desc->flags |= AEROGPU_SUBMIT_FLAG_EXT_QUIET;
     desc->signal_fence = k->submitted; /* a fence that is taken already: it runs and signals nothing new */
+    if (has_engines(k)) {
+        desc->flags |= AEROGPU_SUBMIT_FLAG_NO_IRQ;
+        desc->engine_id = KMD_OWN_ENGINE;
+        desc->signal_fence = ++k->submitted; /* counts as completed: no node waits for it */
+    }
     s = enqueue(k, desc);
     check(k);
     KeReleaseSpinLock(&k->lock, old);
@@ -347,45 +395,50 @@ static VOID notify(struct kmd *k, CONST DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
     k->dxgk.DxgkCbNotifyInterrupt(k->dxgk.DeviceHandle, data);
 }
 
-static BOOLEAN take_fence(struct kmd *k, ULONGLONG limit, ULONG *fence)
+static BOOLEAN take_fence(struct kmd_node *n, ULONGLONG limit)
 {
-    ULONG f;
+    CONST struct kmd_in_flight *f;
 
-    if (k->in_flight_head == k->in_flight_tail)
+    if (n->head == n->tail)
         return FALSE;
     KeMemoryBarrier();
-    f = k->in_flight[k->in_flight_head % KMD_MAX_IN_FLIGHT];
-    if (extend(k->completed, f) > limit)
+    f = &n->in_flight[n->head % KMD_MAX_IN_FLIGHT];
+    if (f->value > limit)
         return FALSE;
-    k->in_flight_head++;
-    k->completed = extend(k->completed, f);
-    *fence = f;
+    n->fence = f->fence;
+    n->head++;
     return TRUE;
 }
 
-/* Everything up to `limit` is done: one notification for the last of them. */
-static VOID report_completed(struct kmd *k, ULONGLONG limit)
+static VOID report_preempted(struct kmd *k, ULONG node, ULONG last)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED};
+
+    data.DmaPreempted.PreemptionFenceId = k->nodes[node].fence;
+    data.DmaPreempted.LastCompletedFenceId = last;
+    data.DmaPreempted.NodeOrdinal = node;
+    k->nodes[node].preempting = FALSE;
+    notify(k, &data);
+}
+
+/* Everything of a node up to `limit` is done: one notification for the last of them. */
+static VOID report_completed(struct kmd *k, ULONG node, ULONGLONG limit)
 {
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED};
+    struct kmd_node *n = &k->nodes[node];
     BOOLEAN any = FALSE;
-    ULONG fence, last = (ULONG)k->completed;
+    ULONG last = n->fence;
 
-    for (; take_fence(k, limit, &fence); last = fence) {
-        if (k->preempting && fence == k->preempt_fence) {
+    data.DmaCompleted.NodeOrdinal = node;
+    for (; take_fence(n, limit); last = n->fence) {
+        if (n->preempting && n->fence == n->preempt_fence) {
             if (any)
                 notify(k, &data);
-            data.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED;
-            data.DmaPreempted.PreemptionFenceId = fence;
-            data.DmaPreempted.LastCompletedFenceId = last;
-            data.DmaPreempted.NodeOrdinal = data.DmaPreempted.EngineOrdinal = 0;
-            k->preempting = FALSE;
-            notify(k, &data);
-            RtlZeroMemory(&data, sizeof(data));
-            data.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED;
+            report_preempted(k, node, last);
             any = FALSE;
             continue;
         }
-        data.DmaCompleted.SubmissionFenceId = fence;
+        data.DmaCompleted.SubmissionFenceId = n->fence;
         any = TRUE;
     }
     if (any)
@@ -406,30 +459,75 @@ static NTSTATUS error_status(ULONG code)
     }
 }
 
-static VOID report_faulted(struct kmd *k, ULONGLONG limit, ULONG code)
+static VOID report_faulted(struct kmd *k, ULONG node, ULONGLONG limit, ULONG code)
 {
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_FAULTED};
-    ULONG fence;
+    struct kmd_node *n = &k->nodes[node];
+    ULONG last = n->fence;
 
-    while (take_fence(k, limit, &fence)) {
-        if (k->preempting && fence == k->preempt_fence) { /* a marker cannot fail */
-            k->in_flight_head--;
-            k->completed--;
-            report_completed(k, extend(k->completed, fence));
+    data.DmaFaulted.NodeOrdinal = node;
+    for (; take_fence(n, limit); last = n->fence) {
+        if (n->preempting && n->fence == n->preempt_fence) { /* a marker cannot fail */
+            report_preempted(k, node, last);
             continue;
         }
-        data.DmaFaulted.FaultedFenceId = fence;
+        data.DmaFaulted.FaultedFenceId = n->fence;
         data.DmaFaulted.Status = error_status(code);
         notify(k, &data);
     }
 }
 
+/* The device's last fence of a node: where the page shows it, or what the register says. */
+static ULONGLONG page_fence(struct kmd *k, ULONG node)
+{
+    PUCHAR page = k->fence_memory.va;
+
+    if (!(k->features & AEROGPU_FEATURE_FENCE_PAGE))
+        return 0;
+    page += has_engines(k) ? AEROGPU_EXT_FENCE_PAGE_ENGINES + 8 * node
+                           : offsetof(struct aerogpu_fence_page, completed_fence);
+    return ReadULong64Acquire((PVOID)page);
+}
+
+static ULONGLONG engine_fence(struct kmd *k, ULONG engine)
+{
+    return kmd_read64(k, has_engines(k) ? AEROGPU_EXT_REG_ENGINE_FENCES + 8 * engine
+                                        : AEROGPU_REG_COMPLETED_FENCE_LO);
+}
+
+/* What is done: the page first, which is written before the interrupt and costs no access to the device; the registers when it
+ * shows nothing new, so that a page that is stale delays nothing. Whether there was anything. */
+static BOOLEAN report_done(struct kmd *k, BOOLEAN page)
+{
+    BOOLEAN any = FALSE;
+
+    for (ULONG i = 0; i < k->top_node; i++) {
+        struct kmd_node *n = &k->nodes[i];
+        ULONG head = n->head;
+        if (head != n->tail)
+            report_completed(k, i, page ? page_fence(k, i) : engine_fence(k, i));
+        any |= head != n->head;
+    }
+    return any || (page && report_done(k, FALSE));
+}
+
+BOOLEAN kmd_hw_internal_done(struct kmd *k, ULONGLONG fence)
+{
+    return has_engines(k) ? engine_fence(k, KMD_OWN_ENGINE) >= fence : kmd_completed(k) > fence;
+}
+
+/* Of no submission, or of one that was reported: nothing can be faulted any more. */
 static VOID report_one_fault(struct kmd *k, ULONGLONG fence, ULONG code)
 {
-    if (fence <= k->completed || fence > k->submitted)
-        return; /* of no submission, or of one that was reported */
-    report_completed(k, fence - 1);
-    report_faulted(k, fence, code);
+    for (ULONG i = 0; i < k->top_node; i++) {
+        struct kmd_node *n = &k->nodes[i];
+        for (ULONG at = n->head; at != n->tail; at++)
+            if (n->in_flight[at % KMD_MAX_IN_FLIGHT].value == fence) {
+                report_completed(k, i, fence - 1);
+                report_faulted(k, i, fence, code);
+                return;
+            }
+    }
 }
 
 static VOID on_error(struct kmd *k)
@@ -452,19 +550,22 @@ static VOID on_error(struct kmd *k)
     k->last_error_fence = fence;
     k->last_error_100ns = kmd_now();
     kmd_log(k, DPFLTR_ERROR_LEVEL, "device error %llu, fence %llx, %llu since the last", code, fence, news);
-    if (k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS) && news <= AEROGPU_EXT_ERRORS) {
-        for (ULONG n = count - news; n != count; n++) /* of what lies between two nothing has failed */
-            report_one_fault(k, kmd_read64(k, AEROGPU_EXT_REG_ERROR_FENCES + n % AEROGPU_EXT_ERRORS * 8),
-                             code);
+    if (!(k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS))) {
+        /* The latch may run ahead of COMPLETED_FENCE, where a submission of our own follows with the same fence; what is
+         * before it is done in any case, for the device retires in order. */
+        if (fence <= kmd_completed(k) || fence > k->submitted)
+            return;
+        if (news == 1)
+            report_completed(k, 0, fence - 1);
+        report_faulted(k, 0, fence, code);
         return;
     }
-    /* The latch may run ahead of COMPLETED_FENCE, where a submission of our own follows with the same fence; what is
-     * before it is done in any case, for the device retires in order. */
-    if (fence <= k->completed || fence > k->submitted)
-        return; /* of no submission, or of one that was reported: nothing can be faulted any more */
-    if (news == 1)
-        report_completed(k, fence - 1);
-    report_faulted(k, fence, code);
+    for (ULONG i = 0; news > AEROGPU_EXT_ERRORS && i < k->top_node; i++)
+        report_faulted(k, i, engine_fence(k, i) < fence ? engine_fence(k, i) : fence, code);
+    if (news > AEROGPU_EXT_ERRORS)
+        news = AEROGPU_EXT_ERRORS;
+    for (ULONG n = count - news; n != count; n++) /* of what lies between two nothing has failed */
+        report_one_fault(k, kmd_read64(k, AEROGPU_EXT_REG_ERROR_FENCES + n % AEROGPU_EXT_ERRORS * 8), code);
 }
 
 static VOID on_vblank(struct kmd *k)
@@ -490,18 +591,6 @@ static VOID on_vblank(struct kmd *k)
     notify(k, &data);
 }
 
-/* The device writes the fence page before it raises the interrupt, and reading it costs no access to the device. The
- * register is asked when the page shows nothing new: a page that is stale delays nothing. */
-static ULONGLONG completed_fence(struct kmd *k)
-{
-    ULONGLONG page = 0;
-
-    if (k->features & AEROGPU_FEATURE_FENCE_PAGE)
-        page = ReadULong64Acquire(
-            (PVOID)((PUCHAR)k->fence_memory.va + offsetof(struct aerogpu_fence_page, completed_fence)));
-    return page > k->completed ? page : kmd_read64(k, AEROGPU_REG_COMPLETED_FENCE_LO);
-}
-
 /* Whether there was anything to do. */
 static BOOLEAN service(struct kmd *k, ULONG causes)
 {
@@ -513,7 +602,7 @@ static BOOLEAN service(struct kmd *k, ULONG causes)
     if (causes & (AEROGPU_IRQ_FENCE | AEROGPU_IRQ_ERROR)) {
         if (causes & AEROGPU_IRQ_FENCE)
             kmd_count(&k->perf.irq_fence);
-        report_completed(k, completed_fence(k));
+        report_done(k, TRUE);
     }
     if (causes & AEROGPU_IRQ_SCANOUT_VBLANK)
         on_vblank(k);
@@ -556,9 +645,7 @@ static BOOLEAN NTAPI look(PVOID context)
         return FALSE;
     if (service(k, kmd_read(k, AEROGPU_REG_IRQ_STATUS) & k->irq_enable))
         return TRUE;
-    if (k->in_flight_head != k->in_flight_tail &&
-        kmd_read64(k, AEROGPU_REG_COMPLETED_FENCE_LO) > k->completed) {
-        report_completed(k, kmd_read64(k, AEROGPU_REG_COMPLETED_FENCE_LO));
+    if (report_done(k, FALSE)) {
         k->dxgk.DxgkCbQueueDpc(k->dxgk.DeviceHandle);
         return TRUE;
     }
@@ -578,7 +665,7 @@ static VOID NTAPI on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     /* What is found here may be ahead of an interrupt that is on its way. It is lost if none has come until the next look. */
     if (k->watchdog_found && k->interrupts == k->watchdog_interrupts)
         kmd_log(k, DPFLTR_WARNING_LEVEL, "an interrupt was lost; completed is %llx, submitted %llx",
-                k->completed, k->submitted, 0);
+                kmd_completed(k), k->submitted, 0);
     k->watchdog_interrupts = k->interrupts;
     k->watchdog_found = kmd_synchronize(k, look, k);
     KeAcquireSpinLockAtDpcLevel(&k->lock);
@@ -589,7 +676,7 @@ static VOID NTAPI on_watchdog(PKDPC dpc, PVOID context, PVOID a, PVOID b)
         kmd_log(k, DPFLTR_INFO_LEVEL, "ringing again: head %llu, tail %llu", head, k->ring_tail, 0);
         kmd_write(k, AEROGPU_REG_DOORBELL, 1);
     }
-    if (k->in_flight_head != k->in_flight_tail || head != k->ring_tail ||
+    if (kmd_completed(k) != k->submitted || head != k->ring_tail ||
         k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK || k->watchdog_found)
         arm_watchdog(k);
     KeReleaseSpinLockFromDpcLevel(&k->lock);
@@ -640,12 +727,13 @@ NTSTATUS NTAPI kmd_PreemptCommand(CONST HANDLE adapter, CONST DXGKARG_PREEMPTCOM
 {
     struct kmd *k = adapter;
     struct aerogpu_submit_desc marker = {0};
+    struct kmd_node *n = &k->nodes[args->NodeOrdinal < k->top_node ? args->NodeOrdinal : 0];
 
-    if (k->preempting)
+    if (n->preempting)
         return STATUS_SUCCESS;
-    k->preempt_fence = args->PreemptionFenceId;
-    k->preempting = TRUE;
-    return kmd_hw_submit(k, &marker, args->PreemptionFenceId);
+    n->preempt_fence = args->PreemptionFenceId;
+    n->preempting = TRUE;
+    return kmd_hw_submit(k, &marker, (ULONG)(n - k->nodes), args->PreemptionFenceId);
 }
 
 NTSTATUS NTAPI kmd_QueryCurrentFence(CONST HANDLE adapter, DXGKARG_QUERYCURRENTFENCE *args)
@@ -654,7 +742,7 @@ NTSTATUS NTAPI kmd_QueryCurrentFence(CONST HANDLE adapter, DXGKARG_QUERYCURRENTF
 
     /* The device's register would not do: what it counts may have failed, and is to be reported as a fault first. */
     kmd_synchronize(k, look, k);
-    args->CurrentFence = (UINT)k->completed;
+    args->CurrentFence = k->nodes[args->NodeOrdinal < k->top_node ? args->NodeOrdinal : 0].fence;
     return STATUS_SUCCESS;
 }
 
@@ -664,9 +752,13 @@ static BOOLEAN NTAPI forget(PVOID context)
 {
     struct kmd *k = context;
 
-    k->in_flight_head = k->in_flight_tail;
-    k->completed = k->submitted;
-    k->preempting = FALSE;
+    for (ULONG i = 0; i < k->top_node; i++) {
+        struct kmd_node *n = &k->nodes[i];
+        if (n->head != n->tail)
+            n->fence = n->in_flight[(n->tail - 1) % KMD_MAX_IN_FLIGHT].fence;
+        n->head = n->tail;
+        n->preempting = FALSE;
+    }
     k->flip.pending = FALSE;
     return TRUE;
 }
@@ -678,7 +770,7 @@ NTSTATUS NTAPI kmd_ResetFromTimeout(CONST HANDLE adapter)
     KIRQL old;
 
     kmd_log(k, DPFLTR_WARNING_LEVEL, "reset: submitted %llx, completed %llx, head %llu", k->submitted,
-            k->completed, k->ring ? k->ring->head : 0);
+            kmd_completed(k), k->ring ? k->ring->head : 0);
     enable_interrupts(k, 0);
     KeCancelTimer(&k->watchdog);
     kmd_write(k, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_RESET); /* stops the executor; ring off */
@@ -726,8 +818,8 @@ NTSTATUS NTAPI kmd_CollectDbgInfo(CONST HANDLE adapter, CONST DXGKARG_COLLECTDBG
                        args->Reason,
                        (ULONG)k->submitted,
                        (ULONG)(k->submitted >> 32),
-                       (ULONG)k->completed,
-                       (ULONG)(k->completed >> 32),
+                       (ULONG)kmd_completed(k),
+                       (ULONG)(kmd_completed(k) >> 32),
                        kmd_read(k, AEROGPU_REG_COMPLETED_FENCE_LO),
                        kmd_read(k, AEROGPU_REG_COMPLETED_FENCE_HI),
                        k->ring->head,

@@ -31,8 +31,12 @@
 
 enum {
     KMD_RING_ENTRIES = 256,
-    KMD_MAX_IN_FLIGHT = 1024, /* submissions that SubmitCommand has accepted and that are not reported */
-    KMD_RECENT = 8,           /* submissions kept for a dump */
+    KMD_MAX_IN_FLIGHT =
+        1024, /* submissions of a node that SubmitCommand has accepted and that are not reported */
+    KMD_NODES =
+        63, /* with EXT_ENGINES: node n is the device's engine n, and the last engine is the driver's own */
+    KMD_OWN_ENGINE = KMD_NODES,
+    KMD_RECENT = 8, /* submissions kept for a dump */
     KMD_RECENT_BYTES = 4 << 20,
     KMD_LOG_LINES = 256,
     KMD_MAX_LIST = 4096,          /* allocation list entries of a context */
@@ -65,6 +69,7 @@ enum kmd_submit_kind { KMD_SUBMIT_RENDER, KMD_SUBMIT_PRESENT, KMD_SUBMIT_INTERNA
 struct kmd_client {
     LIST_ENTRY link;
     ULONG number, devices;
+    ULONG node; /* its own, 0: none was left */
     struct kmd_grave *grave;
 };
 
@@ -113,6 +118,7 @@ struct kmd_open {
 struct kmd_context {
     struct kmd_device *device;
     ULONG id; /* context_id of its submissions */
+    ULONG node;
     BOOLEAN system;
     struct kmd_grave *grave;
     ULONG list_size, dma_size;
@@ -148,7 +154,19 @@ struct kmd_memory {
 struct kmd_recent {
     ULONGLONG submitted_gpa;      /* of the DMA buffer */
     ULONGLONG cmd_gpa, table_gpa; /* of the copy; 0: none was kept */
-    ULONG fence;
+    ULONGLONG fence;              /* the device's; 0: not submitted yet */
+};
+
+/* What is at the device of a node; `head` and what is behind it: DIRQL. */
+struct kmd_node {
+    struct kmd_in_flight {
+        ULONGLONG value; /* the device's fence */
+        ULONG fence;     /* the operating system's */
+    } * in_flight;       /* KMD_MAX_IN_FLIGHT, oldest first; allocated when the node is given out */
+    volatile ULONG head, tail;
+    ULONG fence; /* the last that was reported */
+    BOOLEAN preempting;
+    ULONG preempt_fence;
 };
 
 struct kmd {
@@ -173,11 +191,12 @@ struct kmd {
     struct aerogpu_ring_header *ring;
     ULONG ring_entries, ring_size;
     ULONG ring_tail;                      /* ours; what the ring shows, others can write */
-    ULONGLONG submitted;                  /* last fence that went out, 64 bits */
+    ULONGLONG submitted;                  /* last fence that went out, 64 bits, of all nodes */
     struct aerogpu_submit_desc *overflow; /* behind a full ring; KMD_MAX_IN_FLIGHT of them */
     ULONG overflow_first, overflow_count;
-    ULONG in_flight[KMD_MAX_IN_FLIGHT];            /* 32-bit fences, oldest first */
-    volatile ULONG in_flight_head, in_flight_tail; /* head: DIRQL */
+    ULONG num_nodes; /* 1 without EXT_ENGINES */
+    ULONG top_node;  /* those from here on have never been used */
+    struct kmd_node nodes[KMD_NODES];
     KTIMER watchdog;
     KDPC watchdog_dpc;
     BOOLEAN watchdog_armed;
@@ -191,14 +210,11 @@ struct kmd {
 
     /* what comes back: DIRQL */
     ULONG irq_enable;
-    ULONGLONG completed; /* last fence reported, 64 bits */
-    ULONG error_count;   /* ERROR_COUNT as last seen */
+    ULONG error_count; /* ERROR_COUNT as last seen */
     ULONGLONG last_error_fence;
     ULONG last_error_code;
     ULONGLONG last_error_100ns;
     volatile LONG error_latched;
-    BOOLEAN preempting;
-    ULONG preempt_fence;
     BOOLEAN vsync_wanted;          /* by the system */
     volatile LONG vsync_tests;     /* self-tests that wait for a vblank */
     volatile LONG vsync_requested; /* ControlInterrupt has been called for it */
@@ -223,6 +239,7 @@ struct kmd {
     ULONG next_alloc_id;
     ULONGLONG next_share_token;
     LIST_ENTRY devices, clients;
+    ULONGLONG nodes_taken; /* bit n: node n is a client's; 0 is everybody's */
     ULONG next_device;
     LIST_ENTRY dead; /* graves of which the GPU has not been told */
     struct kmd_memory reaper;
@@ -288,9 +305,15 @@ NTSTATUS kmd_hw_create(struct kmd *k);
 VOID kmd_hw_destroy(struct kmd *k);
 NTSTATUS kmd_hw_start(struct kmd *k); /* ring, fence page and interrupts as after power-on */
 VOID kmd_hw_stop(struct kmd *k);
-NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, ULONG fence);
+NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, ULONG node, ULONG fence);
 /* A submission of the driver's own: it signals no fence of the operating system's. */
 NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc);
+/* Whether one with this signal_fence has been executed. Without EXT_ENGINES: whether a fence behind it is reported. */
+BOOLEAN kmd_hw_internal_done(struct kmd *k, ULONGLONG fence);
+/* A node that is given out for the first time needs memory. */
+NTSTATUS kmd_hw_use_node(struct kmd *k, ULONG node);
+/* All fences of the device's up to this one are reported, whatever node they are of. */
+ULONGLONG kmd_completed(struct kmd *k);
 BOOLEAN kmd_hw_idle(struct kmd *k); /* nothing is in the ring, or behind it */
 /* After a change of vsync_wanted or vsync_tests. */
 VOID kmd_hw_update_vsync(struct kmd *k);
@@ -321,6 +344,7 @@ NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, UL
 NTSTATUS kmd_stream_import(struct kmd_device *d, PUCHAR packet, ULONG *size);
 #define KMD_IMPORT_MAX ((ULONG)sizeof(struct aerogpu_cmd_create_texture2d))
 ULONG kmd_client_number(struct kmd *k); /* of the calling process */
+ULONG kmd_client_node(struct kmd *k);   /* its own; 0: none, or it has no device */
 struct kmd_grave *kmd_grave_create(ULONG opcode, ULONG client, ULONG number, ULONGLONG token);
 /* Takes it over; with `mutex` held. The next reaping says so to the GPU. NULL is legal. */
 VOID kmd_bury(struct kmd *k, struct kmd_grave *n);

@@ -385,6 +385,7 @@ static NTSTATUS query_umd_private(struct kmd *k, CONST DXGKARG_QUERYADAPTERINFO 
         p.flags |= AEROGPU_UMD_PRIVATE_FLAG_FENCE_PAGE;
     if (k->features & AEROGPU_EXT_FEATURE(EXT_CONTEXTS))
         p.flags |= AEROGPU_EXT_UMD_PRIVATE_FLAG_OWN_HANDLES;
+    p.flags |= AEROGPU_EXT_UMD_PRIVATE_FLAG_ENGINE(kmd_client_node(k));
     RtlZeroMemory(q->pOutputData, q->OutputDataSize);
     RtlCopyMemory(q->pOutputData, &p, sizeof(p));
     return STATUS_SUCCESS;
@@ -409,7 +410,7 @@ static NTSTATUS query_caps(struct kmd *k, CONST DXGKARG_QUERYADAPTERINFO *q)
     caps->FlipCaps.FlipImmediateMmIo = 1;
     caps->FlipCaps.FlipInterval = 1;
     caps->SchedulingCaps.MultiEngineAware = 1;
-    caps->GpuEngineTopology.NbAsymetricProcessingNodes = 1;
+    caps->GpuEngineTopology.NbAsymetricProcessingNodes = k->num_nodes;
     return STATUS_SUCCESS;
 }
 

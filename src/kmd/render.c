@@ -223,12 +223,12 @@ NTSTATUS NTAPI kmd_Render(CONST HANDLE context, DXGKARG_RENDER *r)
 /* ---- Patch --------------------------------------------------------------- */
 
 /* A copy for whoever asks later what was submitted: the DMA buffer itself is used again. */
-static VOID keep_recent(struct kmd *k, CONST struct kmd_dma *dma, ULONGLONG gpa, ULONG fence)
+static VOID keep_recent(struct kmd *k, CONST struct kmd_dma *dma, ULONGLONG gpa)
 {
     ULONG size = dma->table_offset ? dma->table_offset + dma->table_size : dma->stream_size;
     struct kmd_recent *r = &k->recent[k->recent_count++ % KMD_RECENT];
 
-    *r = (struct kmd_recent){.submitted_gpa = gpa, .fence = fence};
+    *r = (struct kmd_recent){.submitted_gpa = gpa};
     if (size > KMD_RECENT_BYTES / KMD_RECENT)
         return;
     if (k->recent_at + size > KMD_RECENT_BYTES)
@@ -277,8 +277,7 @@ NTSTATUS NTAPI kmd_Patch(CONST HANDLE adapter, CONST DXGKARG_PATCH *p)
         struct kmd_context *c = p->hContext;
         c->grave->used = c->device->grave->used = TRUE;
         keep_recent(k, dma,
-                    (ULONGLONG)p->DmaBufferPhysicalAddress.QuadPart + p->DmaBufferSubmissionStartOffset,
-                    p->SubmissionFenceId);
+                    (ULONGLONG)p->DmaBufferPhysicalAddress.QuadPart + p->DmaBufferSubmissionStartOffset);
         kmd_reap(k);
     }
     ExReleaseFastMutex(&k->mutex);
@@ -290,6 +289,7 @@ NTSTATUS NTAPI kmd_Patch(CONST HANDLE adapter, CONST DXGKARG_PATCH *p)
 NTSTATUS NTAPI kmd_SubmitCommand(CONST HANDLE adapter, CONST DXGKARG_SUBMITCOMMAND *s)
 {
     struct kmd *k = adapter;
+    CONST struct kmd_context *c = s->hContext;
     CONST struct kmd_dma *dma =
         (PVOID)((PUCHAR)s->pDmaBufferPrivateData + s->DmaBufferPrivateDataSubmissionStartOffset);
     ULONGLONG at = (ULONGLONG)s->DmaBufferPhysicalAddress.QuadPart + s->DmaBufferSubmissionStartOffset;
@@ -312,5 +312,5 @@ NTSTATUS NTAPI kmd_SubmitCommand(CONST HANDLE adapter, CONST DXGKARG_SUBMITCOMMA
     kmd_count(kind == KMD_SUBMIT_RENDER    ? &k->perf.renders
               : kind == KMD_SUBMIT_PRESENT ? &k->perf.presents
                                            : &k->perf.internals);
-    return kmd_hw_submit(k, &desc, s->SubmissionFenceId);
+    return kmd_hw_submit(k, &desc, c ? c->node : 0, s->SubmissionFenceId);
 }

@@ -292,10 +292,9 @@ VOID kmd_reap(struct kmd *k)
 
     if (k->dead.Flink == &k->dead || !k->powered || k->reset_pending)
         return;
-    NT_ASSERT(!k->reaper_busy || k->reaper_fence <= k->submitted);
     /* The last stream has been executed when a fence behind it has completed. Where none comes, since nobody has a device that
      * could work any more, it has been after REAPER_REST with nothing in the ring: what hangs for longer is reset. */
-    if (k->reaper_busy && k->completed <= k->reaper_fence &&
+    if (k->reaper_busy && !kmd_hw_internal_done(k, k->reaper_fence) &&
         (!kmd_hw_idle(k) || kmd_now() - k->reaper_time < REAPER_REST)) {
         say_who_ended(k);
         return;
@@ -316,9 +315,9 @@ VOID kmd_reap(struct kmd *k)
         desc.cmd_gpa = (ULONGLONG)k->reaper.pa.QuadPart;
         desc.cmd_size_bytes = used;
     }
-    k->reaper_fence = k->submitted;
     k->reaper_time = kmd_now();
     k->reaper_busy = NT_SUCCESS(kmd_hw_submit_internal(k, &desc));
+    k->reaper_fence = desc.signal_fence;
     while (k->reaper_busy && n--) /* else the ring is full, and they are said later */
         forget(grave_at(k->dead.Flink));
     if (k->dead.Flink != &k->dead)

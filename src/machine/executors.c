@@ -15,8 +15,7 @@
 #include "base/clock.h"
 #include "gpu/backend.h"
 
-enum { IDS = 8192, REST_S = 10 };
-_Static_assert((unsigned)IDS >= (unsigned)GPU_QUEUE_MAX, "what is under way has a place of its own each");
+enum { REST_S = 10 };
 
 struct executor {
     struct executors *all;
@@ -37,9 +36,12 @@ struct executors {
     pthread_mutex_t lock;    /* what follows */
     struct executor *list[EXECUTORS_MOST];
     unsigned num;
-    struct executor *recent;      /* was submitted to last */
-    struct executor *owners[IDS]; /* by id, what is under way */
-    uint64_t oldest, newest;
+    struct executor *recent; /* was submitted to last */
+    struct {
+        struct executor *executor;
+        uint64_t id;
+    } owners
+        [GPU_QUEUE_MAX]; /* what is under way; by id, of which the device promises that each has a place of its own */
     struct executor *ordered; /* has all ORDERED submissions that are under way */
     uint64_t last_ordered;
     uint64_t starts, deaths; /* of those that ended */
@@ -62,7 +64,6 @@ static uint64_t now_ns(void)
 static void check(const struct executors *x)
 {
     INVARIANT(x->num >= 1 && x->num <= EXECUTORS_MOST); /* there is one whose memory map a new one copies */
-    INVARIANT(x->oldest <= x->newest + 1 && x->newest - x->oldest + 1 <= IDS);
     INVARIANT(!x->ordered || x->ordered->in_flight);
     for (unsigned i = 1; i < x->num; i++)
         INVARIANT(x->list[i - 1]->client != x->list[i]->client || x->list[i - 1]->ended || x->list[i]->ended);
@@ -84,13 +85,11 @@ static void on_complete(void *ctx, const struct abi_completion *c)
     struct executors *x = e->all;
 
     pthread_mutex_lock(&x->lock);
-    if (x->owners[c->id % IDS] == e) { /* else a reset has forgotten it */
-        x->owners[c->id % IDS] = NULL;
+    if (x->owners[c->id % GPU_QUEUE_MAX].executor == e) { /* else a reset has forgotten it */
+        x->owners[c->id % GPU_QUEUE_MAX].executor = NULL;
         e->in_flight--;
         if (x->ordered == e && c->id >= x->last_ordered)
             x->ordered = NULL;
-        while (x->oldest <= x->newest && !x->owners[x->oldest % IDS])
-            x->oldest++;
     }
     pthread_mutex_unlock(&x->lock);
     x->params.host.complete(x->params.host.ctx, c);
@@ -195,9 +194,9 @@ static void take_out(struct executors *x, unsigned i)
         x->recent = NULL;
     if (x->ordered == e)
         x->ordered = NULL;
-    for (uint64_t id = x->oldest; id <= x->newest; id++)
-        if (x->owners[id % IDS] == e)
-            x->owners[id % IDS] = NULL;
+    for (unsigned o = 0; o < GPU_QUEUE_MAX; o++)
+        if (x->owners[o].executor == e)
+            x->owners[o].executor = NULL;
     e->next = x->dead;
     x->dead = e;
     pthread_cond_broadcast(&x->changed);
@@ -221,7 +220,6 @@ int executors_create(struct executors **out, const struct executors_params *p, s
     if (!x)
         return error_set(e, -ENOMEM, "no memory for executors");
     x->params = *p;
-    x->oldest = 1;
     pthread_mutex_init(&x->lock, NULL);
     pthread_cond_init(&x->changed, NULL);
     r = add(x, 0, &spare, e);
@@ -346,10 +344,8 @@ static int hand_over(struct executors *x, struct executor *e, const struct abi_s
     r = exec_host_submit(e->host, s);
     if (r)
         return r;
-    if (x->oldest > x->newest)
-        x->oldest = s->id;
-    x->newest = s->id;
-    x->owners[s->id % IDS] = e;
+    x->owners[s->id % GPU_QUEUE_MAX].executor = e;
+    x->owners[s->id % GPU_QUEUE_MAX].id = s->id;
     e->in_flight++;
     e->used = e->knows = true;
     e->forgot_ns = 0;
@@ -391,7 +387,6 @@ void executors_reset(struct executors *x)
         x->list[i]->forgot_ns = now_ns();
     }
     memset(x->owners, 0, sizeof(x->owners));
-    x->oldest = x->newest + 1;
     x->ordered = NULL;
     check(x);
     pthread_mutex_unlock(&x->lock);
@@ -491,9 +486,15 @@ bool executors_poll(struct executors *x)
 /* With the lock. */
 static struct executor *foremost(const struct executors *x)
 {
-    if (x->oldest <= x->newest && x->owners[x->oldest % IDS])
-        return x->owners[x->oldest % IDS];
-    return x->recent ? x->recent : x->list[0];
+    struct executor *first = NULL;
+    uint64_t oldest = UINT64_MAX;
+
+    for (unsigned i = 0; i < GPU_QUEUE_MAX; i++)
+        if (x->owners[i].executor && x->owners[i].id < oldest) {
+            oldest = x->owners[i].id;
+            first = x->owners[i].executor;
+        }
+    return first ? first : x->recent ? x->recent : x->list[0];
 }
 
 pid_t executors_pid(struct executors *x)

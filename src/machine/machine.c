@@ -61,15 +61,16 @@ int machine_create(struct machine **out, const struct machine_params *p, struct 
         goto fail;
     r = gpu_create(
         &m->gpu,
-        &(struct gpu_params){.host = m->ops->host,
-                             .host_ctx = m,
-                             .backend = m->ops->backend,
-                             .backend_ctx = m,
-                             .clock = &m->clock,
-                             .vblank_period_ns = p->vblank_period_ns,
-                             .without_features = p->without_features |
-                                                 (p->addresses ? 0 : AEROGPU_EXT_FEATURE(EXT_ADDRESSES)) |
-                                                 (p->one_executor ? AEROGPU_EXT_FEATURE(EXT_CLIENTS) : 0)});
+        &(struct gpu_params){
+            .host = m->ops->host,
+            .host_ctx = m,
+            .backend = m->ops->backend,
+            .backend_ctx = m,
+            .clock = &m->clock,
+            .vblank_period_ns = p->vblank_period_ns,
+            .without_features =
+                p->without_features | (p->addresses ? 0 : AEROGPU_EXT_FEATURE(EXT_ADDRESSES)) |
+                (p->one_executor ? AEROGPU_EXT_FEATURE(EXT_CLIENTS) | AEROGPU_EXT_FEATURE(EXT_ENGINES) : 0)});
     if (r) {
         error_set(e, r, "device: %s", strerror(-r));
         goto fail;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sim.c: the machine in virtual time. One thread; the event loop holds everything that is still to happen.
  *
- * The executor here is a model: one submission at a time, in order, each taking a time drawn from the seed;
- * streams are decoded to find what is malformed, which presents want a vblank, and what must not be written back, and
- * nothing is drawn.
+ * The executors here are a model: one for each client, which works on one submission at a time, in order, each taking a time
+ * drawn from the seed; ORDERED ones wait for those of other clients. All die and stand still together. Streams are decoded to
+ * find what is malformed, which presents want a vblank, and what must not be written back, and nothing is drawn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 #include "abi/stream.h"
 #include "aerogpu/cmd.h"
+#include "aerogpu/ext.h"
 #include "base/check.h"
 #include "base/loop.h"
 #include "base/rng.h"
@@ -19,14 +20,17 @@
 #include "machine/sim_memory.h"
 
 enum {
-    DEPTH = 256,       /* submissions that the executor holds */
+    DEPTH = 256,       /* submissions that the executors hold */
     IRQ_NS = 2000,     /* from the device to the interrupt routine */
     STORM_LIMIT = 1000 /* calls of the routine in a row that leave INTx high */
 };
 
 struct job {
+    struct loop_timer timer; /* while it is worked on */
+    struct machine *m;
     struct abi_submission s;
     bool hung;
+    struct job *next;
 };
 
 /* A completion, interrupt or timer on its way. */
@@ -41,11 +45,11 @@ struct sim {
     struct loop *loop;
     struct rng rng;
     struct machine_stats stats;
-    struct loop_timer vblank, intx, work, restart, resume;
+    struct loop_timer vblank, intx, restart, resume;
     bool line;
     uint32_t storm;
-    struct job jobs[DEPTH];
-    uint32_t first, count;
+    struct job *jobs; /* oldest first */
+    uint32_t count;
     bool dead;    /* until restart */
     bool stopped; /* until resume, or a reset */
     struct sim_memory memory;
@@ -60,10 +64,12 @@ static struct sim *sim_of(void *machine)
 /* Between two events. */
 static void sim_check(const struct sim *s)
 {
-    INVARIANT(s->count <= DEPTH && s->first < DEPTH);
-    INVARIANT(!s->dead || s->restart.slot); /* it starts again */
-    INVARIANT(!s->work.slot || (s->count && !s->stopped && !s->jobs[s->first].hung));
-    INVARIANT(!s->dead || !s->work.slot);
+    uint32_t count = 0;
+
+    for (const struct job *j = s->jobs; j; j = j->next, count++)
+        INVARIANT(!j->timer.slot || (!s->stopped && !s->dead && !j->hung));
+    INVARIANT(s->count == count && count <= DEPTH);
+    INVARIANT(!s->dead || s->restart.slot); /* they start again */
     INVARIANT(s->storm <= STORM_LIMIT);
     INVARIANT(!s->delayed || s->delayed->prev == &s->delayed);
     INVARIANT(!s->resume.slot || s->stopped);
@@ -237,6 +243,27 @@ static void examine(struct machine *m, const struct abi_submission *s, struct ab
 
 static void start_work(struct machine *m);
 
+/* Out of the list, which ends what was still to happen to it. */
+static struct abi_submission take_job(struct job **at)
+{
+    struct job *job = *at;
+    struct sim *s = job->m->kind;
+    struct abi_submission sub = job->s;
+
+    loop_cancel(s->loop, &job->timer);
+    *at = job->next;
+    s->count--;
+    free(job);
+    return sub;
+}
+
+/* Nothing is worked on; it begins again with start_work. */
+static void pause_work(struct sim *s)
+{
+    for (struct job *j = s->jobs; j; j = j->next)
+        loop_cancel(s->loop, &j->timer);
+}
+
 static void answer(void *ctx)
 {
     struct delayed *d = ctx;
@@ -249,15 +276,16 @@ static void answer(void *ctx)
 
 static void work_done(void *ctx)
 {
-    struct machine *m = ctx;
+    struct job *job = ctx, **at;
+    struct machine *m = job->m;
     struct sim *s = m->kind;
-    struct job *job = &s->jobs[s->first];
     struct abi_completion c = {.id = job->s.id};
     struct delayed *late = NULL;
 
     examine(m, &job->s, &c);
-    s->first = (s->first + 1) % DEPTH;
-    s->count--;
+    for (at = &s->jobs; *at != job; at = &(*at)->next)
+        continue;
+    take_job(at);
     if (chance(s, m->params.faults.late_answer))
         late = delay(m, between(s, 1, 30 * NSEC_PER_MSEC), answer);
     if (late) {
@@ -283,15 +311,13 @@ static void restarted(void *ctx)
 static void die(struct machine *m)
 {
     struct sim *s = m->kind;
-    uint32_t n = s->count, first = s->first;
+    uint32_t n = 0;
     uint64_t ids[DEPTH];
 
-    for (uint32_t i = 0; i < n; i++) /* completing them brings new jobs into their places */
-        ids[i] = s->jobs[(first + i) % DEPTH].s.id;
     s->stats.executor_deaths++;
     s->dead = true;
-    s->first = (first + n) % DEPTH;
-    s->count = 0;
+    while (s->jobs) /* first: completing them brings new ones */
+        ids[n++] = take_job(&s->jobs).id;
     sim_memory_forget(&s->memory);
     arm(m, &s->restart, between(s, NSEC_PER_MSEC, 50 * NSEC_PER_MSEC), restarted, m);
     for (uint32_t i = 0; i < n; i++) {
@@ -303,7 +329,7 @@ static void die(struct machine *m)
 
 static void work_dies(void *ctx)
 {
-    die(ctx);
+    die(((struct job *)ctx)->m);
 }
 
 static uint64_t time_of_packets(struct machine *m, const struct abi_submission *s)
@@ -322,21 +348,39 @@ static uint64_t time_of_packets(struct machine *m, const struct abi_submission *
     return n * m->params.exec_packet_ns;
 }
 
-static void start_work(struct machine *m)
+/* Whether its executor has come to it: nothing is in front of it that it has to wait for. */
+static bool is_next(const struct sim *s, const struct job *job)
+{
+    const uint32_t ordered = job->s.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+
+    for (const struct job *j = s->jobs; j != job; j = j->next)
+        if (j->s.client == job->s.client || j->s.flags & ordered)
+            return false;
+    return true;
+}
+
+static void start_job(struct machine *m, struct job *job)
 {
     struct sim *s = m->kind;
     uint64_t min = m->params.exec_min_ns ? m->params.exec_min_ns : 20 * NSEC_PER_USEC;
     uint64_t max = m->params.exec_max_ns ? m->params.exec_max_ns : 4 * NSEC_PER_MSEC;
 
-    if (s->dead || s->stopped || !s->count || s->work.slot || s->jobs[s->first].hung)
-        return;
     if (chance(s, m->params.faults.hang)) {
         s->stats.hangs++;
-        s->jobs[s->first].hung = true;
+        job->hung = true;
         return;
     }
-    arm(m, &s->work, between(s, min, max < min ? min : max) + time_of_packets(m, &s->jobs[s->first].s),
-        chance(s, m->params.faults.death) ? work_dies : work_done, m);
+    arm(m, &job->timer, between(s, min, max < min ? min : max) + time_of_packets(m, &job->s),
+        chance(s, m->params.faults.death) ? work_dies : work_done, job);
+}
+
+static void start_work(struct machine *m)
+{
+    struct sim *s = m->kind;
+
+    for (struct job *j = s->jobs; j && !s->dead && !s->stopped; j = j->next)
+        if (!j->hung && !j->timer.slot && is_next(s, j))
+            start_job(m, j);
 }
 
 static int submit(void *ctx, const struct abi_submission *sub)
@@ -344,10 +388,20 @@ static int submit(void *ctx, const struct abi_submission *sub)
     struct machine *m = ctx;
     struct sim *s = m->kind;
 
+    struct job **at = &s->jobs, *job;
+
     sim_check(s);
     if (s->count == DEPTH)
         return -EAGAIN;
-    s->jobs[(s->first + s->count++) % DEPTH] = (struct job){.s = *sub};
+    job = calloc(1, sizeof(*job));
+    if (!job)
+        return -ENOMEM;
+    job->m = m;
+    job->s = *sub;
+    while (*at)
+        at = &(*at)->next;
+    *at = job;
+    s->count++;
     start_work(m);
     return 0;
 }
@@ -358,8 +412,8 @@ static void reset(void *ctx)
     struct sim *s = m->kind;
 
     /* Late answers stay on their way: a real executor may have written them already. */
-    loop_cancel(s->loop, &s->work);
-    s->first = s->count = 0;
+    while (s->jobs)
+        take_job(&s->jobs);
     if (s->stopped) { /* it does not answer the reset: a new one takes its place, and knows no resources */
         loop_cancel(s->loop, &s->resume);
         s->stopped = false;
@@ -374,7 +428,6 @@ static int kill_executor(struct machine *m)
 
     if (s->dead)
         return -ESRCH;
-    loop_cancel(s->loop, &s->work);
     loop_cancel(s->loop, &s->resume);
     s->stopped = false;
     die(m);
@@ -401,7 +454,7 @@ static int stop_executor(struct machine *m, uint64_t ns)
     }
     if (s->dead)
         return -ESRCH;
-    loop_cancel(s->loop, &s->work);
+    pause_work(s);
     s->stopped = true;
     if (ns != UINT64_MAX)
         arm(m, &s->resume, ns, resume, m);
@@ -450,6 +503,8 @@ static void free_sim(struct machine *m)
 
     while (s->delayed)
         free_delayed(s->delayed);
+    while (s->jobs)
+        take_job(&s->jobs);
     sim_memory_finish(&s->memory);
     loop_destroy(s->loop);
     free(s);

@@ -12,6 +12,7 @@
 #include "abi/builder.h"
 #include "aerogpu/alloc.h"
 #include "aerogpu/escape.h"
+#include "aerogpu/ext.h"
 #include "aerogpu/pci.h"
 #include "base/rng.h"
 #include "dxgkrnl/faults.h"
@@ -157,6 +158,10 @@ static bool session_open(struct session *s, struct actor *a)
     D3DKMT_OPENADAPTERFROMHDC open = {0};
     D3DKMT_CREATEDEVICE d = {0};
     D3DKMT_CREATECONTEXT x = {0};
+    struct aerogpu_umd_private info = {0};
+    D3DKMT_QUERYADAPTERINFO q = {.Type = KMTQAITYPE_UMDRIVERPRIVATE,
+                                 .pPrivateDriverData = &info,
+                                 .PrivateDriverDataSize = sizeof(info)};
 
     *s = (struct session){.a = a, .event = -1};
     if (!expected(s, dxgk_OpenAdapterFromHdc(a->client, &open), "OpenAdapterFromHdc"))
@@ -165,6 +170,11 @@ static bool session_open(struct session *s, struct actor *a)
     if (!expected(s, dxgk_CreateDevice(a->client, &d), "CreateDevice"))
         return false;
     s->device = x.hDevice = d.hDevice;
+    q.hAdapter = s->adapter;
+    if (!expected(s, dxgk_QueryAdapterInfo(a->client, &q), "QueryAdapterInfo"))
+        return false;
+    if (rng_below(&a->rng, 4)) /* else the one that is everybody's */
+        x.NodeOrdinal = AEROGPU_EXT_UMD_PRIVATE_ENGINE(info.flags);
     if (!expected(s, dxgk_CreateContext(a->client, &x), "CreateContext"))
         return false;
     s->context = x.hContext;

@@ -130,6 +130,8 @@ NTSTATUS umd_open(struct umd_device **out, const struct umd_params *params)
         goto fail;
     d->device = device.hDevice;
     context.hDevice = d->device;
+    query_private(d); /* now that the process has a device it has an engine, too */
+    context.NodeOrdinal = AEROGPU_EXT_UMD_PRIVATE_ENGINE(d->info.flags);
     if (params->dma_buffer_bytes) {
         priv.dma_buffer_bytes = params->dma_buffer_bytes;
         context.pPrivateDriverData = &priv;

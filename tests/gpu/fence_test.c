@@ -296,3 +296,158 @@ CASE(a_message_without_an_end_is_cut)
     gpu_get_stats(r->gpu, &s);
     assert_int_equal(strlen(s.last_error), sizeof(c.message) - 1);
 }
+
+/* ---- EXT_ENGINES --------------------------------------------------------- */
+
+static uint64_t engine_fence(struct rig *r, uint32_t engine)
+{
+    uint64_t fence = rig_read64(r, AEROGPU_EXT_REG_ENGINE_FENCES + 8 * engine);
+
+    assert_int_equal(*(uint64_t *)(r->ram + RIG_FENCE_PAGE + AEROGPU_EXT_FENCE_PAGE_ENGINES + 8 * engine),
+                     fence);
+    return fence;
+}
+
+static void assert_given(struct rig *r, const uint64_t *fences, uint32_t n)
+{
+    assert_int_equal(r->count, n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(r->subs[i].fence, fences[i]);
+}
+
+CASE(engines_wait_for_nobody_else)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    rig_push_to(r, 0, 0, 1);
+    rig_push_to(r, 1, 1, 2);
+    rig_push_to(r, 63, 2, 3);
+    rig_push_to(r, 1, 1, 4);
+    rig_kick(r);
+    assert_int_equal(rig_header(r)->head, 4); /* what was taken needs no slot */
+    rig_done(r, 2, 0, 0);
+    assert_int_equal(engine_fence(r, 63), 3);
+    assert_true(rig_read(r, AEROGPU_REG_IRQ_STATUS) & AEROGPU_IRQ_FENCE);
+    rig_done(r, 3, 0, AEROGPU_ERROR_BACKEND); /* not before the one in front of it */
+    assert_int_equal(engine_fence(r, 1), 0);
+    rig_assert_no_error(r);
+    rig_done(r, 1, 0, 0);
+    assert_int_equal(engine_fence(r, 1), 4);
+    rig_assert_error(r, AEROGPU_ERROR_BACKEND, 4, 1, "submission 3 failed");
+    assert_int_equal(rig_completed(r), 0);
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(rig_completed(r), 1);
+    assert_int_equal(engine_fence(r, 0), 1);
+}
+
+CASE(without_the_bit_there_is_one_time_line)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    rig_push_to(r, 1, 1, 1);
+    rig_kick(r);
+    rig_write(r, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
+    rig_push_to(r, 70, 1, 2);
+    rig_push_to(r, 2, 2, 3);
+    rig_kick(r);
+    assert_int_equal(rig_header(r)->head, 1);
+    rig_done(r, 2, 0, 0);
+    assert_int_equal(rig_completed(r), 0);
+    rig_done(r, 1, 0, 0);
+    assert_int_equal(rig_completed(r), 3);
+    assert_int_equal(rig_read64(r, AEROGPU_EXT_REG_ENGINE_FENCES + 16), 0);
+    rig_done(r, 0, 0, 0); /* from before the reset */
+    assert_int_equal(rig_completed(r), 3);
+}
+
+CASE(an_engine_that_there_is_not_is_an_error)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    rig_push_to(r, AEROGPU_EXT_ENGINES, 1, 1);
+    rig_kick(r);
+    assert_int_equal(r->count, 0);
+    rig_assert_error(r, AEROGPU_ERROR_CMD_DECODE, 1, 1, "descriptor: engine_id is 64 of 64");
+}
+
+/* One executor has no room: its engine waits, and what is the same client's. */
+CASE(who_is_full_keeps_back_nobody_else)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    r->full = 1 << 5;
+    rig_push_to(r, 1, 5, 1);
+    rig_push_to(r, 2, 6, 2);
+    rig_push_to(r, 1, 6, 3); /* behind 1 on its time line */
+    rig_push_to(r, 3, 5, 4); /* behind 1 in its client's order */
+    rig_push_to(r, 4, 7, 5);
+    rig_kick(r);
+    assert_given(r, (const uint64_t[]){2, 5}, 2);
+    r->full = 0;
+    gpu_backend_ready(r->gpu);
+    assert_given(r, (const uint64_t[]){2, 5, 1, 3, 4}, 5);
+}
+
+CASE(ordered_submissions_stay_in_order_over_engines)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    r->full = 1 << 5;
+    rig_push_to(r, 1, 5, 1)->flags = AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+    rig_push_to(r, 2, 6, 2)->flags = AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+    rig_push_to(r, 3, 7, 3);
+    rig_push_to(r, 2, 6, 4); /* behind 2 */
+    rig_kick(r);
+    assert_given(r, (const uint64_t[]){3}, 1);
+    r->full = 0;
+    gpu_backend_ready(r->gpu);
+    assert_given(r, (const uint64_t[]){3, 1, 2, 4}, 4);
+}
+
+/* Longer than the device holds submissions, and than the ring has slots. */
+CASE(one_that_hangs_keeps_nothing_but_its_own_engine)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    rig_push_to(r, 1, 1, 1);
+    rig_kick(r);
+    for (uint32_t i = 2; i < 2 * GPU_QUEUE_MAX - 10; i += 2) {
+        rig_push_to(r, 2, 2, i);
+        rig_push_to(r, 3, 3, i + 1);
+        rig_kick(r);
+        assert_int_equal(r->count, i + 1);
+        rig_done(r, i, 0, 0);
+        assert_int_equal(rig_read64(r, AEROGPU_EXT_REG_ENGINE_FENCES + 24), i + 1);
+        rig_done(r, i - 1, 0, 0);
+        assert_int_equal(rig_read64(r, AEROGPU_EXT_REG_ENGINE_FENCES + 16), i);
+    }
+    assert_int_equal(engine_fence(r, 1), 0);
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(engine_fence(r, 1), 1);
+}
+
+CASE(each_engine_has_a_present_in_a_vblank)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    rig_scanout(r, 64, 64, AEROGPU_FORMAT_B8G8R8X8_UNORM, 256);
+    for (uint32_t i = 1; i <= 4; i++)
+        rig_push_to(r, 1 + i % 2, 1 + i % 2, i);
+    rig_kick(r);
+    for (uint32_t i = 0; i < 4; i++)
+        rig_done(r, i, ABI_COMPLETION_PRESENT | ABI_COMPLETION_VSYNC, 0);
+    assert_int_equal(engine_fence(r, 1) + engine_fence(r, 2), 0);
+    rig_advance(r, RIG_PERIOD);
+    assert_int_equal(engine_fence(r, 2), 1);
+    assert_int_equal(engine_fence(r, 1), 2);
+    rig_advance(r, RIG_PERIOD);
+    assert_int_equal(engine_fence(r, 2), 3);
+    assert_int_equal(engine_fence(r, 1), 4);
+}

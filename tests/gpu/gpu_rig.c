@@ -41,6 +41,8 @@ static int backend_submit(void *ctx, const struct abi_submission *s)
 
     if (r->refuse)
         return r->refuse;
+    if (r->full >> s->client % 64 & 1)
+        return -EAGAIN;
     if (!r->room)
         return -EAGAIN;
     r->room--;
@@ -153,6 +155,21 @@ void rig_ring(struct rig *r, uint32_t count)
     rig_write(r, AEROGPU_REG_RING_SIZE_BYTES, RIG_RING_SIZE);
     rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, RIG_FENCE_PAGE);
     rig_write(r, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE);
+}
+
+void rig_ring_engines(struct rig *r)
+{
+    rig_write(r, AEROGPU_REG_RING_CONTROL,
+              AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET | AEROGPU_RING_CONTROL_EXT_ENGINES);
+}
+
+struct aerogpu_submit_desc *rig_push_to(struct rig *r, uint32_t engine, uint32_t client, uint64_t fence)
+{
+    struct aerogpu_submit_desc *d = rig_push(r, fence, 0);
+
+    d->engine_id = engine;
+    d->reserved0 = client;
+    return d;
 }
 
 struct aerogpu_submit_desc *rig_push(struct rig *r, uint64_t fence, uint32_t flags)

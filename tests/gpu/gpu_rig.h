@@ -6,6 +6,7 @@
 
 #include "test.h"
 
+#include "aerogpu/ext.h"
 #include "aerogpu/pci.h"
 #include "aerogpu/ring.h"
 #include "gpu/gpu.h"
@@ -40,6 +41,7 @@ struct rig {
     struct abi_submission subs[8192];
     uint32_t count, resets, room;
     int refuse;     /* what submit returns, 0 to take */
+    uint64_t full;  /* bit n: no room for client n */
     bool immediate; /* complete inside submit */
     uint32_t next_tail;
 };
@@ -59,11 +61,14 @@ void rig_msi_on(struct rig *r, uint64_t address, uint32_t data);
 
 /* A ring of `count` entries at RIG_RING, programmed, enabled; the fence page as well. */
 void rig_ring(struct rig *r, uint32_t count);
+void rig_ring_engines(struct rig *r); /* the same ring, reset into one with EXT_ENGINES */
 struct aerogpu_ring_header *rig_header(struct rig *r);
 struct aerogpu_fence_page *rig_fence_page(struct rig *r);
 struct aerogpu_submit_desc *rig_slot(struct rig *r, uint32_t index);
 /* Fills the next slot with an empty submission and moves the tail; no doorbell. */
 struct aerogpu_submit_desc *rig_push(struct rig *r, uint64_t fence, uint32_t flags);
+/* The same for an engine and a client. */
+struct aerogpu_submit_desc *rig_push_to(struct rig *r, uint32_t engine, uint32_t client, uint64_t fence);
 void rig_kick(struct rig *r);
 void rig_submit(struct rig *r, uint64_t fence); /* push and kick */
 /* The backend completes the n-th submission that it was given. */

@@ -8,11 +8,18 @@
 #include <unistd.h>
 
 #include "aerogpu/ext.h"
+#include "dxgkrnl/progress.h"
 #include "kmd_rig.h"
 
+#define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
 #define LIVE (&(struct stack_params){.machine = {.kind = MACHINE_LIVE}})
 
-enum { SIZE = 64, GREEN = 0xFF00FF00u, BLUE = 0xFF0000FFu };
+enum {
+    MAX_NODES = DXGK_MAX_ASYMETRICAL_PROCESSING_NODES,
+    SIZE = 64,
+    GREEN = 0xFF00FF00u,
+    BLUE = 0xFF0000FFu
+};
 
 /* A client that draws into guest memory. */
 struct painter {
@@ -20,6 +27,7 @@ struct painter {
     struct rig_context x;
     struct abi_builder b;
     D3DKMT_HANDLE picture;
+    UINT node;
     pid_t pid; /* of its executor */
 };
 
@@ -48,7 +56,7 @@ static void painter_up(struct painter *p, struct rig *r, uint64_t process)
     *p = (struct painter){0};
     abi_builder_init(&p->b);
     assert_int_equal(dxgk_client_open(r->dxgk, &p->client, process, false), 0);
-    p->x = rig_context(r, p->client);
+    p->x = rig_own_context(r, p->client, &p->node);
     assert_int_equal(rig_allocate(&p->x, &priv, &p->picture), STATUS_SUCCESS);
     ABI_EMIT(&p->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1,
              .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
@@ -299,5 +307,117 @@ TEST(what_clients_share_crosses_processes)
     assert_int_equal(seen(&b), GREEN);
     painter_down(&a);
     painter_down(&b);
+    rig_down(&r);
+}
+
+/* ---- nodes --------------------------------------------------------------- */
+
+/* However long somebody's work takes, others' is reported: until it is a time-out, which is everybody's. */
+TEST(long_work_keeps_nobody_else)
+{
+    struct aerogpu_escape_query_fence f = {0};
+    struct painter a, b;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 3600);
+    rig_up(&r, LIVE);
+    painter_up(&b, &r, 301);
+    painter_up(&a, &r, 400);
+    assert_int_not_equal(a.node, b.node);
+    assert_true(a.node && b.node);
+    kill(a.pid, SIGSTOP);
+    paint(&a, 0x100);
+    assert_int_equal(rig_render(&a.x, &a.b, &a.picture, 1, 1), STATUS_SUCCESS);
+    frames(&b, 300, 0, 0); /* more than the ring has slots */
+    assert_int_equal(dxgk_context_progress(a.client, a.x.context)->completed, 1);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_FENCE, &f), STATUS_SUCCESS);
+    assert_int_equal(f.last_submitted_fence - f.last_completed_fence, 301);
+    kill(a.pid, SIGCONT);
+    assert_int_equal(rig_idle(&a.x), STATUS_SUCCESS);
+    assert_int_equal(seen(&a), GREEN);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_FENCE, &f), STATUS_SUCCESS);
+    assert_int_equal(f.last_submitted_fence, f.last_completed_fence);
+    painter_down(&a);
+    painter_down(&b);
+    rig_down(&r);
+}
+
+/* Who hangs is who had the head of his own node. */
+TEST(a_hang_is_who_hung)
+{
+    struct painter a, b;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    rig_up(&r, LIVE);
+    painter_up(&b, &r, 301);
+    painter_up(&a, &r, 400);
+    kill(a.pid, SIGSTOP);
+    paint(&a, 0x100);
+    assert_int_equal(rig_render(&a.x, &a.b, &a.picture, 1, 1), STATUS_SUCCESS);
+    frames(&b, 4, 0, 0);
+    assert_int_equal(rig_idle(&a.x), STATUS_DEVICE_REMOVED);
+    assert_int_equal(rig_state(&a.x), D3DKMT_DEVICEEXECUTION_HUNG);
+    assert_int_equal(rig_state(&b.x), D3DKMT_DEVICEEXECUTION_RESET);
+    assert_int_equal(dxgk_event_count(r.dxgk, 4101), 1);
+    painter_down(&a);
+    painter_down(&b);
+    rig_down(&r);
+}
+
+TEST(a_node_is_its_clients)
+{
+    D3DKMT_CREATECONTEXT x = {0};
+    struct dxgk_client *client;
+    struct rig_context c;
+    struct painter b;
+    struct rig r = {0};
+    UINT node;
+
+    rig_up(&r, SIM);
+    assert_int_equal(dxgk_client_open(r.dxgk, &b.client, 301, false), 0);
+    b.x = rig_own_context(&r, b.client, &b.node);
+    for (unsigned i = 0; i < 3 * MAX_NODES; i++) { /* given out again */
+        assert_int_equal(dxgk_client_open(r.dxgk, &client, 400 + i, false), 0);
+        c = rig_own_context(&r, client, &node);
+        assert_true(node && node != b.node);
+        x = (D3DKMT_CREATECONTEXT){.hDevice = c.device, .NodeOrdinal = b.node};
+        assert_int_equal(dxgk_CreateContext(client, &x), STATUS_INVALID_PARAMETER);
+        x = (D3DKMT_CREATECONTEXT){.hDevice = c.device, .NodeOrdinal = 0};
+        assert_int_equal(dxgk_CreateContext(client, &x), STATUS_SUCCESS);
+        dxgk_client_close(client);
+    }
+    dxgk_client_close(b.client);
+    rig_down(&r);
+}
+
+/* More clients than nodes: those that are left without share one. */
+TEST(who_finds_no_node_shares_one)
+{
+    struct dxgk_client *clients[MAX_NODES + 2];
+    struct rig_context x[MAX_NODES + 2];
+    struct abi_builder b;
+    struct rig r = {0};
+    uint64_t taken = 0;
+
+    rig_up(&r, SIM);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < MAX_NODES + 2; i++) {
+        UINT node;
+        assert_int_equal(dxgk_client_open(r.dxgk, &clients[i], 400 + i, false), 0);
+        x[i] = rig_own_context(&r, clients[i], &node);
+        assert_false(node && taken >> node & 1);
+        taken |= UINT64_C(1) << node;
+    }
+    assert_int_equal(taken, UINT64_MAX >> 1); /* the last engine is the driver's own */
+    for (unsigned i = 0; i < MAX_NODES + 2; i++) {
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&x[i], &b, NULL, 0, 0), STATUS_SUCCESS);
+    }
+    for (unsigned i = 0; i < MAX_NODES + 2; i++) {
+        assert_int_equal(rig_idle(&x[i]), STATUS_SUCCESS);
+        dxgk_client_close(clients[i]);
+    }
+    abi_builder_finish(&b);
     rig_down(&r);
 }

@@ -228,7 +228,7 @@ TEST(a_submission_that_finds_no_room_is_taken_and_lost)
     KeLowerIrql(old);
     assert_int_equal(k->overflow_count, KMD_MAX_IN_FLIGHT);
     k->overflow_count = 0; /* as if it had not been */
-    k->in_flight_tail--;
+    k->nodes[0].tail--;
     k->submitted = submitted;
     *(volatile ULONG *)&k->ring->head = k->ring_tail;
     leave(&r);
@@ -337,9 +337,9 @@ TEST(fences_pass_32_bits)
     rig_up(&r, SIM);
     k = enter(&r);
     for (uint64_t wrap = 1; wrap <= 3; wrap++) { /* as after 2^32 submissions, and again */
-        k->submitted = k->completed = (wrap << 32) - 5;
+        k->submitted = (wrap << 32) - 5;
         r.dxgk->sched.nodes[0].submitted = r.dxgk->sched.nodes[0].completed = (UINT)-5;
-        k->in_flight_head = k->in_flight_tail;
+        k->nodes[0].head = k->nodes[0].tail;
         x = rig_context(&r, r.client);
         abi_builder_init(&b);
         for (int i = 0; i < 10; i++) {

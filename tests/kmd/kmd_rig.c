@@ -51,8 +51,12 @@ void rig_down(struct rig *r)
     rig_down_with(r, 0);
 }
 
-struct rig_context rig_context(struct rig *r, struct dxgk_client *c)
+static struct rig_context make_context(struct rig *r, struct dxgk_client *c, UINT *node)
 {
+    struct aerogpu_umd_private info = {0};
+    D3DKMT_QUERYADAPTERINFO q = {.Type = KMTQAITYPE_UMDRIVERPRIVATE,
+                                 .pPrivateDriverData = &info,
+                                 .PrivateDriverDataSize = sizeof(info)};
     D3DKMT_CREATEDEVICE d = {.hAdapter = r->adapter};
     D3DKMT_CREATECONTEXT x = {0};
 
@@ -63,6 +67,11 @@ struct rig_context rig_context(struct rig *r, struct dxgk_client *c)
     }
     assert_int_equal(dxgk_CreateDevice(c, &d), STATUS_SUCCESS);
     x.hDevice = d.hDevice;
+    if (node) {
+        q.hAdapter = d.hAdapter;
+        assert_int_equal(dxgk_QueryAdapterInfo(c, &q), STATUS_SUCCESS);
+        x.NodeOrdinal = *node = AEROGPU_EXT_UMD_PRIVATE_ENGINE(info.flags);
+    }
     assert_int_equal(dxgk_CreateContext(c, &x), STATUS_SUCCESS);
     return (struct rig_context){.client = c,
                                 .device = d.hDevice,
@@ -71,6 +80,16 @@ struct rig_context rig_context(struct rig *r, struct dxgk_client *c)
                                 .list = x.pAllocationList,
                                 .command_size = x.CommandBufferSize,
                                 .list_size = x.AllocationListSize};
+}
+
+struct rig_context rig_context(struct rig *r, struct dxgk_client *c)
+{
+    return make_context(r, c, NULL);
+}
+
+struct rig_context rig_own_context(struct rig *r, struct dxgk_client *c, UINT *node)
+{
+    return make_context(r, c, node);
 }
 
 void rig_context_destroy(struct rig_context *x)

@@ -5,6 +5,7 @@
 #include "abi/builder.h"
 #include "aerogpu/alloc.h"
 #include "aerogpu/escape.h"
+#include "aerogpu/ext.h"
 #include "aerogpu/pci.h"
 #include "base/clock.h"
 #include "stack/stack.h"
@@ -35,6 +36,8 @@ void rig_down_with(struct rig *r, unsigned violations);
 void rig_set(struct rig *r, const char *key, const char *name, uint32_t value);
 
 struct rig_context rig_context(struct rig *r, struct dxgk_client *c);
+/* The same on the engine that is the client's own; `node`: which. */
+struct rig_context rig_own_context(struct rig *r, struct dxgk_client *c, UINT *node);
 void rig_context_destroy(struct rig_context *x);
 /* An allocation with private data; `width` 0: a buffer. */
 struct aerogpu_alloc_priv_v2 rig_priv(uint32_t alloc_id, uint64_t size, uint32_t width, uint32_t height);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "umd/engine.h"
 
 #if defined(_WIN32)
 #define EXPORT __attribute__((dllexport))
@@ -159,6 +160,7 @@ static HRESULT APIENTRY create_device(D3D10DDI_HADAPTER h, D3D10DDIARG_CREATEDEV
     d->um = a->p11UMCallbacks;
     d->dxgi = a->DXGIBaseDDI.pDXGIBaseCallbacks;
     d->adapter = h.pDrvPrivate;
+    c.NodeOrdinal = umd_engine(d->adapter->query, d->adapter->runtime.handle, &d->adapter->info);
     hr = d->kt->pfnCreateContextCb(d->runtime.handle, &c);
     if (hr != S_OK)
         return hr;
@@ -230,7 +232,8 @@ HRESULT APIENTRY OpenAdapter10_2(D3D10DDIARG_OPENADAPTER *open)
         return E_OUTOFMEMORY;
     a->runtime = open->hRTAdapter;
     q = (D3DDDICB_QUERYADAPTERINFO){.pPrivateDriverData = &a->info, .PrivateDriverDataSize = sizeof(a->info)};
-    hr = open->pAdapterCallbacks->pfnQueryAdapterInfoCb(a->runtime.handle, &q);
+    a->query = open->pAdapterCallbacks->pfnQueryAdapterInfoCb;
+    hr = a->query(a->runtime.handle, &q);
     if (hr != S_OK) {
         free(a);
         return hr;

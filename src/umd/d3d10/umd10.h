@@ -42,6 +42,7 @@ enum { UMD10_TEXTURES = 128, UMD10_VERTEX_BUFFERS = 16, UMD10_TARGETS = 8 };
 
 struct umd10_adapter {
     D3D10DDI_HRTADAPTER runtime;
+    PFND3DDDI_QUERYADAPTERINFOCB query;
     struct aerogpu_umd_private info;
 };
 

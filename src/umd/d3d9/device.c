@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "umd/alloc_id.h"
+#include "umd/engine.h"
 #include "umd/d3d9/caps.h"
 #include "base/check.h"
 
@@ -231,6 +232,7 @@ static HRESULT APIENTRY create_device(HANDLE h, D3DDDIARG_CREATEDEVICE *a)
     d->runtime = a->hDevice;
     d->kt = a->pCallbacks;
     d->adapter = h;
+    c.NodeOrdinal = umd_engine(d->adapter->query, d->adapter->runtime, &d->adapter->info);
     hr = d->kt->pfnCreateContextCb(d->runtime, &c);
     if (hr != S_OK) {
         free(d);
@@ -275,7 +277,8 @@ HRESULT APIENTRY OpenAdapter(D3DDDIARG_OPENADAPTER *open)
         return E_OUTOFMEMORY;
     a->runtime = open->hAdapter;
     q = (D3DDDICB_QUERYADAPTERINFO){.pPrivateDriverData = &a->info, .PrivateDriverDataSize = sizeof(a->info)};
-    hr = open->pAdapterCallbacks->pfnQueryAdapterInfoCb(a->runtime, &q);
+    a->query = open->pAdapterCallbacks->pfnQueryAdapterInfoCb;
+    hr = a->query(a->runtime, &q);
     if (hr != S_OK) {
         free(a);
         return hr;

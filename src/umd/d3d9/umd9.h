@@ -51,6 +51,7 @@ enum {
 
 struct umd9_adapter {
     HANDLE runtime;
+    PFND3DDDI_QUERYADAPTERINFOCB query;
     struct aerogpu_umd_private info;
 };
 
