@@ -209,3 +209,60 @@ typedef VOID *(APIENTRY *DXGKCB_GETHANDLEDATA)(CONST DXGKARGCB_GETHANDLEDATA *);
 typedef D3DKMT_HANDLE(APIENTRY *DXGKCB_GETHANDLEPARENT)(D3DKMT_HANDLE hAllocation);
 typedef D3DKMT_HANDLE(APIENTRY *DXGKCB_ENUMHANDLECHILDREN)(CONST DXGKARGCB_ENUMHANDLECHILDREN *);
 typedef NTSTATUS(APIENTRY *DXGKCB_GETCAPTUREADDRESS)(DXGKARGCB_GETCAPTUREADDRESS *);
+
+/* ---- drivers that only display (Windows 8) --------------------------------- */
+
+#if WDDM_WIN8
+typedef VOID(APIENTRY *DXGKCB_PRESENT_DISPLAYONLY_PROGRESS)(CONST HANDLE hAdapter,
+                                                            CONST DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS *);
+
+typedef struct _DXGKARG_PRESENT_DISPLAYONLY {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    VOID *pSource; /* of the size of the source's mode */
+    ULONG BytesPerPixel;
+    LONG Pitch;
+    D3DKMT_PRESENT_DISPLAY_ONLY_FLAGS Flags;
+    ULONG NumMoves;
+    D3DKMT_MOVE_RECT *pMoves; /* from screen to screen, before the dirty rectangles */
+    ULONG NumDirtyRects;
+    RECT *pDirtyRect;
+    DXGKCB_PRESENT_DISPLAYONLY_PROGRESS pfnPresentDisplayOnlyProgress; /* reserved, NULL */
+} DXGKARG_PRESENT_DISPLAYONLY;
+
+typedef struct _DXGK_DISPLAY_DRIVERCAPS_EXTENSION {
+    union {
+        struct {
+            UINT SecureDisplaySupport : 1;
+            UINT VirtualModeSupport : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+} DXGK_DISPLAY_DRIVERCAPS_EXTENSION;
+
+typedef struct _DXGK_DISPLAY_INFORMATION {
+    UINT Width, Height; /* 0: there is none */
+    UINT Pitch;
+    D3DDDIFORMAT ColorFormat;
+    PHYSICAL_ADDRESS PhysicAddress;
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId;
+    ULONG AcpiId;
+} DXGK_DISPLAY_INFORMATION, *PDXGK_DISPLAY_INFORMATION;
+
+typedef struct _DXGKARG_SYSTEM_DISPLAY_ENABLE_FLAGS {
+    union {
+        struct {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGKARG_SYSTEM_DISPLAY_ENABLE_FLAGS, *PDXGKARG_SYSTEM_DISPLAY_ENABLE_FLAGS;
+
+WDDM_DISPLAY_ONLY_DDIS(WDDM_DDI_TYPE)
+
+WDDM_SIZE(DXGKARG_PRESENT_DISPLAYONLY, 64);
+WDDM_SIZE(DXGK_DISPLAY_INFORMATION, 32);
+WDDM_OFFSET(DXGK_DRIVERCAPS, PreemptionCaps, 528);
+WDDM_OFFSET(DXGK_DRIVERCAPS, SupportNonVGA, 536);
+WDDM_SIZE(DXGK_DRIVERCAPS, 544);
+#endif

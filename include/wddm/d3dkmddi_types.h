@@ -16,7 +16,8 @@ typedef enum _DXGK_QUERYADAPTERINFOTYPE {
     DXGKQAITYPE_DRIVERCAPS = 1,
     DXGKQAITYPE_QUERYSEGMENT = 2,
     DXGKQAITYPE_RESERVED = 3,
-    DXGKQAITYPE_QUERYSEGMENT2 = 4
+    DXGKQAITYPE_QUERYSEGMENT2 = 4,
+    DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION = 16 /* later than Windows 7 */
 } DXGK_QUERYADAPTERINFOTYPE;
 
 typedef struct _DXGKARG_QUERYADAPTERINFO {
@@ -119,7 +120,7 @@ typedef struct _DXGK_GPUENGINETOPOLOGY {
     UINT Reserved[64];
 } DXGK_GPUENGINETOPOLOGY;
 
-typedef enum _DXGK_WDDMVERSION { DXGKDDI_WDDMv1 = 0x1000 } DXGK_WDDMVERSION;
+typedef enum _DXGK_WDDMVERSION { DXGKDDI_WDDMv1 = 0x1000, DXGKDDI_WDDMv1_2 = 0x1200 } DXGK_WDDMVERSION;
 
 typedef struct _DXGK_VIRTUALADDRESSCAPS {
     union {
@@ -168,6 +169,18 @@ typedef struct _DXGK_DRIVERCAPS {
     DXGK_WDDMVERSION WDDMVersion; /* reserved, zero, for drivers of DXGKDDI_INTERFACE_VERSION_WIN7 and up */
     DXGK_VIRTUALADDRESSCAPS VirtualAddressCaps;
     DXGK_DMABUFFERCAPS DmaBufferCaps;
+#if WDDM_WIN8
+    struct {
+        UINT GraphicsPreemptionGranularity, ComputePreemptionGranularity;
+    } PreemptionCaps;
+    BOOLEAN SupportNonVGA;
+    BOOLEAN SupportSmoothRotation;
+    BOOLEAN SupportPerEngineTDR;
+    BOOLEAN SupportDirectFlip;
+    BOOLEAN SupportMultiPlaneOverlay;
+    BOOLEAN SupportRuntimePowerManagement;
+    BOOLEAN SupportSurpriseRemovalInHibernation;
+#endif
 } DXGK_DRIVERCAPS;
 
 typedef struct _DXGK_SEGMENTFLAGS {
@@ -836,8 +849,23 @@ typedef enum _DXGK_INTERRUPT_TYPE {
     DXGK_INTERRUPT_DMA_COMPLETED = 1,
     DXGK_INTERRUPT_DMA_PREEMPTED = 2,
     DXGK_INTERRUPT_CRTC_VSYNC = 3,
-    DXGK_INTERRUPT_DMA_FAULTED = 4
+    DXGK_INTERRUPT_DMA_FAULTED = 4,
+    DXGK_INTERRUPT_DISPLAYONLY_VSYNC = 5, /* these two: later than Windows 7 */
+    DXGK_INTERRUPT_DISPLAYONLY_PRESENT_PROGRESS = 6
 } DXGK_INTERRUPT_TYPE;
+
+#if WDDM_WIN8
+typedef enum _DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID {
+    DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID_UNINITIALIZED = 0,
+    DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID_COMPLETE = 1,
+    DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID_FAILED = 2
+} DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID;
+
+typedef struct _DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID ProgressId;
+} DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS;
+#endif
 
 typedef struct _DXGKCB_NOTIFY_INTERRUPT_DATA_FLAGS {
     union {
@@ -874,6 +902,12 @@ typedef struct _DXGKARGCB_NOTIFY_INTERRUPT_DATA {
             PHYSICAL_ADDRESS PhysicalAddress;
             UINT PhysicalAdapterMask;
         } CrtcVsync;
+#if WDDM_WIN8
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+        } DisplayOnlyVsync;
+        DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS DisplayOnlyPresentProgress;
+#endif
         struct {
             UINT Reserved[16];
         } Reserved;

@@ -259,6 +259,12 @@ typedef struct _D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT {
     UINT Rotate90 : 1;
     UINT Rotate180 : 1;
     UINT Rotate270 : 1;
+#if WDDM_WIN8
+    UINT Offset0 : 1;
+    UINT Offset90 : 1;
+    UINT Offset180 : 1;
+    UINT Offset270 : 1;
+#endif
 } D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT;
 
 typedef struct _D3DKMDT_VIDPN_PRESENT_PATH_TRANSFORMATION {

@@ -2,6 +2,10 @@
 /* d3dukmdt.h: types that the user-mode and the kernel-mode side of a WDDM 1.1 display driver share.
  *
  * Names, members, order and values: the WDK's public documentation of d3dukmdt.h, at the Windows 7 level.
+ *
+ * A driver that only displays (KMDDOD_INITIALIZATION_DATA) is of Windows 8: it is compiled with DXGKDDI_INTERFACE_VERSION defined as
+ * DXGKDDI_INTERFACE_VERSION_WIN8, or with NTDDI_VERSION of Windows 8 or later, and finds here what it needs, and no more of Windows 8
+ * than that.
  */
 #pragma once
 
@@ -10,7 +14,15 @@
 #define DXGKDDI_INTERFACE_VERSION_VISTA     0x1052
 #define DXGKDDI_INTERFACE_VERSION_VISTA_SP1 0x1053
 #define DXGKDDI_INTERFACE_VERSION_WIN7      0x2005
-#define DXGKDDI_INTERFACE_VERSION           DXGKDDI_INTERFACE_VERSION_WIN7
+#define DXGKDDI_INTERFACE_VERSION_WIN8      0x300E
+#if !defined(DXGKDDI_INTERFACE_VERSION)
+#if defined(NTDDI_VERSION) && NTDDI_VERSION >= 0x06020000
+#define DXGKDDI_INTERFACE_VERSION DXGKDDI_INTERFACE_VERSION_WIN8
+#else
+#define DXGKDDI_INTERFACE_VERSION DXGKDDI_INTERFACE_VERSION_WIN7
+#endif
+#endif
+#define WDDM_WIN8 (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
 
 typedef UINT D3DKMT_HANDLE;
 typedef UINT D3DDDI_VIDEO_PRESENT_SOURCE_ID;
@@ -261,3 +273,20 @@ typedef struct _D3DDDICB_SIGNALFLAGS {
         UINT Value;
     };
 } D3DDDICB_SIGNALFLAGS;
+
+#if WDDM_WIN8
+typedef struct _D3DKMT_MOVE_RECT {
+    POINT SourcePoint;
+    RECT DestRect;
+} D3DKMT_MOVE_RECT;
+
+typedef struct _D3DKMT_PRESENT_DISPLAY_ONLY_FLAGS {
+    union {
+        struct {
+            UINT Rotate : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} D3DKMT_PRESENT_DISPLAY_ONLY_FLAGS;
+#endif

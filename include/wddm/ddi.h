@@ -135,3 +135,16 @@
     typedef ret APIENTRY DXGKDDI_##TYPE(__VA_ARGS__);                                                        \
     typedef DXGKDDI_##TYPE *PDXGKDDI_##TYPE;
 #define WDDM_DDI_NONE(...)
+
+/* What a driver that only displays (Windows 8) has besides: P(NEED or MAY, ...) as above. */
+#define WDDM_DISPLAY_ONLY_DDIS(P)                                                                            \
+    P(NEED, PresentDisplayOnly, PRESENTDISPLAYONLY, NTSTATUS, CONST HANDLE hAdapter,                         \
+      CONST DXGKARG_PRESENT_DISPLAYONLY *pPresentDisplayOnly)                                                \
+    P(NEED, StopDeviceAndReleasePostDisplayOwnership, STOP_DEVICE_AND_RELEASE_POST_DISPLAY_OWNERSHIP,        \
+      NTSTATUS, PVOID MiniportDeviceContext, D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId,                        \
+      PDXGK_DISPLAY_INFORMATION DisplayInfo)                                                                 \
+    P(NEED, SystemDisplayEnable, SYSTEM_DISPLAY_ENABLE, NTSTATUS, PVOID MiniportDeviceContext,               \
+      D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId, PDXGKARG_SYSTEM_DISPLAY_ENABLE_FLAGS Flags, UINT *Width,      \
+      UINT *Height, D3DDDIFORMAT *ColorFormat)                                                               \
+    P(NEED, SystemDisplayWrite, SYSTEM_DISPLAY_WRITE, VOID, PVOID MiniportDeviceContext, PVOID Source,       \
+      UINT SourceWidth, UINT SourceHeight, UINT SourceStride, UINT PositionX, UINT PositionY)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "wddm/acpiioct.h"
 #include "wddm/d3dkmddi.h"
 
 typedef struct _DXGK_START_INFO {
@@ -140,6 +141,9 @@ typedef struct _LINKED_DEVICE {
 /* Internal, to \\Device\\DxgKrnl: where DxgkInitialize is. */
 #define IOCTL_VIDEO_DDI_FUNC_REGISTER CTL_CODE(FILE_DEVICE_VIDEO, 0x0F, METHOD_NEITHER, FILE_ANY_ACCESS)
 
+/* The same for DxgkInitializeDisplayOnlyDriver, of Windows 8. */
+#define IOCTL_VIDEO_KMDOD_DDI_FUNC_REGISTER CTL_CODE(FILE_DEVICE_VIDEO, 0x10, METHOD_NEITHER, FILE_ANY_ACCESS)
+
 #define DISPLAY_ADAPTER_HW_ID 0xFFFFFFFF
 
 #define DXGK_WHICHSPACE_CONFIG 0 /* PCI configuration space */
@@ -181,6 +185,11 @@ typedef NTSTATUS(APIENTRY *DXGKCB_EXCLUDE_ADAPTER_ACCESS)(HANDLE DeviceHandle, U
                                                           PDXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
                                                           PVOID ProtectedCallbackContext);
 
+#if WDDM_WIN8
+typedef NTSTATUS(APIENTRY *DXGKCB_ACQUIRE_POST_DISPLAY_OWNERSHIP)(HANDLE DeviceHandle,
+                                                                  PDXGK_DISPLAY_INFORMATION DisplayInfo);
+#endif
+
 typedef struct _DXGKRNL_INTERFACE {
     ULONG Size;
     ULONG Version;
@@ -206,6 +215,17 @@ typedef struct _DXGKRNL_INTERFACE {
     DXGKCB_GETCAPTUREADDRESS DxgkCbGetCaptureAddress;
     DXGKCB_LOG_ETW_EVENT DxgkCbLogEtwEvent;
     DXGKCB_EXCLUDE_ADAPTER_ACCESS DxgkCbExcludeAdapterAccess;
+#if WDDM_WIN8
+    PVOID DxgkCbCreateContextAllocation; /* of drivers that render: NULL */
+    PVOID DxgkCbDestroyContextAllocation;
+    PVOID DxgkCbSetPowerComponentActive; /* of runtime power management: NULL */
+    PVOID DxgkCbSetPowerComponentIdle;
+    DXGKCB_ACQUIRE_POST_DISPLAY_OWNERSHIP DxgkCbAcquirePostDisplayOwnership;
+    PVOID DxgkCbPowerRuntimeControlRequest;
+    PVOID DxgkCbSetPowerComponentLatency;
+    PVOID DxgkCbSetPowerComponentResidency;
+    PVOID DxgkCbCompleteFStateTransition;
+#endif
 } DXGKRNL_INTERFACE, *PDXGKRNL_INTERFACE;
 
 /* ---- what the miniport offers -------------------------------------------- */
@@ -230,6 +250,63 @@ NTKERNELAPI
 #endif
 NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                  PDRIVER_INITIALIZATION_DATA DriverInitializationData);
+
+#if WDDM_WIN8
+/* The structure of a driver that only displays. Its last members are of runtime power management and later versions; nothing here
+ * reads them. */
+typedef struct _KMDDOD_INITIALIZATION_DATA {
+    ULONG Version;
+    PDXGKDDI_ADD_DEVICE DxgkDdiAddDevice;
+    PDXGKDDI_START_DEVICE DxgkDdiStartDevice;
+    PDXGKDDI_STOP_DEVICE DxgkDdiStopDevice;
+    PDXGKDDI_REMOVE_DEVICE DxgkDdiRemoveDevice;
+    PDXGKDDI_DISPATCH_IO_REQUEST DxgkDdiDispatchIoRequest;
+    PDXGKDDI_INTERRUPT_ROUTINE DxgkDdiInterruptRoutine;
+    PDXGKDDI_DPC_ROUTINE DxgkDdiDpcRoutine;
+    PDXGKDDI_QUERY_CHILD_RELATIONS DxgkDdiQueryChildRelations;
+    PDXGKDDI_QUERY_CHILD_STATUS DxgkDdiQueryChildStatus;
+    PDXGKDDI_QUERY_DEVICE_DESCRIPTOR DxgkDdiQueryDeviceDescriptor;
+    PDXGKDDI_SET_POWER_STATE DxgkDdiSetPowerState;
+    PDXGKDDI_NOTIFY_ACPI_EVENT DxgkDdiNotifyAcpiEvent;
+    PDXGKDDI_RESET_DEVICE DxgkDdiResetDevice;
+    PDXGKDDI_UNLOAD DxgkDdiUnload;
+    PDXGKDDI_QUERY_INTERFACE DxgkDdiQueryInterface;
+    PDXGKDDI_CONTROL_ETW_LOGGING DxgkDdiControlEtwLogging;
+    PDXGKDDI_QUERYADAPTERINFO DxgkDdiQueryAdapterInfo;
+    PDXGKDDI_SETPALETTE DxgkDdiSetPalette;
+    PDXGKDDI_SETPOINTERPOSITION DxgkDdiSetPointerPosition;
+    PDXGKDDI_SETPOINTERSHAPE DxgkDdiSetPointerShape;
+    PDXGKDDI_ESCAPE DxgkDdiEscape;
+    PDXGKDDI_COLLECTDBGINFO DxgkDdiCollectDbgInfo;
+    PDXGKDDI_ISSUPPORTEDVIDPN DxgkDdiIsSupportedVidPn;
+    PDXGKDDI_RECOMMENDFUNCTIONALVIDPN DxgkDdiRecommendFunctionalVidPn;
+    PDXGKDDI_ENUMVIDPNCOFUNCMODALITY DxgkDdiEnumVidPnCofuncModality;
+    PDXGKDDI_SETVIDPNSOURCEVISIBILITY DxgkDdiSetVidPnSourceVisibility;
+    PDXGKDDI_COMMITVIDPN DxgkDdiCommitVidPn;
+    PDXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH DxgkDdiUpdateActiveVidPnPresentPath;
+    PDXGKDDI_RECOMMENDMONITORMODES DxgkDdiRecommendMonitorModes;
+    PDXGKDDI_GETSCANLINE DxgkDdiGetScanLine;
+    PDXGKDDI_QUERYVIDPNHWCAPABILITY DxgkDdiQueryVidPnHWCapability;
+#define WDDM_SLOT(need, name, TYPE, ...) PDXGKDDI_##TYPE DxgkDdi##name;
+    WDDM_DISPLAY_ONLY_DDIS(WDDM_SLOT)
+#undef WDDM_SLOT
+    PVOID DxgkDdiGetChildContainerId;
+    PDXGKDDI_CONTROLINTERRUPT DxgkDdiControlInterrupt;
+    PVOID DxgkDdiSetPowerComponentFState;
+    PVOID DxgkDdiPowerRuntimeControlRequest;
+    PVOID DxgkDdiNotifySurpriseRemoval;
+} KMDDOD_INITIALIZATION_DATA, *PKMDDOD_INITIALIZATION_DATA;
+
+#if defined(_WIN32)
+WDDM_EXTERN_C
+#else
+NTKERNELAPI
+#endif
+NTSTATUS APIENTRY DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                                  PKMDDOD_INITIALIZATION_DATA KmdDodInitializationData);
+
+WDDM_OFFSET(DXGKRNL_INTERFACE, DxgkCbAcquirePostDisplayOwnership, 0xd8);
+#endif
 
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitCommand, 208);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiRenderKm, 544);

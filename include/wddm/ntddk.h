@@ -385,6 +385,12 @@ NTKERNELAPI PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberO
 NTKERNELAPI VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag);
 NTKERNELAPI VOID NTAPI ExFreePool(PVOID P);
 #define ExAllocatePool(type, size) ExAllocatePoolWithTag(type, size, 0x656E6F4E) /* None */
+/* Of Windows 10, for drivers that only display: they may be of any later version. The memory is zeroed. */
+typedef ULONGLONG POOL_FLAGS;
+#define POOL_FLAG_UNINITIALIZED 0x0000000000000002ull
+#define POOL_FLAG_NON_PAGED     0x0000000000000040ull
+#define POOL_FLAG_PAGED         0x0000000000000100ull
+NTKERNELAPI PVOID NTAPI ExAllocatePool2(POOL_FLAGS Flags, SIZE_T NumberOfBytes, ULONG Tag);
 
 typedef PVOID NTAPI ALLOCATE_FUNCTION(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag);
 typedef ALLOCATE_FUNCTION *PALLOCATE_FUNCTION;
@@ -462,7 +468,10 @@ NTKERNELAPI PHYSICAL_ADDRESS NTAPI MmGetPhysicalAddress(PVOID BaseAddress);
 NTKERNELAPI PVOID NTAPI MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress);
 NTKERNELAPI PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes,
                                      MEMORY_CACHING_TYPE CacheType);
+/* Of Windows 10; Protect is of PAGE_*. */
+NTKERNELAPI PVOID NTAPI MmMapIoSpaceEx(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, ULONG Protect);
 NTKERNELAPI VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes);
+#define MM_USER_PROBE_ADDRESS ((ULONG_PTR)0x00007FFFFFFF0000ull) /* x64: what is below belongs to a process */
 
 /* An MDL describes the pages under a range of virtual memory. Its life: allocated; its pages known (locked, or of nonpaged pool);
  * mapped; and back. */

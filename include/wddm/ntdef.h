@@ -186,8 +186,12 @@ typedef struct _POINT {
 #define FIELD_OFFSET(type, member)               ((LONG)offsetof(type, member))
 #define CONTAINING_RECORD(address, type, member) ((type *)((CHAR *)(address)-offsetof(type, member)))
 #define ARRAYSIZE(array)                         RTL_NUMBER_OF(array)
-#define MAXULONG                                 0xFFFFFFFFu
-#define RTL_NUMBER_OF(array)                     (sizeof(array) / sizeof((array)[0]))
+#if !defined(min) && !defined(NOMINMAX)
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#define MAXULONG             0xFFFFFFFFu
+#define RTL_NUMBER_OF(array) (sizeof(array) / sizeof((array)[0]))
 #endif
 
 /* The status codes that pass this border, with their values from the WDK's ntstatus.h: a table for printers,

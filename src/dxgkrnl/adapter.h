@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "dxgkrnl/device.h"
 #include "dxgkrnl/display/display.h"
+#include "dxgkrnl/display/displayonly.h"
 #include "dxgkrnl/handles.h"
 #include "dxgkrnl/injection.h"
 #include "dxgkrnl/interrupts.h"
@@ -53,14 +54,22 @@ struct dxgk {
     void *object; /* dlopen */
     struct image *image;
     DRIVER_INITIALIZATION_DATA ddi;
+    ULONG version;                   /* DXGKDDI_INTERFACE_VERSION_* that the miniport was compiled for */
+    struct displayonly *displayonly; /* NULL: a full miniport */
     bool initialized;
     bool crashed; /* after a bug check nothing is cleaned up */
     PVOID miniport;
-    DXGKRNL_INTERFACE iface;
+    union {
+        DXGKRNL_INTERFACE iface;
+        uint8_t later[1024]; /* drivers of later versions copy more than there is: NULL */
+    };
     CM_RESOURCE_LIST *resources;
     KDPC dpc;
     LUID luid;
-    DXGK_DRIVERCAPS caps;
+    union {
+        DXGK_DRIVERCAPS caps;
+        uint8_t later_caps[1024]; /* of later versions */
+    };
 
     /* One thread at a time in the DDIs that the WDK calls serialised; recursive. */
     struct {
@@ -159,7 +168,8 @@ void dxgk_metrics_closed(const struct dxgk_client *c);
 NTSTATUS dxgk_metrics_get(struct dxgk *d, const struct dxgk_client *asker, void *data, size_t size);
 
 /* callbacks.c */
-void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i);
+/* Fills d->iface. */
+void dxgk_callbacks_fill(struct dxgk *d);
 /* Where DXGK_DEVICE_INFO says that the adapter's driver key is: HKR of settings.h, under the class of display adapters. */
 #define DXGK_DRIVER_KEY                                                                                      \
     "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\Class\\{4d36e968-e325-11ce-bfc1-08002be10318}\\0000"

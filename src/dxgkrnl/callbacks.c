@@ -243,11 +243,20 @@ static NTSTATUS NTAPI DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes,
     return STATUS_SUCCESS;
 }
 
-void dxgk_callbacks_fill(struct dxgk *d, DXGKRNL_INTERFACE *i)
+static NTSTATUS NTAPI DxgkCbAcquirePostDisplayOwnership(HANDLE h, PDXGK_DISPLAY_INFORMATION info)
 {
-    *i = (DXGKRNL_INTERFACE){
-        .Size = sizeof(*i),
-        .Version = DXGKDDI_INTERFACE_VERSION,
+    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    return dxgk_displayonly_acquire(d, info);
+}
+
+void dxgk_callbacks_fill(struct dxgk *d)
+{
+    bool win8 = d->version >= DXGKDDI_INTERFACE_VERSION_WIN8;
+
+    d->iface = (DXGKRNL_INTERFACE){
+        .Size = win8 ? sizeof(d->iface) : offsetof(DXGKRNL_INTERFACE, DxgkCbCreateContextAllocation),
+        .Version = win8 ? d->version : DXGKDDI_INTERFACE_VERSION_WIN7,
+        .DxgkCbAcquirePostDisplayOwnership = win8 ? DxgkCbAcquirePostDisplayOwnership : NULL,
         .DeviceHandle = (HANDLE)d,
         .DxgkCbEvalAcpiMethod = DxgkCbEvalAcpiMethod,
         .DxgkCbGetDeviceInformation = DxgkCbGetDeviceInformation,

@@ -22,6 +22,7 @@ NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Regis
 
     if (!d || DriverObject != (PDRIVER_OBJECT)d || !RegistryPath || !data || d->initialized)
         return STATUS_INVALID_PARAMETER;
+    d->version = data->Version;
     switch (data->Version) {
     case DXGKDDI_INTERFACE_VERSION_WIN7:
         d->ddi = *data;
@@ -37,9 +38,29 @@ NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Regis
     return STATUS_SUCCESS;
 }
 
-/* What a full WDDM 1.1 miniport has to fill in. */
-static const char *missing_ddi(const DRIVER_INITIALIZATION_DATA *i)
+NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                               PKMDDOD_INITIALIZATION_DATA data)
 {
+    struct dxgk *d = loading;
+    NTSTATUS s;
+
+    if (!d || DriverObject != (PDRIVER_OBJECT)d || !RegistryPath || !data || d->initialized)
+        return STATUS_INVALID_PARAMETER;
+    if (data->Version < DXGKDDI_INTERFACE_VERSION_WIN8)
+        return STATUS_GRAPHICS_INVALID_DRIVER_MODEL;
+    d->version = data->Version;
+    s = dxgk_displayonly_init(d, data);
+    d->initialized = NT_SUCCESS(s);
+    return s;
+}
+
+/* What a full WDDM 1.1 miniport has to fill in, and one that only displays. */
+static const char *missing_ddi(const struct dxgk *d)
+{
+    const DRIVER_INITIALIZATION_DATA *i = &d->ddi;
+
+    if (d->displayonly)
+        return dxgk_displayonly_missing(d);
 #define DDI_NEED(name)                                                                                       \
     if (!i->DxgkDdi##name)                                                                                   \
         return "DxgkDdi" #name;
@@ -73,7 +94,7 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     loading = d;
     s = driver_entry((PDRIVER_OBJECT)d, &name);
     loading = NULL;
-    missing = missing_ddi(&d->ddi);
+    missing = missing_ddi(d);
     if (NT_SUCCESS(s) && d->initialized && !missing)
         d->state = DXGK_LOADED;
     else
@@ -86,7 +107,10 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     if (!d->initialized)
         return error_set(err, -ENXIO, "DriverEntry succeeded without DxgkInitialize");
     d->initialized = false;
-    return error_set(err, -ENXIO, "the miniport lacks %s, which WDDM 1.1 demands", missing);
+    error_set(err, -ENXIO, "the miniport lacks %s, which WDDM %s demands", missing,
+              d->displayonly ? "1.2" : "1.1");
+    dxgk_displayonly_free(d);
+    return -ENXIO;
 }
 
 int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
@@ -139,6 +163,7 @@ void dxgk_unload(struct dxgk *d)
     dxgk_image_unload(d->image);
     d->image = NULL;
     d->initialized = false;
+    dxgk_displayonly_free(d);
     memset(&d->ddi, 0, sizeof(d->ddi));
     d->state = DXGK_EMPTY;
 }
@@ -278,18 +303,26 @@ static NTSTATUS query_children(struct dxgk *d, struct error *err)
     return STATUS_SUCCESS;
 }
 
+/* Of Windows 7 the structure ends before what is of Windows 8; of later ones it is longer than what is known here. */
+static UINT caps_size(ULONG version)
+{
+    return version < DXGKDDI_INTERFACE_VERSION_WIN8    ? offsetof(DXGK_DRIVERCAPS, PreemptionCaps)
+           : version == DXGKDDI_INTERFACE_VERSION_WIN8 ? sizeof(DXGK_DRIVERCAPS)
+                                                       : sizeof(((struct dxgk *)0)->later_caps);
+}
+
 static NTSTATUS query_caps(struct dxgk *d, struct error *err)
 {
     DXGKARG_QUERYADAPTERINFO q = {
-        .Type = DXGKQAITYPE_DRIVERCAPS, .pOutputData = &d->caps, .OutputDataSize = sizeof(d->caps)};
+        .Type = DXGKQAITYPE_DRIVERCAPS, .pOutputData = &d->caps, .OutputDataSize = caps_size(d->version)};
     NTSTATUS s;
 
-    memset(&d->caps, 0, sizeof(d->caps));
+    memset(d->later_caps, 0, sizeof(d->later_caps));
     s = DDI(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         error_set(err, -EIO, "DxgkDdiQueryAdapterInfo(DRIVERCAPS) returned %08x", (unsigned)s);
-    d->sched.num_nodes = d->caps.GpuEngineTopology.NbAsymetricProcessingNodes;
-    if (NT_SUCCESS(s) && (!d->sched.num_nodes || d->sched.num_nodes > MAX_NODES)) {
+    d->sched.num_nodes = d->displayonly ? 0 : d->caps.GpuEngineTopology.NbAsymetricProcessingNodes;
+    if (NT_SUCCESS(s) && !d->displayonly && (!d->sched.num_nodes || d->sched.num_nodes > MAX_NODES)) {
         error_set(err, -ENXIO, "the miniport reports %u nodes; dxgkrnl supports 1 to %d", d->sched.num_nodes,
                   MAX_NODES);
         return STATUS_NOT_SUPPORTED;
@@ -308,6 +341,14 @@ static NTSTATUS create_system(struct dxgk *d)
         d->vidmm.context = dxgk_context_create(d->system, many ? d->caps.MemoryManagementCaps.PagingNode : 0,
                                                1, NULL, 0, &s);
     return s;
+}
+
+static void stop_miniport(struct dxgk *d)
+{
+    if (d->displayonly)
+        dxgk_displayonly_stop(d);
+    else
+        DDI(d, StopDevice, d->miniport);
 }
 
 /* From here on the miniport is not called any more, not even if it never returns: its context may be gone already. */
@@ -330,7 +371,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
         error_set(err, -EIO, "DxgkDdiAddDevice returned %08x", (unsigned)s);
         return s;
     }
-    dxgk_callbacks_fill(d, &d->iface);
+    dxgk_callbacks_fill(d);
     dxgk_kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */
     s = DDI(d, StartDevice, d->miniport, &info, &d->iface, &d->display.num_sources, &d->display.num_children);
     if (!NT_SUCCESS(s)) {
@@ -340,7 +381,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     s = query_children(d, err);
     if (NT_SUCCESS(s))
         s = query_caps(d, err);
-    if (NT_SUCCESS(s)) {
+    if (NT_SUCCESS(s) && !d->displayonly) {
         s = dxgk_vidmm_start(d);
         if (!NT_SUCCESS(s))
             error_set(err, -EIO, "the miniport's segments are not usable: %08x", (unsigned)s);
@@ -349,7 +390,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
         goto stop;
     start_work(d);
     d->state = DXGK_STARTED;
-    s = create_system(d);
+    s = d->displayonly ? STATUS_SUCCESS : create_system(d);
     if (NT_SUCCESS(s))
         s = dxgk_display_start(d);
     if (NT_SUCCESS(s))
@@ -359,7 +400,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     stop_work(d);
     d->state = DXGK_STOPPED;
 stop:
-    DDI(d, StopDevice, d->miniport);
+    stop_miniport(d);
 remove:
     remove_miniport(d);
     return s;
@@ -397,7 +438,7 @@ void dxgk_stop(struct dxgk *d)
     stop_work(d);
     d->crashed = d->state == DXGK_FAILED;
     if (!d->lock.held) { /* else a DDI never came back: leave the miniport alone */
-        DDI(d, StopDevice, d->miniport);
+        stop_miniport(d);
         remove_miniport(d);
     }
     dxgk_kernel_connect_interrupt(d->kernel, false);
@@ -435,7 +476,7 @@ static bool on_isr(void *ctx, unsigned message)
     struct kernel_ddi ddi;
     BOOLEAN ours;
 
-    if (!d->miniport)
+    if (!d->miniport || !d->ddi.DxgkDdiInterruptRoutine)
         return false;
     dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiInterruptRoutine", DIRQL, 0);
     ours = d->ddi.DxgkDdiInterruptRoutine(d->miniport, message);
@@ -451,7 +492,7 @@ static void NTAPI on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
     UNREFERENCED_PARAMETER(dpc);
     UNREFERENCED_PARAMETER(a);
     UNREFERENCED_PARAMETER(b);
-    if (!d->miniport)
+    if (!d->miniport || !d->ddi.DxgkDdiDpcRoutine)
         return;
     dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0);
     d->ddi.DxgkDdiDpcRoutine(d->miniport);

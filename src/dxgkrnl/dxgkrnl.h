@@ -44,6 +44,13 @@ struct dxgk_resource {
     uint32_t vector; /* interrupt */
 };
 
+struct dxgk_post_display {
+    uint32_t width, height; /* pixels */
+    uint32_t pitch;         /* bytes */
+    D3DDDIFORMAT format;
+    uint64_t address;
+};
+
 /* What the host provides for the PCI function. Called from kernel threads at any IRQL; must not call back
  * into dxgkrnl but through dxgk_interrupt and dxgk_interrupt_line. */
 struct dxgk_bus {
@@ -82,6 +89,8 @@ struct dxgk_bus {
     /* What the host's scheduler has done with the processes that execute the oldest work: false where there are none, or it cannot
      * be known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what it needs. */
     bool (*schedstat)(void *ctx, struct schedstat *out);
+    /* The frame buffer that firmware has set up, in one of the memory resources: false, or NULL: there is none. */
+    bool (*post_display)(void *ctx, struct dxgk_post_display *out);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */
     NTSTATUS (*inject)(void *ctx, uint32_t fault, uint32_t value);
 };
@@ -151,6 +160,19 @@ void dxgk_client_cancel(struct dxgk_client *c);
 #define DXGK_DECLARE(name, type) NTSTATUS dxgk_##name(struct dxgk_client *c, type *arg);
 D3DKMT_THUNKS(DXGK_DECLARE)
 #undef DXGK_DECLARE
+
+/* ---- a miniport that only displays (display/displayonly.h) --------------- */
+
+bool dxgk_displays_only(struct dxgk *d);
+/* The rectangles of the desktop that changed, of 32-bit pixels (x8r8g8b8) of which row y begins at `pixels` + y * pitch.
+ * STATUS_INVALID_PARAMETER: one is not inside the source's mode. */
+NTSTATUS dxgk_desktop_present(struct dxgk *d, UINT source, const void *pixels, size_t pitch,
+                              const RECT *dirty, unsigned count);
+/* A mode of the source's list (D3DKMTGetDisplayModeList); the desktop is black after it. */
+NTSTATUS dxgk_desktop_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode);
+/* A picture on the screen as at a bug check: at HIGH_LEVEL, whatever else was shown. Tight rows of 32-bit pixels. */
+NTSTATUS dxgk_system_display(struct dxgk *d, const void *pixels, unsigned width, unsigned height, unsigned x,
+                             unsigned y);
 
 /* The descriptor and offset of a locked allocation's memory, for a client in another process. */
 NTSTATUS dxgk_lock_fd(struct dxgk_client *c, D3DKMT_HANDLE allocation, int *fd, uint64_t *offset,

@@ -13,8 +13,11 @@ void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
                               MAX_RECORDS);
         return;
     }
-    q->records[(q->head + q->count++) % MAX_RECORDS] = (struct record){
-        *data, data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC ? dxgk_kernel_now(d->kernel) : 0};
+    q->records[(q->head + q->count++) % MAX_RECORDS] =
+        (struct record){*data, data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC ||
+                                       data->InterruptType == DXGK_INTERRUPT_DISPLAYONLY_VSYNC
+                                   ? dxgk_kernel_now(d->kernel)
+                                   : 0};
 }
 
 static void late_vblank(void *ctx)
@@ -70,6 +73,14 @@ void dxgk_interrupts_dispatch(struct dxgk *d)
             break;
         case DXGK_INTERRUPT_CRTC_VSYNC:
             vsync(d, &r);
+            break;
+        case DXGK_INTERRUPT_DISPLAYONLY_VSYNC:
+            r.data.CrtcVsync.VidPnTargetId = r.data.DisplayOnlyVsync.VidPnTargetId;
+            r.data.CrtcVsync.PhysicalAddress.QuadPart = 0;
+            vsync(d, &r);
+            break;
+        case DXGK_INTERRUPT_DISPLAYONLY_PRESENT_PROGRESS:
+            dxgk_displayonly_progress(d, &r.data);
             break;
         default:
             dxgk_kernel_violation(d->kernel, "DxgkCbNotifyInterrupt with the interrupt type %d",

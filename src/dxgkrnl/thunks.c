@@ -251,6 +251,8 @@ NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
 
     if (!dxgk_handle_get(d, arg->hAdapter, HANDLE_ADAPTER, c)) {
         s = STATUS_INVALID_HANDLE;
+    } else if (d->displayonly) {
+        s = STATUS_NOT_SUPPORTED;
     } else if (c->cancelled) {
         s = STATUS_CANCELLED;
     } else if (NT_SUCCESS(s = dxgk_thunk_usable(d, NULL)) && dxgk_offender_barred(d, c)) {

@@ -94,6 +94,37 @@ static void mmio_write(void *ctx, uint64_t address, unsigned size, uint64_t valu
     }
 }
 
+static void *mmio_map(void *ctx, uint64_t address, uint64_t size)
+{
+    struct stack *s = ctx;
+    uint64_t offset;
+
+    return in_bar(s, 1, address, &offset) && size <= AEROGPU_BAR1_SIZE - offset
+               ? gpu_vram(machine_gpu(s->machine)) + offset
+               : NULL;
+}
+
+/* What firmware would have left: the linear frame buffer of VBE, scanned out. */
+static bool post_display(void *ctx, struct dxgk_post_display *out)
+{
+    struct stack *s = ctx;
+
+    *out = (struct dxgk_post_display){.width = 1024,
+                                      .height = 768,
+                                      .pitch = 1024 * 4,
+                                      .format = D3DDDIFMT_X8R8G8B8,
+                                      .address = gpu_bar_address(machine_gpu(s->machine), 1) +
+                                                 AEROGPU_VRAM_VBE_LFB_OFFSET};
+    machine_write(s->machine, AEROGPU_REG_SCANOUT0_WIDTH, out->width);
+    machine_write(s->machine, AEROGPU_REG_SCANOUT0_HEIGHT, out->height);
+    machine_write(s->machine, AEROGPU_REG_SCANOUT0_FORMAT, AEROGPU_FORMAT_B8G8R8X8_UNORM);
+    machine_write(s->machine, AEROGPU_REG_SCANOUT0_PITCH_BYTES, out->pitch);
+    machine_write(s->machine, AEROGPU_REG_SCANOUT0_FB_GPA_LO, (uint32_t)out->address);
+    machine_write(s->machine, AEROGPU_REG_SCANOUT0_FB_GPA_HI, (uint32_t)(out->address >> 32));
+    machine_write(s->machine, AEROGPU_REG_SCANOUT0_ENABLE, 1);
+    return true;
+}
+
 static void on_irq(void *ctx)
 {
     struct stack *s = ctx;
@@ -213,6 +244,8 @@ static void describe(struct stack *s, bool swapped)
                                .config_write = config_write,
                                .mmio_read = mmio_read,
                                .mmio_write = mmio_write,
+                               .mmio_map = mmio_map,
+                               .post_display = post_display,
                                .dma_alloc = dma_alloc,
                                .dma_alloc_for = dma_alloc_for,
                                .inject = inject,

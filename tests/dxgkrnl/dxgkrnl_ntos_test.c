@@ -719,7 +719,8 @@ TEST(the_device_says_where_its_driver_key_is)
     RTL_QUERY_REGISTRY_TABLE t[2] = {{NULL, RTL_QUERY_REGISTRY_DIRECT, text, &read, REG_NONE, NULL, 0}};
 
     up(&w, false);
-    dxgk_callbacks_fill(w.dxgk, &dxgk);
+    dxgk_callbacks_fill(w.dxgk);
+    dxgk = w.dxgk->iface;
     assert_int_equal(dxgk.DxgkCbGetDeviceInformation(dxgk.DeviceHandle, &info), STATUS_SUCCESS);
     assert_int_equal(info.DeviceRegistryPath.Buffer[info.DeviceRegistryPath.Length / 2], 0);
     InitializeObjectAttributes(&attributes, &info.DeviceRegistryPath, OBJ_KERNEL_HANDLE, NULL, NULL);

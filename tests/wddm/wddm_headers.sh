@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Proves that each header of include/wddm (and its layout asserts) compiles alone, without a warning, as C and as C++, for
-# Linux and for Windows. Prints TAP. Usage: wddm_headers.sh INCLUDE_DIR
+# Linux and for Windows, at the level of Windows 7 and at that of Windows 8 (drivers that only display). Prints TAP. Usage: wddm_headers.sh INCLUDE_DIR
 set -u
 inc=$1
 n=0 failed=0
@@ -9,7 +9,7 @@ out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 for h in "$inc"/wddm/*.h; do
     name=wddm/$(basename "$h")
-    for c in "gcc -std=gnu17 -x c" "clang -std=gnu17 -x c" "g++ -std=c++17 -x c++" \
+    for c in "gcc -std=gnu17 -x c" "gcc -DDXGKDDI_INTERFACE_VERSION=0x300E -std=gnu17 -x c" "g++ -DNTDDI_VERSION=0x06020000 -std=c++17 -x c++" "clang -std=gnu17 -x c" "g++ -std=c++17 -x c++" \
              "x86_64-w64-mingw32-gcc -std=gnu17 -x c" "x86_64-w64-mingw32-g++ -std=c++17 -x c++"; do
         n=$((n + 1))
         if ! command -v "${c%% *}" >/dev/null; then

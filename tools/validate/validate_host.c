@@ -75,6 +75,11 @@ int validate_host_up_with(struct validate_host *h, const struct validate_options
     h->start_ns = clock_now(stack_clock(h->stack));
     if (!NT_SUCCESS(stack_start(h->stack, e)))
         return e->code ? e->code : error_set(e, -EIO, "the adapter does not start");
+    if (dxgk_displays_only(stack_dxgk(h->stack)))
+        return error_set(
+            e, -ENOTSUP,
+            "the miniport only displays, and the checklist is for those that render; `aerogpu serve --miniport` "
+            "runs it, and docs/dxgkrnl.md says how its pictures are checked");
     r = dxgk_client_open(stack_dxgk(h->stack), &h->client, (uint64_t)getpid(), true);
     if (r)
         return error_set(e, r, "no memory for a client");

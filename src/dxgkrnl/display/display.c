@@ -388,26 +388,44 @@ static NTSTATUS fit_pinned(struct dxgk *d, struct vidpn *v, UINT source, UINT ta
     return s;
 }
 
+/* A driver that only displays may not know its rate: the timer that stands in for its vblanks has this one. */
+static D3DDDI_RATIONAL rate(const D3DKMDT_VIDEO_SIGNAL_INFO *i)
+{
+    return i->VSyncFreq.Numerator == D3DKMDT_FREQUENCY_NOTSPECIFIED ? (D3DDDI_RATIONAL){60, 1} : i->VSyncFreq;
+}
+
 static UINT hertz(const D3DDDI_RATIONAL *r)
 {
     return r->Denominator ? (r->Numerator + r->Denominator / 2) / r->Denominator : 0;
 }
 
-static bool fits(const D3DKMDT_VIDPN_SOURCE_MODE *s, const D3DKMDT_VIDPN_TARGET_MODE *t)
+/* The scaling that shows source mode `s` as target mode `t` on path `p`; UNINITIALIZED: they do not go together. */
+static D3DKMDT_VIDPN_PRESENT_PATH_SCALING fits(const struct vidpn_path *p, const D3DKMDT_VIDPN_SOURCE_MODE *s,
+                                               const D3DKMDT_VIDPN_TARGET_MODE *t)
 {
-    return s->Type == D3DKMDT_RMT_GRAPHICS &&
-           s->Format.Graphics.VisibleRegionSize.cx == t->VideoSignalInfo.ActiveSize.cx &&
-           s->Format.Graphics.VisibleRegionSize.cy == t->VideoSignalInfo.ActiveSize.cy;
+    const D3DKMDT_2DREGION *from = &s->Format.Graphics.VisibleRegionSize,
+                           *to = &t->VideoSignalInfo.ActiveSize;
+
+    if (s->Type != D3DKMDT_RMT_GRAPHICS)
+        return D3DKMDT_VPPS_UNINITIALIZED;
+    if (from->cx == to->cx && from->cy == to->cy)
+        return D3DKMDT_VPPS_IDENTITY;
+    return p && p->info.ContentTransformation.ScalingSupport.Centered && from->cx <= to->cx &&
+                   from->cy <= to->cy
+               ? D3DKMDT_VPPS_CENTERED
+               : D3DKMDT_VPPS_UNINITIALIZED;
 }
 
 D3DKMT_DISPLAYMODE dxgk_display_mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s,
                                           const D3DKMDT_VIDPN_TARGET_MODE *t)
 {
+    D3DDDI_RATIONAL freq = rate(&t->VideoSignalInfo);
+
     return (D3DKMT_DISPLAYMODE){.Width = s->Format.Graphics.PrimSurfSize.cx,
                                 .Height = s->Format.Graphics.PrimSurfSize.cy,
                                 .Format = s->Format.Graphics.PixelFormat,
-                                .IntegerRefreshRate = hertz(&t->VideoSignalInfo.VSyncFreq),
-                                .RefreshRate = t->VideoSignalInfo.VSyncFreq,
+                                .IntegerRefreshRate = hertz(&freq),
+                                .RefreshRate = freq,
                                 .ScanLineOrdering = t->VideoSignalInfo.ScanLineOrdering,
                                 .DisplayOrientation = D3DDDI_ROTATION_IDENTITY};
 }
@@ -426,14 +444,16 @@ static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *be
         return STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
     for (struct mode *a = v->source[source] ? v->source[source]->modes : NULL; a; a = a->next)
         for (struct mode *b = v->target[child] ? v->target[child]->modes : NULL; b; b = b->next) {
+            D3DKMDT_VIDPN_PRESENT_PATH_SCALING scaling;
             D3DKMT_DISPLAYMODE *grown;
-            if (!fits(&a->source, &b->target))
+            scaling = fits(v->paths, &a->source, &b->target);
+            if (!scaling)
                 continue;
             grown = realloc(modes, (n + 1) * sizeof(*modes));
             if (!grown)
                 break;
             modes = grown;
-            if (b->target.Preference == D3DKMDT_MP_PREFERRED &&
+            if (b->target.Preference == D3DKMDT_MP_PREFERRED && scaling == D3DKMDT_VPPS_IDENTITY &&
                 (!n || modes[*best].Format == a->source.Format.Graphics.PixelFormat || !*best))
                 *best = n;
             modes[n] = dxgk_display_mode_from(&a->source, &b->target);
@@ -453,15 +473,15 @@ static bool pin(struct vidpn *v, UINT source, int child, const D3DKMT_DISPLAYMOD
     for (struct mode *a = v->source[source] ? v->source[source]->modes : NULL; a; a = a->next)
         for (struct mode *b = v->target[child] ? v->target[child]->modes : NULL; b; b = b->next) {
             D3DKMT_DISPLAYMODE m = dxgk_display_mode_from(&a->source, &b->target);
-            if (!fits(&a->source, &b->target) || m.Width != mode->Width || m.Height != mode->Height ||
-                m.Format != mode->Format ||
+            D3DKMDT_VIDPN_PRESENT_PATH_SCALING scaling = fits(v->paths, &a->source, &b->target);
+            if (!scaling || m.Width != mode->Width || m.Height != mode->Height || m.Format != mode->Format ||
                 (mode->IntegerRefreshRate && m.IntegerRefreshRate != mode->IntegerRefreshRate))
                 continue;
             v->source[source]->pinned = a;
             v->target[child]->pinned = b;
             *stride = a->source.Format.Graphics.Stride;
             for (struct vidpn_path *p = v->paths; p; p = p->next) {
-                p->info.ContentTransformation.Scaling = D3DKMDT_VPPS_IDENTITY;
+                p->info.ContentTransformation.Scaling = scaling;
                 p->info.ContentTransformation.Rotation = D3DKMDT_VPPR_IDENTITY;
             }
             return true;
@@ -480,6 +500,30 @@ static NTSTATUS set_visible(struct dxgk *d, UINT source, bool visible)
     return s;
 }
 
+/* What is shown in `mode`: *primary, or the desktop's own surface, resident; *fresh is a new one of those. A driver that only displays
+ * has no surfaces, but the desktop's pixels. The desktop's own surface fits the mode even while a client's is shown: it is what comes
+ * back. */
+static NTSTATUS surfaces(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode, struct alloc **primary,
+                         struct alloc **fresh)
+{
+    struct source *s = &d->display.sources[source];
+    D3DKMDT_SHAREDPRIMARYSURFACEDATA data = {.Width = mode->Width,
+                                             .Height = mode->Height,
+                                             .Format = mode->Format,
+                                             .RefreshRate = mode->RefreshRate,
+                                             .VidPnSourceId = source};
+    NTSTATUS st = STATUS_SUCCESS;
+
+    if (d->displayonly)
+        return dxgk_displayonly_desktop(d, source, mode);
+    if (!s->own_primary || !s->committed || s->mode.Width != mode->Width || s->mode.Height != mode->Height ||
+        s->mode.Format != mode->Format)
+        st = dxgk_vidmm_create_standard(d, D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE, &data, fresh);
+    if (!*primary)
+        *primary = *fresh ? *fresh : s->own_primary;
+    return NT_SUCCESS(st) ? dxgk_vidmm_make_resident(d, *primary, (*primary)->read_set) : st;
+}
+
 /* `primary` NULL: a shared primary surface of dxgkrnl's own. Called with the adapter held. */
 NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAYMODE *mode,
                                struct alloc *primary)
@@ -491,11 +535,6 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
     DXGKARG_COMMITVIDPN commit = {.hFunctionalVidPn = dxgk_vidpn_handle(v),
                                   .AffectedVidPnSourceId = source,
                                   .MonitorConnectivityChecks = D3DKMDT_MCC_IGNORE};
-    D3DKMDT_SHAREDPRIMARYSURFACEDATA data = {.Width = mode->Width,
-                                             .Height = mode->Height,
-                                             .Format = mode->Format,
-                                             .RefreshRate = mode->RefreshRate,
-                                             .VidPnSourceId = source};
     D3DKMT_DISPLAYMODE now = *mode;
     struct alloc *fresh = NULL;
     UINT stride = 0;
@@ -507,26 +546,20 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
         dxgk_vidpn_destroy(v);
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE;
     }
-    now.RefreshRate = v->target[child]->pinned->target.VideoSignalInfo.VSyncFreq;
+    now.RefreshRate = rate(&v->target[child]->pinned->target.VideoSignalInfo);
     now.IntegerRefreshRate = hertz(&now.RefreshRate);
     st = fit_pinned(d, v, source, s->target);
     if (NT_SUCCESS(st))
         st = DDI(d, IsSupportedVidPn, d->miniport, &supported);
     if (NT_SUCCESS(st) && !supported.IsVidPnSupported)
         st = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
-    /* The desktop's own surface fits the mode even while a client's is shown: it is what comes back. */
-    if (NT_SUCCESS(st) && (!s->own_primary || !s->committed || s->mode.Width != mode->Width ||
-                           s->mode.Height != mode->Height || s->mode.Format != mode->Format))
-        st = dxgk_vidmm_create_standard(d, D3DKMDT_STANDARDALLOCATION_SHAREDPRIMARYSURFACE, &data, &fresh);
-    if (!primary)
-        primary = fresh ? fresh : s->own_primary;
     if (NT_SUCCESS(st))
-        st = dxgk_vidmm_make_resident(d, primary, primary->read_set);
+        st = surfaces(d, source, mode, &primary, &fresh);
     if (!NT_SUCCESS(st))
         goto fail;
     if (s->visible)
         set_visible(d, source, false);
-    commit.hPrimaryAllocation = primary->driver;
+    commit.hPrimaryAllocation = primary ? primary->driver : NULL;
     st = DDI(d, CommitVidPn, d->miniport, &commit);
     if (!NT_SUCCESS(st)) {
         if (s->committed)
@@ -537,9 +570,12 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
     s->mode = now;
     dxgk_grid_restart(&s->grid, now.RefreshRate.Numerator, now.RefreshRate.Denominator);
     s->stride = stride;
-    st = program(d, source, primary, true, false);
+    if (primary)
+        st = program(d, source, primary, true, false);
     if (NT_SUCCESS(st))
         st = set_visible(d, source, true);
+    if (NT_SUCCESS(st) && d->displayonly)
+        st = dxgk_displayonly_present(d, source, NULL, 0);
     show(s, primary);
     if (fresh) {
         struct alloc *old = s->own_primary;

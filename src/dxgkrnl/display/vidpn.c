@@ -280,7 +280,7 @@ NTSTATUS dxgk_vidpn_add_path(struct vidpn *v, UINT source, UINT target)
     p->ImportanceOrdinal = D3DKMDT_VPPI_PRIMARY;
     p->ContentTransformation.Scaling = D3DKMDT_VPPS_UNPINNED;
     p->ContentTransformation.Rotation = D3DKMDT_VPPR_UNPINNED;
-    p->VidPnTargetColorBasis = D3DKMDT_CB_SRGB;
+    p->VidPnTargetColorBasis = D3DKMDT_CB_SCRGB; /* the one that Microsoft's own sample drivers accept */
     p->VidPnTargetColorCoeffDynamicRanges = (D3DKMDT_COLOR_COEFF_DYNAMIC_RANGES){8, 8, 8, 8};
     p->Content = D3DKMDT_VPPC_GRAPHICS;
     p->CopyProtection.CopyProtectionType = D3DKMDT_VPPMT_NOPROTECTION;

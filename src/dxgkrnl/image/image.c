@@ -141,7 +141,8 @@ int dxgk_image_load_bytes(struct image **out, const char *name, const void *file
     }
     r = dxgk_pe_relocate(&i->view, (uint64_t)(uintptr_t)i->view.memory - i->pe.base, e);
     if (!r)
-        r = dxgk_pe_bind(&i->view, dxgk_ntos_export, e);
+        r = dxgk_pe_bind(&i->view, i->pe.windows >= PE_WINDOWS_8 ? dxgk_ntos_export_later : dxgk_ntos_export,
+                         e);
     if (!r)
         r = protect(i, e);
     if (!r)

@@ -56,6 +56,9 @@ static int read_optional_header(struct pe *pe, struct bytes b, const uint8_t *fi
     pe->base = bytes_u64(&b);
     alignment = bytes_u32(&b);
     file_alignment = bytes_u32(&b);
+    bytes_seek(&b, start + 48);
+    pe->windows = (uint32_t)bytes_u16(&b) << 16;
+    pe->windows |= bytes_u16(&b);
     bytes_seek(&b, start + 56);
     pe->image_size = bytes_u32(&b);
     pe->headers_size = bytes_u32(&b);

@@ -47,9 +47,13 @@ struct pe_section {
     uint32_t flags;             /* PE_SECTION_* */
 };
 
+enum { PE_WINDOWS_7 = 6 << 16 | 1, PE_WINDOWS_8 = 6 << 16 | 2 };
+
 struct pe {
     uint64_t base; /* the address that it was linked for */
     uint32_t image_size, headers_size, entry;
+    uint32_t
+        windows; /* the Windows that it says it needs, major version in the upper half: PE_WINDOWS_7 and later */
     struct pe_section sections[PE_MAX_SECTIONS];
     unsigned num_sections;
     struct {

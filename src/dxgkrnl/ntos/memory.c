@@ -102,6 +102,18 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
     return b + 1;
 }
 
+PVOID NTAPI ExAllocatePool2(POOL_FLAGS Flags, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    PVOID p;
+    ENTER(ExAllocatePool2);
+
+    (void)k;
+    p = ExAllocatePoolWithTag(Flags & POOL_FLAG_PAGED ? PagedPool : NonPagedPool, NumberOfBytes, Tag);
+    if (p && !(Flags & POOL_FLAG_UNINITIALIZED))
+        memset(p, 0, NumberOfBytes);
+    return p;
+}
+
 VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
 {
     struct pool_block *b = (struct pool_block *)P - 1;
@@ -276,6 +288,17 @@ PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes,
                           .size = NumberOfBytes};
     d->ntos.mappings = m;
     return va;
+}
+
+PVOID NTAPI MmMapIoSpaceEx(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes, ULONG Protect)
+{
+    ENTER(MmMapIoSpaceEx);
+
+    (void)k;
+    return MmMapIoSpace(PhysicalAddress, NumberOfBytes,
+                        Protect & PAGE_NOCACHE        ? MmNonCached
+                        : Protect & PAGE_WRITECOMBINE ? MmWriteCombined
+                                                      : MmCached);
 }
 
 PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID)

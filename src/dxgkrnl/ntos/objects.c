@@ -159,8 +159,9 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
 
     *Irp->status = (IO_STATUS_BLOCK){0};
     if (DeviceObject == (PDEVICE_OBJECT)&d->ntos && Irp->internal &&
-        Irp->code == IOCTL_VIDEO_DDI_FUNC_REGISTER) {
-        PVOID function = (PVOID)DxgkInitialize;
+        (Irp->code == IOCTL_VIDEO_DDI_FUNC_REGISTER || Irp->code == IOCTL_VIDEO_KMDOD_DDI_FUNC_REGISTER)) {
+        PVOID function = Irp->code == IOCTL_VIDEO_DDI_FUNC_REGISTER ? (PVOID)DxgkInitialize
+                                                                    : (PVOID)DxgkInitializeDisplayOnlyDriver;
         s = STATUS_BUFFER_TOO_SMALL;
         if (Irp->out_size >= sizeof(function)) {
             memcpy(Irp->out, &function, sizeof(function));

@@ -51,23 +51,35 @@ LONG NTAPI __C_specific_handler(PVOID ExceptionRecord, PVOID EstablisherFrame, P
 
 /* ---- exports ------------------------------------------------------------- */
 
-static const struct export
+struct export
 {
     const char *module, *name;
     void *address;
-}
-exports[] = {
+};
 #define EXPORT_R(module, name, limit) {#module, #name, (void *)name},
 #define EXPORT_C(module, name, limit) {#module, #name, (void *)dxgk_crt_##name},
-    NTOS_ROUTINES(EXPORT_R, EXPORT_C)};
+static const struct export windows_7[] = {NTOS_ROUTINES(EXPORT_R, EXPORT_C)},
+                           later[] = {NTOS_LATER_ROUTINES(EXPORT_R)};
 
-void *dxgk_ntos_export(const char *module, const char *name)
+static void *look_up(const struct export *table, size_t count, const char *module, const char *name)
 {
     size_t length = strcspn(module, ".");
 
-    for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]); i++)
-        if (!strcmp(exports[i].name, name) && strlen(exports[i].module) == length &&
-            !strncasecmp(exports[i].module, module, length))
-            return exports[i].address;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(table[i].name, name) && strlen(table[i].module) == length &&
+            !strncasecmp(table[i].module, module, length))
+            return table[i].address;
     return NULL;
+}
+
+void *dxgk_ntos_export(const char *module, const char *name)
+{
+    return look_up(windows_7, sizeof(windows_7) / sizeof(windows_7[0]), module, name);
+}
+
+void *dxgk_ntos_export_later(const char *module, const char *name)
+{
+    void *found = look_up(later, sizeof(later) / sizeof(later[0]), module, name);
+
+    return found ? found : dxgk_ntos_export(module, name);
 }

@@ -8,6 +8,7 @@
  * itself checks it, and the limit here is the highest. ANY_LEVEL: there is none.
  *
  *   R(module, name, limit)   a routine of include/wddm/ntddk.h
+ *   L(module, name, limit)   of a later Windows than 7: for drivers that say that they need one
  *   C(module, name, limit)   one of the C library, which goes by another name here (dxgk_crt_NAME): its own has another
  *                            calling convention
  */
@@ -121,9 +122,14 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     C(ntoskrnl, memmove, ANY_LEVEL)                                                                          \
     C(ntoskrnl, memset, ANY_LEVEL)
 
+/* What Windows 10 added. */
+#define NTOS_LATER_ROUTINES(L)                                                                               \
+    L(ntoskrnl, ExAllocatePool2, DISPATCH_LEVEL)                                                             \
+    L(ntoskrnl, MmMapIoSpaceEx, DISPATCH_LEVEL)
+
 enum {
 #define NTOS_LIMIT(module, name, limit) LIMIT_##name = limit,
-    NTOS_ROUTINES(NTOS_LIMIT, NTOS_LIMIT)
+    NTOS_ROUTINES(NTOS_LIMIT, NTOS_LIMIT) NTOS_LATER_ROUTINES(NTOS_LIMIT)
 #undef NTOS_LIMIT
 };
 
@@ -146,3 +152,5 @@ uint64_t dxgk_ntos_deadline(struct kernel *k, const LARGE_INTEGER *t);
 
 /* What the export `name` of `module` ("ntoskrnl.exe", "HAL.dll", in any case) is bound to, or NULL. */
 void *dxgk_ntos_export(const char *module, const char *name);
+/* The same for a driver that says that it needs a later Windows than 7. */
+void *dxgk_ntos_export_later(const char *module, const char *name);
