@@ -20,7 +20,7 @@ struct parser {
     const char *at;
     unsigned line;
     struct matrix_entry *entry; /* of the table */
-    bool known;                 /* the table is [known] */
+    bool known, program;        /* the table is [known], or [program.NAME] */
     struct error *e;
 };
 
@@ -95,8 +95,13 @@ static int parse_name(struct parser *p, char out[TEXT])
 
 static int end_line(struct parser *p)
 {
+    size_t rest;
+
     skip_blanks(p, false);
-    return !*p->at || *p->at == '\n' ? 0 : WRONG(p, "what is '%.20s'?", p->at);
+    rest = strcspn(p->at, "\r\n");
+    if (!*p->at || *p->at == '\n')
+        return 0;
+    return WRONG(p, "what is '%.*s'?", (int)(rest < 20 ? rest : 20), p->at);
 }
 
 static struct matrix_entry *add(struct parser *p, struct matrix_list *list, const char *what,
@@ -136,6 +141,7 @@ static int parse_table(struct parser *p)
         struct matrix_list *list = !strcmp(kind, "program") ? &p->m->programs
                                    : !strcmp(kind, "fault") ? &p->m->faults
                                                             : NULL;
+        p->program = list == &p->m->programs;
         if (!list || *p->at != '.')
             return WRONG(p, "[%.40s: a table is [program.NAME], [fault.NAME] or [known]", kind);
         p->at++;
@@ -216,7 +222,6 @@ static int parse_value(struct parser *p, const char *key)
 {
     struct matrix *m = p->m;
     struct matrix_entry *entry = p->entry;
-    bool program = entry >= m->programs.item && entry < m->programs.item + m->programs.num;
 
     if (p->known) {
         entry = add(p, &m->known, "what is known of", key);
@@ -231,9 +236,9 @@ static int parse_value(struct parser *p, const char *key)
             return parse_text(p, &m->screen);
         return WRONG(p, "'%.40s' is none of jobs, timeout, screen (once)", key);
     }
-    if (program && !strcmp(key, "run") && !entry->words.num)
+    if (p->program && !strcmp(key, "run") && !entry->words.num)
         return parse_words(p, &entry->words);
-    if (program)
+    if (p->program)
         return WRONG(p, "'%.40s': a program has `run`, once", key);
     if (!strcmp(key, "options") && !entry->words.num)
         return parse_words(p, &entry->words);
@@ -292,14 +297,16 @@ static int check_names(struct parser *p)
 int matrix_parse(struct matrix *m, const char *text, struct error *e)
 {
     struct parser p = {.m = m, .at = text, .line = 1, .e = e};
+    int r = 0;
 
     memset(m, 0, sizeof(*m));
-    for (skip_blanks(&p, true); *p.at; skip_blanks(&p, true)) {
-        int r = parse_line(&p);
-        if (r)
-            return r;
-    }
-    return check_names(&p);
+    while (!r && (skip_blanks(&p, true), *p.at))
+        r = parse_line(&p);
+    if (!r)
+        r = check_names(&p);
+    for (char *c = r && e ? e->text : NULL; c && *c; c++) /* it quotes the file */
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+    return r;
 }
 
 int matrix_read(struct matrix *m, const char *path, struct error *e)

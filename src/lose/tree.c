@@ -192,7 +192,13 @@ static int mentions(pid_t pid, const char *name, const char *word)
 
 static enum tree_blind look(pid_t pid)
 {
-    if (mentions(pid, "maps", "libvulkan.so") <= 0 && mentions(pid, "maps", "libGLdispatch.so") <= 0)
+    /* Drivers: the loader is in programs that never ask it for anything. libEGL_mesa, libGLX_nvidia; libvulkan_lvp, libvk_swiftshader. */
+    static const char *const drivers[] = {"/libEGL_", "/libGLX_", "/libvulkan_", "/libvk_", "/amdvlk"};
+    bool uses = false;
+
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]) && !uses; i++)
+        uses = mentions(pid, "maps", drivers[i]) > 0;
+    if (!uses)
         return TREE_NO_VULKAN;
     if (mentions(pid, "maps", &LOSE_LAYER[8]) > 0 || /* libVkLayer_AEROGPU_lose.so */
         mentions(pid, "maps", "libGLX_aerogpu.so") > 0)

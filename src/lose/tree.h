@@ -16,7 +16,7 @@ enum { TREE_PROCESSES = 1024, TREE_LISTED = 4096 };
 /* Where Vulkan or OpenGL was seen, and the layer or the vendor library was not heard of. */
 enum tree_blind {
     TREE_SEES,
-    TREE_NO_VULKAN,   /* nobody loaded libvulkan.so, nor GLVND */
+    TREE_NO_VULKAN,   /* nobody loaded a driver */
     TREE_NO_VARIABLE, /* the environment was cleared */
     TREE_NO_LAYER,    /* the loader did not load it: privileges, or another place */
     TREE_NO_RECORD,   /* it was loaded, and could not reach the record */

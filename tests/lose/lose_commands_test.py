@@ -351,7 +351,7 @@ def wrong_matrices():
         for text, said in (('[fault.f]\n', ': there is no program: [program.NAME]'), ('[program.a]\n[fault.f]', ': line 1: program a has no `run`'),
                            ('x = 1\n', ": line 1: 'x' is none of jobs, timeout, screen (once)"),
                            ('\njobs = 0\n', ': line 2: a number from 1 to 1024 is wanted'),
-                           ('jobs 2\n', ": line 1: '=' is missing behind 'jobs'"), ('jobs = 2 3\n', ": line 1: what is '3\n'?"),
+                           ('jobs 2\n', ": line 1: '=' is missing behind 'jobs'"), ('jobs = 2 3\n', ": line 1: what is '3'?"),
                            ('[progam.a]\n', ': line 1: [progam: a table is [program.NAME], [fault.NAME] or [known]'),
                            ('[program.a]\nrun = "true"\n', ': line 2: an array of strings is wanted, as in ["vkcube"]'),
                            ('[program.a]\nrun = ["true\n', ': line 2: a string without its end'),

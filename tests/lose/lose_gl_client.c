@@ -4,6 +4,7 @@
  *
  *   egl       EGL, linked           dlsym     EGL and OpenGL by dlsym()
  *   proc      OpenGL by eglGetProcAddress()   glx   GLX; OpenGL by glXGetProcAddress()
+ *   none      it does not
  *
  *   recover   makes a new context when it is told           exit, abort, pause   does that then
  *   ignore    goes on                                       deaf     asks to be told of nothing, and goes on
@@ -291,6 +292,8 @@ int main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     api = argc > 1 ? argv[1] : "egl";
+    while (!strcmp(api, "none"))
+        pause();
     glx = !strcmp(api, "glx");
     if (glx)
         open_glx();

@@ -152,6 +152,10 @@ def what_hides_from_the_vendor_library_is_named():
     hidden = ['env', '-i', client]
     p = subprocess.run([aerogpu, 'lose', '--reach', '3', '--', *hidden], stderr=subprocess.PIPE, text=True)
     assert p.returncode == 4 and 'uses Vulkan or OpenGL without the layer: its environment was cleared' in p.stderr, p.stderr
+    # One that is linked with OpenGL, or Vulkan, and asks it for nothing.
+    p = subprocess.run([aerogpu, 'lose', '--reach', '2', '--', client, 'none'], stderr=subprocess.PIPE, text=True)
+    assert (p.returncode, p.stderr) == (4, 'no device: the program made no Vulkan device and no context of OpenGL in time; '
+                                           '--reach gives it more\n'), p.stderr
 
 
 @case

@@ -47,11 +47,18 @@ static struct gl_context *contexts;
 static __thread struct gl_context *current;
 __thread int32_t gl_egl_error;
 
+static void open_record(void)
+{
+    lose_open_record();
+    if (lose_record) /* it can report, whatever it comes to: libGLX loads its vendor before it is asked for anything */
+        atomic_fetch_add(&lose_record->instances, 1);
+}
+
 void gl_open(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, lose_open_record);
+    pthread_once(&once, open_record);
 }
 
 /* ---- which there are ------------------------------------------------------ */
@@ -78,7 +85,6 @@ void gl_context_made(void *handle, void *display, enum lose_api api, bool robust
         free(c);
         return;
     }
-    atomic_fetch_add(&lose_record->instances, 1);
     c->handle = handle;
     c->display = display;
     c->robust = robust;
