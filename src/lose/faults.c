@@ -23,6 +23,8 @@ void faults_open(void)
 {
     const struct lose_record *r = lose_record;
 
+    if (r->counts)
+        memset(watched, true, sizeof(watched));
     for (uint32_t i = 0; i < r->num_faults && i < LOSE_FAULTS; i++) {
         INVARIANT(r->fault[i].call < LOSE_NUM_CALLS && r->fault[i].or_call < LOSE_NUM_CALLS);
         watched[r->fault[i].call] = true;
@@ -77,6 +79,8 @@ static void begin(struct fault_call *c, struct device *d, enum lose_call call, e
 {
     struct lose_record *r = lose_record;
 
+    if (r->counts && fills != FAULT_WHOLE)
+        atomic_fetch_add(&r->calls[call], 1);
     for (uint32_t i = 0; i < r->num_faults && i < LOSE_FAULTS; i++)
         if (due(&r->fault[i], call, fills))
             answer(c, &r->fault[i], d, call, fills);

@@ -377,7 +377,7 @@ static void look_for_faults(struct run *r)
         r->fault_ns = at > r->fault_ns ? at : r->fault_ns;
         note_work(r, r->fault_before);
         notify(r, at, 0, "fault %u: call %u of %s", i + 1, atomic_load(&f->seen),
-               lose_calls[asked->call].name);
+               *asked->gl ? asked->gl : lose_calls[asked->call].name);
     }
     r->faults_given = n;
 }
@@ -550,14 +550,37 @@ static enum lose_verdict judge_process(struct run *r, uint32_t slot)
     return f == LIVES ? look_at_the_living(r, slot) : LOSE_ENDED;
 }
 
+/* Whether somebody of the program goes on, or waits for events. Takes a while. */
+static bool goes_on(struct run *r)
+{
+    long before[64];
+    uint32_t n = r->tree.num < 64 ? r->tree.num : 64;
+    bool on = false;
+
+    for (uint32_t i = 0; i < n; i++)
+        before[i] = switches(r->tree.process[i].pid, (uint32_t)r->tree.process[i].pid);
+    nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
+    for (uint32_t i = 0; i < n; i++) {
+        pid_t pid = r->tree.process[i].pid;
+        long now = switches(pid, (uint32_t)pid);
+        on |= r->tree.process[i].alive &&
+              ((before[i] >= 0 && now - before[i] >= SWITCHES) || waits_for_events(pid));
+    }
+    return on;
+}
+
 static enum lose_verdict judge_without_device(struct run *r)
 {
     const struct tree_process *top = tree_find(&r->tree, r->tree.top);
 
     if (top->ended && WIFSIGNALED(top->status))
         return LOSE_DIED;
-    if (r->faults_given)
-        return r->gone_ns ? LOSE_ENDED : LOSE_HANGS;
+    if (r->faults_given && r->gone_ns)
+        return LOSE_ENDED;
+    if (r->faults_given) {
+        r->out->without = goes_on(r); /* it draws without a GPU, or says that there is none */
+        return r->out->without ? LOSE_SURVIVED : LOSE_HANGS;
+    }
     if (!atomic_load(&r->record->instances))
         r->out->blind = tree_blind(&r->tree, &r->out->blind_pid);
     return LOSE_NO_DEVICE;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -28,6 +29,13 @@ enum lose_verdict {
     LOSE_VERDICTS
 };
 
+/* How often a command was called. */
+struct lose_calls {
+    char name[LOSE_GL_NAME];
+    uint32_t calls;
+};
+enum { LOSE_MAX_CALLED = LOSE_NUM_CALLS + LOSE_COUNTED + 1 };
+
 struct lose_params {
     char *const *argv;  /* the program, ends with NULL */
     const char *layers; /* the folder of the layer's manifest */
@@ -40,6 +48,8 @@ struct lose_params {
     /* Without a loss and without a fault the program is run until it has done `proof`. */
     const struct lose_fault *faults; /* what else is answered; at most LOSE_FAULTS */
     uint32_t num_faults;
+    struct lose_calls
+        *calls;     /* NULL, or LOSE_MAX_CALLED: what it called, sorted; one without a name ends it */
     uint32_t proof; /* frames (submissions, of a program that shows nothing) on a new device; at least 1 */
     uint64_t hang_ns, refuse_ns; /* as in struct lose_record */
     uint64_t reach_ns;           /* time to reach a loss */
@@ -79,6 +89,7 @@ struct lose_result {
     uint64_t old_work, old_ns; /* on the one that was lost, and in what time */
     bool own_pace;             /* it survived by what it does at its pace, which is less than the proof */
     bool idle;                 /* it survived, and waits for events */
+    bool without;              /* it survived, and has no device */
     bool busy;                 /* it goes on without calling Vulkan */
     enum tree_blind blind;     /* of LOSE_NO_DEVICE: why nothing was seen */
     pid_t blind_pid;           /* where */
@@ -102,3 +113,6 @@ const char *lose_api_noun(enum lose_api api);
 
 /* Reads "ANSWER@WHERE:N", as in the manual page. 0 or -EINVAL, with what is wrong and what would be right. */
 int lose_fault_parse(const char *text, struct lose_fault *out, struct error *e);
+/* A fault that `seed` draws among all answers of what was called, as text that lose_fault_parse() takes; and not twice the same for
+ * another `number`, as a rule. false: nothing that was called can fail. */
+bool lose_fault_draw(const struct lose_calls *called, uint64_t seed, uint32_t number, char *out, size_t size);

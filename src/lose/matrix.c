@@ -238,8 +238,10 @@ static int parse_value(struct parser *p, const char *key)
     }
     if (p->program && !strcmp(key, "run") && !entry->words.num)
         return parse_words(p, &entry->words);
+    if (p->program && !strcmp(key, "faults") && !entry->only.num)
+        return parse_words(p, &entry->only);
     if (p->program)
-        return WRONG(p, "'%.40s': a program has `run`, once", key);
+        return WRONG(p, "'%.40s': a program has `run` and `faults`, once", key);
     if (!strcmp(key, "options") && !entry->words.num)
         return parse_words(p, &entry->words);
     if (!strcmp(key, "expect"))
@@ -267,6 +269,31 @@ static int parse_line(struct parser *p)
     return r ? r : end_line(p);
 }
 
+bool matrix_has_case(const struct matrix_entry *program, const struct matrix_entry *fault)
+{
+    for (size_t i = 0; i < program->only.num; i++)
+        if (!strcmp(program->only.word[i], fault->name))
+            return true;
+    return !program->only.num;
+}
+
+static const struct matrix_entry *find_name(const struct matrix_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->num; i++)
+        if (!strcmp(list->item[i].name, name))
+            return &list->item[i];
+    return NULL;
+}
+
+static int check_only(const struct parser *p, const struct matrix_entry *program)
+{
+    for (size_t i = 0; i < program->only.num; i++)
+        if (!find_name(&p->m->faults, program->only.word[i]))
+            return error_set(p->e, -EINVAL, "line %u: program %s: there is no fault %.100s", program->line,
+                             program->name, program->only.word[i]);
+    return 0;
+}
+
 static int check_names(struct parser *p)
 {
     struct matrix *m = p->m;
@@ -278,6 +305,9 @@ static int check_names(struct parser *p)
         if (!m->programs.item[i].words.num)
             return error_set(p->e, -EINVAL, "line %u: program %s has no `run`", m->programs.item[i].line,
                              m->programs.item[i].name);
+    for (size_t i = 0; i < m->programs.num; i++)
+        if (check_only(p, &m->programs.item[i]))
+            return -EINVAL;
     for (size_t i = 0; i < m->known.num; i++) {
         bool found = false;
 
@@ -285,7 +315,8 @@ static int check_names(struct parser *p)
             const char *program = m->programs.item[k / m->faults.num].name,
                        *fault = m->faults.item[k % m->faults.num].name, *name = m->known.item[i].name;
             size_t n = strlen(program);
-            found = !strncmp(name, program, n) && name[n] == '/' && !strcmp(name + n + 1, fault);
+            found = !strncmp(name, program, n) && name[n] == '/' && !strcmp(name + n + 1, fault) &&
+                    matrix_has_case(&m->programs.item[k / m->faults.num], &m->faults.item[k % m->faults.num]);
         }
         if (!found)
             return error_set(p->e, -EINVAL, "line %u: there is no case %s", m->known.item[i].line,
@@ -328,12 +359,18 @@ int matrix_read(struct matrix *m, const char *path, struct error *e)
     return r;
 }
 
+static void finish_words(struct matrix_words *w)
+{
+    for (size_t k = 0; k < w->num; k++)
+        free(w->word[k]);
+    free(w->word);
+}
+
 static void finish_list(struct matrix_list *list)
 {
     for (size_t i = 0; i < list->num; i++) {
-        for (size_t k = 0; k < list->item[i].words.num; k++)
-            free(list->item[i].words.word[k]);
-        free(list->item[i].words.word);
+        finish_words(&list->item[i].words);
+        finish_words(&list->item[i].only);
         free(list->item[i].name);
         free(list->item[i].text);
     }

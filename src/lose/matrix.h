@@ -7,6 +7,7 @@
  *
  *     [program.vkcube]
  *     run = ["vkcube"]
+ *     faults = ["lost"]               # only with these; with all, if it does not say
  *
  *     [fault.lost]
  *     options = ["--at-frame", "20"]  # of `aerogpu lose`
@@ -35,6 +36,7 @@ struct matrix_entry {
     char *name;
     unsigned line;
     struct matrix_words words; /* of a program: `run`; of a fault: `options` */
+    struct matrix_words only;  /* of a program: `faults`; none: all */
     bool end;                  /* of a fault: it is enough that the program ends */
     uint32_t seeds;            /* of a fault; 0: one case without a seed */
     char *text;                /* of what is known: why */
@@ -55,4 +57,6 @@ struct matrix {
 int matrix_read(struct matrix *m, const char *path, struct error *e);
 /* The same of text. */
 int matrix_parse(struct matrix *m, const char *text, struct error *e);
+/* Whether the program is tried with that fault. */
+bool matrix_has_case(const struct matrix_entry *program, const struct matrix_entry *fault);
 void matrix_finish(struct matrix *m);

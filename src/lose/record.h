@@ -22,7 +22,14 @@
 #define LOSE_EGL_VENDORS "AEROGPU_LOSE_EGL"
 #define LOSE_GLX_VENDOR  "AEROGPU_LOSE_GLX"
 
-enum { LOSE_MAGIC = 0x45534F4C, LOSE_DEVICES = 256, LOSE_FAULTS = 64, LOSE_PATH = 128, LOSE_GL_NAME = 64 };
+enum {
+    LOSE_MAGIC = 0x45534F4C,
+    LOSE_DEVICES = 256,
+    LOSE_FAULTS = 64,
+    LOSE_PATH = 128,
+    LOSE_GL_NAME = 64,
+    LOSE_COUNTED = 512
+};
 enum { LOSE_DEVICE_LOST = -4 }; /* as a result of a fault, whatever the API: VK_ERROR_DEVICE_LOST */
 
 enum lose_how {
@@ -94,12 +101,19 @@ static inline void lose_called(struct lose_device *d)
         atomic_store_explicit(&d->called, 1, memory_order_relaxed);
 }
 
+/* A command of OpenGL, EGL or GLX that was called. */
+struct lose_called_gl {
+    char name[LOSE_GL_NAME];
+    _Atomic uint32_t calls;
+};
+
 struct lose_record {
     /* What is asked; does not change. */
     uint32_t magic, size;
     uint32_t how;                 /* enum lose_how */
     uint32_t at_frame, at_submit; /* of each device: which is the first that is not done; 0: not by this */
     uint32_t num_faults;
+    uint32_t counts; /* calls, of every command that can be answered */
     uint32_t reset; /* what all contexts say of a reset of OpenGL; 0: who is guilty says so, the others not */
     uint32_t stacks;             /* who dies waits until it was looked at */
     uint64_t hang_ns, refuse_ns; /* after a loss, vkCreateDevice fails for so long */
@@ -114,4 +128,7 @@ struct lose_record {
     _Atomic uint64_t memory;                      /* bytes allocated, where they are limited */
     struct lose_fault fault[LOSE_FAULTS];
     struct lose_device device[LOSE_DEVICES];
+    _Atomic uint32_t calls[LOSE_NUM_CALLS]; /* by enum lose_call, where they are counted */
+    _Atomic uint32_t num_gl;                /* of the following: in use, or LOSE_COUNTED and more */
+    struct lose_called_gl gl[LOSE_COUNTED];
 };

@@ -57,6 +57,7 @@ static int make_record(struct run *r, struct error *e)
     m->size = sizeof(*m);
     m->how = r->p->how;
     m->reset = r->p->reset;
+    m->counts = r->p->calls != NULL;
     m->at_frame = r->p->at_frame;
     m->at_submit = r->p->at_submit;
     atomic_store(&m->phase, LOSE_START);
@@ -225,6 +226,30 @@ static void look_at_the_dying(struct run *r)
     atomic_store(&r->record->looked, 1);
 }
 
+static int compare_calls(const void *a, const void *b)
+{
+    return strcmp(((const struct lose_calls *)a)->name, ((const struct lose_calls *)b)->name);
+}
+
+/* The program may have written anything there. */
+static void note_calls(const struct lose_record *m, struct lose_calls out[LOSE_MAX_CALLED])
+{
+    uint32_t n = 0, gl = atomic_load(&m->num_gl);
+
+    for (uint32_t i = 1; i < LOSE_NUM_CALLS && n < LOSE_MAX_CALLED - 1; i++)
+        if (atomic_load(&m->calls[i])) {
+            snprintf(out[n].name, LOSE_GL_NAME, "%s", lose_calls[i].name);
+            out[n++].calls = atomic_load(&m->calls[i]);
+        }
+    for (uint32_t i = 0; i < gl && i < LOSE_COUNTED && n < LOSE_MAX_CALLED - 1; i++) {
+        memcpy(out[n].name, m->gl[i].name, LOSE_GL_NAME);
+        out[n].name[LOSE_GL_NAME - 1] = '\0';
+        out[n++].calls = atomic_load(&m->gl[i].calls);
+    }
+    out[n].name[0] = '\0';
+    qsort(out, n, sizeof(*out), compare_calls);
+}
+
 static int watch(struct run *r)
 {
     const struct tree_process *top;
@@ -269,6 +294,8 @@ static int watch(struct run *r)
               (!r->p->times && !r->p->num_faults));
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         r->out->given[i] = atomic_load(&r->record->fault[i].given);
+    if (r->p->calls)
+        note_calls(r->record, r->p->calls);
     return 0;
 }
 

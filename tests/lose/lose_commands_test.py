@@ -304,6 +304,7 @@ run = [%(client)s,
 ]
 [program."not there"]
 run = ["/nonexistent"]
+faults = ["lost", "end"]
 [fault.lost]
 options = ["--at-submit", "20"]
 seeds = 2
@@ -324,7 +325,7 @@ def a_matrix():
         with open(d + '/m.toml', 'w') as f:
             f.write(MATRIX % {'client': json.dumps(client)})
         out = lose('--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--sarif', d + '/s.sarif', '--json=' + d + '/j.json', code=1)[0]
-        assert out.splitlines()[-1] == '12 cases: 1 ok, 3 failed, 2 known, 2 fixed, 4 could not be tried', out
+        assert out.splitlines()[-1] == '11 cases: 1 ok, 3 failed, 2 known, 2 fixed, 3 could not be tried', out
         for words in ('ok      good/end: survived', 'known   bad/lost#2: dies', 'it aborts: #7', 'FAILED  bad/end: dies',
                       'FAILED  good/answers: ended cleanly', 'fewest faults: oom@vkQueueSubmit:9',
                       'repeat: aerogpu lose --fault oom@vkQueueSubmit:9 -- %s recover' % client,
@@ -332,15 +333,47 @@ def a_matrix():
                       'cannot run /nonexistent: No such file or directory'):
             assert words in out, (words, out)
         suite = xml.etree.ElementTree.parse(d + '/j.xml').getroot().find('testsuite')
-        assert (suite.get('tests'), suite.get('failures'), suite.get('errors'), suite.get('skipped')) == ('12', '5', '4', '2')
+        assert (suite.get('tests'), suite.get('failures'), suite.get('errors'), suite.get('skipped')) == ('11', '5', '3', '2')
         assert len(suite.findall('testcase/failure')) == 5 and suite.find('testcase/skipped').get('message') == 'it aborts: #7'
         results = json.load(open(d + '/s.sarif'))['runs'][0]['results']
-        assert len(results) == 9 and {r['ruleId'] for r in results} == {'lost', 'answers', 'end'}
+        assert len(results) == 8 and {r['ruleId'] for r in results} == {'lost', 'answers', 'end'}
         cases = json.load(open(d + '/j.json'))['cases']
-        assert sum(c['ok'] for c in cases) == 3 and len(cases) == 12
+        assert sum(c['ok'] for c in cases) == 3 and len(cases) == 11
         # What is printed to repeat a case does that.
         line = next(l for l in out.splitlines() if 'repeat:' in l and 'abort' in l and 'oom' not in l)
         assert subprocess.run([aerogpu] + line.split()[2:], capture_output=True).returncode == 1
+
+
+@case
+def faults_that_a_seed_draws():
+    drawn = {}
+    for seed in ('1', '2', '1', '5', '2'):
+        p = subprocess.run([aerogpu, 'lose', '--random', '3', '--seed', seed, '--expect', 'end', '--reach', '3', '--timeout', '3', '--json', '--',
+                            client, 'recover'], capture_output=True, text=True, timeout=200)
+        faults = [f['fault'] for f in json.loads(p.stdout)['faults']]
+        assert len(faults) == 3 and faults == re.findall('^    --fault (.*)$', p.stderr, re.M), (faults, p.stderr)
+        for f in faults:
+            assert re.fullmatch(r'[a-z-]+@vk\w+:\d+\+?', f), f
+        # The same answers of the same commands; how often each was called depends on the machine.
+        words = [f.split(':')[0] for f in faults]
+        assert drawn.setdefault(seed, words) == words, (drawn, words)
+    assert len({tuple(w) for w in drawn.values()}) == 3, drawn
+    err = lose('--random', '1', '--reach', '1', '--', 'true', code=4)[1].splitlines()[-1]
+    assert err == 'aerogpu lose: the program calls nothing that can fail: no device', err
+
+
+@case
+def a_seed_that_fails_is_reduced():
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('[program.bad]\nrun = [%s, "abort"]\n[fault.f]\noptions = ["--random", "1", "--fault", "delay=1@vkCreateFence", "--reach", "5", '
+                    '"--fault", "lost@vkQueueSubmit:5"]\nseeds = 4\nexpect = "end"\n' % json.dumps(client))
+        p = subprocess.run([aerogpu, 'lose', '--matrix', d + '/m.toml'], capture_output=True, text=True, timeout=400)
+        out = p.stdout
+        # Some faults that are drawn end it before.
+        failed = out.count('FAILED bad/f#')
+        assert failed and len(re.findall(r'fewest faults: \S+$', out, re.M)) == failed, out # one of them is enough
+        assert '--random' not in out and '--seed' not in out, out
 
 
 @case
@@ -359,6 +392,8 @@ def wrong_matrices():
                            ('[program.a]\nrun = ["\\x"]\n', ': line 2: a string with \\x, which is none of \\b \\t \\n \\f \\r \\" \\\\'),
                            (good + 'expect = "luck"\n', ': line 5: expect = "luck": survive or end'),
                            (good + '[fault.f]\n', ': line 5: fault f is in line 3 already'),
+                           ('[program.a]\nrun = ["true"]\nfaults = ["g"]\n[fault.f]\n', ': line 1: program a: there is no fault g'),
+                           ('[program.a]\nfault = ["g"]\n', ": line 2: 'fault': a program has `run` and `faults`, once"),
                            (good + '[known]\n"a/g" = "why"\n', ': line 6: there is no case a/g'), ('', ': is empty')):
             with open(path, 'w') as f:
                 f.write(text)

@@ -11,6 +11,7 @@
  *   watchdog  waits for 200 ms at most, and makes a new context then
  *   draws     recovers, and shows nothing                   says     prints what it is told, by every call, and ends
  *   two       prints what another context of it is told     leak     recovers, and destroys nothing
+ *   software  goes on without OpenGL if there is none; `stuck`: does nothing then
  *   refused   prints why there was no new context, and recovers
  *
  * A third argument is a number of frames after which it ends.
@@ -119,7 +120,7 @@ static void open_glx(void)
     XFree(visual);
 }
 
-static void open_egl(void)
+static void open_egl(const char *how)
 {
     static const EGLint want[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT,
                                   EGL_NONE},
@@ -129,6 +130,10 @@ static void open_egl(void)
     display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
     if (!eglInitialize(display, NULL, NULL)) {
         printf("eglInitialize: %x\n", (unsigned)eglGetError());
+        while (!strcmp(how, "software"))
+            usleep(10000);
+        while (!strcmp(how, "stuck"))
+            pause();
         fail("no EGL");
     }
     if (!eglChooseConfig(display, want, &config, 1, &n) || !n)
@@ -298,7 +303,7 @@ int main(int argc, char **argv)
     if (glx)
         open_glx();
     else
-        open_egl();
+        open_egl(how);
     c = make_until(deaf);
     load();
     if (!strcmp(how, "two"))

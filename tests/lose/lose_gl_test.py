@@ -128,6 +128,22 @@ def faults():
 
 
 @case
+def without_a_gpu():
+    err = lose('--fault', 'no-device', '--timeout', '2', how='software')[2].splitlines()[-1]
+    assert err == 'survived: it goes on without a device', err
+    assert lose('--fault', 'no-device', '--timeout', '2', how='stuck', code=1)[0]['verdict'] == 'hangs'
+
+
+@case
+def faults_that_a_seed_draws():
+    drawn = set()
+    for seed in ('1', '2', '3', '4', '5', '6'):
+        j = lose('--random', '2', '--seed', seed, '--expect', 'end', '--reach', '4', '--timeout', '4')[0]
+        drawn |= {f['fault'] for f in j['faults']}
+    assert len(drawn) > 8 and all(re.fullmatch(r'[a-z-]+@e?gl[A-Z]\w+:\d+\+?', f) for f in drawn), drawn
+
+
+@case
 def wrong_faults():
     for fault, said in (('oom@glBuferData', "'glBuferData' is no command of OpenGL, OpenGL ES, EGL or GLX"),
                         ('bad-alloc@glBufferData', "glBufferData never answers 'bad-alloc'; it may answer out-of-memory, context-lost"),

@@ -33,7 +33,7 @@ struct command_line {
     const char *json_file;
     unsigned expect; /* END, or that it survives */
     unsigned reset;  /* by number of the choice */
-    uint64_t seed;
+    struct lose_random random;
 };
 
 enum { SURVIVE, END };
@@ -154,6 +154,8 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         if (l)
             fprintf(stderr, "it works on a new %s, %.1f ms after the loss", lose_api_noun(l->api),
                     (double)l->work_ns / 1e6);
+        else if (r->without)
+            fputs("it goes on without a device", stderr);
         else
             fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault",
                     r->fault_work);
@@ -314,7 +316,8 @@ static struct command_line asked = {.run = {.at_frame = 60,
                                             .on_poll = on_poll,
                                             .ctx = &asked,
                                             .stop = &stopped},
-                                    .show = {.percent = 2}};
+                                    .show = {.percent = 2},
+                                    .random = {.seed = 1}};
 
 static struct options_row rows[] = {
     OPT_GROUP("when"),
@@ -324,8 +327,11 @@ static struct options_row rows[] = {
     OPT_U32(
         "at-submit", 0, &asked.run.at_submit, 1, UINT32_MAX, "N",
         "the Nth submission of a device (of a context of OpenGL: draw, clear, dispatch or blit) is not run any more: for programs that show nothing, and to hit any place"),
-    OPT_U64("seed", 0, &asked.seed, 0, UINT64_MAX, "S",
+    OPT_U64("seed", 0, &asked.random.seed, 0, UINT64_MAX, "S",
             "draw N by this seed, from 1 to the N given. The same seed hits the same place"),
+    OPT_U32(
+        "random", 0, &asked.random.num, 1, LOSE_FAULTS, "N",
+        "besides, N faults that the seed draws (1 if not given) among all answers of all commands that the program calls, which it tells when it runs once undisturbed; each is said as the --fault that repeats it"),
     OPT_U32("times", 0, &asked.run.times, 1, LOSE_DEVICES - 1, "N",
             "so many losses, each on a device made after the one before; 1 to 255, 1 if not given"),
     OPT_CALL(
@@ -394,6 +400,7 @@ static struct options table = {
     .examples =
         "aerogpu lose -- vkcube\n"
         "aerogpu lose --fault oom@vkAllocateMemory:3 --expect end -- ./game\n"
+        "aerogpu lose --random 3 --seed 7 --expect end -- ./game\n"
         "aerogpu lose --at-submit 100 --hang 2000 --json -- ./my-renderer --headless\n"
         "for s in $(seq 20); do aerogpu lose --seed $s --at-submit 500 -- ./my-renderer || break; done\n",
     .see = "aerogpu(1), aerogpu-validate(1)"};
@@ -407,13 +414,13 @@ static int wrong_usage(const char *text)
 /* By the seed: each fault by itself, so that one that is left out changes no other. */
 static void draw_places(struct command_line *c)
 {
-    struct rng rng = {c->seed};
+    struct rng rng = {c->random.seed};
     uint32_t *at = c->run.at_frame ? &c->run.at_frame : &c->run.at_submit;
 
     if (c->run.times)
         *at = 1 + (uint32_t)rng_below(&rng, *at);
     for (uint32_t i = 0; i < c->run.num_faults; i++) {
-        rng = (struct rng){c->seed};
+        rng = (struct rng){c->random.seed};
         for (const char *s = c->fault_texts[i]; *s; s++)
             rng.state = (rng.state ^ (unsigned char)*s) * 0x100000001b3; /* FNV-1a's prime */
         c->faults[i].at = 1 + (uint32_t)rng_below(&rng, c->faults[i].at);
@@ -445,7 +452,7 @@ static int settle(int argc, char **argv)
     }
     frame = options_find(&table, "at-frame")->given;
     submit = options_find(&table, "at-submit")->given;
-    if (submit > frame || (p->num_faults && !frame))
+    if (submit > frame || ((p->num_faults || c->random.num) && !frame))
         p->at_frame = 0;
     if (frame > submit || !submit)
         p->at_submit = 0;
@@ -477,17 +484,23 @@ static void on_poll(void *ctx, uint64_t work, bool last)
         lose_show_poll(&o->show, work, last);
 }
 
-/* The program without a loss: what it shows. */
-static int run_undisturbed(struct command_line *o, struct lose_result *result, struct error *e)
+static struct lose_params undisturbed(const struct command_line *o)
 {
     struct lose_params p = o->run;
-    uint32_t at = p.at_frame ? p.at_frame : p.at_submit;
-    int r;
 
+    p.proof += p.at_frame ? p.at_frame : p.at_submit;
     p.times = p.at_frame = p.at_submit = p.num_faults = 0;
-    p.proof += at;
     p.keep = false;
     p.on_event = NULL;
+    return p;
+}
+
+/* What the program shows without a loss. */
+static int run_undisturbed(struct command_line *o, struct lose_result *result, struct error *e)
+{
+    struct lose_params p = undisturbed(o);
+    int r;
+
     o->show.undisturbed = true;
     o->show.from = p.proof / 2 + 1;
     r = lose_run(&p, result, e);
@@ -504,6 +517,11 @@ static int run(struct command_line *o, struct lose_result *result, struct error 
 
     if (!r && o->show.compares)
         r = run_undisturbed(o, result, e);
+    if (!r && o->random.num) {
+        struct lose_params p = undisturbed(o);
+        p.on_poll = NULL;
+        r = lose_random_faults(&p, &o->random, o->faults, o->fault_texts, &o->run.num_faults, result, e);
+    }
     if (!r)
         r = lose_run(&o->run, result, e);
     if (!r && o->show.compares && result->verdict == LOSE_SURVIVED && !result->exited &&
@@ -511,6 +529,14 @@ static int run(struct command_line *o, struct lose_result *result, struct error 
         result->verdict = LOSE_WRONG_PICTURE;
     closed = lose_show_finish(&o->show, e);
     return r ? r : closed;
+}
+
+static bool is_ok(const struct command_line *o, const struct lose_result *r)
+{
+    /* Faults that were drawn change what the program calls: it need not come to all of them. */
+    if (o->random.num && r->verdict == LOSE_NOT_REACHED && given(r))
+        return !r->signalled && (!r->exited || o->expect == END);
+    return r->verdict == LOSE_SURVIVED || (o->expect == END && r->verdict == LOSE_ENDED);
 }
 
 int cmd_lose(int argc, char **argv)
@@ -551,7 +577,7 @@ int cmd_lose(int argc, char **argv)
         utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
-    ok = result.verdict == LOSE_SURVIVED || (asked.expect == END && result.verdict == LOSE_ENDED);
+    ok = is_ok(&asked, &result);
     if (result.stacks.len)
         utf8_print(stderr, "    where its threads were:\n%s", strbuf_str(&result.stacks));
     explain(&asked, &result);

@@ -35,6 +35,7 @@ enum outcome { PENDING, RUNS, PASSED, FAILED, KNOWN, FIXED, BROKEN };
 
 struct test_case {
     const struct matrix_entry *program, *fault, *known;
+    struct matrix_entry drawn; /* `fault` then: with the faults that --random came to */
     uint32_t seed;
     char *name, *words[WORDS], number[16];
     char json[96], log[96], png[96];
@@ -165,6 +166,8 @@ static int make_cases(struct matrix_run *r)
                 struct test_case *c = &r->cases[r->num];
                 struct strbuf name = {0};
 
+                if (!matrix_has_case(&r->m.programs.item[p], &r->m.faults.item[f]))
+                    break;
                 c->program = &r->m.programs.item[p];
                 c->fault = &r->m.faults.item[f];
                 c->known = find_known(&r->m, c);
@@ -288,16 +291,73 @@ static unsigned count_faults(const struct test_case *c)
     return n;
 }
 
+/* Whether this is `option`; `*skip`: and its value is the next word. */
+static bool is_option(const char *word, const char *option, bool *skip)
+{
+    size_t n = strlen(option);
+
+    *skip = !strcmp(word, option);
+    return !strncmp(word, option, n) && (!word[n] || word[n] == '=');
+}
+
+/* Puts the faults that were drawn into the place of --random, and of the seed; false: none were. */
+static bool spell_out(struct test_case *c)
+{
+    json_t *j = json_load_file(c->json + strlen("--json="), 0, NULL), *faults = json_object_get(j, "faults");
+    const struct matrix_words *from = &c->fault->words;
+    struct matrix_words *to = &c->drawn.words;
+    size_t k = 0;
+    json_t *f;
+    bool random = false, skip;
+
+    to->word = calloc(from->num + 2 * json_array_size(faults) + 1, sizeof(*to->word));
+    for (size_t i = 0; to->word && i < from->num; i++) {
+        char *word = from->word[i];
+
+        if (is_option(word, "--random", &skip)) {
+            random = true;
+            i += skip;
+        } else if (is_option(word, "--seed", &skip) || is_option(word, "--fault", &skip)) {
+            i += skip;
+        } else {
+            to->word[to->num++] = strdup(word);
+        }
+    }
+    json_array_foreach(faults, k, f)
+        if (to->word && random) {
+            to->word[to->num++] = strdup("--fault");
+            to->word[to->num++] = strdup(json_string_value(json_object_get(f, "fault")));
+        }
+    json_decref(j);
+    for (k = 0; k < to->num; k++)
+        random &= to->word[k] != NULL;
+    if (!random)
+        return false;
+    c->drawn.name = c->fault->name;
+    c->drawn.end = c->fault->end;
+    c->fault = &c->drawn;
+    c->seed = 0;
+    return true;
+}
+
+static void forget_drawn(struct test_case *c)
+{
+    for (size_t k = 0; k < c->drawn.words.num; k++)
+        free(c->drawn.words.word[k]);
+    free(c->drawn.words.word);
+}
+
 /* Leaves out one fault after the other as long as the verdict stays. */
 static void shrink(const struct matrix_run *r, struct test_case *c)
 {
+    bool drawn = c->outcome == FAILED && spell_out(c);
     unsigned n = count_faults(c), fault = 0;
     uint64_t without = 0;
     size_t at = 0;
 
-    if (n < 2 || n > 63 || c->outcome != FAILED)
+    if (n < (drawn ? 1 : 2) || n > 63 || c->outcome != FAILED)
         return;
-    for (unsigned i = 0; i < n && !*r->stop; i++) {
+    for (unsigned i = 0; n > 1 && i < n && !*r->stop; i++) {
         struct test_case *t = malloc(sizeof(*t));
 
         if (!t)
@@ -567,6 +627,7 @@ static void clean_up(struct matrix_run *r)
         unlink(r->cases[i].log);
         unlink(r->cases[i].png);
         free(r->cases[i].name);
+        forget_drawn(&r->cases[i]);
     }
     free(r->cases);
     rmdir(r->folder);

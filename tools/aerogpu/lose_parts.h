@@ -29,6 +29,16 @@ bool lose_show_is_wrong(const struct lose_show *s);
 /* Writes the picture of the end, if that was asked for, and stops the screen. */
 int lose_show_finish(struct lose_show *s, struct error *e);
 
+/* `--random N`: so many faults, drawn by a seed among what the program calls. */
+struct lose_random {
+    uint32_t num; /* 0: none; at most LOSE_FAULTS */
+    uint64_t seed;
+};
+/* Lets the program run once, undisturbed, and adds faults to those that there are; their texts stay. Says them. */
+int lose_random_faults(const struct lose_params *undisturbed, const struct lose_random *r,
+                       struct lose_fault *faults, const char **texts, uint32_t *num,
+                       struct lose_result *result, struct error *e);
+
 /* `aerogpu lose --matrix`. */
 struct lose_matrix_files {
     const char *matrix, *junit, *sarif, *json, *pictures;

@@ -15,6 +15,7 @@
  *     its driver tells in its own words.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -302,13 +303,33 @@ static bool answered(const struct gl_stub *s, struct gl_context *c, struct gl_ne
     return is;
 }
 
+static void count(struct gl_stub *s)
+{
+    struct lose_called_gl *of;
+    uint32_t n;
+
+    pthread_mutex_lock(&lock);
+    of = atomic_load(&s->counted);
+    n = of ? 0 : atomic_fetch_add(&lose_record->num_gl, 1);
+    if (!of && n < LOSE_COUNTED) {
+        of = &lose_record->gl[n];
+        snprintf(of->name, sizeof(of->name), "%s", s->name);
+        atomic_store(&s->counted, of);
+    }
+    pthread_mutex_unlock(&lock);
+    if (of)
+        atomic_fetch_add(&of->calls, 1);
+}
+
 struct gl_next gl_call(uint32_t stub)
 {
-    const struct gl_stub *s = &gl_stubs[stub];
+    struct gl_stub *s = &gl_stubs[stub];
     struct gl_context *c = current;
     struct gl_next out = {NULL, 0}, go = {gl_next[stub], 0};
     enum gl_state state;
 
+    if (s->name)
+        count(s);
     if (s->faults && answered(s, c, &out))
         return out;
     if (!c || s->kind == GL_WINDOW)

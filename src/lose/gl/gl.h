@@ -26,6 +26,8 @@ struct gl_stub {
     uint64_t faults; /* bit n: fault n of the record is about it */
     bool frame;      /* it shows a frame */
     bool egl;        /* it has errors of EGL */
+    char *name;      /* where calls are counted */
+    struct lose_called_gl *_Atomic counted;
 };
 
 /* Where a stub goes on: `fn`; NULL: it returns `value`. */

@@ -167,8 +167,9 @@ void *gl_stub_make(const char *name, void *real, void *(*hook)(const char *name,
         s->egl = begins(name, "egl");
         s->frame = begins(name, "eglSwapBuffers") || !strcmp(name, "glXSwapBuffers");
         s->faults = faults_of(name, s);
+        s->name = lose_record->counts ? strdup(name) : NULL;
         gl_next[n] = next;
-        gl_slow[n] = s->faults || s->kind == GL_WAITS ||
+        gl_slow[n] = s->name || s->faults || s->kind == GL_WAITS ||
                      (s->kind == GL_DRAWS && (!atomic_load(&showed) || lose_record->at_submit));
         return gl_stub_first + (size_t)n * STUB_SIZE;
     }
@@ -180,7 +181,7 @@ void gl_stubs_showed(void)
 {
     uint32_t n = atomic_load(&made);
 
-    if (atomic_exchange(&showed, true) || lose_record->at_submit)
+    if (atomic_exchange(&showed, true) || lose_record->at_submit || lose_record->counts)
         return;
     for (uint32_t i = 0; i < n && i < GL_STUBS; i++)
         if (gl_stubs[i].kind == GL_DRAWS && !gl_stubs[i].faults)
