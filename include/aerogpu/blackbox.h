@@ -180,6 +180,8 @@ const char *bb_sure_name(enum bb_sure sure);
       "See who owns or owned the address; then look where it was computed.")             \
     C(FAULT, "fault", CRASH, "brought the executor down", STOPPED, NULL)                                       \
     C(DEVICE, "device", CRASH, "brought the executor down", STOPPED, NULL)                                     \
+    C(LIMIT, "memory limit", CRASH, "was running as the executor found no more memory", STOPPED,                               \
+      "Order the dump's table `resource` by size: what grows, and what is never destroyed?")                        \
     C(KILLED, "killed", OUTSIDE, "was running", STOPPED,                                                                       \
       "Find out who sent the signal, and why: nothing in the stream is wrong.")                                                \
     C(HOST_MEMORY, "host memory", OUTSIDE, "was running", STOPPED,                                                             \

@@ -15,7 +15,7 @@ static const struct {
     {"IPI-STALL", "||", "|hang|"},
     {"CPU-STARVED", "|starved|", "|hang|stopped|"},
     {"CPU-ASLEEP", "||", "|hang|stopped|"},
-    {"EXECUTOR-DIED", "|killed|host memory|page fault|fault|device|", "|hang|waiting|slow|stopped|starved|"},
+    {"EXECUTOR-DIED", "|killed|host memory|memory limit|page fault|fault|device|", "|hang|waiting|slow|stopped|starved|"},
     {"FROZEN", "|stopped|", "|hang|starved|"},
     {"BLOCKED-ON-IO", "|host memory|", "|hang|stopped|starved|"},
     {"LOCKED", "||", "|hang|stopped|starved|"},

@@ -484,7 +484,8 @@ static int run(struct machine *m, struct error *e)
                                                 .addresses = m->params.addresses,
                                                 /* A driver resets after a time-out: what has not answered in
                                                  * that time does not deserve more. */
-                                                .limits.reset_ms = 5,
+                                                .limits = {.reset_ms = 5,
+                                                           .memory_bytes = m->params.executor_bytes},
                                                 .complete = on_complete,
                                                 .died = on_death,
                                                 .ctx = m},

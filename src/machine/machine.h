@@ -53,6 +53,7 @@ struct machine_params {
     const char *device;
     enum exec_markers markers; /* as in exec_engine_params */
     bool addresses;            /* as in exec_engine_params */
+    uint64_t executor_bytes;   /* private memory of an executor; 0 for the default of exec_limits */
     bool one_executor; /* for all clients, in place of one for each: then the device has no EXT_CLIENTS */
     /* sim */
     uint64_t seed;

@@ -22,12 +22,25 @@
 #include "watch/priv.h"
 #include "executor/engine/engine.h"
 
+enum { NEAR_ZERO = 1 << 20 }; /* what is not there, and a member or element of it */
+
 const struct exec_progress_slot *watch_progress_find(const struct exec_progress *c, uint64_t submission)
 {
     for (int i = 0; submission && i < EXEC_PROGRESS_SLOTS; i++)
         if (atomic_load(&c->slots[i].submission) == submission)
             return &c->slots[i];
     return NULL;
+}
+
+static void add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void add(char *text, size_t size, const char *fmt, ...)
+{
+    size_t at = strlen(text);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text + at, size - at, fmt, ap);
+    va_end(ap);
 }
 
 /* ---- items --------------------------------------------------------------- */
@@ -201,16 +214,26 @@ static bool ran_out_of_memory(const struct snapshot *sn)
     return false;
 }
 
+/* Who finds no memory gives up, or takes what it did not get for an address. */
+static bool died_of_limit(const struct exec_death *d)
+{
+    const bool nothing = d->has_fault && d->access != EXEC_ACCESS_NO_ADDRESS && d->fault_address < NEAR_ZERO;
+
+    return d->no_memory && (d->signal == SIGABRT || nothing);
+}
+
 static enum bb_cause cause_of_death(const struct snapshot *sn)
 {
     const struct exec_death *d = &sn->death;
 
-    if (d->has_fault)
-        return BB_CAUSE_PAGE_FAULT;
     if (d->signal == SIGKILL)
         return ran_out_of_memory(sn) ? BB_CAUSE_HOST_MEMORY : BB_CAUSE_KILLED;
     if (d->signal && d->sender != d->pid && (d->sent || !is_own_fault(d->signal)))
         return BB_CAUSE_KILLED;
+    if (died_of_limit(d))
+        return BB_CAUSE_LIMIT;
+    if (d->has_fault)
+        return BB_CAUSE_PAGE_FAULT;
     return d->signal == SIGABRT ? BB_CAUSE_DEVICE : BB_CAUSE_FAULT;
 }
 
@@ -288,7 +311,8 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
 {
     const struct exec_progress_slot *slot =
         sn->has_progress ? watch_progress_find(&sn->progress, k->id) : NULL;
-    const bool outside = bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE; /* whatever ran is not to blame */
+    /* whatever ran is not to blame; of memory others may have had more */
+    const bool blame = bb_cause_desc(c->cause)->kind != BB_KIND_OUTSIDE && c->cause != BB_CAUSE_LIMIT;
     uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
     struct bb_inference x;
     struct watch_items items;
@@ -305,13 +329,13 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
     c->candidates = x.num_candidates;
     if (sn->died && sn->death.in_decoder && decoding) {
         c->in_decoder = c->exact = true;
-        c->certain = !outside;
+        c->certain = blame;
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
     } else if (x.num_candidates) {
         c->packet = (uint32_t)items.items[x.candidates[0]].id;
-        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && !outside && in_device(sn);
+        c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && blame && in_device(sn);
         if (x.num_candidates == 1)
             name_packet(k, c, bb_cause_desc(c->cause)->words);
         else
@@ -319,8 +343,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
                        bb_cause_desc(c->cause)->words);
     } else if (atomic_load(&slot->state) == EXEC_PROGRESS_DECODING && decoding) {
         c->in_decoder = c->exact = true;
-        c->certain =
-            !outside && sn->died; /* alive it may wait there for what came before, or for a processor */
+        c->certain = blame && sn->died; /* alive it may wait there for what came before, or for a processor */
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
@@ -426,6 +449,31 @@ static void note_leads(struct watch_crash *c, const struct pointers *x, const st
     }
 }
 
+/* What had the memory, as far as the streams tell. */
+static void note_memory(struct watch_crash *c, const struct watch_model *m)
+{
+    const struct watch_object *most = NULL;
+    uint64_t all = 0;
+    uint32_t n = 0;
+    char name[64];
+
+    for (size_t i = 0; i < m->num_objects; i++) {
+        const struct watch_object *o = &m->objects[i];
+
+        if (!o->alive || (o->kind != WATCH_OBJECT_BUFFER && o->kind != WATCH_OBJECT_TEXTURE))
+            continue;
+        n++;
+        all += o->size;
+        most = most && most->size >= o->size ? most : o;
+    }
+    if (!most)
+        return;
+    watch_object_name(name, most);
+    add(c->text, sizeof(c->text),
+        ". %u buffers and textures had %.1f MiB of it; the largest is %s %u with %.1f MiB", n,
+        (double)all / (1 << 20), name, most->handle, (double)most->size / (1 << 20));
+}
+
 /* Walks everything up to the packet, for what is bound there. */
 static void find_surroundings(const struct snapshot *sn, const struct retained *culprit,
                               struct watch_crash *c)
@@ -449,6 +497,8 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
         }
         if (!found)
             continue;
+        if (c->cause == BB_CAUSE_LIMIT)
+            note_memory(c, &model);
         snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
         snprintf(c->path, sizeof(c->path), "%s", ctx->path);
         for (uint32_t n = 0; abi_opcode_is_draw(p.opcode) && n < ctx->num_slots; n++) {
@@ -490,17 +540,6 @@ static void make_fingerprint(const struct retained *k, struct watch_crash *c)
     else
         snprintf(c->place, sizeof(c->place), "%s%s", c->shaders[0] ? "shaders " : "",
                  c->shaders[0] ? c->shaders : c->command);
-}
-
-static void add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void add(char *text, size_t size, const char *fmt, ...)
-{
-    size_t at = strlen(text);
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text + at, size - at, fmt, ap);
-    va_end(ap);
 }
 
 /* Whose address it was. The number in the sentence is the guest's handle. */
@@ -759,8 +798,13 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
         unseen(c, "the kernel's log, which names what it ended");
     } else if (c->cause == BB_CAUSE_KILLED && !sn->death.sender) {
         unseen(c, "who sent the signal");
+    } else if (c->cause == BB_CAUSE_LIMIT) {
+        c->why = BB_SURE_SUGGESTED;
+        unseen(c, "whether it died of that; what the Vulkan driver itself had");
     } else if (c->cause == BB_CAUSE_DEVICE || c->cause == BB_CAUSE_FAULT) {
         c->why = BB_SURE_SUGGESTED; /* the Vulkan driver's fault looks the same as the stream's */
+        if (sn->death.signal == SIGSYS && !sn->death.seen)
+            unseen(c, "which system call it was");
     }
     if (kind == BB_KIND_CRASH && !in_device(sn))
         unseen(c, "whether a command had to do with it: %s",

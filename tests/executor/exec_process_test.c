@@ -622,6 +622,9 @@ TEST(the_sandbox_denies)
     must_submit(&f, TEST_OPEN, 24, 0); /* refused, and nobody dies of it */
     run_until(&f, FORBIDDEN_COUNT + 2, FORBIDDEN_COUNT);
     assert_int_equal(last(&f)->error, 0);
+    must_submit(&f, TEST_TRIM, 0, 0);
+    run_until(&f, FORBIDDEN_COUNT + 3, FORBIDDEN_COUNT);
+    assert_int_equal(last(&f)->error, 0);
     stop(&f);
 }
 

@@ -161,6 +161,19 @@ static void allocate(struct abi_completion *c, uint64_t size)
     free(p);
 }
 
+/* So much below the size that is a mapping of its own that the top of the heap is given back as it is freed. */
+static void trim(struct abi_completion *c)
+{
+    enum { BLOCKS = 400, BLOCK = 100000 };
+    static void *blocks[BLOCKS];
+
+    for (int i = 0; i < BLOCKS; i++)
+        if (!(blocks[i] = malloc(BLOCK)))
+            fail(c, "malloc", i);
+    for (int i = BLOCKS; i > 0; i--)
+        free(blocks[i - 1]);
+}
+
 static void descriptors(struct abi_completion *c)
 {
     int fds[1024], n = 0;
@@ -214,6 +227,9 @@ static void perform(struct exec_engine *g, const struct test_command *cmd, struc
         break;
     case TEST_JIT:
         jit(c);
+        break;
+    case TEST_TRIM:
+        trim(c);
         break;
     case TEST_SAY:
         for (uint64_t i = 0; i < cmd->a; i++)

@@ -20,6 +20,7 @@ enum { SPACES = 8 };
 
 char rig_dir[] = "/tmp/aerogpu-test-XXXXXX";
 uint32_t rig_hang_ms = HANG_MS;
+uint64_t rig_executor_bytes;
 
 int rig_make_dir(void **state)
 {
@@ -65,13 +66,21 @@ static void one_setting(const void *of, void (*row)(void *to, const char *name, 
     row(to, "TdrDelay", "2");
 }
 
-void rig_init(struct rig *r, enum exec_markers markers)
+static struct rig
+    the_rig; /* threads write to it, also where a check has failed and left the function that had it */
+
+struct rig *rig_init(enum exec_markers markers)
 {
+    struct rig *r = &the_rig;
     struct error e = {0};
 
-    *r = (struct rig){0};
+    if (r->m)
+        rig_finish(r);
     if (machine_create(&r->m,
-                       &(struct machine_params){.kind = MACHINE_LIVE, .markers = markers, .addresses = true},
+                       &(struct machine_params){.kind = MACHINE_LIVE,
+                                                .markers = markers,
+                                                .addresses = true,
+                                                .executor_bytes = rig_executor_bytes},
                        &e) ||
         machine_wait_ready(r->m, 60000, &e) ||
         driver_create(&r->d, &(struct driver_params){.machine = r->m}, &e) ||
@@ -93,6 +102,7 @@ void rig_init(struct rig *r, enum exec_markers markers)
     memset(driver_ptr(r->d, r->memory), 0, ALLOC_BYTES);
     make_table(r);
     abi_builder_init(&r->b);
+    return r;
 }
 
 void rig_finish(struct rig *r)
@@ -101,6 +111,7 @@ void rig_finish(struct rig *r)
     watch_destroy(r->w);
     driver_destroy(r->d);
     machine_destroy(r->m);
+    *r = (struct rig){0};
 }
 
 uint64_t submit(struct rig *r)

@@ -11,6 +11,7 @@ enum { SPACE = 1 << 20, ALLOC = 9, NOWHERE, ALLOC_BYTES = 4096, HANG_MS = 300 };
 
 extern char rig_dir[]; /* of dumps; set-up and tear-down of the group make and remove it */
 extern uint32_t rig_hang_ms;
+extern uint64_t rig_executor_bytes; /* of private memory; 0: the default */
 
 int rig_make_dir(void **state);
 int rig_remove_dir(void **state);
@@ -27,7 +28,8 @@ struct rig {
     char dump[4096];
 };
 
-void rig_init(struct rig *r, enum exec_markers markers);
+/* The one there is: of a check that failed it goes on as long as the test, and ends with the next one that is made. */
+struct rig *rig_init(enum exec_markers markers);
 void rig_finish(struct rig *r);
 /* What is in `b`, at most SPACE bytes, as one submission of context 3; its fence. Up to 8 may be under way. */
 uint64_t submit(struct rig *r);

@@ -47,6 +47,7 @@ struct exec_death {
     bool has_fault;   /* a page fault, at fault_address */
     bool in_decoder;  /* the fault was in the thread that decodes, not in the Vulkan device's */
     bool seen;        /* its handler saw it: without, nobody knows which thread it was */
+    bool no_memory;   /* `seen`, and it would not have got 16 MiB more of private memory at once */
     bool own_thread;  /* it was in neither of them: where shaders are translated, or memory is written back */
     bool by_host;     /* killed by us: it broke the protocol or did not answer a reset */
     uint64_t time_ns; /* when it was noticed, on CLOCK_MONOTONIC; no two deaths have the same */

@@ -61,13 +61,15 @@ struct exec_done_slot {
 };
 
 /* What a fault handler leaves behind. */
+enum { EXEC_LEFT_MIB = 1024 };
+
 struct exec_fault {
     _Atomic uint32_t state; /* 0 none, 1 being written, 2 complete */
     int32_t signal, code;   /* siginfo */
     int32_t sender;         /* process that sent it, 0 for none that is known */
     uint32_t thread, own_thread;
     uint32_t access; /* enum exec_access, of a page fault */
-    uint32_t reserved;
+    uint32_t left_mib; /* that it would still have got of private memory, at most EXEC_LEFT_MIB */
     uint64_t address, submission;
     uint64_t registers[EXEC_NUM_REGISTERS]; /* of a page fault */
 };

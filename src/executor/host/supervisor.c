@@ -23,6 +23,9 @@
 #define P_PIDFD 3
 #endif
 
+/* Who got less than that at once, as it died, may have died of it: drivers and their compilers ask for blocks of some MiB. */
+enum { LITTLE_MIB = 16 };
+
 uint64_t exec_now(void)
 {
     struct clock live;
@@ -199,6 +202,7 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
     d->sent = f->code <= 0;
     d->sender = f->sender;
     d->own_thread = f->own_thread != 0;
+    d->no_memory = f->left_mib < LITTLE_MIB;
     if (f->access <= EXEC_ACCESS_NO_ADDRESS)
         d->access = (enum exec_access)f->access;
     d->has_fault = (d->signal == SIGSEGV || d->signal == SIGBUS) &&

@@ -130,6 +130,21 @@ static int32_t sender_of(const siginfo_t *si)
     return si->si_code == SI_QUEUE && si->si_pid != getpid() ? si->si_pid : 0;
 }
 
+/* What it could still have had at once, to a power of two: who finds no memory may die of anything. */
+static uint32_t left_mib(void)
+{
+    for (uint32_t mib = EXEC_LEFT_MIB; mib; mib /= 2) {
+        void *p = mmap(NULL, (size_t)mib << 20, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        if (p != MAP_FAILED) {
+            munmap(p, (size_t)mib << 20);
+            return mib;
+        }
+    }
+    return 0;
+}
+
 static void on_signal(int sig, siginfo_t *si, void *context)
 {
     struct process *p = &the_process;
@@ -150,6 +165,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     f->thread = (uint32_t)thread;
     f->own_thread = exec_own_thread;
     f->access = (uint32_t)access_of(sig, si, context);
+    f->left_mib = left_mib();
     save_registers(f->registers, context);
     f->address = (uint64_t)(uintptr_t)(si->si_code > 0 ? si->si_addr : NULL);
     f->submission = thread == p->main_thread ? atomic_load(&p->decoding) : 0;

@@ -173,7 +173,8 @@ static int add_conditional(scmp_filter_ctx f, bool hardware)
     if (!r)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     /* Libraries look where they may: LLVM wants to know what its error stream is (newfstatat), malloc how many processors there are
-     * once more than eight threads have memory (openat of /sys/devices/system/cpu/online). They do without. */
+     * once more than eight threads have memory (openat of /sys/devices/system/cpu/online), and how the kernel gives out memory as a
+     * thread's heap shrinks, also after an allocation that failed (openat in /proc). They do without. */
     if (!r && !hardware)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(newfstatat), 0);
     if (!r && !hardware)
