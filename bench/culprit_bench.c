@@ -430,6 +430,7 @@ static void judge(const struct culprit *c, const struct run *r, enum outcome out
 
 struct tally {
     unsigned planted, exact, lies, cannot;
+    unsigned guilty, certain; /* something is to be said of them; that is proven */
     unsigned of[CULPRIT_NUM_KINDS][FACTS][OUTCOMES];
 };
 
@@ -461,12 +462,19 @@ static bool ends(const struct culprit *c)
     return c->desc->cause == BB_CAUSE_KILLED || c->desc->cause == BB_CAUSE_HOST_MEMORY;
 }
 
+/* What is to be said of it is called proven: the command, or of what came from outside that it did. */
+static bool is_certain(const struct culprit *c, const struct run *r)
+{
+    return r->crashed && (is_from_outside(c) ? r->crash.why : r->crash.which) == BB_SURE_PROVEN;
+}
+
 static double pixel_s, group_s; /* of a shader that does not end: calibrated */
 
 static void one(uint64_t seed, struct tally *t)
 {
     const enum culprit_kind kind = (enum culprit_kind)(seed % CULPRIT_NUM_KINDS);
     enum outcome best[FACTS] = {LIE, LIE, LIE, LIE}, worst = EXACT;
+    bool guilty = false, certain = false;
     struct run r = {0};
 
     for (int pass = 0; pass < 2; pass++) {
@@ -483,6 +491,8 @@ static void one(uint64_t seed, struct tally *t)
              : pass && c.desc->cause != BB_CAUSE_HANG ? TIMES * HANG_MS /* as it is played again */
                                                       : HANG_MS);
         judge(&c, &r, o);
+        guilty = !(c.desc->is & (IS_SLOW | IS_FINE));
+        certain |= guilty && is_certain(&c, &r);
         for (int f = 0; f < FACTS; f++) {
             if (o[f] == LIE)
                 worst = LIE;
@@ -501,6 +511,8 @@ static void one(uint64_t seed, struct tally *t)
         return;
     }
     t->planted++;
+    t->guilty += guilty;
+    t->certain += certain;
     t->lies += worst == LIE;
     t->exact += worst != LIE && is_all_exact(best);
     for (int f = 0; f < FACTS; f++)
@@ -585,7 +597,7 @@ int main(int argc, char **argv)
     uint64_t n = count ? strtoull(count, NULL, 10) : CULPRIT_NUM_KINDS,
              from = first ? strtoull(first, NULL, 10) : 0;
     static struct tally t;
-    char note[200];
+    char note[300];
     struct bench b;
 
     bench_init(&b, argc, argv);
@@ -597,10 +609,13 @@ int main(int argc, char **argv)
         else
             one(seed, &t);
     print_table(&t);
+    fprintf(stderr, "certain: %u of %u that have something to be certain of (%.1f %%)\n", t.certain, t.guilty,
+            t.guilty ? 100.0 * t.certain / t.guilty : 0);
     snprintf(
         note, sizeof(note),
-        "of %u planted crashes of %d kinds %u are told exactly in every fact, %u have a fact that is wrong with certainty%s",
-        t.planted, CULPRIT_NUM_KINDS, t.exact, t.lies, t.cannot ? "; some cannot be planted here" : "");
+        "of %u planted crashes of %d kinds %u are told exactly in every fact, %u have a fact that is wrong with certainty; %u of %u are certain%s",
+        t.planted, CULPRIT_NUM_KINDS, t.exact, t.lies, t.certain, t.guilty,
+        t.cannot ? "; some cannot be planted here" : "");
     bench_report(&b, &(struct bench_figure){.id = "culprit_accuracy",
                                             .ours = t.lies ? 0 : t.exact,
                                             .reference = t.planted,

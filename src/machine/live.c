@@ -478,18 +478,18 @@ static int run(struct machine *m, struct error *e)
     struct live *l = m->kind;
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
     sigset_t all, old;
-    const struct executors_params p = {.host = {.executable = m->params.executor,
-                                                .device = m->params.device,
-                                                .markers = m->params.markers,
-                                                .addresses = m->params.addresses,
-                                                /* A driver resets after a time-out: what has not answered in
+    const struct executors_params p = {
+        .host = {.executable = m->params.executor,
+                 .device = m->params.device,
+                 .markers = m->params.markers,
+                 .addresses = m->params.addresses,
+                 /* A driver resets after a time-out: what has not answered in
                                                  * that time does not deserve more. */
-                                                .limits = {.reset_ms = 5,
-                                                           .memory_bytes = m->params.executor_bytes},
-                                                .complete = on_complete,
-                                                .died = on_death,
-                                                .ctx = m},
-                                       .epoll_fd = l->epoll_fd};
+                 .limits = {.reset_ms = 5, .memory_bytes = m->params.executor_bytes},
+                 .complete = on_complete,
+                 .died = on_death,
+                 .ctx = m},
+        .epoll_fd = l->epoll_fd};
     int r = executors_create(&l->executors, &p, e);
 
     if (!r)

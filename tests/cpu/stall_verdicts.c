@@ -2,7 +2,7 @@
 /* stall_verdicts: plants stalls and asks for verdicts. usage: stall_verdicts [--runs N] [--seed S] [--plant
  * P] [--tap] [--verbose]
  *
- * A run draws one plant by seed. The live ones are real: a waiter and an executor process on one CPU, recorded while what
+ * A run draws one plant by seed; there is one of each kind where N is not given. The live ones are real: a waiter and an executor process on one CPU, recorded while what
  * stall_form.h says keeps the work from being done; or the whole virtual device with its executor process, which is told
  * to hang. The others are recordings made up in the kernel's page
  * format; the reference's crash is the machine of reference 3: 24 processors, 20 of which never answered the
@@ -39,7 +39,7 @@ static char dir[] = "/tmp/aerogpu-stall-XXXXXX";
 static char path[64];
 static pid_t owner;                   /* of the folder */
 static int chain_cpu = -1, other_cpu; /* of live runs; -1: they cannot run here */
-static bool quick;                    /* short waits, enough not to be a hung GPU; every fourth form */
+static bool quick;                    /* short waits, enough not to be a hung GPU; no whole stack */
 
 struct shared {
     atomic_int submitted, stop;
@@ -328,7 +328,7 @@ static bool is_live(uint32_t p)
 
 static bool is_left_out(uint32_t p)
 {
-    return quick && (p == LIVE_STACK || p == LIVE_STACK_BUSY || (p >= PLANTS + stall_num_stories && p % 4));
+    return quick && (p == LIVE_STACK || p == LIVE_STACK_BUSY);
 }
 
 static void *record(void *arg)
@@ -714,7 +714,7 @@ static void find_chain_cpu(char *why, size_t cap)
 }
 
 struct tally {
-    uint32_t runs, right, wrong[CPU_VERDICT_COUNT], certain, wrongly_certain, reasons;
+    uint32_t runs, right, wrong[CPU_VERDICT_COUNT], certain, rightly_certain, wrongly_certain, reasons;
     char example[300], why[100]; /* why: it cannot be planted here */
 };
 
@@ -747,6 +747,7 @@ static int one_run(uint32_t plant, uint64_t seed, struct tally *t, bool verbose)
     t->certain += v.certainty == CPU_CERTAIN;
     if (right) {
         t->right++;
+        t->rightly_certain += v.certainty == CPU_CERTAIN;
         t->reasons += !kind->reason || !strcmp(v.reason, kind->reason);
         if (!t->example[0])
             snprintf(t->example, sizeof(t->example), "%s",
@@ -821,9 +822,9 @@ int main(int argc, char **argv)
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
     const uint32_t kinds = PLANTS + stall_num_stories + stall_num_forms();
     struct tally *tally = calloc(kinds, sizeof(*tally));
-    uint64_t seed = 1, runs = 200;
+    uint64_t seed = 1, runs = 0; /* 0: one of each kind */
     uint32_t done = 0, right = 0, hung = 0, certain = 0, only = UINT32_MAX;
-    uint32_t live_kinds = 0, live_done = 0, live_right = 0;
+    uint32_t live_kinds = 0, live_done = 0, live_right = 0, can = 0, sure = 0;
     bool tap = false, verbose = false;
     char why[300] = "";
 
@@ -854,7 +855,7 @@ int main(int argc, char **argv)
     find_chain_cpu(why, sizeof(why));
     if (chain_cpu >= 0)
         real_time(60); /* the stall must begin before the work is done */
-    for (uint64_t i = 0; i < runs; i++) {
+    for (uint64_t i = 0; i < (runs ? runs : kinds); i++) {
         const uint32_t p = only < kinds ? only : (uint32_t)(i % kinds);
         if ((is_live(p) && chain_cpu < 0) || is_left_out(p))
             continue;
@@ -868,6 +869,8 @@ int main(int argc, char **argv)
         done += tally[p].runs;
         right += tally[p].right;
         certain += tally[p].wrongly_certain;
+        can += kind_of(p)->expected != CPU_VERDICT_UNKNOWN ? tally[p].runs : 0;
+        sure += tally[p].rightly_certain;
         hung += kind_of(p)->expected != CPU_VERDICT_GPU_HUNG ? tally[p].wrong[CPU_VERDICT_GPU_HUNG] : 0;
     }
     if (tap) {
@@ -879,6 +882,8 @@ int main(int argc, char **argv)
         printf("live: %u kinds, %u runs, %u right\n", live_kinds, live_done, live_right);
         printf("%u kinds, %u runs, %u right, %u wrongly GPU-HUNG, %u wrong with certainty\n", kinds, done,
                right, hung, certain);
+        printf("right with certainty: %u of %u that are not to be UNKNOWN (%.1f %%)\n", sure, can,
+               can ? 100.0 * sure / can : 0);
     }
     free(tally);
     return tap ? 0 : right == done ? 0 : 1;
