@@ -15,12 +15,13 @@ struct story {
     double completed, due;
     const char *tasks; /* what a look at the threads shows */
     enum { ALL, NO_EXECUTOR, WITH_SUBMITTER, WITH_IRQ } chain;
-    bool waiter_out;  /* it happens to the waiter, not to the executor */
-    bool progress;    /* fences are signalled */
-    uint64_t wait_ms; /* 0: by chance */
-    double tasks_to;  /* part of the wait in which it was looked at so; 0: all */
-    double stolen;    /* part that the host takes from `stolen_cpu` */
-    double ipi;       /* part for which an IPI to CPU 0 is not answered */
+    bool waiter_out;           /* it happens to the waiter, not to the executor */
+    bool progress;             /* fences are signalled */
+    uint32_t fence, signalled; /* whose the fences are that it waits for; that are signalled (synth.h) */
+    uint64_t wait_ms;          /* 0: by chance */
+    double tasks_to;           /* part of the wait in which it was looked at so; 0: all */
+    double stolen;             /* part that the host takes from `stolen_cpu` */
+    double ipi;                /* part for which an IPI to CPU 0 is not answered */
     uint32_t stolen_cpu;
     bool twin;      /* another thread of the executor, on CPU 2, runs all the time */
     bool reborn;    /* before the submission its number was another thread's, which died */
@@ -54,7 +55,7 @@ static const struct story stories[] = {
     {.out = BLOCKED,
      .from = .02,
      .to = 1.1,
-     .tasks = "[[101, \"D\", \"ioctl\", \"dma_fence_default_wait\", \"/dev/dri/card0\", 0]]"},
+     .tasks = "[[101, \"D\", \"ioctl\", \"dma_fence_default_wait\", \"/dev/dri/card0 (amdgpu)\", 0]]"},
     {.out = SLEEPS,
      .from = .02,
      .to = 1.1,
@@ -133,6 +134,20 @@ static const struct story stories[] = {
      .to = 1.1,
      .tasks =
          "[[101, \"D\", \"fsync\", \"folio_wait_bit_common\", \"\", 0], [103, \"S\", \"futex\", \"0\", \"mutex 0x1000\", 101]]"},
+    {.device = true, .fence = SYNTH_FENCE_OTHER},
+    {.device = true, .fence = SYNTH_FENCE_DISPLAY},
+    {.device = true, .fence = SYNTH_FENCE_MANY},
+    {.device = true, .fence = SYNTH_FENCE_SECOND},
+    {.device = true, .progress = true, .signalled = SYNTH_FENCE_OTHER},
+    {.device = true, .progress = true, .signalled = SYNTH_FENCE_MANY},
+    {.out = BLOCKED,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"D\", \"ioctl\", \"dma_fence_default_wait\", \"/dev/dri/card1 (vgem)\", 0]]"},
+    {.out = SLEEPS,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"S\", \"poll\", \"dma_fence_wait_any_timeout\", \"\", 0]]"},
 };
 
 const struct plant_kind stall_stories[] = {
@@ -197,6 +212,14 @@ const struct plant_kind stall_stories[] = {
     {"made up: starved, and asleep then, for whatever", CPU_VERDICT_CPU_STARVED, NULL},
     {"made up: a lock in some of many sleeps", CPU_VERDICT_LOCKED, NULL},
     {"made up: IO in a lock that a thread wants", CPU_VERDICT_BLOCKED_ON_IO, NULL},
+    {"made up: it waits for another driver's fence", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: it waits for a display's fence", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: it waits for fences of anybody", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: it waits for a second GPU's fence only", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: another driver's fences are signalled", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: fences of anybody are signalled", CPU_VERDICT_GPU_SLOW, "it made progress"},
+    {"made up: blocked in another driver's fence", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: it polls a fence, nobody knows whose", CPU_VERDICT_UNKNOWN, NULL},
 };
 /* The two that could be why, or what was seen too seldom: whichever it is called, that is not certain. */
 const char *const stall_doubtful[] = {"made up: starved, and stopped then",
@@ -234,7 +257,7 @@ static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, co
         const int32_t next = is_out ? HOG + (int32_t)cpu : tid;
 
         if (!is_out && t >= fence_at && !fenced && tid == EXECUTOR) {
-            synth_event(s, cpu, t + US, tid, CPU_EV_FENCE_WAIT_START, 1, 7, 0);
+            synth_event(s, cpu, t + US, tid, CPU_EV_FENCE_WAIT_START, 1, 7, x->fence);
             fenced = true;
         }
         if (is_again && !second) { /* it comes back for a moment, for the next thing */
@@ -259,7 +282,7 @@ static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, co
         t += run + sleep;
         synth_event(s, cpu, t, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
         if (x->progress && cpu == 0 && fenced < t)
-            synth_event(s, cpu, t + US / 2, 0, CPU_EV_FENCE_SIGNALED, 1, 6, 0);
+            synth_event(s, cpu, t + US / 2, 0, CPU_EV_FENCE_SIGNALED, 1, 6, x->signalled);
         synth_event(s, cpu, t + US, 0, CPU_EV_WAKEUP, (uint64_t)now, cpu, 0);
         synth_wake(s, cpu, t + 2 * US);
         synth_event(s, cpu, t + 5 * US, 0, CPU_EV_SWITCH, 0, 0, (uint64_t)now);

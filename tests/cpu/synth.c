@@ -81,12 +81,18 @@ static const struct layout {
      0,
      "dma_fence:dma_fence_signaled",
      2190,
-     {{"unsigned int", "context", 16, 4, 'a'}, {"unsigned int", "seqno", 20, 4, 'b'}}},
+     {{"unsigned int", "context", 16, 4, 'a'},
+      {"unsigned int", "seqno", 20, 4, 'b'},
+      {"__data_loc char[]", "driver", 8, 4, 0},
+      {"__data_loc char[]", "timeline", 12, 4, 0}}},
     {CPU_EV_FENCE_WAIT_START,
      0,
      "dma_fence:dma_fence_wait_start",
      2191,
-     {{"unsigned int", "context", 16, 4, 'a'}, {"unsigned int", "seqno", 20, 4, 'b'}}},
+     {{"unsigned int", "context", 16, 4, 'a'},
+      {"unsigned int", "seqno", 20, 4, 'b'},
+      {"__data_loc char[]", "driver", 8, 4, 0},
+      {"__data_loc char[]", "timeline", 12, 4, 0}}},
     {CPU_EV_SWITCH,
      0,
      "sched:sched_switch",
@@ -106,6 +112,7 @@ static const struct layout {
      {{"pid_t", "pid", 24, 4, 'a'}, {"int", "target_cpu", 32, 4, 'b'}}},
 };
 
+enum { SYNTH_FENCE_TEXT = 24 };
 enum { NUM_LAYOUTS = sizeof(layouts) / sizeof(layouts[0]) };
 
 static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -212,6 +219,25 @@ static uint8_t *new_page(struct synth_cpu *c, uint64_t ns)
     return p;
 }
 
+/* Of a fence: whose it is. */
+static void put_fence(uint8_t *data, uint64_t c)
+{
+    static const char *const whose[][2] = {[SYNTH_FENCE_GPU] = {"amdgpu", "gfx_0.0.0"},
+                                           [SYNTH_FENCE_OTHER] = {"vgem", "unbound"},
+                                           [SYNTH_FENCE_DISPLAY] = {"i915", "CRTC:51-pipe A"},
+                                           [SYNTH_FENCE_SECOND] = {"i915", "rcs0"},
+                                           [SYNTH_FENCE_MANY] = {"dma_fence_array", "unbound"}};
+    uint16_t at = SYNTH_FENCE_TEXT;
+
+    for (int i = 0; i < 2; i++) {
+        const uint16_t where[2] = {at, (uint16_t)(strlen(whose[c][i]) + 1)};
+
+        memcpy(data + 8 + 4 * i, where, sizeof(where));
+        memcpy(data + at, whose[c][i], where[1]);
+        at = (uint16_t)(at + where[1]);
+    }
+}
+
 void synth_event(struct synth *s, uint32_t cpu, uint64_t ns, int32_t tid, enum cpu_event_kind kind,
                  uint64_t a, uint64_t b, uint64_t c)
 {
@@ -229,6 +255,8 @@ void synth_event(struct synth *s, uint32_t cpu, uint64_t ns, int32_t tid, enum c
     for (int i = 0; i < 5 && l->fields[i].name; i++)
         if (l->fields[i].offset + l->fields[i].size > (int)size)
             size = l->fields[i].offset + l->fields[i].size;
+    if (kind == CPU_EV_FENCE_SIGNALED || kind == CPU_EV_FENCE_WAIT_START)
+        size = SYNTH_FENCE_TEXT + 40;
     size = (size + 3) & ~3u;
     need = 4 + size + 8;
     page = sc->num && sc->used + need <= SYNTH_PAGE - 16 ? sc->pages + (sc->num - 1) * SYNTH_PAGE
@@ -248,8 +276,11 @@ void synth_event(struct synth *s, uint32_t cpu, uint64_t ns, int32_t tid, enum c
     memcpy(rec + 8, &tid, 4);
     for (int i = 0; i < 5 && l->fields[i].name; i++) {
         uint64_t v = l->fields[i].operand == 'a' ? a : l->fields[i].operand == 'b' ? b : c;
-        memcpy(rec + 4 + l->fields[i].offset, &v, l->fields[i].size);
+        if (l->fields[i].operand)
+            memcpy(rec + 4 + l->fields[i].offset, &v, l->fields[i].size);
     }
+    if (kind == CPU_EV_FENCE_SIGNALED || kind == CPU_EV_FENCE_WAIT_START)
+        put_fence(rec + 4, c);
     sc->used += 4 + size;
     memcpy(page + 8, &sc->used, 4);
     sc->last_ns = ns;

@@ -39,6 +39,9 @@ void synth_init(struct synth *s, uint32_t num_cpus, uint32_t num_states, uint64_
 void synth_finish(struct synth *s);
 
 /* Events of a CPU must come in time order. Kinds: those of cpu/event.h that tracefs has. */
+/* c of a fence's events. */
+enum { SYNTH_FENCE_GPU, SYNTH_FENCE_OTHER, SYNTH_FENCE_DISPLAY, SYNTH_FENCE_SECOND, SYNTH_FENCE_MANY };
+
 void synth_event(struct synth *s, uint32_t cpu, uint64_t ns, int32_t tid, enum cpu_event_kind kind,
                  uint64_t a, uint64_t b, uint64_t c);
 void synth_idle(struct synth *s, uint32_t cpu, uint64_t ns, uint32_t state);

@@ -138,6 +138,20 @@ static uint64_t bind(const struct cpu_format *f, const char *name, uint16_t *off
     return field->size == 8 ? UINT64_MAX : (UINT64_C(1) << (field->size * 8)) - 1;
 }
 
+/* Whose it is, where the format says so. */
+static void bind_fence(struct cpu_rule *rule, const struct cpu_format *f)
+{
+    const struct cpu_field *timeline = cpu_format_field(f, "timeline");
+    const struct cpu_field *driver = cpu_format_field(f, "driver");
+    bool missing = false;
+
+    if (!driver || !driver->is_data_loc || driver->size != 4)
+        return;
+    rule->mask_c = bind(f, "driver", &rule->off_c, &rule->min_size, &missing);
+    if (!missing && timeline && timeline->is_data_loc && timeline->size == 4)
+        bind(f, "timeline", &rule->off_timeline, &rule->min_size, &missing);
+}
+
 int cpu_rules_add(struct cpu_rules *r, const char *system, const char *text, size_t size, struct error *e)
 {
     const struct cpu_field *pid;
@@ -172,6 +186,8 @@ int cpu_rules_add(struct cpu_rules *r, const char *system, const char *text, siz
         rule->mask_c = bind(&f, b->c, &rule->off_c, &rule->min_size, &missing);
         rule->const_a = b->irq;
     }
+    if (rule->kind >= CPU_EV_FENCE_INIT && rule->kind <= CPU_EV_FENCE_WAIT_END)
+        bind_fence(rule, &f);
     if (missing)
         return error_set(e, -EINVAL, "format of %s: a field that the analysis needs is missing", rule->name);
     r->of_id[f.id] = r->num_rules++;
@@ -188,6 +204,25 @@ static bool take_mask(struct cpu_event *ev, const uint8_t *data, uint32_t len)
     ev->data = data + at;
     ev->data_size = (uint16_t)size;
     return true;
+}
+
+/* A text that is found like a mask: "" where it is none. */
+static void take_text(char out[32], uint32_t where, const uint8_t *data, uint32_t len)
+{
+    const uint32_t at = where & 0xffff, size = where >> 16;
+
+    out[0] = '\0';
+    if (at && at <= len && size <= len - at)
+        snprintf(out, 32, "%.*s", (int)(size < 31 ? size : 31), (const char *)data + at);
+}
+
+static uint32_t take_fence(const struct cpu_rule *rule, uint32_t where, const uint8_t *data, uint32_t len)
+{
+    char driver[32], timeline[32];
+
+    take_text(driver, where, data, len);
+    take_text(timeline, rule->off_timeline ? load32(data + rule->off_timeline) : 0, data, len);
+    return cpu_fence_of(driver, timeline);
 }
 
 static void page_note(struct cpu_notes *notes, struct cpu_page_stats *stats, uint16_t cpu, uint64_t where,
@@ -279,6 +314,8 @@ uint32_t cpu_page_decode(const struct cpu_rules *r, const uint8_t *page, uint16_
             page_note(notes, stats, cpu, where, (size_t)(data - page), "an event is shorter than its format");
             continue;
         }
+        if (rule->kind >= CPU_EV_FENCE_INIT && rule->kind <= CPU_EV_FENCE_WAIT_END)
+            ev[n].c = take_fence(rule, (uint32_t)ev[n].c, data, size);
         n++;
     }
     stats->events += n;

@@ -32,7 +32,8 @@
 struct cpu_rule {
     uint64_t mask_a, mask_b, mask_c, const_a;
     uint16_t off_a, off_b, off_c;
-    uint16_t min_size; /* bytes of data that the loads need */
+    uint16_t off_timeline; /* of a fence: where its time line's name is said; 0: nowhere */
+    uint16_t min_size;     /* bytes of data that the loads need */
     uint16_t id;
     uint8_t kind;
     char name[80]; /* "system:name" */

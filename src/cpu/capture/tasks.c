@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -180,6 +182,23 @@ static int32_t file_lock_holder(int32_t tid)
     return holder;
 }
 
+/* Whose device a file in /dev/dri is: " (amdgpu)". Many that are no GPU's lie there. */
+static void add_driver(int32_t tid, uint64_t fd, char *out, size_t cap)
+{
+    char path[96], driver[128];
+    struct stat st;
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", tid, (int)fd);
+    if (stat(path, &st) || !S_ISCHR(st.st_mode))
+        return;
+    snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/driver", major(st.st_rdev), minor(st.st_rdev));
+    n = readlink(path, driver, sizeof(driver) - 1);
+    driver[n < 0 ? 0 : n] = '\0';
+    if (strrchr(driver, '/'))
+        snprintf(out + strlen(out), cap - strlen(out), " (%.31s)", strrchr(driver, '/') + 1);
+}
+
 static void object_of(int32_t tid, uint64_t fd, char *out, size_t cap)
 {
     char path[64];
@@ -188,6 +207,8 @@ static void object_of(int32_t tid, uint64_t fd, char *out, size_t cap)
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", tid, (int)fd);
     n = readlink(path, out, cap - 1);
     out[n < 0 ? 0 : n] = '\0';
+    if (!strncmp(out, "/dev/dri/", 9))
+        add_driver(tid, fd, out, cap);
 }
 
 static void look_at(struct cpu_tasks *t, int32_t tid, char state)

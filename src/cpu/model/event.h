@@ -42,8 +42,8 @@
     K(TIMER_CANCEL, "timer_cancel", "c = timer")                                                             \
     K(FENCE_INIT, "fence_init", "a = context, b = seqno")                                                    \
     K(FENCE_EMIT, "fence_emit", "a = context, b = seqno")                                                    \
-    K(FENCE_SIGNALED, "fence_signaled", "a = context, b = seqno")                                            \
-    K(FENCE_WAIT_START, "fence_wait_start", "a = context, b = seqno")                                        \
+    K(FENCE_SIGNALED, "fence_signaled", "a = context, b = seqno, c = cpu_fence_of")                          \
+    K(FENCE_WAIT_START, "fence_wait_start", "a = context, b = seqno, c = cpu_fence_of")                      \
     K(FENCE_WAIT_END, "fence_wait_end", "a = context, b = seqno")                                            \
     K(SWITCH, "switch", "a = thread that goes, b = its state bits, c = thread that comes")                   \
     K(WAKEUP, "wakeup", "a = thread made runnable, b = its CPU")                                             \
@@ -84,6 +84,11 @@ enum cpu_irq {
         CPU_IRQ_COUNT
 };
 
+/* Whose work a fence stands for, in the low byte: any driver has fences, and a display's vblank is no GPU's work. The other bytes
+ * tell GPUs' drivers apart; 0 where the scheduler that several of them share stands in for one. */
+enum cpu_fence { CPU_FENCE_UNSAID, CPU_FENCE_GPU, CPU_FENCE_OTHER };
+#define CPU_FENCE(c) ((enum cpu_fence)((c)&0xff))
+
 struct cpu_event {
     uint64_t ns;
     uint64_t a, b, c;
@@ -98,6 +103,9 @@ struct cpu_event {
 
 const char *cpu_event_kind_name(enum cpu_event_kind kind);
 const char *cpu_irq_name(enum cpu_irq irq);
+/* By the names of its driver and its time line ("" for none), as the kernel gives them. */
+uint32_t cpu_fence_of(const char *driver, const char *timeline);
+bool cpu_is_gpu_driver(const char *name);
 
 /* A stream of events in time order, in runs: `next` points *run at one or more events that follow each other,
  * good until the next call, and returns their number; 0 at the end, or a negative errno. Damage is noted and

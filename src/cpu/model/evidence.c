@@ -72,7 +72,8 @@ static void on_event(struct evidence *m, const struct cpu_event *ev)
         m->lost += ev->a;
         m->lost_uncounted |= ev->a == 0;
     }
-    if (ev->kind == CPU_EV_FENCE_SIGNALED && ev->ns <= m->threads.executor.to_ns &&
+    if (ev->kind == CPU_EV_FENCE_SIGNALED && CPU_FENCE(ev->c) != CPU_FENCE_OTHER &&
+        ev->ns <= m->threads.executor.to_ns &&
         ev->ns >= m->threads.executor.from_ns + cpu_times_span(&m->threads.executor) / 2)
         m->fences_late++;
     cpu_threads_event(&m->threads, ev);
@@ -167,8 +168,8 @@ static bool is_meant(const struct evidence *m, int32_t tid, int32_t wanted)
 static void look(const struct evidence *m, const struct cpu_sample *s, int32_t tid,
                  struct cpu_waits_seen *out)
 {
-    static const uint8_t order[] = {CPU_WAIT_DEVICE, CPU_WAIT_FROZEN, CPU_WAIT_IO,
-                                    CPU_WAIT_LOCK,   CPU_WAIT_PEER,   CPU_WAIT_OTHER};
+    static const uint8_t order[] = {CPU_WAIT_DEVICE, CPU_WAIT_FROZEN, CPU_WAIT_IO,   CPU_WAIT_LOCK,
+                                    CPU_WAIT_PEER,   CPU_WAIT_FENCE,  CPU_WAIT_OTHER};
     const struct cpu_task_wait *found[CPU_WAIT_KINDS] = {NULL};
 
     for (uint32_t i = 0; i < s->num_waits; i++)

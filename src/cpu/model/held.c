@@ -219,7 +219,7 @@ static bool is_holder_at_work(const struct maker *m, const struct cpu_task_wait 
         if (m->e.threads.list[i].tid == x->holder && m->e.threads.list[i].times.ns[CPU_THREAD_DEVICE] * 10 >=
                                                          cpu_times_span(&m->e.threads.list[i].times))
             return true;
-    return next && next->kind == CPU_WAIT_DEVICE;
+    return next && (next->kind == CPU_WAIT_DEVICE || next->kind == CPU_WAIT_FENCE);
 }
 
 /* That this is why; says what else it may be. */

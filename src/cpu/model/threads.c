@@ -232,8 +232,9 @@ static enum cpu_thread_state left_as(const struct cpu_thread *th, uint64_t bits)
            : bits & STATE_TRACED            ? CPU_THREAD_TRACED
            : !(bits & STATE_SLEEPS)         ? CPU_THREAD_RUNNABLE
            : th->in_fence_wait              ? CPU_THREAD_DEVICE
-           : bits & STATE_BLOCKED           ? CPU_THREAD_BLOCKED
-                                            : CPU_THREAD_ASLEEP;
+           : th->in_other_wait    ? CPU_THREAD_ASLEEP /* for whom is not known: no proof of anything */
+           : bits & STATE_BLOCKED ? CPU_THREAD_BLOCKED
+                                  : CPU_THREAD_ASLEEP;
 }
 
 /* Where it was before the window matters only as the place at which it entered it. */
@@ -312,9 +313,25 @@ static void on_fork(struct cpu_threads *t, const struct cpu_event *ev)
     } else {
         th->died_ns = 0;
         th->born_ns = ev->ns;
-        th->in_fence_wait = false;
+        th->in_fence_wait = th->in_other_wait = false;
         set_state(t, th, CPU_THREAD_UNKNOWN, ev->ns);
     }
+}
+
+static void on_fence_wait(struct cpu_threads *t, struct cpu_thread *th, const struct cpu_event *ev)
+{
+    const bool starts = ev->kind == CPU_EV_FENCE_WAIT_START, is_gpu = CPU_FENCE(ev->c) == CPU_FENCE_GPU;
+    const uint64_t driver = ev->c >> 8;
+
+    th->in_fence_wait = starts && is_gpu;
+    th->in_other_wait = starts && !is_gpu;
+    if (!starts || th->role != CPU_ROLE_EXECUTOR || ev->ns > th->times.to_ns)
+        return;
+    t->other_waits += !is_gpu;
+    if (!is_gpu || !driver)
+        return;
+    t->several_gpus |= t->gpu && t->gpu != driver;
+    t->gpu = driver;
 }
 
 void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
@@ -337,7 +354,7 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
     if (!th)
         return;
     if (ev->kind == CPU_EV_FENCE_WAIT_START || ev->kind == CPU_EV_FENCE_WAIT_END)
-        th->in_fence_wait = ev->kind == CPU_EV_FENCE_WAIT_START;
+        on_fence_wait(t, th, ev);
     if (ev->kind == CPU_EV_EXIT)
         th->died_ns = ev->ns;
     if (th->state != CPU_THREAD_RUNNING && th->state != CPU_THREAD_DEAD && ev->kind != CPU_EV_WAKEUP) {

@@ -51,7 +51,8 @@ struct cpu_thread {
     uint64_t since_ns;
     int32_t cpu; /* the last one, -1 = not known */
     struct cpu_times times;
-    bool in_fence_wait;
+    bool in_fence_wait; /* of a GPU's */
+    bool in_other_wait; /* of a fence that is not known to be one's */
     uint32_t stops;
     uint64_t died_ns;            /* 0: not seen to */
     uint64_t born_ns;            /* 0: not seen to */
@@ -84,6 +85,9 @@ struct cpu_threads {
     int32_t *running; /* per CPU: thread on it, -1 = not known */
     uint64_t *running_since;
     uint64_t switches;
+    uint64_t gpu; /* the driver whose fences executors waited for (cpu_fence_of); 0: none, or not known */
+    bool several_gpus;    /* they waited for those of more than one */
+    uint64_t other_waits; /* of executors, for fences that are not known to be a GPU's */
 };
 
 /* Executors are looked at from the submission until the work was done (or the time-out), what waits for them from then on,

@@ -548,14 +548,22 @@ static void hung_or_not(struct maker *m)
             cpu_ns(h.all), 100.0 * (double)h.all / (double)h.span);
         unknown(m, "the executor was held back for a part of the wait");
     } else if (busy * 10 < h.span * 9) {
-        const struct cpu_task_wait *x = h.wait[CPU_WAIT_OTHER];
+        const struct cpu_task_wait *x =
+            h.wait[CPU_WAIT_FENCE] ? h.wait[CPU_WAIT_FENCE] : h.wait[CPU_WAIT_OTHER];
         maker_say(m, CPU_CERTAIN, "the executor slept for %s of the %s of the wait", cpu_ns(h.asleep),
                   cpu_ns(h.span));
         maker_say(m, CPU_UNSEEN,
                   x ? "what it waited for: it was in %s" : "what it waited for: nobody looked%s",
                   x ? x->what : "");
+        if (m->e.threads.other_waits || h.wait[CPU_WAIT_FENCE])
+            maker_say(
+                m, CPU_LIKELY,
+                "it waited for a fence, or in a driver, that is not known to be the GPU's: any driver has fences");
         if (!maker_waiter_held(m))
             unknown(m, "the executor slept, and not on the device");
+    } else if (m->e.threads.several_gpus && h.device * 10 >= h.span) {
+        maker_say(m, CPU_UNSEEN, "for which GPU it waited: it had fences of more than one driver's");
+        unknown(m, "the executor waited for more than one GPU");
     } else if (m->e.wait_ns < TOO_LITTLE) {
         maker_say(m, CPU_CERTAIN, "the wait was %s: every GPU is busy for so long", cpu_ns(m->e.wait_ns));
         unknown(m, "the wait is too short to tell");

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu/model/event.h"
+
 /* As words of a name, or their beginnings: "sockfd_lookup" is none of kfd's functions. */
 static bool has(const char *name, const char *const *parts)
 {
@@ -22,19 +24,32 @@ static bool begins(const char *path, const char *const *with)
     return false;
 }
 
+/* "/dev/dri/card0 (amdgpu)": the recorder says the driver. */
+static bool is_gpu_file(const char *object)
+{
+    const char *by = strstr(object, " (");
+    char driver[32];
+
+    if (strncmp(object, "/dev/dri/", 9) != 0 || !by)
+        return false;
+    snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(by + 2, ")"), by + 2);
+    return cpu_is_gpu_driver(driver);
+}
+
 /* `where` is the function of the kernel that it sleeps in; "0" where that may not be known. */
 static enum cpu_wait_kind kind_of(const char *state, const char *call, const char *where, const char *object)
 {
     /* get_signal: the trap of cgroup v2 is inlined there; what a signal or a debugger stops is in state T or t */
     static const char *const frozen[] = {"freezer", "refrigerator", NULL};
-    static const char *const device[] = {"dma_fence", "drm_",     "amdgpu",  "i915", "xe_",
-                                         "radeon",    "nouveau",  "nvidia",  "kfd_", "v3d_",
-                                         "msm_",      "panfrost", "panthor", NULL};
+    static const char *const device[] = {"amdgpu", "i915", "xe_",  "radeon",   "nouveau", "nvidia",
+                                         "kfd_",   "v3d_", "msm_", "panfrost", "panthor", NULL};
+    /* of whom they are not even the file says: any driver's fence can be in it */
+    static const char *const fences[] = {"dma_fence", "drm_", "sync_file", "dma_resv", NULL};
     /* a file system, or a pager, in a process of its own that does not answer; it sleeps like any other */
     static const char *const servers[] = {"request_wait_answer", "handle_userfault", NULL};
     static const char *const locks[] = {"lock", "mutex", "semaphore",
                                         NULL}; /* of a driver's, that somebody has */
-    static const char *const devices[] = {"/dev/dri/", "/dev/nvidia", "/dev/kfd", "/dev/mali", NULL};
+    static const char *const devices[] = {"/dev/nvidia", "/dev/kfd", "/dev/mali", NULL};
     static const char *const io[] = {"io_schedule",  "blk_",           "bio_",  "bit_wait",   "folio_wait",
                                      "wait_on_page", "rq_qos",         "wbt_",  "throttle",   "balance_dirty",
                                      "writeback",    "wait_on_buffer", "jbd2",  "nfs",        "swap",
@@ -43,8 +58,10 @@ static enum cpu_wait_kind kind_of(const char *state, const char *call, const cha
 
     if (has(where, frozen) || ((*state == 'S' || *state == 'D') && !strcmp(where, "get_signal")))
         return CPU_WAIT_FROZEN;
-    if ((has(where, device) && !has(where, locks)) || begins(object, devices))
+    if ((has(where, device) && !has(where, locks)) || begins(object, devices) || is_gpu_file(object))
         return CPU_WAIT_DEVICE;
+    if ((has(where, fences) && !has(where, locks)) || !strncmp(object, "/dev/dri/", 9))
+        return CPU_WAIT_FENCE;
     if (has(where, servers))
         return CPU_WAIT_IO;
     if ((!strcmp(call, "futex") && !strncmp(object, "mutex", 5)) || !strcmp(call, "flock") ||

@@ -12,8 +12,9 @@
 
 enum cpu_wait_kind {
     CPU_WAIT_OTHER,  /* for input, for time, for nothing that is known here */
-    CPU_WAIT_DEVICE, /* for the GPU: in its driver or on its fence */
-    CPU_WAIT_LOCK,   /* for a mutex or a lock on a file */
+    CPU_WAIT_DEVICE, /* for a GPU: in its driver, or by a file of its */
+    CPU_WAIT_FENCE, /* for a fence or a device of some driver: whether it is a GPU's is not known, or it is none's */
+    CPU_WAIT_LOCK, /* for a mutex or a lock on a file */
     CPU_WAIT_PEER, /* for the other end of a pipe, for a semaphore, for the child of a vfork: it may have nothing to do */
     CPU_WAIT_FROZEN, /* by its control group */
     CPU_WAIT_IO, /* for a disk, or for memory to be paged in, or held back for having dirtied too much of it; for a file system or pager that is a process */
