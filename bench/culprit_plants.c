@@ -316,6 +316,15 @@ static void prepare(struct culprit *c)
         c->resource = VICTIM;
         c->distance = out + 1;
         break;
+    case CULPRIT_DESTROYED_BEHIND:
+    case CULPRIT_AFTER_USE_AND_FREE:
+        address(c, WRONG, VICTIM, into);
+        poke(c, WRONG, 0);
+        EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
+        addressed(c, VICTIM, 64);
+        c->fault = BB_FAULT_USE_AFTER_FREE;
+        c->resource = VICTIM;
+        break;
     case CULPRIT_REUSED_POINTER: /* it held the stranger's, and is another buffer now */
         address(c, WRONG, STRANGER, 0);
         EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = WRONG);

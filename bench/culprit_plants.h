@@ -104,6 +104,9 @@ enum culprit_is {
     K(HANG_TRACED, HANG, IS_OUTSIDE, "a debugger holds its first thread, the others go on")                  \
     K(THROTTLED, STARVED, IS_OUTSIDE, "a hundredth of a processor")                                          \
     K(FINE, NONE, IS_FINE | IS_AHEAD | IS_BEHIND, "nothing is wrong")                                        \
+    K(DESTROYED_BEHIND, NONE, IS_FINE | IS_AHEAD,                                                            \
+      "buffers are destroyed right behind what used them by their addresses")                                \
+    K(AFTER_USE_AND_FREE, PAGE_FAULT, 0, "the same, and one is used again")                                  \
     K(SLOW_COMPUTE, SLOW, IS_SLOW | IS_SHORT, "a dispatch that takes long")
 
 enum culprit_kind {

@@ -628,6 +628,20 @@ TEST(the_sandbox_denies)
     stop(&f);
 }
 
+/* libc, LLVM and Mesa may ask at any time: an error, and not death, on a recording that is valid. */
+TEST(the_sandbox_refuses_what_libraries_do_without)
+{
+    struct fixture f = {0};
+
+    if (SANITIZED)
+        skip();
+    start(&f);
+    must_submit(&f, TEST_ASK, 0, 0);
+    run_until(&f, 1, 0);
+    assert_string_equal(last(&f)->message, "");
+    stop(&f);
+}
+
 /* What /proc says of the process: nobody, no capabilities, a filter, no new privileges, few descriptors. */
 static void read_proc(pid_t pid, const char *what, char *text, size_t size)
 {

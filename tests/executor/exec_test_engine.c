@@ -11,8 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "executor/engine/engine.h"
@@ -185,6 +188,37 @@ static void descriptors(struct abi_completion *c)
         close(fds[n]);
 }
 
+/* Each must fail, and end nothing. */
+static void ask(struct abi_completion *c)
+{
+    static const char file[] = "/proc/sys/vm/overcommit_memory";
+    struct rlimit limits;
+    struct rusage usage;
+    struct utsname system;
+    struct stat st;
+    char text[64];
+    const bool refused[] = {
+        open(file, O_RDONLY) < 0,
+        syscall(SYS_open, file, O_RDONLY) < 0,
+        open("/etc/passwd", O_RDWR | O_CREAT, 0600) < 0,
+        stat(file, &st) < 0,
+        fstat(2, &st) < 0,
+        syscall(SYS_stat, file, &st) < 0,
+        access(file, R_OK) < 0,
+        readlink("/proc/self/exe", text, sizeof(text)) < 0,
+        !getcwd(text, sizeof(text)),
+        !isatty(2),
+        uname(&system) < 0,
+        getrlimit(RLIMIT_STACK, &limits) < 0,
+        getrusage(RUSAGE_SELF, &usage) < 0,
+        syscall(SYS_sched_getparam, 0, text) < 0,
+    };
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        if (!refused[i])
+            fail(c, "allowed", (long)i);
+}
+
 static void perform(struct exec_engine *g, const struct test_command *cmd, struct abi_completion *c)
 {
     uint32_t *at;
@@ -230,6 +264,9 @@ static void perform(struct exec_engine *g, const struct test_command *cmd, struc
         break;
     case TEST_TRIM:
         trim(c);
+        break;
+    case TEST_ASK:
+        ask(c);
         break;
     case TEST_SAY:
         for (uint64_t i = 0; i < cmd->a; i++)

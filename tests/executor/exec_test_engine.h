@@ -22,6 +22,7 @@ enum test_op {
     TEST_DESCRIPTORS,  /* duplicates descriptors until that fails; error text says how many it got */
     TEST_JIT,          /* makes and runs code, starts a thread */
     TEST_OPEN,         /* opens a file; and a threads at once take memory, for which malloc does */
+    TEST_ASK,          /* what libraries ask and do without: files, limits */
     TEST_FORBIDDEN,    /* number a of test_forbidden */
     TEST_TRIM,         /* gives memory of a thread's heap back to the kernel */
     TEST_SAY,          /* prints a lines of b, each with a terminal's escapes */

@@ -7,6 +7,7 @@
  * Invariants:
  *  1. A buffer's end lies at the end of its pages, as near as alignment lets it: what is behind it faults at once.
  *  2. An address is never given out twice, so that one from a destroyed buffer always faults.
+ *  3. A buffer ends, is evicted and comes back in its place in the stream: after all work before it, before all behind it.
  */
 #include "executor/engine/engine_priv.h"
 

@@ -192,6 +192,13 @@ static void destroy_object(struct exec_engine *g, struct exec_object *o)
     free(o);
 }
 
+/* Whoever got the address of a buffer may use it, and no binding tells: what stands before its end in the stream must have come to
+ * its own end first, and what stands behind must fault, also within one submission. */
+static bool has_address(const struct exec_object *o)
+{
+    return o->kind == OBJECT_BUFFER && ((const struct exec_buffer *)o)->addressed.base;
+}
+
 void exec_object_unref(struct exec_engine *g, struct exec_object *o)
 {
     if (!o)
@@ -199,6 +206,10 @@ void exec_object_unref(struct exec_engine *g, struct exec_object *o)
     INVARIANT(o->refs && o->kind <= OBJECT_SAMPLER);
     if (--o->refs)
         return;
+    if (g->batch && has_address(o) && !exec_batch_sync(g)) {
+        destroy_object(g, o);
+        return;
+    }
     if (exec_object_is_busy(g, o)) {
         o->next_deferred = g->deferred;
         g->deferred = o;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sandbox.c: see sandbox.h.
  *
- * The filter is a list of what is allowed; anything else kills the process (and the host says so). The host
+ * The filter is a list of what is allowed, and one of what is refused with an error, because libraries ask for it at any time and do
+ * without; anything else kills the process (and the host says so). The host
  * relies on a few absences for its own sake: the descriptors that both hold must stay non-blocking (no
  * F_SETFL, no FIONBIO), the shared memory must keep its size (sealed), and nobody else may be signalled or traced.
  */
@@ -15,6 +16,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -142,12 +144,65 @@ static const int allowed_for_hardware[] = {
     SCMP_SYS(uname),      SCMP_SYS(ppoll),         SCMP_SYS(membarrier),   SCMP_SYS(gettimeofday),
 };
 
+/* Refused with an errno, not deadly: what libraries ask the system in the middle of long work, and do without. LLVM wants to know
+ * what its error stream is, malloc how many processors there are once more than eight threads have memory, and how the kernel gives
+ * out memory before a thread's heap first shrinks; all of them take another way where there is no such file. A guest gains nothing:
+ * no file is opened or looked at. */
+static const int refused[] = {
+    SCMP_SYS(open),
+    SCMP_SYS(openat),
+    SCMP_SYS(openat2),
+    SCMP_SYS(stat),
+    SCMP_SYS(lstat),
+    SCMP_SYS(fstat),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),
+    SCMP_SYS(statfs),
+    SCMP_SYS(fstatfs),
+    SCMP_SYS(access),
+    SCMP_SYS(faccessat),
+    SCMP_SYS(faccessat2),
+    SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),
+    SCMP_SYS(getcwd),
+    SCMP_SYS(uname),
+    SCMP_SYS(membarrier),
+    SCMP_SYS(prlimit64),
+    SCMP_SYS(getrusage),
+    SCMP_SYS(sched_getparam),
+    SCMP_SYS(sched_getscheduler),
+    SCMP_SYS(sched_setscheduler),
+    SCMP_SYS(get_mempolicy),
+};
+
+static bool is_in(const int *list, size_t n, int call)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == call)
+            return true;
+    return false;
+}
+
 static int add_list(scmp_filter_ctx f, const int *list, size_t n)
 {
     int r = 0;
 
     for (size_t i = 0; i < n && !r; i++)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, list[i], 0);
+    return r;
+}
+
+/* A filter has one rule for a call that is not looked into: what a driver of a real device may call is not refused besides. */
+static int add_refused(scmp_filter_ctx f, bool hardware)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && !r; i++)
+        if (!hardware || !is_in(allowed_for_hardware,
+                                sizeof(allowed_for_hardware) / sizeof(allowed_for_hardware[0]), refused[i]))
+            r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EACCES), refused[i], 0);
+    if (!r) /* isatty */
+        r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS));
     return r;
 }
 
@@ -172,13 +227,6 @@ static int add_conditional(scmp_filter_ctx f, bool hardware)
     /* Its arguments are in memory, where a filter cannot look: libc falls back to clone. */
     if (!r)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-    /* Libraries look where they may: LLVM wants to know what its error stream is (newfstatat), malloc how many processors there are
-     * once more than eight threads have memory (openat of /sys/devices/system/cpu/online), and how the kernel gives out memory as a
-     * thread's heap shrinks, also after an allocation that failed (openat in /proc). They do without. */
-    if (!r && !hardware)
-        r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(newfstatat), 0);
-    if (!r && !hardware)
-        r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0);
     if (!r)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
                              SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
@@ -233,6 +281,8 @@ int exec_sandbox_enter(bool hardware, struct error *e)
         r = add_list(f, allowed, sizeof(allowed) / sizeof(allowed[0]));
     if (!r && hardware)
         r = add_list(f, allowed_for_hardware, sizeof(allowed_for_hardware) / sizeof(allowed_for_hardware[0]));
+    if (!r)
+        r = add_refused(f, hardware);
     if (!r)
         r = add_mmap(f);
     if (!r)
