@@ -80,14 +80,15 @@ int bb_dump_open(struct bb_dump *d, const char *path, struct error *e)
     r = check_header(d, &cut, e);
     if (r)
         return r;
-    if (sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL)) {
+    if (seal_open(&d->db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW)) {
         r = error_set(e, -EBADMSG, "%s: %s", path, d->db ? sqlite3_errmsg(d->db) : "out of memory");
         bb_dump_close(d);
         return r;
     }
-    sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    /* A file that is shorter than its header says is read only with the one, which the other forbids. */
-    sqlite3_db_config(d->db, cut ? SQLITE_DBCONFIG_WRITABLE_SCHEMA : SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (cut) { /* a file that is shorter than its header says is read only with the one, which the other forbids */
+        sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+        sqlite3_db_config(d->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+    }
     sqlite3_exec(d->db, "PRAGMA cell_size_check=ON;PRAGMA mmap_size=0;", NULL, NULL, NULL);
     return 0;
 }
@@ -119,6 +120,23 @@ static void check_columns(struct bb_dump *d, const struct bb_table_desc *t)
     }
 }
 
+/* The same. */
+static void check_names(struct bb_dump *d)
+{
+    sqlite3_stmt *s =
+        d->trouble.code ? NULL : bb_select(d, "SELECT name FROM sqlite_master WHERE type='table'");
+
+    while (bb_step(d, &s)) {
+        const char *name = bb_column_text(d, s, 0);
+        int t = 0;
+
+        while (t < BB_NUM_TABLES && strcmp(bb_tables[t].name, name))
+            t++;
+        if (t == BB_NUM_TABLES)
+            note_table(d, name, "is none of a dump's");
+    }
+}
+
 static bool is_asked_for(const char *const *only, const char *table)
 {
     while (only && *only && strcmp(*only, table))
@@ -141,6 +159,7 @@ int bb_dump_check(struct bb_dump *d, const char *const *only)
     for (int t = 0; t < BB_NUM_TABLES; t++)
         if (is_asked_for(only, bb_tables[t].name))
             check_columns(d, &bb_tables[t]);
+    check_names(d);
     if (d->cut[0])
         note(d, -EBADMSG, "what was read of it is whole");
     if (!at && d->num_bad > 1) {

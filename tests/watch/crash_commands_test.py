@@ -110,6 +110,34 @@ def replay_overrules():
 
 
 @case
+def what_nobody_writes_is_refused():
+    """Triggers, views, indexes, defaults, checks and tables of somebody else's: none runs, each is named, nothing is sealed."""
+    dump = run('dump', '--out', folder, sample('wild'), code=1)[0].splitlines()[1].strip()
+    finding = ask(dump, "SELECT sql FROM sqlite_master WHERE name='finding'")[0]
+    for sql, said in (("CREATE TRIGGER lie AFTER INSERT ON replay BEGIN UPDATE finding SET text='a lie'; END", 'lie is no table (trigger)'),
+                      ('CREATE VIEW lie AS SELECT * FROM finding', 'lie is no table (view)'),
+                      ('CREATE INDEX lie ON finding(rank)', 'lie is no table (index)'),
+                      ('CREATE TABLE lie(x)', 'lie is none of a dump'),
+                      ("UPDATE sqlite_master SET sql=%r WHERE name='finding'" % finding.replace('unseen TEXT', "unseen TEXT DEFAULT 'x'"),
+                       'finding has more than columns')):
+        bad = dump + '.bad.aerogpudump'
+        shutil.copy(dump, bad)
+        db = sqlite3.connect(bad)
+        db.execute('PRAGMA writable_schema=ON')
+        db.executescript(sql)
+        db.commit()
+        db.close()
+        if sql.startswith('CREATE TABLE'):
+            subprocess.check_call([reseal, bad, 'lie'])
+        before = open(bad, 'rb').read()
+        assert said in run('play', bad, code=3)[1], said
+        assert said in run('report', bad, code=3)[1], said
+        assert open(bad, 'rb').read() == before, said
+        os.unlink(bad)
+    os.unlink(dump)
+
+
+@case
 def a_report_has_one_address():
     """Memory lies elsewhere each time: the address is the crash's, also where it was played again."""
     dump = run('dump', '--out', folder, sample('beyond'), code=1)[0].splitlines()[1].strip()

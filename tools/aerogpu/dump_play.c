@@ -20,7 +20,7 @@
 struct replay {
     const char *path;
     uint32_t tries, tried;
-    bool keep;
+    bool keep, changed; /* changed: by somebody else, since it was opened */
     struct crash_run_params params;
     struct crash_run_result result;
     struct dump_file file;
@@ -97,17 +97,26 @@ static void demote(struct replay *r, sqlite3 *db, const char *text)
             p->packet == UINT32_MAX ? -1ll : (long long)p->packet));
 }
 
+/* It was whole when it was opened to be played: what is not now must not be sealed. */
+static void is_other(void *ctx, const char *table, const char *what)
+{
+    struct replay *r = ctx;
+
+    utf8_print(stderr, "aerogpu play: %s: table %s %s\n", r->path, table, what);
+    r->changed = true;
+}
+
 /* In one transaction: the dump is as it was, or has all of it. */
 static void write_back(struct replay *r, const char *text)
 {
-    static const char *const changed[] = {"replay", "finding", "packet", "usage", "meta"};
+    static const char *const changed[] = {"replay", "finding", "packet", "usage", "meta", NULL};
     const struct watch_crash *c = &r->result.crash;
     char stamp[40];
     time_t t = time(NULL);
     struct tm tm;
     sqlite3 *db;
 
-    if (sqlite3_open_v2(r->path, &db, SQLITE_OPEN_READWRITE, NULL)) {
+    if (seal_open(&db, r->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW)) {
         utf8_print(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
         sqlite3_close(db);
         return;
@@ -115,6 +124,10 @@ static void write_back(struct replay *r, const char *text)
     gmtime_r(&t, &tm);
     strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
     exec_sql(r, db, sqlite3_mprintf("BEGIN IMMEDIATE"));
+    if (seal_check(db, changed, is_other, r) || r->changed) {
+        sqlite3_close(db);
+        return;
+    }
     exec_sql(r, db,
              sqlite3_mprintf(
                  "INSERT INTO replay(time, markers, tries, crashed, same, text) VALUES(%Q,%Q,%u,%d,%d,%Q)",
@@ -131,7 +144,7 @@ static void write_back(struct replay *r, const char *text)
     if (r->verdict.outcome <= REPLAY_SLOW &&
         bb_cause_desc(bb_cause_find(r->file.cause))->kind != BB_KIND_OUTSIDE)
         demote(r, db, r->verdict.text);
-    for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
+    for (size_t i = 0; changed[i]; i++)
         if (seal_table(db, changed[i]))
             utf8_print(stderr, "aerogpu play: %s: %s\n", r->path, sqlite3_errmsg(db));
     exec_sql(r, db, sqlite3_mprintf("COMMIT"));

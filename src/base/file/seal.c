@@ -229,6 +229,86 @@ static bool is_asked_for(const char *const *only, const char *table)
     return !only || *only;
 }
 
+static const char *word(const char *p)
+{
+    const char *end = p;
+
+    while ((*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z') || (*end >= '0' && *end <= '9') ||
+           *end == '_')
+        end++;
+    return end;
+}
+
+static bool skip(const char **p, const char *what)
+{
+    const size_t n = strlen(what);
+    const bool is = !strncmp(*p, what, n);
+
+    *p += is ? n : 0;
+    return is;
+}
+
+/* "CREATE TABLE name(column TYPE, column, …)" */
+static bool is_plain_table(const char *sql)
+{
+    const char *p = sql;
+
+    if (!skip(&p, "CREATE TABLE ") || word(p) == p)
+        return false;
+    p = word(p);
+    if (!skip(&p, "("))
+        return false;
+    do {
+        skip(&p, " ");
+        if (word(p) == p)
+            return false;
+        p = word(p);
+        if (skip(&p, " "))
+            p = word(p);
+    } while (skip(&p, ","));
+    return !strcmp(p, ")");
+}
+
+/* 3. */
+static int check_schema(const struct checker *c)
+{
+    sqlite3_stmt *s = NULL;
+    int r = sqlite3_prepare_v2(c->db, "SELECT type, name, sql FROM sqlite_master", -1, &s, NULL);
+    char what[80];
+
+    while (!r && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(s, 0),
+                   *name = (const char *)sqlite3_column_text(s, 1),
+                   *sql = (const char *)sqlite3_column_text(s, 2);
+
+        const bool is_table = type && !strcmp(type, "table");
+
+        r = SQLITE_OK;
+        if (!type || (is_table && sql && is_plain_table(sql)))
+            continue; /* a damaged row is nothing that could run */
+        if (is_table)
+            snprintf(what, sizeof(what), "has more than columns: nobody writes that");
+        else
+            snprintf(what, sizeof(what), "is no table (%.20s): nobody writes that", type);
+        c->bad(c->ctx, name ? name : "?", what);
+    }
+    sqlite3_finalize(s);
+    return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+int seal_open(sqlite3 **db, const char *path, int flags)
+{
+    const int r = sqlite3_open_v2(path, db, flags, NULL);
+
+    if (r)
+        return r;
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    return SQLITE_OK;
+}
+
 int seal_check(sqlite3 *db, const char *const *only,
                void (*bad)(void *ctx, const char *table, const char *what), void *ctx)
 {
@@ -256,5 +336,7 @@ int seal_check(sqlite3 *db, const char *const *only,
     if (r != SQLITE_DONE)
         worst = r;
     sqlite3_finalize(s);
+    r = check_schema(&c);
+    worst = r ? r : worst;
     return worst;
 }

@@ -8,7 +8,9 @@
  *
  * 1. A value that changed, a row more, less, or in another place, and a table without a checksum are found.
  * 2. Space between rows, and how SQLite keeps them, do not count.
- * 3. `marks` is the hash so far behind every nth row, 256 of them at most: it says where the first row is that changed.
+ * 3. A sealed database is tables, of columns that have a name and at most a type, and nothing else: a trigger, a view, an index, a
+ *    default or a check is somebody else's, and would be asked when the database is read or added to. None of it ever runs.
+ * 4. `marks` is the hash so far behind every nth row, 256 of them at most: it says where the first row is that changed.
  */
 #pragma once
 
@@ -35,7 +37,10 @@ void seal_row(struct seal *s);
 int seal_end(struct seal *s, sqlite3 *db, const char *table);
 int seal_table(sqlite3 *db, const char *table);
 
-/* Calls bad(ctx, table, what) for each of `only` (NULL: of all) that is not what it was. A result code other than SQLITE_OK: not all
- * could be read. */
+/* Opens one by SQLite's flags, so that nothing in its schema runs (3). *db must be closed in any case. SQLite's result code. */
+int seal_open(sqlite3 **db, const char *path, int flags);
+
+/* Calls bad(ctx, table, what) for each of `only` (NULL: of all) that is not what it was, and for all that is no such table (3). A
+ * result code other than SQLITE_OK: not all could be read. */
 int seal_check(sqlite3 *db, const char *const *only,
                void (*bad)(void *ctx, const char *table, const char *what), void *ctx);

@@ -164,11 +164,8 @@ static int check_tables(sqlite3 *db, struct error *e)
 
 static int open_dump(sqlite3 **db, const char *path, int flags, struct error *e)
 {
-    if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    if (seal_open(db, path, flags | SQLITE_OPEN_NOMUTEX) != SQLITE_OK)
         return error_set(e, -EBADMSG, "%s", *db ? sqlite3_errmsg(*db) : "no memory");
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_limit(*db, SQLITE_LIMIT_VDBE_OP, 20000);
     int r = check(*db, e);
     r = r ? r : check_tables(*db, e);
