@@ -108,6 +108,10 @@ static void end(struct d3d_child *c)
 {
     struct d3d_child *of = c->of;
 
+    if (c->self)
+        *c->self = c->next;
+    if (c->self && c->next)
+        c->next->self = c->self;
     if (c->made)
         end_in_driver(c);
     d3d_data_free(c->data);
@@ -115,6 +119,44 @@ static void end(struct d3d_child *c)
     free(c);
     if (of)
         d3d_child_bind(&of, NULL);
+}
+
+/* One reference of the program, or of the context: the last of both ends the object, and nobody finds it meanwhile (4). */
+static LONG give_back(struct d3d_child *c, LONG *count, const LONG *others)
+{
+    bool state = c->kind >= D3D_BLEND && c->kind <= D3D_SAMPLER;
+    pthread_mutex_t *lock = &c->device->states_lock;
+    LONG left;
+
+    if (state)
+        pthread_mutex_lock(lock);
+    left = __atomic_sub_fetch(count, 1, __ATOMIC_ACQ_REL);
+    if (!left && !*others)
+        end(c);
+    if (state)
+        pthread_mutex_unlock(lock);
+    return left;
+}
+
+struct d3d_child *d3d_state_find(struct d3d_device *d, enum d3d_kind kind, const void *desc, size_t size)
+{
+    for (struct d3d_child *c = d->states; c; c = c->next)
+        if (c->kind == kind && !memcmp(&c->desc, desc, size)) {
+            d3d_child_AddRef(c);
+            return c;
+        }
+    return NULL;
+}
+
+void d3d_state_add(struct d3d_child *c)
+{
+    struct d3d_child **first = &c->device->states;
+
+    c->next = *first;
+    c->self = first;
+    if (c->next)
+        c->next->self = &c->next;
+    *first = c;
 }
 
 HRESULT d3d_child_finish(struct d3d_child *c, void **out)
@@ -136,8 +178,8 @@ void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c)
     if (c)
         __atomic_add_fetch(&c->bound, 1, __ATOMIC_RELAXED);
     *slot = c;
-    if (old && !__atomic_sub_fetch(&old->bound, 1, __ATOMIC_ACQ_REL) && !old->refs)
-        end(old);
+    if (old)
+        give_back(old, &old->bound, &old->refs);
 }
 
 void d3d_child_release(struct d3d_child *c)
@@ -181,13 +223,10 @@ ULONG STDMETHODCALLTYPE d3d_child_Release(void *This)
     LONG refs;
 
     child_check(c);
-    refs = __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL);
-    if (refs)
-        return (ULONG)refs;
-    if (!c->bound)
-        end(c);
-    d->vtbl->Release((ID3D11Device *)d);
-    return 0;
+    refs = give_back(c, &c->refs, &c->bound);
+    if (!refs)
+        d->vtbl->Release((ID3D11Device *)d);
+    return (ULONG)refs;
 }
 
 void STDMETHODCALLTYPE d3d_child_GetDevice(void *This, ID3D11Device **out)

@@ -74,12 +74,20 @@ HRESULT STDMETHODCALLTYPE d3d_context_QueryInterface(ID3D11DeviceContext *This, 
 
 ULONG STDMETHODCALLTYPE d3d_context_AddRef(ID3D11DeviceContext *This)
 {
-    return d3d_device_AddRef((ID3D11Device *)device_of(This));
+    ULONG refs = (ULONG)__atomic_add_fetch(&context_of(This)->refs, 1, __ATOMIC_RELAXED);
+
+    if (refs == 1)
+        d3d_device_AddRef((ID3D11Device *)device_of(This));
+    return refs;
 }
 
 ULONG STDMETHODCALLTYPE d3d_context_Release(ID3D11DeviceContext *This)
 {
-    return d3d_device_Release((ID3D11Device *)device_of(This));
+    ULONG refs = (ULONG)__atomic_sub_fetch(&context_of(This)->refs, 1, __ATOMIC_ACQ_REL);
+
+    if (!refs)
+        d3d_device_Release((ID3D11Device *)device_of(This));
+    return refs;
 }
 
 void STDMETHODCALLTYPE d3d_context_GetDevice(ID3D11DeviceContext *This, ID3D11Device **out)
@@ -159,12 +167,12 @@ HRESULT STDMETHODCALLTYPE d3d_annotation_QueryInterface(ID3DUserDefinedAnnotatio
 
 ULONG STDMETHODCALLTYPE d3d_annotation_AddRef(ID3DUserDefinedAnnotation *This)
 {
-    return d3d_device_AddRef((ID3D11Device *)of_annotation(This));
+    return d3d_context_AddRef((ID3D11DeviceContext *)&of_annotation(This)->context);
 }
 
 ULONG STDMETHODCALLTYPE d3d_annotation_Release(ID3DUserDefinedAnnotation *This)
 {
-    return d3d_device_Release((ID3D11Device *)of_annotation(This));
+    return d3d_context_Release((ID3D11DeviceContext *)&of_annotation(This)->context);
 }
 
 static void say(struct d3d_device *d, VOID(APIENTRY *f)(D3D10DDI_HDEVICE, CONST CHAR *), LPCWSTR text)

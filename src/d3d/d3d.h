@@ -8,7 +8,8 @@
  *  2. An object lives while the program has references or the context has it bound; it holds the device while the program
  *     has references.
  *  3. What the program passes is checked before the driver sees it; a refused call changes nothing.
- *  4. A driver's errors come by pfnSetErrorCb. The first that says that the device is gone makes the device removed for ever.
+ *  4. State objects of one description are one object, as long as it lives: the device has a list of them.
+ *  5. A driver's errors come by pfnSetErrorCb. The first that says that the device is gone makes the device removed for ever.
  */
 #pragma once
 
@@ -59,11 +60,12 @@ struct d3d_child {
     struct d3d_device *device;
     enum d3d_kind kind;
     struct d3d_data *data;
-    void *drv;            /* the driver's memory */
-    bool made;            /* the driver knows it */
-    UINT priority;        /* of a resource, as the program set it */
-    bool shown;           /* the back buffer of a swap chain */
-    struct d3d_child *of; /* a view's resource */
+    void *drv;                      /* the driver's memory */
+    bool made;                      /* the driver knows it */
+    UINT priority;                  /* of a resource, as the program set it */
+    bool shown;                     /* the back buffer of a swap chain */
+    struct d3d_child *of;           /* a view's resource */
+    struct d3d_child *next, **self; /* of a state object: in the device's list, under states_lock */
     union {
         D3D11_BUFFER_DESC buffer;
         D3D11_TEXTURE2D_DESC texture;
@@ -92,6 +94,7 @@ struct d3d_adapter { /* a driver that is loaded */
 struct d3d_context {
     const ID3D11DeviceContextVtbl *vtbl;
     const ID3DUserDefinedAnnotationVtbl *annotation_vtbl;
+    LONG refs; /* of the program; while there are some, they hold the device */
     INT regions;
     struct d3d_data *data;
     struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][D3D_CONSTANTS],
@@ -123,6 +126,8 @@ struct d3d_device {
     HRESULT error;   /* what the driver said of the call under way */
     HRESULT removed; /* S_OK, or why */
     pthread_mutex_t lock;
+    struct d3d_child *states;
+    pthread_mutex_t states_lock; /* recursive; taken before `lock` */
     struct d3d_data *data;
 };
 
@@ -156,6 +161,9 @@ struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, siz
 HRESULT d3d_child_finish(struct d3d_child *c, void **out);
 void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c);
 void d3d_child_release(struct d3d_child *c);
+/* 4, with states_lock: the one with this description, with a reference more, or NULL; and adds one that there was not. */
+struct d3d_child *d3d_state_find(struct d3d_device *d, enum d3d_kind kind, const void *desc, size_t size);
+void d3d_state_add(struct d3d_child *c);
 HRESULT d3d_data_set(struct d3d_data **list, REFGUID guid, UINT size, const void *bytes);
 /* NULL is kept, too, as an object that there is not. */
 HRESULT d3d_data_set_interface(struct d3d_data **list, REFGUID guid, const IUnknown *object);

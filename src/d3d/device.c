@@ -79,6 +79,7 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
     D3D10DDIARG_CALCPRIVATEDEVICESIZE size = {D3D11_0_DDI_INTERFACE, D3D11_0_DDI_BUILD_VERSION << 16, 0};
     D3D10DDIARG_CREATEDEVICE c = {
         .Interface = size.Interface, .Version = size.Version, .pKTCallbacks = &d3d_callbacks};
+    pthread_mutexattr_t recursive;
     HRESULT hr = E_OUTOFMEMORY;
 
     if (!d)
@@ -90,6 +91,10 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
     d->level = level;
     d->flags = flags;
     pthread_mutex_init(&d->lock, NULL);
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&d->states_lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
     fill_core(&d->core);
     d->dxgi_callbacks.pfnPresentCb = present_cb;
     d->drv.pDrvPrivate = calloc(1, adapter->ddi.pfnCalcPrivateDeviceSize(adapter->drv, &size));
@@ -120,6 +125,7 @@ fail:
     if (d->kmt.device)
         D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt.device});
     free(d->drv.pDrvPrivate);
+    pthread_mutex_destroy(&d->states_lock);
     pthread_mutex_destroy(&d->lock);
     free(d);
     return hr;
@@ -136,6 +142,7 @@ static void destroy(struct d3d_device *d)
         IUnknown_Release((IUnknown *)d->dxgi_adapter);
     free(d->drv.pDrvPrivate);
     d3d_data_free(d->data);
+    pthread_mutex_destroy(&d->states_lock);
     pthread_mutex_destroy(&d->lock);
     free(d);
 }

@@ -48,6 +48,15 @@ int d3d_program_register(const struct d3d_program *p, const char *semantic, UINT
 
 /* ---- creating ------------------------------------------------------------- */
 
+/* Feature levels below 10_0 have vertex and pixel shaders alone, of which the compiler made programs of Direct3D 9 as well. */
+static bool level_has(D3D_FEATURE_LEVEL level, const struct d3d_program *p, enum d3d_kind kind)
+{
+    if (level >= D3D_FEATURE_LEVEL_10_0)
+        return true;
+    return (kind == D3D_SHADER_VS || kind == D3D_SHADER_PS) &&
+           dxbc_find(&p->dxbc.container, DXBC_FOURCC('A', 'o', 'n', '9'));
+}
+
 static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11ClassLinkage *linkage,
                       void **out, enum d3d_kind kind, uint32_t type)
 {
@@ -58,7 +67,7 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
 
     if (out)
         *out = NULL;
-    if (!bytes || linkage || !d3d_program_read(&p, bytes, size, type))
+    if (!bytes || linkage || !d3d_program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
         return E_INVALIDARG;
     if (!out)
         return S_FALSE;
@@ -107,6 +116,23 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateComputeShader(ID3D11Device *This, con
                                                          ID3D11ComputeShader **out)
 {
     return create(This, code, size, linkage, (void **)out, D3D_SHADER_CS, 5);
+}
+
+/* Hull and domain shaders are feature level 11_0's, which no device here has. */
+HRESULT STDMETHODCALLTYPE d3d_device_CreateHullShader(ID3D11Device *This, const void *code, SIZE_T size,
+                                                      ID3D11ClassLinkage *linkage, ID3D11HullShader **out)
+{
+    if (out)
+        *out = NULL;
+    return E_INVALIDARG;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateDomainShader(ID3D11Device *This, const void *code, SIZE_T size,
+                                                        ID3D11ClassLinkage *linkage, ID3D11DomainShader **out)
+{
+    if (out)
+        *out = NULL;
+    return E_INVALIDARG;
 }
 
 /* Bytes of an element of a vertex; 0: elements are never of this format. */

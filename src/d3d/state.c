@@ -83,7 +83,8 @@ static bool depth_valid(const D3D11_DEPTH_STENCIL_DESC *s)
     return !s->StencilEnable || (face_valid(&s->FrontFace) && face_valid(&s->BackFace));
 }
 
-/* ---- what it then says: members that are switched off, as Direct3D has them ------- */
+/* ---- what it then says: members that are switched off, as Direct3D has them; and no byte between members, so that equal ones are
+ * equal bytes ------- */
 
 static void raster_usual(D3D11_RASTERIZER_DESC *r)
 {
@@ -104,20 +105,43 @@ static void sampler_usual(D3D11_SAMPLER_DESC *s)
 
 static void blend_usual(D3D11_BLEND_DESC *b)
 {
+    static const D3D11_RENDER_TARGET_BLEND_DESC off = {
+        FALSE,           D3D11_BLEND_ONE,  D3D11_BLEND_ZERO,   D3D11_BLEND_OP_ADD,
+        D3D11_BLEND_ONE, D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, 0};
+    const D3D11_BLEND_DESC given = *b;
+
+    memset(b, 0, sizeof(*b));
+    b->AlphaToCoverageEnable = given.AlphaToCoverageEnable;
+    b->IndependentBlendEnable = given.IndependentBlendEnable;
     for (int i = 0; i < 8; i++) {
+        const D3D11_RENDER_TARGET_BLEND_DESC *own = &given.RenderTarget[given.IndependentBlendEnable ? i : 0],
+                                             *from = own->BlendEnable ? own : &off;
         D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[i];
 
-        if (!b->IndependentBlendEnable)
-            *t = b->RenderTarget[0];
-        if (!t->BlendEnable)
-            *t = (D3D11_RENDER_TARGET_BLEND_DESC){
-                FALSE,           D3D11_BLEND_ONE,  D3D11_BLEND_ZERO,   D3D11_BLEND_OP_ADD,
-                D3D11_BLEND_ONE, D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, t->RenderTargetWriteMask};
+        t->BlendEnable = from->BlendEnable;
+        t->SrcBlend = from->SrcBlend;
+        t->DestBlend = from->DestBlend;
+        t->BlendOp = from->BlendOp;
+        t->SrcBlendAlpha = from->SrcBlendAlpha;
+        t->DestBlendAlpha = from->DestBlendAlpha;
+        t->BlendOpAlpha = from->BlendOpAlpha;
+        t->RenderTargetWriteMask = own->RenderTargetWriteMask;
     }
 }
 
 static void depth_usual(D3D11_DEPTH_STENCIL_DESC *s)
 {
+    const D3D11_DEPTH_STENCIL_DESC given = *s;
+
+    memset(s, 0, sizeof(*s));
+    s->DepthEnable = given.DepthEnable;
+    s->DepthWriteMask = given.DepthWriteMask;
+    s->DepthFunc = given.DepthFunc;
+    s->StencilEnable = given.StencilEnable;
+    s->StencilReadMask = given.StencilReadMask;
+    s->StencilWriteMask = given.StencilWriteMask;
+    s->FrontFace = given.FrontFace;
+    s->BackFace = given.BackFace;
     if (!s->DepthEnable) {
         s->DepthWriteMask = D3D11_DEPTH_WRITE_MASK_ALL;
         s->DepthFunc = D3D11_COMPARISON_LESS;
@@ -131,6 +155,15 @@ static void depth_usual(D3D11_DEPTH_STENCIL_DESC *s)
 
 /* ---- creating ---------------------------------------------------------------- */
 
+static HRESULT state_finish(struct d3d_child *c, void **out)
+{
+    HRESULT hr = d3d_child_finish(c, out);
+
+    if (hr == S_OK)
+        d3d_state_add(c);
+    return hr;
+}
+
 /* A state object: `desc` is both its description and the driver's, whose structs have the same layout. */
 #define STATE(method, iface, DESC, member, KIND, Ddi, ddi_type, handle, rt)                                  \
     _Static_assert(sizeof(DESC) == sizeof(ddi_type), "the interface's structs are the API's");               \
@@ -139,6 +172,7 @@ static void depth_usual(D3D11_DEPTH_STENCIL_DESC *s)
         struct d3d_device *d = (struct d3d_device *)This;                                                    \
         DESC usual;                                                                                          \
         const ddi_type *a = (const ddi_type *)&usual;                                                        \
+        HRESULT hr = E_OUTOFMEMORY;                                                                          \
         struct d3d_child *c;                                                                                 \
                                                                                                              \
         if (out)                                                                                             \
@@ -149,12 +183,16 @@ static void depth_usual(D3D11_DEPTH_STENCIL_DESC *s)
             return S_FALSE;                                                                                  \
         usual = *desc;                                                                                       \
         member##_usual(&usual);                                                                              \
-        c = d3d_child_create(d, KIND, d->ddi.pfnCalcPrivate##Ddi##Size(d->drv, a));                          \
-        if (!c)                                                                                              \
-            return E_OUTOFMEMORY;                                                                            \
-        c->desc.member = usual;                                                                              \
-        DDI(d, pfnCreate##Ddi, a, DRV(handle, c), (rt){c});                                                  \
-        return d3d_child_finish(c, (void **)out);                                                            \
+        pthread_mutex_lock(&d->states_lock);                                                                 \
+        *out = (iface *)d3d_state_find(d, KIND, &usual, sizeof(usual));                                      \
+        c = *out ? NULL : d3d_child_create(d, KIND, d->ddi.pfnCalcPrivate##Ddi##Size(d->drv, a));            \
+        if (c) {                                                                                             \
+            memcpy(&c->desc, &usual, sizeof(usual));                                                         \
+            DDI(d, pfnCreate##Ddi, a, DRV(handle, c), (rt){c});                                              \
+            hr = state_finish(c, (void **)out);                                                              \
+        }                                                                                                    \
+        pthread_mutex_unlock(&d->states_lock);                                                               \
+        return *out ? S_OK : hr;                                                                             \
     }
 STATE(d3d_device_CreateRasterizerState, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster, D3D_RASTER,
       RasterizerState, D3D10_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE)
@@ -170,6 +208,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
     D3D11_DEPTH_STENCIL_DESC usual, *desc = &usual;
     struct d3d_device *d = (struct d3d_device *)This;
     D3D10_DDI_DEPTH_STENCIL_DESC a;
+    HRESULT hr = E_OUTOFMEMORY;
     struct d3d_child *c;
 
     if (out)
@@ -190,13 +229,17 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
                                        .StencilWriteMask = desc->StencilWriteMask};
     memcpy(&a.FrontFace, &desc->FrontFace, sizeof(a.FrontFace));
     memcpy(&a.BackFace, &desc->BackFace, sizeof(a.BackFace));
-    c = d3d_child_create(d, D3D_DEPTH, d->ddi.pfnCalcPrivateDepthStencilStateSize(d->drv, &a));
-    if (!c)
-        return E_OUTOFMEMORY;
-    c->desc.depth = *desc;
-    DDI(d, pfnCreateDepthStencilState, &a, DRV(D3D10DDI_HDEPTHSTENCILSTATE, c),
-        (D3D10DDI_HRTDEPTHSTENCILSTATE){c});
-    return d3d_child_finish(c, (void **)out);
+    pthread_mutex_lock(&d->states_lock);
+    *out = (ID3D11DepthStencilState *)d3d_state_find(d, D3D_DEPTH, desc, sizeof(*desc));
+    c = *out ? NULL : d3d_child_create(d, D3D_DEPTH, d->ddi.pfnCalcPrivateDepthStencilStateSize(d->drv, &a));
+    if (c) {
+        memcpy(&c->desc, desc, sizeof(*desc));
+        DDI(d, pfnCreateDepthStencilState, &a, DRV(D3D10DDI_HDEPTHSTENCILSTATE, c),
+            (D3D10DDI_HRTDEPTHSTENCILSTATE){c});
+        hr = state_finish(c, (void **)out);
+    }
+    pthread_mutex_unlock(&d->states_lock);
+    return *out ? S_OK : hr;
 }
 
 #define GET_DESC(method, iface, DESC, member)                                                                \

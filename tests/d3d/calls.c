@@ -589,6 +589,76 @@ static void states_that_are_off(void)
     ID3D11DepthStencilState_Release(depth_off);
 }
 
+/* State objects of one description are one object, whoever asks; it lives while it is bound, and is found again. */
+static void same_states(void)
+{
+    D3D11_BLEND_DESC b;
+    D3D11_SAMPLER_DESC s = {.Filter = D3D11_FILTER_MIN_MAG_MIP_LINEAR,
+                            .AddressU = D3D11_TEXTURE_ADDRESS_WRAP,
+                            .AddressV = D3D11_TEXTURE_ADDRESS_WRAP,
+                            .AddressW = D3D11_TEXTURE_ADDRESS_WRAP};
+    ID3D11BlendState *first = NULL, *again = NULL;
+    ID3D11SamplerState *sampler = NULL, *bound = NULL;
+
+    memset(&b, 0x5A, sizeof(b)); /* what is between members, and what is switched off, makes no other state */
+    b.AlphaToCoverageEnable = b.IndependentBlendEnable = b.RenderTarget[0].BlendEnable = FALSE;
+    b.RenderTarget[0].RenderTargetWriteMask = D3D11_COLOR_WRITE_ENABLE_ALL;
+    NEED(ID3D11Device_CreateBlendState(device, &b, &first));
+    memset(&b, 0, sizeof(b));
+    b.RenderTarget[0].RenderTargetWriteMask = D3D11_COLOR_WRITE_ENABLE_ALL;
+    NEED(ID3D11Device_CreateBlendState(device, &b, &again));
+    if (first != again || ID3D11BlendState_Release(again) != 1 || ID3D11BlendState_Release(first) != 0)
+        printf("two blend states of one description\n");
+    NEED(ID3D11Device_CreateSamplerState(device, &s, &sampler));
+    ID3D11DeviceContext_PSSetSamplers(context, 0, 1, &sampler);
+    if (ID3D11SamplerState_Release(sampler) != 0)
+        printf("a sampler that is bound has references of its own\n");
+    NEED(ID3D11Device_CreateSamplerState(device, &s, &bound));
+    if (bound != sampler)
+        printf("a sampler that is bound is not found\n");
+    ID3D11SamplerState_Release(bound);
+    sampler = NULL;
+    ID3D11DeviceContext_PSSetSamplers(context, 0, 1, &sampler);
+}
+
+/* The context has references of its own, and the device one for all of them. */
+static void context_references(void)
+{
+    ID3D11DeviceContext *one = NULL, *two = NULL;
+    ULONG before;
+
+    ID3D11Device_AddRef(device);
+    before = ID3D11Device_Release(device);
+    ID3D11Device_GetImmediateContext(device, &one);
+    ID3D11Device_GetImmediateContext(device, &two);
+    ID3D11Device_AddRef(device);
+    if (one != context || two != one || ID3D11Device_Release(device) != before)
+        printf("the device counts its context's references\n");
+    if (ID3D11DeviceContext_Release(two) != 2 || ID3D11DeviceContext_Release(one) != 1)
+        printf("the context does not count its own\n");
+}
+
+/* Devices of the levels below: programs that were compiled for them alone are taken. */
+static void lower_level(const char *folder)
+{
+    const D3D_FEATURE_LEVEL wanted = D3D_FEATURE_LEVEL_9_3;
+    D3D_FEATURE_LEVEL level = 0;
+    ID3D11VertexShader *none;
+    ID3D11Device *d = NULL;
+    SIZE_T size;
+    BYTE *code = file(folder, "colour_vs.dxbc", &size);
+
+    NEED(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, &wanted, 1, D3D11_SDK_VERSION, &d, &level,
+                           NULL));
+    if (level != wanted || ID3D11Device_GetFeatureLevel(d) != wanted)
+        printf("another level than was asked for\n");
+    expect("a program for 10_0 at 9_3", ID3D11Device_CreateVertexShader(d, code, size, NULL, &none),
+           E_INVALIDARG);
+    if (ID3D11Device_Release(d))
+        printf("a device of level 9_3 stays\n");
+    free(code);
+}
+
 /* A compute shader writes 64 points on a circle into a structured buffer; views that no such buffer has are refused. */
 static void compute(const char *folder)
 {
@@ -723,6 +793,9 @@ int main(int argc, char **argv)
     layouts(argv[1]);
     states();
     states_that_are_off();
+    same_states();
+    context_references();
+    lower_level(argv[1]);
     descriptions();
     views();
     compute(argv[1]);
