@@ -38,9 +38,9 @@
 #include "vkbox/judge.h"
 #include "vkbox/place.h"
 
-#define POLL_NS (5 * NSEC_PER_MSEC)
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
 enum {
+    POLL_MS = 20, /* unless the program ends */
     MAX_BOXES = SHARED_MAPPINGS,
     COMPILES = 600
 }; /* COMPILES: so often a timeout is put off because of it */
@@ -54,8 +54,9 @@ struct watched {
     bool done;     /* it has crashed, and there is a dump */
     bool hung;     /* that is of a hang: devices that are not lost go on */
     bool waits;    /* there is a dump of its waiting for what may still come */
-    /* The wait for progress. */
+    /* The wait for progress: it begins with the second look that finds the same. */
     uint64_t key, since_ns;
+    bool stands;
     struct place_times at;
     uint32_t compiles;
 };
@@ -68,7 +69,7 @@ struct run {
     struct vkbox_folder folder;
     struct clock clock;
     pid_t pid;
-    int gone; /* a descriptor that says when a process that is not ours has ended, or -1 */
+    int gone; /* a descriptor that says when the program has ended, or -1 */
     bool ended;
     uint64_t oom_kills, next_look;
 };
@@ -179,7 +180,6 @@ static void add_box(struct run *r, int dir, const char *name)
     }
     snprintf(w->name, sizeof(w->name), "%.63s", name);
     w->pid = (pid_t)w->b->pid;
-    w->since_ns = now(r);
     r->num_boxes++;
     r->out->processes++;
 }
@@ -395,9 +395,10 @@ static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
     return *devices;
 }
 
-static void begin_wait(struct run *r, struct watched *w, uint64_t key)
+/* What its threads did so far is read for this: dozens of files. */
+static void begin_wait(struct run *r, struct watched *w)
 {
-    w->key = key;
+    w->stands = true;
     w->since_ns = now(r);
     w->compiles = 0;
     place_times(w->pid, &w->at);
@@ -439,7 +440,7 @@ static void declare_hang(struct run *r, struct watched *w, uint64_t ran_ns, uint
     if (make_dump(r, w, &ev)) { /* the program goes on, and is told nothing */
         w->waits = true;
         atomic_compare_exchange_strong(&w->b->crash.kind, &hang, VKBOX_NO_CRASH);
-        begin_wait(r, w, w->key);
+        begin_wait(r, w);
         return;
     }
     /* A reset takes all that were at work: one may wait behind the other. */
@@ -457,12 +458,17 @@ static void look_at_progress(struct run *r, struct watched *w)
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
     if (!has_work(w->b, &key, &devices) || key != w->key) {
-        begin_wait(r, w, key);
+        w->key = key;
+        w->stands = false;
+        return;
+    }
+    if (!w->stands) {
+        begin_wait(r, w);
         return;
     }
     /* Time in which it is stopped is none in which it could have got on: the wait begins anew when it goes on. */
     if (place_stopped(w->pid) && place_times(w->pid, &t) && t.stopped) {
-        begin_wait(r, w, key);
+        begin_wait(r, w);
         return;
     }
     waited = now(r) - w->since_ns;
@@ -475,7 +481,7 @@ static void look_at_progress(struct run *r, struct watched *w)
     if (w->compiles < COMPILES && place_compiles(w->pid)) {
         uint32_t compiles = w->compiles + 1;
 
-        begin_wait(r, w, key);
+        begin_wait(r, w);
         w->compiles = compiles;
         return;
     }
@@ -624,7 +630,7 @@ static void watch(struct run *r)
     bool passed = false;
 
     while (!r->ended) {
-        struct timespec step = {0, POLL_NS};
+        struct pollfd gone = {.fd = r->gone, .events = POLLIN};
 
         look(r);
         if (p->is_asked && p->is_asked(p->ctx))
@@ -633,7 +639,7 @@ static void watch(struct run *r)
             kill(r->pid, *p->stop);
             passed = true;
         }
-        nanosleep(&step, NULL);
+        poll(&gone, 1, POLL_MS); /* a signal ends it, too */
         if (p->argv)
             reap(r);
         else
@@ -646,11 +652,14 @@ static void watch(struct run *r)
 
 static int begin(struct run *r, struct error *e)
 {
-    if (r->p->argv)
-        return start(r, e);
-    r->pid = r->p->pid;
+    int code = r->p->argv ? start(r, e) : 0;
+
+    if (code)
+        return code;
+    if (!r->p->argv)
+        r->pid = r->p->pid;
     r->gone = (int)syscall(SYS_pidfd_open, r->pid, 0);
-    return r->gone < 0
+    return r->gone < 0 && !r->p->argv
                ? error_set(e, -errno, "process %d cannot be watched: %s", (int)r->pid, strerror(errno))
                : 0;
 }

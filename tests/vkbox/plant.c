@@ -12,7 +12,7 @@
  * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
- * is made again, and the frames go on. One that is to sleep prints its number. A process that the driver keeps
+ * is made again, and the frames go on. One that is to sleep, or counts its frames, prints its number. A process that the driver keeps
  * for more than 60 s ends by an alarm.
  */
 #include <setjmp.h>
@@ -532,6 +532,8 @@ int main(int argc, char **argv)
     make_device();
     if (is("race"))
         return race();
+    if (is("count"))
+        dprintf(1, "%d\n", (int)getpid());
     if (is("crowd"))
         make_crowd();
     for (uint32_t n = 0; n < opt.frames; n++) {

@@ -16,7 +16,7 @@ ap.add_argument('--json', help='where the figures are added (bench/README.md)')
 ap.add_argument('--kills', type=int, default=1000)
 ap.add_argument('--rounds', type=int, default=15)
 ap.add_argument('--hangs', type=int, default=50)
-a = ap.parse_args()
+a = ap.parse_intermixed_args()
 plant = os.path.join(a.folder, 'vkbox_plant')
 SHM = '/dev/shm' if os.path.isdir('/dev/shm') else None
 figures = []
@@ -46,10 +46,9 @@ def kill_once():
     """Whether the record was readable up to the last frame."""
     with tempfile.TemporaryDirectory(dir=SHM) as folder:
         p = start(folder, '--frames', '1000000', '--draws', '1', 'count')
-        first = p.stdout.readline()
+        child, first = int(p.stdout.readline()), p.stdout.readline()
         time.sleep(random.random() / 4)
-        child = subprocess.run(['pgrep', '-P', str(p.pid)], capture_output=True, text=True).stdout.split()
-        os.kill(int(child[0]), signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
         # What was being written when it came is no whole line.
         said = [int(x) for x in (first + p.stdout.read()).split('\n')[:-1]]
         p.wait(60)

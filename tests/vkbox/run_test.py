@@ -520,9 +520,9 @@ def the_record_is_readable_up_to_the_last_frame():
         with tempfile.TemporaryDirectory() as folder:
             p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, '--frames', '1000000', '--draws', '1', 'count'],
                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            first = p.stdout.readline()
+            child, first = int(p.stdout.readline()), p.stdout.readline()
             time.sleep(random.random() / 4)
-            os.kill(int(subprocess.run(['pgrep', '-P', str(p.pid)], capture_output=True, text=True).stdout), signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
             lines = [first] + p.stdout.read().splitlines()
             assert p.wait(60) == 128 + signal.SIGKILL
             db = sqlite3.connect(glob.glob(folder + '/*.aerogpudump')[0])
