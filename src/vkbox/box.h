@@ -243,8 +243,8 @@ struct vkbox {
     _Atomic uint32_t ended;        /* 1: the process ended by itself */
     _Atomic uint32_t full;         /* 1: there was no room for some of it, which reads as zeros */
     _Atomic uint32_t buffers_lost; /* command buffers that there was no room for */
-    uint32_t pad[1];
-    char verdict[256]; /* written by the reader, before a device is lost or it has looked */
+    _Atomic uint32_t devices_lost; /* devices */
+    char verdict[256];             /* written by the reader, before a device is lost or it has looked */
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];
     struct vkbox_queue queues[VKBOX_QUEUES];

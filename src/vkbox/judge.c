@@ -457,7 +457,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     /* A driver's own code may stumble over what an earlier command left. */
     own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
     again = r->b->command_buffers[v->list.work[v->work].buffer].again;
-    bad = v->list.bad || r->b->full || c.may_be_other;
+    bad = v->list.bad || r->b->full || c.may_be_other || r->b->devices_lost;
     if (v->candidates == 1 && c.running_queues == 1 && !bad && !own && !again)
         v->command = BB_SURE_PROVEN;
     else

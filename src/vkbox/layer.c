@@ -36,6 +36,8 @@ static struct vkbox_device *take_slot(uint32_t *index)
             return s;
         }
     }
+    if (box)
+        atomic_fetch_add(&box->devices_lost, 1);
     return NULL;
 }
 

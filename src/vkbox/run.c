@@ -606,16 +606,32 @@ static void count_device(struct run *r, const struct vkbox_device *d)
             name);
 }
 
+/* What there was no room for. */
+static void tell_full(struct run *r, const struct watched *w)
+{
+    const struct {
+        uint32_t lost;
+        const char *said;
+    } rows[] = {
+        {w->b->devices_lost,
+         "process %s had more devices at once than are kept: what befalls the others is not seen"},
+        {w->b->buffers_lost,
+         "process %s had more command buffers at once than are kept: a hang in the others is not seen"},
+        {w->b->objects_lost,
+         "process %s had more objects at once than are kept: the others have no names and sizes"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].lost)
+            trouble(r, rows[i].said, w->name);
+}
+
 static void finish(struct run *r)
 {
     for (uint32_t i = 0; i < r->num_boxes; i++) {
         for (uint32_t d = 0; d < VKBOX_DEVICES; d++)
             count_device(r, &r->boxes[i].b->devices[d]);
-        if (r->boxes[i].b->buffers_lost)
-            trouble(
-                r,
-                "process %s had more command buffers at once than are kept: a hang in the others is not seen",
-                r->boxes[i].name);
+        tell_full(r, &r->boxes[i]);
         if (forget_box(&r->boxes[i]))
             trouble(r, "a process shortened its record %s, and was not watched from then on",
                     r->boxes[i].name);

@@ -45,6 +45,19 @@ def one_after_the_other(n):
         vk.vkDestroyDevice(make_device(physical), None)
 
 
+def resident():
+    """KiB"""
+    return next(int(l.split()[1]) for l in open('/proc/self/status') if l.startswith('VmRSS'))
+
+
+def grows(n):
+    """By so many KiB in n devices, when everything was there once."""
+    one_after_the_other(64)
+    before = resident()
+    one_after_the_other(n)
+    print(resident() - before)
+
+
 def at_once(n):
     _, physical = make_instance()
     for d in [make_device(physical) for _ in range(int(n))]:

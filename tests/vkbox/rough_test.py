@@ -30,9 +30,27 @@ def new_place():
 
 @case
 def programs_that_use_vulkan_as_few_do_run_undisturbed():
-    for what in ('one_after_the_other', '200'), ('at_once', '40'), ('instances', '8'), ('unloaded',), ('threads', '8'):
+    for what in ('one_after_the_other', '200'), ('at_once', '16'), ('instances', '8'), ('unloaded',), ('threads', '8'):
         with new_place() as place:
             assert run_in(place, *rough, *what) == (0, 'done\n', '', []), what
+
+
+@case
+def more_than_is_kept_is_said_once():
+    with new_place() as place:
+        code, out, err, found = run_in(place, *rough, 'at_once', '40')
+        assert (code, out, found) == (0, 'done\n', []) and len(err.splitlines()) == 1, (code, out, err, found)
+        assert 'had more devices at once than are kept: what befalls the others is not seen' in err, err
+
+
+@case
+def devices_that_come_and_go_leave_nothing():
+    grown = []
+    for before in ([], [aerogpu, 'run', '-o', '/tmp', '--']):
+        p = subprocess.run([*before, *rough, 'grows', '1000'], capture_output=True, text=True, timeout=200)
+        assert p.returncode == 0 and not p.stderr, p
+        grown.append(int(p.stdout.split()[0]))
+    assert grown[1] - grown[0] < 2000, grown  # KiB: two for each; the allocator moves by one
 
 
 @case
