@@ -86,9 +86,9 @@ struct dxgk_bus {
     /* A process has a device, and may work soon. Waits until the device can do that at once; called without the processor by the
      * thread of the process that does. May be NULL. */
     void (*prepare)(void *ctx, uint64_t process);
-    /* What the host's scheduler has done with the processes that execute the oldest work: false where there are none, or it cannot
-     * be known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what it needs. */
-    bool (*schedstat)(void *ctx, struct schedstat *out);
+    /* What the host's scheduler has done with what executes the work of `process` (0: the system's): false where there is nothing, or
+     * it cannot be known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what it needs. */
+    bool (*schedstat)(void *ctx, uint64_t process, struct schedstat *out);
     /* The frame buffer that firmware has set up, in one of the memory resources: false, or NULL: there is none. */
     bool (*post_display)(void *ctx, struct dxgk_post_display *out);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */

@@ -231,13 +231,21 @@ uint64_t dxgk_tdr_due(const struct dxgk *d, const struct node *n)
     return n->head_start_ns + d->tdr.delay_ns + n->starved_ns;
 }
 
+/* Of what executes the head. */
+static bool schedstat(struct dxgk *d, const struct node *n, struct schedstat *out)
+{
+    const struct dxgk_client *c = n->hw->context->device->client;
+
+    return d->bus->schedstat(d->bus->ctx, c ? c->process : 0, out);
+}
+
 /* The first look at the head, if it was none yet. */
 static bool look(struct dxgk *d, struct node *n)
 {
     if (!d->bus->schedstat || n->looked_ns)
         return false;
     n->looked_ns = dxgk_kernel_now(d->kernel);
-    if (!d->bus->schedstat(d->bus->ctx, &n->looked))
+    if (!schedstat(d, n, &n->looked))
         n->looked = (struct schedstat){0}; /* of nobody */
     return true;
 }
@@ -248,7 +256,7 @@ static bool starved(struct dxgk *d, struct node *n)
     uint64_t most = STARVED_MOST * d->tdr.delay_ns, total;
     struct schedstat s;
 
-    if (!d->bus->schedstat || !d->bus->schedstat(d->bus->ctx, &s))
+    if (!d->bus->schedstat || !schedstat(d, n, &s))
         return false;
     total = schedstat_starved(&n->looked, &s, dxgk_kernel_now(d->kernel) - n->looked_ns);
     if (total <= n->starved_ns || n->starved_ns == most)

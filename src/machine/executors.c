@@ -85,7 +85,8 @@ static void on_complete(void *ctx, const struct abi_completion *c)
     struct executors *x = e->all;
 
     pthread_mutex_lock(&x->lock);
-    if (x->owners[c->id % GPU_QUEUE_MAX].executor == e) { /* else a reset has forgotten it */
+    if (x->owners[c->id % GPU_QUEUE_MAX].executor == e &&
+        x->owners[c->id % GPU_QUEUE_MAX].id == c->id) { /* else a reset has forgotten it */
         x->owners[c->id % GPU_QUEUE_MAX].executor = NULL;
         e->in_flight--;
         if (x->ordered == e && c->id >= x->last_ordered)
@@ -503,6 +504,20 @@ pid_t executors_pid(struct executors *x)
 
     pthread_mutex_lock(&x->lock);
     pid = exec_host_pid(foremost(x)->host);
+    pthread_mutex_unlock(&x->lock);
+    return pid;
+}
+
+pid_t executors_client_pid(struct executors *x, uint32_t client)
+{
+    struct executor *e;
+    pid_t pid;
+
+    pthread_mutex_lock(&x->lock);
+    e = find(x, client);
+    if (!e)
+        e = find(x, 0);
+    pid = e ? exec_host_pid(e->host) : 0;
     pthread_mutex_unlock(&x->lock);
     return pid;
 }

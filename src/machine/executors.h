@@ -55,6 +55,8 @@ bool executors_poll_end(struct executors *x);
 
 /* Of the executor that the oldest submission waits for, or which had the last one. */
 pid_t executors_pid(struct executors *x);
+/* Of the one that has the client's submissions, or 0. */
+pid_t executors_client_pid(struct executors *x, uint32_t client);
 bool executors_progress(struct executors *x, struct exec_progress *out);
 bool executors_has_pid(struct executors *x, pid_t pid);
 void executors_device_name(struct executors *x, char name[256], bool *is_cpu);

@@ -619,6 +619,11 @@ static int executor_pid(struct machine *m)
     return (int)executors_pid(live_of(m)->executors);
 }
 
+static int client_pid(struct machine *m, uint32_t client)
+{
+    return (int)executors_client_pid(live_of(m)->executors, client);
+}
+
 static int map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
 {
     return executors_map(live_of(m)->executors, gpa, size, fd, e);
@@ -648,6 +653,7 @@ const struct machine_ops machine_live_ops = {
     .get_stats = get_stats,
     .device_name = device_name,
     .executor_pid = executor_pid,
+    .client_pid = client_pid,
     .progress = progress,
     .last_death = last_death,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},

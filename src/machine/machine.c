@@ -321,6 +321,11 @@ int machine_executor_pid(struct machine *m)
     return m->ops->executor_pid ? m->ops->executor_pid(m) : 0;
 }
 
+int machine_client_pid(struct machine *m, uint32_t client)
+{
+    return m->ops->client_pid ? m->ops->client_pid(m, client) : 0;
+}
+
 bool machine_progress(struct machine *m, struct exec_progress *out)
 {
     return m->ops->progress && m->ops->progress(m, out);

@@ -144,3 +144,5 @@ bool machine_progress(struct machine *m, struct exec_progress *out);
 
 /* Live: the executor's process id, 0 while there is none; sim: 0. */
 int machine_executor_pid(struct machine *m);
+/* Of the executor that has the submissions of this client (EXT_CLIENTS); 0 without one. */
+int machine_client_pid(struct machine *m, uint32_t client);

@@ -33,6 +33,7 @@ struct machine_ops {
     /* All NULL where nothing but a model executes. */
     void (*device_name)(struct machine *m, char name[256], bool *is_cpu);
     int (*executor_pid)(struct machine *m);
+    int (*client_pid)(struct machine *m, uint32_t client);
     bool (*progress)(struct machine *m, struct exec_progress *out);
     bool (*last_death)(struct machine *m, struct exec_death *out, struct exec_progress *progress);
     const struct gpu_host_ops *host;

@@ -189,9 +189,9 @@ static void prepare(void *ctx, uint64_t process)
         log_warn("stack", "process %llu: %s", (unsigned long long)process, e.text);
 }
 
-static bool schedstat(void *ctx, struct schedstat *out)
+static bool schedstat(void *ctx, uint64_t process, struct schedstat *out)
 {
-    int pid = machine_executor_pid(((struct stack *)ctx)->machine);
+    int pid = machine_client_pid(((struct stack *)ctx)->machine, (uint32_t)process);
 
     return pid > 0 && schedstat_read(pid, out);
 }

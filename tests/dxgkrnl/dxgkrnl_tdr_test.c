@@ -82,10 +82,11 @@ static struct {
     unsigned asked;
 } host;
 
-static bool host_schedstat(void *ctx, struct schedstat *out)
+static bool host_schedstat(void *ctx, uint64_t process, struct schedstat *out)
 {
     uint64_t now = clock_now(&host.w->clock);
 
+    assert_int_equal(process, 100);
     host.asked++;
     *out = (struct schedstat){
         .pid = host.pid, .ran_ns = now * host.ran / 100, .waited_ns = now * host.waited / 100};
