@@ -17,6 +17,7 @@
  *   scene     draws through root views at an offset from a buffer's address and by ExecuteIndirect; vertices read from a file
  *             straight into mapped memory; a texture uploaded from rows that lie further apart than they must
  *   stream    the same with a pipeline from a stream of subobjects (exit code 77 where there is no ID3D12Device2)
+ *   unread    the same as `scene`, and nothing is read back: what was drawn is only where queues wrote it
  *   queries   a query heap resolved into a buffer
  */
 #define INITGUID
@@ -653,7 +654,7 @@ static const struct {
     {"clears", clears},   {"maps", maps},       {"reused", reused},   {"placed", placed},
     {"threads", threads}, {"events", events},   {"devices", devices}, {"gated", gated},
     {"killed", killed},   {"crash", crash},     {"scene", scene},     {"stream", stream},
-    {"queries", queries}, {"signals", signals}, {"kept", kept},
+    {"queries", queries}, {"signals", signals}, {"kept", kept},       {"unread", unread},
 };
 
 int main(int argc, char **argv)

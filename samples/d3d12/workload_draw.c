@@ -155,7 +155,7 @@ struct scene {
     uint8_t *p; /* of `up` */
 };
 
-static void open_scene(struct scene *s, int stream)
+static void open_scene(struct scene *s, int stream, int reads)
 {
     D3D12_INDIRECT_ARGUMENT_DESC arg = {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_DRAW};
     D3D12_COMMAND_SIGNATURE_DESC sd = {sizeof(D3D12_DRAW_ARGUMENTS), 1, &arg, 0};
@@ -181,7 +181,7 @@ static void open_scene(struct scene *s, int stream)
     s->rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(s->rtvs);
     ID3D12Device_CreateRenderTargetView(s->g.device, s->target, NULL, s->rtv);
     s->up = buffer(&s->g, D3D12_HEAP_TYPE_UPLOAD, 65536);
-    s->back = buffer(&s->g, D3D12_HEAP_TYPE_READBACK, SIDE * 256);
+    s->back = reads ? buffer(&s->g, D3D12_HEAP_TYPE_READBACK, SIDE * 256) : NULL;
     s->p = map(s->up);
 }
 
@@ -230,23 +230,26 @@ static void draw_frame(struct scene *s, int frame)
     dst.PlacedFootprint.Footprint =
         (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, 256};
     src = (D3D12_TEXTURE_COPY_LOCATION){s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
-    ID3D12GraphicsCommandList_CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
+    if (s->back)
+        ID3D12GraphicsCommandList_CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
     barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
 }
 
-static void draw_scene(int stream)
+static void draw_scene(int stream, int reads)
 {
     struct scene s;
 
-    open_scene(&s, stream);
+    open_scene(&s, stream, reads);
     for (int frame = 0; frame < 4; frame++) {
         write_frame(&s, frame);
         draw_frame(&s, frame);
         gpu_run(&s.g);
-        read_back(s.back, SIDE * 256);
+        if (reads)
+            read_back(s.back, SIDE * 256);
     }
     ID3D12Resource_Release(s.up);
-    ID3D12Resource_Release(s.back);
+    if (reads)
+        ID3D12Resource_Release(s.back);
     ID3D12Resource_Release(s.target);
     ID3D12DescriptorHeap_Release(s.rtvs);
     ID3D12CommandSignature_Release(s.signature);
@@ -257,12 +260,17 @@ static void draw_scene(int stream)
 
 void scene(void)
 {
-    draw_scene(0);
+    draw_scene(0, 1);
 }
 
 void stream(void)
 {
-    draw_scene(1);
+    draw_scene(1, 1);
+}
+
+void unread(void)
+{
+    draw_scene(0, 0);
 }
 
 void queries(void)

@@ -39,9 +39,10 @@ struct rec_object {
 };
 
 enum rec_extras {
-    REC_HAS_RANGES = 1, /* descriptor handles or addresses are registered for it */
-    REC_HAS_MEMORY = 2, /* it was mapped */
-    REC_HAS_EVENTS = 8, /* a fence that will set an event */
+    REC_HAS_RANGES = 1,    /* descriptor handles or addresses are registered for it */
+    REC_HAS_MEMORY = 2,    /* it was mapped */
+    REC_HAS_EVENTS = 8,    /* a fence that will set an event */
+    REC_HAS_CONTENTS = 16, /* what the API's own recorder knows of it must be forgotten with it */
 };
 
 enum rec_mode { REC_MODE_LOAD, REC_MODE_TICKET, REC_MODE_LATE };

@@ -459,7 +459,7 @@ TEST(every_method_plays_alike)
     assert_int_equal(run(&out,
                          "%s methods | grep -E 'recorded and played|asks only' | grep -v ^IUnknown | "
                          "cut -d' ' -f2 | "
-                         "sort -u > %s/want; %s show --json %s/all1 | grep -o '\"method\": \"[^\"]*' | "
+                         "sort -u > %s/want; %s show --json %s/all1 | grep -o '\"method\":\"[^\"]*' | "
                          "cut -d'\"' -f4 | sort -u > %s/got; comm -23 %s/want %s/got",
                          aerogpu, dir, aerogpu, dir, dir, dir, dir),
                      0);
@@ -592,6 +592,29 @@ TEST(state_shows_what_it_names)
     assert_non_null(strstr(strbuf_str(&out), "\n      [0] "));
     assert_non_null(strstr(strbuf_str(&out), "fences=0\n")); /* there is none that far */
     assert_non_null(strstr(strbuf_str(&out), "{\"fence\":6,\"queue\":"));
+    strbuf_finish(&out);
+}
+
+/* A program that presents nothing and reads nothing back has what its queues wrote to be compared; one that reads has that alone. */
+TEST(what_nobody_reads_is_compared)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/unread -- %s unread", aerogpu, dir, workload), 0);
+    if (run(&out, "%s play --validate %s/unread", aerogpu, dir))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(strstr(strbuf_str(&out), "written by queues: 4 as recorded, 0 different\n"));
+    assert_int_equal(run(&out, "%s play --validate --d3d12 %s %s/unread", aerogpu, other, dir), 1);
+    assert_non_null(strstr(strbuf_str(&out), "written by queues: 0 as recorded, 4 different\n"));
+    assert_int_equal(run(&out, "%s record --hash-every 0 -o %s/unread -- %s unread", aerogpu, dir, workload),
+                     0);
+    assert_int_equal(run(&out, "%s play --validate %s/unread", aerogpu, dir), 1);
+    assert_non_null(strstr(strbuf_str(&out), "nothing was compared: the recording has no hashes\n"));
+    assert_int_equal(run(&out, "%s record -o %s/read -- %s scene; %s show --method ContentsHash %s/read",
+                         aerogpu, dir, workload, aerogpu, dir),
+                     1);
+    assert_non_null(strstr(strbuf_str(&out), "none of the recording's calls is one that was asked for"));
     strbuf_finish(&out);
 }
 

@@ -26,21 +26,27 @@ static int report(const struct play_result *r, bool validate, bool cut)
         printf("%.3f ms on the GPU\n", r->gpu_ms);
     if (!validate)
         return EXIT_OK;
-    printf("frames: %u as recorded, %u different; read back: %u as recorded, %u different\n", r->frames_same,
+    printf("frames: %u as recorded, %u different; read back: %u as recorded, %u different", r->frames_same,
            r->frames_different, r->reads_same, r->reads_different);
+    if (r->written_same || r->written_different)
+        printf("; written by queues: %u as recorded, %u different", r->written_same, r->written_different);
+    printf("\n");
     if (r->frames_different)
         printf("the first different frame is %u\n", r->first_different);
     if (r->reads_of_times)
         printf("%u reads of timestamps are not compared\n", r->reads_of_times);
     if (r->reads_different)
         printf("the first different read is call %llu\n", (unsigned long long)r->first_read_call);
-    if (!r->frames_same && !r->frames_different && !r->reads_same && !r->reads_different) {
+    if (r->written_different)
+        printf("the first that is different is at call %llu\n", (unsigned long long)r->first_written_call);
+    if (!r->frames_same && !r->frames_different && !r->reads_same && !r->reads_different &&
+        !r->written_same && !r->written_different) {
         if (!cut)
             printf("nothing was compared: the %s no hashes\n",
                    r->stopped ? "part that was played has" : "recording has");
         return EXIT_FAILED;
     }
-    return r->frames_different || r->reads_different ? EXIT_FAILED : EXIT_OK;
+    return r->frames_different || r->reads_different || r->written_different ? EXIT_FAILED : EXIT_OK;
 }
 
 static struct play_params params = {.until_call = UINT64_MAX,

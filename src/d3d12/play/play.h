@@ -53,6 +53,8 @@ struct play_result {
     uint32_t frames, frames_same, frames_different, first_different;
     uint32_t reads_same, reads_different, reads_of_times; /* timestamps are never alike */
     uint64_t first_read_call;
+    uint32_t written_same, written_different; /* what queues wrote, of programs without pictures and reads */
+    uint64_t first_written_call;
     double seconds;
     double gpu_ms; /* with gpu_time: of all lists */
     bool stopped;  /* at until_call or until_frame: there are calls behind */

@@ -209,6 +209,37 @@ int play_special_Native_ReadbackHash(struct player *p, const struct play_call *c
     return 0;
 }
 
+int play_special_Native_ContentsHash(struct player *p, const struct play_call *c,
+                                     struct args_Native_ContentsHash *a)
+{
+    struct bytes in = bytes_of(c->call->args, c->call->size);
+    uint32_t id = (uint32_t)bytes_varint(&in);
+    struct play_object *o = play_object(p, id);
+    struct error e = {0};
+    struct play_image i;
+    uint64_t hash;
+
+    if (!p->params->validate && !p->params->hashes)
+        return 0;
+    if (!o || !o->ptr)
+        return play_fail(p, c, -EBADMSG, "it hashes resource %u, which does not exist", id);
+    if (o->times) {
+        p->result->reads_of_times++;
+        return 0;
+    }
+    if (play_idle(p, &e) || play_read(p, NULL, o->ptr, a->Subresource, a->State, &i, &e))
+        return play_fail(p, c, e.code, "%s", e.text);
+    hash = XXH3_64bits(i.bytes, i.size);
+    free(i.bytes);
+    if (p->params->hashes)
+        printf("read %llu %u %016llx\n", (unsigned long long)c->call->index, id, (unsigned long long)hash);
+    if (hash == a->Hash)
+        p->result->written_same++;
+    else if (!p->result->written_different++)
+        p->result->first_written_call = c->call->index;
+    return 0;
+}
+
 void play_adjust_ID3D12GraphicsCommandList_ResolveQueryData(
     struct player *p, const struct play_call *c, ID3D12GraphicsCommandList *This,
     struct args_ID3D12GraphicsCommandList_ResolveQueryData *a)

@@ -263,6 +263,7 @@ static bool picture_take(struct chain *c, struct copy *s, ID3D12Resource *textur
     s->height = desc.Height;
     s->value = c->value;
     s->frame = frame;
+    rec_contents_unneeded();
     return true;
 }
 

@@ -33,6 +33,8 @@ void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnkno
         rec_range_drop(o->id);
     if (o->extras & REC_HAS_EVENTS)
         rec_fence_gone(This);
+    if (o->extras & REC_HAS_CONTENTS)
+        rec_contents_gone(t, o);
 }
 
 void rec_post_IUnknown_Release(struct rec_thread *t, struct rec_object *o, ULONG ret, IUnknown *This)
@@ -64,6 +66,8 @@ static bool describe(struct rec_thread *t, struct rec_object *o, struct rec_mapp
     m->kind = FAILED(hr) || heap.Type == D3D12_HEAP_TYPE_UPLOAD ? REC_MEMORY_WRITTEN
               : heap.Type == D3D12_HEAP_TYPE_READBACK           ? REC_MEMORY_READ
                                                                 : REC_MEMORY_SHARED;
+    if (m->kind == REC_MEMORY_READ)
+        rec_contents_unneeded();
     return true;
 }
 
@@ -72,7 +76,7 @@ void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRE
 {
     struct rec_part part;
 
-    rec_fence_look(t);
+    rec_look(t);
     if (FAILED(ret) || !data || !*data)
         return;
     if (range)
@@ -83,7 +87,7 @@ void rec_post_ID3D12Resource_Map(struct rec_thread *t, struct rec_object *o, HRE
 void rec_pre_ID3D12Resource_Unmap(struct rec_thread *t, struct rec_object *o, ID3D12Resource *This, UINT sub,
                                   const D3D12_RANGE *range)
 {
-    rec_fence_look(t);
+    rec_look(t);
     rec_memory_unmap(t, o, sub);
 }
 
@@ -91,13 +95,14 @@ void rec_pre_ID3D12CommandQueue_ExecuteCommandLists(struct rec_thread *t, struct
                                                     ID3D12CommandQueue *This, UINT n,
                                                     ID3D12CommandList *const *lists)
 {
-    rec_fence_look(t);
+    rec_look(t);
     rec_memory_scan(t);
+    rec_contents_execute(o, n, lists);
 }
 
 void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value)
 {
-    rec_fence_look(t);
+    rec_look(t);
     rec_memory_scan(t);
 }
 
@@ -111,7 +116,33 @@ void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_o
 void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o,
                                           ID3D12CommandAllocator *This)
 {
-    rec_fence_look(t);
+    rec_look(t);
+}
+
+void rec_pre_ID3D12CommandQueue_Signal(struct rec_thread *t, struct rec_object *o, ID3D12CommandQueue *This,
+                                       ID3D12Fence *fence, UINT64 value)
+{
+    rec_contents_signal(This, fence, value);
+}
+
+void rec_pre_ID3D12GraphicsCommandList_Reset(struct rec_thread *t, struct rec_object *o,
+                                             ID3D12GraphicsCommandList *This,
+                                             ID3D12CommandAllocator *allocator, ID3D12PipelineState *state)
+{
+    rec_contents_begin(This);
+}
+
+void rec_pre_ID3D12GraphicsCommandList_ResourceBarrier(struct rec_thread *t, struct rec_object *o,
+                                                       ID3D12GraphicsCommandList *This, UINT n,
+                                                       const D3D12_RESOURCE_BARRIER *b)
+{
+    rec_contents_barriers(o, n, b);
+}
+
+void rec_post_ID3D12Fence_GetCompletedValue(struct rec_thread *t, struct rec_object *o, UINT64 ret,
+                                            ID3D12Fence *This)
+{
+    rec_contents_look(t);
 }
 
 /* READBACK memory begins as zeroes on every implementation then, so that its hash can be compared when played. */
@@ -127,6 +158,7 @@ void rec_post_ID3D12Device_CreateCommittedResource(struct rec_thread *t, struct 
     if (FAILED(ret) || !out || !*out || !heap || heap->Type != D3D12_HEAP_TYPE_READBACK ||
         desc->Dimension != D3D12_RESOURCE_DIMENSION_BUFFER)
         return;
+    rec_contents_unlikely();
     r = *out;
     t->depth++;
     if (SUCCEEDED(r->lpVtbl->Map(r, 0, NULL, &p)) && p) {

@@ -2,6 +2,7 @@
 /* rec_hooks.h: what the recorder does beside writing a call down: memory, ranges, events. */
 #pragma once
 
+#include "d3d12/record/rec_contents.h"
 #include "d3d12/record/rec_values.h"
 
 uint64_t rec_event_number(HANDLE h);
@@ -18,6 +19,13 @@ void rec_fence_event(struct rec_object *o, ID3D12Fence *fence, uint64_t value, H
 void rec_fence_gone(const void *fence);
 bool rec_fence_sets(HANDLE event);
 void rec_fence_look(struct rec_thread *t);
+
+/* Where the program may know what it waited for. */
+static inline void rec_look(struct rec_thread *t)
+{
+    rec_fence_look(t);
+    rec_contents_look(t);
+}
 
 /* Hooks of generated thunks; "pre" runs before the call is recorded, "post" after its answer was. */
 void rec_pre_IUnknown_Release(struct rec_thread *t, struct rec_object *o, IUnknown *This);
@@ -74,5 +82,15 @@ void rec_post_ID3D12Device_CreateCommandSignature(struct rec_thread *t, struct r
 void rec_pre_ID3D12Fence_Signal(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This, UINT64 value);
 void rec_pre_ID3D12Fence_SetEventOnCompletion(struct rec_thread *t, struct rec_object *o, ID3D12Fence *This,
                                               UINT64 value, HANDLE event);
+void rec_pre_ID3D12CommandQueue_Signal(struct rec_thread *t, struct rec_object *o, ID3D12CommandQueue *This,
+                                       ID3D12Fence *fence, UINT64 value);
+void rec_pre_ID3D12GraphicsCommandList_Reset(struct rec_thread *t, struct rec_object *o,
+                                             ID3D12GraphicsCommandList *This,
+                                             ID3D12CommandAllocator *allocator, ID3D12PipelineState *state);
+void rec_pre_ID3D12GraphicsCommandList_ResourceBarrier(struct rec_thread *t, struct rec_object *o,
+                                                       ID3D12GraphicsCommandList *This, UINT n,
+                                                       const D3D12_RESOURCE_BARRIER *b);
+void rec_post_ID3D12Fence_GetCompletedValue(struct rec_thread *t, struct rec_object *o, UINT64 ret,
+                                            ID3D12Fence *This);
 void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o,
                                           ID3D12CommandAllocator *This);

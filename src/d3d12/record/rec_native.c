@@ -278,6 +278,8 @@ EXPORT unsigned int vkd3d_wait_event(HANDLE event, unsigned int milliseconds)
     rec_result(t, REC_MODE_LATE);
     enc_u32(&t->enc, ret);
     rec_result_done(t);
+    if (!ret)
+        rec_contents_look(t);
     return ret;
 }
 

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/log.h"
+#include "d3d12/record/rec_contents.h"
 #include "d3d12/record/rec_values.h"
 
 #define EXPORT     __attribute__((visibility("default")))
@@ -251,6 +252,7 @@ static struct copy *picture_take(struct rec_thread *t, struct chain *c, VkQueue 
     submit.pSignalSemaphores = &s->done;
     if (REAL(vkQueueSubmit)(queue, 1, &submit, s->fence))
         return NULL;
+    rec_contents_unneeded();
     s->busy = true;
     s->frame = frame;
     c->next = (c->next + 1) % SLOTS;

@@ -63,7 +63,7 @@ static DWORD end(struct rec_thread *t, DWORD ret)
     enc_u32(&t->enc, ret);
     rec_result_done(t);
     if (ret != WAIT_TIMEOUT && ret != WAIT_FAILED)
-        rec_fence_look(t);
+        rec_look(t);
     return ret;
 }
 

@@ -59,7 +59,7 @@ static unsigned planes(uint32_t format)
 /* The state in which a layout leaves a texture for whoever knows states only. */
 static uint32_t state_of_layout(uint32_t layout)
 {
-    static const uint16_t states[] = {
+    static const uint32_t states[] = {
         [D3D12_BARRIER_LAYOUT_COMMON] = D3D12_RESOURCE_STATE_COMMON,
         [D3D12_BARRIER_LAYOUT_GENERIC_READ] = D3D12_RESOURCE_STATE_GENERIC_READ,
         [D3D12_BARRIER_LAYOUT_RENDER_TARGET] = D3D12_RESOURCE_STATE_RENDER_TARGET,
