@@ -577,7 +577,8 @@ TEST(state_shows_what_it_names)
             "f=%s/scene.d3d12trace; a=%s; n=$($a show --method ExecuteIndirect $f | grep -m1 -o '^[0-9]*'); "
             "$a show --json --state $n $f | python3 -c '\n"
             "import json,sys\n"
-            "for o in map(json.loads, sys.stdin): print(o[\"role\"], o[\"call\"][\"method\"] if \"call\" in o else o[\"kind\"])'; "
+            "for o in map(json.loads, sys.stdin): print(o[\"role\"], (o.get(\"call\") or {}).get(\"method\") or o.get(\"kind\") or \"\")\n"
+            "'; $a show --state $n $f | sed -n \"/^and works on/,\\$p\"; "
             "$a show --state $n $f | grep -A1 -e OMSetRenderTargets -e CreateRootSignature; "
             "$a show --json --fences $n $f; echo fences=$?; $a show --json --fences 9999 $f",
             dir, aerogpu),
@@ -590,6 +591,20 @@ TEST(state_shows_what_it_names)
         strstr(strbuf_str(&out), "state OMSetRenderTargets\ndescriptor CreateRenderTargetView\n"));
     assert_non_null(strstr(strbuf_str(&out), "\n        parameter 0, for all: CBV b0, space 0\n"));
     assert_non_null(strstr(strbuf_str(&out), "\n      [0] "));
+    /* what it works on: constants and vertices as values, and who wrote what it draws to */
+    assert_non_null(
+        strstr(strbuf_str(&out),
+               "descriptor CreateRenderTargetView\nshader \nbinding constant buffer\nshader \nconstants \n"
+               "vertex \nvertex \nvertex \nresource CreateCommittedResource\n"));
+    assert_non_null(strstr(
+        strbuf_str(&out),
+        "and works on:\n        vertex shader, model 5.0, 900 bytes: in POSITION0.xyzw, COLOR0.xyzw; "));
+    assert_non_null(strstr(strbuf_str(&out),
+                           "\n      scale_offset = 0.9, 0.9, 0, 0\n"
+                           "    vertex 0: POSITION0 -1 -1 0 1, COLOR0 1 0 0 1\n"
+                           "    vertex 1: POSITION0 0 1 0 1, COLOR0 0 1 0 1\n"
+                           "    vertex 2: POSITION0 1 -1 0 1, COLOR0 0 0 1 1\n    resource "));
+    assert_non_null(strstr(strbuf_str(&out), "\n    resource 10: written last by call 19; "));
     assert_non_null(strstr(strbuf_str(&out), "fences=0\n")); /* there is none that far */
     assert_non_null(strstr(strbuf_str(&out), "{\"fence\":6,\"queue\":"));
     strbuf_finish(&out);

@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "record/varint.h"
 #include "record/edit/trace_follow.h"
+#include "d3d12/view/inside.h"
 #include "d3d12/view/root_signature.h"
 #include "d3d12/gen/table.h"
 #include "record/walk.h"
@@ -253,41 +254,6 @@ static void show_descriptors(struct strbuf *out, enum show_form form, struct trc
     }
 }
 
-struct found_blob {
-    const uint8_t *bytes;
-    uint64_t size, number; /* `number` of a blob + 1, or 0 */
-};
-
-static void pick_blob(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
-{
-    struct found_blob *b = ctx;
-
-    if (!strcmp(f->name, "pBlobWithRootSignature"))
-        *b = (struct found_blob){v->bytes, v->size, v->blob};
-}
-
-/* The call that made an object, or NULL. */
-static const struct trc_call *maker_of(struct trc_follow *defined, uint32_t object)
-{
-    const struct follow_object *o = object ? follow_object(defined, object) : NULL;
-
-    return o && o->maker && o->maker <= defined->num ? &defined->calls[o->maker - 1].call : NULL;
-}
-
-/* The bytes of a root signature, as long as nothing else is read of the recording; NULL: `c` made none. */
-static const uint8_t *root_signature(struct trc *t, const struct trc_call *c, size_t *size)
-{
-    struct found_blob b = {0};
-    const struct walk_visitor v = {.value = pick_blob, .ctx = &b};
-    struct error e = {0};
-
-    if (!c || c->method != D12_ID3D12Device_CreateRootSignature)
-        return NULL;
-    walk_args(c, &v);
-    *size = b.size;
-    return b.number ? trc_blob(t, b.number - 1, size, &e) : b.bytes;
-}
-
 /* What a table of parameter `p` has room for by the root signature that it is bound through; 0: unknown. */
 static uint64_t table_size(const struct pieces *s, struct trc *t, struct trc_follow *defined,
                            const struct piece *p)
@@ -303,7 +269,7 @@ static uint64_t table_size(const struct pieces *s, struct trc *t, struct trc_fol
         size_t size;
 
         if (q->list != p->list || strcmp(d12_methods[q->method].name, setter) ||
-            !(bytes = root_signature(t, maker_of(defined, q->object), &size)))
+            !(bytes = inside_root_signature(t, inside_maker(defined, q->object), &size)))
             continue;
         if (!root_signature_read(&r, bytes, size, NULL))
             n = root_signature_table(&r, p->slot);
@@ -337,7 +303,7 @@ static int show_root_signature(struct strbuf *out, enum show_form form, const ui
 static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
                       struct trc_follow *defined, const struct pieces *s, const struct piece *p)
 {
-    const struct trc_call *maker = maker_of(defined, p->object);
+    const struct trc_call *maker = inside_maker(defined, p->object);
     const uint8_t *bytes;
     size_t size;
     int err = 0;
@@ -345,7 +311,7 @@ static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, co
     line_of(out, form, "state", "  ", p->text);
     if (maker) {
         line(out, form, "object", "      ", t, maker, names);
-        if ((bytes = root_signature(t, maker, &size)))
+        if ((bytes = inside_root_signature(t, maker, &size)))
             err = show_root_signature(out, form, bytes, size);
     }
     for (size_t i = 0; i < p->num_at; i++)
@@ -354,10 +320,37 @@ static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, co
     return err;
 }
 
+/* What the call works on: the bytes are those of when its list is executed first. */
+static int show_inside(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+                       struct trc_follow *defined, struct contents *contents, const struct trc_call *at,
+                       struct error *e)
+{
+    struct inside x = {form, t, names, defined, contents, at->self, at->method, NULL, at->args_size};
+    uint8_t *args = malloc(at->args_size ? at->args_size : 1);
+    struct trc_call c;
+    bool done = false;
+    int err = args ? 0 : -ENOMEM;
+
+    if (args && at->args_size)
+        memcpy(args, at->args, at->args_size);
+    x.args = args;
+    contents->only_bytes = true;
+    while (!err && !done && trc_next(t, &c, e) > 0) {
+        err = contents_follow(contents, t, &c);
+        done = (c.method == D12_ID3D12CommandQueue_ExecuteCommandLists && names_mentions(&c, x.list)) ||
+               (c.method == D12_ID3D12GraphicsCommandList_Reset && c.self == x.list);
+    }
+    error_clear(e); /* a recording that is cut there says so elsewhere */
+    err = err ? err : inside_show(out, &x);
+    free(args);
+    return err;
+}
+
 int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
              uint64_t index, struct error *e)
 {
     struct trc_follow defined = {0};
+    struct contents contents = {0};
     struct pieces s = {0};
     struct trc_call c;
     int got, err = 0;
@@ -366,6 +359,7 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
     while ((got = trc_next(t, &c, e)) > 0 && c.index < index && !err) {
         follow_call(&defined, &c);
         follow(&s, form, t, &c, names, &err);
+        err = err ? err : contents_follow(&contents, t, &c);
     }
     if (got < 0)
         err = got;
@@ -382,6 +376,7 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
         for (size_t i = 0; i < s.num && !err; i++)
             if (s.p[i].list == c.self)
                 err = show_piece(out, form, t, names, &defined, &s, &s.p[i]);
+        err = err ? err : show_inside(out, form, t, names, &defined, &contents, &c, e);
         if (err || strbuf_failed(out))
             err = error_set(e, -ENOMEM, "no memory to show what is set");
     }
@@ -389,6 +384,7 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
         free(s.p[i].text);
     free(s.p);
     free(s.ids.ids);
+    contents_finish(&contents);
     follow_finish(&defined);
     trc_rewind(t);
     return err;

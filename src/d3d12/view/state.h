@@ -13,7 +13,8 @@
  * the call that made it, and of a root signature its parameters (root_signature.h); behind a descriptor table, and behind
  * render targets, the calls that define the descriptors as they are at this call (copies are followed): of a table as many as
  * its root signature says, STATE_TABLE_MAX at most, those never set among them; if it does not say, up to STATE_TABLE, as far as
- * they are set one after the other. As JSON each line is an object: its "role" is "call", "state", "object" or "descriptor",
+ * they are set one after the other. Of a
+ * draw or dispatch what it works on follows (inside.h). As JSON each line is an object: its "role" is "call", "state", "object" or "descriptor",
  * its "call" the call, null for a descriptor never set; "parameter" and "sampler" of a root signature, or "damaged" and "why".
  * -ENOENT if there is no such call on a list. */
 #define STATE_TABLE     16

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+#include "d3d12/view/inside.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/json_write.h"
+#include "d3d12/gen/table.h"
+#include "d3d12/view/root_signature.h"
+#include "d3d12/view/shader.h"
+#include "d3d12/view/vertex.h"
+#include "d3d12_api.h"
+#include "record/walk.h"
+
+#define MAX_SHADERS   8
+#define MAX_RESOURCES 256
+
+enum { TABLE, CONSTANTS, CBV };
+
+struct bound { /* by a root parameter */
+    bool set;
+    uint64_t resource, offset; /* a view: address in a resource; a table: heap and index */
+    uint8_t values[256];       /* constants */
+    size_t num_values;         /* bytes */
+};
+
+struct draw {
+    const struct inside *x;
+    bool compute;
+    const struct trc_call *pipeline, *root; /* what made them */
+    struct bound bound[ROOT_MAX_PARAMETERS];
+    struct vertex_source vertices;
+    struct shader shaders[MAX_SHADERS];
+    size_t shader_sizes[MAX_SHADERS], num_shaders;
+    struct id_list resources;
+};
+
+/* ---- picking arguments --------------------------------------------------- */
+
+struct picks { /* the numbers of a call in their order, and the first of each other kind */
+    uint64_t numbers[8];
+    size_t num;
+    uint64_t object, base, offset;
+    struct {
+        const uint8_t *bytes;
+        uint64_t size, blob;
+    } blobs[MAX_SHADERS];
+    size_t num_blobs;
+};
+
+static void pick(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct picks *p = ctx;
+
+    if (!v->type) {
+        if (p->num_blobs < MAX_SHADERS) {
+            p->blobs[p->num_blobs].bytes = v->bytes;
+            p->blobs[p->num_blobs].size = v->size;
+            p->blobs[p->num_blobs++].blob = v->blob;
+        }
+    } else if (v->type->kind == API_KIND_OBJECT) {
+        p->object = p->object ? p->object : v->u;
+    } else if (v->type->kind == API_KIND_VA || v->type->kind == API_KIND_GPU ||
+               v->type->kind == API_KIND_CPU) {
+        if (!p->base && !v->raw) {
+            p->base = v->u;
+            p->offset = v->offset;
+        }
+    } else if (p->num < sizeof(p->numbers) / sizeof(*p->numbers)) {
+        p->numbers[p->num++] = v->u;
+    }
+}
+
+static struct picks picks_of(const struct trc_call *c)
+{
+    struct picks p = {0};
+    const struct walk_visitor v = {.value = pick, .ctx = &p};
+
+    walk_args(c, &v);
+    return p;
+}
+
+static const uint8_t *blob_of(struct trc *t, const struct picks *p, size_t i, size_t *size)
+{
+    *size = (size_t)p->blobs[i].size;
+    return p->blobs[i].blob ? trc_blob(t, p->blobs[i].blob - 1, size, NULL) : p->blobs[i].bytes;
+}
+
+const struct trc_call *inside_maker(struct trc_follow *defined, uint64_t object)
+{
+    const struct follow_object *o =
+        object > 1 && object <= UINT32_MAX ? follow_object(defined, (uint32_t)object) : NULL;
+
+    return o && o->maker && o->maker <= defined->num ? &defined->calls[o->maker - 1].call : NULL;
+}
+
+const uint8_t *inside_root_signature(struct trc *t, const struct trc_call *c, size_t *size)
+{
+    struct picks p;
+
+    if (!c || c->method != D12_ID3D12Device_CreateRootSignature)
+        return NULL;
+    p = picks_of(c);
+    return p.num_blobs ? blob_of(t, &p, 0, size) : NULL;
+}
+
+/* ---- what is bound ------------------------------------------------------- */
+
+static bool begins(const char *s, const char *with)
+{
+    return !strncmp(s, with, strlen(with));
+}
+
+static void constants(struct bound *b, struct trc *t, const struct picks *p, bool many)
+{
+    /* (parameter, value, offset); or (parameter, how many, offset) and the values */
+    uint64_t at = p->num > 2 ? p->numbers[2] * 4 : 0;
+    size_t size = 4;
+    uint32_t one = (uint32_t)p->numbers[1];
+    const uint8_t *bytes = many && p->num_blobs ? blob_of(t, p, 0, &size) : (const uint8_t *)&one;
+
+    if (!bytes || at > sizeof(b->values) || size > sizeof(b->values) - at)
+        return;
+    memcpy(b->values + at, bytes, size);
+    if (at + size > b->num_values)
+        b->num_values = (size_t)at + size;
+}
+
+static void on_root(struct draw *d, const struct trc_call *c, const char *what)
+{
+    struct picks p = picks_of(c);
+    struct bound *b = p.num && p.numbers[0] < ROOT_MAX_PARAMETERS ? &d->bound[p.numbers[0]] : NULL;
+
+    if (!strcmp(what, "Signature")) {
+        d->root = inside_maker(d->x->defined, p.object);
+        memset(d->bound, 0, sizeof(d->bound));
+        return;
+    }
+    if (!b)
+        return;
+    b->set = true;
+    if (begins(what, "32BitConstant")) {
+        constants(b, d->x->t, &p, !strcmp(what, "32BitConstants"));
+    } else {
+        b->resource = p.base;
+        b->offset = p.offset;
+    }
+}
+
+static void on_list(struct draw *d, const struct trc_call *c)
+{
+    const char *name = c->m->name, *root = d->compute ? "SetComputeRoot" : "SetGraphicsRoot";
+    const struct trc_call *made;
+
+    if (c->method == D12_ID3D12GraphicsCommandList_SetPipelineState ||
+        c->method == D12_ID3D12GraphicsCommandList_Reset ||
+        c->method == D12_ID3D12GraphicsCommandList_ClearState) {
+        struct id_list l = {0};
+
+        names_mentioned(c, false, &l);
+        for (size_t i = 0; i < l.num; i++)
+            if ((made = inside_maker(d->x->defined, l.ids[i])) && strstr(made->m->name, "PipelineState"))
+                d->pipeline = made;
+        free(l.ids);
+    } else if (begins(name, root)) {
+        on_root(d, c, name + strlen(root));
+    } else if (begins(name, "IASet")) {
+        vertex_bound(&d->vertices, c);
+    }
+}
+
+/* ---- shaders and constants ----------------------------------------------- */
+
+static int damaged(struct strbuf *out, enum show_form form, const char *why)
+{
+    struct json_writer w = json_writer_text(out);
+
+    if (form == SHOW_TEXT) {
+        strbuf_printf(out, "        %s\n", why);
+        return 0;
+    }
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "damaged");
+    json_write_string(&w, "why", why);
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
+    return 0;
+}
+
+static int read_shaders(struct strbuf *out, struct draw *d)
+{
+    struct picks p = d->pipeline ? picks_of(d->pipeline) : (struct picks){0};
+
+    for (size_t i = 0; i < p.num_blobs; i++) {
+        struct shader *s = &d->shaders[d->num_shaders];
+        struct error e = {0};
+        size_t size;
+        const uint8_t *bytes = blob_of(d->x->t, &p, i, &size);
+        int err;
+
+        if (!bytes || !dxbc_is(bytes, size))
+            continue;
+        d->shader_sizes[d->num_shaders++] = size;
+        err = shader_read(s, bytes, size, &e);
+        if (err == -ENOMEM)
+            return err;
+        if (err)
+            damaged(out, d->x->form, e.text);
+        shader_show(out, d->x->form, s, size);
+    }
+    return 0;
+}
+
+/* Where a constant buffer's bytes come from. */
+struct source {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t resource, offset; /* 0: root constants, or nothing */
+    bool bound;
+};
+
+static bool sees(const struct root_parameter *p, const struct shader *s)
+{
+    return p->stages == 0 || p->stages == s->stage_number;
+}
+
+/* The descriptor that a table has for register `reg`; false: none of its ranges does. */
+static bool in_table(const struct draw *d, const struct root_signature *r, const struct root_parameter *p,
+                     const struct bound *b, const struct shader_binding *want, struct source *from)
+{
+    for (size_t i = 0; i < p->ranges; i++) {
+        const struct root_range *g = &r->ranges[p->first_range + i];
+        const uint64_t *at;
+        struct picks v;
+
+        if (g->kind != 2 || g->space != want->space || want->reg < g->reg || want->reg - g->reg >= g->count)
+            continue;
+        at = map_find(&d->x->defined->places,
+                      follow_place(b->resource, b->offset + g->first + want->reg - g->reg));
+        if (!b->set || !at || *at >= d->x->defined->num)
+            return true;
+        v = picks_of(&d->x->defined->calls[*at].call);
+        from->bound = v.base != 0;
+        from->resource = v.base;
+        from->offset = v.offset;
+        return true;
+    }
+    return false;
+}
+
+static struct source source_of(const struct draw *d, const struct root_signature *r, const struct shader *s,
+                               const struct shader_binding *want)
+{
+    struct source from = {0};
+
+    for (uint32_t i = 0; i < r->num; i++) {
+        const struct root_parameter *p = &r->parameters[i];
+        const struct bound *b = &d->bound[i];
+
+        if (!sees(p, s))
+            continue;
+        if (p->kind == TABLE && in_table(d, r, p, b, want, &from))
+            break;
+        if (p->kind == TABLE || p->reg != want->reg || p->space != want->space)
+            continue;
+        if (p->kind == CBV) {
+            from.bound = b->set && b->resource;
+            from.resource = b->resource;
+            from.offset = b->offset;
+            break;
+        }
+        if (p->kind == CONSTANTS) {
+            from.bound = b->set;
+            from.bytes = b->values;
+            from.size = b->num_values;
+            return from;
+        }
+    }
+    if (from.resource)
+        from.bytes = contents_at(d->x->contents, from.resource, from.offset, &from.size);
+    return from;
+}
+
+static int want_resource(struct draw *d, uint64_t id)
+{
+    struct id_list *l = &d->resources;
+
+    for (size_t i = 0; i < l->num; i++)
+        if (l->ids[i] == id)
+            return 0;
+    if (id < 2 || id > UINT32_MAX || l->num == MAX_RESOURCES)
+        return 0;
+    if (array_reserve(l->ids, l->room, l->num + 1))
+        return -ENOMEM;
+    l->ids[l->num++] = (uint32_t)id;
+    return 0;
+}
+
+static int show_constants(struct strbuf *out, struct draw *d, const struct root_signature *r)
+{
+    int err = 0;
+
+    for (size_t k = 0; k < d->num_shaders; k++)
+        for (size_t i = 0; i < d->shaders[k].num_buffers && !err; i++) {
+            const struct shader_binding *want = shader_buffer_binding(&d->shaders[k], i);
+            struct source from;
+            char what[120];
+
+            if (!want)
+                continue;
+            from = source_of(d, r, &d->shaders[k], want);
+            if (!from.bound)
+                snprintf(what, sizeof(what), "nothing is bound there");
+            else if (!from.resource)
+                snprintf(what, sizeof(what), "root constants");
+            else
+                snprintf(what, sizeof(what), "resource %llu at byte %llu%s",
+                         (unsigned long long)from.resource, (unsigned long long)from.offset,
+                         from.bytes ? "" : ", which the program never wrote through memory");
+            shader_values(out, d->x->form, &d->shaders[k], i, from.bytes, from.size, what);
+            err = want_resource(d, from.resource);
+        }
+    return err;
+}
+
+/* ---- resources ----------------------------------------------------------- */
+
+static int table_resources(struct draw *d, const struct root_signature *r)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < r->num && !err; i++) {
+        uint64_t n = root_signature_table(r, i);
+
+        if (d->bound[i].set && r->parameters[i].kind >= CBV)
+            err = want_resource(d, d->bound[i].resource);
+        for (uint64_t k = 0; d->bound[i].set && k < n && k < MAX_RESOURCES && !err; k++) {
+            const uint64_t *at =
+                map_find(&d->x->defined->places, follow_place(d->bound[i].resource, d->bound[i].offset + k));
+            struct picks v;
+
+            if (!at || *at >= d->x->defined->num)
+                continue;
+            v = picks_of(&d->x->defined->calls[*at].call);
+            err = want_resource(d, v.object ? v.object : v.base);
+        }
+    }
+    return err;
+}
+
+static int target_resources(struct draw *d, const struct trc_call *c)
+{
+    int err = names_mentioned(c, false, &d->x->defined->ids);
+    struct picks p = picks_of(c);
+    const uint64_t *at = p.base ? map_find(&d->x->defined->places, follow_place(p.base, p.offset)) : NULL;
+
+    return err ? err
+           : at && *at < d->x->defined->num
+               ? want_resource(d, picks_of(&d->x->defined->calls[*at].call).object)
+               : 0;
+}
+
+static void show_resource(struct strbuf *out, const struct inside *x, uint32_t id)
+{
+    const struct trc_call *made = inside_maker(x->defined, id);
+    const struct name *n = names_get(x->names, id);
+    struct json_writer w = json_writer_text(out);
+    uint64_t writer = 0;
+    bool written = contents_writer(x->contents, id, &writer);
+
+    if (x->form == SHOW_TEXT) {
+        strbuf_printf(out, "    resource %u%s%s: ", id, n && n->text ? " " : "", n && n->text ? n->text : "");
+        if (written)
+            strbuf_printf(out, "written last by call %llu; ", (unsigned long long)writer);
+        else
+            strbuf_puts(out, "written by no call that is known; ");
+        if (made)
+            show_call(out, x->form, x->t, made, x->names);
+        strbuf_puts(out, "\n");
+        return;
+    }
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "resource");
+    json_write_unsigned(&w, "object", id);
+    json_write_string(&w, "name", n ? n->text : NULL);
+    if (written)
+        json_write_unsigned(&w, "written_by", writer);
+    else
+        json_write_null(&w, "written_by");
+    if (made) {
+        json_write_object(&w, "call");
+        show_json(&w, x->t, made, x->names);
+        json_write_end(&w);
+    } else {
+        json_write_null(&w, "call");
+    }
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static int show_bound(struct strbuf *out, struct draw *d, const struct trc_call *targets)
+{
+    struct root_signature r = {0};
+    struct error e = {0};
+    size_t size;
+    const uint8_t *bytes = inside_root_signature(d->x->t, d->root, &size);
+    int err = bytes ? root_signature_read(&r, bytes, size, &e) : 0;
+
+    if (err == -EBADMSG) /* it is told where the signature is shown */
+        err = 0;
+    err = err ? err : show_constants(out, d, &r);
+    err = err ? err : table_resources(d, &r);
+    root_signature_finish(&r);
+    if (!err && !d->compute && targets)
+        err = target_resources(d, targets);
+    return err;
+}
+
+int inside_show(struct strbuf *out, const struct inside *x)
+{
+    const char *name = d12_methods[x->method].name;
+    const struct follow_object *l = follow_object(x->defined, x->list);
+    struct draw *d = calloc(1, sizeof(*d));
+    const struct trc_call *targets = NULL;
+    int err = 0;
+
+    if (!d)
+        return -ENOMEM;
+    d->x = x;
+    d->compute = begins(name, "Dispatch");
+    if (!l || (!d->compute && !begins(name, "Draw") && !begins(name, "ExecuteIndirect"))) {
+        free(d);
+        return 0;
+    }
+    for (size_t i = 0; i < l->num_list; i++) {
+        const struct trc_call *c = &x->defined->calls[l->list[i]].call;
+
+        on_list(d, c);
+        if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
+            targets = c;
+    }
+    if (x->form == SHOW_TEXT)
+        strbuf_puts(out, "and works on:\n");
+    err = read_shaders(out, d);
+    if (!err)
+        err = show_bound(out, d, targets);
+    if (!err && !d->compute)
+        vertex_show(out, x->form, &d->vertices, d->pipeline, x->contents, x->method, x->args, x->args_size);
+    for (size_t i = 0; i < d->vertices.num_views && !err; i++)
+        err = want_resource(d, d->vertices.views[i].resource);
+    for (size_t i = 0; i < d->resources.num && !err; i++)
+        show_resource(out, x, d->resources.ids[i]);
+    for (size_t i = 0; i < d->num_shaders; i++)
+        shader_finish(&d->shaders[i]);
+    free(d->resources.ids);
+    free(d);
+    return err;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* inside.h: what a draw or dispatch works on: its shaders, its constants as values, its vertices, and the resources that its
+ * descriptors and targets name. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "record/edit/trace_follow.h"
+#include "record/names.h"
+#include "record/show.h"
+#include "d3d12/view/contents.h"
+
+struct inside {
+    enum show_form form;
+    struct trc *t;
+    const struct names *names;
+    struct trc_follow *defined;      /* up to the call */
+    const struct contents *contents; /* up to where the call's list is executed first */
+    uint32_t list;
+    uint16_t method;     /* of the call */
+    const uint8_t *args; /* and its arguments */
+    size_t args_size;
+};
+
+/* Appends lines: "role" "shader", "binding", "constants", "vertex", "resource"; and "damaged" with "why" for what cannot be read. 0 or
+ * -ENOMEM. Nothing for calls that neither draw nor dispatch. */
+int inside_show(struct strbuf *out, const struct inside *x);
+
+/* The bytes of the root signature that a call makes, as long as nothing else is read of the recording; NULL: it makes none. */
+const uint8_t *inside_root_signature(struct trc *t, const struct trc_call *c, size_t *size);
+/* The call that made an object, or NULL. */
+const struct trc_call *inside_maker(struct trc_follow *defined, uint64_t object);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* shader.h: what a shader says of itself: its stage and model, what goes in and comes out, and, where its compiler left it
+ * (chunk RDEF), what it binds and what its constant buffers are made of. For containers of models 4 to 5.1; those of model 6 are
+ * named, and not looked into. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/dxbc/dxbc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "record/show.h"
+
+struct shader_binding {
+    const char *name; /* inside the container */
+    uint32_t kind;    /* D3D_SHADER_INPUT_TYPE */
+    uint32_t reg, count, space;
+};
+
+struct shader_buffer { /* of constants */
+    const char *name;
+    uint32_t size;     /* bytes */
+    size_t first, num; /* of `variables` */
+};
+
+struct shader_variable { /* structs are taken apart, "light[2].colour" */
+    char *name;
+    uint32_t offset; /* in its buffer, bytes */
+    uint16_t layout, type, rows, columns,
+        elements; /* D3D_SHADER_VARIABLE_CLASS and _TYPE; `elements` 0: no array */
+};
+
+struct shader {
+    const char *stage;     /* "vertex", or "" if it has no program that is known */
+    unsigned stage_number; /* D3D12_SHADER_VISIBILITY; 0: compute */
+    unsigned major, minor;
+    struct dxbc_signature in, out;
+    struct shader_binding *bindings;
+    size_t num_bindings, room_bindings;
+    struct shader_buffer *buffers;
+    size_t num_buffers, room_buffers;
+    struct shader_variable *variables;
+    size_t num_variables, room_variables;
+};
+
+/* Points into `bytes`. 0; -ENOMEM; or -EBADMSG, and *e says what is not what a shader has. Whatever it answers,
+ * shader_finish() gives back what `s` holds. */
+int shader_read(struct shader *s, const void *bytes, size_t size, struct error *e);
+void shader_finish(struct shader *s);
+
+/* Appends lines: the shader with what goes in and comes out, and each binding. As JSON each is an object, "role" "shader" or
+ * "binding". */
+void shader_show(struct strbuf *out, enum show_form form, const struct shader *s, size_t size);
+/* The register of buffer `i`, or NULL: nothing says it. */
+const struct shader_binding *shader_buffer_binding(const struct shader *s, size_t i);
+/* Appends the variables of buffer `i` with the values that `bytes` (`n` of them, of the buffer's beginning) give them; "role"
+ * "constants". `what` says where they come from. Beyond `n`: unknown. */
+void shader_values(struct strbuf *out, enum show_form form, const struct shader *s, size_t i,
+                   const uint8_t *bytes, size_t n, const char *what);

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "d3d12/view/vertex.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "d3d12/gen/table.h"
+#include "d3d12_api.h"
+#include "record/varint.h"
+#include "record/walk.h"
+
+#define MAX_ELEMENTS 32
+#define BEHIND       UINT32_MAX /* D3D12_APPEND_ALIGNED_ELEMENT */
+
+struct element {
+    char semantic[40];
+    uint32_t index, format, slot, offset, instanced;
+};
+
+struct layout {
+    struct element of[MAX_ELEMENTS];
+    size_t num;
+    int depth; /* while the walk is inside the elements */
+};
+
+enum number { OF_FLOAT, OF_UINT, OF_SINT, OF_UNORM, OF_SNORM };
+
+/* Formats that an input layout may have, of equal components. */
+static const struct {
+    uint8_t format, components, bits, number;
+} formats[] = {
+    {DXGI_FORMAT_R32G32B32A32_FLOAT, 4, 32, OF_FLOAT},
+    {DXGI_FORMAT_R32G32B32A32_UINT, 4, 32, OF_UINT},
+    {DXGI_FORMAT_R32G32B32A32_SINT, 4, 32, OF_SINT},
+    {DXGI_FORMAT_R32G32B32_FLOAT, 3, 32, OF_FLOAT},
+    {DXGI_FORMAT_R32G32B32_UINT, 3, 32, OF_UINT},
+    {DXGI_FORMAT_R32G32B32_SINT, 3, 32, OF_SINT},
+    {DXGI_FORMAT_R16G16B16A16_FLOAT, 4, 16, OF_FLOAT},
+    {DXGI_FORMAT_R16G16B16A16_UNORM, 4, 16, OF_UNORM},
+    {DXGI_FORMAT_R16G16B16A16_UINT, 4, 16, OF_UINT},
+    {DXGI_FORMAT_R16G16B16A16_SNORM, 4, 16, OF_SNORM},
+    {DXGI_FORMAT_R16G16B16A16_SINT, 4, 16, OF_SINT},
+    {DXGI_FORMAT_R32G32_FLOAT, 2, 32, OF_FLOAT},
+    {DXGI_FORMAT_R32G32_UINT, 2, 32, OF_UINT},
+    {DXGI_FORMAT_R32G32_SINT, 2, 32, OF_SINT},
+    {DXGI_FORMAT_R8G8B8A8_UNORM, 4, 8, OF_UNORM},
+    {DXGI_FORMAT_R8G8B8A8_UINT, 4, 8, OF_UINT},
+    {DXGI_FORMAT_R8G8B8A8_SNORM, 4, 8, OF_SNORM},
+    {DXGI_FORMAT_R8G8B8A8_SINT, 4, 8, OF_SINT},
+    {DXGI_FORMAT_R16G16_FLOAT, 2, 16, OF_FLOAT},
+    {DXGI_FORMAT_R16G16_UNORM, 2, 16, OF_UNORM},
+    {DXGI_FORMAT_R16G16_UINT, 2, 16, OF_UINT},
+    {DXGI_FORMAT_R16G16_SNORM, 2, 16, OF_SNORM},
+    {DXGI_FORMAT_R16G16_SINT, 2, 16, OF_SINT},
+    {DXGI_FORMAT_R32_FLOAT, 1, 32, OF_FLOAT},
+    {DXGI_FORMAT_R32_UINT, 1, 32, OF_UINT},
+    {DXGI_FORMAT_R32_SINT, 1, 32, OF_SINT},
+    {DXGI_FORMAT_R8G8_UNORM, 2, 8, OF_UNORM},
+    {DXGI_FORMAT_R8G8_UINT, 2, 8, OF_UINT},
+    {DXGI_FORMAT_R16_FLOAT, 1, 16, OF_FLOAT},
+    {DXGI_FORMAT_R16_UINT, 1, 16, OF_UINT},
+    {DXGI_FORMAT_R16_SINT, 1, 16, OF_SINT},
+    {DXGI_FORMAT_R8_UNORM, 1, 8, OF_UNORM},
+    {DXGI_FORMAT_R8_UINT, 1, 8, OF_UINT},
+    {DXGI_FORMAT_B8G8R8A8_UNORM, 4, 8, OF_UNORM},
+};
+
+static int format_row(uint32_t format)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+        if (formats[i].format == format)
+            return (int)i;
+    return -1;
+}
+
+static double half(uint16_t h)
+{
+    int exponent = h >> 10 & 31;
+    double mantissa = h & 1023, v;
+
+    if (exponent == 31)
+        v = mantissa != 0 ? (double)NAN : (double)INFINITY;
+    else
+        v = exponent ? ldexp(1 + mantissa / 1024, exponent - 15) : ldexp(mantissa / 1024, -14);
+    return h >> 15 ? -v : v;
+}
+
+static double component(int row, const uint8_t *p)
+{
+    unsigned bits = formats[row].bits;
+    uint32_t u = 0;
+    int32_t s;
+    float f;
+
+    memcpy(&u, p, bits / 8);
+    s = (int32_t)(u << (32 - bits)) >> (32 - bits);
+    memcpy(&f, &u, 4);
+    switch (formats[row].number) {
+    case OF_FLOAT:
+        return bits == 16 ? half((uint16_t)u) : (double)f;
+    case OF_UNORM:
+        return u / (double)((UINT64_C(1) << bits) - 1);
+    case OF_SNORM:
+        return fmax(s / (double)((UINT64_C(1) << (bits - 1)) - 1), -1);
+    default:
+        return formats[row].number == OF_SINT ? (double)s : (double)u;
+    }
+}
+
+/* ---- what the calls say -------------------------------------------------- */
+
+struct views {
+    struct vertex_view of[VERTEX_SLOTS];
+    size_t num;
+    uint64_t first;
+    uint32_t format;
+};
+
+static void on_view(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct views *x = ctx;
+    struct vertex_view *now = x->num ? &x->of[x->num - 1] : NULL;
+
+    if (!v->type || !name)
+        return;
+    if (v->type->kind == API_KIND_VA && x->num < VERTEX_SLOTS)
+        x->of[x->num++] = (struct vertex_view){.resource = v->raw ? 0 : v->u, .offset = v->offset};
+    else if (!strcmp(name, "StartSlot"))
+        x->first = v->u;
+    else if (now && !strcmp(name, "SizeInBytes"))
+        now->size = v->u;
+    else if (now && !strcmp(name, "StrideInBytes"))
+        now->stride = v->u;
+    else if (!strcmp(name, "Format"))
+        x->format = (uint32_t)v->u;
+}
+
+void vertex_bound(struct vertex_source *s, const struct trc_call *c)
+{
+    struct views x = {0};
+    const struct walk_visitor v = {.value = on_view, .ctx = &x};
+
+    walk_args(c, &v);
+    if (c->method == D12_ID3D12GraphicsCommandList_IASetIndexBuffer) {
+        s->index = x.of[0];
+        s->index_format = x.format;
+    } else if (c->method == D12_ID3D12GraphicsCommandList_IASetVertexBuffers) {
+        for (size_t i = 0; i < x.num && x.first + i < VERTEX_SLOTS; i++) {
+            s->views[x.first + i] = x.of[i];
+            if (x.first + i >= s->num_views)
+                s->num_views = (size_t)x.first + i + 1;
+        }
+    }
+}
+
+static void begin(void *ctx, const struct api_field *f, const char *name, bool array, uint64_t n)
+{
+    struct layout *l = ctx;
+
+    if (l->depth || (name && !strcmp(name, "pInputElementDescs")))
+        l->depth++;
+}
+
+static void end(void *ctx, bool array)
+{
+    struct layout *l = ctx;
+
+    if (l->depth)
+        l->depth--;
+}
+
+static void on_element(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct layout *l = ctx;
+    struct element *now = l->num ? &l->of[l->num - 1] : NULL;
+
+    if (!l->depth || !v->type || !name)
+        return;
+    if (v->type->kind == API_KIND_STR && l->num < MAX_ELEMENTS) {
+        now = &l->of[l->num++];
+        *now = (struct element){.offset = 0};
+        snprintf(now->semantic, sizeof(now->semantic), "%.*s", (int)v->size,
+                 v->bytes ? (const char *)v->bytes : "");
+    } else if (now && !strcmp(name, "SemanticIndex")) {
+        now->index = (uint32_t)v->u;
+    } else if (now && !strcmp(name, "Format")) {
+        now->format = (uint32_t)v->u;
+    } else if (now && !strcmp(name, "InputSlot")) {
+        now->slot = (uint32_t)v->u;
+    } else if (now && !strcmp(name, "AlignedByteOffset")) {
+        now->offset = (uint32_t)v->u;
+    } else if (now && !strcmp(name, "InputSlotClass")) {
+        now->instanced = (uint32_t)v->u;
+    }
+}
+
+static struct layout layout_of(const struct trc_call *pipeline)
+{
+    struct layout l = {.num = 0};
+    const struct walk_visitor v = {.begin = begin, .end = end, .value = on_element, .ctx = &l};
+    uint32_t behind[VERTEX_SLOTS] = {0};
+
+    if (pipeline)
+        walk_args(pipeline, &v);
+    for (size_t i = 0; i < l.num; i++) {
+        struct element *x = &l.of[i];
+        int row = format_row(x->format);
+
+        if (x->slot >= VERTEX_SLOTS)
+            continue;
+        if (x->offset == BEHIND)
+            x->offset = behind[x->slot];
+        behind[x->slot] =
+            x->offset + (row < 0 ? 0 : (uint32_t)formats[row].components * formats[row].bits / 8);
+    }
+    return l;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+struct range { /* of a draw */
+    uint64_t count, first;
+    int64_t base;
+    bool indexed;
+    bool known; /* else the GPU reads how many: as many as there are bytes for */
+};
+
+static struct range range_of(uint16_t method, const uint8_t *args, size_t size)
+{
+    struct range r = {.count = VERTEX_ROWS};
+    struct bytes in = bytes_of(args, size);
+
+    r.indexed = method == D12_ID3D12GraphicsCommandList_DrawIndexedInstanced;
+    if (!r.indexed && method != D12_ID3D12GraphicsCommandList_DrawInstanced)
+        return r;
+    r.known = true;
+    r.count = bytes_varint(&in);
+    bytes_varint(&in);
+    r.first = bytes_varint(&in);
+    if (r.indexed)
+        r.base = unzigzag(bytes_varint(&in));
+    return r;
+}
+
+/* The vertex of row `i`; -1: its index is not known. */
+static int64_t vertex_of(const struct vertex_source *s, const struct contents *c, const struct range *r,
+                         uint64_t i)
+{
+    unsigned width = s->index_format == DXGI_FORMAT_R16_UINT ? 2 : 4;
+    const uint8_t *p;
+    uint32_t index = 0;
+    size_t n;
+
+    if (!r->indexed)
+        return (int64_t)(r->first + i);
+    p = contents_at(c, s->index.resource, s->index.offset + (r->first + i) * width, &n);
+    if (!p || n < width || (r->first + i + 1) * width > s->index.size)
+        return -1;
+    memcpy(&index, p, width);
+    return index + r->base;
+}
+
+static const uint8_t *element_at(const struct vertex_source *s, const struct contents *c,
+                                 const struct element *x, int64_t vertex, int row)
+{
+    const struct vertex_view *v = x->slot < VERTEX_SLOTS ? &s->views[x->slot] : NULL;
+    uint64_t at, bytes = row < 0 ? 0 : (uint64_t)formats[row].components * formats[row].bits / 8;
+    const uint8_t *p;
+    size_t n;
+
+    if (!v || !v->resource || vertex < 0 || row < 0)
+        return NULL;
+    at = x->offset + (x->instanced ? 0 : (uint64_t)vertex * v->stride);
+    if (at + bytes > v->size)
+        return NULL;
+    p = contents_at(c, v->resource, v->offset + at, &n);
+    return p && n >= bytes ? p : NULL;
+}
+
+static void show_row(struct strbuf *out, const struct vertex_source *s, const struct contents *c,
+                     const struct layout *l, uint64_t i, int64_t vertex)
+{
+    strbuf_printf(out, "    vertex %llu", (unsigned long long)i);
+    if (vertex >= 0 && (uint64_t)vertex != i)
+        strbuf_printf(out, " (%lld)", (long long)vertex);
+    for (size_t k = 0; k < l->num; k++) {
+        int row = format_row(l->of[k].format);
+        const uint8_t *p = element_at(s, c, &l->of[k], vertex, row);
+
+        strbuf_printf(out, "%s %s%u ", k ? "," : ":", l->of[k].semantic, l->of[k].index);
+        if (!p)
+            strbuf_puts(out, "?");
+        for (unsigned m = 0; p && m < formats[row].components; m++) {
+            strbuf_puts(out, m ? " " : "");
+            strbuf_float(out, (float)component(row, p + m * formats[row].bits / 8));
+        }
+    }
+    strbuf_puts(out, "\n");
+}
+
+static void row_json(struct strbuf *out, const struct vertex_source *s, const struct contents *c,
+                     const struct layout *l, uint64_t i, int64_t vertex)
+{
+    struct json_writer w = json_writer_text(out);
+
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "vertex");
+    json_write_unsigned(&w, "row", i);
+    json_write_signed(&w, "vertex", vertex);
+    json_write_array(&w, "elements");
+    for (size_t k = 0; k < l->num; k++) {
+        int row = format_row(l->of[k].format);
+        const uint8_t *p = element_at(s, c, &l->of[k], vertex, row);
+
+        json_write_object(&w, NULL);
+        json_write_string(&w, "semantic", l->of[k].semantic);
+        json_write_unsigned(&w, "index", l->of[k].index);
+        if (p) {
+            json_write_array(&w, "values");
+            for (unsigned m = 0; m < formats[row].components; m++)
+                json_write_real(&w, NULL, component(row, p + m * formats[row].bits / 8));
+            json_write_end(&w);
+        } else {
+            json_write_null(&w, "values");
+        }
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
+}
+
+static bool is_there(const struct vertex_source *s, const struct contents *c, const struct layout *l,
+                     int64_t vertex)
+{
+    for (size_t k = 0; k < l->num; k++)
+        if (!l->of[k].instanced && element_at(s, c, &l->of[k], vertex, format_row(l->of[k].format)))
+            return true;
+    return false;
+}
+
+void vertex_show(struct strbuf *out, enum show_form form, const struct vertex_source *s,
+                 const struct trc_call *pipeline, const struct contents *contents, uint16_t method,
+                 const uint8_t *args, size_t args_size)
+{
+    struct layout l = layout_of(pipeline);
+    struct range r = range_of(method, args, args_size);
+
+    for (uint64_t i = 0; l.num && i < r.count && i < VERTEX_ROWS; i++) {
+        int64_t vertex = vertex_of(s, contents, &r, i);
+
+        if (!r.known && !is_there(s, contents, &l, vertex))
+            break;
+        (form == SHOW_JSON ? row_json : show_row)(out, s, contents, &l, i, vertex);
+    }
+    if (form == SHOW_TEXT && l.num && r.known && r.count > VERTEX_ROWS)
+        strbuf_printf(out, "    and %llu more\n", (unsigned long long)(r.count - VERTEX_ROWS));
+}

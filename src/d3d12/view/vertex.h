@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* vertex.h: the vertices that a draw reads, as a table. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "record/show.h"
+#include "record/trace_file.h"
+#include "d3d12/view/contents.h"
+
+#define VERTEX_ROWS  16 /* vertices that are shown */
+#define VERTEX_SLOTS 16
+
+struct vertex_view {
+    uint64_t resource, offset; /* of a buffer: 0: none */
+    uint64_t size, stride;
+};
+
+struct vertex_source {
+    struct vertex_view views[VERTEX_SLOTS]; /* by slot */
+    size_t num_views;
+    struct vertex_view index;
+    uint32_t index_format; /* DXGI_FORMAT */
+};
+
+/* A call of the input assembler on a list: what it binds. */
+void vertex_bound(struct vertex_source *s, const struct trc_call *c);
+/* Appends a line for each of the first vertices of the draw: "role" "vertex", its number, and each element of the pipeline's input
+ * layout. `pipeline` made the pipeline (NULL: unknown), `method` is the draw with its arguments. Values that the recording does not
+ * know are "?", in JSON null. */
+void vertex_show(struct strbuf *out, enum show_form form, const struct vertex_source *s,
+                 const struct trc_call *pipeline, const struct contents *contents, uint16_t method,
+                 const uint8_t *args, size_t args_size);

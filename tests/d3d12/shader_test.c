@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* shader_test.c: what compilers left in a shader is read back, values lie where HLSL packs them, and damage is one error. */
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "d3d12/view/shader.h"
+
+static uint8_t *load(const char *name, size_t *size)
+{
+    char path[4096];
+    uint8_t *p;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/samples/shaders/%s", getenv("AEROGPU_SOURCE_ROOT"), name);
+    f = fopen(path, "rb");
+    assert_non_null(f);
+    p = malloc(1 << 16);
+    *size = fread(p, 1, 1 << 16, f);
+    fclose(f);
+    return p;
+}
+
+TEST(what_a_compiler_left_is_shown)
+{
+    const float values[4] = {0.5f, -2, 1e10f, 0};
+    struct strbuf out = {0};
+    struct error e = {0};
+    struct shader s;
+    size_t size;
+    uint8_t *bytes = load("scaled_vs.dxbc", &size);
+
+    assert_int_equal(shader_read(&s, bytes, size, &e), 0);
+    shader_show(&out, SHOW_TEXT, &s, size);
+    assert_string_equal(strbuf_str(&out),
+                        "        vertex shader, model 5.0, 900 bytes: in POSITION0.xyzw, COLOR0.xyzw; out "
+                        "SV_Position0.xyzw, COLOR0.xyzw\n          constant buffer transform: b0, space 0\n");
+    strbuf_clear(&out);
+    shader_values(&out, SHOW_TEXT, &s, 0, (const uint8_t *)values, 12, "here");
+    assert_string_equal(
+        strbuf_str(&out),
+        "    vertex shader's transform, b0, space 0: here\n      scale_offset = 0.5, -2, 1e+10, ?\n");
+    strbuf_clear(&out);
+    shader_values(&out, SHOW_JSON, &s, 0, (const uint8_t *)values, 12, "here");
+    assert_string_equal(
+        strbuf_str(&out),
+        "{\"role\":\"constants\",\"stage\":\"vertex\",\"buffer\":\"transform\",\"register\":0,"
+        "\"space\":0,\"from\":\"here\",\"variables\":[{\"name\":\"scale_offset\",\"offset\":0,"
+        "\"by_column\":false,\"components\":4,\"values\":[0.5,-2,1e+10,null]}]}\n");
+    strbuf_finish(&out);
+    shader_finish(&s);
+    free(bytes);
+}
+
+/* A chunk RDEF of words: one buffer with lights[2] of { float3x3 (by column) turn; int2 at } at byte 16. */
+enum { NAME = 108, LIGHTS = NAME + 4, TURN = LIGHTS + 8, AT = TURN + 8 };
+static const uint32_t reflection[] = {
+    1,      28, 1,   52,  0xfffe0400, 0, NAME,    /* header */
+    NAME,   1,  84,  144, 0,          0,          /* 28: the buffer */
+    NAME,   0,  0,   0,   0,          3, 1,    0, /* 52: its binding */
+    LIGHTS, 16, 128, 2,   0,          0,          /* 84: the variable, without its type */
+};
+
+/* The container with this one chunk behind a program. */
+static size_t container(uint8_t *out)
+{
+    uint32_t rdef[96] = {0}, program[2] = {0x00000040, 2}, n = 0;
+    const uint32_t types = 140, members = types + 16, turn = members + 24, at = turn + 16;
+    const uint32_t type[] = {5 | 0u << 16, 0, 2 | 2u << 16, members};
+    const uint32_t member[] = {TURN, turn, 0, AT, at, 48};
+    const uint32_t matrix[] = {3 | 3u << 16, 3 | 3u << 16, 0, 0},
+                   vector[] = {1 | 2u << 16, 1 | 2u << 16, 0, 0};
+    uint8_t *p = out, *chunk = (uint8_t *)rdef;
+    uint32_t size = at + 16 + 4 * 4;
+
+    memcpy(rdef, reflection, sizeof(reflection));
+    rdef[(84 + 16) / 4] = types;
+    memcpy(chunk + NAME, "b\0\0", 4);
+    memcpy(chunk + LIGHTS, "light\0\0", 8);
+    memcpy(chunk + TURN, "turn\0\0\0", 8);
+    memcpy(chunk + AT, "at\0\0", 4);
+    memcpy(chunk + types, type, sizeof(type));
+    memcpy(chunk + members, member, sizeof(member));
+    memcpy(chunk + turn, matrix, sizeof(matrix));
+    memcpy(chunk + at, vector, sizeof(vector));
+    memset(out, 0, 1024);
+    memcpy(p, "DXBC", 4);
+    p[20] = 1;
+    n = 40 + 8 + size + 8 + sizeof(program);
+    memcpy(p + 24, &n, 4);
+    p[28] = 2;
+    memcpy(p + 32, &(uint32_t){40}, 4);
+    memcpy(p + 36, &(uint32_t){48 + size}, 4);
+    memcpy(p + 40, "RDEF", 4);
+    memcpy(p + 44, &size, 4);
+    memcpy(p + 48, rdef, size);
+    memcpy(p + 48 + size, "SHDR", 4);
+    memcpy(p + 52 + size, &(uint32_t){sizeof(program)}, 4);
+    memcpy(p + 56 + size, program, sizeof(program));
+    return n;
+}
+
+TEST(structs_and_matrices_lie_where_hlsl_packs_them)
+{
+    float values[40] = {0};
+    struct strbuf out = {0};
+    struct error e = {0};
+    struct shader s;
+    uint8_t bytes[1024];
+    size_t size = container(bytes);
+
+    for (int i = 0; i < 40; i++)
+        values[i] = (float)i;
+    memcpy(&values[4 + 12], (int[]){-7, 8}, 8);
+    memcpy(&values[4 + 16 + 12], (int[]){9, -10}, 8);
+    if (shader_read(&s, bytes, size, &e))
+        fail_msg("%s", e.text);
+    shader_values(&out, SHOW_TEXT, &s, 0, (const uint8_t *)values, sizeof(values), "here");
+    assert_string_equal(strbuf_str(&out),
+                        "    pixel shader's b, b3, space 0: here\n"
+                        "      light[0].turn = (4, 5, 6) (8, 9, 10) (12, 13, 14) by column\n"
+                        "      light[0].at = -7, 8\n"
+                        "      light[1].turn = (20, 21, 22) (24, 25, 26) (28, 29, 30) by column\n"
+                        "      light[1].at = 9, -10\n");
+    strbuf_finish(&out);
+    shader_finish(&s);
+}
+
+/* Cut anywhere, or with any byte changed, it is read or refused, and nothing behind its end is touched. */
+TEST(damage_is_one_error)
+{
+    uint8_t whole[1024], *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t size = container(whole);
+    uint8_t *p = page + 4096 - size;
+    unsigned refused = 0;
+
+    assert_int_equal(mprotect(page + 4096, 4096, PROT_NONE), 0);
+    for (size_t i = 0; i < size; i++)
+        for (int k = 0; k < 3; k++) {
+            struct error e = {0};
+            struct shader s;
+            int err;
+
+            memcpy(p, whole, size);
+            p[i] = (uint8_t)(k == 0 ? ~p[i] : k == 1 ? p[i] + 1 : 0x7f);
+            err = shader_read(&s, p, size, &e);
+            refused += err != 0;
+            assert_true(!err || (err == -EBADMSG && *e.text));
+            shader_finish(&s);
+        }
+    assert_true(refused > 100);
+    for (size_t cut = 0; cut < size; cut++) {
+        struct shader s;
+
+        memcpy(page + 4096 - cut, whole, cut);
+        assert_int_equal(shader_read(&s, page + 4096 - cut, cut, NULL), -EBADMSG);
+        shader_finish(&s);
+    }
+    munmap(page, 8192);
+}
+
+TEST_GROUP(NULL, NULL);
