@@ -48,4 +48,5 @@ void read_back(ID3D12Resource *r, size_t size);
 void scene(void);
 void stream(void);
 void unread(void);
+void pixels(void);
 void queries(void);

@@ -200,21 +200,15 @@ static void write_frame(struct scene *s, int frame)
         memset(s->p + AT_TEXELS + TEXEL_PITCH * y, 16 * y + frame, SIDE * 4);
 }
 
-static void draw_frame(struct scene *s, int frame)
+/* All that a draw of the frame's triangle needs. */
+static void bind_scene(struct scene *s, int frame)
 {
     const D3D12_GPU_VIRTUAL_ADDRESS up = ID3D12Resource_GetGPUVirtualAddress(s->up);
     D3D12_VIEWPORT view = {0, 0, SIDE, SIDE, 0, 1};
     D3D12_RECT rect = {0, 0, SIDE, SIDE};
-    D3D12_TEXTURE_COPY_LOCATION dst = {s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
-    D3D12_TEXTURE_COPY_LOCATION src = {s->up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
     D3D12_VERTEX_BUFFER_VIEW vb = {up + AT_VERTICES, 3 * 8 * sizeof(float), 8 * sizeof(float)};
     ID3D12GraphicsCommandList *list = s->g.list;
 
-    src.PlacedFootprint.Offset = AT_TEXELS;
-    src.PlacedFootprint.Footprint =
-        (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, TEXEL_PITCH};
-    ID3D12GraphicsCommandList_CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
-    barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
     ID3D12GraphicsCommandList_SetPipelineState(list, s->pipe.state);
     ID3D12GraphicsCommandList_SetGraphicsRootSignature(list, s->pipe.root);
     ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(list, 0,
@@ -224,15 +218,48 @@ static void draw_frame(struct scene *s, int frame)
     ID3D12GraphicsCommandList_RSSetScissorRects(list, 1, &rect);
     ID3D12GraphicsCommandList_IASetPrimitiveTopology(list, D3D_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
     ID3D12GraphicsCommandList_IASetVertexBuffers(list, 0, 1, &vb);
-    ID3D12GraphicsCommandList_ExecuteIndirect(list, s->signature, 1, s->up, AT_ARGUMENTS, NULL, 0);
-    barrier(&s->g, s->target, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE);
-    dst = (D3D12_TEXTURE_COPY_LOCATION){s->back, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+}
+
+/* What was drawn, to where the program reads it. */
+static void copy_out(struct scene *s)
+{
+    D3D12_TEXTURE_COPY_LOCATION dst = {s->back, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+    D3D12_TEXTURE_COPY_LOCATION src = {s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+
     dst.PlacedFootprint.Footprint =
         (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, 256};
-    src = (D3D12_TEXTURE_COPY_LOCATION){s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+    barrier(&s->g, s->target, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE);
     if (s->back)
-        ID3D12GraphicsCommandList_CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
+        ID3D12GraphicsCommandList_CopyTextureRegion(s->g.list, &dst, 0, 0, 0, &src, NULL);
     barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
+}
+
+static void draw_frame(struct scene *s, int frame)
+{
+    D3D12_TEXTURE_COPY_LOCATION dst = {s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+    D3D12_TEXTURE_COPY_LOCATION src = {s->up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+
+    src.PlacedFootprint.Offset = AT_TEXELS;
+    src.PlacedFootprint.Footprint =
+        (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, TEXEL_PITCH};
+    ID3D12GraphicsCommandList_CopyTextureRegion(s->g.list, &dst, 0, 0, 0, &src, NULL);
+    barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
+    bind_scene(s, frame);
+    ID3D12GraphicsCommandList_ExecuteIndirect(s->g.list, s->signature, 1, s->up, AT_ARGUMENTS, NULL, 0);
+    copy_out(s);
+}
+
+static void close_scene(struct scene *s)
+{
+    ID3D12Resource_Release(s->up);
+    if (s->back)
+        ID3D12Resource_Release(s->back);
+    ID3D12Resource_Release(s->target);
+    ID3D12DescriptorHeap_Release(s->rtvs);
+    ID3D12CommandSignature_Release(s->signature);
+    ID3D12PipelineState_Release(s->pipe.state);
+    ID3D12RootSignature_Release(s->pipe.root);
+    gpu_close(&s->g);
 }
 
 static void draw_scene(int stream, int reads)
@@ -247,15 +274,7 @@ static void draw_scene(int stream, int reads)
         if (reads)
             read_back(s.back, SIDE * 256);
     }
-    ID3D12Resource_Release(s.up);
-    if (reads)
-        ID3D12Resource_Release(s.back);
-    ID3D12Resource_Release(s.target);
-    ID3D12DescriptorHeap_Release(s.rtvs);
-    ID3D12CommandSignature_Release(s.signature);
-    ID3D12PipelineState_Release(s.pipe.state);
-    ID3D12RootSignature_Release(s.pipe.root);
-    gpu_close(&s.g);
+    close_scene(&s);
 }
 
 void scene(void)
@@ -271,6 +290,31 @@ void stream(void)
 void unread(void)
 {
     draw_scene(0, 0);
+}
+
+/* Fifty draws over the whole target, each through a scissor of one pixel that no other has. */
+void pixels(void)
+{
+    const float all[4] = {4, 4, 0, 0}, colour[4] = {0, 0, 0.5f, 1};
+    struct scene s;
+
+    open_scene(&s, 0, 1);
+    write_frame(&s, 0);
+    memcpy(s.p + AT_CONSTANTS, all, sizeof(all));
+    barrier(&s.g, s.target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
+    ID3D12GraphicsCommandList_ClearRenderTargetView(s.g.list, s.rtv, colour, 0, NULL);
+    bind_scene(&s, 0);
+    for (LONG i = 0; i < 50; i++) {
+        LONG at = i * 5, x = at % SIDE, y = at / SIDE;
+        D3D12_RECT rect = {x, y, x + 1, y + 1};
+
+        ID3D12GraphicsCommandList_RSSetScissorRects(s.g.list, 1, &rect);
+        ID3D12GraphicsCommandList_DrawInstanced(s.g.list, 3, 1, 0, 0);
+    }
+    copy_out(&s);
+    gpu_run(&s.g);
+    read_back(s.back, SIDE * 256);
+    close_scene(&s);
 }
 
 void queries(void)

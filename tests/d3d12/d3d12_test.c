@@ -633,6 +633,30 @@ TEST(what_nobody_reads_is_compared)
     strbuf_finish(&out);
 }
 
+/* Of fifty draws that each reach one pixel the history of that pixel names that draw, the clear before it, and no other. */
+TEST(pixels_have_a_history)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("pixels", "", 1);
+    assert_int_equal(
+        run(&out,
+            "f=%s/pixels.d3d12trace; a=%s; clear=$($a show --method ClearRenderTargetView $f | grep -o '^[0-9]*'); "
+            "for k in 0 7 14 21 28 35 42 49; do x=$((k * 5 %% 16)); y=$((k * 5 / 16)); "
+            "draw=$($a show --method DrawInstanced $f | sed -n \"$((k + 1))s/ .*//p\"); "
+            "got=$($a play --pixel $x,$y $f | grep -o '^call [0-9]*' | tr '\\n' ' '); "
+            "[ \"$got\" = \"call $clear call $draw \" ] || echo \"$k: $got, not $draw\"; done; "
+            "$a play --pixel 3,3 $f | grep -c '^call .*-> 0 0 0.5019608 1$'; $a play --pixel 99,0 $f",
+            dir, aerogpu),
+        3);
+    if (strncmp(strbuf_str(&out), "1\n", 2))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(
+        strstr(strbuf_str(&out), "no draw or clear that was played has a render target with pixel 99,0\n"));
+    strbuf_finish(&out);
+}
+
 /* Two implementations of which one leaves draws out part at the first of them. */
 TEST(implementations_are_compared)
 {

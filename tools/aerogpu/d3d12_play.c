@@ -73,6 +73,16 @@ static int parse_dump(void *ctx, const struct options_row *row, const char *valu
                : 0;
 }
 
+/* "X,Y" */
+static int parse_pixel(void *ctx, const struct options_row *row, const char *value, struct error *e)
+{
+    struct play_params *p = ctx;
+    int end = 0;
+
+    p->pixel = sscanf(value, "%u,%u%n", &p->pixel_x, &p->pixel_y, &end) == 2 && !value[end];
+    return p->pixel ? 0 : error_set(e, -EINVAL, "--pixel needs X,Y, not '%s'", value);
+}
+
 static struct options_row rows[] = {
     OPT_FLAG(
         "validate", 0, &params.validate,
@@ -89,6 +99,8 @@ static struct options_row rows[] = {
     OPT_RANGE32("frames", 0, &params.png_first, &params.png_last, "A-B", "with --png: those of a range"),
     OPT_RANGE("draws", 0, &params.draw_first, &params.draw_last, "A-B",
               "with --png or --hashes: also the picture after each draw among calls A to B"),
+    OPT_CALL("pixel", 0, parse_pixel, &params, "X,Y",
+             "which draws and clears change this pixel of the first render target, and what to"),
     OPT_FLAG(
         "hashes", 0, &params.hashes,
         "print a hash of each frame, of memory read back, after each draw of --draws, and of what resources hold at the end"),

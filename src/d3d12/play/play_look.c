@@ -12,18 +12,23 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/log.h"
+#include "base/map.h"
+#include "base/strbuf.h"
 #include "base/file/out.h"
 #include "d3d12/play/play_internal.h"
+#include "d3d12/view/format.h"
 #include "record/walk.h"
 
 #define MAX_LISTS    4096
-#define MAX_SHOTS    4096 /* pictures that wait for their list */
 #define IID_OF(name) ((const IID *)&d12_ifaces[D12_IFACE_##name].iid)
 
-struct shot {                /* a picture that a list will bring */
-    uint32_t list, resource; /* numbers */
+struct shot {                     /* a picture that a list will bring */
+    uint32_t list, resource, sub; /* numbers */
     uint64_t call;
+    const struct api_method *m;
+    bool before; /* the call */
     ID3D12Resource *buffer;
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout;
     uint64_t row;
@@ -53,8 +58,9 @@ struct play_look {
         uint32_t list, heap, index;
     } bound[MAX_LISTS];
     uint32_t num_bound;
-    struct shot shots[MAX_SHOTS];
-    uint32_t num_shots;
+    struct shot *shots;
+    size_t num_shots, room_shots;
+    struct map pixels; /* what the pixel was: resource << 32 | sub to its struct pixel */
 };
 
 static bool begins(const char *s, const char *with)
@@ -82,7 +88,8 @@ static bool works(const struct api_method *m)
 
 static bool wants_draws(const struct player *p)
 {
-    return (p->params->png_dir || p->params->hashes) && p->params->draw_first <= p->params->draw_last;
+    return p->params->pixel ||
+           ((p->params->png_dir || p->params->hashes) && p->params->draw_first <= p->params->draw_last);
 }
 
 int play_look_create(struct player *p)
@@ -313,44 +320,129 @@ static void targets_bound(struct play_look *l, const struct trc_call *c)
     l->bound[i].index = (uint32_t)x.index;
 }
 
-static void take_picture(struct player *p, const struct trc_call *c, ID3D12GraphicsCommandList *list)
+/* The target that a draw on the list goes to, or that a clear names; NULL: none is known. */
+static const struct target *target_at(struct play_look *l, const struct trc_call *c)
 {
+    struct picked x;
+
+    if (begins(c->m->name, "ClearRenderTargetView")) {
+        x = pick_args(c);
+        return target_of(l, x.heap, x.index);
+    }
+    for (uint32_t i = 0; i < l->num_bound; i++)
+        if (l->bound[i].list == c->self)
+            return target_of(l, l->bound[i].heap, l->bound[i].index);
+    return NULL;
+}
+
+/* Into a buffer of its own goes all of the target, or the pixel alone. */
+static void copy_target(const struct play_params *q, ID3D12GraphicsCommandList *list, ID3D12Resource *from,
+                        const struct shot *s)
+{
+    const D3D12_BOX box = {q->pixel_x, q->pixel_y, 0, q->pixel_x + 1, q->pixel_y + 1, 1};
+    const D3D12_TEXTURE_COPY_LOCATION dst = {.pResource = s->buffer,
+                                             .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
+                                             .PlacedFootprint = s->layout};
+    const D3D12_TEXTURE_COPY_LOCATION src = {.pResource = from, .SubresourceIndex = s->sub};
+    D3D12_RESOURCE_BARRIER b = {
+        .Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+        .Transition = {from, s->sub, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE}};
+
+    list->lpVtbl->ResourceBarrier(list, 1, &b);
+    list->lpVtbl->CopyTextureRegion(list, &dst, 0, 0, 0, &src, q->pixel ? &box : NULL);
+    b.Transition.StateBefore = D3D12_RESOURCE_STATE_COPY_SOURCE;
+    b.Transition.StateAfter = D3D12_RESOURCE_STATE_RENDER_TARGET;
+    list->lpVtbl->ResourceBarrier(list, 1, &b);
+}
+
+static void take_picture(struct player *p, const struct trc_call *c, ID3D12GraphicsCommandList *list,
+                         bool before)
+{
+    const struct play_params *q = p->params;
     struct play_look *l = p->look;
-    struct shot *s = &l->shots[l->num_shots];
-    D3D12_TEXTURE_COPY_LOCATION dst = {.Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT}, src = {0};
-    D3D12_RESOURCE_BARRIER b = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION};
-    const struct target *t = NULL;
+    const struct target *t = target_at(l, c);
     const struct play_object *o;
     D3D12_RESOURCE_DESC d = {0};
     ID3D12Device *device;
     uint64_t total = 0;
+    struct shot s;
     UINT rows;
 
-    for (uint32_t i = 0; i < l->num_bound && !t; i++)
-        if (l->bound[i].list == c->self)
-            t = target_of(l, l->bound[i].heap, l->bound[i].index);
-    if (!t || l->num_shots == MAX_SHOTS || !(o = play_object(p, t->resource)) || !o->ptr ||
+    if (!t || array_reserve(l->shots, l->room_shots, l->num_shots + 1) ||
+        !(o = play_object(p, t->resource)) || !o->ptr ||
         FAILED(list->lpVtbl->GetDevice(list, IID_OF(ID3D12Device), (void **)&device)))
         return;
     ((ID3D12Resource *)o->ptr)->lpVtbl->GetDesc(o->ptr, &d);
-    *s = (struct shot){.list = c->self, .resource = t->resource, .call = c->index};
-    device->lpVtbl->GetCopyableFootprints(device, &d, t->sub, 1, 0, &s->layout, &rows, &s->row, &total);
-    if (d.SampleDesc.Count == 1 &&
-        SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s->buffer))) {
-        b.Transition.pResource = src.pResource = o->ptr;
-        b.Transition.Subresource = src.SubresourceIndex = t->sub;
-        b.Transition.StateBefore = D3D12_RESOURCE_STATE_RENDER_TARGET;
-        b.Transition.StateAfter = D3D12_RESOURCE_STATE_COPY_SOURCE;
-        dst.pResource = s->buffer;
-        dst.PlacedFootprint = s->layout;
-        list->lpVtbl->ResourceBarrier(list, 1, &b);
-        list->lpVtbl->CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
-        b.Transition.StateBefore = D3D12_RESOURCE_STATE_COPY_SOURCE;
-        b.Transition.StateAfter = D3D12_RESOURCE_STATE_RENDER_TARGET;
-        list->lpVtbl->ResourceBarrier(list, 1, &b);
-        l->num_shots++;
+    s = (struct shot){.list = c->self,
+                      .resource = t->resource,
+                      .sub = t->sub,
+                      .call = c->index,
+                      .m = c->m,
+                      .before = before};
+    device->lpVtbl->GetCopyableFootprints(device, &d, t->sub, 1, 0, &s.layout, &rows, &s.row, &total);
+    if (q->pixel && q->pixel_x < s.layout.Footprint.Width && q->pixel_y < s.layout.Footprint.Height) {
+        s.row /= s.layout.Footprint.Width;
+        s.layout.Footprint.Width = s.layout.Footprint.Height = 1;
+        s.layout.Footprint.RowPitch = D3D12_TEXTURE_DATA_PITCH_ALIGNMENT;
+        total = D3D12_TEXTURE_DATA_PITCH_ALIGNMENT;
+    } else if (q->pixel) {
+        total = 0; /* it is not in this one */
+    }
+    if (total && d.SampleDesc.Count == 1 &&
+        SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s.buffer))) {
+        copy_target(q, list, o->ptr, &s);
+        l->shots[l->num_shots++] = s;
     }
     device->lpVtbl->Release(device);
+}
+
+struct pixel {
+    uint8_t bytes[16];
+    size_t size;
+};
+
+static void show_pixel(struct strbuf *out, DXGI_FORMAT format, const struct pixel *x)
+{
+    int row = format_row(format);
+
+    if (row >= 0 && format_bytes(row) == x->size) {
+        for (unsigned i = 0; i < format_components(row); i++) {
+            strbuf_puts(out, " ");
+            strbuf_float(out, (float)format_component(row, x->bytes, i));
+        }
+        return;
+    }
+    strbuf_puts(out, " 0x");
+    for (size_t i = x->size; i-- > 0;)
+        strbuf_printf(out, "%02x", x->bytes[i]);
+}
+
+/* A line where the pixel is another than it was behind the call before. */
+static int tell_pixel(struct player *p, const struct shot *s, const struct play_image *i)
+{
+    uint64_t *slot = map_put(&p->look->pixels, (uint64_t)s->resource << 32 | s->sub);
+    struct pixel now = {.size = i->size < sizeof(now.bytes) ? i->size : sizeof(now.bytes)}, *was;
+    struct strbuf out = {0};
+
+    memcpy(now.bytes, i->bytes, now.size);
+    was = slot ? (struct pixel *)(uintptr_t)*slot : NULL;
+    if (was && was->size == now.size && !memcmp(was->bytes, now.bytes, now.size))
+        return 0;
+    if (slot && !was)
+        *slot = (uintptr_t)calloc(1, sizeof(*was));
+    if (!slot || !*slot)
+        return error_set(&p->error, -ENOMEM, "out of memory");
+    strbuf_printf(&out, "%scall %llu: %s: resource %u:", s->before ? "in front of " : "",
+                  (unsigned long long)s->call, s->m->name, s->resource);
+    if (was) {
+        show_pixel(&out, i->format, was);
+        strbuf_puts(&out, " ->");
+    }
+    show_pixel(&out, i->format, &now);
+    printf("%s\n", strbuf_str(&out));
+    strbuf_finish(&out);
+    *(struct pixel *)(uintptr_t)*slot = now;
+    return 0;
 }
 
 static int save_shot(struct player *p, struct shot *s)
@@ -375,10 +467,12 @@ static int save_shot(struct player *p, struct shot *s)
     s->buffer->lpVtbl->Unmap(s->buffer, 0, &(D3D12_RANGE){0});
     if (!i.bytes)
         return error_set(&p->error, -ENOMEM, "out of memory");
-    if (p->params->hashes)
+    if (p->params->pixel)
+        err = tell_pixel(p, s, &i);
+    else if (p->params->hashes)
         printf("draw %llu %u %016llx\n", (unsigned long long)s->call, s->resource,
                (unsigned long long)XXH3_64bits(i.bytes, i.size));
-    if (p->params->png_dir) {
+    if (p->params->png_dir && !p->params->pixel) {
         snprintf(path, sizeof(path), "%s/draw-%08llu.png", p->params->png_dir, (unsigned long long)s->call);
         err = play_save_png(&i, path, &p->error);
     }
@@ -397,32 +491,30 @@ static int executed(struct player *p, const struct trc_call *c)
         return 0;
     if (p->params->gpu_time)
         read_times(p, o->ptr, x.lists, x.num_lists);
-    for (uint32_t i = 0; i < l->num_shots && !err; i++) {
-        bool mine = false;
-
-        for (size_t k = 0; k < x.num_lists; k++)
-            mine = mine || x.lists[k] == l->shots[i].list;
-        if (!mine || l->shots[i].saved)
-            continue;
-        if (wait_for_queue(p, o->ptr))
-            return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish",
-                             (unsigned long long)c->index);
-        err = save_shot(p, &l->shots[i]);
-        l->shots[i].saved = true;
-    }
+    for (size_t k = 0; k < x.num_lists; k++)
+        for (size_t i = 0; i < l->num_shots && !err;
+             i++) { /* those of one list are in the order of its calls */
+            if (l->shots[i].list != x.lists[k] || l->shots[i].saved)
+                continue;
+            if (wait_for_queue(p, o->ptr))
+                return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish",
+                                 (unsigned long long)c->index);
+            err = save_shot(p, &l->shots[i]);
+            l->shots[i].saved = true;
+        }
     return err;
 }
 
 static void forget_shots(struct play_look *l, uint32_t list)
 {
-    for (uint32_t i = 0; i < l->num_shots;) {
-        if (l->shots[i].list != list) {
-            i++;
-            continue;
-        }
-        l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
-        l->shots[i] = l->shots[--l->num_shots];
-    }
+    size_t kept = 0;
+
+    for (size_t i = 0; i < l->num_shots; i++)
+        if (l->shots[i].list == list)
+            l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
+        else
+            l->shots[kept++] = l->shots[i];
+    l->num_shots = kept;
 }
 
 /* A list that CreateCommandList makes is open from the start. */
@@ -451,6 +543,19 @@ static void pace(struct player *p, const struct trc_call *c)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
+static bool changes_target(const struct api_method *m)
+{
+    return draws(m) || !strcmp(m->name, "ClearRenderTargetView");
+}
+
+/* After draws; of a pixel's history clears are part. */
+static bool wants_picture(const struct play_params *q, const struct trc_call *c)
+{
+    if (c->index < q->draw_first || c->index > q->draw_last)
+        return q->pixel && q->draw_first > q->draw_last && changes_target(c->m);
+    return draws(c->m) || (q->pixel && changes_target(c->m));
+}
+
 int play_look_before(struct player *p, const struct trc_call *c)
 {
     const struct api_method *m = c->m;
@@ -462,12 +567,14 @@ int play_look_before(struct player *p, const struct trc_call *c)
         return 1;
     if (p->params->gpu_time && c->method == D12_ID3D12GraphicsCommandList_Close && o && o->ptr)
         stamp(p->look, o->ptr, c->self, true);
+    /* what copies and other lists did is not the draw's */
+    if (p->params->pixel && o && o->ptr && wants_picture(p->params, c))
+        take_picture(p, c, o->ptr, true);
     return 0;
 }
 
 int play_look_after(struct player *p, const struct trc_call *c)
 {
-    const struct api_method *m = c->m;
     const struct play_object *o = play_object(p, c->self);
 
     if (p->params->gpu_time) {
@@ -485,9 +592,8 @@ int play_look_after(struct player *p, const struct trc_call *c)
             view_made(p, c);
         else if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
             targets_bound(p->look, c);
-        else if (draws(m) && c->index >= p->params->draw_first && c->index <= p->params->draw_last && o &&
-                 o->ptr)
-            take_picture(p, c, o->ptr);
+        else if (o && o->ptr && wants_picture(p->params, c))
+            take_picture(p, c, o->ptr, false);
     }
     return c->method == D12_ID3D12CommandQueue_ExecuteCommandLists ? executed(p, c) : 0;
 }
@@ -581,6 +687,10 @@ int play_look_end(struct player *p)
 {
     if ((p->params->all_dir || p->params->hashes) && dump_all(p))
         return p->error.code;
+    if (p->params->pixel && !p->look->pixels.num)
+        return error_set(&p->error, -ENOENT,
+                         "no draw or clear that was played has a render target with pixel %u,%u",
+                         p->params->pixel_x, p->params->pixel_y);
     if (p->look && p->look->lists)
         frame_time(p, p->result->frames);
     return p->params->dump_path ? dump(p) : 0;
@@ -592,14 +702,20 @@ void play_look_finish(struct player *p)
     IUnknown *u[] = {l ? (IUnknown *)l->resolve : NULL, l ? (IUnknown *)l->allocator : NULL,
                      l ? (IUnknown *)l->back : NULL, l ? (IUnknown *)l->heap : NULL,
                      l ? (IUnknown *)l->device : NULL};
+    struct map_slot s;
 
     for (size_t i = 0; l && i < 5; i++)
         if (u[i])
             u[i]->lpVtbl->Release(u[i]);
-    for (uint32_t i = 0; l && i < l->num_shots; i++)
+    for (size_t i = 0; l && i < l->num_shots; i++)
         l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
-    if (l)
+    if (l) {
+        for (size_t at = 0; map_next(&l->pixels, &at, &s);)
+            free((void *)(uintptr_t)s.value);
+        map_finish(&l->pixels);
         free(l->targets);
+        free(l->shots);
+    }
     free(l);
     p->look = NULL;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "d3d12/view/vertex.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_write.h"
 #include "d3d12/gen/table.h"
+#include "d3d12/view/format.h"
 #include "d3d12_api.h"
 #include "record/varint.h"
 #include "record/walk.h"
@@ -24,90 +24,6 @@ struct layout {
     size_t num;
     int depth; /* while the walk is inside the elements */
 };
-
-enum number { OF_FLOAT, OF_UINT, OF_SINT, OF_UNORM, OF_SNORM };
-
-/* Formats that an input layout may have, of equal components. */
-static const struct {
-    uint8_t format, components, bits, number;
-} formats[] = {
-    {DXGI_FORMAT_R32G32B32A32_FLOAT, 4, 32, OF_FLOAT},
-    {DXGI_FORMAT_R32G32B32A32_UINT, 4, 32, OF_UINT},
-    {DXGI_FORMAT_R32G32B32A32_SINT, 4, 32, OF_SINT},
-    {DXGI_FORMAT_R32G32B32_FLOAT, 3, 32, OF_FLOAT},
-    {DXGI_FORMAT_R32G32B32_UINT, 3, 32, OF_UINT},
-    {DXGI_FORMAT_R32G32B32_SINT, 3, 32, OF_SINT},
-    {DXGI_FORMAT_R16G16B16A16_FLOAT, 4, 16, OF_FLOAT},
-    {DXGI_FORMAT_R16G16B16A16_UNORM, 4, 16, OF_UNORM},
-    {DXGI_FORMAT_R16G16B16A16_UINT, 4, 16, OF_UINT},
-    {DXGI_FORMAT_R16G16B16A16_SNORM, 4, 16, OF_SNORM},
-    {DXGI_FORMAT_R16G16B16A16_SINT, 4, 16, OF_SINT},
-    {DXGI_FORMAT_R32G32_FLOAT, 2, 32, OF_FLOAT},
-    {DXGI_FORMAT_R32G32_UINT, 2, 32, OF_UINT},
-    {DXGI_FORMAT_R32G32_SINT, 2, 32, OF_SINT},
-    {DXGI_FORMAT_R8G8B8A8_UNORM, 4, 8, OF_UNORM},
-    {DXGI_FORMAT_R8G8B8A8_UINT, 4, 8, OF_UINT},
-    {DXGI_FORMAT_R8G8B8A8_SNORM, 4, 8, OF_SNORM},
-    {DXGI_FORMAT_R8G8B8A8_SINT, 4, 8, OF_SINT},
-    {DXGI_FORMAT_R16G16_FLOAT, 2, 16, OF_FLOAT},
-    {DXGI_FORMAT_R16G16_UNORM, 2, 16, OF_UNORM},
-    {DXGI_FORMAT_R16G16_UINT, 2, 16, OF_UINT},
-    {DXGI_FORMAT_R16G16_SNORM, 2, 16, OF_SNORM},
-    {DXGI_FORMAT_R16G16_SINT, 2, 16, OF_SINT},
-    {DXGI_FORMAT_R32_FLOAT, 1, 32, OF_FLOAT},
-    {DXGI_FORMAT_R32_UINT, 1, 32, OF_UINT},
-    {DXGI_FORMAT_R32_SINT, 1, 32, OF_SINT},
-    {DXGI_FORMAT_R8G8_UNORM, 2, 8, OF_UNORM},
-    {DXGI_FORMAT_R8G8_UINT, 2, 8, OF_UINT},
-    {DXGI_FORMAT_R16_FLOAT, 1, 16, OF_FLOAT},
-    {DXGI_FORMAT_R16_UINT, 1, 16, OF_UINT},
-    {DXGI_FORMAT_R16_SINT, 1, 16, OF_SINT},
-    {DXGI_FORMAT_R8_UNORM, 1, 8, OF_UNORM},
-    {DXGI_FORMAT_R8_UINT, 1, 8, OF_UINT},
-    {DXGI_FORMAT_B8G8R8A8_UNORM, 4, 8, OF_UNORM},
-};
-
-static int format_row(uint32_t format)
-{
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-        if (formats[i].format == format)
-            return (int)i;
-    return -1;
-}
-
-static double half(uint16_t h)
-{
-    int exponent = h >> 10 & 31;
-    double mantissa = h & 1023, v;
-
-    if (exponent == 31)
-        v = mantissa != 0 ? (double)NAN : (double)INFINITY;
-    else
-        v = exponent ? ldexp(1 + mantissa / 1024, exponent - 15) : ldexp(mantissa / 1024, -14);
-    return h >> 15 ? -v : v;
-}
-
-static double component(int row, const uint8_t *p)
-{
-    unsigned bits = formats[row].bits;
-    uint32_t u = 0;
-    int32_t s;
-    float f;
-
-    memcpy(&u, p, bits / 8);
-    s = (int32_t)(u << (32 - bits)) >> (32 - bits);
-    memcpy(&f, &u, 4);
-    switch (formats[row].number) {
-    case OF_FLOAT:
-        return bits == 16 ? half((uint16_t)u) : (double)f;
-    case OF_UNORM:
-        return u / (double)((UINT64_C(1) << bits) - 1);
-    case OF_SNORM:
-        return fmax(s / (double)((UINT64_C(1) << (bits - 1)) - 1), -1);
-    default:
-        return formats[row].number == OF_SINT ? (double)s : (double)u;
-    }
-}
 
 /* ---- what the calls say -------------------------------------------------- */
 
@@ -212,8 +128,7 @@ static struct layout layout_of(const struct trc_call *pipeline)
             continue;
         if (x->offset == BEHIND)
             x->offset = behind[x->slot];
-        behind[x->slot] =
-            x->offset + (row < 0 ? 0 : (uint32_t)formats[row].components * formats[row].bits / 8);
+        behind[x->slot] = x->offset + (row < 0 ? 0 : format_bytes(row));
     }
     return l;
 }
@@ -266,7 +181,7 @@ static const uint8_t *element_at(const struct vertex_source *s, const struct con
                                  const struct element *x, int64_t vertex, int row)
 {
     const struct vertex_view *v = x->slot < VERTEX_SLOTS ? &s->views[x->slot] : NULL;
-    uint64_t at, bytes = row < 0 ? 0 : (uint64_t)formats[row].components * formats[row].bits / 8;
+    uint64_t at, bytes = row < 0 ? 0 : format_bytes(row);
     const uint8_t *p;
     size_t n;
 
@@ -292,9 +207,9 @@ static void show_row(struct strbuf *out, const struct vertex_source *s, const st
         strbuf_printf(out, "%s %s%u ", k ? "," : ":", l->of[k].semantic, l->of[k].index);
         if (!p)
             strbuf_puts(out, "?");
-        for (unsigned m = 0; p && m < formats[row].components; m++) {
+        for (unsigned m = 0; p && m < format_components(row); m++) {
             strbuf_puts(out, m ? " " : "");
-            strbuf_float(out, (float)component(row, p + m * formats[row].bits / 8));
+            strbuf_float(out, (float)format_component(row, p, m));
         }
     }
     strbuf_puts(out, "\n");
@@ -319,8 +234,8 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
         json_write_unsigned(&w, "index", l->of[k].index);
         if (p) {
             json_write_array(&w, "values");
-            for (unsigned m = 0; m < formats[row].components; m++)
-                json_write_real(&w, NULL, component(row, p + m * formats[row].bits / 8));
+            for (unsigned m = 0; m < format_components(row); m++)
+                json_write_real(&w, NULL, format_component(row, p, m));
             json_write_end(&w);
         } else {
             json_write_null(&w, "values");

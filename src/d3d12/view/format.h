@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* format.h: what pixels and vertex elements mean: the formats whose components are alike. */
+#pragma once
+
+#include <stdint.h>
+
+/* The format's row, for the functions below; -1: it is none of these. */
+int format_row(uint32_t format); /* DXGI_FORMAT */
+unsigned format_components(int row);
+unsigned format_bytes(int row);
+/* Component `i`, red first, of the format_bytes() bytes at `p`; as the shader sees it, but for sRGB, which stays as it is stored. */
+double format_component(int row, const uint8_t *p, unsigned i);
