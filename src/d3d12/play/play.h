@@ -36,7 +36,8 @@ struct play_params {
     uint64_t stop_before; /* from this call on nothing is drawn, copied or cleared; UINT64_MAX: all is */
     uint64_t draw_first,
         draw_last; /* with `png_dir`: the picture after each draw among these calls; first > last: none */
-    bool pixel; /* print which draws and clears of the first render target change this pixel of it, and what to */
+    bool
+        pixel; /* print which draws and clears of the first render target change this pixel of it, and what to */
     uint32_t pixel_x, pixel_y;
     bool gpu_time; /* measure each list with timestamps, and print a line a frame */
     bool paced;    /* frames no earlier than they were recorded */
