@@ -5,6 +5,7 @@
  *                                      full screen: a primary of the display's size, which is flipped to
  */
 #include "d3d/tables.h"
+#include "base/export.h"
 #include "d3d/d3d.h"
 
 enum { PRIMARIES = 4 };
@@ -430,12 +431,6 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain *This, UINT inte
 }
 
 /* ---- exports ---------------------------------------------------------------------- */
-
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
 
 EXPORT HRESULT WINAPI CreateDXGIFactory1(REFIID riid, void **out);
 EXPORT HRESULT WINAPI CreateDXGIFactory(REFIID riid, void **out);

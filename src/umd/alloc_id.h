@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alloc_id.h: names of allocations, for the drivers behind the documented interfaces. (The native layer: umd_new_alloc_id.) */
+/* alloc_id.h: names of allocations. */
 #pragma once
 
 #include <stdatomic.h>

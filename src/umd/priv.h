@@ -43,7 +43,6 @@ uint64_t umd_now(void);
 void umd_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Notes a device that is gone; returns `s`. */
 NTSTATUS umd_check(struct umd_device *d, NTSTATUS s);
-uint32_t umd_new_alloc_id(void);
 /* Notes that the stream makes a shader, or an input layout. */
 void umd_made(struct umd_device *d, uint32_t name, bool layout);
 /* A name that DESTROY_RESOURCE was said for. */

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "umd/alloc_id.h"
+
 /* The formats that allocations say in their private data, as DXGI_FORMAT. */
 static uint32_t dxgi_format(uint32_t format)
 {
@@ -57,7 +59,7 @@ static NTSTATUS allocate(struct umd_resource *r, bool shared, bool primary)
     struct aerogpu_alloc_priv_v2 priv = {
         .magic = AEROGPU_ALLOC_PRIV_MAGIC,
         .version = 2,
-        .alloc_id = umd_new_alloc_id(),
+        .alloc_id = umd_make_alloc_id(),
         .flags = AEROGPU_ALLOC_PRIV_FLAG_CPU_VISIBLE | (shared ? AEROGPU_ALLOC_PRIV_FLAG_SHARED : 0),
         .size_bytes = r->size,
         .desc = r->pitch,

@@ -12,24 +12,6 @@
 
 #include <aerogpu/ext.h>
 
-static atomic_uint next_id;
-
-/* Ids of processes must not meet in one submission (an opened surface keeps its creator's): the process id and a
- * counter, mixed, in the 31 bits that are ours. */
-uint32_t umd_new_alloc_id(void)
-{
-    for (;;) {
-        uint64_t z = ((uint64_t)(uint32_t)getpid() << 32 | atomic_fetch_add(&next_id, 1)) *
-                     UINT64_C(0x9E3779B97F4A7C15);
-        uint32_t id;
-        z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-        z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-        id = (uint32_t)(z ^ z >> 31) & AEROGPU_ALLOC_ID_UMD_MAX;
-        if (id)
-            return id;
-    }
-}
-
 NTSTATUS umd_check(struct umd_device *d, NTSTATUS s)
 {
     if (s == STATUS_DEVICE_REMOVED && !d->failed) {

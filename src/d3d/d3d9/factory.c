@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* factory.c: IDirect3D9 and IDirect3D9Ex: the adapter, and what its driver can do. */
 #include "d3d/d3d9/tables.h"
+#include "base/export.h"
 #include "d3d/d3d9/rt9.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
 
 void d9_log(const char *format, ...)
 {

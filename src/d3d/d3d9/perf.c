@@ -2,12 +2,7 @@
 /* perf.c: D3DPERF: regions and markers. They are the process's and not a device's, so every device is told; one that begins inside of a
  * region does not know it, and is told of no end that it has not heard the beginning of. */
 #include "d3d/d3d9/rt9.h"
-
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
+#include "base/export.h"
 
 enum { MAX_DEVICES = 64, NAME = 256 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/export.h"
 #include "record/dirty/dirty.h"
 #include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
@@ -20,8 +21,6 @@
 
 #define VKD3D_NO_WIN32_TYPES
 #include <vkd3d.h>
-
-#define EXPORT __attribute__((visibility("default")))
 
 #define NEXT(name) ((__typeof__(name) *)next(#name, &next_##name))
 

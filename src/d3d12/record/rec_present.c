@@ -3,6 +3,7 @@
  * with. The picture of a frame is copied on the presenting queue, in front of the present, and hashed when its copy
  * is done: a few frames later, or when the chain goes. */
 #include "d3d12/record/rec_present.h"
+#include "base/export.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,7 +16,6 @@
 #include "d3d12/record/rec_contents.h"
 #include "d3d12/record/rec_values.h"
 
-#define EXPORT     __attribute__((visibility("default")))
 #define MAX_IMAGES 16
 #define MAX_CHAINS 16
 #define MAX_QUEUES 16

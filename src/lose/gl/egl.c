@@ -11,8 +11,7 @@
 #include <glvnd/libeglabi.h>
 
 #include "gl.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "base/export.h"
 
 static __EGLapiImports driver;
 static struct {

@@ -10,8 +10,7 @@
 #include <glvnd/libglxabi.h>
 
 #include "gl.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "base/export.h"
 
 static __GLXapiImports driver;
 static struct {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* annotate.c: what a program calls its work, as packets that a crash dump is explained by. */
 #include "umd/d3d10/umd10.h"
+#include "base/export.h"
 
 #include "wddm/d3dannotate.h"
-
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
 
 /* The text is padded with zeroes to four bytes, as all tails are. */
 static void say(D3D10DDI_HDEVICE h, uint32_t opcode, const char *text)

@@ -5,13 +5,8 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/export.h"
 #include "umd/engine.h"
-
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
 
 static void device_check(const struct umd10_device *d)
 {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* annotate.c: what a program calls its work, as packets that a crash dump is explained by. */
 #include "umd/d3d9/umd9.h"
+#include "base/export.h"
 
 #include "wddm/d3dannotate9.h"
-
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
 
 /* The text is padded with zeroes to four bytes, as all tails are. */
 static void say(HANDLE h, uint32_t opcode, const char *text)

@@ -8,12 +8,7 @@
 #include "umd/engine.h"
 #include "umd/d3d9/caps.h"
 #include "base/check.h"
-
-#if defined(_WIN32)
-#define EXPORT __attribute__((dllexport))
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
+#include "base/export.h"
 
 static void device_check(const struct umd9_device *d)
 {
