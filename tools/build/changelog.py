@@ -23,9 +23,11 @@ if not releases:
 if sys.argv[1] == "version":
     print(releases[0][0])
     sys.exit(0)
-for version, date, body in releases:
+for n, (version, date, body) in enumerate(releases):
+    # Of those of one day, each is an hour newer than the one before it.
+    hour = 12 + sum(older == date for _, older, _ in releases[n + 1:])
     day = datetime.datetime.fromisoformat(date)
     print(f"aerogpu ({version}) unstable; urgency=medium\n")
     for item in re.split(r"^- ", body.strip(), flags=re.M)[1:]:
         print(textwrap.fill(" ".join(item.split()), 78, initial_indent="  * ", subsequent_indent="    "))
-    print(f"\n -- {MAINTAINER}  {day.strftime('%a, %d %b %Y')} 12:00:00 +0000\n")
+    print(f"\n -- {MAINTAINER}  {day.strftime('%a, %d %b %Y')} {hour:02}:00:00 +0000\n")
