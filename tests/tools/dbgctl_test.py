@@ -98,6 +98,11 @@ def metrics_of_everybody_and_of_clients():
             assert name not in values, name
             values[name] = float(value)
     assert values['aerogpu_submissions_total'] >= a['submitted']
+    families = {}
+    for name in values:
+        families.setdefault(re.split(r'[{]', name)[0], set()).add('process=' in name)
+    assert all(labelled == {'_process_' in family} for family, labelled in families.items()), families
+    assert any('_process_' in family for family in families), out
     assert values['aerogpu_submission_latency_seconds_count'] == values['aerogpu_completions_total']
     assert 'two formats' in ask('--metrics', '--prometheus', code=1)['error']['message']
 

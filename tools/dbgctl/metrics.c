@@ -54,9 +54,16 @@ static json_t *work(const struct dxgk_work *w, const struct dxgk_work *before, d
 
 /* ---- for Prometheus: its text format, version 0.0.4 ---------------------- */
 
-static void family(const char *name, const char *type, const char *help)
+/* Sums over a family would count twice what it has of everybody and of each: processes have families of their own. */
+static const char *of(const struct dxgk_work *w)
 {
-    printf("# HELP aerogpu_%s %s\n# TYPE aerogpu_%s %s\n", name, help, name, type);
+    return w->process ? "process_" : "";
+}
+
+static void family(const char *prefix, const char *name, const char *type, const char *help)
+{
+    printf("# HELP aerogpu_%s%s %s%s\n# TYPE aerogpu_%s%s %s\n", prefix, name, help,
+           *prefix ? ", of each process" : "", prefix, name, type);
 }
 
 static void label(const struct dxgk_work *w, char text[40], const char *more)
@@ -77,16 +84,17 @@ static void prometheus_latency(const struct dxgk_work *w)
 
     for (int i = 0; i < 3; i++) {
         label(w, text, q[i].label);
-        printf("aerogpu_submission_latency_seconds%s %.9f\n", text,
+        printf("aerogpu_%ssubmission_latency_seconds%s %.9f\n", of(w), text,
                (double)dxgk_times_percentile(&w->latency, q[i].percent) / 1e9);
     }
     label(w, text, "");
-    printf("aerogpu_submission_latency_seconds_sum%s %.9f\n", text, (double)w->latency.sum_ns / 1e9);
-    printf("aerogpu_submission_latency_seconds_count%s %llu\n", text, (unsigned long long)w->latency.count);
+    printf("aerogpu_%ssubmission_latency_seconds_sum%s %.9f\n", of(w), text, (double)w->latency.sum_ns / 1e9);
+    printf("aerogpu_%ssubmission_latency_seconds_count%s %llu\n", of(w), text,
+           (unsigned long long)w->latency.count);
 }
 
-/* `all`: everybody first, then `n` clients. A process with several clients is one line each time it appears: they are summed. */
-static void prometheus(const struct dxgk_metrics *all, unsigned n)
+/* Of everybody, or of `n` processes. */
+static void prometheus_work(const struct dxgk_metrics *all, unsigned n)
 {
     static const struct {
         const char *name, *type, *help;
@@ -106,22 +114,31 @@ static void prometheus(const struct dxgk_metrics *all, unsigned n)
     char text[40];
 
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
-        family(rows[r].name, rows[r].type, rows[r].help);
-        for (unsigned i = 0; i <= n; i++) {
+        family(of(&all->work), rows[r].name, rows[r].type, rows[r].help);
+        for (unsigned i = 0; i < n; i++) {
             uint64_t v;
             memcpy(&v, (const char *)&all[i].work + rows[r].at, sizeof(v));
             label(&all[i].work, text, "");
-            printf("aerogpu_%s%s %llu\n", rows[r].name, text, (unsigned long long)v);
+            printf("aerogpu_%s%s%s %llu\n", of(&all[i].work), rows[r].name, text, (unsigned long long)v);
         }
     }
-    family("submission_latency_seconds", "summary", "from submission to the completion's interrupt");
-    for (unsigned i = 0; i <= n; i++)
+    family(of(&all->work), "submission_latency_seconds", "summary",
+           "from submission to the completion's interrupt");
+    for (unsigned i = 0; i < n; i++)
         prometheus_latency(&all[i].work);
-    family("vblanks_total", "counter", "vblanks of source 0");
+}
+
+/* `all`: everybody first, then `n` processes. */
+static void prometheus(const struct dxgk_metrics *all, unsigned n)
+{
+    prometheus_work(all, 1);
+    if (n)
+        prometheus_work(all + 1, n);
+    family("", "vblanks_total", "counter", "vblanks of source 0");
     printf("aerogpu_vblanks_total %llu\n", (unsigned long long)all->vblanks);
-    family("missed_vblanks_total", "counter", "of these, not noticed while they were switched on");
+    family("", "missed_vblanks_total", "counter", "of these, not noticed while they were switched on");
     printf("aerogpu_missed_vblanks_total %llu\n", (unsigned long long)all->missed_vblanks);
-    family("resets_total", "counter", "resets after time-outs");
+    family("", "resets_total", "counter", "resets after time-outs");
     printf("aerogpu_resets_total %llu\n", (unsigned long long)all->resets);
 }
 
