@@ -266,6 +266,19 @@ static CM_RESOURCE_LIST *make_resources(const struct dxgk_bus *bus)
     return l;
 }
 
+/* Lines are shared: a miniport that takes all interrupts for its own starves who comes behind it on the line. The device may have
+ * raised one meanwhile, but hardly each time. */
+static void check_neighbours(struct dxgk *d)
+{
+    unsigned claimed = 0;
+
+    for (unsigned i = 0; i < 3; i++)
+        claimed += dxgk_kernel_interrupt_of_neighbour(d->kernel);
+    if (claimed == 3)
+        dxgk_kernel_violation(d->kernel,
+                              "DxgkDdiInterruptRoutine claims interrupts that are not its adapter's");
+}
+
 static NTSTATUS query_children(struct dxgk *d, struct error *err)
 {
     DXGK_CHILD_DESCRIPTOR list[MAX_CHILDREN + 1] = {0};
@@ -388,6 +401,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     }
     if (!NT_SUCCESS(s))
         goto stop;
+    check_neighbours(d);
     start_work(d);
     d->state = DXGK_STARTED;
     s = d->displayonly ? STATUS_SUCCESS : create_system(d);

@@ -46,6 +46,8 @@ struct kthread {
     struct dxgk_kernel_caller caller;
     struct ktimer wait_timer, ddi_timer;
     bool parked, woken, is_main;
+    bool hopeless;             /* sim: nothing can end its wait */
+    unsigned mutexes;          /* that it owns */
     unsigned depth;            /* of dxgk_kernel_enter */
     _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
     struct kthread *next_wake; /* live: in the kernel's list of those to signal */
@@ -336,6 +338,20 @@ static void run_isr(struct kernel *k, unsigned message)
     k->irql = old;
 }
 
+bool dxgk_kernel_interrupt_of_neighbour(struct kernel *k)
+{
+    KIRQL old = k->irql;
+    bool claimed;
+
+    INVARIANT(old < DIRQL);
+    if (interrupt_pending(k))
+        return false; /* one of the device's own comes first */
+    k->irql = DIRQL;
+    claimed = k->ops.isr(k->ctx, 0);
+    k->irql = old;
+    return claimed && !interrupt_pending(k);
+}
+
 static void deliver_interrupts(struct kernel *k)
 {
     uint32_t pending;
@@ -516,6 +532,7 @@ static void park_main(struct kernel *k, struct kthread *t)
         r = loop_run_once(k->loop, LOOP_FOREVER);
         if (r <= 0 && !t->woken) {
             k->current = t;
+            t->hopeless = true;
             dxgk_kernel_violation(k, "deadlock: nothing is left that could end a wait");
             ddi_expired(t); /* it will not come back */
             return;
@@ -564,7 +581,9 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     }
     k->current = t;
     k->irql = irql;
-    expired = deadline_ns != LOOP_FOREVER && !t->wait_timer.armed && dxgk_kernel_now(k) >= deadline_ns;
+    expired = t->hopeless ||
+              (deadline_ns != LOOP_FOREVER && !t->wait_timer.armed && dxgk_kernel_now(k) >= deadline_ns);
+    t->hopeless = false;
     dxgk_kernel_cancel(k, &t->wait_timer);
     dxgk_kernel_cancel(k, &t->ddi_timer);
     t->parked = false;
@@ -878,14 +897,34 @@ void dxgk_kernel_destroy(struct kernel *k)
 void dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
                            uint64_t limit_ns)
 {
-    *d = (struct kernel_ddi){.name = name, .limit_ns = limit_ns, .irql = irql, .outer = k->current->ddi};
+    *d = (struct kernel_ddi){.name = name,
+                             .limit_ns = limit_ns,
+                             .irql = irql,
+                             .entered = k->irql,
+                             .mutexes = k->current->mutexes,
+                             .outer = k->current->ddi};
     k->current->ddi = d;
     if (k->irql != irql && !(irql == PASSIVE_LEVEL && k->irql == APC_LEVEL))
         dxgk_kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);
 }
 
+void dxgk_kernel_own(struct kernel *k, bool more)
+{
+    if (more)
+        k->current->mutexes++;
+    else if (k->current->mutexes)
+        k->current->mutexes--;
+}
+
 void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
 {
+    if (k->current->mutexes > d->mutexes) { /* a fast one keeps its IRQL, too */
+        dxgk_kernel_violation(k, "%s returned and keeps %u mutexes", d->name,
+                              k->current->mutexes - d->mutexes);
+        k->current->mutexes = d->mutexes;
+        if (k->irql == APC_LEVEL)
+            k->irql = d->entered;
+    }
     if (k->irql != d->irql && !(d->irql == PASSIVE_LEVEL && k->irql == APC_LEVEL)) {
         dxgk_kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
         k->irql = d->irql;

@@ -88,6 +88,8 @@ void dxgk_kernel_cancel(struct kernel *k, struct ktimer *t);
 /* Any thread, never blocks: message `message` is pending. A line is asserted or not; while it is, the ISR runs again. */
 void dxgk_kernel_interrupt(struct kernel *k, unsigned message);
 void dxgk_kernel_interrupt_line(struct kernel *k, bool asserted);
+/* A neighbour's interrupt on a shared line: runs the ISR while nothing of the device is pending; whether it took it for its own. */
+bool dxgk_kernel_interrupt_of_neighbour(struct kernel *k);
 void dxgk_kernel_connect_interrupt(struct kernel *k, bool connected);
 
 /* The calling thread's IRQL. Raising returns the one before; going the wrong way is a violation. A DPC that is queued already
@@ -102,7 +104,8 @@ void dxgk_kernel_queue_dpc(struct kernel *k, KDPC *dpc);
 struct kernel_ddi {
     const char *name;
     uint64_t start_ns, limit_ns; /* start: of its first wait */
-    KIRQL irql;
+    KIRQL irql, entered;
+    unsigned mutexes; /* that the thread had when it was called */
     struct kernel_ddi *outer;
 };
 void dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
@@ -116,6 +119,8 @@ struct kthread *dxgk_kernel_thread(struct kernel *k);
 /* Records a violation unless the IRQL is at most `max`; returns whether it is. */
 bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max);
 void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The calling thread owns a mutex more, or one less. */
+void dxgk_kernel_own(struct kernel *k, bool more);
 /* The DDI that is under way, a name that stays; NULL: none. */
 const char *dxgk_kernel_ddi(const struct kernel *k);
 unsigned dxgk_kernel_violations(struct kernel *k);

@@ -77,6 +77,31 @@ TEST(flips_keep_their_interval)
     world_down(&w, 0);
 }
 
+TEST(vblanks_that_report_another_address_are_named_once)
+{
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a[2];
+    D3DKMT_PRESENT p = {.FlipInterval = D3DDDI_FLIPINTERVAL_ONE, .Flags.Flip = 1};
+    struct softgpu_escape e = {.op = ESC_WRONG_ADDRESS};
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    p.hContext = x.context;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ctx_allocate(&w, &x, 640 * 480 * 4, false, &a[i]), STATUS_SUCCESS);
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    for (int i = 0; i < 10; i++) {
+        p.hSource = a[i & 1];
+        assert_int_equal(dxgk_Present(w.client, &p), STATUS_SUCCESS);
+    }
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS); /* it ends */
+    assert_true(clock_now(&w.clock) < 3 * NSEC_PER_SEC);
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 0), "CRTC_VSYNC of target 7 reports the address 0x"));
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 0), "DxgkDdiSetVidPnSourceAddress was given 0x"));
+    world_down(&w, 1);
+}
+
 /* ---- what is counted ----------------------------------------------------- */
 
 static struct dxgk_metrics metrics(struct world *w, uint32_t client)
@@ -335,6 +360,18 @@ TEST(a_miniport_without_contexts)
     assert_int_equal(device_state(&w, x.device), D3DKMT_DEVICEEXECUTION_ACTIVE);
     restart(&w, ESC_NO_CONTEXTS, 0);
     world_down(&w, 0);
+}
+
+TEST(a_miniport_that_claims_every_interrupt_is_named)
+{
+    struct world w;
+
+    world_up(&w, false);
+    restart(&w, ESC_CLAIMS_ALL, 1);
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 0),
+                           "DxgkDdiInterruptRoutine claims interrupts that are not its adapter's"));
+    restart(&w, ESC_CLAIMS_ALL, 0);
+    world_down(&w, 1);
 }
 
 TEST(capture_is_stopped_before_its_memory_goes)

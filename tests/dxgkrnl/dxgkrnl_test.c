@@ -301,6 +301,23 @@ TEST(locks_and_fences_are_checked)
     world_down(&w, 2);
 }
 
+TEST(mutexes_that_are_kept_are_named)
+{
+    struct world w;
+    struct softgpu_escape e = {.op = ESC_KEEP_MUTEX};
+
+    world_up(&w, false);
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 0), "DxgkDdiEscape returned and keeps 1 mutexes"));
+    e.value = 1; /* a fast one, which raises the IRQL */
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 1), "DxgkDdiEscape returned and keeps 1 mutexes"));
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS); /* comes back */
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 2), "of a mutex that the thread owns: a deadlock"));
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 3), "DxgkDdiEscape returned and keeps 1 mutexes"));
+    world_down(&w, 4);
+}
+
 TEST(urgent_work_preempts)
 {
     struct world w;

@@ -24,7 +24,8 @@ static void check(const struct dxgk *d)
 
 /* No vblank for so long while somebody waits for one: its interrupt was lost, and with it those that would follow. */
 #define VSYNC_LOST_NS (250 * NSEC_PER_MSEC)
-enum { VSYNC_MISSES = 8 }; /* then it is a time-out like any other */
+enum { VSYNC_MISSES = 8 };  /* then it is a time-out like any other */
+enum { FLIP_STRANGE = 60 }; /* vblanks; a device shows what it was told at the next one */
 
 static void vsync_check(void *ctx)
 {
@@ -174,6 +175,28 @@ static void finish_flip(struct dxgk *d, unsigned i)
     dxgk_packet_finish(d, p);
 }
 
+/* Whether a vblank that reports this address shows the flip that is due. A miniport that goes on to report others is named once,
+ * and is not asked any more: nothing would ever be shown. */
+static bool is_shown(struct dxgk *d, struct source *s, PHYSICAL_ADDRESS address)
+{
+    const PHYSICAL_ADDRESS want = dxgk_vidmm_address(d, s->flips->allocs[0]);
+
+    if (address.QuadPart == want.QuadPart) {
+        s->strange = 0;
+        return true;
+    }
+    if (s->strange == FLIP_STRANGE)
+        return true;
+    if (++s->strange < FLIP_STRANGE)
+        return false;
+    dxgk_kernel_violation(d->kernel,
+                          "CRTC_VSYNC of target %u reports the address %#llx at %d vblanks in a row; "
+                          "DxgkDdiSetVidPnSourceAddress was given %#llx",
+                          s->target, (unsigned long long)address.QuadPart, FLIP_STRANGE,
+                          (unsigned long long)want.QuadPart);
+    return true;
+}
+
 void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t raised_ns,
                          uint64_t time_ns)
 {
@@ -193,8 +216,7 @@ void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, 
         s->vblank_ns = d->display.vsync_ns = time_ns;
         d->display.vsync_misses = 0;
         if (s->flips && s->flip_programmed && raised_ns > s->flip_ns && s->vblanks >= s->flip_due &&
-            s->vblanks > s->flip_after &&
-            address.QuadPart == dxgk_vidmm_address(d, s->flips->allocs[0]).QuadPart)
+            s->vblanks > s->flip_after && is_shown(d, s, address))
             finish_flip(d, i);
         start_flip(d, i);
         waited = dxgk_vblanks_tick(d, i);

@@ -49,6 +49,8 @@ struct source {
     struct packet *flips, **flips_last;  /* waiting for their vblank; the first is due at flip_due */
     unsigned flip_count;
     bool flip_programmed;
+    unsigned
+        strange; /* vblanks in a row that say another address than the one that is programmed, and was due */
     uint64_t flip_due, last_flip, vblanks, frames, missed_vblanks;
     uint64_t vblank_ns;
     struct grid grid;

@@ -101,6 +101,7 @@ LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
         dxgk_kernel_violation(k, "KeReleaseMutex by a thread that does not own the mutex");
         return old;
     }
+    dxgk_kernel_own(k, false);
     Mutex->Header.SignalState++;
     if (Mutex->Header.SignalState == 1) {
         Mutex->OwnerThread = NULL;
@@ -137,8 +138,11 @@ static void consume(DISPATCHER_HEADER *h)
     } else if (h->Type == SEMAPHORE_OBJECT) {
         h->SignalState--;
     } else if (h->Type == MUTANT_OBJECT) {
+        struct kernel *k = dxgk_kernel_self(__func__);
+
         h->SignalState--;
-        ((KMUTEX *)h)->OwnerThread = dxgk_kernel_thread(dxgk_kernel_self(__func__));
+        ((KMUTEX *)h)->OwnerThread = dxgk_kernel_thread(k);
+        dxgk_kernel_own(k, true);
     }
 }
 
@@ -250,9 +254,11 @@ VOID NTAPI ExAcquireFastMutex(PFAST_MUTEX FastMutex)
         return;
     if (FastMutex->Owner == dxgk_kernel_thread(k))
         dxgk_kernel_violation(k, "ExAcquireFastMutex of a mutex that the thread owns: a deadlock");
-    while (FastMutex->Owner)
-        dxgk_kernel_wait(k, dxgk_ntos_waiters(&FastMutex->Event.Header), LOOP_FOREVER);
+    while (FastMutex->Owner && FastMutex->Owner != dxgk_kernel_thread(k) &&
+           dxgk_kernel_wait(k, dxgk_ntos_waiters(&FastMutex->Event.Header), LOOP_FOREVER))
+        ;
     FastMutex->Owner = dxgk_kernel_thread(k);
+    dxgk_kernel_own(k, true);
     FastMutex->Count = 0;
     FastMutex->OldIrql = dxgk_kernel_irql(k);
     if (dxgk_kernel_irql(k) < APC_LEVEL)
@@ -265,6 +271,8 @@ VOID NTAPI ExReleaseFastMutex(PFAST_MUTEX FastMutex)
 
     if (FastMutex->Owner != dxgk_kernel_thread(k))
         dxgk_kernel_violation(k, "ExReleaseFastMutex by a thread that does not own the mutex");
+    else
+        dxgk_kernel_own(k, false);
     if (dxgk_kernel_irql(k) != APC_LEVEL)
         dxgk_kernel_violation(k, "ExReleaseFastMutex called at IRQL %d, must be APC_LEVEL",
                               dxgk_kernel_irql(k));

@@ -12,14 +12,16 @@ struct adapter {
     PUCHAR regs;
     KSPIN_LOCK lock;
     UINT submitted, completed, preempt;
-    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync;
+    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync, wrong_address;
+    KMUTEX mutex;
+    FAST_MUTEX fast;
     UINT vsync_switches;
     UINT shown; /* page being scanned out, as the last vblank reported it */
     UINT calls[NUM_CALLS];
 };
 
 static UINT edid_kind; /* enum softgpu_edid */
-static BOOLEAN no_contexts;
+static BOOLEAN no_contexts, claims_all;
 
 struct device {
     struct adapter *adapter;
@@ -57,8 +59,11 @@ static NTSTATUS NTAPI AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
 
     UNREFERENCED_PARAMETER(pdo);
     *context = a;
-    if (a)
+    if (a) {
         KeInitializeSpinLock(&a->lock);
+        KeInitializeMutex(&a->mutex, 0);
+        ExInitializeFastMutex(&a->fast);
+    }
     return a ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -190,7 +195,7 @@ static BOOLEAN NTAPI InterruptRoutine(CONST PVOID c, ULONG message)
 
     UNREFERENCED_PARAMETER(message);
     if (!status)
-        return FALSE;
+        return claims_all;
     wr(a, REG_IRQ_STATUS, status);
     fence = rd(a, REG_COMPLETED);
     if (status & IRQ_FAULT) {
@@ -229,6 +234,8 @@ static BOOLEAN NTAPI InterruptRoutine(CONST PVOID c, ULONG message)
         data.InterruptType = DXGK_INTERRUPT_CRTC_VSYNC;
         data.CrtcVsync.VidPnTargetId = 7;
         data.CrtcVsync.PhysicalAddress.QuadPart = (LONGLONG)rd(a, REG_SCAN_NOW) << PAGE_SHIFT;
+        if (a->wrong_address)
+            data.CrtcVsync.PhysicalAddress.QuadPart ^= 64;
         notify(a, &data);
     }
     a->dxgk.DxgkCbQueueDpc(a->dxgk.DeviceHandle);
@@ -719,6 +726,18 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         return STATUS_SUCCESS;
     case ESC_NO_VSYNC:
         a->no_vsync = TRUE;
+        return STATUS_SUCCESS;
+    case ESC_KEEP_MUTEX:
+        if (p->value)
+            ExAcquireFastMutex(&a->fast);
+        else
+            KeWaitForSingleObject(&a->mutex, Executive, KernelMode, FALSE, NULL);
+        return STATUS_SUCCESS;
+    case ESC_CLAIMS_ALL:
+        claims_all = p->value != 0;
+        return STATUS_SUCCESS;
+    case ESC_WRONG_ADDRESS:
+        a->wrong_address = TRUE;
         return STATUS_SUCCESS;
     case ESC_MONITOR:
         return look_at_monitor(a, p);

@@ -60,6 +60,9 @@ enum softgpu_escape_op {
     ESC_EDID,            /* value: enum softgpu_edid, from the next start on */
     ESC_NO_CONTEXTS,     /* value: from the next start on, not MultiEngineAware, if 1 */
     ESC_NO_VSYNC,        /* ControlInterrupt fails from now on */
+    ESC_KEEP_MUTEX,      /* value: 0 a mutex, 1 a fast mutex is not given back */
+    ESC_CLAIMS_ALL,      /* value: the ISR claims all interrupts, from the next start on, if 1 */
+    ESC_WRONG_ADDRESS,   /* vblanks report an address that nobody gave, from now on */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
 };
 
