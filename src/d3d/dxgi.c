@@ -432,10 +432,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain *This, UINT inte
 
 /* ---- exports ---------------------------------------------------------------------- */
 
-EXPORT HRESULT WINAPI CreateDXGIFactory1(REFIID riid, void **out);
-EXPORT HRESULT WINAPI CreateDXGIFactory(REFIID riid, void **out);
-
-HRESULT WINAPI CreateDXGIFactory1(REFIID riid, void **out)
+EXPORT HRESULT WINAPI CreateDXGIFactory1(REFIID riid, void **out)
 {
     struct dxgi_object *f =
         new_object(sizeof(*f), &dxgi_factory_vtbl, NULL, &IID_IDXGIFactory, &IID_IDXGIFactory1);
@@ -448,7 +445,7 @@ HRESULT WINAPI CreateDXGIFactory1(REFIID riid, void **out)
     return hr;
 }
 
-HRESULT WINAPI CreateDXGIFactory(REFIID riid, void **out)
+EXPORT HRESULT WINAPI CreateDXGIFactory(REFIID riid, void **out)
 {
     return CreateDXGIFactory1(riid, out);
 }

@@ -102,7 +102,9 @@ void timeline_end(struct timeline *t)
         step *= 10;
     step *= step * 5 <= span / 5 ? 5 : step * 2 <= span / 5 ? 2 : 1;
     OUT("</svg>\n%s<div class=axis>", strbuf_str(&t->over));
-    for (double at = ceil(base / step) * step; at <= base + span; at += step) {
+    for (int64_t i = (int64_t)ceil(base / step); (double)i * step <= base + span; i++) {
+        const double at = (double)i * step;
+
         OUT("<span style='left:%.2f%%'>", 100 * (at - base) / span);
         put_time(t->out, at, step);
         OUT("</span>");

@@ -105,7 +105,7 @@ static bool alias_pages(const struct fenced *of, size_t first, size_t size, stru
 /* From now on touching it is a fault, and its memory is the system's. */
 static void quarantine(const struct fenced *f)
 {
-    mmap(f->at, f->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    (void)mmap(f->at, f->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     pthread_mutex_lock(&gone.lock);
     while (gone.num && (gone.num == QUARANTINE || gone.bytes + f->size > QUARANTINE_BYTES)) {
         const struct fenced *oldest = &gone.ranges[gone.first++ % QUARANTINE];

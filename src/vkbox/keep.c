@@ -46,8 +46,8 @@ uint32_t box_thread(void)
 static void forked(void)
 {
     alone = true;
-    mmap(box, sizeof(*box), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
-         -1, 0);
+    (void)mmap(box, sizeof(*box), PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
 /* A folder of this user's in `base`; false: it is another's, there is none, or it is full. */

@@ -99,8 +99,8 @@ static void on_signal(enum level level, int sig, siginfo_t *info, void *context)
         i++;
     /* The file system of the box is full: this page goes on in memory of the process. */
     if (sig == SIGBUS && info->si_code > 0 && address >= (uint8_t *)box && address < (uint8_t *)(box + 1)) {
-        mmap((void *)((uintptr_t)address & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+        (void)mmap((void *)((uintptr_t)address & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
         atomic_store(&box->full, 1);
         return;
     }

@@ -119,10 +119,7 @@ static HRESULT create(bool ex, IDirect3D9Ex **out)
     return D3D_OK;
 }
 
-EXPORT IDirect3D9 *WINAPI Direct3DCreate9(UINT version);
-EXPORT HRESULT WINAPI Direct3DCreate9Ex(UINT version, IDirect3D9Ex **out);
-
-IDirect3D9 *WINAPI Direct3DCreate9(UINT version)
+EXPORT IDirect3D9 *WINAPI Direct3DCreate9(UINT version)
 {
     IDirect3D9Ex *f;
 
@@ -130,7 +127,7 @@ IDirect3D9 *WINAPI Direct3DCreate9(UINT version)
     return (IDirect3D9 *)f;
 }
 
-HRESULT WINAPI Direct3DCreate9Ex(UINT version, IDirect3D9Ex **out)
+EXPORT HRESULT WINAPI Direct3DCreate9Ex(UINT version, IDirect3D9Ex **out)
 {
     return out ? create(true, out) : D3DERR_INVALIDCALL;
 }

@@ -87,47 +87,39 @@ static bool tell(int what, const WCHAR *text)
     return told;
 }
 
-EXPORT int WINAPI D3DPERF_BeginEvent(D3DCOLOR color, const WCHAR *name);
-EXPORT int WINAPI D3DPERF_EndEvent(void);
-EXPORT DWORD WINAPI D3DPERF_GetStatus(void);
-EXPORT void WINAPI D3DPERF_SetOptions(DWORD options);
-EXPORT BOOL WINAPI D3DPERF_QueryRepeatFrame(void);
-EXPORT void WINAPI D3DPERF_SetMarker(D3DCOLOR color, const WCHAR *name);
-EXPORT void WINAPI D3DPERF_SetRegion(D3DCOLOR color, const WCHAR *name);
-
 /* The level of the region, from 0; -1: nobody listens. */
-int WINAPI D3DPERF_BeginEvent(D3DCOLOR color, const WCHAR *name)
+EXPORT int WINAPI D3DPERF_BeginEvent(D3DCOLOR color, const WCHAR *name)
 {
     return tell(1, name) ? __atomic_fetch_add(&depth, 1, __ATOMIC_RELAXED) : -1;
 }
 
-int WINAPI D3DPERF_EndEvent(void)
+EXPORT int WINAPI D3DPERF_EndEvent(void)
 {
     if (__atomic_load_n(&depth, __ATOMIC_RELAXED) <= 0 || !tell(-1, NULL))
         return -1;
     return __atomic_sub_fetch(&depth, 1, __ATOMIC_RELAXED);
 }
 
-DWORD WINAPI D3DPERF_GetStatus(void)
+EXPORT DWORD WINAPI D3DPERF_GetStatus(void)
 {
     return 0; /* no profiler is attached */
 }
 
-void WINAPI D3DPERF_SetOptions(DWORD options)
+EXPORT void WINAPI D3DPERF_SetOptions(DWORD options)
 {
 }
 
-BOOL WINAPI D3DPERF_QueryRepeatFrame(void)
+EXPORT BOOL WINAPI D3DPERF_QueryRepeatFrame(void)
 {
     return FALSE;
 }
 
-void WINAPI D3DPERF_SetMarker(D3DCOLOR color, const WCHAR *name)
+EXPORT void WINAPI D3DPERF_SetMarker(D3DCOLOR color, const WCHAR *name)
 {
     tell(0, name);
 }
 
-void WINAPI D3DPERF_SetRegion(D3DCOLOR color, const WCHAR *name)
+EXPORT void WINAPI D3DPERF_SetRegion(D3DCOLOR color, const WCHAR *name)
 {
     tell(0, name);
 }
