@@ -178,9 +178,29 @@ static double kept_between(const struct host_sample *a, const struct host_sample
                  used = b->executor_cpu + b->executor_wait - a->executor_cpu - a->executor_wait;
 
     if (a->executor_pid != b->executor_pid || a->executor_cpu < 0 || b->executor_cpu < 0 ||
-        b->time_ns < a->time_ns + TICKS_NS || used >= 0.05 * span)
+        b->time_ns < a->time_ns + TICKS_NS || used < 0 || used >= 0.05 * span)
         return 0;
     return b->wants || (in_order && a->blocked && b->blocked) ? span : 0;
+}
+
+/* What its threads did between two samples. The sums are of the threads that there are: where one has ended between they lack it, and
+ * what the others did is in none of them. Then nobody knows, and it is not counted as time that it had. Another executor has
+ * had all that it has. */
+static void used_between(const struct host_sample *a, const struct host_sample *b, double *ran,
+                         double *waited)
+{
+    const bool same = a->executor_pid == b->executor_pid && a->executor_cpu >= 0;
+    const double cpu = b->executor_cpu - (same ? a->executor_cpu : 0),
+                 wait = b->executor_wait - (same ? a->executor_wait : 0);
+
+    if (b->executor_cpu < 0)
+        return;
+    if (cpu >= 0 && wait >= 0) {
+        *ran += cpu;
+        *waited += wait;
+    } else {
+        *waited += (double)(b->time_ns - a->time_ns) / 1e9;
+    }
 }
 
 /* It was stopped as it was looked at. Where a debugger holds one of its threads and the others go on, that is none. */
@@ -194,14 +214,15 @@ double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t pro
                            struct host_sample *stopped)
 {
     const struct host_sample *now = &s[n - 1], *base = NULL, *last = NULL;
-    double ran, waited, share, samples = 0, stops = 0, kept = 0;
+    double ran = 0, waited = 0, share, samples = 0, stops = 0, kept = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         if (!base || s[i].time_ns <= progress_ns) {
             base = &s[i];
-            kept = 0;
+            ran = waited = kept = 0;
         } else {
             kept += kept_between(&s[i - 1], &s[i], in_order);
+            used_between(&s[i - 1], &s[i], &ran, &waited);
         }
         if (s[i].time_ns <= progress_ns && i + 1 < n)
             continue;
@@ -217,12 +238,6 @@ double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t pro
         return 0;
     if (base == now || now->executor_cpu < 0)
         return share;
-    ran = now->executor_cpu;
-    waited = now->executor_wait;
-    if (base->executor_pid == now->executor_pid && base->executor_cpu >= 0 && ran >= base->executor_cpu) {
-        ran -= base->executor_cpu;
-        waited -= base->executor_wait;
-    }
     waited = fmax(waited, kept);
     return ran + waited < 0.05 * (double)(now->time_ns - base->time_ns) / 1e9 ? share
                                                                               : share * ran / (ran + waited);
