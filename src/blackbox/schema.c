@@ -113,6 +113,10 @@ static const char *const meta_keys[][2] = {
     {"producer", "program and version that made it"},
     {"program", "name of the program that crashed"},
     {"pid", "its process"},
+    {"pid_namespace",
+     "whose numbers of processes and threads these are: system, the machine's own, as a trace of the "
+     "processors has them; or own and the number of a container's PID namespace, outside of which they "
+     "are others'"},
     {"device", "name of the Vulkan device"},
     {"markers", "where progress markers came from, and how exact they are"},
     {"setting.NAME", "a setting that was in force"},

@@ -303,6 +303,11 @@ TEST(dumps_are_windows)
     } cases[] = {
         {"100", "", CPU_VERDICT_GPU_HUNG, "the processors were there, the GPU was not"},
         {"4000", "", CPU_VERDICT_UNKNOWN, "the threads of the chain are not all known"},
+        {"100", "INSERT INTO meta VALUES('pid_namespace', 'system');", CPU_VERDICT_GPU_HUNG,
+         "the processors were there, the GPU was not"},
+        /* a container's number 100 is another process in the trace: what that did proves nothing */
+        {"100", "INSERT INTO meta VALUES('pid_namespace', 'own 4026532190');", CPU_VERDICT_UNKNOWN,
+         "the dump's numbers of processes are not the trace's"},
         {"100", "INSERT INTO finding(rank, submission) VALUES(0, 7);", CPU_VERDICT_WAITER_LATE,
          "the work was done, nobody looked"},
     };
@@ -320,14 +325,14 @@ TEST(dumps_are_windows)
         write_dump(file, BB_SCHEMA_VERSION, sql);
         if (cpu_window_read(&w, file, &e))
             fail_msg("%s", e.text);
-        assert_int_equal(w.submit_ns, i == 2 ? T0 + 200 * MS : T0 + 300 * MS);
+        assert_int_equal(w.submit_ns, i == 4 ? T0 + 200 * MS : T0 + 300 * MS);
         assert_int_equal(w.timeout_ns, T0 + 800 * MS);
         make(&v, &w);
         assert_string_equal(v.reason, cases[i].reason);
         assert_int_equal(v.kind, cases[i].kind);
         for (int again = 0; again < 2; again++) /* the second time in place of the first */
             assert_int_equal(cpu_verdict_save(&v, file, &e), 0);
-        check_findings(file, &v, i == 2);
+        check_findings(file, &v, i == 4);
     }
     assert_int_equal(truncate(file, 3000), 0);
     assert_int_equal(cpu_verdict_save(&(struct cpu_verdict){0}, file, &(struct error){0}), -EBADMSG);

@@ -49,6 +49,21 @@ def dumps_are_made():
 
 
 @case
+def a_dump_says_whose_numbers_its_processes_have():
+    own = os.readlink('/proc/self/ns/pid')[5:-1]
+    sql = "SELECT value FROM meta WHERE key='pid_namespace'"
+    here = ask(dumps['wild'], sql)[0]
+    assert here == ('system' if own == str(0xEFFFFFFC) else 'own ' + own), (here, own)
+    unshare = ['unshare', '--fork', '--pid', '--mount-proc'] + ([] if os.geteuid() == 0 else ['--user', '--map-root-user'])
+    if subprocess.run(unshare + ['true'], capture_output=True).returncode:
+        return  # this machine lets nobody have one
+    p = subprocess.run(unshare + [aerogpu, 'dump', '--out', folder, sample('wild')], capture_output=True, text=True, timeout=100)
+    assert p.returncode == 1, p.stdout + p.stderr
+    there = ask(p.stdout.splitlines()[1].strip(), sql)[0]
+    assert there.startswith('own ') and there != here, (there, here)
+
+
+@case
 def a_dump_that_cannot_be_written():
     out, err = run('dump', '--out', '/proc', sample('wild'), code=4)
     assert 'page fault' in out and '/proc/' in err, (out, err)

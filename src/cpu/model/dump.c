@@ -29,6 +29,8 @@ static const char noticed[] =
     "SELECT min(t) FROM (SELECT time_ns AS t, 0 AS k FROM status WHERE status <> 'active' AND time_ns > ?1 "
     "UNION ALL SELECT CAST(value AS INTEGER), 1 FROM meta WHERE key = 'time_ns') "
     "WHERE k = (SELECT NOT EXISTS(SELECT 1 FROM status WHERE status <> 'active' AND time_ns > ?1))";
+/* The trace has the numbers of the machine's own PID namespace. */
+static const char foreign[] = "SELECT count(*) FROM meta WHERE key = 'pid_namespace' AND value LIKE 'own%'";
 static const char processes[] = "SELECT DISTINCT coalesce(thread, pid) FROM event WHERE pid > 0";
 
 /* The first row of a query into `out`; 1, 0 if there is none, or a negative errno. */
@@ -122,7 +124,7 @@ static void read_conclusion(struct cpu_dump_says *out, sqlite3 *db)
 
 static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
 {
-    int64_t submission[2] = {0}, timeout = 0;
+    int64_t submission[2] = {0}, timeout = 0, other = 0;
     int r = row(db, blamed, 0, submission, 2, e);
     if (r < 0)
         return r;
@@ -139,7 +141,9 @@ static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
         w->completed_ns = (uint64_t)submission[1];
     w->partial = true;
     read_conclusion(&w->dump, db);
-    return add_processes(w, db, e);
+    r = row(db, foreign, 0, &other, 1, e);
+    w->other_numbers = other > 0;
+    return r < 0 ? r : w->other_numbers ? 0 : add_processes(w, db, e);
 }
 
 static void note_damage(void *ctx, const char *table, const char *what)

@@ -352,6 +352,12 @@ static bool cannot_tell(struct maker *m)
             "thread switches were not recorded (record with --sched): a starved thread cannot be excluded");
         return unknown(m, "no thread switches");
     }
+    if (w->other_numbers) {
+        maker_say(m, CPU_UNSEEN,
+                  "which threads are the dump's: it was made in a PID namespace of its own, and its numbers "
+                  "are others' in the trace");
+        return unknown(m, "the dump's numbers of processes are not the trace's");
+    }
     if (w->partial) {
         maker_say(
             m, CPU_UNSEEN,

@@ -62,6 +62,8 @@ struct cpu_window {
     uint64_t due_ns, completed_ns; /* 0 = not given */
     bool
         partial; /* the threads are not all of the chain: every CPU belongs to it, and GPU-HUNG cannot be said */
+    bool
+        other_numbers; /* it came from a dump whose process numbers are of a PID namespace of its own: none is here */
     uint32_t num_threads, num_vblanks;
     struct cpu_window_thread threads[CPU_WINDOW_THREADS];
     struct cpu_window_vblank vblanks[CPU_WINDOW_VBLANKS];
