@@ -2,7 +2,8 @@
 /* record.h: what `aerogpu lose` asks of the layer, and what the layer answers: memory that every process of the program maps.
  *
  * It is sealed memory without a name: nobody can cut it off, and no stranger can open it. Programs inherit a descriptor of it, which
- * is good for whatever user they become; where a launcher has closed that, they open it at `aerogpu lose` itself, by /proc.
+ * is good for whatever user they become; where a launcher has closed that, they open it at `aerogpu lose` itself, by
+ * /proc, or ask for it (door.h).
  *
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet". A slot is a logical device; it is written by its process only and
  * never used again.

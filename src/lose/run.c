@@ -22,6 +22,7 @@
 #include "base/check.h"
 #include "base/program.h"
 #include "layer/env.h"
+#include "lose/door.h"
 #include "lose/stacks.h"
 
 #define POLL_NS (5 * NSEC_PER_MSEC)
@@ -250,6 +251,14 @@ static void note_calls(const struct lose_record *m, struct lose_calls out[LOSE_M
     qsort(out, n, sizeof(*out), compare_calls);
 }
 
+static bool is_the_programs(void *ctx, pid_t pid)
+{
+    struct run *r = ctx;
+
+    tree_scan(&r->tree);
+    return tree_find(&r->tree, pid) != NULL;
+}
+
 static int watch(struct run *r)
 {
     const struct tree_process *top;
@@ -257,6 +266,7 @@ static int watch(struct run *r)
     pid_t hung, thread;
 
     for (;;) {
+        door_answer(r->door_fd, r->record_fd, is_the_programs, r);
         look_who_ended(r, &scanned); /* before looking: what it did last counts */
         judge_poll(r);
         look_at_the_dying(r);
@@ -284,6 +294,7 @@ static int watch(struct run *r)
     }
     if (r->out->verdict == LOSE_SURVIVED && r->p->keep)
         while (!r->ended && !(r->p->stop && *r->p->stop)) {
+            door_answer(r->door_fd, r->record_fd, is_the_programs, r);
             look_who_ended(r, &scanned);
             sleep_poll();
         }
@@ -313,10 +324,12 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
     clock_init_live(&r->clock);
     r->start_ns = run_now(r);
     tree_init(&r->tree);
-    r->record_fd = r->layers_fd = -1;
+    r->record_fd = r->layers_fd = r->door_fd = -1;
     code = make_record(r, e);
-    if (!code)
+    if (!code) {
+        r->door_fd = door_open(getpid(), r->record_fd); /* without it, most come to the record all the same */
         code = start(r, e);
+    }
     if (!code)
         code = watch(r);
     if (r->record)
@@ -325,6 +338,8 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
         close(r->record_fd);
     if (r->layers_fd >= 0)
         close(r->layers_fd);
+    if (r->door_fd >= 0)
+        close(r->door_fd);
     tree_finish(&r->tree);
     free(r);
     return code;

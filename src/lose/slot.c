@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "lose/door.h"
 #include "lose/proc.h"
 
 struct lose_record *lose_record;
@@ -51,6 +52,8 @@ void lose_open_record(void)
     lose_record =
         map_record((int)strtoul(number + 1, NULL, 10));     /* inherited: another user may not open it */
     fd = lose_record ? -1 : open(path, O_RDWR | O_CLOEXEC); /* a launcher has closed it */
+    if (fd < 0 && !lose_record)
+        fd = door_ask(path);
     if (fd >= 0) {
         lose_record = map_record(fd);
         close(fd);

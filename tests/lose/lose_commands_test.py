@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """lose_commands_test.py AEROGPU CLIENT: aerogpu lose from the outside: its words, its JSON, its exit codes; and a real program."""
-import json, os, re, shutil, signal, subprocess, sys, tempfile, time, xml.etree.ElementTree
+import json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, xml.etree.ElementTree
 
 aerogpu, client = sys.argv[1:3]
 tests = []
@@ -145,6 +145,21 @@ def who_cannot_be_seen():
                 ['unshare', '--pid', '--fork']):
         if shutil.which(how[0]):
             lose('--at-submit', '5', '--', *how, client, 'recover')
+    # Nor does it help to close the descriptor besides, as browsers do for their processes.
+    closer = [sys.executable, '-c', 'import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))']
+    for how in (['setpriv', '--bounding-set=-all', '--inh-caps=-all'], ['setpriv', '--reuid=65534', '--clear-groups']):
+        if shutil.which(how[0]):
+            lose('--at-submit', '5', '--', *closer, *how, client, 'recover')
+    # A stranger is given nothing: the socket closes.
+    p = subprocess.Popen([aerogpu, 'lose', '--at-submit', '4000000000', '--', 'sh', '-c', 'echo $AEROGPU_LOSE; exec "$0" recover', client],
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    _, _, pid, _, fd = p.stdout.readline().strip().split('/')
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect('\0aerogpu-lose-%s-%s' % (pid, fd))
+        said, fds, _, _ = socket.recv_fds(s, 1, 1)
+    p.terminate()
+    p.wait()
+    assert (said, fds) == (b'', []), (said, fds)
 
 
 FORGER = """
@@ -371,7 +386,7 @@ def a_seed_that_fails_is_reduced():
         p = subprocess.run([aerogpu, 'lose', '--matrix', d + '/m.toml'], capture_output=True, text=True, timeout=400)
         out = p.stdout
         # Some faults that are drawn end it before.
-        failed = out.count('FAILED bad/f#')
+        failed = out.count('FAILED  bad/f#')
         assert failed and len(re.findall(r'fewest faults: \S+$', out, re.M)) == failed, out # one of them is enough
         assert '--random' not in out and '--seed' not in out, out
 

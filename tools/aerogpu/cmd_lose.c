@@ -99,7 +99,7 @@ static void explain_blindness(const struct lose_result *r)
     case TREE_NO_RECORD:
         fprintf(
             stderr,
-            "process %d has the layer, which cannot report: the record is out of its reach (somebody closed the descriptor of it that it inherits, and it is another user or in a process namespace of its own), or it has made no instance yet\n",
+            "process %d has the layer, which cannot report: the record is out of its reach (somebody closed the descriptor of it that it inherits, and it is in namespaces of its own, or may open no socket), or it has made no instance yet\n",
             pid);
         break;
     default:
