@@ -564,6 +564,7 @@ void show_methods(struct strbuf *out, const struct api *api, bool markdown)
 
 struct dumping {
     struct strbuf *out;
+    enum show_form form;
     struct trc *t;
 };
 
@@ -585,6 +586,23 @@ static void hexdump(struct strbuf *out, const uint8_t *p, size_t n)
     }
 }
 
+static void json_bytes_line(struct strbuf *out, const char *name, const uint8_t *p, size_t n)
+{
+    struct json_writer w = json_writer_text(out);
+    struct strbuf hex = {0};
+
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&hex, "%02x", p[i]);
+    json_write_object(&w, NULL);
+    json_write_string(&w, "name", name);
+    json_write_unsigned(&w, "size", n);
+    json_write_bytes(&w, "hex", strbuf_str(&hex), hex.len);
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
+    out->failed = out->failed || strbuf_failed(&hex);
+    strbuf_finish(&hex);
+}
+
 static void on_bytes(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
 {
     struct dumping *x = ctx;
@@ -597,13 +615,17 @@ static void on_bytes(void *ctx, const struct api_field *f, const char *name, con
         p = trc_blob(x->t, v->blob - 1, &size, NULL);
     if (!p)
         return;
+    if (x->form == SHOW_JSON) {
+        json_bytes_line(x->out, name, p, size);
+        return;
+    }
     strbuf_printf(x->out, "%s: %zu bytes\n", name ? name : "", size);
     hexdump(x->out, p, size);
 }
 
-int show_bytes(struct strbuf *out, struct trc *t, uint64_t index, struct error *e)
+int show_bytes(struct strbuf *out, enum show_form form, struct trc *t, uint64_t index, struct error *e)
 {
-    struct dumping x = {out, t};
+    struct dumping x = {out, form, t};
     struct walk_visitor v = {.value = on_bytes, .ctx = &x};
     struct trc_call c;
     int got;

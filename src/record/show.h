@@ -21,8 +21,9 @@ void show_call(struct strbuf *out, enum show_form form, struct trc *t, const str
 void show_json(struct json_writer *out, struct trc *t, const struct trc_call *c, const struct names *names);
 
 /* Appends every byte block among the arguments of call `index` (what was copied into mapped memory, shaders, constants)
- * as rows of hexadecimal numbers and letters. -ENOENT if there is no such call. */
-int show_bytes(struct strbuf *out, struct trc *t, uint64_t index, struct error *e);
+ * as rows of hexadecimal numbers and letters; as JSON one object a
+ * block: "name", "size", "hex". -ENOENT if there is no such call. */
+int show_bytes(struct strbuf *out, enum show_form form, struct trc *t, uint64_t index, struct error *e);
 
 /* Appends one line per method of the tables: what becomes of it. As a page in Markdown, or "interface method how". */
 void show_methods(struct strbuf *out, const struct api *api, bool markdown);

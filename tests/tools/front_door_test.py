@@ -143,6 +143,13 @@ def record_sees_what_the_program_speaks():
     name = os.path.basename(callall) + ".d3d12trace"
     o = json.loads(run("info", "--json", name)[0])
     assert o["kind"] == "a recording of Direct3D 12 (.d3d12trace)" and o["blocks"] > 0 and "cut" not in o, o
+    assert o["draws"] > 0 and o["dispatches"] > 0 and o["buffers"] > 0 and o["hashes_of_frames"] == 0, o
+    assert sum(m["count"] for m in o["methods"]) == o["calls"], o
+    calls = [json.loads(line) for line in run("show", "--json", name)[0].splitlines()]
+    assert o["calls"] == len(calls) and o["draws"] == sum(c["method"].startswith(("Draw", "ExecuteIndirect")) for c in calls), o
+    private = next(c["call"] for c in calls if c["method"] == "CreateRootSignature")
+    data = json.loads(run("show", "--json", "--bytes", str(private), name)[0])
+    assert data["size"] == len(data["hex"]) // 2 > 0 and data["name"] == "pBlobWithRootSignature", data
     assert run("diff", name, name)[0].endswith(" 0 only in the first, 0 only in the second\n")
     run("record", "-o", "wrapped", "--", "env", "A=b", callall, LD_PRELOAD=stub)
     assert "Direct3D 12" in run("info", "wrapped")[0]

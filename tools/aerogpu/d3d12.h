@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct error;
+struct json_t;
 
 /* Cuts frames out of a recording; returns an exit code. */
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last);
@@ -19,6 +20,9 @@ void d3d12_guard(const char *what, const struct trc *t, const char *path,
 
 /* How the guard learns of a crash; NULL: by signals. Under Wine they are Wine's own. */
 extern void (*d3d12_guard_with)(void (*crashed)(int sig));
+
+/* `aerogpu info`: puts what a recording is at a glance into a JSON object. 0, or a negative errno: what could be read is there. */
+int d3d12_info(const char *path, struct json_t *o, struct error *e);
 
 struct play_on;
 struct play_windows;

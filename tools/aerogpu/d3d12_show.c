@@ -150,7 +150,7 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
     if (o->state != UINT64_MAX)
         err = state_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->state, e);
     else if (o->bytes != UINT64_MAX)
-        err = show_bytes(&b, t, o->bytes, e);
+        err = show_bytes(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, o->bytes, e);
     else if (o->fences != UINT64_MAX)
         err = fences_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->fences, e);
     else

@@ -18,9 +18,8 @@
 #include "blackbox/internal.h"
 #include "blackbox/schema.h"
 #include "cpu/model/trace.h"
-#include "d3d12/gen/table.h"
+#include "d3d12.h"
 #include "file_kinds.h"
-#include "record/trace_file.h"
 #include "report/json_show.h"
 #include "trace/reader.h"
 
@@ -62,27 +61,6 @@ static int trace_info(const char *path, json_t *o, struct error *e)
     if (*i->warning)
         json_object_set_new(o, "warning", json_string(i->warning));
     trace_reader_destroy(r);
-    return e->code;
-}
-
-static int d3d12_info(const char *path, json_t *o, struct error *e)
-{
-    struct trc *t;
-    struct trc_call c;
-    uint32_t last = 0;
-
-    if (trc_open(&t, &d12_api, path, e))
-        return e->code;
-    while (trc_next(t, &c, e) > 0)
-        last = c.frame > last ? c.frame : last; /* it may begin in the middle of a block */
-    json_object_set_new(o, "metadata", json_loads(trc_meta(t), 0, NULL));
-    json_object_set_new(o, "blocks", json_integer(trc_num_blocks(t)));
-    json_object_set_new(o, "last_frame", json_integer(last));
-    if (trc_verify(t, e)) {
-        json_object_set_new(o, *trc_cut(t) ? "cut" : "damaged", json_string(e->text));
-        error_prefix(e, "%s", path);
-    }
-    trc_close(t);
     return e->code;
 }
 
