@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* descriptors.c: what descriptor sets name.
  *
- * A set has a block of descriptors in the box, one for each that its layout has, in the order of bindings; of a set of more than
- * MOST the first ones are kept. Blocks are given out again oldest first: those of a set that was freed can be read for a while.
+ * A set has a block of descriptors in the box, one for each that its layout has, in the order of bindings; of the last binding so many
+ * as the set was made with, where that may vary. Of a set of more than MOST the first ones are kept. Blocks are given out again oldest first: those of a set that was freed can be read for a while.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "vkbox/layer.h"
 
-enum { CLASSES = 10, MOST = 1 << (CLASSES - 1) };
+enum { CLASSES = 15, MOST = 1 << (CLASSES - 1) };
 
 struct binding {
     uint32_t binding, first, count;
@@ -20,6 +20,7 @@ struct binding {
 struct layout {
     struct device *d;
     uint32_t users, num, total;
+    bool varies; /* how many its last binding has */
     struct binding bindings[];
 };
 
@@ -94,6 +95,31 @@ static void give_block(uint32_t class, uint32_t at)
 
 /* ---- layouts ------------------------------------------------------------- */
 
+static const void *find_struct(const void *chain, VkStructureType type)
+{
+    const VkBaseInStructure *s = chain;
+
+    while (s && s->sType != type)
+        s = s->pNext;
+    return s;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool varies(const VkDescriptorSetLayoutCreateInfo *info)
+{
+    const VkDescriptorSetLayoutBindingFlagsCreateInfo *flags =
+        find_struct(info->pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO);
+    bool any = false;
+
+    for (uint32_t i = 0; flags && i < flags->bindingCount; i++)
+        any |= flags->pBindingFlags[i] & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT;
+    return any;
+}
+
 static void leave_layout(struct layout *l)
 {
     if (l && !--l->users)
@@ -109,6 +135,7 @@ static void put_layout(struct device *d, VkDescriptorSetLayout handle,
         return;
     l->d = d;
     l->users = 1;
+    l->varies = varies(info);
     for (uint32_t i = 0; i < info->bindingCount; i++) {
         const VkDescriptorSetLayoutBinding *b = &info->pBindings[i];
         struct binding mine = {b->binding, 0, b->descriptorCount, b->descriptorType};
@@ -122,7 +149,7 @@ static void put_layout(struct device *d, VkDescriptorSetLayout handle,
     }
     for (uint32_t i = 0; i < l->num; i++) {
         l->bindings[i].first = l->total;
-        l->total += l->bindings[i].count < MOST - l->total ? l->bindings[i].count : MOST - l->total;
+        l->total += least(l->bindings[i].count, MOST - l->total);
     }
     pthread_rwlock_wrlock(&lock);
     put(&layouts, d, (uint64_t)handle, l);
@@ -146,10 +173,18 @@ hook_vkCreateDescriptorSetLayout(VkDevice device, const VkDescriptorSetLayoutCre
 
 /* ---- sets ---------------------------------------------------------------- */
 
+/* How many descriptors of a set are kept; `count`: that its last binding has, if it varies. */
+static uint32_t room_of(const struct layout *l, uint32_t count)
+{
+    return l->varies && l->num ? least(l->total, l->bindings[l->num - 1].first + least(count, MOST))
+                               : l->total;
+}
+
 static void add_set(struct device *d, VkDescriptorSet handle, VkDescriptorPool pool,
-                    VkDescriptorSetLayout layout)
+                    VkDescriptorSetLayout layout, uint32_t count)
 {
     struct set *s = calloc(1, sizeof(*s));
+    uint32_t room;
     uint64_t *head;
 
     pthread_rwlock_wrlock(&lock);
@@ -160,14 +195,15 @@ static void add_set(struct device *d, VkDescriptorSet handle, VkDescriptorPool p
         free(s);
         return;
     }
-    while ((1u << s->class) < s->layout->total)
+    room = room_of(s->layout, count);
+    while ((1u << s->class) < room)
         s->class ++;
     s->layout->users++;
     s->d = d;
     s->handle = (uint64_t)handle;
     s->pool = (uint64_t)pool;
     s->first = take_block(s->class);
-    s->room = s->first == VKBOX_NO_INDEX ? 0 : s->layout->total;
+    s->room = s->first == VKBOX_NO_INDEX ? 0 : room;
     if (s->room)
         memset(&box->descriptors[s->first], 0, s->room * sizeof(box->descriptors[0]));
     s->next = (void *)(uintptr_t)*head;
@@ -181,6 +217,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAllocateDescriptorSets(VkDevice dev
                                                                     const VkDescriptorSetAllocateInfo *info,
                                                                     VkDescriptorSet *out)
 {
+    const VkDescriptorSetVariableDescriptorCountAllocateInfo *counts =
+        find_struct(info->pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_ALLOCATE_INFO);
     struct device *d = device_of(device);
     VkResult r = d->next.vkAllocateDescriptorSets(device, info, out);
 
@@ -189,7 +227,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAllocateDescriptorSets(VkDevice dev
     for (uint32_t i = 0; i < info->descriptorSetCount; i++) {
         note_created(d, VK_OBJECT_TYPE_DESCRIPTOR_SET, (uint64_t)out[i], NULL);
         if (d->slot)
-            add_set(d, out[i], info->descriptorPool, info->pSetLayouts[i]);
+            add_set(d, out[i], info->descriptorPool, info->pSetLayouts[i],
+                    counts && i < counts->descriptorSetCount ? counts->pDescriptorCounts[i] : 0);
     }
     return r;
 }

@@ -497,6 +497,23 @@ const char *vkbox_result_name(int32_t result)
     return name ? name : "an unknown result";
 }
 
+const char *vkbox_descriptor_name(uint32_t type)
+{
+    static const char *const names[] = {"sampler",
+                                        "combined image and sampler",
+                                        "sampled image",
+                                        "storage image",
+                                        "uniform texel buffer",
+                                        "storage texel buffer",
+                                        "uniform buffer",
+                                        "storage buffer",
+                                        "uniform buffer",
+                                        "storage buffer",
+                                        "input attachment"};
+
+    return type < sizeof(names) / sizeof(names[0]) ? names[type] : "descriptor";
+}
+
 void vkbox_type_name(uint32_t type, char out[48])
 {
     const char *name = enum_name(vkbox_object_types, vkbox_num_object_types, type);

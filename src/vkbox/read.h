@@ -80,5 +80,7 @@ uint32_t vkbox_handles(const struct vkbox_work *w, uint64_t *handles, const char
 uint32_t vkbox_number(const struct vkbox_work *w, const char *field);
 
 const char *vkbox_result_name(int32_t result);
+/* "sampler", of a VkDescriptorType */
+const char *vkbox_descriptor_name(uint32_t type);
 /* "buffer", "shader module" */
 void vkbox_type_name(uint32_t type, char out[48]);

@@ -489,52 +489,51 @@ static void put_slots(struct rows *o, const char *name, const uint64_t *handles,
     }
 }
 
-static const char *descriptor_name(uint32_t type)
-{
-    static const char *const names[] = {"sampler",
-                                        "combined image and sampler",
-                                        "sampled image",
-                                        "storage image",
-                                        "uniform texel buffer",
-                                        "storage texel buffer",
-                                        "uniform buffer",
-                                        "storage buffer",
-                                        "uniform buffer",
-                                        "storage buffer",
-                                        "input attachment"};
-
-    return type < sizeof(names) / sizeof(names[0]) ? names[type] : "descriptor";
-}
-
-/* What the descriptors of a set name, the first ones. */
-static void put_descriptors(struct rows *o, uint32_t number, const struct vkbox_object *set)
+static void put_descriptor(struct rows *o, uint32_t number, const struct vkbox_descriptor *d)
 {
     char slot[48], prefix[100];
+
+    if (d->element)
+        snprintf(slot, sizeof(slot), "set%u.%u[%u]", number, d->binding, d->element);
+    else
+        snprintf(slot, sizeof(slot), "set%u.%u", number, d->binding);
+    if (!d->range)
+        snprintf(prefix, sizeof(prefix), "%s: ", vkbox_descriptor_name(d->type - 1));
+    else if (d->range == UINT64_MAX)
+        snprintf(prefix, sizeof(prefix), "%s, from %llu: ", vkbox_descriptor_name(d->type - 1),
+                 (unsigned long long)d->offset);
+    else
+        snprintf(prefix, sizeof(prefix), "%s, %llu bytes from %llu: ", vkbox_descriptor_name(d->type - 1),
+                 (unsigned long long)d->range, (unsigned long long)d->offset);
+    put_named(o, slot, prefix, d->handle ? d->handle : d->other, d->written_ns);
+}
+
+/* What it names is destroyed, or what that is of. */
+static bool is_gone(const struct rows *o, const struct vkbox_descriptor *d)
+{
+    const struct vkbox_object *of = vkbox_object_at(o->r, d->handle ? d->handle : d->other, d->written_ns),
+                              *behind =
+                                  of && of->parent ? vkbox_object_at(o->r, of->parent, of->created_ns) : NULL;
+
+    return of && (of->state == VKBOX_GONE || (behind && behind->state == VKBOX_GONE));
+}
+
+/* What the descriptors of a set name: first what is gone, which a long array may have anywhere, then the first ones. */
+static void put_descriptors(struct rows *o, uint32_t number, const struct vkbox_object *set)
+{
     uint32_t shown = 0;
 
-    for (uint64_t i = 0; set && set->type == VKBOX_SET && i < set->size && shown < SHOWN; i++) {
-        const struct vkbox_descriptor *d;
+    if (!set || set->type != VKBOX_SET)
+        return;
+    for (int gone = 1; gone >= 0; gone--)
+        for (uint64_t i = 0; i < set->size && set->offset + i < VKBOX_DESCRIPTORS && shown < SHOWN; i++) {
+            const struct vkbox_descriptor *d = &o->r->b->descriptors[set->offset + i];
 
-        if (set->offset + i >= VKBOX_DESCRIPTORS)
-            return;
-        d = &o->r->b->descriptors[set->offset + i];
-        if (!d->type || (!d->handle && !d->other))
-            continue;
-        shown++;
-        if (d->element)
-            snprintf(slot, sizeof(slot), "set%u.%u[%u]", number, d->binding, d->element);
-        else
-            snprintf(slot, sizeof(slot), "set%u.%u", number, d->binding);
-        if (!d->range)
-            snprintf(prefix, sizeof(prefix), "%s: ", descriptor_name(d->type - 1));
-        else if (d->range == UINT64_MAX)
-            snprintf(prefix, sizeof(prefix), "%s, from %llu: ", descriptor_name(d->type - 1),
-                     (unsigned long long)d->offset);
-        else
-            snprintf(prefix, sizeof(prefix), "%s, %llu bytes from %llu: ", descriptor_name(d->type - 1),
-                     (unsigned long long)d->range, (unsigned long long)d->offset);
-        put_named(o, slot, prefix, d->handle ? d->handle : d->other, d->written_ns);
-    }
+            if (!d->type || (!d->handle && !d->other) || is_gone(o, d) != gone)
+                continue;
+            shown++;
+            put_descriptor(o, number, d);
+        }
 }
 
 static void put_pushed(struct rows *o, const struct vkbox_work *w)

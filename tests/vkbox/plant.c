@@ -9,7 +9,7 @@
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
- * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), race (a hang, if the host writes too late: after --at 250ths of the time that
+ * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), loop-array (so does a late element of a long array), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep, or counts its frames, prints its number. A process that the driver keeps
@@ -37,7 +37,7 @@ int is(const char *kind)
 static int loops(void)
 {
     return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape") || is("names") ||
-           is("loop-set") || is("recorded-anew") || is("freed-buffer");
+           is("loop-set") || is("loop-array") || is("recorded-anew") || is("freed-buffer");
 }
 
 /* ---- frames -------------------------------------------------------------- */
@@ -161,6 +161,69 @@ static void bind_late(VkCommandBuffer cb)
     vkFreeMemory(v.device, memory, NULL);
 }
 
+/* A second set with a long array, of which each set has another part; a late element names a buffer that is gone. */
+static void bind_array(VkCommandBuffer cb)
+{
+    enum { LONG = 20000, HAS = 950, AT = 900, SETS = 17 };
+    const VkDescriptorBindingFlags vary =
+        VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT | VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT;
+    const VkDescriptorSetLayoutBindingFlagsCreateInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindingFlags = &vary};
+    const VkDescriptorSetLayoutBinding binding = {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, LONG,
+                                                  VK_SHADER_STAGE_VERTEX_BIT, NULL};
+    const VkDescriptorSetLayoutCreateInfo layout_info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .pNext = &flags,
+        .bindingCount = 1,
+        .pBindings = &binding};
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, LONG * SETS};
+    const VkDescriptorPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                                  .maxSets = SETS,
+                                                  .poolSizeCount = 1,
+                                                  .pPoolSizes = &size};
+    const uint32_t count = HAS;
+    const VkDescriptorSetVariableDescriptorCountAllocateInfo counts = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_ALLOCATE_INFO,
+        .descriptorSetCount = 1,
+        .pDescriptorCounts = &count};
+    const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, sizeof(struct push)};
+    VkDescriptorSetLayout layouts[2] = {v.set_layout};
+    VkPipelineLayoutCreateInfo pipeline_info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                                .setLayoutCount = 2,
+                                                .pSetLayouts = layouts,
+                                                .pushConstantRangeCount = 1,
+                                                .pPushConstantRanges = &range};
+    VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                       .pNext = &counts,
+                                       .descriptorSetCount = 1,
+                                       .pSetLayouts = &layouts[1]};
+    VkDescriptorBufferInfo buffer = {v.buffer, 0, VK_WHOLE_SIZE};
+    VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                  .descriptorCount = 1,
+                                  .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                  .pBufferInfo = &buffer};
+    VkPipelineLayout layout;
+    VkDeviceMemory memory;
+
+    CHECK(vkCreateDescriptorSetLayout(v.device, &layout_info, NULL, &layouts[1]));
+    CHECK(vkCreatePipelineLayout(v.device, &pipeline_info, NULL, &layout));
+    CHECK(vkCreateDescriptorPool(v.device, &pool_info, NULL, &set.descriptorPool));
+    for (uint32_t i = 0; i < SETS; i++)
+        CHECK(vkAllocateDescriptorSets(v.device, &set, &write.dstSet));
+    for (uint32_t i = 0; i < AT; i += 3) {
+        write.dstArrayElement = i;
+        vkUpdateDescriptorSets(v.device, 1, &write, 0, NULL);
+    }
+    write.dstArrayElement = AT;
+    buffer.buffer = make_buffer(&memory, SMALL, "particles");
+    vkUpdateDescriptorSets(v.device, 1, &write, 0, NULL);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 1, 1, &write.dstSet, 0, NULL);
+    vkDestroyBuffer(v.device, buffer.buffer, NULL);
+    vkFreeMemory(v.device, memory, NULL);
+}
+
 static void copy_freed(VkCommandBuffer cb)
 {
     VkBufferCopy region = {0, 0, BUFFER};
@@ -247,6 +310,8 @@ static void record(VkCommandBuffer cb, int bad)
             copy_over(cb);
         if (bad && i == opt.at && (is("late-set") || is("loop-set")))
             bind_late(cb);
+        if (bad && i == opt.at && is("loop-array"))
+            bind_array(cb);
         if (bad && i == opt.at && is("event"))
             wait_for_event(cb);
         vkCmdDispatch(cb, groups(bad && i == opt.at), 1, 1);

@@ -214,6 +214,16 @@ def call_stacks_say_who_it_was():
 
 
 @case
+def of_a_long_array_of_descriptors_what_is_gone_is_told():
+    _, db, f = crash('loop-array', True, code=5)
+    assert f['cause'] == 'hang', f
+    slots = dict(db.execute('SELECT slot, what FROM binding WHERE packet=?', (f['packet'],)).fetchall())
+    assert '"particles"' in slots['set1.0[900]'] and '"results"' in slots['set1.0[3]'], slots
+    stale = [t for t, in db.execute('SELECT text FROM finding WHERE rank>0')]
+    assert any(t.startswith('set1.0[900] of the command is buffer "particles", which was destroyed') for t in stale), stale
+
+
+@case
 def what_a_set_names_is_told():
     _, db, f = crash('loop-set', True, code=5)
     slots = dict(db.execute('SELECT slot, what FROM binding WHERE packet=?', (f['packet'],)).fetchall())
