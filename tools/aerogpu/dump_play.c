@@ -94,7 +94,7 @@ static void demote(struct replay *r, sqlite3 *db, const char *text)
         sqlite3_mprintf(
             "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause) VALUES(0,'candidate','slow',%Q,nullif(%lld,-1),nullif(%lld,-1),'exact markers, played again','proven','suggested','suggested')",
             text, replay_number(&r->file, p->ordinal),
-            p->packet == UINT32_MAX ? -1ll : (long long)p->packet));
+            p->packet == UINT32_MAX ? -1LL : (long long)p->packet));
 }
 
 /* It was whole when it was opened to be played: what is not now must not be sealed. */
