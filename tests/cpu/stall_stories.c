@@ -148,6 +148,11 @@ static const struct story stories[] = {
      .from = .02,
      .to = 1.1,
      .tasks = "[[101, \"S\", \"poll\", \"dma_fence_wait_any_timeout\", \"\", 0]]"},
+    {.out = SLEEPS,
+     .from = .02,
+     .to = 1.1,
+     .tasks = "[[101, \"S\", \"futex\", \"futex_wait_queue\", \"mutex 0x1000\", 1001]]",
+     .twin = true},
 };
 
 const struct plant_kind stall_stories[] = {
@@ -220,6 +225,7 @@ const struct plant_kind stall_stories[] = {
     {"made up: fences of anybody are signalled", CPU_VERDICT_GPU_SLOW, "it made progress"},
     {"made up: blocked in another driver's fence", CPU_VERDICT_UNKNOWN, NULL},
     {"made up: it polls a fence, nobody knows whose", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: a thread of it runs, another waits for a lock", CPU_VERDICT_UNKNOWN, NULL},
 };
 /* The two that could be why, or what was seen too seldom: whichever it is called, that is not certain. */
 const char *const stall_doubtful[] = {"made up: starved, and stopped then",
@@ -228,6 +234,7 @@ const char *const stall_doubtful[] = {"made up: starved, and stopped then",
                                       "made up: who has the lock waits for the GPU",
                                       "made up: a lock in some of many sleeps",
                                       "made up: starved, and asleep then, for whatever",
+                                      "made up: the executor runs a shader all the time", /* or a loop */
                                       NULL};
 const uint32_t stall_num_stories = sizeof(stall_stories) / sizeof(stall_stories[0]);
 

@@ -388,6 +388,40 @@ TEST(times_are_honoured_wherever_they_lie)
     synth_finish(&s);
 }
 
+/* A thread that runs all the time executes the GPU's work, or waits in a loop: only the GPU's own record can say which. */
+TEST(who_ran_is_no_proof_of_what)
+{
+    struct cpu_window w = window;
+    struct cpu_verdict v;
+    struct synth s;
+    bool said = false;
+
+    synth_init(&s, 2, 4, T0);
+    for (uint32_t cpu = 0; cpu < 2; cpu++) {
+        synth_event(&s, cpu, T0, 7, CPU_EV_SWITCH, 7, 1, 100 + cpu);
+        for (uint64_t i = 1; i < 250; i++)
+            synth_event(&s, cpu, T0 + i * 4 * MS, 100 + (int32_t)cpu, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236,
+                        0);
+    }
+    synth_write(&s, path);
+    w.num_vblanks = 0;
+    make(&v, &w);
+    assert_int_equal(v.kind, CPU_VERDICT_GPU_HUNG);
+    assert_int_equal(v.certainty, CPU_LIKELY);
+    for (uint32_t i = 0; i < v.num_lines; i++)
+        said |= v.sure[i] == CPU_UNSEEN && !strncmp(v.lines[i], "what it ran: ", 13);
+    assert_true(said);
+    w.dump = (struct cpu_dump_says){
+        .any = true, .cause = "hang", .sure = {"proven", "proven", "suggested", "unknown"}};
+    make(&v, &w);
+    assert_int_equal(v.kind, CPU_VERDICT_GPU_HUNG);
+    assert_int_equal(v.certainty, CPU_CERTAIN);
+    strcpy(w.dump.sure[1], "suggested");
+    make(&v, &w);
+    assert_int_equal(v.certainty, CPU_LIKELY);
+    synth_finish(&s);
+}
+
 /* Either report carries the other's evidence, and says whether they go together. */
 TEST(reports_carry_each_others_evidence)
 {

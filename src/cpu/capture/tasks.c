@@ -129,10 +129,18 @@ static bool is_mutex(const uint32_t w[5])
     return w[0] == 2 && w[1] <= 1u << 16 && w[2] && w[3] >= 1 && w[3] <= 1u << 16 && !(w[4] & ~0x3ffu);
 }
 
+/* The kernel itself knows who holds it. */
+static bool is_pi(int op)
+{
+    const int command = op & FUTEX_CMD_MASK;
+
+    return command == FUTEX_LOCK_PI || command == 13; /* FUTEX_LOCK_PI2 */
+}
+
 int32_t cpu_task_futex_holder(int32_t tid, uint64_t address, uint64_t op, uint64_t value, bool *is_lock)
 {
     const int command = (int)(op & FUTEX_CMD_MASK);
-    const bool by_kernel = command == FUTEX_LOCK_PI || command == 13; /* FUTEX_LOCK_PI2 */
+    const bool by_kernel = is_pi((int)op);
     const bool robust = command == FUTEX_WAIT && (uint32_t)value & FUTEX_WAITERS;
     uint32_t words[5] = {0};
     struct iovec to = {words, sizeof(words)}, from = {(void *)(uintptr_t)address, sizeof(words)};
@@ -182,15 +190,23 @@ static int32_t file_lock_holder(int32_t tid)
     return holder;
 }
 
-/* Whose device a file in /dev/dri is: " (amdgpu)". Many that are no GPU's lie there. */
-static void add_driver(int32_t tid, uint64_t fd, char *out, size_t cap)
+/* Whose device a file in /dev/dri is: " (amdgpu)". Many that are no GPU's lie there, and in a program's own mount namespace a FIFO
+ * may have a device's name: that is a pipe. */
+static void say_what_it_is(int32_t tid, uint64_t fd, char *out, size_t cap)
 {
     char path[96], driver[128];
     struct stat st;
     ssize_t n;
 
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", tid, (int)fd);
-    if (stat(path, &st) || !S_ISCHR(st.st_mode))
+    if (stat(path, &st))
+        return;
+    if (!S_ISCHR(st.st_mode)) {
+        snprintf(driver, sizeof(driver), "%s", out);
+        snprintf(out, cap, "%s%.100s", S_ISFIFO(st.st_mode) ? "pipe:" : "file:", driver);
+        return;
+    }
+    if (strncmp(out, "/dev/dri/", 9) != 0)
         return;
     snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/driver", major(st.st_rdev), minor(st.st_rdev));
     n = readlink(path, driver, sizeof(driver) - 1);
@@ -207,8 +223,8 @@ static void object_of(int32_t tid, uint64_t fd, char *out, size_t cap)
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", tid, (int)fd);
     n = readlink(path, out, cap - 1);
     out[n < 0 ? 0 : n] = '\0';
-    if (!strncmp(out, "/dev/dri/", 9))
-        add_driver(tid, fd, out, cap);
+    if (!strncmp(out, "/dev/", 5))
+        say_what_it_is(tid, fd, out, cap);
 }
 
 static void look_at(struct cpu_tasks *t, int32_t tid, char state)
@@ -234,7 +250,11 @@ static void look_at(struct cpu_tasks *t, int32_t tid, char state)
             call = calls[i].name;
     if (!strcmp(call, "futex")) {
         holder = cpu_task_futex_holder(tid, a[0], a[1], a[2], &is_lock);
-        snprintf(object, sizeof(object), "%s 0x%llx", is_lock ? "mutex" : "futex", a[0]);
+        snprintf(object, sizeof(object), "%s 0x%llx",
+                 !is_lock           ? "futex"
+                 : is_pi((int)a[1]) ? "mutex (PI)"
+                                    : "mutex",
+                 a[0]);
     } else if (number >= 0 && (strchr("rwi", call[0]) || !strcmp(call, "fcntl") || !strcmp(call, "flock")) &&
                *call) {
         object_of(tid, a[0], object, sizeof(object));

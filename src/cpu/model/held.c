@@ -3,6 +3,7 @@
 #include "cpu/model/maker.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -222,6 +223,12 @@ static bool is_holder_at_work(const struct maker *m, const struct cpu_task_wait 
     return next && (next->kind == CPU_WAIT_DEVICE || next->kind == CPU_WAIT_FENCE);
 }
 
+/* A lock on a file is the kernel's, and so is a mutex that inherits priorities; any other futex is what the program says it is. */
+static bool is_by_its_words(const struct cpu_task_wait *x)
+{
+    return x && strstr(x->what, "mutex") && !strstr(x->what, "mutex (PI)");
+}
+
 /* That this is why; says what else it may be. */
 static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th, const struct held *h,
                                    enum held_by by)
@@ -235,6 +242,8 @@ static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th,
     enum cpu_wait_kind kind;
     const bool seen = !is_looked_at(by, &kind) || (th && is_seen(m, th, kind));
     const bool hides = by == HELD_LOCK && is_holder_at_work(m, h->wait[CPU_WAIT_LOCK]);
+    /* a futex is known for a mutex by its words only, and anybody may write such words */
+    const bool alike = by == HELD_LOCK && is_by_its_words(h->wait[CPU_WAIT_LOCK]);
 
     if (!ran_little)
         maker_say(m, CPU_UNSEEN,
@@ -250,7 +259,10 @@ static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th,
         maker_say(m, CPU_UNSEEN, "whether it was so all the time: it was looked at too seldom for that");
     if (hides)
         maker_say(m, CPU_UNSEEN, "whether the GPU was hung: who holds the lock waited for the device");
-    return most && ran_little && !two && !slept && seen && !hides && !m->weak ? CPU_CERTAIN : CPU_LIKELY;
+    if (alike)
+        maker_say(m, CPU_UNSEEN, "whether it is a mutex: that is what the words there look like");
+    return most && ran_little && !two && !slept && seen && !hides && !alike && !m->weak ? CPU_CERTAIN
+                                                                                        : CPU_LIKELY;
 }
 
 /* A verdict from what held `th` (of the executor: its thread that shows it best) back, if that was long enough. */
@@ -328,6 +340,18 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
         maker_say(m, CPU_CERTAIN, "the host took %s of the time in which it would have run", cpu_ns(ns));
         return maker_decide(m, CPU_VERDICT_HOST_STOLE_TIME, sure, "steal time");
     }
+}
+
+bool maker_is_locked(struct maker *m, const struct cpu_thread *th)
+{
+    struct cpu_waits_seen w = {0};
+    const struct held h = of_thread(m, th, &w);
+
+    if (h.ns[HELD_LOCK] * 10 < h.span || !h.ns[HELD_LOCK])
+        return false;
+    maker_say_thread(m, th);
+    say_lock(m, h.wait[CPU_WAIT_LOCK]);
+    return true;
 }
 
 static const enum cpu_thread_state shown_by[HELD_KINDS] = {

@@ -45,6 +45,8 @@ const struct cpu_thread *maker_executor_in(const struct maker *m, enum cpu_threa
 /* Whether one thing held it back for long enough to be the verdict, which is made then. */
 bool maker_executor_held(struct maker *m);
 bool maker_waiter_held(struct maker *m);
+/* Whether it waited for a lock for a tenth of its time; says for which. */
+bool maker_is_locked(struct maker *m, const struct cpu_thread *th);
 
 /* Milliseconds after the submission; the evidence speaks in these. */
 static inline double rel(const struct maker *m, uint64_t t)

@@ -527,6 +527,8 @@ static bool is_not_whole(struct maker *m)
             maker_say_thread(m, th);
             return unknown(m, "a thread of the executor was held back for a part of the wait");
         }
+        if (maker_is_locked(m, th))
+            return unknown(m, "a thread of the executor waited for a lock");
         if (th->died_ns > th->times.from_ns && th->died_ns < th->times.to_ns &&
             th->born_ns < th->times.from_ns) {
             maker_say(m, CPU_CERTAIN, "%s/%d ended at %+.3f ms, others of the executor's threads went on",
@@ -535,6 +537,25 @@ static bool is_not_whole(struct maker *m)
         }
     }
     return false;
+}
+
+/* A crash dump's own marks say which command was at the device: who ran meanwhile executed that. */
+static bool is_witnessed(const struct maker *m)
+{
+    const struct cpu_dump_says *d = &m->e.w->dump;
+
+    return d->any && !strcmp(d->sure[0], "proven") && !strcmp(d->sure[1], "proven");
+}
+
+/* It ran. On processors that is the GPU, but a thread that waits in a loop for somebody else runs as well. */
+static enum cpu_certainty ran_or_waited(struct maker *m, const struct held *h)
+{
+    if (h->device * 10 >= h->span * 9 || is_witnessed(m))
+        return CPU_CERTAIN;
+    maker_say(
+        m, CPU_UNSEEN,
+        "what it ran: the GPU's work, or a loop in which it waited for somebody; a crash dump of the GPU would say");
+    return CPU_LIKELY;
 }
 
 /* Of a wait whose work was not done: proof that the GPU had its chance, or none. */
@@ -589,7 +610,8 @@ static void hung_or_not(struct maker *m)
                   cpu_ns(longest_ipi(m)));
         maker_say(m, CPU_UNSEEN,
                   "whether the GPU would have ended later: one that is slow looks the same until then");
-        maker_decide(m, CPU_VERDICT_GPU_HUNG, CPU_CERTAIN, "the processors were there, the GPU was not");
+        maker_decide(m, CPU_VERDICT_GPU_HUNG, ran_or_waited(m, &h),
+                     "the processors were there, the GPU was not");
     }
 }
 
