@@ -782,6 +782,13 @@ TEST(gears_play_alike)
     assert_int_equal(run(&out, "%s play --validate --until-frame 2 %s/gears", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), " 3 frames in "));
     assert_non_null(strstr(strbuf_str(&out), "frames: 3 as recorded, 0 different"));
+    /* a frame that is repeated is the same picture the last time, and is refused where it cannot be repeated */
+    assert_int_equal(run(&out, "%s play --validate --loop-frame 5 --times 20 %s/gears", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), " 25 frames in "));
+    assert_non_null(strstr(strbuf_str(&out), "frames: 6 as recorded, 0 different"));
+    assert_int_equal(run(&out, "%s play --loop-frame 0 --times 20 %s/gears", aerogpu, dir), 3);
+    assert_non_null(
+        strstr(strbuf_str(&out), "frame 0 makes a command list, which is open then and never again"));
     /* frames cut out play on their own, from other frames' contents */
     assert_int_equal(run(&out, "%s play --validate %s/part; ls %s", aerogpu, dir, dir), 0);
     if (!strstr(strbuf_str(&out), " 20 frames in ") ||

@@ -109,6 +109,8 @@ static struct options_row rows[] = {
     OPT_FLAG("gpu-time", 0, &params.gpu_time, "how long each frame's lists take on the GPU"),
     OPT_FLAG("paced", 0, &params.paced,
              "frames no earlier than they were recorded (else as fast as the device allows)"),
+    OPT_U32("loop-frame", 0, &params.loop_frame, 0, UINT32_MAX - 1, "N",
+            "play up to frame N, and that one again and again until Ctrl-C, or as often as --times says"),
     OPT_FLAG("loop", 0, &loop, "play again and again until Ctrl-C"),
     OPT_U32("times", 0, &times, 1, UINT32_MAX, "N", "play N times"),
     OPT_U32("timeout", 0, &params.timeout_ms, 1, UINT32_MAX, "MS", "how long a fence may take (10000)"),
@@ -149,17 +151,25 @@ static int play_file(const char *path, struct play_params *p)
 static int run(enum file_kind kind, char *const *files, int num_files)
 {
     struct sigaction on_int = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    const struct options table = {.rows = rows};
     struct play_params p = params;
     struct error e = {0};
     int code = EXIT_OK;
 
+    p.loop = options_find(&table, "loop-frame")->given;
+    if (p.loop) {
+        p.until_frame = p.loop_frame;
+        p.loop_times = options_find(&table, "times")->given ? times : UINT64_MAX;
+        p.stop = &interrupted;
+        times = 1;
+    }
     if (p.stop_before != UINT64_MAX && p.validate)
         return usage_error("what is left out with --stop-before cannot be compared with --validate");
     if ((p.png_dir && out_file_folder(p.png_dir, &e)) || (p.dump_path && out_file_check(p.dump_path, &e)))
         return command_error(&e);
     if (d3d12_on_open(&on, &p.on, &e))
         return command_error(&e);
-    if (loop)
+    if (loop || p.loop)
         sigaction(SIGINT, &on_int, NULL);
     for (int i = 0; i < num_files; i++) {
         int one = play_file(files[i], &p);

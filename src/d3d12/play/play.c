@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "d3d12/play/play_internal.h"
+#include "d3d12/play/play_loop.h"
 
 #define ID_LIMIT(calls) (65536 + 16 * (calls)) /* numbers count up with the objects that are made */
 
@@ -143,7 +144,7 @@ void play_arena_finish(struct player *p)
     p->arena = NULL;
 }
 
-static int play_one(struct player *p, const struct trc_call *call)
+int play_one(struct player *p, const struct trc_call *call)
 {
     const struct api_method *m = call->m;
     struct dec d = {.in = bytes_of(call->args, call->size), .p = p};
@@ -188,9 +189,28 @@ static double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+static bool looped(const struct player *p, const struct trc_call *c)
+{
+    return p->params->loop && c->frame == p->params->loop_frame;
+}
+
+static int play_next(struct player *p, const struct trc_call *c)
+{
+    int err;
+
+    if (p->params->progress)
+        *p->params->progress = (struct trc_progress){c->index, c->block, c->method, c->incomplete};
+    err = play_one(p, c);
+    if (!err && p->plan.failed)
+        err = error_set(&p->error, -ENOMEM, "call %llu: no memory to translate addresses",
+                        (unsigned long long)c->index);
+    return err;
+}
+
 int play_run(struct trc *t, const struct play_params *params, struct play_result *r, struct error *e)
 {
     struct player p = {.trace = t, .on = params->on, .params = params, .result = r};
+    struct play_loop loop = {0};
     struct trc_call call;
     uint64_t known = trc_features(t);
     double start = now();
@@ -216,14 +236,11 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
             if (play_idle(&p, &p.error) || params->at(&p, params->at_ctx, &p.error))
                 break; /* an error, or all that was wanted */
         }
-        if (params->keep && !params->keep[call.index])
+        if ((params->keep && !params->keep[call.index]) || (looped(&p, &call) && play_loop_lets_go(&call)))
             continue;
-        if (params->progress)
-            *params->progress = (struct trc_progress){call.index, call.block, call.method, call.incomplete};
-        got = play_one(&p, &call);
-        if (!got && p.plan.failed)
-            got = error_set(&p.error, -ENOMEM, "call %llu: no memory to translate addresses",
-                            (unsigned long long)call.index);
+        got = play_next(&p, &call);
+        if (!got && looped(&p, &call))
+            got = play_loop_keep(&loop, &call, &p.error);
         if (got)
             break;
         r->calls++;
@@ -232,6 +249,8 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         if (call.index >= params->stop_before && call.method == D12_Native_Present)
             break;
     }
+    if (params->loop && got >= 0 && !p.error.code)
+        got = play_loop_run(&p, &loop);
     if (params->finish && !got && !p.error.code && play_idle(&p, &p.error)) {
         r->hung = true;
         error_prefix(&p.error, "after the last call");
@@ -243,6 +262,7 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         play_look_end(&p);
     if (p.error.code)
         error_set(e, p.error.code, "%s", p.error.text);
+    play_loop_finish(&loop);
     play_look_finish(&p);
     play_picture_finish(&p);
     res_finish(&p.states);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,8 +40,13 @@ struct play_params {
     bool
         pixel; /* print which draws and clears of the first render target change this pixel of it, and what to */
     uint32_t pixel_x, pixel_y;
-    bool gpu_time; /* measure each list with timestamps, and print a line a frame */
-    bool paced;    /* frames no earlier than they were recorded */
+    bool
+        loop; /* the calls of frame `loop_frame` again and again, `loop_times` times in all, and no frame behind it */
+    uint32_t loop_frame;
+    uint64_t loop_times;
+    const volatile sig_atomic_t *stop; /* NULL, or not 0: no more times */
+    bool gpu_time;                     /* measure each list with timestamps, and print a line a frame */
+    bool paced;                        /* frames no earlier than they were recorded */
     /* Called once with the device idle before the first call of frame `at_frame`: for observers. */
     uint32_t at_frame;
     int (*at)(struct player *p, void *ctx, struct error *e);

@@ -196,6 +196,8 @@ void play_adjust_pool(ID3D12Device *device, const D3D12_HEAP_PROPERTIES *heap);
 /* Fails with the call's number in front. */
 int play_fail(struct player *p, const struct play_call *c, int err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* Makes one call of the recording. */
+int play_one(struct player *p, const struct trc_call *call);
 int play_decoded(struct player *p, const struct play_call *c, const struct dec *d);
 struct play_object *play_object(struct player *p, uint32_t id);
 /* The object that the call is made on, if it has slot `slot` of `iface`. */
