@@ -5,7 +5,9 @@
  *
  * Invariants:
  *  1. Living resources are sorted by address; they may overlap (aliases), and lookups find the smallest that fits.
- *  2. The history holds the last `history` that were removed, in the order of their removal.
+ *  2. The history holds the last `history` that were removed, in the order of their removal. Of those before them it is known between
+ *     which addresses they lay, and how many they were.
+ *  3. An address was never mapped only if neither they nor a change that was not seen can have been there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,6 +35,8 @@ struct bb_resources {
     struct entry *history;
     uint64_t removed; /* ever */
     uint32_t room;
+    uint64_t forgotten_low, forgotten_high; /* 2 */
+    uint64_t lost;                          /* changes that were not seen */
     uint64_t largest; /* size of a living resource, ever: how far back a lookup must go */
 };
 
@@ -44,6 +48,7 @@ static void resources_check(const struct bb_resources *r, size_t at)
     INVARIANT(at + 1 >= r->n || r->living[at]->r.address <= r->living[at + 1]->r.address);
     INVARIANT(at == r->n || !r->living[at]->r.destroyed_ns);
     INVARIANT(at == r->n || r->living[at]->r.size <= r->largest);
+    INVARIANT(r->removed <= r->room || r->forgotten_low < r->forgotten_high);
     INVARIANT(!r->removed || r->history[(r->removed - 1) % r->room].r.destroyed_ns); /* 2 */
 }
 
@@ -159,6 +164,34 @@ void bb_resources_use(struct bb_resources *r, uint64_t id, uint64_t time_ns)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* What has its place in the history goes. */
+static void forget(struct bb_resources *r, const struct bb_resource *old)
+{
+    const uint64_t end = old->size ? old->address + (old->size - 1) : old->address;
+
+    if (r->removed == r->room || old->address < r->forgotten_low)
+        r->forgotten_low = old->address;
+    if (r->removed == r->room || end >= r->forgotten_high)
+        r->forgotten_high = end < UINT64_MAX ? end + 1 : end;
+}
+
+struct bb_gaps bb_resources_gaps(struct bb_resources *r)
+{
+    struct bb_gaps g;
+
+    pthread_mutex_lock(&r->lock);
+    g = (struct bb_gaps){.forgotten = r->removed > r->room ? r->removed - r->room : 0, .lost = r->lost};
+    pthread_mutex_unlock(&r->lock);
+    return g;
+}
+
+void bb_resources_lose(struct bb_resources *r, uint64_t changes)
+{
+    pthread_mutex_lock(&r->lock);
+    r->lost += changes;
+    pthread_mutex_unlock(&r->lock);
+}
+
 int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns)
 {
     struct entry *e;
@@ -168,6 +201,8 @@ int bb_resources_remove(struct bb_resources *r, uint64_t id, uint64_t time_ns)
     e = by_id(r, id, &at);
     if (e) {
         e->r.destroyed_ns = time_ns ? time_ns : 1;
+        if (r->removed >= r->room)
+            forget(r, &r->history[r->removed % r->room].r);
         r->history[r->removed++ % r->room] = *e;
         free(e);
         memmove(&r->living[at], &r->living[at + 1], (--r->n - at) * sizeof(*r->living));
@@ -217,6 +252,44 @@ static void find_former(const struct bb_resources *r, uint64_t address, struct b
     }
 }
 
+/* Bytes from the address to what is behind it or before it; its own bytes are no distance. */
+static uint64_t distance(const struct bb_resource *r, uint64_t address, bool *before)
+{
+    *before = address < r->address;
+    return *before ? r->address - address : address - (r->address + r->size) + 1;
+}
+
+/* The nearest former one; what was destroyed has neighbours, too. */
+static const struct entry *nearest_former(const struct bb_resources *r, uint64_t address, uint64_t *nearest,
+                                          bool *before)
+{
+    const uint64_t kept = r->removed < r->room ? r->removed : r->room;
+    const struct entry *found = NULL;
+
+    *nearest = UINT64_MAX;
+    for (uint64_t i = 0; i < kept; i++) {
+        const struct entry *e = &r->history[(r->removed - 1 - i) % r->room];
+        bool is_before;
+        const uint64_t d = contains(&e->r, address) ? UINT64_MAX : distance(&e->r, address, &is_before);
+
+        if (d < *nearest) {
+            *nearest = d;
+            *before = is_before;
+            found = e;
+        }
+    }
+    return found;
+}
+
+/* 3. No process has the first pages, nor what is above the lower half of 48 bits. */
+static bool may_be_unknown(const struct bb_resources *r, uint64_t address)
+{
+    const bool possible = address >= BB_FAULT_REACH && address >> 47 == 0;
+
+    return possible && (r->lost || (r->removed > r->room && address + BB_FAULT_REACH >= r->forgotten_low &&
+                                    address < r->forgotten_high + BB_FAULT_REACH));
+}
+
 /* The smallest living owner, and the neighbours. */
 static const struct entry *find_living(const struct bb_resources *r, uint64_t address, struct bb_fault *f)
 {
@@ -261,7 +334,7 @@ const char *bb_fault_kind_name(enum bb_fault_kind kind)
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
-static void put_words(struct bb_fault *f)
+void bb_fault_words(struct bb_fault *f)
 {
     char who[160] = "";
 
@@ -281,16 +354,19 @@ static void put_words(struct bb_fault *f)
         break;
     case BB_FAULT_OUT_OF_BOUNDS:
         snprintf(f->text, sizeof(f->text),
-                 "out of bounds by %" PRIu64 " bytes: 0x%" PRIx64 " lies %s %s (%" PRIu64 " bytes)",
+                 "out of bounds by %" PRIu64 " bytes: 0x%" PRIx64 " lies %s %s (%" PRIu64 " bytes)%s",
                  f->distance, f->address, f->before ? "before the start of" : "behind the end of", who,
-                 f->resource.size);
+                 f->resource.size, f->resource.destroyed_ns ? ", which was destroyed" : "");
         break;
     case BB_FAULT_NOT_RESIDENT:
         snprintf(f->text, sizeof(f->text),
                  "not resident: 0x%" PRIx64 " lies %" PRIu64 " bytes into %s, which is alive and was evicted",
                  f->address, f->address - f->resource.address, who);
         break;
-    case BB_FAULT_NOT_SEEN: /* never said here: all memory is known */
+    case BB_FAULT_NOT_SEEN:
+        snprintf(f->text, sizeof(f->text),
+                 "0x%" PRIx64 " lies in nothing that is known, and not all that was there is", f->address);
+        break;
     case BB_FAULT_NEVER_MAPPED:
         snprintf(f->text, sizeof(f->text), "0x%" PRIx64 " was never mapped, and no resource is near it",
                  f->address);
@@ -300,13 +376,15 @@ static void put_words(struct bb_fault *f)
 
 void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_fault *f)
 {
-    const struct entry *owner;
-    uint64_t above = UINT64_MAX, below = UINT64_MAX;
+    const struct entry *owner, *gone;
+    uint64_t above = UINT64_MAX, below = UINT64_MAX, former;
+    bool before = false;
 
     *f = (struct bb_fault){.kind = BB_FAULT_NEVER_MAPPED, .address = address};
     pthread_mutex_lock(&r->lock);
     owner = find_living(r, address, f);
     find_former(r, address, f);
+    gone = nearest_former(r, address, &former, &before);
     if (f->has_below)
         below = address - (f->below.address + f->below.size) + 1;
     if (f->has_above)
@@ -317,6 +395,11 @@ void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_faul
     } else if (f->num_former) {
         f->kind = BB_FAULT_USE_AFTER_FREE;
         f->resource = f->former[0];
+    } else if (former < below && former < above && former <= BB_FAULT_REACH && !may_be_unknown(r, address)) {
+        f->kind = BB_FAULT_OUT_OF_BOUNDS;
+        f->resource = shown(gone);
+        f->distance = former;
+        f->before = before;
     } else if (below <= above && below <= BB_FAULT_REACH) {
         f->kind = BB_FAULT_OUT_OF_BOUNDS;
         f->resource = f->below;
@@ -326,9 +409,11 @@ void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_faul
         f->resource = f->above;
         f->distance = above;
         f->before = true;
+    } else if (may_be_unknown(r, address)) {
+        f->kind = BB_FAULT_NOT_SEEN;
     }
-    f->has_resource = f->kind != BB_FAULT_NEVER_MAPPED;
-    put_words(f);
+    f->has_resource = f->kind != BB_FAULT_NEVER_MAPPED && f->kind != BB_FAULT_NOT_SEEN;
+    bb_fault_words(f);
     INVARIANT(f->num_former <= BB_FAULT_OWNERS);
     INVARIANT(f->kind != BB_FAULT_OUT_OF_BOUNDS || (f->distance && f->distance <= BB_FAULT_REACH) ||
               f->before);

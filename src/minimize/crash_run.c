@@ -20,8 +20,11 @@ static void on_found(void *ctx, const struct watch_crash *crash, const char *pat
 {
     struct run *r = ctx;
 
-    if (r->out->crashed)
+    if (r->out->crashed) {
+        if (!r->out->others++)
+            snprintf(r->out->other, sizeof(r->out->other), "%s", crash->text);
         return;
+    }
     r->out->crashed = true;
     r->out->crash = *crash;
     if (path)

@@ -24,6 +24,8 @@ struct crash_run_result {
     bool crashed;
     struct watch_crash crash; /* the first */
     char dump[4096];          /* "" for none */
+    uint32_t others;          /* that were found besides, before playing had stopped */
+    char other[900];          /* the first of them, in words */
     struct watch_pause pause; /* the longest without progress of what went on after all */
     uint64_t submissions, errors;
     struct error playing; /* why it could not be played to its end, a hang aside */

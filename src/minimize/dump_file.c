@@ -141,10 +141,10 @@ void dump_file_close(struct dump_file *f)
     *f = (struct dump_file){.submission = -1};
 }
 
-bool dump_file_suspects(const struct dump_file *f, uint32_t packet)
+bool dump_file_suspects(const struct dump_file *f, uint32_t first, uint32_t last)
 {
     for (size_t i = 0; i < f->num_suspects; i++)
-        if (f->suspects[i] == packet)
+        if (f->suspects[i] >= first && f->suspects[i] <= last)
             return true;
     return !f->num_suspects;
 }

@@ -28,5 +28,5 @@ struct dump_file {
  * there is any recording left. */
 int dump_file_open(struct dump_file *f, const char *path, bool salvage, struct error *e);
 void dump_file_close(struct dump_file *f);
-/* True if the packet may be the one, by the dump's markers; also if they leave nothing. */
-bool dump_file_suspects(const struct dump_file *f, uint32_t packet);
+/* True if one of these packets may be the one, by the dump's markers; also if they leave nothing. */
+bool dump_file_suspects(const struct dump_file *f, uint32_t first, uint32_t last);

@@ -38,7 +38,8 @@ static enum replay_outcome outcome_of(const struct dump_file *f, const struct cr
     if (!is_same_cause(c->cause, cause))
         return REPLAY_OTHERWISE;
     if ((f->submission < 0 || f->submission == submission) &&
-        (c->packet == UINT32_MAX || dump_file_suspects(f, c->packet)))
+        (c->packet == UINT32_MAX ||
+         dump_file_suspects(f, c->packet, c->candidates > 1 ? c->last : c->packet)))
         return REPLAY_SAME;
     return submission >= 0 && c->certain && c->exact && exact && !is_incomplete(f) ? REPLAY_ELSEWHERE
                                                                                    : REPLAY_OTHERWISE;

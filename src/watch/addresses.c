@@ -2,6 +2,7 @@
 /* addresses.c: which buffers have, and had, addresses: what the executor says of them becomes the history of resources. */
 #include <stdlib.h>
 
+#include "blackbox/internal.h"
 #include "watch/priv.h"
 
 enum { MAX_LIVING = 65536 };
@@ -25,19 +26,23 @@ void watch_addresses(struct watch *w, const struct exec_progress *c)
 
     if (n < w->addresses_seen)
         w->addresses_seen = 0; /* another executor */
-    if (n - w->addresses_seen > EXEC_ADDRESS_EVENTS)
-        w->addresses_seen = n - EXEC_ADDRESS_EVENTS; /* those in between are lost */
+    if (n - w->addresses_seen > EXEC_ADDRESS_EVENTS) {
+        bb_resources_lose(w->resources, n - EXEC_ADDRESS_EVENTS - w->addresses_seen);
+        w->addresses_seen = n - EXEC_ADDRESS_EVENTS;
+    }
     for (; w->addresses_seen < n; w->addresses_seen++) {
         const struct exec_address_event *e = &c->addresses[w->addresses_seen % EXEC_ADDRESS_EVENTS];
         struct finder f = {.address = e->address};
 
         if (e->state == EXEC_ADDRESS_MADE) {
-            bb_resources_add(w->resources, &(struct bb_resource){.id = w->addresses_seen << 32 | e->handle,
-                                                                 .kind = "buffer",
-                                                                 .address = e->address,
-                                                                 .size = e->size,
-                                                                 .created_ns = e->time_ns,
-                                                                 .last_use_ns = e->time_ns});
+            if (bb_resources_add(w->resources,
+                                 &(struct bb_resource){.id = w->addresses_seen << 32 | e->handle,
+                                                       .kind = "buffer",
+                                                       .address = e->address,
+                                                       .size = e->size,
+                                                       .created_ns = e->time_ns,
+                                                       .last_use_ns = e->time_ns}))
+                bb_resources_lose(w->resources, 1);
             continue;
         }
         bb_resources_each(w->resources, find_living, &f);

@@ -288,11 +288,11 @@ static void put_fault(struct collector *c, const struct watch_crash *crash)
         bb_text(c->p, BB_fault_text,
                 "the address was not canonical: the processor does not say which it was");
     } else {
-        bb_resources_fault(c->sn->resources, crash->fault_address, &f);
+        watch_fault(c->sn, crash->fault_address, &f);
         bb_int(c->p, BB_fault_address, (int64_t)crash->fault_address);
         bb_text(c->p, BB_fault_kind, bb_fault_kind_name(f.kind));
         if (f.has_resource)
-            bb_int(c->p, BB_fault_resource, (int64_t)(f.resource.id & UINT32_MAX));
+            bb_int(c->p, BB_fault_resource, (int64_t)f.resource.id);
         bb_int(c->p, BB_fault_distance, (int64_t)f.distance);
         bb_text(c->p, BB_fault_text, f.text);
     }

@@ -18,7 +18,9 @@
 #include "abi/packets.h"
 #include "base/array.h"
 #include "base/check.h"
+#include "blackbox/internal.h"
 #include "watch/items.h"
+#include "watch/pointers.h"
 #include "watch/priv.h"
 #include "executor/engine/engine.h"
 
@@ -307,6 +309,12 @@ static bool in_device(const struct snapshot *sn)
     return !sn->died || sn->death.by_host || (sn->death.seen && !sn->death.own_thread);
 }
 
+/* A shader of the executor's could store anywhere, and had been made: whatever else dies may have been overwritten by it. */
+static bool is_misled(const struct snapshot *sn)
+{
+    return sn->died && !sn->death.by_host && sn->has_progress && atomic_load(&sn->progress.unguarded);
+}
+
 static void judge_marks(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
 {
     const struct exec_progress_slot *slot =
@@ -329,21 +337,22 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
     c->candidates = x.num_candidates;
     if (sn->died && sn->death.in_decoder && decoding) {
         c->in_decoder = c->exact = true;
-        c->certain = blame;
+        c->certain = blame && !is_misled(sn);
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
     } else if (x.num_candidates) {
         c->packet = (uint32_t)items.items[x.candidates[0]].id;
+        c->last = (uint32_t)items.items[x.candidates[x.num_candidates - 1]].id;
         c->certain = x.num_candidates == 1 && x.certainty == BB_CERTAIN && blame && in_device(sn);
         if (x.num_candidates == 1)
             name_packet(k, c, bb_cause_desc(c->cause)->words);
         else
-            name_group(k, c, (uint32_t)items.items[x.candidates[x.num_candidates - 1]].id,
-                       bb_cause_desc(c->cause)->words);
+            name_group(k, c, c->last, bb_cause_desc(c->cause)->words);
     } else if (atomic_load(&slot->state) == EXEC_PROGRESS_DECODING && decoding) {
         c->in_decoder = c->exact = true;
-        c->certain = blame && sn->died; /* alive it may wait there for what came before, or for a processor */
+        c->certain = blame && sn->died &&
+                     !is_misled(sn); /* alive it may wait there for what came before, or for a processor */
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
@@ -366,7 +375,7 @@ static void judge_wait(const struct snapshot *sn, const struct retained *k, stru
     if (!at)
         at = (size_t)snprintf(c->text, sizeof(c->text), "Submission %llu %s", (unsigned long long)k->id,
                               bb_cause_desc(c->cause)->words);
-    if (c->in_decoder || !c->candidates)
+    if (c->in_decoder || !c->candidates || c->packet + 1 == atomic_load(&slot->decoding))
         snprintf(c->text + at, sizeof(c->text) - at, ", while %s for it", what[waits]);
 }
 
@@ -386,62 +395,19 @@ static void note_bound(struct watch_crash *c, const struct watch_model *m, const
     c->bound += XXH3_64bits(name, strlen(name));
 }
 
-/* Which buffer's address was written or copied into which buffer: whoever reads that may go there. The last ones are known. */
-struct pointers {
-    struct {
-        uint32_t in, to;
-    } of[256];
-    uint32_t n; /* ever */
-};
-
-static void add_pointer(struct pointers *x, uint32_t in, uint32_t to)
-{
-    x->of[x->n % 256].in = in;
-    x->of[x->n++ % 256].to = to;
-}
-
-static void note_pointer(struct pointers *x, const struct abi_packet *p)
-{
-    struct aerogpu_cmd_ext_buffer_address a;
-    struct aerogpu_cmd_copy_buffer copy;
-    struct aerogpu_cmd_destroy_resource gone;
-    const uint32_t n = x->n < 256 ? x->n : 256;
-
-    switch (p->opcode) {
-    case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
-        memcpy(&a, p->data, sizeof(a));
-        add_pointer(x, a.dst_buffer, a.src_buffer);
-        break;
-    case AEROGPU_CMD_COPY_BUFFER: /* and what is in it with it */
-        memcpy(&copy, p->data, sizeof(copy));
-        for (uint32_t i = 0; i < n; i++)
-            if (x->of[i].in == copy.src_buffer && copy.src_buffer != copy.dst_buffer)
-                add_pointer(x, copy.dst_buffer, x->of[i].to);
-        break;
-    case AEROGPU_CMD_DESTROY_RESOURCE: /* the handle may come again, for something else */
-        memcpy(&gone, p->data, sizeof(gone));
-        for (uint32_t i = 0; i < n; i++)
-            if (x->of[i].in == gone.resource_handle)
-                x->of[i].in = 0;
-        break;
-    default:
-        break;
-    }
-}
-
-static void note_leads(struct watch_crash *c, const struct pointers *x, const struct watch_slot *s,
+static void note_leads(struct watch_crash *c, const struct watch_pointers *x, const struct watch_slot *s,
                        bool compute)
 {
     const uint32_t room = sizeof(c->leads) / sizeof(c->leads[0]);
 
     if (s->kind < WATCH_SLOT_TEXTURE || (s->stage == ABI_CS) != compute)
         return;
-    for (uint32_t i = 0; i < x->n && i < 256; i++) {
+    for (uint32_t i = 0; i < x->n && i < WATCH_POINTERS; i++) {
         uint32_t k = 0;
 
         while (k < c->num_leads && k < room && c->leads[k] != x->of[i].to)
             k++;
-        if (x->of[i].in != s->handle || k < c->num_leads)
+        if (x->of[i].in != watch_pointers_first(x, s->handle) || k < c->num_leads)
             continue;
         if (k < room)
             c->leads[k] = x->of[i].to;
@@ -479,7 +445,7 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
                               struct watch_crash *c)
 {
     struct watch_model model = {0};
-    struct pointers pointers = {0};
+    struct watch_pointers pointers = {0};
     bool found = false;
 
     for (uint32_t i = 0; i < sn->num_items && !found; i++) {
@@ -492,7 +458,7 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
             continue;
         while (!found && abi_stream_next(&s, &p, NULL) > 0) {
             watch_model_apply(&model, ctx, &s, &p, k->id);
-            note_pointer(&pointers, &p);
+            watch_pointers_note(&pointers, &p);
             found = k == culprit && p.index == c->packet;
         }
         if (!found)
@@ -542,6 +508,14 @@ static void make_fingerprint(const struct retained *k, struct watch_crash *c)
                  c->shaders[0] ? c->shaders : c->command);
 }
 
+/* Ids are a number of the watch's over the guest's handle (addresses.c): users know the handle. */
+void watch_fault(const struct snapshot *sn, uint64_t address, struct bb_fault *f)
+{
+    bb_resources_fault(sn->resources, address, f);
+    f->resource.id &= UINT32_MAX;
+    bb_fault_words(f);
+}
+
 /* Whose address it was. The number in the sentence is the guest's handle. */
 static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
 {
@@ -553,31 +527,36 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
     if (!c->has_fault || c->no_address)
         return;
     add(c->at, sizeof(c->at), " at 0x%llx", (unsigned long long)c->fault_address);
-    bb_resources_fault(sn->resources, c->fault_address, &f);
+    watch_fault(sn, c->fault_address, &f);
     c->whose = f.has_resource ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
     c->fault_known = true;
     c->fault_kind = f.kind;
     c->fault_distance = f.distance;
-    c->fault_resource = f.has_resource ? f.resource.id & UINT32_MAX : 0;
-    snprintf(who, sizeof(who), "buffer %llu of %llu bytes", (unsigned long long)c->fault_resource,
+    c->fault_resource = f.has_resource ? f.resource.id : 0;
+    snprintf(who, sizeof(who), "%sbuffer %llu of %llu bytes", f.resource.destroyed_ns ? "destroyed " : "",
+             (unsigned long long)c->fault_resource,
              (unsigned long long)(f.has_resource ? f.resource.size : 0));
     switch (f.kind) {
     case BB_FAULT_USE_AFTER_FREE:
-        add(c->at, sizeof(c->at), ": use after free, %llu bytes into the destroyed %s",
+        add(c->at, sizeof(c->at), ": use after free, %llu bytes into the %s",
             (unsigned long long)(c->fault_address - f.resource.address), who);
         break;
     case BB_FAULT_OUT_OF_BOUNDS:
-        add(c->at, sizeof(c->at), ": out of bounds, %llu bytes %s %s", (unsigned long long)f.distance,
-            f.before ? "before the start of" : "behind the end of", who);
+        add(c->at, sizeof(c->at), ": out of bounds, %llu bytes %s %s%s", (unsigned long long)f.distance,
+            f.before ? "before the start of" : "behind the end of", f.resource.destroyed_ns ? "the " : "",
+            who);
         break;
     case BB_FAULT_INSIDE:
-        add(c->at, sizeof(c->at), ": inside %s, which is alive", who);
+        add(c->at, sizeof(c->at), ": inside %s, which %s", who,
+            bb_resources_gaps(sn->resources).lost ? "was alive when it was last heard of" : "is alive");
         break;
     case BB_FAULT_NOT_RESIDENT:
         add(c->at, sizeof(c->at), ": not resident, %llu bytes into %s, which was evicted",
             (unsigned long long)(c->fault_address - f.resource.address), who);
         break;
-    case BB_FAULT_NOT_SEEN: /* not said of this device, whose memory is known */
+    case BB_FAULT_NOT_SEEN:
+        add(c->at, sizeof(c->at), ", in nothing that is known: not all that was there is");
+        break;
     case BB_FAULT_NEVER_MAPPED:
         add(c->at, sizeof(c->at), ", which was never mapped");
         break;
@@ -610,11 +589,11 @@ bool watch_register_text(const struct snapshot *sn, enum exec_register r, char t
         snprintf(text, 200, "no address: not canonical");
         return true;
     }
-    bb_resources_fault(sn->resources, value, &f);
-    if (f.kind == BB_FAULT_NEVER_MAPPED)
+    watch_fault(sn, value, &f);
+    if (!f.has_resource)
         return false;
     snprintf(text, 200, "%s buffer %llu of %llu bytes", bb_fault_kind_name(f.kind),
-             (unsigned long long)(f.resource.id & UINT32_MAX), (unsigned long long)f.resource.size);
+             (unsigned long long)f.resource.id, (unsigned long long)f.resource.size);
     return true;
 }
 
@@ -796,8 +775,11 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
     } else if (c->cause == BB_CAUSE_HOST_MEMORY) {
         c->why = BB_SURE_SUGGESTED; /* another process may have been the one */
         unseen(c, "the kernel's log, which names what it ended");
-    } else if (c->cause == BB_CAUSE_KILLED && !sn->death.sender) {
-        unseen(c, "who sent the signal");
+    } else if (c->cause == BB_CAUSE_KILLED && (!sn->death.sender || sn->death.told)) {
+        unseen(c, "who sent the signal%s",
+               sn->death.told ? ": of its sender only its own word is known" : "");
+        if (sn->death.made_up)
+            c->why = BB_SURE_SUGGESTED; /* a signal that could not be delivered looks the same */
     } else if (c->cause == BB_CAUSE_LIMIT) {
         c->why = BB_SURE_SUGGESTED;
         unseen(c, "whether it died of that; what the Vulkan driver itself had");
@@ -809,6 +791,9 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
     if (kind == BB_KIND_CRASH && !in_device(sn))
         unseen(c, "whether a command had to do with it: %s",
                sn->death.seen ? "a thread that executes none went wrong" : "nobody saw which thread it was");
+    if (kind == BB_KIND_CRASH && c->in_decoder && is_misled(sn))
+        unseen(c,
+               "whether an earlier shader, which could store to any address, had overwritten what it needed");
     if (kind == BB_KIND_CRASH && c->candidates > 1)
         unseen(c, "which of %u commands: groups of them were marked, not each", c->candidates);
     if (k && kind != BB_KIND_REFUSAL && !c->candidates)
@@ -816,6 +801,14 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
     if (sn->has_progress && sn->progress.way == EXEC_PROGRESS_COPIED)
         unseen(c, "the last 5 ms of progress: marks were copied");
     if (c->has_fault) {
+        const struct bb_gaps gaps = bb_resources_gaps(sn->resources);
+
+        if (gaps.forgotten)
+            unseen(c, "%llu former buffers with addresses, for which there was no room",
+                   (unsigned long long)gaps.forgotten);
+        if (gaps.lost)
+            unseen(c, "%llu changes of buffers with addresses, which came too fast",
+                   (unsigned long long)gaps.lost);
         bb_resources_each(sn->resources, count_one, &others);
         others -= c->fault_resource && others;
         if (c->no_address)

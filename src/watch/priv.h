@@ -190,6 +190,8 @@ void watch_snapshot_finish(struct snapshot *sn);
 
 const char *watch_register_name(enum exec_register r);
 /* What lies where it points: a buffer, or that it is no address at all. False: nothing is known of it. */
+/* Whose address it is, by the guest's handles. */
+void watch_fault(const struct snapshot *sn, uint64_t address, struct bb_fault *f);
 bool watch_register_text(const struct snapshot *sn, enum exec_register r, char text[200]);
 /* Takes what happened to addresses since the last call. */
 void watch_addresses(struct watch *w, const struct exec_progress *c);

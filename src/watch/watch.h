@@ -29,6 +29,7 @@ struct watch_crash {
     uint64_t fence, ordinal; /* of it; ordinal: how many were taken before it since the last ring reset */
     uint32_t packet, draw;   /* numbers in the stream; of the first candidate; UINT32_MAX: none */
     uint32_t candidates;     /* draws and other work that may be it */
+    uint32_t last;           /* packet of the last of them, if there is any */
     bool in_decoder;         /* it happened while the packet was decoded, not on the Vulkan device */
     bool has_fault;
     bool no_address; /* of a page fault: it was not canonical, and the processor does not say which it was */

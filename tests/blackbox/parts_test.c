@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "blackbox/flight_file.h"
 #include "blackbox/flight_read.h"
+#include "blackbox/internal.h"
 #include "temp_dir.h"
 
 /* ---- flight recorder ----------------------------------------------------- */
@@ -289,10 +290,47 @@ TEST(history_is_bounded)
     }
     bb_resources_each(r, count, &n);
     assert_int_equal(n, 65536);
+    assert_int_equal(bb_resources_gaps(r).forgotten, 100);
     bb_resources_fault(r, 0x100000 + 99 * 0x1000, &f);
+    assert_int_equal(f.kind, BB_FAULT_NOT_SEEN);
+    assert_false(f.has_resource);
+    bb_resources_fault(r, 0x7f0000000000, &f); /* where none of them was */
     assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
     bb_resources_fault(r, 0x100000 + 100 * 0x1000, &f);
     assert_int_equal(f.kind, BB_FAULT_USE_AFTER_FREE);
+    bb_resources_destroy(r);
+}
+
+/* What was destroyed has neighbours; of what was not seen nobody says that it was never mapped, but where no process has memory. */
+TEST(former_neighbours_and_gaps)
+{
+    struct bb_resources *r;
+    struct bb_fault f;
+
+    assert_int_equal(bb_resources_create(&r, 4), 0);
+    add(r, 1, 0x7f0000000000, 0x1000, "former");
+    bb_resources_remove(r, 1, 1);
+    bb_resources_fault(r, 0x7f0000001010, &f);
+    assert_int_equal(f.kind, BB_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(f.distance, 17);
+    assert_string_equal(f.resource.name, "former");
+    assert_non_null(strstr(f.text, ", which was destroyed"));
+    bb_resources_fault(r, 0x7effffffffff, &f);
+    assert_true(f.kind == BB_FAULT_OUT_OF_BOUNDS && f.before && f.distance == 1);
+    add(r, 2, 0x7f0000001020, 0x1000, "nearer"); /* and alive */
+    bb_resources_fault(r, 0x7f0000001018, &f);
+    assert_string_equal(f.resource.name, "nearer");
+
+    bb_resources_fault(r, 0x7e0000000000, &f);
+    assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
+    bb_resources_lose(r, 3);
+    assert_int_equal(bb_resources_gaps(r).lost, 3);
+    bb_resources_fault(r, 0x7e0000000000, &f);
+    assert_int_equal(f.kind, BB_FAULT_NOT_SEEN);
+    bb_resources_fault(r, 8, &f);
+    assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
+    bb_resources_fault(r, UINT64_C(0xffff800000000000), &f);
+    assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
     bb_resources_destroy(r);
 }
 

@@ -95,7 +95,8 @@ static int open_dump(void *ctx)
         return rc;
     assert_int_equal(f.recording_size, 9);
     assert_int_equal(f.num_suspects, 20);
-    assert_true(dump_file_suspects(&f, 7) && !dump_file_suspects(&f, 99));
+    assert_true(dump_file_suspects(&f, 7, 7) && dump_file_suspects(&f, 0, 99));
+    assert_false(dump_file_suspects(&f, 99, 99));
     dump_file_close(&f);
     return coped(0);
 }

@@ -455,6 +455,34 @@ TEST(who_ended_it)
     abi_builder_finish(&b);
 }
 
+/* A decoder that died in a packet: what a shader stored before, that can store anywhere, may be why. */
+TEST(a_decoder_that_was_misled)
+{
+    for (uint32_t unguarded = 0; unguarded < 2; unguarded++) {
+        struct retained work = {.id = 7, .state = RETAINED_QUEUED};
+        struct snapshot *sn = calloc(1, sizeof(*sn));
+        struct watch_crash c;
+
+        assert_non_null(sn);
+        assert_int_equal(bb_resources_create(&sn->resources, 16), 0);
+        sn->items = &work;
+        sn->num_items = 1;
+        sn->died = sn->has_progress = true;
+        sn->death =
+            (struct exec_death){.signal = SIGSEGV, .seen = true, .has_fault = true, .in_decoder = true};
+        sn->progress.slots[0].submission = 7;
+        sn->progress.slots[0].state = EXEC_PROGRESS_DECODING;
+        sn->progress.slots[0].decoding = 5;
+        sn->progress.unguarded = unguarded;
+        watch_judge(sn, &c);
+        assert_int_equal(c.packet, 4);
+        assert_int_equal(c.which, unguarded ? BB_SURE_SUGGESTED : BB_SURE_PROVEN);
+        assert_int_equal(!strstr(c.unseen, "whether an earlier shader"), !unguarded);
+        bb_resources_destroy(sn->resources);
+        free(sn);
+    }
+}
+
 /* ---- no memory ----------------------------------------------------------- */
 
 static int walk_a_stream(void *ctx)

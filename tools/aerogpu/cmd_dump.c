@@ -38,6 +38,10 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
         printf("%s: nothing crashed in %llu submissions.\n", path, (unsigned long long)r.submissions);
     if (r.dump[0])
         printf("  %s\n", r.dump);
+    if (r.others)
+        printf("  %u more went wrong, of which there is no dump, first: %s.\n", r.others, r.other);
+    if (!r.crashed && r.playing.code)
+        utf8_print(stderr, "aerogpu dump: %s: %s\n", path, r.playing.text);
     if (e.code)
         utf8_print(stderr, "aerogpu dump: %s\n", e.text);
     if (r.crashed && !r.dump[0]) /* it was not written: why is in the log */

@@ -665,8 +665,13 @@ static void job_unref(struct exec_engine *g, struct shader_job *job)
 static void translate(const struct exec_engine *g, struct shader_job *job)
 {
     job->result = shader_create(&job->shader, job->stage, job->bytes, job->size, &job->error);
-    if (job->result || !shader_info(job->shader)->uses_addresses || g->params.addresses)
+    if (job->result || !shader_info(job->shader)->uses_addresses)
         return;
+    if (g->params.addresses) {
+        if (g->progress.shared)
+            atomic_store(&g->progress.shared->unguarded, 1);
+        return;
+    }
     shader_unref(job->shader);
     job->shader = NULL;
     job->result =

@@ -44,10 +44,12 @@ struct exec_death {
     enum exec_access access; /* if has_fault; NO_ADDRESS: fault_address is none */
     uint64_t submission;     /* id of the submission that it was executing, 0 for none */
     uint64_t fault_address;
-    bool has_fault;   /* a page fault, at fault_address */
-    bool in_decoder;  /* the fault was in the thread that decodes, not in the Vulkan device's */
-    bool seen;        /* its handler saw it: without, nobody knows which thread it was */
-    bool no_memory;   /* `seen`, and it would not have got 16 MiB more of private memory at once */
+    bool has_fault;  /* a page fault, at fault_address */
+    bool in_decoder; /* the fault was in the thread that decodes, not in the Vulkan device's */
+    bool seen;       /* its handler saw it: without, nobody knows which thread it was */
+    bool no_memory;  /* `seen`, and it would not have got 16 MiB more of private memory at once */
+    bool made_up; /* the signal says that it is a fault, and the processor had none: a debugger can do that */
+    bool told;    /* `sender` is what the sender says, who may say anything */
     bool own_thread;  /* it was in neither of them: where shaders are translated, or memory is written back */
     bool by_host;     /* killed by us: it broke the protocol or did not answer a reset */
     uint64_t time_ns; /* when it was noticed, on CLOCK_MONOTONIC; no two deaths have the same */

@@ -68,7 +68,10 @@ struct exec_fault {
     int32_t signal, code;   /* siginfo */
     int32_t sender;         /* process that sent it, 0 for none that is known */
     uint32_t thread, own_thread;
-    uint32_t access;   /* enum exec_access, of a page fault */
+    uint32_t access;  /* enum exec_access, of a page fault */
+    uint32_t made_up; /* 1: it says that it is a fault, and the processor had none */
+    uint32_t told;    /* 1: `sender` is what the sender says */
+    uint32_t reserved;
     uint32_t left_mib; /* that it would still have got of private memory, at most EXEC_LEFT_MIB */
     uint64_t address, submission;
     uint64_t registers[EXEC_NUM_REGISTERS]; /* of a page fault */

@@ -184,8 +184,8 @@ static void sender_name(char out[80], const struct exec_death *d)
         name[strcspn(name, "\n")] = '\0';
     if (f)
         fclose(f);
-    snprintf(out, 80, ", sent by process %d%s%s%s", (int)d->sender, name[0] ? " (" : "", name,
-             name[0] ? ")" : "");
+    snprintf(out, 80, ", sent by process %d%s%s%s%s", (int)d->sender, name[0] ? " (" : "", name,
+             name[0] ? ")" : "", d->told ? ", as it says itself" : "");
 }
 
 /* What its handler left behind: the process may have written anything there. */
@@ -199,13 +199,15 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
     d->fault_address = f->address;
     d->in_decoder = f->thread == (uint32_t)d->pid;
     d->seen = true;
-    d->sent = f->code <= 0;
+    d->made_up = f->made_up != 0;
+    d->told = f->told != 0;
+    d->sent = f->code <= 0 || d->made_up;
     d->sender = f->sender;
     d->own_thread = f->own_thread != 0;
     d->no_memory = f->left_mib < LITTLE_MIB;
     if (f->access <= EXEC_ACCESS_NO_ADDRESS)
         d->access = (enum exec_access)f->access;
-    d->has_fault = (d->signal == SIGSEGV || d->signal == SIGBUS) &&
+    d->has_fault = !d->made_up && (d->signal == SIGSEGV || d->signal == SIGBUS) &&
                    (d->access == EXEC_ACCESS_NO_ADDRESS || (f->code > 0 && f->code != SI_KERNEL));
     if (d->has_fault)
         memcpy(d->registers, f->registers, sizeof(d->registers));
@@ -213,6 +215,11 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
         snprintf(d->message, sizeof(d->message),
                  "the executor died: page fault at an address that is not canonical in thread %u (%s)",
                  f->thread, signal_name(d->signal));
+    } else if (d->made_up) {
+        snprintf(
+            d->message, sizeof(d->message),
+            "the executor died: signal %d (%s), which says that it is a fault; the processor had none: a debugger may have sent it",
+            d->signal, signal_name(d->signal));
     } else if (d->has_fault || (f->code > 0 && !d->sender)) {
         snprintf(d->message, sizeof(d->message), "the executor died: %s at 0x%llx%s in thread %u (%s)",
                  d->has_fault ? "page fault" : "fault", (unsigned long long)f->address, accesses[d->access],
