@@ -13,7 +13,11 @@
 #include "base/log.h"
 #include "machine/priv.h"
 
-enum { PAGE = 4096, FENCE_PAGE = sizeof(struct aerogpu_fence_page) };
+enum {
+    PAGE = 4096,
+    FENCE_PAGE = sizeof(struct aerogpu_fence_page),
+    LONG_FENCE_PAGE = AEROGPU_EXT_FENCE_PAGE_BYTES
+};
 
 static int open_ram(struct machine *m, struct error *e)
 {
@@ -108,11 +112,11 @@ void machine_destroy(struct machine *m)
 void *machine_dma_map(void *machine, uint64_t gpa, uint64_t size)
 {
     struct machine *m = machine;
-    static uint8_t nowhere[FENCE_PAGE];
+    static uint8_t nowhere[LONG_FENCE_PAGE];
     bool found = gpa < m->ram_size && size <= m->ram_size - gpa;
 
-    if (atomic_load_explicit(&m->stale_fences, memory_order_relaxed) && size == FENCE_PAGE &&
-        gpa == atomic_load(&m->fence_page)) {
+    if (atomic_load_explicit(&m->stale_fences, memory_order_relaxed) &&
+        (size == FENCE_PAGE || size == LONG_FENCE_PAGE) && gpa == atomic_load(&m->fence_page)) {
         atomic_fetch_sub(&m->stale_fences, 1);
         return nowhere;
     }
@@ -195,6 +199,11 @@ void machine_stale_fences(struct machine *m, uint32_t count)
 {
     atomic_store(&m->fence_page, gpu_bar_read(m->gpu, 0, AEROGPU_REG_FENCE_GPA_LO, 8));
     atomic_store(&m->stale_fences, count);
+}
+
+uint32_t machine_stale_fences_left(struct machine *m)
+{
+    return atomic_load(&m->stale_fences);
 }
 
 int machine_kill_executor(struct machine *m)

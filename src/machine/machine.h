@@ -101,6 +101,8 @@ uint64_t machine_memory_end(const struct machine *m);
 
 /* Faults, by hand. So many writes of the fence page go nowhere. */
 void machine_stale_fences(struct machine *m, uint32_t count);
+/* How many of them are still to come. */
+uint32_t machine_stale_fences_left(struct machine *m);
 /* The executor is killed, at once; a new one starts. 0, or -ESRCH: none runs. */
 int machine_kill_executor(struct machine *m);
 /* The executor stands still from now on, for `ns`, or UINT64_MAX: until a reset replaces it; 0: it goes on. 0, or -ESRCH. */

@@ -385,11 +385,12 @@ CASE(who_is_full_keeps_back_nobody_else)
     rig_push_to(r, 1, 6, 3); /* behind 1 on its time line */
     rig_push_to(r, 3, 5, 4); /* behind 1 in its client's order */
     rig_push_to(r, 4, 7, 5);
+    rig_push_to(r, 2, 6, 6); /* behind 3, which has room */
     rig_kick(r);
     assert_given(r, (const uint64_t[]){2, 5}, 2);
     r->full = 0;
     gpu_backend_ready(r->gpu);
-    assert_given(r, (const uint64_t[]){2, 5, 1, 3, 4}, 5);
+    assert_given(r, (const uint64_t[]){2, 5, 1, 3, 4, 6}, 6);
 }
 
 CASE(ordered_submissions_stay_in_order_over_engines)

@@ -235,6 +235,22 @@ TEST(a_submission_that_finds_no_room_is_taken_and_lost)
     rig_down(&r);
 }
 
+/* What a reset ended is not asked for any more: else the next preemption is taken for one that is under way. */
+TEST(a_reset_ends_a_preemption)
+{
+    struct rig r = {0};
+    struct kmd *k;
+
+    rig_up(&r, SIM);
+    k = enter(&r);
+    k->nodes[0].preempting = TRUE;
+    assert_int_equal(kmd_ResetFromTimeout(k), STATUS_SUCCESS);
+    assert_int_equal(kmd_RestartFromTimeout(k), STATUS_SUCCESS);
+    assert_false(k->nodes[0].preempting);
+    leave(&r);
+    rig_down(&r);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 TEST(scattered_pages_are_refused)

@@ -158,6 +158,64 @@ TEST(of_several_faults_each_is_its_own_clients)
     rig_down(&r);
 }
 
+/* A device that keeps one fence of an error: who may have failed has, and the guilty one with him. */
+TEST(of_several_faults_in_one_latch_none_is_let_off)
+{
+    enum { N = 5 };
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
+    struct rig_context x[N];
+    D3DKMT_HANDLE a[N];
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit", 2 * N);
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
+                                                  .seed = 1,
+                                                  .without_features = AEROGPU_EXT_FEATURE(EXT_CLIENTS) |
+                                                                      AEROGPU_EXT_FEATURE(EXT_ENGINES)}});
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < N; i++) {
+        x[i] = rig_context(&r, r.client);
+        assert_int_equal(rig_allocate(&x[i], &p, &a[i]), STATUS_SUCCESS);
+    }
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LOSE_INTERRUPT, 3), STATUS_SUCCESS);
+    for (unsigned i = 0; i < N; i++) {
+        ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 2, .size_bytes = 4096,
+                 .backing_alloc_id = 7);
+        ABI_EMIT(&b, COPY_BUFFER, copy_buffer, .dst_buffer = 2, .src_buffer = 2, .size_bytes = 64,
+                 .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+        assert_int_equal(rig_render(&x[i], &b, &a[i], 1, !(i & 1)), STATUS_SUCCESS);
+    }
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(rig_idle(&x[i]), i < N - 1 ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* The registers are asked when the page shows nothing: no watchdog is needed for that. */
+TEST(a_page_that_is_stale_delays_nothing)
+{
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+    uint64_t start;
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_STALE_FENCE, 1), STATUS_SUCCESS);
+        start = machine_now(stack_machine(r.stack));
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+        assert_true(machine_now(stack_machine(r.stack)) - start < 50 * NSEC_PER_MSEC);
+        assert_int_equal(machine_stale_fences_left(stack_machine(r.stack)), 0);
+    }
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
 TEST(a_long_stream_is_cut_between_packets)
 {
     struct aerogpu_escape_query_fence f = {0};
