@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -691,7 +692,7 @@ TEST(a_mutex_is_known_by_its_record)
         {{2, 0, self, 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (int32_t)self, true},
         {{2, 3, self, 1, 1}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (int32_t)self, true},
         {{2, 0, self, 1, 128}, FUTEX_WAIT, (int32_t)self, true},
-        {{2, 0, (uint32_t)getppid(), 1, 128}, FUTEX_WAIT, getppid(), true},
+        {{2, 0, (uint32_t)getppid(), 1, 128}, FUTEX_WAIT, 0, false}, /* it has not this memory */
         {{2, 0, (uint32_t)getppid(), 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
         {{2, 0, 1, 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
         {{2, 0x7f001000, self, 1, 0}, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, false},
@@ -711,6 +712,31 @@ TEST(a_mutex_is_known_by_its_record)
     }
     assert_int_equal(cpu_task_futex_holder(getpid(), 8, FUTEX_WAIT, 2, &is_lock), 0);
     assert_false(is_lock);
+}
+
+/* Another process's number in a mutex is its owner's only if that process has the memory. */
+TEST(a_shared_mutex_is_of_those_who_have_it)
+{
+    uint32_t *words = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const uint32_t locked[5] = {2, 0, 0, 1, 128};
+    bool is_lock;
+    pid_t pid;
+
+    assert_true(words != MAP_FAILED);
+    memcpy(words, locked, sizeof(locked));
+    pid = fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    for (int has = 1; has >= 0; has--) {
+        words[2] = (uint32_t)(has ? pid : 1); /* whatever number 1 is, it has none of it */
+        assert_int_equal(cpu_task_futex_holder(getpid(), (uint64_t)(uintptr_t)words, FUTEX_WAIT, 2, &is_lock),
+                         has ? pid : 0);
+        assert_int_equal(is_lock, has);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    munmap(words, 4096);
 }
 
 /* In a container a mutex's record has the container's numbers. */

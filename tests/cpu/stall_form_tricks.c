@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,6 +185,70 @@ static bool look_locked(struct stall_form *f)
     return false;
 }
 
+/* The number that the mutex has of its owner is of a PID namespace of its own: here it is another process's. */
+static void hold_elsewhere(struct stall_form *f)
+{
+    if (unshare(CLONE_NEWPID) || fork() != 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    hold(f);
+    for (;;)
+        pause();
+}
+
+static bool create_holder_elsewhere(struct stall_form *f, char *why, size_t cap)
+{
+    if (geteuid() != 0) {
+        snprintf(why, cap, "PID namespaces are root's");
+        return false;
+    }
+    stall_helper(f, "holder", hold_elsewhere);
+    return true;
+}
+
+/* ---- sleeps that mean nothing, and stops by other ways --------------------------------- */
+
+/* As a driver does that looks at its device now and then: between, nobody knows what it waits for. */
+static bool nap_and_look(struct stall_form *f)
+{
+    (void)f;
+    for (;;)
+        stall_nap(MS);
+    return false;
+}
+
+static bool wait_for_event(struct stall_form *f)
+{
+    const int fd = eventfd(0, EFD_CLOEXEC);
+    uint64_t n;
+
+    (void)f;
+    return read(fd, &n, sizeof(n)) == sizeof(n) && n == 0;
+}
+
+static bool wait_for_message(struct stall_form *f)
+{
+    int fds[2];
+    char c;
+
+    (void)f;
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0 && recv(fds[0], &c, 1, 0) > 1;
+}
+
+static bool stop_itself(struct stall_form *f)
+{
+    (void)f;
+    raise(SIGSTOP);
+    return stall_spin_on(f);
+}
+
+static void stop_by_terminal(struct stall_form *f, pid_t executor)
+{
+    static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+
+    kill(executor, stops[f->pick % 3]);
+}
+
 /* ---- threads one by one ----------------------------------------------------------------- */
 
 static void turns(struct stall_form *f)
@@ -280,6 +346,26 @@ const struct form stall_tricks[] = {
     {.kind = {"live: a fence that looks like a mutex", CPU_VERDICT_UNKNOWN, NULL},
      .prepare = stall_be_first,
      .work = look_locked},
+    {.kind = {"live: a mutex of one in another PID namespace", CPU_VERDICT_LOCKED, NULL, true},
+     .create = create_holder_elsewhere,
+     .prepare = stall_be_first,
+     .work = want},
+    {.kind = {"live: it naps and looks, and naps", CPU_VERDICT_UNKNOWN, NULL},
+     .prepare = stall_be_first,
+     .work = nap_and_look},
+    {.kind = {"live: an event that nobody makes", CPU_VERDICT_UNKNOWN, NULL},
+     .prepare = stall_be_first,
+     .work = wait_for_event},
+    {.kind = {"live: a message that nobody sends", CPU_VERDICT_UNKNOWN, NULL},
+     .prepare = stall_be_first,
+     .work = wait_for_message},
+    {.kind = {"live: it stops itself", CPU_VERDICT_FROZEN, "stopped by a signal"},
+     .prepare = stall_be_first,
+     .work = stop_itself},
+    {.kind = {"live: stopped as by a terminal", CPU_VERDICT_FROZEN, "stopped by a signal"},
+     .prepare = stall_be_first,
+     .work = stall_spin_on,
+     .plant = stop_by_terminal},
     {.kind = {"live: it spins, and a debugger holds its twin", CPU_VERDICT_UNKNOWN, NULL},
      .work = create_twin_and_spin,
      .plant = hold_twin,

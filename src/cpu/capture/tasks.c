@@ -122,6 +122,39 @@ static int32_t outer_number(int32_t waiter, int32_t number)
     return found;
 }
 
+/* The line of a process's map that has the address, or this file at this place: "08:01 1234", its device and inode. False: none. */
+static bool find_map(int32_t tid, uint64_t address, const char *wanted, char file[64])
+{
+    char path[64], line[512], found[64];
+    unsigned long long from, to, inode = 0;
+    bool is = false;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+    f = fopen(path, "re");
+    while (f && !is && fgets(line, sizeof(line), f)) {
+        char device[24];
+
+        if (sscanf(line, "%llx-%llx %*s %*s %23s %llu", &from, &to, device, &inode) != 4)
+            continue;
+        snprintf(found, sizeof(found), "%s %llu", device, inode);
+        is = inode && (wanted ? !strcmp(found, wanted) : address >= from && address < to);
+    }
+    if (f)
+        fclose(f);
+    if (is)
+        snprintf(file, 64, "%s", found);
+    return is;
+}
+
+/* A number in shared memory may be of any PID namespace: who can have the lock has that memory. */
+static bool has_memory_of(int32_t holder, int32_t waiter, uint64_t address)
+{
+    char file[64], same[64];
+
+    return find_map(waiter, address, NULL, file) && find_map(holder, 0, file, same);
+}
+
 /* Whether these words are a glibc mutex that is locked and waited for: lock, count, owner, users, kind. Many things wait for 2
  * (Mesa's fences do), and have something behind that which looks like a thread. */
 static bool is_mutex(const uint32_t w[5])
@@ -158,7 +191,7 @@ int32_t cpu_task_futex_holder(int32_t tid, uint64_t address, uint64_t op, uint64
     holder = outer_number(tid, (int32_t)(by_kernel || robust ? words[0] & FUTEX_TID_MASK : words[2]));
     /* what only this process can reach only its threads hold */
     if (holder <= 0 || !state_of(holder, &flags, &threads) || flags & KERNEL_THREAD ||
-        (op & FUTEX_PRIVATE_FLAG && !is_in_process(tid, holder)))
+        !(is_in_process(tid, holder) || (!(op & FUTEX_PRIVATE_FLAG) && has_memory_of(holder, tid, address))))
         holder = 0;
     *is_lock = by_kernel || holder;
     return holder;
