@@ -172,8 +172,12 @@ static void fill_root(uint32_t color)
         if (write(x, make, sizeof(make)) != sizeof(make))
             exit(8);
     }
-    uint32_t paint[9] = {4 << 16 | 56, gc, 4, color, 5 << 16 | 70, root, gc, 0, 2000 << 16 | 2000};
-    if (write(x, paint, sizeof(paint)) != sizeof(paint))
+    /* And a question: what it is answered, it has painted. */
+    uint32_t paint[10] = {4 << 16 | 56,      gc,          4, color, 5 << 16 | 70, root, gc, 0,
+                          2000 << 16 | 2000, 1 << 16 | 43};
+    uint8_t focus[32];
+    if (write(x, paint, sizeof(paint)) != sizeof(paint) ||
+        recv(x, focus, sizeof(focus), MSG_WAITALL) != sizeof(focus))
         exit(8);
 }
 
