@@ -3,7 +3,8 @@
  *
  * lose_idle: nanoseconds that the layer adds to a call of vkGetFenceStatus, by two threads that do nothing else. The program runs
  * itself with the layer and without, in turns: `lose_bench --loop` prints nanoseconds of thread CPU time a call, and of a call
- * through a pointer that reads an atomic variable, which is the reference. */
+ * through a pointer that reads an atomic variable, which is the reference.
+ * lose_idle_gl: the same of glIsEnabled, by one thread. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GL/gl.h>
 #include <vulkan/vulkan.h>
 
 #include "bench.h"
@@ -89,7 +93,30 @@ static int loop(void)
     return 0;
 }
 
-static bool read_loop(const char *before, double *call, double *reference)
+static int loop_gl(void)
+{
+    EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+    int (*volatile read)(void) = read_variable;
+    EGLContext context;
+    double from, call;
+
+    if (!eglInitialize(display, NULL, NULL) || !eglBindAPI(EGL_OPENGL_API))
+        return 4;
+    context = eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, NULL);
+    if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
+        return 4;
+    from = cpu_ns();
+    for (int i = 0; i < CALLS; i++)
+        glIsEnabled(GL_BLEND);
+    call = (cpu_ns() - from) / CALLS;
+    from = cpu_ns();
+    for (int i = 0; i < CALLS; i++)
+        read();
+    printf("%f %f\n", call, (cpu_ns() - from) / CALLS);
+    return 0;
+}
+
+static bool read_loop(const char *before, const char *which, double *call, double *reference)
 {
     char self[4096], command[9000];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -97,7 +124,7 @@ static bool read_loop(const char *before, double *call, double *reference)
     int got;
 
     self[n > 0 ? n : 0] = '\0';
-    snprintf(command, sizeof(command), "%s '%s' --loop 2>/dev/null", before, self);
+    snprintf(command, sizeof(command), "%s '%s' %s 2>/dev/null", before, self, which);
     f = popen(command, "r");
     if (!f)
         return false;
@@ -106,32 +133,41 @@ static bool read_loop(const char *before, double *call, double *reference)
     return got == 2;
 }
 
-int main(int argc, char **argv)
+static void measure(struct bench *b, const char *id, const char *which)
 {
-    double added[ROUNDS], reference[ROUNDS], with, without, ignored;
-    struct bench b = {0};
+    double added[ROUNDS], reference[ROUNDS], with, without = 0, ignored;
     char note[160];
 
-    if (argc == 2 && !strcmp(argv[1], "--loop"))
-        return loop();
-    bench_init(&b, argc, argv);
-    if (!bench_wants(&b, "lose_idle"))
-        return bench_finish(&b);
+    if (!bench_wants(b, id))
+        return;
     for (int i = 0; i < ROUNDS; i++) {
-        if (!read_loop("'" AEROGPU "' lose --at-submit 4294967295 --", &with, &reference[i]) ||
-            !read_loop("", &without, &ignored)) {
-            bench_not_measured(&b, "lose_idle", "no Vulkan driver");
-            return bench_finish(&b);
+        if (!read_loop("'" AEROGPU "' lose --at-submit 4294967295 --", which, &with, &reference[i]) ||
+            !read_loop("", which, &without, &ignored)) {
+            bench_not_measured(b, id, "no driver");
+            return;
         }
         added[i] = with > without ? with - without : 0;
     }
     snprintf(note, sizeof(note), "against a call through a pointer; the driver's own %.1f ns", without);
-    bench_report(&b, &(struct bench_figure){.id = "lose_idle",
-                                            .ours_each = added,
-                                            .reference_each = reference,
-                                            .rounds = ROUNDS,
-                                            .unit = "ns",
-                                            .target = 3,
-                                            .note = note});
+    bench_report(b, &(struct bench_figure){.id = id,
+                                           .ours_each = added,
+                                           .reference_each = reference,
+                                           .rounds = ROUNDS,
+                                           .unit = "ns",
+                                           .target = 3,
+                                           .note = note});
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {0};
+
+    if (argc == 2 && !strcmp(argv[1], "--loop"))
+        return loop();
+    if (argc == 2 && !strcmp(argv[1], "--loop-gl"))
+        return loop_gl();
+    bench_init(&b, argc, argv);
+    measure(&b, "lose_idle", "--loop");
+    measure(&b, "lose_idle_gl", "--loop-gl");
     return bench_finish(&b);
 }
