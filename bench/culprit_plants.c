@@ -325,6 +325,17 @@ static void prepare(struct culprit *c)
         c->fault = BB_FAULT_USE_AFTER_FREE;
         c->resource = VICTIM;
         break;
+    case CULPRIT_BEYOND_REMADE: /* with the same handle and size, each where no other was */
+        for (int i = 0; i < 40; i++) {
+            address(c, WRONG, VICTIM, into);
+            EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
+            addressed(c, VICTIM, VICTIM_BYTES);
+        }
+        address(c, WRONG, VICTIM, VICTIM_BYTES + out);
+        c->fault = BB_FAULT_OUT_OF_BOUNDS;
+        c->resource = VICTIM;
+        c->distance = out + 1;
+        break;
     case CULPRIT_REUSED_POINTER: /* it held the stranger's, and is another buffer now */
         address(c, WRONG, STRANGER, 0);
         EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = WRONG);

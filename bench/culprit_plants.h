@@ -107,7 +107,11 @@ enum culprit_is {
     K(DESTROYED_BEHIND, NONE, IS_FINE | IS_AHEAD,                                                            \
       "buffers are destroyed right behind what used them by their addresses")                                \
     K(AFTER_USE_AND_FREE, PAGE_FAULT, 0, "the same, and one is used again")                                  \
-    K(SLOW_COMPUTE, SLOW, IS_SLOW | IS_SHORT, "a dispatch that takes long")
+    K(SLOW_COMPUTE, SLOW, IS_SLOW | IS_SHORT, "a dispatch that takes long")                                  \
+    K(HANG_RING_WRAPPED, HANG, IS_AHEAD, "more submissions before it than the ring has room for")            \
+    K(HANG_SAME_REGIONS, HANG, IS_SECOND | IS_AHEAD,                                                         \
+      "another context has regions of the same names, and ended them")                                       \
+    K(BEYOND_REMADE, PAGE_FAULT, 0, "behind the end of a buffer that was destroyed and made again many times")
 
 enum culprit_kind {
 #define CULPRIT_ROW(NAME, cause, is, doc) CULPRIT_##NAME,
