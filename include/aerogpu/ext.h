@@ -23,7 +23,8 @@
     F(37, EXT_CHECKPOINTS, ext_checkpoints, "EXT_CHECKPOINT, EXT_CHECKPOINT_POINTER")                        \
     F(38, EXT_CLIENTS, ext_clients, "submissions name their client, which has an executor of its own")       \
     F(39, EXT_ENGINES, ext_engines,                                                                          \
-      "a ring can be reset into one whose engines each have a fence of their own")
+      "a ring can be reset into one whose engines each have a fence of their own")                           \
+    F(40, EXT_FORMATS, ext_formats, "textures of the formats from 0x8000 on; shown they cannot be")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -33,6 +34,43 @@ enum aerogpu_ext_feature_bit {
 #define AEROGPU_EXT_FEATURE(NAME)                  (UINT64_C(1) << AEROGPU_FEATURE_BIT_##NAME)
 #define AEROGPU_EXT_FEATURE_OR(bit, NAME, name, d) AEROGPU_EXT_FEATURE(NAME) |
 #define AEROGPU_EXT_FEATURES_ALL                   (AEROGPU_EXT_FEATURES(AEROGPU_EXT_FEATURE_OR) UINT64_C(0))
+
+/* EXT_FORMATS: formats of CREATE_TEXTURE2D and CREATE_TEXTURE_VIEW, in the form of the table in pci.h. A view of such a texture may have
+ * any of them whose texels or blocks have the same bytes. */
+#define AEROGPU_EXT_FORMATS(F)                                                                               \
+    F(0x8000, EXT_R32G32B32A32_FLOAT, 16, 1, COLOR, 1, 0, 0, "floats of 32 bits")                            \
+    F(0x8001, EXT_R16G16B16A16_FLOAT, 8, 1, COLOR, 1, 0, 0, "floats of 16 bits")                             \
+    F(0x8002, EXT_R16G16B16A16_UNORM, 8, 1, COLOR, 1, 0, 0, "16 bits each, 0 to 1")                          \
+    F(0x8003, EXT_R16G16B16A16_SNORM, 8, 1, COLOR, 1, 0, 0, "16 bits each, -1 to 1")                         \
+    F(0x8004, EXT_R32G32_FLOAT, 8, 1, COLOR, 0, 0, 0, "floats of 32 bits")                                   \
+    F(0x8005, EXT_R10G10B10A2_UNORM, 4, 1, COLOR, 1, 0, 0, "bits 0-9 R, 10-19 G, 20-29 B, 30-31 A")          \
+    F(0x8006, EXT_R11G11B10_FLOAT, 4, 1, COLOR, 0, 0, 0, "bits 0-10 R, 11-21 G, 22-31 B, without signs")     \
+    F(0x8007, EXT_R8G8B8A8_SNORM, 4, 1, COLOR, 1, 0, 0, "8 bits each, -1 to 1")                              \
+    F(0x8008, EXT_R16G16_FLOAT, 4, 1, COLOR, 0, 0, 0, "floats of 16 bits")                                   \
+    F(0x8009, EXT_R16G16_UNORM, 4, 1, COLOR, 0, 0, 0, "16 bits each, 0 to 1")                                \
+    F(0x800A, EXT_R16G16_SNORM, 4, 1, COLOR, 0, 0, 0, "16 bits each, -1 to 1")                               \
+    F(0x800B, EXT_R32_FLOAT, 4, 1, COLOR, 0, 0, 0, "floats of 32 bits")                                      \
+    F(0x800C, EXT_R8G8_UNORM, 2, 1, COLOR, 0, 0, 0, "8 bits each, 0 to 1")                                   \
+    F(0x800D, EXT_R8G8_SNORM, 2, 1, COLOR, 0, 0, 0, "8 bits each, -1 to 1")                                  \
+    F(0x800E, EXT_R16_FLOAT, 2, 1, COLOR, 0, 0, 0, "floats of 16 bits")                                      \
+    F(0x800F, EXT_R16_UNORM, 2, 1, COLOR, 0, 0, 0, "16 bits each, 0 to 1")                                   \
+    F(0x8010, EXT_R16_SNORM, 2, 1, COLOR, 0, 0, 0, "16 bits each, -1 to 1")                                  \
+    F(0x8011, EXT_R8_UNORM, 1, 1, COLOR, 0, 0, 0, "8 bits each, 0 to 1")                                     \
+    F(0x8012, EXT_R8_SNORM, 1, 1, COLOR, 0, 0, 0, "8 bits each, -1 to 1")                                    \
+    F(0x8013, EXT_R9G9B9E5_FLOAT, 4, 1, COLOR, 0, 0, 0, "bits 0-8 R, 9-17 G, 18-26 B, 27-31 their exponent") \
+    F(0x8014, EXT_BC4_UNORM, 8, 4, BC, 0, 0, 0, "BC4")                                                       \
+    F(0x8015, EXT_BC4_SNORM, 8, 4, BC, 0, 0, 0, "BC4, signed")                                               \
+    F(0x8016, EXT_BC5_UNORM, 16, 4, BC, 0, 0, 0, "BC5")                                                      \
+    F(0x8017, EXT_BC5_SNORM, 16, 4, BC, 0, 0, 0, "BC5, signed")                                              \
+    F(0x8018, EXT_BC6H_UFLOAT, 16, 4, BC, 0, 0, 0, "BC6H")                                                   \
+    F(0x8019, EXT_BC6H_SFLOAT, 16, 4, BC, 0, 0, 0, "BC6H, signed")
+
+enum aerogpu_ext_format {
+#define AEROGPU_ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc) AEROGPU_FORMAT_##name = value,
+    AEROGPU_EXT_FORMATS(AEROGPU_ROW)
+#undef AEROGPU_ROW
+};
+#define AEROGPU_EXT_FIRST_FORMAT 0x8000u
 
 /* EXT_CLIENTS: reserved0 of a submit descriptor is the client's number, 0 for none. What a client makes (handles, tokens, contexts)
  * is known to its own submissions only. Surfaces that several clients share are what their guest memory holds: an entry of the

@@ -137,6 +137,7 @@ static const char *format_name(uint32_t value)
     case value:                                                                                              \
         return #name;
         AEROGPU_FORMATS(FORMAT_NAME)
+        AEROGPU_EXT_FORMATS(FORMAT_NAME)
     default:
         return NULL;
     }

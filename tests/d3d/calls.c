@@ -589,6 +589,39 @@ static void states_that_are_off(void)
     ID3D11DepthStencilState_Release(depth_off);
 }
 
+/* A target of floats keeps what no byte holds; a typeless texture is cleared and read as what its view says. */
+static void formats(void)
+{
+    D3D11_TEXTURE2D_DESC t = texture(DXGI_FORMAT_R32_TYPELESS, D3D11_BIND_RENDER_TARGET);
+    const D3D11_RENDER_TARGET_VIEW_DESC as = {.Format = DXGI_FORMAT_R32_FLOAT,
+                                              .ViewDimension = D3D11_RTV_DIMENSION_TEXTURE2D};
+    const FLOAT colour[4] = {1234.5f, 1, 1, 1};
+    D3D11_MAPPED_SUBRESOURCE m = {0};
+    ID3D11RenderTargetView *v;
+    ID3D11Texture2D *floats, *copy;
+    UINT has = 0;
+
+    NEED(ID3D11Device_CheckFormatSupport(device, DXGI_FORMAT_R16G16B16A16_FLOAT, &has));
+    if (!(has & D3D11_FORMAT_SUPPORT_RENDER_TARGET))
+        printf("halves are no target: 0x%X\n", has);
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &floats));
+    NEED(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)floats, &as, &v));
+    t.Format = DXGI_FORMAT_R32_FLOAT;
+    t.Usage = D3D11_USAGE_STAGING;
+    t.BindFlags = 0;
+    t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &copy));
+    ID3D11DeviceContext_ClearRenderTargetView(context, v, colour);
+    ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)copy, (ID3D11Resource *)floats);
+    NEED(ID3D11DeviceContext_Map(context, (ID3D11Resource *)copy, 0, D3D11_MAP_READ, 0, &m));
+    if (*(const float *)m.pData != colour[0])
+        printf("a float becomes %g\n", (double)*(const float *)m.pData);
+    ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)copy, 0);
+    ID3D11RenderTargetView_Release(v);
+    ID3D11Texture2D_Release(floats);
+    ID3D11Texture2D_Release(copy);
+}
+
 /* State objects of one description are one object, whoever asks; it lives while it is bound, and is found again. */
 static void same_states(void)
 {
@@ -793,6 +826,7 @@ int main(int argc, char **argv)
     layouts(argv[1]);
     states();
     states_that_are_off();
+    formats();
     same_states();
     context_references();
     lower_level(argv[1]);

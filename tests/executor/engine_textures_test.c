@@ -181,6 +181,70 @@ RIG_TEST(render_to_texture_then_sample)
     assert_int_equal(rig_pixel(r, 50, 50), WHITE);
 }
 
+static void expect_near(const char *what, uint32_t got, uint32_t want)
+{
+    for (int c = 8; c < 32; c += 8) {
+        int off = (int)(got >> c & 255) - (int)(want >> c & 255);
+
+        if (off > 4 || off < -4)
+            fail_msg("%s: %08X, not %08X", what, got, want);
+    }
+}
+
+/* Every format that is drawn to: a colour goes in, and is sampled. */
+RIG_TEST(formats_of_ours)
+{
+    static const struct {
+        const char *name;
+        uint32_t format, channels;
+    } formats[] = {
+#define ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc)                                        \
+    {#name, AEROGPU_FORMAT_KIND_##kind == AEROGPU_FORMAT_KIND_COLOR ? value : 0,                             \
+     strchr(#name + 4, 'B')   ? 3                                                                            \
+     : strchr(#name + 4, 'G') ? 2                                                                            \
+                              : 1},
+        AEROGPU_EXT_FORMATS(ROW)
+#undef ROW
+    };
+    static const uint32_t want[] = {0, 0xFF000000, 0xFF800000, 0xFF804000};
+    const uint8_t block[16] = {255, 255, 0, 0, 0, 0, 0, 0, 255, 255};
+    struct rig *r = rig_of(state);
+
+    rig_make_target(r);
+    rig_textured(r, "texture_ps.dxbc");
+    for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        if (!formats[i].format || formats[i].format == AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT)
+            continue;
+        rig_make_target_of(r, 40 + i, formats[i].format, 32, 32);
+        rig_set_target(r, 40 + i, 0);
+        rig_clear(r, 1, 0xFF8040FF, 0, 0);
+        rig_set_target(r, TARGET, 0);
+        rig_use_texture(r, 40 + i);
+        rig_draw(r, 3, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        expect_near(formats[i].name, rig_pixel(r, 10, 10), want[formats[i].channels]);
+    }
+    rig_make_target_of(r, 200, AEROGPU_FORMAT_EXT_BC5_UNORM, 4, 4);
+    rig_upload(r, 200, 0, block, sizeof(block));
+    rig_use_texture(r, 200);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    expect_near("BC5", rig_pixel(r, 10, 10), 0xFFFF0000);
+    /* the same bytes under another name, and no other bytes */
+    rig_make_target_of(r, 201, AEROGPU_FORMAT_EXT_R16G16_FLOAT, 4, 4);
+    ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 202, .texture_handle = 201,
+             .format = AEROGPU_FORMAT_EXT_R16G16_UNORM, .mip_level_count = 1, .array_layer_count = 1);
+    rig_use_texture(r, 202);
+    rig_draw(r, 3, 0);
+    rig_run_ok(r);
+    ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 203, .texture_handle = 201,
+             .format = AEROGPU_FORMAT_EXT_R8_UNORM, .mip_level_count = 1, .array_layer_count = 1);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE,
+                     "view 203: format EXT_R8_UNORM cannot look at texture 201, which is EXT_R16G16_FLOAT");
+}
+
 /* texture_ps.dxbc, its texture declared as `dim` (D3D10_SB_RESOURCE_DIMENSION). */
 static void make_sampler_of(struct rig *r, uint32_t handle, uint32_t dim)
 {

@@ -94,6 +94,7 @@ static void print_pci(void)
     printf("| %d | %s | %d | %d | %s | %s | %d | %s |\n", value, #name, bytes, block, alpha ? "yes" : "",    \
            srgb ? "yes" : "", minor, doc);
     AEROGPU_FORMATS(ROW)
+    AEROGPU_EXT_FORMATS(ROW)
 #undef ROW
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <aerogpu/ext.h>
+
 #define COLOR(name_, vk_, twin_, bytes_, alpha_)                                                             \
     {                                                                                                        \
         AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 1, alpha_, false, false, #name_  \
@@ -11,6 +13,10 @@
     {                                                                                                        \
         AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 4, true, false, false, #name_    \
     }
+
+/* Ours have no X channel, whose byte is written as 255. */
+#define EXT(name_, vk_, bytes_)    COLOR(EXT_##name_, vk_, UNDEFINED, bytes_, true)
+#define EXT_BC(name_, vk_, bytes_) BC(EXT_##name_, vk_, UNDEFINED, bytes_)
 
 static const struct format_info formats[] = {
     COLOR(B8G8R8A8_UNORM, B8G8R8A8_UNORM, B8G8R8A8_SRGB, 4, true),
@@ -35,6 +41,32 @@ static const struct format_info formats[] = {
     BC(BC3_RGBA_UNORM_SRGB, BC3_SRGB_BLOCK, BC3_UNORM_BLOCK, 16),
     BC(BC7_RGBA_UNORM, BC7_UNORM_BLOCK, BC7_SRGB_BLOCK, 16),
     BC(BC7_RGBA_UNORM_SRGB, BC7_SRGB_BLOCK, BC7_UNORM_BLOCK, 16),
+    EXT(R32G32B32A32_FLOAT, R32G32B32A32_SFLOAT, 16),
+    EXT(R16G16B16A16_FLOAT, R16G16B16A16_SFLOAT, 8),
+    EXT(R16G16B16A16_UNORM, R16G16B16A16_UNORM, 8),
+    EXT(R16G16B16A16_SNORM, R16G16B16A16_SNORM, 8),
+    EXT(R32G32_FLOAT, R32G32_SFLOAT, 8),
+    EXT(R10G10B10A2_UNORM, A2B10G10R10_UNORM_PACK32, 4),
+    EXT(R11G11B10_FLOAT, B10G11R11_UFLOAT_PACK32, 4),
+    EXT(R8G8B8A8_SNORM, R8G8B8A8_SNORM, 4),
+    EXT(R16G16_FLOAT, R16G16_SFLOAT, 4),
+    EXT(R16G16_UNORM, R16G16_UNORM, 4),
+    EXT(R16G16_SNORM, R16G16_SNORM, 4),
+    EXT(R32_FLOAT, R32_SFLOAT, 4),
+    EXT(R8G8_UNORM, R8G8_UNORM, 2),
+    EXT(R8G8_SNORM, R8G8_SNORM, 2),
+    EXT(R16_FLOAT, R16_SFLOAT, 2),
+    EXT(R16_UNORM, R16_UNORM, 2),
+    EXT(R16_SNORM, R16_SNORM, 2),
+    EXT(R8_UNORM, R8_UNORM, 1),
+    EXT(R8_SNORM, R8_SNORM, 1),
+    EXT(R9G9B9E5_FLOAT, E5B9G9R9_UFLOAT_PACK32, 4),
+    EXT_BC(BC4_UNORM, BC4_UNORM_BLOCK, 8),
+    EXT_BC(BC4_SNORM, BC4_SNORM_BLOCK, 8),
+    EXT_BC(BC5_UNORM, BC5_UNORM_BLOCK, 16),
+    EXT_BC(BC5_SNORM, BC5_SNORM_BLOCK, 16),
+    EXT_BC(BC6H_UFLOAT, BC6H_UFLOAT_BLOCK, 16),
+    EXT_BC(BC6H_SFLOAT, BC6H_SFLOAT_BLOCK, 16),
 };
 
 const struct format_info *exec_format_find(uint32_t abi)
@@ -43,6 +75,14 @@ const struct format_info *exec_format_find(uint32_t abi)
         if (formats[i].abi == abi)
             return &formats[i];
     return NULL;
+}
+
+bool exec_format_can_view(const struct format_info *texture, const struct format_info *as)
+{
+    bool ours = texture->abi >= AEROGPU_EXT_FIRST_FORMAT && as->abi >= AEROGPU_EXT_FIRST_FORMAT;
+
+    return as->vk == texture->vk || as->vk == texture->twin ||
+           (ours && as->bytes == texture->bytes && as->block == texture->block);
 }
 
 /* ---- conversion to scanout formats --------------------------------------- */

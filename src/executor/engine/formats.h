@@ -11,7 +11,7 @@
 #include <aerogpu/pci.h>
 
 struct format_info {
-    uint32_t abi; /* enum aerogpu_format */
+    uint32_t abi; /* enum aerogpu_format, enum aerogpu_ext_format */
     VkFormat vk;
     VkFormat twin; /* the sRGB or linear format with the same bytes, or VK_FORMAT_UNDEFINED */
     uint8_t bytes; /* per texel, or per block */
@@ -34,6 +34,9 @@ static inline VkImageAspectFlags format_aspects(const struct format_info *f)
         return VK_IMAGE_ASPECT_COLOR_BIT;
     return VK_IMAGE_ASPECT_DEPTH_BIT | (f->stencil ? VK_IMAGE_ASPECT_STENCIL_BIT : 0u);
 }
+
+/* Whether a view of such a texture may have the format `as`. */
+bool exec_format_can_view(const struct format_info *texture, const struct format_info *as);
 
 /* True if `to` is one of the formats that a scanout can have and that rows of `from` can be turned into. */
 bool exec_format_can_convert(const struct format_info *from, uint32_t to);

@@ -462,7 +462,7 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
     t->linear_size = exec_texture_linear_size(f, t->width, t->height, t->mips, t->layers, t->row_pitch);
     ci.format = f->vk;
     ci.usage = image_usage(g, f);
-    if (f->twin != VK_FORMAT_UNDEFINED)
+    if (f->twin != VK_FORMAT_UNDEFINED || f->abi >= AEROGPU_EXT_FIRST_FORMAT)
         ci.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
     if (c->array_layers >= 6 && c->width == c->height && dim == TEXTURE_2D)
         ci.flags |= VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
@@ -593,7 +593,7 @@ int exec_op_create_texture_view(struct exec_engine *g, const struct abi_packet *
     f = exec_format_find(c.format);
     if (f->depth)
         f = f->abi == t->format->abi ? t->format : f;
-    if (f->vk != t->format->vk && f->vk != t->format->twin)
+    if (!exec_format_can_view(t->format, f))
         return fail_decode(g, "view %u: format %s cannot look at texture %u, which is %s", c.view_handle,
                            f->name, c.texture_handle, t->format->name);
     if (!c.mip_level_count || c.base_mip_level >= t->mips || c.mip_level_count > t->mips - c.base_mip_level)

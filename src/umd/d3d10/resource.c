@@ -18,26 +18,82 @@ struct where { /* of a subresource, in the linear layout */
     uint32_t pitch, rows, width, height;
 };
 
-uint32_t umd10_format(UINT dxgi)
+enum { R32_TYPELESS = 39, R32_FLOAT = 41 }; /* of DXGI_FORMAT */
+
+uint32_t umd10_format(const struct umd10_device *d, UINT dxgi)
 {
     static const struct {
-        uint8_t dxgi, format;
-    } formats[] = {{27, AEROGPU_FORMAT_R8G8B8A8_UNORM},      {28, AEROGPU_FORMAT_R8G8B8A8_UNORM},
-                   {29, AEROGPU_FORMAT_R8G8B8A8_UNORM_SRGB}, {39, AEROGPU_FORMAT_D32_FLOAT},
-                   {40, AEROGPU_FORMAT_D32_FLOAT},           {44, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
-                   {45, AEROGPU_FORMAT_D24_UNORM_S8_UINT},   {71, AEROGPU_FORMAT_BC1_RGBA_UNORM},
-                   {72, AEROGPU_FORMAT_BC1_RGBA_UNORM_SRGB}, {74, AEROGPU_FORMAT_BC2_RGBA_UNORM},
-                   {75, AEROGPU_FORMAT_BC2_RGBA_UNORM_SRGB}, {77, AEROGPU_FORMAT_BC3_RGBA_UNORM},
-                   {78, AEROGPU_FORMAT_BC3_RGBA_UNORM_SRGB}, {85, AEROGPU_FORMAT_B5G6R5_UNORM},
-                   {86, AEROGPU_FORMAT_B5G5R5A1_UNORM},      {87, AEROGPU_FORMAT_B8G8R8A8_UNORM},
-                   {88, AEROGPU_FORMAT_B8G8R8X8_UNORM},      {90, AEROGPU_FORMAT_B8G8R8A8_UNORM},
-                   {91, AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB}, {92, AEROGPU_FORMAT_B8G8R8X8_UNORM},
-                   {93, AEROGPU_FORMAT_B8G8R8X8_UNORM_SRGB}, {98, AEROGPU_FORMAT_BC7_RGBA_UNORM},
-                   {99, AEROGPU_FORMAT_BC7_RGBA_UNORM_SRGB}};
+        uint8_t dxgi;
+        uint16_t format;
+    } formats[] = {
+        {27, AEROGPU_FORMAT_R8G8B8A8_UNORM},
+        {28, AEROGPU_FORMAT_R8G8B8A8_UNORM},
+        {29, AEROGPU_FORMAT_R8G8B8A8_UNORM_SRGB},
+        {39, AEROGPU_FORMAT_D32_FLOAT},
+        {40, AEROGPU_FORMAT_D32_FLOAT},
+        {44, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
+        {45, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
+        {71, AEROGPU_FORMAT_BC1_RGBA_UNORM},
+        {72, AEROGPU_FORMAT_BC1_RGBA_UNORM_SRGB},
+        {74, AEROGPU_FORMAT_BC2_RGBA_UNORM},
+        {75, AEROGPU_FORMAT_BC2_RGBA_UNORM_SRGB},
+        {77, AEROGPU_FORMAT_BC3_RGBA_UNORM},
+        {78, AEROGPU_FORMAT_BC3_RGBA_UNORM_SRGB},
+        {85, AEROGPU_FORMAT_B5G6R5_UNORM},
+        {86, AEROGPU_FORMAT_B5G5R5A1_UNORM},
+        {87, AEROGPU_FORMAT_B8G8R8A8_UNORM},
+        {88, AEROGPU_FORMAT_B8G8R8X8_UNORM},
+        {90, AEROGPU_FORMAT_B8G8R8A8_UNORM},
+        {91, AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB},
+        {92, AEROGPU_FORMAT_B8G8R8X8_UNORM},
+        {93, AEROGPU_FORMAT_B8G8R8X8_UNORM_SRGB},
+        {98, AEROGPU_FORMAT_BC7_RGBA_UNORM},
+        {99, AEROGPU_FORMAT_BC7_RGBA_UNORM_SRGB},
+        {1, AEROGPU_FORMAT_EXT_R32G32B32A32_FLOAT},
+        {2, AEROGPU_FORMAT_EXT_R32G32B32A32_FLOAT},
+        {9, AEROGPU_FORMAT_EXT_R16G16B16A16_FLOAT},
+        {10, AEROGPU_FORMAT_EXT_R16G16B16A16_FLOAT},
+        {11, AEROGPU_FORMAT_EXT_R16G16B16A16_UNORM},
+        {13, AEROGPU_FORMAT_EXT_R16G16B16A16_SNORM},
+        {15, AEROGPU_FORMAT_EXT_R32G32_FLOAT},
+        {16, AEROGPU_FORMAT_EXT_R32G32_FLOAT},
+        {23, AEROGPU_FORMAT_EXT_R10G10B10A2_UNORM},
+        {24, AEROGPU_FORMAT_EXT_R10G10B10A2_UNORM},
+        {26, AEROGPU_FORMAT_EXT_R11G11B10_FLOAT},
+        {31, AEROGPU_FORMAT_EXT_R8G8B8A8_SNORM},
+        {33, AEROGPU_FORMAT_EXT_R16G16_FLOAT},
+        {34, AEROGPU_FORMAT_EXT_R16G16_FLOAT},
+        {35, AEROGPU_FORMAT_EXT_R16G16_UNORM},
+        {37, AEROGPU_FORMAT_EXT_R16G16_SNORM},
+        {41, AEROGPU_FORMAT_EXT_R32_FLOAT},
+        {48, AEROGPU_FORMAT_EXT_R8G8_UNORM},
+        {49, AEROGPU_FORMAT_EXT_R8G8_UNORM},
+        {51, AEROGPU_FORMAT_EXT_R8G8_SNORM},
+        {53, AEROGPU_FORMAT_EXT_R16_FLOAT},
+        {54, AEROGPU_FORMAT_EXT_R16_FLOAT},
+        {56, AEROGPU_FORMAT_EXT_R16_UNORM},
+        {58, AEROGPU_FORMAT_EXT_R16_SNORM},
+        {60, AEROGPU_FORMAT_EXT_R8_UNORM},
+        {61, AEROGPU_FORMAT_EXT_R8_UNORM},
+        {63, AEROGPU_FORMAT_EXT_R8_SNORM},
+        {67, AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT},
+        {79, AEROGPU_FORMAT_EXT_BC4_UNORM},
+        {80, AEROGPU_FORMAT_EXT_BC4_UNORM},
+        {81, AEROGPU_FORMAT_EXT_BC4_SNORM},
+        {82, AEROGPU_FORMAT_EXT_BC5_UNORM},
+        {83, AEROGPU_FORMAT_EXT_BC5_UNORM},
+        {84, AEROGPU_FORMAT_EXT_BC5_SNORM},
+        {94, AEROGPU_FORMAT_EXT_BC6H_UFLOAT},
+        {95, AEROGPU_FORMAT_EXT_BC6H_UFLOAT},
+        {96, AEROGPU_FORMAT_EXT_BC6H_SFLOAT},
+    };
+
+    bool has = d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_FORMATS);
 
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].dxgi == dxgi)
-            return formats[i].format;
+            return formats[i].format < AEROGPU_EXT_FIRST_FORMAT || has ? formats[i].format
+                                                                       : AEROGPU_FORMAT_INVALID;
     return AEROGPU_FORMAT_INVALID;
 }
 
@@ -50,6 +106,7 @@ static void format_block(uint32_t format, uint32_t *bytes, uint32_t *block)
         *block = k;                                                                                          \
         return;
         AEROGPU_FORMATS(ROW)
+        AEROGPU_EXT_FORMATS(ROW)
 #undef ROW
     }
     *bytes = *block = 1;
@@ -215,7 +272,8 @@ static void emit_create(struct umd10_device *d, struct umd10_resource *r, uint32
 }
 
 /* The shape that the runtime asks for; false: the device has no such thing. */
-static bool describe(struct umd10_resource *r, CONST D3D11DDIARG_CREATERESOURCE *a)
+static bool describe(const struct umd10_device *d, struct umd10_resource *r,
+                     CONST D3D11DDIARG_CREATERESOURCE *a)
 {
     uint32_t bytes, block;
     struct where last;
@@ -228,7 +286,9 @@ static bool describe(struct umd10_resource *r, CONST D3D11DDIARG_CREATERESOURCE 
         r->size = ((uint64_t)a->pMipInfoList[0].TexelWidth + 3) & ~UINT64_C(3);
         return r->size != 0;
     }
-    r->format = umd10_format((UINT)a->Format);
+    r->format = umd10_format(d, (UINT)a->Format);
+    if ((UINT)a->Format == R32_TYPELESS && !(a->BindFlags & D3D10_DDI_BIND_DEPTH_STENCIL))
+        r->format = umd10_format(d, R32_FLOAT);
     if ((a->ResourceDimension != D3D10DDIRESOURCE_TEXTURE2D &&
          a->ResourceDimension != D3D10DDIRESOURCE_TEXTURECUBE) ||
         !r->format || a->SampleDesc.Count > 1)
@@ -254,7 +314,7 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
 
     memset(r, 0, sizeof(*r));
     r->runtime = rt;
-    if (!describe(r, a)) {
+    if (!describe(d, r, a)) {
         umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
         return;
     }
@@ -433,16 +493,16 @@ static VOID APIENTRY hazard(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r)
 
 static VOID APIENTRY check_format(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT *support)
 {
-    uint32_t f = umd10_format((UINT)format);
+    uint32_t f = umd10_format(umd10_device(h), (UINT)format);
+    bool drawn = f < AEROGPU_FORMAT_D24_UNORM_S8_UINT ||
+                 (f >= AEROGPU_EXT_FIRST_FORMAT && f < AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT);
 
-    *support = !f                                      ? 0
-               : f >= AEROGPU_FORMAT_D24_UNORM_S8_UINT ? 1
-                                                       : 1 | 2 | 4; /* sampled, rendered to, blended */
+    *support = !f ? 0 : !drawn ? 1 : 1 | 2 | 4; /* sampled, rendered to, blended */
 }
 
 static VOID APIENTRY check_samples(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT samples, UINT *levels)
 {
-    *levels = samples == 1 && umd10_format((UINT)format);
+    *levels = samples == 1 && umd10_format(umd10_device(h), (UINT)format);
 }
 
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)

@@ -125,7 +125,7 @@ void umd10_bind_targets(struct umd10_device *d);
 HRESULT umd10_allocate(struct umd10_device *d, struct umd10_resource *r, UINT source);
 void umd10_deallocate(struct umd10_device *d, struct umd10_resource *r);
 /* 0: no such format here. */
-uint32_t umd10_format(UINT dxgi);
+uint32_t umd10_format(const struct umd10_device *d, UINT dxgi);
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f);
 void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y,
                 struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box);

@@ -2,11 +2,17 @@
 /* view.c: views of textures and buffers. One of a whole texture in its own format is the texture itself. */
 #include "umd/d3d10/umd10.h"
 
+/* One that is sampled has a format of colours, and is looked at as what it is. */
+static bool is_depth(uint32_t format)
+{
+    return format == AEROGPU_FORMAT_D24_UNORM_S8_UINT || format == AEROGPU_FORMAT_D32_FLOAT;
+}
+
 static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi, UINT mip, UINT mips,
                          UINT layer, UINT layers)
 {
     struct umd10_resource *r = v->resource;
-    uint32_t format = umd10_format(dxgi);
+    uint32_t format = is_depth(r->format) ? r->format : umd10_format(d, dxgi);
 
     mips = mips > r->mips - mip ? r->mips - mip : mips;
     layers = layers > r->layers - layer ? r->layers - layer : layers;
