@@ -228,6 +228,17 @@ TEST(hangs_come_back_and_get_small)
     assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s play --timeout 100 %s/hang", stub, aerogpu, dir), 1);
     assert_non_null(strstr(strbuf_str(&out), "after the last call: queue "));
     assert_non_null(strstr(strbuf_str(&out), " does not finish its work"));
+    /* the eighth submission, by name, with what is in it */
+    assert_int_equal(
+        run(&out,
+            "export LD_PRELOAD=%s; f=%s/hang; a=%s; said=$($a play --step --timeout 100 $f 2>&1); echo step=$?; "
+            "call=$($a show --method ExecuteCommandLists $f | sed -n '8s/ .*//p'); "
+            "draw=$($a show --method DrawInstanced $f | sed -n '8s/ .*//p'); "
+            "echo \"$said\" | grep -c \"call $call: this submission does not get done; list [0-9]* has 1 draws and dispatches, "
+            "calls $draw to $draw, the last DrawInstanced with pipeline 0$\"",
+            stub, dir, aerogpu),
+        0);
+    assert_string_equal(strbuf_str(&out), "step=1\n1\n");
     if (run(&out, "export LD_PRELOAD=%s; %s minimize --timeout 50 %s/hang -o %s/still", stub, aerogpu, dir,
             dir))
         fail_msg("%s", strbuf_str(&out));

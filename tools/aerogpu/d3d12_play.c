@@ -107,6 +107,9 @@ static struct options_row rows[] = {
     OPT_CALL("dump-resource", 0, parse_dump, &params, "N[:SUB]=FILE",
              "what resource N holds at the end: bytes, or a picture if FILE ends in .png"),
     OPT_FLAG("gpu-time", 0, &params.gpu_time, "how long each frame's lists take on the GPU"),
+    OPT_FLAG(
+        "step", 0, &params.step,
+        "wait for each submission: the one that does not get done is named, with its lists and pipelines"),
     OPT_FLAG("paced", 0, &params.paced,
              "frames no earlier than they were recorded (else as fast as the device allows)"),
     OPT_U32("loop-frame", 0, &params.loop_frame, 0, UINT32_MAX - 1, "N",

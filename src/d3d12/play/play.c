@@ -201,6 +201,8 @@ static int play_next(struct player *p, const struct trc_call *c)
     if (p->params->progress)
         *p->params->progress = (struct trc_progress){c->index, c->block, c->method, c->incomplete};
     err = play_one(p, c);
+    if (!err && p->params->step)
+        err = play_step(p, c);
     if (!err && p->plan.failed)
         err = error_set(&p->error, -ENOMEM, "call %llu: no memory to translate addresses",
                         (unsigned long long)c->index);
@@ -271,5 +273,6 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     plan_finish(&p.plan);
     free(p.objects);
     free(p.events);
+    free(p.waits);
     return p.error.code;
 }

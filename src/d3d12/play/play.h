@@ -46,6 +46,7 @@ struct play_params {
     uint64_t loop_times;
     const volatile sig_atomic_t *stop; /* NULL, or not 0: no more times */
     bool gpu_time;                     /* measure each list with timestamps, and print a line a frame */
+    bool step;                         /* wait for each submission: the one that does not get done is named */
     bool paced;                        /* frames no earlier than they were recorded */
     /* Called once with the device idle before the first call of frame `at_frame`: for observers. */
     uint32_t at_frame;

@@ -61,6 +61,11 @@ struct player {
     bool follow;
     struct play_chain *chains; /* play_chain.c */
     struct play_plan plan;
+    struct {
+        uint32_t fence; /* its number */
+        uint64_t value;
+    } * waits; /* of queues, while the fence is not there (play_step.c) */
+    size_t num_waits, room_waits;
 };
 
 struct play_call {
@@ -247,6 +252,9 @@ int play_look_end(struct player *p); /* after the last call */
 void play_look_finish(struct player *p);
 /* Waits until all queues have done what they were given. */
 int play_idle(struct player *p, struct error *e);
+
+/* play_step.c: behind each call that was made, with play_params.step. 0, or what is in p->error. */
+int play_step(struct player *p, const struct trc_call *c);
 
 /* play_chain.c */
 void play_chains_finish(struct player *p);
