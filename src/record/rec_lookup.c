@@ -25,6 +25,7 @@ bool rec_lookup_add(struct rec_lookup *l, void *node)
         if (!s)
             return false;
         s->mask = n - 1;
+        s->older = old;
         for (size_t i = 0; old && i <= old->mask; i++)
             if (old->at[i])
                 insert(s, old->at[i]);

@@ -3,7 +3,7 @@
  *
  * This is why it is no base/map.h: readers go on while another thread adds.
  *  1. A node is never removed or freed, and its address never changes.
- *  2. Growing publishes a new table and leaves the old one to readers that are still in it.
+ *  2. Growing publishes a new table and keeps the old one for readers that are still in it: no more than once the memory again.
  *  3. Who adds holds a lock of its own. At most half of the slots are in use. */
 #pragma once
 
@@ -14,6 +14,7 @@
 
 struct rec_slots {
     size_t mask;
+    struct rec_slots *older; /* what it replaced, for readers that are still in it */
     void *_Atomic at[];
 };
 

@@ -68,7 +68,8 @@ static uint8_t *put_call(uint8_t *w, uint16_t method, uint64_t self, const void 
 {
     w = varint_put(w, (uint64_t)method << REC_FLAG_BITS | REC_TICKET | REC_THIS);
     w = varint_put(w, self);
-    memcpy(w, args, size);
+    if (size)
+        memcpy(w, args, size);
     return w + size;
 }
 
