@@ -256,6 +256,24 @@ static pid_t trace(int pid, bool all)
     _exit(0);
 }
 
+/* A signal to its first thread, that says what a page fault would. */
+static const char *make_up(int pid)
+{
+    siginfo_t si = {.si_signo = SIGSEGV, .si_code = SEGV_MAPERR};
+    int status = 0;
+    bool done;
+
+    si.si_addr = (void *)0x7f0012345678;
+    if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
+        return "no process can be traced here";
+    syscall(SYS_tgkill, pid, pid, SIGSEGV);
+    while (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status) && WSTOPSIG(status) != SIGSEGV)
+        ptrace(PTRACE_CONT, pid, NULL, WSTOPSIG(status));
+    done = !ptrace(PTRACE_SETSIGINFO, pid, NULL, &si);
+    ptrace(PTRACE_DETACH, pid, NULL, SIGSEGV);
+    return done ? NULL : "a debugger may not change signals here";
+}
+
 static void do_from_outside(struct run *r, struct culprit *c)
 {
     const int pid = machine_executor_pid(r->machine);
@@ -287,6 +305,8 @@ static void do_from_outside(struct run *r, struct culprit *c)
         kill(pid, SIGSTOP);
         usleep(HANG_MS * 600);
         kill(pid, SIGCONT);
+    } else if (c->kind == CULPRIT_SIGNAL_MADE_UP) {
+        r->cannot = make_up(pid);
     } else if (stops) {
         kill(pid, SIGSTOP);
     } else {
@@ -420,7 +440,8 @@ static enum outcome judge_memory(const struct culprit *c, const struct run *r)
         return x->no_address ? EXACT : WRONG;
     if (c->kind == CULPRIT_COPIED_POINTER && strstr(x->text, "not of the one that lies there"))
         return LIE;
-    if (c->kind == CULPRIT_REUSED_POINTER && strstr(x->text, "What is bound"))
+    if ((c->kind == CULPRIT_REUSED_POINTER || c->kind == CULPRIT_BEYOND_IMPORTED) &&
+        strstr(x->text, "What is bound"))
         return LIE;
     right = x->has_fault && x->fault_kind == c->fault && (!c->resource || x->fault_resource == c->resource) &&
             (!c->distance || x->fault_distance == c->distance);

@@ -304,6 +304,21 @@ static void prepare(struct culprit *c)
         c->fault = BB_FAULT_OUT_OF_BOUNDS;
         c->resource = VICTIM;
         break;
+    case CULPRIT_BEYOND_DESTROYED:
+        address(c, WRONG, VICTIM, VICTIM_BYTES + out);
+        EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
+        c->fault = BB_FAULT_OUT_OF_BOUNDS;
+        c->resource = VICTIM;
+        c->distance = out + 1;
+        break;
+    case CULPRIT_BEYOND_IMPORTED:
+        EMIT(c, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = VICTIM, .share_token = 77);
+        EMIT(c, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = NEW, .share_token = 77);
+        address(c, WRONG, NEW, VICTIM_BYTES + out);
+        c->fault = BB_FAULT_OUT_OF_BOUNDS;
+        c->resource = VICTIM;
+        c->distance = out + 1;
+        break;
     case CULPRIT_STRANGER: /* a fact is the address only: nobody can know where the pointer came from */
         address(c, WRONG, STRANGER, 4096 + out);
         c->fault = BB_FAULT_OUT_OF_BOUNDS;

@@ -111,7 +111,11 @@ enum culprit_is {
     K(HANG_RING_WRAPPED, HANG, IS_AHEAD, "more submissions before it than the ring has room for")            \
     K(HANG_SAME_REGIONS, HANG, IS_SECOND | IS_AHEAD,                                                         \
       "another context has regions of the same names, and ended them")                                       \
-    K(BEYOND_REMADE, PAGE_FAULT, 0, "behind the end of a buffer that was destroyed and made again many times")
+    K(BEYOND_REMADE, PAGE_FAULT, 0,                                                                          \
+      "behind the end of a buffer that was destroyed and made again many times")                             \
+    K(BEYOND_DESTROYED, PAGE_FAULT, 0, "a store behind the end of a buffer that was destroyed")              \
+    K(BEYOND_IMPORTED, PAGE_FAULT, 0, "the same of a living one, by another handle of its")                  \
+    K(SIGNAL_MADE_UP, KILLED, IS_OUTSIDE, "a debugger has a signal say that it is a page fault")
 
 enum culprit_kind {
 #define CULPRIT_ROW(NAME, cause, is, doc) CULPRIT_##NAME,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """crash_commands_test.py AEROGPU SAMPLES RESEAL: dump, report, replay, minimize and crashes on real crashes."""
-import json, os, re, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import json, os, re, shutil, signal, sqlite3, struct, subprocess, sys, tempfile, time
 
 aerogpu, samples, reseal = sys.argv[1:4]
 folder = tempfile.mkdtemp(prefix='crash_commands')
@@ -122,6 +122,20 @@ def replay_overrules():
     assert ask(dump, 'SELECT certainty, sure_command, packet FROM finding WHERE rank=1') == ('candidate', 'suggested', 4)
     assert ask(dump, 'SELECT crashed, same FROM replay') == (1, 0)
     os.unlink(dump)
+
+
+@case
+def a_recording_that_ends_early_says_why():
+    """A submission whose commands are not in the recording: neither a crash, nor silence."""
+    data = bytearray(open(sample('wild'), 'rb').read())
+    at = 0
+    while data[at:at + 4] != b'\x05\0\0\0' or data[at + 8:at + 16] != struct.pack('<II', 1, 0x38):
+        at += 1
+    data[at + 40:at + 48] = struct.pack('<Q', 999999)
+    open(path('early.aerogputrace'), 'wb').write(data)
+    out, err = run('dump', '--out', folder, path('early.aerogputrace'), code=3)
+    assert 'nothing crashed in 0 submissions' in out, out
+    assert 'early.aerogputrace: ' in err and 'no blob 999999 stands before it' in err, err
 
 
 @case

@@ -455,6 +455,38 @@ TEST(who_ended_it)
     abi_builder_finish(&b);
 }
 
+/* Where the driver makes a pipeline for the command that exact markers name, that is said, too. */
+TEST(what_the_command_waits_for)
+{
+    struct retained work = {.id = 7, .state = RETAINED_QUEUED};
+    struct snapshot *sn = calloc(1, sizeof(*sn));
+    struct exec_progress_slot *slot;
+    struct watch_crash c;
+    struct abi_builder b;
+
+    assert_non_null(sn);
+    abi_builder_init(&b);
+    ABI_EMIT(&b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
+    work.stream = (uint8_t *)(uintptr_t)abi_builder_end(&b, &work.cmd_size);
+    sn->items = &work;
+    sn->num_items = 1;
+    sn->has_progress = true;
+    sn->progress.exact = sn->progress.in_order = 1;
+    slot = &sn->progress.slots[0];
+    slot->submission = 7;
+    slot->num_marks = slot->top = 1;
+    slot->state = EXEC_PROGRESS_DECODING;
+    slot->decoding = 1;
+    slot->waits = EXEC_WAIT_PIPELINE;
+    watch_set_hung(sn, &(struct watch_hang){.seconds = 3, .let_run = 3});
+    watch_judge(sn, &c);
+    assert_int_equal(c.packet, 0);
+    assert_false(c.in_decoder);
+    assert_non_null(strstr(c.text, ", while the Vulkan driver made a pipeline for it"));
+    abi_builder_finish(&b);
+    free(sn);
+}
+
 /* A decoder that died in a packet: what a shader stored before, that can store anywhere, may be why. */
 TEST(a_decoder_that_was_misled)
 {
