@@ -59,7 +59,8 @@ static inline uint32_t *commands_begin(struct command_buffer *cb, uint32_t words
                                                                   : commands_more(cb, words);
 }
 
-static inline void commands_end(struct command_buffer *cb, uint32_t *end, enum vkbox_command command)
+__attribute__((always_inline)) static inline void commands_end(struct command_buffer *cb, uint32_t *end,
+                                                               enum vkbox_command command)
 {
     struct vkbox_chunk *c;
     uint32_t used;
