@@ -57,9 +57,11 @@ def a_dump_says_whose_numbers_its_processes_have():
     unshare = ['unshare', '--fork', '--pid', '--mount-proc'] + ([] if os.geteuid() == 0 else ['--user', '--map-root-user'])
     if subprocess.run(unshare + ['true'], capture_output=True).returncode:
         return  # this machine lets nobody have one
-    p = subprocess.run(unshare + [aerogpu, 'dump', '--out', folder, sample('wild')], capture_output=True, text=True, timeout=100)
+    os.mkdir(path('namespace'))
+    p = subprocess.run(unshare + [aerogpu, 'dump', '--out', path('namespace'), sample('wild')], capture_output=True, text=True, timeout=100)
     assert p.returncode == 1, p.stdout + p.stderr
     there = ask(p.stdout.splitlines()[1].strip(), sql)[0]
+    shutil.rmtree(path('namespace'))  # it is none of those that are grouped
     assert there.startswith('own ') and there != here, (there, here)
 
 
@@ -327,7 +329,7 @@ def a_service_dumps_on_request():
 
 @case
 def what_several_clients_did_is_played():
-    """Their submissions and the driver's own have equal fences: a replay speaks in the dump's numbers, as often as it is played."""
+    """A replay speaks in the numbers of the dump, not in its own, as often as it is played."""
     os.mkdir(path('clients'))
     env = dict(os.environ, AEROGPU_DUMPS=path('clients'), AEROGPU_SOCKET=path('s'))
     service = subprocess.Popen([aerogpu, 'serve', '--socket', path('s')], env=env, stdout=subprocess.PIPE, text=True)
@@ -340,8 +342,6 @@ def what_several_clients_did_is_played():
         service.terminate()
         service.wait(60)
     dump, = (os.path.join(path('clients'), f) for f in os.listdir(path('clients')))
-    fences = 'SELECT count(*) - count(DISTINCT fence) FROM submission WHERE stream IS NOT NULL'
-    assert ask(dump, fences)[0] > 2, ask(dump, fences)
     first, last = ask(dump, 'SELECT submission, packet, text FROM finding'), ask(dump, 'SELECT max(id) FROM submission')[0]
     assert 100 < first[0] <= last, (first, last)  # what came while it was being noticed is there too
     findings = 'SELECT count(*), min(certainty), min(submission), max(submission), min(packet), min(text), max(text) FROM finding'
