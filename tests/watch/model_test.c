@@ -16,6 +16,7 @@
 #include "temp_dir.h"
 #include "watch/items.h"
 #include "watch/model.h"
+#include "blackbox/internal.h"
 #include "watch/priv.h"
 #include "watch/watch.h"
 
@@ -453,6 +454,34 @@ TEST(who_ended_it)
         free(sn);
     }
     abi_builder_finish(&b);
+}
+
+/* The executor's ring of them holds the last: those before are counted, and what may have lain there is not called never mapped. */
+TEST(changes_of_buffers_that_came_too_fast)
+{
+    struct exec_progress *progress = calloc(1, sizeof(*progress));
+    struct watch w = {0};
+    struct bb_fault f;
+
+    assert_non_null(progress);
+    assert_int_equal(bb_resources_create(&w.resources, 16), 0);
+    for (uint64_t n = 0; n < EXEC_ADDRESS_EVENTS; n++)
+        progress->addresses[n] = (struct exec_address_event){
+            .time_ns = n + 1, .address = (n + 1) << 20, .size = 64, .handle = 9, .state = EXEC_ADDRESS_MADE};
+    progress->num_addresses = EXEC_ADDRESS_EVENTS;
+    watch_addresses(&w, progress);
+    assert_int_equal(bb_resources_gaps(w.resources).lost, 0);
+    bb_resources_fault(w.resources, 0x7f0000000000, &f);
+    assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
+    for (uint64_t n = 0; n < EXEC_ADDRESS_EVENTS; n++)
+        progress->addresses[n].state = EXEC_ADDRESS_GONE;
+    progress->num_addresses += EXEC_ADDRESS_EVENTS + 5;
+    watch_addresses(&w, progress);
+    assert_int_equal(bb_resources_gaps(w.resources).lost, 5);
+    bb_resources_fault(w.resources, 0x7f0000000000, &f);
+    assert_int_equal(f.kind, BB_FAULT_NOT_SEEN);
+    bb_resources_destroy(w.resources);
+    free(progress);
 }
 
 /* Where the driver makes a pipeline for the command that exact markers name, that is said, too. */
