@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The record that `aerogpu lose` shares with a program that is lost its device, written by a hostile one: after a byte that says how
+/* What strangers write for `aerogpu lose`.
+ *
+ * After a byte 'T' the file that says which programs are tried with which faults, and the faults themselves: what is read can be run, and
+ * what is wrong is one line of text that names the line.
+ *
+ * Else the record that `aerogpu lose` shares with a program that is lost its device, written by a hostile one: after a byte that says how
  * the losses were asked for, writes of an offset, a length and bytes, with a look of the watcher in between. Its sentences
  * are one line of text. */
 #include "fuzz.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "lose/matrix.h"
 #include "lose/watch.h"
 
 static void on_event(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text)
@@ -25,7 +32,62 @@ static struct lose_record *make(void)
     return (struct lose_record *)(void *)(p + size - sizeof(struct lose_record)); /* nothing behind it */
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void must_be_a_line(const struct error *e)
+{
+    must(e->code && e->text[0]);
+    for (const char *c = e->text; *c; c++)
+        must((unsigned char)*c >= 0x20 && (unsigned char)*c != 0x7f);
+}
+
+static void must_be_whole(const struct matrix_list *list, bool has_words)
+{
+    for (size_t i = 0; i < list->num; i++) {
+        const struct matrix_entry *entry = &list->item[i];
+
+        must(entry->name && entry->line && (!has_words || (entry->words.num && !strpbrk(entry->name, "/#"))));
+        for (size_t k = 0; k < entry->words.num; k++)
+            must(entry->words.word[k]);
+        must(!entry->words.num || !entry->words.word[entry->words.num]);
+        for (size_t k = 0; k < i; k++)
+            must(strcmp(entry->name, list->item[k].name) != 0);
+    }
+}
+
+static void read_fault(const char *text)
+{
+    struct lose_fault f;
+    struct error e = {0};
+
+    if (lose_fault_parse(text, &f, &e)) {
+        must(e.code == -EINVAL);
+        return;
+    }
+    must(f.at && f.phase < LOSE_PHASES && f.call < LOSE_NUM_CALLS && f.or_call < LOSE_NUM_CALLS);
+    must(f.call || f.gl[0]);
+}
+
+static void read_matrix(const uint8_t *data, size_t size)
+{
+    char *text = strndup((const char *)data, size);
+    struct error e = {0};
+    struct matrix m;
+
+    must(text);
+    if (matrix_parse(&m, text, &e)) {
+        must_be_a_line(&e);
+    } else {
+        must(m.programs.num && m.faults.num && m.jobs <= 1024 && m.timeout_s <= 86400);
+        must_be_whole(&m.programs, true);
+        must_be_whole(&m.faults, false);
+    }
+    for (size_t i = 0; i < m.faults.num; i++)
+        for (size_t k = 0; k < m.faults.item[i].words.num; k++)
+            read_fault(m.faults.item[i].words.word[k]);
+    matrix_finish(&m);
+    free(text);
+}
+
+static void read_record(const uint8_t *data, size_t size)
 {
     static struct lose_record *record;
     static struct lose_result result;
@@ -65,5 +127,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         judge_proven(&r);
         must(judge(&r) < LOSE_VERDICTS);
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size && *data == 'T')
+        read_matrix(data + 1, size - 1);
+    else
+        read_record(data, size);
     return 0;
 }
