@@ -327,9 +327,12 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
     r->record_fd = r->layers_fd = r->door_fd = -1;
     code = make_record(r, e);
     if (!code) {
-        r->door_fd = door_open(getpid(), r->record_fd); /* without it, most come to the record all the same */
-        code = start(r, e);
+        r->door_fd = door_open(getpid(), r->record_fd);
+        if (r->door_fd < 0 && r->door_fd != -EADDRINUSE) /* by who has this number in another namespace */
+            code = error_set(e, r->door_fd, "no socket for the record: %s", strerror(-r->door_fd));
     }
+    if (!code)
+        code = start(r, e);
     if (!code)
         code = watch(r);
     if (r->record)
