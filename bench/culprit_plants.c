@@ -274,6 +274,22 @@ void culprit_endless(struct culprit *c, float side)
 
 /* ---- what is wrong ------------------------------------------------------- */
 
+static void of_victim(struct culprit *c, enum bb_fault_kind fault, uint32_t distance)
+{
+    c->fault = fault;
+    c->resource = VICTIM;
+    c->distance = distance;
+}
+
+static void remake_victim(struct culprit *c, int times)
+{
+    while (times-- > 0) {
+        address(c, WRONG, VICTIM, 0);
+        EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
+        addressed(c, VICTIM, VICTIM_BYTES);
+    }
+}
+
 /* Behind all that has to be done before it, and that frames between may come behind as well. */
 static void prepare(struct culprit *c)
 {
@@ -288,36 +304,26 @@ static void prepare(struct culprit *c)
         EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
         if (c->kind == CULPRIT_AFTER_FREE_REUSED)
             addressed(c, VICTIM, 2 * VICTIM_BYTES);
-        c->fault = BB_FAULT_USE_AFTER_FREE;
-        c->resource = VICTIM;
+        of_victim(c, BB_FAULT_USE_AFTER_FREE, 0);
         break;
     case CULPRIT_BEYOND:
+    case CULPRIT_BEYOND_DESTROYED:
     case CULPRIT_FAULT_AHEAD:
     case CULPRIT_FAULT_LONG:
         address(c, WRONG, VICTIM, VICTIM_BYTES + out);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        c->distance = out + 1;
+        if (c->kind == CULPRIT_BEYOND_DESTROYED)
+            EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
+        of_victim(c, BB_FAULT_OUT_OF_BOUNDS, out + 1);
         break;
     case CULPRIT_BEFORE:
         address(c, WRONG, VICTIM, (uint64_t)-4 - out);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        break;
-    case CULPRIT_BEYOND_DESTROYED:
-        address(c, WRONG, VICTIM, VICTIM_BYTES + out);
-        EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        c->distance = out + 1;
+        of_victim(c, BB_FAULT_OUT_OF_BOUNDS, 0);
         break;
     case CULPRIT_BEYOND_IMPORTED:
         EMIT(c, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = VICTIM, .share_token = 77);
         EMIT(c, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = NEW, .share_token = 77);
         address(c, WRONG, NEW, VICTIM_BYTES + out);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        c->distance = out + 1;
+        of_victim(c, BB_FAULT_OUT_OF_BOUNDS, out + 1);
         break;
     case CULPRIT_STRANGER: /* a fact is the address only: nobody can know where the pointer came from */
         address(c, WRONG, STRANGER, 4096 + out);
@@ -327,9 +333,7 @@ static void prepare(struct culprit *c)
         address(c, WRONG, VICTIM, VICTIM_BYTES + out);
         EMIT(c, EXT_RESIDENCY, ext_residency, .buffer = VICTIM, .resident = 0);
         EMIT(c, EXT_RESIDENCY, ext_residency, .buffer = VICTIM, .resident = 1);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        c->distance = out + 1;
+        of_victim(c, BB_FAULT_OUT_OF_BOUNDS, out + 1);
         break;
     case CULPRIT_DESTROYED_BEHIND:
     case CULPRIT_AFTER_USE_AND_FREE:
@@ -337,43 +341,31 @@ static void prepare(struct culprit *c)
         poke(c, WRONG, 0);
         EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
         addressed(c, VICTIM, 64);
-        c->fault = BB_FAULT_USE_AFTER_FREE;
-        c->resource = VICTIM;
+        of_victim(c, BB_FAULT_USE_AFTER_FREE, 0);
         break;
     case CULPRIT_BEYOND_REMADE: /* with the same handle and size, each where no other was */
-        for (int i = 0; i < 40; i++) {
-            address(c, WRONG, VICTIM, into);
-            EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = VICTIM);
-            addressed(c, VICTIM, VICTIM_BYTES);
-        }
+        remake_victim(c, 40);
         address(c, WRONG, VICTIM, VICTIM_BYTES + out);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        c->distance = out + 1;
+        of_victim(c, BB_FAULT_OUT_OF_BOUNDS, out + 1);
         break;
     case CULPRIT_REUSED_POINTER: /* it held the stranger's, and is another buffer now */
         address(c, WRONG, STRANGER, 0);
         EMIT(c, DESTROY_RESOURCE, destroy_resource, .resource_handle = WRONG);
         params(c, WRONG, 0);
         address(c, WRONG, VICTIM, VICTIM_BYTES + out);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        c->distance = out + 1;
+        of_victim(c, BB_FAULT_OUT_OF_BOUNDS, out + 1);
         break;
     case CULPRIT_COPIED_POINTER: /* a buffer that was given another's address as well */
         address(c, WRONG, STRANGER, 0);
         params(c, SPARE, 0);
         address(c, SPARE, VICTIM, VICTIM_BYTES + out);
         EMIT(c, COPY_BUFFER, copy_buffer, .dst_buffer = WRONG, .src_buffer = SPARE, .size_bytes = 16);
-        c->fault = BB_FAULT_OUT_OF_BOUNDS;
-        c->resource = VICTIM;
-        c->distance = out + 1;
+        of_victim(c, BB_FAULT_OUT_OF_BOUNDS, out + 1);
         break;
     case CULPRIT_EVICTED:
         address(c, WRONG, VICTIM, into);
         EMIT(c, EXT_RESIDENCY, ext_residency, .buffer = VICTIM, .resident = 0);
-        c->fault = BB_FAULT_NOT_RESIDENT;
-        c->resource = VICTIM;
+        of_victim(c, BB_FAULT_NOT_RESIDENT, 0);
         break;
     default:
         break;

@@ -737,27 +737,9 @@ static const struct retained *also_begun(const struct snapshot *sn, const struct
     return NULL;
 }
 
-/* docs/evidence.md: what proves what. */
-static void judge_facts(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
+/* What could look the same as the cause. */
+static void judge_why(const struct snapshot *sn, struct watch_crash *c)
 {
-    const enum bb_cause_kind kind = bb_cause_desc(c->cause)->kind;
-    const struct retained *also = k && kind == BB_KIND_CRASH && !c->in_decoder ? also_begun(sn, k) : NULL;
-    uint32_t others = 0;
-
-    if (also) {
-        size_t at = strlen(c->text);
-
-        c->certain = false;
-        snprintf(c->text + at, sizeof(c->text) - at,
-                 ", or a command of submission %llu did, which had begun as well",
-                 (unsigned long long)also->id);
-        unseen(c, "whether it was submission %llu, which had begun as well", (unsigned long long)also->id);
-    }
-
-    c->which = c->certain ? BB_SURE_PROVEN : c->packet != UINT32_MAX ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
-    c->happened =
-        sn->hung || sn->died || sn->removed || kind == BB_KIND_REFUSAL ? BB_SURE_PROVEN : BB_SURE_UNKNOWN;
-    c->why = c->happened;
     if (c->cause == BB_CAUSE_HANG) {
         c->why = BB_SURE_SUGGESTED; /* a slow command looks the same until it ends */
         unseen(c,
@@ -788,6 +770,30 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
         if (sn->death.signal == SIGSYS && !sn->death.seen)
             unseen(c, "which system call it was");
     }
+}
+
+/* docs/evidence.md: what proves what. */
+static void judge_facts(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
+{
+    const enum bb_cause_kind kind = bb_cause_desc(c->cause)->kind;
+    const struct retained *also = k && kind == BB_KIND_CRASH && !c->in_decoder ? also_begun(sn, k) : NULL;
+    uint32_t others = 0;
+
+    if (also) {
+        size_t at = strlen(c->text);
+
+        c->certain = false;
+        snprintf(c->text + at, sizeof(c->text) - at,
+                 ", or a command of submission %llu did, which had begun as well",
+                 (unsigned long long)also->id);
+        unseen(c, "whether it was submission %llu, which had begun as well", (unsigned long long)also->id);
+    }
+
+    c->which = c->certain ? BB_SURE_PROVEN : c->packet != UINT32_MAX ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
+    c->happened =
+        sn->hung || sn->died || sn->removed || kind == BB_KIND_REFUSAL ? BB_SURE_PROVEN : BB_SURE_UNKNOWN;
+    c->why = c->happened;
+    judge_why(sn, c);
     if (kind == BB_KIND_CRASH && !in_device(sn))
         unseen(c, "whether a command had to do with it: %s",
                sn->death.seen ? "a thread that executes none went wrong" : "nobody saw which thread it was");

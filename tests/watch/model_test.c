@@ -224,99 +224,91 @@ TEST(a_starved_executor_acquits_nobody)
     }
 
 /* The kernel counts a wait for a processor when it ends; a debugger may hold one thread of many. */
+static const struct {
+    const char *what;
+    struct host_sample s[4];
+    bool in_order;
+    double from, to; /* the share that counts */
+    enum watch_stop stop;
+} spans[] = {
+    {"it ran", {SAMPLE(100, 0, 0), SAMPLE(340, .2, 0), SAMPLE(580, .4, 0), SAMPLE(800, .7, 0)}, true, 1, 1},
+    {"it slept", {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0), SAMPLE(580, 0, 0), SAMPLE(800, 0, 0)}, true, 1, 1},
+    {"it waited, which was counted",
+     {SAMPLE(100, 0, 0), SAMPLE(340, .05, .15), SAMPLE(580, .1, .3), SAMPLE(800, .15, .45)},
+     true,
+     .24,
+     .26},
+    {"it waits, which is not counted yet",
+     {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .wants = true), SAMPLE(580, 0, 0, .wants = true),
+      SAMPLE(800, 0, 0, .wants = true)},
+     true,
+     0,
+     .01},
+    {"it waited, and this was counted in the end",
+     {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .wants = true), SAMPLE(580, 0, 0, .wants = true),
+      SAMPLE(800, .22, .48)},
+     true,
+     .3,
+     .32},
+    {"it is blocked, and is no GPU's",
+     {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .blocked = true), SAMPLE(580, 0, 0, .blocked = true),
+      SAMPLE(800, 0, 0, .blocked = true)},
+     true,
+     0,
+     .01},
+    {"it is blocked, by its GPU perhaps",
+     {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .blocked = true), SAMPLE(580, 0, 0, .blocked = true),
+      SAMPLE(800, 0, 0, .blocked = true)},
+     false,
+     1,
+     1},
+    /* one that had run for 5 s and waited for 3 s ends; the others had their time before and after */
+    {"a thread ended that had run and waited for long",
+     {SAMPLE(100, 6, 3), SAMPLE(340, 6.2, 3), SAMPLE(580, 1.4, 0), SAMPLE(800, 1.62, 0)},
+     true,
+     .6,
+     .68},
+    {"a thread ended that had waited for long",
+     {SAMPLE(100, 1, 3), SAMPLE(340, 1.01, .2), SAMPLE(580, 1.02, .42), SAMPLE(800, 1.03, .63)},
+     true,
+     0,
+     .05},
+    {"a thread ended, others took its place and ran",
+     {SAMPLE(100, 1, 3), SAMPLE(340, 2, 0), SAMPLE(580, 3, 0), SAMPLE(800, 4, 0)},
+     true,
+     .8,
+     1},
+    {"threads end all the time",
+     {SAMPLE(100, 9, 9), SAMPLE(340, 6, 6), SAMPLE(580, 3, 3), SAMPLE(800, 1, 1)},
+     true,
+     0,
+     .01},
+    {"one thread is held, the others go on",
+     {SAMPLE(100, 0, 0), SAMPLE(340, .2, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+      SAMPLE(580, .4, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+      SAMPLE(800, .6, 0, .stop = WATCH_STOP_TRACED, .partly = true)},
+     true,
+     1,
+     1},
+    {"one thread is held, the others wait for it",
+     {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+      SAMPLE(580, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true),
+      SAMPLE(800, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true)},
+     true,
+     0,
+     0,
+     WATCH_STOP_TRACED},
+};
+
 TEST(time_in_which_nobody_let_it_run)
 {
-    static const struct {
-        const char *what;
-        struct host_sample s[4];
-        bool in_order;
-        double from, to; /* the share that counts */
-        enum watch_stop stop;
-    } cases[] = {
-        {"it ran",
-         {SAMPLE(100, 0, 0), SAMPLE(340, .2, 0), SAMPLE(580, .4, 0), SAMPLE(800, .7, 0)},
-         true,
-         1,
-         1},
-        {"it slept",
-         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0), SAMPLE(580, 0, 0), SAMPLE(800, 0, 0)},
-         true,
-         1,
-         1},
-        {"it waited, which was counted",
-         {SAMPLE(100, 0, 0), SAMPLE(340, .05, .15), SAMPLE(580, .1, .3), SAMPLE(800, .15, .45)},
-         true,
-         .24,
-         .26},
-        {"it waits, which is not counted yet",
-         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .wants = true), SAMPLE(580, 0, 0, .wants = true),
-          SAMPLE(800, 0, 0, .wants = true)},
-         true,
-         0,
-         .01},
-        {"it waited, and this was counted in the end",
-         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .wants = true), SAMPLE(580, 0, 0, .wants = true),
-          SAMPLE(800, .22, .48)},
-         true,
-         .3,
-         .32},
-        {"it is blocked, and is no GPU's",
-         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .blocked = true), SAMPLE(580, 0, 0, .blocked = true),
-          SAMPLE(800, 0, 0, .blocked = true)},
-         true,
-         0,
-         .01},
-        {"it is blocked, by its GPU perhaps",
-         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .blocked = true), SAMPLE(580, 0, 0, .blocked = true),
-          SAMPLE(800, 0, 0, .blocked = true)},
-         false,
-         1,
-         1},
-        /* one that had run for 5 s and waited for 3 s ends; the others had their time before and after */
-        {"a thread ended that had run and waited for long",
-         {SAMPLE(100, 6, 3), SAMPLE(340, 6.2, 3), SAMPLE(580, 1.4, 0), SAMPLE(800, 1.62, 0)},
-         true,
-         .6,
-         .68},
-        {"a thread ended that had waited for long",
-         {SAMPLE(100, 1, 3), SAMPLE(340, 1.01, .2), SAMPLE(580, 1.02, .42), SAMPLE(800, 1.03, .63)},
-         true,
-         0,
-         .05},
-        {"a thread ended, others took its place and ran",
-         {SAMPLE(100, 1, 3), SAMPLE(340, 2, 0), SAMPLE(580, 3, 0), SAMPLE(800, 4, 0)},
-         true,
-         .8,
-         1},
-        {"threads end all the time",
-         {SAMPLE(100, 9, 9), SAMPLE(340, 6, 6), SAMPLE(580, 3, 3), SAMPLE(800, 1, 1)},
-         true,
-         0,
-         .01},
-        {"one thread is held, the others go on",
-         {SAMPLE(100, 0, 0), SAMPLE(340, .2, 0, .stop = WATCH_STOP_TRACED, .partly = true),
-          SAMPLE(580, .4, 0, .stop = WATCH_STOP_TRACED, .partly = true),
-          SAMPLE(800, .6, 0, .stop = WATCH_STOP_TRACED, .partly = true)},
-         true,
-         1,
-         1},
-        {"one thread is held, the others wait for it",
-         {SAMPLE(100, 0, 0), SAMPLE(340, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true),
-          SAMPLE(580, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true),
-          SAMPLE(800, 0, 0, .stop = WATCH_STOP_TRACED, .partly = true)},
-         true,
-         0,
-         0,
-         WATCH_STOP_TRACED},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
         struct host_sample stopped;
         const double share =
-            watch_share_let_run(cases[i].s, 4, UINT64_C(100000000), cases[i].in_order, &stopped);
+            watch_share_let_run(spans[i].s, 4, UINT64_C(100000000), spans[i].in_order, &stopped);
 
-        if (share < cases[i].from || share > cases[i].to || stopped.stop != cases[i].stop)
-            fail_msg("%s: %g", cases[i].what, share);
+        if (share < spans[i].from || share > spans[i].to || stopped.stop != spans[i].stop)
+            fail_msg("%s: %g", spans[i].what, share);
     }
 }
 
@@ -346,87 +338,80 @@ TEST(a_decoder_that_stands_is_no_proof)
 
 /* A signal that was sent is from outside, whatever it is and whoever says that he sent it; where a thread died that executes
  * no commands, none is named for certain. */
+static const struct {
+    struct exec_death death;
+    enum bb_cause cause;
+    enum bb_sure why, which;
+    const char *unseen;
+    uint64_t oom_before, oom_now; /* what the kernel has ended for want of memory */
+} ends[] = {
+    {{.signal = SIGKILL}, BB_CAUSE_KILLED, BB_SURE_PROVEN, BB_SURE_SUGGESTED, "who sent", 3, 3},
+    {{.signal = SIGKILL}, BB_CAUSE_HOST_MEMORY, BB_SURE_SUGGESTED, BB_SURE_SUGGESTED, "", 3, 4},
+    {{.signal = SIGSEGV, .seen = true, .sent = true, .sender = 77},
+     BB_CAUSE_KILLED,
+     BB_SURE_PROVEN,
+     BB_SURE_SUGGESTED,
+     ""},
+    {{.signal = SIGSEGV, .seen = true, .sent = true},
+     BB_CAUSE_KILLED,
+     BB_SURE_PROVEN,
+     BB_SURE_SUGGESTED,
+     "who sent"},
+    {{.signal = SIGALRM}, BB_CAUSE_KILLED, BB_SURE_PROVEN, BB_SURE_SUGGESTED, "who sent"},
+    {{.signal = SIGABRT, .seen = true, .sent = true, .sender = 5},
+     BB_CAUSE_DEVICE,
+     BB_SURE_SUGGESTED,
+     BB_SURE_PROVEN,
+     ""},
+    {{.signal = SIGFPE, .seen = true}, BB_CAUSE_FAULT, BB_SURE_SUGGESTED, BB_SURE_PROVEN, ""},
+    {{.signal = SIGFPE, .seen = true, .own_thread = true},
+     BB_CAUSE_FAULT,
+     BB_SURE_SUGGESTED,
+     BB_SURE_SUGGESTED,
+     "executes none"},
+    {{.signal = SIGSEGV, .seen = true, .has_fault = true},
+     BB_CAUSE_PAGE_FAULT,
+     BB_SURE_PROVEN,
+     BB_SURE_PROVEN,
+     ""},
+    {{.signal = SIGSEGV, .seen = true, .has_fault = true, .own_thread = true},
+     BB_CAUSE_PAGE_FAULT,
+     BB_SURE_PROVEN,
+     BB_SURE_SUGGESTED,
+     "executes none"},
+    {{.signal = SIGSYS}, BB_CAUSE_FAULT, BB_SURE_SUGGESTED, BB_SURE_SUGGESTED, "which system call it was"},
+    {{.signal = SIGABRT, .seen = true, .sent = true, .sender = 5, .no_memory = true},
+     BB_CAUSE_LIMIT,
+     BB_SURE_SUGGESTED,
+     BB_SURE_SUGGESTED,
+     "whether it died of that"},
+    {{.signal = SIGSEGV, .seen = true, .has_fault = true, .fault_address = 24, .no_memory = true},
+     BB_CAUSE_LIMIT,
+     BB_SURE_SUGGESTED,
+     BB_SURE_SUGGESTED,
+     "whether it died of that"},
+    {{.signal = SIGSEGV, .seen = true, .has_fault = true, .fault_address = 0x7ddead0000, .no_memory = true},
+     BB_CAUSE_PAGE_FAULT,
+     BB_SURE_PROVEN,
+     BB_SURE_PROVEN,
+     ""},
+    {{.signal = SIGABRT, .seen = true, .sent = true, .sender = 77, .no_memory = true},
+     BB_CAUSE_KILLED,
+     BB_SURE_PROVEN,
+     BB_SURE_SUGGESTED,
+     ""},
+    {{.exit_code = 1}, BB_CAUSE_FAULT, BB_SURE_SUGGESTED, BB_SURE_SUGGESTED, "nobody saw"},
+};
+
 TEST(who_ended_it)
 {
-    static const struct {
-        struct exec_death death;
-        enum bb_cause cause;
-        enum bb_sure why, which;
-        const char *unseen;
-        uint64_t oom_before, oom_now; /* what the kernel has ended for want of memory */
-    } cases[] = {
-        {{.signal = SIGKILL}, BB_CAUSE_KILLED, BB_SURE_PROVEN, BB_SURE_SUGGESTED, "who sent", 3, 3},
-        {{.signal = SIGKILL}, BB_CAUSE_HOST_MEMORY, BB_SURE_SUGGESTED, BB_SURE_SUGGESTED, "", 3, 4},
-        {{.signal = SIGSEGV, .seen = true, .sent = true, .sender = 77},
-         BB_CAUSE_KILLED,
-         BB_SURE_PROVEN,
-         BB_SURE_SUGGESTED,
-         ""},
-        {{.signal = SIGSEGV, .seen = true, .sent = true},
-         BB_CAUSE_KILLED,
-         BB_SURE_PROVEN,
-         BB_SURE_SUGGESTED,
-         "who sent"},
-        {{.signal = SIGALRM}, BB_CAUSE_KILLED, BB_SURE_PROVEN, BB_SURE_SUGGESTED, "who sent"},
-        {{.signal = SIGABRT, .seen = true, .sent = true, .sender = 5},
-         BB_CAUSE_DEVICE,
-         BB_SURE_SUGGESTED,
-         BB_SURE_PROVEN,
-         ""},
-        {{.signal = SIGFPE, .seen = true}, BB_CAUSE_FAULT, BB_SURE_SUGGESTED, BB_SURE_PROVEN, ""},
-        {{.signal = SIGFPE, .seen = true, .own_thread = true},
-         BB_CAUSE_FAULT,
-         BB_SURE_SUGGESTED,
-         BB_SURE_SUGGESTED,
-         "executes none"},
-        {{.signal = SIGSEGV, .seen = true, .has_fault = true},
-         BB_CAUSE_PAGE_FAULT,
-         BB_SURE_PROVEN,
-         BB_SURE_PROVEN,
-         ""},
-        {{.signal = SIGSEGV, .seen = true, .has_fault = true, .own_thread = true},
-         BB_CAUSE_PAGE_FAULT,
-         BB_SURE_PROVEN,
-         BB_SURE_SUGGESTED,
-         "executes none"},
-        {{.signal = SIGSYS},
-         BB_CAUSE_FAULT,
-         BB_SURE_SUGGESTED,
-         BB_SURE_SUGGESTED,
-         "which system call it was"},
-        {{.signal = SIGABRT, .seen = true, .sent = true, .sender = 5, .no_memory = true},
-         BB_CAUSE_LIMIT,
-         BB_SURE_SUGGESTED,
-         BB_SURE_SUGGESTED,
-         "whether it died of that"},
-        {{.signal = SIGSEGV, .seen = true, .has_fault = true, .fault_address = 24, .no_memory = true},
-         BB_CAUSE_LIMIT,
-         BB_SURE_SUGGESTED,
-         BB_SURE_SUGGESTED,
-         "whether it died of that"},
-        {{.signal = SIGSEGV,
-          .seen = true,
-          .has_fault = true,
-          .fault_address = 0x7ddead0000,
-          .no_memory = true},
-         BB_CAUSE_PAGE_FAULT,
-         BB_SURE_PROVEN,
-         BB_SURE_PROVEN,
-         ""},
-        {{.signal = SIGABRT, .seen = true, .sent = true, .sender = 77, .no_memory = true},
-         BB_CAUSE_KILLED,
-         BB_SURE_PROVEN,
-         BB_SURE_SUGGESTED,
-         ""},
-        {{.exit_code = 1}, BB_CAUSE_FAULT, BB_SURE_SUGGESTED, BB_SURE_SUGGESTED, "nobody saw"},
-    };
     struct retained work = {.id = 7, .state = RETAINED_QUEUED};
     struct abi_builder b;
 
     abi_builder_init(&b);
     ABI_EMIT(&b, DRAW, draw, .vertex_count = 3, .instance_count = 1);
     work.stream = (uint8_t *)(uintptr_t)abi_builder_end(&b, &work.cmd_size);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         struct snapshot *sn = calloc(1, sizeof(*sn));
         struct exec_progress_slot *slot = &sn->progress.slots[0];
         struct watch_crash c;
@@ -436,18 +421,18 @@ TEST(who_ended_it)
         sn->items = &work;
         sn->num_items = 1;
         sn->died = sn->has_progress = true;
-        sn->death = cases[i].death;
+        sn->death = ends[i].death;
         sn->death.pid = 5;
-        sn->samples[0] = (struct host_sample){.executor_pid = 5, .oom_kills = cases[i].oom_before};
-        sn->samples[1] = (struct host_sample){.oom_kills = cases[i].oom_now};
+        sn->samples[0] = (struct host_sample){.executor_pid = 5, .oom_kills = ends[i].oom_before};
+        sn->samples[1] = (struct host_sample){.oom_kills = ends[i].oom_now};
         sn->num_samples = 2;
         sn->progress.exact = 1;
         slot->submission = 7;
         slot->num_marks = slot->top = 1;
         slot->state = EXEC_PROGRESS_QUEUED;
         watch_judge(sn, &c);
-        if (c.cause != cases[i].cause || c.why != cases[i].why || c.which != cases[i].which ||
-            !strstr(c.unseen, cases[i].unseen))
+        if (c.cause != ends[i].cause || c.why != ends[i].why || c.which != ends[i].which ||
+            !strstr(c.unseen, ends[i].unseen))
             fail_msg("case %zu: cause %d, why %d, which %d: %s; %s", i, c.cause, c.why, c.which, c.text,
                      c.unseen);
         bb_resources_destroy(sn->resources);
