@@ -31,7 +31,7 @@ static void check(const struct dxgk *d, const struct node *n)
 
 static void begin_head(struct node *n, uint64_t now)
 {
-    n->head_start_ns = now;
+    n->head_start_ns = n->clock_ns = now;
     n->looked_ns = n->starved_ns = 0;
 }
 
@@ -169,6 +169,17 @@ static void kick_queued(struct dxgk *d)
         }
 }
 
+/* A packet may wait for those of other nodes that were submitted before it, which the miniport need not say. Their time is not its own;
+ * who hangs has the oldest. The timer finds out. */
+static void restart_younger(struct dxgk *d, const struct packet *p, uint64_t now)
+{
+    for (struct node *n = d->sched.nodes; n < d->sched.nodes + d->sched.num_nodes; n++)
+        if (n->hw && n->hw->submitted_ns > p->submitted_ns) {
+            n->clock_ns = now;
+            n->looked_ns = n->starved_ns = 0;
+        }
+}
+
 static void retire_head(struct dxgk *d, struct node *n)
 {
     struct packet *p = detach(n, &n->hw);
@@ -180,6 +191,7 @@ static void retire_head(struct dxgk *d, struct node *n)
     n->packets_completed[kind(p)]++;
     dxgk_metrics_completed(d, p, now);
     begin_head(n, now);
+    restart_younger(d, p, now);
     if (p->retired)
         p->retired(d, p);
     c->running--;

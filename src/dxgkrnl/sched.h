@@ -31,6 +31,8 @@ struct node {
     unsigned hw_count, paging;    /* of these, paging buffers */
     UINT submitted, completed;
     uint64_t head_start_ns;
+    uint64_t
+        clock_ns; /* TdrDelay of the head counts from here: it was at the head, and what it may have waited for had ended */
     uint64_t looked_ns, starved_ns; /* of the head: tdr.c */
     struct schedstat looked;
     struct ktimer timer; /* of the head: dxgk_tdr_due */

@@ -227,8 +227,8 @@ out:
 uint64_t dxgk_tdr_due(const struct dxgk *d, const struct node *n)
 {
     if (d->bus->schedstat && !n->looked_ns)
-        return n->head_start_ns + d->tdr.delay_ns / 4;
-    return n->head_start_ns + d->tdr.delay_ns + n->starved_ns;
+        return n->clock_ns + d->tdr.delay_ns / 4;
+    return n->clock_ns + d->tdr.delay_ns + n->starved_ns;
 }
 
 /* Of what executes the head. */

@@ -365,6 +365,35 @@ TEST(a_hang_is_who_hung)
     rig_down(&r);
 }
 
+/* One executor works on both, one after the other: the second is not late before its turn. */
+TEST(work_that_waits_for_other_nodes_does_not_hang)
+{
+    struct dxgk_client *client;
+    struct rig_context x, y;
+    struct abi_builder b;
+    struct rig r = {0};
+    UINT node;
+
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
+                                                  .exec_min_ns = 1500 * NSEC_PER_MSEC,
+                                                  .exec_max_ns = 1500 * NSEC_PER_MSEC}});
+    assert_int_equal(dxgk_client_open(r.dxgk, &client, 400, false), 0);
+    x = rig_context(&r, client);
+    y = rig_own_context(&r, client, &node);
+    assert_true(node);
+    abi_builder_init(&b);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    stack_sleep(r.stack, NSEC_PER_MSEC);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&y, &b, NULL, 0, 0), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&y), STATUS_SUCCESS);
+    assert_int_equal(dxgk_event_count(r.dxgk, 4101), 0);
+    abi_builder_finish(&b);
+    dxgk_client_close(client);
+    rig_down(&r);
+}
+
 TEST(a_node_is_its_clients)
 {
     D3DKMT_CREATECONTEXT x = {0};
