@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,76 +27,12 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/sched/slice.h"
-#include "base/strbuf.h"
+#include "dxgkrnl/kernel/state.h"
 
 enum {
     STACK_SIZE = 256 * 1024,
-    MAX_VIOLATIONS = 64,
     MAX_MESSAGES = 32,
     STORM = 10000, /* unclaimed runs of the ISR in a row before the line is declared stuck */
-};
-
-struct kthread {
-    struct kernel *kernel;
-    const char *name;
-    void (*fn)(void *arg);
-    void *arg;
-    struct kernel_ddi *ddi;
-    struct dxgk_kernel_caller caller;
-    struct ktimer wait_timer, ddi_timer;
-    bool parked, woken, is_main;
-    bool hopeless;             /* sim: nothing can end its wait */
-    unsigned mutexes;          /* that it owns */
-    unsigned depth;            /* of dxgk_kernel_enter */
-    _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
-    struct kthread *next_wake; /* live: in the kernel's list of those to signal */
-    pthread_mutex_t *turn;     /* live: see dxgk_kernel_enter_turn; NULL: none */
-    pthread_t pthread;
-    ucontext_t context;
-    void *stack;
-    struct kthread *next; /* in the ready queue, or the list of all spawned */
-    struct kthread *next_all;
-    bool done;
-};
-
-struct kwait {
-    struct kthread *thread;
-    struct kwait *next;
-    bool queued;
-};
-
-struct kernel {
-    struct clock *clock;
-    struct loop *loop; /* sim */
-    struct kernel_ops ops;
-    void *ctx;
-
-    pthread_mutex_t cpu; /* live: held by the running thread */
-    pthread_t service;
-    int wake_fd;
-    struct kthread *wakes;
-    _Atomic uint64_t asleep_until; /* when the service thread looks at the timers next */
-    _Atomic bool service_waits;    /* for the processor, with timers that are due */
-    bool stopping;
-
-    struct kthread *current, service_thread, main_thread;
-    KIRQL irql;
-    struct ktimer *timers;
-    uint64_t order;
-    LIST_ENTRY dpcs;
-    bool draining;
-
-    _Atomic uint32_t pending; /* one bit a message */
-    _Atomic bool line;
-    _Atomic bool connected;
-
-    struct kthread *ready, **ready_last, *all; /* sim */
-    ucontext_t scheduler;
-    struct loop_timer loop_timer;
-    bool loop_armed;
-
-    char *violation[MAX_VIOLATIONS];
-    unsigned violations;
 };
 
 static _Thread_local struct kernel *self_kernel;
@@ -159,40 +94,25 @@ struct dxgk_kernel_caller dxgk_kernel_caller(struct kernel *k)
 
 void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...)
 {
-    struct strbuf b = {0};
-    void *frames[24];
-    char **names, text[256];
-    int n;
+    char text[256];
     va_list ap;
 
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    strbuf_puts(&b, text);
-    for (struct kernel_ddi *d = k->current ? k->current->ddi : NULL; d; d = d->outer)
-        strbuf_printf(&b, ", in %s", d->name);
-    n = backtrace(frames, 24);
-    names = backtrace_symbols(frames, n);
-    for (int i = 1; names && i < n; i++)
-        strbuf_printf(&b, "\n    %s", names[i]);
-    free(names);
-    log_error("dxgkrnl", "%s", strbuf_str(&b));
-    if (k->violations < MAX_VIOLATIONS)
-        k->violation[k->violations] = strdup(strbuf_str(&b));
-    k->violations++;
-    strbuf_finish(&b);
+    dxgk_violations_add(&k->violations, text, k->current ? k->current->ddi : NULL);
     if (k->ops.violation)
         k->ops.violation(k->ctx, text);
 }
 
 unsigned dxgk_kernel_violations(struct kernel *k)
 {
-    return k->violations;
+    return k->violations.count;
 }
 
 const char *dxgk_kernel_violation_text(struct kernel *k, unsigned i)
 {
-    return i < k->violations && i < MAX_VIOLATIONS ? k->violation[i] : NULL;
+    return dxgk_violations_text(&k->violations, i);
 }
 
 bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max)
@@ -884,8 +804,7 @@ void dxgk_kernel_destroy(struct kernel *k)
         free(t->stack);
         free(t);
     }
-    for (unsigned i = 0; i < k->violations && i < MAX_VIOLATIONS; i++)
-        free(k->violation[i]);
+    dxgk_violations_finish(&k->violations);
     if (self_kernel == k)
         self_kernel = NULL;
     pthread_mutex_destroy(&k->cpu);

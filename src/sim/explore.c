@@ -429,7 +429,7 @@ static NTSTATUS act(struct session *s)
         misbehave(s);
         return st;
     case 11:
-        return rng_below(rng, 8) ? st : write_to_freed(s);
+        return rng_below(rng, 8) || s->a->w->p->calm ? st : write_to_freed(s);
     default:
         if (s->plain)
             return st;

@@ -242,6 +242,13 @@ static bool stop_itself(struct stall_form *f)
     return stall_spin_on(f);
 }
 
+/* The kernel stops nobody so in a process group that is orphaned, as a test's may be. */
+static bool spin_in_own_group(struct stall_form *f)
+{
+    setpgid(0, 0);
+    return stall_spin_on(f);
+}
+
 static void stop_by_terminal(struct stall_form *f, pid_t executor)
 {
     static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
@@ -364,7 +371,7 @@ const struct form stall_tricks[] = {
      .work = stop_itself},
     {.kind = {"live: stopped as by a terminal", CPU_VERDICT_FROZEN, "stopped by a signal"},
      .prepare = stall_be_first,
-     .work = stall_spin_on,
+     .work = spin_in_own_group,
      .plant = stop_by_terminal},
     {.kind = {"live: it spins, and a debugger holds its twin", CPU_VERDICT_UNKNOWN, NULL},
      .work = create_twin_and_spin,

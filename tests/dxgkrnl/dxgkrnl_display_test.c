@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dxgkrnl/faults.h"
 #include "dxgkrnl/telemetry/metrics.h"

@@ -4,6 +4,8 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -119,4 +121,24 @@ void fill(struct fixture *f)
 {
     while (submit(f, TEST_NOTHING, 0, 0) == 0)
         continue;
+}
+
+void read_proc(pid_t pid, const char *what, char *text, size_t size)
+{
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    n = read(fd, text, size - 1);
+    assert_true(n > 0);
+    text[n] = '\0';
+    close(fd);
+}
+
+void read_status(pid_t pid, char *text, size_t size)
+{
+    read_proc(pid, "status", text, size);
 }

@@ -39,3 +39,7 @@ const struct abi_completion *last(const struct fixture *f);
 void must_be_ready(struct fixture *f);
 /* Submits until the ring is full. */
 void fill(struct fixture *f);
+
+/* The file `what` of a process in /proc, as text. */
+void read_proc(pid_t pid, const char *what, char *text, size_t size);
+void read_status(pid_t pid, char *text, size_t size);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A WDDM 1.1 miniport for the toy GPU, written against include/wddm only: it proves that dxgkrnl hosts a
- * driver it does not know. Built as a shared object. */
+/* A WDDM 1.1 miniport for the toy GPU, against include/wddm only: dxgkrnl hosts a driver it does not know. A shared object. */
 #include "wddm/dispmprt.h"
 
 #include "protocol.h"
@@ -51,6 +50,8 @@ static PVOID alloc(SIZE_T size)
     return p;
 }
 
+#include "rules.h"
+
 /* ---- start and stop ------------------------------------------------------ */
 
 static NTSTATUS NTAPI AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
@@ -59,11 +60,8 @@ static NTSTATUS NTAPI AddDevice(CONST PDEVICE_OBJECT pdo, PVOID *context)
 
     UNREFERENCED_PARAMETER(pdo);
     *context = a;
-    if (a) {
-        KeInitializeSpinLock(&a->lock);
-        KeInitializeMutex(&a->mutex, 0);
-        ExInitializeFastMutex(&a->fast);
-    }
+    if (a)
+        init_locks(a);
     return a ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -728,16 +726,9 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         a->no_vsync = TRUE;
         return STATUS_SUCCESS;
     case ESC_KEEP_MUTEX:
-        if (p->value)
-            ExAcquireFastMutex(&a->fast);
-        else
-            KeWaitForSingleObject(&a->mutex, Executive, KernelMode, FALSE, NULL);
-        return STATUS_SUCCESS;
     case ESC_CLAIMS_ALL:
-        claims_all = p->value != 0;
-        return STATUS_SUCCESS;
     case ESC_WRONG_ADDRESS:
-        a->wrong_address = TRUE;
+        misbehave(a, p);
         return STATUS_SUCCESS;
     case ESC_MONITOR:
         return look_at_monitor(a, p);
