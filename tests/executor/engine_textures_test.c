@@ -200,8 +200,8 @@ RIG_TEST(formats_of_ours)
     } formats[] = {
 #define ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc)                                        \
     {#name, AEROGPU_FORMAT_KIND_##kind == AEROGPU_FORMAT_KIND_COLOR ? value : 0,                             \
-     strchr(#name + 4, 'B')   ? 3                                                                            \
-     : strchr(#name + 4, 'G') ? 2                                                                            \
+     strchr(&#name[4], 'B')   ? 3                                                                            \
+     : strchr(&#name[4], 'G') ? 2                                                                            \
                               : 1},
         AEROGPU_EXT_FORMATS(ROW)
 #undef ROW
