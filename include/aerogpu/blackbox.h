@@ -12,8 +12,8 @@
  *
  * The parts need nothing of each other: take one of them, or all. samples/blackbox.c uses the library alone.
  *
- * Functions return 0 or a negative errno, and say why in a `struct bb_error` where one is taken (NULL is legal). Times are
- * nanoseconds of CLOCK_MONOTONIC, which is one clock for all processes of a machine. Text is UTF-8; bytes that are not are
+ * Functions return 0 or a negative errno, and say why in a `struct bb_error` where one is taken (NULL is legal; what it held is
+ * overwritten, code 0 where nothing failed). Times are nanoseconds of CLOCK_MONOTONIC, which is one clock for all processes of a machine. Text is UTF-8; bytes that are not are
  * replaced by U+FFFD where they enter.
  */
 #pragma once
@@ -591,7 +591,8 @@ struct bb_vk_params {
 };
 
 /* Once in a process, before its first instance is made, and before other threads read the environment. -EALREADY: a second time.
- * -ENOENT: the layer or the watching process is not installed; or what the system said. */
+ * -ENOENT: the layer or the watching process is not installed; or what the system said. One that failed leaves nothing behind but the
+ * loaded layer, and may be tried again. */
 int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb_error *e);
 /* Ends the watching: from now on nothing makes dumps. NULL is legal. The layer stays in the program. Not from a callback. In a process
  * that the program forked it frees what that has a copy of, and the watching goes on. */

@@ -167,7 +167,7 @@ static int default_directory(char *dir, size_t size, const char *wanted, struct 
 
 int bb_flight_open(struct bb_flight **out, const struct bb_flight_params *p, struct bb_error *public_error)
 {
-    struct error *e = bb_error_of(public_error);
+    struct error *e = bb_error_begin(public_error);
     uint32_t events = p->events ? p->events : 16384;
     struct bb_flight *f = calloc(1, sizeof(*f));
     char dir[PATH_MAX - 64], tmp[PATH_MAX + 8];
@@ -231,7 +231,7 @@ struct bb_flight *bb_flight_of_process(const char *name)
 
 int bb_flight_attach(struct bb_flight **out, int fd, struct bb_error *public_error)
 {
-    struct error *e = bb_error_of(public_error);
+    struct error *e = bb_error_begin(public_error);
     struct bb_flight *f = calloc(1, sizeof(*f));
     off_t size = lseek(fd, 0, SEEK_END);
     struct flight_header head;

@@ -130,7 +130,7 @@ int64_t flight_parse(const void *data, size_t size, void (*each)(void *ctx, cons
 int64_t bb_flight_read(const char *path, void (*each)(void *ctx, const struct bb_flight_record *r), void *ctx,
                        struct bb_error *public_error)
 {
-    struct error *e = bb_error_of(public_error);
+    struct error *e = bb_error_begin(public_error);
     size_t max = FLIGHT_EVENTS_AT + (size_t)FLIGHT_MAX_EVENTS * sizeof(struct flight_event), size = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;

@@ -27,3 +27,11 @@ static inline struct error *bb_error_of(struct bb_error *e)
 {
     return (struct error *)(void *)e;
 }
+
+/* Where a public function begins: what an earlier one said is over. */
+static inline struct error *bb_error_begin(struct bb_error *e)
+{
+    if (e)
+        *e = (struct bb_error){0};
+    return bb_error_of(e);
+}

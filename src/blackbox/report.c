@@ -517,15 +517,16 @@ void bb_report_text(struct bb_view *v, struct strbuf *o)
 
 /* ---- all forms ----------------------------------------------------------- */
 
-int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *e)
+int bb_report(const char *path, enum bb_report_format format, FILE *out, struct bb_error *public_error)
 {
+    struct error *e = bb_error_begin(public_error);
     struct bb_view *v = calloc(1, sizeof(*v));
     struct strbuf o = {0}, text = {0};
     int r;
 
     if (!v)
-        return error_set(bb_error_of(e), -ENOMEM, "no memory for a report");
-    r = bb_dump_open(&v->dump, path, bb_error_of(e));
+        return error_set(e, -ENOMEM, "no memory for a report");
+    r = bb_dump_open(&v->dump, path, e);
     if (r) {
         free(v);
         return r;
@@ -550,11 +551,11 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
         break;
     }
     if (r || strbuf_failed(&o))
-        r = error_set(bb_error_of(e), -ENOMEM, "%s: no memory for a report", path);
+        r = error_set(e, -ENOMEM, "%s: no memory for a report", path);
     else if (fwrite(strbuf_str(&o), 1, o.len, out) != o.len || fflush(out))
-        r = error_set(bb_error_of(e), -errno, "the report cannot be written: %s", strerror(errno));
+        r = error_set(e, -errno, "the report cannot be written: %s", strerror(errno));
     else if (v->dump.trouble.code)
-        r = error_set(bb_error_of(e), v->dump.trouble.code, "%s", v->dump.trouble.text);
+        r = error_set(e, v->dump.trouble.code, "%s", v->dump.trouble.text);
     strbuf_finish(&o);
     bb_dump_close(&v->dump);
     free(v);

@@ -65,7 +65,7 @@ static int await(pid_t pid, uint32_t timeout_ms, int *status)
 
 int bb_package_send(struct bb_package *p, const struct bb_send_params *params, struct bb_error *public_error)
 {
-    struct error *e = bb_error_of(public_error);
+    struct error *e = bb_error_begin(public_error);
     uint32_t timeout = params->timeout_ms ? params->timeout_ms : 10000;
     int fds[1 + BB_MAX_FILES], num_fds, out[2] = {-1, -1}, status = 0, r;
     char program[PATH_MAX], text[300] = "";

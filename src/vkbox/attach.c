@@ -43,8 +43,11 @@ enum { START_MS = 10000, COLLECT_MS = 10000 };
 struct bb_vk {
     struct bb_vk_params p;
     const struct vkbox_own *layer;
-    int socket;    /* -1: `aerogpu run` watches */
-    pid_t process; /* that started it */
+    int socket;         /* -1: `aerogpu run` watches */
+    pid_t process;      /* that started it */
+    const char *shown;  /* the loader's variable that names the layer's folder; NULL: none yet */
+    char *shown_before; /* what that held, NULL: it was not set */
+    bool listens;       /* there is a thread */
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
@@ -253,7 +256,7 @@ static int load_layer(struct bb_vk *b, char folder[PATH_MAX], struct error *e)
 }
 
 /* The loader looks there as well, in this process and those that it starts; nothing is loaded from there that nobody names. */
-static int show_to_loader(const char *folder, struct error *e)
+static int show_to_loader(struct bb_vk *b, const char *folder, struct error *e)
 {
     const char *name = getenv("VK_LAYER_PATH") ? "VK_LAYER_PATH" : "VK_ADD_LAYER_PATH",
                *before = getenv(name);
@@ -262,29 +265,46 @@ static int show_to_loader(const char *folder, struct error *e)
 
     if (asprintf(&all, "%s%s%s", before ? before : "", before && *before ? ":" : "", folder) < 0)
         return error_set(e, -ENOMEM, "no memory");
-    r = setenv(name, all, 1);
+    b->shown_before = before ? strdup(before) : NULL;
+    r = before && !b->shown_before ? -1 : setenv(name, all, 1);
     free(all);
-    return r ? error_set(e, -errno, "no memory for the environment") : 0;
+    if (r)
+        return error_set(e, -ENOMEM, "no memory for the environment");
+    b->shown = name;
+    return 0;
 }
 
-/* The watcher's folder becomes the record's. */
-static int meet_watcher(struct bb_vk *b, struct error *e)
+static void hide_from_loader(const struct bb_vk *b)
 {
-    char text[VKBOX_OWN_TEXT + 1];
-    const char *folder;
+    if (b->shown && b->shown_before)
+        setenv(b->shown, b->shown_before, 1);
+    else if (b->shown)
+        unsetenv(b->shown);
+}
+
+/* `text`: "PID FOLDER". */
+static int meet_watcher(struct bb_vk *b, char text[VKBOX_OWN_TEXT + 1], struct error *e)
+{
     int what;
 
     do
         what = hear(b->socket, text, START_MS);
     while (what == VKBOX_OWN_NO_DUMP || what == VKBOX_OWN_DUMP ||
            what == VKBOX_OWN_DESCRIBE); /* of older records */
-    folder = what == VKBOX_OWN_READY ? strchr(text, ' ') : NULL;
-    if (!folder)
+    if (what != VKBOX_OWN_READY || !strchr(text, ' '))
         return error_set(e, -EIO, "what watches the program did not start: %s",
                          what == VKBOX_OWN_FAILED ? text : "it does not answer");
+    return 0;
+}
+
+/* The watcher's folder becomes the record's. Last of all: a record that is there cannot be taken back. */
+static int open_record(struct bb_vk *b, const char *text, struct error *e)
+{
+    const char *folder = strchr(text, ' ') + 1;
+
+    if (b->layer->open(folder, b->p.exact, b->p.guard))
+        return error_set(e, -ENOSPC, "a record of 7 MiB and more could not be written in %s", folder);
     prctl(PR_SET_PTRACER, atoi(text), 0, 0, 0); /* it looks whether threads are in a compiler */
-    if (b->layer->open(folder + 1, b->p.exact, b->p.guard))
-        return error_set(e, -ENOSPC, "a record of 7 MiB and more could not be written in %s", folder + 1);
     return 0;
 }
 
@@ -297,13 +317,41 @@ static int start_thread(struct bb_vk *b, struct error *e)
     pthread_sigmask(SIG_BLOCK, &all, &before);
     r = pthread_create(&b->thread, NULL, listen_to, b);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    b->listens = !r;
     return r ? error_set(e, -r, "no thread: %s", strerror(r)) : 0;
+}
+
+static int start_watching(struct bb_vk *b, struct error *e)
+{
+    char text[VKBOX_OWN_TEXT + 1];
+    int r = start_watcher(b, e);
+
+    if (!r)
+        r = meet_watcher(b, text, e);
+    if (!r)
+        r = start_thread(b, e);
+    return r ? r : open_record(b, text, e);
+}
+
+/* Ends what there is of the watching. */
+static void finish(struct bb_vk *b)
+{
+    if (b->listens) {
+        shutdown(b->socket, SHUT_RDWR);
+        pthread_join(b->thread, NULL);
+    }
+    if (b->socket >= 0)
+        close(b->socket);
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+    free(b->shown_before);
+    free(b);
 }
 
 int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb_error *public_error)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
-    struct error *e = bb_error_of(public_error);
+    struct error *e = bb_error_begin(public_error);
     const char *run = getenv(VKBOX_VARIABLE);
     const bool watched = run && *run == '/';
     char folder[PATH_MAX];
@@ -316,8 +364,10 @@ int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb
     if (atomic_flag_test_and_set(&once))
         return error_set(e, -EALREADY, "a process has one record, which was begun already");
     b = calloc(1, sizeof(*b));
-    if (!b)
+    if (!b) {
+        atomic_flag_clear(&once);
         return error_set(e, -ENOMEM, "no memory");
+    }
     b->p = *params;
     b->socket = -1;
     b->process = getpid();
@@ -325,19 +375,15 @@ int bb_vk_start(struct bb_vk **out, const struct bb_vk_params *params, struct bb
     pthread_cond_init(&b->changed, NULL);
     r = load_layer(b, folder, e);
     if (!r)
-        r = show_to_loader(folder, e);
+        r = show_to_loader(b, folder, e);
     if (!r && watched)
         b->layer->open(NULL, false, false); /* that there is no record, `aerogpu run` says */
     if (!r && !watched)
-        r = start_watcher(b, e);
-    if (!r && !watched)
-        r = meet_watcher(b, e);
-    if (!r && !watched)
-        r = start_thread(b, e);
+        r = start_watching(b, e);
     if (r) {
-        if (b->socket >= 0)
-            close(b->socket);
-        free(b);
+        hide_from_loader(b);
+        finish(b);
+        atomic_flag_clear(&once);
         return r;
     }
     *out = b;
@@ -352,17 +398,11 @@ void bb_vk_stop(struct bb_vk *b)
             b)) { /* who watches hears nothing of it; a lock may be held for ever by a thread that is not here */
         if (b->socket >= 0)
             close(b->socket);
+        free(b->shown_before);
         free(b);
         return;
     }
-    if (b->socket >= 0) {
-        shutdown(b->socket, SHUT_RDWR);
-        pthread_join(b->thread, NULL);
-        close(b->socket);
-    }
-    pthread_cond_destroy(&b->changed);
-    pthread_mutex_destroy(&b->lock);
-    free(b);
+    finish(b);
 }
 
 /* ---- while it runs --------------------------------------------------------- */
@@ -374,7 +414,7 @@ const char *bb_vk_layer(void)
 
 int bb_vk_attach(struct bb_vk *b, VkDevice device, struct bb_error *public_error)
 {
-    struct error *e = bb_error_of(public_error);
+    struct error *e = bb_error_begin(public_error);
     int r = refuse(b, device, "device", e);
 
     if (r)
@@ -499,7 +539,7 @@ static int await_collected(struct bb_vk *b, struct error *e)
 
 int bb_vk_collect(struct bb_vk *b, char *path, size_t size, struct bb_error *public_error)
 {
-    struct error *e = bb_error_of(public_error);
+    struct error *e = bb_error_begin(public_error);
     int r = refuse(b, b, "bb", e);
 
     if (r)

@@ -151,7 +151,7 @@ void box_open(const struct box_params *p)
                     : &(struct box_params){.folder = getenv(VKBOX_VARIABLE),
                                            .exact = is_set(VKBOX_EXACT),
                                            .guard = is_set(VKBOX_GUARD)});
-    done = true;
+    done = box || !p || !p->own; /* a program that starts its own may try again */
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* own: a program that has the black box itself, and asks for what it should not.
  *
- *   own nulls|fork|threads|short DUMPS
+ *   own nulls|fork|threads|short|again DUMPS
  *
  * nulls: each function without what it needs. fork: a child that uses, and stops, what its parent has. threads: four that collect at once.
- * short: no room for a path. Prints what each call answers.
+ * short: no room for a path. again: starts that fail, before one that does not. Prints what each call answers.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,8 +65,7 @@ static void on_dump(void *ctx, const char *path)
 
 static void say(const char *what, int r, struct bb_error *e)
 {
-    printf("%s: %d %s\n", what, r, e->text);
-    *e = (struct bb_error){0};
+    printf("%s: %d %s%s\n", what, r, e->text, r == e->code ? "" : " (of another call)");
 }
 
 static void nulls(void)
@@ -133,6 +134,31 @@ static void threads(void)
     printf("%d of %d have the same dump; described %d, dumped %d\n", same, THREADS, described, dumped);
 }
 
+/* One error for all of them. A record is not made where files may not be that large. */
+static void fail_to_start(const char *dumps, struct bb_error *e)
+{
+    struct rlimit all, small;
+
+    setenv("VK_ADD_LAYER_PATH", "/elsewhere", 1);
+    getrlimit(RLIMIT_FSIZE, &all);
+    small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = all.rlim_max};
+    say("no folder", bb_vk_start(&own, &(struct bb_vk_params){.dumps = "/no/such/folder"}, e), e);
+    setrlimit(RLIMIT_FSIZE, &small);
+    printf("no room: %d\n", bb_vk_start(&own, &(struct bb_vk_params){.dumps = dumps}, e));
+    setrlimit(RLIMIT_FSIZE, &all);
+    printf("the loader looks in %s\n", getenv("VK_ADD_LAYER_PATH"));
+}
+
+static void again(void)
+{
+    struct bb_error e = {.code = -ENOENT, .text = "of before"};
+    struct bb_vk *other;
+
+    say("attach", bb_vk_attach(own, device, &e), &e);
+    say("again", bb_vk_start(&other, &(struct bb_vk_params){0}, &e), &e);
+    say("collect", bb_vk_collect(own, NULL, 0, &e), &e);
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "";
@@ -140,6 +166,8 @@ int main(int argc, char **argv)
 
     alarm(60);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!strcmp(kind, "again"))
+        fail_to_start(argv[2], &e);
     if (bb_vk_start(&own,
                     &(struct bb_vk_params){
                         .dumps = argc > 2 ? argv[2] : NULL, .on_describe = on_describe, .on_dump = on_dump},
@@ -152,6 +180,8 @@ int main(int argc, char **argv)
         nulls();
     else if (!strcmp(kind, "threads"))
         threads();
+    else if (!strcmp(kind, "again"))
+        again();
     else if (!strcmp(kind, "short"))
         collect("short", 10);
     else if (!fork())

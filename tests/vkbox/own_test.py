@@ -144,6 +144,16 @@ def what_is_missing_in_a_call_is_one_error():
 
 
 @case
+def a_start_that_failed_leaves_nothing():
+    with Place() as place:
+        p = place.run(own, 'again', place.dumps.name)
+        assert p.returncode == 0 and p.stdout.splitlines() == [
+            'no folder: -2 no dumps can be written to /no/such/folder: No such file or directory', 'no room: -28', 'the loader looks in /elsewhere',
+            'attach: 0 ', 'again: -114 a process has one record, which was begun already', 'collect: 0 '], p
+        assert finding(place.dump())[0] == 'request'
+
+
+@case
 def a_child_that_it_forks_does_not_end_its_watching():
     for _ in range(4):
         with Place() as place:
