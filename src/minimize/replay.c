@@ -119,10 +119,20 @@ static void explain(const struct dump_file *f, const struct watch_crash *c, stru
         because(v, "%u submissions were unfinished, and were played one after the other", f->in_flight);
     if (v->outcome == REPLAY_OTHERWISE && !is_same_cause(c->cause, bb_cause_find(f->cause)))
         because(v, "the dump's cause is '%s', this one is '%s'", f->cause, bb_cause_desc(c->cause)->name);
-    if (v->outcome == REPLAY_ELSEWHERE)
+    if (v->outcome == REPLAY_ELSEWHERE && v->same_place)
         because(v, "the dump concluded from its markers what was seen now");
+    else if (v->outcome == REPLAY_ELSEWHERE)
+        because(v, "which command it is may depend on where memory lies, and that is elsewhere each time");
     if (!v->why[0])
         because(v, "what it depends on is not in the recording: time, or what another process did");
+}
+
+/* An address as a place: whose, and how far; one that is nobody's as it is. */
+static const char *place_of(const char *at)
+{
+    const char *owner = strstr(at, ": ");
+
+    return owner ? owner : at;
 }
 
 void replay_compare(const struct dump_file *f, const struct crash_run_result *r, bool exact,
@@ -135,6 +145,7 @@ void replay_compare(const struct dump_file *f, const struct crash_run_result *r,
         slow_sentence(f, &r->pause, out->text, sizeof(out->text));
     else if (r->crashed)
         crash_sentence(f, c, out->outcome == REPLAY_OTHERWISE, out->text, sizeof(out->text));
+    out->same_place = out->outcome >= REPLAY_ELSEWHERE && !strcmp(place_of(f->at), place_of(c->at));
     if (out->outcome != REPLAY_SAME && out->outcome != REPLAY_SLOW)
         explain(f, c, out);
     else if (out->outcome == REPLAY_SAME && f->fault_kind[0] && c->fault_known &&

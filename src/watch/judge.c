@@ -558,7 +558,7 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
         add(c->at, sizeof(c->at), ", in nothing that is known: not all that was there is");
         break;
     case BB_FAULT_NEVER_MAPPED:
-        add(c->at, sizeof(c->at), ", which was never mapped");
+        add(c->at, sizeof(c->at), ", in nothing that ever had an address");
         break;
     }
 }
@@ -737,6 +737,15 @@ static const struct retained *also_begun(const struct snapshot *sn, const struct
     return NULL;
 }
 
+/* Whether a register held what is no address: else the instruction itself may have been what went wrong. */
+static bool has_wild_register(const struct snapshot *sn)
+{
+    for (int i = 0; i < EXEC_NUM_REGISTERS; i++)
+        if (!is_canonical(sn->death.registers[i]))
+            return true;
+    return false;
+}
+
 /* What could look the same as the cause. */
 static void judge_why(const struct snapshot *sn, struct watch_crash *c)
 {
@@ -765,6 +774,9 @@ static void judge_why(const struct snapshot *sn, struct watch_crash *c)
     } else if (c->cause == BB_CAUSE_LIMIT) {
         c->why = BB_SURE_SUGGESTED;
         unseen(c, "whether it died of that; what the Vulkan driver itself had");
+    } else if (c->no_address && !has_wild_register(sn)) {
+        c->why = BB_SURE_SUGGESTED; /* the processor says as much of an instruction that nobody may run */
+        unseen(c, "which address it was: no register held one that is not canonical");
     } else if (c->cause == BB_CAUSE_DEVICE || c->cause == BB_CAUSE_FAULT) {
         c->why = BB_SURE_SUGGESTED; /* the Vulkan driver's fault looks the same as the stream's */
         if (sn->death.signal == SIGSYS && !sn->death.seen)

@@ -66,7 +66,7 @@ void watch_pointers_note(struct watch_pointers *x, const struct abi_packet *p)
     } c;
     uint32_t from, to;
 
-    memcpy(&c, p->data, p->desc && p->desc->size < sizeof(c) ? p->desc->size : 0);
+    memcpy(&c, p->data, p->desc && p->desc->size <= sizeof(c) ? p->desc->size : 0);
     switch (p->opcode) {
     case AEROGPU_CMD_EXT_BUFFER_ADDRESS:
         add_pointer(x, watch_pointers_first(x, c.address.dst_buffer),

@@ -44,11 +44,31 @@ static void make_room(struct replay *r, sqlite3 *db, int rank)
     exec_sql(r, db, sqlite3_mprintf("UPDATE finding SET rank=rank+%d-(SELECT min(rank) FROM finding)", rank));
 }
 
-/* The verdict is what was seen again. */
+/* Whether the dump had proven this command by itself. */
+static bool was_proven(sqlite3 *db, long long submission, uint32_t packet)
+{
+    sqlite3_stmt *q = NULL;
+    bool proven = false;
+
+    if (!sqlite3_prepare_v2(
+            db,
+            "SELECT 1 FROM finding WHERE rank=(SELECT min(rank) FROM finding WHERE source NOT LIKE '%, played again') AND sure_command='proven' AND submission=?1 AND packet=?2",
+            -1, &q, NULL)) {
+        sqlite3_bind_int64(q, 1, submission);
+        sqlite3_bind_int64(q, 2, packet);
+        proven = sqlite3_step(q) == SQLITE_ROW;
+    }
+    sqlite3_finalize(q);
+    return proven;
+}
+
+/* The verdict is what was seen again: proven if the place is the same, or the dump had proven the same. */
 static void write_command(struct replay *r, sqlite3 *db, const char *text)
 {
     const struct watch_crash *c = &r->result.crash;
     long long submission = replay_number(&r->file, c->ordinal);
+    const bool sure = r->verdict.same_place || was_proven(db, submission, c->packet);
+    const enum bb_sure which = sure || c->which != BB_SURE_PROVEN ? c->which : BB_SURE_SUGGESTED;
 
     make_room(r, db, 1);
     if (r->verdict.outcome == REPLAY_ELSEWHERE)
@@ -58,11 +78,14 @@ static void write_command(struct replay *r, sqlite3 *db, const char *text)
     exec_sql(
         r, db,
         sqlite3_mprintf(
-            "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause, sure_memory, unseen) VALUES(0,'certain',%Q,%Q,%lld,%u,%Q,%Q,%Q,%Q,%Q,%Q)",
-            bb_cause_desc(c->cause)->name, text, submission, c->packet,
+            "INSERT INTO finding(rank, certainty, cause, text, submission, packet, source, sure_happened, sure_command, sure_cause, sure_memory, unseen) VALUES(0,%Q,%Q,%Q,%lld,%u,%Q,%Q,%Q,%Q,%Q,%Q)",
+            sure ? "certain" : "candidate", bb_cause_desc(c->cause)->name, text, submission, c->packet,
             c->in_decoder ? "decoder position, played again" : "exact markers, played again",
-            bb_sure_name(c->happened), bb_sure_name(c->which), bb_sure_name(c->why),
-            c->has_fault ? bb_sure_name(c->whose) : NULL, c->unseen[0] ? c->unseen : NULL));
+            bb_sure_name(c->happened), bb_sure_name(which), bb_sure_name(c->why),
+            c->has_fault ? bb_sure_name(c->whose) : NULL,
+            sure           ? c->unseen[0] ? c->unseen : NULL
+            : c->unseen[0] ? c->unseen
+                           : "whether it is this command each time: where memory lies is another"));
     exec_sql(
         r, db,
         sqlite3_mprintf(
