@@ -18,7 +18,7 @@
  *             straight into mapped memory; a texture uploaded from rows that lie further apart than they must
  *   stream    the same with a pipeline from a stream of subobjects (exit code 77 where there is no ID3D12Device2)
  *   unread    the same as `scene`, and nothing is read back: what was drawn is only where queues wrote it
- *   pixels    fifty draws of which each can reach one pixel, another for each
+ *   pixels    fifty draws of which each can reach one pixel, another for each; their list is executed twice
  *   queries   a query heap resolved into a buffer
  */
 #define INITGUID

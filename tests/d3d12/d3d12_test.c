@@ -671,6 +671,23 @@ TEST(pixels_have_a_history)
     strbuf_finish(&out);
 }
 
+/* Of a list that is executed again each buffer that it writes is there until it is done, however early playing stops. */
+TEST(pixels_outlive_the_last_execution)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    roundtrip("pixels", "", 1);
+    assert_int_equal(
+        run(&out,
+            "f=%s/pixels.d3d12trace; n=$(%s show --method ExecuteCommandLists $f | sed -n '2s/ .*//p'); "
+            "for i in $(seq 30); do "
+            "%s play --pixel 0,0 --until-call $n $f >/dev/null || exit $?; done",
+            dir, aerogpu, aerogpu),
+        0);
+    strbuf_finish(&out);
+}
+
 /* Two implementations of which one leaves draws out part at the first of them. */
 TEST(implementations_are_compared)
 {

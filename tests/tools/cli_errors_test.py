@@ -67,6 +67,8 @@ wrong = [
     ("dump --hang 0 f", "--hang: '0' is no number from 1 to 3600000"),
     (f"dump --pid 1 {recording}", "--pid and a recording do not go together"),
     ("dump --pid 0", "--pid: '0' is no number"),
+] + [(f"play --pixel {p} f", f"--pixel needs X,Y, two numbers from 0 to 4294967295, not '{p}'")
+     for p in ("-1,2", "1,-2", "x,y", "5", "5,", ",5", "1,2,3", "1,2x", "4294967296,0")] + [
     ("play --tries 0 f", "--tries: '0' is no number"),
     ("minimize --jobs 0 -o small f", "--jobs: '0' is no number"),
     ("serve --ram 1", "--ram: '1' is no number from 64 to 3072"),

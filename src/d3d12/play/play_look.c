@@ -61,6 +61,7 @@ struct play_look {
     struct shot *shots;
     size_t num_shots, room_shots;
     struct map pixels; /* what the pixel was: resource << 32 | sub to its struct pixel */
+    bool busy;         /* a queue did not finish: what it may still write or read is not released */
 };
 
 static bool begins(const char *s, const char *with)
@@ -124,6 +125,8 @@ static int wait_for_queue(struct player *p, ID3D12CommandQueue *queue)
     if (fence && done)
         fence->lpVtbl->Release(fence);
     device->lpVtbl->Release(device);
+    if (!done && p->look)
+        p->look->busy = true;
     return done ? 0 : -ETIMEDOUT;
 }
 
@@ -480,25 +483,37 @@ static int save_shot(struct player *p, struct shot *s)
     return err;
 }
 
+static bool is_among(const struct picked *x, uint32_t list)
+{
+    for (size_t i = 0; i < x->num_lists; i++)
+        if (x->lists[i] == list)
+            return true;
+    return false;
+}
+
 static int executed(struct player *p, const struct trc_call *c)
 {
     struct play_look *l = p->look;
     const struct play_object *o = play_object(p, c->self);
     struct picked x = pick_args(c);
+    bool mine = false;
     int err = 0;
 
     if (!o || !o->ptr)
         return 0;
     if (p->params->gpu_time)
         read_times(p, o->ptr, x.lists, x.num_lists);
+    for (size_t i = 0; i < l->num_shots && !mine; i++)
+        mine = is_among(&x, l->shots[i].list);
+    /* also where all are saved: a list that is executed again writes their buffers again */
+    if (mine && wait_for_queue(p, o->ptr))
+        return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish",
+                         (unsigned long long)c->index);
     for (size_t k = 0; k < x.num_lists; k++)
         for (size_t i = 0; i < l->num_shots && !err;
              i++) { /* those of one list are in the order of its calls */
             if (l->shots[i].list != x.lists[k] || l->shots[i].saved)
                 continue;
-            if (wait_for_queue(p, o->ptr))
-                return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish",
-                                 (unsigned long long)c->index);
             err = save_shot(p, &l->shots[i]);
             l->shots[i].saved = true;
         }
@@ -704,10 +719,10 @@ void play_look_finish(struct player *p)
                      l ? (IUnknown *)l->device : NULL};
     struct map_slot s;
 
-    for (size_t i = 0; l && i < 5; i++)
+    for (size_t i = 0; l && !l->busy && i < 5; i++)
         if (u[i])
             u[i]->lpVtbl->Release(u[i]);
-    for (size_t i = 0; l && i < l->num_shots; i++)
+    for (size_t i = 0; l && !l->busy && i < l->num_shots; i++)
         l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
     if (l) {
         for (size_t at = 0; map_next(&l->pixels, &at, &s);)

@@ -2,6 +2,7 @@
 /* d3d12_play.c: makes the calls of a recording again. */
 #include "commands.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -73,14 +74,28 @@ static int parse_dump(void *ctx, const struct options_row *row, const char *valu
                : 0;
 }
 
+/* A number of decimal digits alone with `last` behind it; returns what stands behind that, or NULL. */
+static const char *parse_coordinate(const char *text, char last, uint32_t *out)
+{
+    char *end;
+    unsigned long long v;
+
+    errno = 0;
+    v = strtoull(text, &end, 10);
+    *out = (uint32_t)v;
+    return isdigit((unsigned char)*text) && *end == last && !errno && v <= UINT32_MAX ? end + 1 : NULL;
+}
+
 /* "X,Y" */
 static int parse_pixel(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
     struct play_params *p = ctx;
-    int end = 0;
+    const char *y = parse_coordinate(value, ',', &p->pixel_x);
 
-    p->pixel = sscanf(value, "%u,%u%n", &p->pixel_x, &p->pixel_y, &end) == 2 && !value[end];
-    return p->pixel ? 0 : error_set(e, -EINVAL, "--pixel needs X,Y, not '%s'", value);
+    p->pixel = y && parse_coordinate(y, 0, &p->pixel_y);
+    return p->pixel ? 0
+                    : error_set(e, -EINVAL, "--pixel needs X,Y, two numbers from 0 to %u, not '%s'",
+                                UINT32_MAX, value);
 }
 
 static struct options_row rows[] = {
