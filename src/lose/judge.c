@@ -376,7 +376,8 @@ static void look_for_faults(struct run *r)
         r->out->given[i] = 1;
         r->fault_ns = at > r->fault_ns ? at : r->fault_ns;
         note_work(r, r->fault_before);
-        notify(r, at, 0, "fault %u: call %u of %s", i + 1, atomic_load(&f->seen),
+        /* Each number is counted once, so the first that was answered is the one asked for; `seen` has gone on. */
+        notify(r, at, 0, "fault %u: call %u of %s", i + 1, f->at,
                *asked->gl ? asked->gl : lose_calls[asked->call].name);
     }
     r->faults_given = n;

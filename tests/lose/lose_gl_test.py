@@ -128,6 +128,16 @@ def faults():
 
 
 @case
+def the_call_that_was_answered_is_named():
+    for _ in range(3):  # the program goes on while it is looked at
+        for fault in 'oom@glClear:15', 'oom@glClear:15+', 'delay=1@frame:6':
+            err = lose('--fault', fault, '--reach', '5')[2]
+            n, command = re.search(r':(\d+)', fault).group(1), fault.split('@')[1].split(':')[0]
+            said = re.search(r'fault 1: call (\d+) of (\w+)', err)
+            assert said and said.group(1) == n and (said.group(2) == command or command == 'frame'), (fault, err)
+
+
+@case
 def without_a_gpu():
     err = lose('--fault', 'no-device', '--timeout', '2', how='software')[2].splitlines()[-1]
     assert err == 'survived: it goes on without a device', err
