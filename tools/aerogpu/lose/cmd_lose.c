@@ -336,7 +336,7 @@ static struct options_row rows[] = {
             "so many losses, each on a device made after the one before; 1 to 255, 1 if not given"),
     OPT_CALL(
         "fault", 0, add_fault, &asked, "ANSWER@COMMAND:N",
-        "the Nth call of a command of Vulkan answers so, as in `oom@vkAllocateMemory:3`; may be given several times. Below, under FAULTS"),
+        "the Nth call of a command of Vulkan answers so, as in `oom@vkAllocateMemory:3`; may be given several times. See FAULTS in the man page"),
     OPT_GROUP("how"),
     OPT_TIME(
         "hang", 0, &asked.run.hang_ns, NSEC_PER_MSEC, MAX_HANG_MS, "MS",
@@ -371,7 +371,7 @@ static struct options_row rows[] = {
     OPT_GROUP("many of them"),
     OPT_TEXT(
         "matrix", 0, &asked.matrix.matrix, "FILE.toml",
-        "run all programs with all faults of this file. Below, under MATRIX; the options that follow are for it, and --json"),
+        "run all programs with all faults of this file. See MATRIX in the man page; the options that follow are for it, and --json"),
     OPT_TEXT("junit", 0, &asked.matrix.junit, "FILE.xml", "the results for a CI system"),
     OPT_TEXT("sarif", 0, &asked.matrix.sarif, "FILE.sarif", "what failed, for a code host"),
     OPT_TEXT("pictures", 0, &asked.matrix.pictures, "FOLDER", "a picture of each case that failed"),
