@@ -242,18 +242,30 @@ static bool stop_itself(struct stall_form *f)
     return stall_spin_on(f);
 }
 
-/* The kernel stops nobody so in a process group that is orphaned, as a test's may be. */
-static bool spin_in_own_group(struct stall_form *f)
+static bool is_stopped(pid_t pid)
 {
-    setpgid(0, 0);
-    return stall_spin_on(f);
+    char path[40], state = '\0';
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    f = fopen(path, "re");
+    if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+        state = '\0';
+    if (f)
+        fclose(f);
+    return state == 'T';
 }
 
+/* In a process group that is orphaned, as a test's may be, the kernel stops nobody so: then it is stopped in the other way. */
 static void stop_by_terminal(struct stall_form *f, pid_t executor)
 {
     static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
     kill(executor, stops[f->pick % 3]);
+    for (int i = 0; i < 10 && !is_stopped(executor); i++)
+        usleep(500);
+    if (!is_stopped(executor))
+        kill(executor, SIGSTOP);
 }
 
 /* ---- threads one by one ----------------------------------------------------------------- */
@@ -371,7 +383,7 @@ const struct form stall_tricks[] = {
      .work = stop_itself},
     {.kind = {"live: stopped as by a terminal", CPU_VERDICT_FROZEN, "stopped by a signal"},
      .prepare = stall_be_first,
-     .work = spin_in_own_group,
+     .work = stall_spin_on,
      .plant = stop_by_terminal},
     {.kind = {"live: it spins, and a debugger holds its twin", CPU_VERDICT_UNKNOWN, NULL},
      .work = create_twin_and_spin,
