@@ -56,3 +56,4 @@ for n, (name, wrong) in enumerate(checks.items(), 1):
     print(f"{'not ok' if wrong else 'ok'} {n} - {name}")
 # A scan that sees nothing would find nothing wrong.
 print(f"{'ok' if counted > 5 * len(texts) else 'not ok'} {len(checks) + 1} - {counted} functions in {len(texts)} files were looked at")
+sys.exit(1 if any(checks.values()) else 0)

@@ -141,11 +141,11 @@ void replay_compare(const struct dump_file *f, const struct crash_run_result *r,
     const struct watch_crash *c = &r->crash;
 
     *out = (struct replay_verdict){.outcome = outcome_of(f, r, exact)};
+    out->same_place = out->outcome >= REPLAY_ELSEWHERE && !strcmp(place_of(f->at), place_of(c->at));
     if (out->outcome == REPLAY_SLOW)
         slow_sentence(f, &r->pause, out->text, sizeof(out->text));
     else if (r->crashed)
-        crash_sentence(f, c, out->outcome == REPLAY_OTHERWISE, out->text, sizeof(out->text));
-    out->same_place = out->outcome >= REPLAY_ELSEWHERE && !strcmp(place_of(f->at), place_of(c->at));
+        crash_sentence(f, c, !out->same_place && out->outcome != REPLAY_SAME, out->text, sizeof(out->text));
     if (out->outcome != REPLAY_SAME && out->outcome != REPLAY_SLOW)
         explain(f, c, out);
     else if (out->outcome == REPLAY_SAME && f->fault_kind[0] && c->fault_known &&

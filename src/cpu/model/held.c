@@ -3,7 +3,6 @@
 #include "cpu/model/maker.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include "base/check.h"
 
@@ -223,12 +222,6 @@ static bool is_holder_at_work(const struct maker *m, const struct cpu_task_wait 
     return next && (next->kind == CPU_WAIT_DEVICE || next->kind == CPU_WAIT_FENCE);
 }
 
-/* A lock on a file is the kernel's, and so is a mutex that inherits priorities; any other futex is what the program says it is. */
-static bool is_by_its_words(const struct cpu_task_wait *x)
-{
-    return x && strstr(x->what, "mutex") && !strstr(x->what, "mutex (PI)");
-}
-
 /* That this is why; says what else it may be. */
 static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th, const struct held *h,
                                    enum held_by by)
@@ -242,8 +235,8 @@ static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th,
     enum cpu_wait_kind kind;
     const bool seen = !is_looked_at(by, &kind) || (th && is_seen(m, th, kind));
     const bool hides = by == HELD_LOCK && is_holder_at_work(m, h->wait[CPU_WAIT_LOCK]);
-    /* a futex is known for a mutex by its words only, and anybody may write such words */
-    const bool alike = by == HELD_LOCK && is_by_its_words(h->wait[CPU_WAIT_LOCK]);
+    /* a lock on a file is the kernel's, and so is a mutex that inherits priorities */
+    const bool alike = by == HELD_LOCK && h->wait[CPU_WAIT_LOCK]->by_its_words;
 
     if (!ran_little)
         maker_say(m, CPU_UNSEEN,

@@ -88,6 +88,7 @@ bool cpu_task_wait_parse(struct cpu_task_wait *w, const json_t *entry)
     *w = (struct cpu_task_wait){.tid = (int32_t)tid,
                                 .holder = (int32_t)holder,
                                 .state = text[0][0],
+                                .by_its_words = !strcmp(text[1], "futex") && !strncmp(text[3], "mutex 0x", 8),
                                 .kind = (uint8_t)kind_of(text[0], text[1], text[2], text[3])};
     if (!strcmp(text[2], "0"))
         text[2] = ""; /* not known */

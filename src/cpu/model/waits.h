@@ -25,6 +25,7 @@ struct cpu_task_wait {
     int32_t tid, holder; /* holder: of a lock, 0 = not known */
     char state;          /* as in /proc: S D T t */
     uint8_t kind;        /* enum cpu_wait_kind */
+    bool by_its_words;   /* a futex that looks like a mutex: anybody may write such words */
     char what[80];       /* "mutex 0x7f20 in futex", as the evidence says it */
 };
 

@@ -422,13 +422,19 @@ static void APIENTRY hook_query(GLuint id, GLenum name, GLuint *value)
         atomic_store(&current->error, GL_CONTEXT_LOST);
 }
 
+void *gl_hook_of(const struct gl_hooked *hooks, size_t n, const char *name, void *function)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name, hooks[i].name)) {
+            memcpy(hooks[i].real, &function, sizeof(function));
+            return hooks[i].hook;
+        }
+    return NULL;
+}
+
 void *gl_hook(const char *name, void *driver)
 {
-    static const struct {
-        const char *name;
-        void *hook;
-        void *real;
-    } hooks[] = {
+    static const struct gl_hooked hooks[] = {
         {"glGetGraphicsResetStatus", hook_status, &real.status},
         {"glGetGraphicsResetStatusARB", hook_status, &real.status},
         {"glGetGraphicsResetStatusEXT", hook_status, &real.status},
@@ -442,10 +448,5 @@ void *gl_hook(const char *name, void *driver)
         {"glGetQueryObjectuivEXT", hook_query, &real.query},
     };
 
-    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
-        if (!strcmp(name, hooks[i].name)) {
-            memcpy(hooks[i].real, &driver, sizeof(driver));
-            return hooks[i].hook;
-        }
-    return NULL;
+    return gl_hook_of(hooks, sizeof(hooks) / sizeof(hooks[0]), name, driver);
 }

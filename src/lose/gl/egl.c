@@ -118,11 +118,7 @@ static EGLBoolean EGLAPIENTRY hook_terminate(EGLDisplay display)
 
 static void *hook(const char *name, void *function)
 {
-    static const struct {
-        const char *name;
-        void *hook;
-        void *real;
-    } hooks[] = {
+    static const struct gl_hooked hooks[] = {
         {"eglCreateContext", hook_create, &real.create},
         {"eglDestroyContext", hook_destroy, &real.destroy},
         {"eglMakeCurrent", hook_current, &real.current},
@@ -133,13 +129,9 @@ static void *hook(const char *name, void *function)
         {"eglTerminate", hook_terminate, &real.terminate},
         {"eglGetError", hook_error, &real.error},
     };
+    void *found = gl_hook_of(hooks, sizeof(hooks) / sizeof(hooks[0]), name, function);
 
-    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
-        if (!strcmp(name, hooks[i].name)) {
-            memcpy(hooks[i].real, &function, sizeof(function));
-            return hooks[i].hook;
-        }
-    return gl_hook(name, function);
+    return found ? found : gl_hook(name, function);
 }
 
 static void *get(const char *name)

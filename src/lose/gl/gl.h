@@ -69,6 +69,12 @@ enum gl_state gl_frame(void);
 /* The current context told of its loss by `call`. */
 void gl_told(enum lose_gl_call call);
 /* The driver's function behind a hook of GL's own, or NULL: `name` has none. */
-void *gl_hook(const char *name, void *real);
+void *gl_hook(const char *name, void *function);
+/* What stands for `name` in a table, or NULL; the real one is kept. */
+struct gl_hooked {
+    const char *name;
+    void *hook, *real;
+};
+void *gl_hook_of(const struct gl_hooked *hooks, size_t n, const char *name, void *function);
 /* What eglGetError answers next, instead of what the driver says; 0: that. */
 extern __thread int32_t gl_egl_error;

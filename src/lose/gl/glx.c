@@ -87,11 +87,7 @@ static void hook_swap(Display *display, GLXDrawable drawable)
 
 static void *hook(const char *name, void *function)
 {
-    static const struct {
-        const char *name;
-        void *hook;
-        void *real;
-    } hooks[] = {
+    static const struct gl_hooked hooks[] = {
         {"glXCreateContext", hook_create, &real.create},
         {"glXCreateNewContext", hook_create_new, &real.create_new},
         {"glXCreateContextAttribsARB", hook_create_with, &real.create_with},
@@ -100,13 +96,9 @@ static void *hook(const char *name, void *function)
         {"glXMakeContextCurrent", hook_current_both, &real.current_both},
         {"glXSwapBuffers", hook_swap, &real.swap},
     };
+    void *found = gl_hook_of(hooks, sizeof(hooks) / sizeof(hooks[0]), name, function);
 
-    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
-        if (!strcmp(name, hooks[i].name)) {
-            memcpy(hooks[i].real, &function, sizeof(function));
-            return hooks[i].hook;
-        }
-    return gl_hook(name, function);
+    return found ? found : gl_hook(name, function);
 }
 
 static void *get(const GLubyte *name)
