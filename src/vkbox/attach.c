@@ -191,8 +191,8 @@ static void *listen_to(void *arg)
 
 static int start_watcher(struct bb_vk *b, struct error *e)
 {
-    char path[PATH_MAX], pid[16], ms[16], dumps[PATH_MAX];
-    char *argv[] = {path, pid, ms, dumps, NULL};
+    char path[PATH_MAX], ms[16], dumps[PATH_MAX];
+    char *argv[] = {path, ms, dumps, NULL};
     posix_spawn_file_actions_t actions;
     int ends[2], r;
     pid_t started;
@@ -208,7 +208,6 @@ static int start_watcher(struct bb_vk *b, struct error *e)
                      path, sizeof(path), e);
     if (r)
         return r;
-    snprintf(pid, sizeof(pid), "%d", (int)getpid());
     snprintf(ms, sizeof(ms), "%u", b->p.timeout_ms ? b->p.timeout_ms : 10000);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
         return error_set(e, -errno, "no socket: %s", strerror(errno));

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "vkbox/owner.h"
 #include "vkbox/room.h"
 
 #define PREFIX "aerogpu-record-"
@@ -75,24 +77,24 @@ void vkbox_folder_remove(struct vkbox_folder *f)
         close(f->fd);
 }
 
-/* Whether the process that the file's name begins with has it in its memory: the number may be another's by now. */
-static pid_t user_of(const char *name)
+/* The process whose record it is, if that runs. Whoever wrote the record may have written anything: /proc says who has it. */
+static pid_t user_of(int dir, const char *folder, const char *name)
 {
-    char path[64], line[4400];
-    pid_t pid = atoi(name), user = 0;
-    FILE *f;
+    const int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    uint64_t counts_in = 0;
+    char record[PATH_MAX];
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    f = pid > 0 ? fopen(path, "re") : NULL;
-    while (f && !user && fgets(line, sizeof(line), f))
-        user = strstr(line, name) ? pid : 0;
-    if (f)
-        fclose(f);
-    return user;
+    if (fd < 0)
+        return 0;
+    if (pread(fd, &counts_in, sizeof(counts_in), offsetof(struct vkbox, pid_namespace)) < 0)
+        counts_in = 0;
+    close(fd);
+    snprintf(record, sizeof(record), "%.1000s/%.1000s", folder, name);
+    return owner_find(record, atoi(name), counts_in);
 }
 
 /* Returns whether nothing is left in it. */
-static bool sweep_folder(int fd, bool is_run, vkbox_left *left, void *ctx)
+static bool sweep_folder(int fd, const char *name, bool is_run, vkbox_left *left, void *ctx)
 {
     DIR *dir = fdopendir(dup(fd));
     const struct dirent *d;
@@ -104,7 +106,7 @@ static bool sweep_folder(int fd, bool is_run, vkbox_left *left, void *ctx)
 
         if (n < sizeof(VKBOX_SUFFIX) || strcmp(d->d_name + n - strlen(VKBOX_SUFFIX), VKBOX_SUFFIX))
             continue;
-        pid = user_of(d->d_name);
+        pid = user_of(dirfd(dir), name, d->d_name);
         if (is_run || !pid)
             left(ctx, dirfd(dir), d->d_name, pid);
         if (pid)
@@ -134,7 +136,7 @@ static void sweep_base(const char *base, vkbox_left *left, void *ctx)
         fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         /* Somebody else's, or watched. */
         if (fd >= 0 && !fstat(fd, &st) && st.st_uid == getuid() && !flock(fd, LOCK_EX | LOCK_NB) &&
-            sweep_folder(fd, is_run, left, ctx) && is_run)
+            sweep_folder(fd, d->d_name, is_run, left, ctx) && is_run)
             unlinkat(dirfd(dir), d->d_name, AT_REMOVEDIR);
         if (fd >= 0)
             close(fd);

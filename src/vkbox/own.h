@@ -3,7 +3,7 @@
  * process that watches say to each other.
  *
  *   library ── loads ──▶ layer: VKBOX_OWN, a table of functions
- *   library ── starts ──▶ watcher: `aerogpu-vkbox-watcher PID TIMEOUT_MS DUMPS`, which has a socket as descriptor 3
+ *   library ── starts ──▶ watcher: `aerogpu-vkbox-watcher TIMEOUT_MS DUMPS`, which has a socket as descriptor 3
  *
  * The socket is SOCK_SEQPACKET; a message is a letter and its text. Its end, of the library's, is the end of the watching.
  */

@@ -133,7 +133,7 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
         out->driver = out->generated = by_driver;
         snprintf(out->text, sizeof(out->text), "%s",
                  out->driver ? "code that the driver generated" : "generated code");
-    } else if (!m) {
+    } else if (n && n < MAX_MAPS && !m) {
         snprintf(out->text, sizeof(out->text), "0x%" PRIx64 ", where nothing is", pc);
         out->driver = by_driver;
     }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "base/sched/pid_namespace.h"
 #include "base/utf8.h"
 #include "blackbox/spirv_source.h"
 #include "executor/shader/shader.h"
@@ -68,7 +69,7 @@ static void put_meta(struct rows *o)
     const struct vkbox *b = o->r->b;
     const struct vkbox_device *d = device_of(o);
     time_t now = time(NULL);
-    char stamp[32];
+    char stamp[32], numbers[32];
     struct tm tm;
 
     strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
@@ -81,6 +82,9 @@ static void put_meta(struct rows *o)
     bb_meta(o->p, "producer", "aerogpu run");
     bb_meta(o->p, "program", "%.63s", b->program);
     bb_meta(o->p, "pid", "%u", b->pid);
+    pid_namespace_text(b->pid_namespace, numbers);
+    if (numbers[0])
+        bb_meta(o->p, "pid_namespace", "%s", numbers);
     bb_meta(o->p, "device", "%.127s", d->name);
     bb_meta(o->p, "markers", "%s, %s", marks[d->marks < 3 ? d->marks : 0],
             b->exact                ? "one for each command"

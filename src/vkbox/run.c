@@ -31,11 +31,13 @@
 #include "base/clock.h"
 #include "base/file/shared.h"
 #include "base/program.h"
+#include "base/sched/pid_namespace.h"
 #include "base/utf8.h"
 #include "blackbox/symbols.h"
 #include "layer/env.h"
 #include "vkbox/folder.h"
 #include "vkbox/judge.h"
+#include "vkbox/owner.h"
 #include "vkbox/place.h"
 
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
@@ -154,6 +156,19 @@ static bool forget_box(struct watched *w)
     return is_cut;
 }
 
+/* By its number here. */
+static pid_t process_of(const struct run *r, const struct watched *w)
+{
+    const char *folder = strrchr(r->folder.path, '/') + 1;
+    const uint64_t counts_in = w->b->pid_namespace;
+    char record[128];
+
+    if (counts_in && counts_in == pid_namespace())
+        return (pid_t)w->b->pid;
+    snprintf(record, sizeof(record), "%.60s/%.63s", folder, w->name);
+    return owner_find(record, (pid_t)w->b->pid, counts_in);
+}
+
 static void add_box(struct run *r, int dir, const char *name)
 {
     struct watched *w = &r->boxes[r->num_boxes];
@@ -179,7 +194,7 @@ static void add_box(struct run *r, int dir, const char *name)
         return;
     }
     snprintf(w->name, sizeof(w->name), "%.63s", name);
-    w->pid = (pid_t)w->b->pid;
+    w->pid = process_of(r, w);
     r->num_boxes++;
     r->out->processes++;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watcher.c: aerogpu-vkbox-watcher PID TIMEOUT_MS DUMPS: the process that watches a program which has the black box of its own
+/* watcher.c: aerogpu-vkbox-watcher TIMEOUT_MS DUMPS: the process that watches a program which has the black box of its own
  * accord (own.h). It is nobody's child, so that the program does not find it among its own; what happens to the program's
  * terminal does not concern it. */
 #include <errno.h>
@@ -121,6 +121,15 @@ static void on_trouble(void *ctx, const char *text)
     say(VKBOX_OWN_NO_DUMP, text);
 }
 
+/* The program, by its number here. */
+static pid_t maker_of_socket(void)
+{
+    struct ucred maker = {0};
+    socklen_t size = sizeof(maker);
+
+    return getsockopt(SOCKET, SOL_SOCKET, SO_PEERCRED, &maker, &size) ? 0 : maker.pid;
+}
+
 int main(int argc, char **argv)
 {
     struct watcher w = {0};
@@ -135,7 +144,7 @@ int main(int argc, char **argv)
     struct vkbox_run_result result;
     struct error e = {0};
 
-    if (argc != 4 || fcntl(SOCKET, F_GETFD) < 0) {
+    if (argc != 3 || fcntl(SOCKET, F_GETFD) < 0) {
         fprintf(stderr, "aerogpu-vkbox-watcher is started by programs that watch themselves, not by hand\n");
         return 2;
     }
@@ -145,9 +154,13 @@ int main(int argc, char **argv)
     setsid();
     signal(SIGHUP, SIG_IGN);
     fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
-    p.pid = atoi(argv[1]);
-    p.timeout_ns = strtoull(argv[2], NULL, 10) * NSEC_PER_MSEC;
-    p.dumps = argv[3];
+    p.pid = maker_of_socket();
+    p.timeout_ns = strtoull(argv[1], NULL, 10) * NSEC_PER_MSEC;
+    p.dumps = argv[2];
+    if (!p.pid) {
+        say(VKBOX_OWN_FAILED, "the program cannot be seen from the PID namespace that its children are in");
+        return 1;
+    }
     if (vkbox_run(&p, &result, &e)) {
         say(VKBOX_OWN_FAILED, e.text);
         return 1;

@@ -13,6 +13,7 @@
 
 #include "abi/alloc_table.h"
 #include "base/file/png.h"
+#include "base/sched/pid_namespace.h"
 
 enum { MAX_FLIGHT = 50000 };
 
@@ -216,22 +217,9 @@ static void collect_settings(struct collector *c)
     }
 }
 
-/* The first PID namespace has a number that is the kernel's (PROC_PID_INIT_INO, include/linux/proc_ns.h). */
-static void put_pid_namespace(struct bb_package *p)
-{
-    enum { FIRST = 0xEFFFFFFC };
-    char text[64];
-    const ssize_t n = readlink("/proc/self/ns/pid", text, sizeof(text) - 1);
-    unsigned long number;
-
-    text[n < 0 ? 0 : n] = '\0';
-    if (sscanf(text, "pid:[%lu]", &number) == 1)
-        bb_meta(p, "pid_namespace", number == FIRST ? "system" : "own %lu", number);
-}
-
 static void put_meta(struct collector *c, const struct watch_crash *crash)
 {
-    char device[256], stamp[40];
+    char device[256], stamp[40], numbers[32];
     time_t t = time(NULL);
     struct tm tm;
     bool is_cpu;
@@ -253,7 +241,9 @@ static void put_meta(struct collector *c, const struct watch_crash *crash)
     bb_meta(c->p, "producer", "%s", c->w->params.producer ? c->w->params.producer : "aerogpu");
     bb_meta(c->p, "program", "%s", c->w->params.program ? c->w->params.program : "");
     bb_meta(c->p, "pid", "%d", (int)getpid());
-    put_pid_namespace(c->p);
+    pid_namespace_text(pid_namespace(), numbers);
+    if (numbers[0])
+        bb_meta(c->p, "pid_namespace", "%s", numbers);
     bb_meta(c->p, "device", "%s", device);
     bb_meta(c->p, "markers", "%s%s", markers_text(c->sn), writer_text(c->sn));
     if (c->sn->streams_dropped)

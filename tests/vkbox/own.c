@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* own: a program that has the black box itself, and asks for what it should not.
  *
- *   own nulls|fork|threads|short|again DUMPS
+ *   own nulls|fork|threads|short|again|namespace DUMPS
  *
  * nulls: each function without what it needs. fork: a child that uses, and stops, what its parent has. threads: four that collect at once.
- * short: no room for a path. again: starts that fail, before one that does not. Prints what each call answers.
+ * short: no room for a path. again: starts that fail, before one that does not.
+ * namespace: its children are in another PID namespace than itself. Prints what each call answers.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,6 +163,19 @@ static void again(void)
     say("collect", bb_vk_collect(own, NULL, 0, &e), &e);
 }
 
+/* The first of its children there is what the others live by. */
+static void leave_namespace(void)
+{
+    if (unshare(CLONE_NEWPID))
+        exit(77);
+    if (!fork()) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(STDOUT_FILENO);
+        close(STDERR_FILENO);
+        pause();
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "";
@@ -166,6 +183,8 @@ int main(int argc, char **argv)
 
     alarm(60);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!strcmp(kind, "namespace"))
+        leave_namespace();
     if (!strcmp(kind, "again"))
         fail_to_start(argv[2], &e);
     if (bb_vk_start(&own,

@@ -125,6 +125,40 @@ def without_places_to_write_it_runs_all_the_same():
 
 
 @case
+def a_process_with_numbers_of_its_own_is_found():
+    own = [['unshare', '-pf'], ['unshare', '-pf', '--mount-proc'], ['unshare', '-Urpf', '--mount-proc']]
+    own = [u for u in own if subprocess.run([*u, 'true'], capture_output=True).returncode == 0]
+    if not own:
+        return 'no PID namespace can be made'
+    for unshare in own:
+        with new_place() as place:
+            p = subprocess.run([aerogpu, 'run', '-o', place, '--exact', '--gpu-timeout', '1', '--', *unshare, plant, 'loop-compute'], capture_output=True,
+                               text=True, timeout=100, env={**os.environ, 'XDG_RUNTIME_DIR': place})
+            # What its threads did, and the files that its addresses are in, /proc has under another number.
+            assert p.returncode == 5 and 'was created by make_device (plant_device.c:' in p.stderr, (unshare, p.stderr)
+            assert 'of which threads of the program ran 0.0 s' not in p.stderr, p.stderr
+            db = sqlite3.connect(glob.glob(place + '/*.aerogpudump')[0])
+            meta = dict(db.execute('SELECT key, value FROM meta'))
+            assert (meta['pid'], meta['pid_namespace'][:4]) in ((str(n), 'own ') for n in (1, 2)), (unshare, meta)
+        with new_place() as place:
+            r = run_in(place, *unshare, plant, 'fault')
+            assert r[3] == [('vkbox_plant', 'page fault')], (unshare, r)
+        with new_place() as place:
+            env = {**os.environ, 'XDG_RUNTIME_DIR': place}
+            p = subprocess.Popen([aerogpu, 'run', '-o', place, '--', *unshare, '--kill-child', plant, 'sleep'], stdout=subprocess.PIPE, text=True, env=env)
+            inner, between = int(p.stdout.readline()), int(open('/proc/%d/task/%d/children' % (p.pid, p.pid)).read().split()[0])
+            p.kill()
+            p.wait(60)
+            # Its number is another process's here, or nobody's: its record is left as long as it runs.
+            said = run_in(place, 'true')[2]
+            assert inner in (1, 2) and 'still runs' in said and glob.glob(place + '/aerogpu-record-*/%d.0.vkbox' % inner), (inner, said)
+            os.kill(between, signal.SIGKILL)
+            p.stdout.read()
+            r = run_in(place, 'true')
+            assert r[3] == [('vkbox_plant', 'killed')] and not glob.glob(place + '/aerogpu-record-*'), r
+
+
+@case
 def sparse_buffers_are_bound_in_their_order():
     sparse = os.path.join(os.path.dirname(plant), 'vkbox_sparse')
     bare = subprocess.run([sparse, 'fine'], capture_output=True, text=True, timeout=60)
