@@ -79,7 +79,7 @@ static void begin(struct fault_call *c, struct device *d, enum lose_call call, e
 {
     struct lose_record *r = lose_record;
 
-    if (r->counts && fills != FAULT_WHOLE)
+    if (slot_counts() && fills != FAULT_WHOLE)
         atomic_fetch_add(&r->calls[call], 1);
     for (uint32_t i = 0; i < r->num_faults && i < LOSE_FAULTS; i++)
         if (due(&r->fault[i], call, fills))

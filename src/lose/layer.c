@@ -493,6 +493,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     faults_of_device(d);
     i->next.GetPhysicalDeviceProperties(physical, &properties);
     d->slot = slot_take(properties.deviceName, LOSE_VULKAN, false);
+    if (d->slot)
+        atomic_store(&d->slot->blank, !d->vkQueuePresentKHR);
     layer_put(&lose_devices, &d->object, *out);
     return VK_SUCCESS;
 }

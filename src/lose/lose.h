@@ -48,8 +48,8 @@ struct lose_params {
     /* Without a loss and without a fault the program is run until it has done `proof`. */
     const struct lose_fault *faults; /* what else is answered; at most LOSE_FAULTS */
     uint32_t num_faults;
-    struct lose_calls
-        *calls;     /* NULL, or LOSE_MAX_CALLED: what it called, sorted; one without a name ends it */
+    struct lose_calls *
+        calls; /* NULL, or LOSE_MAX_CALLED: what it called until it had done `proof`, sorted; one without a name ends it */
     uint32_t proof; /* frames (submissions, of a program that shows nothing) on a new device; at least 1 */
     uint64_t hang_ns, refuse_ns; /* as in struct lose_record */
     uint64_t reach_ns;           /* time to reach a loss */
@@ -114,5 +114,6 @@ const char *lose_api_noun(enum lose_api api);
 /* Reads "ANSWER@WHERE:N", as in the manual page. 0 or -EINVAL, with what is wrong and what would be right. */
 int lose_fault_parse(const char *text, struct lose_fault *out, struct error *e);
 /* A fault that `seed` draws among all answers of what was called, as text that lose_fault_parse() takes; and not twice the same for
- * another `number`, as a rule. false: nothing that was called can fail. */
-bool lose_fault_draw(const struct lose_calls *called, uint64_t seed, uint32_t number, char *out, size_t size);
+ * another `number`, as a rule. `work`: frames or submissions that the program did meanwhile. false: nothing that was called can fail. */
+bool lose_fault_draw(const struct lose_calls *called, uint32_t work, uint64_t seed, uint32_t number,
+                     char *out, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix.c: a small part of TOML: tables of two names, and keys with strings, numbers and arrays of strings. */
 #include "lose/matrix.h"
+#include "lose/screen.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -194,6 +195,15 @@ static int parse_text(struct parser *p, char **out)
     return *out ? 0 : wrong(p, -ENOMEM, "no memory");
 }
 
+static int parse_screen(struct parser *p, char **out)
+{
+    unsigned width, height;
+    struct error e = {0};
+    int r = parse_text(p, out);
+
+    return r ? r : screen_size(*out, &width, &height, &e) ? WRONG(p, "screen: %s", e.text) : 0;
+}
+
 static int parse_number(struct parser *p, uint32_t most, uint32_t *out)
 {
     char *end;
@@ -233,7 +243,7 @@ static int parse_value(struct parser *p, const char *key)
         if (!strcmp(key, "timeout"))
             return parse_number(p, 86400, &m->timeout_s);
         if (!strcmp(key, "screen") && !m->screen)
-            return parse_text(p, &m->screen);
+            return parse_screen(p, &m->screen);
         return WRONG(p, "'%.40s' is none of jobs, timeout, screen (once)", key);
     }
     if (p->program && !strcmp(key, "run") && !entry->words.num)

@@ -78,6 +78,7 @@ struct lose_device {
     _Atomic uint32_t pid;   /* set last */
     _Atomic uint32_t api;   /* enum lose_api: a device of Vulkan, or a context of OpenGL */
     _Atomic uint32_t deaf;  /* a context that did not ask to be told of resets */
+    _Atomic uint32_t blank; /* a device that can show no frames */
     _Atomic uint32_t call;  /* enum lose_call or lose_gl_call: the first that reported the loss */
     _Atomic uint32_t tid;   /* the thread that submitted last */
     _Atomic uint32_t waits; /* threads of the program that wait in calls */
@@ -114,7 +115,9 @@ struct lose_record {
     uint32_t how;                 /* enum lose_how */
     uint32_t at_frame, at_submit; /* of each device: which is the first that is not done; 0: not by this */
     uint32_t num_faults;
-    uint32_t counts; /* calls, of every command that can be answered */
+    uint32_t
+        counts; /* calls of every command that can be answered, until a device has shown so many frames, or has had so many
+                        submissions where it can show none; 0: they are not */
     uint32_t reset; /* what all contexts say of a reset of OpenGL; 0: who is guilty says so, the others not */
     uint32_t stacks;             /* who dies waits until it was looked at */
     uint64_t hang_ns, refuse_ns; /* after a loss, vkCreateDevice fails for so long */
@@ -124,6 +127,7 @@ struct lose_record {
     _Atomic uint32_t instances, refused, devices; /* devices: slots in use, or LOSE_DEVICES and more */
     _Atomic uint32_t phase;                       /* enum lose_phase */
     _Atomic uint32_t shown;                       /* there was a frame */
+    _Atomic uint32_t counted;                     /* the calls: what comes now is none of them */
     _Atomic uint32_t died_pid, died_tid, died_of; /* the first that a signal ends, since the loss; and it */
     _Atomic uint32_t looked;                      /* at that one */
     _Atomic uint64_t memory;                      /* bytes allocated, where they are limited */

@@ -58,7 +58,7 @@ static int make_record(struct run *r, struct error *e)
     m->size = sizeof(*m);
     m->how = r->p->how;
     m->reset = r->p->reset;
-    m->counts = r->p->calls != NULL;
+    m->counts = r->p->calls ? r->p->proof : 0;
     m->at_frame = r->p->at_frame;
     m->at_submit = r->p->at_submit;
     atomic_store(&m->phase, LOSE_START);

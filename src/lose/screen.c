@@ -58,18 +58,28 @@ static int await_number(struct screen *s, int fd, struct error *e)
     return 0;
 }
 
+int screen_size(const char *text, unsigned *width, unsigned *height, struct error *e)
+{
+    char end;
+
+    if (sscanf(text, "%5ux%5u%c", width, height, &end) != 2 || !*width || !*height || *width > 16384 ||
+        *height > 16384)
+        return error_set(e, -EINVAL, "'%.40s' is no size of a screen, as 640x480 is", text);
+    return 0;
+}
+
 int screen_start(struct screen *s, const char *size, struct error *e)
 {
     unsigned width, height;
-    char geometry[32], end;
+    char geometry[32];
     char *argv[] = {"Xvfb",   "-displayfd", "3",         "-screen", "0",        geometry,
                     "-fbdir", s->folder,    "-nolisten", "tcp",     "-noreset", NULL};
     int fds[2], r;
 
     memset(s, 0, sizeof(*s));
-    if (sscanf(size, "%5ux%5u%c", &width, &height, &end) != 2 || !width || !height || width > 16384 ||
-        height > 16384)
-        return error_set(e, -EINVAL, "'%.40s' is no size of a screen, as 640x480 is", size);
+    r = screen_size(size, &width, &height, e);
+    if (r)
+        return r;
     snprintf(geometry, sizeof(geometry), "%ux%ux24", width, height);
     snprintf(s->folder, sizeof(s->folder), "/tmp/aerogpu-screen-XXXXXX");
     if (!mkdtemp(s->folder))

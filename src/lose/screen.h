@@ -21,6 +21,9 @@ struct picture {
     uint8_t *rgba; /* tight; NULL: none */
 };
 
+/* Reads "640x480": pixels, each from 1 to 16384. 0, or -EINVAL with what is wrong. */
+int screen_size(const char *text, unsigned *width, unsigned *height, struct error *e);
+
 /* Starts it, `size` being "640x480". 0; -EINVAL: that is no size; -ENOENT: there is no Xvfb; or another errno. */
 int screen_start(struct screen *s, const char *size, struct error *e);
 void screen_stop(struct screen *s);

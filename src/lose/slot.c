@@ -191,6 +191,9 @@ void slot_work(struct lose_device *d, uint32_t frame, uint32_t submit, bool work
     }
     if (submit)
         slot_first(&d->first_submit_ns);
+    if (lose_record->counts &&
+        atomic_load(atomic_load(&d->blank) ? &d->submits : &d->frames) >= lose_record->counts)
+        atomic_store_explicit(&lose_record->counted, 1, memory_order_relaxed);
 }
 
 /* ---- the loss ------------------------------------------------------------ */

@@ -34,6 +34,12 @@ void slot_first(_Atomic uint64_t *when);
 bool slot_due(const struct lose_device *d, uint32_t frame, uint32_t submit);
 /* Work was accepted; by this thread. */
 void slot_work(struct lose_device *d, uint32_t frame, uint32_t submit, bool works);
+/* Whether calls are counted now. */
+static inline bool slot_counts(void)
+{
+    return lose_record->counts && !atomic_load_explicit(&lose_record->counted, memory_order_relaxed);
+}
+
 /* It begins to be lost; true: it hangs first. */
 bool slot_begin(struct lose_device *d);
 bool slot_reset_is_due(const struct lose_device *d);

@@ -328,7 +328,7 @@ struct gl_next gl_call(uint32_t stub)
     struct gl_next out = {NULL, 0}, go = {gl_next[stub], 0};
     enum gl_state state;
 
-    if (s->name)
+    if (s->name && slot_counts())
         count(s);
     if (s->faults && answered(s, c, &out))
         return out;

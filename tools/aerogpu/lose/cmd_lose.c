@@ -432,8 +432,16 @@ static int settle(int argc, char **argv)
 {
     struct command_line *c = &asked;
     struct lose_params *p = &c->run;
-    unsigned frame, submit;
+    unsigned frame = options_find(&table, "at-frame")->given,
+             submit = options_find(&table, "at-submit")->given, width, height;
+    struct error e = {0};
 
+    if (frame && submit)
+        return wrong_usage("--at-frame and --at-submit: a device is lost at one place");
+    if (c->show.size && screen_size(c->show.size, &width, &height, &e)) {
+        error_prefix(&e, "--screen");
+        return wrong_usage(e.text);
+    }
     if (c->answers) {
         print_answers();
         print_gl_answers();
@@ -450,11 +458,9 @@ static int settle(int argc, char **argv)
     if (optind == argc) {
         return wrong_usage(table.wrong);
     }
-    frame = options_find(&table, "at-frame")->given;
-    submit = options_find(&table, "at-submit")->given;
-    if (submit > frame || ((p->num_faults || c->random.num) && !frame))
+    if (submit || ((p->num_faults || c->random.num) && !frame))
         p->at_frame = 0;
-    if (frame > submit || !submit)
+    if (!submit)
         p->at_submit = 0;
     if (!p->at_frame && !p->at_submit)
         p->times = 0;

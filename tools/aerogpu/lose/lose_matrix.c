@@ -203,6 +203,9 @@ static void read_tail(const char *path, char out[TAIL])
     n = fread(out, 1, TAIL - 1, f);
     out[n] = '\0';
     fclose(f);
+    for (n = 0; n < 3 && (out[n] & 0xC0) == 0x80;) /* the rest of a character */
+        n++;
+    memmove(out, out + n, strlen(out + n) + 1);
 }
 
 /* The last line that was said. */
@@ -216,6 +219,7 @@ static const char *last_line(const struct test_case *c)
     for (begin = end; begin && c->says[begin - 1] != '\n'; begin--)
         continue;
     snprintf(line, sizeof(line), "%.*s", (int)(end - begin), c->says + begin);
+    utf8_mend(line);
     return line;
 }
 
@@ -347,29 +351,41 @@ static void forget_drawn(struct test_case *c)
     free(c->drawn.words.word);
 }
 
-/* Leaves out one fault after the other as long as the verdict stays. */
+/* Whether it fails in the same way without these faults. */
+static bool fails_without(const struct matrix_run *r, const struct test_case *c, uint64_t without)
+{
+    struct test_case *t = malloc(sizeof(*t));
+    bool same;
+
+    if (!t)
+        return false;
+    *t = *c;
+    start_case(r, t, without);
+    while (!poll_case(r, t))
+        nanosleep(&(struct timespec){0, 5 * NSEC_PER_MSEC}, NULL);
+    judge_case(t);
+    same = t->outcome == FAILED && !strcmp(t->verdict, c->verdict);
+    free(t);
+    return same;
+}
+
+/* Leaves out one fault after the other as long as the verdict stays, until none can be: one may have to go before another can. */
 static void shrink(const struct matrix_run *r, struct test_case *c)
 {
     bool drawn = c->outcome == FAILED && spell_out(c);
-    unsigned n = count_faults(c), fault = 0;
-    uint64_t without = 0;
+    unsigned n = count_faults(c), fault = 0, left = n;
+    uint64_t without = 0, before = 1;
     size_t at = 0;
 
     if (n < (drawn ? 1 : 2) || n > 63 || c->outcome != FAILED)
         return;
-    for (unsigned i = 0; n > 1 && i < n && !*r->stop; i++) {
-        struct test_case *t = malloc(sizeof(*t));
-
-        if (!t)
-            return;
-        *t = *c;
-        start_case(r, t, without | 1ull << i);
-        while (!poll_case(r, t))
-            nanosleep(&(struct timespec){0, 5 * NSEC_PER_MSEC}, NULL);
-        judge_case(t);
-        if (t->outcome == FAILED && !strcmp(t->verdict, c->verdict))
-            without |= 1ull << i;
-        free(t);
+    while (left > 1 && before != without) {
+        before = without;
+        for (unsigned i = 0; left > 1 && i < n && !*r->stop; i++)
+            if (!(without >> i & 1) && fails_without(r, c, without | 1ull << i)) {
+                without |= 1ull << i;
+                left--;
+            }
     }
     compose(r, c, without);
     for (size_t i = 0; i + 1 < c->fault->words.num && at < sizeof(c->fewest); i++)
@@ -444,15 +460,20 @@ static void run_cases(struct matrix_run *r)
 
 /* ---- reports ------------------------------------------------------------- */
 
+/* https://www.w3.org/TR/xml/#charsets: of ASCII's controls three, and neither U+FFFE nor U+FFFF; what is no UTF-8 becomes U+FFFD. */
 static void xml(FILE *out, const char *s)
 {
-    for (; *s; s++) {
+    for (size_t n, left = strlen(s); left; s += n, left -= n) {
         unsigned char c = (unsigned char)*s;
 
+        n = utf8_length(s, left);
         if (c == '<' || c == '>' || c == '&' || c == '"')
             fprintf(out, "&#%u;", c);
+        else if (!n || (n == 3 && (!memcmp(s, "\xEF\xBF\xBE", n) || !memcmp(s, "\xEF\xBF\xBF", n))))
+            fputs("\xEF\xBF\xBD", out);
         else if (c >= 0x20 || c == '\n' || c == '\t')
-            fputc(c < 0x80 ? c : '?', out);
+            fwrite(s, 1, n, out);
+        n = n ? n : 1;
     }
 }
 

@@ -17,7 +17,7 @@ int lose_random_faults(const struct lose_params *undisturbed, const struct lose_
     p.calls = calloc(LOSE_MAX_CALLED, sizeof(*p.calls));
     code = p.calls ? lose_run(&p, result, e) : error_set(e, -ENOMEM, "no memory");
     for (uint32_t i = 0; !code && i < r->num && *num < LOSE_FAULTS; i++) {
-        if (!lose_fault_draw(p.calls, r->seed, i, kept[i], sizeof(kept[i])))
+        if (!lose_fault_draw(p.calls, p.proof, r->seed, i, kept[i], sizeof(kept[i])))
             code = error_set(e, -EINVAL, "the program calls nothing that can fail: %s",
                              lose_verdict_name(result->verdict));
         else
