@@ -126,3 +126,28 @@ TEST(what_is_answered_instead_was_not_done_and_what_happens_all_the_same_was)
                      rows[k].result);
     }
 }
+
+/* Calls count as long as the run that is to tell of them is about. */
+TEST(calls_count_up_to_the_frame_that_ends_the_run)
+{
+    static struct lose_device shows, blank = {.blank = 1};
+    struct lose_device *slots[] = {&shows, &blank};
+
+    for (int k = 0; k < 2; k++) {
+        memset(&record, 0, sizeof(record));
+        lose_record = &record;
+        slot_work(slots[k], 9, 9, true);
+        assert_false(slot_counts()); /* it was not asked for */
+        atomic_store(&slots[k]->frames, 0);
+        atomic_store(&slots[k]->submits, 0);
+        record.counts = 3;
+        for (int i = 0; i < 2; i++)
+            slot_work(slots[k], 1, 1, true);
+        assert_true(slot_counts());
+        if (k == 0)
+            slot_work(slots[k], 0, 1, true); /* it shows frames: those are what counts */
+        assert_true(slot_counts());
+        slot_work(slots[k], k == 0, k == 1, true);
+        assert_false(slot_counts());
+    }
+}

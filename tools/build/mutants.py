@@ -30,7 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests/mutants/table.toml"
 OUT = ROOT / "build-mutants"
-TREE, BUILD, FUZZ = OUT / "tree", OUT / "build", OUT / "fuzz"
+TREE, BUILD, FUZZ, PLAIN = OUT / "tree", OUT / "build", OUT / "fuzz", OUT / "plain"
 SIM_SEEDS = int(os.environ.get("SIM_SEEDS", "400"))
 FUZZ_SECONDS = int(os.environ.get("FUZZ_SECONDS", "20"))
 WANTED_PERCENT = 90
@@ -143,10 +143,11 @@ class Check:
     tests, targets, baseline = {}, {}, {}
 
     @classmethod
-    def find(cls):
-        show = lambda what: json.loads(subprocess.run(["meson", "introspect", what, BUILD], check=True, capture_output=True).stdout)
-        cls.tests = {t["name"]: t for t in show("--tests")}
-        cls.targets = {t["id"]: t["filename"] for t in show("--targets")}
+    def find(cls, build):
+        """Its tests, as far as no other build has them: what is loaded into other programs is not built with a sanitizer."""
+        show = lambda what: json.loads(subprocess.run(["meson", "introspect", what, build], check=True, capture_output=True).stdout)
+        cls.tests = {t["name"]: t | {"build": build} for t in show("--tests")} | cls.tests
+        cls.targets |= {(build, t["id"]): t["filename"] for t in show("--targets")}
 
     def __init__(self, name):
         self.name, self.cwd, self.env, self.limit, self.dir = name, BUILD, {}, 600, BUILD
@@ -160,10 +161,13 @@ class Check:
             self.cmd = [FUZZ / self.needs[0], f"-max_total_time={FUZZ_SECONDS}", "-timeout=10", "-rss_limit_mb=3072", "-seed=1",
                         f"-artifact_prefix={OUT}/fuzz-", OUT / "corpus" / target, TREE / "tests/fuzz/corpus" / target]
         else:
+            if name not in self.tests:
+                meson_setup(PLAIN, "-Dbench=false")
+                self.find(PLAIN)
             t = self.tests[name]
-            self.cmd, self.env, self.limit = t["cmd"], t["env"], t["timeout"]
-            self.cwd = t["workdir"] or BUILD
-            self.needs = [Path(f).relative_to(BUILD) for d in t["depends"] for f in self.targets[d]]
+            self.cmd, self.env, self.limit, self.dir = t["cmd"], t["env"], t["timeout"], t["build"]
+            self.cwd = t["workdir"] or self.dir
+            self.needs = [Path(f).relative_to(self.dir) for d in t["depends"] for f in self.targets[self.dir, d]]
 
     def build(self):
         if self.dir == FUZZ:
@@ -300,7 +304,7 @@ def main():
         sys.exit(f"mutants: somebody plants in {OUT.name} already")
     sources = sync()
     meson_setup(BUILD, "-Dbench=false", "-Db_sanitize=address,undefined")
-    Check.find()
+    Check.find(BUILD)
     done, results = known(sources), []
     for row in rows:
         r = done.get(row_key(row))
