@@ -9,7 +9,8 @@
  *  1. What a callback is told is in the dump's file already.
  *  2. The program has no child of ours, no descriptor of ours in what it runs, and no signal handled in our thread.
  *  3. Where the watcher is gone, everything here answers, and says so.
- *  4. What the process that started it forks can do nothing to its watching: no thread of ours is there, and the socket is shared.
+ *  4. A descriptor with the socket's number that is not the socket is the program's, and not touched.
+ *  5. What the process that started it forks can do nothing to its watching: no thread of ours is there, and the socket is shared.
  */
 #include <aerogpu/blackbox.h>
 
@@ -38,12 +39,14 @@
 #include "vkbox/box.h"
 #include "vkbox/own.h"
 
-enum { START_MS = 10000, COLLECT_MS = 10000 };
+enum { START_MS = 10000, COLLECT_MS = 10000, LOOK_MS = 1000 };
 
 struct bb_vk {
     struct bb_vk_params p;
     const struct vkbox_own *layer;
-    int socket;         /* -1: `aerogpu run` watches */
+    int socket; /* -1: `aerogpu run` watches */
+    ino_t
+        socket_ino; /* by which it is known: a program may close what it does not know, and have the number anew */
     pid_t process;      /* that started it */
     const char *shown;  /* the loader's variable that names the layer's folder; NULL: none yet */
     char *shown_before; /* what that held, NULL: it was not set */
@@ -86,6 +89,13 @@ static int refuse(const struct bb_vk *b, const void *what, const char *name, str
 
 /* ---- messages ------------------------------------------------------------- */
 
+static bool has_socket(const struct bb_vk *b)
+{
+    struct stat st;
+
+    return !fstat(b->socket, &st) && S_ISSOCK(st.st_mode) && st.st_ino == b->socket_ino;
+}
+
 static bool say(const struct bb_vk *b, enum vkbox_own_message what, const char *text, size_t size)
 {
     char message[VKBOX_OWN_TEXT] = {(char)what};
@@ -93,25 +103,27 @@ static bool say(const struct bb_vk *b, enum vkbox_own_message what, const char *
 
     memcpy(message + 1, text, size);
     do
-        n = send(b->socket, message, size + 1, MSG_NOSIGNAL);
+        n = has_socket(b) ? send(b->socket, message, size + 1, MSG_NOSIGNAL) : 0;
     while (n < 0 && errno == EINTR);
     return n > 0;
 }
 
-/* The next one, ended by a zero; 0: there will be none. `ms` -1: waits. */
-static int hear(int socket, char text[VKBOX_OWN_TEXT + 1], int ms)
+/* The next one, ended by a zero; 0: there will be none. Within `ms`, -1: at any time. */
+static int hear(const struct bb_vk *b, char text[VKBOX_OWN_TEXT + 1], int ms)
 {
-    struct pollfd p = {.fd = socket, .events = POLLIN};
+    struct pollfd p = {.fd = b->socket, .events = POLLIN};
     char message[VKBOX_OWN_TEXT + 1];
     ssize_t n;
     int r;
 
-    while ((r = poll(&p, 1, ms)) < 0 && errno == EINTR)
-        continue;
-    if (r <= 0)
+    /* Of a descriptor that is closed meanwhile poll() says nothing. */
+    do
+        r = has_socket(b) ? poll(&p, 1, ms < 0 ? LOOK_MS : ms) : -1;
+    while ((r < 0 && errno == EINTR && has_socket(b)) || (!r && ms < 0));
+    if (r <= 0 || !has_socket(b))
         return 0;
     do
-        n = recv(socket, message, sizeof(message) - 1, 0);
+        n = recv(b->socket, message, sizeof(message) - 1, MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
     if (n <= 0)
         return 0;
@@ -161,7 +173,7 @@ static void *listen_to(void *arg)
     struct bb_vk *b = arg;
     int what;
 
-    while ((what = hear(b->socket, text, -1))) {
+    while ((what = hear(b, text, -1))) {
         struct bb_vk_description d = {b, 0};
 
         switch (what) {
@@ -195,6 +207,7 @@ static int start_watcher(struct bb_vk *b, struct error *e)
     char *argv[] = {path, ms, dumps, NULL};
     posix_spawn_file_actions_t actions;
     int ends[2], r;
+    struct stat st;
     pid_t started;
 
     if (!realpath(b->p.dumps ? b->p.dumps : ".", dumps) || access(dumps, W_OK))
@@ -227,6 +240,7 @@ static int start_watcher(struct bb_vk *b, struct error *e)
     while (waitpid(started, NULL, 0) < 0 && errno == EINTR)
         continue;
     b->socket = ends[0];
+    b->socket_ino = fstat(ends[0], &st) ? 0 : st.st_ino;
     return 0;
 }
 
@@ -287,7 +301,7 @@ static int meet_watcher(struct bb_vk *b, char text[VKBOX_OWN_TEXT + 1], struct e
     int what;
 
     do
-        what = hear(b->socket, text, START_MS);
+        what = hear(b, text, START_MS);
     while (what == VKBOX_OWN_NO_DUMP || what == VKBOX_OWN_DUMP ||
            what == VKBOX_OWN_DESCRIBE); /* of older records */
     if (what != VKBOX_OWN_READY || !strchr(text, ' '))
@@ -335,11 +349,13 @@ static int start_watching(struct bb_vk *b, struct error *e)
 /* Ends what there is of the watching. */
 static void finish(struct bb_vk *b)
 {
+    say(b, VKBOX_OWN_STOP, "", 0);
     if (b->listens) {
-        shutdown(b->socket, SHUT_RDWR);
+        if (has_socket(b))
+            shutdown(b->socket, SHUT_RDWR);
         pthread_join(b->thread, NULL);
     }
-    if (b->socket >= 0)
+    if (has_socket(b))
         close(b->socket);
     pthread_cond_destroy(&b->changed);
     pthread_mutex_destroy(&b->lock);
@@ -395,7 +411,7 @@ void bb_vk_stop(struct bb_vk *b)
         return;
     if (is_forked(
             b)) { /* who watches hears nothing of it; a lock may be held for ever by a thread that is not here */
-        if (b->socket >= 0)
+        if (has_socket(b))
             close(b->socket);
         free(b->shown_before);
         free(b);
@@ -533,7 +549,9 @@ static int await_collected(struct bb_vk *b, struct error *e)
     if (b->collected != before)
         return b->failed ? error_set(e, b->failed, "%s", b->trouble) : 0;
     return r ? error_set(e, -ETIMEDOUT, "there was no dump within %d seconds", COLLECT_MS / 1000)
-             : error_set(e, -EIO, "what watches the program is gone");
+             : error_set(e, -EIO,
+                         has_socket(b) ? "what watches the program is gone"
+                                       : "the program has closed the descriptor by which it asks for dumps");
 }
 
 int bb_vk_collect(struct bb_vk *b, char *path, size_t size, struct bb_error *public_error)

@@ -280,11 +280,13 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         v->why = BB_SURE_SUGGESTED;
         TEXT(v, "SIG%s was sent to the program", signal_name(c->signal));
         UNSEEN(v, "who sent it: the kernel does not say, and it may have been the program itself");
-    } else if (ev->unwatched) {
+    } else if (ev->unwatched || ev->hidden) {
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_UNKNOWN;
         TEXT(v, "SIG%s in thread %.15s", signal_name(c->signal), c->thread_name);
-        UNSEEN(v, "whose code raised it: nobody watched the process");
+        UNSEEN(v, "whose code raised it: %s",
+               ev->unwatched ? "nobody watched the process"
+                             : "the process lets nobody see what it has mapped");
     } else if (!ev->in_driver || (ev->in_call && !ev->in_shader)) {
         /* A driver that is a processor: shaders can write wherever the program can. */
         v->cause = BB_CAUSE_PROGRAM;

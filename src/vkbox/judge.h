@@ -25,6 +25,7 @@ struct vkbox_event {
     bool in_driver;   /* that is the driver's, or code that it generated */
     bool in_shader;   /* it is code that the driver generated */
     bool in_call;     /* the thread is in a call of the program's */
+    bool hidden;      /* the process does not let that be seen */
     bool unwatched;   /* nobody looked at the process while it was there */
     uint32_t device;  /* the slot that it is about, or VKBOX_NO_INDEX: any */
 };

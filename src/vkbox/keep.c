@@ -36,17 +36,19 @@ uint64_t box_now(void)
     return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
+static __thread uint32_t thread;
+
 uint32_t box_thread(void)
 {
-    static __thread uint32_t id;
-
-    return id ? id : (id = (uint32_t)syscall(SYS_gettid));
+    return thread ? thread : (thread = (uint32_t)syscall(SYS_gettid));
 }
 
-/* A child without an exec has the memory, and nothing to say: what it writes goes into pages of its own. */
+/* A child without an exec has the memory, and nothing to say: what it writes goes into pages of its own, until it makes an instance
+ * itself. */
 static void forked(void)
 {
     alone = true;
+    thread = 0;
     (void)mmap(box, sizeof(*box), PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
@@ -83,12 +85,13 @@ static int make_file(const char *folder, char path[PATH_MAX])
     return fd;
 }
 
-/* A file with room for a record, in memory; NULL: there is none. */
+/* A file with room for a record, in memory, where that of the parent was; NULL: there is none. */
 static struct vkbox *make_box(const char *folder, char path[PATH_MAX])
 {
     int fd = make_file(folder, path);
     struct vkbox *b = fd >= 0 && room_take(fd)
-                          ? mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
+                          ? mmap(box, sizeof(*b), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_NORESERVE | (box ? MAP_FIXED : 0), fd, 0)
                           : MAP_FAILED;
 
     if (fd >= 0)
@@ -131,8 +134,10 @@ static void open_once(const struct box_params *p)
     atomic_thread_fence(memory_order_release);
     b->magic = VKBOX_MAGIC;
     box_is_own = p->own;
+    if (!box)
+        pthread_atfork(NULL, NULL, forked);
     box = b;
-    pthread_atfork(NULL, NULL, forked);
+    alone = false;
 }
 
 static bool is_set(const char *variable)
@@ -148,7 +153,7 @@ void box_open(const struct box_params *p)
     static bool done;
 
     pthread_mutex_lock(&lock);
-    if (!done)
+    if (!done || alone)
         open_once(p ? p
                     : &(struct box_params){.folder = getenv(VKBOX_VARIABLE),
                                            .exact = is_set(VKBOX_EXACT),

@@ -127,7 +127,7 @@ struct box_params {
     bool own; /* the program asked for it itself, and may put checkpoints anywhere */
 };
 
-void box_open(const struct box_params *p); /* once; NULL: as the environment says */
+void box_open(const struct box_params *p); /* once in each process; NULL: as the environment says */
 void box_event(void);                      /* the reader should look */
 void box_await_collection(uint32_t ms);    /* until it has looked, or so long. Safe in a signal handler. */
 uint64_t box_now(void);

@@ -5,7 +5,8 @@
  *   library ── loads ──▶ layer: VKBOX_OWN, a table of functions
  *   library ── starts ──▶ watcher: `aerogpu-vkbox-watcher TIMEOUT_MS DUMPS`, which has a socket as descriptor 3
  *
- * The socket is SOCK_SEQPACKET; a message is a letter and its text. Its end, of the library's, is the end of the watching.
+ * The socket is SOCK_SEQPACKET; a message is a letter and its text. Where its end comes
+ * without a STOP, and the process has its record still, it closed what it did not know: it is watched on, and not spoken to.
  */
 #pragma once
 
@@ -38,6 +39,7 @@ enum vkbox_own_message {
     VKBOX_OWN_DONE = 'E',      /* to the watcher */
     VKBOX_OWN_DUMP = 'P',      /* to the library: its path */
     VKBOX_OWN_NO_DUMP = 'N',   /* to the library: why there is none */
+    VKBOX_OWN_STOP = 'S',      /* to the watcher: nothing is watched any more */
     VKBOX_OWN_COLLECT = 'C',   /* to the watcher: a dump, though nothing crashed */
     VKBOX_OWN_COLLECTED = 'A', /* to the library: behind the DUMP, or NO_DUMP, of a COLLECT */
 };

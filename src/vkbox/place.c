@@ -117,7 +117,7 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
     const struct mapping *m = maps ? find(maps, n, pc) : NULL;
     bool by_driver = false;
 
-    *out = (struct place){.text = ""};
+    *out = (struct place){.hidden = !n};
     if (maps && sp)
         look_at_stack(pid, maps, n, sp, &by_driver, &out->called);
     if (m && m->name[0] && m->name[0] != '[') {

@@ -14,6 +14,7 @@ struct place {
     bool generated; /* by the driver: shaders */
     bool called;   /* the thread is the program's: code of it, or of the loader or a layer, is on its stack */
     bool compiler; /* of a shader compiler */
+    bool hidden;   /* the process lets nobody see what it has mapped: nothing of this is known */
 };
 
 /* Of an instruction. `sp`: the stack at it, by which generated code is told from a program's own; 0: not known. */

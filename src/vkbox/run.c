@@ -332,6 +332,7 @@ static void look_at_event(struct run *r, struct watched *w)
             snprintf(ev.place, sizeof(ev.place), "%s", place.text);
             if (w->b->crash.has_address)
                 place_mapped(w->pid, w->b->crash.address, ev.mapped);
+            ev.hidden = place.hidden;
             ev.in_driver = place.driver;
             ev.in_shader = place.generated;
             ev.in_call = place.called;
@@ -730,7 +731,7 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     if (p->argv && !out->processes)
         trouble(
             r,
-            "the program made no Vulkan instance, has more rights than who runs it (then the loader takes no layer), or %s",
+            "the program made no Vulkan instance, has other rights than who runs it (with more the loader takes no layer), or %s",
             "a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp");
     finish(r);
     if (r->gone >= 0)

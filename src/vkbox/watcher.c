@@ -17,13 +17,18 @@
 
 #include "base/clock.h"
 #include "vkbox/own.h"
+#include "vkbox/owner.h"
 #include "vkbox/run.h"
 
-enum { SOCKET = 3 };
+enum { SOCKET = 3, LOOK_NS = 200 * NSEC_PER_MSEC };
 
 struct watcher {
     volatile int stop;
     bool asked;
+    bool mute;          /* the program has closed the socket */
+    uint64_t looked_ns; /* since then, whether it has its record */
+    pid_t pid;
+    char folder[64];           /* of records, without those that it is in */
     char text[VKBOX_OWN_TEXT]; /* the last message, without its letter */
     size_t size;
 };
@@ -38,6 +43,22 @@ static void say(enum vkbox_own_message what, const char *text)
         continue;
 }
 
+/* Nobody speaks any more. A program that closed what it did not know is watched on; one that ran another is not, and what one that
+ * is about to end did, its end tells. */
+static int hear_nothing(struct watcher *w)
+{
+    struct clock clock;
+
+    clock_init_live(&clock);
+    if (w->mute && clock_now(&clock) - w->looked_ns < LOOK_NS)
+        return 0;
+    w->mute = true;
+    w->looked_ns = clock_now(&clock);
+    if (owner_look(w->pid, w->folder) == OWNER_HAS_OTHERS)
+        w->stop = 1;
+    return 0;
+}
+
 /* The next message within `ms`; 0: there is none. */
 static int hear(struct watcher *w, int ms)
 {
@@ -45,16 +66,17 @@ static int hear(struct watcher *w, int ms)
     char message[VKBOX_OWN_TEXT + 1];
     ssize_t n;
 
+    if (w->mute)
+        return hear_nothing(w);
     if (w->stop || poll(&socket, 1, ms) <= 0)
         return 0;
     n = recv(SOCKET, message, sizeof(message) - 1, MSG_DONTWAIT);
-    if (n <= 0) { /* the program closed it, ran another, or is gone; the last is found out in another way */
-        w->stop = n < 0 && (errno == EAGAIN || errno == EINTR) ? w->stop : 1;
-        return 0;
-    }
+    if (n <= 0)
+        return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : hear_nothing(w);
     message[n] = '\0';
     w->size = (size_t)n - 1;
     memcpy(w->text, message + 1, (size_t)n);
+    w->stop |= message[0] == VKBOX_OWN_STOP;
     return message[0];
 }
 
@@ -85,7 +107,9 @@ static void put_meta(const struct watcher *w, void *package)
 static void on_folder(void *ctx, const char *path)
 {
     char text[VKBOX_OWN_TEXT];
+    struct watcher *w = ctx;
 
+    snprintf(w->folder, sizeof(w->folder), "%.60s/", strrchr(path, '/') + 1);
     snprintf(text, sizeof(text), "%d %.4000s", (int)getpid(), path);
     say(VKBOX_OWN_READY, text);
 }
@@ -106,8 +130,13 @@ static void on_answered(void *ctx)
 
 static void on_describe(void *ctx, struct bb_package *package)
 {
+    struct watcher *w = ctx;
+
     say(VKBOX_OWN_DESCRIBE, "");
-    await_done(ctx, put_meta, package);
+    await_done(w, put_meta, package);
+    if (w->mute)
+        bb_meta(package, "setting.description", "%s",
+                "none: the program has closed the descriptor by which it is asked for one");
 }
 
 static void on_dump(void *ctx, const char *path)
@@ -154,7 +183,7 @@ int main(int argc, char **argv)
     setsid();
     signal(SIGHUP, SIG_IGN);
     fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
-    p.pid = maker_of_socket();
+    p.pid = w.pid = maker_of_socket();
     p.timeout_ns = strtoull(argv[1], NULL, 10) * NSEC_PER_MSEC;
     p.dumps = argv[2];
     if (!p.pid) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* own: a program that has the black box itself, and asks for what it should not.
  *
- *   own nulls|fork|threads|short|again|namespace DUMPS
+ *   own nulls|fork|threads|short|again|namespace|closed|exec DUMPS
  *
  * nulls: each function without what it needs. fork: a child that uses, and stops, what its parent has. threads: four that collect at once.
  * short: no room for a path. again: starts that fail, before one that does not.
- * namespace: its children are in another PID namespace than itself. Prints what each call answers.
+ * namespace: its children are in another PID namespace than itself. closed: it
+ * closes all descriptors, has their numbers anew, and is killed. exec: it runs another program. Prints what each call answers.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +178,25 @@ static void leave_namespace(void)
     }
 }
 
+/* What it says to itself is heard by itself. */
+static void closed(void)
+{
+    char text[4] = "";
+    int ends[2];
+
+    closefrom(3);
+    for (int i = 0; i < 8; i++)
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) || send(ends[0], "abc", 4, 0) != 4 ||
+            send(ends[1], "abc", 4, 0) != 4)
+            exit(6);
+    collect("closed", 4096);
+    sleep(2);
+    for (int fd = 3; fd < 19; fd++)
+        if (recv(fd, text, sizeof(text), MSG_DONTWAIT) != 4 || strcmp(text, "abc"))
+            printf("descriptor %d has lost what was said to it\n", fd);
+    raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "";
@@ -201,6 +222,10 @@ int main(int argc, char **argv)
         threads();
     else if (!strcmp(kind, "again"))
         again();
+    else if (!strcmp(kind, "closed"))
+        closed();
+    else if (!strcmp(kind, "exec"))
+        execlp("sleep", "sleep", "1", NULL);
     else if (!strcmp(kind, "short"))
         collect("short", 10);
     else if (!fork())

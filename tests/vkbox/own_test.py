@@ -145,6 +145,27 @@ def from_another_pid_namespace_nobody_watches():
 
 
 @case
+def what_closes_all_descriptors_is_watched_on_and_left_alone():
+    with Place() as place:
+        p = place.run(own, 'closed', place.dumps.name)
+        assert (p.returncode, p.stdout) == (-signal.SIGKILL, 'closed: -5 the program has closed the descriptor by which it asks for dumps\n'), p
+        for _ in range(400):
+            if not os.listdir(place.records.name):
+                break
+            time.sleep(0.05)
+        db = place.dump()
+        assert finding(db) == ('killed', 'The program was ended'), finding(db)
+        assert 'has closed the descriptor' in db.execute("SELECT value FROM meta WHERE key='setting.description'").fetchone()[0]
+
+
+@case
+def what_runs_another_program_is_watched_no_more():
+    with Place() as place:
+        p = place.run(own, 'exec', place.dumps.name)
+        assert (p.returncode, p.stdout, os.listdir(place.dumps.name)) == (0, '', []), (p, os.listdir(place.dumps.name))
+
+
+@case
 def what_is_missing_in_a_call_is_one_error():
     with Place() as place:
         p = place.run(own, 'nulls', place.dumps.name)

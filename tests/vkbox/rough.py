@@ -97,5 +97,47 @@ def another(*argv):
     os.execv(argv[0], argv)
 
 
+
+def both(*argv):
+    """Starts another program, and goes on."""
+    _, physical = make_instance()
+    if not os.fork():
+        os.execv(argv[0], argv)
+    os.wait()
+    make_device(physical)
+
+
+def in_child(uses_it_before):
+    """Only the child uses Vulkan; or its parent has done so before."""
+    if int(uses_it_before):
+        one_after_the_other(1)
+    if not os.fork():
+        make_device(make_instance()[1])
+        ctypes.string_at(16)
+    print('ended by', os.wait()[1] & 127)
+
+
+def without_descriptors():
+    make_device(make_instance()[1])
+    os.closerange(3, 65536)
+    ctypes.string_at(16)
+
+
+def hidden():
+    """From whoever has not all rights."""
+    make_device(make_instance()[1])
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+    ctypes.string_at(16)
+
+
+def as_nobody(when):
+    if when == 'before':
+        os.setuid(65534)
+    make_device(make_instance()[1])
+    if when == 'after':
+        os.setuid(65534)
+    ctypes.string_at(16)
+
+
 globals()[sys.argv[1]](*sys.argv[2:])
 print('done', flush=True)

@@ -62,6 +62,37 @@ def a_program_that_becomes_another_has_one_dump():
 
 
 @case
+def each_process_has_its_own_record():
+    for what, found in (('both', plant, 'wild'), 'vkbox_plant'), (('in_child', '0'), 'python'), (('in_child', '1'), 'python'):
+        with new_place() as place:
+            r = run_in(place, *rough, *what)
+            assert r[0] == 0 and r[1].endswith('done\n') and len(r[3]) == 1, (what, r)
+            assert r[3][0][0].startswith(found) and r[3][0][1] == 'program', (what, r)
+
+
+@case
+def what_a_program_closes_or_becomes_changes_nothing():
+    for what in ('without_descriptors',), ('as_nobody', 'after'):
+        if what[0] == 'as_nobody' and os.getuid():
+            continue
+        with new_place() as place:
+            r = run_in(place, *rough, *what)
+            assert r[0] == 128 + signal.SIGSEGV and [f[1] for f in r[3]] == ['program'], (what, r)
+    if os.getuid():
+        return
+    with tempfile.TemporaryDirectory() as place:  # who watches cannot look
+        os.chown(place, 65534, -1)
+        nobody = ['setpriv', '--reuid=65534', '--clear-groups']
+        python = [p for p in (sys.executable, '/usr/bin/python3') if subprocess.run([*nobody, 'test', '-x', p], capture_output=True).returncode == 0]
+        if python and subprocess.run([*nobody, aerogpu, '--help'], capture_output=True).returncode == 0:
+            r = run_in(place, python[0], rough[1], 'hidden', before=nobody)
+            assert r[0] == 128 + signal.SIGSEGV and [f[1] for f in r[3]] == ['program'] and 'lets nobody see what it has mapped' in r[2], r
+    with new_place() as place:  # where it cannot write
+        r = run_in(place, *rough, 'as_nobody', 'before')
+        assert r[0] == 128 + signal.SIGSEGV and not r[3] and len(r[2].splitlines()) == 1 and 'has other rights than who runs it' in r[2], r
+
+
+@case
 def records_of_strangers_are_told_and_removed():
     with new_place() as place:
         left, alone = place + '/aerogpu-record-abcdef', place + '/aerogpu-blackbox-%d' % os.getuid()
@@ -98,7 +129,7 @@ def where_the_layer_cannot_be_that_is_said():
         os.chown(open_to_all + '/plant', 65534, -1)
         os.chmod(open_to_all + '/plant', 0o4755)
         code, out, err, found = run_in(open_to_all, open_to_all + '/plant', 'fine')
-        assert code == 0 and '5 frames' in out and len(err.splitlines()) == 1 and 'more rights than who runs it' in err and not found, (code, out, err)
+        assert code == 0 and '5 frames' in out and len(err.splitlines()) == 1 and 'other rights than who runs it' in err and not found, (code, out, err)
 
 
 @case
