@@ -178,8 +178,18 @@ int export_perfetto(struct trc *t, const struct names *names, const char *path, 
 
 /* ---- web page ------------------------------------------------------------ */
 
-/* Text inside a <script>: nothing may look like its end, and a line is a call. */
-static void put_escaped(FILE *f, const char *s, size_t n)
+void export_block(FILE *f, const char *id)
+{
+    fprintf(f, "<script type=\"text/plain\" id=\"%s\">", id);
+}
+
+void export_block_end(FILE *f)
+{
+    fputs("</script>\n", f);
+}
+
+/* Nothing may look like the end of a <script>. */
+void export_block_text(FILE *f, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (s[i] == '<')
@@ -210,7 +220,7 @@ static void put_pictures(FILE *f, const char *dir)
     struct dirent *x;
     char path[4096];
 
-    fputs("<script type=\"text/plain\" id=\"pictures\">", f);
+    export_block(f, "pictures");
     while (d && (x = readdir(d))) {
         FILE *from;
 
@@ -227,7 +237,7 @@ static void put_pictures(FILE *f, const char *dir)
     }
     if (d)
         closedir(d);
-    fputs("</script>\n", f);
+    export_block_end(f);
 }
 
 static void put_words(FILE *f, const struct api *api)
@@ -243,43 +253,36 @@ static void put_words(FILE *f, const struct api *api)
     json_write_string(&w, "frame", api->words.frame);
     json_write_string(&w, "list", api->words.list);
     json_write_end(&w);
-    put_escaped(f, strbuf_str(&text), text.len);
+    export_block_text(f, strbuf_str(&text), text.len);
     strbuf_finish(&text);
 }
 
-int export_html(struct trc *t, const struct names *names, const char *pictures, const char *path,
-                struct error *e)
+static void put_objects_block(FILE *f, const struct api *api, const struct names *names)
 {
-    const struct page page = {.title = "Recording", .style = viewer_css, .script = viewer_js};
-    struct strbuf text = {0};
-    FILE *f = out_file_open(path, e);
-    struct trc_call c;
-    int got;
-
-    if (!f)
-        return e ? e->code : -EIO;
-    trc_rewind(t);
-    page_begin(&text, &page);
-    strbuf_puts(&text, viewer_html);
-    fputs(strbuf_str(&text), f);
-    fputs("<script type=\"application/json\" id=\"api\">", f);
-    put_words(f, trc_api(t));
-    fputs("</script>\n<script type=\"application/json\" id=\"meta\">", f);
-    put_escaped(f, trc_meta(t), strlen(trc_meta(t)));
-    fputs("</script>\n<script type=\"text/plain\" id=\"objects\">", f);
+    export_block(f, "objects");
     for (uint32_t i = 2; i < names->num; i++) {
         const struct name *n = names_get(names, i);
 
         if (!n)
             continue;
-        fprintf(f, "%u\t%s\t%llu\t%lld\t", i, api_short_name(trc_api(t), n->iface),
-                (unsigned long long)n->born, n->died == UINT64_MAX ? -1LL : (long long)n->died);
+        fprintf(f, "%u\t%s\t%llu\t%lld\t", i, api_short_name(api, n->iface), (unsigned long long)n->born,
+                n->died == UINT64_MAX ? -1LL : (long long)n->died);
         for (const char *p = n->text ? n->text : ""; *p; p++)
             if ((unsigned char)*p >= 0x20)
-                put_escaped(f, p, 1);
+                export_block_text(f, p, 1);
         fputc('\n', f);
     }
-    fputs("</script>\n<script type=\"text/plain\" id=\"calls\">", f);
+    export_block_end(f);
+}
+
+static int put_calls_block(FILE *f, struct trc *t, const struct names *names, struct error *e)
+{
+    struct strbuf text = {0};
+    struct trc_call c;
+    int got;
+
+    trc_rewind(t);
+    export_block(f, "calls");
     while ((got = trc_next(t, &c, e)) > 0) {
         const char *p;
 
@@ -288,15 +291,48 @@ int export_html(struct trc *t, const struct names *names, const char *pictures, 
         p = strchr(strbuf_str(&text), '@'); /* the number is the line's */
         fprintf(f, "%u\t%.0f\t%u\t", c.frame, (double)c.time_ns / 1e3, c.self);
         if (p)
-            put_escaped(f, p + 1, strlen(p + 1));
+            export_block_text(f, p + 1, strlen(p + 1));
         fputc('\n', f);
     }
-    fputs("</script>\n", f);
-    put_pictures(f, pictures);
+    export_block_end(f);
+    strbuf_finish(&text);
+    return got < 0 ? got : 0;
+}
+
+int export_html(struct trc *t, const struct names *names, const struct export_page *more, const char *path,
+                struct error *e)
+{
+    struct strbuf text = {0}, style = {0}, script = {0};
+    struct page page = {.title = "Recording"};
+    FILE *f = out_file_open(path, e);
+    int err;
+
+    if (!f)
+        return e ? e->code : -EIO;
+    strbuf_printf(&style, "%s%s", more->style ? more->style : "", viewer_css);
+    strbuf_printf(&script, "%s%s", more->script ? more->script : "", viewer_js);
+    page.style = strbuf_str(&style);
+    page.script = strbuf_str(&script);
+    page_begin(&text, &page);
+    strbuf_puts(&text, viewer_html);
+    fputs(strbuf_str(&text), f);
+    export_block(f, "api");
+    put_words(f, trc_api(t));
+    export_block_end(f);
+    export_block(f, "meta");
+    export_block_text(f, trc_meta(t), strlen(trc_meta(t)));
+    export_block_end(f);
+    put_objects_block(f, trc_api(t), names);
+    err = put_calls_block(f, t, names, e);
+    put_pictures(f, more->pictures);
+    if (!err && more->put)
+        err = more->put(f, more->ctx, e);
     strbuf_clear(&text);
     page_end(&text, &page);
     fputs(strbuf_str(&text), f);
     strbuf_finish(&text);
+    strbuf_finish(&style);
+    strbuf_finish(&script);
     trc_rewind(t);
-    return out_file_close(f, path, got < 0 ? got : 0, e);
+    return out_file_close(f, path, err, e);
 }

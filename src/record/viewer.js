@@ -187,11 +187,14 @@ function showCall(i) {
     `<pre>${linked(laidOut(c.text))}</pre>`;
   if (after) html += `<h2>the render target after it</h2>${after}`;
   if (whole) html += `<h2>the frame</h2>${whole}`;
+  const within = typeof insideOf === "function" ? insideOf(i) : null; // the API's own script may know more
+  if (within) html += `<h2>what it works on</h2>${within.html}`;
   if (isDraw(m) || api.write.test(m))
     html += "<h2>state at this call</h2>" +
       stateAt(i).map(([k, t]) => reference(k, linked(t.replace(/^[^.]*\./, "")))).join("");
   selected = i;
   show(html);
+  if (within) within.ready($("side"));
 }
 
 function hex(base64) {
@@ -208,14 +211,23 @@ function hex(base64) {
   return out;
 }
 
+// What it holds: a picture for each mip and slice, of which channels can be looked at apart; or its first bytes.
 function contents(id) {
-  let html = "";
+  const o = objects.get(id), made = o && o.born >= 0 && o.born < N ? call(o.born).text : "", mips = +(/MipLevels=(\d+)/.exec(made) || [0, 1])[1] || 1;
+  let html = "", shown = 0;
   for (let k = 0; k < 32; k++) {
     const p = picture(`res-${id}-${k}.png`), bytes = pictures.get(`res-${id}-${k}.bin`);
-    if (p) html += `<h2>subresource ${k} after the last played frame</h2>${p}`;
-    else if (bytes) html += `<h2>first bytes after the last played frame</h2><pre>${escaped(hex(bytes))}</pre>`;
+    if (p) {
+      html += `<figure data-sub="${k}"${shown++ ? " hidden" : ""}>${p}<figcaption>subresource ${k}: mip ${k % mips}` +
+        `${k >= mips || /DepthOrArraySize=([2-9]|1\d)/.test(made) ? `, slice ${Math.floor(k / mips)}` : ""}</figcaption></figure>`;
+    } else if (bytes) html += `<h2>first bytes after the last played frame</h2><pre>${escaped(hex(bytes))}</pre>`;
   }
-  return html;
+  if (!shown) return html;
+  const subs = [...html.matchAll(/data-sub="(\d+)"/g)].map(m => +m[1]);
+  return "<h2>after the last played frame</h2>" + '<div class="channels">' +
+    ["RGB", "R", "G", "B", "A"].map((c, i) => `<button data-channel="${c}"${i ? "" : ' class="on"'}>${c}</button>`).join("") +
+    (subs.length > 1 ? `<select data-subs title="mip and slice">${subs.map(k => `<option value="${k}">mip ${k % mips}${subs.length > mips || mips === 1 ? `, slice ${Math.floor(k / mips)}` : ""}`).join("")}</select>` : "") +
+    "</div>" + html;
 }
 
 const mentions = id => new RegExp("#" + id + "(?!\\d)");
@@ -239,8 +251,14 @@ function tableOf(head, rows) {
     rows.map(r => `<tr>${r.map(c => `<td class=l>${c}`).join("")}`).join("") + "</tbody></table></div>";
 }
 
+const opened = new Map(); // sections that somebody opened or closed: so they stay
 function show(html) {
   $("side").innerHTML = html;
+  $("side").dataset.channel = "RGB";
+  for (const d of $("side").querySelectorAll("details[id]")) {
+    if (opened.has(d.id)) d.open = opened.get(d.id);
+    d.querySelector("summary").addEventListener("click", () => opened.set(d.id, !d.open));
+  }
   $("side").querySelectorAll("table").forEach(sortable);
   $("side").scrollTop = 0;
 }
@@ -285,6 +303,10 @@ function step(by) {
   if (k >= 0 && k < rows.length) go(rows[k]);
 }
 
+$("side").addEventListener("change", e => {
+  if (e.target.matches("[data-subs]"))
+    for (const f of $("side").querySelectorAll("figure")) f.hidden = f.dataset.sub !== e.target.value;
+});
 let timer;
 $("q").addEventListener("input", () => {
   clearTimeout(timer);
@@ -305,8 +327,13 @@ $("fold").addEventListener("click", () => {
   callList.draw();
 });
 document.addEventListener("click", e => {
-  const a = e.target.closest("[data-i],[data-o],[data-g],[data-q]");
+  const a = e.target.closest("[data-i],[data-o],[data-g],[data-q],[data-channel]");
   if (!a) return;
+  if (a.dataset.channel) {
+    for (const b of a.parentNode.querySelectorAll("[data-channel]")) b.classList.toggle("on", b === a);
+    $("side").dataset.channel = a.dataset.channel;
+    return;
+  }
   if (a.dataset.o) showObject(+a.dataset.o);
   else if (a.dataset.q) search(a.dataset.q);
   else if (a.dataset.i) go(+a.dataset.i);

@@ -415,7 +415,7 @@ TEST(exports_are_made)
     snprintf(path, sizeof(path), "%s/x.sqlite", dir);
     assert_int_equal(export_sqlite(t, &names, path, &e), 0);
     snprintf(path, sizeof(path), "%s/x.html", dir);
-    assert_int_equal(export_html(t, &names, NULL, path, &e), 0);
+    assert_int_equal(export_html(t, &names, &(struct export_page){0}, path, &e), 0);
     names_finish(&names);
     trc_close(t);
 }

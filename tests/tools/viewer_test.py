@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# usage: viewer_test.py AEROGPU STUB CALLALL: the page of a recording, in a browser: what a click on a column's head, and a choice of
+# usage: viewer_test.py AEROGPU STUB CALLALL WORKLOAD: the page of a recording, in a browser: what a click on a column's head, and a choice of
 # the order of calls, make of its lists. Speaks TAP.
 import json
 import os
@@ -10,17 +10,16 @@ import subprocess
 import sys
 import tempfile
 
-aerogpu, stub, callall = map(os.path.abspath, sys.argv[1:4])
+aerogpu, stub, callall, workload = map(os.path.abspath, sys.argv[1:5])
 if not shutil.which("chromium"):
     print("1..0 # SKIP chromium is not installed")
     sys.exit(0)
 CLICKS = """
-<script>{
+<script>const out = {};{
 const texts = (rows, k) => [...rows].map(r => r.cells[k].textContent);
 const side = () => document.querySelector("#side table");
 const head = k => side().tHead.rows[0].cells[k];
 const calls = () => [...document.querySelectorAll("#list .row:not(.group)")].slice(0, 30).map(r => r.textContent.trim());
-const out = {};
 document.getElementById("index").click();
 out.objects = texts(side().tBodies[0].rows, 0);
 head(1).click();
@@ -34,12 +33,39 @@ order.dispatchEvent(new Event("change"));
 out.methods = calls();
 document.querySelector("#side a[data-o]").click();
 out.life = texts(side().tBodies[0].rows, 0);
+}</script>
+"""
+INSIDE = """
+<script>const out = {parts: {}};{
+go(%(draw)d);
+for (const d of document.querySelectorAll("#side details")) out.parts[d.id] = d.textContent;
+const canvas = document.querySelector("#side canvas.mesh"), pixels = canvas ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];
+out.mesh = 0;
+for (let i = 3; i < pixels.length; i += 4) out.mesh += pixels[i] > 0;
+[...document.querySelectorAll("#bindings a[data-i]")].pop().click();
+out.after = document.querySelector("#side h2").textContent;
+showObject(%(target)d);
+const figure = () => document.querySelector("#side figure img");
+out.sub = [...document.querySelectorAll("#side figcaption")].map(f => f.textContent);
+const hidden = () => [...document.querySelectorAll("#side figure")].map(f => f.hidden), choice = document.querySelector("[data-subs]");
+out.hidden = [hidden()];
+choice.value = "1";
+choice.dispatchEvent(new Event("change", {bubbles: true}));
+out.hidden.push(hidden());
+out.filter = [figure() && getComputedStyle(figure()).filter];
+document.querySelector("#side [data-channel=G]").click();
+out.filter.push(figure() && getComputedStyle(figure()).filter);
+}</script>
+"""
+END = """
+<script>{
 const pre = document.createElement("pre");
 pre.id = "out";
 pre.textContent = JSON.stringify(out);
 document.body.replaceChildren(pre);
 }</script>
 """
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 tests = []
 
 
@@ -50,17 +76,60 @@ def check(what, good, why=""):
         print("# " + str(why)[:2000])
 
 
-with tempfile.TemporaryDirectory() as work:
-    env = dict(os.environ, LD_PRELOAD=stub, HOME=work)
-    subprocess.run([aerogpu, "record", "-o", work + "/r", "--", callall], env=env, check=True, capture_output=True)
-    subprocess.run([aerogpu, "show", "--html", work + "/v.html", work + "/r"], check=True, capture_output=True)
-    page = open(work + "/v.html").read()
-    open(work + "/v.html", "w").write(page.replace("</body>", CLICKS + "</body>"))
-    dom = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"file://{work}/v.html"],
+def look(path, script, work):
+    """What the script, run in the page, leaves in `out`; {}: the page did not open."""
+    page = open(path).read()
+    open(path, "w").write(page.replace("</body>", script + END + "</body>"))
+    dom = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"file://{path}"],
                          env=dict(os.environ, HOME=work), capture_output=True, text=True, timeout=200).stdout
     m = re.search(r'<pre id="out">(.*?)</pre>', dom, re.S)
     check("the page opens", bool(m), dom[-1500:])
-    out = json.loads(re.sub(r"&(lt|gt|amp);", lambda e: {"lt": "<", "gt": ">", "amp": "&"}[e[1]], m[1])) if m else {}
+    return json.loads(re.sub(r"&(lt|gt|amp);", lambda e: {"lt": "<", "gt": ">", "amp": "&"}[e[1]], m[1])) if m else {}
+
+
+def inside_a_draw(work):
+    """A program that draws a triangle: what is on the page is what `show --state` says, and what was planted."""
+    made = subprocess.run([aerogpu, "record", "-o", work + "/s", "--", workload, "scene"], capture_output=True, text=True)
+    if made.returncode:
+        print("# the workload cannot run here:", made.stderr[-300:])
+        return
+    calls = [json.loads(l) for l in subprocess.run([aerogpu, "show", "--json", work + "/s"], check=True, capture_output=True, text=True).stdout.splitlines()]
+    draw = next(c["call"] for c in calls if c["method"] == "ExecuteIndirect")
+    lines = [json.loads(l) for l in subprocess.run([aerogpu, "show", "--json", "--state", str(draw), work + "/s"], check=True,
+                                                   capture_output=True, text=True).stdout.splitlines()]
+    writer = {l["object"]: l["written_by"] for l in lines if l["role"] == "resource"}
+    target = next(l["call"]["args"]["pResource"]["object"] for l in lines if l["role"] == "descriptor")
+    bound = next(l["call"]["args"]["BufferLocation"]["base"]["object"] for l in lines
+                 if l["role"] == "state" and l["call"]["method"] == "SetGraphicsRootConstantBufferView")
+    subprocess.run([aerogpu, "show", "--html", work + "/s.html", "--pictures", "0-0", work + "/s"], check=True, capture_output=True)
+    page = open(work + "/s.html").read() # the program has let its target go at the end: two pictures, as playing would have left them
+    open(work + "/s.html", "w").write(page.replace('id="pictures">', 'id="pictures">' + "".join(
+        f"res-{target}-{k}.png\t{PIXEL}\n" for k in (0, 1))))
+    out = look(work + "/s.html", INSIDE % {"draw": draw, "target": target}, work)
+    if not out:
+        return
+    has = lambda part, *words: check(f"{part}: {', '.join(words)}", all(w in out["parts"].get(part, "") for w in words), out["parts"].get(part, out["parts"]))
+    has("targets", f"Resource#{target}", f"call {writer[target]}")
+    has("bindings", "CBV", "b0, space 0", f"Resource#{bound} at byte 8192", f"call {writer[bound]}")
+    has("constants", "transform", "scale_offset", "0.9", f"resource {bound} at byte 8192")
+    has("vertices", "POSITION", "COLOR", "-1 -1 0 1", "1 0 0 1")
+    has("pipeline", "CreateGraphicsPipelineState", "cull", "NONE, front is clockwise", "R8G8B8A8_UNORM", "RGBA", "0xffffffff")
+    has("shader-vertex", "model 5.0", "POSITION", "SV_Position", "transform", "mul", "ret")
+    has("shader-pixel", "SV_Target")
+    has("resources", f"#{bound}", f"#{target}", "16×16, R8G8B8A8_UNORM")
+    check("the mesh is drawn", out["mesh"] > 50, out["mesh"])
+    check("a link leads to who wrote it", out["after"].startswith(f"call {writer[bound]} "), out["after"])
+    check("a texture has a picture for each slice, one at a time", out["sub"] == ["subresource 0: mip 0", "subresource 1: mip 0, slice 1"] and
+          out["hidden"] == [[False, True], [True, False]], out)
+    check("and each channel by itself", out["filter"] == ['url("#only-RGB")', 'url("#only-G")'], out["filter"])
+
+
+with tempfile.TemporaryDirectory() as work:
+    inside_a_draw(work)
+    env = dict(os.environ, LD_PRELOAD=stub, HOME=work)
+    subprocess.run([aerogpu, "record", "-o", work + "/r", "--", callall], env=env, check=True, capture_output=True)
+    subprocess.run([aerogpu, "show", "--html", work + "/v.html", work + "/r"], check=True, capture_output=True)
+    out = look(work + "/v.html", CLICKS, work)
 if out:
     numbers = [int(o[1:]) for o in out["objects"]]
     check("every object is listed", len(numbers) > 20 and numbers == sorted(numbers), numbers)

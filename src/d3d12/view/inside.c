@@ -18,6 +18,8 @@
 
 #define MAX_SHADERS   8
 #define MAX_RESOURCES 256
+#define MAX_REGISTERS 16 /* of a constant buffer of unknown layout */
+#define MAX_TABLE     4  /* such buffers of one range */
 
 enum { TABLE, CONSTANTS, CBV };
 
@@ -37,6 +39,7 @@ struct draw {
     struct shader shaders[MAX_SHADERS];
     size_t shader_sizes[MAX_SHADERS], num_shaders;
     struct id_list resources;
+    bool failed; /* there was no memory for one of them */
 };
 
 /* ---- picking arguments --------------------------------------------------- */
@@ -211,6 +214,8 @@ static int read_shaders(struct strbuf *out, struct draw *d)
         if (err)
             damaged(out, d->x->form, e.text);
         shader_show(out, d->x->form, s, size);
+        if (d->x->more)
+            d->x->more->shader(d->x->more->ctx, s->hash, bytes, size);
     }
     return 0;
 }
@@ -327,6 +332,72 @@ static int show_constants(struct strbuf *out, struct draw *d, const struct root_
     return err;
 }
 
+/* A constant buffer of which no shader says what it is made of: by registers of four floats. */
+static int show_registers(struct strbuf *out, struct draw *d, const struct root_signature *r,
+                          const struct root_parameter *p, struct shader_binding want)
+{
+    struct shader_variable variables[MAX_REGISTERS] = {0};
+    struct shader_buffer buffer = {"", 0, 0, 0};
+    struct shader s = {.stage = root_signature_stages(p),
+                       .stage_number = p->stages,
+                       .bindings = &want,
+                       .num_bindings = 1,
+                       .buffers = &buffer,
+                       .num_buffers = 1,
+                       .variables = variables};
+    struct source from = source_of(d, r, &s, &want);
+    char names[MAX_REGISTERS][8], what[120] = "root constants";
+
+    want.name = "";
+    for (size_t i = 0; i < MAX_REGISTERS && 16 * i < from.size; i++) {
+        snprintf(names[i], sizeof(names[i]), "[%zu]", i);
+        variables[i] = (struct shader_variable){
+            .name = names[i], .offset = (uint32_t)(16 * i), .layout = 1, .type = 3, .rows = 1, .columns = 4};
+        buffer.num = i + 1;
+    }
+    if (from.resource)
+        snprintf(what, sizeof(what), "resource %llu at byte %llu, as floats: no shader says what is there",
+                 (unsigned long long)from.resource, (unsigned long long)from.offset);
+    if (from.bytes)
+        shader_values(out, d->x->form, &s, 0, from.bytes, from.size, what);
+    return want_resource(d, from.resource);
+}
+
+static bool is_reflected(const struct draw *d, uint32_t reg, uint32_t space)
+{
+    for (size_t k = 0; k < d->num_shaders; k++)
+        for (size_t i = 0; i < d->shaders[k].num_buffers; i++) {
+            const struct shader_binding *b = shader_buffer_binding(&d->shaders[k], i);
+
+            if (b && b->space == space && reg >= b->reg && reg - b->reg < b->count)
+                return true;
+        }
+    return false;
+}
+
+static int show_unreflected(struct strbuf *out, struct draw *d, const struct root_signature *r)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < r->num && !err; i++) {
+        const struct root_parameter *p = &r->parameters[i];
+
+        if (!d->bound[i].set)
+            continue;
+        if ((p->kind == CBV || p->kind == CONSTANTS) && !is_reflected(d, p->reg, p->space))
+            err = show_registers(out, d, r, p, (struct shader_binding){"", 0, p->reg, 1, p->space});
+        for (size_t k = 0; p->kind == TABLE && k < p->ranges && !err; k++) {
+            const struct root_range *g = &r->ranges[p->first_range + k];
+
+            for (uint32_t n = 0; g->kind == 2 && n < g->count && n < MAX_TABLE && !err; n++)
+                if (!is_reflected(d, g->reg + n, g->space))
+                    err =
+                        show_registers(out, d, r, p, (struct shader_binding){"", 0, g->reg + n, 1, g->space});
+        }
+    }
+    return err;
+}
+
 /* ---- resources ----------------------------------------------------------- */
 
 static int table_resources(struct draw *d, const struct root_signature *r)
@@ -352,16 +423,24 @@ static int table_resources(struct draw *d, const struct root_signature *r)
     return err;
 }
 
+static void pick_target(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct draw *d = ctx;
+    const uint64_t *at;
+
+    if (!v->type || v->type->kind != API_KIND_CPU || v->raw)
+        return;
+    at = map_find(&d->x->defined->places, follow_place(v->u, v->offset));
+    if (at && *at < d->x->defined->num && want_resource(d, picks_of(&d->x->defined->calls[*at].call).object))
+        d->failed = true;
+}
+
 static int target_resources(struct draw *d, const struct trc_call *c)
 {
-    int err = names_mentioned(c, false, &d->x->defined->ids);
-    struct picks p = picks_of(c);
-    const uint64_t *at = p.base ? map_find(&d->x->defined->places, follow_place(p.base, p.offset)) : NULL;
+    const struct walk_visitor v = {.value = pick_target, .ctx = d};
 
-    return err ? err
-           : at && *at < d->x->defined->num
-               ? want_resource(d, picks_of(&d->x->defined->calls[*at].call).object)
-               : 0;
+    walk_args(c, &v);
+    return d->failed ? -ENOMEM : 0;
 }
 
 static void show_resource(struct strbuf *out, const struct inside *x, uint32_t id)
@@ -415,6 +494,7 @@ static int show_bound(struct strbuf *out, struct draw *d, const struct trc_call 
     if (err == -EBADMSG) /* it is told where the signature is shown */
         err = 0;
     err = err ? err : show_constants(out, d, &r);
+    err = err ? err : show_unreflected(out, d, &r);
     err = err ? err : table_resources(d, &r);
     root_signature_finish(&r);
     if (!err && !d->compute && targets)
@@ -452,6 +532,8 @@ int inside_show(struct strbuf *out, const struct inside *x)
         err = show_bound(out, d, targets);
     if (!err && !d->compute)
         vertex_show(out, x->form, &d->vertices, d->pipeline, x->contents, x->method, x->args, x->args_size);
+    if (!err && !d->compute && x->more)
+        vertex_mesh(out, &d->vertices, d->pipeline, x->contents, x->method, x->args, x->args_size);
     for (size_t i = 0; i < d->vertices.num_views && !err; i++)
         err = want_resource(d, d->vertices.views[i].resource);
     for (size_t i = 0; i < d->resources.num && !err; i++)

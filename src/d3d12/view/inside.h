@@ -9,6 +9,13 @@
 #include "record/show.h"
 #include "d3d12/view/contents.h"
 
+/* What a page has besides lines: a line "role" "mesh", as of vertex_mesh(), and the bytes of each shader, whose line has the same
+ * "hash". They are the caller's until the function returns. */
+struct inside_more {
+    void (*shader)(void *ctx, uint64_t hash, const uint8_t *bytes, size_t size);
+    void *ctx;
+};
+
 struct inside {
     enum show_form form;
     struct trc *t;
@@ -19,6 +26,7 @@ struct inside {
     uint16_t method;     /* of the call */
     const uint8_t *args; /* and its arguments */
     size_t args_size;
+    const struct inside_more *more; /* or NULL */
 };
 
 /* Appends lines: "role" "shader", "binding", "constants", "vertex", "resource"; and "damaged" with "why" for what cannot be read. 0 or

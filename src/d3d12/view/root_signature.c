@@ -276,6 +276,11 @@ void root_signature_show(struct strbuf *out, enum show_form form, const struct r
     }
 }
 
+const char *root_signature_stages(const struct root_parameter *p)
+{
+    return stage_names[p->stages];
+}
+
 uint64_t root_signature_table(const struct root_signature *r, uint64_t parameter)
 {
     uint64_t most = 0;

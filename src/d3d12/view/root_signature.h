@@ -47,5 +47,7 @@ void root_signature_finish(struct root_signature *r);
 /* Appends a line for each parameter and static sampler: which registers it fills, and for whom. As JSON each is an object, its
  * "role" "parameter" or "sampler". */
 void root_signature_show(struct strbuf *out, enum show_form form, const struct root_signature *r);
+/* Who sees a parameter: "all", "vertex" and so on. */
+const char *root_signature_stages(const struct root_parameter *p);
 /* How many descriptors the table that `parameter` is has; 0: it is no table, or has no end. */
 uint64_t root_signature_table(const struct root_signature *r, uint64_t parameter);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/array.h"
 #include "base/bytes.h"
@@ -223,7 +225,7 @@ int shader_read(struct shader *s, const void *bytes, size_t size, struct error *
     struct dxbc d;
     bool sum;
 
-    *s = (struct shader){.stage = ""};
+    *s = (struct shader){.stage = "", .hash = XXH3_64bits(bytes, size)};
     if (dxbc_open_unchecked(&d, bytes, size, &sum, &own))
         return error_set(e, -EBADMSG, "%s", own.text);
     program = dxbc_program(&d);
@@ -306,6 +308,7 @@ static void show_json_lines(struct strbuf *out, const struct shader *s, size_t s
     json_write_string(&w, "stage", s->stage);
     json_write_format(&w, "model", "%u.%u", s->major, s->minor);
     json_write_unsigned(&w, "bytes", size);
+    json_write_format(&w, "hash", "%016llx", (unsigned long long)s->hash);
     signature_json(&w, "in", &s->in);
     signature_json(&w, "out", &s->out);
     json_write_end(&w);

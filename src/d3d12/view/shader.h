@@ -35,6 +35,7 @@ struct shader {
     const char *stage;     /* "vertex", or "" if it has no program that is known */
     unsigned stage_number; /* D3D12_SHADER_VISIBILITY; 0: compute */
     unsigned major, minor;
+    uint64_t hash; /* of all its bytes */
     struct dxbc_signature in, out;
     struct shader_binding *bindings;
     size_t num_bindings, room_bindings;

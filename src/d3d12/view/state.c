@@ -323,9 +323,9 @@ static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, co
 /* What the call works on: the bytes are those of when its list is executed first. */
 static int show_inside(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
                        struct trc_follow *defined, struct contents *contents, const struct trc_call *at,
-                       struct error *e)
+                       const struct inside_more *more, struct error *e)
 {
-    struct inside x = {form, t, names, defined, contents, at->self, at->method, NULL, at->args_size};
+    struct inside x = {form, t, names, defined, contents, at->self, at->method, NULL, at->args_size, more};
     uint8_t *args = malloc(at->args_size ? at->args_size : 1);
     struct trc_call c;
     bool done = false;
@@ -347,7 +347,7 @@ static int show_inside(struct strbuf *out, enum show_form form, struct trc *t, c
 }
 
 int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-             uint64_t index, struct error *e)
+             uint64_t index, const struct inside_more *more, struct error *e)
 {
     struct trc_follow defined = {0};
     struct contents contents = {0};
@@ -376,7 +376,7 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
         for (size_t i = 0; i < s.num && !err; i++)
             if (s.p[i].list == c.self)
                 err = show_piece(out, form, t, names, &defined, &s, &s.p[i]);
-        err = err ? err : show_inside(out, form, t, names, &defined, &contents, &c, e);
+        err = err ? err : show_inside(out, form, t, names, &defined, &contents, &c, more, e);
         if (err || strbuf_failed(out))
             err = error_set(e, -ENOMEM, "no memory to show what is set");
     }

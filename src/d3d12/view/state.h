@@ -19,8 +19,9 @@
  * -ENOENT if there is no such call on a list. */
 #define STATE_TABLE     16
 #define STATE_TABLE_MAX 1024
+struct inside_more; /* inside.h: what a page wants besides; NULL: nothing */
 int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-             uint64_t index, struct error *e);
+             uint64_t index, const struct inside_more *more, struct error *e);
 
 /* Appends one line per fence: its highest value signalled so far by queue and CPU, and the last value read. */
 int fences_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json_write.h"
 #include "d3d12/gen/table.h"
@@ -272,4 +273,59 @@ void vertex_show(struct strbuf *out, enum show_form form, const struct vertex_so
     }
     if (form == SHOW_TEXT && l.num && r.known && r.count > VERTEX_ROWS)
         strbuf_printf(out, "    and %llu more\n", (unsigned long long)(r.count - VERTEX_ROWS));
+}
+
+/* What says where vertices are; NULL: nothing does. */
+static const struct element *position_of(const struct layout *l)
+{
+    const struct element *first = NULL;
+
+    for (size_t k = 0; k < l->num; k++) {
+        const struct element *x = &l->of[k];
+        int row = format_row(x->format);
+
+        if (x->instanced || row < 0 || format_components(row) < 2)
+            continue;
+        if (!strncasecmp(x->semantic, "POSITION", 8) || !strncasecmp(x->semantic, "SV_POSITION", 11))
+            return x;
+        first = first ? first : x;
+    }
+    return first;
+}
+
+void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct trc_call *pipeline,
+                 const struct contents *contents, uint16_t method, const uint8_t *args, size_t args_size)
+{
+    struct json_writer w = json_writer_text(out);
+    struct layout l = layout_of(pipeline);
+    struct range r = range_of(method, args, args_size);
+    const struct element *x = position_of(&l);
+    int row = x ? format_row(x->format) : -1;
+    unsigned components = x && format_components(row) > 2 ? 3 : 2;
+
+    if (!x)
+        return;
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "mesh");
+    json_write_string(&w, "semantic", x->semantic);
+    json_write_unsigned(&w, "index", x->index);
+    json_write_unsigned(&w, "components", components);
+    json_write_array(&w, "positions");
+    for (uint64_t i = 0; i < r.count && i < VERTEX_MESH; i++) {
+        const uint8_t *p = element_at(s, contents, x, vertex_of(s, contents, &r, i), row);
+
+        if (!r.known && !p)
+            r.count = i;
+        if (i == r.count)
+            break;
+        for (unsigned m = 0; m < components; m++)
+            if (p)
+                json_write_real(&w, NULL, format_component(row, p, m));
+            else
+                json_write_null(&w, NULL);
+    }
+    json_write_end(&w);
+    json_write_unsigned(&w, "count", r.count);
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
 }

@@ -9,6 +9,7 @@
 
 #define VERTEX_ROWS  16 /* vertices that are shown */
 #define VERTEX_SLOTS 16
+#define VERTEX_MESH  3072 /* vertices of a mesh */
 
 struct vertex_view {
     uint64_t resource, offset; /* of a buffer: 0: none */
@@ -30,3 +31,9 @@ void vertex_bound(struct vertex_source *s, const struct trc_call *c);
 void vertex_show(struct strbuf *out, enum show_form form, const struct vertex_source *s,
                  const struct trc_call *pipeline, const struct contents *contents, uint16_t method,
                  const uint8_t *args, size_t args_size);
+
+/* Appends one line of JSON, "role" "mesh": "semantic" and "index" of what says where vertices are (POSITION, or the first of two
+ * components and more), "components" (2 or 3), "count" of all, and the "positions" of the first VERTEX_MESH in the order in which they
+ * are drawn, one behind the other; null where they are not known. Nothing where the pipeline has no such element. */
+void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct trc_call *pipeline,
+                 const struct contents *contents, uint16_t method, const uint8_t *args, size_t args_size);

@@ -16,7 +16,9 @@
 #include "record/export.h"
 #include "d3d12/play/play.h"
 #include "record/show.h"
+#include "d3d12/view/page.h"
 #include "d3d12/view/state.h"
+#include "executor/shader/shader.h"
 #include "d3d12/gen/table.h"
 
 struct selection {
@@ -119,8 +121,16 @@ static int html(struct trc *t, const struct names *names, const struct show_opti
     struct trc_call c;
     int err;
 
+    struct d12_page inside = {.t = t,
+                              .names = names,
+                              .first_frame = o->pictures ? first : 0,
+                              .last_frame = last,
+                              .disassemble = shader_print};
+    struct export_page page = {
+        .style = d12_page_style, .script = d12_page_script, .put = d12_page_put, .ctx = &inside};
+
     if (!o->pictures)
-        return export_html(t, names, NULL, o->html, e);
+        return export_html(t, names, &page, o->html, e);
     if ((err = scratch_make(&folder, "aerogpu-pictures", true, e)))
         return err;
     trc_rewind(t);
@@ -130,7 +140,8 @@ static int html(struct trc *t, const struct names *names, const struct show_opti
             last_call = c.index;
         }
     take_pictures(o->recording, folder.path, first, last, first_call, last_call);
-    err = export_html(t, names, folder.path, o->html, e);
+    page.pictures = folder.path;
+    err = export_html(t, names, &page, o->html, e);
     scratch_remove(&folder);
     return err;
 }
@@ -148,7 +159,7 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
     if (o->perfetto)
         return export_perfetto(t, names, o->perfetto, e);
     if (o->state != UINT64_MAX)
-        err = state_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->state, e);
+        err = state_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->state, NULL, e);
     else if (o->bytes != UINT64_MAX)
         err = show_bytes(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, o->bytes, e);
     else if (o->fences != UINT64_MAX)

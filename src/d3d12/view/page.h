@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* page.h: what the page of a recording has of Direct3D 12 besides its calls: what each draw works on, and the text of shaders.
+ *
+ * Blocks (record/export.h):
+ *   inside    a line of JSON for each line of state_at() that is not there yet, numbered from 0; and for each draw "CALL" and the
+ *             numbers of its lines, between tabs and spaces
+ *   shaders   for each shader its hash, a tab, and its text as a JSON string
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "record/export.h"
+
+#define D12_PAGE_DRAWS 400 /* at most: of those behind, nothing but their calls is in the page */
+
+struct d12_page {
+    struct trc *t;
+    const struct names *names;
+    uint32_t first_frame, last_frame; /* of which draws are looked into */
+    void (*disassemble)(struct strbuf *out, const void *bytes, size_t size);
+};
+
+/* As of struct export_page; `ctx` is a struct d12_page. */
+int d12_page_put(FILE *f, void *ctx, struct error *e);
+extern const char *const d12_page_style, *const d12_page_script;

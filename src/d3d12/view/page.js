@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+// What a draw works on, beside its call: from the blocks "inside" and "shaders" (page.h).
+const inside = {lines: [], draws: new Map(), shaders: new Map()};
+for (const l of (document.getElementById("inside") || {textContent: ""}).textContent.split("\n")) {
+  const k = l.indexOf("\t");
+  if (l[0] === "{") inside.lines.push(l);
+  else if (k > 0) inside.draws.set(+l.slice(0, k), l.slice(k + 1));
+}
+for (const l of (document.getElementById("shaders") || {textContent: ""}).textContent.split("\n"))
+  if (l) inside.shaders.set(l.slice(0, 16), l.slice(17));
+
+const cell = s => String(s).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"}[c]));
+const callLink = i => i === null || i === undefined ? "no call that is known" : `<a data-i="${i}">call ${i}</a>`;
+const objectLink = o => o ? `<a data-o="${o.object}">${cell(o.type.replace(/^ID3D12/, ""))}#${o.object}</a>` : "nothing";
+const short = s => typeof s === "string" ? s.replace(/^(D3D|D3D12|DXGI)_(BLEND_OP|BLEND|FORMAT|FILL_MODE|CULL_MODE|COMPARISON_FUNC|STENCIL_OP|LOGIC_OP|DEPTH_WRITE_MASK|PRIMITIVE_TOPOLOGY_TYPE|PRIMITIVE_TOPOLOGY|CONSERVATIVE_RASTERIZATION_MODE|RESOURCE_DIMENSION|HEAP_TYPE|SRV_DIMENSION|UAV_DIMENSION|RTV_DIMENSION|DSV_DIMENSION|FILTER|TEXTURE_ADDRESS_MODE)_/, "") : s;
+const number = v => v === null ? "?" : typeof v !== "number" ? cell(v) : Number.isInteger(v) ? String(v) : String(+v.toPrecision(6));
+const row = (...cells) => `<tr>${cells.map(c => `<td>${c}`).join("")}</tr>`;
+const table = (head, rows) => rows.length ? `<table><tr>${head.map(h => `<th>${h}`).join("")}</tr>${rows.join("")}</table>` : "";
+const section = (id, title, note, html, open) => html ?
+  `<details class="part" id="${id}"${open ? " open" : ""}><summary>${title} <span>${note || ""}</span></summary><div>${html}</div></details>` : "";
+
+// ---- pipeline state
+
+const MASKS = "RGBA";
+const maskText = m => [...MASKS].map((c, i) => m >> i & 1 ? c : "·").join("");
+
+function blendTable(b, targets) {
+  const shown = b.IndependentBlendEnable ? Math.max(1, targets) : 1, rows = [];
+  for (let i = 0; i < shown && i < b.RenderTarget.length; i++) {
+    const t = b.RenderTarget[i], on = t.BlendEnable;
+    rows.push(row(b.IndependentBlendEnable ? i : "all", on ? "on" : '<span class="off">off</span>',
+      on ? `${short(t.SrcBlend)} ${short(t.BlendOp)} ${short(t.DestBlend)}` : "", on ? `${short(t.SrcBlendAlpha)} ${short(t.BlendOpAlpha)} ${short(t.DestBlendAlpha)}` : "",
+      t.LogicOpEnable ? short(t.LogicOp) : '<span class="off">off</span>', maskText(t.RenderTargetWriteMask)));
+  }
+  return `<h3>Blend${b.AlphaToCoverageEnable ? ", alpha to coverage" : ""}</h3>` +
+    table(["target", "blend", "colour: source op destination", "alpha", "logic", "writes"], rows);
+}
+
+function depthTable(d) {
+  const face = f => `${short(f.StencilFunc)}; fail ${short(f.StencilFailOp)}, depth fail ${short(f.StencilDepthFailOp)}, pass ${short(f.StencilPassOp)}`;
+  const rows = [row("depth test", d.DepthEnable ? short(d.DepthFunc) : '<span class="off">off</span>')];
+  if (d.DepthEnable) rows.push(row("depth writes", short(d.DepthWriteMask)));
+  rows.push(row("stencil", d.StencilEnable ? `read 0x${d.StencilReadMask.toString(16)}, write 0x${d.StencilWriteMask.toString(16)}` : '<span class="off">off</span>'));
+  if (d.StencilEnable) rows.push(row("front", face(d.FrontFace)), row("back", face(d.BackFace)));
+  return "<h3>Depth and stencil</h3>" + table(["", ""], rows);
+}
+
+function rasterTable(r) {
+  return "<h3>Rasterizer</h3>" + table(["", ""], [
+    row("fill", short(r.FillMode)), row("cull", `${short(r.CullMode)}, front is ${r.FrontCounterClockwise ? "counterclockwise" : "clockwise"}`),
+    row("depth bias", `${number(r.DepthBias)}, slope ${number(r.SlopeScaledDepthBias)}, clamp ${number(r.DepthBiasClamp)}`),
+    row("depth clip", r.DepthClipEnable ? "on" : "off"),
+    row("multisampling", `${r.MultisampleEnable ? "on" : "off"}${r.AntialiasedLineEnable ? ", smooth lines" : ""}${r.ForcedSampleCount ? `, ${r.ForcedSampleCount} samples forced` : ""}`)]);
+}
+
+// The description of a pipeline, wherever its call has it: a structure, or a stream of parts.
+function partsOf(args) {
+  const found = {};
+  (function look(o) {
+    if (!o || typeof o !== "object") return;
+    for (const [k, v] of Object.entries(o)) {
+      if (v && typeof v === "object" && "RenderTarget" in v && "AlphaToCoverageEnable" in v) found.blend = v;
+      else if (v && typeof v === "object" && "FillMode" in v) found.raster = v;
+      else if (v && typeof v === "object" && "DepthEnable" in v) found.depth = v;
+      else if (/^(NumRenderTargets|RTVFormats|DSVFormat|SampleDesc|SampleMask|PrimitiveTopologyType|IBStripCutValue)$/.test(k)) found[k] = v;
+      else look(v);
+    }
+  })(args);
+  return found;
+}
+
+function pipelineSection(call) {
+  const p = partsOf(call.args), n = p.NumRenderTargets || 0;
+  let html = `<p>${callLink(call.call)}: ${cell(call.method)}</p>`;
+  if (p.blend) html += blendTable(p.blend, n);
+  if (p.depth) html += depthTable(p.depth);
+  if (p.raster) html += rasterTable(p.raster);
+  const rest = [];
+  if (p.PrimitiveTopologyType) rest.push(row("primitives", short(p.PrimitiveTopologyType)));
+  if (p.RTVFormats) rest.push(row("render targets", n ? p.RTVFormats.slice(0, n).map(short).join(", ") : "none"));
+  if (p.DSVFormat) rest.push(row("depth format", short(p.DSVFormat)));
+  if (p.SampleDesc) rest.push(row("samples", `${p.SampleDesc.Count}, quality ${p.SampleDesc.Quality}`));
+  if (p.SampleMask !== undefined) rest.push(row("sample mask", "0x" + (p.SampleMask >>> 0).toString(16)));
+  return html + (rest.length ? "<h3>Output</h3>" + table(["", ""], rest) : "");
+}
+
+// ---- what is bound
+
+// "state" lines, each with what stands behind it.
+function groupsOf(lines) {
+  const out = [];
+  for (const l of lines) {
+    if (l.role === "state") out.push({state: l.call, behind: []});
+    else if (out.length && /^(object|parameter|sampler|descriptor|damaged)$/.test(l.role)) out[out.length - 1].behind.push(l);
+  }
+  return out;
+}
+
+function viewOf(call, written) {
+  if (!call) return {what: '<span class="bad">nothing was ever put there</span>', of: "", more: "", by: ""};
+  const a = call.args || {}, d = a.pDesc, from = a.pResource || a.pDestBuffer || (d && d.BufferLocation && d.BufferLocation.base);
+  const kind = call.method.replace(/^Create/, "");
+  let more = "";
+  if (d && d.Format) more = short(d.Format);
+  if (d && d.SizeInBytes !== undefined) more = `${d.SizeInBytes} bytes at ${d.BufferLocation ? d.BufferLocation.offset : "?"}`;
+  if (d && d.Filter) more = `${short(d.Filter)}, ${short(d.AddressU)} ${short(d.AddressV)} ${short(d.AddressW)}`;
+  for (const part of Object.values(d || {}))
+    if (part && typeof part === "object" && ("MipLevels" in part || "MipSlice" in part))
+      more += "MipLevels" in part ? `, mips ${part.MostDetailedMip || 0}${part.MipLevels === 4294967295 ? "…" : "–" + ((part.MostDetailedMip || 0) + part.MipLevels - 1)}` : `, mip ${part.MipSlice}`;
+  if (!d && /RenderTarget|DepthStencil|ShaderResource|UnorderedAccess/.test(kind)) more = "as the resource is";
+  return {what: `<a data-i="${call.call}">${cell(kind)}</a>`, of: from ? objectLink(from) : "", more: cell(more),
+          by: from && written.has(from.object) ? callLink(written.get(from.object)) : ""};
+}
+
+function bindingRows(p, group, written) {
+  const rows = [], name = p.kind === "table" || p.ranges ? "table" : p.kind, where = p.ranges ?
+    p.ranges.map(r => `${r.kind} ${r.register ?? "?"}${r.count === null || r.count > 1 ? `+${r.count ?? "…"}` : ""}, space ${r.space}`).join("; ") :
+    `${{CBV: "b", SRV: "t", UAV: "u"}[p.kind] || "b"}${p.register}, space ${p.space}`;
+  const head = [p.index, cell(name), cell(where), cell(p.stages)];
+  if (!group) return [row(...head, '<span class="bad">nothing is bound</span>', "", "")];
+  const a = group.state.args, at = a.BufferLocation, set = callLink(group.state.call);
+  if (at) rows.push(row(...head, `${objectLink(at.base)} at byte ${at.offset}`, "", at.base && written.has(at.base.object) ? callLink(written.get(at.base.object)) : ""));
+  else if (p.ranges) rows.push(row(...head, `${a.BaseDescriptor && a.BaseDescriptor.base ? `${objectLink(a.BaseDescriptor.base)}[${a.BaseDescriptor.index}]` : "?"}`, set, ""));
+  else rows.push(row(...head, "constants", set, ""));
+  for (const d of group.behind.filter(l => l.role === "descriptor")) {
+    const v = viewOf(d.call, written);
+    rows.push(row("", "", `&nbsp;&nbsp;[${d.index}]`, v.what, v.of, v.more, v.by));
+  }
+  return rows;
+}
+
+function bindingsSection(groups, compute, written) {
+  const prefix = compute ? "SetComputeRoot" : "SetGraphicsRoot", signature = groups.find(g => g.state.method === prefix + "Signature");
+  if (!signature) return "";
+  const bound = new Map(groups.filter(g => g !== signature && g.state.method.startsWith(prefix)).map(g => [g.state.args.RootParameterIndex, g]));
+  const object = signature.behind.find(l => l.role === "object"), rows = [];
+  for (const p of signature.behind.filter(l => l.role === "parameter")) rows.push(...bindingRows(p, bound.get(p.index), written));
+  for (const s of signature.behind.filter(l => l.role === "sampler"))
+    rows.push(row("", "static sampler", `s${s.register}, space ${s.space}`, cell(s.stages), "", "", ""));
+  const bad = signature.behind.filter(l => l.role === "damaged").map(l => `<p class="bad">${cell(l.why)}</p>`).join("");
+  return `<p>${objectLink(signature.state.args.pRootSignature)}${object ? `, made by ${callLink(object.call.call)}` : ""}</p>${bad}` +
+    table(["#", "parameter", "register", "seen by", "bound", "", "written last by"], rows);
+}
+
+function targetsSection(groups, written) {
+  const g = groups.find(x => x.state.method === "OMSetRenderTargets");
+  if (!g) return "";
+  return table(["view", "resource", "format", "written last by"], g.behind.filter(l => l.role === "descriptor").map(d => {
+    const v = viewOf(d.call, written);
+    return row(`${v.what} [${d.index}]`, v.of, v.more, v.by);
+  }));
+}
+
+// ---- values
+
+function valuesText(v) {
+  const n = v.components || v.values.length, out = [];
+  for (let i = 0; i < v.values.length; i += n) out.push(v.values.slice(i, i + n).map(x => number(x).padStart(10)).join(" "));
+  return out.join("\n") + (v.by_column && out.length > 1 ? "   (a line is a column)" : "");
+}
+
+const constantsOf = l => `<h3>${cell(l.stage)} shader: ${l.buffer ? cell(l.buffer) + ", " : ""}b${l.register}, space ${l.space}</h3>` +
+  `<p>${cell(l.from).replace(/^resource (\d+)/, '<a data-o="$1">resource $1</a>')}</p>` +
+  table(["name", "byte", "value"], l.variables.map(v => `<tr><td>${cell(v.name)}<td>${v.offset}<td class="value">${valuesText(v)}</tr>`));
+
+function swatch(values) {
+  if (values.length < 3 || values.some(v => v === null || v < 0 || v > 1)) return "";
+  return `<i class="swatch" style="background:rgb(${values.slice(0, 3).map(v => Math.round(v * 255)).join(" ")})"></i>`;
+}
+
+function verticesTable(lines) {
+  if (!lines.length) return "";
+  const named = e => `${e.semantic}${e.index || ""}`;
+  return table(["row", "vertex", ...lines[0].elements.map(e => cell(named(e)))], lines.map(l => row(l.row, l.vertex < 0 ? "?" : l.vertex,
+    ...l.elements.map(e => e.values ? (/COLOR|DIFFUSE/i.test(e.semantic) ? swatch(e.values) : "") + e.values.map(number).join(" ") : "?"))));
+}
+
+// ---- shaders
+
+const signatureTable = (title, list) => list && list.length ? `<h3>${title}</h3>` + table(["semantic", "register", "mask"],
+  list.map(e => row(cell(e.semantic + (e.index || "")), e.register, [..."xyzw"].map((c, i) => e.mask >> i & 1 ? c : "·").join("")))) : "";
+
+function shaderSection(l, bindings) {
+  const text = inside.shaders.get(l.hash);
+  return section("shader-" + l.stage, `${cell(l.stage)} shader`, `model ${cell(l.model)}, ${l.bytes} bytes, ${cell(l.hash)}`,
+    signatureTable("In", l.in) + signatureTable("Out", l.out) +
+    (bindings.length ? "<h3>Binds</h3>" + table(["name", "what", "register", "space", "count"], bindings.map(b => row(cell(b.name), cell(b.kind), b.register, b.space, b.count))) : "") +
+    (text ? `<h3>Instructions</h3><pre class="listing">${cell(JSON.parse(text))}</pre>` : ""));
+}
+
+// ---- resources
+
+function sizeText(d) {
+  if (!d) return "";
+  if (/BUFFER/.test(d.Dimension)) return `${d.Width} bytes`;
+  return `${d.Width}×${d.Height}${d.DepthOrArraySize > 1 ? `×${d.DepthOrArraySize}` : ""}, ${short(d.Format)}` +
+    `${d.MipLevels !== 1 ? `, ${d.MipLevels || "all"} mips` : ""}${d.SampleDesc && d.SampleDesc.Count > 1 ? `, ${d.SampleDesc.Count} samples` : ""}`;
+}
+
+const resourceRow = l => row(`<a data-o="${l.object}">#${l.object}</a> ${l.name ? cell(l.name) : ""}`, l.call ? cell(sizeText(l.call.args.pDesc)) : "?",
+  callLink(l.written_by), l.call ? callLink(l.call.call) : "?");
+
+// ---- the mesh
+
+// Corners of the lines of primitive topology `t` over `n` vertices.
+function edgesOf(t, n) {
+  const e = [], triangle = (a, b, c) => e.push([a, b], [b, c], [c, a]);
+  if (/POINTLIST/.test(t)) for (let i = 0; i < n; i++) e.push([i, i]);
+  else if (/LINELIST/.test(t)) for (let i = 0; i + 1 < n; i += 2) e.push([i, i + 1]);
+  else if (/LINESTRIP/.test(t)) for (let i = 0; i + 1 < n; i++) e.push([i, i + 1]);
+  else if (/TRIANGLESTRIP/.test(t)) for (let i = 0; i + 2 < n; i++) triangle(i, i + 1, i + 2);
+  else if (/(\d+)_CONTROL_POINT/.test(t)) {
+    const k = +/(\d+)_CONTROL_POINT/.exec(t)[1];
+    for (let i = 0; i + k <= n; i += k) for (let j = 0; j < k; j++) e.push([i + j, i + (j + 1) % k]);
+  } else for (let i = 0; i + 2 < n; i += 3) triangle(i, i + 1, i + 2);
+  return e;
+}
+
+function drawMesh(canvas, mesh, topology) {
+  const k = mesh.components, n = Math.floor(mesh.positions.length / k), edges = edgesOf(topology, n);
+  const at = i => [mesh.positions[k * i], mesh.positions[k * i + 1], k > 2 ? mesh.positions[k * i + 2] : 0];
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < n; i++)
+    at(i).forEach((v, a) => {
+      if (v === null || !isFinite(v)) return;
+      low[a] = Math.min(low[a], v);
+      high[a] = Math.max(high[a], v);
+    });
+  const middle = low.map((l, a) => (l + high[a]) / 2), size = Math.max(...low.map((l, a) => high[a] - l)) || 1;
+  let yaw = k > 2 && high[2] > low[2] ? .6 : 0, pitch = yaw ? .4 : 0;
+  function paint() {
+    const w = canvas.width = canvas.clientWidth * devicePixelRatio || 600, h = canvas.height = canvas.clientHeight * devicePixelRatio || 240;
+    const g = canvas.getContext("2d"), scale = .75 * Math.min(w, h) / size, style = getComputedStyle(canvas);
+    const place = i => {
+      const p = at(i).map((v, a) => v === null || !isFinite(v) ? NaN : v - middle[a]);
+      const x = p[0] * Math.cos(yaw) + p[2] * Math.sin(yaw), z = p[2] * Math.cos(yaw) - p[0] * Math.sin(yaw);
+      return [w / 2 + scale * x, h / 2 - scale * (p[1] * Math.cos(pitch) - z * Math.sin(pitch))];
+    };
+    g.strokeStyle = style.color;
+    g.lineWidth = devicePixelRatio;
+    g.globalAlpha = .7;
+    g.beginPath();
+    for (const [a, b] of edges) {
+      const p = place(a), q = place(b);
+      if (isNaN(p[0]) || isNaN(p[1]) || isNaN(q[0]) || isNaN(q[1])) continue;
+      if (a === b) g.rect(p[0] - 1, p[1] - 1, 2, 2);
+      g.moveTo(...p);
+      g.lineTo(...q);
+    }
+    g.stroke();
+  }
+  canvas.addEventListener("pointermove", e => {
+    if (!(e.buttons & 1)) return;
+    yaw += e.movementX / 120;
+    pitch += e.movementY / 120;
+    paint();
+  });
+  new ResizeObserver(paint).observe(canvas);
+  paint();
+}
+
+// ---- all of it
+
+// HTML for call `i`, and what is to be done when it is in the page; null: it is no draw, or nothing is known of it.
+function insideOf(i) {
+  if (!inside.draws.has(i)) return null;
+  const lines = inside.draws.get(i).split(" ").map(k => JSON.parse(inside.lines[k])), of = role => lines.filter(l => l.role === role);
+  const method = lines[0].call.method, compute = /^Dispatch/.test(method), groups = groupsOf(lines);
+  const written = new Map(of("resource").map(l => [l.object, l.written_by]));
+  const topology = groups.find(g => g.state.method === "IASetPrimitiveTopology"), t = topology ? topology.state.args.PrimitiveTopology : "";
+  const mesh = of("mesh")[0], pipelines = groups.flatMap(g => g.behind.filter(l => l.role === "object" && /PipelineState/.test(l.call.method)).map(l => [g, l]));
+  // SetPipelineState, or else the Reset, whichever came last
+  pipelines.sort((a, b) => a[0].state.call - b[0].state.call);
+  const pipeline = pipelines.length ? pipelines[pipelines.length - 1][1] : null, shaders = of("shader"), vertices = of("vertex");
+  const drawn = mesh && mesh.positions.some(v => v !== null);
+  const html =
+    section("targets", "Targets", "", targetsSection(groups, written), true) +
+    section("bindings", "Root signature and what is bound", "", bindingsSection(groups, compute, written), true) +
+    section("constants", "Constants", "", of("constants").map(constantsOf).join(""), true) +
+    section("mesh", "Mesh", mesh ? `${mesh.count} vertices, ${cell(short(t))}, ${cell(mesh.semantic)}${mesh.index || ""} before the vertex shader` : "",
+      drawn ? '<canvas class="mesh" title="drag: turn"></canvas>' : "", true) +
+    section("vertices", "Vertices", vertices.length ? `the first ${vertices.length}` : "", verticesTable(vertices), !drawn) +
+    section("pipeline", "Pipeline", pipeline ? `PipelineState#${((pipeline.call.result || {}).ppPipelineState || {}).object ?? "?"}` : "", pipeline ? pipelineSection(pipeline.call) : "") +
+    shaders.map(s => shaderSection(s, of("binding").filter(b => b.stage === s.stage))).join("") +
+    section("resources", "Resources it reads and writes", String(of("resource").length),
+      table(["resource", "what", "written last by", "made by"], of("resource").map(resourceRow))) +
+    of("damaged").filter(l => l.why).map(l => `<p class="bad">${cell(l.why)}</p>`).join("");
+  return {html, ready(root) {
+    const canvas = root.querySelector("canvas.mesh");
+    if (canvas) drawMesh(canvas, mesh, t);
+  }};
+}
