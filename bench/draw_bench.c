@@ -210,10 +210,10 @@ static void direct_setup(struct direct *d)
 
     check(exec_vk_open(&d->vk, NULL, &e), "Vulkan", &e);
     bytes = thousand_shader("colour_vs.dxbc", &size);
-    check(shader_create(&vs, EXEC_VS, bytes, size, &e), "vertex shader", &e);
+    check(shader_create(&vs, EXEC_VS, bytes, size, NULL, &e), "vertex shader", &e);
     free(bytes);
     bytes = thousand_shader("colour_ps.dxbc", &size);
-    check(shader_create(&ps, EXEC_PS, bytes, size, &e), "pixel shader", &e);
+    check(shader_create(&ps, EXEC_PS, bytes, size, NULL, &e), "pixel shader", &e);
     free(bytes);
     lp.stages[EXEC_VS] = vs;
     lp.stages[EXEC_PS] = ps;

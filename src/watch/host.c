@@ -162,6 +162,8 @@ void watch_host_sample(struct host_sample *s, uint64_t now, int pid)
         bool known = schedstat_read(pid, &t);
         s->executor_cpu = known ? (double)t.ran_ns / 1e9 : -1;
         s->executor_wait = known ? (double)t.waited_ns / 1e9 : -1;
+        snprintf(line, sizeof(line), "/proc/%d/status", pid);
+        s->tracer = (int)fmax(number_in(line, "TracerPid"), 0);
         executor_threads(s, pid);
         executor_state(s, pid);
     }

@@ -309,10 +309,23 @@ static bool in_device(const struct snapshot *sn)
     return !sn->died || sn->death.by_host || (sn->death.seen && !sn->death.own_thread);
 }
 
-/* A shader of the executor's could store anywhere, and had been made: whatever else dies may have been overwritten by it. */
+/* The marks lie where a shader of the executor's, that can store anywhere, can: on a GPU, among what it was given of the executor's
+ * memory. (Where a processor is the GPU, shaders are kept from it: spirv_confine.h.) */
 static bool is_misled(const struct snapshot *sn)
 {
-    return sn->died && !sn->death.by_host && sn->has_progress && atomic_load(&sn->progress.unguarded);
+    return sn->has_progress && atomic_load(&sn->progress.unguarded);
+}
+
+/* A process that traced the executor in its last seconds, who can have it do anything; 0: nobody was seen. */
+static int last_tracer(const struct snapshot *sn)
+{
+    int tracer = 0;
+
+    for (uint32_t i = 0; sn->died && i < sn->num_samples; i++)
+        if (sn->samples[i].executor_pid == sn->death.pid && sn->samples[i].tracer &&
+            sn->samples[i].time_ns + 3 * NSEC_PER_SEC > sn->death.time_ns)
+            tracer = sn->samples[i].tracer;
+    return tracer;
 }
 
 static void judge_marks(const struct snapshot *sn, const struct retained *k, struct watch_crash *c)
@@ -320,7 +333,8 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
     const struct exec_progress_slot *slot =
         sn->has_progress ? watch_progress_find(&sn->progress, k->id) : NULL;
     /* whatever ran is not to blame; of memory others may have had more */
-    const bool blame = bb_cause_desc(c->cause)->kind != BB_KIND_OUTSIDE && c->cause != BB_CAUSE_LIMIT;
+    const bool blame = bb_cause_desc(c->cause)->kind != BB_KIND_OUTSIDE && c->cause != BB_CAUSE_LIMIT &&
+                       !is_misled(sn) && !last_tracer(sn);
     uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
     struct bb_inference x;
     struct watch_items items;
@@ -337,7 +351,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
     c->candidates = x.num_candidates;
     if (sn->died && sn->death.in_decoder && decoding) {
         c->in_decoder = c->exact = true;
-        c->certain = blame && !is_misled(sn);
+        c->certain = blame;
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
@@ -351,8 +365,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
             name_group(k, c, c->last, bb_cause_desc(c->cause)->words);
     } else if (atomic_load(&slot->state) == EXEC_PROGRESS_DECODING && decoding) {
         c->in_decoder = c->exact = true;
-        c->certain = blame && sn->died &&
-                     !is_misled(sn); /* alive it may wait there for what came before, or for a processor */
+        c->certain = blame && sn->died; /* alive it may wait there for what came before, or for a processor */
         c->candidates = 1;
         c->packet = decoding - 1;
         name_packet(k, c, bb_cause_desc(c->cause)->words);
@@ -809,9 +822,12 @@ static void judge_facts(const struct snapshot *sn, const struct retained *k, str
     if (kind == BB_KIND_CRASH && !in_device(sn))
         unseen(c, "whether a command had to do with it: %s",
                sn->death.seen ? "a thread that executes none went wrong" : "nobody saw which thread it was");
-    if (kind == BB_KIND_CRASH && c->in_decoder && is_misled(sn))
-        unseen(c,
-               "whether an earlier shader, which could store to any address, had overwritten what it needed");
+    if (kind != BB_KIND_REFUSAL && is_misled(sn))
+        unseen(c, "whether an earlier shader, which could store to any address, had overwritten the marks");
+    if (kind == BB_KIND_CRASH && last_tracer(sn)) {
+        c->why = BB_SURE_SUGGESTED;
+        unseen(c, "what process %d did to the executor, which traced it", last_tracer(sn));
+    }
     if (kind == BB_KIND_CRASH && c->candidates > 1)
         unseen(c, "which of %u commands: groups of them were marked, not each", c->candidates);
     if (k && kind != BB_KIND_REFUSAL && !c->candidates)

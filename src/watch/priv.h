@@ -83,7 +83,7 @@ struct host_sample {
     uint64_t oom_kills;                       /* processes that the kernel ended for want of memory, ever */
     enum watch_stop stop;                     /* of any of its threads */
     bool partly;                              /* and not of all */
-    int tracer;                               /* if TRACED */
+    int tracer;                               /* of its first thread, or of one that is TRACED; 0: none */
     bool wants,
         blocked; /* a thread of it has or wants a processor; is blocked in the kernel, and none has or wants one */
 };

@@ -32,10 +32,10 @@ static int link_pair(void *ctx)
     struct shader *vs = NULL, *ps = NULL;
     struct shader_program program = {0};
     struct error e = {0};
-    int err = shader_create(&vs, EXEC_VS, files->vs, files->vs_size, &e);
+    int err = shader_create(&vs, EXEC_VS, files->vs, files->vs_size, NULL, &e);
 
     if (!err)
-        err = shader_create(&ps, EXEC_PS, files->ps, files->ps_size, &e);
+        err = shader_create(&ps, EXEC_PS, files->ps, files->ps_size, NULL, &e);
     if (!err)
         err = shader_link(&program, &(struct shader_link_params){.stages = {[EXEC_VS] = vs, [EXEC_PS] = ps}},
                           &e);
@@ -66,7 +66,7 @@ static int make_spirv(void *ctx)
 {
     struct shader *s;
     struct error e = {0};
-    int err = shader_create(&s, EXEC_CS, poke_cs, sizeof(poke_cs), &e);
+    int err = shader_create(&s, EXEC_CS, poke_cs, sizeof(poke_cs), NULL, &e);
 
     shader_unref(s);
     return err;

@@ -127,3 +127,8 @@ const char *exec_engine_device_name(const struct exec_engine *g, bool *is_cpu)
     *is_cpu = g->is_cpu;
     return g->name;
 }
+
+uint64_t exec_engine_address_meant(uint64_t address)
+{
+    return address;
+}

@@ -377,3 +377,8 @@ const char *exec_engine_device_name(const struct exec_engine *g, bool *is_cpu)
     *is_cpu = true;
     return g->params.device ? g->params.device : "test engine";
 }
+
+uint64_t exec_engine_address_meant(uint64_t address)
+{
+    return address;
+}

@@ -25,7 +25,7 @@ static struct shader *make(enum exec_stage stage, const void *bytes, size_t size
     struct shader *s = NULL;
     struct error e = {0};
 
-    if (shader_create(&s, stage, bytes, size, &e))
+    if (shader_create(&s, stage, bytes, size, NULL, &e))
         fail_msg("%s", e.text);
     return s;
 }

@@ -19,7 +19,7 @@ static struct shader *load(const char *name, struct error *e)
     size_t n = read_sample(name, bytes, sizeof(bytes));
 
     assert_true(n > 0);
-    shader_create(&s, sample_stage(name), bytes, n, e);
+    shader_create(&s, sample_stage(name), bytes, n, NULL, e);
     return s;
 }
 
@@ -28,7 +28,7 @@ static void expect_error(enum exec_stage stage, const void *data, size_t size, i
     struct shader *s = NULL;
     struct error e = {0};
 
-    assert_int_equal(shader_create(&s, stage, data, size, &e), code);
+    assert_int_equal(shader_create(&s, stage, data, size, NULL, &e), code);
     assert_string_equal(e.text, text);
     assert_null(s);
 }
@@ -97,7 +97,7 @@ static struct shader *points_gs(void)
     assert_int_equal(found, 1);
     dxbc_sum(bytes, n, sum);
     memcpy(bytes + 4, sum, sizeof(sum));
-    assert_int_equal(shader_create(&s, EXEC_GS, bytes, n, &e), 0);
+    assert_int_equal(shader_create(&s, EXEC_GS, bytes, n, NULL, &e), 0);
     return s;
 }
 
@@ -245,14 +245,14 @@ TEST(test_dxbc_stages)
 
     n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
     change_opcode(n, MOV, DERIV_RTX);
-    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, &e), -EINVAL);
+    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, NULL, &e), -EINVAL);
     assert_non_null(strstr(e.text, "is not of this stage"));
     n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
     change_opcode(n, MOV, DERIV_RTY_FINE);
-    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, &e), -EINVAL);
+    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, NULL, &e), -EINVAL);
     n = read_sample("colour_vs.dxbc", bytes, sizeof(bytes));
     change_opcode(n, MOV, MOV);
-    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, &e), 0);
+    assert_int_equal(shader_create(&s, EXEC_VS, bytes, n, NULL, &e), 0);
     shader_unref(s);
 }
 
@@ -266,7 +266,7 @@ TEST(test_dxbc_damage)
     for (size_t k = 4; k < n; k++) {
         struct shader *s = NULL;
         struct error e = {0};
-        assert_int_not_equal(shader_create(&s, EXEC_GS, bytes, k, &e), 0);
+        assert_int_not_equal(shader_create(&s, EXEC_GS, bytes, k, NULL, &e), 0);
         assert_int_not_equal(e.text[0], 0);
     }
     for (size_t k = 32; k < n; k += 3) {
@@ -276,7 +276,7 @@ TEST(test_dxbc_damage)
         copy[k] ^= (uint8_t)(1u << (k % 8));
         dxbc_sum(copy, n, sum);
         memcpy(copy + 4, sum, 16);
-        if (shader_create(&s, EXEC_GS, copy, n, &e))
+        if (shader_create(&s, EXEC_GS, copy, n, NULL, &e))
             assert_int_not_equal(e.text[0], 0);
         shader_unref(s);
     }

@@ -31,7 +31,7 @@ static void on_device(uint32_t type, const void *made, uint32_t size)
     struct error e = {0};
     struct shader *s;
 
-    if (shader_create(&s, stages[type], made, size, &e)) {
+    if (shader_create(&s, stages[type], made, size, NULL, &e)) {
         fprintf(stderr, "%s\n", e.text);
         must(!"the device refuses a shader that the driver made");
     }

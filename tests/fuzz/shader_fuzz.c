@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (total >= 32 && total <= size)
             dxbc_sum(bytes, total, (uint32_t *)(void *)(bytes + 4));
     }
-    if (!shader_create(&s, (enum exec_stage)(data[0] & 7), bytes, size, &e)) {
+    if (!shader_create(&s, (enum exec_stage)(data[0] & 7), bytes, size, NULL, &e)) {
         link_one(s, data[0] >> 4);
         shader_unref(s);
     } else if (!e.text[0]) {

@@ -14,6 +14,7 @@
 #include <aerogpu/ext.h>
 
 #include "base/clock.h"
+#include "arrays_cs.h"
 #include "crash_scene.h"
 
 enum { POINTER = 10, TARGET = 11, ALIAS = 44, TARGET_BYTES = 4096 };
@@ -116,6 +117,77 @@ TEST(an_alias_is_no_other_buffer)
     rig_finish(r);
 }
 
+/* Where something of the executor's lies, by its name in /proc. */
+static uint64_t place_of(const struct rig *r, const char *name)
+{
+    unsigned long long first = 0, end;
+    char path[64], line[512];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", machine_executor_pid(r->m));
+    f = fopen(path, "re");
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f) && !(strstr(line, name) && strstr(line, " rw")))
+        ;
+    fclose(f);
+    assert_int_equal(sscanf(line, "%llx-%llx", &first, &end), 2);
+    assert_non_null(strstr(line, name));
+    return first + (end - first) / 2 / 8 * 8;
+}
+
+/* A processor that stands for a GPU has the executor's memory in reach, a GPU has not: its marks of progress, for one. */
+TEST(shaders_reach_only_what_is_the_gpus)
+{
+    static const char *const own[] = {"[heap]", "[stack]", "memfd:", "libc.so"};
+    static const uint64_t wild[] = {0x10, 0x7fffffff0, 0xfffffffffffffff0};
+    enum { OWN = sizeof(own) / sizeof(own[0]), WILD = sizeof(wild) / sizeof(wild[0]) };
+    struct rig *r = rig_init(EXEC_MARKERS_GROUPS);
+
+    for (uint32_t i = 0; i < OWN + WILD + 1; i++) {
+        uint64_t words[2] = {0, 0x5a5a5a5a};
+
+        run_good(r); /* there is an executor */
+        words[0] = i < OWN ? place_of(r, own[i]) : i < OWN + WILD ? wild[i - OWN] : 0xffff900000000000;
+        poke(r, 0);
+        ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, words, sizeof(words), .resource_handle = 10,
+                      .size_bytes = sizeof(words));
+        dispatch(r);
+        submit(r);
+        await_crash(r, i + 1);
+        assert_int_equal(r->crash.cause, BB_CAUSE_PAGE_FAULT);
+        assert_int_equal(r->crash.which, BB_SURE_PROVEN);
+        if (i < OWN + WILD) {
+            assert_int_equal(r->crash.fault_address, words[0]);
+            assert_string_equal(ask(r->dump, "SELECT access FROM fault"), "write");
+        } else {
+            assert_true(r->crash.no_address);
+        }
+        machine_wait_ready(r->m, 60000, NULL);
+    }
+    rig_finish(r);
+}
+
+/* Nor do arrays of a shader's own lead out of it. */
+TEST(shaders_keep_to_their_arrays)
+{
+    static const uint32_t outside[] = {3, 4, 0x3ffffff, 0x4000000, 0x7fffffff, 0xffffffff};
+    struct rig *r = rig_init(EXEC_MARKERS_GROUPS);
+
+    poke(r, 0);
+    crash_shader(&r->b, 13, AEROGPU_SHADER_STAGE_COMPUTE, arrays_cs, sizeof(arrays_cs));
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 13);
+    for (uint32_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+        const uint32_t words[2] = {outside[i], outside[sizeof(outside) / sizeof(outside[0]) - 1 - i]};
+
+        ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, words, sizeof(words), .resource_handle = 10,
+                      .size_bytes = sizeof(words));
+        dispatch(r);
+        assert_int_equal(driver_wait(r->d, submit(r), 60 * NSEC_PER_SEC), 0);
+    }
+    assert_int_equal(watch_crashes(r->w), 0);
+    rig_finish(r);
+}
+
 /* A signal that says that it is a fault, put into a thread of the executor by a debugger: the processor had none. */
 TEST(a_fault_that_was_made_up)
 {
@@ -148,6 +220,33 @@ TEST(a_fault_that_was_made_up)
         assert_false(r->crash.certain || r->crash.has_fault);
         assert_int_equal(r->crash.why, BB_SURE_SUGGESTED);
         assert_non_null(strstr(r->crash.unseen, "who sent the signal"));
+    }
+    rig_finish(r);
+    if (!can)
+        skip(); /* nobody may trace here */
+}
+
+/* A page fault that a debugger caused is one, and no command did it. */
+TEST(a_fault_under_a_debugger)
+{
+    struct rig *r = rig_init(EXEC_MARKERS_EXACT);
+    int pid;
+    bool can;
+
+    run_good(r);
+    pid = machine_executor_pid(r->m);
+    can = !ptrace(PTRACE_SEIZE, pid, NULL, NULL);
+    if (can) {
+        usleep(2200000); /* looks come every second, while nothing is to do */
+        poke(r, 0);
+        ABI_EMIT(&r->b, EXT_RESIDENCY, ext_residency, .buffer = TARGET, .resident = 0);
+        dispatch(r);
+        submit(r);
+        await_crash(r, 1);
+        assert_int_equal(r->crash.cause, BB_CAUSE_PAGE_FAULT);
+        assert_int_equal(r->crash.which, BB_SURE_SUGGESTED);
+        assert_int_equal(r->crash.why, BB_SURE_SUGGESTED);
+        assert_non_null(strstr(r->crash.unseen, "did to the executor, which traced it"));
     }
     rig_finish(r);
     if (!can)

@@ -2,12 +2,14 @@
 /* addresses.c: buffers that shaders reach by address (ext.h).
  *
  *   reserved: no access │ guard │ buffer …………… end │ guard │      alive
- *   reserved: no access │ guard │ no access        │ guard │      evicted; or destroyed, for as long as the process lives
+ *   reserved: no access │ guard │ no access        │ guard │      evicted; or destroyed, for as long as the engine lives
  *
  * Invariants:
  *  1. A buffer's end lies at the end of its pages, as near as alignment lets it: what is behind it faults at once.
  *  2. An address is never given out twice, so that one from a destroyed buffer always faults.
- *  3. A buffer ends, is evicted and comes back in its place in the stream: after all work before it, before all behind it.
+ *  3. All of them lie in one range, and nothing else does: where the device is a processor, shaders are kept to it
+ *     (spirv_confine.h).
+ *  4. A buffer ends, is evicted and comes back in its place in the stream: after all work before it, before all behind it.
  */
 #include "executor/engine/engine_priv.h"
 
@@ -18,7 +20,11 @@
 
 #include <aerogpu/ext.h>
 
+#include "executor/shader/spirv_confine.h"
+
 enum { GUARD = 64 << 10, PAGE = 4096 };
+
+#define RESERVED ((uint64_t)1 << 42) /* bytes; none is used twice */
 
 static void publish(struct exec_engine *g, const struct exec_buffer *b, enum exec_address_state state)
 {
@@ -63,6 +69,43 @@ static int bind_pages(struct exec_engine *g, struct exec_buffer *b, VkBufferUsag
     return 0;
 }
 
+/* Fresh pages in place of the old ones, with no access: the memory goes, the addresses stay taken. */
+static void take_pages(const struct addressed *a)
+{
+    if (mmap(a->base, a->span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
+        mprotect(a->base, a->span, PROT_NONE);
+}
+
+int exec_addresses_open(struct exec_engine *g)
+{
+    void *p;
+
+    if (!g->vk.caps.addresses)
+        return 0;
+    p = mmap(NULL, RESERVED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return -ENOMEM;
+    g->addresses = (struct shader_addresses){.base = (uint64_t)(uintptr_t)p, .size = RESERVED};
+    return 0;
+}
+
+void exec_addresses_close(struct exec_engine *g)
+{
+    if (g->addresses.size)
+        munmap((void *)(uintptr_t)g->addresses.base, g->addresses.size);
+}
+
+const struct shader_addresses *exec_addresses(const struct exec_engine *g)
+{
+    return g->is_cpu && g->addresses.size ? &g->addresses : NULL;
+}
+
+uint64_t exec_engine_address_meant(uint64_t address)
+{
+    return spirv_confined_address(address);
+}
+
 int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUsageFlags usage)
 {
     uint64_t size = (b->size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -70,18 +113,19 @@ int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUs
     int r;
 
     a->span = (size_t)size + 2 * (size_t)GUARD;
-    a->base = mmap(NULL, a->span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (a->base == MAP_FAILED) {
-        a->base = NULL;
+    if (a->span > g->addresses.size - g->addresses_used) {
+        *a = (struct addressed){0};
         return -ENOMEM;
     }
+    a->base = (uint8_t *)(uintptr_t)(g->addresses.base + RESERVED - g->addresses_used - a->span);
     r = mprotect(a->base + GUARD, (size_t)size, PROT_READ | PROT_WRITE) ? -ENOMEM
                                                                         : bind_pages(g, b, usage, size);
     if (!r) {
+        g->addresses_used += a->span;
         publish(g, b, EXEC_ADDRESS_MADE);
         return 0;
     }
-    munmap(a->base, a->span);
+    take_pages(a);
     *a = (struct addressed){0};
     return r;
 }
@@ -92,10 +136,7 @@ void exec_address_destroy(struct exec_engine *g, struct exec_buffer *b)
 
     publish(g, b, EXEC_ADDRESS_GONE);
     vkFreeMemory(g->vk.device, a->memory, NULL);
-    /* Fresh pages in place of the old ones, with no access: the memory goes, the addresses stay taken. */
-    if (mmap(a->base, a->span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
-        MAP_FAILED)
-        mprotect(a->base, a->span, PROT_NONE);
+    take_pages(a);
     *a = (struct addressed){0};
 }
 

@@ -494,6 +494,9 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
     r = exec_caches_create(g);
     if (r)
         goto no_vulkan;
+    r = exec_addresses_open(g);
+    if (r)
+        goto no_vulkan;
     exec_progress_create(g);
     r = start_threads(g, e);
     if (!r)
@@ -556,6 +559,7 @@ void exec_engine_destroy(struct exec_engine *g)
             exec_batch_finish(g, &g->batches[i]);
     }
     exec_vk_close(&g->vk);
+    exec_addresses_close(g);
     abi_alloc_table_finish(&g->allocs);
     free(g->writes);
     free(g->stream_copy);

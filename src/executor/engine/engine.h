@@ -66,5 +66,8 @@ void exec_engine_reset(struct exec_engine *engine);
 
 void exec_engine_destroy(struct exec_engine *engine);
 
+/* The address that a shader meant, whose code faulted at `address`. Async-signal-safe. */
+uint64_t exec_engine_address_meant(uint64_t address);
+
 /* Name of the Vulkan device in use and whether it is a software one. */
 const char *exec_engine_device_name(const struct exec_engine *engine, bool *is_cpu);

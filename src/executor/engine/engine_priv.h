@@ -23,6 +23,7 @@
 
 #include "abi/alloc_table.h"
 #include "abi/stream.h"
+#include "executor/shader/shader.h"
 #include "executor/engine/batch.h"
 #include "executor/engine/breadcrumbs.h"
 #include "executor/engine/engine.h"
@@ -40,6 +41,8 @@ struct exec_engine {
     struct exec_engine_params params;
     struct exec_vk vk;
     bool is_cpu;
+    struct shader_addresses addresses; /* reserved for buffers; size 0: none have any */
+    uint64_t addresses_used;           /* of it */
 
     struct exec_handle *handles;
     struct exec_token *tokens;

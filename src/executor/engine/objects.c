@@ -664,11 +664,12 @@ static void job_unref(struct exec_engine *g, struct shader_job *job)
 
 static void translate(const struct exec_engine *g, struct shader_job *job)
 {
-    job->result = shader_create(&job->shader, job->stage, job->bytes, job->size, &job->error);
+    job->result =
+        shader_create(&job->shader, job->stage, job->bytes, job->size, exec_addresses(g), &job->error);
     if (job->result || !shader_info(job->shader)->uses_addresses)
         return;
-    if (g->params.addresses) {
-        if (g->progress.shared)
+    if (g->vk.caps.addresses) {
+        if (g->progress.shared && !exec_addresses(g))
             atomic_store(&g->progress.shared->unguarded, 1);
         return;
     }

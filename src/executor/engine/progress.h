@@ -112,7 +112,7 @@ struct exec_progress {
     uint32_t way, exact;        /* enum exec_progress_way; exact: every packet has its mark */
     uint32_t writer;            /* enum exec_progress_writer */
     uint32_t in_order;          /* 1: what came later cannot keep earlier work from ending */
-    _Atomic uint32_t unguarded; /* 1: a shader was made that can store to any address */
+    _Atomic uint32_t unguarded; /* 1: a shader was made that could store here */
     uint32_t reserved;
     _Atomic uint64_t num_addresses; /* events so far; the last EXEC_ADDRESS_EVENTS are there */
     struct exec_progress_slot slots[EXEC_PROGRESS_SLOTS];

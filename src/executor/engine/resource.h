@@ -102,6 +102,11 @@ uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, u
                                   uint32_t layers, uint32_t row_pitch);
 
 /* ---- addresses.c */
+/* Reserves what buffers with addresses lie in. */
+int exec_addresses_open(struct exec_engine *g);
+void exec_addresses_close(struct exec_engine *g);
+/* What shaders are kept to by what they are made of; NULL: the device does that. */
+const struct shader_addresses *exec_addresses(const struct exec_engine *g);
 /* Makes b->vk with an address. */
 int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUsageFlags usage);
 /* After b->vk was destroyed: its addresses fault from now on. */

@@ -171,6 +171,7 @@ static void choose_features(struct exec_vk *vk, VkPhysicalDeviceFeatures *want)
         .shaderImageGatherExtended = have.shaderImageGatherExtended,
         .shaderStorageImageExtendedFormats = have.shaderStorageImageExtendedFormats,
         .shaderStorageImageReadWithoutFormat = have.shaderStorageImageReadWithoutFormat,
+        .shaderInt64 = have.shaderInt64,
         .shaderStorageImageWriteWithoutFormat = have.shaderStorageImageWriteWithoutFormat,
         .shaderUniformBufferArrayDynamicIndexing = have.shaderUniformBufferArrayDynamicIndexing,
         .shaderSampledImageArrayDynamicIndexing = have.shaderSampledImageArrayDynamicIndexing,
@@ -299,7 +300,7 @@ static void want_memory(struct exec_vk *vk, struct device_wants *w, const VkExte
         want(w, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME, NULL);
         vk->caps.nv_checkpoints = true;
     }
-    if (addresses && vk->caps.host_memory &&
+    if (addresses && vk->caps.host_memory && w->features.features.shaderInt64 &&
         has_extension(list, n, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME)) {
         w->addresses = (VkPhysicalDeviceBufferDeviceAddressFeaturesKHR){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES_KHR,

@@ -31,6 +31,7 @@
 #include "base/fds.h"
 #include "base/log.h"
 #include "base/sched/slice.h"
+#include "executor/process/code.h"
 #include "executor/process/memory.h"
 #include "executor/host/proto.h"
 #include "executor/process/sandbox.h"
@@ -177,6 +178,17 @@ static uint32_t left_mib(void)
     return 0;
 }
 
+/* What the shader meant, where it was kept from memory that is not the GPU's. */
+static void tell_confined(struct exec_fault *f)
+{
+    const uint64_t meant = exec_engine_address_meant(f->address);
+
+    for (int i = 0; i < EXEC_NUM_REGISTERS; i++)
+        if (f->registers[i] == f->address)
+            f->registers[i] = meant;
+    f->address = meant;
+}
+
 static void on_signal(int sig, siginfo_t *si, void *context)
 {
     struct process *p = &the_process;
@@ -202,6 +214,8 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     f->left_mib = left_mib();
     save_registers(f->registers, context);
     f->address = (uint64_t)(uintptr_t)(si->si_code > 0 ? si->si_addr : NULL);
+    if (exec_code_is_generated(f->registers[EXEC_RIP]))
+        tell_confined(f);
     f->submission = thread == p->main_thread ? atomic_load(&p->decoding) : 0;
     if (!f->submission && done != atomic_load(&p->started))
         f->submission = atomic_load(&p->ids[done % IDS]);
@@ -596,6 +610,7 @@ int main(void)
     open_engine(p, &e);
     snprintf(ready.text, sizeof(ready.text), "%.255s", exec_engine_device_name(p->engine, &is_cpu));
     ready.is_cpu = is_cpu;
+    exec_code_note();
     r = exec_sandbox_enter(!is_cpu, &e);
     if (r)
         refuse(r, e.text, false);

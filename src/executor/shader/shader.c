@@ -116,7 +116,8 @@ static void destroy(struct shader *s)
     free(s);
 }
 
-int shader_create(struct shader **out, enum exec_stage stage, const void *bytes, size_t size, struct error *e)
+int shader_create(struct shader **out, enum exec_stage stage, const void *bytes, size_t size,
+                  const struct shader_addresses *a, struct error *e)
 {
     XXH128_hash_t hash;
     struct shader *s;
@@ -145,7 +146,7 @@ int shader_create(struct shader **out, enum exec_stage stage, const void *bytes,
     if (dxbc_is(bytes, size))
         ret = shader_dxbc_init(s, e);
     else if (spirv_is(bytes, size))
-        ret = shader_spirv_init(s, e);
+        ret = shader_spirv_init(s, a, e);
     else if (d3d9_is(bytes, size))
         ret = shader_d3d9_init(s, e);
     else

@@ -162,10 +162,16 @@ struct shader_info {
 
 struct shader;
 
+/* Where all buffers lie that shaders may reach by address. */
+struct shader_addresses {
+    uint64_t base, size;
+};
+
 /* Checks and describes `size` bytes as a shader of `stage`. Returns 0, -EINVAL (malformed, wrong stage), -ENOTSUP
- * (well-formed, but the translator lacks it) or -ENOMEM. The bytes are copied. */
+ * (well-formed, but the translator lacks it) or -ENOMEM. The bytes are copied. `a`: what SPIR-V with physical addresses is kept to;
+ * NULL: its addresses are left alone. */
 int shader_create(struct shader **out, enum exec_stage stage, const void *bytes, size_t size,
-                  struct error *e);
+                  const struct shader_addresses *a, struct error *e);
 struct shader *shader_ref(struct shader *s); /* returns `s`; NULL is legal */
 void shader_unref(struct shader *s);         /* NULL is legal */
 

@@ -25,7 +25,7 @@ void shader_set_semantic(struct shader_element *x, const char *name);
 
 /* Fill `s` (bytes and stage are set) with everything but the reference count. 0 or a negative errno. */
 int shader_dxbc_init(struct shader *s, struct error *e);
-int shader_spirv_init(struct shader *s, struct error *e);
+int shader_spirv_init(struct shader *s, const struct shader_addresses *a, struct error *e);
 bool spirv_is(const void *bytes, size_t size);
 /* Translates; the result is the caller's to free(). `hull` serves domain shaders. */
 int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uint32_t **words, size_t *count,

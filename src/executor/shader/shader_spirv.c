@@ -2,8 +2,8 @@
 /* shader_spirv.c: shaders that are SPIR-V already, an extension of ours (ext.h): pixel and compute shaders without inputs,
  * whose only resource is constant buffer 0 (set 0 for compute, 1 for pixel shaders; binding 0).
  *
- * Invariant: what passes is valid SPIR-V for Vulkan 1.1. Whether physical addresses may be used
- * is for the caller to say (shader_info.uses_addresses).
+ * Invariant: what passes is valid SPIR-V for Vulkan 1.1 that reaches no memory but its own, its constants and what lies at
+ * shader_addresses. Whether physical addresses may be used is for the caller to say (shader_info.uses_addresses).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "executor/shader/shader_internal.h"
+#include "executor/shader/spirv_confine.h"
 
 enum { MAGIC = 0x07230203, HEADER_WORDS = 5 };
 enum {
@@ -147,7 +148,7 @@ static int on_instruction(struct scan *sc, uint32_t op, const uint32_t *w, uint3
     }
 }
 
-int shader_spirv_init(struct shader *s, struct error *e)
+int shader_spirv_init(struct shader *s, const struct shader_addresses *a, struct error *e)
 {
     struct scan sc = {.s = s, .e = e};
     size_t count = s->size / 4;
@@ -171,6 +172,10 @@ int shader_spirv_init(struct shader *s, struct error *e)
         r = on_instruction(&sc, s->words[i] & 0xFFFF, &s->words[i], n);
         i += n;
     }
+    if (!r)
+        r = spirv_confine(&s->words, &s->word_count, s->info.uses_addresses ? a : NULL, e);
+    if (!r)
+        r = shader_validate(s->words, s->word_count, e);
     if (r || !sc.constants)
         return r;
     s->descriptors = calloc(1, sizeof(*s->descriptors));
