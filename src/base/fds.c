@@ -65,12 +65,13 @@ ssize_t fds_receive(int socket, void *bytes, size_t size, int *fds, size_t *num,
     struct msghdr m = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control)};
     const size_t max = *num;
+    int reset = 0;
     ssize_t n;
 
     *num = 0;
     do
         n = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset++)));
     if (n < 0)
         return -errno;
     *num = take(&m, fds, max);

@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fds.h"
 #include "base/program.h"
 #include "blackbox/dump_read.h"
 #include "vkbox/box.h"
@@ -113,6 +114,7 @@ static int hear(const struct bb_vk *b, char text[VKBOX_OWN_TEXT + 1], int ms)
 {
     struct pollfd p = {.fd = b->socket, .events = POLLIN};
     char message[VKBOX_OWN_TEXT + 1];
+    size_t none = 0;
     ssize_t n;
     int r;
 
@@ -122,9 +124,7 @@ static int hear(const struct bb_vk *b, char text[VKBOX_OWN_TEXT + 1], int ms)
     while ((r < 0 && errno == EINTR && has_socket(b)) || (!r && ms < 0));
     if (r <= 0 || !has_socket(b))
         return 0;
-    do
-        n = recv(b->socket, message, sizeof(message) - 1, MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
+    n = fds_receive(b->socket, message, sizeof(message) - 1, NULL, &none, MSG_DONTWAIT);
     if (n <= 0)
         return 0;
     message[n] = '\0';

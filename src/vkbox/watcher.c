@@ -16,6 +16,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/clock.h"
+#include "base/fds.h"
 #include "vkbox/own.h"
 #include "vkbox/owner.h"
 #include "vkbox/run.h"
@@ -64,15 +65,16 @@ static int hear(struct watcher *w, int ms)
 {
     struct pollfd socket = {.fd = SOCKET, .events = POLLIN};
     char message[VKBOX_OWN_TEXT + 1];
+    size_t none = 0;
     ssize_t n;
 
     if (w->mute)
         return hear_nothing(w);
     if (w->stop || poll(&socket, 1, ms) <= 0)
         return 0;
-    n = recv(SOCKET, message, sizeof(message) - 1, MSG_DONTWAIT);
+    n = fds_receive(SOCKET, message, sizeof(message) - 1, NULL, &none, MSG_DONTWAIT);
     if (n <= 0)
-        return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : hear_nothing(w);
+        return n == -EAGAIN ? 0 : hear_nothing(w);
     message[n] = '\0';
     w->size = (size_t)n - 1;
     memcpy(w->text, message + 1, (size_t)n);

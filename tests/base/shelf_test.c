@@ -122,6 +122,29 @@ TEST(descriptors_arrive_or_are_closed)
     close(pair[1]);
 }
 
+/* It ended, and had not read all: what it said before is heard, and then that it is gone. */
+TEST(what_a_peer_said_last_arrives)
+{
+    int pair[2];
+    char text[8] = "";
+    size_t num = 0;
+
+    for (int waits = 0; waits < 2; waits++) {
+        const int flags = waits ? 0 : MSG_DONTWAIT;
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+        assert_int_equal(fds_send(pair[0], "unread", 6, NULL, 0, 0), 6);
+        assert_int_equal(fds_send(pair[1], "first", 5, NULL, 0, 0), 5);
+        assert_int_equal(fds_send(pair[1], "last", 4, NULL, 0, 0), 4);
+        close(pair[1]);
+        assert_int_equal(fds_receive(pair[0], text, sizeof(text), NULL, &num, flags), 5);
+        assert_int_equal(fds_receive(pair[0], text, sizeof(text), NULL, &num, flags), 4);
+        assert_memory_equal(text, "last", 4);
+        assert_int_equal(fds_receive(pair[0], text, sizeof(text), NULL, &num, flags), 0);
+        close(pair[0]);
+    }
+}
+
 TEST(json_can_be_parsed_whatever_the_bytes)
 {
     char *text = NULL;

@@ -558,6 +558,30 @@ TEST(no_vulkan_fails_everything_and_hangs_nothing)
     stop(&f);
 }
 
+/* exec_refusing.c */
+TEST(why_it_cannot_run_is_heard_however_late)
+{
+    struct fixture f = {0};
+    struct error e = {0};
+
+    start_params(&f, (struct exec_host_params){.executable = TEST_PROGRAMS "/exec_refusing"});
+    for (int i = 0; i < 10; i++) {
+        int r;
+
+        while ((r = exec_host_wait_ready(f.host, 0, &e)) == -ETIMEDOUT) {
+            assert_int_equal(exec_host_map(f.host, 0, 4096, f.ram_fd, 0, &e), 0);
+            assert_int_equal(exec_host_unmap(f.host, 0, 4096), 0);
+            error_clear(&e);
+            usleep(200);
+        }
+        assert_int_equal(r, -ENODEV);
+        assert_string_equal(e.text, "there is no device");
+        error_clear(&e);
+        exec_host_reset(f.host); /* tries again */
+    }
+    stop(&f);
+}
+
 TEST(dying_at_every_start_is_given_up)
 {
     struct fixture f = {0};

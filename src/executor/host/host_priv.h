@@ -66,7 +66,7 @@ struct exec_host {
     uint32_t ring_tail, done_head; /* the child's indices that are ours */
     uint32_t ring_head;            /* of the child, when it was last read */
     char kill_reason[128];         /* not empty: it is being killed, and nothing it says counts */
-    bool control_closed;           /* no message goes either way any more */
+    bool control_closed;           /* it takes no message any more, and has sent its last or is dying */
     uint64_t op_seq;               /* of the last message meant for the child */
     struct exec_op *ops, **ops_end;
 

@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/fds.h"
 #include "base/log.h"
 #include "executor/host/host_priv.h"
 
@@ -145,11 +146,12 @@ static void printable(char *text, size_t size)
 static void hear(struct exec_host *host)
 {
     struct exec_ready ready;
-    ssize_t n = recv(host->child.control, &ready, sizeof(ready), MSG_DONTWAIT);
+    size_t none = 0;
+    ssize_t n = fds_receive(host->child.control, &ready, sizeof(ready), NULL, &none, MSG_DONTWAIT);
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n == -EAGAIN)
         return;
-    if (n == 0 || (n < 0 && errno == ECONNRESET)) {
+    if (n == 0) {
         host->control_closed = true; /* it is ending, or the deadline will see to that */
         return;
     }
@@ -305,7 +307,7 @@ static void reap(struct exec_host *host)
 
     if (poll(&ended, 1, 0) <= 0)
         return;
-    if (host->state == EXEC_STARTING && !host->control_closed)
+    if (host->state == EXEC_STARTING) /* also where it is known that it takes no messages any more */
         hear(host);
     if (waitid((idtype_t)P_PIDFD, (id_t)host->child.pidfd, &si, WEXITED | WNOHANG) < 0) {
         if (errno != ECHILD)
