@@ -185,7 +185,7 @@ function showCall(i) {
   const after = picture(`draw-${String(i).padStart(8, "0")}.png`), whole = last ? picture(framePicture(c.frame)) : "";
   let html = `<h2>call ${i} · frame ${c.frame} · thread ${c.thread} · ${(c.us / 1e3).toFixed(1)} ms</h2>` +
     `<pre>${linked(laidOut(c.text))}</pre>`;
-  if (after) html += `<h2>the render target after it</h2>${after}`;
+  if (after) html += `<h2>the render target after it</h2>${after.replace("<img", '<img class="target"')}`;
   if (whole) html += `<h2>the frame</h2>${whole}`;
   const within = typeof insideOf === "function" ? insideOf(i) : null; // the API's own script may know more
   if (within) html += `<h2>what it works on</h2>${within.html}`;
@@ -313,6 +313,18 @@ $("q").addEventListener("input", () => {
   timer = setTimeout(() => search($("q").value.trim()), 150);
 });
 $("index").addEventListener("click", showObjects);
+function openView(view) {
+  const v = view();
+  show(v.html);
+  v.ready($("side"));
+}
+if (typeof views === "object") // of the API's own script: name to what makes it
+  for (const [name, view] of Object.entries(views)) {
+    const b = document.createElement("button");
+    b.textContent = name;
+    b.addEventListener("click", () => openView(view));
+    $("index").after(b);
+  }
 $("order").addEventListener("change", () => {
   order = $("order").value;
   layOut();

@@ -15,7 +15,7 @@ if not shutil.which("chromium"):
     print("1..0 # SKIP chromium is not installed")
     sys.exit(0)
 CLICKS = """
-<script>const out = {};{
+<script>const out = {};let later = Promise.resolve();{
 const texts = (rows, k) => [...rows].map(r => r.cells[k].textContent);
 const side = () => document.querySelector("#side table");
 const head = k => side().tHead.rows[0].cells[k];
@@ -36,14 +36,21 @@ out.life = texts(side().tBodies[0].rows, 0);
 }</script>
 """
 INSIDE = """
-<script>const out = {parts: {}};{
+<script>const out = {parts: {}};let later = Promise.resolve();{
 go(%(draw)d);
 for (const d of document.querySelectorAll("#side details")) out.parts[d.id] = d.textContent;
 const canvas = document.querySelector("#side canvas.mesh"), pixels = canvas ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];
 out.mesh = 0;
 for (let i = 3; i < pixels.length; i += 4) out.mesh += pixels[i] > 0;
+out.time = (document.getElementById("gpu-time") || {textContent: ""}).textContent;
+later = pixelChanges(%(draw)d, 8, 8).then(list => { out.picked = list.map(c => c.call); });
 [...document.querySelectorAll("#bindings a[data-i]")].pop().click();
 out.after = document.querySelector("#side h2").textContent;
+[...document.querySelectorAll("header button")].find(b => b.textContent === "queues").click();
+out.executes = document.querySelectorAll("#side .execute").length;
+out.signals = document.querySelectorAll("#side .signal").length;
+[...document.querySelectorAll("header button")].find(b => b.textContent === "memory").click();
+out.memory = [...document.querySelectorAll("#side .memory rect")].map(r => +r.dataset.o);
 showObject(%(target)d);
 const figure = () => document.querySelector("#side figure img");
 out.sub = [...document.querySelectorAll("#side figcaption")].map(f => f.textContent);
@@ -58,12 +65,12 @@ out.filter.push(figure() && getComputedStyle(figure()).filter);
 }</script>
 """
 END = """
-<script>{
+<script>later.then(() => {
 const pre = document.createElement("pre");
 pre.id = "out";
 pre.textContent = JSON.stringify(out);
 document.body.replaceChildren(pre);
-}</script>
+});</script>
 """
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 tests = []
@@ -80,7 +87,7 @@ def look(path, script, work):
     """What the script, run in the page, leaves in `out`; {}: the page did not open."""
     page = open(path).read()
     open(path, "w").write(page.replace("</body>", script + END + "</body>"))
-    dom = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"file://{path}"],
+    dom = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom", f"file://{path}"],
                          env=dict(os.environ, HOME=work), capture_output=True, text=True, timeout=200).stdout
     m = re.search(r'<pre id="out">(.*?)</pre>', dom, re.S)
     check("the page opens", bool(m), dom[-1500:])
@@ -101,7 +108,12 @@ def inside_a_draw(work):
     target = next(l["call"]["args"]["pResource"]["object"] for l in lines if l["role"] == "descriptor")
     bound = next(l["call"]["args"]["BufferLocation"]["base"]["object"] for l in lines
                  if l["role"] == "state" and l["call"]["method"] == "SetGraphicsRootConstantBufferView")
-    subprocess.run([aerogpu, "show", "--html", work + "/s.html", "--pictures", "0-0", work + "/s"], check=True, capture_output=True)
+    subprocess.run([aerogpu, "show", "--html", work + "/s.html", "--pictures", "0-0", "--pixel", "8,8", work + "/s"], check=True, capture_output=True)
+    played = subprocess.run([aerogpu, "play", "--pixel", "8,8", work + "/s"], check=True, capture_output=True, text=True).stdout
+    change = re.search(r"^call %d: \w+: resource %d: (.*) -> (.*)$" % (draw, target), played, re.M)
+    timed = re.findall(r"^call (\d+): ExecuteIndirect: [\d.]+ ms on the GPU$", subprocess.run(
+        [aerogpu, "play", "--gpu-time", "--draws", "0-1000", work + "/s"], check=True, capture_output=True, text=True).stdout, re.M)
+    draws = [str(c["call"]) for c in calls if c["method"] == "ExecuteIndirect"]
     page = open(work + "/s.html").read() # the program has let its target go at the end: two pictures, as playing would have left them
     open(work + "/s.html", "w").write(page.replace('id="pictures">', 'id="pictures">' + "".join(
         f"res-{target}-{k}.png\t{PIXEL}\n" for k in (0, 1))))
@@ -118,6 +130,13 @@ def inside_a_draw(work):
     has("shader-pixel", "SV_Target")
     has("resources", f"#{bound}", f"#{target}", "16×16, R8G8B8A8_UNORM")
     check("the mesh is drawn", out["mesh"] > 50, out["mesh"])
+    has("pixel", change[1], change[2], str(draw))
+    check("each draw is timed", timed == draws and re.match(r"\d+\.\d{3} ms on the GPU", out["time"]) or not timed, [timed, draws, out["time"]])
+    check("the same pixel by the pictures", out["picked"][:1] == [draw] and out["picked"] != draws, out["picked"])
+    executes = sum(c["method"] == "ExecuteCommandLists" for c in calls)
+    check("what the queue was given is on its line", out["executes"] == executes > 1 and out["signals"] > 1, out)
+    made = [c["result"]["ppvResource"]["object"] for c in calls if c["method"] == "CreateCommittedResource"]
+    check("every resource is on the map of memory", sorted(out["memory"]) == sorted(made), [out["memory"], made])
     check("a link leads to who wrote it", out["after"].startswith(f"call {writer[bound]} "), out["after"])
     check("a texture has a picture for each slice, one at a time", out["sub"] == ["subresource 0: mip 0", "subresource 1: mip 0, slice 1"] and
           out["hidden"] == [[False, True], [True, False]], out)

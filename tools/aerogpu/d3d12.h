@@ -46,6 +46,10 @@ char **d3d12_words(int fd);                      /* up to a NULL; they stay. NUL
  * AEROGPU_D3D12_WINE_ARGUMENTS names, with a zero behind each word. Returns the exit code. */
 int d3d12_wine_main(const struct play_windows *w);
 
+/* "X,Y" of --pixel: an option's function (base/options.h), of which `ctx` is a struct play_params. */
+struct options_row;
+int d3d12_parse_pixel(void *ctx, const struct options_row *row, const char *value, struct error *e);
+
 /* Opens a recording. NULL: it cannot be read; what is wrong was said, and *code is the exit code. If it is cut, or its headers
  * are damaged, what can be read of it is there all the same. */
 struct trc *d3d12_open(const char *path, int *code);

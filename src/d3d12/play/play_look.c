@@ -2,8 +2,8 @@
 /* play_look.c: what playing shows beside pictures of frames (play.h): the time that lists take on the GPU, the picture
  * after each draw, playing that stops before a draw, what a resource holds at the end.
  *
- * Times: a timestamp in front of and behind each list, two slots of a query heap a list, resolved by a list of the
- * player's own right after the list was executed. Pictures: behind the draw the list copies its render target into
+ * Times: a timestamp in front of and behind each list, and each draw that was asked for, two slots of a query heap each, resolved by a
+ * list of the player's own right after the list was executed. Pictures: behind the draw the list copies its render target into
  * a buffer, which is saved once the list has been executed. Both wait for each execution.
  */
 #include <errno.h>
@@ -22,6 +22,8 @@
 #include "record/walk.h"
 
 #define MAX_LISTS    4096
+#define MAX_TIMED    4096 /* lists and draws that have times at once */
+#define ALL          UINT64_MAX
 #define IID_OF(name) ((const IID *)&d12_ifaces[D12_IFACE_##name].iid)
 
 struct shot {                     /* a picture that a list will bring */
@@ -33,6 +35,13 @@ struct shot {                     /* a picture that a list will bring */
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout;
     uint64_t row;
     bool saved; /* the list may be executed again: the buffer stays until it is reset */
+};
+
+struct timed {
+    uint32_t list; /* object number; 0: it is free */
+    uint64_t call; /* a draw on it, or ALL */
+    const struct api_method *m;
+    bool ended;
 };
 
 struct target { /* of a render target view */
@@ -47,7 +56,7 @@ struct play_look {
     ID3D12Resource *back;
     ID3D12CommandAllocator *allocator;
     ID3D12GraphicsCommandList *resolve;
-    uint32_t slots[MAX_LISTS]; /* object number of the list that owns two queries */
+    struct timed slots[MAX_TIMED]; /* each has two queries */
     uint32_t num_slots, lists;
     double frame_ms;
     bool no_time;
@@ -145,20 +154,35 @@ int play_idle(struct player *p, struct error *e)
 
 /* ---- times --------------------------------------------------------------- */
 
-static int slot_of(struct play_look *l, uint32_t list, bool make)
+static int slot_of(struct play_look *l, uint32_t list, uint64_t call, bool make)
+{
+    int unused = -1;
+
+    for (uint32_t i = 0; i < l->num_slots; i++) {
+        if (l->slots[i].list == list && l->slots[i].call == call)
+            return (int)i;
+        if (!l->slots[i].list)
+            unused = (int)i;
+    }
+    if (unused < 0 && make && l->num_slots < MAX_TIMED)
+        unused = (int)l->num_slots++;
+    if (!make || unused < 0)
+        return -1;
+    l->slots[unused] = (struct timed){.list = list, .call = call};
+    return unused;
+}
+
+/* The draws of a list that is begun anew. */
+static void forget_times(struct play_look *l, uint32_t list)
 {
     for (uint32_t i = 0; i < l->num_slots; i++)
-        if (l->slots[i] == list)
-            return (int)i;
-    if (!make || l->num_slots == MAX_LISTS)
-        return -1;
-    l->slots[l->num_slots] = list;
-    return (int)l->num_slots++;
+        if (l->slots[i].list == list)
+            l->slots[i] = (struct timed){0};
 }
 
 static bool timing_ready(struct play_look *l, ID3D12GraphicsCommandList *list)
 {
-    D3D12_QUERY_HEAP_DESC qd = {.Type = D3D12_QUERY_HEAP_TYPE_TIMESTAMP, .Count = 2 * MAX_LISTS};
+    D3D12_QUERY_HEAP_DESC qd = {.Type = D3D12_QUERY_HEAP_TYPE_TIMESTAMP, .Count = 2 * MAX_TIMED};
     ID3D12Device *device = NULL;
 
     if (l->no_time || FAILED(list->lpVtbl->GetDevice(list, IID_OF(ID3D12Device), (void **)&device)))
@@ -169,7 +193,7 @@ static bool timing_ready(struct play_look *l, ID3D12GraphicsCommandList *list)
     }
     l->device = device;
     if (FAILED(device->lpVtbl->CreateQueryHeap(device, &qd, IID_OF(ID3D12QueryHeap), (void **)&l->heap)) ||
-        FAILED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, 16 * MAX_LISTS, &l->back)) ||
+        FAILED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, 16 * MAX_TIMED, &l->back)) ||
         FAILED(device->lpVtbl->CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
                                                       IID_OF(ID3D12CommandAllocator),
                                                       (void **)&l->allocator)) ||
@@ -184,15 +208,37 @@ static bool timing_ready(struct play_look *l, ID3D12GraphicsCommandList *list)
     return true;
 }
 
-static void stamp(struct play_look *l, ID3D12GraphicsCommandList *list, uint32_t id, bool end)
+/* `c`: the draw; NULL: the list as a whole. */
+static void stamp(struct play_look *l, ID3D12GraphicsCommandList *list, uint32_t id, const struct trc_call *c,
+                  bool end)
 {
     D3D12_COMMAND_LIST_TYPE type = list->lpVtbl->GetType(list);
     int slot;
 
     if ((type != D3D12_COMMAND_LIST_TYPE_DIRECT && type != D3D12_COMMAND_LIST_TYPE_COMPUTE) ||
-        !timing_ready(l, list) || (slot = slot_of(l, id, !end)) < 0)
+        !timing_ready(l, list) || (slot = slot_of(l, id, c ? c->index : ALL, !end)) < 0)
         return;
+    l->slots[slot].m = c ? c->m : NULL;
+    l->slots[slot].ended = end;
     list->lpVtbl->EndQuery(list, l->heap, D3D12_QUERY_TYPE_TIMESTAMP, 2 * (UINT)slot + end);
+}
+
+static void tell_time(struct play_look *l, const struct timed *t, double ms)
+{
+    if (t->call == ALL) {
+        l->frame_ms += ms;
+        l->lists++;
+    } else {
+        printf("call %llu: %s: %.6f ms on the GPU\n", (unsigned long long)t->call, t->m->name, ms);
+    }
+}
+
+static bool is_among(const uint32_t *lists, size_t n, uint32_t list)
+{
+    for (size_t i = 0; i < n; i++)
+        if (lists[i] == list)
+            return true;
+    return false;
 }
 
 static void read_times(struct player *p, ID3D12CommandQueue *queue, const uint32_t *lists, size_t n)
@@ -205,25 +251,17 @@ static void read_times(struct player *p, ID3D12CommandQueue *queue, const uint32
         return;
     l->allocator->lpVtbl->Reset(l->allocator);
     r->lpVtbl->Reset(r, l->allocator, NULL);
-    for (size_t i = 0; i < n; i++) {
-        int slot = slot_of(l, lists[i], false);
-
-        if (slot >= 0)
-            r->lpVtbl->ResolveQueryData(r, l->heap, D3D12_QUERY_TYPE_TIMESTAMP, 2 * (UINT)slot, 2, l->back,
-                                        16 * (UINT64)slot);
-    }
+    for (uint32_t i = 0; i < l->num_slots; i++)
+        if (l->slots[i].ended && is_among(lists, n, l->slots[i].list))
+            r->lpVtbl->ResolveQueryData(r, l->heap, D3D12_QUERY_TYPE_TIMESTAMP, 2 * i, 2, l->back,
+                                        16 * (UINT64)i);
     r->lpVtbl->Close(r);
     queue->lpVtbl->ExecuteCommandLists(queue, 1, (ID3D12CommandList *const *)&r);
     if (wait_for_queue(p, queue) || FAILED(l->back->lpVtbl->Map(l->back, 0, NULL, (void **)&ticks)))
         return;
-    for (size_t i = 0; i < n; i++) {
-        int slot = slot_of(l, lists[i], false);
-
-        if (slot < 0 || ticks[2 * slot + 1] < ticks[2 * slot])
-            continue;
-        l->frame_ms += (double)(ticks[2 * slot + 1] - ticks[2 * slot]) * 1e3 / (double)freq;
-        l->lists++;
-    }
+    for (uint32_t i = 0; i < l->num_slots; i++)
+        if (l->slots[i].ended && is_among(lists, n, l->slots[i].list) && ticks[2 * i + 1] >= ticks[2 * i])
+            tell_time(l, &l->slots[i], (double)(ticks[2 * i + 1] - ticks[2 * i]) * 1e3 / (double)freq);
     l->back->lpVtbl->Unmap(l->back, 0, &(D3D12_RANGE){0});
 }
 
@@ -483,14 +521,6 @@ static int save_shot(struct player *p, struct shot *s)
     return err;
 }
 
-static bool is_among(const struct picked *x, uint32_t list)
-{
-    for (size_t i = 0; i < x->num_lists; i++)
-        if (x->lists[i] == list)
-            return true;
-    return false;
-}
-
 static int executed(struct player *p, const struct trc_call *c)
 {
     struct play_look *l = p->look;
@@ -504,7 +534,7 @@ static int executed(struct player *p, const struct trc_call *c)
     if (p->params->gpu_time)
         read_times(p, o->ptr, x.lists, x.num_lists);
     for (size_t i = 0; i < l->num_shots && !mine; i++)
-        mine = is_among(&x, l->shots[i].list);
+        mine = is_among(x.lists, x.num_lists, l->shots[i].list);
     /* also where all are saved: a list that is executed again writes their buffers again */
     if (mine && wait_for_queue(p, o->ptr))
         return error_set(&p->error, -ETIMEDOUT, "call %llu: its lists do not finish",
@@ -543,7 +573,7 @@ static void list_made(struct player *p, const struct trc_call *c)
     id = (uint32_t)bytes_varint(&in);
     o = play_object(p, id);
     if (o && o->ptr)
-        stamp(p->look, o->ptr, id, false);
+        stamp(p->look, o->ptr, id, NULL, false);
 }
 
 /* ---- the loop's hooks ---------------------------------------------------- */
@@ -571,6 +601,11 @@ static bool wants_picture(const struct play_params *q, const struct trc_call *c)
     return draws(c->m) || (q->pixel && changes_target(c->m));
 }
 
+static bool wants_time(const struct play_params *q, const struct trc_call *c)
+{
+    return q->gpu_time && draws(c->m) && c->index >= q->draw_first && c->index <= q->draw_last;
+}
+
 int play_look_before(struct player *p, const struct trc_call *c)
 {
     const struct api_method *m = c->m;
@@ -581,7 +616,9 @@ int play_look_before(struct player *p, const struct trc_call *c)
     if (c->index >= p->params->stop_before && works(m))
         return 1;
     if (p->params->gpu_time && c->method == D12_ID3D12GraphicsCommandList_Close && o && o->ptr)
-        stamp(p->look, o->ptr, c->self, true);
+        stamp(p->look, o->ptr, c->self, NULL, true);
+    if (o && o->ptr && wants_time(p->params, c))
+        stamp(p->look, o->ptr, c->self, c, false);
     /* what copies and other lists did is not the draw's */
     if (p->params->pixel && o && o->ptr && wants_picture(p->params, c))
         take_picture(p, c, o->ptr, true);
@@ -592,9 +629,13 @@ int play_look_after(struct player *p, const struct trc_call *c)
 {
     const struct play_object *o = play_object(p, c->self);
 
+    if (o && o->ptr && wants_time(p->params, c)) /* in front of what the player does behind it */
+        stamp(p->look, o->ptr, c->self, c, true);
     if (p->params->gpu_time) {
-        if (c->method == D12_ID3D12GraphicsCommandList_Reset && o && o->ptr)
-            stamp(p->look, o->ptr, c->self, false);
+        if (c->method == D12_ID3D12GraphicsCommandList_Reset && o && o->ptr) {
+            forget_times(p->look, c->self);
+            stamp(p->look, o->ptr, c->self, NULL, false);
+        }
         if (c->method == D12_ID3D12Device_CreateCommandList)
             list_made(p, c);
         if (c->method == D12_Native_Present)

@@ -107,6 +107,19 @@ static int put_draw(struct put *x, FILE *f, uint64_t call, struct error *e)
     return err;
 }
 
+static void put_file(FILE *f, const char *id, FILE *from)
+{
+    char bytes[4096];
+    size_t n;
+
+    export_block(f, id);
+    if (from)
+        rewind(from);
+    while (from && (n = fread(bytes, 1, sizeof(bytes), from)) > 0)
+        export_block_text(f, bytes, n);
+    export_block_end(f);
+}
+
 int d12_page_put(FILE *f, void *ctx, struct error *e)
 {
     struct put x = {.p = ctx};
@@ -120,6 +133,8 @@ int d12_page_put(FILE *f, void *ctx, struct error *e)
     export_block(f, "shaders");
     export_block_text(f, strbuf_str(&x.texts), x.texts.len);
     export_block_end(f);
+    put_file(f, "times", x.p->times);
+    put_file(f, "pixel", x.p->pixel);
     map_finish(&x.lines);
     map_finish(&x.shaders);
     strbuf_finish(&x.texts);

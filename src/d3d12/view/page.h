@@ -5,6 +5,8 @@
  *   inside    a line of JSON for each line of state_at() that is not there yet, numbered from 0; and for each draw "CALL" and the
  *             numbers of its lines, between tabs and spaces
  *   shaders   for each shader its hash, a tab, and its text as a JSON string
+ *   times     lines that playing prints with gpu_time
+ *   pixel     "X,Y" and lines that playing prints of that pixel
  */
 #pragma once
 
@@ -20,6 +22,7 @@ struct d12_page {
     const struct names *names;
     uint32_t first_frame, last_frame; /* of which draws are looked into */
     void (*disassemble)(struct strbuf *out, const void *bytes, size_t size);
+    FILE *times, *pixel; /* what is in the blocks of that name; NULL: nothing */
 };
 
 /* As of struct export_page; `ctx` is a struct d12_page. */

@@ -9,6 +9,17 @@ for (const l of (document.getElementById("inside") || {textContent: ""}).textCon
 for (const l of (document.getElementById("shaders") || {textContent: ""}).textContent.split("\n"))
   if (l) inside.shaders.set(l.slice(0, 16), l.slice(17));
 
+// What playing printed: times of a draw in ms, a line for each time that its list was executed; and what became of a pixel.
+inside.times = new Map();
+for (const m of (document.getElementById("times") || {textContent: ""}).textContent.matchAll(/^call (\d+): \w+: ([\d.]+) ms/gm))
+  inside.times.set(+m[1], [...inside.times.get(+m[1]) || [], +m[2]]);
+inside.pixel = {at: "", changes: []};
+for (const l of (document.getElementById("pixel") || {textContent: ""}).textContent.split("\n")) {
+  const m = /^(in front of )?call (\d+): (\w+): resource (\d+): (.*)$/.exec(l);
+  if (m) inside.pixel.changes.push({before: !!m[1], call: +m[2], method: m[3], resource: +m[4], values: m[5].split(" -> ")});
+  else if (/^\d+,\d+$/.test(l)) inside.pixel.at = l;
+}
+
 const cell = s => String(s).replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"}[c]));
 const callLink = i => i === null || i === undefined ? "no call that is known" : `<a data-i="${i}">call ${i}</a>`;
 const objectLink = o => o ? `<a data-o="${o.object}">${cell(o.type.replace(/^ID3D12/, ""))}#${o.object}</a>` : "nothing";
@@ -259,11 +270,192 @@ function drawMesh(canvas, mesh, topology) {
   paint();
 }
 
+// ---- a pixel
+
+const median = a => [...a].sort((x, y) => x - y)[Math.floor((a.length - 1) / 2)];
+const colour = text => { // of numbers from 0 to 1
+  const v = text.split(" ").map(Number);
+  return v.length < 3 || v.some(x => !(x >= 0 && x <= 1)) ? "" : swatch(v);
+};
+const changesTable = list => table(["call", "resource", "was", "became"], list.map(c => row(
+  `${c.before ? "in front of " : ""}<a data-i="${c.call}">${c.call}</a> ${cell(c.method)}`, `<a data-o="${c.resource}">#${c.resource}</a>`,
+  c.values.length > 1 ? colour(c.values[0]) + cell(c.values[0]) : "", colour(c.values[c.values.length - 1]) + cell(c.values[c.values.length - 1]))));
+const pixelView = () => ({html: `<h2>pixel ${cell(inside.pixel.at)}</h2>` + changesTable(inside.pixel.changes), ready() {}});
+
+// The first render target of a draw.
+function targetOf(i) {
+  for (const k of (inside.draws.get(i) || "").split(" ")) {
+    const l = k ? JSON.parse(inside.lines[k]) : {};
+    if (l.role === "descriptor" && l.call && l.call.method === "CreateRenderTargetView") return l.call.args.pResource.object;
+  }
+  return 0;
+}
+
+async function pixelOf(name, x, y) {
+  const image = new Image(), canvas = document.createElement("canvas"), g = canvas.getContext("2d", {willReadFrequently: true});
+  image.src = "data:image/png;base64," + pictures.get(name);
+  await image.decode();
+  canvas.width = canvas.height = 1;
+  g.drawImage(image, -x, -y);
+  return [...g.getImageData(0, 0, 1, 1).data];
+}
+
+// Which draws change pixel x, y of what call `i` draws to: by the pictures behind draws.
+async function pixelChanges(i, x, y) {
+  const target = targetOf(i), out = [];
+  let was = null;
+  for (const name of [...pictures.keys()].filter(n => n.startsWith("draw-")).sort()) {
+    const k = +/\d+/.exec(name)[0];
+    if (targetOf(k) !== target) continue;
+    const now = await pixelOf(name, x, y);
+    if (!was || now.some((v, c) => v !== was[c])) out.push({call: k, method: method(call(k).text), resource: target, before: false,
+      values: (was ? [was, now] : [now]).map(p => p.map(v => number(v / 255)).join(" "))});
+    was = now;
+  }
+  return out;
+}
+
+function pickPixels(root, i) {
+  const image = root.querySelector("img.target");
+  if (!image || !targetOf(i)) return;
+  image.title = "click: which draws change this pixel";
+  image.addEventListener("click", async e => {
+    const x = Math.floor(e.offsetX * image.naturalWidth / image.clientWidth), y = Math.floor(e.offsetY * image.naturalHeight / image.clientHeight);
+    const changes = await pixelChanges(i, x, y);
+    root.querySelector("#picked")?.remove();
+    image.insertAdjacentHTML("afterend", `<div id="picked" class="part"><h3>pixel ${x},${y}, by the pictures behind draws</h3>${changesTable(changes)}</div>`);
+  });
+}
+
+// ---- queues over time
+
+const svgText = (x, y, s, more = "") => `<text x="${x}" y="${y}" ${more}>${cell(s)}</text>`;
+
+// What queues were given, when, and how fences tie them together; of frames `from` to `to`.
+function queueEvents(from, to) {
+  const lanes = new Map(), events = [], lists = new Map();
+  for (let i = 0; i < N; i++) {
+    const self = selfOf(i), type = objects.has(self) ? objects.get(self).type : "", inRange = frameOf[i] >= from && frameOf[i] <= to;
+    const c = isList(self) || /CommandQueue/.test(type) || (inRange && (api.frame.test(method(call(i).text)) || /Fence/.test(type))) ? call(i) : null;
+    if (!c) continue;
+    const m = method(c.text);
+    if (isList(self)) {
+      if (m === "Reset") lists.set(self, []);
+      else if (isDraw(m)) lists.set(self, [...lists.get(self) || [], i]);
+      continue;
+    }
+    const event = {i, us: c.us, m, lane: /CommandQueue/.test(type) ? self : 0};
+    const fence = /pFence=\w*#(\d+), Value=(\d+)/.exec(c.text), frame = api.frame.test(m);
+    if (!inRange || !(frame || /^(ExecuteCommandLists|Signal|Wait|SetEventOnCompletion)$/.test(m))) continue;
+    if (frame) event.lane = +(/CommandQueue#(\d+)/.exec(c.text) || [0, 0])[1];
+    if (fence) event.fence = fence[1] + ":" + fence[2];
+    if (m === "ExecuteCommandLists") {
+      event.lists = [...c.text.slice(c.text.indexOf("(")).matchAll(/CommandList#(\d+)/g)].map(x => +x[1]);
+      event.draws = event.lists.flatMap(l => lists.get(l) || []);
+      event.ms = event.draws.reduce((sum, d) => sum + (inside.times.has(d) ? median(inside.times.get(d)) : 0), 0);
+    }
+    if (!lanes.has(event.lane)) lanes.set(event.lane, lanes.size);
+    events.push(event);
+  }
+  return {lanes, events};
+}
+
+function queuesView(all) {
+  const here = selected >= 0 ? frameOf[selected] : 0, from = all ? 0 : Math.max(0, here - 1), to = all ? Infinity : here + 1;
+  const {lanes, events} = queueEvents(from, to), LANE = 46, W = 640, height = LANE * lanes.size + 24;
+  const t0 = events.length ? events[0].us : 0, t1 = events.length ? Math.max(...events.map(e => e.us + 1000 * (e.ms || 0))) : 1;
+  const x = us => 70 + (W - 80) * (us - t0) / Math.max(1, t1 - t0), y = lane => LANE * lanes.get(lane) + 12, signals = new Map();
+  let marks = "", ties = "";
+  for (const e of events) {
+    const top = y(e.lane), at = x(e.us).toFixed(1);
+    const title = `<title>call ${e.i}: ${e.m}${e.lists ? `, ${e.lists.length} lists, ${e.draws.length} draws${e.ms ? `, ${e.ms.toFixed(3)} ms on the GPU when played` : ""}` : ""}${e.fence ? `, fence #${e.fence.replace(":", " to ")}` : ""} at ${(e.us / 1e3).toFixed(2)} ms</title>`;
+    if (e.lists) marks += `<rect class="execute" data-i="${e.i}" x="${at}" y="${top}" height="20" width="${Math.max(3, x(e.us + 1000 * e.ms) - x(e.us)).toFixed(1)}">${title}</rect>`;
+    else if (e.m === "Signal") marks += `<path class="signal" data-i="${e.i}" d="M${at} ${top + 22}l5 9h-10z">${title}</path>`;
+    else if (e.m === "Wait" || e.m === "SetEventOnCompletion") marks += `<path class="wait" data-i="${e.i}" d="M${at} ${top + 31}l5 -9h-10z">${title}</path>`;
+    else marks += `<path class="frame" data-i="${e.i}" d="M${at} ${top - 8}v${LANE - 8}">${title}</path>`;
+    if (e.m === "Signal" && e.fence) signals.set(e.fence, e);
+    else if (e.fence && signals.has(e.fence)) {
+      const s = signals.get(e.fence);
+      ties += `<path class="tie" d="M${x(s.us).toFixed(1)} ${y(s.lane) + 27}L${at} ${top + 27}"/>`;
+    }
+  }
+  const names = [...lanes].map(([id, k]) => svgText(0, LANE * k + 26, id ? `queue #${id}` : "CPU")).join("");
+  const html = `<h2>queues over time</h2><p><a data-scope="${all ? "" : "all"}">${all ? "the frames around this one" : "the whole recording"}</a> · ` +
+    `${(t0 / 1e3).toFixed(1)} to ${(t1 / 1e3).toFixed(1)} ms · what was submitted when, as it was recorded${inside.times.size ? "; as wide as its draws took when they were played" : ""}; ▲ signal, ▼ wait, | frame</p>` +
+    (events.length ? `<svg class="queues" viewBox="0 0 ${W} ${height}">${names}${ties}${marks}</svg>` : "<p>nothing was submitted there</p>");
+  return {html, ready(root) {
+    root.querySelector("[data-scope]").addEventListener("click", e => openView(() => queuesView(e.target.dataset.scope === "all")));
+  }};
+}
+
+// ---- memory over time
+
+// Bytes of a texture, at least: by its format's name, without what the device adds.
+function bytesOf(text) {
+  const get = (k, or) => +(new RegExp(k + "=(\\d+)").exec(text) || [0, or])[1], format = (/Format=DXGI_FORMAT_(\w+)/.exec(text) || ["", ""])[1];
+  if (/DIMENSION_BUFFER/.test(text)) return get("Width", 0);
+  const bits = /^BC[14]/.test(format) ? 4 : /^BC/.test(format) ? 8 : [...format.matchAll(/[RGBADSXE](\d+)/g)].reduce((n, m) => n + +m[1], 0) || 32;
+  const base = get("Width", 0) * get("Height", 1) * get("DepthOrArraySize", 1) * bits / 8 * (+(/SampleDesc=\{Count=(\d+)/.exec(text) || [0, 1])[1] || 1);
+  return Math.ceil(get("MipLevels", 1) === 1 ? base : base * 4 / 3);
+}
+
+const bytesText = n => n >= 1 << 20 ? `${(n / (1 << 20)).toFixed(1)} MiB` : n >= 1024 ? `${(n / 1024).toFixed(1)} KiB` : `${n} bytes`;
+
+function allocations() {
+  const heaps = new Map(), own = [];
+  for (const [id, o] of objects) {
+    if (o.born < 0 || o.born >= N) continue;
+    const text = call(o.born).text, m = method(text), end = o.died < 0 ? N : o.died;
+    if (m.startsWith("CreateHeap")) heaps.set(id, {id, size: +(/SizeInBytes=(\d+)/.exec(text) || [0, 0])[1], from: o.born, to: end, placed: [], type: (/HEAP_TYPE_(\w+)/.exec(text) || [0, "?"])[1]});
+    else if (m.startsWith("CreatePlacedResource")) {
+      const heap = +(/pHeap=\w*#(\d+)/.exec(text) || [0, 0])[1];
+      if (heaps.has(heap)) heaps.get(heap).placed.push({id, name: o.name, at: +(/HeapOffset=(\d+)/.exec(text) || [0, 0])[1], size: bytesOf(text), from: o.born, to: end});
+    } else if (/^Create(CommittedResource|ImageResource)/.test(m))
+      own.push({id, name: o.name, size: bytesOf(text), from: o.born, to: end, type: (/HEAP_TYPE_(\w+)/.exec(text) || [0, "DEFAULT"])[1]});
+  }
+  return {heaps: [...heaps.values()], own};
+}
+
+// Committed resources one above the other, each as long as it lives, in the lowest place that is free then.
+function stacked(own) {
+  const out = [];
+  for (const r of [...own].sort((a, b) => a.from - b.from || b.size - a.size)) {
+    let at = 0;
+    for (const o of out.filter(o => o.from < r.to && r.from < o.to).sort((a, b) => a.at - b.at))
+      if (at + r.size > o.at && o.at + o.size > at) at = o.at + o.size;
+    out.push({...r, at});
+  }
+  return out;
+}
+
+function memoryMap(title, parts, size) {
+  const W = 1000, H = 180, y = v => H - H * v / Math.max(1, size), x = i => 1000 * i / Math.max(1, N);
+  return `<h2>${title}</h2><svg class="memory" viewBox="0 0 ${W} ${H}" preserveAspectRatio="none">` + parts.map((p, k) =>
+    `<rect data-o="${p.id}" class="k${k % 6}" x="${x(p.from).toFixed(2)}" width="${Math.max(1, x(p.to) - x(p.from)).toFixed(2)}" y="${y(p.at + p.size).toFixed(2)}" height="${Math.max(1, y(p.at) - y(p.at + p.size)).toFixed(2)}">` +
+    `<title>#${p.id} ${cell(p.name)}: ${bytesText(p.size)} at ${p.at}, calls ${p.from} to ${p.to}</title></rect>`).join("") + "</svg>";
+}
+
+function memoryView() {
+  const {heaps, own} = allocations(), parts = stacked(own), most = parts.reduce((n, p) => Math.max(n, p.at + p.size), 0);
+  const html = "<p>from the first call (left) to the last; sizes of textures are what their texels need, without what the device adds</p>" +
+    (parts.length ? memoryMap(`committed resources: ${bytesText(most)} at most`, parts, most) : "") +
+    heaps.map(h => memoryMap(`<a data-o="${h.id}">heap #${h.id}</a>, ${cell(h.type)}: ${bytesText(h.size)}`, h.placed, h.size)).join("") +
+    table(["resource", "bytes", "heap", "calls"], [...own.map(r => [r, r.type]), ...heaps.flatMap(h => h.placed.map(r => [r, `#${h.id} at ${r.at}`]))]
+      .sort((a, b) => b[0].size - a[0].size).slice(0, 400).map(([r, where]) => row(`<a data-o="${r.id}">#${r.id}</a> ${cell(r.name)}`, r.size, cell(where), `<a data-i="${r.from}">${r.from}</a>–${r.to === N ? "end" : r.to}`)));
+  return {html: parts.length || heaps.length ? html : "<p>no resource was made</p>", ready() {}};
+}
+
+const views = {queues: () => queuesView(false), memory: memoryView};
+if (inside.pixel.at) views["pixel " + inside.pixel.at] = pixelView;
+
 // ---- all of it
 
 // HTML for call `i`, and what is to be done when it is in the page; null: it is no draw, or nothing is known of it.
 function insideOf(i) {
-  if (!inside.draws.has(i)) return null;
+  const changes = inside.pixel.changes.filter(c => c.call === i), ms = inside.times.get(i);
+  const seen = section("pixel", `Pixel ${cell(inside.pixel.at)}`, changes.length ? "" : "it does not change it", changes.length ? changesTable(changes) : "", true) +
+    (ms ? `<p id="gpu-time">${median(ms).toFixed(3)} ms on the GPU when it was played${ms.length > 1 ? `: the median of ${ms.length}, ${Math.min(...ms).toFixed(3)} to ${Math.max(...ms).toFixed(3)}` : ""}</p>` : "");
+  if (!inside.draws.has(i)) return seen ? {html: seen, ready() {}} : null;
   const lines = inside.draws.get(i).split(" ").map(k => JSON.parse(inside.lines[k])), of = role => lines.filter(l => l.role === role);
   const method = lines[0].call.method, compute = /^Dispatch/.test(method), groups = groupsOf(lines);
   const written = new Map(of("resource").map(l => [l.object, l.written_by]));
@@ -273,7 +465,7 @@ function insideOf(i) {
   pipelines.sort((a, b) => a[0].state.call - b[0].state.call);
   const pipeline = pipelines.length ? pipelines[pipelines.length - 1][1] : null, shaders = of("shader"), vertices = of("vertex");
   const drawn = mesh && mesh.positions.some(v => v !== null);
-  const html =
+  const html = seen +
     section("targets", "Targets", "", targetsSection(groups, written), true) +
     section("bindings", "Root signature and what is bound", "", bindingsSection(groups, compute, written), true) +
     section("constants", "Constants", "", of("constants").map(constantsOf).join(""), true) +
@@ -288,5 +480,6 @@ function insideOf(i) {
   return {html, ready(root) {
     const canvas = root.querySelector("canvas.mesh");
     if (canvas) drawMesh(canvas, mesh, t);
+    pickPixels(root, i);
   }};
 }

@@ -2,9 +2,11 @@
 /* d3d12_open.c: recordings opened, and what becomes of a crash while one is played (d3d12.h). */
 #include "commands.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +24,29 @@ struct trc *d3d12_open(const char *path, int *code)
         return NULL;
     }
     return t;
+}
+
+/* A number of decimal digits alone with `last` behind it; returns what stands behind that, or NULL. */
+static const char *parse_coordinate(const char *text, char last, uint32_t *out)
+{
+    char *end;
+    unsigned long long v;
+
+    errno = 0;
+    v = strtoull(text, &end, 10);
+    *out = (uint32_t)v;
+    return isdigit((unsigned char)*text) && *end == last && !errno && v <= UINT32_MAX ? end + 1 : NULL;
+}
+
+int d3d12_parse_pixel(void *ctx, const struct options_row *row, const char *value, struct error *e)
+{
+    struct play_params *p = ctx;
+    const char *y = parse_coordinate(value, ',', &p->pixel_x);
+
+    p->pixel = y && parse_coordinate(y, 0, &p->pixel_y);
+    return p->pixel ? 0
+                    : error_set(e, -EINVAL, "--pixel needs X,Y, two numbers from 0 to %u, not '%s'",
+                                UINT32_MAX, value);
 }
 
 int d3d12_end(const struct trc *t, const char *path, int code, const struct error *e)

@@ -2,7 +2,6 @@
 /* d3d12_play.c: makes the calls of a recording again. */
 #include "commands.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,30 +73,6 @@ static int parse_dump(void *ctx, const struct options_row *row, const char *valu
                : 0;
 }
 
-/* A number of decimal digits alone with `last` behind it; returns what stands behind that, or NULL. */
-static const char *parse_coordinate(const char *text, char last, uint32_t *out)
-{
-    char *end;
-    unsigned long long v;
-
-    errno = 0;
-    v = strtoull(text, &end, 10);
-    *out = (uint32_t)v;
-    return isdigit((unsigned char)*text) && *end == last && !errno && v <= UINT32_MAX ? end + 1 : NULL;
-}
-
-/* "X,Y" */
-static int parse_pixel(void *ctx, const struct options_row *row, const char *value, struct error *e)
-{
-    struct play_params *p = ctx;
-    const char *y = parse_coordinate(value, ',', &p->pixel_x);
-
-    p->pixel = y && parse_coordinate(y, 0, &p->pixel_y);
-    return p->pixel ? 0
-                    : error_set(e, -EINVAL, "--pixel needs X,Y, two numbers from 0 to %u, not '%s'",
-                                UINT32_MAX, value);
-}
-
 static struct options_row rows[] = {
     OPT_FLAG(
         "validate", 0, &params.validate,
@@ -112,9 +87,10 @@ static struct options_row rows[] = {
             "from call N on draw, copy and clear nothing; stop after that frame"),
     OPT_TEXT("png", 0, &params.png_dir, "DIR", "write the frames' pictures"),
     OPT_RANGE32("frames", 0, &params.png_first, &params.png_last, "A-B", "with --png: those of a range"),
-    OPT_RANGE("draws", 0, &params.draw_first, &params.draw_last, "A-B",
-              "with --png or --hashes: also the picture after each draw among calls A to B"),
-    OPT_CALL("pixel", 0, parse_pixel, &params, "X,Y",
+    OPT_RANGE(
+        "draws", 0, &params.draw_first, &params.draw_last, "A-B",
+        "with --png or --hashes: also the picture after each draw among calls A to B; with --gpu-time how long each takes"),
+    OPT_CALL("pixel", 0, d3d12_parse_pixel, &params, "X,Y",
              "which draws and clears change this pixel of the first render target, and what to"),
     OPT_FLAG(
         "hashes", 0, &params.hashes,

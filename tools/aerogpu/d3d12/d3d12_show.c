@@ -35,6 +35,7 @@ struct show_options {
     uint64_t state, bytes, fences; /* a call; UINT64_MAX: the view was not asked for */
     bool pictures;
     uint32_t first_picture, last_picture; /* frames */
+    struct play_params play;              /* of it the pixel */
 };
 
 static bool selected(const struct selection *s, const struct trc_call *c)
@@ -80,19 +81,9 @@ static int print(struct trc *t, enum show_form form, const struct selection *s, 
     return got < 0 ? got : 0;
 }
 
-/* Plays `path` up to frame `last` in a process of its own, and leaves what it looks like in the folder `dir`. */
-static void take_pictures(const char *path, const char *dir, uint64_t first, uint64_t last,
-                          uint64_t first_call, uint64_t last_call)
+/* Plays the recording in a process of its own, for what `p` asks; what is printed goes to `out`, or if it is NULL to standard output. */
+static void play_apart(const char *path, const struct play_params *p, FILE *out, const char *what)
 {
-    struct play_params p = {.until_call = UINT64_MAX,
-                            .until_frame = (uint32_t)last,
-                            .stop_before = UINT64_MAX,
-                            .png_dir = dir,
-                            .png_first = (uint32_t)first,
-                            .png_last = (uint32_t)last,
-                            .all_dir = dir,
-                            .draw_first = first_call,
-                            .draw_last = last_call};
     int status = 0;
     pid_t pid = fork();
 
@@ -101,47 +92,84 @@ static void take_pictures(const char *path, const char *dir, uint64_t first, uin
         struct error e = {0};
         struct trc *t;
 
+        if (out)
+            dup2(fileno(out), STDOUT_FILENO);
         if (!trc_open(&t, &d12_api, path, &e))
-            play_run(t, &p, &r, &e);
+            play_run(t, p, &r, &e);
         if (e.code)
-            utf8_print(stderr, "aerogpu show: pictures: %s\n", e.text);
+            utf8_print(stderr, "aerogpu show: %s: %s\n", what, e.text);
         fflush(NULL);
         _exit(0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
-        fprintf(stderr,
-                "aerogpu show: playing for pictures ended early; what was seen until then is in the page\n");
+        fprintf(stderr, "aerogpu show: playing for %s ended early; what was seen until then is in the page\n",
+                what);
+}
+
+/* The pictures of frames and draws, what draws take, and what becomes of a pixel. Each is played by itself: copies take time, too. */
+static int play_for_page(struct d12_page *inside, const struct show_options *o, const char *folder,
+                         struct error *e)
+{
+    struct play_params p = {.until_call = UINT64_MAX,
+                            .until_frame = o->last_picture,
+                            .stop_before = UINT64_MAX,
+                            .draw_first = UINT64_MAX};
+    struct play_params pictures, times, pixel;
+    struct trc_call c;
+
+    trc_rewind(inside->t);
+    while (trc_next(inside->t, &c, NULL) > 0 && c.frame <= o->last_picture)
+        if (c.frame >= o->first_picture) {
+            p.draw_first = c.index < p.draw_first ? c.index : p.draw_first;
+            p.draw_last = c.index;
+        }
+    pictures = times = pixel = p;
+    pictures.png_dir = pictures.all_dir = folder;
+    pictures.png_first = o->first_picture;
+    pictures.png_last = o->last_picture;
+    play_apart(o->recording, &pictures, NULL, "pictures");
+    times.gpu_time = true;
+    inside->times = tmpfile();
+    if (!inside->times)
+        return error_set(e, -errno, "no file for what draws take: %s", strerror(errno));
+    play_apart(o->recording, &times, inside->times, "times");
+    if (!o->play.pixel)
+        return 0;
+    pixel.pixel = true;
+    pixel.pixel_x = o->play.pixel_x;
+    pixel.pixel_y = o->play.pixel_y;
+    inside->pixel = tmpfile();
+    if (!inside->pixel)
+        return error_set(e, -errno, "no file for what becomes of a pixel: %s", strerror(errno));
+    fprintf(inside->pixel, "%u,%u\n", pixel.pixel_x, pixel.pixel_y);
+    fflush(inside->pixel);
+    play_apart(o->recording, &pixel, inside->pixel, "the pixel");
+    return 0;
 }
 
 static int html(struct trc *t, const struct names *names, const struct show_options *o, struct error *e)
 {
-    const uint32_t first = o->first_picture, last = o->last_picture;
-    struct scratch folder;
-    uint64_t first_call = UINT64_MAX, last_call = 0;
-    struct trc_call c;
-    int err;
-
     struct d12_page inside = {.t = t,
                               .names = names,
-                              .first_frame = o->pictures ? first : 0,
-                              .last_frame = last,
+                              .first_frame = o->pictures ? o->first_picture : 0,
+                              .last_frame = o->last_picture,
                               .disassemble = shader_print};
     struct export_page page = {
         .style = d12_page_style, .script = d12_page_script, .put = d12_page_put, .ctx = &inside};
+    struct scratch folder;
+    int err;
 
     if (!o->pictures)
         return export_html(t, names, &page, o->html, e);
     if ((err = scratch_make(&folder, "aerogpu-pictures", true, e)))
         return err;
-    trc_rewind(t);
-    while (trc_next(t, &c, NULL) > 0 && c.frame <= last)
-        if (c.frame >= first) {
-            first_call = c.index < first_call ? c.index : first_call;
-            last_call = c.index;
-        }
-    take_pictures(o->recording, folder.path, first, last, first_call, last_call);
     page.pictures = folder.path;
-    err = export_html(t, names, &page, o->html, e);
+    err = play_for_page(&inside, o, folder.path, e);
+    err = err ? err : export_html(t, names, &page, o->html, e);
+    if (inside.times)
+        fclose(inside.times);
+    if (inside.pixel)
+        fclose(inside.pixel);
     scratch_remove(&folder);
     return err;
 }
@@ -199,6 +227,9 @@ static struct options_row rows[] = {
     OPT_RANGE32(
         "pictures", 0, &options.first_picture, &options.last_picture, "A-B",
         "with --html: plays up to frame B; the page has the pictures of frames A to B and of their draws, and what every resource holds at the end"),
+    OPT_CALL(
+        "pixel", 0, d3d12_parse_pixel, &options.play, "X,Y",
+        "with --pictures: which draws and clears of these frames change this pixel of the first render target, and what to"),
     OPT_END};
 
 static int run(enum file_kind kind, char *const *files, int num_files)
@@ -214,6 +245,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     o.pictures = options_find(&table, "pictures")->given;
     if (o.pictures && !o.html)
         return usage_error("--pictures goes with --html");
+    if (o.play.pixel && !o.pictures)
+        return usage_error("--pixel goes with --pictures");
     if (!(t = d3d12_open(o.recording, &code)))
         return code;
     err = names_read(&names, t, &e);
