@@ -24,7 +24,10 @@
     F(38, EXT_CLIENTS, ext_clients, "submissions name their client, which has an executor of its own")       \
     F(39, EXT_ENGINES, ext_engines,                                                                          \
       "a ring can be reset into one whose engines each have a fence of their own")                           \
-    F(40, EXT_FORMATS, ext_formats, "textures of the formats from 0x8000 on; shown they cannot be")
+    F(40, EXT_FORMATS, ext_formats, "textures of the formats from 0x8000 on; shown they cannot be")          \
+    F(41, EXT_QUERIES, ext_queries, "EXT_BEGIN_QUERY, EXT_END_QUERY, EXT_WRITE_TIMESTAMP")                   \
+    F(42, EXT_DIMENSIONS, ext_dimensions, "USAGE_EXT_1D, USAGE_EXT_3D, and the formats from 0x8020 on")      \
+    F(43, EXT_SAMPLERS, ext_samplers, "EXT_CREATE_SAMPLER")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -63,7 +66,30 @@ enum aerogpu_ext_feature_bit {
     F(0x8016, EXT_BC5_UNORM, 16, 4, BC, 0, 0, 0, "BC5")                                                      \
     F(0x8017, EXT_BC5_SNORM, 16, 4, BC, 0, 0, 0, "BC5, signed")                                              \
     F(0x8018, EXT_BC6H_UFLOAT, 16, 4, BC, 0, 0, 0, "BC6H")                                                   \
-    F(0x8019, EXT_BC6H_SFLOAT, 16, 4, BC, 0, 0, 0, "BC6H, signed")
+    F(0x8019, EXT_BC6H_SFLOAT, 16, 4, BC, 0, 0, 0, "BC6H, signed")                                           \
+    F(0x8020, EXT_R32G32B32A32_UINT, 16, 1, COLOR, 1, 0, 0, "integers of 32 bits")                           \
+    F(0x8021, EXT_R32G32B32A32_SINT, 16, 1, COLOR, 1, 0, 0, "the same with signs")                           \
+    F(0x8022, EXT_R16G16B16A16_UINT, 8, 1, COLOR, 1, 0, 0, "integers of 16 bits")                            \
+    F(0x8023, EXT_R16G16B16A16_SINT, 8, 1, COLOR, 1, 0, 0, "the same with signs")                            \
+    F(0x8024, EXT_R32G32_UINT, 8, 1, COLOR, 0, 0, 0, "integers of 32 bits")                                  \
+    F(0x8025, EXT_R32G32_SINT, 8, 1, COLOR, 0, 0, 0, "the same with signs")                                  \
+    F(0x8026, EXT_R10G10B10A2_UINT, 4, 1, COLOR, 1, 0, 0, "bits 0-9 R, 10-19 G, 20-29 B, 30-31 A")           \
+    F(0x8027, EXT_R8G8B8A8_UINT, 4, 1, COLOR, 1, 0, 0, "integers of 8 bits")                                 \
+    F(0x8028, EXT_R8G8B8A8_SINT, 4, 1, COLOR, 1, 0, 0, "the same with signs")                                \
+    F(0x8029, EXT_R16G16_UINT, 4, 1, COLOR, 0, 0, 0, "integers of 16 bits")                                  \
+    F(0x802A, EXT_R16G16_SINT, 4, 1, COLOR, 0, 0, 0, "the same with signs")                                  \
+    F(0x802B, EXT_R32_UINT, 4, 1, COLOR, 0, 0, 0, "integers of 32 bits")                                     \
+    F(0x802C, EXT_R32_SINT, 4, 1, COLOR, 0, 0, 0, "the same with signs")                                     \
+    F(0x802D, EXT_R8G8_UINT, 2, 1, COLOR, 0, 0, 0, "integers of 8 bits")                                     \
+    F(0x802E, EXT_R8G8_SINT, 2, 1, COLOR, 0, 0, 0, "the same with signs")                                    \
+    F(0x802F, EXT_R16_UINT, 2, 1, COLOR, 0, 0, 0, "integers of 16 bits")                                     \
+    F(0x8030, EXT_R16_SINT, 2, 1, COLOR, 0, 0, 0, "the same with signs")                                     \
+    F(0x8031, EXT_R8_UINT, 1, 1, COLOR, 0, 0, 0, "integers of 8 bits")                                       \
+    F(0x8032, EXT_R8_SINT, 1, 1, COLOR, 0, 0, 0, "the same with signs")                                      \
+    F(0x8033, EXT_A8_UNORM, 1, 1, COLOR, 1, 0, 0, "8 bits, 0 to 1, of A alone")                              \
+    F(0x8034, EXT_D16_UNORM, 2, 1, DEPTH, 0, 0, 0, "depth of 16 bits")                                       \
+    F(0x8035, EXT_D32_FLOAT_S8_UINT, 8, 1, DEPTH, 0, 0, 0,                                                   \
+      "bits 0-31 depth, a float, 32-39 stencil, 40-63 nothing")
 
 enum aerogpu_ext_format {
 #define AEROGPU_ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc) AEROGPU_FORMAT_##name = value,
@@ -71,6 +97,12 @@ enum aerogpu_ext_format {
 #undef AEROGPU_ROW
 };
 #define AEROGPU_EXT_FIRST_FORMAT 0x8000u
+
+/* EXT_DIMENSIONS, of CREATE_TEXTURE2D: a texture of one dimension, whose height is 1, or of three, whose array_layers are its depth:
+ * each mip has half of it, and in the linear layout the slices of a mip follow each other, and the mips then. Where a
+ * packet names a layer, it is a slice; a view of a part of the slices can be drawn to, and what is read is all of a mip. */
+#define AEROGPU_RESOURCE_USAGE_EXT_1D 0x40000000u
+#define AEROGPU_RESOURCE_USAGE_EXT_3D 0x20000000u
 
 /* EXT_CLIENTS: reserved0 of a submit descriptor is the client's number, 0 for none. What a client makes (handles, tokens, contexts)
  * is known to its own submissions only. Surfaces that several clients share are what their guest memory holds: an entry of the
@@ -151,6 +183,32 @@ enum aerogpu_ext_format {
     F(U32, first, X, "every handle from here")                                                               \
     F(U32, last, X, "to here ends, of whatever kind")
 
+#define AEROGPU_FIELDS_EXT_BEGIN_QUERY(F, A)                                                                 \
+    F(U32, slot, U, "0 to 63: which of the context's queries; one under way is given up")                    \
+    F(U32, kind, U, "0 samples that passed, 1 what the stages did")                                          \
+    F(U32, alloc_id, ALLOC, "writable guest memory")                                                         \
+    F(U32, reserved0, RSV, "0")                                                                              \
+    F(U64, offset, U, "multiple of 8, in the allocation")
+#define AEROGPU_FIELDS_EXT_END_QUERY(F, A)                                                                   \
+    F(U32, slot, U, "of a query that has begun")                                                             \
+    F(U32, reserved0, RSV, "0")
+#define AEROGPU_FIELDS_EXT_WRITE_TIMESTAMP(F, A)                                                             \
+    F(U32, alloc_id, ALLOC, "writable guest memory")                                                         \
+    F(U32, reserved0, RSV, "0")                                                                              \
+    F(U64, offset, U, "multiple of 8, in the allocation")
+#define AEROGPU_FIELDS_EXT_CREATE_SAMPLER(F, A)                                                              \
+    F(U32, sampler_handle, NEW, "handle of the new sampler")                                                 \
+    F(U32, filter, X, "as D3D11_FILTER")                                                                     \
+    F(U32, address_u, U, "as D3D11_TEXTURE_ADDRESS_MODE")                                                    \
+    F(U32, address_v, U, "the same")                                                                         \
+    F(U32, address_w, U, "the same")                                                                         \
+    F(F32, lod_bias, FLOAT, "added to the level of detail")                                                  \
+    F(U32, max_anisotropy, U, "1 to 16")                                                                     \
+    F(U32, compare_func, U, "as D3D11_COMPARISON_FUNC, for filters that compare")                            \
+    A(F32, border_rgba, 4, FLOAT, "what lies outside")                                                       \
+    F(F32, min_lod, FLOAT, "no finer level of detail is read")                                               \
+    F(F32, max_lod, FLOAT, "no coarser one")
+
 /* DESTROY_CONTEXT: the pipeline state of a context goes, and with it what is still bound there.
  *
  * DESTROY_HANDLES: what a client left behind: never an error, whatever the handles name, or nothing.
@@ -166,7 +224,14 @@ enum aerogpu_ext_format {
  *
  * CHECKPOINT, CHECKPOINT_POINTER: a context remembers the last one that its command processor reached (top) and the last one
  * that everything before it is done for (bottom); a crash dump has both, with their payloads: a copy, or what is then found
- * where the pointer points. */
+ * where the pointer points.
+ *
+ * BEGIN_QUERY, END_QUERY: the draws and dispatches of the context between them are counted. Guest memory becomes zero, and each
+ * submission of the context that draws meanwhile adds what it counted, until END_QUERY; its allocation has to be in the
+ * tables of all these. Samples are 8 bytes; what the stages did is 11 numbers of 8 bytes, in the order of
+ * D3D11_QUERY_DATA_PIPELINE_STATISTICS. Where the host cannot count, the numbers stay zero.
+ *
+ * WRITE_TIMESTAMP: the time when everything before it was done, in nanoseconds of a clock that rises; 0: the host has none. */
 #define AEROGPU_EXT_PACKETS(P)                                                                               \
     P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, KERNEL, "ends a context")          \
     P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, SHARE,                               \
@@ -184,8 +249,18 @@ enum aerogpu_ext_format {
     P(0x8008, EXT_RESIDENCY, ext_residency, 16, NONE, hdr, 4, SHARE,                                         \
       "evicts a buffer, or makes it resident again")                                                         \
     P(0x8009, EXT_DESTROY_HANDLES, ext_destroy_handles, 16, NONE, hdr, 4, KERNEL,                            \
-      "ends all handles of a range")
+      "ends all handles of a range")                                                                         \
+    P(0x800B, EXT_BEGIN_QUERY, ext_begin_query, 32, NONE, hdr, 4, MARK,                                      \
+      "counts what is drawn, into guest memory")                                                             \
+    P(0x800C, EXT_END_QUERY, ext_end_query, 16, NONE, hdr, 4, MARK, "ends it")                               \
+    P(0x800D, EXT_WRITE_TIMESTAMP, ext_write_timestamp, 24, NONE, hdr, 4, MARK,                              \
+      "writes the time into guest memory")                                                                   \
+    P(0x800E, EXT_CREATE_SAMPLER, ext_create_sampler, 64, NONE, hdr, 4, CREATE(DESTROY_SAMPLER),             \
+      "a sampler, with all that Direct3D 11 says of one")
 
+enum aerogpu_query_kind { AEROGPU_QUERY_SAMPLES = 0, AEROGPU_QUERY_STATISTICS = 1 };
+#define AEROGPU_QUERY_SLOTS            64u
+#define AEROGPU_QUERY_STATISTICS_WORDS 11u
 enum aerogpu_breadcrumb_type { AEROGPU_BREADCRUMB_TOP = 0, AEROGPU_BREADCRUMB_BOTTOM = 1 };
 #define AEROGPU_CHECKPOINT_MAX_BYTES 1024u
 

@@ -213,7 +213,8 @@ RIG_TEST(formats_of_ours)
     rig_make_target(r);
     rig_textured(r, "texture_ps.dxbc");
     for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        if (!formats[i].format || formats[i].format == AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT)
+        if (!formats[i].format || formats[i].format == AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT ||
+            formats[i].format >= AEROGPU_FORMAT_EXT_R32G32B32A32_UINT) /* integers: engine_more */
             continue;
         rig_make_target_of(r, 40 + i, formats[i].format, 32, 32);
         rig_set_target(r, 40 + i, 0);

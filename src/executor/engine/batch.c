@@ -75,6 +75,7 @@ static void free_chunks(struct exec_engine *g, struct exec_batch *b)
 void exec_batch_finish(struct exec_engine *g, struct exec_batch *b)
 {
     free_chunks(g, b);
+    exec_queries_finish(g, b);
     exec_bind_forget(b);
     while (b->pools) {
         struct descriptor_pool *p = b->pools;
@@ -256,6 +257,7 @@ bool exec_batch_cuts_done(struct exec_engine *g, uint64_t ns)
 VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b)
 {
     batch_check(b);
+    exec_queries_close(g); /* what is wrong with it is the submission's error */
     if (!b->recording && !b->num_cuts)
         return VK_SUCCESS;
     if (!b->recording)
@@ -271,19 +273,40 @@ VkResult exec_batch_flush(struct exec_engine *g, struct exec_batch *b)
     return hand_over(g, b, b->fence);
 }
 
-/* D24S8 comes from the device as words of depth and bytes of stencil; in guest memory they are one word. */
-static void join_stencil(uint8_t *dst, const uint8_t *depth, bool is_float, const uint8_t *stencil,
+/* Depth and stencil come from the device as words and bytes; in guest memory a texel is one piece: D24S8 a word, D32_FLOAT_S8 two. */
+static void join_stencil(uint8_t *dst, const uint8_t *depth, const struct readback *r, const uint8_t *stencil,
                          uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t v;
+        uint32_t v, high = stencil[i];
         float f;
         memcpy(&v, depth + 4 * i, 4);
         memcpy(&f, depth + 4 * i, 4);
-        if (is_float)
+        if (r->stencil_follows == 8) {
+            memcpy(dst + 8 * (size_t)i, &v, 4);
+            memcpy(dst + 8 * (size_t)i + 4, &high, 4);
+            continue;
+        }
+        if (r->depth_is_float)
             v = f <= 0 ? 0 : f >= 1 ? 0xFFFFFF : (uint32_t)(f * 16777215.0f + 0.5f);
-        v = (v & 0xFFFFFF) | (uint32_t)stencil[i] << 24;
+        v = (v & 0xFFFFFF) | high << 24;
         memcpy(dst + 4 * i, &v, 4);
+    }
+}
+
+/* Results of queries (queries.c). */
+static void write_numbers(const struct readback *r, uint8_t *dst)
+{
+    for (uint32_t at = 0; at < r->row_bytes; at += 8) {
+        uint64_t sum = 0, v;
+
+        for (uint32_t i = 0; i < r->added; i++) {
+            memcpy(&v, r->from + (size_t)i * r->row_bytes + at, 8);
+            sum += v;
+        }
+        memcpy(&v, r->added ? dst + at : r->from + at, 8);
+        sum = r->added ? sum + v : (uint64_t)((double)v * (double)r->ns_per_tick);
+        memcpy(dst + at, &sum, 8);
     }
 }
 
@@ -292,7 +315,9 @@ void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b)
     INVARIANT(!b->recording); /* 2: the device is done */
     for (uint32_t i = 0; i < b->num_readbacks; i++) {
         const struct readback *r = &b->readbacks[i];
-        uint32_t texels = r->convert_from ? r->row_bytes / r->convert_from->bytes : 0;
+        uint32_t texels = r->stencil_follows ? r->row_bytes / r->stencil_follows
+                          : r->convert_from  ? r->row_bytes / r->convert_from->bytes
+                                             : 0;
         uint32_t out_bytes = r->convert_to ? texels * exec_format_find(r->convert_to)->bytes : r->row_bytes;
         uint64_t span = r->rows ? (uint64_t)(r->rows - 1) * r->pitch + out_bytes : 0;
         uint8_t *dst = span ? g->params.dma_map(g->params.ctx, r->gpa, span) : NULL;
@@ -307,13 +332,16 @@ void exec_batch_run_readbacks(struct exec_engine *g, struct exec_batch *b)
         }
         if (!dst)
             continue;
+        if (r->added || r->ns_per_tick != 0) {
+            write_numbers(r, dst);
+            continue;
+        }
         for (uint32_t y = 0; y < r->rows; y++) {
             const uint8_t *src = r->from + (size_t)y * r->row_bytes;
             uint8_t *row = dst + y * r->pitch;
             if (r->stencil_follows)
-                join_stencil(row, src, r->depth_is_float,
-                             r->from + (size_t)r->rows * r->row_bytes + (size_t)y * (r->row_bytes / 4),
-                             r->row_bytes / 4);
+                join_stencil(row, r->from + (size_t)y * texels * 4, r,
+                             r->from + (size_t)r->rows * texels * 4 + (size_t)y * texels, texels);
             else if (r->convert_to)
                 exec_format_convert_row(row, r->convert_to, src, r->convert_from, texels);
             else
@@ -330,6 +358,7 @@ void exec_batch_recycle(struct exec_engine *g, struct exec_batch *b)
     int kept = 0;
 
     INVARIANT(b->cuts_passed == b->cuts_handed); /* 3: nobody waits for them */
+    exec_queries_recycle(b);
     vkResetFences(g->vk.device, 1, &b->fence);
     if (b->cuts_handed)
         vkResetFences(g->vk.device, b->cuts_handed, b->cut_fences);

@@ -5,6 +5,7 @@
 
 #include "abi/submission.h"
 #include "executor/engine/formats.h"
+#include "executor/engine/queries.h"
 #include "executor/engine/vk.h"
 
 struct descriptor_pool;
@@ -21,8 +22,11 @@ struct readback {
     uint64_t gpa, pitch;
     const struct format_info *convert_from; /* NULL: bytes as they are */
     uint32_t convert_to;                    /* aerogpu_format */
-    bool stencil_follows;                   /* D24S8: depth words, then stencil bytes */
-    bool depth_is_float;                    /* these words are floats: the device has no 24-bit depth */
+    uint8_t
+        stencil_follows; /* depth words, then stencil bytes: 4 and 8 are what a texel has in guest memory */
+    bool depth_is_float; /* these words are floats: the device has no 24-bit depth */
+    uint32_t added;      /* not 0: so many rows of 64-bit numbers, which are added up, and to what is there */
+    float ns_per_tick;   /* not 0: the row is a number of these */
 };
 
 struct staging_chunk {
@@ -53,6 +57,7 @@ struct exec_batch {
     struct descriptor_pool *pools; /* in use */
     struct set_cache_entry *sets;
     struct shader_job *jobs; /* created by this submission */
+    struct exec_query_pools queries;
     struct abi_completion completion;
     uint32_t error_packet;   /* packet that completion.error is about */
     struct exec_batch *next; /* in the queue of the completion thread */

@@ -227,9 +227,11 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
     key.aspect = v.format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     key.base_mip = v.base_mip;
     key.mips = v.mips;
-    key.base_layer = v.base_layer;
+    key.base_layer = v.texture->dim == TEXTURE_3D ? 0 : v.base_layer;
     /* An unbound texture is zero; in Direct3D 9 it is black. */
     key.opaque = (!v.format->alpha && !v.format->depth) || (!o && d->kind == SHADER_D3D9_SAMPLER);
+    if (v.format->abi == AEROGPU_FORMAT_EXT_A8_UNORM)
+        key.opaque = EXEC_ALPHA_ALONE;
     *out = exec_texture_view(g, v.texture, &key);
     if (!*out)
         return fail_backend(g, "the Vulkan device cannot make a view of texture %u", v.texture->o.handle);

@@ -5,6 +5,7 @@
 #include "abi/stream.h"
 #include "abi/d3d9_states.h"
 #include "executor/engine/layout.h"
+#include "executor/engine/queries.h"
 #include "executor/engine/resource.h"
 #include "executor/engine/shader_object.h"
 
@@ -125,7 +126,9 @@ struct exec_context {
 
     struct exec_buffer *sink; /* what unbound UAVs write to and read; NULL: none had to be made yet */
     struct breadcrumb_buffer *breadcrumbs; /* NULL: none is set */
-    struct exec_pipeline *pipeline;        /* while DIRTY_PIPELINE is clear */
+    struct exec_query queries[AEROGPU_QUERY_SLOTS];
+    uint32_t active_queries[EXEC_QUERY_POOLS]; /* by kind */
+    struct exec_pipeline *pipeline;            /* while DIRTY_PIPELINE is clear */
     bool pipeline_indexed;
 };
 

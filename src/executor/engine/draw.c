@@ -41,6 +41,24 @@ void exec_pass_end(struct exec_engine *g)
     g->need_barrier = true;
 }
 
+/* The colour that a target of this format becomes: integers are what the numbers are near to. */
+static VkClearColorValue clear_value(const struct format_info *f, const struct aerogpu_cmd_clear *clear)
+{
+    VkClearColorValue v;
+
+    memcpy(v.float32, clear->color_rgba, sizeof(v.float32));
+    for (int i = 0; i < 4 && f->integer; i++) {
+        double d = (double)v.float32[i], low = f->integer == 'S' ? (double)INT32_MIN : 0,
+               high = f->integer == 'S' ? (double)INT32_MAX : (double)UINT32_MAX;
+
+        d = d >= low ? d <= high ? d : high : low;
+        v.uint32[i] = f->integer == 'S' ? (uint32_t)(int32_t)d : (uint32_t)d;
+    }
+    if (!f->alpha)
+        v.float32[3] = 1;
+    return v;
+}
+
 /* Begins a pass on the targets `t`, clearing by `clear` if it is not NULL. */
 static int pass_begin(struct exec_engine *g, struct exec_context *c, const struct target_set *t,
                       const struct aerogpu_cmd_clear *clear)
@@ -66,9 +84,7 @@ static int pass_begin(struct exec_engine *g, struct exec_context *c, const struc
         if (!clear)
             continue;
         if (i < t->num_colors) {
-            memcpy(value->color.float32, clear->color_rgba, 16);
-            if (!v->format->alpha)
-                value->color.float32[3] = 1;
+            value->color = clear_value(v->format, clear);
         } else {
             memcpy(&value->depthStencil.depth, &clear->depth, 4);
             value->depthStencil.stencil = clear->stencil & 0xFF;
@@ -123,9 +139,7 @@ static void clear_in_pass(struct exec_engine *g, const struct target_set *t, VkR
         if (!t->colors[i].texture)
             continue;
         at[n] = (VkClearAttachment){.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .colorAttachment = i};
-        memcpy(at[n].clearValue.color.float32, clear->color_rgba, 16);
-        if (!t->colors[i].format->alpha)
-            at[n].clearValue.color.float32[3] = 1;
+        at[n].clearValue.color = clear_value(t->colors[i].format, clear);
         n++;
     }
     if (t->depth.texture) {
@@ -304,6 +318,8 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
     int r;
 
     r = end_group(g);
+    if (!r)
+        r = exec_queries_room(g);
     if (r)
         return r;
     exec_batch_cmd(g); /* a new command buffer makes everything dirty */
@@ -363,8 +379,10 @@ int exec_op_draw_indexed(struct exec_engine *g, const struct abi_packet *p)
     r = prepare(g, c, true);
     if (r)
         return r;
+    exec_queries_begin(g);
     vkCmdDrawIndexed(g->batch->cmd, d.index_count, d.instance_count, d.first_index, d.base_vertex,
                      d.first_instance);
+    exec_queries_end(g);
     return 0;
 }
 
@@ -380,7 +398,9 @@ int exec_op_draw(struct exec_engine *g, const struct abi_packet *p)
     r = prepare(g, c, false);
     if (r)
         return r;
+    exec_queries_begin(g);
     vkCmdDraw(g->batch->cmd, d.vertex_count, d.instance_count, d.first_vertex, d.first_instance);
+    exec_queries_end(g);
     return 0;
 }
 
@@ -407,6 +427,8 @@ int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
         return fail_decode(g, "%u x %u x %u groups, at most %u each way are possible", d.group_count_x,
                            d.group_count_y, d.group_count_z, MAX_GROUPS);
     r = exec_compute_pipeline_resolve(g, c, &pipe);
+    if (!r)
+        r = exec_queries_room(g);
     if (r)
         return r;
     cmd = exec_batch_transfer(g);
@@ -414,6 +436,8 @@ int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
     r = exec_bind_descriptors(g, c, pipe->program, (int)exec_stage_of_program(slots), &writes);
     if (r)
         return r;
+    exec_queries_begin(g);
     vkCmdDispatch(cmd, d.group_count_x, d.group_count_y, d.group_count_z);
+    exec_queries_end(g);
     return 0;
 }

@@ -13,6 +13,7 @@
  *   batch.h          batch.c: command buffers, fences, staging memory, what waits for the device
  *   recorder.h       progress.c: progress markers
  *   breadcrumbs.h    breadcrumbs.c: the guest's markers
+ *   queries.h        queries.c: what draws count for the guest
  *   vk.h             vk.c: the Vulkan device and its memory
  *
  * Everything here belongs to the submit thread, except a batch that is queued (batch.h).

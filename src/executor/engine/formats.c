@@ -7,16 +7,22 @@
 
 #define COLOR(name_, vk_, twin_, bytes_, alpha_)                                                             \
     {                                                                                                        \
-        AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 1, alpha_, false, false, #name_  \
+        AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 1, alpha_, false, false, 0,      \
+            #name_                                                                                           \
     }
 #define BC(name_, vk_, twin_, bytes_)                                                                        \
     {                                                                                                        \
-        AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 4, true, false, false, #name_    \
+        AEROGPU_FORMAT_##name_, VK_FORMAT_##vk_, VK_FORMAT_##twin_, bytes_, 4, true, false, false, 0, #name_ \
     }
 
 /* Ours have no X channel, whose byte is written as 255. */
 #define EXT(name_, vk_, bytes_)    COLOR(EXT_##name_, vk_, UNDEFINED, bytes_, true)
 #define EXT_BC(name_, vk_, bytes_) BC(EXT_##name_, vk_, UNDEFINED, bytes_)
+#define EXT_INT(name_, vk_, bytes_, sign_)                                                                   \
+    {                                                                                                        \
+        AEROGPU_FORMAT_EXT_##name_, VK_FORMAT_##vk_, VK_FORMAT_UNDEFINED, bytes_, 1, true, false, false,     \
+            sign_, "EXT_" #name_                                                                             \
+    }
 
 static const struct format_info formats[] = {
     COLOR(B8G8R8A8_UNORM, B8G8R8A8_UNORM, B8G8R8A8_SRGB, 4, true),
@@ -30,8 +36,8 @@ static const struct format_info formats[] = {
     COLOR(R8G8B8A8_UNORM_SRGB, R8G8B8A8_SRGB, R8G8B8A8_UNORM, 4, true),
     COLOR(R8G8B8X8_UNORM_SRGB, R8G8B8A8_SRGB, R8G8B8A8_UNORM, 4, false),
     {AEROGPU_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_UNDEFINED, 4, 1, false, true,
-     true, "D24_UNORM_S8_UINT"},
-    {AEROGPU_FORMAT_D32_FLOAT, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED, 4, 1, false, true, false,
+     true, 0, "D24_UNORM_S8_UINT"},
+    {AEROGPU_FORMAT_D32_FLOAT, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED, 4, 1, false, true, false, 0,
      "D32_FLOAT"},
     BC(BC1_RGBA_UNORM, BC1_RGBA_UNORM_BLOCK, BC1_RGBA_SRGB_BLOCK, 8),
     BC(BC1_RGBA_UNORM_SRGB, BC1_RGBA_SRGB_BLOCK, BC1_RGBA_UNORM_BLOCK, 8),
@@ -67,6 +73,30 @@ static const struct format_info formats[] = {
     EXT_BC(BC5_SNORM, BC5_SNORM_BLOCK, 16),
     EXT_BC(BC6H_UFLOAT, BC6H_UFLOAT_BLOCK, 16),
     EXT_BC(BC6H_SFLOAT, BC6H_SFLOAT_BLOCK, 16),
+    EXT_INT(R32G32B32A32_UINT, R32G32B32A32_UINT, 16, 'U'),
+    EXT_INT(R32G32B32A32_SINT, R32G32B32A32_SINT, 16, 'S'),
+    EXT_INT(R16G16B16A16_UINT, R16G16B16A16_UINT, 8, 'U'),
+    EXT_INT(R16G16B16A16_SINT, R16G16B16A16_SINT, 8, 'S'),
+    EXT_INT(R32G32_UINT, R32G32_UINT, 8, 'U'),
+    EXT_INT(R32G32_SINT, R32G32_SINT, 8, 'S'),
+    EXT_INT(R10G10B10A2_UINT, A2B10G10R10_UINT_PACK32, 4, 'U'),
+    EXT_INT(R8G8B8A8_UINT, R8G8B8A8_UINT, 4, 'U'),
+    EXT_INT(R8G8B8A8_SINT, R8G8B8A8_SINT, 4, 'S'),
+    EXT_INT(R16G16_UINT, R16G16_UINT, 4, 'U'),
+    EXT_INT(R16G16_SINT, R16G16_SINT, 4, 'S'),
+    EXT_INT(R32_UINT, R32_UINT, 4, 'U'),
+    EXT_INT(R32_SINT, R32_SINT, 4, 'S'),
+    EXT_INT(R8G8_UINT, R8G8_UINT, 2, 'U'),
+    EXT_INT(R8G8_SINT, R8G8_SINT, 2, 'S'),
+    EXT_INT(R16_UINT, R16_UINT, 2, 'U'),
+    EXT_INT(R16_SINT, R16_SINT, 2, 'S'),
+    EXT_INT(R8_UINT, R8_UINT, 1, 'U'),
+    EXT_INT(R8_SINT, R8_SINT, 1, 'S'),
+    EXT(A8_UNORM, R8_UNORM, 1), /* and its views are turned round */
+    {AEROGPU_FORMAT_EXT_D16_UNORM, VK_FORMAT_D16_UNORM, VK_FORMAT_UNDEFINED, 2, 1, false, true, false, 0,
+     "EXT_D16_UNORM"},
+    {AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT, VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_UNDEFINED, 8, 1, false,
+     true, true, 0, "EXT_D32_FLOAT_S8_UINT"},
 };
 
 const struct format_info *exec_format_find(uint32_t abi)
@@ -77,9 +107,14 @@ const struct format_info *exec_format_find(uint32_t abi)
     return NULL;
 }
 
+bool exec_format_can_change(const struct format_info *f)
+{
+    return !f->depth && (f->twin != VK_FORMAT_UNDEFINED || f->abi >= AEROGPU_EXT_FIRST_FORMAT);
+}
+
 bool exec_format_can_view(const struct format_info *texture, const struct format_info *as)
 {
-    bool ours = texture->abi >= AEROGPU_EXT_FIRST_FORMAT && as->abi >= AEROGPU_EXT_FIRST_FORMAT;
+    bool ours = exec_format_can_change(texture) && as->abi >= AEROGPU_EXT_FIRST_FORMAT && !as->depth;
 
     return as->vk == texture->vk || as->vk == texture->twin ||
            (ours && as->bytes == texture->bytes && as->block == texture->block);

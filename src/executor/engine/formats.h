@@ -17,6 +17,7 @@ struct format_info {
     uint8_t bytes; /* per texel, or per block */
     uint8_t block; /* 1, or 4 for BC formats */
     bool alpha, depth, stencil;
+    uint8_t integer; /* 0, or what its channels are: 'U' without, 'S' with a sign */
     const char *name;
 };
 
@@ -35,6 +36,8 @@ static inline VkImageAspectFlags format_aspects(const struct format_info *f)
     return VK_IMAGE_ASPECT_DEPTH_BIT | (f->stencil ? VK_IMAGE_ASPECT_STENCIL_BIT : 0u);
 }
 
+/* Whether views of such a texture may have other formats than its own. */
+bool exec_format_can_change(const struct format_info *f);
 /* Whether a view of such a texture may have the format `as`. */
 bool exec_format_can_view(const struct format_info *texture, const struct format_info *as);
 

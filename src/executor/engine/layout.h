@@ -28,10 +28,10 @@ struct sampler_desc {
     uint8_t min_linear, mag_linear, mip_linear, mip_enabled;
     uint8_t address_u, address_v, address_w; /* VkSamplerAddressMode */
     uint8_t anisotropy;                      /* 0 or 1: off */
-    uint8_t compare, reserved[3];            /* depth comparison, less or equal */
-    uint32_t border;                         /* A8R8G8B8 */
-    float lod_bias;
-    uint32_t max_mip_level; /* D3D9's: the largest mip that may be used */
+    uint8_t compare;                         /* a shader compares depth with it */
+    uint8_t compare_func;                    /* D3D11_COMPARISON_FUNC; 0: less or equal */
+    uint8_t reserved[2];
+    float border[4], lod_bias, min_lod, max_lod;
 };
 
 struct sampler_object {

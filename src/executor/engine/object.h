@@ -51,6 +51,8 @@ void exec_object_assign(struct exec_engine *g, void *slot, void *object);
 bool exec_object_is_busy(struct exec_engine *g, const struct exec_object *o);
 void exec_objects_destroy_deferred(struct exec_engine *g);
 void exec_objects_forget_all(struct exec_engine *g);
+/* Removes `handle` if it names an object of kind `a` or `b`. */
+int exec_handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind a, enum object_kind b);
 /* Adds a handle for `o`, taking over the caller's reference; on failure the reference is given back. */
 int exec_handle_add(struct exec_engine *g, uint32_t handle, struct exec_object *o);
 int exec_handle_check_new(struct exec_engine *g, uint32_t handle);

@@ -114,8 +114,7 @@ int exec_op_ext_destroy_handles(struct exec_engine *g, const struct abi_packet *
     return 0;
 }
 
-/* Removes `handle` if it names an object of kind `a` or `b`. */
-static int handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind a, enum object_kind b)
+int exec_handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind a, enum object_kind b)
 {
     struct exec_handle *h;
     struct exec_object *o;
@@ -354,10 +353,11 @@ VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFo
 
 /* ---- textures ------------------------------------------------------------ */
 
-static uint32_t max_mips(uint32_t width, uint32_t height)
+static uint32_t max_mips(uint32_t width, uint32_t height, uint32_t depth)
 {
     uint32_t n = 1, size = width > height ? width : height;
 
+    size = depth > size ? depth : size;
     while (size >>= 1)
         n++;
     return n;
@@ -419,6 +419,7 @@ static const struct format_info *usable_format(struct exec_engine *g, const stru
                                              false,
                                              true,
                                              true,
+                                             0,
                                              "D24_UNORM_S8_UINT"};
     VkFormatProperties props;
 
@@ -436,9 +437,9 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
                             .imageType = dim == TEXTURE_1D   ? VK_IMAGE_TYPE_1D
                                          : dim == TEXTURE_3D ? VK_IMAGE_TYPE_3D
                                                              : VK_IMAGE_TYPE_2D,
-                            .extent = {c->width, c->height, 1},
+                            .extent = {c->width, c->height, dim == TEXTURE_3D ? c->array_layers : 1},
                             .mipLevels = c->mip_levels,
-                            .arrayLayers = c->array_layers,
+                            .arrayLayers = dim == TEXTURE_3D ? 1 : c->array_layers,
                             .samples = dim == TEXTURE_MS ? VK_SAMPLE_COUNT_4_BIT : VK_SAMPLE_COUNT_1_BIT};
     VkMemoryRequirements req;
     struct exec_texture *t;
@@ -456,16 +457,19 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
                                .dim = dim,
                                .width = c->width,
                                .height = c->height,
+                               .depth = ci.extent.depth,
                                .mips = c->mip_levels,
-                               .layers = c->array_layers};
+                               .layers = ci.arrayLayers};
     t->row_pitch = c->row_pitch_bytes ? c->row_pitch_bytes : format_blocks(f, c->width) * f->bytes;
-    t->linear_size = exec_texture_linear_size(f, t->width, t->height, t->mips, t->layers, t->row_pitch);
+    t->linear_size = exec_texture_linear_size(t);
     ci.format = f->vk;
     ci.usage = image_usage(g, f);
-    if (f->twin != VK_FORMAT_UNDEFINED || f->abi >= AEROGPU_EXT_FIRST_FORMAT)
+    if (exec_format_can_change(f))
         ci.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
     if (c->array_layers >= 6 && c->width == c->height && dim == TEXTURE_2D)
         ci.flags |= VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
+    if (dim == TEXTURE_3D && ci.usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT)
+        ci.flags |= VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT;
     if (vkCreateImage(g->vk.device, &ci, NULL, &t->image)) {
         free(t);
         return fail_backend(g,
@@ -489,23 +493,30 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
     return r;
 }
 
-static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_texture2d *c)
+static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_texture2d *c,
+                         enum exec_texture_dim dim)
 {
     const struct format_info *f = exec_format_find(c->format);
-    uint32_t max = g->vk.caps.max_image_2d;
+    uint32_t max = g->vk.caps.max_image_2d, max_layers = g->vk.caps.max_layers, mips;
     uint64_t tight;
 
     if (!c->width || !c->height)
         return fail_decode(g, "texture %u: size %u x %u", c->texture_handle, c->width, c->height);
-    if (!c->mip_levels || c->mip_levels > max_mips(c->width, c->height))
+    if (dim == TEXTURE_1D && c->height != 1)
+        return fail_decode(g, "texture %u: of one dimension, and its height is %u", c->texture_handle,
+                           c->height);
+    mips = max_mips(c->width, c->height, dim == TEXTURE_3D ? c->array_layers : 1);
+    if (!c->mip_levels || c->mip_levels > mips)
         return fail_decode(g, "texture %u: mip_levels %u, 1 to %u are possible at %u x %u", c->texture_handle,
-                           c->mip_levels, max_mips(c->width, c->height), c->width, c->height);
+                           c->mip_levels, mips, c->width, c->height);
     if (!c->array_layers)
         return fail_decode(g, "texture %u: array_layers 0", c->texture_handle);
-    if (c->width > max || c->height > max || c->array_layers > g->vk.caps.max_layers)
-        return fail_backend(
-            g, "texture %u: %u x %u with %u layers; this Vulkan device ends at %u x %u with %u",
-            c->texture_handle, c->width, c->height, c->array_layers, max, max, g->vk.caps.max_layers);
+    if (dim == TEXTURE_3D)
+        max = max_layers = g->vk.caps.max_image_3d;
+    if (c->width > max || c->height > max || c->array_layers > max_layers)
+        return fail_backend(g,
+                            "texture %u: %u x %u with %u layers; this Vulkan device ends at %u x %u with %u",
+                            c->texture_handle, c->width, c->height, c->array_layers, max, max, max_layers);
     tight = (uint64_t)format_blocks(f, c->width) * f->bytes;
     if (c->row_pitch_bytes ? c->row_pitch_bytes < tight : c->backing_alloc_id != 0)
         return fail_decode(g, "texture %u: row_pitch_bytes %u, a row has %llu bytes", c->texture_handle,
@@ -516,15 +527,19 @@ static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_
 int exec_op_create_texture2d(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_create_texture2d c;
+    enum exec_texture_dim dim;
     struct exec_texture *t;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
+    dim = c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_3D   ? TEXTURE_3D
+          : c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_1D ? TEXTURE_1D
+                                                          : TEXTURE_2D;
     r = exec_handle_check_new(g, c.texture_handle);
     if (!r)
-        r = check_texture(g, &c);
+        r = check_texture(g, &c, dim);
     if (!r)
-        r = exec_texture_make(g, &t, &c, TEXTURE_2D);
+        r = exec_texture_make(g, &t, &c, dim);
     if (r)
         return r;
     t->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
@@ -550,6 +565,9 @@ VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t, con
     for (v = t->views; v; v = v->next)
         if (!memcmp(&v->key, key, sizeof(*key)))
             return v->view;
+    if (key->opaque == EXEC_ALPHA_ALONE)
+        ci.components = (VkComponentMapping){VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_ZERO,
+                                             VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_R};
     v = calloc(1, sizeof(*v));
     if (!v)
         return fail_memory(g, "no memory for a view"), VK_NULL_HANDLE;
@@ -572,7 +590,8 @@ struct exec_view exec_view_of(struct exec_object *o)
     if (o->kind == OBJECT_VIEW)
         return *(struct exec_view *)o;
     t = (struct exec_texture *)o;
-    return (struct exec_view){.texture = t, .format = t->format, .mips = t->mips, .layers = t->layers};
+    return (struct exec_view){
+        .texture = t, .format = t->format, .mips = t->mips, .layers = exec_texture_slices(t, 0)};
 }
 
 int exec_op_create_texture_view(struct exec_engine *g, const struct abi_packet *p)
@@ -581,6 +600,7 @@ int exec_op_create_texture_view(struct exec_engine *g, const struct abi_packet *
     const struct format_info *f;
     struct exec_texture *t;
     struct exec_view *v;
+    uint32_t slices;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
@@ -599,10 +619,11 @@ int exec_op_create_texture_view(struct exec_engine *g, const struct abi_packet *
     if (!c.mip_level_count || c.base_mip_level >= t->mips || c.mip_level_count > t->mips - c.base_mip_level)
         return fail_oob(g, "view %u: mips %u + %u of texture %u, which has %u", c.view_handle,
                         c.base_mip_level, c.mip_level_count, c.texture_handle, t->mips);
-    if (!c.array_layer_count || c.base_array_layer >= t->layers ||
-        c.array_layer_count > t->layers - c.base_array_layer)
+    slices = exec_texture_slices(t, c.base_mip_level);
+    if (!c.array_layer_count || c.base_array_layer >= slices ||
+        c.array_layer_count > slices - c.base_array_layer)
         return fail_oob(g, "view %u: layers %u + %u of texture %u, which has %u", c.view_handle,
-                        c.base_array_layer, c.array_layer_count, c.texture_handle, t->layers);
+                        c.base_array_layer, c.array_layer_count, c.texture_handle, slices);
     v = calloc(1, sizeof(*v));
     if (!v)
         return fail_memory(g, "no memory for view %u", c.view_handle);
@@ -622,7 +643,7 @@ int exec_op_destroy_texture_view(struct exec_engine *g, const struct abi_packet 
     struct aerogpu_cmd_destroy_texture_view c;
 
     memcpy(&c, p->data, sizeof(c));
-    return handle_remove(g, c.view_handle, OBJECT_VIEW, OBJECT_VIEW);
+    return exec_handle_remove(g, c.view_handle, OBJECT_VIEW, OBJECT_VIEW);
 }
 
 int exec_op_destroy_resource(struct exec_engine *g, const struct abi_packet *p)
@@ -630,7 +651,7 @@ int exec_op_destroy_resource(struct exec_engine *g, const struct abi_packet *p)
     struct aerogpu_cmd_destroy_resource c;
 
     memcpy(&c, p->data, sizeof(c));
-    return handle_remove(g, c.resource_handle, OBJECT_BUFFER, OBJECT_TEXTURE);
+    return exec_handle_remove(g, c.resource_handle, OBJECT_BUFFER, OBJECT_TEXTURE);
 }
 
 /* ---- shaders: created by worker threads ---------------------------------- */
@@ -798,10 +819,10 @@ int exec_op_destroy_shader(struct exec_engine *g, const struct abi_packet *p)
     struct aerogpu_cmd_destroy_shader c;
 
     memcpy(&c, p->data, sizeof(c));
-    return handle_remove(g, c.shader_handle, OBJECT_SHADER, OBJECT_SHADER);
+    return exec_handle_remove(g, c.shader_handle, OBJECT_SHADER, OBJECT_SHADER);
 }
 
-/* ---- layouts and samplers ------------------------------------------------ */
+/* ---- layouts ------------------------------------------------------------- */
 
 int exec_op_create_input_layout(struct exec_engine *g, const struct abi_packet *p)
 {
@@ -827,47 +848,5 @@ int exec_op_destroy_input_layout(struct exec_engine *g, const struct abi_packet 
     struct aerogpu_cmd_destroy_input_layout c;
 
     memcpy(&c, p->data, sizeof(c));
-    return handle_remove(g, c.input_layout_handle, OBJECT_LAYOUT, OBJECT_LAYOUT);
-}
-
-static uint8_t vk_address(uint32_t abi)
-{
-    static const VkSamplerAddressMode modes[] = {VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                                                 VK_SAMPLER_ADDRESS_MODE_REPEAT,
-                                                 VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT};
-    return (uint8_t)modes[abi];
-}
-
-int exec_op_create_sampler(struct exec_engine *g, const struct abi_packet *p)
-{
-    struct aerogpu_cmd_create_sampler c;
-    struct sampler_object *s;
-    uint8_t linear;
-    int r;
-
-    memcpy(&c, p->data, sizeof(c));
-    r = exec_handle_check_new(g, c.sampler_handle);
-    if (r)
-        return r;
-    s = calloc(1, sizeof(*s));
-    if (!s)
-        return fail_memory(g, "no memory for sampler %u", c.sampler_handle);
-    linear = c.filter == AEROGPU_SAMPLER_FILTER_LINEAR;
-    s->o = (struct exec_object){.kind = OBJECT_SAMPLER, .handle = c.sampler_handle, .refs = 1};
-    s->desc = (struct sampler_desc){.min_linear = linear,
-                                    .mag_linear = linear,
-                                    .mip_linear = linear,
-                                    .mip_enabled = 1,
-                                    .address_u = vk_address(c.address_u),
-                                    .address_v = vk_address(c.address_v),
-                                    .address_w = vk_address(c.address_w)};
-    return exec_handle_add(g, c.sampler_handle, &s->o);
-}
-
-int exec_op_destroy_sampler(struct exec_engine *g, const struct abi_packet *p)
-{
-    struct aerogpu_cmd_destroy_sampler c;
-
-    memcpy(&c, p->data, sizeof(c));
-    return handle_remove(g, c.sampler_handle, OBJECT_SAMPLER, OBJECT_SAMPLER);
+    return exec_handle_remove(g, c.input_layout_handle, OBJECT_LAYOUT, OBJECT_LAYOUT);
 }

@@ -20,7 +20,7 @@ struct pipeline_key {
     struct shader_key program;
     uint64_t layout_hash;
     VkFormat colors[MAX_TARGETS], depth;
-    uint32_t num_colors, opaque_targets; /* bit: no alpha */
+    uint32_t num_colors, opaque_targets, integer_targets; /* bit: no alpha, no blending */
     uint32_t blend_enable, masked_out;
     VkBlendFactor src, dst, src_alpha, dst_alpha;
     VkBlendOp op, op_alpha;
@@ -113,22 +113,25 @@ void exec_caches_destroy(struct exec_engine *g)
 
 /* ---- samplers ------------------------------------------------------------ */
 
-static VkBorderColor nearest_border(uint32_t argb)
+static VkBorderColor nearest_border(const float rgba[4])
 {
-    if (argb >> 24 < 128)
+    if (rgba[3] < 0.5f)
         return VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
-    return (argb >> 8 & 0xFF) >= 128 ? VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE
-                                     : VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
+    return rgba[1] >= 0.5f ? VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE : VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
+}
+
+/* One of those that need no extension. */
+static bool plain_border(const float rgba[4])
+{
+    return rgba[0] == rgba[1] && rgba[1] == rgba[2] &&
+           ((rgba[0] == 0 && (rgba[3] == 0 || rgba[3] == 1)) || (rgba[0] == 1 && rgba[3] == 1));
 }
 
 VkSampler exec_sampler_get(struct exec_engine *g, const struct sampler_desc *d)
 {
     float max_bias = g->vk.caps.max_lod_bias, bias = d->lod_bias;
     VkSamplerCustomBorderColorCreateInfoEXT border = {
-        .sType = VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT,
-        .customBorderColor = {
-            .float32 = {(float)(d->border >> 16 & 0xFF) / 255.0f, (float)(d->border >> 8 & 0xFF) / 255.0f,
-                        (float)(d->border & 0xFF) / 255.0f, (float)(d->border >> 24) / 255.0f}}};
+        .sType = VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT};
     VkSamplerCreateInfo ci = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
                               .magFilter = d->mag_linear ? VK_FILTER_LINEAR : VK_FILTER_NEAREST,
                               .minFilter = d->min_linear ? VK_FILTER_LINEAR : VK_FILTER_NEAREST,
@@ -144,17 +147,18 @@ VkSampler exec_sampler_get(struct exec_engine *g, const struct sampler_desc *d)
     if (entry)
         return entry->sampler;
     ci.mipLodBias = bias != bias ? 0 : bias > max_bias ? max_bias : bias < -max_bias ? -max_bias : bias;
-    ci.minLod = d->max_mip_level < 16 ? (float)d->max_mip_level : 16;
+    ci.minLod = d->min_lod;
     /* A quarter of a mip leaves the choice between the two filters and reaches no second mip. */
-    ci.maxLod = d->mip_enabled ? VK_LOD_CLAMP_NONE : ci.minLod + 0.25f;
+    ci.maxLod = d->mip_enabled ? d->max_lod : d->min_lod + 0.25f;
     ci.compareEnable = d->compare;
-    ci.compareOp = VK_COMPARE_OP_LESS_OR_EQUAL;
+    ci.compareOp = d->compare_func ? (VkCompareOp)(d->compare_func - 1) : VK_COMPARE_OP_LESS_OR_EQUAL;
     if (d->anisotropy > 1 && g->vk.caps.anisotropy) {
         ci.anisotropyEnable = VK_TRUE;
         ci.maxAnisotropy =
             d->anisotropy > g->vk.caps.max_anisotropy ? g->vk.caps.max_anisotropy : d->anisotropy;
     }
-    if (g->vk.caps.border_color && d->border && d->border != 0xFF000000u && d->border != 0xFFFFFFFFu) {
+    if (g->vk.caps.border_color && !plain_border(d->border)) {
+        memcpy(border.customBorderColor.float32, d->border, sizeof(d->border));
         ci.borderColor = VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
         ci.pNext = &border;
     }
@@ -492,6 +496,8 @@ static void fill_key(struct exec_engine *g, const struct exec_context *c, const 
         k->colors[i] = exec_target_format(&t->colors[i]);
         if (t->colors[i].texture && !t->colors[i].format->alpha)
             k->opaque_targets |= 1u << i;
+        if (t->colors[i].texture && t->colors[i].format->integer)
+            k->integer_targets |= 1u << i;
         k->write_mask[i] = written >> i & 1 ? c->blend.write_mask[i] : 0;
     }
     k->depth = exec_target_format(&t->depth);
@@ -550,7 +556,7 @@ static void fill_blend(const struct exec_engine *g, const struct pipeline_key *k
     for (uint32_t i = 0; i < k->num_colors; i++) {
         bool opaque = k->opaque_targets >> i & 1;
         a[i] = (VkPipelineColorBlendAttachmentState){
-            .blendEnable = k->blend_enable,
+            .blendEnable = k->blend_enable && !(k->integer_targets >> i & 1),
             .srcColorBlendFactor = opaque ? without_alpha(k->src) : k->src,
             .dstColorBlendFactor = opaque ? without_alpha(k->dst) : k->dst,
             .colorBlendOp = k->op,

@@ -40,12 +40,15 @@ struct exec_buffer {
     struct texel_view *counter_views;
 };
 
+enum { EXEC_ALPHA_ALONE = 2 }; /* what the format calls red is alpha */
+
 struct image_view_key {
     VkFormat format;
     VkImageViewType type;
     VkImageAspectFlags aspect;
     uint32_t base_mip, mips, base_layer, layers;
-    uint32_t opaque; /* alpha reads as one; keys are compared as bytes, so there is no padding */
+    uint32_t
+        opaque; /* alpha reads as one; EXEC_ALPHA_ALONE; keys are compared as bytes, so there is no padding */
 };
 
 struct image_view {
@@ -54,7 +57,7 @@ struct image_view {
     struct image_view *next;
 };
 
-/* What an image is. The ABI has textures of two dimensions; the others are null resources alone. */
+/* What an image is. The ABI has textures of two dimensions, EXT_DIMENSIONS one and three; several samples are null resources alone. */
 enum exec_texture_dim { TEXTURE_2D, TEXTURE_1D, TEXTURE_3D, TEXTURE_MS, TEXTURE_DIMS };
 
 struct exec_texture {
@@ -63,7 +66,8 @@ struct exec_texture {
     struct exec_vk_memory memory;
     const struct format_info *format;
     enum exec_texture_dim dim;
-    uint32_t width, height, mips, layers, row_pitch;
+    uint32_t width, height, depth, mips, layers,
+        row_pitch;        /* of three dimensions: `depth` slices, one layer */
     uint64_t linear_size; /* bytes of the linear layout that uploads and guest memory use */
     struct backing backing;
     struct image_view *views;
@@ -74,8 +78,14 @@ struct exec_view {
     struct exec_object o;
     struct exec_texture *texture;
     const struct format_info *format;
-    uint32_t base_mip, mips, base_layer, layers;
+    uint32_t base_mip, mips, base_layer, layers; /* of three dimensions: slices */
 };
+
+/* Layers, or, of three dimensions, slices of the mip. */
+static inline uint32_t exec_texture_slices(const struct exec_texture *t, uint32_t mip)
+{
+    return t->dim != TEXTURE_3D ? t->layers : t->depth >> mip ? t->depth >> mip : 1;
+}
 
 int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
                       const struct aerogpu_cmd_create_texture2d *c, enum exec_texture_dim dim);
@@ -93,13 +103,14 @@ struct exec_view exec_view_of(struct exec_object *o);
 int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t);
 /* Reads [offset, offset + size) of the resource from its guest memory. */
 int exec_transfer_from_guest(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size);
+/* `size` bytes of guest memory will be written by a readback of this batch. */
+int exec_note_write(struct exec_engine *g, uint64_t gpa, uint64_t size);
 /* Bytes [0, size) of guest memory behind `b` from `offset` on; checks the allocation table. *gpa gets the address. */
 int exec_backing_resolve(struct exec_engine *g, const struct exec_object *o, const struct backing *b,
                          uint64_t offset, uint64_t size, bool for_writing, uint64_t *gpa);
 /* What other clients see of it: all that lies in EXT_SHARED guest memory of this submission is read from there, or written back. */
 int exec_transfer_shared(struct exec_engine *g, bool write);
-uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
-                                  uint32_t layers, uint32_t row_pitch);
+uint64_t exec_texture_linear_size(const struct exec_texture *t);
 
 /* ---- addresses.c */
 /* Reserves what buffers with addresses lie in. */

@@ -818,45 +818,6 @@ int exec_op_set_render_state(struct exec_engine *g, const struct abi_packet *p)
     return 0;
 }
 
-/* ---- samplers ------------------------------------------------------------ */
-
-static uint8_t d3d9_address(uint32_t v)
-{
-    static const uint8_t modes[] = {
-        [1] = VK_SAMPLER_ADDRESS_MODE_REPEAT,          [2] = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT,
-        [3] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,   [4] = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
-        [5] = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT, /* mirror once, without its extension */
-    };
-    return v >= 1 && v <= 5 ? modes[v] : VK_SAMPLER_ADDRESS_MODE_REPEAT;
-}
-
-struct sampler_desc exec_sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader)
-{
-    const uint32_t *s = slot->state;
-    struct sampler_desc d = {0};
-
-    if (slot->object)
-        return slot->object->desc;
-    if (!slot->d3d9 && !d3d9_shader) { /* what Direct3D 11 samples with when nothing is bound */
-        d.min_linear = d.mag_linear = d.mip_linear = d.mip_enabled = 1;
-        d.address_u = d.address_v = d.address_w = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-        return d;
-    }
-    d.min_linear = s[D3DSAMP_MINFILTER] >= 2;
-    d.mag_linear = s[D3DSAMP_MAGFILTER] >= 2;
-    d.mip_enabled = s[D3DSAMP_MIPFILTER] >= 1;
-    d.mip_linear = s[D3DSAMP_MIPFILTER] >= 2;
-    d.address_u = d3d9_address(s[D3DSAMP_ADDRESSU]);
-    d.address_v = d3d9_address(s[D3DSAMP_ADDRESSV]);
-    d.address_w = d3d9_address(s[D3DSAMP_ADDRESSW]);
-    if (s[D3DSAMP_MINFILTER] == 3 || s[D3DSAMP_MAGFILTER] == 3)
-        d.anisotropy = (uint8_t)(s[D3DSAMP_MAXANISOTROPY] > 16 ? 16 : s[D3DSAMP_MAXANISOTROPY]);
-    d.border = s[D3DSAMP_BORDERCOLOR];
-    d.lod_bias = as_float(s[D3DSAMP_MIPMAPLODBIAS]);
-    d.max_mip_level = s[D3DSAMP_MAXMIPLEVEL];
-    return d;
-}
-
 /* ---- all of them --------------------------------------------------------- */
 
 int exec_op_set_primitive_topology(struct exec_engine *g, const struct abi_packet *p)

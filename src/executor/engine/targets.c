@@ -202,7 +202,10 @@ static VkImageView attachment_view(struct exec_engine *g, const struct exec_view
 
     memset(&key, 0, sizeof(key));
     key.format = v->format->vk;
-    key.type = layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D;
+    key.type = v->texture->dim == TEXTURE_1D
+                   ? layers > 1 ? VK_IMAGE_VIEW_TYPE_1D_ARRAY : VK_IMAGE_VIEW_TYPE_1D
+               : layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY
+                            : VK_IMAGE_VIEW_TYPE_2D;
     key.aspect = format_aspects(v->format);
     key.base_mip = v->base_mip;
     key.mips = 1;

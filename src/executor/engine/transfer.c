@@ -2,7 +2,8 @@
 /* transfer.c: bytes in and out of resources.
  *
  * The linear layout of a texture, in which uploads and guest memory speak of it: for each layer, for each mip, rows of
- * texels (of blocks, for BC formats); rows of mip 0 are row_pitch apart, those of other mips are tight.
+ * texels (of blocks, for BC formats); rows of mip 0 are row_pitch apart, those of other mips are tight. Of three dimensions: for
+ * each mip, for each slice.
  *
  * Invariants:
  *  1. Every range is checked against the resource, and against the allocation table where guest memory is behind it,
@@ -27,9 +28,9 @@ static uint32_t mip_size(uint32_t size, uint32_t mip)
     return size >> mip ? size >> mip : 1;
 }
 
-/* One mip of one layer. */
+/* One mip of one layer, or one slice of it. */
 struct subresource {
-    uint32_t mip, layer;
+    uint32_t mip, layer, slice;
     uint32_t width, height; /* texels */
     uint32_t rows;          /* of texels or blocks */
     uint64_t row_bytes, pitch, offset, size;
@@ -47,26 +48,30 @@ static struct subresource subresource_of(const struct format_info *f, uint32_t w
     return s;
 }
 
-uint64_t exec_texture_linear_size(const struct format_info *f, uint32_t width, uint32_t height, uint32_t mips,
-                                  uint32_t layers, uint32_t row_pitch)
+static struct subresource mip_of(const struct exec_texture *t, uint32_t mip)
+{
+    return subresource_of(t->format, t->width, t->height, mip, t->row_pitch);
+}
+
+uint64_t exec_texture_linear_size(const struct exec_texture *t)
 {
     uint64_t size = 0;
 
-    for (uint32_t mip = 0; mip < mips; mip++)
-        size += subresource_of(f, width, height, mip, row_pitch).size;
-    return size * layers;
+    for (uint32_t mip = 0; mip < t->mips; mip++)
+        size += mip_of(t, mip).size * exec_texture_slices(t, mip);
+    return size;
 }
 
 static struct subresource texture_subresource(const struct exec_texture *t, uint32_t mip, uint32_t layer)
 {
-    struct subresource s;
-    uint64_t offset = t->linear_size / t->layers * layer;
+    bool volume = t->dim == TEXTURE_3D;
+    struct subresource s = mip_of(t, mip);
 
+    s.layer = volume ? 0 : layer;
+    s.slice = volume ? layer : 0;
+    s.offset = volume ? s.size * layer : t->linear_size / t->layers * layer;
     for (uint32_t m = 0; m < mip; m++)
-        offset += subresource_of(t->format, t->width, t->height, m, t->row_pitch).size;
-    s = subresource_of(t->format, t->width, t->height, mip, t->row_pitch);
-    s.layer = layer;
-    s.offset = offset;
+        s.offset += mip_of(t, m).size * (volume ? exec_texture_slices(t, m) : 1);
     return s;
 }
 
@@ -110,7 +115,7 @@ static void drop_done_writes(struct exec_engine *g)
     g->num_writes = kept;
 }
 
-static int note_write(struct exec_engine *g, uint64_t gpa, uint64_t size)
+int exec_note_write(struct exec_engine *g, uint64_t gpa, uint64_t size)
 {
     if (g->num_writes == g->cap_writes) {
         drop_done_writes(g);
@@ -230,10 +235,11 @@ struct rect {
 static VkBufferImageCopy image_region(const struct format_info *f, const struct subresource *s,
                                       const struct rect *r, VkDeviceSize offset, VkImageAspectFlags aspect)
 {
-    VkBufferImageCopy c = {.bufferOffset = offset,
-                           .imageSubresource = {aspect, s->mip, s->layer, 1},
-                           .imageOffset = {(int32_t)(r->x * f->block), (int32_t)(r->y * f->block), 0},
-                           .imageExtent = {r->width * f->block, r->height * f->block, 1}};
+    VkBufferImageCopy c = {
+        .bufferOffset = offset,
+        .imageSubresource = {aspect, s->mip, s->layer, 1},
+        .imageOffset = {(int32_t)(r->x * f->block), (int32_t)(r->y * f->block), (int32_t)s->slice},
+        .imageExtent = {r->width * f->block, r->height * f->block, 1}};
 
     if (r->x * f->block + c.imageExtent.width > s->width) /* blocks may hang over the edge */
         c.imageExtent.width = s->width - r->x * f->block;
@@ -242,25 +248,34 @@ static VkBufferImageCopy image_region(const struct format_info *f, const struct 
     return c;
 }
 
-/* One row of D24S8 words into depth words and stencil bytes. */
-static void split_stencil(uint8_t *depth, uint8_t *stencil, const uint8_t *src, uint32_t n, bool to_float)
+/* One row of words with stencil into depth words and stencil bytes: D24S8, or D32_FLOAT_S8 with its stencil 4 bytes on. */
+static void split_stencil(uint8_t *depth, uint8_t *stencil, const uint8_t *src, uint32_t n,
+                          const struct format_info *f)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v;
-        float f;
-        memcpy(&v, src + 4 * i, 4);
-        stencil[i] = (uint8_t)(v >> 24);
-        v &= 0xFFFFFF;
-        f = (float)v / 16777215.0f;
-        memcpy(depth + 4 * i, to_float ? (void *)&f : (void *)&v, 4);
+        float d;
+        memcpy(&v, src + (size_t)f->bytes * i, 4);
+        stencil[i] = f->bytes == 8 ? src[8 * (size_t)i + 4] : (uint8_t)(v >> 24);
+        if (f->bytes == 4)
+            v &= 0xFFFFFF;
+        d = (float)v / 16777215.0f;
+        memcpy(depth + 4 * i,
+               f->bytes == 4 && f->vk == VK_FORMAT_D32_SFLOAT_S8_UINT ? (void *)&d : (void *)&v, 4);
     }
+}
+
+/* Bytes of a texel in a copy of its depth, or of its colour. */
+static uint32_t plane_bytes(const struct format_info *f)
+{
+    return f->stencil ? 4 : f->bytes;
 }
 
 static int write_rect(struct exec_engine *g, struct exec_texture *t, const struct subresource *s,
                       const struct rect *r, const uint8_t *src, uint64_t src_pitch)
 {
     const struct format_info *f = t->format;
-    uint64_t row = (uint64_t)r->width * f->bytes, depth_size = row * r->height;
+    uint64_t row = (uint64_t)r->width * plane_bytes(f), depth_size = row * r->height;
     uint64_t size = depth_size + (f->stencil ? (uint64_t)r->width * r->height : 0);
     VkBufferImageCopy regions[2];
     VkDeviceSize offset;
@@ -276,7 +291,7 @@ static int write_rect(struct exec_engine *g, struct exec_texture *t, const struc
     for (uint32_t y = 0; y < r->height; y++) {
         if (f->stencil)
             split_stencil(map + y * row, map + depth_size + (size_t)y * r->width, src + y * src_pitch,
-                          r->width, f->vk == VK_FORMAT_D32_SFLOAT_S8_UINT);
+                          r->width, f);
         else
             memcpy(map + y * row, src + y * src_pitch, row);
     }
@@ -300,8 +315,8 @@ int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t)
     if (r)
         return r;
     memset(map, 0, s.row_bytes * s.rows);
-    for (uint32_t layer = 0; layer < t->layers; layer++)
-        for (uint32_t mip = 0; mip < t->mips; mip++) {
+    for (uint32_t mip = 0; mip < t->mips; mip++)
+        for (uint32_t layer = 0; layer < exec_texture_slices(t, mip); layer++) {
             VkBufferImageCopy region;
             s = texture_subresource(t, mip, layer);
             region = image_region(
@@ -354,8 +369,8 @@ static int write_subresource(struct exec_engine *g, struct exec_texture *t, cons
 static int write_texture(struct exec_engine *g, struct exec_texture *t, uint64_t offset, uint64_t size,
                          const uint8_t *src)
 {
-    for (uint32_t layer = 0; layer < t->layers; layer++)
-        for (uint32_t mip = 0; mip < t->mips; mip++) {
+    for (uint32_t mip = 0; mip < t->mips; mip++)
+        for (uint32_t layer = 0; layer < exec_texture_slices(t, mip); layer++) {
             struct subresource s = texture_subresource(t, mip, layer);
             uint64_t lo = offset > s.offset ? offset : s.offset;
             uint64_t hi = offset + size < s.offset + s.size ? offset + size : s.offset + s.size;
@@ -516,7 +531,7 @@ int exec_op_copy_buffer(struct exec_engine *g, const struct abi_packet *p)
         uint8_t *map;
         r = exec_batch_stage(g, c.size_bytes, 16, &staging, &region.dstOffset, &map);
         if (!r)
-            r = note_write(g, gpa, c.size_bytes);
+            r = exec_note_write(g, gpa, c.size_bytes);
         rb = r ? NULL : exec_batch_readback(g);
         if (!rb)
             return r ? r : fail_memory(g, "no memory");
@@ -532,7 +547,7 @@ static int read_rect(struct exec_engine *g, struct exec_texture *t, const struct
                      const struct rect *r, const uint8_t **map)
 {
     const struct format_info *f = t->format;
-    uint64_t texels = (uint64_t)r->width * r->height, main_size = texels * f->bytes;
+    uint64_t texels = (uint64_t)r->width * r->height, main_size = texels * plane_bytes(f);
     VkBufferImageCopy regions[2];
     VkDeviceSize offset;
     VkBuffer staging;
@@ -556,7 +571,7 @@ static int copy_within(struct exec_engine *g, struct exec_texture *t, const stru
                        const struct rect *dr, const struct subresource *ss, const struct rect *sr)
 {
     const struct format_info *f = t->format;
-    uint64_t texels = (uint64_t)sr->width * sr->height, main_size = texels * f->bytes;
+    uint64_t texels = (uint64_t)sr->width * sr->height, main_size = texels * plane_bytes(f);
     VkImageAspectFlags aspect = f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     VkBufferImageCopy from[2], to[2];
     VkDeviceSize offset;
@@ -626,7 +641,7 @@ static int write_back_rect(struct exec_engine *g, struct exec_texture *t, const 
     int err = read_rect(g, t, s, r, &map);
 
     if (!err)
-        err = note_write(g, gpa, span);
+        err = exec_note_write(g, gpa, span);
     rb = err ? NULL : exec_batch_readback(g);
     if (!rb)
         return err ? err : fail_memory(g, "no memory");
@@ -637,7 +652,7 @@ static int write_back_rect(struct exec_engine *g, struct exec_texture *t, const 
                             .pitch = s->pitch,
                             .convert_from = x8 ? t->format : NULL,
                             .convert_to = x8 ? t->format->abi : 0,
-                            .stencil_follows = t->format->stencil,
+                            .stencil_follows = t->format->stencil ? t->format->bytes : 0,
                             .depth_is_float = t->format->vk == VK_FORMAT_D32_SFLOAT_S8_UINT};
     return 0;
 }
@@ -645,9 +660,11 @@ static int write_back_rect(struct exec_engine *g, struct exec_texture *t, const 
 static int check_subresource(struct exec_engine *g, const struct exec_texture *t, uint32_t mip,
                              uint32_t layer, const char *what)
 {
-    if (mip >= t->mips || layer >= t->layers)
+    uint32_t slices = exec_texture_slices(t, mip < t->mips ? mip : 0);
+
+    if (mip >= t->mips || layer >= slices)
         return fail_oob(g, "%s: mip %u layer %u of texture %u, which has %u mips and %u layers", what, mip,
-                        layer, t->o.handle, t->mips, t->layers);
+                        layer, t->o.handle, t->mips, slices);
     return 0;
 }
 
@@ -715,7 +732,7 @@ static int write_back_buffer(struct exec_engine *g, struct exec_buffer *b, uint6
     int r = exec_batch_stage(g, b->size, 16, &staging, &region.dstOffset, &map);
 
     if (!r)
-        r = note_write(g, gpa, b->size);
+        r = exec_note_write(g, gpa, b->size);
     rb = r ? NULL : exec_batch_readback(g);
     if (!rb)
         return r ? r : fail_memory(g, "no memory");
@@ -737,8 +754,8 @@ static int write_shared(struct exec_engine *g, struct exec_object *o)
         r = exec_fail_dma(g, exec_object_kind_name(o->kind), gpa, size);
     if (r || !t)
         return r ? r : write_back_buffer(g, b, gpa);
-    for (uint32_t layer = 0; layer < t->layers && !r; layer++)
-        for (uint32_t mip = 0; mip < t->mips && !r; mip++) {
+    for (uint32_t mip = 0; mip < t->mips && !r; mip++)
+        for (uint32_t layer = 0; layer < exec_texture_slices(t, mip) && !r; layer++) {
             struct subresource s = texture_subresource(t, mip, layer);
             struct rect whole = {.width = (uint32_t)(s.row_bytes / t->format->bytes), .height = s.rows};
             r = write_back_rect(g, t, &s, &whole, gpa + s.offset, s.size);
@@ -803,7 +820,7 @@ int exec_op_present(struct exec_engine *g, const struct abi_packet *p)
     const uint8_t *map;
     r = read_rect(g, v.texture, &s, &rect, &map);
     if (!r)
-        r = note_write(g, out->fb_gpa, span);
+        r = exec_note_write(g, out->fb_gpa, span);
     rb = r ? NULL : exec_batch_readback(g);
     if (!rb)
         return r ? r : fail_memory(g, "no memory");

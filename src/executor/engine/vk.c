@@ -179,6 +179,8 @@ static void choose_features(struct exec_vk *vk, VkPhysicalDeviceFeatures *want)
         .shaderClipDistance = have.shaderClipDistance,
         .shaderCullDistance = have.shaderCullDistance,
         .sampleRateShading = have.sampleRateShading,
+        .occlusionQueryPrecise = have.occlusionQueryPrecise,
+        .pipelineStatisticsQuery = have.pipelineStatisticsQuery,
         .largePoints = have.largePoints,
     };
     vk->caps = (struct exec_vk_caps){
@@ -191,10 +193,14 @@ static void choose_features(struct exec_vk *vk, VkPhysicalDeviceFeatures *want)
         .bc = have.textureCompressionBC,
         .vertex_stores = have.vertexPipelineStoresAndAtomics,
         .fragment_stores = have.fragmentStoresAndAtomics,
+        .precise_samples = have.occlusionQueryPrecise,
+        .statistics = have.pipelineStatisticsQuery,
+        .timestamps = l->timestampComputeAndGraphics && l->timestampPeriod > 0,
         .uniform_align = (uint32_t)l->minUniformBufferOffsetAlignment,
         .texel_align = (uint32_t)l->minTexelBufferOffsetAlignment,
         .max_uniform_range = l->maxUniformBufferRange,
         .max_image_2d = l->maxImageDimension2D,
+        .max_image_3d = l->maxImageDimension3D,
         .max_layers = l->maxImageArrayLayers,
         .max_bound_sets = l->maxBoundDescriptorSets,
         .max_vertex_attributes = l->maxVertexInputAttributes,

@@ -17,12 +17,14 @@ struct exec_vk_caps {
     bool geometry, tessellation, wireframe, depth_clamp, independent_blend, anisotropy, bc, divisor,
         border_color;
     bool vertex_stores, fragment_stores;
-    bool host_memory;    /* VK_EXT_external_memory_host */
-    bool addresses;      /* VK_KHR_buffer_device_address, if asked for */
-    bool amd_marker;     /* VK_AMD_buffer_marker */
-    bool nv_checkpoints; /* VK_NV_device_diagnostic_checkpoints */
-    bool texel_single;   /* a buffer view may begin at any texel: texel_align is more than small ones need */
-    uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_layers, max_bound_sets;
+    bool precise_samples, statistics, timestamps; /* what queries can count */
+    bool host_memory;                             /* VK_EXT_external_memory_host */
+    bool addresses;                               /* VK_KHR_buffer_device_address, if asked for */
+    bool amd_marker;                              /* VK_AMD_buffer_marker */
+    bool nv_checkpoints;                          /* VK_NV_device_diagnostic_checkpoints */
+    bool texel_single; /* a buffer view may begin at any texel: texel_align is more than small ones need */
+    uint32_t uniform_align, texel_align, max_uniform_range, max_image_2d, max_image_3d, max_layers,
+        max_bound_sets;
     uint32_t max_vertex_attributes, max_vertex_bindings;
     float max_anisotropy, max_lod_bias;
 };
