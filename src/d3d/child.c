@@ -10,7 +10,9 @@ static const struct {
     const GUID *iids[4];
 } kinds[D3D_KINDS] = {
     [D3D_BUFFER] = {&d3d_buffer_vtbl, {&IID_ID3D11Buffer, &IID_ID3D11Resource}},
+    [D3D_TEXTURE1D] = {&d3d_texture1d_vtbl, {&IID_ID3D11Texture1D, &IID_ID3D11Resource}},
     [D3D_TEXTURE] = {&d3d_texture_vtbl, {&IID_ID3D11Texture2D, &IID_ID3D11Resource}},
+    [D3D_TEXTURE3D] = {&d3d_texture3d_vtbl, {&IID_ID3D11Texture3D, &IID_ID3D11Resource}},
     [D3D_SRV] = {&d3d_srv_vtbl, {&IID_ID3D11ShaderResourceView, &IID_ID3D11View}},
     [D3D_RTV] = {&d3d_rtv_vtbl, {&IID_ID3D11RenderTargetView, &IID_ID3D11View}},
     [D3D_DSV] = {&d3d_dsv_vtbl, {&IID_ID3D11DepthStencilView, &IID_ID3D11View}},
@@ -25,6 +27,8 @@ static const struct {
     [D3D_RASTER] = {&d3d_raster_vtbl, {&IID_ID3D11RasterizerState}},
     [D3D_SAMPLER] = {&d3d_sampler_vtbl, {&IID_ID3D11SamplerState}},
     [D3D_QUERY] = {&d3d_query_vtbl, {&IID_ID3D11Query, &IID_ID3D11Asynchronous}},
+    [D3D_PREDICATE] = {&d3d_predicate_vtbl,
+                       {&IID_ID3D11Predicate, &IID_ID3D11Query, &IID_ID3D11Asynchronous}},
 };
 
 static void child_check(const struct d3d_child *c)
@@ -60,7 +64,9 @@ static void end_in_driver(struct d3d_child *c)
 
     switch (c->kind) {
     case D3D_BUFFER:
+    case D3D_TEXTURE1D:
     case D3D_TEXTURE:
+    case D3D_TEXTURE3D:
         DDI(d, pfnDestroyResource, DRV(D3D10DDI_HRESOURCE, c));
         break;
     case D3D_SRV:
@@ -97,6 +103,7 @@ static void end_in_driver(struct d3d_child *c)
         DDI(d, pfnDestroySampler, DRV(D3D10DDI_HSAMPLER, c));
         break;
     case D3D_QUERY:
+    case D3D_PREDICATE:
         DDI(d, pfnDestroyQuery, DRV(D3D10DDI_HQUERY, c));
         break;
     case D3D_KINDS:
@@ -199,6 +206,8 @@ HRESULT STDMETHODCALLTYPE d3d_child_QueryInterface(void *This, REFIID riid, void
             *out = c;
     if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11DeviceChild))
         *out = c;
+    if (!*out && d3d_is_resource(c))
+        *out = d3d_surface_face(c, riid);
     if (!*out)
         return E_NOINTERFACE;
     d3d_child_AddRef(c);

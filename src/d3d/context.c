@@ -32,7 +32,8 @@ void d3d_context_init(struct d3d_context *c)
 /* References only; the driver is told by who calls, where that matters. */
 void d3d_context_clear(struct d3d_context *c)
 {
-    struct d3d_child **one[] = {&c->indices, &c->layout, &c->depth_view, &c->blend, &c->depth, &c->raster};
+    struct d3d_child **one[] = {&c->predicate, &c->indices, &c->layout, &c->depth_view,
+                                &c->blend,     &c->depth,   &c->raster};
 
     for (int s = 0; s < D3D_STAGES; s++) {
         d3d_child_bind(&c->shaders[s], NULL);
@@ -510,6 +511,7 @@ void STDMETHODCALLTYPE d3d_context_ClearState(ID3D11DeviceContext *This)
     d3d_context_OMSetBlendState(This, NULL, NULL, 0xFFFFFFFF);
     d3d_context_OMSetDepthStencilState(This, NULL, 0);
     d3d_context_RSSetState(This, NULL);
+    d3d_context_SetPredication(This, NULL, FALSE);
     d3d_context_clear(c);
 }
 
@@ -551,7 +553,8 @@ void STDMETHODCALLTYPE d3d_context_Flush(ID3D11DeviceContext *This)
 
 static bool subresource(const struct d3d_child *r, UINT i)
 {
-    return r && (r->kind == D3D_BUFFER ? !i : i < r->desc.texture.MipLevels * r->desc.texture.ArraySize);
+    return r && d3d_is_resource(r) &&
+           (r->kind == D3D_BUFFER ? !i : i < r->desc.texture.MipLevels * r->desc.texture.ArraySize);
 }
 
 static D3D11_USAGE usage_of(const struct d3d_child *r)
@@ -574,7 +577,7 @@ HRESULT STDMETHODCALLTYPE d3d_context_Map(ID3D11DeviceContext *This, ID3D11Resou
     HRESULT hr;
 
     if (out)
-        memset(out, 0, sizeof(*out));
+        out->pData = NULL;
     if (!subresource(r, index) || !out || type < D3D11_MAP_READ || type > D3D11_MAP_WRITE_NO_OVERWRITE ||
         flags & ~(UINT)D3D11_MAP_FLAG_DO_NOT_WAIT ||
         (usage_of(r) == D3D11_USAGE_DYNAMIC ? !discards : usage_of(r) != D3D11_USAGE_STAGING || discards) ||
@@ -605,29 +608,30 @@ void STDMETHODCALLTYPE d3d_context_Unmap(ID3D11DeviceContext *This, ID3D11Resour
         DDI(device_of(This), pfnDynamicResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
 }
 
-static void extent(const struct d3d_child *r, UINT index, UINT *width, UINT *height)
+/* How far a subresource reaches. */
+static D3D10_DDI_BOX extent(const struct d3d_child *r, UINT index)
 {
-    UINT mip = r->kind == D3D_BUFFER ? 0 : index % r->desc.texture.MipLevels;
+    UINT mip = r->kind == D3D_BUFFER ? 0 : index % r->desc.texture.MipLevels, width, height, depth;
 
-    *width = r->kind == D3D_BUFFER ? r->desc.buffer.ByteWidth : r->desc.texture.Width >> mip;
-    *height = r->kind == D3D_BUFFER ? 1 : r->desc.texture.Height >> mip;
-    *width += !*width;
-    *height += !*height;
+    width = r->kind == D3D_BUFFER ? r->desc.buffer.ByteWidth : r->desc.texture.Width >> mip;
+    height = r->kind == D3D_BUFFER ? 1 : r->desc.texture.Height >> mip;
+    depth = r->depth >> mip;
+    return (D3D10_DDI_BOX){
+        0, 0, 0, width ? (LONG)width : 1, height ? (LONG)height : 1, depth ? (LONG)depth : 1};
 }
 
 /* A box of a subresource, or all of it; false: empty, or outside. */
 static bool box_of(const struct d3d_child *r, UINT index, const D3D11_BOX *b, D3D10_DDI_BOX *out)
 {
-    UINT width, height;
+    D3D10_DDI_BOX all = *out = extent(r, index);
 
-    extent(r, index, &width, &height);
-    *out = (D3D10_DDI_BOX){0, 0, 0, (LONG)width, (LONG)height, 1};
     if (!b)
         return true;
-    if (b->left >= b->right || b->top >= b->bottom || b->front >= b->back || b->right > width ||
-        b->bottom > height || b->back > 1)
+    if (b->left >= b->right || b->top >= b->bottom || b->front >= b->back || b->right > (UINT)all.right ||
+        b->bottom > (UINT)all.bottom || b->back > (UINT)all.back)
         return false;
-    *out = (D3D10_DDI_BOX){(LONG)b->left, (LONG)b->top, 0, (LONG)b->right, (LONG)b->bottom, 1};
+    *out = (D3D10_DDI_BOX){(LONG)b->left,  (LONG)b->top,    (LONG)b->front,
+                           (LONG)b->right, (LONG)b->bottom, (LONG)b->back};
     return true;
 }
 
@@ -652,11 +656,12 @@ void STDMETHODCALLTYPE d3d_context_CopyResource(ID3D11DeviceContext *This, ID3D1
 
     if (!to || !from || to == from || to->kind != from->kind || usage_of(to) == D3D11_USAGE_IMMUTABLE)
         return;
-    if (to->kind == D3D_BUFFER ? to->desc.buffer.ByteWidth != from->desc.buffer.ByteWidth
-                               : to->desc.texture.Width != from->desc.texture.Width ||
-                                     to->desc.texture.Height != from->desc.texture.Height ||
-                                     to->desc.texture.MipLevels != from->desc.texture.MipLevels ||
-                                     to->desc.texture.ArraySize != from->desc.texture.ArraySize)
+    if (to->kind == D3D_BUFFER
+            ? to->desc.buffer.ByteWidth != from->desc.buffer.ByteWidth
+            : to->desc.texture.Width != from->desc.texture.Width ||
+                  to->desc.texture.Height != from->desc.texture.Height ||
+                  to->desc.texture.MipLevels != from->desc.texture.MipLevels ||
+                  to->desc.texture.ArraySize != from->desc.texture.ArraySize || to->depth != from->depth)
         return;
     DDI(device_of(This), pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, to), DRV(D3D10DDI_HRESOURCE, from));
 }
@@ -667,15 +672,16 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
                                                          const D3D11_BOX *given)
 {
     struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
-    D3D10_DDI_BOX box;
-    UINT width, height;
+    D3D10_DDI_BOX box, all;
 
-    if (!subresource(to, dst_index) || !subresource(from, src_index) || to->kind != from->kind || z ||
+    if (!subresource(to, dst_index) || !subresource(from, src_index) || to->kind != from->kind ||
         usage_of(to) == D3D11_USAGE_IMMUTABLE || !box_of(from, src_index, given, &box))
         return;
-    extent(to, dst_index, &width, &height);
-    if (x > width || y > height || (UINT)(box.right - box.left) > width - x ||
-        (UINT)(box.bottom - box.top) > height - y)
+    all = extent(to, dst_index);
+    if (x > (UINT)all.right || y > (UINT)all.bottom || z > (UINT)all.back ||
+        (UINT)(box.right - box.left) > (UINT)all.right - x ||
+        (UINT)(box.bottom - box.top) > (UINT)all.bottom - y ||
+        (UINT)(box.back - box.front) > (UINT)all.back - z)
         return;
     DDI(device_of(This), pfnResourceCopyRegion, DRV(D3D10DDI_HRESOURCE, to), dst_index, x, y, z,
         DRV(D3D10DDI_HRESOURCE, from), src_index, &box);
@@ -683,10 +689,26 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
 
 /* ---- queries -------------------------------------------------------------------- */
 
+void STDMETHODCALLTYPE d3d_context_Begin(ID3D11DeviceContext *This, ID3D11Asynchronous *query)
+{
+    struct d3d_child *q = (struct d3d_child *)query;
+
+    if (!q)
+        return;
+    q->begun = true;
+    q->ended = false;
+    DDI(device_of(This), pfnQueryBegin, DRV(D3D10DDI_HQUERY, q));
+}
+
 void STDMETHODCALLTYPE d3d_context_End(ID3D11DeviceContext *This, ID3D11Asynchronous *query)
 {
-    if (query)
-        DDI(device_of(This), pfnQueryEnd, DRV(D3D10DDI_HQUERY, (struct d3d_child *)query));
+    struct d3d_child *q = (struct d3d_child *)query;
+
+    if (!q)
+        return;
+    q->begun = false;
+    q->ended = true;
+    DDI(device_of(This), pfnQueryEnd, DRV(D3D10DDI_HQUERY, q));
 }
 
 HRESULT STDMETHODCALLTYPE d3d_context_GetData(ID3D11DeviceContext *This, ID3D11Asynchronous *query,
@@ -696,9 +718,22 @@ HRESULT STDMETHODCALLTYPE d3d_context_GetData(ID3D11DeviceContext *This, ID3D11A
     struct d3d_child *q = (struct d3d_child *)query;
     HRESULT hr;
 
-    if (!q || (data && size != d3d_query_GetDataSize((ID3D11Query *)q)) || (!data && size))
+    if (!q || (data && size && size != d3d_async_GetDataSize(q)) || (!data && size))
         return E_INVALIDARG;
+    if (!q->ended)
+        return DXGI_ERROR_INVALID_CALL;
     DDI(d, pfnQueryGetData, DRV(D3D10DDI_HQUERY, q), data, size, flags);
     hr = d3d_take_error(d);
     return hr == DXGI_ERROR_WAS_STILL_DRAWING ? S_FALSE : hr;
+}
+
+void STDMETHODCALLTYPE d3d_context_SetPredication(ID3D11DeviceContext *This, ID3D11Predicate *predicate,
+                                                  BOOL value)
+{
+    struct d3d_context *c = context_of(This);
+    struct d3d_child *q = (struct d3d_child *)predicate;
+
+    d3d_child_bind(&c->predicate, q);
+    c->predicate_value = q ? value : FALSE;
+    DDI(device_of(This), pfnSetPredication, DRV(D3D10DDI_HQUERY, q), value);
 }

@@ -133,7 +133,7 @@ void STDMETHODCALLTYPE d3d_context_OMGetDepthStencilState(ID3D11DeviceContext *T
         *ref = c->stencil_ref;
 }
 
-/* Feature level 10_0 has no views beside the targets, and no stream output buffers or predicates can be made yet. */
+/* Feature level 10_0 has no views beside the targets, and no stream output buffers can be bound yet. */
 void STDMETHODCALLTYPE d3d_context_OMGetRenderTargetsAndUnorderedAccessViews(
     ID3D11DeviceContext *This, UINT count, ID3D11RenderTargetView **views, ID3D11DepthStencilView **depth,
     UINT first_uav, UINT uav_count, ID3D11UnorderedAccessView **uavs)
@@ -153,9 +153,9 @@ void STDMETHODCALLTYPE d3d_context_GetPredication(ID3D11DeviceContext *This, ID3
                                                   BOOL *value)
 {
     if (predicate)
-        *predicate = NULL;
+        *predicate = referenced(context_of(This)->predicate);
     if (value)
-        *value = FALSE;
+        *value = context_of(This)->predicate_value;
 }
 
 FLOAT STDMETHODCALLTYPE d3d_context_GetResourceMinLOD(ID3D11DeviceContext *This, ID3D11Resource *resource)

@@ -27,7 +27,9 @@ enum { D3D_STAGES = 6, D3D_SLOTS = 128, D3D_CONSTANTS = 14, D3D_SAMPLERS = 16, D
 enum d3d_stage { D3D_VS, D3D_PS, D3D_GS, D3D_HS, D3D_DS, D3D_CS };
 enum d3d_kind {
     D3D_BUFFER,
+    D3D_TEXTURE1D,
     D3D_TEXTURE,
+    D3D_TEXTURE3D,
     D3D_SRV,
     D3D_RTV,
     D3D_DSV,
@@ -42,6 +44,7 @@ enum d3d_kind {
     D3D_RASTER,
     D3D_SAMPLER,
     D3D_QUERY,
+    D3D_PREDICATE,
     D3D_KINDS
 };
 
@@ -56,7 +59,9 @@ struct d3d_data { /* of SetPrivateData, or of SetPrivateDataInterface */
 /* Everything that a device makes. The COM pointer is the object's. */
 struct d3d_child {
     const void *vtbl;
-    LONG refs, bound; /* of the program; of the context and of views */
+    const IDXGIResourceVtbl *shared_vtbl;  /* of resources */
+    const IDXGISurface1Vtbl *surface_vtbl; /* of textures of one mip and one layer */
+    LONG refs, bound;                      /* of the program; of the context and of views */
     struct d3d_device *device;
     enum d3d_kind kind;
     struct d3d_data *data;
@@ -65,6 +70,8 @@ struct d3d_child {
     UINT priority;                  /* of a resource, as the program set it */
     bool shown;                     /* the back buffer of a swap chain */
     struct d3d_child *of;           /* a view's resource */
+    bool begun, ended;              /* a query */
+    UINT depth;                     /* of a texture; desc.texture has the rest, whatever its dimensions */
     struct d3d_child *next, **self; /* of a state object: in the device's list, under states_lock */
     union {
         D3D11_BUFFER_DESC buffer;
@@ -100,6 +107,8 @@ struct d3d_context {
     struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][D3D_CONSTANTS],
         *views[D3D_STAGES][D3D_SLOTS], *samplers[D3D_STAGES][D3D_SAMPLERS], *uavs[D3D_UAVS];
     struct d3d_child *vertices[32], *indices, *layout, *targets[8], *depth_view, *blend, *depth, *raster;
+    struct d3d_child *predicate;
+    BOOL predicate_value;
     UINT strides[32], offsets[32], index_offset, stencil_ref, sample_mask, num_viewports, num_scissors;
     DXGI_FORMAT index_format;
     D3D11_PRIMITIVE_TOPOLOGY topology;
@@ -171,13 +180,25 @@ HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void
 void d3d_data_free(struct d3d_data *list);
 
 /* resource.c */
-HRESULT d3d_texture_create(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *desc,
-                           const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
+/* Of any dimensions: `depth` is 1 but of three; a 0 of the mips stands for all. */
+HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc,
+                           UINT depth, const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
                            struct d3d_child **out);
+static inline bool d3d_is_resource(const struct d3d_child *c)
+{
+    return c->kind <= D3D_TEXTURE3D;
+}
+/* The typeless format that `f` is of; one that is of none is its own. */
+DXGI_FORMAT d3d_format_family(DXGI_FORMAT f);
+bool d3d_format_typeless(DXGI_FORMAT f);
 
+/* view.c */
 /* The driver's view of a buffer's elements; false: `first` and `count` are not of the buffer, or it has no such elements. */
 bool d3d_buffer_range(const struct d3d_child *r, DXGI_FORMAT format, bool raw, UINT first, UINT count);
 struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size);
+
+/* surface.c: the faces that DXGI has of a resource: NULL, it has no such one. */
+void *d3d_surface_face(struct d3d_child *c, REFIID riid);
 
 /* context.c */
 void d3d_context_init(struct d3d_context *c);

@@ -265,7 +265,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckFormatSupport(ID3D11Device *This, DXGI
     DDI(d, pfnCheckFormatSupport, format, &has);
     if (!has)
         return E_FAIL;
-    *support = D3D11_FORMAT_SUPPORT_TEXTURE2D | D3D11_FORMAT_SUPPORT_MIP | D3D11_FORMAT_SUPPORT_CPU_LOCKABLE;
+    *support = D3D11_FORMAT_SUPPORT_TEXTURE1D | D3D11_FORMAT_SUPPORT_TEXTURE2D |
+               D3D11_FORMAT_SUPPORT_TEXTURE3D | D3D11_FORMAT_SUPPORT_MIP | D3D11_FORMAT_SUPPORT_CPU_LOCKABLE;
     *support |= has & 1 ? D3D11_FORMAT_SUPPORT_SHADER_SAMPLE | D3D11_FORMAT_SUPPORT_SHADER_LOAD : 0;
     *support |= has & 2 ? D3D11_FORMAT_SUPPORT_RENDER_TARGET | D3D11_FORMAT_SUPPORT_DISPLAY : 0;
     *support |= has & 4 ? D3D11_FORMAT_SUPPORT_BLENDABLE : 0;
@@ -381,33 +382,66 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateCounter(ID3D11Device *This, const D3D
 
 /* ---- queries ----------------------------------------------------------------- */
 
-HRESULT STDMETHODCALLTYPE d3d_device_CreateQuery(ID3D11Device *This, const D3D11_QUERY_DESC *desc,
-                                                 ID3D11Query **out)
+static const struct {
+    UINT size; /* of what GetData gives */
+    bool predicate;
+} queries[] = {
+    [D3D11_QUERY_EVENT] = {sizeof(BOOL)},
+    [D3D11_QUERY_OCCLUSION] = {sizeof(UINT64)},
+    [D3D11_QUERY_TIMESTAMP] = {sizeof(UINT64)},
+    [D3D11_QUERY_TIMESTAMP_DISJOINT] = {sizeof(D3D11_QUERY_DATA_TIMESTAMP_DISJOINT)},
+    [D3D11_QUERY_PIPELINE_STATISTICS] = {sizeof(D3D11_QUERY_DATA_PIPELINE_STATISTICS)},
+    [D3D11_QUERY_OCCLUSION_PREDICATE] = {sizeof(BOOL), true},
+    [D3D11_QUERY_SO_STATISTICS] = {sizeof(D3D11_QUERY_DATA_SO_STATISTICS)},
+    [D3D11_QUERY_SO_OVERFLOW_PREDICATE] = {sizeof(BOOL), true},
+};
+
+static HRESULT create_query(struct d3d_device *d, const D3D11_QUERY_DESC *desc, void **out)
 {
-    struct d3d_device *d = (struct d3d_device *)This;
     D3D10DDIARG_CREATEQUERY a;
     struct d3d_child *c;
 
-    if (!desc || desc->Query > D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM3)
+    if (out)
+        *out = NULL;
+    /* those of single streams are feature level 11_0's */
+    if (!desc || desc->Query > D3D11_QUERY_SO_OVERFLOW_PREDICATE ||
+        (desc->MiscFlags &&
+         (desc->MiscFlags != D3D11_QUERY_MISC_PREDICATEHINT || !queries[desc->Query].predicate)))
         return E_INVALIDARG;
     if (!out)
         return S_FALSE;
-    *out = NULL;
     a = (D3D10DDIARG_CREATEQUERY){(D3D10DDI_QUERY)desc->Query, desc->MiscFlags};
-    c = d3d_child_create(d, D3D_QUERY, d->ddi.pfnCalcPrivateQuerySize(d->drv, &a));
+    c = d3d_child_create(d, queries[desc->Query].predicate ? D3D_PREDICATE : D3D_QUERY,
+                         d->ddi.pfnCalcPrivateQuerySize(d->drv, &a));
     if (!c)
         return E_OUTOFMEMORY;
     c->desc.query = *desc;
     DDI(d, pfnCreateQuery, &a, DRV(D3D10DDI_HQUERY, c), (D3D10DDI_HRTQUERY){c});
-    return d3d_child_finish(c, (void **)out);
+    return d3d_child_finish(c, out);
 }
 
-UINT STDMETHODCALLTYPE d3d_query_GetDataSize(ID3D11Query *This)
+HRESULT STDMETHODCALLTYPE d3d_device_CreateQuery(ID3D11Device *This, const D3D11_QUERY_DESC *desc,
+                                                 ID3D11Query **out)
 {
-    return ((struct d3d_child *)This)->desc.query.Query == D3D11_QUERY_EVENT ? sizeof(BOOL) : sizeof(UINT64);
+    return create_query((struct d3d_device *)This, desc, (void **)out);
 }
 
-void STDMETHODCALLTYPE d3d_query_GetDesc(ID3D11Query *This, D3D11_QUERY_DESC *desc)
+HRESULT STDMETHODCALLTYPE d3d_device_CreatePredicate(ID3D11Device *This, const D3D11_QUERY_DESC *desc,
+                                                     ID3D11Predicate **out)
+{
+    if (out)
+        *out = NULL;
+    if (!desc || desc->Query > D3D11_QUERY_SO_OVERFLOW_PREDICATE || !queries[desc->Query].predicate)
+        return E_INVALIDARG;
+    return create_query((struct d3d_device *)This, desc, (void **)out);
+}
+
+UINT STDMETHODCALLTYPE d3d_async_GetDataSize(void *This)
+{
+    return queries[((struct d3d_child *)This)->desc.query.Query].size;
+}
+
+void STDMETHODCALLTYPE d3d_async_GetDesc(void *This, D3D11_QUERY_DESC *desc)
 {
     *desc = ((struct d3d_child *)This)->desc.query;
 }

@@ -247,7 +247,7 @@ static HRESULT make_buffers(struct swapchain *s)
                               .SampleDesc = {1, 0},
                               .BindFlags = D3D11_BIND_RENDER_TARGET | D3D11_BIND_SHADER_RESOURCE};
     struct d3d_child *back = NULL;
-    HRESULT hr = d3d_texture_create(s->device, &t, NULL, NULL, &back);
+    HRESULT hr = d3d_texture_create(s->device, D3D_TEXTURE, &t, 1, NULL, NULL, &back);
 
     if (hr != S_OK)
         return hr;
@@ -258,14 +258,14 @@ static HRESULT make_buffers(struct swapchain *s)
     t.BindFlags = 0;
     t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
     if (s->desc.Windowed)
-        return d3d_texture_create(s->device, &t, NULL, NULL, &s->staging);
+        return d3d_texture_create(s->device, D3D_TEXTURE, &t, 1, NULL, NULL, &s->staging);
     t.Usage = D3D11_USAGE_DEFAULT;
     t.BindFlags = D3D11_BIND_RENDER_TARGET;
     t.CPUAccessFlags = 0;
     for (int i = 0; i < PRIMARIES && hr == S_OK; i++) {
         DXGI_DDI_PRIMARY_DESC p = {.VidPnSourceId = s->device->adapter->source,
                                    .ModeDesc = {t.Width, t.Height, t.Format, {60, 1}, 1, 1, 0}};
-        hr = d3d_texture_create(s->device, &t, NULL, &p, &s->primary[i]);
+        hr = d3d_texture_create(s->device, D3D_TEXTURE, &t, 1, NULL, &p, &s->primary[i]);
     }
     return hr;
 }

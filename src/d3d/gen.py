@@ -16,7 +16,11 @@ CLASSES = [
     ("d3d_context", "ID3D11DeviceContext", []),
     ("d3d_annotation", "ID3DUserDefinedAnnotation", []),
     ("d3d_buffer", "ID3D11Buffer", ["d3d_resource", CHILD]),
+    ("d3d_texture1d", "ID3D11Texture1D", ["d3d_resource", CHILD]),
     ("d3d_texture", "ID3D11Texture2D", ["d3d_resource", CHILD]),
+    ("d3d_texture3d", "ID3D11Texture3D", ["d3d_resource", CHILD]),
+    ("d3d_shared", "IDXGIResource", []),
+    ("d3d_surface", "IDXGISurface1", []),
     ("d3d_srv", "ID3D11ShaderResourceView", ["d3d_view", CHILD]),
     ("d3d_rtv", "ID3D11RenderTargetView", ["d3d_view", CHILD]),
     ("d3d_dsv", "ID3D11DepthStencilView", ["d3d_view", CHILD]),
@@ -30,7 +34,8 @@ CLASSES = [
     ("d3d_depth", "ID3D11DepthStencilState", [CHILD]),
     ("d3d_raster", "ID3D11RasterizerState", [CHILD]),
     ("d3d_sampler", "ID3D11SamplerState", [CHILD]),
-    ("d3d_query", "ID3D11Query", [CHILD]),
+    ("d3d_query", "ID3D11Query", ["d3d_async", CHILD]),
+    ("d3d_predicate", "ID3D11Predicate", ["d3d_async", CHILD]),
     ("dxgi_factory", "IDXGIFactory1", ["dxgi_object"]),
     ("dxgi_adapter", "IDXGIAdapter1", ["dxgi_object"]),
     ("dxgi_swapchain", "IDXGISwapChain", ["dxgi_object"]),
@@ -39,6 +44,10 @@ text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d11", "d3d11_1", "dxg
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
 defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | set(re.findall(r"^[A-Z_]+\((d\w+_\w+),", code, re.M))
+# FACE makes what both faces of a resource have
+for prefix in re.findall(r"^FACE\((\w+),", code, re.M):
+    defined |= {f"{prefix}_{what}" for what in ("QueryInterface", "AddRef", "Release", "GetPrivateData", "SetPrivateData",
+                                                "SetPrivateDataInterface", "GetParent", "GetDevice")}
 # GET_STAGE and SET_STAGE make one of each for a stage
 for prefix in re.findall(r"^GET_STAGE\((\w+),", code, re.M):
     defined |= {f"{prefix}Get{what}" for what in ("ConstantBuffers", "ShaderResources", "Samplers")}

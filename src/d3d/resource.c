@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resource.c: buffers, textures and views of them: what the API allows of their descriptions. */
+/* resource.c: buffers and textures: what the API allows of their descriptions. */
 #include "d3d/tables.h"
 #include "d3d/d3d.h"
 
@@ -10,7 +10,7 @@ enum {
     TEXTURE_BINDS = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL |
                     D3D11_BIND_UNORDERED_ACCESS
 };
-enum { MAX_TEXTURE = 8192, MAX_ARRAY = 512, MAX_BUFFER = 1 << 28 };
+enum { MAX_TEXTURE = 8192, MAX_VOLUME = 2048, MAX_ARRAY = 512, MAX_BUFFER = 1 << 28 };
 
 /* The rules that all resources share; `binds`: what one of its kind can be bound as. */
 static bool valid_usage(D3D11_USAGE usage, UINT bind, UINT binds, UINT cpu, bool initial)
@@ -100,8 +100,7 @@ static bool is_compressed(DXGI_FORMAT f) /* BC1 to BC7: blocks of 4 x 4 */
            (f >= DXGI_FORMAT_BC6H_TYPELESS && f <= DXGI_FORMAT_BC7_UNORM_SRGB);
 }
 
-/* The typeless format that `f` is of; one that is of none is its own. */
-static DXGI_FORMAT family(DXGI_FORMAT f)
+DXGI_FORMAT d3d_format_family(DXGI_FORMAT f)
 {
     /* the first and the last of each, as their numbers go */
     static const uint8_t families[][2] = {
@@ -118,31 +117,43 @@ static DXGI_FORMAT family(DXGI_FORMAT f)
     return f;
 }
 
-/* Whether a view of `r` may have the format: its own, or, of a typeless one or of a swap chain's, any of its family. */
-static bool valid_view(const struct d3d_child *r, DXGI_FORMAT f)
+bool d3d_format_typeless(DXGI_FORMAT f)
 {
-    DXGI_FORMAT own = r->desc.texture.Format;
-
-    return !f || f == own || (family(f) == family(own) && (own == family(own) || r->shown));
+    return f == d3d_format_family(f) && d3d_format_family((DXGI_FORMAT)(f + 1)) == f;
 }
 
-/* Whether a view of `count` mips or slices from `first` on has some, and none beyond the `all` that there are; -1: the rest. */
-static bool valid_range(UINT first, UINT count, UINT all)
-{
-    return first < all && count && (count == (UINT)-1 || count <= all - first);
-}
-
-static UINT all_mips(UINT width, UINT height)
+static UINT all_mips(UINT width, UINT height, UINT depth)
 {
     UINT n = 1;
 
-    for (UINT v = width > height ? width : height; v > 1; v >>= 1)
+    for (UINT v = width | height | depth; v > 1; v >>= 1)
         n++;
     return n;
 }
 
-HRESULT d3d_texture_create(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *given,
-                           const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
+/* Depth may be bound as that, and as nothing else that is drawn to. */
+static bool is_depth(DXGI_FORMAT f)
+{
+    return f == DXGI_FORMAT_R32G8X24_TYPELESS || f == DXGI_FORMAT_D32_FLOAT_S8X24_UINT ||
+           f == DXGI_FORMAT_R32_TYPELESS || f == DXGI_FORMAT_D32_FLOAT || f == DXGI_FORMAT_R24G8_TYPELESS ||
+           f == DXGI_FORMAT_D24_UNORM_S8_UINT || f == DXGI_FORMAT_R16_TYPELESS || f == DXGI_FORMAT_D16_UNORM;
+}
+
+/* What the driver says of the format, and what may be bound as what. */
+static bool valid_format(struct d3d_device *d, DXGI_FORMAT f, UINT bind)
+{
+    bool typeless = d3d_format_typeless(f);
+    UINT has = 0;
+
+    DDI(d, pfnCheckFormatSupport, f, &has);
+    if (!has || (bind & D3D11_BIND_DEPTH_STENCIL && !is_depth(f)))
+        return false;
+    return !(bind & D3D11_BIND_RENDER_TARGET) || has & 2 ||
+           (typeless && f != DXGI_FORMAT_R24G8_TYPELESS && f != DXGI_FORMAT_R32G8X24_TYPELESS);
+}
+
+HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *given,
+                           UINT depth, const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
                            struct d3d_child **out)
 {
     D3D11_TEXTURE2D_DESC desc = *given;
@@ -153,13 +164,16 @@ HRESULT d3d_texture_create(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *giv
     HRESULT hr;
 
     if (!desc.MipLevels)
-        desc.MipLevels = all_mips(desc.Width, desc.Height);
+        desc.MipLevels = all_mips(desc.Width, desc.Height, depth);
     for (UINT m = 0; m < desc.MipLevels; m++) {
-        UINT w = desc.Width >> m ? desc.Width >> m : 1, h = desc.Height >> m ? desc.Height >> m : 1;
-        mips[m] = (D3D10DDI_MIPINFO){w, h, 1, w, h, 1};
+        UINT w = desc.Width >> m ? desc.Width >> m : 1, h = desc.Height >> m ? desc.Height >> m : 1,
+             z = depth >> m ? depth >> m : 1;
+        mips[m] = (D3D10DDI_MIPINFO){w, h, z, w, h, z};
     }
     a = (D3D11DDIARG_CREATERESOURCE){.pMipInfoList = mips,
-                                     .ResourceDimension = desc.MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE
+                                     .ResourceDimension = kind == D3D_TEXTURE1D   ? D3D10DDIRESOURCE_TEXTURE1D
+                                                          : kind == D3D_TEXTURE3D ? D3D10DDIRESOURCE_TEXTURE3D
+                                                          : desc.MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE
                                                               ? D3D10DDIRESOURCE_TEXTURECUBE
                                                               : D3D10DDIRESOURCE_TEXTURE2D,
                                      .Usage = desc.Usage,
@@ -179,42 +193,99 @@ HRESULT d3d_texture_create(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *giv
                                                   data[i].SysMemSlicePitch};
         a.pInitialDataUP = up;
     }
-    c = d3d_child_create(d, D3D_TEXTURE, d->ddi.pfnCalcPrivateResourceSize(d->drv, &a));
-    if (c)
+    c = d3d_child_create(d, kind, d->ddi.pfnCalcPrivateResourceSize(d->drv, &a));
+    if (c) {
         c->desc.texture = desc;
+        c->depth = depth;
+    }
     hr = c ? create(d, &a, c, (void **)out) : E_OUTOFMEMORY;
     free(up);
     return hr;
+}
+
+/* What all textures have to be; then they are made. */
+static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc, UINT depth,
+                       const D3D11_SUBRESOURCE_DATA *data, void **out)
+{
+    UINT most = kind == D3D_TEXTURE3D ? MAX_VOLUME : MAX_TEXTURE, all;
+    bool cube = desc->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE;
+
+    if (out)
+        *out = NULL;
+    if (!desc->Width || !desc->Height || !depth || desc->Width > most || desc->Height > most ||
+        depth > most || !desc->ArraySize || desc->ArraySize > MAX_ARRAY || !desc->SampleDesc.Count)
+        return E_INVALIDARG;
+    all = all_mips(desc->Width, desc->Height, depth);
+    if (desc->MipLevels > all ||
+        !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
+        (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
+        !valid_format(d, desc->Format, desc->BindFlags) ||
+        (cube && (kind != D3D_TEXTURE || desc->ArraySize < 6 || desc->Width != desc->Height ||
+                  (d->level < D3D_FEATURE_LEVEL_10_1 && desc->ArraySize != 6))))
+        return E_INVALIDARG;
+    for (UINT i = 0; data && i < (desc->MipLevels ? desc->MipLevels : all) * desc->ArraySize; i++)
+        if (!data[i].pSysMem)
+            return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    return d3d_texture_create(d, kind, desc, depth, data, NULL, (struct d3d_child **)out);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture1D(ID3D11Device *This, const D3D11_TEXTURE1D_DESC *desc,
+                                                     const D3D11_SUBRESOURCE_DATA *data,
+                                                     ID3D11Texture1D **out)
+{
+    if (!desc)
+        return E_INVALIDARG;
+    return texture((struct d3d_device *)This, D3D_TEXTURE1D,
+                   &(D3D11_TEXTURE2D_DESC){.Width = desc->Width,
+                                           .Height = 1,
+                                           .MipLevels = desc->MipLevels,
+                                           .ArraySize = desc->ArraySize,
+                                           .Format = desc->Format,
+                                           .SampleDesc = {1, 0},
+                                           .Usage = desc->Usage,
+                                           .BindFlags = desc->BindFlags,
+                                           .CPUAccessFlags = desc->CPUAccessFlags,
+                                           .MiscFlags = desc->MiscFlags},
+                   1, data, (void **)out);
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture2D(ID3D11Device *This, const D3D11_TEXTURE2D_DESC *desc,
                                                      const D3D11_SUBRESOURCE_DATA *data,
                                                      ID3D11Texture2D **out)
 {
-    if (out)
-        *out = NULL;
-    if (!desc || !desc->Width || !desc->Height || desc->Width > MAX_TEXTURE || desc->Height > MAX_TEXTURE ||
-        !desc->ArraySize || desc->ArraySize > MAX_ARRAY || !desc->SampleDesc.Count ||
-        desc->MipLevels > all_mips(desc->Width, desc->Height) ||
-        !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
-        (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
-        (desc->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE &&
-         (desc->ArraySize % 6 || desc->Width != desc->Height)))
+    return desc ? texture((struct d3d_device *)This, D3D_TEXTURE, desc, 1, data, (void **)out) : E_INVALIDARG;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture3D(ID3D11Device *This, const D3D11_TEXTURE3D_DESC *desc,
+                                                     const D3D11_SUBRESOURCE_DATA *data,
+                                                     ID3D11Texture3D **out)
+{
+    if (!desc)
         return E_INVALIDARG;
-    for (UINT i = 0; data && i < (desc->MipLevels ? desc->MipLevels : all_mips(desc->Width, desc->Height)) *
-                                     desc->ArraySize;
-         i++)
-        if (!data[i].pSysMem)
-            return E_INVALIDARG;
-    if (!out)
-        return S_FALSE;
-    return d3d_texture_create((struct d3d_device *)This, desc, data, NULL, (struct d3d_child **)out);
+    return texture((struct d3d_device *)This, D3D_TEXTURE3D,
+                   &(D3D11_TEXTURE2D_DESC){.Width = desc->Width,
+                                           .Height = desc->Height,
+                                           .MipLevels = desc->MipLevels,
+                                           .ArraySize = 1,
+                                           .Format = desc->Format,
+                                           .SampleDesc = {1, 0},
+                                           .Usage = desc->Usage,
+                                           .BindFlags = desc->BindFlags,
+                                           .CPUAccessFlags = desc->CPUAccessFlags,
+                                           .MiscFlags = desc->MiscFlags},
+                   desc->Depth, data, (void **)out);
 }
 
 void STDMETHODCALLTYPE d3d_resource_GetType(void *This, D3D11_RESOURCE_DIMENSION *type)
 {
-    *type = ((struct d3d_child *)This)->kind == D3D_BUFFER ? D3D11_RESOURCE_DIMENSION_BUFFER
-                                                           : D3D11_RESOURCE_DIMENSION_TEXTURE2D;
+    static const D3D11_RESOURCE_DIMENSION types[] = {[D3D_BUFFER] = D3D11_RESOURCE_DIMENSION_BUFFER,
+                                                     [D3D_TEXTURE1D] = D3D11_RESOURCE_DIMENSION_TEXTURE1D,
+                                                     [D3D_TEXTURE] = D3D11_RESOURCE_DIMENSION_TEXTURE2D,
+                                                     [D3D_TEXTURE3D] = D3D11_RESOURCE_DIMENSION_TEXTURE3D};
+
+    *type = types[((struct d3d_child *)This)->kind];
 }
 
 void STDMETHODCALLTYPE d3d_buffer_GetDesc(ID3D11Buffer *This, D3D11_BUFFER_DESC *desc)
@@ -222,211 +293,26 @@ void STDMETHODCALLTYPE d3d_buffer_GetDesc(ID3D11Buffer *This, D3D11_BUFFER_DESC 
     *desc = ((struct d3d_child *)This)->desc.buffer;
 }
 
+void STDMETHODCALLTYPE d3d_texture1d_GetDesc(ID3D11Texture1D *This, D3D11_TEXTURE1D_DESC *desc)
+{
+    const D3D11_TEXTURE2D_DESC *t = &((struct d3d_child *)This)->desc.texture;
+
+    *desc = (D3D11_TEXTURE1D_DESC){t->Width, t->MipLevels, t->ArraySize,      t->Format,
+                                   t->Usage, t->BindFlags, t->CPUAccessFlags, t->MiscFlags};
+}
+
 void STDMETHODCALLTYPE d3d_texture_GetDesc(ID3D11Texture2D *This, D3D11_TEXTURE2D_DESC *desc)
 {
     *desc = ((struct d3d_child *)This)->desc.texture;
 }
 
-/* ---- views ---------------------------------------------------------------- */
-
-void STDMETHODCALLTYPE d3d_view_GetResource(void *This, ID3D11Resource **out)
+void STDMETHODCALLTYPE d3d_texture3d_GetDesc(ID3D11Texture3D *This, D3D11_TEXTURE3D_DESC *desc)
 {
-    *out = (ID3D11Resource *)((struct d3d_child *)This)->of;
-    ID3D11Resource_AddRef(*out);
-}
+    const struct d3d_child *c = (const struct d3d_child *)This;
+    const D3D11_TEXTURE2D_DESC *t = &c->desc.texture;
 
-struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size)
-{
-    struct d3d_child *v = d3d_child_create(d, kind, size);
-
-    if (v)
-        d3d_child_bind(&v->of, r);
-    return v;
-}
-
-HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, ID3D11Resource *resource,
-                                                            const D3D11_RENDER_TARGET_VIEW_DESC *desc,
-                                                            ID3D11RenderTargetView **out)
-{
-    struct d3d_device *d = (struct d3d_device *)This;
-    struct d3d_child *r = (struct d3d_child *)resource, *v;
-    D3D10DDIARG_CREATERENDERTARGETVIEW a;
-
-    if (out)
-        *out = NULL;
-    if (!r || r->device != d || r->kind != D3D_TEXTURE || (desc && !valid_view(r, desc->Format)) ||
-        !(r->desc.texture.BindFlags & D3D11_BIND_RENDER_TARGET))
-        return E_INVALIDARG;
-    if (!out)
-        return S_FALSE;
-    a = (D3D10DDIARG_CREATERENDERTARGETVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
-                                             .Format =
-                                                 desc && desc->Format ? desc->Format : r->desc.texture.Format,
-                                             .ResourceDimension = D3D10DDIRESOURCE_TEXTURE2D,
-                                             .Tex2D = {0, 0, r->desc.texture.ArraySize}};
-    if (desc && desc->ViewDimension == D3D11_RTV_DIMENSION_TEXTURE2D)
-        a.Tex2D = (D3D10DDIARG_TEX2D_RENDERTARGETVIEW){desc->Texture2D.MipSlice, 0, 1};
-    else if (desc && desc->ViewDimension == D3D11_RTV_DIMENSION_TEXTURE2DARRAY)
-        a.Tex2D = (D3D10DDIARG_TEX2D_RENDERTARGETVIEW){desc->Texture2DArray.MipSlice,
-                                                       desc->Texture2DArray.FirstArraySlice,
-                                                       desc->Texture2DArray.ArraySize};
-    else if (desc)
-        return E_INVALIDARG;
-    if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels ||
-        !valid_range(a.Tex2D.FirstArraySlice, a.Tex2D.ArraySize, r->desc.texture.ArraySize))
-        return E_INVALIDARG;
-    v = d3d_view_create(d, r, D3D_RTV, d->ddi.pfnCalcPrivateRenderTargetViewSize(d->drv, &a));
-    if (!v)
-        return E_OUTOFMEMORY;
-    v->desc.rtv = desc ? *desc
-                       : (D3D11_RENDER_TARGET_VIEW_DESC){.Format = r->desc.texture.Format,
-                                                         .ViewDimension = D3D11_RTV_DIMENSION_TEXTURE2D};
-    if (!v->desc.rtv.Format)
-        v->desc.rtv.Format = r->desc.texture.Format;
-    DDI(d, pfnCreateRenderTargetView, &a, DRV(D3D10DDI_HRENDERTARGETVIEW, v),
-        (D3D10DDI_HRTRENDERTARGETVIEW){v});
-    return d3d_child_finish(v, (void **)out);
-}
-
-HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, ID3D11Resource *resource,
-                                                            const D3D11_DEPTH_STENCIL_VIEW_DESC *desc,
-                                                            ID3D11DepthStencilView **out)
-{
-    struct d3d_device *d = (struct d3d_device *)This;
-    struct d3d_child *r = (struct d3d_child *)resource, *v;
-    D3D11DDIARG_CREATEDEPTHSTENCILVIEW a;
-
-    if (out)
-        *out = NULL;
-    if (!r || r->device != d || r->kind != D3D_TEXTURE || (desc && !valid_view(r, desc->Format)) ||
-        !(r->desc.texture.BindFlags & D3D11_BIND_DEPTH_STENCIL) ||
-        (desc && desc->ViewDimension != D3D11_DSV_DIMENSION_TEXTURE2D))
-        return E_INVALIDARG;
-    if (!out)
-        return S_FALSE;
-    a = (D3D11DDIARG_CREATEDEPTHSTENCILVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
-                                             .Format =
-                                                 desc && desc->Format ? desc->Format : r->desc.texture.Format,
-                                             .ResourceDimension = D3D10DDIRESOURCE_TEXTURE2D,
-                                             .Tex2D = {desc ? desc->Texture2D.MipSlice : 0, 0, 1}};
-    if (a.Tex2D.MipSlice >= r->desc.texture.MipLevels)
-        return E_INVALIDARG;
-    v = d3d_view_create(d, r, D3D_DSV, d->ddi.pfnCalcPrivateDepthStencilViewSize(d->drv, &a));
-    if (!v)
-        return E_OUTOFMEMORY;
-    v->desc.dsv = desc ? *desc
-                       : (D3D11_DEPTH_STENCIL_VIEW_DESC){.Format = r->desc.texture.Format,
-                                                         .ViewDimension = D3D11_DSV_DIMENSION_TEXTURE2D};
-    if (!v->desc.dsv.Format)
-        v->desc.dsv.Format = r->desc.texture.Format;
-    DDI(d, pfnCreateDepthStencilView, &a, DRV(D3D10DDI_HDEPTHSTENCILVIEW, v),
-        (D3D10DDI_HRTDEPTHSTENCILVIEW){v});
-    return d3d_child_finish(v, (void **)out);
-}
-
-/* Of a raw or structured buffer; the device's packets carry no format, which one of any other would need. */
-static HRESULT buffer_view(struct d3d_device *d, struct d3d_child *r,
-                           const D3D11_SHADER_RESOURCE_VIEW_DESC *desc, ID3D11ShaderResourceView **out)
-{
-    D3D11_SHADER_RESOURCE_VIEW_DESC whole = {.ViewDimension = D3D11_SRV_DIMENSION_BUFFEREX};
-    D3D11DDIARG_CREATESHADERRESOURCEVIEW a;
-    struct d3d_child *v;
-
-    if (!(r->desc.buffer.BindFlags & D3D11_BIND_SHADER_RESOURCE))
-        return E_INVALIDARG;
-    if (!desc && r->desc.buffer.StructureByteStride)
-        whole.BufferEx.NumElements = r->desc.buffer.ByteWidth / r->desc.buffer.StructureByteStride;
-    if (!desc)
-        desc = &whole;
-    /* BUFFER's two members are BUFFEREX's first ones */
-    if ((desc->ViewDimension != D3D11_SRV_DIMENSION_BUFFER &&
-         desc->ViewDimension != D3D11_SRV_DIMENSION_BUFFEREX) ||
-        !d3d_buffer_range(r, desc->Format,
-                          desc->ViewDimension == D3D11_SRV_DIMENSION_BUFFEREX &&
-                              desc->BufferEx.Flags & D3D11_BUFFEREX_SRV_FLAG_RAW,
-                          desc->BufferEx.FirstElement, desc->BufferEx.NumElements))
-        return E_INVALIDARG;
-    if (!out)
-        return S_FALSE;
-    a = (D3D11DDIARG_CREATESHADERRESOURCEVIEW){
-        .hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
-        .Format = desc->Format,
-        .ResourceDimension = D3D11DDIRESOURCE_BUFFEREX,
-        .BufferEx = {{desc->BufferEx.FirstElement}, {desc->BufferEx.NumElements}, 0}};
-    v = d3d_view_create(d, r, D3D_SRV, d->ddi.pfnCalcPrivateShaderResourceViewSize(d->drv, &a));
-    if (!v)
-        return E_OUTOFMEMORY;
-    v->desc.srv = *desc;
-    DDI(d, pfnCreateShaderResourceView, &a, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v),
-        (D3D10DDI_HRTSHADERRESOURCEVIEW){v});
-    return d3d_child_finish(v, (void **)out);
-}
-
-HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This, ID3D11Resource *resource,
-                                                              const D3D11_SHADER_RESOURCE_VIEW_DESC *desc,
-                                                              ID3D11ShaderResourceView **out)
-{
-    struct d3d_device *d = (struct d3d_device *)This;
-    struct d3d_child *r = (struct d3d_child *)resource, *v;
-    D3D11DDIARG_CREATESHADERRESOURCEVIEW a;
-    bool cube = desc && desc->ViewDimension == D3D11_SRV_DIMENSION_TEXTURECUBE;
-
-    if (out)
-        *out = NULL;
-    if (r && r->device == d && r->kind == D3D_BUFFER)
-        return buffer_view(d, r, desc, out);
-    if (!r || r->device != d || r->kind != D3D_TEXTURE || (desc && !valid_view(r, desc->Format)) ||
-        !(r->desc.texture.BindFlags & D3D11_BIND_SHADER_RESOURCE))
-        return E_INVALIDARG;
-    if (!out)
-        return S_FALSE;
-    a = (D3D11DDIARG_CREATESHADERRESOURCEVIEW){
-        .hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
-        .Format = desc && desc->Format ? desc->Format : r->desc.texture.Format,
-        .ResourceDimension = D3D10DDIRESOURCE_TEXTURE2D,
-        .Tex2D = {0, 0, r->desc.texture.MipLevels, r->desc.texture.ArraySize}};
-    if (desc && desc->ViewDimension == D3D11_SRV_DIMENSION_TEXTURE2D) {
-        a.Tex2D.MostDetailedMip = desc->Texture2D.MostDetailedMip;
-        a.Tex2D.MipLevels = desc->Texture2D.MipLevels;
-        a.Tex2D.ArraySize = 1;
-    } else if (cube) {
-        a.ResourceDimension = D3D10DDIRESOURCE_TEXTURECUBE;
-        a.TexCube = (D3D10_1DDIARG_TEXCUBE_SHADERRESOURCEVIEW){desc->TextureCube.MostDetailedMip,
-                                                               desc->TextureCube.MipLevels, 0, 1};
-    } else if (desc) {
-        return E_INVALIDARG;
-    }
-    if ((cube && !(r->desc.texture.MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE)) ||
-        !valid_range(a.Tex2D.MostDetailedMip, cube ? a.TexCube.MipLevels : a.Tex2D.MipLevels,
-                     r->desc.texture.MipLevels))
-        return E_INVALIDARG;
-    v = d3d_view_create(d, r, D3D_SRV, d->ddi.pfnCalcPrivateShaderResourceViewSize(d->drv, &a));
-    if (!v)
-        return E_OUTOFMEMORY;
-    v->desc.srv = desc ? *desc
-                       : (D3D11_SHADER_RESOURCE_VIEW_DESC){.Format = r->desc.texture.Format,
-                                                           .ViewDimension = D3D11_SRV_DIMENSION_TEXTURE2D,
-                                                           .Texture2D.MipLevels = r->desc.texture.MipLevels};
-    if (!v->desc.srv.Format)
-        v->desc.srv.Format = r->desc.texture.Format;
-    DDI(d, pfnCreateShaderResourceView, &a, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v),
-        (D3D10DDI_HRTSHADERRESOURCEVIEW){v});
-    return d3d_child_finish(v, (void **)out);
-}
-
-void STDMETHODCALLTYPE d3d_rtv_GetDesc(ID3D11RenderTargetView *This, D3D11_RENDER_TARGET_VIEW_DESC *desc)
-{
-    *desc = ((struct d3d_child *)This)->desc.rtv;
-}
-
-void STDMETHODCALLTYPE d3d_dsv_GetDesc(ID3D11DepthStencilView *This, D3D11_DEPTH_STENCIL_VIEW_DESC *desc)
-{
-    *desc = ((struct d3d_child *)This)->desc.dsv;
-}
-
-void STDMETHODCALLTYPE d3d_srv_GetDesc(ID3D11ShaderResourceView *This, D3D11_SHADER_RESOURCE_VIEW_DESC *desc)
-{
-    *desc = ((struct d3d_child *)This)->desc.srv;
+    *desc = (D3D11_TEXTURE3D_DESC){t->Width, t->Height,    c->depth,          t->MipLevels, t->Format,
+                                   t->Usage, t->BindFlags, t->CPUAccessFlags, t->MiscFlags};
 }
 
 /* ---- eviction priorities: kept, and what is resident is the kernel's affair ---- */

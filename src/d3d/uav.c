@@ -4,18 +4,6 @@
 #include "d3d/tables.h"
 #include "d3d/d3d.h"
 
-bool d3d_buffer_range(const struct d3d_child *r, DXGI_FORMAT format, bool raw, UINT first, UINT count)
-{
-    const D3D11_BUFFER_DESC *b = &r->desc.buffer;
-    UINT unit = raw ? 4 : b->StructureByteStride;
-
-    if (raw ? format != DXGI_FORMAT_R32_TYPELESS ||
-                  !(b->MiscFlags & D3D11_RESOURCE_MISC_BUFFER_ALLOW_RAW_VIEWS)
-            : format != DXGI_FORMAT_UNKNOWN || !(b->MiscFlags & D3D11_RESOURCE_MISC_BUFFER_STRUCTURED))
-        return false;
-    return count && first <= b->ByteWidth / unit && count <= b->ByteWidth / unit - first;
-}
-
 HRESULT STDMETHODCALLTYPE d3d_device_CreateUnorderedAccessView(ID3D11Device *This, ID3D11Resource *resource,
                                                                const D3D11_UNORDERED_ACCESS_VIEW_DESC *desc,
                                                                ID3D11UnorderedAccessView **out)
@@ -38,6 +26,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateUnorderedAccessView(ID3D11Device *Thi
     if (desc->ViewDimension != D3D11_UAV_DIMENSION_BUFFER ||
         desc->Buffer.Flags & ~(UINT)(D3D11_BUFFER_UAV_FLAG_RAW | COUNTS) ||
         (desc->Buffer.Flags & D3D11_BUFFER_UAV_FLAG_RAW && desc->Buffer.Flags & COUNTS) ||
+        !(desc->Buffer.Flags & D3D11_BUFFER_UAV_FLAG_RAW || r->desc.buffer.StructureByteStride) ||
         !d3d_buffer_range(r, desc->Format, desc->Buffer.Flags & D3D11_BUFFER_UAV_FLAG_RAW,
                           desc->Buffer.FirstElement, desc->Buffer.NumElements))
         return E_INVALIDARG;

@@ -14,6 +14,7 @@
 #include <d3d11.h>
 
 #include "base/dxbc/dxbc_sum.h"
+#include "calls.h"
 
 enum { SIDE = 64 };
 
@@ -812,6 +813,12 @@ static void data(void)
         printf("its references are not counted: %u, %u\n", (unsigned)before, (unsigned)with);
 }
 
+static void draw_all(void)
+{
+    usual();
+    ID3D11DeviceContext_Draw(context, 3, 0);
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IONBF, 0);
@@ -835,6 +842,7 @@ int main(int argc, char **argv)
     compute(argv[1]);
     told_back();
     data();
+    objects(&(struct calls){device, context, target, staging, view, draw_all});
     printf("done\n");
     return 0;
 }

@@ -69,6 +69,8 @@ void umd10_flush(struct umd10_device *d)
     }
     if (size <= sizeof(struct aerogpu_cmd_stream_header))
         return;
+    for (struct umd10_query *q = d->counting; q; q = q->next)
+        umd10_use(&q->marker, true);
     r.NumAllocations = fill_list(d);
     r.CommandLength = size;
     if (!d->removed && size <= d->command_size) {
@@ -96,6 +98,8 @@ void umd10_room(struct umd10_device *d, size_t bytes)
 
     for (struct umd10_resource *r = d->guest; r; r = r->next)
         guests += r->listed;
+    for (struct umd10_query *q = d->counting; q; q = q->next)
+        guests += !q->marker.listed;
     if (d->stream.bytes.len + bytes + 4096 > d->command_size || guests + 4 > d->list_size)
         umd10_flush(d);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* draw.c: vertices, targets, clears, draws, queries; and the slots of what there is not. */
+/* draw.c: vertices, targets, clears, draws; and the slots of what there is not. */
 #include "umd/d3d10/umd10.h"
 
 enum {
@@ -53,6 +53,8 @@ static VOID APIENTRY clear_colour(D3D10DDI_HDEVICE h, D3D10DDI_HRENDERTARGETVIEW
     struct umd10_device *d = umd10_device(h);
     const struct umd10_view *v = hv.pDrvPrivate;
 
+    if (d->dropped)
+        return;
     umd10_room(d, 256);
     ABI_EMIT(&d->stream, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {v->name});
     ABI_EMIT(&d->stream, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
@@ -66,6 +68,8 @@ static VOID APIENTRY clear_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILVIEW 
     struct umd10_device *d = umd10_device(h);
     const struct umd10_view *v = hv.pDrvPrivate;
 
+    if (d->dropped)
+        return;
     umd10_room(d, 256);
     ABI_EMIT(&d->stream, SET_RENDER_TARGETS, set_render_targets, .depth_stencil = v->name);
     ABI_EMIT(&d->stream, CLEAR, clear,
@@ -167,7 +171,8 @@ static bool can_draw(const struct umd10_device *d)
 
     for (uint32_t i = 0; i < d->colour_count; i++)
         target |= d->colours[i] != 0;
-    return target && !d->viewport_empty && d->shaders[UMD10_VS] && d->topology && geometry_fits(d);
+    return target && !d->dropped && !d->viewport_empty && d->shaders[UMD10_VS] && d->topology &&
+           geometry_fits(d);
 }
 
 static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT instances, UINT first,
@@ -212,7 +217,7 @@ static VOID APIENTRY dispatch(D3D10DDI_HDEVICE h, UINT x, UINT y, UINT z)
 {
     struct umd10_device *d = umd10_device(h);
 
-    if (!d->shaders[UMD10_CS] || x > MAX_GROUPS || y > MAX_GROUPS || z > MAX_GROUPS)
+    if (!d->shaders[UMD10_CS] || d->dropped || x > MAX_GROUPS || y > MAX_GROUPS || z > MAX_GROUPS)
         return;
     umd10_room(d, 128);
     bind_shaders(d);
@@ -234,75 +239,6 @@ void umd10_draw_functions(D3D11DDI_DEVICEFUNCS *f)
     f->pfnDrawIndexed = draw_indexed;
     f->pfnDrawIndexedInstanced = draw_indexed_instanced;
     f->pfnDispatch = dispatch;
-}
-
-/* ---- queries: of events ---------------------------------------------------- */
-
-static SIZE_T APIENTRY query_size(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEQUERY *a)
-{
-    return sizeof(struct umd10_query);
-}
-
-static VOID APIENTRY create_query(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEQUERY *a, D3D10DDI_HQUERY hq,
-                                  D3D10DDI_HRTQUERY rt)
-{
-    struct umd10_device *d = umd10_device(h);
-    struct umd10_query *q = hq.pDrvPrivate;
-    HRESULT hr = DXGI_DDI_ERR_UNSUPPORTED;
-
-    *q = (struct umd10_query){.kind = a->Query, .marker = {.buffer = true, .size = 4096}};
-    if (q->kind == D3D10DDI_QUERY_EVENT)
-        hr = umd10_allocate(d, &q->marker, 0);
-    if (hr != S_OK)
-        umd10_error(d, hr);
-}
-
-static VOID APIENTRY destroy_query(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq)
-{
-    struct umd10_query *q = hq.pDrvPrivate;
-
-    umd10_deallocate(umd10_device(h), &q->marker);
-}
-
-static VOID APIENTRY end_query(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq)
-{
-    struct umd10_device *d = umd10_device(h);
-    struct umd10_query *q = hq.pDrvPrivate;
-
-    umd10_room(d, 64);
-    umd10_use(&q->marker,
-              true); /* the submission that has it in its list is done when everything before it is */
-    ABI_EMIT(&d->stream, FLUSH, flush, .reserved0 = 0);
-    umd10_flush(d);
-    q->issued = true;
-}
-
-static VOID APIENTRY query_data(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq, VOID *data, UINT size, UINT flags)
-{
-    struct umd10_device *d = umd10_device(h);
-    struct umd10_query *q = hq.pDrvPrivate;
-    D3DDDICB_LOCK l = {.hAllocation = q->marker.allocation};
-    BOOL done = TRUE;
-    HRESULT hr = S_OK;
-
-    l.Flags.DonotWait = 1;
-    if (q->issued)
-        hr = d->kt->pfnLockCb(d->runtime.handle, &l);
-    if (q->issued && hr == S_OK)
-        d->kt->pfnUnlockCb(d->runtime.handle, &(D3DDDICB_UNLOCK){1, &q->marker.allocation});
-    if (hr != S_OK)
-        umd10_error(d, hr == D3DERR_WASSTILLDRAWING ? DXGI_DDI_ERR_WASSTILLDRAWING : hr);
-    else if (data)
-        memcpy(data, &done, size < sizeof(done) ? size : sizeof(done));
-}
-
-void umd10_query_functions(D3D11DDI_DEVICEFUNCS *f)
-{
-    f->pfnCalcPrivateQuerySize = query_size;
-    f->pfnCreateQuery = create_query;
-    f->pfnDestroyQuery = destroy_query;
-    f->pfnQueryEnd = end_query;
-    f->pfnQueryGetData = query_data;
 }
 
 /* ---- what there is not ------------------------------------------------------ */

@@ -12,7 +12,7 @@ static HRESULT APIENTRY present(DXGI_DDI_ARG_PRESENT *a)
     if (!src || (a->Flags.Blt && !dst) || (a->Flags.Flip && !src->alloc_id))
         return E_INVALIDARG;
     if (a->Flags.Blt)
-        umd10_copy(d, dst, a->DstSubResourceIndex, 0, 0, src, a->SrcSubResourceIndex, NULL);
+        umd10_copy(d, dst, a->DstSubResourceIndex, 0, 0, 0, src, a->SrcSubResourceIndex, NULL);
     umd10_flush(d);
     if (d->removed)
         return D3DDDIERR_DEVICEREMOVED;

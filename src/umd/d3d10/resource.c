@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resource.c: buffers and two-dimensional textures; their bytes.
+/* resource.c: buffers and textures; their bytes.
  *
  *   DEFAULT, IMMUTABLE  memory of the host, written by UPLOAD_RESOURCE
  *   DYNAMIC             the same, and a shadow that the CPU maps: what it wrote is uploaded when it is unmapped
@@ -13,87 +13,114 @@
 #include "umd/alloc_id.h"
 #include "base/check.h"
 
-struct where { /* of a subresource, in the linear layout */
-    uint64_t offset;
-    uint32_t pitch, rows, width, height;
+struct where {              /* of a subresource, in the linear layout */
+    uint64_t offset, slice; /* bytes from slice to slice */
+    uint32_t pitch, rows, width, height, slices;
 };
 
-enum { R32_TYPELESS = 39, R32_FLOAT = 41 }; /* of DXGI_FORMAT */
+enum { R32_TYPELESS = 39, R32_FLOAT = 41, R16_TYPELESS = 53, D16_UNORM = 55 }; /* of DXGI_FORMAT */
+
+static const struct {
+    uint8_t dxgi;
+    uint16_t format;
+} formats[] = {
+    {27, AEROGPU_FORMAT_R8G8B8A8_UNORM},
+    {28, AEROGPU_FORMAT_R8G8B8A8_UNORM},
+    {29, AEROGPU_FORMAT_R8G8B8A8_UNORM_SRGB},
+    {39, AEROGPU_FORMAT_D32_FLOAT},
+    {40, AEROGPU_FORMAT_D32_FLOAT},
+    {44, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
+    {45, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
+    {71, AEROGPU_FORMAT_BC1_RGBA_UNORM},
+    {72, AEROGPU_FORMAT_BC1_RGBA_UNORM_SRGB},
+    {74, AEROGPU_FORMAT_BC2_RGBA_UNORM},
+    {75, AEROGPU_FORMAT_BC2_RGBA_UNORM_SRGB},
+    {77, AEROGPU_FORMAT_BC3_RGBA_UNORM},
+    {78, AEROGPU_FORMAT_BC3_RGBA_UNORM_SRGB},
+    {85, AEROGPU_FORMAT_B5G6R5_UNORM},
+    {86, AEROGPU_FORMAT_B5G5R5A1_UNORM},
+    {87, AEROGPU_FORMAT_B8G8R8A8_UNORM},
+    {88, AEROGPU_FORMAT_B8G8R8X8_UNORM},
+    {90, AEROGPU_FORMAT_B8G8R8A8_UNORM},
+    {91, AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB},
+    {92, AEROGPU_FORMAT_B8G8R8X8_UNORM},
+    {93, AEROGPU_FORMAT_B8G8R8X8_UNORM_SRGB},
+    {98, AEROGPU_FORMAT_BC7_RGBA_UNORM},
+    {99, AEROGPU_FORMAT_BC7_RGBA_UNORM_SRGB},
+    {1, AEROGPU_FORMAT_EXT_R32G32B32A32_FLOAT},
+    {2, AEROGPU_FORMAT_EXT_R32G32B32A32_FLOAT},
+    {9, AEROGPU_FORMAT_EXT_R16G16B16A16_FLOAT},
+    {10, AEROGPU_FORMAT_EXT_R16G16B16A16_FLOAT},
+    {11, AEROGPU_FORMAT_EXT_R16G16B16A16_UNORM},
+    {13, AEROGPU_FORMAT_EXT_R16G16B16A16_SNORM},
+    {15, AEROGPU_FORMAT_EXT_R32G32_FLOAT},
+    {16, AEROGPU_FORMAT_EXT_R32G32_FLOAT},
+    {23, AEROGPU_FORMAT_EXT_R10G10B10A2_UNORM},
+    {24, AEROGPU_FORMAT_EXT_R10G10B10A2_UNORM},
+    {26, AEROGPU_FORMAT_EXT_R11G11B10_FLOAT},
+    {31, AEROGPU_FORMAT_EXT_R8G8B8A8_SNORM},
+    {33, AEROGPU_FORMAT_EXT_R16G16_FLOAT},
+    {34, AEROGPU_FORMAT_EXT_R16G16_FLOAT},
+    {35, AEROGPU_FORMAT_EXT_R16G16_UNORM},
+    {37, AEROGPU_FORMAT_EXT_R16G16_SNORM},
+    {41, AEROGPU_FORMAT_EXT_R32_FLOAT},
+    {48, AEROGPU_FORMAT_EXT_R8G8_UNORM},
+    {49, AEROGPU_FORMAT_EXT_R8G8_UNORM},
+    {51, AEROGPU_FORMAT_EXT_R8G8_SNORM},
+    {53, AEROGPU_FORMAT_EXT_R16_FLOAT},
+    {54, AEROGPU_FORMAT_EXT_R16_FLOAT},
+    {56, AEROGPU_FORMAT_EXT_R16_UNORM},
+    {58, AEROGPU_FORMAT_EXT_R16_SNORM},
+    {60, AEROGPU_FORMAT_EXT_R8_UNORM},
+    {61, AEROGPU_FORMAT_EXT_R8_UNORM},
+    {63, AEROGPU_FORMAT_EXT_R8_SNORM},
+    {67, AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT},
+    {79, AEROGPU_FORMAT_EXT_BC4_UNORM},
+    {80, AEROGPU_FORMAT_EXT_BC4_UNORM},
+    {81, AEROGPU_FORMAT_EXT_BC4_SNORM},
+    {82, AEROGPU_FORMAT_EXT_BC5_UNORM},
+    {83, AEROGPU_FORMAT_EXT_BC5_UNORM},
+    {84, AEROGPU_FORMAT_EXT_BC5_SNORM},
+    {94, AEROGPU_FORMAT_EXT_BC6H_UFLOAT},
+    {95, AEROGPU_FORMAT_EXT_BC6H_UFLOAT},
+    {96, AEROGPU_FORMAT_EXT_BC6H_SFLOAT},
+    {3, AEROGPU_FORMAT_EXT_R32G32B32A32_UINT},
+    {4, AEROGPU_FORMAT_EXT_R32G32B32A32_SINT},
+    {12, AEROGPU_FORMAT_EXT_R16G16B16A16_UINT},
+    {14, AEROGPU_FORMAT_EXT_R16G16B16A16_SINT},
+    {17, AEROGPU_FORMAT_EXT_R32G32_UINT},
+    {18, AEROGPU_FORMAT_EXT_R32G32_SINT},
+    {19, AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT},
+    {20, AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT},
+    {25, AEROGPU_FORMAT_EXT_R10G10B10A2_UINT},
+    {30, AEROGPU_FORMAT_EXT_R8G8B8A8_UINT},
+    {32, AEROGPU_FORMAT_EXT_R8G8B8A8_SINT},
+    {36, AEROGPU_FORMAT_EXT_R16G16_UINT},
+    {38, AEROGPU_FORMAT_EXT_R16G16_SINT},
+    {42, AEROGPU_FORMAT_EXT_R32_UINT},
+    {43, AEROGPU_FORMAT_EXT_R32_SINT},
+    {50, AEROGPU_FORMAT_EXT_R8G8_UINT},
+    {52, AEROGPU_FORMAT_EXT_R8G8_SINT},
+    {55, AEROGPU_FORMAT_EXT_D16_UNORM},
+    {57, AEROGPU_FORMAT_EXT_R16_UINT},
+    {59, AEROGPU_FORMAT_EXT_R16_SINT},
+    {62, AEROGPU_FORMAT_EXT_R8_UINT},
+    {64, AEROGPU_FORMAT_EXT_R8_SINT},
+    {65, AEROGPU_FORMAT_EXT_A8_UNORM},
+};
 
 uint32_t umd10_format(const struct umd10_device *d, UINT dxgi)
 {
-    static const struct {
-        uint8_t dxgi;
-        uint16_t format;
-    } formats[] = {
-        {27, AEROGPU_FORMAT_R8G8B8A8_UNORM},
-        {28, AEROGPU_FORMAT_R8G8B8A8_UNORM},
-        {29, AEROGPU_FORMAT_R8G8B8A8_UNORM_SRGB},
-        {39, AEROGPU_FORMAT_D32_FLOAT},
-        {40, AEROGPU_FORMAT_D32_FLOAT},
-        {44, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
-        {45, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
-        {71, AEROGPU_FORMAT_BC1_RGBA_UNORM},
-        {72, AEROGPU_FORMAT_BC1_RGBA_UNORM_SRGB},
-        {74, AEROGPU_FORMAT_BC2_RGBA_UNORM},
-        {75, AEROGPU_FORMAT_BC2_RGBA_UNORM_SRGB},
-        {77, AEROGPU_FORMAT_BC3_RGBA_UNORM},
-        {78, AEROGPU_FORMAT_BC3_RGBA_UNORM_SRGB},
-        {85, AEROGPU_FORMAT_B5G6R5_UNORM},
-        {86, AEROGPU_FORMAT_B5G5R5A1_UNORM},
-        {87, AEROGPU_FORMAT_B8G8R8A8_UNORM},
-        {88, AEROGPU_FORMAT_B8G8R8X8_UNORM},
-        {90, AEROGPU_FORMAT_B8G8R8A8_UNORM},
-        {91, AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB},
-        {92, AEROGPU_FORMAT_B8G8R8X8_UNORM},
-        {93, AEROGPU_FORMAT_B8G8R8X8_UNORM_SRGB},
-        {98, AEROGPU_FORMAT_BC7_RGBA_UNORM},
-        {99, AEROGPU_FORMAT_BC7_RGBA_UNORM_SRGB},
-        {1, AEROGPU_FORMAT_EXT_R32G32B32A32_FLOAT},
-        {2, AEROGPU_FORMAT_EXT_R32G32B32A32_FLOAT},
-        {9, AEROGPU_FORMAT_EXT_R16G16B16A16_FLOAT},
-        {10, AEROGPU_FORMAT_EXT_R16G16B16A16_FLOAT},
-        {11, AEROGPU_FORMAT_EXT_R16G16B16A16_UNORM},
-        {13, AEROGPU_FORMAT_EXT_R16G16B16A16_SNORM},
-        {15, AEROGPU_FORMAT_EXT_R32G32_FLOAT},
-        {16, AEROGPU_FORMAT_EXT_R32G32_FLOAT},
-        {23, AEROGPU_FORMAT_EXT_R10G10B10A2_UNORM},
-        {24, AEROGPU_FORMAT_EXT_R10G10B10A2_UNORM},
-        {26, AEROGPU_FORMAT_EXT_R11G11B10_FLOAT},
-        {31, AEROGPU_FORMAT_EXT_R8G8B8A8_SNORM},
-        {33, AEROGPU_FORMAT_EXT_R16G16_FLOAT},
-        {34, AEROGPU_FORMAT_EXT_R16G16_FLOAT},
-        {35, AEROGPU_FORMAT_EXT_R16G16_UNORM},
-        {37, AEROGPU_FORMAT_EXT_R16G16_SNORM},
-        {41, AEROGPU_FORMAT_EXT_R32_FLOAT},
-        {48, AEROGPU_FORMAT_EXT_R8G8_UNORM},
-        {49, AEROGPU_FORMAT_EXT_R8G8_UNORM},
-        {51, AEROGPU_FORMAT_EXT_R8G8_SNORM},
-        {53, AEROGPU_FORMAT_EXT_R16_FLOAT},
-        {54, AEROGPU_FORMAT_EXT_R16_FLOAT},
-        {56, AEROGPU_FORMAT_EXT_R16_UNORM},
-        {58, AEROGPU_FORMAT_EXT_R16_SNORM},
-        {60, AEROGPU_FORMAT_EXT_R8_UNORM},
-        {61, AEROGPU_FORMAT_EXT_R8_UNORM},
-        {63, AEROGPU_FORMAT_EXT_R8_SNORM},
-        {67, AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT},
-        {79, AEROGPU_FORMAT_EXT_BC4_UNORM},
-        {80, AEROGPU_FORMAT_EXT_BC4_UNORM},
-        {81, AEROGPU_FORMAT_EXT_BC4_SNORM},
-        {82, AEROGPU_FORMAT_EXT_BC5_UNORM},
-        {83, AEROGPU_FORMAT_EXT_BC5_UNORM},
-        {84, AEROGPU_FORMAT_EXT_BC5_SNORM},
-        {94, AEROGPU_FORMAT_EXT_BC6H_UFLOAT},
-        {95, AEROGPU_FORMAT_EXT_BC6H_UFLOAT},
-        {96, AEROGPU_FORMAT_EXT_BC6H_SFLOAT},
-    };
+    uint64_t features = d->adapter->info.device_features;
 
-    bool has = d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_FORMATS);
-
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        uint32_t f = formats[i].format;
+        uint64_t needs = f >= AEROGPU_FORMAT_EXT_R32G32B32A32_UINT ? AEROGPU_EXT_FEATURE(EXT_DIMENSIONS)
+                         : f >= AEROGPU_EXT_FIRST_FORMAT           ? AEROGPU_EXT_FEATURE(EXT_FORMATS)
+                                                                   : 0;
         if (formats[i].dxgi == dxgi)
-            return formats[i].format < AEROGPU_EXT_FIRST_FORMAT || has ? formats[i].format
-                                                                       : AEROGPU_FORMAT_INVALID;
+            return (features & needs) == needs ? f : AEROGPU_FORMAT_INVALID;
+    }
     return AEROGPU_FORMAT_INVALID;
 }
 
@@ -119,14 +146,16 @@ static struct where where(const struct umd10_resource *r, UINT subresource)
     struct where w = {.offset = r->buffer ? 0 : r->size / r->layers * layer};
 
     if (r->buffer)
-        return (struct where){0, (uint32_t)r->size, 1, (uint32_t)r->size, 1};
+        return (struct where){0, r->size, (uint32_t)r->size, 1, (uint32_t)r->size, 1, 1};
     format_block(r->format, &bytes, &block);
     for (uint32_t m = 0; m <= mip; m++) {
-        w.offset += (uint64_t)w.pitch * w.rows;
+        w.offset += w.slice * w.slices;
         w.width = r->width >> m ? r->width >> m : 1;
         w.height = r->height >> m ? r->height >> m : 1;
+        w.slices = r->depth >> m ? r->depth >> m : 1;
         w.rows = (w.height + block - 1) / block;
         w.pitch = m || !r->pitch ? (w.width + block - 1) / block * bytes : r->pitch;
+        w.slice = (uint64_t)w.pitch * w.rows;
     }
     return w;
 }
@@ -191,12 +220,12 @@ static void upload(struct umd10_device *d, struct umd10_resource *r, uint64_t of
     }
 }
 
-/* A box of a subresource, from memory with a pitch of its own. NULL: all of it. */
+/* A box of a subresource, from memory with pitches of its own. NULL: all of it. */
 static void write_box(struct umd10_device *d, struct umd10_resource *r, UINT subresource,
-                      const D3D10_DDI_BOX *box, const uint8_t *data, UINT pitch)
+                      const D3D10_DDI_BOX *box, const uint8_t *data, UINT pitch, UINT depth_pitch)
 {
     struct where w = where(r, subresource);
-    uint32_t bytes, block, left = 0, top = 0, width, rows;
+    uint32_t bytes, block, left = 0, top = 0, width, rows, front = 0, back = w.slices;
 
     if (r->buffer) {
         left = box ? (uint32_t)box->left : 0;
@@ -207,15 +236,21 @@ static void write_box(struct umd10_device *d, struct umd10_resource *r, UINT sub
     if (box) {
         left = (uint32_t)box->left / block * bytes;
         top = (uint32_t)box->top / block;
+        front = (uint32_t)box->front;
+        back = (uint32_t)box->back;
     }
     width = box ? ((uint32_t)box->right + block - 1) / block * bytes - left : w.pitch;
     rows = box ? ((uint32_t)box->bottom + block - 1) / block - top : w.rows;
-    if (pitch == w.pitch && width == w.pitch) {
-        upload(d, r, w.offset + (uint64_t)top * w.pitch, data, (uint64_t)rows * w.pitch);
-        return;
+    for (uint32_t z = front; z < back; z++, data += depth_pitch) {
+        uint64_t at = w.offset + z * w.slice + (uint64_t)top * w.pitch;
+
+        if (pitch == w.pitch && width == w.pitch) {
+            upload(d, r, at, data, (uint64_t)rows * w.pitch);
+            continue;
+        }
+        for (uint32_t y = 0; y < rows; y++)
+            upload(d, r, at + (uint64_t)y * w.pitch + left, data + (size_t)y * pitch, width);
     }
-    for (uint32_t y = 0; y < rows; y++)
-        upload(d, r, w.offset + (uint64_t)(top + y) * w.pitch + left, data + (size_t)y * pitch, width);
 }
 
 void umd10_fill(struct umd10_device *d, struct umd10_resource *r, uint64_t offset, uint64_t size,
@@ -259,6 +294,10 @@ static uint32_t usage_of(UINT bind)
 
 static void emit_create(struct umd10_device *d, struct umd10_resource *r, uint32_t usage)
 {
+    uint32_t dimension = r->dimensions == 1   ? AEROGPU_RESOURCE_USAGE_EXT_1D
+                         : r->dimensions == 3 ? AEROGPU_RESOURCE_USAGE_EXT_3D
+                                              : 0;
+
     umd10_room(d, 128);
     umd10_use(r, false);
     if (r->buffer)
@@ -266,9 +305,20 @@ static void emit_create(struct umd10_device *d, struct umd10_resource *r, uint32
                  .size_bytes = r->size, .backing_alloc_id = r->alloc_id);
     else
         ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->name,
-                 .usage_flags = usage ? usage : AEROGPU_RESOURCE_USAGE_TEXTURE, .format = r->format,
-                 .width = r->width, .height = r->height, .mip_levels = r->mips, .array_layers = r->layers,
-                 .row_pitch_bytes = r->pitch, .backing_alloc_id = r->alloc_id);
+                 .usage_flags = (usage ? usage : AEROGPU_RESOURCE_USAGE_TEXTURE) | dimension,
+                 .format = r->format, .width = r->width, .height = r->height, .mip_levels = r->mips,
+                 .array_layers = r->dimensions == 3 ? r->depth : r->layers, .row_pitch_bytes = r->pitch,
+                 .backing_alloc_id = r->alloc_id);
+}
+
+/* Typeless ones of depth are what depth they hold, where they are bound as that. */
+static UINT format_of(CONST D3D11DDIARG_CREATERESOURCE *a)
+{
+    bool depth = a->BindFlags & D3D10_DDI_BIND_DEPTH_STENCIL;
+
+    if ((UINT)a->Format == R32_TYPELESS && !depth)
+        return R32_FLOAT;
+    return (UINT)a->Format == R16_TYPELESS && depth ? D16_UNORM : (UINT)a->Format;
 }
 
 /* The shape that the runtime asks for; false: the device has no such thing. */
@@ -286,22 +336,23 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
         r->size = ((uint64_t)a->pMipInfoList[0].TexelWidth + 3) & ~UINT64_C(3);
         return r->size != 0;
     }
-    r->format = umd10_format(d, (UINT)a->Format);
-    if ((UINT)a->Format == R32_TYPELESS && !(a->BindFlags & D3D10_DDI_BIND_DEPTH_STENCIL))
-        r->format = umd10_format(d, R32_FLOAT);
-    if ((a->ResourceDimension != D3D10DDIRESOURCE_TEXTURE2D &&
-         a->ResourceDimension != D3D10DDIRESOURCE_TEXTURECUBE) ||
-        !r->format || a->SampleDesc.Count > 1)
+    r->format = umd10_format(d, format_of(a));
+    r->dimensions = a->ResourceDimension == D3D10DDIRESOURCE_TEXTURE1D   ? 1
+                    : a->ResourceDimension == D3D10DDIRESOURCE_TEXTURE3D ? 3
+                                                                         : 2;
+    if (!r->format || a->SampleDesc.Count > 1 ||
+        (r->dimensions != 2 && !(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_DIMENSIONS))))
         return false;
     r->width = a->pMipInfoList[0].TexelWidth;
     r->height = a->pMipInfoList[0].TexelHeight;
+    r->depth = a->pMipInfoList[0].TexelDepth;
     r->mips = a->MipLevels;
     r->layers = a->ArraySize;
     format_block(r->format, &bytes, &block);
     if (r->staging || r->primary)
         r->pitch = ((r->width + block - 1) / block * bytes + 255) & ~255u;
     last = where(r, r->mips - 1);
-    r->size = (last.offset + (uint64_t)last.pitch * last.rows) * r->layers;
+    r->size = (last.offset + last.slice * last.slices) * r->layers;
     return true;
 }
 
@@ -331,7 +382,7 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
     for (UINT i = 0; a->pInitialDataUP && i < (r->buffer ? 1 : r->mips * r->layers); i++) {
         const D3D10_DDIARG_SUBRESOURCE_UP *up = &a->pInitialDataUP[i];
         write_box(d, r, i, r->buffer ? &(D3D10_DDI_BOX){.right = (LONG)a->pMipInfoList[0].TexelWidth} : NULL,
-                  up->pSysMem, up->SysMemPitch);
+                  up->pSysMem, up->SysMemPitch, up->SysMemSlicePitch);
         if (r->shadow && r->buffer)
             memcpy(r->shadow, up->pSysMem, a->pMipInfoList[0].TexelWidth);
     }
@@ -376,7 +427,7 @@ static VOID APIENTRY map_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT
         umd10_error(d, s == D3DERR_WASSTILLDRAWING ? DXGI_DDI_ERR_WASSTILLDRAWING : s);
         return;
     }
-    *out = (D3D10DDI_MAPPED_SUBRESOURCE){(uint8_t *)l.pData + w.offset, w.pitch, w.pitch * w.rows};
+    *out = (D3D10DDI_MAPPED_SUBRESOURCE){(uint8_t *)l.pData + w.offset, w.pitch, (UINT)w.slice};
 }
 
 static VOID APIENTRY unmap_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource)
@@ -389,7 +440,7 @@ static VOID APIENTRY unmap_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UI
     umd10_room(d, 64);
     umd10_use(r, false);
     ABI_EMIT(&d->stream, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = r->name,
-             .offset_bytes = w.offset, .size_bytes = (uint64_t)w.pitch * w.rows);
+             .offset_bytes = w.offset, .size_bytes = w.slice * w.slices);
 }
 
 static VOID APIENTRY map_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource,
@@ -398,7 +449,7 @@ static VOID APIENTRY map_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT
     struct umd10_resource *r = hr.pDrvPrivate;
     struct where w = where(r, subresource);
 
-    *out = (D3D10DDI_MAPPED_SUBRESOURCE){r->shadow + w.offset, w.pitch, w.pitch * w.rows};
+    *out = (D3D10DDI_MAPPED_SUBRESOURCE){r->shadow + w.offset, w.pitch, (UINT)w.slice};
 }
 
 static VOID APIENTRY unmap_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource)
@@ -406,7 +457,7 @@ static VOID APIENTRY unmap_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UI
     struct umd10_resource *r = hr.pDrvPrivate;
     struct where w = where(r, subresource);
 
-    upload(umd10_device(h), r, w.offset, r->shadow + w.offset, (uint64_t)w.pitch * w.rows);
+    upload(umd10_device(h), r, w.offset, r->shadow + w.offset, w.slice * w.slices);
 }
 
 static VOID APIENTRY map_any(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource, D3D10_DDI_MAP type,
@@ -442,41 +493,48 @@ static VOID APIENTRY update(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, UINT sub
 {
     struct umd10_resource *r = dst.pDrvPrivate;
 
-    write_box(umd10_device(h), r, subresource, box, data, row_pitch);
+    if (!umd10_device(h)->dropped)
+        write_box(umd10_device(h), r, subresource, box, data, row_pitch, depth_pitch);
 }
 
 /* ---- copying ------------------------------------------------------------- */
 
-void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y,
+void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y, UINT z,
                 struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box)
 {
     struct where w = where(src, src_sub);
-    D3D10_DDI_BOX all = {0, 0, 0, (LONG)w.width, (LONG)w.height, 1};
+    D3D10_DDI_BOX all = {0, 0, 0, (LONG)w.width, (LONG)w.height, (LONG)w.slices};
     const D3D10_DDI_BOX *b = box ? box : &all;
     uint32_t flags = dst->alloc_id ? AEROGPU_COPY_FLAG_WRITEBACK_DST : 0;
 
-    umd10_room(d, 128);
-    umd10_use(src, false);
-    umd10_use(dst, true);
-    if (src->buffer)
-        ABI_EMIT(&d->stream, COPY_BUFFER, copy_buffer, .dst_buffer = dst->name, .src_buffer = src->name,
-                 .dst_offset_bytes = x, .src_offset_bytes = (uint32_t)b->left,
-                 .size_bytes = ((uint64_t)(b->right - b->left) + 3) & ~UINT64_C(3), .flags = flags);
-    else
+    for (LONG slice = b->front; slice < b->back; slice++, z++) {
+        umd10_room(d, 128);
+        umd10_use(src, false);
+        umd10_use(dst, true);
+        if (src->buffer) {
+            ABI_EMIT(&d->stream, COPY_BUFFER, copy_buffer, .dst_buffer = dst->name, .src_buffer = src->name,
+                     .dst_offset_bytes = x, .src_offset_bytes = (uint32_t)b->left,
+                     .size_bytes = ((uint64_t)(b->right - b->left) + 3) & ~UINT64_C(3), .flags = flags);
+            return;
+        }
         ABI_EMIT(&d->stream, COPY_TEXTURE2D, copy_texture2d, .dst_texture = dst->name,
                  .src_texture = src->name, .dst_mip_level = dst_sub % dst->mips,
-                 .dst_array_layer = dst_sub / dst->mips, .src_mip_level = src_sub % src->mips,
-                 .src_array_layer = src_sub / src->mips, .dst_x = x, .dst_y = y, .src_x = (uint32_t)b->left,
-                 .src_y = (uint32_t)b->top, .width = (uint32_t)(b->right - b->left),
-                 .height = (uint32_t)(b->bottom - b->top), .flags = flags);
+                 .dst_array_layer = dst->dimensions == 3 ? z : dst_sub / dst->mips,
+                 .src_mip_level = src_sub % src->mips,
+                 .src_array_layer = src->dimensions == 3 ? (uint32_t)slice : src_sub / src->mips, .dst_x = x,
+                 .dst_y = y, .src_x = (uint32_t)b->left, .src_y = (uint32_t)b->top,
+                 .width = (uint32_t)(b->right - b->left), .height = (uint32_t)(b->bottom - b->top),
+                 .flags = flags);
+    }
 }
 
 static VOID APIENTRY copy_region(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, UINT dst_subresource, UINT x,
                                  UINT y, UINT z, D3D10DDI_HRESOURCE src, UINT src_subresource,
                                  CONST D3D10_DDI_BOX *box)
 {
-    umd10_copy(umd10_device(h), dst.pDrvPrivate, dst_subresource, x, y, src.pDrvPrivate, src_subresource,
-               box);
+    if (!umd10_device(h)->dropped)
+        umd10_copy(umd10_device(h), dst.pDrvPrivate, dst_subresource, x, y, z, src.pDrvPrivate,
+                   src_subresource, box);
 }
 
 static VOID APIENTRY copy_all(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, D3D10DDI_HRESOURCE src)
@@ -484,7 +542,7 @@ static VOID APIENTRY copy_all(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, D3D10D
     struct umd10_resource *from = src.pDrvPrivate;
 
     for (UINT i = 0; i < (from->buffer ? 1 : from->mips * from->layers); i++)
-        umd10_copy(umd10_device(h), dst.pDrvPrivate, i, 0, 0, from, i, NULL);
+        copy_region(h, dst, i, 0, 0, 0, src, i, NULL);
 }
 
 static VOID APIENTRY hazard(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r)
@@ -494,10 +552,12 @@ static VOID APIENTRY hazard(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r)
 static VOID APIENTRY check_format(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT *support)
 {
     uint32_t f = umd10_format(umd10_device(h), (UINT)format);
-    bool drawn = f < AEROGPU_FORMAT_D24_UNORM_S8_UINT ||
+    bool integer = f >= AEROGPU_FORMAT_EXT_R32G32B32A32_UINT && f <= AEROGPU_FORMAT_EXT_R8_SINT;
+    bool drawn = f < AEROGPU_FORMAT_D24_UNORM_S8_UINT || integer ||
                  (f >= AEROGPU_EXT_FIRST_FORMAT && f < AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT);
 
-    *support = !f ? 0 : !drawn ? 1 : 1 | 2 | 4; /* sampled, rendered to, blended */
+    /* sampled, rendered to, blended */
+    *support = !f ? 0 : !drawn ? 1 : integer ? 1 | 2 : 1 | 2 | 4;
 }
 
 static VOID APIENTRY check_samples(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT samples, UINT *levels)

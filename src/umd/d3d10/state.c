@@ -140,12 +140,22 @@ static VOID APIENTRY create_sampler(D3D10DDI_HDEVICE h, CONST D3D10_DDI_SAMPLER_
     struct umd10_object *s = hs.pDrvPrivate;
 
     s->name = umd10_name(d);
-    umd10_room(d, 64);
-    ABI_EMIT(&d->stream, CREATE_SAMPLER, create_sampler, .sampler_handle = s->name,
-             .filter = a->Filter & 0x54 ? AEROGPU_SAMPLER_FILTER_LINEAR
-                                        : AEROGPU_SAMPLER_FILTER_NEAREST, /* min, mag, aniso */
-             .address_u = address(a->AddressU), .address_v = address(a->AddressV),
-             .address_w = address(a->AddressW));
+    umd10_room(d, 128);
+    if (d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_SAMPLERS))
+        ABI_EMIT(&d->stream, EXT_CREATE_SAMPLER, ext_create_sampler, .sampler_handle = s->name,
+                 .filter = (uint32_t)a->Filter, .address_u = (uint32_t)a->AddressU,
+                 .address_v = (uint32_t)a->AddressV, .address_w = (uint32_t)a->AddressW,
+                 .lod_bias = abi_f32(a->MipLODBias), .max_anisotropy = a->MaxAnisotropy,
+                 .compare_func = (uint32_t)a->ComparisonFunc,
+                 .border_rgba = {abi_f32(a->BorderColor[0]), abi_f32(a->BorderColor[1]),
+                                 abi_f32(a->BorderColor[2]), abi_f32(a->BorderColor[3])},
+                 .min_lod = abi_f32(a->MinLOD), .max_lod = abi_f32(a->MaxLOD));
+    else
+        ABI_EMIT(&d->stream, CREATE_SAMPLER, create_sampler, .sampler_handle = s->name,
+                 .filter = a->Filter & 0x54 ? AEROGPU_SAMPLER_FILTER_LINEAR
+                                            : AEROGPU_SAMPLER_FILTER_NEAREST, /* min, mag, aniso */
+                 .address_u = address(a->AddressU), .address_v = address(a->AddressV),
+                 .address_w = address(a->AddressW));
 }
 
 static VOID APIENTRY destroy_sampler(D3D10DDI_HDEVICE h, D3D10DDI_HSAMPLER hs)

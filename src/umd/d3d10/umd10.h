@@ -54,6 +54,7 @@ struct umd10_resource {
     uint32_t stride; /* of a structured buffer; else 0 */
     bool buffer, staging, primary, listed, listed_write;
     uint32_t format, width, height, mips, layers, pitch; /* of textures; pitch of mip 0 in guest memory */
+    uint32_t dimensions, depth;                          /* 1 to 3; slices, else 1 */
     uint64_t size;                                       /* of the linear layout */
     uint8_t *shadow; /* what the CPU writes of a dynamic resource, until it is unmapped */
 };
@@ -71,8 +72,11 @@ struct umd10_object { /* shaders, layouts, samplers */
 };
 
 struct umd10_query {
+    struct umd10_query *next, **self; /* in the device's list, while it counts */
     D3D10DDI_QUERY kind;
-    struct umd10_resource marker; /* guest memory that the submission of the end uses */
+    struct umd10_resource
+        marker;    /* guest memory that the submission of the end uses; the result is at its beginning */
+    uint32_t slot; /* while it counts */
     bool issued;
 };
 
@@ -89,6 +93,9 @@ struct umd10_device {
     D3DDDI_ALLOCATIONLIST *list;
     struct abi_builder stream;
     struct umd10_resource *guest; /* those with guest memory */
+    struct umd10_query *counting; /* each submission uses their memory */
+    uint64_t slots;               /* of the device's queries that are taken */
+    bool dropped;                 /* by predication: what is drawn, cleared and copied */
     uint32_t last_name;
     bool removed;
     /* what is bound */
@@ -127,14 +134,19 @@ void umd10_deallocate(struct umd10_device *d, struct umd10_resource *r);
 /* 0: no such format here. */
 uint32_t umd10_format(const struct umd10_device *d, UINT dxgi);
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f);
-void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y,
+void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y, UINT z,
                 struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box);
+/* What it lies in each dimension at a mip: layers, or slices. */
+static inline uint32_t umd10_slices(const struct umd10_resource *r, uint32_t mip)
+{
+    return r->dimensions != 3 ? r->layers : r->depth >> mip ? r->depth >> mip : 1;
+}
 
 /* `size` bytes of a buffer from `offset` on become `value`, again and again; both are multiples of 4. */
 void umd10_fill(struct umd10_device *d, struct umd10_resource *r, uint64_t offset, uint64_t size,
                 uint32_t value);
 
-/* view.c, state.c, shader.c, draw.c, present.c: their functions of the table. */
+/* view.c, state.c, shader.c, draw.c, query.c, present.c: their functions of the table. */
 void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f);
 void umd10_state_functions(D3D11DDI_DEVICEFUNCS *f);
 void umd10_shader_functions(D3D11DDI_DEVICEFUNCS *f);

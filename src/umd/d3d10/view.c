@@ -5,7 +5,8 @@
 /* One that is sampled has a format of colours, and is looked at as what it is. */
 static bool is_depth(uint32_t format)
 {
-    return format == AEROGPU_FORMAT_D24_UNORM_S8_UINT || format == AEROGPU_FORMAT_D32_FLOAT;
+    return format == AEROGPU_FORMAT_D24_UNORM_S8_UINT || format == AEROGPU_FORMAT_D32_FLOAT ||
+           format == AEROGPU_FORMAT_EXT_D16_UNORM || format == AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT;
 }
 
 static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi, UINT mip, UINT mips,
@@ -14,10 +15,12 @@ static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi
     struct umd10_resource *r = v->resource;
     uint32_t format = is_depth(r->format) ? r->format : umd10_format(d, dxgi);
 
+    uint32_t slices = umd10_slices(r, mip);
+
     mips = mips > r->mips - mip ? r->mips - mip : mips;
-    layers = layers > r->layers - layer ? r->layers - layer : layers;
+    layers = layers > slices - layer ? slices - layer : layers;
     v->name = r->name;
-    if ((!format || format == r->format) && !mip && mips == r->mips && !layer && layers == r->layers)
+    if ((!format || format == r->format) && !mip && mips == r->mips && !layer && layers == slices)
         return;
     v->name = umd10_name(d);
     v->own = true;
@@ -58,7 +61,10 @@ static VOID APIENTRY create_srv(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATESHAD
     } else if (a->ResourceDimension == D3D10DDIRESOURCE_TEXTURECUBE) {
         view_texture(umd10_device(h), v, (UINT)a->Format, a->TexCube.MostDetailedMip, a->TexCube.MipLevels,
                      a->TexCube.First2DArrayFace, a->TexCube.NumCubes * 6);
-    } else {
+    } else if (a->ResourceDimension == D3D10DDIRESOURCE_TEXTURE3D) {
+        view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex3D.MostDetailedMip, a->Tex3D.MipLevels, 0,
+                     UINT32_MAX);
+    } else { /* one dimension has the same members */
         view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MostDetailedMip, a->Tex2D.MipLevels,
                      a->Tex2D.FirstArraySlice, a->Tex2D.ArraySize);
     }
@@ -72,7 +78,7 @@ static VOID APIENTRY create_rtv(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEREND
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
     if (v->resource->buffer)
         umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
-    else
+    else /* the other dimensions' members are the same ones: slices of three */
         view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MipSlice, 1, a->Tex2D.FirstArraySlice,
                      a->Tex2D.ArraySize);
 }
@@ -108,7 +114,8 @@ static VOID APIENTRY clear_uav(D3D10DDI_HDEVICE h, D3D11DDI_HUNORDEREDACCESSVIEW
 {
     const struct umd10_view *v = hv.pDrvPrivate;
 
-    umd10_fill(umd10_device(h), v->resource, v->offset, v->size, values[0]);
+    if (!umd10_device(h)->dropped)
+        umd10_fill(umd10_device(h), v->resource, v->offset, v->size, values[0]);
 }
 
 static VOID APIENTRY destroy_srv(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW v)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* surface.c: resources as DXGI sees them: IDXGIResource of all, IDXGISurface1 of textures of one mip and one layer. They are faces of
+ * the resource, with its references and its private data. */
+#include "d3d/tables.h"
+#include "d3d/d3d.h"
+
+static struct d3d_child *of_shared(void *This)
+{
+    return (struct d3d_child *)((char *)This - offsetof(struct d3d_child, shared_vtbl));
+}
+
+static struct d3d_child *of_surface(void *This)
+{
+    return (struct d3d_child *)((char *)This - offsetof(struct d3d_child, surface_vtbl));
+}
+
+static bool is_surface(const struct d3d_child *c)
+{
+    return (c->kind == D3D_TEXTURE1D || c->kind == D3D_TEXTURE) && c->desc.texture.MipLevels == 1 &&
+           c->desc.texture.ArraySize == 1;
+}
+
+void *d3d_surface_face(struct d3d_child *c, REFIID riid)
+{
+    c->shared_vtbl = &d3d_shared_vtbl;
+    c->surface_vtbl = &d3d_surface_vtbl;
+    if (IsEqualGUID(riid, &IID_IDXGIResource) || IsEqualGUID(riid, &IID_IDXGIDeviceSubObject) ||
+        IsEqualGUID(riid, &IID_IDXGIObject))
+        return &c->shared_vtbl;
+    if (is_surface(c) && (IsEqualGUID(riid, &IID_IDXGISurface) || IsEqualGUID(riid, &IID_IDXGISurface1)))
+        return &c->surface_vtbl;
+    return NULL;
+}
+
+/* What both faces have of the objects of DXGI. */
+#define FACE(prefix, iface, of)                                                                              \
+    HRESULT STDMETHODCALLTYPE prefix##_QueryInterface(iface *This, REFIID riid, void **out)                  \
+    {                                                                                                        \
+        return d3d_child_QueryInterface(of(This), riid, out);                                                \
+    }                                                                                                        \
+    ULONG STDMETHODCALLTYPE prefix##_AddRef(iface *This)                                                     \
+    {                                                                                                        \
+        return d3d_child_AddRef(of(This));                                                                   \
+    }                                                                                                        \
+    ULONG STDMETHODCALLTYPE prefix##_Release(iface *This)                                                    \
+    {                                                                                                        \
+        return d3d_child_Release(of(This));                                                                  \
+    }                                                                                                        \
+    HRESULT STDMETHODCALLTYPE prefix##_GetPrivateData(iface *This, REFGUID guid, UINT *size, void *bytes)    \
+    {                                                                                                        \
+        return d3d_child_GetPrivateData(of(This), guid, size, bytes);                                        \
+    }                                                                                                        \
+    HRESULT STDMETHODCALLTYPE prefix##_SetPrivateData(iface *This, REFGUID guid, UINT size, const void *b)   \
+    {                                                                                                        \
+        return d3d_child_SetPrivateData(of(This), guid, size, b);                                            \
+    }                                                                                                        \
+    HRESULT STDMETHODCALLTYPE prefix##_SetPrivateDataInterface(iface *This, REFGUID guid, const IUnknown *o) \
+    {                                                                                                        \
+        return d3d_child_SetPrivateDataInterface(of(This), guid, o);                                         \
+    }                                                                                                        \
+    HRESULT STDMETHODCALLTYPE prefix##_GetParent(iface *This, REFIID riid, void **out)                       \
+    {                                                                                                        \
+        return d3d_dxgi_device_QueryInterface((IDXGIDevice1 *)&of(This)->device->dxgi_vtbl, riid, out);      \
+    }                                                                                                        \
+    HRESULT STDMETHODCALLTYPE prefix##_GetDevice(iface *This, REFIID riid, void **out)                       \
+    {                                                                                                        \
+        return d3d_device_QueryInterface((ID3D11Device *)of(This)->device, riid, out);                       \
+    }
+FACE(d3d_shared, IDXGIResource, of_shared)
+FACE(d3d_surface, IDXGISurface1, of_surface)
+
+HRESULT STDMETHODCALLTYPE d3d_shared_GetUsage(IDXGIResource *This, DXGI_USAGE *usage)
+{
+    const struct d3d_child *c = of_shared(This);
+    UINT bind = c->kind == D3D_BUFFER ? c->desc.buffer.BindFlags : c->desc.texture.BindFlags;
+
+    if (!usage)
+        return E_INVALIDARG;
+    *usage = (bind & D3D11_BIND_SHADER_RESOURCE ? DXGI_USAGE_SHADER_INPUT : 0) |
+             (bind & D3D11_BIND_RENDER_TARGET ? DXGI_USAGE_RENDER_TARGET_OUTPUT : 0) |
+             (c->shown ? DXGI_USAGE_BACK_BUFFER : 0);
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_shared_SetEvictionPriority(IDXGIResource *This, UINT priority)
+{
+    of_shared(This)->priority = priority;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_shared_GetEvictionPriority(IDXGIResource *This, UINT *priority)
+{
+    if (!priority)
+        return E_INVALIDARG;
+    *priority = of_shared(This)->priority;
+    return S_OK;
+}
+
+/* No resource is made that could be shared. */
+HRESULT STDMETHODCALLTYPE d3d_shared_GetSharedHandle(IDXGIResource *This, HANDLE *handle)
+{
+    return E_INVALIDARG;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_surface_GetDesc(IDXGISurface1 *This, DXGI_SURFACE_DESC *desc)
+{
+    const D3D11_TEXTURE2D_DESC *t = &of_surface(This)->desc.texture;
+
+    if (!desc)
+        return E_INVALIDARG;
+    *desc = (DXGI_SURFACE_DESC){t->Width, t->Height, t->Format, {t->SampleDesc.Count, t->SampleDesc.Quality}};
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_surface_Map(IDXGISurface1 *This, DXGI_MAPPED_RECT *out, UINT flags)
+{
+    struct d3d_child *c = of_surface(This);
+    D3D11_MAPPED_SUBRESOURCE m;
+    D3D11_MAP type = flags & DXGI_MAP_DISCARD                                      ? D3D11_MAP_WRITE_DISCARD
+                     : (flags & (DXGI_MAP_READ | DXGI_MAP_WRITE)) == DXGI_MAP_READ ? D3D11_MAP_READ
+                     : flags & DXGI_MAP_READ                                       ? D3D11_MAP_READ_WRITE
+                                                                                   : D3D11_MAP_WRITE;
+    HRESULT hr;
+
+    if (!out)
+        return E_INVALIDARG;
+    hr = d3d_context_Map((ID3D11DeviceContext *)&c->device->context, (ID3D11Resource *)c, 0, type, 0, &m);
+    if (hr == S_OK)
+        *out = (DXGI_MAPPED_RECT){(INT)m.RowPitch, m.pData};
+    return hr;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_surface_Unmap(IDXGISurface1 *This)
+{
+    struct d3d_child *c = of_surface(This);
+
+    d3d_context_Unmap((ID3D11DeviceContext *)&c->device->context, (ID3D11Resource *)c, 0);
+    return S_OK;
+}

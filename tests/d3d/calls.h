@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.h: the parts of the program calls. */
+#pragma once
+
+#include <d3d11.h>
+
+struct calls {
+    ID3D11Device *device;
+    ID3D11DeviceContext *context;
+    ID3D11Texture2D *target, *staging; /* 64 x 64, R8G8B8A8 */
+    ID3D11RenderTargetView *view;
+    void (*draw)(void); /* one triangle over the whole target */
+};
+
+void objects(const struct calls *c);
