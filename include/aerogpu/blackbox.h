@@ -532,6 +532,7 @@ void bb_package_destroy(struct bb_package *p);
 void bb_row(struct bb_package *p, enum bb_table table);
 void bb_int(struct bb_package *p, enum bb_col column, int64_t value);
 void bb_real(struct bb_package *p, enum bb_col column, double value);
+/* One line: ends of lines become spaces, but in shader.text. */
 void bb_text(struct bb_package *p, enum bb_col column,
              const char *text); /* NULL is a NULL value, for blobs too */
 void bb_textf(struct bb_package *p, enum bb_col column, const char *fmt, ...)

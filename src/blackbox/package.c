@@ -199,6 +199,9 @@ static void put_text(struct bb_package *p, enum bb_col column, const char *text,
     if (!clean)
         return;
     utf8_clean(clean, n, text, size);
+    clean[n] = '\0';
+    if (column != BB_shader_text) /* a listing; all else is said in one line, and makes no other */
+        utf8_one_line(clean);
     put_value(p, column, BB_TAG_TEXT, clean, n);
     free(clean);
 }

@@ -368,8 +368,8 @@ void bb_fault_words(struct bb_fault *f)
                  "0x%" PRIx64 " lies in nothing that is known, and not all that was there is", f->address);
         break;
     case BB_FAULT_NEVER_MAPPED:
-        snprintf(f->text, sizeof(f->text), "0x%" PRIx64 " was never mapped, and no resource is near it",
-                 f->address);
+        snprintf(f->text, sizeof(f->text),
+                 "0x%" PRIx64 " was never an address of a buffer's, and none is near it", f->address);
         break;
     }
 }

@@ -327,8 +327,7 @@ static void put_finding(struct collector *c, const struct watch_crash *crash)
 
     bb_row(c->p, BB_TABLE_FINDING);
     bb_int(c->p, BB_finding_rank, 0);
-    bb_text(c->p, BB_finding_certainty,
-            crash->certain || crash->cause == BB_CAUSE_KILLED ? "certain" : "candidate");
+    bb_text(c->p, BB_finding_certainty, crash->certain ? "certain" : "candidate");
     bb_text(c->p, BB_finding_cause, cause->name);
     bb_text(c->p, BB_finding_text, crash->text);
     if (crash->submission)

@@ -332,9 +332,9 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
 {
     const struct exec_progress_slot *slot =
         sn->has_progress ? watch_progress_find(&sn->progress, k->id) : NULL;
+    const bool outside = bb_cause_desc(c->cause)->kind == BB_KIND_OUTSIDE;
     /* whatever ran is not to blame; of memory others may have had more */
-    const bool blame = bb_cause_desc(c->cause)->kind != BB_KIND_OUTSIDE && c->cause != BB_CAUSE_LIMIT &&
-                       !is_misled(sn) && !last_tracer(sn);
+    const bool blame = !outside && c->cause != BB_CAUSE_LIMIT && !is_misled(sn) && !last_tracer(sn);
     uint32_t decoding = slot ? atomic_load(&slot->decoding) : 0;
     struct bb_inference x;
     struct watch_items items;
@@ -349,7 +349,7 @@ static void judge_marks(const struct snapshot *sn, const struct retained *k, str
         narrow(&x, &items, slot);
     c->exact = sn->progress.exact != 0;
     c->candidates = x.num_candidates;
-    if (sn->died && sn->death.in_decoder && decoding) {
+    if (sn->died && sn->death.in_decoder && decoding && !outside) {
         c->in_decoder = c->exact = true;
         c->certain = blame;
         c->candidates = 1;
@@ -555,7 +555,7 @@ static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
             (unsigned long long)(c->fault_address - f.resource.address), who);
         break;
     case BB_FAULT_OUT_OF_BOUNDS:
-        add(c->at, sizeof(c->at), ": out of bounds, %llu bytes %s %s%s", (unsigned long long)f.distance,
+        add(c->at, sizeof(c->at), ": out of bounds by %llu bytes, %s %s%s", (unsigned long long)f.distance,
             f.before ? "before the start of" : "behind the end of", f.resource.destroyed_ns ? "the " : "",
             who);
         break;

@@ -288,7 +288,7 @@ static struct bb_package *sample_package(void)
     bb_meta(p, "reason", "timeout");
     bb_meta(p, "time_ns", "%d", 5000000);
     bb_row(p, BB_TABLE_FINDING);
-    bb_text(p, BB_finding_text, "Draw 3 <does> not \xff\xfe finish"); /* in any order */
+    bb_text(p, BB_finding_text, "Draw 3\n<does> not \xff\xfe finish"); /* in any order */
     bb_int(p, BB_finding_rank, 0);
     bb_text(p, BB_finding_certainty, "certain");
     bb_text(p, BB_finding_cause, "hang");

@@ -90,7 +90,7 @@ TEST(behind_what_was_destroyed)
     await_crash(r, 1);
     assert_int_equal(r->crash.fault_kind, BB_FAULT_OUT_OF_BOUNDS);
     assert_non_null(strstr(
-        r->crash.text, "out of bounds, 17 bytes behind the end of the destroyed buffer 11 of 4096 bytes"));
+        r->crash.text, "out of bounds by 17 bytes, behind the end of the destroyed buffer 11 of 4096 bytes"));
     assert_non_null(strstr(ask(r->dump, "SELECT text FROM fault"),
                            "behind the end of buffer 11 (4096 bytes), which was destroyed"));
     rig_finish(r);
@@ -112,7 +112,7 @@ TEST(an_alias_is_no_other_buffer)
     submit(r);
     await_crash(r, 1);
     assert_int_equal(r->crash.fault_resource, TARGET);
-    assert_non_null(strstr(r->crash.text, "1 bytes behind the end of buffer 11"));
+    assert_non_null(strstr(r->crash.text, "by 1 bytes, behind the end of buffer 11"));
     assert_null(strstr(r->crash.text, "was given the address"));
     rig_finish(r);
 }
@@ -251,6 +251,50 @@ TEST(a_fault_under_a_debugger)
     rig_finish(r);
     if (!can)
         skip(); /* nobody may trace here */
+}
+
+/* A number outlives its process, and a process the name that it had. */
+TEST(senders_that_are_not_what_they_were)
+{
+    static const char *const become[] = {NULL, "sleep"};
+    struct rig *r;
+
+    rig_hang_ms = 60000;
+    r = rig_init(EXEC_MARKERS_EXACT);
+    rig_hang_ms = HANG_MS;
+    for (uint32_t i = 0; i < 2; i++) {
+        char said[80];
+        pid_t child;
+
+        crash_scene(&r->b);
+        crash_endless_draw(&r->b);
+        submit(r);
+        await_work(r);
+        child = fork();
+        if (!child) {
+            kill(machine_executor_pid(r->m),
+                 SIGSTOP); /* the signal comes to it when it has ended, or is another */
+            kill(machine_executor_pid(r->m), SIGTERM);
+            if (become[i])
+                execlp(become[i], become[i], "30", NULL);
+            _exit(0);
+        }
+        usleep(300000);
+        if (!become[i])
+            waitpid(child, NULL, 0);
+        kill(machine_executor_pid(r->m), SIGCONT);
+        await_crash(r, i + 1);
+        snprintf(said, sizeof(said), "sent by process %d, %s%s", (int)child,
+                 become[i] ? "now " : "which has ended", become[i] ? become[i] : "");
+        if (!strstr(r->crash.text, said))
+            fail_msg("no \"%s\" in: %s", said, r->crash.text);
+        if (become[i]) {
+            kill(child, SIGKILL);
+            waitpid(child, NULL, 0);
+        }
+        machine_wait_ready(r->m, 60000, NULL);
+    }
+    rig_finish(r);
 }
 
 /* Of sigqueue() the kernel does not say who called it. */

@@ -457,8 +457,10 @@ TEST(signals_from_outside)
             fail_msg("signal %d: %s", signals[i], r->crash.text);
         if (signals[i] == SIGKILL)
             assert_string_equal(r->crash.unseen, "who sent the signal");
+        assert_false(r->crash.in_decoder); /* the thread that a signal came to did not cause it */
         machine_wait_ready(r->m, 60000, NULL);
     }
+    assert_string_equal(ask(r->dump, "SELECT certainty FROM finding"), "candidate");
     assert_string_equal(
         ask(r->dump, "SELECT sure_happened || ', ' || sure_command || ', ' || sure_cause FROM finding"),
         "proven, suggested, proven");

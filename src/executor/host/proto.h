@@ -74,6 +74,7 @@ struct exec_fault {
     uint32_t reserved;
     uint32_t left_mib; /* that it would still have got of private memory, at most EXEC_LEFT_MIB */
     uint64_t address, submission;
+    uint64_t boot_ns;                       /* when, on CLOCK_BOOTTIME */
     uint64_t registers[EXEC_NUM_REGISTERS]; /* of a page fault */
 };
 

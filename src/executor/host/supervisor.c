@@ -174,27 +174,40 @@ static const char *signal_name(int signal)
     return name ? name : "unknown";
 }
 
-/* " by process 77 (bash)" */
-static void sender_name(char out[80], const struct exec_death *d)
+/* ", sent by process 77, now bash": a number outlives its process, and a process its name. */
+static void sender_name(char out[100], const struct exec_death *d, uint64_t boot_ns)
 {
-    char path[40], name[20] = "";
+    char path[40], text[512] = "", *name, *end;
+    unsigned long long began = 0;
     FILE *f;
 
-    snprintf(path, sizeof(path), "/proc/%d/comm", (int)d->sender);
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)d->sender);
     f = fopen(path, "re");
-    if (f && fgets(name, sizeof(name), f))
-        name[strcspn(name, "\n")] = '\0';
+    if (f && !fgets(text, sizeof(text), f))
+        text[0] = '\0';
     if (f)
         fclose(f);
-    snprintf(out, 80, ", sent by process %d%s%s%s%s", (int)d->sender, name[0] ? " (" : "", name,
-             name[0] ? ")" : "", d->told ? ", as it says itself" : "");
+    name = strchr(text, '(');
+    end = strrchr(text, ')');
+    if (!name || !end ||
+        sscanf(end + 1,
+               " %*c" /* 3 to 21 */
+               "%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%llu",
+               &began) != 1)
+        name = end = text;
+    *end = '\0';
+    if (name != end && (began + 1) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK)) > boot_ns)
+        name = end; /* somebody else has the number since */
+    snprintf(out, 100, ", sent by process %d%s%.20s%s", (int)d->sender,
+             name != end ? ", now " : ", which has ended", name != end ? name + 1 : "",
+             d->told ? ", as it says itself" : "");
 }
 
 /* What its handler left behind: the process may have written anything there. */
 static void describe_signal(const struct exec_fault *f, struct exec_death *d, int status)
 {
     static const char *const accesses[] = {"", " (a read)", " (a write)", " (of its code)", ""};
-    char from[80] = "";
+    char from[100] = "";
 
     d->signal = status - EXEC_EXIT_FAULT;
     d->submission = f->submission;
@@ -228,7 +241,7 @@ static void describe_signal(const struct exec_fault *f, struct exec_death *d, in
                  f->thread, signal_name(d->signal));
     } else {
         if (d->sender && d->sender != d->pid)
-            sender_name(from, d);
+            sender_name(from, d, f->boot_ns);
         snprintf(d->message, sizeof(d->message), "the executor died: signal %d (%s)%s", d->signal,
                  signal_name(d->signal),
                  d->sender == d->pid     ? ", which it raised itself"

@@ -195,6 +195,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     struct exec_fault *f = &p->shared->fault;
     pid_t thread = (pid_t)syscall(SYS_gettid);
     uint32_t none = 0, done;
+    struct timespec now;
 
     if (!atomic_compare_exchange_strong(&f->state, &none, 1))
         for (;;)
@@ -203,6 +204,8 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     if (p->completed != p->started)
         usleep(SETTLE_US);
     done = atomic_load(&p->completed);
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    f->boot_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     f->signal = sig;
     f->code = si->si_code;
     f->sender = sender_of(si);
