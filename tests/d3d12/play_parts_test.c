@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/file/png.h"
 #include "d3d12/play/play_internal.h"
 #include "temp_dir.h"
 
@@ -33,10 +34,11 @@ TEST(blocks_are_no_picture)
     snprintf(path, sizeof(path), "%s/blocks.png", dir);
     i.bytes = guarded(i.size);
     assert_false(play_is_picture(&i));
-    assert_int_equal(play_save_png(&i, path, &e), 0);
+    assert_int_equal(play_save_png(&i, false, path, &e), 0);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* Frames are opaque, whatever is in alpha; of what a texture holds alpha is part. */
 TEST(pixels_are_a_picture)
 {
     struct play_image i = {.size = 64 * 4 * 64,
@@ -44,14 +46,22 @@ TEST(pixels_are_a_picture)
                            .height = 64,
                            .rows = 64,
                            .row = 64 * 4,
-                           .format = DXGI_FORMAT_R8G8B8A8_UNORM};
+                           .format = DXGI_FORMAT_B8G8R8A8_UNORM};
     struct error e = {0};
+    uint32_t width, height;
+    uint8_t *rgba;
     char path[100];
 
     snprintf(path, sizeof(path), "%s/pixels.png", dir);
-    i.bytes = guarded(i.size);
-    assert_int_equal(play_save_png(&i, path, &e), 0);
-    assert_int_equal(access(path, F_OK), 0);
+    for (int alpha = 0; alpha < 2; alpha++) {
+        i.bytes = guarded(i.size);
+        memcpy(i.bytes + 4, (const uint8_t[]){1, 2, 3, 40}, 4);
+        assert_int_equal(play_save_png(&i, alpha, path, &e), 0);
+        assert_int_equal(png_file_read(path, &rgba, &width, &height, &e), 0);
+        assert_true(width == 64 && height == 64);
+        assert_memory_equal(rgba + 4, ((const uint8_t[]){3, 2, 1, alpha ? 40 : 255}), 4);
+        free(rgba);
+    }
 }
 
 TEST_GROUP(make_dir, remove_dir);

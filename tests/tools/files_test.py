@@ -130,7 +130,7 @@ def mutate(data, kind, i, rng):
     return data[:at // 8] + bytes([data[at // 8] ^ 1 << at % 8]) + data[at // 8 + 1:]
 
 
-for command, file in ("show", "d3d12"), ("info", "d3d12"), ("play", "d3d12"), ("diff d3d12", "d3d12"), ("report", "cpu"), ("info", "cpu"):
+for command, file in ("show", "d3d12"), ("show --html page", "d3d12"), ("info", "d3d12"), ("play", "d3d12"), ("diff d3d12", "d3d12"), ("report", "cpu"), ("info", "cpu"):
     data = get(file)
     first = same(command, file)
     bad = [] if first[0] == 0 else [f"{command} of what is whole: exit code {first[0]}"]

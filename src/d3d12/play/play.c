@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "d3d12/play/play_internal.h"
 #include "d3d12/play/play_loop.h"
+#include "d3d12/play/play_window.h"
 
 #define ID_LIMIT(calls) (65536 + 16 * (calls)) /* numbers count up with the objects that are made */
 
@@ -250,8 +251,12 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         INVARIANT(r->frames <= r->calls && r->calls <= call.index + 1);
         if (call.index >= params->stop_before && call.method == D12_Native_Present)
             break;
+        if (p.closed) {
+            r->stopped = true;
+            break;
+        }
     }
-    if (params->loop && got >= 0 && !p.error.code)
+    if (params->loop && got >= 0 && !p.error.code && !p.closed)
         got = play_loop_run(&p, &loop);
     if (params->finish && !got && !p.error.code && play_idle(&p, &p.error)) {
         r->hung = true;
@@ -267,6 +272,7 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     play_loop_finish(&loop);
     play_look_finish(&p);
     play_picture_finish(&p);
+    play_window_close(p.window);
     res_finish(&p.states);
     play_chains_finish(&p);
     play_arena_finish(&p);

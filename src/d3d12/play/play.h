@@ -48,8 +48,9 @@ struct play_params {
     bool
         gpu_time; /* measure each list, and each draw of draw_first..draw_last, with timestamps, and print a line for each draw
                       ("call N: METHOD: T ms on the GPU"), and for each frame */
-    bool step;  /* wait for each submission: the one that does not get done is named */
-    bool paced; /* frames no earlier than they were recorded */
+    bool step;   /* wait for each submission: the one that does not get done is named */
+    bool paced;  /* frames no earlier than they were recorded */
+    bool window; /* show each presented frame in a window; who closes it ends playing */
     /* Called once with the device idle before the first call of frame `at_frame`: for observers. */
     uint32_t at_frame;
     int (*at)(struct player *p, void *ctx, struct error *e);

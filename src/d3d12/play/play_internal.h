@@ -56,8 +56,10 @@ struct player {
         bool set;
     } hashes[API_HASHES];
     struct play_reader *reader; /* play_picture.c */
-    struct play_look *look;     /* play_look.c */
-    struct res_states states;   /* followed if something needs them */
+    struct play_window *window;
+    bool closed;              /* that, by somebody: nothing more is played */
+    struct play_look *look;   /* play_look.c */
+    struct res_states states; /* followed if something needs them */
     bool follow;
     struct play_chain *chains; /* play_chain.c */
     struct play_plan plan;
@@ -236,7 +238,7 @@ static inline bool play_is_picture(const struct play_image *i)
 }
 
 /* Changes the bytes to RGBA on the way. What is no picture is left out. */
-int play_save_png(struct play_image *i, const char *path, struct error *e);
+int play_save_png(struct play_image *i, bool alpha, const char *path, struct error *e);
 HRESULT play_buffer(ID3D12Device *d, D3D12_HEAP_TYPE type, uint64_t size, ID3D12Resource **out);
 /* The hash of a presented texture's tight rows, and a PNG if `png` is not NULL. */
 int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *hash,

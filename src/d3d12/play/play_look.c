@@ -515,7 +515,7 @@ static int save_shot(struct player *p, struct shot *s)
                (unsigned long long)XXH3_64bits(i.bytes, i.size));
     if (p->params->png_dir && !p->params->pixel) {
         snprintf(path, sizeof(path), "%s/draw-%08llu.png", p->params->png_dir, (unsigned long long)s->call);
-        err = play_save_png(&i, path, &p->error);
+        err = play_save_png(&i, false, path, &p->error);
     }
     free(i.bytes);
     return err;
@@ -677,7 +677,7 @@ static int dump(struct player *p)
         (err = play_read(p, NULL, o->ptr, q->dump_sub, state, &i, &p->error)))
         return err;
     if (n > 4 && !strcmp(q->dump_path + n - 4, ".png")) {
-        err = play_is_picture(&i) ? play_save_png(&i, q->dump_path, &p->error)
+        err = play_is_picture(&i) ? play_save_png(&i, false, q->dump_path, &p->error)
                                   : error_set(&p->error, -ENOTSUP,
                                               "resource %u has no picture: not four bytes a pixel", r->id);
     } else {
@@ -726,7 +726,7 @@ static int dump_all(struct player *p)
             snprintf(path, sizeof(path), "%s/res-%u-%u.%s", p->params->all_dir, id, sub,
                      play_is_picture(&i) ? "png" : "bin");
             if (play_is_picture(&i)) {
-                err = play_save_png(&i, path, &p->error);
+                err = play_save_png(&i, true, path, &p->error);
             } else if ((f = out_file_open(path, &p->error))) {
                 fwrite(i.bytes, 1, i.size < 4096 ? i.size : 4096, f);
                 err = out_file_close(f, path, 0, &p->error);

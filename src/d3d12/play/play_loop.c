@@ -105,7 +105,7 @@ int play_loop_run(struct player *p, struct play_loop *l)
 
     if (!l->num)
         return error_set(&p->error, -ENOENT, "there is no frame %u", q->loop_frame);
-    for (uint64_t i = 1; i < q->loop_times && !(q->stop && *q->stop) && !err; i++)
+    for (uint64_t i = 1; i < q->loop_times && !(q->stop && *q->stop) && !p->closed && !err; i++)
         err = again(p, l);
     return err;
 }

@@ -6,6 +6,7 @@
 
 #include "base/file/png.h"
 #include "d3d12/play/play_internal.h"
+#include "d3d12/play/play_window.h"
 
 struct play_reader { /* made for one device and size, kept while both stay */
     ID3D12Device *device;
@@ -294,8 +295,9 @@ int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STA
 }
 
 /* Pictures of formats that PNG has no way for are left as they are: four bytes a pixel. */
-static void to_rgba(uint8_t *px, size_t n, DXGI_FORMAT f)
+static void to_rgba(uint8_t *px, size_t n, DXGI_FORMAT f, bool alpha)
 {
+    alpha = alpha && f != DXGI_FORMAT_B8G8R8X8_UNORM;
     bool bgr = f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB ||
                f == DXGI_FORMAT_B8G8R8X8_UNORM || f == DXGI_FORMAT_B8G8R8A8_TYPELESS;
 
@@ -306,16 +308,38 @@ static void to_rgba(uint8_t *px, size_t n, DXGI_FORMAT f)
             px[0] = px[2];
             px[2] = t;
         }
-        px[3] = 0xff;
+        px[3] = alpha ? px[3] : 0xff;
     }
 }
 
-int play_save_png(struct play_image *i, const char *path, struct error *e)
+int play_save_png(struct play_image *i, bool alpha, const char *path, struct error *e)
 {
     if (!play_is_picture(i))
         return 0;
-    to_rgba(i->bytes, (size_t)i->width * i->height, i->format);
+    to_rgba(i->bytes, (size_t)i->width * i->height, i->format, alpha);
     return png_file_write(path, i->bytes, i->width, i->height, i->row, e);
+}
+
+/* In the window, which is made with the first one. */
+static int show(struct player *p, const struct play_image *i, struct error *e)
+{
+    size_t n = (size_t)i->width * i->height;
+    uint8_t *rgba;
+    int err = 0;
+
+    if (!play_is_picture(i))
+        return error_set(e, -ENOTSUP, "a frame cannot be shown: not four bytes a pixel");
+    if (!p->window)
+        err = play_window_open(&p->window, i->width, i->height, "aerogpu play", e);
+    rgba = err ? NULL : malloc(4 * n);
+    if (!rgba)
+        return err ? err : error_set(e, -ENOMEM, "out of memory");
+    memcpy(rgba, i->bytes, 4 * n);
+    to_rgba(rgba, n, i->format, false);
+    err = play_window_show(p->window, rgba, i->width, i->height, e);
+    free(rgba);
+    p->closed = err == -ECANCELED;
+    return p->closed ? 0 : err;
 }
 
 int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *texture, uint32_t *hash,
@@ -327,8 +351,10 @@ int play_picture(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *te
     if (err)
         return err;
     *hash = (uint32_t)XXH3_64bits(i.bytes, i.size);
-    if (png)
-        err = play_save_png(&i, png, e);
+    if (p->params->window)
+        err = show(p, &i, e);
+    if (png && !err)
+        err = play_save_png(&i, false, png, e);
     free(i.bytes);
     return err;
 }

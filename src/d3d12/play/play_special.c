@@ -556,7 +556,7 @@ int play_special_Native_Present(struct player *p, const struct play_call *c, str
     uint32_t hash;
 
     p->result->frames++;
-    if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png && !q->hashes))
+    if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png && !q->hashes && !q->window))
         return 0;
     snprintf(path, sizeof(path), "%s/frame-%06u.png", q->png_dir ? q->png_dir : "", frame);
     if (play_picture(p, a->pQueue, a->pBackBuffer, &hash, png ? path : NULL, &p->error))

@@ -101,6 +101,8 @@ static struct options_row rows[] = {
     OPT_FLAG(
         "step", 0, &params.step,
         "wait for each submission: the one that does not get done is named, with its lists and pipelines"),
+    OPT_FLAG("window", 0, &params.window,
+             "show each presented frame in a window of the X server; who closes it ends playing"),
     OPT_FLAG("paced", 0, &params.paced,
              "frames no earlier than they were recorded (else as fast as the device allows)"),
     OPT_U32("loop-frame", 0, &params.loop_frame, 0, UINT32_MAX - 1, "N",
