@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -26,16 +27,26 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fds.h"
 #include "base/log.h"
+#include "base/sched/schedstat.h"
 #include "base/sched/slice.h"
+#include "d3dkmt/budget.h"
 #include "d3dkmt/wire.h"
 
-enum { ARG_MAX_SIZE = 1024, FOLLOW_AFTER = 8, FOLLOW_MOST = 4096 };
+enum { ARG_MAX_SIZE = 1024, FOLLOW_AFTER = 8, FOLLOW_MOST = 4096, BACK_OFF_MS = 2, BACKLOG = 16 };
+
+/* What a thread of the service has on the budgets of those whom it works for. */
+struct work {
+    uint64_t charged_ns;     /* of its processor time */
+    struct schedstat looked; /* as it was */
+};
 
 struct client {
     struct client *next;
@@ -52,7 +63,9 @@ struct connection {
     pthread_t thread;
     int fd;
     struct ucred peer;
-    bool spare; /* for diagnosis */
+    struct budget *budget;
+    struct work work; /* its thread's */
+    bool spare;       /* for diagnosis */
     _Atomic bool in_call, gone, done;
     unsigned apart, together,
         patience; /* calls in a row on another processor than the client's, or on the same */
@@ -60,12 +73,16 @@ struct connection {
 
 struct d3dkmt_server {
     struct dxgk *dxgk;
+    struct clock clock;
+    struct budgets *budgets;
+    struct work work;   /* the watcher's, */
+    uint64_t accept_at; /* and when it looks for new connections again; 0: it does */
     bool by_user;
     struct sockaddr_un address;
     int listen_fd, epoll_fd, wake_fd, reserve_fd;
     pthread_t thread;
     _Atomic bool stopping;
-    _Atomic uint64_t calls, refused;
+    _Atomic uint64_t calls, refused, late;
     pthread_mutex_t lock; /* what follows */
     unsigned spares;
     struct client *clients;
@@ -243,6 +260,11 @@ static uint64_t process_of(const struct d3dkmt_server *s, const struct ucred *pe
     return s->by_user ? (uint32_t)(peer->uid + (1u << 22)) : (uint32_t)peer->pid;
 }
 
+static bool is_admin(const struct ucred *peer)
+{
+    return peer->uid == 0 || peer->uid == geteuid();
+}
+
 static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64_t *cookie)
 {
     struct d3dkmt_server *s = c->server;
@@ -266,15 +288,14 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
         if (!k)
             st = STATUS_ACCESS_DENIED;
     } else {
-        bool admin = c->peer.uid == 0 || c->peer.uid == geteuid();
         k = calloc(1, sizeof(*k));
         if (!k || getrandom(&k->cookie, sizeof(k->cookie), 0) != sizeof(k->cookie) ||
-            dxgk_client_open(s->dxgk, &k->dxgk, process_of(s, &c->peer), admin)) {
+            dxgk_client_open(s->dxgk, &k->dxgk, process_of(s, &c->peer), is_admin(&c->peer))) {
             free(k);
             k = NULL;
             st = STATUS_NO_MEMORY;
         } else {
-            if (!admin)
+            if (!is_admin(&c->peer))
                 dxgk_client_set_user(k->dxgk, c->peer.uid);
             s->stats.clients++;
             s->stats.open_clients++;
@@ -321,6 +342,32 @@ static void wake(struct d3dkmt_server *s)
 {
     if (eventfd_write(s->wake_fd, 1))
         log_debug("d3dkmt", "the watcher is awake already");
+}
+
+/* The calling thread's work since it was charged is `b`'s. How long it is to do nothing for it, in ns. */
+static uint64_t charge(struct d3dkmt_server *s, struct budget *b, struct work *w)
+{
+    struct schedstat before = w->looked;
+    struct timespec ts;
+    uint64_t ran, now = clock_now(&s->clock);
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    ran = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+    if (budget_charge(b, ran - w->charged_ns) && schedstat_read_thread(&w->looked))
+        budget_look(b, now, w->looked.ran_ns - before.ran_ns, w->looked.waited_ns - before.waited_ns);
+    w->charged_ns = ran;
+    return budget_wait(b, now);
+}
+
+/* Who calls for more than his budget, while others are kept waiting by it, is served late: not before that is paid, or he is gone. */
+static void await_turn(struct connection *c)
+{
+    struct pollfd hang_up = {.fd = c->fd};
+    uint64_t ns = charge(c->server, c->budget, &c->work);
+    struct timespec ts = {(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+
+    if (ns && ppoll(&hang_up, 1, &ts, NULL) == 0)
+        atomic_fetch_add_explicit(&c->server->late, 1, memory_order_relaxed);
 }
 
 /* A client's thread and the connection's take turns. To wake the other is ten times faster on a processor that is awake, which
@@ -399,6 +446,7 @@ static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
             close(fd);
         if (reply_to(c->fd, reply, size, reply_fd))
             break;
+        await_turn(c);
     }
 }
 
@@ -415,6 +463,7 @@ static void *connection_main(void *arg)
     size_t n;
     int fd;
 
+    await_turn(c);
     setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
     n = msg && reply ? receive(c->fd, msg, &fd, &bad) : 0;
     setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &never, sizeof(never));
@@ -432,6 +481,7 @@ static void *connection_main(void *arg)
     shutdown(c->fd, SHUT_RDWR); /* the peer learns of it now, the descriptor is the watcher's to close */
     if (c->client)
         release_client(c);
+    charge(c->server, c->budget, &c->work);
     atomic_store(&c->done, true);
     wake(c->server);
     return NULL;
@@ -474,6 +524,22 @@ static unsigned connections_of(const struct d3dkmt_server *s, pid_t pid)
     return n;
 }
 
+static void free_connection(struct connection *c)
+{
+    if (c->budget)
+        budget_close(c->budget, clock_now(&c->server->clock));
+    free(c);
+}
+
+/* With `on`, until BACK_OFF_MS have gone, nobody is let in: who makes the watcher work for more than his budget gets no further. */
+static void back_off(struct d3dkmt_server *s, bool on)
+{
+    struct epoll_event ev = {.events = on ? 0 : EPOLLIN, .data.ptr = &s->listen_fd};
+
+    if (!epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->listen_fd, &ev))
+        s->accept_at = on ? clock_now(&s->clock) + BACK_OFF_MS * NSEC_PER_MSEC : 0;
+}
+
 static void accept_one(struct d3dkmt_server *s)
 {
     int size = 2 * WIRE_MAX, fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -488,11 +554,19 @@ static void accept_one(struct d3dkmt_server *s)
             turn_away(s);
         return;
     }
-    if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len) ||
-        connections_of(s, c->peer.pid) >= D3DKMT_MAX_PER_PROCESS)
+    if (!c)
+        goto refuse;
+    c->server = s;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len))
+        goto refuse;
+    c->budget = budget_open(s->budgets, c->peer.pid, c->peer.uid, clock_now(&s->clock));
+    if (!c->budget)
+        goto refuse;
+    if (charge(s, c->budget, &s->work)) /* for those that were refused, or ended, too */
+        back_off(s, true);
+    if (connections_of(s, c->peer.pid) >= D3DKMT_MAX_PER_PROCESS)
         goto refuse;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-    c->server = s;
     c->fd = fd;
     c->spare = spare;
     pthread_mutex_lock(&s->lock);
@@ -518,7 +592,8 @@ static void accept_one(struct d3dkmt_server *s)
     pthread_mutex_unlock(&s->lock);
 refuse:
     atomic_fetch_add(&s->refused, 1);
-    free(c);
+    if (c)
+        free_connection(c);
     close(fd);
 }
 
@@ -550,7 +625,7 @@ static void reap(struct d3dkmt_server *s)
         /* Closing alone does not end the watch while a process that was just forked has the descriptor too. */
         epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
         close(c->fd);
-        free(c);
+        free_connection(c);
     }
 }
 
@@ -573,8 +648,10 @@ static void *watch_main(void *arg)
 
     slice_set(SLICE_SHORT); /* the threads of connections are this one's, and have it from here */
     while (!atomic_load(&s->stopping)) {
-        int n = epoll_wait(s->epoll_fd, events, 32, -1);
+        int n = epoll_wait(s->epoll_fd, events, 32, s->accept_at ? BACK_OFF_MS : -1);
         bool again = false;
+        if (s->accept_at && clock_now(&s->clock) >= s->accept_at)
+            back_off(s, false);
         for (int i = 0; i < n; i++) {
             if (events[i].data.ptr == &s->listen_fd)
                 accept_one(s);
@@ -636,7 +713,7 @@ static int listen_on(struct d3dkmt_server *s, unsigned mode, gid_t group)
     if (r)
         return r;
     if ((group != (gid_t)-1 && chown(s->address.sun_path, (uid_t)-1, group)) ||
-        chmod(s->address.sun_path, (mode_t)mode) || listen(s->listen_fd, 128))
+        chmod(s->address.sun_path, (mode_t)mode) || listen(s->listen_fd, BACKLOG))
         r = -errno;
     if (!r)
         r = watch_fd(s, &s->listen_fd);
@@ -654,6 +731,7 @@ static void free_server(struct d3dkmt_server *s)
     for (int i = 0; i < 4; i++)
         if (fds[i] >= 0)
             close(fds[i]);
+    budgets_destroy(s->budgets);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -681,6 +759,8 @@ int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p
         return error_set(err, -ENOMEM, "no memory for a service");
     s->dxgk = p->dxgk;
     s->by_user = p->by_user;
+    clock_init_live(&s->clock);
+    s->budgets = budgets_create();
     s->listen_fd = s->wake_fd = s->epoll_fd = s->reserve_fd = -1;
     s->address.sun_family = AF_UNIX;
     pthread_mutex_init(&s->lock, NULL);
@@ -690,7 +770,7 @@ int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p
     }
     strcpy(s->address.sun_path, path);
     raise_limits();
-    r = listen_on(s, p->mode, p->group);
+    r = !s->budgets ? -ENOMEM : listen_on(s, p->mode, p->group);
     if (!r) {
         r = -pthread_create(&s->thread, NULL, watch_main, s);
         if (r)
@@ -732,7 +812,7 @@ void d3dkmt_serve_end(struct d3dkmt_server *s)
         pthread_mutex_unlock(&s->lock);
         close(c->fd);
         INVARIANT(!c->client);
-        free(c);
+        free_connection(c);
     }
     INVARIANT(!s->clients); /* the last connection of each took it along */
     free_server(s);
@@ -744,5 +824,6 @@ void d3dkmt_serve_stats(struct d3dkmt_server *s, struct d3dkmt_server_stats *out
     *out = s->stats;
     out->calls = atomic_load(&s->calls);
     out->refused = atomic_load(&s->refused);
+    out->late = atomic_load(&s->late);
     pthread_mutex_unlock(&s->lock);
 }

@@ -45,8 +45,9 @@ int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p
 void d3dkmt_serve_end(struct d3dkmt_server *s);
 
 struct d3dkmt_server_stats {
-    uint64_t connections, clients, calls,
-        refused;                      /* refused: malformed requests, connections over the limit */
+    uint64_t connections, clients, calls;
+    uint64_t refused; /* malformed requests, connections over the limit */
+    uint64_t late;    /* connections that were kept waiting for their user's budget (budget.h) */
     unsigned connected, open_clients; /* now */
 };
 void d3dkmt_serve_stats(struct d3dkmt_server *s, struct d3dkmt_server_stats *out);

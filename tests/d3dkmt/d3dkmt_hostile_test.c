@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -352,4 +355,70 @@ TEST_IN(a_service_without_descriptors_turns_away_and_rests, served)
     assert_true(cpu_ms() - before < 150);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &l), 0);
     an_innocent_works();
+}
+
+/* ---- processors ---------------------------------------------------------- */
+
+/* The service on one processor, which is scarce as soon as many want it. */
+static cpu_set_t processors;
+
+static int rig_up_narrow(void **state)
+{
+    cpu_set_t one;
+    int cpu = 0;
+
+    if (sched_getaffinity(0, sizeof(processors), &processors))
+        return -1;
+    while (!CPU_ISSET(cpu, &processors))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof(one), &one) ? -1 : rig_up_served(state);
+}
+
+static int rig_down_narrow(void **state)
+{
+    int r = rig_down(state);
+
+    return sched_setaffinity(0, sizeof(processors), &processors) ? -1 : r;
+}
+
+static void *call_for_ever(void *arg)
+{
+    const struct app *a = arg;
+    D3DKMT_GETDEVICESTATE s = {.hDevice = a->device, .StateType = D3DKMT_DEVICESTATE_EXECUTION};
+
+    while (NT_SUCCESS(D3DKMTGetDeviceState(&s)))
+        continue;
+    return NULL;
+}
+
+static int storm(void *arg)
+{
+    struct app a;
+    pthread_t t;
+
+    if (app_open(&a) != STATUS_SUCCESS)
+        return 1;
+    for (int i = 0; i < 50; i++)
+        if (pthread_create(&t, NULL, call_for_ever, &a))
+            return 2;
+    pthread_join(t, NULL);
+    return 0;
+}
+
+TEST_WITH(who_calls_without_end_is_served_late, rig_up_narrow, rig_down_narrow)
+{
+    struct d3dkmt_server_stats st;
+    pid_t pid = run_in_child(storm, NULL);
+
+    do {
+        an_innocent_works(); /* without somebody else there would be no hurry */
+        usleep(10000);
+        d3dkmt_serve_stats(rig.server, &st);
+    } while (!st.late && !waitpid(pid, NULL, WNOHANG)); /* which lives half a minute */
+    kill(pid, SIGKILL);
+    child_result(pid);
+    assert_true(st.late > 0);
+    rig_await_nobody();
 }

@@ -6,6 +6,27 @@
 
 enum { MAX_THREADS = 64 };
 
+static bool add(const char *path, struct schedstat *out)
+{
+    unsigned long long ran, waited;
+    FILE *f = fopen(path, "re");
+    bool ok = f && fscanf(f, "%llu %llu", &ran, &waited) == 2;
+
+    if (f)
+        fclose(f);
+    if (ok) {
+        out->ran_ns += ran;
+        out->waited_ns += waited;
+    }
+    return ok;
+}
+
+bool schedstat_read_thread(struct schedstat *out)
+{
+    *out = (struct schedstat){0};
+    return add("/proc/thread-self/schedstat", out);
+}
+
 bool schedstat_read(pid_t pid, struct schedstat *out)
 {
     const struct dirent *e;
@@ -17,20 +38,10 @@ bool schedstat_read(pid_t pid, struct schedstat *out)
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     dir = opendir(path);
     while (dir && n < MAX_THREADS && (e = readdir(dir))) {
-        unsigned long long ran, waited;
-        FILE *f;
-
         if (e->d_name[0] == '.')
             continue;
         snprintf(path, sizeof(path), "/proc/%d/task/%.12s/schedstat", (int)pid, e->d_name);
-        f = fopen(path, "re");
-        if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2) {
-            out->ran_ns += ran;
-            out->waited_ns += waited;
-            n++;
-        }
-        if (f)
-            fclose(f);
+        n += add(path, out);
     }
     if (dir)
         closedir(dir);
