@@ -81,10 +81,10 @@ TEST(there_are_no_cliffs)
     assert_int_equal(wrong, 0);
 }
 
-/* Two causes are two, and what was not seen is not certain, whatever it is called. */
-TEST(doubt_is_said)
+/* All of a list are called what they are, so surely. */
+static void called(const char *const *list, enum cpu_certainty sure)
 {
-    for (const char *const *what = stall_doubtful; *what; what++)
+    for (const char *const *what = list; *what; what++)
         for (uint64_t seed = 1; seed <= 4; seed++) {
             struct rng rng = {seed};
             struct cpu_window w;
@@ -99,9 +99,20 @@ TEST(doubt_is_said)
             if (cpu_trace_open(&t, path, &e) || cpu_verdict_make(&v, &t, &w, 0, &e))
                 fail_msg("%s", e.text);
             cpu_trace_close(&t);
-            if (v.kind != stall_stories[i].expected || v.certainty != CPU_LIKELY)
+            if (v.kind != stall_stories[i].expected || v.certainty != sure)
                 fail_msg("%s: %s, %s", *what, cpu_verdict_name(v.kind), cpu_certainty_name(v.certainty));
         }
+}
+
+/* Two causes are two, and what was not seen is not certain, whatever it is called. */
+TEST(doubt_is_said)
+{
+    called(stall_doubtful, CPU_LIKELY);
+}
+
+TEST(proof_is_said)
+{
+    called(stall_proven, CPU_CERTAIN);
 }
 
 TEST_GROUP(make_file, drop_file);

@@ -20,6 +20,7 @@ struct plant_kind {
 extern const struct plant_kind stall_stories[];
 extern const uint32_t stall_num_stories;
 extern const char *const stall_doubtful[]; /* of these, up to NULL, nothing is certain */
+extern const char *const stall_proven[];   /* of these the verdict is certain */
 void stall_story(uint32_t story, struct rng *rng, const char *path, struct cpu_window *w);
 
 /* One piece of evidence that grows: `x` from 0, where it is not there, to 1. */

@@ -5,6 +5,8 @@
 
 enum { WAITER = 100, EXECUTOR = 101, SUBMITTER = 102, TWIN = 103, HOG = 900 };
 enum { RUNS = 0, SLEEPS = 1, BLOCKED = 2, STOPPED = 4, TRACED = 8, DEAD = 0x20 };
+/* Told from the kernel's bits: it yields whenever it has the processor; it becomes another program. */
+enum { YIELDS = 0x10000, BECOMES = 0x20000 };
 
 /* The executor is at the device (or not) but for a part of the wait, in which it is out in a state. Parts are of the wait. */
 struct story {
@@ -23,9 +25,12 @@ struct story {
     double stolen;             /* part that the host takes from `stolen_cpu` */
     double ipi;                /* part for which an IPI to CPU 0 is not answered */
     uint32_t stolen_cpu;
-    bool twin;      /* another thread of the executor, on CPU 2, runs all the time */
-    bool reborn;    /* before the submission its number was another thread's, which died */
-    uint32_t again; /* state bits of a second thing that happens, from `to` to `again_to` */
+    bool twin;       /* another thread of the executor, on CPU 2, runs all the time */
+    bool reborn;     /* before the submission its number was another thread's, which died */
+    bool lives_on;   /* its process has a thread that the window does not name */
+    bool unrecorded; /* who was whose is not in the recording */
+    int32_t unseen;  /* the window's thread of this number is not in the trace */
+    uint32_t again;  /* state bits of a second thing that happens, from `to` to `again_to` */
     double again_to;
 };
 
@@ -153,6 +158,17 @@ static const struct story stories[] = {
      .to = 1.1,
      .tasks = "[[101, \"S\", \"futex\", \"futex_wait_queue\", \"mutex 0x1000\", 1001]]",
      .twin = true},
+    {.device = true, .out = DEAD, .from = .3, .to = 9, .lives_on = true},
+    {.device = true, .out = DEAD, .from = .3, .to = 9, .unrecorded = true},
+    {.device = true, .out = BECOMES, .from = .3, .to = 9},
+    {.runs = true, .out = YIELDS, .from = .02, .to = 1.1},
+    {.device = true, .completed = .2, .out = SLEEPS, .from = .15, .to = 1.1, .waiter_out = true},
+    {.device = true, .completed = .2, .out = SLEEPS, .from = .22, .to = 1.1, .waiter_out = true},
+    {.device = true, .completed = .2, .out = STOPPED, .from = .3, .to = 1.1, .waiter_out = true},
+    {.device = true, .completed = .2, .unseen = WAITER},
+    {.device = true, .completed = 1.2, .unseen = EXECUTOR},
+    {.completed = 1.2},
+    {.runs = true, .completed = 1.2},
 };
 
 const struct plant_kind stall_stories[] = {
@@ -226,6 +242,20 @@ const struct plant_kind stall_stories[] = {
     {"made up: blocked in another driver's fence", CPU_VERDICT_UNKNOWN, NULL},
     {"made up: it polls a fence, nobody knows whose", CPU_VERDICT_UNKNOWN, NULL},
     {"made up: a thread of it runs, another waits for a lock", CPU_VERDICT_UNKNOWN, NULL},
+    {"made up: a thread of it ended, its process did not", CPU_VERDICT_UNKNOWN,
+     "a thread ended, its process lived on"},
+    {"made up: it ended, nobody knows what else there was", CPU_VERDICT_EXECUTOR_DIED, NULL},
+    {"made up: it became another program", CPU_VERDICT_EXECUTOR_DIED, "it became another program"},
+    {"made up: it polls and yields to who works", CPU_VERDICT_CPU_STARVED,
+     "it gave its processor back, others ran"},
+    {"made up: done, who waits slept all the time", CPU_VERDICT_WAITER_LATE, NULL},
+    {"made up: done, who waits took it and slept then", CPU_VERDICT_UNKNOWN,
+     "who waits ran when the work was done"},
+    {"made up: done, who waits ran, was stopped then", CPU_VERDICT_FROZEN, NULL},
+    {"made up: done, who waits was never seen", CPU_VERDICT_UNKNOWN, "who waits was not seen"},
+    {"made up: done late by whom nobody saw", CPU_VERDICT_GPU_SLOW, NULL},
+    {"made up: done late, after sleep on whatever", CPU_VERDICT_GPU_SLOW, NULL},
+    {"made up: done late, it ran all the time", CPU_VERDICT_GPU_SLOW, NULL},
 };
 /* The two that could be why, or what was seen too seldom: whichever it is called, that is not certain. */
 const char *const stall_doubtful[] = {"made up: starved, and stopped then",
@@ -235,7 +265,23 @@ const char *const stall_doubtful[] = {"made up: starved, and stopped then",
                                       "made up: a lock in some of many sleeps",
                                       "made up: starved, and asleep then, for whatever",
                                       "made up: the executor runs a shader all the time", /* or a loop */
+                                      "made up: it ended, nobody knows what else there was",
+                                      "made up: it became another program",
+                                      "made up: it polls and yields to who works",
+                                      "made up: done, and nobody looked", /* it ran again and again */
+                                      "made up: done, who waits ran, was stopped then",
+                                      "made up: done late by whom nobody saw",
+                                      "made up: done late, after sleep on whatever",
+                                      "made up: done late, it ran all the time",
                                       NULL};
+/* A tool that always hedges is useless as well. */
+const char *const stall_proven[] = {"made up: blocked in the GPU's driver",
+                                    "made up: the executor died",
+                                    "made up: done, who waits slept all the time",
+                                    "made up: done, the waiter stopped",
+                                    "made up: IO in a lock that a thread wants",
+                                    "made up: dead, and its number is another's",
+                                    NULL};
 const uint32_t stall_num_stories = sizeof(stall_stories) / sizeof(stall_stories[0]);
 
 _Static_assert(sizeof(stories) / sizeof(stories[0]) == sizeof(stall_stories) / sizeof(stall_stories[0]),
@@ -245,6 +291,31 @@ struct span {
     uint64_t from, to, again_to;
 };
 
+/* It has the processor for a moment, and gives it to who works, who has it for long: no interrupt came meanwhile. */
+static uint64_t yield(struct synth *s, uint32_t cpu, uint64_t t, int32_t tid)
+{
+    const uint64_t hog = HOG + cpu;
+
+    synth_event(s, cpu, t + 10 * US, tid, CPU_EV_SWITCH, (uint64_t)tid, RUNS, hog);
+    synth_event(s, cpu, t + 2 * MS, (int32_t)hog, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+    synth_event(s, cpu, t + 2 * MS + 5 * US, (int32_t)hog, CPU_EV_SWITCH, hog, RUNS, (uint64_t)tid);
+    return t + 2 * MS + 5 * US;
+}
+
+/* To and from what happens: `tid` ends, becomes another program, or its number is given out again. */
+static void change_fate(struct synth *s, uint32_t cpu, uint64_t t, int32_t now, int32_t tid, bool is_out,
+                        uint32_t left)
+{
+    if (left == DEAD && is_out)
+        synth_event(s, cpu, t, now, CPU_EV_EXIT, (uint64_t)now, 0, 0);
+    else if (left == BECOMES && is_out)
+        synth_event(s, cpu, t, now, CPU_EV_EXEC, (uint64_t)now, (uint64_t)now, 0);
+    else if (left == DEAD) {
+        synth_event(s, cpu, t, now, CPU_EV_TASK, (uint64_t)tid, 0, 0);
+        synth_event(s, cpu, t, now, CPU_EV_FORK, (uint64_t)now, (uint64_t)tid, 0);
+    }
+}
+
 /* What CPU `cpu` does from T0 to `end`: its thread runs and sleeps in turns, but within `out`, where another one does. */
 static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, const struct story *x,
                  struct span out, uint64_t fence_at, uint64_t end)
@@ -253,7 +324,7 @@ static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, co
     const bool always = (x->runs && tid == EXECUTOR) || tid == TWIN,
                hit = (tid == WAITER) == x->waiter_out && tid <= EXECUTOR;
     int32_t now = tid;
-    bool fenced = false, second = false;
+    bool fenced = false, second = false, became = false;
 
     synth_event(s, cpu, t, 1, CPU_EV_SWITCH, 1, 1, (uint64_t)tid);
     while (t + 12 * MS < end) {
@@ -261,7 +332,7 @@ static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, co
         const bool is_again = hit && x->again_to > 0 && t >= out.to && t < out.again_to,
                    is_out = (hit && t + run >= out.from && t < out.to) || is_again;
         const uint32_t left = is_again ? x->again : x->out;
-        const int32_t next = is_out ? HOG + (int32_t)cpu : tid;
+        const int32_t next = is_out && left != BECOMES ? HOG + (int32_t)cpu : tid;
 
         if (!is_out && t >= fence_at && !fenced && tid == EXECUTOR) {
             synth_event(s, cpu, t + US, tid, CPU_EV_FENCE_WAIT_START, 1, 7, x->fence);
@@ -272,9 +343,16 @@ static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, co
             now = tid;
             second = true;
         }
-        if (next != now && left == DEAD && !is_out) /* its number is given out again */
-            synth_event(s, cpu, t + US, now, CPU_EV_FORK, (uint64_t)now, (uint64_t)tid, 0);
+        if (is_out && left == YIELDS) {
+            t = yield(s, cpu, t + 2 * US, tid);
+            continue;
+        }
+        if (next != now || (is_out && left == BECOMES && !became))
+            change_fate(s, cpu, t + US, now, tid, is_out, left);
+        became |= is_out && left == BECOMES;
         if (next != now) { /* to and from what happens */
+            if (is_out && left == RUNS)
+                synth_event(s, cpu, t + 2 * US, now, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
             synth_event(s, cpu, t + 2 * US, now, CPU_EV_SWITCH, (uint64_t)now, is_out ? left : 1,
                         (uint64_t)next);
             now = next;
@@ -360,6 +438,13 @@ static void make_story(const struct story *x, struct rng *rng, const char *path,
     if (x->ipi > 0) { /* CPU 3 takes the interrupt: it is of the chain */
         ask(&s, x, w, end);
         w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_DPC, -1, 3};
+    }
+    for (uint32_t i = 0; i < w->num_threads; i++)
+        if (x->unseen && w->threads[i].tid == x->unseen)
+            w->threads[i].tid = 4444;
+    if (!x->unrecorded) {
+        s.owners = x->lives_on || x->twin ? "[100, 1, 101, 1, 102, 1, 103, 101]" : "[100, 1, 101, 1, 102, 1]";
+        s.processes = "[100, 101, 102]";
     }
     s.steal_cpu = x->stolen_cpu;
     s.steal_from_ns = submit;

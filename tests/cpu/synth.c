@@ -105,6 +105,22 @@ static const struct layout {
      "sched:sched_process_fork",
      366,
      {{"pid_t", "parent_pid", 12, 4, 'a'}, {"pid_t", "child_pid", 20, 4, 'b'}}},
+    {CPU_EV_TASK,
+     0,
+     "task:task_newtask",
+     120,
+     {{"pid_t", "pid", 8, 4, 'a'}, {"unsigned long", "clone_flags", 32, 8, 'b'}}},
+    {CPU_EV_EXIT, 0, "sched:sched_process_exit", 367, {{"pid_t", "pid", 24, 4, 'a'}}},
+    {CPU_EV_EXEC,
+     0,
+     "sched:sched_process_exec",
+     365,
+     {{"pid_t", "pid", 12, 4, 'a'}, {"pid_t", "old_pid", 16, 4, 'b'}}},
+    {CPU_EV_MIGRATE,
+     0,
+     "sched:sched_migrate_task",
+     369,
+     {{"pid_t", "pid", 24, 4, 'a'}, {"int", "dest_cpu", 36, 4, 'b'}}},
     {CPU_EV_WAKEUP,
      0,
      "sched:sched_wakeup",
@@ -314,7 +330,9 @@ static void put_samples(struct synth *s, struct blocks_writer *w)
             json_array_append_new(steal, json_integer((json_int_t)(taken / 10000000)));
         }
         cpu_writer_json(w, CPU_BLOCK_SAMPLE, 0,
-                        json_pack("{s:I, s:o, s:o*}", "ns", (json_int_t)ns, "steal_ticks", steal, "tasks",
+                        json_pack("{s:I, s:o, s:[i, I], s:o*}", "ns", (json_int_t)ns, "steal_ticks", steal,
+                                  "pressure_us", 0,
+                                  (json_int_t)(s->memory_percent * (ns - s->begin_ns) / 100000), "tasks",
                                   s->tasks && ns >= s->tasks_from_ns && ns <= s->tasks_to_ns
                                       ? json_loads(s->tasks, 0, NULL)
                                       : NULL));
@@ -344,7 +362,10 @@ void synth_write(struct synth *s, const char *path)
                               "sched", 1, "timers", 1));
     cpu_writer_json(w, CPU_BLOCK_FORMATS, 0, json_loads(formats, 0, NULL));
     cpu_writer_json(w, CPU_BLOCK_SNAPSHOT, 0,
-                    json_pack("{s:s, s:o}", "when", "before", "snapshot", cpu_snapshot_to_json(&s->before)));
+                    json_pack("{s:s, s:o, s:o*, s:o*}", "when", "before", "snapshot",
+                              cpu_snapshot_to_json(&s->before), "tasks",
+                              s->owners ? json_loads(s->owners, 0, NULL) : NULL, "processes",
+                              s->processes ? json_loads(s->processes, 0, NULL) : NULL));
     for (size_t at = 0, more = 1; more; at += 64) {
         more = 0;
         for (uint32_t i = 0; i < s->num_cpus; i++) {

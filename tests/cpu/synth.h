@@ -32,6 +32,9 @@ struct synth {
     const char *
         tasks; /* what the threads were seen to wait for within this span, as SAMPLE has it; NULL: nobody looked */
     uint64_t tasks_from_ns, tasks_to_ns;
+    uint64_t memory_percent; /* of all time, in which somebody waits for memory */
+    const char *owners,
+        *processes; /* who was whose at the beginning, as family.h has it; NULL: not recorded */
 };
 
 /* `num_states` idle states: POLL, C1 (1 us), C2 (151 us), C3 (1034 us), as many as asked for. */

@@ -422,6 +422,89 @@ TEST(who_ran_is_no_proof_of_what)
     synth_finish(&s);
 }
 
+/* What was memory's or the host's is not counted as its own besides. */
+TEST(parts_add_up)
+{
+    static const char line[] =
+        "the executor ran for 475 ms and waited for the device for 0 ns of the 500 ms; it was held back for 25.0 ms in all";
+    struct cpu_verdict v;
+    struct synth s;
+    bool said = false;
+
+    synth_init(&s, 2, 4, T0);
+    for (uint32_t cpu = 0; cpu < 2; cpu++) {
+        synth_event(&s, cpu, T0, 7, CPU_EV_SWITCH, 7, 1, 100 + cpu);
+        for (uint64_t i = 1; i < 250; i++)
+            synth_event(&s, cpu, T0 + i * 4 * MS, 100 + (int32_t)cpu, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236,
+                        0);
+    }
+    s.memory_percent = 5;
+    synth_write(&s, path);
+    make(&v, &window);
+    for (uint32_t i = 0; i < v.num_lines; i++)
+        said |= !strcmp(v.lines[i], line);
+    if (!said)
+        for (uint32_t i = 0; i < v.num_lines; i++)
+            print_error("%s\n", v.lines[i]);
+    assert_true(said);
+    synth_finish(&s);
+}
+
+/* Who is moved to another CPU waits for who runs there, not for what it left. */
+TEST(who_is_moved_waits_elsewhere)
+{
+    enum { TID = 7, HOG = 9, FIRST = 5 };
+    static const struct cpu_event events[] = {
+        {.ns = 1, .kind = CPU_EV_SWITCH, .cpu = 1, .tid = 1, .a = 1, .b = 1, .c = HOG},
+        {.ns = 10, .kind = CPU_EV_SWITCH, .tid = 1, .a = 1, .b = 1, .c = TID},
+        {.ns = 99, .kind = CPU_EV_IRQ_ENTRY, .tid = TID, .a = CPU_IRQ_TIMER},
+        {.ns = 100, .kind = CPU_EV_SWITCH, .tid = TID, .a = TID, .b = 0, .c = FIRST},
+        {.ns = 200, .kind = CPU_EV_MIGRATE, .cpu = 1, .tid = HOG, .a = TID, .b = 1},
+        {.ns = 200, .kind = CPU_EV_SWITCH, .tid = FIRST, .a = FIRST, .b = 1, .c = 0},
+    };
+    const struct cpu_window w = {
+        .submit_ns = 5, .timeout_ns = 1000, .num_threads = 1, .threads = {{CPU_ROLE_EXECUTOR, TID, 0}}};
+    struct cpu_threads t;
+
+    assert_int_equal(cpu_threads_init(&t, &w, 2, NULL), 0);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        cpu_threads_event(&t, &events[i]);
+    cpu_threads_end(&t);
+    assert_int_equal(t.list[0].times.ns[CPU_THREAD_RUNNABLE], 900);
+    assert_int_equal(t.list[0].nobody_ns, 0);
+    assert_int_equal(t.list[0].gives, 0); /* an interrupt came before it was switched out */
+    for (int i = 0; i < CPU_HOGS; i++)
+        assert_int_equal(t.list[0].hogs[i].ns, t.list[0].hogs[i].tid == FIRST ? 100
+                                               : t.list[0].hogs[i].tid == HOG ? 800
+                                                                              : 0);
+    cpu_threads_finish(&t);
+}
+
+/* A thread that is not its process's first has the first one's number after execve; before the submission it is a start. */
+TEST(another_program_is_an_end)
+{
+    enum { FIRST = 7, SECOND = 8 };
+    const struct cpu_window w = {.submit_ns = 100,
+                                 .timeout_ns = 1000,
+                                 .num_threads = 2,
+                                 .threads = {{CPU_ROLE_EXECUTOR, FIRST, 0}, {CPU_ROLE_EXECUTOR, SECOND, 0}}};
+
+    for (uint64_t when = 50; when <= 500; when += 450) {
+        const struct cpu_event events[] = {
+            {.ns = 10, .kind = CPU_EV_SWITCH, .tid = 1, .a = 1, .b = 1, .c = SECOND},
+            {.ns = when, .kind = CPU_EV_EXEC, .tid = FIRST, .a = FIRST, .b = SECOND}};
+        struct cpu_threads t;
+
+        assert_int_equal(cpu_threads_init(&t, &w, 1, NULL), 0);
+        for (int i = 0; i < 2; i++)
+            cpu_threads_event(&t, &events[i]);
+        cpu_threads_end(&t);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(t.list[i].times.ns[CPU_THREAD_DEAD], when == 50 ? 0 : 500);
+        cpu_threads_finish(&t);
+    }
+}
+
 /* Either report carries the other's evidence, and says whether they go together. */
 TEST(reports_carry_each_others_evidence)
 {
@@ -577,14 +660,18 @@ TEST(bad_dumps_say_what_is_wrong)
 /* This process has its parent as owner, and its threads have it. */
 TEST(this_machine_has_families)
 {
-    json_t *list = cpu_family_tasks("/proc");
-    json_int_t owner = 0;
+    json_t *processes = NULL, *list = cpu_family_tasks("/proc", &processes);
+    json_int_t owner = 0, is_process = 0;
 
     for (size_t i = 0; i < json_array_size(list); i += 2)
         if (json_integer_value(json_array_get(list, i)) == getpid())
             owner = json_integer_value(json_array_get(list, i + 1));
     assert_int_equal(owner, getppid());
+    for (size_t i = 0; i < json_array_size(processes); i++)
+        is_process += json_integer_value(json_array_get(processes, i)) == getpid();
+    assert_int_equal(is_process, 1);
     json_decref(list);
+    json_decref(processes);
 }
 
 TEST(reports_carry_the_verdict)

@@ -242,6 +242,15 @@ static void gather_finish(struct gather *g)
     free(g->pages);
 }
 
+static void write_before(struct gather *g)
+{
+    json_t *processes = json_null(), *tasks = g->looks ? cpu_family_tasks("/proc", &processes) : json_null();
+
+    cpu_writer_json(g->writer, CPU_BLOCK_SNAPSHOT, g->rec->before.ns,
+                    json_pack("{s:s, s:o, s:o, s:o}", "when", "before", "snapshot",
+                              cpu_snapshot_to_json(&g->rec->before), "tasks", tasks, "processes", processes));
+}
+
 int cpu_record_run(struct cpu_record_run *run, struct error *e)
 {
     struct gather g = {0};
@@ -275,10 +284,7 @@ int cpu_record_run(struct cpu_record_run *run, struct error *e)
         r = cpu_snapshot_take(&ticks, "/sys/devices/system/cpu", "/proc", e);
     if (r)
         goto out;
-    cpu_writer_json(g.writer, CPU_BLOCK_SNAPSHOT, g.rec->before.ns,
-                    json_pack("{s:s, s:o, s:o}", "when", "before", "snapshot",
-                              cpu_snapshot_to_json(&g.rec->before), "tasks",
-                              g.looks ? cpu_family_tasks("/proc") : json_null()));
+    write_before(&g);
     if (run->recording)
         atomic_store(run->recording, 1);
     no_command = record_loop(run, &g, &ticks, e);

@@ -15,9 +15,11 @@ static const char *const single_events[] = {
     "power/cpu_idle",      "power/cpu_idle_miss", "power/cpu_frequency",   "power/cpu_frequency_limits",
     "power/pstate_sample", "timer/tick_stop",     "irq/irq_handler_entry",
 };
-static const char *const sched_events[] = {"sched/sched_switch",       "sched/sched_wakeup",
-                                           "sched/sched_wakeup_new",   "sched/sched_process_fork",
-                                           "sched/sched_process_exit", "signal/signal_generate"};
+static const char *const sched_events[] = {
+    "sched/sched_switch",       "sched/sched_wakeup",       "sched/sched_wakeup_new",
+    "sched/sched_process_fork", "sched/sched_process_exit", "sched/sched_process_exec",
+    "sched/sched_migrate_task", "task/task_newtask",        "signal/signal_generate",
+};
 static const char *const timer_events[] = {"timer/hrtimer_start", "timer/hrtimer_expire_entry",
                                            "timer/hrtimer_cancel"};
 

@@ -48,7 +48,10 @@
     K(SWITCH, "switch", "a = thread that goes, b = its state bits, c = thread that comes")                   \
     K(WAKEUP, "wakeup", "a = thread made runnable, b = its CPU")                                             \
     K(FORK, "fork", "a = thread that starts another, b = the one it starts")                                 \
+    K(TASK, "task", "a = thread that the current one starts, b = its clone() flags; a FORK follows")         \
     K(EXIT, "exit", "a = thread that ended")                                                                 \
+    K(EXEC, "exec", "a = thread that is another program from now on, b = its number before")                 \
+    K(MIGRATE, "migrate", "a = thread that is moved, b = to this CPU")                                       \
     K(SIGNAL, "signal",                                                                                      \
       "a = thread that it is sent to, b = signal, c = si_code; the sender is the current thread")            \
     K(WATCHDOG, "watchdog", "a = watchdog")                                                                  \

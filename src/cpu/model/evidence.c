@@ -281,6 +281,8 @@ int cpu_evidence_gather(struct evidence *m, struct cpu_trace *t, const struct cp
         m->cpu[i].blind = t->has_coverage && cpu_coverage_is_blind(&t->coverage, i);
     look_all(m);
     r = read_window(m, e);
+    if (!r && m->threads.executor.ns[CPU_THREAD_DEAD])
+        r = cpu_process_fate(&m->fate, t, w, m->threads.executor.to_ns, e);
     if (r)
         return r;
     mark_chain(m);

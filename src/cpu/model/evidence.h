@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "cpu/model/process.h"
 #include "cpu/model/threads.h"
 #include "cpu/model/trace.h"
 #include "cpu/model/window.h"
@@ -48,6 +49,7 @@ struct evidence {
     struct cpu_seen *cpu;
     struct cpu_vblank_seen vblank[CPU_WINDOW_VBLANKS];
     struct cpu_waits_seen waits;
+    struct cpu_process_fate fate; /* of the executor's processes, where its threads have ended */
     uint64_t first_ns, last_ns, lost;
     bool lost_uncounted, chain_named;
     uint64_t fences_late; /* fences that were signalled in the second half of the executors' span */

@@ -40,7 +40,7 @@ static int64_t parent_of(const char *proc_dir, const char *pid)
     return end && sscanf(end, ") %*c %lld", &parent) == 1 ? parent : 0;
 }
 
-static void add_threads(json_t *list, const char *proc_dir, const char *pid)
+static void add_threads(json_t *list, json_t *processes, const char *proc_dir, const char *pid)
 {
     const long long process = strtoll(pid, NULL, 10);
     char path[300];
@@ -49,6 +49,8 @@ static void add_threads(json_t *list, const char *proc_dir, const char *pid)
 
     snprintf(path, sizeof(path), "%.200s/%.20s/task", proc_dir, pid);
     d = opendir(path);
+    if (d)
+        json_array_append_new(processes, json_integer(process));
     while (d && (ent = readdir(d))) {
         const long long tid = strtoll(ent->d_name, NULL, 10);
         if (tid <= 0)
@@ -60,15 +62,16 @@ static void add_threads(json_t *list, const char *proc_dir, const char *pid)
         closedir(d);
 }
 
-json_t *cpu_family_tasks(const char *proc_dir)
+json_t *cpu_family_tasks(const char *proc_dir, json_t **processes)
 {
     json_t *list = json_array();
     DIR *d = opendir(proc_dir);
     struct dirent *ent;
 
+    *processes = json_array();
     while (d && (ent = readdir(d)))
         if (ent->d_name[0] >= '1' && ent->d_name[0] <= '9')
-            add_threads(list, proc_dir, ent->d_name);
+            add_threads(list, *processes, proc_dir, ent->d_name);
     if (d)
         closedir(d);
     return list;

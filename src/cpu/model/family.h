@@ -12,8 +12,8 @@
 #include "cpu/model/window.h"
 
 /* Every thread of this machine as [thread, owner, thread, owner, ...]: the owner of a thread is its process,
- * that of a process its parent. `proc_dir` is /proc, except in tests. */
-json_t *cpu_family_tasks(const char *proc_dir);
+ * that of a process its parent. Which of them are processes comes in *processes. `proc_dir` is /proc, except in tests. */
+json_t *cpu_family_tasks(const char *proc_dir, json_t **processes);
 
 /* Completes a partial window: the descendants of its threads that ran around it join them as executors, the
  * most active ones first. It stays partial if the recording does not know families, or none ran. */

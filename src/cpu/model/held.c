@@ -20,7 +20,8 @@ static struct held measure(const struct cpu_times *t, const struct cpu_waits_see
     const uint64_t blocked = t->ns[CPU_THREAD_BLOCKED], sleep = t->ns[CPU_THREAD_ASLEEP];
     struct held h = {.span = cpu_times_span(t), .running = t->ns[CPU_THREAD_RUNNING]};
     /* kernels differ in what a frozen thread looks like in the trace: asleep, blocked, or runnable on a CPU that idles */
-    const uint64_t quiet = blocked + sleep + (w->times[CPU_WAIT_FROZEN] ? nobody : 0);
+    const uint64_t queue = t->ns[CPU_THREAD_RUNNABLE], idle = nobody < queue ? nobody : queue,
+                   quiet = blocked + sleep + (w->times[CPU_WAIT_FROZEN] ? idle : 0);
 
     for (int i = 0; i < CPU_WAIT_KINDS; i++)
         h.wait[i] = w->times[i] ? &w->example[i] : NULL;
@@ -30,27 +31,27 @@ static struct held measure(const struct cpu_times *t, const struct cpu_waits_see
     h.device = t->ns[CPU_THREAD_DEVICE] + share_of(blocked + sleep, w->times[CPU_WAIT_DEVICE], w->looks);
     h.ns[HELD_STOPPED] = t->ns[CPU_THREAD_STOPPED];
     h.ns[HELD_TRACED] = t->ns[CPU_THREAD_TRACED];
-    h.ns[HELD_QUEUE] = t->ns[CPU_THREAD_RUNNABLE];
-    if (w->times[CPU_WAIT_FROZEN])
-        h.ns[HELD_QUEUE] -= nobody < h.ns[HELD_QUEUE] ? nobody : h.ns[HELD_QUEUE];
+    h.ns[HELD_QUEUE] = queue - (w->times[CPU_WAIT_FROZEN] ? idle : 0);
     h.ns[HELD_HOST] = stolen < h.running ? stolen : h.running;
-    /* short memory is felt as blocks and as time in the kernel: it counts where it is more than those */
-    h.ns[HELD_MEMORY] = memory > blocked ? memory - blocked : 0;
-    if (h.ns[HELD_MEMORY] > h.running + sleep)
-        h.ns[HELD_MEMORY] = h.running + sleep;
     h.ns[HELD_IO] = share_of(blocked + sleep, w->times[CPU_WAIT_IO], w->looks);
     if (!w->times
              [CPU_WAIT_DEVICE]) /* a driver blocks as well, and not every look finds it in a function of its own */
         h.ns[HELD_IO] += w->looks ? share_of(blocked, w->times[CPU_WAIT_OTHER], w->looks) : blocked;
     h.io_named = w->times[CPU_WAIT_IO] > w->times[CPU_WAIT_OTHER];
-    for (int i = 0; i < HELD_KINDS; i++)
-        h.all += h.ns[i];
     h.asleep = blocked + sleep;
     for (int i = HELD_FROZEN; i <= HELD_PEER; i++)
         h.asleep -= i == HELD_MEMORY ? 0 : h.ns[i] < h.asleep ? h.ns[i] : h.asleep;
     h.asleep -=
         h.device - t->ns[CPU_THREAD_DEVICE] < h.asleep ? h.device - t->ns[CPU_THREAD_DEVICE] : h.asleep;
+    /* short memory is felt as blocks and as time in the kernel: it counts where it is more than those, of time that nothing else
+     * has taken */
+    h.ns[HELD_MEMORY] = memory > blocked ? memory - blocked : 0;
+    if (h.ns[HELD_MEMORY] > h.running - h.ns[HELD_HOST] + h.asleep)
+        h.ns[HELD_MEMORY] = h.running - h.ns[HELD_HOST] + h.asleep;
+    for (int i = 0; i < HELD_KINDS; i++)
+        h.all += h.ns[i];
     INVARIANT(h.running <= h.span && h.asleep <= h.span && h.device <= h.span);
+    INVARIANT(maker_ran(&h) + h.device + h.all <= h.span);
     for (int i = 0; i < HELD_KINDS; i++)
         INVARIANT(h.ns[i] <= h.span);
     return h;
@@ -222,6 +223,17 @@ static bool is_holder_at_work(const struct maker *m, const struct cpu_task_wait 
     return next && (next->kind == CPU_WAIT_DEVICE || next->kind == CPU_WAIT_FENCE);
 }
 
+bool maker_may_have_looked(const struct cpu_thread *th, uint32_t tenths)
+{
+    return th->ran_ns && (th->ran_ns - th->times.from_ns) * 10 < cpu_times_span(&th->times) * tenths;
+}
+
+/* It could run because it gave its processor back: who has nothing to do does that. */
+static bool had_nothing_to_do(const struct cpu_thread *th, const struct held *h)
+{
+    return th && th->gives && (h->ns[HELD_QUEUE] - th->given_ns) * 10 < h->span * 6;
+}
+
 /* That this is why; says what else it may be. */
 static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th, const struct held *h,
                                    enum held_by by)
@@ -237,6 +249,8 @@ static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th,
     const bool hides = by == HELD_LOCK && is_holder_at_work(m, h->wait[CPU_WAIT_LOCK]);
     /* a lock on a file is the kernel's, and so is a mutex that inherits priorities */
     const bool alike = by == HELD_LOCK && h->wait[CPU_WAIT_LOCK]->by_its_words;
+    const bool gave = by == HELD_QUEUE && had_nothing_to_do(th, h);
+    const bool looked = done(m) && th && th->role == CPU_ROLE_WAITER && maker_may_have_looked(th, 6);
 
     if (!ran_little)
         maker_say(m, CPU_UNSEEN,
@@ -254,8 +268,17 @@ static enum cpu_certainty how_sure(struct maker *m, const struct cpu_thread *th,
         maker_say(m, CPU_UNSEEN, "whether the GPU was hung: who holds the lock waited for the device");
     if (alike)
         maker_say(m, CPU_UNSEEN, "whether it is a mutex: that is what the words there look like");
-    return most && ran_little && !two && !slept && seen && !hides && !alike && !m->weak ? CPU_CERTAIN
-                                                                                        : CPU_LIKELY;
+    if (gave)
+        maker_say(m, CPU_UNSEEN,
+                  "whether it had anything to do: it gave its processor back by itself %u times, and could "
+                  "run for %s after that",
+                  th->gives, cpu_ns(th->given_ns));
+    if (looked)
+        maker_say(m, CPU_UNSEEN, "whether it had looked by then: it ran at %+.3f ms, when the work was done",
+                  rel(m, th->ran_ns));
+    return most && ran_little && !two && !slept && seen && !hides && !alike && !gave && !looked && !m->weak
+               ? CPU_CERTAIN
+               : CPU_LIKELY;
 }
 
 /* A verdict from what held `th` (of the executor: its thread that shows it best) back, if that was long enough. */
@@ -285,8 +308,9 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
             maker_say(m, CPU_UNSEEN,
                       "whether others were before it, or a limit on its processor time held it back as well");
         return maker_decide(m, CPU_VERDICT_CPU_STARVED, sure,
-                            th && th->nobody_ns * 2 > ns ? "throttled while its CPU was idle"
-                                                         : "preempted or throttled");
+                            had_nothing_to_do(th, h)       ? "it gave its processor back, others ran"
+                            : th && th->nobody_ns * 2 > ns ? "throttled while its CPU was idle"
+                                                           : "preempted or throttled");
     case HELD_STOPPED:
         maker_say(m, CPU_CERTAIN,
                   "%s/%d was stopped by a signal for %s, in %u stops, the longest %s at %+.3f ms", who, tid,

@@ -32,6 +32,14 @@ struct held {
     const struct cpu_task_wait *wait[CPU_WAIT_KINDS];
 };
 
+/* For how long it ran by what nothing else is said of: the host had it, or it waited for memory. */
+static inline uint64_t maker_ran(const struct held *h)
+{
+    const uint64_t memory = h->ns[HELD_MEMORY] > h->asleep ? h->ns[HELD_MEMORY] - h->asleep : 0;
+
+    return h->running - h->ns[HELD_HOST] - memory;
+}
+
 /* A line of evidence, and the verdict itself; the second returns true. */
 void maker_say(struct maker *m, enum cpu_certainty sure, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -45,6 +53,8 @@ const struct cpu_thread *maker_executor_in(const struct maker *m, enum cpu_threa
 /* Whether one thing held it back for long enough to be the verdict, which is made then. */
 bool maker_executor_held(struct maker *m);
 bool maker_waiter_held(struct maker *m);
+/* A thread that waits ran while the work was done already, and before so many tenths of its time: it may have seen that. */
+bool maker_may_have_looked(const struct cpu_thread *th, uint32_t tenths);
 /* Whether it waited for a lock for a tenth of its time; says for which. */
 bool maker_is_locked(struct maker *m, const struct cpu_thread *th);
 

@@ -14,6 +14,7 @@
 #define STATE_BLOCKED 0x02u
 #define STATE_DEAD    0x30u
 #define STATE_SLEEPS  0xffu
+#define SHORT         UINT64_C(500000) /* a tick seldom ends a run so soon */
 
 const char *cpu_thread_state_name(enum cpu_thread_state state)
 {
@@ -76,14 +77,11 @@ int cpu_threads_init(struct cpu_threads *t, const struct cpu_window *w, uint32_t
         .num_cpus = num_cpus,
         .executor_state = CPU_THREAD_UNKNOWN,
         .executor = {.from_ns = w->submit_ns, .to_ns = done ? w->completed_ns : w->timeout_ns}};
-    t->running = malloc((num_cpus + 1) * sizeof(*t->running));
-    t->running_since = calloc(num_cpus + 1, sizeof(*t->running_since));
-    if (!t->running || !t->running_since) {
-        cpu_threads_finish(t);
+    t->on = calloc(num_cpus + 1, sizeof(*t->on));
+    if (!t->on)
         return -ENOMEM;
-    }
     for (uint32_t i = 0; i < num_cpus; i++)
-        t->running[i] = -1;
+        t->on[i].tid = -1;
     for (uint32_t i = 0; i < w->num_threads && i < CPU_WINDOW_THREADS; i++) {
         const struct cpu_window_thread *x = &w->threads[i];
         struct cpu_times span = {.from_ns = w->submit_ns, .to_ns = w->timeout_ns};
@@ -114,8 +112,7 @@ void cpu_threads_add_holder(struct cpu_threads *t, int32_t tid)
 
 void cpu_threads_finish(struct cpu_threads *t)
 {
-    free(t->running);
-    free(t->running_since);
+    free(t->on);
     memset(t, 0, sizeof(*t));
 }
 
@@ -138,9 +135,17 @@ static void executor_changes(struct cpu_threads *t, uint64_t ns)
 static void add_state(struct cpu_thread *th, uint64_t ns)
 {
     const uint64_t stopped = th->times.ns[CPU_THREAD_STOPPED],
-                   longest = th->times.longest[CPU_THREAD_STOPPED];
+                   longest = th->times.longest[CPU_THREAD_STOPPED],
+                   runnable = th->times.ns[CPU_THREAD_RUNNABLE];
+    uint64_t begin;
 
+    if (th->state == CPU_THREAD_RUNNING && !th->ran_ns && overlap(&th->times, th->since_ns, ns, &begin))
+        th->ran_ns = begin;
     times_add(&th->times, th->state, th->since_ns, ns);
+    if (th->gave && th->times.ns[CPU_THREAD_RUNNABLE] > runnable) {
+        th->gives++;
+        th->given_ns += th->times.ns[CPU_THREAD_RUNNABLE] - runnable;
+    }
     th->stops += th->times.ns[CPU_THREAD_STOPPED] > stopped;
     if (th->times.longest[CPU_THREAD_STOPPED] > longest)
         th->longest_stop = th->stopped_by;
@@ -159,7 +164,7 @@ static void set_state(struct cpu_threads *t, struct cpu_thread *th, enum cpu_thr
     if (state == CPU_THREAD_DEAD && !th->died_ns)
         th->died_ns = ns;
     th->state = state;
-    th->since_ns = ns;
+    th->since_ns = th->queued_ns = ns;
     times_check(&th->times, ns);
     if (th->role == CPU_ROLE_EXECUTOR)
         executor_changes(t, ns < t->executor_since ? t->executor_since : ns);
@@ -187,25 +192,29 @@ static void add_hog(struct cpu_thread *th, int32_t tid, uint64_t ns)
     }
 }
 
+static void charge_one(struct cpu_threads *t, struct cpu_thread *th, uint32_t cpu, uint64_t ns)
+{
+    const struct cpu_on *on = &t->on[cpu];
+    const uint64_t from = th->queued_ns > on->since ? th->queued_ns : on->since;
+    const struct cpu_thread *by;
+    uint64_t begin, len;
+
+    if (th->state != CPU_THREAD_RUNNABLE || th->cpu != (int32_t)cpu || on->tid < 0 || on->tid == th->tid)
+        return;
+    len = overlap(&th->times, from, ns, &begin);
+    if (!len)
+        return;
+    add_hog(th, on->tid, len);
+    by = on->tid ? cpu_threads_find(t, on->tid) : NULL;
+    if (on->tid && (!by || by->role != CPU_ROLE_EXECUTOR))
+        th->others_ns += len;
+}
+
 /* The thread that ran on `cpu` until `ns` kept those from it that were runnable there. */
 static void charge(struct cpu_threads *t, uint32_t cpu, uint64_t ns)
 {
-    for (uint32_t i = 0; i < t->num; i++) {
-        struct cpu_thread *th = &t->list[i];
-        uint64_t begin, from = th->since_ns > t->running_since[cpu] ? th->since_ns : t->running_since[cpu];
-        const struct cpu_thread *by;
-        uint64_t len;
-        if (th->state != CPU_THREAD_RUNNABLE || th->cpu != (int32_t)cpu || t->running[cpu] < 0 ||
-            t->running[cpu] == th->tid)
-            continue;
-        len = overlap(&th->times, from, ns, &begin);
-        if (!len)
-            continue;
-        add_hog(th, t->running[cpu], len);
-        by = t->running[cpu] ? cpu_threads_find(t, t->running[cpu]) : NULL;
-        if (t->running[cpu] && (!by || by->role != CPU_ROLE_EXECUTOR))
-            th->others_ns += len;
-    }
+    for (uint32_t i = 0; i < t->num; i++)
+        charge_one(t, &t->list[i], cpu, ns);
 }
 
 struct cpu_thread *cpu_threads_find(struct cpu_threads *t, int32_t tid)
@@ -246,17 +255,29 @@ static void seen_on(const struct cpu_threads *t, struct cpu_thread *th, const st
     th->cpus[ev->cpu / 64] |= UINT64_C(1) << (ev->cpu % 64);
 }
 
+/* Who is switched out runnable while nothing came that could have taken the CPU from it gave it back. Where the timer's
+ * interrupts are not recorded one of them may have come, if it ran for long enough. */
+static bool gave_back(const struct cpu_on *on, const struct cpu_event *ev)
+{
+    return ev->b == 0 && on->tid == (int32_t)ev->a && !on->disturbed &&
+           (on->ticks || ev->ns - on->since < SHORT);
+}
+
 static void on_switch(struct cpu_threads *t, const struct cpu_event *ev)
 {
     struct cpu_thread *out = living(t, (int32_t)ev->a), *in = living(t, (int32_t)ev->c);
+    struct cpu_on *on = &t->on[ev->cpu];
+    const bool gave = gave_back(on, ev);
 
     t->switches++;
     charge(t, ev->cpu, ev->ns);
-    t->running[ev->cpu] = (int32_t)ev->c;
-    t->running_since[ev->cpu] = ev->ns;
+    on->tid = (int32_t)ev->c;
+    on->since = ev->ns;
+    on->disturbed = false;
     if (out && ev->a) {
         seen_on(t, out, ev);
         set_state(t, out, left_as(out, ev->b), ev->ns);
+        out->gave = gave;
     }
     if (in && ev->c) {
         seen_on(t, in, ev);
@@ -273,6 +294,7 @@ static void on_wakeup(struct cpu_threads *t, const struct cpu_event *ev)
         return;
     if (ev->b < t->num_cpus)
         th->cpu = (int32_t)ev->b;
+    th->gave = false;
     set_state(t, th,
               t->coverage && ev->b < CPU_MAX_CPUS && cpu_coverage_is_blind(t->coverage, (uint32_t)ev->b)
                   ? CPU_THREAD_UNKNOWN
@@ -318,6 +340,36 @@ static void on_fork(struct cpu_threads *t, const struct cpu_event *ev)
     }
 }
 
+/* It waits at another CPU from now on: who runs where it was keeps it from nothing. */
+static void on_migrate(struct cpu_threads *t, const struct cpu_event *ev)
+{
+    struct cpu_thread *th = living(t, (int32_t)ev->a);
+
+    if (!th || ev->b >= t->num_cpus)
+        return;
+    if (th->state == CPU_THREAD_RUNNABLE && th->cpu >= 0)
+        charge_one(t, th, (uint32_t)th->cpu, ev->ns);
+    th->cpu = (int32_t)ev->b;
+    th->queued_ns = ev->ns;
+}
+
+/* What a program had to do ends with it, though its process goes on as another one. Who was started in the span was given its
+ * work as that other one. */
+static void on_exec(struct cpu_threads *t, const struct cpu_event *ev)
+{
+    const int32_t numbers[2] = {(int32_t)ev->a, (int32_t)ev->b};
+
+    for (int i = 0; i < 2; i++) {
+        struct cpu_thread *th = living(t, numbers[i]);
+
+        if (!th || ev->ns < th->times.from_ns || th->born_ns >= th->times.from_ns)
+            continue;
+        th->became_ns = ev->ns;
+        set_state(t, th, CPU_THREAD_DEAD, ev->ns);
+        th->is_gone = true;
+    }
+}
+
 static void on_fence_wait(struct cpu_threads *t, struct cpu_thread *th, const struct cpu_event *ev)
 {
     const bool starts = ev->kind == CPU_EV_FENCE_WAIT_START, is_gpu = CPU_FENCE(ev->c) == CPU_FENCE_GPU;
@@ -334,6 +386,16 @@ static void on_fence_wait(struct cpu_threads *t, struct cpu_thread *th, const st
     t->gpu = driver;
 }
 
+static void disturb(struct cpu_threads *t, const struct cpu_event *ev)
+{
+    if (ev->kind == CPU_EV_IRQ_ENTRY) {
+        t->on[ev->cpu].disturbed = true;
+        t->on[ev->cpu].ticks |= ev->a == CPU_IRQ_TIMER;
+    } else if ((ev->kind == CPU_EV_WAKEUP || ev->kind == CPU_EV_MIGRATE) && ev->b < t->num_cpus) {
+        t->on[ev->b].disturbed = true;
+    }
+}
+
 void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
 {
     struct cpu_thread *th;
@@ -344,12 +406,17 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
         on_switch(t, ev);
         return;
     }
+    disturb(t, ev);
     if (ev->kind == CPU_EV_WAKEUP)
         on_wakeup(t, ev);
     else if (ev->kind == CPU_EV_SIGNAL)
         on_signal(t, ev);
     else if (ev->kind == CPU_EV_FORK)
         on_fork(t, ev);
+    else if (ev->kind == CPU_EV_MIGRATE)
+        on_migrate(t, ev);
+    else if (ev->kind == CPU_EV_EXEC)
+        on_exec(t, ev);
     th = ev->tid > 0 ? living(t, ev->tid) : NULL;
     if (!th)
         return;

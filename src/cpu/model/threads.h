@@ -6,7 +6,7 @@
  *                 ├──switched out in D──▶ BLOCKED ──woken──▶ RUNNABLE
  *                 ├──switched out while it waits for a fence──▶ DEVICE ──woken──▶ RUNNABLE
  *                 ├──switched out otherwise──▶ ASLEEP ──woken──▶ RUNNABLE
- *                 └──switched out for good──▶ DEAD ──its number is given out again──▶ UNKNOWN (before the span), DEAD (in it)
+ *                 └──switched out for good, or another program──▶ DEAD ──its number is given out again──▶ UNKNOWN (before the span), DEAD (in it)
  *
  * Invariants:
  *  1. A wake-up onto a CPU that the trace is blind on leads to UNKNOWN: the switch that follows may be invisible.
@@ -49,14 +49,17 @@ struct cpu_thread {
     enum cpu_role role;
     enum cpu_thread_state state;
     uint64_t since_ns;
-    int32_t cpu; /* the last one, -1 = not known */
+    int32_t cpu;        /* the last one, -1 = not known */
+    uint64_t queued_ns; /* since when it waits there, while it is runnable */
     struct cpu_times times;
     bool in_fence_wait; /* of a GPU's */
     bool in_other_wait; /* of a fence that is not known to be one's */
     uint32_t stops;
-    uint64_t died_ns;            /* 0: not seen to */
-    uint64_t born_ns;            /* 0: not seen to */
-    bool is_gone;                /* its number is another's */
+    uint64_t ran_ns;    /* when it ran first in its span; 0: not seen to */
+    uint64_t died_ns;   /* 0: not seen to */
+    uint64_t became_ns; /* when it became another program (execve), which is its end; 0: not seen to */
+    uint64_t born_ns;   /* 0: not seen to */
+    bool is_gone;       /* its number is another's */
     int32_t signal, signal_from; /* the last one that ends or stops, and the thread that sent it; 0: none */
     int32_t signal_code;         /* si_code: above 0 nobody sent it, the kernel did */
     /* Signals that stop, and who sent them; signal 0: none was seen. */
@@ -71,6 +74,18 @@ struct cpu_thread {
     } hogs[CPU_HOGS];   /* who ran on its CPU while it was runnable */
     uint64_t nobody_ns; /* runnable, and its CPU ran the idle task */
     uint64_t others_ns; /* runnable, and its CPU ran what is none of the executor's threads */
+    bool gave;          /* it was switched out by its own call (sched_yield), not for somebody's sake */
+    uint32_t gives;     /* how often in its span, */
+    uint64_t given_ns;  /* and for how long it was runnable after that */
+};
+
+/* What a CPU does. */
+struct cpu_on {
+    int32_t tid; /* -1: not known */
+    uint64_t since;
+    bool
+        disturbed; /* since then something came that may have taken the CPU from it: an interrupt, a wake-up */
+    bool ticks;    /* its timer's interrupts are recorded */
 };
 
 struct cpu_threads {
@@ -82,8 +97,7 @@ struct cpu_threads {
     struct cpu_times executor; /* all of that role together; UNKNOWN all the time if there is none */
     uint32_t num_executors;
     uint32_t num_cpus;
-    int32_t *running; /* per CPU: thread on it, -1 = not known */
-    uint64_t *running_since;
+    struct cpu_on *on; /* per CPU */
     uint64_t switches;
     uint64_t gpu; /* the driver whose fences executors waited for (cpu_fence_of); 0: none, or not known */
     bool several_gpus;    /* they waited for those of more than one */

@@ -166,9 +166,9 @@ static void load_meta(struct cpu_trace *t, json_t *j)
     t->meta = json_incref(j);
 }
 
-static bool records(const struct cpu_trace *t, const char *event)
+bool cpu_trace_records(const struct cpu_trace *t, const char *event)
 {
-    for (uint32_t i = 1; i < t->rules->num_rules; i++)
+    for (uint32_t i = 1; t->rules && i < t->rules->num_rules; i++)
         if (!strcmp(t->rules->rules[i].name, event))
             return true;
     return false;
@@ -177,9 +177,9 @@ static bool records(const struct cpu_trace *t, const char *event)
 static void load_end(struct cpu_trace *t, const json_t *j)
 {
     const bool counters[CPU_COUNTER_COUNT] = {
-        [CPU_COUNTER_LOC] = records(t, "irq_vectors:local_timer_entry"),
-        [CPU_COUNTER_RES] = records(t, "irq_vectors:reschedule_entry"),
-        [CPU_COUNTER_CAL] = records(t, "irq_vectors:call_function_single_entry"),
+        [CPU_COUNTER_LOC] = cpu_trace_records(t, "irq_vectors:local_timer_entry"),
+        [CPU_COUNTER_RES] = cpu_trace_records(t, "irq_vectors:reschedule_entry"),
+        [CPU_COUNTER_CAL] = cpu_trace_records(t, "irq_vectors:call_function_single_entry"),
     };
     struct error e = {0};
 
@@ -237,6 +237,8 @@ static int load(struct cpu_trace *t, struct error *e)
             if (json_is_array(json_object_get(j, "tasks"))) {
                 json_decref(t->tasks);
                 t->tasks = json_incref(json_object_get(j, "tasks"));
+                json_decref(t->processes);
+                t->processes = json_incref(json_object_get(j, "processes"));
             }
         } else if (b->kind == CPU_BLOCK_SAMPLE) {
             load_sample(t, j);
@@ -371,6 +373,7 @@ void cpu_trace_close(struct cpu_trace *t)
     json_decref(t->meta);
     json_decref(t->names);
     json_decref(t->tasks);
+    json_decref(t->processes);
     free(t->rules);
     blocks_close(&t->file);
     memset(t, 0, sizeof(*t));

@@ -45,6 +45,8 @@ struct cpu_trace {
     uint64_t overrun;     /* events that the kernel overwrote, by its own count */
     json_t *meta, *names; /* as stored */
     json_t *tasks;        /* who was whose at the start, as family.h says; NULL if it was not recorded */
+    json_t *
+        processes; /* those of them that are processes, the others are threads of their owners; NULL as well */
     uint64_t file_bytes;
 
     struct etl_file etl; /* if is_windows */
@@ -68,6 +70,9 @@ void cpu_trace_close(struct cpu_trace *t);
  * come. The source is t->merge's or the ETL reader's, and is good until the next rewind or close. */
 int cpu_trace_rewind(struct cpu_trace *t, uint64_t from_ns, uint64_t to_ns, struct cpu_source **out,
                      struct error *e);
+
+/* Whether an event ("sched:sched_switch") was among those recorded. */
+bool cpu_trace_records(const struct cpu_trace *t, const char *event);
 
 /* Time of the first event, to within the first page of each CPU. */
 uint64_t cpu_trace_first_ns(const struct cpu_trace *t);

@@ -69,6 +69,14 @@ static enum cpu_certainty less_sure(enum cpu_certainty a, enum cpu_certainty b)
     return a < b ? a : b;
 }
 
+/* What was lost may have been the answer, or the wake-up. */
+static enum cpu_certainty unless_lost(const struct maker *m, enum cpu_certainty sure)
+{
+    const bool whole = !m->e.lost && !m->e.lost_uncounted && !m->e.t->overrun && !m->e.t->notes.count;
+
+    return whole ? sure : less_sure(sure, CPU_LIKELY);
+}
+
 /* ---- the machine: the host, interrupts between processors ------------------- */
 
 /* Of the CPU of the chain that it took the most of. */
@@ -200,7 +208,8 @@ static bool ipi_stall(struct maker *m)
                   n->awake, n->silent, cpu_ns(n->spread_ns), rel(m, n->from_ns),
                   n->at_end ? ", and none came back in the window" : "");
     }
-    return maker_decide(m, CPU_VERDICT_IPI_STALL, grade(m, longest_ipi(m), 50), "an IPI was not answered");
+    return maker_decide(m, CPU_VERDICT_IPI_STALL, unless_lost(m, grade(m, longest_ipi(m), 50)),
+                        "an IPI was not answered");
 }
 
 /* ---- the rules ---------------------------------------------------------------- */
@@ -298,7 +307,7 @@ static bool asleep(struct maker *m)
         reason = reason ? reason : why;
         sure = why && one > sure ? one : sure;
     }
-    return reason && maker_decide(m, CPU_VERDICT_CPU_ASLEEP, sure, reason);
+    return reason && maker_decide(m, CPU_VERDICT_CPU_ASLEEP, unless_lost(m, sure), reason);
 }
 
 /* What forbids to say GPU-HUNG. */
@@ -389,30 +398,56 @@ static bool no_life(struct maker *m)
     return false;
 }
 
-static bool executor_died(struct maker *m)
+static void say_end(struct maker *m, const struct cpu_thread *th)
 {
-    const struct cpu_times *x = &m->e.threads.executor;
-    const struct cpu_thread *th;
-
-    const bool long_dead = x->ns[CPU_THREAD_DEAD] * 4 >= cpu_times_span(x);
-
-    if (!x->ns[CPU_THREAD_DEAD])
-        return false;
-    th = maker_executor_in(m, CPU_THREAD_DEAD);
-    maker_say(m, CPU_CERTAIN, "the executor's last thread, %s/%d, ended at %+.3f ms; the work was not done",
-              cpu_trace_thread(m->e.t, th->tid), th->tid, rel(m, x->longest_at[CPU_THREAD_DEAD]));
+    if (th->became_ns)
+        maker_say(m, CPU_CERTAIN, "the executor's last thread, %s/%d, became another program at %+.3f ms",
+                  cpu_trace_thread(m->e.t, th->tid), th->tid, rel(m, th->became_ns));
+    else
+        maker_say(m, CPU_CERTAIN,
+                  "the executor's last thread, %s/%d, ended at %+.3f ms; the work was not done",
+                  cpu_trace_thread(m->e.t, th->tid), th->tid,
+                  rel(m, m->e.threads.executor.longest_at[CPU_THREAD_DEAD]));
     if (th->signal && th->signal_code > 0)
         maker_say(m, CPU_LIKELY, "signal %d came before that, from the kernel: %s", th->signal,
                   th->signal_code < SI_KERNEL ? "for a fault of its own" : "a limit, or want of memory");
     else if (th->signal)
         maker_say(m, CPU_LIKELY, "signal %d, sent by %s/%d, came before that", th->signal,
                   cpu_trace_thread(m->e.t, th->signal_from), th->signal_from);
+}
+
+/* The end of the threads that are named is not the end of their process, and that is not the end of what it does. */
+static bool executor_died(struct maker *m)
+{
+    const struct cpu_times *x = &m->e.threads.executor;
+    const struct cpu_process_fate *fate = &m->e.fate;
+    const struct cpu_thread *th;
+    const bool long_dead = x->ns[CPU_THREAD_DEAD] * 4 >= cpu_times_span(x);
+    bool certain = long_dead && !m->weak && fate->is_known;
+
+    if (!x->ns[CPU_THREAD_DEAD])
+        return false;
+    th = maker_executor_in(m, CPU_THREAD_DEAD);
+    say_end(m, th);
     if (!long_dead && maker_executor_held(m)) /* it ended at the end of what held it back */
         return true;
     if (!long_dead)
         maker_say(m, CPU_UNSEEN, "whether it was hung before: it lived for %s of the %s",
                   cpu_ns(cpu_times_span(x) - x->ns[CPU_THREAD_DEAD]), cpu_ns(cpu_times_span(x)));
-    return maker_decide(m, CPU_VERDICT_EXECUTOR_DIED, m->weak || !long_dead ? CPU_LIKELY : CPU_CERTAIN,
+    if (th->became_ns) {
+        maker_say(m, CPU_UNSEEN, "whether the program that it became goes on with the work");
+        return maker_decide(m, CPU_VERDICT_EXECUTOR_DIED, CPU_LIKELY, "it became another program");
+    }
+    if (fate->is_known && fate->living) {
+        maker_say(m, CPU_CERTAIN, "its process lived on: %u of its threads, among them %s/%d, had not ended",
+                  fate->living, cpu_trace_thread(m->e.t, fate->example), fate->example);
+        maker_say(m, CPU_UNSEEN, "which of them had the work then");
+        return unknown(m, "a thread ended, its process lived on");
+    }
+    if (!fate->is_known)
+        maker_say(m, CPU_UNSEEN,
+                  "whether its process ended: which other threads that had is not in the recording");
+    return maker_decide(m, CPU_VERDICT_EXECUTOR_DIED, certain ? CPU_CERTAIN : CPU_LIKELY,
                         "its process ended");
 }
 
@@ -440,6 +475,45 @@ static void say_watchdog(struct maker *m)
                   "when the time-out was due: not before the submission, as the window has it");
 }
 
+/* A crash dump's own marks say which command was at the device: who ran meanwhile executed that. */
+static bool is_witnessed(const struct maker *m)
+{
+    const struct cpu_dump_says *d = &m->e.w->dump;
+
+    return d->any && !strcmp(d->sure[0], "proven") && !strcmp(d->sure[1], "proven");
+}
+
+/* It ran. On processors that is the GPU, but a thread that waits in a loop for somebody else runs as well. */
+static enum cpu_certainty ran_or_waited(struct maker *m, const struct held *h)
+{
+    if (h->device * 10 >= h->span * 9 || is_witnessed(m))
+        return CPU_CERTAIN;
+    maker_say(
+        m, CPU_UNSEEN,
+        "what it ran: the GPU's work, or a loop in which it waited for somebody; a crash dump of the GPU would say");
+    return CPU_LIKELY;
+}
+
+/* Whether the executor was at the GPU's work while it was not done, as far as that was seen. */
+static enum cpu_certainty was_at_work(struct maker *m)
+{
+    const struct cpu_times *x = &m->e.threads.executor;
+    const struct held h = maker_of_executor(m);
+
+    if (!m->e.threads.num_executors || x->ns[CPU_THREAD_UNKNOWN] * 10 > cpu_times_span(x)) {
+        maker_say(m, CPU_UNSEEN, "what the executor did meanwhile%s",
+                  m->e.threads.num_executors ? ": the trace does not show it" : ": the window names none");
+        return CPU_LIKELY;
+    }
+    if ((maker_ran(&h) + h.device) * 10 < h.span * 9) {
+        maker_say(m, CPU_UNSEEN,
+                  "whether the GPU was slow: its executor ran or waited for the device for %s of the %s",
+                  cpu_ns(maker_ran(&h) + h.device), cpu_ns(h.span));
+        return CPU_LIKELY;
+    }
+    return ran_or_waited(m, &h);
+}
+
 static bool slow(struct maker *m, enum cpu_certainty sure, const char *reason)
 {
     if (maker_executor_held(m))
@@ -447,8 +521,69 @@ static bool slow(struct maker *m, enum cpu_certainty sure, const char *reason)
     for (uint32_t i = 0; i < m->e.threads.num; i++)
         if (m->e.threads.list[i].role == CPU_ROLE_EXECUTOR)
             maker_say_thread(m, &m->e.threads.list[i]);
-    return maker_decide(m, CPU_VERDICT_GPU_SLOW, m->e.threads.num_executors && !m->weak ? sure : CPU_LIKELY,
-                        reason);
+    sure = less_sure(sure, was_at_work(m));
+    return maker_decide(m, CPU_VERDICT_GPU_SLOW, m->weak ? CPU_LIKELY : sure, reason);
+}
+
+/* Who waits, and was told: it ran when the work was done, and slept in one go then. What it slept for was not this work. */
+static const struct cpu_thread *took_it(const struct maker *m)
+{
+    for (uint32_t i = 0; i < m->e.threads.num; i++) {
+        const struct cpu_thread *th = &m->e.threads.list[i];
+
+        if (th->role == CPU_ROLE_WAITER && th->ran_ns && th->ran_ns <= th->times.from_ns + m->e.stuck_ns &&
+            (th->times.longest[CPU_THREAD_ASLEEP] + th->times.longest[CPU_THREAD_DEAD]) * 10 >=
+                cpu_times_span(&th->times) * 6)
+            return th;
+    }
+    return NULL;
+}
+
+/* That nobody looked is proven by who waits: it was seen, and did not run. */
+static enum cpu_certainty nobody_looked(struct maker *m)
+{
+    enum cpu_certainty sure = CPU_CERTAIN;
+    uint32_t waiters = 0;
+
+    for (uint32_t i = 0; i < m->e.threads.num; i++) {
+        const struct cpu_thread *th = &m->e.threads.list[i];
+        const uint64_t *ns = th->times.ns, span = cpu_times_span(&th->times);
+
+        if (th->role != CPU_ROLE_WAITER)
+            continue;
+        waiters++;
+        maker_say_thread(m, th);
+        if (ns[CPU_THREAD_UNKNOWN] * 10 > span)
+            maker_say(m, CPU_UNSEEN, "whether thread %d looked: it was not seen for %s of the %s", th->tid,
+                      cpu_ns(ns[CPU_THREAD_UNKNOWN]), cpu_ns(span));
+        else if (maker_may_have_looked(th, 9))
+            maker_say(m, CPU_UNSEEN, "whether %s/%d looked: it ran at %+.3f ms, when the work was done",
+                      cpu_trace_thread(m->e.t, th->tid), th->tid, rel(m, th->ran_ns));
+        else if (ns[CPU_THREAD_DEAD] * 10 > span)
+            maker_say(m, CPU_UNSEEN, "who waits in the place of %s/%d, which ended",
+                      cpu_trace_thread(m->e.t, th->tid), th->tid);
+        else
+            continue;
+        sure = ns[CPU_THREAD_UNKNOWN] * 2 > span ? CPU_UNSEEN : less_sure(sure, CPU_LIKELY);
+    }
+    if (!waiters)
+        maker_say(m, CPU_UNSEEN, "who waits for the work: the window names nobody");
+    return waiters ? sure : CPU_LIKELY;
+}
+
+static bool waiter_late(struct maker *m, enum cpu_certainty sure)
+{
+    const struct cpu_thread *told = took_it(m);
+
+    sure = less_sure(sure, nobody_looked(m));
+    if (told)
+        return maker_say(m, CPU_UNSEEN,
+                         "why there was a time-out: %s/%d ran when the work was done, and slept then",
+                         cpu_trace_thread(m->e.t, told->tid), told->tid),
+               unknown(m, "who waits ran when the work was done");
+    if (sure == CPU_UNSEEN)
+        return unknown(m, "who waits was not seen");
+    return maker_decide(m, CPU_VERDICT_WAITER_LATE, sure, "the work was done, nobody looked");
 }
 
 /* The work was done, and somebody said that it was not. */
@@ -479,12 +614,7 @@ static bool was_done(struct maker *m)
     }
     if (asleep(m))
         return true;
-    for (uint32_t i = 0; i < m->e.threads.num; i++)
-        if (m->e.threads.list[i].role == CPU_ROLE_WAITER)
-            maker_say_thread(m, &m->e.threads.list[i]);
-    return maker_decide(m, CPU_VERDICT_WAITER_LATE,
-                        about_due ? CPU_LIKELY : less_sure(sure, grade(m, late, 25)),
-                        "the work was done, nobody looked");
+    return waiter_late(m, about_due ? CPU_LIKELY : less_sure(sure, grade(m, late, 25)));
 }
 
 /* What explains a part of the wait: too little to be the cause, too much to call the GPU hung for certain. */
@@ -539,30 +669,11 @@ static bool is_not_whole(struct maker *m)
     return false;
 }
 
-/* A crash dump's own marks say which command was at the device: who ran meanwhile executed that. */
-static bool is_witnessed(const struct maker *m)
-{
-    const struct cpu_dump_says *d = &m->e.w->dump;
-
-    return d->any && !strcmp(d->sure[0], "proven") && !strcmp(d->sure[1], "proven");
-}
-
-/* It ran. On processors that is the GPU, but a thread that waits in a loop for somebody else runs as well. */
-static enum cpu_certainty ran_or_waited(struct maker *m, const struct held *h)
-{
-    if (h->device * 10 >= h->span * 9 || is_witnessed(m))
-        return CPU_CERTAIN;
-    maker_say(
-        m, CPU_UNSEEN,
-        "what it ran: the GPU's work, or a loop in which it waited for somebody; a crash dump of the GPU would say");
-    return CPU_LIKELY;
-}
-
 /* Of a wait whose work was not done: proof that the GPU had its chance, or none. */
 static void hung_or_not(struct maker *m)
 {
     const struct held h = maker_of_executor(m);
-    const uint64_t busy = h.running - h.ns[HELD_HOST] + h.device;
+    const uint64_t busy = maker_ran(&h) + h.device;
 
     for (uint32_t i = 0; i < m->e.threads.num; i++)
         if (m->e.threads.list[i].role == CPU_ROLE_EXECUTOR && m->v->num_lines < 12)
@@ -604,7 +715,7 @@ static void hung_or_not(struct maker *m)
         maker_say(
             m, CPU_CERTAIN,
             "the executor ran for %s and waited for the device for %s of the %s; it was held back for %s in all",
-            cpu_ns(h.running), cpu_ns(h.device), cpu_ns(h.span), cpu_ns(h.all));
+            cpu_ns(maker_ran(&h)), cpu_ns(h.device), cpu_ns(h.span), cpu_ns(h.all));
         maker_say(m, CPU_CERTAIN,
                   "no IPI waited for longer than %s; no CPU of the chain was silent for half of the wait",
                   cpu_ns(longest_ipi(m)));
