@@ -57,6 +57,9 @@ enum {
     VKBOX_NO_INDEX = UINT32_MAX,
 };
 
+/* Allocation callbacks that the driver was given for all of an instance or device. */
+enum vkbox_callbacks { VKBOX_NO_CALLBACKS, VKBOX_CALLBACKS, VKBOX_GENERATED_CALLBACKS };
+
 enum vkbox_state { VKBOX_FREE, VKBOX_LIVE, VKBOX_GONE };
 
 struct vkbox_device {
@@ -65,6 +68,7 @@ struct vkbox_device {
     uint64_t handle, created_ns, destroyed_ns;
     uint32_t vendor, id, api_version, driver_version, driver_id;
     uint32_t marks;                      /* enum vkbox_marks */
+    uint32_t processor;                  /* 1: it is one (VK_PHYSICAL_DEVICE_TYPE_CPU) */
     uint32_t guards;                     /* 1: its allocations are guarded, where they can be */
     _Atomic uint32_t guarded, unguarded; /* so many were, and were not */
     char name[128], driver[64], driver_info[64];
@@ -210,8 +214,9 @@ struct vkbox_crash {
     uint32_t call, thread;
     int32_t signal, code; /* of siginfo */
     uint32_t handled;     /* 1: the program has a handler for it, and may go on */
-    uint32_t sender;      /* process that sent the signal, 0: the kernel does not say */
+    uint32_t sender;      /* process that sent the signal, as it says itself; 0: it does not say */
     uint32_t processor;   /* 1: the processor raised it, and what follows is known */
+    uint32_t again;       /* 1: it came again when its instruction was run again: nobody made it up */
     uint32_t
         has_address; /* 1: and said which address; it does not of one that is not canonical, or not aligned */
     uint64_t address, pc;                /* si_addr; the instruction */
@@ -245,6 +250,7 @@ struct vkbox {
     _Atomic uint32_t full;         /* 1: there was no room for some of it, which reads as zeros */
     _Atomic uint32_t buffers_lost; /* command buffers that there was no room for */
     _Atomic uint32_t devices_lost; /* devices */
+    _Atomic uint32_t callbacks;    /* 1: the driver was given allocation callbacks whose code is of no file */
     char verdict[256];             /* written by the reader, before a device is lost or it has looked */
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];

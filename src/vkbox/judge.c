@@ -273,12 +273,15 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
     v->happened = BB_SURE_PROVEN;
     if (!c->processor && c->sender && c->sender != r->b->pid) {
         v->cause = BB_CAUSE_KILLED;
-        v->why = BB_SURE_PROVEN;
-        TEXT(v, "Process %u sent SIG%s", c->sender, signal_name(c->signal));
+        v->why = BB_SURE_SUGGESTED;
+        TEXT(v, "Process %u sent SIG%s, as the signal says", c->sender, signal_name(c->signal));
+        UNSEEN(v, "who sent it: one that the program sends to itself may name anybody");
     } else if (!c->processor && !c->sender) {
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_SUGGESTED;
         TEXT(v, "SIG%s was sent to the program", signal_name(c->signal));
+        if (c->code > 0)
+            TEXT(v, " as if it were a fault: the processor had none");
         UNSEEN(v, "who sent it: the kernel does not say, and it may have been the program itself");
     } else if (ev->unwatched || ev->hidden) {
         v->cause = BB_CAUSE_PROGRAM;
@@ -306,6 +309,15 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
     } else {
         v->cause = c->processor ? BB_CAUSE_FAULT : BB_CAUSE_DEVICE;
         v->why = c->processor ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
+    }
+    if (c->handled && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH) {
+        v->happened = BB_SURE_SUGGESTED;
+        UNSEEN(v, "%swhether the program's own handler mends it: it has one", v->unseen[0] ? "; " : "");
+    }
+    if (c->processor && !c->again && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH) {
+        v->why = BB_SURE_SUGGESTED;
+        UNSEEN(v, "%swhether the processor raised it: its instruction could not be run again",
+               v->unseen[0] ? "; " : "");
     }
 }
 
@@ -359,9 +371,14 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
 static void judge_lost(const struct vkbox_reader *r, struct vkbox_verdict *v)
 {
     const struct vkbox_said *said = &r->b->crash.said;
+    const bool says = said->tells && (said->type || said->text[0]);
 
     v->cause = said->type ? BB_CAUSE_PAGE_FAULT : BB_CAUSE_DEVICE;
-    v->happened = v->why = BB_SURE_PROVEN;
+    v->happened = BB_SURE_PROVEN;
+    v->why = says ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
+    if (!says)
+        UNSEEN(v, "why: the driver does not say, another program may have had it reset, and a layer can "
+                  "answer so as well");
     if (said->type && said->precision > 1)
         UNSEEN(v, "which of the %llu bytes there it was: the driver does not say",
                (unsigned long long)said->precision);
@@ -383,6 +400,9 @@ static void judge_hang(const struct vkbox_event *ev, struct vkbox_verdict *v)
         v,
         "whether it would end: there was no progress for %.1f s, of which threads of the program ran %.1f s",
         (double)ev->waited_ns / 1e9, (double)ev->ran_ns / 1e9);
+    if (ev->idle)
+        UNSEEN(v, "; what kept the driver's threads from running: %u of %u threads slept", ev->slept,
+               ev->threads);
 }
 
 static void end_page_fault(const struct vkbox_crash *c, struct vkbox_verdict *v)
@@ -410,7 +430,7 @@ static void end_sentence(const struct vkbox_reader *r, const struct vkbox_event 
         if (v->candidates > 1)
             TEXT(v, " hangs or is slow: no group of commands ended for %.1f s", (double)ev->waited_ns / 1e9);
         else
-            TEXT(v, " does not finish");
+            TEXT(v, ev->idle ? " does not finish, and the driver's threads did not run" : " does not finish");
         break;
     case BB_CAUSE_PAGE_FAULT:
         TEXT(v, " caused");
@@ -443,7 +463,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
 {
     struct choice c = choose(r, ev->device);
     const struct vkbox_submission *s;
-    bool own, again, bad;
+    bool own, again, bad, unproven;
     int code;
 
     v->submission = c.running ? c.running : c.waiting ? c.waiting : c.unknown;
@@ -460,12 +480,18 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
     again = r->b->command_buffers[v->list.work[v->work].buffer].again;
     bad = v->list.bad || r->b->full || c.may_be_other || r->b->devices_lost;
-    if (v->candidates == 1 && c.running_queues == 1 && !bad && !own && !again)
+    /* Nor is a command at work where no thread of the driver's is, its fault one that nobody can make up, or a loss its own. */
+    unproven = ev->idle || ev->doubtful || ev->what == VKBOX_HAPPENED_LOST ||
+               (ev->what == VKBOX_HAPPENED_SIGNAL && r->b->crash.processor && !r->b->crash.again);
+    if (v->candidates == 1 && c.running_queues == 1 && !bad && !own && !again && !unproven)
         v->command = BB_SURE_PROVEN;
     else
         v->command = BB_SURE_SUGGESTED;
     if (ev->what == VKBOX_HAPPENED_SIGNAL && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH)
         UNSEEN(v, "%swhat an earlier command had overwritten", v->unseen[0] ? "; " : "");
+    if (ev->doubtful)
+        UNSEEN(v, "%swhether that was a shader's code or what the program generated: it is on the stack",
+               v->unseen[0] ? "; " : "");
     if (c.running_queues > 1)
         UNSEEN(v, "%swhich of %u queues it was", v->unseen[0] ? "; " : "", c.running_queues);
     if (again)

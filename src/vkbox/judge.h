@@ -17,6 +17,8 @@ struct vkbox_event {
     enum vkbox_happened what;
     uint64_t time_ns, waited_ns; /* waited: HANG: so long there was no progress */
     uint64_t ran_ns;             /* HANG: the process's threads ran so long of it */
+    uint32_t threads, slept;     /* HANG: it has so many; so many of them hardly ran in it */
+    bool idle;                   /* HANG: of a driver that is a processor no thread was at work */
     int signal;                  /* ENDED */
     bool out_of_memory;          /* ENDED: the kernel's count of such ends went up */
     char place
@@ -25,6 +27,7 @@ struct vkbox_event {
     bool in_driver;   /* that is the driver's, or code that it generated */
     bool in_shader;   /* it is code that the driver generated */
     bool in_call;     /* the thread is in a call of the program's */
+    bool doubtful;    /* it may be code that the program generated */
     bool hidden;      /* the process does not let that be seen */
     bool unwatched;   /* nobody looked at the process while it was there */
     uint32_t device;  /* the slot that it is about, or VKBOX_NO_INDEX: any */
@@ -34,7 +37,7 @@ struct vkbox_verdict {
     enum bb_cause cause;
     enum bb_sure happened, command, why;
     char certainty[16], source[32];
-    char text[500], unseen[300], fingerprint[20];
+    char text[500], unseen[500], fingerprint[20];
     uint64_t submission; /* 0: none */
     size_t work;         /* the first candidate's place in the list, or SIZE_MAX */
     uint32_t candidates;

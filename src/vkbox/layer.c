@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layer.c: instances and devices, and what the loader asks for. */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
@@ -140,6 +141,7 @@ static void describe(struct device *d, VkPhysicalDevice physical)
     d->slot->id = p.properties.deviceID;
     d->slot->api_version = p.properties.apiVersion;
     d->slot->driver_version = p.properties.driverVersion;
+    d->slot->processor = p.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     d->slot->driver_id = driver.driverID;
     snprintf(d->slot->name, sizeof(d->slot->name), "%.127s", p.properties.deviceName);
     snprintf(d->slot->driver, sizeof(d->slot->driver), "%.63s", driver.driverName);
@@ -168,6 +170,21 @@ static void load(struct next *next, VkDevice device, PFN_vkGetDeviceProcAddr get
 #undef ROW
 }
 
+/* The driver may call them on threads of its own: code that the program generated is then there, too. */
+static void note_callbacks(const VkAllocationCallbacks *a)
+{
+    Dl_info info;
+
+    if (!box || !a)
+        return;
+    if (!dladdr((const void *)(uintptr_t)a->pfnAllocation, &info) ||
+        !dladdr((const void *)(uintptr_t)a->pfnReallocation, &info) ||
+        !dladdr((const void *)(uintptr_t)a->pfnFree, &info))
+        atomic_store(&box->callbacks, VKBOX_GENERATED_CALLBACKS);
+    else if (!atomic_load(&box->callbacks))
+        atomic_store(&box->callbacks, VKBOX_CALLBACKS);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physical,
                                                           const VkDeviceCreateInfo *info,
                                                           const VkAllocationCallbacks *allocator,
@@ -188,6 +205,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d = calloc(1, sizeof(*d));
     if (!d)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    note_callbacks(allocator);
     if (box)
         signals_install(); /* a full file system says so by one */
     d->slot = take_slot(&d->index);
@@ -273,6 +291,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCrea
     VkInstanceCreateInfo mine = *info;
 
     box_open(NULL);
+    note_callbacks(allocator);
     /* Of a program of Vulkan 1.0 the marks need two extensions of the instance, which 1.1 has within. */
     if (info->pApplicationInfo)
         app = *info->pApplicationInfo;

@@ -7,7 +7,7 @@
  *   keep.c      the box itself                                    guard.c     memory between pages that fault
  *   stacks.c    who called                                        descriptors.c  what descriptor sets name
  *   offers.c    extensions that drivers lack                          own.c       for programs that load it themselves
- *   parts.c     secondary command buffers of passes, for exact mode
+ *   parts.c     secondary command buffers of passes, for exact mode   again.c     whether a fault is one
  *
  * Invariants:
  *  1. Every call reaches the driver as the program made it, unless the reader has declared the device lost.

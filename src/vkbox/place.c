@@ -82,9 +82,36 @@ static const struct mapping *find(const struct mapping *maps, size_t n, uint64_t
     return NULL;
 }
 
-/* Who is on the stack: the words there that could be return addresses. */
-static void look_at_stack(pid_t pid, const struct mapping *maps, size_t n, uint64_t sp, bool *driver,
-                          bool *program)
+struct stack {
+    bool driver; /* its code is there */
+    bool program_first,
+        program_last; /* of both, the program's is nearest; outermost: the thread is its own */
+    bool handler;     /* of signals */
+};
+
+/* Where a handler returns to (sigreturn(2)): mov $15, %eax or %rax, and syscall. */
+static bool is_sigreturn(int fd, uint64_t at)
+{
+    static const uint8_t by_rax[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 5},
+                         by_eax[] = {0xb8, 15, 0, 0, 0, 0x0f, 5};
+    uint8_t code[sizeof(by_rax)] = {0};
+
+    return pread(fd, code, sizeof(code), (off_t)at) > 0 &&
+           (!memcmp(code, by_rax, sizeof(by_rax)) || !memcmp(code, by_eax, sizeof(by_eax)));
+}
+
+/* Whether the kernel's frame of a signal lies there (arch/x86/include/asm/sigframe.h: struct rt_sigframe): the address to return to, the
+ * flags and link of a ucontext, its stack, and the registers, of which the stack's pointer is one. */
+static bool is_signal_frame(int fd, const struct mapping *maps, size_t n, const uint64_t *words, size_t num)
+{
+    enum { FLAGS = 1, LINK = 2, SP = 6 + 15, MOST_FLAGS = 7 };
+
+    return num > SP && words[FLAGS] <= MOST_FLAGS && !words[LINK] && find(maps, n, words[SP]) &&
+           is_sigreturn(fd, words[0]);
+}
+
+/* Who is on the stack: the words there that could be return addresses, and above them what the thread began with. */
+static void look_at_stack(pid_t pid, const struct mapping *maps, size_t n, uint64_t sp, struct stack *out)
 {
     uint64_t *words = malloc(STACK_BYTES);
     ssize_t got = 0;
@@ -98,28 +125,37 @@ static void look_at_stack(pid_t pid, const struct mapping *maps, size_t n, uint6
         size_t size = stack && stack->end - sp < STACK_BYTES ? stack->end - sp : STACK_BYTES;
 
         got = pread(fd, words, size, (off_t)sp);
-        close(fd);
     }
-    *driver = *program = false;
+    *out = (struct stack){0};
     for (ssize_t i = 0; i < got / 8; i++) {
         const struct mapping *m = find(maps, n, words[i]);
 
-        *driver |= m && m->executable && m->driver;
-        *program |= m && m->programs;
+        if (!m || !m->executable)
+            continue;
+        out->program_first |= m->programs && !out->driver;
+        out->driver |= m->driver;
+        if (m->driver || m->programs)
+            out->program_last = m->programs;
+        out->handler |= is_signal_frame(fd, maps, n, &words[i], (size_t)(got / 8 - i));
     }
+    if (fd >= 0)
+        close(fd);
     free(words);
 }
 
-void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
+static void place_in(pid_t pid, const struct mapping *maps, size_t n, uint64_t pc, uint64_t sp,
+                     struct place *out)
 {
-    size_t n = 0;
-    struct mapping *maps = read_maps(pid, &n);
     const struct mapping *m = maps ? find(maps, n, pc) : NULL;
-    bool by_driver = false;
+    struct stack stack = {0};
+    bool by_driver;
 
     *out = (struct place){.hidden = !n};
     if (maps && sp)
-        look_at_stack(pid, maps, n, sp, &by_driver, &out->called);
+        look_at_stack(pid, maps, n, sp, &stack);
+    by_driver = stack.driver && !stack.handler;
+    out->called = stack.program_last;
+    out->handler = stack.handler;
     if (m && m->name[0] && m->name[0] != '[') {
         uint64_t base = m->first;
 
@@ -127,16 +163,27 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
             if (!strcmp(maps[i].name, m->name) && maps[i].first < base)
                 base = maps[i].first;
         snprintf(out->text, sizeof(out->text), "%s+0x%" PRIx64, m->name, pc - base);
-        out->driver = m->driver || (m->common && by_driver && !out->called);
+        out->driver = !stack.handler && (m->driver || (m->common && by_driver && !out->called));
         out->compiler = m->compiler;
     } else if (m && m->executable) {
         out->driver = out->generated = by_driver;
+        out->doubtful = by_driver && stack.program_first;
         snprintf(out->text, sizeof(out->text), "%s",
                  out->driver ? "code that the driver generated" : "generated code");
     } else if (n && n < MAX_MAPS && !m) {
         snprintf(out->text, sizeof(out->text), "0x%" PRIx64 ", where nothing is", pc);
         out->driver = by_driver;
     }
+    if (stack.handler)
+        strncat(out->text, ", in a handler of signals", sizeof(out->text) - strlen(out->text) - 1);
+}
+
+void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
+{
+    size_t n = 0;
+    struct mapping *maps = read_maps(pid, &n);
+
+    place_in(pid, maps, n, pc, sp, out);
     free(maps);
 }
 
@@ -217,26 +264,47 @@ bool place_times(pid_t pid, struct place_times *out)
     return n > 0;
 }
 
+/* What thread `i` of the later look did since the earlier one. */
+static void thread_between(const struct place_times *from, const struct place_times *to, size_t i,
+                           uint64_t *ran, uint64_t *held)
+{
+    *ran = *held = 0;
+    for (size_t j = 0; j < from->num_threads; j++)
+        if (from->threads[j].tid == to->threads[i].tid) {
+            *ran = from->threads[j].ran_ns;
+            *held = from->threads[j].held_ns;
+        }
+    /* Less than before: another thread, which has the number of one that ended. */
+    if (to->threads[i].ran_ns < *ran || to->threads[i].held_ns < *held)
+        *ran = *held = 0;
+    *ran = to->threads[i].ran_ns - *ran;
+    *held = to->threads[i].held_ns - *held;
+}
+
 void place_times_between(const struct place_times *from, const struct place_times *to, struct place_span *out)
 {
     *out = (struct place_span){0};
     for (size_t i = 0; i < to->num_threads; i++) {
-        uint64_t ran = 0, held = 0;
+        uint64_t ran, held;
 
-        for (size_t j = 0; j < from->num_threads; j++)
-            if (from->threads[j].tid == to->threads[i].tid) {
-                ran = from->threads[j].ran_ns;
-                held = from->threads[j].held_ns;
-            }
-        /* Less than before: another thread, which has the number of one that ended. */
-        if (to->threads[i].ran_ns < ran || to->threads[i].held_ns < held)
-            ran = held = 0;
-        ran = to->threads[i].ran_ns - ran;
+        thread_between(from, to, i, &ran, &held);
         out->ready |= to->threads[i].ready;
         out->ran_ns += ran;
-        out->held_ns += to->threads[i].held_ns - held;
+        out->held_ns += held;
         out->most_ns = ran > out->most_ns ? ran : out->most_ns;
     }
+}
+
+size_t place_slept(const struct place_times *from, const struct place_times *to, uint64_t timeout_ns)
+{
+    uint64_t ran, held;
+    size_t n = 0;
+
+    for (size_t i = 0; i < to->num_threads; i++) {
+        thread_between(from, to, i, &ran, &held);
+        n += ran < timeout_ns / 10;
+    }
+    return n;
 }
 
 /* One that ran for all of it could have come to its end. Else nobody may have been kept from running for a fifth of it, or be ready:
@@ -262,7 +330,7 @@ static uint64_t ran(pid_t pid, pid_t tid)
 }
 
 /* Stops a thread for as long as reading its registers takes. */
-static bool where(pid_t tid, uint64_t *pc)
+static bool where(pid_t tid, uint64_t *pc, uint64_t *sp)
 {
 #ifdef __x86_64__
     struct user_regs_struct regs;
@@ -274,6 +342,7 @@ static bool where(pid_t tid, uint64_t *pc)
     if (!ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) && waitpid(tid, &status, __WALL) == tid &&
         WIFSTOPPED(status) && !ptrace(PTRACE_GETREGS, tid, NULL, &regs)) {
         *pc = regs.rip;
+        *sp = regs.rsp;
         ok = true;
     }
     ptrace(PTRACE_DETACH, tid, NULL, NULL);
@@ -287,7 +356,7 @@ bool place_compiles(pid_t pid)
 {
     pid_t threads[PLACE_THREADS];
     size_t n = list_threads(pid, threads), num_maps = 0;
-    uint64_t before[PLACE_THREADS], pc;
+    uint64_t before[PLACE_THREADS], pc, sp;
     struct mapping *maps = read_maps(pid, &num_maps);
     bool compiles = false;
 
@@ -297,11 +366,40 @@ bool place_compiles(pid_t pid)
     for (size_t i = 0; maps && i < n && !compiles; i++) {
         const struct mapping *m;
 
-        if (ran(pid, threads[i]) == before[i] || !where(threads[i], &pc))
+        if (ran(pid, threads[i]) == before[i] || !where(threads[i], &pc, &sp))
             continue;
         m = find(maps, num_maps, pc);
         compiles = m && m->compiler;
     }
     free(maps);
     return compiles;
+}
+
+bool place_works(pid_t pid, const struct place_times *from, const struct place_times *to, uint64_t timeout_ns)
+{
+    enum { LOOKS = 10, BETWEEN_US = 5000 };
+    bool works = false, seen = false, any = false;
+    size_t num_maps = 0;
+    struct mapping *maps = read_maps(pid, &num_maps);
+
+    for (int look = 0; look < LOOKS && !works; look++) {
+        for (size_t i = 0; i < to->num_threads && !works; i++) {
+            uint64_t ran_ns, held_ns, pc, sp;
+            struct place at;
+
+            thread_between(from, to, i, &ran_ns, &held_ns);
+            if (ran_ns < timeout_ns / 2)
+                continue;
+            any = true;
+            if (!maps || !num_maps || !where(to->threads[i].tid, &pc, &sp))
+                continue;
+            seen = true;
+            place_in(pid, maps, num_maps, pc, sp, &at);
+            works = at.driver && !at.doubtful && (at.generated || !at.called);
+        }
+        if (!works)
+            usleep(BETWEEN_US);
+    }
+    free(maps);
+    return works || (any && !seen);
 }

@@ -310,6 +310,29 @@ static bool is_the_programs(struct watched *w, const struct place *p)
     return true;
 }
 
+/* In a call that submits the driver may run shaders; in others what it calls is the program's. */
+static bool is_submitting(const struct vkbox *b)
+{
+    for (uint32_t i = 0; i < VKBOX_SUBMISSIONS; i++) {
+        const struct vkbox_submission *s = &b->submission[i];
+
+        if (atomic_load(&s->number) && !atomic_load(&s->returned) && s->thread == b->crash.thread)
+            return true;
+    }
+    return false;
+}
+
+static void place_crash(const struct watched *w, struct place *out)
+{
+    const uint32_t callbacks = atomic_load(&w->b->callbacks);
+
+    place_of(w->pid, w->b->crash.pc, w->b->crash.sp, out);
+    if (out->generated && out->called && !is_submitting(w->b))
+        out->generated = false;
+    out->doubtful &= out->generated && (out->called || callbacks);
+    out->doubtful |= out->generated && callbacks == VKBOX_GENERATED_CALLBACKS;
+}
+
 static void look_at_event(struct run *r, struct watched *w)
 {
     uint32_t event = atomic_load(&w->b->event);
@@ -323,7 +346,7 @@ static void look_at_event(struct run *r, struct watched *w)
     if (!w->done && (kind == VKBOX_DEVICE_LOST || kind == VKBOX_SIGNAL)) {
         w->done = true;
         if (kind == VKBOX_SIGNAL) {
-            place_of(w->pid, w->b->crash.pc, w->b->crash.sp, &place);
+            place_crash(w, &place);
             if (is_the_programs(w, &place)) {
                 w->done = false;
                 answer(w, event);
@@ -336,6 +359,7 @@ static void look_at_event(struct run *r, struct watched *w)
             ev.in_driver = place.driver;
             ev.in_shader = place.generated;
             ev.in_call = place.called;
+            ev.doubtful = place.doubtful;
             ev.what = VKBOX_HAPPENED_SIGNAL;
         } else {
             ev.what = VKBOX_HAPPENED_LOST;
@@ -438,12 +462,26 @@ static void lose(struct run *r, struct watched *w, uint32_t devices)
     }
 }
 
-static void declare_hang(struct run *r, struct watched *w, uint64_t ran_ns, uint32_t devices)
+/* On a processor whatever a command does, a thread of the driver's does: whether none was at work, which may have been parked. */
+static bool is_idle(const struct run *r, const struct watched *w, const struct place_times *t,
+                    uint32_t devices)
+{
+    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
+        if (devices >> i & 1 && !read_once(w->b->devices[i].processor))
+            return false;
+    return !place_works(w->pid, &w->at, t, r->p->timeout_ns);
+}
+
+static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint64_t ran_ns,
+                         uint32_t devices)
 {
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_HANG,
                              .time_ns = now(r),
                              .waited_ns = now(r) - w->since_ns,
                              .ran_ns = ran_ns,
+                             .threads = (uint32_t)t->num_threads,
+                             .slept = (uint32_t)place_slept(&w->at, t, r->p->timeout_ns),
+                             .idle = is_idle(r, w, t, devices),
                              .device = VKBOX_NO_INDEX};
     uint32_t none = VKBOX_NO_CRASH, hang = VKBOX_HANG;
 
@@ -501,7 +539,7 @@ static void look_at_progress(struct run *r, struct watched *w)
         w->compiles = compiles;
         return;
     }
-    declare_hang(r, w, span.ran_ns, devices);
+    declare_hang(r, w, &t, span.ran_ns, devices);
 }
 
 /* The last record of a process: those before it are of programs that it was before it ran this one (exec). */

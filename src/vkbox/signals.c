@@ -13,10 +13,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+#include "vkbox/again.h"
 #include "vkbox/layer.h"
 
 /* ASK: so many faults that the program handles are looked at; some programs live by them. */
-enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5, PAGE = 4096, TRAP_PAGE_FAULT = 14 };
+enum { COLLECT_MS = 3000, ASK_MS = 500, ASK = 8, NUM = 5, PAGE = 4096 };
 
 static const int signals[NUM] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 /* FIRST: what was there when the layer came; LATER: what the program installed since. Each has a handler of ours in front of it: a
@@ -40,8 +42,8 @@ static void await_other(uint32_t wait_ms)
     box_await_collection(wait_ms);
 }
 
-static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, const char *thread,
-                        uint32_t wait_ms)
+static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, enum again fault,
+                        const char *thread, uint32_t wait_ms)
 {
     struct vkbox_crash *c = &box->crash;
     uint32_t none = VKBOX_NO_CRASH;
@@ -55,8 +57,11 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, co
     memcpy(c->thread_name, thread, sizeof(c->thread_name));
     c->signal = sig;
     c->code = info->si_code;
-    if (info->si_code > 0 && sig != SIGABRT) {
-        c->processor = 1;
+    c->processor = fault != AGAIN_SENT;
+    c->again = fault == AGAIN_FAULT;
+    c->has_address = c->sender = 0;
+    c->address = 0;
+    if (c->processor) {
         c->has_address = (sig == SIGSEGV || sig == SIGBUS) && info->si_code != SI_KERNEL;
         c->address = (uint64_t)(uintptr_t)info->si_addr;
     } else if (info->si_code == SI_USER || info->si_code == SI_TKILL) {
@@ -68,7 +73,7 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, co
     c->pc = (uint64_t)at->uc_mcontext.gregs[REG_RIP];
     c->sp = (uint64_t)at->uc_mcontext.gregs[REG_RSP];
     c->fault = (uint64_t)at->uc_mcontext.gregs[REG_ERR];
-    c->has_address &= at->uc_mcontext.gregs[REG_TRAPNO] == TRAP_PAGE_FAULT;
+    c->has_address &= at->uc_mcontext.gregs[REG_TRAPNO] == FAULT_PAGE;
     for (int i = 0; i < VKBOX_REGISTERS; i++)
         c->registers[i] = (uint64_t)at->uc_mcontext.gregs[REG_R8 + i];
 #endif
@@ -79,37 +84,44 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, co
 }
 
 /* A fault that the program has a handler for: the reader sees whether a shader's code raised it. If not, nothing happened. */
-static void ask_about_signal(int sig, const siginfo_t *info, const ucontext_t *at, const char *thread)
+static void ask_about_signal(int sig, const siginfo_t *info, const ucontext_t *at, enum again fault,
+                             const char *thread)
 {
     uint32_t kind = VKBOX_SIGNAL;
 
-    note_signal(sig, info, at, thread, ASK_MS);
+    note_signal(sig, info, at, fault, thread, ASK_MS);
     if (atomic_load(&box->collected) != atomic_load(&box->event)) /* nobody looks */
         atomic_compare_exchange_strong(&box->crash.kind, &kind, VKBOX_NO_CRASH);
 }
 
-static void on_signal(enum level level, int sig, siginfo_t *info, void *context)
+static int number_of(int sig)
 {
-    const struct sigaction *next;
-    const uint8_t *address = info->si_addr;
-    char thread[16] = "";
     int i = 0;
 
     while (i < NUM - 1 && signals[i] != sig)
         i++;
-    /* The file system of the box is full: this page goes on in memory of the process. */
-    if (sig == SIGBUS && info->si_code > 0 && address >= (uint8_t *)box && address < (uint8_t *)(box + 1)) {
-        (void)mmap((void *)((uintptr_t)address & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-        atomic_store(&box->full, 1);
-        return;
-    }
-    next = &before[level][i];
+    return i;
+}
+
+/* Another that has this memory: a child of vfork(2), whose end is not the program's. */
+static bool is_another_process(void)
+{
+    return (uint32_t)getpid() != box->pid;
+}
+
+/* What is known of it by now is noted; then the program's handler is called, or it ends as it would have. */
+static void deliver(int level, int sig, siginfo_t *info, void *context, enum again fault)
+{
+    const struct sigaction *next = &before[level][number_of(sig)];
+    char thread[16] = "";
+
     prctl(PR_GET_NAME, thread);
-    if (next->sa_handler == SIG_DFL)
-        note_signal(sig, info, context, thread, COLLECT_MS);
-    else if (info->si_code > 0 && sig != SIGABRT && atomic_fetch_add(&asked, 1) < ASK)
-        ask_about_signal(sig, info, context, thread);
+    if (is_another_process())
+        ; /* nothing is noted */
+    else if (next->sa_handler == SIG_DFL)
+        note_signal(sig, info, context, fault, thread, COLLECT_MS);
+    else if (fault != AGAIN_SENT && atomic_fetch_add(&asked, 1) < ASK)
+        ask_about_signal(sig, info, context, fault, thread);
     if (next->sa_flags & SA_SIGINFO) {
         next->sa_sigaction(sig, info, context);
         return;
@@ -118,22 +130,50 @@ static void on_signal(enum level level, int sig, siginfo_t *info, void *context)
         next->sa_handler(sig);
         return;
     }
-    if (next->sa_handler == SIG_IGN && info->si_code <= 0)
+    if (next->sa_handler == SIG_IGN && fault == AGAIN_SENT)
         return;
     /* The instruction is run again, and ends the process; what was sent is sent again. */
     sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    if (info->si_code <= 0)
-        syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), sig);
+    if (fault == AGAIN_SENT)
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), (int)syscall(SYS_gettid), sig, info);
+}
+
+/* The instruction was run again, and did not fault. */
+static void on_ran(int level, int sig, siginfo_t *info, void *context)
+{
+    deliver(level, sig, info, context, AGAIN_SENT);
+}
+
+static void on_signal(enum level level, int sig, siginfo_t *info, void *context, bool direct)
+{
+    const bool is_fault = info->si_code > 0 && sig != SIGABRT;
+    const uint8_t *address = info->si_addr;
+    enum again fault = AGAIN_SENT;
+
+    /* The file system of the box is full: this page goes on in memory of the process. */
+    if (sig == SIGBUS && is_fault && address >= (uint8_t *)box && address < (uint8_t *)(box + 1)) {
+        (void)mmap((void *)((uintptr_t)address & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+        atomic_store(&box->full, 1);
+        return;
+    }
+    /* Faults by which a program lives are its own affair. */
+    if (is_fault && before[level][number_of(sig)].sa_handler != SIG_DFL && atomic_load(&asked) >= ASK)
+        fault = fault_is_made_up(sig, info, context) ? AGAIN_SENT : AGAIN_UNASKED;
+    else if (is_fault)
+        fault = again_ask(level, sig, info, context, direct, on_ran);
+    if (fault != AGAIN_RUNS)
+        deliver(level, sig, info, context, fault);
 }
 
 static void on_first(int sig, siginfo_t *info, void *context)
 {
-    on_signal(FIRST, sig, info, context);
+    on_signal(FIRST, sig, info, context, AGAIN_IS_DIRECT(context));
 }
 
 static void on_later(int sig, siginfo_t *info, void *context)
 {
-    on_signal(LATER, sig, info, context);
+    on_signal(LATER, sig, info, context, AGAIN_IS_DIRECT(context));
 }
 
 /* With the lock: unless it is ours already. */

@@ -2,7 +2,8 @@
 /* A Vulkan layer that stands where a driver does, below the black box: one that has VK_EXT_device_fault, and loses its device.
  *
  * The third frame's submission answers VK_ERROR_DEVICE_LOST. Then the driver tells of a write 16 bytes behind the end of the buffer
- * whose address was asked for last, in the words of drivers. A device for which the feature is not enabled tells nothing. */
+ * whose address was asked for last, in the words of drivers. A device for which the feature is not enabled,
+ * or with AEROGPU_TEST_DRIVER_SAYS_NOTHING, tells nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext)
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT)
             feature = &((VkPhysicalDeviceFaultFeaturesEXT *)(uintptr_t)s)->deviceFault;
-    d->tells = enabled && *feature;
+    d->tells = enabled && *feature && !getenv("AEROGPU_TEST_DRIVER_SAYS_NOTHING");
     *feature = VK_FALSE; /* the real driver does not have it */
     r = layer_create_device(i, physical, &mine, &mine, allocator, out, &d->get, &preferred);
     *feature = (VkBool32)d->tells;

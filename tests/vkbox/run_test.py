@@ -574,7 +574,7 @@ def said_of_left(folder):
                        env=dict(os.environ, XDG_RUNTIME_DIR=folder))
     assert p.returncode == 0, p
     dumps = glob.glob(folder + '/*.aerogpudump')
-    found = [sqlite3.connect(d).execute('SELECT cause, submission, text FROM finding').fetchone() for d in dumps]
+    found = [sqlite3.connect(d).execute('SELECT cause, submission, text, sure_command, sure_cause, unseen FROM finding').fetchone() for d in dumps]
     for d in dumps:
         os.unlink(d)
     return p, found
@@ -600,6 +600,11 @@ def what_the_driver_tells_of_a_fault_is_told():
         assert len(found) == 1 and found[0][0] == 'page fault', (found, p.stderr)
         assert 'the driver says: MMU fault of the test' in found[0][2] and 'of the 16 bytes there' in p.stderr, (found, p.stderr)
         assert 'out of bounds by 17 bytes' in p.stderr and "behind the end of buffer 'results'" in p.stderr, p.stderr
+        # A layer can say so, and another program be why.
+        p, found = left_record('slow', folder, {'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_driver', 'VK_ADD_LAYER_PATH': os.path.dirname(os.path.abspath(plant)),
+                                                'AEROGPU_BLACKBOX_EXACT': '1', 'AEROGPU_TEST_DRIVER_SAYS_NOTHING': '1'})
+        assert len(found) == 1 and found[0][0] == 'device' and found[0][3:5] == ('suggested', 'suggested'), (found, p.stderr)
+        assert 'the driver does not say' in found[0][5], found
 
 
 @case

@@ -28,6 +28,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fds.h"
 #include "base/log.h"
 #include "base/sched/slice.h"
@@ -107,38 +108,6 @@ static enum exec_access access_of(int sig, const siginfo_t *si, const void *cont
     return EXEC_ACCESS_UNKNOWN;
 }
 
-/* What the processor had as the signal came does not fit what the signal says (Intel SDM 3A, 6.3.1): it was put there by a debugger,
- * who can have any signal say anything. The kernel keeps the last fault of each thread: trap, error code, address. */
-static bool is_made_up(int sig, const siginfo_t *si, const void *context)
-{
-#if defined(__x86_64__)
-    const ucontext_t *uc = context;
-    const unsigned long long trap = (unsigned long long)uc->uc_mcontext.gregs[REG_TRAPNO];
-    const bool page =
-        trap == 14 && (uint64_t)uc->uc_mcontext.gregs[REG_CR2] == (uint64_t)(uintptr_t)si->si_addr;
-
-    if (si->si_code <= 0)
-        return false; /* it does not say that it is a fault */
-    switch (sig) {
-    case SIGSEGV:
-        return si->si_code == SI_KERNEL ? trap < 4 || trap > 13 : !page && (trap < 4 || trap > 13);
-    case SIGBUS:
-        return !page && trap != 11 && trap != 12 && trap != 17 && trap != 18;
-    case SIGILL:
-        return trap != 6;
-    case SIGFPE: /* 0 is a division, and a thread that had no fault: then the address is none of its code */
-        return trap ? trap != 16 && trap != 19
-                    : (uint64_t)uc->uc_mcontext.gregs[REG_RIP] != (uint64_t)(uintptr_t)si->si_addr;
-    case SIGTRAP:
-        return trap != 1 && trap != 3;
-    default:
-        return false;
-    }
-#else
-    return false;
-#endif
-}
-
 static void save_registers(uint64_t to[EXEC_NUM_REGISTERS], const void *context)
 {
 #if defined(__x86_64__)
@@ -210,7 +179,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
     f->code = si->si_code;
     f->sender = sender_of(si);
     f->told = si->si_code == SI_QUEUE;
-    f->made_up = is_made_up(sig, si, context);
+    f->made_up = fault_is_made_up(sig, si, context);
     f->thread = (uint32_t)thread;
     f->own_thread = exec_own_thread;
     f->access = (uint32_t)access_of(sig, si, context);
