@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* child.c: what all objects of a device have: references, private data, an end. */
 #include "d3d/tables.h"
-#include "d3d/d3d.h"
+#include "d3d/d10.h"
 
 #include "base/check.h"
 
@@ -50,6 +50,7 @@ struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, siz
         return NULL;
     }
     c->vtbl = kinds[kind].vtbl;
+    c->d10_vtbl = d10_vtbl_of(kind);
     c->kind = kind;
     c->device = d;
     c->refs = 1;
@@ -208,6 +209,8 @@ HRESULT STDMETHODCALLTYPE d3d_child_QueryInterface(void *This, REFIID riid, void
         *out = c;
     if (!*out && d3d_is_resource(c))
         *out = d3d_surface_face(c, riid);
+    if (!*out)
+        *out = d10_face(c, riid);
     if (!*out)
         return E_NOINTERFACE;
     d3d_child_AddRef(c);

@@ -14,5 +14,6 @@
 #include "wddm/d3dannotate.h"
 #include "wddm/d3dkmthk.h"
 
+#include <d3d10_1.h>
 #include <d3d11_1.h>
 #include <dxgi.h>

@@ -61,6 +61,7 @@ struct d3d_child {
     const void *vtbl;
     const IDXGIResourceVtbl *shared_vtbl;  /* of resources */
     const IDXGISurface1Vtbl *surface_vtbl; /* of textures of one mip and one layer */
+    const void *d10_vtbl;                  /* of what Direct3D 10 has, too */
     LONG refs, bound;                      /* of the program; of the context and of views */
     struct d3d_device *device;
     enum d3d_kind kind;
@@ -120,6 +121,8 @@ struct d3d_context {
 struct d3d_device {
     const ID3D11DeviceVtbl *vtbl;
     const IDXGIDevice1Vtbl *dxgi_vtbl;
+    const ID3D10Device1Vtbl *d10_vtbl;
+    bool d10; /* made as a device of Direct3D 10: its objects name that one */
     LONG refs;
     struct d3d_context context;
     struct d3d_adapter *adapter;

@@ -86,6 +86,7 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
         return hr;
     d->vtbl = &d3d_device_vtbl;
     d->dxgi_vtbl = &d3d_dxgi_device_vtbl;
+    d->d10_vtbl = &d10_device_vtbl;
     d->refs = 1;
     d->adapter = adapter;
     d->level = level;
@@ -164,6 +165,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_QueryInterface(ID3D11Device *This, REFIID r
     else if (IsEqualGUID(riid, &IID_IDXGIDevice1) || IsEqualGUID(riid, &IID_IDXGIDevice) ||
              IsEqualGUID(riid, &IID_IDXGIObject))
         *out = &d->dxgi_vtbl;
+    else if (d->d10 && (IsEqualGUID(riid, &IID_ID3D10Device) || IsEqualGUID(riid, &IID_ID3D10Device1)))
+        *out = &d->d10_vtbl;
     if (!*out)
         return E_NOINTERFACE;
     d3d_device_AddRef(This);

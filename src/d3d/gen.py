@@ -4,7 +4,8 @@
 that they do not.
   gen.py HEADER_DIR OUT.h OUT.c SOURCE...
 A class is a prefix and an interface: a function PREFIX_Method in the sources is the method; else BASE_Method is, of a base
-class; else the call is logged once and answers E_NOTIMPL, or nothing."""
+class; else the call is logged once and answers E_NOTIMPL, or nothing. Direct3D 10's device is a face of 11's: what only
+has other types there is passed on to 11's method of the same name, and its objects are faces of 11's (d10.c)."""
 import re
 import sys
 
@@ -36,11 +37,29 @@ CLASSES = [
     ("d3d_sampler", "ID3D11SamplerState", [CHILD]),
     ("d3d_query", "ID3D11Query", ["d3d_async", CHILD]),
     ("d3d_predicate", "ID3D11Predicate", ["d3d_async", CHILD]),
+    ("d10_device", "ID3D10Device1", []),
+    ("d10_buffer", "ID3D10Buffer", ["d10_resource", "d10_child"]),
+    ("d10_texture1d", "ID3D10Texture1D", ["d10_resource", "d10_child"]),
+    ("d10_texture", "ID3D10Texture2D", ["d10_resource", "d10_child"]),
+    ("d10_texture3d", "ID3D10Texture3D", ["d10_resource", "d10_child"]),
+    ("d10_srv", "ID3D10ShaderResourceView1", ["d10_view", "d10_child"]),
+    ("d10_rtv", "ID3D10RenderTargetView", ["d10_view", "d10_child"]),
+    ("d10_dsv", "ID3D10DepthStencilView", ["d10_view", "d10_child"]),
+    ("d10_vs", "ID3D10VertexShader", ["d10_child"]),
+    ("d10_ps", "ID3D10PixelShader", ["d10_child"]),
+    ("d10_gs", "ID3D10GeometryShader", ["d10_child"]),
+    ("d10_layout", "ID3D10InputLayout", ["d10_child"]),
+    ("d10_blend", "ID3D10BlendState1", ["d10_child"]),
+    ("d10_depth", "ID3D10DepthStencilState", ["d10_child"]),
+    ("d10_raster", "ID3D10RasterizerState", ["d10_child"]),
+    ("d10_sampler", "ID3D10SamplerState", ["d10_child"]),
+    ("d10_query", "ID3D10Query", ["d10_async", "d10_child"]),
+    ("d10_predicate", "ID3D10Predicate", ["d10_async", "d10_child"]),
     ("dxgi_factory", "IDXGIFactory1", ["dxgi_object"]),
     ("dxgi_adapter", "IDXGIAdapter1", ["dxgi_object"]),
     ("dxgi_swapchain", "IDXGISwapChain", ["dxgi_object"]),
 ]
-text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d11", "d3d11_1", "dxgi"))
+text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "dxgi"))
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
 defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | set(re.findall(r"^[A-Z_]+\((d\w+_\w+),", code, re.M))
@@ -48,12 +67,44 @@ defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | se
 for prefix in re.findall(r"^FACE\((\w+),", code, re.M):
     defined |= {f"{prefix}_{what}" for what in ("QueryInterface", "AddRef", "Release", "GetPrivateData", "SetPrivateData",
                                                 "SetPrivateDataInterface", "GetParent", "GetDevice")}
+# D10_SHADER and D10_TEXTURE what Direct3D 10 has of each
+for stage, kind in re.findall(r"^D10_SHADER\((\w+), (\w+)\)", code, re.M):
+    defined |= {f"d10_device_{what}" for what in (f"{stage}SetShader", f"{stage}GetShader", f"Create{kind}")}
+defined |= {f"d10_device_CreateTexture{dim}" for dim in re.findall(r"^D10_TEXTURE\((\w+)\)", code, re.M)}
 # GET_STAGE and SET_STAGE make one of each for a stage
 for prefix in re.findall(r"^GET_STAGE\((\w+),", code, re.M):
     defined |= {f"{prefix}Get{what}" for what in ("ConstantBuffers", "ShaderResources", "Samplers")}
 
+
+
+def passed_on(ret, own, args, target):
+    """A method of ID3D10Device1 that calls 11's of the same name."""
+    names = [re.match(r"(.*?)(\w+)(\[\d+\])?$", a.strip()).groups() for a in args.split(",")]
+    count = next((n for kind, n, _ in names if n.startswith("Num") and "*" not in kind), None)
+    before, after = [], []
+    out = ["(ID3D11DeviceContext *)&d10_device_of(This)->context" if "_context_" in target else "(ID3D11Device *)d10_device_of(This)"]
+    for kind, name, _ in names[1:]:
+        kind, iface = kind.strip(), re.match(r"ID3D10(\w+) (.*)", kind.strip())
+        if iface and iface.group(2) == "*":
+            out.append(f"(ID3D11{iface.group(1)} *)d10_child_of({name})")
+        elif iface and "const" in iface.group(2):
+            before.append(f"void *of_{name}[128]; d10_children(of_{name}, (void *const *){name}, {count});")
+            out.append(f"{name} ? (ID3D11{iface.group(1)} *const *)of_{name} : NULL")
+        elif iface:
+            out.append(f"(ID3D11{iface.group(1)} **){name}")
+            after.append(f"d10_faces((void **){name}, {count or 1});")
+        elif "D3D10_" in kind:
+            out.append(f"({kind.replace('D3D10_', 'D3D11_')}){name}")
+        else:
+            out.append(name)
+    call = f"{target}({', '.join(out)});"
+    if ret != "void":
+        call, after = f"{ret} r = {call}", after + ["return r;"]
+    return f"static {ret} STDMETHODCALLTYPE {own}({args}) {{ {' '.join(before)} {call} {' '.join(after)} }}"
+
+
 header = ['/* Made by gen.py. */', '#pragma once', '#include "d3d/com.h"', '']
-body = ['/* Made by gen.py. */', '#include "d3d/tables.h"', '#include "d3d/d3d.h"', '']
+body = ['/* Made by gen.py. */', '#include "d3d/tables.h"', '#include "d3d/d3d.h"', '#include "d3d/d10.h"', '']
 done, missing = set(), 0
 for prefix, iface, bases in CLASSES:
     table = re.search(r"typedef struct %sVtbl \{(.*?)END_INTERFACE" % iface, text, re.S).group(1)
@@ -72,6 +123,9 @@ for prefix, iface, bases in CLASSES:
                 header.append(f"{ret} STDMETHODCALLTYPE {base}({first});")
                 done.add(base)
             rows.append(f"    .{name} = (void *){base},")
+        elif prefix == "d10_device" and (to := next((p + name for p in ("d3d_context_", "d3d_device_") if p + name in defined), None)):
+            body.append(passed_on(ret, own, args, to))
+            rows.append(f"    .{name} = {own},")
         else:
             missing += 1
             answer = {"void": "", "HRESULT": " return E_NOTIMPL;"}.get(ret, " return 0;")

@@ -1,22 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A Direct3D 11 program draws, presents, hangs and recovers on a service, natively or as a Windows program under Wine.
-#   d3d11_test.sh native|wine AEROGPU PROGRAM CALLS LIBRARIES SHADERS WORK_DIR
+#   d3d11_test.sh native|wine AEROGPU PROGRAM CALLS D3D10 LIBRARIES SHADERS WORK_DIR
 set -u
-how=$1 aerogpu=$2 program=$(realpath "$3") calls=$(realpath "$4") libraries=$(realpath "$5") shaders=$6 work=$7 n=0
+how=$1 aerogpu=$2 program=$(realpath "$3") calls=$(realpath "$4") d3d10=$(realpath "$5") libraries=$(realpath "$6") shaders=$7 work=$8 n=0
 . "$(dirname "$0")/../wine.sh"
 if [ "$how" = wine ]; then
     wine_begin
     wine_prefix
-    export WINEDLLOVERRIDES="$WINEDLLOVERRIDES;d3d11,dxgi=n"
+    export WINEDLLOVERRIDES="$WINEDLLOVERRIDES;d3d10,d3d10_1,d3d11,dxgi=n"
 else
     export AEROGPU_UMD_DIR=$libraries
 fi
 folder=$(mktemp -d)
 if [ "$how" = wine ]; then # a program finds its libraries beside itself
-    ln -s "$program" "$calls" "$libraries"/*.dll "$folder"
+    ln -s "$program" "$calls" "$d3d10" "$libraries"/*.dll "$folder"
     program=$folder/${program##*/}
     calls=$folder/${calls##*/}
+    d3d10=$folder/${d3d10##*/}
 fi
 "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 8>&- &
 service=$!
@@ -53,7 +54,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-[ "$how" = native ] && echo 1..13 || echo 1..9
+[ "$how" = native ] && echo 1..14 || echo 1..10
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -69,6 +70,8 @@ start=
 [ "$how" = wine ] && start=wine
 said=$(timeout 120 $start "$calls" "$shaders" 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
 result $([ "$said" = "done;" ]; echo $?) "what Direct3D refuses or drops does not remove the device ($said)"
+said=$(timeout 60 $start "$d3d10" "$shaders" 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
+result $([ "$said" = "done;" ]; echo $?) "a program of Direct3D 10 draws the same triangle ($said)"
 
 # The same on a stack of its own, whose black box is asked.
 unset AEROGPU_SOCKET
