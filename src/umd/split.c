@@ -105,6 +105,8 @@ void umd_pace_look(struct umd_device *d, bool on_time)
 NTSTATUS umd_split(struct umd_device *d, uint64_t work)
 {
     d->work += work;
+    if (strbuf_failed(&d->stream.bytes)) /* what was said since is lost */
+        return umd_flush(d, NULL);
     umd_pace_look(d, false);
     /* Half of the buffer, so that one more step always fits. */
     if (d->work < d->budget && d->stream.bytes.len < d->command_size / 2)

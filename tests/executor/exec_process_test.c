@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -706,4 +707,37 @@ int main(void)
 {
     log_set_level(LOG_ERROR); /* every death is a warning, and there are thousands */
     return test_run();
+}
+
+/* A service and its executor are of two builds: both say their version, not nothing. */
+TEST(another_version_is_named)
+{
+    struct exec_shared *shared;
+    struct exec_ready ready = {0};
+    int fd = memfd_create("shared", MFD_CLOEXEC), pair[2], status = 0;
+    pid_t pid;
+
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, sizeof(*shared)), 0);
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(shared != MAP_FAILED);
+    shared->start = (struct exec_start){.magic = EXEC_PROTO_MAGIC, .version = EXEC_PROTO_VERSION - 1};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    pid = fork();
+    if (!pid) {
+        int from = fcntl(fd, F_DUPFD, 20), to = fcntl(pair[1], F_DUPFD, 20);
+        if (dup2(from, EXEC_FD_SHARED) >= 0 && dup2(to, EXEC_FD_CONTROL) >= 0)
+            execl(TEST_PROGRAMS "/exec_test_executor", "aerogpu-executor", (char *)NULL);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), EXEC_EXIT_START);
+    assert_true(recv(pair[0], &ready, sizeof(ready), MSG_DONTWAIT) > 0);
+    assert_int_equal(ready.code, -EPROTO);
+    assert_non_null(
+        strstr(ready.text, "the executor speaks version 4, and the service that started it version 3"));
+    munmap(shared, sizeof(*shared));
+    close(fd);
+    close(pair[0]);
+    close(pair[1]);
 }

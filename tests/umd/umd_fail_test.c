@@ -4,6 +4,7 @@
  * crashes, nothing stays behind (ASan, descriptors, guest memory). */
 #include "test.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "alloc_fail.h"
@@ -122,4 +123,39 @@ TEST(whatever_fails_is_survived)
     assert_true(n > 100);
     assert_true(survived >= 1 && survived < n / 2);
     print_message("# %u calls were made to fail, %u lives went on\n", n - 1, survived - 1);
+}
+
+/* What does not fit into memory is lost, and whoever says more, or submits, is told. */
+TEST(a_stream_without_memory_is_an_error)
+{
+    struct stack_params p = {.machine = {.kind = MACHINE_SIM, .ram_size = 64 << 20}};
+    struct d3dkmt_transport transport;
+    struct dxgk_client *client = NULL;
+    struct umd_device *d = NULL;
+    struct stack *stack = NULL;
+    struct error e = {0};
+    NTSTATUS said = STATUS_SUCCESS;
+
+    assert_int_equal(stack_create(&stack, &p, &e), 0);
+    assert_int_equal(stack_start(stack, &e), 0);
+    assert_int_equal(dxgk_client_open(stack_dxgk(stack), &client, 100, false), 0);
+    d3dkmt_local(&transport, client);
+    d3dkmt_use(&transport);
+    umd_use_clock(stack_clock(stack));
+    assert_int_equal(umd_open(&d, NULL), STATUS_SUCCESS);
+    assert_int_equal(umd_finish(d, 10000), STATUS_SUCCESS);
+    alloc_fail_arm(0);
+    for (int i = 0; i < 1000 && NT_SUCCESS(said); i++) { /* until it wants to grow */
+        umd_clear(d, 1, 0, 0, 1);
+        said = umd_split(d, 0);
+    }
+    assert_int_equal(alloc_fail_disarm(), ENOMEM);
+    assert_int_equal(said, STATUS_NO_MEMORY);
+    assert_int_equal(umd_finish(d, 10000), STATUS_NO_MEMORY);
+    umd_close(d);
+    dxgk_client_close(client);
+    dxgk_unload(stack_dxgk(stack));
+    stack_destroy(stack);
+    umd_use_clock(NULL);
+    d3dkmt_use(NULL);
 }

@@ -521,9 +521,19 @@ static struct exec_shared *open_shared(void)
 {
     struct exec_shared *sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED, EXEC_FD_SHARED, 0);
 
-    if (sh == MAP_FAILED || sh->start.magic != EXEC_PROTO_MAGIC || sh->start.version != EXEC_PROTO_VERSION) {
+    char text[160];
+
+    if (sh == MAP_FAILED || sh->start.magic != EXEC_PROTO_MAGIC) {
         fprintf(stderr, "aerogpu-executor is started by AeroGPU's device, not by hand\n");
         leave(EXEC_EXIT_START);
+    }
+    if (sh->start.version != EXEC_PROTO_VERSION) {
+        snprintf(
+            text, sizeof(text),
+            "the executor speaks version %u, and the service that started it version %u: of an upgrade, start "
+            "the service again",
+            EXEC_PROTO_VERSION, sh->start.version);
+        refuse(-EPROTO, text, false);
     }
     close(EXEC_FD_SHARED);
     return sh;
