@@ -31,7 +31,8 @@ static const char *short_name(const struct vkbox_work *w)
 struct choice {
     uint64_t running, waiting, unknown; /* the oldest of each kind, 0: none */
     uint32_t running_queues;
-    bool may_be_other; /* a queue has work of which nothing is kept */
+    uint64_t running_of[VKBOX_QUEUES]; /* the oldest of each of them */
+    bool may_be_other;                 /* a queue has work of which nothing is kept */
 };
 
 static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct choice *c)
@@ -70,7 +71,8 @@ static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct
         if (to && !*to)
             *to = n;
     }
-    c->running_queues += running != 0;
+    if (running)
+        c->running_of[c->running_queues++] = running;
     c->may_be_other |= r->b->buffers_lost && unknown && (!running || unknown < running);
     if (running && (!c->running || running < c->running))
         c->running = running;
@@ -165,7 +167,57 @@ static void __attribute__((format(printf, 3, 4))) say(char *out, size_t size, co
 #define TEXT(v, ...)   say((v)->text, sizeof((v)->text), __VA_ARGS__)
 #define UNSEEN(v, ...) say((v)->unseen, sizeof((v)->unseen), __VA_ARGS__)
 
-static void name_command(struct vkbox_verdict *v)
+/* Whether there is another in use, and of another device. */
+static bool has_other_queue(const struct vkbox_reader *r, const struct vkbox_queue *q, bool *other_device)
+{
+    bool has = false;
+
+    for (uint32_t i = 0; i < VKBOX_QUEUES; i++) {
+        const struct vkbox_queue *o = &r->b->queues[i];
+
+        if (o == q || o->state == VKBOX_FREE || !o->submitted)
+            continue;
+        has = true;
+        *other_device |= o->device != q->device;
+    }
+    return has;
+}
+
+/* Where there are several. */
+static void name_queue(const struct vkbox_reader *r, uint64_t submission, struct vkbox_verdict *v)
+{
+    const struct vkbox_submission *s = vkbox_submission(r, submission);
+    const struct vkbox_queue *q = s && s->queue < VKBOX_QUEUES ? &r->b->queues[s->queue] : NULL;
+    bool other_device = false;
+
+    if (!q || !has_other_queue(r, q, &other_device))
+        return;
+    if (q->name[0])
+        TEXT(v, " on queue \"%.47s\"", q->name);
+    else
+        TEXT(v, " on queue %u of family %u", q->index, q->family);
+    if (other_device && q->device < VKBOX_DEVICES)
+        TEXT(v, " of device 0x%llx", (unsigned long long)r->b->devices[q->device].handle);
+}
+
+/* What other queues were at. */
+static void name_others(const struct vkbox_reader *r, const struct choice *c, struct vkbox_verdict *v)
+{
+    enum { NAMED = 3 };
+    uint32_t named = 0;
+
+    for (uint32_t i = 0; i < c->running_queues; i++) {
+        if (c->running_of[i] == v->submission || named++ >= NAMED)
+            continue;
+        TEXT(v, "%s submission %llu",
+             named > 1 ? "," : "; at work as well:", (unsigned long long)c->running_of[i]);
+        name_queue(r, c->running_of[i], v);
+    }
+    if (named > NAMED)
+        TEXT(v, ", and %u more", named - NAMED);
+}
+
+static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
 {
     const struct vkbox_work *w = &v->list.work[v->work];
 
@@ -179,6 +231,7 @@ static void name_command(struct vkbox_verdict *v)
     if (v->path[0])
         TEXT(v, " in %s", v->path);
     TEXT(v, " of submission %llu", (unsigned long long)v->submission);
+    name_queue(r, v->submission, v);
     if (v->text[0] >= 'a' && v->text[0] <= 'z' && strncmp(v->text, "vk", 2))
         v->text[0] = (char)(v->text[0] - 'a' + 'A');
 }
@@ -559,7 +612,9 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         v->command = BB_SURE_UNKNOWN; /* what came from outside is no command's fault */
         v->submission = v->work == SIZE_MAX ? 0 : v->submission;
     } else if (v->work != SIZE_MAX) {
-        name_command(v);
+        const struct choice c = choose(r, ev->device);
+
+        name_command(r, v);
         if (v->cause == BB_CAUSE_HANG && waits_for_host(v)) {
             v->cause = BB_CAUSE_WAITING;
             v->may_end = true;
@@ -568,6 +623,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         } else {
             end_sentence(r, ev, v);
         }
+        name_others(r, &c, v);
     } else if (v->submission && choose(r, ev->device).waiting) {
         v->cause = v->cause == BB_CAUSE_HANG ? BB_CAUSE_WAITING : v->cause;
         name_waiting(r, v);

@@ -362,6 +362,10 @@ def what_could_be_several_is_not_certain():
         _, db, f = crash(kind, True, code=5)
         assert (f['cause'], f['sure_command']) == ('hang', 'suggested') and 'which' in f['unseen'], (kind, f)
         assert draw_of(db, f)[0] == DISPATCH, (kind, tuple(draw_of(db, f)))
+        # Which queue it was is said where there are several, and what the others were at.
+        queue = ' on queue 0 of family 0 of device 0x'
+        assert f['text'].count(queue) == (2 if kind == 'two' else 0), f
+        assert kind != 'two' or f['text'].index(queue) < f['text'].index(' does not finish; at work as well: submission '), f
 
 
 @case
