@@ -134,6 +134,7 @@ static int infer(struct vkbox_verdict *v, enum bb_end end)
         size_t at = l->items[inf.candidates[i]].id;
         uint32_t flags = vkbox_commands[l->work[at].command].flags;
 
+        v->in_secondary |= l->work[at].buffer != l->work[at].primary;
         /* That a pass begins or ends is work where there is no other. */
         if (flags & VKBOX_IS_WORK && v->work != SIZE_MAX &&
             !(vkbox_commands[l->work[v->work].command].flags & VKBOX_IS_WORK)) {
@@ -531,7 +532,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
         return code;
     /* A driver's own code may stumble over what an earlier command left. */
     own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
-    again = r->b->command_buffers[v->list.work[v->work].buffer].again;
+    again = r->b->command_buffers[v->list.work[v->work].primary].again;
     bad = v->list.bad || r->b->full || c.may_be_other || r->b->devices_lost;
     /* Nor is a command at work where no thread of the driver's is, its fault one that nobody can make up, or a loss its own. */
     unproven = ev->idle || ev->doubtful || ev->what == VKBOX_HAPPENED_LOST ||
@@ -568,13 +569,13 @@ static void name_source(const struct vkbox_reader *r, bool blamed, struct vkbox_
 
     snprintf(v->certainty, sizeof(v->certainty), "%s",
              v->command == BB_SURE_PROVEN ? "certain" : "candidate");
-    known = v->work != SIZE_MAX && r->b->command_buffers[v->list.work[v->work].buffer].known;
+    known = v->work != SIZE_MAX && r->b->command_buffers[v->list.work[v->work].primary].known;
     snprintf(v->source, sizeof(v->source), "%s",
              r->b->exact                   ? "exact markers"
              : known && v->candidates == 1 ? "markers of a known group"
                                            : "group markers");
     if (blamed && v->candidates > 1)
-        v->group = vkbox_group(r, v->list.work[v->work].buffer);
+        v->group = vkbox_group(r, v->list.work[v->work].primary);
 }
 
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)

@@ -42,7 +42,8 @@ struct vkbox_verdict {
     size_t work;         /* the first candidate's place in the list, or SIZE_MAX */
     uint32_t candidates;
     uint64_t group; /* by what it is known that one of several commands is in, 0: it is not one of several */
-    bool may_end;   /* WAITING: what is waited for may still come, from outside of the device's queues */
+    bool in_secondary; /* and that there are secondary command buffers in that */
+    bool may_end;      /* WAITING: what is waited for may still come, from outside of the device's queues */
     char path[256];
     struct vkbox_list list; /* of the submission */
 };

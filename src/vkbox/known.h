@@ -16,7 +16,10 @@
 #include "base/error.h"
 
 enum { KNOWN_GROUPS = 16 };
-#define KNOWN_SUFFIX ".aerogpuhint"
+/* No group's number, which are odd: of a group it is not told apart which of several secondary command buffers' commands it was. Theirs are
+ * recorded before who executes them is known, so those of all are told apart in the next run, and marked where that group is. */
+#define KNOWN_SECONDARIES UINT64_C(2)
+#define KNOWN_SUFFIX      ".aerogpuhint"
 
 /* What stands in a command buffer up to some place; zeros at its begin. */
 struct known_content {

@@ -45,8 +45,8 @@ void parts_begin(struct command_buffer *cb, const VkCommandBufferBeginInfo *info
 {
     struct parts *p;
 
-    if (!cb->exact || !cb->in_pass || !cb->d->cuts || atomic_load(&cb->d->strange) ||
-        (!cb->parts_kept && !allocate(cb)))
+    if (!(cb->exact || known_has(&box_known, KNOWN_SECONDARIES)) || !cb->in_pass || !cb->d->cuts ||
+        atomic_load(&cb->d->strange) || (!cb->parts_kept && !allocate(cb)))
         return;
     p = cb->parts_kept;
     p->num = 1;
@@ -54,6 +54,7 @@ void parts_begin(struct command_buffer *cb, const VkCommandBufferBeginInfo *info
     while (p->num < PARTS && cb->d->next.vkBeginCommandBuffer(p->buffer[p->num], info) == VK_SUCCESS)
         p->num++;
     cb->parts = p;
+    cb->exact = true; /* each piece of its work is seen (fast.h) */
 }
 
 VkResult parts_end(struct command_buffer *cb)

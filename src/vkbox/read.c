@@ -241,6 +241,7 @@ static int add_work(struct vkbox_list *l, uint32_t head, const uint32_t *args, u
                              .words = (uint16_t)head,
                              .args = args,
                              .buffer = buffer,
+                             .primary = l->primary,
                              .state = BB_NUM_STATES};
     if (desc->flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH))
         w->draw = ++l->draws;
@@ -349,6 +350,7 @@ int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s
     for (uint32_t i = 0; !code && i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
         enum vkbox_progress p = progress_of(r, s, i);
 
+        out->primary = s->command_buffers[i].command_buffer;
         if (submitted(r, s, i))
             code = flatten(r, s->command_buffers[i].command_buffer, p == VKBOX_FINISHED, out, 0, &none);
         else

@@ -50,9 +50,10 @@ struct vkbox_work {
     uint16_t command; /* enum vkbox_command; marks are not among them */
     uint16_t words;
     const uint32_t *args;
-    uint32_t buffer; /* slot of the command buffer */
-    uint32_t draw;   /* from 1, among draws and dispatches of the submission; 0: it is none */
-    uint8_t state;   /* enum bb_state; BB_NUM_STATES: it takes no time */
+    uint32_t buffer;  /* slot of the command buffer that it stands in */
+    uint32_t primary; /* and of that which was submitted */
+    uint32_t draw;    /* from 1, among draws and dispatches of the submission; 0: it is none */
+    uint8_t state;    /* enum bb_state; BB_NUM_STATES: it takes no time */
 };
 
 struct vkbox_list {
@@ -60,6 +61,7 @@ struct vkbox_list {
     size_t num, room;
     struct bb_item *items; /* with the marks; `id` of a command is its place in `work` */
     size_t num_items, items_room;
+    uint32_t primary;           /* slot of the command buffer that is added */
     uint32_t draws, steps, bad; /* bad: entries that made no sense, or were cut off */
 };
 

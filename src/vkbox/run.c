@@ -281,7 +281,9 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
         if (w->b)
             symbols_add_process(w->pid);
         if (verdict.group &&
-            known_write(r->p->dumps ? r->p->dumps : ".", reader.b->program, verdict.group, &e))
+            (known_write(r->p->dumps ? r->p->dumps : ".", reader.b->program, verdict.group, &e) ||
+             (verdict.in_secondary &&
+              known_write(r->p->dumps ? r->p->dumps : ".", reader.b->program, KNOWN_SECONDARIES, &e))))
             trouble(r, "the next run will not know where it crashed: %s", e.text);
         if (r->p->on_dump)
             r->p->on_dump(r->p->ctx, path);
@@ -408,11 +410,21 @@ static enum ended submission_ended(const struct vkbox *b, const struct vkbox_sub
     return e;
 }
 
-/* Whether the last submission of a queue that has marks has not ended, and of which devices that are not lost; `key` changes with every step of any
- * device. */
+/* Another with every step of any device. */
+static uint64_t key_of(const struct vkbox *b)
+{
+    uint64_t key = atomic_load(&b->submissions);
+
+    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
+        if (b->devices[i].state == VKBOX_LIVE) /* all of them are a MiB, ten times a second */
+            key = (key ^ XXH3_64bits(b->marks[i], sizeof(b->marks[i]))) * UINT64_C(0x9E3779B97F4A7C15);
+    return key;
+}
+
+/* Whether the last submission of a queue that has marks has not ended, and of which devices that are not lost. */
 static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
 {
-    *key = XXH3_64bits(b->marks, sizeof(b->marks)) + atomic_load(&b->submissions);
+    *key = key_of(b);
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
         uint64_t last = atomic_load(&b->queues[q].submitted);
         enum ended e = UNMARKED;

@@ -113,18 +113,20 @@ def the_next_run_knows_the_group_and_names_the_command():
             return p, None, None, None
         db.row_factory = sqlite3.Row
         return p, db, finding([db]), db.execute("SELECT value FROM meta WHERE key='markers'").fetchone()[0]
-    bare = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60)
-    for kind, draw in (('loop-fragment', DRAW), ('loop-vertex', DRAW), ('--draws 40 --at 37 loop-compute', 37)):
+    for kind, draw, lines in (('loop-fragment', DRAW, 1), ('loop-vertex', DRAW, 1), ('--draws 40 --at 37 loop-compute', 37, 1),
+                              ('--secondaries 3 loop-fragment', DRAW, 2), ('--secondaries 1 --at 8 loop-vertex', 16, 2)):
         with tempfile.TemporaryDirectory(dir=SHM) as folder:
             _, db, f, markers = go(kind, 5)
             assert (f['certainty'], f['source']) == ('candidate', 'group markers') and markers.endswith('one for each group'), (f, markers)
             hint, = glob.glob(folder + '/*.aerogpuhint')
-            assert os.path.basename(hint) == 'vkbox_plant.aerogpuhint' and len(open(hint).readlines()) == 1
+            assert os.path.basename(hint) == 'vkbox_plant.aerogpuhint' and len(open(hint).readlines()) == lines
             p, db, f, markers = go(kind, 5)
             assert (f['certainty'], f['sure_command'], f['source']) == ('certain', 'proven', 'markers of a known group') and draw_of(db, f)[0] == draw, f
-            assert markers.endswith('for each command where a run before crashed') and len(open(hint).readlines()) == 1, markers
+            assert markers.endswith('for each command where a run before crashed') and len(open(hint).readlines()) == lines, markers
             # Only there: what stands elsewhere has as many marks as it had.
-            p, db, f, _ = go('fine', 0)
+            fine = ' '.join(kind.split()[:-1] + ['fine'])
+            bare = subprocess.run([plant, *fine.split()], capture_output=True, text=True, timeout=60)
+            p, db, f, _ = go(fine, 0)
             assert p.stdout == bare.stdout and not p.stderr and db is None, p
             # A hint that is torn, of another program's or no text is none.
             with open(hint, 'wb') as h:
