@@ -41,7 +41,7 @@ static int show(struct trc *t, enum show_form form)
     while (!err && (got = trc_next(t, &c, &e)) > 0 && c.method != wanted)
         ;
     index = c.index;
-    err = err ? err : got < 0 ? got : state_at(&b, form, t, &names, index, NULL, &e);
+    err = err ? err : got < 0 ? got : state_at(&b, form, t, &names, index, &e);
     err = err ? err : fences_at(&b, form, t, &names, UINT64_MAX, &e);
     strbuf_finish(&b);
     names_finish(&names);

@@ -117,6 +117,16 @@ def inside_a_draw(work):
     page = open(work + "/s.html").read() # the program has let its target go at the end: two pictures, as playing would have left them
     open(work + "/s.html", "w").write(page.replace('id="pictures">', 'id="pictures">' + "".join(
         f"res-{target}-{k}.png\t{PIXEL}\n" for k in (0, 1))))
+    said, there = [], {}
+    for l in re.search(r'id="inside">(.*?)</script>', page, re.S)[1].splitlines():
+        if l.startswith("{"):
+            said.append(json.loads(l))
+        else:
+            there[l.split("\t")[0]] = [said[int(k)] for k in l.split("\t")[1].split()]
+    state = lambda c: [json.loads(l) for l in subprocess.run([aerogpu, "show", "--json", "--state", c, work + "/s"], check=True,
+                                                             capture_output=True, text=True).stdout.splitlines()]
+    check("every draw has what show --state says of it", list(there) == draws and
+          all([l for l in there[c] if l["role"] != "mesh"] == state(c) for c in draws), [draws, list(there)])
     out = look(work + "/s.html", INSIDE % {"draw": draw, "target": target}, work)
     if not out:
         return

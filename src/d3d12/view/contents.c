@@ -133,19 +133,41 @@ static int memory_written(struct contents *x, struct trc *t, const struct trc_ca
 
 static int wrote(struct contents *x, uint64_t resource, const struct trc_call *c)
 {
-    bool counts = resource > 1 && (!x->only_bytes || c->method == D12_Native_MemoryWrite);
-    uint64_t *slot = counts ? map_put(&x->writers, resource) : &(uint64_t){0};
+    struct map *const maps[] = {&x->writers, c->method == D12_Native_MemoryWrite ? &x->memory : NULL};
 
-    if (!slot)
-        return -ENOMEM;
-    *slot = c->index + 1;
+    for (size_t i = 0; resource > 1 && i < sizeof(maps) / sizeof(*maps) && maps[i]; i++) {
+        uint64_t *slot = map_put(maps[i], resource);
+
+        if (!slot)
+            return -ENOMEM;
+        *slot = c->index + 1;
+    }
     return 0;
 }
 
-bool contents_writer(const struct contents *x, uint64_t resource, uint64_t *call)
+int contents_writers(const struct contents *x, struct map *out)
 {
-    const uint64_t *slot = map_find(&x->writers, resource);
+    struct map_slot s;
 
+    *out = (struct map){0};
+    for (size_t at = 0; map_next(&x->writers, &at, &s);) {
+        uint64_t *slot = map_put(out, s.key);
+
+        if (!slot) {
+            map_finish(out);
+            return -ENOMEM;
+        }
+        *slot = s.value;
+    }
+    return 0;
+}
+
+bool contents_writer(const struct contents *x, const struct map *then, uint64_t resource, uint64_t *call)
+{
+    const uint64_t *slot = map_find(then, resource), *since = map_find(&x->memory, resource);
+
+    if (since && (!slot || *since > *slot))
+        slot = since;
     if (slot)
         *call = *slot - 1;
     return slot;
@@ -306,6 +328,7 @@ void contents_finish(struct contents *x)
     map_finish(&x->lists);
     map_finish(&x->targets);
     map_finish(&x->writers);
+    map_finish(&x->memory);
     free(x->ids.ids);
     *x = (struct contents){0};
 }

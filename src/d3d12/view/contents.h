@@ -19,8 +19,8 @@ struct contents {
     struct map lists;   /* of a list: copies it has recorded, and the targets that are bound */
     struct map targets; /* place of a view (follow_place()) to its resource */
     struct map writers; /* number of a resource to 1 + the call that wrote it last */
+    struct map memory;  /* the same, of those alone that the program wrote into memory with */
     uint64_t total;
-    bool only_bytes; /* of writers only who writes into memory is still followed */
     struct id_list ids;
 };
 
@@ -28,6 +28,8 @@ struct contents {
 int contents_follow(struct contents *x, struct trc *t, const struct trc_call *c);
 /* The bytes from `offset` on and how many there are; NULL: none are known. */
 const uint8_t *contents_at(const struct contents *x, uint64_t resource, uint64_t offset, size_t *n);
-/* The call that wrote the resource last; false: none was seen. */
-bool contents_writer(const struct contents *x, uint64_t resource, uint64_t *call);
+/* Who wrote what, as it is now: a copy, for map_finish(). 0 or -ENOMEM. */
+int contents_writers(const struct contents *x, struct map *out);
+/* The call that wrote the resource last, as of `then`, or after that into memory; false: none was seen. */
+bool contents_writer(const struct contents *x, const struct map *then, uint64_t resource, uint64_t *call);
 void contents_finish(struct contents *x);

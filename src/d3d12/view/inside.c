@@ -449,7 +449,7 @@ static void show_resource(struct strbuf *out, const struct inside *x, uint32_t i
     const struct name *n = names_get(x->names, id);
     struct json_writer w = json_writer_text(out);
     uint64_t writer = 0;
-    bool written = contents_writer(x->contents, id, &writer);
+    bool written = contents_writer(x->contents, x->writers, id, &writer);
 
     if (x->form == SHOW_TEXT) {
         strbuf_printf(out, "    resource %u%s%s: ", id, n && n->text ? " " : "", n && n->text ? n->text : "");
@@ -518,7 +518,7 @@ int inside_show(struct strbuf *out, const struct inside *x)
         free(d);
         return 0;
     }
-    for (size_t i = 0; i < l->num_list; i++) {
+    for (size_t i = 0; i < l->num_list && i < x->num_list; i++) {
         const struct trc_call *c = &x->defined->calls[l->list[i]].call;
 
         on_list(d, c);

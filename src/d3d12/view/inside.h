@@ -20,9 +20,11 @@ struct inside {
     enum show_form form;
     struct trc *t;
     const struct names *names;
-    struct trc_follow *defined;      /* up to the call */
-    const struct contents *contents; /* up to where the call's list is executed first */
+    struct trc_follow *defined;      /* up to where the call's list is executed first */
+    const struct contents *contents; /* the same */
+    const struct map *writers;       /* who wrote what, up to the call (contents_writers()) */
     uint32_t list;
+    size_t num_list;     /* calls on the list in front of it, of struct follow_object */
     uint16_t method;     /* of the call */
     const uint8_t *args; /* and its arguments */
     size_t args_size;

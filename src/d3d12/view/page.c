@@ -7,7 +7,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/array.h"
 #include "base/json_write.h"
 #include "base/map.h"
 #include "d3d12/view/inside.h"
@@ -18,17 +17,14 @@ const char *const d12_page_style = page_css, *const d12_page_script = page_js;
 
 struct put {
     const struct d12_page *p;
+    FILE *f;
+    uint32_t num_draws;
+    bool past;           /* the last draw that is looked into */
     struct map lines;    /* hash of a line to its number */
     struct map shaders;  /* hash of those that are in `texts` */
     struct strbuf texts; /* of shaders */
-    struct strbuf state; /* of one draw */
-    struct strbuf line;  /* its own, in the page */
+    struct strbuf line;  /* of one draw, in the page */
     bool failed;         /* there is no memory */
-};
-
-struct draws {
-    uint64_t *of;
-    size_t num, room;
 };
 
 static bool begins(const char *s, const char *with)
@@ -36,24 +32,24 @@ static bool begins(const char *s, const char *with)
     return !strncmp(s, with, strlen(with));
 }
 
-static int find_draws(const struct d12_page *p, struct draws *out, struct error *e)
+static bool is_wanted(void *ctx, const struct trc_call *c)
 {
-    struct trc_call c;
-    int got;
+    struct put *x = ctx;
 
-    trc_rewind(p->t);
-    while ((got = trc_next(p->t, &c, e)) > 0 && c.frame <= p->last_frame && out->num < D12_PAGE_DRAWS) {
-        if (c.frame < p->first_frame || !begins(c.m->iface, "ID3D12GraphicsCommandList") ||
-            (!begins(c.m->name, "Draw") && !begins(c.m->name, "Dispatch") &&
-             !begins(c.m->name, "ExecuteIndirect")))
-            continue;
-        if (array_reserve(out->of, out->room, out->num + 1))
-            return error_set(e, -ENOMEM, "no memory for the draws");
-        out->of[out->num++] = c.index;
-    }
-    if (got < 0)
-        error_clear(e); /* where it is cut is said of its calls */
-    return 0;
+    x->past = c->frame > x->p->last_frame || x->num_draws == D12_PAGE_DRAWS;
+    if (x->past || c->frame < x->p->first_frame ||
+        (!begins(c->m->name, "Draw") && !begins(c->m->name, "Dispatch") &&
+         !begins(c->m->name, "ExecuteIndirect")))
+        return false;
+    x->num_draws++;
+    return true;
+}
+
+static bool no_more(void *ctx)
+{
+    const struct put *x = ctx;
+
+    return x->past;
 }
 
 static void on_shader(void *ctx, uint64_t hash, const uint8_t *bytes, size_t size)
@@ -88,23 +84,19 @@ static uint64_t number_of(struct put *x, FILE *f, const char *line, size_t n)
     return number;
 }
 
-static int put_draw(struct put *x, FILE *f, uint64_t call, struct error *e)
+static int put_draw(void *ctx, uint64_t call, const char *lines, struct error *e)
 {
-    const struct inside_more more = {on_shader, x};
+    struct put *x = ctx;
     const char *at, *end;
-    int err;
 
-    strbuf_clear(&x->state);
     strbuf_clear(&x->line);
-    err = state_at(&x->state, SHOW_JSON, x->p->t, x->p->names, call, &more, e);
-    for (at = strbuf_str(&x->state); !err && (end = strchr(at, '\n')); at = end + 1)
+    for (at = lines; (end = strchr(at, '\n')); at = end + 1)
         strbuf_printf(&x->line, "%s%llu", x->line.len ? " " : "",
-                      (unsigned long long)number_of(x, f, at, (size_t)(end - at)));
-    if (!err)
-        fprintf(f, "%llu\t%s\n", (unsigned long long)call, strbuf_str(&x->line));
-    if (!err && (x->failed || strbuf_failed(&x->texts) || strbuf_failed(&x->line)))
-        err = error_set(e, -ENOMEM, "no memory for what draws work on");
-    return err;
+                      (unsigned long long)number_of(x, x->f, at, (size_t)(end - at)));
+    fprintf(x->f, "%llu\t%s\n", (unsigned long long)call, strbuf_str(&x->line));
+    return x->failed || strbuf_failed(&x->texts) || strbuf_failed(&x->line)
+               ? error_set(e, -ENOMEM, "no memory for what draws work on")
+               : 0;
 }
 
 static void put_file(FILE *f, const char *id, FILE *from)
@@ -122,13 +114,18 @@ static void put_file(FILE *f, const char *id, FILE *from)
 
 int d12_page_put(FILE *f, void *ctx, struct error *e)
 {
-    struct put x = {.p = ctx};
-    struct draws draws = {0};
-    int err = find_draws(x.p, &draws, e);
+    struct put x = {.p = ctx, .f = f};
+    const struct inside_more more = {on_shader, &x};
+    const struct state_wanted wanted = {
+        .is = is_wanted, .ends = no_more, .shown = put_draw, .ctx = &x, .more = &more};
+    int err;
 
     export_block(f, "inside");
-    for (size_t i = 0; i < draws.num && !err; i++)
-        err = put_draw(&x, f, draws.of[i], e);
+    err = state_each(SHOW_JSON, x.p->t, x.p->names, &wanted, e);
+    if (err == -EBADMSG || *trc_cut(x.p->t)) { /* where it is cut is said of its calls */
+        error_clear(e);
+        err = 0;
+    }
     export_block_end(f);
     export_block(f, "shaders");
     export_block_text(f, strbuf_str(&x.texts), x.texts.len);
@@ -138,8 +135,6 @@ int d12_page_put(FILE *f, void *ctx, struct error *e)
     map_finish(&x.lines);
     map_finish(&x.shaders);
     strbuf_finish(&x.texts);
-    strbuf_finish(&x.state);
     strbuf_finish(&x.line);
-    free(draws.of);
     return err;
 }

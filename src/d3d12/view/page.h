@@ -15,7 +15,7 @@
 #include "base/strbuf.h"
 #include "record/export.h"
 
-#define D12_PAGE_DRAWS 400 /* at most: of those behind, nothing but their calls is in the page */
+#define D12_PAGE_DRAWS 5000 /* at most: of those behind, nothing but their calls is in the page */
 
 struct d12_page {
     struct trc *t;

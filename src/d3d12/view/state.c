@@ -320,73 +320,200 @@ static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, co
     return err;
 }
 
-/* What the call works on: the bytes are those of when its list is executed first. */
-static int show_inside(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-                       struct trc_follow *defined, struct contents *contents, const struct trc_call *at,
-                       const struct inside_more *more, struct error *e)
-{
-    struct inside x = {form, t, names, defined, contents, at->self, at->method, NULL, at->args_size, more};
-    uint8_t *args = malloc(at->args_size ? at->args_size : 1);
-    struct trc_call c;
-    bool done = false;
-    int err = args ? 0 : -ENOMEM;
+/* A call of which is said what it works on when its list is executed first, or begun anew: there its bytes are known. */
+struct pending {
+    uint64_t call;
+    uint32_t list;
+    uint16_t method;
+    uint8_t *args;
+    size_t args_size, num_list;
+    struct strbuf lines; /* what was set, up to then */
+    struct map writers;
+};
 
-    if (args && at->args_size)
-        memcpy(args, at->args, at->args_size);
-    x.args = args;
-    contents->only_bytes = true;
-    while (!err && !done && trc_next(t, &c, e) > 0) {
-        err = contents_follow(contents, t, &c);
-        done = (c.method == D12_ID3D12CommandQueue_ExecuteCommandLists && names_mentions(&c, x.list)) ||
-               (c.method == D12_ID3D12GraphicsCommandList_Reset && c.self == x.list);
-    }
-    error_clear(e); /* a recording that is cut there says so elsewhere */
-    err = err ? err : inside_show(out, &x);
-    free(args);
+struct states {
+    enum show_form form;
+    struct trc *t;
+    const struct names *names;
+    const struct state_wanted *wanted;
+    struct trc_follow defined;
+    struct contents contents;
+    struct pieces pieces;
+    struct pending *pending;
+    size_t num_pending, room_pending;
+};
+
+static void pending_finish(struct pending *p)
+{
+    free(p->args);
+    strbuf_finish(&p->lines);
+    map_finish(&p->writers);
+}
+
+/* The call itself, and what is set. 0 or -ENOMEM. */
+static int begin_state(struct states *x, const struct trc_call *c)
+{
+    const struct follow_object *l = follow_object(&x->defined, c->self);
+    struct pending *p;
+    int err;
+
+    if (array_reserve(x->pending, x->room_pending, x->num_pending + 1))
+        return -ENOMEM;
+    p = &x->pending[x->num_pending++];
+    *p = (struct pending){.call = c->index,
+                          .list = c->self,
+                          .method = c->method,
+                          .args = malloc(c->args_size ? c->args_size : 1),
+                          .args_size = c->args_size,
+                          .num_list = l ? l->num_list : 0};
+    if (!p->args)
+        return -ENOMEM;
+    if (c->args_size)
+        memcpy(p->args, c->args, c->args_size);
+    line(&p->lines, x->form, "call", "", x->t, c, x->names);
+    if (x->form == SHOW_TEXT)
+        strbuf_puts(&p->lines, "is recorded with:\n");
+    if (x->pieces.num)
+        qsort(x->pieces.p, x->pieces.num, sizeof(*x->pieces.p), by_method);
+    err = contents_writers(&x->contents, &p->writers);
+    for (size_t i = 0; i < x->pieces.num && !err; i++)
+        if (x->pieces.p[i].list == c->self)
+            err = show_piece(&p->lines, x->form, x->t, x->names, &x->defined, &x->pieces, &x->pieces.p[i]);
     return err;
 }
 
-int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-             uint64_t index, const struct inside_more *more, struct error *e)
+/* What it works on, of the calls on `list` (0: of all). */
+static int end_states(struct states *x, uint32_t list, struct error *e)
 {
-    struct trc_follow defined = {0};
-    struct contents contents = {0};
-    struct pieces s = {0};
+    size_t kept = 0;
+    int err = 0;
+
+    for (size_t i = 0; i < x->num_pending; i++) {
+        struct pending *p = &x->pending[i];
+        const struct inside in = {x->form,      x->t,        x->names,     &x->defined,
+                                  &x->contents, &p->writers, p->list,      p->num_list,
+                                  p->method,    p->args,     p->args_size, x->wanted->more};
+
+        if (err || (list && p->list != list)) {
+            x->pending[kept++] = *p;
+            continue;
+        }
+        err = inside_show(&p->lines, &in);
+        if (err || strbuf_failed(&p->lines))
+            err = error_set(e, -ENOMEM, "no memory to show what is set");
+        else
+            err = x->wanted->shown(x->wanted->ctx, p->call, strbuf_str(&p->lines), e);
+        pending_finish(p);
+    }
+    x->num_pending = kept;
+    return err;
+}
+
+/* Lists whose calls are executed, or forgotten, by this one. */
+static int end_with(struct states *x, const struct trc_call *c, struct error *e)
+{
+    int err = 0;
+
+    if (c->method == D12_ID3D12GraphicsCommandList_Reset)
+        return end_states(x, c->self, e);
+    if (c->method != D12_ID3D12CommandQueue_ExecuteCommandLists)
+        return 0;
+    for (size_t i = 0; i < x->num_pending && !err;) {
+        size_t before = x->num_pending;
+
+        if (names_mentions(c, x->pending[i].list))
+            err = end_states(x, x->pending[i].list, e);
+        i = x->num_pending < before ? 0 : i + 1;
+    }
+    return err;
+}
+
+static int follow_states(struct states *x, const struct trc_call *c, struct error *e)
+{
+    bool ends = c->method == D12_ID3D12CommandQueue_ExecuteCommandLists ||
+                c->method == D12_ID3D12GraphicsCommandList_Reset;
+    int err = ends ? contents_follow(&x->contents, x->t, c) : 0;
+
+    if (!err && ends && (err = end_with(x, c, e)))
+        return err;
+    if (!err && starts(c->m->iface, "ID3D12GraphicsCommandList") && x->wanted->is(x->wanted->ctx, c))
+        err = begin_state(x, c);
+    if (!err && !ends) /* what a draw writes is not what it finds */
+        err = contents_follow(&x->contents, x->t, c);
+    follow_call(&x->defined, c);
+    if (!err)
+        follow(&x->pieces, x->form, x->t, c, x->names, &err);
+    return err || x->defined.failed ? error_set(e, -ENOMEM, "no memory for what is set") : 0;
+}
+
+int state_each(enum show_form form, struct trc *t, const struct names *names,
+               const struct state_wanted *wanted, struct error *e)
+{
+    struct states x = {.form = form, .t = t, .names = names, .wanted = wanted};
     struct trc_call c;
-    int got, err = 0;
+    int got = 0, err = 0;
 
     trc_rewind(t);
-    while ((got = trc_next(t, &c, e)) > 0 && c.index < index && !err) {
-        follow_call(&defined, &c);
-        follow(&s, form, t, &c, names, &err);
-        err = err ? err : contents_follow(&contents, t, &c);
+    while (!err && (x.num_pending || !wanted->ends || !wanted->ends(wanted->ctx)) &&
+           (got = trc_next(t, &c, e)) > 0)
+        err = follow_states(&x, &c, e);
+    if (!err && x.num_pending) {
+        error_clear(e); /* a recording that is cut there says so elsewhere */
+        got = 0;
+        err = end_states(&x, 0, e);
     }
-    if (got < 0)
-        err = got;
-    else if (err || defined.failed)
-        err = error_set(e, -ENOMEM, "no memory for what is set");
-    else if (got <= 0 || c.index != index || !starts(c.m->iface, "ID3D12GraphicsCommandList"))
-        err = error_set(e, -ENOENT, "call %llu is no call on a command list", (unsigned long long)index);
-    if (!err) {
-        line(out, form, "call", "", t, &c, names);
-        if (form == SHOW_TEXT)
-            strbuf_puts(out, "is recorded with:\n");
-        if (s.num)
-            qsort(s.p, s.num, sizeof(*s.p), by_method);
-        for (size_t i = 0; i < s.num && !err; i++)
-            if (s.p[i].list == c.self)
-                err = show_piece(out, form, t, names, &defined, &s, &s.p[i]);
-        err = err ? err : show_inside(out, form, t, names, &defined, &contents, &c, more, e);
-        if (err || strbuf_failed(out))
-            err = error_set(e, -ENOMEM, "no memory to show what is set");
-    }
-    for (size_t i = 0; i < s.num; i++)
-        free(s.p[i].text);
-    free(s.p);
-    free(s.ids.ids);
-    contents_finish(&contents);
-    follow_finish(&defined);
+    for (size_t i = 0; i < x.num_pending; i++)
+        pending_finish(&x.pending[i]);
+    free(x.pending);
+    for (size_t i = 0; i < x.pieces.num; i++)
+        free(x.pieces.p[i].text);
+    free(x.pieces.p);
+    free(x.pieces.ids.ids);
+    contents_finish(&x.contents);
+    follow_finish(&x.defined);
     trc_rewind(t);
+    return err ? err : got < 0 ? got : 0;
+}
+
+struct one {
+    uint64_t index;
+    struct strbuf *out;
+    bool found;
+};
+
+static bool is_the_one(void *ctx, const struct trc_call *c)
+{
+    struct one *x = ctx;
+
+    return c->index == x->index;
+}
+
+static bool one_is_past(void *ctx)
+{
+    const struct one *x = ctx;
+
+    return x->found;
+}
+
+static int show_one(void *ctx, uint64_t call, const char *lines, struct error *e)
+{
+    struct one *x = ctx;
+
+    x->found = true;
+    strbuf_puts(x->out, lines);
+    return strbuf_failed(x->out) ? error_set(e, -ENOMEM, "no memory to show what is set") : 0;
+}
+
+int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
+             uint64_t index, struct error *e)
+{
+    struct one one = {.index = index, .out = out};
+    const struct state_wanted wanted = {
+        .is = is_the_one, .ends = one_is_past, .shown = show_one, .ctx = &one};
+    int err = state_each(form, t, names, &wanted, e);
+
+    if (!err && !one.found)
+        err = error_set(e, -ENOENT, "call %llu is no call on a command list", (unsigned long long)index);
     return err;
 }
 

@@ -19,9 +19,21 @@
  * -ENOENT if there is no such call on a list. */
 #define STATE_TABLE     16
 #define STATE_TABLE_MAX 1024
-struct inside_more; /* inside.h: what a page wants besides; NULL: nothing */
 int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-             uint64_t index, const struct inside_more *more, struct error *e);
+             uint64_t index, struct error *e);
+
+/* The same for many calls, in one reading. */
+struct inside_more;
+struct state_wanted {
+    bool (*is)(void *ctx, const struct trc_call *c); /* of a call on a list: its lines are wanted */
+    bool (*ends)(void *ctx); /* no more are wanted: the rest need not be read. NULL: none */
+    /* Takes the lines of a call, which come when its list is executed first. 0, or a negative errno, which ends it. */
+    int (*shown)(void *ctx, uint64_t call, const char *lines, struct error *e);
+    void *ctx;
+    const struct inside_more *more; /* inside.h: what a page wants besides; NULL: nothing */
+};
+int state_each(enum show_form form, struct trc *t, const struct names *names,
+               const struct state_wanted *wanted, struct error *e);
 
 /* Appends one line per fence: its highest value signalled so far by queue and CPU, and the last value read. */
 int fences_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,

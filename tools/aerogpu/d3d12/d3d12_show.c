@@ -187,7 +187,7 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
     if (o->perfetto)
         return export_perfetto(t, names, o->perfetto, e);
     if (o->state != UINT64_MAX)
-        err = state_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->state, NULL, e);
+        err = state_at(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, names, o->state, e);
     else if (o->bytes != UINT64_MAX)
         err = show_bytes(&b, o->json ? SHOW_JSON : SHOW_TEXT, t, o->bytes, e);
     else if (o->fences != UINT64_MAX)
