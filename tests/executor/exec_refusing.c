@@ -30,7 +30,7 @@ static bool is_stopped(pid_t pid)
 }
 
 /* Lets the host go on when its executor has ended. */
-static void let_go_on(pid_t host, int executor)
+static void __attribute__((noreturn)) let_go_on(pid_t host, int executor)
 {
     struct pollfd ended = {.fd = executor, .events = POLLIN};
 

@@ -26,6 +26,7 @@ static void link_one(struct shader *s, uint8_t choice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct shader_addresses gpu = {.base = 0x7f0000000000, .size = 1 << 20};
     struct shader *s = NULL;
     struct strbuf text = {0};
     struct error e = {0};
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (total >= 32 && total <= size)
             dxbc_sum(bytes, total, (uint32_t *)(void *)(bytes + 4));
     }
-    if (!shader_create(&s, (enum exec_stage)(data[0] & 7), bytes, size, NULL, &e)) {
+    if (!shader_create(&s, (enum exec_stage)(data[0] & 7), bytes, size, &gpu, &e)) {
         link_one(s, data[0] >> 4);
         shader_unref(s);
     } else if (!e.text[0]) {

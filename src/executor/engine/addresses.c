@@ -24,7 +24,9 @@
 
 enum { GUARD = 64 << 10, PAGE = 4096 };
 
-#define RESERVED ((uint64_t)1 << 42) /* bytes; none is used twice */
+/* Bytes; none is used twice. Less where somebody limits addresses (RLIMIT_AS). */
+#define MOST_RESERVED  ((uint64_t)1 << 42)
+#define LEAST_RESERVED ((uint64_t)1 << 30)
 
 static void publish(struct exec_engine *g, const struct exec_buffer *b, enum exec_address_state state)
 {
@@ -79,15 +81,17 @@ static void take_pages(const struct addressed *a)
 
 int exec_addresses_open(struct exec_engine *g)
 {
-    void *p;
-
     if (!g->vk.caps.addresses)
         return 0;
-    p = mmap(NULL, RESERVED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-        return -ENOMEM;
-    g->addresses = (struct shader_addresses){.base = (uint64_t)(uintptr_t)p, .size = RESERVED};
-    return 0;
+    for (uint64_t size = MOST_RESERVED; size >= LEAST_RESERVED; size /= 4) {
+        void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        if (p == MAP_FAILED)
+            continue;
+        g->addresses = (struct shader_addresses){.base = (uint64_t)(uintptr_t)p, .size = size};
+        return 0;
+    }
+    return -ENOMEM;
 }
 
 void exec_addresses_close(struct exec_engine *g)
@@ -117,7 +121,7 @@ int exec_address_create(struct exec_engine *g, struct exec_buffer *b, VkBufferUs
         *a = (struct addressed){0};
         return -ENOMEM;
     }
-    a->base = (uint8_t *)(uintptr_t)(g->addresses.base + RESERVED - g->addresses_used - a->span);
+    a->base = (uint8_t *)(uintptr_t)(g->addresses.base + g->addresses.size - g->addresses_used - a->span);
     r = mprotect(a->base + GUARD, (size_t)size, PROT_READ | PROT_WRITE) ? -ENOMEM
                                                                         : bind_pages(g, b, usage, size);
     if (!r) {
