@@ -244,6 +244,7 @@ function showObject(id) {
     ` (<a data-q="#${id}">list them</a>)</h2>`;
   show(html + tableOf(["call", "what"], life.slice(0, MOST).map(i =>
     [`<a data-i="${i}">${i}</a>`, escaped(call(i).text.slice(0, 160))])));
+  address("object=" + id);
 }
 
 function tableOf(head, rows) {
@@ -257,7 +258,10 @@ function show(html) {
   $("side").dataset.channel = "RGB";
   for (const d of $("side").querySelectorAll("details[id]")) {
     if (opened.has(d.id)) d.open = opened.get(d.id);
-    d.querySelector("summary").addEventListener("click", () => opened.set(d.id, !d.open));
+    d.querySelector("summary").addEventListener("click", () => {
+      opened.set(d.id, !d.open);
+      if (!d.open) address(`call=${selected}&part=${d.id}`);
+    });
   }
   $("side").querySelectorAll("table").forEach(sortable);
   $("side").scrollTop = 0;
@@ -271,6 +275,21 @@ function showObjects() {
 
 // ---- what the user does
 
+// The page's address opens what is seen: #call=75, #call=75&part=constants, #object=7, #view=queues.
+const address = what => history.replaceState(null, "", "#" + what);
+function route() {
+  const [, what, value, part] = /^#(call|object|view)=([^&]+)(?:&part=([\w-]+))?$/.exec(location.hash) || [];
+  if (what === "object" && objects.has(+value)) showObject(+value);
+  else if (what === "view" && typeof views === "object" && views[decodeURIComponent(value)]) openView(views[decodeURIComponent(value)], decodeURIComponent(value));
+  else if (N) go(what === "call" && +value < N ? +value : 0);
+  const d = part && document.getElementById(part);
+  if (!d) return;
+  d.open = true;
+  d.scrollIntoView();
+  address(`call=${selected}&part=${part}`);
+}
+addEventListener("hashchange", route);
+
 function go(i) {
   const g = groups.find(g => g.first <= i && i < g.end);
   if (found && !found.includes(i)) search("");
@@ -281,7 +300,7 @@ function go(i) {
   showCall(i);
   callList.to(rowOf(i));
   frameList.to(frames.findIndex(f => f[0] === frameOf[i]));
-  history.replaceState(null, "", "#call=" + i);
+  address("call=" + i);
 }
 
 function search(q) {
@@ -313,16 +332,17 @@ $("q").addEventListener("input", () => {
   timer = setTimeout(() => search($("q").value.trim()), 150);
 });
 $("index").addEventListener("click", showObjects);
-function openView(view) {
+function openView(view, name) {
   const v = view();
   show(v.html);
   v.ready($("side"));
+  if (name) address("view=" + encodeURIComponent(name));
 }
 if (typeof views === "object") // of the API's own script: name to what makes it
   for (const [name, view] of Object.entries(views)) {
     const b = document.createElement("button");
     b.textContent = name;
-    b.addEventListener("click", () => openView(view));
+    b.addEventListener("click", () => openView(view, name));
     $("index").after(b);
   }
 $("order").addEventListener("change", () => {
@@ -368,9 +388,7 @@ try {
   $("about").textContent = (JSON.parse(unescaped(raw("meta"))).command || []).join(" ").split("/").pop();
 } catch (e) { /* a recording without a description */ }
 search("");
-const wanted = /^#(call|object)=(\d+)/.exec(location.hash);
-if (wanted && wanted[1] === "object") showObject(+wanted[2]);
-else if (N) go(wanted && +wanted[2] < N ? +wanted[2] : 0);
+route();
 frameList.draw();
 document.documentElement.dataset.openMs = Math.round(performance.now());
 document.title = "ready: " + N + " calls";

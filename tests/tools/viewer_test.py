@@ -51,6 +51,19 @@ out.executes = document.querySelectorAll("#side .execute").length;
 out.signals = document.querySelectorAll("#side .signal").length;
 [...document.querySelectorAll("header button")].find(b => b.textContent === "memory").click();
 out.memory = [...document.querySelectorAll("#side .memory rect")].map(r => +r.dataset.o);
+out.addresses = [location.hash];
+showObject(%(target)d);
+out.addresses.push(location.hash);
+go(%(draw)d);
+out.thumbs = document.querySelectorAll("#targets img.thumb").length;
+const constants = document.getElementById("constants");
+constants.open = false;
+history.replaceState(null, "", "#call=%(draw)d&part=constants");
+go(0);
+history.replaceState(null, "", "#call=%(draw)d&part=constants");
+route();
+out.addresses.push(location.hash);
+out.opened = document.getElementById("constants").open && document.querySelector("#side h2").textContent;
 showObject(%(target)d);
 const figure = () => document.querySelector("#side figure img");
 out.sub = [...document.querySelectorAll("#side figcaption")].map(f => f.textContent);
@@ -150,6 +163,9 @@ def inside_a_draw(work):
     check("a link leads to who wrote it", out["after"].startswith(f"call {writer[bound]} "), out["after"])
     check("a texture has a picture for each slice, one at a time", out["sub"] == ["subresource 0: mip 0", "subresource 1: mip 0, slice 1"] and
           out["hidden"] == [[False, True], [True, False]], out)
+    check("what one sees has an address", out["addresses"] == ["#view=memory", f"#object={target}", f"#call={draw}&part=constants"] and
+          out["opened"].startswith(f"call {draw} "), [out["addresses"], out["opened"]])
+    check("what is bound has its picture beside it", out["thumbs"] == 1, out["thumbs"])
     check("and each channel by itself", out["filter"] == ['url("#only-RGB")', 'url("#only-G")'], out["filter"])
 
 

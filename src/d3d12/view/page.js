@@ -119,7 +119,8 @@ function viewOf(call, written) {
     if (part && typeof part === "object" && ("MipLevels" in part || "MipSlice" in part))
       more += "MipLevels" in part ? `, mips ${part.MostDetailedMip || 0}${part.MipLevels === 4294967295 ? "…" : "–" + ((part.MostDetailedMip || 0) + part.MipLevels - 1)}` : `, mip ${part.MipSlice}`;
   if (!d && /RenderTarget|DepthStencil|ShaderResource|UnorderedAccess/.test(kind)) more = "as the resource is";
-  return {what: `<a data-i="${call.call}">${cell(kind)}</a>`, of: from ? objectLink(from) : "", more: cell(more),
+  const shown = from && pictures.has(`res-${from.object}-0.png`) ? `<img class="thumb" title="after the last played frame" src="data:image/png;base64,${pictures.get(`res-${from.object}-0.png`)}">` : "";
+  return {what: `<a data-i="${call.call}">${cell(kind)}</a>`, of: from ? objectLink(from) + shown : "", more: cell(more),
           by: from && written.has(from.object) ? callLink(written.get(from.object)) : ""};
 }
 
