@@ -117,6 +117,11 @@ static const char *const meta_keys[][2] = {
      "whose numbers of processes and threads these are: system, the machine's own, as a trace of the "
      "processors has them; or own and the number of a container's PID namespace, outside of which they "
      "are others'"},
+    {"boot_id",
+     "of the machine, as its kernel names it: times and numbers of processes are of this boot only"},
+    {"clock_offset_ns",
+     "nanoseconds by which the clock of every time_ns is ahead of the machine's own, 0 but in a time namespace; not "
+     "known, where what wrote the times is in another one than what made the dump"},
     {"device", "name of the Vulkan device"},
     {"markers", "where progress markers came from, and how exact they are"},
     {"setting.NAME", "a setting that was in force"},

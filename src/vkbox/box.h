@@ -237,7 +237,8 @@ struct vkbox {
     uint32_t magic, version;
     uint64_t size, schema; /* sizeof(struct vkbox); of the command table */
     uint32_t pid, exact;
-    uint64_t pid_namespace; /* in which `pid`, and threads, have their numbers; 0: not known */
+    uint64_t pid_namespace;  /* in which `pid`, and threads, have their numbers; 0: not known */
+    int64_t clock_offset_ns; /* of the program's CLOCK_MONOTONIC: boot_clock_offset() */
     uint64_t start_ns;
     char program[64];
     _Atomic uint32_t event;     /* counted up when the reader should look; a futex */

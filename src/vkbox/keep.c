@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sched/boot_clock.h"
 #include "base/sched/pid_namespace.h"
 #include "vkbox/layer.h"
 #include "vkbox/room.h"
@@ -124,6 +125,7 @@ static void open_once(const struct box_params *p)
     b->schema = VKBOX_NUM_COMMANDS;
     b->pid = (uint32_t)getpid();
     b->pid_namespace = pid_namespace();
+    b->clock_offset_ns = boot_clock_offset();
     b->exact = p->exact;
     b->guard = p->guard;
     b->start_ns = box_now();

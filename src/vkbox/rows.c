@@ -8,6 +8,7 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "base/sched/boot_clock.h"
 #include "base/sched/pid_namespace.h"
 #include "base/utf8.h"
 #include "blackbox/spirv_source.h"
@@ -69,7 +70,8 @@ static void put_meta(struct rows *o)
     const struct vkbox *b = o->r->b;
     const struct vkbox_device *d = device_of(o);
     time_t now = time(NULL);
-    char stamp[32], numbers[32];
+    const int64_t offset = boot_clock_offset();
+    char stamp[32], numbers[32], boot[40], clock[24];
     struct tm tm;
 
     strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
@@ -85,6 +87,10 @@ static void put_meta(struct rows *o)
     pid_namespace_text(b->pid_namespace, numbers);
     if (numbers[0])
         bb_meta(o->p, "pid_namespace", "%s", numbers);
+    boot_id(boot);
+    boot_clock_text(offset == b->clock_offset_ns ? offset : BOOT_CLOCK_UNKNOWN, clock);
+    bb_meta(o->p, "boot_id", "%s", boot);
+    bb_meta(o->p, "clock_offset_ns", "%s", clock);
     bb_meta(o->p, "device", "%.127s", d->name);
     bb_meta(o->p, "markers", "%s, %s", marks[d->marks < 3 ? d->marks : 0],
             b->exact                ? "one for each command"

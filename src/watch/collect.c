@@ -13,6 +13,7 @@
 
 #include "abi/alloc_table.h"
 #include "base/file/png.h"
+#include "base/sched/boot_clock.h"
 #include "base/sched/pid_namespace.h"
 
 enum { MAX_FLIGHT = 50000 };
@@ -219,7 +220,7 @@ static void collect_settings(struct collector *c)
 
 static void put_meta(struct collector *c, const struct watch_crash *crash)
 {
-    char device[256], stamp[40], numbers[32];
+    char device[256], stamp[40], numbers[32], boot[40], offset[24];
     time_t t = time(NULL);
     struct tm tm;
     bool is_cpu;
@@ -244,6 +245,10 @@ static void put_meta(struct collector *c, const struct watch_crash *crash)
     pid_namespace_text(pid_namespace(), numbers);
     if (numbers[0])
         bb_meta(c->p, "pid_namespace", "%s", numbers);
+    boot_id(boot);
+    boot_clock_text(boot_clock_offset(), offset);
+    bb_meta(c->p, "boot_id", "%s", boot);
+    bb_meta(c->p, "clock_offset_ns", "%s", offset);
     bb_meta(c->p, "device", "%s", device);
     bb_meta(c->p, "markers", "%s%s", markers_text(c->sn), writer_text(c->sn));
     if (c->sn->streams_dropped)

@@ -358,7 +358,8 @@ void synth_write(struct synth *s, const char *path)
             s->after.cpus[i].states[k].usage += s->cpus[i].idle_entries[k];
     }
     cpu_writer_json(w, CPU_BLOCK_META, 0,
-                    json_pack("{s:s, s:s, s:b, s:b}", "system", "made up for a test", "clock", "mono",
+                    json_pack("{s:s, s:s, s:s*, s:i, s:b, s:b}", "system", "made up for a test", "clock",
+                              "mono", "boot_id", s->no_boot ? NULL : SYNTH_BOOT, "clock_offset_ns", 0,
                               "sched", 1, "timers", 1));
     cpu_writer_json(w, CPU_BLOCK_FORMATS, 0, json_loads(formats, 0, NULL));
     cpu_writer_json(w, CPU_BLOCK_SNAPSHOT, 0,

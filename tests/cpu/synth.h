@@ -9,6 +9,7 @@
 #include "cpu/capture/snapshot.h"
 
 #define SYNTH_PAGE 4096
+#define SYNTH_BOOT "c0ffee00-0000-4000-8000-000000000001"
 
 struct synth_cpu {
     uint8_t *pages; /* whole pages; the last one is being filled */
@@ -26,6 +27,7 @@ struct synth {
     uint64_t begin_ns, end_ns;
     struct synth_cpu *cpus;
     struct cpu_snapshot before, after;
+    bool no_boot;                        /* the recording does not say of which boot it is */
     bool no_end;                         /* write a file as a killed recorder leaves it */
     uint64_t steal_from_ns, steal_to_ns; /* the host takes `steal_cpu` for this span */
     uint32_t steal_cpu;

@@ -103,6 +103,8 @@ static void machine(struct synth *s)
             if (i == 0)
                 synth_event(s, cpu, t, 7, CPU_EV_SWITCH, 7, 1, (uint64_t)tid);
             if (i == 0 && cpu == 0)
+                synth_event(s, cpu, t + 10 * US, 100, CPU_EV_TASK, 101, 0, 0);
+            if (i == 0 && cpu == 0)
                 synth_event(s, cpu, t + 10 * US, 100, CPU_EV_FORK, 100, 101, 0);
             if (i && !late)
                 synth_event(s, cpu, t, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
@@ -265,7 +267,8 @@ static void change(const char *file, const char *sql)
 #define DUMP                                                                                                 \
     "INSERT INTO submission VALUES(7, 100200000000, 100250000000), (8, 100300000000, NULL);"                 \
     "INSERT INTO status VALUES(100000000001, 'active', ''), (100800000000, 'timeout', '');"                  \
-    "INSERT INTO meta VALUES('time_ns', '100900000000'); INSERT INTO event VALUES(1, %s, NULL);"
+    "INSERT INTO meta VALUES('time_ns', '100900000000'); INSERT INTO event VALUES(1, %s, NULL);"             \
+    "INSERT INTO meta VALUES('boot_id', '" SYNTH_BOOT "');"
 
 /* The verdict is the first finding after the dump's own, its evidence follows. */
 static void check_findings(const char *file, const struct cpu_verdict *v, int own)
@@ -337,6 +340,128 @@ TEST(dumps_are_windows)
     assert_int_equal(truncate(file, 3000), 0);
     assert_int_equal(cpu_verdict_save(&(struct cpu_verdict){0}, file, &(struct error){0}), -EBADMSG);
     unlink(file);
+    synth_finish(&s);
+}
+
+/* Times are compared on one clock of one boot: moved to it, or not compared. */
+TEST(a_window_is_of_its_clock)
+{
+    static const char boot[] = "\"boot_id\": \"" SYNTH_BOOT "\",";
+    static const struct {
+        const char *clock;
+        int64_t ahead_ms;
+        bool no_boot;
+        const char *reason;
+    } cases[] = {
+        {"", 0, false, "the processors were there, the GPU was not"},
+        {boot, 0, false, "the processors were there, the GPU was not"},
+        {"\"clock_offset_ns\": 7000000000,", 7000, false, "the processors were there, the GPU was not"},
+        {"\"clock_offset_ns\": -7000000000,", -7000, false, "the processors were there, the GPU was not"},
+        {"\"clock_offset_ns\": 7000000000,", 0, false, "the trace does not cover the wait"},
+        {"\"boot_id\": \"another\",", 0, false, "the window is of another boot"},
+        {"\"boot_id\": \"another\",", 0, true, "the processors were there, the GPU was not"},
+    };
+    struct cpu_window w;
+    struct error e = {0};
+    char text[500];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int64_t ahead = cases[i].ahead_ms * (int64_t)MS;
+        struct cpu_verdict v;
+        struct synth s;
+
+        machine(&s);
+        s.no_boot = cases[i].no_boot;
+        synth_write(&s, path);
+        snprintf(text, sizeof(text),
+                 HEAD "%s \"submit_ns\": %lld, \"timeout_ns\": %lld, \"threads\": [{\"role\": \"waiter\", "
+                      "\"tid\": 100}, {\"role\": \"executor\", \"tid\": 101}]}",
+                 cases[i].clock, (long long)window.submit_ns + ahead, (long long)window.timeout_ns + ahead);
+        if (cpu_window_parse(&w, text, strlen(text), &e))
+            fail_msg("%s", e.text);
+        make(&v, &w);
+        assert_string_equal(v.reason, cases[i].reason);
+        synth_finish(&s);
+    }
+    snprintf(text, sizeof(text), HEAD "\"submit_ns\": 5, \"timeout_ns\": 6, \"clock_offset_ns\": 5}");
+    assert_int_equal(cpu_window_parse(&w, text, strlen(text), &e), -EBADMSG);
+    assert_string_equal(e.text, "clock_offset_ns is 5: the machine's clock was not running then");
+}
+
+/* A dump says whose clock and which boot; one that does not is believed, but not for certain. */
+TEST(a_dump_is_of_its_clock)
+{
+    static const struct {
+        const char *sql, *reason;
+        enum cpu_certainty sure;
+    } cases[] = {
+        {"", "the processors were there, the GPU was not", CPU_CERTAIN},
+        {"DELETE FROM meta WHERE key = 'boot_id';", "the processors were there, the GPU was not", CPU_LIKELY},
+        {"UPDATE meta SET value = 'another' WHERE key = 'boot_id';", "the window is of another boot",
+         CPU_UNSEEN},
+        {"INSERT INTO meta VALUES('clock_offset_ns', 'not known');",
+         "whose clock the times are of is not known", CPU_UNSEEN},
+        {"INSERT INTO meta VALUES('clock_offset_ns', '7000000000');"
+         "UPDATE submission SET time_ns = time_ns + 7000000000; UPDATE status SET time_ns = time_ns + 7000000000;",
+         "the processors were there, the GPU was not", CPU_CERTAIN},
+    };
+    char file[64], sql[1000];
+    struct synth s;
+
+    machine(&s);
+    synth_write(&s, path);
+    snprintf(file, sizeof(file), "%s.dump", path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cpu_window w;
+        struct cpu_verdict v;
+        struct error e = {0};
+
+        snprintf(sql, sizeof(sql), DUMP "%s", "100", cases[i].sql);
+        write_dump(file, BB_SCHEMA_VERSION, sql);
+        if (cpu_window_read(&w, file, &e))
+            fail_msg("%s", e.text);
+        make(&v, &w);
+        assert_string_equal(v.reason, cases[i].reason);
+        assert_int_equal(v.certainty, cases[i].sure);
+    }
+    unlink(file);
+    synth_finish(&s);
+}
+
+/* Who writes the dump was started for that, after the submission: it has none of the work, and its life is nobody else's. */
+TEST(who_is_started_later_is_no_executor)
+{
+    enum { PROCESS = 100, DUMPER = 300, WORKER = 301, HELPER = 302 };
+    struct cpu_window w = {.submit_ns = T0 + 100 * MS,
+                           .timeout_ns = T0 + 500 * MS,
+                           .partial = true,
+                           .num_threads = 1,
+                           .threads = {{CPU_ROLE_WAITER, PROCESS, -1}}};
+    struct cpu_trace t;
+    struct error e = {0};
+    struct synth s;
+
+    synth_init(&s, 1, 4, T0);
+    synth_event(&s, 0, T0, 7, CPU_EV_SWITCH, 7, 1, PROCESS);
+    for (int i = 0; i < 3;
+         i++) { /* the helper before the submission, both others after it; only the worker is a thread */
+        const uint64_t at = i == 0 ? T0 + 50 * MS : T0 + 150 * MS, child = i == 0   ? HELPER
+                                                                           : i == 1 ? DUMPER
+                                                                                    : WORKER;
+        synth_event(&s, 0, at, PROCESS, CPU_EV_TASK, child, i == 2 ? 0x10000 : 0, 0);
+        synth_event(&s, 0, at, PROCESS, CPU_EV_FORK, PROCESS, child, 0);
+    }
+    for (uint64_t i = 0, was = PROCESS; i < 30; i++) {
+        const uint64_t next = i % 3 == 0 ? HELPER : i % 3 == 1 ? DUMPER : WORKER;
+        synth_event(&s, 0, T0 + (200 + i) * MS, (int32_t)was, CPU_EV_SWITCH, was, 1, next);
+        was = next;
+    }
+    synth_write(&s, path);
+    assert_int_equal(cpu_trace_open(&t, path, &e), 0);
+    assert_int_equal(cpu_family_complete(&w, &t, &e), 0);
+    assert_int_equal(w.num_threads, 3);
+    assert_int_equal(w.threads[1].tid + w.threads[2].tid, HELPER + WORKER);
+    cpu_trace_close(&t);
     synth_finish(&s);
 }
 

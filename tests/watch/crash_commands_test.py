@@ -66,6 +66,23 @@ def a_dump_says_whose_numbers_its_processes_have():
 
 
 @case
+def a_dump_says_whose_clock_its_times_have():
+    def clock(file):
+        return [ask(file, f"SELECT value FROM meta WHERE key='{k}'")[0] for k in ('boot_id', 'clock_offset_ns')]
+    boot = open('/proc/sys/kernel/random/boot_id').read().strip()
+    assert clock(dumps['wild'])[0] == boot
+    unshare = ['unshare', '--fork', '--time', '--monotonic', '7000'] + ([] if os.geteuid() == 0 else ['--user', '--map-root-user'])
+    if subprocess.run(unshare + ['true'], capture_output=True).returncode:
+        return  # this machine lets nobody have one
+    os.mkdir(path('clock'))
+    p = subprocess.run(unshare + [aerogpu, 'dump', '--out', path('clock'), sample('wild')], capture_output=True, text=True, timeout=100)
+    assert p.returncode == 1, p.stdout + p.stderr
+    there = clock(p.stdout.splitlines()[1].strip())
+    shutil.rmtree(path('clock'))
+    assert there == [boot, '7000000000000'], there
+
+
+@case
 def a_dump_that_cannot_be_written():
     out, err = run('dump', '--out', '/proc', sample('wild'), code=4)
     assert 'page fault' in out and '/proc/' in err, (out, err)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sched/boot_clock.h"
 #include "base/log.h"
 #include "base/file/out.h"
 #include "base/program.h"
@@ -72,11 +73,11 @@ static void flush_all(struct gather *g)
 
 static uint64_t realtime_offset(void)
 {
-    struct timespec m, r;
+    const uint64_t now = boot_clock_now();
+    struct timespec r;
 
-    clock_gettime(CLOCK_MONOTONIC, &m);
     clock_gettime(CLOCK_REALTIME, &r);
-    return (uint64_t)((r.tv_sec - m.tv_sec) * (int64_t)NSEC_PER_SEC + r.tv_nsec - m.tv_nsec);
+    return (uint64_t)r.tv_sec * NSEC_PER_SEC + (uint64_t)r.tv_nsec - now;
 }
 
 /* In a PID namespace of its own /proc has other numbers for threads than the trace: what it says would be said of others. */
@@ -89,25 +90,27 @@ static bool in_own_namespace(void)
 
 static json_t *meta(const struct cpu_recorder *rec)
 {
+    const int64_t offset = boot_clock_offset();
     struct utsname u;
-    char system[256];
+    char system[256], boot[40];
 
     uname(&u);
+    boot_id(boot);
     snprintf(system, sizeof(system), "%.40s %.60s %.20s", u.sysname, u.release, u.machine);
-    return json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:b, s:b, s:b, s:i}", "system", system, "clock", "mono",
-                     "cpus", (int)rec->fs.num_cpus, "page_size", (int)rec->rules->page_size,
-                     "realtime_offset_ns", (json_int_t)realtime_offset(), "recorder_pid",
-                     (json_int_t)getpid(), "sched", rec->params.sched, "timers", rec->params.timers,
-                     "pid_namespace", in_own_namespace(), "buffer_kb",
-                     (int)(rec->params.buffer_kb ? rec->params.buffer_kb : 8192));
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:b, s:b, s:b, s:i}", "system", system, "boot_id", boot,
+        "clock_offset_ns", offset == BOOT_CLOCK_UNKNOWN ? json_null() : json_integer((json_int_t)offset),
+        "clock", "mono", "cpus", (int)rec->fs.num_cpus, "page_size", (int)rec->rules->page_size,
+        "realtime_offset_ns", (json_int_t)realtime_offset(), "recorder_pid", (json_int_t)getpid(), "sched",
+        rec->params.sched, "timers", rec->params.timers, "pid_namespace", in_own_namespace(), "buffer_kb",
+        (int)(rec->params.buffer_kb ? rec->params.buffer_kb : 8192));
 }
 
-static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
+static void sample(struct gather *g, struct cpu_snapshot *ticks)
 {
+    const uint64_t now = boot_clock_now();
     json_t *steal = json_array(), *tasks;
-    struct clock clock;
 
-    clock_init_live(&clock);
     cpu_snapshot_ticks(ticks, "/proc");
     for (uint32_t i = 0; i < ticks->num_cpus; i++)
         json_array_append_new(steal, json_integer((json_int_t)ticks->cpus[i].steal_ticks));
@@ -115,7 +118,7 @@ static void sample(struct gather *g, struct cpu_snapshot *ticks, uint64_t now)
     cpu_writer_json(g->writer, CPU_BLOCK_SAMPLE, now,
                     json_pack("{s:I, s:o, s:o, s:o, s:I}", "ns", (json_int_t)now, "steal_ticks", steal,
                               "pressure_us", cpu_tasks_pressure(), "tasks", tasks, "looked_until_ns",
-                              (json_int_t)clock_now(&clock)));
+                              (json_int_t)boot_clock_now()));
 }
 
 /* Until the time is up, the command has ended or the user stops it. */
@@ -141,7 +144,7 @@ static int record_loop(struct cpu_record_run *run, struct gather *g, struct cpu_
         cpu_recorder_drain(g->rec, on_page, g);
         now = clock_now(&clock);
         if (now >= next_sample) {
-            sample(g, ticks, now);
+            sample(g, ticks);
             next_sample = now + SAMPLE_NS;
         }
         if (now >= next_flush) {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/sched/boot_clock.h"
 
 static const char *const counter_names[CPU_COUNTER_COUNT] = {"LOC", "RES", "CAL"};
 
@@ -64,9 +64,7 @@ static uint32_t freq_khz(const char *dir, unsigned cpu, const char *name)
 static void take_cpu(struct cpu_snapshot_cpu *c, const char *dir, unsigned cpu)
 {
     char buf[64];
-    struct clock clock;
 
-    clock_init_live(&clock);
     for (unsigned s = 0; s < CPU_MAX_STATES; s++) {
         struct cpu_snapshot_state *st = &c->states[s];
         if (!read_line(st->name, sizeof(st->name), "%s/cpu%u/cpuidle/state%u/name", dir, cpu, s))
@@ -83,7 +81,7 @@ static void take_cpu(struct cpu_snapshot_cpu *c, const char *dir, unsigned cpu)
     c->online = !read_line(buf, sizeof(buf), "%s/cpu%u/online", dir, cpu) ||
                 buf[0] == '1'; /* cpu0 may lack the file */
     /* the counters that the trace is checked against come last and together, right after the clock */
-    c->ns = clock_now(&clock);
+    c->ns = boot_clock_now();
     for (unsigned s = 0; s < c->num_states; s++)
         c->states[s].usage = state_number(dir, cpu, s, "usage");
     for (unsigned s = 0; s < c->num_states; s++) {
@@ -157,13 +155,11 @@ static void take_interrupts(struct cpu_snapshot *s, const char *proc_dir)
 
 int cpu_snapshot_take(struct cpu_snapshot *s, const char *cpu_dir, const char *proc_dir, struct error *e)
 {
-    struct clock clock;
     char buf[64], path[300];
     long hz = sysconf(_SC_CLK_TCK);
 
     memset(s, 0, sizeof(*s));
-    clock_init_live(&clock);
-    s->ns = clock_now(&clock);
+    s->ns = boot_clock_now();
     s->ticks_per_second = hz > 0 ? (uint32_t)hz : 100;
     for (unsigned cpu = 0; cpu < CPU_MAX_CPUS; cpu++) {
         snprintf(path, sizeof(path), "%s/cpu%u", cpu_dir, cpu);

@@ -24,7 +24,7 @@ struct cpu_snapshot_state {
 };
 
 struct cpu_snapshot_cpu {
-    uint64_t ns; /* CLOCK_MONOTONIC when the usage counters were read */
+    uint64_t ns; /* boot_clock_now() when the usage counters were read */
     bool online;
     uint32_t num_states;
     struct cpu_snapshot_state states[CPU_MAX_STATES];

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/seal.h"
@@ -122,6 +123,30 @@ static void read_conclusion(struct cpu_dump_says *out, sqlite3 *db)
     sqlite3_finalize(s);
 }
 
+/* Whose clock its times are of; what comes from before it was said is taken for the machine's own. */
+static int read_clock(struct cpu_window *w, sqlite3 *db, struct error *e)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t ahead = 0;
+
+    if (sqlite3_prepare_v2(db, "SELECT key, value FROM meta WHERE key = 'boot_id' OR key = 'clock_offset_ns'",
+                           -1, &s, NULL) == SQLITE_OK)
+        while (sqlite3_step(s) == SQLITE_ROW) {
+            const char *key = (const char *)sqlite3_column_text(s, 0),
+                       *value = (const char *)sqlite3_column_text(s, 1);
+            if (!key || !value)
+                continue;
+            if (!strcmp(key, "boot_id"))
+                snprintf(w->boot_id, sizeof(w->boot_id), "%s", value);
+            else if (strcmp(value, "not known"))
+                ahead = strtoll(value, NULL, 10);
+            else
+                w->clock_unknown = true;
+        }
+    sqlite3_finalize(s);
+    return cpu_window_shift(w, ahead, e);
+}
+
 static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
 {
     int64_t submission[2] = {0}, timeout = 0, other = 0;
@@ -139,7 +164,10 @@ static int read_dump(struct cpu_window *w, sqlite3 *db, struct error *e)
     w->timeout_ns = (uint64_t)timeout;
     if (submission[1] > submission[0])
         w->completed_ns = (uint64_t)submission[1];
-    w->partial = true;
+    w->partial = w->is_dump = true;
+    r = read_clock(w, db, e);
+    if (r)
+        return r;
     read_conclusion(&w->dump, db);
     r = row(db, foreign, 0, &other, 1, e);
     w->other_numbers = other > 0;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,9 +134,23 @@ static bool named(const struct cpu_window *w, int32_t tid)
     return false;
 }
 
+/* A process that is started after the submission (one that writes the dump) has none of its work; a new thread may have. */
+static void add_child(struct family *f, const struct cpu_window *w, const struct cpu_event *ev,
+                      bool knows_threads)
+{
+    const bool is_task = ev->kind == CPU_EV_TASK;
+    const uint64_t parent = !is_task ? ev->a : ev->tid > 0 ? (uint64_t)ev->tid : 0;
+
+    if (is_task != knows_threads || !is_member(f, parent))
+        return;
+    if (!is_task || ev->ns < w->submit_ns || ev->b & CLONE_THREAD)
+        add_member(f, is_task ? ev->a : ev->b);
+}
+
 int cpu_family_complete(struct cpu_window *w, struct cpu_trace *t, struct error *e)
 {
     const uint64_t from = w->submit_ns > RUN_UP ? w->submit_ns - RUN_UP : 0;
+    const bool knows_threads = cpu_trace_records(t, "task:task_newtask");
     const json_t *tasks = t->tasks;
     struct family f = {.member = calloc(TIDS / 8, 1)};
     const struct cpu_event *ev;
@@ -151,8 +166,8 @@ int cpu_family_complete(struct cpu_window *w, struct cpu_trace *t, struct error 
     r = cpu_trace_rewind(t, 0, w->timeout_ns, &source, e);
     while (!r && (n = source->next(source, &ev)) > 0 && ev->ns <= w->timeout_ns)
         for (int i = 0; i < n && ev[i].ns <= w->timeout_ns; i++) {
-            if (ev[i].kind == CPU_EV_FORK && is_member(&f, ev[i].a))
-                add_member(&f, ev[i].b);
+            if (ev[i].kind == CPU_EV_TASK || ev[i].kind == CPU_EV_FORK)
+                add_child(&f, w, &ev[i], knows_threads);
             else if (ev[i].kind == CPU_EV_SWITCH && ev[i].ns >= from && is_member(&f, ev[i].c))
                 ran(&f, ev[i].c);
         }

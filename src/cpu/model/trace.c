@@ -160,6 +160,9 @@ static void load_meta(struct cpu_trace *t, json_t *j)
 
     snprintf(t->system, sizeof(t->system), "%s", s ? s : "");
     snprintf(t->clock, sizeof(t->clock), "%s", c ? c : "?");
+    s = json_string_value(json_object_get(j, "boot_id"));
+    snprintf(t->boot_id, sizeof(t->boot_id), "%s", s ? s : "");
+    t->clock_unknown = json_is_null(json_object_get(j, "clock_offset_ns"));
     t->realtime_offset_ns = (uint64_t)json_integer_value(json_object_get(j, "realtime_offset_ns"));
     t->recorder_pid = json_integer_value(json_object_get(j, "recorder_pid"));
     json_decref(t->meta);

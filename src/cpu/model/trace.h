@@ -31,7 +31,10 @@ struct cpu_sample {
 struct cpu_trace {
     char path[512], system[128], clock[32];
     bool is_windows;
-    uint32_t num_cpus;           /* highest CPU number + 1 */
+    uint32_t num_cpus; /* highest CPU number + 1 */
+    char boot_id[40];  /* "" if it is not known */
+    bool
+        clock_unknown; /* the recorder was in a time namespace of unknown offset: samples and events have two clocks */
     uint64_t realtime_offset_ns; /* CLOCK_REALTIME - clock, 0 if not known */
     int64_t recorder_pid;
     struct cpu_notes notes;

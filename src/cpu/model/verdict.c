@@ -726,10 +726,44 @@ static void hung_or_not(struct maker *m)
     }
 }
 
+/* Times of two clocks cannot be compared, and numbers of processes are one boot's. */
+static bool is_of_another_clock(struct maker *m)
+{
+    const struct cpu_window *w = m->e.w;
+    const char *boot = m->e.t->boot_id;
+
+    if (w->boot_id[0] && boot[0] && strcmp(w->boot_id, boot) != 0) {
+        maker_say(m, CPU_CERTAIN,
+                  "the window is of boot %.36s, the recording of %.36s: another machine, or another time",
+                  w->boot_id, boot);
+        return unknown(m, "the window is of another boot");
+    }
+    if (w->clock_unknown || m->e.t->clock_unknown) {
+        maker_say(m, CPU_UNSEEN, "when on the machine's clock it was: %s a time namespace of unknown offset",
+                  w->clock_unknown ? "times of the dump are of" : "the recorder ran in");
+        return unknown(m, "whose clock the times are of is not known");
+    }
+    return false;
+}
+
+/* A dump that does not say of which boot it is may be of another one. */
+static void doubt_boot(struct maker *m)
+{
+    const struct cpu_window *w = m->e.w;
+
+    if (!w->is_dump || (w->boot_id[0] && m->e.t->boot_id[0]) || m->v->certainty != CPU_CERTAIN)
+        return;
+    maker_say(m, CPU_UNSEEN, "whether both are of one boot of one machine: the %s does not say",
+              w->boot_id[0] ? "recording" : "dump");
+    m->v->certainty = CPU_LIKELY;
+}
+
 static void judge(struct maker *m)
 {
     const struct cpu_window *w = m->e.w;
 
+    if (is_of_another_clock(m))
+        return;
     if (host_stole(m) || ipi_stall(m) || was_done(m) || executor_died(m))
         return;
     if (w->completed_ns >= w->timeout_ns) {
@@ -841,6 +875,7 @@ int cpu_verdict_make(struct cpu_verdict *v, struct cpu_trace *t, const struct cp
     if (!r) {
         m.weak = is_weak(&m);
         judge(&m);
+        doubt_boot(&m);
         for (uint32_t i = 0; i < w->num_vblanks; i++)
             explain_vblank(&m, i);
         v->dump = w->dump;

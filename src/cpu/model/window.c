@@ -70,6 +70,42 @@ static int parse_vblank(struct cpu_window_vblank *v, const json_t *o, size_t i, 
     return 0;
 }
 
+static void shift(uint64_t *t, int64_t ahead_ns)
+{
+    if (*t)
+        *t = (int64_t)*t > ahead_ns ? *t - (uint64_t)ahead_ns : 1;
+}
+
+int cpu_window_shift(struct cpu_window *w, int64_t ahead_ns, struct error *e)
+{
+    if (ahead_ns < -INT64_MAX / 2 || ahead_ns >= (int64_t)w->submit_ns ||
+        (ahead_ns < 0 && w->timeout_ns > INT64_MAX / 2))
+        return error_set(e, -EBADMSG, "clock_offset_ns is %lld: the machine's clock was not running then",
+                         (long long)ahead_ns);
+    shift(&w->submit_ns, ahead_ns);
+    shift(&w->timeout_ns, ahead_ns);
+    shift(&w->due_ns, ahead_ns);
+    shift(&w->completed_ns, ahead_ns);
+    for (uint32_t i = 0; i < w->num_vblanks; i++) {
+        shift(&w->vblanks[i].due_ns, ahead_ns);
+        shift(&w->vblanks[i].actual_ns, ahead_ns);
+    }
+    return 0;
+}
+
+static int parse_clock(struct cpu_window *w, const json_t *j, struct error *e)
+{
+    const json_t *boot = json_object_get(j, "boot_id");
+    int64_t ahead;
+
+    if (boot && (!json_is_string(boot) || json_string_length(boot) >= sizeof(w->boot_id)))
+        return error_set(e, -EBADMSG, "boot_id is not a text of less than %zu bytes", sizeof(w->boot_id));
+    snprintf(w->boot_id, sizeof(w->boot_id), "%s", boot ? json_string_value(boot) : "");
+    if (number(j, "", "clock_offset_ns", INT64_MIN + 1, 0, &ahead, e))
+        return -EBADMSG;
+    return cpu_window_shift(w, ahead, e);
+}
+
 static int parse(struct cpu_window *w, const json_t *j, struct error *e)
 {
     const json_t *list;
@@ -102,7 +138,7 @@ static int parse(struct cpu_window *w, const json_t *j, struct error *e)
     for (size_t i = 0; i < json_array_size(list) && i < CPU_WINDOW_VBLANKS; i++)
         if (parse_vblank(&w->vblanks[w->num_vblanks++], json_array_get(list, i), i, e))
             return -EBADMSG;
-    return 0;
+    return parse_clock(w, j, e);
 }
 
 static int parse_or_say(struct cpu_window *w, json_t *j, const json_error_t *je, struct error *e)

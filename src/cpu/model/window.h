@@ -7,6 +7,8 @@
  *   "format": "aerogpu-window", "version": 1
  *   "submit_ns", "timeout_ns"     required: the work was submitted; the time-out was detected
  *   "due_ns"                      when the time-out should have been detected
+ *   "boot_id", "clock_offset_ns"  of which boot of which machine the times are (/proc/sys/kernel/random/boot_id), and by how much
+ *                                 their clock is ahead of the machine's: the monotonic offset of a time namespace
  *   "completed_ns"                when the GPU's own record says that the work was done
  *   "threads": [{"role": R, "tid": N, "cpu": N}]   the chain from submission to completion; R is one of
  * submit, executor, irq, dpc, waiter, vblank; "cpu" may be missing; "tid" may be missing if "cpu" is there
@@ -58,8 +60,11 @@ struct cpu_dump_says {
 };
 
 struct cpu_window {
-    uint64_t submit_ns, timeout_ns;
-    uint64_t due_ns, completed_ns; /* 0 = not given */
+    uint64_t submit_ns, timeout_ns; /* all times are on the machine's own clock (base/sched/boot_clock.h) */
+    char boot_id[40];               /* "" = not given */
+    bool is_dump;                   /* it came from a crash dump, */
+    bool clock_unknown;             /* which does not know its clock's offset */
+    uint64_t due_ns, completed_ns;  /* 0 = not given */
     bool
         partial; /* the threads are not all of the chain: every CPU belongs to it, and GPU-HUNG cannot be said */
     bool
@@ -72,6 +77,8 @@ struct cpu_window {
 
 const char *cpu_role_name(enum cpu_role role);
 
+/* From a clock that is ahead of the machine's. 0, or -EBADMSG: it was not running then. */
+int cpu_window_shift(struct cpu_window *w, int64_t ahead_ns, struct error *e);
 /* 0, or -EBADMSG with the member that is wrong. */
 int cpu_window_parse(struct cpu_window *w, const char *text, size_t size, struct error *e);
 /* The same from a file. */

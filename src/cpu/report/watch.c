@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/sched/boot_clock.h"
 #include "cpu/report/report.h"
 #include "cpu/model/source.h"
 
@@ -75,7 +75,6 @@ int cpu_watch_create(struct cpu_watch **out, const struct cpu_record_params *p, 
 {
     const bool counters[CPU_COUNTER_COUNT] = {false};
     struct cpu_watch *w = calloc(1, sizeof(*w));
-    struct clock clock;
     int r;
 
     if (!w)
@@ -105,8 +104,7 @@ int cpu_watch_create(struct cpu_watch **out, const struct cpu_record_params *p, 
         goto no_memory;
     for (uint32_t i = 0; i < w->coverage.num_cpus; i++)
         w->coverage.cpus[i].to_ns = UINT64_MAX;
-    clock_init_live(&clock);
-    w->start_ns = w->frame_ns = clock_now(&clock);
+    w->start_ns = w->frame_ns = boot_clock_now();
     *out = w;
     return 0;
 no_memory:
@@ -253,7 +251,6 @@ static void tail(struct cpu_watch *w, struct strbuf *o)
 int cpu_watch_frame(struct cpu_watch *w, struct strbuf *o, struct error *e)
 {
     struct cpu_snapshot snap = {0};
-    struct clock clock;
     uint64_t now;
     double seconds;
     int r = check_coverage(w, &snap, e);
@@ -263,8 +260,7 @@ int cpu_watch_frame(struct cpu_watch *w, struct strbuf *o, struct error *e)
     cpu_snapshot_finish(&snap);
     if (r)
         return r;
-    clock_init_live(&clock);
-    now = clock_now(&clock);
+    now = boot_clock_now();
     seconds = (double)(now - w->frame_ns) / 1e9;
     strbuf_printf(o, "aerogpu watch   %.1f s   %.0f events a second\n", (double)(now - w->start_ns) / 1e9,
                   (double)w->events / seconds);
