@@ -18,6 +18,31 @@ bool dxgk_client_take(struct dxgk_client *c, int n)
     return true;
 }
 
+static bool has_devices(const struct dxgk_client *c, uint32_t user, uint64_t process)
+{
+    return c->has_user && c->user == user && c->process == process && c->devices;
+}
+
+/* Whether one more process of this one's user is one too many: each may have what there are few of, and others are to find some. */
+static bool is_crowd(const struct dxgk *d, const struct dxgk_client *client)
+{
+    unsigned n = 0;
+
+    if (!client->has_user)
+        return false;
+    for (const struct dxgk_client *c = d->clients; c; c = c->next) {
+        const struct dxgk_client *same = d->clients;
+        if (!has_devices(c, client->user, c->process))
+            continue;
+        if (c->process == client->process)
+            return false; /* it has what it may have */
+        while (!has_devices(same, client->user, c->process))
+            same = same->next;
+        n += same == c; /* the first of its process */
+    }
+    return n >= USER_MAX_PROCESSES;
+}
+
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)
 {
     struct device *dev = calloc(1, sizeof(*dev));
@@ -26,7 +51,7 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
     *status = STATUS_NO_MEMORY;
     if (!dev)
         return NULL;
-    if (client && client->devices == CLIENT_MAX_DEVICES) {
+    if (client && (client->devices == CLIENT_MAX_DEVICES || is_crowd(d, client))) {
         *status = STATUS_INSUFFICIENT_RESOURCES;
         free(dev);
         return NULL;

@@ -219,6 +219,39 @@ TEST(a_crowd_does_not_bring_guesses_back)
     world_down(&w, 0);
 }
 
+static NTSTATUS opens(struct world *w, struct dxgk_client **c, uint64_t process, uint32_t user)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+
+    assert_int_equal(dxgk_client_open(w->dxgk, c, process, false), 0);
+    dxgk_client_set_user(*c, user);
+    assert_int_equal(dxgk_OpenAdapterFromHdc(*c, &open), STATUS_SUCCESS);
+    return dxgk_CreateDevice(*c, &(D3DKMT_CREATEDEVICE){.hAdapter = open.hAdapter});
+}
+
+/* A stranger's processes leave others half of what each of theirs needs one of. */
+TEST(a_crowd_of_one_user_leaves_room)
+{
+    struct dxgk_client *c[34];
+    struct world w;
+
+    world_up(&w, false);
+    for (unsigned i = 0; i < 31; i++)
+        assert_int_equal(opens(&w, &c[i], 700 + i, 1234), STATUS_SUCCESS);
+    assert_int_equal(opens(&w, &c[31], 731, 1234), STATUS_INSUFFICIENT_RESOURCES);
+    assert_int_equal(opens(&w, &c[32], 730, 1234), STATUS_SUCCESS); /* a process that has one already */
+    assert_int_equal(opens(&w, &c[33], 732, 1235), STATUS_SUCCESS); /* somebody else's */
+    dxgk_client_close(c[31]);
+    dxgk_client_close(c[30]); /* and its process has another connection */
+    assert_int_equal(opens(&w, &c[31], 731, 1234), STATUS_INSUFFICIENT_RESOURCES);
+    dxgk_client_close(c[32]);
+    assert_int_equal(opens(&w, &c[30], 731, 1234), STATUS_SUCCESS);
+    for (unsigned i = 0; i < 34; i++)
+        if (i != 32)
+            dxgk_client_close(c[i]);
+    world_down(&w, 0);
+}
+
 /* A stranger who hangs the device again and again is barred alone: a process first, then its user; nobody else is. */
 TEST(offenders_are_barred_alone)
 {
