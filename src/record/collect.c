@@ -26,6 +26,7 @@
 #include "base/file/out.h"
 #include "base/file/shared.h"
 #include "base/program.h"
+#include "record/collect_memory.h"
 #include "record/shm.h"
 #include "record/trace_file.h"
 
@@ -55,33 +56,8 @@ static void shm_sweep(const char *folder)
         closedir(dir);
 }
 
-struct memory {
-    struct shm *shm;
-    char path[64];
-    uint32_t chunks; /* that have memory: what the program may have written over it does not count */
-    int fd;          /* stays open, and closes on exec, as long as the memory is used: with a lock */
-};
-
-/* Has the system's memory for `chunks` chunks. */
-static int shm_reserve(struct memory *m, uint32_t chunks)
-{
-    int err = posix_fallocate(m->fd, 0, (off_t)(SHM_DATA + SHM_STRIDE * chunks));
-
-    errno = err;
-    if (!err)
-        m->chunks = chunks;
-    return -err;
-}
-
-static void memory_check(const struct memory *m)
-{
-    INVARIANT(m->chunks >= SHM_STEP && m->chunks <= SHM_CHUNKS);
-    INVARIANT(m->chunks % SHM_STEP == 0);
-    INVARIANT(m->fd >= 0 && m->shm);
-}
-
 /* The file with the memory, in the first folder that has room for it. */
-static int shm_file(struct memory *m)
+static int shm_file(struct collect_memory *m)
 {
     static const char *const folders[] = {"/dev/shm/", "/tmp/"};
     int err = 0;
@@ -93,7 +69,7 @@ static int shm_file(struct memory *m)
             err = -errno;
             continue;
         }
-        if (!flock(m->fd, LOCK_EX) && !ftruncate(m->fd, SHM_SIZE) && !shm_reserve(m, SHM_STEP))
+        if (!flock(m->fd, LOCK_EX) && !ftruncate(m->fd, SHM_SIZE) && !collect_memory_reserve(m, SHM_STEP))
             return 0;
         err = -errno;
         unlink(m->path);
@@ -103,7 +79,7 @@ static int shm_file(struct memory *m)
     return err;
 }
 
-static int shm_make(struct memory *m, const struct collect_params *p, struct error *e)
+static int shm_make(struct collect_memory *m, const struct collect_params *p, struct error *e)
 {
     struct timespec ts;
     struct shm *s;
@@ -133,119 +109,15 @@ static int shm_make(struct memory *m, const struct collect_params *p, struct err
 }
 
 /* Returns whether the program had shortened it. */
-static bool shm_finish(struct memory *m)
+static bool shm_finish(struct collect_memory *m)
 {
     bool is_cut = shared_unguard(m->shm);
 
     unlink(m->path);
     close(m->fd);
     munmap(m->shm, SHM_SIZE);
+    free(m->copy);
     return is_cut;
-}
-
-/* Where every chunk is held by a thread, others get some more. */
-static void shm_grow(struct memory *m)
-{
-    uint32_t n = m->chunks;
-
-    memory_check(m);
-    for (uint32_t i = 0; i < n; i++)
-        if (atomic_load(&m->shm->chunks[i].state) != SHM_OPEN)
-            return;
-    if (n == SHM_CHUNKS || shm_reserve(m, n + SHM_STEP))
-        atomic_store(&m->shm->no_more, 1);
-    else
-        atomic_store(&m->shm->num_chunks, m->chunks);
-    atomic_fetch_add(&m->shm->free_bell, 1);
-    syscall(SYS_futex, &m->shm->free_bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-/* The full chunk that was begun first; of one thread never a later one before an earlier one. */
-static int next_full(const struct memory *m)
-{
-    struct shm *s = m->shm;
-    int best = -1;
-
-    for (uint32_t i = 0; i < m->chunks; i++)
-        if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
-            (best < 0 || s->chunks[i].order < s->chunks[best].order))
-            best = (int)i;
-    if (best < 0)
-        return -1;
-    for (uint32_t i = 0; i < m->chunks; i++) /* one that filled up while we looked */
-        if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
-            s->chunks[i].order < s->chunks[best].order)
-            best = (int)i;
-    return best;
-}
-
-static int write_chunk(struct shm *s, struct trc_writer *w, uint32_t i, bool dead,
-                       const struct collect_params *p, struct collect_result *r, struct error *e)
-{
-    struct shm_chunk *c = &s->chunks[i];
-    uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
-    const uint32_t kind = c->kind; /* read once: the program may still write */
-    struct block b = {
-        .kind = (uint8_t)kind, .stream = (uint16_t)c->thread, .first = c->first_seq, .frame = c->frame};
-
-    if (dead && kind == TRC_CALLS && partial > committed) {
-        size = partial;
-        b.flags |= TRC_PARTIAL;
-    }
-    if (size > TRC_CHUNK + SHM_SLACK)
-        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i,
-                         size);
-    if (!size || (b.frame > p->last_frame && kind == TRC_CALLS))
-        return 0;
-    if (kind != TRC_CALLS && kind != TRC_BLOBS) /* the container has kinds of its own */
-        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u is of kind %u", i,
-                         kind);
-    r->blocks++;
-    return trc_writer_block(w, &b, shm_data(s, i), size, e);
-}
-
-/* At most as many as there are: a program that is faster than that does not keep us from seeing its end. */
-static int drain(struct memory *m, struct trc_writer *w, const struct collect_params *p,
-                 struct collect_result *r, struct error *e)
-{
-    struct shm *s = m->shm;
-    int i, err;
-
-    memory_check(m);
-    for (uint32_t n = 0; n < m->chunks && (i = next_full(m)) >= 0; n++) {
-        err = write_chunk(s, w, (uint32_t)i, false, p, r, e);
-        if (err)
-            return err;
-        atomic_store_explicit(&s->chunks[i].state, SHM_FREE, memory_order_release);
-        atomic_fetch_add(&s->free_bell, 1);
-        syscall(SYS_futex, &s->free_bell, FUTEX_WAKE, 64, NULL, NULL, 0);
-    }
-    return 0;
-}
-
-/* After the end: chunks that were still open, in the order in which they were begun. What a process that the program left behind
- * opens from then on is no part of it. */
-static int drain_open(struct memory *m, struct trc_writer *w, const struct collect_params *p,
-                      struct collect_result *r, struct error *e)
-{
-    struct shm *s = m->shm;
-
-    memory_check(m);
-    for (uint32_t n = 0; n < m->chunks; n++) {
-        int best = -1, err;
-
-        for (uint32_t i = 0; i < m->chunks; i++)
-            if (atomic_load(&s->chunks[i].state) != SHM_FREE &&
-                (best < 0 || s->chunks[i].order < s->chunks[best].order))
-                best = (int)i;
-        if (best < 0)
-            break;
-        err = write_chunk(s, w, (uint32_t)best, true, p, r, e);
-        if (err)
-            return err;
-        atomic_store(&s->chunks[best].state, SHM_FREE);
-    }
-    return 0;
 }
 
 static char *make_meta(const struct collect_params *p)
@@ -335,7 +207,8 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
 {
     struct timespec tick = {.tv_nsec = 5000000};
     struct trc_writer *w = NULL;
-    struct memory m;
+    struct collect_sink to = {.last_frame = p->last_frame};
+    struct collect_memory m = {0};
     struct stat st;
     struct shm *s;
     char *meta;
@@ -351,6 +224,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     free(meta);
     if (err)
         goto out;
+    to.w = w;
     catch_signals();
     recorded = pid = spawn(p, m.path, e);
     if (pid < 0) {
@@ -362,9 +236,9 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
         uint32_t bell = atomic_load(&s->bell);
         pid_t got;
 
-        if ((err = drain(&m, w, p, r, e)))
+        if ((err = collect_memory_drain(&m, &to, e)))
             break;
-        shm_grow(&m);
+        collect_memory_grow(&m);
         got = waitpid(pid, &r->status, WNOHANG);
         if (got == pid) {
             recorded = 0;
@@ -374,7 +248,8 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     }
     atomic_store(&s->collector_gone, 1);
     if (!err)
-        err = drain_open(&m, w, p, r, e);
+        err = collect_memory_drain_open(&m, &to, e);
+    r->blocks = to.blocks;
     r->frames = atomic_load(&s->frame);
     r->objects = atomic_load(&s->objects);
     r->threads = atomic_load(&s->threads);

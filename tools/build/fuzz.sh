@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 B=build-fuzz
 [ -f $B/build.ninja ] || CC=clang meson setup $B -Dfuzzing=true -Db_lundef=false -Dbench=false >/dev/null || exit 1
 names=()
-for source in tests/fuzz/*_fuzz.c; do
+for source in tests/fuzz/*_fuzz.c tests/fuzz/*/*_fuzz.c; do
     name=$(basename "$source" _fuzz.c)
     [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
     names+=("$name")

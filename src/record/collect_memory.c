@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* collect_memory.c: see collect_memory.h. */
+#include "record/collect_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "record/shm.h"
+#include "record/trace_file.h"
+
+int collect_memory_reserve(struct collect_memory *m, uint32_t chunks)
+{
+    int err = posix_fallocate(m->fd, 0, (off_t)(SHM_DATA + SHM_STRIDE * chunks));
+
+    errno = err;
+    if (!err)
+        m->chunks = chunks;
+    return -err;
+}
+
+static void memory_check(const struct collect_memory *m)
+{
+    INVARIANT(m->chunks >= SHM_STEP && m->chunks <= SHM_CHUNKS);
+    INVARIANT(m->chunks % SHM_STEP == 0);
+    INVARIANT(m->fd >= 0 && m->shm);
+}
+
+void collect_memory_grow(struct collect_memory *m)
+{
+    uint32_t n = m->chunks;
+
+    memory_check(m);
+    for (uint32_t i = 0; i < n; i++)
+        if (atomic_load(&m->shm->chunks[i].state) != SHM_OPEN)
+            return;
+    if (n == SHM_CHUNKS || collect_memory_reserve(m, n + SHM_STEP))
+        atomic_store(&m->shm->no_more, 1);
+    else
+        atomic_store(&m->shm->num_chunks, m->chunks);
+    atomic_fetch_add(&m->shm->free_bell, 1);
+    syscall(SYS_futex, &m->shm->free_bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* The full chunk that was begun first; of one thread never a later one before an earlier one. */
+static int next_full(const struct collect_memory *m)
+{
+    struct shm *s = m->shm;
+    int best = -1;
+
+    for (uint32_t i = 0; i < m->chunks; i++)
+        if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
+            (best < 0 || s->chunks[i].order < s->chunks[best].order))
+            best = (int)i;
+    if (best < 0)
+        return -1;
+    for (uint32_t i = 0; i < m->chunks; i++) /* one that filled up while we looked */
+        if (atomic_load_explicit(&s->chunks[i].state, memory_order_acquire) == SHM_FULL &&
+            s->chunks[i].order < s->chunks[best].order)
+            best = (int)i;
+    return best;
+}
+
+static int write_chunk(struct collect_memory *m, struct collect_sink *to, uint32_t i, bool dead,
+                       struct error *e)
+{
+    const struct shm_chunk *c = &m->shm->chunks[i];
+    uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
+    const uint32_t kind = c->kind; /* read once: the program may still write */
+    struct block b = {
+        .kind = (uint8_t)kind, .stream = (uint16_t)c->thread, .first = c->first_seq, .frame = c->frame};
+
+    if (dead && kind == TRC_CALLS && partial > committed) {
+        size = partial;
+        b.flags |= TRC_PARTIAL;
+    }
+    if (size > TRC_CHUNK + SHM_SLACK)
+        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i,
+                         size);
+    if (!size || (b.frame > to->last_frame && kind == TRC_CALLS))
+        return 0;
+    if (kind != TRC_CALLS && kind != TRC_BLOBS) /* the container has kinds of its own */
+        return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u is of kind %u", i,
+                         kind);
+    if (!m->copy && !(m->copy = malloc(TRC_CHUNK + SHM_SLACK)))
+        return error_set(e, -ENOMEM, "out of memory");
+    memcpy(m->copy, shm_data(m->shm, i), size); /* what is read twice stays as it is */
+    to->blocks++;
+    return trc_writer_block(to->w, &b, m->copy, size, e);
+}
+
+int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, struct error *e)
+{
+    struct shm *s = m->shm;
+    int i, err;
+
+    memory_check(m);
+    for (uint32_t n = 0; n < m->chunks && (i = next_full(m)) >= 0; n++) {
+        err = write_chunk(m, to, (uint32_t)i, false, e);
+        if (err)
+            return err;
+        atomic_store_explicit(&s->chunks[i].state, SHM_FREE, memory_order_release);
+        atomic_fetch_add(&s->free_bell, 1);
+        syscall(SYS_futex, &s->free_bell, FUTEX_WAKE, 64, NULL, NULL, 0);
+    }
+    return 0;
+}
+
+int collect_memory_drain_open(struct collect_memory *m, struct collect_sink *to, struct error *e)
+{
+    struct shm *s = m->shm;
+
+    memory_check(m);
+    for (uint32_t n = 0; n < m->chunks; n++) {
+        int best = -1, err;
+
+        for (uint32_t i = 0; i < m->chunks; i++)
+            if (atomic_load(&s->chunks[i].state) != SHM_FREE &&
+                (best < 0 || s->chunks[i].order < s->chunks[best].order))
+                best = (int)i;
+        if (best < 0)
+            break;
+        err = write_chunk(m, to, (uint32_t)best, true, e);
+        if (err)
+            return err;
+        atomic_store(&s->chunks[best].state, SHM_FREE);
+    }
+    return 0;
+}
