@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# usage: window_test.py AEROGPU: play --window, on an X server whose pixels are a file: what is on it is what was played. Speaks TAP.
+# usage: window_test.py AEROGPU RENDERDOC: play --window, on an X server whose pixels are a file: what is on it is what was played. Speaks TAP.
 import ctypes
 import os
 import shutil
@@ -11,7 +11,7 @@ import tempfile
 import time
 import zlib
 
-aerogpu = os.path.abspath(sys.argv[1])
+aerogpu, renderdoc = map(os.path.abspath, sys.argv[1:3])
 if not shutil.which("Xvfb") or not shutil.which("vkd3d-gears"):
     print("1..0 # SKIP Xvfb and vkd3d-gears are not installed")
     sys.exit(0)
@@ -95,6 +95,11 @@ with tempfile.TemporaryDirectory() as work:
             code = play.kill()
         check("who closes it ends playing", code == 0, (code, play.stderr.read()))
         gone = subprocess.run([aerogpu, "play", "--window", work + "/g"], env=dict(env, DISPLAY=":4095"), capture_output=True, text=True)
+        captured = subprocess.run([aerogpu, "play", "--loop-frame", "1", "--times", "4", work + "/g"], capture_output=True, text=True,
+                                  env=dict(env, LD_PRELOAD=renderdoc, ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0"))
+        check("RenderDoc captures the frame once, where it is", captured.returncode == 0 and
+              [l for l in captured.stderr.splitlines() if l.startswith("stub: ")] == ["stub: begin", "stub: end"] and
+              "RenderDoc's capture of frame 1: /captured/0.rdc\n" in captured.stdout, (captured.stdout, captured.stderr))
         check("no X server is one error", gone.returncode == 4 and
               "there is no X server to show a window on (DISPLAY)" in gone.stderr, (gone.returncode, gone.stderr))
     finally:

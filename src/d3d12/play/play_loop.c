@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "d3d12/play/play_renderdoc.h"
 
 static bool makes_object(const struct api_method *m)
 {
@@ -105,8 +106,15 @@ int play_loop_run(struct player *p, struct play_loop *l)
 
     if (!l->num)
         return error_set(&p->error, -ENOENT, "there is no frame %u", q->loop_frame);
-    for (uint64_t i = 1; i < q->loop_times && !(q->stop && *q->stop) && !p->closed && !err; i++)
+    for (uint64_t i = 1; i < q->loop_times && !(q->stop && *q->stop) && !p->closed && !err; i++) {
+        bool captured = i == 1 && play_renderdoc_begin();
+
         err = again(p, l);
+        if (!err && captured) /* with all that its queues were given */
+            err = play_idle(p, &p->error);
+        if (captured)
+            play_renderdoc_end(q->loop_frame);
+    }
     return err;
 }
 
