@@ -27,7 +27,8 @@
     F(40, EXT_FORMATS, ext_formats, "textures of the formats from 0x8000 on; shown they cannot be")          \
     F(41, EXT_QUERIES, ext_queries, "EXT_BEGIN_QUERY, EXT_END_QUERY, EXT_WRITE_TIMESTAMP")                   \
     F(42, EXT_DIMENSIONS, ext_dimensions, "USAGE_EXT_1D, USAGE_EXT_3D, and the formats from 0x8020 on")      \
-    F(43, EXT_SAMPLERS, ext_samplers, "EXT_CREATE_SAMPLER")
+    F(43, EXT_SAMPLERS, ext_samplers, "EXT_CREATE_SAMPLER")                                                  \
+    F(44, EXT_MIPS, ext_mips, "EXT_GENERATE_MIPS")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -196,6 +197,9 @@ enum aerogpu_ext_format {
     F(U32, alloc_id, ALLOC, "writable guest memory")                                                         \
     F(U32, reserved0, RSV, "0")                                                                              \
     F(U64, offset, U, "multiple of 8, in the allocation")
+#define AEROGPU_FIELDS_EXT_GENERATE_MIPS(F, A)                                                               \
+    F(U32, texture, HANDLE, "a texture, or a view, whose first mip the others are made of")                  \
+    F(U32, reserved0, RSV, "0")
 #define AEROGPU_FIELDS_EXT_CREATE_SAMPLER(F, A)                                                              \
     F(U32, sampler_handle, NEW, "handle of the new sampler")                                                 \
     F(U32, filter, X, "as D3D11_FILTER")                                                                     \
@@ -256,7 +260,9 @@ enum aerogpu_ext_format {
     P(0x800D, EXT_WRITE_TIMESTAMP, ext_write_timestamp, 24, NONE, hdr, 4, MARK,                              \
       "writes the time into guest memory")                                                                   \
     P(0x800E, EXT_CREATE_SAMPLER, ext_create_sampler, 64, NONE, hdr, 4, CREATE(DESTROY_SAMPLER),             \
-      "a sampler, with all that Direct3D 11 says of one")
+      "a sampler, with all that Direct3D 11 says of one")                                                    \
+    P(0x800F, EXT_GENERATE_MIPS, ext_generate_mips, 16, NONE, hdr, 4, TRANSFER,                              \
+      "makes each mip of the one before")
 
 enum aerogpu_query_kind { AEROGPU_QUERY_SAMPLES = 0, AEROGPU_QUERY_STATISTICS = 1 };
 #define AEROGPU_QUERY_SLOTS            64u

@@ -687,6 +687,14 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
         DRV(D3D10DDI_HRESOURCE, from), src_index, &box);
 }
 
+void STDMETHODCALLTYPE d3d_context_GenerateMips(ID3D11DeviceContext *This, ID3D11ShaderResourceView *view)
+{
+    struct d3d_child *v = (struct d3d_child *)view;
+
+    if (v && v->of->kind != D3D_BUFFER && v->of->desc.texture.MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS)
+        DDI(device_of(This), pfnGenMips, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v));
+}
+
 /* ---- queries -------------------------------------------------------------------- */
 
 void STDMETHODCALLTYPE d3d_context_Begin(ID3D11DeviceContext *This, ID3D11Asynchronous *query)

@@ -8,7 +8,8 @@ enum {
                    D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_STREAM_OUTPUT | D3D11_BIND_RENDER_TARGET |
                    D3D11_BIND_UNORDERED_ACCESS,
     TEXTURE_BINDS = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL |
-                    D3D11_BIND_UNORDERED_ACCESS
+                    D3D11_BIND_UNORDERED_ACCESS,
+    MIPPED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET
 };
 enum { MAX_TEXTURE = 8192, MAX_VOLUME = 2048, MAX_ARRAY = 512, MAX_BUFFER = 1 << 28 };
 
@@ -220,6 +221,7 @@ static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEX
         !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
         (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
         !valid_format(d, desc->Format, desc->BindFlags) ||
+        (desc->MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS && (desc->BindFlags & MIPPED) != MIPPED) ||
         (cube && (kind != D3D_TEXTURE || desc->ArraySize < 6 || desc->Width != desc->Height ||
                   (d->level < D3D_FEATURE_LEVEL_10_1 && desc->ArraySize != 6))))
         return E_INVALIDARG;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Wine's conformance tests of d3d11 and dxgi, test function by test function, on our libraries and on wined3d.
-  conformance.py WINE_SOURCE BUILD [-o TABLE.json] [--on aerogpu|wined3d]... [MODULE[:FUNCTION]...]
-WINE_SOURCE is an unpacked wine-8.0, of which dlls/*/tests and include/wine are read; BUILD is a build of this tree. Every
+"""Wine's conformance tests of d3d11, dxgi, d3d10core and d3d9, test function by test function, on our libraries and on wined3d.
+  conformance.py WINE_SOURCE BUILD [-o TABLE.json] [--on aerogpu|wined3d]... [MODULE[/FILE][:FUNCTION]...]
+FILE is one of the module's, where it is not named as the module: d3d9/device, d3d9/visual. WINE_SOURCE is an unpacked wine-8.0, of which dlls/*/tests and include/wine are read; BUILD is a build of this tree. Every
 function is a process of its own, so that one that hangs or crashes takes no other with it. wined3d needs an X server with GL
 ($DISPLAY; `Xvfb :9` with Mesa will do). Prints a row of each: checks that passed, failed, and what ended it otherwise.
 Checks that Wine marks as `todo` count as Windows would answer them: the same rule for both."""
@@ -31,15 +31,21 @@ static int wanted(const char *name) { const char *w = getenv("TEST_FUNCTION"); r
 CALL = re.compile(r"^(\s+)((?:queue_\w+|run_on_\w+)\([^;]*?\b(test_\w+)\)|(test_\w+)\(\));", re.M)
 
 
-def build(wine, module, out):
-    """The module's test program, and its functions' names in their order."""
-    path = f"{wine}/dlls/{module}/tests/{module}.c"
+def build(wine, what, out):
+    """The test program of MODULE/FILE, its name, and its functions' names in their order."""
+    library, _, module = what.partition("/")
+    module = module or library
+    path = f"{wine}/dlls/{library}/tests/{module}.c"
     text = open(path, encoding="utf-8").read()
     head, body = text.split(f"START_TEST({module})")
     names = list(dict.fromkeys(m.group(3) or m.group(4) for m in CALL.finditer(body)))
     body = CALL.sub(lambda m: f'{m.group(1)}if (wanted("{m.group(3) or m.group(4)}")) {m.group(2)};', body)
     os.makedirs(f"{out}/wine", exist_ok=True)
     os.makedirs(f"{out}/ddk", exist_ok=True)
+    for name in os.listdir(os.path.dirname(path)):
+        if name.endswith(".h"):
+            with open(f"{out}/{name}", "w", encoding="utf-8") as f:
+                f.write(open(f"{wine}/dlls/{library}/tests/{name}", encoding="utf-8").read())
     for name in ("test", "heap"):
         with open(f"{out}/wine/{name}.h", "w", encoding="utf-8") as f:
             f.write(open(f"{wine}/include/wine/{name}.h", encoding="utf-8").read())
@@ -55,8 +61,8 @@ def build(wine, module, out):
     subprocess.run(["x86_64-w64-mingw32-dlltool", "-d", f"{out}/d3d10_1.def", "-l", f"{out}/libd3d10_1.a"], check=True)
     subprocess.run(["x86_64-w64-mingw32-gcc", "-O1", "-w", "-DSTANDALONE", f"-I{out}", "-isystem", f"{HEADERS}/windows",
                     f"{out}/{module}.c", f"{out}/more.c", "-o", f"{out}/{module}.exe", f"-L{out}", "-ld3d11", "-ldxgi",
-                    "-ld3d10_1", "-ldxguid", "-luuid", "-lgdi32", "-luser32"], check=True)
-    return names
+                    "-ld3d10_1", "-ld3d10", "-ld3d9", "-ldxguid", "-luuid", "-lgdi32", "-luser32"], check=True)
+    return module, names
 
 
 def run(folder, module, name, env, seconds):
@@ -121,10 +127,10 @@ def main():
     serve = service(f"{build_dir}/tools/aerogpu/aerogpu", folder) if "aerogpu" in on else None
     try:
         for what in a.what:
-            module, _, only = what.partition(":")
+            source, _, only = what.partition(":")
             for side in on:
                 os.makedirs(f"{folder}/{side}", exist_ok=True)
-            names = build(os.path.realpath(a.wine), module, folder)
+            module, names = build(os.path.realpath(a.wine), source, folder)
             for side in on:
                 os.link(f"{folder}/{module}.exe", f"{folder}/{side}/{module}.exe")
             for dll in os.listdir(f"{build_dir}/src/d3d/windows"):
@@ -135,7 +141,7 @@ def main():
                     continue
                 row = rows.setdefault(f"{module}:{name}", {})
                 for side in on:
-                    more = {"AEROGPU_SOCKET": f"{folder}/socket", "WINEDLLOVERRIDES": env["WINEDLLOVERRIDES"] + ";d3d10,d3d10_1,d3d11,dxgi=n"} \
+                    more = {"AEROGPU_SOCKET": f"{folder}/socket", "WINEDLLOVERRIDES": env["WINEDLLOVERRIDES"] + ";d3d9,d3d10,d3d10_1,d3d11,dxgi=n"} \
                         if side == "aerogpu" else {}
                     row[side] = run(f"{folder}/{side}", module, name, dict(env, **more), a.seconds)
                 print(module, name, *(f"{side} {row[side]['passed']}+ {row[side]['failed']}- {row[side]['end']}" for side in on), flush=True)

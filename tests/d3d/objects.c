@@ -204,6 +204,49 @@ static void lines(void)
     ID3D11Texture1D_Release(to);
 }
 
+/* The second mip is the mean of the first one's texels; of a texture that was not made for it nothing happens. */
+static void mips(void)
+{
+    const UINT texels[4] = {0xFF000000, 0xFF0000FF, 0xFF00FF00, 0xFF00FFFF};
+    D3D11_TEXTURE2D_DESC t = {.Width = 2,
+                              .Height = 2,
+                              .ArraySize = 1,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0},
+                              .BindFlags = D3D11_BIND_SHADER_RESOURCE,
+                              .MiscFlags = D3D11_RESOURCE_MISC_GENERATE_MIPS};
+    ID3D11ShaderResourceView *view = NULL;
+    ID3D11Texture2D *made = NULL, *copy = NULL;
+    D3D11_MAPPED_SUBRESOURCE m = {0};
+    UINT got = 0;
+
+    want("mips of what cannot be drawn to", (UINT)ID3D11Device_CreateTexture2D(device, &t, NULL, &made),
+         (UINT)E_INVALIDARG);
+    t.BindFlags |= D3D11_BIND_RENDER_TARGET;
+    want("a texture for mips", (UINT)ID3D11Device_CreateTexture2D(device, &t, NULL, &made), S_OK);
+    t.BindFlags = t.MiscFlags = 0;
+    t.Usage = D3D11_USAGE_STAGING;
+    t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+    want("its copy", (UINT)ID3D11Device_CreateTexture2D(device, &t, NULL, &copy), S_OK);
+    want("its view", (UINT)ID3D11Device_CreateShaderResourceView(device, (ID3D11Resource *)made, NULL, &view),
+         S_OK);
+    if (!view || !copy)
+        return;
+    ID3D11DeviceContext_UpdateSubresource(context, (ID3D11Resource *)made, 0, NULL, texels, 8, 0);
+    ID3D11DeviceContext_GenerateMips(context, view);
+    ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)copy, (ID3D11Resource *)made);
+    want("reading it",
+         (UINT)ID3D11DeviceContext_Map(context, (ID3D11Resource *)copy, 1, D3D11_MAP_READ, 0, &m), S_OK);
+    if (m.pData)
+        memcpy(&got, m.pData, sizeof(got));
+    ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)copy, 1);
+    want("the mean of four texels",
+         got >> 16 == 0xFF00 && (got & 0xFF) - 0x7F < 2 && (got >> 8 & 0xFF) - 0x7F < 2, 1);
+    ID3D11ShaderResourceView_Release(view);
+    ID3D11Texture2D_Release(made);
+    ID3D11Texture2D_Release(copy);
+}
+
 /* IDXGISurface and IDXGIResource are the texture: one count of references, one set of private data. */
 static void faces(ID3D11Texture2D *target)
 {
@@ -243,5 +286,6 @@ void objects(const struct calls *c)
     predication((ID3D11Resource *)c->target, (ID3D11Resource *)c->staging, c->view);
     volumes();
     lines();
+    mips();
     faces(c->target);
 }

@@ -299,4 +299,30 @@ RIG_TEST(samplers_say_all)
     assert_int_equal(rig_pixel(r, 10, 10), GREEN);
 }
 
+/* The second mip of a texture is the mean of four texels each, in every layer of the view and in no other. */
+RIG_TEST(mips_are_made)
+{
+    struct rig *r = rig_of(state);
+    uint32_t texels[10] = {0xFF000000, 0xFF0000FF, 0xFF00FF00, 0xFF00FFFF, 0xFF111111},
+             *mem = (uint32_t *)(void *)memory(r);
+    const uint32_t format = AEROGPU_FORMAT_R8G8B8A8_UNORM;
+
+    memcpy(texels + 5, texels, 20);
+    rig_alloc(r, MEMORY, RIG_DATA_GPA, ROOM, 0);
+    make(r, 30, 0, format, 2, 2, 2, 2, 0);
+    make(r, 31, 0, format, 2, 2, 2, 2, 8);
+    rig_upload(r, 30, 0, texels, sizeof(texels));
+    ABI_EMIT(&r->b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 32, .texture_handle = 30,
+             .format = format, .mip_level_count = 2, .base_array_layer = 1, .array_layer_count = 1);
+    ABI_EMIT(&r->b, EXT_GENERATE_MIPS, ext_generate_mips, .texture = 32);
+    for (uint32_t layer = 0; layer < 2; layer++)
+        copy(r, 31, 30, 1, layer, 1, 1);
+    rig_run_ok(r);
+    assert_int_equal(mem[4], 0xFF111111);
+    assert_true((mem[9] & 0xFF) - 0x7Fu < 2 && (mem[9] >> 8 & 0xFF) - 0x7Fu < 2 && mem[9] >> 16 == 0xFF00);
+    make(r, 33, 0, AEROGPU_FORMAT_EXT_R8_UINT, 2, 2, 1, 2, 0);
+    ABI_EMIT(&r->b, EXT_GENERATE_MIPS, ext_generate_mips, .texture = 33);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "texture 33 is EXT_R8_UINT, of which no mips are made");
+}
+
 TEST_GROUP(rig_group_setup, rig_group_teardown);

@@ -552,7 +552,7 @@ static VOID APIENTRY hazard(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r)
 static VOID APIENTRY check_format(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT *support)
 {
     uint32_t f = umd10_format(umd10_device(h), (UINT)format);
-    bool integer = f >= AEROGPU_FORMAT_EXT_R32G32B32A32_UINT && f <= AEROGPU_FORMAT_EXT_R8_SINT;
+    bool integer = umd10_is_integer(f);
     bool drawn = f < AEROGPU_FORMAT_D24_UNORM_S8_UINT || integer ||
                  (f >= AEROGPU_EXT_FIRST_FORMAT && f < AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT);
 

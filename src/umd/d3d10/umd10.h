@@ -133,6 +133,11 @@ HRESULT umd10_allocate(struct umd10_device *d, struct umd10_resource *r, UINT so
 void umd10_deallocate(struct umd10_device *d, struct umd10_resource *r);
 /* 0: no such format here. */
 uint32_t umd10_format(const struct umd10_device *d, UINT dxgi);
+static inline bool umd10_is_integer(uint32_t format)
+{
+    return format >= AEROGPU_FORMAT_EXT_R32G32B32A32_UINT && format <= AEROGPU_FORMAT_EXT_R8_SINT;
+}
+
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f);
 void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y, UINT z,
                 struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box);

@@ -70,6 +70,23 @@ static VOID APIENTRY create_srv(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATESHAD
     }
 }
 
+static VOID APIENTRY generate_mips(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW hv)
+{
+    struct umd10_device *d = umd10_device(h);
+    const struct umd10_view *v = hv.pDrvPrivate;
+
+    if (d->dropped || v->resource->buffer || is_depth(v->resource->format) ||
+        umd10_is_integer(v->resource->format))
+        return;
+    if (!(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_MIPS))) {
+        umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
+        return;
+    }
+    umd10_room(d, 64);
+    umd10_use(v->resource, false);
+    ABI_EMIT(&d->stream, EXT_GENERATE_MIPS, ext_generate_mips, .texture = v->name);
+}
+
 static VOID APIENTRY create_rtv(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATERENDERTARGETVIEW *a,
                                 D3D10DDI_HRENDERTARGETVIEW hv, D3D10DDI_HRTRENDERTARGETVIEW rt)
 {
@@ -173,4 +190,5 @@ void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f)
     f->pfnDestroyUnorderedAccessView = destroy_uav;
     f->pfnClearUnorderedAccessViewUint = clear_uav;
     f->pfnShaderResourceViewReadAfterWriteHazard = srv_hazard;
+    f->pfnGenMips = generate_mips;
 }
