@@ -24,12 +24,15 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/sched/schedstat.h"
 #include "lose/proc.h"
 
-#define WINDOW_NS  (500 * NSEC_PER_MSEC) /* in which a program that goes on shows it */
+#define WINDOW_NS  (500 * NSEC_PER_MSEC) /* in which a program that goes on shows it, if it is let run */
+#define STEP_NS    (50 * NSEC_PER_MSEC)
 #define LEAK_BYTES (UINT64_C(256) << 10)
 enum { LEAK_LOSSES = 8 };          /* fewer prove no growth */
 enum { SWITCHES = 3, SPARE = 10 }; /* sleeps of a thread in that time; a spare did less than a SPAREth */
+enum { WINDOWS = 10 }; /* the longest that is waited for a program that is not let run, in windows */
 
 const char *lose_verdict_name(enum lose_verdict v)
 {
@@ -506,6 +509,47 @@ static long switches(pid_t pid, uint32_t tid)
                                                : -1;
 }
 
+/* Whether the thread wants a processor now. */
+static bool wants_processor(pid_t pid, uint32_t tid)
+{
+    char path[64], text[512];
+    const char *state;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%u/stat", (int)pid, tid);
+    state = proc_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL; /* a name may hold anything */
+    return state && state[1] == ' ' && state[2] == 'R';
+}
+
+/* Waits until the program has had a window's time to show what it does: time in which others had the processors does not count. The
+ * kernel counts a wait for one when it ends. What is called meanwhile is noted. */
+static void give_it_time(struct run *r, pid_t pid, uint32_t tid)
+{
+    const uint64_t start = run_now(r);
+    struct schedstat first, last, now;
+    bool known = schedstat_read(pid, &first), waits = false;
+    uint64_t elapsed = 0, starved = 0;
+
+    last = first;
+    while ((elapsed - starved < WINDOW_NS || waits) && elapsed < WINDOWS * WINDOW_NS) {
+        nanosleep(&(struct timespec){0, STEP_NS}, NULL);
+        note_calls(r);
+        elapsed = run_now(r) - start;
+        if (!known || !schedstat_read(pid, &now))
+            continue;
+        starved = schedstat_starved(&first, &now, elapsed);
+        waits = now.ran_ns == last.ran_ns && wants_processor(pid, tid);
+        last = now;
+    }
+}
+
+/* It goes on with the device that is lost, though it was told: not by what it does to get rid of it. */
+static bool ignores(const struct run *r, const struct lose_device *d)
+{
+    uint64_t used = when(r, &d->last_used_ns);
+
+    return used > when(r, &d->reported_ns) && !when(r, &d->destroyed_ns) && run_now(r) - used < NSEC_PER_SEC;
+}
+
 /* It is there. Does it go on, with the device that is lost or without any? */
 static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
 {
@@ -513,22 +557,25 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
     pid_t pid = (pid_t)atomic_load(&d->pid);
     uint32_t tid = atomic_load(&d->tid);
     long before = switches(pid, tid);
-    uint64_t called = 0, recent = r->p->timeout_ns / 4;
+    uint64_t called = 0, began = run_now(r), recent = r->p->timeout_ns / 4;
     bool waits = false;
 
     for (uint32_t i = 0; i < r->seen; i++)
         waits |= atomic_load(&r->record->device[i].waits) &&
                  atomic_load(&r->record->device[i].pid) == (uint32_t)pid;
-    nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
-    note_calls(r);
+    give_it_time(r, pid, tid);
     for (uint32_t i = 0; i < r->seen; i++)
         if (atomic_load(&r->record->device[i].pid) == (uint32_t)pid && r->called_ns[i] > called)
             called = r->called_ns[i];
-    if (run_now(r) - when(r, &d->last_used_ns) < NSEC_PER_SEC)
+    if (ignores(r, d))
         return LOSE_IGNORES;
-    if (called && run_now(r) - called < (recent > WINDOW_NS ? recent : WINDOW_NS))
+    if (called && (called >= began || run_now(r) - called < recent))
         return LOSE_STALLS;
     r->out->busy = before >= 0 && !waits && switches(pid, tid) - before >= SWITCHES;
+    if (r->out->busy && atomic_load(&r->record->making) == (uint32_t)pid) {
+        r->out->busy = false; /* it is in a call of Vulkan all the time, and at work there */
+        return LOSE_STALLS;
+    }
     return r->out->busy ? LOSE_IGNORES : LOSE_HANGS;
 }
 

@@ -458,6 +458,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSwapchainStatusKHR(VkDevice devi
 
 /* ---- devices ------------------------------------------------------------- */
 
+/* That takes a while, and there is no slot yet, or no more, whose call it could be. */
+static void note_making(bool begins)
+{
+    if (lose_record)
+        atomic_store(&lose_record->making, begins ? (uint32_t)getpid() : 0);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physical,
                                                           const VkDeviceCreateInfo *info,
                                                           const VkAllocationCallbacks *allocator,
@@ -474,7 +481,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     d = calloc(1, sizeof(*d));
     if (!d)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    note_making(true);
     r = layer_create_device(i, physical, info, info, allocator, out, &d->get, &preferred);
+    note_making(false);
     if (r != VK_SUCCESS) {
         free(d);
         return r;
@@ -493,8 +502,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     faults_of_device(d);
     i->next.GetPhysicalDeviceProperties(physical, &properties);
     d->slot = slot_take(properties.deviceName, LOSE_VULKAN, false);
-    if (d->slot)
+    if (d->slot) {
         atomic_store(&d->slot->blank, !d->vkQueuePresentKHR);
+        lose_called(d->slot);
+    }
     layer_put(&lose_devices, &d->object, *out);
     return VK_SUCCESS;
 }
@@ -512,7 +523,9 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
         return; /* whoever waits on it goes on finding it */
     }
     layer_remove(&lose_devices, &d->object);
+    note_making(true);
     d->vkDestroyDevice(device, allocator);
+    note_making(false);
     if (d->slot)
         slot_first(&d->slot->destroyed_ns);
     pthread_mutex_destroy(&d->queues);

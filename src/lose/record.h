@@ -130,6 +130,7 @@ struct lose_record {
     _Atomic uint32_t counted;                     /* the calls: what comes now is none of them */
     _Atomic uint32_t died_pid, died_tid, died_of; /* the first that a signal ends, since the loss; and it */
     _Atomic uint32_t looked;                      /* at that one */
+    _Atomic uint32_t making;                      /* the process that makes or destroys a device just now */
     _Atomic uint64_t memory;                      /* bytes allocated, where they are limited */
     struct lose_fault fault[LOSE_FAULTS];
     struct lose_device device[LOSE_DEVICES];

@@ -252,7 +252,7 @@ void slot_reported(struct lose_device *d, uint32_t call)
     uint32_t none = LOSE_NO_CALL;
 
     atomic_compare_exchange_strong(&d->call, &none, call);
-    slot_first(&d->reported_ns);
     slot_used(d);
+    slot_first(&d->reported_ns); /* not before: who uses it after this was told */
     atomic_fetch_add(&d->reported, 1);
 }

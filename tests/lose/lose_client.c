@@ -6,7 +6,8 @@
  *   ignore    goes on with the lost one        pause                does nothing
  *   probe     asks with a device of its own before it makes the new one
  *   spare     takes the device that it had made, and used once, at the start
- *   watchdog  does not wait longer than 300 ms for anything; `watchdog-pause`: and does nothing then
+ *   watchdog  does not wait longer than 300 ms for anything; `watchdog-pause`: and does nothing then; `watchdog-late`: asks once
+ *             more, 1.6 s later, and does nothing then
  *   pending   at the loss, work of it waits for a semaphore that it never signals
  *   slow      recovers, and submits five times a second
  *   end-abort destroys everything, and aborts
@@ -252,7 +253,11 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         _exit(3);
     if (!strcmp(how, "beside") && !fork())
         execl("/proc/self/exe", "lose_client", "recover", NULL);
-    while (!strcmp(how, "pause") || !strcmp(how, "watchdog-pause") || !strcmp(how, "beside"))
+    if (!strcmp(how, "watchdog-late")) {
+        usleep(1600000);
+        vkDeviceWaitIdle(g->device);
+    }
+    while (!strcmp(how, "pause") || !strncmp(how, "watchdog-", 9) || !strcmp(how, "beside"))
         pause();
     while (!strcmp(how, "idle"))
         usleep(10000);

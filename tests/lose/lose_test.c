@@ -153,6 +153,17 @@ TEST(a_hang_that_nobody_asks_about_ends_with_the_reset)
     assert_false(result.losses[0].early);
 }
 
+/* To be told is not to go on, however late it is told. */
+TEST(who_is_told_late_and_does_nothing_hangs)
+{
+    struct lose_params p = {
+        .how = LOSE_HUNG, .hang_ns = 600 * NSEC_PER_MSEC, .timeout_ns = 1500 * NSEC_PER_MSEC};
+
+    assert_int_equal(run("watchdog-late", NULL, p), 0);
+    assert_verdict(LOSE_HANGS);
+    assert_int_equal(result.losses[0].reported, 1);
+}
+
 TEST(a_device_that_only_asks_is_not_the_new_one)
 {
     assert_int_equal(run("probe", NULL, (struct lose_params){0}), 0);
