@@ -205,44 +205,50 @@ static void used_between(const struct host_sample *a, const struct host_sample *
     }
 }
 
-/* It was stopped as it was looked at. Where a debugger holds one of its threads and the others go on, that is none. */
-static bool was_stopped(const struct host_sample *a, const struct host_sample *b)
+/* It was stopped as it was looked at. Where a debugger holds one of its threads and the others go on, or want to, that is none. */
+static bool was_stopped(const struct host_sample *s, double span, double ran, double waited)
 {
-    return b->stop && (!b->partly || a->executor_pid != b->executor_pid || a->executor_cpu < 0 ||
-                       b->executor_cpu - a->executor_cpu < 0.05 * (double)(b->time_ns - a->time_ns) / 1e9);
+    return s->stop && (!s->partly || ran + waited < 0.5 * span);
 }
 
 double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t progress_ns, bool in_order,
                            struct host_sample *stopped)
 {
-    const struct host_sample *now = &s[n - 1], *base = NULL, *last = NULL;
-    double ran = 0, waited = 0, share, samples = 0, stops = 0, kept = 0;
+    const struct host_sample *now = &s[n - 1], *last = NULL;
+    double ran = 0, waited = 0, kept = 0, all = 0, unheld = 0, before_stops = 0;
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (!base || s[i].time_ns <= progress_ns) {
-            base = &s[i];
-            ran = waited = kept = 0;
-        } else {
-            kept += kept_between(&s[i - 1], &s[i], in_order);
-            used_between(&s[i - 1], &s[i], &ran, &waited);
-        }
-        if (s[i].time_ns <= progress_ns && i + 1 < n)
-            continue;
-        samples++;
-        if (was_stopped(&s[i ? i - 1 : i], &s[i])) {
-            stops++;
+    while (i + 1 < n && s[i + 1].time_ns <= progress_ns)
+        i++;
+    if (i + 1 == n && was_stopped(now, 1, 0, 0)) /* there is no time before that to be judged */
+        last = now;
+    for (i++; i < n; i++) {
+        const uint64_t from = s[i - 1].time_ns < progress_ns ? progress_ns : s[i - 1].time_ns;
+        const double span = (double)(s[i].time_ns - from) / 1e9,
+                     part = span * 1e9 / fmax((double)(s[i].time_ns - s[i - 1].time_ns), 1);
+        double r = 0, w = 0;
+
+        used_between(&s[i - 1], &s[i], &r, &w);
+        r *= part; /* evenly, as far as anybody knows */
+        w *= part;
+        all += span;
+        if (was_stopped(&s[i], span, r, w)) { /* somewhere between: it was let run as long as it ran */
             last = &s[i];
+            before_stops += fmin(r, span);
+            continue;
         }
+        unheld += span;
+        ran += r;
+        waited += w;
+        kept += part * kept_between(&s[i - 1], &s[i], in_order);
     }
-    *stopped = last && stops >= 0.1 * samples ? *last : (struct host_sample){0};
-    share = 1 - stops / samples;
-    if (!now->executor_pid)
-        return 0;
-    if (base == now || now->executor_cpu < 0)
-        return share;
+    *stopped = last && all - unheld - before_stops >= 0.1 * all ? *last : (struct host_sample){0};
+    if (!now->executor_pid || all <= 0)
+        return now->executor_pid && !last;
     waited = fmax(waited, kept);
-    return ran + waited < 0.05 * (double)(now->time_ns - base->time_ns) / 1e9 ? share
-                                                                              : share * ran / (ran + waited);
+    if (now->executor_cpu >= 0 && unheld > 0 && ran + waited >= 0.05 * unheld)
+        unheld *= ran / (ran + waited);
+    return (before_stops + unheld) / all;
 }
 
 struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms)

@@ -212,7 +212,7 @@ struct watch_hang {
 /* Of the time since `progress_ns` the part in which the executor could have gone on: where it was stopped, or its threads waited
  * for a processor, nobody let it, and that time does not count as a hang; nor does time in which there is none. 1 where it sleeps, or
  * where that cannot be known. `s`: samples in order, the last one of now. `in_order`: its device is the host's processors. `stopped`:
- * the last sample in which it was, if in a tenth of them it was. */
+ * the last sample in which it was, if it was for a tenth of that time. */
 double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t progress_ns, bool in_order,
                            struct host_sample *stopped);
 struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms);

@@ -538,13 +538,15 @@ static void notice_executor(struct watch *w)
     }
 }
 
+/* Also where a pause has begun and no sample of it is there: what the executor did before is none of it. */
 static void sample_host(struct watch *w)
 {
     uint64_t now = machine_now(w->params.machine);
     const struct host_sample *last =
         w->num_samples ? &w->samples[(w->num_samples - 1) % WATCH_SAMPLES] : NULL;
 
-    if (!last || now - last->time_ns > SAMPLE_NS)
+    if (!last || now - last->time_ns > SAMPLE_NS ||
+        (w->pause.ns > w->params.hang_ms * NSEC_PER_MSEC / 16 && last->time_ns <= w->progress_ns))
         watch_host_sample(&w->samples[w->num_samples++ % WATCH_SAMPLES], now,
                           machine_executor_pid(w->params.machine));
 }
