@@ -45,8 +45,9 @@ static struct vkbox_device *take_slot(uint32_t *index)
 struct creation {
     VkPhysicalDevice physical;
     const char **names;
-    bool imports; /* the device can map memory of the process */
-    bool faults;  /* its driver tells of faults */
+    bool imports;  /* the device can map memory of the process */
+    bool faults;   /* its driver tells of faults */
+    bool bindings; /* and of addresses */
     uint32_t can_offer,
         offers; /* extensions of the layer's: that the driver has not, that the program wants */
 };
@@ -72,10 +73,10 @@ static bool has_struct(const void *chain, VkStructureType type)
 static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateInfo *info,
                    const struct layer_instance *i)
 {
-    static const char *const wanted[] = {VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME,
-                                         VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
-                                         VK_EXT_DEVICE_FAULT_EXTENSION_NAME};
-    enum { IMPORTS = 1, FAULTS, WANTED };
+    static const char *const wanted[] = {
+        VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
+        VK_EXT_DEVICE_FAULT_EXTENSION_NAME, VK_EXT_DEVICE_ADDRESS_BINDING_REPORT_EXTENSION_NAME};
+    enum { IMPORTS = 1, FAULTS, BINDINGS, WANTED };
     VkExtensionProperties *have = NULL;
     uint32_t n = 0, found = 0, kept = 0;
 
@@ -104,6 +105,7 @@ static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateI
             }
         c->imports |= there && w == IMPORTS; /* which needs the first */
         c->faults |= there && w == FAULTS;
+        c->bindings |= there && w == BINDINGS;
     }
     free(have);
     base->ppEnabledExtensionNames = info->ppEnabledExtensionNames = c->names;
@@ -195,6 +197,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     VkDeviceCreateInfo base = *info, mine = *info;
     VkPhysicalDeviceFaultFeaturesEXT fault = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT,
                                               .deviceFault = VK_TRUE};
+    VkPhysicalDeviceAddressBindingReportFeaturesEXT bindings = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ADDRESS_BINDING_REPORT_FEATURES_EXT,
+        .reportAddressBinding = VK_TRUE};
     VkBool32 was[OFFERS];
     struct device *d;
     bool mine_made;
@@ -215,6 +220,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     if (c.faults && !has_struct(info->pNext, fault.sType)) {
         fault.pNext = (void *)(uintptr_t)info->pNext;
         mine.pNext = &fault;
+    }
+    if (c.bindings && !has_struct(info->pNext, bindings.sType)) {
+        bindings.pNext = (void *)(uintptr_t)mine.pNext;
+        mine.pNext = &bindings;
     }
     offers_hide(info->pNext, c.can_offer, was, false);
     /* 1: what the program asked for decides. */
@@ -241,6 +250,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
         d->slot->guards = 0;
         atomic_store(&d->slot->guarded, 0);
         atomic_store(&d->slot->unguarded, 0);
+        if (c.bindings && mine_made)
+            offers_listen(d);
         marks_create(d, physical, c.imports && mine_made);
         if (box->guard && c.imports && mine_made)
             guard_create(d, physical);
@@ -278,6 +289,7 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyDevice(VkDevice device,
     if (lost)
         return;
     d->next.vkDestroyDevice(device, allocator);
+    offers_deafen(d);
     free(d);
 }
 
@@ -289,17 +301,30 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateInstance(const VkInstanceCrea
 {
     VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO};
     VkInstanceCreateInfo mine = *info;
+    const uint32_t n = info->enabledExtensionCount;
+    const char **names;
+    VkResult r;
 
     box_open(NULL);
     note_callbacks(allocator);
+    names = box ? calloc(n + 1, sizeof(*names)) : NULL;
+    if (!names)
+        return layer_create_instance(&instances, info, info, allocator, out);
     /* Of a program of Vulkan 1.0 the marks need two extensions of the instance, which 1.1 has within. */
     if (info->pApplicationInfo)
         app = *info->pApplicationInfo;
-    if (!box || app.apiVersion >= VK_API_VERSION_1_1)
-        return layer_create_instance(&instances, info, info, allocator, out);
-    app.apiVersion = VK_API_VERSION_1_1;
+    if (app.apiVersion < VK_API_VERSION_1_1)
+        app.apiVersion = VK_API_VERSION_1_1;
     mine.pApplicationInfo = &app;
-    return layer_create_instance(&instances, info, &mine, allocator, out);
+    /* By its messengers drivers tell of addresses. */
+    for (uint32_t k = 0; k < n; k++)
+        names[k] = info->ppEnabledExtensionNames[k];
+    mine.ppEnabledExtensionNames = names;
+    if (!has_name(names, n, VK_EXT_DEBUG_UTILS_EXTENSION_NAME))
+        names[mine.enabledExtensionCount++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    r = layer_create_instance(&instances, info, &mine, allocator, out);
+    free(names);
+    return r;
 }
 
 static VKAPI_ATTR void VKAPI_CALL hook_vkDestroyInstance(VkInstance instance,

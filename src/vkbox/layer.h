@@ -55,7 +55,8 @@ struct device {
     uint32_t index;            /* of the slot */
     PFN_vkGetDeviceProcAddr get;
     struct next next;
-    struct guard *guard;  /* NULL: memory is the driver's */
+    struct guard *guard;                /* NULL: memory is the driver's */
+    VkDebugUtilsMessengerEXT messenger; /* of the driver's reports of addresses, or VK_NULL_HANDLE */
     uint32_t offers;      /* a bit for each that the program asked for, and the driver has not */
     bool cuts;            /* passes are cut in pieces */
     _Atomic bool strange; /* it has commands that the registry does not know */
@@ -195,6 +196,8 @@ void offers_families(struct layer_instance *i, VkPhysicalDevice physical, uint32
 void offers_hide(const void *chain, uint32_t offers, VkBool32 was[OFFERS], bool back);
 void offers_pass_ended(struct command_buffer *cb);
 void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t size, bool bound);
+void offers_listen(struct device *d); /* to what the driver tells of addresses, until offers_deafen() */
+void offers_deafen(struct device *d);
 void offers_ask(struct device *d); /* what the driver tells of a loss */
 PFN_vkVoidFunction offers_find(const struct device *d, const char *name);
 
@@ -204,6 +207,8 @@ void note_destroyed(struct device *d, VkObjectType type, uint64_t handle);
 void note_named(struct device *d, VkObjectType type, uint64_t handle, const char *name);
 void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by);
 void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address); /* 0: not known */
+void note_told_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address,
+                       uint64_t size); /* by the driver, also of what it makes just now; size 0: not known */
 void note_room(struct device *d, VkObjectType type, uint64_t handle, uint32_t first, uint32_t num);
 void objects_gone(struct device *d, VkObjectType type, uint64_t handle); /* without the driver being told */
 void objects_device_gone(struct device *d);

@@ -143,6 +143,32 @@ static const struct {
                {VK_OBJECT_TYPE_BUFFER_VIEW, of_buffer_view}, {VK_OBJECT_TYPE_SHADER_MODULE, of_module},
                {VK_OBJECT_TYPE_PIPELINE, of_pipeline},       {VK_OBJECT_TYPE_SEMAPHORE, of_semaphore}};
 
+/* What the driver tells of an object while it makes it comes before the object: kept for the thread's next one. */
+static __thread struct {
+    VkObjectType type;
+    uint64_t handle, address, size;
+} told;
+
+void note_told_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address, uint64_t size)
+{
+    struct vkbox_object *o;
+
+    if (!d->slot || !address)
+        return;
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, type, handle);
+    if (o) {
+        o->address = address;
+        o->size = o->size ? o->size : size;
+    } else {
+        told.type = type;
+        told.handle = handle;
+        told.address = address;
+        told.size = size;
+    }
+    pthread_mutex_unlock(&objects_lock);
+}
+
 void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info)
 {
     struct vkbox_object *o;
@@ -171,6 +197,11 @@ void note_created(struct device *d, VkObjectType type, uint64_t handle, const vo
     for (size_t i = 0; info && i < sizeof(details) / sizeof(details[0]); i++)
         if (details[i].type == type)
             details[i].of(d, o, info);
+    if (told.address && told.type == type && told.handle == handle) {
+        o->address = told.address;
+        o->size = o->size ? o->size : told.size;
+    }
+    told.address = 0;
     atomic_store(&o->state, VKBOX_LIVE);
     pthread_mutex_unlock(&objects_lock);
 }
@@ -339,7 +370,7 @@ static void image_bound(struct device *d, VkImage image, VkDeviceMemory memory, 
     pthread_mutex_lock(&objects_lock);
     o = slot_of(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
     m = slot_of(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)memory);
-    if (o && m && m->address) {
+    if (o && m && m->address && !o->address) {
         o->size = need.size;
         o->address = m->address + offset;
     }

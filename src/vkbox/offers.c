@@ -360,6 +360,52 @@ void offers_ask(struct device *d)
     said->tells = 1;
 }
 
+/* ---- addresses ------------------------------------------------------------- */
+
+/* Images and memory have addresses, too, that nobody can ask for. */
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_binding(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT types,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
+{
+    const VkDeviceAddressBindingCallbackDataEXT *b = NULL;
+
+    for (const VkBaseInStructure *s = data->pNext; s && !b; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_DEVICE_ADDRESS_BINDING_CALLBACK_DATA_EXT)
+            b = (const void *)s;
+    for (uint32_t i = 0;
+         b && b->bindingType == VK_DEVICE_ADDRESS_BINDING_TYPE_BIND_EXT && i < data->objectCount; i++)
+        note_told_address(user, data->pObjects[i].objectType, data->pObjects[i].objectHandle, b->baseAddress,
+                          b->size);
+    return VK_FALSE;
+}
+
+void offers_listen(struct device *d)
+{
+    const VkDebugUtilsMessengerCreateInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity =
+            VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT |
+            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_DEVICE_ADDRESS_BINDING_BIT_EXT,
+        .pfnUserCallback = on_binding,
+        .pUserData = d};
+    PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)d->instance->get(
+        d->instance->handle, "vkCreateDebugUtilsMessengerEXT");
+
+    if (!create || create(d->instance->handle, &info, NULL, &d->messenger) != VK_SUCCESS)
+        d->messenger = VK_NULL_HANDLE;
+}
+
+void offers_deafen(struct device *d)
+{
+    PFN_vkDestroyDebugUtilsMessengerEXT destroy = (PFN_vkDestroyDebugUtilsMessengerEXT)d->instance->get(
+        d->instance->handle, "vkDestroyDebugUtilsMessengerEXT");
+
+    if (d->messenger && destroy)
+        destroy(d->instance->handle, d->messenger, NULL);
+    d->messenger = VK_NULL_HANDLE;
+}
+
 /* To the messengers of the instance, as the driver would. */
 void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t size, bool bound)
 {

@@ -581,6 +581,7 @@ def said_of_left(folder):
     assert p.returncode == 0, p
     dumps = glob.glob(folder + '/*.aerogpudump')
     found = [sqlite3.connect(d).execute('SELECT cause, submission, text, sure_command, sure_cause, unseen FROM finding').fetchone() for d in dumps]
+    p.images = [a for d in dumps for a, in sqlite3.connect(d).execute("SELECT address FROM resource WHERE kind LIKE 'image%' ORDER BY address")]
     for d in dumps:
         os.unlink(d)
     return p, found
@@ -606,6 +607,8 @@ def what_the_driver_tells_of_a_fault_is_told():
         assert len(found) == 1 and found[0][0] == 'page fault', (found, p.stderr)
         assert 'the driver says: MMU fault of the test' in found[0][2] and 'of the 16 bytes there' in p.stderr, (found, p.stderr)
         assert 'out of bounds by 17 bytes' in p.stderr and "behind the end of buffer 'results'" in p.stderr, p.stderr
+        # And where images are, which nobody can ask for.
+        assert p.images == [0x770000000000], p.images
         # A layer can say so, and another program be why.
         p, found = left_record('slow', folder, {'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_driver', 'VK_ADD_LAYER_PATH': os.path.dirname(os.path.abspath(plant)),
                                                 'AEROGPU_BLACKBOX_EXACT': '1', 'AEROGPU_TEST_DRIVER_SAYS_NOTHING': '1'})
