@@ -75,7 +75,10 @@ with tempfile.TemporaryDirectory() as work:
     env = dict(os.environ, DISPLAY=":" + screen.stdout.readline().strip())
     try:
         gears = subprocess.Popen([aerogpu, "record", "-o", work + "/g", "--", "vkd3d-gears"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(4)
+        end = time.time() + 60
+        while time.time() < end and len({p for row in on_screen(work) for p in row}) < 20: # until it shows something, and a while longer
+            time.sleep(0.2)
+        time.sleep(2)
         gears.terminate()
         gears.wait(60)
         made = subprocess.run([aerogpu, "play", "--png", work + "/png", "--frames", "1-1", "--until-frame", "1", work + "/g"], capture_output=True, text=True)
@@ -83,7 +86,7 @@ with tempfile.TemporaryDirectory() as work:
         want = read_png(work + "/png/frame-000001.png")
         check("they show something", len({p for row in want for p in row}) > 20)
         play = subprocess.Popen([aerogpu, "play", "--window", "--loop-frame", "1", work + "/g"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        end, same = time.time() + 60, False
+        same, end = False, time.time() + 60
         while not same and time.time() < end and play.poll() is None:
             time.sleep(0.2)
             same = [row[:len(want[0])] for row in on_screen(work)[:len(want)]] == want
