@@ -124,10 +124,11 @@ function viewOf(call, written) {
           by: from && written.has(from.object) ? callLink(written.get(from.object)) : ""};
 }
 
+const LETTERS = {CBV: "b", SRV: "t", UAV: "u", sampler: "s"};
 function bindingRows(p, group, written) {
   const rows = [], name = p.kind === "table" || p.ranges ? "table" : p.kind, where = p.ranges ?
-    p.ranges.map(r => `${r.kind} ${r.register ?? "?"}${r.count === null || r.count > 1 ? `+${r.count ?? "…"}` : ""}, space ${r.space}`).join("; ") :
-    `${{CBV: "b", SRV: "t", UAV: "u"}[p.kind] || "b"}${p.register}, space ${p.space}`;
+    p.ranges.map(r => `${r.kind} ${LETTERS[r.kind] || ""}${r.register ?? "?"}${r.count === null || r.count > 1 ? `+${r.count ?? "…"}` : ""}, space ${r.space}`).join("; ") :
+    `${LETTERS[p.kind] || "b"}${p.register}, space ${p.space}`;
   const head = [p.index, cell(name), cell(where), cell(p.stages)];
   if (!group) return [row(...head, '<span class="bad">nothing is bound</span>', "", "")];
   const a = group.state.args, at = a.BufferLocation, set = callLink(group.state.call);
