@@ -528,7 +528,7 @@ static void free_live(struct machine *m)
 {
     struct live *l = m->kind;
 
-    INVARIANT(!l->executors && !l->waiters && !l->in_routine);
+    INVARIANT(!l->executors && !l->waiters && !l->in_routine && !atomic_load(&l->has_helper));
     if (l->epoll_fd >= 0)
         close(l->epoll_fd);
     if (l->timer_fd >= 0)
