@@ -2,6 +2,7 @@
 /* play_parts_test.c: parts of the player that need no device. */
 #include "test.h"
 
+#include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -62,6 +63,30 @@ TEST(pixels_are_a_picture)
         assert_memory_equal(rgba + 4, ((const uint8_t[]){3, 2, 1, alpha ? 40 : 255}), 4);
         free(rgba);
     }
+}
+
+TEST(depth_is_grey)
+{
+    const float depths[] = {0.5f, 0.75f, 1, NAN};
+    struct play_image i = {
+        .size = 16, .width = 4, .height = 1, .rows = 1, .row = 16, .format = DXGI_FORMAT_R32_FLOAT};
+    struct error e = {0};
+    uint32_t width, height;
+    uint8_t *rgba;
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/depth.png", dir);
+    i.bytes = guarded(i.size);
+    memcpy(i.bytes, depths, sizeof(depths));
+    assert_int_equal(play_save_png(&i, true, path, &e), 0);
+    assert_int_equal(png_file_read(path, &rgba, &width, &height, &e), 0);
+    for (unsigned k = 0; k < 4; k++)
+        assert_memory_equal(
+            rgba + 4 * k,
+            ((const uint8_t[4][4]){
+                {0, 0, 0, 255}, {127, 127, 127, 255}, {255, 255, 255, 255}, {0, 0, 0, 255}}[k]),
+            4);
+    free(rgba);
 }
 
 TEST_GROUP(make_dir, remove_dir);

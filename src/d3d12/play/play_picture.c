@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* play_picture.c: what a resource holds: copied out of it, or into it, on a queue of the player's choice, and waited for. */
 #include <errno.h>
+#include <math.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -294,9 +295,32 @@ int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STA
     return 0;
 }
 
+/* One float a pixel, as depth is: the least that there is is black, the most is white. */
+static void to_grey(uint8_t *px, size_t n)
+{
+    float low = INFINITY, high = -INFINITY, v;
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&v, px + 4 * i, 4);
+        if (isfinite(v)) {
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+    }
+    for (size_t i = 0; i < n; i++, px += 4) {
+        memcpy(&v, px, 4);
+        memset(px, isfinite(v) && high > low ? (int)(255 * ((double)v - low) / ((double)high - low)) : 0, 3);
+        px[3] = 0xff;
+    }
+}
+
 /* Pictures of formats that PNG has no way for are left as they are: four bytes a pixel. */
 static void to_rgba(uint8_t *px, size_t n, DXGI_FORMAT f, bool alpha)
 {
+    if (f == DXGI_FORMAT_D32_FLOAT || f == DXGI_FORMAT_R32_FLOAT || f == DXGI_FORMAT_R32_TYPELESS) {
+        to_grey(px, n);
+        return;
+    }
     alpha = alpha && f != DXGI_FORMAT_B8G8R8X8_UNORM;
     bool bgr = f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB ||
                f == DXGI_FORMAT_B8G8R8X8_UNORM || f == DXGI_FORMAT_B8G8R8A8_TYPELESS;
