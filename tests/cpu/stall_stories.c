@@ -29,8 +29,10 @@ struct story {
     bool reborn;     /* before the submission its number was another thread's, which died */
     bool lives_on;   /* its process has a thread that the window does not name */
     bool unrecorded; /* who was whose is not in the recording */
-    int32_t unseen;  /* the window's thread of this number is not in the trace */
-    uint32_t again;  /* state bits of a second thing that happens, from `to` to `again_to` */
+    bool
+        strays; /* instead of a CPU that takes the interrupt, one at which a thread of the window was for a moment */
+    int32_t unseen; /* the window's thread of this number is not in the trace */
+    uint32_t again; /* state bits of a second thing that happens, from `to` to `again_to` */
     double again_to;
 };
 
@@ -169,6 +171,7 @@ static const struct story stories[] = {
     {.device = true, .completed = 1.2, .unseen = EXECUTOR},
     {.completed = 1.2},
     {.runs = true, .completed = 1.2},
+    {.device = true, .ipi = .6, .chain = WITH_SUBMITTER, .strays = true},
 };
 
 const struct plant_kind stall_stories[] = {
@@ -256,6 +259,7 @@ const struct plant_kind stall_stories[] = {
     {"made up: done late by whom nobody saw", CPU_VERDICT_GPU_SLOW, NULL},
     {"made up: done late, after sleep on whatever", CPU_VERDICT_GPU_SLOW, NULL},
     {"made up: done late, it ran all the time", CPU_VERDICT_GPU_SLOW, NULL},
+    {"made up: an IPI waits where a thread was once", CPU_VERDICT_IPI_STALL, NULL},
 };
 /* The two that could be why, or what was seen too seldom: whichever it is called, that is not certain. */
 const char *const stall_doubtful[] = {"made up: starved, and stopped then",
@@ -273,9 +277,14 @@ const char *const stall_doubtful[] = {"made up: starved, and stopped then",
                                       "made up: done late by whom nobody saw",
                                       "made up: done late, after sleep on whatever",
                                       "made up: done late, it ran all the time",
+                                      "made up: an IPI waits where a thread was once",
                                       NULL};
 /* A tool that always hedges is useless as well. */
-const char *const stall_proven[] = {"made up: blocked in the GPU's driver",
+const char *const stall_proven[] = {"made up: the executor waits on its fence",
+                                    "made up: blocked in the GPU's driver",
+                                    "made up: done just before the time-out",
+                                    "made up: done after the time-out",
+                                    "made up: an IPI was not answered for 60 %",
                                     "made up: the executor died",
                                     "made up: done, who waits slept all the time",
                                     "made up: done, the waiter stopped",
@@ -390,6 +399,10 @@ static void ask(struct synth *s, const struct story *x, const struct cpu_window 
         if (x->ipi > 0 && t <= asked && t + MS > asked)
             synth_event(s, 2, asked, 1002, CPU_EV_IPI_SEND, 3, 0xffffffff81071000, 0xffffffff81071200);
         synth_event(s, 3, t, 1003, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+        if (x->strays && t <= asked && t + MS > asked) {
+            synth_event(s, 3, t, 1003, CPU_EV_SWITCH, 1003, RUNS, SUBMITTER);
+            synth_event(s, 3, t + 10 * US, SUBMITTER, CPU_EV_SWITCH, SUBMITTER, SLEEPS, 1003);
+        }
         if (x->ipi > 0 && t <= answered && t + MS > answered)
             synth_event(s, 3, answered, 1003, CPU_EV_IRQ_ENTRY, CPU_IRQ_CALL_SINGLE, 251, 0);
     }
@@ -437,7 +450,8 @@ static void make_story(const struct story *x, struct rng *rng, const char *path,
     }
     if (x->ipi > 0) { /* CPU 3 takes the interrupt: it is of the chain */
         ask(&s, x, w, end);
-        w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_DPC, -1, 3};
+        if (!x->strays)
+            w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_DPC, -1, 3};
     }
     for (uint32_t i = 0; i < w->num_threads; i++)
         if (x->unseen && w->threads[i].tid == x->unseen)

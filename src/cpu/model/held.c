@@ -82,10 +82,10 @@ struct held maker_of_executor(const struct maker *m)
     uint64_t stolen = 0, nobody = 0;
 
     for (uint32_t i = 0; i < m->e.t->num_cpus; i++)
-        if (m->e.cpu[i].ran_executor) {
+        if (m->e.cpu[i].ran_executor) { /* it takes nothing from who is elsewhere */
             const uint64_t ns =
                 (uint64_t)cpu_evidence_stolen(&m->e, i, t->executor.from_ns, t->executor.to_ns);
-            stolen = ns > stolen ? ns : stolen;
+            stolen += ns < t->on[i].executor_ns ? ns : t->on[i].executor_ns;
         }
     for (uint32_t i = 0; i < t->num; i++)
         if (t->list[i].role == CPU_ROLE_EXECUTOR && t->list[i].nobody_ns > nobody)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* maker.h: a verdict in the making; only verdict.c and held.c include it. */
+/* maker.h: a verdict in the making; only verdict.c, held.c and machine.c include it. */
 #pragma once
 
 #include "cpu/model/evidence.h"
@@ -55,6 +55,11 @@ bool maker_executor_held(struct maker *m);
 bool maker_waiter_held(struct maker *m);
 /* A thread that waits ran while the work was done already, and before so many tenths of its time: it may have seen that. */
 bool maker_may_have_looked(const struct cpu_thread *th, uint32_t tenths);
+/* Whether the host, or an interrupt between processors that was not answered, is the verdict, which is made then; for how long. */
+bool maker_host_stole(struct maker *m);
+bool maker_ipi_stall(struct maker *m);
+uint64_t maker_most_stolen(const struct maker *m);
+uint64_t maker_longest_ipi(const struct maker *m);
 /* Whether it waited for a lock for a tenth of its time; says for which. */
 bool maker_is_locked(struct maker *m, const struct cpu_thread *th);
 
@@ -73,4 +78,23 @@ static inline double part(const struct maker *m, uint64_t v)
 static inline bool done(const struct maker *m)
 {
     return m->e.w->completed_ns > m->e.w->submit_ns && m->e.w->completed_ns < m->e.w->timeout_ns;
+}
+
+/* No cliffs: what explains `at_most` percent of the wait and more is certain, less of it is likely. */
+static inline enum cpu_certainty maker_grade(const struct maker *m, uint64_t ns, double at_most)
+{
+    return part(m, ns) >= at_most ? CPU_CERTAIN : CPU_LIKELY;
+}
+
+static inline enum cpu_certainty maker_less_sure(enum cpu_certainty a, enum cpu_certainty b)
+{
+    return a < b ? a : b;
+}
+
+/* What was lost may have been the answer, or the wake-up. */
+static inline enum cpu_certainty maker_unless_lost(const struct maker *m, enum cpu_certainty sure)
+{
+    const bool whole = !m->e.lost && !m->e.lost_uncounted && !m->e.t->overrun && !m->e.t->notes.count;
+
+    return whole ? sure : maker_less_sure(sure, CPU_LIKELY);
 }

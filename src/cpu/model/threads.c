@@ -151,11 +151,26 @@ static void add_state(struct cpu_thread *th, uint64_t ns)
         th->longest_stop = th->stopped_by;
 }
 
+/* Where it ran or waited to run until `ns`. */
+static void account(struct cpu_threads *t, struct cpu_thread *th, uint64_t ns)
+{
+    uint64_t begin, len;
+
+    if (th->cpu < 0 || (uint32_t)th->cpu >= t->num_cpus || th->role == (enum cpu_role)CPU_ROLE_HOLDER ||
+        (th->state != CPU_THREAD_RUNNING && th->state != CPU_THREAD_RUNNABLE))
+        return;
+    len = overlap(&th->times, th->queued_ns, ns, &begin);
+    t->on[th->cpu].chain_ns += len;
+    if (th->role == CPU_ROLE_EXECUTOR)
+        t->on[th->cpu].executor_ns += len;
+}
+
 static void set_state(struct cpu_threads *t, struct cpu_thread *th, enum cpu_thread_state state, uint64_t ns)
 {
     INVARIANT(state < CPU_THREAD_STATES && th->state < CPU_THREAD_STATES);
     if (ns < th->since_ns)
         ns = th->since_ns; /* clocks of CPUs may differ by a little */
+    account(t, th, ns);
     add_state(th, ns);
     if (state == CPU_THREAD_STOPPED && th->state != CPU_THREAD_STOPPED) {
         th->stopped_by = th->sent;
@@ -247,8 +262,10 @@ static enum cpu_thread_state left_as(const struct cpu_thread *th, uint64_t bits)
 }
 
 /* Where it was before the window matters only as the place at which it entered it. */
-static void seen_on(const struct cpu_threads *t, struct cpu_thread *th, const struct cpu_event *ev)
+static void seen_on(struct cpu_threads *t, struct cpu_thread *th, const struct cpu_event *ev)
 {
+    account(t, th, ev->ns);
+    th->queued_ns = ev->ns;
     if (ev->ns < t->executor.from_ns)
         memset(th->cpus, 0, sizeof(th->cpus));
     th->cpu = ev->cpu;
@@ -320,6 +337,18 @@ static void on_signal(struct cpu_threads *t, const struct cpu_event *ev)
     th->signal_code = (int32_t)ev->c;
 }
 
+/* From the begin of a wait to its end a thread is in it, whether it sleeps then or runs for a moment. */
+static void set_in_wait(struct cpu_threads *t, struct cpu_thread *th, bool in, uint64_t ns)
+{
+    uint64_t begin;
+
+    if (th->role == CPU_ROLE_EXECUTOR && in && !th->in_fence_wait && !t->in_waits++)
+        t->in_waits_since = ns;
+    if (th->role == CPU_ROLE_EXECUTOR && !in && th->in_fence_wait && !--t->in_waits)
+        t->waited_ns += overlap(&t->executor, t->in_waits_since, ns, &begin);
+    th->in_fence_wait = in;
+}
+
 /* The number of a dead thread is given out again. Before the span that is the one that is meant; later it is a stranger. */
 static void on_fork(struct cpu_threads *t, const struct cpu_event *ev)
 {
@@ -335,7 +364,8 @@ static void on_fork(struct cpu_threads *t, const struct cpu_event *ev)
     } else {
         th->died_ns = 0;
         th->born_ns = ev->ns;
-        th->in_fence_wait = th->in_other_wait = false;
+        set_in_wait(t, th, false, ev->ns);
+        th->in_other_wait = false;
         set_state(t, th, CPU_THREAD_UNKNOWN, ev->ns);
     }
 }
@@ -349,6 +379,7 @@ static void on_migrate(struct cpu_threads *t, const struct cpu_event *ev)
         return;
     if (th->state == CPU_THREAD_RUNNABLE && th->cpu >= 0)
         charge_one(t, th, (uint32_t)th->cpu, ev->ns);
+    account(t, th, ev->ns);
     th->cpu = (int32_t)ev->b;
     th->queued_ns = ev->ns;
 }
@@ -375,7 +406,7 @@ static void on_fence_wait(struct cpu_threads *t, struct cpu_thread *th, const st
     const bool starts = ev->kind == CPU_EV_FENCE_WAIT_START, is_gpu = CPU_FENCE(ev->c) == CPU_FENCE_GPU;
     const uint64_t driver = ev->c >> 8;
 
-    th->in_fence_wait = starts && is_gpu;
+    set_in_wait(t, th, starts && is_gpu, ev->ns);
     th->in_other_wait = starts && !is_gpu;
     if (!starts || th->role != CPU_ROLE_EXECUTOR || ev->ns > th->times.to_ns)
         return;
@@ -422,8 +453,10 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
         return;
     if (ev->kind == CPU_EV_FENCE_WAIT_START || ev->kind == CPU_EV_FENCE_WAIT_END)
         on_fence_wait(t, th, ev);
-    if (ev->kind == CPU_EV_EXIT)
+    if (ev->kind == CPU_EV_EXIT) {
         th->died_ns = ev->ns;
+        set_in_wait(t, th, false, ev->ns);
+    }
     if (th->state != CPU_THREAD_RUNNING && th->state != CPU_THREAD_DEAD && ev->kind != CPU_EV_WAKEUP) {
         /* whoever records an event is running */
         seen_on(t, th, ev);
@@ -433,13 +466,18 @@ void cpu_threads_event(struct cpu_threads *t, const struct cpu_event *ev)
 
 void cpu_threads_end(struct cpu_threads *t)
 {
+    uint64_t begin;
+
     for (uint32_t i = 0; i < t->num_cpus; i++)
         charge(t, i, t->executor.to_ns);
+    if (t->in_waits)
+        t->waited_ns += overlap(&t->executor, t->in_waits_since, t->executor.to_ns, &begin);
     times_add(&t->executor, t->executor_state, t->executor_since, t->executor.to_ns);
     times_check(&t->executor, UINT64_MAX);
     for (uint32_t i = 0; i < t->num; i++) {
         struct cpu_thread *th = &t->list[i];
 
+        account(t, th, th->times.to_ns);
         add_state(th, th->times.to_ns);
         times_check(&th->times, UINT64_MAX);
     }

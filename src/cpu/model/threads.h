@@ -86,6 +86,8 @@ struct cpu_on {
     bool
         disturbed; /* since then something came that may have taken the CPU from it: an interrupt, a wake-up */
     bool ticks;    /* its timer's interrupts are recorded */
+    uint64_t executor_ns; /* in which threads of the executor ran there or could have, */
+    uint64_t chain_ns;    /* in which any of the window did; of several at once each counts */
 };
 
 struct cpu_threads {
@@ -99,6 +101,9 @@ struct cpu_threads {
     uint32_t num_cpus;
     struct cpu_on *on; /* per CPU */
     uint64_t switches;
+    uint32_t in_waits;       /* executors that are in a wait for a GPU's fence, from its begin to its end, */
+    uint64_t in_waits_since; /* since when at least one is, */
+    uint64_t waited_ns;      /* and for how long in all of the span */
     uint64_t gpu; /* the driver whose fences executors waited for (cpu_fence_of); 0: none, or not known */
     bool several_gpus;    /* they waited for those of more than one */
     uint64_t other_waits; /* of executors, for fences that are not known to be a GPU's */

@@ -58,160 +58,6 @@ static bool unknown(struct maker *m, const char *reason)
     return maker_decide(m, CPU_VERDICT_UNKNOWN, CPU_UNSEEN, reason);
 }
 
-/* No cliffs: what explains `at_most` percent of the wait and more is certain, less of it is likely. */
-static enum cpu_certainty grade(const struct maker *m, uint64_t ns, double at_most)
-{
-    return part(m, ns) >= at_most ? CPU_CERTAIN : CPU_LIKELY;
-}
-
-static enum cpu_certainty less_sure(enum cpu_certainty a, enum cpu_certainty b)
-{
-    return a < b ? a : b;
-}
-
-/* What was lost may have been the answer, or the wake-up. */
-static enum cpu_certainty unless_lost(const struct maker *m, enum cpu_certainty sure)
-{
-    const bool whole = !m->e.lost && !m->e.lost_uncounted && !m->e.t->overrun && !m->e.t->notes.count;
-
-    return whole ? sure : less_sure(sure, CPU_LIKELY);
-}
-
-/* ---- the machine: the host, interrupts between processors ------------------- */
-
-/* Of the CPU of the chain that it took the most of. */
-static uint64_t most_stolen(const struct maker *m)
-{
-    uint64_t most = 0;
-
-    for (uint32_t i = 0; i < m->e.t->num_cpus; i++)
-        if (m->e.cpu[i].in_chain && m->e.cpu[i].stolen_ns > (double)most)
-            most = (uint64_t)m->e.cpu[i].stolen_ns;
-    return most;
-}
-
-static bool host_stole(struct maker *m)
-{
-    const uint64_t most = most_stolen(m);
-
-    for (uint32_t i = 0; i < m->e.t->num_cpus; i++) {
-        const struct cpu_seen *c = &m->e.cpu[i];
-
-        if (!c->in_chain || part(m, (uint64_t)c->stolen_ns) < 40)
-            continue;
-        maker_say(
-            m, CPU_CERTAIN,
-            "the host took CPU %u away for %s of the %s of the wait (%.0f%%, by the kernel's steal time)", i,
-            cpu_ns((uint64_t)c->stolen_ns), cpu_ns(m->e.wait_ns), part(m, (uint64_t)c->stolen_ns));
-    }
-    return part(m, most) >= 40 &&
-           maker_decide(m, CPU_VERDICT_HOST_STOLE_TIME, grade(m, most, 90), "steal time");
-}
-
-/* An answer that the trace would not show cannot be missed. */
-static bool answers_show(const struct maker *m, uint32_t target)
-{
-    const struct cpu_coverage *cov = &m->e.t->coverage;
-
-    return !m->e.t->has_coverage || target >= cov->num_cpus ||
-           (!cov->cpus[target].irq_blind[CPU_COUNTER_RES] && !cov->cpus[target].irq_blind[CPU_COUNTER_CAL]);
-}
-
-static bool stalls(const struct maker *m, const struct cpu_wait *x, uint64_t limit)
-{
-    return x->waited_ns >= limit && (m->e.cpu[x->sender].in_chain || m->e.cpu[x->target].in_chain) &&
-           answers_show(m, x->target);
-}
-
-static void say_wait(struct maker *m, const struct cpu_wait *x)
-{
-    char site[48], state[32];
-
-    maker_say(m, CPU_CERTAIN, "CPU %u asked CPU %u at %+.3f ms and %s for %s%s%s%s%s", x->sender, x->target,
-              rel(m, x->sent_ns), x->answered ? "waited" : "had no answer", cpu_ns(x->waited_ns),
-              x->target_idle ? "; the target was idle in " : "",
-              x->target_idle ? cpu_trace_state(m->e.t, x->target, x->target_state, state, sizeof(state)) : "",
-              x->site ? ", from " : "", x->site ? cpu_trace_symbol(m->e.t, x->site, site, sizeof(site)) : "");
-}
-
-/* The CPUs that did not answer `sender`; returns how many. */
-static uint32_t silent_to(const struct maker *m, uint32_t sender, uint64_t limit,
-                          uint64_t mask[CPU_MASK_WORDS])
-{
-    const struct cpu_worst *u = &m->e.a.unanswered;
-    uint32_t n = 0;
-
-    memset(mask, 0, CPU_MASK_WORDS * sizeof(mask[0]));
-    for (uint32_t i = 0; i < u->num; i++) {
-        const uint16_t t = u->list[i].target;
-        if (u->list[i].sender != sender || !stalls(m, &u->list[i], limit))
-            continue;
-        n += !(mask[t / 64] >> (t % 64) & 1);
-        mask[t / 64] |= UINT64_C(1) << (t % 64);
-    }
-    return n;
-}
-
-/* Of the one that waits for the most: "CPU 10 waited for 20 CPUs that did not answer: 0-1,4-9,12-23" */
-static void say_silent(struct maker *m, uint64_t limit)
-{
-    uint64_t mask[CPU_MASK_WORDS];
-    uint32_t most = 1, who = 0;
-    char text[128];
-
-    for (uint32_t sender = 0; sender < m->e.t->num_cpus; sender++) {
-        const uint32_t n = silent_to(m, sender, limit, mask);
-        who = n > most ? sender : who;
-        most = n > most ? n : most;
-    }
-    if (most > 1) {
-        silent_to(m, who, limit, mask);
-        maker_say(m, CPU_CERTAIN, "CPU %u waited for %u CPUs that did not answer: %s", who, most,
-                  cpu_mask_text(mask, m->e.t->num_cpus, text, sizeof(text)));
-    }
-}
-
-/* The longest wait for an answer, of the chain. */
-static uint64_t longest_ipi(const struct maker *m)
-{
-    const struct cpu_worst *lists[2] = {&m->e.a.unanswered, &m->e.a.slowest};
-    uint64_t longest = 0;
-
-    for (int k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < lists[k]->num; i++)
-            if (stalls(m, &lists[k]->list[i], longest))
-                longest = lists[k]->list[i].waited_ns;
-    return longest;
-}
-
-static bool ipi_stall(struct maker *m)
-{
-    const uint64_t limit = m->e.wait_ns / 4 > m->e.stuck_ns ? m->e.wait_ns / 4 : m->e.stuck_ns;
-    const struct cpu_worst *lists[2] = {&m->e.a.unanswered, &m->e.a.slowest};
-    uint32_t stalled = 0;
-
-    say_silent(m, limit);
-    for (int k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < lists[k]->num; i++)
-            if (stalls(m, &lists[k]->list[i], limit) && ++stalled <= 4)
-                say_wait(m, &lists[k]->list[i]);
-    if (!stalled)
-        return false;
-    if (stalled > 4)
-        maker_say(m, CPU_CERTAIN, "and %u more such waits", stalled - 4);
-    if (m->e.a.ipi_unanswered > m->e.a.unanswered.num)
-        maker_say(m, CPU_CERTAIN, "%llu IPIs in all were not answered in the window",
-                  (unsigned long long)m->e.a.ipi_unanswered);
-    for (uint32_t i = 0; i < m->e.a.num_incidents && i < CPU_INCIDENTS; i++) {
-        const struct cpu_incident *n = &m->e.a.incidents[i];
-        maker_say(m, CPU_CERTAIN, "all CPUs but CPU %u (%u of them) went idle within %s at %+.3f ms%s",
-                  n->awake, n->silent, cpu_ns(n->spread_ns), rel(m, n->from_ns),
-                  n->at_end ? ", and none came back in the window" : "");
-    }
-    return maker_decide(m, CPU_VERDICT_IPI_STALL, unless_lost(m, grade(m, longest_ipi(m), 50)),
-                        "an IPI was not answered");
-}
-
 /* ---- the rules ---------------------------------------------------------------- */
 
 static bool in_own_namespace(const struct maker *m)
@@ -263,7 +109,7 @@ static const char *slept_over(struct maker *m, uint32_t cpu, enum cpu_certainty 
             "the work was done at %+.3f ms; CPU %u was idle in %s from before that until after the time-out",
             rel(m, w->completed_ns), cpu, state);
         /* who else was to be woken may have had no reason to wake */
-        *sure = c->takes_interrupt ? grade(m, w->timeout_ns - w->completed_ns, 50) : CPU_LIKELY;
+        *sure = c->takes_interrupt ? maker_grade(m, w->timeout_ns - w->completed_ns, 50) : CPU_LIKELY;
         return "it slept over the completion";
     }
     /* a GPU that is not done lets its CPU sleep */
@@ -298,7 +144,7 @@ static bool asleep(struct maker *m)
                   rel(m, x->due_ns), cpu_ns(x->late_ns),
                   cpu_trace_state(m->e.t, x->cpu, x->state, state, sizeof(state)));
         reason = "a timer did not wake the CPU";
-        sure = grade(m, x->late_ns, 50);
+        sure = maker_grade(m, x->late_ns, 50);
     }
     for (uint32_t i = 0; i < m->e.t->num_cpus; i++) {
         if (!m->e.cpu[i].in_chain || !m->e.cpu[i].ran_others || m->e.cpu[i].blind)
@@ -307,7 +153,7 @@ static bool asleep(struct maker *m)
         reason = reason ? reason : why;
         sure = why && one > sure ? one : sure;
     }
-    return reason && maker_decide(m, CPU_VERDICT_CPU_ASLEEP, unless_lost(m, sure), reason);
+    return reason && maker_decide(m, CPU_VERDICT_CPU_ASLEEP, maker_unless_lost(m, sure), reason);
 }
 
 /* What forbids to say GPU-HUNG. */
@@ -483,10 +329,17 @@ static bool is_witnessed(const struct maker *m)
     return d->any && !strcmp(d->sure[0], "proven") && !strcmp(d->sure[1], "proven");
 }
 
+/* It was in waits for a GPU's fences, whatever it did in them: their ends were recorded, and none was lost. */
+static bool is_in_waits(const struct maker *m)
+{
+    return !m->weak && m->e.threads.waited_ns * 10 >= cpu_times_span(&m->e.threads.executor) * 9 &&
+           !m->e.threads.other_waits && cpu_trace_records(m->e.t, "dma_fence:dma_fence_wait_end");
+}
+
 /* It ran. On processors that is the GPU, but a thread that waits in a loop for somebody else runs as well. */
 static enum cpu_certainty ran_or_waited(struct maker *m, const struct held *h)
 {
-    if (h->device * 10 >= h->span * 9 || is_witnessed(m))
+    if (h->device * 10 >= h->span * 9 || is_in_waits(m) || is_witnessed(m))
         return CPU_CERTAIN;
     maker_say(
         m, CPU_UNSEEN,
@@ -505,7 +358,7 @@ static enum cpu_certainty was_at_work(struct maker *m)
                   m->e.threads.num_executors ? ": the trace does not show it" : ": the window names none");
         return CPU_LIKELY;
     }
-    if ((maker_ran(&h) + h.device) * 10 < h.span * 9) {
+    if ((maker_ran(&h) + h.device) * 10 < h.span * 9 && !is_in_waits(m)) {
         maker_say(m, CPU_UNSEEN,
                   "whether the GPU was slow: its executor ran or waited for the device for %s of the %s",
                   cpu_ns(maker_ran(&h) + h.device), cpu_ns(h.span));
@@ -521,7 +374,7 @@ static bool slow(struct maker *m, enum cpu_certainty sure, const char *reason)
     for (uint32_t i = 0; i < m->e.threads.num; i++)
         if (m->e.threads.list[i].role == CPU_ROLE_EXECUTOR)
             maker_say_thread(m, &m->e.threads.list[i]);
-    sure = less_sure(sure, was_at_work(m));
+    sure = maker_less_sure(sure, was_at_work(m));
     return maker_decide(m, CPU_VERDICT_GPU_SLOW, m->weak ? CPU_LIKELY : sure, reason);
 }
 
@@ -564,7 +417,7 @@ static enum cpu_certainty nobody_looked(struct maker *m)
                       cpu_trace_thread(m->e.t, th->tid), th->tid);
         else
             continue;
-        sure = ns[CPU_THREAD_UNKNOWN] * 2 > span ? CPU_UNSEEN : less_sure(sure, CPU_LIKELY);
+        sure = ns[CPU_THREAD_UNKNOWN] * 2 > span ? CPU_UNSEEN : maker_less_sure(sure, CPU_LIKELY);
     }
     if (!waiters)
         maker_say(m, CPU_UNSEEN, "who waits for the work: the window names nobody");
@@ -575,7 +428,7 @@ static bool waiter_late(struct maker *m, enum cpu_certainty sure)
 {
     const struct cpu_thread *told = took_it(m);
 
-    sure = less_sure(sure, nobody_looked(m));
+    sure = maker_less_sure(sure, nobody_looked(m));
     if (told)
         return maker_say(m, CPU_UNSEEN,
                          "why there was a time-out: %s/%d ran when the work was done, and slept then",
@@ -603,18 +456,19 @@ static bool was_done(struct maker *m)
     say_watchdog(m);
     if (part(m, watchdog) >= 25 && w->completed_ns > w->due_ns)
         return asleep(m) || maker_decide(m, CPU_VERDICT_WATCHDOG_LATE,
-                                         less_sure(less_sure(grade(m, watchdog, 40), grade(m, late, 5)),
-                                                   grade(m, w->completed_ns - w->due_ns, 5)),
+                                         maker_less_sure(maker_less_sure(maker_grade(m, watchdog, 40),
+                                                                         maker_grade(m, late, 5)),
+                                                         maker_grade(m, w->completed_ns - w->due_ns, 5)),
                                          "the work was done when it looked");
     if (late <= m->e.stuck_ns || part(m, late) <= 10)
         return slow(m, part(m, late) <= 5 ? CPU_CERTAIN : CPU_LIKELY, "it was done just before the time-out");
     if (maker_waiter_held(m)) {
-        m->v->certainty = less_sure((enum cpu_certainty)m->v->certainty, grade(m, late, 25));
+        m->v->certainty = maker_less_sure((enum cpu_certainty)m->v->certainty, maker_grade(m, late, 25));
         return true;
     }
     if (asleep(m))
         return true;
-    return waiter_late(m, about_due ? CPU_LIKELY : less_sure(sure, grade(m, late, 25)));
+    return waiter_late(m, about_due ? CPU_LIKELY : maker_less_sure(sure, maker_grade(m, late, 25)));
 }
 
 /* What explains a part of the wait: too little to be the cause, too much to call the GPU hung for certain. */
@@ -623,14 +477,14 @@ static bool in_between(struct maker *m)
     const struct cpu_late_timer *timer = latest_timer(m);
     const struct cpu_window *w = m->e.w;
 
-    if (part(m, most_stolen(m)) >= 10) {
+    if (part(m, maker_most_stolen(m)) >= 10) {
         maker_say(m, CPU_CERTAIN, "the host took a CPU of the chain away for %s (%.0f%% of the wait)",
-                  cpu_ns(most_stolen(m)), part(m, most_stolen(m)));
+                  cpu_ns(maker_most_stolen(m)), part(m, maker_most_stolen(m)));
         return unknown(m, "the host took a processor for a part of the wait");
     }
-    if (part(m, longest_ipi(m)) >= 10 && longest_ipi(m) >= m->e.stuck_ns) {
-        maker_say(m, CPU_CERTAIN, "an IPI waited for %s (%.0f%% of the wait)", cpu_ns(longest_ipi(m)),
-                  part(m, longest_ipi(m)));
+    if (part(m, maker_longest_ipi(m)) >= 10 && maker_longest_ipi(m) >= m->e.stuck_ns) {
+        maker_say(m, CPU_CERTAIN, "an IPI waited for %s (%.0f%% of the wait)", cpu_ns(maker_longest_ipi(m)),
+                  part(m, maker_longest_ipi(m)));
         return unknown(m, "an IPI waited for a part of the wait");
     }
     if (timer && part(m, timer->late_ns) >= 10) {
@@ -699,7 +553,7 @@ static void hung_or_not(struct maker *m)
                 "it waited for a fence, or in a driver, that is not known to be the GPU's: any driver has fences");
         if (!maker_waiter_held(m))
             unknown(m, "the executor slept, and not on the device");
-    } else if (m->e.threads.several_gpus && h.device * 10 >= h.span) {
+    } else if (m->e.threads.several_gpus && (h.device * 10 >= h.span || is_in_waits(m))) {
         maker_say(m, CPU_UNSEEN, "for which GPU it waited: it had fences of more than one driver's");
         unknown(m, "the executor waited for more than one GPU");
     } else if (m->e.wait_ns < TOO_LITTLE) {
@@ -718,7 +572,7 @@ static void hung_or_not(struct maker *m)
             cpu_ns(maker_ran(&h)), cpu_ns(h.device), cpu_ns(h.span), cpu_ns(h.all));
         maker_say(m, CPU_CERTAIN,
                   "no IPI waited for longer than %s; no CPU of the chain was silent for half of the wait",
-                  cpu_ns(longest_ipi(m)));
+                  cpu_ns(maker_longest_ipi(m)));
         maker_say(m, CPU_UNSEEN,
                   "whether the GPU would have ended later: one that is slow looks the same until then");
         maker_decide(m, CPU_VERDICT_GPU_HUNG, ran_or_waited(m, &h),
@@ -764,7 +618,7 @@ static void judge(struct maker *m)
 
     if (is_of_another_clock(m))
         return;
-    if (host_stole(m) || ipi_stall(m) || was_done(m) || executor_died(m))
+    if (maker_host_stole(m) || maker_ipi_stall(m) || was_done(m) || executor_died(m))
         return;
     if (w->completed_ns >= w->timeout_ns) {
         maker_say(m, CPU_CERTAIN, "the work was done at %+.3f ms, %s after the time-out",
