@@ -674,8 +674,9 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
     struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
     D3D10_DDI_BOX box, all;
 
-    if (!subresource(to, dst_index) || !subresource(from, src_index) || to->kind != from->kind ||
-        usage_of(to) == D3D11_USAGE_IMMUTABLE || !box_of(from, src_index, given, &box))
+    if (!subresource(to, dst_index) || !subresource(from, src_index) ||
+        (to->kind == D3D_BUFFER) != (from->kind == D3D_BUFFER) || usage_of(to) == D3D11_USAGE_IMMUTABLE ||
+        !box_of(from, src_index, given, &box))
         return;
     all = extent(to, dst_index);
     if (x > (UINT)all.right || y > (UINT)all.bottom || z > (UINT)all.back ||

@@ -32,6 +32,15 @@ static UINT misc_of_10(UINT flags)
     return out;
 }
 
+/* Whether 10 has words for what a resource is; who shares it by which kind of handle is no matter. */
+static bool sayable(const struct d3d_child *c)
+{
+    UINT flags = c->kind == D3D_BUFFER ? c->desc.buffer.MiscFlags : c->desc.texture.MiscFlags;
+
+    return !d3d_is_resource(c) ||
+           !(flags & ~(misc_of_10(misc_of_11(flags)) | (UINT)D3D11_RESOURCE_MISC_SHARED_NTHANDLE));
+}
+
 static ID3D11Device *device11(void *This)
 {
     return (ID3D11Device *)d10_device_of(This);
@@ -88,7 +97,7 @@ static const struct {
 
 void *d10_face(struct d3d_child *c, REFIID riid)
 {
-    if (!faces[c->kind].vtbl)
+    if (!faces[c->kind].vtbl || !sayable(c))
         return NULL;
     for (int i = 0; i < 3 && faces[c->kind].iids[i]; i++)
         if (IsEqualGUID(riid, faces[c->kind].iids[i]))

@@ -283,14 +283,19 @@ static bool mode_of(struct d3d_adapter *a, UINT *width, UINT *height)
     return true;
 }
 
+static bool is_bgra(DXGI_FORMAT f)
+{
+    return f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB;
+}
+
 HRESULT d3d_swapchain_create(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC *desc, IDXGISwapChain **out)
 {
     struct swapchain *s;
     UINT width, height;
     HRESULT hr;
 
-    if (desc->BufferDesc.Format != DXGI_FORMAT_B8G8R8A8_UNORM &&
-        desc->BufferDesc.Format != DXGI_FORMAT_R8G8B8A8_UNORM)
+    if (!is_bgra(desc->BufferDesc.Format) && desc->BufferDesc.Format != DXGI_FORMAT_R8G8B8A8_UNORM &&
+        desc->BufferDesc.Format != DXGI_FORMAT_R8G8B8A8_UNORM_SRGB)
         return DXGI_ERROR_UNSUPPORTED;
     if ((desc->Windowed && !desc->OutputWindow) || desc->SampleDesc.Count > 1 ||
         !mode_of(d->adapter, &width, &height))
@@ -374,15 +379,22 @@ static HRESULT to_window(struct swapchain *s)
         return hr;
 #if defined(_WIN32)
     HDC dc = GetDC(s->desc.OutputWindow);
-    BITMAPINFO info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
-                                     .biWidth = (LONG)(m.RowPitch / 4),
-                                     .biHeight = -(LONG)s->desc.BufferDesc.Height,
-                                     .biPlanes = 1,
-                                     .biBitCount = 32,
-                                     .biCompression = BI_RGB}};
+    /* where red, green and blue lie in a word */
+    const DWORD masks[2][3] = {{0x0000FF, 0x00FF00, 0xFF0000}, {0xFF0000, 0x00FF00, 0x0000FF}};
+    struct {
+        BITMAPINFOHEADER header;
+        DWORD masks[3];
+    } info = {.header = {.biSize = sizeof(info.header),
+                         .biWidth = (LONG)(m.RowPitch / 4),
+                         .biHeight = -(LONG)s->desc.BufferDesc.Height,
+                         .biPlanes = 1,
+                         .biBitCount = 32,
+                         .biCompression = BI_BITFIELDS}};
+
+    memcpy(info.masks, masks[is_bgra(s->desc.BufferDesc.Format)], sizeof(info.masks));
     if (dc) {
         SetDIBitsToDevice(dc, 0, 0, s->desc.BufferDesc.Width, s->desc.BufferDesc.Height, 0, 0, 0,
-                          s->desc.BufferDesc.Height, m.pData, &info, DIB_RGB_COLORS);
+                          s->desc.BufferDesc.Height, m.pData, (const BITMAPINFO *)&info, DIB_RGB_COLORS);
         ReleaseDC(s->desc.OutputWindow, dc);
     }
 #endif

@@ -9,7 +9,8 @@ enum {
                    D3D11_BIND_UNORDERED_ACCESS,
     TEXTURE_BINDS = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL |
                     D3D11_BIND_UNORDERED_ACCESS,
-    MIPPED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET
+    MIPPED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET,
+    WRITTEN = D3D11_BIND_RENDER_TARGET | D3D11_BIND_UNORDERED_ACCESS
 };
 enum { MAX_TEXTURE = 8192, MAX_VOLUME = 2048, MAX_ARRAY = 512, MAX_BUFFER = 1 << 28 };
 
@@ -92,6 +93,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
     if (!c)
         return E_OUTOFMEMORY;
     c->desc.buffer = *desc;
+    if (!(desc->MiscFlags & D3D11_RESOURCE_MISC_BUFFER_STRUCTURED))
+        c->desc.buffer.StructureByteStride = 0;
     return create(d, &a, c, (void **)out);
 }
 
@@ -147,7 +150,9 @@ static bool valid_format(struct d3d_device *d, DXGI_FORMAT f, UINT bind)
     UINT has = 0;
 
     DDI(d, pfnCheckFormatSupport, f, &has);
-    if (!has || (bind & D3D11_BIND_DEPTH_STENCIL && !is_depth(f)))
+    if (!has || (bind & D3D11_BIND_DEPTH_STENCIL && (!is_depth(f) || bind & WRITTEN)) ||
+        (bind & D3D11_BIND_UNORDERED_ACCESS && is_depth(f) && f != DXGI_FORMAT_R32_TYPELESS &&
+         f != DXGI_FORMAT_R16_TYPELESS))
         return false;
     return !(bind & D3D11_BIND_RENDER_TARGET) || has & 2 ||
            (typeless && f != DXGI_FORMAT_R24G8_TYPELESS && f != DXGI_FORMAT_R32G8X24_TYPELESS);

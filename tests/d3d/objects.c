@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <d3d10_1.h>
 #include <d3d11.h>
 
 #include "calls.h"
@@ -277,6 +278,70 @@ static void faces(ID3D11Texture2D *target)
     IDXGIResource_Release(resource);
 }
 
+/* A picture becomes a slice of a volume. */
+static void into_volume(ID3D11Texture2D *picture)
+{
+    D3D11_TEXTURE3D_DESC t = {.Width = 64,
+                              .Height = 64,
+                              .Depth = 2,
+                              .MipLevels = 1,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .Usage = D3D11_USAGE_STAGING,
+                              .CPUAccessFlags = D3D11_CPU_ACCESS_READ};
+    D3D11_MAPPED_SUBRESOURCE m = {0};
+    ID3D11Texture3D *volume = NULL;
+    UINT got[2] = {1, 1};
+
+    want("a volume to read", (UINT)ID3D11Device_CreateTexture3D(device, &t, NULL, &volume), S_OK);
+    if (!volume)
+        return;
+    draw();
+    ID3D11DeviceContext_CopySubresourceRegion(context, (ID3D11Resource *)volume, 0, 0, 0, 1,
+                                              (ID3D11Resource *)picture, 0, NULL);
+    want("reading a volume",
+         (UINT)ID3D11DeviceContext_Map(context, (ID3D11Resource *)volume, 0, D3D11_MAP_READ, 0, &m), S_OK);
+    for (UINT z = 0; m.pData && z < 2; z++)
+        memcpy(&got[z], (BYTE *)m.pData + z * m.DepthPitch + 32 * m.RowPitch, 4);
+    ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)volume, 0);
+    want("the slice before", got[0], 0);
+    want("the slice", got[1], 0xFF0000FF);
+    ID3D11Texture3D_Release(volume);
+}
+
+static void descriptions_told(void)
+{
+    D3D11_BUFFER_DESC b = {.ByteWidth = 64,
+                           .BindFlags = D3D11_BIND_VERTEX_BUFFER,
+                           .StructureByteStride = 513},
+                      told;
+    D3D11_TEXTURE2D_DESC t = {.Width = 8,
+                              .Height = 8,
+                              .MipLevels = 1,
+                              .ArraySize = 1,
+                              .Format = DXGI_FORMAT_R32_TYPELESS,
+                              .SampleDesc = {1, 0},
+                              .BindFlags = D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL};
+    ID3D11Texture2D *texture = NULL;
+    ID3D11Buffer *buffer = NULL;
+    ID3D10Buffer *ten = NULL;
+
+    want("a target that is depth", (UINT)ID3D11Device_CreateTexture2D(device, &t, NULL, &texture),
+         (UINT)E_INVALIDARG);
+    want("a buffer", (UINT)ID3D11Device_CreateBuffer(device, &b, NULL, &buffer), S_OK);
+    ID3D11Buffer_GetDesc(buffer, &told);
+    want("the stride of what has no structure", told.StructureByteStride, 0);
+    want("a buffer of Direct3D 10",
+         (UINT)ID3D11Buffer_QueryInterface(buffer, &IID_ID3D10Buffer, (void **)&ten), S_OK);
+    ID3D10Buffer_Release(ten);
+    ID3D11Buffer_Release(buffer);
+    b.MiscFlags = D3D11_RESOURCE_MISC_BUFFER_ALLOW_RAW_VIEWS;
+    b.BindFlags = D3D11_BIND_SHADER_RESOURCE;
+    want("a raw buffer", (UINT)ID3D11Device_CreateBuffer(device, &b, NULL, &buffer), S_OK);
+    want("is none of Direct3D 10",
+         (UINT)ID3D11Buffer_QueryInterface(buffer, &IID_ID3D10Buffer, (void **)&ten), (UINT)E_NOINTERFACE);
+    ID3D11Buffer_Release(buffer);
+}
+
 void objects(const struct calls *c)
 {
     device = c->device;
@@ -288,4 +353,6 @@ void objects(const struct calls *c)
     lines();
     mips();
     faces(c->target);
+    into_volume(c->target);
+    descriptions_told();
 }
