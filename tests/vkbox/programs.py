@@ -50,6 +50,12 @@ PROGRAMS = {
     'ffmpeg blur': (FFMPEG + ['format=yuv420p,hwupload,gblur_vulkan,hwdownload,format=yuv420p', '-f', 'framemd5', '-'], {}, False, 'printed'),
     'glxgears (zink)': (['glxgears'], ZINK, True, 'pictures'),
     'glmark2 (zink)': (['glmark2', '--validate', '-b', 'build', '-b', 'texture', '-b', 'shading', '-s', '300x300'], ZINK, True, 'printed'),
+    'neverball (zink)': (['/usr/games/neverball'], ZINK, True, 'pictures'),
+    'supertux (zink)': (['/usr/games/supertux2', '--window', '--geometry', '640x480', '--renderer', 'opengl'], ZINK, True, 'pictures'),
+    'gltron (zink)': (['/usr/games/gltron'], ZINK, True, 'pictures'),
+    'teeworlds (zink)': (['/usr/games/teeworlds'], ZINK, True, 'pictures'),
+    'etr (zink)': (['/usr/games/etr'], ZINK, True, 'pictures'),
+    'trackballs (zink)': (['/usr/games/trackballs'], ZINK, True, 'pictures'),
     'chromium (ANGLE)': (['chromium', '--headless', '--no-sandbox', '--disable-gpu-sandbox', '--ignore-gpu-blocklist', '--use-gl=angle', '--use-angle=vulkan',
                           '--user-data-dir={tmp}/profile', '--virtual-time-budget=3000', '--screenshot={tmp}/picture.png', '{tmp}/a.html'], {}, True, 'picture'),
     'vkbox_plant': ([os.path.join(a.folder, 'vkbox_plant'), '--frames', '30', 'fine'], {}, False, 'printed'),
@@ -154,6 +160,9 @@ def compare(program, driver, display):
         return 'DIFFERS: nothing is shown'
     if once[:n] != twice[:n]:
         return 'moves; %d of %d' % (sum(x in set(once + twice) for x in box), len(box))
+    _, again, _ = run(program, driver, display, True)  # one that draws by the clock may have met the same moments twice
+    if once[:len(again)] == again[:len(once)]:
+        return 'moves; %d of %d, then all' % (sum(x in set(once + twice) for x in box), len(box))
     return 'DIFFERS: %d of %d' % (sum(x != y for x, y in zip(once, box)), n)
 
 
