@@ -144,6 +144,63 @@ TEST_IN(further_descriptors_are_refused_and_closed, served)
     close(s);
 }
 
+/* A thunk on a connection without the library: the status; `arg` and what is behind it in `msg` are the answer's. */
+static NTSTATUS ask(int s, enum d3dkmt_thunk thunk, void *arg, size_t size, uint8_t msg[WIRE_MAX])
+{
+    struct wire_header h;
+    int fd;
+    NTSTATUS st = say(s, msg, d3dkmt_wire_write(msg, thunk, arg, 0, NULL), NULL, 0, &fd, &h);
+
+    if (st == STATUS_SUCCESS)
+        memcpy(arg, msg + sizeof(h), size);
+    return st;
+}
+
+static D3DKMT_HANDLE device_of(int s, uint8_t msg[WIRE_MAX])
+{
+    D3DKMT_OPENADAPTERFROMHDC o = {0};
+    D3DKMT_CREATEDEVICE d = {0};
+
+    assert_int_equal(ask(s, D3DKMT_THUNK_OpenAdapterFromHdc, &o, sizeof(o), msg), STATUS_SUCCESS);
+    d.hAdapter = o.hAdapter;
+    assert_int_equal(ask(s, D3DKMT_THUNK_CreateDevice, &d, sizeof(d), msg), STATUS_SUCCESS);
+    return d.hDevice;
+}
+
+/* The service is this process: it has the descriptor of that number, which the message says and does not bring. */
+TEST_IN(the_number_of_an_event_is_no_event, served)
+{
+    static _Alignas(8) uint8_t msg[WIRE_MAX];
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.Info.Type = D3DDDI_CPU_NOTIFICATION};
+    int event = eventfd(0, EFD_CLOEXEC), s = hello();
+
+    c.hDevice = device_of(s, msg);
+    c.Info.CPUNotification.Event = (HANDLE)(intptr_t)event;
+    assert_int_equal(ask(s, D3DKMT_THUNK_CreateSynchronizationObject2, &c, sizeof(c), msg),
+                     STATUS_INVALID_HANDLE);
+    close(event);
+    close(s);
+}
+
+TEST_IN(answers_hold_no_addresses, served)
+{
+    static _Alignas(8) uint8_t msg[WIRE_MAX];
+    struct softgpu_alloc priv = {.size = 4096};
+    D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
+    D3DKMT_CREATEALLOCATION c = {.NumAllocations = 1, .pAllocationInfo = &info};
+    const size_t block = sizeof(struct wire_header) + sizeof(c);
+    uint32_t present = 0;
+    int s = hello();
+
+    c.hDevice = device_of(s, msg);
+    assert_int_equal(ask(s, D3DKMT_THUNK_CreateAllocation, &c, sizeof(c), msg), STATUS_SUCCESS);
+    memcpy(&present, msg + block, sizeof(present));
+    assert_int_equal(present, 1);
+    memcpy(&info, msg + block + 8, sizeof(info));
+    assert_true(info.hAllocation && !info.pPrivateDriverData);
+    close(s);
+}
+
 /* What a context's memory is made of, asked for without the library, cannot be cut under the service. */
 static int cut_memory(void *arg)
 {

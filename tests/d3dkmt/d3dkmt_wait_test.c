@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "d3dkmt/vblanks.h"
 #include "d3dkmt/wire.h"
 #include "d3dkmt_rig.h"
 
@@ -230,6 +231,7 @@ TEST_IN(a_service_that_goes_ends_them, connected)
     rig.server = NULL;
     pthread_join(t, NULL);
     assert_int_equal(w.status, STATUS_DEVICE_REMOVED);
+    assert_int_equal(d3dkmt_vblanks_epoch(), 0); /* its page is nobody's; the next service has its own */
 }
 
 struct doomed {
