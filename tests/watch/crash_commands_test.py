@@ -107,11 +107,24 @@ def replay_names_the_command():
     assert ask(dumps['hang'], 'PRAGMA integrity_check')[0] == 'ok'
 
 
+def dump_of_what_is_slow():
+    """On a machine that hardly lets it run it is called starved: then it gets longer."""
+    said = []
+    for ms in ('120', '240', '480'):
+        out, _ = run('dump', '--out', folder, '--hang', ms, sample('slow'), code=1)
+        dump = out.splitlines()[1].strip()
+        found = ask(dump, 'SELECT cause, sure_cause, packet, text, unseen FROM finding')
+        if found[0] != 'starved':
+            assert found[:3] == ('hang', 'suggested', 834), found
+            return dump
+        said.append(found)
+        os.unlink(dump)
+    raise AssertionError('starved each time: %s' % said)
+
+
 @case
 def what_is_slow_is_not_hung():
-    out, _ = run('dump', '--out', folder, '--hang', '120', sample('slow'), code=1)
-    dump = out.splitlines()[1].strip()
-    assert ask(dump, 'SELECT cause, sure_cause FROM finding')[:2] == ('hang', 'suggested')
+    dump = dump_of_what_is_slow()
     out, _ = run('play', '--hang', '60000', dump, code=1)
     assert out.startswith('It did not crash on try 1: Packet '), out
     assert out.endswith(' and ended when it was let run: slow, not hung.\n'), out
@@ -374,11 +387,13 @@ def what_several_clients_did_is_played():
 
 @case
 def what_is_slow_is_found_once():
-    dump = run('dump', '--out', folder, '--hang', '120', sample('slow'), code=1)[0].splitlines()[1].strip()
+    dump = dump_of_what_is_slow()
     for _ in range(2):
-        run('play', '--hang', '60000', dump, code=1)
-        assert ask(dump, 'SELECT count(*), max(rank) FROM finding') == (2, 1)
-        assert ask(dump, 'SELECT unseen FROM finding WHERE rank=1')[0].count('the same when it was played again') == 1
+        out, _ = run('play', '--hang', '60000', dump, code=1)
+        found = ask(dump, "SELECT group_concat(rank || ' ' || cause || ': ' || coalesce(unseen, '-'), ' | ') FROM finding")[0]
+        assert ask(dump, 'SELECT count(*), max(rank) FROM finding') == (2, 1), (out, found)
+        again = ask(dump, 'SELECT unseen FROM finding WHERE rank=1')[0]
+        assert again.count('the same when it was played again') == 1, (out, found)
     os.unlink(dump)
 
 
