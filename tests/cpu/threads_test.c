@@ -4,7 +4,9 @@
 
 #include <signal.h>
 
+#include "cpu/capture/names.h"
 #include "cpu/model/threads.h"
+#include "cpu/model/trace.h"
 
 /* What is named as a stop's cause was sent before it, can stop, and was not taken back; later signals change nothing. */
 TEST(a_stop_is_of_the_signal_before_it)
@@ -93,6 +95,26 @@ TEST(another_program_is_an_end)
             assert_int_equal(t.list[i].times.ns[CPU_THREAD_DEAD], when == 50 ? 0 : 500);
         cpu_threads_finish(&t);
     }
+}
+
+/* What a number is called at the end is nobody's name who had the number, or was called otherwise, before. */
+TEST(a_name_is_of_its_time)
+{
+    static const struct cpu_event events[] = {{.ns = 100, .kind = CPU_EV_TASK, .tid = 9, .a = 50},
+                                              {.ns = 300, .kind = CPU_EV_RENAME, .tid = 50, .a = 50},
+                                              {.ns = 400, .kind = CPU_EV_SWITCH, .tid = 50, .a = 50, .c = 9}};
+    struct cpu_names *n = cpu_names_create();
+    struct cpu_trace t = {0};
+
+    for (int i = 0; i < 3; i++)
+        cpu_names_event(n, &events[i]);
+    t.names = cpu_names_resolve(n, NULL, "50 sleep\n9 sh\n", false);
+    assert_string_equal(cpu_trace_thread(&t, 50), "sleep");
+    assert_string_equal(cpu_trace_thread_at(&t, 50, 200), "?");
+    assert_string_equal(cpu_trace_thread_at(&t, 50, 300), "sleep");
+    assert_string_equal(cpu_trace_thread_at(&t, 9, 1), "sh");
+    json_decref(t.names);
+    cpu_names_destroy(n);
 }
 
 TEST_GROUP(NULL, NULL);

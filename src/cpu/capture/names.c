@@ -13,7 +13,8 @@
 #define MOST 8192 /* more than any report prints; what comes after it stays a number */
 
 struct cpu_names {
-    struct map addresses, threads; /* keys only */
+    struct map addresses; /* keys only */
+    struct map threads;   /* when each had its present name, or number, last seen to begin; 0: not seen to */
 };
 
 struct cpu_names *cpu_names_create(void)
@@ -53,6 +54,12 @@ void cpu_names_event(struct cpu_names *n, const struct cpu_event *ev)
     case CPU_EV_SWITCH:
         set_add(&n->threads, ev->a);
         set_add(&n->threads, ev->c);
+        break;
+    case CPU_EV_TASK:
+    case CPU_EV_RENAME:
+        set_add(&n->threads, ev->a);
+        if (map_find(&n->threads, ev->a))
+            *map_find(&n->threads, ev->a) = ev->ns;
         break;
     default:
         break;
@@ -166,9 +173,16 @@ static void resolve_threads(const struct map *s, const char *saved, bool proc, j
 
 json_t *cpu_names_resolve(const struct cpu_names *n, FILE *kallsyms, const char *saved_cmdlines, bool proc)
 {
-    json_t *symbols = json_object(), *threads = json_object();
+    json_t *symbols = json_object(), *threads = json_object(), *since = json_object();
+    struct map_slot slot;
+    char key[24];
 
     resolve_addresses(&n->addresses, kallsyms, symbols);
     resolve_threads(&n->threads, saved_cmdlines, proc, threads);
-    return json_pack("{s:o, s:o}", "symbols", symbols, "threads", threads);
+    for (size_t at = 0; map_next(&n->threads, &at, &slot);) {
+        snprintf(key, sizeof(key), "%llu", (unsigned long long)slot.key);
+        if (slot.value)
+            json_object_set_new(since, key, json_integer((json_int_t)slot.value));
+    }
+    return json_pack("{s:o, s:o, s:o}", "symbols", symbols, "threads", threads, "since_ns", since);
 }

@@ -59,6 +59,7 @@ static const struct binding {
     {"sched:sched_process_exit", CPU_EV_EXIT, "pid", NULL, NULL, 0},
     {"sched:sched_process_exec", CPU_EV_EXEC, "pid", "old_pid", NULL, 0},
     {"sched:sched_migrate_task", CPU_EV_MIGRATE, "pid", "dest_cpu", NULL, 0},
+    {"task:task_rename", CPU_EV_RENAME, "pid", NULL, NULL, 0},
     {"task:task_newtask", CPU_EV_TASK, "pid", "clone_flags", NULL, 0},
     {"signal:signal_generate", CPU_EV_SIGNAL, "pid", "sig", "code", 0},
     {"watchdog:watchdog_start", CPU_EV_WATCHDOG, "id", NULL, NULL, 0},

@@ -18,7 +18,8 @@ static const char *const single_events[] = {
 static const char *const sched_events[] = {
     "sched/sched_switch",       "sched/sched_wakeup",       "sched/sched_wakeup_new",
     "sched/sched_process_fork", "sched/sched_process_exit", "sched/sched_process_exec",
-    "sched/sched_migrate_task", "task/task_newtask",        "signal/signal_generate",
+    "sched/sched_migrate_task", "task/task_newtask",        "task/task_rename",
+    "signal/signal_generate",
 };
 static const char *const timer_events[] = {"timer/hrtimer_start", "timer/hrtimer_expire_entry",
                                            "timer/hrtimer_cancel"};

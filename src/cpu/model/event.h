@@ -51,6 +51,7 @@
     K(TASK, "task", "a = thread that the current one starts, b = its clone() flags; a FORK follows")         \
     K(EXIT, "exit", "a = thread that ended")                                                                 \
     K(EXEC, "exec", "a = thread that is another program from now on, b = its number before")                 \
+    K(RENAME, "rename", "a = thread that has another name from now on, also by execve")                      \
     K(MIGRATE, "migrate", "a = thread that is moved, b = to this CPU")                                       \
     K(SIGNAL, "signal",                                                                                      \
       "a = thread that it is sent to, b = signal, c = si_code; the sender is the current thread")            \

@@ -72,8 +72,8 @@ static void say_hogs(struct maker *m, const struct cpu_thread *th)
     for (int i = 0; i < CPU_HOGS; i++)
         if (th->hogs[i].tid > 0 && th->hogs[i].ns * 10 >= m->e.wait_ns)
             maker_say(m, CPU_CERTAIN, "meanwhile %s/%d ran on CPU %d for %s of it",
-                      cpu_trace_thread(m->e.t, th->hogs[i].tid), th->hogs[i].tid, th->cpu,
-                      cpu_ns(th->hogs[i].ns));
+                      cpu_trace_thread_at(m->e.t, th->hogs[i].tid, m->e.w->timeout_ns), th->hogs[i].tid,
+                      th->cpu, cpu_ns(th->hogs[i].ns));
 }
 
 struct held maker_of_executor(const struct maker *m)
@@ -318,7 +318,8 @@ static bool held_back(struct maker *m, const struct cpu_thread *th, const struct
                   th ? rel(m, th->times.longest_at[CPU_THREAD_STOPPED]) : 0);
         if (th && th->longest_stop.signal) /* any but SIGSTOP may have been handled */
             maker_say(m, th->longest_stop.signal == SIGSTOP ? CPU_CERTAIN : CPU_LIKELY,
-                      "%s/%d sent it signal %d before that", cpu_trace_thread(m->e.t, th->longest_stop.from),
+                      "%s/%d sent it signal %d before that",
+                      cpu_trace_thread_at(m->e.t, th->longest_stop.from, th->longest_stop.ns),
                       th->longest_stop.from, th->longest_stop.signal);
         if (th && th->stops >= 3) /* a few stops are neither a way to throttle nor a stop */
             return maker_decide(m, CPU_VERDICT_CPU_STARVED, th->stops < 8 ? CPU_LIKELY : sure,

@@ -329,12 +329,13 @@ static void on_signal(struct cpu_threads *t, const struct cpu_event *ev)
     if (ev->b == SIGCONT) /* what was to stop it and has not does so no more */
         th->sent = (struct cpu_stop){0};
     if (ev->b == SIGSTOP || ev->b == SIGTSTP || ev->b == SIGTTIN || ev->b == SIGTTOU)
-        th->sent = (struct cpu_stop){(int32_t)ev->b, ev->tid};
+        th->sent = (struct cpu_stop){(int32_t)ev->b, ev->tid, ev->ns};
     if (th->died_ns || ev->b == SIGCHLD || ev->b == SIGCONT || ev->b == SIGURG || ev->b == SIGWINCH)
         return;
     th->signal = (int32_t)ev->b;
     th->signal_from = ev->tid;
     th->signal_code = (int32_t)ev->c;
+    th->signal_ns = ev->ns;
 }
 
 /* From the begin of a wait to its end a thread is in it, whether it sleeps then or runs for a moment. */

@@ -62,9 +62,11 @@ struct cpu_thread {
     bool is_gone;       /* its number is another's */
     int32_t signal, signal_from; /* the last one that ends or stops, and the thread that sent it; 0: none */
     int32_t signal_code;         /* si_code: above 0 nobody sent it, the kernel did */
+    uint64_t signal_ns;
     /* Signals that stop, and who sent them; signal 0: none was seen. */
     struct cpu_stop {
         int32_t signal, from;
+        uint64_t ns;
     } sent, stopped_by,
         longest_stop; /* not yet acted on; before the last stop; before the longest one of the window */
     uint64_t cpus[CPU_MASK_WORDS]; /* those it was seen on in the window, and where it came from */

@@ -494,6 +494,16 @@ const char *cpu_trace_thread(const struct cpu_trace *t, int32_t tid)
     return s ? s : "?";
 }
 
+const char *cpu_trace_thread_at(const struct cpu_trace *t, int32_t tid, uint64_t ns)
+{
+    char key[16];
+
+    snprintf(key, sizeof(key), "%d", tid);
+    return (uint64_t)json_integer_value(json_object_get(json_object_get(t->names, "since_ns"), key)) > ns
+               ? "?"
+               : cpu_trace_thread(t, tid);
+}
+
 const char *cpu_trace_state(const struct cpu_trace *t, uint32_t cpu, uint32_t state, char *buf, size_t cap)
 {
     const struct cpu_snapshot *s = t->has_before ? &t->before : &t->after;

@@ -88,5 +88,7 @@ const uint64_t *cpu_trace_counts(const struct cpu_trace *t);
 const char *cpu_trace_symbol(const struct cpu_trace *t, uint64_t address, char *buf, size_t cap);
 /* Name of a thread, "" if it is not known. */
 const char *cpu_trace_thread(const struct cpu_trace *t, int32_t tid);
+/* The same as of a time: "?" if it, or who had its number, was called otherwise then. */
+const char *cpu_trace_thread_at(const struct cpu_trace *t, int32_t tid, uint64_t ns);
 /* Name of an idle state of a CPU, "state N" into buf if it has none. */
 const char *cpu_trace_state(const struct cpu_trace *t, uint32_t cpu, uint32_t state, char *buf, size_t cap);

@@ -259,7 +259,7 @@ static void say_end(struct maker *m, const struct cpu_thread *th)
                   th->signal_code < SI_KERNEL ? "for a fault of its own" : "a limit, or want of memory");
     else if (th->signal)
         maker_say(m, CPU_LIKELY, "signal %d, sent by %s/%d, came before that", th->signal,
-                  cpu_trace_thread(m->e.t, th->signal_from), th->signal_from);
+                  cpu_trace_thread_at(m->e.t, th->signal_from, th->signal_ns), th->signal_from);
 }
 
 /* The end of the threads that are named is not the end of their process, and that is not the end of what it does. */
