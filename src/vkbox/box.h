@@ -35,7 +35,7 @@
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
-    VKBOX_VERSION = 1,
+    VKBOX_VERSION = 2,
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = 16384,
@@ -102,7 +102,7 @@ struct vkbox_command_buffer {
     uint32_t first;             /* chunk, or VKBOX_NO_INDEX */
     uint32_t mark;              /* index of its mark in the device's, or VKBOX_NO_INDEX */
     uint32_t
-        points; /* marks in it; the device writes 1 to `points`, each when everything before it has finished */
+        points; /* marks in it; the device writes 1 to `points` (point.h), each when everything before it has finished */
     uint32_t left;  /* enum vkbox_left */
     uint32_t cut;   /* 1: there was no room for all of it */
     uint32_t known; /* 1: each command of some groups is marked: a run before crashed there (known.h) */
@@ -240,6 +240,7 @@ struct vkbox {
     uint64_t pid_namespace;  /* in which `pid`, and threads, have their numbers; 0: not known */
     int64_t clock_offset_ns; /* of the program's CLOCK_MONOTONIC: boot_clock_offset() */
     uint64_t start_ns;
+    uint64_t secret; /* of the marks (point.h) */
     char program[64];
     _Atomic uint32_t event;     /* counted up when the reader should look; a futex */
     _Atomic uint32_t collected; /* the reader has copied what there is; a futex */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "vkbox/fast.h"
+#include "vkbox/point.h"
 
 enum { LEFT = 512 };
 enum { GROUP = 16 }; /* commands outside of render passes between two points */
@@ -224,6 +225,15 @@ void marks_destroy(struct device *d)
     d->marks = NULL;
 }
 
+/* Also in the record, where the device does not write into that: what an earlier recording left there is no point of this one. */
+void commands_set_mark(struct command_buffer *cb, uint32_t number)
+{
+    const uint32_t word = point_word(box, cb->index, number);
+
+    cb->d->marks[cb->slot->mark] = word;
+    box->marks[cb->d->index][cb->slot->mark] = word;
+}
+
 /* It counts as finished. */
 void commands_taken_back(VkCommandBuffer handle)
 {
@@ -232,7 +242,7 @@ void commands_taken_back(VkCommandBuffer handle)
     if (!cb || !cb->slot || !cb->marked || atomic_load(&cb->slot->again))
         return;
     cb->submitted = false;
-    cb->d->marks[cb->slot->mark] = cb->slot->points;
+    commands_set_mark(cb, cb->slot->points);
 }
 
 /* ---- records ------------------------------------------------------------- */
@@ -284,13 +294,13 @@ void commands_write_point(struct command_buffer *cb)
                                             .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                             .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT};
     struct device *d = cb->d;
-    const uint32_t value = cb->slot->points + 1;
+    const uint32_t number = cb->slot->points + 1, word = point_word(box, cb->index, number);
 
-    if (value > 1)
+    if (number > 1)
         d->next.vkCmdPipelineBarrier(cb->handle, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                      VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    d->next.vkCmdUpdateBuffer(cb->handle, d->mark_buffer, cb->slot->mark * 4, 4, &value);
-    cb->slot->points = value;
+    d->next.vkCmdUpdateBuffer(cb->handle, d->mark_buffer, cb->slot->mark * 4, 4, &word);
+    cb->slot->points = number;
 }
 
 void commands_point(struct command_buffer *cb)
@@ -424,7 +434,7 @@ static void sweep_left(const struct device *gone)
     for (uint32_t i = num_left; i--;) {
         const struct vkbox_command_buffer *s = &box->command_buffers[left[i].slot];
 
-        if (left[i].d != gone && left[i].d->marks[s->mark] < s->points)
+        if (left[i].d != gone && !point_is_last(box, left[i].slot, left[i].d->marks[s->mark]))
             continue;
         give_up(left[i].d, left[i].slot);
         left[i] = left[--num_left];
@@ -438,7 +448,7 @@ static bool leave_slot(struct command_buffer *cb, enum vkbox_left how)
     bool leaves;
 
     sweep_left(NULL);
-    if (!cb->submitted || !cb->marked || cb->d->marks[cb->slot->mark] >= cb->slot->points)
+    if (!cb->submitted || !cb->marked || point_is_last(box, cb->index, cb->d->marks[cb->slot->mark]))
         return false;
     pthread_mutex_lock(&left_lock);
     leaves = num_left < LEFT;
@@ -587,7 +597,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
         cb->slot->mark = take_mark(d);
     cb->marked = !inside && cb->writes && cb->slot->mark != VKBOX_NO_INDEX;
     if (cb->marked)
-        d->marks[cb->slot->mark] = 0;
+        commands_set_mark(cb, 0);
     commands_point(cb);
     begin_group(cb);
     parts_begin(cb, info);

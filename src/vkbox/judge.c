@@ -33,11 +33,12 @@ struct choice {
     uint32_t running_queues;
     uint64_t running_of[VKBOX_QUEUES]; /* the oldest of each of them */
     bool may_be_other;                 /* a queue has work of which nothing is kept */
+    bool overwritten;                  /* or of which the marks are not the device's */
 };
 
 static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct choice *c)
 {
-    uint64_t running = 0, waiting = 0, unknown = 0, empty = 0;
+    uint64_t running = 0, waiting = 0, unknown = 0, empty = 0, overwritten = 0;
 
     for (uint64_t n = r->first; r->last && n <= r->last; n++) {
         const struct vkbox_submission *s = vkbox_submission(r, n);
@@ -63,9 +64,12 @@ static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct
         case VKBOX_UNKNOWN:
             to = &unknown;
             break;
+        case VKBOX_OVERWRITTEN:
+            to = &overwritten;
+            break;
         case VKBOX_FINISHED:
             /* The queue goes in order: what has no marks, and lies before, has begun at least. */
-            unknown = empty = 0;
+            unknown = empty = overwritten = 0;
             break;
         }
         if (to && !*to)
@@ -74,6 +78,8 @@ static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct
     if (running)
         c->running_of[c->running_queues++] = running;
     c->may_be_other |= r->b->buffers_lost && unknown && (!running || unknown < running);
+    c->overwritten |= overwritten != 0;
+    unknown = unknown && (!overwritten || unknown < overwritten) ? unknown : overwritten;
     if (running && (!c->running || running < c->running))
         c->running = running;
     if (waiting && (!c->waiting || waiting < c->waiting))
@@ -512,6 +518,24 @@ static void make_fingerprint(const struct vkbox_verdict *v, struct vkbox_verdict
              (unsigned long long)XXH3_64bits(text, (size_t)n));
 }
 
+/* Its marks are not the device's: how far it came nobody can say. */
+static void name_overwritten(const struct vkbox_reader *r, const struct vkbox_event *ev,
+                             struct vkbox_verdict *v)
+{
+    if (v->cause == BB_CAUSE_HANG) {
+        TEXT(v, "Submission %llu may hang", (unsigned long long)v->submission);
+        v->may_end = true;
+        v->happened = BB_SURE_SUGGESTED;
+    } else {
+        TEXT(v, "A command");
+        end_sentence(r, ev, v);
+    }
+    TEXT(v, "; which command it was is not known: something wrote over the marks of submission %llu",
+         (unsigned long long)v->submission);
+    UNSEEN(v, "%show far the device came, and what wrote there: a shader can, and the program",
+           v->unseen[0] ? "; " : "");
+}
+
 /* The submission that it was, and the command in it. */
 static int find_command(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
@@ -520,7 +544,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     bool own, again, bad, unproven;
     int code;
 
-    v->submission = c.running ? c.running : c.waiting ? c.waiting : c.unknown;
+    v->submission = c.running ? c.running : c.waiting && !c.overwritten ? c.waiting : c.unknown;
     s = vkbox_submission(r, v->submission);
     if (!s)
         return 0;
@@ -535,7 +559,7 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     again = r->b->command_buffers[v->list.work[v->work].primary].again;
     bad = v->list.bad || r->b->full || c.may_be_other || r->b->devices_lost;
     /* Nor is a command at work where no thread of the driver's is, its fault one that nobody can make up, or a loss its own. */
-    unproven = ev->idle || ev->doubtful || ev->what == VKBOX_HAPPENED_LOST ||
+    unproven = c.overwritten || ev->idle || ev->doubtful || ev->what == VKBOX_HAPPENED_LOST ||
                (ev->what == VKBOX_HAPPENED_SIGNAL && r->b->crash.processor && !r->b->crash.again);
     if (v->candidates == 1 && c.running_queues == 1 && !bad && !own && !again && !unproven)
         v->command = BB_SURE_PROVEN;
@@ -543,6 +567,8 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
         v->command = BB_SURE_SUGGESTED;
     if (ev->what == VKBOX_HAPPENED_SIGNAL && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH)
         UNSEEN(v, "%swhat an earlier command had overwritten", v->unseen[0] ? "; " : "");
+    if (c.overwritten)
+        UNSEEN(v, "%swhat runs of submissions whose marks something wrote over", v->unseen[0] ? "; " : "");
     if (ev->doubtful)
         UNSEEN(v, "%swhether that was a shader's code or what the program generated: it is on the stack",
                v->unseen[0] ? "; " : "");
@@ -580,6 +606,7 @@ static void name_source(const struct vkbox_reader *r, bool blamed, struct vkbox_
 
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
+    const struct choice c = choose(r, ev->device);
     bool blamed;
     int code;
 
@@ -613,8 +640,6 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         v->command = BB_SURE_UNKNOWN; /* what came from outside is no command's fault */
         v->submission = v->work == SIZE_MAX ? 0 : v->submission;
     } else if (v->work != SIZE_MAX) {
-        const struct choice c = choose(r, ev->device);
-
         name_command(r, v);
         if (v->cause == BB_CAUSE_HANG && waits_for_host(v)) {
             v->cause = BB_CAUSE_WAITING;
@@ -625,7 +650,9 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
             end_sentence(r, ev, v);
         }
         name_others(r, &c, v);
-    } else if (v->submission && choose(r, ev->device).waiting) {
+    } else if (v->submission && c.overwritten) {
+        name_overwritten(r, ev, v);
+    } else if (v->submission && c.waiting) {
         v->cause = v->cause == BB_CAUSE_HANG ? BB_CAUSE_WAITING : v->cause;
         name_waiting(r, v);
         v->happened = v->may_end ? BB_SURE_SUGGESTED : v->happened;

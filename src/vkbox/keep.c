@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -129,6 +130,8 @@ static void open_once(const struct box_params *p)
     b->exact = p->exact;
     b->guard = p->guard;
     b->start_ns = box_now();
+    if (getrandom(&b->secret, sizeof(b->secret), GRND_NONBLOCK) != sizeof(b->secret))
+        b->secret = b->start_ns; /* nobody guesses it by accident */
     snprintf(b->program, sizeof(b->program), "%s", program_invocation_short_name);
     if (known && *known == '/')
         known_read(&box_known, known, b->program);

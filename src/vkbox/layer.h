@@ -150,8 +150,9 @@ void commands_subpass(struct command_buffer *cb);
 void commands_begun(struct command_buffer *cb);
 void commands_device_gone(struct device *d);
 void commands_point(struct command_buffer *cb);
-void commands_write_point(struct command_buffer *cb); /* that stands in no record */
-void commands_taken_back(VkCommandBuffer handle);     /* it was not submitted after all */
+void commands_write_point(struct command_buffer *cb);               /* that stands in no record */
+void commands_set_mark(struct command_buffer *cb, uint32_t number); /* as the device would write it */
+void commands_taken_back(VkCommandBuffer handle);                   /* it was not submitted after all */
 void commands_note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b);
 void commands_open(struct command_buffer *cb, int by);
 void commands_copy_marks(void); /* of devices that cannot write into the box. Safe in a signal handler */

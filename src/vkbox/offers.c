@@ -15,6 +15,7 @@
 
 #include "base/utf8.h"
 #include "vkbox/fast.h"
+#include "vkbox/point.h"
 
 static const struct {
     const char *name;
@@ -215,8 +216,9 @@ struct reached {
 };
 
 /* A checkpoint is reached when the point before it is, and passed with the first point behind it. */
-static bool follow(const struct vkbox_command_buffer *cb, uint32_t mark, struct reached *r)
+static bool follow(const struct vkbox_command_buffer *cb, uint32_t word, struct reached *r)
 {
+    const uint32_t mark = point_number(box, (uint32_t)(cb - box->command_buffers), word);
     uint32_t at = cb->first;
     bool waits = false;
     const void *last = NULL;
@@ -226,7 +228,7 @@ static bool follow(const struct vkbox_command_buffer *cb, uint32_t mark, struct 
 
         for (uint32_t i = 0; i < c->used; i += 1 + (c->words[i] & 0xffff)) {
             if (c->words[i] >> 16 == VKBOX_POINT) {
-                if (c->words[i + 1] > mark)
+                if (mark == POINT_OVERWRITTEN || c->words[i + 1] > mark)
                     return false;
                 if (waits) {
                     r->bottom = last;

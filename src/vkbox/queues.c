@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "vkbox/fast.h"
+#include "vkbox/point.h"
 
 #define STEP_NS (50 * NSEC_PER_MSEC)
 enum { COLLECT_MS = 2000 };
@@ -146,10 +147,10 @@ static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handl
     if (!cb || !cb->slot || !cb->marked)
         return;
     /* What may still be executed keeps its mark: which of its submissions that is of, nobody can say. */
-    if (cb->submitted && cb->d->marks[cb->slot->mark] < cb->slot->points)
+    if (cb->submitted && !point_is_last(box, cb->index, cb->d->marks[cb->slot->mark]))
         atomic_store(&cb->slot->again, 1);
     else
-        cb->d->marks[cb->slot->mark] = 0;
+        commands_set_mark(cb, 0);
     cb->submitted = true;
 }
 

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/check.h"
 #include "base/utf8.h"
+#include "vkbox/point.h"
 
 enum { MAX_WORK = 1 << 20, MAX_STEPS = 1 << 22, MAX_NESTING = 2 };
 
@@ -170,10 +171,18 @@ static const struct vkbox_command_buffer *submitted(const struct vkbox_reader *r
     return cb->recording == c->recording && cb->device < VKBOX_DEVICES ? cb : NULL;
 }
 
-/* The word that the device wrote. */
+/* The point that the device wrote last, or POINT_OVERWRITTEN. */
 static uint32_t mark_of(const struct vkbox_reader *r, const struct vkbox_command_buffer *cb)
 {
-    return cb->mark < VKBOX_MARKS ? r->b->marks[cb->device][cb->mark] : 0;
+    return cb->mark < VKBOX_MARKS
+               ? point_number(r->b, (uint32_t)(cb - r->b->command_buffers), r->b->marks[cb->device][cb->mark])
+               : 0;
+}
+
+/* Whether it came to a point, by what can be believed. */
+static bool has_reached(uint32_t mark, uint32_t number)
+{
+    return mark != POINT_OVERWRITTEN && mark >= number;
 }
 
 static enum vkbox_progress progress_of(const struct vkbox_reader *r, const struct vkbox_submission *s,
@@ -191,14 +200,17 @@ static enum vkbox_progress progress_of(const struct vkbox_reader *r, const struc
     if (cb->mark >= VKBOX_MARKS || !cb->points)
         return VKBOX_UNKNOWN;
     mark = mark_of(r, cb);
-    return mark >= cb->points ? VKBOX_FINISHED : mark ? VKBOX_RUNNING : VKBOX_WAITING;
+    return mark == POINT_OVERWRITTEN ? VKBOX_OVERWRITTEN
+           : mark >= cb->points      ? VKBOX_FINISHED
+           : mark                    ? VKBOX_RUNNING
+                                     : VKBOX_WAITING;
 }
 
 enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vkbox_submission *s,
                                    uint32_t *of)
 {
     uint32_t n = s->num_command_buffers < VKBOX_SUBMITTED ? s->num_command_buffers : VKBOX_SUBMITTED;
-    bool begun = false, unknown = false;
+    bool begun = false, unknown = false, overwritten = false;
 
     *of = VKBOX_NO_INDEX;
     for (uint32_t i = 0; i < n; i++) {
@@ -210,11 +222,14 @@ enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vk
         }
         if (p == VKBOX_WAITING) {
             *of = i;
-            return unknown ? VKBOX_UNKNOWN : VKBOX_WAITING;
+            return overwritten ? VKBOX_OVERWRITTEN : unknown ? VKBOX_UNKNOWN : VKBOX_WAITING;
         }
         unknown |= p == VKBOX_UNKNOWN;
+        overwritten |= p == VKBOX_OVERWRITTEN;
         begun |= p == VKBOX_FINISHED;
     }
+    if (overwritten)
+        return VKBOX_OVERWRITTEN;
     return unknown || s->num_command_buffers > VKBOX_SUBMITTED ? VKBOX_UNKNOWN : VKBOX_FINISHED;
 }
 
@@ -281,7 +296,7 @@ static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_bu
     *next = (struct parts){0};
     switch (head >> 16) {
     case VKBOX_POINT:
-        return n < 1 ? 0 : add_point(l, args[0], passed || mark_of(r, cb) >= args[0]);
+        return n < 1 ? 0 : add_point(l, args[0], passed || has_reached(mark_of(r, cb), args[0]));
     case VKBOX_PARTS:
         if (n >= 2)
             *next = (struct parts){args[0], args[1], mark_of(r, cb)};
@@ -289,7 +304,8 @@ static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_bu
     case VKBOX_PART:
         if (n < 1 || !args[0] || args[0] > of->num)
             return 0;
-        return add_point(l, of->first + args[0] - 1, passed || of->mark >= of->first + args[0] - 1);
+        return add_point(l, of->first + args[0] - 1,
+                         passed || has_reached(of->mark, of->first + args[0] - 1));
     case VKBOX_EXECUTED:
         if (n >= 2 && args[0] < VKBOX_COMMAND_BUFFERS && depth < MAX_NESTING &&
             r->b->command_buffers[args[0]].recording == args[1])

@@ -39,6 +39,7 @@ enum vkbox_progress {
     VKBOX_WAITING, /* the device did not begin it */
     VKBOX_RUNNING,
     VKBOX_FINISHED,
+    VKBOX_OVERWRITTEN, /* something else wrote where the device does */
 };
 
 /* `of`: the command buffer that it is at, or VKBOX_NO_INDEX. */

@@ -174,7 +174,7 @@ static void put_queues(struct rows *o)
 
 static void put_submissions(struct rows *o)
 {
-    static const char *const states[] = {NULL, "queued", "running", "completed"};
+    static const char *const states[] = {NULL, "queued", "running", "completed", NULL};
     uint64_t from = o->r->last > MAX_SUBMISSIONS ? o->r->last - MAX_SUBMISSIONS + 1 : 1;
 
     if (o->v->submission && o->v->submission < from)

@@ -39,6 +39,7 @@
 #include "vkbox/judge.h"
 #include "vkbox/owner.h"
 #include "vkbox/place.h"
+#include "vkbox/point.h"
 
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
 enum {
@@ -402,7 +403,8 @@ static enum ended submission_ended(const struct vkbox *b, const struct vkbox_sub
         if (mark >= VKBOX_MARKS || of >= VKBOX_DEVICES)
             continue;
         e = e == UNMARKED ? ENDED : e;
-        if (cb->state == VKBOX_LIVE && cb->recording == c.recording && b->marks[of][mark] < cb->points) {
+        if (cb->state == VKBOX_LIVE && cb->recording == c.recording &&
+            !point_is_last(b, c.command_buffer, b->marks[of][mark])) {
             e = WORKS;
             *devices |= is_lost(b, of) ? 0 : 1u << of;
         }

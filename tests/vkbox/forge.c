@@ -6,7 +6,8 @@
  * KIND: queued (a driver's thread gets a SIGSEGV that says that it is a page fault), queued-again (so does one that had such a fault, which was
  * handled, before), parked (the driver's threads are kept in a handler of signals), generated (code that the program generated faults, in a
  * handler on a driver's thread), callback (so it does in the program's thread, which the driver calls back), named (SIGABRT, which says that process
- * 1 sent it), vforked, vfork-aborts (a child with the program's memory crashes), pages (a handler maps what a shader reaches for).
+ * 1 sent it), vforked, vfork-aborts (a child with the program's memory crashes), pages (a handler maps what a shader reaches for), marks, marks-hang (while the first of
+ * four dispatches is at work, what the black box counts points by is overwritten with 3; then that dispatch loses its memory, or goes on).
  */
 #include <dirent.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "plant.h"
+#include "vkbox/box.h"
 
 #define WILD UINT64_C(0x7dead0000040)
 enum { LOAD_BYTES = 2, ZONE = 1 << 20, THREADS = 64 };
@@ -46,7 +48,8 @@ static void submit(uint64_t address, uint32_t limit, uint32_t groups)
     vkCmdBindPipeline(v.cb[0], VK_PIPELINE_BIND_POINT_COMPUTE, v.compute);
     vkCmdBindDescriptorSets(v.cb[0], VK_PIPELINE_BIND_POINT_COMPUTE, v.layout, 0, 1, &v.set, 0, NULL);
     vkCmdPushConstants(v.cb[0], v.layout, VK_SHADER_STAGE_ALL, 0, sizeof(p), &p);
-    vkCmdDispatch(v.cb[0], groups, 1, 1);
+    for (uint32_t i = 0; i < opt.draws; i++)
+        vkCmdDispatch(v.cb[0], groups, 1, 1);
     CHECK(vkEndCommandBuffer(v.cb[0]));
     CHECK(vkQueueSubmit(v.queue, 1, &info, VK_NULL_HANDLE));
 }
@@ -183,6 +186,38 @@ static int map_what_is_reached(void)
     return 0;
 }
 
+static void overwrite_marks(void)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    unsigned long long at = 0;
+    struct vkbox *b;
+    char line[600];
+
+    while (f && !at && fgets(line, sizeof(line), f))
+        if (!strstr(line, " rw-s ") || !strstr(line, VKBOX_SUFFIX) || sscanf(line, "%llx-", &at) != 1)
+            at = 0;
+    if (f)
+        fclose(f);
+    if (!at)
+        exit(77);
+    b = (struct vkbox *)(uintptr_t)at;
+    for (int i = 0; i < 16; i++)
+        ((volatile uint32_t *)b->marks[0])[i] = 3;
+}
+
+static void write_over_marks(void)
+{
+    zone = mmap(NULL, ZONE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    opt.draws = 4;
+    submit((uint64_t)(uintptr_t)zone, 0, opt.groups);
+    usleep(300000);
+    overwrite_marks();
+    if (is("marks"))
+        mprotect(zone, ZONE, PROT_NONE);
+    for (;;) /* an alarm ends it, or who waited for a dump */
+        pause();
+}
+
 int main(int argc, char **argv)
 {
     siginfo_t named = {.si_signo = SIGABRT, .si_code = SI_USER};
@@ -198,6 +233,8 @@ int main(int argc, char **argv)
     make_device();
     if (is("pages"))
         return map_what_is_reached();
+    if (is("marks") || is("marks-hang"))
+        write_over_marks();
     submit(0, is("vforked") || is("vfork-aborts") ? 4 : 0, opt.groups);
     usleep(300000);
     if (is("queued-again"))

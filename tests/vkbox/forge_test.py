@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """forge_test.py AEROGPU FORGE [CASE...]: what looks as if a dispatch had done it is not blamed on it with certainty, and ends as without the tool."""
-import glob, os, signal, sqlite3, subprocess, sys, tempfile
+import glob, os, signal, sqlite3, subprocess, sys, tempfile, time
 
 aerogpu, forge = sys.argv[1:3]
 place = tempfile.TemporaryDirectory(prefix='aerogpu-forge-test-', dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
@@ -15,18 +15,25 @@ def case(fn):
     return fn
 
 
+def found(folder):
+    dumps = glob.glob(folder + '/*.aerogpudump')
+    db = sqlite3.connect(dumps[0]) if dumps else None
+    if db:
+        db.row_factory = sqlite3.Row
+    return dict(db.execute('SELECT * FROM finding WHERE rank=0').fetchone()) if db else None
+
+
+def start(folder, *args):
+    return subprocess.Popen([aerogpu, 'run', '--exact', '-o', folder, '--gpu-timeout', '2', '--', forge, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 def run(*args, code=0):
     """(what was found, what it printed)"""
     with tempfile.TemporaryDirectory(dir=place.name) as folder:
-        p = subprocess.run([aerogpu, 'run', '--exact', '-o', folder, '--gpu-timeout', '2', '--', forge, *args],
-                           capture_output=True, text=True, timeout=200)
-        assert p.returncode == code, (args, p.returncode, p.stdout, p.stderr)
-        dumps = glob.glob(folder + '/*.aerogpudump')
-        if not dumps:
-            return None, p
-        db = sqlite3.connect(dumps[0])
-        db.row_factory = sqlite3.Row
-        return dict(db.execute('SELECT * FROM finding WHERE rank=0').fetchone()), p
+        p = start(folder, *args)
+        said = p.communicate(timeout=200)
+        assert p.returncode == code, (args, p.returncode, said)
+        return found(folder), said[0]
 
 
 def bare(*args):
@@ -67,14 +74,29 @@ def who_a_signal_names_is_not_proven():
 def the_end_of_a_child_that_has_the_memory_is_not_the_programs():
     for kind, signum in (('vforked', signal.SIGSEGV), ('vfork-aborts', signal.SIGABRT)):
         f, p = run(kind)
-        assert not f and 'the child got signal %d' % signum in p.stdout, (kind, f, p)
+        assert not f and 'the child got signal %d' % signum in p, (kind, f, p)
 
 
 @case
 def what_a_handler_mends_did_not_certainly_go_wrong():
     f, p = run('pages')
-    assert 'it is there' in p.stdout, p
+    assert 'it is there' in p, p
     assert not f or (f['sure_happened'] == 'suggested' and 'own handler mends it' in f['unseen']), f
+
+
+@case
+def marks_that_something_wrote_over_prove_nothing():
+    f, p = run('marks', code=SEGV)
+    assert (f['cause'], f['sure_command'], f['packet']) == ('page fault', 'unknown', None), f
+    assert 'something wrote over the marks of submission' in f['text'] and 'how far the device came' in f['unseen'], f
+    with tempfile.TemporaryDirectory(dir=place.name) as folder:
+        p = start(folder, 'marks-hang')
+        while not glob.glob(folder + '/*.aerogpudump') and p.poll() is None:
+            time.sleep(0.1)
+        p.send_signal(signal.SIGTERM)
+        p.communicate(timeout=60)
+        f = found(folder)
+    assert f and (f['cause'], f['sure_happened'], f['sure_command']) == ('hang', 'suggested', 'unknown') and 'may hang' in f['text'], f
 
 
 wanted = sys.argv[3:]
