@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "vkbox/again.h"
-
+/* again.c: whether a signal that says that it is a fault of the processor's is one.
+ *
+ * Any thread of a program may queue one that says so (rt_tgsigqueueinfo(2)), and what the kernel kept of the thread's last fault may
+ * fit it. A fault comes again when its instruction is run again:
+ *
+ *   again_ask() ── int3: the kernel forgets the last fault ── the handler returns, one instruction runs (EFLAGS.TF)
+ *        ├─ it faults: again_ask() answers AGAIN_FAULT
+ *        └─ it does not: `ran` is called with the signal as it was
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -9,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "vkbox/layer.h"
 
 enum { THREADS = 64 };
 enum { FORGETS = 1, RUNS, CAME };

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -233,6 +234,22 @@ uint32_t stack_here(void);
 /* signals.c */
 void signals_install(void);
 void signals_keep(void); /* behind handlers that the program has installed since */
+
+/* again.c */
+enum again {
+    AGAIN_SENT,    /* it is none */
+    AGAIN_FAULT,   /* it came again */
+    AGAIN_UNASKED, /* the instruction cannot be run again: somebody else's handler calls this one */
+    AGAIN_RUNS,    /* the handler is to return */
+};
+
+/* A signal with si_code > 0, in its handler. `direct`: the kernel called that. `ran` gets `level`, in a handler of SIGTRAP in which all
+ * signals are blocked; it is the same in all calls. */
+typedef void again_ran(int level, int sig, siginfo_t *info, void *context);
+enum again again_ask(int level, int sig, siginfo_t *info, void *context, bool direct, again_ran *ran);
+
+/* In a handler, whether the kernel called it: its frame lies there (arch/x86/include/asm/sigframe.h: struct rt_sigframe). */
+#define AGAIN_IS_DIRECT(context) ((const char *)(context) == (const char *)__builtin_frame_address(0) + 16)
 
 /* Each file's hooks end with a row without a name. */
 extern const struct layer_hook command_hooks[], queue_hooks[], object_hooks[], pass_hooks[], guard_hooks[],

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "vkbox/again.h"
 #include "vkbox/layer.h"
 
 /* ASK: so many faults that the program handles are looked at; some programs live by them. */
