@@ -26,11 +26,12 @@ enum cpu_block_kind {
     CPU_BLOCK_META = 1, /* JSON object, see record.c */
     CPU_BLOCK_FORMATS =
         2, /* JSON object: "header_page", "events": {"system:name": text of its format file} */
-    CPU_BLOCK_SNAPSHOT = 3, /* JSON object, see snapshot.h; the first one has the tasks of family.h */
-    CPU_BLOCK_PAGES = 4,    /* whole ring-buffer pages of one CPU */
-    CPU_BLOCK_SAMPLE = 5,   /* JSON object: "ns" and per-CPU counters while recording */
-    CPU_BLOCK_NAMES = 6,    /* JSON object: "symbols" and "threads" */
-    CPU_BLOCK_END = 7,      /* JSON object: per-CPU losses and counts */
+    CPU_BLOCK_SNAPSHOT =
+        3, /* JSON object, see snapshot.h; the first one has "tasks" and "processes" of family.h */
+    CPU_BLOCK_PAGES = 4,  /* whole ring-buffer pages of one CPU */
+    CPU_BLOCK_SAMPLE = 5, /* JSON object: "ns" and per-CPU counters while recording */
+    CPU_BLOCK_NAMES = 6,  /* JSON object: "symbols", "threads", "since_ns" (cpu_trace_thread_at) */
+    CPU_BLOCK_END = 7,    /* JSON object: per-CPU losses and counts */
 };
 
 /* True if the first bytes are those of this format. */
