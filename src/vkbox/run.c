@@ -330,8 +330,10 @@ static void place_crash(const struct watched *w, struct place *out)
     const uint32_t callbacks = atomic_load(&w->b->callbacks);
 
     place_of(w->pid, w->b->crash.pc, w->b->crash.sp, out);
-    if (out->generated && out->called && !is_submitting(w->b))
+    if (out->generated && out->called && !is_submitting(w->b)) {
         out->generated = false;
+        snprintf(out->text, sizeof(out->text), "generated code");
+    }
     out->doubtful &= out->generated && (out->called || callbacks);
     out->doubtful |= out->generated && callbacks == VKBOX_GENERATED_CALLBACKS;
 }
