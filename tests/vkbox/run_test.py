@@ -114,7 +114,7 @@ def the_next_run_knows_the_group_and_names_the_command():
         db.row_factory = sqlite3.Row
         return p, db, finding([db]), db.execute("SELECT value FROM meta WHERE key='markers'").fetchone()[0]
     for kind, draw, lines in (('loop-fragment', DRAW, 1), ('loop-vertex', DRAW, 1), ('--draws 40 --at 37 loop-compute', 37, 1),
-                              ('--secondaries 3 loop-fragment', DRAW, 2), ('--secondaries 1 --at 8 loop-vertex', 16, 2)):
+                              ('--secondaries 3 loop-fragment', DRAW, 2)):
         with tempfile.TemporaryDirectory(dir=SHM) as folder:
             _, db, f, markers = go(kind, 5)
             assert (f['certainty'], f['source']) == ('candidate', 'group markers') and markers.endswith('one for each group'), (f, markers)
@@ -128,6 +128,8 @@ def the_next_run_knows_the_group_and_names_the_command():
             bare = subprocess.run([plant, *fine.split()], capture_output=True, text=True, timeout=60)
             p, db, f, _ = go(fine, 0)
             assert p.stdout == bare.stdout and not p.stderr and db is None, p
+            if kind != 'loop-fragment':
+                continue
             # A hint that is torn, of another program's or no text is none.
             with open(hint, 'wb') as h:
                 h.write(b'\xff' * 100 + b'\nabc\n' + b'0' * 16)
