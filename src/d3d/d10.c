@@ -32,13 +32,13 @@ static UINT misc_of_10(UINT flags)
     return out;
 }
 
-/* Whether 10 has words for what a resource is; who shares it by which kind of handle is no matter. */
+/* Whether 10 has words for what a resource is: none for structures, nor for a finest level of detail. */
 static bool sayable(const struct d3d_child *c)
 {
     UINT flags = c->kind == D3D_BUFFER ? c->desc.buffer.MiscFlags : c->desc.texture.MiscFlags;
 
     return !d3d_is_resource(c) ||
-           !(flags & ~(misc_of_10(misc_of_11(flags)) | (UINT)D3D11_RESOURCE_MISC_SHARED_NTHANDLE));
+           !(flags & (D3D11_RESOURCE_MISC_BUFFER_STRUCTURED | D3D11_RESOURCE_MISC_RESOURCE_CLAMP));
 }
 
 static ID3D11Device *device11(void *This)

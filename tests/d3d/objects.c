@@ -334,9 +334,10 @@ static void descriptions_told(void)
          (UINT)ID3D11Buffer_QueryInterface(buffer, &IID_ID3D10Buffer, (void **)&ten), S_OK);
     ID3D10Buffer_Release(ten);
     ID3D11Buffer_Release(buffer);
-    b.MiscFlags = D3D11_RESOURCE_MISC_BUFFER_ALLOW_RAW_VIEWS;
+    b.MiscFlags = D3D11_RESOURCE_MISC_BUFFER_STRUCTURED;
+    b.StructureByteStride = 16;
     b.BindFlags = D3D11_BIND_SHADER_RESOURCE;
-    want("a raw buffer", (UINT)ID3D11Device_CreateBuffer(device, &b, NULL, &buffer), S_OK);
+    want("a structured buffer", (UINT)ID3D11Device_CreateBuffer(device, &b, NULL, &buffer), S_OK);
     want("is none of Direct3D 10",
          (UINT)ID3D11Buffer_QueryInterface(buffer, &IID_ID3D10Buffer, (void **)&ten), (UINT)E_NOINTERFACE);
     ID3D11Buffer_Release(buffer);
