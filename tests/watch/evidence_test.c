@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "arrays_cs.h"
 #include "crash_scene.h"
+#include "layouts_cs.h"
 
 enum { POINTER = 10, TARGET = 11, ALIAS = 44, TARGET_BYTES = 4096 };
 
@@ -184,6 +185,25 @@ TEST(shaders_keep_to_their_arrays)
         dispatch(r);
         assert_int_equal(driver_wait(r->d, submit(r), 60 * NSEC_PER_SEC), 0);
     }
+    assert_int_equal(watch_crashes(r->w), 0);
+    rig_finish(r);
+}
+
+/* And what they may do they do: each access is checked, and none is changed. */
+TEST(shaders_see_every_layout)
+{
+    struct rig *r = rig_init(EXEC_MARKERS_GROUPS);
+    const uint32_t one = 1;
+
+    poke(r, 0);
+    addressed(r, ALIAS, TARGET_BYTES);
+    point_to(r, ALIAS, 0);
+    ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, &one, sizeof(one), .resource_handle = 10,
+                  .offset_bytes = 8, .size_bytes = sizeof(one));
+    crash_shader(&r->b, 13, AEROGPU_SHADER_STAGE_COMPUTE, layouts_cs, sizeof(layouts_cs));
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .cs = 13);
+    dispatch(r);
+    assert_int_equal(driver_wait(r->d, submit(r), 60 * NSEC_PER_SEC), 0);
     assert_int_equal(watch_crashes(r->w), 0);
     rig_finish(r);
 }

@@ -26,7 +26,7 @@ enum { GUARD = 64 << 10, PAGE = 4096 };
 
 /* Bytes; none is used twice. Less where somebody limits addresses (RLIMIT_AS). */
 #define MOST_RESERVED  ((uint64_t)1 << 42)
-#define LEAST_RESERVED ((uint64_t)1 << 30)
+#define LEAST_RESERVED (2 * SPIRV_MARGIN)
 
 static void publish(struct exec_engine *g, const struct exec_buffer *b, enum exec_address_state state)
 {
@@ -88,7 +88,7 @@ int exec_addresses_open(struct exec_engine *g)
 
         if (p == MAP_FAILED)
             continue;
-        g->addresses = (struct shader_addresses){.base = (uint64_t)(uintptr_t)p, .size = size};
+        g->addresses = (struct shader_addresses){.base = (uint64_t)(uintptr_t)p, .size = size - SPIRV_MARGIN};
         return 0;
     }
     return -ENOMEM;
@@ -97,7 +97,7 @@ int exec_addresses_open(struct exec_engine *g)
 void exec_addresses_close(struct exec_engine *g)
 {
     if (g->addresses.size)
-        munmap((void *)(uintptr_t)g->addresses.base, g->addresses.size);
+        munmap((void *)(uintptr_t)g->addresses.base, g->addresses.size + SPIRV_MARGIN);
 }
 
 const struct shader_addresses *exec_addresses(const struct exec_engine *g)

@@ -71,7 +71,8 @@ static int on_decorate(struct scan *sc, const uint32_t *w, uint32_t n)
 {
     struct decorated *d;
 
-    if (n < 4)
+    if (n < 4 || (w[2] != DECORATION_SET && w[2] != DECORATION_BINDING && w[2] != DECORATION_BUILTIN &&
+                  w[2] != DECORATION_LOCATION))
         return 0;
     d = decorated(sc, w[1]);
     if (!d)

@@ -7,7 +7,7 @@
 
 #include "executor/shader/spirv_read.h"
 
-enum { MAX_INDICES = 64 };
+enum { MAX_INDICES = 64, MAX_CHAINS = 16, MAX_MATRIX_STRIDE = 1 << 20 };
 
 struct confine {
     struct spirv_module m;
@@ -89,26 +89,137 @@ static uint32_t is_in(struct confine *c, uint32_t type, uint32_t x, uint64_t fir
     return SPIRV_VALUE(&c->m.out, SpvOpULessThan, bool_type(c), offset, constant(c, type, 64, size));
 }
 
-/* A pointer that is the same where `pointer` is one of the GPU's, and faults where it is the executor's. */
+/* ---- what an access covers ---------------------------------------------- */
+
+/* The operand of a decoration of a type, or of a member of it; 0 if it has none. */
+static uint32_t decoration(const struct confine *c, uint32_t type, uint32_t member, uint32_t which)
+{
+    for (size_t at = SPIRV_HEADER; at < c->m.count; at += spirv_length(c->m.in + at)) {
+        const uint32_t *w = c->m.in + at, op = spirv_opcode(w), n = spirv_length(w);
+
+        if (op == SpvOpFunction)
+            break;
+        if (op == SpvOpDecorate && member == UINT32_MAX && n == 4 && w[1] == type && w[2] == which)
+            return w[3];
+        if (op == SpvOpMemberDecorate && n == 5 && w[1] == type && w[2] == member && w[3] == which)
+            return w[4];
+    }
+    return 0;
+}
+
+static uint64_t product(uint64_t a, uint64_t b)
+{
+    uint64_t r;
+
+    return __builtin_mul_overflow(a, b, &r) || r > SPIRV_MARGIN ? SPIRV_MARGIN : r;
+}
+
+/* Bytes of a type in buffers, SPIRV_MARGIN for more; `stride` of matrices in it. */
+static uint64_t extent(const struct confine *c, uint32_t type, uint32_t stride)
+{
+    const uint32_t *t = spirv_definition(&c->m, type);
+    uint64_t size = 0;
+
+    switch (spirv_opcode(t)) {
+    case SpvOpTypeStruct:
+        for (uint32_t i = 0; i + 2 < spirv_length(t); i++) {
+            const uint64_t end = decoration(c, type, i, SpvDecorationOffset) +
+                                 extent(c, t[2 + i], decoration(c, type, i, SpvDecorationMatrixStride));
+
+            size = end > size ? end : size;
+        }
+        return size;
+    case SpvOpTypeArray:
+        return product(spirv_definition(&c->m, t[3])[3],
+                       decoration(c, type, UINT32_MAX, SpvDecorationArrayStride) + extent(c, t[2], stride));
+    case SpvOpTypeMatrix:
+        return product(4, stride) + 128;
+    case SpvOpTypeVector:
+        return product(t[3], extent(c, t[2], 0));
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
+/* A matrix, or an array of them, whose layout is written at the structure that has it. */
+static bool is_matrix(const struct confine *c, uint32_t type)
+{
+    const uint32_t *t = spirv_definition(&c->m, type);
+
+    while (spirv_opcode(t) == SpvOpTypeArray)
+        t = spirv_definition(&c->m, t[2]);
+    return spirv_opcode(t) == SpvOpTypeMatrix;
+}
+
+/* ---- accesses ------------------------------------------------------------- */
+
+/* `x` where it is one of the GPU's addresses; what faults where it is the executor's. */
+static uint32_t confined_integer(struct confine *c, uint32_t type, uint32_t x)
+{
+    const uint32_t gpu = is_in(c, type, x, c->a->base, c->a->size),
+                   host = is_in(c, type, x, SPIRV_OUTSIDE, SPIRV_OUTSIDE_SIZE),
+                   kernel = is_in(c, type, x, SPIRV_OUTSIDE_FAULTS, SPIRV_OUTSIDE_SIZE);
+    uint32_t moved = SPIRV_VALUE(&c->m.out, SpvOpIAdd, type, x,
+                                 constant(c, type, 64, SPIRV_OUTSIDE_FAULTS - SPIRV_OUTSIDE)),
+             other =
+                 SPIRV_VALUE(&c->m.out, SpvOpBitwiseXor, type, x, constant(c, type, 64, SPIRV_NO_ADDRESS));
+
+    other = SPIRV_VALUE(&c->m.out, SpvOpSelect, type, kernel, other, x);
+    moved = SPIRV_VALUE(&c->m.out, SpvOpSelect, type, host, moved, other);
+    return SPIRV_VALUE(&c->m.out, SpvOpSelect, type, gpu, x, moved);
+}
+
+static bool is_chain(uint32_t op)
+{
+    return op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain || op == SpvOpPtrAccessChain ||
+           op == SpvOpInBoundsPtrAccessChain;
+}
+
+/* The chain `w` once more, from `base`. */
+static uint32_t again(struct confine *c, const uint32_t *w, uint32_t base)
+{
+    uint32_t operands[1 + MAX_INDICES] = {base};
+
+    if (spirv_length(w) > 4 + MAX_INDICES) {
+        refuse(c, "an access chain of words:", spirv_length(w));
+        return base;
+    }
+    memcpy(operands + 1, w + 4, (spirv_length(w) - 4) * sizeof(*w));
+    return spirv_value(&c->m.out, spirv_opcode(w), w[1], operands, spirv_length(w) - 3);
+}
+
+/* A pointer that is the same where `pointer` is one of the GPU's, and faults where it is the executor's. What it is checked by is its
+ * own address; what is moved is the pointer that its access chains begin at, since layouts are written at the structures there. */
 static uint32_t confined(struct confine *c, uint32_t pointer)
 {
     static const uint32_t integer[] = {64, 0};
-    uint32_t type, x, gpu, host, moved, other;
+    const uint32_t *chains[MAX_CHAINS], *w;
+    uint32_t type, x, by, root = pointer, n = 0;
 
     if (!c->a || !is_address(c, pointer))
         return pointer;
+    if (extent(c, spirv_pointee(&c->m, pointer), 0) > SPIRV_MARGIN / 2)
+        refuse(c, "an access of more bytes than", (uint32_t)(SPIRV_MARGIN / 2));
+    for (w = spirv_definition(&c->m, root); is_chain(spirv_opcode(w)) || spirv_opcode(w) == SpvOpCopyObject;
+         w = spirv_definition(&c->m, root = w[3])) {
+        if (n == MAX_CHAINS) {
+            refuse(c, "access chains of access chains, more than", MAX_CHAINS);
+            return pointer;
+        }
+        if (spirv_opcode(w) != SpvOpCopyObject)
+            chains[n++] = w;
+    }
+    if (is_matrix(c, spirv_pointee(&c->m, root)))
+        refuse(c, "a pointer to a matrix without its structure:", root);
     type = spirv_type(&c->m, SpvOpTypeInt, integer, 2);
     x = SPIRV_VALUE(&c->m.out, SpvOpConvertPtrToU, type, pointer);
-    gpu = is_in(c, type, x, c->a->base, c->a->size);
-    host = is_in(c, type, x, SPIRV_OUTSIDE, SPIRV_OUTSIDE_SIZE);
-    moved = SPIRV_VALUE(&c->m.out, SpvOpIAdd, type, x,
-                        constant(c, type, 64, SPIRV_OUTSIDE_FAULTS - SPIRV_OUTSIDE));
-    other = SPIRV_VALUE(&c->m.out, SpvOpBitwiseXor, type, x, constant(c, type, 64, SPIRV_NO_ADDRESS));
-    other = SPIRV_VALUE(&c->m.out, SpvOpSelect, type,
-                        is_in(c, type, x, SPIRV_OUTSIDE_FAULTS, SPIRV_OUTSIDE_SIZE), other, x);
-    moved = SPIRV_VALUE(&c->m.out, SpvOpSelect, type, host, moved, other);
-    x = SPIRV_VALUE(&c->m.out, SpvOpSelect, type, gpu, x, moved);
-    return SPIRV_VALUE(&c->m.out, SpvOpConvertUToPtr, c->m.ids[pointer].type, x);
+    by = SPIRV_VALUE(&c->m.out, SpvOpISub, type, confined_integer(c, type, x), x);
+    x = SPIRV_VALUE(&c->m.out, SpvOpConvertPtrToU, type, root);
+    x = SPIRV_VALUE(&c->m.out, SpvOpIAdd, type, x, by);
+    x = SPIRV_VALUE(&c->m.out, SpvOpConvertUToPtr, c->m.ids[root].type, x);
+    while (n)
+        x = again(c, chains[--n], x);
+    return x;
 }
 
 /* `index` of something of `n` elements, made to be inside. */
@@ -185,6 +296,10 @@ static void check(struct confine *c, const uint32_t *w, uint32_t op)
 {
     if (op == SpvOpCapability)
         check_capability(c, w[1]);
+    if (op == SpvOpDecorationGroup || op == SpvOpGroupDecorate || op == SpvOpGroupMemberDecorate)
+        refuse(c, "instruction", op); /* decorations are looked for at what they are of */
+    if (op == SpvOpMemberDecorate && w[3] == SpvDecorationMatrixStride && w[4] > MAX_MATRIX_STRIDE)
+        refuse(c, "a matrix stride of", w[4]);
     if (op == SpvOpCopyMemorySized || op == SpvOpGenericCastToPtr || op == SpvOpPtrCastToGeneric)
         refuse(c, "instruction", op);
     if ((op == SpvOpPtrAccessChain || op == SpvOpInBoundsPtrAccessChain) && !is_address(c, w[3]))

@@ -7,7 +7,8 @@
  *                            └── shader_addresses                      fault here
  *
  * Invariants:
- *  1. An access by address outside of the GPU's addresses faults, whatever the executor has there.
+ *  1. An access by address that begins outside of the GPU's addresses faults, whatever the executor has there. It ends no more than
+ *     SPIRV_MARGIN behind them.
  *  2. Where it faults tells which address it was: spirv_confined_address().
  *  3. An index outside of an array of the shader's own selects the first element. (Buffers are the device's to bound.)
  */
@@ -25,6 +26,8 @@
 #define SPIRV_OUTSIDE_SIZE   (((uint64_t)1 << 47) - SPIRV_OUTSIDE)
 #define SPIRV_OUTSIDE_FAULTS (~(uint64_t)0 << 47)
 #define SPIRV_NO_ADDRESS     ((uint64_t)1 << 62)
+/* Behind shader_addresses so much is reserved that nobody has: the whole of an access whose first byte is the GPU's lies there, or in it. */
+#define SPIRV_MARGIN ((uint64_t)1 << 29)
 
 /* The address that was meant where generated code faulted at `address`. */
 static inline uint64_t spirv_confined_address(uint64_t address)
