@@ -29,6 +29,9 @@ enum {
     CLASS_INPUT = 1,
     CLASS_UNIFORM = 2,
     CLASS_OUTPUT = 3,
+    CLASS_WORKGROUP = 4,
+    CLASS_PRIVATE = 6,
+    CLASS_FUNCTION = 7,
     CLASS_PUSH_CONSTANT = 9,
     CLASS_STORAGE_BUFFER = 12,
     CAPABILITY_ADDRESSES = 5347,
@@ -92,12 +95,16 @@ static int on_decorate(struct scan *sc, const uint32_t *w, uint32_t n)
 
 static int on_variable(struct scan *sc, const uint32_t *w, uint32_t n)
 {
-    struct decorated *d = n >= 4 ? decorated(sc, w[2]) : NULL;
+    const uint32_t class = n >= 4 ? w[3] : CLASS_FUNCTION;
     struct shader_info *info = &sc->s->info;
+    struct decorated *d;
 
+    if (class == CLASS_FUNCTION || class == CLASS_PRIVATE || class == CLASS_WORKGROUP)
+        return 0;
+    d = decorated(sc, w[2]);
     if (!d)
         return error_set(sc->e, -ENOTSUP, "SPIR-V with more than %d decorated things", MAX_TRACKED);
-    switch (w[3]) {
+    switch (class) {
     case CLASS_UNIFORM:
         if (d->set != exec_stage_set(info->stage) || d->binding)
             return error_set(sc->e, -ENOTSUP,
@@ -114,7 +121,7 @@ static int on_variable(struct scan *sc, const uint32_t *w, uint32_t n)
     case CLASS_UNIFORM_CONSTANT:
     case CLASS_PUSH_CONSTANT:
     case CLASS_STORAGE_BUFFER:
-        return error_set(sc->e, -ENOTSUP, "SPIR-V variable of storage class %u", w[3]);
+        return error_set(sc->e, -ENOTSUP, "SPIR-V variable of storage class %u", class);
     default:
         return 0;
     }
