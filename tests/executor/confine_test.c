@@ -13,6 +13,8 @@
 
 static const struct shader_addresses gpu = {.base = 0x7f0000000000, .size = 1 << 30};
 
+static const char *made_of = "PhysicalStorageBuffer";
+
 /* A structure is stored whole at an address: a word, and `member` at `offset`. */
 static int create(struct error *e, const char *more, const char *decorations, const char *member,
                   uint32_t offset)
@@ -33,12 +35,12 @@ static int create(struct error *e, const char *more, const char *decorations, co
         "OpDecorate %%params Block\nOpMemberDecorate %%params 0 Offset 0\nOpDecorate %%p DescriptorSet 0\nOpDecorate %%p Binding 0\n"
         "%%void = OpTypeVoid\n%%f = OpTypeFunction %%void\n%%uint = OpTypeInt 32 0\n%%float = OpTypeFloat 32\n%%v2 = OpTypeVector %%uint 2\n"
         "%%v4 = OpTypeVector %%float 4\n%%mat = OpTypeMatrix %%v4 4\n%%n = OpConstant %%uint 1024\n%%list = OpTypeArray %%uint %%n\n"
-        "%%far = OpTypeStruct %%uint %s\n%%to = OpTypePointer PhysicalStorageBuffer %%far\n%%params = OpTypeStruct %%v2\n"
+        "%%far = OpTypeStruct %%uint %s\n%%to = OpTypePointer %s %%far\n%%params = OpTypeStruct %%v2\n"
         "%%pp = OpTypePointer Uniform %%params\n%%pv = OpTypePointer Uniform %%v2\n%%p = OpVariable %%pp Uniform\n"
         "%%zero = OpConstant %%uint 0\n%%value = OpConstantNull %%far\n"
         "%%main = OpFunction %%void None %%f\n%%l = OpLabel\n%%a = OpAccessChain %%pv %%p %%zero\n%%b = OpLoad %%v2 %%a\n"
         "%%c = OpBitcast %%to %%b\nOpStore %%c %%value Aligned 16\nOpReturn\nOpFunctionEnd\n",
-        more, offset, decorations, member);
+        more, offset, decorations, member, made_of);
     if (spvTextToBinary(context, text, strlen(text), &binary, &diagnostic))
         fail_msg("%s", diagnostic->error);
     *e = (struct error){0};
@@ -72,6 +74,19 @@ TEST(accesses_are_not_endless)
                "%mat", 16),
         -ENOTSUP);
     assert_string_equal(e.text, "SPIR-V with a matrix stride of 16777216 cannot be kept to its own memory");
+}
+
+/* Nor are pointers to other memory made of numbers. */
+TEST(only_addresses_are_made)
+{
+    struct error e;
+
+    made_of = "StorageBuffer";
+    assert_int_equal(create(&e, "", "", "%uint", 4), -ENOTSUP);
+    assert_string_equal(
+        e.text,
+        "SPIR-V with a pointer that is no variable's, by instruction 124 cannot be kept to its own memory");
+    made_of = "PhysicalStorageBuffer";
 }
 
 /* Other ways to memory than those that are checked are not opened. */

@@ -292,6 +292,22 @@ static void accesses(uint32_t op, uint32_t at[2])
         at[0] = 3;
 }
 
+/* A pointer that is no address is a variable, a part of one, or a parameter that is given such: none that was made of other things. */
+static bool is_made_up(const struct confine *c, const uint32_t *w, uint32_t op)
+{
+    static const uint32_t honest[] = {SpvOpVariable,          SpvOpAccessChain, SpvOpInBoundsAccessChain,
+                                      SpvOpFunctionParameter, SpvOpCopyObject,  SpvOpUndef};
+
+    if (spirv_length(w) < 3 || w[2] >= c->m.in[SPIRV_BOUND] || c->m.ids[w[2]].type != w[1] ||
+        spirv_definition(&c->m, w[2]) != w || spirv_opcode_of(&c->m, w[1]) != SpvOpTypePointer ||
+        is_address(c, w[2]))
+        return false;
+    for (size_t i = 0; i < sizeof(honest) / sizeof(honest[0]); i++)
+        if (op == honest[i])
+            return false;
+    return true;
+}
+
 static void check(struct confine *c, const uint32_t *w, uint32_t op)
 {
     if (op == SpvOpCapability)
@@ -302,10 +318,8 @@ static void check(struct confine *c, const uint32_t *w, uint32_t op)
         refuse(c, "a matrix stride of", w[4]);
     if (op == SpvOpCopyMemorySized || op == SpvOpGenericCastToPtr || op == SpvOpPtrCastToGeneric)
         refuse(c, "instruction", op);
-    if ((op == SpvOpPtrAccessChain || op == SpvOpInBoundsPtrAccessChain) && !is_address(c, w[3]))
-        refuse(c, "instruction", op);
-    if (op == SpvOpConvertUToPtr && !is_address(c, w[2]))
-        refuse(c, "instruction", op);
+    if (is_made_up(c, w, op))
+        refuse(c, "a pointer that is no variable's, by instruction", op);
     for (uint32_t i = 5; op == SpvOpExtInst && i < spirv_length(w); i++)
         if (is_address(c, w[i]))
             refuse(c, "an address in extended instruction", w[4]);
