@@ -57,6 +57,9 @@ void log_line(enum log_level level, const char *component, const char *fmt, ...)
     n += k;
     if ((size_t)n > sizeof(buf) - 2)
         n = (int)sizeof(buf) - 2;
+    for (int i = 0; i < n; i++) /* names come from anywhere, and end no line */
+        if ((unsigned char)buf[i] < 0x20 || buf[i] == 0x7f)
+            buf[i] = '?';
     buf[n++] = '\n';
     log_put(atomic_load_explicit(&destination, memory_order_relaxed), buf, (size_t)n);
 }

@@ -22,7 +22,8 @@ void log_to(int fd);
 /* Whether up to 4,096 bytes (PIPE_BUF) can be written to this descriptor without waiting for its reader, now or within
  * `wait_ms` milliseconds. False where a pipe has no reader any more. For what a service prints besides its log. */
 bool log_can_write(int fd, int wait_ms);
-/* Writes one line that ends in '\n', or leaves it out, as said above: what log_line does once the text is made. */
+/* Writes one line that ends in '\n', or leaves it out, as said above: what log_line does once the text is made, in which controls
+ * are '?' by then, whatever names stand in it. */
 void log_put(int fd, const char *line, size_t bytes);
 void log_line(enum log_level level, const char *component, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -95,13 +95,21 @@ void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines)
 
 void utf8_print(FILE *f, const char *fmt, ...)
 {
+    const size_t from = strspn(fmt, "\n"), all = strlen(fmt);
+    size_t to = all;
     struct strbuf raw = {0}, text = {0};
     va_list ap;
 
+    while (to > from && fmt[to - 1] == '\n')
+        to--;
     va_start(ap, fmt);
     strbuf_vprintf(&raw, fmt, ap);
     va_end(ap);
-    utf8_visible(&text, strbuf_str(&raw), raw.len, true);
+    if (!strbuf_failed(&raw)) {
+        strbuf_append(&text, fmt, from);
+        utf8_visible(&text, strbuf_str(&raw) + from, raw.len - from - (all - to), false);
+        strbuf_puts(&text, fmt + to);
+    }
     fputs(strbuf_str(&text), f);
     strbuf_finish(&raw);
     strbuf_finish(&text);

@@ -29,7 +29,8 @@ void utf8_one_line(char *text);
 struct strbuf;
 void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines);
 
-/* fprintf() of text that a terminal may have, with the ends of its lines. */
+/* fprintf() of one line that a terminal may have: only at its beginning and its end `fmt` can end lines. A file's name, or whatever
+ * else was given by somebody, begins none. */
 void utf8_print(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* JSON's escape of a character, "\u202e", above U+FFFF of two halves. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "dxgkrnl/settings.h"
 #include "executor/shader/shader.h"
 
@@ -18,10 +19,10 @@ enum { WAIT_MS = 15000 };
 
 static void on_crash(void *ctx, const struct watch_crash *crash, const char *path, const struct error *e)
 {
-    fprintf(stderr, "aerogpu %s: %s. %s%s\n", (const char *)ctx, crash->text,
-            path ? "The dump: " : "No dump was made", path ? path : "");
+    utf8_print(stderr, "aerogpu %s: %s. %s%s\n", (const char *)ctx, crash->text,
+               path ? "The dump: " : "No dump was made", path ? path : "");
     if (!path && e->code)
-        fprintf(stderr, "aerogpu %s: %s\n", (const char *)ctx, e->text);
+        utf8_print(stderr, "aerogpu %s: %s\n", (const char *)ctx, e->text);
 }
 
 static void each_setting(const void *of, void (*row)(void *to, const char *name, const char *value), void *to)

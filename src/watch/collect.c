@@ -280,8 +280,8 @@ static void put_fault(struct collector *c, const struct watch_crash *crash)
     bb_text(c->p, BB_fault_at, crash->at);
     if (crash->no_address) {
         bb_text(c->p, BB_fault_kind, "not canonical");
-        bb_text(c->p, BB_fault_text,
-                "the address was not canonical: the processor does not say which it was");
+        bb_textf(c->p, BB_fault_text, "%.*s: the processor does not say which it was",
+                 (int)strcspn(crash->at + 4, "."), crash->at + 4); /* " at an address …. A register …" */
     } else {
         watch_fault(c->sn, crash->fault_address, &f);
         bb_int(c->p, BB_fault_address, (int64_t)crash->fault_address);

@@ -34,8 +34,7 @@ const struct exec_progress_slot *watch_progress_find(const struct exec_progress 
     return NULL;
 }
 
-static void add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void add(char *text, size_t size, const char *fmt, ...)
+void watch_add(char *text, size_t size, const char *fmt, ...)
 {
     size_t at = strlen(text);
     va_list ap;
@@ -448,9 +447,9 @@ static void note_memory(struct watch_crash *c, const struct watch_model *m)
     if (!most)
         return;
     watch_object_name(name, most);
-    add(c->text, sizeof(c->text),
-        ". %u buffers and textures had %.1f MiB of it; the largest is %s %u with %.1f MiB", n,
-        (double)all / (1 << 20), name, most->handle, (double)most->size / (1 << 20));
+    watch_add(c->text, sizeof(c->text),
+              ". %u buffers and textures had %.1f MiB of it; the largest is %s %u with %.1f MiB", n,
+              (double)all / (1 << 20), name, most->handle, (double)most->size / (1 << 20));
 }
 
 /* Walks everything up to the packet, for what is bound there. */
@@ -519,122 +518,6 @@ static void make_fingerprint(const struct retained *k, struct watch_crash *c)
     else
         snprintf(c->place, sizeof(c->place), "%s%s", c->shaders[0] ? "shaders " : "",
                  c->shaders[0] ? c->shaders : c->command);
-}
-
-/* Ids are a number of the watch's over the guest's handle (addresses.c): users know the handle. */
-void watch_fault(const struct snapshot *sn, uint64_t address, struct bb_fault *f)
-{
-    bb_resources_fault(sn->resources, address, f);
-    f->resource.id &= UINT32_MAX;
-    bb_fault_words(f);
-}
-
-/* Whose address it was. The number in the sentence is the guest's handle. */
-static void judge_fault(const struct snapshot *sn, struct watch_crash *c)
-{
-    struct bb_fault f;
-    char who[64];
-
-    if (c->no_address)
-        add(c->at, sizeof(c->at), " at an address that is not canonical");
-    if (!c->has_fault || c->no_address)
-        return;
-    add(c->at, sizeof(c->at), " at 0x%llx", (unsigned long long)c->fault_address);
-    watch_fault(sn, c->fault_address, &f);
-    c->whose = f.has_resource ? BB_SURE_SUGGESTED : BB_SURE_UNKNOWN;
-    c->fault_known = true;
-    c->fault_kind = f.kind;
-    c->fault_distance = f.distance;
-    c->fault_resource = f.has_resource ? f.resource.id : 0;
-    snprintf(who, sizeof(who), "%sbuffer %llu of %llu bytes", f.resource.destroyed_ns ? "destroyed " : "",
-             (unsigned long long)c->fault_resource,
-             (unsigned long long)(f.has_resource ? f.resource.size : 0));
-    switch (f.kind) {
-    case BB_FAULT_USE_AFTER_FREE:
-        add(c->at, sizeof(c->at), ": use after free, %llu bytes into the %s",
-            (unsigned long long)(c->fault_address - f.resource.address), who);
-        break;
-    case BB_FAULT_OUT_OF_BOUNDS:
-        add(c->at, sizeof(c->at), ": out of bounds by %llu bytes, %s %s%s", (unsigned long long)f.distance,
-            f.before ? "before the start of" : "behind the end of", f.resource.destroyed_ns ? "the " : "",
-            who);
-        break;
-    case BB_FAULT_INSIDE:
-        add(c->at, sizeof(c->at), ": inside %s, which %s", who,
-            bb_resources_gaps(sn->resources).lost ? "was alive when it was last heard of" : "is alive");
-        break;
-    case BB_FAULT_NOT_RESIDENT:
-        add(c->at, sizeof(c->at), ": not resident, %llu bytes into %s, which was evicted",
-            (unsigned long long)(c->fault_address - f.resource.address), who);
-        break;
-    case BB_FAULT_NOT_SEEN:
-        add(c->at, sizeof(c->at), ", in nothing that is known: not all that was there is");
-        break;
-    case BB_FAULT_NEVER_MAPPED:
-        add(c->at, sizeof(c->at), ", in nothing that ever had an address");
-        break;
-    }
-}
-
-const char *watch_register_name(enum exec_register r)
-{
-    static const char *const names[EXEC_NUM_REGISTERS] = {
-#define EXEC_ROW(NAME) #NAME,
-        EXEC_REGISTERS(EXEC_ROW)
-#undef EXEC_ROW
-    };
-
-    return names[r];
-}
-
-/* 48 bits: bits 47 to 63 are alike. */
-static bool is_canonical(uint64_t address)
-{
-    return address >> 47 == 0 || address >> 47 == 0x1ffff;
-}
-
-bool watch_register_text(const struct snapshot *sn, enum exec_register r, char text[200])
-{
-    const uint64_t value = sn->death.registers[r];
-    struct bb_fault f;
-
-    if (!is_canonical(value)) {
-        snprintf(text, 200, "no address: not canonical");
-        return true;
-    }
-    watch_fault(sn, value, &f);
-    if (!f.has_resource)
-        return false;
-    snprintf(text, 200, "%s buffer %llu of %llu bytes", bb_fault_kind_name(f.kind),
-             (unsigned long long)f.resource.id, (unsigned long long)f.resource.size);
-    return true;
-}
-
-/* How the address may have been reached: an index out of one buffer's bounds can lead to any other. */
-static void judge_leads(const struct snapshot *sn, struct watch_crash *c)
-{
-    const uint32_t room = sizeof(c->leads) / sizeof(c->leads[0]);
-    const char *before = ". A register that held no address: ";
-    bool owner = false;
-
-    for (int i = 0; i < EXEC_NUM_REGISTERS && c->no_address; i++) {
-        if (is_canonical(sn->death.registers[i]))
-            continue;
-        add(c->at, sizeof(c->at), "%s%s, 0x%llx", before, watch_register_name((enum exec_register)i),
-            (unsigned long long)sn->death.registers[i]);
-        before = "; ";
-    }
-    for (uint32_t i = 0; i < c->num_leads && i < room; i++)
-        owner |= c->leads[i] == c->fault_resource;
-    if (!c->num_leads || (owner && c->num_leads == 1))
-        return; /* nothing else is known to lead there */
-    before = ". What is bound at the command was given the address of buffer";
-    for (uint32_t i = 0; i < c->num_leads && i < room; i++, before = ", of")
-        add(c->at, sizeof(c->at), "%s %u", before, c->leads[i]);
-    add(c->at, sizeof(c->at), "%s%s", c->num_leads > room ? ", and of more" : "",
-        owner || !c->fault_resource
-            ? ""
-            : ", and not of the one that lies there: an index out of bounds can lead anywhere");
 }
 
 /* What came from outside, as the beginning of a sentence. */
@@ -750,15 +633,6 @@ static const struct retained *also_begun(const struct snapshot *sn, const struct
     return NULL;
 }
 
-/* Whether a register held what is no address: else the instruction itself may have been what went wrong. */
-static bool has_wild_register(const struct snapshot *sn)
-{
-    for (int i = 0; i < EXEC_NUM_REGISTERS; i++)
-        if (!is_canonical(sn->death.registers[i]))
-            return true;
-    return false;
-}
-
 /* What could look the same as the cause. */
 static void judge_why(const struct snapshot *sn, struct watch_crash *c)
 {
@@ -787,7 +661,7 @@ static void judge_why(const struct snapshot *sn, struct watch_crash *c)
     } else if (c->cause == BB_CAUSE_LIMIT) {
         c->why = BB_SURE_SUGGESTED;
         unseen(c, "whether it died of that; what the Vulkan driver itself had");
-    } else if (c->no_address && !has_wild_register(sn)) {
+    } else if (c->no_address && !watch_has_wild_register(sn)) {
         c->why = BB_SURE_SUGGESTED; /* the processor says as much of an instruction that nobody may run */
         unseen(c, "which address it was: no register held one that is not canonical");
     } else if (c->cause == BB_CAUSE_DEVICE || c->cause == BB_CAUSE_FAULT) {
@@ -880,12 +754,12 @@ void watch_judge(const struct snapshot *sn, struct watch_crash *c)
     const struct retained *k = culprit(sn);
 
     judge(sn, k, c);
-    judge_fault(sn, c);
+    watch_judge_fault(sn, c);
     if (k && c->packet != UINT32_MAX)
         find_surroundings(sn, k, c);
     if (c->has_fault)
-        judge_leads(sn, c);
-    add(c->text, sizeof(c->text), "%s", c->at);
+        watch_judge_leads(sn, c);
+    watch_add(c->text, sizeof(c->text), "%s", c->at);
     judge_facts(sn, k, c);
     if (k)
         make_fingerprint(k, c);

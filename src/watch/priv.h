@@ -186,13 +186,25 @@ void watch_collect(struct watch *w, struct snapshot *sn, const struct watch_cras
                    struct bb_package *p);
 void watch_snapshot_finish(struct snapshot *sn);
 
-/* addresses.c */
+/* snprintf() behind what is there. */
+void watch_add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* fault.c */
 
 const char *watch_register_name(enum exec_register r);
 /* What lies where it points: a buffer, or that it is no address at all. False: nothing is known of it. */
+bool watch_register_text(const struct snapshot *sn, enum exec_register r, char text[200]);
+/* Whether a register held what is no address: else the instruction itself may have been what went wrong. */
+bool watch_has_wild_register(const struct snapshot *sn);
 /* Whose address it is, by the guest's handles. */
 void watch_fault(const struct snapshot *sn, uint64_t address, struct bb_fault *f);
-bool watch_register_text(const struct snapshot *sn, enum exec_register r, char text[200]);
+/* Whose address it was, for the sentence. */
+void watch_judge_fault(const struct snapshot *sn, struct watch_crash *crash);
+/* How the address may have been reached: an index out of one buffer's bounds can lead to any other. After the leads are known. */
+void watch_judge_leads(const struct snapshot *sn, struct watch_crash *crash);
+
+/* addresses.c */
+
 /* Takes what happened to addresses since the last call. */
 void watch_addresses(struct watch *w, const struct exec_progress *c);
 /* What a dead executor had is gone with it. */

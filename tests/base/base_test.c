@@ -22,6 +22,7 @@
 #include "base/sched/schedstat.h"
 #include "base/sched/slice.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 TEST(error_keeps_the_first_failure)
 {
@@ -195,6 +196,22 @@ TEST(strbuf_grows)
     assert_string_equal(strbuf_str(&b), "");
 }
 
+TEST(what_is_printed_is_one_line)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+
+    assert_non_null(f);
+    utf8_print(f, "\nfile %s%s:\n%d\n\n", "a\nVERDICT\n", "\x1b[2K\r", 7);
+    utf8_print(f, "%s", "\n");
+    utf8_print(f, "\n");
+    utf8_print(f, "%s: %s", "\xff", "it\n");
+    fclose(f);
+    assert_string_equal(text, "\nfile a?VERDICT??[2K?:?7\n\n?\n…: it?");
+    free(text);
+}
+
 TEST(floats_are_as_short_as_they_can_be)
 {
     const float values[] = {0.1f, 1, -2.5f, 16777216, 1.0f / 3, 1e-45f, 3.4028235e38f};
@@ -232,6 +249,9 @@ TEST(log_lines_that_nobody_reads_are_left_out)
     assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
     assert_true(log_can_write(fds[1], 0));
     log_to(fds[1]);
+    log_error("test", "a name of two\nlines and \x1b[2K");
+    drain(fds[0], text, sizeof(text));
+    assert_string_equal(text, "aerogpu: test: error: a name of two?lines and ?[2K\n");
     for (int i = 0; i < LINES; i++) /* a writer that waits for its reader never gets past this */
         log_error("test", "line %d of many, with some text to fill the pipe", i);
     assert_false(log_can_write(fds[1], 0));

@@ -164,5 +164,37 @@ for command, name in ("info", f"{evil}.aerogpudump"), ("info", evil), ("crashes 
         bad.append(f"{command}: {hidden}: {words!r}")
 result("names and text from files are made visible", bad)
 
+# Nor does it make a line of its own: of every command, whether or not there is such a file, of what is read and of what is made.
+lines = "evil\nVERDICT   GPU-HUNG: certain\x1b[2K"
+for command in [c for c, _ in readers] + ["compare", "doctor", "lose --", "record -o made --", "run --"]:
+    bad = []
+    for file in {f for c, f in readers if c == command} | {None}:
+        if file:
+            shutil.copy(f"{work}/{file}", f"{work}/{lines}")
+        r = run(command, [lines], LD_PRELOAD=stub if command == "play" else "")
+        words = (r.stdout + r.stderr).decode(errors="replace")
+        if "\x1b" in words or any(line.startswith("VERDICT   GPU") for line in words.splitlines()) or (not file and "VERDICT" not in words):
+            bad.append(f"{command} of {file}: {words!r}")
+        if file:
+            os.unlink(f"{work}/{lines}")
+        shutil.rmtree(work + "/made", ignore_errors=True)
+        if os.path.lexists(work + "/made"):
+            os.unlink(work + "/made")
+    result(f"a name of two lines, for {command}", bad)
+bad = []
+for command, option, file in ("trim --frames 0-0", "-o", "d3d12"), ("minimize", "-o", "trace"), ("minimize", "-o", "d3d12"), ("dump --always", "-o", "trace"), \
+        ("play", "--sheet", "trace"), ("play", "--png", "trace"), ("record --what d3d12 -d 1", "-o", None), ("record --what cpu -d 0.1", "-o", None), \
+        ("report", "--html", "cpu"), ("crashes --index made", "--html", "dump"), ("show", "--html", "d3d12"):
+    for to in lines, "no/" + lines:
+        r = run(command, [option, to, file] if file else [option, to, "--", callall], LD_PRELOAD=stub if command.startswith("record --what d3d12") else "")
+        words = (r.stdout + r.stderr).decode(errors="replace")
+        if "\x1b" in words or any(line.startswith("VERDICT   GPU") for line in words.splitlines()):
+            bad.append(f"{command} {option}: {words!r}")
+        if os.path.isdir(f"{work}/{to}"):
+            shutil.rmtree(f"{work}/{to}")
+        elif os.path.lexists(f"{work}/{to}"):
+            os.unlink(f"{work}/{to}")
+result("outputs with a name of two lines", bad)
+
 print(f"1..{count}")
 shutil.rmtree(work)

@@ -144,11 +144,14 @@ TEST(shaders_reach_only_what_is_the_gpus)
     enum { OWN = sizeof(own) / sizeof(own[0]), WILD = sizeof(wild) / sizeof(wild[0]) };
     struct rig *r = rig_init(EXEC_MARKERS_GROUPS);
 
-    for (uint32_t i = 0; i < OWN + WILD + 1; i++) {
+    for (uint32_t i = 0; i < OWN + WILD + 2; i++) {
         uint64_t words[2] = {0, 0x5a5a5a5a};
 
         run_good(r); /* there is an executor */
-        words[0] = i < OWN ? place_of(r, own[i]) : i < OWN + WILD ? wild[i - OWN] : 0xffff900000000000;
+        words[0] = i < OWN           ? place_of(r, own[i])
+                   : i < OWN + WILD  ? wild[i - OWN]
+                   : i == OWN + WILD ? 0xffff900000000000
+                                     : 0x1000000000000000;
         poke(r, 0);
         ABI_EMIT_TAIL(&r->b, UPLOAD_RESOURCE, upload_resource, words, sizeof(words), .resource_handle = 10,
                       .size_bytes = sizeof(words));
@@ -160,8 +163,20 @@ TEST(shaders_reach_only_what_is_the_gpus)
         if (i < OWN + WILD) {
             assert_int_equal(r->crash.fault_address, words[0]);
             assert_string_equal(ask(r->dump, "SELECT access FROM fault"), "write");
+        } else if (i > OWN + WILD) {
+            assert_true(r->crash.no_address);
+            assert_non_null(strstr(r->crash.text, ": 0x1000000000000000"));
+            assert_null(strstr(r->crash.text, "kernel's"));
         } else {
             assert_true(r->crash.no_address);
+            assert_non_null(
+                strstr(r->crash.text, " at an address that is not canonical, or is the kernel's"));
+            assert_non_null(strstr(r->crash.text, ": 0xbfff900000000000, or 0xffff900000000000"));
+            assert_string_equal(
+                ask(r->dump, "SELECT text FROM fault"),
+                "an address that is not canonical, or is the kernel's: the processor does not say which it was");
+            assert_string_equal(ask(r->dump, "SELECT text FROM register WHERE value = 0xbfff900000000000"),
+                                "no address: not canonical, or the kernel's 0xffff900000000000");
         }
         machine_wait_ready(r->m, 60000, NULL);
     }
@@ -273,7 +288,7 @@ TEST(a_fault_under_a_debugger)
         skip(); /* nobody may trace here */
 }
 
-/* A number outlives its process, and a process the name that it had. */
+/* A number outlives its process, and a process the name that it had: another may have the number since before the signal came. */
 TEST(senders_that_are_not_what_they_were)
 {
     static const char *const become[] = {NULL, "sleep"};
@@ -304,8 +319,10 @@ TEST(senders_that_are_not_what_they_were)
             waitpid(child, NULL, 0);
         kill(machine_executor_pid(r->m), SIGCONT);
         await_crash(r, i + 1);
-        snprintf(said, sizeof(said), "sent by process %d, %s%s", (int)child,
-                 become[i] ? "now " : "which has ended", become[i] ? become[i] : "");
+        snprintf(said, sizeof(said),
+                 become[i] ? "sent by process %d (%s has this number now)"
+                           : "sent by process %d, which has ended%s",
+                 (int)child, become[i] ? become[i] : "");
         if (!strstr(r->crash.text, said))
             fail_msg("no \"%s\" in: %s", said, r->crash.text);
         if (become[i]) {

@@ -148,7 +148,7 @@ static void print_rows(const json_t *rows)
     json_array_foreach(rows, i, r) {
         printf("%s%s\n", i ? "\n" : "", json_string_value(json_object_get(r, "symptom")));
         for (int k = 0; k < 4; k++)
-            printf("  %-7s %s\n", labels[k], json_string_value(json_object_get(r, keys[k])));
+            utf8_print(stdout, "  %-7s %s\n", labels[k], json_string_value(json_object_get(r, keys[k])));
     }
     if (!json_array_size(rows))
         puts("nothing that the table of symptoms knows");

@@ -33,13 +33,15 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
         return command_error(&e);
     }
     if (r.crashed)
-        printf("%s: %s.\n", path, r.crash.text);
+        utf8_print(stdout, "%s: %s.\n", path, r.crash.text);
     else
-        printf("%s: nothing crashed in %llu submissions.\n", path, (unsigned long long)r.submissions);
+        utf8_print(stdout, "%s: nothing crashed in %llu submissions.\n", path,
+                   (unsigned long long)r.submissions);
     if (r.dump[0])
-        printf("  %s\n", r.dump);
+        utf8_print(stdout, "  %s\n", r.dump);
     if (r.others)
-        printf("  %u more went wrong, of which there is no dump, first: %s.\n", r.others, r.other);
+        utf8_print(stdout, "  %u more went wrong, of which there is no dump, first: %s.\n", r.others,
+                   r.other);
     if (!r.crashed && r.playing.code)
         utf8_print(stderr, "aerogpu dump: %s: %s\n", path, r.playing.text);
     if (e.code)
@@ -59,7 +61,7 @@ static int dump_process(uint32_t pid)
         utf8_print(stderr, "aerogpu dump: %s\n", e.text);
         return EXIT_ENV;
     }
-    printf("%s\n", path);
+    utf8_print(stdout, "%s\n", path);
     return EXIT_OK;
 }
 

@@ -74,7 +74,7 @@ static void print_event(struct service *s, const struct dxgk_event *e, json_t *l
     if (s->o->json)
         emit(stdout, line);
     else
-        printf("event  %s %u: %s\n", e->source, e->id, e->text);
+        utf8_print(stdout, "event  %s %u: %s\n", e->source, e->id, e->text);
     fflush(stdout);
 }
 
@@ -198,7 +198,7 @@ static void announce(const struct serve *o, struct stack *stack)
 
     machine_device_name(stack_machine(stack), device, &cpu);
     if (!o->json) {
-        printf("ready  %s (%s); AEROGPU_SOCKET=%s\n", o->socket, device, o->socket);
+        utf8_print(stdout, "ready  %s (%s); AEROGPU_SOCKET=%s\n", o->socket, device, o->socket);
         fflush(stdout);
         return;
     }

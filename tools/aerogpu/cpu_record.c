@@ -51,16 +51,17 @@ int record_cpu(const struct record_options *o, char *const *program)
     r = cpu_record_run(&run, &e);
     if (r)
         return command_fail(EXIT_ENV, &e);
-    printf("%s: %llu events, %.1f MB", run.path, (unsigned long long)run.events, (double)run.bytes / 1e6);
+    utf8_print(stdout, "%s: %llu events, %.1f MB", run.path, (unsigned long long)run.events,
+               (double)run.bytes / 1e6);
     printf(run.lost ? ", %llu events LOST\n" : ", none lost\n", (unsigned long long)run.lost);
     if (run.blind_cpus)
-        printf("the idle trace of %u CPU%s is incomplete; `aerogpu report %s` says which\n", run.blind_cpus,
-               run.blind_cpus == 1 ? "" : "s", run.path);
+        utf8_print(stdout, "the idle trace of %u CPU%s is incomplete; `aerogpu report %s` says which\n",
+                   run.blind_cpus, run.blind_cpus == 1 ? "" : "s", run.path);
     if (run.command && WIFEXITED(run.command_status) && WEXITSTATUS(run.command_status))
-        printf("%s ended with status %d\n", run.command[0], WEXITSTATUS(run.command_status));
+        utf8_print(stdout, "%s ended with status %d\n", run.command[0], WEXITSTATUS(run.command_status));
     else if (run.command && WIFSIGNALED(run.command_status))
-        printf("%s was ended by signal %d (%s)\n", run.command[0], WTERMSIG(run.command_status),
-               strsignal(WTERMSIG(run.command_status)));
+        utf8_print(stdout, "%s was ended by signal %d (%s)\n", run.command[0], WTERMSIG(run.command_status),
+                   strsignal(WTERMSIG(run.command_status)));
     return run.command && run.command_status ? EXIT_FAILED : EXIT_OK;
 }
 

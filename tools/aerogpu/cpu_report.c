@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/utf8.h"
 #include "cpu/model/dump.h"
 #include "cpu/report/report.h"
 #include "report/json_show.h"
@@ -58,8 +59,12 @@ static int print_report(struct cpu_report *report, const struct report_options *
         puts("");
         json_decref(j);
     } else if (!r && !o->html && !o->perfetto) {
+        struct strbuf text = {0};
+
+        cpu_report_text(report, &text);
         strbuf_clear(&out);
-        cpu_report_text(report, &out);
+        utf8_visible(&out, strbuf_str(&text), text.len, true);
+        strbuf_finish(&text);
         fputs(strbuf_str(&out), stdout);
     }
     strbuf_finish(&out);

@@ -193,8 +193,8 @@ static int replay(struct replay *r)
         }
         replay_compare(&r->file, &r->result, r->params.markers == EXEC_MARKERS_EXACT, v);
     }
-    printf(says[v->outcome], r->tried, v->text);
-    printf("%s%s.\n", v->why[0] ? ". It may be why: " : "", v->why);
+    utf8_print(stdout, says[v->outcome], r->tried, v->text);
+    utf8_print(stdout, "%s%s.\n", v->why[0] ? ". It may be why: " : "", v->why);
     if (v->outcome == REPLAY_NOT_AGAIN)
         snprintf(v->text, sizeof(v->text), "It did not crash in %u tries", r->tried);
     snprintf(text, sizeof(text), "%s%s%s", v->text, v->why[0] ? "; it may be why: " : "", v->why);

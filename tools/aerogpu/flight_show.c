@@ -8,6 +8,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "blackbox/internal.h"
+#include "base/utf8.h"
 #include "file_kinds.h"
 
 static void print_event(void *ctx, const struct bb_flight_record *r)
@@ -16,8 +17,8 @@ static void print_event(void *ctx, const struct bb_flight_record *r)
 
     if (!*first)
         *first = r->time_ns;
-    printf("%10" PRIu64 " %12.6f  %s %u/%u  %s  %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", r->number,
-           (double)(r->time_ns - *first) / 1e9, r->process, r->pid, r->thread, r->name, r->a, r->b, r->c);
+    utf8_print(stdout, "%10" PRIu64 " %12.6f  %s %u/%u  %s  %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", r->number,
+               (double)(r->time_ns - *first) / 1e9, r->process, r->pid, r->thread, r->name, r->a, r->b, r->c);
 }
 
 static int run(enum file_kind kind, char *const *files, int num_files)

@@ -265,16 +265,18 @@ static int finish(struct minimize *m, const char *progress_path)
 
         reduce_find(&m->r, REDUCE_LEVELS, NULL, &is);
         if (crash_run(&p, &result, &e) || !result.crashed || !same_way(&result.crash, &m->wanted, &is)) {
-            fprintf(
+            utf8_print(
                 stderr,
                 "aerogpu minimize: %s does not crash the same way when it is given more time: raise --hang\n",
                 m->output);
             return EXIT_FAILED;
         }
     }
-    printf("In %s: %s.\n%" PRIu32 " packets are left in %s, after %" PRIu64 " candidates (%" PRIu64
-           " known before).\n",
-           m->output, result.crash.text, reduce_packets_left(&m->r), m->output, m->tests, m->reused);
+    utf8_print(stdout, "In %s: %s.\n", m->output, result.crash.text);
+    utf8_print(stdout,
+               "%" PRIu32 " packets are left in %s, after %" PRIu64 " candidates (%" PRIu64
+               " known before).\n",
+               reduce_packets_left(&m->r), m->output, m->tests, m->reused);
     return EXIT_OK;
 }
 

@@ -162,7 +162,8 @@ static void on_progress(void *ctx, uint64_t offset, uint64_t end)
         return;
     }
     p->progress_shown = true;
-    fprintf(stderr, "\r%s: %3.0f %% ", p->now->path, 100.0 * (double)offset / (double)(end ? end : 1));
+    fputc('\r', stderr);
+    utf8_print(stderr, "%s: %3.0f %% ", p->now->path, 100.0 * (double)offset / (double)(end ? end : 1));
 }
 
 /* DIR for one recording, DIR/NAME for several, DIR/NAME-2 where two have the same name. */
@@ -265,13 +266,15 @@ static void print_file(struct file *f)
     format_time(median, samples_percentile(&r->latency, 50), r->latency.n);
     format_time(p99, samples_percentile(&r->latency, 99), r->latency.n);
     format_time(jitter, samples_percentile(&r->lateness, 99), r->lateness.n);
-    printf("%-32s %6" PRIu64 " %8" PRIu64 " %9" PRIu64 " %10s %10s %9.1f %10s %6" PRIu64 "\n",
-           file_name(f->path), r->frames, r->submissions, r->commands, median, p99, present_rate(r), jitter,
-           num_errors(r));
+    utf8_print(stdout, "%-32s %6" PRIu64 " %8" PRIu64 " %9" PRIu64 " %10s %10s %9.1f %10s %6" PRIu64 "\n",
+               file_name(f->path), r->frames, r->submissions, r->commands, median, p99, present_rate(r),
+               jitter, num_errors(r));
     for (size_t i = 0; i < r->num_errors && i < SHOWN_ERRORS; i++)
-        printf("    error %s (%" PRIu32 "), fence %" PRIu64 ", frame %" PRIu32 ", %" PRIu32 " time%s: %s\n",
-               error_name(r->errors[i].code), r->errors[i].code, r->errors[i].fence, r->errors[i].frame,
-               r->errors[i].count, r->errors[i].count == 1 ? "" : "s", r->errors[i].message);
+        utf8_print(stdout,
+                   "    error %s (%" PRIu32 "), fence %" PRIu64 ", frame %" PRIu32 ", %" PRIu32
+                   " time%s: %s\n",
+                   error_name(r->errors[i].code), r->errors[i].code, r->errors[i].fence, r->errors[i].frame,
+                   r->errors[i].count, r->errors[i].count == 1 ? "" : "s", r->errors[i].message);
     if (r->num_errors > SHOWN_ERRORS)
         printf("    … and %zu more (--json lists them)\n", r->num_errors - SHOWN_ERRORS);
     if (r->unpresented)

@@ -42,7 +42,7 @@ static void complain(struct show *s, struct error *e, json_t *into)
     if (s->json)
         json_object_set_new(into, "error", json_string(e->text));
     else
-        printf("      error: %s\n", e->text);
+        utf8_print(stdout, "      error: %s\n", e->text);
     error_clear(e);
 }
 
@@ -331,7 +331,9 @@ static void show_head(struct show *s)
     utf8_print(stdout,
                "%s: %" PRIu64 " bytes, container version %" PRIu32 ", command ABI %" PRIu32 ".%" PRIu32 "\n",
                s->path, i->file_size, i->container_version, i->command_abi >> 16, i->command_abi & 0xFFFF);
-    utf8_print(stdout, "metadata: %s%s%s\n", i->meta, i->warning[0] ? "\nwarning: " : "", i->warning);
+    utf8_print(stdout, "metadata: %s\n", i->meta);
+    if (i->warning[0])
+        utf8_print(stdout, "warning: %s\n", i->warning);
     if (s->foreign)
         printf("warning: the command ABI is not AeroGPU's: packets are not decoded\n");
     if (!i->salvaged)
@@ -463,7 +465,7 @@ static int show_part(struct show *s, const char *path, bool table, json_t *into)
         return r;
     }
     if (!s->json)
-        printf("%s: %zu bytes\n", path, s->bytes.size);
+        utf8_print(stdout, "%s: %zu bytes\n", path, s->bytes.size);
     if (table)
         show_alloc_table(s, into);
     else

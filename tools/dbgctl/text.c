@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 static void print_value(json_t *v);
 
 /* {"hex","dec"}, {"bytes","mib"} and {"value","name"} read as one value. */
@@ -44,7 +46,7 @@ static void print_value(json_t *v)
 
     switch (json_typeof(v)) {
     case JSON_STRING:
-        fputs(json_string_value(v), stdout);
+        utf8_print(stdout, "%s", json_string_value(v));
         break;
     case JSON_INTEGER:
         printf("%" JSON_INTEGER_FORMAT, json_integer_value(v));

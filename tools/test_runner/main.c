@@ -14,6 +14,8 @@
 
 #include "base/options.h"
 #include "base/program.h"
+#include "base/strbuf.h"
+#include "base/utf8.h"
 #include "suite.h"
 
 static const char *const all_tests[] = {
@@ -53,8 +55,8 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
     (void)ctx;
     if (!result)
         return;
-    printf("%s: %s%s%s  [%u/%u, %.0f ms]\n", test_status_name(result->status), name, *result->why ? ": " : "",
-           result->why, index + 1, total, result->duration_ms);
+    utf8_print(stdout, "%s: %s%s%s  [%u/%u, %.0f ms]\n", test_status_name(result->status), name,
+               *result->why ? ": " : "", result->why, index + 1, total, result->duration_ms);
     fflush(stdout);
 }
 
@@ -72,13 +74,14 @@ struct command_line {
 static int wrong(enum exit_code code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static int wrong(enum exit_code code, const char *fmt, ...)
 {
+    struct strbuf text = {0};
     va_list ap;
 
-    fputs("aerogpu_test_runner: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    strbuf_vprintf(&text, fmt, ap);
     va_end(ap);
-    fputs("; --help lists the options\n", stderr);
+    utf8_print(stderr, "aerogpu_test_runner: %s; --help lists the options\n", strbuf_str(&text));
+    strbuf_finish(&text);
     return code;
 }
 

@@ -541,11 +541,13 @@ static int write_all(struct run *r)
     code |= validate_html(path, r->report, &e) != 0;
     if (code)
         utf8_print(stderr, "aerogpu validate: not everything could be written to %s %s\n", r->o.out, e.text);
-    if (r->o.json)
+    if (r->o.json) {
         json_show(r->report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    else if (record)
-        printf("\n%s\n%s: %s/report.html, %s/report.json\n", record, r->failures ? "FAIL" : "PASS", r->o.out,
-               r->o.out);
+    } else if (record) {
+        printf("\n%s\n", record);
+        utf8_print(stdout, "%s: %s/report.html, %s/report.json\n", r->failures ? "FAIL" : "PASS", r->o.out,
+                   r->o.out);
+    }
     free(record);
     return code;
 }

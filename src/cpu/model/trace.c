@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/file/in.h"
+#include "base/utf8.h"
 
 /* One CPU's PAGES blocks of the span asked for, one of them unpacked. */
 struct trace_stream {
@@ -153,6 +154,23 @@ static void load_sample(struct cpu_trace *t, const json_t *j)
     load_waits(p, json_object_get(j, "tasks"));
 }
 
+/* Names are what threads and recordings call themselves. */
+static void one_line(json_t *names)
+{
+    const char *key;
+    json_t *name;
+
+    json_object_foreach(names, key, name) {
+        char *text = json_is_string(name) ? strdup(json_string_value(name)) : NULL;
+
+        if (text) {
+            utf8_one_line(text);
+            json_string_set(name, text);
+        }
+        free(text);
+    }
+}
+
 static void load_meta(struct cpu_trace *t, json_t *j)
 {
     const char *s = json_string_value(json_object_get(j, "system")),
@@ -162,6 +180,8 @@ static void load_meta(struct cpu_trace *t, json_t *j)
     snprintf(t->clock, sizeof(t->clock), "%s", c ? c : "?");
     s = json_string_value(json_object_get(j, "boot_id"));
     snprintf(t->boot_id, sizeof(t->boot_id), "%s", s ? s : "");
+    utf8_one_line(t->system);
+    utf8_one_line(t->clock);
     t->clock_unknown = json_is_null(json_object_get(j, "clock_offset_ns"));
     t->realtime_offset_ns = (uint64_t)json_integer_value(json_object_get(j, "realtime_offset_ns"));
     t->recorder_pid = json_integer_value(json_object_get(j, "recorder_pid"));
@@ -248,6 +268,8 @@ static int load(struct cpu_trace *t, struct error *e)
         } else if (b->kind == CPU_BLOCK_NAMES) {
             json_decref(t->names);
             t->names = json_incref(j);
+            one_line(json_object_get(j, "threads"));
+            one_line(json_object_get(j, "symbols"));
         } else if (b->kind == CPU_BLOCK_END) {
             json_decref(end);
             end = json_incref(j);

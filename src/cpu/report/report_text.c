@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define OUT(...) strbuf_printf(o, __VA_ARGS__)
 
 static double at_seconds(const struct cpu_report *r, uint64_t t)
@@ -17,7 +19,8 @@ static void head(const struct cpu_report *r, struct strbuf *o)
     const struct cpu_trace *t = r->trace;
     const double s = cpu_report_seconds(r);
 
-    OUT("%s\n", t->path);
+    utf8_visible(o, t->path, strlen(t->path), false);
+    OUT("\n");
     OUT("  %s, clock %s, %.3f s from %.6f, %u CPUs, %s events (%s a second)\n", t->system, t->clock, s,
         (double)r->a.begin_ns / 1e9, t->num_cpus, cpu_num(r->a.events),
         cpu_num(s > 0 ? (uint64_t)((double)r->a.events / s) : 0));

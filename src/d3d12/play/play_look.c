@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "base/file/out.h"
 #include "d3d12/play/play_internal.h"
 #include "d3d12/view/format.h"
@@ -688,7 +689,7 @@ static int dump(struct player *p)
         }
         fwrite(i.bytes, 1, i.size, f);
         err = out_file_close(f, q->dump_path, 0, &p->error);
-        printf("%s: %zu bytes of resource %u", q->dump_path, i.size, r->id);
+        utf8_print(stdout, "%s: %zu bytes of resource %u", q->dump_path, i.size, r->id);
         if (i.width)
             printf(", %u x %u, format %d, %llu bytes a row", i.width, i.height, (int)i.format,
                    (unsigned long long)i.row);

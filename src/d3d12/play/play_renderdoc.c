@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 enum { VERSION = 10000 };
 
 struct renderdoc { /* what stands between is not called */
@@ -52,5 +54,5 @@ void play_renderdoc_end(unsigned frame)
     if (!r->end(NULL, NULL) || !(n = r->num_captures()) || !r->capture(n - 1, path, &size, NULL))
         printf("RenderDoc has made no capture of frame %u\n", frame);
     else
-        printf("RenderDoc's capture of frame %u: %s\n", frame, path);
+        utf8_print(stdout, "RenderDoc's capture of frame %u: %s\n", frame, path);
 }

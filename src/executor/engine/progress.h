@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "executor/shader/spirv_confine.h"
+
 enum {
     EXEC_PROGRESS_SLOTS = 4,
     EXEC_PROGRESS_MARKS = 16384,
@@ -77,6 +79,15 @@ struct exec_progress_slot {
     uint32_t context;
     struct exec_mark marks[EXEC_PROGRESS_MARKS];
 };
+
+/* The address in the kernel's half that a shader of the virtual GPU may have meant, if its code faulted at `address`, which is none;
+ * 0: it meant `address`, if it was a shader's. */
+static inline uint64_t exec_kernels_address(uint64_t address)
+{
+    const uint64_t meant = address ^ SPIRV_NO_ADDRESS;
+
+    return meant - SPIRV_OUTSIDE_FAULTS < SPIRV_OUTSIDE_SIZE ? meant : 0;
+}
 
 /* Marks that are done. */
 static inline uint32_t exec_progress_bottom(const struct exec_progress_slot *s)

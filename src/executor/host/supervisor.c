@@ -174,11 +174,14 @@ static const char *signal_name(int signal)
     return name ? name : "unknown";
 }
 
-/* ", sent by process 77, now bash": a number outlives its process, and a process its name. */
+/* ", sent by process 77 (bash has this number now)": a number outlives its process, and a process its name. Who has the number may
+ * have it since the sender ended, also where he began before the signal came: only a number that nobody has, or one who began later,
+ * says that the sender has ended. What the sender says itself may be the number of anybody. */
 static void sender_name(char out[100], const struct exec_death *d, uint64_t boot_ns)
 {
     char path[40], text[512] = "", *name, *end;
     unsigned long long began = 0;
+    bool ended;
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)d->sender);
@@ -196,11 +199,16 @@ static void sender_name(char out[100], const struct exec_death *d, uint64_t boot
                &began) != 1)
         name = end = text;
     *end = '\0';
-    if (name != end && (began + 1) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK)) > boot_ns)
-        name = end; /* somebody else has the number since */
-    snprintf(out, 100, ", sent by process %d%s%.20s%s", (int)d->sender,
-             name != end ? ", now " : ", which has ended", name != end ? name + 1 : "",
-             d->told ? ", as it says itself" : "");
+    ended = name == end ? kill(d->sender, 0) && errno == ESRCH
+                        : began * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK)) > boot_ns;
+    if (d->told)
+        snprintf(out, 100, ", sent by process %d, as it says itself", (int)d->sender);
+    else if (ended)
+        snprintf(out, 100, ", sent by process %d, which has ended", (int)d->sender);
+    else if (name != end)
+        snprintf(out, 100, ", sent by process %d (%.30s has this number now)", (int)d->sender, name + 1);
+    else
+        snprintf(out, 100, ", sent by process %d", (int)d->sender);
 }
 
 /* What its handler left behind: the process may have written anything there. */

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/program.h"
+#include "base/utf8.h"
 #include "d3d12.h"
 #include "file_kinds.h"
 #include "record/names.h"
@@ -216,7 +217,7 @@ static int compare(struct trc *t, const char *file, struct error *e)
     code = sides[0].code > sides[1].code ? sides[0].code : sides[1].code;
     for (int i = 0; i < 2; i++)
         if (sides[i].code)
-            printf("%s: playing ended with %d\n", sides[i].on, sides[i].code);
+            utf8_print(stdout, "%s: playing ended with %d\n", sides[i].on, sides[i].code);
     first = first_difference(&same, &different);
     printf("%zu frames and reads alike, %zu different\n", same, different);
     if (!same && !different && !code)

@@ -128,8 +128,8 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
     if (!(t = d3d12_open(files[0], &code)))
         return code;
     if (!trc_minimize(t, minimize_output, &minimize_params, &r, &e)) {
-        printf("%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,
-               (unsigned long long)r.calls_before);
+        utf8_print(stdout, "%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,
+                   (unsigned long long)r.calls_before);
         if (r.method)
             printf(r.signal ? "by signal %d in %s" : "with failure %d in %s", r.signal,
                    d12_methods[r.method].name);

@@ -145,6 +145,15 @@ static void explain_ignorance(const struct lose_loss *l)
                 l ? l->reported : 0);
 }
 
+static void print_stacks(const struct strbuf *stacks)
+{
+    struct strbuf text = {0};
+
+    utf8_visible(&text, strbuf_str(stacks), stacks->len, true);
+    fprintf(stderr, "    where its threads were:\n%s", strbuf_str(&text));
+    strbuf_finish(&text);
+}
+
 static void explain(const struct command_line *o, const struct lose_result *r)
 {
     const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
@@ -585,7 +594,7 @@ int cmd_lose(int argc, char **argv)
     }
     ok = is_ok(&asked, &result);
     if (result.stacks.len)
-        utf8_print(stderr, "    where its threads were:\n%s", strbuf_str(&result.stacks));
+        print_stacks(&result.stacks);
     explain(&asked, &result);
     r = asked.json ? print_json(&asked, &result, lose_verdict_name(result.verdict), ok) : 0;
     strbuf_finish(&result.stacks);

@@ -416,7 +416,7 @@ static void keep_picture(const struct matrix_run *r, struct test_case *c)
     if (png_file_write(path, rgba, width, height, 4 * (size_t)width, &e))
         utf8_print(stderr, "aerogpu lose: %s\n", e.text);
     else
-        printf("    picture: %s\n", path);
+        utf8_print(stdout, "    picture: %s\n", path);
     free(rgba);
 }
 
@@ -426,10 +426,11 @@ static void finish_case(const struct matrix_run *r, struct test_case *c)
     if (*r->stop)
         return;
     shrink(r, c);
-    printf("%-7s %s: %s (%.1f s)%s%s\n", word_of(c), c->name, c->verdict,
-           (double)(c->end_ns - c->start_ns) / 1e9, c->known ? ": " : "", c->known ? c->known->text : "");
+    utf8_print(stdout, "%-7s %s: %s (%.1f s)%s%s\n", word_of(c), c->name, c->verdict,
+               (double)(c->end_ns - c->start_ns) / 1e9, c->known ? ": " : "", c->known ? c->known->text : "");
     if (counts(c)) {
-        printf("    %s\n    repeat: ", last_line(c));
+        utf8_print(stdout, "    %s\n", last_line(c));
+        printf("    repeat: ");
         print_command(stdout, c);
         putchar('\n');
         if (c->fewest[0])
