@@ -38,13 +38,19 @@ exec 9> >(keep)
 keeper=$!
 leave() {
     exec 9>&-
-    wait $keeper
+    wait $keeper 2>/dev/null || gone $keeper # a signal's traps may make bash forget whom it started
 }
 trap leave EXIT
 
-AEROGPU_DUMPS=$folder "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 9>&- &
+# Who is started says so himself, before he is what is started: from then on he is ended, at whatever line a signal ends this script.
+told() { # WHAT COMMAND [ARGUMENT...]
+    echo "$1 $BASHPID" >&9
+    exec 9>&-
+    exec "${@:2}"
+}
+
+AEROGPU_DUMPS=$folder told service "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 &
 service=$!
-echo "service $service" >&9
 for i in $(seq 600); do
     grep -q ^ready "$folder/log" && break
     kill -0 $service 2>/dev/null || break
@@ -73,9 +79,8 @@ esac
 
 # In the background, so that signals are passed on while it runs; with the signals and the input that it has in the foreground. A
 # terminal sends its interrupt to the program, too.
-(trap - INT QUIT; exec "${command[@]}") <&0 9>&- &
+(trap - INT QUIT; told program "${command[@]}") <&0 &
 program=$!
-echo "program $program" >&9
 trap 'kill -TERM $program 2>/dev/null' TERM
 trap 'kill -HUP $program 2>/dev/null' HUP
 trap '[ -t 0 ] || kill -INT $program 2>/dev/null' INT
