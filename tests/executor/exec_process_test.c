@@ -669,6 +669,38 @@ TEST(the_executor_dies_with_its_host)
     }
 }
 
+/* The executor's session has the share of the processors that the host's has. */
+TEST(the_executor_is_as_nice_as_its_host)
+{
+    pid_t host_pid = fork();
+    int status;
+
+    if (!host_pid) {
+        static struct fixture f;
+        char path[64];
+        int nice = 0;
+        FILE *file;
+
+        setsid(); /* so that nobody else is nice */
+        file = fopen("/proc/self/autogroup", "w");
+        if (!file)
+            _exit(77);
+        fputs("7", file);
+        if (fclose(file))
+            _exit(77);
+        start(&f);
+        must_be_ready(&f);
+        snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)exec_host_pid(f.host));
+        file = fopen(path, "r");
+        _exit(file && fscanf(file, "/autogroup-%*d nice %d", &nice) == 1 && nice == 7 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(host_pid, &status, 0), host_pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip(); /* no autogroups, or none that may be changed */
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 TEST(a_hostile_executor_harms_nobody)
 {
     struct fixture f = {0};

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -24,7 +23,6 @@ uint64_t rig_executor_bytes;
 
 int rig_make_dir(void **state)
 {
-    setpriority(PRIO_PROCESS, 0, -15); /* where it may: a hang is one only if the executor is let run */
     return mkdtemp(rig_dir) ? 0 : -1;
 }
 
@@ -114,21 +112,6 @@ void rig_finish(struct rig *r)
     *r = (struct rig){0};
 }
 
-/* Each executor is in an autogroup of its own, where the kernel has them: a nice value counts only within one. Where it may: see
- * rig_make_dir. */
-static void favour_executor(const struct rig *r)
-{
-    char path[64];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/%d/autogroup", machine_executor_pid(r->m));
-    f = fopen(path, "we");
-    if (f && fputs("-15", f) >= 0)
-        fflush(f);
-    if (f)
-        fclose(f);
-}
-
 uint64_t submit(struct rig *r)
 {
     uint32_t size;
@@ -136,7 +119,6 @@ uint64_t submit(struct rig *r)
     const void *bytes = abi_builder_end(&r->b, &size);
     const uint64_t stream = r->stream + SPACE * (r->submissions++ % SPACES); /* several may be under way */
 
-    favour_executor(r);
     assert_true(size <= SPACE);
     memcpy(driver_ptr(r->d, stream), bytes, size);
     assert_int_equal(driver_submit(r->d,

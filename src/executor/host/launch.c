@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -97,7 +98,7 @@ static int add_attributes(posix_spawnattr_t *attr)
     posix_spawnattr_setsigmask(attr, &none);
     posix_spawnattr_setsigdefault(attr, &all);
     /* The terminal's ^C is for the host. And who shares processors out by session (sched(7), the autogroup feature) gives each
-     * client's executor a share of its own, which the host and the other executors do not pay. */
+     * client's executor a share of its own, which the host and the other executors do not pay: exec_share_as_host(). */
     return posix_spawnattr_setflags(attr,
                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
 }
@@ -191,6 +192,27 @@ out:
     }
     *out = c;
     return -r;
+}
+
+void exec_share_as_host(pid_t pid)
+{
+    FILE *f = fopen("/proc/self/autogroup", "re");
+    char path[64];
+    int nice = 0;
+
+    if (!f)
+        return; /* no autogroups: what was asked of the host counts there, and is inherited */
+    if (fscanf(f, "/autogroup-%*d nice %d", &nice) != 1)
+        nice = 0;
+    fclose(f);
+    if (!nice)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)pid);
+    f = fopen(path, "we");
+    if (!f)
+        return;
+    fprintf(f, "%d", nice); /* where it may */
+    fclose(f);
 }
 
 void exec_child_close(struct exec_child *c)

@@ -100,6 +100,8 @@ static void start_child(struct exec_host *host)
         snprintf(p.start.device, sizeof(p.start.device), "%s", host->device);
     pthread_mutex_unlock(&host->lock);
     r = exec_spawn(&child, &p, &e);
+    if (!r)
+        exec_share_as_host(child.pid);
     pthread_mutex_lock(&host->lock);
     host->stats.starts++;
     if (r) {
