@@ -10,7 +10,11 @@
 #include "base/sched/schedstat.h"
 #include "watch/priv.h"
 
-enum { MAX_THREADS = 64, TICKS_NS = 20000000 }; /* in less the counters may not have moved */
+enum {
+    MAX_THREADS = 64,
+    TICKS_NS = 20000000, /* in less the counters may not have moved */
+    NO_EXECUTOR_NS = 500000000
+};
 
 /* The number behind `key` in a file of lines "key number"; -1 if there is none. */
 static double number_in(const char *path, const char *key)
@@ -249,6 +253,12 @@ double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t pro
     if (now->executor_cpu >= 0 && unheld > 0 && ran + waited >= 0.05 * unheld)
         unheld *= ran / (ran + waited);
     return (before_stops + unheld) / all;
+}
+
+bool watch_misses_executor(uint64_t *since, bool wanted, uint64_t now)
+{
+    *since = !wanted ? 0 : *since ? *since : now;
+    return wanted && now - *since > NO_EXECUTOR_NS;
 }
 
 struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms)

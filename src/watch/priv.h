@@ -145,10 +145,10 @@ struct watch {
     uint64_t examined_ns; /* when a crash was examined last */
     bool removed_pending; /* the system took a device away */
     uint64_t removed_ns;
-    int ended_pid;        /* of the executor that ended, until another runs; else 0 */
-    uint64_t executor_ns; /* when an executor ran last, or none was needed */
-    bool unknown;         /* work waited and no executor ran */
-    bool went_wrong;      /* the status is about a submission that was refused: the next good one clears it */
+    int ended_pid;      /* of the executor that ended, until another runs; else 0 */
+    uint64_t missed_ns; /* since then work is seen to wait, and no executor to run; 0: it is not */
+    bool unknown;       /* work waited and no executor ran */
+    bool went_wrong;    /* the status is about a submission that was refused: the next good one clears it */
 
     /* the watch's thread */
     bool in_order; /* the last executor's device works in order */
@@ -228,6 +228,9 @@ struct watch_hang {
 double watch_share_let_run(const struct host_sample *s, uint32_t n, uint64_t progress_ns, bool in_order,
                            struct host_sample *stopped);
 struct watch_hang watch_hang_until(struct watch *w, uint64_t now, double enough_ms);
+/* Whether it was seen for half a second that there is no executor where one is `wanted`; `*since`: since when it is seen, 0 at first.
+ * Time in which nobody looked does not count: one that has just died is told by its death. */
+bool watch_misses_executor(uint64_t *since, bool wanted, uint64_t now);
 void watch_set_hung(struct snapshot *sn, const struct watch_hang *h);
 
 void watch_put_host(const struct snapshot *sn, struct bb_package *p);

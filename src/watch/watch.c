@@ -26,7 +26,7 @@
 #include "base/check.h"
 #include "base/log.h"
 
-enum { TICK_MS = 25, SETTLE_MS = 200, SAMPLE_NS = 240000000, NO_EXECUTOR_NS = 500000000 };
+enum { TICK_MS = 25, SETTLE_MS = 200, SAMPLE_NS = 240000000 };
 
 /* With the lock. */
 static void list_check(const struct retained_list *l)
@@ -530,9 +530,8 @@ static void notice_executor(struct watch *w)
         set_status(w, now, BB_STATUS_ACTIVE, "an executor runs");
         w->unknown = false;
     }
-    if (pid || !has_unfinished(w))
-        w->executor_ns = now;
-    else if (!w->ended_pid && !w->unknown && now - w->executor_ns > NO_EXECUTOR_NS) {
+    if (watch_misses_executor(&w->missed_ns, !pid && !w->ended_pid && has_unfinished(w), now) &&
+        !w->unknown) {
         set_status(w, now, BB_STATUS_UNKNOWN, "work waits, and no executor runs");
         w->unknown = true;
     }

@@ -175,6 +175,20 @@ TEST(a_context_ends)
     abi_builder_finish(&b);
 }
 
+/* Who looks in late has not seen it missing all the time. */
+TEST(an_executor_is_missed_where_it_is_seen_to_be_missing)
+{
+    const uint64_t ms = 1000000;
+    uint64_t since = 0;
+
+    assert_false(watch_misses_executor(&since, false, 100 * ms));
+    assert_false(watch_misses_executor(&since, true, 900 * ms)); /* it may have died just now */
+    assert_false(watch_misses_executor(&since, true, 1300 * ms));
+    assert_true(watch_misses_executor(&since, true, 1500 * ms));
+    assert_false(watch_misses_executor(&since, false, 1600 * ms));
+    assert_false(watch_misses_executor(&since, true, 2200 * ms));
+}
+
 /* ---- work without progress ----------------------------------------------- */
 
 /* What is proven is said as such, and what is not, is not: a hang on a busy host looks like work that is only slow. */
