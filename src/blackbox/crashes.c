@@ -45,6 +45,8 @@ static const char schema[] =
     " cause TEXT, verdict TEXT, vague INTEGER, time TEXT, error TEXT, commands INTEGER, running INTEGER);"
     "CREATE TABLE IF NOT EXISTS feature(dump INTEGER, kind TEXT, name TEXT, commands INTEGER, running "
     "INTEGER);"
+    "CREATE TABLE IF NOT EXISTS content(dump INTEGER PRIMARY KEY, sums TEXT);"
+    "CREATE INDEX IF NOT EXISTS content_sums ON content(sums);"
     "CREATE INDEX IF NOT EXISTS feature_dump ON feature(dump);"
     "CREATE INDEX IF NOT EXISTS dump_place ON dump(place);";
 
@@ -231,6 +233,46 @@ static void note_bad(struct bb_crashes_added *added, const struct row *row)
         added->found_bad(row->error);
 }
 
+/* Whether another dump that is known has the same content, by the checksums of all tables, and says when it was: a copy is no second
+ * crash. Else it is noted. */
+static bool is_copy(struct bb_crashes *c, struct bb_dump *d, int64_t id)
+{
+    sqlite3_stmt *sums = bb_select(
+                     d, "SELECT group_concat(name || hash) FROM (SELECT * FROM checksum ORDER BY name)"),
+                 *s = NULL;
+    char when[40] = "";
+    bool copy = false;
+
+    bb_dump_meta(d, "time_ns", when, sizeof(when));
+    while (bb_step(d, &sums)) {
+        const char *text = bb_column_text(d, sums, 0);
+
+        if (!*text || !*when ||
+            sqlite3_prepare_v2(c->db, "SELECT 1 FROM content WHERE sums=? AND dump<>?", -1, &s, NULL))
+            continue;
+        bind_text(s, 1, text);
+        sqlite3_bind_int64(s, 2, id);
+        copy = sqlite3_step(s) == SQLITE_ROW;
+        sqlite3_finalize(s);
+        if (copy || sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO content VALUES(?2,?1)", -1, &s, NULL))
+            continue;
+        bind_text(s, 1, text);
+        sqlite3_bind_int64(s, 2, id);
+        sqlite3_step(s);
+        sqlite3_finalize(s);
+    }
+    return copy;
+}
+
+static int forget(struct bb_crashes *c, int64_t id, struct error *e)
+{
+    char sql[120];
+
+    snprintf(sql, sizeof(sql), "DELETE FROM dump WHERE id=%lld;DELETE FROM content WHERE dump=%lld",
+             (long long)id, (long long)id);
+    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) ? sql_error(c, e) : 0;
+}
+
 static int add_file(struct bb_crashes *c, const char *path, const struct stat *st,
                     struct bb_crashes_added *added, struct error *e)
 {
@@ -263,6 +305,11 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
         snprintf(row.error, sizeof(row.error), "%s", why.text);
     } else if (!r) {
         bb_dump_check(&d, read);
+        if (!d.num_bad && is_copy(c, &d, id)) {
+            bb_dump_close(&d);
+            added->copies++;
+            return forget(c, id, e);
+        }
         if (!d.num_bad)
             read_row(&d, &row);
         r = d.num_bad ? 0 : put_features(c, &d, id, &row, e);

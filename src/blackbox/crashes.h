@@ -30,6 +30,7 @@ void bb_crashes_close(struct bb_crashes *c);
 
 struct bb_crashes_added {
     uint64_t added, known, bad;
+    uint64_t copies;                    /* of dumps that are counted already */
     void (*found_bad)(const char *why); /* for each, also if it is known; NULL: nobody asks */
 };
 

@@ -618,11 +618,12 @@ TEST(damage_is_not_silent)
 
 /* ---- many dumps ---------------------------------------------------------- */
 
-static void small_dump(const char *path, const char *fingerprint, bool factor, bool noise)
+static void small_dump(const char *path, const char *fingerprint, bool factor, bool noise, int64_t when)
 {
     struct bb_package *p;
 
     assert_int_equal(bb_package_create(&p, 0), 0);
+    bb_meta(p, "time_ns", "%lld", (long long)when);
     bb_meta(p, "place", "shaders %s", fingerprint);
     bb_meta(p, "path", "frame/%s", noise ? "fog" : "sky");
     bb_meta(p, "fingerprint", "%s-%d", fingerprint, noise);
@@ -663,13 +664,17 @@ TEST(a_planted_factor_is_found)
         bool factor = i % 9 < 2;
 
         snprintf(path, sizeof(path), "%s/many/%d.aerogpudump", dir, i);
-        small_dump(path, factor ? "aaaa" : "bbbb", factor, rng_next(&rng) % 2);
+        small_dump(path, factor ? "aaaa" : "bbbb", factor, rng_next(&rng) % 2, 1000 + i);
     }
+    /* A copy is no second crash. */
+    snprintf(path, sizeof(path), "cp %s/many/7.aerogpudump %s/many/copy.aerogpudump", dir, dir);
+    assert_int_equal(system(path), 0);
     snprintf(path, sizeof(path), "%s/many", dir);
     if (bb_crashes_open(&c, in_dir("index"), &e) || bb_crashes_add(c, path, &added, &e) ||
         bb_crashes_text(c, &out, &e))
         fail_msg("%s", e.text);
     assert_int_equal(added.added, 200);
+    assert_int_equal(added.copies, 1);
     if (!strstr(
             strbuf_str(&out),
             "setting   setting.threads=1                        in 46 of 46 (100 %), in 0 of 154 other crashes (0 %), by chance "))

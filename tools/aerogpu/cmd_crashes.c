@@ -108,8 +108,9 @@ int cmd_crashes(int argc, char **argv)
         }
     }
     if (optind < argc)
-        fprintf(stderr, "%llu dumps added, %llu known, %llu bad\n", (unsigned long long)added.added,
-                (unsigned long long)added.known, (unsigned long long)added.bad);
+        fprintf(stderr, "%llu dumps added, %llu known, %llu bad%s\n", (unsigned long long)added.added,
+                (unsigned long long)added.known, (unsigned long long)added.bad,
+                added.copies ? "; copies of one are counted once" : "");
     r = report(crashes, html, json, &e);
     bb_crashes_close(crashes);
     if (r)
