@@ -657,7 +657,11 @@ int bb_crashes_text(struct bb_crashes *c, struct strbuf *o, struct error *e)
         strbuf_printf(o, "%lld crashes in %u%s places\n", (long long)all.dumps, n,
                       n == SHOWN_GROUPS ? " or more" : "");
         num_factors = rank_factors(g, n, factors);
-        strbuf_puts(o, num_factors ? "\nWhat goes with a place, more than chance would have it\n" : "");
+        strbuf_puts(
+            o,
+            num_factors
+                ? "\nWhat goes with a place, more than chance would have it if each crash came about by itself\n"
+                : "");
         for (uint32_t i = 0; i < num_factors; i++) {
             text_feature(o, factors[i].f);
             strbuf_printf(o, "              at %s\n", factors[i].g->place);
@@ -797,7 +801,10 @@ int bb_crashes_html(struct bb_crashes *c, struct strbuf *o, struct error *e)
         strbuf_printf(o, "<main><h1>%lld crashes</h1>\n", (long long)all.dumps);
         num = rank_factors(g, n, factors);
         if (num) {
-            page_card(o, NULL, "What goes with a place, more than chance would have it", NULL);
+            page_card(
+                o, NULL,
+                "What goes with a place, more than chance would have it if each crash came about by itself",
+                NULL);
             page_table(o, "l:what|l:name|l:place|in these crashes|elsewhere|by chance");
             for (uint32_t i = 0; i < num; i++)
                 html_feature(o, factors[i].f, factors[i].g->place);
