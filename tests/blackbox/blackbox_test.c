@@ -265,8 +265,7 @@ TEST(stops_at_once)
         wrong_as_hang += x.certainty == BB_CERTAIN && (num > 1 || x.candidates[0] != running[0]);
         bb_inference_finish(&x);
     }
-    printf("# of %u certain verdicts 0 are wrong; were each a hang, %u would be\n", certain,
-                  wrong_as_hang);
+    printf("# of %u certain verdicts 0 are wrong; were each a hang, %u would be\n", certain, wrong_as_hang);
     assert_true(certain > 500 && wrong_as_hang > 50); /* what it is about comes up here */
 }
 
