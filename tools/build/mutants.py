@@ -7,13 +7,16 @@ usage: mutants.py [--check] [--json]
     --json    one object per mutant in place of lines
 
 The sources are copied to build-mutants/tree and built there, so that nothing planted is ever in the tree itself. A mutant's checks
-are what its row expects to notice it, then the other tests of its room, lives of the sim and a while of the room's fuzz targets;
-the first that fails has noticed it. A check counts only if it passes without the mutant, and if it fails a second time with it.
-Results are kept in build-mutants/results.jsonl: a run that was interrupted goes on where it was.
+are what its row expects to notice it, then the other tests of its room and lives of the sim; the first that fails has noticed it.
+They are built with little optimisation and no sanitizer, so that a mutant costs a compilation, a link and a test. A row that only a
+sanitizer can notice says `sanitized = true`. A check counts only if it passes without the mutant, and if it fails a second time
+with it. Results are kept in build-mutants/results.jsonl: a run that was interrupted goes on where it was.
 
     MUTANTS=id,id     these only              ROOM=gpu,kmd    those of these rooms only
     KEEP=1            what was noticed on earlier sources is not planted again
-    SIM_SEEDS=400     lives of the sim        FUZZ_SECONDS=20    each fuzz target's time (0: without; survivors look again later)
+    SIM_SEEDS=400     lives of the sim        JOBS=2          the compiler's
+  Those who survive are looked at longer with
+    SANITIZE=1        all checks once more, sanitized          FUZZ_SECONDS=20    each fuzz target of the room for so long
 """
 import fcntl
 import hashlib
@@ -30,9 +33,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests/mutants/table.toml"
 OUT = ROOT / "build-mutants"
-TREE, BUILD, FUZZ, PLAIN = OUT / "tree", OUT / "build", OUT / "fuzz", OUT / "plain"
+TREE, PLAIN, SANITIZED, FUZZ = OUT / "tree", OUT / "plain", OUT / "sanitized", OUT / "fuzz"
+OPTIONS = {PLAIN: ["-Doptimization=1", "-Ddebug=false"], SANITIZED: ["-Db_sanitize=address,undefined"],
+           FUZZ: ["-Dfuzzing=true", "-Db_lundef=false"]}
 SIM_SEEDS = int(os.environ.get("SIM_SEEDS", "400"))
-FUZZ_SECONDS = int(os.environ.get("FUZZ_SECONDS", "20"))
+FUZZ_SECONDS = int(os.environ.get("FUZZ_SECONDS", "0"))
+SANITIZE = bool(os.environ.get("SANITIZE"))
+THOROUGH = [SIM_SEEDS > 0, SANITIZE, FUZZ_SECONDS > 0]
 WANTED_PERCENT = 90
 # As `make check` runs the tests; but signals are the executor's own to handle.
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:verify_asan_link_order=0:"
@@ -101,15 +108,18 @@ def sync():
     return sources.hexdigest()[:16]
 
 
-def meson_setup(directory, *options, **env):
-    if not (directory / "build.ninja").is_file():
-        subprocess.run(["meson", "setup", directory, TREE, *options], check=True, stdout=subprocess.DEVNULL,
-                       env={**os.environ, **env})
+def setup(directory):
+    if (directory / "build.ninja").is_file():
+        if why := ninja(directory, ["build.ninja"]):
+            sys.exit(why)
+    else:
+        subprocess.run(["meson", "setup", directory, TREE, "-Dbench=false", *OPTIONS[directory]], check=True, stdout=subprocess.DEVNULL,
+                       env=os.environ | ({"CC": "clang"} if directory == FUZZ else {}))
 
 
 def ninja(directory, targets):
     """None, or what the compiler said."""
-    done = subprocess.run(["nice", "ninja", "-C", directory, "-j", os.environ.get("JOBS", "1"), "--quiet", *targets],
+    done = subprocess.run(["nice", "ninja", "-C", directory, "-j", os.environ.get("JOBS", str(os.cpu_count())), "--quiet", *targets],
                           capture_output=True, text=True)
     return (done.stdout + done.stderr) if done.returncode else None
 
@@ -138,40 +148,43 @@ def run(cmd, env, cwd, timeout):
 
 
 class Check:
-    """A test of the suite, `lives` of the sim, or `fuzz:TARGET`."""
+    """A test of the suite, `lives` of the sim, or `fuzz:TARGET`, in one of the builds."""
 
-    tests, targets, baseline = {}, {}, {}
+    tests, targets, baselines = {}, {}, {}
 
     @classmethod
     def find(cls, build):
-        """Its tests, as far as no other build has them: what is loaded into other programs is not built with a sanitizer."""
-        show = lambda what: json.loads(subprocess.run(["meson", "introspect", what, build], check=True, capture_output=True).stdout)
-        cls.tests = {t["name"]: t | {"build": build} for t in show("--tests")} | cls.tests
-        cls.targets |= {(build, t["id"]): t["filename"] for t in show("--targets")}
+        """The tests of a build. What is loaded into other programs is not built with a sanitizer, nor are its tests."""
+        if build not in cls.tests:
+            setup(build)
+            show = lambda what: json.loads(subprocess.run(["meson", "introspect", what, build], check=True, capture_output=True).stdout)
+            cls.tests[build] = {t["name"]: t for t in show("--tests")}
+            cls.targets[build] = {t["id"]: t["filename"] for t in show("--targets")}
+        return cls.tests[build]
 
-    def __init__(self, name):
-        self.name, self.cwd, self.env, self.limit, self.dir = name, BUILD, {}, 600, BUILD
+    def __init__(self, name, build):
+        if name.startswith("fuzz:"):
+            build = FUZZ
+        elif name != "lives" and name not in self.find(build):
+            build = PLAIN
+        self.find(build)
+        self.name, self.dir, self.env, self.limit = name, build, {}, 600
+        self.key, self.cwd = f"{name} {build.name}", build
         if name == "lives":
-            exe = BUILD / "tools/aerogpu/aerogpu"
-            self.cmd, self.needs = [exe, "sim", "--seeds", str(SIM_SEEDS)], [exe.relative_to(BUILD)]
-        elif name.startswith("fuzz:"):
+            exe = build / "tools/aerogpu/aerogpu"
+            self.cmd, self.needs = [exe, "sim", "--seeds", str(SIM_SEEDS)], [exe.relative_to(build)]
+        elif build == FUZZ:
             target = name.split(":")[1]
-            self.dir = self.cwd = FUZZ
             self.needs = [f"tests/fuzz/{target}_fuzz"]
             self.cmd = [FUZZ / self.needs[0], f"-max_total_time={FUZZ_SECONDS}", "-timeout=10", "-rss_limit_mb=3072", "-seed=1",
                         f"-artifact_prefix={OUT}/fuzz-", OUT / "corpus" / target, TREE / "tests/fuzz/corpus" / target]
         else:
-            if name not in self.tests:
-                meson_setup(PLAIN, "-Dbench=false")
-                self.find(PLAIN)
-            t = self.tests[name]
-            self.cmd, self.env, self.limit, self.dir = t["cmd"], t["env"], t["timeout"], t["build"]
-            self.cwd = t["workdir"] or self.dir
-            self.needs = [Path(f).relative_to(self.dir) for d in t["depends"] for f in self.targets[self.dir, d]]
+            t = self.tests[build][name]
+            self.cmd, self.env, self.limit = t["cmd"], t["env"], t["timeout"]
+            self.cwd = t["workdir"] or build
+            self.needs = [Path(f).relative_to(build) for d in t["depends"] for f in self.targets[build][d]]
 
     def build(self):
-        if self.dir == FUZZ:
-            meson_setup(FUZZ, "-Dfuzzing=true", "-Db_lundef=false", "-Dbench=false", CC="clang")
         return ninja(self.dir, self.needs)
 
     def once(self, timeout):
@@ -180,29 +193,30 @@ class Check:
             self.cmd[-2].mkdir(parents=True)
         return run(self.cmd, self.env, self.cwd, timeout)
 
-    def baseline_key(self, sources):
-        return f"{sources} {self.name}"
+    @classmethod
+    def remember(cls, sources):
+        """Which checks pass, and how long they take, as found out for these sources before."""
+        path = OUT / "baselines.json"
+        if path.is_file() and (known := json.loads(path.read_text()))["sources"] == sources:
+            cls.baselines = known["seconds"]
 
     def passes_without(self, sources):
         """How long it takes with nothing planted, which the first call finds out; None: it fails, and proves nothing."""
-        key = self.baseline_key(sources)
-        if key not in self.baseline:
+        if self.key not in self.baselines:
             why = self.build()
             start = time.monotonic()
             passed, text = (False, why) if why else self.once(self.limit * 4)
-            self.baseline[key] = time.monotonic() - start if passed else None
+            self.baselines[self.key] = time.monotonic() - start if passed else None
+            (OUT / "baselines.json").write_text(json.dumps({"sources": sources, "seconds": self.baselines}))
             if not passed:
-                print(f"# {self.name} fails without a mutant: {notice(text)}", file=sys.stderr, flush=True)
-        return self.baseline[key]
+                print(f"# {self.key} fails without a mutant: {notice(text)}", file=sys.stderr, flush=True)
+        return self.baselines[self.key]
 
     def notices(self, seconds):
         """What it says of the mutant that is planted, or None. It has to say so twice."""
-        passed, text = self.once(30 + 6 * seconds)
-        if passed:
-            return None
-        said = notice(text)
-        again = self.once(30 + 6 * seconds)[0] and self.once(30 + 6 * seconds)[0]
-        return None if again else said
+        limit = 15 + 5 * seconds
+        passed, text = self.once(limit)
+        return None if passed or (self.once(limit)[0] and self.once(limit)[0]) else notice(text)
 
 
 def notice(text):
@@ -219,12 +233,12 @@ def notice(text):
 
 
 def plan(row, room):
-    names = row["by"] + [t for t in room["tests"] if t not in row["by"]]
-    for extra in (["lives"] if room.get("sim") else []) + [f"fuzz:{t}" for t in room.get("fuzz", [])]:
-        if extra not in names:
-            names.append(extra)
-    skipped = [] if SIM_SEEDS else ["lives"]
-    return [Check(n) for n in names if n not in skipped and (FUZZ_SECONDS or not n.startswith("fuzz:"))]
+    """Its checks, in order: what the row expects, what else the room has, and what takes longest last."""
+    names = row["by"] + room["tests"] + (["lives"] if room.get("sim") else []) + [f"fuzz:{t}" for t in room.get("fuzz", [])]
+    tests = [n for n in dict.fromkeys(names) if not n.startswith("fuzz:") and (SIM_SEEDS or n != "lives")]
+    fuzz = [n for n in dict.fromkeys(names) if n.startswith("fuzz:") and FUZZ_SECONDS]
+    builds = [SANITIZED] if row.get("sanitized") else [PLAIN, SANITIZED] if SANITIZE else [PLAIN]
+    return [Check(n, b) for b in builds for n in tests] + [Check(n, FUZZ) for n in fuzz]
 
 
 def put(path, text):
@@ -239,7 +253,7 @@ def plant(row, room, sources):
     result = {"id": row["id"], "room": row["room"], "bug": row["bug"], "killed": False, "by": None, "says": None}
     try:
         for c in checks:
-            if c.baseline_key(sources) not in c.baseline:
+            if c.key not in c.baselines:
                 put(path, clean)
             usual = c.passes_without(sources)
             if usual is None:
@@ -269,15 +283,15 @@ def known(sources):
     path = OUT / "results.jsonl"
     for line in path.read_text().splitlines() if path.is_file() else []:
         r = json.loads(line)
-        whole = r["killed"] or r["whole"] or not (SIM_SEEDS and FUZZ_SECONDS)
-        if (r["sources"] == sources and whole) or (r["killed"] and os.environ.get("KEEP")):
+        enough = r["killed"] or all(had or not wanted for had, wanted in zip(r["thorough"], THOROUGH))
+        if (r["sources"] == sources and enough) or (r["killed"] and os.environ.get("KEEP")):
             out[r["row"]] = r
     return out
 
 
 def show(r, as_json):
     if as_json:
-        print(json.dumps({k: v for k, v in r.items() if k not in ("row", "sources", "whole")}), flush=True)
+        print(json.dumps({k: v for k, v in r.items() if k not in ("row", "sources", "thorough")}), flush=True)
     else:
         said = f"{r['by']}: {r['says']}" if r["killed"] else r["says"] or "nobody noticed"
         print(f"{'killed  ' if r['killed'] else 'SURVIVED'} {r['id']:32} {r['seconds']:4} s  {said}", flush=True)
@@ -303,13 +317,12 @@ def main():
     except BlockingIOError:
         sys.exit(f"mutants: somebody plants in {OUT.name} already")
     sources = sync()
-    meson_setup(BUILD, "-Dbench=false", "-Db_sanitize=address,undefined")
-    Check.find(BUILD)
+    Check.remember(sources)
     done, results = known(sources), []
     for row in rows:
         r = done.get(row_key(row))
         if not r:
-            r = plant(row, rooms[row["room"]], sources) | {"row": row_key(row), "sources": sources, "whole": bool(SIM_SEEDS and FUZZ_SECONDS)}
+            r = plant(row, rooms[row["room"]], sources) | {"row": row_key(row), "sources": sources, "thorough": THOROUGH}
             with open(OUT / "results.jsonl", "a") as f:
                 f.write(json.dumps(r) + "\n")
         show(r, as_json)
