@@ -152,7 +152,7 @@ int bb_dump_check(struct bb_dump *d, const char *const *only)
 
     if (rc && !d->num_bad) {
         snprintf(what, sizeof(what), "offset 0x%x: the list of tables cannot be read: %.200s", HEADER,
-                 sqlite3_errmsg(d->db));
+                 sqlite3_errstr(rc));
         note(d, rc == SQLITE_NOMEM ? -ENOMEM : -EBADMSG, what);
         d->num_bad++;
     }

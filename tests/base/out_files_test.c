@@ -67,6 +67,25 @@ TEST(what_is_made_is_its_users_alone)
 }
 
 /* As /tmp is. */
+TEST(a_folder_that_stays_empty_goes)
+{
+    struct error e = {0};
+    FILE *f;
+
+    assert_int_equal(mkdir(in_dir("there"), 0700), 0);
+    assert_int_equal(out_file_folder(in_dir("there"), &e), 0);
+    assert_int_equal(out_file_folder(in_dir("made/in"), &e), 0);
+    assert_int_equal(out_file_folder(in_dir("used/in"), &e), 0);
+    f = out_file_open(in_dir("used/file"), &e);
+    assert_non_null(f);
+    assert_int_equal(out_file_close(f, in_dir("used/file"), 0, &e), 0);
+    out_file_folders_end();
+    assert_int_equal(access(in_dir("there"), F_OK), 0);
+    assert_int_equal(access(in_dir("made"), F_OK), -1);
+    assert_int_equal(access(in_dir("used/file"), F_OK), 0);
+    assert_int_equal(access(in_dir("used/in"), F_OK), -1);
+}
+
 TEST(what_a_stranger_has_put_there_is_not_opened)
 {
     const char *shared = in_dir("shared"), *path = in_dir("shared/out"), *elsewhere = in_dir("victim");

@@ -26,13 +26,21 @@ says() # TEXT COMMAND...
     "$@" | tee "$dir/says"
     [ "${PIPESTATUS[0]}" = 0 ] && grep -qF -- "$text" "$dir/says"
 }
-echo 1..16
+echo 1..17
 ok "meson install succeeds" env DESTDIR="$dir/root" meson install -C "$build" --no-rebuild --quiet
 prefix=$(meson introspect --buildoptions "$build" | python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
 share=$dir/root$prefix/share
 ok "pages and completions lie where man and shells look" ls "$share/man/man1/aerogpu.1" "$share/man/man1/aerogpu-play.1" \
     "$share/man/man1/aerogpu_dbgctl.1" "$share/bash-completion/completions/aerogpu" "$share/zsh/site-functions/_aerogpu" \
     "$share/fish/vendor_completions.d/aerogpu.fish"
+named() # what the manual names is there
+{
+    local page
+    while read -r page; do
+        [ -e "$share/doc/aerogpu/$page" ] || { echo "$page is named, and not there"; return 1; }
+    done < <(sed 's/\\-/-/g' "$share"/man/man1/*.1 | grep -ohE 'docs/[a-z0-9-]+\.md' | cut -d/ -f2 | sort -u)
+}
+ok "each page that the manual names is installed" named
 libdir=$(dirname "$(find "$dir/root" -name libaerogpu-gpu.so)")
 export PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir/root LD_LIBRARY_PATH=$libdir AEROGPU_DUMPER=$dir/root$prefix/libexec/aerogpu-dumper
 unset AEROGPU_SOCKET

@@ -36,8 +36,7 @@ for name, bytes_ in (("direct.d3d12trace", b"D3D12TRC"), ("etl.cputrace", b"AGCP
 # The command with an argument that a file can follow, the words for a folder, an empty file, and noise.
 known = "is nothing that aerogpu knows: it begins with 00 01 02 03"
 readers = [(command, "is a folder", "is empty", known) for command in (
-    "play", "show", "info", "report", "trim --frames 0-1 -o small", "minimize -o small")] + [
-    ("dump", "is a directory", "needs 32 bytes", "this is no recording"),
+    "play", "show", "info", "report", "trim --frames 0-1 -o small", "minimize -o small", "dump -o dumps")] + [
     ("doctor", "no report", None, "no report"),
     (f"diff {work}/noise", None, None, known),
 ]
@@ -117,7 +116,15 @@ other_kinds = [
     (f"play {work}/etl.cputrace", 3, "is a recording of processors (.cputrace), which this command has nothing for; there is: info, report"),
     (f"minimize -o small {work}/stream", 3, "is a command stream, which this command has nothing for; there is: show, info"),
     (f"diff {work}/flight {work}/flight", 3, "is a flight recorder, which this command has nothing for; there is: show, info"),
-    (f"play {aerogpu}", 3, "is a program, which this command has nothing for; there is: record -- PROGRAM, lose -- PROGRAM"),
+    (f"play {aerogpu}", 3, "is a program, which this command has nothing for; there is: record -- PROGRAM, run -- PROGRAM, lose -- PROGRAM"),
+    (f"dump -o dumps {work}/direct.d3d12trace", 3,
+     "is a recording of Direct3D 12 (.d3d12trace), which this command has nothing for; there is: play, show, info, diff, compare, trim, minimize"),
+    (f"dump -o dumps {work}/dump.aerogpudump", 3, "there is: play, show, info, report, minimize, crashes"),
+    # what is made for pictures and dumps of which there are none does not stay
+    (f"play --png a/b {work}/cut.aerogputrace", 3, "offset 0x"),
+    (f"play --sheet sheet.png {work}/cut.aerogputrace", 3, "offset 0x"),
+    (f"play --png a/b {work}/direct.d3d12trace", 3, "direct.d3d12trace: "),
+    (f"dump -o a/b {work}/cut.aerogputrace", 3, "offset 0x"),
     (f"record -- {work}/script", 4, "which API it speaks cannot be seen, since it is a script: `aerogpu record` records"),
     (f"record -- {work}/vulkan", 4, "speaks Vulkan, which cannot be recorded: `aerogpu record` records Direct3D 12"),
     (f"record -- {work}/dx11.exe", 4, "speaks Direct3D 11, which cannot be recorded"),
@@ -147,7 +154,7 @@ def check(command, code, words, **more):
         bad.append("it is not one clear error")
     left = os.listdir(work + "/cwd")
     for name in left:
-        os.unlink(f"{work}/cwd/{name}")
+        (shutil.rmtree if os.path.isdir(f"{work}/cwd/{name}") else os.unlink)(f"{work}/cwd/{name}")
     if left:
         bad.append(f"it leaves {left}")
     return [f"aerogpu {command}: {b}: {r.stderr[:300]!r}" for b in bad]

@@ -138,6 +138,23 @@ def what_a_recording_holds_need_not_be_whole():
 
 
 @case
+def a_windows_trace_that_is_cut():
+    with open(f"{work}/etl", "rb") as f:
+        whole = f.read()
+    with open(f"{work}/cut.etl", "wb") as f:
+        f.write(whole[:10000])
+    for command in "show", "info", "report":
+        _, err = run(command, "cut.etl", code=3)
+        assert err == f"aerogpu {command}: cut.etl: 0 bad events, 1 bad buffers: buffer 2 at offset 8192: cut, 1808 of its 4096 bytes are there\n", err
+    assert "its end" not in run("report", "etl")[0]
+    # BuffersWritten of TRACE_LOGFILE_HEADER, behind the headers of the buffer and of the event, says how many there were
+    for written, mode, said in (3, 1, False), (4, 1, True), (4, 2, False), (0, 1, False):
+        with open(f"{work}/between.etl", "wb") as f:
+            f.write(whole[:0x88] + mode.to_bytes(4, "little") + written.to_bytes(4, "little") + whole[0x90:])
+        assert ("3 of 4 buffers that were written are there: its end may be missing" in run("report", "between.etl")[0]) == said, (written, mode)
+
+
+@case
 def record_sees_what_the_program_speaks():
     run("record", "--", callall, LD_PRELOAD=stub)
     name = os.path.basename(callall) + ".d3d12trace"

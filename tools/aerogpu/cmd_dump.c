@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/out.h"
 #include "base/utf8.h"
@@ -15,6 +14,7 @@
 #include "minimize/crash_run.h"
 #include "minimize/dumps.h"
 #include "executor/shader/shader.h"
+#include "file_kinds.h"
 
 static int dump_one(struct crash_run_params *p, const char *path, const char *dir, bool always)
 {
@@ -23,6 +23,8 @@ static int dump_one(struct crash_run_params *p, const char *path, const char *di
     struct error e = {0};
     char program[64], at_end[4096];
 
+    if (file_kind_needed(path, FILE_TRACE, &e))
+        return command_fail(EXIT_INPUT, &e);
     snprintf(program, sizeof(program), "%.*s", (int)strcspn(name, "."), name);
     snprintf(at_end, sizeof(at_end), "%s/%s-request.aerogpudump", dir, program);
     p->path = path;
@@ -78,7 +80,7 @@ static int print_schema(void)
 int cmd_dump(int argc, char **argv)
 {
     struct crash_run_params p = {.directory = ".", .errors_count = true, .disassemble = shader_print};
-    bool always = false, exact = false, schema = false, made;
+    bool always = false, exact = false, schema = false;
     struct error e = {0};
     uint32_t pid = 0;
     int code = command_line(
@@ -122,14 +124,11 @@ int cmd_dump(int argc, char **argv)
         return usage_error("give at least one recording");
     if (exact)
         p.markers = EXEC_MARKERS_EXACT;
-    made = access(p.directory, F_OK) != 0;
     if (out_file_folder(p.directory, &e))
         return command_error(&e);
     for (int i = optind; i < argc; i++) {
         int one = dump_one(&p, argv[i], p.directory, always);
         code = one > code ? one : code;
     }
-    if (made)
-        rmdir(p.directory); /* stays if there is a dump in it */
     return code;
 }

@@ -112,6 +112,7 @@ int command_end(int code)
 {
     int r = fflush(stdout);
 
+    out_file_folders_end();
     if (!r && !ferror(stdout))
         return code;
     utf8_print(stderr, "%s: standard output could not be written%s%s\n", running, r ? ": " : "",

@@ -45,7 +45,11 @@ static int run(enum file_kind kind, char *const *files, int num_files)
         return command_error(&e);
     p.f = &f;
     etl_each(&f, print_event, &p);
-    code = f.bad_events || f.bad_buffers ? EXIT_INPUT : EXIT_OK;
+    code = EXIT_OK;
+    if (etl_whole(&f, &e)) {
+        error_prefix(&e, "%s", files[0]);
+        code = command_error(&e);
+    }
     strbuf_finish(&p.line);
     etl_close(&f);
     return code;

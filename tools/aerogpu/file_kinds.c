@@ -119,7 +119,7 @@ static const struct file_row {
                     is_table,
                     {[FILE_SHOW] = &trace_show, [FILE_INFO] = &file_info},
                     NULL},
-    [FILE_PROGRAM] = {"a program", is_program, {NULL}, "record -- PROGRAM, lose -- PROGRAM"},
+    [FILE_PROGRAM] = {"a program", is_program, {NULL}, "record -- PROGRAM, run -- PROGRAM, lose -- PROGRAM"},
 };
 
 static const struct file_operation {
@@ -289,6 +289,21 @@ int file_kind_of(const char *path, struct error *e)
     return kind;
 }
 
+static int has_nothing(const char *path, enum file_kind kind, struct error *e)
+{
+    char commands[200];
+
+    return error_set(e, -ENOTSUP, "%s is %s, which this command has nothing for; there is: %s", path,
+                     kinds[kind].name, file_kind_commands(kind, commands));
+}
+
+int file_kind_needed(const char *path, enum file_kind kind, struct error *e)
+{
+    int k = file_kind_of(path, e);
+
+    return k < 0 ? k : (enum file_kind)k != kind ? has_nothing(path, (enum file_kind)k, e) : 0;
+}
+
 /* Every action of an operation, each once. */
 static size_t actions_of(enum file_op op, const struct file_action *list[FILE_KINDS])
 {
@@ -364,7 +379,6 @@ static const struct file_action *choose(enum file_op op, char *const *files, int
 {
     const struct file_action *a = NULL;
     struct error e = {0}, bad = {0};
-    char commands[200];
 
     *code = EXIT_INPUT;
     for (int i = 0; i < n; i++) {
@@ -373,8 +387,7 @@ static const struct file_action *choose(enum file_op op, char *const *files, int
         if (k < 0) {
             bad = bad.code ? bad : e;
         } else if (!kinds[k].actions[op]) {
-            error_set(&e, -ENOTSUP, "%s is %s, which this command has nothing for; there is: %s", files[i],
-                      kinds[k].name, file_kind_commands((enum file_kind)k, commands));
+            has_nothing(files[i], (enum file_kind)k, &e);
             command_fail(EXIT_INPUT, &e);
             return NULL;
         } else if (a && kinds[k].actions[op] != a) {

@@ -63,6 +63,8 @@ int dump_show_tables(const char *path, bool json, struct error *e);
 
 /* The kind of a file; -ENOENT and the like, -EISDIR, or -EBADMSG: it is empty, or nothing that is known. */
 int file_kind_of(const char *path, struct error *e);
+/* For a command that reads one kind: 0 if the file is of it, -ENOTSUP: it is of another, whose commands are named; or as above. */
+int file_kind_needed(const char *path, enum file_kind kind, struct error *e);
 /* "a recording of Direct3D 12 (.d3d12trace)" */
 const char *file_kind_name(enum file_kind kind);
 /* "play, show, info": the commands for files of this kind. */

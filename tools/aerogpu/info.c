@@ -147,9 +147,9 @@ static int etl_info(const char *path, json_t *o, struct error *e)
     json_object_set_new(o, "lost_by_the_system", json_integer(f.events_lost));
     notes_info(&f.notes, o);
     kinds_info(&f, o);
-    if (f.bad_events || f.bad_buffers)
-        r = error_set(e, -EBADMSG, "%s: %" PRIu64 " bad events, %" PRIu64 " bad buffers", path,
-                      (uint64_t)f.bad_events, (uint64_t)f.bad_buffers);
+    r = etl_whole(&f, e);
+    if (r)
+        error_prefix(e, "%s", path);
     etl_close(&f);
     return r;
 }

@@ -361,10 +361,13 @@ static int worst(int a, int b)
 static int report(struct play *p)
 {
     int code, headed = 0;
+    bool any = false;
 
+    for (int i = 0; i < p->num_files; i++)
+        any |= p->files[i].passes || p->files[i].result.submissions;
     pictures_wait(p->pictures, &p->output_error);
     code = p->output_error.code ? EXIT_ENV : EXIT_OK;
-    if (p->sheet_path && sheet_write(&p->sheet, p->sheet_path, &p->output_error))
+    if (any && p->sheet_path && sheet_write(&p->sheet, p->sheet_path, &p->output_error))
         code = EXIT_ENV;
     for (int i = 0; i < p->num_files; i++)
         code = worst(code, judge(p, &p->files[i]));

@@ -21,6 +21,9 @@ static struct known {
     char *path;
 } * known;
 static size_t num_known, room_known;
+/* Folders that were made, each behind those that it is in. */
+static char **folders;
+static size_t num_folders, room_folders;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Numbers of files that are gone are given to new ones: what does not stand under its name any more is forgotten. */
@@ -178,6 +181,31 @@ FILE *out_file_open(const char *path, struct error *e)
     return f;
 }
 
+/* As mkdir(); one that no memory is there to remember stays. */
+static int make_folder(const char *path)
+{
+    if (mkdir(path, 0700))
+        return -1;
+    pthread_mutex_lock(&lock);
+    if (!array_reserve(folders, room_folders, num_folders + 1) && (folders[num_folders] = strdup(path)))
+        num_folders++;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+void out_file_folders_end(void)
+{
+    pthread_mutex_lock(&lock);
+    while (num_folders) {
+        rmdir(folders[--num_folders]); /* only what is empty goes */
+        free(folders[num_folders]);
+    }
+    free(folders);
+    folders = NULL;
+    room_folders = 0;
+    pthread_mutex_unlock(&lock);
+}
+
 int out_file_folder(const char *path, struct error *e)
 {
     char part[PATH_MAX];
@@ -190,10 +218,10 @@ int out_file_folder(const char *path, struct error *e)
     for (char *p = part + 1; *part && *p; p++)
         if (*p == '/') {
             *p = '\0';
-            (void)mkdir(part, 0700); /* if it cannot be made, what is in it cannot */
+            (void)make_folder(part); /* if it cannot be made, what is in it cannot */
             *p = '/';
         }
-    if (!mkdir(part, 0700))
+    if (!make_folder(part))
         return 0;
     if (errno == EEXIST && !stat(part, &st) && !S_ISDIR(st.st_mode))
         errno = ENOTDIR;

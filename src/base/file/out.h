@@ -6,6 +6,7 @@
  * 3. What is not a regular file (a device, a pipe) is written, and never removed.
  * 4. What is made is for its user alone (mode 0600, folders 0700): dumps, recordings and logs hold memory and pictures.
  * 5. In a folder that everybody may write to, what somebody else has put there is neither opened nor followed: -EIO.
+ * 6. A folder that was made, and that nothing was put into, is not left behind.
  *
  * All that goes wrong with an output is -EIO, so that it is told from what is wrong with an input; or -EEXIST, for 1 and 2;
  * but for what this machine lacks: -ENOMEM, -EMFILE, -ENFILE, -ENOSPC. The words in `e` name the file.
@@ -28,6 +29,8 @@ int out_file_descriptor(const char *path, struct error *e);
 FILE *out_file_append(const char *path, struct error *e);
 /* Makes a folder that can be written to, unless it is there: with those that it is in. 0 or an error. */
 int out_file_folder(const char *path, struct error *e);
+/* Removes those that out_file_folder() made and that are empty: at a program's end. */
+void out_file_folders_end(void);
 
 /* For what takes long to make: whether it can be written there. 0 or an error; nothing is made. */
 int out_file_check(const char *path, struct error *e);

@@ -15,6 +15,7 @@
 #define MAX_BUFFER      (16u << 20)
 #define MODE_CIRCULAR   0x00000002u /* EVENT_TRACE_FILE_MODE_CIRCULAR */
 #define MODE_COMPRESSED 0x04000000u
+#define MODES_PARTIAL   0x0000000eu /* circular, appended, new files: not all that was written is there */
 #define FLAG_CPU_INDEX  0x20
 #define FLAG_PACKED     0x40
 #define TYPE_HEADER     4
@@ -84,6 +85,7 @@ static int read_logfile_header(struct etl_file *f, const struct etl_buffer *b, s
     f->end_filetime = bytes_u64(&in);
     bytes_seek(&in, at + 0x20);
     f->mode = bytes_u32(&in);
+    f->buffers_written = bytes_u32(&in);
     bytes_seek(&in, at + 0x2c);
     f->pointer_size = bytes_u32(&in);
     f->events_lost = bytes_u32(&in);
@@ -184,7 +186,20 @@ static int index_buffers(struct etl_file *f, struct error *e)
             return error_set(e, -ENOMEM, "no memory for the index of buffers");
         pos += b.size;
     }
+    /* Of a file that was cut between two buffers nothing else tells. Not proof: who rewrites traces may count otherwise. */
+    if (f->buffers_written > f->num_buffers + f->bad_buffers && !(f->mode & MODES_PARTIAL))
+        cpu_note(&f->notes, "%u of %u buffers that were written are there: its end may be missing",
+                 f->num_buffers, f->buffers_written);
     return 0;
+}
+
+int etl_whole(const struct etl_file *f, struct error *e)
+{
+    if (!f->bad_events && !f->bad_buffers)
+        return 0;
+    return error_set(e, -EBADMSG, "%llu bad events, %llu bad buffers%s%s", (unsigned long long)f->bad_events,
+                     (unsigned long long)f->bad_buffers, f->notes.count ? ": " : "",
+                     f->notes.count ? f->notes.text[0] : "");
 }
 
 int etl_open_memory(struct etl_file *f, const uint8_t *bytes, size_t size, struct error *e)

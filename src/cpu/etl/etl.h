@@ -79,8 +79,8 @@ struct etl_file {
     uint32_t num_buffers;
 
     /* TRACE_LOGFILE_HEADER */
-    uint32_t buffer_size, num_cpus, mode, pointer_size, events_lost, cpu_mhz, clock_type, os_version, build,
-        pack_format;
+    uint32_t buffer_size, num_cpus, mode, buffers_written, pointer_size, events_lost, cpu_mhz, clock_type,
+        os_version, build, pack_format;
     uint64_t start_filetime, end_filetime, frequency;
     uint64_t first_ticks; /* time of the header's own event: the zero of ns */
     uint32_t max_cpu;
@@ -104,6 +104,8 @@ bool etl_is(const uint8_t *bytes, size_t size);
 int etl_open(struct etl_file *f, const char *path, struct error *e);
 int etl_open_memory(struct etl_file *f, const uint8_t *bytes, size_t size, struct error *e);
 void etl_close(struct etl_file *f);
+/* After all events were read: 0, or -EBADMSG with how many were bad, and the first place. */
+int etl_whole(const struct etl_file *f, struct error *e);
 
 /* Starts from the first event. Types of cpu_event are indices of f->kinds. */
 int etl_rewind(struct etl_file *f, struct cpu_source **out, struct error *e);

@@ -365,11 +365,7 @@ int cpu_trace_whole(const struct cpu_trace *t, struct error *e)
 {
     if (*t->file.damage)
         return error_set(e, -EBADMSG, "%s", t->file.damage);
-    if (t->etl.bad_buffers || t->etl.bad_events)
-        return error_set(e, -EBADMSG, "%llu bad events, %llu bad buffers%s%s",
-                         (unsigned long long)t->etl.bad_events, (unsigned long long)t->etl.bad_buffers,
-                         t->notes.count ? ": " : "", t->notes.count ? t->notes.text[0] : "");
-    return 0;
+    return etl_whole(&t->etl, e);
 }
 
 static void drop_streams(struct cpu_trace *t)
