@@ -14,7 +14,7 @@
 #include "stack/stack.h"
 
 enum { CLIENTS = 3, OBJECTS = 32, COMMAND = 6, MAX_COMMANDS = 96, MAX_PACKETS = 24 };
-enum kind { NOTHING, DEVICE, CONTEXT, ALLOCATION, SYNC };
+enum kind { EMPTY, DEVICE, CONTEXT, ALLOCATION, SYNC };
 
 struct object {
     enum kind kind;

@@ -91,11 +91,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(c != NULL);
     before = descriptors();
     pthread_mutex_init(&server.lock, NULL);
+    clock_init_live(&server.clock);
+    must(server.budgets = budgets_create());
     server.dxgk = stack_dxgk(stack);
     server.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
     *c = (struct connection){.server = &server, .fd = pair[0], .peer = {.pid = getpid(), .uid = 1}};
-    c->spare = size && data[size - 1] & 1;
+    must(c->budget = budget_open(server.budgets, c->peer.pid, c->peer.uid, clock_now(&server.clock)));
+    server.spares = c->spare = size && data[size - 1] & 1;
+    server.connections = c;
+    server.stats.connections = server.stats.connected = 1;
     while (said < MAX_MESSAGES && bytes_left(&in) > 4 && say(pair[1], &in, !said))
         said++;
     shutdown(pair[1], SHUT_WR);
@@ -112,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     close(pair[1]);
     close(server.wake_fd);
     pthread_mutex_destroy(&server.lock);
+    budget_close(c->budget, clock_now(&server.clock));
+    budgets_destroy(server.budgets);
     free(c);
     must(descriptors() == before);
     must(dxgk_state(stack_dxgk(stack)) == DXGK_STARTED && !dxgk_violations(stack_dxgk(stack)));

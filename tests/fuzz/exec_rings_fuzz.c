@@ -7,6 +7,7 @@
  * or is dropped by a reset; what comes out is clean; and in the end nothing is left. */
 #include "fuzz.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -21,7 +22,7 @@ struct world {
     uint64_t accepted[IDS]; /* and not completed or dropped: from first to last */
     unsigned first, last;
     uint64_t next_id;
-    int peer; /* the executor's end of the socket, -1: none */
+    int peer, prints; /* the executor's ends of the socket and of what it prints, -1: none */
     unsigned deaths;
 };
 
@@ -31,25 +32,36 @@ static struct world w;
 
 int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct error *e)
 {
-    int pair[2];
+    int pair[2], words[2];
 
-    must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair));
-    *out = (struct exec_child){.pid = NO_PID, .pidfd = -1, .control = pair[0]};
+    must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) &&
+         !pipe2(words, O_CLOEXEC | O_NONBLOCK));
+    *out = (struct exec_child){
+        .pid = NO_PID, .pidfd = eventfd(0, EFD_CLOEXEC), .control = pair[0], .words = words[0]};
     out->shared = aligned_alloc(EXEC_PAGE, (sizeof(*out->shared) + EXEC_PAGE - 1) / EXEC_PAGE * EXEC_PAGE);
     must(out->shared);
     memset(out->shared, 0, sizeof(*out->shared));
     atomic_store(&out->shared->epoch, p->epoch);
     atomic_store(&out->shared->epoch_done, p->epoch);
     w.peer = pair[1];
+    w.prints = words[1];
     return 0;
+}
+
+void exec_share_as_host(pid_t pid)
+{
 }
 
 void exec_child_close(struct exec_child *c)
 {
     close(c->control);
+    close(c->pidfd);
+    if (c->words >= 0)
+        close(c->words);
     close(w.peer);
-    w.peer = -1;
-    *c = (struct exec_child){0};
+    close(w.prints);
+    w.peer = w.prints = -1;
+    *c = (struct exec_child){.pidfd = -1, .control = -1, .words = -1};
 }
 
 void exec_shared_unmap(struct exec_shared *shared)
@@ -149,6 +161,15 @@ static void say(uint8_t kind, uint8_t fill, uint16_t size)
                     MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* Any bytes, now and then without an end of the line. */
+static void print(const uint8_t *bytes, unsigned times)
+{
+    for (unsigned i = 0; w.prints >= 0 && i <= times % 64; i++)
+        (void)!write(w.prints, bytes, 6);
+    if (w.prints >= 0 && times >= 192)
+        (void)!write(w.prints, "\n", 1);
+}
+
 static void die(uint8_t how, uint8_t status)
 {
     siginfo_t si = {0};
@@ -174,6 +195,10 @@ static void supervise(void)
     if (h->state == EXEC_STARTING && !h->control_closed)
         hear(h);
     exec_host_flush_ops(h);
+    if (h->child.words >= 0 && exec_words_read(&h->words, h->child.words, h->child.pid)) {
+        close(h->child.words);
+        h->child.words = -1;
+    }
     if (h->kill_reason[0])
         die(1, 9);
 }
@@ -193,7 +218,7 @@ static void open_host(void)
 
     must(h);
     memset(&w, 0, sizeof(w));
-    w.peer = -1;
+    w.peer = w.prints = -1;
     w.host = h;
     h->complete = on_complete;
     h->died = on_died;
@@ -214,7 +239,8 @@ static void close_host(void)
 
     pthread_mutex_lock(&h->lock);
     die(1, 9);
-    fail_for_good(h, -EIO, "no more executors");
+    if (h->state != EXEC_FAILED)
+        fail_for_good(h, -EIO, "no more executors");
     pthread_mutex_unlock(&h->lock);
     for (int i = 0; i < 8; i++)
         exec_host_dispatch(h);
@@ -233,7 +259,7 @@ static void step(const uint8_t *c)
     uint32_t value = (uint32_t)c[4] | (uint32_t)c[5] << 8 | (uint32_t)c[6] << 16 | (uint32_t)c[7] << 24;
     static struct exec_progress progress;
 
-    switch (c[0] % 12) {
+    switch (c[0] % 13) {
     case 0:
     case 1:
         submit(c[1]);
@@ -267,6 +293,9 @@ static void step(const uint8_t *c)
         pthread_mutex_lock(&w.host->lock);
         die(c[1], c[2]);
         pthread_mutex_unlock(&w.host->lock);
+        break;
+    case 12:
+        print(c + 2, c[1]);
         break;
     default:
         exec_host_wait(w.host, 0);

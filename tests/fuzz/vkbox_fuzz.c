@@ -40,7 +40,6 @@ static void make_sense(struct vkbox *b)
     b->command_buffers[0].state = VKBOX_LIVE;
     b->command_buffers[0].recording = 1;
     b->command_buffers[0].points = 2;
-    b->command_buffers[0].commands = 8;
     b->marks[0][0] = 1;
     b->submission[1].number = 1;
     b->submission[1].num_command_buffers = 1;

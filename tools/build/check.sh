@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.."
 JOBS=${JOBS:-$(nproc)}
-ALL="gcc clang asan tsan tidy format"
+ALL="gcc clang asan tsan fuzz tidy format"
 LOG=build-check
 mkdir -p $LOG
 
@@ -57,6 +57,14 @@ stage_tsan()
     export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=0:suppressions=$PWD/tests/tsan.supp
     meson test -C build-tsan --no-rebuild --print-errorlogs --num-processes 1 --timeout-multiplier 5 --suite threaded || return 1
     validate build-tsan
+}
+
+# The fuzz targets build, and what they found once is not there again.
+stage_fuzz()
+{
+    FUZZ_SECONDS=0 tools/build/fuzz.sh >$LOG/fuzz.log && return 0
+    grep -vE ' clean$' $LOG/fuzz.log
+    return 1
 }
 
 stage_tidy()
