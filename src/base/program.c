@@ -15,12 +15,46 @@
 static const char *const places[] = {
     [PROGRAM_BIN] = AEROGPU_BINDIR, [PROGRAM_LIBEXEC] = AEROGPU_LIBEXECDIR, [PROGRAM_LIB] = AEROGPU_LIBDIR};
 
-static bool is_there(const struct program_params *p, const char *path)
+static bool is_file(const char *path, int may)
 {
     struct stat st;
 
     /* a folder that is called so is none */
-    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && access(path, p->is_data ? R_OK : X_OK) == 0;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && access(path, may) == 0;
+}
+
+static bool is_there(const struct program_params *p, const char *path)
+{
+    return is_file(path, p->is_data ? R_OK : X_OK);
+}
+
+int program_self(char *path, size_t size, struct error *e)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size);
+
+    if (n < 0 || (size_t)n == size) {
+        const int err = n < 0 ? errno : ENAMETOOLONG;
+
+        return error_set(e, -err, "cannot read /proc/self/exe: %s", strerror(err));
+    }
+    path[n] = '\0';
+    return 0;
+}
+
+bool program_in_path(const char *name, char *path, size_t size)
+{
+    const char *at = strchr(name, '/') ? NULL : getenv("PATH");
+
+    if (!at)
+        return (size_t)snprintf(path, size, "%s", name) < size && strchr(name, '/') && is_file(path, X_OK);
+    for (int n;; at += n + 1) { /* an empty folder is the current one */
+        n = (int)strcspn(at, ":");
+        if ((size_t)snprintf(path, size, "%.*s/%s", n ? n : 1, n ? at : ".", name) < size &&
+            is_file(path, X_OK))
+            return true;
+        if (!at[n])
+            return false;
+    }
 }
 
 /* Built: BUILD/tools/aerogpu/x, and BUILD/src/room/it. Installed: PREFIX/bin/x, and PREFIX/libexec/it. */
@@ -48,7 +82,7 @@ int program_find(const struct program_params *p, char *path, size_t size, struct
 {
     const char *wanted = p->wanted ? p->wanted : p->variable ? getenv(p->variable) : NULL;
     char self[PATH_MAX];
-    ssize_t n;
+    int r;
 
     if (wanted && *wanted) {
         const char *by = p->wanted ? "" : p->variable, *names = p->wanted ? "" : " names ";
@@ -59,10 +93,9 @@ int program_find(const struct program_params *p, char *path, size_t size, struct
                    ? 0
                    : error_set(e, -ENOENT, "%s%s%.200s, which is not %s", by, names, wanted, p->what);
     }
-    n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n < 0)
-        return error_set(e, -errno, "cannot read /proc/self/exe: %s", strerror(errno));
-    self[n] = '\0';
+    r = program_self(self, sizeof(self), e);
+    if (r)
+        return r;
     if (find_beside(p, self, path, size))
         return 0;
     if ((size_t)snprintf(path, size, AEROGPU_PREFIX "/%s/%s", places[p->place], p->installed) < size &&

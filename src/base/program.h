@@ -24,6 +24,11 @@ struct program_params {
     bool is_data; /* to be read, not to be run */
 };
 
+/* Fills `path` with that of the running program. 0, -ENAMETOOLONG or what reading /proc/self/exe answered. */
+int program_self(char *path, size_t size, struct error *e);
+/* Where a shell finds `name`: as it is if it has a slash, else in a folder of PATH. False: nowhere, and `path` means nothing. */
+bool program_in_path(const char *name, char *path, size_t size);
+
 /* Fills `path`. 0; -ENOENT, -ENAMETOOLONG or what reading /proc/self/exe answered, with a sentence that says where it was
  * looked for. */
 int program_find(const struct program_params *p, char *path, size_t size, struct error *e);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/program.h"
 #include "lose/door.h"
 #include "lose/proc.h"
 
@@ -89,10 +90,11 @@ bool fault_is_due(struct lose_fault *f)
 static void note_program(char program[LOSE_PATH])
 {
     char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    size_t n;
 
-    n = n < 0 ? 0 : n;
-    path[n] = '\0';
+    if (program_self(path, sizeof(path), NULL))
+        *path = '\0';
+    n = strlen(path);
     snprintf(program, LOSE_PATH, "%.127s", n < LOSE_PATH ? path : path + n - LOSE_PATH + 1);
 }
 

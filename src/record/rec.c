@@ -10,14 +10,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "record/varint.h"
 #include "record/rec_enc.h"
 
-#define MIN_ROOM   512 /* what a chunk must have left before a record is begun in it */
-#define BLOB_SLOTS 4096
-#define TIME_STEP  480 /* a record says the time if the last one that did is longer ago (0.5 ms) */
+#define MIN_ROOM  512 /* what a chunk must have left before a record is begun in it */
+#define TIME_STEP 480 /* a record says the time if the last one that did is longer ago (0.5 ms) */
 
 struct shm *rec_shm;
 const struct api *rec_api;
@@ -361,37 +362,13 @@ static struct {
     pthread_mutex_t lock;
     struct shm_chunk *chunk;
     uint8_t *w, *limit;
-    struct blob_slot {
-        uint64_t lo, hi;
-        uint32_t number; /* 0: free */
-    } * slots;
-    uint32_t cap, used;
+    struct map known; /* the lower half of a blob's hash to its index in `items` */
+    struct blob {
+        uint64_t upper; /* half of its hash */
+        uint64_t number;
+    } * items;
+    size_t num, room;
 } blobs = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct blob_slot *blob_slot(struct blob_slot *slots, uint32_t cap, XXH128_hash_t h)
-{
-    uint32_t i = (uint32_t)h.low64 & (cap - 1);
-
-    while (slots[i].number && (slots[i].lo != h.low64 || slots[i].hi != h.high64))
-        i = (i + 1) & (cap - 1);
-    return &slots[i];
-}
-
-static bool blob_table_grow(void)
-{
-    uint32_t cap = blobs.cap ? 2 * blobs.cap : BLOB_SLOTS;
-    struct blob_slot *p = calloc(cap, sizeof(*p));
-
-    if (!p)
-        return false;
-    for (uint32_t i = 0; i < blobs.cap; i++)
-        if (blobs.slots[i].number)
-            *blob_slot(p, cap, (XXH128_hash_t){blobs.slots[i].lo, blobs.slots[i].hi}) = blobs.slots[i];
-    free(blobs.slots);
-    blobs.slots = p;
-    blobs.cap = cap;
-    return true;
-}
 
 static void blob_write(uint64_t number, const uint8_t *p, size_t n)
 {
@@ -429,26 +406,24 @@ static void blob_write(uint64_t number, const uint8_t *p, size_t n)
 
 uint64_t rec_blob(const void *p, size_t n)
 {
-    XXH128_hash_t h = XXH3_128bits(p, n);
-    struct blob_slot *s;
-    uint64_t number;
+    const XXH128_hash_t h = XXH3_128bits(p, n);
+    uint64_t number, *at;
 
     pthread_mutex_lock(&blobs.lock);
-    if (2 * (blobs.used + 1) > blobs.cap && !blob_table_grow() && blobs.used + 1 >= blobs.cap) {
-        number =
-            atomic_fetch_add(&rec_shm->blobs, 1) + 1; /* no memory for the table: store without remembering */
+    at = map_find(&blobs.known, h.low64);
+    if (at && blobs.items[*at].upper == h.high64) {
+        number = blobs.items[*at].number;
+    } else {
+        number = atomic_fetch_add(&rec_shm->blobs, 1) + 1;
         blob_write(number, p, n);
-        pthread_mutex_unlock(&blobs.lock);
-        return number;
+        /* Without memory, and where half of the hash is another's, it is not remembered: the next one is written again. */
+        if (!at && !array_reserve(blobs.items, blobs.room, blobs.num + 1) &&
+            (at = map_put(&blobs.known, h.low64))) {
+            blobs.items[blobs.num] = (struct blob){h.high64, number};
+            *at = blobs.num++;
+        }
+        INVARIANT(blobs.known.num == blobs.num);
     }
-    INVARIANT(blobs.used < blobs.cap); // or the search would not end
-    s = blob_slot(blobs.slots, blobs.cap, h);
-    if (!s->number) {
-        *s = (struct blob_slot){h.low64, h.high64, atomic_fetch_add(&rec_shm->blobs, 1) + 1};
-        blobs.used++;
-        blob_write(s->number, p, n);
-    }
-    number = s->number;
     pthread_mutex_unlock(&blobs.lock);
     return number;
 }

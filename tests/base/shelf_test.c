@@ -219,6 +219,38 @@ TEST(utf8_is_cut_between_characters)
     assert_int_equal(utf8_clean(NULL, SIZE_MAX, "a\xff", 2), 4);
 }
 
+/* POSIX, 8.3: an empty folder of PATH is the current one, and a name with a slash is not looked for. */
+TEST(programs_are_found_in_path_as_by_a_shell)
+{
+    char self[4096], folder[4096], list[8300], path[4096], was[4096];
+    char *name;
+
+    assert_int_equal(program_self(self, sizeof(self), NULL), 0);
+    assert_int_equal(program_self(path, 4, NULL), -ENAMETOOLONG);
+    strcpy(folder, self);
+    name = strrchr(folder, '/');
+    *name++ = '\0';
+    assert_non_null(getcwd(was, sizeof(was)));
+    assert_true(program_in_path(self, path, sizeof(path)));
+    assert_string_equal(path, self);
+    snprintf(list, sizeof(list), "/dev/null:/proc:%s", folder);
+    setenv("PATH", list, 1);
+    assert_true(program_in_path(name, path, sizeof(path)));
+    assert_string_equal(path, self);
+    assert_false(program_in_path(name, path, strlen(self)));
+    assert_false(program_in_path("no-such-program", path, sizeof(path)));
+    assert_false(program_in_path("self", path, sizeof(path))); /* a folder of /proc */
+    assert_int_equal(chdir(folder), 0);
+    setenv("PATH", "/dev:", 1);
+    assert_true(program_in_path(name, path, sizeof(path)));
+    setenv("PATH", "/dev", 1);
+    assert_false(program_in_path(name, path, sizeof(path)));
+    unsetenv("PATH");
+    assert_false(program_in_path(name, path, sizeof(path)));
+    assert_false(program_in_path("/proc/self/maps", path, sizeof(path))); /* not to be run */
+    assert_int_equal(chdir(was), 0);
+}
+
 TEST(programs_are_found_or_the_sentence_says_where)
 {
     struct program_params p = {.what = "the test's own program",

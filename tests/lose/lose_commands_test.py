@@ -403,7 +403,7 @@ def letters_of_everybody():
         lose('--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--sarif', d + '/s.sarif', code=1)
         case = xml.etree.ElementTree.parse(d + '/j.xml').getroot().find('testsuite/testcase')
         assert (case.get('classname'), case.get('name')) == ('Prüfling', 'Verlust é'), case.attrib
-        assert 'Güte € \U0001F600 <\ufffd[1m\ufffd>' in case.find('system-out').text, case.find('system-out').text
+        assert 'Güte € \U0001F600 <\ufffd<U+001B>[1m\ufffd>' in case.find('system-out').text, case.find('system-out').text
         result = json.load(open(d + '/s.sarif'))['runs'][0]['results'][0]
         assert result['ruleId'] == 'Verlust é' and result['message']['text'].startswith('Prüfling/Verlust é: '), result
 

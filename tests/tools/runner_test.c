@@ -66,12 +66,12 @@ TEST(junit_is_xml_whatever_a_test_says)
     assert_string_equal(
         text,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<testsuite name=\"a&quot;b\" tests=\"3\" failures=\"1\" skipped=\"1\">\n"
-        "  <testcase classname=\"aerogpu\" name=\"one&lt;\" time=\"1.500\">"
-        "<failure message=\"x &lt; y &amp; &quot;z&quot;&lt;U+0001&gt; &#39;\"/></testcase>\n"
-        "  <testcase classname=\"aerogpu\" name=\"two\" time=\"0.000\"><skipped message=\"no &lt;GPU&gt;\"/></testcase>\n"
-        "  <testcase classname=\"aerogpu\" name=\"three\" time=\"0.002\"></testcase>\n"
-        "</testsuite>\n");
+        "<testsuites>\n<testsuite name=\"a&quot;b\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\">\n"
+        "<testcase classname=\"aerogpu\" name=\"one&lt;\" time=\"1.500\">"
+        "<failure message=\"x &lt; y &amp; &quot;z&quot;&lt;U+0001&gt;\t&#39;\"/></testcase>\n"
+        "<testcase classname=\"aerogpu\" name=\"two\" time=\"0.000\"><skipped message=\"no &lt;GPU&gt;\"/></testcase>\n"
+        "<testcase classname=\"aerogpu\" name=\"three\" time=\"0.002\"></testcase>\n"
+        "</testsuite>\n</testsuites>\n");
     assert_int_equal(runner_write_junit("/dev/null/x.xml", "a", &results), -ENOTDIR);
     if (!access("/dev/full", W_OK))
         assert_int_equal(runner_write_junit("/dev/full", "a", &results), -EIO);

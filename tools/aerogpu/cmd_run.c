@@ -82,7 +82,6 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
     char script[PATH_MAX], library[PATH_MAX], self[PATH_MAX];
     unsigned n = 0;
     char **args;
-    ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
     int r;
 
     if (strcmp(c->on, "aerogpu") != 0)
@@ -96,6 +95,7 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
                                               .installed = "aerogpu-run-on-aerogpu",
                                               .place = PROGRAM_LIBEXEC},
                      script, sizeof(script), e);
+    r = r ? r : program_self(self, sizeof(self), e);
     if (r)
         return r;
     if (program_find(&(struct program_params){.what = "Direct3D 11",
@@ -108,9 +108,8 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
     while (argv[n])
         n++;
     args = calloc(n + 5, sizeof(*args));
-    if (size < 0 || !args)
+    if (!args)
         return error_set(e, -ENOMEM, "out of memory");
-    self[size] = 0;
     args[0] = script;
     args[1] = self;
     args[2] = library[0] ? dirname(library) : library;

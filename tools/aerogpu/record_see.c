@@ -73,21 +73,12 @@ static bool has_name(const char *b, size_t n, const struct spoken *a)
 /* A word as a file that can be run: as it is, or in PATH. */
 static bool find_program(const char *word, char path[4096])
 {
-    const char *at = getenv("PATH");
     struct stat st;
 
-    if (strchr(word, '/') || strcasestr(word, ".exe")) {
-        snprintf(path, 4096, "%s", word);
-        return !stat(path, &st) && S_ISREG(st.st_mode);
-    }
-    while (at && *at) {
-        int n = (int)strcspn(at, ":");
-        snprintf(path, 4096, "%.*s/%s", n, at, word);
-        if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
-            return true;
-        at += n + (at[n] == ':');
-    }
-    return false;
+    if (!strchr(word, '/') && !strcasestr(word, ".exe"))
+        return program_in_path(word, path, 4096);
+    snprintf(path, 4096, "%s", word);
+    return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
 /* The first API that a file names, NULL for none; *other: another that can be recorded, too. */

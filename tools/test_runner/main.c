@@ -105,7 +105,7 @@ static void find_programs(struct command_line *c)
 /* A plain name is looked for beside us, beside the programs, and in PATH. */
 static bool find_dbgctl(struct command_line *c)
 {
-    const char *name = c->p.dbgctl, *path = getenv("PATH");
+    const char *name = c->p.dbgctl;
     char built[PATH_MAX];
 
     if (strchr(name, '/'))
@@ -117,16 +117,10 @@ static bool find_dbgctl(struct command_line *c)
             c->dbgctl, sizeof(c->dbgctl), NULL))
         return true;
     snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/%s", PATH_MAX - 300, c->p.bin_dir, name);
-    while (access(c->dbgctl, X_OK)) {
-        size_t n = path ? strcspn(path, ":") : 0;
-        if (!path || !*path) {
-            c->p.dbgctl = name;
-            return false;
-        }
-        snprintf(c->dbgctl, sizeof(c->dbgctl), "%.*s/%s", (int)n, path, name);
-        path += n + (path[n] == ':');
-    }
-    return true;
+    if (!access(c->dbgctl, X_OK) || program_in_path(name, c->dbgctl, sizeof(c->dbgctl)))
+        return true;
+    c->p.dbgctl = name;
+    return false;
 }
 
 /* What the runner does not know goes to the tests. */

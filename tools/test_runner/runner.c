@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "expect.h"
 #include "report/json_show.h"
-#include "report/page.h"
+#include "report/junit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -390,31 +390,28 @@ int runner_write_json(const char *path, const json_t *report)
     return r;
 }
 
-static void junit_case(struct strbuf *o, const struct test_result *t)
-{
-    page_text_in(o, "  <testcase classname=\"aerogpu\" name=\"", t->name, "\"");
-    strbuf_printf(o, " time=\"%.3f\">", t->duration_ms / 1e3);
-    if (t->status != TEST_PASS)
-        page_text_in(o, t->status == TEST_FAIL ? "<failure message=\"" : "<skipped message=\"", t->why,
-                     "\"/>");
-    strbuf_puts(o, "</testcase>\n");
-}
-
 int runner_write_junit(const char *path, const char *suite_name, const struct test_results *results)
 {
     struct strbuf o = {0};
     FILE *f;
     int r;
 
-    page_text_in(&o, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"", suite_name, "\"");
-    strbuf_printf(&o, " tests=\"%zu\" failures=\"%u\" skipped=\"%u\">\n", results->num,
-                  test_results_count(results, TEST_FAIL), test_results_count(results, TEST_SKIP));
-    for (size_t i = 0; i < results->num; i++)
-        junit_case(&o, &results->items[i]);
-    strbuf_puts(&o, "</testsuite>\n");
-    for (size_t i = 0; i < o.len; i++) /* XML has no other control characters, not even escaped ones */
-        if ((unsigned char)o.data[i] < 32 && o.data[i] != '\n')
-            o.data[i] = ' ';
+    junit_begin(&o, &(struct junit_suite){.name = suite_name,
+                                          .tests = results->num,
+                                          .failures = test_results_count(results, TEST_FAIL),
+                                          .skipped = test_results_count(results, TEST_SKIP)});
+    for (size_t i = 0; i < results->num; i++) {
+        const struct test_result *t = &results->items[i];
+
+        junit_case(&o, &(struct junit_case){.classname = "aerogpu",
+                                            .name = t->name,
+                                            .seconds = t->duration_ms / 1e3,
+                                            .outcome = t->status == TEST_PASS   ? NULL
+                                                       : t->status == TEST_FAIL ? "failure"
+                                                                                : "skipped",
+                                            .message = t->why});
+    }
+    junit_end(&o);
     r = strbuf_failed(&o) ? -ENOMEM : 0;
     f = r ? NULL : out_file_open(path, NULL);
     if (!r && !f)

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "d3d12/play/play_internal.h"
 #include "d3d12_args.h"
 
@@ -49,8 +50,7 @@ struct reading {
     uint32_t *tiled; /* heaps whose tiles are mapped */
     size_t num_tiled, cap_tiled;
     size_t cap_slots, cap_places;
-    uint32_t *seen; /* hash table: index in plan->slots, plus one */
-    size_t cap_seen;
+    struct map seen; /* a hash of what is in plan->slots to its index, plus one */
     bool addresses, full;
 };
 
@@ -132,38 +132,20 @@ static struct buffer *buffer_of(struct reading *x, uint32_t id)
     return &x->buffers[lo];
 }
 
-/* Where the slots stand in the table, or a free place of it. */
-static uint32_t *seen(const struct reading *x, const struct plan_slots *s)
-{
-    size_t i = XXH3_64bits(s, sizeof(*s)) & (x->cap_seen - 1);
-
-    while (x->seen[i] && memcmp(&x->plan->slots[x->seen[i] - 1], s, sizeof(*s)))
-        i = (i + 1) & (x->cap_seen - 1);
-    return &x->seen[i];
-}
-
 static void add_slots(struct reading *x, struct plan_slots s)
 {
     struct play_plan *p = x->plan;
-    uint32_t *at;
+    uint64_t *at;
 
-    if (s.base > MAX_OFFSET || !s.count || s.stride > MAX_OFFSET / s.count)
+    if (s.base > MAX_OFFSET || !s.count || s.stride > MAX_OFFSET / s.count || p->num_slots == MAX_SLOTS)
         return;
-    if (2 * (p->num_slots + 1) > x->cap_seen) {
-        size_t cap = x->cap_seen ? 2 * x->cap_seen : 256;
-
-        free(x->seen);
-        x->seen = calloc(cap, sizeof(*x->seen));
-        x->cap_seen = x->seen ? cap : 0;
-        x->full |= !x->seen;
-        for (size_t i = 0; x->seen && i < p->num_slots; i++)
-            *seen(x, &p->slots[i]) = (uint32_t)i + 1;
-    }
-    if (!x->seen || *(at = seen(x, &s)) || p->num_slots == MAX_SLOTS ||
+    at = map_put(&x->seen, XXH3_64bits(&s, sizeof(s)));
+    x->full |= !at;
+    if (!at || (*at && !memcmp(&p->slots[*at - 1], &s, sizeof(s))) ||
         !GROW(x, p->slots, p->num_slots, x->cap_slots))
         return;
     p->slots[p->num_slots++] = s;
-    *at = (uint32_t)p->num_slots;
+    *at = p->num_slots;
 }
 
 static void read_indirect(struct reading *x, const struct trc_call *c,
@@ -523,7 +505,7 @@ int plan_make(struct play_plan *plan, struct trc *t)
     free(x.copies);
     free(x.buffers);
     free(x.tiled);
-    free(x.seen);
+    map_finish(&x.seen);
     for (size_t i = 1; i < plan->num_places; i++)
         INVARIANT(by_heap(&plan->places[i - 1], &plan->places[i]) <= 0);
     return x.full ? -ENOMEM : make_patches(plan);

@@ -27,6 +27,7 @@
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "lose/matrix.h"
+#include "report/junit.h"
 
 #define GRACE_NS (10 * NSEC_PER_SEC)
 enum { TAIL = 4000, DEFAULT_TIMEOUT = 300, WORDS = 300 };
@@ -245,7 +246,7 @@ static void judge_case(struct test_case *c)
     json_decref(j);
 }
 
-static void print_command(FILE *out, const struct test_case *c)
+static void put_command(struct strbuf *out, const struct test_case *c)
 {
     const char *space = "";
 
@@ -254,18 +255,18 @@ static void print_command(FILE *out, const struct test_case *c)
             w += **w == '-' && (*w)[2] == 'p';
             continue;
         }
-        fprintf(out, "%s", space);
+        strbuf_puts(out, space);
         if (w == c->words)
-            fputs("aerogpu", out);
+            strbuf_puts(out, "aerogpu");
         else if (**w &&
                  strspn(*w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:@+,") ==
                      strlen(*w))
-            fputs(*w, out);
+            strbuf_puts(out, *w);
         else {
-            fputc('\'', out);
+            strbuf_puts(out, "'");
             for (const char *p = *w; *p; p++)
-                fprintf(out, *p == '\'' ? "'\\''" : "%c", *p);
-            fputc('\'', out);
+                strbuf_printf(out, *p == '\'' ? "'\\''" : "%c", *p);
+            strbuf_puts(out, "'");
         }
         space = " ";
     }
@@ -425,14 +426,16 @@ static void finish_case(const struct matrix_run *r, struct test_case *c)
     judge_case(c);
     if (*r->stop)
         return;
+    struct strbuf command = {0};
+
     shrink(r, c);
     utf8_print(stdout, "%-7s %s: %s (%.1f s)%s%s\n", word_of(c), c->name, c->verdict,
                (double)(c->end_ns - c->start_ns) / 1e9, c->known ? ": " : "", c->known ? c->known->text : "");
     if (counts(c)) {
         utf8_print(stdout, "    %s\n", last_line(c));
-        printf("    repeat: ");
-        print_command(stdout, c);
-        putchar('\n');
+        put_command(&command, c);
+        printf("    repeat: %s\n", strbuf_str(&command));
+        strbuf_finish(&command);
         if (c->fewest[0])
             printf("    fewest faults: %s\n", c->fewest);
     }
@@ -461,72 +464,45 @@ static void run_cases(struct matrix_run *r)
 
 /* ---- reports ------------------------------------------------------------- */
 
-/* https://www.w3.org/TR/xml/#charsets: of ASCII's controls three, and neither U+FFFE nor U+FFFF; what is no UTF-8 becomes U+FFFD. */
-static void xml(FILE *out, const char *s)
+static int write_junit(FILE *out, const struct matrix_run *r)
 {
-    for (size_t n, left = strlen(s); left; s += n, left -= n) {
-        unsigned char c = (unsigned char)*s;
-
-        n = utf8_length(s, left);
-        if (c == '<' || c == '>' || c == '&' || c == '"')
-            fprintf(out, "&#%u;", c);
-        else if (!n || (n == 3 && (!memcmp(s, "\xEF\xBF\xBE", n) || !memcmp(s, "\xEF\xBF\xBF", n))))
-            fputs("\xEF\xBF\xBD", out);
-        else if (c >= 0x20 || c == '\n' || c == '\t')
-            fwrite(s, 1, n, out);
-        n = n ? n : 1;
-    }
-}
-
-static void write_junit(FILE *out, const struct matrix_run *r)
-{
-    unsigned failures = 0, errors = 0, skipped = 0;
+    static const char *const outcomes[] = {
+        [FAILED] = "failure", [FIXED] = "failure", [BROKEN] = "error", [KNOWN] = "skipped"};
+    struct junit_suite suite = {.name = "aerogpu lose", .tests = r->num};
+    struct strbuf o = {0}, says = {0};
+    bool failed;
 
     for (size_t i = 0; i < r->num; i++) {
-        failures += r->cases[i].outcome == FAILED || r->cases[i].outcome == FIXED;
-        errors += r->cases[i].outcome == BROKEN;
-        skipped += r->cases[i].outcome == KNOWN;
+        suite.failures += r->cases[i].outcome == FAILED || r->cases[i].outcome == FIXED;
+        suite.errors += r->cases[i].outcome == BROKEN;
+        suite.skipped += r->cases[i].outcome == KNOWN;
     }
-    fprintf(
-        out,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"aerogpu lose\" tests=\"%zu\" failures=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
-        r->num, failures, errors, skipped);
+    junit_begin(&o, &suite);
     for (size_t i = 0; i < r->num; i++) {
         const struct test_case *c = &r->cases[i];
-        char *command = NULL;
-        size_t size;
-        FILE *text = open_memstream(&command, &size);
 
-        fputs("<testcase classname=\"", out);
-        xml(out, c->program->name);
-        fputs("\" name=\"", out);
-        xml(out, c->name + strlen(c->program->name) + 1);
-        fprintf(out, "\" time=\"%.3f\">", (double)(c->end_ns - c->start_ns) / 1e9);
-        if (c->outcome == KNOWN || counts(c)) {
-            const char *element = c->outcome == KNOWN    ? "skipped"
-                                  : c->outcome == BROKEN ? "error"
-                                                         : "failure";
-            fprintf(out, "<%s message=\"", element);
-            xml(out, c->outcome == KNOWN   ? c->known->text
-                     : c->outcome == FIXED ? "it passes: take it out of [known]"
-                                           : last_line(c));
-            fprintf(out, "\"/>");
-        }
-        if (text) {
-            print_command(text, c);
-            fclose(text);
-        }
-        fputs("<system-out>", out);
-        xml(out, command ? command : "");
-        fputs("\n", out);
-        xml(out, c->says);
-        fputs("</system-out></testcase>\n", out);
-        free(command);
+        strbuf_clear(&says);
+        put_command(&says, c);
+        strbuf_printf(&says, "\n%s", c->says);
+        junit_case(&o,
+                   &(struct junit_case){.classname = c->program->name,
+                                        .name = c->name + strlen(c->program->name) + 1,
+                                        .seconds = (double)(c->end_ns - c->start_ns) / 1e9,
+                                        .outcome = c->outcome <= BROKEN ? outcomes[c->outcome] : NULL,
+                                        .message = c->outcome == KNOWN   ? c->known->text
+                                                   : c->outcome == FIXED ? "it passes: take it out of [known]"
+                                                                         : last_line(c),
+                                        .output = strbuf_str(&says)});
     }
-    fputs("</testsuite>\n</testsuites>\n", out);
+    junit_end(&o);
+    fputs(strbuf_str(&o), out);
+    failed = strbuf_failed(&o) || strbuf_failed(&says);
+    strbuf_finish(&says);
+    strbuf_finish(&o);
+    return failed ? -ENOMEM : 0;
 }
 
-static void write_json(FILE *out, const struct matrix_run *r)
+static int write_json(FILE *out, const struct matrix_run *r)
 {
     struct json_writer w = json_writer(out);
 
@@ -554,11 +530,12 @@ static void write_json(FILE *out, const struct matrix_run *r)
     json_write_end(&w);
     json_write_end(&w);
     fputc('\n', out);
+    return 0;
 }
 
 /* https://docs.oasis-open.org/sarif/sarif/v2.1.0: a rule for each fault, a result for each case that failed, where the matrix
  * names its program. */
-static void write_sarif(FILE *out, const struct matrix_run *r)
+static int write_sarif(FILE *out, const struct matrix_run *r)
 {
     struct json_writer w = json_writer(out);
 
@@ -605,10 +582,11 @@ static void write_sarif(FILE *out, const struct matrix_run *r)
     for (int k = 0; k < 4; k++)
         json_write_end(&w);
     fputc('\n', out);
+    return 0;
 }
 
 static int report(const struct matrix_run *r, const char *path,
-                  void (*write_report)(FILE *out, const struct matrix_run *r), struct error *e)
+                  int (*write_report)(FILE *out, const struct matrix_run *r), struct error *e)
 {
     FILE *out = path ? out_file_open(path, e) : NULL;
 
@@ -616,23 +594,20 @@ static int report(const struct matrix_run *r, const char *path,
         return 0;
     if (!out)
         return e->code;
-    write_report(out, r);
-    return out_file_close(out, path, 0, e);
+    return out_file_close(out, path, write_report(out, r), e);
 }
 
 /* ---- from the file to the exit code ---------------------------------------- */
 
 static int prepare(struct matrix_run *r, struct error *e)
 {
-    ssize_t n = readlink("/proc/self/exe", r->self, sizeof(r->self) - 1);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int code = n < 0 ? -errno : 0;
+    int code = program_self(r->self, sizeof(r->self), e);
 
-    if (!code) {
-        r->self[n] = '\0';
-        snprintf(r->folder, sizeof(r->folder), "/tmp/aerogpu-matrix-XXXXXX");
-        code = mkdtemp(r->folder) ? make_cases(r) : -errno;
-    }
+    if (code)
+        return code;
+    snprintf(r->folder, sizeof(r->folder), "/tmp/aerogpu-matrix-XXXXXX");
+    code = mkdtemp(r->folder) ? make_cases(r) : -errno;
     r->jobs = r->files->jobs   ? r->files->jobs
               : r->m.jobs      ? r->m.jobs
               : processors > 0 ? (uint32_t)processors
