@@ -183,8 +183,14 @@ int known_write(const char *folder, const char *program, uint64_t group, struct 
     snprintf(made, sizeof(made), "%s.XXXXXX", path);
     fd = mkostemp(made, O_CLOEXEC);
     f = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!f)
-        return error_set(e, -errno, "%s: %s", path, strerror(errno));
+    if (!f) {
+        err = errno;
+        if (fd >= 0) {
+            close(fd);
+            unlink(made);
+        }
+        return error_set(e, -err, "%s: %s", path, strerror(err));
+    }
     for (uint32_t i = k.num == KNOWN_GROUPS; i < k.num; i++)
         fprintf(f, "%016" PRIx64 "\n", k.groups[i]);
     fprintf(f, "%016" PRIx64 "\n", group);
