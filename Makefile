@@ -14,7 +14,7 @@
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
 #   make fuzz     run each fuzz target for FUZZ_SECONDS (60), or all of them for MINUTES together
 #   make damage   flip bits of recordings and cut them, DAMAGE (2000) times each way, and see that every command says so
-#   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, KEEP=1,
+#   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, QUICK=1, KEEP=1,
 #                 and for those who survive SANITIZE=1, FUZZ_SECONDS=20
 #   make format   clang-format everything
 #   make kmd-windows   the driver package for Windows 7, x64 and x86; UMD=FOLDER: with user-mode drivers

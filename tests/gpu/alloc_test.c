@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,28 @@ static int make_one(void *ctx)
 TEST(a_device_without_memory_is_none)
 {
     assert_int_equal(alloc_fail_each(make_one, NULL), 4); /* the device; VRAM's file, its size, its map */
+}
+
+static int maps(void)
+{
+    FILE *f = fopen("/proc/self/maps", "re");
+    char line[512];
+    int n = 0;
+
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f))
+        n += !!strstr(line, "memfd:");
+    fclose(f);
+    return n;
+}
+
+TEST(a_device_that_goes_leaves_nothing_mapped)
+{
+    int before = maps();
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(make_one(NULL), 0);
+    assert_int_equal(maps(), before);
 }
 
 /* What a driver does all day: nothing of it may need memory. */

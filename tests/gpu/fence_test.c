@@ -78,6 +78,57 @@ CASE(duplicate_of_a_completed_fence)
     assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0); /* nothing advanced */
 }
 
+CASE(a_repeated_fence_asks_for_nothing_in_anothers_name)
+{
+    struct rig *r = *state;
+
+    rig_submit(r, 7);
+    rig_done(r, 0, 0, 0);
+    rig_write(r, AEROGPU_REG_IRQ_ACK, AEROGPU_IRQ_FENCE);
+    rig_push(r, 7, 0);
+    rig_push(r, 8, AEROGPU_SUBMIT_FLAG_NO_IRQ);
+    rig_kick(r);
+    rig_done(r, 2, 0, 0);
+    rig_done(r, 1, 0, 0); /* both go at once, and 8 is what advances */
+    assert_int_equal(rig_completed(r), 8);
+    assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0);
+}
+
+CASE(the_first_completion_counts)
+{
+    struct rig *r = *state;
+    struct gpu_stats s;
+
+    rig_submit(r, 1);
+    rig_submit(r, 2);
+    rig_done(r, 1, ABI_COMPLETION_PRESENT, 0);
+    rig_done(r, 1, ABI_COMPLETION_PRESENT, AEROGPU_ERROR_BACKEND); /* while it waits for the one before it */
+    rig_done(r, 0, 0, 0);
+    rig_done(r, 0, 0, AEROGPU_ERROR_BACKEND); /* when it has gone */
+    assert_int_equal(rig_completed(r), 2);
+    rig_assert_no_error(r);
+    gpu_get_stats(r->gpu, &s);
+    assert_int_equal(s.completions, 2);
+    assert_int_equal(s.presents, 1);
+}
+
+/* An executor that another's program has taken over says what it likes. */
+CASE(nobody_completes_what_he_was_not_given)
+{
+    struct rig *r = *state;
+
+    r->room = 1;
+    rig_submit(r, 1);
+    rig_submit(r, 2);
+    assert_int_equal(r->count, 1);
+    gpu_complete(r->gpu, &(struct abi_completion){.id = r->subs[0].id + 1});
+    rig_done(r, 0, 0, 0);
+    assert_int_equal(rig_completed(r), 1);
+    assert_int_equal(r->count, 2); /* there is room now */
+    rig_done(r, 1, 0, 0);
+    assert_int_equal(rig_completed(r), 2);
+}
+
 CASE(older_fence_never_goes_back)
 {
     struct rig *r = *state;
@@ -156,6 +207,34 @@ CASE(a_bad_fence_page_is_one_error)
     rig_submit(r, 3);
     rig_done(r, 2, 0, 0);
     assert_int_equal(rig_fence_page(r)->completed_fence, 3);
+}
+
+CASE(a_reset_looks_at_a_bad_fence_page_again)
+{
+    struct rig *r = *state;
+
+    rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, RIG_RAM);
+    rig_submit(r, 1);
+    rig_done(r, 0, 0, 0);
+    rig_assert_error(r, AEROGPU_ERROR_OOB, 0, 1, "FENCE_GPA 0x200000");
+    rig_write(r, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
+    rig_assert_error(r, AEROGPU_ERROR_OOB, 0, 1,
+                     "FENCE_GPA 0x200000"); /* the reset's own, the first is gone */
+}
+
+CASE(engines_need_a_longer_fence_page)
+{
+    struct rig *r = *state;
+    uint64_t at = RIG_RAM - AEROGPU_EXT_FENCE_PAGE_BYTES;
+
+    rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, at);
+    rig_ring_engines(r);
+    rig_assert_no_error(r);
+    rig_write64(r, AEROGPU_REG_FENCE_GPA_LO, at + 8);
+    rig_push_to(r, 1, 1, 1);
+    rig_kick(r);
+    rig_done(r, 0, 0, 0);
+    rig_assert_error(r, AEROGPU_ERROR_OOB, 0, 1, "the fence page is not guest memory");
 }
 
 CASE(an_unaligned_fence_page_works)
@@ -391,6 +470,26 @@ CASE(who_is_full_keeps_back_nobody_else)
     r->full = 0;
     gpu_backend_ready(r->gpu);
     assert_given(r, (const uint64_t[]){2, 5, 1, 3, 4, 6}, 6);
+}
+
+CASE(the_last_that_waited_goes_and_another_comes)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    r->full = 1 << 5 | 1 << 6;
+    rig_push_to(r, 1, 5, 1);
+    rig_push_to(r, 2, 6, 2);
+    rig_kick(r);
+    r->full = 1 << 5;
+    gpu_backend_ready(r->gpu);
+    assert_given(r, (const uint64_t[]){2}, 1);
+    rig_push_to(r, 3, 7, 3);
+    rig_kick(r);
+    assert_given(r, (const uint64_t[]){2, 3}, 2);
+    r->full = 0;
+    gpu_backend_ready(r->gpu);
+    assert_given(r, (const uint64_t[]){2, 3, 1}, 3);
 }
 
 CASE(ordered_submissions_stay_in_order_over_engines)

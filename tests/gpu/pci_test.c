@@ -371,6 +371,9 @@ CASE(vram_past_the_end_floats_high)
     struct rig *r = *state;
 
     assert_int_equal(gpu_bar_read(r->gpu, 1, AEROGPU_BAR1_SIZE, 1), 0xFF);
+    for (uint32_t size = 2; size <= 8; size *= 2) /* a byte too far */
+        assert_true(gpu_bar_read(r->gpu, 1, AEROGPU_BAR1_SIZE - size + 1, size) ==
+                    UINT64_MAX >> (64 - 8 * size));
     assert_int_equal(gpu_bar_read(r->gpu, 1, AEROGPU_BAR1_SIZE - 2, 4), 0xFFFFFFFF);
     assert_true(gpu_bar_read(r->gpu, 1, UINT64_MAX - 3, 8) == UINT64_MAX);
     gpu_bar_write(r->gpu, 1, AEROGPU_BAR1_SIZE - 2, 4, 0x12345678);
@@ -546,4 +549,42 @@ CASE(isr_may_use_the_device)
     assert_int_equal(rig_completed(r), 2);
     assert_false(r->level);
     assert_int_equal(rig_read(r, AEROGPU_REG_IRQ_STATUS), 0);
+}
+
+static int deep, deepest;
+
+static void make_more_in_isr(struct rig *r)
+{
+    deepest = ++deep > deepest ? deep : deepest;
+    rig_write(r, AEROGPU_REG_IRQ_ACK, UINT32_MAX);
+    if (r->count < 4) {
+        rig_submit(r, r->count + 1);
+        rig_done(r, r->count - 1, 0, 0);
+    }
+    deep--;
+}
+
+/* The routine of a driver that makes the next interrupt itself is called again, not inside of itself. */
+CASE(no_interrupt_inside_of_one)
+{
+    struct rig *r = *state;
+
+    for (int msi = 0; msi < 2; msi++) {
+        rig_ring(r, 8);
+        rig_header(r)->head = rig_header(r)->tail = 0;
+        rig_write(r, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE | AEROGPU_RING_CONTROL_RESET);
+        rig_write(r, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_FENCE);
+        if (msi)
+            rig_msi_on(r, 0xFEE00000, 1);
+        r->count = 0;
+        deep = deepest = 0;
+        r->on_irq = make_more_in_isr;
+        rig_submit(r, 1);
+        rig_done(r, 0, 0, 0);
+        r->on_irq = NULL;
+        assert_int_equal(deepest, 1);
+        assert_int_equal(rig_completed(r), 4);
+    }
+    assert_int_equal(r->msis, 4);
+    assert_int_equal(r->rises, 4);
 }

@@ -128,6 +128,41 @@ CASE(a_reset_forgets_what_did_not_fit)
     rig_assert_no_error(r);
 }
 
+CASE(what_signals_nothing_makes_room_too)
+{
+    struct rig *r = *state;
+    uint32_t first;
+
+    rig_ring(r, BIG_RING);
+    for (int i = 0; i < BIG_RING; i++)
+        rig_push(r, 0, 0);
+    rig_kick(r);
+    first = r->count;
+    assert_true(first < BIG_RING); /* the device holds no more */
+    for (uint32_t i = 0; i < first; i++)
+        rig_done(r, i, 0, 0);
+    assert_int_equal(r->count, BIG_RING);
+}
+
+CASE(another_ring_owes_nothing)
+{
+    struct rig *r = *state;
+    struct aerogpu_ring_header *other = (struct aerogpu_ring_header *)(void *)(r->ram + RIG_CMD);
+
+    rig_submit(r, 1);
+    rig_submit(r, 2);
+    *other = *rig_header(r);
+    other->head = other->tail = 40;
+    rig_write64(r, AEROGPU_REG_RING_GPA_LO, RIG_CMD);
+    rig_done(r, 0, 0, 0);
+    rig_done(r, 1, 0, 0);
+    assert_int_equal(rig_completed(r), 2);
+    assert_int_equal(other->head, 40); /* nothing was taken from this one */
+    rig_kick(r);
+    assert_int_equal(r->count, 2);
+    rig_assert_no_error(r);
+}
+
 CASE(out_of_order_completions)
 {
     struct rig *r = *state;
@@ -412,6 +447,11 @@ static void spoil_stride(struct rig *r, struct aerogpu_ring_header *h)
 {
     h->entry_stride_bytes = 63;
 }
+static void spoil_stride_odd(struct rig *r, struct aerogpu_ring_header *h)
+{
+    h->entry_stride_bytes = 66;
+    h->size_bytes = 64 + 8 * 66;
+}
 static void spoil_size_small(struct rig *r, struct aerogpu_ring_header *h)
 {
     h->size_bytes = 64 + 8 * 64 - 1;
@@ -451,6 +491,7 @@ TEST(bad_rings)
         {spoil_count_zero, AEROGPU_ERROR_CMD_DECODE, "entry_count 0"},
         {spoil_count_three, AEROGPU_ERROR_CMD_DECODE, "entry_count 3"},
         {spoil_stride, AEROGPU_ERROR_CMD_DECODE, "entry_stride_bytes is 63"},
+        {spoil_stride_odd, AEROGPU_ERROR_CMD_DECODE, "entry_stride_bytes is 66"},
         {spoil_size_small, AEROGPU_ERROR_CMD_DECODE, "size_bytes 575"},
         {spoil_size_big, AEROGPU_ERROR_CMD_DECODE, "size_bytes 528385"},
         {spoil_count_huge, AEROGPU_ERROR_CMD_DECODE, "2147483648 entries"},

@@ -110,6 +110,10 @@ CASE(pictures_that_are_none)
     assert_not_shown(r, -EINVAL, "scanout: 0 x 2 pixels");
     rig_scanout(r, 65536, 65536, AEROGPU_FORMAT_B5G6R5_UNORM, 1 << 20);
     assert_not_shown(r, -EFBIG, "scanout: 65536 x 65536 pixels are more than 64 MiB");
+    rig_scanout(r, 4096, 4097, AEROGPU_FORMAT_B5G6R5_UNORM, 8192);
+    assert_not_shown(r, -EFBIG, "scanout: 4096 x 4097 pixels are more than 64 MiB");
+    rig_scanout(r, 4096, 4096, AEROGPU_FORMAT_B5G6R5_UNORM, 8192);
+    assert_not_shown(r, -EFAULT, "scanout: FB_GPA 0x10000: 33554432 bytes are not all memory");
     rig_scanout(r, 0xFFFFFFFF, 0xFFFFFFFF, AEROGPU_FORMAT_R8G8B8A8_UNORM, 0xFFFFFFFF);
     assert_not_shown(r, -EINVAL, "scanout: pitch 4294967295 is less than a row of 17179869180 bytes");
     rig_scanout(r, 2, 2, AEROGPU_FORMAT_R8G8B8A8_UNORM, 8);
