@@ -392,24 +392,53 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
     return s;
 }
 
-/* Without a call, once one has said that these arguments are good. */
-static NTSTATUS wait_for_vblank(void *arg)
+/* Waits without a call, once one has said that these arguments are good. STATUS_PENDING: only a call that waits knows. It is the
+ * worse way: it begins when it arrives, and if that is after the vblank it waits for another; and others' devices are lost at
+ * any time. */
+static NTSTATUS vblank_without_call(const D3DKMT_WAITFORVERTICALBLANKEVENT *w)
 {
-    const D3DKMT_WAITFORVERTICALBLANKEVENT *w = arg;
     const struct dxgk_vblanks *known;
-    uint32_t epoch;
-    NTSTATUS s;
+    uint32_t epoch, before;
+    enum vblank_wait came;
+    uint64_t seen;
 
     pthread_mutex_lock(&lock);
-    epoch = d3dkmt_vblanks_epoch();
-    known = d3dkmt_vblanks_known(w);
+    known = d3dkmt_vblanks_known(w, &epoch);
     pthread_mutex_unlock(&lock);
-    if (known && d3dkmt_vblanks_wait(known, w->VidPnSourceId, epoch))
-        return STATUS_SUCCESS;
+    if (!known)
+        return STATUS_PENDING;
+    seen = d3dkmt_vblanks_last(known, w->VidPnSourceId);
+    while ((came = d3dkmt_vblanks_wait(known, w->VidPnSourceId, epoch, seen)) == VBLANK_NEWS) {
+        D3DKMT_GETDEVICESTATE g = {.hDevice = w->hDevice, .StateType = D3DKMT_DEVICESTATE_EXECUTION};
+        NTSTATUS s;
+        epoch = known->epoch;
+        s = w->hDevice ? remote(D3DKMT_THUNK_GetDeviceState, &g) : STATUS_SUCCESS;
+        if (!NT_SUCCESS(s))
+            return s;
+        if (w->hDevice && g.ExecutionState != D3DKMT_DEVICEEXECUTION_ACTIVE)
+            return STATUS_PENDING;
+        pthread_mutex_lock(&lock);
+        if (d3dkmt_vblanks_known(w, &before)) /* not closed meanwhile */
+            d3dkmt_vblanks_remember(w, epoch);
+        pthread_mutex_unlock(&lock);
+    }
+    return came == VBLANK_CAME ? STATUS_SUCCESS : STATUS_PENDING;
+}
+
+static NTSTATUS wait_for_vblank(void *arg)
+{
+    NTSTATUS s = vblank_without_call(arg);
+    uint32_t epoch;
+
+    if (s != STATUS_PENDING)
+        return s;
+    pthread_mutex_lock(&lock);
+    epoch = d3dkmt_vblanks_epoch();
+    pthread_mutex_unlock(&lock);
     s = remote(D3DKMT_THUNK_WaitForVerticalBlankEvent, arg);
     pthread_mutex_lock(&lock);
     if (NT_SUCCESS(s))
-        d3dkmt_vblanks_remember(w, epoch);
+        d3dkmt_vblanks_remember(arg, epoch);
     pthread_mutex_unlock(&lock);
     return s;
 }

@@ -79,15 +79,17 @@ void d3dkmt_vblanks_abandon(void)
     page = NULL; /* not unmapped: other threads may be waiting on it still */
 }
 
-const struct dxgk_vblanks *d3dkmt_vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg)
+const struct dxgk_vblanks *d3dkmt_vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t *epoch)
 {
     int i = page ? find(arg) : -1;
 
-    return i >= 0 && known[i].epoch == page->epoch ? page : NULL;
+    if (i < 0)
+        return NULL;
+    *epoch = known[i].epoch;
+    return page;
 }
 
-/* The last vblank before this instant, noticed or not. */
-static uint64_t last_number(const struct dxgk_vblanks *v, UINT source)
+uint64_t d3dkmt_vblanks_last(const struct dxgk_vblanks *v, UINT source)
 {
     uint64_t count = v->source[source].count, period = v->source[source].period_ns, since;
     struct timespec now;
@@ -98,22 +100,22 @@ static uint64_t last_number(const struct dxgk_vblanks *v, UINT source)
     return period && (int64_t)since > 0 && since / period > count ? since / period : count;
 }
 
-bool d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch)
+enum vblank_wait d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch, uint64_t seen)
 {
     static const struct timespec look = {0, LOOK_NS};
-    uint64_t seen;
 
     INVARIANT(source < DXGK_VBLANK_SOURCES && epoch); /* no other is remembered */
-    seen = last_number(v, source);
     for (;;) {
         uint32_t change = v->source[source].change;
 
-        if (v->epoch != epoch || !v->source[source].on)
-            return false;
         if (v->source[source].count > seen)
-            return true;
+            return VBLANK_CAME; /* whatever came with it */
+        if (!v->source[source].on)
+            return VBLANK_ASK;
+        if (v->epoch != epoch)
+            return VBLANK_NEWS;
         if (syscall(SYS_futex, &v->source[source].change, FUTEX_WAIT, change, &look, NULL, 0) &&
             errno == ETIMEDOUT)
-            return false;
+            return VBLANK_ASK;
     }
 }

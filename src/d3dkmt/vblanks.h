@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* vblanks.h: waiting for a vertical blank without a call, on the page that the service shares (dxgkrnl/progress.h).
  *
- *   a wait by a call succeeds ──remember──▶ these arguments need no call ──epoch, DestroyDevice, CloseAdapter──▶ call again
+ *   a wait by a call succeeds ──remember──▶ these arguments need no call ──DestroyDevice, CloseAdapter──▶ call again
+ *                                              ▲          │ epoch: news
+ *                                              └──good────┴──bad──▶ call again
  *
  * Callers hold the client's lock but for d3dkmt_vblanks_wait, which sleeps.
  */
@@ -24,7 +26,17 @@ void d3dkmt_vblanks_forget(void);
 /* The connections are ended, and no thread waits; or the service is gone under them. */
 void d3dkmt_vblanks_unmap(void);
 void d3dkmt_vblanks_abandon(void);
-/* The page, when a wait with these arguments needs no call; else NULL. */
-const struct dxgk_vblanks *d3dkmt_vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg);
-/* Waits for the next vblank. False: ask the service; it may have news, or be gone. */
-bool d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch);
+/* The page, when a wait with these arguments once succeeded, and the epoch of that; else NULL. */
+const struct dxgk_vblanks *d3dkmt_vblanks_known(const D3DKMT_WAITFORVERTICALBLANKEVENT *arg, uint32_t *epoch);
+/* The last vblank before this instant, noticed or not. */
+uint64_t d3dkmt_vblanks_last(const struct dxgk_vblanks *v, UINT source);
+
+enum vblank_wait {
+    VBLANK_CAME,
+    VBLANK_NEWS, /* something of the adapter changed, perhaps the caller's device: ask, without waiting, and wait on */
+    VBLANK_ASK, /* vblanks are off, or none came for long: only a call that waits knows */
+};
+
+/* Waits for a vblank after the one with the number `seen`. */
+enum vblank_wait d3dkmt_vblanks_wait(const struct dxgk_vblanks *v, UINT source, uint32_t epoch,
+                                     uint64_t seen);

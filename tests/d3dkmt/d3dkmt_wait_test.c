@@ -11,6 +11,7 @@
 
 #include "d3dkmt/vblanks.h"
 #include "d3dkmt/wire.h"
+#include "dxgkrnl/progress.h"
 #include "d3dkmt_rig.h"
 
 enum { QUEUE = 64 }; /* packets that a context may have queued */
@@ -66,6 +67,18 @@ TEST_IN(vblanks_need_no_call_once_one_succeeded, connected)
     for (int i = 0; i < 3; i++)
         assert_int_equal(wait_vblank(&b), STATUS_SUCCESS);
     app_close(&b);
+}
+
+/* A call that waits begins when it arrives: after a vblank that comes with news it would wait for the next. */
+TEST(a_vblank_that_comes_with_news_is_one)
+{
+    struct dxgk_vblanks v = {.epoch = 2, .source[0] = {.on = 1, .count = 5}};
+
+    assert_int_equal(d3dkmt_vblanks_wait(&v, 0, 1, 4), VBLANK_CAME);
+    assert_int_equal(d3dkmt_vblanks_wait(&v, 0, 1, 5), VBLANK_NEWS);
+    v.source[0].on = 0;
+    assert_int_equal(d3dkmt_vblanks_wait(&v, 0, 1, 4), VBLANK_CAME);
+    assert_int_equal(d3dkmt_vblanks_wait(&v, 0, 2, 5), VBLANK_ASK);
 }
 
 TEST_IN(nobody_waits_and_vblanks_go_off, connected)
