@@ -33,6 +33,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fair.h"
 #include "base/fds.h"
 #include "base/log.h"
 #include "base/sched/schedstat.h"
@@ -515,13 +516,17 @@ static void turn_away(struct d3dkmt_server *s)
     s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static unsigned connections_of(const struct d3dkmt_server *s, pid_t pid)
+/* Whether its process, or its user, has as many as it may have. */
+static bool is_crowd(const struct d3dkmt_server *s, const struct ucred *peer)
 {
-    unsigned n = 0;
+    unsigned of_process = 0, of_user = 0, used = s->stats.connected - s->spares;
 
-    for (const struct connection *c = s->connections; c; c = c->next)
-        n += c->peer.pid == pid;
-    return n;
+    for (const struct connection *c = s->connections; c; c = c->next) {
+        of_process += c->peer.pid == peer->pid;
+        of_user += c->peer.uid == peer->uid && !c->spare;
+    }
+    return of_process >= D3DKMT_MAX_PER_PROCESS || (!is_admin(peer) && used < D3DKMT_MAX_CONNECTIONS &&
+                                                    !fair_share(of_user, 1, used, D3DKMT_MAX_CONNECTIONS));
 }
 
 static void free_connection(struct connection *c)
@@ -564,7 +569,7 @@ static void accept_one(struct d3dkmt_server *s)
         goto refuse;
     if (charge(s, c->budget, &s->work)) /* for those that were refused, or ended, too */
         back_off(s, true);
-    if (connections_of(s, c->peer.pid) >= D3DKMT_MAX_PER_PROCESS)
+    if (is_crowd(s, &c->peer))
         goto refuse;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     c->fd = fd;

@@ -23,7 +23,7 @@ PUBLIC_BEGIN
 enum {
     D3DKMT_MAX_CONNECTIONS =
         512, /* further ones are for diagnosis only: they ask and escape, but have no device */
-    D3DKMT_MAX_PER_PROCESS = 256, /* so that it takes more than one to take them all */
+    D3DKMT_MAX_PER_PROCESS = 256, /* a stranger's user has a share of them all besides (base/fair.h) */
     D3DKMT_HANDSHAKE_S = 3,       /* a connection that says nothing for so long is ended */
     D3DKMT_MAX_SPARE = 16, /* so many of these; a further one takes the place of the oldest that is idle */
     D3DKMT_MAX_MESSAGE = 160 * 1024,

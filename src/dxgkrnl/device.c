@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fair.h"
+
 bool dxgk_client_take(struct dxgk_client *c, int n)
 {
     if (!c)
@@ -18,29 +20,32 @@ bool dxgk_client_take(struct dxgk_client *c, int n)
     return true;
 }
 
-static bool has_devices(const struct dxgk_client *c, uint32_t user, uint64_t process)
+/* Whether it is the first of its process that has devices. */
+static bool is_first(const struct dxgk *d, const struct dxgk_client *client)
 {
-    return c->has_user && c->user == user && c->process == process && c->devices;
+    const struct dxgk_client *c = d->clients;
+
+    while (c != client && !(c->devices && c->process == client->process))
+        c = c->next;
+    return c == client && client->devices;
 }
 
 /* Whether one more process of this one's user is one too many: each may have what there are few of, and others are to find some. */
 static bool is_crowd(const struct dxgk *d, const struct dxgk_client *client)
 {
-    unsigned n = 0;
+    unsigned mine = 0, all = 0;
 
     if (!client->has_user)
         return false;
     for (const struct dxgk_client *c = d->clients; c; c = c->next) {
-        const struct dxgk_client *same = d->clients;
-        if (!has_devices(c, client->user, c->process))
-            continue;
-        if (c->process == client->process)
+        if (c->devices && c->process == client->process)
             return false; /* it has what it may have */
-        while (!has_devices(same, client->user, c->process))
-            same = same->next;
-        n += same == c; /* the first of its process */
+        if (is_first(d, c)) {
+            mine += c->has_user && c->user == client->user;
+            all++;
+        }
     }
-    return n >= USER_MAX_PROCESSES;
+    return !fair_share(mine, 1, all, DEVICE_PROCESSES);
 }
 
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)

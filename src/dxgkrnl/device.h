@@ -17,8 +17,8 @@ enum {
     MAX_FREE_BUFFERS = 4,       /* DMA buffers a context keeps */
     CLIENT_MAX_HANDLES = 16384, /* a quarter of what there is */
     CLIENT_MAX_DEVICES = 256,   /* the device tells 4094 apart */
-    USER_MAX_PROCESSES =
-        31, /* of a stranger's with devices: half of the nodes and executors that a miniport may have for them */
+    DEVICE_PROCESSES =
+        62, /* with devices: so many have nodes and executors of their own, of which strangers get shares */
     CLIENT_MAX_DESCRIPTORS = 1024 /* of ours that its contexts, events and shared surfaces take */
 };
 

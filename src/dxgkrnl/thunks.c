@@ -438,6 +438,7 @@ static NTSTATUS create_locked(struct dxgk_client *c, struct device *dev, D3DKMT_
         goto fail;
     r->is_resource = arg->Flags.CreateResource;
     r->owner = arg->Flags.CreateShared ? ++d->owners : c->serial;
+    r->user = c->has_user ? dxgk_offender_user(c) : 0;
     r->priv_size = arg->PrivateDriverDataSize;
     r->runtime_size = arg->PrivateRuntimeDataSize;
     r->priv = malloc(r->priv_size + 1);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fair.h"
 #include "dxgkrnl/telemetry/segments.h"
 
 static struct segment *segment(struct dxgk *d, unsigned id)
@@ -237,6 +238,20 @@ void dxgk_vidmm_forget(struct dxgk *d)
 
 /* ---- creation ------------------------------------------------------------ */
 
+static bool is_fair(const struct dxgk *d, const struct segment *seg, const struct alloc *a)
+{
+    uint64_t mine = 0;
+
+    if (!a->resource->user ||
+        fair_share(seg->committed, a->backing.size, seg->committed, seg->desc.CommitLimit))
+        return true;
+    for (const struct alloc *other = d->vidmm.allocs; other; other = other->next)
+        if (other->commit && &d->vidmm.segments[other->commit - 1] == seg &&
+            other->resource->user == a->resource->user)
+            mine += other->backing.size;
+    return fair_share(mine, a->backing.size, seg->committed, seg->desc.CommitLimit);
+}
+
 static bool commit(struct dxgk *d, struct alloc *a)
 {
     UINT set = a->read_set | a->write_set;
@@ -246,7 +261,7 @@ static bool commit(struct dxgk *d, struct alloc *a)
             struct segment *seg = segment(d, id);
             if (!(set & UINT32_C(1) << (id - 1)) || (id == a->preferred) != (pass == 0))
                 continue;
-            if (a->backing.size > seg->desc.CommitLimit - seg->committed)
+            if (a->backing.size > seg->desc.CommitLimit - seg->committed || !is_fair(d, seg, a))
                 continue;
             seg->committed += a->backing.size;
             seg->commits++;

@@ -48,6 +48,7 @@ struct resource {
     void *priv, *runtime;
     UINT priv_size, runtime_size;
     uint64_t owner;   /* of its memory: a client, or this resource alone; 0: the system */
+    uint64_t user;    /* a stranger's whose share it counts against (dxgk_offender_user); 0: nobody's */
     bool is_resource; /* made with CreateResource */
 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/fair.h"
 #include "base/fds.h"
 #include "base/json_write.h"
 #include "base/map.h"
@@ -34,6 +35,23 @@ TEST(array_grows_and_keeps)
     assert_int_equal(array_reserve(items, room, SIZE_MAX / 2), -ENOMEM);
     assert_int_equal(items[9999], 9999);
     free(items);
+}
+
+/* However many take all that they may, who comes next finds something, as long as there are less than log2(total) of them. */
+TEST(shares_leave_something_for_the_next)
+{
+    static const uint64_t want[] = {31, 15, 8, 4, 2, 1};
+    uint64_t used = 0;
+
+    for (unsigned user = 0; user < 6; user++) {
+        uint64_t mine = 0;
+        for (; fair_share(mine, 1, used, 62); used++)
+            mine++;
+        assert_int_equal(mine, want[user]);
+    }
+    assert_false(fair_share(0, 63, 0, 62));
+    assert_false(fair_share(0, UINT64_MAX, 1, 62));
+    assert_false(fair_share(0, 1, 63, 62)); /* what others have, who need not share */
 }
 
 /* Against an array of the same 512 keys, with as many removals as insertions, and clusters of neighbours. */

@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -353,6 +354,54 @@ static int take_connections(void *arg)
 TEST_IN(one_process_does_not_take_all_connections, served)
 {
     innocent_beside(take_connections);
+}
+
+struct greedy {
+    uid_t user;
+    int count; /* where they write how many they have */
+};
+
+static int be_greedy(void *arg)
+{
+    const struct greedy *g = arg;
+    int had = 0;
+
+    if (setuid(g->user))
+        return 1;
+    while (had < D3DKMT_MAX_CONNECTIONS && hello() >= 0)
+        had++;
+    if (write(g->count, &had, sizeof(had)) != sizeof(had))
+        return 2;
+    for (;;)
+        pause();
+}
+
+/* However many processes he has: his share is that of one. */
+TEST_IN(one_user_does_not_take_all_connections, served)
+{
+    int fds[2], had, sum[2] = {0};
+    pid_t pids[4];
+
+    if (geteuid())
+        skip(); /* cannot be two users */
+    assert_int_equal(chmod(rig.path, 0666), 0);
+    assert_int_equal(pipe(fds), 0);
+    for (int i = 0; i < 4; i++) {
+        struct greedy g = {i < 3 ? 12345 : 12346, fds[1]};
+        pids[i] = run_in_child(be_greedy, &g);
+        assert_int_equal(read(fds[0], &had, sizeof(had)), sizeof(had));
+        sum[i / 3] += had;
+    }
+    assert_int_equal(sum[0], D3DKMT_MAX_CONNECTIONS / 2);
+    assert_in_range(sum[1], D3DKMT_MAX_CONNECTIONS / 4 - 1, D3DKMT_MAX_CONNECTIONS / 4);
+    an_innocent_works();
+    for (int i = 0; i < 4; i++) {
+        kill(pids[i], SIGKILL);
+        child_result(pids[i]);
+    }
+    close(fds[0]);
+    close(fds[1]);
+    rig_await_nobody();
 }
 
 TEST_IN(the_silent_are_not_waited_for, served)

@@ -244,11 +244,62 @@ TEST(a_crowd_of_one_user_leaves_room)
     dxgk_client_close(c[31]);
     dxgk_client_close(c[30]); /* and its process has another connection */
     assert_int_equal(opens(&w, &c[31], 731, 1234), STATUS_INSUFFICIENT_RESOURCES);
+    dxgk_client_close(c[31]);
     dxgk_client_close(c[32]);
-    assert_int_equal(opens(&w, &c[30], 731, 1234), STATUS_SUCCESS);
-    for (unsigned i = 0; i < 34; i++)
-        if (i != 32)
-            dxgk_client_close(c[i]);
+    dxgk_client_close(c[29]); /* with one of somebody else's there is less to have */
+    assert_int_equal(opens(&w, &c[29], 731, 1234), STATUS_SUCCESS);
+    for (unsigned i = 0; i < 30; i++)
+        dxgk_client_close(c[i]);
+    dxgk_client_close(c[33]);
+    world_down(&w, 0);
+}
+
+/* Several have all that they can: the next still gets something. */
+TEST(a_crowd_of_several_users_leaves_room)
+{
+    struct dxgk_client *c[64];
+    unsigned n = 0, opened;
+    struct world w;
+
+    world_up(&w, false);
+    for (uint32_t user = 1; user <= 4; user++) {
+        for (opened = 0; NT_SUCCESS(opens(&w, &c[n], 700 + n, user)); n++)
+            opened++;
+        assert_true(opened >= 4);
+        dxgk_client_close(c[n]);
+    }
+    assert_int_equal(opens(&w, &c[n], 700 + n, 5), STATUS_SUCCESS);
+    for (unsigned i = 0; i <= n; i++)
+        dxgk_client_close(c[i]);
+    world_down(&w, 0);
+}
+
+/* Of the memory, too; root and the service's user are not held to shares. */
+TEST(a_stranger_leaves_memory)
+{
+    enum { SIZE = 1 << 20, ALL = 16 };
+    unsigned had[3] = {0};
+    struct world w;
+
+    world_up(&w, false);
+    for (uint32_t user = 1; user <= 3; user++) {
+        struct dxgk_client *root = w.client, *c;
+        D3DKMT_OPENADAPTERFROMHDC open = {0};
+        D3DKMT_HANDLE h;
+        struct ctx x;
+        assert_int_equal(dxgk_client_open(w.dxgk, &c, 700 + user, user == 3), 0);
+        if (user != 3)
+            dxgk_client_set_user(c, user);
+        assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+        x = ctx_make(&w, c, open.hAdapter);
+        w.client = c;
+        while (NT_SUCCESS(ctx_allocate(&w, &x, SIZE, false, &h)))
+            had[user - 1]++;
+        w.client = root;
+    }
+    assert_true(had[0] <= ALL / 2 && had[0] >= ALL / 2 - 1);
+    assert_true(had[1] >= ALL / 4 - 1 && had[1] <= ALL / 4);
+    assert_in_range(had[0] + had[1] + had[2], ALL - 2, ALL - 1); /* and the desktop's surface */
     world_down(&w, 0);
 }
 
