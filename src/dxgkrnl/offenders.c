@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/adapter.h"
 
+#include <string.h>
+
 /* Apart: numbers of processes are below 2^32. */
 static uint64_t process_key(const struct dxgk_client *c)
 {
@@ -71,13 +73,28 @@ static bool hung(struct dxgk *d, uint64_t key, unsigned limit)
     return true;
 }
 
+/* Notes one more; whether all strangers together have hung it as often as one of them may. */
+static bool is_mob(struct dxgk *d, unsigned limit)
+{
+    uint64_t now = dxgk_kernel_now(d->kernel), *hangs = d->offenders.hangs;
+    unsigned n = 0;
+
+    memmove(hangs + 1, hangs, (OFFENDER_HANGS - 1) * sizeof(*hangs));
+    hangs[0] = now;
+    while (n < OFFENDER_HANGS && hangs[n] && now - hangs[n] <= d->tdr.limit_ns)
+        n++;
+    return n >= (limit < OFFENDER_HANGS ? limit : OFFENDER_HANGS);
+}
+
 bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c)
 {
-    unsigned limit = d->tdr.limit_count;
+    unsigned limit = d->tdr.limit_count ? d->tdr.limit_count : 1;
     bool user, process;
 
-    if (!c || !c->has_user || !limit)
+    if (!c || !c->has_user)
         return false;
+    if (is_mob(d, limit))
+        limit = 1;
     user = hung(d, dxgk_offender_user(c), limit);
     process = hung(d, process_key(c), limit / 2 + (limit & 1));
     if (user)
@@ -86,7 +103,7 @@ bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c)
     else if (process)
         dxgk_log(d, "dxgkrnl", 7, "process %llu hangs the device again and again: no device for %llu s",
                  (unsigned long long)c->process, (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
-    return user || process;
+    return true;
 }
 
 static bool is_barred(struct dxgk *d, uint64_t key)

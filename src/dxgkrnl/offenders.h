@@ -2,8 +2,9 @@
 /* offenders.h: what strangers have done: processes, and users, who are what is left when processes come and go.
  *
  * A client with a user (dxgk_client_set_user) is a stranger: who hangs the device again and again within TdrLimitTime gets no device
- * for as long, before TdrLimitCount ends the adapter for all. A process is barred at half of TdrLimitCount, rounded up, and all
- * of a user at TdrLimitCount; what they did counts against no other client any more. Wrong share handles are counted by user, too.
+ * for as long. A process is barred at half of TdrLimitCount, rounded up, and all of a user at TdrLimitCount; where strangers together
+ * hang it as often, whatever their users are, each is at his first. None of it counts towards the limit that ends the adapter for
+ * all. Wrong share handles are counted by user, too.
  *
  * Invariants:
  *  1. The table is bounded, and has a place for everybody who does something; who is barred, or has no guesses left, is not
@@ -31,11 +32,12 @@ struct offender {
 
 struct offenders {
     struct offender list[OFFENDERS_MOST];
+    uint64_t hangs[OFFENDER_HANGS]; /* of all strangers, the last first */
 };
 
 /* The same for all clients of a stranger; a client that is none is alone, but for others of its process. */
 uint64_t dxgk_offender_user(const struct dxgk_client *c);
-/* The client hung the device. True: it, or its user, is barred now. */
+/* The client hung the device; who hangs it too often is barred. True: it is a stranger, and has nobody but himself to pay for it. */
 bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c);
 bool dxgk_offender_barred(struct dxgk *d, const struct dxgk_client *c);
 /* Whether a share handle that the client says is looked for at all: not after GUESSES_MOST wrong ones within GUESSES_S. */

@@ -103,40 +103,21 @@ static void check_empty(const struct dxgk *d)
     INVARIANT(!d->interrupts.count);
 }
 
-/* What who is barred has done counts against no other client. */
-static void forget_offender(struct dxgk *d, const struct dxgk_client *c)
-{
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < d->tdr.count; i++) {
-        const __typeof__(d->tdr.history[0]) *h = &d->tdr.history[i];
-        if (h->process != c->process && !(h->has_user && h->user == c->user))
-            d->tdr.history[kept++] = *h;
-    }
-    d->tdr.count = kept;
-}
-
+/* What strangers do counts against them alone. */
 static bool over_limit(struct dxgk *d, const struct dxgk_client *guilty)
 {
     uint64_t now = dxgk_kernel_now(d->kernel);
     unsigned kept = 0;
 
+    if (dxgk_offender_hung(d, guilty))
+        return false;
     for (unsigned i = 0; i < d->tdr.count; i++)
-        if (now - d->tdr.history[i].time_ns <= d->tdr.limit_ns)
+        if (now - d->tdr.history[i] <= d->tdr.limit_ns)
             d->tdr.history[kept++] = d->tdr.history[i];
     if (kept == MAX_HISTORY)
         kept--;
-    d->tdr.history[kept] = (__typeof__(d->tdr.history[0])){.time_ns = now};
-    if (guilty) {
-        d->tdr.history[kept].process = guilty->process;
-        d->tdr.history[kept].user = guilty->user;
-        d->tdr.history[kept].has_user = guilty->has_user;
-    }
+    d->tdr.history[kept] = now;
     d->tdr.count = ++kept;
-    if (dxgk_offender_hung(d, guilty)) {
-        forget_offender(d, guilty);
-        return false;
-    }
     return kept > d->tdr.limit_count;
 }
 

@@ -33,11 +33,7 @@ enum {
 struct tdr {
     uint32_t level, limit_count;
     uint64_t delay_ns, ddi_delay_ns, limit_ns;
-    struct {
-        uint64_t time_ns, process;
-        uint32_t user;
-        bool has_user;
-    } history[MAX_HISTORY];
+    uint64_t history[MAX_HISTORY]; /* when; but those of strangers */
     unsigned count, total;
     bool forced;
     uint8_t *debug_info;

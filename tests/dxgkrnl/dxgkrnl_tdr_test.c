@@ -354,6 +354,35 @@ TEST(offenders_are_barred_alone)
     world_down(&w, 0);
 }
 
+/* Many strangers, of whom each has hung it but once, do not end it for everybody either. */
+TEST(a_mob_does_not_end_the_adapter)
+{
+    D3DKMT_CREATEDEVICE device = {0};
+    struct world w;
+
+    world_set("TdrLimitCount", 5);
+    world_up(&w, false);
+    for (unsigned i = 0; i < 12; i++) {
+        D3DKMT_OPENADAPTERFROMHDC open = {0};
+        struct dxgk_client *own = w.client, *c;
+        struct ctx x;
+        assert_int_equal(dxgk_client_open(w.dxgk, &c, 700 + i, false), 0);
+        dxgk_client_set_user(c, 1000 + i);
+        assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+        device.hAdapter = open.hAdapter;
+        x = ctx_make(&w, c, open.hAdapter);
+        w.client = c;
+        ctx_hang(&w, &x);
+        w.client = own;
+        assert_int_equal(dxgk_state(w.dxgk), DXGK_STARTED);
+        assert_int_equal(dxgk_CreateDevice(c, &device), i < 4 ? STATUS_SUCCESS : STATUS_ACCESS_DENIED);
+        dxgk_client_close(c);
+    }
+    device.hAdapter = w.adapter;
+    assert_int_equal(dxgk_CreateDevice(w.client, &device), STATUS_SUCCESS);
+    world_down(&w, 0);
+}
+
 TEST(old_resets_are_forgotten)
 {
     struct world w;
