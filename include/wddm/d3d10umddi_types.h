@@ -12,7 +12,9 @@
 #if defined(WDDM_WITH_WINDOWS)
 #include <dxgiformat.h>
 #else
+#if !defined(DXGI_FORMAT_DEFINED) /* by dxgiformat.h */
 typedef UINT DXGI_FORMAT;
+#endif
 #endif
 
 /* ---- handles: the driver's memory, and the runtime's name of the object --- */

@@ -20,6 +20,12 @@
 #define __finally
 /* clang-format on */
 #endif
-#if !defined(_MSC_VER)
-#define GetExceptionCode() 0u
+#if defined(__clang__) && defined(_WIN32)
+#define GetExceptionCode()        _exception_code()
+#define GetExceptionInformation() ((struct _EXCEPTION_POINTERS *)_exception_info())
+#define AbnormalTermination()     _abnormal_termination()
+#elif !defined(_MSC_VER)
+#define GetExceptionCode()        0u
+#define GetExceptionInformation() ((struct _EXCEPTION_POINTERS *)0)
+#define AbnormalTermination()     0
 #endif

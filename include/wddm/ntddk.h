@@ -965,3 +965,6 @@ WDDM_OFFSET(GENERAL_LOOKASIDE, Allocate, 48);
 WDDM_SIZE(WORK_QUEUE_ITEM, 32);
 WDDM_SIZE(KWAIT_BLOCK, 48);
 WDDM_SIZE(RTL_QUERY_REGISTRY_TABLE, 56);
+
+#include "wddm/ntkern.h"
+#include "wddm/ntrtl.h"

@@ -54,8 +54,11 @@ typedef LONG NTSTATUS;
 #define FORCEINLINE inline __attribute__((always_inline))
 #undef __forceinline /* mingw's is of another linkage */
 #define __forceinline FORCEINLINE
-#if !defined(_WIN32)
+#undef UNALIGNED /* mingw has one, too */
 #define UNALIGNED
+#define DUMMYSTRUCTNAME /* structures and unions without a name are the compiler's */
+#define DUMMYUNIONNAME
+#if !defined(_WIN32)
 #define __cdecl
 #endif
 #define DECLSPEC_ALIGN(bytes) __attribute__((aligned(bytes)))
@@ -273,6 +276,12 @@ typedef struct _POINT {
     S(STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED, 0xC01E0348)                                                  \
     S(STATUS_GRAPHICS_DRIVER_MISMATCH, 0x401E0117)                                                           \
     S(STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED, 0xC01E0401)                                            \
+    S(STATUS_ILLEGAL_INSTRUCTION, 0xC000001D)                                                                \
+    S(STATUS_DEVICE_HARDWARE_ERROR, 0xC0000483)                                                              \
+    S(STATUS_ACPI_INVALID_DATA, 0xC014000F)                                                                  \
+    S(STATUS_DATA_ERROR, 0xC000003E)                                                                         \
+    S(STATUS_DEVICE_DOES_NOT_EXIST, 0xC00000C0)                                                              \
+    S(STATUS_GRAPHICS_NO_ACTIVE_VIDPN, 0xC01E0336)                                                           \
     S(STATUS_MONITOR_NO_DESCRIPTOR, 0xC01D0001)                                                              \
     S(STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA, 0xC01D0008)
 
@@ -352,6 +361,12 @@ typedef struct _POINT {
 #define STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED                NT_STATUS_C(0xC01E0348)
 #define STATUS_GRAPHICS_DRIVER_MISMATCH                         NT_STATUS_C(0x401E0117)
 #define STATUS_GRAPHICS_CHILD_DESCRIPTOR_NOT_SUPPORTED          NT_STATUS_C(0xC01E0401)
+#define STATUS_ILLEGAL_INSTRUCTION                              NT_STATUS_C(0xC000001D)
+#define STATUS_DEVICE_HARDWARE_ERROR                            NT_STATUS_C(0xC0000483)
+#define STATUS_ACPI_INVALID_DATA                                NT_STATUS_C(0xC014000F)
+#define STATUS_DATA_ERROR                                       NT_STATUS_C(0xC000003E)
+#define STATUS_DEVICE_DOES_NOT_EXIST                            NT_STATUS_C(0xC00000C0)
+#define STATUS_GRAPHICS_NO_ACTIVE_VIDPN                         NT_STATUS_C(0xC01E0336)
 #define STATUS_MONITOR_NO_DESCRIPTOR                            NT_STATUS_C(0xC01D0001)
 #define STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA                  NT_STATUS_C(0xC01D0008)
 

@@ -53,6 +53,7 @@
 #define _Field_size_bytes_opt_(...)
 #define _Field_size_opt_(...)
 #define _Function_class_(...)
+#define _Function_class_DXGK_(...)
 #define _Group_(...)
 #define _Guarded_by_(...)
 #define _IRQL_raises_(...)
@@ -102,8 +103,8 @@
 #define _Success_(...)
 #define _When_(...)
 
-/* Those of the years of Windows 7; libstdc++ has parameters of these names. */
-#if !defined(__cplusplus)
+/* Those of the years of Windows 7; libstdc++ has parameters of these names, and no driver for Windows has libstdc++. */
+#if !defined(__cplusplus) || defined(_WIN32)
 #define __in
 #define __in_opt
 #define __out
@@ -128,4 +129,27 @@
 #define __drv_minIRQL(...)
 #define __drv_allocatesMem(...)
 #define __drv_freesMem(...)
+#endif
+#if defined(_WIN32) /* members of structures of Linux have such names */
+#define __callback
+#define __deref_inout
+#define __deref_opt_out
+#define __deref_out_opt
+#define __drv_sameIRQL
+#define __nullterminated
+#define __reserved
+#define __control_entrypoint(...)
+#define __deref_out_bcount(...)
+#define __deref_out_ecount(...)
+#define __drv_at(...)
+#define __drv_dispatchType(...)
+#define __drv_functionClass(...)
+#define __drv_when(...)
+#define __field_bcount(...)
+#define __field_ecount(...)
+#define __out_bcount_part(...)
+#define __out_data_source(...)
+#define __out_ecount_part(...)
+#define __range(...)
+#define __success(...)
 #endif

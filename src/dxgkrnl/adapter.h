@@ -25,6 +25,7 @@
 #include "dxgkrnl/display/displayonly.h"
 #include "dxgkrnl/handles.h"
 #include "dxgkrnl/injection.h"
+#include "dxgkrnl/telemetry/tracing.h"
 #include "dxgkrnl/interrupts.h"
 #include "dxgkrnl/ntos/ntos.h"
 #include "dxgkrnl/offenders.h"
@@ -102,6 +103,7 @@ struct dxgk {
     struct injection injection;
     struct dxgk_work work; /* of everybody, the system too */
     struct ntos ntos;
+    struct trace trace;
 };
 
 /* Calls DDI `name` (a member of DRIVER_INITIALIZATION_DATA without its DxgkDdi) at PASSIVE_LEVEL. */

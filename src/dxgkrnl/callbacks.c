@@ -226,8 +226,7 @@ static NTSTATUS NTAPI DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
 
 static VOID NTAPI DxgkCbLogEtwEvent(CONST LPCGUID guid, UCHAR type, USHORT size, PVOID buffer)
 {
-    UNREFERENCED_PARAMETER(buffer);
-    log_debug("dxgkrnl", "the miniport logs an ETW event %08x, type %u, %u bytes", guid->Data1, type, size);
+    dxgk_trace_blob(dxgk_kernel_ctx(dxgk_kernel_self(__func__)), guid, type, buffer, size);
 }
 
 static NTSTATUS NTAPI DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes,

@@ -101,6 +101,7 @@ void dxgk_device_destroy(struct device *dev)
     struct dxgk *d = dev->d;
 
     INVARIANT(dxgk_handle_get(d, dev->handle, HANDLE_DEVICE, dev->client) == dev);
+    DXGK_TRACE(d, DEVICE_STOP, dev->client ? dev->client->process : 0, dev->handle);
     dxgk_handle_free(d, dev->handle);
     dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     dxgk_display_drop_flips(d, dev);
@@ -256,6 +257,7 @@ void dxgk_context_destroy(struct context *c)
     struct device *dev = c->device;
     struct dxgk *d = dev->d;
 
+    DXGK_TRACE(d, CONTEXT_STOP, dev->client ? dev->client->process : 0, c->handle);
     dxgk_handle_free(d, c->handle);
     if (c->progress)
         c->progress->state = D3DKMT_DEVICEEXECUTION_STOPPED;

@@ -51,6 +51,7 @@ static void append(struct dxgk *d, struct packet *p)
         n->switches++;
         n->last_context = p->context;
     }
+    DXGK_TRACE(d, DMA_START, dxgk_packet_process(p), p->context->handle, kind(p), p->fence, p->context->node);
     if (n->hw == p) {
         begin_head(n, now);
         dxgk_node_arm(d, p->context->node);
@@ -187,6 +188,7 @@ static void retire_head(struct dxgk *d, struct node *n)
     uint64_t now = dxgk_kernel_now(d->kernel);
 
     bb_flight_event(d->flight, DXGK_FLIGHT_COMPLETE, p->fence, (now - n->head_start_ns) / 1000, 0);
+    DXGK_TRACE(d, DMA_STOP, dxgk_packet_process(p), c->handle, kind(p), p->fence, false);
     n->busy_ns += now - n->head_start_ns;
     n->packets_completed[kind(p)]++;
     dxgk_metrics_completed(d, p, now);
@@ -280,6 +282,7 @@ void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *
             last = &(*last)->next;
         p = detach(n, last);
         n->packets_preempted++;
+        DXGK_TRACE(d, DMA_STOP, dxgk_packet_process(p), p->context->handle, kind(p), p->fence, true);
         p->next = p->context->queue;
         p->context->queue = p;
         if (!p->next)

@@ -107,10 +107,19 @@ void dxgk_packet_free(struct dxgk *d, struct packet *p)
         dxgk_client_take(p->context->device->client, -1);
         close(p->event_fd);
     }
-    if (p->counted)
+    if (p->counted) {
+        DXGK_TRACE(d, QUEUE_STOP, dxgk_packet_process(p), p->context->handle, p->type, p->sequence);
         dxgk_context_packet_done(p->context);
+    }
     free(p->allocs);
     free(p);
+}
+
+uint64_t dxgk_packet_process(const struct packet *p)
+{
+    const struct dxgk_client *c = p->context->device->client;
+
+    return c ? c->process : 0;
 }
 
 void dxgk_context_wake(struct dxgk *d, struct context *c)

@@ -36,7 +36,8 @@ struct packet {
     DXGK_SUBMITCOMMANDFLAGS flags;
     UINT source;
     D3DDDI_FLIPINTERVAL_TYPE interval;
-    bool counted; /* in the progress of its context */
+    bool counted;      /* in the progress of its context */
+    uint64_t sequence; /* of those of its context, from 1 on */
     uint64_t submitted_ns;
     struct syncobj *sync[D3DDDI_MAX_OBJECT_WAITED_ON];
     unsigned sync_count;
@@ -51,6 +52,8 @@ struct packet *dxgk_packet_create(struct context *c, enum packet_type type, UINT
 void dxgk_packet_free(struct dxgk *d, struct packet *p);
 /* A packet without work for the device has taken effect. */
 void dxgk_packet_finish(struct dxgk *d, struct packet *p);
+/* Whose work it is; 0: the system's. */
+uint64_t dxgk_packet_process(const struct packet *p);
 /* Those that wait for room in the context, or for its end, look again. */
 void dxgk_context_wake(struct dxgk *d, struct context *c);
 /* Frees the DMA buffers that the context keeps. */

@@ -31,6 +31,9 @@ void dxgk_sched_queue(struct context *c, struct packet *p)
     *c->queue_last = p;
     c->queue_last = &p->next;
     c->queued++;
+    p->sequence = c->packets;
+    DXGK_TRACE(d, QUEUE_START, dxgk_packet_process(p), c->handle, p->type, p->sequence,
+               p->type == PACKET_PRESENT || p->type == PACKET_FLIP);
     if (dxgk_kernel_irql(d->kernel) < DISPATCH_LEVEL)
         dxgk_sched_pump(d, c->node);
     else

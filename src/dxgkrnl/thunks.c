@@ -264,6 +264,8 @@ NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
             dev = dxgk_device_create(d, c, &s);
             dxgk_adapter_unlock(d);
         }
+        if (dev)
+            DXGK_TRACE(d, DEVICE_START, c->process, dev->handle);
         arg->hDevice = dev ? dev->handle : 0;
         arg->pCommandBuffer = NULL; /* contexts have the buffers */
         arg->CommandBufferSize = 0;
@@ -341,6 +343,7 @@ NTSTATUS dxgk_CreateContext(struct dxgk_client *c, D3DKMT_CREATECONTEXT *arg)
         dxgk_adapter_unlock(d);
     }
     if (x) {
+        DXGK_TRACE(d, CONTEXT_START, c->process, x->handle, dev->handle, x->node);
         arg->hContext = x->handle;
         arg->pCommandBuffer = x->command;
         arg->CommandBufferSize = x->info.DmaBufferSize;
@@ -708,6 +711,9 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
         break;
     case DXGK_ESCAPE_SEGMENTS:
         s = dxgk_vidmm_segments(d, arg->pPrivateDriverData, arg->PrivateDriverDataSize);
+        break;
+    case DXGK_ESCAPE_TRACE:
+        s = dxgk_trace_escape(d, c->admin, arg->pPrivateDriverData, arg->PrivateDriverDataSize);
         break;
     case DXGK_ESCAPE_METRICS:
         s = dxgk_metrics_get(d, c, arg->pPrivateDriverData, arg->PrivateDriverDataSize);

@@ -113,6 +113,7 @@ static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_
     args.Flags.ModeChange = mode_change;
     args.Flags.FlipImmediate = immediate;
     args.Flags.FlipOnNextVSync = !mode_change && !immediate;
+    DXGK_TRACE(d, MMIO_FLIP, 0, source, a->segment, (uint64_t)args.PrimaryAddress.QuadPart, args.Flags.Value);
     if (!mode_change && d->caps.FlipCaps.FlipOnVSyncMmIo)
         return DDI_AT(d, DIRQL, SetVidPnSourceAddress, d->miniport, &args);
     return DDI(d, SetVidPnSourceAddress, d->miniport, &args);
@@ -210,6 +211,7 @@ void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, 
         number = dxgk_grid_notice(&s->grid, time_ns, s->vblanks);
         if (number <= s->vblanks)
             continue; /* reported twice: the next one is what everybody waits for */
+        DXGK_TRACE(d, VSYNC_DPC, 0, target, (uint64_t)address.QuadPart);
         if (s->vblank_ns >= d->display.vsync_on_ns)
             dxgk_metrics_vblank(d, i, number - s->vblanks - 1, time_ns - s->vblank_ns);
         s->vblanks = number;

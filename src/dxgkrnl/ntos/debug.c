@@ -27,3 +27,84 @@ ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
     ms_va_end(ap);
     return (ULONG)STATUS_SUCCESS;
 }
+
+ULONG NTAPI vDbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ms_va_list arglist)
+{
+    UNREFERENCED_PARAMETER(ComponentId);
+    debug_line(Level, Format, arglist);
+    return (ULONG)STATUS_SUCCESS;
+}
+
+ULONG NTAPI DbgPrint(PCSTR Format, ...)
+{
+    ms_va_list ap;
+
+    ms_va_start(ap, Format);
+    debug_line(DPFLTR_INFO_LEVEL, Format, ap);
+    ms_va_end(ap);
+    return (ULONG)STATUS_SUCCESS;
+}
+
+/* ---- a debugger that is not there ---------------------------------------- */
+
+BOOLEAN wddm_KdDebuggerNotPresent = TRUE;
+
+BOOLEAN NTAPI KdRefreshDebuggerNotPresent(VOID)
+{
+    SELF();
+    return wddm_KdDebuggerNotPresent;
+}
+
+VOID NTAPI DbgBreakPoint(VOID)
+{
+    dxgk_kernel_violation(SELF(), "DbgBreakPoint without a debugger");
+}
+
+ULONG NTAPI DbgPrompt(PCSTR Prompt, PSTR Response, ULONG Length)
+{
+    SELF();
+    UNREFERENCED_PARAMETER(Prompt);
+    if (Length)
+        *Response = '\0';
+    return 0;
+}
+
+VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParameter1, ULONG_PTR BugCheckParameter2,
+                        ULONG_PTR BugCheckParameter3, ULONG_PTR BugCheckParameter4)
+{
+    dxgk_kernel_violation(SELF(), "the miniport called KeBugCheckEx(%#x, %#llx, %#llx, %#llx, %#llx)",
+                          BugCheckCode, (unsigned long long)BugCheckParameter1,
+                          (unsigned long long)BugCheckParameter2, (unsigned long long)BugCheckParameter3,
+                          (unsigned long long)BugCheckParameter4);
+    dxgk_tdr_fail(OWNER(), BugCheckCode, "the miniport called KeBugCheckEx");
+}
+
+/* Nobody here catches what is raised (excpt.h). */
+VOID NTAPI ExRaiseStatus(NTSTATUS Status)
+{
+    dxgk_kernel_violation(SELF(), "the miniport raised %08x, which nobody handles", (unsigned)Status);
+}
+
+static void probe(struct kernel *k, const char *routine, const VOID *address, SIZE_T length, ULONG alignment)
+{
+    ULONG_PTR at = (ULONG_PTR)address;
+
+    if (length && (alignment & (alignment - 1) || (alignment && at & (alignment - 1))))
+        dxgk_kernel_violation(k, "%s: %p is no multiple of %u: Windows raises an exception", routine, address,
+                              alignment);
+    if (length && (at >= MM_USER_PROBE_ADDRESS || length > MM_USER_PROBE_ADDRESS - at))
+        dxgk_kernel_violation(k, "%s: %p is no address of a process: Windows raises an exception", routine,
+                              address);
+}
+
+VOID NTAPI ProbeForRead(const VOID *Address, SIZE_T Length, ULONG Alignment)
+{
+    ENTER(ProbeForRead);
+    probe(k, "ProbeForRead", Address, Length, Alignment);
+}
+
+VOID NTAPI ProbeForWrite(PVOID Address, SIZE_T Length, ULONG Alignment)
+{
+    ENTER(ProbeForWrite);
+    probe(k, "ProbeForWrite", Address, Length, Alignment);
+}

@@ -88,6 +88,37 @@ VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
     release(k, "KeReleaseSpinLockFromDpcLevel", SpinLock);
 }
 
+/* The order of those who wait is kept by the one processor: nobody does. */
+VOID NTAPI KeAcquireInStackQueuedSpinLock(PKSPIN_LOCK SpinLock, PKLOCK_QUEUE_HANDLE LockHandle)
+{
+    LockHandle->LockQueue = (KSPIN_LOCK_QUEUE){.Lock = SpinLock};
+    LockHandle->OldIrql = KeAcquireSpinLockRaiseToDpc(SpinLock);
+}
+
+VOID NTAPI KeReleaseInStackQueuedSpinLock(PKLOCK_QUEUE_HANDLE LockHandle)
+{
+    KeReleaseSpinLock(LockHandle->LockQueue.Lock, LockHandle->OldIrql);
+}
+
+VOID NTAPI KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock, PKLOCK_QUEUE_HANDLE LockHandle)
+{
+    LockHandle->LockQueue = (KSPIN_LOCK_QUEUE){.Lock = SpinLock};
+    KeAcquireSpinLockAtDpcLevel(SpinLock);
+}
+
+VOID NTAPI KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HANDLE LockHandle)
+{
+    KeReleaseSpinLockFromDpcLevel(LockHandle->LockQueue.Lock);
+}
+
+BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
+{
+    if (*SpinLock)
+        return FALSE;
+    KeAcquireSpinLockAtDpcLevel(SpinLock);
+    return TRUE;
+}
+
 /* ---- time ---------------------------------------------------------------- */
 
 LARGE_INTEGER NTAPI KeQueryPerformanceCounter(PLARGE_INTEGER PerformanceFrequency)
@@ -123,6 +154,27 @@ ULONG NTAPI KeGetCurrentProcessorNumberEx(PPROCESSOR_NUMBER ProcNumber)
     return 0;
 }
 
+KAFFINITY NTAPI KeQueryActiveProcessors(VOID)
+{
+    SELF();
+    return 1;
+}
+
+ULONG NTAPI KeQueryActiveProcessorCount(KAFFINITY *ActiveProcessors)
+{
+    SELF();
+    if (ActiveProcessors)
+        *ActiveProcessors = 1;
+    return 1;
+}
+
+/* Caches are coherent on x64. */
+BOOLEAN NTAPI KeInvalidateAllCaches(VOID)
+{
+    ENTER(KeInvalidateAllCaches);
+    return TRUE;
+}
+
 /* ---- DPCs and timers ----------------------------------------------------- */
 
 VOID NTAPI KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
@@ -140,6 +192,34 @@ BOOLEAN NTAPI KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArg
     Dpc->SystemArgument2 = SystemArgument2;
     dxgk_kernel_queue_dpc(k, Dpc);
     return TRUE;
+}
+
+VOID NTAPI KeInitializeThreadedDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
+{
+    KeInitializeDpc(Dpc, DeferredRoutine, DeferredContext);
+}
+
+BOOLEAN NTAPI KeRemoveQueueDpc(PKDPC Dpc)
+{
+    SELF();
+    if (!Dpc->DpcData)
+        return FALSE;
+    RemoveEntryList(&Dpc->DpcListEntry);
+    Dpc->DpcData = NULL;
+    return TRUE;
+}
+
+/* One processor, and a queue that never waits: kept for those who look. */
+VOID NTAPI KeSetImportanceDpc(PKDPC Dpc, KDPC_IMPORTANCE Importance)
+{
+    Dpc->Importance = (UCHAR)Importance;
+}
+
+VOID NTAPI KeSetTargetProcessorDpc(PKDPC Dpc, CCHAR Number)
+{
+    if (Number)
+        dxgk_kernel_violation(SELF(), "KeSetTargetProcessorDpc: there is no processor %d", Number);
+    Dpc->Number = 0;
 }
 
 /* One processor: whatever was queued has run, for the IRQL is below DISPATCH_LEVEL here. */
@@ -180,12 +260,26 @@ static bool clear_timer(struct dxgk *d, PKTIMER t)
     return true;
 }
 
+static void set_timer(struct dxgk *d, PKTIMER t, uint64_t due_ns)
+{
+    LIST_ENTRY *e = &t->TimerListEntry, *next = d->ntos.timers.Flink;
+
+    t->DueTime.QuadPart = due_ns;
+    while (next != &d->ntos.timers && timer_of(next)->DueTime.QuadPart <= due_ns)
+        next = next->Flink;
+    *e = (LIST_ENTRY){next, next->Blink};
+    e->Flink->Blink = e->Blink->Flink = e;
+    arm_first_timer(d);
+}
+
 static void first_timer_is_due(void *ctx)
 {
     struct dxgk *d = ctx;
     PKTIMER t = timer_of(d->ntos.timers.Flink);
 
     clear_timer(d, t);
+    if (t->Period)
+        set_timer(d, t, t->DueTime.QuadPart + (uint64_t)t->Period * NSEC_PER_MSEC);
     t->Header.SignalState = 1;
     dxgk_kernel_wake_all(d->kernel, dxgk_ntos_waiters(&t->Header));
     if (t->Dpc)
@@ -197,6 +291,13 @@ VOID NTAPI KeInitializeTimer(PKTIMER Timer)
     memset(Timer, 0, sizeof(*Timer));
 }
 
+/* As an event's type: a synchronization timer lets one waiter go. */
+VOID NTAPI KeInitializeTimerEx(PKTIMER Timer, TIMER_TYPE Type)
+{
+    KeInitializeTimer(Timer);
+    Timer->Header.Type = (UCHAR)Type;
+}
+
 BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 {
     ENTER(KeCancelTimer);
@@ -204,19 +305,25 @@ BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
     return clear_timer(dxgk_kernel_ctx(k), Timer);
 }
 
-BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
+BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PKDPC Dpc)
 {
     BOOLEAN was_set = KeCancelTimer(Timer);
     struct dxgk *d = OWNER();
-    LIST_ENTRY *e = &Timer->TimerListEntry, *next = d->ntos.timers.Flink;
 
     Timer->Header.SignalState = 0;
     Timer->Dpc = Dpc;
-    Timer->DueTime.QuadPart = dxgk_ntos_deadline(d->kernel, &DueTime);
-    while (next != &d->ntos.timers && timer_of(next)->DueTime.QuadPart <= Timer->DueTime.QuadPart)
-        next = next->Flink;
-    *e = (LIST_ENTRY){next, next->Blink};
-    e->Flink->Blink = e->Blink->Flink = e;
-    arm_first_timer(d);
+    Timer->Period = Period;
+    set_timer(d, Timer, dxgk_ntos_deadline(d->kernel, &DueTime));
     return was_set;
+}
+
+BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
+{
+    return KeSetTimerEx(Timer, DueTime, 0, Dpc);
+}
+
+BOOLEAN NTAPI KeReadStateTimer(PKTIMER Timer)
+{
+    ENTER(KeReadStateTimer);
+    return Timer->Header.SignalState != 0;
 }

@@ -102,6 +102,23 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
     return b + 1;
 }
 
+PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag,
+                                          EX_POOL_PRIORITY Priority)
+{
+    UNREFERENCED_PARAMETER(Priority); /* only says who goes without first */
+    return ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
+}
+
+PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    PVOID p =
+        ExAllocatePoolWithTag(PoolType & ~8u, NumberOfBytes, Tag); /* 8: NULL is returned, else raised */
+
+    if (!p && !(PoolType & 8))
+        ExRaiseStatus(STATUS_INSUFFICIENT_RESOURCES);
+    return p;
+}
+
 PVOID NTAPI ExAllocatePool2(POOL_FLAGS Flags, SIZE_T NumberOfBytes, ULONG Tag)
 {
     PVOID p;
@@ -174,6 +191,20 @@ PVOID NTAPI MmAllocateContiguousMemorySpecifyCache(SIZE_T NumberOfBytes,
     UNREFERENCED_PARAMETER(BoundaryAddressMultiple);
     UNREFERENCED_PARAMETER(CacheType);
     return MmAllocateContiguousMemory(NumberOfBytes, HighestAcceptableAddress);
+}
+
+/* In pages that the device reaches, as all of this memory is. */
+PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes)
+{
+    PHYSICAL_ADDRESS anywhere = {.QuadPart = INT64_MAX};
+
+    return MmAllocateContiguousMemory(ROUND_TO_PAGES(NumberOfBytes), anywhere);
+}
+
+VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfBytes)
+{
+    UNREFERENCED_PARAMETER(NumberOfBytes);
+    MmFreeContiguousMemory(BaseAddress);
 }
 
 VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
@@ -412,6 +443,16 @@ UCHAR NTAPI READ_REGISTER_UCHAR(volatile UCHAR *Register)
     return (UCHAR)register_read(__func__, Register, 1);
 }
 
+USHORT NTAPI READ_REGISTER_USHORT(volatile USHORT *Register)
+{
+    return (USHORT)register_read(__func__, Register, 2);
+}
+
+VOID NTAPI WRITE_REGISTER_USHORT(volatile USHORT *Register, USHORT Value)
+{
+    register_write(__func__, Register, 2, Value);
+}
+
 ULONG NTAPI READ_REGISTER_ULONG(volatile ULONG *Register)
 {
     return (ULONG)register_read(__func__, Register, 4);
@@ -447,12 +488,18 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
                               (unsigned long long)m->address);
     for (struct file_object *f = d->ntos.files; f; f = f->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked a file object of \\Device\\DxgKrnl");
+    if (dxgk_trace_providers(d)) {
+        dxgk_kernel_violation(d->kernel, "the miniport left %u providers of events registered",
+                              dxgk_trace_providers(d));
+        n++;
+    }
     return n;
 }
 
 void dxgk_ntos_finish(struct dxgk *d)
 {
     dxgk_ntos_stop_threads(d);
+    dxgk_trace_finish(d);
     while (d->ntos.pool.next != &d->ntos.pool) {
         struct pool_block *b = d->ntos.pool.next;
         d->ntos.pool.next = b->next;

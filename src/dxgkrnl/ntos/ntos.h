@@ -48,6 +48,7 @@ struct ntos {
     bool stopping;
     struct kwaiters work; /* workers; system threads, too, which stop when they are told to */
     struct kwaiters work_ended;
+    struct kwaiters rundown; /* who waits for the end of a run-down */
 };
 
 void dxgk_ntos_init(struct dxgk *d);
@@ -60,6 +61,8 @@ NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va);
 struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d);
 /* The object behind a thread's handle, with a reference; NULL: it is none. Gives back a handle or a reference; false: it is none. */
 PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle);
+/* One more reference to a thread's object: how many there are; 0: it is none. */
+unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object);
 bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object);
 /* Ends what runs code of the miniport; how much it left. */
 unsigned dxgk_ntos_stop_threads(struct dxgk *d);

@@ -85,6 +85,50 @@ LONG_PTR NTAPI ObfDereferenceObject(PVOID Object)
     return Object != NULL;
 }
 
+LONG_PTR NTAPI ObfDereferenceObjectWithTag(PVOID Object, ULONG Tag)
+{
+    UNREFERENCED_PARAMETER(Tag);
+    return ObfDereferenceObject(Object);
+}
+
+LONG_PTR NTAPI ObfReferenceObject(PVOID Object)
+{
+    ENTER(ObfReferenceObject);
+    return dxgk_ntos_thread_add_reference(OWNER(), Object);
+}
+
+/* Types are told apart by their addresses. */
+static char types[4];
+POBJECT_TYPE wddm_IoFileObjectType = (POBJECT_TYPE)&types[0], wddm_PsThreadType = (POBJECT_TYPE)&types[1],
+             wddm_PsProcessType = (POBJECT_TYPE)&types[2], wddm_ExEventObjectType = (POBJECT_TYPE)&types[3];
+
+NTSTATUS NTAPI ZwCreateFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess,
+                            POBJECT_ATTRIBUTES ObjectAttributes, PIO_STATUS_BLOCK IoStatusBlock,
+                            PLARGE_INTEGER AllocationSize, ULONG FileAttributes, ULONG ShareAccess,
+                            ULONG CreateDisposition, ULONG CreateOptions, PVOID EaBuffer, ULONG EaLength)
+{
+    ENTER(ZwCreateFile);
+    UNREFERENCED_PARAMETER(DesiredAccess);
+    UNREFERENCED_PARAMETER(ObjectAttributes);
+    UNREFERENCED_PARAMETER(AllocationSize);
+    UNREFERENCED_PARAMETER(FileAttributes);
+    UNREFERENCED_PARAMETER(ShareAccess);
+    UNREFERENCED_PARAMETER(CreateDisposition);
+    UNREFERENCED_PARAMETER(CreateOptions);
+    UNREFERENCED_PARAMETER(EaBuffer);
+    UNREFERENCED_PARAMETER(EaLength);
+    *FileHandle = NULL;
+    *IoStatusBlock = (IO_STATUS_BLOCK){.Status = STATUS_OBJECT_NAME_NOT_FOUND};
+    return STATUS_OBJECT_NAME_NOT_FOUND;
+}
+
+NTSTATUS NTAPI ZwOpenFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes,
+                          PIO_STATUS_BLOCK IoStatusBlock, ULONG ShareAccess, ULONG OpenOptions)
+{
+    return ZwCreateFile(FileHandle, DesiredAccess, ObjectAttributes, IoStatusBlock, NULL, 0, ShareAccess,
+                        FILE_OPEN, OpenOptions, NULL, 0);
+}
+
 /* ---- drivers and requests to them ---------------------------------------- */
 
 /* What a request holds until it is completed; opaque to drivers. */
@@ -234,6 +278,34 @@ NTSTATUS NTAPI IoGetDeviceProperty(PDEVICE_OBJECT DeviceObject, DEVICE_REGISTRY_
 PEPROCESS NTAPI PsGetCurrentProcess(VOID)
 {
     return (PEPROCESS)(uintptr_t)(dxgk_kernel_caller(SELF()).process + 1);
+}
+
+HANDLE NTAPI PsGetProcessId(PEPROCESS Process)
+{
+    return (HANDLE)((uintptr_t)Process - 1);
+}
+
+NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation)
+{
+    ENTER(RtlGetVersion);
+    lpVersionInformation->dwMajorVersion = 6; /* Windows 7 with its service pack */
+    lpVersionInformation->dwMinorVersion = 1;
+    lpVersionInformation->dwBuildNumber = 7601;
+    lpVersionInformation->dwPlatformId = 2;
+    memset(lpVersionInformation->szCSDVersion, 0, sizeof(lpVersionInformation->szCSDVersion));
+    return STATUS_SUCCESS;
+}
+
+PVOID NTAPI MmGetSystemRoutineAddress(PUNICODE_STRING SystemRoutineName)
+{
+    char name[80];
+    PVOID found;
+    ENTER(MmGetSystemRoutineAddress);
+
+    if (!dxgk_ntos_to_ascii(SystemRoutineName, name, sizeof(name)))
+        return NULL;
+    found = dxgk_ntos_export("ntoskrnl", name);
+    return found ? found : dxgk_ntos_export("hal", name);
 }
 
 HANDLE NTAPI PsGetCurrentProcessId(VOID)

@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* routines.c: see routines.h. */
-#include "dxgkrnl/ntos/routines.h"
+#include "dxgkrnl/ntos/crt.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* ---- the C library ------------------------------------------------------- */
-
-static PVOID NTAPI dxgk_crt_memcpy(PVOID to, const VOID *from, SIZE_T size)
-{
-    return memcpy(to, from, size);
-}
-
-static PVOID NTAPI dxgk_crt_memmove(PVOID to, const VOID *from, SIZE_T size)
-{
-    return memmove(to, from, size);
-}
-
-static PVOID NTAPI dxgk_crt_memset(PVOID to, int value, SIZE_T size)
-{
-    return memset(to, value, size);
-}
-
-static int NTAPI dxgk_crt_memcmp(const VOID *a, const VOID *b, SIZE_T size)
-{
-    return memcmp(a, b, size);
-}
 
 SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2, SIZE_T Length)
 {
@@ -58,7 +36,8 @@ struct export
 };
 #define EXPORT_R(module, name, limit) {#module, #name, (void *)name},
 #define EXPORT_C(module, name, limit) {#module, #name, (void *)dxgk_crt_##name},
-static const struct export windows_7[] = {NTOS_ROUTINES(EXPORT_R, EXPORT_C)},
+#define EXPORT_V(module, name)        {#module, #name, (void *)&wddm_##name},
+static const struct export windows_7[] = {NTOS_ROUTINES(EXPORT_R, EXPORT_C) NTOS_VARIABLES(EXPORT_V)},
                            later[] = {NTOS_LATER_ROUTINES(EXPORT_R)};
 
 static void *look_up(const struct export *table, size_t count, const char *module, const char *name)

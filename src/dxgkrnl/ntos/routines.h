@@ -19,69 +19,122 @@
 enum { ANY_LEVEL = HIGH_LEVEL };
 
 #define NTOS_ROUTINES(R, C)                                                                                  \
+    R(ntoskrnl, DbgBreakPoint, ANY_LEVEL)                                                                    \
+    R(ntoskrnl, DbgPrint, ANY_LEVEL)                                                                         \
     R(ntoskrnl, DbgPrintEx, ANY_LEVEL)                                                                       \
+    R(ntoskrnl, DbgPrompt, ANY_LEVEL)                                                                        \
+    R(ntoskrnl, EtwEventEnabled, ANY_LEVEL)                                                                  \
+    R(ntoskrnl, EtwProviderEnabled, ANY_LEVEL)                                                               \
+    R(ntoskrnl, EtwRegister, PASSIVE_LEVEL)                                                                  \
+    R(ntoskrnl, EtwUnregister, PASSIVE_LEVEL)                                                                \
+    R(ntoskrnl, EtwWrite, ANY_LEVEL)                                                                         \
     R(ntoskrnl, ExAcquireFastMutex, APC_LEVEL)                                                               \
+    R(ntoskrnl, ExAcquireFastMutexUnsafe, APC_LEVEL)                                                         \
+    R(ntoskrnl, ExAcquireResourceExclusiveLite, APC_LEVEL)                                                   \
+    R(ntoskrnl, ExAcquireResourceSharedLite, APC_LEVEL)                                                      \
+    R(ntoskrnl, ExAcquireRundownProtection, APC_LEVEL)                                                       \
+    R(ntoskrnl, ExAllocatePoolWithQuotaTag, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, ExAllocatePoolWithTag, DISPATCH_LEVEL)                                                       \
+    R(ntoskrnl, ExAllocatePoolWithTagPriority, DISPATCH_LEVEL)                                               \
     R(ntoskrnl, ExDeleteNPagedLookasideList, DISPATCH_LEVEL)                                                 \
     R(ntoskrnl, ExDeletePagedLookasideList, APC_LEVEL)                                                       \
+    R(ntoskrnl, ExDeleteResourceLite, APC_LEVEL)                                                             \
     R(ntoskrnl, ExFreePool, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, ExFreePoolWithTag, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, ExGetPreviousMode, ANY_LEVEL)                                                                \
     R(ntoskrnl, ExInitializeNPagedLookasideList, DISPATCH_LEVEL)                                             \
     R(ntoskrnl, ExInitializePagedLookasideList, APC_LEVEL)                                                   \
+    R(ntoskrnl, ExInitializeResourceLite, DISPATCH_LEVEL)                                                    \
+    R(ntoskrnl, ExInitializeRundownProtection, ANY_LEVEL)                                                    \
     R(ntoskrnl, ExInterlockedInsertHeadList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExInterlockedInsertTailList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExInterlockedRemoveHeadList, ANY_LEVEL)                                                      \
-    R(ntoskrnl, ExQueryDepthSList, ANY_LEVEL)                                                                \
-    R(ntoskrnl, ExQueueWorkItem, DISPATCH_LEVEL)                                                             \
-    R(ntoskrnl, ExReleaseFastMutex, APC_LEVEL)                                                               \
+    R(ntoskrnl, ExIsResourceAcquiredExclusiveLite, DISPATCH_LEVEL)                                           \
     R(ntoskrnl, ExpInterlockedFlushSList, ANY_LEVEL)                                                         \
     R(ntoskrnl, ExpInterlockedPopEntrySList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExpInterlockedPushEntrySList, ANY_LEVEL)                                                     \
+    R(ntoskrnl, ExQueryDepthSList, ANY_LEVEL)                                                                \
+    R(ntoskrnl, ExQueueWorkItem, DISPATCH_LEVEL)                                                             \
+    R(ntoskrnl, ExRaiseStatus, ANY_LEVEL)                                                                    \
+    R(ntoskrnl, ExReleaseFastMutex, APC_LEVEL)                                                               \
+    R(ntoskrnl, ExReleaseFastMutexUnsafe, APC_LEVEL)                                                         \
+    R(ntoskrnl, ExReleaseResourceLite, DISPATCH_LEVEL)                                                       \
+    R(ntoskrnl, ExReleaseRundownProtection, APC_LEVEL)                                                       \
+    R(ntoskrnl, ExTryToAcquireFastMutex, APC_LEVEL)                                                          \
+    R(ntoskrnl, ExWaitForRundownProtectionRelease, APC_LEVEL)                                                \
     R(ntoskrnl, InitializeSListHead, ANY_LEVEL)                                                              \
     R(ntoskrnl, IoAllocateMdl, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoAllocateWorkItem, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, IoBuildDeviceIoControlRequest, PASSIVE_LEVEL)                                                \
+    R(ntoskrnl, IofCallDriver, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoFreeMdl, DISPATCH_LEVEL)                                                                   \
     R(ntoskrnl, IoFreeWorkItem, DISPATCH_LEVEL)                                                              \
     R(ntoskrnl, IoGetDeviceObjectPointer, PASSIVE_LEVEL)                                                     \
     R(ntoskrnl, IoGetDeviceProperty, PASSIVE_LEVEL)                                                          \
     R(ntoskrnl, IoOpenDeviceRegistryKey, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, IoQueueWorkItem, DISPATCH_LEVEL)                                                             \
-    R(ntoskrnl, IofCallDriver, DISPATCH_LEVEL)                                                               \
+    R(ntoskrnl, KdRefreshDebuggerNotPresent, ANY_LEVEL)                                                      \
+    R(ntoskrnl, KeAcquireGuardedMutex, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeAcquireInStackQueuedSpinLock, DISPATCH_LEVEL)                                              \
+    R(ntoskrnl, KeAcquireInStackQueuedSpinLockAtDpcLevel, ANY_LEVEL)                                         \
     R(ntoskrnl, KeAcquireSpinLockAtDpcLevel, ANY_LEVEL)                                                      \
     R(ntoskrnl, KeAcquireSpinLockRaiseToDpc, DISPATCH_LEVEL)                                                 \
+    R(ntoskrnl, KeBugCheckEx, ANY_LEVEL)                                                                     \
     R(ntoskrnl, KeCancelTimer, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, KeClearEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeDelayExecutionThread, APC_LEVEL)                                                           \
+    R(ntoskrnl, KeEnterCriticalRegion, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeEnterGuardedRegion, APC_LEVEL)                                                             \
     R(ntoskrnl, KeFlushQueuedDpcs, PASSIVE_LEVEL)                                                            \
     R(ntoskrnl, KeGetCurrentProcessorNumberEx, ANY_LEVEL)                                                    \
     R(ntoskrnl, KeInitializeDpc, ANY_LEVEL)                                                                  \
     R(ntoskrnl, KeInitializeEvent, ANY_LEVEL)                                                                \
+    R(ntoskrnl, KeInitializeGuardedMutex, ANY_LEVEL)                                                         \
     R(ntoskrnl, KeInitializeMutex, ANY_LEVEL)                                                                \
     R(ntoskrnl, KeInitializeSemaphore, ANY_LEVEL)                                                            \
+    R(ntoskrnl, KeInitializeThreadedDpc, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeInitializeTimer, DISPATCH_LEVEL)                                                           \
+    R(ntoskrnl, KeInitializeTimerEx, DISPATCH_LEVEL)                                                         \
     R(ntoskrnl, KeInsertQueueDpc, ANY_LEVEL)                                                                 \
+    R(ntoskrnl, KeInvalidateAllCaches, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeLeaveCriticalRegion, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeLeaveGuardedRegion, APC_LEVEL)                                                             \
+    R(ntoskrnl, KeQueryActiveProcessorCount, ANY_LEVEL)                                                      \
+    R(ntoskrnl, KeQueryActiveProcessors, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeQueryTimeIncrement, ANY_LEVEL)                                                             \
     R(ntoskrnl, KeReadStateEvent, DISPATCH_LEVEL)                                                            \
     R(ntoskrnl, KeReadStateMutex, DISPATCH_LEVEL)                                                            \
     R(ntoskrnl, KeReadStateSemaphore, ANY_LEVEL)                                                             \
+    R(ntoskrnl, KeReadStateTimer, DISPATCH_LEVEL)                                                            \
+    R(ntoskrnl, KeReleaseGuardedMutex, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeReleaseInStackQueuedSpinLock, DISPATCH_LEVEL)                                              \
+    R(ntoskrnl, KeReleaseInStackQueuedSpinLockFromDpcLevel, ANY_LEVEL)                                       \
     R(ntoskrnl, KeReleaseMutex, DISPATCH_LEVEL)                                                              \
     R(ntoskrnl, KeReleaseSemaphore, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, KeReleaseSpinLock, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, KeReleaseSpinLockFromDpcLevel, ANY_LEVEL)                                                    \
+    R(ntoskrnl, KeRemoveQueueDpc, ANY_LEVEL)                                                                 \
     R(ntoskrnl, KeResetEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeSetEvent, DISPATCH_LEVEL)                                                                  \
+    R(ntoskrnl, KeSetImportanceDpc, ANY_LEVEL)                                                               \
+    R(ntoskrnl, KeSetPriorityThread, DISPATCH_LEVEL)                                                         \
+    R(ntoskrnl, KeSetTargetProcessorDpc, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeSetTimer, DISPATCH_LEVEL)                                                                  \
+    R(ntoskrnl, KeSetTimerEx, DISPATCH_LEVEL)                                                                \
+    R(ntoskrnl, KeTryToAcquireGuardedMutex, APC_LEVEL)                                                       \
+    R(ntoskrnl, KeTryToAcquireSpinLockAtDpcLevel, ANY_LEVEL)                                                 \
     R(ntoskrnl, KeWaitForMultipleObjects, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, KeWaitForSingleObject, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, MmAllocateContiguousMemory, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, MmAllocateContiguousMemorySpecifyCache, DISPATCH_LEVEL)                                      \
+    R(ntoskrnl, MmAllocateNonCachedMemory, APC_LEVEL)                                                        \
     R(ntoskrnl, MmBuildMdlForNonPagedPool, DISPATCH_LEVEL)                                                   \
     R(ntoskrnl, MmFreeContiguousMemory, DISPATCH_LEVEL)                                                      \
     R(ntoskrnl, MmFreeContiguousMemorySpecifyCache, DISPATCH_LEVEL)                                          \
+    R(ntoskrnl, MmFreeNonCachedMemory, APC_LEVEL)                                                            \
     R(ntoskrnl, MmGetPhysicalAddress, ANY_LEVEL)                                                             \
     R(ntoskrnl, MmGetPhysicalMemoryRanges, PASSIVE_LEVEL)                                                    \
+    R(ntoskrnl, MmGetSystemRoutineAddress, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, MmGetVirtualForPhysical, ANY_LEVEL)                                                          \
     R(ntoskrnl, MmMapIoSpace, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, MmMapLockedPagesSpecifyCache, DISPATCH_LEVEL)                                                \
@@ -91,25 +144,61 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, MmUnmapIoSpace, DISPATCH_LEVEL)                                                              \
     R(ntoskrnl, MmUnmapLockedPages, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, MmUnsecureVirtualMemory, APC_LEVEL)                                                          \
-    R(ntoskrnl, ObReferenceObjectByHandle, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, ObfDereferenceObject, DISPATCH_LEVEL)                                                        \
+    R(ntoskrnl, ObfDereferenceObjectWithTag, DISPATCH_LEVEL)                                                 \
+    R(ntoskrnl, ObfReferenceObject, DISPATCH_LEVEL)                                                          \
+    R(ntoskrnl, ObReferenceObjectByHandle, PASSIVE_LEVEL)                                                    \
+    R(ntoskrnl, ProbeForRead, APC_LEVEL)                                                                     \
+    R(ntoskrnl, ProbeForWrite, APC_LEVEL)                                                                    \
     R(ntoskrnl, PsCreateSystemThread, PASSIVE_LEVEL)                                                         \
     R(ntoskrnl, PsDereferencePrimaryToken, APC_LEVEL)                                                        \
     R(ntoskrnl, PsGetCurrentProcess, ANY_LEVEL)                                                              \
     R(ntoskrnl, PsGetCurrentProcessId, ANY_LEVEL)                                                            \
+    R(ntoskrnl, PsGetCurrentThread, ANY_LEVEL)                                                               \
+    R(ntoskrnl, PsGetCurrentThreadId, ANY_LEVEL)                                                             \
+    R(ntoskrnl, PsGetProcessId, ANY_LEVEL)                                                                   \
     R(ntoskrnl, PsReferencePrimaryToken, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, PsTerminateSystemThread, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, RtlAnsiStringToUnicodeString, PASSIVE_LEVEL)                                                 \
+    R(ntoskrnl, RtlAppendUnicodeStringToString, ANY_LEVEL)                                                   \
+    R(ntoskrnl, RtlAppendUnicodeToString, ANY_LEVEL)                                                         \
+    R(ntoskrnl, RtlAreBitsClear, ANY_LEVEL)                                                                  \
+    R(ntoskrnl, RtlAreBitsSet, ANY_LEVEL)                                                                    \
     R(ntoskrnl, RtlAssert, ANY_LEVEL)                                                                        \
+    R(ntoskrnl, RtlClearAllBits, ANY_LEVEL)                                                                  \
+    R(ntoskrnl, RtlClearBits, ANY_LEVEL)                                                                     \
     R(ntoskrnl, RtlCompareMemory, ANY_LEVEL)                                                                 \
+    R(ntoskrnl, RtlCompareString, PASSIVE_LEVEL)                                                             \
+    R(ntoskrnl, RtlCompareUnicodeString, PASSIVE_LEVEL)                                                      \
+    R(ntoskrnl, RtlCopyUnicodeString, ANY_LEVEL)                                                             \
+    R(ntoskrnl, RtlEqualString, PASSIVE_LEVEL)                                                               \
+    R(ntoskrnl, RtlEqualUnicodeString, PASSIVE_LEVEL)                                                        \
+    R(ntoskrnl, RtlFindClearBits, ANY_LEVEL)                                                                 \
+    R(ntoskrnl, RtlFindClearBitsAndSet, ANY_LEVEL)                                                           \
+    R(ntoskrnl, RtlFreeAnsiString, PASSIVE_LEVEL)                                                            \
     R(ntoskrnl, RtlFreeUnicodeString, PASSIVE_LEVEL)                                                         \
+    R(ntoskrnl, RtlGetVersion, PASSIVE_LEVEL)                                                                \
     R(ntoskrnl, RtlInitAnsiString, ANY_LEVEL)                                                                \
+    R(ntoskrnl, RtlInitializeBitMap, ANY_LEVEL)                                                              \
+    R(ntoskrnl, RtlInitString, ANY_LEVEL)                                                                    \
     R(ntoskrnl, RtlInitUnicodeString, ANY_LEVEL)                                                             \
+    R(ntoskrnl, RtlIntegerToUnicodeString, PASSIVE_LEVEL)                                                    \
+    R(ntoskrnl, RtlNumberOfSetBits, ANY_LEVEL)                                                               \
+    R(ntoskrnl, RtlPrefixUnicodeString, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, RtlQueryRegistryValues, PASSIVE_LEVEL)                                                       \
+    R(ntoskrnl, RtlSetAllBits, ANY_LEVEL)                                                                    \
+    R(ntoskrnl, RtlSetBits, ANY_LEVEL)                                                                       \
+    R(ntoskrnl, RtlTestBit, ANY_LEVEL)                                                                       \
+    R(ntoskrnl, RtlUnicodeStringToAnsiString, PASSIVE_LEVEL)                                                 \
+    R(ntoskrnl, RtlUnicodeStringToInteger, PASSIVE_LEVEL)                                                    \
+    R(ntoskrnl, RtlUpcaseUnicodeChar, PASSIVE_LEVEL)                                                         \
     R(ntoskrnl, SeSinglePrivilegeCheck, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, SeTokenIsAdmin, PASSIVE_LEVEL)                                                               \
+    R(ntoskrnl, vDbgPrintEx, ANY_LEVEL)                                                                      \
     R(ntoskrnl, ZwClose, PASSIVE_LEVEL)                                                                      \
+    R(ntoskrnl, ZwCreateFile, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ZwLoadDriver, PASSIVE_LEVEL)                                                                 \
+    R(ntoskrnl, ZwOpenFile, PASSIVE_LEVEL)                                                                   \
     R(ntoskrnl, ZwOpenKey, PASSIVE_LEVEL)                                                                    \
     R(ntoskrnl, ZwQuerySection, PASSIVE_LEVEL)                                                               \
     R(ntoskrnl, ZwQueryValueKey, PASSIVE_LEVEL)                                                              \
@@ -120,7 +209,44 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     C(ntoskrnl, memcmp, ANY_LEVEL)                                                                           \
     C(ntoskrnl, memcpy, ANY_LEVEL)                                                                           \
     C(ntoskrnl, memmove, ANY_LEVEL)                                                                          \
-    C(ntoskrnl, memset, ANY_LEVEL)
+    C(ntoskrnl, memset, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, _snprintf, ANY_LEVEL)                                                                        \
+    C(ntoskrnl, _snwprintf, ANY_LEVEL)                                                                       \
+    C(ntoskrnl, sprintf, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, strcat, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, strchr, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, strcmp, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, strcpy, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, _stricmp, ANY_LEVEL)                                                                         \
+    C(ntoskrnl, strlen, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, strncmp, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, strncpy, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, _strnicmp, ANY_LEVEL)                                                                        \
+    C(ntoskrnl, strrchr, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, strstr, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, swprintf, ANY_LEVEL)                                                                         \
+    C(ntoskrnl, tolower, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, toupper, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, _vsnprintf, ANY_LEVEL)                                                                       \
+    C(ntoskrnl, _vsnwprintf, ANY_LEVEL)                                                                      \
+    C(ntoskrnl, wcscat, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, wcschr, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, wcscmp, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, wcscpy, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, _wcsicmp, ANY_LEVEL)                                                                         \
+    C(ntoskrnl, wcslen, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, wcsncmp, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, wcsncpy, ANY_LEVEL)                                                                          \
+    C(ntoskrnl, _wcsnicmp, ANY_LEVEL)                                                                        \
+    C(ntoskrnl, wcsstr, ANY_LEVEL)
+
+/* Variables of the kernel's; the list of exports has routines only. V(module, name) */
+#define NTOS_VARIABLES(V)                                                                                    \
+    V(ntoskrnl, ExEventObjectType)                                                                           \
+    V(ntoskrnl, IoFileObjectType)                                                                            \
+    V(ntoskrnl, KdDebuggerNotPresent)                                                                        \
+    V(ntoskrnl, PsProcessType)                                                                               \
+    V(ntoskrnl, PsThreadType)
 
 /* What Windows 10 added. */
 #define NTOS_LATER_ROUTINES(L)                                                                               \

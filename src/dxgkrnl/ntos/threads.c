@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_WORKERS = 16 };
+enum { MAX_WORKERS = 16, KPRIORITY_NORMAL = 8 /* of a thread that nobody changed */ };
 
 struct system_thread {
     struct system_thread *next;
@@ -24,6 +24,7 @@ struct system_thread {
     PVOID context;
     struct kthread *thread;
     unsigned references;
+    KPRIORITY priority;
     bool ended;
     /* Of __builtin_setjmp: ThreadSanitizer does not follow the C library's from coroutine to coroutine. */
     void *end[5];
@@ -91,8 +92,12 @@ NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG DesiredAccess,
     t = malloc(sizeof(*t));
     if (!t)
         return STATUS_INSUFFICIENT_RESOURCES;
-    *t = (struct system_thread){
-        .next = d->ntos.threads, .d = d, .routine = StartRoutine, .context = StartContext, .references = 2};
+    *t = (struct system_thread){.next = d->ntos.threads,
+                                .d = d,
+                                .routine = StartRoutine,
+                                .context = StartContext,
+                                .references = 2,
+                                .priority = KPRIORITY_NORMAL};
     if (dxgk_kernel_spawn(k, "system", run_thread, t)) {
         free(t);
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -126,6 +131,14 @@ PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle)
     return NULL;
 }
 
+unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object)
+{
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        if (&t->header == object)
+            return ++t->references;
+    return 0;
+}
+
 bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object)
 {
     for (struct system_thread *t = d->ntos.threads; t; t = t->next)
@@ -134,6 +147,39 @@ bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object)
             return true;
         }
     return false;
+}
+
+/* A thread of the miniport's is its object; others are the host's. */
+PETHREAD NTAPI PsGetCurrentThread(VOID)
+{
+    struct dxgk *d = OWNER();
+    struct system_thread *t = current(d);
+
+    return t ? (PETHREAD)&t->header : (PETHREAD)dxgk_kernel_thread(d->kernel);
+}
+
+HANDLE NTAPI PsGetCurrentThreadId(VOID)
+{
+    struct dxgk *d = OWNER();
+    struct system_thread *t = current(d);
+
+    return t ? (HANDLE)t : (HANDLE)dxgk_kernel_thread(d->kernel);
+}
+
+KPRIORITY NTAPI KeSetPriorityThread(PKTHREAD Thread, KPRIORITY Priority)
+{
+    struct dxgk *d = OWNER();
+    ENTER(KeSetPriorityThread);
+
+    if (Priority <= LOW_PRIORITY || Priority > HIGH_PRIORITY)
+        dxgk_kernel_violation(k, "KeSetPriorityThread to %d, allowed are 1 to 31", Priority);
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        if ((PKTHREAD)&t->header == Thread) {
+            KPRIORITY old = t->priority;
+            t->priority = Priority;
+            return old;
+        }
+    return KPRIORITY_NORMAL;
 }
 
 /* ---- work items ---------------------------------------------------------- */

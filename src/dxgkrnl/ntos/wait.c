@@ -246,38 +246,128 @@ VOID NTAPI KeStallExecutionProcessor(ULONG MicroSeconds)
         nanosleep(&ts, NULL);
 }
 
+/* ---- mutexes that are no dispatcher objects ------------------------------ */
+
+/* FALSE: somebody has it, and the caller does not wait. */
+static BOOLEAN own(struct kernel *k, const char *routine, PFAST_MUTEX m, bool wait)
+{
+    if (m->Owner == dxgk_kernel_thread(k)) {
+        if (!wait)
+            return FALSE;
+        dxgk_kernel_violation(k, "%s of a mutex that the thread owns: a deadlock", routine);
+    }
+    while (m->Owner && m->Owner != dxgk_kernel_thread(k) && wait &&
+           dxgk_kernel_wait(k, dxgk_ntos_waiters(&m->Event.Header), LOOP_FOREVER))
+        ;
+    if (m->Owner && m->Owner != dxgk_kernel_thread(k) && !wait)
+        return FALSE;
+    m->Owner = dxgk_kernel_thread(k);
+    dxgk_kernel_own(k, true);
+    m->Count = 0;
+    return TRUE;
+}
+
+static void disown(struct kernel *k, const char *routine, PFAST_MUTEX m)
+{
+    if (m->Owner != dxgk_kernel_thread(k))
+        dxgk_kernel_violation(k, "%s by a thread that does not own the mutex", routine);
+    else
+        dxgk_kernel_own(k, false);
+    m->Owner = NULL;
+    m->Count = 1;
+    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&m->Event.Header));
+}
+
+static void raise_to_apc(struct kernel *k, PFAST_MUTEX m)
+{
+    m->OldIrql = dxgk_kernel_irql(k);
+    if (dxgk_kernel_irql(k) < APC_LEVEL)
+        dxgk_kernel_raise(k, APC_LEVEL);
+}
+
 VOID NTAPI ExAcquireFastMutex(PFAST_MUTEX FastMutex)
 {
     struct kernel *k = SELF();
 
     if (!dxgk_kernel_check(k, "ExAcquireFastMutex", LIMIT_ExAcquireFastMutex))
         return;
-    if (FastMutex->Owner == dxgk_kernel_thread(k))
-        dxgk_kernel_violation(k, "ExAcquireFastMutex of a mutex that the thread owns: a deadlock");
-    while (FastMutex->Owner && FastMutex->Owner != dxgk_kernel_thread(k) &&
-           dxgk_kernel_wait(k, dxgk_ntos_waiters(&FastMutex->Event.Header), LOOP_FOREVER))
-        ;
-    FastMutex->Owner = dxgk_kernel_thread(k);
-    dxgk_kernel_own(k, true);
-    FastMutex->Count = 0;
-    FastMutex->OldIrql = dxgk_kernel_irql(k);
-    if (dxgk_kernel_irql(k) < APC_LEVEL)
-        dxgk_kernel_raise(k, APC_LEVEL);
+    own(k, "ExAcquireFastMutex", FastMutex, true);
+    raise_to_apc(k, FastMutex);
+}
+
+BOOLEAN NTAPI ExTryToAcquireFastMutex(PFAST_MUTEX FastMutex)
+{
+    struct kernel *k = SELF();
+
+    if (!dxgk_kernel_check(k, "ExTryToAcquireFastMutex", LIMIT_ExTryToAcquireFastMutex) ||
+        !own(k, "ExTryToAcquireFastMutex", FastMutex, false))
+        return FALSE;
+    raise_to_apc(k, FastMutex);
+    return TRUE;
 }
 
 VOID NTAPI ExReleaseFastMutex(PFAST_MUTEX FastMutex)
 {
     struct kernel *k = SELF();
 
-    if (FastMutex->Owner != dxgk_kernel_thread(k))
-        dxgk_kernel_violation(k, "ExReleaseFastMutex by a thread that does not own the mutex");
-    else
-        dxgk_kernel_own(k, false);
     if (dxgk_kernel_irql(k) != APC_LEVEL)
         dxgk_kernel_violation(k, "ExReleaseFastMutex called at IRQL %d, must be APC_LEVEL",
                               dxgk_kernel_irql(k));
-    FastMutex->Owner = NULL;
-    FastMutex->Count = 1;
-    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&FastMutex->Event.Header));
+    disown(k, "ExReleaseFastMutex", FastMutex);
     dxgk_kernel_lower(k, (KIRQL)FastMutex->OldIrql);
+}
+
+VOID NTAPI ExAcquireFastMutexUnsafe(PFAST_MUTEX FastMutex)
+{
+    ENTER(ExAcquireFastMutexUnsafe);
+    own(k, "ExAcquireFastMutexUnsafe", FastMutex, true);
+}
+
+VOID NTAPI ExReleaseFastMutexUnsafe(PFAST_MUTEX FastMutex)
+{
+    ENTER(ExReleaseFastMutexUnsafe);
+    disown(k, "ExReleaseFastMutexUnsafe", FastMutex);
+}
+
+VOID NTAPI KeInitializeGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
+{
+    ExInitializeFastMutex(GuardedMutex);
+}
+
+VOID NTAPI KeAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
+{
+    ENTER(KeAcquireGuardedMutex);
+    own(k, "KeAcquireGuardedMutex", GuardedMutex, true);
+}
+
+BOOLEAN NTAPI KeTryToAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
+{
+    ENTER(KeTryToAcquireGuardedMutex);
+    return own(k, "KeTryToAcquireGuardedMutex", GuardedMutex, false);
+}
+
+VOID NTAPI KeReleaseGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
+{
+    ENTER(KeReleaseGuardedMutex);
+    disown(k, "KeReleaseGuardedMutex", GuardedMutex);
+}
+
+VOID NTAPI KeEnterCriticalRegion(VOID)
+{
+    ENTER(KeEnterCriticalRegion);
+}
+
+VOID NTAPI KeLeaveCriticalRegion(VOID)
+{
+    ENTER(KeLeaveCriticalRegion);
+}
+
+VOID NTAPI KeEnterGuardedRegion(VOID)
+{
+    ENTER(KeEnterGuardedRegion);
+}
+
+VOID NTAPI KeLeaveGuardedRegion(VOID)
+{
+    ENTER(KeLeaveGuardedRegion);
 }

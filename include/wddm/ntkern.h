@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* ntkern.h: what miniports use of the kernel besides ntddk.h, which includes this: more locks, timers that repeat, resources, run-down,
+ * files and requests, objects' types, and events for Windows' tracing.
+ *
+ * Names, parameters and layouts: the WDK's public documentation of wdm.h and ntddk.h, at the Windows 7 level.
+ */
+#pragma once
+
+#include "wddm/ntddk.h"
+
+typedef struct _KTHREAD *PKTHREAD, *PRKTHREAD, *PETHREAD;
+typedef SHORT CSHORT;
+
+/* ---- locks --------------------------------------------------------------- */
+
+typedef struct _KSPIN_LOCK_QUEUE {
+    struct _KSPIN_LOCK_QUEUE *volatile Next;
+    PKSPIN_LOCK volatile Lock;
+} KSPIN_LOCK_QUEUE, *PKSPIN_LOCK_QUEUE;
+typedef struct _KLOCK_QUEUE_HANDLE {
+    KSPIN_LOCK_QUEUE LockQueue;
+    KIRQL OldIrql;
+} KLOCK_QUEUE_HANDLE, *PKLOCK_QUEUE_HANDLE;
+
+NTKERNELAPI VOID FASTCALL KeAcquireInStackQueuedSpinLock(PKSPIN_LOCK SpinLock,
+                                                         PKLOCK_QUEUE_HANDLE LockHandle);
+NTKERNELAPI VOID FASTCALL KeReleaseInStackQueuedSpinLock(PKLOCK_QUEUE_HANDLE LockHandle);
+NTKERNELAPI VOID FASTCALL KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock,
+                                                                   PKLOCK_QUEUE_HANDLE LockHandle);
+NTKERNELAPI VOID FASTCALL KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HANDLE LockHandle);
+NTKERNELAPI BOOLEAN FASTCALL KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock);
+
+NTKERNELAPI BOOLEAN FASTCALL ExTryToAcquireFastMutex(PFAST_MUTEX FastMutex);
+/* Within a critical region: the IRQL stays. */
+NTKERNELAPI VOID FASTCALL ExAcquireFastMutexUnsafe(PFAST_MUTEX FastMutex);
+NTKERNELAPI VOID FASTCALL ExReleaseFastMutexUnsafe(PFAST_MUTEX FastMutex);
+
+typedef FAST_MUTEX KGUARDED_MUTEX, *PKGUARDED_MUTEX; /* as long, with the members at the same places */
+NTKERNELAPI VOID FASTCALL KeInitializeGuardedMutex(PKGUARDED_MUTEX GuardedMutex);
+NTKERNELAPI VOID FASTCALL KeAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex);
+NTKERNELAPI BOOLEAN FASTCALL KeTryToAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex);
+NTKERNELAPI VOID FASTCALL KeReleaseGuardedMutex(PKGUARDED_MUTEX GuardedMutex);
+/* No APCs are delivered to threads here: these check their IRQL. */
+NTKERNELAPI VOID NTAPI KeEnterCriticalRegion(VOID);
+NTKERNELAPI VOID NTAPI KeLeaveCriticalRegion(VOID);
+NTKERNELAPI VOID NTAPI KeEnterGuardedRegion(VOID);
+NTKERNELAPI VOID NTAPI KeLeaveGuardedRegion(VOID);
+
+/* Its contents are the kernel's. */
+typedef struct _ERESOURCE {
+    ULONG_PTR Opaque[13];
+} ERESOURCE, *PERESOURCE;
+NTKERNELAPI NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource);
+NTKERNELAPI NTSTATUS NTAPI ExDeleteResourceLite(PERESOURCE Resource);
+/* FALSE where the caller would have to wait, and does not want to. */
+NTKERNELAPI BOOLEAN NTAPI ExAcquireResourceExclusiveLite(PERESOURCE Resource, BOOLEAN Wait);
+NTKERNELAPI BOOLEAN NTAPI ExAcquireResourceSharedLite(PERESOURCE Resource, BOOLEAN Wait);
+NTKERNELAPI VOID FASTCALL ExReleaseResourceLite(PERESOURCE Resource);
+NTKERNELAPI BOOLEAN NTAPI ExIsResourceAcquiredExclusiveLite(PERESOURCE Resource);
+
+typedef struct _EX_RUNDOWN_REF {
+    union {
+        ULONG_PTR Count;
+        PVOID Ptr;
+    };
+} EX_RUNDOWN_REF, *PEX_RUNDOWN_REF;
+NTKERNELAPI VOID FASTCALL ExInitializeRundownProtection(PEX_RUNDOWN_REF RunRef);
+/* FALSE: who waits for the end has begun. */
+NTKERNELAPI BOOLEAN FASTCALL ExAcquireRundownProtection(PEX_RUNDOWN_REF RunRef);
+NTKERNELAPI VOID FASTCALL ExReleaseRundownProtection(PEX_RUNDOWN_REF RunRef);
+NTKERNELAPI VOID FASTCALL ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF RunRef);
+
+/* ---- timers, DPCs, threads, processors ----------------------------------- */
+
+typedef enum _TIMER_TYPE { NotificationTimer = 0, SynchronizationTimer = 1 } TIMER_TYPE;
+typedef enum _KDPC_IMPORTANCE {
+    LowImportance = 0,
+    MediumImportance = 1,
+    HighImportance = 2,
+    MediumHighImportance = 3
+} KDPC_IMPORTANCE;
+
+NTKERNELAPI VOID NTAPI KeInitializeTimerEx(PKTIMER Timer, TIMER_TYPE Type);
+/* Period: ms; 0: once. */
+NTKERNELAPI BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PKDPC Dpc);
+NTKERNELAPI BOOLEAN NTAPI KeReadStateTimer(PKTIMER Timer);
+NTKERNELAPI BOOLEAN NTAPI KeRemoveQueueDpc(PKDPC Dpc);
+/* May run at DISPATCH_LEVEL in Windows, too, and does so here. */
+NTKERNELAPI VOID NTAPI KeInitializeThreadedDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine,
+                                               PVOID DeferredContext);
+NTKERNELAPI VOID NTAPI KeSetImportanceDpc(PKDPC Dpc, KDPC_IMPORTANCE Importance);
+NTKERNELAPI VOID NTAPI KeSetTargetProcessorDpc(PKDPC Dpc, CCHAR Number);
+NTKERNELAPI PETHREAD NTAPI PsGetCurrentThread(VOID);
+NTKERNELAPI HANDLE NTAPI PsGetCurrentThreadId(VOID);
+NTKERNELAPI HANDLE NTAPI PsGetProcessId(PEPROCESS Process);
+#define KeGetCurrentThread()  PsGetCurrentThread()
+#define IoGetCurrentProcess() PsGetCurrentProcess()
+#define LOW_PRIORITY          0
+#define LOW_REALTIME_PRIORITY 16
+#define HIGH_PRIORITY         31
+/* The priority before; threads here are the host's, which does not change their order. */
+NTKERNELAPI KPRIORITY NTAPI KeSetPriorityThread(PKTHREAD Thread, KPRIORITY Priority);
+NTKERNELAPI KAFFINITY NTAPI KeQueryActiveProcessors(VOID);
+NTKERNELAPI ULONG NTAPI KeQueryActiveProcessorCount(KAFFINITY *ActiveProcessors);
+NTKERNELAPI BOOLEAN NTAPI KeInvalidateAllCaches(VOID);
+
+typedef struct _OSVERSIONINFOW {
+    ULONG dwOSVersionInfoSize, dwMajorVersion, dwMinorVersion, dwBuildNumber, dwPlatformId;
+    WCHAR szCSDVersion[128];
+} RTL_OSVERSIONINFOW, *PRTL_OSVERSIONINFOW;
+NTSYSAPI NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation);
+
+/* ---- memory -------------------------------------------------------------- */
+
+typedef enum _EX_POOL_PRIORITY {
+    LowPoolPriority = 0,
+    NormalPoolPriority = 16,
+    HighPoolPriority = 32
+} EX_POOL_PRIORITY;
+NTKERNELAPI PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag,
+                                                      EX_POOL_PRIORITY Priority);
+NTKERNELAPI PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag);
+NTKERNELAPI PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes);
+NTKERNELAPI VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfBytes);
+/* NULL: no routine of that name is there. */
+NTKERNELAPI PVOID NTAPI MmGetSystemRoutineAddress(PUNICODE_STRING SystemRoutineName);
+/* Raises an exception where it is no address of a process, or not aligned. */
+NTKERNELAPI VOID NTAPI ProbeForRead(const VOID *Address, SIZE_T Length, ULONG Alignment);
+NTKERNELAPI VOID NTAPI ProbeForWrite(PVOID Address, SIZE_T Length, ULONG Alignment);
+NTKERNELAPI VOID NTAPI ExRaiseStatus(NTSTATUS Status);
+
+#if defined(_WIN32)
+static FORCEINLINE USHORT READ_REGISTER_USHORT(volatile USHORT *Register)
+{
+    return *Register;
+}
+static FORCEINLINE VOID WRITE_REGISTER_USHORT(volatile USHORT *Register, USHORT Value)
+{
+    *Register = Value;
+    __sync_synchronize();
+}
+#else
+NTHALAPI USHORT NTAPI READ_REGISTER_USHORT(volatile USHORT *Register);
+NTHALAPI VOID NTAPI WRITE_REGISTER_USHORT(volatile USHORT *Register, USHORT Value);
+#endif
+#define WDDM_REGISTER_BUFFER(name, type)                                                                     \
+    static FORCEINLINE VOID READ_REGISTER_BUFFER_##name(volatile type *Register, type *Buffer, ULONG Count)  \
+    {                                                                                                        \
+        for (ULONG i = 0; i < Count; i++)                                                                    \
+            Buffer[i] = READ_REGISTER_##name(Register + i);                                                  \
+    }                                                                                                        \
+    static FORCEINLINE VOID WRITE_REGISTER_BUFFER_##name(volatile type *Register, type *Buffer, ULONG Count) \
+    {                                                                                                        \
+        for (ULONG i = 0; i < Count; i++)                                                                    \
+            WRITE_REGISTER_##name(Register + i, Buffer[i]);                                                  \
+    }
+WDDM_REGISTER_BUFFER(UCHAR, UCHAR)
+WDDM_REGISTER_BUFFER(USHORT, USHORT)
+WDDM_REGISTER_BUFFER(ULONG, ULONG)
+#undef WDDM_REGISTER_BUFFER
+
+/* ---- objects, files, registry -------------------------------------------- */
+
+#define DELETE                       0x00010000
+#define SYNCHRONIZE                  0x00100000
+#define STANDARD_RIGHTS_REQUIRED     0x000F0000
+#define GENERIC_READ                 0x80000000
+#define GENERIC_WRITE                0x40000000
+#define GENERIC_ALL                  0x10000000
+#define KEY_QUERY_VALUE              0x00000001
+#define KEY_WRITE                    0x00020006
+#define KEY_ALL_ACCESS               0x000F003F
+#define REG_EXPAND_SZ                2
+#define REG_BINARY                   3
+#define REG_MULTI_SZ                 7
+#define REG_QWORD                    11
+#define FILE_READ_DATA               0x0001
+#define FILE_WRITE_DATA              0x0002
+#define FILE_SHARE_READ              0x0001
+#define FILE_SHARE_WRITE             0x0002
+#define FILE_SHARE_DELETE            0x0004
+#define FILE_ATTRIBUTE_NORMAL        0x0080
+#define FILE_OPEN                    1
+#define FILE_CREATE                  2
+#define FILE_OPEN_IF                 3
+#define FILE_OVERWRITE_IF            5
+#define FILE_SYNCHRONOUS_IO_NONALERT 0x20
+#define FILE_NON_DIRECTORY_FILE      0x40
+
+typedef struct _FILE_OBJECT FILE_OBJECT;
+typedef struct _IRP IRP;
+
+/* The kernel's variables; objects of these types have handles. */
+NTKERNELAPI POBJECT_TYPE wddm_IoFileObjectType __asm__("IoFileObjectType");
+NTKERNELAPI POBJECT_TYPE wddm_PsThreadType __asm__("PsThreadType");
+NTKERNELAPI POBJECT_TYPE wddm_PsProcessType __asm__("PsProcessType");
+NTKERNELAPI POBJECT_TYPE wddm_ExEventObjectType __asm__("ExEventObjectType");
+NTKERNELAPI BOOLEAN wddm_KdDebuggerNotPresent __asm__("KdDebuggerNotPresent");
+#define IoFileObjectType        (&wddm_IoFileObjectType)
+#define PsThreadType            (&wddm_PsThreadType)
+#define PsProcessType           (&wddm_PsProcessType)
+#define ExEventObjectType       (&wddm_ExEventObjectType)
+#define KD_DEBUGGER_NOT_PRESENT wddm_KdDebuggerNotPresent
+#define KD_DEBUGGER_ENABLED     (!wddm_KdDebuggerNotPresent)
+
+NTKERNELAPI LONG_PTR FASTCALL ObfReferenceObject(PVOID Object);
+#define ObReferenceObject(object) ObfReferenceObject(object)
+NTKERNELAPI LONG_PTR FASTCALL ObfDereferenceObjectWithTag(PVOID Object, ULONG Tag);
+#define ObDereferenceObjectWithTag(object, tag) ObfDereferenceObjectWithTag(object, tag)
+
+/* There are no files here: STATUS_OBJECT_NAME_NOT_FOUND. */
+NTSYSAPI NTSTATUS NTAPI ZwCreateFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess,
+                                     POBJECT_ATTRIBUTES ObjectAttributes, PIO_STATUS_BLOCK IoStatusBlock,
+                                     PLARGE_INTEGER AllocationSize, ULONG FileAttributes, ULONG ShareAccess,
+                                     ULONG CreateDisposition, ULONG CreateOptions, PVOID EaBuffer,
+                                     ULONG EaLength);
+NTSYSAPI NTSTATUS NTAPI ZwOpenFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess,
+                                   POBJECT_ATTRIBUTES ObjectAttributes, PIO_STATUS_BLOCK IoStatusBlock,
+                                   ULONG ShareAccess, ULONG OpenOptions);
+
+/* ---- tracing ------------------------------------------------------------- */
+
+typedef ULONGLONG REGHANDLE, *PREGHANDLE;
+typedef struct _EVENT_DESCRIPTOR {
+    USHORT Id;
+    UCHAR Version, Channel, Level, Opcode;
+    USHORT Task;
+    ULONGLONG Keyword;
+} EVENT_DESCRIPTOR, *PEVENT_DESCRIPTOR;
+typedef const EVENT_DESCRIPTOR *PCEVENT_DESCRIPTOR;
+typedef struct _EVENT_DATA_DESCRIPTOR {
+    ULONGLONG Ptr;
+    ULONG Size, Reserved;
+} EVENT_DATA_DESCRIPTOR, *PEVENT_DATA_DESCRIPTOR;
+typedef VOID NTAPI ETWENABLECALLBACK(LPCGUID SourceId, ULONG ControlCode, UCHAR Level,
+                                     ULONGLONG MatchAnyKeyword, ULONGLONG MatchAllKeyword, PVOID FilterData,
+                                     PVOID CallbackContext);
+typedef ETWENABLECALLBACK *PETWENABLECALLBACK;
+
+static FORCEINLINE VOID EventDataDescCreate(PEVENT_DATA_DESCRIPTOR Descriptor, const VOID *DataPtr,
+                                            ULONG DataSize)
+{
+    Descriptor->Ptr = (ULONG_PTR)DataPtr;
+    Descriptor->Size = DataSize;
+    Descriptor->Reserved = 0;
+}
+/* Events of a driver's own provider are in the service's trace while that is on (aerogpu_dbgctl --trace). */
+NTKERNELAPI NTSTATUS NTAPI EtwRegister(LPCGUID ProviderId, PETWENABLECALLBACK EnableCallback,
+                                       PVOID CallbackContext, PREGHANDLE RegHandle);
+NTKERNELAPI NTSTATUS NTAPI EtwUnregister(REGHANDLE RegHandle);
+NTKERNELAPI BOOLEAN NTAPI EtwEventEnabled(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor);
+NTKERNELAPI BOOLEAN NTAPI EtwProviderEnabled(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword);
+NTKERNELAPI NTSTATUS NTAPI EtwWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
+                                    LPCGUID ActivityId, ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData);
+
+/* ---- debugging ----------------------------------------------------------- */
+
+NTKERNELAPI ULONG NTAPI DbgPrint(PCSTR Format, ...) __attribute__((format(printf, 1, 2)));
+#if defined(__x86_64__) && !defined(_WIN32)
+typedef __builtin_ms_va_list wddm_va_list; /* of an NTAPI function */
+#else
+typedef va_list wddm_va_list;
+#endif
+NTKERNELAPI ULONG NTAPI vDbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, wddm_va_list arglist);
+/* Nobody debugs: a break is a violation, a question has no answer (0), as without a debugger in Windows. */
+NTKERNELAPI VOID NTAPI DbgBreakPoint(VOID);
+NTKERNELAPI ULONG NTAPI DbgPrompt(PCSTR Prompt, PSTR Response, ULONG Length);
+NTKERNELAPI BOOLEAN NTAPI KdRefreshDebuggerNotPresent(VOID);
+#define KdPrintEx(arguments) DbgPrintEx arguments
+#define KdBreakPoint()       DbgBreakPoint()
+#define DPFLTR_DEFAULT_ID    101
+#define DPFLTR_VIDEO_ID      9
+/* Does not return in Windows; here it is a violation, and the adapter is lost. */
+NTKERNELAPI VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParameter1,
+                                    ULONG_PTR BugCheckParameter2, ULONG_PTR BugCheckParameter3,
+                                    ULONG_PTR BugCheckParameter4);
+
+WDDM_SIZE(KLOCK_QUEUE_HANDLE, 24);
+WDDM_SIZE(KGUARDED_MUTEX, 56);
+WDDM_SIZE(ERESOURCE, 104);
+WDDM_SIZE(EX_RUNDOWN_REF, 8);
+WDDM_SIZE(RTL_OSVERSIONINFOW, 276);
+WDDM_SIZE(EVENT_DESCRIPTOR, 16);
+WDDM_SIZE(EVENT_DATA_DESCRIPTOR, 16);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* ntrtl.h: the run-time library of the kernel: strings, bits, numbers, and what it has of the C library.
+ *
+ * Names and parameters: the WDK's public documentation of wdm.h, ntddk.h and of the C run-time routines that ntoskrnl exports.
+ * Where text is converted or compared without case, characters are ASCII. Those of strings of UNICODE_STRING that allocate or look at
+ * tables of the system are for PASSIVE_LEVEL (ntos/routines.h).
+ */
+#pragma once
+
+#include "wddm/ntdef.h"
+
+typedef ANSI_STRING STRING, *PSTRING;
+typedef const ANSI_STRING *PCANSI_STRING;
+typedef const char *PCSZ;
+
+#define UNICODE_NULL ((WCHAR)0)
+#define ANSI_NULL    ((CHAR)0)
+
+/* L"..." as a constant UNICODE_STRING. */
+#define RTL_CONSTANT_STRING(s)                                                                               \
+    {                                                                                                        \
+        sizeof(s) - sizeof((s)[0]), sizeof(s), s                                                             \
+    }
+#define DECLARE_CONST_UNICODE_STRING(name, text)                                                             \
+    const WCHAR name##_buffer[] = text;                                                                      \
+    const UNICODE_STRING name = {sizeof(text) - sizeof(WCHAR), sizeof(text), (PWSTR)name##_buffer}
+#define DECLARE_UNICODE_STRING_SIZE(name, size)                                                              \
+    WCHAR name##_buffer[size];                                                                               \
+    UNICODE_STRING name = {0, (size) * sizeof(WCHAR), name##_buffer}
+static FORCEINLINE VOID RtlInitEmptyUnicodeString(PUNICODE_STRING String, PWCHAR Buffer, USHORT BufferSize)
+{
+    String->Length = 0;
+    String->MaximumLength = BufferSize;
+    String->Buffer = Buffer;
+}
+static FORCEINLINE VOID RtlInitEmptyAnsiString(PANSI_STRING String, PCHAR Buffer, USHORT BufferSize)
+{
+    String->Length = 0;
+    String->MaximumLength = BufferSize;
+    String->Buffer = Buffer;
+}
+
+NTSYSAPI VOID NTAPI RtlInitString(PSTRING DestinationString, PCSZ SourceString);
+/* As much as there is room for. */
+NTSYSAPI VOID NTAPI RtlCopyUnicodeString(PUNICODE_STRING DestinationString, PCUNICODE_STRING SourceString);
+/* STATUS_BUFFER_TOO_SMALL, and nothing appended, where there is no room. */
+NTSYSAPI NTSTATUS NTAPI RtlAppendUnicodeStringToString(PUNICODE_STRING Destination, PCUNICODE_STRING Source);
+NTSYSAPI NTSTATUS NTAPI RtlAppendUnicodeToString(PUNICODE_STRING Destination, PCWSTR Source);
+NTSYSAPI LONG NTAPI RtlCompareUnicodeString(PCUNICODE_STRING String1, PCUNICODE_STRING String2,
+                                            BOOLEAN CaseInSensitive);
+NTSYSAPI BOOLEAN NTAPI RtlEqualUnicodeString(PCUNICODE_STRING String1, PCUNICODE_STRING String2,
+                                             BOOLEAN CaseInSensitive);
+NTSYSAPI BOOLEAN NTAPI RtlPrefixUnicodeString(PCUNICODE_STRING String1, PCUNICODE_STRING String2,
+                                              BOOLEAN CaseInSensitive);
+NTSYSAPI LONG NTAPI RtlCompareString(const STRING *String1, const STRING *String2, BOOLEAN CaseInSensitive);
+NTSYSAPI BOOLEAN NTAPI RtlEqualString(const STRING *String1, const STRING *String2, BOOLEAN CaseInSensitive);
+NTSYSAPI WCHAR NTAPI RtlUpcaseUnicodeChar(WCHAR SourceCharacter);
+/* Bases 2, 8, 10 and 16; with 0, a prefix 0b, 0o or 0x says which. STATUS_INVALID_PARAMETER for another. */
+NTSYSAPI NTSTATUS NTAPI RtlUnicodeStringToInteger(PCUNICODE_STRING String, ULONG Base, PULONG Value);
+NTSYSAPI NTSTATUS NTAPI RtlIntegerToUnicodeString(ULONG Value, ULONG Base, PUNICODE_STRING String);
+/* With AllocateDestinationString the buffer is freed with RtlFreeAnsiString. */
+NTSYSAPI NTSTATUS NTAPI RtlUnicodeStringToAnsiString(PANSI_STRING DestinationString,
+                                                     PCUNICODE_STRING SourceString,
+                                                     BOOLEAN AllocateDestinationString);
+NTSYSAPI VOID NTAPI RtlFreeAnsiString(PANSI_STRING AnsiString);
+
+/* ---- bits ---------------------------------------------------------------- */
+
+typedef struct _RTL_BITMAP {
+    ULONG SizeOfBitMap; /* bits */
+    PULONG Buffer;      /* the caller's */
+} RTL_BITMAP, *PRTL_BITMAP;
+
+NTSYSAPI VOID NTAPI RtlInitializeBitMap(PRTL_BITMAP BitMapHeader, PULONG BitMapBuffer, ULONG SizeOfBitMap);
+NTSYSAPI VOID NTAPI RtlClearAllBits(PRTL_BITMAP BitMapHeader);
+NTSYSAPI VOID NTAPI RtlSetAllBits(PRTL_BITMAP BitMapHeader);
+NTSYSAPI VOID NTAPI RtlClearBits(PRTL_BITMAP BitMapHeader, ULONG StartingIndex, ULONG NumberToClear);
+NTSYSAPI VOID NTAPI RtlSetBits(PRTL_BITMAP BitMapHeader, ULONG StartingIndex, ULONG NumberToSet);
+NTSYSAPI BOOLEAN NTAPI RtlTestBit(PRTL_BITMAP BitMapHeader, ULONG BitNumber);
+NTSYSAPI BOOLEAN NTAPI RtlAreBitsClear(PRTL_BITMAP BitMapHeader, ULONG StartingIndex, ULONG Length);
+NTSYSAPI BOOLEAN NTAPI RtlAreBitsSet(PRTL_BITMAP BitMapHeader, ULONG StartingIndex, ULONG Length);
+NTSYSAPI ULONG NTAPI RtlNumberOfSetBits(PRTL_BITMAP BitMapHeader);
+/* The first run of so many bits at or behind the hint, else in front of it; 0xFFFFFFFF: there is none. */
+NTSYSAPI ULONG NTAPI RtlFindClearBits(PRTL_BITMAP BitMapHeader, ULONG NumberToFind, ULONG HintIndex);
+NTSYSAPI ULONG NTAPI RtlFindClearBitsAndSet(PRTL_BITMAP BitMapHeader, ULONG NumberToFind, ULONG HintIndex);
+
+/* ---- the C library -------------------------------------------------------- */
+
+/* What ntoskrnl has of it. Sources that run outside Windows have their own. */
+#if defined(_WIN32)
+WDDM_EXTERN_C size_t strlen(const char *s);
+WDDM_EXTERN_C int strcmp(const char *a, const char *b);
+WDDM_EXTERN_C int strncmp(const char *a, const char *b, size_t n);
+WDDM_EXTERN_C int _stricmp(const char *a, const char *b);
+WDDM_EXTERN_C int _strnicmp(const char *a, const char *b, size_t n);
+WDDM_EXTERN_C char *strcpy(char *to, const char *from);
+WDDM_EXTERN_C char *strncpy(char *to, const char *from, size_t n);
+WDDM_EXTERN_C char *strcat(char *to, const char *from);
+WDDM_EXTERN_C size_t wcslen(const WCHAR *s);
+WDDM_EXTERN_C int wcscmp(const WCHAR *a, const WCHAR *b);
+WDDM_EXTERN_C int wcsncmp(const WCHAR *a, const WCHAR *b, size_t n);
+WDDM_EXTERN_C int _wcsicmp(const WCHAR *a, const WCHAR *b);
+WDDM_EXTERN_C int _wcsnicmp(const WCHAR *a, const WCHAR *b, size_t n);
+WDDM_EXTERN_C WCHAR *wcscpy(WCHAR *to, const WCHAR *from);
+WDDM_EXTERN_C WCHAR *wcsncpy(WCHAR *to, const WCHAR *from, size_t n);
+WDDM_EXTERN_C WCHAR *wcscat(WCHAR *to, const WCHAR *from);
+WDDM_EXTERN_C char *strchr(const char *s, int c);
+WDDM_EXTERN_C char *strrchr(const char *s, int c);
+WDDM_EXTERN_C char *strstr(const char *s, const char *part);
+WDDM_EXTERN_C WCHAR *wcschr(const WCHAR *s, WCHAR c);
+WDDM_EXTERN_C WCHAR *wcsstr(const WCHAR *s, const WCHAR *part);
+WDDM_EXTERN_C int tolower(int c);
+WDDM_EXTERN_C int toupper(int c);
+/* As dxgkrnl prints (no floating point). _snprintf and its like: -1, and no zero at the end, where there is no room for it. */
+WDDM_EXTERN_C int sprintf(char *out, const char *format, ...);
+WDDM_EXTERN_C int _snprintf(char *out, size_t size, const char *format, ...);
+WDDM_EXTERN_C int _vsnprintf(char *out, size_t size, const char *format, va_list ap);
+WDDM_EXTERN_C int swprintf(WCHAR *out, const WCHAR *format, ...);
+WDDM_EXTERN_C int _snwprintf(WCHAR *out, size_t size, const WCHAR *format, ...);
+WDDM_EXTERN_C int _vsnwprintf(WCHAR *out, size_t size, const WCHAR *format, va_list ap);
+#endif
+
+WDDM_SIZE(RTL_BITMAP, 16);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* resource.c: locks of readers and a writer (ERESOURCE), and run-down protection. */
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+#include <string.h>
+
+/* ---- resources ----------------------------------------------------------- */
+
+/* What an ERESOURCE is here. */
+struct eresource {
+    struct kwaiters waiters;
+    struct kthread *writer; /* NULL: none */
+    ULONG writes, reads;    /* times that it is held */
+    ULONG magic;
+};
+_Static_assert(sizeof(struct eresource) <= sizeof(ERESOURCE), "it fits");
+
+enum { RESOURCE_MAGIC = 0x65737265 };
+
+static struct eresource *of(struct kernel *k, const char *routine, PERESOURCE resource)
+{
+    struct eresource *r = (struct eresource *)resource;
+
+    if (r->magic == RESOURCE_MAGIC)
+        return r;
+    dxgk_kernel_violation(k, "%s of a resource that is not initialised", routine);
+    return NULL;
+}
+
+NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
+{
+    ENTER(ExInitializeResourceLite);
+    memset(Resource, 0, sizeof(*Resource));
+    ((struct eresource *)Resource)->magic = RESOURCE_MAGIC;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI ExDeleteResourceLite(PERESOURCE Resource)
+{
+    struct eresource *r;
+    ENTER(ExDeleteResourceLite);
+
+    r = of(k, "ExDeleteResourceLite", Resource);
+    if (r && (r->writes || r->reads))
+        dxgk_kernel_violation(k, "ExDeleteResourceLite of a resource that is held");
+    memset(Resource, 0, sizeof(*Resource));
+    return STATUS_SUCCESS;
+}
+
+BOOLEAN NTAPI ExAcquireResourceExclusiveLite(PERESOURCE Resource, BOOLEAN Wait)
+{
+    struct eresource *r;
+    ENTER(ExAcquireResourceExclusiveLite);
+
+    r = of(k, "ExAcquireResourceExclusiveLite", Resource);
+    if (!r)
+        return FALSE;
+    while (r->writer != dxgk_kernel_thread(k) && (r->writes || r->reads))
+        if (!Wait || !dxgk_kernel_wait(k, &r->waiters, LOOP_FOREVER))
+            return FALSE;
+    r->writer = dxgk_kernel_thread(k);
+    r->writes++;
+    return TRUE;
+}
+
+/* A writer may take it again as a reader, and holds it once more as a writer then. */
+BOOLEAN NTAPI ExAcquireResourceSharedLite(PERESOURCE Resource, BOOLEAN Wait)
+{
+    struct eresource *r;
+    ENTER(ExAcquireResourceSharedLite);
+
+    r = of(k, "ExAcquireResourceSharedLite", Resource);
+    if (!r)
+        return FALSE;
+    if (r->writer == dxgk_kernel_thread(k)) {
+        r->writes++;
+        return TRUE;
+    }
+    while (r->writes)
+        if (!Wait || !dxgk_kernel_wait(k, &r->waiters, LOOP_FOREVER))
+            return FALSE;
+    r->reads++;
+    return TRUE;
+}
+
+VOID NTAPI ExReleaseResourceLite(PERESOURCE Resource)
+{
+    struct eresource *r;
+    ENTER(ExReleaseResourceLite);
+
+    r = of(k, "ExReleaseResourceLite", Resource);
+    if (!r)
+        return;
+    if (r->writes ? r->writer != dxgk_kernel_thread(k) : !r->reads) {
+        dxgk_kernel_violation(k, "ExReleaseResourceLite by a thread that does not hold the resource");
+        return;
+    }
+    if (r->writes)
+        r->writes--;
+    else
+        r->reads--;
+    if (!r->writes)
+        r->writer = NULL;
+    if (!r->writes && !r->reads)
+        dxgk_kernel_wake_all(k, &r->waiters);
+}
+
+BOOLEAN NTAPI ExIsResourceAcquiredExclusiveLite(PERESOURCE Resource)
+{
+    struct eresource *r;
+    ENTER(ExIsResourceAcquiredExclusiveLite);
+
+    r = of(k, "ExIsResourceAcquiredExclusiveLite", Resource);
+    return r && r->writer == dxgk_kernel_thread(k);
+}
+
+/* ---- run-down ------------------------------------------------------------ */
+
+/* Bit 0 of the count: somebody waits for the end; references count above it, as in Windows. */
+VOID NTAPI ExInitializeRundownProtection(PEX_RUNDOWN_REF RunRef)
+{
+    RunRef->Count = 0;
+}
+
+BOOLEAN NTAPI ExAcquireRundownProtection(PEX_RUNDOWN_REF RunRef)
+{
+    ENTER(ExAcquireRundownProtection);
+    if (RunRef->Count & 1)
+        return FALSE;
+    RunRef->Count += 2;
+    return TRUE;
+}
+
+VOID NTAPI ExReleaseRundownProtection(PEX_RUNDOWN_REF RunRef)
+{
+    ENTER(ExReleaseRundownProtection);
+    if (RunRef->Count < 2) {
+        dxgk_kernel_violation(k, "ExReleaseRundownProtection without a reference");
+        return;
+    }
+    RunRef->Count -= 2;
+    if (RunRef->Count == 1)
+        dxgk_kernel_wake_all(k, &OWNER()->ntos.rundown);
+}
+
+VOID NTAPI ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF RunRef)
+{
+    ENTER(ExWaitForRundownProtectionRelease);
+    RunRef->Count |= 1;
+    while (RunRef->Count > 1)
+        if (!dxgk_kernel_wait(k, &OWNER()->ntos.rundown, LOOP_FOREVER))
+            return;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/* The run-time library and the further locks, timers and providers of the kernel, called as a stranger's miniport would. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/print.h"
+#include "dxgkrnl/ntos/routines.h"
+#include "dxgkrnl_rig.h"
+#include "wddm/ntstrsafe.h"
+
+static struct kernel *k;
+
+static void up(struct world *w)
+{
+    world_up(w, false);
+    k = dxgk_kernel(w->dxgk);
+    dxgk_kernel_enter(k);
+}
+
+static void down(struct world *w, unsigned violations)
+{
+    dxgk_kernel_leave(k);
+    world_down(w, violations);
+}
+
+static void violated(struct world *w, const char *text)
+{
+    assert_true(dxgk_violations(w->dxgk) > 0);
+    assert_memory_equal(dxgk_violation(w->dxgk, dxgk_violations(w->dxgk) - 1), text, strlen(text));
+}
+
+static LARGE_INTEGER ms(int n)
+{
+    return (LARGE_INTEGER){.QuadPart = -10000LL * n};
+}
+
+static NTSTATUS wait_one(PVOID object, int timeout_ms)
+{
+    LARGE_INTEGER t = ms(timeout_ms);
+
+    return KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &t);
+}
+
+/* ---- strings, numbers, bits ---------------------------------------------- */
+
+#define TEXT(name, size, text)                                                                               \
+    WCHAR name##_units[size];                                                                                \
+    UNICODE_STRING name = {0, sizeof(name##_units), name##_units};                                           \
+    fill(&name, text)
+
+static void fill(PUNICODE_STRING s, const char *text)
+{
+    for (s->Length = 0; text[s->Length / 2]; s->Length += 2)
+        s->Buffer[s->Length / 2] = (WCHAR)text[s->Length / 2];
+}
+
+TEST(strings_are_copied_appended_and_compared)
+{
+    struct world w;
+    ANSI_STRING narrow, other;
+    TEXT(a, 8, "Render");
+    TEXT(b, 8, "rENDER");
+    TEXT(small, 4, "");
+
+    up(&w);
+    assert_false(RtlEqualUnicodeString(&a, &b, FALSE));
+    assert_true(RtlEqualUnicodeString(&a, &b, TRUE));
+    assert_int_equal(RtlCompareUnicodeString(&a, &b, FALSE), 'R' - 'r');
+    RtlCopyUnicodeString(&small, &a); /* what there is room for, without a zero then */
+    assert_int_equal(small.Length, 8);
+    assert_true(RtlPrefixUnicodeString(&small, &a, FALSE));
+    assert_false(RtlPrefixUnicodeString(&a, &small, FALSE));
+    assert_int_equal(RtlAppendUnicodeToString(&a, u"Km"), STATUS_SUCCESS);
+    assert_int_equal(RtlAppendUnicodeStringToString(&a, &b), STATUS_BUFFER_TOO_SMALL);
+    assert_int_equal(a.Length, 16);
+    assert_int_equal(RtlUnicodeStringToAnsiString(&narrow, &a, TRUE), STATUS_SUCCESS);
+    assert_string_equal(narrow.Buffer, "RenderKm");
+    RtlInitString(&other, "RENDERKM");
+    assert_true(RtlEqualString(&narrow, &other, TRUE));
+    assert_true(RtlCompareString(&narrow, &other, FALSE) > 0);
+    RtlFreeAnsiString(&narrow);
+    RtlCopyUnicodeString(&a, NULL);
+    assert_int_equal(a.Length, 0);
+    down(&w, 0);
+}
+
+TEST(numbers_are_read_and_written)
+{
+    static const struct {
+        const char *text;
+        ULONG base, value;
+    } good[] = {{"4096", 0, 4096}, {" -2", 10, (ULONG)-2}, {"0x1fF", 0, 0x1FF},         {"0o17", 0, 15},
+                {"0b101", 0, 5},   {"77x", 8, 63},         {"ffffffff", 16, UINT32_MAX}};
+    struct world w;
+    ULONG v;
+    TEXT(out, 12, "");
+    TEXT(small, 2, "");
+
+    up(&w);
+    for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        TEXT(in, 12, good[i].text);
+        assert_int_equal(RtlUnicodeStringToInteger(&in, good[i].base, &v), STATUS_SUCCESS);
+        assert_int_equal(v, good[i].value);
+    }
+    assert_int_equal(RtlUnicodeStringToInteger(&out, 7, &v), STATUS_INVALID_PARAMETER);
+    assert_int_equal(RtlIntegerToUnicodeString(48879, 16, &out), STATUS_SUCCESS);
+    assert_memory_equal(out.Buffer, u"BEEF", 10);
+    assert_int_equal(RtlIntegerToUnicodeString(100, 10, &small), STATUS_BUFFER_OVERFLOW);
+    down(&w, 0);
+}
+
+TEST(bits_are_found_set_and_counted)
+{
+    struct world w;
+    ULONG memory[3] = {0, 0, 0xFFFFFFFF};
+    RTL_BITMAP b;
+
+    up(&w);
+    RtlInitializeBitMap(&b, memory, 70);
+    RtlSetBits(&b, 0, 30);
+    assert_int_equal(RtlFindClearBits(&b, 8, 0), 30);
+    assert_int_equal(RtlFindClearBitsAndSet(&b, 8, 40), 40);
+    assert_int_equal(RtlFindClearBits(&b, 16, 64),
+                     48); /* behind the hint there is none; in front of it there is */
+    assert_int_equal(RtlFindClearBits(&b, 17, 0), 0xFFFFFFFF);
+    assert_int_equal(RtlNumberOfSetBits(&b), 30 + 8 + 6);
+    assert_true(RtlAreBitsSet(&b, 40, 8));
+    assert_true(RtlAreBitsClear(&b, 30, 10));
+    assert_false(RtlAreBitsClear(&b, 66, 10)); /* beyond the end */
+    RtlClearBits(&b, 40, 1);
+    assert_false(RtlTestBit(&b, 40));
+    RtlSetAllBits(&b);
+    assert_int_equal(RtlNumberOfSetBits(&b), 70);
+    RtlClearAllBits(&b);
+    assert_int_equal(memory[2], 0xFFFFFFFF & ~0x3Fu); /* bits behind the end are nobody's */
+    RtlSetBits(&b, 69, 2);
+    violated(&w, "RtlSetBits of 2 bits at 69: the bitmap has 70");
+    down(&w, 1);
+}
+
+/* As an image's import would be bound. */
+#define IMPORT(name, result, ...) result(NTAPI *name)(__VA_ARGS__) = dxgk_ntos_export("ntoskrnl.exe", #name)
+
+TEST(the_c_library_of_the_kernel)
+{
+    IMPORT(_snprintf, int, char *, SIZE_T, const char *, ...);
+    IMPORT(_snwprintf, int, WCHAR *, SIZE_T, const WCHAR *, ...);
+    IMPORT(_wcsicmp, int, const WCHAR *, const WCHAR *);
+    IMPORT(wcsstr, const WCHAR *, const WCHAR *, const WCHAR *);
+    IMPORT(wcsncpy, WCHAR *, WCHAR *, const WCHAR *, SIZE_T);
+    char text[8] = "#######";
+    WCHAR wide[16], four[4];
+
+    assert_int_equal(_snprintf(text, 8, "%s %d", "gpu", 12), 6);
+    assert_string_equal(text, "gpu 12");
+    memset(text, '#', sizeof(text));
+    assert_int_equal(_snprintf(text, 4, "%s", "abcd"), 4); /* fits, without its zero */
+    assert_memory_equal(text, "abcd####", 8);
+    assert_int_equal(_snprintf(text, 3, "%s", "wxyz"), -1);
+    assert_memory_equal(text, "wxyd", 4);
+    assert_int_equal(_snwprintf(wide, 16, u"%s|%S|%hs|%02x", u"a", "b", "c", 10), 8);
+    assert_memory_equal(wide, u"a|b|c|0a", 18);
+    assert_int_equal(_snwprintf(wide, 3, u"%d", 12345), -1);
+    assert_memory_equal(wide, u"123|", 8);
+    assert_int_equal(_wcsicmp(u"AeroGPU", u"aerogpu"), 0);
+    assert_true(_wcsicmp(u"a", u"b") < 0);
+    assert_ptr_equal(wcsstr(wide, u"3|"), wide + 2);
+    assert_null(wcsstr(u"abc", u"cd"));
+    wcsncpy(four, u"x", 4);
+    assert_memory_equal(four, u"x\0\0", 8);
+    assert_null(dxgk_ntos_export("ntoskrnl.exe", "printf"));
+}
+
+TEST(safe_strings_end_inside_their_buffers)
+{
+    WCHAR wide[5];
+    char text[6];
+    size_t n;
+
+    assert_int_equal(RtlStringCchCopyA(text, 6, "abc"), STATUS_SUCCESS);
+    assert_int_equal(RtlStringCbCatA(text, 6, "defg"), STATUS_BUFFER_OVERFLOW);
+    assert_string_equal(text, "abcde");
+    assert_int_equal(RtlStringCbLengthA(text, sizeof(text), &n), STATUS_SUCCESS);
+    assert_int_equal(n, 5);
+    assert_int_equal(RtlStringCchLengthA(text, 5, &n), STATUS_INVALID_PARAMETER);
+    assert_int_equal(RtlStringCbCopyW(wide, sizeof(wide), u"longer"), STATUS_BUFFER_OVERFLOW);
+    assert_memory_equal(wide, u"long", 10);
+    assert_int_equal(RtlStringCchCopyNW(wide, 5, u"longer", 2), STATUS_SUCCESS);
+    assert_memory_equal(wide, u"lo", 6);
+    assert_int_equal(RtlStringCchCopyA(text, 0, "x"), STATUS_INVALID_PARAMETER);
+    assert_string_equal(text, "abcde");
+}
+
+/* ---- locks and timers ---------------------------------------------------- */
+
+TEST(spin_locks_with_a_queue)
+{
+    struct world w;
+    KLOCK_QUEUE_HANDLE h, inner;
+    KSPIN_LOCK lock, other;
+
+    up(&w);
+    KeInitializeSpinLock(&lock);
+    KeInitializeSpinLock(&other);
+    KeAcquireInStackQueuedSpinLock(&lock, &h);
+    assert_int_equal(KeGetCurrentIrql(), DISPATCH_LEVEL);
+    assert_false(KeTryToAcquireSpinLockAtDpcLevel(&lock));
+    KeAcquireInStackQueuedSpinLockAtDpcLevel(&other, &inner);
+    KeReleaseInStackQueuedSpinLockFromDpcLevel(&inner);
+    assert_true(KeTryToAcquireSpinLockAtDpcLevel(&other));
+    KeReleaseSpinLockFromDpcLevel(&other);
+    KeReleaseInStackQueuedSpinLock(&h);
+    assert_int_equal(KeGetCurrentIrql(), PASSIVE_LEVEL);
+    KeAcquireInStackQueuedSpinLockAtDpcLevel(&other, &inner);
+    violated(&w, "KeAcquireSpinLockAtDpcLevel called at IRQL 0, must be at least DISPATCH_LEVEL");
+    down(&w, 1);
+}
+
+TEST(mutexes_that_are_tried)
+{
+    struct world w;
+    FAST_MUTEX f;
+    KGUARDED_MUTEX g;
+
+    up(&w);
+    ExInitializeFastMutex(&f);
+    KeInitializeGuardedMutex(&g);
+    assert_true(ExTryToAcquireFastMutex(&f));
+    assert_int_equal(KeGetCurrentIrql(), APC_LEVEL);
+    assert_false(ExTryToAcquireFastMutex(&f));
+    ExReleaseFastMutex(&f);
+    assert_int_equal(KeGetCurrentIrql(), PASSIVE_LEVEL);
+    KeEnterCriticalRegion();
+    ExAcquireFastMutexUnsafe(&f);
+    ExReleaseFastMutexUnsafe(&f);
+    KeLeaveCriticalRegion();
+    KeAcquireGuardedMutex(&g);
+    assert_int_equal(KeGetCurrentIrql(), PASSIVE_LEVEL);
+    assert_false(KeTryToAcquireGuardedMutex(&g));
+    KeReleaseGuardedMutex(&g);
+    KeReleaseGuardedMutex(&g);
+    violated(&w, "KeReleaseGuardedMutex by a thread that does not own the mutex");
+    down(&w, 1);
+}
+
+static ERESOURCE resource;
+static EX_RUNDOWN_REF rundown;
+static KEVENT go;
+
+static void NTAPI reader(PVOID context)
+{
+    (void)context;
+    assert_false(ExAcquireResourceSharedLite(&resource, FALSE)); /* the writer has it */
+    assert_true(ExAcquireResourceSharedLite(&resource, TRUE));
+    assert_false(ExIsResourceAcquiredExclusiveLite(&resource));
+    KeSetEvent(&go, 0, FALSE);
+    ExReleaseResourceLite(&resource);
+    ExReleaseRundownProtection(&rundown);
+}
+
+TEST(readers_wait_for_the_writer_and_the_end_for_everybody)
+{
+    struct world w;
+    HANDLE thread;
+
+    up(&w);
+    assert_int_equal(ExInitializeResourceLite(&resource), STATUS_SUCCESS);
+    ExInitializeRundownProtection(&rundown);
+    KeInitializeEvent(&go, NotificationEvent, FALSE);
+    assert_true(ExAcquireRundownProtection(&rundown));
+    assert_true(ExAcquireResourceExclusiveLite(&resource, TRUE));
+    assert_true(ExAcquireResourceExclusiveLite(&resource, FALSE)); /* once more */
+    assert_int_equal(PsCreateSystemThread(&thread, THREAD_ALL_ACCESS, NULL, NULL, NULL, reader, NULL),
+                     STATUS_SUCCESS);
+    ZwClose(thread);
+    assert_int_equal(wait_one(&go, 5), STATUS_TIMEOUT);
+    ExReleaseResourceLite(&resource);
+    assert_int_equal(wait_one(&go, 5), STATUS_TIMEOUT);
+    ExReleaseResourceLite(&resource);
+    ExWaitForRundownProtectionRelease(&rundown);
+    assert_int_equal(KeReadStateEvent(&go), 1); /* the thread had gone through before it let go */
+    assert_false(ExAcquireRundownProtection(&rundown));
+    assert_int_equal(ExDeleteResourceLite(&resource), STATUS_SUCCESS);
+    ExAcquireResourceSharedLite(&resource, TRUE);
+    violated(&w, "ExAcquireResourceSharedLite of a resource that is not initialised");
+    ExReleaseRundownProtection(&rundown);
+    violated(&w, "ExReleaseRundownProtection without a reference");
+    down(&w, 2);
+}
+
+static unsigned ticks;
+
+static VOID NTAPI tick(PKDPC dpc, PVOID context, PVOID a, PVOID b)
+{
+    (void)dpc, (void)context, (void)a, (void)b;
+    ticks++;
+}
+
+TEST(timers_that_repeat)
+{
+    struct world w;
+    LARGE_INTEGER t = ms(35);
+    KTIMER timer;
+    KDPC dpc, queued;
+    KIRQL old;
+
+    up(&w);
+    KeInitializeTimerEx(&timer, SynchronizationTimer);
+    KeInitializeDpc(&dpc, tick, NULL);
+    assert_false(KeSetTimerEx(&timer, ms(10), 10, &dpc));
+    KeDelayExecutionThread(KernelMode, FALSE, &t);
+    assert_int_equal(ticks, 3);
+    assert_true(KeReadStateTimer(&timer));
+    assert_int_equal(wait_one(&timer, 0), STATUS_SUCCESS);
+    assert_int_equal(wait_one(&timer, 0), STATUS_TIMEOUT); /* one waiter a time */
+    assert_true(KeCancelTimer(&timer));
+    KeDelayExecutionThread(KernelMode, FALSE, &t);
+    assert_int_equal(ticks, 3);
+    KeInitializeThreadedDpc(&queued, tick, NULL);
+    KeSetImportanceDpc(&queued, HighImportance);
+    KeSetTargetProcessorDpc(&queued, 0);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    assert_true(KeInsertQueueDpc(&queued, NULL, NULL));
+    assert_true(KeRemoveQueueDpc(&queued));
+    assert_false(KeRemoveQueueDpc(&queued));
+    KeLowerIrql(old);
+    assert_int_equal(ticks, 3);
+    down(&w, 0);
+}
+
+/* ---- the rest ------------------------------------------------------------ */
+
+TEST(what_is_there_of_the_system)
+{
+    struct world w;
+    RTL_OSVERSIONINFOW v = {.dwOSVersionInfoSize = sizeof(v)};
+    OBJECT_ATTRIBUTES a = {0};
+    IO_STATUS_BLOCK io;
+    HANDLE file;
+    PVOID p;
+    TEXT(known, 40, "KeSetTimerEx");
+    TEXT(unknown, 40, "ExAllocatePool2");
+
+    up(&w);
+    assert_int_equal(RtlGetVersion(&v), STATUS_SUCCESS);
+    assert_int_equal(v.dwMajorVersion << 8 | v.dwMinorVersion, 0x601);
+    assert_ptr_equal(MmGetSystemRoutineAddress(&known), KeSetTimerEx);
+    assert_null(MmGetSystemRoutineAddress(&unknown)); /* of a later Windows */
+    assert_int_equal(ZwCreateFile(&file, GENERIC_READ, &a, &io, NULL, 0, 0, FILE_OPEN, 0, NULL, 0),
+                     STATUS_OBJECT_NAME_NOT_FOUND);
+    assert_int_equal(KeQueryActiveProcessorCount(NULL), 1);
+    assert_true(*PsThreadType != *IoFileObjectType);
+    assert_true(KdRefreshDebuggerNotPresent() && KD_DEBUGGER_NOT_PRESENT);
+    p = MmAllocateNonCachedMemory(100);
+    assert_non_null(p);
+    assert_int_equal((uintptr_t)p % PAGE_SIZE, 0);
+    MmFreeNonCachedMemory(p, 100);
+    p = ExAllocatePoolWithQuotaTag((POOL_TYPE)(NonPagedPool | 8), 16, 0x74736554);
+    assert_non_null(p);
+    ExFreePool(p);
+    ProbeForRead(&w, 4, 2);
+    ProbeForWrite((PVOID)(uintptr_t)0xFFFF800000000000, 4, 1);
+    violated(&w, "ProbeForWrite: 0xffff800000000000 is no address of a process: Windows raises an exception");
+    DbgBreakPoint();
+    violated(&w, "DbgBreakPoint without a debugger");
+    down(&w, 2);
+}
+
+TEST(a_driver_that_stops_the_system_stops_its_adapter)
+{
+    struct world w;
+
+    up(&w);
+    KeBugCheckEx(0xEA, 1, 2, 3, 4);
+    violated(&w, "the miniport called KeBugCheckEx(0xea, 0x1, 0x2, 0x3, 0x4)");
+    assert_int_equal(w.dxgk->state, DXGK_FAILED);
+    down(&w, 1);
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+static const GUID own = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
+static int enabled = -1;
+
+static VOID NTAPI notice(LPCGUID source, ULONG control, UCHAR level, ULONGLONG any, ULONGLONG all,
+                         PVOID filter, PVOID context)
+{
+    (void)source, (void)level, (void)any, (void)all, (void)filter, (void)context;
+    enabled = (int)control;
+}
+
+static struct dxgk_trace_block block;
+
+static NTSTATUS trace(struct world *w, enum dxgk_trace_op op)
+{
+    block.op = op;
+    return dxgk_trace_escape(w->dxgk, true, &block, sizeof(block));
+}
+
+TEST(a_miniport_s_events_are_traced_while_somebody_wants_them)
+{
+    static const EVENT_DESCRIPTOR about = {.Id = 7, .Opcode = 2, .Keyword = 16};
+    const char words[] = "0123456789012345678901234567890123456789";
+    LARGE_INTEGER t = ms(11000);
+    struct world w;
+    EVENT_DATA_DESCRIPTOR data[2];
+    REGHANDLE h;
+
+    up(&w);
+    assert_int_equal(EtwRegister(&own, notice, NULL, &h), STATUS_SUCCESS);
+    assert_false(EtwEventEnabled(h, &about));
+    assert_int_equal(EtwWrite(h, &about, NULL, 0, NULL), STATUS_SUCCESS); /* nobody wants it */
+    assert_int_equal(trace(&w, DXGK_TRACE_READ_OP), STATUS_INVALID_DEVICE_STATE);
+    assert_int_equal(trace(&w, DXGK_TRACE_START_OP), STATUS_SUCCESS);
+    assert_int_equal(enabled, 1);
+    assert_true(EtwEventEnabled(h, &about));
+    EventDataDescCreate(&data[0], "ab", 2);
+    EventDataDescCreate(&data[1], words, 40);
+    assert_int_equal(EtwWrite(h, &about, NULL, 2, data), STATUS_SUCCESS);
+    assert_int_equal(trace(&w, DXGK_TRACE_READ_OP), STATUS_SUCCESS);
+    assert_int_equal(block.count, 1);
+    assert_int_equal(block.event[0].id, 7);
+    assert_int_equal(block.event[0].keyword, 16);
+    assert_int_equal(block.event[0].size, 32);
+    assert_memory_equal(block.event[0].provider, &own, 16);
+    assert_memory_equal(block.event[0].field, "ab012345678901234567890123456789", 32);
+    for (int i = 0; i < TRACE_RING + 5; i++)
+        EtwWrite(h, &about, NULL, 0, NULL);
+    trace(&w, DXGK_TRACE_READ_OP);
+    assert_int_equal(block.lost, 5);
+    assert_int_equal(block.count, DXGK_TRACE_MOST);
+    KeDelayExecutionThread(KernelMode, FALSE, &t); /* who traced is gone: the next event ends it */
+    EtwWrite(h, &about, NULL, 0, NULL);
+    assert_false(EtwEventEnabled(h, &about));
+    assert_int_equal(trace(&w, DXGK_TRACE_READ_OP), STATUS_INVALID_DEVICE_STATE);
+    trace(&w, DXGK_TRACE_START_OP);
+    trace(&w, DXGK_TRACE_STOP_OP);
+    assert_int_equal(enabled, 0);
+    assert_int_equal(dxgk_trace_escape(w.dxgk, false, &block, sizeof(block)), STATUS_ACCESS_DENIED);
+    assert_int_equal(EtwUnregister(h), STATUS_SUCCESS);
+    assert_int_equal(EtwWrite(h, &about, NULL, 0, NULL), STATUS_INVALID_HANDLE);
+    assert_int_equal(EtwRegister(&own, NULL, NULL, &h), STATUS_SUCCESS); /* and stays */
+    down(&w, 1);
+}
+
+int main(void)
+{
+    setenv("AEROGPU_LOG", "error", 0);
+    return test_run();
+}
