@@ -340,7 +340,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(finding, text, TEXT, "one sentence")                                                                     \
     C(finding, submission, INT, "submission.id or NULL")                                                       \
     C(finding, packet, INT, "packet.number or NULL")                                                           \
-    C(finding, source, TEXT, "group markers, exact markers, decoder position, device error, or a processor trace")\
+    C(finding, source, TEXT, "group markers, exact markers, markers of a known group, decoder position, device error, what it has bound, processor trace; with `, played again`: found by a re-execution")\
     C(finding, sure_happened, TEXT, "that something went wrong: proven, suggested, unknown (docs/evidence.md)")\
     C(finding, sure_command, TEXT, "that it was this command")                                                 \
     C(finding, sure_cause, TEXT, "that this is why")                                                           \

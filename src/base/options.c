@@ -603,6 +603,8 @@ static void print_list(const struct options *o, FILE *out)
     for (size_t i = 0; i < o->num_commands; i++)
         if (o->commands[i].run)
             fprintf(out, "command\t%s\t%s\n", o->commands[i].name, o->commands[i].summary);
+    if (o->operands)
+        fprintf(out, "operands\t%.*s\n", (int)strcspn(o->operands, "\n"), o->operands);
     for (const struct options_row *r = o->rows; r && r->kind; r++)
         if (r->kind != OPTIONS_GROUP)
             fprintf(out, "option\t%s\t%.1s\t%s\t%.*s\n", r->name ? r->name : "",

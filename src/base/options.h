@@ -13,7 +13,7 @@
  * 1. A row's variable is written only by a word that passed its check: what a table accepts lies in its limits.
  * 2. One sentence says what is wrong: it names the option, the value, and what would be right.
  * 3. Every table takes --help and -h; --help=man prints the manual page's sections, --help=list the rows for a program,
- *    tab-separated: `option NAME LETTER ARGUMENT TEXT`, `command NAME TEXT`.
+ *    tab-separated: `option NAME LETTER ARGUMENT TEXT`, `command NAME TEXT`, `operands TEXT`.
  * 4. A value in a word of its own does not begin with "--": that is an option whose forerunner lacks its value. NAME=VALUE
  *    takes anything.
  */

@@ -15,7 +15,9 @@
     {                                                                                                        \
         offsetof(type, pointer), offsetof(type, count_member), element_size, direction, false, 1             \
     }
-#define THUNK(id, type, n, ...) [D3DKMT_THUNK_##id] = {#id, sizeof(type), {__VA_ARGS__}, n}
+/* Each names an enumerator, by which the compiler knows that a thunk has its row. */
+#define THUNK(id, type, n, ...)                                                                              \
+    [D3DKMT_THUNK_##id] = {#id, sizeof(type) + 0 * sizeof(enum {WIRE_HAS_##id}), {__VA_ARGS__}, n}
 
 const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
     THUNK(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, 0),
@@ -78,6 +80,9 @@ const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
     THUNK(SetGammaRamp, D3DKMT_SETGAMMARAMP, 1,
           PTR(D3DKMT_SETGAMMARAMP, pGammaRampRgb256x3x16, Size, 1, WIRE_IN, true)),
 };
+#define HAS_ROW(name, type) _Static_assert(!WIRE_HAS_##name, "");
+D3DKMT_THUNKS(HAS_ROW)
+#undef HAS_ROW
 
 static void *get_ptr(const void *arg, unsigned at)
 {

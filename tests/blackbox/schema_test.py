@@ -44,6 +44,11 @@ checks.append(("each key that is written is on the page",
                [f"{k} is not" for k in sorted(keys) if ("key", k) not in columns]))
 checks.append(("what is inserted by hand names columns that there are",
                [f"{t}.{c} is none" for t, c in sorted(inserted) if t in tables and (t, c) not in columns]))
+sources = {s for block in re.findall(r"(?:BB_finding_source,|sizeof\(v->source\),)(.*?);", code, re.S)
+           for s in re.findall(r'"((?:[^"\\]|\\.)*)"', block)} - {"%s"}
+row = re.search(r"^\| `source` \| TEXT \| (.*) \|$", page, re.M)[1]
+checks.append(("each source of a finding is on the page",
+               [f"{s} is not" for s in sorted(sources) if s not in row] + ([] if len(sources) > 4 else [f"only these were found: {sources}"])))
 print(f"1..{len(checks)}")
 for n, (name, bad) in enumerate(checks, 1):
     for line in bad:

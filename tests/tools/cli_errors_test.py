@@ -40,8 +40,7 @@ readers = [(command, "is a folder", "is empty", known) for command in (
     ("doctor", "no report", None, "no report"),
     (f"diff {work}/noise", None, None, known),
 ]
-commands = ["validate", "doctor", "play", "record", "show", "info", "diff", "compare", "trim", "minimize", "report", "watch", "abi", "methods",
-            "serve", "sim", "version", "dump", "crashes"]
+commands = [line.split("\t")[1] for line in subprocess.check_output([aerogpu, "--help=list"], text=True).splitlines() if line.startswith("command\t")]
 # Command lines that are wrong, and the words that say how.
 wrong = [
     ("nonsense", "no command 'nonsense'"),

@@ -36,9 +36,10 @@ def result(name, bad):
 
 
 def unknown_names():
-    """Identifiers in backquotes that stand nowhere in the tree, nor in the examples."""
+    """Identifiers in backquotes, and those in capitals, that stand nowhere in the tree, nor in the examples."""
     prose = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
-    names = {n for n in re.findall(r"`([A-Za-z_][A-Za-z0-9_]{3,})`", prose) if "_" in n and "NAME" not in n}
+    names = {n for n in re.findall(r"`([A-Za-z_][A-Za-z0-9_]{3,})`", prose) + re.findall(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b", prose)
+             if "_" in n and "NAME" not in n}
     examples = "".join(re.findall(r"^```\w*\n(.*?)^```$", page, re.M | re.S))
     for f in files:
         if f != "docs/extending.md" and f.endswith((".c", ".h", ".py", ".build", ".annot", ".json")) and os.path.exists(f):

@@ -46,7 +46,10 @@ complete_bash() { # words...
 
 for program; do walk "$(basename "$program")" "$program"; done
 [ "$(complete_bash aerogpu play --expect-)" = --expect-errors ] && [ "$(complete_bash aerogpu lose --expect e)" = end ] &&
-    [ "$(complete_bash aerogpu record --what d)" = "d3d12 device" ] && [ "$(complete_bash aerogpu minim)" = minimize ] && [ "$(complete_bash aerogpu_dbgctl --query-fe)" = --query-fence ]
+    [ "$(complete_bash aerogpu record --what d)" = "d3d12 device" ] && [ "$(complete_bash aerogpu minim)" = minimize ] &&
+    [ "$(complete_bash aerogpu record --what = d)" = "d3d12 device" ] && [ "$(complete_bash aerogpu serve --executors = )" = "client user shared" ] &&
+    [ "$(complete_bash aerogpu lose --reset i)" = innocent ] && [ "$(complete_bash aerogpu run -- env)" = "$(compgen -c env | tr '\n' ' ' | sed 's/ $//')" ] &&
+    [ -z "$(complete_bash aerogpu version "")" ] && [ "$(complete_bash aerogpu_dbgctl --query-fe)" = --query-fence ]
 result $? "bash completes"
 if command -v zsh >/dev/null; then
     (cd "$completions" && for f in _*; do zsh -n "$f" || exit 1; done)

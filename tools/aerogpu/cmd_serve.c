@@ -24,13 +24,15 @@
 #include "report/json_show.h"
 #include "stack/stack.h"
 
+enum { EACH_CLIENT, EACH_USER, SHARED }; /* --executors */
+
 struct serve {
     const char *socket, *settings, *event_log, *miniport, *executor, *device;
     unsigned mode;
     uint32_t ram_mib;
     gid_t group;
     bool json;
-    bool shared, by_user; /* executors */
+    unsigned executors; /* EACH_CLIENT, EACH_USER or SHARED */
 };
 
 struct service {
@@ -121,17 +123,6 @@ static int set_mode(void *ctx, const struct options_row *row, const char *value,
     return 0;
 }
 
-static int set_executors(void *ctx, const struct options_row *row, const char *value, struct error *e)
-{
-    struct serve *o = ctx;
-
-    o->shared = !strcmp(value, "shared");
-    o->by_user = !strcmp(value, "user");
-    if (!o->shared && !o->by_user && strcmp(value, "client") != 0)
-        return error_set(e, -EINVAL, "--executors: '%s' is not shared, client or user", value);
-    return 0;
-}
-
 static int set_group(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
     const struct group *g = getgrnam(value);
@@ -162,9 +153,9 @@ static int parse(int argc, char **argv, struct serve *o)
             "a miniport in place of AeroGPU's own: an x64 driver as Windows 7 would load it (.sys), or a shared object"),
         OPT_U32("ram", 'r', &o->ram_mib, 64, 3072, "MIB",
                 "guest memory, 64 to 3072; 1024. Pages are used once touched"),
-        OPT_CALL(
-            "executors", 0, set_executors, o, "WHICH",
-            "an executor process for each `client`, for each `user`, or one, `shared` by all; client. What crashes in one is lost to those who have it"),
+        OPT_CHOICE(
+            "executors", 0, &o->executors, "client|user|shared",
+            "an executor process for each client, for each user, or one that all share; client. What crashes in one is lost to those who have it"),
         OPT_TEXT("executor", 'x', &o->executor, "FILE", "the executor program"),
         OPT_TEXT("device", 'd', &o->device, "NAME", "Vulkan device of the executor"),
         OPT_FLAG(
@@ -248,7 +239,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
                                                         .ram_size = (uint64_t)o->ram_mib << 20,
                                                         .executor = o->executor,
                                                         .device = o->device,
-                                                        .one_executor = o->shared},
+                                                        .one_executor = o->executors == SHARED},
                                             .settings = settings,
                                             .miniport = o->miniport,
                                             .on_event = on_event,
@@ -266,9 +257,10 @@ static int run(struct service *s, const struct settings *settings, const sigset_
                                            .settings = settings},
                     &e) ||
         !NT_SUCCESS(stack_start(stack, &e)) ||
-        d3dkmt_serve(
-            &server,
-            &(struct d3dkmt_serve_params){stack_dxgk(stack), o->socket, o->mode, o->group, o->by_user}, &e)) {
+        d3dkmt_serve(&server,
+                     &(struct d3dkmt_serve_params){stack_dxgk(stack), o->socket, o->mode, o->group,
+                                                   o->executors == EACH_USER},
+                     &e)) {
         utf8_print(stderr, "aerogpu serve: %s\n", e.text);
         goto out;
     }

@@ -21,12 +21,14 @@ class Command:
     """A program or a command of one: `words` is what one types, `rows` are its options, `commands` those below it."""
 
     def __init__(self, program, words):
-        self.words, self.rows, self.commands = words, [], []
+        self.words, self.rows, self.commands, self.operands = words, [], [], ""
         self.run = [program] + words[1:]
         for line in ask(self.run, "list").splitlines():
             kind, *rest = line.split("\t")
             if kind == "option":
                 self.rows.append(rest)
+            elif kind == "operands":
+                self.operands += rest[0]
             else:
                 self.commands.append(Command(program, words + [rest[0]]))
                 self.commands[-1].summary = rest[1]
@@ -83,7 +85,7 @@ def names(row):
 
 
 def words_of(arg):
-    return arg.split("|") if re.fullmatch(r"[a-z0-9]+(\|[a-z0-9]+)+", arg) else []
+    return arg.split("|") if re.fullmatch(r"[a-z0-9-]+(\|[a-z0-9-]+)+", arg) else []
 
 
 def quoted(text):
@@ -102,14 +104,19 @@ def bash(top):
                 'COMPREPLY=($(compgen -f -- "$cur"))' if is_file(r[2]) else "COMPREPLY=()"
             takes.append(f"            {'|'.join(names(r))}) {what}; return ;;\n")
         below = " ".join(x.words[-1] for x in c.commands)
+        rest = f'COMPREPLY=($(compgen -W "{below}" -- "$cur"))' if below else 'COMPREPLY=($(compgen -f -- "$cur"))' if c.operands else "COMPREPLY=()"
+        if "PROGRAM" in c.operands:  # its name behind "--"; what follows is its own
+            rest = 'if [[ $prev == -- ]]; then COMPREPLY=($(compgen -c -- "$cur")); else COMPREPLY=($(compgen -f -- "$cur")); fi'
         cases.append(f'    "{" ".join(c.words[1:])}")\n        case $prev in\n{"".join(takes)}        esac\n'
                      f'        if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W "{options}" -- "$cur"))\n'
-                     f'        else COMPREPLY=($(compgen {"-W " + chr(34) + below + chr(34) if below else "-f"} -- "$cur")); fi ;;\n')
+                     f"        else {rest}; fi ;;\n")
     paths = " ".join(f'[{quoted(" ".join(c.words[1:]))}]=1' for c in top.each() if len(c.words) > 1)
     fn = "_" + top.words[0]
     return (f"# bash completion for {top.words[0]}, made from its option tables.\n{fn}() {{\n"
             f"    local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} path= word\n"
             f"    local -A paths=({paths})\n"
+            # --NAME=VALUE comes in three words
+            '    [[ $cur == = ]] && cur= && COMP_WORDS[COMP_CWORD]= || [[ $prev != = ]] || prev=${COMP_WORDS[COMP_CWORD-2]}\n'
             '    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do\n'
             '        [[ ${paths[${path:+$path }$word]-} ]] || break\n'
             '        path=${path:+$path }$word\n    done\n'

@@ -114,9 +114,6 @@ static void finish(const struct etl_file *f, struct cpu_event *out, const struct
     case CPU_EV_SWITCH:
         out->b = out->b == 1 ? 0 : 1; /* Ready is runnable; every other state waits */
         break;
-    case CPU_EV_VETO:
-        out->c = 0;
-        break;
     default:
         break;
     }

@@ -58,7 +58,7 @@
     K(WATCHDOG, "watchdog", "a = watchdog")                                                                  \
     K(DEEP_ENTER, "deep_enter", "a CPU entered deep idle")                                                   \
     K(DEEP_EXIT, "deep_exit", "a CPU left deep idle")                                                        \
-    K(VETO, "veto", "a = state selected, b = number of vetoed states, c = first veto reason")                \
+    K(VETO, "veto", "a = state selected, b = number of vetoed states")                                       \
     K(EXIT_LATENCY, "exit_latency", "a = return latency, b = total latency, c = processor state")            \
     K(LOST, "lost", "a = events lost before this point, 0 if nobody counted them")
 
