@@ -296,6 +296,34 @@ static const uint32_t beyond[] = {
     0x070000A6, 0x0011E012, 0, 0x0010000A, 0,          0x00004001, 7, /* store_raw u0, r0.x, 7 */
     0x0100003E};                                                      /* ret */
 
+/* Direct3D's registers are 4096, whether they can be indexed or not: a driver has them on a stack. */
+RIG_TEST(registers_are_bounded)
+{
+    static const struct {
+        uint32_t temps, x0, x1;
+        const char *why;
+    } programs[] = {{1000, 3000, 96, NULL},
+                    {1000, 3000, 97, "DXBC: dcl_indexable_temp at word 12 asks for more than 4096 registers"},
+                    {0, 4096, 1, "DXBC: dcl_indexable_temp at word 12 asks for more than 4096 registers"}};
+    struct rig *r = rig_of(state);
+
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        const uint32_t words[] = {
+            0x00050050, 17, 0x0400009B,     1, 1,          1, 0x02000068,     programs[i].temps,
+            0x04000069, 0,  programs[i].x0, 4, 0x04000069, 1, programs[i].x1, 4,
+            0x0100003E};
+        uint8_t bytes[sizeof(words) + 128];
+        uint32_t size = container(bytes, words, sizeof(words) / 4);
+
+        ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, bytes, size,
+                      .shader_handle = 62 + (uint32_t)i, .stage = 2, .dxbc_size_bytes = size);
+        if (programs[i].why)
+            rig_expect_error(r, AEROGPU_ERROR_BACKEND, programs[i].why);
+        else
+            rig_run_ok(r);
+    }
+}
+
 /* Whatever memory a program indexes, what is outside of it reads as zero, and a write there changes nothing inside. */
 RIG_TEST(shader_memory_has_ends)
 {

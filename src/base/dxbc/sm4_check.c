@@ -21,7 +21,8 @@ struct checker {
     const struct sm4 *p;
     struct error *e;
     uint32_t temps;
-    uint32_t arrays[64];              /* size of x#, 0 = undeclared */
+    uint32_t arrays[64]; /* size of x#, 0 = undeclared */
+    uint32_t arrays_together;
     uint8_t shared[32];               /* enum memory_kind */
     uint32_t cbuffers[16];            /* size + 1 of cb#, 0 = undeclared */
     uint32_t samplers;                /* bit per s# */
@@ -224,7 +225,10 @@ static int declare_array(struct checker *c, const struct sm4_instruction *i)
         return fail(c, i, "names an impossible array");
     if (c->arrays[w])
         return fail(c, i, "declares its array again");
+    if (c->temps + c->arrays_together + length > MAX_TEMPS)
+        return fail(c, i, "asks for more than 4096 registers");
     c->arrays[w] = length;
+    c->arrays_together += length;
     return 0;
 }
 
@@ -302,7 +306,7 @@ static int declare(struct checker *c, const struct sm4_instruction *i)
                          i->at);
     switch (i->opcode) {
     case SM4_OP_DCL_TEMPS:
-        if (w > MAX_TEMPS)
+        if (w > MAX_TEMPS || w + c->arrays_together > MAX_TEMPS)
             return fail(c, i, "asks for more than 4096 registers");
         if (c->temps)
             return fail(c, i, "declares registers again");

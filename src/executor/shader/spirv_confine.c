@@ -7,7 +7,13 @@
 
 #include "executor/shader/spirv_read.h"
 
-enum { MAX_INDICES = 64, MAX_CHAINS = 16, MAX_MATRIX_STRIDE = 1 << 20 };
+enum {
+    MAX_INDICES = 64,
+    MAX_CHAINS = 16,
+    MAX_MATRIX_STRIDE = 1 << 20,
+    MAX_OWN = 4096 * 4, /* components: as many as Direct3D's registers have */
+    MAX_CALLS = 64,
+};
 
 struct confine {
     struct spirv_module m;
@@ -114,8 +120,17 @@ static uint64_t product(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r > SPIRV_MARGIN ? SPIRV_MARGIN : r;
 }
 
+static uint32_t array_length(struct confine *c, const uint32_t *array)
+{
+    const uint32_t *length = spirv_definition(&c->m, array[3]);
+
+    if (spirv_opcode(length) != SpvOpConstant || spirv_length(length) != 4)
+        refuse(c, "an array whose length is no constant of 32 bits:", array[3]);
+    return length[3];
+}
+
 /* Bytes of a type in buffers, SPIRV_MARGIN for more; `stride` of matrices in it. */
-static uint64_t extent(const struct confine *c, uint32_t type, uint32_t stride)
+static uint64_t extent(struct confine *c, uint32_t type, uint32_t stride)
 {
     const uint32_t *t = spirv_definition(&c->m, type);
     uint64_t size = 0;
@@ -130,7 +145,7 @@ static uint64_t extent(const struct confine *c, uint32_t type, uint32_t stride)
         }
         return size;
     case SpvOpTypeArray:
-        return product(spirv_definition(&c->m, t[3])[3],
+        return product(array_length(c, t),
                        decoration(c, type, UINT32_MAX, SpvDecorationArrayStride) + extent(c, t[2], stride));
     case SpvOpTypeMatrix:
         return product(4, stride) + 128;
@@ -240,17 +255,14 @@ static uint32_t bound_index(struct confine *c, uint32_t index, uint32_t n)
 /* The elements of a composite whose index may be anything; 0: the driver bounds them, or the index is a constant. */
 static uint32_t elements(struct confine *c, uint32_t type)
 {
-    const uint32_t *t = spirv_definition(&c->m, type), *length;
+    const uint32_t *t = spirv_definition(&c->m, type);
 
     switch (spirv_opcode(t)) {
     case SpvOpTypeVector:
     case SpvOpTypeMatrix:
         return t[3];
     case SpvOpTypeArray:
-        length = spirv_definition(&c->m, t[3]);
-        if (spirv_opcode(length) != SpvOpConstant || spirv_length(length) != 4)
-            refuse(c, "an array whose length is no constant of 32 bits:", t[3]);
-        return length[3];
+        return array_length(c, t);
     default:
         return 0;
     }
@@ -295,8 +307,8 @@ static void accesses(uint32_t op, uint32_t at[2])
 /* A pointer that is no address is a variable, a part of one, or a parameter that is given such: none that was made of other things. */
 static bool is_made_up(const struct confine *c, const uint32_t *w, uint32_t op)
 {
-    static const uint32_t honest[] = {SpvOpVariable,          SpvOpAccessChain, SpvOpInBoundsAccessChain,
-                                      SpvOpFunctionParameter, SpvOpCopyObject,  SpvOpUndef};
+    static const uint32_t honest[] = {SpvOpVariable, SpvOpAccessChain, SpvOpInBoundsAccessChain,
+                                      SpvOpFunctionParameter, SpvOpCopyObject};
 
     if (spirv_length(w) < 3 || w[2] >= c->m.in[SPIRV_BOUND] || c->m.ids[w[2]].type != w[1] ||
         spirv_definition(&c->m, w[2]) != w || spirv_opcode_of(&c->m, w[1]) != SpvOpTypePointer ||
@@ -348,6 +360,80 @@ static bool access(struct confine *c, const uint32_t *w, uint32_t op, uint32_t n
     return true;
 }
 
+/* ---- what a shader has of its own ---------------------------------------- */
+
+static uint64_t at_most(uint64_t n)
+{
+    return n <= MAX_OWN ? n : MAX_OWN + 1;
+}
+
+/* Numbers in a type, MAX_OWN + 1 for more. */
+static uint64_t components(struct confine *c, uint32_t type)
+{
+    const uint32_t *t = spirv_definition(&c->m, type);
+    uint64_t n = 0;
+
+    switch (spirv_opcode(t)) {
+    case SpvOpTypeStruct:
+        for (uint32_t i = 2; i < spirv_length(t); i++)
+            n = at_most(n + components(c, t[i]));
+        return n;
+    case SpvOpTypeArray:
+        return at_most(at_most(array_length(c, t)) * components(c, t[2]));
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+        return t[3] * components(c, t[2]);
+    default:
+        return 1;
+    }
+}
+
+/* own[function]: the numbers in its variables and, since drivers make calls a part of who calls, in those of what it calls; own[0]: in
+ * the variables of all. Returns whether any of them grew. */
+static bool add_own(struct confine *c, uint64_t *own)
+{
+    uint32_t function = 0;
+    uint64_t sum = 0;
+    bool more = false;
+
+    for (size_t at = SPIRV_HEADER; at < c->m.count; at += spirv_length(c->m.in + at)) {
+        const uint32_t *w = c->m.in + at, op = spirv_opcode(w);
+
+        if (op == SpvOpVariable && (w[3] == SpvStorageClassFunction || w[3] == SpvStorageClassPrivate))
+            sum = at_most(sum + components(c, spirv_pointee(&c->m, w[2])));
+        else if (op == SpvOpFunctionCall)
+            sum = at_most(sum + own[w[3]]);
+        else if (op == SpvOpFunction || op == SpvOpFunctionEnd) {
+            if (sum > own[function]) {
+                own[function] = sum;
+                more = true;
+            }
+            function = op == SpvOpFunction ? w[2] : 0;
+            sum = 0;
+        }
+    }
+    return more;
+}
+
+/* Drivers have it on the stack of the thread that runs the shader, for all that it runs at once. */
+static void check_own(struct confine *c)
+{
+    const uint32_t bound = c->m.in[SPIRV_BOUND];
+    uint64_t *own = calloc(bound, sizeof(*own));
+    unsigned rounds = 0;
+
+    c->m.out.failed |= !own;
+    while (own && add_own(c, own))
+        if (++rounds > MAX_CALLS) {
+            refuse(c, "calls within calls, more than", MAX_CALLS);
+            break;
+        }
+    for (uint32_t id = 1; own && id < bound; id++)
+        if (own[0] + own[id] > MAX_OWN)
+            refuse(c, "variables of more components than", MAX_OWN);
+    free(own);
+}
+
 /* 64-bit integers, if the module has none; `w` is its first instruction. */
 static void want_integers(struct confine *c, const uint32_t *w)
 {
@@ -365,6 +451,7 @@ int spirv_confine(uint32_t **words, size_t *count, const struct shader_addresses
 
     if (r)
         return error_set(e, r, "no memory for a shader");
+    check_own(&c);
     if (a)
         want_integers(&c, c.m.in + SPIRV_HEADER);
     for (size_t at = SPIRV_HEADER; at < c.m.count && !c.result; at += spirv_length(c.m.in + at)) {

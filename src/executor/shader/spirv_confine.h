@@ -11,6 +11,7 @@
  *     SPIRV_MARGIN behind them.
  *  2. Where it faults tells which address it was: spirv_confined_address().
  *  3. An index outside of an array of the shader's own selects the first element. (Buffers are the device's to bound.)
+ *  4. What a shader has of its own fits into a thread's stack.
  */
 #pragma once
 
