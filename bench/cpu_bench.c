@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -24,14 +23,6 @@
 #define T0 (100 * UINT64_C(1000000000))
 
 static char path[] = "/tmp/aerogpu-bench-XXXXXX";
-
-static double seconds(clockid_t clock)
-{
-    struct timespec ts;
-
-    clock_gettime(clock, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 /* A ping-pong between neighbours, with the events of a real one: each turn queues a call, sends an IPI, wakes
  * the other from idle and goes idle itself. */
@@ -95,7 +86,7 @@ static double analyse_pages(struct synth *s, struct cpu_rules *rules)
     struct cpu_analysis a;
     struct cpu_merge m;
     uint16_t cpus[64];
-    double t = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double t = bench_cpu();
     uint64_t events;
     int n;
 
@@ -110,7 +101,7 @@ static double analyse_pages(struct synth *s, struct cpu_rules *rules)
     events = a.events;
     cpu_merge_finish(&m);
     cpu_analysis_finish(&a);
-    return (double)events / (seconds(CLOCK_PROCESS_CPUTIME_ID) - t) / 1e6;
+    return (double)events * 1e3 / (bench_cpu() - t);
 }
 
 enum { ROUNDS = 9 };
@@ -175,12 +166,12 @@ static double analyse_file(double *heap_mib)
 
     malloc_trim(0);
     before = mallinfo2().uordblks + mallinfo2().hblkhd;
-    start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    start = bench_cpu();
     if (cpu_trace_open(&t, path, &e) || cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e)) {
         fprintf(stderr, "cpu_bench: %s\n", e.text);
         exit(1);
     }
-    rate = (double)r.a.events / (seconds(CLOCK_PROCESS_CPUTIME_ID) - start) / 1e6;
+    rate = (double)r.a.events * 1e3 / (bench_cpu() - start);
     *heap_mib = (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1048576;
     cpu_report_finish(&r);
     cpu_trace_close(&t);
@@ -234,7 +225,7 @@ static void make_etl(struct etl_synth *s, bool pack)
 
 static double decode_etl(void *arg)
 {
-    double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double start = bench_cpu();
     const struct etl_synth *s = arg;
     struct cpu_source *source;
     const struct cpu_event *ev;
@@ -247,7 +238,7 @@ static double decode_etl(void *arg)
     while ((k = source->next(source, &ev)) > 0)
         n += (uint64_t)k;
     etl_close(&f);
-    return (double)n / (seconds(CLOCK_PROCESS_CPUTIME_ID) - start) / 1e6;
+    return (double)n * 1e3 / (bench_cpu() - start);
 }
 
 static void bench_etl(struct bench *b)
@@ -271,12 +262,14 @@ static void pin(int cpu)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Microseconds of a round trip between CPU 0 and CPU 1 through two pipes, over half a second. */
+/* Microseconds of a round trip between CPU 0 and CPU 1 through two pipes: the median of those of half a second. */
 static double round_trip(void)
 {
+    enum { MOST = 1 << 16 };
+    static double us[MOST];
     int there[2], back[2];
-    double t, now = 0;
-    uint64_t n = 0;
+    size_t n = 0;
+    double end;
     pid_t pid;
     char c = 0;
 
@@ -293,19 +286,19 @@ static double round_trip(void)
         _exit(0);
     }
     pin(0);
-    t = seconds(CLOCK_MONOTONIC);
-    do {
+    for (end = bench_now() + 5e8; n < MOST && bench_now() < end; n++) {
+        double start = bench_now();
+
         if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
             break;
-        n++;
-        now = seconds(CLOCK_MONOTONIC);
-    } while (now - t < 0.5);
+        us[n] = (bench_now() - start) / 1e3;
+    }
     for (int i = 0; i < 2; i++) {
         close(there[i]);
         close(back[i]);
     }
     waitpid(pid, NULL, 0);
-    return (now - t) / (double)n * 1e6;
+    return bench_quantile(us, n, 0.5);
 }
 
 static double round_trip_recorded(const struct cpu_record_params *params, uint64_t *lost)
@@ -350,7 +343,7 @@ static double round_trip_recorded(const struct cpu_record_params *params, uint64
 static void bench_overhead(struct bench *b, const char *id, const char *what,
                            const struct cpu_record_params *p, double target)
 {
-    double off[5], on[5];
+    double off[ROUNDS], on[ROUNDS];
     uint64_t lost = 0;
     char note[96];
 
@@ -358,7 +351,7 @@ static void bench_overhead(struct bench *b, const char *id, const char *what,
         bench_not_measured(b, id, "it needs two CPUs");
         return;
     }
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         off[i] = round_trip();
         on[i] = round_trip_recorded(p, &lost);
         if (on[i] == 0) {
@@ -370,7 +363,7 @@ static void bench_overhead(struct bench *b, const char *id, const char *what,
     bench_report(b, &(struct bench_figure){.id = id,
                                            .ours_each = on,
                                            .reference_each = off,
-                                           .rounds = 5,
+                                           .rounds = ROUNDS,
                                            .unit = "us",
                                            .target = target,
                                            .note = note});

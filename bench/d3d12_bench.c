@@ -33,17 +33,9 @@
 #define VKD3D_UTILS_API_VERSION VKD3D_API_VERSION_1_2
 #include <vkd3d_utils.h>
 
-enum { CALLS = 100000, LOOPS = 5, ROUNDS = 5, MIB = 1 << 20 };
+enum { CALLS = 100000, LOOPS = 5, ROUNDS = 9, PLAYS = 5, PAGES = 5, MIB = 1 << 20 };
 
 static char self[4096], dir[] = "/tmp/aerogpu-d3d12-bench-XXXXXX";
-
-static double cpu_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 /* ---- the loop that is recorded ------------------------------------------- */
 
@@ -82,7 +74,7 @@ static int loop(const char *kind, int loops)
         !(a = make_buffer(device)) || !(b = make_buffer(device)))
         return 1;
     for (int n = 0; n < loops; n++) {
-        double start = cpu_ns();
+        double start = bench_cpu();
 
         if (!strcmp(kind, "copy"))
             for (unsigned i = 0; i < CALLS; i++)
@@ -90,12 +82,12 @@ static int loop(const char *kind, int loops)
         else
             for (unsigned i = 0; i < CALLS; i++)
                 ID3D12GraphicsCommandList_RSSetViewports(list, 1, &view);
-        ns[n] = (cpu_ns() - start) / CALLS;
+        ns[n] = (bench_cpu() - start) / CALLS;
         ID3D12GraphicsCommandList_Close(list);
         ID3D12CommandAllocator_Reset(allocator);
         ID3D12GraphicsCommandList_Reset(list, allocator, NULL);
     }
-    printf("%.2f\n", bench_quantile(ns, (size_t)loops, 0.5));
+    printf("%.2f\n", bench_quantile(ns, (size_t)loops, 0)); /* caches that others emptied only add */
     fflush(stdout);
     _exit(0);
 }
@@ -112,7 +104,7 @@ static int ring(size_t bytes)
         return 1;
     memset(call, 1, sizeof(call));
     for (int n = 0; n < LOOPS; n++) {
-        double start = cpu_ns();
+        double start = bench_cpu();
 
         for (unsigned i = 0; i < CALLS; i++) {
             uint64_t at = atomic_fetch_add(&ticket, bytes);
@@ -120,9 +112,9 @@ static int ring(size_t bytes)
             memcpy(memory + at % (sizeof(memory) - sizeof(call)), call, bytes);
             __asm__ volatile("" : : : "memory");
         }
-        ns[n] = (cpu_ns() - start) / CALLS;
+        ns[n] = (bench_cpu() - start) / CALLS;
     }
-    printf("%.2f\n", bench_quantile(ns, LOOPS, 0.5));
+    printf("%.2f\n", bench_quantile(ns, LOOPS, 0));
     return 0;
 }
 
@@ -331,7 +323,8 @@ static int draws(void)
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
         us[s.frame] = (double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3;
     }
-    printf("%.1f\n", bench_quantile(us + 5, FRAMES - 5, 0.5));
+    printf("%.1f\n",
+           bench_quantile(us + 5, FRAMES - 5, 0.25)); /* the same: what disturbs a frame only adds */
     fflush(stdout);
     _exit(0);
 }
@@ -400,12 +393,25 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
         if (!n)
             bytes_a_call(path, &raw, &packed);
         ns[3][n] = atof(output("%s --ring %.0f", self, ceil(raw)));
-        added[n] = ns[1][n] - ns[0][n];
+        added[n] = ns[1][n] > ns[0][n] ? ns[1][n] - ns[0][n] : 0;
         if (gfx)
             ns[2][n] = atof(output(GFX "%s --loop %s 2>/dev/null", "NONE", dir, self, kind));
     }
     if (gfx)
         theirs = bench_quantile(ns[2], ROUNDS, 0.5) - bench_quantile(ns[0], ROUNDS, 0.5);
+    if (bench_quantile(ns[0], ROUNDS, 0) <= 0) {
+        static const char *const figures[] = {"cost", "bytes", "packed"};
+        for (int i = 0; i < 3; i++) {
+            snprintf(id, sizeof(id), "d3d12_call_%s_%s", figures[i], kind);
+            bench_not_measured(b, id, "no Direct3D 12 device");
+        }
+        return;
+    }
+    if (bench_quantile(ns[1], ROUNDS, 0) <= 0 || raw <= 0) {
+        snprintf(id, sizeof(id), "d3d12_call_cost_%s", kind);
+        bench_failed(b, id, "the calls were not recorded");
+        return;
+    }
     snprintf(id, sizeof(id), "d3d12_call_cost_%s", kind);
     snprintf(
         note, sizeof(note),
@@ -437,7 +443,9 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
 /* Frames of 5 000 draws: what recording adds to their CPU time, and how many bytes a frame takes. */
 static void draw_heavy(struct bench *b, bool gfx)
 {
-    double us[3][ROUNDS], plain, ours, theirs = 0, bytes = 0, their_bytes = 0;
+    static const char *const ids[] = {"d3d12_record", "d3d12_record_against", "d3d12_record_bytes"};
+    double us[3][ROUNDS], ours[ROUNDS], theirs[ROUNDS] = {0}, bytes = 0, their_bytes = 0;
+    bool any = true, theirs_too = gfx;
     char path[100], note[200], text[100];
     struct stat st;
 
@@ -448,22 +456,22 @@ static void draw_heavy(struct bench *b, bool gfx)
         us[1][n] = atof(output("%s record -o %s -- %s --draws 2>/dev/null", AEROGPU, path, self));
         if (gfx)
             us[2][n] = atof(output(GFX "%s --draws 2>/dev/null", "LZ4", dir, self));
+        ours[n] = us[1][n] > us[0][n] ? us[1][n] - us[0][n] : 0;
+        theirs[n] = gfx ? us[2][n] - us[0][n] : 0;
+        any = any && us[0][n] > 0 && us[1][n] > 0;
+        theirs_too = theirs_too && us[2][n] > 0;
     }
-    plain = bench_quantile(us[0], ROUNDS, 0.5);
-    ours = bench_quantile(us[1], ROUNDS, 0.5) - plain;
     if (!stat(path, &st))
         bytes = (double)st.st_size / FRAMES;
-    if (gfx) {
-        theirs = bench_quantile(us[2], ROUNDS, 0.5) - plain;
-        if (!stat(text, &st))
-            their_bytes = (double)st.st_size / FRAMES;
-    }
-    if (plain <= 0) {
-        bench_not_measured(b, "d3d12_record", "no Direct3D 12 device");
+    if (gfx && !stat(text, &st))
+        their_bytes = (double)st.st_size / FRAMES;
+    if (!any) {
+        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+            bench_not_measured(b, ids[i], "no Direct3D 12 device");
         return;
     }
-    snprintf(note, sizeof(note), "CPU time of 5 000 draws recorded, against not; gfxreconstruct adds %.0f us",
-             theirs);
+    snprintf(note, sizeof(note), "CPU time of 5 000 draws recorded, against not%s",
+             theirs_too ? "" : "; gfxreconstruct records nothing");
     bench_report(b, &(struct bench_figure){.id = "d3d12_record",
                                            .ours_each = us[1],
                                            .reference_each = us[0],
@@ -471,14 +479,19 @@ static void draw_heavy(struct bench *b, bool gfx)
                                            .unit = "us/frame",
                                            .target = 1.1,
                                            .note = note});
-    if (theirs > 0)
+    if (!theirs_too)
+        bench_not_measured(b, "d3d12_record_against", "gfxreconstruct recorded nothing");
+    else
         bench_report(b, &(struct bench_figure){.id = "d3d12_record_against",
-                                               .ours = ours,
-                                               .reference = theirs,
+                                               .ours_each = ours,
+                                               .reference_each = theirs,
+                                               .rounds = ROUNDS,
                                                .unit = "us/frame",
                                                .target = 0.5,
                                                .note = "gfxreconstruct, LZ4"});
-    if (their_bytes > 0)
+    if (their_bytes <= 0)
+        bench_not_measured(b, "d3d12_record_bytes", "gfxreconstruct recorded nothing");
+    else
         bench_report(b, &(struct bench_figure){.id = "d3d12_record_bytes",
                                                .ours = bytes,
                                                .reference = their_bytes,
@@ -501,7 +514,7 @@ static double number_before(const char *text, const char *word)
 static void gears(struct bench *b, bool gfx)
 {
     char text[4096], note[200], path[200];
-    double frames, theirs = 0, fps[2][3];
+    double frames, theirs = 0, fps[2][PLAYS] = {0};
     struct stat st;
 
     if (!have("Xvfb") || !have("vkd3d-gears")) {
@@ -525,7 +538,7 @@ static void gears(struct bench *b, bool gfx)
             const char *replay = "gfxrecon-replay --wsi xcb %s/gfx.gfxr 2>&1";
 
             snprintf(text, sizeof(text), replay, dir);
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < PLAYS; i++) {
                 const char *out = output("%s", text);
                 double n = number_before(out, " frames");
 
@@ -538,7 +551,9 @@ static void gears(struct bench *b, bool gfx)
     snprintf(note, sizeof(note), "%.0f frames with a hash each, against gfxreconstruct with LZ4", frames);
     if (theirs <= 0)
         bench_not_measured(b, "d3d12_bytes", "gfxreconstruct recorded nothing");
-    else if (frames > 0 && !stat(path, &st))
+    else if (frames <= 0 || stat(path, &st))
+        bench_failed(b, "d3d12_bytes", "vkd3d-gears was not recorded");
+    else
         bench_report(b, &(struct bench_figure){.id = "d3d12_bytes",
                                                .ours = (double)st.st_size / frames,
                                                .reference = theirs,
@@ -551,7 +566,7 @@ static void gears(struct bench *b, bool gfx)
         bench_report(b, &(struct bench_figure){.id = "d3d12_play",
                                                .ours_each = fps[0],
                                                .reference_each = fps[1],
-                                               .rounds = 3,
+                                               .rounds = PLAYS,
                                                .unit = "frames/s",
                                                .target = 1.5,
                                                .at_least = 1,
@@ -567,6 +582,10 @@ static void show(struct bench *b)
     char path[100];
 
     snprintf(path, sizeof(path), "%s/loop", dir);
+    if (access(path, R_OK)) {
+        bench_not_measured(b, "d3d12_show", "no Direct3D 12 device: there is nothing to print");
+        return;
+    }
     for (int i = 0; i < ROUNDS; i++) {
         struct rusage before, after;
         double s;
@@ -603,7 +622,7 @@ static double open_page(const char *name)
 
 static void open_viewer(struct bench *b)
 {
-    double ms[3], bare[3];
+    double ms[PAGES], bare[PAGES];
 
     if (!have("chromium")) {
         bench_not_measured(b, "d3d12_viewer", "chromium is not installed");
@@ -617,15 +636,19 @@ static void open_viewer(struct bench *b)
         "v.html); printf '</script><script>document.documentElement.dataset.openMs = "
         "Math.round(performance.now())</script>'; } >bare.html",
         dir);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < PAGES; i++) {
         ms[i] = open_page("v");
         bare[i] = open_page("bare");
+        if (ms[i] <= 0 || bare[i] <= 0) {
+            bench_failed(b, "d3d12_viewer", "chromium opened no page");
+            return;
+        }
     }
     bench_report(
         b, &(struct bench_figure){.id = "d3d12_viewer",
                                   .ours_each = ms,
                                   .reference_each = bare,
-                                  .rounds = 3,
+                                  .rounds = PAGES,
                                   .unit = "ms",
                                   .target = 6,
                                   .note = "opening 100 000 calls in headless Chromium, against decoding and "
@@ -646,14 +669,6 @@ struct pm_scan_arg {
 static void nothing(void *ctx, struct dirty_run r)
 {
     *(size_t *)ctx += (r.end - r.start) / DIRTY_PAGE;
-}
-
-static double now_us(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
 static void touch(uint8_t *p, size_t pages, unsigned round)
@@ -677,13 +692,13 @@ static bool cost(enum dirty_method m, uint8_t *p, size_t pages, double *write_us
         return false;
     }
     for (int i = 0; i < 15; i++) {
-        double start = now_us();
+        double start = bench_now();
 
         touch(p, pages, (unsigned)i);
-        w[i] = now_us() - start;
-        start = now_us();
+        w[i] = (bench_now() - start) / 1e3;
+        start = bench_now();
         dirty_collect(d, s, nothing, (seen = 0, &seen));
-        l[i] = now_us() - start;
+        l[i] = (bench_now() - start) / 1e3;
     }
     dirty_remove(d, s);
     dirty_destroy(d);
@@ -717,10 +732,10 @@ static double bare_scan(uint8_t *p, size_t pages)
         double start;
 
         touch(p, pages, (unsigned)i);
-        start = now_us();
+        start = bench_now();
         if (ioctl(pagemap, _IOWR('f', 16, struct pm_scan_arg), &a) < 0)
             return 0;
-        us[i] = now_us() - start;
+        us[i] = (bench_now() - start) / 1e3;
     }
     ioctl(fd, UFFDIO_UNREGISTER, &r.range);
     close(fd);
@@ -732,14 +747,19 @@ static void dirty(struct bench *b)
 {
     static const double parts[] = {0, 0.01, 0.1, 1};
     uint8_t *p = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    double w, l, bare;
+    double w, l, look[ROUNDS], bare[ROUNDS];
+    bool here = true;
 
     memset(p, 1, 64 * MIB);
-    bare = bare_scan(p, 100);
-    if (bare > 0 && cost(DIRTY_KERNEL, p, 100, &w, &l))
+    for (int i = 0; i < ROUNDS && here; i++) {
+        bare[i] = bare_scan(p, 100);
+        here = bare[i] > 0 && cost(DIRTY_KERNEL, p, 100, &w, &look[i]);
+    }
+    if (here)
         bench_report(b, &(struct bench_figure){.id = "dirty_tracking",
-                                               .ours = l,
-                                               .reference = bare,
+                                               .ours_each = look,
+                                               .reference_each = bare,
+                                               .rounds = ROUNDS,
                                                .unit = "us",
                                                .target = 1.2,
                                                .note = "64 MiB, 100 pages; against a bare PAGEMAP_SCAN"});

@@ -5,13 +5,12 @@
 #include <poll.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "bench.h"
 #include "executor/host/host.h"
 #include "pingpong.h"
 
-enum { ROUNDS = 40, TRIPS = 500 };
+enum { ROUNDS = 200, TRIPS = 100 };
 
 static unsigned completed;
 
@@ -40,44 +39,46 @@ static void trip(struct exec_host *host, bool by_descriptor)
 
 int main(int argc, char **argv)
 {
-    static double us[3][ROUNDS * TRIPS];
+    double us[3][ROUNDS], turn[TRIPS];
     struct exec_host_params params = {.complete = on_complete};
     struct exec_host *host;
     struct pingpong bare;
-    struct clock clock;
     struct bench b;
     struct error e = {0};
 
     bench_init(&b, argc, argv);
-    clock_init_live(&clock);
     if (pingpong_start(&bare) || exec_host_create(&host, &params, &e) ||
         exec_host_wait_ready(host, 60000, &e)) {
         fprintf(stderr, "%s\n", e.text);
         return 1;
     }
-    for (int n = 0; n < ROUNDS * 3 * TRIPS; n++) {
-        int kind = n / TRIPS % 3;
-        uint64_t start = clock_now(&clock);
+    for (int n = 0; n < ROUNDS * 3; n++) {
+        int kind = n % 3;
 
-        if (kind == 0)
-            pingpong_once(&bare);
-        else
-            trip(host, kind == 1);
-        us[kind][n / (3 * TRIPS) * TRIPS + n % TRIPS] = (double)(clock_now(&clock) - start) / NSEC_PER_USEC;
+        for (int i = 0; i < TRIPS; i++) {
+            double start = bench_now();
+
+            if (kind == 0)
+                pingpong_once(&bare);
+            else
+                trip(host, kind == 1);
+            turn[i] = (bench_now() - start) / 1e3;
+        }
+        us[kind][n / 3] = bench_quantile(turn, TRIPS, 0.5);
     }
     exec_host_destroy(host);
     pingpong_stop(&bare);
     bench_report(&b, &(struct bench_figure){.id = "executor_sleeping",
                                             .ours_each = us[1],
                                             .reference_each = us[0],
-                                            .rounds = ROUNDS * TRIPS,
+                                            .rounds = ROUNDS,
                                             .unit = "us",
                                             .target = 1.5,
                                             .note = "a submission and its completion, against two eventfds"});
     bench_report(&b, &(struct bench_figure){.id = "executor_awake",
                                             .ours_each = us[2],
                                             .reference_each = us[0],
-                                            .rounds = ROUNDS * TRIPS,
+                                            .rounds = ROUNDS,
                                             .unit = "us",
                                             .target = 1.5,
                                             .note = "the same, by an executor that looks out for it"});

@@ -20,14 +20,6 @@
 
 enum { EVENTS = 1 << 20, ROUNDS = 15, DUMP_KILLS = 200 };
 
-static double now_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
 static char dir[] = "/dev/shm/flight_benchXXXXXX";
 
 static struct bb_flight *open_flight(const char *name, uint32_t events)
@@ -52,12 +44,12 @@ static void event_cost(struct bench *b)
     double ours[ROUNDS], reference[ROUNDS];
 
     for (int r = 0; r < ROUNDS; r++) {
-        double start = now_ns();
+        double start = bench_cpu();
 
         for (uint64_t i = 0; i < EVENTS; i++)
             bb_flight_event(f, 1, i, i + 1, i + 2);
-        ours[r] = (now_ns() - start) / EVENTS;
-        start = now_ns();
+        ours[r] = (bench_cpu() - start) / EVENTS;
+        start = bench_cpu();
         for (uint64_t i = 0; i < EVENTS; i++) {
             struct timespec ts;
             clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -66,7 +58,7 @@ static void event_cost(struct bench *b)
             ring[i & 16383].b = i + 1;
             ring[i & 16383].c = i + 2;
         }
-        reference[r] = (now_ns() - start) / EVENTS;
+        reference[r] = (bench_cpu() - start) / EVENTS;
     }
     (void)ring[0].a;
     bench_report(b, &(struct bench_figure){.id = "recorder_event",

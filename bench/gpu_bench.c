@@ -25,10 +25,15 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "machine/driver.h"
-#include "base/samples.h"
 #include "pingpong.h"
 
-enum { ROUNDS = 40, TURN = 250, VBLANKS = 600 };
+enum {
+    ROUNDS = 40,
+    TURN = 250,
+    VBLANK_ROUNDS = 10,
+    VBLANK_TURN = 100,
+    VBLANKS = VBLANK_ROUNDS * VBLANK_TURN
+};
 
 static void die(const char *what, const struct error *e)
 {
@@ -68,73 +73,97 @@ static bool has_heard(void *ctx)
     return atomic_load(&((struct turn *)ctx)->heard) != 0;
 }
 
-static void ping_pong(struct pingpong *pong, struct clock *clock, struct samples *out)
+/* The median of a turn, in microseconds. */
+static double ping_pong(struct pingpong *pong)
 {
+    double us[TURN];
+
     for (int i = 0; i < TURN; i++) {
-        uint64_t then = clock_now(clock);
+        double then = bench_now();
         pingpong_once(pong);
-        if (out)
-            samples_add(out, clock_now(clock) - then);
+        us[i] = (bench_now() - then) / 1e3;
     }
+    return bench_quantile(us, TURN, 0.5);
+}
+
+static double doorbells(struct turn *t, struct driver *d)
+{
+    double us[TURN];
+
+    for (int i = 0; i < TURN; i++) {
+        struct driver_submission s = {0};
+        uint64_t rung = machine_now(t->m);
+        atomic_store(&t->heard, 0);
+        if (driver_submit(d, &s, NULL) || machine_wait(t->m, has_heard, t, 5 * NSEC_PER_SEC))
+            die("round trip", &(struct error){.text = "no interrupt"});
+        us[i] = (double)(atomic_load(&t->heard) - rung) / 1e3;
+    }
+    return bench_quantile(us, TURN, 0.5);
+}
+
+static double median(const double *v, size_t n)
+{
+    double sorted[ROUNDS];
+
+    memcpy(sorted, v, n * sizeof(*v));
+    return bench_quantile(sorted, n, 0.5);
 }
 
 static void doorbell_roundtrip(struct bench *b)
 {
     struct turn t = {.m = NULL};
     struct driver_params p = {.on_fence = heard, .ctx = &t};
-    struct samples ours = {0}, apart = {0}, together = {0};
+    double ours[ROUNDS], apart[ROUNDS], together[ROUNDS];
     struct pingpong pong;
-    uint64_t reference;
     struct driver *d;
-    struct clock clock;
 
-    clock_init_live(&clock);
     start(&t.m, &d, &p);
     if (pingpong_start(&pong))
         die("ping-pong", &(struct error){.text = "no process"});
+    doorbells(&t, d);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < TURN; i++) {
-            struct driver_submission s = {0};
-            uint64_t rung = machine_now(t.m);
-            atomic_store(&t.heard, 0);
-            if (driver_submit(d, &s, NULL) || machine_wait(t.m, has_heard, &t, 5 * NSEC_PER_SEC))
-                die("round trip", &(struct error){.text = "no interrupt"});
-            if (round)
-                samples_add(&ours, atomic_load(&t.heard) - rung);
-        }
-        ping_pong(&pong, &clock, round ? &apart : NULL);
+        ours[round] = doorbells(&t, d);
+        apart[round] = ping_pong(&pong);
         pingpong_together(&pong, true);
-        ping_pong(&pong, &clock, round ? &together : NULL);
+        together[round] = ping_pong(&pong);
         pingpong_together(&pong, false);
     }
     pingpong_stop(&pong);
-    reference = samples_percentile(&apart, 50);
-    if (samples_percentile(&together, 50) < reference)
-        reference = samples_percentile(&together, 50);
-    bench_report(
-        b, &(struct bench_figure){.id = "doorbell_roundtrip",
-                                  .ours = (double)samples_percentile(&ours, 50) / 1000,
-                                  .reference = (double)reference / 1000,
-                                  .unit = "us",
-                                  .target = 1.5,
-                                  .note = "doorbell to interrupt, against a ping-pong of two processes"});
+    bench_report(b, &(struct bench_figure){
+                        .id = "doorbell_roundtrip",
+                        .ours_each = ours,
+                        .reference_each = median(apart, ROUNDS) < median(together, ROUNDS) ? apart : together,
+                        .rounds = ROUNDS,
+                        .unit = "us",
+                        .target = 1.5,
+                        .note = "doorbell to interrupt, against a ping-pong of two processes"});
     driver_destroy(d);
     machine_destroy(t.m);
-    samples_finish(&ours);
-    samples_finish(&apart);
-    samples_finish(&together);
 }
 
 /* ---- vblank_jitter ---- */
 
+/* How late each was, in microseconds. Who sleeps longer than a period hears of what comes next, on either side: the device has one
+ * interrupt for all that passed, and the timer is set to the next. */
+struct late {
+    double us[VBLANKS];
+    size_t n;
+};
+
+static void add_late(struct late *l, uint64_t ns)
+{
+    if (l->n < VBLANKS)
+        l->us[l->n++] = (double)ns / 1e3;
+}
+
 static void vblank_seen(void *ctx, uint64_t seq, uint64_t time_ns, uint64_t seen_ns)
 {
-    samples_add(ctx, seen_ns - time_ns);
+    add_late(ctx, seen_ns - time_ns);
 }
 
 struct sleeper {
     uint64_t first, period;
-    struct samples late;
+    struct late late;
 };
 
 static void *sleep_on_timerfd(void *arg)
@@ -144,12 +173,16 @@ static void *sleep_on_timerfd(void *arg)
     struct clock clock;
 
     clock_init_live(&clock);
-    for (int i = 0; i < VBLANKS; i++) {
-        uint64_t due = s->first + (uint64_t)i * s->period, n;
+    for (uint64_t due = s->first, last = due + VBLANKS * s->period; due < last;) {
         struct itimerspec its = {.it_value = {(time_t)(due / NSEC_PER_SEC), (long)(due % NSEC_PER_SEC)}};
+        uint64_t n, now;
         timerfd_settime(fd, TFD_TIMER_ABSTIME, &its, NULL);
-        if (read(fd, &n, sizeof(n)) == sizeof(n))
-            samples_add(&s->late, clock_now(&clock) - due);
+        if (read(fd, &n, sizeof(n)) != sizeof(n))
+            break;
+        now = clock_now(&clock);
+        due += (now - due) / s->period * s->period; /* the device's clock says the last one's time, too */
+        add_late(&s->late, now - due);
+        due += s->period;
     }
     close(fd);
     return NULL;
@@ -170,9 +203,11 @@ static void saturate(struct machine *m, struct driver *d, uint64_t until)
 
 static void vblank_jitter(struct bench *b)
 {
-    struct samples ours = {0};
+    static struct late ours;
+    static struct sleeper sleeper = {.period = 16666667};
     struct driver_params p = {.on_vblank = vblank_seen, .ctx = &ours};
-    struct sleeper sleeper = {.period = 16666667};
+    double turns[2][VBLANK_ROUNDS];
+    size_t rounds;
     struct machine *m;
     struct driver *d;
     pthread_t thread;
@@ -187,17 +222,25 @@ static void vblank_jitter(struct bench *b)
     saturate(m, d, machine_now(m) + VBLANKS * sleeper.period);
     pthread_join(thread, NULL);
     driver_disable_scanout(d);
+    driver_destroy(d);
+    machine_destroy(m);
+    rounds = (ours.n < sleeper.late.n ? ours.n : sleeper.late.n) / VBLANK_TURN;
+    for (size_t i = 0; i < rounds; i++) {
+        turns[0][i] = bench_quantile(ours.us + i * VBLANK_TURN, VBLANK_TURN, 0.99);
+        turns[1][i] = bench_quantile(sleeper.late.us + i * VBLANK_TURN, VBLANK_TURN, 0.99);
+    }
+    if (!rounds) {
+        bench_not_measured(b, "vblank_jitter", "the machine is too busy for a hundred vblanks");
+        return;
+    }
     bench_report(b,
                  &(struct bench_figure){.id = "vblank_jitter",
-                                        .ours = (double)samples_percentile(&ours, 99) / 1000,
-                                        .reference = (double)samples_percentile(&sleeper.late, 99) / 1000,
+                                        .ours_each = turns[0],
+                                        .reference_each = turns[1],
+                                        .rounds = rounds,
                                         .unit = "us p99",
                                         .target = 1.2,
                                         .note = "how late vblanks are seen under load, against a timerfd"});
-    driver_destroy(d);
-    machine_destroy(m);
-    samples_finish(&ours);
-    samples_finish(&sleeper.late);
 }
 
 /* ---- rss_slope ---- */

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <EGL/egl.h>
@@ -23,14 +22,6 @@ enum { CALLS = 2000000, ROUNDS = 9, THREADS = 2 };
 
 static VkDevice device;
 static _Atomic int variable;
-
-static double cpu_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 static int read_variable(void)
 {
@@ -52,14 +43,14 @@ static void *poll_fence(void *arg)
 
     if (vkCreateFence(device, &info, NULL, &fence))
         return NULL;
-    from = cpu_ns();
+    from = bench_cpu();
     for (int i = 0; i < CALLS; i++)
         vkGetFenceStatus(device, fence);
-    p->call = (cpu_ns() - from) / CALLS;
-    from = cpu_ns();
+    p->call = (bench_cpu() - from) / CALLS;
+    from = bench_cpu();
     for (int i = 0; i < CALLS; i++)
         read();
-    p->reference = (cpu_ns() - from) / CALLS;
+    p->reference = (bench_cpu() - from) / CALLS;
     vkDestroyFence(device, fence, NULL);
     return NULL;
 }
@@ -105,14 +96,14 @@ static int loop_gl(void)
     context = eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, NULL);
     if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
         return 4;
-    from = cpu_ns();
+    from = bench_cpu();
     for (int i = 0; i < CALLS; i++)
         glIsEnabled(GL_BLEND);
-    call = (cpu_ns() - from) / CALLS;
-    from = cpu_ns();
+    call = (bench_cpu() - from) / CALLS;
+    from = bench_cpu();
     for (int i = 0; i < CALLS; i++)
         read();
-    printf("%f %f\n", call, (cpu_ns() - from) / CALLS);
+    printf("%f %f\n", call, (bench_cpu() - from) / CALLS);
     return 0;
 }
 

@@ -8,7 +8,6 @@
  * markers, against the same with markers off; and what exact markers would cost, for comparison. Two machines run at the
  * same time and take turns, frame by frame, so that a noisy machine is noisy for both. */
 #include <stdio.h>
-#include <time.h>
 
 #include <aerogpu/blackbox.h>
 #include <aerogpu/ext.h>
@@ -29,14 +28,6 @@ static void run_frame(struct side *s)
     thousand_wait(&s->t, thousand_submit(&s->t));
 }
 
-static double now_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
 /* A push, a breadcrumb and a pop are three markers. */
 static void record_figure(struct bench *b)
 {
@@ -49,7 +40,7 @@ static void record_figure(struct bench *b)
 
     abi_builder_init(&s);
     for (int r = 0; r < ROUNDS; r++) {
-        double start = now_ns();
+        double start = bench_cpu();
 
         abi_builder_reset(&s);
         for (uint32_t i = 0; i < MARKERS / 3; i++) {
@@ -59,13 +50,13 @@ static void record_figure(struct bench *b)
             ABI_EMIT(&s, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
         }
         bytes = abi_builder_end(&s, &size);
-        ns[r] = (now_ns() - start) / MARKERS;
-        start = now_ns();
+        ns[r] = (bench_cpu() - start) / MARKERS;
+        start = bench_cpu();
         for (uint32_t i = 0, at = 0; i < MARKERS; i++, at += size / MARKERS) {
             memcpy(copy + at, (const uint8_t *)bytes + at, size / MARKERS);
             __asm__ volatile("" : : : "memory"); /* each by itself */
         }
-        copied[r] = (now_ns() - start) / MARKERS;
+        copied[r] = (bench_cpu() - start) / MARKERS;
     }
     abi_builder_finish(&s);
     bench_report(b,
@@ -86,11 +77,11 @@ static void off_figure(struct bench *b, double frame_ms)
     char note[200];
 
     for (int r = 0; r < ROUNDS; r++) {
-        double start = now_ns();
+        double start = bench_cpu();
 
         for (uint64_t i = 0; i < CALLS; i++)
             bb_flight_event(NULL, 0, i, i, i);
-        ns[r] = (now_ns() - start) / CALLS;
+        ns[r] = (bench_cpu() - start) / CALLS;
     }
     snprintf(note, sizeof(note),
              "%d packets with a check that finds nothing to do, %.1f ns each, against a frame with all off",

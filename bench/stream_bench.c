@@ -10,18 +10,9 @@
 
 #include "abi/builder.h"
 #include "abi/stream.h"
-#include "base/clock.h"
 #include "bench.h"
 
 enum { RUNS = 15, SMALL_PACKETS = 100000, UPLOADS = 32, UPLOAD_SIZE = 1 << 20 };
-
-static double seconds(void)
-{
-    struct clock c;
-
-    clock_init_live(&c);
-    return (double)clock_now(&c) / 1e9;
-}
 
 static uint64_t decode(const void *data, uint32_t size)
 {
@@ -98,22 +89,22 @@ int main(int argc, char **argv)
     copy = malloc(upload_size);
     memset(copy, 0, upload_size);
     for (int run = 0; run < RUNS; run++) {
-        double t = seconds();
+        double t = bench_cpu();
         for (int i = 0; i < 10; i++)
             sink += decode(small_bytes, small_size);
-        rate[run] = 10.0 * SMALL_PACKETS / (seconds() - t) / 1e6;
-        t = seconds();
+        rate[run] = 10.0 * SMALL_PACKETS * 1e3 / (bench_cpu() - t);
+        t = bench_cpu();
         for (int i = 0; i < 10; i++)
             sink += walk(small_bytes, small_size);
-        walked[run] = 10.0 * SMALL_PACKETS / (seconds() - t) / 1e6;
-        t = seconds();
+        walked[run] = 10.0 * SMALL_PACKETS * 1e3 / (bench_cpu() - t);
+        t = bench_cpu();
         memcpy(copy, upload_bytes, upload_size);
         sink += copy[run * 1000];
-        bare[run] = (double)upload_size / (seconds() - t) / 1e9;
-        t = seconds();
+        bare[run] = (double)upload_size / (bench_cpu() - t);
+        t = bench_cpu();
         memcpy(copy, upload_bytes, upload_size);
         sink += decode(copy, upload_size);
-        with_decode[run] = (double)upload_size / (seconds() - t) / 1e9;
+        with_decode[run] = (double)upload_size / (bench_cpu() - t);
     }
     bench_report(&b,
                  &(struct bench_figure){.id = "stream_decode",

@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
@@ -22,17 +21,9 @@
 #include "base/file/scratch.h"
 #include "bench.h"
 
-enum { CALLS = 40000, LOOPS = 60, ROUNDS = 9, COST_ROUNDS = 7, RING_WORDS = 1 << 16 };
+enum { CALLS = 40000, LOOPS = 60, ROUNDS = 9, COST_ROUNDS = 11, RING_WORDS = 1 << 16 };
 
 /* ---- the loop ------------------------------------------------------------ */
-
-static double cpu_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 struct setting {
     VkDevice device;
@@ -123,7 +114,7 @@ static double write_ring(void)
     double best = 1e9;
 
     for (int k = 0; ring != MAP_FAILED && k < LOOPS; k++) {
-        double start = cpu_ns(), ns;
+        double start = bench_cpu(), ns;
 
         for (uint32_t i = 0; i < CALLS; i++) {
             uint32_t at = atomic_load_explicit(&ring->used, memory_order_relaxed) % (RING_WORDS - 8);
@@ -132,7 +123,7 @@ static double write_ring(void)
             memcpy(&ring->words[at], call, 28);
             atomic_store_explicit(&ring->used, at + 7, memory_order_release);
         }
-        ns = (cpu_ns() - start) / CALLS;
+        ns = (bench_cpu() - start) / CALLS;
         best = ns < best ? ns : best;
     }
     return best;
@@ -146,10 +137,10 @@ static int loop(void)
     if (make_setting(&s))
         return 4;
     for (int k = 0; k < LOOPS; k++) {
-        double start = cpu_ns(), ns;
+        double start = bench_cpu(), ns;
 
         record(&s);
-        ns = (cpu_ns() - start) / CALLS;
+        ns = (bench_cpu() - start) / CALLS;
         best = ns < best ? ns : best;
     }
     printf("%f %f\n", best, write_ring());
@@ -211,7 +202,7 @@ static void call_figure(struct bench *b)
             bench_not_measured(b, "run_call", "no Vulkan 1.3 driver");
             return;
         }
-        added[i] = with - without;
+        added[i] = with > without ? with - without : 0;
     }
     rmdir(folder);
     snprintf(note, sizeof(note), "against a ring write of as many bytes; the driver's own %.0f ns", without);
@@ -224,6 +215,48 @@ static void call_figure(struct bench *b)
                                            .note = note});
 }
 
+/* Of one program: CPU seconds of each run, in pairs. */
+struct cost {
+    const char *program;
+    double with[COST_ROUNDS], without[COST_ROUNDS], ratio;
+};
+
+static double ratio_of(const struct cost *c)
+{
+    double each[COST_ROUNDS];
+
+    for (int i = 0; i < COST_ROUNDS; i++)
+        each[i] = c->with[i] / c->without[i];
+    return bench_quantile(each, COST_ROUNDS, 0.5);
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+    double x = ((const struct cost *)a)->ratio, y = ((const struct cost *)b)->ratio;
+
+    return (x > y) - (x < y);
+}
+
+static void no_cost(struct bench *b, const char *why)
+{
+    bench_not_measured(b, "run_cost", why);
+    bench_not_measured(b, "run_cost_worst", why);
+}
+
+static void report_cost(struct bench *b, const char *id, const struct cost *c, double target)
+{
+    char note[100];
+
+    snprintf(note, sizeof(note), "the program without: %.40s", c->program);
+    bench_report(b, &(struct bench_figure){.id = id,
+                                           .ours_each = c->with,
+                                           .reference_each = c->without,
+                                           .rounds = COST_ROUNDS,
+                                           .unit = "s CPU",
+                                           .target = target,
+                                           .note = note});
+}
+
 static void cost_figures(struct bench *b)
 {
     static const char *const programs[] = {
@@ -231,19 +264,19 @@ static void cost_figures(struct bench *b)
         ("ffmpeg -v error -init_hw_device vulkan=vk:0 -f lavfi -i testsrc=size=320x240 -t 4 -vf "
          "format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba -f null -")};
     enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
-    double ratios[PROGRAMS];
+    struct cost costs[PROGRAMS];
     struct scratch dumps;
     size_t n = 0;
 
     if (!bench_wants(b, "run_cost") && !bench_wants(b, "run_cost_worst"))
         return;
     if (scratch_make(&dumps, "aerogpu-vkbox-bench", true, NULL)) {
-        bench_not_measured(b, "run_cost", "there is no /tmp for dumps");
+        no_cost(b, "there is no /tmp for dumps");
         return;
     }
     for (size_t p = 0; p < PROGRAMS; p++) {
         char bare[1000], watched[2000];
-        double each[COST_ROUNDS];
+        struct cost *c = &costs[n];
         bool ok = true;
 
         snprintf(bare, sizeof(bare), "%s %s >/dev/null 2>&1",
@@ -251,36 +284,28 @@ static void cost_figures(struct bench *b)
         snprintf(watched, sizeof(watched), "%s " AEROGPU " run -o %s -- %s >/dev/null 2>&1",
                  strstr(programs[p], "vkcube") ? "xvfb-run -a" : "exec", dumps.path, programs[p]);
         for (int i = 0; i < COST_ROUNDS && ok; i++) {
-            double with, without;
-
-            with = i & 1 ? cpu_of(watched) : 0;
-            without = cpu_of(bare);
-            with = i & 1 ? with : cpu_of(watched);
-            ok = with > 0 && without > 0;
-            each[i] = with / without;
+            c->with[i] = i & 1 ? cpu_of(watched) : 0;
+            c->without[i] = cpu_of(bare);
+            c->with[i] = i & 1 ? c->with[i] : cpu_of(watched);
+            ok = c->with[i] > 0 && c->without[i] > 0;
         }
-        if (!ok)
+        if (!ok) {
+            fprintf(stderr, "  %.40s: does not run here\n", programs[p]);
             continue;
-        ratios[n++] = bench_quantile(each, COST_ROUNDS, 0.5);
-        fprintf(stderr, "  %.40s: %.4f\n", programs[p], ratios[n - 1]);
+        }
+        c->program = programs[p];
+        c->ratio = ratio_of(c);
+        fprintf(stderr, "  %.40s: %.4f\n", programs[p], c->ratio);
+        n++;
     }
     scratch_remove(&dumps);
     if (!n) {
-        bench_not_measured(b, "run_cost", "no program runs here");
+        no_cost(b, "no program runs here");
         return;
     }
-    bench_report(b, &(struct bench_figure){.id = "run_cost",
-                                           .ours = bench_quantile(ratios, n, 0.5),
-                                           .reference = 1,
-                                           .unit = "CPU time",
-                                           .target = 1.01,
-                                           .note = "the program without; median of programs"});
-    bench_report(b, &(struct bench_figure){.id = "run_cost_worst",
-                                           .ours = bench_quantile(ratios, n, 1),
-                                           .reference = 1,
-                                           .unit = "CPU time",
-                                           .target = 1.03,
-                                           .note = "the program without; worst of programs"});
+    qsort(costs, n, sizeof(costs[0]), by_ratio);
+    report_cost(b, "run_cost", &costs[n / 2], 1.01);
+    report_cost(b, "run_cost_worst", &costs[n - 1], 1.03);
 }
 
 int main(int argc, char **argv)
