@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The front door. Each target installs the Debian packages that it lacks, and says so.
-#   make run      make play, then make validate
+#   make run      make play, a Windows program that hangs, then make validate
 #   make play     play the sample recordings through the whole device; crash one, and say why
 #   make validate bring the whole stack up, validate it, break it, and write the record, report.json and report.html
 #   make test     build and run every test
