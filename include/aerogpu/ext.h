@@ -105,13 +105,18 @@ enum aerogpu_ext_format {
 #define AEROGPU_RESOURCE_USAGE_EXT_1D 0x40000000u
 #define AEROGPU_RESOURCE_USAGE_EXT_3D 0x20000000u
 
-/* EXT_CLIENTS: reserved0 of a submit descriptor is the client's number, 0 for none. What a client makes (handles, tokens, contexts)
+/* EXT_CLIENTS: the low half of reserved0 of a submit descriptor is the client's number, 0 for none, the high half its session: that of
+ * one user, who is shown, and waited for, apart from others. What a client makes (handles, tokens, contexts)
  * is known to its own submissions only. Surfaces that several clients share are what their guest memory holds: an entry of the
  * allocation table with the flag below is read before the stream, and written back behind it unless it is READONLY. */
+#define AEROGPU_SUBMIT_FLAG_EXT_HIDDEN                                                                       \
+    (1u << 27) /* what it presents is not shown: the scanout shows another session */
+#define AEROGPU_SUBMIT_FLAG_EXT_CROSSES                                                                      \
+    (1u << 28) /* ORDERED after those of other sessions, too, that have this flag */
 #define AEROGPU_SUBMIT_FLAG_EXT_QUIET                                                                        \
     (1u << 29) /* its failure is no error of its fence, which is another's */
 #define AEROGPU_SUBMIT_FLAG_EXT_ORDERED                                                                      \
-    (1u << 30) /* begins when those of other clients before it have ended */
+    (1u << 30) /* begins when those of other clients of its session before it have ended */
 #define AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS                                                                  \
     (1u << 31)                                   /* all that it has made goes; there need be no stream */
 #define AEROGPU_ALLOC_FLAG_EXT_SHARED (1u << 31) /* of an entry of the allocation table */

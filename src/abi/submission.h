@@ -8,7 +8,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "aerogpu/ext.h"
 
 /* The scanout registers as they were when the doorbell rang. */
 struct abi_scanout {
@@ -28,8 +31,18 @@ struct abi_submission {
     uint32_t engine_id;
     uint32_t flags;  /* AEROGPU_SUBMIT_FLAG_*, also of ext.h if the device has EXT_CLIENTS */
     uint32_t client; /* of EXT_CLIENTS; 0: everybody's */
+    uint32_t session, reserved;
     struct abi_scanout scanout;
 };
+
+/* Whether of two submissions of different clients the later one begins when the earlier has ended. */
+static inline bool abi_is_ordered(const struct abi_submission *a, const struct abi_submission *b)
+{
+    const uint32_t both = a->flags & b->flags;
+
+    return both & AEROGPU_SUBMIT_FLAG_EXT_ORDERED &&
+           (a->session == b->session || both & AEROGPU_SUBMIT_FLAG_EXT_CROSSES);
+}
 
 enum abi_completion_flags {
     ABI_COMPLETION_PRESENT = 1u << 0, /* a PRESENT or PRESENT_EX was executed */

@@ -79,6 +79,7 @@ struct d3dkmt_server {
     struct work work;   /* the watcher's, */
     uint64_t accept_at; /* and when it looks for new connections again; 0: it does */
     bool by_user;
+    uid_t seat;
     struct sockaddr_un address;
     int listen_fd, epoll_fd, wake_fd, reserve_fd;
     pthread_t thread;
@@ -297,7 +298,7 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
             st = STATUS_NO_MEMORY;
         } else {
             if (!is_admin(&c->peer))
-                dxgk_client_set_user(k->dxgk, c->peer.uid);
+                dxgk_client_set_user(k->dxgk, c->peer.uid, c->peer.uid == s->seat);
             s->stats.clients++;
             s->stats.open_clients++;
             k->pid = c->peer.pid;
@@ -764,6 +765,7 @@ int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p
         return error_set(err, -ENOMEM, "no memory for a service");
     s->dxgk = p->dxgk;
     s->by_user = p->by_user;
+    s->seat = p->seat;
     clock_init_live(&s->clock);
     s->budgets = budgets_create();
     s->listen_fd = s->wake_fd = s->epoll_fd = s->reserve_fd = -1;

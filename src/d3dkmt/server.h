@@ -37,6 +37,7 @@ struct d3dkmt_serve_params {
     unsigned mode;    /* of the socket; 0600 lets the service's own uid in */
     gid_t group;      /* (gid_t)-1: unchanged */
     bool by_user;     /* all processes of a user are one to dxgkrnl and the miniport */
+    uid_t seat; /* who may set modes and show primaries, besides root and the service's own; 0: nobody */
 };
 
 /* -EADDRINUSE: somebody listens there; or the path is not a socket. */

@@ -288,7 +288,7 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
 
     if (!c)
         return -ENOMEM;
-    *c = (struct dxgk_client){.d = d, .process = process ? process : 1, .admin = admin};
+    *c = (struct dxgk_client){.d = d, .process = process ? process : 1, .seated = true, .admin = admin};
     pthread_mutex_init(&c->turn, NULL);
     dxgk_kernel_enter(d->kernel);
     c->serial = ++d->owners;
@@ -299,10 +299,17 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
     return 0;
 }
 
-void dxgk_client_set_user(struct dxgk_client *c, uint32_t user)
+void dxgk_client_set_user(struct dxgk_client *c, uint32_t user, bool seated)
 {
     c->user = user;
     c->has_user = true;
+    c->seated = seated;
+}
+
+/* Numbers of users begin with 0, and the last two are nobody's. */
+uint32_t dxgk_client_session(const struct dxgk_client *c)
+{
+    return c->seated ? 1 : c->user + 2;
 }
 
 void dxgk_client_cancel(struct dxgk_client *c)

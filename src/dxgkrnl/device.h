@@ -28,6 +28,7 @@ struct dxgk_client {
     uint64_t process, serial;
     uint32_t user;
     bool has_user;        /* it is a stranger (offenders.h) */
+    bool seated;          /* the display is its business */
     pthread_mutex_t turn; /* of its threads at the processor */
     bool admin, cancelled;
     unsigned handles, devices, descriptors; /* that it has */
@@ -80,6 +81,7 @@ struct context {
 /* Takes `n` of the client's descriptors, or gives -n back. False: it has too many. NULL is the system, which may. */
 bool dxgk_client_take(struct dxgk_client *c, int n);
 
+uint32_t dxgk_client_session(const struct dxgk_client *c); /* of struct dxgk_kernel_caller */
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
 void dxgk_device_destroy(struct device *dev);
 struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,

@@ -129,6 +129,7 @@ const char *dxgk_kernel_violation_text(struct kernel *k, unsigned i);
 /* Whom the running thread works for, as the miniport may ask (SeTokenIsAdmin): set by the thunks. */
 struct dxgk_kernel_caller {
     uint64_t process; /* 0: the system */
+    uint32_t session; /* 0: the system's, 1: the console's, which the display belongs to; else a stranger's */
     bool admin;
 };
 void dxgk_kernel_set_caller(struct kernel *k, struct dxgk_kernel_caller caller);

@@ -180,6 +180,8 @@ static NTSTATUS present_flip(struct dxgk_client *c, struct context *x, const D3D
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
     if (s->owner && s->owner != x->device && s->owner_type == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE)
         return STATUS_GRAPHICS_PRESENT_OCCLUDED;
+    if (!c->seated)
+        return STATUS_GRAPHICS_PRESENT_OCCLUDED; /* as in a session that is not the console's */
     p = dxgk_packet_create(x, PACKET_FLIP, 1);
     if (!p)
         return STATUS_NO_MEMORY;
@@ -644,6 +646,8 @@ NTSTATUS dxgk_SetDisplayMode(struct dxgk_client *c, CONST D3DKMT_SETDISPLAYMODE 
     if (NT_SUCCESS(s) && (arg->Flags.Reserved || arg->Flags.PreserveVidPn ||
                           arg->DisplayOrientation > D3DDDI_ROTATION_IDENTITY))
         s = STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(s) && !c->seated)
+        s = STATUS_ACCESS_DENIED;
     if (NT_SUCCESS(s)) {
         dxgk_nodes_wait_idle(d);
         s = STATUS_DEVICE_REMOVED;
@@ -677,7 +681,7 @@ NTSTATUS dxgk_SetVidPnSourceOwner(struct dxgk_client *c, CONST D3DKMT_SETVIDPNSO
             s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
         else if ((UINT)arg->pType[i] > D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVEGDI)
             s = STATUS_INVALID_PARAMETER;
-        else if (d->display.sources[id].owner && d->display.sources[id].owner != dev)
+        else if (!c->seated || (d->display.sources[id].owner && d->display.sources[id].owner != dev))
             s = STATUS_ACCESS_DENIED;
         else {
             d->display.sources[id].owner_type = arg->pType[i];

@@ -14,7 +14,7 @@
  *  5. Each descriptor has one id, the ids rise, those of all that is here differ modulo GPU_QUEUE_MAX, and each is completed by
  *     the backend once at most.
  *  6. The backend gets the entries of a time line in the order of the ring, those of a client too, and those that are ORDERED
- *     over all of them. One that it has no room for keeps back nobody else.
+ *     over all of them that are of their session, or cross sessions. One that it has no room for keeps back nobody else.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -152,18 +152,21 @@ static void refuse(struct gpu *gpu, struct gpu_entry *e, int why)
 void gpu_offer(struct gpu *gpu)
 {
     struct gpu_queue *q = &gpu->queue;
-    uint64_t resets = gpu->resets, kept = 0,
-             kept_clients = 0; /* who has to wait; clients by what is left modulo 64 */
-    bool kept_order = false;
+    uint64_t resets = gpu->resets, kept = 0, kept_clients = 0,
+             kept_sessions = 0; /* who has to wait; the latter by what is left modulo 64 */
+    bool kept_crossing = false;
 
     for (uint32_t slot = q->waiting.first, before = NONE, next; slot != NONE; slot = next) {
         struct gpu_entry *e = &q->entries[slot];
         struct abi_submission sub = e->sub;
         uint64_t line = UINT64_C(1) << e->engine, client = UINT64_C(1) << sub.client % 64;
-        bool ordered = sub.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+        bool ordered = sub.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED,
+             crosses = ordered && sub.flags & AEROGPU_SUBMIT_FLAG_EXT_CROSSES;
+        uint64_t session = ordered ? UINT64_C(1) << sub.session % 64 : 0;
         int r = -EAGAIN;
 
-        if (!(kept & line) && !(kept_clients & client) && !(ordered && kept_order)) {
+        if (!(kept & line) && !(kept_clients & client) && !(kept_sessions & session) &&
+            !(crosses && kept_crossing)) {
             /* The backend may complete it, or be reset, inside submit. */
             e->state = GPU_ENTRY_IN_FLIGHT;
             r = gpu->params.backend->submit(gpu->params.backend_ctx, &sub);
@@ -177,7 +180,8 @@ void gpu_offer(struct gpu *gpu)
                 return;
             kept |= line;
             kept_clients |= client;
-            kept_order |= ordered;
+            kept_sessions |= session;
+            kept_crossing |= crosses;
             before = slot;
             continue;
         }

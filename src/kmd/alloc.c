@@ -20,6 +20,12 @@ ULONG kmd_client_number(struct kmd *k)
     return k->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS) ? (ULONG)(ULONG_PTR)PsGetCurrentProcessId() : 0;
 }
 
+/* Users that do not know each other are in sessions of their own. 0: the system's, or the device knows none. */
+static ULONG kmd_session(struct kmd *k)
+{
+    return kmd_client_number(k) ? PsGetCurrentProcessSessionId() : 0;
+}
+
 /* With `mutex` held. */
 static struct kmd_client *find_client(struct kmd *k, ULONG number)
 {
@@ -71,6 +77,7 @@ static struct kmd_client *take_client(struct kmd *k, BOOLEAN system)
         return NULL;
     c->number = number;
     c->devices = 1;
+    c->session = kmd_session(k);
     c->grave = number ? kmd_grave_create(0, number, 0, 0) : NULL;
     if (number && !c->grave) {
         kmd_free(c);
@@ -343,6 +350,7 @@ static NTSTATUS create_one(struct kmd *k, DXGK_ALLOCATIONINFO *info)
     if (!a)
         return STATUS_NO_MEMORY;
     a->kmd = k;
+    a->session = kmd_session(k);
     s = parse_private(k, info, a);
     if (!NT_SUCCESS(s)) {
         kmd_free(a);
@@ -530,6 +538,7 @@ NTSTATUS NTAPI kmd_OpenAllocation(CONST HANDLE device, CONST DXGKARG_OPENALLOCAT
         o->creator = args->Flags.Create;
         ExAcquireFastMutex(&k->mutex);
         kmd_list_add(&d->opens, &o->link);
+        a->crosses |= a->session != d->client->session;
         ExReleaseFastMutex(&k->mutex);
         info->hDeviceSpecificAllocation = o;
     }

@@ -158,6 +158,7 @@ struct flip {
     struct kmd *k;
     PHYSICAL_ADDRESS address;
     ULONGLONG gpa;
+    ULONG session;
     BOOLEAN wait; /* for the next vblank */
 };
 
@@ -170,12 +171,14 @@ static BOOLEAN NTAPI flip(PVOID context)
     if (f->wait && k->irq_enable & AEROGPU_IRQ_SCANOUT_VBLANK) {
         k->flip.gpa = f->gpa;
         k->flip.address = f->address;
+        k->flip.session = f->session;
         k->flip.asked = kmd_read64(k, AEROGPU_REG_SCANOUT0_VBLANK_SEQ_LO);
         k->flip.pending = TRUE;
         return TRUE;
     }
     k->flip.pending = FALSE;
     k->scan_address = f->address;
+    k->scan_session = f->session;
     k->scan_gpa = f->gpa;
     kmd_write64(k, AEROGPU_REG_SCANOUT0_FB_GPA_LO, f->gpa);
     return TRUE;
@@ -186,7 +189,7 @@ NTSTATUS NTAPI kmd_SetVidPnSourceAddress(CONST HANDLE adapter, CONST DXGKARG_SET
 {
     struct kmd *k = adapter;
     struct kmd_allocation *a = args->hAllocation;
-    struct flip f = {.k = k, .address = args->PrimaryAddress};
+    struct flip f = {.k = k, .address = args->PrimaryAddress, .session = a ? a->session : 0};
 
     if (args->VidPnSourceId != 0)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;

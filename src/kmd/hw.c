@@ -580,6 +580,7 @@ static VOID on_vblank(struct kmd *k)
     if (k->flip.pending && k->anchor.seq != k->flip.asked) {
         k->flip.pending = FALSE;
         k->scan_address = k->flip.address;
+        k->scan_session = k->flip.session;
         k->scan_gpa = k->flip.gpa;
         kmd_write64(k, AEROGPU_REG_SCANOUT0_FB_GPA_LO, k->flip.gpa);
     }

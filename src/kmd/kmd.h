@@ -58,7 +58,7 @@ struct kmd_dma {
     ULONG stream_size;
     ULONG table_offset, table_size; /* 0: no allocation table */
     ULONG kind;                     /* enum kmd_submit_kind */
-    ULONG client;
+    ULONG client, session;
     PVOID buffer; /* where the kernel has it mapped */
 };
 #define KMD_DMA_MAGIC 0x414D4441
@@ -68,7 +68,7 @@ enum kmd_submit_kind { KMD_SUBMIT_RENDER, KMD_SUBMIT_PRESENT, KMD_SUBMIT_INTERNA
 /* A process with devices: what the GPU knows of it is its own. Without EXT_CLIENTS there is one, number 0, for all. */
 struct kmd_client {
     LIST_ENTRY link;
-    ULONG number, devices;
+    ULONG number, devices, session;
     ULONG node; /* its own, 0: none was left */
     struct kmd_grave *grave;
 };
@@ -88,6 +88,8 @@ struct kmd_allocation {
     ULONG alloc_id;
     ULONG flags;                        /* AEROGPU_ALLOC_PRIV_FLAG_* */
     ULONG client;                       /* who created it */
+    ULONG session;                      /* and of which session; 0: the system */
+    BOOLEAN crosses;                    /* another session opened it */
     ULONG width, height, pitch, format; /* AEROGPU_FORMAT_*; 0 for what is no surface */
     ULONGLONG size, share_token;
     struct kmd_grave *grave; /* of the token; NULL: there is none */
@@ -222,6 +224,7 @@ struct kmd {
         BOOLEAN pending;
         ULONGLONG gpa;
         PHYSICAL_ADDRESS address;
+        ULONG session;
         ULONGLONG asked; /* the number of the last vblank then */
     } flip;
     struct {
@@ -266,6 +269,7 @@ struct kmd {
     BOOLEAN visible;
     ULONG width, height, pitch, format; /* of the committed mode; 0: none */
     PHYSICAL_ADDRESS scan_address;      /* shown, as dxgkrnl names it; DIRQL */
+    ULONG scan_session;                 /* whose it is; 0: everybody's */
     ULONGLONG scan_gpa;
     struct {
         struct kmd_memory *memory;
@@ -330,12 +334,16 @@ ULONGLONG kmd_resolve(struct kmd *k, struct kmd_allocation *a, PHYSICAL_ADDRESS 
 struct kmd_patches {
     D3DDDI_PATCHLOCATIONLIST *at;
     ULONG room;
-    BOOLEAN shared; /* the table has what other clients may have open */
+    BOOLEAN shared;  /* the table has what other clients may have open, */
+    BOOLEAN crosses; /* and what other sessions have */
 };
 ULONG kmd_table_bytes(ULONG entries);
 /* The table without addresses, at `table`, which is `offset` bytes into the DMA buffer, and its patch locations. */
 NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list, ULONG n, PUCHAR table,
                          ULONG offset, struct kmd_patches *patches, ULONG *size);
+
+/* The flags of a submission that say after whose it comes. */
+ULONG kmd_order(CONST struct kmd_context *c, CONST struct kmd_patches *patches, ULONG flags);
 
 /* stream.c */
 NTSTATUS kmd_stream_packet(struct kmd_device *d, PUCHAR packet, ULONG opcode, ULONG size);

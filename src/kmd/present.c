@@ -183,7 +183,7 @@ NTSTATUS NTAPI kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
     struct aerogpu_cmd_stream_header header = {.magic = AEROGPU_CMD_STREAM_MAGIC,
                                                .abi_version = AEROGPU_ABI_VERSION_U32};
     enum { FRAME = 1024, TABLE = 3 }; /* what stands around the rectangles */
-    struct kmd_patches patches = {p->pPatchLocationListOut, p->PatchLocationListOutSize, FALSE};
+    struct kmd_patches patches = {p->pPatchLocationListOut, p->PatchLocationListOutSize, FALSE, FALSE};
     struct kmd_dma *dma = p->pDmaBufferPrivateData;
     struct kmd_context *c = context;
     struct stream s = {.base = p->pDmaBuffer, .used = sizeof(header)};
@@ -218,8 +218,9 @@ NTSTATUS NTAPI kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
         return status;
     *dma = (struct kmd_dma){.magic = KMD_DMA_MAGIC,
                             .flags = AEROGPU_SUBMIT_FLAG_PRESENT |
-                                     (c->device->client->number ? AEROGPU_SUBMIT_FLAG_EXT_ORDERED : 0),
+                                     kmd_order(c, &patches, AEROGPU_SUBMIT_FLAG_PRESENT),
                             .client = c->device->client->number,
+                            .session = c->device->client->session,
                             .context_id = KMD_OWN_CONTEXT,
                             .stream_size = s.used,
                             .table_offset = table,

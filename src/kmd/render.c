@@ -67,6 +67,7 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
         if (o->allocation->share_token && c->device->client->number) {
             entries[count].flags |= AEROGPU_ALLOC_FLAG_EXT_SHARED;
             patches->shared = TRUE;
+            patches->crosses |= o->allocation->crosses;
         }
         RtlZeroMemory(patches->at, sizeof(*patches->at));
         patches->at->AllocationIndex = i;
@@ -93,6 +94,15 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
 }
 
 /* ---- Render -------------------------------------------------------------- */
+
+/* Whoever writes what others see, or reads what they wrote, comes in the order of the ring: of his session's part of it, as long as
+ * nothing of another's is among it, so that nobody is late for what others do for themselves. */
+ULONG kmd_order(CONST struct kmd_context *c, CONST struct kmd_patches *patches, ULONG flags)
+{
+    if (!c->device->client->number || !(patches->shared || flags & AEROGPU_SUBMIT_FLAG_PRESENT))
+        return 0;
+    return AEROGPU_SUBMIT_FLAG_EXT_ORDERED | (patches->crosses ? AEROGPU_SUBMIT_FLAG_EXT_CROSSES : 0);
+}
 
 struct pass {
     struct kmd_context *c;
@@ -151,7 +161,7 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
 {
     struct aerogpu_cmd_stream_header header = {0};
     struct pass p = {.c = c, .dma = r->pDmaBuffer};
-    struct kmd_patches patches = {r->pPatchLocationListOut, r->PatchLocationListOutSize, FALSE};
+    struct kmd_patches patches = {r->pPatchLocationListOut, r->PatchLocationListOutSize, FALSE, FALSE};
     struct kmd_dma *dma = r->pDmaBufferPrivateData;
     ULONG reserve = kmd_table_bytes(r->AllocationListSize) + KMD_TABLE_ALIGN, at, table, table_size;
     NTSTATUS s, end;
@@ -178,12 +188,11 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
                         &table_size);
     if (!NT_SUCCESS(s))
         return s;
-    /* Whoever writes what others see, or reads what they wrote, comes in the order of the ring. */
-    if (c->device->client->number && (patches.shared || p.flags & AEROGPU_SUBMIT_FLAG_PRESENT))
-        p.flags |= AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+    p.flags |= kmd_order(c, &patches, p.flags);
     *dma = (struct kmd_dma){.magic = KMD_DMA_MAGIC,
                             .flags = p.flags,
                             .client = c->device->client->number,
+                            .session = c->device->client->session,
                             .context_id = c->id,
                             .stream_size = p.used,
                             .table_offset = table_size ? table : 0,
@@ -301,7 +310,9 @@ NTSTATUS NTAPI kmd_SubmitCommand(CONST HANDLE adapter, CONST DXGKARG_SUBMITCOMMA
         dma->magic == KMD_DMA_MAGIC && !s->Flags.NullRendering) {
         desc.flags = dma->flags | (s->Flags.Present ? AEROGPU_SUBMIT_FLAG_PRESENT : 0);
         desc.context_id = dma->context_id;
-        desc.reserved0 = dma->client;
+        if (dma->session && k->scan_session && dma->session != k->scan_session)
+            desc.flags |= AEROGPU_SUBMIT_FLAG_EXT_HIDDEN;
+        desc.reserved0 = dma->client | (ULONGLONG)dma->session << 32;
         desc.cmd_gpa = at;
         desc.cmd_size_bytes = dma->stream_size;
         desc.alloc_table_gpa = dma->table_size ? at + dma->table_offset : 0;

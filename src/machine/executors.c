@@ -17,11 +17,19 @@
 
 enum { REST_S = 10 };
 
+/* The last ORDERED submission of an executor that is under way; id 0: there is none. */
+struct ordered {
+    uint64_t id;
+    uint32_t session;
+    bool crosses; /* it, or one under way before it */
+};
+
 struct executor {
     struct executors *all;
     struct exec_host *host;
     uint32_t client; /* 0: the common one */
     unsigned in_flight, preparing;
+    struct ordered ordered;
     bool used;             /* somebody has submitted */
     bool knows;            /* something that was submitted since the last reset: what a death loses */
     bool lost;             /* 3 */
@@ -42,8 +50,6 @@ struct executors {
         uint64_t id;
     } owners
         [GPU_QUEUE_MAX]; /* what is under way; by id, of which the device promises that each has a place of its own */
-    struct executor *ordered; /* has all ORDERED submissions that are under way */
-    uint64_t last_ordered;
     uint64_t starts, deaths; /* of those that ended */
     pthread_t reaper;        /* waits for the end of processes; comes with the first */
     bool has_reaper;
@@ -64,9 +70,10 @@ static uint64_t now_ns(void)
 static void check(const struct executors *x)
 {
     INVARIANT(x->num >= 1 && x->num <= EXECUTORS_MOST); /* there is one whose memory map a new one copies */
-    INVARIANT(!x->ordered || x->ordered->in_flight);
     for (unsigned i = 1; i < x->num; i++)
         INVARIANT(x->list[i - 1]->client != x->list[i]->client || x->list[i - 1]->ended || x->list[i]->ended);
+    for (unsigned i = 0; i < x->num; i++)
+        INVARIANT(!x->list[i]->ordered.id || x->list[i]->in_flight);
 }
 
 static struct executor *find(const struct executors *x, uint32_t client)
@@ -89,8 +96,8 @@ static void on_complete(void *ctx, const struct abi_completion *c)
         x->owners[c->id % GPU_QUEUE_MAX].id == c->id) { /* else a reset has forgotten it */
         x->owners[c->id % GPU_QUEUE_MAX].executor = NULL;
         e->in_flight--;
-        if (x->ordered == e && c->id >= x->last_ordered)
-            x->ordered = NULL;
+        if (c->id >= e->ordered.id)
+            e->ordered = (struct ordered){0};
     }
     pthread_mutex_unlock(&x->lock);
     x->params.host.complete(x->params.host.ctx, c);
@@ -193,8 +200,6 @@ static void take_out(struct executors *x, unsigned i)
     epoll_ctl(x->params.epoll_fd, EPOLL_CTL_DEL, exec_host_event_fd(e->host), NULL);
     if (x->recent == e)
         x->recent = NULL;
-    if (x->ordered == e)
-        x->ordered = NULL;
     for (unsigned o = 0; o < GPU_QUEUE_MAX; o++)
         if (x->owners[o].executor == e)
             x->owners[o].executor = NULL;
@@ -333,13 +338,22 @@ int executors_prepare(struct executors *x, uint32_t client, int timeout_ms, stru
 
 /* ---- submissions --------------------------------------------------------- */
 
+static bool waits_for(const struct abi_submission *s, const struct executor *e)
+{
+    const uint32_t flags =
+        AEROGPU_SUBMIT_FLAG_EXT_ORDERED | (e->ordered.crosses ? AEROGPU_SUBMIT_FLAG_EXT_CROSSES : 0);
+
+    return e->ordered.id &&
+           abi_is_ordered(s, &(struct abi_submission){.session = e->ordered.session, .flags = flags});
+}
+
 static int hand_over(struct executors *x, struct executor *e, const struct abi_submission *s)
 {
-    bool ordered = s->flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
     int r;
 
-    if (ordered && x->ordered && x->ordered != e)
-        return -EAGAIN; /* offered again when that one has completed */
+    for (unsigned i = 0; i < x->num; i++) /* 2 */
+        if (x->list[i] != e && waits_for(s, x->list[i]))
+            return -EAGAIN; /* offered again when that one has completed */
     if (e->lost)
         return -EIO;
     r = exec_host_submit(e->host, s);
@@ -351,10 +365,9 @@ static int hand_over(struct executors *x, struct executor *e, const struct abi_s
     e->used = e->knows = true;
     e->forgot_ns = 0;
     x->recent = e;
-    if (ordered) {
-        x->ordered = e;
-        x->last_ordered = s->id;
-    }
+    if (s->flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED)
+        e->ordered = (struct ordered){s->id, s->session,
+                                      e->ordered.crosses || s->flags & AEROGPU_SUBMIT_FLAG_EXT_CROSSES};
     return 0;
 }
 
@@ -384,11 +397,11 @@ void executors_reset(struct executors *x)
     for (unsigned i = 0; i < x->num; i++) {
         exec_host_reset(x->list[i]->host);
         x->list[i]->in_flight = 0;
+        x->list[i]->ordered = (struct ordered){0};
         x->list[i]->knows = false;
         x->list[i]->forgot_ns = now_ns();
     }
     memset(x->owners, 0, sizeof(x->owners));
-    x->ordered = NULL;
     check(x);
     pthread_mutex_unlock(&x->lock);
 }

@@ -351,10 +351,8 @@ static uint64_t time_of_packets(struct machine *m, const struct abi_submission *
 /* Whether its executor has come to it: nothing is in front of it that it has to wait for. */
 static bool is_next(const struct sim *s, const struct job *job)
 {
-    const uint32_t ordered = job->s.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
-
     for (const struct job *j = s->jobs; j != job; j = j->next)
-        if (j->s.client == job->s.client || j->s.flags & ordered)
+        if (j->s.client == job->s.client || abi_is_ordered(&j->s, &job->s))
             return false;
     return true;
 }

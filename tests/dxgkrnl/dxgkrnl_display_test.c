@@ -139,7 +139,7 @@ TEST(strangers_see_their_own_metrics)
     for (unsigned i = 0; i < N; i++) {
         assert_int_equal(dxgk_client_open(w.dxgk, &c[i], rows[i].process, rows[i].admin), 0);
         if (!rows[i].admin)
-            dxgk_client_set_user(c[i], rows[i].user);
+            dxgk_client_set_user(c[i], rows[i].user, false);
     }
     for (unsigned i = 0; i < N; i++) {
         D3DKMT_OPENADAPTERFROMHDC open = {.hDc = (HDC) "\\\\.\\DISPLAY1"};

@@ -190,7 +190,7 @@ static void guess(struct world *w, uint32_t user, unsigned times)
     struct dxgk_client *c;
 
     assert_int_equal(dxgk_client_open(w->dxgk, &c, 100000 + user, false), 0);
-    dxgk_client_set_user(c, user);
+    dxgk_client_set_user(c, user, false);
     assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
     device.hAdapter = open.hAdapter;
     assert_int_equal(dxgk_CreateDevice(c, &device), STATUS_SUCCESS);
@@ -224,7 +224,7 @@ static NTSTATUS opens(struct world *w, struct dxgk_client **c, uint64_t process,
     D3DKMT_OPENADAPTERFROMHDC open = {0};
 
     assert_int_equal(dxgk_client_open(w->dxgk, c, process, false), 0);
-    dxgk_client_set_user(*c, user);
+    dxgk_client_set_user(*c, user, false);
     assert_int_equal(dxgk_OpenAdapterFromHdc(*c, &open), STATUS_SUCCESS);
     return dxgk_CreateDevice(*c, &(D3DKMT_CREATEDEVICE){.hAdapter = open.hAdapter});
 }
@@ -289,7 +289,7 @@ TEST(a_stranger_leaves_memory)
         struct ctx x;
         assert_int_equal(dxgk_client_open(w.dxgk, &c, 700 + user, user == 3), 0);
         if (user != 3)
-            dxgk_client_set_user(c, user);
+            dxgk_client_set_user(c, user, false);
         assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
         x = ctx_make(&w, c, open.hAdapter);
         w.client = c;
@@ -317,7 +317,7 @@ TEST(offenders_are_barred_alone)
         D3DKMT_OPENADAPTERFROMHDC open = {0};
         struct dxgk_client *own = w.client;
         assert_int_equal(dxgk_client_open(w.dxgk, &c, i < 3 ? 700 : 700 + i, false), 0);
-        dxgk_client_set_user(c, 1234);
+        dxgk_client_set_user(c, 1234, false);
         assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
         device.hAdapter = open.hAdapter;
         x = ctx_make(&w, c, open.hAdapter);
@@ -336,7 +336,7 @@ TEST(offenders_are_barred_alone)
     }
     assert_int_equal(dxgk_state(w.dxgk), DXGK_STARTED);
     assert_int_equal(dxgk_client_open(w.dxgk, &c, 800, false), 0);
-    dxgk_client_set_user(c, 1234);
+    dxgk_client_set_user(c, 1234, false);
     {
         D3DKMT_OPENADAPTERFROMHDC open = {0};
         assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
@@ -367,7 +367,7 @@ TEST(a_mob_does_not_end_the_adapter)
         struct dxgk_client *own = w.client, *c;
         struct ctx x;
         assert_int_equal(dxgk_client_open(w.dxgk, &c, 700 + i, false), 0);
-        dxgk_client_set_user(c, 1000 + i);
+        dxgk_client_set_user(c, 1000 + i, false);
         assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
         device.hAdapter = open.hAdapter;
         x = ctx_make(&w, c, open.hAdapter);

@@ -49,13 +49,16 @@ static uint32_t seen(struct painter *p)
     return pixel;
 }
 
-static void painter_up(struct painter *p, struct rig *r, uint64_t process)
+/* Of a user; 0: it is no stranger. */
+static void painter_of(struct painter *p, struct rig *r, uint64_t process, uint32_t user)
 {
     struct aerogpu_alloc_priv_v2 priv = rig_priv(7, 0, SIZE, SIZE);
 
     *p = (struct painter){0};
     abi_builder_init(&p->b);
     assert_int_equal(dxgk_client_open(r->dxgk, &p->client, process, false), 0);
+    if (user)
+        dxgk_client_set_user(p->client, user, false);
     p->x = rig_own_context(r, p->client, &p->node);
     assert_int_equal(rig_allocate(&p->x, &priv, &p->picture), STATUS_SUCCESS);
     ABI_EMIT(&p->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 1,
@@ -72,6 +75,11 @@ static void painter_up(struct painter *p, struct rig *r, uint64_t process)
     assert_int_equal(seen(p), BLUE);
     p->pid = machine_executor_pid(stack_machine(r->stack)); /* of who submitted last */
     assert_true(p->pid > 0);
+}
+
+static void painter_up(struct painter *p, struct rig *r, uint64_t process)
+{
+    painter_of(p, r, process, 0);
 }
 
 static void painter_down(struct painter *p)
@@ -259,7 +267,7 @@ static D3DKMT_HANDLE open_share(struct painter *p, D3DKMT_HANDLE global, struct 
 }
 
 /* What one draws the other sees, from frame to frame, without a wait in between, and both ways. */
-TEST(what_clients_share_crosses_processes)
+static void share_surfaces(uint32_t user, uint32_t other)
 {
     struct aerogpu_alloc_priv_v2 made, opened;
     D3DKMT_HANDLE global, mine, theirs;
@@ -267,8 +275,8 @@ TEST(what_clients_share_crosses_processes)
     struct rig r = {0};
 
     rig_up(&r, LIVE);
-    painter_up(&a, &r, 300);
-    painter_up(&b, &r, 301);
+    painter_of(&a, &r, 300, user);
+    painter_of(&b, &r, 301, other);
     made = share(&a, &global, &mine);
     theirs = open_share(&b, global, &opened);
     assert_true(opened.share_token);
@@ -307,6 +315,124 @@ TEST(what_clients_share_crosses_processes)
     assert_int_equal(seen(&b), GREEN);
     painter_down(&a);
     painter_down(&b);
+    rig_down(&r);
+}
+
+TEST(what_clients_share_crosses_processes)
+{
+    share_surfaces(0, 0);
+}
+
+TEST(what_users_share_crosses_sessions)
+{
+    share_surfaces(1000, 1001);
+}
+
+/* ---- the display --------------------------------------------------------- */
+
+static void show(struct painter *p, uint32_t colour)
+{
+    paint(p, colour);
+    ABI_EMIT(&p->b, PRESENT, present, .scanout_id = 0);
+    assert_int_equal(rig_render(&p->x, &p->b, &p->picture, 1, 1), STATUS_SUCCESS);
+}
+
+/* However long a stranger takes to present: nobody of another session presents after him. */
+TEST(presents_wait_for_those_of_their_session)
+{
+    struct painter a, b, c;
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 3600);
+    rig_up(&r, LIVE);
+    painter_of(&a, &r, 400, 1000);
+    painter_of(&b, &r, 401, 1001);
+    painter_of(&c, &r, 402, 1000);
+    kill(a.pid, SIGSTOP);
+    show(&a, 0x100);
+    for (unsigned i = 0; i < 40; i++) {
+        show(&b, 0x100);
+        assert_int_equal(rig_idle(&b.x), STATUS_SUCCESS);
+    }
+    show(&c, 0x100);
+    usleep(100000);
+    assert_int_equal(dxgk_context_progress(c.client, c.x.context)->completed, 1);
+    kill(a.pid, SIGCONT);
+    assert_int_equal(rig_idle(&a.x), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&c.x), STATUS_SUCCESS);
+    painter_down(&a);
+    painter_down(&b);
+    painter_down(&c);
+    rig_down(&r);
+}
+
+/* A picture as large as the screen, as its source's primary. */
+static D3DKMT_HANDLE primary_of(struct painter *p, uint32_t width, uint32_t height)
+{
+    struct aerogpu_alloc_priv_v2 priv = rig_priv(20, 0, width, height);
+    D3DDDI_ALLOCATIONINFO info = {
+        .pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv), .Flags.Primary = 1};
+    D3DKMT_CREATEALLOCATION a = {.hDevice = p->x.device, .NumAllocations = 1, .pAllocationInfo = &info};
+
+    assert_int_equal(dxgk_CreateAllocation(p->client, &a), STATUS_SUCCESS);
+    return info.hAllocation;
+}
+
+static NTSTATUS flip_to(struct painter *p, D3DKMT_HANDLE primary)
+{
+    D3DKMT_PRESENT f = {
+        .hContext = p->x.context, .hSource = primary, .FlipInterval = D3DDDI_FLIPINTERVAL_IMMEDIATE};
+
+    f.Flags.Flip = 1;
+    return dxgk_Present(p->client, &f);
+}
+
+/* The display is the console's: nobody else shows a primary of his own, sets a mode or takes a source; and what a stranger
+ * presents while the console's program has the screen for itself is not written into that program's memory. */
+TEST(the_display_is_not_a_strangers)
+{
+    struct aerogpu_escape_query_scanout q = {0};
+    D3DKMT_VIDPNSOURCEOWNER_TYPE type = D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE;
+    D3DKMT_SETVIDPNSOURCEOWNER own = {.pType = &type, .pVidPnSourceId = &(UINT){0}, .VidPnSourceCount = 1};
+    struct painter a, b, c;
+    struct rig r = {0};
+    D3DKMT_HANDLE shown, theirs;
+    uint32_t *pixels;
+
+    rig_up(&r, LIVE);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_SCANOUT, &q), STATUS_SUCCESS);
+    painter_up(&a, &r, 300);
+    painter_of(&b, &r, 400, 1000);
+    painter_up(&c, &r, 301);
+    theirs = primary_of(&b, q.mmio_width, q.mmio_height);
+    own.hDevice = b.x.device;
+    assert_int_equal(dxgk_SetVidPnSourceOwner(b.client, &own), STATUS_ACCESS_DENIED);
+    assert_int_equal(dxgk_SetDisplayMode(b.client, &(D3DKMT_SETDISPLAYMODE){.hDevice = b.x.device,
+                                                                            .hPrimaryAllocation = theirs}),
+                     STATUS_ACCESS_DENIED);
+    assert_int_equal(dxgk_SetGammaRamp(b.client, &(D3DKMT_SETGAMMARAMP){.hDevice = b.x.device,
+                                                                        .Type = D3DDDI_GAMMARAMP_DEFAULT}),
+                     STATUS_ACCESS_DENIED);
+    assert_int_equal(flip_to(&b, theirs), STATUS_GRAPHICS_PRESENT_OCCLUDED);
+    shown = primary_of(&a, q.mmio_width, q.mmio_height);
+    pixels = rig_lock(&a.x, shown);
+    *pixels = 0x12345678;
+    rig_unlock(&a.x, shown);
+    assert_int_equal(flip_to(&a, shown), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&a.x), STATUS_SUCCESS);
+    show(&b, 0x100);
+    assert_int_equal(rig_idle(&b.x), STATUS_SUCCESS);
+    pixels = rig_lock(&a.x, shown);
+    assert_int_equal(*pixels, 0x12345678);
+    rig_unlock(&a.x, shown);
+    show(&c, 0x100); /* who is at the console as well draws there */
+    assert_int_equal(rig_idle(&c.x), STATUS_SUCCESS);
+    pixels = rig_lock(&a.x, shown);
+    assert_int_equal(*pixels & 0xffffff, GREEN & 0xffffff);
+    rig_unlock(&a.x, shown);
+    painter_down(&a);
+    painter_down(&b);
+    painter_down(&c);
     rig_down(&r);
 }
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <pwd.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -33,6 +34,7 @@ struct serve {
     gid_t group;
     bool json;
     unsigned executors; /* EACH_CLIENT, EACH_USER or SHARED */
+    uid_t seat;
 };
 
 struct service {
@@ -134,6 +136,17 @@ static int set_group(void *ctx, const struct options_row *row, const char *value
     return 0;
 }
 
+static int set_seat(void *ctx, const struct options_row *row, const char *value, struct error *e)
+{
+    const struct passwd *p = getpwnam(value);
+    uint64_t id;
+
+    if (!p && options_number("--seat", value, 0, UINT32_MAX - 2, &id, NULL))
+        return error_set(e, -EINVAL, "--seat: '%s' names no user", value);
+    *(uid_t *)ctx = p ? p->pw_uid : (uid_t)id;
+    return 0;
+}
+
 static int parse(int argc, char **argv, struct serve *o)
 {
     struct options_row rows[] = {
@@ -144,6 +157,9 @@ static int parse(int argc, char **argv, struct serve *o)
                  "who may connect: the socket's mode; 0600, the service's own user and root"),
         OPT_CALL("group", 'g', set_group, &o->group, "GROUP",
                  "the socket's group, by name or number; useful with mode 0660"),
+        OPT_CALL(
+            "seat", 0, set_seat, &o->seat, "USER",
+            "the display is this user's as well, by name or number: who is neither this nor root nor the service's own sets no mode, and what he presents is seen on the desktop alone, under no program that has the screen for itself"),
         OPT_TEXT("settings", 'S', &o->settings, "FILE",
                  "what the registry holds: TdrDelay and so on; `man aerogpu-serve` lists them"),
         OPT_TEXT("event-log", 'e', &o->event_log, "FILE",
@@ -259,7 +275,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
         !NT_SUCCESS(stack_start(stack, &e)) ||
         d3dkmt_serve(&server,
                      &(struct d3dkmt_serve_params){stack_dxgk(stack), o->socket, o->mode, o->group,
-                                                   o->executors == EACH_USER},
+                                                   o->executors == EACH_USER, o->seat},
                      &e)) {
         utf8_print(stderr, "aerogpu serve: %s\n", e.text);
         goto out;

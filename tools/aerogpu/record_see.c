@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "d3d12/record/collect_wine.h"
 
 /* In the order in which they are looked for: what can be recorded, then what cannot. */

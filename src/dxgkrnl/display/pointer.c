@@ -150,6 +150,8 @@ NTSTATUS dxgk_SetGammaRamp(struct dxgk_client *c, CONST D3DKMT_SETGAMMARAMP *arg
 
     if (NT_SUCCESS(s) && arg->VidPnSourceId >= d->display.num_sources)
         s = STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+    if (NT_SUCCESS(s) && !c->seated)
+        s = STATUS_ACCESS_DENIED;
     if (NT_SUCCESS(s)) {
         s = STATUS_DEVICE_REMOVED;
         if (dxgk_adapter_lock(d)) {

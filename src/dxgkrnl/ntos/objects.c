@@ -313,6 +313,11 @@ HANDLE NTAPI PsGetCurrentProcessId(VOID)
     return (HANDLE)(uintptr_t)dxgk_kernel_caller(SELF()).process;
 }
 
+ULONG NTAPI PsGetCurrentProcessSessionId(VOID)
+{
+    return dxgk_kernel_caller(SELF()).session;
+}
+
 PVOID NTAPI PsReferencePrimaryToken(PEPROCESS Process)
 {
     ENTER(PsReferencePrimaryToken);

@@ -154,6 +154,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, PsDereferencePrimaryToken, APC_LEVEL)                                                        \
     R(ntoskrnl, PsGetCurrentProcess, ANY_LEVEL)                                                              \
     R(ntoskrnl, PsGetCurrentProcessId, ANY_LEVEL)                                                            \
+    R(ntoskrnl, PsGetCurrentProcessSessionId, ANY_LEVEL)                                                     \
     R(ntoskrnl, PsGetCurrentThread, ANY_LEVEL)                                                               \
     R(ntoskrnl, PsGetCurrentThreadId, ANY_LEVEL)                                                             \
     R(ntoskrnl, PsGetProcessId, ANY_LEVEL)                                                                   \

@@ -797,7 +797,7 @@ int exec_op_present(struct exec_engine *g, const struct abi_packet *p)
     memcpy(&c, p->data, sizeof(c));
     if (c.scanout_id)
         return fail_decode(g, "scanout_id %u, there is 0 only", c.scanout_id);
-    if (!out->enabled)
+    if (!out->enabled || g->submission->flags & AEROGPU_SUBMIT_FLAG_EXT_HIDDEN)
         return 0;
     v = exec_view_of(g->ctx->num_colors && g->ctx->color[0] ? g->ctx->color[0]
                                                             : (struct exec_object *)g->ctx->implicit_target);
