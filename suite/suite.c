@@ -104,6 +104,36 @@ void suite_skip(struct suite *s, const char *fmt, ...)
     va_end(ap);
 }
 
+/* Whether the display is this user's. */
+static bool is_seated(const struct suite *s)
+{
+    D3DKMT_VIDPNSOURCEOWNER_TYPE type = D3DKMT_VIDPNSOURCEOWNER_UNOWNED;
+    D3DKMT_CREATEDEVICE d = {.hAdapter = s->adapter};
+    D3DKMT_SETVIDPNSOURCEOWNER own = {.pType = &type, .pVidPnSourceId = &(UINT){0}, .VidPnSourceCount = 1};
+    NTSTATUS st = D3DKMTCreateDevice(&d);
+
+    if (!NT_SUCCESS(st))
+        return true;
+    own.hDevice = d.hDevice;
+    st = D3DKMTSetVidPnSourceOwner(&own);
+    D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){d.hDevice});
+    return st != STATUS_ACCESS_DENIED;
+}
+
+void suite_fail_status(struct suite *s, const char *what, NTSTATUS status)
+{
+    char name[16];
+
+    if ((status == STATUS_GRAPHICS_PRESENT_OCCLUDED || status == STATUS_ACCESS_DENIED) && !is_seated(s))
+        suite_skip(
+            s,
+            "%s: the display is not this user's: be root, the service's own user, or who `aerogpu serve --seat` names",
+            what);
+    else
+        suite_fail(s, "%s: %s%s", what, umd_status_name(status, name),
+                   status == STATUS_TIMEOUT ? SUITE_SLACK : "");
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
