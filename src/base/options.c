@@ -155,7 +155,7 @@ static int set(const struct options_row *r, const char *value, struct error *e)
         return value && !*value ? error_set(e, -EINVAL, "%s= needs a path", what) : 0;
     case OPTIONS_TEXT:
         *r->to.text = value;
-        return 0;
+        return *value ? 0 : error_set(e, -EINVAL, "%s: %s is empty", what, r->arg);
     case OPTIONS_U32:
     case OPTIONS_U64:
         return set_number(r, what, value, e);

@@ -72,6 +72,8 @@ wrong = [
     ("serve --ram 1", "--ram: '1' is no number from 64 to 3072"),
     ("record --what cpu -d never", "--duration: 'never' is no time in seconds, above 0 and up to 1000000"),
     ("record --what cpu -b 1", "--buffer: '1' is no number from 16 to 4194304"),
+    ("crashes --index=", "--index: FILE is empty"),
+    ("record --output= -- true", "--output: FILE is empty"),
     ("record --what gl -- true", "--what: 'gl' is none of d3d12|device|cpu"),
     ("report", "FILE is missing"),
     (f"report --save {work}/etl.cputrace", "--save goes with --with DUMP"),

@@ -96,15 +96,23 @@ static int check_given(enum record_what of)
     return EXIT_OK;
 }
 
-/* Runs a program that records itself, and sees whether it did. */
-static int record_program(char **program)
+/* Whoever runs with AEROGPU_RECORD records itself; here it is seen whether it did. `before` is of the file as it was. */
+static void check_recorded(const struct stat *before, const char *who)
 {
-    struct stat before = {0}, after = {0};
+    struct stat after;
+
+    if (stat(options.output, &after) ||
+        (after.st_ino == before->st_ino && after.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+         after.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
+        fprintf(stderr, "aerogpu record: nothing was recorded: the %s brought no live machine up\n", who);
+}
+
+static int run_program(char **program, const struct stat *before)
+{
     struct error e = {0};
     int status = 0;
     pid_t pid;
 
-    stat(options.output, &before);
     pid = program_start(program, NULL, NULL);
     if (pid < 0) {
         error_set(&e, -EIO, "%s: %s", program[0], strerror(-(int)pid));
@@ -114,10 +122,7 @@ static int record_program(char **program)
     signal(SIGQUIT, SIG_IGN);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    if (stat(options.output, &after) ||
-        (after.st_ino == before.st_ino && after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
-         after.st_mtim.tv_nsec == before.st_mtim.tv_nsec))
-        fprintf(stderr, "aerogpu record: nothing was recorded: the program brought no live machine up\n");
+    check_recorded(before, "program");
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -125,6 +130,7 @@ static int record_device(char **program)
 {
     /* Said here, before anything runs; the file is made anew by the recorder. */
     struct error e = {0};
+    struct stat before = {0};
     int n = 0, code;
 
     if (out_file_check(options.output, &e))
@@ -135,10 +141,13 @@ static int record_device(char **program)
     }
     while (program[n])
         n++;
+    stat(options.output, &before);
     code = command_run_top(n, program);
-    if (code >= 0)
-        return code;
-    return record_program(program);
+    if (code < 0)
+        return run_program(program, &before);
+    if (code == EXIT_OK)
+        check_recorded(&before, "command");
+    return code;
 }
 
 /* PROGRAM.d3d12trace, in this folder. */

@@ -126,113 +126,113 @@ static const struct file_operation {
     const char *name, *about, *operands;
     int min, max;
     const char *notes, *exits[EXIT_CODES], *examples, *see;
-} operations
-    [FILE_NUM_OPS] =
-        {
-            [FILE_PLAY] =
-                {"play",
-                 "Plays recordings; what a file is shows by what is in it.\n\n"
-                 "Recordings of AeroGPU's device, container versions 1 and 2, go through the whole device, the way a driver would drive it: guest memory is placed at its recorded addresses, the scanout gets the size and format of the colour target that the frame presents, and every submission goes through ring and doorbell to the executor process, until its fence is signalled. Each recording begins on a device that was reset. One line is printed per recording: frames that were presented, submissions, commands, median and 99th percentile of the time from doorbell to fence, presents per second, 99th percentile of the lateness of vblanks, and errors. What the device latches as an error follows, with code, fence, frame and message. A recording whose command ABI is not AeroGPU's (major version 1) is refused. Memory that was recorded above 2 GiB is moved down, and the allocation tables with it.\n\n"
-                 "Recordings of Direct3D 12 are the same calls again, without a window, on this machine's libvkd3d, on another library, or on Wine's Direct3D 12.\n\n"
-                 "Of a crash dump the last submissions are played in a fresh executor, with a marker around every command, until the crash happens again. It says after how many tries, and at which command exactly, and adds that to the dump.",
-                 "FILE...",
-                 1,
-                 -1,
-                 "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 rows from the top without gaps. `AEROGPU_VULKAN_DEVICE` picks the Vulkan device (Wine's Direct3D 12 takes the first), `AEROGPU_RECORD`=FILE records what is played, `AEROGPU_DUMPS`=DIR has the black box make a dump of what crashes. The exit code is the worst of all files; the others are played when one is bad.",
-                 {"all is well, and a dump crashed again",
-                  "the device latched an error, a frame was not presented, a fence was not signalled in time, something differs from the recording, or a dump did not crash again",
-                  [EXIT_INPUT] = "a file cannot be opened, is damaged, or has another command ABI",
-                  [EXIT_ENV] = "there is no Vulkan device or no executor, or a picture cannot be written"},
-                 "aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
-                 "aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n"
-                 "aerogpu play --validate gears.d3d12trace\n"
-                 "aerogpu play --validate --on wine game.d3d12trace\n"
-                 "aerogpu play hang.aerogpudump\n",
-                 "aerogpu-record(1), aerogpu-show(1), aerogpu-dump(1), docs/d3d12.md, docs/blackbox.md"},
-            [FILE_SHOW] =
-                {"show",
-                 "Prints what a file holds, decoded: of a recording of AeroGPU's device, and of the one in a crash dump, the records with their file offsets, every submission, and every packet of its command streams with names, stream offsets and values; of a crash dump without a recording its tables; of Direct3D 12 every call; of a Windows event trace every event. A command stream or an allocation table alone, as `aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a stream.",
-                 "FILE",
-                 1,
-                 1,
-                 "A damaged or cut recording is shown as far as it can be read; the error follows. So it is if a command stream in it is malformed.",
-                 {"all of it was shown", [EXIT_INPUT] = "FILE is damaged, cut or malformed",
-                  [EXIT_ENV] = "an output cannot be written"},
-                 "aerogpu show frame.aerogputrace | grep DRAW\n"
-                 "aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n"
-                 "aerogpu show --html gears.html --pictures 0-9 gears.d3d12trace\n"
-                 "aerogpu show --decoded trace.etl\n",
-                 "aerogpu-info(1), aerogpu-play(1), aerogpu-record(1)"},
-            [FILE_INFO] =
-                {"info",
-                 "Says what files are, what they hold, and which commands there are for them. Of a Windows event trace it counts every kind of event, those that are not decoded too.",
-                 "FILE...",
-                 1,
-                 -1,
-                 NULL,
-                 {"done", [EXIT_INPUT] = "a file is damaged, or nothing that is known"},
-                 "aerogpu info *.d3d12trace\naerogpu info --json trace.etl | jq .events\n",
-                 "aerogpu-show(1)"},
-            [FILE_REPORT] =
-                {"report",
-                 "Says what a file means.\n\n"
-                 "Of a crash dump: what crashed and how that is known, the verdict in one sentence first, then the evidence.\n\n"
-                 "Of a recording of processors or a Windows event trace: how complete it is, utilization, idle states and how well they were chosen, wake-up causes, who waited for whose interrupt, late timers, and times when all CPUs but one stopped. The recording is first compared with the kernel's own counters. A CPU that the trace does not show has a star at its utilization, which then comes from those counters. Times are counted from the first event; \"n/a\" and \"not available\" mean that the machine or the recording does not say.",
-                 "FILE",
-                 1,
-                 1,
-                 NULL,
-                 {"reported", [EXIT_INPUT] = "a file is bad; what can be read of it is reported all the same",
-                  [EXIT_ENV] = "the report cannot be written"},
-                 "aerogpu report hang.aerogpudump\n"
-                 "aerogpu report hang.cputrace | less\n"
-                 "aerogpu report hang.cputrace --with hang.aerogpudump --html hang.html\n",
-                 "aerogpu-dump(1), aerogpu-crashes(1), aerogpu-record(1), docs/blackbox.md, docs/cpu.md (what each figure means, the rules of the verdicts)"},
-            [FILE_DIFF] =
-                {"diff",
-                 "Prints the calls that only one of two recordings has (- the first, + the second), and a sum. Threads, times, hashes of pictures and calls that only ask something do not count.",
-                 "FILE FILE",
-                 2,
-                 2,
-                 NULL,
-                 {"they are alike", "they differ", [EXIT_INPUT] = "a file is bad"},
-                 "aerogpu diff before.d3d12trace after.d3d12trace\n",
-                 "aerogpu-record(1), docs/d3d12.md"},
-            [FILE_COMPARE] = {"compare",
-                              "Plays a recording on two implementations of Direct3D 12, or on two Vulkan drivers, and says what comes out differently: frames and memory that the program read back, then, up to the first that differs, the first draw after which its render target differs, and what resources hold there.",
-                              "FILE",
-                              1,
-                              1,
-                              NULL,
-                              {"both made the same",
-                               "they differ, or one of them cannot play it", [EXIT_INPUT] = "the file is bad",
-                               [EXIT_ENV] = "an implementation is not there"},
-                              "aerogpu compare --on vkd3d --on wine game.d3d12trace\n"
-                              "aerogpu compare --on vkd3d --on vkd3d@/tmp/lvp_icd.json game.d3d12trace\n",
-                              "aerogpu-play(1), aerogpu-diff(1), docs/d3d12.md"},
-            [FILE_TRIM] =
-                {"trim",
-                 "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to see what is in the resources.",
-                 "FILE",
-                 1,
-                 1,
-                 NULL,
-                 {"done", "it cannot be played", [EXIT_INPUT] = "the file is bad",
-                  [EXIT_ENV] = "the output cannot be written"},
-                 "aerogpu trim game.d3d12trace --frames 100-109 -o ten.d3d12trace\n",
-                 "aerogpu-record(1), aerogpu-play(1), docs/d3d12.md"},
-            [FILE_MINIMIZE] =
-                {"minimize",
-                 "Leaves out one part after another of a recording that crashes, or of a crash dump's, as long as it still crashes the same way: the same cause, at the same kind of command, with the same shaders; of Direct3D 12: the same end in the same method.",
-                 "FILE",
-                 1,
-                 1,
-                 "Of AeroGPU's device submissions, packets, bindings and bytes are left out, in this order; SMALL.progress keeps what was found out, and is removed at the end: a run that was broken off goes on where it was. Of Direct3D 12 it is frames, lists, objects and calls.",
-                 {"done", "it does not crash, or was broken off", [EXIT_INPUT] = "the file is bad",
-                  [EXIT_ENV] = "there is no Vulkan device or no executor, or SMALL cannot be written"},
-                 "aerogpu minimize hang.aerogpudump -o small.aerogputrace\n"
-                 "aerogpu minimize crash.d3d12trace -o small.d3d12trace\n",
-                 "aerogpu-dump(1), aerogpu-play(1), docs/blackbox.md, docs/d3d12.md"},
+} operations[FILE_NUM_OPS] = {
+    [FILE_PLAY] =
+        {"play",
+         "Plays recordings; what a file is shows by what is in it.\n\n"
+         "Recordings of AeroGPU's device, container versions 1 and 2, go through the whole device, the way a driver would drive it: guest memory is placed at its recorded addresses, the scanout gets the size and format of the colour target that the frame presents, and every submission goes through ring and doorbell to the executor process, until its fence is signalled. Each recording begins on a device that was reset. One line is printed per recording: frames that were presented, submissions, commands, median and 99th percentile of the time from doorbell to fence, presents per second, 99th percentile of the lateness of vblanks, and errors. What the device latches as an error follows, with code, fence, frame and message. A recording whose command ABI is not AeroGPU's (major version 1) is refused. Memory that was recorded above 2 GiB is moved down, and the allocation tables with it.\n\n"
+         "Recordings of Direct3D 12 are the same calls again, without a window, on this machine's libvkd3d, on another library, or on Wine's Direct3D 12.\n\n"
+         "Of a crash dump the last submissions are played in a fresh executor, with a marker around every command, until the crash happens again. It says after how many tries, and at which command exactly, and adds that to the dump.",
+         "FILE...",
+         1,
+         -1,
+         "The hash of a frame is SHA-256 over its width and height (32 bits each, little-endian) and its RGBA8 rows from the top without gaps. `AEROGPU_VULKAN_DEVICE` picks the Vulkan device (Wine's Direct3D 12 takes the first), `AEROGPU_RECORD`=FILE records what is played, `AEROGPU_DUMPS`=DIR has the black box make a dump of what crashes. The exit code is the worst of all files; the others are played when one is bad.",
+         {"all is well, and a dump crashed again",
+          "the device latched an error, a frame was not presented, a fence was not signalled in time, something differs from the recording, or a dump did not crash again",
+          [EXIT_INPUT] =
+              "a file cannot be opened, is damaged, has another command ABI, or lacks the frame that was asked for",
+          [EXIT_ENV] = "there is no Vulkan device or no executor, or a picture cannot be written"},
+         "aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
+         "aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n"
+         "aerogpu play --validate gears.d3d12trace\n"
+         "aerogpu play --validate --on wine game.d3d12trace\n"
+         "aerogpu play hang.aerogpudump\n",
+         "aerogpu-record(1), aerogpu-show(1), aerogpu-dump(1), docs/d3d12.md, docs/blackbox.md"},
+    [FILE_SHOW] =
+        {"show",
+         "Prints what a file holds, decoded: of a recording of AeroGPU's device, and of the one in a crash dump, the records with their file offsets, every submission, and every packet of its command streams with names, stream offsets and values; of a crash dump without a recording its tables; of Direct3D 12 every call; of a Windows event trace every event. A command stream or an allocation table alone, as `aerogpu_dbgctl --dump-last-submit` writes them, is decoded too; FILE.alloc_table.bin goes with a stream.",
+         "FILE",
+         1,
+         1,
+         "A damaged or cut recording is shown as far as it can be read; the error follows. So it is if a command stream in it is malformed.",
+         {"all of it was shown",
+          [EXIT_INPUT] = "FILE is damaged, cut or malformed, or has nothing of what was asked for",
+          [EXIT_ENV] = "an output cannot be written"},
+         "aerogpu show frame.aerogputrace | grep DRAW\n"
+         "aerogpu show --json f | jq '.records[] | select(.submission) | .submission.signal_fence'\n"
+         "aerogpu show --html gears.html --pictures 0-9 gears.d3d12trace\n"
+         "aerogpu show --decoded trace.etl\n",
+         "aerogpu-info(1), aerogpu-play(1), aerogpu-record(1)"},
+    [FILE_INFO] =
+        {"info",
+         "Says what files are, what they hold, and which commands there are for them. Of a Windows event trace it counts every kind of event, those that are not decoded too.",
+         "FILE...",
+         1,
+         -1,
+         NULL,
+         {"done", [EXIT_INPUT] = "a file is damaged, or nothing that is known"},
+         "aerogpu info *.d3d12trace\naerogpu info --json trace.etl | jq .events\n",
+         "aerogpu-show(1)"},
+    [FILE_REPORT] =
+        {"report",
+         "Says what a file means.\n\n"
+         "Of a crash dump: what crashed and how that is known, the verdict in one sentence first, then the evidence.\n\n"
+         "Of a recording of processors or a Windows event trace: how complete it is, utilization, idle states and how well they were chosen, wake-up causes, who waited for whose interrupt, late timers, and times when all CPUs but one stopped. The recording is first compared with the kernel's own counters. A CPU that the trace does not show has a star at its utilization, which then comes from those counters. Times are counted from the first event; \"n/a\" and \"not available\" mean that the machine or the recording does not say.",
+         "FILE",
+         1,
+         1,
+         NULL,
+         {"reported", [EXIT_INPUT] = "a file is bad; what can be read of it is reported all the same",
+          [EXIT_ENV] = "the report cannot be written"},
+         "aerogpu report hang.aerogpudump\n"
+         "aerogpu report hang.cputrace | less\n"
+         "aerogpu report hang.cputrace --with hang.aerogpudump --html hang.html\n",
+         "aerogpu-dump(1), aerogpu-crashes(1), aerogpu-record(1), docs/blackbox.md, docs/cpu.md (what each figure means, the rules of the verdicts)"},
+    [FILE_DIFF] =
+        {"diff",
+         "Prints the calls that only one of two recordings has (- the first, + the second), and a sum. Threads, times, hashes of pictures and calls that only ask something do not count.",
+         "FILE FILE",
+         2,
+         2,
+         NULL,
+         {"they are alike", "they differ", [EXIT_INPUT] = "a file is bad"},
+         "aerogpu diff before.d3d12trace after.d3d12trace\n",
+         "aerogpu-record(1), docs/d3d12.md"},
+    [FILE_COMPARE] =
+        {"compare",
+         "Plays a recording on two implementations of Direct3D 12, or on two Vulkan drivers, and says what comes out differently: frames and memory that the program read back, then, up to the first that differs, the first draw after which its render target differs, and what resources hold there.",
+         "FILE",
+         1,
+         1,
+         NULL,
+         {"both made the same", "they differ, or one of them cannot play it",
+          [EXIT_INPUT] = "the file is bad", [EXIT_ENV] = "an implementation is not there"},
+         "aerogpu compare --on vkd3d --on wine game.d3d12trace\n"
+         "aerogpu compare --on vkd3d --on vkd3d@/tmp/lvp_icd.json game.d3d12trace\n",
+         "aerogpu-play(1), aerogpu-diff(1), docs/d3d12.md"},
+    [FILE_TRIM] =
+        {"trim",
+         "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to see what is in the resources.",
+         "FILE",
+         1,
+         1,
+         NULL,
+         {"done", "it cannot be played", [EXIT_INPUT] = "the file is bad, or has no such frame",
+          [EXIT_ENV] = "the output cannot be written"},
+         "aerogpu trim game.d3d12trace --frames 100-109 -o ten.d3d12trace\n",
+         "aerogpu-record(1), aerogpu-play(1), docs/d3d12.md"},
+    [FILE_MINIMIZE] =
+        {"minimize",
+         "Leaves out one part after another of a recording that crashes, or of a crash dump's, as long as it still crashes the same way: the same cause, at the same kind of command, with the same shaders; of Direct3D 12: the same end in the same method.",
+         "FILE",
+         1,
+         1,
+         "Of AeroGPU's device submissions, packets, bindings and bytes are left out, in this order; SMALL.progress keeps what was found out, and is removed at the end: a run that was broken off goes on where it was. Of Direct3D 12 it is frames, lists, objects and calls.",
+         {"done", "it does not crash, or was broken off", [EXIT_INPUT] = "the file is bad",
+          [EXIT_ENV] = "there is no Vulkan device or no executor, or SMALL cannot be written"},
+         "aerogpu minimize hang.aerogpudump -o small.aerogputrace\n"
+         "aerogpu minimize crash.d3d12trace -o small.d3d12trace\n",
+         "aerogpu-dump(1), aerogpu-play(1), docs/blackbox.md, docs/d3d12.md"},
 };
 
 const char *file_kind_name(enum file_kind kind)

@@ -84,7 +84,7 @@ static int look(struct trc_trim *x)
     if (got < 0)
         return got;
     if (last < x->q->first)
-        return error_set(x->e, -ERANGE, "the recording has no frame %u: it has 0 to %u", x->q->first, last);
+        return error_set(x->e, -ENOENT, "the recording has no frame %u: it has 0 to %u", x->q->first, last);
     x->last = got ? x->last : frame;
     x->r->last = x->last < last ? x->last : last;
     return x->s.failed ? out_of_memory(x) : 0;

@@ -23,7 +23,7 @@ struct trc_trim_result {
     uint64_t calls;
 };
 
-/* Writes the frames to `path`, behind the calls that make what they use as it was. -ERANGE: there is no frame `first`. */
+/* Writes the frames to `path`, behind the calls that make what they use as it was. -ENOENT: there is no frame `first`. */
 int trc_trim(struct trc *t, const char *path, const struct trc_trim_params *params, struct trc_trim_result *r,
              struct error *e);
 

@@ -137,6 +137,8 @@ static int play_file(const char *path, struct play_params *p)
         play_run(t, p, &r, &e);
         code = report(&r, p->validate && !e.code, *trc_cut(t));
     }
+    if (!e.code && p->png_dir && p->png_first && p->png_first >= r.frames)
+        error_set(&e, -ENOENT, "there is no frame %u: %u were played", p->png_first, r.frames);
     if (!e.code && p->validate && *trc_cut(t))
         printf("the recording is cut: what is missing was not compared\n");
     code = d3d12_end(t, path, code, &e);

@@ -77,7 +77,7 @@ static int print(struct trc *t, enum show_form form, const struct selection *s, 
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);
     if (got >= 0 && !any && !all)
-        return error_set(e, -ERANGE, "none of the recording's calls is one that was asked for");
+        return error_set(e, -ENOENT, "none of the recording's calls is one that was asked for");
     return got < 0 ? got : 0;
 }
 
@@ -220,7 +220,8 @@ static struct options_row rows[] = {
         "what was set on the command list at call N, with what made its pipeline and root signature, and the descriptors of its tables"),
     OPT_U64("bytes", 0, &options.bytes, 0, UINT64_MAX - 1, "N",
             "the bytes of call N: what was copied into memory, a shader, constants"),
-    OPT_U64("fences", 0, &options.fences, 0, UINT64_MAX - 1, "N", "the state of every fence at call N"),
+    OPT_U64("fences", 0, &options.fences, 0, UINT64_MAX - 1, "N",
+            "the state of every fence at call N, or at the end"),
     OPT_TEXT("html", 0, &options.html, "FILE", "write a page to look around in"),
     OPT_TEXT("sqlite", 0, &options.sqlite, "FILE", "write a database"),
     OPT_TEXT("perfetto", 0, &options.perfetto, "FILE", "write a time line"),
