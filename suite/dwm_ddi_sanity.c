@@ -55,6 +55,7 @@ static void residency(struct suite *s, struct probe *p)
 static void scheduling(struct suite *s, struct probe *p)
 {
     D3DKMT_HANDLE context = umd_context(p->device);
+    D3DKMT_SCHEDULINGPRIORITYCLASS class;
 
     for (INT want = 7; want >= -7; want -= 7) {
         D3DKMT_GETCONTEXTSCHEDULINGPRIORITY g = {.hContext = context};
@@ -63,6 +64,15 @@ static void scheduling(struct suite *s, struct probe *p)
         PROBE(s, p, "GetContextSchedulingPriority", D3DKMTGetContextSchedulingPriority(&g));
         CHECK(s, g.Priority == want, "priority %d was set, it is %d", want, g.Priority);
     }
+    for (unsigned want = 0; want <= D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL; want++) {
+        PROBE(s, p, "SetProcessSchedulingPriorityClass",
+              D3DKMTSetProcessSchedulingPriorityClass((HANDLE)-1, (D3DKMT_SCHEDULINGPRIORITYCLASS)want));
+        PROBE(s, p, "GetProcessSchedulingPriorityClass",
+              D3DKMTGetProcessSchedulingPriorityClass((HANDLE)-1, &class));
+        CHECK(s, class == want, "the class of the process is %d, not %u", class, want);
+    }
+    CHECK_EQ_STATUS(s, D3DKMTSetProcessSchedulingPriorityClass(NULL, D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL),
+                    STATUS_INVALID_HANDLE, "the class of no process");
     CHECK_EQ_STATUS(s, D3DKMTSetContextSchedulingPriority(&(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY){context, 8}),
                     STATUS_INVALID_PARAMETER, "priority 8");
     D3DKMTSetContextSchedulingPriority(&(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY){context, 0});

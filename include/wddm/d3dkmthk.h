@@ -733,7 +733,24 @@ typedef struct _D3DKMT_QUERYSTATISTICS {
 
 /* ---- the thunks -------------------------------------------------------------
  *
- * One table: T(name, argument structure). D3DKMT_THUNKS is also what the service and its client are made from. */
+ * One table: T(name, argument structure). D3DKMT_WIRE_THUNKS is what the service and its client are made from. */
+typedef enum _D3DKMT_SCHEDULINGPRIORITYCLASS {
+    D3DKMT_SCHEDULINGPRIORITYCLASS_IDLE = 0,
+    D3DKMT_SCHEDULINGPRIORITYCLASS_BELOW_NORMAL = 1,
+    D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL = 2,
+    D3DKMT_SCHEDULINGPRIORITYCLASS_ABOVE_NORMAL = 3,
+    D3DKMT_SCHEDULINGPRIORITYCLASS_HIGH = 4,
+    D3DKMT_SCHEDULINGPRIORITYCLASS_REALTIME = 5
+} D3DKMT_SCHEDULINGPRIORITYCLASS;
+
+/* How the two functions of a process's class, which have no structure, come to the service. */
+typedef struct _D3DKMT_PROCESSPRIORITY {
+    ULONGLONG Process; /* its number; 0: the caller */
+    UINT Set;          /* 1: Class is set, 0: it is asked for */
+    UINT Class;        /* D3DKMT_SCHEDULINGPRIORITYCLASS */
+} D3DKMT_PROCESSPRIORITY;
+
+#define D3DKMT_WIRE_THUNKS(T) D3DKMT_THUNKS(T) T(ProcessPriority, D3DKMT_PROCESSPRIORITY)
 #define D3DKMT_THUNKS(T)                                                                                     \
     T(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC)                                                         \
     D3DKMT_PLAIN_THUNKS(T)
@@ -788,6 +805,13 @@ D3DKMT_THUNKS(D3DKMT_DECLARE)
 #undef D3DKMT_DECLARE
 /* Made from two of the above, in the client. */
 D3DKMT_IMPORT NTSTATUS D3DKMTAPI D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg);
+/* Of all work of a process: a context's priority counts within its class. A process's handle is its number here, and (HANDLE)-1, as
+ * GetCurrentProcess() has it, the caller. STATUS_PRIVILEGE_NOT_HELD: above NORMAL without privileges; STATUS_INVALID_HANDLE: no process of
+ * the caller's user that uses the service; STATUS_INVALID_PARAMETER: no such class. */
+D3DKMT_IMPORT NTSTATUS D3DKMTAPI
+D3DKMTSetProcessSchedulingPriorityClass(HANDLE hProcess, D3DKMT_SCHEDULINGPRIORITYCLASS Priority);
+D3DKMT_IMPORT NTSTATUS D3DKMTAPI
+D3DKMTGetProcessSchedulingPriorityClass(HANDLE hProcess, D3DKMT_SCHEDULINGPRIORITYCLASS *pPriority);
 
 WDDM_SIZE(D3DKMT_QUERY_DEVICE_IDS, 28);
 WDDM_SIZE(D3DKMT_QUERYSTATISTICS_ADAPTER_INFORMATION, 776);

@@ -455,7 +455,7 @@ static void open_flight(void)
 #define NAME_THUNK(name, type)                                                                               \
     bb_flight_name(flight, D3DKMT_THUNK_##name, #name);                                                      \
     bb_flight_name(flight, FLIGHT_ANSWER + D3DKMT_THUNK_##name, #name " answered(status)");
-    D3DKMT_THUNKS(NAME_THUNK)
+    D3DKMT_WIRE_THUNKS(NAME_THUNK)
 #undef NAME_THUNK
 }
 
@@ -532,6 +532,31 @@ NTSTATUS D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg)
     arg->hAdapter = open.hAdapter;
     arg->AdapterLuid = open.AdapterLuid;
     return STATUS_SUCCESS;
+}
+
+static ULONGLONG number_of(HANDLE process)
+{
+    return process == (HANDLE)-1 ? 0 : (ULONGLONG)(ULONG_PTR)process;
+}
+
+NTSTATUS D3DKMTSetProcessSchedulingPriorityClass(HANDLE hProcess, D3DKMT_SCHEDULINGPRIORITYCLASS Priority)
+{
+    D3DKMT_PROCESSPRIORITY p = {.Process = number_of(hProcess), .Set = 1, .Class = (UINT)Priority};
+
+    return hProcess ? call(D3DKMT_THUNK_ProcessPriority, &p) : STATUS_INVALID_HANDLE;
+}
+
+NTSTATUS D3DKMTGetProcessSchedulingPriorityClass(HANDLE hProcess, D3DKMT_SCHEDULINGPRIORITYCLASS *pPriority)
+{
+    D3DKMT_PROCESSPRIORITY p = {.Process = number_of(hProcess)};
+    NTSTATUS s;
+
+    if (!pPriority)
+        return STATUS_INVALID_PARAMETER;
+    s = hProcess ? call(D3DKMT_THUNK_ProcessPriority, &p) : STATUS_INVALID_HANDLE;
+    if (NT_SUCCESS(s))
+        *pPriority = (D3DKMT_SCHEDULINGPRIORITYCLASS)p.Class;
+    return s;
 }
 
 #define DEFINE(name, type)                                                                                   \

@@ -26,7 +26,7 @@ struct dxgk_progress; /* dxgkrnl/progress.h */
 
 enum d3dkmt_thunk {
 #define D3DKMT_ID(name, type) D3DKMT_THUNK_##name,
-    D3DKMT_THUNKS(D3DKMT_ID)
+    D3DKMT_WIRE_THUNKS(D3DKMT_ID)
 #undef D3DKMT_ID
         D3DKMT_NUM_THUNKS
 };

@@ -122,7 +122,7 @@ static NTSTATUS local_call(void *client, enum d3dkmt_thunk thunk, void *arg)
 #define CASE(name, type)                                                                                     \
     case D3DKMT_THUNK_##name:                                                                                \
         return dxgk_##name(client, arg);
-        D3DKMT_THUNKS(CASE)
+        D3DKMT_WIRE_THUNKS(CASE)
 #undef CASE
     case D3DKMT_NUM_THUNKS:
         break;

@@ -79,6 +79,7 @@ const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
     THUNK(QueryStatistics, D3DKMT_QUERYSTATISTICS, 0),
     THUNK(SetGammaRamp, D3DKMT_SETGAMMARAMP, 1,
           PTR(D3DKMT_SETGAMMARAMP, pGammaRampRgb256x3x16, Size, 1, WIRE_IN, true)),
+    THUNK(ProcessPriority, D3DKMT_PROCESSPRIORITY, 0),
 };
 #define HAS_ROW(name, type) _Static_assert(!WIRE_HAS_##name, "");
 D3DKMT_THUNKS(HAS_ROW)

@@ -292,6 +292,10 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
     pthread_mutex_init(&c->turn, NULL);
     dxgk_kernel_enter(d->kernel);
     c->serial = ++d->owners;
+    c->priority = D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL;
+    for (const struct dxgk_client *i = d->clients; i; i = i->next)
+        if (i->process == c->process)
+            c->priority = i->priority;
     c->next = d->clients;
     d->clients = c;
     dxgk_kernel_leave(d->kernel);

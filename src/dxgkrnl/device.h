@@ -26,6 +26,7 @@ struct dxgk_client {
     struct dxgk_client *next;
     struct dxgk *d;
     uint64_t process, serial;
+    UINT priority; /* D3DKMT_SCHEDULINGPRIORITYCLASS_* of the process */
     uint32_t user;
     bool has_user;        /* it is a stranger (offenders.h) */
     bool seated;          /* the display is its business */

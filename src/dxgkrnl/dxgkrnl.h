@@ -159,7 +159,7 @@ void dxgk_client_cancel(struct dxgk_client *c);
 /* One function a thunk, for example NTSTATUS dxgk_Render(struct dxgk_client *, D3DKMT_RENDER *). Pointers in
  * the structure are the caller's memory. */
 #define DXGK_DECLARE(name, type) NTSTATUS dxgk_##name(struct dxgk_client *c, type *arg);
-D3DKMT_THUNKS(DXGK_DECLARE)
+D3DKMT_WIRE_THUNKS(DXGK_DECLARE)
 #undef DXGK_DECLARE
 
 /* ---- a miniport that only displays (display/displayonly.h) --------------- */

@@ -38,7 +38,7 @@ struct packet {
     D3DDDI_FLIPINTERVAL_TYPE interval;
     bool counted;      /* in the progress of its context */
     uint64_t sequence; /* of those of its context, from 1 on */
-    uint64_t submitted_ns;
+    uint64_t queued_ns, submitted_ns;
     struct syncobj *sync[D3DDDI_MAX_OBJECT_WAITED_ON];
     unsigned sync_count;
     uint64_t value;

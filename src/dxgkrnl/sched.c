@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/* A context's priority is -7 to 7. Nobody is kept from the device for longer than STARVED_NS by who is more urgent, but for a packet each. */
+enum {
+    RANKS_OF_CLASS = 16,
+    URGENT = D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL * RANKS_OF_CLASS, /* preempts, above this */
+};
+#define STARVED_NS NSEC_PER_SEC
+
 void dxgk_sched_start(struct dxgk *d)
 {
     memset(d->sched.nodes, 0, sizeof(d->sched.nodes));
@@ -32,6 +39,7 @@ void dxgk_sched_queue(struct context *c, struct packet *p)
     c->queue_last = &p->next;
     c->queued++;
     p->sequence = c->packets;
+    p->queued_ns = dxgk_kernel_now(d->kernel);
     DXGK_TRACE(d, QUEUE_START, dxgk_packet_process(p), c->handle, p->type, p->sequence,
                p->type == PACKET_PRESENT || p->type == PACKET_FLIP);
     if (dxgk_kernel_irql(d->kernel) < DISPATCH_LEVEL)
@@ -60,6 +68,30 @@ static bool eligible(struct dxgk *d, struct node *n, struct context *c)
     return false;
 }
 
+/* The class of the process counts first, then the context's priority. */
+static int rank(const struct context *c)
+{
+    const struct dxgk_client *client = c->device->client;
+
+    return (int)(client ? client->priority : D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL) * RANKS_OF_CLASS +
+           c->priority;
+}
+
+/* Whether `a` goes before `b`: who has waited for too long, then who is more urgent, then who had its turn longer ago. */
+static bool goes_before(struct dxgk *d, const struct context *a, const struct context *b)
+{
+    if (rank(a) != rank(b)) {
+        uint64_t now = dxgk_kernel_now(d->kernel);
+        bool late_a = now - a->queue->queued_ns >= STARVED_NS,
+             late_b = now - b->queue->queued_ns >= STARVED_NS;
+        if (late_a != late_b)
+            return late_a;
+        if (!late_a)
+            return rank(a) > rank(b);
+    }
+    return a->last_run < b->last_run;
+}
+
 static struct packet *take(struct dxgk *d, unsigned i)
 {
     struct context *best = NULL;
@@ -68,8 +100,7 @@ static struct packet *take(struct dxgk *d, unsigned i)
     for (struct context *c = d->sched.contexts; c; c = c->next_all) {
         if (c->node != i || !c->queue)
             continue;
-        if (best && (c->priority < best->priority ||
-                     (c->priority == best->priority && c->last_run >= best->last_run)))
+        if (best && !goes_before(d, c, best))
             continue;
         if (eligible(d, &d->sched.nodes[i], c)) {
             best = c;
@@ -185,15 +216,15 @@ static void submit(struct dxgk *d, struct packet *p)
 static void consider_preemption(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
-    INT running = -8;
+    int running = -RANKS_OF_CLASS;
 
     if (n->preempting || n->hw_count < d->sched.hw_limit)
         return;
     for (struct packet *p = n->hw; p; p = p->next)
-        if (p->context->priority > running)
-            running = p->context->priority;
+        if (rank(p->context) > running)
+            running = rank(p->context);
     for (struct context *c = d->sched.contexts; c; c = c->next_all)
-        if (c->node == i && c->queue && c->priority > running && c->priority > 0 &&
+        if (c->node == i && c->queue && rank(c) > running && rank(c) > URGENT &&
             (c->queue->type == PACKET_RENDER || c->queue->type == PACKET_PRESENT)) {
             dxgk_node_preempt(d, i);
             return;

@@ -405,6 +405,29 @@ NTSTATUS dxgk_GetContextSchedulingPriority(struct dxgk_client *c, D3DKMT_GETCONT
     return dxgk_thunk_leave(d, x ? STATUS_SUCCESS : STATUS_INVALID_HANDLE);
 }
 
+/* All clients of a process have its class; an administrator sees everybody's, others their user's. */
+NTSTATUS dxgk_ProcessPriority(struct dxgk_client *c, D3DKMT_PROCESSPRIORITY *arg)
+{
+    struct dxgk *d = dxgk_thunk_enter(c);
+    uint64_t process = arg->Process ? arg->Process : c->process;
+    NTSTATUS s = STATUS_INVALID_HANDLE;
+
+    if (arg->Set && arg->Class > D3DKMT_SCHEDULINGPRIORITYCLASS_REALTIME)
+        return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
+    for (struct dxgk_client *i = d->clients; i; i = i->next) {
+        if (i->process != process || !(c->admin || dxgk_offender_user(c) == dxgk_offender_user(i)))
+            continue;
+        s = STATUS_SUCCESS;
+        if (!arg->Set)
+            arg->Class = i->priority;
+        else if (arg->Class > D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL && !c->admin)
+            s = STATUS_PRIVILEGE_NOT_HELD;
+        else
+            i->priority = arg->Class;
+    }
+    return dxgk_thunk_leave(d, s);
+}
+
 /* ---- allocations --------------------------------------------------------- */
 
 static NTSTATUS check_create(const D3DKMT_CREATEALLOCATION *arg)

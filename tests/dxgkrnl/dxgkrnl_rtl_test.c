@@ -437,6 +437,10 @@ TEST(a_miniport_s_events_are_traced_while_somebody_wants_them)
     assert_false(EtwEventEnabled(h, &about));
     assert_int_equal(trace(&w, DXGK_TRACE_READ_OP), STATUS_INVALID_DEVICE_STATE);
     trace(&w, DXGK_TRACE_START_OP);
+    trace(&w, DXGK_TRACE_START_OP); /* another one */
+    trace(&w, DXGK_TRACE_STOP_OP);
+    assert_int_equal(trace(&w, DXGK_TRACE_READ_OP), STATUS_SUCCESS);
+    assert_int_equal(enabled, 1);
     trace(&w, DXGK_TRACE_STOP_OP);
     assert_int_equal(enabled, 0);
     assert_int_equal(dxgk_trace_escape(w.dxgk, false, &block, sizeof(block)), STATUS_ACCESS_DENIED);

@@ -352,6 +352,59 @@ TEST(urgent_work_preempts)
     world_down(&w, 0);
 }
 
+static NTSTATUS set_class(struct dxgk_client *c, uint64_t process, UINT class_)
+{
+    return dxgk_ProcessPriority(c, &(D3DKMT_PROCESSPRIORITY){.Process = process, .Set = 1, .Class = class_});
+}
+
+/* Work of a process of a higher class goes first; one of a lower class waits for a second at most. */
+TEST(classes_of_processes_order_their_work)
+{
+    D3DKMT_PROCESSPRIORITY get = {0};
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    struct dxgk_client *other, *admin;
+    struct world w;
+    struct ctx busy, idle;
+    uint64_t start;
+
+    world_set("HwQueuedRenderPacketGroupLimit", 1);
+    world_up(&w, false);
+    assert_int_equal(dxgk_client_open(w.dxgk, &other, 77, false), 0);
+    dxgk_client_set_user(other, 1000);
+    assert_int_equal(dxgk_ProcessPriority(other, &get), STATUS_SUCCESS);
+    assert_int_equal(get.Class, D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL);
+    assert_int_equal(set_class(other, 0, D3DKMT_SCHEDULINGPRIORITYCLASS_HIGH), STATUS_PRIVILEGE_NOT_HELD);
+    assert_int_equal(set_class(other, 0, 6), STATUS_INVALID_PARAMETER);
+    assert_int_equal(set_class(other, 1, D3DKMT_SCHEDULINGPRIORITYCLASS_IDLE), STATUS_INVALID_HANDLE);
+    assert_int_equal(set_class(other, 0, D3DKMT_SCHEDULINGPRIORITYCLASS_IDLE), STATUS_SUCCESS);
+    assert_int_equal(dxgk_OpenAdapterFromHdc(other, &open), STATUS_SUCCESS);
+    idle = ctx_make(&w, other, open.hAdapter);
+    assert_int_equal(
+        dxgk_SetContextSchedulingPriority(other, &(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY){idle.context, 7}),
+        STATUS_SUCCESS);
+    busy = ctx_make(&w, w.client, w.adapter);
+    start = clock_now(&w.clock);
+    ctx_put(&busy, OP_DELAY, 100, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &busy, NULL, 0), STATUS_SUCCESS);
+    ctx_put(&idle, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(other, &idle, NULL, 0), STATUS_SUCCESS);
+    for (int i = 0; i < 19; i++) {
+        ctx_put(&busy, OP_DELAY, 100, 0, 0, 0);
+        assert_int_equal(ctx_render(w.client, &busy, NULL, 0), STATUS_SUCCESS);
+    }
+    assert_int_equal(ctx_idle(other, &idle), STATUS_SUCCESS);
+    assert_int_equal(clock_now(&w.clock) - start,
+                     NSEC_PER_SEC); /* behind ten, not behind one, and not behind twenty */
+    assert_int_equal(ctx_idle(w.client, &busy), STATUS_SUCCESS);
+    assert_int_equal(dxgk_client_open(w.dxgk, &admin, 78, true), 0);
+    assert_int_equal(set_class(admin, 77, D3DKMT_SCHEDULINGPRIORITYCLASS_REALTIME), STATUS_SUCCESS);
+    assert_int_equal(dxgk_ProcessPriority(other, &get), STATUS_SUCCESS);
+    assert_int_equal(get.Class, D3DKMT_SCHEDULINGPRIORITYCLASS_REALTIME);
+    dxgk_client_close(admin);
+    dxgk_client_close(other);
+    world_down(&w, 0);
+}
+
 TEST(preempted_work_keeps_its_order)
 {
     D3DKMT_QUERYSTATISTICS st = {.Type = D3DKMT_QUERYSTATISTICS_NODE, .AdapterLuid.LowPart = 0x1000};

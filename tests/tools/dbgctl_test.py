@@ -109,6 +109,37 @@ def metrics_of_everybody_and_of_clients():
 
 
 @case
+def events_are_traced():
+    def traced(*args):
+        with open(tmp + '/trace', 'w') as f:
+            p = subprocess.Popen([dbgctl, '--trace', '--timeout-ms', '2000', *args], stdout=f, text=True)
+        while p.poll() is None:  # whatever the machine's mood, something happens while it looks
+            c = subprocess.run([suite + '/triangle', '--iterations=1'], capture_output=True, text=True)
+            assert c.returncode == 0, c
+        assert p.returncode == 0
+        with open(tmp + '/trace') as f:
+            return f.read()
+
+    t = json.loads(traced('--json'))['trace']
+    events = t['events']
+    assert t['count'] == len(events) > 0 and t['lost'] == 0, t['count']
+    assert {(e['provider'], e['keyword_hex']) for e in events} == {('Microsoft-Windows-DxgKrnl', '0x4000000000000001')}
+    assert [e['time_ns'] for e in events] == sorted(e['time_ns'] for e in events)
+    assert {(e['task'], e['opcode'], e['id']) for e in events} >= {
+        ('Device', 'Start', 27), ('Device', 'Stop', 28), ('Context', 'Start', 30), ('Context', 'Stop', 31), ('DmaPacket', 'Start', 175),
+        ('DmaPacket', 'Stop', 176), ('QueuePacket', 'Start', 178), ('QueuePacket', 'Stop', 180)}
+    seen = {e['hContext'] for e in events if e['id'] == 30}  # from their first packet on
+    for task, number in (('DmaPacket', ('uliSubmissionId', 'uliCompletionId')), ('QueuePacket', ('SubmitSequence',) * 2)):
+        began = [(e['process'], e['hContext'], e[number[0]]) for e in events if e['task'] == task and e['opcode'] == 'Start']
+        ended = [(e['process'], e['hContext'], e[number[1]]) for e in events if e['task'] == task and e['opcode'] == 'Stop' and e['hContext'] in seen]
+        assert len(set(began)) == len(began) and set(ended) <= set(began), (task, set(ended) - set(began))
+    devices = {e['hDevice']: e['process'] for e in events if e['id'] == 27}
+    assert devices and all(devices.get(e['hDevice']) == e['process'] for e in events if e['id'] == 30)
+    lines = traced().splitlines()
+    assert lines and all(json.loads(line)['provider'] for line in lines)
+
+
+@case
 def ring_and_its_descriptors():
     d = ask('--dump-ring', '--ring-id', '0')
     indices = [e['ring_index'] for e in d['descriptors']]
@@ -348,7 +379,7 @@ def help_is_code_0():
         rc, out, _ = run(h)
         assert rc == 0 and '--dump-createallocation' in out
         d = ask(h)
-        assert d['command'] == 'help' and len(d['commands']) == 28
+        assert d['command'] == 'help' and len(d['commands']) == 29
 
 
 @case
@@ -409,8 +440,8 @@ def the_page_of_shapes_is_true():
     extra = {'--dump-last-submit': ['--cmd-out', tmp + '/shape.bin', '--alloc-out', tmp + '/shape.table'],
              '--read-gpa': ['0x1000', '16', '--out', tmp + '/shape.mem'], '--watch-fence': ['--samples', '1'],
              '--dump-createalloc': ['--csv', tmp + '/shape.csv'], '--query-scanline': ['--vblank-samples', '12', '--vblank-interval-ms', '2'],
-             '--watch-ring': ['--samples', '1'], '--dump-vblank': ['--vblank-samples', '2', '--vblank-interval-ms', '20']}
-    assert len(shapes) == 25
+             '--trace': ['--timeout-ms', '300'], '--watch-ring': ['--samples', '1'], '--dump-vblank': ['--vblank-samples', '2', '--vblank-interval-ms', '20']}
+    assert len(shapes) == 26
     for name, shape in shapes.items():
         first = name.split(',')[0]
         if first in ('--map-shared-handle', '--inject', '--force-tdr'):  # another service's, below
@@ -418,6 +449,8 @@ def the_page_of_shapes_is_true():
         d = ask(first, *([tmp + '/shape.png'] if first.endswith('-png') else extra.get(first, [])))
         for k in ('schema_version', 'command', 'ok', 'note'):
             d.pop(k, None)
+        if first == '--trace':  # as many as there were, of whatever kinds
+            d['trace']['events'] = []
         said = set(re.findall(r'[a-z_0-9]+(?=[:,}\]])', re.sub(r': *(%s)\b' % '|'.join(types), ':', shape)))
         assert said == keys(d), (name, said ^ keys(d))
 
@@ -445,7 +478,7 @@ def it_answers_during_a_hang():
 
 ALL = [['--list-displays'], ['--status'], ['--query-umd-private'], ['--query-segments'], ['--query-fence'], ['--query-error'],
        ['--watch-fence', '--samples', '2', '--interval-ms', '1'], ['--query-perf'], ['--query-scanout'], ['--query-cursor'],
-       ['--metrics', '--interval-ms', '1'], ['--dump-ring'], ['--watch-ring', '--samples', '2', '--interval-ms', '1'], ['--dump-createalloc'], ['--dump-vblank'], ['--dump-log']]
+       ['--metrics', '--interval-ms', '1'], ['--dump-ring'], ['--watch-ring', '--samples', '2', '--interval-ms', '1'], ['--dump-createalloc'], ['--dump-vblank'], ['--dump-log'], ['--trace', '--timeout-ms', '300']]
 
 
 class Service:
@@ -507,7 +540,7 @@ def shared_handles_have_tokens():
             if p:
                 assert p.returncode == code, p
                 assert not code or json.loads(p.stdout)['error']['status']['name'] == 'STATUS_NOT_SUPPORTED', p.stdout
-        for args in ['--dump-log'], ['--dump-ring'], ['--dump-createalloc'], ['--watch-ring', '--samples', '1']:
+        for args in ['--dump-log'], ['--dump-ring'], ['--dump-createalloc'], ['--watch-ring', '--samples', '1'], ['--trace', '--timeout-ms', '1']:
             p = unprivileged(*args, env=s.env)
             if p:
                 e = json.loads(p.stdout)['error']

@@ -126,7 +126,7 @@ static void fill(struct line *l)
                 "which ring of --dump-ring, --watch-ring, --dump-last-submit; 0"),
         OPT_U32(
             "timeout-ms", 0, &c->timeout_ms, 1, UINT32_MAX, "N",
-            "longest time of one call, and of each vblank wait; 2000. Of the whole --watch-fence, if given"),
+            "longest time of one call, and of each vblank wait; 2000. Of the whole --watch-fence, if given, and of --trace"),
         OPT_U32("vblank-samples", 0, &c->vblank_samples, 1, DBGCTL_MAX_SAMPLES, "N",
                 "samples of --dump-vblank, --wait-vblank, --query-scanline, at most 10000; 1"),
         OPT_U32("vblank-interval-ms", 0, &c->vblank_interval_ms, 0, UINT32_MAX, "N",
@@ -256,7 +256,7 @@ int dbgctl_parse(struct dbgctl *c, int argc, char **argv)
         .about =
             "Talks to the driver of the service at `AEROGPU_SOCKET` (`aerogpu serve`) through D3DKMT: escapes, adapter queries, vblank waits. It answers during a hang and after a failed reset, for no call is waited for longer than --timeout-ms.",
         .notes =
-            "What reads guest memory (--read-gpa, --dump-scanout-png and the like, --dump-last-submit) needs EnableReadGpaEscape = 1 in the settings of the service, --map-shared-handle needs EnableMapSharedHandleEscape = 1, and the caller must be root or the service's user; else STATUS_NOT_SUPPORTED. --inject needs EnableFaultInjection = 1 and the same caller, --force-tdr, rings, --dump-createalloc and --dump-log that caller; else STATUS_ACCESS_DENIED. --metrics shows others than these the processes of their own user. Options that belong to one command are errors with another, and when given twice. `--json FILE` works too unless FILE looks like an option or a number. --selftest returns the driver's code, 254 if it was not reached.",
+            "What reads guest memory (--read-gpa, --dump-scanout-png and the like, --dump-last-submit) needs EnableReadGpaEscape = 1 in the settings of the service, --map-shared-handle needs EnableMapSharedHandleEscape = 1, and the caller must be root or the service's user; else STATUS_NOT_SUPPORTED. --inject needs EnableFaultInjection = 1 and the same caller, --force-tdr, --trace, rings, --dump-createalloc and --dump-log that caller; else STATUS_ACCESS_DENIED. --metrics shows others than these the processes of their own user. Options that belong to one command are errors with another, and when given twice. `--json FILE` works too unless FILE looks like an option or a number. --selftest returns the driver's code, 254 if it was not reached.",
         .exits = {"ok", "wrong usage, or the adapter cannot be opened", "the command failed",
                   "--read-gpa copied a part", "closing the adapter failed"},
         .see = "aerogpu-doctor(1), aerogpu-serve(1), aerogpu_test_runner(1), docs/dbgctl.md"};

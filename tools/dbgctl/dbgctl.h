@@ -155,6 +155,10 @@ int dbgctl_query_scanline(struct dbgctl *c);
 
 int dbgctl_metrics(struct dbgctl *c);
 
+/* ---- trace.c ------------------------------------------------------------- */
+
+int dbgctl_trace(struct dbgctl *c);
+
 /* ---- dumps.c ------------------------------------------------------------- */
 
 int dbgctl_dump_scanout_bmp(struct dbgctl *c);

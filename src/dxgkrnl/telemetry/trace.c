@@ -37,6 +37,7 @@ static struct dxgk_trace_event *place(struct dxgk *d)
     if (now > t->until_ns) { /* 1 */
         free(t->ring);
         t->ring = NULL;
+        t->tracers = 0;
         return NULL;
     }
     e = &t->ring[t->next++ % TRACE_RING];
@@ -119,6 +120,9 @@ NTSTATUS dxgk_trace_escape(struct dxgk *d, bool admin, void *data, size_t size)
         return STATUS_ACCESS_DENIED;
     switch (b->op) {
     case DXGK_TRACE_STOP_OP:
+        t->tracers -= t->tracers > 0;
+        if (t->tracers)
+            return STATUS_SUCCESS; /* others trace */
         free(t->ring);
         t->ring = NULL;
         if (on)
@@ -130,6 +134,7 @@ NTSTATUS dxgk_trace_escape(struct dxgk *d, bool admin, void *data, size_t size)
         if (!t->ring)
             return STATUS_NO_MEMORY;
         t->until_ns = dxgk_kernel_now(d->kernel) + DXGK_TRACE_ALIVE_NS;
+        t->tracers++;
         b->next = t->next;
         if (!on)
             tell(d, true);

@@ -11,6 +11,8 @@ enum { TRACE_RING = 4096, TRACE_PROVIDERS = 16 };
 struct trace {
     struct dxgk_trace_event *ring; /* NULL: nobody traces */
     uint64_t next, until_ns;
+    unsigned
+        tracers; /* that have started and not stopped; those that were killed count until the trace ends */
     struct {
         GUID id;
         PETWENABLECALLBACK callback;
