@@ -23,11 +23,15 @@
 
 #include "record/wire.h"
 
-#define SHM_MAGIC  UINT64_C(0x3153434552323144)
-#define SHM_ENV    "AEROGPU_RECORD_SHM"
-#define SHM_SLACK  (16 * 1024) /* room behind each chunk's limit for what is written unchecked */
-#define SHM_STEP   64          /* so many chunks more are there at once */
-#define SHM_CHUNKS 4096        /* and so many at most: every thread that makes calls holds one */
+#define SHM_MAGIC UINT64_C(0x3153434552323144)
+#define SHM_ENV   "AEROGPU_RECORD_SHM"
+#define SHM_SLACK (16 * 1024) /* room behind each chunk's limit for what is written unchecked */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define SHM_STEP 8 /* each input is all of it */
+#else
+#define SHM_STEP 64 /* so many chunks more are there at once */
+#endif
+#define SHM_CHUNKS 4096 /* and so many at most: every thread that makes calls holds one */
 
 enum shm_state { SHM_FREE, SHM_OPEN, SHM_FULL };
 

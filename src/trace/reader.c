@@ -133,6 +133,9 @@ static int begin_frame(struct trace_reader *r, const struct trace_record *rec, u
 {
     const struct trace_frame *entry;
 
+    if (index == NO_FRAME)
+        return trace_fail(e, -EBADMSG, rec->offset + 8, "BeginFrame.frame_index",
+                          "is %" PRIu32 ", which says that there is no frame", index);
     if (r->info.frames) {
         if (r->in_frame || r->next_entry == r->info.num_frames)
             return trace_fail(e, -EBADMSG, rec->offset, "BeginFrame",

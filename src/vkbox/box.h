@@ -33,27 +33,33 @@
     }
 #define VKBOX_UNWATCHED "aerogpu-blackbox-" /* and the user's number: of what nobody watches */
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define VKBOX_ROOM(n) ((n) / 16) /* each input is a whole box */
+#else
+#define VKBOX_ROOM(n) (n)
+#endif
+
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
     VKBOX_VERSION = 2,
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
-    VKBOX_COMMAND_BUFFERS = 16384,
-    VKBOX_MARKS = 16384, /* of a device; a page's multiple in bytes */
-    VKBOX_SUBMISSIONS = 8192,
+    VKBOX_COMMAND_BUFFERS = VKBOX_ROOM(16384),
+    VKBOX_MARKS = VKBOX_ROOM(16384), /* of a device; a page's multiple in bytes */
+    VKBOX_SUBMISSIONS = VKBOX_ROOM(8192),
     VKBOX_SUBMITTED = 12, /* command buffers, and semaphores each way, that a submission names */
-    VKBOX_OBJECTS = 98304,
-    VKBOX_CHUNKS = 16384,
+    VKBOX_OBJECTS = VKBOX_ROOM(98304),
+    VKBOX_CHUNKS = VKBOX_ROOM(16384),
     VKBOX_CHUNK_WORDS = 510,
-    VKBOX_CODE = 24 << 20,
+    VKBOX_CODE = VKBOX_ROOM(24 << 20),
     VKBOX_ERRORS = 64,
     VKBOX_NAME = 48,
     VKBOX_STAGES = 5,
-    VKBOX_STACKS = 8192,
+    VKBOX_STACKS = VKBOX_ROOM(8192),
     VKBOX_FRAMES = 16,
     VKBOX_MODULES = 512,
     VKBOX_REGISTERS = 16,
-    VKBOX_DESCRIPTORS = 1 << 18,
+    VKBOX_DESCRIPTORS = VKBOX_ROOM(1 << 18),
     VKBOX_NO_INDEX = UINT32_MAX,
 };
 

@@ -129,6 +129,24 @@ TEST(structs_and_matrices_lie_where_hlsl_packs_them)
     shader_finish(&s);
 }
 
+/* A thousand bytes of it would else be gigabytes of values. */
+TEST(matrices_have_four_rows)
+{
+    enum { TURN_ROWS = 48 + 140 + 16 + 24 + 4 };
+    struct error e = {0};
+    struct shader s;
+    uint8_t bytes[1024];
+    size_t size = container(bytes);
+
+    bytes[TURN_ROWS] = 4;
+    assert_int_equal(shader_read(&s, bytes, size, &e), 0);
+    shader_finish(&s);
+    bytes[TURN_ROWS + 1] = 1;
+    assert_int_equal(shader_read(&s, bytes, size, &e), -EBADMSG);
+    assert_string_equal(e.text, "RDEF: light[0].turn has 260 rows and 3 columns, there are 4 at most");
+    shader_finish(&s);
+}
+
 /* Cut anywhere, or with any byte changed, it is read or refused, and nothing behind its end is touched. */
 TEST(damage_is_one_error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dumps whose rows are anybody's, and whose checksums are right: the input is a package (blackbox/package.h), of which a dump is made.
- * Mutations are of rows and of values, so that what is behind the file's format and its seals is reached: every form of the
- * report, the index of crashes, and what plays a dump again.
+ * Mutations are of rows and of values, so that what is behind the file's format and its seals is reached: a form of the
+ * report, the index of crashes, or what plays a dump again, by the number of rows that the package says it dropped.
  *
  * What must hold: a dump that is ours is never called damaged but for a value of the wrong type, and what should be JSON is JSON. */
 #include "fuzz.h"
@@ -16,7 +16,7 @@
 #include "blackbox/package.h"
 #include "minimize/dump_file.h"
 
-enum { MAX_ROWS = 256, MAX_VALUE = 4096 };
+enum { MAX_ROWS = 256, MAX_VALUE = 4096, AT_DROPPED = 24, READERS = 6 };
 
 struct row {
     enum bb_table table;
@@ -230,13 +230,20 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     read_rows(&r, data, size);
     if (!r.num)
         r.row[r.num++] = (struct row){.table = BB_TABLE_FINDING};
+    out = malloc(max_size); /* values are read from `data` */
+    must(out);
+    if (size > AT_DROPPED && !below(&seed, 8)) { /* another reader */
+        free(out);
+        data[AT_DROPPED] = (uint8_t)below(&seed, READERS);
+        return size;
+    }
     if (below(&seed, 4) && r.num)
         mutate_value(&r, &seed);
     else
         mutate_row(&r, &seed);
-    out = malloc(max_size); /* values are read from `data` */
-    must(out);
     n = write_rows(&r, out, max_size);
+    if (n && size > AT_DROPPED)
+        out[AT_DROPPED] = data[AT_DROPPED];
     memcpy(data, out, n);
     free(out);
     return n;
@@ -332,6 +339,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool sound = is_sound(data, size);
     struct dump_file replay;
     struct error e = {0};
+    unsigned reader;
     char path[64], index[64];
 
     snprintf(path, sizeof(path), "/dev/shm/dump_rows_fuzz.%d", (int)getpid());
@@ -341,12 +349,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(e.code && e.text[0]);
         return 0;
     }
-    report(path, BB_REPORT_TEXT, sound);
-    report(path, BB_REPORT_JSON, sound);
-    report(path, BB_REPORT_HTML, sound);
-    report(path, BB_REPORT_PERFETTO, sound);
-    index_it(path, index);
-    if (!dump_file_open(&replay, path, size & 1, &e))
+    reader = data[AT_DROPPED] % READERS; /* there is a header: it was read */
+    if (reader <= BB_REPORT_PERFETTO)
+        report(path, (enum bb_report_format)reader, sound);
+    else if (reader == READERS - 1)
+        index_it(path, index);
+    else if (!dump_file_open(&replay, path, size & 1, &e))
         dump_file_close(&replay);
     unlink(path);
     return 0;

@@ -406,6 +406,24 @@ TEST(damaged_fields_are_named)
     free(good.data);
 }
 
+/* The number that stands for none is no frame's, whether an index knows it or not. */
+TEST(the_last_number_is_no_frame)
+{
+    struct file f = sample();
+    struct trace_reader *r;
+    struct error e;
+
+    f.size = TOC;
+    memset(f.data + BEGIN0 + 8, 0xff, 4);
+    assert_int_equal(open_bytes(&r, &f, true, &e), 0);
+    assert_int_equal(drain(r, &e), 0);
+    assert_int_equal(e.code, -EBADMSG);
+    assert_string_equal(
+        e.text, "offset 0x63: BeginFrame.frame_index: is 4294967295, which says that there is no frame");
+    trace_reader_destroy(r);
+    free(f.data);
+}
+
 TEST(version_1_has_no_submissions)
 {
     struct file f = sample();

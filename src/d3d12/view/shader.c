@@ -70,6 +70,9 @@ static int add_variable(struct reading *x, const char *name, uint32_t offset, co
     struct shader *s = x->s;
     struct shader_variable *v;
 
+    if (type[2] > 4 || type[3] > 4)
+        return error_set(x->e, -EBADMSG, "RDEF: %.100s has %u rows and %u columns, there are 4 at most", name,
+                         type[2], type[3]);
     if (s->num_variables == MAX_VARIABLES)
         return error_set(x->e, -EBADMSG, "RDEF: it has more than %d variables", MAX_VARIABLES);
     if (array_reserve(s->variables, s->room_variables, s->num_variables + 1))
