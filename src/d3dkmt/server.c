@@ -621,6 +621,10 @@ static void reap(struct d3dkmt_server *s)
         s->stats.connected--;
         s->spares -= c->spare;
         INVARIANT(!c->client); /* its thread gave it up before it was done */
+        /* Who is counted no more has no descriptor. Closing alone does not end the watch while a process that was just forked
+         * has it too. */
+        epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+        close(c->fd);
     }
     server_check(s);
     pthread_mutex_unlock(&s->lock);
@@ -628,9 +632,6 @@ static void reap(struct d3dkmt_server *s)
         struct connection *c = dead;
         dead = c->next;
         pthread_join(c->thread, NULL);
-        /* Closing alone does not end the watch while a process that was just forked has the descriptor too. */
-        epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
-        close(c->fd);
         free_connection(c);
     }
 }

@@ -79,12 +79,34 @@ TEST_IN(a_client_is_told_and_leaves_nothing, served)
         survived += failed && ok;
         if (!failed)
             assert_true(ok);
+        for (int i = 0; i < 1000 && test_open_fds() != before; i++)
+            usleep(10000); /* who went before the service saw him is not counted yet */
         if (test_open_fds() != before)
             fail_msg("call %u (%s) failed: %u descriptors were open before, now %u", n, alloc_fail_what(),
                      before, test_open_fds());
     }
     assert_true(n > 5);
     print_message("# %u calls were made to fail, %u programs went on\n", n - 1, survived);
+}
+
+TEST_IN(who_is_counted_no_more_has_no_descriptor, served)
+{
+    unsigned before = 0;
+    struct error e = {0};
+
+    for (int i = 0; i <= 100; i++) {
+        struct d3dkmt_server_stats st;
+        struct app a;
+        assert_int_equal(d3dkmt_connect(rig.path, &e), 0);
+        assert_int_equal(app_open(&a), STATUS_SUCCESS);
+        d3dkmt_disconnect();
+        do
+            d3dkmt_serve_stats(rig.server, &st);
+        while (st.connected);
+        if (!i)
+            before = test_open_fds(); /* what is opened once is open now */
+        assert_int_equal(test_open_fds(), before);
+    }
 }
 
 /* One request as it comes from the socket; the structure that was answered in `arg`. */
