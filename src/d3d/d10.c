@@ -177,30 +177,7 @@ static HRESULT map(void *This, UINT index, D3D10_MAP type, UINT flags, D3D11_MAP
                            (D3D11_MAP)type, flags, m);
 }
 
-static void unmap(void *This, UINT index)
-{
-    struct d3d_child *c = self(This);
-
-    d3d_context_Unmap((ID3D11DeviceContext *)&c->device->context, (ID3D11Resource *)c, index);
-}
-
-HRESULT STDMETHODCALLTYPE d10_buffer_Map(ID3D10Buffer *This, D3D10_MAP type, UINT flags, void **out)
-{
-    D3D11_MAPPED_SUBRESOURCE m = {0};
-    HRESULT hr = map(This, 0, type, flags, &m);
-
-    if (out)
-        *out = m.pData;
-    return hr;
-}
-
-void STDMETHODCALLTYPE d10_buffer_Unmap(ID3D10Buffer *This)
-{
-    unmap(This, 0);
-}
-
-HRESULT STDMETHODCALLTYPE d10_texture1d_Map(ID3D10Texture1D *This, UINT index, D3D10_MAP type, UINT flags,
-                                            void **out)
+static HRESULT map_bytes(void *This, UINT index, D3D10_MAP type, UINT flags, void **out)
 {
     D3D11_MAPPED_SUBRESOURCE m = {0};
     HRESULT hr = map(This, index, type, flags, &m);
@@ -210,9 +187,15 @@ HRESULT STDMETHODCALLTYPE d10_texture1d_Map(ID3D10Texture1D *This, UINT index, D
     return hr;
 }
 
-void STDMETHODCALLTYPE d10_texture1d_Unmap(ID3D10Texture1D *This, UINT index)
+HRESULT STDMETHODCALLTYPE d10_buffer_Map(ID3D10Buffer *This, D3D10_MAP type, UINT flags, void **out)
 {
-    unmap(This, index);
+    return map_bytes(This, 0, type, flags, out);
+}
+
+HRESULT STDMETHODCALLTYPE d10_texture1d_Map(ID3D10Texture1D *This, UINT index, D3D10_MAP type, UINT flags,
+                                            void **out)
+{
+    return map_bytes(This, index, type, flags, out);
 }
 
 HRESULT STDMETHODCALLTYPE d10_texture_Map(ID3D10Texture2D *This, UINT index, D3D10_MAP type, UINT flags,
@@ -226,11 +209,6 @@ HRESULT STDMETHODCALLTYPE d10_texture_Map(ID3D10Texture2D *This, UINT index, D3D
     return hr;
 }
 
-void STDMETHODCALLTYPE d10_texture_Unmap(ID3D10Texture2D *This, UINT index)
-{
-    unmap(This, index);
-}
-
 HRESULT STDMETHODCALLTYPE d10_texture3d_Map(ID3D10Texture3D *This, UINT index, D3D10_MAP type, UINT flags,
                                             D3D10_MAPPED_TEXTURE3D *out)
 {
@@ -242,9 +220,16 @@ HRESULT STDMETHODCALLTYPE d10_texture3d_Map(ID3D10Texture3D *This, UINT index, D
     return hr;
 }
 
-void STDMETHODCALLTYPE d10_texture3d_Unmap(ID3D10Texture3D *This, UINT index)
+void STDMETHODCALLTYPE d10_resource_Unmap(void *This, UINT index)
 {
-    unmap(This, index);
+    struct d3d_child *c = self(This);
+
+    d3d_context_Unmap((ID3D11DeviceContext *)&c->device->context, (ID3D11Resource *)c, index);
+}
+
+void STDMETHODCALLTYPE d10_buffer_Unmap(ID3D10Buffer *This)
+{
+    d10_resource_Unmap(This, 0);
 }
 
 void STDMETHODCALLTYPE d10_buffer_GetDesc(ID3D10Buffer *This, D3D10_BUFFER_DESC *desc)

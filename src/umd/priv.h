@@ -15,7 +15,7 @@ struct umd_device {
     uint32_t list_size;
     const struct dxgk_progress *progress;
     struct umd_resource *resources;
-    struct umd_resource *target, *vertices, *constants[8], *texture, *uav;
+    struct umd_resource *target, *vertices, *constants[8], *uav;
     bool own_names; /* the driver keeps names of devices apart, and ends them; else that is left to us */
     uint32_t last_name, free_names[256], num_free_names;
     struct {

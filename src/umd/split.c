@@ -37,11 +37,6 @@ uint64_t umd_now(void)
     return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-uint64_t umd_budget(const struct umd_device *d)
-{
-    return d->budget;
-}
-
 void umd_pace_submitted(struct umd_device *d, uint64_t fence)
 {
     struct umd_pace *p = &d->pace;

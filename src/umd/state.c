@@ -65,13 +65,6 @@ void umd_constants(struct umd_device *d, uint32_t stage, struct umd_resource *bu
                   .shader_stage = stage, .buffer_count = 1);
 }
 
-void umd_sample(struct umd_device *d, struct umd_resource *texture)
-{
-    umd_rebind(&d->texture, texture, false);
-    ABI_EMIT(&d->stream, SET_TEXTURE, set_texture, .shader_stage = AEROGPU_SHADER_STAGE_PIXEL,
-             .texture = texture ? texture->handle : 0);
-}
-
 void umd_draw(struct umd_device *d, uint32_t vertices)
 {
     ABI_EMIT(&d->stream, DRAW, draw, .vertex_count = vertices, .instance_count = 1);

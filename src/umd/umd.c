@@ -285,7 +285,7 @@ void umd_rebind(struct umd_resource **slot, struct umd_resource *r, bool write)
 
     *slot = r;
     if (old && old != r) { /* still bound elsewhere? */
-        bool bound = old == d->target || old == d->vertices || old == d->texture || old == d->uav;
+        bool bound = old == d->target || old == d->vertices || old == d->uav;
         for (unsigned i = 0; i < 8; i++)
             bound |= old == d->constants[i];
         if (!bound)
@@ -297,9 +297,9 @@ void umd_rebind(struct umd_resource **slot, struct umd_resource *r, bool write)
 void umd_forget(struct umd_resource *r)
 {
     struct umd_device *d = r->device;
-    struct umd_resource **slots[] = {&d->target, &d->vertices, &d->texture, &d->uav};
+    struct umd_resource **slots[] = {&d->target, &d->vertices, &d->uav};
 
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
         if (*slots[i] == r)
             *slots[i] = NULL;
     for (unsigned i = 0; i < 8; i++)

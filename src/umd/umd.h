@@ -86,8 +86,6 @@ NTSTATUS umd_flush(struct umd_device *d, uint64_t *fence);
 /* Notes `work` units in the stream, and submits it if they have become as many as the GPU does in UMD_SPLIT_MS. The caller
  * says what a unit is, and notes before it goes on: what lies between two calls is not cut. */
 NTSTATUS umd_split(struct umd_device *d, uint64_t work);
-/* How many units go into a submission now. */
-uint64_t umd_budget(const struct umd_device *d);
 /* Where time comes from, for every device; NULL: CLOCK_MONOTONIC. */
 void umd_use_clock(const struct clock *clock);
 NTSTATUS umd_wait(struct umd_device *d, uint64_t fence, int timeout_ms);
@@ -135,7 +133,6 @@ void umd_target(struct umd_device *d, struct umd_resource *colour);
 void umd_clear(struct umd_device *d, float r, float g, float b, float a);
 void umd_vertices(struct umd_device *d, struct umd_resource *buffer, uint32_t stride);
 void umd_constants(struct umd_device *d, uint32_t stage, struct umd_resource *buffer, uint32_t size);
-void umd_sample(struct umd_device *d, struct umd_resource *texture);
 void umd_draw(struct umd_device *d, uint32_t vertices);
 void umd_dispatch(struct umd_device *d, struct umd_resource *uav, uint32_t x, uint32_t y, uint32_t z);
 

@@ -15,6 +15,7 @@
 
 #include "base/dxbc/dxbc_sum.h"
 #include "calls.h"
+#include "program.h"
 
 enum { SIDE = 64 };
 
@@ -31,32 +32,6 @@ static void expect(const char *what, HRESULT got, HRESULT want)
 {
     if (got != want)
         printf("%s: 0x%08X, not 0x%08X\n", what, (unsigned)got, (unsigned)want);
-}
-
-#define NEED(call)                                                                                           \
-    do {                                                                                                     \
-        HRESULT hr_ = (call);                                                                                \
-        if (hr_ != S_OK) {                                                                                   \
-            printf("%s: 0x%08X\n", #call, (unsigned)hr_);                                                    \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
-
-static BYTE *file(const char *folder, const char *name, SIZE_T *size)
-{
-    char path[1024];
-    BYTE *bytes = malloc(1 << 16);
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    f = fopen(path, "rb");
-    if (!f || !bytes) {
-        printf("no %s\n", path);
-        exit(1);
-    }
-    *size = fread(bytes, 1, 1 << 16, f);
-    fclose(f);
-    return bytes;
 }
 
 static D3D11_TEXTURE2D_DESC texture(DXGI_FORMAT format, UINT bind)

@@ -9,38 +9,14 @@
 
 #include <d3d10_1.h>
 
-enum { SIDE = 64, BLUE = 0xFFFF0000, RED = 0xFF0000FF };
+#include "program.h"
 
-#define NEED(call)                                                                                           \
-    do {                                                                                                     \
-        HRESULT hr_ = (call);                                                                                \
-        if (hr_ != S_OK) {                                                                                   \
-            printf("%s: 0x%08X\n", #call, (unsigned)hr_);                                                    \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
+enum { SIDE = 64, BLUE = 0xFFFF0000, RED = 0xFF0000FF };
 
 static void want(const char *what, UINT64 got, UINT64 expected)
 {
     if (got != expected)
         printf("%s: 0x%llX, not 0x%llX\n", what, (unsigned long long)got, (unsigned long long)expected);
-}
-
-static BYTE *file(const char *folder, const char *name, SIZE_T *size)
-{
-    char path[1024];
-    BYTE *bytes = malloc(1 << 16);
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    f = fopen(path, "rb");
-    if (!f || !bytes) {
-        printf("no %s\n", path);
-        exit(1);
-    }
-    *size = fread(bytes, 1, 1 << 16, f);
-    fclose(f);
-    return bytes;
 }
 
 struct scene {

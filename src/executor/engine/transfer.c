@@ -407,6 +407,19 @@ static struct exec_object *find_resource(struct exec_engine *g, uint32_t handle)
     return o;
 }
 
+/* Of what find_resource() finds: where it lies in guest memory, and how many bytes it has there. */
+static const struct backing *backing_of(const struct exec_object *o)
+{
+    return o->kind == OBJECT_BUFFER ? &((const struct exec_buffer *)o)->backing
+                                    : &((const struct exec_texture *)o)->backing;
+}
+
+static uint64_t size_of(const struct exec_object *o)
+{
+    return o->kind == OBJECT_BUFFER ? ((const struct exec_buffer *)o)->size
+                                    : ((const struct exec_texture *)o)->linear_size;
+}
+
 static int write_resource(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size,
                           const void *src)
 {
@@ -434,15 +447,13 @@ int exec_op_upload_resource(struct exec_engine *g, const struct abi_packet *p)
 
 int exec_transfer_from_guest(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size)
 {
-    const struct backing *b =
-        o->kind == OBJECT_BUFFER ? &((struct exec_buffer *)o)->backing : &((struct exec_texture *)o)->backing;
     const void *src;
     uint64_t gpa;
     int r;
 
     if (!size)
         return 0;
-    r = exec_backing_resolve(g, o, b, offset, size, false, &gpa);
+    r = exec_backing_resolve(g, o, backing_of(o), offset, size, false, &gpa);
     if (!r)
         r = wait_for_writes(g, gpa, size);
     if (r)
@@ -458,18 +469,15 @@ int exec_op_resource_dirty_range(struct exec_engine *g, const struct abi_packet 
     struct aerogpu_cmd_resource_dirty_range c;
     uint64_t lo, hi, limit;
     struct exec_object *o;
-    int r;
 
     memcpy(&c, p->data, sizeof(c));
     o = find_resource(g, c.resource_handle);
     if (!o)
         return -EBADMSG;
-    limit =
-        o->kind == OBJECT_BUFFER ? ((struct exec_buffer *)o)->size : ((struct exec_texture *)o)->linear_size;
+    limit = size_of(o);
     lo = c.offset_bytes;
     hi = lo + c.size_bytes;
-    if (!(o->kind == OBJECT_BUFFER ? ((struct exec_buffer *)o)->backing : ((struct exec_texture *)o)->backing)
-             .alloc_id)
+    if (!backing_of(o)->alloc_id)
         return 0; /* it has no guest memory that could have changed */
     if (lo > limit || c.size_bytes > limit - lo)
         return fail_oob(g, "bytes %llu + %llu pass the end of %s %u, which has %llu", (unsigned long long)lo,
@@ -488,8 +496,7 @@ int exec_op_resource_dirty_range(struct exec_engine *g, const struct abi_packet 
             hi = hi < limit ? hi : limit;
         }
     }
-    r = exec_transfer_from_guest(g, o, lo, hi - lo);
-    return r;
+    return exec_transfer_from_guest(g, o, lo, hi - lo);
 }
 
 /* ---- copies -------------------------------------------------------------- */
@@ -716,13 +723,6 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
 
 /* ---- what clients share ---------------------------------------------------- */
 
-static int read_shared(struct exec_engine *g, struct exec_object *o)
-{
-    return exec_transfer_from_guest(g, o, 0,
-                                    o->kind == OBJECT_BUFFER ? ((struct exec_buffer *)o)->size
-                                                             : ((struct exec_texture *)o)->linear_size);
-}
-
 static int write_back_buffer(struct exec_engine *g, struct exec_buffer *b, uint64_t gpa)
 {
     VkBufferCopy region = {.size = b->size};
@@ -746,14 +746,13 @@ static int write_back_buffer(struct exec_engine *g, struct exec_buffer *b, uint6
 static int write_shared(struct exec_engine *g, struct exec_object *o)
 {
     struct exec_texture *t = o->kind == OBJECT_TEXTURE ? (struct exec_texture *)o : NULL;
-    struct exec_buffer *b = (struct exec_buffer *)o;
-    uint64_t gpa, size = t ? t->linear_size : b->size;
-    int r = exec_backing_resolve(g, o, t ? &t->backing : &b->backing, 0, size, true, &gpa);
+    uint64_t gpa, size = size_of(o);
+    int r = exec_backing_resolve(g, o, backing_of(o), 0, size, true, &gpa);
 
     if (!r && !g->params.dma_map(g->params.ctx, gpa, size))
         r = exec_fail_dma(g, exec_object_kind_name(o->kind), gpa, size);
     if (r || !t)
-        return r ? r : write_back_buffer(g, b, gpa);
+        return r ? r : write_back_buffer(g, (struct exec_buffer *)o, gpa);
     for (uint32_t mip = 0; mip < t->mips && !r; mip++)
         for (uint32_t layer = 0; layer < exec_texture_slices(t, mip) && !r; layer++) {
             struct subresource s = texture_subresource(t, mip, layer);
@@ -769,13 +768,11 @@ int exec_transfer_shared(struct exec_engine *g, bool write)
 
     for (struct exec_handle *h = g->allocs.shared ? g->handles : NULL; h && !r; h = h->hh.next) {
         struct exec_object *o = h->object;
-        uint32_t id = o->kind == OBJECT_BUFFER    ? ((struct exec_buffer *)o)->backing.alloc_id
-                      : o->kind == OBJECT_TEXTURE ? ((struct exec_texture *)o)->backing.alloc_id
-                                                  : 0;
+        uint32_t id = o->kind == OBJECT_BUFFER || o->kind == OBJECT_TEXTURE ? backing_of(o)->alloc_id : 0;
         const struct abi_alloc *a = id ? abi_alloc_table_find(&g->allocs, id) : NULL;
 
         if (a && a->shared && !(write && a->readonly))
-            r = write ? write_shared(g, o) : read_shared(g, o);
+            r = write ? write_shared(g, o) : exec_transfer_from_guest(g, o, 0, size_of(o));
     }
     return r;
 }
