@@ -22,7 +22,7 @@ struct umd_device {
         uint32_t name;
         bool layout; /* else a shader */
     } * made;        /* not own_names: what is to be destroyed at the end, resources aside */
-    size_t num_made;
+    size_t num_made, room_made;
     NTSTATUS failed;       /* first failure that ends the device */
     uint64_t work, budget; /* of the stream under construction; for a submission (split.c) */
     struct umd_pace {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/check.h"
 #include "dxgkrnl/progress.h"
 
@@ -141,16 +142,9 @@ fail:
 
 void umd_made(struct umd_device *d, uint32_t name, bool layout)
 {
-    void *more;
-
-    if (d->own_names)
+    /* One that stays is better than one that cannot be used. */
+    if (d->own_names || array_reserve(d->made, d->room_made, d->num_made + 1))
         return;
-    more = d->num_made & (d->num_made - 1)
-               ? d->made /* room for the next power of two */
-               : realloc(d->made, (d->num_made ? 2 * d->num_made : 1) * sizeof(*d->made));
-    if (!more)
-        return; /* one that stays is better than one that cannot be used */
-    d->made = more;
     d->made[d->num_made].layout = layout;
     d->made[d->num_made++].name = name;
 }

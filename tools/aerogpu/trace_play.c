@@ -23,6 +23,7 @@
 #include <aerogpu/pci.h>
 
 #include "play/frame_hash.h"
+#include "base/array.h"
 #include "base/file/out.h"
 #include "base/utf8.h"
 #include "minimize/dumps.h"
@@ -111,15 +112,8 @@ static void add_to_sheet(struct play *p, const struct player_frame *f)
 /* Room for one more frame in the file's list; NULL without memory. */
 static struct shown *new_shown(struct file *file)
 {
-    if (file->num_shown == file->max_shown) {
-        size_t max = file->max_shown ? 2 * file->max_shown : 64;
-        struct shown **bigger = realloc(file->shown, max * sizeof(*bigger));
-
-        if (!bigger)
-            return NULL;
-        file->shown = bigger;
-        file->max_shown = max;
-    }
+    if (array_reserve(file->shown, file->max_shown, file->num_shown + 1))
+        return NULL;
     file->shown[file->num_shown] = calloc(1, sizeof(struct shown));
     return file->shown[file->num_shown] ? file->shown[file->num_shown++] : NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/file/in.h"
 #include "cpu/etl/xpress.h"
@@ -24,7 +25,8 @@
 struct etl_stream {
     uint16_t cpu, logger;
     uint32_t *buffers;
-    uint32_t num, cap, next;
+    uint32_t num, next;
+    size_t cap;
     const uint8_t *data; /* events of the present buffer */
     uint8_t *unpacked;
     size_t unpacked_cap, size, pos;
@@ -109,16 +111,10 @@ static int read_logfile_header(struct etl_file *f, const struct etl_buffer *b, s
     return 0;
 }
 
-static int add_buffer(struct etl_file *f, const struct etl_buffer *b, uint32_t *cap)
+static int add_buffer(struct etl_file *f, const struct etl_buffer *b, size_t *cap)
 {
-    if (f->num_buffers == *cap) {
-        uint32_t n = *cap ? *cap * 2 : 256;
-        struct etl_buffer *p = realloc(f->buffers, n * sizeof(*p));
-        if (!p)
-            return -ENOMEM;
-        f->buffers = p;
-        *cap = n;
-    }
+    if (array_reserve(f->buffers, *cap, f->num_buffers + 1))
+        return -ENOMEM;
     f->buffers[f->num_buffers++] = *b;
     if (b->cpu > f->max_cpu)
         f->max_cpu = b->cpu;
@@ -142,7 +138,8 @@ static size_t resync(const struct etl_file *f, size_t pos)
 
 static int index_buffers(struct etl_file *f, struct error *e)
 {
-    uint32_t cap = 0, state = 0;
+    uint32_t state = 0;
+    size_t cap = 0;
     struct etl_buffer b;
     size_t pos = 0;
     int r;
@@ -404,13 +401,8 @@ static int make_streams(struct etl_file *f)
         struct etl_stream *s = stream_of(f, &f->buffers[i]);
         if (!s)
             return -ENOMEM;
-        if (s->num == s->cap) {
-            uint32_t *p = realloc(s->buffers, (s->cap ? s->cap * 2 : 32) * sizeof(*p));
-            if (!p)
-                return -ENOMEM;
-            s->buffers = p;
-            s->cap = s->cap ? s->cap * 2 : 32;
-        }
+        if (array_reserve(s->buffers, s->cap, s->num + 1))
+            return -ENOMEM;
         s->buffers[s->num++] = i;
     }
     sort_streams(f);

@@ -404,7 +404,7 @@ void cpu_trace_close(struct cpu_trace *t)
  */
 static int collect(struct cpu_trace *t, struct trace_stream *s, uint16_t cpu)
 {
-    uint32_t cap = 0;
+    size_t cap = 0;
 
     for (uint32_t i = 0; i < t->file.num; i++) {
         const struct block *b = &t->file.list[i];
@@ -412,13 +412,8 @@ static int collect(struct cpu_trace *t, struct trace_stream *s, uint16_t cpu)
             continue;
         if (s->num && b->first <= t->from_ns && t->file.list[s->blocks[s->num - 1]].first <= b->first)
             s->num--; /* the one before ends before the span */
-        if (s->num == cap) {
-            uint32_t *p = realloc(s->blocks, (cap ? cap * 2 : 64) * sizeof(*p));
-            if (!p)
-                return -ENOMEM;
-            s->blocks = p;
-            cap = cap ? cap * 2 : 64;
-        }
+        if (array_reserve(s->blocks, cap, s->num + 1))
+            return -ENOMEM;
         s->blocks[s->num++] = i;
     }
     return 0;

@@ -63,7 +63,7 @@ struct play_look {
     bool no_time;
     /* pictures */
     struct target *targets;
-    size_t num_targets;
+    size_t num_targets, room_targets;
     struct {
         uint32_t list, heap, index;
     } bound[MAX_LISTS];
@@ -333,13 +333,8 @@ static void view_made(struct player *p, const struct trc_call *c)
         return;
     ((ID3D12Resource *)o->ptr)->lpVtbl->GetDesc(o->ptr, &d);
     if (!t) {
-        void *grown = l->num_targets & (l->num_targets - 1)
-                          ? l->targets
-                          : realloc(l->targets, (l->num_targets ? 2 * l->num_targets : 1) * sizeof(*t));
-
-        if (!grown)
+        if (array_reserve(l->targets, l->room_targets, l->num_targets + 1))
             return;
-        l->targets = grown;
         t = &l->targets[l->num_targets++];
     }
     *t = (struct target){(uint32_t)x.heap, (uint32_t)x.index, (uint32_t)x.resource,

@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -58,19 +59,8 @@ struct reading {
 
 static bool grow(struct reading *x, void **p, size_t num, size_t *cap, size_t item)
 {
-    size_t n = *cap ? 2 * *cap : 64;
-    void *q;
-
-    if (num < *cap)
-        return true;
-    q = realloc(*p, n * item);
-    if (!q) {
-        x->full = true;
-        return false;
-    }
-    *p = q;
-    *cap = n;
-    return true;
+    x->full |= array_grow(p, cap, num + 1, item) != 0;
+    return num < *cap;
 }
 
 static uint32_t number(const void *object)

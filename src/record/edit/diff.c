@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "record/names.h"
 #include "record/show.h"
@@ -19,8 +20,8 @@
 
 struct row {
     uint64_t *hash;
-    uint64_t *call; /* the call's number: those that do not count are left out */
-    size_t num, cap;
+    uint64_t *call;            /* the call's number: those that do not count are left out */
+    size_t num, hashes, calls; /* and room for */
 };
 
 struct hashing {
@@ -87,18 +88,9 @@ static int read_row(struct row *r, struct trc *t, struct error *e)
     while (state && (got = trc_next(t, &c, e)) > 0) {
         if (c.m->flags & (API_VARIES | API_QUERY))
             continue;
-        if (r->num == r->cap) {
-            size_t cap = r->cap ? 2 * r->cap : 4096;
-            uint64_t *h = realloc(r->hash, cap * sizeof(*h));
-            uint64_t *n = h ? realloc(r->call, cap * sizeof(*n)) : NULL;
-
-            r->hash = h ? h : r->hash;
-            if (!n) {
-                got = error_set(e, -ENOMEM, "out of memory");
-                break;
-            }
-            r->call = n;
-            r->cap = cap;
+        if (array_reserve(r->hash, r->hashes, r->num + 1) || array_reserve(r->call, r->calls, r->num + 1)) {
+            got = error_set(e, -ENOMEM, "out of memory");
+            break;
         }
         r->call[r->num] = c.index;
         r->hash[r->num++] = hash_call(t, &c, state);
