@@ -21,7 +21,7 @@
 
 enum {
     INDEX_ID = 0x41474349,
-    INDEX_VERSION = 2,
+    INDEX_VERSION = 3,
     MAX_DEPTH = 16,
     SHOWN_GROUPS = 20,
     SHOWN_KINDS = 6,
@@ -30,7 +30,8 @@ enum {
 
 struct bb_crashes {
     sqlite3 *db;
-    sqlite3_stmt *find, *insert, *feature, *forget;
+    sqlite3_stmt *find, *insert, *feature, *forget, *same, *content;
+    int64_t next; /* id of the next new dump, within a transaction; 0: to be asked */
     char path[4096];
 };
 
@@ -43,11 +44,10 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS dump(id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime INTEGER, "
     "place TEXT, path_in TEXT, fingerprint TEXT,"
     " cause TEXT, verdict TEXT, vague INTEGER, time TEXT, error TEXT, commands INTEGER, running INTEGER);"
-    "CREATE TABLE IF NOT EXISTS feature(dump INTEGER, kind TEXT, name TEXT, commands INTEGER, running "
-    "INTEGER);"
+    "CREATE TABLE IF NOT EXISTS feature(dump INTEGER, at INTEGER, kind TEXT, name TEXT, commands INTEGER, running "
+    "INTEGER, PRIMARY KEY(dump, at)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS content(dump INTEGER PRIMARY KEY, sums TEXT);"
     "CREATE INDEX IF NOT EXISTS content_sums ON content(sums);"
-    "CREATE INDEX IF NOT EXISTS feature_dump ON feature(dump);"
     "CREATE INDEX IF NOT EXISTS dump_place ON dump(place);";
 
 static int64_t ask(struct bb_crashes *c, const char *sql)
@@ -68,7 +68,7 @@ static int check_version(struct bb_crashes *c, struct error *e)
     if (id < 0)
         return sql_error(c, e);
     if (!id && !ask(c, "SELECT count(*) FROM sqlite_master"))
-        return sqlite3_exec(c->db, "PRAGMA application_id=1095189321;PRAGMA user_version=2;", NULL, NULL,
+        return sqlite3_exec(c->db, "PRAGMA application_id=1095189321;PRAGMA user_version=3;", NULL, NULL,
                             NULL)
                    ? sql_error(c, e)
                    : 0;
@@ -97,14 +97,17 @@ int bb_crashes_open(struct bb_crashes **out, const char *path, struct error *e)
     r = sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE, NULL) ? sql_error(c, e) : 0;
     if (!r)
         r = check_version(c, e);
-    if (!r && (sqlite3_exec(c->db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;", NULL, NULL, NULL) ||
-               sqlite3_exec(c->db, schema, NULL, NULL, NULL) ||
-               sqlite3_prepare_v2(c->db, "SELECT id, size, mtime, error FROM dump WHERE path=?", -1, &c->find,
-                                  NULL) ||
-               sqlite3_prepare_v2(c->db, "DELETE FROM feature WHERE dump=?", -1, &c->forget, NULL) ||
-               sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO dump VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                  -1, &c->insert, NULL) ||
-               sqlite3_prepare_v2(c->db, "INSERT INTO feature VALUES(?,?,?,?,?)", -1, &c->feature, NULL)))
+    if (!r &&
+        (sqlite3_exec(c->db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;", NULL, NULL, NULL) ||
+         sqlite3_exec(c->db, schema, NULL, NULL, NULL) ||
+         sqlite3_prepare_v2(c->db, "SELECT id, size, mtime, error FROM dump WHERE path=?", -1, &c->find,
+                            NULL) ||
+         sqlite3_prepare_v2(c->db, "DELETE FROM feature WHERE dump=?", -1, &c->forget, NULL) ||
+         sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO dump VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+                            &c->insert, NULL) ||
+         sqlite3_prepare_v2(c->db, "INSERT INTO feature VALUES(?,?,?,?,?,?)", -1, &c->feature, NULL) ||
+         sqlite3_prepare_v2(c->db, "SELECT 1 FROM content WHERE sums=? AND dump<>?", -1, &c->same, NULL) ||
+         sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO content VALUES(?2,?1)", -1, &c->content, NULL)))
         r = sql_error(c, e);
     if (r) {
         bb_crashes_close(c);
@@ -122,6 +125,8 @@ void bb_crashes_close(struct bb_crashes *c)
     sqlite3_finalize(c->insert);
     sqlite3_finalize(c->feature);
     sqlite3_finalize(c->forget);
+    sqlite3_finalize(c->same);
+    sqlite3_finalize(c->content);
     sqlite3_close(c->db);
     free(c);
 }
@@ -153,7 +158,7 @@ static int put_features(struct bb_crashes *c, struct bb_dump *d, int64_t id, str
         d, "SELECT kind, name, commands, running FROM usage UNION ALL SELECT 'setting', key || '=' || "
            "value, 0, 1 FROM meta WHERE key LIKE 'setting.%%' UNION ALL SELECT key, value, 0, 1 "
            "FROM meta WHERE key IN ('device', 'program', 'producer')");
-    int r = 0;
+    int r = 0, at = 0;
 
     while (bb_step(d, &s)) {
         const char *kind = bb_column_text(d, s, 0);
@@ -164,10 +169,11 @@ static int put_features(struct bb_crashes *c, struct bb_dump *d, int64_t id, str
             continue;
         }
         sqlite3_bind_int64(c->feature, 1, id);
-        bind_text(c->feature, 2, kind);
-        bind_text(c->feature, 3, bb_column_text(d, s, 1));
-        sqlite3_bind_int64(c->feature, 4, bb_column_int(d, s, 2, 0));
-        sqlite3_bind_int64(c->feature, 5, bb_column_int(d, s, 3, 0));
+        sqlite3_bind_int(c->feature, 2, at++);
+        bind_text(c->feature, 3, kind);
+        bind_text(c->feature, 4, bb_column_text(d, s, 1));
+        sqlite3_bind_int64(c->feature, 5, bb_column_int(d, s, 2, 0));
+        sqlite3_bind_int64(c->feature, 6, bb_column_int(d, s, 3, 0));
         if (!r)
             r = put(c, c->feature, e);
     }
@@ -176,6 +182,14 @@ static int put_features(struct bb_crashes *c, struct bb_dump *d, int64_t id, str
 
 static void read_row(struct bb_dump *d, struct row *row)
 {
+    const struct {
+        const char *key;
+        char *to;
+        size_t size;
+    } metas[] = {{"fingerprint", row->fingerprint, sizeof(row->fingerprint)},
+                 {"place", row->place, sizeof(row->place)},
+                 {"path", row->path, sizeof(row->path)},
+                 {"time", row->time, sizeof(row->time)}};
     sqlite3_stmt *s = bb_select(
         d,
         "SELECT cause, text, certainty<>'certain' AND packet IS NOT NULL FROM finding ORDER BY rank LIMIT 1");
@@ -186,10 +200,13 @@ static void read_row(struct bb_dump *d, struct row *row)
         row->vague =
             bb_column_int(d, s, 2, 0) && bb_cause_desc(bb_cause_find(row->cause))->kind == BB_KIND_CRASH;
     }
-    bb_dump_meta(d, "fingerprint", row->fingerprint, sizeof(row->fingerprint));
-    bb_dump_meta(d, "place", row->place, sizeof(row->place));
-    bb_dump_meta(d, "path", row->path, sizeof(row->path));
-    bb_dump_meta(d, "time", row->time, sizeof(row->time));
+    s = bb_select(
+        d,
+        "SELECT key, value FROM meta WHERE key IN ('fingerprint', 'place', 'path', 'time') ORDER BY rowid DESC");
+    while (bb_step(d, &s)) /* the first of each counts, and comes last */
+        for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++)
+            if (!strcmp(bb_column_text(d, s, 0), metas[i].key))
+                snprintf(metas[i].to, metas[i].size, "%s", bb_column_text(d, s, 1));
     if (!row->fingerprint[0])
         snprintf(row->fingerprint, sizeof(row->fingerprint), "%s", row->cause[0] ? row->cause : "unknown");
     if (!row->place[0])
@@ -237,29 +254,29 @@ static void note_bad(struct bb_crashes_added *added, const struct row *row)
  * crash. Else it is noted. */
 static bool is_copy(struct bb_crashes *c, struct bb_dump *d, int64_t id)
 {
-    sqlite3_stmt *sums = bb_select(
-                     d, "SELECT group_concat(name || hash) FROM (SELECT * FROM checksum ORDER BY name)"),
-                 *s = NULL;
+    sqlite3_stmt *sums;
     char when[40] = "";
     bool copy = false;
 
     bb_dump_meta(d, "time_ns", when, sizeof(when));
+    if (!*when)
+        return false;
+    sums = bb_select(d, "SELECT group_concat(name || hash) FROM (SELECT * FROM checksum ORDER BY name)");
     while (bb_step(d, &sums)) {
         const char *text = bb_column_text(d, sums, 0);
 
-        if (!*text || !*when ||
-            sqlite3_prepare_v2(c->db, "SELECT 1 FROM content WHERE sums=? AND dump<>?", -1, &s, NULL))
+        if (!*text)
             continue;
-        bind_text(s, 1, text);
-        sqlite3_bind_int64(s, 2, id);
-        copy = sqlite3_step(s) == SQLITE_ROW;
-        sqlite3_finalize(s);
-        if (copy || sqlite3_prepare_v2(c->db, "INSERT OR REPLACE INTO content VALUES(?2,?1)", -1, &s, NULL))
+        bind_text(c->same, 1, text);
+        sqlite3_bind_int64(c->same, 2, id);
+        copy = sqlite3_step(c->same) == SQLITE_ROW;
+        sqlite3_reset(c->same);
+        if (copy)
             continue;
-        bind_text(s, 1, text);
-        sqlite3_bind_int64(s, 2, id);
-        sqlite3_step(s);
-        sqlite3_finalize(s);
+        bind_text(c->content, 1, text);
+        sqlite3_bind_int64(c->content, 2, id);
+        sqlite3_step(c->content);
+        sqlite3_reset(c->content);
     }
     return copy;
 }
@@ -297,8 +314,10 @@ static int add_file(struct bb_crashes *c, const char *path, const struct stat *s
         return 0;
     }
     row.error[0] = '\0';
+    if (!id && !c->next)
+        c->next = ask(c, "SELECT coalesce(max(id), 0) + 1 FROM dump");
     if (!id)
-        id = ask(c, "SELECT coalesce(max(id), 0) + 1 FROM dump");
+        id = c->next++;
     sqlite3_bind_int64(c->forget, 1, id);
     r = put(c, c->forget, e);
     if (!r && bb_dump_open(&d, path, &why)) {
@@ -362,6 +381,7 @@ int bb_crashes_add(struct bb_crashes *c, const char *path, struct bb_crashes_add
 
     if (r)
         return r;
+    c->next = 0;
     r = add_path(c, path, 0, added, e);
     if (sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL) && !r)
         r = sql_error(c, e);
@@ -464,10 +484,11 @@ static int rank(struct bb_crashes *c, struct group *g, const char *place, int64_
     int64_t factors = ask(c, "SELECT count(*) FROM overall");
     char *where = place ? sqlite3_mprintf("d.place=%Q", place) : sqlite3_mprintf("d.place<>'unreadable'");
     char *sql = sqlite3_mprintf(
-        "SELECT f.kind, f.name, sum(f.running > 0), sum(max(f.commands - f.running, 0)), coalesce(o.n, -1), "
+        "SELECT g.kind, g.name, g.have, g.others, coalesce(o.n, -1), "
         "(SELECT sum(max(d.commands - d.running, 0)) FROM dump d WHERE %s) "
-        "FROM feature f JOIN dump d ON d.id = f.dump LEFT JOIN overall o ON o.kind=f.kind AND o.name=f.name WHERE %s "
-        "GROUP BY f.kind, f.name HAVING sum(f.running > 0) > 0",
+        "FROM (SELECT kind, name, sum(f.running > 0) AS have, sum(max(f.commands - f.running, 0)) AS others "
+        "FROM dump d JOIN feature f ON f.dump = d.id WHERE %s GROUP BY kind, name HAVING have > 0) g "
+        "LEFT JOIN overall o ON o.kind=g.kind AND o.name=g.name ORDER BY g.kind, g.name",
         where, where);
     sqlite3_stmt *s = NULL;
     int r = sql && !sqlite3_prepare_v2(c->db, sql, -1, &s, NULL) ? 0 : sql_error(c, e);

@@ -187,10 +187,11 @@ static void first_that_differs(const struct seal *is, const uint8_t *marks, size
     *last = rows > is->rows ? rows : is->rows;
 }
 
+/* kept: the row of its checksum; NULL: there is none. */
 static int check_one(const struct checker *c, const char *table, sqlite3_stmt *kept)
 {
-    const char *hash = (const char *)sqlite3_column_text(kept, 2);
-    uint64_t rows = (uint64_t)sqlite3_column_int64(kept, 1), first, last;
+    const char *hash = kept ? (const char *)sqlite3_column_text(kept, 1) : NULL;
+    uint64_t rows = kept ? (uint64_t)sqlite3_column_int64(kept, 0) : 0, first, last;
     char is[33], what[160], range[48];
     struct seal s;
     int r;
@@ -212,14 +213,34 @@ static int check_one(const struct checker *c, const char *table, sqlite3_stmt *k
     }
     if (!strcmp(is, hash) && s.rows == rows)
         return SQLITE_OK;
-    first_that_differs(&s, sqlite3_column_blob(kept, 3),
-                       (size_t)sqlite3_column_bytes(kept, 3) / sizeof(uint32_t), rows, &first, &last);
+    first_that_differs(&s, sqlite3_column_blob(kept, 2),
+                       (size_t)sqlite3_column_bytes(kept, 2) / sizeof(uint32_t), rows, &first, &last);
     snprintf(range, sizeof(range), first < last ? "rows %llu to %llu" : "row %llu", (unsigned long long)first,
              (unsigned long long)last);
     snprintf(what, sizeof(what), "is not what was written: %s first; of %llu rows there are %llu", range,
              (unsigned long long)rows, (unsigned long long)s.rows);
     c->bad(c->ctx, table, what);
     return SQLITE_OK;
+}
+
+/* Against each checksum that there is of it. */
+static int check_kept(const struct checker *c, const char *table, sqlite3_stmt *kept)
+{
+    int r, worst = SQLITE_OK;
+    bool any = false;
+
+    sqlite3_bind_text(kept, 1, table, -1, SQLITE_STATIC);
+    while ((r = sqlite3_step(kept)) == SQLITE_ROW) {
+        any = true;
+        r = check_one(c, table, kept);
+        worst = r ? r : worst;
+    }
+    if (r != SQLITE_DONE)
+        worst = r;
+    else if (!any)
+        worst = check_one(c, table, NULL);
+    sqlite3_reset(kept);
+    return worst;
 }
 
 static bool is_asked_for(const char *const *only, const char *table)
@@ -313,28 +334,33 @@ int seal_check(sqlite3 *db, const char *const *only,
                void (*bad)(void *ctx, const char *table, const char *what), void *ctx)
 {
     static const char sql[] =
-        "SELECT m.name, c.rows, c.hash, c.marks FROM sqlite_master m LEFT JOIN checksum c ON c.name=m.name "
-        "WHERE m.type='table' AND m.name<>'checksum' UNION ALL "
-        "SELECT name, -1, NULL, NULL FROM checksum WHERE name NOT IN (SELECT name FROM sqlite_master)";
+        "SELECT name, 1 FROM sqlite_master WHERE type='table' AND name<>'checksum' UNION ALL "
+        "SELECT name, 0 FROM checksum WHERE name NOT IN (SELECT name FROM sqlite_master)";
+    static const char kept_sql[] = "SELECT rows, hash, marks FROM checksum WHERE name=?";
     const struct checker c = {db, bad, ctx};
-    sqlite3_stmt *s = NULL;
-    int r = sqlite3_prepare_v2(db, sql, -1, &s, NULL), worst = r;
+    sqlite3_stmt *s = NULL, *kept = NULL;
+    int r = sqlite3_prepare_v2(db, sql, -1, &s, NULL), worst;
 
+    if (!r)
+        r = sqlite3_prepare_v2(db, kept_sql, -1, &kept, NULL);
+    worst = r;
     while (!r && (r = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(s, 0);
 
         name = name ? name : "?";
+        r = SQLITE_OK;
         if (!is_asked_for(only, name))
-            r = SQLITE_OK;
-        else if (sqlite3_column_int(s, 1) < 0)
-            bad(ctx, name, "is missing");
+            continue;
+        if (sqlite3_column_int(s, 1))
+            r = check_kept(&c, name, kept);
         else
-            r = check_one(&c, name, s);
-        worst = r == SQLITE_ROW || r == SQLITE_OK ? worst : r;
+            bad(ctx, name, "is missing");
+        worst = r ? r : worst;
         r = SQLITE_OK;
     }
     if (r != SQLITE_DONE)
         worst = r;
+    sqlite3_finalize(kept);
     sqlite3_finalize(s);
     r = check_schema(&c);
     worst = r ? r : worst;
