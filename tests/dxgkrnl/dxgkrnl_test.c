@@ -370,7 +370,7 @@ TEST(classes_of_processes_order_their_work)
     world_set("HwQueuedRenderPacketGroupLimit", 1);
     world_up(&w, false);
     assert_int_equal(dxgk_client_open(w.dxgk, &other, 77, false), 0);
-    dxgk_client_set_user(other, 1000);
+    dxgk_client_set_user(other, 1000, false);
     assert_int_equal(dxgk_ProcessPriority(other, &get), STATUS_SUCCESS);
     assert_int_equal(get.Class, D3DKMT_SCHEDULINGPRIORITYCLASS_NORMAL);
     assert_int_equal(set_class(other, 0, D3DKMT_SCHEDULINGPRIORITYCLASS_HIGH), STATUS_PRIVILEGE_NOT_HELD);
