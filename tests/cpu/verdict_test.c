@@ -784,6 +784,30 @@ TEST(reports_carry_the_verdict)
     synth_finish(&s);
 }
 
+/* As of a recorder that was killed before it had written a page, or of one that nobody knows. */
+TEST(a_recording_of_no_processor_is_a_page)
+{
+    struct strbuf html = {0};
+    struct error e = {0};
+    struct cpu_report r;
+    struct cpu_trace t;
+    struct synth s;
+
+    synth_init(&s, 0, 3, T0);
+    s.end_ns = T0 + 1000 * MS;
+    synth_write(&s, path);
+    assert_int_equal(cpu_trace_open(&t, path, &e), 0);
+    assert_int_equal(t.num_cpus, 0);
+    assert_int_equal(cpu_report_init(&r, &t, 0, UINT64_MAX, 0, &e), 0);
+    cpu_report_html(&r, &html);
+    assert_non_null(strstr(strbuf_str(&html), "The recording says nothing of any processor."));
+    assert_null(strstr(strbuf_str(&html), "nan"));
+    strbuf_finish(&html);
+    cpu_report_finish(&r);
+    cpu_trace_close(&t);
+    synth_finish(&s);
+}
+
 /* A window of the trace is read alone, with the states at its borders known. */
 TEST(a_part_of_a_trace_is_analysed)
 {

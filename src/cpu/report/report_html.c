@@ -125,7 +125,10 @@ static void timeline(const struct cpu_report *r, struct strbuf *o)
     snprintf(sub, sizeof(sub), "Share of each %s that a processor was running.",
              cpu_ns(UINT64_C(1) << r->a.bin_shift));
     page_card(o, "time", "Time line", sub);
-    cpu_svg_timeline(o, r);
+    if (r->a.num_cpus)
+        cpu_svg_timeline(o, r);
+    else
+        PUTS("<p class=dim>The recording says nothing of any processor.</p>");
     page_card_end(o);
 }
 

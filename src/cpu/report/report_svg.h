@@ -5,7 +5,7 @@
 #include "cpu/report/report.h"
 
 /* Every CPU over time, with what is worth seeing on it: the window of a verdict, IPIs that were never
- * answered, times when all CPUs but one stopped; and how many CPUs were idle and deep. */
+ * answered, times when all CPUs but one stopped; and how many CPUs were idle and deep. There is one CPU at least. */
 void cpu_svg_timeline(struct strbuf *o, const struct cpu_report *r);
 /* Who asked whom, as a graph; nothing above 64 CPUs. */
 void cpu_svg_ipi_graph(struct strbuf *o, const struct cpu_report *r);
