@@ -66,6 +66,38 @@ struct ctx ctx_make(struct world *w, struct dxgk_client *c, D3DKMT_HANDLE adapte
     return (struct ctx){d.hDevice, x.hContext, x.pCommandBuffer, x.pAllocationList, 0};
 }
 
+struct ctx ctx_second(struct world *w, const struct ctx *a)
+{
+    D3DKMT_CREATECONTEXT x = {.hDevice = a->device};
+
+    assert_int_equal(dxgk_CreateContext(w->client, &x), STATUS_SUCCESS);
+    return (struct ctx){a->device, x.hContext, x.pCommandBuffer, x.pAllocationList, 0};
+}
+
+D3DKMT_HANDLE sync_make(struct world *w, const struct ctx *x, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.hDevice = x->device, .Info = info};
+
+    assert_int_equal(dxgk_CreateSynchronizationObject2(w->client, &c), STATUS_SUCCESS);
+    return c.hSyncObject;
+}
+
+void sync_wait(struct world *w, const struct ctx *x, D3DKMT_HANDLE o, UINT64 value)
+{
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 a = {
+        .hContext = x->context, .ObjectCount = 1, .ObjectHandleArray = {o}, .Fence.FenceValue = value};
+
+    assert_int_equal(dxgk_WaitForSynchronizationObject2(w->client, &a), STATUS_SUCCESS);
+}
+
+void sync_signal(struct world *w, const struct ctx *x, D3DKMT_HANDLE o, UINT64 value)
+{
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 a = {
+        .hContext = x->context, .ObjectCount = 1, .ObjectHandleArray = {o}, .Fence.FenceValue = value};
+
+    assert_int_equal(dxgk_SignalSynchronizationObject2(w->client, &a), STATUS_SUCCESS);
+}
+
 NTSTATUS ctx_allocate(struct world *w, struct ctx *x, uint32_t size, bool primary, D3DKMT_HANDLE *out)
 {
     struct softgpu_alloc priv = {.size = size, .width = primary ? 320 : 0, .height = primary ? 200 : 0};

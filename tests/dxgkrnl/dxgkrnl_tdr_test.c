@@ -53,6 +53,24 @@ TEST(a_hang_is_recovered_from)
     world_down(&w, 0);
 }
 
+/* The toy shows nothing after a reset. */
+TEST(what_was_shown_is_shown_after_a_reset)
+{
+    struct world w;
+    struct ctx x;
+    D3DKMT_WAITFORVERTICALBLANKEVENT v = {0};
+
+    world_up(&w, false);
+    v.hAdapter = w.adapter;
+    assert_int_equal(dxgk_WaitForVerticalBlankEvent(w.client, &v), STATUS_SUCCESS);
+    assert_true(w.gpu.scan_now < SOFTGPU_PAGES);
+    x = ctx_make(&w, w.client, w.adapter);
+    ctx_hang(&w, &x);
+    assert_int_equal(dxgk_WaitForVerticalBlankEvent(w.client, &v), STATUS_SUCCESS);
+    assert_true(w.gpu.scan_now < SOFTGPU_PAGES);
+    world_down(&w, 0);
+}
+
 TEST(settings_move_the_deadline)
 {
     struct world w;
@@ -155,15 +173,19 @@ TEST(a_failing_reset_reports_and_stops)
 {
     struct world w;
     struct ctx x;
-    struct softgpu_escape e = {.op = ESC_RESET_FAILS};
+    static const char *const said[] = {"DxgkDdiResetFromTimeout failed", "DxgkDdiRestartFromTimeout failed"};
 
-    world_up(&w, false);
-    x = ctx_make(&w, w.client, w.adapter);
-    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
-    ctx_hang(&w, &x);
-    expect_failed(&w, &x, "DxgkDdiResetFromTimeout failed");
-    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 0);
-    world_down(&w, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct softgpu_escape e = {.op = ESC_RESET_FAILS, .value = i};
+
+        world_up(&w, false);
+        x = ctx_make(&w, w.client, w.adapter);
+        assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+        ctx_hang(&w, &x);
+        expect_failed(&w, &x, said[i]);
+        assert_int_equal(dxgk_event_count(w.dxgk, 4101), 0);
+        world_down(&w, 0);
+    }
 }
 
 TEST(too_many_resets_stop)

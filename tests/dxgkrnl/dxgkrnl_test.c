@@ -480,38 +480,6 @@ TEST(fences_order_contexts)
 }
 
 /* Another context of the same device. */
-static struct ctx second_of(struct world *w, const struct ctx *a)
-{
-    D3DKMT_CREATECONTEXT x = {.hDevice = a->device};
-
-    assert_int_equal(dxgk_CreateContext(w->client, &x), STATUS_SUCCESS);
-    return (struct ctx){a->device, x.hContext, x.pCommandBuffer, x.pAllocationList, 0};
-}
-
-static D3DKMT_HANDLE sync_make(struct world *w, const struct ctx *x, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info)
-{
-    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.hDevice = x->device, .Info = info};
-
-    assert_int_equal(dxgk_CreateSynchronizationObject2(w->client, &c), STATUS_SUCCESS);
-    return c.hSyncObject;
-}
-
-static void sync_wait(struct world *w, const struct ctx *x, D3DKMT_HANDLE o, UINT64 value)
-{
-    D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 a = {
-        .hContext = x->context, .ObjectCount = 1, .ObjectHandleArray = {o}, .Fence.FenceValue = value};
-
-    assert_int_equal(dxgk_WaitForSynchronizationObject2(w->client, &a), STATUS_SUCCESS);
-}
-
-static void sync_signal(struct world *w, const struct ctx *x, D3DKMT_HANDLE o, UINT64 value)
-{
-    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 a = {
-        .hContext = x->context, .ObjectCount = 1, .ObjectHandleArray = {o}, .Fence.FenceValue = value};
-
-    assert_int_equal(dxgk_SignalSynchronizationObject2(w->client, &a), STATUS_SUCCESS);
-}
-
 /* Whether the context has done so many packets, or will in 10 ms. */
 static NTSTATUS done(struct world *w, const struct ctx *x, uint64_t packets)
 {
@@ -526,7 +494,7 @@ TEST(mutexes_and_semaphores_let_through_as_many_as_they_say)
 
     world_up(&w, false);
     a = ctx_make(&w, w.client, w.adapter);
-    b = second_of(&w, &a);
+    b = ctx_second(&w, &a);
     free_mutex = sync_make(&w, &a, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX});
     owned = sync_make(&w, &a,
                       (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX,
@@ -561,7 +529,7 @@ TEST(lock_waits_for_work_that_is_only_queued)
 
     world_up(&w, false);
     a = ctx_make(&w, w.client, w.adapter);
-    b = second_of(&w, &a);
+    b = ctx_second(&w, &a);
     assert_int_equal(ctx_allocate(&w, &a, 4096, false, &mem), STATUS_SUCCESS);
     fence = sync_make(&w, &a, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE});
     sync_wait(&w, &b, fence, 1);

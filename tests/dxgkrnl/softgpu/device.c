@@ -225,6 +225,7 @@ static void mmio_write(void *ctx, uint64_t address, unsigned size, uint64_t valu
         g->count = g->irq_status = 0;
         g->hung = false;
         g->busy_until = 0;
+        g->scan = SOFTGPU_PAGES; /* nothing */
         memset(g->gart, 0, sizeof(g->gart));
         break;
     case REG_SCAN:

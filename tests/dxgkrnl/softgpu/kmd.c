@@ -567,7 +567,7 @@ static NTSTATUS NTAPI ResetFromTimeout(CONST HANDLE h)
 {
     struct adapter *a = h;
 
-    if (a->reset_fails)
+    if (a->reset_fails == 1)
         return STATUS_UNSUCCESSFUL;
     wr(a, REG_IRQ_ENABLE, 0);
     wr(a, REG_RESET, 1);
@@ -579,7 +579,7 @@ static NTSTATUS NTAPI ResetFromTimeout(CONST HANDLE h)
 static NTSTATUS NTAPI RestartFromTimeout(CONST HANDLE h)
 {
     wr(h, REG_IRQ_ENABLE, IRQ_DONE | IRQ_FAULT);
-    return STATUS_SUCCESS;
+    return ((struct adapter *)h)->reset_fails == 2 ? STATUS_UNSUCCESSFUL : STATUS_SUCCESS;
 }
 
 static NTSTATUS NTAPI CollectDbgInfo(CONST HANDLE h, CONST DXGKARG_COLLECTDBGINFO *c)
@@ -689,7 +689,7 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         return STATUS_INVALID_PARAMETER;
     switch (p->op) {
     case ESC_RESET_FAILS:
-        a->reset_fails = TRUE;
+        a->reset_fails = (BOOLEAN)(1 + p->value);
         return STATUS_SUCCESS;
     case ESC_BAD_DPC:
         a->bad_dpc = TRUE;

@@ -48,7 +48,7 @@ enum softgpu_op {
 /* What the user-mode side writes into a command buffer: `address` is an offset in allocation `pad` of the list. */
 
 enum softgpu_escape_op {
-    ESC_RESET_FAILS = 1, /* ResetFromTimeout fails from now on */
+    ESC_RESET_FAILS = 1, /* from now on ResetFromTimeout fails, or RestartFromTimeout with value 1 */
     ESC_BAD_DPC,         /* the next DPC waits, which it must not */
     ESC_BLOCK,           /* this escape blocks for `value` seconds */
     ESC_BAD_FENCE,       /* the next interrupt reports a fence that was never submitted */
