@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,7 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
 int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
 {
     DRIVER_INITIALIZE *entry;
+    char here[PATH_MAX];
     int r;
 
     if (dxgk_image_is(path)) {
@@ -130,7 +132,9 @@ int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
         }
         return r;
     }
-    d->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    /* a file, and not what the loader would look for by that name */
+    snprintf(here, sizeof(here), "%s%s", strchr(path, '/') ? "" : "./", path);
+    d->object = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (!d->object)
         return error_set(err, -ENOENT, "cannot load the miniport: %s", dlerror());
     *(void **)&entry = dlsym(d->object, "DriverEntry");

@@ -22,6 +22,8 @@ with open(work + "/noise", "wb") as f:
     f.write(bytes(range(256)) * 20)
 with open(recording, "rb") as whole, open(work + "/cut.aerogputrace", "wb") as f:
     f.write(whole.read()[:-100])
+with open(work + "/settings", "w") as f:
+    f.write("TdrDelay = 2\n")
 os.symlink("/dev/full", work + "/full")
 shutil.copy(recording, work + "/precious")
 os.link(work + "/precious", work + "/same")
@@ -126,6 +128,14 @@ other_kinds = [
     (f"play --sheet sheet.png {work}/cut.aerogputrace", 3, "offset 0x"),
     (f"play --png a/b {work}/direct.d3d12trace", 3, "direct.d3d12trace: "),
     (f"dump -o a/b {work}/cut.aerogputrace", 3, "offset 0x"),
+    # files that options name
+    (f"serve --settings {work}/settings", 3, f"aerogpu serve: {work}/settings: line 1: "),
+    (f"doctor --settings {work}/settings {work}/empty", 3, f"aerogpu doctor: {work}/settings: line 1: "),
+    (f"validate --sim --settings {work}/settings", 3, f"aerogpu validate: {work}/settings: line 1: "),
+    (f"validate --sim --settings {work}/nothing", 3, f"aerogpu validate: {work}/nothing: No such file"),
+    (f"validate --sim --miniport {recording}", 3, "which this command has nothing for; there is: play"),
+    (f"serve --miniport {work}/nothing", 3, f"aerogpu serve: {work}/nothing: No such file"),
+    (f"lose --matrix {work}/nothing", 3, f"aerogpu lose: {work}/nothing: No such file"),
     (f"record -- {work}/script", 4, "which API it speaks cannot be seen, since it is a script: `aerogpu record` records"),
     (f"record -- {work}/vulkan", 4, "speaks Vulkan, which cannot be recorded: `aerogpu record` records Direct3D 12"),
     (f"record -- {work}/dx11.exe", 4, "speaks Direct3D 11, which cannot be recorded"),

@@ -127,7 +127,7 @@ static int take_settings(json_t *evidence, const char *path)
     if (!path)
         return 0;
     if (dxgk_settings_read(&s, path, &e)) {
-        utf8_print(stderr, "aerogpu doctor: %s: %s\n", path, e.text);
+        utf8_print(stderr, "aerogpu doctor: %s\n", e.text);
         return EXIT_INPUT;
     }
     if (dxgk_settings_get(&s, SETTINGS_GRAPHICS_DRIVERS, "TdrLevel", &level))

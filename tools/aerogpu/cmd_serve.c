@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "d3dkmt/server.h"
+#include "file_kinds.h"
 #include "minimize/dumps.h"
 #include "report/json_show.h"
 #include "stack/stack.h"
@@ -189,7 +190,7 @@ static int parse(int argc, char **argv, struct serve *o)
             .exits =
                 {"it was told to end",
                  "the miniport broke a rule (each is printed with its call stack), or the display driver could not be recovered",
-                 [EXIT_INPUT] = "the settings file is bad",
+                 [EXIT_INPUT] = "the settings file or the miniport is bad",
                  [EXIT_ENV] = "the stack could not be started, or the socket not be opened"},
             .examples =
                 "aerogpu serve --socket /tmp/gpu.sock & AEROGPU_SOCKET=/tmp/gpu.sock aerogpu_dbgctl --status\n",
@@ -317,8 +318,12 @@ int cmd_serve(int argc, char **argv)
     if (!o.socket)
         o.socket = default_socket(socket, sizeof(socket));
     if (o.settings && dxgk_settings_read(&settings, o.settings, &e)) {
-        utf8_print(stderr, "aerogpu serve: %s: %s\n", o.settings, e.text);
+        utf8_print(stderr, "aerogpu serve: %s\n", e.text);
         return EXIT_INPUT;
+    }
+    if (o.miniport && file_kind_needed(o.miniport, FILE_PROGRAM, &e)) {
+        dxgk_settings_finish(&settings);
+        return command_fail(EXIT_INPUT, &e);
     }
     if (o.event_log && !(s.event_log = out_file_append(o.event_log, &e))) {
         utf8_print(stderr, "aerogpu serve: %s\n", e.text);

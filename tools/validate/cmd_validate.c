@@ -26,6 +26,7 @@
 #include "base/utf8.h"
 #include "report/json_show.h"
 #include "expect.h"
+#include "file_kinds.h"
 #include "runner.h"
 #include "suite.h"
 
@@ -408,7 +409,9 @@ static int parse(int argc, char **argv, struct validate_options *o)
             .about =
                 "Starts the device, its executor, dxgkrnl and the miniport in this process, serves them to the validation programs on a socket of its own, and goes through the bring-up checklist in its strict order: driver loads, mode set, scanout visible, compositor starts and composition stays on, 3D sample passes. Then it measures the baseline, runs the rest of the suite, and breaks the stack on purpose: shaders that do not end, an executor that dies or answers late, doorbells and interrupts that get lost, doubled or delayed, vblanks late, missing and repeated, a stale fence page, writes into memory that is gone, a full ring, 64 clients, clients that are killed, a driver call that blocks, a reset that fails. Recovery is part of passing, and so is the event log: a reset that no test expects fails the run.\n\n"
                 "It writes the validation record, record.txt; everything as report.json, as JUnit XML report.xml, and as one page with pictures and graphs, report.html; and under logs the output of each test.",
-            .exits = {"everything passed", "something failed", [EXIT_ENV] = "this machine lacks something"},
+            .exits = {"everything passed",
+                      "something failed", [EXIT_INPUT] = "the settings file or the miniport is bad",
+                      [EXIT_ENV] = "this machine lacks something"},
             .see =
                 "aerogpu-serve(1), aerogpu-doctor(1), aerogpu_dbgctl(1), aerogpu_test_runner(1), docs/validation.md"},
         argc, argv);
@@ -568,6 +571,19 @@ static int bring_up(struct run *r)
     return 0;
 }
 
+/* What was given, before anything is made. */
+static int check_given(const struct validate_options *o)
+{
+    struct settings s = {0};
+    struct error e = {0};
+    int r = o->settings ? dxgk_settings_read(&s, o->settings, &e) : 0;
+
+    dxgk_settings_finish(&s);
+    if (!r && o->miniport)
+        r = file_kind_needed(o->miniport, FILE_PROGRAM, &e);
+    return r ? command_fail(EXIT_INPUT, &e) : EXIT_OK;
+}
+
 int cmd_validate(int argc, char **argv)
 {
     struct run r = {.o = {.out = "out/validate"}, .start_ms = now_ms()};
@@ -579,6 +595,9 @@ int cmd_validate(int argc, char **argv)
 
     if (code)
         return code < 0 ? EXIT_OK : code;
+    code = check_given(&r.o);
+    if (code)
+        return code;
     signal(SIGPIPE, SIG_IGN);
     make_folders(r.o.out);
     snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);

@@ -404,7 +404,8 @@ static struct options table = {
         "A GPU that hangs is reset, and every program that used it hears that its device is lost. Few programs were ever tried in that case. This brings it about: a Vulkan layer in the program's processes lets its device work until the chosen frame or submission. From there on, each call that may answer `VK_ERROR_DEVICE_LOST` does; everything else works, so that the program can destroy what it has and start again. The driver and the GPU are the machine's own, and come to no harm.\n\n"
         "OpenGL and OpenGL ES, with EGL or GLX, lose their context in the same way: by a vendor library between GLVND and the driver. Contexts that asked for it (robustness, `LOSE_CONTEXT_ON_RESET`) hear it from `glGetGraphicsResetStatus`, EGL's all hear `EGL_CONTEXT_LOST` when they show a frame or are made current.\n\n"
         "The program may use Vulkan and OpenGL themselves, or anything that is built on them: Direct3D 12 with libvkd3d, also under Wine; DXVK; ANGLE. Where OpenGL is drawn with Vulkan (Zink), it is the Vulkan device that is lost. All of its processes count: a program that starts a new process with a new device has survived.",
-    .exits = {"it survived, or ended where that is expected", "it did not, or never came to the loss",
+    .exits = {"it survived, or ended where that is expected",
+              "it did not, or never came to the loss", [EXIT_INPUT] = "the matrix is bad",
               [EXIT_ENV] = "the program cannot be run, or makes no Vulkan device and no context of OpenGL"},
     .examples =
         "aerogpu lose -- vkcube\n"
