@@ -144,6 +144,23 @@ struct dxgk {
             *p_ = (*p_)->next;                                                                               \
     } while (0)
 
+/* The same for long lists, whose items know where they hang: `at` points to the pointer to each. */
+#define LINK_FIRST(list, item)                                                                               \
+    do {                                                                                                     \
+        (item)->next = *(list);                                                                              \
+        (item)->at = (list);                                                                                 \
+        if (*(list))                                                                                         \
+            (*(list))->at = &(item)->next;                                                                   \
+        *(list) = (item);                                                                                    \
+    } while (0)
+#define UNLINK(item)                                                                                         \
+    do {                                                                                                     \
+        INVARIANT(*(item)->at == (item));                                                                    \
+        *(item)->at = (item)->next;                                                                          \
+        if ((item)->next)                                                                                    \
+            (item)->next->at = (item)->at;                                                                   \
+    } while (0)
+
 void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 bool dxgk_adapter_lock(struct dxgk *d);         /* false once FAILED */

@@ -140,15 +140,13 @@ static VOID *NTAPI DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
 
     if (!dxgk_kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
         return NULL;
-    for (struct device *dev = d->devices; dev; dev = dev->next) {
-        if (args->Type == DXGK_HANDLE_ALLOCATION)
-            for (struct open_alloc *o = dev->allocs; o; o = o->next)
-                if (o->handle == args->hObject)
-                    return args->Flags.DeviceSpecific ? o->driver : o->alloc->driver;
-        if (args->Type == DXGK_HANDLE_RESOURCE)
-            for (struct open_resource *r = dev->resources; r; r = r->next)
-                if (r->handle && r->handle == args->hObject)
-                    return r->resource->driver;
+    if (args->Type == DXGK_HANDLE_ALLOCATION) {
+        const struct open_alloc *o = dxgk_handle_any(d, args->hObject, HANDLE_ALLOC);
+        return !o ? NULL : args->Flags.DeviceSpecific ? o->driver : o->alloc->driver;
+    }
+    if (args->Type == DXGK_HANDLE_RESOURCE) {
+        const struct open_resource *r = dxgk_handle_any(d, args->hObject, HANDLE_RES);
+        return r ? r->resource->driver : NULL;
     }
     return NULL;
 }
@@ -156,23 +154,20 @@ static VOID *NTAPI DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
 static D3DKMT_HANDLE NTAPI DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
+    const struct open_alloc *o = dxgk_handle_any(d, allocation, HANDLE_ALLOC);
 
-    for (struct device *dev = d->devices; dev; dev = dev->next)
-        for (struct open_alloc *o = dev->allocs; o; o = o->next)
-            if (o->handle == allocation)
-                return o->group->handle;
-    return 0;
+    return o ? o->group->handle : 0;
 }
 
 static D3DKMT_HANDLE NTAPI DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECHILDREN *args)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
+    const struct open_resource *r = dxgk_handle_any(d, args->hObject, HANDLE_RES);
     UINT i = args->Index;
 
-    for (struct device *dev = d->devices; dev; dev = dev->next)
-        for (struct open_alloc *o = dev->allocs; o; o = o->next)
-            if (o->group->handle && o->group->handle == args->hObject && !i--)
-                return o->handle;
+    for (const struct open_alloc *o = r ? r->allocs : NULL; o; o = o->next_of_group)
+        if (!i--)
+            return o->handle;
     return 0;
 }
 
@@ -213,15 +208,13 @@ static NTSTATUS NTAPI DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN
 static NTSTATUS NTAPI DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
+    const struct open_alloc *o = dxgk_handle_any(d, args->hAllocation, HANDLE_ALLOC);
 
-    for (struct device *dev = d->devices; dev; dev = dev->next)
-        for (struct open_alloc *o = dev->allocs; o; o = o->next)
-            if (o->handle && o->handle == args->hAllocation && o->alloc->segment) {
-                args->SegmentId = o->alloc->segment;
-                args->PhysicalAddress = dxgk_vidmm_address(d, o->alloc);
-                return STATUS_SUCCESS;
-            }
-    return STATUS_INVALID_PARAMETER;
+    if (!o || !o->alloc->segment)
+        return STATUS_INVALID_PARAMETER;
+    args->SegmentId = o->alloc->segment;
+    args->PhysicalAddress = dxgk_vidmm_address(d, o->alloc);
+    return STATUS_SUCCESS;
 }
 
 static VOID NTAPI DxgkCbLogEtwEvent(CONST LPCGUID guid, UCHAR type, USHORT size, PVOID buffer)

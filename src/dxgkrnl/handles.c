@@ -13,10 +13,7 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
 
     if (client && client->handles == CLIENT_MAX_HANDLES)
         return 0;
-    for (i = 0; i < d->handles.count; i++)
-        if (d->handles.table[i].type == HANDLE_FREE)
-            break;
-    if (i == d->handles.count) {
+    if (!d->handles.free) {
         unsigned n = d->handles.count ? 2 * d->handles.count : 64;
         if (n > MAX_HANDLES)
             n = MAX_HANDLES;
@@ -27,10 +24,13 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
             return 0;
         d->handles.table = e;
         for (unsigned j = d->handles.count; j < n; j++)
-            e[j] = (struct handle_entry){.serial = 0x4000};
+            e[j] = (struct handle_entry){.serial = 0x4000, .next = (uint16_t)(j + 1 < n ? j + 2 : 0)};
+        d->handles.free = d->handles.count + 1;
         d->handles.count = n;
     }
+    i = d->handles.free - 1;
     e = &d->handles.table[i];
+    d->handles.free = e->next;
     INVARIANT(e->type == HANDLE_FREE && !e->object && !e->client);
     INVARIANT(e->serial >= 0x4000 && d->handles.count <= MAX_HANDLES);
     INVARIANT(type != HANDLE_FREE && object);
@@ -61,6 +61,13 @@ void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
     return e && e->type == type && (!e->client || e->client == client) ? e->object : NULL;
 }
 
+void *dxgk_handle_any(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type)
+{
+    struct handle_entry *e = entry(d, h);
+
+    return e && e->type == type ? e->object : NULL;
+}
+
 void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h)
 {
     struct handle_entry *e = entry(d, h);
@@ -73,6 +80,8 @@ void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h)
     e->type = HANDLE_FREE;
     e->object = NULL;
     e->client = NULL;
+    e->next = (uint16_t)d->handles.free;
+    d->handles.free = (unsigned)(e - d->handles.table) + 1;
     e->serial = (uint16_t)(e->serial == 0xFFFF ? 0x4000 : e->serial + 1);
 }
 

@@ -27,12 +27,13 @@ struct handle_entry {
     struct dxgk_client *client; /* NULL: everybody's */
     void *object;
     uint16_t serial;
+    uint16_t next; /* of a free one: the next, + 1 */
 };
 
 struct handles {
     struct handle_entry *table;
-    unsigned count;
-    struct map shares; /* struct resource * */
+    unsigned count, free; /* free: the first, + 1 */
+    struct map shares;    /* struct resource * */
 };
 
 /* 0 without memory, or when 65534 are open. */
@@ -41,6 +42,8 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
 /* The object, or NULL: no such handle, one of another type, one of another client. */
 void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
                       const struct dxgk_client *client);
+/* Whosever it is: for the miniport. */
+void *dxgk_handle_any(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type);
 void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h);
 /* A share handle opens a resource to any client that says it, so it comes from the kernel's random source, and a client that says
  * too many wrong ones (offenders.h) opens no more. 0: there is none. A NULL client is the kernel. */

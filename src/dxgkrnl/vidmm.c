@@ -104,6 +104,38 @@ PHYSICAL_ADDRESS dxgk_vidmm_address(struct dxgk *d, const struct alloc *a)
 
 /* ---- residency ------------------------------------------------------------- */
 
+static void settle(struct dxgk *d, struct alloc *a, unsigned id, struct alloc *lower)
+{
+    struct segment *seg = segment(d, id);
+
+    a->segment = id;
+    a->offset = lower ? lower->offset + lower->backing.size : 0;
+    a->lower = lower;
+    a->upper = lower ? lower->upper : seg->first;
+    *(lower ? &lower->upper : &seg->first) = a;
+    if (a->upper)
+        a->upper->lower = a;
+    seg->rover = a;
+    seg->resident += a->backing.size;
+    seg->residents++;
+}
+
+static void unsettle(struct dxgk *d, struct alloc *a)
+{
+    struct segment *seg = segment(d, a->segment);
+
+    INVARIANT(seg->residents && seg->resident >= a->backing.size);
+    *(a->lower ? &a->lower->upper : &seg->first) = a->upper;
+    if (a->upper)
+        a->upper->lower = a->lower;
+    if (seg->rover == a)
+        seg->rover = a->lower;
+    seg->resident -= a->backing.size;
+    seg->residents--;
+    a->segment = 0;
+    a->lower = a->upper = NULL;
+}
+
 static NTSTATUS evict(struct dxgk *d, struct alloc *a)
 {
     struct segment *seg = segment(d, a->segment);
@@ -111,36 +143,34 @@ static NTSTATUS evict(struct dxgk *d, struct alloc *a)
 
     if (!seg)
         return STATUS_SUCCESS;
-    INVARIANT(seg->residents && seg->resident >= a->backing.size);
     s = dxgk_paging_move(d, seg, a, false);
     if (a->segment) { /* a reset in between has evicted it already */
-        seg->resident -= a->backing.size;
-        seg->residents--;
+        unsettle(d, a);
         seg->evicted += a->backing.size;
-        a->segment = 0;
     }
     return s;
 }
 
-/* First fit. */
-static bool find_room(struct dxgk *d, unsigned id, const struct alloc *a, uint64_t *offset)
+/* Next fit: from where room was found last. *lower: behind whom; NULL: at the segment's beginning. */
+static bool find_room(const struct segment *seg, uint64_t size, struct alloc **lower)
 {
-    struct segment *seg = segment(d, id);
-    uint64_t at = 0;
-    bool moved = true;
+    struct alloc *at = seg->rover;
 
-    while (moved) {
-        moved = false;
-        if (at + a->backing.size > seg->desc.Size)
-            return false;
-        for (struct alloc *o = d->vidmm.allocs; o; o = o->next)
-            if (o->segment == id && o->offset < at + a->backing.size && at < o->offset + o->backing.size) {
-                at = o->offset + o->backing.size;
-                moved = true;
-            }
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (;;) {
+            const struct alloc *upper = at ? at->upper : seg->first;
+            uint64_t begin = at ? at->offset + at->backing.size : 0,
+                     end = upper ? upper->offset : seg->desc.Size;
+            *lower = at;
+            if (end - begin >= size)
+                return true;
+            if (!upper || (pass && at == seg->rover))
+                break;
+            at = at ? at->upper : seg->first;
+        }
+        at = NULL;
     }
-    *offset = at;
-    return true;
+    return false;
 }
 
 static struct alloc *victim(struct dxgk *d, unsigned id, bool *busy)
@@ -163,10 +193,10 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
 {
     struct segment *seg = segment(d, id);
     unsigned epoch = d->epoch;
-    uint64_t offset;
+    struct alloc *lower;
     NTSTATUS s;
 
-    while (!find_room(d, id, a, &offset)) {
+    while (!find_room(seg, a->backing.size, &lower)) {
         bool busy = false;
         struct alloc *v = victim(d, id, &busy);
         if (v) {
@@ -181,17 +211,12 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
         if (epoch != d->epoch || d->state == DXGK_FAILED)
             return STATUS_DEVICE_REMOVED;
     }
-    INVARIANT(!a->segment && offset + a->backing.size <= seg->desc.Size);
-    a->segment = id;
-    a->offset = offset;
-    seg->resident += a->backing.size;
-    seg->residents++;
+    INVARIANT(!a->segment);
+    settle(d, a, id, lower);
+    INVARIANT(a->offset + a->backing.size <= (a->upper ? a->upper->offset : seg->desc.Size));
     s = dxgk_paging_move(d, seg, a, true);
-    if (!NT_SUCCESS(s) && a->segment) {
-        seg->resident -= a->backing.size;
-        seg->residents--;
-        a->segment = 0;
-    }
+    if (!NT_SUCCESS(s) && a->segment)
+        unsettle(d, a);
     if (NT_SUCCESS(s))
         a->fresh = false;
     return s;
@@ -228,11 +253,10 @@ NTSTATUS dxgk_vidmm_make_resident(struct dxgk *d, struct alloc *a, UINT set)
 void dxgk_vidmm_forget(struct dxgk *d)
 {
     for (struct alloc *a = d->vidmm.allocs; a; a = a->next) {
-        a->segment = 0;
+        if (a->segment)
+            unsettle(d, a);
         a->busy = 0;
     }
-    for (unsigned i = 0; i < d->vidmm.num_segments; i++)
-        d->vidmm.segments[i].resident = d->vidmm.segments[i].residents = 0;
     check(d);
 }
 
@@ -294,16 +318,14 @@ void dxgk_vidmm_log_refusal(struct dxgk *d, uint64_t process)
 
 static void free_alloc(struct dxgk *d, struct alloc *a)
 {
-    LIST_DROP(&d->vidmm.allocs, a, next);
+    UNLINK(a);
     INVARIANT(!a->commit || d->vidmm.segments[a->commit - 1].committed >= a->backing.size);
     if (a->commit) {
         d->vidmm.segments[a->commit - 1].committed -= a->backing.size;
         d->vidmm.segments[a->commit - 1].commits--;
     }
-    if (a->segment) {
-        d->vidmm.segments[a->segment - 1].resident -= a->backing.size;
-        d->vidmm.segments[a->segment - 1].residents--;
-    }
+    if (a->segment)
+        unsettle(d, a);
     dxgk_physmem_free(d, &a->backing);
     free(a->mdl);
     free(a->priv);
@@ -368,8 +390,7 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
         free(a);
         return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
     }
-    a->next = d->vidmm.allocs;
-    d->vidmm.allocs = a;
+    LINK_FIRST(&d->vidmm.allocs, a);
     a->priv = malloc(a->priv_size ? a->priv_size : 1);
     if (!a->priv || alloc_backing(d, r, a) || !(a->mdl = make_mdl(&a->backing))) {
         free_alloc(d, a);
@@ -506,8 +527,10 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
         struct open_alloc *o = calloc(1, sizeof(*o));
         if (!o)
             goto close;
-        *o = (struct open_alloc){.device = dev, .group = g, .alloc = r->allocs[i], .next = dev->allocs};
-        dev->allocs = o;
+        *o =
+            (struct open_alloc){.device = dev, .group = g, .alloc = r->allocs[i], .next_of_group = g->allocs};
+        g->allocs = o;
+        LINK_FIRST(&dev->allocs, o);
         o->handle = dxgk_handle_new(d, HANDLE_ALLOC, dev->client, o);
         opens[i] = o;
         if (!o->handle)
@@ -578,13 +601,12 @@ void dxgk_vidmm_doom(struct open_resource *g)
         dxgk_vidmm_close(g);
         return;
     }
-    for (struct open_alloc *o = dev->allocs; o; o = o->next)
-        if (o->group == g) {
-            o->alloc->pins -= o->locks;
-            o->locks = 0;
-            dxgk_handle_free(d, o->handle);
-            o->handle = 0;
-        }
+    for (struct open_alloc *o = g->allocs; o; o = o->next_of_group) {
+        o->alloc->pins -= o->locks;
+        o->locks = 0;
+        dxgk_handle_free(d, o->handle);
+        o->handle = 0;
+    }
     dxgk_handle_free(d, g->handle);
     g->handle = 0;
     g->doomed = true;
@@ -622,13 +644,10 @@ void dxgk_vidmm_close(struct open_resource *g)
 
     LIST_DROP(&dev->resources, g, next); /* before anything here waits: no other thread closes it too */
     dev->closing++;
-    for (struct open_alloc **p = &dev->allocs; *p;) {
-        struct open_alloc *o = *p;
-        if (o->group != g) {
-            p = &o->next;
-            continue;
-        }
-        *p = o->next;
+    while (g->allocs) {
+        struct open_alloc *o = g->allocs;
+        g->allocs = o->next_of_group;
+        UNLINK(o);
         o->alloc->pins -= o->locks;
         if (o->driver)
             handles[n++] = o->driver;

@@ -17,7 +17,8 @@
 enum { MAX_SEGMENTS = 8 };
 
 struct alloc {
-    struct alloc *next;
+    struct alloc *next, **at;    /* of all; `at` points to it */
+    struct alloc *lower, *upper; /* its neighbours in the segment */
     struct resource *resource;
     HANDLE driver;
     UINT size;
@@ -54,7 +55,8 @@ struct resource {
 
 /* An allocation as one device sees it. */
 struct open_alloc {
-    struct open_alloc *next;
+    struct open_alloc *next, **at; /* of the device's */
+    struct open_alloc *next_of_group;
     struct device *device;
     struct open_resource *group;
     struct alloc *alloc;
@@ -70,12 +72,14 @@ struct open_resource {
     D3DKMT_HANDLE handle; /* 0 when made without CreateResource */
     HANDLE *handles;      /* room for those of all */
     bool doomed;          /* destroyed by its client, as soon as no work of the device names it */
+    struct open_alloc *allocs;
 };
 
 struct segment {
     DXGK_SEGMENTDESCRIPTOR desc;
     uint64_t committed, resident, evicted;
     unsigned commits, residents;
+    struct alloc *first, *rover; /* residents by offset; behind whom room was found last */
 };
 
 struct vidmm {
