@@ -105,13 +105,13 @@ void dxgk_device_destroy(struct device *dev)
     dxgk_handle_free(d, dev->handle);
     dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     dxgk_display_drop_flips(d, dev);
-    while (dev->contexts)
+    for (; dev->contexts; dxgk_kernel_breathe(d->kernel))
         dxgk_context_destroy(dev->contexts);
-    while (dev->resources)
+    for (; dev->resources; dxgk_kernel_breathe(d->kernel))
         dxgk_vidmm_close(dev->resources);
     while (dev->closing) /* by the scheduler's thread */
         dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
-    while (dev->syncs)
+    for (; dev->syncs; dxgk_kernel_breathe(d->kernel))
         dxgk_sync_close(dev->syncs);
     INVARIANT(!dev->contexts && !dev->resources && !dev->syncs && !dev->allocs);
     for (unsigned i = 0; i < d->display.num_sources; i++)

@@ -29,6 +29,8 @@
 #include "base/sched/slice.h"
 #include "dxgkrnl/kernel/state.h"
 
+enum { BREATH_NS = 200000 }; /* so long somebody works while others wait for him */
+
 enum {
     STACK_SIZE = 256 * 1024,
     MAX_MESSAGES = 32,
@@ -523,6 +525,30 @@ static void unqueue(struct kwaiters *q, const struct kwait *w)
         q->last = p;
 }
 
+void dxgk_kernel_breathe(struct kernel *k)
+{
+    struct kthread *t = k->current;
+    uint64_t now = k->loop ? 0 : dxgk_kernel_now(k);
+
+    if (k->loop || !t->since_ns || now - t->since_ns < BREATH_NS) {
+        t->since_ns = t->since_ns ? t->since_ns : now;
+        return;
+    }
+    INVARIANT(k->irql == PASSIVE_LEVEL && !t->ddi);
+    drain(k);
+    k->current = NULL;
+    self_kernel = NULL;
+    cpu_unlock(k);
+    usleep(BREATH_NS / NSEC_PER_USEC / 4); /* else who has just let it go gets it again */
+    pthread_mutex_lock(&k->cpu);
+    self_kernel = k;
+    INVARIANT(!k->current);
+    k->current = t;
+    k->irql = PASSIVE_LEVEL;
+    t->since_ns = dxgk_kernel_now(k);
+    check_running(k);
+}
+
 bool dxgk_kernel_wait_any(struct kernel *k, struct kwaiters *const q[], unsigned n, uint64_t deadline_ns)
 {
     struct kwait w[KERNEL_MAX_WAITS];
@@ -595,6 +621,7 @@ void dxgk_kernel_enter_turn(struct kernel *k, pthread_mutex_t *turn)
     }
     self_thread->kernel = k;
     self_thread->depth = 1;
+    self_thread->since_ns = 0;
     self_thread->turn = turn;
     if (turn)
         pthread_mutex_lock(turn);

@@ -71,6 +71,9 @@ int dxgk_kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg),
 bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine);
 void dxgk_kernel_unpark(struct kernel *k, struct kthread *t);
 
+/* Between the steps of work that may be long, at PASSIVE_LEVEL and with nothing half done: who waits for the processor gets it. */
+void dxgk_kernel_breathe(struct kernel *k);
+
 /* Condition-style waiting: true when woken, false on timeout. */
 bool dxgk_kernel_wait(struct kernel *k, struct kwaiters *q, uint64_t deadline_ns);
 /* The same for any of up to KERNEL_MAX_WAITS. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/map.h"
 
 /* Chunks of an owner grow with what it has, so that a surface that stands alone does not take the addresses of a thousand. */
 enum { PAGE = 4096, CHUNK_LEAST = 64 << 10, CHUNK = 8 << 20 };
@@ -17,13 +18,13 @@ enum { PAGE = 4096, CHUNK_LEAST = 64 << 10, CHUNK = 8 << 20 };
 struct piece { /* of a chunk, in address order */
     uint64_t pa, size;
     bool used, dirty; /* dirty: was handed out before */
-    struct piece *next;
+    struct piece *prev, *next;
 };
 
 struct chunk { /* in address order; the first is RAM */
     uint64_t base, size, used, owner;
     int fd;
-    struct piece *pieces;
+    struct piece *pieces, *rover; /* rover: where room was found last */
     struct chunk *next;
 };
 
@@ -31,15 +32,21 @@ struct memory {
     struct machine *machine;
     pthread_mutex_t lock;
     struct chunk *chunks;
+    struct map pieces; /* that are used, by address */
     uint64_t used;
 };
 
-static struct piece *piece_new(uint64_t pa, uint64_t size, bool dirty, struct piece *next)
+static struct piece *piece_new(uint64_t pa, uint64_t size, bool dirty, struct piece *prev)
 {
     struct piece *p = calloc(1, sizeof(*p));
 
     if (p)
-        *p = (struct piece){.pa = pa, .size = size, .dirty = dirty, .next = next};
+        *p = (struct piece){
+            .pa = pa, .size = size, .dirty = dirty, .prev = prev, .next = prev ? prev->next : NULL};
+    if (p && prev)
+        prev->next = p;
+    if (p && p->next)
+        p->next->prev = p;
     return p;
 }
 
@@ -50,7 +57,7 @@ static struct chunk *chunk_new(uint64_t base, uint64_t size, uint64_t owner, int
     if (!c)
         return NULL;
     *c = (struct chunk){.base = base, .size = size, .owner = owner, .fd = fd};
-    c->pieces = piece_new(base, size, false, NULL);
+    c->pieces = c->rover = piece_new(base, size, false, NULL);
     if (c->pieces)
         return c;
     free(c);
@@ -98,6 +105,7 @@ void stack_memory_destroy(struct memory *mem)
             machine_unmap(mem->machine, c->base, c->size);
         chunk_free(c);
     }
+    map_finish(&mem->pieces);
     pthread_mutex_destroy(&mem->lock);
     free(mem);
 }
@@ -141,19 +149,38 @@ static struct chunk *add_chunk(struct memory *mem, uint64_t size, uint64_t owner
     return c;
 }
 
-static struct piece *take(struct chunk *c, uint64_t size)
+/* Next fit: who walks over all that is used for each page that he takes makes everybody wait. */
+static struct piece *find_free(const struct chunk *c, uint64_t size)
 {
-    struct piece *p = c->pieces, *rest;
+    struct piece *p;
 
-    while (p && (p->used || p->size < size))
+    if (c->size - c->used < size)
+        return NULL;
+    for (p = c->rover; p && (p->used || p->size < size);)
         p = p->next;
-    if (p && p->size > size) {
-        rest = piece_new(p->pa + size, p->size - size, p->dirty, p->next);
-        if (!rest)
+    if (p)
+        return p;
+    for (p = c->pieces; p != c->rover && (p->used || p->size < size);)
+        p = p->next;
+    return p == c->rover ? NULL : p;
+}
+
+static struct piece *take(struct memory *mem, struct chunk *c, uint64_t size)
+{
+    struct piece *p = find_free(c, size);
+    uint64_t *at;
+
+    if (!p || !(at = map_put(&mem->pieces, p->pa)))
+        return NULL;
+    if (p->size > size) {
+        if (!piece_new(p->pa + size, p->size - size, p->dirty, p)) {
+            map_remove(&mem->pieces, p->pa);
             return NULL;
+        }
         p->size = size;
-        p->next = rest;
     }
+    *at = (uintptr_t)p;
+    c->rover = p;
     return p;
 }
 
@@ -168,10 +195,10 @@ int stack_memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **v
     size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
     pthread_mutex_lock(&mem->lock);
     for (c = mem->chunks; c; c = c->next)
-        if (c->owner == owner && (p = take(c, size)))
+        if (c->owner == owner && (p = take(mem, c, size)))
             break;
     if (!p && owner && (c = add_chunk(mem, size, owner)))
-        p = take(c, size);
+        p = take(mem, c, size);
     if (p) {
         dirty = p->dirty;
         p->used = p->dirty = true;
@@ -189,9 +216,9 @@ int stack_memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **v
 }
 
 /* Returns the piece to its chunk; neighbours become one. */
-static void give_back(struct chunk *c, struct piece *prev, struct piece *p)
+static void give_back(struct chunk *c, struct piece *p)
 {
-    struct piece *left = prev && !prev->used ? prev : p;
+    struct piece *left = p->prev && !p->prev->used ? p->prev : p;
 
     p->used = false;
     c->used -= p->size;
@@ -200,6 +227,10 @@ static void give_back(struct chunk *c, struct piece *prev, struct piece *p)
         left->size += dead->size;
         left->dirty |= dead->dirty;
         left->next = dead->next;
+        if (left->next)
+            left->next->prev = left;
+        if (c->rover == dead)
+            c->rover = left;
         free(dead);
     }
 }
@@ -207,17 +238,18 @@ static void give_back(struct chunk *c, struct piece *prev, struct piece *p)
 void stack_memory_free(struct memory *mem, uint64_t pa)
 {
     struct chunk **at = &mem->chunks;
-    struct piece *p, *prev = NULL;
+    struct piece *p;
 
     pthread_mutex_lock(&mem->lock);
-    while (*at && pa - (*at)->base >= (*at)->size)
-        at = &(*at)->next;
-    for (p = *at ? (*at)->pieces : NULL; p && (p->pa != pa || !p->used); p = p->next)
-        prev = p;
+    p = map_pointer(&mem->pieces, pa);
     if (p) {
-        struct chunk *c = *at;
+        struct chunk *c;
+        while (pa - (*at)->base >= (*at)->size)
+            at = &(*at)->next;
+        c = *at;
+        map_remove(&mem->pieces, pa);
         mem->used -= p->size;
-        give_back(c, prev, p);
+        give_back(c, p);
         if (c->owner && !c->used) {
             *at = c->next;
             machine_unmap(mem->machine, c->base, c->size);

@@ -24,6 +24,7 @@ struct kthread {
     _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
     struct kthread *next_wake; /* live: in the kernel's list of those to signal */
     pthread_mutex_t *turn;     /* live: see dxgk_kernel_enter_turn; NULL: none */
+    uint64_t since_ns;         /* live: it has had the processor, as far as dxgk_kernel_breathe knows */
     pthread_t pthread;
     ucontext_t context;
     void *stack;
