@@ -28,6 +28,12 @@ typedef struct _ACPI_METHOD_ARGUMENT {
     };
 } ACPI_METHOD_ARGUMENT, *PACPI_METHOD_ARGUMENT;
 
+/* An argument has room for four bytes at least. */
+#define ACPI_METHOD_ARGUMENT_LENGTH(length)                                                                  \
+    (offsetof(ACPI_METHOD_ARGUMENT, Data) + ((length) > sizeof(ULONG) ? (length) : sizeof(ULONG)))
+#define ACPI_METHOD_NEXT_ARGUMENT(argument)                                                                  \
+    ((ACPI_METHOD_ARGUMENT *)((PUCHAR)(argument) + ACPI_METHOD_ARGUMENT_LENGTH((argument)->DataLength)))
+
 typedef struct _ACPI_EVAL_INPUT_BUFFER_COMPLEX {
     ULONG Signature;
     union {

@@ -48,6 +48,7 @@ typedef LONG NTSTATUS;
 #define FASTCALL
 #endif
 #define APIENTRY NTAPI
+#define CALLBACK NTAPI
 #define IN
 #define OUT
 #define OPTIONAL

@@ -188,7 +188,92 @@ WDDM_REGISTER_BUFFER(ULONG, ULONG)
 #define FILE_NON_DIRECTORY_FILE      0x40
 
 typedef struct _FILE_OBJECT FILE_OBJECT;
-typedef struct _IRP IRP;
+
+#define IRP_MJ_READ                    0x03
+#define IRP_MJ_WRITE                   0x04
+#define IRP_MJ_FLUSH_BUFFERS           0x09
+#define IRP_MJ_DEVICE_CONTROL          0x0E
+#define IRP_MJ_INTERNAL_DEVICE_CONTROL 0x0F
+
+/* What a driver is asked for, in a request that passes through several. */
+typedef struct _IO_STACK_LOCATION {
+    UCHAR MajorFunction, MinorFunction, Flags, Control;
+    union {
+        struct {
+            ULONG Length;
+            ULONG DECLSPEC_ALIGN(sizeof(PVOID)) Key;
+            LARGE_INTEGER ByteOffset;
+        } Read, Write;
+        struct {
+            ULONG OutputBufferLength;
+            ULONG DECLSPEC_ALIGN(sizeof(PVOID)) InputBufferLength;
+            ULONG DECLSPEC_ALIGN(sizeof(PVOID)) IoControlCode;
+            PVOID Type3InputBuffer;
+        } DeviceIoControl;
+        struct {
+            PVOID Argument1, Argument2, Argument3, Argument4;
+        } Others;
+    } Parameters;
+    PDEVICE_OBJECT DeviceObject;
+    PFILE_OBJECT FileObject;
+    PVOID CompletionRoutine, Context;
+} IO_STACK_LOCATION, *PIO_STACK_LOCATION;
+
+typedef struct _IRP {
+    CSHORT Type;
+    USHORT Size;
+    PMDL MdlAddress;
+    ULONG Flags;
+    union {
+        struct _IRP *MasterIrp;
+        LONG IrpCount;
+        PVOID SystemBuffer;
+    } AssociatedIrp;
+    LIST_ENTRY ThreadListEntry;
+    IO_STATUS_BLOCK IoStatus;
+    KPROCESSOR_MODE RequestorMode;
+    BOOLEAN PendingReturned;
+    CHAR StackCount, CurrentLocation;
+    BOOLEAN Cancel;
+    KIRQL CancelIrql;
+    CCHAR ApcEnvironment;
+    UCHAR AllocationFlags;
+    PIO_STATUS_BLOCK UserIosb;
+    PKEVENT UserEvent;
+    PVOID Overlay[2];
+    PVOID CancelRoutine;
+    PVOID UserBuffer;
+    union {
+        struct {
+            PVOID DriverContext[4];
+            PETHREAD Thread;
+            PCHAR AuxiliaryBuffer;
+            LIST_ENTRY ListEntry;
+            PIO_STACK_LOCATION CurrentStackLocation;
+            PFILE_OBJECT OriginalFileObject;
+        } Overlay;
+        PVOID Apc[11];
+    } Tail;
+} IRP;
+
+static FORCEINLINE PIO_STACK_LOCATION IoGetNextIrpStackLocation(PIRP Irp)
+{
+    return Irp->Tail.Overlay.CurrentStackLocation - 1;
+}
+static FORCEINLINE PIO_STACK_LOCATION IoGetCurrentIrpStackLocation(PIRP Irp)
+{
+    return Irp->Tail.Overlay.CurrentStackLocation;
+}
+/* Reads, writes and flushes; the request frees itself when it is completed. */
+NTKERNELAPI PIRP NTAPI IoBuildSynchronousFsdRequest(ULONG MajorFunction, PDEVICE_OBJECT DeviceObject,
+                                                    PVOID Buffer, ULONG Length, PLARGE_INTEGER StartingOffset,
+                                                    PKEVENT Event, PIO_STATUS_BLOCK IoStatusBlock);
+NTKERNELAPI PDEVICE_OBJECT NTAPI IoGetRelatedDeviceObject(PFILE_OBJECT FileObject);
+NTKERNELAPI NTSTATUS NTAPI ObReferenceObjectByHandleWithTag(HANDLE Handle, ACCESS_MASK DesiredAccess,
+                                                            POBJECT_TYPE ObjectType,
+                                                            KPROCESSOR_MODE AccessMode, ULONG Tag,
+                                                            PVOID *Object,
+                                                            POBJECT_HANDLE_INFORMATION HandleInformation);
 
 /* The kernel's variables; objects of these types have handles. */
 NTKERNELAPI POBJECT_TYPE wddm_IoFileObjectType __asm__("IoFileObjectType");
@@ -282,3 +367,6 @@ WDDM_SIZE(EX_RUNDOWN_REF, 8);
 WDDM_SIZE(RTL_OSVERSIONINFOW, 276);
 WDDM_SIZE(EVENT_DESCRIPTOR, 16);
 WDDM_SIZE(EVENT_DATA_DESCRIPTOR, 16);
+WDDM_SIZE(IO_STACK_LOCATION, 72);
+WDDM_SIZE(IRP, 208);
+WDDM_OFFSET(IRP, UserBuffer, 112);

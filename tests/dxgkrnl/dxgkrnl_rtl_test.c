@@ -369,6 +369,34 @@ TEST(what_is_there_of_the_system)
     down(&w, 2);
 }
 
+TEST(requests_to_a_device_that_takes_none)
+{
+    struct world w;
+    LARGE_INTEGER at = {.QuadPart = 512};
+    static WCHAR path[] = u"\\Device\\DxgKrnl";
+    UNICODE_STRING name = RTL_CONSTANT_STRING(path);
+    PFILE_OBJECT file;
+    PDEVICE_OBJECT device;
+    IO_STATUS_BLOCK io = {0};
+    char text[4];
+    KEVENT done;
+    PIRP irp;
+
+    up(&w);
+    KeInitializeEvent(&done, NotificationEvent, FALSE);
+    assert_int_equal(IoGetDeviceObjectPointer(&name, FILE_ALL_ACCESS, &file, &device), STATUS_SUCCESS);
+    assert_ptr_equal(IoGetRelatedDeviceObject(file), device);
+    irp = IoBuildSynchronousFsdRequest(IRP_MJ_WRITE, device, text, 4, &at, &done, &io);
+    assert_non_null(irp);
+    assert_int_equal(IoGetNextIrpStackLocation(irp)->MajorFunction, IRP_MJ_WRITE);
+    assert_int_equal(IoGetNextIrpStackLocation(irp)->Parameters.Write.ByteOffset.QuadPart, 512);
+    assert_int_equal(IoCallDriver(device, irp), STATUS_INVALID_DEVICE_REQUEST);
+    assert_int_equal(io.Status, STATUS_INVALID_DEVICE_REQUEST);
+    assert_int_equal(KeReadStateEvent(&done), 1);
+    ObDereferenceObject(file);
+    down(&w, 0);
+}
+
 TEST(a_driver_that_stops_the_system_stops_its_adapter)
 {
     struct world w;

@@ -131,15 +131,28 @@ NTSTATUS NTAPI ZwOpenFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess, POBJECT
 
 /* ---- drivers and requests to them ---------------------------------------- */
 
-/* What a request holds until it is completed; opaque to drivers. */
-struct _IRP {
-    ULONG code;
-    BOOLEAN internal;
-    PVOID out;
-    ULONG out_size;
-    PKEVENT event;
-    PIO_STATUS_BLOCK status;
+/* A request, with the one driver that it goes to. */
+struct request {
+    IRP irp;
+    IO_STACK_LOCATION stack[1];
 };
+
+static PIRP request(UCHAR major, PVOID buffer, PKEVENT event, PIO_STATUS_BLOCK status)
+{
+    struct request *r = calloc(1, sizeof(*r));
+
+    if (!r)
+        return NULL;
+    r->irp.Size = sizeof(*r);
+    r->irp.StackCount = 1;
+    r->irp.CurrentLocation = 2;
+    r->irp.UserBuffer = buffer;
+    r->irp.UserEvent = event;
+    r->irp.UserIosb = status;
+    r->irp.Tail.Overlay.CurrentStackLocation = r->stack + 1;
+    r->stack[0].MajorFunction = major;
+    return &r->irp;
+}
 
 static BOOLEAN is_named(const UNICODE_STRING *s, const char *name)
 {
@@ -185,13 +198,51 @@ PIRP NTAPI IoBuildDeviceIoControlRequest(ULONG IoControlCode, PDEVICE_OBJECT Dev
     ENTER(IoBuildDeviceIoControlRequest);
 
     UNREFERENCED_PARAMETER(DeviceObject);
-    UNREFERENCED_PARAMETER(InputBuffer);
-    UNREFERENCED_PARAMETER(InputBufferLength);
-    irp = malloc(sizeof(*irp));
-    if (irp)
-        *irp = (struct _IRP){IoControlCode, InternalDeviceIoControl, OutputBuffer, OutputBufferLength, Event,
-                             IoStatusBlock};
+    irp = request(InternalDeviceIoControl ? IRP_MJ_INTERNAL_DEVICE_CONTROL : IRP_MJ_DEVICE_CONTROL,
+                  OutputBuffer, Event, IoStatusBlock);
+    if (irp) {
+        PIO_STACK_LOCATION next = IoGetNextIrpStackLocation(irp);
+        next->Parameters.DeviceIoControl.IoControlCode = IoControlCode;
+        next->Parameters.DeviceIoControl.InputBufferLength = InputBufferLength;
+        next->Parameters.DeviceIoControl.OutputBufferLength = OutputBufferLength;
+        next->Parameters.DeviceIoControl.Type3InputBuffer = InputBuffer;
+    }
     return irp;
+}
+
+PIRP NTAPI IoBuildSynchronousFsdRequest(ULONG MajorFunction, PDEVICE_OBJECT DeviceObject, PVOID Buffer,
+                                        ULONG Length, PLARGE_INTEGER StartingOffset, PKEVENT Event,
+                                        PIO_STATUS_BLOCK IoStatusBlock)
+{
+    PIRP irp;
+    ENTER(IoBuildSynchronousFsdRequest);
+
+    UNREFERENCED_PARAMETER(DeviceObject);
+    irp = request((UCHAR)MajorFunction, Buffer, Event, IoStatusBlock);
+    if (irp) {
+        PIO_STACK_LOCATION next = IoGetNextIrpStackLocation(irp);
+        next->Parameters.Write.Length = Length;
+        if (StartingOffset)
+            next->Parameters.Write.ByteOffset = *StartingOffset;
+    }
+    return irp;
+}
+
+PDEVICE_OBJECT NTAPI IoGetRelatedDeviceObject(PFILE_OBJECT FileObject)
+{
+    ENTER(IoGetRelatedDeviceObject);
+    UNREFERENCED_PARAMETER(FileObject);
+    return (PDEVICE_OBJECT)&OWNER()->ntos; /* files are of one device */
+}
+
+NTSTATUS NTAPI ObReferenceObjectByHandleWithTag(HANDLE Handle, ACCESS_MASK DesiredAccess,
+                                                POBJECT_TYPE ObjectType, KPROCESSOR_MODE AccessMode,
+                                                ULONG Tag, PVOID *Object,
+                                                POBJECT_HANDLE_INFORMATION HandleInformation)
+{
+    UNREFERENCED_PARAMETER(Tag);
+    return ObReferenceObjectByHandle(Handle, DesiredAccess, ObjectType, AccessMode, Object,
+                                     HandleInformation);
 }
 
 /* The one device that drivers call is dxgkrnl's, and it answers one request. */
@@ -199,23 +250,27 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
 {
     struct dxgk *d = OWNER();
     NTSTATUS s = STATUS_INVALID_DEVICE_REQUEST;
+    PIO_STACK_LOCATION next;
+    ULONG code;
     ENTER(IofCallDriver);
 
-    *Irp->status = (IO_STATUS_BLOCK){0};
-    if (DeviceObject == (PDEVICE_OBJECT)&d->ntos && Irp->internal &&
-        (Irp->code == IOCTL_VIDEO_DDI_FUNC_REGISTER || Irp->code == IOCTL_VIDEO_KMDOD_DDI_FUNC_REGISTER)) {
-        PVOID function = Irp->code == IOCTL_VIDEO_DDI_FUNC_REGISTER ? (PVOID)DxgkInitialize
-                                                                    : (PVOID)DxgkInitializeDisplayOnlyDriver;
+    *Irp->UserIosb = (IO_STATUS_BLOCK){0};
+    next = IoGetNextIrpStackLocation(Irp);
+    code = next->Parameters.DeviceIoControl.IoControlCode;
+    if (DeviceObject == (PDEVICE_OBJECT)&d->ntos && next->MajorFunction == IRP_MJ_INTERNAL_DEVICE_CONTROL &&
+        (code == IOCTL_VIDEO_DDI_FUNC_REGISTER || code == IOCTL_VIDEO_KMDOD_DDI_FUNC_REGISTER)) {
+        PVOID function = code == IOCTL_VIDEO_DDI_FUNC_REGISTER ? (PVOID)DxgkInitialize
+                                                               : (PVOID)DxgkInitializeDisplayOnlyDriver;
         s = STATUS_BUFFER_TOO_SMALL;
-        if (Irp->out_size >= sizeof(function)) {
-            memcpy(Irp->out, &function, sizeof(function));
-            Irp->status->Information = sizeof(function);
+        if (next->Parameters.DeviceIoControl.OutputBufferLength >= sizeof(function)) {
+            memcpy(Irp->UserBuffer, &function, sizeof(function));
+            Irp->UserIosb->Information = sizeof(function);
             s = STATUS_SUCCESS;
         }
     }
-    Irp->status->Status = s;
-    if (Irp->event)
-        KeSetEvent(Irp->event, 0, FALSE);
+    Irp->UserIosb->Status = s;
+    if (Irp->UserEvent)
+        KeSetEvent(Irp->UserEvent, 0, FALSE);
     free(Irp);
     return s;
 }

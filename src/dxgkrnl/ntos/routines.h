@@ -66,6 +66,8 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, IoAllocateMdl, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoAllocateWorkItem, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, IoBuildDeviceIoControlRequest, PASSIVE_LEVEL)                                                \
+    R(ntoskrnl, IoBuildSynchronousFsdRequest, PASSIVE_LEVEL)                                                 \
+    R(ntoskrnl, IoGetRelatedDeviceObject, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, IofCallDriver, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoFreeMdl, DISPATCH_LEVEL)                                                                   \
     R(ntoskrnl, IoFreeWorkItem, DISPATCH_LEVEL)                                                              \
@@ -148,6 +150,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ObfDereferenceObjectWithTag, DISPATCH_LEVEL)                                                 \
     R(ntoskrnl, ObfReferenceObject, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, ObReferenceObjectByHandle, PASSIVE_LEVEL)                                                    \
+    R(ntoskrnl, ObReferenceObjectByHandleWithTag, PASSIVE_LEVEL)                                             \
     R(ntoskrnl, ProbeForRead, APC_LEVEL)                                                                     \
     R(ntoskrnl, ProbeForWrite, APC_LEVEL)                                                                    \
     R(ntoskrnl, PsCreateSystemThread, PASSIVE_LEVEL)                                                         \
