@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -311,11 +312,15 @@ int bb_package_open(struct bb_package_reader *r, const void *data, size_t size, 
     return 0;
 }
 
-static void take_value(struct bytes *b, struct bb_value *v)
+/* Of the type that the column has: SQLite would convert others, and the table's checksum be another one. What is no number is NULL, as
+ * it is there. */
+static void take_value(struct bytes *b, enum bb_type type, struct bb_value *v)
 {
     uint64_t bits;
 
     *v = (struct bb_value){.tag = (enum bb_tag)bytes_u8(b)};
+    if ((v->tag == BB_TAG_FILE ? BB_BLOB : (enum bb_type)(v->tag - BB_TAG_INT)) != type)
+        b->bad = true;
     switch (v->tag) {
     case BB_TAG_INT:
         v->i = (int64_t)bytes_u64(b);
@@ -323,6 +328,8 @@ static void take_value(struct bytes *b, struct bb_value *v)
     case BB_TAG_REAL:
         bits = bytes_u64(b);
         memcpy(&v->real, &bits, 8);
+        if (isnan(v->real))
+            *v = (struct bb_value){.tag = BB_TAG_NULL};
         break;
     case BB_TAG_TEXT:
     case BB_TAG_BLOB:
@@ -349,7 +356,7 @@ int bb_package_next(struct bb_package_reader *r, enum bb_table *table, struct bb
     t = bytes_u8(&r->b);
     n = bytes_u8(&r->b);
     memset(values, 0, BB_MAX_COLUMNS * sizeof(values[0]));
-    if (!r->b.bad && t >= BB_NUM_TABLES)
+    if (!r->b.bad && t >= BB_TABLE_CHECKSUM) /* that is made by who writes the dump */
         r->b.bad = true;
     for (uint32_t i = 0; i < n && !r->b.bad; i++) {
         uint32_t c = bytes_u8(&r->b);
@@ -357,7 +364,7 @@ int bb_package_next(struct bb_package_reader *r, enum bb_table *table, struct bb
         if (r->b.bad || c >= bb_tables[t].num_columns || values[c].tag != BB_TAG_NULL)
             r->b.bad = true;
         else
-            take_value(&r->b, &values[c]);
+            take_value(&r->b, bb_tables[t].columns[c].type, &values[c]);
     }
     if (r->b.bad)
         return error_set(e, -EBADMSG, "package: offset 0x%zx: malformed row", at);

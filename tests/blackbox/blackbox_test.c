@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -436,8 +438,8 @@ TEST(bad_packages)
     assert_int_equal(bb_package_next(&r, &t, v, &e), -EBADMSG);
     assert_string_equal(e.text, "package: offset 0x20: malformed row");
     for (uint8_t second = 1; second < 2; second--) { /* a row of two columns; of one column twice */
-        const uint8_t row[] = {0, 2,      0,          BB_TAG_INT, 7, 0, 0, 0, 0, 0, 0,
-                               0, second, BB_TAG_INT, 9,          0, 0, 0, 0, 0, 0, 0};
+        const uint8_t row[] = {BB_TABLE_MARK, 2,          0, BB_TAG_INT, 7, 0, 0, 0, 0, 0, 0, 0,
+                               second,        BB_TAG_INT, 9, 0,          0, 0, 0, 0, 0, 0};
         bytes[8] = sizeof(row);
         memcpy(bytes + 32, row, sizeof(row));
         error_clear(&e);
@@ -445,6 +447,40 @@ TEST(bad_packages)
         assert_int_equal(bb_package_next(&r, &t, v, &e), second ? 1 : -EBADMSG);
     }
     assert_string_equal(e.text, "package: offset 0x20: malformed row");
+    for (uint8_t i = 0; i < 2;
+         i++) { /* a number where there is text; a checksum, which is not the program's to give */
+        const uint8_t row[] = {
+            i ? BB_TABLE_CHECKSUM : BB_TABLE_META, 1, i, BB_TAG_INT, 7, 0, 0, 0, 0, 0, 0, 0};
+
+        bytes[8] = sizeof(row);
+        memcpy(bytes + 32, row, sizeof(row));
+        assert_int_equal(bb_package_open(&r, bytes, 64, &e), 0);
+        assert_int_equal(bb_package_next(&r, &t, v, &e), -EBADMSG);
+    }
+}
+
+/* SQLite knows no number that is none: such a value is none before the table's checksum is made of it. */
+TEST(what_is_no_number_is_null)
+{
+    struct bb_package_reader r;
+    struct bb_value v[BB_MAX_COLUMNS];
+    struct bb_package *p;
+    enum bb_table t;
+    void *map;
+
+    assert_int_equal(bb_package_create(&p, 0), 0);
+    bb_row(p, BB_TABLE_HOST);
+    bb_real(p, BB_host_before, 0.5);
+    bb_real(p, BB_host_at, (double)NAN);
+    bb_row_end(p);
+    map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, bb_package_fd(p), 0);
+    assert_ptr_not_equal(map, MAP_FAILED);
+    assert_int_equal(bb_package_open(&r, map, 4096, NULL), 0);
+    assert_int_equal(bb_package_next(&r, &t, v, NULL), 1);
+    assert_int_equal(v[BB_host_before & 0xff].tag, BB_TAG_REAL);
+    assert_int_equal(v[BB_host_at & 0xff].tag, BB_TAG_NULL);
+    munmap(map, 4096);
+    bb_package_destroy(p);
 }
 
 static void write_file(const char *path, const void *bytes, size_t size)
