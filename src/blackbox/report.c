@@ -76,7 +76,8 @@ static void read_processors(struct bb_view *v)
     sqlite3_finalize(s);
 }
 
-void bb_view_init(struct bb_view *v)
+/* Reads what all forms need. */
+static void view_init(struct bb_view *v)
 {
     struct bb_dump *d = &v->dump;
     sqlite3_stmt *s =
@@ -487,7 +488,7 @@ static void put_advice(struct bb_view *v, struct strbuf *o)
         strbuf_printf(o, "  %u. %s\n", i + 1, v->advice[i]);
 }
 
-void bb_report_text(struct bb_view *v, struct strbuf *o)
+static void report_text(struct bb_view *v, struct strbuf *o)
 {
     static void (*const sections[])(struct bb_view *, struct strbuf *) = {
         put_head,         put_findings, put_processors,  put_submissions, put_bound, bb_report_source,
@@ -532,10 +533,10 @@ int bb_report(const char *path, enum bb_report_format format, FILE *out, struct 
         return r;
     }
     bb_dump_check(&v->dump, NULL);
-    bb_view_init(v);
+    view_init(v);
     switch (format) {
     case BB_REPORT_TEXT:
-        bb_report_text(v, &text);
+        report_text(v, &text);
         utf8_visible(&o, strbuf_str(&text), text.len, true);
         o.failed |= strbuf_failed(&text);
         strbuf_finish(&text);

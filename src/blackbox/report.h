@@ -31,9 +31,6 @@ void bb_view_sureness(struct bb_view *v, char known[200], char unseen[400]);
 /* How busy the host was in the last seconds, in one sentence without a full stop; "" if the dump does not say. */
 void bb_view_host(struct bb_view *v, char out[400]);
 
-/* Reads what all forms need. */
-void bb_view_init(struct bb_view *v);
-
 /* What the processors showed: text, certainty (certain, likely, not seen), best first. Rows of bb_step(). */
 sqlite3_stmt *bb_view_processors(struct bb_view *v);
 
@@ -41,7 +38,6 @@ sqlite3_stmt *bb_view_processors(struct bb_view *v);
 void bb_report_source(struct bb_view *v, struct strbuf *out);
 void bb_report_stacks(struct bb_view *v, struct strbuf *out);
 
-void bb_report_text(struct bb_view *v, struct strbuf *out);
 int bb_report_json(struct bb_view *v, struct strbuf *out);
 void bb_report_html(struct bb_view *v, struct strbuf *out);
 void bb_report_perfetto(struct bb_view *v, FILE *out); /* errors are the stream's */

@@ -214,11 +214,6 @@ struct d3d_program {
     D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS];
     UINT num_in, num_out;
 };
-/* False: the container is not whole, or its program none that there can be (dxbc_shader_open), or of another type, or one that the
- * feature level has not. */
-bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type);
-/* The input register of a semantic; -1: it has none. */
-int d3d_program_register(const struct d3d_program *p, const char *semantic, UINT index);
 
 /* dxgi.c */
 struct dxgi_adapter;

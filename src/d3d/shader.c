@@ -28,7 +28,9 @@ static bool has_typed_uav(const struct dxbc_shader *x)
     return false;
 }
 
-bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type)
+/* False: the container is not whole, or its program none that there can be (dxbc_shader_open), or of another type, or one that the
+ * feature level has not. */
+static bool program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type)
 {
     if (dxbc_shader_open(&p->dxbc, bytes, size, type, NULL) || has_typed_uav(&p->dxbc))
         return false;
@@ -38,7 +40,8 @@ bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uin
     return true;
 }
 
-int d3d_program_register(const struct d3d_program *p, const char *semantic, UINT index)
+/* The input register of a semantic; -1: it has none. */
+static int program_register(const struct d3d_program *p, const char *semantic, UINT index)
 {
     for (uint32_t i = 0; i < p->dxbc.in.count; i++)
         if (!strcasecmp(p->dxbc.in.elements[i].name, semantic) && p->dxbc.in.elements[i].index == index)
@@ -67,7 +70,7 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
 
     if (out)
         *out = NULL;
-    if (!bytes || linkage || !d3d_program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
+    if (!bytes || linkage || !program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
         return E_INVALIDARG;
     if (!out)
         return S_FALSE;
@@ -193,7 +196,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
 
     if (out)
         *out = NULL;
-    if ((!descs && count) || count > 32 || !code || !d3d_program_read(&p, code, size, SM4_ANY_TYPE))
+    if ((!descs && count) || count > 32 || !code || !program_read(&p, code, size, SM4_ANY_TYPE))
         return E_INVALIDARG;
     for (UINT i = 0; i < count; i++) {
         const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
@@ -203,7 +206,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
         if (!e->SemanticName || e->InputSlot >= INPUT_SLOTS || !place(e, &next[e->InputSlot], &at) ||
             !steps(descs, i))
             return E_INVALIDARG;
-        reg = d3d_program_register(&p, e->SemanticName, e->SemanticIndex);
+        reg = program_register(&p, e->SemanticName, e->SemanticIndex);
         if (reg < 0)
             continue; /* the shader does not look at it */
         elements[a.NumElements++] = (D3D10DDIARG_INPUT_ELEMENT_DESC){

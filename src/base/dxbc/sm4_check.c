@@ -806,7 +806,8 @@ static int check_descriptors(const struct dxbc_shader *s, struct error *e)
     return n > SM4_MAX_DESCRIPTORS ? error_set(e, -EINVAL, "DXBC: program declares too many resources") : 0;
 }
 
-const char *sm4_type_name(uint32_t type)
+/* "pixel", "vertex", ... of a program type. */
+static const char *type_name(uint32_t type)
 {
     static const char *const names[] = {"pixel", "vertex", "geometry", "hull", "domain", "compute"};
 
@@ -848,7 +849,7 @@ int dxbc_shader_open(struct dxbc_shader *s, const void *bytes, size_t size, uint
         return ret;
     if (type != SM4_ANY_TYPE && s->program.type != type)
         return error_set(e, -EINVAL, "DXBC: a %s program (type %u) cannot be a %s shader",
-                         sm4_type_name(s->program.type), s->program.type, sm4_type_name(type));
+                         type_name(s->program.type), s->program.type, type_name(type));
     ret = read_signatures(s, e);
     if (!ret)
         ret = check_program(s, e);

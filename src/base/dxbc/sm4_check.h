@@ -19,6 +19,3 @@ struct dxbc_shader {
  * (SM4_ANY_TYPE: whatever it is). 0, -EINVAL, or -ENOTSUP for what is well formed, and libvkd3d-shader 1.2 cannot translate. */
 int dxbc_shader_open(struct dxbc_shader *s, const void *bytes, size_t size, uint32_t type, struct error *e);
 #define SM4_ANY_TYPE UINT32_MAX
-
-/* "pixel", "vertex", ... of a program type. */
-const char *sm4_type_name(uint32_t type);

@@ -41,7 +41,8 @@ static size_t address_at(const struct play_plan *plan, uint64_t at)
     return lo;
 }
 
-bool plan_translate(struct play_plan *plan, uint64_t *address, bool back)
+/* The recorded address becomes the one here; or, with `back`, the other way round. */
+static bool translate(struct play_plan *plan, uint64_t *address, bool back)
 {
     size_t i;
 
@@ -89,7 +90,7 @@ static void put_slot(struct play_plan *plan, uint8_t *to, const uint8_t *from, b
     uint64_t v;
 
     memcpy(&v, from, sizeof(v));
-    plan_translate(plan, &v, back);
+    translate(plan, &v, back);
     memcpy(to, &v, sizeof(v));
 }
 

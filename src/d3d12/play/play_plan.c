@@ -545,7 +545,9 @@ static bool fits(const struct plan_place *places, size_t num, uint64_t heap_size
     return true;
 }
 
-uint64_t plan_layout(struct plan_place *places, size_t num, uint64_t heap_size)
+/* Where the places of a heap stand if they need what `size` and `align` say. Returns the size that the heap needs. For
+ * all places of one heap, by offset. */
+static uint64_t lay_out(struct plan_place *places, size_t num, uint64_t heap_size)
 {
     uint64_t need = heap_size;
 
@@ -626,7 +628,7 @@ static void adjust_heap(struct player *p, ID3D12Device *device, uint32_t id, con
         if (info.Alignment > places[i].known_align) /* else it may stand where it stood */
             places[i].align = info.Alignment;
     }
-    size = plan_layout(places, num, desc->SizeInBytes);
+    size = lay_out(places, num, desc->SizeInBytes);
     if (size != desc->SizeInBytes)
         log_info("d3d12", "heap %u has %llu bytes here, where it was recorded with %llu", id,
                  (unsigned long long)size, (unsigned long long)desc->SizeInBytes);

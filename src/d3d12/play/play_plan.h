@@ -61,16 +61,10 @@ struct play_plan {
 int plan_make(struct play_plan *plan, struct trc *t);
 void plan_finish(struct play_plan *plan);
 
-/* Where the places of a heap stand if they need what `size` and `align` say. Returns the size that the heap needs. For
- * all places of one heap, by offset. */
-uint64_t plan_layout(struct plan_place *places, size_t num, uint64_t heap_size);
-
 /* play_address.c */
 struct plan_patch *plan_patch(struct play_plan *plan, uint32_t resource);
 /* The resource's address is `recorded` in the recording, and `now` on this device. */
 void plan_address_add(struct player *p, uint64_t recorded, uint64_t size, uint64_t now);
-/* The recorded address becomes the one here; or, with `back`, the other way round. */
-bool plan_translate(struct play_plan *plan, uint64_t *address, bool back);
 /* The program wrote these bytes; `map` is the buffer's memory, of `size` bytes. */
 void plan_write(struct play_plan *plan, struct plan_patch *x, uint8_t *map, uint64_t size, uint64_t offset,
                 const void *bytes, size_t n);

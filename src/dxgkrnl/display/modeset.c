@@ -94,7 +94,7 @@ NTSTATUS dxgk_modeset_add(struct modeset *s, void *info)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS dxgk_modeset_pin(struct modeset *s, UINT id)
+static NTSTATUS pin(struct modeset *s, UINT id)
 {
     for (struct mode *m = s->modes; m; m = m->next)
         if (m->id == id) {
@@ -179,7 +179,7 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_pin(H h, CONST UINT id)                                                     \
     {                                                                                                        \
-        return NAME##_set(h) ? dxgk_modeset_pin((struct modeset *)h, id) : BAD;                              \
+        return NAME##_set(h) ? pin((struct modeset *)h, id) : BAD;                                           \
     }
 
 #define BAD_SOURCE STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET

@@ -36,7 +36,6 @@ void dxgk_modeset_ref(struct modeset *s);
 void dxgk_modeset_unref(struct modeset *s);
 struct mode *dxgk_modeset_new_mode(struct modeset *s);
 NTSTATUS dxgk_modeset_add(struct modeset *s, void *info);
-NTSTATUS dxgk_modeset_pin(struct modeset *s, UINT id);
 
 extern const DXGK_VIDPNSOURCEMODESET_INTERFACE dxgk_modeset_source_interface;
 extern const DXGK_VIDPNTARGETMODESET_INTERFACE dxgk_modeset_target_interface;

@@ -181,7 +181,8 @@ void *dxgk_pe_at(const struct pe_view *v, uint64_t address, uint64_t size)
     return address <= v->pe->image_size && size <= v->pe->image_size - address ? v->memory + address : NULL;
 }
 
-const char *dxgk_pe_string(const struct pe_view *v, uint64_t address)
+/* A string that ends inside the image, or NULL. */
+static const char *string_at(const struct pe_view *v, uint64_t address)
 {
     const char *s = dxgk_pe_at(v, address, 1);
 
@@ -274,7 +275,7 @@ static int bind_module(struct binding *b, const char *module, uint32_t names, ui
         if (value >> 63)
             return error_set(e, -ENOEXEC, "it imports ordinal %u of %.40s; the kernel's exports go by name",
                              (unsigned)(value & 0xFFFF), module);
-        name = dxgk_pe_string(b->v, value + 2);
+        name = string_at(b->v, value + 2);
         if (!name || strlen(name) > LONGEST_NAME)
             return error_set(e, -ENOEXEC, "import %" PRIu64 " of %.40s has no name at %#" PRIx64, i, module,
                              value + 2);
@@ -307,7 +308,7 @@ static int bind_all(struct binding *b, uint32_t at, uint32_t size, struct error 
                              size);
         if (!module || !slots)
             break;
-        name = dxgk_pe_string(b->v, module);
+        name = string_at(b->v, module);
         if (!name || strlen(name) > LONGEST_MODULE)
             return error_set(e, -ENOEXEC, "the import table names a module at %#x, where no name is", module);
         strcpy(module_name, name); /* a slot may be where it is */

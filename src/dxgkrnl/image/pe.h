@@ -79,8 +79,6 @@ struct pe_view {
 
 /* `size` bytes at `address` of the image, or NULL if they are not all inside. */
 void *dxgk_pe_at(const struct pe_view *v, uint64_t address, uint64_t size);
-/* A string that ends inside the image, or NULL. */
-const char *dxgk_pe_string(const struct pe_view *v, uint64_t address);
 
 /* Adds `delta` to every address that the relocations name. 0 or -ENOEXEC. */
 int dxgk_pe_relocate(const struct pe_view *v, uint64_t delta, struct error *e);

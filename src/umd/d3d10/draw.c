@@ -21,7 +21,8 @@ static void bind_shaders(struct umd10_device *d)
     abi_builder_packet(&d->stream, AEROGPU_CMD_BIND_SHADERS, &b, sizeof(b), more, sizeof(more));
 }
 
-void umd10_bind_targets(struct umd10_device *d)
+/* Targets and shaders as they are bound; after a clear of something else. */
+static void bind_targets(struct umd10_device *d)
 {
     struct aerogpu_cmd_set_render_targets t = {.color_count = d->colour_count, .depth_stencil = d->depth};
 
@@ -45,7 +46,7 @@ static VOID APIENTRY set_targets(D3D10DDI_HDEVICE h, CONST D3D10DDI_HRENDERTARGE
     }
     d->depth = z ? z->name : 0;
     umd10_room(d, 128);
-    umd10_bind_targets(d);
+    bind_targets(d);
 }
 
 static VOID APIENTRY clear_colour(D3D10DDI_HDEVICE h, D3D10DDI_HRENDERTARGETVIEW hv, FLOAT c[4])
@@ -59,7 +60,7 @@ static VOID APIENTRY clear_colour(D3D10DDI_HDEVICE h, D3D10DDI_HRENDERTARGETVIEW
     ABI_EMIT(&d->stream, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {v->name});
     ABI_EMIT(&d->stream, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
              .color_rgba = {abi_f32(c[0]), abi_f32(c[1]), abi_f32(c[2]), abi_f32(c[3])});
-    umd10_bind_targets(d);
+    bind_targets(d);
 }
 
 static VOID APIENTRY clear_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILVIEW hv, UINT flags, FLOAT depth,
@@ -75,7 +76,7 @@ static VOID APIENTRY clear_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILVIEW 
     ABI_EMIT(&d->stream, CLEAR, clear,
              .flags = (flags & 1 ? AEROGPU_CLEAR_DEPTH : 0) | (flags & 2 ? AEROGPU_CLEAR_STENCIL : 0),
              .depth = abi_f32(depth), .stencil = stencil);
-    umd10_bind_targets(d);
+    bind_targets(d);
 }
 
 static VOID APIENTRY set_viewports(D3D10DDI_HDEVICE h, UINT count, UINT cleared, CONST D3D10_DDI_VIEWPORT *v)

@@ -124,8 +124,6 @@ void umd10_room(struct umd10_device *d, size_t bytes);
 void umd10_flush(struct umd10_device *d);
 void umd10_error(struct umd10_device *d, HRESULT hr);
 void umd10_use(struct umd10_resource *r, bool write);
-/* Targets and shaders as they are bound; after a clear of something else. */
-void umd10_bind_targets(struct umd10_device *d);
 
 /* resource.c */
 /* Guest memory for `r`, of r->size bytes. */
