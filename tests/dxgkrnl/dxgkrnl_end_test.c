@@ -80,13 +80,14 @@ TEST(equals_take_turns)
 TEST(a_lost_device_does_nothing_more)
 {
     struct world w;
-    struct ctx bad, waits, good;
+    struct ctx bad, waits, idle, good;
     D3DKMT_HANDLE mem, fence;
     uint64_t executed;
 
     world_up(&w, false);
     bad = ctx_make(&w, w.client, w.adapter);
     waits = ctx_second(&w, &bad);
+    idle = ctx_second(&w, &bad);
     good = ctx_make(&w, w.client, w.adapter);
     assert_int_equal(ctx_allocate(&w, &bad, 4096, false, &mem), STATUS_SUCCESS);
     fence = sync_make(&w, &good, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE});
@@ -96,16 +97,15 @@ TEST(a_lost_device_does_nothing_more)
     ctx_put(&bad, OP_FAULT, 0, 0, 0, 0);
     assert_int_equal(ctx_render(w.client, &bad, NULL, 0), STATUS_SUCCESS);
     assert_int_equal(ctx_idle(w.client, &bad), STATUS_DEVICE_REMOVED);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(dxgk_context_progress(w.client, (struct ctx[]){bad, waits, idle}[i].context)->state,
+                         D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     executed = w.gpu.executed;
     sync_signal(&w, &good, fence, 1);
     assert_int_equal(ctx_idle(w.client, &good), STATUS_SUCCESS);
     world_settle(&w);
     assert_int_equal(device_state(&w, good.device), D3DKMT_DEVICEEXECUTION_ACTIVE);
     assert_int_equal(w.gpu.executed, executed);
-    assert_int_equal(dxgk_context_progress(w.client, bad.context)->state,
-                     D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
-    assert_int_equal(dxgk_context_progress(w.client, waits.context)->state,
-                     D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     ctx_hang(&w, &good); /* a reset takes what is there, not what was lost before */
     assert_int_equal(device_state(&w, bad.device), D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     world_down(&w, 0);
