@@ -2,6 +2,7 @@
 #include "dxgkrnl/adapter.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void destroy_dma(struct dxgk *d, struct dma *dma)
@@ -81,16 +82,15 @@ static void check(const struct packet *p)
 
 struct packet *dxgk_packet_create(struct context *c, enum packet_type type, UINT list)
 {
-    struct packet *p = calloc(1, sizeof(*p));
+    struct packet *p = malloc(sizeof(*p) + list * sizeof(p->allocs[0]));
 
     if (!p)
         return NULL;
     *p = (struct packet){.type = type, .context = c, .list_count = list, .event_fd = -1};
-    p->allocs = calloc(list + 1, sizeof(struct alloc *));
-    p->dma = p->allocs && has_dma(type) ? get_dma(c) : NULL;
-    if (p->allocs && (p->dma || !has_dma(type)))
+    memset(p->allocs, 0, list * sizeof(p->allocs[0]));
+    p->dma = has_dma(type) ? get_dma(c) : NULL;
+    if (p->dma || !has_dma(type))
         return p;
-    free(p->allocs);
     free(p);
     return NULL;
 }
@@ -111,7 +111,6 @@ void dxgk_packet_free(struct dxgk *d, struct packet *p)
         DXGK_TRACE(d, QUEUE_STOP, dxgk_packet_process(p), p->context->handle, p->type, p->sequence);
         dxgk_context_packet_done(p->context);
     }
-    free(p->allocs);
     free(p);
 }
 

@@ -31,7 +31,6 @@ struct packet {
     struct context *context;
     struct dma *dma; /* NULL: nothing for the device */
     UINT dma_end, priv_end, patch_count, list_count;
-    struct alloc **allocs; /* what the list refers to; entries may be NULL */
     UINT fence;
     DXGK_SUBMITCOMMANDFLAGS flags;
     UINT source;
@@ -44,6 +43,7 @@ struct packet {
     uint64_t value;
     int event_fd;
     void (*retired)(struct dxgk *d, struct packet *p); /* the device has executed it; may be NULL */
+    struct alloc *allocs[];                            /* what the list refers to; entries may be NULL */
 };
 
 /* With room for `list` allocations, and a DMA buffer where the type has one. NULL without memory. */
