@@ -261,6 +261,20 @@ static void check_findings(const char *file, const struct cpu_verdict *v, int ow
     sqlite3_close(db);
 }
 
+/* What the trace at `path` says of a dump of process `pid`, with `more` in it. */
+static void judge_dump(const char *file, const char *pid, const char *more, struct cpu_window *w,
+                       struct cpu_verdict *v)
+{
+    struct error e = {0};
+    char sql[1000];
+
+    snprintf(sql, sizeof(sql), DUMP "%s", pid, more);
+    write_dump(file, BB_SCHEMA_VERSION, sql);
+    if (cpu_window_read(w, file, &e))
+        fail_msg("%s", e.text);
+    make(v, w);
+}
+
 TEST(dumps_are_windows)
 {
     static const struct {
@@ -278,7 +292,7 @@ TEST(dumps_are_windows)
         {"100", "INSERT INTO finding(rank, submission) VALUES(0, 7);", CPU_VERDICT_WAITER_LATE,
          "the work was done, nobody looked"},
     };
-    char file[64], sql[1000];
+    char file[64];
     struct synth s;
 
     machine(&s);
@@ -288,13 +302,10 @@ TEST(dumps_are_windows)
         struct cpu_window w;
         struct cpu_verdict v;
         struct error e = {0};
-        snprintf(sql, sizeof(sql), DUMP "%s", cases[i].pid, cases[i].more);
-        write_dump(file, BB_SCHEMA_VERSION, sql);
-        if (cpu_window_read(&w, file, &e))
-            fail_msg("%s", e.text);
+
+        judge_dump(file, cases[i].pid, cases[i].more, &w, &v);
         assert_int_equal(w.submit_ns, i == 4 ? T0 + 200 * MS : T0 + 300 * MS);
         assert_int_equal(w.timeout_ns, T0 + 800 * MS);
-        make(&v, &w);
         assert_string_equal(v.reason, cases[i].reason);
         assert_int_equal(v.kind, cases[i].kind);
         for (int again = 0; again < 2; again++) /* the second time in place of the first */
@@ -369,7 +380,7 @@ TEST(a_dump_is_of_its_clock)
          "UPDATE submission SET time_ns = time_ns + 7000000000; UPDATE status SET time_ns = time_ns + 7000000000;",
          "the processors were there, the GPU was not", CPU_CERTAIN},
     };
-    char file[64], sql[1000];
+    char file[64];
     struct synth s;
 
     machine(&s);
@@ -378,13 +389,8 @@ TEST(a_dump_is_of_its_clock)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cpu_window w;
         struct cpu_verdict v;
-        struct error e = {0};
 
-        snprintf(sql, sizeof(sql), DUMP "%s", "100", cases[i].sql);
-        write_dump(file, BB_SCHEMA_VERSION, sql);
-        if (cpu_window_read(&w, file, &e))
-            fail_msg("%s", e.text);
-        make(&v, &w);
+        judge_dump(file, "100", cases[i].sql, &w, &v);
         assert_string_equal(v.reason, cases[i].reason);
         assert_int_equal(v.certainty, cases[i].sure);
     }
