@@ -142,22 +142,21 @@ static FILE *open_own(const char *path)
 
 void known_read(struct known *k, const char *folder, const char *program)
 {
-    char path[PATH_MAX], line[64], *end;
-    uint64_t n = 0;
+    char path[PATH_MAX], line[MAX_FILE + 1]; /* whole, however long */
     FILE *f;
 
     *k = (struct known){0};
     path_of(folder, program, path);
     f = open_own(path);
     while (f && fgets(line, sizeof(line), f)) {
-        uint64_t group = strtoull(line, &end, 16);
-
-        if (end == line + 16 && *end == '\n')
-            k->groups[n++ % KNOWN_GROUPS] = group;
+        if (strspn(line, "0123456789abcdef") != 16 || line[16] != '\n')
+            continue;
+        if (k->num == KNOWN_GROUPS)
+            memmove(k->groups, k->groups + 1, --k->num * sizeof(k->groups[0]));
+        k->groups[k->num++] = strtoull(line, NULL, 16);
     }
     if (f)
         fclose(f);
-    k->num = (uint32_t)(n < KNOWN_GROUPS ? n : KNOWN_GROUPS);
 }
 
 bool known_has(const struct known *k, uint64_t group)

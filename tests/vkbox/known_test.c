@@ -52,6 +52,24 @@ TEST_WITH(the_latest_groups_are_known, up, down)
     assert_true(known_has(&k, KNOWN_GROUPS + 3));
 }
 
+/* Nor is it the order in which a long file has them that is forgotten. */
+TEST_WITH(the_oldest_goes_first, up, down)
+{
+    char text[17 * (KNOWN_GROUPS + 5) + 1];
+    struct error e = {0};
+    struct known k;
+
+    for (int i = 0; i < KNOWN_GROUPS + 5; i++)
+        snprintf(text + 17 * i, 18, "%016x\n", i + 1);
+    write_file(hint, text);
+    assert_int_equal(known_write(folder, "p", 99, &e), 0);
+    known_read(&k, folder, "p");
+    assert_int_equal(k.num, KNOWN_GROUPS);
+    for (uint32_t i = 0; i + 1 < KNOWN_GROUPS; i++)
+        assert_int_equal(k.groups[i], 7 + i);
+    assert_int_equal(k.groups[KNOWN_GROUPS - 1], 99);
+}
+
 /* Neither read nor written through: what it names stays as it was. */
 TEST_WITH(a_link_is_replaced, up, down)
 {
@@ -104,6 +122,11 @@ TEST_WITH(what_is_torn_or_huge_is_none, up, down)
     known_read(&k, folder, "p");
     assert_int_equal(k.num, 2);
     assert_true(known_has(&k, 10) && known_has(&k, 11));
+    write_file(hint, "               \t7\n0x00000000000008\n-000000000000009\n000000000000000b\n"
+                     "0000000000000000000000000000000000000000000000000000000000000000000000000000000c\n");
+    known_read(&k, folder, "p");
+    assert_int_equal(k.num, 1);
+    assert_int_equal(k.groups[0], 11);
     assert_int_equal(truncate(hint, 1 << 30), 0);
     known_read(&k, folder, "p");
     assert_int_equal(k.num, 0);
