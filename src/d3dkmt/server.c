@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -80,6 +82,7 @@ struct d3dkmt_server {
     uint64_t accept_at; /* and when it looks for new connections again; 0: it does */
     bool by_user;
     uid_t seat;
+    unsigned most; /* connections */
     struct sockaddr_un address;
     int listen_fd, epoll_fd, wake_fd, reserve_fd;
     pthread_t thread;
@@ -113,7 +116,7 @@ static void server_check(const struct d3dkmt_server *s)
     INVARIANT(connected == s->stats.connected && connected <= s->stats.connections);
     INVARIANT(open_clients == s->stats.open_clients && open_clients <= s->stats.clients);
     INVARIANT(spares == s->spares && spares <= 2 * D3DKMT_MAX_SPARE);
-    INVARIANT(connected - spares <= D3DKMT_MAX_CONNECTIONS);
+    INVARIANT(connected - spares <= s->most);
 }
 
 static NTSTATUS local_call(void *client, enum d3dkmt_thunk thunk, void *arg)
@@ -253,6 +256,15 @@ static int reply_to(int s, const void *msg, size_t size, int fd)
     ssize_t n = fds_send(s, msg, size, &fd, fd >= 0, 0);
 
     return n < 0 ? (int)n : 0;
+}
+
+/* Who asks again before he has read the answer is no client of ours. A descriptor that waits for him counts against the service's
+ * user, who has so many in flight as he may have open, and then nobody gets any. */
+static bool unread(int s, int fd)
+{
+    int bytes = 0;
+
+    return fd >= 0 && !ioctl(s, SIOCOUTQ, &bytes) && bytes;
 }
 
 /* In 32 bits, as the device's numbers of clients: each user has its own, apart from those of processes, which have 22 bits, but
@@ -446,7 +458,7 @@ static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
             atomic_fetch_add_explicit(&c->server->refused, 1, memory_order_relaxed);
         if (fd >= 0)
             close(fd);
-        if (reply_to(c->fd, reply, size, reply_fd))
+        if (unread(c->fd, reply_fd) || reply_to(c->fd, reply, size, reply_fd))
             break;
         await_turn(c);
     }
@@ -517,6 +529,16 @@ static void turn_away(struct d3dkmt_server *s)
     s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/* Where descriptors are few, half of them are left for what clients have besides. */
+static unsigned most_connections(void)
+{
+    struct rlimit l;
+
+    return getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur / 2 >= D3DKMT_MAX_CONNECTIONS
+               ? D3DKMT_MAX_CONNECTIONS
+               : (unsigned)l.rlim_cur / 2;
+}
+
 /* Whether its process, or its user, has as many as it may have. */
 static bool is_crowd(const struct d3dkmt_server *s, const struct ucred *peer)
 {
@@ -526,8 +548,8 @@ static bool is_crowd(const struct d3dkmt_server *s, const struct ucred *peer)
         of_process += c->peer.pid == peer->pid;
         of_user += c->peer.uid == peer->uid && !c->spare;
     }
-    return of_process >= D3DKMT_MAX_PER_PROCESS || (!is_admin(peer) && used < D3DKMT_MAX_CONNECTIONS &&
-                                                    !fair_share(of_user, 1, used, D3DKMT_MAX_CONNECTIONS));
+    return of_process >= D3DKMT_MAX_PER_PROCESS ||
+           (!is_admin(peer) && used < s->most && !fair_share(of_user, 1, used, s->most));
 }
 
 static void free_connection(struct connection *c)
@@ -549,7 +571,7 @@ static void back_off(struct d3dkmt_server *s, bool on)
 static void accept_one(struct d3dkmt_server *s)
 {
     int size = 2 * WIRE_MAX, fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-    bool spare = s->stats.connected - s->spares >= D3DKMT_MAX_CONNECTIONS;
+    bool spare = s->stats.connected - s->spares >= s->most;
     struct connection *c =
         fd >= 0 && (!spare || s->spares < 2 * D3DKMT_MAX_SPARE) ? calloc(1, sizeof(*c)) : NULL;
     struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = c};
@@ -778,6 +800,7 @@ int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p
     }
     strcpy(s->address.sun_path, path);
     raise_limits();
+    s->most = most_connections();
     r = !s->budgets ? -ENOMEM : listen_on(s, p->mode, p->group);
     if (!r) {
         r = -pthread_create(&s->thread, NULL, watch_main, s);

@@ -38,6 +38,7 @@ struct dxgk {
     struct kernel *kernel;
     struct clock *clock;
     const struct dxgk_bus *bus;
+    uint64_t dma_bytes; /* in DMA buffers of all contexts */
     struct settings settings;
     char service[64], umd[NUM_KMTUMDVERSIONS][64];
     struct bb_flight *flight; /* NULL: nothing is recorded */

@@ -33,6 +33,7 @@ struct dxgk_client {
     pthread_mutex_t turn; /* of its threads at the processor */
     bool admin, cancelled;
     unsigned handles, devices, descriptors; /* that it has */
+    uint64_t dma_bytes;                     /* and DMA buffers of its contexts */
     struct dxgk_work work;
 };
 

@@ -58,6 +58,7 @@ struct dxgk_bus {
     const struct dxgk_resource *resources;
     unsigned num_resources;
     uint64_t memory_size; /* bytes of system memory */
+    uint64_t dma_size;    /* of what dma_alloc has; 0: as much as anybody wants */
     /* PCI configuration space; the number of bytes moved. */
     uint32_t (*config_read)(void *ctx, uint32_t offset, void *data, uint32_t size);
     uint32_t (*config_write)(void *ctx, uint32_t offset, const void *data, uint32_t size);

@@ -5,9 +5,36 @@
 #include <string.h>
 #include <unistd.h>
 
-static void destroy_dma(struct dxgk *d, struct dma *dma)
+#include "base/fair.h"
+
+/* Guest memory in DMA buffers: half of it at most for strangers, in fair shares, whatever their queues wait for. */
+static bool is_fair(const struct context *c, size_t size)
 {
-    dxgk_physmem_free(d, &dma->mem);
+    const struct dxgk *d = c->device->d;
+    const struct dxgk_client *client = c->device->client;
+    uint64_t mine = 0, most = d->bus->dma_size / 2;
+
+    if (!client || !client->has_user || !most || fair_share(d->dma_bytes, size, d->dma_bytes, most))
+        return true;
+    for (const struct dxgk_client *other = d->clients; other; other = other->next)
+        mine += other->has_user && other->user == client->user ? other->dma_bytes : 0;
+    return fair_share(mine, size, d->dma_bytes, most);
+}
+
+static void account(struct context *c, const struct dma *dma, bool more)
+{
+    const uint64_t size = more ? dma->mem.size : -(uint64_t)dma->mem.size;
+
+    c->device->d->dma_bytes += size;
+    if (c->device->client)
+        c->device->client->dma_bytes += size;
+}
+
+static void destroy_dma(struct context *c, struct dma *dma)
+{
+    if (dma->mem.va)
+        account(c, dma, false);
+    dxgk_physmem_free(c->device->d, &dma->mem);
     free(dma->priv);
     free(dma->list);
     free(dma->patch);
@@ -30,11 +57,12 @@ static struct dma *get_dma(struct context *c)
     dma->priv = calloc(1, dma->priv_size + 1);
     dma->list = calloc(c->info.AllocationListSize + 3, sizeof(*dma->list));
     dma->patch = calloc(c->info.PatchLocationListSize + 1, sizeof(*dma->patch));
-    if (!dma->priv || !dma->list || !dma->patch ||
+    if (!dma->priv || !dma->list || !dma->patch || !is_fair(c, c->info.DmaBufferSize) ||
         dxgk_physmem_alloc(c->device->d, c->info.DmaBufferSize, &dma->mem)) {
-        destroy_dma(c->device->d, dma);
+        destroy_dma(c, dma);
         return NULL;
     }
+    account(c, dma, true);
     return dma;
 }
 
@@ -43,7 +71,7 @@ static void put_dma(struct context *c, struct dma *dma)
     if (!dma)
         return;
     if (c->num_free == MAX_FREE_BUFFERS) {
-        destroy_dma(c->device->d, dma);
+        destroy_dma(c, dma);
         return;
     }
     dma->next = c->free_dma;
@@ -56,7 +84,7 @@ void dxgk_context_free_dma(struct context *c)
     while (c->free_dma) {
         struct dma *dma = c->free_dma;
         c->free_dma = dma->next;
-        destroy_dma(c->device->d, dma);
+        destroy_dma(c, dma);
     }
     c->num_free = 0;
 }

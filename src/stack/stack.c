@@ -240,6 +240,7 @@ static void describe(struct stack *s, bool swapped)
                                .resources = s->resources,
                                .num_resources = 3,
                                .memory_size = machine_memory_end(s->machine),
+                               .dma_size = machine_ram_size(s->machine),
                                .config_read = config_read,
                                .config_write = config_write,
                                .mmio_read = mmio_read,

@@ -78,6 +78,29 @@ static int hello(void)
 
 /* ---- descriptors --------------------------------------------------------- */
 
+/* Asks for descriptors and takes none: they would be in flight, as many as the service's user may have. */
+static int never_reads(void *arg)
+{
+    _Alignas(8) uint8_t msg[WIRE_MAX];
+    D3DKMT_WAITFORVERTICALBLANKEVENT wait = {0};
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    int s = hello(), n, fd;
+    struct wire_header h;
+    size_t size;
+
+    if (s < 0)
+        return 1;
+    size = d3dkmt_wire_write(msg, D3DKMT_THUNK_OpenAdapterFromHdc, &open, 0, NULL);
+    if (say(s, msg, size, NULL, 0, &fd, &h) != STATUS_SUCCESS)
+        return 2;
+    d3dkmt_wire_parse_reply(msg, h.size, D3DKMT_THUNK_OpenAdapterFromHdc, &open);
+    wait.hAdapter = open.hAdapter;
+    size = d3dkmt_wire_write(msg, D3DKMT_THUNK_WaitForVerticalBlankEvent, &wait, 0, NULL);
+    for (n = 0; n < 50 && send(s, msg, size, MSG_NOSIGNAL) == (ssize_t)size; n++)
+        usleep(20000);
+    return n < 50 ? 0 : 3;
+}
+
 /* Signals an event again and again that is full, and that a write to would wait for. */
 static int full_event(void *arg)
 {
@@ -121,6 +144,12 @@ TEST_IN(events_hold_nobody_up, served)
     assert_int_equal(child_result(run_in_child(full_event, NULL)), 0);
     an_innocent_works();
     assert_int_equal(child_result(run_in_child(no_event, NULL)), 0);
+    an_innocent_works();
+}
+
+TEST_IN(who_takes_no_descriptor_gets_no_more, served)
+{
+    assert_int_equal(child_result(run_in_child(never_reads, NULL)), 0);
     an_innocent_works();
 }
 

@@ -436,6 +436,53 @@ TEST(the_display_is_not_a_strangers)
     rig_down(&r);
 }
 
+/* ---- memory -------------------------------------------------------------- */
+
+/* What the context queues stays there. */
+static void block(struct painter *p)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 c = {.hDevice = p->x.device, .Info.Type = D3DDDI_FENCE};
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 w = {.hContext = p->x.context, .ObjectCount = 1};
+
+    assert_int_equal(dxgk_CreateSynchronizationObject2(p->client, &c), STATUS_SUCCESS);
+    w.ObjectHandleArray[0] = c.hSyncObject;
+    w.Fence.FenceValue = 1;
+    assert_int_equal(dxgk_WaitForSynchronizationObject2(p->client, &w), STATUS_SUCCESS);
+}
+
+/* Work that waits for ever keeps its DMA buffers: a user's share of them, and no more. */
+TEST(queues_that_wait_leave_memory)
+{
+    enum { CONTEXTS = 40, QUEUED = 60 };
+    struct painter hogs[CONTEXTS], b;
+    struct rig r = {0};
+    NTSTATUS s = STATUS_SUCCESS;
+    unsigned queued = 0;
+
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_LIVE, .ram_size = 64 << 20}});
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        abi_builder_init(&hogs[i].b);
+        assert_int_equal(dxgk_client_open(r.dxgk, &hogs[i].client, 400 + i % 20, false), 0);
+        dxgk_client_set_user(hogs[i].client, 1000 + i % 2, false);
+        hogs[i].x = rig_own_context(&r, hogs[i].client, &hogs[i].node);
+        block(&hogs[i]);
+        for (unsigned n = 0; n < QUEUED && NT_SUCCESS(s); n++, queued++) {
+            ABI_EMIT(&hogs[i].b, FLUSH, flush, .reserved0 = 0);
+            s = rig_render(&hogs[i].x, &hogs[i].b, NULL, 0, 0);
+        }
+        if (s == STATUS_NO_MEMORY)
+            s = STATUS_SUCCESS; /* the other user still finds something */
+        assert_int_equal(s, STATUS_SUCCESS);
+    }
+    assert_true(queued < CONTEXTS * QUEUED);
+    painter_of(&b, &r, 300, 1002);
+    frames(&b, 4, 0, 0);
+    painter_down(&b);
+    for (unsigned i = 0; i < CONTEXTS; i++)
+        painter_down(&hogs[i]);
+    rig_down(&r);
+}
+
 /* ---- nodes --------------------------------------------------------------- */
 
 /* However long somebody's work takes, others' is reported: until it is a time-out, which is everybody's. */
