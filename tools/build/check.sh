@@ -50,11 +50,12 @@ stage_asan()
     validate build-asan
 }
 
-# Data races, in the tests that have threads. An executor that ends must be seen to end at once, hence no sleep at exit.
+# Data races, in the tests that have threads. An executor that ends must be seen to end at once, hence no sleep at exit; children that
+# tests fork may have threads, too.
 stage_tsan()
 {
     CC=gcc configure build-tsan -Db_sanitize=thread || return 1
-    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=0:suppressions=$PWD/tests/tsan.supp
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=0:die_after_fork=0:suppressions=$PWD/tests/tsan.supp
     meson test -C build-tsan --no-rebuild --print-errorlogs --num-processes 1 --timeout-multiplier 5 --suite threaded || return 1
     validate build-tsan
 }
