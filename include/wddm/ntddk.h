@@ -92,6 +92,9 @@ typedef enum _WAIT_TYPE { WaitAll = 0, WaitAny = 1 } WAIT_TYPE;
 typedef LONG KPRIORITY;
 
 #define STATUS_WAIT_0        STATUS_SUCCESS
+#define STATUS_WAIT_1        NT_STATUS_C(1)
+#define STATUS_WAIT_2        NT_STATUS_C(2)
+#define STATUS_WAIT_3        NT_STATUS_C(3)
 #define THREAD_WAIT_OBJECTS  3 /* without an array of wait blocks */
 #define MAXIMUM_WAIT_OBJECTS 64
 
@@ -182,9 +185,15 @@ static FORCEINLINE VOID KeQuerySystemTime(PLARGE_INTEGER CurrentTime)
 {
     CurrentTime->QuadPart = *(volatile LONGLONG *)0xFFFFF78000000014;
 }
+/* In units of KeQueryTimeIncrement. */
+static FORCEINLINE VOID KeQueryTickCount(PLARGE_INTEGER CurrentCount)
+{
+    CurrentCount->QuadPart = *(volatile LONGLONG *)0xFFFFF78000000320;
+}
 #else
 NTKERNELAPI ULONGLONG NTAPI KeQueryInterruptTime(VOID);
 NTKERNELAPI VOID NTAPI KeQuerySystemTime(PLARGE_INTEGER CurrentTime);
+NTKERNELAPI VOID NTAPI KeQueryTickCount(PLARGE_INTEGER CurrentCount);
 #endif
 
 /* Of the processor that the caller runs on; `ProcNumber` (its group and number) may be NULL. */

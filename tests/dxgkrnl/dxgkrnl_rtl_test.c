@@ -302,17 +302,21 @@ static VOID NTAPI tick(PKDPC dpc, PVOID context, PVOID a, PVOID b)
 TEST(timers_that_repeat)
 {
     struct world w;
-    LARGE_INTEGER t = ms(35);
+    LARGE_INTEGER t = ms(35), before, after;
     KTIMER timer;
     KDPC dpc, queued;
     KIRQL old;
 
     up(&w);
+    KeQueryTickCount(&before);
     KeInitializeTimerEx(&timer, SynchronizationTimer);
     KeInitializeDpc(&dpc, tick, NULL);
     assert_false(KeSetTimerEx(&timer, ms(10), 10, &dpc));
     KeDelayExecutionThread(KernelMode, FALSE, &t);
     assert_int_equal(ticks, 3);
+    KeQueryTickCount(&after);
+    assert_true(after.QuadPart - before.QuadPart == 2 ||
+                after.QuadPart - before.QuadPart == 3); /* of 15.625 ms */
     assert_true(KeReadStateTimer(&timer));
     assert_int_equal(wait_one(&timer, 0), STATUS_SUCCESS);
     assert_int_equal(wait_one(&timer, 0), STATUS_TIMEOUT); /* one waiter a time */

@@ -146,6 +146,11 @@ VOID NTAPI KeQuerySystemTime(PLARGE_INTEGER CurrentTime)
     CurrentTime->QuadPart = (LONGLONG)KeQueryInterruptTime(); /* this kernel began with its clock */
 }
 
+VOID NTAPI KeQueryTickCount(PLARGE_INTEGER CurrentCount)
+{
+    CurrentCount->QuadPart = (LONGLONG)(KeQueryInterruptTime() / KeQueryTimeIncrement());
+}
+
 ULONG NTAPI KeGetCurrentProcessorNumberEx(PPROCESSOR_NUMBER ProcNumber)
 {
     SELF();
