@@ -61,7 +61,7 @@ ok "a program with a device is built" make_it gpu gpu gpu.c
 ok "it sees PCI a3a0:0001" says "PCI a3a0:0001" ./gpu
 ok "a client of the thunks is built" make_it d3dkmt d3dkmt d3dkmt.c
 ok "it is told that there is no adapter" says "status c000000e" ./d3dkmt
-ok "a miniport and its host are built" eval 'make_it miniport.so wddm -shared -fPIC kmd.c && make_it host wddm wddm.c device.c'
+ok "a miniport and its host are built" eval 'make_it miniport.so wddm -shared -fPIC kmd.c && make_it host wddm wddm.c device.c -D_GNU_SOURCE'
 ok "the miniport runs on dxgkrnl" says "started and stopped, 0 violations" ./host ./miniport.so
 # Each header by itself, in both languages.
 alone() # LANGUAGE COMPILER...
