@@ -34,9 +34,14 @@ static int make_in(const char *base, struct vkbox_folder *f)
     if (!mkdtemp(f->path))
         return -errno;
     f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (f->fd >= 0)
-        flock(f->fd, LOCK_EX); /* one that sweeps may have it now */
-    mkdir(f->path, 0700);      /* and have taken it for one that was left */
+    if (f->fd < 0) { /* without the lock it would be taken for one that was left */
+        const int err = errno;
+
+        rmdir(f->path);
+        return -err;
+    }
+    flock(f->fd, LOCK_EX); /* one that sweeps may have it now */
+    mkdir(f->path, 0700);  /* and have taken it for one that was left */
     return 0;
 }
 

@@ -5,9 +5,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "alloc_fail.h"
@@ -143,6 +145,21 @@ static int make_a_folder(void *ctx)
 TEST(a_folder_is_locked_or_there_is_none)
 {
     assert_true(alloc_fail_each(make_a_folder, NULL) >= 2);
+}
+
+/* Where no place has room for a record, the program runs without one: in a folder that is its own nevertheless. */
+TEST(a_folder_without_room_is_locked_as_well)
+{
+    struct rlimit was, small;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    small = was;
+    small.rlim_cur = 4096;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_true(alloc_fail_each(make_a_folder, NULL) >= 4);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    signal(SIGXFSZ, SIG_DFL);
 }
 
 TEST_GROUP(make_dir, remove_dir);
