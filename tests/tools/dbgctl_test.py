@@ -112,7 +112,7 @@ def metrics_of_everybody_and_of_clients():
 def events_are_traced():
     def traced(*args):
         with open(tmp + '/trace', 'w') as f:
-            p = subprocess.Popen([dbgctl, '--trace', '--timeout-ms', '2000', *args], stdout=f, text=True)
+            p = subprocess.Popen([dbgctl, '--trace', '--timeout-ms', '4000', *args], stdout=f, text=True)
         while p.poll() is None:  # whatever the machine's mood, something happens while it looks
             c = subprocess.run([suite + '/triangle', '--iterations=1'], capture_output=True, text=True)
             assert c.returncode == 0, c
@@ -127,14 +127,14 @@ def events_are_traced():
     assert [e['time_ns'] for e in events] == sorted(e['time_ns'] for e in events)
     assert {(e['task'], e['opcode'], e['id']) for e in events} >= {
         ('Device', 'Start', 27), ('Device', 'Stop', 28), ('Context', 'Start', 30), ('Context', 'Stop', 31), ('DmaPacket', 'Start', 175),
-        ('DmaPacket', 'Stop', 176), ('QueuePacket', 'Start', 178), ('QueuePacket', 'Stop', 180)}
+        ('DmaPacket', 'Stop', 176), ('QueuePacket', 'Start', 178), ('QueuePacket', 'Stop', 180)}, {e['id'] for e in events}
     seen = {e['hContext'] for e in events if e['id'] == 30}  # from their first packet on
     for task, number in (('DmaPacket', ('uliSubmissionId', 'uliCompletionId')), ('QueuePacket', ('SubmitSequence',) * 2)):
         began = [(e['process'], e['hContext'], e[number[0]]) for e in events if e['task'] == task and e['opcode'] == 'Start']
         ended = [(e['process'], e['hContext'], e[number[1]]) for e in events if e['task'] == task and e['opcode'] == 'Stop' and e['hContext'] in seen]
         assert len(set(began)) == len(began) and set(ended) <= set(began), (task, set(ended) - set(began))
     devices = {e['hDevice']: e['process'] for e in events if e['id'] == 27}
-    assert devices and all(devices.get(e['hDevice']) == e['process'] for e in events if e['id'] == 30)
+    assert all(devices.get(e['hDevice'], e['process']) == e['process'] for e in events if e['id'] == 30)  # some are older than the trace
     lines = traced().splitlines()
     assert lines and all(json.loads(line)['provider'] for line in lines)
 
