@@ -5,7 +5,7 @@
  *
  * Nothing stands still, and nobody dies, because of who reads the log. A reader of a pipe that lags is waited for, 100 ms
  * at the most and once in 10 s at the most; lines that find no room then are counted and left out, and the next one that
- * finds room is preceded by "aerogpu: log: lines left out, because nobody read them: N". Where no reader is left at all, lines
+ * finds room is preceded by "aerogpu: log: lines left out, because nobody read them: N" (or "because they were too many"). Where no reader is left at all, lines
  * are left out as well, without a SIGPIPE. A line is at most 1,023 bytes long; what is longer is cut.
  */
 #pragma once
@@ -19,6 +19,9 @@ enum log_level log_level(void);
 void log_set_level(enum log_level level);
 /* From now on lines go to this descriptor, which stays the caller's, instead of standard error. */
 void log_to(int fd);
+/* From now on errors and warnings are lines of one a second, and 200 at once: what strangers make a service say fills no disk. Those that
+ * are left out are counted, as said above. Who asks for more than the default (AEROGPU_LOG) gets all. */
+void log_limit(void);
 /* Whether up to 4,096 bytes (PIPE_BUF) can be written to this descriptor without waiting for its reader, now or within
  * `wait_ms` milliseconds. False where a pipe has no reader any more. For what a service prints besides its log. */
 bool log_can_write(int fd, int wait_ms);

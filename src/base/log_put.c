@@ -11,15 +11,18 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/rate.h"
 
-enum { PATIENCE_MS = 100 };
+enum { PATIENCE_MS = 100, LINES_AT_ONCE = 200 };
 #define PATIENCE_AGAIN_NS (10 * NSEC_PER_SEC)
 
 /* Between asking for room and writing, this process writes nothing else: a page of the pipe's is free, and a line with
  * a note before it is less than a third of that, so that the executor's lines find room in it as well. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned left_out;        /* lines, since the last one that was written */
+static uint64_t left_out;        /* lines, since the last one that was written */
 static uint64_t impatient_to_ns; /* until then there is no waiting */
+static bool limited;
+static struct rate rate;
 
 bool log_can_write(int fd, int wait_ms)
 {
@@ -63,21 +66,35 @@ static bool take_lock(void)
 #endif
 }
 
+void log_limit(void)
+{
+    limited = log_level() <= LOG_WARN;
+}
+
+/* With the lock. */
+static void note(int fd, const char *why, uint64_t *lines)
+{
+    char text[96];
+    int k = snprintf(text, sizeof(text), "aerogpu: log: lines left out, because %s: %llu\n", why,
+                     (unsigned long long)*lines);
+
+    if (*lines && write(fd, text, (size_t)k) == k)
+        *lines = 0;
+}
+
 void log_put(int fd, const char *text, size_t n)
 {
-    char note[96];
-
     if (!take_lock())
         return;
+    if (limited && !rate_allows(&rate, clock_now(&(struct clock){0}), NSEC_PER_SEC, LINES_AT_ONCE)) {
+        pthread_mutex_unlock(&lock);
+        return;
+    }
     if (!find_room(fd)) {
         left_out++;
     } else {
-        if (left_out) {
-            int k = snprintf(note, sizeof(note),
-                             "aerogpu: log: lines left out, because nobody read them: %u\n", left_out);
-            if (write(fd, note, (size_t)k) == k)
-                left_out = 0;
-        }
+        note(fd, "nobody read them", &left_out);
+        note(fd, "they were too many", &rate.missed);
         if (write(fd, text, n) < 0)
             left_out++;
     }

@@ -134,6 +134,24 @@ static ssize_t exchange(int s, void *msg, size_t size, int send_fd, int *fd)
     return n ? n : -ECONNRESET;
 }
 
+/* A path of the kind that a service takes where its user has no folder of his own (aerogpu-serve(1)) is anybody's to take first. */
+static bool is_usurped(int s)
+{
+#ifdef SO_PEERCRED
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    unsigned uid;
+    int end = 0;
+
+    return sscanf(address.sun_path, "/tmp/aerogpu-%u.sock%n", &uid, &end) == 1 && end &&
+           !address.sun_path[end] &&
+           (getsockopt(s, SOL_SOCKET, SO_PEERCRED, &peer, &size) || (peer.uid != uid && peer.uid));
+#else
+    (void)s;
+    return false;
+#endif
+}
+
 static int open_connection(struct connection *self)
 {
     struct {
@@ -149,6 +167,8 @@ static int open_connection(struct connection *self)
     setsockopt(self->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     if (connect(self->fd, (struct sockaddr *)&address, sizeof(address)))
         r = -errno;
+    else if (is_usurped(self->fd))
+        r = -EPERM;
     *m = (typeof(*m)){.h = {.magic = WIRE_MAGIC, .thunk = WIRE_HELLO, .size = sizeof(*m)},
                       .hello.cookie = cookie};
     if (!r) {

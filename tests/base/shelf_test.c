@@ -18,6 +18,7 @@
 #include "base/json_write.h"
 #include "base/map.h"
 #include "base/program.h"
+#include "base/rate.h"
 #include "base/rng.h"
 #include "base/utf8.h"
 
@@ -52,6 +53,23 @@ TEST(shares_leave_something_for_the_next)
     assert_false(fair_share(0, 63, 0, 62));
     assert_false(fair_share(0, UINT64_MAX, 1, 62));
     assert_false(fair_share(0, 1, 63, 62)); /* what others have, who need not share */
+}
+
+TEST(a_rate_is_a_burst_and_then_its_pace)
+{
+    struct rate r = {0};
+    unsigned n = 0;
+
+    for (uint64_t now = 1000000; now < 1000100; now++)
+        n += rate_allows(&r, now, 1000, 20);
+    assert_in_range(n, 20, 22);
+    assert_int_equal(r.missed, 100 - n);
+    r.missed = n = 0;
+    for (uint64_t now = 1000100; now < 1050100; now += 10)
+        n += rate_allows(&r, now, 1000, 20);
+    assert_in_range(n, 49, 51);
+    assert_int_equal(n + r.missed, 5000);
+    assert_true(rate_allows(&r, 2000000, 1000, 20)); /* and who rested has his burst again */
 }
 
 /* Against an array of the same 512 keys, with as many removals as insertions, and clusters of neighbours. */

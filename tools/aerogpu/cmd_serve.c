@@ -5,13 +5,15 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <pwd.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -19,6 +21,7 @@
 #include "base/file/out.h"
 #include "base/file/scratch.h"
 #include "base/log.h"
+#include "base/rate.h"
 #include "base/utf8.h"
 #include "d3dkmt/server.h"
 #include "file_kinds.h"
@@ -38,11 +41,17 @@ struct serve {
     uid_t seat;
 };
 
+/* Of each kind of event so many at once, then one in so long: strangers make some as often as they like. */
+enum { RATES = 64, EVENTS_AT_ONCE = 100 };
+#define EVENT_EACH_NS (2 * NSEC_PER_SEC)
+
 struct service {
     const struct serve *o;
     FILE *event_log;
     pthread_mutex_t lock;        /* output */
     unsigned unread;             /* events that nobody took from standard output */
+    bool full;                   /* an event could not be logged */
+    struct rate rates[RATES];    /* of events, by id */
     struct watch *_Atomic watch; /* NULL: AEROGPU_DUMPS is not set */
 };
 
@@ -83,9 +92,31 @@ static void print_event(struct service *s, const struct dxgk_event *e, json_t *l
     fflush(stdout);
 }
 
+/* With the lock. What does not fit leaves nothing behind, and is said once. */
+static void append(struct service *s, json_t *line)
+{
+    struct stat before;
+    bool file = !fstat(fileno(s->event_log), &before) && S_ISREG(before.st_mode);
+
+    errno = 0;
+    emit(s->event_log, line);
+    if (!ferror(s->event_log)) {
+        s->full = false;
+        return;
+    }
+    if (!s->full)
+        log_error("serve", "%s: %s: events are lost", s->o->event_log, strerror(errno));
+    s->full = true;
+    __fpurge(s->event_log);
+    clearerr(s->event_log);
+    if (file && ftruncate(fileno(s->event_log), before.st_size))
+        log_error("serve", "%s ends in a part of a line", s->o->event_log);
+}
+
 static void on_event(void *ctx, const struct dxgk_event *e)
 {
     struct service *s = ctx;
+    struct rate *rate = &s->rates[e->id % RATES];
     struct watch *watch = s->watch;
     json_t *line = json_pack("{s:s, s:f, s:s, s:i, s:s}", "type", "event", "time", (double)e->time_ns / 1e9,
                              "source", e->source, "id", (int)e->id, "text", e->text);
@@ -93,9 +124,14 @@ static void on_event(void *ctx, const struct dxgk_event *e)
     if (watch)
         watch_system_event(watch, e->id, e->text);
     pthread_mutex_lock(&s->lock);
-    if (s->event_log)
-        emit(s->event_log, line);
-    print_event(s, e, line);
+    if (rate_allows(rate, e->time_ns, EVENT_EACH_NS, EVENTS_AT_ONCE)) {
+        if (rate->missed && line)
+            json_object_set_new(line, "missed", json_integer((json_int_t)rate->missed));
+        rate->missed = 0;
+        if (s->event_log)
+            append(s, line);
+        print_event(s, e, line);
+    }
     pthread_mutex_unlock(&s->lock);
     json_decref(line);
 }
@@ -163,8 +199,9 @@ static int parse(int argc, char **argv, struct serve *o)
             "the display is this user's as well, by name or number: who is neither this nor root nor the service's own sets no mode, and what he presents is seen on the desktop alone, under no program that has the screen for itself"),
         OPT_TEXT("settings", 'S', &o->settings, "FILE",
                  "what the registry holds: TdrDelay and so on; `man aerogpu-serve` lists them"),
-        OPT_TEXT("event-log", 'e', &o->event_log, "FILE",
-                 "append each event as a line of JSON: time, source, id, text"),
+        OPT_TEXT(
+            "event-log", 'e', &o->event_log, "FILE",
+            "append each event as a line of JSON: time, source, id, text, and how many of its kind were too many to be written since the one before: missed"),
         OPT_TEXT(
             "miniport", 'M', &o->miniport, "FILE",
             "a miniport in place of AeroGPU's own: an x64 driver as Windows 7 would load it (.sys), or a shared object"),
@@ -330,6 +367,7 @@ int cmd_serve(int argc, char **argv)
         dxgk_settings_finish(&settings);
         return EXIT_ENV;
     }
+    log_limit();
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);

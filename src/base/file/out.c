@@ -156,7 +156,8 @@ int out_file_descriptor(const char *path, struct error *e)
 
 FILE *out_file_append(const char *path, struct error *e)
 {
-    int fd = open_known(path, O_APPEND, e);
+    int fd = open_known(path, O_APPEND | O_NONBLOCK,
+                        e); /* a FIFO without a reader is an error, and none is waited for */
     FILE *f = fd < 0 ? NULL : fdopen(fd, "a");
 
     if (fd >= 0 && !f) {

@@ -194,12 +194,29 @@ out:
     return -r;
 }
 
+enum { OOM_SCORE = 500 }; /* of oom_score_adj: before what nobody has an opinion of */
+
+/* Whoever runs out of memory for what a client draws: that client's executor is ended, not the service. */
+static void offer_to_oom_killer(pid_t pid)
+{
+    char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+    f = fopen(path, "we");
+    if (!f)
+        return;
+    fprintf(f, "%d", OOM_SCORE); /* where it may: one that is higher stays */
+    fclose(f);
+}
+
 void exec_share_as_host(pid_t pid)
 {
     FILE *f = fopen("/proc/self/autogroup", "re");
     char path[64];
     int nice = 0;
 
+    offer_to_oom_killer(pid);
     if (!f)
         return; /* no autogroups: what was asked of the host counts there, and is inherited */
     if (fscanf(f, "/autogroup-%*d nice %d", &nice) != 1)
