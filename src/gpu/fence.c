@@ -149,24 +149,49 @@ static void refuse(struct gpu *gpu, struct gpu_entry *e, int why)
     gpu->retire_pending = true;
 }
 
+/* Clients, or sessions: exactly, since one that only looked like another would let a stranger choose whom he keeps waiting. More
+ * than there are time lines are none to tell apart: then all are. */
+struct names {
+    uint32_t list[AEROGPU_EXT_ENGINES];
+    unsigned num;
+};
+
+static bool is_among(const struct names *n, uint32_t name)
+{
+    if (n->num > AEROGPU_EXT_ENGINES)
+        return true;
+    for (unsigned i = 0; i < n->num; i++)
+        if (n->list[i] == name)
+            return true;
+    return false;
+}
+
+static void keep(struct names *n, uint32_t name)
+{
+    if (is_among(n, name))
+        return;
+    if (n->num < AEROGPU_EXT_ENGINES)
+        n->list[n->num] = name;
+    n->num++;
+}
+
 void gpu_offer(struct gpu *gpu)
 {
     struct gpu_queue *q = &gpu->queue;
-    uint64_t resets = gpu->resets, kept = 0, kept_clients = 0,
-             kept_sessions = 0; /* who has to wait; the latter by what is left modulo 64 */
+    struct names clients = {.num = 0}, sessions = {.num = 0}; /* who have to wait */
+    uint64_t resets = gpu->resets, kept = 0;
     bool kept_crossing = false;
 
     for (uint32_t slot = q->waiting.first, before = NONE, next; slot != NONE; slot = next) {
         struct gpu_entry *e = &q->entries[slot];
         struct abi_submission sub = e->sub;
-        uint64_t line = UINT64_C(1) << e->engine, client = UINT64_C(1) << sub.client % 64;
+        uint64_t line = UINT64_C(1) << e->engine;
         bool ordered = sub.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED,
              crosses = ordered && sub.flags & AEROGPU_SUBMIT_FLAG_EXT_CROSSES;
-        uint64_t session = ordered ? UINT64_C(1) << sub.session % 64 : 0;
         int r = -EAGAIN;
 
-        if (!(kept & line) && !(kept_clients & client) && !(kept_sessions & session) &&
-            !(crosses && kept_crossing)) {
+        if (!(kept & line) && !is_among(&clients, sub.client) &&
+            !(ordered && is_among(&sessions, sub.session)) && !(crosses && kept_crossing)) {
             /* The backend may complete it, or be reset, inside submit. */
             e->state = GPU_ENTRY_IN_FLIGHT;
             r = gpu->params.backend->submit(gpu->params.backend_ctx, &sub);
@@ -179,8 +204,9 @@ void gpu_offer(struct gpu *gpu)
             if (!gpu->engines)
                 return;
             kept |= line;
-            kept_clients |= client;
-            kept_sessions |= session;
+            keep(&clients, sub.client);
+            if (ordered)
+                keep(&sessions, sub.session);
             kept_crossing |= crosses;
             before = slot;
             continue;

@@ -472,6 +472,59 @@ CASE(who_is_full_keeps_back_nobody_else)
     assert_given(r, (const uint64_t[]){2, 5, 1, 3, 4, 6}, 6);
 }
 
+static void push_of(struct rig *r, uint32_t engine, uint32_t client, uint32_t session, uint64_t fence,
+                    uint32_t flags)
+{
+    struct aerogpu_submit_desc *d = rig_push_to(r, engine, client, fence);
+
+    d->reserved0 |= (uint64_t)session << 32;
+    d->flags = flags | AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+}
+
+/* Who is kept back is so by his own number and session, not by one that is like them. */
+CASE(who_is_full_keeps_back_no_namesake)
+{
+    static const struct {
+        uint32_t client, session;
+    } others[] = {{5 + 64, 9}, {5 + 4096, 9}, {6, 8 + 64}, {7, 8 + 65536}, {8, 0}};
+    struct rig *r = *state;
+    uint64_t want[16];
+    uint32_t n = 0;
+
+    rig_ring_engines(r);
+    r->full = 1 << 5;
+    push_of(r, 1, 5, 8, 1, 0);
+    for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        push_of(r, 2 + i, others[i].client, others[i].session, 2 + i, 0);
+        want[n++] = 2 + i;
+    }
+    push_of(r, 20, 9, 8, 30, 0); /* his session's waits */
+    rig_kick(r);
+    assert_given(r, want, n);
+    r->full = 0;
+    gpu_backend_ready(r->gpu);
+    want[n++] = 1;
+    want[n++] = 30;
+    assert_given(r, want, n);
+}
+
+/* Sessions that share a surface are in each other's order for what names it. */
+CASE(what_crosses_sessions_is_ordered_over_them)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    r->full = 1 << 5;
+    push_of(r, 1, 5, 8, 1, AEROGPU_SUBMIT_FLAG_EXT_CROSSES);
+    push_of(r, 2, 6, 9, 2, AEROGPU_SUBMIT_FLAG_EXT_CROSSES);
+    push_of(r, 3, 7, 10, 3, 0);
+    rig_kick(r);
+    assert_given(r, (const uint64_t[]){3}, 1);
+    r->full = 0;
+    gpu_backend_ready(r->gpu);
+    assert_given(r, (const uint64_t[]){3, 1, 2}, 3);
+}
+
 CASE(the_last_that_waited_goes_and_another_comes)
 {
     struct rig *r = *state;

@@ -41,7 +41,7 @@ static int backend_submit(void *ctx, const struct abi_submission *s)
 
     if (r->refuse)
         return r->refuse;
-    if (r->full >> s->client % 64 & 1)
+    if (s->client < 64 && r->full >> s->client & 1)
         return -EAGAIN;
     if (!r->room)
         return -EAGAIN;
