@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/sched/slice.h"
 #include "d3dkmt/server.h"
 
 /* Shared with the service. */
@@ -28,6 +29,8 @@ static void serve(const struct stack_params *params, const char *path, unsigned 
     int sig;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid(); /* as `aerogpu serve` under an init */
+    share_raise();
     log_set_level(LOG_ERROR);
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);

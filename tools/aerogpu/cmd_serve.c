@@ -22,6 +22,7 @@
 #include "base/file/scratch.h"
 #include "base/log.h"
 #include "base/rate.h"
+#include "base/sched/slice.h"
 #include "base/utf8.h"
 #include "d3dkmt/server.h"
 #include "file_kinds.h"
@@ -368,6 +369,7 @@ int cmd_serve(int argc, char **argv)
         return EXIT_ENV;
     }
     log_limit();
+    share_raise();
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);

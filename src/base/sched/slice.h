@@ -17,3 +17,11 @@ enum { SLICE_USUAL = 0, SLICE_SHORT = 100000 }; /* ns */
 void slice_set(uint64_t ns);
 /* Of a thread of any process, 0 for the calling one: ns; 0 where the kernel has no such thing. */
 uint64_t slice_of(pid_t thread);
+
+/* The nice value that the caller's session was given, where processors are shared out by session (sched(7), the autogroup feature); 0
+ * where they are not. What share_raise() did is not in it. */
+int share_nice(void);
+/* A larger share for a session that does nothing but serve others, each in a session of his own: else who makes it work has its own share
+ * used up, and what it does in time for all others waits. Where the caller leads its session, as services do, and has the right
+ * (CAP_SYS_NICE); else nothing changes. Once. */
+void share_raise(void);

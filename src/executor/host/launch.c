@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sched/slice.h"
+
 static int shared_create(struct exec_shared **out, const struct exec_spawn_params *p)
 {
     int fd = memfd_create("aerogpu-executor", MFD_CLOEXEC | MFD_ALLOW_SEALING), r;
@@ -212,18 +214,13 @@ static void offer_to_oom_killer(pid_t pid)
 
 void exec_share_as_host(pid_t pid)
 {
-    FILE *f = fopen("/proc/self/autogroup", "re");
+    int nice = share_nice();
     char path[64];
-    int nice = 0;
+    FILE *f;
 
     offer_to_oom_killer(pid);
-    if (!f)
-        return; /* no autogroups: what was asked of the host counts there, and is inherited */
-    if (fscanf(f, "/autogroup-%*d nice %d", &nice) != 1)
-        nice = 0;
-    fclose(f);
     if (!nice)
-        return;
+        return; /* no autogroups: what was asked of the host counts there, and is inherited */
     snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)pid);
     f = fopen(path, "we");
     if (!f)
