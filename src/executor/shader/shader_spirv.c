@@ -12,31 +12,9 @@
 #include "base/bytes.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/spirv_confine.h"
+#include "executor/shader/spirv_read.h"
 
-enum { MAGIC = 0x07230203, HEADER_WORDS = 5 };
-enum {
-    OP_ENTRY_POINT = 15,
-    OP_EXECUTION_MODE = 16,
-    OP_CAPABILITY = 17,
-    OP_VARIABLE = 59,
-    OP_DECORATE = 71,
-    MODE_LOCAL_SIZE = 17,
-    DECORATION_BUILTIN = 11,
-    DECORATION_LOCATION = 30,
-    DECORATION_BINDING = 33,
-    DECORATION_SET = 34,
-    CLASS_UNIFORM_CONSTANT = 0,
-    CLASS_INPUT = 1,
-    CLASS_UNIFORM = 2,
-    CLASS_OUTPUT = 3,
-    CLASS_WORKGROUP = 4,
-    CLASS_PRIVATE = 6,
-    CLASS_FUNCTION = 7,
-    CLASS_PUSH_CONSTANT = 9,
-    CLASS_STORAGE_BUFFER = 12,
-    CAPABILITY_ADDRESSES = 5347,
-    MAX_TRACKED = 64,
-};
+enum { MAX_TRACKED = 64 };
 
 struct decorated {
     uint32_t id, set, binding, location;
@@ -56,7 +34,7 @@ bool spirv_is(const void *bytes, size_t size)
 
     if (size >= 4)
         memcpy(&magic, bytes, 4);
-    return magic == MAGIC;
+    return magic == SpvMagicNumber;
 }
 
 static struct decorated *decorated(struct scan *sc, uint32_t id)
@@ -74,19 +52,19 @@ static int on_decorate(struct scan *sc, const uint32_t *w, uint32_t n)
 {
     struct decorated *d;
 
-    if (n < 4 || (w[2] != DECORATION_SET && w[2] != DECORATION_BINDING && w[2] != DECORATION_BUILTIN &&
-                  w[2] != DECORATION_LOCATION))
+    if (n < 4 || (w[2] != SpvDecorationDescriptorSet && w[2] != SpvDecorationBinding &&
+                  w[2] != SpvDecorationBuiltIn && w[2] != SpvDecorationLocation))
         return 0;
     d = decorated(sc, w[1]);
     if (!d)
         return error_set(sc->e, -ENOTSUP, "SPIR-V with more than %d decorated things", MAX_TRACKED);
-    if (w[2] == DECORATION_SET)
+    if (w[2] == SpvDecorationDescriptorSet)
         d->set = w[3];
-    if (w[2] == DECORATION_BINDING)
+    if (w[2] == SpvDecorationBinding)
         d->binding = w[3];
-    if (w[2] == DECORATION_BUILTIN)
+    if (w[2] == SpvDecorationBuiltIn)
         d->builtin = true;
-    if (w[2] == DECORATION_LOCATION) {
+    if (w[2] == SpvDecorationLocation) {
         d->location = w[3];
         d->has_location = true;
     }
@@ -95,32 +73,33 @@ static int on_decorate(struct scan *sc, const uint32_t *w, uint32_t n)
 
 static int on_variable(struct scan *sc, const uint32_t *w, uint32_t n)
 {
-    const uint32_t class = n >= 4 ? w[3] : CLASS_FUNCTION;
+    const uint32_t class = n >= 4 ? w[3] : SpvStorageClassFunction;
     struct shader_info *info = &sc->s->info;
     struct decorated *d;
 
-    if (class == CLASS_FUNCTION || class == CLASS_PRIVATE || class == CLASS_WORKGROUP)
+    if (class == SpvStorageClassFunction || class == SpvStorageClassPrivate ||
+        class == SpvStorageClassWorkgroup)
         return 0;
     d = decorated(sc, w[2]);
     if (!d)
         return error_set(sc->e, -ENOTSUP, "SPIR-V with more than %d decorated things", MAX_TRACKED);
     switch (class) {
-    case CLASS_UNIFORM:
+    case SpvStorageClassUniform:
         if (d->set != exec_stage_set(info->stage) || d->binding)
             return error_set(sc->e, -ENOTSUP,
                              "SPIR-V uniform block at set %u, binding %u, only set %u, binding 0 is possible",
                              d->set, d->binding, exec_stage_set(info->stage));
         sc->constants++;
         return 0;
-    case CLASS_INPUT:
+    case SpvStorageClassInput:
         return d->builtin ? 0 : error_set(sc->e, -ENOTSUP, "SPIR-V with inputs that are not built in");
-    case CLASS_OUTPUT:
+    case SpvStorageClassOutput:
         if (d->has_location && d->location < 8)
             info->target_mask |= 1u << d->location;
         return 0;
-    case CLASS_UNIFORM_CONSTANT:
-    case CLASS_PUSH_CONSTANT:
-    case CLASS_STORAGE_BUFFER:
+    case SpvStorageClassUniformConstant:
+    case SpvStorageClassPushConstant:
+    case SpvStorageClassStorageBuffer:
         return error_set(sc->e, -ENOTSUP, "SPIR-V variable of storage class %u", class);
     default:
         return 0;
@@ -134,22 +113,22 @@ static int on_instruction(struct scan *sc, uint32_t op, const uint32_t *w, uint3
     struct shader_info *info = &sc->s->info;
 
     switch (op) {
-    case OP_CAPABILITY:
-        if (n > 1 && w[1] == CAPABILITY_ADDRESSES)
+    case SpvOpCapability:
+        if (n > 1 && w[1] == SpvCapabilityPhysicalStorageBufferAddresses)
             info->uses_addresses = true;
         return 0;
-    case OP_ENTRY_POINT:
+    case SpvOpEntryPoint:
         if (n < 5 || (int)w[1] != models[info->stage] || memcmp(&w[3], "main", 5) || sc->entries++)
             return error_set(sc->e, -EINVAL, "SPIR-V needs one entry point, 'main', for a %s shader",
                              exec_stage_name(info->stage));
         return 0;
-    case OP_EXECUTION_MODE:
-        if (n >= 6 && w[2] == MODE_LOCAL_SIZE)
+    case SpvOpExecutionMode:
+        if (n >= 6 && w[2] == SpvExecutionModeLocalSize)
             memcpy(info->group_size, &w[3], sizeof(info->group_size));
         return 0;
-    case OP_DECORATE:
+    case SpvOpDecorate:
         return on_decorate(sc, w, n);
-    case OP_VARIABLE:
+    case SpvOpVariable:
         return on_variable(sc, w, n);
     default:
         return 0;
@@ -173,7 +152,7 @@ int shader_spirv_init(struct shader *s, const struct shader_addresses *a, struct
     memcpy(s->words, s->bytes, s->size);
     s->word_count = count;
     r = shader_validate(s->words, count, e);
-    for (size_t i = HEADER_WORDS; !r && i < count;) {
+    for (size_t i = SPIRV_HEADER; !r && i < count;) {
         uint32_t n = s->words[i] >> 16;
         if (!n || n > count - i)
             return error_set(e, -EINVAL, "SPIR-V instruction at word %zu is cut short", i);

@@ -20,6 +20,11 @@ struct confine {
     const struct shader_addresses *a;
     struct error *e;
     int result;
+    struct layout {
+        uint32_t offset,
+            stride;      /* the furthest member's; of an array, or the widest of matrices in a structure */
+        uint64_t extent; /* of a structure; 0: not known yet */
+    } * layouts;         /* of types, by id */
 };
 
 /* Capabilities that add no other way to reach memory than those below, and that Vulkan drivers have without being asked. */
@@ -97,20 +102,16 @@ static uint32_t is_in(struct confine *c, uint32_t type, uint32_t x, uint64_t fir
 
 /* ---- what an access covers ---------------------------------------------- */
 
-/* The operand of a decoration of a type, or of a member of it; 0 if it has none. */
-static uint32_t decoration(const struct confine *c, uint32_t type, uint32_t member, uint32_t which)
+static void note_layout(struct confine *c, const uint32_t *w, uint32_t op)
 {
-    for (size_t at = SPIRV_HEADER; at < c->m.count; at += spirv_length(c->m.in + at)) {
-        const uint32_t *w = c->m.in + at, op = spirv_opcode(w), n = spirv_length(w);
+    struct layout *l = &c->layouts[w[1]];
 
-        if (op == SpvOpFunction)
-            break;
-        if (op == SpvOpDecorate && member == UINT32_MAX && n == 4 && w[1] == type && w[2] == which)
-            return w[3];
-        if (op == SpvOpMemberDecorate && n == 5 && w[1] == type && w[2] == member && w[3] == which)
-            return w[4];
-    }
-    return 0;
+    if (op == SpvOpDecorate && w[2] == SpvDecorationArrayStride)
+        l->stride = w[3];
+    if (op == SpvOpMemberDecorate && w[3] == SpvDecorationOffset && w[4] > l->offset)
+        l->offset = w[4];
+    if (op == SpvOpMemberDecorate && w[3] == SpvDecorationMatrixStride && w[4] > l->stride)
+        l->stride = w[4];
 }
 
 static uint64_t product(uint64_t a, uint64_t b)
@@ -129,24 +130,26 @@ static uint32_t array_length(struct confine *c, const uint32_t *array)
     return length[3];
 }
 
-/* Bytes of a type in buffers, SPIRV_MARGIN for more; `stride` of matrices in it. */
+/* As many bytes as a type has in buffers, or some more; `stride` of matrices in it. */
 static uint64_t extent(struct confine *c, uint32_t type, uint32_t stride)
 {
     const uint32_t *t = spirv_definition(&c->m, type);
+    struct layout *l = &c->layouts[type];
     uint64_t size = 0;
 
     switch (spirv_opcode(t)) {
     case SpvOpTypeStruct:
-        for (uint32_t i = 0; i + 2 < spirv_length(t); i++) {
-            const uint64_t end = decoration(c, type, i, SpvDecorationOffset) +
-                                 extent(c, t[2 + i], decoration(c, type, i, SpvDecorationMatrixStride));
+        if (l->extent)
+            return l->extent; /* there are more paths than structures */
+        for (uint32_t i = 2; i < spirv_length(t); i++) {
+            const uint64_t member = extent(c, t[i], l->stride);
 
-            size = end > size ? end : size;
+            size = member > size ? member : size;
         }
-        return size;
+        l->extent = l->offset + size + 1;
+        return l->extent;
     case SpvOpTypeArray:
-        return product(array_length(c, t),
-                       decoration(c, type, UINT32_MAX, SpvDecorationArrayStride) + extent(c, t[2], stride));
+        return product(array_length(c, t), l->stride + extent(c, t[2], stride));
     case SpvOpTypeMatrix:
         return product(4, stride) + 128;
     case SpvOpTypeVector:
@@ -322,6 +325,8 @@ static bool is_made_up(const struct confine *c, const uint32_t *w, uint32_t op)
 
 static void check(struct confine *c, const uint32_t *w, uint32_t op)
 {
+    if (op == SpvOpDecorate || op == SpvOpMemberDecorate)
+        note_layout(c, w, op);
     if (op == SpvOpCapability)
         check_capability(c, w[1]);
     if (op == SpvOpDecorationGroup || op == SpvOpGroupDecorate || op == SpvOpGroupMemberDecorate)
@@ -451,7 +456,11 @@ int spirv_confine(uint32_t **words, size_t *count, const struct shader_addresses
 
     if (r)
         return error_set(e, r, "no memory for a shader");
-    check_own(&c);
+    c.layouts = calloc((*words)[SPIRV_BOUND], sizeof(*c.layouts));
+    if (!c.layouts)
+        c.result = error_set(e, -ENOMEM, "no memory for a shader");
+    if (!c.result)
+        check_own(&c);
     if (a)
         want_integers(&c, c.m.in + SPIRV_HEADER);
     for (size_t at = SPIRV_HEADER; at < c.m.count && !c.result; at += spirv_length(c.m.in + at)) {
@@ -468,5 +477,6 @@ int spirv_confine(uint32_t **words, size_t *count, const struct shader_addresses
     if (c.result)
         c.m.out.failed = true;
     r = spirv_module_replace(&c.m, words, count);
+    free(c.layouts);
     return c.result ? c.result : r ? error_set(e, r, "no memory for a shader") : 0;
 }

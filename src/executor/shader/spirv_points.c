@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <spirv/unified1/spirv.h>
+#include "executor/shader/spirv_read.h"
 
-enum { HEADER = 5, BOUND = 3, NEW_WORDS = 32 };
+enum { NEW_WORDS = 32 };
 
 struct module {
     const uint32_t *in;
@@ -19,21 +19,11 @@ struct module {
     bool has_size;
 };
 
-static uint32_t opcode(uint32_t word)
-{
-    return word & 0xFFFF;
-}
-
-static uint32_t length(uint32_t word)
-{
-    return word >> 16;
-}
-
 static void scan(struct module *m)
 {
-    for (size_t i = HEADER; i < m->count; i += length(m->in[i])) {
+    for (size_t i = SPIRV_HEADER; i < m->count; i += spirv_length(m->in + i)) {
         const uint32_t *w = m->in + i;
-        switch (opcode(*w)) {
+        switch (spirv_opcode(w)) {
         case SpvOpEntryPoint:
             m->model = w[1];
             m->function = w[2];
@@ -83,11 +73,12 @@ struct out {
 static void emit_globals(struct module *m, struct out *o, uint32_t size)
 {
     if (!m->float_type)
-        EMIT(o, SpvOpTypeFloat, m->float_type = o->w[BOUND]++, 32);
+        EMIT(o, SpvOpTypeFloat, m->float_type = o->w[SPIRV_BOUND]++, 32);
     if (!m->pointer_type)
-        EMIT(o, SpvOpTypePointer, m->pointer_type = o->w[BOUND]++, SpvStorageClassOutput, m->float_type);
+        EMIT(o, SpvOpTypePointer, m->pointer_type = o->w[SPIRV_BOUND]++, SpvStorageClassOutput,
+             m->float_type);
     if (!m->one)
-        EMIT(o, SpvOpConstant, m->float_type, m->one = o->w[BOUND]++, 0x3F800000);
+        EMIT(o, SpvOpConstant, m->float_type, m->one = o->w[SPIRV_BOUND]++, 0x3F800000);
     EMIT(o, SpvOpVariable, m->pointer_type, size, SpvStorageClassOutput);
 }
 
@@ -96,15 +87,15 @@ static void rewrite(struct module *m, struct out *o)
     bool decorated = false, declared = false, in_entry = false, at_start = false;
     uint32_t size;
 
-    memcpy(o->w, m->in, HEADER * 4);
-    o->count = HEADER;
-    size = o->w[BOUND]++;
+    memcpy(o->w, m->in, SPIRV_HEADER * 4);
+    o->count = SPIRV_HEADER;
+    size = o->w[SPIRV_BOUND]++;
     if (m->model == SpvExecutionModelGeometry)
         EMIT(o, SpvOpCapability, SpvCapabilityGeometryPointSize);
     else if (m->model == SpvExecutionModelTessellationEvaluation)
         EMIT(o, SpvOpCapability, SpvCapabilityTessellationPointSize);
-    for (size_t i = HEADER; i < m->count; i += length(m->in[i])) {
-        const uint32_t *w = m->in + i, op = opcode(*w), n = length(*w);
+    for (size_t i = SPIRV_HEADER; i < m->count; i += spirv_length(m->in + i)) {
+        const uint32_t *w = m->in + i, op = spirv_opcode(w), n = spirv_length(w);
         if (!decorated && op >= SpvOpTypeVoid && op <= SpvOpTypePipe) {
             EMIT(o, SpvOpDecorate, size, SpvDecorationBuiltIn, SpvBuiltInPointSize);
             decorated = true;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 /* The header has it inline alone. */
 extern inline void SpvHasResultAndType(SpvOp opcode, bool *hasResult, bool *hasResultType);
 
@@ -64,7 +66,7 @@ uint32_t spirv_element(const struct spirv_module *m, uint32_t type, uint32_t ind
     }
 }
 
-uint32_t spirv_type(struct spirv_module *m, uint32_t op, const uint32_t *operands, size_t n)
+static uint32_t find_type(struct spirv_module *m, uint32_t op, const uint32_t *operands, size_t n)
 {
     for (uint32_t id = 1; id < m->in[SPIRV_BOUND]; id++) {
         const uint32_t *w = spirv_definition(m, id);
@@ -74,4 +76,23 @@ uint32_t spirv_type(struct spirv_module *m, uint32_t op, const uint32_t *operand
             return id;
     }
     return spirv_global(&m->out, op, 0, operands, n);
+}
+
+uint32_t spirv_type(struct spirv_module *m, uint32_t op, const uint32_t *operands, size_t n)
+{
+    uint32_t key[2] = {0}, id;
+
+    INVARIANT(n <= 2);
+    if (n)
+        memcpy(key, operands, n * sizeof(*key));
+    for (uint32_t i = 0; i < m->num_asked; i++)
+        if (m->asked[i].op == op && !memcmp(m->asked[i].operands, key, sizeof(key)))
+            return m->asked[i].id;
+    id = find_type(m, op, operands, n);
+    if (m->num_asked < sizeof(m->asked) / sizeof(m->asked[0])) {
+        m->asked[m->num_asked].op = op;
+        memcpy(m->asked[m->num_asked].operands, key, sizeof(key));
+        m->asked[m->num_asked++].id = id;
+    }
+    return id;
 }

@@ -20,6 +20,10 @@ struct spirv_module {
         uint32_t at;   /* its instruction, of types, constants and variables */
     } * ids;
     struct spirv out; /* globals: all in front of the functions; code: these */
+    struct {
+        uint32_t op, operands[2], id;
+    } asked[8]; /* of spirv_type */
+    uint32_t num_asked;
 };
 
 /* Reads a module that was validated; m->out is empty. The words stay the caller's, and have to last. Returns 0 or -ENOMEM. */
@@ -61,5 +65,5 @@ static inline uint32_t spirv_storage_class(const struct spirv_module *m, uint32_
 
 /* The element that `index`, an id, selects of a composite or through a pointer, both as types. */
 uint32_t spirv_element(const struct spirv_module *m, uint32_t type, uint32_t index);
-/* The module's own type, by its operands; else a new one in m->out. */
+/* The module's own type, by its operands, at most two; else a new one in m->out. */
 uint32_t spirv_type(struct spirv_module *m, uint32_t op, const uint32_t *operands, size_t n);
