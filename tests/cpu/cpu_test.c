@@ -575,7 +575,7 @@ static bool can_record(void)
     struct error e = {0};
 
     if (cpu_tracefs_open(&t, 16, &e)) {
-        print_message("skipped: %s\n", e.text);
+        print_message("# skipped: %s\n", e.text);
         return false;
     }
     cpu_tracefs_close(&t);

@@ -841,7 +841,7 @@ TEST(the_machine_is_watched)
     struct error e = {0};
 
     if (cpu_watch_create(&w, &params, &e)) {
-        print_message("skipped: %s\n", e.text);
+        print_message("# skipped: %s\n", e.text);
         skip();
     }
     for (int i = 0; i < 3; i++) {
