@@ -143,7 +143,7 @@ static bool is_usurped(int s)
     unsigned uid;
     int end = 0;
 
-    return sscanf(address.sun_path, "/tmp/aerogpu-%u.sock%n", &uid, &end) == 1 && end &&
+    return sscanf(address.sun_path, D3DKMT_SOCKET_OF_USER "%n", &uid, &end) == 1 && end &&
            !address.sun_path[end] &&
            (getsockopt(s, SOL_SOCKET, SO_PEERCRED, &peer, &size) || (peer.uid != uid && peer.uid));
 #else

@@ -28,7 +28,7 @@
 #include "dxgkrnl/telemetry/tracing.h"
 #include "dxgkrnl/interrupts.h"
 #include "dxgkrnl/ntos/ntos.h"
-#include "dxgkrnl/offenders.h"
+#include "dxgkrnl/strangers/offenders.h"
 #include "dxgkrnl/sched.h"
 #include "dxgkrnl/sync.h"
 #include "dxgkrnl/tdr.h"
@@ -38,7 +38,7 @@ struct dxgk {
     struct kernel *kernel;
     struct clock *clock;
     const struct dxgk_bus *bus;
-    uint64_t dma_bytes; /* in DMA buffers of all contexts */
+    uint64_t quota[QUOTAS]; /* what all have */
     struct settings settings;
     char service[64], umd[NUM_KMTUMDVERSIONS][64];
     struct bb_flight *flight; /* NULL: nothing is recorded */

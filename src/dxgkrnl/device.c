@@ -9,17 +9,6 @@
 
 #include "base/fair.h"
 
-bool dxgk_client_take(struct dxgk_client *c, int n)
-{
-    if (!c)
-        return true;
-    if (n > 0 && c->descriptors + (unsigned)n > CLIENT_MAX_DESCRIPTORS)
-        return false;
-    INVARIANT(n > 0 || c->descriptors >= (unsigned)-n);
-    c->descriptors += (unsigned)n;
-    return true;
-}
-
 /* Whether it is the first of its process that has devices. */
 static bool is_first(const struct dxgk *d, const struct dxgk_client *client)
 {
@@ -205,14 +194,14 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     if (!c)
         return NULL;
     args.Flags.SystemContext = !dev->client;
-    if (!dxgk_client_take(dev->client, 1)) {
+    if (!dxgk_quota_take(d, dev->client, QUOTA_DESCRIPTORS, 1)) {
         *status = STATUS_INSUFFICIENT_RESOURCES;
         free(c);
         return NULL;
     }
     *status = create_driver_side(dev, &args);
     if (!NT_SUCCESS(*status)) {
-        dxgk_client_take(dev->client, -1);
+        dxgk_quota_give(d, dev->client, QUOTA_DESCRIPTORS, 1);
         free(c);
         return NULL;
     }
@@ -245,7 +234,7 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     *status = STATUS_SUCCESS;
     return c;
 fail:
-    dxgk_client_take(dev->client, -1);
+    dxgk_quota_give(d, dev->client, QUOTA_DESCRIPTORS, 1);
     destroy_driver_side(c);
     free_buffers(c);
     free(c);
@@ -277,7 +266,7 @@ void dxgk_context_destroy(struct context *c)
     dxgk_kernel_wake_all(d->kernel, &c->space); /* they find the handle gone */
     dxgk_kernel_wake_all(d->kernel, &c->idle);
     dxgk_kernel_wake_all(d->kernel, &c->done);
-    dxgk_client_take(dev->client, -1);
+    dxgk_quota_give(d, dev->client, QUOTA_DESCRIPTORS, 1);
     free_buffers(c);
     free(c);
 }
@@ -310,10 +299,10 @@ void dxgk_client_set_user(struct dxgk_client *c, uint32_t user, bool seated)
     c->seated = seated;
 }
 
-/* Numbers of users begin with 0, and the last two are nobody's. */
+/* No user's is 0 or 1; the last ones share one. */
 uint32_t dxgk_client_session(const struct dxgk_client *c)
 {
-    return c->seated ? 1 : c->user + 2;
+    return c->seated ? 1 : c->user < UINT32_MAX - 2 ? c->user + 2 : UINT32_MAX;
 }
 
 void dxgk_client_cancel(struct dxgk_client *c)

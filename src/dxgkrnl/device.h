@@ -12,11 +12,13 @@
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/telemetry/metrics.h"
 #include "dxgkrnl/packet.h"
+#include "dxgkrnl/strangers/quota.h"
 
 enum {
-    MAX_FREE_BUFFERS = 4,       /* DMA buffers a context keeps */
-    CLIENT_MAX_HANDLES = 16384, /* a quarter of what there is */
-    CLIENT_MAX_DEVICES = 256,   /* the device tells 4094 apart */
+    MAX_FREE_BUFFERS = 4, /* DMA buffers a context keeps */
+    MAX_HANDLES = 0xFFFE, /* open at once */
+    CLIENT_MAX_HANDLES = 16384,
+    CLIENT_MAX_DEVICES = 256, /* the device tells 4094 apart */
     DEVICE_PROCESSES =
         62, /* with devices: so many have nodes and executors of their own, of which strangers get shares */
     CLIENT_MAX_DESCRIPTORS = 1024 /* of ours that its contexts, events and shared surfaces take */
@@ -32,8 +34,8 @@ struct dxgk_client {
     bool seated;          /* the display is its business */
     pthread_mutex_t turn; /* of its threads at the processor */
     bool admin, cancelled;
-    unsigned handles, devices, descriptors; /* that it has */
-    uint64_t dma_bytes;                     /* and DMA buffers of its contexts */
+    unsigned devices; /* that it has */
+    uint64_t quota[QUOTAS];
     struct dxgk_work work;
 };
 
@@ -79,9 +81,6 @@ struct context {
     struct dxgk_progress *progress; /* NULL: the system's */
     uint64_t packets, packets_done;
 };
-
-/* Takes `n` of the client's descriptors, or gives -n back. False: it has too many. NULL is the system, which may. */
-bool dxgk_client_take(struct dxgk_client *c, int n);
 
 uint32_t dxgk_client_session(const struct dxgk_client *c); /* of struct dxgk_kernel_caller */
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);

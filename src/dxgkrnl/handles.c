@@ -4,24 +4,22 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { MAX_HANDLES = 0xFFFE };
-
 D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk_client *client, void *object)
 {
     struct handle_entry *e;
     unsigned i;
 
-    if (client && client->handles == CLIENT_MAX_HANDLES)
+    if (!dxgk_quota_take(d, client, QUOTA_HANDLES, 1))
         return 0;
     if (!d->handles.free) {
         unsigned n = d->handles.count ? 2 * d->handles.count : 64;
         if (n > MAX_HANDLES)
             n = MAX_HANDLES;
-        if (n == d->handles.count)
+        e = n > d->handles.count ? realloc(d->handles.table, n * sizeof(*e)) : NULL;
+        if (!e) {
+            dxgk_quota_give(d, client, QUOTA_HANDLES, 1);
             return 0;
-        e = realloc(d->handles.table, n * sizeof(*e));
-        if (!e)
-            return 0;
+        }
         d->handles.table = e;
         for (unsigned j = d->handles.count; j < n; j++)
             e[j] = (struct handle_entry){.serial = 0x4000, .next = (uint16_t)(j + 1 < n ? j + 2 : 0)};
@@ -37,8 +35,6 @@ D3DKMT_HANDLE dxgk_handle_new(struct dxgk *d, enum handle_type type, struct dxgk
     e->type = type;
     e->client = client;
     e->object = object;
-    if (client)
-        client->handles++;
     return (D3DKMT_HANDLE)e->serial << 16 | (i + 1);
 }
 
@@ -74,9 +70,8 @@ void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h)
 
     if (!e)
         return;
-    INVARIANT(e->object && (!e->client || e->client->handles));
-    if (e->client)
-        e->client->handles--;
+    INVARIANT(e->object);
+    dxgk_quota_give(d, e->client, QUOTA_HANDLES, 1);
     e->type = HANDLE_FREE;
     e->object = NULL;
     e->client = NULL;

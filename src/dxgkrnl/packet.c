@@ -5,35 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fair.h"
-
-/* Guest memory in DMA buffers: half of it at most for strangers, in fair shares, whatever their queues wait for. */
-static bool is_fair(const struct context *c, size_t size)
-{
-    const struct dxgk *d = c->device->d;
-    const struct dxgk_client *client = c->device->client;
-    uint64_t mine = 0, most = d->bus->dma_size / 2;
-
-    if (!client || !client->has_user || !most || fair_share(d->dma_bytes, size, d->dma_bytes, most))
-        return true;
-    for (const struct dxgk_client *other = d->clients; other; other = other->next)
-        mine += other->has_user && other->user == client->user ? other->dma_bytes : 0;
-    return fair_share(mine, size, d->dma_bytes, most);
-}
-
-static void account(struct context *c, const struct dma *dma, bool more)
-{
-    const uint64_t size = more ? dma->mem.size : -(uint64_t)dma->mem.size;
-
-    c->device->d->dma_bytes += size;
-    if (c->device->client)
-        c->device->client->dma_bytes += size;
-}
-
 static void destroy_dma(struct context *c, struct dma *dma)
 {
-    if (dma->mem.va)
-        account(c, dma, false);
+    dxgk_quota_give(c->device->d, c->device->client, QUOTA_DMA_BYTES, dma->counted);
     dxgk_physmem_free(c->device->d, &dma->mem);
     free(dma->priv);
     free(dma->list);
@@ -57,12 +31,13 @@ static struct dma *get_dma(struct context *c)
     dma->priv = calloc(1, dma->priv_size + 1);
     dma->list = calloc(c->info.AllocationListSize + 3, sizeof(*dma->list));
     dma->patch = calloc(c->info.PatchLocationListSize + 1, sizeof(*dma->patch));
-    if (!dma->priv || !dma->list || !dma->patch || !is_fair(c, c->info.DmaBufferSize) ||
+    if (dxgk_quota_take(c->device->d, c->device->client, QUOTA_DMA_BYTES, c->info.DmaBufferSize))
+        dma->counted = c->info.DmaBufferSize;
+    if (!dma->priv || !dma->list || !dma->patch || !dma->counted ||
         dxgk_physmem_alloc(c->device->d, c->info.DmaBufferSize, &dma->mem)) {
         destroy_dma(c, dma);
         return NULL;
     }
-    account(c, dma, true);
     return dma;
 }
 
@@ -132,7 +107,7 @@ void dxgk_packet_free(struct dxgk *d, struct packet *p)
         dxgk_sync_unref(p->sync[i]);
     put_dma(p->context, p->dma);
     if (p->event_fd >= 0) {
-        dxgk_client_take(p->context->device->client, -1);
+        dxgk_quota_give(d, p->context->device->client, QUOTA_DESCRIPTORS, 1);
         close(p->event_fd);
     }
     if (p->counted) {

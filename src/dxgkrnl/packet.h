@@ -16,6 +16,7 @@ struct physmem {
 
 struct dma {
     struct dma *next;
+    uint64_t counted; /* of QUOTA_DMA_BYTES */
     struct physmem mem;
     void *priv;
     UINT priv_size;

@@ -97,13 +97,13 @@ NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECT
         o->value = info->Fence.FenceValue;
         break;
     case D3DDDI_CPU_NOTIFICATION:
-        if (!dxgk_client_take(dev->client, 1)) {
+        if (!dxgk_quota_take(dev->d, dev->client, QUOTA_DESCRIPTORS, 1)) {
             s = STATUS_INSUFFICIENT_RESOURCES;
             break;
         }
         o->event_fd = dxgk_sync_dup_event((int)(intptr_t)info->CPUNotification.Event);
         if (o->event_fd < 0) {
-            dxgk_client_take(dev->client, -1);
+            dxgk_quota_give(dev->d, dev->client, QUOTA_DESCRIPTORS, 1);
             s = STATUS_INVALID_HANDLE;
         }
         break;
@@ -114,7 +114,7 @@ NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECT
         s = STATUS_NOT_SUPPORTED; /* sharing between processes is for surfaces */
     if (!NT_SUCCESS(s)) {
         if (o->event_fd >= 0)
-            dxgk_client_take(dev->client, -1);
+            dxgk_quota_give(dev->d, dev->client, QUOTA_DESCRIPTORS, 1);
         dxgk_sync_unref(o);
         return s;
     }
@@ -140,7 +140,7 @@ void dxgk_sync_close(struct syncobj *s)
     check(s);
     dxgk_handle_free(s->device->d, s->handle);
     if (s->event_fd >= 0)
-        dxgk_client_take(s->device->client, -1);
+        dxgk_quota_give(s->device->d, s->device->client, QUOTA_DESCRIPTORS, 1);
     s->device = NULL;
     s->handle = 0;
     dxgk_sync_unref(s);

@@ -493,10 +493,10 @@ static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum pa
     }
     p->value = value;
     if (event_fd >= 0) {
-        bool room = dxgk_client_take(c, 1);
+        bool room = dxgk_quota_take(d, c, QUOTA_DESCRIPTORS, 1);
         p->event_fd = room ? dxgk_sync_dup_event(event_fd) : -1;
         if (p->event_fd < 0) {
-            dxgk_client_take(c, room ? -1 : 0);
+            dxgk_quota_give(d, c, QUOTA_DESCRIPTORS, room);
             dxgk_packet_free(d, p);
             return room ? STATUS_INVALID_HANDLE : STATUS_INSUFFICIENT_RESOURCES;
         }

@@ -514,7 +514,7 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
 
     if (!list || !g || !handles)
         goto fail;
-    if (is_shared(dev, r) && !dxgk_client_take(dev->client, 1)) {
+    if (is_shared(dev, r) && !dxgk_quota_take(d, dev->client, QUOTA_DESCRIPTORS, 1)) {
         s = STATUS_INSUFFICIENT_RESOURCES;
         goto fail;
     }
@@ -640,7 +640,7 @@ void dxgk_vidmm_close(struct open_resource *g)
     UINT n = 0;
 
     if (is_shared(dev, r))
-        dxgk_client_take(dev->client, -1);
+        dxgk_quota_give(d, dev->client, QUOTA_DESCRIPTORS, 1);
 
     LIST_DROP(&dev->resources, g, next); /* before anything here waits: no other thread closes it too */
     dev->closing++;

@@ -150,13 +150,14 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
         .flags = le32toh(d.flags),
         .scanout = gpu_scanout_snapshot(gpu),
     };
-    if (gpu->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS))
-        e->sub.client = (uint32_t)le64toh(d.reserved0),
+    if (gpu->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS)) {
+        e->sub.client = (uint32_t)le64toh(d.reserved0);
         e->sub.session = (uint32_t)(le64toh(d.reserved0) >> 32);
-    else
+    } else {
         e->sub.flags &= ~(AEROGPU_SUBMIT_FLAG_EXT_QUIET | AEROGPU_SUBMIT_FLAG_EXT_ORDERED |
                           AEROGPU_SUBMIT_FLAG_EXT_HIDDEN | AEROGPU_SUBMIT_FLAG_EXT_CROSSES |
                           AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS);
+    }
     gpu->stats.submissions++;
     if (le32toh(d.desc_size_bytes) < sizeof(d) || le32toh(d.desc_size_bytes) > r->stride)
         fail(e, AEROGPU_ERROR_CMD_DECODE, ABI_CAUSE_OTHER,

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "base/sched/schedstat.h"
-#include "dxgkrnl/kernel.h"
+#include "dxgkrnl/adapter.h"
 #include "dxgkrnl_rig.h"
 
 TEST(a_hang_is_recovered_from)
@@ -322,6 +322,41 @@ TEST(a_stranger_leaves_memory)
     assert_true(had[0] <= ALL / 2 && had[0] >= ALL / 2 - 1);
     assert_true(had[1] >= ALL / 4 - 1 && had[1] <= ALL / 4);
     assert_in_range(had[0] + had[1] + had[2], ALL - 2, ALL - 1); /* and the desktop's surface */
+    world_down(&w, 0);
+}
+
+/* A user of however many processes leaves handles and descriptors to the others, and one process is limited by itself. */
+TEST(a_stranger_leaves_handles_and_descriptors)
+{
+    enum { PROCESSES = 5 };
+    struct dxgk_client *c[PROCESSES], *other;
+    struct world w;
+
+    world_up(&w, false);
+    for (enum quota what = QUOTA_HANDLES; what <= QUOTA_DESCRIPTORS; what++) {
+        const uint64_t one = what == QUOTA_HANDLES ? CLIENT_MAX_HANDLES : CLIENT_MAX_DESCRIPTORS;
+        uint64_t all = 0;
+        for (unsigned i = 0; i < PROCESSES; i++) {
+            uint64_t n = 0;
+            assert_int_equal(dxgk_client_open(w.dxgk, &c[i], 700 + i, false), 0);
+            dxgk_client_set_user(c[i], 1234, false);
+            while (dxgk_quota_take(w.dxgk, c[i], what, 1))
+                n++;
+            assert_true(n <= one && (i || n));
+            all += n;
+        }
+        assert_int_equal(dxgk_client_open(w.dxgk, &other, 800, false), 0);
+        dxgk_client_set_user(other, 1235, false);
+        if (what == QUOTA_HANDLES)
+            assert_in_range(all, CLIENT_MAX_HANDLES, MAX_HANDLES / 2);
+        assert_true(dxgk_quota_take(w.dxgk, other, what, 1));
+        dxgk_quota_give(w.dxgk, other, what, 1);
+        dxgk_client_close(other);
+        for (unsigned i = 0; i < PROCESSES; i++) {
+            dxgk_quota_give(w.dxgk, c[i], what, c[i]->quota[what]);
+            dxgk_client_close(c[i]);
+        }
+    }
     world_down(&w, 0);
 }
 

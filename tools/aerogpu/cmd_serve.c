@@ -43,16 +43,20 @@ struct serve {
 };
 
 /* Of each kind of event so many at once, then one in so long: strangers make some as often as they like. */
-enum { RATES = 64, EVENTS_AT_ONCE = 100 };
+enum { KINDS = 32, EVENTS_AT_ONCE = 100 };
 #define EVENT_EACH_NS (2 * NSEC_PER_SEC)
 
 struct service {
     const struct serve *o;
     FILE *event_log;
-    pthread_mutex_t lock;        /* output */
-    unsigned unread;             /* events that nobody took from standard output */
-    bool full;                   /* an event could not be logged */
-    struct rate rates[RATES];    /* of events, by id */
+    pthread_mutex_t lock; /* output */
+    unsigned unread;      /* events that nobody took from standard output */
+    bool full;            /* an event could not be logged */
+    struct kind {
+        char source[16];
+        uint32_t id;
+        struct rate rate;
+    } kinds[KINDS];              /* of events; those for whom there is no room are the last one's */
     struct watch *_Atomic watch; /* NULL: AEROGPU_DUMPS is not set */
 };
 
@@ -93,6 +97,21 @@ static void print_event(struct service *s, const struct dxgk_event *e, json_t *l
     fflush(stdout);
 }
 
+/* With the lock. Exactly that kind's: else a stranger would choose which other is not told. */
+static struct rate *rate_of(struct service *s, const struct dxgk_event *e)
+{
+    struct kind *k = s->kinds;
+
+    while (k < s->kinds + KINDS - 1 && *k->source &&
+           (k->id != e->id || strncmp(k->source, e->source, sizeof(k->source) - 1)))
+        k++;
+    if (!*k->source) {
+        snprintf(k->source, sizeof(k->source), "%s", e->source);
+        k->id = e->id;
+    }
+    return &k->rate;
+}
+
 /* With the lock. What does not fit leaves nothing behind, and is said once. */
 static void append(struct service *s, json_t *line)
 {
@@ -117,7 +136,7 @@ static void append(struct service *s, json_t *line)
 static void on_event(void *ctx, const struct dxgk_event *e)
 {
     struct service *s = ctx;
-    struct rate *rate = &s->rates[e->id % RATES];
+    struct rate *rate;
     struct watch *watch = s->watch;
     json_t *line = json_pack("{s:s, s:f, s:s, s:i, s:s}", "type", "event", "time", (double)e->time_ns / 1e9,
                              "source", e->source, "id", (int)e->id, "text", e->text);
@@ -125,6 +144,7 @@ static void on_event(void *ctx, const struct dxgk_event *e)
     if (watch)
         watch_system_event(watch, e->id, e->text);
     pthread_mutex_lock(&s->lock);
+    rate = rate_of(s, e);
     if (rate_allows(rate, e->time_ns, EVENT_EACH_NS, EVENTS_AT_ONCE)) {
         if (rate->missed && line)
             json_object_set_new(line, "missed", json_integer((json_int_t)rate->missed));
@@ -148,7 +168,7 @@ static const char *default_socket(char *buffer, size_t size)
     if (named && *named && !access(named, F_OK))
         utf8_print(stderr, "aerogpu serve: XDG_RUNTIME_DIR is not used: %s is another user's, or no folder\n",
                    named);
-    snprintf(buffer, size, "/tmp/aerogpu-%u.sock", (unsigned)geteuid());
+    snprintf(buffer, size, D3DKMT_SOCKET_OF_USER, (unsigned)geteuid());
     return buffer;
 }
 
