@@ -328,6 +328,58 @@ TEST(what_users_share_crosses_sessions)
     share_surfaces(1000, 1001);
 }
 
+static NTSTATUS says_export(struct painter *p, D3DKMT_HANDLE a, uint64_t token)
+{
+    ABI_EMIT(&p->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 1, .share_token = token);
+    return rig_render(&p->x, &p->b, &a, 1, 1);
+}
+
+static NTSTATUS says_release(struct painter *p, D3DKMT_HANDLE a, uint64_t token)
+{
+    ABI_EMIT(&p->b, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = token);
+    return rig_render(&p->x, &p->b, &a, 1, 1);
+}
+
+static NTSTATUS says_import(struct painter *p, D3DKMT_HANDLE a, uint64_t token)
+{
+    ABI_EMIT(&p->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 5,
+             .share_token = token);
+    return rig_render(&p->x, &p->b, &a, 1, 0);
+}
+
+/* Who opened a surface takes what its token names; which surface that is, and until when, says who created it. */
+TEST(a_token_is_said_by_whose_it_is)
+{
+    struct aerogpu_alloc_priv_v2 opened;
+    D3DKMT_HANDLE global, mine, theirs;
+    struct painter p[3];
+    struct rig r = {0};
+    uint64_t token;
+
+    rig_up(&r, SIM);
+    for (unsigned i = 0; i < 3; i++) {
+        struct aerogpu_alloc_priv_v2 own = rig_priv(7, 4096, 0, 0);
+        abi_builder_init(&p[i].b);
+        assert_int_equal(dxgk_client_open(r.dxgk, &p[i].client, 300 + i, false), 0);
+        p[i].x = rig_context(&r, p[i].client);
+        assert_int_equal(rig_allocate(&p[i].x, &own, &p[i].picture), STATUS_SUCCESS);
+    }
+    share(&p[0], &global, &mine);
+    theirs = open_share(&p[1], global, &opened);
+    token = opened.share_token;
+    assert_int_equal(says_export(&p[0], mine, token), STATUS_SUCCESS);
+    assert_int_equal(says_export(&p[1], theirs, token), STATUS_ACCESS_DENIED);
+    assert_int_equal(says_release(&p[1], theirs, token), STATUS_ACCESS_DENIED);
+    assert_int_equal(says_import(&p[1], theirs, token), STATUS_SUCCESS);
+    assert_int_equal(says_export(&p[2], p[2].picture, token), STATUS_ACCESS_DENIED);
+    assert_int_equal(says_release(&p[2], p[2].picture, token), STATUS_ACCESS_DENIED);
+    assert_int_equal(says_import(&p[2], p[2].picture, token), STATUS_ACCESS_DENIED);
+    assert_int_equal(says_release(&p[0], mine, token), STATUS_SUCCESS);
+    for (unsigned i = 0; i < 3; i++)
+        painter_down(&p[i]);
+    rig_down(&r);
+}
+
 /* ---- the display --------------------------------------------------------- */
 
 static void show(struct painter *p, uint32_t colour)

@@ -154,7 +154,140 @@ TEST(a_small_ring_overflows_into_memory)
     rig_down(&r);
 }
 
-/* The executor dies, and nobody hears of it before the deadline: what failed is reported as failed, not as done. */
+/* A row of words in guest memory, and work that copies one of them to where it can be seen. */
+struct row {
+    struct rig_context x;
+    struct abi_builder b;
+    D3DKMT_HANDLE a;
+    uint32_t *words;
+};
+
+enum { ROW = 40, TOKEN = 0x1234 };
+
+static void row_up(struct row *w, struct rig *r)
+{
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
+
+    abi_builder_init(&w->b);
+    w->x = rig_context(r, r->client);
+    assert_int_equal(rig_allocate(&w->x, &p, &w->a), STATUS_SUCCESS);
+    w->words = rig_lock(&w->x, w->a); /* stays where it is */
+    w->words[0] = TOKEN;
+    rig_unlock(&w->x, w->a);
+}
+
+static void row_copy(struct row *w, unsigned from, unsigned to)
+{
+    ABI_EMIT(&w->b, CREATE_BUFFER, create_buffer, .buffer_handle = 2, .size_bytes = 4096,
+             .backing_alloc_id = 7);
+    ABI_EMIT(&w->b, COPY_BUFFER, copy_buffer, .dst_buffer = 2, .src_buffer = 2, .dst_offset_bytes = 4 * to,
+             .src_offset_bytes = 4 * from, .size_bytes = 4, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+    ABI_EMIT(&w->b, DESTROY_RESOURCE, destroy_resource, .resource_handle = 2);
+    assert_int_equal(rig_render(&w->x, &w->b, &w->a, 1, 1), STATUS_SUCCESS);
+}
+
+/* How many words have what the first one had at the beginning. */
+static unsigned row_count(const struct row *w)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i <= ROW; i++)
+        n += w->words[i] == TOKEN;
+    return n;
+}
+
+static void row_down(struct row *w)
+{
+    rig_context_destroy(&w->x);
+    abi_builder_finish(&w->b);
+}
+
+/* The ring fills up since the device hears of nothing, and then takes what is there at once: who comes then has others before
+ * him that were not in the ring. */
+TEST(what_waits_behind_a_full_ring_is_done_in_its_order)
+{
+    struct aerogpu_escape_query_perf perf = {0};
+    struct rig r = {0};
+    struct row w;
+
+    rig_set(&r, RIG_SERVICE, "RingEntries", 2);
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit", 64);
+    rig_up(&r, LIVE);
+    row_up(&w, &r);
+    row_copy(&w, 0, 1);
+    assert_int_equal(rig_idle(&w.x), STATUS_SUCCESS); /* there is an executor */
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LATE_EXECUTOR, 200000), STATUS_SUCCESS);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LOSE_DOORBELL, 3), STATUS_SUCCESS);
+    for (unsigned i = 1; i < ROW; i++)
+        row_copy(&w, i, i + 1); /* right only behind the one before it */
+    assert_int_equal(rig_idle(&w.x), STATUS_SUCCESS);
+    assert_int_equal(row_count(&w), ROW + 1);
+    assert_int_equal(RIG_ESCAPE(&r, QUERY_PERF, &perf), STATUS_SUCCESS);
+    assert_true(perf.ring_push_failures > 0);
+    row_down(&w);
+    rig_down(&r);
+}
+
+/* No beat of the watchdog passes for what a full ring keeps waiting. */
+TEST(a_full_ring_costs_no_time)
+{
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+    uint64_t start;
+
+    rig_set(&r, RIG_SERVICE, "RingEntries", 2);
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit", 64);
+    rig_up(&r,
+           &(struct stack_params){
+               .machine = {.kind = MACHINE_SIM, .exec_min_ns = NSEC_PER_MSEC, .exec_max_ns = NSEC_PER_MSEC}});
+    x = rig_context(&r, r.client);
+    abi_builder_init(&b);
+    start = machine_now(stack_machine(r.stack));
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LOSE_DOORBELL, 3), STATUS_SUCCESS);
+    for (unsigned i = 0; i < ROW; i++) {
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    }
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    assert_in_range(machine_now(stack_machine(r.stack)) - start, ROW * NSEC_PER_MSEC,
+                    (ROW + 40) * NSEC_PER_MSEC);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* What a reset has dropped is not done later, whether it was in the ring or behind it. */
+TEST(what_a_reset_drops_stays_undone)
+{
+    struct rig_context y;
+    struct rig r = {0};
+    struct row w;
+
+    rig_set(&r, RIG_SERVICE, "RingEntries", 2);
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit", 64);
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    rig_up(&r, LIVE);
+    row_up(&w, &r);
+    row_copy(&w, 0, 1);
+    assert_int_equal(rig_idle(&w.x), STATUS_SUCCESS);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_STOP_EXECUTOR, 1), STATUS_SUCCESS);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LOSE_DOORBELL, 1000), STATUS_SUCCESS);
+    for (unsigned i = 1; i < ROW; i++)
+        row_copy(&w, 0, i + 1);
+    assert_int_equal(rig_idle(&w.x), STATUS_DEVICE_REMOVED);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LOSE_DOORBELL, 0), STATUS_SUCCESS);
+    y = rig_context(&r, r.client);
+    for (unsigned i = 0; i < 2 * ROW; i++) { /* whatever waits would go first */
+        ABI_EMIT(&w.b, NOP, nop);
+        assert_int_equal(rig_render(&y, &w.b, NULL, 0, 0), STATUS_SUCCESS);
+        assert_int_equal(rig_idle(&y), STATUS_SUCCESS);
+    }
+    assert_int_equal(row_count(&w), 2);
+    rig_context_destroy(&y);
+    row_down(&w);
+    rig_down(&r);
+}
+
 /* The executor maps the ring. What it writes there costs work, and never more: SubmitCommand does not fail. */
 TEST(a_ring_that_the_executor_scribbles_over_is_begun_anew)
 {
@@ -203,6 +336,7 @@ TEST(a_ring_that_the_executor_scribbles_over_is_begun_anew)
     }
 }
 
+/* The executor dies, and nobody hears of it before the deadline: what failed is reported as failed, not as done. */
 TEST(a_death_that_nobody_heard_of_is_a_fault)
 {
     struct rig_context x;

@@ -242,6 +242,91 @@ TEST(a_long_stream_is_cut_between_packets)
     rig_down(&r);
 }
 
+/* The table names guest memory by id: of two allocations with one id the device could take either. */
+TEST(an_id_is_of_one_allocation)
+{
+    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+    D3DKMT_HANDLE a[2];
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(rig_allocate(&x, &p, &a[i]), STATUS_SUCCESS);
+    ABI_EMIT(&b, NOP, nop);
+    assert_int_equal(rig_render(&x, &b, a, 2, 0), STATUS_INVALID_PARAMETER);
+    for (unsigned i = 0; i < 2; i++) { /* each alone is right */
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&x, &b, &a[i], 1, 0), STATUS_SUCCESS);
+    }
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* ---- what a client may say ----------------------------------------------- */
+
+/* Handles are below 2^20: what is above would name another device's. */
+TEST(a_handle_is_the_clients_own)
+{
+    static const struct {
+        uint32_t handle;
+        NTSTATUS status;
+    } cases[] = {{1, STATUS_SUCCESS},
+                 {(1 << 20) - 1, STATUS_SUCCESS},
+                 {1 << 20, STATUS_INVALID_PARAMETER},
+                 {(1 << 20) + 1, STATUS_INVALID_PARAMETER},
+                 {0xFFFFFFFF, STATUS_INVALID_PARAMETER}};
+    struct aerogpu_vertex_buffer_binding v = {0};
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = cases[i].handle, .size_bytes = 64);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), cases[i].status);
+        v.buffer = cases[i].handle; /* in a tail as well */
+        ABI_EMIT_TAIL(&b, SET_VERTEX_BUFFERS, set_vertex_buffers, &v, sizeof(v), .buffer_count = 1);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), cases[i].status);
+    }
+    rig_idle(&x);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
+/* Two bindings fit, so a count of three is refused, and so is every other: what is behind the packet is nobody's to name. */
+TEST(a_counted_tail_lies_inside_its_packet)
+{
+    static const uint32_t counts[] = {3, 4, 31, 32, 33, 0x10000000, 0xFFFFFFFF};
+    struct aerogpu_vertex_buffer_binding v[2] = {{0}};
+    struct rig_context x;
+    struct abi_builder b;
+    struct rig r = {0};
+
+    rig_up(&r, SIM);
+    x = rig_context(&r, r.client);
+    abi_builder_init(&b);
+    ABI_EMIT_TAIL(&b, SET_VERTEX_BUFFERS, set_vertex_buffers, v, sizeof(v), .buffer_count = 2);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    for (unsigned i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        ABI_EMIT_TAIL(&b, SET_VERTEX_BUFFERS, set_vertex_buffers, v, sizeof(v), .buffer_count = counts[i]);
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_INVALID_PARAMETER);
+        ABI_EMIT_TAIL(&b, SET_SHADER_CONSTANTS_F, set_shader_constants_f, v, sizeof(v),
+                      .vec4_count = counts[i]);
+        assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_INVALID_PARAMETER);
+    }
+    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
 /* ---- order --------------------------------------------------------------- */
 
 /* A context of a higher class passes the work of the others. */
@@ -350,6 +435,97 @@ TEST(devices_that_never_work_leave_nothing)
         rig_context(&r, c);
         dxgk_client_close(c);
     }
+    rig_down(&r);
+}
+
+/* The stream that went to the device last. */
+static const uint8_t *last_stream(struct rig *r, uint32_t *size)
+{
+    struct aerogpu_escape_dump_ring_v2 ring = {.desc_capacity = 1};
+
+    assert_int_equal(RIG_ESCAPE(r, DUMP_RING_V2, &ring), STATUS_SUCCESS);
+    assert_int_equal(ring.desc_count, 1);
+    *size = ring.desc[0].cmd_size_bytes;
+    return machine_ram(stack_machine(r->stack)) + ring.desc[0].cmd_gpa;
+}
+
+/* A device that has made buffer 1, and under which number the GPU knows it. */
+static struct rig_context named(struct rig *r, unsigned *number)
+{
+    struct aerogpu_cmd_create_buffer c;
+    struct rig_context x = rig_context(r, r->client);
+    struct abi_builder b;
+    uint32_t size;
+
+    abi_builder_init(&b);
+    ABI_EMIT(&b, CREATE_BUFFER, create_buffer, .buffer_handle = 1, .size_bytes = 64);
+    assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
+    abi_builder_finish(&b);
+    memcpy(&c, last_stream(r, &size) + sizeof(struct aerogpu_cmd_stream_header), sizeof(c));
+    assert_int_equal(size, sizeof(struct aerogpu_cmd_stream_header) + sizeof(c));
+    assert_int_equal(c.buffer_handle & 0xFFFFF, 1);
+    *number = c.buffer_handle >> 20;
+    return x;
+}
+
+/* What the device has not executed yet is as it was when it was submitted, whoever else ends meanwhile. */
+TEST(what_says_who_ended_waits_until_it_was_heard)
+{
+    struct rig_context x[3];
+    const uint8_t *stream;
+    uint8_t before[256];
+    struct rig r = {0};
+    uint32_t size, own;
+    unsigned number;
+
+    rig_up(&r, SIM);
+    for (unsigned i = 0; i < 3; i++) {
+        x[i] = named(&r, &number);
+        assert_int_equal(rig_idle(&x[i]), STATUS_SUCCESS);
+    }
+    last_stream(&r, &own);
+    rig_context_destroy(&x[0]); /* its names end, and the device has heard of it */
+    stack_sleep(r.stack, 50 * NSEC_PER_MSEC);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LATE_EXECUTOR, 1000000), STATUS_SUCCESS);
+    rig_context_destroy(&x[1]);
+    stream = last_stream(&r, &size);
+    assert_true(size > sizeof(struct aerogpu_cmd_stream_header) && size <= sizeof(before) && size != own);
+    memcpy(before, stream, size);
+    rig_context_destroy(&x[2]);
+    assert_memory_equal(stream, before, size);
+    rig_down(&r);
+}
+
+/* More devices come than there are numbers, while the GPU has not been told of all the dead: none gets a number under which it
+ * still knows another. */
+TEST(a_number_is_free_when_its_names_have_ended)
+{
+    enum { NUMBERS = 4094, LAST = 16 };
+    struct rig_context x, dead[2], last[LAST];
+    unsigned number, numbers[2];
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "HwQueuedRenderPacketGroupLimit", 2 * LAST); /* all in the ring */
+    rig_up(&r, SIM);
+    rig_context(
+        &r, r.client); /* whose client goes on, so that there is nothing to say of those that do nothing */
+    for (unsigned i = 0; i < 2; i++) {
+        dead[i] = named(&r, &numbers[i]);
+        assert_int_equal(rig_idle(&dead[i]), STATUS_SUCCESS);
+    }
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LATE_EXECUTOR, 1500000), STATUS_SUCCESS);
+    rig_context_destroy(&dead[0]); /* said at once; */
+    rig_context_destroy(&dead[1]); /* this one when that was heard */
+    for (unsigned i = 0; i < NUMBERS - LAST / 2; i++) {
+        x = rig_context(&r, r.client);
+        rig_context_destroy(&x);
+    }
+    for (unsigned i = 0; i < LAST; i++) {
+        last[i] = named(&r, &number);
+        assert_int_not_equal(number, numbers[1]);
+    }
+    for (unsigned i = 0; i < LAST; i++)
+        assert_int_equal(rig_idle(&last[i]), STATUS_SUCCESS);
     rig_down(&r);
 }
 
