@@ -90,6 +90,9 @@ struct dxgk_bus {
     /* What the host's scheduler has done with what executes the work of `process` (0: the system's): false where there is nothing, or
      * it cannot be known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what it needs. */
     bool (*schedstat)(void *ctx, uint64_t process, struct schedstat *out);
+    /* Ends what executes the work of `process`, if that is nobody else's: what is under way there completes as faulted, now or
+     * soon, and no device that the process has is good for more. False: there is nothing like that. Asked at PASSIVE_LEVEL. May be NULL. */
+    bool (*end_work)(void *ctx, uint64_t process);
     /* The frame buffer that firmware has set up, in one of the memory resources: false, or NULL: there is none. */
     bool (*post_display)(void *ctx, struct dxgk_post_display *out);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */

@@ -109,7 +109,7 @@ static bool over_limit(struct dxgk *d, const struct dxgk_client *guilty)
     uint64_t now = dxgk_kernel_now(d->kernel);
     unsigned kept = 0;
 
-    if (dxgk_offender_hung(d, guilty))
+    if (dxgk_offender_hung(d, guilty, false))
         return false;
     for (unsigned i = 0; i < d->tdr.count; i++)
         if (now - d->tdr.history[i] <= d->tdr.limit_ns)
@@ -248,6 +248,50 @@ static bool starved(struct dxgk *d, struct node *n)
     return true;
 }
 
+/* All devices of the process, whose work has one place. */
+static void mark_process(struct dxgk *d, const struct device *guilty)
+{
+    for (struct device *dev = d->devices; dev; dev = dev->next)
+        if (dev->client && dev->client->process == guilty->client->process)
+            dxgk_device_lose(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET);
+}
+
+static bool is_head(const struct node *n, UINT fence)
+{
+    return n->hw && n->hw->fence == fence;
+}
+
+/* Of a stranger only what executes his work is ended, and nobody else pays. False: that is not possible, or did not help. */
+static bool end_alone(struct dxgk *d, unsigned i)
+{
+    const struct node *n = &d->sched.nodes[i];
+    const struct device *guilty = n->hw->context->device;
+    const UINT fence = n->hw->fence;
+    const uint64_t start = dxgk_kernel_now(d->kernel), end = start + d->tdr.delay_ns;
+    struct dxgk_client who = {0}; /* as soon as the fence has come he may go */
+
+    if (d->tdr.level < 2 || !d->bus->end_work || !guilty->client || !guilty->client->has_user ||
+        !d->bus->end_work(d->bus->ctx, guilty->client->process))
+        return false;
+    mark_process(d, guilty);
+    who.process = guilty->client->process;
+    who.user = guilty->client->user;
+    who.has_user = true;
+    while (is_head(n, fence) && d->state == DXGK_STARTED && dxgk_kernel_now(d->kernel) < end)
+        dxgk_kernel_wait(d->kernel, &d->progress, end);
+    if (d->state == DXGK_STARTED && is_head(n, fence) && !dxgk_node_poll(d, i) && is_head(n, fence))
+        return false;
+    if (d->state != DXGK_STARTED)
+        return true;
+    dxgk_log(
+        d, "dxgkrnl", 8,
+        "process %llu hung: what executes its work was ended, and nothing else (fence %u on node %u, %.1f ms)",
+        (unsigned long long)who.process, fence, i, (double)(dxgk_kernel_now(d->kernel) - start) / 1e6);
+    dxgk_offender_hung(d, &who, true);
+    dxgk_adapter_kick(d);
+    return true;
+}
+
 static void check_node(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
@@ -269,6 +313,10 @@ static void check_node(struct dxgk *d, unsigned i)
         dxgk_node_arm(d, i);
         return;
     }
+    if (end_alone(d, i))
+        return;
+    if (epoch != d->epoch || !n->hw || d->state != DXGK_STARTED)
+        return;
     snprintf(why, sizeof(why), "fence %u on node %u", n->hw->fence, i);
     recover(d, n->hw->context ? n->hw->context->device : NULL, why);
 }

@@ -3,7 +3,8 @@
  *
  *   head packet at the device ──TdrDelay──▶ ask the miniport for the current fence
  *        ├─ it moved: an interrupt was lost; complete what is done, go on
- *        └─ it did not: DETECTED ─▶ CollectDbgInfo ─▶ ResetFromTimeout ─▶ drop everything ─▶ RestartFromTimeout ─▶ mode ─▶ 4101
+ *        ├─ it did not, and is a stranger's: what executes his work is ended; his fences fault, and his devices are lost ─▶ dxgkrnl 8
+ *        └─ it did not, or that did not help within TdrDelay: DETECTED ─▶ CollectDbgInfo ─▶ ResetFromTimeout ─▶ drop everything ─▶ RestartFromTimeout ─▶ mode ─▶ 4101
  *                          └─ TdrLevel 1, more than TdrLimitCount in TdrLimitTime, a DDI that fails or never returns ─▶ FAILED
  *
  * Time in which the host gave what executes the head no processor is none in which the device did not respond: it is taken as

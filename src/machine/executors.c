@@ -391,6 +391,20 @@ int executors_submit(struct executors *x, const struct abi_submission *s)
     return r;
 }
 
+bool executors_end_work(struct executors *x, uint32_t client)
+{
+    struct executor *e;
+    bool any;
+
+    pthread_mutex_lock(&x->lock);
+    e = client ? find(x, client) : NULL;
+    any = e && e->in_flight;
+    if (any)
+        exec_host_end(e->host, "its client's work was not done in time");
+    pthread_mutex_unlock(&x->lock);
+    return any;
+}
+
 void executors_reset(struct executors *x)
 {
     pthread_mutex_lock(&x->lock);

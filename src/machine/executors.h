@@ -38,6 +38,8 @@ int executors_prepare(struct executors *x, uint32_t client, int timeout_ms, stru
 /* As their namesakes of host.h. */
 int executors_submit(struct executors *x, const struct abi_submission *s);
 void executors_reset(struct executors *x);
+/* The client's own executor is killed, with what it has under way. False: it has nothing. Any thread. */
+bool executors_end_work(struct executors *x, uint32_t client);
 int executors_map(struct executors *x, uint64_t gpa, uint64_t size, int fd, struct error *e);
 void executors_unmap(struct executors *x, uint64_t gpa, uint64_t size);
 

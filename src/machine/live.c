@@ -624,6 +624,11 @@ static int client_pid(struct machine *m, uint32_t client)
     return (int)executors_client_pid(live_of(m)->executors, client);
 }
 
+static bool end_work(struct machine *m, uint32_t client)
+{
+    return executors_end_work(live_of(m)->executors, client);
+}
+
 static int map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
 {
     return executors_map(live_of(m)->executors, gpa, size, fd, e);
@@ -637,6 +642,7 @@ static void unmap(struct machine *m, uint64_t gpa, uint64_t size)
 const struct machine_ops machine_live_ops = {
     .kill_executor = kill_executor,
     .stop_executor = stop_executor,
+    .end_work = end_work,
     .map = map,
     .unmap = unmap,
     .start = start,

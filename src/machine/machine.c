@@ -216,6 +216,11 @@ int machine_stop_executor(struct machine *m, uint64_t ns)
     return m->ops->stop_executor(m, ns);
 }
 
+bool machine_end_work(struct machine *m, uint32_t client)
+{
+    return m->ops->end_work(m, client);
+}
+
 int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e)
 {
     return m->ops->wait_ready(m, timeout_ms, e);

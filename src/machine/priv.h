@@ -30,6 +30,7 @@ struct machine_ops {
     struct loop *(*loop)(struct machine *m); /* NULL: it has none */
     int (*kill_executor)(struct machine *m);
     int (*stop_executor)(struct machine *m, uint64_t ns);
+    bool (*end_work)(struct machine *m, uint32_t client);
     /* All NULL where nothing but a model executes. */
     void (*device_name)(struct machine *m, char name[256], bool *is_cpu);
     int (*executor_pid)(struct machine *m);

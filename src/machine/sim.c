@@ -420,6 +420,28 @@ static void reset(void *ctx)
     sim_check(s);
 }
 
+/* Of a client's own executor nothing is modelled but what it has under way. */
+static bool end_work(struct machine *m, uint32_t client)
+{
+    struct sim *s = m->kind;
+    uint64_t ids[DEPTH];
+    uint32_t n = 0;
+
+    for (struct job **at = &s->jobs; *at;)
+        if (client && (*at)->s.client == client)
+            ids[n++] = take_job(at).id;
+        else
+            at = &(*at)->next;
+    for (uint32_t i = 0; i < n; i++) {
+        struct abi_completion c = {.id = ids[i], .error = AEROGPU_ERROR_BACKEND};
+        snprintf(c.message, sizeof(c.message), "the executor was killed");
+        gpu_complete(m->gpu, &c);
+    }
+    start_work(m);
+    gpu_backend_ready(m->gpu);
+    return n > 0;
+}
+
 static int kill_executor(struct machine *m)
 {
     struct sim *s = m->kind;
@@ -568,6 +590,7 @@ const struct machine_ops machine_sim_ops = {
     .loop = get_loop,
     .kill_executor = kill_executor,
     .stop_executor = stop_executor,
+    .end_work = end_work,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},
     .backend = &(const struct gpu_backend_ops){submit, reset},
 };

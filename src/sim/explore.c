@@ -40,7 +40,7 @@ struct world {
         struct rng rng;
         unsigned id;
         struct dxgk_client *client;
-        bool killed, waiting;
+        bool killed, waiting, stranger;
     } actors[MAX_CLIENTS];
 };
 
@@ -98,13 +98,21 @@ struct session {
     uint64_t flips, intervals, first_seq;
 };
 
+/* A stranger has a share of things, and may be barred. */
+static bool refused(const struct actor *a, NTSTATUS st)
+{
+    return a->stranger && (st == STATUS_NO_MEMORY || st == STATUS_INSUFFICIENT_RESOURCES ||
+                           st == STATUS_GRAPHICS_NO_VIDEO_MEMORY || st == STATUS_ACCESS_DENIED);
+}
+
 /* What a thunk may answer to a program that did nothing wrong. */
 static bool expected(struct session *s, NTSTATUS st, const char *what)
 {
     if (NT_SUCCESS(st))
         return true;
     if (st != STATUS_DEVICE_REMOVED && st != STATUS_CANCELLED && st != STATUS_GRAPHICS_PRESENT_OCCLUDED &&
-        st != STATUS_GRAPHICS_PRESENT_MODE_CHANGED && !(st == STATUS_INVALID_HANDLE && s->a->killed))
+        st != STATUS_GRAPHICS_PRESENT_MODE_CHANGED && !(st == STATUS_INVALID_HANDLE && s->a->killed) &&
+        !refused(s->a, st))
         broken(s->a->w, "client %u: %s answered %08x", s->a->id, what, (unsigned)st);
     return false;
 }
@@ -678,6 +686,7 @@ int sim_explore(const struct explore_params *p, struct explore_result *out)
                               .settings = &settings};
     struct error e = {0};
     unsigned clients;
+    bool strangers;
     uint64_t start;
 
     *out = (struct explore_result){0};
@@ -695,6 +704,7 @@ int sim_explore(const struct explore_params *p, struct explore_result *out)
         w->deaths = sp.machine.faults.death || sp.machine.faults.hang;
     }
     sp.machine.seed = rng_next(&w->rng);
+    strangers = rng_below(&w->rng, 2);
     if (p->verbose)
         sp.on_event = on_event;
     dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1 + (uint32_t)rng_below(&w->rng, 2));
@@ -715,10 +725,12 @@ int sim_explore(const struct explore_params *p, struct explore_result *out)
     w->running = clients + 2;
     for (unsigned i = 0; i < clients; i++) {
         struct actor *a = &w->actors[i];
-        *a = (struct actor){.w = w, .rng = {rng_next(&w->rng)}, .id = i};
+        *a = (struct actor){.w = w, .rng = {rng_next(&w->rng)}, .id = i, .stranger = strangers && i % 2};
         if (dxgk_client_open(w->dxgk, &a->client, 100 + i, false) ||
             dxgk_kernel_spawn(w->kernel, "client", client_main, a))
             broken(w, "no memory");
+        else if (a->stranger) /* but the display is for all of them */
+            dxgk_client_set_user(a->client, 1000 + i % 3, true);
     }
     dxgk_kernel_spawn(w->kernel, "saboteur", saboteur_main, w);
     dxgk_kernel_spawn(w->kernel, "observer", observer_main, w);

@@ -2,7 +2,7 @@
 /* explore.h: one life of the whole stack in virtual time, with clients and faults drawn from a seed, and what may never
  * happen (docs/design.md) checked all along.
  *
- * Clients, a saboteur and an observer are coroutines of the kernel; they reach the stack through D3DKMT thunks, as
+ * Clients, in half of the lives some of them strangers (dxgkrnl/strangers), a saboteur and an observer are coroutines of the kernel; they reach the stack through D3DKMT thunks, as
  * programs do, and through the host's fault hooks. The executor is the sim machine's model of its timing.
  *
  * Promises that are checked:

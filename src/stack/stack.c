@@ -196,6 +196,11 @@ static bool schedstat(void *ctx, uint64_t process, struct schedstat *out)
     return pid > 0 && schedstat_read(pid, out);
 }
 
+static bool end_work(void *ctx, uint64_t process)
+{
+    return machine_end_work(((struct stack *)ctx)->machine, (uint32_t)process);
+}
+
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 {
     struct stack *s = ctx;
@@ -252,6 +257,7 @@ static void describe(struct stack *s, bool swapped)
                                .inject = inject,
                                .prepare = prepare,
                                .schedstat = schedstat,
+                               .end_work = end_work,
                                .wait = wait_for_device,
                                .poll_begin = poll_begin,
                                .poll_end = poll_end,

@@ -488,6 +488,56 @@ TEST(the_display_is_not_a_strangers)
     rig_down(&r);
 }
 
+/* ---- hangs --------------------------------------------------------------- */
+
+/* Its next work never ends; by a context of its own node, or everybody's. */
+static void hang(struct painter *p, struct rig_context *x)
+{
+    kill(p->pid, SIGSTOP);
+    ABI_EMIT(&p->b, FLUSH, flush, .reserved0 = 0);
+    assert_int_equal(rig_render(x, &p->b, NULL, 0, 0), STATUS_SUCCESS);
+}
+
+/* A stranger's hang is his process's loss, and nobody else's: neither another's, nor another process's of his. Again and again, and he
+ * is barred as ever. */
+TEST(a_strangers_hang_is_his_own)
+{
+    struct painter a, b, c, d;
+    struct rig r = {0};
+    struct rig_context more;
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    rig_up(&r, LIVE);
+    painter_of(&b, &r, 401, 1001);
+    painter_of(&c, &r, 402, 1000); /* of the same user */
+    painter_up(&d, &r, 300);
+    for (unsigned i = 0; i < 4; i++) { /* he has one more hang before he is barred */
+        painter_of(&a, &r, 500 + i, 1000);
+        more = rig_context(&r, a.client); /* another device of the process */
+        hang(&a, i & 1 ? &more : &a.x);
+        frames(&b, 20, 0, 0);
+        assert_int_equal(rig_idle(i & 1 ? &more : &a.x), STATUS_DEVICE_REMOVED);
+        assert_int_equal(rig_state(i & 1 ? &more : &a.x), D3DKMT_DEVICEEXECUTION_HUNG);
+        assert_int_equal(rig_state(i & 1 ? &a.x : &more), D3DKMT_DEVICEEXECUTION_RESET);
+        assert_true(gone(a.pid));
+        frames(&b, 4, 0, 0);
+        frames(&c, 4, 0, 0);
+        frames(&d, 4, 0, 0);
+        assert_int_equal(dxgk_event_count(r.dxgk, 8), i + 1);
+        painter_down(&a);
+    }
+    assert_int_equal(dxgk_event_count(r.dxgk, 7), 0);
+    hang(&c, &c.x);
+    assert_int_equal(rig_idle(&c.x), STATUS_DEVICE_REMOVED);
+    frames(&b, 4, 0, 0);
+    assert_int_equal(dxgk_event_count(r.dxgk, 7), 1);
+    painter_down(&c);
+    painter_down(&b);
+    painter_down(&d);
+    assert_int_equal(dxgk_event_count(r.dxgk, 4101), 0);
+    rig_down(&r);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 /* What the context queues stays there. */

@@ -86,14 +86,14 @@ static bool is_mob(struct dxgk *d, unsigned limit)
     return n >= (limit < OFFENDER_HANGS ? limit : OFFENDER_HANGS);
 }
 
-bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c)
+bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c, bool alone)
 {
     unsigned limit = d->tdr.limit_count ? d->tdr.limit_count : 1;
     bool user, process;
 
     if (!c || !c->has_user)
         return false;
-    if (is_mob(d, limit))
+    if (!alone && is_mob(d, limit))
         limit = 1;
     user = hung(d, dxgk_offender_user(c), limit);
     process = hung(d, process_key(c), limit / 2 + (limit & 1));

@@ -3,7 +3,7 @@
  *
  * A client with a user (dxgk_client_set_user) is a stranger: who hangs the device again and again within TdrLimitTime gets no device
  * for as long. A process is barred at half of TdrLimitCount, rounded up, and all of a user at TdrLimitCount; where strangers together
- * hang it as often, whatever their users are, each is at his first. None of it counts towards the limit that ends the adapter for
+ * hang it as often for all, whatever their users are, each is at his first. None of it counts towards the limit that ends the adapter for
  * all. Wrong share handles are counted by user, too.
  *
  * Invariants:
@@ -37,8 +37,9 @@ struct offenders {
 
 /* The same for all clients of a stranger; a client that is none is alone, but for others of its process. */
 uint64_t dxgk_offender_user(const struct dxgk_client *c);
-/* The client hung the device; who hangs it too often is barred. True: it is a stranger, and has nobody but himself to pay for it. */
-bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c);
+/* The client hung the device, or only what executes his own work, `alone`; who does so too often is barred. True: it is a stranger,
+ * and has nobody but himself to pay for it. */
+bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c, bool alone);
 bool dxgk_offender_barred(struct dxgk *d, const struct dxgk_client *c);
 /* Whether a share handle that the client says is looked for at all: not after GUESSES_MOST wrong ones within GUESSES_S. */
 bool dxgk_offender_may_guess(struct dxgk *d, const struct dxgk_client *c);

@@ -197,6 +197,13 @@ void exec_host_reset(struct exec_host *host)
     exec_supervisor_wake(host);
 }
 
+void exec_host_end(struct exec_host *host, const char *why)
+{
+    pthread_mutex_lock(&host->lock);
+    exec_host_break(host, why);
+    pthread_mutex_unlock(&host->lock);
+}
+
 void exec_host_fail_all(struct exec_host *host)
 {
     pthread_mutex_lock(&host->lock);

@@ -119,6 +119,9 @@ int exec_host_copy_map(struct exec_host *host, struct exec_host *from, uint64_t 
 void exec_host_reset(struct exec_host *host);
 bool exec_host_resetting(struct exec_host *host);
 
+/* Kills the executor, if there is one; `why` ends a sentence. Any thread. */
+void exec_host_end(struct exec_host *host, const char *why);
+
 /* Readable when exec_host_dispatch has something to do. Level-triggered; belongs to the host. */
 int exec_host_event_fd(const struct exec_host *host);
 
