@@ -11,6 +11,12 @@ static unsigned kind(const struct packet *p)
     return p->type == PACKET_PAGING ? D3DKMT_SystemPagingBuffer : D3DKMT_ClientRenderBuffer;
 }
 
+/* Of sched.busy. */
+static uint64_t bit(const struct dxgk *d, const struct node *n)
+{
+    return UINT64_C(1) << (n - d->sched.nodes);
+}
+
 /* See sched.h. */
 static void check(const struct dxgk *d, const struct node *n)
 {
@@ -27,6 +33,7 @@ static void check(const struct dxgk *d, const struct node *n)
     INVARIANT((INT)(n->submitted - n->completed) >= 0);                     /* 2 */
     INVARIANT(!n->preempting || (INT)(n->submitted - n->preempting) >= 0);
     INVARIANT(!n->timer.armed || (n->hw && d->tdr.level));
+    INVARIANT(!n->hw == !(d->sched.busy & bit(d, n)));
 }
 
 static void begin_head(struct node *n, uint64_t now)
@@ -45,6 +52,7 @@ static void append(struct dxgk *d, struct packet *p)
     *n->hw_last = p;
     n->hw_last = &p->next;
     n->hw_count++;
+    d->sched.busy |= bit(d, n);
     n->paging += p->type == PACKET_PAGING;
     n->packets_submitted[kind(p)]++;
     if (n->last_context != p->context) {
@@ -59,13 +67,15 @@ static void append(struct dxgk *d, struct packet *p)
 }
 
 /* Takes the entry at `at` out: it uses its allocations no longer. */
-static struct packet *detach(struct node *n, struct packet **at)
+static struct packet *detach(struct dxgk *d, struct node *n, struct packet **at)
 {
     struct packet *p = *at;
 
     *at = p->next;
     if (!*at)
         n->hw_last = at;
+    if (!n->hw)
+        d->sched.busy &= ~bit(d, n);
     n->hw_count--;
     n->paging -= p->type == PACKET_PAGING;
     for (unsigned i = 0; i < p->list_count; i++)
@@ -174,16 +184,18 @@ static void kick_queued(struct dxgk *d)
  * who hangs has the oldest. The timer finds out. */
 static void restart_younger(struct dxgk *d, const struct packet *p, uint64_t now)
 {
-    for (struct node *n = d->sched.nodes; n < d->sched.nodes + d->sched.num_nodes; n++)
-        if (n->hw && n->hw->submitted_ns > p->submitted_ns) {
+    for (uint64_t busy = d->sched.busy; busy; busy &= busy - 1) {
+        struct node *n = &d->sched.nodes[__builtin_ctzll(busy)];
+        if (n->hw->submitted_ns > p->submitted_ns) {
             n->clock_ns = now;
             n->looked_ns = n->starved_ns = 0;
         }
+    }
 }
 
 static void retire_head(struct dxgk *d, struct node *n)
 {
-    struct packet *p = detach(n, &n->hw);
+    struct packet *p = detach(d, n, &n->hw);
     struct context *c = p->context;
     uint64_t now = dxgk_kernel_now(d->kernel);
 
@@ -280,7 +292,7 @@ void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *
         struct packet **last = &n->hw, *p;
         while ((*last)->next)
             last = &(*last)->next;
-        p = detach(n, last);
+        p = detach(d, n, last);
         n->packets_preempted++;
         DXGK_TRACE(d, DMA_STOP, dxgk_packet_process(p), p->context->handle, kind(p), p->fence, true);
         p->next = p->context->queue;
@@ -348,7 +360,7 @@ void dxgk_node_forget_context(struct dxgk *d, struct context *c)
     check(d, n);
     for (struct packet **at = &n->hw; *at;)
         if ((*at)->context == c)
-            dxgk_packet_free(d, detach(n, at));
+            dxgk_packet_free(d, detach(d, n, at));
         else
             at = &(*at)->next;
     check(d, n);

@@ -12,7 +12,9 @@ enum {
 
 void dxgk_sched_start(struct dxgk *d)
 {
+    _Static_assert(MAX_NODES <= 64, "a bit each");
     memset(d->sched.nodes, 0, sizeof(d->sched.nodes));
+    d->sched.busy = 0;
     for (unsigned i = 0; i < d->sched.num_nodes; i++)
         d->sched.nodes[i].hw_last = &d->sched.nodes[i].hw;
 }
@@ -277,7 +279,6 @@ void dxgk_sched_pump_all(struct dxgk *d)
 {
     uint64_t queued = 0;
 
-    _Static_assert(MAX_NODES <= 64, "a bit each");
     for (const struct context *c = d->sched.contexts; c; c = c->next_all)
         if (c->queue)
             queued |= UINT64_C(1) << c->node;

@@ -46,6 +46,7 @@ struct node {
 struct sched {
     struct node nodes[MAX_NODES];
     unsigned num_nodes;
+    uint64_t busy; /* a bit for each node that has packets at the device */
     uint32_t hw_limit;
     struct context *contexts;
     uint64_t turns; /* given to contexts */

@@ -326,9 +326,11 @@ static struct device *oldest(struct dxgk *d)
 {
     const struct node *first = NULL;
 
-    for (const struct node *n = d->sched.nodes; n < d->sched.nodes + d->sched.num_nodes; n++)
-        if (n->hw && (!first || n->head_start_ns < first->head_start_ns))
+    for (uint64_t busy = d->sched.busy; busy; busy &= busy - 1) {
+        const struct node *n = &d->sched.nodes[__builtin_ctzll(busy)];
+        if (!first || n->head_start_ns < first->head_start_ns)
             first = n;
+    }
     return first && first->hw->context ? first->hw->context->device : NULL;
 }
 
