@@ -9,43 +9,8 @@
 #include <unistd.h>
 
 #include "dxgkrnl/adapter.h"
-#include "dxgkrnl/kernel.h"
-#include "dxgkrnl_rig.h"
+#include "ntos_rig.h"
 #include "wddm/ntintsafe.h"
-
-static struct kernel *k;
-
-static void up(struct world *w, bool live)
-{
-    world_up(w, live);
-    k = dxgk_kernel(w->dxgk);
-    dxgk_kernel_enter(k);
-}
-
-static void down(struct world *w, unsigned violations)
-{
-    dxgk_kernel_leave(k);
-    world_down(w, violations);
-}
-
-/* The last violation begins so. */
-static void violated(struct world *w, const char *text)
-{
-    assert_true(dxgk_violations(w->dxgk) > 0);
-    assert_memory_equal(dxgk_violation(w->dxgk, dxgk_violations(w->dxgk) - 1), text, strlen(text));
-}
-
-static LARGE_INTEGER ms(int n)
-{
-    return (LARGE_INTEGER){.QuadPart = -10000LL * n};
-}
-
-static NTSTATUS wait_one(PVOID object, int timeout_ms)
-{
-    LARGE_INTEGER t = ms(timeout_ms);
-
-    return KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &t);
-}
 
 static NTSTATUS wait_many(ULONG n, PVOID objects[], WAIT_TYPE type, int timeout_ms)
 {

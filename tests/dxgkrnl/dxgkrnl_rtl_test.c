@@ -8,41 +8,8 @@
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/ntos/print.h"
 #include "dxgkrnl/ntos/routines.h"
-#include "dxgkrnl_rig.h"
+#include "ntos_rig.h"
 #include "wddm/ntstrsafe.h"
-
-static struct kernel *k;
-
-static void up(struct world *w)
-{
-    world_up(w, false);
-    k = dxgk_kernel(w->dxgk);
-    dxgk_kernel_enter(k);
-}
-
-static void down(struct world *w, unsigned violations)
-{
-    dxgk_kernel_leave(k);
-    world_down(w, violations);
-}
-
-static void violated(struct world *w, const char *text)
-{
-    assert_true(dxgk_violations(w->dxgk) > 0);
-    assert_memory_equal(dxgk_violation(w->dxgk, dxgk_violations(w->dxgk) - 1), text, strlen(text));
-}
-
-static LARGE_INTEGER ms(int n)
-{
-    return (LARGE_INTEGER){.QuadPart = -10000LL * n};
-}
-
-static NTSTATUS wait_one(PVOID object, int timeout_ms)
-{
-    LARGE_INTEGER t = ms(timeout_ms);
-
-    return KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &t);
-}
 
 /* ---- strings, numbers, bits ---------------------------------------------- */
 
@@ -65,7 +32,7 @@ TEST(strings_are_copied_appended_and_compared)
     TEXT(b, 8, "rENDER");
     TEXT(small, 4, "");
 
-    up(&w);
+    up(&w, false);
     assert_false(RtlEqualUnicodeString(&a, &b, FALSE));
     assert_true(RtlEqualUnicodeString(&a, &b, TRUE));
     assert_int_equal(RtlCompareUnicodeString(&a, &b, FALSE), 'R' - 'r');
@@ -99,7 +66,7 @@ TEST(numbers_are_read_and_written)
     TEXT(out, 12, "");
     TEXT(small, 2, "");
 
-    up(&w);
+    up(&w, false);
     for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         TEXT(in, 12, good[i].text);
         assert_int_equal(RtlUnicodeStringToInteger(&in, good[i].base, &v), STATUS_SUCCESS);
@@ -118,7 +85,7 @@ TEST(bits_are_found_set_and_counted)
     ULONG memory[3] = {0, 0, 0xFFFFFFFF};
     RTL_BITMAP b;
 
-    up(&w);
+    up(&w, false);
     RtlInitializeBitMap(&b, memory, 70);
     RtlSetBits(&b, 0, 30);
     assert_int_equal(RtlFindClearBits(&b, 8, 0), 30);
@@ -202,7 +169,7 @@ TEST(spin_locks_with_a_queue)
     KLOCK_QUEUE_HANDLE h, inner;
     KSPIN_LOCK lock, other;
 
-    up(&w);
+    up(&w, false);
     KeInitializeSpinLock(&lock);
     KeInitializeSpinLock(&other);
     KeAcquireInStackQueuedSpinLock(&lock, &h);
@@ -225,7 +192,7 @@ TEST(mutexes_that_are_tried)
     FAST_MUTEX f;
     KGUARDED_MUTEX g;
 
-    up(&w);
+    up(&w, false);
     ExInitializeFastMutex(&f);
     KeInitializeGuardedMutex(&g);
     assert_true(ExTryToAcquireFastMutex(&f));
@@ -266,7 +233,7 @@ TEST(readers_wait_for_the_writer_and_the_end_for_everybody)
     struct world w;
     HANDLE thread;
 
-    up(&w);
+    up(&w, false);
     assert_int_equal(ExInitializeResourceLite(&resource), STATUS_SUCCESS);
     ExInitializeRundownProtection(&rundown);
     KeInitializeEvent(&go, NotificationEvent, FALSE);
@@ -307,7 +274,7 @@ TEST(timers_that_repeat)
     KDPC dpc, queued;
     KIRQL old;
 
-    up(&w);
+    up(&w, false);
     KeQueryTickCount(&before);
     KeInitializeTimerEx(&timer, SynchronizationTimer);
     KeInitializeDpc(&dpc, tick, NULL);
@@ -348,7 +315,7 @@ TEST(what_is_there_of_the_system)
     TEXT(known, 40, "KeSetTimerEx");
     TEXT(unknown, 40, "ExAllocatePool2");
 
-    up(&w);
+    up(&w, false);
     assert_int_equal(RtlGetVersion(&v), STATUS_SUCCESS);
     assert_int_equal(v.dwMajorVersion << 8 | v.dwMinorVersion, 0x601);
     assert_ptr_equal(MmGetSystemRoutineAddress(&known), KeSetTimerEx);
@@ -386,7 +353,7 @@ TEST(requests_to_a_device_that_takes_none)
     KEVENT done;
     PIRP irp;
 
-    up(&w);
+    up(&w, false);
     KeInitializeEvent(&done, NotificationEvent, FALSE);
     assert_int_equal(IoGetDeviceObjectPointer(&name, FILE_ALL_ACCESS, &file, &device), STATUS_SUCCESS);
     assert_ptr_equal(IoGetRelatedDeviceObject(file), device);
@@ -405,7 +372,7 @@ TEST(a_driver_that_stops_the_system_stops_its_adapter)
 {
     struct world w;
 
-    up(&w);
+    up(&w, false);
     KeBugCheckEx(0xEA, 1, 2, 3, 4);
     violated(&w, "the miniport called KeBugCheckEx(0xea, 0x1, 0x2, 0x3, 0x4)");
     assert_int_equal(w.dxgk->state, DXGK_FAILED);
@@ -441,7 +408,7 @@ TEST(a_miniport_s_events_are_traced_while_somebody_wants_them)
     EVENT_DATA_DESCRIPTOR data[2];
     REGHANDLE h;
 
-    up(&w);
+    up(&w, false);
     assert_int_equal(EtwRegister(&own, notice, NULL, &h), STATUS_SUCCESS);
     assert_false(EtwEventEnabled(h, &about));
     assert_int_equal(EtwWrite(h, &about, NULL, 0, NULL), STATUS_SUCCESS); /* nobody wants it */
