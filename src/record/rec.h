@@ -109,14 +109,12 @@ static inline struct rec_thread *rec_enter(void)
 /* 0 if this process is being recorded; -1 if it is not. */
 int rec_start(const struct api *api);
 void rec_thread_internal(void); /* marks the calling thread as one of the implementation's */
-void rec_thread_end(void);
 
 struct rec_object *rec_object_find(const void *ptr);
 /* The object at `ptr`, with a number: a new one if it is not there or the one there is dead. */
 struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig);
 uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began */
 
-void rec_begin_slow(struct rec_thread *t);
 void rec_new_chunk(struct rec_thread *t);
 void rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
 enum rec_answer {

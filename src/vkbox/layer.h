@@ -206,7 +206,6 @@ PFN_vkVoidFunction offers_find(const struct device *d, const char *name);
 /* objects.c */
 void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info);
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle);
-void note_named(struct device *d, VkObjectType type, uint64_t handle, const char *name);
 void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by);
 void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address); /* 0: not known */
 void note_told_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address,

@@ -49,6 +49,5 @@ struct etl_named {
 extern const struct etl_event etl_events[];
 extern const uint32_t etl_num_events;
 extern const struct etl_provider etl_providers[];
-extern const uint32_t etl_num_providers;
 extern const struct etl_named etl_named[];
 extern const uint32_t etl_num_named;

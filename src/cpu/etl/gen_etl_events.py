@@ -71,7 +71,7 @@ def write_c(doc, out):
     for provider in doc["providers"]:
         guid = ", ".join(f"0x{b:02x}" for b in uuid.UUID(provider["guid"]).bytes_le)
         out.write(f"    {{\"{provider['name']}\", {{{guid}}}, {provider.get('group', -1)}}},\n")
-    out.write(f"}};\nconst uint32_t etl_num_providers = {len(doc['providers'])};\n\n")
+    out.write("};\n\n")
     out.write("const struct etl_named etl_named[] = {\n")
     for event in doc["tracelogging"]:
         out.write(f"    {{\"{event['provider']}\", \"{event['name']}\", CPU_EV_{event['decode']['kind']}}},\n")

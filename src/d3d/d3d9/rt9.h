@@ -314,5 +314,4 @@ HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags);
 void d9_swapchain_destroy(struct d9_swapchain *s);
 /* Fills in what the program left open; D3DERR_INVALIDCALL for what there is not. */
 HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus);
-extern const D3DDDI_DEVICECALLBACKS *d9_callbacks(void);
 HRESULT APIENTRY d9_present_cb(HANDLE h, CONST D3DDDICB_PRESENT *a);
