@@ -28,7 +28,9 @@
     F(41, EXT_QUERIES, ext_queries, "EXT_BEGIN_QUERY, EXT_END_QUERY, EXT_WRITE_TIMESTAMP")                   \
     F(42, EXT_DIMENSIONS, ext_dimensions, "USAGE_EXT_1D, USAGE_EXT_3D, and the formats from 0x8020 on")      \
     F(43, EXT_SAMPLERS, ext_samplers, "EXT_CREATE_SAMPLER")                                                  \
-    F(44, EXT_MIPS, ext_mips, "EXT_GENERATE_MIPS")
+    F(44, EXT_MIPS, ext_mips, "EXT_GENERATE_MIPS")                                                           \
+    F(45, EXT_GROUPS, ext_groups,                                                                            \
+      "of EXT_CLIENTS: submissions that cross sessions say which groups they are of")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -112,7 +114,7 @@ enum aerogpu_ext_format {
 #define AEROGPU_SUBMIT_FLAG_EXT_HIDDEN                                                                       \
     (1u << 27) /* what it presents is not shown: the scanout shows another session */
 #define AEROGPU_SUBMIT_FLAG_EXT_CROSSES                                                                      \
-    (1u << 28) /* ORDERED after those of other sessions, too, that have this flag */
+    (1u << 28) /* ORDERED after those of other sessions, too, that have this flag and a group in common */
 #define AEROGPU_SUBMIT_FLAG_EXT_QUIET                                                                        \
     (1u << 29) /* its failure is no error of its fence, which is another's */
 #define AEROGPU_SUBMIT_FLAG_EXT_ORDERED                                                                      \
@@ -120,6 +122,9 @@ enum aerogpu_ext_format {
 #define AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS                                                                  \
     (1u << 31)                                   /* all that it has made goes; there need be no stream */
 #define AEROGPU_ALLOC_FLAG_EXT_SHARED (1u << 31) /* of an entry of the allocation table */
+
+/* EXT_GROUPS: cmd_reserved0 of a descriptor with CROSSES is a set of groups, a bit each; 0, as without the feature, is all of them. The
+ * driver gives each surface that crosses sessions groups, which it keeps, and a submission those of all such surfaces that it names. */
 
 /* Of EXT_CLIENTS, too: the fences of the last errors, 64 bits each, read only; that of the error which made ERROR_COUNT n is at
  * [(n - 1) % AEROGPU_EXT_ERRORS]. Else of several errors between two looks only the last would have a fence. */

@@ -31,7 +31,8 @@ struct abi_submission {
     uint32_t engine_id;
     uint32_t flags;  /* AEROGPU_SUBMIT_FLAG_*, also of ext.h if the device has EXT_CLIENTS */
     uint32_t client; /* of EXT_CLIENTS; 0: everybody's */
-    uint32_t session, reserved;
+    uint32_t session;
+    uint32_t groups; /* of EXT_GROUPS; 0: it crosses no sessions */
     struct abi_scanout scanout;
 };
 
@@ -40,8 +41,7 @@ static inline bool abi_is_ordered(const struct abi_submission *a, const struct a
 {
     const uint32_t both = a->flags & b->flags;
 
-    return both & AEROGPU_SUBMIT_FLAG_EXT_ORDERED &&
-           (a->session == b->session || both & AEROGPU_SUBMIT_FLAG_EXT_CROSSES);
+    return both & AEROGPU_SUBMIT_FLAG_EXT_ORDERED && (a->session == b->session || a->groups & b->groups);
 }
 
 enum abi_completion_flags {

@@ -14,7 +14,7 @@
  *  5. Each descriptor has one id, the ids rise, those of all that is here differ modulo GPU_QUEUE_MAX, and each is completed by
  *     the backend once at most.
  *  6. The backend gets the entries of a time line in the order of the ring, those of a client too, and those that are ORDERED
- *     over all of them that are of their session, or cross sessions. One that it has no room for keeps back nobody else.
+ *     over all of them that are of their session, or cross sessions and have a group in common. One that it has no room for keeps back nobody else.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -180,18 +180,17 @@ void gpu_offer(struct gpu *gpu)
     struct gpu_queue *q = &gpu->queue;
     struct names clients = {.num = 0}, sessions = {.num = 0}; /* who have to wait */
     uint64_t resets = gpu->resets, kept = 0;
-    bool kept_crossing = false;
+    uint32_t kept_groups = 0;
 
     for (uint32_t slot = q->waiting.first, before = NONE, next; slot != NONE; slot = next) {
         struct gpu_entry *e = &q->entries[slot];
         struct abi_submission sub = e->sub;
         uint64_t line = UINT64_C(1) << e->engine;
-        bool ordered = sub.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED,
-             crosses = ordered && sub.flags & AEROGPU_SUBMIT_FLAG_EXT_CROSSES;
+        bool ordered = sub.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
         int r = -EAGAIN;
 
         if (!(kept & line) && !is_among(&clients, sub.client) &&
-            !(ordered && is_among(&sessions, sub.session)) && !(crosses && kept_crossing)) {
+            !(ordered && (is_among(&sessions, sub.session) || sub.groups & kept_groups))) {
             /* The backend may complete it, or be reset, inside submit. */
             e->state = GPU_ENTRY_IN_FLIGHT;
             r = gpu->params.backend->submit(gpu->params.backend_ctx, &sub);
@@ -205,9 +204,10 @@ void gpu_offer(struct gpu *gpu)
                 return;
             kept |= line;
             keep(&clients, sub.client);
-            if (ordered)
+            if (ordered) {
                 keep(&sessions, sub.session);
-            kept_crossing |= crosses;
+                kept_groups |= sub.groups;
+            }
             before = slot;
             continue;
         }

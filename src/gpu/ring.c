@@ -153,6 +153,12 @@ static void take(struct gpu *gpu, const struct ring *r, const uint8_t *slot, str
     if (gpu->features & AEROGPU_EXT_FEATURE(EXT_CLIENTS)) {
         e->sub.client = (uint32_t)le64toh(d.reserved0);
         e->sub.session = (uint32_t)(le64toh(d.reserved0) >> 32);
+        if (e->sub.flags & AEROGPU_SUBMIT_FLAG_EXT_CROSSES) {
+            if (gpu->features & AEROGPU_EXT_FEATURE(EXT_GROUPS))
+                e->sub.groups = le32toh(d.cmd_reserved0);
+            if (!e->sub.groups)
+                e->sub.groups = UINT32_MAX;
+        }
     } else {
         e->sub.flags &= ~(AEROGPU_SUBMIT_FLAG_EXT_QUIET | AEROGPU_SUBMIT_FLAG_EXT_ORDERED |
                           AEROGPU_SUBMIT_FLAG_EXT_HIDDEN | AEROGPU_SUBMIT_FLAG_EXT_CROSSES |

@@ -341,6 +341,32 @@ static VOID free_allocation(struct kmd_allocation *a)
     kmd_free(a);
 }
 
+/* `session` has the surface, too; with `mutex` held. What names the surface is then in order with what names another that this one's
+ * sessions have. Groups of a surface only become more, so that what comes has one in common with what is under way. */
+static VOID join(struct kmd *k, struct kmd_allocation *a, ULONG session)
+{
+    ULONG at = KMD_GROUPS - 1;
+
+    for (ULONG i = KMD_GROUPS - 1; i-- > 0;)
+        if (!k->groups[i].surfaces)
+            at = i;
+    for (ULONG i = 0; i < KMD_GROUPS - 1; i++)
+        if (k->groups[i].surfaces && k->groups[i].session == session)
+            at = i;
+    if (a->groups >> at & 1)
+        return;
+    a->groups |= 1u << at;
+    k->groups[at].session = session;
+    k->groups[at].surfaces++;
+}
+
+/* The surface is no more; with `mutex` held. */
+static VOID leave(struct kmd *k, CONST struct kmd_allocation *a)
+{
+    for (ULONG i = 0; i < KMD_GROUPS; i++)
+        k->groups[i].surfaces -= a->groups >> i & 1;
+}
+
 static NTSTATUS create_one(struct kmd *k, DXGK_ALLOCATIONINFO *info)
 {
     struct kmd_allocation *a = kmd_alloc(sizeof(*a));
@@ -415,6 +441,7 @@ NTSTATUS NTAPI kmd_DestroyAllocation(CONST HANDLE adapter, CONST DXGKARG_DESTROY
     for (UINT i = 0; i < args->NumAllocations; i++) {
         struct kmd_allocation *a = args->pAllocationList[i];
         ExAcquireFastMutex(&k->mutex);
+        leave(k, a);
         kmd_bury(k, a->grave);
         ExReleaseFastMutex(&k->mutex);
         kmd_free(a);
@@ -538,7 +565,10 @@ NTSTATUS NTAPI kmd_OpenAllocation(CONST HANDLE device, CONST DXGKARG_OPENALLOCAT
         o->creator = args->Flags.Create;
         ExAcquireFastMutex(&k->mutex);
         kmd_list_add(&d->opens, &o->link);
-        a->crosses |= a->session != d->client->session;
+        if (a->share_token && a->session != d->client->session) {
+            join(k, a, a->session);
+            join(k, a, d->client->session);
+        }
         ExReleaseFastMutex(&k->mutex);
         info->hDeviceSpecificAllocation = o;
     }

@@ -59,6 +59,7 @@ struct kmd_dma {
     ULONG table_offset, table_size; /* 0: no allocation table */
     ULONG kind;                     /* enum kmd_submit_kind */
     ULONG client, session;
+    ULONG groups; /* of EXT_GROUPS */
     PVOID buffer; /* where the kernel has it mapped */
 };
 #define KMD_DMA_MAGIC 0x414D4441
@@ -83,13 +84,20 @@ struct kmd_grave {
     BOOLEAN used; /* the GPU may have heard of it */
 };
 
+/* Sessions that have surfaces of others', as EXT_GROUPS names them; the last is of all for whom there is no other. One is free when no
+ * surface has it. */
+#define KMD_GROUPS 32u
+struct kmd_group {
+    ULONG session, surfaces;
+};
+
 struct kmd_allocation {
     struct kmd *kmd;
     ULONG alloc_id;
     ULONG flags;                        /* AEROGPU_ALLOC_PRIV_FLAG_* */
     ULONG client;                       /* who created it */
     ULONG session;                      /* and of which session; 0: the system */
-    BOOLEAN crosses;                    /* another session opened it */
+    ULONG groups;                       /* KMD_GROUPS bits, of the sessions that had it; 0: only one had */
     ULONG width, height, pitch, format; /* AEROGPU_FORMAT_*; 0 for what is no surface */
     ULONGLONG size, share_token;
     struct kmd_grave *grave; /* of the token; NULL: there is none */
@@ -242,6 +250,7 @@ struct kmd {
     ULONG next_alloc_id;
     ULONGLONG next_share_token;
     LIST_ENTRY devices, clients;
+    struct kmd_group groups[KMD_GROUPS];
     ULONGLONG nodes_taken; /* bit n: node n is a client's; 0 is everybody's */
     ULONG next_device;
     LIST_ENTRY dead; /* graves of which the GPU has not been told */
@@ -334,8 +343,8 @@ ULONGLONG kmd_resolve(struct kmd *k, struct kmd_allocation *a, PHYSICAL_ADDRESS 
 struct kmd_patches {
     D3DDDI_PATCHLOCATIONLIST *at;
     ULONG room;
-    BOOLEAN shared;  /* the table has what other clients may have open, */
-    BOOLEAN crosses; /* and what other sessions have */
+    BOOLEAN shared; /* the table has what other clients may have open, */
+    ULONG groups;   /* and of what other sessions have, these */
 };
 ULONG kmd_table_bytes(ULONG entries);
 /* The table without addresses, at `table`, which is `offset` bytes into the DMA buffer, and its patch locations. */

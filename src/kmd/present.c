@@ -221,6 +221,7 @@ NTSTATUS NTAPI kmd_Present(CONST HANDLE context, DXGKARG_PRESENT *p)
                                      kmd_order(c, &patches, AEROGPU_SUBMIT_FLAG_PRESENT),
                             .client = c->device->client->number,
                             .session = c->device->client->session,
+                            .groups = patches.groups,
                             .context_id = KMD_OWN_CONTEXT,
                             .stream_size = s.used,
                             .table_offset = table,

@@ -67,7 +67,7 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
         if (o->allocation->share_token && c->device->client->number) {
             entries[count].flags |= AEROGPU_ALLOC_FLAG_EXT_SHARED;
             patches->shared = TRUE;
-            patches->crosses |= o->allocation->crosses;
+            patches->groups |= o->allocation->groups;
         }
         RtlZeroMemory(patches->at, sizeof(*patches->at));
         patches->at->AllocationIndex = i;
@@ -95,13 +95,13 @@ NTSTATUS kmd_build_table(struct kmd_context *c, CONST DXGK_ALLOCATIONLIST *list,
 
 /* ---- Render -------------------------------------------------------------- */
 
-/* Whoever writes what others see, or reads what they wrote, comes in the order of the ring: of his session's part of it, as long as
- * nothing of another's is among it, so that nobody is late for what others do for themselves. */
+/* Whoever writes what others see, or reads what they wrote, comes in the order of the ring: of his session's part of it, and of
+ * the part of those with whom he shares what he names, so that nobody is late for what others do for themselves. */
 ULONG kmd_order(CONST struct kmd_context *c, CONST struct kmd_patches *patches, ULONG flags)
 {
     if (!c->device->client->number || !(patches->shared || flags & AEROGPU_SUBMIT_FLAG_PRESENT))
         return 0;
-    return AEROGPU_SUBMIT_FLAG_EXT_ORDERED | (patches->crosses ? AEROGPU_SUBMIT_FLAG_EXT_CROSSES : 0);
+    return AEROGPU_SUBMIT_FLAG_EXT_ORDERED | (patches->groups ? AEROGPU_SUBMIT_FLAG_EXT_CROSSES : 0);
 }
 
 struct pass {
@@ -193,6 +193,7 @@ static NTSTATUS render(struct kmd_context *c, DXGKARG_RENDER *r)
                             .flags = p.flags,
                             .client = c->device->client->number,
                             .session = c->device->client->session,
+                            .groups = patches.groups,
                             .context_id = c->id,
                             .stream_size = p.used,
                             .table_offset = table_size ? table : 0,
@@ -313,6 +314,7 @@ NTSTATUS NTAPI kmd_SubmitCommand(CONST HANDLE adapter, CONST DXGKARG_SUBMITCOMMA
         if (dma->session && k->scan_session && dma->session != k->scan_session)
             desc.flags |= AEROGPU_SUBMIT_FLAG_EXT_HIDDEN;
         desc.reserved0 = dma->client | (ULONGLONG)dma->session << 32;
+        desc.cmd_reserved0 = k->features & AEROGPU_EXT_FEATURE(EXT_GROUPS) ? dma->groups : 0;
         desc.cmd_gpa = at;
         desc.cmd_size_bytes = dma->stream_size;
         desc.alloc_table_gpa = dma->table_size ? at + dma->table_offset : 0;

@@ -21,7 +21,7 @@ enum { REST_S = 10 };
 struct ordered {
     uint64_t id;
     uint32_t session;
-    bool crosses; /* it, or one under way before it */
+    uint32_t groups; /* its, and those of what is under way before it */
 };
 
 struct executor {
@@ -340,11 +340,10 @@ int executors_prepare(struct executors *x, uint32_t client, int timeout_ms, stru
 
 static bool waits_for(const struct abi_submission *s, const struct executor *e)
 {
-    const uint32_t flags =
-        AEROGPU_SUBMIT_FLAG_EXT_ORDERED | (e->ordered.crosses ? AEROGPU_SUBMIT_FLAG_EXT_CROSSES : 0);
-
     return e->ordered.id &&
-           abi_is_ordered(s, &(struct abi_submission){.session = e->ordered.session, .flags = flags});
+           abi_is_ordered(s, &(struct abi_submission){.session = e->ordered.session,
+                                                      .groups = e->ordered.groups,
+                                                      .flags = AEROGPU_SUBMIT_FLAG_EXT_ORDERED});
 }
 
 static int hand_over(struct executors *x, struct executor *e, const struct abi_submission *s)
@@ -366,8 +365,7 @@ static int hand_over(struct executors *x, struct executor *e, const struct abi_s
     e->forgot_ns = 0;
     x->recent = e;
     if (s->flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED)
-        e->ordered = (struct ordered){s->id, s->session,
-                                      e->ordered.crosses || s->flags & AEROGPU_SUBMIT_FLAG_EXT_CROSSES};
+        e->ordered = (struct ordered){s->id, s->session, e->ordered.groups | s->groups};
     return 0;
 }
 

@@ -525,6 +525,36 @@ CASE(what_crosses_sessions_is_ordered_over_them)
     assert_given(r, (const uint64_t[]){3, 1, 2}, 3);
 }
 
+static void push_group(struct rig *r, uint32_t engine, uint32_t client, uint32_t session, uint64_t fence,
+                       uint32_t groups)
+{
+    struct aerogpu_submit_desc *d = rig_push_to(r, engine, client, fence);
+
+    d->reserved0 |= (uint64_t)session << 32;
+    d->cmd_reserved0 = groups;
+    d->flags = AEROGPU_SUBMIT_FLAG_EXT_CROSSES | AEROGPU_SUBMIT_FLAG_EXT_ORDERED;
+}
+
+/* And those who share another are in another order. */
+CASE(groups_that_have_nothing_in_common_wait_for_themselves)
+{
+    struct rig *r = *state;
+
+    rig_ring_engines(r);
+    r->full = 1 << 5;
+    push_group(r, 1, 5, 8, 1, 3);
+    push_group(r, 2, 6, 9, 2, 12);
+    push_group(r, 3, 7, 10, 3, 6); /* with both */
+    push_group(r, 4, 8, 11, 4, 4); /* with that */
+    push_group(r, 5, 9, 12, 5, 1u << 31);
+    push_group(r, 6, 10, 13, 6, 0); /* with all */
+    rig_kick(r);
+    assert_given(r, (const uint64_t[]){2, 5}, 2);
+    r->full = 0;
+    gpu_backend_ready(r->gpu);
+    assert_given(r, (const uint64_t[]){2, 5, 1, 3, 4, 6}, 6);
+}
+
 CASE(the_last_that_waited_goes_and_another_comes)
 {
     struct rig *r = *state;

@@ -266,31 +266,39 @@ static D3DKMT_HANDLE open_share(struct painter *p, D3DKMT_HANDLE global, struct 
     return info.hAllocation;
 }
 
+/* Both have a surface that `a` makes, as texture 5, and its allocation as mine and theirs. */
+static void share_between(struct painter *a, struct painter *b, D3DKMT_HANDLE *mine, D3DKMT_HANDLE *theirs)
+{
+    struct aerogpu_alloc_priv_v2 made, opened;
+    D3DKMT_HANDLE global;
+
+    made = share(a, &global, mine);
+    *theirs = open_share(b, global, &opened);
+    assert_true(opened.share_token);
+    ABI_EMIT(&a->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 5,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+             .width = SIZE, .height = SIZE, .mip_levels = 1, .array_layers = 1,
+             .row_pitch_bytes = made.row_pitch_bytes, .backing_alloc_id = 9);
+    ABI_EMIT(&a->b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 5,
+             .share_token = opened.share_token);
+    ABI_EMIT(&a->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {5});
+    assert_int_equal(rig_render(&a->x, &a->b, mine, 1, 1), STATUS_SUCCESS);
+    ABI_EMIT(&b->b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 5,
+             .share_token = opened.share_token);
+    assert_int_equal(rig_render(&b->x, &b->b, theirs, 1, 0), STATUS_SUCCESS);
+}
+
 /* What one draws the other sees, from frame to frame, without a wait in between, and both ways. */
 static void share_surfaces(uint32_t user, uint32_t other)
 {
-    struct aerogpu_alloc_priv_v2 made, opened;
-    D3DKMT_HANDLE global, mine, theirs;
+    D3DKMT_HANDLE mine, theirs;
     struct painter a, b;
     struct rig r = {0};
 
     rig_up(&r, LIVE);
     painter_of(&a, &r, 300, user);
     painter_of(&b, &r, 301, other);
-    made = share(&a, &global, &mine);
-    theirs = open_share(&b, global, &opened);
-    assert_true(opened.share_token);
-    ABI_EMIT(&a.b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 5,
-             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
-             .width = SIZE, .height = SIZE, .mip_levels = 1, .array_layers = 1,
-             .row_pitch_bytes = made.row_pitch_bytes, .backing_alloc_id = 9);
-    ABI_EMIT(&a.b, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = 5,
-             .share_token = opened.share_token);
-    ABI_EMIT(&a.b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {5});
-    assert_int_equal(rig_render(&a.x, &a.b, &mine, 1, 1), STATUS_SUCCESS);
-    ABI_EMIT(&b.b, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = 5,
-             .share_token = opened.share_token);
-    assert_int_equal(rig_render(&b.x, &b.b, &theirs, 1, 0), STATUS_SUCCESS);
+    share_between(&a, &b, &mine, &theirs);
     for (unsigned i = 0; i < 40; i++) {
         struct painter *from = i & 2 ? &b : &a, *to = i & 2 ? &a : &b;
         const D3DKMT_HANDLE list[2] = {to->picture, i & 2 ? mine : theirs}, *shared = i & 2 ? &theirs : &mine;
@@ -376,6 +384,46 @@ TEST(a_token_is_said_by_whose_it_is)
     assert_int_equal(says_import(&p[2], p[2].picture, token), STATUS_ACCESS_DENIED);
     assert_int_equal(says_release(&p[0], mine, token), STATUS_SUCCESS);
     for (unsigned i = 0; i < 3; i++)
+        painter_down(&p[i]);
+    rig_down(&r);
+}
+
+static void draw_on(struct painter *p, D3DKMT_HANDLE shared)
+{
+    ABI_EMIT(&p->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {5});
+    ABI_EMIT(&p->b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR, .color_rgba = {0, 0, 0, abi_f32(1)});
+    assert_int_equal(rig_render(&p->x, &p->b, &shared, 1, 1), STATUS_SUCCESS);
+}
+
+/* Users who share a surface wait for each other, and not for others who share another. */
+TEST(who_shares_waits_for_those_he_shares_with)
+{
+    struct painter p[4];
+    D3DKMT_HANDLE of[4];
+    struct rig r = {0};
+
+    rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 3600);
+    rig_up(&r, LIVE);
+    for (unsigned i = 0; i < 4; i++)
+        painter_of(&p[i], &r, 400 + i, 1000 + i);
+    share_between(&p[0], &p[1], &of[0], &of[1]);
+    share_between(&p[2], &p[3], &of[2], &of[3]);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(rig_idle(&p[i].x), STATUS_SUCCESS);
+    kill(p[0].pid, SIGSTOP);
+    draw_on(&p[0], of[0]);
+    for (unsigned i = 0; i < 40; i++) {
+        draw_on(&p[2 + i % 2], of[2 + i % 2]);
+        assert_int_equal(rig_idle(&p[2 + i % 2].x), STATUS_SUCCESS);
+    }
+    draw_on(&p[1], of[1]);
+    usleep(100000);
+    assert_true(dxgk_context_progress(p[1].client, p[1].x.context)->completed <
+                dxgk_context_progress(p[1].client, p[1].x.context)->queued);
+    kill(p[0].pid, SIGCONT);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(rig_idle(&p[i].x), STATUS_SUCCESS);
+    for (unsigned i = 0; i < 4; i++)
         painter_down(&p[i]);
     rig_down(&r);
 }

@@ -60,7 +60,7 @@ def status_has_its_keys_under_three_names():
     assert d['device']['features']['decoded_list'] == ['cursor', 'scanout', 'vblank', 'fence_page', 'transfer', 'error_info',
                                       'ext_contexts', 'ext_spirv', 'ext_breadcrumbs', 'ext_markers', 'ext_checkpoints', 'ext_clients',
                                       'ext_engines', 'ext_formats', 'ext_queries',
-                                      'ext_dimensions', 'ext_samplers', 'ext_mips']
+                                      'ext_dimensions', 'ext_samplers', 'ext_mips', 'ext_groups']
     assert d['umd_private']['flags']['has_fence_page'] is True
 
 
