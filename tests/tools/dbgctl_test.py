@@ -569,7 +569,7 @@ def shared_handles_have_tokens():
             if p:
                 assert p.returncode == code, p
                 assert not code or json.loads(p.stdout)['error']['status']['name'] == 'STATUS_NOT_SUPPORTED', p.stdout
-        for args in ['--dump-log'], ['--dump-ring'], ['--dump-createalloc'], ['--watch-ring', '--samples', '1'], ['--trace', '--timeout-ms', '1']:
+        for args in ['--dump-log'], ['--dump-ring'], ['--dump-createalloc'], ['--watch-ring', '--samples', '1'], ['--trace', '--timeout-ms', '5000']:
             p = unprivileged(*args, env=s.env)
             if p:
                 e = json.loads(p.stdout)['error']
