@@ -3,11 +3,14 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +115,52 @@ TEST(flight_survives_kill)
         assert_true(bb_flight_read(path, see, &s, NULL) >= 0);
         assert_int_equal(s.torn, 0);
     }
+}
+
+/* Whoever reads while others write has the header of a moment ago, and events as they are behind any instruction of the writer: what
+ * he is told was written whole. */
+TEST(flight_tells_whole_events)
+{
+    enum { EVENTS = 16, SIZE = FLIGHT_EVENTS_AT + EVENTS * sizeof(struct flight_event) };
+    struct seen s = {0};
+    uint8_t copy[SIZE], *file;
+    char path[128];
+    pid_t pid = fork();
+    int status, fd;
+
+    if (!pid) {
+        struct bb_flight *f = open_flight("stopped", EVENTS);
+        record_many(f);
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+            _exit(77);
+        raise(SIGSTOP);
+        for (;;)
+            record_many(f);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        print_message("# ptrace is not allowed here\n");
+        skip();
+    }
+    snprintf(path, sizeof(path), "%s/stopped-%d.flight", dir, (int)pid);
+    fd = open(path, O_RDONLY);
+    file = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(file, MAP_FAILED);
+    for (int i = 0; i < 4000; i++) {
+        assert_true(WIFSTOPPED(status));
+        if (i % 200 == 0)
+            memcpy(copy, file, FLIGHT_EVENTS_AT);
+        memcpy(copy + FLIGHT_EVENTS_AT, file + FLIGHT_EVENTS_AT, SIZE - FLIGHT_EVENTS_AT);
+        assert_in_range(flight_parse(copy, SIZE, see, &s, path, NULL), 0, EVENTS);
+        assert_int_equal(s.torn, 0);
+        assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+    }
+    assert_true(s.last_number > 20002); /* the writer came to write */
+    munmap(file, SIZE);
+    close(fd);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
 }
 
 TEST(flight_is_shared)

@@ -44,6 +44,26 @@ TEST(bad_xpress_says_where)
     assert_string_equal(e.text, "XPRESS: the input ends at offset 3, 0 of 64 bytes unpacked");
 }
 
+/* An output that is smaller than what the input says: to its last byte nothing is written behind it, whether a match or what comes
+ * after it would. */
+TEST(xpress_stays_in_its_output)
+{
+    static const uint8_t abc[] = {0xff, 0xff, 0xff, 0x1f, 'a', 'b', 'c', 0x17, 0, 0x0f, 0xff, 0x26, 0x01};
+    uint8_t out[301];
+
+    for (size_t size = 0; size < 300; size++) {
+        struct error e = {0};
+        memset(out, 0xEE, sizeof(out));
+        assert_int_equal(cpu_xpress_unpack(abc, sizeof(abc), out, size, &e), size > 3 ? -EBADMSG : 0);
+        if (size > 3)
+            assert_string_equal(
+                e.text, "XPRESS: offset 13: a match of 297 bytes from 3 bytes back leaves the output");
+        for (size_t i = size; i < sizeof(out); i++)
+            assert_int_equal(out[i], 0xEE);
+        error_clear(&e);
+    }
+}
+
 static void idle(struct etl_synth *s, uint32_t cpu, uint64_t us, uint32_t state)
 {
     struct {

@@ -22,7 +22,7 @@
 #include "machine/driver.h"
 #include "threads.h"
 
-enum { SEEDS = 2000, PERIOD = 1000000, GUEST = 1, VIEWER = 2, OTHER = 3 };
+enum { SEEDS = 2000, PERIOD = 1000000, GUEST = 1, VIEWER = 2, OTHER = 3, ERRORS = 3 };
 
 /* ---- the executor's host, a model ---------------------------------------- */
 
@@ -190,7 +190,8 @@ struct world {
     struct driver *d;
     atomic_uint vblanks, errors;
     atomic_bool over;
-    uint64_t wanted; /* by the guest */
+    uint64_t wanted;       /* by the guest */
+    _Atomic uint64_t last; /* the fence of what it does last */
     unsigned frames;
 };
 
@@ -219,7 +220,10 @@ static void *guest(void *ctx)
         threads_must(!machine_wait(w->m, reached, w, UINT64_MAX),
                      "a fence completed, and who waits for it was not told");
     }
-    threads_must(!driver_submit(w->d, &(struct driver_submission){.cmd_size = 4}, NULL), "the ring is full");
+    atomic_store(&w->last, w->wanted + ERRORS);
+    for (unsigned i = 0; i < ERRORS; i++)
+        threads_must(!driver_submit(w->d, &(struct driver_submission){.cmd_size = 4}, NULL),
+                     "the ring is full");
     return NULL;
 }
 
@@ -230,10 +234,13 @@ static void on_error(void *ctx, uint32_t code, uint64_t fence, uint32_t count)
 
 static bool seen_an_error(void *ctx)
 {
-    return atomic_load(&((struct world *)ctx)->errors);
+    struct world *w = ctx;
+
+    return atomic_load(&w->errors) && driver_completed(w->d) >= atomic_load(&w->last);
 }
 
-/* Waits for what the guest does last and waits for itself no more: an interrupt of its doorbell, on its thread. */
+/* Waits for what the guest does last and waits for itself no more: interrupts of its doorbells, on its thread, each while the one
+ * before may still be looked at. */
 static void *heir(void *ctx)
 {
     struct world *w = ctx;
@@ -392,15 +399,60 @@ static void routines_that_come_and_go(uint64_t seed)
     threads_end();
 }
 
+/* ---- a routine that leaves its interrupt --------------------------------- */
+
+enum { STORM = 2500 }; /* calls, more than are made in a row */
+
+static void storms(void *ctx)
+{
+    if (atomic_fetch_add(&routines.calls, 1) + 1 < STORM) { /* what has become set again is another message */
+        machine_write(routines.m, AEROGPU_REG_IRQ_ENABLE, 0);
+        machine_write(routines.m, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_ERROR);
+    } else {
+        machine_write(routines.m, AEROGPU_REG_IRQ_ACK, machine_read(routines.m, AEROGPU_REG_IRQ_STATUS));
+    }
+}
+
+static void *waits_for_the_storm(void *ctx)
+{
+    unsigned enough = STORM;
+
+    threads_must(!machine_wait(routines.m, called_enough, &enough, UINT64_MAX),
+                 "a message was sent, and the routine is not called");
+    return NULL;
+}
+
+/* Nobody is called for ever in a row, and no message is forgotten for that. */
+static void a_storm_of_messages(uint64_t seed)
+{
+    threads_begin(seed);
+    memset(&routines, 0, sizeof(routines));
+    routines.m = new_machine();
+    machine_config_write(routines.m, 0x04, 2, 0x6);
+    machine_config_write(routines.m, 0x54, 4, 0xFEE00000);
+    machine_config_write(routines.m, 0x52, 2, 1);
+    machine_set_irq(routines.m, storms, NULL);
+    machine_write(routines.m, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_ERROR);
+    machine_write(routines.m, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE);
+    threads_start(VIEWER, "waits", waits_for_the_storm, NULL);
+    machine_write(routines.m, AEROGPU_REG_DOORBELL, 1); /* there is no ring */
+    threads_join(VIEWER);
+    machine_set_irq(routines.m, NULL, NULL);
+    machine_destroy(routines.m);
+    threads_end();
+}
+
 /* ---- many lives ---------------------------------------------------------- */
 
 static uint64_t first_seed = 1, seeds = SEEDS;
 
 /* In a process of its own: a life that breaks a promise ends it. */
-static void live(const char *what, void (*life)(uint64_t seed))
+static void live(const char *what, void (*life)(uint64_t seed), uint64_t most)
 {
-    for (uint64_t seed = first_seed; seed < first_seed + seeds;) {
-        uint64_t end = seed + 500 < first_seed + seeds ? seed + 500 : first_seed + seeds;
+    uint64_t past = first_seed + (seeds < most ? seeds : most);
+
+    for (uint64_t seed = first_seed; seed < past;) {
+        uint64_t end = seed + 500 < past ? seed + 500 : past;
         int status, fds[2];
         uint64_t at = seed;
         pid_t pid;
@@ -429,12 +481,17 @@ static void live(const char *what, void (*life)(uint64_t seed))
 
 TEST(no_order_of_threads_hangs_a_driver)
 {
-    live("driver", a_driver_and_its_friends);
+    live("driver", a_driver_and_its_friends, UINT64_MAX);
 }
 
 TEST(no_order_of_threads_calls_a_routine_that_is_gone)
 {
-    live("routines", routines_that_come_and_go);
+    live("routines", routines_that_come_and_go, UINT64_MAX);
+}
+
+TEST(no_order_of_threads_forgets_a_message_of_a_storm)
+{
+    live("storm", a_storm_of_messages, 20);
 }
 
 int main(int argc, char **argv)

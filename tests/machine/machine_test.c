@@ -4,8 +4,10 @@
 #include "test.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -462,6 +464,39 @@ TEST_WITH(live_submit_does_not_wait, setup_live, teardown)
         fence = submit_command(f, TEST_SLEEP, 10000, 0);
     assert_int_equal(driver_wait(f->d, fence, TIMEOUT), 0);
     assert_true(machine_now(f->m) - before >= SECOND / 5);
+}
+
+/* It stands still when the call returns, not a while after it, even where it finds no processor in that while. */
+TEST_WITH(live_stop_is_at_once, setup_live, teardown)
+{
+    struct fixture *f = *state;
+    pid_t pid = machine_executor_pid(f->m);
+    char path[40], line[256];
+    cpu_set_t before, one;
+
+    assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &before))
+            CPU_SET(i, &one);
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_NOTHING, 0, 0), TIMEOUT), 0);
+    assert_int_equal(sched_setscheduler(pid, SCHED_IDLE, &(struct sched_param){0}), 0);
+    assert_int_equal(sched_setaffinity(pid, sizeof(one), &one), 0);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    for (int i = 0; i < 20; i++) {
+        FILE *stat;
+        assert_int_equal(driver_wait(f->d, submit_command(f, TEST_NOTHING, 0, 0), TIMEOUT), 0);
+        assert_int_equal(machine_stop_executor(f->m, UINT64_MAX), 0);
+        stat = fopen(path, "r");
+        assert_non_null(stat);
+        assert_non_null(fgets(line, sizeof(line), stat));
+        fclose(stat);
+        assert_int_equal(strrchr(line, ')')[2], 'T');
+        assert_int_equal(machine_stop_executor(f->m, 0), 0);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+    assert_int_equal(driver_wait(f->d, submit_command(f, TEST_NOTHING, 0, 0), TIMEOUT), 0);
 }
 
 TEST(no_executor_program)
