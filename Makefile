@@ -12,7 +12,8 @@
 #   make dump-proofs   what is promised of dumps, tried on RUNS (50) planted crashes: PROOF (replay minimize damage)
 #   make check    what CI trusts: gcc and clang, warnings as errors, ASan+UBSan, TSan, format, lint
 #   make sim      lives of the whole stack in virtual time, with faults: SEEDS (1000)
-#   make fuzz     run each fuzz target for FUZZ_SECONDS (60), or all of them for MINUTES together
+#   make fuzz     run each fuzz target for FUZZ_SECONDS (60), or all of them for MINUTES together, who ran least first; BELOW=M: only
+#                 those with fewer than M minutes of processor time in all runs so far; MERGE=1: minimise what was learnt instead
 #   make damage   flip bits of recordings and cut them, DAMAGE (2000) times each way, and see that every command says so
 #   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, QUICK=1, KEEP=1,
 #                 and for those who survive SANITIZE=1, FUZZ_SECONDS=20
@@ -90,7 +91,7 @@ damage: build
 # FUZZ="trace stream" runs those targets only.
 fuzz:
 	@$(NEED) build check
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) MINUTES=$(MINUTES) tools/build/fuzz.sh $(FUZZ)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) MINUTES=$(MINUTES) BELOW=$(BELOW) MERGE=$(MERGE) tools/build/fuzz.sh $(FUZZ)
 
 # A table of small bugs, each planted in a copy of the tree; less than 90 % noticed is a failure. JSON=1: a line of JSON each.
 mutants:

@@ -200,9 +200,9 @@ void gpu_offer(struct gpu *gpu)
         next = e->waiting;
         if (r == -EAGAIN) {
             e->state = GPU_ENTRY_QUEUED;
-            if (!gpu->engines)
-                return;
             kept |= line;
+            if (!(q->active & ~kept))
+                return; /* the others are of time lines that wait */
             keep(&clients, sub.client);
             if (ordered) {
                 keep(&sessions, sub.session);

@@ -34,7 +34,7 @@
 #define VKBOX_UNWATCHED "aerogpu-blackbox-" /* and the user's number: of what nobody watches */
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-#define VKBOX_ROOM(n) ((n) / 16) /* each input is a whole box */
+#define VKBOX_ROOM(n) ((n) / 256) /* each input is a whole box, which is looked through */
 #else
 #define VKBOX_ROOM(n) (n)
 #endif
@@ -45,7 +45,8 @@ enum {
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = VKBOX_ROOM(16384),
-    VKBOX_MARKS = VKBOX_ROOM(16384), /* of a device; a page's multiple in bytes */
+    VKBOX_MARKS =
+        VKBOX_ROOM(16384) < 1024 ? 1024 : VKBOX_ROOM(16384), /* of a device; a page's multiple in bytes */
     VKBOX_SUBMISSIONS = VKBOX_ROOM(8192),
     VKBOX_SUBMITTED = 12, /* command buffers, and semaphores each way, that a submission names */
     VKBOX_OBJECTS = VKBOX_ROOM(98304),

@@ -58,11 +58,12 @@ static void mend_names(struct vkbox *b)
 static void index_objects(struct vkbox_reader *r)
 {
     for (uint32_t i = 0; i < VKBOX_OBJECTS; i++) {
-        const struct vkbox_object *o = &r->b->objects[i], *old = vkbox_object(r, o->handle);
+        const struct vkbox_object *o = &r->b->objects[i], *old;
         uint64_t *at;
 
         if (o->state == VKBOX_FREE || !o->handle)
             continue;
+        old = vkbox_object(r, o->handle);
         if (old &&
             (old->state == VKBOX_LIVE || (o->state != VKBOX_LIVE && old->destroyed_ns > o->destroyed_ns)))
             continue;

@@ -875,7 +875,7 @@ void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, cons
     struct rows o = {.r = r, .ev = ev, .v = v, .p = p};
     struct bb_resources *known = NULL;
 
-    bb_resources_create(&known, 0);
+    bb_resources_create(&known, VKBOX_OBJECTS);
     put_meta(&o);
     put_statuses(&o);
     put_queues(&o);

@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t reply[WIRE_MAX];
     struct bytes in = bytes_of(data, size);
-    struct d3dkmt_server server = {.listen_fd = -1, .epoll_fd = -1, .reserve_fd = -1};
+    struct d3dkmt_server server = {.listen_fd = -1, .epoll_fd = -1, .reserve_fd = -1, .most = 1};
     struct connection *c = calloc(1, sizeof(*c));
     int pair[2], fd;
     unsigned before, said = 0, answered = 0;

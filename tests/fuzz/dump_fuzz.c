@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FILE *out = fopen("/dev/null", "w");
     int fd;
 
-    snprintf(path, sizeof(path), "/tmp/dump_fuzz.%d", (int)getpid());
+    snprintf(path, sizeof(path), "/dev/shm/dump_fuzz.%d", (int)getpid());
     fd = creat(path, 0600);
     if (out && fd >= 0 && write(fd, data, size) == (ssize_t)size) {
         bb_report(path, BB_REPORT_TEXT, out, NULL);

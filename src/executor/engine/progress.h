@@ -24,10 +24,16 @@
 
 #include "executor/shader/spirv_confine.h"
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define EXEC_PROGRESS_ROOM(n) ((n) / 64) /* each input has all of it, and reads it many times */
+#else
+#define EXEC_PROGRESS_ROOM(n) (n)
+#endif
+
 enum {
     EXEC_PROGRESS_SLOTS = 4,
-    EXEC_PROGRESS_MARKS = 16384,
-    EXEC_ADDRESS_EVENTS = 4096,
+    EXEC_PROGRESS_MARKS = EXEC_PROGRESS_ROOM(16384),
+    EXEC_ADDRESS_EVENTS = EXEC_PROGRESS_ROOM(4096),
     EXEC_CHECKPOINT_CONTEXTS = 64, /* the first that set one; the others have none */
 };
 
