@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An executor that has gone bad: it speaks the protocol well enough to be trusted, then writes random numbers
- * over everything it shares with its host. The number in AEROGPU_HOSTILE_SEED is the start of the sequence.
+ * over everything it shares with its host. The number in AEROGPU_HOSTILE_SEED is the start of the sequence. "lazy": it does all that
+ * it is given, and says late that it has taken it.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,6 +31,30 @@ static void complete(struct exec_shared *sh, struct rng *rng)
     atomic_store(&sh->done_tail, tail + 1);
     if (write(EXEC_FD_DONE, &one, sizeof(one)) < 0)
         _exit(1);
+}
+
+/* A slot of the ring is the host's again when the head has passed it, not when what was in it is done. */
+static void be_lazy(struct exec_shared *sh)
+{
+    const uint64_t one = 1;
+    uint32_t taken = 0;
+
+    for (unsigned idle = 0;;) {
+        uint32_t tail = atomic_load(&sh->done_tail);
+        if (taken != atomic_load(&sh->ring_tail)) {
+            const struct exec_slot *slot = &sh->ring[taken++ % EXEC_RING_SLOTS];
+            sh->done[tail % EXEC_DONE_SLOTS] =
+                (struct exec_done_slot){.c = {.id = slot->s.id}, .epoch = slot->epoch};
+            atomic_store(&sh->done_tail, tail + 1);
+            idle = 0;
+        } else {
+            usleep(1000);
+            if (++idle == 100)
+                atomic_store(&sh->ring_head, taken);
+        }
+        if (write(EXEC_FD_DONE, &one, sizeof(one)) < 0)
+            _exit(1);
+    }
 }
 
 static void vandalise(struct exec_shared *sh, struct rng *rng)
@@ -86,6 +111,8 @@ int main(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* it would outlive a test that is killed */
     if (sh == MAP_FAILED)
         return 1;
+    if (seed && !strcmp(seed, "lazy") && send(EXEC_FD_CONTROL, &ready, sizeof(ready), MSG_NOSIGNAL) > 0)
+        be_lazy(sh);
     memset(ready.text, 0xfe, sizeof(ready.text));
     if (rng_below(&rng, 20) == 0)
         ready.code = (int32_t)rng_next(&rng);

@@ -497,6 +497,45 @@ TEST(a_reset_drops_without_completions)
     stop(&f);
 }
 
+/* As many as the ring has room for are done, and none of their slots is free yet: what comes then waits, and is done. */
+TEST(a_slot_is_free_when_it_was_taken)
+{
+    struct fixture f = {0};
+
+    setenv("AEROGPU_HOSTILE_SEED", "lazy", 1);
+    start_params(&f, (struct exec_host_params){.executable = TEST_PROGRAMS "/exec_hostile"});
+    fill(&f);
+    run_until(&f, EXEC_HOST_DEPTH, 0);
+    for (unsigned i = 0; i < 20; i++) {
+        must_submit(&f, TEST_NOTHING, 0, 0);
+        exec_host_dispatch(f.host);
+    }
+    run_until(&f, EXEC_HOST_DEPTH + 20, 0);
+    assert_int_equal(f.errors, 0);
+    stop(&f);
+    unsetenv("AEROGPU_HOSTILE_SEED");
+}
+
+/* It has nothing to do, and sleeps: a reset is news as well, not for when it wakes by itself after five seconds. */
+TEST(a_reset_wakes_who_sleeps)
+{
+    struct fixture f = {0};
+    pid_t pid;
+
+    start_params(&f, (struct exec_host_params){.limits = {.reset_ms = 4000}});
+    must_be_ready(&f);
+    pid = exec_host_pid(f.host);
+    for (unsigned i = 1; i <= 3; i++) {
+        usleep(50000);
+        exec_host_reset(f.host);
+        must_submit(&f, TEST_NOTHING, 0, 0);
+        run_until(&f, i, 0);
+    }
+    assert_int_equal(f.errors, 0);
+    assert_int_equal(exec_host_pid(f.host), pid);
+    stop(&f);
+}
+
 TEST(a_hang_ends_with_a_reset)
 {
     struct fixture f = {0};

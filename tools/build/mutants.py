@@ -127,14 +127,21 @@ def ninja(directory, targets):
 
 
 def run(cmd, env, cwd, timeout):
-    """(whether it passed, its output)"""
+    """(whether it passed, its output, up to the first case that fails)"""
+    failed = lambda text: b"\nnot ok" in b"\n" + text
     with open(OUT / "output", "w+b") as out:
         p = subprocess.Popen(["nice", *map(str, cmd)], env={**os.environ, **SANITIZERS, **env}, cwd=cwd, stdin=subprocess.DEVNULL,
                              stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        rc, late, end = None, "", time.monotonic() + timeout
         try:
-            rc, late = p.wait(timeout), ""
-        except subprocess.TimeoutExpired:
-            rc, late = 1, f"\nnot ok - it takes more than {timeout:.0f} s"
+            while rc is None:
+                try:
+                    rc = p.wait(0.5)
+                except subprocess.TimeoutExpired:
+                    if time.monotonic() > end:
+                        rc, late = 1, f"\nnot ok - it takes more than {timeout:.0f} s"
+                    elif failed((OUT / "output").read_bytes()):
+                        rc = 1
         finally: # with everything that it started
             try:
                 os.killpg(p.pid, signal.SIGKILL)
@@ -142,8 +149,8 @@ def run(cmd, env, cwd, timeout):
                 pass
             p.wait()
         out.seek(0)
-        text = out.read().decode(errors="replace") + late
-    return rc in (0, 77) and "\nnot ok" not in "\n" + text, text
+        text = out.read()
+    return rc in (0, 77) and not failed(text), text.decode(errors="replace") + late
 
 
 # ---- checks ------------------------------------------------------------------
