@@ -197,9 +197,13 @@ static void call_figure(struct bench *b)
         return;
     }
     for (int i = 0; i < ROUNDS; i++) {
-        if (!read_loop(true, &with, &ring[i]) || !read_loop(false, &without, &ignored)) {
+        bool alone = read_loop(false, &without, &ignored);
+        if (!alone || !read_loop(true, &with, &ring[i])) {
             rmdir(folder);
-            bench_not_measured(b, "run_call", "no Vulkan 1.3 driver");
+            if (alone)
+                bench_failed(b, "run_call", "what runs alone does not with the layer");
+            else
+                bench_not_measured(b, "run_call", "no Vulkan 1.3 driver");
             return;
         }
         added[i] = with > without ? with - without : 0;
@@ -257,6 +261,28 @@ static void report_cost(struct bench *b, const char *id, const struct cost *c, d
                                            .note = note});
 }
 
+/* 0; -ENOENT if the program does not run here; -EIO if it runs, and not under `aerogpu run`. */
+static int measure_cost(struct cost *c, const char *program, const char *dumps)
+{
+    const char *how = strstr(program, "vkcube") ? "xvfb-run -a" : "exec";
+    char bare[1000], watched[2000];
+
+    c->program = program;
+    snprintf(bare, sizeof(bare), "%s %s >/dev/null 2>&1", how, program);
+    snprintf(watched, sizeof(watched), "%s " AEROGPU " run -o %s -- %s >/dev/null 2>&1", how, dumps, program);
+    for (int i = 0; i < COST_ROUNDS; i++) {
+        c->with[i] = i & 1 ? cpu_of(watched) : 0;
+        c->without[i] = cpu_of(bare);
+        c->with[i] = i & 1 ? c->with[i] : cpu_of(watched);
+        if (c->without[i] <= 0)
+            return -ENOENT;
+        if (c->with[i] <= 0)
+            return -EIO;
+    }
+    c->ratio = ratio_of(c);
+    return 0;
+}
+
 static void cost_figures(struct bench *b)
 {
     static const char *const programs[] = {
@@ -267,6 +293,7 @@ static void cost_figures(struct bench *b)
     struct cost costs[PROGRAMS];
     struct scratch dumps;
     size_t n = 0;
+    int r = 0;
 
     if (!bench_wants(b, "run_cost") && !bench_wants(b, "run_cost_worst"))
         return;
@@ -274,31 +301,21 @@ static void cost_figures(struct bench *b)
         no_cost(b, "there is no /tmp for dumps");
         return;
     }
-    for (size_t p = 0; p < PROGRAMS; p++) {
-        char bare[1000], watched[2000];
-        struct cost *c = &costs[n];
-        bool ok = true;
-
-        snprintf(bare, sizeof(bare), "%s %s >/dev/null 2>&1",
-                 strstr(programs[p], "vkcube") ? "xvfb-run -a" : "exec", programs[p]);
-        snprintf(watched, sizeof(watched), "%s " AEROGPU " run -o %s -- %s >/dev/null 2>&1",
-                 strstr(programs[p], "vkcube") ? "xvfb-run -a" : "exec", dumps.path, programs[p]);
-        for (int i = 0; i < COST_ROUNDS && ok; i++) {
-            c->with[i] = i & 1 ? cpu_of(watched) : 0;
-            c->without[i] = cpu_of(bare);
-            c->with[i] = i & 1 ? c->with[i] : cpu_of(watched);
-            ok = c->with[i] > 0 && c->without[i] > 0;
-        }
-        if (!ok) {
-            fprintf(stderr, "  %.40s: does not run here\n", programs[p]);
-            continue;
-        }
-        c->program = programs[p];
-        c->ratio = ratio_of(c);
-        fprintf(stderr, "  %.40s: %.4f\n", programs[p], c->ratio);
-        n++;
+    for (size_t p = 0; p < PROGRAMS && r != -EIO; p++) {
+        r = measure_cost(&costs[n], programs[p], dumps.path);
+        if (r)
+            fprintf(stderr, "  %.40s: does not run %s\n", programs[p],
+                    r == -EIO ? "under aerogpu run" : "here");
+        else
+            fprintf(stderr, "  %.40s: %.4f\n", programs[p], costs[n].ratio);
+        n += !r;
     }
     scratch_remove(&dumps);
+    if (r == -EIO) {
+        bench_failed(b, "run_cost", "what runs alone does not under aerogpu run");
+        bench_failed(b, "run_cost_worst", "what runs alone does not under aerogpu run");
+        return;
+    }
     if (!n) {
         no_cost(b, "no program runs here");
         return;

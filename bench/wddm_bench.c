@@ -6,7 +6,8 @@
  *   d3dkmt_render_local  the same in one process, against the device alone with the same stream (doorbell to interrupt)
  *   vblank_wait          lateness (p99 of each turn of 50) of WaitForVerticalBlankEvent in 16 processes, against 16 processes on timerfds that
  *                        are due together too, half a period later
- *   tdr_recovery         from the deadline of a hang to the first fence of new work; 50 ms is the limit
+ *   tdr_recovery         from the deadline of a hang to the first fence of new work, against the start of an executor before and
+ *                        after it
  *   tdr_growth           memory that a service has more after 1 000 hangs and resets than after 100; descriptors and
  *                        processes must be as many as before
  *   present_rate         how far the desktop's rate of presents is from 60 Hz in a minute, with the compositor and 8
@@ -304,13 +305,14 @@ static bool ask_vblank(struct app *a, uint64_t *vblank, uint64_t *period)
     return true;
 }
 
-/* How late each wait ends: behind the first time that was still to come when it began. All times are whole periods from `first`, and
- * so both kinds of waiters are late by the same rule, by more than a period too. */
+/* How late each wait ends: behind the first time that was still to come when it began, or, if it ends before that, behind the time
+ * before, of which it must have been the news. All times are whole periods from `first`, and so both kinds of waiters are late by the
+ * same rule, by more than a period too; one that does not wait at all is late by half a period. */
 static double late_us(uint64_t first, uint64_t period, uint64_t began)
 {
     uint64_t due = first + ((began - first) / period + 1) * period, now = clock_now(&wall);
 
-    return now > due ? (double)(now - due) / 1e3 : 0;
+    return (double)(now - (now < due ? due - period : due)) / 1e3;
 }
 
 /* Without a call between the waits that would be in the others' way. */
