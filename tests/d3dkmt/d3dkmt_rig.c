@@ -20,7 +20,7 @@ static void rig_up(void)
         .clock = &rig.clock, .bus = &rig.gpu.bus, .settings = &settings, .service = "softgpu"};
 
     memset(&rig, 0, sizeof(rig));
-    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 1);
+    dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 60); /* app_force_tdr */
     dxgk_settings_set(&settings, SETTINGS_GRAPHICS_DRIVERS, "TdrLimitCount", 1000);
     clock_init_live(&rig.clock);
     assert_int_equal(softgpu_init(&rig.gpu, &rig.clock, NULL), 0);
@@ -108,6 +108,17 @@ void app_close(struct app *a)
     assert_int_equal(D3DKMTDestroyContext(&(D3DKMT_DESTROYCONTEXT){a->context}), STATUS_SUCCESS);
     assert_int_equal(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){a->device}), STATUS_SUCCESS);
     assert_int_equal(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){a->adapter}), STATUS_SUCCESS);
+}
+
+void app_force_tdr(const struct app *a)
+{
+    uint32_t type = D3DKMT_TDRDBGCTRLTYPE_FORCETDR;
+    D3DKMT_ESCAPE e = {.hAdapter = a->adapter,
+                       .Type = D3DKMT_ESCAPE_TDRDBGCTRL,
+                       .pPrivateDriverData = &type,
+                       .PrivateDriverDataSize = sizeof(type)};
+
+    assert_int_equal(D3DKMTEscape(&e), STATUS_SUCCESS);
 }
 
 NTSTATUS app_alloc(struct app *a, uint32_t size, bool primary, bool shared, D3DKMT_HANDLE *out,

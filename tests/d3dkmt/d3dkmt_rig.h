@@ -35,6 +35,8 @@ struct app {
 
 NTSTATUS app_open(struct app *a);
 void app_close(struct app *a);
+/* A time-out at once: which a busy machine brings about by itself is none that a test waits for. */
+void app_force_tdr(const struct app *a);
 NTSTATUS app_alloc(struct app *a, uint32_t size, bool primary, bool shared, D3DKMT_HANDLE *out,
                    D3DKMT_CREATEALLOCATION *c);
 /* Renders one command; what `progress` counts after it. */

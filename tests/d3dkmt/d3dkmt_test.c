@@ -131,6 +131,7 @@ TEST_IN(a_reset_is_seen_without_a_call, local)
     assert_int_equal(app_open(&a), STATUS_SUCCESS);
     n = app_render(&a, OP_HANG, 0, 0, 0, STATUS_SUCCESS);
     assert_int_equal(d3dkmt_wait(a.context, n, 10 * NSEC_PER_MSEC), STATUS_TIMEOUT);
+    app_force_tdr(&a);
     assert_int_equal(d3dkmt_wait(a.context, n, D3DKMT_FOREVER), STATUS_DEVICE_REMOVED);
     assert_int_equal(d3dkmt_progress(a.context)->state, D3DKMT_DEVICEEXECUTION_HUNG);
     app_render(&a, OP_NOP, 0, 0, 0, STATUS_DEVICE_REMOVED);

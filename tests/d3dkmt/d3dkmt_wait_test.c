@@ -178,6 +178,7 @@ TEST_IN(a_lost_device_ends_them, connected)
     await_waits(&w[1], QUEUE - 1);
     assert_int_equal(app_open(&c), STATUS_SUCCESS);
     app_render(&c, OP_HANG, 0, 0, 0, STATUS_SUCCESS);
+    app_force_tdr(&c);
     for (int i = 0; i < 2; i++) {
         pthread_join(t[i], NULL);
         assert_int_equal(w[i].status, STATUS_DEVICE_REMOVED);
