@@ -28,6 +28,7 @@
 #include "dxgkrnl/telemetry/tracing.h"
 #include "dxgkrnl/interrupts.h"
 #include "dxgkrnl/ntos/ntos.h"
+#include "dxgkrnl/strangers/memory.h"
 #include "dxgkrnl/strangers/offenders.h"
 #include "dxgkrnl/sched.h"
 #include "dxgkrnl/sync.h"
@@ -99,6 +100,7 @@ struct dxgk {
     struct sched sched;
     struct tdr tdr;
     struct offenders offenders;
+    uint64_t memory_looked_ns; /* strangers/memory.h */
     struct vidmm vidmm;
     struct display display;
     struct injection injection;

@@ -9,10 +9,9 @@
 
 #include "base/fair.h"
 
-/* Whether it is the first of its process that has devices. */
-static bool is_first(const struct dxgk *d, const struct dxgk_client *client)
+bool dxgk_client_is_first(const struct dxgk_client *client)
 {
-    const struct dxgk_client *c = d->clients;
+    const struct dxgk_client *c = client->d->clients;
 
     while (c != client && !(c->devices && c->process == client->process))
         c = c->next;
@@ -29,7 +28,7 @@ static bool is_crowd(const struct dxgk *d, const struct dxgk_client *client)
     for (const struct dxgk_client *c = d->clients; c; c = c->next) {
         if (c->devices && c->process == client->process)
             return false; /* it has what it may have */
-        if (is_first(d, c)) {
+        if (dxgk_client_is_first(c)) {
             mine += c->has_user && c->user == client->user;
             all++;
         }
@@ -82,6 +81,7 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
     d->devices = dev;
     if (client)
         client->devices++;
+    dxgk_adapter_kick_tdr(d); /* there may be somebody to look at */
     return dev;
 }
 

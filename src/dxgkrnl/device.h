@@ -36,6 +36,8 @@ struct dxgk_client {
     bool admin, cancelled;
     unsigned devices; /* that it has */
     uint64_t quota[QUOTAS];
+    uint64_t memory; /* strangers/memory.h: at the last look */
+    bool memory_grew;
     struct dxgk_work work;
 };
 
@@ -82,6 +84,8 @@ struct context {
     uint64_t packets, packets_done;
 };
 
+/* Whether it is the first of its process that has devices. */
+bool dxgk_client_is_first(const struct dxgk_client *client);
 uint32_t dxgk_client_session(const struct dxgk_client *c); /* of struct dxgk_kernel_caller */
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
 void dxgk_device_destroy(struct device *dev);
@@ -93,6 +97,9 @@ void dxgk_context_destroy(struct context *c);
 
 /* Loses the device, unless it is lost already. */
 void dxgk_device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why);
+/* All devices of the process: the `guilty` one because of `why` and the others RESET; NULL: all because of `why`. */
+void dxgk_process_lose(struct dxgk *d, uint64_t process, const struct device *guilty,
+                       D3DKMT_DEVICEEXECUTION_STATE why);
 /* A packet of the context was queued, or has taken effect. */
 void dxgk_context_packet_queued(struct context *c);
 void dxgk_context_packet_done(struct context *c);

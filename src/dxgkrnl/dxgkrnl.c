@@ -198,7 +198,7 @@ static void tdr_worker(void *arg)
 
     while (!d->workers.stopping) {
         if (!d->workers.tdr_pending)
-            dxgk_kernel_wait(d->kernel, &d->workers.tdr_work, LOOP_FOREVER);
+            dxgk_kernel_wait(d->kernel, &d->workers.tdr_work, dxgk_memory_due(d));
         d->workers.tdr_pending = false;
         if (!d->workers.stopping)
             dxgk_tdr_work(d);

@@ -58,6 +58,7 @@ struct dxgk_bus {
     const struct dxgk_resource *resources;
     unsigned num_resources;
     uint64_t memory_size; /* bytes of system memory */
+    uint64_t work_memory; /* of what `memory` counts, strangers may have so many bytes together */
     uint64_t dma_size;    /* of what dma_alloc has; 0: as much as anybody wants */
     /* PCI configuration space; the number of bytes moved. */
     uint32_t (*config_read)(void *ctx, uint32_t offset, void *data, uint32_t size);
@@ -90,9 +91,13 @@ struct dxgk_bus {
     /* What the host's scheduler has done with what executes the work of `process` (0: the system's): false where there is nothing, or
      * it cannot be known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what it needs. */
     bool (*schedstat)(void *ctx, uint64_t process, struct schedstat *out);
-    /* Ends what executes the work of `process`, if that is nobody else's: what is under way there completes as faulted, now or
-     * soon, and no device that the process has is good for more. False: there is nothing like that. Asked at PASSIVE_LEVEL. May be NULL. */
-    bool (*end_work)(void *ctx, uint64_t process);
+    /* Ends what executes the work of `process`, if that is nobody else's, because it `hangs` or for another reason: what is under way there
+     * completes as faulted, now or soon, and no device that the process has is good for more. False: nothing was under way. Asked at
+     * PASSIVE_LEVEL. May be NULL. */
+    bool (*end_work)(void *ctx, uint64_t process, bool hangs);
+    /* Bytes of the host's memory that what executes the work of `process`, and nobody else's, has for itself. Needs `end_work`. Asked at
+     * PASSIVE_LEVEL. NULL: it has none. */
+    uint64_t (*memory)(void *ctx, uint64_t process);
     /* The frame buffer that firmware has set up, in one of the memory resources: false, or NULL: there is none. */
     bool (*post_display)(void *ctx, struct dxgk_post_display *out);
     /* Arms one of the host's faults (dxgkrnl/faults.h). May be NULL. */

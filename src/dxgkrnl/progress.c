@@ -48,6 +48,14 @@ void dxgk_device_lose(struct device *dev, D3DKMT_DEVICEEXECUTION_STATE why)
         publish(c);
 }
 
+void dxgk_process_lose(struct dxgk *d, uint64_t process, const struct device *guilty,
+                       D3DKMT_DEVICEEXECUTION_STATE why)
+{
+    for (struct device *dev = d->devices; dev; dev = dev->next)
+        if (dev->client && dev->client->process == process)
+            dxgk_device_lose(dev, !guilty || dev == guilty ? why : D3DKMT_DEVICEEXECUTION_RESET);
+}
+
 const struct dxgk_progress *dxgk_context_progress(struct dxgk_client *c, D3DKMT_HANDLE context)
 {
     struct context *x;

@@ -248,14 +248,6 @@ static bool starved(struct dxgk *d, struct node *n)
     return true;
 }
 
-/* All devices of the process, whose work has one place. */
-static void mark_process(struct dxgk *d, const struct device *guilty)
-{
-    for (struct device *dev = d->devices; dev; dev = dev->next)
-        if (dev->client && dev->client->process == guilty->client->process)
-            dxgk_device_lose(dev, dev == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET);
-}
-
 static bool is_head(const struct node *n, UINT fence)
 {
     return n->hw && n->hw->fence == fence;
@@ -271,9 +263,9 @@ static bool end_alone(struct dxgk *d, unsigned i)
     struct dxgk_client who = {0}; /* as soon as the fence has come he may go */
 
     if (d->tdr.level < 2 || !d->bus->end_work || !guilty->client || !guilty->client->has_user ||
-        !d->bus->end_work(d->bus->ctx, guilty->client->process))
+        !d->bus->end_work(d->bus->ctx, guilty->client->process, true))
         return false;
-    mark_process(d, guilty);
+    dxgk_process_lose(d, guilty->client->process, guilty, D3DKMT_DEVICEEXECUTION_HUNG);
     who.process = guilty->client->process;
     who.user = guilty->client->user;
     who.has_user = true;
@@ -341,6 +333,7 @@ void dxgk_tdr_work(struct dxgk *d)
         d->tdr.forced = false;
         recover(d, oldest(d), "forced");
     }
+    dxgk_memory_look(d);
     for (unsigned i = 0; i < d->sched.num_nodes && d->state == DXGK_STARTED; i++)
         if (d->sched.nodes[i].check) {
             d->sched.nodes[i].check = false;

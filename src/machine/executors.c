@@ -389,7 +389,7 @@ int executors_submit(struct executors *x, const struct abi_submission *s)
     return r;
 }
 
-bool executors_end_work(struct executors *x, uint32_t client)
+bool executors_end_work(struct executors *x, uint32_t client, bool hangs)
 {
     struct executor *e;
     bool any;
@@ -397,8 +397,8 @@ bool executors_end_work(struct executors *x, uint32_t client)
     pthread_mutex_lock(&x->lock);
     e = client ? find(x, client) : NULL;
     any = e && e->in_flight;
-    if (any)
-        exec_host_end(e->host, "its client's work was not done in time");
+    if (e)
+        exec_host_end(e->host, hangs ? "its client's work was not done in time" : NULL);
     pthread_mutex_unlock(&x->lock);
     return any;
 }
@@ -542,6 +542,18 @@ pid_t executors_client_pid(struct executors *x, uint32_t client)
     e = find(x, client);
     if (!e)
         e = find(x, 0);
+    pid = e ? exec_host_pid(e->host) : 0;
+    pthread_mutex_unlock(&x->lock);
+    return pid;
+}
+
+pid_t executors_own_pid(struct executors *x, uint32_t client)
+{
+    struct executor *e;
+    pid_t pid;
+
+    pthread_mutex_lock(&x->lock);
+    e = client ? find(x, client) : NULL;
     pid = e ? exec_host_pid(e->host) : 0;
     pthread_mutex_unlock(&x->lock);
     return pid;

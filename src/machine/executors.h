@@ -38,8 +38,9 @@ int executors_prepare(struct executors *x, uint32_t client, int timeout_ms, stru
 /* As their namesakes of host.h. */
 int executors_submit(struct executors *x, const struct abi_submission *s);
 void executors_reset(struct executors *x);
-/* The client's own executor is killed, with what it has under way. False: it has nothing. Any thread. */
-bool executors_end_work(struct executors *x, uint32_t client);
+/* The client's own executor is killed, with what it has under way, because that hangs or for another reason. False: it has nothing. Any
+ * thread. */
+bool executors_end_work(struct executors *x, uint32_t client, bool hangs);
 int executors_map(struct executors *x, uint64_t gpa, uint64_t size, int fd, struct error *e);
 void executors_unmap(struct executors *x, uint64_t gpa, uint64_t size);
 
@@ -59,6 +60,8 @@ bool executors_poll_end(struct executors *x);
 pid_t executors_pid(struct executors *x);
 /* Of the one that has the client's submissions, or 0. */
 pid_t executors_client_pid(struct executors *x, uint32_t client);
+/* Of its own, or 0. */
+pid_t executors_own_pid(struct executors *x, uint32_t client);
 bool executors_progress(struct executors *x, struct exec_progress *out);
 bool executors_has_pid(struct executors *x, pid_t pid);
 void executors_device_name(struct executors *x, char name[256], bool *is_cpu);

@@ -36,6 +36,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/sched/private_memory.h"
 #include "base/sched/slice.h"
 #include "machine/executors.h"
 #include "machine/priv.h"
@@ -624,9 +625,16 @@ static int client_pid(struct machine *m, uint32_t client)
     return (int)executors_client_pid(live_of(m)->executors, client);
 }
 
-static bool end_work(struct machine *m, uint32_t client)
+static bool end_work(struct machine *m, uint32_t client, bool hangs)
 {
-    return executors_end_work(live_of(m)->executors, client);
+    return executors_end_work(live_of(m)->executors, client, hangs);
+}
+
+static uint64_t client_bytes(struct machine *m, uint32_t client)
+{
+    pid_t pid = executors_own_pid(live_of(m)->executors, client);
+
+    return pid > 0 ? private_memory_of(pid) : 0;
 }
 
 static int map(struct machine *m, uint64_t gpa, uint64_t size, int fd, struct error *e)
@@ -660,6 +668,7 @@ const struct machine_ops machine_live_ops = {
     .device_name = device_name,
     .executor_pid = executor_pid,
     .client_pid = client_pid,
+    .client_bytes = client_bytes,
     .progress = progress,
     .last_death = last_death,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},

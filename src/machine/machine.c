@@ -216,9 +216,14 @@ int machine_stop_executor(struct machine *m, uint64_t ns)
     return m->ops->stop_executor(m, ns);
 }
 
-bool machine_end_work(struct machine *m, uint32_t client)
+bool machine_end_work(struct machine *m, uint32_t client, bool hangs)
 {
-    return m->ops->end_work(m, client);
+    return m->ops->end_work(m, client, hangs);
+}
+
+uint64_t machine_client_bytes(struct machine *m, uint32_t client)
+{
+    return m->ops->client_bytes ? m->ops->client_bytes(m, client) : 0;
 }
 
 int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e)

@@ -74,9 +74,11 @@ int machine_wait_ready(struct machine *m, int timeout_ms, struct error *e);
  * not prepared shares an executor with others. Waits; any thread, not inside irq(). */
 int machine_prepare(struct machine *m, uint32_t client, int timeout_ms, struct error *e);
 
-/* Ends what executes this client's work and nobody else's: what it has under way fails, now or soon. False: it has nothing there.
- * Any thread, not inside irq(). */
-bool machine_end_work(struct machine *m, uint32_t client);
+/* Ends what executes this client's work and nobody else's, because that hangs, or for another reason: what it has under way fails, now or
+ * soon. False: it has nothing there. Any thread, not inside irq(). */
+bool machine_end_work(struct machine *m, uint32_t client, bool hangs);
+/* Live: private memory of the executor that is the client's own; 0 without one. */
+uint64_t machine_client_bytes(struct machine *m, uint32_t client);
 
 /* Name of the Vulkan device; "" for a sim and before the executor is ready. */
 void machine_device_name(struct machine *m, char name[256], bool *is_cpu);

@@ -30,11 +30,12 @@ struct machine_ops {
     struct loop *(*loop)(struct machine *m); /* NULL: it has none */
     int (*kill_executor)(struct machine *m);
     int (*stop_executor)(struct machine *m, uint64_t ns);
-    bool (*end_work)(struct machine *m, uint32_t client);
+    bool (*end_work)(struct machine *m, uint32_t client, bool hangs);
     /* All NULL where nothing but a model executes. */
     void (*device_name)(struct machine *m, char name[256], bool *is_cpu);
     int (*executor_pid)(struct machine *m);
     int (*client_pid)(struct machine *m, uint32_t client);
+    uint64_t (*client_bytes)(struct machine *m, uint32_t client);
     bool (*progress)(struct machine *m, struct exec_progress *out);
     bool (*last_death)(struct machine *m, struct exec_death *out, struct exec_progress *progress);
     const struct gpu_host_ops *host;

@@ -421,7 +421,7 @@ static void reset(void *ctx)
 }
 
 /* Of a client's own executor nothing is modelled but what it has under way. */
-static bool end_work(struct machine *m, uint32_t client)
+static bool end_work(struct machine *m, uint32_t client, bool hangs)
 {
     struct sim *s = m->kind;
     uint64_t ids[DEPTH];

@@ -7,6 +7,7 @@
 
 #include "aerogpu/pci.h"
 #include "base/log.h"
+#include "base/sched/private_memory.h"
 #include "base/sched/schedstat.h"
 #include "dxgkrnl/faults.h"
 #include "machine/driver.h"
@@ -196,9 +197,14 @@ static bool schedstat(void *ctx, uint64_t process, struct schedstat *out)
     return pid > 0 && schedstat_read(pid, out);
 }
 
-static bool end_work(void *ctx, uint64_t process)
+static bool end_work(void *ctx, uint64_t process, bool hangs)
 {
-    return machine_end_work(((struct stack *)ctx)->machine, (uint32_t)process);
+    return machine_end_work(((struct stack *)ctx)->machine, (uint32_t)process, hangs);
+}
+
+static uint64_t memory(void *ctx, uint64_t process)
+{
+    return machine_client_bytes(((struct stack *)ctx)->machine, (uint32_t)process);
 }
 
 static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
@@ -227,7 +233,7 @@ static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 
 /* ---- life cycle ---------------------------------------------------------- */
 
-static void describe(struct stack *s, bool swapped)
+static void describe(struct stack *s, bool swapped, uint64_t work_memory)
 {
     struct gpu *gpu = machine_gpu(s->machine);
 
@@ -258,6 +264,8 @@ static void describe(struct stack *s, bool swapped)
                                .prepare = prepare,
                                .schedstat = schedstat,
                                .end_work = end_work,
+                               .memory = machine_loop(s->machine) ? NULL : memory,
+                               .work_memory = work_memory ? work_memory : private_memory_of_machine() / 2,
                                .wait = wait_for_device,
                                .poll_begin = poll_begin,
                                .poll_end = poll_end,
@@ -285,7 +293,7 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
         error_set(e, r, "no memory for the stack");
         goto fail;
     }
-    describe(s, p->bars_swapped);
+    describe(s, p->bars_swapped, p->work_memory);
     r = dxgk_create(&s->dxgk,
                     &(struct dxgk_params){.clock = stack_clock(s),
                                           .loop = machine_loop(s->machine),

@@ -23,6 +23,7 @@ struct stack;
 struct stack_params {
     struct machine_params machine; /* irq and irq_ctx are the stack's */
     const struct settings *settings;
+    uint64_t work_memory; /* as in dxgk_bus; 0 for half of what the machine has */
     const char *
         miniport; /* a driver's file (dxgk_load_file) instead of the miniport that is built in; NULL: that which
                            * STACK_MINIPORT_VARIABLE names, or else the one that is built in */

@@ -600,6 +600,59 @@ static void block(struct painter *p)
     assert_int_equal(dxgk_WaitForSynchronizationObject2(p->client, &w), STATUS_SUCCESS);
 }
 
+static NTSTATUS take_host_memory(struct painter *p, unsigned texture)
+{
+    NTSTATUS s;
+
+    ABI_EMIT(&p->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = texture,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .format = AEROGPU_FORMAT_B8G8R8A8_UNORM,
+             .width = 4096, .height = 2048, .mip_levels = 1, .array_layers = 1); /* 32 MiB */
+    ABI_EMIT(&p->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {texture});
+    ABI_EMIT(&p->b, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR, .color_rgba = {0, abi_f32(1), 0, abi_f32(1)});
+    ABI_EMIT(&p->b, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {1});
+    s = rig_render(&p->x, &p->b, NULL, 0, 0);
+    return NT_SUCCESS(s) ? rig_idle(&p->x) : s;
+}
+
+/* What textures take of the host's memory, too, is a user's share, of whatever number of processes: the largest of them goes. */
+TEST(a_strangers_executors_leave_host_memory)
+{
+    struct painter a, more, b, c;
+    struct rig r = {0};
+    NTSTATUS s = STATUS_SUCCESS;
+    unsigned n;
+
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_LIVE}, .work_memory = UINT64_C(1) << 30});
+    painter_of(&a, &r, 400, 1000);
+    painter_of(&more, &r, 401, 1000);
+    painter_of(&b, &r, 402, 1001);
+    painter_up(&c, &r, 300);
+    for (n = 0; n < 4; n++)
+        assert_int_equal(take_host_memory(&more, 100 + n), STATUS_SUCCESS);
+    for (n = 0; n < 20; n++) /* root's */
+        assert_int_equal(take_host_memory(&c, 100 + n), STATUS_SUCCESS);
+    for (n = 0; n < 60 && s == STATUS_SUCCESS; n++) {
+        s = take_host_memory(&a, 100 + n);
+        if (n > 20)
+            usleep(50000);
+    }
+    assert_int_equal(s, STATUS_DEVICE_REMOVED);
+    assert_int_equal(rig_state(&a.x), D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+    assert_true(n > 3); /* he had something */
+    assert_true(gone(a.pid));
+    frames(&more, 4, 0, 0);
+    usleep(600000); /* who has what he had keeps it */
+    frames(&more, 4, 0, 0);
+    frames(&b, 4, 0, 0);
+    frames(&c, 4, 0, 0);
+    assert_int_equal(dxgk_event_count(r.dxgk, 9), 1);
+    painter_down(&a);
+    painter_down(&more);
+    painter_down(&b);
+    painter_down(&c);
+    rig_down(&r);
+}
+
 /* Work that waits for ever keeps its DMA buffers: a user's share of them, and no more. */
 TEST(queues_that_wait_leave_memory)
 {

@@ -200,7 +200,10 @@ void exec_host_reset(struct exec_host *host)
 void exec_host_end(struct exec_host *host, const char *why)
 {
     pthread_mutex_lock(&host->lock);
-    exec_host_break(host, why);
+    if (why)
+        exec_host_break(host, why);
+    else if (host->child.pid)
+        kill(host->child.pid, SIGKILL); /* as there */
     pthread_mutex_unlock(&host->lock);
 }
 

@@ -119,7 +119,7 @@ int exec_host_copy_map(struct exec_host *host, struct exec_host *from, uint64_t 
 void exec_host_reset(struct exec_host *host);
 bool exec_host_resetting(struct exec_host *host);
 
-/* Kills the executor, if there is one; `why` ends a sentence. Any thread. */
+/* Kills the executor, if there is one. `why` it hangs, the end of a sentence; NULL: it does not, and dies of the signal. Any thread. */
 void exec_host_end(struct exec_host *host, const char *why);
 
 /* Readable when exec_host_dispatch has something to do. Level-triggered; belongs to the host. */
