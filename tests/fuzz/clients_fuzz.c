@@ -328,6 +328,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (unsigned i = 0; i < CLIENTS; i++)
         dxgk_client_close(clients[i]);
+    stack_sleep(stack,
+                4 * NSEC_PER_MSEC); /* their names are said to the GPU: none is left for the next input */
     must(dxgk_state(stack_dxgk(stack)) == DXGK_STARTED && !dxgk_violations(stack_dxgk(stack)));
     must(!dxgk_event_count(stack_dxgk(stack), 4101));
     return 0;

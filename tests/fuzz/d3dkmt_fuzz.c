@@ -84,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(answer.magic == WIRE_MAGIC && answer.size == answered);
     }
     dxgk_client_close(client);
+    stack_sleep(stack,
+                4 * NSEC_PER_MSEC); /* their names are said to the GPU: none is left for the next input */
     must(dxgk_state(stack_dxgk(stack)) == DXGK_STARTED && !dxgk_violations(stack_dxgk(stack)));
     return 0;
 }

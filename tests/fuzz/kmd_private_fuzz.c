@@ -127,6 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             render(&c, p, (UINT)n, what >> 2);
     }
     dxgk_client_close(c.c);
+    stack_sleep(stack,
+                4 * NSEC_PER_MSEC); /* its names are said to the GPU: none is left for the next input */
     must(dxgk_state(stack_dxgk(stack)) == DXGK_STARTED);
     must(!dxgk_violations(stack_dxgk(stack)));
     must(!dxgk_event_count(stack_dxgk(stack), 4101)); /* nothing here may take for ever */
