@@ -388,9 +388,15 @@ static void look_for_faults(struct run *r)
 
 static void note_calls(struct run *r)
 {
+    uint32_t maker = atomic_load(&r->record->making);
+
     for (uint32_t i = 0; i < r->seen; i++) {
         if (atomic_exchange(&r->record->device[i].called, 0))
             r->called_ns[i] = run_now(r);
+    }
+    if (maker) {
+        r->maker = maker;
+        r->made_ns = run_now(r);
     }
 }
 
@@ -557,23 +563,25 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
     pid_t pid = (pid_t)atomic_load(&d->pid);
     uint32_t tid = atomic_load(&d->tid);
     long before = switches(pid, tid);
-    uint64_t called = 0, began = run_now(r), recent = r->p->timeout_ns / 4;
+    uint64_t called = 0, began = run_now(r), recent = r->p->timeout_ns / 4, told;
     bool waits = false;
 
     for (uint32_t i = 0; i < r->seen; i++)
         waits |= atomic_load(&r->record->device[i].waits) &&
                  atomic_load(&r->record->device[i].pid) == (uint32_t)pid;
     give_it_time(r, pid, tid);
+    told = when(r, &d->reported_ns); /* by a call that is none of going on */
     for (uint32_t i = 0; i < r->seen; i++)
-        if (atomic_load(&r->record->device[i].pid) == (uint32_t)pid && r->called_ns[i] > called)
+        if (atomic_load(&r->record->device[i].pid) == (uint32_t)pid && r->called_ns[i] > called &&
+            (i != slot || r->called_ns[i] > told))
             called = r->called_ns[i];
     if (ignores(r, d))
         return LOSE_IGNORES;
     if (called && (called >= began || run_now(r) - called < recent))
         return LOSE_STALLS;
     r->out->busy = before >= 0 && !waits && switches(pid, tid) - before >= SWITCHES;
-    if (r->out->busy && atomic_load(&r->record->making) == (uint32_t)pid) {
-        r->out->busy = false; /* it is in a call of Vulkan all the time, and at work there */
+    if (r->out->busy && r->maker == (uint32_t)pid && r->made_ns >= began) {
+        r->out->busy = false; /* it was in a call of Vulkan, and at work there */
         return LOSE_STALLS;
     }
     return r->out->busy ? LOSE_IGNORES : LOSE_HANGS;

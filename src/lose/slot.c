@@ -255,6 +255,8 @@ void slot_reported(struct lose_device *d, uint32_t call)
 
     atomic_compare_exchange_strong(&d->call, &none, call);
     slot_used(d);
+    if (!atomic_load(&d->reported_ns)) /* to be told is not to go on, whenever it is */
+        atomic_store(&d->called, 0);
     slot_first(&d->reported_ns); /* not before: who uses it after this was told */
     atomic_fetch_add(&d->reported, 1);
 }

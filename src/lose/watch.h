@@ -22,7 +22,9 @@ struct run {
     uint32_t stage[LOSE_DEVICES]; /* of each loss: how many of its steps on_event was called for */
     uint64_t fault_ns;            /* the last fault that was answered first */
     uint32_t faults_given;
-    uint64_t called_ns[LOSE_DEVICES];      /* when each device was seen to be called last */
+    uint64_t called_ns[LOSE_DEVICES]; /* when each device was seen to be called last */
+    uint64_t made_ns;                 /* when `maker` was last seen to make or destroy a device */
+    uint32_t maker;
     struct lose_growth held[LOSE_DEVICES]; /* when each loss was made good */
     /* What each device had done: at each loss, and at the last fault. */
     struct work {
