@@ -11,6 +11,7 @@
 
 #include "abi/builder.h"
 #include "aerogpu/alloc.h"
+#include "aerogpu/ext.h"
 #include "stack/stack.h"
 
 enum { CLIENTS = 3, OBJECTS = 32, COMMAND = 6, MAX_COMMANDS = 96, MAX_PACKETS = 24 };
@@ -90,7 +91,10 @@ static struct object *keep(enum kind kind, unsigned who, D3DKMT_HANDLE h, D3DKMT
 
 static void make_context(unsigned who, const struct object *dev)
 {
-    D3DKMT_CREATECONTEXT x = {.hDevice = dev->h};
+    struct aerogpu_context_priv small = {
+        .magic = AEROGPU_CONTEXT_PRIV_MAGIC, .version = 1, .dma_buffer_bytes = 1};
+    D3DKMT_CREATECONTEXT x = {
+        .hDevice = dev->h, .pPrivateDriverData = &small, .PrivateDriverDataSize = sizeof(small)};
 
     if (judge(dxgk_CreateContext(clients[who], &x), may(dev, DEVICE, who), dev)) {
         struct object *o = keep(CONTEXT, who, x.hContext, dev->h);

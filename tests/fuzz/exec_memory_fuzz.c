@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "aerogpu/cmd.h"
+#include "aerogpu/ext.h"
 #include "aerogpu/pci.h"
 #include "base/loop.h"
 #include "base/log.h"
@@ -122,7 +123,9 @@ static bool is_answer(NTSTATUS s)
 static void make_context(struct client *c)
 {
     D3DKMT_CREATEDEVICE d = {.hAdapter = c->adapter};
-    D3DKMT_CREATECONTEXT x = {0};
+    struct aerogpu_context_priv small = {
+        .magic = AEROGPU_CONTEXT_PRIV_MAGIC, .version = 1, .dma_buffer_bytes = 1};
+    D3DKMT_CREATECONTEXT x = {.pPrivateDriverData = &small, .PrivateDriverDataSize = sizeof(small)};
 
     if (c->device)
         dxgk_DestroyDevice(c->c, &(D3DKMT_DESTROYDEVICE){.hDevice = c->device});

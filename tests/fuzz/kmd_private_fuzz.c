@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "aerogpu/alloc.h"
+#include "aerogpu/ext.h"
 #include "base/bytes.h"
 #include "stack/stack.h"
 
@@ -100,6 +101,8 @@ static void render(struct client *c, const uint8_t *p, UINT size, unsigned writt
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct aerogpu_context_priv small = {
+        .magic = AEROGPU_CONTEXT_PRIV_MAGIC, .version = 1, .dma_buffer_bytes = 1};
     D3DKMT_OPENADAPTERFROMHDC open = {0};
     struct client c = {0};
     struct bytes in;
@@ -110,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(!dxgk_client_open(stack_dxgk(stack), &c.c, 100, false));
     must(NT_SUCCESS(dxgk_OpenAdapterFromHdc(c.c, &open)));
     c.adapter = open.hAdapter;
-    make_context(&c, NULL, 0);
+    make_context(&c, (const uint8_t *)&small, sizeof(small));
     for (unsigned i = 0; i < MAX_COMMANDS && bytes_left(&in) >= 3; i++) {
         unsigned what = bytes_u8(&in);
         size_t n = bytes_u16(&in);
