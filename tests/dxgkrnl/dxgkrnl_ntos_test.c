@@ -50,6 +50,22 @@ TEST(pool_has_a_guard_and_what_is_freed_is_watched)
     down(&w, 3);
 }
 
+/* Instructions of SSE fault where it is not so, and lists without a lock. */
+TEST(pool_is_aligned)
+{
+    const ULONG tag = 0x31677562;
+    struct world w;
+
+    up(&w, false);
+    for (SIZE_T size = 1; size <= 3 * PAGE_SIZE; size += size < 200 ? 1 : 37) {
+        uintptr_t p = (uintptr_t)ExAllocatePoolWithTag(NonPagedPool, size, tag);
+        assert_int_equal(p % (size < PAGE_SIZE ? 2 * sizeof(void *) : PAGE_SIZE), 0);
+        assert_true(size > PAGE_SIZE || p / PAGE_SIZE == (p + size - 1) / PAGE_SIZE);
+        ExFreePoolWithTag((PVOID)p, tag);
+    }
+    down(&w, 0);
+}
+
 /* ---- work items ---------------------------------------------------------- */
 
 struct work {

@@ -300,21 +300,22 @@ TEST(a_crowd_of_several_users_leaves_room)
 TEST(a_stranger_leaves_memory)
 {
     enum { SIZE = 1 << 20, ALL = 16 };
+    struct dxgk_client *c[3];
     unsigned had[3] = {0};
     struct world w;
 
     world_up(&w, false);
     for (uint32_t user = 1; user <= 3; user++) {
-        struct dxgk_client *root = w.client, *c;
+        struct dxgk_client *root = w.client;
         D3DKMT_OPENADAPTERFROMHDC open = {0};
         D3DKMT_HANDLE h;
         struct ctx x;
-        assert_int_equal(dxgk_client_open(w.dxgk, &c, 700 + user, user == 3), 0);
+        assert_int_equal(dxgk_client_open(w.dxgk, &c[user - 1], 700 + user, user == 3), 0);
+        w.client = c[user - 1];
         if (user != 3)
-            dxgk_client_set_user(c, user, false);
-        assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
-        x = ctx_make(&w, c, open.hAdapter);
-        w.client = c;
+            dxgk_client_set_user(w.client, user, false);
+        assert_int_equal(dxgk_OpenAdapterFromHdc(w.client, &open), STATUS_SUCCESS);
+        x = ctx_make(&w, w.client, open.hAdapter);
         while (NT_SUCCESS(ctx_allocate(&w, &x, SIZE, false, &h)))
             had[user - 1]++;
         w.client = root;
@@ -322,6 +323,8 @@ TEST(a_stranger_leaves_memory)
     assert_true(had[0] <= ALL / 2 && had[0] >= ALL / 2 - 1);
     assert_true(had[1] >= ALL / 4 - 1 && had[1] <= ALL / 4);
     assert_in_range(had[0] + had[1] + had[2], ALL - 2, ALL - 1); /* and the desktop's surface */
+    for (unsigned i = 0; i < 3; i++)
+        dxgk_client_close(c[i]);
     world_down(&w, 0);
 }
 

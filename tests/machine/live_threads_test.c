@@ -129,6 +129,12 @@ void exec_host_reset(struct exec_host *h)
     h->first = h->done = h->last;
 }
 
+void exec_host_end(struct exec_host *h, const char *why)
+{
+    h->done = h->last; /* what dies completes all that it has */
+    threads_event(h->event_fd);
+}
+
 int exec_host_event_fd(const struct exec_host *h)
 {
     return h->event_fd;

@@ -139,7 +139,7 @@ static uint64_t place_of(const struct rig *r, const char *name)
 /* A processor that stands for a GPU has the executor's memory in reach, a GPU has not: its marks of progress, for one. */
 TEST(shaders_reach_only_what_is_the_gpus)
 {
-#ifdef __SANITIZE_THREAD__ /* its heap has another name */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) /* the heap has another name */
     static const char *const own[] = {"[stack]", "memfd:", "libc.so"};
 #else
     static const char *const own[] = {"[heap]", "[stack]", "memfd:", "libc.so"};

@@ -81,7 +81,30 @@ static void forget_freed(struct dxgk *d)
     unlink_block(b);
     d->ntos.freed_bytes -= b->size;
     b->magic = 0;
-    free(b);
+    free(b->memory);
+}
+
+/* Where pool begins: a page or more at a page, less at 16 bytes (8 where pointers have 4) and within one page. */
+static size_t alignment_of(size_t size)
+{
+    size_t align = 2 * sizeof(void *);
+
+    while (align < size && align < PAGE_SIZE)
+        align *= 2;
+    return align;
+}
+
+static struct pool_block *new_block(size_t size)
+{
+    const size_t align = alignment_of(size);
+    char *memory = size < SIZE_MAX / 2 ? malloc(sizeof(struct pool_block) + align + size + POOL_GUARD) : NULL;
+    struct pool_block *b = (struct pool_block *)memory;
+
+    if (!memory)
+        return NULL;
+    b = (struct pool_block *)(memory + (-(uintptr_t)(b + 1) & (align - 1)));
+    *b = (struct pool_block){.size = size, .magic = POOL_MAGIC, .memory = memory};
+    return b;
 }
 
 PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
@@ -94,10 +117,10 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
         dxgk_kernel_check(k, "ExAllocatePoolWithTag of paged pool", APC_LEVEL);
     if (!NumberOfBytes)
         dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
-    b = NumberOfBytes < SIZE_MAX / 2 ? malloc(sizeof(*b) + NumberOfBytes + POOL_GUARD) : NULL;
+    b = new_block(NumberOfBytes);
     if (!b)
         return NULL;
-    *b = (struct pool_block){.size = NumberOfBytes, .tag = Tag, .magic = POOL_MAGIC};
+    b->tag = Tag;
     link_last(&d->ntos.pool, b);
     memset((uint8_t *)(b + 1) + NumberOfBytes, GUARD_BYTE, POOL_GUARD);
     memset(b + 1, 0xA5, NumberOfBytes); /* pool is not zeroed: do not let a driver rely on it */
@@ -505,7 +528,7 @@ void dxgk_ntos_finish(struct dxgk *d)
     while (d->ntos.pool.next != &d->ntos.pool) {
         struct pool_block *b = d->ntos.pool.next;
         d->ntos.pool.next = b->next;
-        free(b);
+        free(b->memory);
     }
     d->ntos.pool.prev = &d->ntos.pool;
     while (d->ntos.contiguous) {

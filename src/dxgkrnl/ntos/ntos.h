@@ -20,6 +20,7 @@ struct pool_block {
     ULONG tag;
     uint32_t magic;
     const char *freed_in; /* the DDI, when it is freed and kept for a while; NULL: unknown */
+    void *memory;         /* that malloc gave: the driver's lies behind this, where its alignment begins */
 };
 
 struct contiguous {
