@@ -118,6 +118,27 @@ TEST(maps_are_in_effect_for_what_follows)
     stop(&f);
 }
 
+/* What is unmapped goes when what was submitted before it is done, and not earlier. */
+TEST(memory_stays_while_it_is_worked_with)
+{
+    const uint64_t gpa = UINT64_C(0x8000000000);
+    struct fixture f = {0};
+    struct error e = {0};
+
+    start(&f);
+    must_be_ready(&f);
+    for (unsigned i = 1; i <= 4; i++) {
+        assert_int_equal(exec_host_map(f.host, gpa, 4096, f.ram_fd, 4096 * i, &e), 0);
+        must_submit(&f, TEST_SLEEP, 50000, 0);
+        must_submit(&f, TEST_STORE, gpa + 4, i);
+        assert_int_equal(exec_host_unmap(f.host, gpa, 4096), 0);
+        run_until(&f, 2 * i, 0);
+        assert_int_equal(f.errors, 0);
+        assert_int_equal(*(uint32_t *)(f.ram + 4096 * i + 4), i);
+    }
+    stop(&f);
+}
+
 TEST(regions_survive_the_executor)
 {
     struct fixture f = {0};
