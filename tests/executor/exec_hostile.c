@@ -24,7 +24,7 @@ static void complete(struct exec_shared *sh, struct rng *rng)
         return;
     memset(slot, 0xff, sizeof(*slot)); /* no end of the message either */
     slot->c.id = sh->ring[head % EXEC_RING_SLOTS].s.id;
-    slot->epoch = sh->ring[head % EXEC_RING_SLOTS].epoch;
+    slot->epoch = atomic_load(&sh->epoch);
     if (rng_below(rng, 50) == 0)
         slot->c.id ^= 1;
     atomic_store(&sh->ring_head, head + 1);
@@ -44,7 +44,7 @@ static void be_lazy(struct exec_shared *sh)
         if (taken != atomic_load(&sh->ring_tail)) {
             const struct exec_slot *slot = &sh->ring[taken++ % EXEC_RING_SLOTS];
             sh->done[tail % EXEC_DONE_SLOTS] =
-                (struct exec_done_slot){.c = {.id = slot->s.id}, .epoch = slot->epoch};
+                (struct exec_done_slot){.c = {.id = slot->s.id}, .epoch = atomic_load(&sh->epoch)};
             atomic_store(&sh->done_tail, tail + 1);
             idle = 0;
         } else {

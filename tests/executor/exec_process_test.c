@@ -827,7 +827,7 @@ TEST(another_version_is_named)
     assert_true(recv(pair[0], &ready, sizeof(ready), MSG_DONTWAIT) > 0);
     assert_int_equal(ready.code, -EPROTO);
     assert_non_null(
-        strstr(ready.text, "the executor speaks version 4, and the service that started it version 3"));
+        strstr(ready.text, "the executor speaks version 5, and the service that started it version 4"));
     munmap(shared, sizeof(*shared));
     close(fd);
     close(pair[0]);

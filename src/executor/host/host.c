@@ -120,7 +120,6 @@ void exec_host_push(struct exec_host *host)
 
         slot->s = host->queue[host->pushed % EXEC_HOST_DEPTH];
         slot->control_seq = host->op_seq;
-        slot->epoch = host->epoch;
         host->pushed++;
         tail++;
     }

@@ -31,7 +31,7 @@ enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
 
 enum {
     EXEC_PROTO_MAGIC = 0x45475041,
-    EXEC_PROTO_VERSION = 4,
+    EXEC_PROTO_VERSION = 5,
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
     EXEC_SPIN_NS = 20000,  /* how long the host polls for a completion before it sleeps */
@@ -51,7 +51,6 @@ enum exec_exit {
 struct exec_slot {
     struct abi_submission s;
     uint64_t control_seq; /* the last control message that counts for it */
-    uint32_t epoch, reserved;
 };
 
 /* One cache line, unless there is a message. */

@@ -362,8 +362,6 @@ static void execute(struct process *p, const struct exec_slot *slot)
 {
     uint32_t n = atomic_load(&p->started);
 
-    if (slot->epoch != atomic_load(&p->epoch))
-        return;
     control_up_to(p, slot->control_seq);
     if (n - atomic_load(&p->completed) > EXEC_RING_SLOTS)
         leave_broken("number of submissions");
