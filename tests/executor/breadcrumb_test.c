@@ -118,6 +118,38 @@ TEST(all_are_written)
     rig_finish(&r);
 }
 
+/* The buffer is an allocation, not an address: what is written later goes where that submission has it. */
+TEST(markers_follow_their_allocation)
+{
+    struct aerogpu_alloc_entry entry;
+    struct rig r;
+    uint64_t moved, *at;
+
+    rig_init(&r, EXEC_MARKERS_GROUPS);
+    crash_scene(&r.b);
+    marker(&r, AEROGPU_BREADCRUMB_TOP, 1, 1);
+    assert_int_equal(driver_wait(r.d, submit(&r), 20 * NSEC_PER_SEC), 0);
+    assert_int_equal(value(&r, 1), 1);
+    moved = driver_alloc(r.d, 4096, 4096);
+    at = driver_ptr(r.d, moved);
+    memset(at, 0, 4096);
+    memcpy(&entry, (uint8_t *)driver_ptr(r.d, r.table) + sizeof(struct aerogpu_alloc_table_header),
+           sizeof(entry));
+    entry.gpa = moved;
+    memcpy((uint8_t *)driver_ptr(r.d, r.table) + sizeof(struct aerogpu_alloc_table_header), &entry,
+           sizeof(entry));
+    abi_builder_reset(&r.b);
+    marker(&r, AEROGPU_BREADCRUMB_TOP, 2, 2);
+    marker(&r, AEROGPU_BREADCRUMB_BOTTOM, 3, 3);
+    assert_int_equal(driver_wait(r.d, submit(&r), 20 * NSEC_PER_SEC), 0);
+    assert_int_equal(at[2], 2);
+    assert_int_equal(at[3], 3);
+    assert_int_equal(value(&r, 2), 0);
+    assert_int_equal(value(&r, 3), 0);
+    assert_int_equal(r.errors, 0);
+    rig_finish(&r);
+}
+
 /* Reference 5's second example on the real thing: X hangs, Y is at the top of the pipe. */
 static void hang(enum exec_markers markers, bool second_top)
 {
