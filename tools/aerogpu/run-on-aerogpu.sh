@@ -5,8 +5,8 @@
 # LIBRARIES has the Direct3D of Windows programs. Those find it beside themselves: they run from a folder with links to what is
 # beside the program.
 #
-# When this script has ended, however it did, nothing is left: a keeper holds the other end of descriptor 9, which nobody else
-# has. At its end of file the keeper ends the service and the program of whom it was not told that they have ended.
+# When this script has ended, however it did, nothing is left: a supervisor holds the other end of descriptor 9, which nobody else
+# has. At its end of file the supervisor ends the service and the program of whom it was not told that they have ended.
 set -u
 aerogpu=$1 libraries=$2 dumps=$3
 shift 3
@@ -35,10 +35,10 @@ keep() {
     rm -rf "$folder"
 }
 exec 9> >(keep)
-keeper=$!
+supervisor=$!
 leave() {
     exec 9>&-
-    wait $keeper 2>/dev/null || gone $keeper # a signal's traps may make bash forget whom it started
+    wait $supervisor 2>/dev/null || gone $supervisor # a signal's traps may make bash forget whom it started
 }
 trap leave EXIT
 
