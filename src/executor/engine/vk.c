@@ -22,7 +22,7 @@ struct exec_vk_block {
     VkDeviceSize size;
     uint8_t *map;
     uint32_t type;
-    bool linear; /* buffers and images never share a block: bufferImageGranularity */
+    bool linear; /* of buffers */
     struct piece *free;
     uint32_t num_free;
     size_t cap_free;
@@ -394,6 +394,19 @@ void exec_vk_close(struct exec_vk *vk)
 }
 
 /* ---- memory -------------------------------------------------------------- */
+
+/* Drivers allow few allocations (maxMemoryAllocationCount is 4 096 on many), and streams make many small resources: memory is taken in
+ * blocks, and resources have pieces of them.
+ *
+ *  1. What lies in no free piece of a block is somebody's. Free pieces are in the order of their offsets, and no two touch: what is
+ *     given back is merged with the pieces on both sides.
+ *  2. The first piece that is large enough, behind its alignment, is taken, from the newest block of the type on. What is before the
+ *     alignment stays free.
+ *  3. From DEDICATED_SIZE on a resource has a block of its size, and so it can go back to the driver when the resource ends.
+ *  4. Images and buffers never share a block, whatever bufferImageGranularity is.
+ *  5. What the host can see is mapped from the beginning of a block to its end: Vulkan maps memory once only.
+ *  6. An empty block is given back, but for the last of its type, which the next frame wants again.
+ */
 
 static int memory_type(const struct exec_vk *vk, uint32_t bits, VkMemoryPropertyFlags need,
                        VkMemoryPropertyFlags like)
