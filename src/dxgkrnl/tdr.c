@@ -284,6 +284,16 @@ static bool end_alone(struct dxgk *d, unsigned i)
     return true;
 }
 
+/* What was submitted before the head has not ended elsewhere: it may wait for that, whose time may have become longer. Who hangs has
+ * the oldest. */
+static bool is_younger(const struct dxgk *d, const struct node *n)
+{
+    for (const struct node *m = d->sched.nodes; m < d->sched.nodes + d->sched.num_nodes; m++)
+        if (m->hw && m->hw->submitted_ns < n->hw->submitted_ns)
+            return true;
+    return false;
+}
+
 static void check_node(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
@@ -302,6 +312,12 @@ static void check_node(struct dxgk *d, unsigned i)
         dxgk_kernel_now(d->kernel) < dxgk_tdr_due(d, n))
         return; /* asking made it complete */
     if (starved(d, n)) {
+        dxgk_node_arm(d, i);
+        return;
+    }
+    if (is_younger(d, n)) {
+        n->clock_ns = dxgk_kernel_now(d->kernel);
+        n->looked_ns = n->starved_ns = 0;
         dxgk_node_arm(d, i);
         return;
     }

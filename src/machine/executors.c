@@ -396,8 +396,8 @@ bool executors_end_work(struct executors *x, uint32_t client, bool hangs)
 
     pthread_mutex_lock(&x->lock);
     e = client ? find(x, client) : NULL;
-    any = e && e->in_flight;
-    if (e)
+    any = e && (e->in_flight || !hangs);
+    if (any)
         exec_host_end(e->host, hangs ? "its client's work was not done in time" : NULL);
     pthread_mutex_unlock(&x->lock);
     return any;
