@@ -25,6 +25,7 @@ static void complete(void *ctx, const struct abi_completion *c)
     struct rig *r = ctx;
 
     pthread_mutex_lock(&r->lock);
+    r->overtaken |= c->id <= r->last.id;
     r->last = *c;
     r->completed++;
     pthread_cond_broadcast(&r->changed);

@@ -26,6 +26,7 @@ struct rig {
     pthread_cond_t changed;
     struct abi_completion last; /* the newest completion */
     uint64_t completed;         /* how many */
+    bool overtaken;             /* one completed before another that was submitted before it */
     uint32_t num_allocs;
 };
 

@@ -720,6 +720,25 @@ RIG_TEST(a_range_of_handles_ends)
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 79 names no texture");
 }
 
+/* What has nothing to do is done when what was submitted before it is. */
+RIG_TEST(nothing_overtakes_work)
+{
+    struct rig *r = rig_of(state);
+
+    rig_make_target(r);
+    rig_run_ok(r);
+    for (unsigned i = 0; i < 20; i++) {
+        rig_clear(r, 1, i << 24 | 0xFF, 0, 0);
+        rig_present(r);
+        rig_submit(r);
+        exec_engine_submit(
+            r->engine,
+            &(struct abi_submission){.id = ++r->next_id, .context_id = r->context_id, .scanout = r->scanout});
+        rig_wait(r);
+        assert_false(r->overtaken);
+    }
+}
+
 RIG_TEST(many_submissions_complete_in_order)
 {
     struct rig *r = rig_of(state);
