@@ -783,6 +783,38 @@ TEST(work_that_waits_for_other_nodes_does_not_hang)
     rig_down(&r);
 }
 
+/* Of two whose time is over at once, on two nodes, the older hangs, and the other may have waited for it. */
+TEST(the_oldest_is_who_hangs)
+{
+    struct dxgk_client *client;
+    struct rig_context x, y;
+    struct abi_builder b;
+    struct rig r = {0};
+    UINT node;
+
+    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
+                                                  .exec_min_ns = 1500 * NSEC_PER_MSEC,
+                                                  .exec_max_ns = 1500 * NSEC_PER_MSEC}});
+    assert_int_equal(dxgk_client_open(r.dxgk, &client, 400, false), 0);
+    x = rig_own_context(&r, client, &node);
+    y = rig_context(&r, client);
+    assert_true(node);
+    abi_builder_init(&b);
+    for (unsigned i = 0; i < 3; i++) { /* two of them on a node that is looked at last */
+        ABI_EMIT(&b, NOP, nop);
+        assert_int_equal(rig_render(i < 2 ? &x : &y, &b, NULL, 0, 0), STATUS_SUCCESS);
+        stack_sleep(r.stack, NSEC_PER_MSEC);
+    }
+    stack_sleep(r.stack, 1600 * NSEC_PER_MSEC);
+    assert_int_equal(machine_stop_executor(stack_machine(r.stack), UINT64_MAX), 0);
+    assert_int_equal(rig_idle(&y), STATUS_DEVICE_REMOVED);
+    assert_int_equal(rig_state(&x), D3DKMT_DEVICEEXECUTION_HUNG);
+    assert_int_equal(rig_state(&y), D3DKMT_DEVICEEXECUTION_RESET);
+    dxgk_client_close(client);
+    abi_builder_finish(&b);
+    rig_down(&r);
+}
+
 TEST(a_node_is_its_clients)
 {
     D3DKMT_CREATECONTEXT x = {0};
