@@ -48,7 +48,7 @@ TEST(a_group_ends_with_its_rasterising)
         packet = emit_pass(r, draws[i], bad[i]);
         submit(r);
         await_crash(r, 1);
-        assert_int_equal(r->crash.cause, BB_CAUSE_HANG);
+        assert_hang(r);
         if (r->crash.certain || r->crash.packet > packet || r->crash.packet + r->crash.candidates <= packet)
             fail_msg("packet %u: %s", packet, r->crash.text);
         assert_true(r->crash.candidates <= 1010); /* a group, and the creation and clear before it */
@@ -71,7 +71,7 @@ TEST(a_first_draw_is_alone)
         empty_draw(r);
     submit(r);
     await_crash(r, 1);
-    assert_int_equal(r->crash.cause, BB_CAUSE_HANG);
+    assert_hang(r);
     if (!r->crash.certain || r->crash.packet != packet + 20)
         fail_msg("packet %u: %s", packet + 20, r->crash.text);
     rig_finish(r);
@@ -149,7 +149,7 @@ TEST(the_one_of_several_that_hangs)
         submit(r);
     }
     await_crash(r, 1);
-    assert_int_equal(r->crash.cause, BB_CAUSE_HANG);
+    assert_hang(r);
     assert_int_equal(r->crash.fence, bad);
     assert_true(r->crash.certain); /* it is the only command of its group */
     assert_string_equal(
@@ -232,7 +232,7 @@ TEST(compiling_is_named)
     dispatch(r);
     submit(r);
     await_crash(r, 1);
-    assert_int_equal(r->crash.cause, BB_CAUSE_HANG);
+    assert_hang(r);
     assert_int_equal(r->crash.why, BB_SURE_SUGGESTED);
     if (!strstr(r->crash.text, "shaders were translated for it") &&
         !strstr(r->crash.text, "made a pipeline for it"))

@@ -35,6 +35,8 @@ void rig_finish(struct rig *r);
 uint64_t submit(struct rig *r);
 /* Until the watch has found `crashes` in all. */
 void await_crash(struct rig *r, uint32_t crashes);
+/* Skips the test where the executor was hardly let run: nothing that hangs can be told from it then. */
+void assert_hang(struct rig *r);
 /* Until the Vulkan device is at work on something. */
 void await_work(struct rig *r);
 /* The first column of the first row, as text; "" for none. Valid until the next call. */

@@ -48,7 +48,7 @@ TEST(checkpoints_are_dumped)
         ABI_EMIT(&r->b, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
     submit(r);
     await_crash(r, 1);
-    assert_int_equal(r->crash.cause, BB_CAUSE_HANG);
+    assert_hang(r);
     assert_string_equal(r->crash.command, "DRAW");
     assert_string_equal(ask(r->dump, "SELECT text FROM checkpoint WHERE which='top'"), "in guest memory");
     assert_string_equal(
