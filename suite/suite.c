@@ -104,8 +104,7 @@ void suite_skip(struct suite *s, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Whether the display is this user's. */
-static bool is_seated(const struct suite *s)
+bool suite_is_seated(const struct suite *s)
 {
     D3DKMT_VIDPNSOURCEOWNER_TYPE type = D3DKMT_VIDPNSOURCEOWNER_UNOWNED;
     D3DKMT_CREATEDEVICE d = {.hAdapter = s->adapter};
@@ -124,7 +123,7 @@ void suite_fail_status(struct suite *s, const char *what, NTSTATUS status)
 {
     char name[16];
 
-    if ((status == STATUS_GRAPHICS_PRESENT_OCCLUDED || status == STATUS_ACCESS_DENIED) && !is_seated(s))
+    if ((status == STATUS_GRAPHICS_PRESENT_OCCLUDED || status == STATUS_ACCESS_DENIED) && !suite_is_seated(s))
         suite_skip(
             s,
             "%s: the display is not this user's: be root, the service's own user, or who `aerogpu serve --seat` names",

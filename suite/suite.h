@@ -154,6 +154,8 @@ void suite_sleep(struct suite *s, uint64_t ns);
 uint64_t suite_sleep_ms(struct suite *s, uint32_t ms);
 void suite_log(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void suite_fail(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Whether the display is this user's, who is no stranger then (docs/dxgkrnl.md). */
+bool suite_is_seated(const struct suite *s);
 /* With the status's name. What a stranger cannot do because the display is not his is no failure: then it is skipped. */
 void suite_fail_status(struct suite *s, const char *what, NTSTATUS status);
 void suite_skip(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -294,9 +294,11 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
 
 void dxgk_client_set_user(struct dxgk_client *c, uint32_t user, bool seated)
 {
+    dxgk_kernel_enter(c->d->kernel);
     c->user = user;
     c->has_user = true;
     c->seated = seated;
+    dxgk_kernel_leave(c->d->kernel);
 }
 
 /* No user's is 0 or 1; the last ones share one. */
