@@ -24,7 +24,7 @@ struct dxgk_progress; /* dxgkrnl/progress.h */
 #define D3DKMT_SOCKET_VARIABLE "AEROGPU_SOCKET"
 /* Where a service listens whose user has no folder of his own: anybody may take it first, so a client asks who has it. */
 #define D3DKMT_SOCKET_OF_USER "/tmp/aerogpu-%u.sock"
-#define D3DKMT_FOREVER         UINT64_MAX
+#define D3DKMT_FOREVER        UINT64_MAX
 
 enum d3dkmt_thunk {
 #define D3DKMT_ID(name, type) D3DKMT_THUNK_##name,

@@ -292,10 +292,12 @@ VOID kmd_reap(struct kmd *k)
 
     if (k->dead.Flink == &k->dead || !k->powered || k->reset_pending)
         return;
-    /* The last stream has been executed when a fence behind it has completed. Where none comes, since nobody has a device that
-     * could work any more, it has been after REAPER_REST with nothing in the ring: what hangs for longer is reset. */
+    /* The last stream has been executed when its fence has completed, or without EXT_ENGINES one behind it. Where none comes, since
+     * nobody has a device that could work any more, it has been after REAPER_REST with nothing in the ring: what hangs for longer is
+     * reset. */
     if (k->reaper_busy && !kmd_hw_internal_done(k, k->reaper_fence) &&
-        (!kmd_hw_idle(k) || kmd_now() - k->reaper_time < REAPER_REST)) {
+        (k->features & AEROGPU_EXT_FEATURE(EXT_ENGINES) || !kmd_hw_idle(k) ||
+         kmd_now() - k->reaper_time < REAPER_REST)) {
         say_who_ended(k);
         return;
     }

@@ -486,11 +486,12 @@ TEST(what_says_who_ended_waits_until_it_was_heard)
     last_stream(&r, &own);
     rig_context_destroy(&x[0]); /* its names end, and the device has heard of it */
     stack_sleep(r.stack, 50 * NSEC_PER_MSEC);
-    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LATE_EXECUTOR, 1000000), STATUS_SUCCESS);
+    assert_int_equal(dxgk_inject(r.dxgk, DXGK_FAULT_LATE_EXECUTOR, 20000000), STATUS_SUCCESS);
     rig_context_destroy(&x[1]);
     stream = last_stream(&r, &size);
     assert_true(size > sizeof(struct aerogpu_cmd_stream_header) && size <= sizeof(before) && size != own);
     memcpy(before, stream, size);
+    stack_sleep(r.stack, 10 * NSEC_PER_SEC); /* it has taken the stream, and does not come to it */
     rig_context_destroy(&x[2]);
     assert_memory_equal(stream, before, size);
     rig_down(&r);
