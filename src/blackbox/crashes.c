@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* crashes.c: the index is one SQLite file. Adding reads dumps, one transaction for all that are added together; ranking asks
+ * the index only; the three forms print what ranking found. */
 #include "blackbox/crashes.h"
 
 #include <dirent.h>

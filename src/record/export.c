@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* export.c: each form walks the recording once, call by call: none needs it in memory. */
 #include "record/export.h"
 
 #include <dirent.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* explore.c: clients, an observer and a saboteur, each a coroutine that draws what it does next from a seed of its own, so that one
+ * who does more changes nothing for the others. broken() keeps the first promise that was not kept and ends the life. */
 #include "sim/explore.h"
 
 #include <errno.h>

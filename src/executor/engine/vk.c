@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* vk.c: which device is taken and what is asked of it; then memory, of which each type has blocks that are parcelled out. */
 #include "executor/engine/vk.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* shader.c: which translator bytes go to, what all shaders have in common, and their text. */
 #include "executor/shader/shader_internal.h"
 
 #include <ctype.h>
