@@ -559,7 +559,7 @@ TEST(a_library_named_by_its_path_plays)
     roundtrip("clears", "", 1);
     assert_int_equal(
         run(&out,
-            "l=$(grep -m1 -o '/.*libvkd3d.so.1.*' /proc/$$/maps || ldconfig -p | "
+            "l=$(grep -m1 -o '/.*libvkd3d.so.1.*' /proc/$$/maps || PATH=$PATH:/sbin ldconfig -p | "
             "sed -n 's/.*libvkd3d.so.1 .*=> //p;T;q'); %s play --validate --d3d12 $l %s/clears.d3d12trace",
             aerogpu, dir),
         0);

@@ -752,11 +752,13 @@ TEST(the_executor_is_as_nice_as_its_host)
         must_be_ready(&f);
         snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)exec_host_pid(f.host));
         file = fopen(path, "r");
+        if (!file && errno == EACCES)
+            _exit(77);
         _exit(file && fscanf(file, "/autogroup-%*d nice %d", &nice) == 1 && nice == 7 ? 0 : 1);
     }
     assert_int_equal(waitpid(host_pid, &status, 0), host_pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        skip(); /* no autogroups, or none that may be changed */
+        skip(); /* no autogroups, or none that may be changed or read */
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }

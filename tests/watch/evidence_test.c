@@ -4,6 +4,7 @@
 #include "watch_rig.h"
 
 #include <signal.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -127,6 +128,8 @@ static uint64_t place_of(const struct rig *r, const char *name)
 
     snprintf(path, sizeof(path), "/proc/%d/maps", machine_executor_pid(r->m));
     f = fopen(path, "re");
+    if (!f && errno == EACCES)
+        return 0; /* nobody but root is told */
     assert_non_null(f);
     while (fgets(line, sizeof(line), f) && !(strstr(line, name) && strstr(line, " rw")))
         ;
@@ -152,6 +155,10 @@ TEST(shaders_reach_only_what_is_the_gpus)
         uint64_t words[2] = {0, 0x5a5a5a5a};
 
         run_good(r); /* there is an executor */
+        if (i < OWN && !place_of(r, own[i])) {
+            rig_finish(r);
+            skip();
+        }
         words[0] = i < OWN           ? place_of(r, own[i])
                    : i < OWN + WILD  ? wild[i - OWN]
                    : i == OWN + WILD ? 0xffff900000000000

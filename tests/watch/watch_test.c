@@ -561,7 +561,8 @@ TEST(stopped_is_not_hung)
     struct rig *r;
 
     r = rig_init(EXEC_MARKERS_EXACT);
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+    for (size_t i = 0; i < (geteuid() ? 1 : sizeof(ways) / sizeof(ways[0]));
+         i++) { /* only root traces executors */
         reset_amid(r, ways[i]);
         if (r->crash.cause != BB_CAUSE_STOPPED || r->crash.certain ||
             !strstr(r->crash.text, i ? "The executor was held by process "
