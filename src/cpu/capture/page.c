@@ -153,7 +153,7 @@ static void bind_fence(struct cpu_rule *rule, const struct cpu_format *f)
         return;
     rule->mask_c = bind(f, "driver", &rule->off_c, &rule->min_size, &missing);
     if (!missing && timeline && timeline->is_data_loc && timeline->size == 4)
-        bind(f, "timeline", &rule->off_timeline, &rule->min_size, &missing);
+        (void)bind(f, "timeline", &rule->off_timeline, &rule->min_size, &missing);
 }
 
 int cpu_rules_add(struct cpu_rules *r, const char *system, const char *text, size_t size, struct error *e)
