@@ -748,6 +748,7 @@ TEST(the_executor_is_as_nice_as_its_host)
         fputs("7", file);
         if (fclose(file))
             _exit(77);
+        usleep(200000); /* users may do so ten times a second, all of them together */
         start(&f);
         must_be_ready(&f);
         snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)exec_host_pid(f.host));

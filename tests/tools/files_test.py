@@ -108,6 +108,8 @@ for command, file in outputs + folders:
         os.unlink(work + "/link")
         os.unlink(work + "/hard")
     result("outputs that cannot be made, for " + command.replace(" {}", ""), bad)
+if os.path.exists(work + "/made"):  # an index of crashes
+    os.unlink(work + "/made")
 r = run("record --what cpu -o made -- /nonexist")
 result("a program that is not there, for record", [] if r.returncode == 4 and len(said(r)) == 1 and not os.path.exists(work + "/made") else [f"{r.returncode}: {said(r)}"])
 r = run("record --what device -o made -- true")
