@@ -14,7 +14,8 @@
  *  5. Each descriptor has one id, the ids rise, those of all that is here differ modulo GPU_QUEUE_MAX, and each is completed by
  *     the backend once at most.
  *  6. The backend gets the entries of a time line in the order of the ring, those of a client too, and those that are ORDERED
- *     over all of them that are of their session, or cross sessions and have a group in common. One that it has no room for keeps back nobody else.
+ *     over all of them that are of their session, or cross sessions and have a group in common. One that it has no room for
+ *     keeps back nobody else.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -533,30 +533,28 @@ pid_t executors_pid(struct executors *x)
     return pid;
 }
 
-pid_t executors_client_pid(struct executors *x, uint32_t client)
+static pid_t pid_of(struct executors *x, uint32_t client, bool shared)
 {
     struct executor *e;
     pid_t pid;
 
     pthread_mutex_lock(&x->lock);
-    e = find(x, client);
-    if (!e)
+    e = client || shared ? find(x, client) : NULL;
+    if (!e && shared)
         e = find(x, 0);
     pid = e ? exec_host_pid(e->host) : 0;
     pthread_mutex_unlock(&x->lock);
     return pid;
 }
 
+pid_t executors_client_pid(struct executors *x, uint32_t client)
+{
+    return pid_of(x, client, true);
+}
+
 pid_t executors_own_pid(struct executors *x, uint32_t client)
 {
-    struct executor *e;
-    pid_t pid;
-
-    pthread_mutex_lock(&x->lock);
-    e = client ? find(x, client) : NULL;
-    pid = e ? exec_host_pid(e->host) : 0;
-    pthread_mutex_unlock(&x->lock);
-    return pid;
+    return pid_of(x, client, false);
 }
 
 bool executors_progress(struct executors *x, struct exec_progress *out)

@@ -9,7 +9,8 @@
  * Invariants:
  *  1. A client's executor is given to nobody else, and ends with it.
  *  2. Submissions of one executor complete in order. Those that are ORDERED do over all executors of a session, and where
- *     they cross sessions over all that have a group in common: one is taken only when those before it, of other executors, have completed.
+ *     they cross sessions over all that have a group in common: one is taken only when those before it, of other executors,
+ *     have completed.
  *  3. What a client submits after its executor's death fails at once, until it is prepared again: nothing of what it knew is
  *     left, and nobody waits for the start of a process that he has nothing to do with.
  *  4. Locks are taken in this order: the device's, ours, a host's. Callbacks come without ours.

@@ -358,6 +358,42 @@ TEST_IN(the_sockets_mode_decides, connected)
     assert_int_equal(child_result(run_in_child(is_privileged, NULL)), 0);
 }
 
+static int is_refused(void *path)
+{
+    struct error e = {0};
+
+    return d3dkmt_connect(path, &e) == -EPERM ? 0 : 1;
+}
+
+/* In /tmp anybody may be first to take the path of a user's service: a client does not talk to him. */
+TEST_IN(a_path_that_a_stranger_took_is_refused, connected)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd, ready[2];
+    pid_t pid;
+    char c;
+
+    if (geteuid())
+        skip(); /* a stranger is somebody else */
+    snprintf(a.sun_path, sizeof(a.sun_path), D3DKMT_SOCKET_OF_USER, 4000000 + (unsigned)getpid());
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (!pid) {
+        fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        if (!setgid(65534) && !setuid(65534) && !bind(fd, (struct sockaddr *)&a, sizeof(a)) &&
+            !listen(fd, 1) && write(ready[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+    assert_int_equal(child_result(run_in_child(is_refused, a.sun_path)), 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    unlink(a.sun_path);
+}
+
 TEST_IN(a_service_that_is_gone_is_noticed, connected)
 {
     struct app a;

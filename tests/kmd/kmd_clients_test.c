@@ -754,6 +754,21 @@ TEST(a_hang_is_who_hung)
     rig_down(&r);
 }
 
+/* Whose work takes three quarters of TdrDelay, on a node of the client's own and on everybody's. */
+static void slow_up(struct rig *r, struct dxgk_client **client, struct rig_context *own,
+                    struct rig_context *everybodys)
+{
+    UINT node;
+
+    rig_up(r, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
+                                                 .exec_min_ns = 1500 * NSEC_PER_MSEC,
+                                                 .exec_max_ns = 1500 * NSEC_PER_MSEC}});
+    assert_int_equal(dxgk_client_open(r->dxgk, client, 400, false), 0);
+    *own = rig_own_context(r, *client, &node);
+    assert_true(node);
+    *everybodys = rig_context(r, *client);
+}
+
 /* One executor works on both, one after the other: the second is not late before its turn. */
 TEST(work_that_waits_for_other_nodes_does_not_hang)
 {
@@ -761,15 +776,8 @@ TEST(work_that_waits_for_other_nodes_does_not_hang)
     struct rig_context x, y;
     struct abi_builder b;
     struct rig r = {0};
-    UINT node;
 
-    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
-                                                  .exec_min_ns = 1500 * NSEC_PER_MSEC,
-                                                  .exec_max_ns = 1500 * NSEC_PER_MSEC}});
-    assert_int_equal(dxgk_client_open(r.dxgk, &client, 400, false), 0);
-    x = rig_context(&r, client);
-    y = rig_own_context(&r, client, &node);
-    assert_true(node);
+    slow_up(&r, &client, &y, &x);
     abi_builder_init(&b);
     ABI_EMIT(&b, NOP, nop);
     assert_int_equal(rig_render(&x, &b, NULL, 0, 0), STATUS_SUCCESS);
@@ -790,15 +798,8 @@ TEST(the_oldest_is_who_hangs)
     struct rig_context x, y;
     struct abi_builder b;
     struct rig r = {0};
-    UINT node;
 
-    rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_SIM,
-                                                  .exec_min_ns = 1500 * NSEC_PER_MSEC,
-                                                  .exec_max_ns = 1500 * NSEC_PER_MSEC}});
-    assert_int_equal(dxgk_client_open(r.dxgk, &client, 400, false), 0);
-    x = rig_own_context(&r, client, &node);
-    y = rig_context(&r, client);
-    assert_true(node);
+    slow_up(&r, &client, &x, &y);
     abi_builder_init(&b);
     for (unsigned i = 0; i < 3; i++) { /* two of them on a node that is looked at last */
         ABI_EMIT(&b, NOP, nop);

@@ -242,31 +242,6 @@ TEST(a_long_stream_is_cut_between_packets)
     rig_down(&r);
 }
 
-/* The table names guest memory by id: of two allocations with one id the device could take either. */
-TEST(an_id_is_of_one_allocation)
-{
-    struct aerogpu_alloc_priv_v2 p = rig_priv(7, 4096, 0, 0);
-    struct rig_context x;
-    struct abi_builder b;
-    struct rig r = {0};
-    D3DKMT_HANDLE a[2];
-
-    rig_up(&r, SIM);
-    x = rig_context(&r, r.client);
-    abi_builder_init(&b);
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(rig_allocate(&x, &p, &a[i]), STATUS_SUCCESS);
-    ABI_EMIT(&b, NOP, nop);
-    assert_int_equal(rig_render(&x, &b, a, 2, 0), STATUS_INVALID_PARAMETER);
-    for (unsigned i = 0; i < 2; i++) { /* each alone is right */
-        ABI_EMIT(&b, NOP, nop);
-        assert_int_equal(rig_render(&x, &b, &a[i], 1, 0), STATUS_SUCCESS);
-    }
-    assert_int_equal(rig_idle(&x), STATUS_SUCCESS);
-    abi_builder_finish(&b);
-    rig_down(&r);
-}
-
 /* ---- what a client may say ----------------------------------------------- */
 
 /* Handles are below 2^20: what is above would name another device's. */

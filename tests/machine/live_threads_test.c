@@ -380,16 +380,21 @@ static void *changes_routines(void *ctx)
     return NULL;
 }
 
-static void routines_that_come_and_go(uint64_t seed)
+static void routines_begin(uint64_t seed, bool messages)
 {
     threads_begin(seed);
     memset(&routines, 0, sizeof(routines));
     routines.m = new_machine();
     machine_config_write(routines.m, 0x04, 2, 0x6);
-    if (seed % 2) {
+    if (messages) {
         machine_config_write(routines.m, 0x54, 4, 0xFEE00000);
         machine_config_write(routines.m, 0x52, 2, 1);
     }
+}
+
+static void routines_that_come_and_go(uint64_t seed)
+{
+    routines_begin(seed, seed % 2);
     machine_write(routines.m, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_SCANOUT_VBLANK);
     machine_write(routines.m, AEROGPU_REG_SCANOUT0_ENABLE, 1);
     threads_start(GUEST, "changes", changes_routines, NULL);
@@ -431,12 +436,7 @@ static void *waits_for_the_storm(void *ctx)
 /* Nobody is called for ever in a row, and no message is forgotten for that. */
 static void a_storm_of_messages(uint64_t seed)
 {
-    threads_begin(seed);
-    memset(&routines, 0, sizeof(routines));
-    routines.m = new_machine();
-    machine_config_write(routines.m, 0x04, 2, 0x6);
-    machine_config_write(routines.m, 0x54, 4, 0xFEE00000);
-    machine_config_write(routines.m, 0x52, 2, 1);
+    routines_begin(seed, true);
     machine_set_irq(routines.m, storms, NULL);
     machine_write(routines.m, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_ERROR);
     machine_write(routines.m, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE);
