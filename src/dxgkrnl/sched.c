@@ -128,9 +128,7 @@ static void signal_packet(struct dxgk *d, struct packet *p)
 {
     dxgk_sync_signal(d, p->sync, p->sync_count, p->value);
     dxgk_sync_signal_event(d, p->event_fd);
-    for (unsigned i = 0; i < d->sched.num_nodes; i++)
-        d->sched.nodes[i].again = true;
-    dxgk_packet_finish(d, p);
+    dxgk_packet_finish(d, p); /* which has all nodes looked at: who waited for it may be anywhere */
 }
 
 /* ---- submitting ---------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dxgkrnl/faults.h"
+#include "dxgkrnl/progress.h"
 #include "kmd_rig.h"
 
 #define SIM  (&(struct stack_params){.machine = {.kind = MACHINE_SIM, .seed = 1}})
@@ -303,6 +304,39 @@ TEST(a_counted_tail_lies_inside_its_packet)
 }
 
 /* ---- order --------------------------------------------------------------- */
+
+/* Whichever node a signal is on and whichever a wait, nothing else has to happen for the one to end the other. */
+TEST(a_signal_wakes_whoever_waits)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 o = {.Info.Type = D3DDDI_FENCE};
+    struct dxgk_client *client;
+    struct rig_context x[2];
+    struct rig r = {0};
+    UINT node;
+
+    rig_up(&r, SIM);
+    assert_int_equal(dxgk_client_open(r.dxgk, &client, 400, false), 0);
+    x[0] = rig_own_context(&r, client, &node);
+    x[1] = rig_context(&r, client);
+    assert_true(node);
+    o.hDevice = x[0].device;
+    assert_int_equal(dxgk_CreateSynchronizationObject2(client, &o), STATUS_SUCCESS);
+    for (uint64_t i = 1; i <= 16; i++) {
+        D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 w = {.hContext = x[i % 2].context, .ObjectCount = 1};
+        D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 s = {.hContext = x[(i + 1) % 2].context, .ObjectCount = 1};
+        const struct dxgk_progress *p = dxgk_context_progress(client, w.hContext);
+        w.ObjectHandleArray[0] = s.ObjectHandleArray[0] = o.hSyncObject;
+        w.Fence.FenceValue = s.Fence.FenceValue = i;
+        assert_int_equal(dxgk_WaitForSynchronizationObject2(client, &w), STATUS_SUCCESS);
+        stack_sleep(r.stack, 7 * NSEC_PER_MSEC);
+        assert_int_equal(p->completed, p->queued - 1);
+        assert_int_equal(dxgk_SignalSynchronizationObject2(client, &s), STATUS_SUCCESS);
+        stack_sleep(r.stack, 10 * NSEC_PER_USEC);
+        assert_int_equal(p->completed, p->queued);
+    }
+    dxgk_client_close(client);
+    rig_down(&r);
+}
 
 /* A context of a higher class passes the work of the others. */
 TEST(urgent_work_preempts)
