@@ -71,6 +71,26 @@ TEST(what_was_shown_is_shown_after_a_reset)
     world_down(&w, 0);
 }
 
+/* What is noted of an interrupt is of work that a reset has dropped: nobody looks at it after that. */
+TEST(what_is_noted_in_a_reset_is_forgotten)
+{
+    struct softgpu_escape e = {.op = ESC_LATE_NOTE};
+    struct world w;
+    struct ctx x;
+
+    world_up(&w, false);
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        x = ctx_make(&w, w.client, w.adapter);
+        ctx_hang(&w, &x);
+        x = ctx_make(&w, w.client, w.adapter);
+        ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+        assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+        assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    }
+    world_down(&w, 0);
+}
+
 TEST(settings_move_the_deadline)
 {
     struct world w;

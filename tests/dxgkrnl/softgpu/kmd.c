@@ -11,7 +11,7 @@ struct adapter {
     PUCHAR regs;
     KSPIN_LOCK lock;
     UINT submitted, completed, preempt;
-    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync, wrong_address;
+    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync, wrong_address, late_note;
     KMUTEX mutex;
     FAST_MUTEX fast;
     UINT vsync_switches;
@@ -571,6 +571,7 @@ static NTSTATUS NTAPI ResetFromTimeout(CONST HANDLE h)
         return STATUS_UNSUCCESSFUL;
     wr(a, REG_IRQ_ENABLE, 0);
     wr(a, REG_RESET, 1);
+    note_late(a);
     a->completed = a->submitted;
     a->preempt = 0;
     return STATUS_SUCCESS;
@@ -723,11 +724,10 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         no_contexts = p->value != 0;
         return STATUS_SUCCESS;
     case ESC_NO_VSYNC:
-        a->no_vsync = TRUE;
-        return STATUS_SUCCESS;
     case ESC_KEEP_MUTEX:
     case ESC_CLAIMS_ALL:
     case ESC_WRONG_ADDRESS:
+    case ESC_LATE_NOTE:
         misbehave(a, p);
         return STATUS_SUCCESS;
     case ESC_MONITOR:

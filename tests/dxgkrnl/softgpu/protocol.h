@@ -63,6 +63,7 @@ enum softgpu_escape_op {
     ESC_KEEP_MUTEX,      /* value: 0 a mutex, 1 a fast mutex is not given back */
     ESC_CLAIMS_ALL,      /* value: the ISR claims all interrupts, from the next start on, if 1 */
     ESC_WRONG_ADDRESS,   /* vblanks report an address that nobody gave, from now on */
+    ESC_LATE_NOTE, /* ResetFromTimeout notes what was submitted last as completed, and queues no DPC, from now on */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
 };
 

@@ -9,12 +9,35 @@ static void init_locks(struct adapter *a)
     ExInitializeFastMutex(&a->fast);
 }
 
+/* At the IRQL of an interrupt, which is where notes are taken. */
+static BOOLEAN NTAPI note_last(PVOID c)
+{
+    struct adapter *a = c;
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED};
+
+    data.DmaCompleted.SubmissionFenceId = a->submitted;
+    a->dxgk.DxgkCbNotifyInterrupt(a->dxgk.DeviceHandle, &data);
+    return TRUE;
+}
+
+static void note_late(struct adapter *a)
+{
+    BOOLEAN noted;
+
+    if (a->late_note)
+        a->dxgk.DxgkCbSynchronizeExecution(a->dxgk.DeviceHandle, note_last, a, 0, &noted);
+}
+
 static void misbehave(struct adapter *a, const struct softgpu_escape *e)
 {
     if (e->op == ESC_CLAIMS_ALL)
         claims_all = e->value != 0;
     else if (e->op == ESC_WRONG_ADDRESS)
         a->wrong_address = TRUE;
+    else if (e->op == ESC_NO_VSYNC)
+        a->no_vsync = TRUE;
+    else if (e->op == ESC_LATE_NOTE)
+        a->late_note = TRUE;
     else if (e->value)
         ExAcquireFastMutex(&a->fast);
     else
