@@ -293,6 +293,60 @@ TEST_IN(killed_in_any_wait_a_client_leaves_nothing, served)
     close(fds[1]);
 }
 
+/* This process's end of its connection to the service. */
+static int own_end(void)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        struct sockaddr_un a = {0};
+        socklen_t size = sizeof(a);
+        if (!getpeername(fd, (struct sockaddr *)&a, &size) &&
+            !strncmp(a.sun_path, rig.path, sizeof(rig.path)))
+            return fd;
+    }
+    return -1;
+}
+
+/* Calls that are answered at once, one that waits for ever, and hangs up with all of them on the way. It goes on to listen. */
+static int hangs_up_and_listens(void *arg)
+{
+    enum { TURNS = 300 };
+    _Alignas(8) uint8_t msg[4096];
+
+    for (unsigned i = 0; i < TURNS; i++) {
+        D3DKMT_WAITFORIDLE w = {0};
+        struct app a;
+        int fd, answers = 0;
+        alarm(30);
+        if (app_open(&a))
+            return 1;
+        block(&a);
+        if (for_room(&a))
+            return 2;
+        fd = own_end();
+        for (unsigned n = 0; n <= i % 4; n++) {
+            w.hDevice = n < i % 4 ? 0 : a.device;
+            const size_t size = d3dkmt_wire_write(msg, D3DKMT_THUNK_WaitForIdle, &w, 0, NULL);
+            if (send(fd, msg, size, MSG_NOSIGNAL) != (ssize_t)size)
+                return 3;
+        }
+        if (shutdown(fd, SHUT_WR))
+            return 4;
+        while (recv(fd, msg, sizeof(msg), 0) > 0)
+            answers++;
+        if (answers > 1 + (int)(i % 4))
+            return 5;
+        d3dkmt_disconnect();
+    }
+    return 0;
+}
+
+/* Whether it is noticed before a call, in it or between two: an alarm ends who is not answered, and does not hear that all was said. */
+TEST_IN(who_hangs_up_has_no_call_that_waits, served)
+{
+    assert_int_equal(child_result(run_in_child(hangs_up_and_listens, NULL)), 0);
+    rig_await_nobody();
+}
+
 /* ---- slots --------------------------------------------------------------- */
 
 /* Connects, says hello and stays. */
