@@ -34,6 +34,8 @@ struct story {
     int32_t unseen; /* the window's thread of this number is not in the trace */
     uint32_t again; /* state bits of a second thing that happens, from `to` to `again_to` */
     double again_to;
+    uint32_t times; /* it is out so often, and back for a third of the time; 0, 1: once, for all of it */
+    bool blind;     /* interrupts of the CPU that is asked were lost to the recording */
 };
 
 static const struct story stories[] = {
@@ -172,6 +174,9 @@ static const struct story stories[] = {
     {.completed = 1.2},
     {.runs = true, .completed = 1.2},
     {.device = true, .ipi = .6, .chain = WITH_SUBMITTER, .strays = true},
+    {.device = true, .ipi = .6, .blind = true},
+    {.runs = true, .out = STOPPED, .from = .02, .to = .99, .times = 2},
+    {.runs = true, .out = STOPPED, .from = .02, .to = .99, .times = 3},
 };
 
 const struct plant_kind stall_stories[] = {
@@ -260,6 +265,9 @@ const struct plant_kind stall_stories[] = {
     {"made up: done late, after sleep on whatever", CPU_VERDICT_GPU_SLOW, NULL},
     {"made up: done late, it ran all the time", CPU_VERDICT_GPU_SLOW, NULL},
     {"made up: an IPI waits where a thread was once", CPU_VERDICT_IPI_STALL, NULL},
+    {"made up: hung, and an answer was not recorded", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: stopped twice", CPU_VERDICT_FROZEN, "stopped by a signal"},
+    {"made up: stopped again and again", CPU_VERDICT_CPU_STARVED, "throttled by stop signals"},
 };
 /* The two that could be why, or what was seen too seldom: whichever it is called, that is not certain. */
 const char *const stall_doubtful[] = {"made up: starved, and stopped then",
@@ -278,19 +286,17 @@ const char *const stall_doubtful[] = {"made up: starved, and stopped then",
                                       "made up: done late, after sleep on whatever",
                                       "made up: done late, it ran all the time",
                                       "made up: an IPI waits where a thread was once",
+                                      "made up: stopped twice",
+                                      "made up: stopped again and again",
                                       NULL};
 /* A tool that always hedges is useless as well. */
-const char *const stall_proven[] = {"made up: the executor waits on its fence",
-                                    "made up: blocked in the GPU's driver",
-                                    "made up: done just before the time-out",
-                                    "made up: done after the time-out",
-                                    "made up: an IPI was not answered for 60 %",
-                                    "made up: the executor died",
-                                    "made up: done, who waits slept all the time",
-                                    "made up: done, the waiter stopped",
-                                    "made up: IO in a lock that a thread wants",
-                                    "made up: dead, and its number is another's",
-                                    NULL};
+const char *const stall_proven[] = {
+    "made up: the executor waits on its fence",      "made up: blocked in the GPU's driver",
+    "made up: done just before the time-out",        "made up: done after the time-out",
+    "made up: an IPI was not answered for 60 %",     "made up: the executor died",
+    "made up: done, who waits slept all the time",   "made up: done, the waiter stopped",
+    "made up: IO in a lock that a thread wants",     "made up: dead, and its number is another's",
+    "made up: hung, and an answer was not recorded", NULL};
 const uint32_t stall_num_stories = sizeof(stall_stories) / sizeof(stall_stories[0]);
 
 _Static_assert(sizeof(stories) / sizeof(stories[0]) == sizeof(stall_stories) / sizeof(stall_stories[0]),
@@ -325,6 +331,12 @@ static void change_fate(struct synth *s, uint32_t cpu, uint64_t t, int32_t now, 
     }
 }
 
+/* Whether the story has it out now, between `from` and `to`. */
+static bool is_its_turn(const struct story *x, struct span out, uint64_t t)
+{
+    return x->times < 2 || t < out.from || (t - out.from) * 3 * x->times / (out.to - out.from) % 3 < 2;
+}
+
 /* What CPU `cpu` does from T0 to `end`: its thread runs and sleeps in turns, but within `out`, where another one does. */
 static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, const struct story *x,
                  struct span out, uint64_t fence_at, uint64_t end)
@@ -339,7 +351,7 @@ static void tick(struct synth *s, struct rng *rng, uint32_t cpu, int32_t tid, co
     while (t + 12 * MS < end) {
         const uint64_t run = 100 * US + rng_below(rng, 2 * MS), sleep = 200 * US + rng_below(rng, 2 * MS);
         const bool is_again = hit && x->again_to > 0 && t >= out.to && t < out.again_to,
-                   is_out = (hit && t + run >= out.from && t < out.to) || is_again;
+                   is_out = (hit && t + run >= out.from && t < out.to && is_its_turn(x, out, t)) || is_again;
         const uint32_t left = is_again ? x->again : x->out;
         const int32_t next = is_out && left != BECOMES ? HOG + (int32_t)cpu : tid;
 
@@ -459,6 +471,10 @@ static void make_story(const struct story *x, struct rng *rng, const char *path,
     if (!x->unrecorded) {
         s.owners = x->lives_on || x->twin ? "[100, 1, 101, 1, 102, 1, 103, 101]" : "[100, 1, 101, 1, 102, 1]";
         s.processes = "[100, 101, 102]";
+    }
+    if (x->blind) { /* by the kernel's count it took more than the recording has */
+        s.before.cpus[3].has_counter[CPU_COUNTER_CAL] = s.after.cpus[3].has_counter[CPU_COUNTER_CAL] = true;
+        s.after.cpus[3].counter[CPU_COUNTER_CAL] = 1000;
     }
     s.steal_cpu = x->stolen_cpu;
     s.steal_from_ns = submit;

@@ -346,7 +346,7 @@ static void put_samples(struct synth *s, struct blocks_writer *w)
 
 void synth_write(struct synth *s, const char *path)
 {
-    const bool counters[CPU_COUNTER_COUNT] = {false};
+    const bool counters[CPU_COUNTER_COUNT] = {true, true, true}; /* where the snapshots have them */
     struct cpu_coverage cov;
     struct blocks_writer *w;
     struct error e = {0};

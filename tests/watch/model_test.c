@@ -175,6 +175,26 @@ TEST(a_context_ends)
     abi_builder_finish(&b);
 }
 
+/* A range that ends takes all that is in it, and nothing else. */
+TEST(a_range_of_handles_ends)
+{
+    enum { HANDLES = 1000, FIRST = 100, LAST = 899 };
+    struct watch_model m = {0};
+    struct abi_builder b;
+
+    abi_builder_init(&b);
+    for (uint32_t i = 1; i <= HANDLES; i++)
+        texture(&b, i, i);
+    ABI_EMIT(&b, EXT_DESTROY_HANDLES, ext_destroy_handles, .first = FIRST, .last = LAST);
+    walk(&m, &b, 1);
+    for (uint32_t i = 1; i <= HANDLES; i++) {
+        assert_int_equal(m.objects[i - 1].handle, i);
+        assert_int_equal(m.objects[i - 1].alive, i < FIRST || i > LAST);
+    }
+    watch_model_finish(&m);
+    abi_builder_finish(&b);
+}
+
 /* Who looks in late has not seen it missing all the time. */
 TEST(an_executor_is_missed_where_it_is_seen_to_be_missing)
 {
