@@ -48,10 +48,6 @@ int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct
     return 0;
 }
 
-void exec_share_as_host(pid_t pid)
-{
-}
-
 void exec_child_close(struct exec_child *c)
 {
     close(c->control);

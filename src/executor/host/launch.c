@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/sched/slice.h"
-
 static int shared_create(struct exec_shared **out, const struct exec_spawn_params *p)
 {
     int fd = memfd_create("aerogpu-executor", MFD_CLOEXEC | MFD_ALLOW_SEALING), r;
@@ -100,7 +98,7 @@ static int add_attributes(posix_spawnattr_t *attr)
     posix_spawnattr_setsigmask(attr, &none);
     posix_spawnattr_setsigdefault(attr, &all);
     /* The terminal's ^C is for the host. And who shares processors out by session (sched(7), the autogroup feature) gives each
-     * client's executor a share of its own, which the host and the other executors do not pay: exec_share_as_host(). */
+     * client's executor a share of its own, which the host and the other executors do not pay. */
     return posix_spawnattr_setflags(attr,
                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
 }
@@ -194,39 +192,6 @@ out:
     }
     *out = c;
     return -r;
-}
-
-enum { OOM_SCORE = 500 }; /* of oom_score_adj: before what nobody has an opinion of */
-
-/* Whoever runs out of memory for what a client draws: that client's executor is ended, not the service. */
-static void offer_to_oom_killer(pid_t pid)
-{
-    char path[64];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
-    f = fopen(path, "we");
-    if (!f)
-        return;
-    fprintf(f, "%d", OOM_SCORE); /* where it may: one that is higher stays */
-    fclose(f);
-}
-
-void exec_share_as_host(pid_t pid)
-{
-    int nice = share_nice();
-    char path[64];
-    FILE *f;
-
-    offer_to_oom_killer(pid);
-    if (!nice)
-        return; /* no autogroups: what was asked of the host counts there, and is inherited */
-    snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)pid);
-    f = fopen(path, "we");
-    if (!f)
-        return;
-    fprintf(f, "%d", nice); /* where it may */
-    fclose(f);
 }
 
 void exec_child_close(struct exec_child *c)

@@ -25,11 +25,6 @@ struct exec_spawn_params {
 /* Starts `p->path`. It dies with the calling thread. 0 or a negative errno with `*out` all closed. */
 int exec_spawn(struct exec_child *out, const struct exec_spawn_params *p, struct error *e);
 
-/* A new session's share of the processors is an ordinary one, where the kernel shares them out by session (sched(7), the autogroup
- * feature). The host's may be another: whoever asked for that asked for what it starts, too. And where memory runs out, it is ended
- * before the host. As far as it may. */
-void exec_share_as_host(pid_t pid);
-
 /* Closes the descriptors; the memory stays. The process must have been waited for. */
 void exec_child_close(struct exec_child *c);
 void exec_shared_unmap(struct exec_shared *shared);

@@ -31,7 +31,7 @@ enum exec_fd { EXEC_FD_SHARED = 3, EXEC_FD_DONE, EXEC_FD_CONTROL, EXEC_FD_END };
 
 enum {
     EXEC_PROTO_MAGIC = 0x45475041,
-    EXEC_PROTO_VERSION = 5,
+    EXEC_PROTO_VERSION = 6,
     EXEC_RING_SLOTS = 256,
     EXEC_DONE_SLOTS = 512, /* a full ring of completions from before a reset, and one from after it */
     EXEC_SPIN_NS = 20000,  /* how long the host polls for a completion before it sleeps */
@@ -81,7 +81,8 @@ struct exec_fault {
 struct exec_start {
     uint32_t magic, version, files, spin;
     uint64_t memory_bytes;
-    uint32_t has_device, markers, addresses, reserved;
+    uint32_t has_device, markers, addresses;
+    int32_t nice; /* of its session, as its host's: share_nice() */
     char device[256];
 };
 

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/fds.h"
 #include "base/log.h"
+#include "base/sched/slice.h"
 #include "executor/host/host_priv.h"
 
 #ifndef P_PIDFD
@@ -96,12 +97,11 @@ static void start_child(struct exec_host *host)
     p.start.has_device = host->device != NULL;
     p.start.markers = (uint32_t)host->markers;
     p.start.addresses = host->addresses;
+    p.start.nice = share_nice();
     if (host->device)
         snprintf(p.start.device, sizeof(p.start.device), "%s", host->device);
     pthread_mutex_unlock(&host->lock);
     r = exec_spawn(&child, &p, &e);
-    if (!r)
-        exec_share_as_host(child.pid);
     pthread_mutex_lock(&host->lock);
     host->stats.starts++;
     if (r) {

@@ -563,7 +563,7 @@ int main(void)
     struct exec_ready ready = {0};
     struct error e = {0};
     bool is_cpu = false;
-    int r;
+    int r, share;
 
     slice_set(
         SLICE_USUAL); /* who started it may have a short one: a draw is no answer that others wait for */
@@ -582,6 +582,7 @@ int main(void)
     bb_flight_name(p->flight, FLIGHT_COMPLETE, "complete(submission, error, draws)");
     bb_flight_name(p->flight, FLIGHT_RESET, "reset(epoch)");
 
+    share = exec_sandbox_share(p->shared->start.nice);
     r = exec_sandbox_begin(p->shared->start.memory_bytes, p->shared->start.files, &e);
     if (!r)
         r = catch_signals(&e);
@@ -591,6 +592,7 @@ int main(void)
     snprintf(ready.text, sizeof(ready.text), "%.255s", exec_engine_device_name(p->engine, &is_cpu));
     ready.is_cpu = is_cpu;
     exec_code_note();
+    exec_sandbox_share_again(share, p->shared->start.nice);
     r = exec_sandbox_enter(!is_cpu, &e);
     if (r)
         refuse(r, e.text, false);

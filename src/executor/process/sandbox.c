@@ -15,6 +15,8 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -40,6 +42,54 @@ static int limit(int what, rlim_t value, const char *name, struct error *e)
     if (setrlimit(what, &r))
         return error_set(e, -errno, "setrlimit %s: %s", name, strerror(errno));
     return 0;
+}
+
+enum {
+    OOM_SCORE = 500, /* of oom_score_adj: before what nobody has an opinion of */
+    SHARE_TRIES = 40,
+    SHARE_AGAIN_MS = 110,
+};
+
+/* 0 or a negative errno. */
+static int say(int fd, int number)
+{
+    char text[16];
+    int n = snprintf(text, sizeof(text), "%d", number);
+
+    return write(fd, text, (size_t)n) < 0 ? -errno : 0;
+}
+
+/* One that is higher stays. */
+static void offer_to_oom_killer(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    char text[16] = "";
+
+    if (fd < 0)
+        return;
+    if (read(fd, text, sizeof(text) - 1) > 0 && atoi(text) < OOM_SCORE)
+        say(fd, OOM_SCORE);
+    close(fd);
+}
+
+int exec_sandbox_share(int nice)
+{
+    int fd;
+
+    offer_to_oom_killer();
+    fd = nice ? open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC) : -1;
+    if (fd < 0 || say(fd, nice) == -EAGAIN)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+void exec_sandbox_share_again(int fd, int nice)
+{
+    for (int i = 0; i < SHARE_TRIES && fd >= 0 && say(fd, nice) == -EAGAIN; i++)
+        usleep(SHARE_AGAIN_MS * 1000);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* Its own network, names and queues, where the system lets it: nothing there for it to find. It opens no socket and no queue
