@@ -92,12 +92,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     before = descriptors();
     pthread_mutex_init(&server.lock, NULL);
     clock_init_live(&server.clock);
-    must(server.budgets = budgets_create());
+    server.budgets = budgets_create();
+    must(server.budgets);
     server.dxgk = stack_dxgk(stack);
     server.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
     *c = (struct connection){.server = &server, .fd = pair[0], .peer = {.pid = getpid(), .uid = 1}};
-    must(c->budget = budget_open(server.budgets, c->peer.pid, c->peer.uid, clock_now(&server.clock)));
+    c->budget = budget_open(server.budgets, c->peer.pid, c->peer.uid, clock_now(&server.clock));
+    must(c->budget);
     server.spares = c->spare = size && data[size - 1] & 1;
     server.connections = c;
     server.stats.connections = server.stats.connected = 1;

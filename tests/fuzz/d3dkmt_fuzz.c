@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         h.thunk = data[in.pos] % (D3DKMT_NUM_THUNKS + 1);
         h.size = (uint32_t)(sizeof(h) + n - 1);
         memcpy(msg, &h, sizeof(h));
-        memcpy(msg + sizeof(h), bytes_take(&in, n) + 1, n - 1);
+        memcpy(msg + sizeof(h), (const uint8_t *)bytes_take(&in, n) + 1, n - 1);
         memcpy(&first, msg + sizeof(h), sizeof(first));
         if (head & 0x8000)
             memmove(msg, msg + sizeof(h), n - 1);

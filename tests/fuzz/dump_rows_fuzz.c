@@ -284,7 +284,8 @@ static void report(const char *path, enum bb_report_format format)
         fprintf(stderr, "%s\n", e.text);
     must(!r);
     if (size && (format == BB_REPORT_JSON || format == BB_REPORT_PERFETTO)) {
-        must(json = json_loadb(text, size, 0, NULL));
+        json = json_loadb(text, size, 0, NULL);
+        must(json);
         json_decref(json);
     }
     free(text);
@@ -316,7 +317,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dump_file replay;
     struct error e = {0};
     unsigned reader;
-    char path[64], index[64];
+    char path[64], index[72];
 
     snprintf(path, sizeof(path), "/dev/shm/dump_rows_fuzz.%d", (int)getpid());
     snprintf(index, sizeof(index), "%s.index", path);

@@ -140,7 +140,7 @@ static void complete(uint8_t how, uint32_t fill)
     if (fill)
         memset(slot, (int)fill, sizeof(*slot));
     slot->c.id = sh->ring[head % EXEC_RING_SLOTS].s.id + (how & 1);
-    slot->epoch = sh->ring[head % EXEC_RING_SLOTS].epoch + (how >> 1 & 1);
+    slot->epoch = atomic_load(&sh->epoch) + (how >> 1 & 1);
     atomic_store(&sh->ring_head, head + 1);
     atomic_store(&sh->done_tail, tail + 1);
 }
