@@ -36,7 +36,7 @@ struct dxgk_client {
     bool admin, cancelled;
     unsigned devices; /* that it has */
     uint64_t quota[QUOTAS];
-    uint64_t memory; /* strangers/memory.h: at the last look */
+    uint64_t memory; /* strangers/memory.h: of its process, at the last look */
     bool memory_grew;
     struct dxgk_work work;
 };

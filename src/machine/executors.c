@@ -34,6 +34,7 @@ struct executor {
     bool knows;            /* something that was submitted since the last reset: what a death loses */
     bool lost;             /* 3 */
     bool ended;            /* its client is gone */
+    pid_t ending;          /* the process that was told to end, 0 for none */
     uint64_t forgot_ns;    /* of a reset behind which nothing came: its client may be gone too, unheard */
     struct executor *next; /* that are to be destroyed */
 };
@@ -397,8 +398,10 @@ bool executors_end_work(struct executors *x, uint32_t client, bool hangs)
     pthread_mutex_lock(&x->lock);
     e = client ? find(x, client) : NULL;
     any = e && (e->in_flight || !hangs);
-    if (any)
+    if (any) {
+        e->ending = exec_host_pid(e->host);
         exec_host_end(e->host, hangs ? "its client's work was not done in time" : NULL);
+    }
     pthread_mutex_unlock(&x->lock);
     return any;
 }
@@ -543,6 +546,8 @@ static pid_t pid_of(struct executors *x, uint32_t client, bool shared)
     if (!e && shared)
         e = find(x, 0);
     pid = e ? exec_host_pid(e->host) : 0;
+    if (pid && !shared && pid == e->ending)
+        pid = 0;
     pthread_mutex_unlock(&x->lock);
     return pid;
 }

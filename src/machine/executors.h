@@ -61,7 +61,7 @@ bool executors_poll_end(struct executors *x);
 pid_t executors_pid(struct executors *x);
 /* Of the one that has the client's submissions, or 0. */
 pid_t executors_client_pid(struct executors *x, uint32_t client);
-/* Of its own, or 0. */
+/* Of its own that was not told to end, or 0. */
 pid_t executors_own_pid(struct executors *x, uint32_t client);
 bool executors_progress(struct executors *x, struct exec_progress *out);
 bool executors_has_pid(struct executors *x, pid_t pid);

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/progress.h"
@@ -207,6 +208,85 @@ TEST(what_has_gone_counts_no_more)
             assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
         dxgk_client_close(c);
     }
+    world_down(&w, 0);
+}
+
+/* ---- the host's memory --------------------------------------------------- */
+
+enum { FIRST_PROCESS = 700, HOST_PROCESSES = 4 };
+
+static struct {
+    uint64_t bytes[HOST_PROCESSES];
+    unsigned ended[HOST_PROCESSES];
+} host;
+
+static uint64_t host_memory(void *ctx, uint64_t process)
+{
+    return process - FIRST_PROCESS < HOST_PROCESSES ? host.bytes[process - FIRST_PROCESS] : 0;
+}
+
+static bool host_ends(void *ctx, uint64_t process, bool hangs)
+{
+    host.ended[process - FIRST_PROCESS]++;
+    host.bytes[process - FIRST_PROCESS] = 0;
+    return true;
+}
+
+static void a_second(struct world *w)
+{
+    const uint64_t until = clock_now(&w->clock) + NSEC_PER_SEC;
+
+    while (clock_now(&w->clock) < until)
+        loop_run_once(w->loop, until);
+}
+
+static struct dxgk_client *host_client(struct world *w, uint64_t process, uint32_t user)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    struct dxgk_client *c;
+
+    assert_int_equal(dxgk_client_open(w->dxgk, &c, process, false), 0);
+    dxgk_client_set_user(c, user, false);
+    assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+    assert_int_equal(dxgk_CreateDevice(c, &(D3DKMT_CREATEDEVICE){.hAdapter = open.hAdapter}), STATUS_SUCCESS);
+    return c;
+}
+
+/* What a process has is the process's, whichever of its connections comes or goes: only who has more than before is asked about his share,
+ * and then once. */
+TEST(a_process_keeps_what_it_has_of_the_hosts_memory)
+{
+    const uint64_t mib = UINT64_C(1) << 20;
+    struct dxgk_client *c[5];
+    struct world w;
+
+    memset(&host, 0, sizeof(host));
+    world_up(&w, false);
+    w.gpu.bus.work_memory = 1000 * mib;
+    w.gpu.bus.end_work = host_ends;
+    w.gpu.bus.memory = host_memory;
+    for (unsigned i = 0; i < 4; i++)
+        c[i] = host_client(&w, FIRST_PROCESS + i, 1000 + i);
+    c[4] = host_client(&w, FIRST_PROCESS, 1000);
+    host.bytes[0] = 300 * mib; /* a share, while there is as much left */
+    a_second(&w);
+    for (unsigned i = 1; i < 4; i++)
+        host.bytes[i] = 150 * mib; /* and now there is not, by what others have */
+    a_second(&w);
+    assert_int_equal(dxgk_event_count(w.dxgk, 9), 0);
+    dxgk_client_close(c[0]); /* its process has another */
+    a_second(&w);
+    c[0] = host_client(&w, FIRST_PROCESS, 1000);
+    a_second(&w);
+    assert_int_equal(dxgk_event_count(w.dxgk, 9), 0);
+    host.bytes[0] += 32 * mib;
+    a_second(&w);
+    assert_int_equal(dxgk_event_count(w.dxgk, 9), 1);
+    assert_int_equal(host.ended[0], 1);
+    for (unsigned i = 1; i < 4; i++)
+        assert_int_equal(host.ended[i], 0);
+    for (unsigned i = 0; i < 5; i++)
+        dxgk_client_close(c[i]);
     world_down(&w, 0);
 }
 

@@ -15,17 +15,36 @@ uint64_t dxgk_memory_due(const struct dxgk *d)
     return LOOP_FOREVER;
 }
 
-/* Strangers' together; of one process its first client has all. */
+/* All clients of a process know what it has, so that it is known when the first of them goes. */
+static void count_process(struct dxgk *d, struct dxgk_client *first)
+{
+    const uint64_t now = (d->bus->memory(d->bus->ctx, first->process) + UNIT - 1) & ~(UNIT - 1);
+    uint64_t had = 0;
+
+    for (struct dxgk_client *c = d->clients; c; c = c->next) {
+        if (c->process != first->process)
+            continue;
+        had = c->memory > had ? c->memory : had;
+        c->memory = now;
+    }
+    first->memory_grew = now > had;
+}
+
+static bool counts(const struct dxgk_client *c)
+{
+    return c->has_user && dxgk_client_is_first(c);
+}
+
+/* Strangers' together. */
 static uint64_t count(struct dxgk *d)
 {
     uint64_t sum = 0;
 
     for (struct dxgk_client *c = d->clients; c; c = c->next) {
-        const uint64_t had = c->memory;
-        c->memory = 0;
-        if (c->has_user && dxgk_client_is_first(c))
-            c->memory = (d->bus->memory(d->bus->ctx, c->process) + UNIT - 1) & ~(UNIT - 1);
-        c->memory_grew = c->memory > had;
+        c->memory_grew = false;
+        if (!counts(c))
+            continue;
+        count_process(d, c);
         sum += c->memory;
     }
     return sum;
@@ -36,7 +55,7 @@ static uint64_t of_user(const struct dxgk *d, uint32_t user)
     uint64_t sum = 0;
 
     for (const struct dxgk_client *c = d->clients; c; c = c->next)
-        sum += c->has_user && c->user == user ? c->memory : 0;
+        sum += counts(c) && c->user == user ? c->memory : 0;
     return sum;
 }
 
@@ -45,7 +64,7 @@ static struct dxgk_client *largest(struct dxgk *d, uint32_t user)
     struct dxgk_client *most = NULL;
 
     for (struct dxgk_client *c = d->clients; c; c = c->next)
-        if (c->has_user && c->user == user && c->memory && (!most || c->memory > most->memory))
+        if (counts(c) && c->user == user && c->memory && (!most || c->memory > most->memory))
             most = c;
     return most;
 }
