@@ -17,12 +17,13 @@ enum { PAGE = 4096, CHUNK_LEAST = 64 << 10, CHUNK = 8 << 20 };
 
 struct piece { /* of a chunk, in address order */
     uint64_t pa, size;
-    bool used, dirty; /* dirty: was handed out before */
+    bool used;
     struct piece *prev, *next;
 };
 
 struct chunk { /* in address order; the first is RAM */
     uint64_t base, size, used, owner;
+    uint64_t fresh; /* nothing from this address on was handed out yet: the kernel has zeroed it */
     int fd;
     struct piece *pieces, *rover; /* rover: where room was found last */
     struct chunk *next;
@@ -36,13 +37,12 @@ struct memory {
     uint64_t used;
 };
 
-static struct piece *piece_new(uint64_t pa, uint64_t size, bool dirty, struct piece *prev)
+static struct piece *piece_new(uint64_t pa, uint64_t size, struct piece *prev)
 {
     struct piece *p = calloc(1, sizeof(*p));
 
     if (p)
-        *p = (struct piece){
-            .pa = pa, .size = size, .dirty = dirty, .prev = prev, .next = prev ? prev->next : NULL};
+        *p = (struct piece){.pa = pa, .size = size, .prev = prev, .next = prev ? prev->next : NULL};
     if (p && prev)
         prev->next = p;
     if (p && p->next)
@@ -56,8 +56,8 @@ static struct chunk *chunk_new(uint64_t base, uint64_t size, uint64_t owner, int
 
     if (!c)
         return NULL;
-    *c = (struct chunk){.base = base, .size = size, .owner = owner, .fd = fd};
-    c->pieces = c->rover = piece_new(base, size, false, NULL);
+    *c = (struct chunk){.base = base, .size = size, .owner = owner, .fresh = base, .fd = fd};
+    c->pieces = c->rover = piece_new(base, size, NULL);
     if (c->pieces)
         return c;
     free(c);
@@ -173,7 +173,7 @@ static struct piece *take(struct memory *mem, struct chunk *c, uint64_t size)
     if (!p || !(at = map_put(&mem->pieces, p->pa)))
         return NULL;
     if (p->size > size) {
-        if (!piece_new(p->pa + size, p->size - size, p->dirty, p)) {
+        if (!piece_new(p->pa + size, p->size - size, p)) {
             map_remove(&mem->pieces, p->pa);
             return NULL;
         }
@@ -188,7 +188,7 @@ int stack_memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **v
 {
     struct piece *p = NULL;
     struct chunk *c;
-    bool dirty = false;
+    uint64_t dirty = 0;
 
     if (!size || size > SIZE_MAX / 2)
         return -ENOMEM;
@@ -200,8 +200,10 @@ int stack_memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **v
     if (!p && owner && (c = add_chunk(mem, size, owner)))
         p = take(mem, c, size);
     if (p) {
-        dirty = p->dirty;
-        p->used = p->dirty = true;
+        dirty = p->pa < c->fresh ? c->fresh - p->pa : 0;
+        p->used = true;
+        if (c->fresh < p->pa + size)
+            c->fresh = p->pa + size;
         c->used += size;
         mem->used += size;
         *pa = p->pa;
@@ -210,8 +212,7 @@ int stack_memory_alloc(struct memory *mem, size_t size, uint64_t owner, void **v
     if (!p)
         return -ENOMEM;
     *va = machine_ram(mem->machine) + *pa;
-    if (dirty)
-        memset(*va, 0, size);
+    memset(*va, 0, dirty < size ? dirty : size);
     return 0;
 }
 
@@ -225,7 +226,6 @@ static void give_back(struct chunk *c, struct piece *p)
     while (left->next && !left->next->used) {
         struct piece *dead = left->next;
         left->size += dead->size;
-        left->dirty |= dead->dirty;
         left->next = dead->next;
         if (left->next)
             left->next->prev = left;

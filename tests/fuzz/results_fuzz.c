@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = json_dumps(again, JSON_COMPACT);
     must(text);
     json_decref(again);
-    must(again = json_loads(text, 0, NULL));
+    again = json_loads(text, 0, NULL);
+    must(again);
     json_decref(again);
     free(text);
     test_results_finish(&all);
