@@ -250,26 +250,21 @@ static void handle(struct dxgk *d, struct packet *p)
 void dxgk_sched_pump(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
+    struct packet *p;
 
-    if (n->pumping) {
-        n->again = true;
-        return;
-    }
+    if (n->pumping)
+        return; /* who does looks again after each packet; and of a node that is full, when one has ended */
     n->pumping = true;
-    do {
-        struct packet *p;
-        n->again = false;
-        while (!d->resetting && d->state == DXGK_STARTED && (p = take(d, i))) {
-            if (p->type == PACKET_WAIT)
-                dxgk_packet_finish(d, p);
-            else if (p->type == PACKET_SIGNAL)
-                signal_packet(d, p);
-            else
-                handle(d, p);
-        }
-        if (!d->resetting && d->state == DXGK_STARTED)
-            consider_preemption(d, i);
-    } while (n->again && !d->resetting && d->state == DXGK_STARTED);
+    while (!d->resetting && d->state == DXGK_STARTED && (p = take(d, i))) {
+        if (p->type == PACKET_WAIT)
+            dxgk_packet_finish(d, p);
+        else if (p->type == PACKET_SIGNAL)
+            signal_packet(d, p);
+        else
+            handle(d, p);
+    }
+    if (!d->resetting && d->state == DXGK_STARTED)
+        consider_preemption(d, i);
     n->pumping = false;
 }
 

@@ -36,7 +36,7 @@ struct node {
     uint64_t looked_ns, starved_ns; /* of the head: tdr.c */
     struct schedstat looked;
     struct ktimer timer; /* of the head: dxgk_tdr_due */
-    bool pumping, again, check;
+    bool pumping, check;
     UINT preempting; /* the fence of a preemption under way, 0: none */
     uint64_t packets_submitted[4], packets_completed[4], packets_faulted, packets_preempted;
     uint64_t busy_ns, switches;
