@@ -141,7 +141,7 @@ static void intx(void *ctx)
     struct machine *m = ctx;
     struct sim *s = m->kind;
 
-    if (!s->line)
+    if (!s->line || !m->params.irq) /* without a routine INTx waits for set_irq */
         return;
     call_irq(m);
     s->storm++;
@@ -304,8 +304,7 @@ static void restarted(void *ctx)
 
     s->dead = false;
     s->stats.executor_starts++;
-    start_work(m);
-    gpu_backend_ready(m->gpu);
+    start_work(m); /* what waits behind a full list comes as this completes */
 }
 
 static void die(struct machine *m)
@@ -562,8 +561,13 @@ static void sleep_ns(struct machine *m, uint64_t ns)
 
 static void set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx)
 {
+    struct sim *s = m->kind;
+
     m->params.irq = irq;
     m->params.irq_ctx = ctx;
+    s->storm = 0; /* it is the one before that did not end it */
+    if (irq && s->line && !s->intx.slot)
+        arm(m, &s->intx, IRQ_NS, intx, m);
 }
 
 static void get_stats(struct machine *m, struct machine_stats *out)

@@ -523,6 +523,58 @@ TEST(no_vulkan_device)
     machine_destroy(m);
 }
 
+/* ---- without a driver ---------------------------------------------------- */
+
+struct patient {
+    struct machine *m;
+    _Atomic unsigned calls;
+};
+
+static void acknowledges(void *ctx)
+{
+    struct patient *p = ctx;
+
+    machine_write(p->m, AEROGPU_REG_IRQ_ACK, AEROGPU_IRQ_ERROR);
+    p->calls++;
+}
+
+static bool was_called(void *ctx)
+{
+    return ((struct patient *)ctx)->calls > 0;
+}
+
+/* A line that rose while nobody listened is high still when somebody does. */
+static void a_high_line_waits_for_a_routine(enum machine_kind kind)
+{
+    struct patient p = {0};
+    struct error e = {0};
+
+    assert_int_equal(machine_create(&p.m,
+                                    &(struct machine_params){.kind = kind,
+                                                             .executor = TEST_PROGRAMS "/exec_test_executor",
+                                                             .device = "test"},
+                                    &e),
+                     0);
+    driver_enable(p.m, false);
+    machine_write(p.m, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_ERROR);
+    machine_write(p.m, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE);
+    machine_write(p.m, AEROGPU_REG_DOORBELL, 1); /* there is no ring */
+    machine_sleep(p.m, SECOND / 10);
+    machine_set_irq(p.m, acknowledges, &p);
+    assert_int_equal(machine_wait(p.m, was_called, &p, TIMEOUT), 0);
+    machine_destroy(p.m);
+}
+
+TEST(sim_a_high_line_waits_for_a_routine)
+{
+    a_high_line_waits_for_a_routine(MACHINE_SIM);
+}
+
+TEST(live_a_high_line_waits_for_a_routine)
+{
+    a_high_line_waits_for_a_routine(MACHINE_LIVE);
+}
+
 TEST(bad_memory_sizes)
 {
     struct machine_params p = {.kind = MACHINE_SIM, .ram_size = 4097};

@@ -341,7 +341,6 @@ TEST(every_fault_at_once)
     assert_true(presents > SEEDS / 4 && errors > SEEDS);
 }
 
-/* Without faults each bad submission gives exactly one error and nothing else fails or is dropped. */
 TEST(mapped_memory_has_borders)
 {
     const struct machine_params p = {.kind = MACHINE_SIM, .ram_size = 16 << 20};
@@ -366,6 +365,122 @@ TEST(mapped_memory_has_borders)
     close(fd);
 }
 
+TEST(memory_that_was_taken_back_is_zeroes)
+{
+    const struct machine_params p = {.kind = MACHINE_SIM, .ram_size = 16 << 20};
+    static const uint8_t zeroes[8192], ones[8192] = {[0 ... 8191] = 0xFF};
+    int fd = memfd_create("more", MFD_CLOEXEC);
+    struct error e = {0};
+    struct machine *m;
+    uint8_t *at;
+
+    assert_int_equal(write(fd, ones, sizeof(ones)), sizeof(ones));
+    assert_int_equal(machine_create(&m, &p, &e), 0);
+    at = machine_ram(m) + machine_ram_size(m);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(machine_map(m, machine_ram_size(m), sizeof(ones), fd, &e), 0);
+        assert_memory_equal(at, ones, sizeof(ones));
+        machine_unmap(m, machine_ram_size(m), 4096); /* a part: nothing */
+        assert_memory_equal(at, ones, sizeof(ones));
+        machine_unmap(m, machine_ram_size(m), sizeof(ones));
+        assert_memory_equal(at, zeroes, sizeof(zeroes));
+        memset(at, 0x55, sizeof(zeroes)); /* whoever still writes there writes into no file */
+    }
+    assert_int_equal(pread(fd, at, sizeof(ones), 0), sizeof(ones));
+    assert_memory_equal(at, ones, sizeof(ones));
+    machine_destroy(m);
+    close(fd);
+}
+
+/* ---- the driver ---------------------------------------------------------- */
+
+TEST(a_lost_doorbell_is_rung_again)
+{
+    const struct machine_params p = {
+        .kind = MACHINE_SIM, .ram_size = 8 << 20, .faults.lost_doorbell = 500000};
+    const struct driver_submission nothing = {0};
+    struct driver_stats stats;
+    struct error e = {0};
+    struct machine *m;
+    struct driver *d;
+    uint64_t fence;
+
+    assert_int_equal(machine_create(&m, &p, &e), 0);
+    assert_int_equal(driver_create(&d, &(struct driver_params){.machine = m}, &e), 0);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(driver_submit(d, &nothing, &fence), 0);
+        assert_int_equal(driver_wait(d, fence, 60 * NSEC_PER_SEC), 0);
+    }
+    driver_get_stats(d, &stats);
+    assert_true(stats.doorbells_again >= 20);
+    driver_destroy(d);
+    machine_destroy(m);
+}
+
+TEST(fences_go_up_over_resets)
+{
+    const struct machine_params p = {.kind = MACHINE_SIM, .ram_size = 8 << 20};
+    const struct driver_submission nothing = {0};
+    uint64_t fence, last = 0;
+    struct error e = {0};
+    struct machine *m;
+    struct driver *d;
+
+    assert_int_equal(machine_create(&m, &p, &e), 0);
+    assert_int_equal(driver_create(&d, &(struct driver_params){.machine = m}, &e), 0);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(driver_submit(d, &nothing, &fence), 0);
+        assert_true(fence > last);
+        last = fence;
+        if (i % 2)
+            assert_int_equal(driver_wait(d, fence, NSEC_PER_SEC), 0);
+        if (i % 3 == 2)
+            driver_reset(d);
+    }
+    driver_destroy(d);
+    machine_destroy(m);
+}
+
+/* ---- interrupts ---------------------------------------------------------- */
+
+enum { PATIENCE = 5 };
+
+struct patient {
+    struct machine *m;
+    unsigned calls;
+};
+
+static void acknowledges_at_last(void *ctx)
+{
+    struct patient *p = ctx;
+
+    if (++p->calls == PATIENCE)
+        machine_write(p->m, AEROGPU_REG_IRQ_ACK, AEROGPU_IRQ_ERROR);
+}
+
+/* INTx is a level: as long as it is high the routine is called. */
+TEST(a_line_that_stays_high_calls_again)
+{
+    struct patient patient = {0};
+    struct error e = {0};
+
+    assert_int_equal(machine_create(&patient.m,
+                                    &(struct machine_params){.kind = MACHINE_SIM,
+                                                             .ram_size = 8 << 20,
+                                                             .irq = acknowledges_at_last,
+                                                             .irq_ctx = &patient},
+                                    &e),
+                     0);
+    driver_enable(patient.m, false);
+    machine_write(patient.m, AEROGPU_REG_IRQ_ENABLE, AEROGPU_IRQ_ERROR);
+    machine_write(patient.m, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_ENABLE);
+    machine_write(patient.m, AEROGPU_REG_DOORBELL, 1); /* there is no ring */
+    machine_sleep(patient.m, NSEC_PER_SEC);
+    assert_int_equal(patient.calls, PATIENCE);
+    machine_destroy(patient.m);
+}
+
+/* Without faults each bad submission gives exactly one error and nothing else fails or is dropped. */
 TEST(errors_are_exact)
 {
     struct world *w = malloc(sizeof(*w));
