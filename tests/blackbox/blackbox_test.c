@@ -142,6 +142,31 @@ TEST(regions)
     bb_inference_finish(&x);
 }
 
+/* Regions deeper than are kept have no names, and end like the others: who is named is who is open. */
+TEST(deep_regions)
+{
+    enum { DEEP = 100, KEPT = 64 };
+    struct bb_item items[2 * DEEP + 8] = {{0}};
+    char expected[KEPT * 2];
+    struct bb_inference x;
+    uint32_t n = 0;
+
+    for (int i = 0; i < DEEP; i++)
+        items[n++] = (struct bb_item){.kind = BB_ITEM_PUSH, .name = "r"};
+    for (int i = 0; i < DEEP - KEPT / 2; i++)
+        items[n++] = (struct bb_item){.kind = BB_ITEM_POP};
+    items[n++] = (struct bb_item){.kind = BB_ITEM_TOP, .written = true};
+    items[n++] = (struct bb_item){.kind = BB_ITEM_COMMAND, .name = "draw"};
+    items[n++] = (struct bb_item){.kind = BB_ITEM_BOTTOM};
+    assert_int_equal(bb_infer(&x, items, n, BB_END_HANG), 0);
+    for (int i = 0; i < KEPT / 2; i++)
+        memcpy(expected + 2 * i, i + 1 < KEPT / 2 ? "r/" : "r", 2);
+    assert_string_equal(x.path, expected);
+    assert_int_equal(x.open_regions, KEPT / 2);
+    assert_int_equal(x.unbalanced_pops, 0);
+    bb_inference_finish(&x);
+}
+
 /* A marker that was reached and not written proves something of what stands in front of it, and there may be nothing. */
 TEST(a_marker_behind_no_command)
 {

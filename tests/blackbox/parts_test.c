@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -199,6 +200,45 @@ TEST(flight_folder)
     bb_flight_close(b);
 }
 
+/* It holds what a process did: its user's business alone, whatever the process grants otherwise. */
+TEST(flight_is_its_users)
+{
+    const mode_t was = umask(0);
+    struct bb_flight *f = open_flight("mine", 64);
+    struct stat st;
+
+    umask(was);
+    assert_int_equal(stat(bb_flight_path(f), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    bb_flight_close(f);
+}
+
+/* Who is given a descriptor believes none of its numbers: a file with room for what it says it has is taken, no other. */
+TEST(flight_of_another_size_is_refused)
+{
+    static const struct {
+        uint32_t events;
+        int64_t more;
+    } cases[] = {{64, 0}, {64, 64}, {64, -64}, {128, 0}, {32, 0}, {0, 0}, {48, 0}, {UINT32_MAX, 0}};
+    const size_t size = FLIGHT_EVENTS_AT + 64 * sizeof(struct flight_event);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct flight_header h = {
+            .magic = "AGFLIGHT", .version = FLIGHT_VERSION, .events = cases[i].events};
+        int fd = memfd_create("flight", MFD_CLOEXEC);
+        struct bb_error e = {0};
+        struct bb_flight *f;
+
+        assert_int_equal(ftruncate(fd, (off_t)size + cases[i].more), 0);
+        assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+        assert_int_equal(bb_flight_attach(&f, fd, &e), i ? -EBADMSG : 0);
+        if (!i)
+            record(f, 1);
+        bb_flight_close(f);
+        close(fd);
+    }
+}
+
 TEST(flight_is_refused)
 {
     struct bb_flight *f;
@@ -369,6 +409,12 @@ TEST(former_neighbours_and_gaps)
     add(r, 2, 0x7f0000001020, 0x1000, "nearer"); /* and alive */
     bb_resources_fault(r, 0x7f0000001018, &f);
     assert_string_equal(f.resource.name, "nearer");
+
+    add(r, 3, 0x7a0000000000, 0x3000, "reaches"); /* of two that overlap the one that reaches nearer, */
+    add(r, 4, 0x7a0000001000, 0x1000, "begins");  /* not the one that begins nearer */
+    bb_resources_fault(r, 0x7a0000003004, &f);
+    assert_string_equal(f.resource.name, "reaches");
+    assert_int_equal(f.distance, 5);
 
     bb_resources_fault(r, 0x7e0000000000, &f);
     assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);

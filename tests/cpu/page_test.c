@@ -221,3 +221,31 @@ TEST(a_set_of_processors_lies_in_its_record)
     }
     free(r);
 }
+
+/* What the analysis takes for a number is one: of a length that it can read. */
+TEST(fields_that_are_no_numbers_are_refused)
+{
+    static const struct {
+        const char *size;
+        bool good;
+    } cases[] = {{"4", true}, {"8", true}, {"1", true}, {"0", false}, {"9", false}, {"16", false}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cpu_rules *r = calloc(1, sizeof(*r));
+        struct error e = {0};
+        char text[600];
+
+        synth_rules(r);
+        snprintf(text, sizeof(text),
+                 "name: cpu_idle\nID: 901\nformat:\n"
+                 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+                 "\tfield:u32 state;\toffset:8;\tsize:%s;\tsigned:0;\n"
+                 "\tfield:u32 cpu_id;\toffset:24;\tsize:4;\tsigned:0;\n",
+                 cases[i].size);
+        assert_int_equal(cpu_rules_add(r, "power", text, strlen(text), &e), cases[i].good ? 0 : -EINVAL);
+        if (!cases[i].good)
+            assert_string_equal(e.text,
+                                "format of power:cpu_idle: a field that the analysis needs is missing");
+        free(r);
+    }
+}

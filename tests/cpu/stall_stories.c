@@ -175,6 +175,7 @@ static const struct story stories[] = {
     {.runs = true, .completed = 1.2},
     {.device = true, .ipi = .6, .chain = WITH_SUBMITTER, .strays = true},
     {.device = true, .ipi = .6, .blind = true},
+    {.device = true, .stolen = .95, .stolen_cpu = 2},
     {.runs = true, .out = STOPPED, .from = .02, .to = .99, .times = 2},
     {.runs = true, .out = STOPPED, .from = .02, .to = .99, .times = 3},
 };
@@ -266,6 +267,7 @@ const struct plant_kind stall_stories[] = {
     {"made up: done late, it ran all the time", CPU_VERDICT_GPU_SLOW, NULL},
     {"made up: an IPI waits where a thread was once", CPU_VERDICT_IPI_STALL, NULL},
     {"made up: hung, and an answer was not recorded", CPU_VERDICT_GPU_HUNG, NULL},
+    {"made up: hung, the host took a CPU of others", CPU_VERDICT_GPU_HUNG, NULL},
     {"made up: stopped twice", CPU_VERDICT_FROZEN, "stopped by a signal"},
     {"made up: stopped again and again", CPU_VERDICT_CPU_STARVED, "throttled by stop signals"},
 };
@@ -290,13 +292,19 @@ const char *const stall_doubtful[] = {"made up: starved, and stopped then",
                                       "made up: stopped again and again",
                                       NULL};
 /* A tool that always hedges is useless as well. */
-const char *const stall_proven[] = {
-    "made up: the executor waits on its fence",      "made up: blocked in the GPU's driver",
-    "made up: done just before the time-out",        "made up: done after the time-out",
-    "made up: an IPI was not answered for 60 %",     "made up: the executor died",
-    "made up: done, who waits slept all the time",   "made up: done, the waiter stopped",
-    "made up: IO in a lock that a thread wants",     "made up: dead, and its number is another's",
-    "made up: hung, and an answer was not recorded", NULL};
+const char *const stall_proven[] = {"made up: the executor waits on its fence",
+                                    "made up: blocked in the GPU's driver",
+                                    "made up: done just before the time-out",
+                                    "made up: done after the time-out",
+                                    "made up: an IPI was not answered for 60 %",
+                                    "made up: the executor died",
+                                    "made up: done, who waits slept all the time",
+                                    "made up: done, the waiter stopped",
+                                    "made up: IO in a lock that a thread wants",
+                                    "made up: dead, and its number is another's",
+                                    "made up: hung, and an answer was not recorded",
+                                    "made up: hung, the host took a CPU of others",
+                                    NULL};
 const uint32_t stall_num_stories = sizeof(stall_stories) / sizeof(stall_stories[0]);
 
 _Static_assert(sizeof(stories) / sizeof(stories[0]) == sizeof(stall_stories) / sizeof(stall_stories[0]),
