@@ -20,6 +20,8 @@ void on_complete(void *ctx, const struct abi_completion *c)
         memchr(c->message, '\0', sizeof(c->message))); /* whoever wrote it: text, for logs and terminals */
     for (const char *m = c->message; *m; m++)
         assert_true(*m >= ' ' && *m <= '~');
+    assert_false(c->flags & ~(uint32_t)(ABI_COMPLETION_PRESENT | ABI_COMPLETION_VSYNC));
+    assert_true(c->has_fault <= 1 && c->cause < ABI_CAUSE_KINDS);
     f->expected_id++;
     f->errors += c->error != 0;
     f->kept[f->completed++ % KEPT] = *c;

@@ -575,6 +575,25 @@ TEST(a_hang_ends_with_a_reset)
     stop(&f);
 }
 
+/* Its time goes from the reset that it did not answer, however many come after that. */
+TEST(resets_give_a_hang_no_time)
+{
+    struct fixture f = {0};
+
+    start_params(&f, (struct exec_host_params){.limits = {.reset_ms = 500}});
+    must_submit(&f, TEST_HANG, 0, 0);
+    must_be_ready(&f);
+    assert_false(exec_host_wait(f.host, 50));
+    for (int i = 0; i < 400 && !f.deaths; i++) {
+        exec_host_reset(f.host);
+        f.expected_id = f.next_id;
+        usleep(20000);
+        exec_host_dispatch(f.host);
+    }
+    assert_int_equal(f.deaths, 1);
+    stop(&f);
+}
+
 TEST(a_missing_program_is_said_at_once)
 {
     struct exec_host_params p = {.executable = "/nonexistent/executor", .complete = on_complete};
@@ -595,6 +614,7 @@ TEST(a_missing_program_is_said_at_once)
 
 TEST(no_vulkan_fails_everything_and_hangs_nothing)
 {
+    struct exec_host_stats before, after;
     struct fixture f = {0};
     struct error e = {0};
 
@@ -612,10 +632,13 @@ TEST(no_vulkan_fails_everything_and_hangs_nothing)
     must_submit(&f, TEST_NOTHING, 0, 0);
     run_until(&f, 3, 0);
     assert_int_equal(f.errors, 3);
+    exec_host_stats(f.host, &before);
     exec_host_reset(f.host); /* tries again */
     must_submit(&f, TEST_NOTHING, 0, 0);
     run_until(&f, 4, 0);
     assert_int_equal(f.errors, 4);
+    exec_host_stats(f.host, &after);
+    assert_true(after.starts > before.starts);
     stop(&f);
 }
 

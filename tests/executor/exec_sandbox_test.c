@@ -84,6 +84,7 @@ TEST(the_process_has_no_privileges)
     } spaces[] = {{CLONE_NEWNET, "ns/net"}, {CLONE_NEWIPC, "ns/ipc"}, {CLONE_NEWUTS, "ns/uts"}};
     struct fixture f = {0};
     char text[8192], own[64];
+    struct stat memory;
     uint64_t usual = slice_of(0);
 
     slice_set(SLICE_SHORT); /* as the service's threads do */
@@ -93,6 +94,9 @@ TEST(the_process_has_no_privileges)
     assert_int_equal(getsid(exec_host_pid(f.host)),
                      exec_host_pid(f.host)); /* its processor time is its own */
     assert_int_equal(slice_of(exec_host_pid(f.host)), usual);
+    snprintf(own, sizeof(own), "/proc/%d/mem", (int)exec_host_pid(f.host));
+    assert_int_equal(stat(own, &memory), 0);
+    assert_int_equal(memory.st_uid, 0); /* nobody's to dump or to trace, though it is the user's process */
     read_status(exec_host_pid(f.host), text, sizeof(text));
     assert_non_null(strstr(text, "NoNewPrivs:\t1"));
     assert_non_null(strstr(text, "CapEff:\t0000000000000000"));
