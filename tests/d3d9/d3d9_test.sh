@@ -20,6 +20,7 @@ if [ "$how" = wine ]; then # a program finds its libraries beside itself
     calls=$folder/${calls##*/}
 fi
 serve() { # OPTIONS
+    : >"$folder/log" # what the one before said does not count
     "$aerogpu" serve --socket "$folder/socket" "$@" >"$folder/log" 2>&1 8>&- &
     service=$!
     for i in $(seq 100); do
