@@ -170,6 +170,55 @@ TEST(a_blind_cpu_is_said_so_and_not_used)
     synth_finish(&s);
 }
 
+/* On two CPUs one runs while the other sleeps, as on any: nobody was stopped. */
+TEST(one_of_two_is_no_stop)
+{
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+
+    synth_init(&s, 2, 4, T0);
+    synth_event(&s, 1, T0, 4, CPU_EV_WAKEUP, 1, 1, 0);
+    synth_idle(&s, 1, T0 + MS, 3);
+    for (uint64_t i = 0; i < 500; i++)
+        synth_event(&s, 0, T0 + i * 10 * MS, 4, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+    synth_write(&s, path);
+    open_report(&t, &r);
+    assert_int_equal(r.a.num_visible, 2);
+    assert_int_equal(r.a.num_incidents, 0);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
+/* The kernel says that a CPU woke before it says by what: the first interrupt after it, if one comes before it sleeps again. */
+TEST(what_wakes_is_recorded_after_the_waking)
+{
+    enum { ROUNDS = 50 };
+    struct synth s;
+    struct cpu_trace t;
+    struct cpu_report r;
+
+    synth_init(&s, 1, 4, T0);
+    synth_event(&s, 0, T0, 4, CPU_EV_WAKEUP, 1, 1, 0);
+    for (uint64_t i = 0; i < 2 * ROUNDS; i++) {
+        const uint64_t at = T0 + MS + i * 10 * MS;
+        synth_idle(&s, 0, at, 2);
+        synth_wake(&s, 0, at + 5 * MS);
+        if (i % 2 == 0) {
+            synth_event(&s, 0, at + 5 * MS + 2 * US, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_RESCHEDULE, 253, 0);
+            synth_event(&s, 0, at + 5 * MS + 9 * US, 0, CPU_EV_IRQ_ENTRY, CPU_IRQ_TIMER, 236, 0);
+        }
+    }
+    synth_idle(&s, 0, T0 + 2 * ROUNDS * 10 * MS + MS, 2);
+    synth_write(&s, path);
+    open_report(&t, &r);
+    assert_int_equal(r.a.cpu[0].wakes[CPU_IRQ_RESCHEDULE], ROUNDS);
+    assert_int_equal(r.a.cpu[0].wakes[CPU_IRQ_TIMER], 0);
+    assert_int_equal(r.a.cpu[0].wakes[CPU_WAKE_NO_IRQ], ROUNDS);
+    close_report(&t, &r);
+    synth_finish(&s);
+}
+
 /* 24 CPUs; 23 go to deep idle within 300 us; CPU 10 sends IPIs to 20 of them and spins for ever. */
 TEST(all_but_one_is_found)
 {
