@@ -34,7 +34,8 @@ struct dxgk_client {
     bool seated;          /* the display is its business */
     pthread_mutex_t turn; /* of its threads at the processor */
     bool admin, cancelled;
-    unsigned devices; /* that it has */
+    unsigned devices;   /* that it has */
+    unsigned preparing; /* of its threads: what executes its work starts */
     uint64_t quota[QUOTAS];
     uint64_t memory; /* strangers/memory.h: of its process, at the last look */
     bool memory_grew;

@@ -95,6 +95,8 @@ struct dxgk_bus {
      * completes as faulted, now or soon, and no device that the process has is good for more. False: nothing was under way. Asked at
      * PASSIVE_LEVEL. May be NULL. */
     bool (*end_work)(void *ctx, uint64_t process, bool hangs);
+    /* What was ended so has not gone yet, and draws no more: it is waited for. May be NULL. */
+    bool (*is_ending)(void *ctx, uint64_t process);
     /* Bytes of the host's memory that what executes the work of `process`, and nobody else's, has for itself. Needs `end_work`. Asked at
      * PASSIVE_LEVEL. NULL: it has none. */
     uint64_t (*memory)(void *ctx, uint64_t process);

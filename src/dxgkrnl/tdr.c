@@ -253,13 +253,33 @@ static bool is_head(const struct node *n, UINT fence)
     return n->hw && n->hw->fence == fence;
 }
 
+/* Waits until the fence has come, or is not to be expected any more: what has been ended takes as long to go as it has memory, and holds
+ * nobody up meanwhile. */
+static void wait_for_end(struct dxgk *d, const struct node *n, UINT fence, uint64_t process)
+{
+    const uint64_t start = dxgk_kernel_now(d->kernel);
+    uint64_t end = start + d->tdr.delay_ns;
+    bool going = d->bus->is_ending != NULL;
+
+    while (is_head(n, fence) && d->state == DXGK_STARTED) {
+        const uint64_t now = dxgk_kernel_now(d->kernel);
+        if (now >= end) {
+            if (!going || now - start >= ENDING_MOST * d->tdr.delay_ns)
+                return;
+            going = d->bus->is_ending(d->bus->ctx, process);
+            end = now + d->tdr.delay_ns / 8; /* in which the fence comes of what has just gone */
+        }
+        dxgk_kernel_wait(d->kernel, &d->progress, end);
+    }
+}
+
 /* Of a stranger only what executes his work is ended, and nobody else pays. False: that is not possible, or did not help. */
 static bool end_alone(struct dxgk *d, unsigned i)
 {
     const struct node *n = &d->sched.nodes[i];
     const struct device *guilty = n->hw->context->device;
     const UINT fence = n->hw->fence;
-    const uint64_t start = dxgk_kernel_now(d->kernel), end = start + d->tdr.delay_ns;
+    const uint64_t start = dxgk_kernel_now(d->kernel);
     struct dxgk_client who = {0}; /* as soon as the fence has come he may go */
 
     if (d->tdr.level < 2 || !d->bus->end_work || !guilty->client || !guilty->client->has_user ||
@@ -269,8 +289,7 @@ static bool end_alone(struct dxgk *d, unsigned i)
     who.process = guilty->client->process;
     who.user = guilty->client->user;
     who.has_user = true;
-    while (is_head(n, fence) && d->state == DXGK_STARTED && dxgk_kernel_now(d->kernel) < end)
-        dxgk_kernel_wait(d->kernel, &d->progress, end);
+    wait_for_end(d, n, fence, who.process);
     if (d->state == DXGK_STARTED && is_head(n, fence) && !dxgk_node_poll(d, i) && is_head(n, fence))
         return false;
     if (d->state != DXGK_STARTED)

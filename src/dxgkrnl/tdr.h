@@ -29,6 +29,7 @@ struct node;
 enum {
     MAX_HISTORY = 64, /* time-outs remembered for TdrLimitCount */
     STARVED_MOST = 4,
+    ENDING_MOST = 8, /* times TdrDelay: what was ended alone and has not gone then hangs the adapter */
 };
 
 struct tdr {

@@ -245,6 +245,31 @@ NTSTATUS dxgk_QueryAdapterInfo(struct dxgk_client *c, CONST D3DKMT_QUERYADAPTERI
 
 /* ---- devices and contexts ------------------------------------------------ */
 
+static bool is_prepared(const struct dxgk *d, uint32_t user)
+{
+    for (const struct dxgk_client *c = d->clients; c; c = c->next)
+        if (c->preparing && c->has_user && c->user == user)
+            return true;
+    return false;
+}
+
+/* Once its work is in the ring, others wait behind it. What a process needs takes long to start, and is started for one after the other: a
+ * stranger's user waits for one of his at a time, whatever number of processes he has. */
+static void prepare(struct dxgk_client *c)
+{
+    struct dxgk *d = dxgk_thunk_enter(c);
+
+    while (c->has_user && !c->cancelled && is_prepared(d, c->user))
+        dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+    c->preparing++;
+    dxgk_thunk_leave(d, STATUS_SUCCESS);
+    d->bus->prepare(d->bus->ctx, c->process);
+    dxgk_thunk_enter(c);
+    c->preparing--;
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
+    dxgk_thunk_leave(d, STATUS_SUCCESS);
+}
+
 NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
 {
     struct dxgk *d = dxgk_thunk_enter(c);
@@ -272,8 +297,8 @@ NTSTATUS dxgk_CreateDevice(struct dxgk_client *c, D3DKMT_CREATEDEVICE *arg)
         arg->CommandBufferSize = 0;
     }
     s = dxgk_thunk_leave(d, s);
-    if (NT_SUCCESS(s) && d->bus->prepare) /* once its work is in the ring, others wait behind it */
-        d->bus->prepare(d->bus->ctx, c->process);
+    if (NT_SUCCESS(s) && d->bus->prepare)
+        prepare(c);
     return s;
 }
 

@@ -493,6 +493,15 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
 
 /* ---- opening and closing ------------------------------------------------- */
 
+static uint64_t data_bytes(const struct resource *r)
+{
+    uint64_t bytes = (uint64_t)r->priv_size + r->runtime_size;
+
+    for (unsigned i = 0; i < r->count; i++)
+        bytes += r->allocs[i]->priv_size;
+    return bytes;
+}
+
 /* Its memory is a file of its own, counted by the client that opens it. */
 static bool is_shared(const struct device *dev, const struct resource *r)
 {
@@ -514,7 +523,10 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
 
     if (!list || !g || !handles)
         goto fail;
+    if (!dxgk_quota_take(d, dev->client, QUOTA_DATA_BYTES, data_bytes(r)))
+        goto fail;
     if (is_shared(dev, r) && !dxgk_quota_take(d, dev->client, QUOTA_DESCRIPTORS, 1)) {
+        dxgk_quota_give(d, dev->client, QUOTA_DATA_BYTES, data_bytes(r));
         s = STATUS_INSUFFICIENT_RESOURCES;
         goto fail;
     }
@@ -641,6 +653,7 @@ void dxgk_vidmm_close(struct open_resource *g)
 
     if (is_shared(dev, r))
         dxgk_quota_give(d, dev->client, QUOTA_DESCRIPTORS, 1);
+    dxgk_quota_give(d, dev->client, QUOTA_DATA_BYTES, data_bytes(r));
 
     LIST_DROP(&dev->resources, g, next); /* before anything here waits: no other thread closes it too */
     dev->closing++;

@@ -57,7 +57,7 @@ struct executors {
     pthread_cond_t changed;
     struct executor *dead;
     bool stopping;
-    bool starting; /* somebody waits for a process that starts */
+    uint64_t asked, served; /* those who wait for a process that starts, in the order in which they came */
 };
 
 static uint64_t now_ns(void)
@@ -288,14 +288,15 @@ static int get(struct executors *x, uint32_t client, struct executor **out, stru
 /* One after the other: processes that start take processors that others draw with. */
 static void begin_start(struct executors *x)
 {
-    while (x->starting)
+    const uint64_t mine = x->asked++;
+
+    while (x->served != mine)
         pthread_cond_wait(&x->changed, &x->lock);
-    x->starting = true;
 }
 
 static void end_start(struct executors *x)
 {
-    x->starting = false;
+    x->served++;
     pthread_cond_broadcast(&x->changed);
 }
 
@@ -404,6 +405,18 @@ bool executors_end_work(struct executors *x, uint32_t client, bool hangs)
     }
     pthread_mutex_unlock(&x->lock);
     return any;
+}
+
+bool executors_is_ending(struct executors *x, uint32_t client)
+{
+    struct executor *e;
+    bool is;
+
+    pthread_mutex_lock(&x->lock);
+    e = client ? find(x, client) : NULL;
+    is = e && e->ending && e->ending == exec_host_pid(e->host);
+    pthread_mutex_unlock(&x->lock);
+    return is;
 }
 
 void executors_reset(struct executors *x)

@@ -630,6 +630,11 @@ static bool end_work(struct machine *m, uint32_t client, bool hangs)
     return executors_end_work(live_of(m)->executors, client, hangs);
 }
 
+static bool is_ending(struct machine *m, uint32_t client)
+{
+    return executors_is_ending(live_of(m)->executors, client);
+}
+
 static uint64_t client_bytes(struct machine *m, uint32_t client)
 {
     pid_t pid = executors_own_pid(live_of(m)->executors, client);
@@ -669,6 +674,7 @@ const struct machine_ops machine_live_ops = {
     .executor_pid = executor_pid,
     .client_pid = client_pid,
     .client_bytes = client_bytes,
+    .is_ending = is_ending,
     .progress = progress,
     .last_death = last_death,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},

@@ -221,6 +221,11 @@ bool machine_end_work(struct machine *m, uint32_t client, bool hangs)
     return m->ops->end_work(m, client, hangs);
 }
 
+bool machine_is_ending(struct machine *m, uint32_t client)
+{
+    return m->ops->is_ending && m->ops->is_ending(m, client);
+}
+
 uint64_t machine_client_bytes(struct machine *m, uint32_t client)
 {
     return m->ops->client_bytes ? m->ops->client_bytes(m, client) : 0;

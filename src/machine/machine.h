@@ -77,6 +77,8 @@ int machine_prepare(struct machine *m, uint32_t client, int timeout_ms, struct e
 /* Ends what executes this client's work and nobody else's, because that hangs, or for another reason: what it has under way fails, now or
  * soon. False: it has nothing there. Any thread, not inside irq(). */
 bool machine_end_work(struct machine *m, uint32_t client, bool hangs);
+/* Live: what was ended so has not gone yet. */
+bool machine_is_ending(struct machine *m, uint32_t client);
 /* Live: private memory of the executor that is the client's own; 0 without one. */
 uint64_t machine_client_bytes(struct machine *m, uint32_t client);
 

@@ -36,6 +36,7 @@ struct machine_ops {
     int (*executor_pid)(struct machine *m);
     int (*client_pid)(struct machine *m, uint32_t client);
     uint64_t (*client_bytes)(struct machine *m, uint32_t client);
+    bool (*is_ending)(struct machine *m, uint32_t client);
     bool (*progress)(struct machine *m, struct exec_progress *out);
     bool (*last_death)(struct machine *m, struct exec_death *out, struct exec_progress *progress);
     const struct gpu_host_ops *host;

@@ -202,6 +202,11 @@ static bool end_work(void *ctx, uint64_t process, bool hangs)
     return machine_end_work(((struct stack *)ctx)->machine, (uint32_t)process, hangs);
 }
 
+static bool is_ending(void *ctx, uint64_t process)
+{
+    return machine_is_ending(((struct stack *)ctx)->machine, (uint32_t)process);
+}
+
 static uint64_t memory(void *ctx, uint64_t process)
 {
     return machine_client_bytes(((struct stack *)ctx)->machine, (uint32_t)process);
@@ -264,6 +269,7 @@ static void describe(struct stack *s, bool swapped, uint64_t work_memory)
                                .prepare = prepare,
                                .schedstat = schedstat,
                                .end_work = end_work,
+                               .is_ending = is_ending,
                                .memory = machine_loop(s->machine) ? NULL : memory,
                                .work_memory = work_memory ? work_memory : private_memory_of_machine() / 2,
                                .wait = wait_for_device,

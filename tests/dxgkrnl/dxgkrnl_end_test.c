@@ -2,8 +2,11 @@
 /* dxgkrnl: where things end: memory, turns, devices, clients. */
 #include "test.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/progress.h"
@@ -287,6 +290,125 @@ TEST(a_process_keeps_what_it_has_of_the_hosts_memory)
         assert_int_equal(host.ended[i], 0);
     for (unsigned i = 0; i < 5; i++)
         dxgk_client_close(c[i]);
+    world_down(&w, 0);
+}
+
+/* ---- the host's memory: what runtimes keep with resources ------------------ */
+
+enum { DATA = 256 << 10 };
+
+static D3DKMT_HANDLE device_of_user(struct world *w, struct dxgk_client **c, uint64_t process, uint32_t user)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+    D3DKMT_CREATEDEVICE device = {0};
+
+    assert_int_equal(dxgk_client_open(w->dxgk, c, process, false), 0);
+    dxgk_client_set_user(*c, user, false);
+    assert_int_equal(dxgk_OpenAdapterFromHdc(*c, &open), STATUS_SUCCESS);
+    device.hAdapter = open.hAdapter;
+    assert_int_equal(dxgk_CreateDevice(*c, &device), STATUS_SUCCESS);
+    return device.hDevice;
+}
+
+static NTSTATUS keep(struct dxgk_client *c, D3DKMT_HANDLE device, D3DKMT_HANDLE *resource)
+{
+    static uint8_t data[DATA];
+    D3DKMT_CREATEALLOCATION a = {.hDevice = device,
+                                 .pPrivateRuntimeData = data,
+                                 .PrivateRuntimeDataSize = sizeof(data),
+                                 .Flags.CreateResource = 1};
+    NTSTATUS s = dxgk_CreateAllocation(c, &a);
+
+    *resource = a.hResource;
+    return s;
+}
+
+/* What a stranger's processes have their runtimes keep in the host is a share, too, and comes back with the resources. */
+TEST(what_is_kept_with_resources_is_a_users_share)
+{
+    struct dxgk_client *c[3];
+    D3DKMT_HANDLE device[3], resource, first = 0;
+    unsigned kept[2] = {0}, again;
+    struct world w;
+    NTSTATUS s;
+
+    world_up(&w, false);
+    for (unsigned i = 0; i < 3; i++)
+        device[i] = device_of_user(&w, &c[i], 700 + i, 1000 + i / 2);
+    for (unsigned i = 0; i < 2; i++) /* two processes of one user */
+        while ((s = keep(c[i], device[i], &resource)) == STATUS_SUCCESS && ++kept[i] < 4096)
+            first = first ? first : resource;
+    assert_int_equal(s, STATUS_NO_MEMORY);
+    assert_true(kept[0] > 100 && kept[1] == 0);
+    for (again = 0; again < kept[0] / 3; again++) /* others find something */
+        assert_int_equal(keep(c[2], device[2], &resource), STATUS_SUCCESS);
+    dxgk_client_close(c[2]);
+    assert_int_equal(
+        dxgk_DestroyAllocation(c[0], &(D3DKMT_DESTROYALLOCATION){.hDevice = device[0], .hResource = first}),
+        STATUS_SUCCESS);
+    assert_int_equal(keep(c[1], device[1], &resource), STATUS_SUCCESS);
+    assert_int_equal(keep(c[1], device[1], &resource), STATUS_NO_MEMORY);
+    dxgk_client_close(c[0]);
+    dxgk_client_close(c[1]);
+    world_down(&w, 0);
+}
+
+/* ---- what starts for processes ------------------------------------------------ */
+
+enum { STARTERS = 6 };
+
+static struct {
+    _Atomic unsigned now[2], most[2], together; /* of users 1000 and 1001 */
+} starts;
+
+static void slow_start(void *ctx, uint64_t process)
+{
+    const unsigned user = process == FIRST_PROCESS + STARTERS - 1;
+    const unsigned now = ++starts.now[user];
+
+    if (now > starts.most[user])
+        starts.most[user] = now;
+    usleep(100000);
+    if (starts.now[0] && starts.now[1])
+        starts.together = 1;
+    starts.now[user]--;
+}
+
+struct starter {
+    pthread_t thread;
+    struct world *w;
+    struct dxgk_client *client;
+    uint64_t process;
+};
+
+static void *starter_main(void *arg)
+{
+    struct starter *s = arg;
+
+    s->client = host_client(s->w, s->process, s->process == FIRST_PROCESS + STARTERS - 1 ? 1001 : 1000);
+    return NULL;
+}
+
+/* A user waits for one start at a time, whatever number of processes he has: another waits for no more than that. */
+TEST(a_user_starts_one_at_a_time)
+{
+    struct starter s[STARTERS];
+    struct world w;
+
+    memset(&starts, 0, sizeof(starts));
+    world_up(&w, true);
+    w.gpu.bus.prepare = slow_start;
+    for (unsigned i = 0; i < STARTERS; i++) {
+        s[i] = (struct starter){.w = &w, .process = FIRST_PROCESS + i};
+        assert_int_equal(pthread_create(&s[i].thread, NULL, starter_main, &s[i]), 0);
+    }
+    for (unsigned i = 0; i < STARTERS; i++)
+        assert_int_equal(pthread_join(s[i].thread, NULL), 0);
+    assert_int_equal(starts.most[0], 1);
+    assert_int_equal(starts.most[1], 1);
+    assert_int_equal(starts.together, 1);
+    for (unsigned i = 0; i < STARTERS; i++)
+        dxgk_client_close(s[i].client);
     world_down(&w, 0);
 }
 

@@ -651,6 +651,76 @@ TEST(seeds_of_trouble_are_survived)
     }
 }
 
+/* ---- what is ended alone --------------------------------------------------- */
+
+static struct {
+    struct world *w;
+    struct loop_timer timer;
+    uint64_t takes; /* ns; 0: for ever */
+    unsigned ended;
+    bool going;
+} end;
+
+static void has_gone(void *ctx)
+{
+    struct softgpu *g = &end.w->gpu;
+
+    end.going = false;
+    g->hung = false;
+    g->queue[g->head].at = g->queue[g->head].size;
+    g->bus.mmio_write(g->bus.ctx, g->bus.resources[0].start + REG_SCAN_ENABLE, 4, g->scan_enable);
+}
+
+static bool ends(void *ctx, uint64_t process, bool hangs)
+{
+    end.ended++;
+    end.going = true;
+    if (end.takes)
+        loop_arm(end.w->loop, &end.timer, clock_now(&end.w->clock) + end.takes, has_gone, NULL);
+    return true;
+}
+
+static bool is_ending(void *ctx, uint64_t process)
+{
+    return end.going;
+}
+
+/* What was ended for a hang may take long to go, and nobody else pays for that; but not for ever. */
+TEST(what_was_ended_is_waited_for)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const D3DKMT_DEVICEEXECUTION_STATE others =
+            i ? D3DKMT_DEVICEEXECUTION_RESET : D3DKMT_DEVICEEXECUTION_ACTIVE;
+        D3DKMT_OPENADAPTERFROMHDC open = {0};
+        struct dxgk_client *c;
+        struct ctx his, mine;
+        struct world w;
+
+        world_up(&w, false);
+        memset(&end, 0, sizeof(end));
+        end.w = &w;
+        end.takes = i ? 0 : 9 * NSEC_PER_SEC; /* of TdrDelay's 2 s */
+        w.gpu.bus.end_work = ends;
+        w.gpu.bus.is_ending = is_ending;
+        mine = ctx_make(&w, w.client, w.adapter);
+        assert_int_equal(dxgk_client_open(w.dxgk, &c, 700, false), 0);
+        dxgk_client_set_user(c, 1000, false);
+        assert_int_equal(dxgk_OpenAdapterFromHdc(c, &open), STATUS_SUCCESS);
+        his = ctx_make(&w, c, open.hAdapter);
+        ctx_put(&his, OP_HANG, 0, 0, 0, 0);
+        assert_int_equal(ctx_render(c, &his, NULL, 0), STATUS_SUCCESS);
+        assert_int_equal(ctx_idle(c, &his), STATUS_DEVICE_REMOVED);
+        while (clock_now(&w.clock) < 60 * NSEC_PER_SEC)
+            loop_run_once(w.loop, 60 * NSEC_PER_SEC);
+        assert_int_equal(end.ended, 1);
+        assert_int_equal(dxgk_event_count(w.dxgk, 8), i ? 0 : 1);
+        assert_int_equal(dxgk_event_count(w.dxgk, 4101), i);
+        assert_int_equal(device_state(&w, mine.device), others);
+        dxgk_client_close(c);
+        world_down(&w, 0);
+    }
+}
+
 int main(void)
 {
     setenv("AEROGPU_LOG", "error", 0);

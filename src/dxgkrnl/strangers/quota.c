@@ -5,10 +5,13 @@
 
 #include "base/fair.h"
 
+enum { DATA_BYTES = 256 << 20 };
+
 static const uint64_t most_of_client[QUOTAS] = {
     [QUOTA_HANDLES] = CLIENT_MAX_HANDLES,
     [QUOTA_DESCRIPTORS] = CLIENT_MAX_DESCRIPTORS,
     [QUOTA_DMA_BYTES] = UINT64_MAX,
+    [QUOTA_DATA_BYTES] = DATA_BYTES,
 };
 
 /* Of descriptors and of guest memory one half is for what is not counted here. */
@@ -21,6 +24,8 @@ static uint64_t most_of_all(const struct dxgk *d, enum quota what)
         return MAX_HANDLES;
     case QUOTA_DESCRIPTORS:
         return getrlimit(RLIMIT_NOFILE, &l) ? UINT64_MAX : l.rlim_cur / 2;
+    case QUOTA_DATA_BYTES:
+        return DATA_BYTES;
     default:
         return d->bus->dma_size ? d->bus->dma_size / 2 : UINT64_MAX;
     }

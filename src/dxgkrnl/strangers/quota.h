@@ -13,6 +13,7 @@ enum quota {
     QUOTA_HANDLES,
     QUOTA_DESCRIPTORS, /* of the process: of contexts, events and shared surfaces */
     QUOTA_DMA_BYTES,   /* guest memory in DMA buffers, whatever their queues wait for */
+    QUOTA_DATA_BYTES, /* the host's own memory for what runtimes and drivers keep with resources, of each client that has one open */
     QUOTAS
 };
 

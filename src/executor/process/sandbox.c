@@ -30,6 +30,9 @@
 
 enum { NOBODY = 65534, PROCESSES = 512, CAPABILITIES = 64 };
 
+/* Users that are nobody's for long (systemd's dynamic users): whoever else runs as `nobody` could signal us. */
+enum { TRANSIENT_FIRST = 61184, TRANSIENT_LAST = 65519 };
+
 static int limit(int what, rlim_t value, const char *name, struct error *e)
 {
     struct rlimit r;
@@ -127,6 +130,18 @@ int exec_sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e)
     return r;
 }
 
+/* Of this process alone, as long as there are fewer than there are numbers. */
+static uid_t own_user(void)
+{
+    return TRANSIENT_FIRST + (uid_t)getpid() % (TRANSIENT_LAST - TRANSIENT_FIRST + 1);
+}
+
+/* Fails where the user is not known in our namespace. */
+static int become(uid_t user)
+{
+    return setresgid(user, user, user) || setresuid(user, user, user) ? -1 : 0;
+}
+
 /* glibc carries these to every thread; leaving uid 0 clears their capabilities. */
 static int drop_root(struct error *e)
 {
@@ -137,7 +152,7 @@ static int drop_root(struct error *e)
     r = limit(RLIMIT_NPROC, PROCESSES, "processes", e);
     if (r)
         return r;
-    if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+    if (setgroups(0, NULL) || (become(own_user()) && become(NOBODY)))
         return error_set(e, -errno, "cannot become user %d: %s", NOBODY, strerror(errno));
     if (setuid(0) == 0)
         return error_set(e, -EPERM, "still able to become root");
