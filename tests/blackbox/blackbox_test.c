@@ -45,6 +45,7 @@ static uint32_t parse(const char *queue, const char *written, struct bb_item *it
             items[n].kind = BB_ITEM_POP;
         } else if (w[0] == '?') {
             items[n].kind = BB_ITEM_WAIT;
+            items[n].written = strchr(written, w[1]) != NULL; /* it is over */
         } else {
             items[n].kind = BB_ITEM_COMMAND;
         }
@@ -201,6 +202,7 @@ TEST(contradictions)
 TEST(dead_wait)
 {
     check("T1 A B2 T3 ?fence B4 T5 C B6", "123", BB_CERTAIN, "?fence", "it waits for ever in ?fence");
+    check("T1 ?2 A B3 T4 C B5", "12", BB_CERTAIN, "A", "the hang is in A"); /* it is over */
 }
 
 /* 64 bottom-of-pipe markers behind one hanging draw: nothing behind the 64th was reached. */
