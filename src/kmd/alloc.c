@@ -341,9 +341,10 @@ static VOID free_allocation(struct kmd_allocation *a)
     kmd_free(a);
 }
 
-/* `session` has the surface, too; with `mutex` held. What names the surface is then in order with what names another that this one's
- * sessions have. Groups of a surface only become more, so that what comes has one in common with what is under way. */
-static VOID join(struct kmd *k, struct kmd_allocation *a, ULONG session)
+/* The surface crosses sessions; with `mutex` held. What names it is then in order with what names it or another of the session that made
+ * it; not with all that those may name who opened it, who may have opened anybody's. It keeps its group, so that what comes has it in
+ * common with what is under way. */
+static VOID join(struct kmd *k, struct kmd_allocation *a)
 {
     ULONG at = KMD_GROUPS - 1;
 
@@ -351,12 +352,12 @@ static VOID join(struct kmd *k, struct kmd_allocation *a, ULONG session)
         if (!k->groups[i].surfaces)
             at = i;
     for (ULONG i = 0; i < KMD_GROUPS - 1; i++)
-        if (k->groups[i].surfaces && k->groups[i].session == session)
+        if (k->groups[i].surfaces && k->groups[i].session == a->session)
             at = i;
-    if (a->groups >> at & 1)
+    if (a->groups)
         return;
-    a->groups |= 1u << at;
-    k->groups[at].session = session;
+    a->groups = 1u << at;
+    k->groups[at].session = a->session;
     k->groups[at].surfaces++;
 }
 
@@ -565,10 +566,8 @@ NTSTATUS NTAPI kmd_OpenAllocation(CONST HANDLE device, CONST DXGKARG_OPENALLOCAT
         o->creator = args->Flags.Create;
         ExAcquireFastMutex(&k->mutex);
         kmd_list_add(&d->opens, &o->link);
-        if (a->share_token && a->session != d->client->session) {
-            join(k, a, a->session);
-            join(k, a, d->client->session);
-        }
+        if (a->share_token && a->session != d->client->session)
+            join(k, a);
         ExReleaseFastMutex(&k->mutex);
         info->hDeviceSpecificAllocation = o;
     }

@@ -97,7 +97,7 @@ struct kmd_allocation {
     ULONG flags;                        /* AEROGPU_ALLOC_PRIV_FLAG_* */
     ULONG client;                       /* who created it */
     ULONG session;                      /* and of which session; 0: the system */
-    ULONG groups;                       /* KMD_GROUPS bits, of the sessions that had it; 0: only one had */
+    ULONG groups;                       /* one of KMD_GROUPS bits, of its session; 0: no other had it */
     ULONG width, height, pitch, format; /* AEROGPU_FORMAT_*; 0 for what is no surface */
     ULONGLONG size, share_token;
     struct kmd_grave *grave; /* of the token; NULL: there is none */

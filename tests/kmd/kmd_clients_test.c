@@ -395,8 +395,8 @@ static void draw_on(struct painter *p, D3DKMT_HANDLE shared)
     assert_int_equal(rig_render(&p->x, &p->b, &shared, 1, 1), STATUS_SUCCESS);
 }
 
-/* Users who share a surface wait for each other, and not for others who share another. */
-TEST(who_shares_waits_for_those_he_shares_with)
+/* Users who share a surface wait for each other, and not for others who share another: `users` are two pairs. */
+static void pairs(const uint32_t users[4])
 {
     struct painter p[4];
     D3DKMT_HANDLE of[4];
@@ -405,7 +405,7 @@ TEST(who_shares_waits_for_those_he_shares_with)
     rig_set(&r, SETTINGS_GRAPHICS_DRIVERS, "TdrDelay", 3600);
     rig_up(&r, LIVE);
     for (unsigned i = 0; i < 4; i++)
-        painter_of(&p[i], &r, 400 + i, 1000 + i);
+        painter_of(&p[i], &r, 400 + i, users[i]);
     share_between(&p[0], &p[1], &of[0], &of[1]);
     share_between(&p[2], &p[3], &of[2], &of[3]);
     for (unsigned i = 0; i < 4; i++)
@@ -426,6 +426,12 @@ TEST(who_shares_waits_for_those_he_shares_with)
     for (unsigned i = 0; i < 4; i++)
         painter_down(&p[i]);
     rig_down(&r);
+}
+
+TEST(who_shares_waits_for_those_he_shares_with)
+{
+    pairs((const uint32_t[]){1000, 1001, 1002, 1003});
+    pairs((const uint32_t[]){1000, 1004, 1002, 1004}); /* nor because a third, a compositor, has both */
 }
 
 /* ---- the display --------------------------------------------------------- */
