@@ -60,6 +60,7 @@ struct dxgk {
     ULONG version;                   /* DXGKDDI_INTERFACE_VERSION_* that the miniport was compiled for */
     struct displayonly *displayonly; /* NULL: a full miniport */
     bool initialized;
+    bool greedy;  /* its interrupt routine claims everything, and that was said */
     bool crashed; /* after a bug check nothing is cleaned up */
     PVOID miniport;
     union {
@@ -109,29 +110,27 @@ struct dxgk {
     struct trace trace;
 };
 
-/* Calls DDI `name` (a member of DRIVER_INITIALIZATION_DATA without its DxgkDdi) at PASSIVE_LEVEL. */
+/* Calls DDI `name` (a member of DRIVER_INITIALIZATION_DATA without its DxgkDdi) at PASSIVE_LEVEL. One that did not come back by itself
+ * returned STATUS_DEVICE_REMOVED, and so does every one of a miniport that is dead (kernel/guard.h). */
 #define DDI(d, name, ...)                                                                                    \
     ({                                                                                                       \
-        struct kernel_ddi ddi_;                                                                              \
         NTSTATUS status_ = STATUS_NOT_IMPLEMENTED;                                                           \
         if ((d)->ddi.DxgkDdi##name) {                                                                        \
-            dxgk_kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, PASSIVE_LEVEL,                        \
-                                  (d)->tdr.ddi_delay_ns);                                                    \
-            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__);                                                   \
-            dxgk_kernel_ddi_leave((d)->kernel, &ddi_);                                                       \
+            status_ = STATUS_DEVICE_REMOVED;                                                                 \
+            KERNEL_CALL((d)->kernel, "DxgkDdi" #name, PASSIVE_LEVEL, (d)->tdr.ddi_delay_ns,                  \
+                        status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__));                                      \
         }                                                                                                    \
         status_;                                                                                             \
     })
 /* The same at IRQL `level`, raised around the call. */
 #define DDI_AT(d, level, name, ...)                                                                          \
     ({                                                                                                       \
-        struct kernel_ddi ddi_;                                                                              \
         NTSTATUS status_ = STATUS_NOT_IMPLEMENTED;                                                           \
         if ((d)->ddi.DxgkDdi##name) {                                                                        \
             KIRQL old_ = dxgk_kernel_raise((d)->kernel, level);                                              \
-            dxgk_kernel_ddi_enter((d)->kernel, &ddi_, "DxgkDdi" #name, level, 0);                            \
-            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__);                                                   \
-            dxgk_kernel_ddi_leave((d)->kernel, &ddi_);                                                       \
+            status_ = STATUS_DEVICE_REMOVED;                                                                 \
+            KERNEL_CALL((d)->kernel, "DxgkDdi" #name, level, 0,                                              \
+                        status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__));                                      \
             dxgk_kernel_lower((d)->kernel, old_);                                                            \
         }                                                                                                    \
         status_;                                                                                             \

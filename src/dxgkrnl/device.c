@@ -58,13 +58,11 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
         return NULL;
     }
     args.Flags.SystemDevice = !client;
-    {
-        struct kernel_ddi ddi;
-        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
+    *status = STATUS_DEVICE_REMOVED;
+    KERNEL_CALL(d->kernel, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns, {
         dxgk_fault_block(d);
         *status = d->ddi.DxgkDdiCreateDevice(d->miniport, &args);
-        dxgk_kernel_ddi_leave(d->kernel, &ddi);
-    }
+    });
     if (!NT_SUCCESS(*status)) {
         dxgk_handle_free(d, dev->handle);
         free(dev);

@@ -92,8 +92,11 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     name.Length = (USHORT)(2 * n);
     name.MaximumLength = (USHORT)(2 * n + 2);
     dxgk_kernel_enter(d->kernel);
+    dxgk_kernel_revive(d->kernel);
     loading = d;
-    s = driver_entry((PDRIVER_OBJECT)d, &name);
+    s = STATUS_DEVICE_REMOVED;
+    KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
+                s = driver_entry((PDRIVER_OBJECT)d, &name));
     loading = NULL;
     missing = missing_ddi(d);
     if (NT_SUCCESS(s) && d->initialized && !missing)
@@ -152,12 +155,8 @@ void dxgk_unload(struct dxgk *d)
     if (d->state == DXGK_EMPTY)
         return;
     dxgk_kernel_enter(d->kernel);
-    if (d->ddi.DxgkDdiUnload) {
-        struct kernel_ddi ddi;
-        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
-        d->ddi.DxgkDdiUnload();
-        dxgk_kernel_ddi_leave(d->kernel, &ddi);
-    }
+    if (d->ddi.DxgkDdiUnload)
+        KERNEL_CALL(d->kernel, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns, d->ddi.DxgkDdiUnload());
     dxgk_ntos_check_leaks(d);
     dxgk_ntos_finish(d);
     dxgk_kernel_leave(d->kernel);
@@ -276,8 +275,9 @@ static void check_neighbours(struct dxgk *d)
 {
     unsigned claimed = 0;
 
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3 && !d->greedy; i++)
         claimed += dxgk_kernel_interrupt_of_neighbour(d->kernel);
+    d->greedy |= claimed == 3;
     if (claimed == 3)
         dxgk_kernel_violation(d->kernel,
                               "DxgkDdiInterruptRoutine claims interrupts that are not its adapter's");
@@ -405,14 +405,15 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     }
     if (!NT_SUCCESS(s))
         goto stop;
-    check_neighbours(d);
     start_work(d);
     d->state = DXGK_STARTED;
     s = d->displayonly ? STATUS_SUCCESS : create_system(d);
     if (NT_SUCCESS(s))
         s = dxgk_display_start(d);
-    if (NT_SUCCESS(s))
+    if (NT_SUCCESS(s)) {
+        check_neighbours(d);
         return s;
+    }
     error_set(err, -EIO, "no display mode could be set: %08x", (unsigned)s);
     dxgk_display_stop(d);
     stop_work(d);
@@ -452,6 +453,8 @@ void dxgk_stop(struct dxgk *d)
     if (d->state != DXGK_STARTED && d->state != DXGK_FAILED)
         return;
     dxgk_kernel_enter(d->kernel);
+    if (d->state == DXGK_STARTED)
+        check_neighbours(d);
     dxgk_display_stop(d);
     stop_work(d);
     d->crashed = d->state == DXGK_FAILED;
@@ -491,30 +494,25 @@ NTSTATUS dxgk_set_power(struct dxgk *d, DEVICE_POWER_STATE state, POWER_ACTION a
 static bool on_isr(void *ctx, unsigned message)
 {
     struct dxgk *d = ctx;
-    struct kernel_ddi ddi;
-    BOOLEAN ours;
+    BOOLEAN ours = FALSE;
 
     if (!d->miniport || !d->ddi.DxgkDdiInterruptRoutine)
         return false;
-    dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiInterruptRoutine", DIRQL, 0);
-    ours = d->ddi.DxgkDdiInterruptRoutine(d->miniport, message);
-    dxgk_kernel_ddi_leave(d->kernel, &ddi);
+    KERNEL_CALL(d->kernel, "DxgkDdiInterruptRoutine", DIRQL, 0,
+                ours = d->ddi.DxgkDdiInterruptRoutine(d->miniport, message));
     return ours;
 }
 
 static void NTAPI on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
 {
     struct dxgk *d = ctx;
-    struct kernel_ddi ddi;
 
     UNREFERENCED_PARAMETER(dpc);
     UNREFERENCED_PARAMETER(a);
     UNREFERENCED_PARAMETER(b);
     if (!d->miniport || !d->ddi.DxgkDdiDpcRoutine)
         return;
-    dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0);
-    d->ddi.DxgkDdiDpcRoutine(d->miniport);
-    dxgk_kernel_ddi_leave(d->kernel, &ddi);
+    KERNEL_CALL(d->kernel, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0, d->ddi.DxgkDdiDpcRoutine(d->miniport));
 }
 
 static void on_stuck(void *ctx, const char *ddi)
@@ -527,6 +525,14 @@ static void on_stuck(void *ctx, const char *ddi)
     dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, why);
 }
 
+static void on_dead(void *ctx, unsigned bugcheck, const char *why)
+{
+    struct dxgk *d = ctx;
+
+    if (d->state != DXGK_EMPTY)
+        dxgk_tdr_fail(d, bugcheck, why);
+}
+
 static void on_violation(void *ctx, const char *text)
 {
     dxgk_log(ctx, "dxgkrnl", 0xC4, "%s", text); /* DRIVER_VERIFIER_DETECTED_VIOLATION */
@@ -534,7 +540,8 @@ static void on_violation(void *ctx, const char *text)
 
 int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *err)
 {
-    static const struct kernel_ops ops = {.isr = on_isr, .stuck = on_stuck, .violation = on_violation};
+    static const struct kernel_ops ops = {
+        .isr = on_isr, .stuck = on_stuck, .violation = on_violation, .dead = on_dead};
     struct dxgk *d = calloc(1, sizeof(*d));
     int r;
 
@@ -564,6 +571,8 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
         free(d);
         return error_set(err, r, "cannot start the kernel: %s", strerror(-r));
     }
+    d->tdr.ddi_delay_ns = DDI_DELAY_S * NSEC_PER_SEC; /* for DriverEntry */
+    dxgk_kernel_limit(d->kernel, d->tdr.ddi_delay_ns);
     d->flight = dxgk_flight_open();
     *out = d;
     return 0;

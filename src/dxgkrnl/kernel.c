@@ -69,6 +69,12 @@ struct kernel *dxgk_kernel_self(const char *routine)
         log_error("dxgkrnl", "%s was called by a thread that is not in the kernel", routine);
         abort();
     }
+    dxgk_guard_look(self_kernel);
+    return self_kernel;
+}
+
+struct kernel *dxgk_kernel_here(void)
+{
     return self_kernel;
 }
 
@@ -323,9 +329,9 @@ static void drain(struct kernel *k)
         k->dpcs.Flink->Blink = &k->dpcs;
         dpc->DpcData = NULL;
         k->irql = DISPATCH_LEVEL;
-        dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2);
-        if (k->irql != DISPATCH_LEVEL)
-            dxgk_kernel_violation(k, "a DPC routine returned at IRQL %d", k->irql);
+        KERNEL_CALL(
+            k, "a DPC routine", DISPATCH_LEVEL, 0,
+            dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2));
         k->irql = old;
     }
     k->draining = false;
@@ -379,7 +385,7 @@ static void run_ready(struct kernel *k)
                     *p = t->next_all;
                     break;
                 }
-            free(t->stack);
+            dxgk_guard_stack_free(t->stack, STACK_SIZE);
             free(t);
         }
     }
@@ -436,7 +442,16 @@ static void ddi_expired(void *ctx)
     struct kthread *t = ctx;
     struct kernel *k = t->kernel;
 
-    if (t->ddi && k->ops.stuck)
+    if (!t->ddi)
+        return;
+    if (t->ddi->late) {
+        t->ddi->abandoned = true;
+        dxgk_kernel_unpark(k, t);
+        return;
+    }
+    t->ddi->late = true;
+    dxgk_kernel_arm(k, &t->ddi_timer, dxgk_kernel_now(k) + t->ddi->limit_ns, ddi_expired, t);
+    if (k->ops.stuck)
         k->ops.stuck(k->ctx, t->ddi->name);
 }
 
@@ -457,6 +472,8 @@ static void park_main(struct kernel *k, struct kthread *t)
             t->hopeless = true;
             dxgk_kernel_violation(k, "deadlock: nothing is left that could end a wait");
             ddi_expired(t); /* it will not come back */
+            if (t->ddi)
+                t->ddi->abandoned = true;
             return;
         }
     }
@@ -481,8 +498,11 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     if (t->ddi && t->ddi->limit_ns) {
         if (!t->ddi->start_ns)
             t->ddi->start_ns = dxgk_kernel_now(k);
-        dxgk_kernel_arm(k, &t->ddi_timer, t->ddi->start_ns + t->ddi->limit_ns, ddi_expired, t);
+        dxgk_kernel_arm(k, &t->ddi_timer, t->ddi->start_ns + (1 + t->ddi->late) * t->ddi->limit_ns,
+                        ddi_expired, t);
     }
+    if (t->ddi)
+        dxgk_guard_end(k);
     k->current = NULL;
     k->irql = PASSIVE_LEVEL;
     if (k->loop && t->is_main) {
@@ -511,7 +531,16 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     t->parked = false;
     check_running(k);
     INVARIANT(k->irql <= APC_LEVEL && !t->wait_timer.armed && !t->ddi_timer.armed); /* 1 */
+    if (t->ddi)
+        dxgk_guard_begin(k);
     return !expired;
+}
+
+void dxgk_kernel_delay(struct kernel *k, uint64_t deadline_ns, const char *routine)
+{
+    dxgk_kernel_park(k, deadline_ns, routine);
+    if (dxgk_kernel_abandoned(k))
+        dxgk_guard_leave(k);
 }
 
 static void unqueue(struct kwaiters *q, const struct kwait *w)
@@ -566,10 +595,12 @@ bool dxgk_kernel_wait_any(struct kernel *k, struct kwaiters *const q[], unsigned
         in_time = dxgk_kernel_park(k, deadline_ns, "a wait in dxgkrnl");
         for (unsigned i = 0; i < n; i++)
             woken |= !w[i].queued;
-    } while (in_time && !woken);
+    } while (in_time && !woken && !dxgk_kernel_abandoned(k));
     for (unsigned i = 0; i < n; i++)
         if (w[i].queued)
             unqueue(q[i], &w[i]);
+    if (dxgk_kernel_abandoned(k))
+        dxgk_guard_leave(k);
     return woken;
 }
 
@@ -706,7 +737,7 @@ int dxgk_kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg),
         }
         return r;
     }
-    t->stack = malloc(STACK_SIZE);
+    t->stack = dxgk_guard_stack(STACK_SIZE);
     if (!t->stack) {
         free(t);
         return -ENOMEM;
@@ -794,12 +825,18 @@ int dxgk_kernel_create(struct kernel **out, struct clock *clock, struct loop *lo
     k->service_thread = (struct kthread){.kernel = k, .name = "service"};
     k->main_thread = (struct kthread){.kernel = k, .name = "main", .is_main = true};
     pthread_mutex_init(&k->cpu, NULL);
+    r = dxgk_guard_create(k);
+    if (r) {
+        free(k);
+        return r;
+    }
     if (!loop) {
         k->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         r = k->wake_fd < 0 ? -errno : -pthread_create(&k->service, NULL, service_main, k);
         if (r) {
             if (k->wake_fd >= 0)
                 close(k->wake_fd);
+            dxgk_guard_destroy(k);
             free(k);
             return r;
         }
@@ -828,53 +865,13 @@ void dxgk_kernel_destroy(struct kernel *k)
         k->all = t->next_all;
         if (!k->loop)
             pthread_join(t->pthread, NULL);
-        free(t->stack);
+        dxgk_guard_stack_free(t->stack, STACK_SIZE);
         free(t);
     }
+    dxgk_guard_destroy(k);
     dxgk_violations_finish(&k->violations);
     if (self_kernel == k)
         self_kernel = NULL;
     pthread_mutex_destroy(&k->cpu);
     free(k);
-}
-
-/* ---- DDI bookkeeping ----------------------------------------------------- */
-
-void dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
-                           uint64_t limit_ns)
-{
-    *d = (struct kernel_ddi){.name = name,
-                             .limit_ns = limit_ns,
-                             .irql = irql,
-                             .entered = k->irql,
-                             .mutexes = k->current->mutexes,
-                             .outer = k->current->ddi};
-    k->current->ddi = d;
-    if (k->irql != irql && !(irql == PASSIVE_LEVEL && k->irql == APC_LEVEL))
-        dxgk_kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);
-}
-
-void dxgk_kernel_own(struct kernel *k, bool more)
-{
-    if (more)
-        k->current->mutexes++;
-    else if (k->current->mutexes)
-        k->current->mutexes--;
-}
-
-void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
-{
-    if (k->current->mutexes > d->mutexes) { /* a fast one keeps its IRQL, too */
-        dxgk_kernel_violation(k, "%s returned and keeps %u mutexes", d->name,
-                              k->current->mutexes - d->mutexes);
-        k->current->mutexes = d->mutexes;
-        if (k->irql == APC_LEVEL)
-            k->irql = d->entered;
-    }
-    if (k->irql != d->irql && !(d->irql == PASSIVE_LEVEL && k->irql == APC_LEVEL)) {
-        dxgk_kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
-        k->irql = d->irql;
-    }
-    INVARIANT(k->current->ddi == d);
-    k->current->ddi = d->outer;
 }

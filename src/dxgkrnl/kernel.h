@@ -47,6 +47,8 @@ struct kernel_ops {
     bool (*isr)(void *ctx, unsigned message);  /* at DIRQL; false: not ours */
     void (*stuck)(void *ctx, const char *ddi); /* a DDI waits longer than its limit; at DISPATCH_LEVEL */
     void (*violation)(void *ctx, const char *text);
+    void (*dead)(void *ctx, unsigned bugcheck,
+                 const char *why); /* the miniport is not called any more; at DISPATCH_LEVEL */
 };
 
 /* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the kernel. */
@@ -70,6 +72,8 @@ int dxgk_kernel_spawn(struct kernel *k, const char *name, void (*fn)(void *arg),
 /* Until unparked, or the deadline (LOOP_FOREVER: none): true, or false on timeout. */
 bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine);
 void dxgk_kernel_unpark(struct kernel *k, struct kthread *t);
+/* Until the deadline, for a miniport: a call that is abandoned ends here. */
+void dxgk_kernel_delay(struct kernel *k, uint64_t deadline_ns, const char *routine);
 
 /* Between the steps of work that may be long, at PASSIVE_LEVEL and with nothing half done: who waits for the processor gets it. */
 void dxgk_kernel_breathe(struct kernel *k);
@@ -108,12 +112,41 @@ struct kernel_ddi {
     const char *name;
     uint64_t start_ns, limit_ns; /* start: of its first wait */
     KIRQL irql, entered;
-    unsigned mutexes; /* that the thread had when it was called */
+    unsigned mutexes, regions; /* that the thread had when it was called */
+    bool late;                 /* it waited longer than the limit, and that was said */
+    bool abandoned;            /* it did not come back by itself: kernel/guard.h */
+    void *
+        back[5]; /* of __builtin_setjmp: ThreadSanitizer does not follow the C library's between coroutines */
     struct kernel_ddi *outer;
 };
-void dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
+/* False: the miniport is dead, and there is nothing to leave. */
+bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
                            uint64_t limit_ns);
 void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
+/* `statement`, which calls the miniport, between the two; nothing else belongs into it. False: it was not made, or abandoned. */
+#define KERNEL_CALL(k, name, irql, limit_ns, statement)                                                      \
+    ({                                                                                                       \
+        struct kernel_ddi ddi_;                                                                              \
+        bool came_back_ = false;                                                                             \
+        if (dxgk_kernel_ddi_enter(k, &ddi_, name, irql, limit_ns)) {                                         \
+            if (!__builtin_setjmp(ddi_.back)) {                                                              \
+                statement;                                                                                   \
+                came_back_ = true;                                                                           \
+            }                                                                                                \
+            dxgk_kernel_ddi_leave(k, &ddi_);                                                                 \
+        }                                                                                                    \
+        came_back_;                                                                                          \
+    })
+/* Whether the call that the running thread is in is to end at once. */
+bool dxgk_kernel_abandoned(const struct kernel *k);
+/* Returns from it, whatever it has called. */
+_Noreturn void dxgk_kernel_return(struct kernel *k);
+/* The miniport is another one from now on. */
+void dxgk_kernel_revive(struct kernel *k);
+/* So much of the processor's time without a wait makes a loop of a call. */
+void dxgk_kernel_limit(struct kernel *k, uint64_t ns);
+/* It has busily waited for so long. */
+void dxgk_kernel_stalled(struct kernel *k, uint64_t ns);
 
 /* The kernel that the calling thread runs in; aborts when there is none (a kernel routine called from outside). */
 struct kernel *dxgk_kernel_self(const char *routine);
@@ -122,7 +155,9 @@ struct kthread *dxgk_kernel_thread(struct kernel *k);
 /* Records a violation unless the IRQL is at most `max`; returns whether it is. */
 bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max);
 void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The calling thread owns a mutex more, or one less. */
+/* The calling thread enters a critical or guarded region, or leaves one; false: it is in none. */
+bool dxgk_kernel_region(struct kernel *k, bool enter);
+/* The calling thread owns a mutex or a resource more, or one less. */
 void dxgk_kernel_own(struct kernel *k, bool more);
 /* The DDI that is under way, a name that stays; NULL: none. */
 const char *dxgk_kernel_ddi(const struct kernel *k);

@@ -47,7 +47,8 @@ void dxgk_tdr_configure(struct dxgk *d)
     report_unknown(d);
     d->tdr.level = setting(d, "TdrLevel", 3, 0, 3);
     d->tdr.delay_ns = setting(d, "TdrDelay", 2, 1, 3600) * NSEC_PER_SEC;
-    d->tdr.ddi_delay_ns = setting(d, "TdrDdiDelay", 5, 1, 3600) * NSEC_PER_SEC;
+    d->tdr.ddi_delay_ns = setting(d, "TdrDdiDelay", DDI_DELAY_S, 1, 3600) * NSEC_PER_SEC;
+    dxgk_kernel_limit(d->kernel, d->tdr.ddi_delay_ns);
     d->tdr.limit_ns = setting(d, "TdrLimitTime", 60, 1, 86400) * NSEC_PER_SEC;
     d->tdr.limit_count = setting(d, "TdrLimitCount", 5, 0, UINT32_MAX);
     d->injection.allowed = setting(d, "EnableFaultInjection", 0, 0, 1);
@@ -62,10 +63,7 @@ void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
     dxgk_log(d, "BugCheck", code, "the display driver cannot be recovered (bugcheck 0x%X): %s", code, why);
     if (d->miniport) { /* so that the screen can be written to; of a driver that may be inside another DDI */
         KIRQL old = dxgk_kernel_raise(d->kernel, DIRQL);
-        struct kernel_ddi ddi;
-        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiResetDevice", DIRQL, 0);
-        d->ddi.DxgkDdiResetDevice(d->miniport);
-        dxgk_kernel_ddi_leave(d->kernel, &ddi);
+        KERNEL_CALL(d->kernel, "DxgkDdiResetDevice", DIRQL, 0, d->ddi.DxgkDdiResetDevice(d->miniport));
         dxgk_kernel_lower(d->kernel, old);
     }
     for (struct device *dev = d->devices; dev; dev = dev->next)

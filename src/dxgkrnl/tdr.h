@@ -30,6 +30,7 @@ enum {
     MAX_HISTORY = 64, /* time-outs remembered for TdrLimitCount */
     STARVED_MOST = 4,
     ENDING_MOST = 8, /* times TdrDelay: what was ended alone and has not gone then hangs the adapter */
+    DDI_DELAY_S = 5, /* TdrDdiDelay, where no setting says otherwise */
 };
 
 struct tdr {

@@ -103,6 +103,21 @@ TEST(vblanks_that_report_another_address_are_named_once)
     world_down(&w, 1);
 }
 
+TEST(vblanks_of_a_target_that_is_none_are_named_once)
+{
+    struct world w;
+    D3DKMT_WAITFORVERTICALBLANKEVENT v = {.hAdapter = 0};
+    struct softgpu_escape e = {.op = ESC_WRONG_TARGET};
+
+    world_up(&w, false);
+    v.hAdapter = w.adapter;
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    dxgk_WaitForVerticalBlankEvent(w.client, &v);
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 0),
+                           "CRTC_VSYNC of target 8, which DxgkDdiQueryChildRelations did not report"));
+    world_down(&w, 1);
+}
+
 /* ---- what is counted ----------------------------------------------------- */
 
 static struct dxgk_metrics metrics(struct world *w, uint32_t client)

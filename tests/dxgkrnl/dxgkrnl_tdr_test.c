@@ -534,6 +534,111 @@ TEST(a_ddi_that_blocks_stops_the_adapter)
     world_down(&w, 0);
 }
 
+/* ---- a miniport that does not come back by itself ------------------------ */
+
+static const struct dxgk_event *find_event(struct world *w, unsigned id, struct dxgk_event *ev)
+{
+    for (unsigned i = 0; dxgk_event(w->dxgk, i, ev); i++)
+        if (ev->id == id)
+            return ev;
+    return NULL;
+}
+
+/* It is named once, a bug check, and what comes after it is answered without the miniport. */
+static void expect_dead(struct world *w, unsigned bugcheck, const char *what)
+{
+    struct softgpu_escape e = {.op = ESC_COUNTERS};
+    D3DKMT_CREATEDEVICE d = {.hAdapter = w->adapter};
+    struct dxgk_event ev;
+
+    assert_int_equal(dxgk_CreateDevice(w->client, &d), STATUS_DEVICE_REMOVED);
+    assert_int_equal(world_escape(w, &e), STATUS_DEVICE_REMOVED);
+    if (w->loop)
+        for (int i = 0; i < 10 && dxgk_state(w->dxgk) != DXGK_FAILED; i++)
+            loop_run_once(w->loop, clock_now(&w->clock) + NSEC_PER_SEC);
+    for (int i = 0; i < 100 && dxgk_state(w->dxgk) != DXGK_FAILED; i++)
+        usleep(10000);
+    assert_int_equal(dxgk_state(w->dxgk), DXGK_FAILED);
+    if (!strstr(dxgk_violation(w->dxgk, 0), what))
+        fail_msg("'%s' does not say '%s'", dxgk_violation(w->dxgk, 0), what);
+    assert_non_null(find_event(w, bugcheck, &ev));
+    assert_non_null(strstr(ev.text, what));
+}
+
+TEST(exceptions_of_the_miniport_are_bug_checks)
+{
+    static const struct {
+        unsigned bugcheck;
+        const char *what;
+    } expected[] = {
+        [EXC_WRITE] = {0x7E, ", writing 0x4, in DxgkDdiEscape"},
+        [EXC_READ] = {0x7E, ", reading 0x8, in DxgkDdiEscape"},
+        [EXC_DIVIDE] = {0x7E, "a divide error at softgpu_kmd.so+0x"},
+        [EXC_ILLEGAL] = {0x7E, "an illegal instruction at softgpu_kmd.so+0x"},
+        [EXC_STACK] = {0x7F, "a stack that is full at softgpu_kmd.so+0x"},
+        [EXC_ISR] = {0xD1, ", writing 0x4, in DxgkDdiInterruptRoutine"},
+    };
+    struct world w;
+
+    for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        for (int live = 0; live < 2; live++) {
+            struct softgpu_escape e = {.op = ESC_EXCEPTION, .value = i};
+            struct ctx x;
+            world_up(&w, live);
+            x = ctx_make(&w, w.client, w.adapter);
+            assert_int_equal(world_escape(&w, &e), i == EXC_ISR ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED);
+            if (i == EXC_ISR) {
+                ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+                assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
+                assert_int_equal(ctx_idle(w.client, &x), STATUS_DEVICE_REMOVED);
+            }
+            expect_dead(&w, expected[i].bugcheck, expected[i].what);
+            world_down(&w, 1);
+        }
+}
+
+TEST(a_miniport_that_loops_is_ended)
+{
+    static const char *const said[] = {
+        [LOOP_BUSY] = "a loop that has had the processor for 1 s at IRQL 0, in DxgkDdiEscape",
+        [LOOP_STALL] = "a loop that has had the processor for 1 s at IRQL 0, in DxgkDdiEscape",
+        [LOOP_ISR] = "a loop that has had the processor for 1 s at IRQL 5, in DxgkDdiInterruptRoutine",
+    };
+    struct world w;
+
+    for (uint32_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        struct softgpu_escape e = {.op = ESC_LOOP, .value = i};
+        bool inside = i != LOOP_ISR;
+        struct ctx x;
+        if (!said[i])
+            continue;
+        world_set("TdrDdiDelay", 1);
+        world_up(&w, i == LOOP_STALL); /* live this one sleeps */
+        x = ctx_make(&w, w.client, w.adapter);
+        assert_int_equal(world_escape(&w, &e), inside ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS);
+        if (!inside) {
+            ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+            ctx_render(w.client, &x, NULL, 0);
+            ctx_idle(w.client, &x);
+        }
+        expect_dead(&w, 0x116, said[i]);
+        world_down(&w, 1);
+    }
+}
+
+TEST(a_miniport_that_waits_in_a_loop_is_ended)
+{
+    struct softgpu_escape e = {.op = ESC_LOOP, .value = LOOP_DELAY};
+    struct world w;
+    struct ctx x;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(world_escape(&w, &e), STATUS_DEVICE_REMOVED);
+    expect_failed(&w, &x, "DxgkDdiEscape has not returned within TdrDdiDelay (5 s)");
+    world_down(&w, 0);
+}
+
 TEST(a_fault_takes_only_its_device)
 {
     struct world w;

@@ -318,6 +318,25 @@ TEST(mutexes_that_are_kept_are_named)
     world_down(&w, 4);
 }
 
+TEST(regions_and_timers_that_are_left_are_named)
+{
+    struct world w;
+    struct softgpu_escape critical = {.op = ESC_CRITICAL}, timer = {.op = ESC_LEAVE_TIMER};
+
+    world_up(&w, false);
+    for (critical.value = 0; critical.value < 2; critical.value++) {
+        assert_int_equal(world_escape(&w, &critical), STATUS_SUCCESS);
+        assert_non_null(
+            strstr(dxgk_violation(w.dxgk, critical.value),
+                   "DxgkDdiEscape returned inside of 1 critical or guarded regions that it entered"));
+    }
+    assert_int_equal(world_escape(&w, &timer), STATUS_SUCCESS);
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 2), "tag TGPU, with a timer in them that is set"));
+    timer.value = 1; /* in what RemoveDevice frees */
+    assert_int_equal(world_escape(&w, &timer), STATUS_SUCCESS);
+    world_down(&w, 4);
+}
+
 TEST(urgent_work_preempts)
 {
     struct world w;

@@ -198,10 +198,23 @@ static bool is_shown(struct dxgk *d, struct source *s, PHYSICAL_ADDRESS address)
     return true;
 }
 
+static bool is_target(const struct dxgk *d, UINT target)
+{
+    for (unsigned i = 0; i < d->display.num_children; i++)
+        if (d->display.children[i].desc.ChildUid == target)
+            return true;
+    return false;
+}
+
 void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, uint64_t raised_ns,
                          uint64_t time_ns)
 {
     check(d);
+    if (d->state == DXGK_STARTED && !is_target(d, target) && !d->display.strange_target) {
+        d->display.strange_target = true;
+        dxgk_kernel_violation(
+            d->kernel, "CRTC_VSYNC of target %u, which DxgkDdiQueryChildRelations did not report", target);
+    }
     for (unsigned i = 0; i < d->display.num_sources; i++) {
         struct source *s = &d->display.sources[i];
         uint64_t number;

@@ -71,6 +71,7 @@ struct display {
     struct source sources[MAX_SOURCES];
     struct vidpn *active;
     bool vsync_enabled, vsync_stuck, vsync_idle;
+    bool strange_target;   /* a vblank of a target that is none was reported, and named */
     unsigned vsync_misses; /* times in a row that switching vblanks on again brought none */
     uint64_t vsync_ns;     /* the last vblank of any source, or when they were switched on */
     struct ktimer vsync_timer;

@@ -99,18 +99,16 @@ void dxgk_displayonly_stop(struct dxgk *d)
 {
     DXGK_DISPLAY_INFORMATION info = {0};
     struct displayonly *o = d->displayonly;
-    struct kernel_ddi ddi;
-    NTSTATUS s;
+    NTSTATUS s = STATUS_DEVICE_REMOVED;
 
     if (!o->owned) {
         DDI(d, StopDevice, d->miniport);
         return;
     }
-    dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiStopDeviceAndReleasePostDisplayOwnership", PASSIVE_LEVEL,
-                          d->tdr.ddi_delay_ns);
-    s = o->ddi.DxgkDdiStopDeviceAndReleasePostDisplayOwnership(d->miniport, d->display.sources[0].target,
-                                                               &info);
-    dxgk_kernel_ddi_leave(d->kernel, &ddi);
+    KERNEL_CALL(d->kernel, "DxgkDdiStopDeviceAndReleasePostDisplayOwnership", PASSIVE_LEVEL,
+                d->tdr.ddi_delay_ns,
+                s = o->ddi.DxgkDdiStopDeviceAndReleasePostDisplayOwnership(
+                    d->miniport, d->display.sources[0].target, &info));
     o->owned = false;
     if (!NT_SUCCESS(s)) { /* allowed: then it is stopped in the other way */
         DDI(d, StopDevice, d->miniport);
@@ -170,16 +168,14 @@ NTSTATUS dxgk_displayonly_present(struct dxgk *d, UINT source, const RECT *dirty
                                         .NumDirtyRects = dirty ? count : 1,
                                         .pDirtyRect = dirty ? (RECT *)dirty : &all};
     uint64_t until = dxgk_kernel_now(d->kernel) + PRESENT_NS;
-    struct kernel_ddi ddi;
-    NTSTATUS s;
+    NTSTATUS s = STATUS_DEVICE_REMOVED;
 
     if (!t->pixels)
         return STATUS_INVALID_DEVICE_STATE;
     t->pending = true; /* it may be done before the call returns */
     t->failed = false;
-    dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiPresentDisplayOnly", PASSIVE_LEVEL, d->tdr.ddi_delay_ns);
-    s = d->displayonly->ddi.DxgkDdiPresentDisplayOnly(d->miniport, &args);
-    dxgk_kernel_ddi_leave(d->kernel, &ddi);
+    KERNEL_CALL(d->kernel, "DxgkDdiPresentDisplayOnly", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
+                s = d->displayonly->ddi.DxgkDdiPresentDisplayOnly(d->miniport, &args));
     while (s == STATUS_PENDING && t->pending)
         if (!dxgk_kernel_wait(d->kernel, &t->waiters, until)) {
             dxgk_kernel_violation(
@@ -254,25 +250,22 @@ NTSTATUS dxgk_system_display(struct dxgk *d, const void *pixels, unsigned width,
     D3DDDIFORMAT format = D3DDDIFMT_UNKNOWN;
     UINT screen_width = 0, screen_height = 0;
     NTSTATUS s = STATUS_INVALID_DEVICE_STATE;
-    struct kernel_ddi ddi;
     KIRQL old;
 
     dxgk_kernel_enter(d->kernel);
     if (d->displayonly && d->miniport) {
         const KMDDOD_INITIALIZATION_DATA *i = &d->displayonly->ddi;
         old = dxgk_kernel_raise(d->kernel, HIGH_LEVEL); /* as at a bug check: nothing else runs any more */
-        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiSystemDisplayEnable", HIGH_LEVEL, 0);
-        s = i->DxgkDdiSystemDisplayEnable(d->miniport, D3DDDI_ID_UNINITIALIZED, &flags, &screen_width,
-                                          &screen_height, &format);
-        dxgk_kernel_ddi_leave(d->kernel, &ddi);
+        KERNEL_CALL(d->kernel, "DxgkDdiSystemDisplayEnable", HIGH_LEVEL, 0,
+                    s = i->DxgkDdiSystemDisplayEnable(d->miniport, D3DDDI_ID_UNINITIALIZED, &flags,
+                                                      &screen_width, &screen_height, &format));
         if (NT_SUCCESS(s) &&
             (x > screen_width || width > screen_width - x || y > screen_height || height > screen_height - y))
             s = STATUS_INVALID_PARAMETER;
-        if (NT_SUCCESS(s)) {
-            dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiSystemDisplayWrite", HIGH_LEVEL, 0);
-            i->DxgkDdiSystemDisplayWrite(d->miniport, (PVOID)pixels, width, height, width * 4, x, y);
-            dxgk_kernel_ddi_leave(d->kernel, &ddi);
-        }
+        if (NT_SUCCESS(s))
+            KERNEL_CALL(
+                d->kernel, "DxgkDdiSystemDisplayWrite", HIGH_LEVEL, 0,
+                i->DxgkDdiSystemDisplayWrite(d->miniport, (PVOID)pixels, width, height, width * 4, x, y));
         dxgk_kernel_lower(d->kernel, old);
     }
     dxgk_kernel_leave(d->kernel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.h: what the kernel is made of; kernel.c alone reads it. */
+/* state.h: what the kernel is made of; kernel.c and kernel/guard.c alone read it. */
 #pragma once
 
 #include <pthread.h>
@@ -7,6 +7,7 @@
 #include <ucontext.h>
 
 #include "dxgkrnl/kernel.h"
+#include "dxgkrnl/kernel/guard.h"
 #include "dxgkrnl/kernel/violations.h"
 
 struct kthread {
@@ -19,7 +20,8 @@ struct kthread {
     struct ktimer wait_timer, ddi_timer;
     bool parked, woken, is_main;
     bool hopeless;             /* sim: nothing can end its wait */
-    unsigned mutexes;          /* that it owns */
+    unsigned mutexes;          /* that it owns; resources, too */
+    unsigned regions;          /* critical and guarded ones that it is in */
     unsigned depth;            /* of dxgk_kernel_enter */
     _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
     struct kthread *next_wake; /* live: in the kernel's list of those to signal */
@@ -69,5 +71,9 @@ struct kernel {
     struct loop_timer loop_timer;
     bool loop_armed;
 
+    struct guard guard;
     struct violations violations;
 };
+
+/* The kernel that the calling thread runs in; NULL: none. Signal handlers too. */
+struct kernel *dxgk_kernel_here(void);

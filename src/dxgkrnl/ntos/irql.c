@@ -291,6 +291,18 @@ static void first_timer_is_due(void *ctx)
         dxgk_kernel_queue_dpc(d->kernel, t->Dpc);
 }
 
+unsigned dxgk_ntos_forget_timers(struct dxgk *d, const void *memory, size_t size)
+{
+    unsigned n = 0;
+
+    for (LIST_ENTRY *e = d->ntos.timers.Flink, *next; e != &d->ntos.timers; e = next) {
+        next = e->Flink;
+        if (!memory || (uintptr_t)e - (uintptr_t)memory < size)
+            n += clear_timer(d, timer_of(e));
+    }
+    return n;
+}
+
 VOID NTAPI KeInitializeTimer(PKTIMER Timer)
 {
     memset(Timer, 0, sizeof(*Timer));

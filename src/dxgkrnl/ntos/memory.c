@@ -170,6 +170,9 @@ VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
     if (Tag && b->tag != Tag)
         dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
     check_guard(k, b);
+    if (dxgk_ntos_forget_timers(d, P, b->size))
+        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with a timer in them that is set",
+                              b->size, (char *)&b->tag);
     unlink_block(b);
     b->magic = POOL_FREED;
     b->freed_in = dxgk_kernel_ddi(k);
@@ -497,12 +500,16 @@ VOID NTAPI WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
 
 unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {
-    unsigned n = dxgk_ntos_stop_threads(d);
+    unsigned n = dxgk_ntos_stop_threads(d), timers = dxgk_ntos_forget_timers(d, NULL, 0);
 
     while (d->ntos.freed.next != &d->ntos.freed)
         forget_freed(d);
     if (d->crashed)
         return n;
+    if (timers) {
+        dxgk_kernel_violation(d->kernel, "the miniport left %u timers set", timers);
+        n++;
+    }
     for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
                               (char *)&b->tag);

@@ -67,6 +67,8 @@ unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object);
 bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object);
 /* Ends what runs code of the miniport; how much it left. */
 unsigned dxgk_ntos_stop_threads(struct dxgk *d);
+/* Stops the timers that lie in these bytes, or all (NULL); how many were set. */
+unsigned dxgk_ntos_forget_timers(struct dxgk *d, const void *memory, size_t size);
 /* The text of `s`, if it is ASCII and shorter than `size`. */
 bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size);
 

@@ -61,6 +61,7 @@ BOOLEAN NTAPI ExAcquireResourceExclusiveLite(PERESOURCE Resource, BOOLEAN Wait)
             return FALSE;
     r->writer = dxgk_kernel_thread(k);
     r->writes++;
+    dxgk_kernel_own(k, true);
     return TRUE;
 }
 
@@ -75,12 +76,14 @@ BOOLEAN NTAPI ExAcquireResourceSharedLite(PERESOURCE Resource, BOOLEAN Wait)
         return FALSE;
     if (r->writer == dxgk_kernel_thread(k)) {
         r->writes++;
+        dxgk_kernel_own(k, true);
         return TRUE;
     }
     while (r->writes)
         if (!Wait || !dxgk_kernel_wait(k, &r->waiters, LOOP_FOREVER))
             return FALSE;
     r->reads++;
+    dxgk_kernel_own(k, true);
     return TRUE;
 }
 
@@ -96,6 +99,7 @@ VOID NTAPI ExReleaseResourceLite(PERESOURCE Resource)
         dxgk_kernel_violation(k, "ExReleaseResourceLite by a thread that does not hold the resource");
         return;
     }
+    dxgk_kernel_own(k, false);
     if (r->writes)
         r->writes--;
     else

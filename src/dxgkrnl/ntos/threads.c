@@ -26,8 +26,6 @@ struct system_thread {
     unsigned references;
     KPRIORITY priority;
     bool ended;
-    /* Of __builtin_setjmp: ThreadSanitizer does not follow the C library's from coroutine to coroutine. */
-    void *end[5];
 };
 
 /* ---- system threads ------------------------------------------------------ */
@@ -55,12 +53,7 @@ static void run_thread(void *arg)
     struct kernel *k = t->d->kernel;
 
     t->thread = dxgk_kernel_thread(k);
-    if (!__builtin_setjmp(t->end))
-        t->routine(t->context);
-    if (dxgk_kernel_irql(k) != PASSIVE_LEVEL) {
-        dxgk_kernel_violation(k, "a system thread ended at IRQL %d", dxgk_kernel_irql(k));
-        dxgk_kernel_lower(k, PASSIVE_LEVEL);
-    }
+    KERNEL_CALL(k, "a system thread", PASSIVE_LEVEL, 0, t->routine(t->context));
     t->ended = true;
     t->header.SignalState = 1;
     dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&t->header));
@@ -73,7 +66,7 @@ struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d)
     struct system_thread *t = d->ntos.threads ? current(d) : NULL;
 
     if (t && d->ntos.stopping)
-        __builtin_longjmp(t->end, 1);
+        dxgk_kernel_return(d->kernel);
     return t ? &d->ntos.work : NULL;
 }
 
@@ -118,7 +111,7 @@ NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
     UNREFERENCED_PARAMETER(ExitStatus);
     if (!t)
         return STATUS_INVALID_PARAMETER;
-    __builtin_longjmp(t->end, 1);
+    dxgk_kernel_return(k);
 }
 
 PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle)
@@ -198,7 +191,6 @@ static void worker(void *arg)
 
     while (!n->stopping) {
         PWORK_QUEUE_ITEM item;
-        KIRQL irql;
         if (IsListEmpty(&n->items)) {
             n->idle++;
             dxgk_kernel_wait(d->kernel, &n->work, LOOP_FOREVER);
@@ -208,13 +200,9 @@ static void worker(void *arg)
         item = CONTAINING_RECORD(RemoveHeadList(&n->items), WORK_QUEUE_ITEM, List);
         item->List.Flink = NULL;
         n->busy++;
-        item->WorkerRoutine(item->Parameter); /* the item may be gone now */
+        KERNEL_CALL(d->kernel, "a work item", PASSIVE_LEVEL, 0,
+                    item->WorkerRoutine(item->Parameter)); /* it may be gone now */
         n->busy--;
-        irql = dxgk_kernel_irql(d->kernel);
-        if (irql != PASSIVE_LEVEL) {
-            dxgk_kernel_violation(d->kernel, "a work item returned at IRQL %d", irql);
-            dxgk_kernel_lower(d->kernel, PASSIVE_LEVEL);
-        }
         dxgk_kernel_wake_all(d->kernel, &n->work_ended);
     }
     n->workers--;

@@ -230,7 +230,7 @@ NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertabl
     while ((stop = dxgk_ntos_thread_stop(d)) && dxgk_kernel_wait(d->kernel, stop, until))
         ;
     if (!stop)
-        dxgk_kernel_park(d->kernel, until, "KeDelayExecutionThread");
+        dxgk_kernel_delay(d->kernel, until, "KeDelayExecutionThread");
     return STATUS_SUCCESS;
 }
 
@@ -240,6 +240,7 @@ VOID NTAPI KeStallExecutionProcessor(ULONG MicroSeconds)
     struct dxgk *d = OWNER();
     struct timespec ts = {.tv_sec = MicroSeconds / 1000000, .tv_nsec = MicroSeconds % 1000000 * 1000};
 
+    dxgk_kernel_stalled(d->kernel, MicroSeconds * NSEC_PER_USEC);
     if (d->clock->is_virtual)
         clock_advance_to(d->clock, clock_now(d->clock) + MicroSeconds * NSEC_PER_USEC);
     else
@@ -355,19 +356,25 @@ VOID NTAPI KeReleaseGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
 VOID NTAPI KeEnterCriticalRegion(VOID)
 {
     ENTER(KeEnterCriticalRegion);
+    dxgk_kernel_region(k, true);
 }
 
 VOID NTAPI KeLeaveCriticalRegion(VOID)
 {
     ENTER(KeLeaveCriticalRegion);
+    if (!dxgk_kernel_region(k, false))
+        dxgk_kernel_violation(k, "KeLeaveCriticalRegion outside of every region");
 }
 
 VOID NTAPI KeEnterGuardedRegion(VOID)
 {
     ENTER(KeEnterGuardedRegion);
+    dxgk_kernel_region(k, true);
 }
 
 VOID NTAPI KeLeaveGuardedRegion(VOID)
 {
     ENTER(KeLeaveGuardedRegion);
+    if (!dxgk_kernel_region(k, false))
+        dxgk_kernel_violation(k, "KeLeaveGuardedRegion outside of every region");
 }

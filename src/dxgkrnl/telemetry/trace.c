@@ -81,17 +81,14 @@ void dxgk_trace_blob(struct dxgk *d, const GUID *provider, uint8_t opcode, const
 /* The miniport is told, as Windows does: by its DDI and by the callbacks of its providers. */
 static void tell(struct dxgk *d, bool on)
 {
-    if (d->miniport && d->ddi.DxgkDdiControlEtwLogging) {
-        struct kernel_ddi ddi;
-        dxgk_kernel_ddi_enter(d->kernel, &ddi, "DxgkDdiControlEtwLogging", PASSIVE_LEVEL,
-                              d->tdr.ddi_delay_ns);
-        d->ddi.DxgkDdiControlEtwLogging(on, 0, 0);
-        dxgk_kernel_ddi_leave(d->kernel, &ddi);
-    }
+    if (d->miniport && d->ddi.DxgkDdiControlEtwLogging)
+        KERNEL_CALL(d->kernel, "DxgkDdiControlEtwLogging", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
+                    d->ddi.DxgkDdiControlEtwLogging(on, 0, 0));
     for (unsigned i = 0; i < TRACE_PROVIDERS; i++)
         if (d->trace.providers[i].used && d->trace.providers[i].callback)
-            d->trace.providers[i].callback(&d->trace.providers[i].id, on, 0, UINT64_MAX, 0, NULL,
-                                           d->trace.providers[i].context);
+            KERNEL_CALL(d->kernel, "an ETW provider's callback", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
+                        d->trace.providers[i].callback(&d->trace.providers[i].id, on, 0, UINT64_MAX, 0, NULL,
+                                                       d->trace.providers[i].context));
 }
 
 static void read_events(struct trace *t, struct dxgk_trace_block *b)

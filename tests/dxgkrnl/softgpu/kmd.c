@@ -11,9 +11,10 @@ struct adapter {
     PUCHAR regs;
     KSPIN_LOCK lock;
     UINT submitted, completed, preempt;
-    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync, wrong_address, late_note;
+    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync, wrong_address, wrong_target, late_note;
     KMUTEX mutex;
     FAST_MUTEX fast;
+    KTIMER timer;
     UINT vsync_switches;
     UINT shown; /* page being scanned out, as the last vblank reported it */
     UINT calls[NUM_CALLS];
@@ -21,6 +22,7 @@ struct adapter {
 
 static UINT edid_kind; /* enum softgpu_edid */
 static BOOLEAN no_contexts, claims_all;
+static volatile BOOLEAN loop_isr, fault_isr;
 
 struct device {
     struct adapter *adapter;
@@ -192,6 +194,10 @@ static BOOLEAN NTAPI InterruptRoutine(CONST PVOID c, ULONG message)
     UINT fence;
 
     UNREFERENCED_PARAMETER(message);
+    while (loop_isr)
+        ;
+    if (fault_isr)
+        fault(EXC_WRITE);
     if (!status)
         return claims_all;
     wr(a, REG_IRQ_STATUS, status);
@@ -234,6 +240,7 @@ static BOOLEAN NTAPI InterruptRoutine(CONST PVOID c, ULONG message)
         data.CrtcVsync.PhysicalAddress.QuadPart = (LONGLONG)rd(a, REG_SCAN_NOW) << PAGE_SHIFT;
         if (a->wrong_address)
             data.CrtcVsync.PhysicalAddress.QuadPart ^= 64;
+        data.CrtcVsync.VidPnTargetId += a->wrong_target;
         notify(a, &data);
     }
     a->dxgk.DxgkCbQueueDpc(a->dxgk.DeviceHandle);
@@ -728,6 +735,11 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
     case ESC_CLAIMS_ALL:
     case ESC_WRONG_ADDRESS:
     case ESC_LATE_NOTE:
+    case ESC_WRONG_TARGET:
+    case ESC_CRITICAL:
+    case ESC_LEAVE_TIMER:
+    case ESC_LOOP:
+    case ESC_EXCEPTION:
         misbehave(a, p);
         return STATUS_SUCCESS;
     case ESC_MONITOR:

@@ -61,11 +61,26 @@ enum softgpu_escape_op {
     ESC_NO_CONTEXTS,     /* value: from the next start on, not MultiEngineAware, if 1 */
     ESC_NO_VSYNC,        /* ControlInterrupt fails from now on */
     ESC_KEEP_MUTEX,      /* value: 0 a mutex, 1 a fast mutex is not given back */
-    ESC_CLAIMS_ALL,      /* value: the ISR claims all interrupts, from the next start on, if 1 */
+    ESC_CLAIMS_ALL,      /* value: the ISR claims all interrupts from now on, if 1 */
+    ESC_LOOP,            /* value: enum softgpu_loop */
+    ESC_EXCEPTION,       /* value: enum softgpu_exception */
+    ESC_WRONG_TARGET,    /* vblanks report a target that is none, from now on */
+    ESC_LEAVE_TIMER,     /* value: 0 a timer is set, whose memory is freed; 1: it is left to the unload */
+    ESC_CRITICAL,        /* value: 0 a critical region, 1 a guarded one is entered and not left */
     ESC_WRONG_ADDRESS,   /* vblanks report an address that nobody gave, from now on */
     ESC_LATE_NOTE, /* ResetFromTimeout notes what was submitted last as completed, and queues no DPC, from now on */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
 };
+
+enum softgpu_loop { LOOP_BUSY, LOOP_STALL, LOOP_DELAY, LOOP_ISR };
+enum softgpu_exception {
+    EXC_WRITE,
+    EXC_READ,
+    EXC_DIVIDE,
+    EXC_ILLEGAL,
+    EXC_STACK,
+    EXC_ISR
+}; /* EXC_ISR: in the next interrupt */
 
 enum softgpu_edid { EDID_GOOD, EDID_NONE, EDID_DAMAGED };
 

@@ -4,6 +4,7 @@
 
 static void init_locks(struct adapter *a)
 {
+    loop_isr = fault_isr = FALSE;
     KeInitializeSpinLock(&a->lock);
     KeInitializeMutex(&a->mutex, 0);
     ExInitializeFastMutex(&a->fast);
@@ -28,18 +29,115 @@ static void note_late(struct adapter *a)
         a->dxgk.DxgkCbSynchronizeExecution(a->dxgk.DeviceHandle, note_last, a, 0, &noted);
 }
 
-static void misbehave(struct adapter *a, const struct softgpu_escape *e)
+static __attribute__((noinline)) UINT deeper(volatile UINT *p)
 {
-    if (e->op == ESC_CLAIMS_ALL)
+    volatile UINT here[64];
+
+    here[0] = *p + 1;
+    if (here[0] == 0xFFFFFFFF)
+        return 0;
+    return deeper(here) + here[0];
+}
+
+static void fault(UINT kind)
+{
+    volatile UINT zero = 0, *volatile nowhere = NULL;
+
+    switch (kind) {
+    case EXC_WRITE:
+    case EXC_ISR:
+        nowhere[1] = 1;
+        return;
+    case EXC_READ:
+        zero = nowhere[2];
+        return;
+    case EXC_DIVIDE:
+        zero = 7 / zero;
+        return;
+    case EXC_STACK:
+        deeper(&zero);
+        return;
+    default:
+        __builtin_trap();
+    }
+}
+
+static void loop(UINT kind)
+{
+    LARGE_INTEGER t = {.QuadPart = -10000};
+    volatile BOOLEAN ready = FALSE;
+
+    loop_isr = kind == LOOP_ISR;
+    if (loop_isr)
+        return;
+    while (!ready)
+        if (kind == LOOP_STALL)
+            KeStallExecutionProcessor(50);
+        else if (kind == LOOP_DELAY)
+            KeDelayExecutionThread(KernelMode, FALSE, &t);
+}
+
+static void leave_timer(struct adapter *a, BOOLEAN unload)
+{
+    LARGE_INTEGER t = {.QuadPart = -10000000000};
+    PKTIMER timer = unload ? &a->timer : ExAllocatePoolWithTag(NonPagedPool, sizeof(*timer), TAG);
+
+    KeInitializeTimer(timer);
+    KeSetTimer(timer, t, NULL);
+    if (!unload)
+        ExFreePoolWithTag(timer, TAG);
+}
+
+static NTSTATUS misbehave(struct adapter *a, const struct softgpu_escape *e)
+{
+    KIRQL old;
+
+    switch (e->op) {
+    case ESC_CLAIMS_ALL:
         claims_all = e->value != 0;
-    else if (e->op == ESC_WRONG_ADDRESS)
+        return STATUS_SUCCESS;
+    case ESC_WRONG_ADDRESS:
         a->wrong_address = TRUE;
-    else if (e->op == ESC_NO_VSYNC)
+        return STATUS_SUCCESS;
+    case ESC_NO_VSYNC:
         a->no_vsync = TRUE;
-    else if (e->op == ESC_LATE_NOTE)
+        return STATUS_SUCCESS;
+    case ESC_LATE_NOTE:
         a->late_note = TRUE;
-    else if (e->value)
-        ExAcquireFastMutex(&a->fast);
-    else
-        KeWaitForSingleObject(&a->mutex, Executive, KernelMode, FALSE, NULL);
+        return STATUS_SUCCESS;
+    case ESC_WRONG_TARGET:
+        a->wrong_target = TRUE;
+        return STATUS_SUCCESS;
+    case ESC_CRITICAL:
+        if (e->value)
+            KeEnterGuardedRegion();
+        else
+            KeEnterCriticalRegion();
+        return STATUS_SUCCESS;
+    case ESC_LEAVE_TIMER:
+        leave_timer(a, e->value != 0);
+        return STATUS_SUCCESS;
+    case ESC_LOOP:
+        loop(e->value);
+        return STATUS_SUCCESS;
+    case ESC_EXCEPTION:
+        if (e->value == EXC_ISR)
+            fault_isr = TRUE;
+        else
+            fault(e->value);
+        return STATUS_SUCCESS;
+    case ESC_DOUBLE_LOCK:
+        KeAcquireSpinLock(&a->lock, &old);
+        KeAcquireSpinLockAtDpcLevel(&a->lock);
+        KeReleaseSpinLock(&a->lock, old);
+        return STATUS_SUCCESS;
+    case ESC_KEEP_MUTEX:
+        if (e->value)
+            ExAcquireFastMutex(&a->fast);
+        else
+            KeWaitForSingleObject(&a->mutex, Executive, KernelMode, FALSE, NULL);
+        return STATUS_SUCCESS;
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
 }
