@@ -691,7 +691,6 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
     struct softgpu_escape *p = e->pPrivateDriverData;
     LARGE_INTEGER t;
     PVOID token;
-    KIRQL old;
 
     if (e->PrivateDriverDataSize != sizeof(*p))
         return STATUS_INVALID_PARAMETER;
@@ -712,11 +711,6 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         p->value = a->vsync_switches;
         p->value2 = a->vsync;
         return STATUS_SUCCESS;
-    case ESC_DOUBLE_LOCK:
-        KeAcquireSpinLock(&a->lock, &old);
-        KeAcquireSpinLockAtDpcLevel(&a->lock);
-        KeReleaseSpinLock(&a->lock, old);
-        return STATUS_SUCCESS;
     case ESC_THREADS:
         return run_threads(p);
     case ESC_CALLED:
@@ -730,18 +724,6 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
     case ESC_NO_CONTEXTS:
         no_contexts = p->value != 0;
         return STATUS_SUCCESS;
-    case ESC_NO_VSYNC:
-    case ESC_KEEP_MUTEX:
-    case ESC_CLAIMS_ALL:
-    case ESC_WRONG_ADDRESS:
-    case ESC_LATE_NOTE:
-    case ESC_WRONG_TARGET:
-    case ESC_CRITICAL:
-    case ESC_LEAVE_TIMER:
-    case ESC_LOOP:
-    case ESC_EXCEPTION:
-        misbehave(a, p);
-        return STATUS_SUCCESS;
     case ESC_MONITOR:
         return look_at_monitor(a, p);
     case ESC_ADMIN:
@@ -750,7 +732,7 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
         PsDereferencePrimaryToken(token);
         return STATUS_SUCCESS;
     default:
-        return STATUS_NOT_SUPPORTED;
+        return misbehave(a, p);
     }
 }
 
