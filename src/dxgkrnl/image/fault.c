@@ -18,8 +18,7 @@
 
 #define SHARED_PAGE UINT64_C(0xFFFFF78000000000)
 
-static const int signals[] = {SIGSEGV, SIGTRAP};
-static struct sigaction before[sizeof(signals) / sizeof(signals[0])];
+static struct sigaction before;
 
 static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -145,8 +144,9 @@ static void describe_wild_call(siginfo_t *info, ucontext_t *uc)
         log_error("dxgkrnl", "in front of %s the driver calls %p, where nothing is", where, info->si_addr);
 }
 
-static bool in_image(int sig, siginfo_t *info, ucontext_t *uc)
+bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
 {
+    ucontext_t *uc = context;
     const uint8_t *code =
         (const uint8_t *)uc->uc_mcontext.gregs[REG_RIP]; /* SIGTRAP: behind the breakpoint */
     size_t size = dxgk_image_code(code);
@@ -179,11 +179,11 @@ static bool in_image(int sig, siginfo_t *info, ucontext_t *uc)
     return false;
 }
 
-static void on_fault(int sig, siginfo_t *info, void *context)
+static void on_trap(int sig, siginfo_t *info, void *context)
 {
-    const struct sigaction *b = &before[sig == SIGTRAP];
+    const struct sigaction *b = &before;
 
-    if (in_image(sig, info, context))
+    if (dxgk_image_fault(sig, info, context))
         return;
     if (b->sa_flags & SA_SIGINFO && b->sa_sigaction)
         b->sa_sigaction(sig, info, context);
@@ -197,18 +197,23 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 int dxgk_image_faults_start(struct error *e)
 {
     static atomic_bool started;
+    const struct sigaction sa = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
 
     if (atomic_exchange(&started, true))
         return 0;
-    for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-        struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
-        if (sigaction(signals[i], &sa, &before[i]))
-            return error_set(e, -errno, "cannot watch faults: %s", strerror(errno));
-    }
-    return 0;
+    return sigaction(SIGTRAP, &sa, &before) ? error_set(e, -errno, "cannot watch faults: %s", strerror(errno))
+                                            : 0;
 }
 
 #else
+
+bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
+{
+    (void)sig;
+    (void)info;
+    (void)context;
+    return false;
+}
 
 int dxgk_image_faults_start(struct error *e)
 {

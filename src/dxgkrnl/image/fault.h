@@ -3,12 +3,17 @@
  *
  *  - instructions that image/emulate.h knows are done, and the driver goes on;
  *  - INT 2Ch (a failed NT_ASSERT) and breakpoints are violations, and the driver goes on;
- *  - anything else ends the program as it would have, after a line that says where in which image and on what.
- * Faults elsewhere go to who had them before.
+ *  - anything else is an exception of the miniport (kernel/guard.h), behind a line that says where in which image and on what.
+ * Breakpoints elsewhere go to who had them before.
  */
 #pragma once
 
+#include <signal.h>
+#include <stdbool.h>
+
 #include "base/error.h"
 
-/* Once in a process; more often is legal. 0 or a negative errno. */
+/* In a handler of SIGSEGV or SIGTRAP: whether it was one of these, and is done. */
+bool dxgk_image_fault(int sig, siginfo_t *info, void *context);
+/* Breakpoints are watched from now on. Once in a process; more often is legal. 0 or a negative errno. */
 int dxgk_image_faults_start(struct error *e);

@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "dxgkrnl/image/fault.h"
 #include "dxgkrnl/image/image.h"
 #include "dxgkrnl/kernel/state.h"
 
-enum { STACK_NEAR = 65536, ALT_STACK = 65536, LOOK_MS = 500 };
+enum { STACK_NEAR = 65536, ALT_STACK = 262144, LOOK_MS = 500 };
 
 /* Bug checks of Windows 7 (bugcodes.h). */
 enum {
@@ -141,6 +142,8 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     struct kernel *k = dxgk_kernel_here();
     const struct sigaction *b = &before[0];
 
+    if (sig == SIGSEGV && dxgk_image_fault(sig, info, context))
+        return;
     if (k && k->current && k->current->ddi && info->si_code > 0) {
         unsigned code = SYSTEM_THREAD_EXCEPTION_NOT_HANDLED;
         char text[200];
