@@ -2,6 +2,8 @@
 /* Shader bytes in, descriptions and exact errors out. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include "test.h"
 
 #include "abi/d3d9_program.h"
@@ -9,6 +11,7 @@
 #include "base/dxbc/dxbc.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/sm4.h"
+#include "executor/shader/spirv_bounds.h"
 #include "shader_files.h"
 
 static uint8_t bytes[65536];
@@ -475,4 +478,39 @@ TEST(test_print)
     shader_print(&b, "junk", 4);
     assert_string_equal(strbuf_str(&b), "  4 bytes that are neither DXBC nor Direct3D 9 bytecode\n");
     strbuf_finish(&b);
+}
+
+#define OP(opcode, length) ((length) << 16 | (opcode))
+
+/* DeviceMemoryBarrier() of Direct3D, as libvkd3d-shader 1.2 translates it: a barrier for no memory at all, which Vulkan refuses. */
+TEST(test_barrier_of_views)
+{
+    enum { VOID_TYPE = 1, UINT, FUNCTION_TYPE, DEVICE, ACQUIRE_RELEASE, MAIN, LABEL, IDS };
+    /* clang-format off */
+    static const uint32_t module[] = {
+        0x07230203, 0x00010300, 0, IDS, 0,
+        OP(17, 2), 1,                      /* OpCapability Shader */
+        OP(14, 3), 0, 1,                   /* OpMemoryModel Logical GLSL450 */
+        OP(15, 5), 5, MAIN, 0x6E69616D, 0, /* OpEntryPoint GLCompute "main" */
+        OP(16, 6), MAIN, 17, 1, 1, 1,      /* OpExecutionMode LocalSize 1 1 1 */
+        OP(19, 2), VOID_TYPE,
+        OP(21, 4), UINT, 32, 0,
+        OP(33, 3), FUNCTION_TYPE, VOID_TYPE,
+        OP(43, 4), UINT, DEVICE, 1,
+        OP(43, 4), UINT, ACQUIRE_RELEASE, 8,
+        OP(54, 5), VOID_TYPE, MAIN, 0, FUNCTION_TYPE,
+        OP(248, 2), LABEL,
+        OP(225, 3), DEVICE, ACQUIRE_RELEASE, /* OpMemoryBarrier */
+        OP(253, 1), OP(56, 1)};
+    /* clang-format on */
+    size_t count = sizeof(module) / sizeof(*module);
+    uint32_t *words = malloc(sizeof(module));
+    struct error e = {0};
+
+    assert_non_null(words);
+    memcpy(words, module, sizeof(module));
+    assert_int_not_equal(shader_validate(words, count, &e), 0);
+    assert_int_equal(spirv_bound_arrays(&words, &count), 0);
+    assert_int_equal(shader_validate(words, count, &e), 0);
+    free(words);
 }

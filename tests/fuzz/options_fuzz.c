@@ -53,6 +53,7 @@ static void parse(int argc, char **words, bool stops, bool hands_on)
                         .foreign = hands_on ? foreign : NULL,
                         .foreign_ctx = &handed};
     struct error e = {0};
+    bool ended = false;
     int r = options_parse(&o, argc, words, &e);
 
     must(r == 0 || r == 1 || (r < 0 && e.code == r && *e.text));
@@ -60,7 +61,9 @@ static void parse(int argc, char **words, bool stops, bool hands_on)
     must(first32 <= last32 && first <= last && choice < 3);
     must(time <= 86400 * NSEC_PER_MSEC || time == NSEC_PER_SEC);
     must(r || (optind >= 1 && argc - optind >= 1 && argc - optind <= 3));
-    must(r || hands_on || stops || strncmp(words[argc - 1], "--flag=", 7) != 0);
+    for (int i = 1; i < argc; i++)
+        ended |= !strcmp(words[i], "--"); /* what follows is no option */
+    must(r || hands_on || stops || ended || strncmp(words[argc - 1], "--flag=", 7) != 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -127,6 +127,25 @@ static bool store(struct bounds *b, const uint32_t *w)
     return true;
 }
 
+/* What a barrier of Direct3D says of unordered access views libvkd3d-shader 1.2 leaves out, and of those for nothing else it makes
+ * barriers for no memory at all, which there are none of: each is for buffers and images, too, on all of the device. */
+static bool barrier(struct bounds *b, const uint32_t *w, uint32_t n)
+{
+    const uint32_t semantics = w[n - 1], type = b->m.ids[semantics].type;
+    uint32_t operands[3];
+
+    if (spirv_opcode_of(&b->m, semantics) != SpvOpConstant)
+        return false;
+    memcpy(operands, w + 1, (n - 1) * sizeof(*w));
+    operands[n - 2] =
+        SPIRV_GLOBAL(&b->m.out, SpvOpConstant, type,
+                     spirv_definition(&b->m, semantics)[3] | SpvMemorySemanticsAcquireReleaseMask |
+                         SpvMemorySemanticsUniformMemoryMask | SpvMemorySemanticsImageMemoryMask);
+    operands[n - 3] = SPIRV_GLOBAL(&b->m.out, SpvOpConstant, type, SpvScopeDevice);
+    spirv_emit(&b->m.out, &b->m.out.code, spirv_opcode(w), operands, n - 1);
+    return true;
+}
+
 static void rewrite(struct bounds *b)
 {
     struct spirv_words *section = &b->m.out.globals;
@@ -145,6 +164,8 @@ static void rewrite(struct bounds *b)
             done = load(b, w, n);
         else if (op == SpvOpStore)
             done = store(b, w);
+        else if (op == SpvOpMemoryBarrier || op == SpvOpControlBarrier)
+            done = barrier(b, w, n);
         if (!done)
             spirv_emit(&b->m.out, section, op, w + 1, n - 1);
     }
