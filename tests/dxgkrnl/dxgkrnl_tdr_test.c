@@ -580,6 +580,9 @@ TEST(exceptions_of_the_miniport_are_bug_checks)
     };
     struct world w;
 
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it does not learn that a handler was left by a jump, and takes all that follows for a part of it */
+#endif
     for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
         for (int live = 0; live < 2; live++) {
             struct softgpu_escape e = {.op = ESC_EXCEPTION, .value = i};
@@ -606,6 +609,9 @@ TEST(a_miniport_that_loops_is_ended)
     };
     struct world w;
 
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it keeps signals back until the loop calls something, which it does not */
+#endif
     for (uint32_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
         struct softgpu_escape e = {.op = ESC_LOOP, .value = i};
         bool inside = i != LOOP_ISR;
