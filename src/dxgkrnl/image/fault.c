@@ -181,17 +181,8 @@ bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
 
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
-    const struct sigaction *b = &before;
-
-    if (dxgk_image_fault(sig, info, context))
-        return;
-    if (b->sa_flags & SA_SIGINFO && b->sa_sigaction)
-        b->sa_sigaction(sig, info, context);
-    else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN)
-        b->sa_handler(sig);
-    else
-        sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL},
-                  NULL); /* it faults again, as it would have */
+    if (!dxgk_image_fault(sig, info, context))
+        dxgk_image_pass_on(&before, sig, info, context);
 }
 
 int dxgk_image_faults_start(struct error *e)
@@ -221,3 +212,13 @@ int dxgk_image_faults_start(struct error *e)
 }
 
 #endif
+
+void dxgk_image_pass_on(const struct sigaction *before, int sig, siginfo_t *info, void *context)
+{
+    if (before->sa_flags & SA_SIGINFO && before->sa_sigaction)
+        before->sa_sigaction(sig, info, context);
+    else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
+        before->sa_handler(sig);
+    else
+        sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}

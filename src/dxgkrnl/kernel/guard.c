@@ -160,13 +160,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
         if (faults[i] == sig)
             b = &before[i];
-    if (b->sa_flags & SA_SIGINFO && b->sa_sigaction)
-        b->sa_sigaction(sig, info, context);
-    else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN)
-        b->sa_handler(sig);
-    else
-        sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL},
-                  NULL); /* it faults again, as it would have */
+    dxgk_image_pass_on(b, sig, info, context);
 }
 
 /* ---- loops --------------------------------------------------------------- */

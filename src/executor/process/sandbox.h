@@ -20,6 +20,6 @@ void exec_sandbox_share_again(int fd, int nice);
  */
 int exec_sandbox_begin(uint64_t memory_bytes, uint32_t files, struct error *e);
 
-/* Becomes a user of its own, without rights, if it was root (`nobody` where there is no other), and lets the system call filter down on every thread. `hardware`: the Vulkan
- * driver talks to the kernel for its work, so ioctl and opening files stay allowed. */
+/* Becomes a user of its own, without rights, if it was root (`nobody` where there is no other), and lets the system call filter down on
+ * every thread. `hardware`: the Vulkan driver talks to the kernel for its work, so ioctl and opening files stay allowed. */
 int exec_sandbox_enter(bool hardware, struct error *e);
