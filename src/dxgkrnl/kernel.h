@@ -47,8 +47,8 @@ struct kernel_ops {
     bool (*isr)(void *ctx, unsigned message);  /* at DIRQL; false: not ours */
     void (*stuck)(void *ctx, const char *ddi); /* a DDI waits longer than its limit; at DISPATCH_LEVEL */
     void (*violation)(void *ctx, const char *text);
-    void (*dead)(void *ctx, unsigned bugcheck,
-                 const char *why); /* the miniport is not called any more; at DISPATCH_LEVEL */
+    /* The miniport is not called any more; at DISPATCH_LEVEL. */
+    void (*dead)(void *ctx, unsigned bugcheck, const char *why);
 };
 
 /* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the kernel. */
@@ -115,8 +115,8 @@ struct kernel_ddi {
     unsigned mutexes, regions; /* that the thread had when it was called */
     bool late;                 /* it waited longer than the limit, and that was said */
     bool abandoned;            /* it did not come back by itself: kernel/guard.h */
-    void *
-        back[5]; /* of __builtin_setjmp: ThreadSanitizer does not follow the C library's between coroutines */
+    /* Of __builtin_setjmp: ThreadSanitizer does not follow the C library's between coroutines. */
+    void *back[5];
     struct kernel_ddi *outer;
 };
 /* False: the miniport is dead, and there is nothing to leave. */

@@ -213,12 +213,12 @@ int dxgk_image_faults_start(struct error *e)
 
 #endif
 
-void dxgk_image_pass_on(const struct sigaction *before, int sig, siginfo_t *info, void *context)
+void dxgk_image_pass_on(const struct sigaction *had, int sig, siginfo_t *info, void *context)
 {
-    if (before->sa_flags & SA_SIGINFO && before->sa_sigaction)
-        before->sa_sigaction(sig, info, context);
-    else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
-        before->sa_handler(sig);
+    if (had->sa_flags & SA_SIGINFO && had->sa_sigaction)
+        had->sa_sigaction(sig, info, context);
+    else if (had->sa_handler != SIG_DFL && had->sa_handler != SIG_IGN)
+        had->sa_handler(sig);
     else
         sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
