@@ -70,11 +70,11 @@ for name in "${names[@]}"; do
     log=$B/failures/$name.log
     # Weighing seeds by how rare what they reach is takes longer than most runs do.
     { time nice -n 19 "$B/tests/fuzz/${name}_fuzz" -entropic=0 "${how[@]}" -timeout=10 -rss_limit_mb=3072 -print_final_stats=1 \
-        -artifact_prefix="$B/failures/$name-" $learnt $seeds >"$log" 2>&1; } 2>$B/time
+        -artifact_prefix="$B/failures/$name-" $learnt $seeds >"$log" 2>&1; } 2>"$B/failures/$name.time"
     rc=$?
     runs=$(awk '/number_of_executed_units/ {print $2}' "$log")
     [ -n "$runs" ] || runs=$(grep -aoE '^#[0-9]+' "$log" | tail -1 | tr -d '#')
-    echo "$name ${runs:-0} $(awk '{print $1 + $2}' $B/time)" >>$B/runs
+    echo "$name ${runs:-0} $(awk '{print $1 + $2}' "$B/failures/$name.time")" >>$B/runs
     sum=$((sum + ${runs:-0}))
     read -r all minutes < <(ever "$name")
     edges=$(grep -aoE 'cov: [0-9]+' "$log" | tail -1)
