@@ -549,7 +549,7 @@ struct bb_send_params {
     uint32_t timeout_ms; /* the process is killed after it; 0 for 10 000 */
 };
 
-/* Makes the dump and waits for it: the file is there, whole, when this returns 0. */
+/* Makes the dump and waits for it: the file is there, whole, when this returns 0. -EEXIST: something has its name. */
 int bb_package_send(struct bb_package *p, const struct bb_send_params *params, struct bb_error *e);
 
 /* ---- reports ------------------------------------------------------------- */

@@ -23,8 +23,6 @@
 
 #include "base/file/seal.h"
 
-#define DUMP_SUFFIX ".aerogpudump"
-
 /* The column of table FILE that has the bytes; the one before it is the number of the part. */
 enum { FILE_BYTES = 4, PART = 256 << 10 };
 

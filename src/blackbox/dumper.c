@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dumper.c: aerogpu-dumper PATH: the short-lived process that makes a dump from the package on descriptor 3. Started by
- * bb_package_send; prints one line and exits with 1 if it cannot. */
+ * bb_package_send; prints one line if it cannot, and exits with EEXIST where something has the name, else with 1. */
+#include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -14,6 +15,7 @@ int main(int argc, char **argv)
     struct error e = {0};
     struct stat st;
     void *map;
+    int r;
 
     if (argc != 2 || fstat(3, &st) || st.st_size < BB_PACKAGE_HEADER) {
         fprintf(stderr, "aerogpu-dumper is started by the black box, not by hand\n");
@@ -25,9 +27,8 @@ int main(int argc, char **argv)
         perror("aerogpu-dumper: mmap");
         return 1;
     }
-    if (bb_dump_write(map, (size_t)st.st_size, fds, BB_MAX_FILES, argv[1], &e)) {
+    r = bb_dump_write(map, (size_t)st.st_size, fds, BB_MAX_FILES, argv[1], &e);
+    if (r)
         fprintf(stdout, "%s", e.text);
-        return 1;
-    }
-    return 0;
+    return r == -EEXIST ? EEXIST : r ? 1 : 0;
 }

@@ -12,11 +12,14 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "blackbox/schema.h"
+
+#define DUMP_SUFFIX ".aerogpudump"
 
 enum { BB_PACKAGE_MAGIC = 0x50424741, BB_PACKAGE_VERSION = 2, BB_PACKAGE_HEADER = 32, BB_MAX_TEXT = 1 << 20 };
 
@@ -51,6 +54,16 @@ int bb_package_files(const struct bb_package *p, int fds[BB_MAX_FILES]);
 void bb_blob_file(struct bb_package *p, enum bb_col column, int fd, uint32_t size);
 int bb_package_failure(const struct bb_package *p);
 
-/* Makes the dump at `path` from the package, in place of the process. 0 or a negative errno. */
+/* Makes the dump at `path` from the package, in place of the process. 0 or a negative errno; -EEXIST: something has the name. */
 int bb_dump_write(const void *data, size_t size, const int *fds, int num_fds, const char *path,
                   struct error *e);
+
+struct bb_dump_name {
+    const char *folder, *program;
+    unsigned pid, number;
+};
+
+/* bb_package_send to FOLDER/PROGRAM-20260801T101112-PID-NUMBER.aerogpudump; where something has that name, which anybody can guess who
+ * may write there, to one that has a random number behind it. `path` is what it was called. */
+int bb_package_send_as(struct bb_package *p, const struct bb_dump_name *name, char path[PATH_MAX],
+                       struct bb_error *e);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* send.c: starting aerogpu-dumper, and waiting for it no longer than allowed. */
+/* send.c: starting aerogpu-dumper, and waiting for it no longer than allowed; what a dump is called. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/program.h"
@@ -106,7 +109,8 @@ int bb_package_send(struct bb_package *p, const struct bb_send_params *params, s
     if (!r && (!WIFEXITED(status) || WEXITSTATUS(status))) {
         ssize_t n = read(out[0], text, sizeof(text) - 1);
         text[n > 0 ? n : 0] = '\0';
-        r = error_set(e, -EIO, "%s", n > 0 ? text : "the process that makes the dump died");
+        r = WIFEXITED(status) && WEXITSTATUS(status) == EEXIST ? -EEXIST : -EIO;
+        error_set(e, r, "%s", n > 0 ? text : "the process that makes the dump died");
     }
     if (out[0] >= 0)
         close(out[0]);
@@ -114,4 +118,26 @@ int bb_package_send(struct bb_package *p, const struct bb_send_params *params, s
         if (fds[i] >= 0)
             close(fds[i]);
     return r;
+}
+
+int bb_package_send_as(struct bb_package *p, const struct bb_dump_name *name, char path[PATH_MAX],
+                       struct bb_error *e)
+{
+    const time_t t = time(NULL);
+    char stamp[32], more[24] = "";
+    uint64_t nobody_knows;
+    struct tm tm;
+    int r;
+
+    strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
+    for (bool again = false;; again = true) {
+        if ((size_t)snprintf(path, PATH_MAX, "%s/%s-%s-%u-%u%s" DUMP_SUFFIX, name->folder, name->program,
+                             stamp, name->pid, name->number, more) >= PATH_MAX)
+            return error_set(bb_error_begin(e), -ENAMETOOLONG, "its path would be longer than a path can be");
+        r = bb_package_send(p, &(struct bb_send_params){.path = path}, e);
+        if (r != -EEXIST || again ||
+            getrandom(&nobody_knows, sizeof(nobody_knows), GRND_NONBLOCK) != sizeof(nobody_knows))
+            return r;
+        snprintf(more, sizeof(more), "-%016llx", (unsigned long long)nobody_knows);
+    }
 }

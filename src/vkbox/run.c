@@ -23,7 +23,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -33,6 +32,7 @@
 #include "base/program.h"
 #include "base/sched/pid_namespace.h"
 #include "base/utf8.h"
+#include "blackbox/package.h"
 #include "blackbox/symbols.h"
 #include "layer/env.h"
 #include "vkbox/folder.h"
@@ -228,30 +228,29 @@ static void trouble(struct run *r, const char *fmt, const char *what)
         r->p->on_trouble(r->p->ctx, text);
 }
 
-/* False: it would be longer than a path can be. */
-static bool dump_path(struct run *r, const struct vkbox *b, char *path, size_t size)
+static int send_dump(struct run *r, const struct vkbox *b, struct bb_package *package, char path[PATH_MAX],
+                     struct bb_error *e)
 {
-    time_t t = time(NULL);
-    char stamp[32], program[64];
-    struct tm tm;
+    char program[64];
+    struct bb_dump_name name = {.folder = r->p->dumps ? r->p->dumps : ".",
+                                .program = program,
+                                .pid = b->pid,
+                                .number = r->out->dumps + 1};
 
-    strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
     known_name(b->program, program);
-    return (size_t)snprintf(path, size, "%s/%s-%s-%u-%u.aerogpudump", r->p->dumps ? r->p->dumps : ".",
-                            program, stamp, b->pid, r->out->dumps + 1) < size;
+    return bb_package_send_as(package, &name, path, e);
 }
 
 /* Returns whether what it tells of may still end by itself. */
 static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event *ev)
 {
-    struct bb_send_params send = {0};
     struct vkbox_reader reader;
     struct vkbox_verdict verdict;
     struct bb_package *package = NULL;
     struct bb_error be = {0};
     struct error e = {0};
     char path[PATH_MAX];
-    bool may_end, fits;
+    bool may_end;
 
     if (vkbox_copy(&reader, w->fd, &e)) {
         trouble(r, "the record of a crash cannot be read: %s", e.text);
@@ -268,14 +267,12 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
         snprintf(w->b->verdict, sizeof(w->b->verdict), "%.255s", verdict.text);
         utf8_mend(w->b->verdict);
     }
-    fits = dump_path(r, reader.b, path, sizeof(path));
-    send.path = path;
     if (r->p->on_describe && !(may_end && w->waits))
         r->p->on_describe(r->p->ctx, package);
     if (may_end && w->waits) {
         /* That was said. */
-    } else if (!fits || bb_package_send(package, &send, &be)) {
-        trouble(r, "no dump: %s", fits ? be.text : "its path would be longer than a path can be");
+    } else if (send_dump(r, reader.b, package, path, &be)) {
+        trouble(r, "no dump: %s", be.text);
         trouble(r, "what it would have said: %s", verdict.text);
     } else {
         r->out->dumps++;

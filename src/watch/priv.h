@@ -2,6 +2,7 @@
 /* priv.h: what watch.c (listening) and collect.c (evidence) share. */
 #pragma once
 
+#include <limits.h>
 #include <pthread.h>
 
 #include <aerogpu/blackbox.h>
@@ -162,7 +163,7 @@ struct watch {
     uint64_t progress_ns, progress_hash;
     struct watch_pause pause, longest; /* since progress_ns; of those that ended */
     uint32_t dumps, crashes;
-    char dump_path[4096];
+    char dump_path[PATH_MAX];
 };
 
 /* memory.c, with the lock */

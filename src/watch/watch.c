@@ -25,6 +25,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "blackbox/package.h"
 
 enum { TICK_MS = 25, SETTLE_MS = 200, SAMPLE_NS = 240000000 };
 
@@ -366,9 +367,13 @@ static void release(struct watch *w, struct snapshot *sn)
 
 /* ---- dumps --------------------------------------------------------------- */
 
+/* At `path`; NULL: under a name of its own, which dump_path then has. */
 static int write_dump(struct watch *w, struct snapshot *sn, const struct watch_crash *crash, const char *path,
                       struct error *e)
 {
+    static atomic_uint number; /* of this process: it may have several watches */
+    struct bb_dump_name name;
+
     struct bb_package *p;
     struct bb_error be = {0};
     int r = bb_package_create(&p, 0), priority = getpriority(PRIO_PROCESS, 0);
@@ -377,24 +382,18 @@ static int write_dump(struct watch *w, struct snapshot *sn, const struct watch_c
         return error_set(e, r, "no memory for a dump");
     setpriority(PRIO_PROCESS, 0, -10); /* where it may: what crashed may spin on all processors */
     watch_collect(w, sn, crash, p);
-    r = bb_package_send(p, &(struct bb_send_params){.path = path}, &be);
+    if (path) {
+        r = bb_package_send(p, &(struct bb_send_params){.path = path}, &be);
+    } else {
+        name = (struct bb_dump_name){.folder = w->params.directory,
+                                     .program = w->params.program ? w->params.program : "aerogpu",
+                                     .pid = (unsigned)getpid(),
+                                     .number = ++number};
+        r = bb_package_send_as(p, &name, w->dump_path, &be);
+    }
     bb_package_destroy(p);
     setpriority(PRIO_PROCESS, 0, priority);
     return r ? error_set(e, r, "%s", be.text) : 0;
-}
-
-/* DIR/PROGRAM-20260801T101112-PID-1.aerogpudump */
-static void name_dump(struct watch *w)
-{
-    static atomic_uint number; /* of this process: it may have several watches */
-    time_t t = time(NULL);
-    struct tm tm;
-    char stamp[32];
-
-    gmtime_r(&t, &tm);
-    strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
-    snprintf(w->dump_path, sizeof(w->dump_path), "%s/%s-%s-%d-%u.aerogpudump", w->params.directory,
-             w->params.program ? w->params.program : "aerogpu", stamp, (int)getpid(), ++number);
 }
 
 static void examine(struct watch *w, struct snapshot *sn)
@@ -409,8 +408,7 @@ static void examine(struct watch *w, struct snapshot *sn)
     if (w->params.directory && w->dumps < w->params.max_dumps) {
         w->dumps++;
         INVARIANT(w->dumps <= w->params.max_dumps); /* 2 */
-        name_dump(w);
-        if (!write_dump(w, sn, &crash, w->dump_path, &e))
+        if (!write_dump(w, sn, &crash, NULL, &e))
             path = w->dump_path;
         else
             log_error("blackbox", "%s", e.text);

@@ -360,7 +360,7 @@ TEST(dump_is_made)
     assert_non_null(strstr(text, "\"packet\": 12"));
     free(text);
     /* It is never replaced. */
-    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("a.dump")}, &e), -EIO);
+    assert_int_equal(bb_package_send(p, &(struct bb_send_params){.path = in_dir("a.dump")}, &e), -EEXIST);
     assert_non_null(strstr(e.text, "File exists"));
     bb_package_destroy(p);
 }

@@ -352,6 +352,23 @@ def where_dumps_go_is_checked_first():
 
 
 @case
+def a_name_that_somebody_took_prevents_no_dump():
+    # Whoever may write there knows the program's name and number, and the time.
+    take = 'import os, sys, time\n' \
+           'for s in range(100):\n' \
+           '    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(time.time() - 2 + s))\n' \
+           '    open("%s/vkbox_plant-%s-%d-1.aerogpudump" % (sys.argv[1], stamp, os.getpid()), "w").close()\n' \
+           'os.execv(sys.argv[2], sys.argv[2:])\n'
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        p = subprocess.run([aerogpu, 'run', '-o', folder, '--', sys.executable, '-c', take, folder, plant, 'fault'], capture_output=True, text=True, timeout=60)
+        made = [f for f in glob.glob(folder + '/*.aerogpudump') if os.path.getsize(f)]
+        assert len(made) == 1 and len(glob.glob(folder + '/*')) == 102, (os.listdir(folder), p.stderr)  # a hint as well
+        db = sqlite3.connect(made[0])
+        db.row_factory = sqlite3.Row
+        assert finding([db])['cause'] == 'page fault' and made[0] in p.stderr and 'no dump' not in p.stderr, p.stderr
+
+
+@case
 def scripts_without_an_interpreter_run():
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + '/s', 'w') as f:
