@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* callbacks.c: the DXGKRNL_INTERFACE that a miniport gets in StartDevice. */
 #include "dxgkrnl/display/vidpn.h"
+#include "dxgkrnl/ntos/routines.h"
+
+enum { LOG_ANY_LEVEL = 256 }; /* bytes of an event that may be logged at any IRQL */
 
 static struct dxgk *from(HANDLE h, const char *routine)
 {
@@ -13,15 +16,16 @@ static struct dxgk *from(HANDLE h, const char *routine)
     return d;
 }
 
-#define ENTER(h, max, failed)                                                                                \
-    struct dxgk *d = from(h, __func__);                                                                      \
-    if (!d || !dxgk_kernel_check(d->kernel, __func__, max))                                                  \
+/* The first line of one that is told whose it is. */
+#define FROM(name, h, failed)                                                                                \
+    struct dxgk *d = from(h, #name);                                                                         \
+    if (!d || !CHECK(name))                                                                                  \
     return failed
 
 static NTSTATUS NTAPI DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG in_size, PVOID out,
                                            ULONG out_size)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbEvalAcpiMethod, h, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(uid);
     UNREFERENCED_PARAMETER(in);
     UNREFERENCED_PARAMETER(in_size);
@@ -33,7 +37,7 @@ static NTSTATUS NTAPI DxgkCbEvalAcpiMethod(HANDLE h, ULONG uid, PVOID in, ULONG 
 static NTSTATUS NTAPI DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO info)
 {
     static const WCHAR key[] = u"" DXGK_DRIVER_KEY;
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbGetDeviceInformation, h, STATUS_INVALID_PARAMETER);
     *info = (DXGK_DEVICE_INFO){
         .MiniportDeviceContext = d->miniport,
         .PhysicalDeviceObject = (PDEVICE_OBJECT)d,
@@ -50,7 +54,7 @@ static NTSTATUS NTAPI DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO inf
 
 static NTSTATUS NTAPI DxgkCbIndicateChildStatus(HANDLE h, PDXGK_CHILD_STATUS status)
 {
-    ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbIndicateChildStatus, h, STATUS_INVALID_PARAMETER);
     for (ULONG i = 0; i < d->display.num_children; i++)
         if (d->display.children[i].desc.ChildUid == status->ChildUid && status->Type == StatusConnection) {
             d->display.children[i].connected = status->HotPlug.Connected;
@@ -62,7 +66,7 @@ static NTSTATUS NTAPI DxgkCbIndicateChildStatus(HANDLE h, PDXGK_CHILD_STATUS sta
 static NTSTATUS NTAPI DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG length, BOOLEAN io,
                                       BOOLEAN user, MEMORY_CACHING_TYPE cache, PVOID *va)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbMapMemory, h, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(cache);
     if (io || user)
         return STATUS_INVALID_PARAMETER; /* there are no port resources to map */
@@ -71,7 +75,7 @@ static NTSTATUS NTAPI DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG 
 
 static BOOLEAN NTAPI DxgkCbQueueDpc(HANDLE h)
 {
-    ENTER(h, HIGH_LEVEL, FALSE);
+    FROM(DxgkCbQueueDpc, h, FALSE);
     if (d->dpc.DpcData)
         return FALSE;
     dxgk_kernel_queue_dpc(d->kernel, &d->dpc);
@@ -80,7 +84,7 @@ static BOOLEAN NTAPI DxgkCbQueueDpc(HANDLE h)
 
 static NTSTATUS NTAPI DxgkCbQueryServices(HANDLE h, DXGK_SERVICES type, PINTERFACE interface)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbQueryServices, h, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(type);
     UNREFERENCED_PARAMETER(interface);
     return STATUS_NOT_SUPPORTED;
@@ -89,7 +93,7 @@ static NTSTATUS NTAPI DxgkCbQueryServices(HANDLE h, DXGK_SERVICES type, PINTERFA
 static NTSTATUS NTAPI DxgkCbReadDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
                                             PULONG read)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbReadDeviceSpace, h, STATUS_INVALID_PARAMETER);
     *read = 0;
     if (type != DXGK_WHICHSPACE_CONFIG || !d->bus->config_read)
         return STATUS_INVALID_PARAMETER;
@@ -101,7 +105,7 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
                                                  ULONG message, PBOOLEAN result)
 {
     KIRQL old;
-    ENTER(h, DISPATCH_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbSynchronizeExecution, h, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(message);
     old = dxgk_kernel_raise(d->kernel, DIRQL);
     *result = routine(context);
@@ -111,14 +115,14 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
 
 static NTSTATUS NTAPI DxgkCbUnmapMemory(HANDLE h, PVOID va)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbUnmapMemory, h, STATUS_INVALID_PARAMETER);
     return dxgk_ntos_unmap(d, va);
 }
 
 static NTSTATUS NTAPI DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
                                              PULONG written)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbWriteDeviceSpace, h, STATUS_INVALID_PARAMETER);
     *written = 0;
     if (type != DXGK_WHICHSPACE_CONFIG || !d->bus->config_write)
         return STATUS_INVALID_PARAMETER;
@@ -128,7 +132,7 @@ static NTSTATUS NTAPI DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer,
 
 static NTSTATUS NTAPI DxgkCbIsDevicePresent(HANDLE h, PVOID parameters, PBOOLEAN present)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbIsDevicePresent, h, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(parameters);
     *present = FALSE;
     return STATUS_SUCCESS;
@@ -138,7 +142,7 @@ static VOID *NTAPI DxgkCbGetHandleData(CONST DXGKARGCB_GETHANDLEDATA *args)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
-    if (!dxgk_kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
+    if (!CHECK(DxgkCbGetHandleData))
         return NULL;
     if (args->Type == DXGK_HANDLE_ALLOCATION) {
         const struct open_alloc *o = dxgk_handle_any(d, args->hObject, HANDLE_ALLOC);
@@ -156,7 +160,7 @@ static D3DKMT_HANDLE NTAPI DxgkCbGetHandleParent(D3DKMT_HANDLE allocation)
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
     const struct open_alloc *o = dxgk_handle_any(d, allocation, HANDLE_ALLOC);
 
-    return o ? o->group->handle : 0;
+    return CHECK(DxgkCbGetHandleParent) && o ? o->group->handle : 0;
 }
 
 static D3DKMT_HANDLE NTAPI DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECHILDREN *args)
@@ -165,6 +169,8 @@ static D3DKMT_HANDLE NTAPI DxgkCbEnumHandleChildren(CONST DXGKARGCB_ENUMHANDLECH
     const struct open_resource *r = dxgk_handle_any(d, args->hObject, HANDLE_RES);
     UINT i = args->Index;
 
+    if (!CHECK(DxgkCbEnumHandleChildren))
+        return 0;
     for (const struct open_alloc *o = r ? r->allocs : NULL; o; o = o->next_of_group)
         if (!i--)
             return o->handle;
@@ -200,7 +206,7 @@ static NTSTATUS NTAPI DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
-    if (!dxgk_kernel_check(d->kernel, __func__, PASSIVE_LEVEL))
+    if (!CHECK(DxgkCbQueryVidPnInterface))
         return STATUS_INVALID_PARAMETER;
     return dxgk_vidpn_query_interface(vidpn, version, interface);
 }
@@ -210,7 +216,7 @@ static NTSTATUS NTAPI DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
     const struct open_alloc *o = dxgk_handle_any(d, args->hAllocation, HANDLE_ALLOC);
 
-    if (!o || !o->alloc->segment)
+    if (!CHECK(DxgkCbGetCaptureAddress) || !o || !o->alloc->segment)
         return STATUS_INVALID_PARAMETER;
     args->SegmentId = o->alloc->segment;
     args->PhysicalAddress = dxgk_vidmm_address(d, o->alloc);
@@ -219,13 +225,18 @@ static NTSTATUS NTAPI DxgkCbGetCaptureAddress(DXGKARGCB_GETCAPTUREADDRESS *args)
 
 static VOID NTAPI DxgkCbLogEtwEvent(CONST LPCGUID guid, UCHAR type, USHORT size, PVOID buffer)
 {
+    if (size > LOG_ANY_LEVEL && dxgk_kernel_irql(dxgk_kernel_self(__func__)) != PASSIVE_LEVEL)
+        dxgk_kernel_violation(
+            dxgk_kernel_self(__func__),
+            "DxgkCbLogEtwEvent of %u bytes called at IRQL %d, above %u only at PASSIVE_LEVEL", size,
+            dxgk_kernel_irql(dxgk_kernel_self(__func__)), LOG_ANY_LEVEL);
     dxgk_trace_blob(dxgk_kernel_ctx(dxgk_kernel_self(__func__)), guid, type, buffer, size);
 }
 
 static NTSTATUS NTAPI DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes,
                                                  PDXGKDDI_PROTECTED_CALLBACK callback, PVOID context)
 {
-    ENTER(h, APC_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbExcludeAdapterAccess, h, STATUS_INVALID_PARAMETER);
     UNREFERENCED_PARAMETER(attributes);
     if (!dxgk_adapter_lock(d))
         return STATUS_DEVICE_REMOVED;
@@ -237,7 +248,7 @@ static NTSTATUS NTAPI DxgkCbExcludeAdapterAccess(HANDLE h, ULONG attributes,
 
 static NTSTATUS NTAPI DxgkCbAcquirePostDisplayOwnership(HANDLE h, PDXGK_DISPLAY_INFORMATION info)
 {
-    ENTER(h, PASSIVE_LEVEL, STATUS_INVALID_PARAMETER);
+    FROM(DxgkCbAcquirePostDisplayOwnership, h, STATUS_INVALID_PARAMETER);
     return dxgk_displayonly_acquire(d, info);
 }
 

@@ -186,6 +186,27 @@ TEST(spin_locks_with_a_queue)
     down(&w, 1);
 }
 
+TEST(limits_are_those_of_the_documentation)
+{
+    struct world w;
+    EX_RUNDOWN_REF run;
+    RTL_BITMAP map;
+    ULONG bits = 0;
+    KIRQL old;
+
+    up(&w, false);
+    ExInitializeRundownProtection(&run);
+    RtlInitializeBitMap(&map, &bits, 32);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    assert_true(ExAcquireRundownProtection(&run)); /* nonpaged: up to DISPATCH_LEVEL */
+    ExReleaseRundownProtection(&run);
+    RtlSetAllBits(&map);
+    RtlInitializeBitMap(&map, &bits, 32);
+    violated(&w, "RtlInitializeBitMap called at IRQL 2, allowed up to 1");
+    KeLowerIrql(old);
+    down(&w, 1);
+}
+
 TEST(mutexes_that_are_tried)
 {
     struct world w;

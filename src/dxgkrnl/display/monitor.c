@@ -7,6 +7,7 @@
  * EDID: VESA Enhanced EDID Standard, release A, sections 3.8 to 3.10. A block that is damaged counts as none.
  */
 #include "dxgkrnl/display/vidpn.h"
+#include "dxgkrnl/ntos/routines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -336,7 +337,8 @@ NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFA
                                                    release_modes, get_ranges, get_descriptors};
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
-    if (adapter != (HANDLE)d)
+    if (!dxgk_kernel_check(d->kernel, "DxgkCbQueryMonitorInterface", LIMIT_DxgkCbQueryMonitorInterface) ||
+        adapter != (HANDLE)d)
         return STATUS_INVALID_PARAMETER;
     if (version != DXGK_MONITOR_INTERFACE_VERSION_V1)
         return STATUS_NOT_SUPPORTED;

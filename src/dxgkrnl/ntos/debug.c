@@ -22,6 +22,7 @@ ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
     ms_va_list ap;
 
     UNREFERENCED_PARAMETER(ComponentId);
+    CHECK(DbgPrintEx);
     ms_va_start(ap, Format);
     debug_line(Level, Format, ap);
     ms_va_end(ap);
@@ -31,6 +32,7 @@ ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
 ULONG NTAPI vDbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ms_va_list arglist)
 {
     UNREFERENCED_PARAMETER(ComponentId);
+    CHECK(vDbgPrintEx);
     debug_line(Level, Format, arglist);
     return (ULONG)STATUS_SUCCESS;
 }
@@ -39,6 +41,7 @@ ULONG NTAPI DbgPrint(PCSTR Format, ...)
 {
     ms_va_list ap;
 
+    CHECK(DbgPrint);
     ms_va_start(ap, Format);
     debug_line(DPFLTR_INFO_LEVEL, Format, ap);
     ms_va_end(ap);
@@ -62,7 +65,7 @@ VOID NTAPI DbgBreakPoint(VOID)
 
 ULONG NTAPI DbgPrompt(PCSTR Prompt, PSTR Response, ULONG Length)
 {
-    SELF();
+    CHECK(DbgPrompt);
     UNREFERENCED_PARAMETER(Prompt);
     if (Length)
         *Response = '\0';
@@ -82,7 +85,9 @@ VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParameter1, ULONG_
 /* Nobody here catches what is raised (excpt.h). */
 VOID NTAPI ExRaiseStatus(NTSTATUS Status)
 {
-    dxgk_kernel_violation(SELF(), "the miniport raised %08x, which nobody handles", (unsigned)Status);
+    ENTER(ExRaiseStatus);
+
+    dxgk_kernel_violation(k, "the miniport raised %08x, which nobody handles", (unsigned)Status);
 }
 
 static void probe(struct kernel *k, const char *routine, const VOID *address, SIZE_T length, ULONG alignment)

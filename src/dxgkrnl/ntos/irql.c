@@ -113,6 +113,7 @@ VOID NTAPI KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HANDLE LockHa
 
 BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 {
+    CHECK(KeTryToAcquireSpinLockAtDpcLevel);
     if (*SpinLock)
         return FALSE;
     KeAcquireSpinLockAtDpcLevel(SpinLock);
@@ -305,6 +306,7 @@ unsigned dxgk_ntos_forget_timers(struct dxgk *d, const void *memory, size_t size
 
 VOID NTAPI KeInitializeTimer(PKTIMER Timer)
 {
+    CHECK(KeInitializeTimer);
     memset(Timer, 0, sizeof(*Timer));
 }
 

@@ -48,6 +48,7 @@ VOID NTAPI InitializeSListHead(PSLIST_HEADER SListHead)
 
 USHORT NTAPI ExQueryDepthSList(PSLIST_HEADER SListHead)
 {
+    CHECK(ExQueryDepthSList);
     return (USHORT)SListHead->Alignment;
 }
 

@@ -226,11 +226,13 @@ PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes)
 {
     PHYSICAL_ADDRESS anywhere = {.QuadPart = INT64_MAX};
 
+    CHECK(MmAllocateNonCachedMemory);
     return MmAllocateContiguousMemory(ROUND_TO_PAGES(NumberOfBytes), anywhere);
 }
 
 VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfBytes)
 {
+    CHECK(MmFreeNonCachedMemory);
     UNREFERENCED_PARAMETER(NumberOfBytes);
     MmFreeContiguousMemory(BaseAddress);
 }

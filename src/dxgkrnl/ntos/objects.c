@@ -10,7 +10,9 @@
 
 KPROCESSOR_MODE NTAPI ExGetPreviousMode(VOID)
 {
-    return dxgk_kernel_caller(SELF()).process ? UserMode : KernelMode;
+    ENTER(ExGetPreviousMode);
+
+    return dxgk_kernel_caller(k).process ? UserMode : KernelMode;
 }
 
 BOOLEAN NTAPI SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE PreviousMode)

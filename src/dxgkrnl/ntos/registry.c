@@ -212,6 +212,7 @@ VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR Source
 {
     size_t n = 0;
 
+    CHECK(RtlInitUnicodeString);
     while (SourceString && SourceString[n])
         n++;
     DestinationString->Buffer = (PWSTR)SourceString;

@@ -124,6 +124,7 @@ BOOLEAN NTAPI ExIsResourceAcquiredExclusiveLite(PERESOURCE Resource)
 /* Bit 0 of the count: somebody waits for the end; references count above it, as in Windows. */
 VOID NTAPI ExInitializeRundownProtection(PEX_RUNDOWN_REF RunRef)
 {
+    CHECK(ExInitializeRundownProtection);
     RunRef->Count = 0;
 }
 

@@ -2,10 +2,11 @@
 /* routines.h: the kernel routines that a miniport may import, with the module of Windows 7 x64 that exports each and the
  * highest IRQL that it may be called at.
  *
- * From this table come what a driver's imports are bound to, and the limits that the routines check. Modules: compared with
- * the export list of Windows 7 (tests/wddm/exports.txt). Limits: the "IRQL" row of the routine's page in the WDK's
- * documentation; where what is allowed depends on the arguments (a wait that may time out at once, paged pool), the routine
- * itself checks it, and the limit here is the highest. ANY_LEVEL: there is none.
+ * From these tables come what a driver's imports are bound to, and the limits that the routines check. Modules: compared with
+ * the export list of Windows 7 (tests/wddm/exports.txt). Limits: what the routine's page in the WDK's documentation says; each has its
+ * source in tests/wddm/irql.tsv, which a test holds against this table, row by row. Where what is allowed depends on the
+ * arguments (a wait that may time out at once, paged pool), the routine itself checks it, and the limit here is the highest.
+ * ANY_LEVEL: there is none.
  *
  *   R(module, name, limit)   a routine of include/wddm/ntddk.h
  *   L(module, name, limit)   of a later Windows than 7: for drivers that say that they need one
@@ -20,9 +21,9 @@ enum { ANY_LEVEL = HIGH_LEVEL };
 
 #define NTOS_ROUTINES(R, C)                                                                                  \
     R(ntoskrnl, DbgBreakPoint, ANY_LEVEL)                                                                    \
-    R(ntoskrnl, DbgPrint, ANY_LEVEL)                                                                         \
-    R(ntoskrnl, DbgPrintEx, ANY_LEVEL)                                                                       \
-    R(ntoskrnl, DbgPrompt, ANY_LEVEL)                                                                        \
+    R(ntoskrnl, DbgPrint, DIRQL)                                                                             \
+    R(ntoskrnl, DbgPrintEx, DIRQL)                                                                           \
+    R(ntoskrnl, DbgPrompt, DIRQL)                                                                            \
     R(ntoskrnl, EtwEventEnabled, ANY_LEVEL)                                                                  \
     R(ntoskrnl, EtwProviderEnabled, ANY_LEVEL)                                                               \
     R(ntoskrnl, EtwRegister, PASSIVE_LEVEL)                                                                  \
@@ -32,7 +33,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExAcquireFastMutexUnsafe, APC_LEVEL)                                                         \
     R(ntoskrnl, ExAcquireResourceExclusiveLite, APC_LEVEL)                                                   \
     R(ntoskrnl, ExAcquireResourceSharedLite, APC_LEVEL)                                                      \
-    R(ntoskrnl, ExAcquireRundownProtection, APC_LEVEL)                                                       \
+    R(ntoskrnl, ExAcquireRundownProtection, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, ExAllocatePoolWithQuotaTag, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, ExAllocatePoolWithTag, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, ExAllocatePoolWithTagPriority, DISPATCH_LEVEL)                                               \
@@ -41,11 +42,11 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExDeleteResourceLite, APC_LEVEL)                                                             \
     R(ntoskrnl, ExFreePool, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, ExFreePoolWithTag, DISPATCH_LEVEL)                                                           \
-    R(ntoskrnl, ExGetPreviousMode, ANY_LEVEL)                                                                \
+    R(ntoskrnl, ExGetPreviousMode, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, ExInitializeNPagedLookasideList, DISPATCH_LEVEL)                                             \
     R(ntoskrnl, ExInitializePagedLookasideList, APC_LEVEL)                                                   \
     R(ntoskrnl, ExInitializeResourceLite, DISPATCH_LEVEL)                                                    \
-    R(ntoskrnl, ExInitializeRundownProtection, ANY_LEVEL)                                                    \
+    R(ntoskrnl, ExInitializeRundownProtection, APC_LEVEL)                                                    \
     R(ntoskrnl, ExInterlockedInsertHeadList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExInterlockedInsertTailList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExInterlockedRemoveHeadList, ANY_LEVEL)                                                      \
@@ -53,20 +54,20 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExpInterlockedFlushSList, ANY_LEVEL)                                                         \
     R(ntoskrnl, ExpInterlockedPopEntrySList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExpInterlockedPushEntrySList, ANY_LEVEL)                                                     \
-    R(ntoskrnl, ExQueryDepthSList, ANY_LEVEL)                                                                \
+    R(ntoskrnl, ExQueryDepthSList, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, ExQueueWorkItem, DISPATCH_LEVEL)                                                             \
-    R(ntoskrnl, ExRaiseStatus, ANY_LEVEL)                                                                    \
+    R(ntoskrnl, ExRaiseStatus, APC_LEVEL)                                                                    \
     R(ntoskrnl, ExReleaseFastMutex, APC_LEVEL)                                                               \
     R(ntoskrnl, ExReleaseFastMutexUnsafe, APC_LEVEL)                                                         \
     R(ntoskrnl, ExReleaseResourceLite, DISPATCH_LEVEL)                                                       \
-    R(ntoskrnl, ExReleaseRundownProtection, APC_LEVEL)                                                       \
+    R(ntoskrnl, ExReleaseRundownProtection, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, ExTryToAcquireFastMutex, APC_LEVEL)                                                          \
     R(ntoskrnl, ExWaitForRundownProtectionRelease, APC_LEVEL)                                                \
     R(ntoskrnl, InitializeSListHead, ANY_LEVEL)                                                              \
     R(ntoskrnl, IoAllocateMdl, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoAllocateWorkItem, DISPATCH_LEVEL)                                                          \
-    R(ntoskrnl, IoBuildDeviceIoControlRequest, PASSIVE_LEVEL)                                                \
-    R(ntoskrnl, IoBuildSynchronousFsdRequest, PASSIVE_LEVEL)                                                 \
+    R(ntoskrnl, IoBuildDeviceIoControlRequest, APC_LEVEL)                                                    \
+    R(ntoskrnl, IoBuildSynchronousFsdRequest, APC_LEVEL)                                                     \
     R(ntoskrnl, IoGetRelatedDeviceObject, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, IofCallDriver, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoFreeMdl, DISPATCH_LEVEL)                                                                   \
@@ -91,14 +92,14 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeGetCurrentProcessorNumberEx, ANY_LEVEL)                                                    \
     R(ntoskrnl, KeInitializeDpc, ANY_LEVEL)                                                                  \
     R(ntoskrnl, KeInitializeEvent, ANY_LEVEL)                                                                \
-    R(ntoskrnl, KeInitializeGuardedMutex, ANY_LEVEL)                                                         \
+    R(ntoskrnl, KeInitializeGuardedMutex, APC_LEVEL)                                                         \
     R(ntoskrnl, KeInitializeMutex, ANY_LEVEL)                                                                \
-    R(ntoskrnl, KeInitializeSemaphore, ANY_LEVEL)                                                            \
+    R(ntoskrnl, KeInitializeSemaphore, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, KeInitializeThreadedDpc, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeInitializeTimer, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, KeInitializeTimerEx, DISPATCH_LEVEL)                                                         \
     R(ntoskrnl, KeInsertQueueDpc, ANY_LEVEL)                                                                 \
-    R(ntoskrnl, KeInvalidateAllCaches, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeInvalidateAllCaches, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, KeLeaveCriticalRegion, APC_LEVEL)                                                            \
     R(ntoskrnl, KeLeaveGuardedRegion, APC_LEVEL)                                                             \
     R(ntoskrnl, KeQueryActiveProcessorCount, ANY_LEVEL)                                                      \
@@ -119,12 +120,12 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeResetEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeSetEvent, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, KeSetImportanceDpc, ANY_LEVEL)                                                               \
-    R(ntoskrnl, KeSetPriorityThread, DISPATCH_LEVEL)                                                         \
+    R(ntoskrnl, KeSetPriorityThread, PASSIVE_LEVEL)                                                          \
     R(ntoskrnl, KeSetTargetProcessorDpc, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeSetTimer, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, KeSetTimerEx, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeTryToAcquireGuardedMutex, APC_LEVEL)                                                       \
-    R(ntoskrnl, KeTryToAcquireSpinLockAtDpcLevel, ANY_LEVEL)                                                 \
+    R(ntoskrnl, KeTryToAcquireSpinLockAtDpcLevel, DISPATCH_LEVEL)                                            \
     R(ntoskrnl, KeWaitForMultipleObjects, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, KeWaitForSingleObject, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, MmAllocateContiguousMemory, DISPATCH_LEVEL)                                                  \
@@ -179,13 +180,13 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, RtlEqualUnicodeString, PASSIVE_LEVEL)                                                        \
     R(ntoskrnl, RtlFindClearBits, ANY_LEVEL)                                                                 \
     R(ntoskrnl, RtlFindClearBitsAndSet, ANY_LEVEL)                                                           \
-    R(ntoskrnl, RtlFreeAnsiString, PASSIVE_LEVEL)                                                            \
-    R(ntoskrnl, RtlFreeUnicodeString, PASSIVE_LEVEL)                                                         \
+    R(ntoskrnl, RtlFreeAnsiString, APC_LEVEL)                                                                \
+    R(ntoskrnl, RtlFreeUnicodeString, APC_LEVEL)                                                             \
     R(ntoskrnl, RtlGetVersion, PASSIVE_LEVEL)                                                                \
     R(ntoskrnl, RtlInitAnsiString, ANY_LEVEL)                                                                \
-    R(ntoskrnl, RtlInitializeBitMap, ANY_LEVEL)                                                              \
-    R(ntoskrnl, RtlInitString, ANY_LEVEL)                                                                    \
-    R(ntoskrnl, RtlInitUnicodeString, ANY_LEVEL)                                                             \
+    R(ntoskrnl, RtlInitializeBitMap, APC_LEVEL)                                                              \
+    R(ntoskrnl, RtlInitString, DISPATCH_LEVEL)                                                               \
+    R(ntoskrnl, RtlInitUnicodeString, DISPATCH_LEVEL)                                                        \
     R(ntoskrnl, RtlIntegerToUnicodeString, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, RtlNumberOfSetBits, ANY_LEVEL)                                                               \
     R(ntoskrnl, RtlPrefixUnicodeString, PASSIVE_LEVEL)                                                       \
@@ -195,10 +196,10 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, RtlTestBit, ANY_LEVEL)                                                                       \
     R(ntoskrnl, RtlUnicodeStringToAnsiString, PASSIVE_LEVEL)                                                 \
     R(ntoskrnl, RtlUnicodeStringToInteger, PASSIVE_LEVEL)                                                    \
-    R(ntoskrnl, RtlUpcaseUnicodeChar, PASSIVE_LEVEL)                                                         \
+    R(ntoskrnl, RtlUpcaseUnicodeChar, APC_LEVEL)                                                             \
     R(ntoskrnl, SeSinglePrivilegeCheck, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, SeTokenIsAdmin, PASSIVE_LEVEL)                                                               \
-    R(ntoskrnl, vDbgPrintEx, ANY_LEVEL)                                                                      \
+    R(ntoskrnl, vDbgPrintEx, DIRQL)                                                                          \
     R(ntoskrnl, ZwClose, PASSIVE_LEVEL)                                                                      \
     R(ntoskrnl, ZwCreateFile, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ZwLoadDriver, PASSIVE_LEVEL)                                                                 \
@@ -257,18 +258,47 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     L(ntoskrnl, ExAllocatePool2, DISPATCH_LEVEL)                                                             \
     L(ntoskrnl, MmMapIoSpaceEx, DISPATCH_LEVEL)
 
+/* Not imported but handed out, in DXGKRNL_INTERFACE. B(name, limit) */
+#define NTOS_CALLBACKS(B)                                                                                    \
+    B(DxgkCbAcquirePostDisplayOwnership, APC_LEVEL)                                                          \
+    B(DxgkCbEnumHandleChildren, PASSIVE_LEVEL)                                                               \
+    B(DxgkCbEvalAcpiMethod, PASSIVE_LEVEL)                                                                   \
+    B(DxgkCbExcludeAdapterAccess, PASSIVE_LEVEL)                                                             \
+    B(DxgkCbGetCaptureAddress, PASSIVE_LEVEL)                                                                \
+    B(DxgkCbGetDeviceInformation, PASSIVE_LEVEL)                                                             \
+    B(DxgkCbGetHandleData, APC_LEVEL)                                                                        \
+    B(DxgkCbGetHandleParent, APC_LEVEL)                                                                      \
+    B(DxgkCbIndicateChildStatus, DISPATCH_LEVEL)                                                             \
+    B(DxgkCbIsDevicePresent, PASSIVE_LEVEL)                                                                  \
+    B(DxgkCbLogEtwEvent, ANY_LEVEL)                                                                          \
+    B(DxgkCbMapMemory, PASSIVE_LEVEL)                                                                        \
+    B(DxgkCbNotifyDpc, DISPATCH_LEVEL)                                                                       \
+    B(DxgkCbNotifyInterrupt, DIRQL)                                                                          \
+    B(DxgkCbQueryMonitorInterface, APC_LEVEL)                                                                \
+    B(DxgkCbQueryServices, PASSIVE_LEVEL)                                                                    \
+    B(DxgkCbQueryVidPnInterface, APC_LEVEL)                                                                  \
+    B(DxgkCbQueueDpc, ANY_LEVEL)                                                                             \
+    B(DxgkCbReadDeviceSpace, PASSIVE_LEVEL)                                                                  \
+    B(DxgkCbSynchronizeExecution, DISPATCH_LEVEL)                                                            \
+    B(DxgkCbUnmapMemory, PASSIVE_LEVEL)                                                                      \
+    B(DxgkCbWriteDeviceSpace, PASSIVE_LEVEL)
+
 enum {
-#define NTOS_LIMIT(module, name, limit) LIMIT_##name = limit,
-    NTOS_ROUTINES(NTOS_LIMIT, NTOS_LIMIT) NTOS_LATER_ROUTINES(NTOS_LIMIT)
+#define NTOS_LIMIT(module, name, limit)  LIMIT_##name = limit,
+#define NTOS_CALLBACK_LIMIT(name, limit) LIMIT_##name = limit,
+    NTOS_ROUTINES(NTOS_LIMIT, NTOS_LIMIT) NTOS_LATER_ROUTINES(NTOS_LIMIT) NTOS_CALLBACKS(NTOS_CALLBACK_LIMIT)
 #undef NTOS_LIMIT
+#undef NTOS_CALLBACK_LIMIT
 };
 
 /* The first line of a routine: the kernel that it was called in, `k`, and the check of its limit. */
 #define ENTER(name)                                                                                          \
     struct kernel *k = dxgk_kernel_self(#name);                                                              \
     dxgk_kernel_check(k, #name, LIMIT_##name)
-#define SELF()  dxgk_kernel_self(__func__)
-#define OWNER() ((struct dxgk *)dxgk_kernel_ctx(SELF()))
+/* The check alone, true if it may be called: of one that another routine does, whose limit is higher. */
+#define CHECK(name) dxgk_kernel_check(dxgk_kernel_self(#name), #name, LIMIT_##name)
+#define SELF()      dxgk_kernel_self(__func__)
+#define OWNER()     ((struct dxgk *)dxgk_kernel_ctx(SELF()))
 
 /* A dispatcher object's waiters are a kwaiters that its WaitListHead points to. */
 static inline struct kwaiters *dxgk_ntos_waiters(DISPATCHER_HEADER *h)

@@ -20,6 +20,7 @@ WCHAR NTAPI RtlUpcaseUnicodeChar(WCHAR SourceCharacter)
 
 VOID NTAPI RtlInitString(PSTRING DestinationString, PCSZ SourceString)
 {
+    CHECK(RtlInitString);
     RtlInitAnsiString(DestinationString, SourceString);
 }
 
@@ -115,6 +116,7 @@ LONG NTAPI RtlCompareString(const STRING *String1, const STRING *String2, BOOLEA
 
 BOOLEAN NTAPI RtlEqualString(const STRING *String1, const STRING *String2, BOOLEAN CaseInSensitive)
 {
+    CHECK(RtlEqualString);
     return String1->Length == String2->Length && !RtlCompareString(String1, String2, CaseInSensitive);
 }
 
@@ -234,6 +236,7 @@ static void put(const char *routine, PRTL_BITMAP b, ULONG at, ULONG n, bool set)
 
 VOID NTAPI RtlInitializeBitMap(PRTL_BITMAP BitMapHeader, PULONG BitMapBuffer, ULONG SizeOfBitMap)
 {
+    CHECK(RtlInitializeBitMap);
     *BitMapHeader = (RTL_BITMAP){SizeOfBitMap, BitMapBuffer};
 }
 

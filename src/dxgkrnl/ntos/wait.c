@@ -51,8 +51,10 @@ LONG NTAPI KeReadStateEvent(PKEVENT Event)
 
 VOID NTAPI KeInitializeSemaphore(PRKSEMAPHORE Semaphore, LONG Count, LONG Limit)
 {
+    ENTER(KeInitializeSemaphore);
+
     if (Count < 0 || Limit < 1 || Count > Limit)
-        dxgk_kernel_violation(SELF(), "KeInitializeSemaphore: count %d, limit %d", Count, Limit);
+        dxgk_kernel_violation(k, "KeInitializeSemaphore: count %d, limit %d", Count, Limit);
     memset(Semaphore, 0, sizeof(*Semaphore));
     Semaphore->Header.Type = SEMAPHORE_OBJECT;
     Semaphore->Header.SignalState = Count;
@@ -332,6 +334,7 @@ VOID NTAPI ExReleaseFastMutexUnsafe(PFAST_MUTEX FastMutex)
 
 VOID NTAPI KeInitializeGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
 {
+    CHECK(KeInitializeGuardedMutex);
     ExInitializeFastMutex(GuardedMutex);
 }
 
