@@ -7,6 +7,7 @@
 #include "cpu/capture/names.h"
 #include "cpu/model/threads.h"
 #include "cpu/model/trace.h"
+#include "cpu/model/waits.h"
 
 /* What is named as a stop's cause was sent before it, can stop, and was not taken back; later signals change nothing. */
 TEST(a_stop_is_of_the_signal_before_it)
@@ -118,3 +119,32 @@ TEST(a_name_is_of_its_time)
 }
 
 TEST_GROUP(NULL, NULL);
+
+/* What may wait for a disk does so only where it cannot be interrupted; who sleeps there waits for anything. */
+TEST(who_sleeps_waits_for_no_disk)
+{
+    static const struct {
+        const char *state, *call, *where, *object;
+        enum cpu_wait_kind kind;
+    } cases[] = {
+        {"D", "read", "io_schedule", "", CPU_WAIT_IO},
+        {"S", "read", "io_schedule", "", CPU_WAIT_OTHER},
+        {"D", "fsync", "0", "", CPU_WAIT_IO},
+        {"S", "fsync", "0", "", CPU_WAIT_OTHER},
+        {"S", "read", "nfs_wait_bit_killable", "", CPU_WAIT_OTHER},
+        {"S", "read", "request_wait_answer", "", CPU_WAIT_IO}, /* a process serves it */
+        {"D", "ioctl", "do_something", "", CPU_WAIT_OTHER},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *entry =
+            json_pack("[i,s,s,s,s,i]", 7, cases[i].state, cases[i].call, cases[i].where, cases[i].object, 0);
+        struct cpu_task_wait w;
+
+        assert_non_null(entry);
+        assert_true(cpu_task_wait_parse(&w, entry));
+        if (w.kind != cases[i].kind)
+            fail_msg("%zu: kind %d", i, w.kind);
+        json_decref(entry);
+    }
+}
