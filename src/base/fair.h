@@ -5,9 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether who has `mine` of `total`, of which all together have `used`, may have `more`: yes while he has no more then than is left
- * to the others. Who is alone gets half; who comes after n that took what they could, at least total / 2^(n + 1). */
+/* Whether who has `mine` of `total`, of which all together have `used`, may have `more`: what is there, as long as he has little
+ * then, a 64th; and while he has no more then than is left to the others but for a quarter. So who is alone gets three eighths,
+ * who comes after n that took what they could 3/4 of total / 2^(n + 1), and the last quarter is for 16 who find nothing else. */
 static inline bool fair_share(uint64_t mine, uint64_t more, uint64_t used, uint64_t total)
 {
-    return used <= total && more <= total - used && mine + more <= total - used - more;
+    const uint64_t little = total / 64 ? total / 64 : 1, kept = total / 4,
+                   left = used <= total && more <= total - used ? total - used - more : 0;
+    const bool fits = !more || (used <= total && more <= total - used);
+
+    return fits && (mine + more <= little || (left >= kept && mine + more <= left - kept));
 }

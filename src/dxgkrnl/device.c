@@ -21,6 +21,8 @@ bool dxgk_client_is_first(const struct dxgk_client *client)
 /* Whether one more process of this one's user is one too many: each may have what there are few of, and others are to find some. */
 static bool is_crowd(const struct dxgk *d, const struct dxgk_client *client)
 {
+    const unsigned most =
+        d->bus->processes && d->bus->processes < DEVICE_PROCESSES ? d->bus->processes : DEVICE_PROCESSES;
     unsigned mine = 0, all = 0;
 
     if (!client->has_user)
@@ -33,7 +35,7 @@ static bool is_crowd(const struct dxgk *d, const struct dxgk_client *client)
             all++;
         }
     }
-    return !fair_share(mine, 1, all, DEVICE_PROCESSES);
+    return !fair_share(mine, 1, all, most);
 }
 
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)

@@ -59,7 +59,9 @@ struct dxgk_bus {
     unsigned num_resources;
     uint64_t memory_size; /* bytes of system memory */
     uint64_t work_memory; /* of what `memory` counts, strangers may have so many bytes together */
-    uint64_t dma_size;    /* of what dma_alloc has; 0: as much as anybody wants */
+    uint32_t
+        processes; /* so many at once may have devices, of which strangers get shares; 0: as many as there can be */
+    uint64_t dma_size; /* of what dma_alloc has; 0: as much as anybody wants */
     /* PCI configuration space; the number of bytes moved. */
     uint32_t (*config_read)(void *ctx, uint32_t offset, void *data, uint32_t size);
     uint32_t (*config_write)(void *ctx, uint32_t offset, const void *data, uint32_t size);

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "aerogpu/pci.h"
 #include "base/log.h"
 #include "base/sched/private_memory.h"
 #include "base/sched/schedstat.h"
+#include "base/sched/tasks.h"
 #include "dxgkrnl/faults.h"
 #include "machine/driver.h"
 #include "stack/memory.h"
@@ -238,6 +240,30 @@ static NTSTATUS inject(void *ctx, uint32_t fault, uint32_t value)
 
 /* ---- life cycle ---------------------------------------------------------- */
 
+/* Threads of an executor and of what serves it, without the Vulkan driver's on a processor, which has one for each that there is; and what
+ * the service has for itself. */
+enum { THREADS_EACH = 12, THREADS_OWN = 24, MOST_CPUS = 32 };
+
+/* Processes that may have an executor where the user may have so many threads and no more: what starts finds them all, or is refused. */
+static uint32_t processes(void)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned left = tasks_left(), each = THREADS_EACH + (cpus < 1           ? 1u
+                                                               : cpus > MOST_CPUS ? MOST_CPUS
+                                                                                  : (unsigned)cpus);
+    uint32_t n;
+
+    if (left == UINT_MAX)
+        return 0;
+    n = left > THREADS_OWN + each ? (left - THREADS_OWN) / each : 1;
+    if (n < 64)
+        log_warn(
+            "stack",
+            "the user's limit of processes (ulimit -u) leaves room for %u executors: no more processes get devices",
+            n);
+    return n;
+}
+
 static void describe(struct stack *s, bool swapped, uint64_t work_memory)
 {
     struct gpu *gpu = machine_gpu(s->machine);
@@ -271,6 +297,7 @@ static void describe(struct stack *s, bool swapped, uint64_t work_memory)
                                .end_work = end_work,
                                .is_ending = is_ending,
                                .memory = machine_loop(s->machine) ? NULL : memory,
+                               .processes = machine_loop(s->machine) ? 0 : processes(),
                                .work_memory = work_memory ? work_memory : private_memory_of_machine() / 2,
                                .wait = wait_for_device,
                                .poll_begin = poll_begin,

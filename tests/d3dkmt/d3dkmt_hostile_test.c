@@ -421,8 +421,8 @@ TEST_IN(one_user_does_not_take_all_connections, served)
         assert_int_equal(read(fds[0], &had, sizeof(had)), sizeof(had));
         sum[i / 3] += had;
     }
-    assert_int_equal(sum[0], D3DKMT_MAX_CONNECTIONS / 2);
-    assert_in_range(sum[1], D3DKMT_MAX_CONNECTIONS / 4 - 1, D3DKMT_MAX_CONNECTIONS / 4);
+    assert_int_equal(sum[0], D3DKMT_MAX_CONNECTIONS * 3 / 8);
+    assert_in_range(sum[1], D3DKMT_MAX_CONNECTIONS * 3 / 16 - 1, D3DKMT_MAX_CONNECTIONS * 3 / 16);
     an_innocent_works();
     for (int i = 0; i < 4; i++) {
         kill(pids[i], SIGKILL);
