@@ -10,14 +10,16 @@
 
 enum { MAX_EVENTS = 1024 };
 
-void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
+static void log_event(struct dxgk *d, const struct dxgk_client *c, const char *source, unsigned id,
+                      const char *fmt, va_list ap)
 {
     struct dxgk_event e = {.time_ns = clock_now(d->clock), .source = source, .id = id}, *grown;
-    va_list ap;
 
-    va_start(ap, fmt);
+    if (c && c->has_user) {
+        e.user = c->user;
+        e.has_user = true;
+    }
     vsnprintf(e.text, sizeof(e.text), fmt, ap);
-    va_end(ap);
     bb_flight_event(d->flight, DXGK_FLIGHT_LOG, id, 0, 0);
     log_warn("dxgkrnl", "event %s %u: %s", source, id, e.text);
     if (d->log.count < MAX_EVENTS) {
@@ -29,6 +31,25 @@ void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, 
     }
     if (d->log.on_event)
         d->log.on_event(d->log.ctx, &e);
+}
+
+void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    log_event(d, NULL, source, id, fmt, ap);
+    va_end(ap);
+}
+
+void dxgk_log_of(struct dxgk *d, const struct dxgk_client *c, const char *source, unsigned id,
+                 const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    log_event(d, c, source, id, fmt, ap);
+    va_end(ap);
 }
 
 /* The lock that keeps one thread at a time in the DDIs that the WDK calls serialised; recursive. */

@@ -165,6 +165,9 @@ struct dxgk {
 
 void dxgk_log(struct dxgk *d, const char *source, unsigned id, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same, about a client's process; NULL: the system's own. */
+void dxgk_log_of(struct dxgk *d, const struct dxgk_client *c, const char *source, unsigned id,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 bool dxgk_adapter_lock(struct dxgk *d);         /* false once FAILED */
 bool dxgk_adapter_lock_cleanup(struct dxgk *d); /* also then, unless a DDI is stuck inside */
 void dxgk_adapter_unlock(struct dxgk *d);

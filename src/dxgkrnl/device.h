@@ -39,6 +39,7 @@ struct dxgk_client {
     uint64_t quota[QUOTAS];
     uint64_t memory; /* strangers/memory.h: of its process, at the last look */
     bool memory_grew;
+    uint64_t refused_ns; /* when it was last said that it got no memory */
     struct dxgk_work work;
 };
 

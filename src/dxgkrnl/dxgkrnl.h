@@ -121,6 +121,9 @@ struct dxgk_event {
     uint64_t time_ns;
     const char *source; /* "Display", "dxgkrnl", "BugCheck" */
     unsigned id;        /* 4101: the driver stopped responding and has recovered; 0x116: it has not */
+    uint32_t
+        user; /* if has_user: whose process it is about, a stranger's; else it is about the adapter, or root's or the service's own */
+    bool has_user;
     char text[240];
 };
 

@@ -264,10 +264,10 @@ void dxgk_node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *da
         struct device *dev = p->context->device;
         if (p->fence == fence && dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE) {
             dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
-            dxgk_log(d, "Display", 4109,
-                     "a DMA buffer of process %llu faulted (fence %u, status %08x): its device is removed",
-                     dev->client ? (unsigned long long)dev->client->process : 0ull, fence,
-                     (unsigned)data->DmaFaulted.Status);
+            dxgk_log_of(d, dev->client, "Display", 4109,
+                        "a DMA buffer of process %llu faulted (fence %u, status %08x): its device is removed",
+                        dev->client ? (unsigned long long)dev->client->process : 0ull, fence,
+                        (unsigned)data->DmaFaulted.Status);
         }
     }
     dxgk_node_retire_to(d, node, fence);

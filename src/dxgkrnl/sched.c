@@ -199,7 +199,8 @@ static void submit(struct dxgk *d, struct packet *p)
         return;
     }
     if (!NT_SUCCESS(s)) {
-        dxgk_log(d, "dxgkrnl", 3, "a DMA buffer could not be prepared: %08x", (unsigned)s);
+        dxgk_log_of(d, p->context->device->client, "dxgkrnl", 3, "a DMA buffer could not be prepared: %08x",
+                    (unsigned)s);
         fail_packet(d, p,
                     s == STATUS_GRAPHICS_NO_VIDEO_MEMORY ? D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY
                                                          : D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);

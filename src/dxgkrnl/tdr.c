@@ -292,8 +292,8 @@ static bool end_alone(struct dxgk *d, unsigned i)
         return false;
     if (d->state != DXGK_STARTED)
         return true;
-    dxgk_log(
-        d, "dxgkrnl", 8,
+    dxgk_log_of(
+        d, &who, "dxgkrnl", 8,
         "process %llu hung: what executes its work was ended, and nothing else (fence %u on node %u, %.1f ms)",
         (unsigned long long)who.process, fence, i, (double)(dxgk_kernel_now(d->kernel) - start) / 1e6);
     dxgk_offender_hung(d, &who, true);

@@ -553,7 +553,7 @@ NTSTATUS dxgk_CreateAllocation(struct dxgk_client *c, D3DKMT_CREATEALLOCATION *a
         if (s != STATUS_GRAPHICS_NO_VIDEO_MEMORY || !d->vidmm.doomed ||
             !dxgk_kernel_wait(d->kernel, &d->progress, deadline)) {
             if (s == STATUS_GRAPHICS_NO_VIDEO_MEMORY)
-                dxgk_vidmm_log_refusal(d, c->process);
+                dxgk_vidmm_log_refusal(d, c);
             return dxgk_thunk_leave(d, s);
         }
     }

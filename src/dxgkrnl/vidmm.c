@@ -295,12 +295,12 @@ static bool commit(struct dxgk *d, struct alloc *a)
     return !set;
 }
 
-void dxgk_vidmm_log_refusal(struct dxgk *d, uint64_t process)
+void dxgk_vidmm_log_refusal(struct dxgk *d, struct dxgk_client *c)
 {
     uint64_t now = clock_now(d->clock), committed = 0, limit = 0;
     char wants[48] = "is larger than all of it"; /* the driver refused it itself */
 
-    if (d->vidmm.refused_ns && now - d->vidmm.refused_ns < NSEC_PER_SEC)
+    if (c->refused_ns && now - c->refused_ns < NSEC_PER_SEC)
         return;
     for (unsigned id = 1; id <= d->vidmm.num_segments; id++) {
         committed += segment(d, id)->committed;
@@ -308,11 +308,12 @@ void dxgk_vidmm_log_refusal(struct dxgk *d, uint64_t process)
     }
     if (d->vidmm.refused_bytes)
         snprintf(wants, sizeof(wants), "wants %llu KiB", (unsigned long long)d->vidmm.refused_bytes >> 10);
-    dxgk_log(d, "dxgkrnl", 5,
-             "an allocation of process %llu does not fit the budget: it %s, %llu of %llu KiB are committed",
-             (unsigned long long)process, wants, (unsigned long long)committed >> 10,
-             (unsigned long long)limit >> 10);
-    d->vidmm.refused_ns = now;
+    dxgk_log_of(
+        d, c, "dxgkrnl", 5,
+        "an allocation of process %llu does not fit the budget: it %s, %llu of %llu KiB are committed",
+        (unsigned long long)c->process, wants, (unsigned long long)committed >> 10,
+        (unsigned long long)limit >> 10);
+    c->refused_ns = now;
     d->vidmm.refused_bytes = 0;
 }
 

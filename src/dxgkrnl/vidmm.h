@@ -92,7 +92,6 @@ struct vidmm {
                    struct alloc *a); /* one is about to be destroyed: the display lets go of it */
     unsigned doomed;                 /* resources that are */
     uint64_t refused_bytes;          /* the allocation that no segment's budget had room for */
-    uint64_t refused_ns;             /* when that was last said */
     uint64_t uses;                   /* counts up: what was used last has the highest */
     uint64_t created, destroyed, locks;
 };
@@ -110,7 +109,7 @@ void dxgk_vidmm_close(struct open_resource *g);
 /* Its handles go at once, the rest as soon as no work of the device names it. */
 void dxgk_vidmm_doom(struct open_resource *g);
 /* The budget is too small: an event, once a second. */
-void dxgk_vidmm_log_refusal(struct dxgk *d, uint64_t process);
+void dxgk_vidmm_log_refusal(struct dxgk *d, struct dxgk_client *c);
 /* At PASSIVE_LEVEL: closes the doomed that can be. */
 void dxgk_vidmm_reap(struct dxgk *d);
 /* Drops one reference. */

@@ -38,18 +38,25 @@ TEST(array_grows_and_keeps)
     free(items);
 }
 
-/* However many take all that they may, who comes next finds something, as long as there are less than log2(total) of them. */
+/* However many take all that they may, who comes next finds something: the last quarter is for who has next to nothing. */
 TEST(shares_leave_something_for_the_next)
 {
-    static const uint64_t want[] = {31, 15, 8, 4, 2, 1};
+    static const uint64_t want[] = {23, 12, 6, 3, 1};
+    const uint64_t gib = UINT64_C(1) << 30;
     uint64_t used = 0;
+    unsigned users = 0;
 
-    for (unsigned user = 0; user < 6; user++) {
+    for (; used < 62; users++) {
         uint64_t mine = 0;
         for (; fair_share(mine, 1, used, 62); used++)
             mine++;
-        assert_int_equal(mine, want[user]);
+        assert_int_equal(mine, users < 5 ? want[users] : 1);
     }
+    assert_int_equal(users, 5 + 17);
+    assert_true(fair_share(0, gib / 64, gib * 3 / 4, gib));
+    assert_false(fair_share(0, gib / 64 + 1, gib * 3 / 4, gib));
+    assert_true(fair_share(gib / 64, 0, gib + 1, gib)); /* nothing more, of what others have too much of */
+    assert_false(fair_share(gib / 2, 0, gib + 1, gib));
     assert_false(fair_share(0, 63, 0, 62));
     assert_false(fair_share(0, UINT64_MAX, 1, 62));
     assert_false(fair_share(0, 1, 63, 62)); /* what others have, who need not share */
@@ -70,6 +77,33 @@ TEST(a_rate_is_a_burst_and_then_its_pace)
     assert_in_range(n, 49, 51);
     assert_int_equal(n + r.missed, 5000);
     assert_true(rate_allows(&r, 2000000, 1000, 20)); /* and who rested has his burst again */
+}
+
+/* Who uses up his own takes nobody's, as long as there is room; who rested makes room. */
+TEST(rates_are_each_ones_own)
+{
+    static struct rates r;
+    char name[RATE_NAME];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < 100; i++)
+        n += rate_allows(rates_of(&r, "4109 of 1001", 1000000), 1000000, 1000, 20);
+    assert_in_range(n, 20, 22);
+    assert_true(rate_allows(rates_of(&r, "4109 of 1002", 1000000), 1000000, 1000, 20));
+    assert_true(rate_allows(rates_of(&r, "4109", 1000000), 1000000, 1000, 20));
+    assert_int_equal(rates_of(&r, "4109 of 1001", 1000000)->missed, 100 - n);
+    for (unsigned i = 0; i < 4 * RATES; i++) { /* others come and go */
+        snprintf(name, sizeof(name), "other %u", i);
+        assert_true(rate_allows(rates_of(&r, name, 1000000 + i * 1000), 1000000 + i * 1000, 1000, 20));
+    }
+    assert_int_equal(rates_of(&r, "4109 of 1001", 9000000)->missed, 100 - n); /* that is still to be said */
+    for (unsigned i = 0; i < 2 * RATES;
+         i++) { /* all at once: the last of them share a place, and who was there keeps his */
+        snprintf(name, sizeof(name), "one of many %u", i);
+        rate_allows(rates_of(&r, name, 9000000), 9000000, 1000, 0);
+    }
+    assert_int_equal(rates_of(&r, "4109 of 1001", 9000000)->missed, 100 - n);
+    assert_ptr_equal(rates_of(&r, "one of many 511", 9000000), rates_of(&r, "one of many 510", 9000000));
 }
 
 /* Against an array of the same 512 keys, with as many removals as insertions, and clusters of neighbours. */

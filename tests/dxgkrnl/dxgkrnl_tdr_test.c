@@ -247,6 +247,7 @@ static void guess(struct world *w, uint32_t user, unsigned times)
 /* Who has no guesses left does not get new ones by a crowd that makes some. */
 TEST(a_crowd_does_not_bring_guesses_back)
 {
+    struct dxgk_event event;
     struct world w;
 
     world_up(&w, false);
@@ -258,6 +259,9 @@ TEST(a_crowd_does_not_bring_guesses_back)
     assert_int_equal(dxgk_event_count(w.dxgk, 6), 1);
     guess(&w, 8, 100); /* and a crowd does not hide him who comes next */
     assert_int_equal(dxgk_event_count(w.dxgk, 6), 2);
+    for (unsigned i = 0, user = 7; dxgk_event(w.dxgk, i, &event); i++)
+        if (event.id == 6) /* says whose it is: a log that keeps one short leaves the others theirs */
+            assert_true(event.has_user && event.user == user++);
     world_down(&w, 0);
 }
 

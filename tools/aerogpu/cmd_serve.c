@@ -42,21 +42,17 @@ struct serve {
     uid_t seat;
 };
 
-/* Of each kind of event so many at once, then one in so long: strangers make some as often as they like. */
-enum { KINDS = 32, EVENTS_AT_ONCE = 100 };
+/* Of each kind of event of each user so many at once, then one in so long: strangers make some as often as they like. */
+enum { EVENTS_AT_ONCE = 100 };
 #define EVENT_EACH_NS (2 * NSEC_PER_SEC)
 
 struct service {
     const struct serve *o;
     FILE *event_log;
-    pthread_mutex_t lock; /* output */
-    unsigned unread;      /* events that nobody took from standard output */
-    bool full;            /* an event could not be logged */
-    struct kind {
-        char source[16];
-        uint32_t id;
-        struct rate rate;
-    } kinds[KINDS];              /* of events; those for whom there is no room are the last one's */
+    pthread_mutex_t lock;        /* output */
+    unsigned unread;             /* events that nobody took from standard output */
+    bool full;                   /* an event could not be logged */
+    struct rates rates;          /* of events */
     struct watch *_Atomic watch; /* NULL: AEROGPU_DUMPS is not set */
 };
 
@@ -97,19 +93,16 @@ static void print_event(struct service *s, const struct dxgk_event *e, json_t *l
     fflush(stdout);
 }
 
-/* With the lock. Exactly that kind's: else a stranger would choose which other is not told. */
+/* With the lock. Exactly that kind's and user's: else a stranger would choose which other is not told. */
 static struct rate *rate_of(struct service *s, const struct dxgk_event *e)
 {
-    struct kind *k = s->kinds;
+    char name[RATE_NAME];
 
-    while (k < s->kinds + KINDS - 1 && *k->source &&
-           (k->id != e->id || strncmp(k->source, e->source, sizeof(k->source) - 1)))
-        k++;
-    if (!*k->source) {
-        snprintf(k->source, sizeof(k->source), "%s", e->source);
-        k->id = e->id;
-    }
-    return &k->rate;
+    if (e->has_user)
+        snprintf(name, sizeof(name), "%s %u of %u", e->source, e->id, (unsigned)e->user);
+    else
+        snprintf(name, sizeof(name), "%s %u", e->source, e->id);
+    return rates_of(&s->rates, name, e->time_ns);
 }
 
 /* With the lock. What does not fit leaves nothing behind, and is said once. */
@@ -222,7 +215,7 @@ static int parse(int argc, char **argv, struct serve *o)
                  "what the registry holds: TdrDelay and so on; `man aerogpu-serve` lists them"),
         OPT_TEXT(
             "event-log", 'e', &o->event_log, "FILE",
-            "append each event as a line of JSON: time, source, id, text, and how many of its kind were too many to be written since the one before: missed"),
+            "append each event as a line of JSON: time, source, id, text, and how many of its kind and user were too many to be written since the one before: missed"),
         OPT_TEXT(
             "miniport", 'M', &o->miniport, "FILE",
             "a miniport in place of AeroGPU's own: an x64 driver as Windows 7 would load it (.sys), or a shared object"),

@@ -71,9 +71,10 @@ static struct dxgk_client *largest(struct dxgk *d, uint32_t user)
 
 static void end(struct dxgk *d, struct dxgk_client *c)
 {
-    dxgk_log(d, "dxgkrnl", 9,
-             "user %u has %llu MiB of the host's memory, more than his share: process %llu loses its devices",
-             c->user, (unsigned long long)(of_user(d, c->user) >> 20), (unsigned long long)c->process);
+    dxgk_log_of(
+        d, c, "dxgkrnl", 9,
+        "user %u has %llu MiB of the host's memory, more than his share: process %llu loses its devices",
+        c->user, (unsigned long long)(of_user(d, c->user) >> 20), (unsigned long long)c->process);
     d->bus->end_work(d->bus->ctx, c->process, false);
     dxgk_process_lose(d, c->process, NULL, D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
     c->memory = 0;

@@ -98,11 +98,11 @@ bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c, bool alone)
     user = hung(d, dxgk_offender_user(c), limit);
     process = hung(d, process_key(c), limit / 2 + (limit & 1));
     if (user)
-        dxgk_log(d, "dxgkrnl", 7, "user %u hangs the device again and again: no device for %llu s", c->user,
-                 (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
+        dxgk_log_of(d, c, "dxgkrnl", 7, "user %u hangs the device again and again: no device for %llu s",
+                    c->user, (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
     else if (process)
-        dxgk_log(d, "dxgkrnl", 7, "process %llu hangs the device again and again: no device for %llu s",
-                 (unsigned long long)c->process, (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
+        dxgk_log_of(d, c, "dxgkrnl", 7, "process %llu hangs the device again and again: no device for %llu s",
+                    (unsigned long long)c->process, (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
     return true;
 }
 
@@ -136,6 +136,6 @@ void dxgk_offender_guessed(struct dxgk *d, const struct dxgk_client *c)
     if (!o->guesses)
         o->guesses_ns = o->last_ns;
     if (++o->guesses == GUESSES_MOST)
-        dxgk_log(d, "dxgkrnl", 6, "process %llu guesses share handles: it%s opens no more for a while",
-                 (unsigned long long)c->process, c->has_user ? ", as all of its user," : "");
+        dxgk_log_of(d, c, "dxgkrnl", 6, "process %llu guesses share handles: it%s opens no more for a while",
+                    (unsigned long long)c->process, c->has_user ? ", as all of its user," : "");
 }
