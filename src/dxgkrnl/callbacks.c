@@ -204,8 +204,6 @@ static VOID NTAPI DxgkCbNotifyDpc(CONST HANDLE h)
 static NTSTATUS NTAPI DxgkCbQueryVidPnInterface(D3DKMDT_HVIDPN vidpn, DXGK_VIDPN_INTERFACE_VERSION version,
                                                 CONST DXGK_VIDPN_INTERFACE **interface)
 {
-    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
-
     if (!CHECK(DxgkCbQueryVidPnInterface))
         return STATUS_INVALID_PARAMETER;
     return dxgk_vidpn_query_interface(vidpn, version, interface);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dxgkrnl/telemetry/flight.h"
 #include "dxgkrnl/image/image.h"
@@ -74,6 +75,16 @@ static const char *missing_ddi(const struct dxgk *d)
     return NULL;
 }
 
+/* Says what it returned, or why it did not. */
+static int miniport_failed(struct dxgk *d, struct error *err, const char *routine, NTSTATUS s)
+{
+    const char *why = dxgk_kernel_death(d->kernel);
+
+    if (why || *d->stuck)
+        return error_set(err, -ENXIO, "%s", why ? why : d->stuck);
+    return error_set(err, -ENXIO, "%s returned %08x", routine, (unsigned)s);
+}
+
 int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err)
 {
     WCHAR path[128];
@@ -94,20 +105,24 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     dxgk_kernel_enter(d->kernel);
     dxgk_kernel_revive(d->kernel);
     loading = d;
+    d->stuck[0] = '\0';
+    d->crashed = false;
     s = STATUS_DEVICE_REMOVED;
     KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
                 s = driver_entry((PDRIVER_OBJECT)d, &name));
     loading = NULL;
     missing = missing_ddi(d);
-    if (NT_SUCCESS(s) && d->initialized && !missing)
+    if (NT_SUCCESS(s) && d->initialized && !missing) {
         d->state = DXGK_LOADED;
-    else
+    } else {
         dxgk_ntos_finish(d); /* its code goes */
+        d->state = DXGK_EMPTY;
+    }
     dxgk_kernel_leave(d->kernel);
     if (d->state == DXGK_LOADED)
         return 0;
     if (!NT_SUCCESS(s))
-        return error_set(err, -ENXIO, "DriverEntry returned %08x", (unsigned)s);
+        return miniport_failed(d, err, "DriverEntry", s);
     if (!d->initialized)
         return error_set(err, -ENXIO, "DriverEntry succeeded without DxgkInitialize");
     d->initialized = false;
@@ -139,7 +154,8 @@ int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
     snprintf(here, sizeof(here), "%s%s", strchr(path, '/') ? "" : "./", path);
     d->object = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (!d->object)
-        return error_set(err, -ENOENT, "cannot load the miniport: %s", dlerror());
+        return error_set(err, access(here, F_OK) ? -ENOENT : -ENOEXEC, "cannot load the miniport: %s",
+                         dlerror());
     *(void **)&entry = dlsym(d->object, "DriverEntry");
     r = entry ? dxgk_load(d, entry, err) : error_set(err, -ENXIO, "%s has no DriverEntry", path);
     if (r) {
@@ -155,8 +171,9 @@ void dxgk_unload(struct dxgk *d)
     if (d->state == DXGK_EMPTY)
         return;
     dxgk_kernel_enter(d->kernel);
-    if (d->ddi.DxgkDdiUnload)
-        KERNEL_CALL(d->kernel, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns, d->ddi.DxgkDdiUnload());
+    if (d->ddi.DxgkDdiUnload &&
+        !KERNEL_CALL(d->kernel, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns, d->ddi.DxgkDdiUnload()))
+        d->crashed = true;
     dxgk_ntos_check_leaks(d);
     dxgk_ntos_finish(d);
     dxgk_kernel_leave(d->kernel);
@@ -295,7 +312,7 @@ static NTSTATUS query_children(struct dxgk *d, struct error *err)
     }
     s = DDI(d, QueryChildRelations, d->miniport, list, (d->display.num_children + 1) * sizeof(list[0]));
     if (!NT_SUCCESS(s)) {
-        error_set(err, -EIO, "DxgkDdiQueryChildRelations returned %08x", (unsigned)s);
+        miniport_failed(d, err, "DxgkDdiQueryChildRelations", s);
         return s;
     }
     for (ULONG i = 0; i < d->display.num_children; i++) {
@@ -337,7 +354,7 @@ static NTSTATUS query_caps(struct dxgk *d, struct error *err)
     memset(d->later_caps, 0, sizeof(d->later_caps));
     s = DDI(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
-        error_set(err, -EIO, "DxgkDdiQueryAdapterInfo(DRIVERCAPS) returned %08x", (unsigned)s);
+        miniport_failed(d, err, "DxgkDdiQueryAdapterInfo(DRIVERCAPS)", s);
     d->sched.num_nodes = d->displayonly ? 0 : d->caps.GpuEngineTopology.NbAsymetricProcessingNodes;
     if (NT_SUCCESS(s) && !d->displayonly && (!d->sched.num_nodes || d->sched.num_nodes > MAX_NODES)) {
         error_set(err, -ENXIO, "the miniport reports %u nodes; dxgkrnl supports 1 to %d", d->sched.num_nodes,
@@ -385,14 +402,14 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
 
     s = DDI(d, AddDevice, (PDEVICE_OBJECT)d, &d->miniport);
     if (!NT_SUCCESS(s)) {
-        error_set(err, -EIO, "DxgkDdiAddDevice returned %08x", (unsigned)s);
+        miniport_failed(d, err, "DxgkDdiAddDevice", s);
         return s;
     }
     dxgk_callbacks_fill(d);
     dxgk_kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */
     s = DDI(d, StartDevice, d->miniport, &info, &d->iface, &d->display.num_sources, &d->display.num_children);
     if (!NT_SUCCESS(s)) {
-        error_set(err, -EIO, "DxgkDdiStartDevice returned %08x", (unsigned)s);
+        miniport_failed(d, err, "DxgkDdiStartDevice", s);
         goto remove;
     }
     s = query_children(d, err);
@@ -401,7 +418,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     if (NT_SUCCESS(s) && !d->displayonly) {
         s = dxgk_vidmm_start(d);
         if (!NT_SUCCESS(s))
-            error_set(err, -EIO, "the miniport's segments are not usable: %08x", (unsigned)s);
+            error_set(err, -ENXIO, "the miniport's segments are not usable: %08x", (unsigned)s);
     }
     if (!NT_SUCCESS(s))
         goto stop;
@@ -414,7 +431,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
         check_neighbours(d);
         return s;
     }
-    error_set(err, -EIO, "no display mode could be set: %08x", (unsigned)s);
+    miniport_failed(d, err, "setting a display mode", s);
     dxgk_display_stop(d);
     stop_work(d);
     d->state = DXGK_STOPPED;
@@ -436,6 +453,7 @@ NTSTATUS dxgk_start(struct dxgk *d, struct error *err)
     dxgk_kernel_enter(d->kernel);
     free(d->resources);
     d->resources = make_resources(d->bus);
+    d->stuck[0] = '\0';
     dxgk_tdr_configure(d);
     if (!d->resources) {
         error_set(err, -ENOMEM, "no memory for the adapter's resources");
@@ -462,6 +480,7 @@ void dxgk_stop(struct dxgk *d)
         stop_miniport(d);
         remove_miniport(d);
     }
+    d->crashed |= d->state == DXGK_FAILED || dxgk_kernel_death(d->kernel); /* there, too */
     dxgk_kernel_connect_interrupt(d->kernel, false);
     d->miniport = NULL;
     d->state = DXGK_STOPPED;
@@ -518,11 +537,10 @@ static void NTAPI on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
 static void on_stuck(void *ctx, const char *ddi)
 {
     struct dxgk *d = ctx;
-    char why[160];
 
-    snprintf(why, sizeof(why), "%s has not returned within TdrDdiDelay (%llu s)", ddi,
+    snprintf(d->stuck, sizeof(d->stuck), "%s has not returned within TdrDdiDelay (%llu s)", ddi,
              (unsigned long long)(d->tdr.ddi_delay_ns / NSEC_PER_SEC));
-    dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, why);
+    dxgk_tdr_fail(d, VIDEO_TDR_FAILURE, d->stuck);
 }
 
 static void on_dead(void *ctx, unsigned bugcheck, const char *why)

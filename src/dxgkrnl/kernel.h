@@ -141,6 +141,8 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
 bool dxgk_kernel_abandoned(const struct kernel *k);
 /* Returns from it, whatever it has called. */
 _Noreturn void dxgk_kernel_return(struct kernel *k);
+/* What the miniport is dead of, and where; NULL: it is not. */
+const char *dxgk_kernel_death(const struct kernel *k);
 /* The miniport is another one from now on. */
 void dxgk_kernel_revive(struct kernel *k);
 /* So much of the processor's time without a wait makes a loop of a call. */

@@ -657,6 +657,22 @@ TEST(a_miniport_that_loops_is_ended)
     }
 }
 
+/* What it could not give back then is no fault of its own. */
+TEST(a_stop_that_waits_for_ever_is_all_that_is_said)
+{
+    struct softgpu_escape e = {.op = ESC_STOP_WAITS};
+    struct world w;
+
+    world_up(&w, false);
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    dxgk_client_close(w.client);
+    dxgk_unload(w.dxgk);
+    assert_int_equal(dxgk_event_count(w.dxgk, 0x116), 1);
+    assert_int_equal(dxgk_violations(w.dxgk), 0);
+    assert_int_equal(dxgk_client_open(w.dxgk, &w.client, 1, false), 0);
+    world_down(&w, 0);
+}
+
 TEST(a_miniport_that_waits_in_a_loop_is_ended)
 {
     struct softgpu_escape e = {.op = ESC_LOOP, .value = LOOP_DELAY};

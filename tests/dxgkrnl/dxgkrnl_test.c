@@ -75,6 +75,19 @@ static NTSTATUS NTAPI entry_of_the_future(PDRIVER_OBJECT driver, PUNICODE_STRING
     return DxgkInitialize(driver, path, &d);
 }
 
+static NTSTATUS NTAPI entry_that_faults(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+{
+    __builtin_trap();
+}
+
+static NTSTATUS NTAPI entry_that_waits(PDRIVER_OBJECT driver, PUNICODE_STRING path)
+{
+    KEVENT never;
+
+    KeInitializeEvent(&never, NotificationEvent, FALSE);
+    return KeWaitForSingleObject(&never, Executive, KernelMode, FALSE, NULL);
+}
+
 TEST(incomplete_miniports_are_refused)
 {
     struct clock clock;
@@ -96,6 +109,16 @@ TEST(incomplete_miniports_are_refused)
     error_clear(&e);
     assert_int_equal(dxgk_load(d, entry_of_the_future, &e), -ENXIO);
     assert_string_equal(e.text, "DriverEntry returned c01e0004");
+    error_clear(&e);
+    assert_int_equal(dxgk_load(d, entry_that_faults, &e), -ENXIO);
+    assert_non_null(strstr(e.text, "an illegal instruction at "));
+    assert_non_null(strstr(e.text, ", in DriverEntry"));
+    error_clear(&e);
+    assert_int_equal(dxgk_load(d, entry_that_waits, &e), -ENXIO);
+    assert_string_equal(e.text, "DriverEntry has not returned within TdrDdiDelay (5 s)");
+    error_clear(&e);
+    assert_int_equal(dxgk_load(d, entry_that_forgets, &e), -ENXIO);
+    assert_string_equal(e.text, "DriverEntry succeeded without DxgkInitialize");
     error_clear(&e);
     assert_int_equal(dxgk_load_file(d, "/nonexistent.so", &e), -ENOENT);
     dxgk_destroy(d);

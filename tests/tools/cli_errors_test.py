@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What `aerogpu` says to a wrong command line, bad files and outputs that cannot be written: one clear error that names what
 is wrong, the documented exit code, and nothing left behind.
-  cli_errors_test.py AEROGPU SAMPLES"""
+  cli_errors_test.py AEROGPU SAMPLES MINIPORT_THAT_LACKS_A_DDI"""
 import os
 import shutil
 import re
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-aerogpu, samples = map(os.path.abspath, sys.argv[1:3])
+aerogpu, samples, poor = map(os.path.abspath, sys.argv[1:4])
 recording = f"{samples}/compute.aerogputrace"
 work = tempfile.mkdtemp(prefix="aerogpu-cli-")
 env = dict(os.environ, XDG_CACHE_HOME=work + "/cache", AEROGPU_LOG="error")
@@ -134,6 +134,8 @@ other_kinds = [
     (f"validate --sim --settings {work}/settings", 3, f"aerogpu validate: {work}/settings: line 1: "),
     (f"validate --sim --settings {work}/nothing", 3, f"aerogpu validate: {work}/nothing: No such file"),
     (f"validate --sim --miniport {recording}", 3, "which this command has nothing for; there is: play"),
+    (f"validate --sim --out {work}/poor --miniport {poor}", 3, "aerogpu validate: the miniport lacks DxgkDdi"),
+    (f"serve --socket {work}/poor.socket --miniport {poor}", 3, "aerogpu serve: the miniport lacks DxgkDdi"),
     (f"serve --miniport {work}/nothing", 3, f"aerogpu serve: {work}/nothing: No such file"),
     (f"lose --matrix {work}/nothing", 3, f"aerogpu lose: {work}/nothing: No such file"),
     (f"record -- {work}/script", 4, "which API it speaks cannot be seen, since it is a script: `aerogpu record` records"),

@@ -312,10 +312,8 @@ static int run(struct service *s, const struct settings *settings, const sigset_
                                             .miniport = o->miniport,
                                             .on_event = on_event,
                                             .event_ctx = s},
-                     &e)) {
-        utf8_print(stderr, "aerogpu serve: %s\n", e.text);
-        return EXIT_ENV;
-    }
+                     &e))
+        return command_stack_error(&e);
     if (machine_wait_ready(stack_machine(stack), 60000, &e) ||
         dumps_begin(&watch,
                     &(struct dumps_params){.machine = stack_machine(stack),
@@ -329,7 +327,7 @@ static int run(struct service *s, const struct settings *settings, const sigset_
                      &(struct d3dkmt_serve_params){stack_dxgk(stack), o->socket, o->mode, o->group,
                                                    o->executors == EACH_USER, o->seat},
                      &e)) {
-        utf8_print(stderr, "aerogpu serve: %s\n", e.text);
+        r = command_stack_error(&e);
         goto out;
     }
     s->watch = watch;

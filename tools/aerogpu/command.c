@@ -108,6 +108,13 @@ int command_error(const struct error *e)
     return command_fail(EXIT_FAILED, e);
 }
 
+int command_stack_error(const struct error *e)
+{
+    bool is_driver = e->code == -ENXIO || e->code == -ENOEXEC; /* dxgk_load, dxgk_start */
+
+    return command_fail(is_driver ? EXIT_INPUT : EXIT_ENV, e);
+}
+
 int command_end(int code)
 {
     int r = fflush(stdout);

@@ -70,6 +70,8 @@ int command_fail(enum exit_code code, const struct error *e);
 /* The same with the exit code that the error says: a file that was given is bad, an output cannot be written, this machine lacks
  * something; else what was asked for failed. */
 int command_error(const struct error *e);
+/* The same for a stack that does not come up: the miniport, or this machine. */
+int command_stack_error(const struct error *e);
 
 /* A command that ends the process itself passes its exit code through here: what it printed must have arrived. */
 int command_end(int code);

@@ -40,7 +40,7 @@ struct run {
     char bin_dir[PATH_MAX], dbgctl[PATH_MAX], logs[PATH_MAX];
     json_t *report, *steps;
     struct test_results results;
-    unsigned failures;
+    unsigned failures, violations_said;
     double start_ms;
 };
 
@@ -205,6 +205,14 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
 
 static void step(struct run *r, const char *name, bool passed, bool skipped, const char *evidence)
 {
+    const char *rule = dxgk_violation(stack_dxgk(r->host.stack), r->violations_said);
+    char text[1024];
+
+    if (!passed && !skipped && rule) { /* what was broken first says more than what came of it */
+        snprintf(text, sizeof(text), "%.*s; %s", (int)strcspn(rule, "\n"), rule, evidence);
+        r->violations_said = dxgk_violations(stack_dxgk(r->host.stack));
+        evidence = text;
+    }
     json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", name, "result",
                                               skipped  ? "SKIP"
                                               : passed ? "PASS"
@@ -562,9 +570,8 @@ static int bring_up(struct run *r)
     if (!r->o.json)
         printf("bringing up %s\n", r->o.sim ? "the sim" : "the stack");
     if (validate_host_up(&r->host, &r->o, &e)) {
-        utf8_print(stderr, "aerogpu validate: %s\n", e.text);
         validate_host_down(&r->host);
-        return EXIT_ENV;
+        return command_stack_error(&e);
     }
     if (r->o.sim)
         sim_suite_init(&r->sim, &r->host, &r->o);
@@ -638,7 +645,8 @@ int cmd_validate(int argc, char **argv)
     json_object_set_new(r.report, "violations", validate_host_violations(&r.host));
     if (violations) {
         char text[64];
-        snprintf(text, sizeof(text), "%u, see report.json", violations);
+        snprintf(text, sizeof(text), "%u broken, see report.json", violations);
+        r.violations_said = 0;
         step(&r, "rules of the kernel kept", false, false, text);
     }
     code = write_all(&r);

@@ -402,6 +402,11 @@ bool dxgk_kernel_abandoned(const struct kernel *k)
     return d && (d->abandoned || k->guard.dead);
 }
 
+const char *dxgk_kernel_death(const struct kernel *k)
+{
+    return k->guard.dead ? k->guard.why : NULL;
+}
+
 void dxgk_kernel_revive(struct kernel *k)
 {
     k->guard.dead = false;

@@ -11,7 +11,8 @@ struct adapter {
     PUCHAR regs;
     KSPIN_LOCK lock;
     UINT submitted, completed, preempt;
-    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync, wrong_address, wrong_target, late_note;
+    BOOLEAN reset_fails, bad_dpc, bad_fence, vsync, no_vsync, wrong_address, wrong_target, late_note,
+        stop_waits;
     KMUTEX mutex;
     FAST_MUTEX fast;
     KTIMER timer;
@@ -95,7 +96,12 @@ static NTSTATUS NTAPI StartDevice(CONST PVOID context, PDXGK_START_INFO info, PD
 static NTSTATUS NTAPI StopDevice(CONST PVOID context)
 {
     struct adapter *a = context;
+    KEVENT never;
 
+    if (a->stop_waits) {
+        KeInitializeEvent(&never, NotificationEvent, FALSE);
+        KeWaitForSingleObject(&never, Executive, KernelMode, FALSE, NULL);
+    }
     wr(a, REG_IRQ_ENABLE, 0);
     wr(a, REG_SCAN_ENABLE, 0);
     wr(a, REG_RESET, 1);

@@ -69,6 +69,7 @@ enum softgpu_escape_op {
     ESC_CRITICAL,        /* value: 0 a critical region, 1 a guarded one is entered and not left */
     ESC_WRONG_ADDRESS,   /* vblanks report an address that nobody gave, from now on */
     ESC_LATE_NOTE, /* ResetFromTimeout notes what was submitted last as completed, and queues no DPC, from now on */
+    ESC_STOP_WAITS, /* StopDevice waits for ever */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
 };
 

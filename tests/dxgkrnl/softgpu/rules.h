@@ -102,6 +102,9 @@ static NTSTATUS misbehave(struct adapter *a, const struct softgpu_escape *e)
     case ESC_WRONG_ADDRESS:
         a->wrong_address = TRUE;
         return STATUS_SUCCESS;
+    case ESC_STOP_WAITS:
+        a->stop_waits = TRUE;
+        return STATUS_SUCCESS;
     case ESC_NO_VSYNC:
         a->no_vsync = TRUE;
         return STATUS_SUCCESS;
