@@ -17,6 +17,8 @@
 #include "lose/matrix.h"
 #include "lose/watch.h"
 
+enum { NOBODY = 0x7fffffff }; /* no process has this number, nor children */
+
 static void on_event(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text)
 {
     for (; *text; text++)
@@ -112,7 +114,8 @@ static void read_record(const uint8_t *data, size_t size)
     r.start_ns = 1;
     clock_init_live(&r.clock);
     /* A process that is gone, of which nobody says how: what the record says of others is not looked up. */
-    r.tree = (struct tree){.top = 1, .num = 1, .process = {{.pid = 1, .pidfd = -1, .ended = (how & 1) != 0}}};
+    r.tree = (struct tree){
+        .top = NOBODY, .num = 1, .process = {{.pid = NOBODY, .pidfd = -1, .ended = (how & 1) != 0}}};
     r.ended = true;
     while (bytes_left(&in) >= 4) {
         size_t at = bytes_u16(&in), n = bytes_u16(&in);
@@ -127,6 +130,7 @@ static void read_record(const uint8_t *data, size_t size)
         judge_proven(&r);
         must(judge(&r) < LOSE_VERDICTS);
     }
+    tree_finish(&r.tree);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

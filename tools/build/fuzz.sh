@@ -68,8 +68,9 @@ for name in "${names[@]}"; do
     learnt=$B/corpus/$name
     [ "$each" -gt 0 ] || learnt=
     log=$B/failures/$name.log
+    # An input that takes a minute hangs; one of ten seconds may have had no processor.
     # Weighing seeds by how rare what they reach is takes longer than most runs do.
-    { time nice -n 19 "$B/tests/fuzz/${name}_fuzz" -entropic=0 "${how[@]}" -timeout=10 -rss_limit_mb=3072 -print_final_stats=1 \
+    { time nice -n 19 "$B/tests/fuzz/${name}_fuzz" -entropic=0 "${how[@]}" -timeout=60 -rss_limit_mb=3072 -print_final_stats=1 \
         -artifact_prefix="$B/failures/$name-" $learnt $seeds >"$log" 2>&1; } 2>"$B/failures/$name.time"
     rc=$?
     runs=$(awk '/number_of_executed_units/ {print $2}' "$log")
