@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "dxgkrnl/faults.h"
@@ -124,6 +125,54 @@ TEST(incomplete_miniports_are_refused)
     dxgk_destroy(d);
     softgpu_finish(&gpu);
     loop_destroy(loop);
+}
+
+static void never_heard(void *ctx, const struct dxgk_event *e)
+{
+    for (;;)
+        pause();
+}
+
+/* What is said of a fault needs something that the fault left locked: the process ends, and that is said all the same. */
+TEST(a_fault_that_cannot_be_told_ends_the_process)
+{
+    char said[16384];
+    int ends[2], status;
+    size_t at = 0;
+    ssize_t n;
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct clock clock;
+        struct loop *loop;
+        struct softgpu gpu;
+        struct dxgk *d;
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        clock_init_virtual(&clock, 0);
+        if (!loop_create(&loop, &clock)) {
+            softgpu_init(&gpu, &clock, loop);
+            if (!dxgk_create(&d,
+                             &(struct dxgk_params){
+                                 .clock = &clock, .loop = loop, .bus = &gpu.bus, .on_event = never_heard},
+                             NULL))
+                dxgk_load(d, entry_that_faults, NULL);
+        }
+        _exit(99);
+    }
+    close(ends[1]);
+    while ((n = read(ends[0], said + at, sizeof(said) - 1 - at)) > 0)
+        at += (size_t)n;
+    said[at] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_non_null(strstr(said, "locked this process up: an illegal instruction at "));
 }
 
 static void check_render(struct world *w)

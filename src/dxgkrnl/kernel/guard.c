@@ -21,7 +21,7 @@
 #include "dxgkrnl/image/image.h"
 #include "dxgkrnl/kernel/state.h"
 
-enum { STACK_NEAR = 65536, ALT_STACK = 262144, LOOK_MS = 500 };
+enum { STACK_NEAR = 65536, ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000 };
 
 /* Bug checks of Windows 7 (bugcodes.h). */
 enum {
@@ -64,7 +64,9 @@ static _Noreturn void die(struct kernel *k, unsigned code, const char *what)
     atomic_store(&k->connected, false);
     g->code = code;
     snprintf(g->why, sizeof(g->why), "%s, in %s", what, k->current->ddi->name);
+    atomic_store(&g->telling, true);
     dxgk_kernel_violation(k, "%s", what); /* says where, too */
+    atomic_store(&g->telling, false);
     dxgk_kernel_arm(k, &g->tell, dxgk_kernel_now(k), tell, k);
     dxgk_guard_leave(k);
 }
@@ -183,16 +185,31 @@ static uint64_t thread_ns(int tid)
     return tid && !clock_gettime(clock, &t) ? (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec : 0;
 }
 
+/* Takes no lock and no memory: 5. */
+static _Noreturn void end_untold(const struct guard *g)
+{
+    char line[sizeof(g->why) + 100];
+    int n = snprintf(line, sizeof(line),
+                     "aerogpu: dxgkrnl: the miniport is dead, and has locked this process up: %s\n", g->why);
+
+    (void)!write(STDERR_FILENO, line, (size_t)n);
+    _exit(EXIT_FAILURE);
+}
+
 static void *watch(void *arg)
 {
     struct kernel *k = arg;
     struct guard *g = &k->guard;
     struct pollfd pfd = {.fd = g->stop_fd, .events = POLLIN};
     uint64_t call = 0, start = 0, asked = 0;
+    unsigned untold = 0;
 
     while (poll(&pfd, 1, LOOK_MS) <= 0) {
         int tid = atomic_load(&g->tid);
         uint64_t now = atomic_load(&g->call), used = thread_ns(tid) + atomic_load(&g->stalled_ns);
+        untold = atomic_load(&g->telling) ? untold + 1 : 0;
+        if (untold > TELL_MS / LOOK_MS)
+            end_untold(g);
         if (!tid || now != call) {
             call = tid ? now : 0;
             start = used;

@@ -13,6 +13,8 @@
  *  3. What is counted is time of processors that the thread had, and time that the miniport stalled: a machine that is busy elsewhere, or a
  *     debugger, makes no loop.
  *  4. A routine of the kernel is not abandoned in its middle, but for one that itself faults, or needs LOOK_MS of the processor.
+ *  5. A fault in the middle of the C library may leave it locked, and who says so needs it: where that takes TELL_MS, the process ends with what
+ *     was to be said.
  */
 #pragma once
 
@@ -33,6 +35,7 @@ struct guard {
     _Atomic uint64_t stalled_ns; /* KeStallExecutionProcessor, since ever */
     _Atomic uint64_t abandon;    /* the stay that ends in the next routine; 0: none */
     bool dead;
+    _Atomic bool telling; /* what it died of */
     struct ktimer tell;
     unsigned code;
     char why[256];
