@@ -88,6 +88,7 @@ NTSYSAPI ULONG NTAPI RtlFindClearBitsAndSet(PRTL_BITMAP BitMapHeader, ULONG Numb
 
 /* What ntoskrnl has of it. Sources that run outside Windows have their own. */
 #if defined(_WIN32)
+#ifndef _INC_STRING /* string.h of Windows, as stdio.h below, has what follows: a driver may include them before */
 WDDM_EXTERN_C size_t strlen(const char *s);
 WDDM_EXTERN_C int strcmp(const char *a, const char *b);
 WDDM_EXTERN_C int strncmp(const char *a, const char *b, size_t n);
@@ -109,8 +110,10 @@ WDDM_EXTERN_C char *strrchr(const char *s, int c);
 WDDM_EXTERN_C char *strstr(const char *s, const char *part);
 WDDM_EXTERN_C WCHAR *wcschr(const WCHAR *s, WCHAR c);
 WDDM_EXTERN_C WCHAR *wcsstr(const WCHAR *s, const WCHAR *part);
+#endif
 WDDM_EXTERN_C int tolower(int c);
 WDDM_EXTERN_C int toupper(int c);
+#ifndef _INC_STDIO
 /* As dxgkrnl prints (no floating point). _snprintf and its like: -1, and no zero at the end, where there is no room for it. */
 WDDM_EXTERN_C int sprintf(char *out, const char *format, ...);
 WDDM_EXTERN_C int _snprintf(char *out, size_t size, const char *format, ...);
@@ -118,6 +121,7 @@ WDDM_EXTERN_C int _vsnprintf(char *out, size_t size, const char *format, va_list
 WDDM_EXTERN_C int swprintf(WCHAR *out, const WCHAR *format, ...);
 WDDM_EXTERN_C int _snwprintf(WCHAR *out, size_t size, const WCHAR *format, ...);
 WDDM_EXTERN_C int _vsnwprintf(WCHAR *out, size_t size, const WCHAR *format, va_list ap);
+#endif
 #endif
 
 WDDM_SIZE(RTL_BITMAP, 16);
