@@ -221,9 +221,11 @@ struct vkbox_crash {
     uint32_t call, thread;
     int32_t signal, code; /* of siginfo */
     uint32_t handled;     /* 1: the program has a handler for it, and may go on */
-    uint32_t sender;      /* process that sent the signal, as it says itself; 0: it does not say */
-    uint32_t processor;   /* 1: the processor raised it, and what follows is known */
-    uint32_t again;       /* 1: it came again when its instruction was run again: nobody made it up */
+    _Atomic uint32_t
+        inside;      /* the event's number, until that handler returns to a program that goes on; 0: it has */
+    uint32_t sender; /* process that sent the signal, as it says itself; 0: it does not say */
+    uint32_t processor; /* 1: the processor raised it, and what follows is known */
+    uint32_t again;     /* 1: it came again when its instruction was run again: nobody made it up */
     uint32_t
         has_address; /* 1: and said which address; it does not of one that is not canonical, or not aligned */
     uint64_t address, pc;                /* si_addr; the instruction */

@@ -53,10 +53,13 @@ struct watched {
     int fd;
     struct vkbox *b; /* shared with the process, which may write anything */
     pid_t pid;
-    uint32_t seen; /* of its events */
-    bool done;     /* it has crashed, and there is a dump */
-    bool hung;     /* that is of a hang: devices that are not lost go on */
-    bool waits;    /* there is a dump of its waiting for what may still come */
+    uint32_t seen;              /* of its events */
+    bool done;                  /* it has crashed, and there is a dump */
+    bool hung;                  /* that is of a hang: devices that are not lost go on */
+    bool waits;                 /* there is a dump of its waiting for what may still come */
+    struct vkbox_event handled; /* the last fault that its program had a handler for */
+    uint32_t handled_event;     /* its number; 0: none */
+    uint64_t handled_at;        /* so many submissions there were */
     /* The wait for progress: it begins with the second look that finds the same. */
     uint64_t key, since_ns;
     bool stands;
@@ -349,11 +352,6 @@ static void look_at_event(struct run *r, struct watched *w)
         w->done = true;
         if (kind == VKBOX_SIGNAL) {
             place_crash(w, &place);
-            if (is_the_programs(w, &place)) {
-                w->done = false;
-                answer(w, event);
-                return;
-            }
             snprintf(ev.place, sizeof(ev.place), "%s", place.text);
             if (w->b->crash.has_address)
                 place_mapped(w->pid, w->b->crash.address, ev.mapped);
@@ -363,6 +361,14 @@ static void look_at_event(struct run *r, struct watched *w)
             ev.in_call = place.called;
             ev.doubtful = place.doubtful;
             ev.what = VKBOX_HAPPENED_SIGNAL;
+            if (is_the_programs(w, &place)) {
+                w->done = false;
+                w->handled = ev;
+                w->handled_event = event;
+                w->handled_at = atomic_load(&w->b->submissions);
+                answer(w, event);
+                return;
+            }
         } else {
             ev.what = VKBOX_HAPPENED_LOST;
             ev.device = w->b->crash.device < VKBOX_DEVICES ? w->b->crash.device : VKBOX_NO_INDEX;
@@ -485,6 +491,20 @@ static bool is_idle(const struct run *r, const struct watched *w, const struct p
     return !place_works(w->pid, &w->at, t, r->p->timeout_ns);
 }
 
+/* Whether the program is, or was to its end, in the handler that it has for its last fault: that was its crash, and is put back as such.
+ * One that has submitted since may have left it by a jump, unless the same `signal` ended it; 0: none did. */
+static bool is_in_handler(struct watched *w, int signal)
+{
+    uint32_t none = VKBOX_NO_CRASH;
+
+    if (!w->handled_event || atomic_load(&w->b->crash.inside) != w->handled_event ||
+        (signal != w->b->crash.signal && atomic_load(&w->b->submissions) != w->handled_at) ||
+        !atomic_compare_exchange_strong(&w->b->crash.kind, &none, VKBOX_SIGNAL))
+        return false;
+    w->b->crash.handled = 0;
+    return true;
+}
+
 static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint64_t ran_ns,
                          uint32_t devices)
 {
@@ -500,6 +520,11 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
 
     if (w->hung) {
         lose(r, w, devices);
+        return;
+    }
+    if (is_in_handler(w, 0)) { /* which waits for the thread that it stands in */
+        w->done = true;
+        make_dump(r, w, &w->handled);
         return;
     }
     if (!atomic_compare_exchange_strong(&w->b->crash.kind, &none, hang))
@@ -573,10 +598,10 @@ static void look_at_strangers_end(struct run *r)
     for (uint32_t i = 0; i < r->num_boxes; i++)
         if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !r->boxes[i].b->ended &&
             is_last_of_process(r, i))
-            make_dump(r, &r->boxes[i], &ev);
+            make_dump(r, &r->boxes[i], is_in_handler(&r->boxes[i], 0) ? &r->boxes[i].handled : &ev);
 }
 
-/* A signal ended it, and the layer did not see it. */
+/* A signal ended it, and the layer did not see it; or its own handler did. */
 static void look_at_end(struct run *r)
 {
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_ENDED,
@@ -585,10 +610,17 @@ static void look_at_end(struct run *r)
                              .out_of_memory = count_oom_kills() > r->oom_kills,
                              .device = VKBOX_NO_INDEX};
 
-    for (uint32_t i = 0; r->out->signalled && i < r->num_boxes; i++)
-        if (r->boxes[i].pid == r->pid && !r->boxes[i].done && is_last_of_process(r, i) &&
-            !(r->p->stop && *r->p->stop))
-            make_dump(r, &r->boxes[i], &ev);
+    for (uint32_t i = 0; (r->out->signalled || r->out->code) && i < r->num_boxes; i++) {
+        struct watched *w = &r->boxes[i];
+
+        if (w->pid != r->pid || w->done || !is_last_of_process(r, i))
+            continue;
+        if (is_in_handler(w, r->out->signalled ? r->out->code
+                                               : 0)) /* and perhaps hung there until it was stopped */
+            make_dump(r, w, &w->handled);
+        else if (r->out->signalled && !(r->p->stop && *r->p->stop))
+            make_dump(r, w, &ev);
+    }
 }
 
 static void make_asked(struct run *r)

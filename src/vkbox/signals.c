@@ -82,15 +82,26 @@ static void note_signal(int sig, const siginfo_t *info, const ucontext_t *at, en
     box_await_collection(wait_ms);
 }
 
-/* A fault that the program has a handler for: the reader sees whether a shader's code raised it. If not, nothing happened. */
-static void ask_about_signal(int sig, const siginfo_t *info, const ucontext_t *at, enum again fault,
-                             const char *thread)
+/* A fault, or abort(3), that the program has a handler for: the reader sees whether a shader's code raised it. If not, nothing happened, unless that
+ * handler ends the process. Returns the number of the event, which is never 0. */
+static uint32_t ask_about_signal(int sig, const siginfo_t *info, const ucontext_t *at, enum again fault,
+                                 const char *thread)
 {
-    uint32_t kind = VKBOX_SIGNAL;
+    uint32_t kind = VKBOX_SIGNAL, event;
 
     note_signal(sig, info, at, fault, thread, ASK_MS);
-    if (atomic_load(&box->collected) != atomic_load(&box->event)) /* nobody looks */
+    event = atomic_load(&box->event);
+    if (atomic_load(&box->collected) != event) /* nobody looks */
         atomic_compare_exchange_strong(&box->crash.kind, &kind, VKBOX_NO_CRASH);
+    return event;
+}
+
+static void call_handler(const struct sigaction *h, int sig, siginfo_t *info, void *context)
+{
+    if (h->sa_flags & SA_SIGINFO)
+        h->sa_sigaction(sig, info, context);
+    else
+        h->sa_handler(sig);
 }
 
 static int number_of(int sig)
@@ -112,21 +123,25 @@ static bool is_another_process(void)
 static void deliver(int level, int sig, siginfo_t *info, void *context, enum again fault)
 {
     const struct sigaction *next = &before[level][number_of(sig)];
+    struct sigaction now;
     char thread[16] = "";
+    uint32_t event = 0;
 
     prctl(PR_GET_NAME, thread);
     if (is_another_process())
         ; /* nothing is noted */
     else if (next->sa_handler == SIG_DFL)
         note_signal(sig, info, context, fault, thread, COLLECT_MS);
-    else if (fault != AGAIN_SENT && atomic_fetch_add(&asked, 1) < ASK)
-        ask_about_signal(sig, info, context, fault, thread);
-    if (next->sa_flags & SA_SIGINFO) {
-        next->sa_sigaction(sig, info, context);
-        return;
-    }
-    if (next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN) {
-        next->sa_handler(sig);
+    else if ((fault != AGAIN_SENT || sig == SIGABRT) && atomic_fetch_add(&asked, 1) < ASK)
+        event = ask_about_signal(sig, info, context, fault, thread);
+    if (next->sa_flags & SA_SIGINFO || (next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN)) {
+        /* A handler that ends the process, as those of crash reporters do, does not return, or takes itself away: the signal is
+         * then due when it has returned. */
+        if (event)
+            atomic_store(&box->crash.inside, event);
+        call_handler(next, sig, info, context);
+        if (event && !sigaction(sig, NULL, &now) && now.sa_handler != SIG_DFL)
+            atomic_compare_exchange_strong(&box->crash.inside, &event, 0);
         return;
     }
     if (next->sa_handler == SIG_IGN && fault == AGAIN_SENT)
@@ -203,6 +218,10 @@ void signals_keep(void)
 {
     static _Atomic uint32_t turn;
 
+    /* It left its handler by a jump. */
+    if (atomic_load_explicit(&box->crash.inside, memory_order_relaxed) &&
+        box->crash.thread == (uint32_t)syscall(SYS_gettid))
+        atomic_store(&box->crash.inside, 0);
     if (!atomic_load_explicit(&installed, memory_order_relaxed) || pthread_mutex_trylock(&lock))
         return;
     take(LATER, (int)(atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % NUM));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plant: a program that uses Vulkan, draws some frames into an image, and does one thing wrong.
  *
- *   plant [--frames N] [--draws N] [--at N] [--groups N] [--secondaries N] [--recover] KIND
+ *   plant [--frames N] [--draws N] [--at N] [--groups N] [--secondaries N] [--recover] [--reports | --stands] KIND
  *
  * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, far (an address that is not canonical), code (one of the program's code), freed, freed-image, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
  * handled (a fault that its handler mends), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
@@ -525,6 +525,13 @@ static void on_fault(int sig)
 {
     if (is("fault-handled") || is("fault-late"))
         _exit(42);
+    if (opt.reports) {           /* as those of crash reporters do: it is due when this has returned */
+        while (opt.reports == 2) /* or waits for a lock that it has */
+            pause();
+        signal(sig, SIG_DFL);
+        raise(sig);
+        return;
+    }
     siglongjmp(mended, 1);
 }
 
@@ -610,6 +617,10 @@ static void take_options(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--recover"))
             opt.recover = 1;
+        else if (!strcmp(argv[i], "--reports"))
+            opt.reports = 1;
+        else if (!strcmp(argv[i], "--stands"))
+            opt.reports = 2;
         else if (!strcmp(argv[i], "--frames") && i + 1 < argc)
             opt.frames = (uint32_t)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--draws") && i + 1 < argc)
@@ -630,7 +641,7 @@ static void take_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     take_options(argc, argv);
-    if (is("handled") || is("fault-handled"))
+    if (is("handled") || is("fault-handled") || opt.reports)
         signal(SIGSEGV, on_fault);
     alarm(is("event") ? 5 : is("dead-wait") ? 20 : 60); /* the first two end by it */
     for (uint32_t n = 0; n < opt.again; n++) {

@@ -12,7 +12,7 @@ struct plant_options {
     const char *kind;
     uint32_t frames, draws, at;
     uint32_t groups; /* of the slow dispatch */
-    int recover;
+    int recover, reports;
     uint32_t again;       /* so many instances and devices come and go before */
     uint32_t secondaries; /* what draws is in so many secondary command buffers; 0: in none */
 };

@@ -309,6 +309,23 @@ def what_a_program_handles_is_its_own():
 
 
 @case
+def what_a_handler_ends_is_the_crash_that_it_was_called_for():
+    # Those of crash reporters take themselves away and send the signal again; some never come back.
+    _, db, f = crash('--reports copy-over', True, options=['--guard'], code=128 + signal.SIGSEGV)
+    assert f['cause'] == 'page fault' and draw_of(db, f)['text'].startswith('vkCmdCopyBuffer('), f
+    assert 'handler' not in (f['unseen'] or ''), f
+    _, db, f = crash('--reports wild', True, code=128 + signal.SIGSEGV)
+    assert f['cause'] == 'program' and 'SIGSEGV in thread' in f['text'], f
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, '--stands', 'wild'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(3)
+        assert not glob.glob(folder + '/*.aerogpudump'), os.listdir(folder)
+        p.terminate()
+        said = p.communicate(timeout=60)[1]
+        assert 'The program itself crashed: SIGSEGV in thread' in said and len(glob.glob(folder + '/*.aerogpudump')) == 1, said
+
+
+@case
 def handlers_that_are_installed_later_are_called_and_the_fault_is_seen():
     for kind, code in (('fault-late', 42), ('fault-chained', 128 + signal.SIGSEGV)):
         p, db, f = crash(kind, True, code=code)
