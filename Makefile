@@ -103,7 +103,7 @@ soak: build
 
 planted: build
 	@$(NEED) bench
-	@python3 tests/vkbox/planted.py $(B)/tools/aerogpu/aerogpu $(B)/tests/vkbox --rounds $(or $(ROUNDS),6)
+	@python3 tests/vkbox/planted.py $(B)/tools/aerogpu/aerogpu $(B)/tests/vkbox --rounds $(or $(ROUNDS),6) --log $(B)/planted.jsonl
 
 pictures: build
 	@$(NEED) bench

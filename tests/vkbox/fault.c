@@ -589,12 +589,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_CreateDevice(VkPhysicalDevice physica
         return r;
     d->key = *(void **)*out;
     d->handle = *out;
-    d->addresses = addresses;
 #define ROW(name) d->name = (PFN_vk##name)d->get(*out, "vk" #name);
     DEVICE_FUNCTIONS(ROW)
 #undef ROW
     if (!d->QueueSubmit2)
         d->QueueSubmit2 = (PFN_vkQueueSubmit2)d->get(*out, "vkQueueSubmit2KHR");
+    d->addresses = addresses && d->GetBufferDeviceAddress; /* of 1.2, or none */
     num_devices++;
     return r;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""planted.py AEROGPU FOLDER [--suite] [--program NAME] [--rounds N] [--json FILE]: faults planted into real programs.
+"""planted.py AEROGPU FOLDER [--suite] [--program NAME] [--rounds N] [--log FILE] [--seconds N] [--json FILE]: faults planted into real programs.
 
 Each fault of each program is planted by a layer (fault.c) that stands where the program does, `aerogpu run --exact` watches, and
 the dump's verdict is held against what was planted: the draw or dispatch must be the one that the wrong pipeline was bound
@@ -10,7 +10,9 @@ a group that has it.
 ended well: what was planted did not run, or did no harm; counted apart, and in the suite a failure. Programs that are not
 installed are left out, as are faults that a program cannot have (it makes no dispatch).
 """
-import argparse, glob, json, os, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import argparse, functools, glob, hashlib, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import real
+from real import PROGRAMS
 
 ap = argparse.ArgumentParser()
 ap.add_argument('aerogpu')
@@ -18,30 +20,16 @@ ap.add_argument('folder', help='with vkbox_plant and the layer')
 ap.add_argument('--suite', action='store_true', help='a few of them, as TAP')
 ap.add_argument('--program', action='append')
 ap.add_argument('--fault', action='append')
-ap.add_argument('--rounds', type=int, default=1, help='how many draws each fault is planted at')
+ap.add_argument('--rounds', type=int, default=1, help='how many seeds each fault of each program is planted with')
 ap.add_argument('--timeout', default='2', help='of the device, in seconds')
 ap.add_argument('--groups', action='store_true', help='without --exact')
 ap.add_argument('--known', action='store_true', help='without --exact, twice: the second time the group is known')
 ap.add_argument('--json', help='where the figure is added (bench/README.md)')
-ap.add_argument('-v', action='store_true')
+ap.add_argument('--log', help='a line of JSON for each, at once; what is there of the same build is not planted again')
+ap.add_argument('--seconds', type=float, default=1e9, help='after which nothing more is planted')
+ap.add_argument('--driver', help='ICD[:LIBRARIES]')
 a = ap.parse_args()
 
-QML = 'import QtQuick\nWindow { visible: true; width: 300; height: 300; Repeater { model: 5; Rectangle { x: index*50; width: 40; height: 40; ' \
-      'gradient: Gradient { GradientStop { position: 0; color: "red" } GradientStop { position: 1; color: "blue" } } ' \
-      'Text { text: "a" + index } RotationAnimation on rotation { loops: Animation.Infinite; from: 0; to: 360 } } } }\n'
-ZINK = {'LIBGL_ALWAYS_SOFTWARE': '1', 'MESA_LOADER_DRIVER_OVERRIDE': 'zink', 'GALLIUM_DRIVER': 'zink'}
-# name: (command line, environment, needs a display)
-PROGRAMS = {
-    'plant': ([os.path.join(a.folder, 'vkbox_plant'), '--frames', '100', 'fine'], {}, False),
-    'vkcube': (['vkcube', '--c', '300'], {}, True),
-    'vkd3d-gears': (['vkd3d-gears'], {}, True),
-    'qml': (['/usr/lib/qt6/bin/qml', '{tmp}/a.qml'], {'QSG_RHI_BACKEND': 'vulkan', 'QT_QPA_PLATFORM': 'xcb'}, True),
-    'mpv': (['mpv', '--no-config', '--no-audio', '--vo=gpu', '--gpu-api=vulkan', '--vulkan-device=llvmpipe (LLVM 15.0.6, 256 bits)', 'av://lavfi:testsrc=size=320x240'], {}, True),
-    'ffmpeg': (['ffmpeg', '-v', 'error', '-init_hw_device', 'vulkan=vk:0', '-f', 'lavfi', '-i', 'testsrc=size=320x240', '-t', '3',
-                '-vf', 'format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba', '-f', 'null', '-'], {}, False),
-    'glxgears': (['glxgears'], ZINK, True),
-    'glmark2': (['glmark2', '-b', 'build', '-s', '300x300'], ZINK, True),
-}
 # fault: (cause, does it name a command)
 FAULTS = {
     'loop-fragment': ('hang', True), 'loop-vertex': ('hang', True), 'indirect': ('hang', True), 'loop-compute': ('hang', True),
@@ -50,23 +38,28 @@ FAULTS = {
     'dead-wait': ('waiting', False), 'order': ('waiting', False), 'abort': ('program', False), 'segv': ('program', False),
     'kill': ('killed', False), 'oom': ('out of memory', False),
 }
+# What it takes of the program; others need a submission.
+DRAWS = {'loop-fragment', 'loop-vertex', 'indirect', 'wild-fragment', 'indirect-over'}
+DISPATCHES = {'loop-compute', 'wild-compute', 'freed', 'over', 'late-set'}
 # What is said of the memory; these but the first are seen with --guard only.
 MEMORY = {'freed': 'use after free', 'over': 'out of bounds', 'late-set': 'use after free', 'indirect-over': 'out of bounds'}
 GUARDED = {'over', 'late-set', 'indirect-over'}
-AT = [(0, 1), (0, 2), (3, 1), (5, 2), (8, 1), (2, 3)]
+KINDS = ['exact', 'named', 'right', 'wrong', 'false', 'none']
+UNSUITED = ['vkd3d-triangle', 'chromium (ANGLE)', 'trackballs (zink)', 'ffmpeg blur']  # like another, or too slow to try hundreds of times
+ICD, LIBRARIES = (a.driver.split(':') + [''])[:2] if a.driver else ('', '')
+DRIVER = real.driver_env(ICD, LIBRARIES)
 
 
-def start_display():
-    for n in range(70, 90):
-        if os.path.exists('/tmp/.X11-unix/X%d' % n) or os.path.exists('/tmp/.X%d-lock' % n):
-            continue
-        p = subprocess.Popen(['Xvfb', ':%d' % n, '-noreset', '-screen', '0', '1024x768x24'], stderr=subprocess.DEVNULL)
-        for _ in range(100):
-            if os.path.exists('/tmp/.X11-unix/X%d' % n):
-                return p, ':%d' % n
-            time.sleep(0.05)
-        p.kill()
-    return None, None
+@functools.cache
+def device():
+    return real.device_name(DRIVER)
+
+
+def is_command(db, planted):
+    """The wrong pipeline is bound at what is named, and that is no group."""
+    f = db.execute('SELECT * FROM finding WHERE rank=0').fetchone()
+    handles = {r[0] for r in db.execute("SELECT handle FROM binding WHERE packet=? AND slot='pipeline'", (f['packet'],))}
+    return planted in handles and not f['text'].startswith('One of ')
 
 
 def judge(db, fault, planted):
@@ -106,15 +99,13 @@ def plant(name, fault, at, display):
 
 
 def plant_in(tmp, name, fault, at, display):
-    argv, env, _ = PROGRAMS[name]
-    with open(tmp + '/a.qml', 'w') as q:
-        q.write(QML)
-    env = {**os.environ, **env, 'XDG_RUNTIME_DIR': tmp, 'AEROGPU_TEST_FAULT': '%s:%d:%d' % (fault, *at), 'AEROGPU_TEST_FAULT_OUT': tmp + '/out',
+    program = PROGRAMS[name]
+    argv = real.command(program.long, tmp, a.folder, device(), LIBRARIES)
+    env = {**os.environ, **DRIVER, **program.env, 'XDG_RUNTIME_DIR': tmp, 'AEROGPU_TEST_FAULT': '%s:%d:%d' % (fault, *at), 'AEROGPU_TEST_FAULT_OUT': tmp + '/out',
            'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_fault', 'VK_ADD_LAYER_PATH': os.path.abspath(a.folder),
            'VK_LOADER_DEBUG': 'none'}
     if display:
         env['DISPLAY'] = display
-    argv = [x.replace('{tmp}', tmp) for x in argv]
     p = subprocess.Popen([a.aerogpu, 'run', '-o', tmp, '--gpu-timeout', a.timeout] + ([] if a.groups or a.known else ['--exact']) +
                          (['--guard'] if fault in GUARDED else []) + ['--'] + argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                          start_new_session=True)
@@ -132,55 +123,116 @@ def plant_in(tmp, name, fault, at, display):
         except (ProcessLookupError, subprocess.TimeoutExpired):
             pass
     if not os.path.exists(tmp + '/out'):
-        return None, 'not planted'
+        return '-', 'not planted', {'command': False, 'dumps': 0}
     planted = int(open(tmp + '/out').read().split()[1])
     dumps = glob.glob(tmp + '/*.aerogpudump')
     if not dumps and not p.returncode:
-        return 'none', 'what was planted did not run, or did no harm: the program ended well'
+        return 'none', 'what was planted did not run, or did no harm: the program ended well', {'command': False, 'dumps': 0}
     if len(dumps) != 1:
-        return 'wrong', '%d dumps' % len(dumps)
+        return 'wrong', '%d dumps' % len(dumps), {'command': False, 'dumps': len(dumps)}
     db = sqlite3.connect(dumps[0])
     db.row_factory = sqlite3.Row
-    return judge(db, fault, planted)
+    kind, why = judge(db, fault, planted)
+    return kind, why, {'command': is_command(db, planted), 'dumps': 1}
+
+
+def place(name, fault, seed):
+    """(frame, which draw of it): the first is that of every program."""
+    r = random.Random('%s %s %d' % (name, fault, seed))
+    return (r.randrange(12), r.randrange(1, 5)) if seed else (0, 1)
+
+
+def can_have(name, fault):
+    works = PROGRAMS[name].works
+    return works == 'both' or fault not in (DISPATCHES if works == 'draw' else DRAWS)
+
+
+class Count:
+    """What became of them: of each program, and of all."""
+    def __init__(self):
+        files = [a.aerogpu, os.path.join(a.folder, '../../src/vkbox/libVkLayer_AEROGPU_blackbox.so')]
+        self.rows, self.build = [], hashlib.sha256(b''.join(open(f, 'rb').read() for f in files)).hexdigest()[:12]
+        if a.log and os.path.exists(a.log):  # what another build did says nothing of this one
+            self.rows = [r for r in map(json.loads, (l for l in open(a.log) if l.endswith('}\n'))) if r['build'] == self.build]
+        self.known = {(r['program'], r['fault'], r['seed']) for r in self.rows}
+
+    def add(self, **row):
+        row['build'] = self.build
+        self.rows.append(row)
+        if a.log:
+            with open(a.log, 'a') as f:
+                f.write(json.dumps(row) + '\n')
+
+    def planted(self):
+        return [r for r in self.rows if r['kind'] not in ('-', 'none')]
+
+    def is_hopeless(self, name, fault):
+        """The program does not do what is to be done wrong."""
+        return any(r['kind'] == '-' and r['seed'] == 0 for r in self.rows if (r['program'], r['fault']) == (name, fault))
+
+    def table(self):
+        print('| program | faults | ' + ' | '.join(KINDS) + ' |\n|---|---|' + '---|' * len(KINDS))
+        for name in dict.fromkeys(r['program'] for r in self.rows):
+            own = [r for r in self.rows if r['program'] == name]
+            print('| %s | %d | %s |' % (name, sum(r['kind'] not in ('-', 'none') for r in own), ' | '.join(str(sum(r['kind'] == k for r in own)) for k in KINDS)))
+
+    def said(self):
+        """({figure: (so many, of so many)})"""
+        good, rows = ('exact', 'named'), self.planted()
+        named, memory = [r for r in rows if FAULTS[r['fault']][1]], [r for r in rows if r['fault'] in MEMORY]
+        return {'told exactly': (sum(r['kind'] in good for r in rows), len(rows)), 'command exact': (sum(r['command'] for r in named), len(named)),
+                'memory right': (sum(r['kind'] in good for r in memory), len(memory)), 'one dump each': (sum(r['dumps'] == 1 for r in rows), len(rows)),
+                'wrong, said to be certain': (sum(r['kind'] == 'false' for r in rows), len(rows))}
+
+
+def suite(names, faults, display):
+    plan = [(n, f) for n in names for f in faults]
+    print('1..%d' % len(plan))
+    for i, (n, f) in enumerate(plan):
+        kind, why, _ = plant(n, f, place(n, f, 0), display)
+        ok = kind in ('exact', '-') or kind == 'named' and f == 'indirect-over'
+        print('%sok %d - %s: %s%s' % ('' if ok else 'not ', i + 1, n, f, ' # SKIP not planted' if kind == '-' else ''), flush=True)
+        if not ok:
+            print('# %s: %s' % (kind, why), flush=True)
+
+
+def count(names, faults, display):
+    """All programs have a fault of a kind before any has it twice."""
+    counted, end = Count(), time.time() + a.seconds
+    plan = [(n, f, seed) for seed in range(a.rounds) for f in faults for n in names if can_have(n, f)]
+    for i, (n, f, seed) in enumerate(plan):
+        if (n, f, seed) in counted.known or counted.is_hopeless(n, f):
+            continue
+        if time.time() > end:
+            print('the time is over: %d of %d places were not looked at; with --log they are next' % (len(plan) - i, len(plan)))
+            break
+        kind, why, more = plant(n, f, place(n, f, seed), display)
+        counted.add(program=n, fault=f, seed=seed, kind=kind, why=why, **more)
+        if kind != '-':
+            print('# %d of %d: %s, %s at %d:%d: %s: %s' % (i + 1, len(plan), n, f, *place(n, f, seed), kind, why), flush=True)
+    counted.table()
+    said = counted.said()
+    print('run_planted: ' + ', '.join('%s %d of %d' % (k, *v) for k, v in said.items()))
+    return said
 
 
 def main():
-    names = a.program or (['plant'] if a.suite else list(PROGRAMS))
+    names = a.program or (['vkbox_plant'] if a.suite else [n for n in PROGRAMS if n not in UNSUITED])
     faults = a.fault or (['loop-fragment', 'wild-compute', 'freed', 'over', 'late-set', 'indirect-over', 'dead-wait', 'order', 'kill', 'oom'] if a.suite else list(FAULTS))
-    server, display = start_display() if shutil.which('Xvfb') else (None, None)
-    total = {'exact': 0, 'named': 0, 'right': 0, 'wrong': 0, 'false': 0, 'none': 0}
-    plan = [(n, f) for n in names for f in faults]
+    display = None if a.suite else real.start_display()
+    names = [n for n in names if PROGRAMS[n].is_here(a.folder) and (display or not PROGRAMS[n].display)]
     if a.suite:
-        print('1..%d' % len(plan))
-    for i, (n, f) in enumerate(plan):
-        said, missing = [], not shutil.which(PROGRAMS[n][0][0]) or (PROGRAMS[n][2] and not display)
-        for at in AT[:a.rounds]:
-            if missing:
-                break
-            kind, why = plant(n, f, at, display)
-            if kind:
-                total[kind] += 1
-            said.append((kind, why))
-            if a.v or kind in ('wrong', 'false', 'none'):
-                print('# %s %s at %d:%d: %s: %s' % (n, f, *at, kind, why), flush=True)
-        kinds = [k for k, _ in said if k]
-        if a.suite:
-            ok = all(k == 'exact' or k == 'named' and f in ('indirect-over',) for k in kinds)
-            print('%sok %d - %s: %s%s' % ('' if ok else 'not ', i + 1, n, f, '' if kinds else ' # SKIP ' + ('not here' if missing else 'not planted')), flush=True)
-        else:
-            print('%-12s %-14s %s' % (n, f, ' '.join(k or '-' for k, _ in said) or 'not installed'), flush=True)
-    if server:
-        server.terminate()
-    n = sum(total.values()) - total['none']
-    if not a.suite:
-        print('run_planted: %d faults: %s' % (n, ', '.join('%d %s' % (v, k) for k, v in total.items())))
+        return suite(names, faults, display)
+    real.make_ddnet()
+    said = count(names, faults, display)
+    good, n = said['told exactly']
+    ok = n > 0 and good / n >= 0.99 and not said['wrong, said to be certain'][0]
     if a.json:
         figures = [x for x in (json.load(open(a.json)) if os.path.exists(a.json) else []) if x['id'] != 'run_planted']
-        ratio = (total['exact'] + total['named']) / n if n else 0
-        figures.append({'id': 'run_planted', 'measured': True, 'ours': total['exact'] + total['named'], 'reference': n, 'ratio': ratio,
-                        'unit': 'faults', 'target': 0.99, 'at_least': True, 'ok': ratio >= 0.99 and not total['false']})
+        figures.append({'id': 'run_planted', 'measured': True, 'ours': good, 'reference': n, 'ratio': good / n if n else 0,
+                        'unit': 'faults', 'target': 0.99, 'at_least': True, 'ok': ok})
         json.dump(figures, open(a.json, 'w'), indent=1)
-    return 1 if total['false'] or (a.json and not figures[-1]['ok']) else 0
+    return 1 if said['wrong, said to be certain'][0] or (a.json and not ok) else 0
 
 
 sys.exit(main())

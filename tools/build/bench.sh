@@ -11,7 +11,8 @@ for program in "$build"/bench/*_bench; do
     [ $? -le 1 ] || failed="$failed $(basename "$program")"
 done
 if [ -f "$build/tests/vkbox/vkbox_plant" ]; then
-    python3 tests/vkbox/planted.py "$build/tools/aerogpu/aerogpu" "$build/tests/vkbox" --json "$build/bench.json"
+    python3 tests/vkbox/planted.py "$build/tools/aerogpu/aerogpu" "$build/tests/vkbox" --rounds 2 --seconds 3000 \
+        --log "$build/planted.jsonl" --json "$build/bench.json"
     [ $? -le 1 ] || failed="$failed run_planted"
     python3 tests/vkbox/proofs.py "$build/tools/aerogpu/aerogpu" "$build/tests/vkbox" --json "$build/bench.json"
     [ $? -le 1 ] || failed="$failed run_kill9"
