@@ -71,7 +71,7 @@ struct dxgk_bus {
     void *(*mmio_map)(void *ctx, uint64_t address, uint64_t size);
     /* Contiguous page-aligned zeroed memory that the device reaches. 0 or -ENOMEM. */
     int (*dma_alloc)(void *ctx, size_t size, void **va, uint64_t *pa);
-    /* The same for memory that clients may map, in a file that holds memory of `owner` only (never 0). NULL:
+    /* The same for allocations, in a file that holds memory of `owner` only (never 0). NULL:
      * dma_alloc serves. */
     int (*dma_alloc_for)(void *ctx, size_t size, uint64_t owner, void **va, uint64_t *pa);
     void (*dma_free)(void *ctx, void *va, uint64_t pa, size_t size);

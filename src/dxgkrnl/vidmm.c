@@ -348,12 +348,13 @@ static MDL *make_mdl(const struct physmem *m)
     return mdl;
 }
 
-/* What a client can map must hold nothing of anybody else. */
+/* What a client can map, or what executes its work, must hold nothing of anybody else; nor must the screen's, which all present. */
 static int alloc_backing(struct dxgk *d, const struct resource *r, struct alloc *a)
 {
-    if (!r->owner || !a->flags.CpuVisible || !d->bus->dma_alloc_for)
+    if (!d->bus->dma_alloc_for)
         return dxgk_physmem_alloc(d, a->backing.size, &a->backing);
-    return d->bus->dma_alloc_for(d->bus->ctx, a->backing.size, r->owner, &a->backing.va, &a->backing.pa);
+    return d->bus->dma_alloc_for(d->bus->ctx, a->backing.size, r->owner ? r->owner : ++d->owners,
+                                 &a->backing.va, &a->backing.pa);
 }
 
 static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONINFO *i,

@@ -9,11 +9,15 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <aerogpu/alloc.h>
 #include <aerogpu/ext.h>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "gpu/backend.h"
+#include "machine/grants.h"
+#include "machine/staging.h"
 
 enum { REST_S = 10 };
 
@@ -28,6 +32,8 @@ struct executor {
     struct executors *all;
     struct exec_host *host;
     uint32_t client; /* 0: the common one */
+    int place;       /* in grants */
+    struct staging staging;
     unsigned in_flight, preparing;
     struct ordered ordered;
     bool used;             /* somebody has submitted */
@@ -46,9 +52,10 @@ struct executors {
     struct executor *list[EXECUTORS_MOST];
     unsigned num;
     struct executor *recent; /* was submitted to last */
+    struct grants grants;
     struct {
         struct executor *executor;
-        uint64_t id;
+        uint64_t id, staged; /* staged: what it has of its executor's staging ends there */
     } owners
         [GPU_QUEUE_MAX]; /* what is under way; by id, of which the device promises that each has a place of its own */
     uint64_t starts, deaths; /* of those that ended */
@@ -70,7 +77,7 @@ static uint64_t now_ns(void)
 
 static void check(const struct executors *x)
 {
-    INVARIANT(x->num >= 1 && x->num <= EXECUTORS_MOST); /* there is one whose memory map a new one copies */
+    INVARIANT(x->num >= 1 && x->num <= EXECUTORS_MOST);
     for (unsigned i = 1; i < x->num; i++)
         INVARIANT(x->list[i - 1]->client != x->list[i]->client || x->list[i - 1]->ended || x->list[i]->ended);
     for (unsigned i = 0; i < x->num; i++)
@@ -96,6 +103,7 @@ static void on_complete(void *ctx, const struct abi_completion *c)
     if (x->owners[c->id % GPU_QUEUE_MAX].executor == e &&
         x->owners[c->id % GPU_QUEUE_MAX].id == c->id) { /* else a reset has forgotten it */
         x->owners[c->id % GPU_QUEUE_MAX].executor = NULL;
+        staging_give_back(&e->staging, x->owners[c->id % GPU_QUEUE_MAX].staged);
         e->in_flight--;
         if (c->id >= e->ordered.id)
             e->ordered = (struct ordered){0};
@@ -129,7 +137,7 @@ static int add(struct executors *x, uint32_t client, struct executor **out, stru
 
     if (r)
         return r;
-    *n = (struct executor){.all = x, .client = client};
+    *n = (struct executor){.all = x, .client = client, .place = -1};
     p.complete = on_complete;
     p.died = on_death;
     p.ctx = n;
@@ -138,14 +146,14 @@ static int add(struct executors *x, uint32_t client, struct executor **out, stru
         goto fail;
     if (client)
         exec_host_fail_all(n->host); /* 3 */
-    if (x->num)
-        r = exec_host_copy_map(n->host, x->list[0]->host, 0, UINT64_MAX, e);
     ev.data.fd = exec_host_event_fd(n->host);
-    if (!r && epoll_ctl(x->params.epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev))
+    if (epoll_ctl(x->params.epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev)) {
         r = error_set(e, -errno, "epoll: %s", strerror(errno));
-    if (r)
         goto fail;
+    }
     INVARIANT(x->num < EXECUTORS_MOST);
+    n->staging.host = n->host;
+    n->place = grants_join(&x->grants, n->host);
     x->list[x->num++] = n;
     *out = n;
     return 0;
@@ -158,6 +166,7 @@ fail:
 /* Takes as long as the memory of the process takes to go. */
 static void discard(struct executor *e)
 {
+    staging_finish(&e->staging);
     exec_host_destroy(e->host);
     free(e);
 }
@@ -194,11 +203,12 @@ static void take_out(struct executors *x, unsigned i)
 {
     struct executor *e = x->list[i], *spare;
 
-    /* Its memory map is needed, and a started process by the next who comes. Without it the old one stays a while. */
+    /* A started process is needed by the next who comes. Without it the old one stays a while. */
     if (x->num == 1 && add(x, 0, &spare, NULL))
         return;
     x->list[i] = x->list[--x->num];
     epoll_ctl(x->params.epoll_fd, EPOLL_CTL_DEL, exec_host_event_fd(e->host), NULL);
+    grants_leave(&x->grants, e->place);
     if (x->recent == e)
         x->recent = NULL;
     for (unsigned o = 0; o < GPU_QUEUE_MAX; o++)
@@ -256,6 +266,7 @@ void executors_destroy(struct executors *x)
     }
     while (x->num)
         discard(x->list[--x->num]);
+    grants_finish(&x->grants);
     pthread_cond_destroy(&x->changed);
     pthread_mutex_destroy(&x->lock);
     free(x);
@@ -348,42 +359,109 @@ static bool waits_for(const struct abi_submission *s, const struct executor *e)
                                                       .flags = AEROGPU_SUBMIT_FLAG_EXT_ORDERED});
 }
 
-static int hand_over(struct executors *x, struct executor *e, const struct abi_submission *s)
+/* What a submission names, where the host finds it; NULL: it is none of what drivers have for that. */
+struct named {
+    const uint8_t *commands, *table;
+};
+
+/* What its executor needs besides that: who has no client of his own, everything. Of the others, that which the table names, and where he
+ * may present the screen. The table is read where no executor can write. */
+static int give(struct executors *x, struct executor *e, const struct abi_submission *s,
+                const struct named *n, struct error *err)
 {
+    struct aerogpu_alloc_table_header h;
+    struct aerogpu_alloc_entry entry;
+    int r = 0;
+
+    if (!e->client || !x->params.guest)
+        return grants_give_all(&x->grants, e->place, err);
+    if (!n->commands)
+        r = grants_give(&x->grants, e->place, s->cmd_gpa, s->cmd_size, err);
+    if (!r && !n->table)
+        r = grants_give(&x->grants, e->place, s->alloc_gpa, s->alloc_size, err);
+    if (!r && s->flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED && s->scanout.enabled)
+        r = grants_give(&x->grants, e->place, s->scanout.fb_gpa,
+                        (uint64_t)s->scanout.pitch * s->scanout.height, err);
+    if (!n->table || s->alloc_size < sizeof(h))
+        return r;
+    memcpy(&h, n->table, sizeof(h));
+    for (uint64_t i = 0, at = sizeof(h); i < h.entry_count && at + sizeof(entry) <= s->alloc_size && !r;
+         i++, at += h.entry_stride_bytes) {
+        memcpy(&entry, n->table + at, sizeof(entry));
+        r = grants_give(&x->grants, e->place, entry.gpa, entry.size_bytes, err);
+    }
+    return r;
+}
+
+/* The submission as the executor gets it. */
+static int stage(struct executor *e, struct abi_submission *s, const struct named *n, struct error *err)
+{
+    uint64_t gpa[2];
+    int r;
+
+    if (!e->client || (!n->commands && !n->table))
+        return 0;
+    r = staging_put(&e->staging, n->commands, n->commands ? s->cmd_size : 0, n->table,
+                    n->table ? s->alloc_size : 0, gpa, err);
+    if (!r && n->commands)
+        s->cmd_gpa = gpa[0];
+    if (!r && n->table)
+        s->alloc_gpa = gpa[1];
+    return r;
+}
+
+static int hand_over(struct executors *x, struct executor *e, const struct abi_submission *submission,
+                     const struct named *n)
+{
+    struct abi_submission s = *submission;
+    const uint64_t head = e->staging.head;
+    struct error err = {0};
     int r;
 
     for (unsigned i = 0; i < x->num; i++) /* 2 */
-        if (x->list[i] != e && waits_for(s, x->list[i]))
+        if (x->list[i] != e && waits_for(&s, x->list[i]))
             return -EAGAIN; /* offered again when that one has completed */
     if (e->lost)
         return -EIO;
-    r = exec_host_submit(e->host, s);
+    r = give(x, e, &s, n, &err);
+    if (!r)
+        r = stage(e, &s, n, &err);
+    if (r && r != -EAGAIN)
+        log_warn("machine", "client %u: %s", e->client, err.text);
+    if (!r && (r = exec_host_submit(e->host, &s)))
+        e->staging.head = head; /* nobody reads it */
     if (r)
         return r;
-    x->owners[s->id % GPU_QUEUE_MAX].executor = e;
-    x->owners[s->id % GPU_QUEUE_MAX].id = s->id;
+    x->owners[s.id % GPU_QUEUE_MAX].executor = e;
+    x->owners[s.id % GPU_QUEUE_MAX].id = s.id;
+    x->owners[s.id % GPU_QUEUE_MAX].staged = e->staging.head;
     e->in_flight++;
     e->used = e->knows = true;
     e->forgot_ns = 0;
     x->recent = e;
-    if (s->flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED)
-        e->ordered = (struct ordered){s->id, s->session, e->ordered.groups | s->groups};
+    if (s.flags & AEROGPU_SUBMIT_FLAG_EXT_ORDERED)
+        e->ordered = (struct ordered){s.id, s.session, e->ordered.groups | s.groups};
     return 0;
 }
 
 int executors_submit(struct executors *x, const struct abi_submission *s)
 {
     bool ends = s->flags & AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS;
+    struct named n = {0};
     struct executor *e;
     int r = 0;
 
+    if (x->params.guest && s->client) { /* which may lock */
+        n.commands = s->cmd_size ? x->params.guest(x->params.host.ctx, s->cmd_gpa, s->cmd_size) : NULL;
+        n.table = s->alloc_size ? x->params.guest(x->params.host.ctx, s->alloc_gpa, s->alloc_size) : NULL;
+    }
     pthread_mutex_lock(&x->lock);
     e = s->client ? find(x, s->client) : NULL;
     ends = ends && e;
     if (ends)
         e->ended = true; /* 1: with all that it has; what is under way completes first */
     else if (e || (e = find(x, 0)) || !(r = add(x, 0, &e, NULL)))
-        r = hand_over(x, e, s);
+        r = hand_over(x, e, s, &n);
     check(x);
     pthread_mutex_unlock(&x->lock);
     if (ends)
@@ -426,6 +504,7 @@ void executors_reset(struct executors *x)
         exec_host_reset(x->list[i]->host);
         x->list[i]->in_flight = 0;
         x->list[i]->ordered = (struct ordered){0};
+        staging_finish(&x->list[i]->staging);
         x->list[i]->knows = false;
         x->list[i]->forgot_ns = now_ns();
     }
@@ -438,15 +517,10 @@ void executors_reset(struct executors *x)
 
 int executors_map(struct executors *x, uint64_t gpa, uint64_t size, int fd, struct error *e)
 {
-    int r = 0;
+    int r;
 
     pthread_mutex_lock(&x->lock);
-    for (unsigned i = 0; i < x->num && !r; i++) {
-        r = i ? exec_host_copy_map(x->list[i]->host, x->list[0]->host, gpa, size, e)
-              : exec_host_map(x->list[i]->host, gpa, size, fd, 0, e);
-        while (r && i--)
-            exec_host_unmap(x->list[i]->host, gpa, size);
-    }
+    r = grants_add(&x->grants, gpa, size, fd, e);
     pthread_mutex_unlock(&x->lock);
     return r;
 }
@@ -454,8 +528,7 @@ int executors_map(struct executors *x, uint64_t gpa, uint64_t size, int fd, stru
 void executors_unmap(struct executors *x, uint64_t gpa, uint64_t size)
 {
     pthread_mutex_lock(&x->lock);
-    for (unsigned i = 0; i < x->num; i++)
-        exec_host_unmap(x->list[i]->host, gpa, size);
+    grants_remove(&x->grants, gpa, size);
     pthread_mutex_unlock(&x->lock);
 }
 

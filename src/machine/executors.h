@@ -15,6 +15,8 @@
  *     left, and nobody waits for the start of a process that he has nothing to do with.
  *  4. Locks are taken in this order: the device's, ours, a host's. Callbacks come without ours.
  *  5. Who dispatches is the only one who removes: an executor that he looks at stays.
+ *  6. A client's executor has of guest memory what work of its client named (grants.h), and reads that work from copies (staging.h):
+ *     whoever takes it over finds nobody else's.
  */
 #pragma once
 
@@ -26,7 +28,9 @@ enum { EXECUTORS_MOST = 64 }; /* further clients share the common one */
 
 struct executors_params {
     struct exec_host_params host; /* of each; complete, died and ctx are called for all */
-    int epoll_fd;                 /* is told of each event descriptor, edge-triggered */
+    /* Guest memory as the host has it, or NULL: it is none. Called without any lock of ours. NULL: every executor has all of it. */
+    const void *(*guest)(void *ctx, uint64_t gpa, uint64_t size);
+    int epoll_fd; /* is told of each event descriptor, edge-triggered */
 };
 
 int executors_create(struct executors **out, const struct executors_params *p, struct error *e);

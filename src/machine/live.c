@@ -474,6 +474,11 @@ static int watch(struct live *l, int fd)
     return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
+static const void *guest(void *ctx, uint64_t gpa, uint64_t size)
+{
+    return machine_dma_map(ctx, gpa, size);
+}
+
 static int run(struct machine *m, struct error *e)
 {
     struct live *l = m->kind;
@@ -490,6 +495,7 @@ static int run(struct machine *m, struct error *e)
                  .complete = on_complete,
                  .died = on_death,
                  .ctx = m},
+        .guest = guest,
         .epoll_fd = l->epoll_fd};
     int r = executors_create(&l->executors, &p, e);
 

@@ -161,6 +161,7 @@ TEST(hosts_share_what_they_map)
 {
     const uint64_t more = RAM_GPA + 16 * (uint64_t)RAM_SIZE;
     struct fixture f = {0}, g = {0};
+    struct exec_region *r[20];
     struct error e = {0};
     unsigned files;
 
@@ -168,13 +169,18 @@ TEST(hosts_share_what_they_map)
     start(&g);
     must_be_ready(&f);
     must_be_ready(&g);
-    for (unsigned i = 0; i < 20; i++)
-        assert_int_equal(exec_host_map(f.host, more + i * (uint64_t)RAM_SIZE, RAM_SIZE, f.ram_fd, 0, &e), 0);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_int_equal(exec_region_create(&r[i], more + i * (uint64_t)RAM_SIZE, RAM_SIZE, f.ram_fd, 0, &e),
+                         0);
+        assert_int_equal(exec_host_map_region(f.host, r[i], &e), 0);
+    }
     files = test_open_fds();
-    assert_int_equal(exec_host_copy_map(g.host, f.host, more, 19 * (uint64_t)RAM_SIZE, &e), 0);
-    assert_int_equal(exec_host_copy_map(g.host, f.host, more + 19 * (uint64_t)RAM_SIZE, RAM_SIZE, &e), 0);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_int_equal(exec_host_map_region(g.host, r[i], &e), 0);
+        exec_region_put(r[i]);
+    }
     assert_int_equal(test_open_fds(), files);
-    assert_int_equal(exec_host_copy_map(g.host, f.host, more, RAM_SIZE, &e), -EEXIST);
+    assert_int_equal(exec_host_map_region(g.host, r[0], &e), -EEXIST);
     for (unsigned i = 0; i < 20; i++)
         assert_int_equal(exec_host_unmap(f.host, more + i * (uint64_t)RAM_SIZE, RAM_SIZE), 0);
     must_submit(&g, TEST_STORE, more + 19 * (uint64_t)RAM_SIZE, 77); /* it outlives the first */

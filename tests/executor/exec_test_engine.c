@@ -338,7 +338,7 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
 
     if (s->cmd_size) {
         const void *at =
-            s->cmd_size == sizeof(j.cmd) ? g->params.dma_map(g->params.ctx, s->cmd_gpa, s->cmd_size) : NULL;
+            s->cmd_size >= sizeof(j.cmd) ? g->params.dma_map(g->params.ctx, s->cmd_gpa, s->cmd_size) : NULL;
 
         if (at)
             memcpy(&j.cmd, at, sizeof(j.cmd));

@@ -598,6 +598,98 @@ TEST(a_strangers_hang_is_his_own)
 
 /* ---- memory -------------------------------------------------------------- */
 
+enum { FILES = 32 };
+
+/* The files of guest memory that a process has mapped, by inode; -1: nobody may look. */
+static int files_of(pid_t pid, unsigned long inodes[FILES], bool *has_common)
+{
+    char path[40], line[256];
+    int n = 0;
+    FILE *f;
+
+    *has_common = false;
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    f = fopen(path, "re");
+    if (!f)
+        return -1;
+    while (fgets(line, sizeof(line), f)) {
+        unsigned long inode;
+        bool known = false;
+
+        if (!strstr(line, "/memfd:aerogpu-") || sscanf(line, "%*s %*s %*s %*s %lu", &inode) != 1)
+            continue;
+        *has_common |= strstr(line, "aerogpu-ram") || strstr(line, "aerogpu-vram");
+        for (int i = 0; i < n; i++)
+            known |= inodes[i] == inode;
+        if (!known && strstr(line, "aerogpu-client")) {
+            assert_true(n < FILES);
+            inodes[n++] = inode;
+        }
+    }
+    fclose(f);
+    return n;
+}
+
+static unsigned in_both(const unsigned long *a, int n, const unsigned long *b, int m)
+{
+    unsigned both = 0;
+
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < m; k++)
+            both += a[i] == b[k];
+    return both;
+}
+
+static void present(struct painter *p)
+{
+    ABI_EMIT(&p->b, PRESENT, present, .scanout_id = 0);
+    assert_int_equal(rig_render(&p->x, &p->b, &p->picture, 1, 1), STATUS_SUCCESS);
+    assert_int_equal(rig_idle(&p->x), STATUS_SUCCESS);
+}
+
+/* Whoever takes an executor over finds its client's memory there, and the screen that it presents, and nothing else: no other client's, no
+ * command streams, nothing of the driver's. */
+TEST(an_executor_has_what_its_client_names)
+{
+    unsigned long of_a[FILES], of_b[FILES];
+    struct rig_context *x[2];
+    struct painter a, b;
+    bool common[2];
+    struct rig r = {0};
+    int n, m;
+
+    rig_up(&r, LIVE);
+    painter_of(&a, &r, 401, 1001); /* who starts as the spare one, made before anybody came */
+    painter_of(&b, &r, 402, 1002);
+    x[0] = &a.x;
+    x[1] = &b.x;
+    frames(&a, 4, 0, 0);
+    frames(&b, 4, 0, 0);
+    n = files_of(a.pid, of_a, &common[0]);
+    m = files_of(b.pid, of_b, &common[1]);
+    if (n < 0 || m < 0)
+        print_message("# executors cannot be looked into here\n");
+    assert_true(n < 0 || (n == 1 && !common[0]));
+    assert_true(m < 0 || (m == 1 && !common[1]));
+    if (n > 0 && m > 0)
+        assert_int_equal(in_both(of_a, n, of_b, m), 0);
+    present(&a);
+    present(&b);
+    n = files_of(a.pid, of_a, &common[0]);
+    m = files_of(b.pid, of_b, &common[1]);
+    if (n > 0 && m > 0) { /* the screen is both's */
+        assert_false(common[0] || common[1]);
+        assert_int_equal(n, 2);
+        assert_int_equal(m, 2);
+        assert_int_equal(in_both(of_a, n, of_b, m), 1);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(rig_state(x[i]), D3DKMT_DEVICEEXECUTION_ACTIVE);
+    painter_down(&a);
+    painter_down(&b);
+    rig_down(&r);
+}
+
 /* What the context queues stays there. */
 static void block(struct painter *p)
 {

@@ -9,22 +9,39 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <aerogpu/alloc.h>
 #include <aerogpu/ext.h>
 
 #include "base/clock.h"
 #include "executor/exec_test_engine.h"
 #include "machine/executors.h"
 
-enum { RAM_SIZE = 1 << 20, WAIT_MS = 60000, A_WHILE_US = 300000 };
+enum {
+    RAM_SIZE = 4 << 20,
+    MORE = 2,
+    MORE_SIZE = 64 << 10,
+    SLOTS = 512,
+    ROOM = 4096,
+    WAIT_MS = 60000,
+    A_WHILE_US = 300000
+};
+enum { FIRST = 1, SECOND = 2 }; /* of the files behind RAM */
 static const uint64_t RAM_GPA = UINT64_C(0x10000000);
 
 struct fixture {
     struct executors *x;
-    int epoll_fd, ram_fd;
+    int epoll_fd, ram_fd, more_fd[MORE];
     unsigned char *ram;
+    uint32_t *more[MORE];
+    uint32_t size; /* of the next command stream, if it is more than the command */
     uint64_t next_id;
     unsigned completed, errors, deaths, files_before;
 };
+
+static uint64_t more_gpa(unsigned i)
+{
+    return RAM_GPA + RAM_SIZE + (uint64_t)i * MORE_SIZE;
+}
 
 static void on_complete(void *ctx, const struct abi_completion *c)
 {
@@ -41,12 +58,22 @@ static void on_died(void *ctx, const struct exec_death *d, const struct exec_pro
     f->deaths++;
 }
 
+static const void *guest(void *ctx, uint64_t gpa, uint64_t size)
+{
+    const struct fixture *f = ctx;
+
+    return gpa >= RAM_GPA && gpa - RAM_GPA < RAM_SIZE && size <= RAM_SIZE - (gpa - RAM_GPA)
+               ? f->ram + (gpa - RAM_GPA)
+               : NULL;
+}
+
 static void start(struct fixture *f)
 {
     struct executors_params p = {.host = {.executable = TEST_PROGRAMS "/exec_test_executor",
                                           .complete = on_complete,
                                           .died = on_died,
-                                          .ctx = f}};
+                                          .ctx = f},
+                                 .guest = guest};
     struct error e = {0};
 
     *f = (struct fixture){.next_id = 1, .files_before = test_open_fds()};
@@ -58,6 +85,13 @@ static void start(struct fixture *f)
     if (executors_create(&f->x, &p, &e))
         fail_msg("%s", e.text);
     assert_int_equal(executors_map(f->x, RAM_GPA, RAM_SIZE, f->ram_fd, &e), 0);
+    for (unsigned i = 0; i < MORE; i++) {
+        f->more_fd[i] = memfd_create("more", MFD_CLOEXEC);
+        assert_int_equal(ftruncate(f->more_fd[i], MORE_SIZE), 0);
+        f->more[i] = mmap(NULL, MORE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, f->more_fd[i], 0);
+        assert_true((void *)f->more[i] != MAP_FAILED);
+        assert_int_equal(executors_map(f->x, more_gpa(i), MORE_SIZE, f->more_fd[i], &e), 0);
+    }
 }
 
 static void stop(struct fixture *f)
@@ -65,6 +99,10 @@ static void stop(struct fixture *f)
     executors_destroy(f->x);
     munmap(f->ram, RAM_SIZE);
     close(f->ram_fd);
+    for (unsigned i = 0; i < MORE; i++) {
+        munmap(f->more[i], MORE_SIZE);
+        close(f->more_fd[i]);
+    }
     close(f->epoll_fd);
     assert_int_equal(test_open_fds(), f->files_before);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -79,21 +117,40 @@ static void prepare(struct fixture *f, uint32_t client)
         fail_msg("%s", e.text);
 }
 
-static int submit(struct fixture *f, uint32_t client, uint32_t flags, struct test_command cmd)
+/* `named`: FIRST, SECOND, what its allocation table has. */
+static int submit_with(struct fixture *f, uint32_t client, uint32_t flags, struct test_command cmd,
+                       unsigned named)
 {
     struct abi_submission s = {.id = f->next_id, .client = client, .session = 1, .flags = flags};
+    struct {
+        struct aerogpu_alloc_table_header h;
+        struct aerogpu_alloc_entry entry[MORE];
+    } table = {.h.entry_stride_bytes = sizeof(struct aerogpu_alloc_entry)};
+    unsigned char *slot = f->ram + s.id % SLOTS * ROOM;
     int r;
 
+    for (unsigned i = 0; i < MORE; i++)
+        if (named & 1u << i)
+            table.entry[table.h.entry_count++] =
+                (struct aerogpu_alloc_entry){.gpa = more_gpa(i) + 4096, .size_bytes = 4096};
     if (cmd.op != TEST_NOTHING) {
-        uint32_t offset = (uint32_t)(s.id % 512 * sizeof(cmd));
-
-        memcpy(f->ram + offset, &cmd, sizeof(cmd));
-        s.cmd_gpa = RAM_GPA + offset;
-        s.cmd_size = sizeof(cmd);
+        memcpy(slot, &cmd, sizeof(cmd));
+        s.cmd_gpa = RAM_GPA + (uint64_t)(slot - f->ram);
+        s.cmd_size = f->size > sizeof(cmd) ? f->size : sizeof(cmd);
+    }
+    if (named) {
+        memcpy(slot + ROOM / 2, &table, sizeof(table));
+        s.alloc_gpa = RAM_GPA + (uint64_t)(slot - f->ram) + ROOM / 2;
+        s.alloc_size = sizeof(table);
     }
     r = executors_submit(f->x, &s);
     f->next_id += r == 0;
     return r;
+}
+
+static int submit(struct fixture *f, uint32_t client, uint32_t flags, struct test_command cmd)
+{
+    return submit_with(f, client, flags, cmd, 0);
 }
 
 static void must_submit(struct fixture *f, uint32_t client, uint32_t flags, struct test_command cmd)
@@ -121,6 +178,12 @@ static void run_until(struct fixture *f, unsigned n, unsigned deaths)
 
 static const struct test_command nothing = {.op = TEST_NOTHING},
                                  a_while = {.op = TEST_SLEEP, .a = A_WHILE_US};
+
+/* Of `value` into the second word of file i. */
+static struct test_command store(unsigned i, uint32_t value)
+{
+    return (struct test_command){.op = TEST_STORE, .a = more_gpa(i) + 4, .b = value};
+}
 
 TEST(a_spare_that_nobody_used_is_the_first_clients)
 {
@@ -204,16 +267,112 @@ TEST(a_clients_end_waits_for_its_work)
 
     start(&f);
     prepare(&f, 7);
-    for (unsigned i = 1; i <= 4; i++)
-        must_submit(&f, 7, 0,
-                    (struct test_command){.op = i < 4 ? TEST_SLEEP : TEST_STORE,
-                                          .a = i < 4 ? A_WHILE_US / 4 : RAM_GPA + RAM_SIZE - 8,
-                                          .b = 0xC0FFEE});
+    for (unsigned i = 0; i < 3; i++)
+        must_submit(&f, 7, 0, (struct test_command){.op = TEST_SLEEP, .a = A_WHILE_US / 4});
+    assert_int_equal(submit_with(&f, 7, 0, store(0, 0xC0FFEE), FIRST), 0);
     must_submit(&f, 7, AEROGPU_SUBMIT_FLAG_EXT_CLIENT_ENDS, nothing);
     executors_dispatch(f.x); /* its process may be taken out here, and may not */
     run_until(&f, 5, 0);
     assert_int_equal(f.errors, 0);
-    assert_int_equal(*(uint32_t *)(f.ram + RAM_SIZE - 8), 0xC0FFEE);
+    assert_int_equal(f.more[0][1], 0xC0FFEE);
     assert_int_equal(executors_own_pid(f.x, 7), 0);
+    stop(&f);
+}
+
+TEST(an_executor_has_what_its_clients_work_names)
+{
+    const struct test_command to_ram = {.op = TEST_STORE, .a = RAM_GPA + RAM_SIZE - 8, .b = 1};
+    struct error e = {0};
+    struct fixture f;
+    unsigned done = 0;
+
+    start(&f);
+    prepare(&f, 7); /* the spare one, that was there before */
+    prepare(&f, 8);
+    for (uint32_t client = 7; client <= 8; client++) {
+        must_submit(&f, client, 0, store(0, 70));
+        must_submit(&f, client, 0, to_ram); /* where its own commands lie */
+        assert_int_equal(submit_with(&f, client, 0, store(1, 70), FIRST), 0);
+        run_until(&f, done += 3, 0);
+        assert_int_equal(f.errors, done);
+    }
+    assert_int_equal(submit_with(&f, 7, 0, store(0, 71), FIRST), 0);
+    must_submit(&f, 7, 0, store(0, 72)); /* what it had once, it has */
+    assert_int_equal(submit_with(&f, 8, 0, store(1, 82), FIRST | SECOND), 0);
+    must_submit(&f, 0, 0, store(1, 2)); /* nobody's own work has everything */
+    must_submit(&f, 0, 0, to_ram);
+    run_until(&f, done + 5, 0);
+    assert_int_equal(f.errors, done);
+    assert_int_equal(f.more[0][1], 72);
+    assert_int_equal(*(uint32_t *)(f.ram + RAM_SIZE - 8), 1);
+    executors_unmap(f.x, more_gpa(1), MORE_SIZE);
+    must_submit(&f, 8, 0, store(1, 83));
+    must_submit(&f, 0, 0, store(1, 3));
+    run_until(&f, done + 7, 0);
+    assert_int_equal(f.errors, done + 2);
+    assert_int_equal(executors_map(f.x, more_gpa(1), MORE_SIZE, f.more_fd[0], &e), 0);
+    must_submit(&f, 8, 0, store(1, 84)); /* another's, perhaps */
+    assert_int_equal(submit_with(&f, 7, 0, store(1, 74), SECOND), 0);
+    run_until(&f, done + 9, 0);
+    assert_int_equal(f.errors, done + 3);
+    assert_int_equal(f.more[0][1], 74);
+    must_submit(&f, 0, 0, store(1, 4));
+    run_until(&f, done + 10, 0);
+    assert_int_equal(f.errors, done + 3);
+    assert_int_equal(f.more[0][1], 4);
+    stop(&f);
+}
+
+/* Streams of every size, faster than they are executed; the executor reads what was submitted, whatever lies there by then. */
+TEST(streams_are_read_as_they_were)
+{
+    enum { N = 3000 };
+    struct fixture f;
+
+    start(&f);
+    prepare(&f, 7);
+    assert_int_equal(submit_with(&f, 7, 0, store(0, 0), FIRST), 0);
+    for (uint32_t i = 1; i <= N; i++) {
+        const struct test_command to = {.op = TEST_STORE, .a = more_gpa(0) + i % (MORE_SIZE / 4) * 4, .b = i};
+        const uint64_t id = f.next_id;
+        int r;
+        f.size = i == N / 2 ? 1900000 : i % 97 * i % 300000; /* one that needs more room than there was */
+        while ((r = submit(&f, 7, 0, to)) == -EAGAIN) {
+            struct epoll_event ev;
+            epoll_wait(f.epoll_fd, &ev, 1, 20);
+            executors_dispatch(f.x);
+        }
+        assert_int_equal(r, 0);
+        memset(f.ram + id % SLOTS * ROOM, 0xee, sizeof(to));
+    }
+    run_until(&f, N + 1, 0);
+    assert_int_equal(f.errors, 0);
+    for (uint32_t i = 1; i <= N; i++)
+        assert_int_equal(f.more[0][i % (MORE_SIZE / 4)], i);
+    stop(&f);
+}
+
+/* What a reset dropped may still be read: it lies where it lay. */
+TEST(a_reset_leaves_streams_alone)
+{
+    struct fixture f;
+    pid_t pid;
+
+    start(&f);
+    prepare(&f, 7);
+    pid = executors_own_pid(f.x, 7);
+    for (unsigned round = 0; round < 20; round++) {
+        const unsigned done = f.completed;
+        for (unsigned i = 0; i < 10; i++)
+            assert_int_equal(submit_with(&f, 7, 0, store(0, i), FIRST), 0);
+        executors_reset(f.x);
+        prepare(&f, 7);
+        f.completed = done;
+        assert_int_equal(submit_with(&f, 7, 0, store(0, 100 + round), FIRST), 0);
+        run_until(&f, done + 1, 0);
+        assert_int_equal(f.more[0][1], 100 + round);
+    }
+    assert_int_equal(f.errors, 0);
+    assert_int_equal(executors_own_pid(f.x, 7), pid);
     stop(&f);
 }

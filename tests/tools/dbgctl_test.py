@@ -307,6 +307,8 @@ def memory():
 @case
 def memory_ends():
     end = 256 << 20
+    while run('--read-gpa', str(end), '4', '--json')[0] == 0:  # the screen lies behind RAM
+        end += 64 << 10
     for size in 300, 8192:  # in its first piece, and in a later one
         open(tmp + '/part.bin', 'w').close()
         d = ask('--read-gpa', str(end - size + 100), str(size), '--out', tmp + '/part.bin', code=3)

@@ -31,7 +31,7 @@
 
 enum {
     EXEC_HOST_DEPTH = 256,    /* submissions accepted and not completed, at most */
-    EXEC_HOST_REGIONS = 1024, /* guest memory regions, at most */
+    EXEC_HOST_REGIONS = 4096, /* guest memory regions, at most */
 };
 
 /* Why an executor process ended. */
@@ -106,10 +106,13 @@ int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size);
 /* From now on what is submitted before died() returns fails with the executor that died, and does not wait for the next one. */
 void exec_host_fail_all(struct exec_host *host);
 
-/* Maps for `host` what `from` has inside [gpa, gpa + size), with the same descriptors: no more of them for one more host.
- * Errors as of exec_host_map; what was mapped before one stays. */
-int exec_host_copy_map(struct exec_host *host, struct exec_host *from, uint64_t gpa, uint64_t size,
+/* A region that several hosts may map, with one descriptor; exec_host_map() in two parts. exec_region_put() when its maker needs it no
+ * more; it lives as long as a host has it. */
+struct exec_region;
+int exec_region_create(struct exec_region **out, uint64_t gpa, uint64_t size, int fd, uint64_t offset,
                        struct error *e);
+void exec_region_put(struct exec_region *r);
+int exec_host_map_region(struct exec_host *host, struct exec_region *r, struct error *e);
 
 /* Drops everything in flight without completions and makes the executor forget every resource; memory regions
  * stay. Returns at once; submissions after it run after it. An executor that has not answered within

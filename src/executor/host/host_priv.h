@@ -111,7 +111,6 @@ bool exec_host_ring(struct exec_shared *sh); /* wakes the executor if it sleeps;
 void exec_host_flush_ops(struct exec_host *host); /* control messages to the socket */
 void exec_host_drop_ops(struct exec_host *host);
 int exec_host_queue_op(struct exec_host *host, uint32_t type, struct exec_region *r);
-void exec_region_put(struct exec_region *r);
 
 /* supervisor.c */
 int exec_supervisor_start(struct exec_host *host, struct error *e);

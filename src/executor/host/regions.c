@@ -160,12 +160,13 @@ static void after_op(struct exec_host *host)
         exec_supervisor_wake(host);
 }
 
-int exec_host_map(struct exec_host *host, uint64_t gpa, uint64_t size, int fd, uint64_t offset,
-                  struct error *e)
+int exec_region_create(struct exec_region **out, uint64_t gpa, uint64_t size, int fd, uint64_t offset,
+                       struct error *e)
 {
     int err = check_region(gpa, size, fd, offset, e);
     struct exec_region *r;
 
+    *out = NULL;
     if (err)
         return err;
     r = malloc(sizeof(*r));
@@ -179,14 +180,34 @@ int exec_host_map(struct exec_host *host, uint64_t gpa, uint64_t size, int fd, u
         return error_set(e, err, "region 0x%llx: descriptor %d: %s", (unsigned long long)gpa, fd,
                          strerror(-err));
     }
+    *out = r;
+    return 0;
+}
+
+int exec_host_map_region(struct exec_host *host, struct exec_region *r, struct error *e)
+{
+    int err;
+
     pthread_mutex_lock(&host->lock);
     exec_host_check(host);
     err = insert_region(host, r, e);
     if (!err)
         after_op(host);
-    exec_region_put(r);
     exec_host_check(host);
     pthread_mutex_unlock(&host->lock);
+    return err;
+}
+
+int exec_host_map(struct exec_host *host, uint64_t gpa, uint64_t size, int fd, uint64_t offset,
+                  struct error *e)
+{
+    struct exec_region *r;
+    int err = exec_region_create(&r, gpa, size, fd, offset, e);
+
+    if (err)
+        return err;
+    err = exec_host_map_region(host, r, e);
+    exec_region_put(r);
     return err;
 }
 
@@ -212,25 +233,5 @@ int exec_host_unmap(struct exec_host *host, uint64_t gpa, uint64_t size)
     exec_host_check(host);
 out:
     pthread_mutex_unlock(&host->lock);
-    return err;
-}
-
-int exec_host_copy_map(struct exec_host *host, struct exec_host *from, uint64_t gpa, uint64_t size,
-                       struct error *e)
-{
-    int err = 0;
-
-    pthread_mutex_lock(&from->lock);
-    pthread_mutex_lock(&host->lock);
-    exec_host_check(host);
-    for (unsigned i = 0; i < from->n_regions && !err; i++) {
-        struct exec_region *r = from->regions[i];
-        if (r->gpa >= gpa && r->size <= size && r->gpa - gpa <= size - r->size)
-            err = insert_region(host, r, e);
-    }
-    after_op(host);
-    exec_host_check(host);
-    pthread_mutex_unlock(&host->lock);
-    pthread_mutex_unlock(&from->lock);
     return err;
 }
