@@ -25,7 +25,7 @@ enum {
     WAIT_MS = 60000,
     A_WHILE_US = 300000
 };
-enum { FIRST = 1, SECOND = 2 }; /* of the files behind RAM */
+enum { FIRST = 1, SECOND = 2, ACROSS = 4 }; /* of the files behind RAM */
 static const uint64_t RAM_GPA = UINT64_C(0x10000000);
 
 struct fixture {
@@ -117,7 +117,7 @@ static void prepare(struct fixture *f, uint32_t client)
         fail_msg("%s", e.text);
 }
 
-/* `named`: FIRST, SECOND, what its allocation table has. */
+/* `named`: FIRST, SECOND, ACROSS (the end of one and the beginning of the other), what its allocation table has. */
 static int submit_with(struct fixture *f, uint32_t client, uint32_t flags, struct test_command cmd,
                        unsigned named)
 {
@@ -133,6 +133,9 @@ static int submit_with(struct fixture *f, uint32_t client, uint32_t flags, struc
         if (named & 1u << i)
             table.entry[table.h.entry_count++] =
                 (struct aerogpu_alloc_entry){.gpa = more_gpa(i) + 4096, .size_bytes = 4096};
+    if (named & ACROSS)
+        table.entry[table.h.entry_count++] =
+            (struct aerogpu_alloc_entry){.gpa = more_gpa(1) - 4096, .size_bytes = 8192};
     if (cmd.op != TEST_NOTHING) {
         memcpy(slot, &cmd, sizeof(cmd));
         s.cmd_gpa = RAM_GPA + (uint64_t)(slot - f->ram);
@@ -298,7 +301,7 @@ TEST(an_executor_has_what_its_clients_work_names)
     }
     assert_int_equal(submit_with(&f, 7, 0, store(0, 71), FIRST), 0);
     must_submit(&f, 7, 0, store(0, 72)); /* what it had once, it has */
-    assert_int_equal(submit_with(&f, 8, 0, store(1, 82), FIRST | SECOND), 0);
+    assert_int_equal(submit_with(&f, 8, 0, store(1, 82), ACROSS), 0);
     must_submit(&f, 0, 0, store(1, 2)); /* nobody's own work has everything */
     must_submit(&f, 0, 0, to_ram);
     run_until(&f, done + 5, 0);
