@@ -261,6 +261,10 @@ static void prepare(struct dxgk_client *c)
 
     while (c->has_user && !c->cancelled && is_prepared(d, c->user))
         dxgk_kernel_wait(d->kernel, &d->progress, LOOP_FOREVER);
+    if (c->cancelled) { /* nothing starts for who has gone: it is no way past the turn of his user */
+        dxgk_thunk_leave(d, STATUS_SUCCESS);
+        return;
+    }
     c->preparing++;
     dxgk_thunk_leave(d, STATUS_SUCCESS);
     d->bus->prepare(d->bus->ctx, c->process);

@@ -514,6 +514,31 @@ TEST(what_is_no_number_is_null)
     bb_package_destroy(p);
 }
 
+/* The sign of nothing is not kept, and is not missed. */
+TEST(a_negative_zero_is_what_was_written)
+{
+    struct bb_error be = {0};
+    struct error e = {0};
+    struct bb_package *p;
+    char *text;
+    void *map;
+
+    assert_int_equal(bb_package_create(&p, 0), 0);
+    bb_row(p, BB_TABLE_HOST);
+    bb_real(p, BB_host_before, -0.0);
+    bb_real(p, BB_host_at, -1.5);
+    bb_row_end(p);
+    map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, bb_package_fd(p), 0);
+    assert_ptr_not_equal(map, MAP_FAILED);
+    if (bb_dump_write(map, 4096, NULL, 0, in_dir("zero" DUMP_SUFFIX), &e))
+        fail_msg("%s", e.text);
+    text = report_text(in_dir("zero" DUMP_SUFFIX), BB_REPORT_JSON, 0, &be);
+    assert_non_null(text);
+    free(text);
+    munmap(map, 4096);
+    bb_package_destroy(p);
+}
+
 static void write_file(const char *path, const void *bytes, size_t size)
 {
     FILE *f = fopen(path, "wb");

@@ -359,12 +359,15 @@ enum { STARTERS = 6 };
 
 static struct {
     _Atomic unsigned now[2], most[2], together; /* of users 1000 and 1001 */
+    _Atomic unsigned all;
 } starts;
 
 static void slow_start(void *ctx, uint64_t process)
 {
-    const unsigned user = process == FIRST_PROCESS + STARTERS - 1;
+    const unsigned user = process == FIRST_PROCESS + STARTERS - 1; /* 1 for 1001, in the first test */
     const unsigned now = ++starts.now[user];
+
+    starts.all++;
 
     if (now > starts.most[user])
         starts.most[user] = now;
@@ -407,6 +410,44 @@ TEST(a_user_starts_one_at_a_time)
     assert_int_equal(starts.most[0], 1);
     assert_int_equal(starts.most[1], 1);
     assert_int_equal(starts.together, 1);
+    for (unsigned i = 0; i < STARTERS; i++)
+        dxgk_client_close(s[i].client);
+    world_down(&w, 0);
+}
+
+static void *late_main(void *arg)
+{
+    struct starter *s = arg;
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+
+    dxgk_OpenAdapterFromHdc(s->client, &open);
+    dxgk_CreateDevice(s->client, &(D3DKMT_CREATEDEVICE){.hAdapter = open.hAdapter});
+    return NULL;
+}
+
+/* Who is killed while he waits for his user's turn starts nothing: that would be a way past it. */
+TEST(nothing_starts_for_who_has_gone)
+{
+    struct starter s[STARTERS];
+    struct world w;
+
+    memset(&starts, 0, sizeof(starts));
+    world_up(&w, true);
+    w.gpu.bus.prepare = slow_start;
+    for (unsigned i = 0; i < STARTERS; i++) {
+        s[i] = (struct starter){.w = &w};
+        assert_int_equal(dxgk_client_open(w.dxgk, &s[i].client, FIRST_PROCESS + STARTERS + i, false), 0);
+        dxgk_client_set_user(s[i].client, 1000, false);
+        assert_int_equal(pthread_create(&s[i].thread, NULL, late_main, &s[i]), 0);
+    }
+    while (!starts.all)
+        usleep(1000);
+    for (unsigned i = 0; i < STARTERS; i++)
+        dxgk_client_cancel(s[i].client);
+    for (unsigned i = 0; i < STARTERS; i++)
+        assert_int_equal(pthread_join(s[i].thread, NULL), 0);
+    assert_int_equal(starts.most[0], 1);
+    assert_int_equal(starts.all, 1);
     for (unsigned i = 0; i < STARTERS; i++)
         dxgk_client_close(s[i].client);
     world_down(&w, 0);

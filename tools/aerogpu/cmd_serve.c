@@ -387,6 +387,7 @@ int cmd_serve(int argc, char **argv)
     sigaddset(&signals, SIGUSR1); /* a dump is asked for */
     sigaction(SIGUSR1, &on_request, NULL);
     signal(SIGPIPE, SIG_IGN);                   /* whoever reads what we print may end before we do */
+    signal(SIGXFSZ, SIG_IGN);                   /* a file that may not grow is said as a full disk is */
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads */
     r = run(&s, &settings, &signals);
     if (s.event_log)

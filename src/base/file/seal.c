@@ -39,6 +39,8 @@ void seal_int(struct seal *s, int64_t v)
 
 void seal_real(struct seal *s, double v)
 {
+    if (v == 0)
+        v = 0; /* SQLite keeps no sign of it */
     feed(s, SQLITE_FLOAT, &v, sizeof(v));
 }
 
