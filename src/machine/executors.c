@@ -429,7 +429,7 @@ static int hand_over(struct executors *x, struct executor *e, const struct abi_s
     if (r && r != -EAGAIN)
         log_warn("machine", "client %u: %s", e->client, err.text);
     if (!r && (r = exec_host_submit(e->host, &s)))
-        e->staging.head = head; /* nobody reads it */
+        staging_undo(&e->staging, head);
     if (r)
         return r;
     x->owners[s.id % GPU_QUEUE_MAX].executor = e;

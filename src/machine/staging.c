@@ -24,7 +24,8 @@ void staging_finish(struct staging *s)
     munmap(s->at, s->size);
     exec_host_unmap(s->host, STAGING_GPA, s->size);
     s->at = NULL;
-    s->size = s->head = s->tail = 0;
+    s->size = 0;
+    s->tail = s->head;
 }
 
 /* Nothing is in use. */

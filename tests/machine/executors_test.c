@@ -327,28 +327,38 @@ TEST(an_executor_has_what_its_clients_work_names)
 }
 
 /* Streams of every size, faster than they are executed; the executor reads what was submitted, whatever lies there by then. */
+static void must_submit_in_time(struct fixture *f, struct test_command cmd)
+{
+    struct epoll_event ev;
+    int r;
+
+    while ((r = submit(f, 7, 0, cmd)) == -EAGAIN) {
+        epoll_wait(f->epoll_fd, &ev, 1, 20);
+        executors_dispatch(f->x);
+    }
+    assert_int_equal(r, 0);
+}
+
 TEST(streams_are_read_as_they_were)
 {
     enum { N = 3000 };
     struct fixture f;
+    unsigned all = 1;
 
     start(&f);
     prepare(&f, 7);
     assert_int_equal(submit_with(&f, 7, 0, store(0, 0), FIRST), 0);
     for (uint32_t i = 1; i <= N; i++) {
         const struct test_command to = {.op = TEST_STORE, .a = more_gpa(0) + i % (MORE_SIZE / 4) * 4, .b = i};
-        const uint64_t id = f.next_id;
-        int r;
-        f.size = i == N / 2 ? 1900000 : i % 97 * i % 300000; /* one that needs more room than there was */
-        while ((r = submit(&f, 7, 0, to)) == -EAGAIN) {
-            struct epoll_event ev;
-            epoll_wait(f.epoll_fd, &ev, 1, 20);
-            executors_dispatch(f.x);
-        }
-        assert_int_equal(r, 0);
-        memset(f.ram + id % SLOTS * ROOM, 0xee, sizeof(to));
+        /* up to a third of a megabyte, and one that needs more room than there was; now and then so many small ones that no more are taken */
+        f.size = i == N / 2 ? 1900000 : i % 1000 < 300 ? 0 : i % 97 * i % 300000;
+        must_submit_in_time(&f, to);
+        memset(f.ram + (f.next_id - 1) % SLOTS * ROOM, 0xee, sizeof(to));
+        for (unsigned k = 0; k < i % 7; k++, all++) /* and some that have none */
+            must_submit_in_time(&f, nothing);
+        all++;
     }
-    run_until(&f, N + 1, 0);
+    run_until(&f, all, 0);
     assert_int_equal(f.errors, 0);
     for (uint32_t i = 1; i <= N; i++)
         assert_int_equal(f.more[0][i % (MORE_SIZE / 4)], i);
