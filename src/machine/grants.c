@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
+#include "base/log.h"
 
 static uint64_t bit(int place)
 {
@@ -81,6 +82,15 @@ static void take(struct grants *g, struct grant *from)
     exec_region_put(from->region);
 }
 
+/* Who has everything may have no room for more: then he refuses work that names it, and nobody else suffers. */
+static void give_if_it_fits(struct grants *g, struct grant *to, int place)
+{
+    struct error e = {0};
+
+    if (give(g, to, place, &e))
+        log_warn("machine", "the executor of all: %s", e.text);
+}
+
 int grants_add(struct grants *g, uint64_t gpa, uint64_t size, int fd, struct error *e)
 {
     struct grant n = {.gpa = gpa, .size = size};
@@ -95,13 +105,13 @@ int grants_add(struct grants *g, uint64_t gpa, uint64_t size, int fd, struct err
                       (unsigned long long)gpa, (unsigned long long)size, (unsigned long long)g->v[i].gpa);
     else if (array_reserve(g->v, g->room, g->n + 1))
         r = error_set(e, -ENOMEM, "region 0x%llx: out of memory", (unsigned long long)gpa);
-    for (int host = 0; host < GRANTS_HOSTS && !r; host++)
-        if (g->all & bit(host))
-            r = give(g, &n, host, e);
     if (r) {
-        take(g, &n);
+        exec_region_put(n.region);
         return r;
     }
+    for (int host = 0; host < GRANTS_HOSTS; host++)
+        if (g->all & bit(host))
+            give_if_it_fits(g, &n, host);
     memmove(&g->v[i + 1], &g->v[i], (g->n - i) * sizeof(g->v[0]));
     g->v[i] = n;
     g->n++;
@@ -130,13 +140,11 @@ int grants_give(struct grants *g, int place, uint64_t gpa, uint64_t size, struct
     return r;
 }
 
-int grants_give_all(struct grants *g, int place, struct error *e)
+void grants_give_all(struct grants *g, int place)
 {
-    int r = 0;
-
-    for (size_t i = 0; i < g->n && !r; i++)
-        r = give(g, &g->v[i], place, e);
-    if (!r)
-        g->all |= bit(place);
-    return r;
+    if (g->all & bit(place))
+        return;
+    for (size_t i = 0; i < g->n; i++)
+        give_if_it_fits(g, &g->v[i], place);
+    g->all |= bit(place);
 }

@@ -39,5 +39,5 @@ void grants_remove(struct grants *g, uint64_t gpa, uint64_t size);
 
 /* The regions in which that range lies; what is no guest memory is left to who reads it. Errors as of exec_host_map(). */
 int grants_give(struct grants *g, int place, uint64_t gpa, uint64_t size, struct error *e);
-/* All that there is and will be. */
-int grants_give_all(struct grants *g, int place, struct error *e);
+/* All that there is and will be, as far as it can have that many regions (EXEC_HOST_REGIONS). */
+void grants_give_all(struct grants *g, int place);

@@ -365,6 +365,33 @@ TEST(streams_are_read_as_they_were)
     stop(&f);
 }
 
+/* More regions than an executor can have: whose work names few does not notice, and regions come all the same. */
+TEST(who_has_everything_takes_nothing_from_others)
+{
+    const uint64_t far = RAM_GPA * 16;
+    struct error e = {0};
+    struct fixture f;
+
+    start(&f);
+    must_submit(&f, 0, 0, nothing); /* the executor of all */
+    prepare(&f, 7);
+    for (unsigned i = 0; i < EXEC_HOST_REGIONS + 10; i++) {
+        int r = executors_map(f.x, far + 2 * (uint64_t)i * MORE_SIZE, MORE_SIZE, f.more_fd[1], &e);
+        if (r == -EMFILE) {
+            stop(&f);
+            skip(); /* this process may not open that many files */
+        }
+        assert_int_equal(r, 0);
+    }
+    executors_unmap(f.x, more_gpa(0), MORE_SIZE);
+    assert_int_equal(executors_map(f.x, more_gpa(0), MORE_SIZE, f.more_fd[0], &e), 0);
+    assert_int_equal(submit_with(&f, 7, 0, store(0, 7), FIRST), 0);
+    run_until(&f, 2, 0);
+    assert_int_equal(f.errors, 0);
+    assert_int_equal(f.more[0][1], 7);
+    stop(&f);
+}
+
 /* What a reset dropped may still be read: it lies where it lay. */
 TEST(a_reset_leaves_streams_alone)
 {
