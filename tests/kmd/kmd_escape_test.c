@@ -441,14 +441,14 @@ TEST(memory_is_read)
     struct aerogpu_escape_read_gpa e = {0};
     struct dxgk_client *admin;
     struct rig r = {0};
-    uint64_t ram;
+    uint64_t end;
 
     rig_set(&r, RIG_SERVICE, "EnableReadGpaEscape", 1);
     rig_up(&r, SIM);
-    ram = machine_ram_size(stack_machine(r.stack));
     assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
+    end = rig_memory_end(&r, admin);
     for (int i = 0; i < 8192; i++)
-        machine_ram(stack_machine(r.stack))[ram - 8192 + i] = (uint8_t)(i * 7);
+        machine_ram(stack_machine(r.stack))[end - 8192 + i] = (uint8_t)(i * 7);
 #define READ(at, n, status_, copied, result)                                                                 \
     do {                                                                                                     \
         e = (struct aerogpu_escape_read_gpa){                                                                \
@@ -463,11 +463,11 @@ TEST(memory_is_read)
                     e.data[i], (int)i < (int)(copied) ? machine_ram(stack_machine(r.stack))[(at) + i] : 0);  \
         }                                                                                                    \
     } while (0)
-    READ(ram - 8192, 4096, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
-    READ(ram - 8192 + 100, 4096, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
-    READ(ram - 10, 10, STATUS_SUCCESS, 10, STATUS_SUCCESS);
-    READ(ram - 4096 - 10, 4096 + 0, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
-    READ(ram, 1, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
+    READ(end - 8192, 4096, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
+    READ(end - 8192 + 100, 4096, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
+    READ(end - 10, 10, STATUS_SUCCESS, 10, STATUS_SUCCESS);
+    READ(end - 4096 - 10, 4096 + 0, STATUS_SUCCESS, 4096, STATUS_SUCCESS);
+    READ(end, 1, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
     READ(UINT64_MAX, 1, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
     READ(0xFEB00000ull, 4, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER); /* registers are not memory */
     READ(0x1000, 0, STATUS_SUCCESS, 0, STATUS_INVALID_PARAMETER);
@@ -486,14 +486,14 @@ TEST(a_partial_read_says_so)
     struct aerogpu_escape_read_gpa e;
     struct dxgk_client *admin;
     struct rig r = {0};
-    uint64_t ram;
+    uint64_t end;
 
     rig_set(&r, RIG_SERVICE, "EnableReadGpaEscape", 1);
     rig_up(&r, SIM);
-    ram = machine_ram_size(stack_machine(r.stack));
     assert_int_equal(dxgk_client_open(r.dxgk, &admin, 200, true), 0);
-    READ(ram - 100, 4096, STATUS_PARTIAL_COPY, 100, STATUS_SUCCESS);
-    READ(ram - 1, 2, STATUS_PARTIAL_COPY, 1, STATUS_SUCCESS);
+    end = rig_memory_end(&r, admin);
+    READ(end - 100, 4096, STATUS_PARTIAL_COPY, 100, STATUS_SUCCESS);
+    READ(end - 1, 2, STATUS_PARTIAL_COPY, 1, STATUS_SUCCESS);
     dxgk_client_close(admin);
     rig_down(&r);
 }

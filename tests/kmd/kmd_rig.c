@@ -185,3 +185,16 @@ NTSTATUS rig_escape(struct rig *r, struct dxgk_client *c, void *block, uint32_t 
         assert_int_equal(dxgk_CloseAdapter(c, &(D3DKMT_CLOSEADAPTER){adapter}), STATUS_SUCCESS);
     return s;
 }
+
+uint64_t rig_memory_end(struct rig *r, struct dxgk_client *admin)
+{
+    struct aerogpu_escape_read_gpa e;
+    uint64_t at = machine_ram_size(stack_machine(r->stack));
+
+    for (;; at += 4096) {
+        e = (struct aerogpu_escape_read_gpa){
+            .header = {1, AEROGPU_ESCAPE_OP_READ_GPA, sizeof(e), 0}, .gpa = at, .size_bytes = 4};
+        if (!NT_SUCCESS(rig_escape(r, admin, &e, sizeof(e))))
+            return at;
+    }
+}

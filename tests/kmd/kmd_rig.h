@@ -55,3 +55,5 @@ D3DKMT_DEVICEEXECUTION_STATE rig_state(struct rig_context *x);
          (struct aerogpu_escape_header){AEROGPU_ESCAPE_VERSION, AEROGPU_ESCAPE_OP_##NAME, sizeof(*(e)), 0},  \
      rig_escape(r, (r)->client, e, sizeof(*(e))))
 NTSTATUS rig_escape(struct rig *r, struct dxgk_client *c, void *block, uint32_t size);
+/* Where guest memory ends, as an administrator's READ_GPA finds it: behind RAM lies the screen. */
+uint64_t rig_memory_end(struct rig *r, struct dxgk_client *admin);
