@@ -311,7 +311,7 @@ static void rest(const char *how, bool lost)
     if (!strcmp(how, "slow"))
         usleep(200000);
     if (lost && !strcmp(how, "crawl"))
-        usleep(300000);
+        usleep(400000);
     while (lost && !strcmp(how, "once"))
         poll(NULL, 0, -1);
     while (lost && !strcmp(how, "once-pause"))
