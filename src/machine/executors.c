@@ -387,6 +387,8 @@ static int give(struct executors *x, struct executor *e, const struct abi_submis
     if (!n->table || s->alloc_size < sizeof(h))
         return r;
     memcpy(&h, n->table, sizeof(h));
+    if (h.entry_stride_bytes < sizeof(entry))
+        return r; /* which whoever executes it says */
     for (uint64_t i = 0, at = sizeof(h); i < h.entry_count && at + sizeof(entry) <= s->alloc_size && !r;
          i++, at += h.entry_stride_bytes) {
         memcpy(&entry, n->table + at, sizeof(entry));

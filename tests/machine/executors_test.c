@@ -326,6 +326,24 @@ TEST(an_executor_has_what_its_clients_work_names)
     stop(&f);
 }
 
+/* A table that makes no sense gives nothing, at once. */
+TEST(a_table_without_a_stride_is_no_table)
+{
+    struct aerogpu_alloc_table_header *h;
+    struct fixture f;
+
+    start(&f);
+    prepare(&f, 7);
+    for (uint32_t stride = 0; stride < sizeof(struct aerogpu_alloc_entry); stride += 31) {
+        struct abi_submission s = {.id = f.next_id++, .client = 7, .alloc_gpa = RAM_GPA, .alloc_size = 4096};
+        h = (void *)f.ram;
+        *h = (struct aerogpu_alloc_table_header){.entry_count = UINT32_MAX, .entry_stride_bytes = stride};
+        assert_int_equal(executors_submit(f.x, &s), 0);
+    }
+    run_until(&f, 2, 0);
+    stop(&f);
+}
+
 /* Streams of every size, faster than they are executed; the executor reads what was submitted, whatever lies there by then. */
 static void must_submit_in_time(struct fixture *f, struct test_command cmd)
 {
