@@ -344,7 +344,6 @@ TEST(a_table_without_a_stride_is_no_table)
     stop(&f);
 }
 
-/* Streams of every size, faster than they are executed; the executor reads what was submitted, whatever lies there by then. */
 static void must_submit_in_time(struct fixture *f, struct test_command cmd)
 {
     struct epoll_event ev;
@@ -357,6 +356,7 @@ static void must_submit_in_time(struct fixture *f, struct test_command cmd)
     assert_int_equal(r, 0);
 }
 
+/* Streams of every size, faster than they are executed; the executor reads what was submitted, whatever lies there by then. */
 TEST(streams_are_read_as_they_were)
 {
     enum { N = 3000 };
