@@ -45,6 +45,9 @@ enum { RESERVE = 8 };
 
 enum { STORM_THREADS = 200, STRANGER = 12345, SIZE = 64, WARM_UP_S = 1, PERIOD = 16666667 };
 
+/* A soak is for the service: who spins does not do anything else after a minute. */
+enum { SPUN_S = 60 };
+
 static char path[64];
 static struct clock wall;
 
@@ -531,7 +534,7 @@ int main(int argc, char **argv)
         die("the client", "it has no device");
     before = usage_of(service);
     for (int i = 0; i < 2; i++) {
-        beside(false, &p, seconds / 4.0, &alone, service, 0, &round[i]);
+        beside(false, &p, seconds / 4.0 < SPUN_S ? seconds / 4.0 : SPUN_S, &alone, service, 0, &round[i]);
         beside(true, &p, seconds / 2.0, &o, service, spared, &round[i]);
         after = usage_at_rest(service, &before);
         round[i].heap = service_heap(service);
