@@ -370,7 +370,7 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         v->cause = c->processor ? BB_CAUSE_FAULT : BB_CAUSE_DEVICE;
         v->why = c->processor ? BB_SURE_PROVEN : BB_SURE_SUGGESTED;
     }
-    if (c->handled && bb_cause_desc(v->cause)->kind == BB_KIND_CRASH) {
+    if (c->handled) {
         v->happened = BB_SURE_SUGGESTED;
         UNSEEN(v, "%swhether the program's own handler mends it: it has one", v->unseen[0] ? "; " : "");
     }

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 64 << 10, MAX_MAPS = 4096 };
+enum { STACK_BYTES = 64 << 10, MAX_MAPS = 1 << 20 };
 
 struct mapping {
     uint64_t first, end;
@@ -31,7 +31,8 @@ static bool begins_with_one_of(const char *name, const char *const *list)
     return false;
 }
 
-static struct mapping *read_maps(pid_t pid, size_t *num)
+/* False: the line is of no mapping. */
+static bool read_mapping(const char *line, struct mapping *m)
 {
     static const char *const drivers[] = {"libvulkan_", "libvk_swiftshader", "libVkICD", "libGLX_nvidia",
                                           "libnvidia-", "libLLVM",           NULL};
@@ -40,45 +41,73 @@ static struct mapping *read_maps(pid_t pid, size_t *num)
         "libc.so", "libc-", "ld-linux", "libpthread", "libm.so", "libm-",    "libstdc++", "libgcc_s",
         "libdrm",  "libz",  "libelf",   "libexpat",   "libffi",  "libtinfo", "libedit",   NULL};
     static const char *const compilers[] = {"libLLVM", "libnvidia-gpucomp", "libnvidia-glvkspirv", NULL};
-    struct mapping *maps = calloc(MAX_MAPS, sizeof(*maps));
+    char rights[8] = "", file[4096] = "";
+    const char *base;
+
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %4095[^\n]", &m->first, &m->end, rights, file) <
+        3)
+        return false;
+    base = strrchr(file, '/');
+    base = base ? base + 1 : file;
+    if (!strncmp(base, "memfd:", 6)) /* generated code, that its writer has mapped twice */
+        base = "";
+    m->executable = rights[2] == 'x';
+    m->driver = begins_with_one_of(base, drivers);
+    m->compiler = begins_with_one_of(base, compilers);
+    m->common = begins_with_one_of(base, common);
+    m->programs = m->executable && *base && *base != '[' && !m->driver && !m->common;
+    snprintf(m->name, sizeof(m->name), "%.95s", base);
+    snprintf(m->rights, sizeof(m->rights), "%.3s", rights);
+    return true;
+}
+
+/* In the order of their addresses. All of them, or NULL and none: guard pages alone may be tens of thousands. */
+static struct mapping *read_maps(pid_t pid, size_t *num)
+{
+    struct mapping *maps = NULL;
     char path[64], line[4400];
-    size_t n = 0;
+    size_t n = 0, room = 0;
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    f = maps ? fopen(path, "re") : NULL;
-    while (f && n < MAX_MAPS && fgets(line, sizeof(line), f)) {
-        struct mapping *m = &maps[n];
-        char rights[8] = "", file[4096] = "";
-        const char *base;
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof(line), f)) {
+        if (n == room) {
+            struct mapping *more =
+                room < MAX_MAPS ? realloc(maps, (room = room ? 2 * room : 1024) * sizeof(*maps)) : NULL;
 
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %4095[^\n]", &m->first, &m->end, rights,
-                   file) < 3)
-            continue;
-        base = strrchr(file, '/');
-        base = base ? base + 1 : file;
-        if (!strncmp(base, "memfd:", 6)) /* generated code, that its writer has mapped twice */
-            base = "";
-        m->executable = rights[2] == 'x';
-        m->driver = begins_with_one_of(base, drivers);
-        m->compiler = begins_with_one_of(base, compilers);
-        m->common = begins_with_one_of(base, common);
-        m->programs = m->executable && *base && *base != '[' && !m->driver && !m->common;
-        snprintf(m->name, sizeof(m->name), "%.95s", base);
-        snprintf(m->rights, sizeof(m->rights), "%.3s", rights);
-        n++;
+            if (!more) {
+                n = 0;
+                break;
+            }
+            maps = more;
+        }
+        n += read_mapping(line, &maps[n]);
     }
     if (f)
         fclose(f);
+    if (!n) {
+        free(maps);
+        maps = NULL;
+    }
     *num = n;
     return maps;
 }
 
 static const struct mapping *find(const struct mapping *maps, size_t n, uint64_t address)
 {
-    for (size_t i = 0; i < n; i++)
-        if (address >= maps[i].first && address < maps[i].end)
-            return &maps[i];
+    size_t low = 0;
+
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+
+        if (address >= maps[middle].first && address < maps[middle].end)
+            return &maps[middle];
+        if (address < maps[middle].first)
+            n = middle;
+        else
+            low = middle + 1;
+    }
     return NULL;
 }
 
@@ -170,7 +199,7 @@ static void place_in(pid_t pid, const struct mapping *maps, size_t n, uint64_t p
         out->doubtful = by_driver && stack.program_first;
         snprintf(out->text, sizeof(out->text), "%s",
                  out->driver ? "code that the driver generated" : "generated code");
-    } else if (n && n < MAX_MAPS && !m) {
+    } else if (n && !m) {
         snprintf(out->text, sizeof(out->text), "0x%" PRIx64 ", where nothing is", pc);
         out->driver = by_driver;
     }
@@ -196,7 +225,7 @@ void place_mapped(pid_t pid, uint64_t address, char out[160])
     out[0] = '\0';
     if (m)
         snprintf(out, 160, "%s (%s)", m->name[0] ? m->name : "memory", m->rights);
-    else if (n && n < MAX_MAPS)
+    else if (n)
         snprintf(out, 160, "nothing");
     free(maps);
 }
@@ -235,6 +264,27 @@ static bool read_file(pid_t pid, pid_t tid, const char *name, char *text, size_t
     if (n > 0)
         text[n] = '\0';
     return n > 0;
+}
+
+bool place_blocks(pid_t pid, uint32_t tid, int signal)
+{
+    pid_t threads[PLACE_THREADS];
+    size_t n = list_threads(pid, threads);
+    char text[4096];
+
+    for (size_t i = 0; i < n && signal > 0 && signal <= 64; i++) {
+        const char *ids, *end, *mask;
+        uint64_t blocked;
+
+        if (!read_file(pid, threads[i], "status", text, sizeof(text)) || !(ids = strstr(text, "\nNSpid:")) ||
+            !(end = strchr(ids + 1, '\n')) || !(mask = strstr(end, "\nSigBlk:")))
+            continue;
+        while (end[-1] >= '0' && end[-1] <= '9') /* the last is that of the innermost namespace */
+            end--;
+        if (strtoul(end, NULL, 10) == tid && sscanf(mask, "\nSigBlk: %" SCNx64, &blocked) == 1)
+            return blocked >> (signal - 1) & 1;
+    }
+    return false;
 }
 
 bool place_times(pid_t pid, struct place_times *out)

@@ -67,5 +67,9 @@ bool place_works(pid_t pid, const struct place_times *from, const struct place_t
 /* So many threads did not run for a tenth of it. */
 size_t place_slept(const struct place_times *from, const struct place_times *to, uint64_t timeout_ns);
 
+/* Whether a thread, by its number where it counts itself, holds a signal back, as in its handler: one that left that by siglongjmp(3)
+ * does not. */
+bool place_blocks(pid_t pid, uint32_t tid, int signal);
+
 /* Whether a thread that works just now is in a shader compiler. Holds each thread for some microseconds. */
 bool place_compiles(pid_t pid);

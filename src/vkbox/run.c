@@ -60,6 +60,7 @@ struct watched {
     struct vkbox_event handled; /* the last fault that its program had a handler for */
     uint32_t handled_event;     /* its number; 0: none */
     uint64_t handled_at;        /* so many submissions there were */
+    uint32_t handled_told;      /* the number of the last that has a dump though its handler may return */
     /* The wait for progress: it begins with the second look that finds the same. */
     uint64_t key, since_ns;
     bool stands;
@@ -491,18 +492,43 @@ static bool is_idle(const struct run *r, const struct watched *w, const struct p
     return !place_works(w->pid, &w->at, t, r->p->timeout_ns);
 }
 
-/* Whether the program is, or was to its end, in the handler that it has for its last fault: that was its crash, and is put back as such.
- * One that has submitted since may have left it by a jump, unless the same `signal` ended it; 0: none did. */
-static bool is_in_handler(struct watched *w, int signal)
+/* Whether the program is, or was to its end, in the handler that it has for its last fault. One that has submitted since may have left
+ * it by a jump, unless the same `signal` ended it; 0: none did. */
+static bool is_in_handler(const struct watched *w, int signal)
+{
+    return w->handled_event && w->handled_event != w->handled_told &&
+           atomic_load(&w->b->crash.inside) == w->handled_event &&
+           (signal == w->b->crash.signal || atomic_load(&w->b->submissions) == w->handled_at);
+}
+
+/* The handler of which there is a dump has not returned. */
+static bool stands_where_told(const struct watched *w)
+{
+    return w->handled_told && atomic_load(&w->b->crash.inside) == w->handled_told;
+}
+
+/* It was its crash, and is put back as such. */
+static bool ended_in_handler(struct watched *w, int signal)
 {
     uint32_t none = VKBOX_NO_CRASH;
 
-    if (!w->handled_event || atomic_load(&w->b->crash.inside) != w->handled_event ||
-        (signal != w->b->crash.signal && atomic_load(&w->b->submissions) != w->handled_at) ||
-        !atomic_compare_exchange_strong(&w->b->crash.kind, &none, VKBOX_SIGNAL))
+    if (!is_in_handler(w, signal) || !atomic_compare_exchange_strong(&w->b->crash.kind, &none, VKBOX_SIGNAL))
         return false;
     w->b->crash.handled = 0;
     return true;
+}
+
+/* A handler that may wait for ever: the dump says that nobody knows. */
+static void tell_handled(struct run *r, struct watched *w)
+{
+    uint32_t none = VKBOX_NO_CRASH, kind = VKBOX_SIGNAL;
+
+    if (!is_in_handler(w, 0) || !place_blocks(w->pid, w->b->crash.thread, w->b->crash.signal) ||
+        !atomic_compare_exchange_strong(&w->b->crash.kind, &none, kind))
+        return;
+    w->handled_told = w->handled_event;
+    make_dump(r, w, &w->handled);
+    atomic_compare_exchange_strong(&w->b->crash.kind, &kind, VKBOX_NO_CRASH);
 }
 
 static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint64_t ran_ns,
@@ -522,7 +548,12 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
         lose(r, w, devices);
         return;
     }
-    if (is_in_handler(w, 0)) { /* which waits for the thread that it stands in */
+    if (!devices) {
+        begin_wait(r, w);
+        tell_handled(r, w);
+        return;
+    }
+    if (ended_in_handler(w, 0)) { /* which waits for the thread that it stands in */
         w->done = true;
         make_dump(r, w, &w->handled);
         return;
@@ -549,7 +580,7 @@ static void look_at_progress(struct run *r, struct watched *w)
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
-    if (!has_work(w->b, &key, &devices) || key != w->key) {
+    if ((!has_work(w->b, &key, &devices) && !is_in_handler(w, 0)) || key != w->key) {
         w->key = key;
         w->stands = false;
         return;
@@ -597,8 +628,8 @@ static void look_at_strangers_end(struct run *r)
 
     for (uint32_t i = 0; i < r->num_boxes; i++)
         if (r->boxes[i].pid == r->pid && !r->boxes[i].done && !r->boxes[i].b->ended &&
-            is_last_of_process(r, i))
-            make_dump(r, &r->boxes[i], is_in_handler(&r->boxes[i], 0) ? &r->boxes[i].handled : &ev);
+            !stands_where_told(&r->boxes[i]) && is_last_of_process(r, i))
+            make_dump(r, &r->boxes[i], ended_in_handler(&r->boxes[i], 0) ? &r->boxes[i].handled : &ev);
 }
 
 /* A signal ended it, and the layer did not see it; or its own handler did. */
@@ -613,10 +644,10 @@ static void look_at_end(struct run *r)
     for (uint32_t i = 0; (r->out->signalled || r->out->code) && i < r->num_boxes; i++) {
         struct watched *w = &r->boxes[i];
 
-        if (w->pid != r->pid || w->done || !is_last_of_process(r, i))
+        if (w->pid != r->pid || w->done || !is_last_of_process(r, i) || stands_where_told(w))
             continue;
-        if (is_in_handler(w, r->out->signalled ? r->out->code
-                                               : 0)) /* and perhaps hung there until it was stopped */
+        if (ended_in_handler(w, r->out->signalled ? r->out->code
+                                                  : 0)) /* and perhaps hung there until it was stopped */
             make_dump(r, w, &w->handled);
         else if (r->out->signalled && !(r->p->stop && *r->p->stop))
             make_dump(r, w, &ev);

@@ -3,6 +3,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +54,28 @@ static void end(struct worker *w)
 {
     w->end = true;
     assert_int_equal(pthread_join(w->thread, NULL), 0);
+}
+
+TEST(what_lies_behind_ten_thousand_mappings_is_found)
+{
+    enum { MAPPINGS = 10000 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *at = mmap(NULL, MAPPINGS * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct place place;
+    char what[160];
+
+    assert_true(at != MAP_FAILED);
+    for (size_t i = 0; i < MAPPINGS; i += 2)
+        assert_int_equal(mprotect(at + i * page, page, PROT_READ), 0);
+    place_of(getpid(), (uintptr_t)&strtol, 0, &place);
+    assert_memory_equal(place.text, "libc", 4);
+    place_mapped(getpid(), (uintptr_t)at + (MAPPINGS - 2) * page, what);
+    assert_string_equal(what, "memory (r--)");
+    place_mapped(getpid(), (uintptr_t)at + (MAPPINGS - 3) * page, what);
+    assert_string_equal(what, "memory (---)");
+    place_mapped(getpid(), 1, what);
+    assert_string_equal(what, "nothing");
+    munmap(at, MAPPINGS * page);
 }
 
 TEST(a_thread_that_ends_takes_nothing_from_the_others)

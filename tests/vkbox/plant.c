@@ -4,7 +4,7 @@
  *   plant [--frames N] [--draws N] [--at N] [--groups N] [--secondaries N] [--recover] [--reports | --stands] KIND
  *
  * KIND: fine, loop-compute, loop-vertex, loop-fragment, fault, far (an address that is not canonical), code (one of the program's code), freed, freed-image, dead-wait, slow, abort, wild, stale (a call with a handle that is none),
- * handled (a fault that its handler mends), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
+ * handled (a fault that its handler mends), handled-idle (and then it sleeps for three seconds), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
  * process, or calls what it found), crowd (20,000 command buffers), sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
  * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
@@ -641,7 +641,7 @@ static void take_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     take_options(argc, argv);
-    if (is("handled") || is("fault-handled") || opt.reports)
+    if (is("handled") || is("handled-idle") || is("fault-handled") || opt.reports)
         signal(SIGSEGV, on_fault);
     alarm(is("event") ? 5 : is("dead-wait") ? 20 : 60); /* the first two end by it */
     for (uint32_t n = 0; n < opt.again; n++) {
@@ -677,8 +677,10 @@ int main(int argc, char **argv)
         }
         if (n == BAD_FRAME && is("abort"))
             abort();
-        if (n == BAD_FRAME && is("handled"))
+        if (n == BAD_FRAME && (is("handled") || is("handled-idle"))) {
             raise_fault();
+            sleep(is("handled-idle") ? 3 : 0);
+        }
         if (n == BAD_FRAME && is("stale"))
             vkResetCommandPool(v.device, (VkCommandPool)0x1000, 0);
         if (n == BAD_FRAME && is("destroy")) {

@@ -326,6 +326,27 @@ def what_a_handler_ends_is_the_crash_that_it_was_called_for():
 
 
 @case
+def what_a_handler_stands_in_for_a_time_out_is_told_as_a_crash_that_may_be_none():
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        p = subprocess.Popen([aerogpu, 'run', '--gpu-timeout', '1', '-o', folder, '--', plant, '--stands', 'wild'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             text=True)
+        end = time.monotonic() + 60
+        while not glob.glob(folder + '/*.aerogpudump') and time.monotonic() < end:
+            time.sleep(0.1)
+        db = sqlite3.connect(*glob.glob(folder + '/*.aerogpudump'))
+        db.row_factory = sqlite3.Row
+        f = finding([db])
+        assert f['cause'] == 'program' and 'SIGSEGV in thread' in f['text'], f
+        assert f['sure_happened'] == 'suggested' and 'own handler mends it' in f['unseen'], f
+        p.terminate()
+        said = p.communicate(timeout=60)[1]
+        assert p.returncode == 128 + signal.SIGTERM and len(glob.glob(folder + '/*.aerogpudump')) == 1, (p.returncode, said)
+    # One that left its handler by a jump stands nowhere.
+    p, dumps = run('handled-idle')
+    assert not dumps and '5 frames' in p.stdout, p
+
+
+@case
 def handlers_that_are_installed_later_are_called_and_the_fault_is_seen():
     for kind, code in (('fault-late', 42), ('fault-chained', 128 + signal.SIGSEGV)):
         p, db, f = crash(kind, True, code=code)
