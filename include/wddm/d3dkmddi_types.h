@@ -7,6 +7,7 @@
 #pragma once
 
 #include "wddm/d3dkmdt.h"
+#include "wddm/d3dkmdt_opm.h"
 #include "wddm/ntddk.h"
 
 /* ---- QueryAdapterInfo ---------------------------------------------------- */
@@ -525,6 +526,7 @@ typedef struct _DXGK_ALLOCATIONLIST {
 
 #define DXGK_PRESENT_SOURCE_INDEX      1
 #define DXGK_PRESENT_DESTINATION_INDEX 2
+#define DXGK_PRESENT_MAX_INDEX         DXGK_PRESENT_DESTINATION_INDEX
 
 typedef struct _DXGKARG_RENDER {
     CONST VOID *pCommand;
@@ -560,6 +562,13 @@ typedef struct _DXGK_PRESENTFLAGS {
         UINT Value;
     };
 } DXGK_PRESENTFLAGS;
+
+typedef struct _DXGK_PRESENTALLOCATIONINFO { /* of contexts with virtual addresses */
+    HANDLE hDeviceSpecificAllocation;
+    D3DGPU_VIRTUAL_ADDRESS AllocationVirtualAddress;
+    PHYSICAL_ADDRESS PhysicalAddress;
+    UINT SegmentId;
+} DXGK_PRESENTALLOCATIONINFO;
 
 typedef struct _DXGKARG_PRESENT {
     VOID *pDmaBuffer; /* as in DXGKARG_RENDER */
@@ -1149,3 +1158,5 @@ typedef struct _DXGKARGCB_GETCAPTUREADDRESS {
     UINT SegmentId;
     PHYSICAL_ADDRESS PhysicalAddress;
 } DXGKARGCB_GETCAPTUREADDRESS;
+
+#include "wddm/d3dkmddi_gdi.h"

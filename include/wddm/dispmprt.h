@@ -86,6 +86,15 @@ typedef struct _DXGK_DEVICE_DESCRIPTOR {
     PVOID DescriptorBuffer;
 } DXGK_DEVICE_DESCRIPTOR, *PDXGK_DEVICE_DESCRIPTOR;
 
+#define DXGK_MAX_REG_SZ_LEN (50 + 1)
+
+typedef struct _DXGK_GENERIC_DESCRIPTOR { /* of a child that is no monitor */
+    WCHAR HardwareId[DXGK_MAX_REG_SZ_LEN];
+    WCHAR InstanceId[DXGK_MAX_REG_SZ_LEN];
+    WCHAR CompatibleId[DXGK_MAX_REG_SZ_LEN];
+    WCHAR DeviceText[DXGK_MAX_REG_SZ_LEN];
+} DXGK_GENERIC_DESCRIPTOR, *PDXGK_GENERIC_DESCRIPTOR;
+
 typedef enum _DXGK_EVENT_TYPE {
     DxgkUndefinedEvent = 0,
     DxgkAcpiEvent = 1,
@@ -311,5 +320,7 @@ WDDM_OFFSET(DXGKRNL_INTERFACE, DxgkCbAcquirePostDisplayOwnership, 0xd8);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitCommand, 208);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiRenderKm, 544);
 WDDM_SIZE(DRIVER_INITIALIZATION_DATA, 568);
+
+#include "wddm/dispmprt_services.h"
 
 #include "wddm/ddi_words.h"

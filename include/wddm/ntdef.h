@@ -143,6 +143,17 @@ typedef struct _GUID {
 } GUID, *LPGUID;
 typedef const GUID *LPCGUID;
 
+/* Each source has its own: whether it includes initguid.h makes no difference. */
+#undef DEFINE_GUID
+#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                                         \
+    static CONST GUID name __attribute__((unused)) = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}}
+
+#undef DECLARE_HANDLE
+#define DECLARE_HANDLE(name)                                                                                 \
+    typedef struct name##__ {                                                                                \
+        int unused;                                                                                          \
+    } * name
+
 typedef struct _UNICODE_STRING {
     USHORT Length; /* bytes, without a terminator */
     USHORT MaximumLength;

@@ -355,6 +355,7 @@ NTKERNELAPI BOOLEAN NTAPI KdRefreshDebuggerNotPresent(VOID);
 #define KdBreakPoint()       DbgBreakPoint()
 #define DPFLTR_DEFAULT_ID    101
 #define DPFLTR_VIDEO_ID      9
+#define BUGCODE_ID_DRIVER    0x000000D2 /* for what a driver finds in itself */
 /* Does not return in Windows; here it is a violation, and the adapter is lost. */
 NTKERNELAPI VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParameter1,
                                     ULONG_PTR BugCheckParameter2, ULONG_PTR BugCheckParameter3,

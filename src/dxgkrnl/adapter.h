@@ -60,6 +60,7 @@ struct dxgk {
     ULONG version;                   /* DXGKDDI_INTERFACE_VERSION_* that the miniport was compiled for */
     struct displayonly *displayonly; /* NULL: a full miniport */
     bool initialized;
+    bool refused;    /* DxgkInitialize knows no such version */
     bool greedy;     /* its interrupt routine claims everything, and that was said */
     bool crashed;    /* after a bug check nothing is cleaned up */
     char stuck[160]; /* what waited for too long, and where */

@@ -34,6 +34,7 @@ NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Regis
         memcpy(&d->ddi, data, offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiDescribePageTable));
         break;
     default:
+        d->refused = true;
         return STATUS_GRAPHICS_INVALID_DRIVER_MODEL;
     }
     d->initialized = true;
@@ -106,7 +107,7 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     dxgk_kernel_revive(d->kernel);
     loading = d;
     d->stuck[0] = '\0';
-    d->crashed = false;
+    d->crashed = d->refused = false;
     s = STATUS_DEVICE_REMOVED;
     KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
                 s = driver_entry((PDRIVER_OBJECT)d, &name));
@@ -121,6 +122,12 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     dxgk_kernel_leave(d->kernel);
     if (d->state == DXGK_LOADED)
         return 0;
+    if (s == STATUS_GRAPHICS_INVALID_DRIVER_MODEL && d->refused)
+        return error_set(
+            err, -ENXIO,
+            "the miniport is for interface version 0x%x; Windows 7 takes 0x%x, and of Vista 0x%x and 0x%x",
+            (unsigned)d->version, DXGKDDI_INTERFACE_VERSION_WIN7, DXGKDDI_INTERFACE_VERSION_VISTA,
+            DXGKDDI_INTERFACE_VERSION_VISTA_SP1);
     if (!NT_SUCCESS(s))
         return miniport_failed(d, err, "DriverEntry", s);
     if (!d->initialized)
