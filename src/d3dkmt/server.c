@@ -40,6 +40,7 @@
 #include "base/log.h"
 #include "base/sched/schedstat.h"
 #include "base/sched/slice.h"
+#include "base/subuid.h"
 #include "d3dkmt/budget.h"
 #include "d3dkmt/wire.h"
 
@@ -66,6 +67,7 @@ struct connection {
     pthread_t thread;
     int fd;
     struct ucred peer;
+    uid_t user; /* in whose name it is counted: the peer's, or whose subordinate number that is */
     struct budget *budget;
     struct work work; /* its thread's */
     bool spare;       /* for diagnosis */
@@ -82,6 +84,7 @@ struct d3dkmt_server {
     uint64_t accept_at; /* and when it looks for new connections again; 0: it does */
     bool by_user;
     uid_t seat;
+    const char *subuid;
     unsigned most; /* connections */
     struct sockaddr_un address;
     int listen_fd, epoll_fd, wake_fd, reserve_fd;
@@ -279,6 +282,14 @@ static bool is_admin(const struct ucred *peer)
     return peer->uid == 0 || peer->uid == geteuid();
 }
 
+/* Who has 65536 numbers for his containers has one share all the same; root's containers have each their own. */
+static uid_t user_of(const struct d3dkmt_server *s, const struct ucred *peer)
+{
+    const struct ucred owner = {.uid = subuid_owner(peer->uid, s->subuid, SUBUID_PASSWD)};
+
+    return is_admin(&owner) ? peer->uid : owner.uid;
+}
+
 static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64_t *cookie)
 {
     struct d3dkmt_server *s = c->server;
@@ -309,8 +320,10 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
             k = NULL;
             st = STATUS_NO_MEMORY;
         } else {
-            if (!is_admin(&c->peer))
+            if (!is_admin(&c->peer)) {
                 dxgk_client_set_user(k->dxgk, c->peer.uid, c->peer.uid == s->seat);
+                dxgk_client_set_owner(k->dxgk, c->user);
+            }
             s->stats.clients++;
             s->stats.open_clients++;
             k->pid = c->peer.pid;
@@ -540,16 +553,16 @@ static unsigned most_connections(void)
 }
 
 /* Whether its process, or its user, has as many as it may have. */
-static bool is_crowd(const struct d3dkmt_server *s, const struct ucred *peer)
+static bool is_crowd(const struct d3dkmt_server *s, const struct connection *one)
 {
     unsigned of_process = 0, of_user = 0, used = s->stats.connected - s->spares;
 
     for (const struct connection *c = s->connections; c; c = c->next) {
-        of_process += c->peer.pid == peer->pid;
-        of_user += c->peer.uid == peer->uid && !c->spare;
+        of_process += c->peer.pid == one->peer.pid;
+        of_user += c->user == one->user && !c->spare;
     }
     return of_process >= D3DKMT_MAX_PER_PROCESS ||
-           (!is_admin(peer) && used < s->most && !fair_share(of_user, 1, used, s->most));
+           (!is_admin(&one->peer) && !one->spare && !fair_share(of_user, 1, used, s->most));
 }
 
 static void free_connection(struct connection *c)
@@ -571,9 +584,7 @@ static void back_off(struct d3dkmt_server *s, bool on)
 static void accept_one(struct d3dkmt_server *s)
 {
     int size = 2 * WIRE_MAX, fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-    bool spare = s->stats.connected - s->spares >= s->most;
-    struct connection *c =
-        fd >= 0 && (!spare || s->spares < 2 * D3DKMT_MAX_SPARE) ? calloc(1, sizeof(*c)) : NULL;
+    struct connection *c = fd >= 0 ? calloc(1, sizeof(*c)) : NULL;
     struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = c};
     socklen_t len = sizeof(c->peer);
 
@@ -587,20 +598,22 @@ static void accept_one(struct d3dkmt_server *s)
     c->server = s;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len))
         goto refuse;
-    c->budget = budget_open(s->budgets, c->peer.pid, c->peer.uid, clock_now(&s->clock));
+    c->user = user_of(s, &c->peer);
+    c->budget = budget_open(s->budgets, c->peer.pid, c->user, clock_now(&s->clock));
     if (!c->budget)
         goto refuse;
     if (charge(s, c->budget, &s->work)) /* for those that were refused, or ended, too */
         back_off(s, true);
-    if (is_crowd(s, &c->peer))
+    c->spare =
+        s->stats.connected - s->spares >= (is_admin(&c->peer) ? s->most : s->most - fair_reserve(s->most));
+    if ((c->spare && s->spares >= 2 * D3DKMT_MAX_SPARE) || is_crowd(s, c))
         goto refuse;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     c->fd = fd;
-    c->spare = spare;
     pthread_mutex_lock(&s->lock);
-    if (spare && s->spares >= D3DKMT_MAX_SPARE)
+    if (c->spare && s->spares >= D3DKMT_MAX_SPARE)
         end_a_spare(s); /* it is gone soon: this one need not wait for it */
-    s->spares += spare;
+    s->spares += c->spare;
     c->next = s->connections;
     s->connections = c;
     s->stats.connections++;
@@ -615,7 +628,7 @@ static void accept_one(struct d3dkmt_server *s)
     pthread_mutex_lock(&s->lock);
     s->connections = c->next;
     s->stats.connected--;
-    s->spares -= spare;
+    s->spares -= c->spare;
     server_check(s);
     pthread_mutex_unlock(&s->lock);
 refuse:
@@ -789,6 +802,7 @@ int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p
     s->dxgk = p->dxgk;
     s->by_user = p->by_user;
     s->seat = p->seat;
+    s->subuid = p->subuid ? p->subuid : SUBUID_FILE;
     clock_init_live(&s->clock);
     s->budgets = budgets_create();
     s->listen_fd = s->wake_fd = s->epoll_fd = s->reserve_fd = -1;

@@ -22,7 +22,7 @@ PUBLIC_BEGIN
 
 enum {
     D3DKMT_MAX_CONNECTIONS =
-        512, /* further ones are for diagnosis only: they ask and escape, but have no device */
+        512, /* further ones, and of strangers the last 16th, are for diagnosis only: they ask and escape, but have no device */
     D3DKMT_MAX_PER_PROCESS = 256, /* a stranger's user has a share of them all besides (base/fair.h) */
     D3DKMT_HANDSHAKE_S = 3,       /* a connection that says nothing for so long is ended */
     D3DKMT_MAX_SPARE = 16, /* so many of these; a further one takes the place of the oldest that is idle */
@@ -38,6 +38,7 @@ struct d3dkmt_serve_params {
     gid_t group;      /* (gid_t)-1: unchanged */
     bool by_user;     /* all processes of a user are one to dxgkrnl and the miniport */
     uid_t seat; /* who may set modes and show primaries, besides root and the service's own; 0: nobody */
+    const char *subuid; /* a subuid(5) file, which must remain; NULL: /etc/subuid */
 };
 
 /* -EADDRINUSE: somebody listens there; or the path is not a socket. */

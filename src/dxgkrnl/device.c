@@ -277,7 +277,8 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
 
     if (!c)
         return -ENOMEM;
-    *c = (struct dxgk_client){.d = d, .process = process ? process : 1, .seated = true, .admin = admin};
+    *c = (struct dxgk_client){
+        .d = d, .process = process ? process : 1, .session = 1, .seated = true, .admin = admin};
     pthread_mutex_init(&c->turn, NULL);
     dxgk_kernel_enter(d->kernel);
     c->serial = ++d->owners;
@@ -298,13 +299,16 @@ void dxgk_client_set_user(struct dxgk_client *c, uint32_t user, bool seated)
     c->user = user;
     c->has_user = true;
     c->seated = seated;
+    /* no user's is 0 or 1; the last ones share one */
+    c->session = seated ? 1 : user < UINT32_MAX - 2 ? user + 2 : UINT32_MAX;
     dxgk_kernel_leave(c->d->kernel);
 }
 
-/* No user's is 0 or 1; the last ones share one. */
-uint32_t dxgk_client_session(const struct dxgk_client *c)
+void dxgk_client_set_owner(struct dxgk_client *c, uint32_t owner)
 {
-    return c->seated ? 1 : c->user < UINT32_MAX - 2 ? c->user + 2 : UINT32_MAX;
+    dxgk_kernel_enter(c->d->kernel);
+    c->user = owner;
+    dxgk_kernel_leave(c->d->kernel);
 }
 
 void dxgk_client_cancel(struct dxgk_client *c)

@@ -29,7 +29,8 @@ struct dxgk_client {
     struct dxgk *d;
     uint64_t process, serial;
     UINT priority; /* D3DKMT_SCHEDULINGPRIORITYCLASS_* of the process */
-    uint32_t user;
+    uint32_t session;     /* of struct dxgk_kernel_caller */
+    uint32_t user;        /* with whom it is counted */
     bool has_user;        /* it is a stranger (offenders.h) */
     bool seated;          /* the display is its business */
     pthread_mutex_t turn; /* of its threads at the processor */
@@ -88,7 +89,6 @@ struct context {
 
 /* Whether it is the first of its process that has devices. */
 bool dxgk_client_is_first(const struct dxgk_client *client);
-uint32_t dxgk_client_session(const struct dxgk_client *c); /* of struct dxgk_kernel_caller */
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status);
 void dxgk_device_destroy(struct device *dev);
 struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,

@@ -167,6 +167,8 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
 /* The client is a stranger of this user: what its processes do to others counts together (offenders.h). Before its first call. Unless he is
  * `seated` at the display as well, it is not his: he takes no source, sets no mode and shows no primary of his own. */
 void dxgk_client_set_user(struct dxgk_client *c, uint32_t user, bool seated);
+/* His number is one of `owner`'s (subuid(5)), with whom he is counted. Between dxgk_client_set_user and the first call. */
+void dxgk_client_set_owner(struct dxgk_client *c, uint32_t owner);
 /* Everything that the client owned goes. Waiting calls of the client must have been ended by dxgk_client_cancel. */
 void dxgk_client_close(struct dxgk_client *c);
 /* Calls of the client that wait, and those to come, return STATUS_CANCELLED. */

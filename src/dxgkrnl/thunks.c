@@ -18,7 +18,7 @@ struct dxgk *dxgk_thunk_enter(struct dxgk_client *c)
 {
     dxgk_kernel_enter_turn(c->d->kernel, &c->turn);
     dxgk_kernel_set_caller(c->d->kernel, (struct dxgk_kernel_caller){.process = c->process,
-                                                                     .session = dxgk_client_session(c),
+                                                                     .session = c->session,
                                                                      .admin = c->admin});
     return c->d;
 }

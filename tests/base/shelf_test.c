@@ -20,6 +20,7 @@
 #include "base/program.h"
 #include "base/rate.h"
 #include "base/rng.h"
+#include "base/subuid.h"
 #include "base/utf8.h"
 
 TEST(array_grows_and_keeps)
@@ -41,18 +42,24 @@ TEST(array_grows_and_keeps)
 /* However many take all that they may, who comes next finds something: the last quarter is for who has next to nothing. */
 TEST(shares_leave_something_for_the_next)
 {
-    static const uint64_t want[] = {23, 12, 6, 3, 1};
+    static const uint64_t want[] = {22, 11, 5, 3, 1};
     const uint64_t gib = UINT64_C(1) << 30;
     uint64_t used = 0;
     unsigned users = 0;
 
-    for (; used < 62; users++) {
+    for (; used < 62 - 3; users++) {
         uint64_t mine = 0;
         for (; fair_share(mine, 1, used, 62); used++)
             mine++;
         assert_int_equal(mine, users < 5 ? want[users] : 1);
     }
     assert_int_equal(users, 5 + 17);
+    assert_false(fair_share(0, 1, used, 62)); /* the reserve is not for who shares */
+    assert_int_equal(fair_reserve(62), 3);
+    assert_int_equal(fair_reserve(15), 1);
+    assert_int_equal(fair_reserve(1), 0);
+    assert_true(fair_share(0, 1, 0, 1));
+    assert_false(fair_share(0, 1, 1, 2));
     assert_true(fair_share(0, gib / 64, gib * 3 / 4, gib));
     assert_false(fair_share(0, gib / 64 + 1, gib * 3 / 4, gib));
     assert_true(fair_share(gib / 64, 0, gib + 1, gib)); /* nothing more, of what others have too much of */
@@ -60,6 +67,45 @@ TEST(shares_leave_something_for_the_next)
     assert_false(fair_share(0, 63, 0, 62));
     assert_false(fair_share(0, UINT64_MAX, 1, 62));
     assert_false(fair_share(0, 1, 63, 62)); /* what others have, who need not share */
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "we");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+TEST(subordinate_users_are_their_owners)
+{
+    static const struct {
+        uid_t uid, owner;
+    } rows[] = {
+        {99999, 99999},                   /* before the first range, */
+        {100000, 1000},   {165535, 1000}, /* in it, */
+        {165536, 1001},                   /* behind it, in the next, whose owner is a number */
+        {231071, 1001},   {231072, 231072}, {300000, 300000}, {300001, 300000}, /* nobody knows the owner */
+        {400000, 400000}, {500000, 500000}, {600000, 600000}, {700000, 700000}, {4294967294u, 4294967294u},
+        {800005, 1000}, /* a second range, after lines that are none */
+        {900000, 1002},   {0, 0},
+    };
+    char subuid[64], passwd[64];
+
+    snprintf(subuid, sizeof(subuid), "/tmp/shelf-subuid.%d", (int)getpid());
+    snprintf(passwd, sizeof(passwd), "/tmp/shelf-passwd.%d", (int)getpid());
+    assert_int_equal(subuid_owner(100000, subuid, passwd), 100000); /* no file */
+    put(passwd, "root:x:0:0::/:/bin/sh\nbo:x:1002:1::/:\nbob:x:1000:1::/:\n\nbroken\nbobby:x:1003:1::/:\n");
+    put(subuid, "bob:100000:65536\n1001:165536:65536\nghost:300000:9\n"
+                "bob:400000\nbob:-500000:9\nbob:600000:0\n700000:1\nbob: 700000:1\nbob:700000:1x\n"
+                "bob:99999999999999999999:9\nbob:4294967294:\n:\n\nbob:800000:10\nbo:900000:1");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(subuid_owner(rows[i].uid, subuid, passwd), rows[i].owner);
+    unlink(passwd);
+    assert_int_equal(subuid_owner(165534, subuid, passwd), 100000);
+    assert_int_equal(subuid_owner(165538, subuid, passwd), 1001);
+    unlink(subuid);
 }
 
 TEST(a_rate_is_a_burst_and_then_its_pace)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -388,6 +389,7 @@ TEST_IN(one_process_does_not_take_all_connections, served)
 struct greedy {
     uid_t user;
     int count; /* where they write how many they have */
+    int most;  /* 0: as many as they get */
 };
 
 static int be_greedy(void *arg)
@@ -397,7 +399,7 @@ static int be_greedy(void *arg)
 
     if (setuid(g->user))
         return 1;
-    while (had < D3DKMT_MAX_CONNECTIONS && hello() >= 0)
+    while (had < (g->most ? g->most : D3DKMT_MAX_CONNECTIONS) && hello() >= 0)
         had++;
     if (write(g->count, &had, sizeof(had)) != sizeof(had))
         return 2;
@@ -405,32 +407,72 @@ static int be_greedy(void *arg)
         pause();
 }
 
-/* However many processes he has: his share is that of one. */
+/* However many processes he has, and numbers for his containers: his share is that of one. What is left is for who comes next, and in the
+ * end for root. */
 TEST_IN(one_user_does_not_take_all_connections, served)
 {
+    static const uid_t users[] = {12345, 12345, 200000, 265535, 12346};
+    enum { GREEDY = sizeof(users) / sizeof(users[0]), ALL = D3DKMT_MAX_CONNECTIONS };
     int fds[2], had, sum[2] = {0};
-    pid_t pids[4];
+    FILE *f = fopen(rig_subuid(), "we");
+    pid_t pids[GREEDY];
 
     if (geteuid())
         skip(); /* cannot be two users */
+    assert_non_null(f);
+    fputs("12345:200000:65536\n", f);
+    fclose(f);
     assert_int_equal(chmod(rig.path, 0666), 0);
     assert_int_equal(pipe(fds), 0);
-    for (int i = 0; i < 4; i++) {
-        struct greedy g = {i < 3 ? 12345 : 12346, fds[1]};
+    for (int i = 0; i < GREEDY; i++) {
+        struct greedy g = {users[i], fds[1]};
         pids[i] = run_in_child(be_greedy, &g);
         assert_int_equal(read(fds[0], &had, sizeof(had)), sizeof(had));
-        sum[i / 3] += had;
+        sum[users[i] == 12346] += had;
     }
-    assert_int_equal(sum[0], D3DKMT_MAX_CONNECTIONS * 3 / 8);
-    assert_in_range(sum[1], D3DKMT_MAX_CONNECTIONS * 3 / 16 - 1, D3DKMT_MAX_CONNECTIONS * 3 / 16);
+    unlink(rig_subuid());
+    assert_int_equal(sum[0], ALL * 11 / 32);
+    assert_in_range(sum[1], ALL * 11 / 64 - 1, ALL * 11 / 64);
     an_innocent_works();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < GREEDY; i++) {
         kill(pids[i], SIGKILL);
         child_result(pids[i]);
     }
     close(fds[0]);
     close(fds[1]);
     rig_await_nobody();
+}
+
+/* Who has no share left can ask still; root works. */
+TEST_IN(strangers_do_not_take_roots_connections, served)
+{
+    enum { USERS = 80, RESERVE = D3DKMT_MAX_CONNECTIONS / 16 };
+    struct d3dkmt_server_stats stats;
+    int fds[2], had, sum = 0;
+    pid_t pids[USERS];
+
+    if (geteuid())
+        skip(); /* cannot be two users */
+    assert_int_equal(chmod(rig.path, 0666), 0);
+    assert_int_equal(pipe(fds), 0);
+    for (int i = 0; i < USERS; i++) {
+        struct greedy g = {20000 + (uid_t)i, fds[1], .most = 20};
+        pids[i] = run_in_child(be_greedy, &g);
+        assert_int_equal(read(fds[0], &had, sizeof(had)), sizeof(had));
+        sum += had;
+    }
+    d3dkmt_serve_stats(rig.server, &stats);
+    assert_in_range(stats.connected, D3DKMT_MAX_CONNECTIONS - RESERVE + 1,
+                    D3DKMT_MAX_CONNECTIONS - RESERVE + 2 * D3DKMT_MAX_SPARE);
+    an_innocent_works();
+    for (int i = 0; i < RESERVE; i++)
+        assert_true(hello() >= 0);
+    for (int i = 0; i < USERS; i++) {
+        kill(pids[i], SIGKILL);
+        child_result(pids[i]);
+    }
+    close(fds[0]);
+    close(fds[1]);
 }
 
 TEST_IN(the_silent_are_not_waited_for, served)

@@ -40,13 +40,24 @@ int rig_up_local(void **state)
     return 0;
 }
 
+const char *rig_subuid(void)
+{
+    static char path[64];
+
+    snprintf(path, sizeof(path), "/tmp/d3dkmt-subuid.%d", (int)getpid());
+    return path;
+}
+
 int rig_up_served(void **state)
 {
+    struct d3dkmt_serve_params p = {
+        .path = rig.path, .mode = 0600, .group = (gid_t)-1, .subuid = rig_subuid()};
     struct error e = {0};
 
     rig_up();
     snprintf(rig.path, sizeof(rig.path), "/tmp/d3dkmt-test.%d", (int)getpid());
-    if (d3dkmt_serve(&rig.server, &(struct d3dkmt_serve_params){rig.dxgk, rig.path, 0600, (gid_t)-1}, &e))
+    p.dxgk = rig.dxgk;
+    if (d3dkmt_serve(&rig.server, &p, &e))
         fail_msg("%s", e.text);
     setenv(D3DKMT_SOCKET_VARIABLE, rig.path, 1); /* found without d3dkmt_connect */
     return 0;

@@ -20,6 +20,7 @@ extern struct rig {
 /* Set-ups of a test: in this process; a service that nobody knows of but the environment; one that is connected to. */
 int rig_up_local(void **state);
 int rig_up_served(void **state);
+const char *rig_subuid(void); /* where that one looks for subordinate users; there is no such file yet */
 int rig_up_connected(void **state);
 int rig_down(void **state);
 #define TEST_IN(name, how) TEST_WITH(name, rig_up_##how, rig_down)

@@ -112,6 +112,12 @@ static bool has_special(const struct checker *c, uint32_t type)
     return type < SM4_REGISTER_COUNT && stages[type] >> c->p->type & 1;
 }
 
+static bool is_special_output(uint32_t type)
+{
+    return type == SM4_OUTPUT_DEPTH || type == SM4_OUTPUT_MASK || type == SM4_OUTPUT_DEPTH_GE ||
+           type == SM4_OUTPUT_DEPTH_LE;
+}
+
 /* Inputs and outputs must be in the signature that names them; system values of their own file need none. */
 static int declare_register(struct checker *c, const struct sm4_instruction *i)
 {
@@ -131,7 +137,7 @@ static int declare_register(struct checker *c, const struct sm4_instruction *i)
     if (reg >= 32 || o->dims > 2 || (o->dims == 2 && (!o->index[0] || o->index[0] > 32)))
         return fail(c, i, "declares a register beyond 31");
     if (!o->dims) {
-        if (!has_special(c, o->type))
+        if (!has_special(c, o->type) || output != is_special_output(o->type))
             return fail(c, i, "declares a register without a number");
         if (!mask || (o->components == 4 && o->select) || (c->others[o->type] && c->others[o->type] != mask))
             return fail(c, i, "declares other components of a register without a number");
@@ -386,8 +392,7 @@ static bool is_source(const struct sm4_operand *o)
 {
     return !(o->type == SM4_OUTPUT || o->type == SM4_NULL || o->type == SM4_SAMPLER ||
              o->type == SM4_RESOURCE || o->type == SM4_UAV || o->type == SM4_TGSM ||
-             o->type == SM4_RASTERIZER || o->type == SM4_STREAM || o->type == SM4_OUTPUT_DEPTH ||
-             o->type == SM4_OUTPUT_MASK || o->type == SM4_OUTPUT_DEPTH_GE || o->type == SM4_OUTPUT_DEPTH_LE);
+             o->type == SM4_RASTERIZER || o->type == SM4_STREAM || is_special_output(o->type));
 }
 
 static int check_operand(struct checker *c, const struct sm4_instruction *i, const struct sm4_operand *o)
@@ -482,9 +487,7 @@ static bool is_destination(const struct checker *c, const struct sm4_operand *o)
     if (o->components == 4 && (o->select != 0 || !o->swizzle))
         return false;
     return o->type == SM4_TEMP || o->type == SM4_OUTPUT || o->type == SM4_INDEXABLE_TEMP ||
-           o->type == SM4_NULL ||
-           (c->p->type == 0 && (o->type == SM4_OUTPUT_DEPTH || o->type == SM4_OUTPUT_MASK ||
-                                o->type == SM4_OUTPUT_DEPTH_GE || o->type == SM4_OUTPUT_DEPTH_LE));
+           o->type == SM4_NULL || (c->p->type == 0 && is_special_output(o->type));
 }
 
 /* Whether operand `k` is what its letter in the instruction's format asks for. */
