@@ -24,7 +24,7 @@ static void note(struct bb_dump *d, int code, const char *what)
 static void note_sql(struct bb_dump *d, int rc)
 {
     if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
-        note(d, rc == SQLITE_NOMEM ? -ENOMEM : -EBADMSG, sqlite3_errmsg(d->db));
+        note(d, rc == SQLITE_NOMEM ? -ENOMEM : -EBADMSG, seal_error(d->db));
 }
 
 /* Of the file's header (https://www.sqlite.org/fileformat2.html, 1.3). */
@@ -81,7 +81,7 @@ int bb_dump_open(struct bb_dump *d, const char *path, struct error *e)
     if (r)
         return r;
     if (seal_open(&d->db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW)) {
-        r = error_set(e, -EBADMSG, "%s: %s", path, d->db ? sqlite3_errmsg(d->db) : "out of memory");
+        r = error_set(e, -EBADMSG, "%s: %s", path, d->db ? seal_error(d->db) : "out of memory");
         bb_dump_close(d);
         return r;
     }

@@ -18,6 +18,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/ddmin.h"
+#include "base/file/seal.h"
 #include "base/rng.h"
 #include "blackbox/flight_file.h"
 #include "blackbox/flight_read.h"
@@ -466,6 +467,85 @@ TEST(ddmin_finds_the_smallest)
         assert_int_equal(ddmin_num_kept(d), distinct);
         ddmin_destroy(d);
     }
+}
+
+/* ---- databases ----------------------------------------------------------- */
+
+static void note_first(void *ctx, const char *table, const char *what)
+{
+    char *first = ctx;
+
+    if (!*first)
+        snprintf(first, 256, "%s %s", table, what);
+}
+
+/* Each inner page of table `t` names the next 80 times: 80^8 rows in 6 KiB. It is said, and takes no longer than the file is long. */
+TEST(pages_in_circles_end)
+{
+    enum { PAGE = 512, FIRST = 2, LEVELS = 9, CHILDREN = 80, CELL = PAGE - 8 };
+    char path[128], first[256] = "";
+    sqlite3 *db;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/circles", dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "PRAGMA page_size=512; CREATE TABLE t(a BLOB);"
+                                  "CREATE TABLE checksum(name TEXT, rows INTEGER, hash TEXT, marks BLOB);"
+                                  "INSERT INTO checksum VALUES('t', 1, 'x', NULL);"
+                                  "INSERT INTO t VALUES(zeroblob(300)), (zeroblob(300)), (zeroblob(5000))",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_true(lseek(fd, 0, SEEK_END) >= (FIRST + 1 + LEVELS) * PAGE);
+    for (uint8_t level = 0; level < LEVELS; level++) { /* the table's root is page 2, its checksum's page 3 */
+        const uint8_t page = level ? 3 + level : FIRST, next = 4 + level;
+        uint8_t bytes[PAGE] = {5, 0, 0, 0, CHILDREN, CELL >> 8, CELL & 0xFF, 0, 0, 0, 0, next};
+        for (int i = 0; i < CHILDREN; i++) {
+            bytes[12 + 2 * i] = CELL >> 8;
+            bytes[13 + 2 * i] = CELL & 0xFF;
+        }
+        bytes[CELL + 3] = next; /* and 0, the greatest row in it */
+        if (level == LEVELS - 1) {
+            memset(bytes, 0, sizeof(bytes));
+            memcpy(bytes, (uint8_t[]){13, 0, 0, 0, 1, CELL >> 8, CELL & 0xFF, 0, CELL >> 8, CELL & 0xFF}, 10);
+            memcpy(bytes + CELL, (uint8_t[]){2, 1, 2, 8},
+                   4); /* two bytes, row 1: a header of 2, the number 0 */
+        }
+        assert_int_equal(pwrite(fd, bytes, PAGE, (page - 1) * PAGE), PAGE);
+    }
+    close(fd);
+    assert_int_equal(seal_open(&db, path, SQLITE_OPEN_READONLY), SQLITE_OK);
+    assert_int_equal(seal_check(db, NULL, note_first, first), SQLITE_INTERRUPT);
+    assert_non_null(strstr(first, "t cannot be read behind its row "));
+    assert_non_null(strstr(first, ": its pages name each other in circles"));
+    sqlite3_close(db);
+    unlink(path);
+}
+
+TEST(a_table_has_one_checksum)
+{
+    char path[128], first[256] = "";
+    sqlite3 *db;
+
+    snprintf(path, sizeof(path), "%s/twice", dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TABLE t(a BLOB); INSERT INTO t VALUES(1);"
+                                  "CREATE TABLE checksum(name TEXT, rows INTEGER, hash TEXT, marks BLOB)",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(seal_table(db, "t"), SQLITE_OK);
+    assert_int_equal(seal_check(db, NULL, note_first, first), SQLITE_OK);
+    assert_string_equal(first, "");
+    assert_int_equal(sqlite3_exec(db, "INSERT INTO checksum SELECT * FROM checksum", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(seal_check(db, NULL, note_first, first), SQLITE_OK);
+    assert_string_equal(first, "t has more than one checksum");
+    sqlite3_close(db);
+    unlink(path);
 }
 
 TEST_GROUP(make_dir, remove_dir);

@@ -190,7 +190,7 @@ static void mutate_value(struct rows *r, unsigned *seed)
         if (v->tag != own)
             *v = (struct bb_value){.tag = own};
         if (own == BB_TAG_INT)
-            v->i = below(seed, 3) ? an_int(r, seed) : v->i + (int64_t)below(seed, 5) - 2;
+            v->i = below(seed, 3) ? an_int(r, seed) : (int64_t)((uint64_t)v->i + below(seed, 5) - 2);
         else if (own == BB_TAG_REAL)
             v->real = below(seed, 3) ? (double)an_int(r, seed) / 3 : -v->real;
         else

@@ -37,8 +37,11 @@ void seal_row(struct seal *s);
 int seal_end(struct seal *s, sqlite3 *db, const char *table);
 int seal_table(sqlite3 *db, const char *table);
 
-/* Opens one by SQLite's flags, so that nothing in its schema runs (3). *db must be closed in any case. SQLite's result code. */
+/* Opens one by SQLite's flags, so that nothing in its schema runs (3), and no statement for longer than the file is long: SQLite follows
+ * pages that name each other in circles for ever. *db must be closed in any case. SQLite's result code. */
 int seal_open(sqlite3 **db, const char *path, int flags);
+/* sqlite3_errmsg, and what it means that a statement was ended. */
+const char *seal_error(sqlite3 *db);
 
 /* Calls bad(ctx, table, what) for each of `only` (NULL: of all) that is not what it was, and for all that is no such table (3). A
  * result code other than SQLITE_OK: not all could be read. */

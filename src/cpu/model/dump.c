@@ -47,7 +47,7 @@ static int row(sqlite3 *db, const char *sql, int64_t arg, int64_t *out, int colu
     for (int i = 0; r == SQLITE_ROW && i < columns; i++)
         out[i] = sqlite3_column_int64(s, i);
     if (r != SQLITE_ROW && r != SQLITE_DONE)
-        error_set(e, -EBADMSG, "not a crash dump that can be read: %s", sqlite3_errmsg(db));
+        error_set(e, -EBADMSG, "not a crash dump that can be read: %s", seal_error(db));
     sqlite3_finalize(s);
     return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : -EBADMSG;
 }
@@ -63,7 +63,7 @@ static int add_processes(struct cpu_window *w, sqlite3 *db, struct error *e)
             w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_WAITER, (int32_t)tid, -1};
     }
     if (r != SQLITE_OK)
-        error_set(e, -EBADMSG, "not a crash dump that can be read: %s", sqlite3_errmsg(db));
+        error_set(e, -EBADMSG, "not a crash dump that can be read: %s", seal_error(db));
     sqlite3_finalize(s);
     return r == SQLITE_OK ? 0 : -EBADMSG;
 }
@@ -191,13 +191,13 @@ static int check_tables(sqlite3 *db, struct error *e)
 
     if (damage.code)
         return error_set(e, damage.code, "%s", damage.text);
-    return rc ? error_set(e, -EBADMSG, "not a crash dump that can be read: %s", sqlite3_errmsg(db)) : 0;
+    return rc ? error_set(e, -EBADMSG, "not a crash dump that can be read: %s", seal_error(db)) : 0;
 }
 
 static int open_dump(sqlite3 **db, const char *path, int flags, struct error *e)
 {
     if (seal_open(db, path, flags | SQLITE_OPEN_NOMUTEX) != SQLITE_OK)
-        return error_set(e, -EBADMSG, "%s", *db ? sqlite3_errmsg(*db) : "no memory");
+        return error_set(e, -EBADMSG, "%s", *db ? seal_error(*db) : "no memory");
     sqlite3_limit(*db, SQLITE_LIMIT_VDBE_OP, 20000);
     int r = check(*db, e);
     r = r ? r : check_tables(*db, e);
