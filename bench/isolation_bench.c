@@ -9,7 +9,8 @@
  *                      was not heard of in its period, + 1, against those beside who spins
  *   isolation_pixels   frames with a wrong pixel, + 1, against 1
  *   isolation_growth   the service's heap that is in use at rest after the second round, against after the first
- *   isolation_left     descriptors and threads of the service when the attackers have gone, against before they came
+ *   isolation_left     descriptors and threads of the service when the attackers have gone, against before they came, behind a
+ *                      first client that went, and what a crowd is served with
  *
  * There are two rounds of each, in turns.
  *
@@ -40,13 +41,16 @@
 #include "service.h"
 #include "umd/umd.h"
 
-/* What the service keeps from its second client on: a started executor for the next one, and the thread that ends others. */
+/* What the service keeps of a crowd: the executor of those who are one too many for their own, seven descriptors and a thread. */
 enum { RESERVE = 8 };
 
 enum { STORM_THREADS = 200, STRANGER = 12345, SIZE = 64, WARM_UP_S = 1, PERIOD = 16666667 };
 
 /* A soak is for the service: who spins does not do anything else after a minute. */
 enum { SPUN_S = 60 };
+
+/* Until the service has ended what a client leaves. */
+enum { AT_REST_S = 3 };
 
 static char path[64];
 static struct clock wall;
@@ -332,7 +336,8 @@ static struct usage usage_at_rest(pid_t service, const struct usage *before)
         usleep(100000);
         u = usage_of(service);
     } while (u.descriptors + u.threads > before->descriptors + before->threads + RESERVE && now() < end);
-    return u;
+    sleep(AT_REST_S);
+    return usage_of(service);
 }
 
 /* Executors of everybody but the first client crash, one every half second. */
@@ -458,6 +463,21 @@ static struct outcome outcome_of(unsigned seconds)
     return o;
 }
 
+/* Another client draws a frame and goes. */
+static void visit(void)
+{
+    struct outcome o = {0};
+    struct painter p = {0};
+    pid_t pid = fork();
+    int status = -1;
+
+    if (!pid)
+        _exit(painter_open(&p) && frame(&p, 0, &o) && !o.wrong ? 0 : 1);
+    waitpid(pid, &status, 0);
+    if (status)
+        die("a client", "it drew nothing");
+}
+
 /* One round beside strangers, once they are up. `end`: of the service, with all of them there. */
 static void beside(bool attack, struct painter *p, double seconds, struct outcome *o, pid_t service,
                    pid_t spared, struct usage *end)
@@ -532,6 +552,8 @@ int main(int argc, char **argv)
     spared = comes("crash") ? first_executor(service) : 0;
     if (!painter_open(&p))
         die("the client", "it has no device");
+    visit();
+    sleep(AT_REST_S);
     before = usage_of(service);
     for (int i = 0; i < 2; i++) {
         beside(false, &p, seconds / 4.0 < SPUN_S ? seconds / 4.0 : SPUN_S, &alone, service, 0, &round[i]);
@@ -561,7 +583,7 @@ int main(int argc, char **argv)
                                             .reference = before.descriptors + before.threads + RESERVE,
                                             .unit = "descriptors and threads",
                                             .target = 1,
-                                            .note = "before the attackers came"});
+                                            .note = "before the attackers came, and one executor"});
     free(o.waits);
     free(alone.waits);
     return bench_finish(&b);
