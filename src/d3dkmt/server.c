@@ -40,7 +40,7 @@
 #include "base/log.h"
 #include "base/sched/schedstat.h"
 #include "base/sched/slice.h"
-#include "base/subuid.h"
+#include "base/file/subuid.h"
 #include "d3dkmt/budget.h"
 #include "d3dkmt/wire.h"
 

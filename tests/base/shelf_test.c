@@ -20,7 +20,7 @@
 #include "base/program.h"
 #include "base/rate.h"
 #include "base/rng.h"
-#include "base/subuid.h"
+#include "base/file/subuid.h"
 #include "base/utf8.h"
 
 TEST(array_grows_and_keeps)

@@ -29,6 +29,8 @@ struct stall_form {
     int cpu;           /* everything of the plant runs there */
     uint32_t pick;     /* by seed: which of several ways */
     uint64_t limit_ns; /* of the wait */
+    uint64_t part_ns;  /* of it, that is to go before what is planted */
+    uint64_t end_ns;   /* when it was */
     int ready[2];      /* a helper says that it holds what it should */
     int go[2];         /* a byte for each helper that is to go on */
     int file, set;     /* a file in memory; a set of semaphores */

@@ -16,9 +16,10 @@
 
 #include "stall_form.h"
 
-static void nap_part(const struct stall_form *f, uint64_t percent)
+static void nap_part(struct stall_form *f, uint64_t percent)
 {
-    stall_nap(f->limit_ns * percent / 100);
+    f->part_ns = f->limit_ns * percent / 100;
+    stall_nap(f->part_ns);
 }
 
 /* ---- one after another -------------------------------------------------------- */

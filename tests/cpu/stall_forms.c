@@ -575,6 +575,12 @@ void stall_form_plant(struct stall_form *f, pid_t executor)
 {
     if (f->form->plant)
         f->form->plant(f, executor);
+    f->end_ns = stall_now();
+}
+
+bool stall_form_late(const struct stall_form *f, uint64_t submit_ns)
+{
+    return f->part_ns && f->end_ns > submit_ns + f->part_ns + f->limit_ns / 4;
 }
 
 void stall_form_destroy(struct stall_form *f, pid_t executor)

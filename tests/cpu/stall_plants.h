@@ -59,6 +59,8 @@ void stall_form_after(struct stall_form *f);
 int32_t stall_form_thread(const struct stall_form *f); /* that does the work, 0: the executor itself */
 /* In the parent, once the work is submitted; the end of it before the executor is killed. */
 void stall_form_plant(struct stall_form *f, pid_t executor);
+/* Whether this machine was so busy that it was done a quarter of the wait later than it should be: then something else was planted. */
+bool stall_form_late(const struct stall_form *f, uint64_t submit_ns);
 void stall_form_destroy(struct stall_form *f, pid_t executor);
 
 /* Waits for the end of a process that runs at a real-time priority. Such a one, when it ends processes of its own, can turn round

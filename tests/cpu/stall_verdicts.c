@@ -478,8 +478,8 @@ static bool is_over(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid;
 }
 
-/* `form`: what is done to the executor; NULL: what `plant` says. */
-static void live_processes(uint32_t plant, struct stall_form *form, struct rng *rng, struct cpu_window *w,
+/* `form`: what is done to the executor; NULL: what `plant` says. Whether it was done in time. */
+static bool live_processes(uint32_t plant, struct stall_form *form, struct rng *rng, struct cpu_window *w,
                            struct cpu_record_run *run, uint64_t limit_ns)
 {
     const struct stall_outcome *outcome = form ? stall_form_outcome(form) : NULL;
@@ -487,9 +487,10 @@ static void live_processes(uint32_t plant, struct stall_form *form, struct rng *
     int32_t thread = 0;
     int job[2], done[2], go[2];
     pthread_t recorder;
+    bool late = false;
 
     if (pipe(job) || pipe(done) || pipe(go))
-        return;
+        return true;
     executor = start_executor(job[0], done[1], plant == LIVE_SIGSTOP ? 5 * MS : 40 * MS, form);
     if (plant == LIVE_RT_HOG)
         hog = start_hog(go[0], limit_ns + 10 * MS);
@@ -509,6 +510,7 @@ static void live_processes(uint32_t plant, struct stall_form *form, struct rng *
             w->due_ns = sh->submit_ns + (uint64_t)(outcome->due * (double)limit_ns);
         if (sh->completed_ns && outcome->ends)
             w->completed_ns = sh->completed_ns;
+        late = stall_form_late(form, sh->submit_ns);
         stall_form_destroy(form, executor);
     } else {
         kill(executor, SIGKILL);
@@ -529,9 +531,10 @@ static void live_processes(uint32_t plant, struct stall_form *form, struct rng *
     w->threads[1] = (struct cpu_window_thread){CPU_ROLE_EXECUTOR, executor, -1};
     if (thread)
         w->threads[w->num_threads++] = (struct cpu_window_thread){CPU_ROLE_EXECUTOR, thread, -1};
+    return !late;
 }
 
-/* 0, -ENOTSUP if this kind cannot be planted here (`why`), or -EIO. */
+/* 0, -ENOTSUP if this kind cannot be planted here (`why`), -EAGAIN if something else was, or -EIO. */
 static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[100])
 {
     /* what the threads wait for is looked at ten times a second, later on a busy machine */
@@ -545,6 +548,7 @@ static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[
                                  .duration_ns = 5000 * MS};
 
     struct stall_form *form = NULL;
+    bool in_time = true;
 
     if (plant >= PLANTS &&
         !(form = stall_form_create(plant - PLANTS - stall_num_stories, chain_cpu, rng, limit_ns, why, 100)))
@@ -556,7 +560,7 @@ static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[
     if (plant == LIVE_DEVICE)
         live_device(rng, w, &run, limit_ns);
     else
-        live_processes(plant, form, rng, w, &run, limit_ns);
+        in_time = live_processes(plant, form, rng, w, &run, limit_ns);
     w->submit_ns = sh->submit_ns;
     w->timeout_ns = sh->timeout_ns;
     if (sh->completed_ns && sh->completed_ns < sh->timeout_ns)
@@ -564,6 +568,10 @@ static int live(uint32_t plant, struct rng *rng, struct cpu_window *w, char why[
     if (atomic_load(&sh->executor) == -1) {
         snprintf(why, 100, "the device did not start in time");
         return -ENOTSUP;
+    }
+    if (!in_time) {
+        snprintf(why, 100, "it came too late: this machine is busy");
+        return -EAGAIN;
     }
     return sh->timeout_ns ? 0 : -EIO;
 }
@@ -730,13 +738,14 @@ static int one_run(uint32_t plant, uint64_t seed, struct tally *t, bool verbose)
     int r = 0;
 
     if (is_live(plant))
-        r = live(plant, &rng, &w, t->why);
+        for (int tries = 0; tries < 5 && (!tries || r == -EAGAIN); tries++)
+            r = live(plant, &rng, &w, t->why);
     else if (plant < PLANTS)
         made((enum plant)plant, &rng, &w);
     else
         stall_story(plant - PLANTS, &rng, path, &w);
     if (r)
-        return r == -ENOTSUP ? 0 : r;
+        return r == -ENOTSUP || r == -EAGAIN ? 0 : r;
     if (cpu_trace_open(&trace, path, &e) || cpu_verdict_make(&v, &trace, &w, 0, &e)) {
         fprintf(stderr, "stall_verdicts: %s\n", e.text);
         return -EIO;

@@ -271,7 +271,7 @@ TEST(a_process_keeps_what_it_has_of_the_hosts_memory)
     for (unsigned i = 0; i < 4; i++)
         c[i] = host_client(&w, FIRST_PROCESS + i, 1000 + i);
     c[4] = host_client(&w, FIRST_PROCESS, 1000);
-    host.bytes[0] = 240 * mib; /* a share, while there is as much left */
+    host.bytes[0] = 200 * mib; /* a share, while there is as much left */
     a_second(&w);
     for (unsigned i = 1; i < 4; i++)
         host.bytes[i] = 100 * mib; /* and now there is not, by what others have */

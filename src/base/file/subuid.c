@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/subuid.h"
+#include "base/file/subuid.h"
 
 #include <errno.h>
 #include <pwd.h>
