@@ -75,7 +75,7 @@ struct context {
     unsigned watchers;        /* threads that look at `progress` without the processor */
     uint64_t last_run;
     struct dma *free_dma;
-    unsigned num_free;
+    unsigned num_dma, num_free; /* DMA buffers, and those of them that are in free_dma */
     struct kwaiters space, idle, done;
     /* The client's buffers: one piece of shareable memory, command | list | patch | progress. */
     int buffer_fd;

@@ -7,6 +7,8 @@
 
 static void destroy_dma(struct context *c, struct dma *dma)
 {
+    INVARIANT(c->num_dma && c->num_free < c->num_dma);
+    c->num_dma--;
     dxgk_quota_give(c->device->d, c->device->client, QUOTA_DMA_BYTES, dma->counted);
     dxgk_physmem_free(c->device->d, &dma->mem);
     free(dma->priv);
@@ -24,9 +26,14 @@ static struct dma *get_dma(struct context *c)
         c->num_free--;
         return dma;
     }
+    /* Some each context can have; deep queues share what is left of a half, so that there are some for who comes next. */
+    if (c->num_dma >= MAX_FREE_BUFFERS &&
+        dxgk_quota_is_scarce(c->device->d, QUOTA_DMA_BYTES, c->info.DmaBufferSize))
+        return NULL;
     dma = calloc(1, sizeof(*dma));
     if (!dma)
         return NULL;
+    c->num_dma++;
     dma->priv_size = c->info.DmaBufferPrivateDataSize;
     dma->priv = calloc(1, dma->priv_size + 1);
     dma->list = calloc(c->info.AllocationListSize + 3, sizeof(*dma->list));
@@ -54,14 +61,22 @@ static void put_dma(struct context *c, struct dma *dma)
     c->num_free++;
 }
 
+bool dxgk_context_has_dma(struct context *c)
+{
+    struct dma *dma = get_dma(c);
+
+    put_dma(c, dma);
+    return dma;
+}
+
 void dxgk_context_free_dma(struct context *c)
 {
     while (c->free_dma) {
         struct dma *dma = c->free_dma;
         c->free_dma = dma->next;
+        c->num_free--;
         destroy_dma(c, dma);
     }
-    c->num_free = 0;
 }
 
 static bool has_dma(enum packet_type type)

@@ -57,5 +57,7 @@ void dxgk_packet_finish(struct dxgk *d, struct packet *p);
 uint64_t dxgk_packet_process(const struct packet *p);
 /* Those that wait for room in the context, or for its end, look again. */
 void dxgk_context_wake(struct dxgk *d, struct context *c);
+/* Whether a packet with a DMA buffer could be made now, as far as the buffer goes. */
+bool dxgk_context_has_dma(struct context *c);
 /* Frees the DMA buffers that the context keeps. */
 void dxgk_context_free_dma(struct context *c);

@@ -24,8 +24,8 @@ static bool queued_use(struct dxgk *d, const struct alloc *a)
     return false;
 }
 
-/* Waits until the context has room for one more packet. */
-static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, unsigned limit)
+/* Waits until the context has room for one more packet; where it needs a DMA buffer and none is to be had, until one of its own is done. */
+static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, bool dma)
 {
     struct dxgk *d = c->d;
 
@@ -39,7 +39,7 @@ static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, unsigned 
             return s;
         if (c->cancelled)
             return STATUS_CANCELLED;
-        if (x->queued < limit)
+        if (x->queued < MAX_QUEUED && (!dma || !(x->queued + x->running) || dxgk_context_has_dma(x)))
             return STATUS_SUCCESS;
         dxgk_kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
     }
@@ -148,7 +148,7 @@ NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
         arg->Flags.PresentRedirected || arg->Flags.RenderKm || arg->Flags.Reserved)
         return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
     do {
-        s = make_room(c, arg->hContext, MAX_QUEUED);
+        s = make_room(c, arg->hContext, true);
         if (NT_SUCCESS(s))
             s = render_pass(c, x, arg, &multipass);
     } while (s == STATUS_PENDING);
@@ -289,7 +289,7 @@ static NTSTATUS present(struct dxgk_client *c, const D3DKMT_PRESENT *arg)
     if (arg->VidPnSourceId >= d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
     do {
-        s = make_room(c, arg->hContext, MAX_QUEUED);
+        s = make_room(c, arg->hContext, !(arg->Flags.Flip && d->caps.FlipCaps.FlipOnVSyncMmIo));
         if (!NT_SUCCESS(s))
             return s;
         if (!arg->Flags.Flip || flips_of(d, x) < MAX_PRESENTS)
@@ -476,7 +476,7 @@ static NTSTATUS queue_sync(struct dxgk_client *c, D3DKMT_HANDLE context, enum pa
         if (type == PACKET_WAIT && o->type == D3DDDI_CPU_NOTIFICATION)
             return STATUS_INVALID_PARAMETER;
     }
-    s = make_room(c, context, MAX_QUEUED);
+    s = make_room(c, context, false);
     if (!NT_SUCCESS(s))
         return s;
     p = dxgk_packet_create(x, type, 0);

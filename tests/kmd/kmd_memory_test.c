@@ -175,35 +175,64 @@ TEST(a_strangers_executors_leave_host_memory)
     rig_down(&r);
 }
 
-/* Work that waits for ever keeps its DMA buffers: a user's share of them, and no more. */
+enum { CONTEXTS = 40, QUEUED = 60 };
+
+static struct hog {
+    struct painter p;
+    pthread_t thread;
+    _Atomic unsigned queued;
+    NTSTATUS s;
+} hogs[CONTEXTS];
+
+static void *hog_main(void *arg)
+{
+    struct hog *h = arg;
+
+    while (h->queued < QUEUED && NT_SUCCESS(h->s)) {
+        ABI_EMIT(&h->p.b, FLUSH, flush, .reserved0 = 0);
+        h->s = rig_render(&h->p.x, &h->p.b, NULL, 0, 0);
+        h->queued += NT_SUCCESS(h->s);
+    }
+    return NULL;
+}
+
+static unsigned sum_queued(void)
+{
+    unsigned sum = 0;
+
+    for (unsigned i = 0; i < CONTEXTS; i++)
+        sum += hogs[i].queued;
+    return sum;
+}
+
+/* Work that waits for ever keeps its DMA buffers: a user's share of them, and no more. Who has work under way waits for its buffers. */
 TEST(queues_that_wait_leave_memory)
 {
-    enum { CONTEXTS = 40, QUEUED = 60 };
-    struct painter hogs[CONTEXTS], b;
+    struct painter b;
     struct rig r = {0};
-    NTSTATUS s = STATUS_SUCCESS;
-    unsigned queued = 0;
 
     rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_LIVE, .ram_size = 64 << 20}});
     for (unsigned i = 0; i < CONTEXTS; i++) {
-        abi_builder_init(&hogs[i].b);
-        assert_int_equal(dxgk_client_open(r.dxgk, &hogs[i].client, 400 + i % 20, false), 0);
-        dxgk_client_set_user(hogs[i].client, 1000 + i % 2, false);
-        hogs[i].x = rig_own_context(&r, hogs[i].client, &hogs[i].node);
-        block(&hogs[i]);
-        for (unsigned n = 0; n < QUEUED && NT_SUCCESS(s); n++, queued++) {
-            ABI_EMIT(&hogs[i].b, FLUSH, flush, .reserved0 = 0);
-            s = rig_render(&hogs[i].x, &hogs[i].b, NULL, 0, 0);
-        }
-        if (s == STATUS_NO_MEMORY)
-            s = STATUS_SUCCESS; /* the other user still finds something */
-        assert_int_equal(s, STATUS_SUCCESS);
+        struct painter *p = &hogs[i].p;
+        abi_builder_init(&p->b);
+        assert_int_equal(dxgk_client_open(r.dxgk, &p->client, 400 + i % 20, false), 0);
+        dxgk_client_set_user(p->client, 1000 + i % 2, false);
+        p->x = rig_own_context(&r, p->client, &p->node);
+        block(p);
+        assert_int_equal(pthread_create(&hogs[i].thread, NULL, hog_main, &hogs[i]), 0);
     }
-    assert_true(queued < CONTEXTS * QUEUED);
+    for (unsigned before = UINT_MAX; before != sum_queued(); usleep(500000))
+        before = sum_queued();
+    assert_in_range(sum_queued(), 4, CONTEXTS * QUEUED - 1);
     painter_of(&b, &r, 300, 1002);
     frames(&b, 4, 0, 0);
     painter_down(&b);
-    for (unsigned i = 0; i < CONTEXTS; i++)
-        painter_down(&hogs[i]);
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        dxgk_client_cancel(hogs[i].p.client);
+        pthread_join(hogs[i].thread, NULL);
+        if (hogs[i].queued < QUEUED) /* it waited, or its user had nothing for it to begin with */
+            assert_true(hogs[i].s == STATUS_CANCELLED || (!hogs[i].queued && hogs[i].s == STATUS_NO_MEMORY));
+        painter_down(&hogs[i].p);
+    }
     rig_down(&r);
 }

@@ -359,10 +359,10 @@ static uint32_t named_components(const struct sm4_operand *o)
     return mask;
 }
 
-/* One declared component is a scalar to the translator, which then knows no other. */
+/* One declared component is a scalar to the translator, which then knows no other; and of several it knows none as a scalar. */
 static bool names_declared(const struct sm4_operand *o, uint32_t mask)
 {
-    return mask & (mask - 1) || !(named_components(o) & ~mask);
+    return mask & (mask - 1) ? o->components == 4 : !(named_components(o) & ~mask);
 }
 
 /* v#, o#, vicp, vocp, vpc: the last index is the register, one before it the vertex. */
@@ -476,7 +476,7 @@ static int check_relative(struct checker *c, const struct sm4_instruction *i, co
             if (!mask)
                 return fail(c, i, "is indexed by a register that is not declared");
         }
-        if (!(mask & (mask - 1)) && !(mask & component))
+        if (mask & (mask - 1) ? (token & 3) != 2 : !(mask & component))
             return fail(c, i, "is indexed by a component that is not declared");
     }
     return 0;

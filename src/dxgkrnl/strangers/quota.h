@@ -19,4 +19,6 @@ enum quota {
 
 /* False: it may not have so many more, and has as many as before. A NULL client is the system. */
 bool dxgk_quota_take(struct dxgk *d, struct dxgk_client *c, enum quota what, uint64_t n);
+/* Whether with `n` more all together, the system too, would have more than is meant for them. */
+bool dxgk_quota_is_scarce(const struct dxgk *d, enum quota what, uint64_t n);
 void dxgk_quota_give(struct dxgk *d, struct dxgk_client *c, enum quota what, uint64_t n);
