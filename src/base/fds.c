@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 union control {
-    char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+    char bytes[CMSG_SPACE(FDS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
     struct cmsghdr align;
 };
 
@@ -38,11 +38,16 @@ ssize_t fds_send(int socket, const void *bytes, size_t size, const int *fds, siz
 }
 
 /* Hands out the first `max` descriptors and closes the rest; how many came in all. */
-static size_t take(struct msghdr *m, int *fds, size_t max)
+static size_t take(struct msghdr *m, int *fds, size_t max, pid_t *sender)
 {
+    struct ucred from;
     size_t num = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS && sender) {
+            memcpy(&from, CMSG_DATA(c), sizeof(from));
+            *sender = from.pid;
+        }
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
         for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int), num++) {
@@ -60,6 +65,12 @@ static size_t take(struct msghdr *m, int *fds, size_t max)
 
 ssize_t fds_receive(int socket, void *bytes, size_t size, int *fds, size_t *num, int flags)
 {
+    return fds_receive_from(socket, bytes, size, fds, num, flags, NULL);
+}
+
+ssize_t fds_receive_from(int socket, void *bytes, size_t size, int *fds, size_t *num, int flags,
+                         pid_t *sender)
+{
     struct iovec iov = {bytes, size};
     union control control;
     struct msghdr m = {
@@ -74,7 +85,7 @@ ssize_t fds_receive(int socket, void *bytes, size_t size, int *fds, size_t *num,
     while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset++)));
     if (n < 0)
         return -errno;
-    *num = take(&m, fds, max);
+    *num = take(&m, fds, max, sender);
     if (*num <= max && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
         return n;
     n = *num > max ? -E2BIG : m.msg_flags & MSG_TRUNC ? -EMSGSIZE : -EBADMSG;

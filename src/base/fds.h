@@ -22,3 +22,6 @@ ssize_t fds_send(int socket, const void *bytes, size_t size, const int *fds, siz
  * The bytes received (0: the peer closed, and has sent no more), or a negative errno: -EMSGSIZE where the message is longer than `size`, -E2BIG
  * where more descriptors came than `*num`; the message is gone then, and what came with it is closed. */
 ssize_t fds_receive(int socket, void *bytes, size_t size, int *fds, size_t *num, int flags);
+/* The same from a socket with SO_PASSCRED, and which process sent it, as this one numbers it: 0 where it does not see it. */
+ssize_t fds_receive_from(int socket, void *bytes, size_t size, int *fds, size_t *num, int flags,
+                         pid_t *sender);

@@ -8,7 +8,7 @@
  *  2. The watcher sees every hang-up once (edge-triggered). It sets `gone`, then looks at `in_call`; the connection sets
  *     `in_call`, then looks at `gone`: whichever is second cancels the client, so that no call waits for a peer that has
  *     left.
- *  3. Only the watcher adds, joins and frees connections.
+ *  3. Only the watcher adds, joins and frees connections, and has the list of their peers.
  */
 #include "d3dkmt/server.h"
 
@@ -42,9 +42,10 @@
 #include "base/sched/slice.h"
 #include "base/file/subuid.h"
 #include "d3dkmt/budget.h"
+#include "d3dkmt/peer.h"
 #include "d3dkmt/wire.h"
 
-enum { ARG_MAX_SIZE = 1024, FOLLOW_AFTER = 8, FOLLOW_MOST = 4096, BACK_OFF_MS = 2, BACKLOG = 16 };
+enum { FOLLOW_AFTER = 8, FOLLOW_MOST = 4096, BACK_OFF_MS = 2, BACKLOG = 16 };
 
 /* What a thread of the service has on the budgets of those whom it works for. */
 struct work {
@@ -52,11 +53,14 @@ struct work {
     struct schedstat looked; /* as it was */
 };
 
+/* What an event of the watcher names is a connection, or with this a peer; both are aligned. */
+#define IS_PEER UINT64_C(1)
+
 struct client {
     struct client *next;
     struct dxgk_client *dxgk;
     uint64_t cookie;
-    pid_t pid;
+    const struct peer *peer; /* which its connections keep */
     unsigned connections;
 };
 
@@ -66,8 +70,10 @@ struct connection {
     struct client *client; /* set and cleared by the connection's thread, under the server's lock */
     pthread_t thread;
     int fd;
-    struct ucred peer;
-    uid_t user; /* in whose name it is counted: the peer's, or whose subordinate number that is */
+    struct ucred cred;
+    struct peer *peer;
+    bool believed; /* peer.h, 3 */
+    uid_t user;    /* in whose name it is counted: the peer's, or whose subordinate number that is */
     struct budget *budget;
     struct work work; /* its thread's */
     bool spare;       /* for diagnosis */
@@ -95,6 +101,7 @@ struct d3dkmt_server {
     unsigned spares;
     struct client *clients;
     struct connection *connections;
+    struct peer *peers;
     struct d3dkmt_server_stats stats;
 };
 
@@ -122,130 +129,27 @@ static void server_check(const struct d3dkmt_server *s)
     INVARIANT(connected - spares <= s->most);
 }
 
-static NTSTATUS local_call(void *client, enum d3dkmt_thunk thunk, void *arg)
-{
-    switch (thunk) {
-#define CASE(name, type)                                                                                     \
-    case D3DKMT_THUNK_##name:                                                                                \
-        return dxgk_##name(client, arg);
-        D3DKMT_WIRE_THUNKS(CASE)
-#undef CASE
-    case D3DKMT_NUM_THUNKS:
-        break;
-    }
-    return STATUS_NOT_IMPLEMENTED;
-}
-
-static const struct dxgk_progress *local_progress(void *client, D3DKMT_HANDLE context)
-{
-    return dxgk_context_progress(client, context);
-}
-
-static NTSTATUS local_wait(void *client, D3DKMT_HANDLE context, uint64_t value, uint64_t timeout_ns)
-{
-    return dxgk_wait_progress(client, context, value, timeout_ns);
-}
-
-void d3dkmt_local(struct d3dkmt_transport *t, struct dxgk_client *client)
-{
-    *t = (struct d3dkmt_transport){local_call, local_progress, local_wait, client};
-}
-
-/* ---- one request --------------------------------------------------------- */
-
-static size_t refuse(void *reply, uint32_t thunk, NTSTATUS s)
-{
-    struct wire_header h = {.magic = WIRE_MAGIC, .thunk = thunk, .size = sizeof(h), .status = s};
-
-    memcpy(reply, &h, sizeof(h));
-    return sizeof(h);
-}
-
-/* Where a request has its event, which is the descriptor that came with it, not a number that the client wrote. NULL: nowhere. */
-static HANDLE *event_of(enum d3dkmt_thunk thunk, void *arg)
-{
-    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *c = arg;
-    D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2 *s = arg;
-
-    if (thunk == D3DKMT_THUNK_CreateSynchronizationObject2 && c->Info.Type == D3DDDI_CPU_NOTIFICATION)
-        return &c->Info.CPUNotification.Event;
-    return thunk == D3DKMT_THUNK_SignalSynchronizationObject2 && s->Flags.EnqueueCpuEvent ? &s->CpuEventHandle
-                                                                                          : NULL;
-}
-
-/* Addresses of this process are nobody else's business. */
-static void clear_nested(enum d3dkmt_thunk thunk, void *arg)
-{
-    D3DKMT_CREATEALLOCATION *c = arg;
-    D3DKMT_OPENRESOURCE *o = arg;
-
-    for (UINT i = 0; thunk == D3DKMT_THUNK_CreateAllocation && c->pAllocationInfo && i < c->NumAllocations;
-         i++)
-        c->pAllocationInfo[i].pPrivateDriverData = NULL;
-    for (UINT i = 0; thunk == D3DKMT_THUNK_OpenResource && o->pOpenAllocationInfo && i < o->NumAllocations;
-         i++)
-        o->pOpenAllocationInfo[i].pPrivateDriverData = NULL;
-}
-
-size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd, void *reply, int *reply_fd,
-                     bool *bad)
-{
-    _Alignas(16) uint8_t arg[ARG_MAX_SIZE];
-    enum d3dkmt_thunk thunk = D3DKMT_NUM_THUNKS;
-    struct wire_header h;
-    uint64_t lengths[4], offset = 0, length = 0;
-    HANDLE *event = NULL, theirs = NULL;
-    void *heap;
-    size_t n;
-    NTSTATUS s = d3dkmt_wire_parse(msg, size, &thunk, arg, &heap);
-
-    INVARIANT(!NT_SUCCESS(s) || thunk < D3DKMT_NUM_THUNKS);
-    *reply_fd = -1;
-    *bad = !NT_SUCCESS(s);
-    if (NT_SUCCESS(s) && (event = event_of(thunk, arg))) {
-        theirs = *event;
-        *event = (HANDLE)(intptr_t)fd;
-        s = fd >= 0 ? s : STATUS_INVALID_HANDLE;
-    }
-    if (!NT_SUCCESS(s)) {
-        free(heap);
-        return refuse(reply, (uint32_t)thunk, s);
-    }
-    d3dkmt_wire_lengths(thunk, arg, lengths);
-    s = local_call(c, thunk, arg);
-    if (event)
-        *event = theirs;
-    if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_CreateContext)
-        s = dxgk_context_fd(c, ((D3DKMT_CREATECONTEXT *)arg)->hContext, reply_fd, &length);
-    if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_Lock) {
-        D3DKMT_LOCK *l = (D3DKMT_LOCK *)arg;
-        s = dxgk_lock_fd(c, l->hAllocation, reply_fd, &offset, &length);
-        if (!NT_SUCCESS(s))
-            dxgk_Unlock(c, &(D3DKMT_UNLOCK){l->hDevice, 1, &l->hAllocation});
-    }
-    if (NT_SUCCESS(s) && thunk == D3DKMT_THUNK_WaitForVerticalBlankEvent)
-        *reply_fd = dxgk_vblanks_fd(c, &length); /* without it the next wait is a call again */
-    clear_nested(thunk, arg);
-    n = d3dkmt_wire_write(reply, thunk, arg, s, lengths);
-    INVARIANT(n <= WIRE_MAX && (!n || n >= sizeof(h)));
-    free(heap);
-    if (!n)
-        return refuse(reply, (uint32_t)thunk, STATUS_BUFFER_OVERFLOW);
-    memcpy(&h, reply, sizeof(h));
-    h.fd_offset = offset;
-    h.fd_size = length;
-    memcpy(reply, &h, sizeof(h));
-    return n;
-}
-
 /* ---- connections --------------------------------------------------------- */
 
+/* peer.h, 3: what comes behind the greeting was sent when its pidfd was open. */
+static bool is_believed(struct connection *c, pid_t sender)
+{
+    c->believed = c->believed || (c->client && peer_is_alive(c->peer));
+    return sender == c->cred.pid && (c->believed || !c->client);
+}
+
 /* A message and at most one descriptor; too long a one has a size that no message has. 0: the peer went, or was silent. */
-static size_t receive(int s, void *msg, int *fd, NTSTATUS *bad)
+static size_t receive(struct connection *c, void *msg, int *fd, NTSTATUS *bad)
 {
     size_t num = 1;
-    ssize_t n = fds_receive(s, msg, WIRE_MAX, fd, &num, 0);
+    pid_t sender = -1;
+    ssize_t n = fds_receive_from(c->fd, msg, WIRE_MAX, fd, &num, 0, &sender);
 
+    if (n > 0 && !is_believed(c, sender)) {
+        for (; num; num--)
+            close(*fd);
+        n = 0;
+    }
     *bad = n == -E2BIG      ? STATUS_INVALID_PARAMETER
            : n == -EMSGSIZE ? STATUS_INFO_LENGTH_MISMATCH
                             : STATUS_SUCCESS;
@@ -270,13 +174,6 @@ static bool unread(int s, int fd)
     return fd >= 0 && !ioctl(s, SIOCOUTQ, &bytes) && bytes;
 }
 
-/* In 32 bits, as the device's numbers of clients: each user has its own, apart from those of processes, which have 22 bits, but
- * for the last 2^22 users. */
-static uint64_t process_of(const struct d3dkmt_server *s, const struct ucred *peer)
-{
-    return s->by_user ? (uint32_t)(peer->uid + (1u << 22)) : (uint32_t)peer->pid;
-}
-
 static bool is_admin(const struct ucred *peer)
 {
     return peer->uid == 0 || peer->uid == geteuid();
@@ -288,6 +185,14 @@ static uid_t user_of(const struct d3dkmt_server *s, const struct ucred *peer)
     const struct ucred owner = {.uid = subuid_owner(peer->uid, s->subuid, SUBUID_PASSWD)};
 
     return is_admin(&owner) ? peer->uid : owner.uid;
+}
+
+/* Nobody has anything to say before his greeting is answered. */
+static bool has_more(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) >= 0;
 }
 
 static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64_t *cookie)
@@ -302,31 +207,31 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
         return STATUS_INFO_LENGTH_MISMATCH;
     memcpy(&h, msg, sizeof(h));
     memcpy(&in, (const uint8_t *)msg + sizeof(h), sizeof(in));
-    if (h.magic != WIRE_MAGIC || h.thunk != WIRE_HELLO)
+    if (h.magic != WIRE_MAGIC || h.thunk != WIRE_HELLO || (!c->believed && has_more(c->fd)))
         return STATUS_INVALID_PARAMETER;
     pthread_mutex_lock(&s->lock);
     server_check(s);
     INVARIANT(!c->client); /* it greets once */
     if (in.cookie) {
-        for (k = s->clients; k && (k->cookie != in.cookie || k->pid != c->peer.pid); k = k->next)
+        for (k = s->clients; k && (k->cookie != in.cookie || k->peer != c->peer); k = k->next)
             ;
         if (!k)
             st = STATUS_ACCESS_DENIED;
     } else {
         k = calloc(1, sizeof(*k));
         if (!k || getrandom(&k->cookie, sizeof(k->cookie), 0) != sizeof(k->cookie) ||
-            dxgk_client_open(s->dxgk, &k->dxgk, process_of(s, &c->peer), is_admin(&c->peer))) {
+            dxgk_client_open(s->dxgk, &k->dxgk, c->peer->number, is_admin(&c->cred))) {
             free(k);
             k = NULL;
             st = STATUS_NO_MEMORY;
         } else {
-            if (!is_admin(&c->peer)) {
-                dxgk_client_set_user(k->dxgk, c->peer.uid, c->peer.uid == s->seat);
+            if (!is_admin(&c->cred)) {
+                dxgk_client_set_user(k->dxgk, c->cred.uid, c->cred.uid == s->seat);
                 dxgk_client_set_owner(k->dxgk, c->user);
             }
             s->stats.clients++;
             s->stats.open_clients++;
-            k->pid = c->peer.pid;
+            k->peer = c->peer;
             k->next = s->clients;
             s->clients = k;
         }
@@ -449,7 +354,7 @@ static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
     CPU_ZERO(&all);
     sched_getaffinity(0, sizeof(all), &all);
     c->patience = FOLLOW_AFTER;
-    while ((n = receive(c->fd, msg, &fd, &malformed)) > 0) {
+    while ((n = receive(c, msg, &fd, &malformed)) > 0) {
         size_t size;
         bool bad;
         follow(c, &all, msg, n);
@@ -459,9 +364,9 @@ static void serve_requests(struct connection *c, uint8_t *msg, uint8_t *reply)
         reply_fd = -1;
         bad = true;
         if (malformed) {
-            size = refuse(reply, D3DKMT_NUM_THUNKS, malformed);
+            size = d3dkmt_refuse(reply, D3DKMT_NUM_THUNKS, malformed);
         } else if (c->spare && makes_a_device(msg, n)) {
-            size = refuse(reply, D3DKMT_THUNK_CreateDevice, STATUS_INSUFFICIENT_RESOURCES);
+            size = d3dkmt_refuse(reply, D3DKMT_THUNK_CreateDevice, STATUS_INSUFFICIENT_RESOURCES);
         } else {
             size = d3dkmt_handle(c->client->dxgk, msg, n, fd, reply, &reply_fd, &bad);
         }
@@ -492,7 +397,7 @@ static void *connection_main(void *arg)
 
     await_turn(c);
     setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
-    n = msg && reply ? receive(c->fd, msg, &fd, &bad) : 0;
+    n = msg && reply ? receive(c, msg, &fd, &bad) : 0;
     setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &never, sizeof(never));
     if (n > 0) {
         greeting.h.status = bad ? bad : hello(c, msg, n, &greeting.hello.cookie);
@@ -558,17 +463,27 @@ static bool is_crowd(const struct d3dkmt_server *s, const struct connection *one
     unsigned of_process = 0, of_user = 0, used = s->stats.connected - s->spares;
 
     for (const struct connection *c = s->connections; c; c = c->next) {
-        of_process += c->peer.pid == one->peer.pid;
+        of_process += c->peer == one->peer;
         of_user += c->user == one->user && !c->spare;
     }
     return of_process >= D3DKMT_MAX_PER_PROCESS ||
-           (!is_admin(&one->peer) && !one->spare && !fair_share(of_user, 1, used, s->most));
+           (!is_admin(&one->cred) && !one->spare && !fair_share(of_user, 1, used, s->most));
+}
+
+static void drop_peer(struct connection *c)
+{
+    if (c->peer && c->peer->users == 1 && c->peer->pidfd >= 0)
+        epoll_ctl(c->server->epoll_fd, EPOLL_CTL_DEL, c->peer->pidfd,
+                  NULL); /* a process that starts may have it, too */
+    peer_put(&c->server->peers, c->peer);
+    c->peer = NULL;
 }
 
 static void free_connection(struct connection *c)
 {
     if (c->budget)
         budget_close(c->budget, clock_now(&c->server->clock));
+    drop_peer(c);
     free(c);
 }
 
@@ -581,12 +496,25 @@ static void back_off(struct d3dkmt_server *s, bool on)
         s->accept_at = on ? clock_now(&s->clock) + BACK_OFF_MS * NSEC_PER_MSEC : 0;
 }
 
+/* Its end is looked for from the first connection on. */
+static struct peer *peer_of(struct d3dkmt_server *s, const struct ucred *cred)
+{
+    struct peer *p = peer_get(&s->peers, cred, s->by_user);
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.u64 = (uintptr_t)p | IS_PEER};
+
+    if (p && p->users == 1 && p->pidfd >= 0 && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, p->pidfd, &ev)) {
+        peer_put(&s->peers, p);
+        return NULL;
+    }
+    return p;
+}
+
 static void accept_one(struct d3dkmt_server *s)
 {
     int size = 2 * WIRE_MAX, fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
     struct connection *c = fd >= 0 ? calloc(1, sizeof(*c)) : NULL;
     struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = c};
-    socklen_t len = sizeof(c->peer);
+    socklen_t len = sizeof(c->cred);
 
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
@@ -596,16 +524,19 @@ static void accept_one(struct d3dkmt_server *s)
     if (!c)
         goto refuse;
     c->server = s;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len))
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->cred, &len))
         goto refuse;
-    c->user = user_of(s, &c->peer);
-    c->budget = budget_open(s->budgets, c->peer.pid, c->user, clock_now(&s->clock));
+    c->peer = peer_of(s, &c->cred);
+    if (!c->peer)
+        goto refuse;
+    c->user = user_of(s, &c->cred);
+    c->budget = budget_open(s->budgets, c->cred.pid, c->user, clock_now(&s->clock));
     if (!c->budget)
         goto refuse;
     if (charge(s, c->budget, &s->work)) /* for those that were refused, or ended, too */
         back_off(s, true);
     c->spare =
-        s->stats.connected - s->spares >= (is_admin(&c->peer) ? s->most : s->most - fair_reserve(s->most));
+        s->stats.connected - s->spares >= (is_admin(&c->cred) ? s->most : s->most - fair_reserve(s->most));
     if ((c->spare && s->spares >= 2 * D3DKMT_MAX_SPARE) || is_crowd(s, c))
         goto refuse;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
@@ -660,6 +591,7 @@ static void reap(struct d3dkmt_server *s)
          * has it too. */
         epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
         close(c->fd);
+        drop_peer(c);
     }
     server_check(s);
     pthread_mutex_unlock(&s->lock);
@@ -682,6 +614,16 @@ static void hung_up(struct connection *c)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Whoever has copies of its sockets: they were its own. */
+static void peer_ended(struct d3dkmt_server *s, const struct peer *p)
+{
+    pthread_mutex_lock(&s->lock);
+    for (struct connection *c = s->connections; c; c = c->next)
+        if (c->peer == p)
+            shutdown(c->fd, SHUT_RDWR);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void *watch_main(void *arg)
 {
     struct d3dkmt_server *s = arg;
@@ -699,6 +641,8 @@ static void *watch_main(void *arg)
                 accept_one(s);
             else if (events[i].data.ptr == &s->wake_fd)
                 again = read(s->wake_fd, &value, sizeof(value)) > 0;
+            else if (events[i].data.u64 & IS_PEER)
+                peer_ended(s, (const struct peer *)(uintptr_t)(events[i].data.u64 & ~IS_PEER));
             else
                 hung_up(events[i].data.ptr);
         }
@@ -739,6 +683,7 @@ static int watch_fd(struct d3dkmt_server *s, int *fd)
 static int listen_on(struct d3dkmt_server *s, unsigned mode, gid_t group)
 {
     int r = clear_path(&s->address);
+    const int on = 1; /* each message says who sent it, those before the connection is accepted, too */
     mode_t old;
 
     if (r)
@@ -755,7 +700,8 @@ static int listen_on(struct d3dkmt_server *s, unsigned mode, gid_t group)
     if (r)
         return r;
     if ((group != (gid_t)-1 && chown(s->address.sun_path, (uid_t)-1, group)) ||
-        chmod(s->address.sun_path, (mode_t)mode) || listen(s->listen_fd, BACKLOG))
+        chmod(s->address.sun_path, (mode_t)mode) ||
+        setsockopt(s->listen_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) || listen(s->listen_fd, BACKLOG))
         r = -errno;
     if (!r)
         r = watch_fd(s, &s->listen_fd);

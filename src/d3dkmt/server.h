@@ -62,5 +62,7 @@ void d3dkmt_local(struct d3dkmt_transport *t, struct dxgk_client *client);
  * server, and for fuzzing it. */
 size_t d3dkmt_handle(struct dxgk_client *c, const void *msg, size_t size, int fd, void *reply, int *reply_fd,
                      bool *bad);
+/* The reply that a request is refused with: its size. */
+size_t d3dkmt_refuse(void *reply, uint32_t thunk, NTSTATUS s);
 
 PUBLIC_END

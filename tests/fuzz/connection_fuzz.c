@@ -84,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct connection *c = calloc(1, sizeof(*c));
     int pair[2], fd;
     unsigned before, said = 0, answered = 0;
+    const int on = 1;
     size_t num = 1;
 
     if (!stack)
@@ -97,10 +98,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     server.dxgk = stack_dxgk(stack);
     server.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
-    *c = (struct connection){.server = &server, .fd = pair[0], .peer = {.pid = getpid(), .uid = 1}};
-    c->budget = budget_open(server.budgets, c->peer.pid, c->peer.uid, clock_now(&server.clock));
-    must(c->budget);
+    must(!setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)));
+    *c = (struct connection){.server = &server, .fd = pair[0], .cred = {.pid = getpid(), .uid = 1}};
+    c->peer = peer_get(&server.peers, &c->cred, false);
+    c->budget = budget_open(server.budgets, c->cred.pid, c->cred.uid, clock_now(&server.clock));
+    must(c->budget && c->peer);
     server.spares = c->spare = size && data[size - 1] & 1;
+    c->believed =
+        size &&
+        data[size - 1] & 14; /* else nothing may come behind the greeting, and all of it is there already */
     server.connections = c;
     server.stats.connections = server.stats.connected = 1;
     while (said < MAX_MESSAGES && bytes_left(&in) > 4 && say(pair[1], &in, !said))
@@ -120,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     close(server.wake_fd);
     pthread_mutex_destroy(&server.lock);
     budget_close(c->budget, clock_now(&server.clock));
+    peer_put(&server.peers, c->peer);
     budgets_destroy(server.budgets);
     free(c);
     must(descriptors() == before);

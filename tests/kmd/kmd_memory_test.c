@@ -2,6 +2,8 @@
 /* What a client, or a stranger's user, has of memory, and what of others'. */
 #include "test.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

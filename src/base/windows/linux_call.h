@@ -64,6 +64,7 @@ static inline long long linux_call(long long nr, uint64_t a, uint64_t b, uint64_
 #define SOL_SOCKET       1
 #define SO_SNDBUF        7
 #define SCM_RIGHTS       1
+#define SCM_CREDENTIALS  2
 #define MSG_CTRUNC       0x8
 #define MSG_TRUNC        0x20
 #define MSG_NOSIGNAL     0x4000
@@ -94,6 +95,11 @@ struct msghdr {
     void *msg_control;
     size_t msg_controllen;
     int msg_flags;
+};
+
+struct ucred {
+    int pid;
+    unsigned uid, gid;
 };
 
 struct cmsghdr {
