@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,12 +17,14 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fds.h"
+#include "d3dkmt/peer.h"
 #include "d3dkmt/wire.h"
 
 /* Somebody else, who has done nothing. */
@@ -473,6 +476,161 @@ TEST_IN(strangers_do_not_take_roots_connections, served)
     }
     close(fds[0]);
     close(fds[1]);
+}
+
+/* ---- who it is ------------------------------------------------------------ */
+
+/* A process of this number: `main` in it. Needs a right that only root has. */
+static pid_t run_numbered(pid_t number, int (*run)(void *arg), void *arg)
+{
+    struct clone_args args = {
+        .exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&number, .set_tid_size = 1};
+    pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+    if (!pid)
+        _exit(run(arg));
+    return pid;
+}
+
+static int wait_to_die(void *arg)
+{
+    while (pause())
+        continue;
+    return 0;
+}
+
+/* The number of one that has gone is not another's while anything is left of the first. */
+TEST(a_reused_number_is_another_process)
+{
+    pid_t pid = run_in_child(wait_to_die, NULL), again;
+    struct ucred cred = {.pid = pid, .uid = 1000}, unseen = {.uid = 1000}, unseen_too = {.uid = 1001};
+    struct peer *list = NULL, *first = peer_get(&list, &cred, false), *second, *user;
+
+    assert_non_null(first);
+    assert_int_equal(first->number, pid);
+    assert_ptr_equal(peer_get(&list, &cred, false), first);
+    assert_int_equal(first->users, 2);
+    peer_put(&list, first);
+    user = peer_get(&list, &unseen, false);
+    assert_int_equal(user->number, 1000 + (1 << 22));
+    assert_ptr_equal(peer_get(&list, &unseen, false), user);
+    peer_put(&list, user);
+    second = peer_get(&list, &unseen_too, false);
+    assert_ptr_not_equal(second, user);
+    peer_put(&list, second);
+    peer_put(&list, user);
+    assert_ptr_equal(list, first);
+    kill(pid, SIGKILL);
+    child_result(pid);
+    assert_false(peer_is_alive(first));
+    assert_null(peer_get(&list, &cred, false)); /* nobody has the number now */
+    again = run_numbered(pid, wait_to_die, NULL);
+    if (again < 0) {
+        peer_put(&list, first);
+        assert_null(list);
+        skip();
+    }
+    assert_int_equal(again, pid);
+    second = peer_get(&list, &cred, false);
+    assert_non_null(second);
+    assert_ptr_not_equal(second, first);
+    assert_int_equal(second->number, pid + (1 << 22));
+    peer_put(&list, first);
+    assert_ptr_equal(peer_get(&list, &cred, false), second);
+    assert_int_equal(second->number, pid + (1 << 22)); /* as long as it lives */
+    peer_put(&list, second);
+    peer_put(&list, second);
+    assert_null(list);
+    kill(again, SIGKILL);
+    child_result(again);
+}
+
+/* Greets, leaves the connection to its child, and is gone; the child says what becomes of it. */
+static int leave_it_to_a_child(void *arg)
+{
+    int s = hello();
+
+    if (s < 0)
+        return 1;
+    if (!fork()) {
+        struct pollfd p = {.fd = s, .events = POLLIN};
+        char c = poll(&p, 1, 20000) == 1 && recv(s, &c, 1, 0) <= 0 ? 'e' : 's';
+        _exit(write(*(int *)arg, &c, 1) != 1);
+    }
+    return 0;
+}
+
+TEST_IN(a_connection_ends_with_its_process, served)
+{
+    int fds[2];
+    char c = 0;
+
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(child_result(run_in_child(leave_it_to_a_child, &fds[1])), 0);
+    assert_int_equal(read(fds[0], &c, 1), 1);
+    assert_int_equal(c, 'e');
+    close(fds[0]);
+    close(fds[1]);
+    rig_await_nobody();
+    an_innocent_works();
+}
+
+static size_t ask_for_the_adapter(uint8_t *msg)
+{
+    D3DKMT_OPENADAPTERFROMHDC open = {0};
+
+    return d3dkmt_wire_write(msg, D3DKMT_THUNK_OpenAdapterFromHdc, &open, 0, NULL);
+}
+
+/* The connection is somebody else's, who lives. */
+static int ask_for_another(void *arg)
+{
+    _Alignas(8) static uint8_t msg[WIRE_MAX];
+    struct wire_header h;
+    int fd;
+
+    return say(*(int *)arg, msg, ask_for_the_adapter(msg), NULL, 0, &fd, &h) == 1 ? 0 : 1;
+}
+
+TEST_IN(a_connection_is_one_processs, served)
+{
+    _Alignas(8) static uint8_t msg[WIRE_MAX];
+    struct wire_header h;
+    int s = hello(), fd;
+
+    assert_true(s >= 0);
+    assert_int_equal(say(s, msg, ask_for_the_adapter(msg), NULL, 0, &fd, &h), STATUS_SUCCESS);
+    assert_int_equal(child_result(run_in_child(ask_for_another, &s)), 0);
+    assert_int_equal(say(s, msg, ask_for_the_adapter(msg), NULL, 0, &fd, &h), 1);
+    close(s);
+    rig_await_nobody();
+    an_innocent_works();
+}
+
+/* What stands in the socket before it is known who sent it is not believed. */
+TEST_IN(nothing_is_said_before_the_greeting_is_answered, served)
+{
+    _Alignas(8) static uint8_t msg[WIRE_MAX];
+    struct {
+        struct wire_header h;
+        struct wire_hello hello;
+    } m = {{WIRE_MAGIC, WIRE_HELLO, sizeof(m), 0, 0, 0}, {0}};
+    bool refused = false;
+
+    for (int i = 0; i < 200 && !refused; i++) { /* it may have read the first before the second is there */
+        struct wire_header h = {0};
+        int s = dial(), got;
+        size_t n = ask_for_the_adapter(msg);
+        assert_int_equal(fds_send(s, &m, sizeof(m), NULL, 0, 0), sizeof(m));
+        fds_send(s, msg, n, NULL, 0, 0);
+        got = (int)recv(s, &h, sizeof(h), MSG_TRUNC);
+        assert_true(got >= (int)sizeof(h));
+        refused = h.status == STATUS_INVALID_PARAMETER;
+        close(s);
+    }
+    assert_true(refused);
+    rig_await_nobody();
+    an_innocent_works();
 }
 
 TEST_IN(the_silent_are_not_waited_for, served)
