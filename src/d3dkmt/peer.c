@@ -25,11 +25,17 @@ static bool is_taken(const struct peer *list, uint64_t number)
     return list;
 }
 
+/* A process may become another user's; then it is the one that it was, unless users are what is told apart. */
+static bool is_it(const struct peer *p, const struct ucred *cred, bool by_user)
+{
+    return p->pid == cred->pid && (p->uid == cred->uid || (p->pid && !by_user)) && peer_is_alive(p);
+}
+
 struct peer *peer_get(struct peer **list, const struct ucred *cred, bool by_user)
 {
     struct peer *p = *list;
 
-    while (p && !(p->pid == cred->pid && (p->pid ? peer_is_alive(p) : p->uid == cred->uid)))
+    while (p && !is_it(p, cred, by_user))
         p = p->next;
     if (p) {
         p->users++;
