@@ -198,38 +198,43 @@ static void *hog_main(void *arg)
     return NULL;
 }
 
-static unsigned sum_queued(void)
+static unsigned sum_queued(unsigned num)
 {
     unsigned sum = 0;
 
-    for (unsigned i = 0; i < CONTEXTS; i++)
+    for (unsigned i = 0; i < num; i++)
         sum += hogs[i].queued;
     return sum;
 }
 
-/* Work that waits for ever keeps its DMA buffers: a user's share of them, and no more. Who has work under way waits for its buffers. */
-TEST(queues_that_wait_leave_memory)
+/* Contexts with work that waits for ever, two users' or root's. */
+static void wait_in_queues(unsigned num, bool strangers)
 {
     struct painter b;
     struct rig r = {0};
 
+    memset(hogs, 0, sizeof(hogs));
     rig_up(&r, &(struct stack_params){.machine = {.kind = MACHINE_LIVE, .ram_size = 64 << 20}});
-    for (unsigned i = 0; i < CONTEXTS; i++) {
+    for (unsigned i = 0; i < num; i++) {
         struct painter *p = &hogs[i].p;
         abi_builder_init(&p->b);
         assert_int_equal(dxgk_client_open(r.dxgk, &p->client, 400 + i % 20, false), 0);
-        dxgk_client_set_user(p->client, 1000 + i % 2, false);
+        if (strangers)
+            dxgk_client_set_user(p->client, 1000 + i % 2, false);
         p->x = rig_own_context(&r, p->client, &p->node);
         block(p);
         assert_int_equal(pthread_create(&hogs[i].thread, NULL, hog_main, &hogs[i]), 0);
     }
-    for (unsigned before = UINT_MAX; before != sum_queued(); usleep(500000))
-        before = sum_queued();
-    assert_in_range(sum_queued(), 4, CONTEXTS * QUEUED - 1);
-    painter_of(&b, &r, 300, 1002);
+    for (unsigned before = UINT_MAX; before != sum_queued(num); usleep(500000))
+        before = sum_queued(num);
+    assert_in_range(sum_queued(num), 4, num * QUEUED - 1);
+    if (strangers)
+        painter_of(&b, &r, 300, 1002);
+    else
+        painter_up(&b, &r, 300);
     frames(&b, 4, 0, 0);
     painter_down(&b);
-    for (unsigned i = 0; i < CONTEXTS; i++) {
+    for (unsigned i = 0; i < num; i++) {
         dxgk_client_cancel(hogs[i].p.client);
         pthread_join(hogs[i].thread, NULL);
         if (hogs[i].queued < QUEUED) /* it waited, or its user had nothing for it to begin with */
@@ -237,4 +242,15 @@ TEST(queues_that_wait_leave_memory)
         painter_down(&hogs[i].p);
     }
     rig_down(&r);
+}
+
+/* Work that waits keeps its DMA buffers: a user's share of them, and no more. Who has work under way waits for its buffers. */
+TEST(queues_that_wait_leave_memory)
+{
+    wait_in_queues(CONTEXTS, true);
+}
+
+TEST(queues_of_root_leave_memory)
+{
+    wait_in_queues(16, false);
 }
