@@ -433,6 +433,10 @@ TEST(offenders_are_barred_alone)
         assert_int_equal(dxgk_CreateDevice(c, &device),
                          i == 2 || i == 4 ? STATUS_ACCESS_DENIED : STATUS_SUCCESS);
         dxgk_client_close(c);
+        if (i == 2) /* another user's, who has its number now */
+            assert_int_equal(opens(&w, &c, 700, 1235), STATUS_SUCCESS);
+        if (i == 2)
+            dxgk_client_close(c);
     }
     assert_int_equal(dxgk_event_count(w.dxgk, 7), 2);
     for (unsigned i = 0; i < 4; i++) { /* what they did does not count against others */
