@@ -28,7 +28,7 @@ struct dxgk_client {
     struct dxgk_client *next;
     struct dxgk *d;
     uint64_t process, serial;
-    UINT priority; /* D3DKMT_SCHEDULINGPRIORITYCLASS_* of the process */
+    UINT priority;        /* D3DKMT_SCHEDULINGPRIORITYCLASS_* of the process */
     uint32_t session;     /* of struct dxgk_kernel_caller */
     uint32_t user;        /* with whom it is counted */
     bool has_user;        /* it is a stranger (offenders.h) */

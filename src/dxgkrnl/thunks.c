@@ -17,9 +17,9 @@ enum { MAX_PRIVATE = 1 << 20, MAX_ALLOCATIONS = 1024 };
 struct dxgk *dxgk_thunk_enter(struct dxgk_client *c)
 {
     dxgk_kernel_enter_turn(c->d->kernel, &c->turn);
-    dxgk_kernel_set_caller(c->d->kernel, (struct dxgk_kernel_caller){.process = c->process,
-                                                                     .session = c->session,
-                                                                     .admin = c->admin});
+    dxgk_kernel_set_caller(
+        c->d->kernel,
+        (struct dxgk_kernel_caller){.process = c->process, .session = c->session, .admin = c->admin});
     return c->d;
 }
 

@@ -451,7 +451,7 @@ TEST_IN(strangers_do_not_take_roots_connections, served)
 {
     enum { USERS = 80, RESERVE = D3DKMT_MAX_CONNECTIONS / 16 };
     struct d3dkmt_server_stats stats;
-    int fds[2], had, sum = 0;
+    int fds[2], had;
     pid_t pids[USERS];
 
     if (geteuid())
@@ -462,7 +462,6 @@ TEST_IN(strangers_do_not_take_roots_connections, served)
         struct greedy g = {20000 + (uid_t)i, fds[1], .most = 20};
         pids[i] = run_in_child(be_greedy, &g);
         assert_int_equal(read(fds[0], &had, sizeof(had)), sizeof(had));
-        sum += had;
     }
     d3dkmt_serve_stats(rig.server, &stats);
     assert_in_range(stats.connected, D3DKMT_MAX_CONNECTIONS - RESERVE + 1,
