@@ -331,6 +331,7 @@ void dxgk_client_cancel(struct dxgk_client *c)
 
 void dxgk_client_close(struct dxgk_client *c)
 {
+    const struct dxgk_client *other;
     struct dxgk *d;
     bool again;
 
@@ -350,6 +351,10 @@ void dxgk_client_close(struct dxgk_client *c)
     } while (again);
     dxgk_handle_free_all(d, c);
     LIST_DROP(&d->clients, c, next);
+    for (other = d->clients; other && other->process != c->process; other = other->next)
+        ;
+    if (!other && d->bus->process_gone)
+        d->bus->process_gone(d->bus->ctx, c->process);
     dxgk_kernel_leave(d->kernel);
     dxgk_metrics_closed(c);
     pthread_mutex_destroy(&c->turn);

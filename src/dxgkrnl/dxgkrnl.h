@@ -99,6 +99,8 @@ struct dxgk_bus {
     bool (*end_work)(void *ctx, uint64_t process, bool hangs);
     /* What was ended so has not gone yet, and draws no more: it is waited for. May be NULL. */
     bool (*is_ending)(void *ctx, uint64_t process);
+    /* The process has no client any more, and its number may be another's soon: nothing of it is to be that one's. May be NULL. */
+    void (*process_gone)(void *ctx, uint64_t process);
     /* Bytes of the host's memory that what executes the work of `process`, and nobody else's, has for itself. Needs `end_work`. Asked at
      * PASSIVE_LEVEL. NULL: it has none. */
     uint64_t (*memory)(void *ctx, uint64_t process);

@@ -489,6 +489,18 @@ bool executors_end_work(struct executors *x, uint32_t client, bool hangs)
     return any;
 }
 
+void executors_client_gone(struct executors *x, uint32_t client)
+{
+    struct executor *e;
+
+    pthread_mutex_lock(&x->lock);
+    e = client ? find(x, client) : NULL;
+    if (e)
+        e->ended = true; /* mostly it is already: 1. Not so if a reset dropped what said it */
+    check(x);
+    pthread_mutex_unlock(&x->lock);
+}
+
 bool executors_is_ending(struct executors *x, uint32_t client)
 {
     struct executor *e;

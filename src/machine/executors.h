@@ -48,6 +48,8 @@ void executors_reset(struct executors *x);
 bool executors_end_work(struct executors *x, uint32_t client, bool hangs);
 /* It was, and its process has not ended yet: who has much memory takes long. */
 bool executors_is_ending(struct executors *x, uint32_t client);
+/* Who has its number from now on is another client. */
+void executors_client_gone(struct executors *x, uint32_t client);
 int executors_map(struct executors *x, uint64_t gpa, uint64_t size, int fd, struct error *e);
 void executors_unmap(struct executors *x, uint64_t gpa, uint64_t size);
 

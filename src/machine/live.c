@@ -636,6 +636,11 @@ static bool end_work(struct machine *m, uint32_t client, bool hangs)
     return executors_end_work(live_of(m)->executors, client, hangs);
 }
 
+static void client_gone(struct machine *m, uint32_t client)
+{
+    executors_client_gone(live_of(m)->executors, client);
+}
+
 static bool is_ending(struct machine *m, uint32_t client)
 {
     return executors_is_ending(live_of(m)->executors, client);
@@ -681,6 +686,7 @@ const struct machine_ops machine_live_ops = {
     .client_pid = client_pid,
     .client_bytes = client_bytes,
     .is_ending = is_ending,
+    .client_gone = client_gone,
     .progress = progress,
     .last_death = last_death,
     .host = &(const struct gpu_host_ops){machine_dma_map, raise_irq, arm_timer},

@@ -226,6 +226,12 @@ bool machine_is_ending(struct machine *m, uint32_t client)
     return m->ops->is_ending && m->ops->is_ending(m, client);
 }
 
+void machine_client_gone(struct machine *m, uint32_t client)
+{
+    if (m->ops->client_gone)
+        m->ops->client_gone(m, client);
+}
+
 uint64_t machine_client_bytes(struct machine *m, uint32_t client)
 {
     return m->ops->client_bytes ? m->ops->client_bytes(m, client) : 0;

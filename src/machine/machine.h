@@ -79,6 +79,8 @@ int machine_prepare(struct machine *m, uint32_t client, int timeout_ms, struct e
 bool machine_end_work(struct machine *m, uint32_t client, bool hangs);
 /* Live: what was ended so has not gone yet. */
 bool machine_is_ending(struct machine *m, uint32_t client);
+/* Who has its number from now on is another client. */
+void machine_client_gone(struct machine *m, uint32_t client);
 /* Live: private memory of the executor that is the client's own; 0 without one. */
 uint64_t machine_client_bytes(struct machine *m, uint32_t client);
 

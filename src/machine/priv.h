@@ -37,6 +37,7 @@ struct machine_ops {
     int (*client_pid)(struct machine *m, uint32_t client);
     uint64_t (*client_bytes)(struct machine *m, uint32_t client);
     bool (*is_ending)(struct machine *m, uint32_t client);
+    void (*client_gone)(struct machine *m, uint32_t client);
     bool (*progress)(struct machine *m, struct exec_progress *out);
     bool (*last_death)(struct machine *m, struct exec_death *out, struct exec_progress *progress);
     const struct gpu_host_ops *host;

@@ -204,6 +204,11 @@ static bool end_work(void *ctx, uint64_t process, bool hangs)
     return machine_end_work(((struct stack *)ctx)->machine, (uint32_t)process, hangs);
 }
 
+static void process_gone(void *ctx, uint64_t process)
+{
+    machine_client_gone(((struct stack *)ctx)->machine, (uint32_t)process);
+}
+
 static bool is_ending(void *ctx, uint64_t process)
 {
     return machine_is_ending(((struct stack *)ctx)->machine, (uint32_t)process);
@@ -296,6 +301,7 @@ static void describe(struct stack *s, bool swapped, uint64_t work_memory)
                                .schedstat = schedstat,
                                .end_work = end_work,
                                .is_ending = is_ending,
+                               .process_gone = process_gone,
                                .memory = machine_loop(s->machine) ? NULL : memory,
                                .processes = machine_loop(s->machine) ? 0 : processes(),
                                .work_memory = work_memory ? work_memory : private_memory_of_machine() / 2,

@@ -411,6 +411,32 @@ TEST(who_has_everything_takes_nothing_from_others)
 }
 
 /* What a reset dropped may still be read: it lies where it lay. */
+/* What ran its work is not the next one's, who has its number, though a reset dropped what would have said that it is gone. */
+TEST(a_number_is_given_again_without_its_executor)
+{
+    struct fixture f;
+    pid_t pid;
+
+    start(&f);
+    prepare(&f, 7);
+    assert_int_equal(submit_with(&f, 7, 0, store(0, 1), FIRST), 0);
+    run_until(&f, 1, 0);
+    pid = executors_own_pid(f.x, 7);
+    assert_true(pid > 0);
+    executors_reset(f.x);
+    executors_client_gone(f.x, 8);
+    assert_int_equal(executors_own_pid(f.x, 7), pid);
+    executors_client_gone(f.x, 7);
+    executors_client_gone(f.x, 7);
+    assert_int_equal(executors_own_pid(f.x, 7), 0);
+    prepare(&f, 7);
+    assert_int_not_equal(executors_own_pid(f.x, 7), pid);
+    assert_int_equal(submit_with(&f, 7, 0, store(0, 2), FIRST), 0);
+    run_until(&f, 2, 0);
+    assert_int_equal(f.more[0][1], 2);
+    stop(&f);
+}
+
 TEST(a_reset_leaves_streams_alone)
 {
     struct fixture f;
