@@ -39,7 +39,7 @@ static NTSTATUS make_room(struct dxgk_client *c, D3DKMT_HANDLE handle, bool dma)
             return s;
         if (c->cancelled)
             return STATUS_CANCELLED;
-        if (x->queued < MAX_QUEUED && (!dma || !(x->queued + x->running) || dxgk_context_has_dma(x)))
+        if (x->queued < MAX_QUEUED && (!dma || dxgk_context_has_dma(x) || !x->num_dma))
             return STATUS_SUCCESS;
         dxgk_kernel_wait(d->kernel, &x->space, LOOP_FOREVER);
     }
@@ -129,6 +129,8 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
     return s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER ? STATUS_PENDING : STATUS_SUCCESS;
 drop:
     dxgk_packet_free(d, p);
+    dxgk_kernel_wake_all(d->kernel,
+                         &x->space); /* who waits for a DMA buffer of this context's may have that one */
     return s;
 }
 

@@ -238,7 +238,7 @@ static void wait_in_queues(unsigned num, bool strangers)
         dxgk_client_cancel(hogs[i].p.client);
         pthread_join(hogs[i].thread, NULL);
         if (hogs[i].queued < QUEUED) /* it waited, or its user had nothing for it to begin with */
-            assert_true(hogs[i].s == STATUS_CANCELLED || (!hogs[i].queued && hogs[i].s == STATUS_NO_MEMORY));
+            assert_int_equal(hogs[i].s, hogs[i].queued ? STATUS_CANCELLED : STATUS_NO_MEMORY);
         painter_down(&hogs[i].p);
     }
     rig_down(&r);

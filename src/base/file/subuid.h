@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* subuid.h: whose a subordinate user number is (subuid(5)). A user may have 65536 of them, for containers; whoever counts by users counts
- * them as one. */
+ * them as one.
+ *
+ * Not libsubid: where a directory serves these numbers it asks that, and whoever counts would wait for a server elsewhere. */
 #pragma once
 
 #include <sys/types.h>

@@ -3,21 +3,22 @@
 
 #include <string.h>
 
-/* Apart: numbers of processes are below 2^32. With the user: a number may be another's later, who did nothing. */
+/* With the user: a number may be another's later, who did nothing. Numbers of processes are below 2^32 and not 0, and no stranger is
+ * user 0: a process, its user and who is none of a user are told apart. */
 static uint64_t process_key(const struct dxgk_client *c)
 {
-    return UINT64_C(1) << 40 | c->process;
+    return (uint64_t)c->user << 32 | c->process;
 }
 
 uint64_t dxgk_offender_user(const struct dxgk_client *c)
 {
-    return c->has_user ? UINT64_C(1) << 41 | c->user : process_key(c);
+    return c->has_user ? (uint64_t)c->user << 32 : process_key(c);
 }
 
-static struct offender *find(struct dxgk *d, uint64_t key, uint32_t user)
+static struct offender *find(struct dxgk *d, uint64_t key)
 {
     for (unsigned i = 0; i < OFFENDERS_MOST; i++)
-        if (d->offenders.list[i].key == key && d->offenders.list[i].user == user)
+        if (d->offenders.list[i].key == key)
             return &d->offenders.list[i];
     return NULL;
 }
@@ -29,10 +30,10 @@ static bool may_guess(const struct offender *o, uint64_t now)
 
 /* 1: a new one takes the place of who has been quiet for longest, of those that nothing is kept from as long as there is one: a table
  * full of those that are would otherwise let everybody else do as he likes. */
-static struct offender *get(struct dxgk *d, uint64_t key, uint32_t user)
+static struct offender *get(struct dxgk *d, uint64_t key)
 {
     uint64_t now = dxgk_kernel_now(d->kernel);
-    struct offender *o = find(d, key, user), *place = NULL;
+    struct offender *o = find(d, key), *place = NULL;
     bool place_held = true;
 
     for (unsigned i = 0; !o && i < OFFENDERS_MOST; i++) {
@@ -44,7 +45,7 @@ static struct offender *get(struct dxgk *d, uint64_t key, uint32_t user)
         }
     }
     if (!o)
-        *(o = place) = (struct offender){.key = key, .user = user};
+        *(o = place) = (struct offender){.key = key};
     o->last_ns = now;
     return o;
 }
@@ -52,10 +53,10 @@ static struct offender *get(struct dxgk *d, uint64_t key, uint32_t user)
 /* ---- hangs --------------------------------------------------------------- */
 
 /* Notes one more; true at the `limit`th within TdrLimitTime, from when on it is barred. */
-static bool hung(struct dxgk *d, uint64_t key, uint32_t who, unsigned limit)
+static bool hung(struct dxgk *d, uint64_t key, unsigned limit)
 {
     uint64_t now = dxgk_kernel_now(d->kernel);
-    struct offender *o = get(d, key, who);
+    struct offender *o = get(d, key);
     unsigned kept = 0;
 
     for (unsigned i = 0; i < o->num_hangs; i++)
@@ -95,8 +96,8 @@ bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c, bool alone)
         return false;
     if (!alone && is_mob(d, limit))
         limit = 1;
-    user = hung(d, dxgk_offender_user(c), c->user, limit);
-    process = hung(d, process_key(c), c->user, limit / 2 + (limit & 1));
+    user = hung(d, dxgk_offender_user(c), limit);
+    process = hung(d, process_key(c), limit / 2 + (limit & 1));
     if (user)
         dxgk_log_of(d, c, "dxgkrnl", 7, "user %u hangs the device again and again: no device for %llu s",
                     c->user, (unsigned long long)(d->tdr.limit_ns / NSEC_PER_SEC));
@@ -106,31 +107,30 @@ bool dxgk_offender_hung(struct dxgk *d, const struct dxgk_client *c, bool alone)
     return true;
 }
 
-static bool is_barred(struct dxgk *d, uint64_t key, uint32_t user)
+static bool is_barred(struct dxgk *d, uint64_t key)
 {
-    const struct offender *o = find(d, key, user);
+    const struct offender *o = find(d, key);
 
     return o && o->barred_until_ns > dxgk_kernel_now(d->kernel);
 }
 
 bool dxgk_offender_barred(struct dxgk *d, const struct dxgk_client *c)
 {
-    return c->has_user &&
-           (is_barred(d, dxgk_offender_user(c), c->user) || is_barred(d, process_key(c), c->user));
+    return c->has_user && (is_barred(d, dxgk_offender_user(c)) || is_barred(d, process_key(c)));
 }
 
 /* ---- guesses ------------------------------------------------------------- */
 
 bool dxgk_offender_may_guess(struct dxgk *d, const struct dxgk_client *c)
 {
-    const struct offender *o = find(d, dxgk_offender_user(c), c->user);
+    const struct offender *o = find(d, dxgk_offender_user(c));
 
     return !o || may_guess(o, dxgk_kernel_now(d->kernel));
 }
 
 void dxgk_offender_guessed(struct dxgk *d, const struct dxgk_client *c)
 {
-    struct offender *o = get(d, dxgk_offender_user(c), c->user);
+    struct offender *o = get(d, dxgk_offender_user(c));
 
     if (o->last_ns - o->guesses_ns > GUESSES_S * NSEC_PER_SEC)
         o->guesses = 0;

@@ -22,7 +22,6 @@ enum { OFFENDERS_MOST = 128, OFFENDER_HANGS = 16, GUESSES_MOST = 64, GUESSES_S =
 
 struct offender {
     uint64_t key;     /* of a process or a user; 0: free */
-    uint32_t user;    /* whose, and whose that process is; 0: root's, or the service's */
     uint64_t last_ns; /* of what it did */
     uint64_t barred_until_ns;
     uint64_t hangs[OFFENDER_HANGS];

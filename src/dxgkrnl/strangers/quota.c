@@ -55,7 +55,7 @@ bool dxgk_quota_take(struct dxgk *d, struct dxgk_client *c, enum quota what, uin
 
 bool dxgk_quota_is_scarce(const struct dxgk *d, enum quota what, uint64_t n)
 {
-    return n > most_of_all(d, what) - d->quota[what] || d->quota[what] > most_of_all(d, what);
+    return d->quota[what] + n > most_of_all(d, what);
 }
 
 void dxgk_quota_give(struct dxgk *d, struct dxgk_client *c, enum quota what, uint64_t n)
