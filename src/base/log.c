@@ -14,17 +14,15 @@ static atomic_int current = -1, destination = STDERR_FILENO;
 
 enum log_level log_level(void)
 {
+    static const char *const names[] = {"none", "error", "warn", "info", "debug"};
     int level = atomic_load_explicit(&current, memory_order_relaxed);
 
     if (level < 0) {
         const char *s = getenv("AEROGPU_LOG");
         level = LOG_WARN;
-        if (s && !strcmp(s, "error"))
-            level = LOG_ERROR;
-        else if (s && !strcmp(s, "info"))
-            level = LOG_INFO;
-        else if (s && !strcmp(s, "debug"))
-            level = LOG_DEBUG;
+        for (int i = LOG_NONE; s && i <= LOG_DEBUG; i++)
+            if (!strcmp(s, names[i]))
+                level = i;
         atomic_store_explicit(&current, level, memory_order_relaxed);
     }
     return (enum log_level)level;

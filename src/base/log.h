@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* log.h: one line per event to standard error, "aerogpu: component: text".
  *
- * AEROGPU_LOG=error|warn|info|debug sets what is printed (default: warn). Safe from any thread; one write per line.
+ * AEROGPU_LOG=none|error|warn|info|debug sets what is printed (default: warn). Safe from any thread; one write per line.
  *
  * Nothing stands still, and nobody dies, because of who reads the log. A reader of a pipe that lags is waited for, 100 ms
  * at the most and once in 10 s at the most; lines that find no room then are counted and left out, and the next one that
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum log_level { LOG_NONE, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 enum log_level log_level(void);
 void log_set_level(enum log_level level);

@@ -129,8 +129,7 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
     return s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER ? STATUS_PENDING : STATUS_SUCCESS;
 drop:
     dxgk_packet_free(d, p);
-    dxgk_kernel_wake_all(d->kernel,
-                         &x->space); /* who waits for a DMA buffer of this context's may have that one */
+    dxgk_context_wake(d, x); /* who waits for a DMA buffer may have that one */
     return s;
 }
 

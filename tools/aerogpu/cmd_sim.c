@@ -109,8 +109,8 @@ int cmd_sim(int argc, char **argv)
     else
         o.one = false;
     o.life.verbose = o.one && !o.json;
-    if (!getenv("AEROGPU_LOG"))
-        log_set_level(LOG_ERROR);
+    if (!getenv("AEROGPU_LOG")) /* what is said of faults that are meant is for who looks at one life */
+        log_set_level(o.life.verbose ? LOG_ERROR : LOG_NONE);
     signal(SIGSEGV, crashed);
     signal(SIGABRT, crashed);
     clock_init_live(&clock);
