@@ -30,7 +30,8 @@
     F(43, EXT_SAMPLERS, ext_samplers, "EXT_CREATE_SAMPLER")                                                  \
     F(44, EXT_MIPS, ext_mips, "EXT_GENERATE_MIPS")                                                           \
     F(45, EXT_GROUPS, ext_groups,                                                                            \
-      "of EXT_CLIENTS: submissions that cross sessions say which groups they are of")
+      "of EXT_CLIENTS: submissions that cross sessions say which groups they are of")                        \
+    F(46, EXT_D3D9, ext_d3d9, "EXT_SET_D3D9_VALUES")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -223,6 +224,10 @@ enum aerogpu_ext_format {
     F(F32, min_lod, FLOAT, "no finer level of detail is read")                                               \
     F(F32, max_lod, FLOAT, "no coarser one")
 
+#define AEROGPU_FIELDS_EXT_SET_D3D9_VALUES(F, A)                                                             \
+    F(U32, first, U, "the first row, 0 to 26")                                                               \
+    F(U32, vec4_count, U, "rows of four numbers, which follow")
+
 /* DESTROY_CONTEXT: the pipeline state of a context goes, and with it what is still bound there.
  *
  * DESTROY_HANDLES: what a client left behind: never an error, whatever the handles name, or nothing.
@@ -245,7 +250,14 @@ enum aerogpu_ext_format {
  * tables of all these. Samples are 8 bytes; what the stages did is 11 numbers of 8 bytes, in the order of
  * D3D11_QUERY_DATA_PIPELINE_STATISTICS. Where the host cannot count, the numbers stay zero.
  *
- * WRITE_TIMESTAMP: the time when everything before it was done, in nanoseconds of a clock that rises; 0: the host has none. */
+ * WRITE_TIMESTAMP: the time when everything before it was done, in nanoseconds of a clock that rises; 0: the host has none.
+ *
+ * SET_D3D9_VALUES: what shaders of Direct3D 9 depend on beside their registers and render states; all of it begins as 0, but the
+ * matrices, which begin as unit matrices and scale by 1. Rows 0 to 5 are the planes of CLIPPLANEENABLE, in clip space: what has a
+ * negative product with one of those that are enabled is cut away. Rows 6 + 2n and 7 + 2n are stage n's BUMPENVMAT00, 01, 10, 11
+ * and BUMPENVLSCALE, BUMPENVLOFFSET. Row 22 begins with a number whose bit n says that stage n's coordinates are divided by their
+ * last in pixel shaders 1.0 to 1.3. Rows 23 to 26 have a number for each of 16 streams of vertex declarations of Direct3D 9: of how many
+ * instances each gets the same element of the stream; 0: the stream has one for each vertex. */
 #define AEROGPU_EXT_PACKETS(P)                                                                               \
     P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, KERNEL, "ends a context")          \
     P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, SHARE,                               \
@@ -272,8 +284,17 @@ enum aerogpu_ext_format {
     P(0x800E, EXT_CREATE_SAMPLER, ext_create_sampler, 64, NONE, hdr, 4, CREATE(DESTROY_SAMPLER),             \
       "a sampler, with all that Direct3D 11 says of one")                                                    \
     P(0x800F, EXT_GENERATE_MIPS, ext_generate_mips, 16, NONE, hdr, 4, TRANSFER,                              \
-      "makes each mip of the one before")
+      "makes each mip of the one before")                                                                    \
+    P(0x8010, EXT_SET_D3D9_VALUES, ext_set_d3d9_values, 16, VEC4F, vec4_count, 4, STATE(4),                  \
+      "clip planes, bump matrices, projected stages")
 
+enum aerogpu_d3d9_row {
+    AEROGPU_D3D9_ROW_CLIP = 0,
+    AEROGPU_D3D9_ROW_BUMP = 6,
+    AEROGPU_D3D9_ROW_PROJECTED = 22,
+    AEROGPU_D3D9_ROW_INSTANCES = 23,
+    AEROGPU_D3D9_ROWS = 27
+};
 enum aerogpu_query_kind { AEROGPU_QUERY_SAMPLES = 0, AEROGPU_QUERY_STATISTICS = 1 };
 #define AEROGPU_QUERY_SLOTS            64u
 #define AEROGPU_QUERY_STATISTICS_WORDS 11u

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
 
 #include "abi/d3d9_states.h"
@@ -723,6 +724,73 @@ RIG_TEST(vertex_element_types)
         if (rig_pixel(r, 20, 40) != cases[i].want)
             fail_msg("type %u: %08x, not %08x", cases[i].type, rig_pixel(r, 20, 40), cases[i].want);
     }
+}
+
+static void d3d9_values(struct rig *r, uint32_t first, const float *v, uint32_t n)
+{
+    ABI_EMIT_TAIL(&r->b, EXT_SET_D3D9_VALUES, ext_set_d3d9_values, v, n * 16, .first = first,
+                  .vec4_count = n);
+}
+
+/* What is behind an enabled plane is cut away; one that is not enabled cuts nothing. */
+RIG_TEST(clip_planes)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
+    const float planes[2][4] = {{1, 0, 0, 0}, {0, 1, 0, 0.5f}};
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 6);
+    d3d9_values(r, AEROGPU_D3D9_ROW_CLIP, planes[0], 2);
+    render_state(r, D3DRS_CLIPPLANEENABLE, 1);
+    rig_clear(r, 1, BLUE, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 60), BLUE);
+    assert_int_equal(rig_pixel(r, 40, 60), RED);
+    render_state(r, D3DRS_CLIPPLANEENABLE, 2);
+    rig_clear(r, 1, BLUE, 0, 0);
+    rig_draw(r, 6, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 60), BLUE);
+    assert_int_equal(rig_pixel(r, 20, 40), RED);
+    d3d9_values(r, AEROGPU_D3D9_ROWS, planes[0], 1);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "row slots 27 + 1, there are 27");
+}
+
+/* Positions of each vertex, colours of each instance, or of two. */
+RIG_TEST(streams_of_instances)
+{
+    struct rig *r = rig_of(state);
+    static const struct decl d[] = {{0, 0, FLOAT2, 0, POSITION, 0}, {1, 0, D3DCOLOR, 0, COLOR, 0}, DECL_END};
+    const float triangle[6] = {-1, -1, -1, 3, 3, -1}, none[4] = {0},
+                rate[2][4] = {{0, 1, 0, 0}, {0, 2, 0, 0}};
+    const uint32_t colours[2] = {0xFFFF0000, 0xFF00FF00};
+
+    rig_make_target(r);
+    rig_make_shader(r, 10, AEROGPU_SHADER_STAGE_VERTEX, 0, "colour_vs_2_0.d3d9");
+    rig_make_shader(r, 11, AEROGPU_SHADER_STAGE_PIXEL, 0, "colour_ps_2_0.d3d9");
+    ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11);
+    declare(r, 12, d, 3);
+    rig_make_buffer(r, 1, triangle, sizeof(triangle));
+    rig_make_buffer(r, 2, colours, sizeof(colours));
+    rig_bind_vb(r, 0, 1, 8, 0);
+    rig_bind_vb(r, 1, 2, 4, 0);
+    for (int i = 0; i < 2; i++) {
+        d3d9_values(r, AEROGPU_D3D9_ROW_INSTANCES, rate[i], 1);
+        ABI_EMIT(&r->b, DRAW, draw, .vertex_count = 3, .instance_count = 2);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 20, 40), i ? RED : GREEN); /* the last instance is what is seen */
+    }
+    d3d9_values(r, AEROGPU_D3D9_ROW_INSTANCES, none, 1);
+    rig_bind_vb(r, 1, 2, 0, 4);
+    rig_draw(r, 3, 0);
+    rig_present(r);
+    rig_run_ok(r);
+    assert_int_equal(rig_pixel(r, 20, 40), GREEN);
 }
 
 RIG_TEST(malformed_declarations)

@@ -438,8 +438,8 @@ static void fill_params(const struct exec_context *c, struct shader_d3d9_params 
     p->point_size = as_float(c->rs[D3DRS_POINTSIZE]);
     p->point_size_min = as_float(c->rs[D3DRS_POINTSIZE_MIN]);
     p->point_size_max = as_float(c->rs[D3DRS_POINTSIZE_MAX]);
-    for (int i = 0; i < 8; i++)
-        p->bump[i][0][0] = p->bump[i][0][3] = p->bump[i][1][0] = 1;
+    memcpy(p->bump, c->d3d9[AEROGPU_D3D9_ROW_BUMP], sizeof(p->bump));
+    memcpy(p->clip, c->d3d9[AEROGPU_D3D9_ROW_CLIP], sizeof(p->clip));
 }
 
 static int d3d9_block(struct exec_engine *g, const struct exec_context *c, const struct shader_info *info,

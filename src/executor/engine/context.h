@@ -2,6 +2,8 @@
 /* context.h: the pipeline state of a context. */
 #pragma once
 
+#include <aerogpu/ext.h>
+
 #include "abi/stream.h"
 #include "abi/d3d9_states.h"
 #include "executor/engine/layout.h"
@@ -123,6 +125,7 @@ struct exec_context {
     float viewport[6];
     int32_t scissor_rect[4];
     uint32_t rs[D3DRS_COUNT]; /* Direct3D 9 render states as last set */
+    float d3d9[AEROGPU_D3D9_ROWS][4];
 
     struct exec_buffer *sink; /* what unbound UAVs write to and read; NULL: none had to be made yet */
     struct breadcrumb_buffer *breadcrumbs; /* NULL: none is set */

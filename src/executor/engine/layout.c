@@ -106,10 +106,8 @@ int exec_layout_parse(struct exec_layout **out, const void *blob, uint32_t size,
 
     if (!l)
         return error_set(e, -ENOMEM, "no memory");
-    if (bytes_u32(&peek) == AEROGPU_INPUT_LAYOUT_BLOB_MAGIC)
-        r = parse_ilay(l, &b, e);
-    else
-        r = parse_d3d9(l, &b, e);
+    l->d3d9 = bytes_u32(&peek) != AEROGPU_INPUT_LAYOUT_BLOB_MAGIC;
+    r = l->d3d9 ? parse_d3d9(l, &b, e) : parse_ilay(l, &b, e);
     if (r) {
         free(l);
         return r;

@@ -20,6 +20,7 @@ struct exec_layout {
     struct exec_object o;
     uint64_t hash; /* of the elements */
     uint32_t count;
+    bool d3d9;                        /* a vertex declaration: what is per instance is state of the context */
     struct layout_element elements[]; /* 32 at most */
 };
 

@@ -34,6 +34,7 @@ struct pipeline_key {
     uint32_t front_ccw, depth_clamp, depth_bias, topology, restart;
     uint32_t bound_slots;
     uint32_t strides[MAX_VERTEX_BUFFERS];
+    float instances[4 * (AEROGPU_D3D9_ROWS - AEROGPU_D3D9_ROW_INSTANCES)];
 };
 
 struct pipeline_entry {
@@ -342,6 +343,8 @@ static int graphics_program(struct exec_engine *g, struct exec_context *c, struc
             lp.variant.alpha_func = 0;
         lp.variant.fog = fog_of(c);
         lp.variant.flat = c->rs[D3DRS_SHADEMODE] == 1;
+        lp.variant.clip_planes = g->vk.caps.clip_distance ? c->rs[D3DRS_CLIPPLANEENABLE] & 63 : 0;
+        lp.variant.projected = (uint8_t)c->d3d9[AEROGPU_D3D9_ROW_PROJECTED][0];
         lp.variant.point_sprite = c->rs[D3DRS_POINTSPRITEENABLE] && c->topology == AEROGPU_TOPOLOGY_POINTLIST;
     }
     lp.variant.points = c->topology == AEROGPU_TOPOLOGY_POINTLIST || c->raster.fill == VK_POLYGON_MODE_POINT;
@@ -359,21 +362,34 @@ struct vertex_input {
     bool null_slot;
 };
 
+/* Of how many instances each gets the same element; 0: it is one of each vertex's. */
+static uint32_t instances_of(const struct exec_context *c, const struct layout_element *e, bool *per_instance)
+{
+    float n =
+        c->layout->d3d9 && e->slot < 16 ? c->d3d9[AEROGPU_D3D9_ROW_INSTANCES + e->slot / 4][e->slot % 4] : 0;
+
+    *per_instance = c->layout->d3d9 ? n >= 1 : e->per_instance;
+    return c->layout->d3d9 ? (n >= 1 && n < 0x1p24f ? (uint32_t)n : 1) : e->step_rate;
+}
+
 static int add_binding(struct exec_engine *g, struct vertex_input *in, const struct exec_context *c,
                        const struct layout_element *e)
 {
+    bool per_instance;
+    uint32_t rate = instances_of(c, e, &per_instance);
+
     if (in->slots >> e->slot & 1)
         return 0;
     in->slots |= 1u << e->slot;
     in->bindings[in->num_bindings++] = (VkVertexInputBindingDescription){
         e->slot, c->vb[e->slot].stride,
-        e->per_instance ? VK_VERTEX_INPUT_RATE_INSTANCE : VK_VERTEX_INPUT_RATE_VERTEX};
-    if (!e->per_instance || e->step_rate == 1)
+        per_instance ? VK_VERTEX_INPUT_RATE_INSTANCE : VK_VERTEX_INPUT_RATE_VERTEX};
+    if (!per_instance || rate == 1)
         return 0;
     if (!g->vk.caps.divisor)
         return fail_backend(g, "this Vulkan device has no instance step rate but 1; slot %u asks for %u",
-                            e->slot, e->step_rate);
-    in->divisors[in->num_divisors++] = (VkVertexInputBindingDivisorDescriptionEXT){e->slot, e->step_rate};
+                            e->slot, rate);
+    in->divisors[in->num_divisors++] = (VkVertexInputBindingDivisorDescriptionEXT){e->slot, rate};
     return 0;
 }
 
@@ -491,6 +507,8 @@ static void fill_key(struct exec_engine *g, const struct exec_context *c, const 
     memset(k, 0, sizeof(*k));
     k->program = prog->key;
     k->layout_hash = c->layout ? c->layout->hash : 0;
+    if (c->layout && c->layout->d3d9)
+        memcpy(k->instances, c->d3d9[AEROGPU_D3D9_ROW_INSTANCES], sizeof(k->instances));
     k->num_colors = t->num_colors;
     for (uint32_t i = 0; i < t->num_colors; i++) {
         k->colors[i] = exec_target_format(&t->colors[i]);

@@ -33,6 +33,11 @@ static void set_defaults(struct exec_context *c)
 #define S(name, number, initial) c->rs[number] = initial;
     D3DRS_TABLE(S)
 #undef S
+    for (int i = 0; i < 8; i++) {
+        float(*bump)[4] = &c->d3d9[AEROGPU_D3D9_ROW_BUMP + 2 * i];
+
+        bump[0][0] = bump[0][3] = bump[1][0] = 1;
+    }
     for (int s = 0; s < EXEC_STAGE_COUNT; s++)
         for (int i = 0; i < MAX_SAMPLER_SLOTS; i++) {
 #define S(name, number, initial) c->stages[s].samplers[i].state[number] = initial;
@@ -228,6 +233,20 @@ static int set_constants(struct exec_engine *g, const struct abi_packet *p)
 EXEC_OP_IS(set_shader_constants_f, set_constants)
 EXEC_OP_IS(set_shader_constants_i, set_constants)
 EXEC_OP_IS(set_shader_constants_b, set_constants)
+
+int exec_op_ext_set_d3d9_values(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_set_d3d9_values s;
+    int r;
+
+    memcpy(&s, p->data, sizeof(s));
+    r = check_slots(g, s.first, s.vec4_count, AEROGPU_D3D9_ROWS, "row");
+    if (r)
+        return r;
+    memcpy(g->ctx->d3d9[s.first], p->tail, p->tail_size);
+    g->ctx->dirty |= DIRTY_STAGE << EXEC_VS | DIRTY_STAGE << EXEC_PS | DIRTY_PIPELINE;
+    return 0;
+}
 
 /* ---- fixed-function state ------------------------------------------------ */
 

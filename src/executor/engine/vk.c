@@ -189,6 +189,7 @@ static void choose_features(struct exec_vk *vk, VkPhysicalDeviceFeatures *want)
         .tessellation = have.tessellationShader,
         .wireframe = have.fillModeNonSolid,
         .depth_clamp = have.depthClamp,
+        .clip_distance = have.shaderClipDistance && l->maxClipDistances >= 6,
         .independent_blend = have.independentBlend,
         .anisotropy = have.samplerAnisotropy,
         .bc = have.textureCompressionBC,

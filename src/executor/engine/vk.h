@@ -14,8 +14,8 @@
 #include "base/error.h"
 
 struct exec_vk_caps {
-    bool geometry, tessellation, wireframe, depth_clamp, independent_blend, anisotropy, bc, divisor,
-        border_color;
+    bool geometry, tessellation, wireframe, depth_clamp, clip_distance, independent_blend, anisotropy, bc,
+        divisor, border_color;
     bool vertex_stores, fragment_stores;
     bool precise_samples, statistics, timestamps; /* what queries can count */
     bool host_memory;                             /* VK_EXT_external_memory_host */

@@ -16,6 +16,7 @@
 #include "executor/shader/spirv_build.h"
 
 #define D3D9_FOG_LOCATION 10u /* after the ten input registers of a ps_3_0 */
+#define D3D9_PARAMS_CLIP  ((uint32_t)(offsetof(struct shader_d3d9_params, clip) / 16))
 
 struct d3d9_block { /* an open if, loop or rep */
     uint16_t opcode;
@@ -67,8 +68,9 @@ uint32_t d3d9_glsl3(struct d3d9_emit *t, uint32_t op, uint32_t type, uint32_t a,
 /* Registers. */
 uint32_t d3d9_private(struct d3d9_emit *t, uint32_t type);
 uint32_t d3d9_element(struct d3d9_emit *t, uint32_t array, uint32_t index); /* pointer to vec4 */
-uint32_t d3d9_param(struct d3d9_emit *t, uint32_t vector,
-                    uint32_t component); /* of struct shader_d3d9_params */
+/* Of struct shader_d3d9_params. */
+uint32_t d3d9_params(struct d3d9_emit *t, uint32_t vector);
+uint32_t d3d9_param(struct d3d9_emit *t, uint32_t vector, uint32_t component);
 uint32_t d3d9_source(struct d3d9_emit *t, const struct d3d9_operand *o,
                      uint32_t row); /* vec4, modifiers applied */
 uint32_t d3d9_source_bool(struct d3d9_emit *t, const struct d3d9_operand *o);

@@ -82,10 +82,14 @@ static uint32_t load_block(struct d3d9_emit *t, uint32_t member, uint32_t index,
     return SPIRV_VALUE(&t->b, SpvOpLoad, type, at);
 }
 
+uint32_t d3d9_params(struct d3d9_emit *t, uint32_t vector)
+{
+    return load_block(t, t->member_params, d3d9_int(t, (int32_t)vector), t->t_vec4);
+}
+
 uint32_t d3d9_param(struct d3d9_emit *t, uint32_t vector, uint32_t component)
 {
-    return d3d9_component(t, load_block(t, t->member_params, d3d9_int(t, (int32_t)vector), t->t_vec4),
-                          component);
+    return d3d9_component(t, d3d9_params(t, vector), component);
 }
 
 /* The number of the register that an operand names, moved by a0 or aL and kept inside 0..limit. */

@@ -23,6 +23,7 @@ struct shader_variant d3d9_relevant(const struct shader *s, const struct shader_
         if (r.fog && r.fog != SHADER_FOG_VERTEX)
             r.fog = SHADER_FOG_LINEAR; /* any table: the shader hands on its depth */
         r.points = v->points;
+        r.clip_planes = v->clip_planes & 63;
         return r;
     }
     if (p->major >= 3 || !(p->color_mask & 1))
@@ -273,6 +274,27 @@ static void vertex_fog(struct d3d9_emit *t, uint32_t position)
     SPIRV_OP(&t->b, code, SpvOpStore, out, x);
 }
 
+/* gl_ClipDistance: one for each plane up to the last that is enabled. */
+static void clip_distances(struct d3d9_emit *t, uint32_t position)
+{
+    uint32_t count = 0, size, array, out, pointer, zero = d3d9_float(t, 0);
+
+    while (t->v.clip_planes >> count)
+        count++;
+    size = SPIRV_GLOBAL(&t->b, SpvOpConstant, t->t_uint, count);
+    array = SPIRV_GLOBAL(&t->b, SpvOpTypeArray, 0, t->t_float, size);
+    out = interface_variable(t, SpvStorageClassOutput, array, SpvDecorationBuiltIn, SpvBuiltInClipDistance);
+    pointer = SPIRV_GLOBAL(&t->b, SpvOpTypePointer, 0, SpvStorageClassOutput, t->t_float);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t x = zero, at = SPIRV_VALUE(&t->b, SpvOpAccessChain, pointer, out, d3d9_int(t, (int32_t)i));
+
+        if (t->v.clip_planes >> i & 1)
+            x = SPIRV_VALUE(&t->b, SpvOpDot, t->t_float, position, d3d9_params(t, D3D9_PARAMS_CLIP + i));
+        SPIRV_OP(&t->b, code, SpvOpStore, at, x);
+    }
+    spirv_capability(&t->b, SpvCapabilityClipDistance);
+}
+
 static void vertex_end(struct d3d9_emit *t, const struct shader *pixel)
 {
     const struct d3d9_declaration *d = find_output(t->p, D3D9_USAGE_POSITION, 0);
@@ -280,6 +302,8 @@ static void vertex_end(struct d3d9_emit *t, const struct shader *pixel)
 
     out = interface_variable(t, SpvStorageClassOutput, t->t_vec4, SpvDecorationBuiltIn, SpvBuiltInPosition);
     SPIRV_OP(&t->b, code, SpvOpStore, out, position);
+    if (t->v.clip_planes)
+        clip_distances(t, position);
     if (t->v.points) {
         d = find_output(t->p, D3D9_USAGE_PSIZE, 0);
         size = d && t->p->writes_point_size ? d3d9_component(t, load_output(t, d->index), 0)

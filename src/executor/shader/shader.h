@@ -121,6 +121,7 @@ struct shader_d3d9_params {
     float point_size, point_size_min, point_size_max; /* vertex shader: for topologies of points */
     float reserved;
     float bump[8][2][4]; /* texture stages: {MAT00, MAT01, MAT10, MAT11}, {LSCALE, LOFFSET, 0, 0} */
+    float clip[6][4];    /* vertex shader: planes in clip space */
 };
 
 enum shader_primitive { /* of GS input and output, and HS patches */
@@ -186,9 +187,10 @@ struct shader_variant {
     uint8_t
         fog;   /* enum shader_fog: D3DFOGMODE of FOGTABLEMODE; VERTEX when that is NONE; 0 if FOGENABLE off */
     bool flat; /* SHADEMODE flat: COLOR inputs are not interpolated */
-    bool points;       /* the topology is a point list: the vertex shader writes a point size */
-    bool point_sprite; /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
-    uint8_t projected; /* ps_1_1..1_3: bit n = D3DTTFF_PROJECTED for stage n */
+    bool points;         /* the topology is a point list: the vertex shader writes a point size */
+    bool point_sprite;   /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
+    uint8_t projected;   /* ps_1_1..1_3: bit n = D3DTTFF_PROJECTED for stage n */
+    uint8_t clip_planes; /* bit n: vertices have a distance to plane n, and what is behind it is cut away */
 };
 
 struct shader_link_params {

@@ -48,7 +48,8 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
         memcpy(all.hashes[i], s->info.hash, sizeof(all.hashes[i]));
         if (is_d3d9(s) && i <= EXEC_PS) {
             struct shader_variant v = d3d9_relevant(s, &p->variant);
-            uint8_t bytes[8] = {v.alpha_func, v.fog, v.flat, v.points, v.point_sprite, v.projected};
+            uint8_t bytes[8] = {v.alpha_func,   v.fog,       v.flat,       v.points,
+                                v.point_sprite, v.projected, v.clip_planes};
             memcpy(all.variants[i], bytes, sizeof(bytes));
         } else {
             all.points |= makes_points(p, i);
