@@ -54,7 +54,7 @@ struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, siz
     c->kind = kind;
     c->device = d;
     c->refs = 1;
-    d->vtbl->AddRef((ID3D11Device *)d);
+    d->vtbl->AddRef((ID3D11Device1 *)d);
     child_check(c);
     return c;
 }
@@ -224,7 +224,7 @@ ULONG STDMETHODCALLTYPE d3d_child_AddRef(void *This)
 
     child_check(c);
     if (refs == 1) /* the context had it alone */
-        c->device->vtbl->AddRef((ID3D11Device *)c->device);
+        c->device->vtbl->AddRef((ID3D11Device1 *)c->device);
     return (ULONG)refs;
 }
 
@@ -237,7 +237,7 @@ ULONG STDMETHODCALLTYPE d3d_child_Release(void *This)
     child_check(c);
     refs = give_back(c, &c->refs, &c->bound);
     if (!refs)
-        d->vtbl->Release((ID3D11Device *)d);
+        d->vtbl->Release((ID3D11Device1 *)d);
     return (ULONG)refs;
 }
 

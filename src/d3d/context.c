@@ -5,7 +5,7 @@
 
 static struct d3d_device *device_of(void *This)
 {
-    return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, context));
+    return ((struct d3d_context *)This)->device;
 }
 
 static struct d3d_context *context_of(void *This)
@@ -22,8 +22,9 @@ static void defaults(struct d3d_context *c)
     c->num_viewports = c->num_scissors = c->stencil_ref = 0;
 }
 
-void d3d_context_init(struct d3d_context *c)
+void d3d_context_init(struct d3d_context *c, struct d3d_device *d)
 {
+    c->device = d;
     c->vtbl = &d3d_context_vtbl;
     c->annotation_vtbl = &d3d_annotation_vtbl;
     defaults(c);
@@ -127,9 +128,9 @@ HRESULT STDMETHODCALLTYPE d3d_context_SetPrivateDataInterface(ID3D11DeviceContex
 
 /* ---- annotations ------------------------------------------------------------ */
 
-static struct d3d_device *of_annotation(void *This)
+static struct d3d_context *of_annotation(void *This)
 {
-    return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, context.annotation_vtbl));
+    return (struct d3d_context *)((char *)This - offsetof(struct d3d_context, annotation_vtbl));
 }
 
 static void utf8(const WCHAR *text, char *out, size_t room)
@@ -163,17 +164,17 @@ static void utf8(const WCHAR *text, char *out, size_t room)
 HRESULT STDMETHODCALLTYPE d3d_annotation_QueryInterface(ID3DUserDefinedAnnotation *This, REFIID riid,
                                                         void **out)
 {
-    return d3d_context_QueryInterface((ID3D11DeviceContext *)&of_annotation(This)->context, riid, out);
+    return d3d_context_QueryInterface((ID3D11DeviceContext *)of_annotation(This), riid, out);
 }
 
 ULONG STDMETHODCALLTYPE d3d_annotation_AddRef(ID3DUserDefinedAnnotation *This)
 {
-    return d3d_context_AddRef((ID3D11DeviceContext *)&of_annotation(This)->context);
+    return d3d_context_AddRef((ID3D11DeviceContext *)of_annotation(This));
 }
 
 ULONG STDMETHODCALLTYPE d3d_annotation_Release(ID3DUserDefinedAnnotation *This)
 {
-    return d3d_context_Release((ID3D11DeviceContext *)&of_annotation(This)->context);
+    return d3d_context_Release((ID3D11DeviceContext *)of_annotation(This));
 }
 
 static void say(struct d3d_device *d, VOID(APIENTRY *f)(D3D10DDI_HDEVICE, CONST CHAR *), LPCWSTR text)
@@ -188,29 +189,32 @@ static void say(struct d3d_device *d, VOID(APIENTRY *f)(D3D10DDI_HDEVICE, CONST 
 
 INT STDMETHODCALLTYPE d3d_annotation_BeginEvent(ID3DUserDefinedAnnotation *This, LPCWSTR name)
 {
-    struct d3d_device *d = of_annotation(This);
+    struct d3d_context *c = of_annotation(This);
+    struct d3d_device *d = c->device;
 
     if (!d->adapter->annotate.pfnBeginRegion)
         return -1;
     say(d, d->adapter->annotate.pfnBeginRegion, name);
-    return d->context.regions++;
+    return c->regions++;
 }
 
 INT STDMETHODCALLTYPE d3d_annotation_EndEvent(ID3DUserDefinedAnnotation *This)
 {
-    struct d3d_device *d = of_annotation(This);
+    struct d3d_context *c = of_annotation(This);
+    struct d3d_device *d = c->device;
 
-    if (!d->adapter->annotate.pfnEndRegion || !d->context.regions)
+    if (!d->adapter->annotate.pfnEndRegion || !c->regions)
         return -1;
     pthread_mutex_lock(&d->lock);
     d->adapter->annotate.pfnEndRegion(d->drv);
     pthread_mutex_unlock(&d->lock);
-    return --d->context.regions;
+    return --c->regions;
 }
 
 void STDMETHODCALLTYPE d3d_annotation_SetMarker(ID3DUserDefinedAnnotation *This, LPCWSTR text)
 {
-    struct d3d_device *d = of_annotation(This);
+    struct d3d_context *c = of_annotation(This);
+    struct d3d_device *d = c->device;
 
     if (d->adapter->annotate.pfnMarker)
         say(d, d->adapter->annotate.pfnMarker, text);
@@ -218,7 +222,7 @@ void STDMETHODCALLTYPE d3d_annotation_SetMarker(ID3DUserDefinedAnnotation *This,
 
 BOOL STDMETHODCALLTYPE d3d_annotation_GetStatus(ID3DUserDefinedAnnotation *This)
 {
-    return of_annotation(This)->adapter->annotate.pfnBeginRegion != NULL;
+    return of_annotation(This)->device->adapter->annotate.pfnBeginRegion != NULL;
 }
 
 /* ---- shader stages ------------------------------------------------------------ */
@@ -229,7 +233,7 @@ BOOL STDMETHODCALLTYPE d3d_annotation_GetStatus(ID3DUserDefinedAnnotation *This)
     {                                                                                                        \
         struct d3d_child *s = (struct d3d_child *)shader;                                                    \
         d3d_child_bind(&context_of(This)->shaders[stage], s);                                                \
-        DDI(device_of(This), pfn##Ddi##SetShader, DRV(D3D10DDI_HSHADER, s));                                 \
+        TELL(This, pfn##Ddi##SetShader, DRV(D3D10DDI_HSHADER, s));                                           \
     }
 SHADER(d3d_context_VSSetShader, ID3D11VertexShader, D3D_VS, Vs)
 SHADER(d3d_context_PSSetShader, ID3D11PixelShader, D3D_PS, Ps)
@@ -251,7 +255,7 @@ SHADER(d3d_context_CSSetShader, ID3D11ComputeShader, D3D_CS, Cs)
             d3d_child_bind(&c->member[stage][first + i], o);                                                 \
             drv[i] = DRV(handle, o);                                                                         \
         }                                                                                                    \
-        DDI(device_of(This), pfn##Ddi, first, count, drv);                                                   \
+        TELL(This, pfn##Ddi, first, count, drv);                                                             \
     }
 SLOTS(d3d_context_VSSetConstantBuffers, ID3D11Buffer, constants, D3D_VS, 14, VsSetConstantBuffers,
       D3D10DDI_HRESOURCE)
@@ -291,7 +295,7 @@ void STDMETHODCALLTYPE d3d_context_IASetInputLayout(ID3D11DeviceContext *This, I
     struct d3d_child *l = (struct d3d_child *)layout;
 
     d3d_child_bind(&context_of(This)->layout, l);
-    DDI(device_of(This), pfnIaSetInputLayout, DRV(D3D10DDI_HELEMENTLAYOUT, l));
+    TELL(This, pfnIaSetInputLayout, DRV(D3D10DDI_HELEMENTLAYOUT, l));
 }
 
 void STDMETHODCALLTYPE d3d_context_IASetVertexBuffers(ID3D11DeviceContext *This, UINT first, UINT count,
@@ -310,7 +314,7 @@ void STDMETHODCALLTYPE d3d_context_IASetVertexBuffers(ID3D11DeviceContext *This,
         c->offsets[first + i] = offsets[i];
         drv[i] = DRV(D3D10DDI_HRESOURCE, b);
     }
-    DDI(device_of(This), pfnIaSetVertexBuffers, first, count, drv, strides, offsets);
+    TELL(This, pfnIaSetVertexBuffers, first, count, drv, strides, offsets);
 }
 
 void STDMETHODCALLTYPE d3d_context_IASetIndexBuffer(ID3D11DeviceContext *This, ID3D11Buffer *buffer,
@@ -324,14 +328,14 @@ void STDMETHODCALLTYPE d3d_context_IASetIndexBuffer(ID3D11DeviceContext *This, I
     d3d_child_bind(&c->indices, b);
     c->index_format = format;
     c->index_offset = offset;
-    DDI(device_of(This), pfnIaSetIndexBuffer, DRV(D3D10DDI_HRESOURCE, b), format, offset);
+    TELL(This, pfnIaSetIndexBuffer, DRV(D3D10DDI_HRESOURCE, b), format, offset);
 }
 
 void STDMETHODCALLTYPE d3d_context_IASetPrimitiveTopology(ID3D11DeviceContext *This,
                                                           D3D11_PRIMITIVE_TOPOLOGY topology)
 {
     context_of(This)->topology = topology;
-    DDI(device_of(This), pfnIaSetTopology, (D3D10_DDI_PRIMITIVE_TOPOLOGY)topology);
+    TELL(This, pfnIaSetTopology, (D3D10_DDI_PRIMITIVE_TOPOLOGY)topology);
 }
 
 void STDMETHODCALLTYPE d3d_context_IAGetPrimitiveTopology(ID3D11DeviceContext *This,
@@ -347,7 +351,7 @@ void STDMETHODCALLTYPE d3d_context_RSSetState(ID3D11DeviceContext *This, ID3D11R
     struct d3d_child *s = (struct d3d_child *)state;
 
     d3d_child_bind(&context_of(This)->raster, s);
-    DDI(device_of(This), pfnSetRasterizerState, DRV(D3D10DDI_HRASTERIZERSTATE, s));
+    TELL(This, pfnSetRasterizerState, DRV(D3D10DDI_HRASTERIZERSTATE, s));
 }
 
 void STDMETHODCALLTYPE d3d_context_RSSetViewports(ID3D11DeviceContext *This, UINT count,
@@ -360,7 +364,7 @@ void STDMETHODCALLTYPE d3d_context_RSSetViewports(ID3D11DeviceContext *This, UIN
     for (UINT i = 0; i < count; i++)
         c->viewports[i] = viewports[i];
     c->num_viewports = count;
-    DDI(device_of(This), pfnSetViewports, count, 16 - count, (const D3D10_DDI_VIEWPORT *)c->viewports);
+    TELL(This, pfnSetViewports, count, 16 - count, (const D3D10_DDI_VIEWPORT *)c->viewports);
 }
 
 void STDMETHODCALLTYPE d3d_context_RSGetViewports(ID3D11DeviceContext *This, UINT *count,
@@ -384,7 +388,7 @@ void STDMETHODCALLTYPE d3d_context_RSSetScissorRects(ID3D11DeviceContext *This, 
     for (UINT i = 0; i < count; i++)
         c->scissors[i] = rects[i];
     c->num_scissors = count;
-    DDI(device_of(This), pfnSetScissorRects, count, 16 - count, (const D3D10_DDI_RECT *)c->scissors);
+    TELL(This, pfnSetScissorRects, count, 16 - count, (const D3D10_DDI_RECT *)c->scissors);
 }
 
 void STDMETHODCALLTYPE d3d_context_OMSetBlendState(ID3D11DeviceContext *This, ID3D11BlendState *state,
@@ -397,7 +401,7 @@ void STDMETHODCALLTYPE d3d_context_OMSetBlendState(ID3D11DeviceContext *This, ID
     for (int i = 0; i < 4; i++)
         c->blend_factor[i] = factor ? factor[i] : 1;
     c->sample_mask = mask;
-    DDI(device_of(This), pfnSetBlendState, DRV(D3D10DDI_HBLENDSTATE, s), c->blend_factor, mask);
+    TELL(This, pfnSetBlendState, DRV(D3D10DDI_HBLENDSTATE, s), c->blend_factor, mask);
 }
 
 void STDMETHODCALLTYPE d3d_context_OMSetDepthStencilState(ID3D11DeviceContext *This,
@@ -408,7 +412,7 @@ void STDMETHODCALLTYPE d3d_context_OMSetDepthStencilState(ID3D11DeviceContext *T
 
     d3d_child_bind(&c->depth, s);
     c->stencil_ref = ref;
-    DDI(device_of(This), pfnSetDepthStencilState, DRV(D3D10DDI_HDEPTHSTENCILSTATE, s), ref);
+    TELL(This, pfnSetDepthStencilState, DRV(D3D10DDI_HDEPTHSTENCILSTATE, s), ref);
 }
 
 void STDMETHODCALLTYPE d3d_context_OMSetRenderTargets(ID3D11DeviceContext *This, UINT count,
@@ -427,8 +431,8 @@ void STDMETHODCALLTYPE d3d_context_OMSetRenderTargets(ID3D11DeviceContext *This,
         drv[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, v);
     }
     d3d_child_bind(&c->depth_view, z);
-    DDI(device_of(This), pfnSetRenderTargets, drv, count, 8 - count, DRV(D3D10DDI_HDEPTHSTENCILVIEW, z), NULL,
-        NULL, 0, 0, 0, 0);
+    TELL(This, pfnSetRenderTargets, drv, count, 8 - count, DRV(D3D10DDI_HDEPTHSTENCILVIEW, z), NULL, NULL, 0,
+         0, 0, 0);
 }
 
 void STDMETHODCALLTYPE d3d_context_OMGetRenderTargets(ID3D11DeviceContext *This, UINT count,
@@ -457,8 +461,7 @@ void STDMETHODCALLTYPE d3d_context_ClearRenderTargetView(ID3D11DeviceContext *Th
     if (!view)
         return;
     memcpy(c, colour, sizeof(c));
-    DDI(device_of(This), pfnClearRenderTargetView, DRV(D3D10DDI_HRENDERTARGETVIEW, (struct d3d_child *)view),
-        c);
+    TELL(This, pfnClearRenderTargetView, DRV(D3D10DDI_HRENDERTARGETVIEW, (struct d3d_child *)view), c);
 }
 
 void STDMETHODCALLTYPE d3d_context_ClearDepthStencilView(ID3D11DeviceContext *This,
@@ -466,8 +469,8 @@ void STDMETHODCALLTYPE d3d_context_ClearDepthStencilView(ID3D11DeviceContext *Th
                                                          FLOAT depth, UINT8 stencil)
 {
     if (view)
-        DDI(device_of(This), pfnClearDepthStencilView,
-            DRV(D3D10DDI_HDEPTHSTENCILVIEW, (struct d3d_child *)view), flags, depth, stencil);
+        TELL(This, pfnClearDepthStencilView, DRV(D3D10DDI_HDEPTHSTENCILVIEW, (struct d3d_child *)view), flags,
+             depth, stencil);
 }
 
 /* How many slots there are up to the last one that something is bound to. */
@@ -519,35 +522,35 @@ void STDMETHODCALLTYPE d3d_context_ClearState(ID3D11DeviceContext *This)
 
 void STDMETHODCALLTYPE d3d_context_Draw(ID3D11DeviceContext *This, UINT vertices, UINT first)
 {
-    DDI(device_of(This), pfnDraw, vertices, first);
+    TELL(This, pfnDraw, vertices, first);
 }
 
 void STDMETHODCALLTYPE d3d_context_DrawIndexed(ID3D11DeviceContext *This, UINT indices, UINT first, INT base)
 {
-    DDI(device_of(This), pfnDrawIndexed, indices, first, base);
+    TELL(This, pfnDrawIndexed, indices, first, base);
 }
 
 void STDMETHODCALLTYPE d3d_context_DrawInstanced(ID3D11DeviceContext *This, UINT vertices, UINT instances,
                                                  UINT first, UINT first_instance)
 {
-    DDI(device_of(This), pfnDrawInstanced, vertices, instances, first, first_instance);
+    TELL(This, pfnDrawInstanced, vertices, instances, first, first_instance);
 }
 
 void STDMETHODCALLTYPE d3d_context_DrawIndexedInstanced(ID3D11DeviceContext *This, UINT indices,
                                                         UINT instances, UINT first, INT base,
                                                         UINT first_instance)
 {
-    DDI(device_of(This), pfnDrawIndexedInstanced, indices, instances, first, base, first_instance);
+    TELL(This, pfnDrawIndexedInstanced, indices, instances, first, base, first_instance);
 }
 
 void STDMETHODCALLTYPE d3d_context_Dispatch(ID3D11DeviceContext *This, UINT x, UINT y, UINT z)
 {
-    DDI(device_of(This), pfnDispatch, x, y, z);
+    TELL(This, pfnDispatch, x, y, z);
 }
 
 void STDMETHODCALLTYPE d3d_context_Flush(ID3D11DeviceContext *This)
 {
-    DDI(device_of(This), pfnFlush);
+    TELL(This, pfnFlush);
     d3d_take_error(device_of(This));
 }
 
@@ -603,9 +606,9 @@ void STDMETHODCALLTYPE d3d_context_Unmap(ID3D11DeviceContext *This, ID3D11Resour
     if (!subresource(r, index))
         return;
     if (usage_of(r) == D3D11_USAGE_STAGING)
-        DDI(device_of(This), pfnStagingResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
+        TELL(This, pfnStagingResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
     else if (usage_of(r) == D3D11_USAGE_DYNAMIC)
-        DDI(device_of(This), pfnDynamicResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
+        TELL(This, pfnDynamicResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
 }
 
 /* How far a subresource reaches. */
@@ -645,8 +648,8 @@ void STDMETHODCALLTYPE d3d_context_UpdateSubresource(ID3D11DeviceContext *This, 
     if (!subresource(r, index) || usage_of(r) != D3D11_USAGE_DEFAULT || !data ||
         !box_of(r, index, given, &box))
         return;
-    DDI(device_of(This), pfnResourceUpdateSubresourceUP, DRV(D3D10DDI_HRESOURCE, r), index, &box, data,
-        row_pitch, depth_pitch);
+    TELL(This, pfnResourceUpdateSubresourceUP, DRV(D3D10DDI_HRESOURCE, r), index, &box, data, row_pitch,
+         depth_pitch);
 }
 
 void STDMETHODCALLTYPE d3d_context_CopyResource(ID3D11DeviceContext *This, ID3D11Resource *dst,
@@ -663,7 +666,7 @@ void STDMETHODCALLTYPE d3d_context_CopyResource(ID3D11DeviceContext *This, ID3D1
                   to->desc.texture.MipLevels != from->desc.texture.MipLevels ||
                   to->desc.texture.ArraySize != from->desc.texture.ArraySize || to->depth != from->depth)
         return;
-    DDI(device_of(This), pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, to), DRV(D3D10DDI_HRESOURCE, from));
+    TELL(This, pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, to), DRV(D3D10DDI_HRESOURCE, from));
 }
 
 void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *This, ID3D11Resource *dst,
@@ -684,8 +687,8 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
         (UINT)(box.bottom - box.top) > (UINT)all.bottom - y ||
         (UINT)(box.back - box.front) > (UINT)all.back - z)
         return;
-    DDI(device_of(This), pfnResourceCopyRegion, DRV(D3D10DDI_HRESOURCE, to), dst_index, x, y, z,
-        DRV(D3D10DDI_HRESOURCE, from), src_index, &box);
+    TELL(This, pfnResourceCopyRegion, DRV(D3D10DDI_HRESOURCE, to), dst_index, x, y, z,
+         DRV(D3D10DDI_HRESOURCE, from), src_index, &box);
 }
 
 void STDMETHODCALLTYPE d3d_context_GenerateMips(ID3D11DeviceContext *This, ID3D11ShaderResourceView *view)
@@ -693,7 +696,7 @@ void STDMETHODCALLTYPE d3d_context_GenerateMips(ID3D11DeviceContext *This, ID3D1
     struct d3d_child *v = (struct d3d_child *)view;
 
     if (v && v->of->kind != D3D_BUFFER && v->of->desc.texture.MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS)
-        DDI(device_of(This), pfnGenMips, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v));
+        TELL(This, pfnGenMips, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v));
 }
 
 /* ---- queries -------------------------------------------------------------------- */
@@ -706,7 +709,7 @@ void STDMETHODCALLTYPE d3d_context_Begin(ID3D11DeviceContext *This, ID3D11Asynch
         return;
     q->begun = true;
     q->ended = false;
-    DDI(device_of(This), pfnQueryBegin, DRV(D3D10DDI_HQUERY, q));
+    TELL(This, pfnQueryBegin, DRV(D3D10DDI_HQUERY, q));
 }
 
 void STDMETHODCALLTYPE d3d_context_End(ID3D11DeviceContext *This, ID3D11Asynchronous *query)
@@ -717,7 +720,7 @@ void STDMETHODCALLTYPE d3d_context_End(ID3D11DeviceContext *This, ID3D11Asynchro
         return;
     q->begun = false;
     q->ended = true;
-    DDI(device_of(This), pfnQueryEnd, DRV(D3D10DDI_HQUERY, q));
+    TELL(This, pfnQueryEnd, DRV(D3D10DDI_HQUERY, q));
 }
 
 HRESULT STDMETHODCALLTYPE d3d_context_GetData(ID3D11DeviceContext *This, ID3D11Asynchronous *query,
@@ -744,5 +747,5 @@ void STDMETHODCALLTYPE d3d_context_SetPredication(ID3D11DeviceContext *This, ID3
 
     d3d_child_bind(&c->predicate, q);
     c->predicate_value = q ? value : FALSE;
-    DDI(device_of(This), pfnSetPredication, DRV(D3D10DDI_HQUERY, q), value);
+    TELL(This, pfnSetPredication, DRV(D3D10DDI_HQUERY, q), value);
 }

@@ -100,9 +100,11 @@ struct d3d_adapter { /* a driver that is loaded */
 };
 
 struct d3d_context {
-    const ID3D11DeviceContextVtbl *vtbl;
+    const ID3D11DeviceContext1Vtbl *vtbl;
     const ID3DUserDefinedAnnotationVtbl *annotation_vtbl;
-    LONG refs; /* of the program; while there are some, they hold the device */
+    struct d3d_device *device;
+    struct d3d_list *list; /* of a deferred context: what it records; NULL: the immediate one */
+    LONG refs;             /* of the program; while there are some, they hold the device */
     INT regions;
     struct d3d_data *data;
     struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][D3D_CONSTANTS],
@@ -119,7 +121,7 @@ struct d3d_context {
 };
 
 struct d3d_device {
-    const ID3D11DeviceVtbl *vtbl;
+    const ID3D11Device1Vtbl *vtbl;
     const IDXGIDevice1Vtbl *dxgi_vtbl;
     const ID3D10Device1Vtbl *d10_vtbl;
     bool d10; /* made as a device of Direct3D 10: its objects name that one */
@@ -148,6 +150,13 @@ struct d3d_device {
         pthread_mutex_lock(&(d)->lock);                                                                      \
         (d)->ddi.function((d)->drv, ##__VA_ARGS__);                                                          \
         pthread_mutex_unlock(&(d)->lock);                                                                    \
+    } while (0)
+/* As DDI, by a method of a context: one that records keeps the call, and the driver hears of it when it is played. */
+#define TELL(This, function, ...)                                                                            \
+    do {                                                                                                     \
+        const struct d3d_context *teller_ = (const struct d3d_context *)(This);                              \
+        if (!teller_->list)                                                                                  \
+            DDI(teller_->device, function, ##__VA_ARGS__);                                                   \
     } while (0)
 #define DRV(type, object) ((type){(object) ? (object)->drv : NULL})
 
@@ -204,7 +213,7 @@ struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enu
 void *d3d_surface_face(struct d3d_child *c, REFIID riid);
 
 /* context.c */
-void d3d_context_init(struct d3d_context *c);
+void d3d_context_init(struct d3d_context *c, struct d3d_device *d);
 void d3d_context_clear(struct d3d_context *c);
 
 /* shader.c: DXBC containers. */

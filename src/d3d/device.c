@@ -119,7 +119,7 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
         hr = DXGI_ERROR_UNSUPPORTED;
         goto fail;
     }
-    d3d_context_init(&d->context);
+    d3d_context_init(&d->context, d);
     *out = d;
     return S_OK;
 fail:
@@ -150,7 +150,7 @@ static void destroy(struct d3d_device *d)
 
 struct d3d_device *d3d_device_of(ID3D11Device *iface)
 {
-    return iface && iface->lpVtbl == &d3d_device_vtbl ? (struct d3d_device *)iface : NULL;
+    return iface && (const void *)iface->lpVtbl == &d3d_device_vtbl ? (struct d3d_device *)iface : NULL;
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_QueryInterface(ID3D11Device *This, REFIID riid, void **out)

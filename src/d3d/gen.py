@@ -12,9 +12,9 @@ import sys
 folder, out_h, out_c, sources = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 CHILD = "d3d_child"
 CLASSES = [
-    ("d3d_device", "ID3D11Device", []),
+    ("d3d_device", "ID3D11Device1", []),
     ("d3d_dxgi_device", "IDXGIDevice1", []),
-    ("d3d_context", "ID3D11DeviceContext", []),
+    ("d3d_context", "ID3D11DeviceContext1", []),
     ("d3d_annotation", "ID3DUserDefinedAnnotation", []),
     ("d3d_buffer", "ID3D11Buffer", ["d3d_resource", CHILD]),
     ("d3d_texture1d", "ID3D11Texture1D", ["d3d_resource", CHILD]),
@@ -59,6 +59,8 @@ CLASSES = [
     ("dxgi_adapter", "IDXGIAdapter1", ["dxgi_object"]),
     ("dxgi_swapchain", "IDXGISwapChain", ["dxgi_object"]),
 ]
+# Methods that an older interface has take that one.
+SINCE = {"ID3D11Device1": "ID3D11Device", "ID3D11DeviceContext1": "ID3D11DeviceContext"}
 text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "dxgi"))
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
@@ -106,17 +108,23 @@ def passed_on(ret, own, args, target):
 header = ['/* Made by gen.py. */', '#pragma once', '#include "d3d/com.h"', '']
 body = ['/* Made by gen.py. */', '#include "d3d/tables.h"', '#include "d3d/d3d.h"', '#include "d3d/d10.h"', '']
 done, missing = set(), 0
-for prefix, iface, bases in CLASSES:
+def methods(iface):
     table = re.search(r"typedef struct %sVtbl \{(.*?)END_INTERFACE" % iface, text, re.S).group(1)
+    return [(ret.strip(), name, re.sub(r"\s+", " ", args))
+            for ret, name, args in re.findall(r"([\w* ]+?)\s*\(STDMETHODCALLTYPE \*(\w+)\)\(\s*(.*?)\);", table, re.S)]
+
+
+for prefix, iface, bases in CLASSES:
     rows = []
-    for ret, name, args in re.findall(r"([\w* ]+?)\s*\(STDMETHODCALLTYPE \*(\w+)\)\(\s*(.*?)\);", table, re.S):
-        args = re.sub(r"\s+", " ", args)
-        ret = ret.strip()
+    older = {name for _, name, _ in methods(SINCE[iface])} if iface in SINCE else set()
+    for ret, name, args in methods(iface):
         own = f"{prefix}_{name}"
+        if name in older and own in defined:
+            args = args.replace(f"{iface} *This", f"{SINCE[iface]} *This", 1)
         base = next((f"{b}_{name}" for b in bases if f"{b}_{name}" in defined), None)
         if own in defined:
             header.append(f"{ret} STDMETHODCALLTYPE {own}({args});")
-            rows.append(f"    .{name} = {own},")
+            rows.append(f"    .{name} = {'(void *)' if name in older else ''}{own},")
         elif base:
             if base not in done:
                 first = re.sub(r"^\w+ \*This", "void *This", args)

@@ -54,11 +54,6 @@ void STDMETHODCALLTYPE d3d_uav_GetDesc(ID3D11UnorderedAccessView *This,
 
 /* ---- of the context ----------------------------------------------------------- */
 
-static struct d3d_device *device_of(void *This)
-{
-    return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, context));
-}
-
 void STDMETHODCALLTYPE d3d_context_CSSetUnorderedAccessViews(ID3D11DeviceContext *This, UINT first,
                                                              UINT count,
                                                              ID3D11UnorderedAccessView *const *views,
@@ -79,7 +74,7 @@ void STDMETHODCALLTYPE d3d_context_CSSetUnorderedAccessViews(ID3D11DeviceContext
         drv[i] = DRV(D3D11DDI_HUNORDEREDACCESSVIEW, v);
         counts[i] = counts_up && initial_counts ? initial_counts[i] : (UINT)-1;
     }
-    DDI(device_of(This), pfnCsSetUnorderedAccessViews, first, count, drv, counts);
+    TELL(This, pfnCsSetUnorderedAccessViews, first, count, drv, counts);
 }
 
 /* On feature level 10_0 no pixel shader has such views. */
@@ -101,6 +96,6 @@ void STDMETHODCALLTYPE d3d_context_ClearUnorderedAccessViewUint(ID3D11DeviceCont
     if (!view)
         return;
     memcpy(v, values, sizeof(v));
-    DDI(device_of(This), pfnClearUnorderedAccessViewUint,
-        DRV(D3D11DDI_HUNORDEREDACCESSVIEW, (struct d3d_child *)view), v);
+    TELL(This, pfnClearUnorderedAccessViewUint, DRV(D3D11DDI_HUNORDEREDACCESSVIEW, (struct d3d_child *)view),
+         v);
 }
