@@ -31,7 +31,15 @@
     F(44, EXT_MIPS, ext_mips, "EXT_GENERATE_MIPS")                                                           \
     F(45, EXT_GROUPS, ext_groups,                                                                            \
       "of EXT_CLIENTS: submissions that cross sessions say which groups they are of")                        \
-    F(46, EXT_D3D9, ext_d3d9, "EXT_SET_D3D9_VALUES")
+    F(46, EXT_D3D9, ext_d3d9, "EXT_SET_D3D9_VALUES")                                                         \
+    F(47, EXT_VIEWS, ext_views,                                                                              \
+      "EXT_CREATE_BUFFER_VIEW, EXT_CLEAR_VIEW, EXT_COPY_COUNT, what binds takes views; the format 0x8036")   \
+    F(48, EXT_INDIRECT, ext_indirect, "EXT_DRAW_INDIRECT, EXT_DISPATCH_INDIRECT")                            \
+    F(49, EXT_STATES, ext_states,                                                                            \
+      "EXT_SET_BLEND_STATE, EXT_SET_RASTERIZER_STATE, EXT_SET_VIEWPORTS, EXT_SET_SCISSORS")                  \
+    F(50, EXT_SAMPLES, ext_samples, "USAGE_EXT_SAMPLES, EXT_RESOLVE")                                        \
+    F(51, EXT_STREAM_OUTPUT, ext_stream_output,                                                              \
+      "shaders with a chunk AGSO, EXT_SET_STREAM_OUTPUT, EXT_DRAW_AUTO, queries of kinds 2 to 5")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -93,7 +101,9 @@ enum aerogpu_ext_feature_bit {
     F(0x8033, EXT_A8_UNORM, 1, 1, COLOR, 1, 0, 0, "8 bits, 0 to 1, of A alone")                              \
     F(0x8034, EXT_D16_UNORM, 2, 1, DEPTH, 0, 0, 0, "depth of 16 bits")                                       \
     F(0x8035, EXT_D32_FLOAT_S8_UINT, 8, 1, DEPTH, 0, 0, 0,                                                   \
-      "bits 0-31 depth, a float, 32-39 stencil, 40-63 nothing")
+      "bits 0-31 depth, a float, 32-39 stencil, 40-63 nothing")                                              \
+    F(0x8036, EXT_STENCIL_UINT, 1, 1, DEPTH, 0, 0, 0,                                                        \
+      "of views alone: the stencil of a texture that has one, an integer in G")
 
 enum aerogpu_ext_format {
 #define AEROGPU_ROW(value, name, bytes, block, kind, alpha, srgb, minor, doc) AEROGPU_FORMAT_##name = value,
@@ -107,6 +117,30 @@ enum aerogpu_ext_format {
  * packet names a layer, it is a slice; a view of a part of the slices can be drawn to, and what is read is all of a mip. */
 #define AEROGPU_RESOURCE_USAGE_EXT_1D 0x40000000u
 #define AEROGPU_RESOURCE_USAGE_EXT_3D 0x20000000u
+
+/* EXT_SAMPLES, of CREATE_TEXTURE2D: 1 << n samples in each texel, where there is one mip and no guest memory behind it. */
+#define AEROGPU_RESOURCE_USAGE_EXT_SAMPLES(n)        ((uint32_t)(n) << 26)
+#define AEROGPU_RESOURCE_USAGE_EXT_SAMPLES_OF(usage) ((usage) >> 26 & 7u)
+
+/* EXT_STREAM_OUTPUT: a DXBC container of the last stage in front of the pixel shader may have this chunk: the struct, and `count` entries.
+ * The entries of one slot follow each other in the buffer, in their order; those of register 0xFFFFFFFF are gaps of as many words as
+ * their mask has bits. */
+#define AEROGPU_STREAM_OUTPUT_CHUNK 0x4F534741u /* "AGSO" */
+#define AEROGPU_STREAM_OUTPUT_SLOTS 4u
+#define AEROGPU_STREAM_OUTPUT_MOST  512u /* entries */
+#define AEROGPU_STREAM_OUTPUT_GAP   UINT32_MAX
+
+struct aerogpu_stream_output {
+    uint32_t count;
+    uint32_t rasterized; /* the stream that goes to the rasterizer; 4 and more: none does */
+    uint32_t strides[4]; /* of each slot, bytes; 0: as much as its entries have */
+};
+
+struct aerogpu_stream_output_entry {
+    uint8_t stream, slot, mask; /* mask: components of the register, which follow each other */
+    uint8_t reserved0;
+    uint32_t reg;
+};
 
 /* EXT_CLIENTS: the low half of reserved0 of a submit descriptor is the client's number, 0 for none, the high half its session: that of
  * one user, who is shown, and waited for, apart from others. What a client makes (handles, tokens, contexts)
@@ -197,7 +231,7 @@ enum aerogpu_ext_format {
 
 #define AEROGPU_FIELDS_EXT_BEGIN_QUERY(F, A)                                                                 \
     F(U32, slot, U, "0 to 63: which of the context's queries; one under way is given up")                    \
-    F(U32, kind, U, "0 samples that passed, 1 what the stages did")                                          \
+    F(U32, kind, U, "0 samples that passed, 1 what the stages did, 2 to 5 what stream 0 to 3 put out")       \
     F(U32, alloc_id, ALLOC, "writable guest memory")                                                         \
     F(U32, reserved0, RSV, "0")                                                                              \
     F(U64, offset, U, "multiple of 8, in the allocation")
@@ -228,7 +262,69 @@ enum aerogpu_ext_format {
     F(U32, first, U, "the first row, 0 to 26")                                                               \
     F(U32, vec4_count, U, "rows of four numbers, which follow")
 
-/* DESTROY_CONTEXT: the pipeline state of a context goes, and with it what is still bound there.
+#define AEROGPU_FIELDS_EXT_CREATE_BUFFER_VIEW(F, A)                                                          \
+    F(U32, view_handle, NEW, "handle of the new view")                                                       \
+    F(U32, buffer, HANDLE, "what it looks at")                                                               \
+    F(U32, dxgi_format, U, "of its texels, as DXGI_FORMAT; 0: words, of a raw or structured buffer")         \
+    F(U32, reserved0, RSV, "0")                                                                              \
+    F(U64, offset_bytes, U, "multiple of a texel's size, or of 4")                                           \
+    F(U64, size_bytes, U, "the same, not 0")
+#define AEROGPU_FIELDS_EXT_CLEAR_VIEW(F, A)                                                                  \
+    F(U32, view, HANDLE, "a texture, or a view of a texture or a buffer")                                    \
+    F(U32, floats, BOOL, "0: the values' low bits are the texels'; 1: they are converted to its format")     \
+    A(U32, values, 4, X, "R, G, B and A; of a buffer without a format the first")
+#define AEROGPU_FIELDS_EXT_COPY_COUNT(F, A)                                                                  \
+    F(U32, view, HANDLE, "a view of a buffer")                                                               \
+    F(U32, dst_buffer, HANDLE, "gets the view's hidden counter, 4 bytes")                                    \
+    F(U64, dst_offset, U, "multiple of 4")
+#define AEROGPU_FIELDS_EXT_DRAW_INDIRECT(F, A)                                                               \
+    F(U32, buffer, HANDLE, "where the numbers of DRAW, or DRAW_INDEXED, lie, in their order")                \
+    F(U32, indexed, BOOL, "which of the two")                                                                \
+    F(U64, offset, U, "multiple of 4")
+#define AEROGPU_FIELDS_EXT_DISPATCH_INDIRECT(F, A)                                                           \
+    F(U32, buffer, HANDLE, "where the three numbers of DISPATCH lie")                                        \
+    F(U32, reserved0, RSV, "0")                                                                              \
+    F(U64, offset, U, "multiple of 4")
+#define AEROGPU_FIELDS_EXT_SET_BLEND_STATE(F, A)                                                             \
+    F(U32, alpha_to_coverage, BOOL, "")                                                                      \
+    F(U32, sample_mask, X, "")                                                                               \
+    A(F32, constant_rgba, 4, FLOAT, "")                                                                      \
+    A(U32, targets, 16, X,                                                                                   \
+      "two of each: source, destination (D3D11_BLEND), operation (D3D11_BLEND_OP), enable, 8 bits each; "    \
+      "those of alpha, and the write mask")
+#define AEROGPU_FIELDS_EXT_SET_RASTERIZER_STATE(F, A)                                                        \
+    F(U32, fill_mode, FILL, "")                                                                              \
+    F(U32, cull_mode, CULL, "")                                                                              \
+    F(U32, front_ccw, BOOL, "")                                                                              \
+    F(U32, scissor_enable, BOOL, "")                                                                         \
+    F(I32, depth_bias, U, "in units of the depth buffer's resolution")                                       \
+    F(F32, depth_bias_clamp, FLOAT, "0: none")                                                               \
+    F(F32, slope_scaled_depth_bias, FLOAT, "")                                                               \
+    F(U32, flags, RASTERIZER_FLAG, "")
+#define AEROGPU_FIELDS_EXT_SET_VIEWPORTS(F, A)                                                               \
+    F(U32, vec4_count, U, "two for each of at most 16 viewports: x, y, width, height; min, max depth, 0, 0") \
+    F(U32, reserved0, RSV, "0")
+#define AEROGPU_FIELDS_EXT_SET_SCISSORS(F, A)                                                                \
+    F(U32, vec4_count, U, "one for each of at most 16 viewports: x, y, width, height")                       \
+    F(U32, reserved0, RSV, "0")
+#define AEROGPU_FIELDS_EXT_RESOLVE(F, A)                                                                     \
+    F(U32, dst_texture, HANDLE, "of one sample")                                                             \
+    F(U32, src_texture, HANDLE, "of several, and as large as the destination's mip")                         \
+    F(U32, dst_mip_level, U, "")                                                                             \
+    F(U32, dst_array_layer, U, "")                                                                           \
+    F(U32, src_array_layer, U, "")                                                                           \
+    F(U32, format, FORMAT, "how the texels of both are read")
+#define AEROGPU_FIELDS_EXT_SET_STREAM_OUTPUT(F, A)                                                           \
+    A(U32, buffers, 4, HANDLE, "0: none")                                                                    \
+    A(U32, offsets, 4, X, "multiple of 4; 0xFFFFFFFF: behind what was written there")
+#define AEROGPU_FIELDS_EXT_DRAW_AUTO(F, A)                                                                   \
+    F(U32, reserved0, RSV, "0")                                                                              \
+    F(U32, reserved1, RSV, "0")
+
+/* CREATE_BUFFER_VIEW: DESTROY_TEXTURE_VIEW ends it. SET_TEXTURE takes one, and SET_UNORDERED_ACCESS_BUFFERS does, and a texture or a view
+ * of one, in the place of a buffer: offset and size are the view's then. Each has a hidden counter of its own.
+ *
+ * DESTROY_CONTEXT: the pipeline state of a context goes, and with it what is still bound there.
  *
  * DESTROY_HANDLES: what a client left behind: never an error, whatever the handles name, or nothing.
  *
@@ -248,7 +344,10 @@ enum aerogpu_ext_format {
  * BEGIN_QUERY, END_QUERY: the draws and dispatches of the context between them are counted. Guest memory becomes zero, and each
  * submission of the context that draws meanwhile adds what it counted, until END_QUERY; its allocation has to be in the
  * tables of all these. Samples are 8 bytes; what the stages did is 11 numbers of 8 bytes, in the order of
- * D3D11_QUERY_DATA_PIPELINE_STATISTICS. Where the host cannot count, the numbers stay zero.
+ * D3D11_QUERY_DATA_PIPELINE_STATISTICS; of a stream's output two: how many primitives were written, and how many would have been. Where
+ * the host cannot count, the numbers stay zero.
+ *
+ * DRAW_AUTO: draws what EXT_SET_STREAM_OUTPUT had written to the buffer that is bound as the first vertex buffer.
  *
  * WRITE_TIMESTAMP: the time when everything before it was done, in nanoseconds of a clock that rises; 0: the host has none.
  *
@@ -286,7 +385,26 @@ enum aerogpu_ext_format {
     P(0x800F, EXT_GENERATE_MIPS, ext_generate_mips, 16, NONE, hdr, 4, TRANSFER,                              \
       "makes each mip of the one before")                                                                    \
     P(0x8010, EXT_SET_D3D9_VALUES, ext_set_d3d9_values, 16, VEC4F, vec4_count, 4, STATE(4),                  \
-      "clip planes, bump matrices, projected stages")
+      "clip planes, bump matrices, projected stages")                                                        \
+    P(0x8011, EXT_CREATE_BUFFER_VIEW, ext_create_buffer_view, 40, NONE, hdr, 4,                              \
+      CREATE(DESTROY_TEXTURE_VIEW), "makes a view of a part of a buffer")                                    \
+    P(0x8012, EXT_CLEAR_VIEW, ext_clear_view, 32, NONE, hdr, 4, TRANSFER, "fills what a view looks at")      \
+    P(0x8013, EXT_COPY_COUNT, ext_copy_count, 24, NONE, hdr, 4, TRANSFER, "copies a hidden counter")         \
+    P(0x8014, EXT_DRAW_INDIRECT, ext_draw_indirect, 24, NONE, hdr, 4, DRAW, "draws as a buffer says")        \
+    P(0x8015, EXT_DISPATCH_INDIRECT, ext_dispatch_indirect, 24, NONE, hdr, 4, DRAW,                          \
+      "runs the compute shader as a buffer says")                                                            \
+    P(0x8016, EXT_SET_BLEND_STATE, ext_set_blend_state, 96, NONE, hdr, 4, STATE(0),                          \
+      "sets blending of each target, with all that Direct3D 11 says of it")                                  \
+    P(0x8017, EXT_SET_RASTERIZER_STATE, ext_set_rasterizer_state, 40, NONE, hdr, 4, STATE(0),                \
+      "sets fill, cull, bias and clipping, with all that Direct3D 11 says of them")                          \
+    P(0x8018, EXT_SET_VIEWPORTS, ext_set_viewports, 16, VEC4F, vec4_count, 4, STATE(0),                      \
+      "sets several viewports")                                                                              \
+    P(0x8019, EXT_SET_SCISSORS, ext_set_scissors, 16, VEC4I, vec4_count, 4, STATE(0),                        \
+      "sets several scissor rectangles")                                                                     \
+    P(0x801A, EXT_RESOLVE, ext_resolve, 32, NONE, hdr, 4, TRANSFER, "makes one sample of several")           \
+    P(0x801B, EXT_SET_STREAM_OUTPUT, ext_set_stream_output, 40, NONE, hdr, 4, STATE(0),                      \
+      "binds buffers that vertices are written to")                                                          \
+    P(0x801C, EXT_DRAW_AUTO, ext_draw_auto, 16, NONE, hdr, 4, DRAW, "draws vertices that were written")
 
 enum aerogpu_d3d9_row {
     AEROGPU_D3D9_ROW_CLIP = 0,
@@ -295,7 +413,11 @@ enum aerogpu_d3d9_row {
     AEROGPU_D3D9_ROW_INSTANCES = 23,
     AEROGPU_D3D9_ROWS = 27
 };
-enum aerogpu_query_kind { AEROGPU_QUERY_SAMPLES = 0, AEROGPU_QUERY_STATISTICS = 1 };
+enum aerogpu_query_kind {
+    AEROGPU_QUERY_SAMPLES = 0,
+    AEROGPU_QUERY_STATISTICS = 1,
+    AEROGPU_QUERY_STREAM = 2, /* 3 to 5: the other streams */
+};
 #define AEROGPU_QUERY_SLOTS            64u
 #define AEROGPU_QUERY_STATISTICS_WORDS 11u
 enum aerogpu_breadcrumb_type { AEROGPU_BREADCRUMB_TOP = 0, AEROGPU_BREADCRUMB_BOTTOM = 1 };

@@ -8,6 +8,7 @@
 #include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pipeline.h"
+#include "executor/engine/texel.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -232,6 +233,11 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
     key.opaque = (!v.format->alpha && !v.format->depth) || (!o && d->kind == SHADER_D3D9_SAMPLER);
     if (v.format->abi == AEROGPU_FORMAT_EXT_A8_UNORM)
         key.opaque = EXEC_ALPHA_ALONE;
+    if (v.format->abi == AEROGPU_FORMAT_EXT_STENCIL_UINT) {
+        key.format = v.texture->format->vk;
+        key.aspect = VK_IMAGE_ASPECT_STENCIL_BIT;
+        key.opaque = EXEC_GREEN_ALONE;
+    }
     *out = exec_texture_view(g, v.texture, &key);
     if (!*out)
         return fail_backend(g, "the Vulkan device cannot make a view of texture %u", v.texture->o.handle);
@@ -297,12 +303,17 @@ static int uniform_for(struct exec_engine *g, const struct shader_info *info,
     return 0;
 }
 
-/* Typed buffers have no format in the ABI: four 32-bit components for reading, one for writing. */
+static bool is_typed(const struct shader_descriptor *d)
+{
+    return d->kind == SHADER_SRV_TYPED || d->kind == SHADER_UAV_TYPED;
+}
+
+/* Of buffers that are bound without a view: four 32-bit components for reading, one for writing. */
 static VkFormat texel_format(const struct shader_descriptor *d)
 {
-    bool typed_read = d->kind == SHADER_SRV_TYPED, typed = typed_read || d->kind == SHADER_UAV_TYPED;
+    bool typed_read = d->kind == SHADER_SRV_TYPED;
 
-    if (!typed)
+    if (!is_typed(d))
         return VK_FORMAT_R32_UINT;
     switch (d->component) {
     case SHADER_COMPONENT_UINT:
@@ -314,18 +325,40 @@ static VkFormat texel_format(const struct shader_descriptor *d)
     }
 }
 
+/* Whether texels of this format are what the shader declares: integers as such, and what is read and written alike a word. */
+static bool format_fits(const struct shader_descriptor *d, VkFormat format)
+{
+    uint8_t integer = exec_texel_integer(format);
+
+    return (!d->uav_read || exec_texel_is_word(format)) &&
+           integer == (d->component == SHADER_COMPONENT_UINT   ? 'U'
+                       : d->component == SHADER_COMPONENT_SINT ? 'S'
+                                                               : 0);
+}
+
 static VkBufferView null_texel(struct exec_engine *g, VkFormat format)
 {
     return exec_buffer_view(g, &g->null_buffer, format, 0, 256);
 }
 
 static int storage_for(struct exec_engine *g, const struct shader_info *info,
-                       const struct shader_descriptor *d, struct exec_buffer *b, uint64_t offset,
-                       uint64_t size, union content *out)
+                       const struct shader_descriptor *d, const struct resource_slot *s, union content *out)
 {
-    VkFormat format = texel_format(d);
-    uint32_t unit = d->kind == SHADER_SRV_TYPED ? 16 : 4;
+    const struct exec_buffer_view *v =
+        s->object && s->object->kind == OBJECT_BUFFER_VIEW ? (struct exec_buffer_view *)s->object : NULL;
+    struct exec_buffer *b = v                                               ? v->buffer
+                            : s->object && s->object->kind == OBJECT_BUFFER ? (struct exec_buffer *)s->object
+                                                                            : NULL;
+    uint64_t offset = v ? v->offset : s->offset, size = v ? v->size : s->size;
+    bool own_format = v && v->format != VK_FORMAT_UNDEFINED && is_typed(d);
+    VkFormat format = own_format ? v->format : texel_format(d);
+    uint32_t unit = own_format ? v->texel_bytes : d->kind == SHADER_SRV_TYPED ? 16 : 4;
     uint32_t align = g->vk.caps.texel_single && unit < g->vk.caps.texel_align ? unit : g->vk.caps.texel_align;
+
+    if (own_format && !format_fits(d, format)) {
+        b = NULL;
+        format = texel_format(d);
+    }
 
     if (d->vk_type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) {
         out->buffer = b && size ? (VkDescriptorBufferInfo){b->vk.buffer, offset, size}
@@ -341,6 +374,8 @@ static int storage_for(struct exec_engine *g, const struct shader_info *info,
     }
     if (b)
         exec_batch_use(g, &b->o);
+    if (v)
+        exec_batch_use(g, s->object);
     if (d->vk_type != VK_DESCRIPTOR_TYPE_STORAGE_BUFFER && !out->texel)
         return fail_backend(g, "the Vulkan device cannot make a view of a buffer for the %s shader",
                             exec_stage_name(info->stage));
@@ -370,48 +405,26 @@ static struct exec_buffer *sink_of(struct exec_engine *g, struct exec_context *c
     return b;
 }
 
-static int make_counter(struct exec_engine *g, struct exec_buffer *b)
+static int counter_for(struct exec_engine *g, const struct shader_descriptor *d, struct exec_object *o,
+                       union content *out)
 {
-    if (b->counter.buffer)
-        return 0;
-    if (exec_vk_buffer_create(&g->vk, &b->counter, 16,
-                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
-                                  VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                              VK_USE_SHARED))
-        return fail_memory(g, "no device memory for the counter of buffer %u", b->o.handle);
-    memset(b->counter.memory.map, 0, 16);
-    return 0;
-}
-
-int exec_uav_counter_set(struct exec_engine *g, struct exec_buffer *b, uint32_t value)
-{
-    int r = make_counter(g, b);
-
-    if (r)
-        return r;
-    vkCmdFillBuffer(exec_batch_transfer(g), b->counter.buffer, 0, 4, value);
-    exec_batch_use(g, &b->o);
-    return 0;
-}
-
-static int counter_for(struct exec_engine *g, const struct shader_info *info,
-                       const struct shader_descriptor *d, struct exec_buffer *b, union content *out)
-{
+    struct uav_counter *c = exec_uav_counter_of(o);
     struct exec_buffer shell = {0};
     int r;
 
-    r = make_counter(g, b);
+    r = exec_uav_counter_make(g, c);
     if (r)
         return r;
+    exec_batch_use(g, o);
     if (d->vk_type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) {
-        out->buffer = (VkDescriptorBufferInfo){b->counter.buffer, 0, 4};
+        out->buffer = (VkDescriptorBufferInfo){c->vk.buffer, 0, 4};
         return 0;
     }
-    shell.vk = b->counter;
-    shell.views = b->counter_views;
+    shell.vk = c->vk;
+    shell.views = c->views;
     out->texel = exec_buffer_view(g, &shell, VK_FORMAT_R32_UINT, 0, 4);
-    b->counter_views = shell.views;
-    return out->texel ? 0 : fail_memory(g, "no memory for the counter of buffer %u", b->o.handle);
+    c->views = shell.views;
+    return out->texel ? 0 : fail_memory(g, "no memory for the counter of %u", o->handle);
 }
 
 /* ---- Direct3D 9 constants ------------------------------------------------ */
@@ -468,6 +481,89 @@ static int d3d9_block(struct exec_engine *g, const struct exec_context *c, const
     return 0;
 }
 
+/* ---- textures that are written to ------------------------------------------- */
+
+/* The context's own, as sink_of()'s buffer is. */
+static struct exec_texture *sink_texture(struct exec_engine *g, struct exec_context *c,
+                                         enum exec_texture_dim dim)
+{
+    struct aerogpu_cmd_create_texture2d one = {.usage_flags = AEROGPU_RESOURCE_USAGE_STORAGE,
+                                               .format = AEROGPU_FORMAT_EXT_R32_UINT,
+                                               .width = 1,
+                                               .height = 1,
+                                               .mip_levels = 1,
+                                               .array_layers = 1};
+
+    if (!c->sink_textures[dim] && exec_texture_make(g, &c->sink_textures[dim], &one, dim))
+        return NULL;
+    return c->sink_textures[dim];
+}
+
+/* What the shader declares a word of. */
+static VkFormat word_format(const struct shader_descriptor *d)
+{
+    return d->component == SHADER_COMPONENT_UINT   ? VK_FORMAT_R32_UINT
+           : d->component == SHADER_COMPONENT_SINT ? VK_FORMAT_R32_SINT
+                                                   : VK_FORMAT_R32_SFLOAT;
+}
+
+static int storage_image_for(struct exec_engine *g, struct exec_context *c, const struct shader_info *info,
+                             const struct shader_descriptor *d, struct exec_object *o, VkImageView *out)
+{
+    struct image_view_key key;
+    struct exec_view v = {0};
+
+    memset(&key, 0, sizeof(key));
+    if (o && (o->kind == OBJECT_TEXTURE || o->kind == OBJECT_VIEW))
+        v = exec_view_of(o);
+    if (v.texture && v.texture->storage && !v.format->depth && format_fits(d, v.format->vk) &&
+        view_shape(d->dim, &v, &key.type, &key.layers)) {
+        key.format = v.format->vk;
+    } else {
+        o = (struct exec_object *)sink_texture(g, c, texture_dim(d->dim));
+        if (!o)
+            return fail_memory(g, "no device memory for what unbound UAVs write");
+        v = exec_view_of(o);
+        view_shape(d->dim, &v, &key.type, &key.layers);
+        key.format = word_format(d);
+    }
+    key.aspect = VK_IMAGE_ASPECT_COLOR_BIT;
+    key.base_mip = v.base_mip;
+    key.mips = 1;
+    key.base_layer = v.texture->dim == TEXTURE_3D ? 0 : v.base_layer;
+    *out = exec_texture_view(g, v.texture, &key);
+    if (!*out)
+        return fail_backend(g, "the Vulkan device cannot make a view of texture %u for u%u of the %s shader",
+                            v.texture->o.handle, d->index, exec_stage_name(info->stage));
+    exec_batch_use(g, &v.texture->o);
+    exec_batch_use(g, o);
+    return 0;
+}
+
+int exec_bind_prepare(struct exec_engine *g, struct exec_context *c, const struct exec_program *prog)
+{
+    for (int s = 0; s < EXEC_STAGE_COUNT; s++)
+        for (uint32_t i = 0; prog->infos[s] && i < prog->infos[s]->descriptor_count; i++) {
+            const struct shader_descriptor *d = &prog->infos[s]->descriptors[i];
+
+            if (d->kind == SHADER_UAV_TEXTURE && !sink_texture(g, c, texture_dim(d->dim)))
+                return fail_memory(g, "no device memory for what unbound UAVs write");
+        }
+    return 0;
+}
+
+/* Whether what is bound is a buffer, or a view of one, that the shader can write to as it declares. */
+static bool writable_buffer(const struct shader_descriptor *d, const struct resource_slot *u)
+{
+    const struct exec_buffer_view *v = (const struct exec_buffer_view *)u->object;
+
+    if (u->object && u->object->kind == OBJECT_BUFFER)
+        return u->size >= 4;
+    if (!u->object || u->object->kind != OBJECT_BUFFER_VIEW)
+        return false;
+    return d->kind != SHADER_UAV_TYPED || v->format == VK_FORMAT_UNDEFINED || format_fits(d, v->format);
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 static int content_for(struct exec_engine *g, struct exec_context *c, const struct stage_bindings *b,
@@ -475,7 +571,7 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
                        uint32_t *dynamic, bool *writes)
 {
     const struct resource_slot *t = &b->textures[d->index % MAX_TEXTURE_SLOTS];
-    struct range_binding u = b->uavs[d->index % MAX_UAV_SLOTS];
+    struct resource_slot u = b->uavs[d->index % MAX_UAV_SLOTS];
     const struct sampler_slot *s = &b->samplers[d->index % MAX_SAMPLER_SLOTS];
     int r;
 
@@ -490,20 +586,22 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
     case SHADER_SRV_TYPED:
     case SHADER_SRV_RAW:
     case SHADER_SRV_STRUCTURED:
-        if (t->object && t->object->kind != OBJECT_BUFFER)
-            return storage_for(g, info, d, NULL, 0, 0, out);
-        return storage_for(g, info, d, (struct exec_buffer *)t->object, t->offset, t->size, out);
+        return storage_for(g, info, d, t, out);
     case SHADER_UAV_TYPED:
     case SHADER_UAV_RAW:
     case SHADER_UAV_STRUCTURED:
     case SHADER_UAV_COUNTER:
         *writes = true;
-        if (!u.buffer || u.size < 4)
-            u = (struct range_binding){sink_of(g, c), 0, SINK_SIZE};
-        if (!u.buffer)
+        if (!writable_buffer(d, &u))
+            u = (struct resource_slot){(struct exec_object *)sink_of(g, c), 0, SINK_SIZE};
+        if (!u.object)
             return fail_memory(g, "no device memory for what unbound UAVs write");
-        return d->kind == SHADER_UAV_COUNTER ? counter_for(g, info, d, u.buffer, out)
-                                             : storage_for(g, info, d, u.buffer, u.offset, u.size, out);
+        return d->kind == SHADER_UAV_COUNTER ? counter_for(g, d, u.object, out)
+                                             : storage_for(g, info, d, &u, out);
+    case SHADER_UAV_TEXTURE:
+        *writes = true;
+        out->image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
+        return storage_image_for(g, c, info, d, u.object, &out->image.imageView);
     case SHADER_SAMPLER:
         return sampler_for(g, s, false, d->comparison, &out->image.sampler);
     case SHADER_D3D9_SAMPLER:
@@ -514,10 +612,8 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
                              &out->image.imageView);
     case SHADER_D3D9_BLOCK:
         return d3d9_block(g, c, info, &out->buffer, dynamic);
-    default:
-        return fail_backend(g, "the %s shader asks for a texture UAV u%u, which the ABI cannot bind",
-                            exec_stage_name(info->stage), d->index);
     }
+    return 0;
 }
 
 static int bind_stage(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,

@@ -20,19 +20,25 @@ enum {
     MAX_SAMPLER_SLOTS = 16,
     MAX_CONSTANT_BUFFER_SLOTS = 16,
     MAX_UAV_SLOTS = 64,
+    MAX_VIEWPORTS = 16,
     NULL_VERTEX_SLOT = MAX_VERTEX_BUFFERS - 1, /* taken by the null buffer where the guest left it free */
     MAX_TARGETS = AEROGPU_MAX_RENDER_TARGETS,
     MAX_D3D9_FLOATS = 256,
     MAX_D3D9_INTS = 256, /* of which shaders can name 16 */
 };
 
-struct blend_state {
-    bool enable;
+struct target_blend { /* part of keys: no padding */
+    uint32_t enable;
     VkBlendFactor src, dst, src_alpha, dst_alpha;
     VkBlendOp op, op_alpha;
+};
+
+struct blend_state {
+    struct target_blend targets[MAX_TARGETS];
     uint8_t write_mask[MAX_TARGETS];
     float constant[4];
-    bool masked_out; /* the sample mask keeps everything from being written */
+    uint32_t sample_mask;
+    bool alpha_to_coverage;
 };
 
 struct depth_state {
@@ -47,8 +53,9 @@ struct raster_state {
     VkCullModeFlags cull;
     bool cull_set; /* by the stream: until then the built-in program draws both sides */
     bool front_ccw, scissor, depth_clamp;
-    bool scissor_d3d9; /* turned on as a render state: the rectangle limits clears too, and may be empty */
-    float bias, slope_bias;
+    bool scissor_strict; /* not by the ABI's own packet: the rectangle may be empty */
+    bool scissor_clears; /* turned on as a render state: it limits clears, too */
+    float bias, slope_bias, bias_clamp;
     bool bias_is_float; /* Direct3D 9: bias is in units of depth, not of its resolution */
 };
 
@@ -57,12 +64,12 @@ struct vertex_binding {
     uint32_t stride, offset;
 };
 
-struct range_binding { /* constant buffers, UAV buffers */
+struct range_binding { /* constant buffers, what is streamed out to */
     struct exec_buffer *buffer;
     uint64_t offset, size;
 };
 
-struct resource_slot { /* t#: a texture, a view, or a range of a buffer */
+struct resource_slot { /* t#, u#: a texture, a view, or a range of a buffer */
     struct exec_object *object;
     uint64_t offset, size; /* for buffers */
 };
@@ -77,7 +84,7 @@ struct stage_bindings {
     struct resource_slot textures[MAX_TEXTURE_SLOTS];
     struct sampler_slot samplers[MAX_SAMPLER_SLOTS];
     struct range_binding constants[MAX_CONSTANT_BUFFER_SLOTS];
-    struct range_binding uavs[MAX_UAV_SLOTS];
+    struct resource_slot uavs[MAX_UAV_SLOTS];
     bool cb0_set, f_set; /* by the stream: until cb0 is, it holds the float constants */
     float f[MAX_D3D9_FLOATS][4];
     int32_t i[MAX_D3D9_INTS][4];
@@ -124,11 +131,17 @@ struct exec_context {
     bool viewport_set, scissor_set;
     float viewport[6];
     int32_t scissor_rect[4];
+    uint32_t more_viewports, more_scissors; /* beside these: of EXT_SET_VIEWPORTS, EXT_SET_SCISSORS */
+    float viewports[MAX_VIEWPORTS - 1][6];
+    int32_t scissor_rects[MAX_VIEWPORTS - 1][4];
     uint32_t rs[D3DRS_COUNT]; /* Direct3D 9 render states as last set */
     float d3d9[AEROGPU_D3D9_ROWS][4];
 
     struct exec_buffer *sink; /* what unbound UAVs write to and read; NULL: none had to be made yet */
-    struct breadcrumb_buffer *breadcrumbs; /* NULL: none is set */
+    struct exec_texture *sink_textures[TEXTURE_DIMS];
+    struct range_binding
+        streams[AEROGPU_STREAM_OUTPUT_SLOTS]; /* offset: where the next is written; APPEND_STREAM */
+    struct breadcrumb_buffer *breadcrumbs;    /* NULL: none is set */
     struct exec_query queries[AEROGPU_QUERY_SLOTS];
     uint32_t active_queries[EXEC_QUERY_POOLS]; /* by kind */
     struct exec_pipeline *pipeline;            /* while DIRTY_PIPELINE is clear */

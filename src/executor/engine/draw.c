@@ -15,7 +15,9 @@
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pass.h"
 #include "executor/engine/pipeline.h"
+#include "executor/engine/streams.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -56,6 +58,8 @@ static VkClearColorValue clear_value(const struct format_info *f, const struct a
     }
     if (!f->alpha)
         v.float32[3] = 1;
+    if (f->abi == AEROGPU_FORMAT_EXT_A8_UNORM)
+        v.float32[0] = v.float32[3];
     return v;
 }
 
@@ -112,12 +116,11 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
 }
 
 /* Drivers of Direct3D 10 and later say "no rectangle" with an empty one; Direct3D 9 means what it says. */
-VkRect2D exec_scissor_of(const struct exec_context *c, uint32_t width, uint32_t height)
+VkRect2D exec_scissor_of(const struct exec_context *c, const int32_t s[4], uint32_t width, uint32_t height)
 {
-    const int32_t *s = c->scissor_rect;
     int64_t x0, y0, x1, y1;
 
-    if (!c->raster.scissor || !c->scissor_set || (!c->raster.scissor_d3d9 && (s[2] <= 0 || s[3] <= 0)))
+    if (!c->raster.scissor || !c->scissor_set || (!c->raster.scissor_strict && (s[2] <= 0 || s[3] <= 0)))
         return (VkRect2D){.extent = {width, height}};
     x0 = clamp(s[0], 0, width);
     y0 = clamp(s[1], 0, height);
@@ -174,10 +177,11 @@ int exec_op_clear(struct exec_engine *g, const struct abi_packet *p)
     if (depth > 1)
         depth = 1;
     memcpy(&clear.depth, &depth, sizeof(depth));
-    if (!(clear.flags & 7) || exec_targets_of(g, c, &t))
-        return 0; /* there is nothing to clear */
-    area = c->raster.scissor_d3d9 ? exec_scissor_of(c, t.width, t.height)
-                                  : (VkRect2D){.extent = {t.width, t.height}};
+    r = clear.flags & 7 ? exec_targets_of(g, c, &t) : -ENOENT;
+    if (r || (!t.num_colors && !t.depth.texture))
+        return r == -ENOENT ? 0 : r; /* there is nothing to clear */
+    area = c->raster.scissor_clears ? exec_scissor_of(c, c->scissor_rect, t.width, t.height)
+                                    : (VkRect2D){.extent = {t.width, t.height}};
     if (!area.extent.width || !area.extent.height)
         return 0;
     if (g->pass_ctx == c && !(c->dirty & DIRTY_TARGETS)) {
@@ -197,21 +201,45 @@ int exec_op_clear(struct exec_engine *g, const struct abi_packet *p)
 static void set_viewport(struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)
 {
     const float *v = c->viewport;
-    VkViewport vp = {0, (float)g->pass_height, (float)g->pass_width, -(float)g->pass_height, 0, 1};
+    VkViewport vp[MAX_VIEWPORTS] = {
+        {0, (float)g->pass_height, (float)g->pass_width, -(float)g->pass_height, 0, 1}};
+    uint32_t n = exec_viewports_of(g, c);
 
     if (c->viewport_set)
-        vp = (VkViewport){v[0], v[1] + v[3], v[2], -v[3], v[4], v[5]};
-    vkCmdSetViewport(cmd, 0, 1, &vp);
+        vp[0] = (VkViewport){v[0], v[1] + v[3], v[2], -v[3], v[4], v[5]};
+    for (uint32_t i = 1; i < n; i++) {
+        v = c->viewports[i - 1];
+        vp[i] =
+            (VkViewport){0, 1, 1, -1, 0, 1}; /* of none, and of an empty one, the rectangle leaves nothing */
+        if (i <= c->more_viewports && v[2] > 0 && v[3] > 0)
+            vp[i] = (VkViewport){v[0], v[1] + v[3], v[2], -v[3], v[4], v[5]};
+    }
+    vkCmdSetViewport(cmd, 0, n, vp);
+}
+
+uint32_t exec_viewports_of(const struct exec_engine *g, const struct exec_context *c)
+{
+    return c->more_viewports && g->vk.caps.viewports ? MAX_VIEWPORTS : 1;
 }
 
 static void set_scissor(struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)
 {
-    VkRect2D r = exec_scissor_of(c, g->pass_width, g->pass_height);
+    VkRect2D r[MAX_VIEWPORTS] = {exec_scissor_of(c, c->scissor_rect, g->pass_width, g->pass_height)};
+    uint32_t n = exec_viewports_of(g, c);
 
-    vkCmdSetScissor(cmd, 0, 1, &r);
+    for (uint32_t i = 1; i < n; i++) {
+        static const int32_t none[4];
+        const float *v = c->viewports[i - 1];
+        bool seen = i <= c->more_viewports && v[2] > 0 && v[3] > 0;
+
+        if (seen)
+            r[i] = exec_scissor_of(c, i <= c->more_scissors ? c->scissor_rects[i - 1] : none, g->pass_width,
+                                   g->pass_height);
+    }
+    vkCmdSetScissor(cmd, 0, n, r);
 }
 
-static void set_bias(const struct exec_context *c, VkCommandBuffer cmd)
+static void set_bias(const struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)
 {
     float bias = c->raster.bias;
 
@@ -219,7 +247,7 @@ static void set_bias(const struct exec_context *c, VkCommandBuffer cmd)
         struct exec_view ds = exec_view_of(c->depth_stencil);
         bias *= ds.texture && ds.format->vk == VK_FORMAT_D24_UNORM_S8_UINT ? 16777215.0f : 8388608.0f;
     }
-    vkCmdSetDepthBias(cmd, bias, 0, c->raster.slope_bias);
+    vkCmdSetDepthBias(cmd, bias, g->vk.caps.bias_clamp ? c->raster.bias_clamp : 0, c->raster.slope_bias);
 }
 
 static void set_stencil(const struct exec_context *c, VkCommandBuffer cmd)
@@ -268,7 +296,7 @@ static void flush_dynamic(struct exec_engine *g, struct exec_context *c, VkComma
     if (dirty & DIRTY_STENCIL)
         set_stencil(c, cmd);
     if (dirty & DIRTY_BIAS)
-        set_bias(c, cmd);
+        set_bias(g, c, cmd);
     if (dirty & DIRTY_VERTEX_BUFFERS)
         bind_vertex_buffers(g, c, cmd);
     if (dirty & DIRTY_INDEX_BUFFER && c->ib) {
@@ -330,7 +358,9 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
         c->pipeline_indexed = indexed;
         c->dirty |= DIRTY_VERTEX_BUFFERS;
     }
-    r = begin_group(g, c->pipeline);
+    r = exec_bind_prepare(g, c, c->pipeline->program);
+    if (!r)
+        r = begin_group(g, c->pipeline);
     if (r)
         return r;
     c->dirty &= ~(uint32_t)DIRTY_PIPELINE;
@@ -352,11 +382,26 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
     flush_dynamic(g, c, cmd);
     g->pass_draws++;
     g->batch->draws++;
-    g->pass_stale = writes;
+    g->pass_stale = writes || c->pipeline->streams;
     INVARIANT(g->pass_ctx == c && c->pipeline);
     INVARIANT(!(c->dirty & (DIRTY_PIPELINE | DIRTY_TARGETS | DIRTY_VIEWPORT | DIRTY_VERTEX_BUFFERS)));
     pass_check(g);
     return 0;
+}
+
+/* Around the command itself. */
+static void begin_draw(struct exec_engine *g, struct exec_context *c)
+{
+    exec_queries_begin(g);
+    if (c->pipeline->streams)
+        exec_streams_begin(g, c);
+}
+
+static void end_draw(struct exec_engine *g, struct exec_context *c)
+{
+    if (c->pipeline->streams)
+        exec_streams_end(g, c);
+    exec_queries_end(g);
 }
 
 int exec_op_draw_indexed(struct exec_engine *g, const struct abi_packet *p)
@@ -379,10 +424,10 @@ int exec_op_draw_indexed(struct exec_engine *g, const struct abi_packet *p)
     r = prepare(g, c, true);
     if (r)
         return r;
-    exec_queries_begin(g);
+    begin_draw(g, c);
     vkCmdDrawIndexed(g->batch->cmd, d.index_count, d.instance_count, d.first_index, d.base_vertex,
                      d.first_instance);
-    exec_queries_end(g);
+    end_draw(g, c);
     return 0;
 }
 
@@ -398,21 +443,96 @@ int exec_op_draw(struct exec_engine *g, const struct abi_packet *p)
     r = prepare(g, c, false);
     if (r)
         return r;
-    exec_queries_begin(g);
+    begin_draw(g, c);
     vkCmdDraw(g->batch->cmd, d.vertex_count, d.instance_count, d.first_vertex, d.first_instance);
-    exec_queries_end(g);
+    end_draw(g, c);
+    return 0;
+}
+
+/* The buffer that says how much is drawn or dispatched: `size` bytes from `offset` on. */
+static struct exec_buffer *arguments(struct exec_engine *g, uint32_t handle, uint64_t offset, uint64_t size)
+{
+    struct exec_buffer *b = exec_object_find(g, handle, OBJECT_BUFFER);
+
+    if (b && (offset % 4 || offset > b->size || size > b->size - offset)) {
+        fail_oob(g, "%llu bytes at %llu do not fit buffer %u, which has %llu", (unsigned long long)size,
+                 (unsigned long long)offset, handle, (unsigned long long)b->size);
+        return NULL;
+    }
+    return b;
+}
+
+int exec_op_ext_draw_indirect(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct exec_context *c = g->ctx;
+    struct aerogpu_cmd_ext_draw_indirect d;
+    struct exec_buffer *b;
+    uint32_t size;
+    int r;
+
+    memcpy(&d, p->data, sizeof(d));
+    size = d.indexed ? sizeof(VkDrawIndexedIndirectCommand) : sizeof(VkDrawIndirectCommand);
+    b = arguments(g, d.buffer, d.offset, size);
+    if (!b)
+        return -EBADMSG;
+    if (d.indexed && !c->ib)
+        return fail_decode(g, "no index buffer is bound");
+    r = prepare(g, c, d.indexed);
+    if (r)
+        return r;
+    begin_draw(g, c);
+    if (d.indexed)
+        vkCmdDrawIndexedIndirect(g->batch->cmd, b->vk.buffer, d.offset, 1, size);
+    else
+        vkCmdDrawIndirect(g->batch->cmd, b->vk.buffer, d.offset, 1, size);
+    end_draw(g, c);
+    exec_batch_use(g, &b->o);
+    return 0;
+}
+
+int exec_op_ext_draw_auto(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct exec_context *c = g->ctx;
+    struct exec_buffer *b = c->vb[0].buffer;
+    int r;
+
+    if (!b || !b->streamed.buffer || !c->vb[0].stride)
+        return 0; /* nothing was written there */
+    r = prepare(g, c, false);
+    if (r)
+        return r;
+    begin_draw(g, c);
+    g->vk.draw_streamed(g->batch->cmd, 1, 0, b->streamed.buffer, 0, 0, c->vb[0].stride);
+    end_draw(g, c);
+    exec_batch_use(g, &b->o);
     return 0;
 }
 
 /* ---- dispatch ------------------------------------------------------------ */
 
-int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
+/* What a dispatch needs: the shader, and what it reads and writes, from the slots of a stage. */
+static int prepare_dispatch(struct exec_engine *g, enum exec_stage slots, VkCommandBuffer *cmd)
 {
     struct exec_context *c = g->ctx;
-    struct aerogpu_cmd_dispatch d;
     struct exec_pipeline *pipe;
-    enum abi_program slots;
     bool writes = false;
+    int r = exec_compute_pipeline_resolve(g, c, &pipe);
+
+    if (!r)
+        r = exec_queries_room(g);
+    if (!r)
+        r = exec_bind_prepare(g, c, pipe->program);
+    if (r)
+        return r;
+    *cmd = exec_batch_transfer(g);
+    vkCmdBindPipeline(*cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipe->pipeline);
+    return exec_bind_descriptors(g, c, pipe->program, (int)slots, &writes);
+}
+
+int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_dispatch d;
+    enum abi_program slots;
     VkCommandBuffer cmd;
     int r;
 
@@ -426,18 +546,32 @@ int exec_op_dispatch(struct exec_engine *g, const struct abi_packet *p)
     if (d.group_count_x > MAX_GROUPS || d.group_count_y > MAX_GROUPS || d.group_count_z > MAX_GROUPS)
         return fail_decode(g, "%u x %u x %u groups, at most %u each way are possible", d.group_count_x,
                            d.group_count_y, d.group_count_z, MAX_GROUPS);
-    r = exec_compute_pipeline_resolve(g, c, &pipe);
-    if (!r)
-        r = exec_queries_room(g);
-    if (r)
-        return r;
-    cmd = exec_batch_transfer(g);
-    vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipe->pipeline);
-    r = exec_bind_descriptors(g, c, pipe->program, (int)exec_stage_of_program(slots), &writes);
+    r = prepare_dispatch(g, exec_stage_of_program(slots), &cmd);
     if (r)
         return r;
     exec_queries_begin(g);
     vkCmdDispatch(cmd, d.group_count_x, d.group_count_y, d.group_count_z);
     exec_queries_end(g);
+    return 0;
+}
+
+int exec_op_ext_dispatch_indirect(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct aerogpu_cmd_ext_dispatch_indirect d;
+    struct exec_buffer *b;
+    VkCommandBuffer cmd;
+    int r;
+
+    memcpy(&d, p->data, sizeof(d));
+    b = arguments(g, d.buffer, d.offset, sizeof(VkDispatchIndirectCommand));
+    if (!b)
+        return -EBADMSG;
+    r = prepare_dispatch(g, EXEC_CS, &cmd);
+    if (r)
+        return r;
+    exec_queries_begin(g);
+    vkCmdDispatchIndirect(cmd, b->vk.buffer, d.offset);
+    exec_queries_end(g);
+    exec_batch_use(g, &b->o);
     return 0;
 }

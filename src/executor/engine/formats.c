@@ -93,6 +93,8 @@ static const struct format_info formats[] = {
     EXT_INT(R8_UINT, R8_UINT, 1, 'U'),
     EXT_INT(R8_SINT, R8_SINT, 1, 'S'),
     EXT(A8_UNORM, R8_UNORM, 1), /* and its views are turned round */
+    {AEROGPU_FORMAT_EXT_STENCIL_UINT, VK_FORMAT_S8_UINT, VK_FORMAT_UNDEFINED, 1, 1, false, true, true, 'U',
+     "EXT_STENCIL_UINT"},
     {AEROGPU_FORMAT_EXT_D16_UNORM, VK_FORMAT_D16_UNORM, VK_FORMAT_UNDEFINED, 2, 1, false, true, false, 0,
      "EXT_D16_UNORM"},
     {AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT, VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_UNDEFINED, 8, 1, false,
@@ -116,6 +118,8 @@ bool exec_format_can_view(const struct format_info *texture, const struct format
 {
     bool ours = exec_format_can_change(texture) && as->abi >= AEROGPU_EXT_FIRST_FORMAT && !as->depth;
 
+    if (as->abi == AEROGPU_FORMAT_EXT_STENCIL_UINT)
+        return texture->depth && texture->stencil;
     return as->vk == texture->vk || as->vk == texture->twin ||
            (ours && as->bytes == texture->bytes && as->block == texture->block);
 }

@@ -10,7 +10,15 @@
 
 struct exec_engine;
 
-enum object_kind { OBJECT_BUFFER, OBJECT_TEXTURE, OBJECT_VIEW, OBJECT_SHADER, OBJECT_LAYOUT, OBJECT_SAMPLER };
+enum object_kind {
+    OBJECT_BUFFER,
+    OBJECT_TEXTURE,
+    OBJECT_VIEW,
+    OBJECT_BUFFER_VIEW,
+    OBJECT_SHADER,
+    OBJECT_LAYOUT,
+    OBJECT_SAMPLER
+};
 
 struct exec_object {
     enum object_kind kind;

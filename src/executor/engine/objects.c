@@ -27,7 +27,7 @@
 
 const char *exec_object_kind_name(enum object_kind kind)
 {
-    static const char *const names[] = {"buffer", "texture",      "texture view",
+    static const char *const names[] = {"buffer", "texture",      "texture view", "buffer view",
                                         "shader", "input layout", "sampler"};
 
     return names[kind];
@@ -95,7 +95,7 @@ static void handle_end(struct exec_engine *g, struct exec_handle *h)
     HASH_DEL(g->handles, h);
     free(h);
     INVARIANT(o->names && o->refs >= o->names);
-    if (!--o->names && o->refs > 1 && o->kind <= OBJECT_VIEW)
+    if (!--o->names && o->refs > 1 && o->kind <= OBJECT_BUFFER_VIEW)
         exec_contexts_unbind(g, o);
     exec_object_unref(g, o);
 }
@@ -147,8 +147,8 @@ static void destroy_texel_views(struct exec_engine *g, struct texel_view *v)
 void exec_buffer_clean(struct exec_engine *g, struct exec_buffer *b)
 {
     destroy_texel_views(g, b->views);
-    destroy_texel_views(g, b->counter_views);
-    exec_vk_buffer_destroy(&g->vk, &b->counter);
+    exec_uav_counter_clean(g, &b->counter);
+    exec_vk_buffer_destroy(&g->vk, &b->streamed);
     exec_vk_buffer_destroy(&g->vk, &b->vk);
     if (b->addressed.base)
         exec_address_destroy(g, b);
@@ -180,6 +180,9 @@ static void destroy_object(struct exec_engine *g, struct exec_object *o)
         break;
     case OBJECT_VIEW:
         exec_object_unref(g, &((struct exec_view *)o)->texture->o);
+        break;
+    case OBJECT_BUFFER_VIEW:
+        exec_buffer_view_clean(g, (struct exec_buffer_view *)o);
         break;
     case OBJECT_SHADER:
         job_unref(g, ((struct shader_object *)o)->job);
@@ -277,12 +280,15 @@ static int read_backing(struct exec_engine *g, struct exec_object *o, const stru
     return b->alloc_id ? exec_transfer_from_guest(g, o, 0, size) : 0;
 }
 
-enum {
-    BUFFER_USAGE = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                   VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                   VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                   VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-};
+VkBufferUsageFlags exec_buffer_usage(const struct exec_engine *g)
+{
+    return VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+           VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+           VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+           VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+           (g->vk.caps.streams ? VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_BUFFER_BIT_EXT : 0u);
+}
 
 int exec_op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
 {
@@ -308,9 +314,9 @@ int exec_op_create_buffer(struct exec_engine *g, const struct abi_packet *p)
     b->backing = (struct backing){c.backing_alloc_id, c.backing_offset_bytes};
     /* Drivers bind buffers in ways that they did not announce, and all of these cost nothing. */
     if (c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_ADDRESS && g->vk.caps.addresses)
-        r = exec_address_create(g, b, BUFFER_USAGE);
+        r = exec_address_create(g, b, exec_buffer_usage(g));
     else
-        r = exec_vk_buffer_create(&g->vk, &b->vk, c.size_bytes, BUFFER_USAGE, VK_USE_SHARED);
+        r = exec_vk_buffer_create(&g->vk, &b->vk, c.size_bytes, exec_buffer_usage(g), VK_USE_SHARED);
     if (r) {
         free(b);
         return fail_memory(g, "buffer %u: no device memory for %llu bytes", c.buffer_handle,
@@ -363,7 +369,8 @@ static uint32_t max_mips(uint32_t width, uint32_t height, uint32_t depth)
     return n;
 }
 
-static VkImageUsageFlags image_usage(struct exec_engine *g, const struct format_info *f)
+static VkImageUsageFlags image_usage(struct exec_engine *g, const struct format_info *f,
+                                     enum exec_texture_dim dim)
 {
     VkImageUsageFlags usage =
         VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_SAMPLED_BIT;
@@ -374,6 +381,8 @@ static VkImageUsageFlags image_usage(struct exec_engine *g, const struct format_
         usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     if (props.optimalTilingFeatures & VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT)
         usage |= VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    if (props.optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT && dim != TEXTURE_MS)
+        usage |= VK_IMAGE_USAGE_STORAGE_BIT;
     return usage;
 }
 
@@ -381,6 +390,7 @@ static VkImageUsageFlags image_usage(struct exec_engine *g, const struct format_
  * (`backed`) need not be. */
 static int image_start(struct exec_engine *g, struct exec_texture *t, bool backed)
 {
+    static const uint8_t none[16];
     int r = 0;
     VkImageAspectFlags aspects = format_aspects(t->format);
     VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
@@ -402,7 +412,9 @@ static int image_start(struct exec_engine *g, struct exec_texture *t, bool backe
         VkClearColorValue zero = {{0}};
         vkCmdClearColorImage(cmd, t->image, VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &barrier.subresourceRange);
     } else if (!backed) {
-        r = exec_transfer_zero_blocks(g, t);
+        struct exec_view all = exec_view_of(&t->o);
+
+        r = exec_transfer_fill(g, &all, none);
     }
     exec_batch_use(g, &t->o);
     return r;
@@ -429,6 +441,14 @@ static const struct format_info *usable_format(struct exec_engine *g, const stru
     return props.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT ? f : NULL;
 }
 
+/* Null textures of several samples say nothing of how many. */
+static uint32_t samples_of(const struct aerogpu_cmd_create_texture2d *c, enum exec_texture_dim dim)
+{
+    uint32_t n = 1u << AEROGPU_RESOURCE_USAGE_EXT_SAMPLES_OF(c->usage_flags);
+
+    return dim != TEXTURE_MS ? 1 : n > 1 ? n : 4;
+}
+
 int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
                       const struct aerogpu_cmd_create_texture2d *c, enum exec_texture_dim dim)
 {
@@ -440,7 +460,7 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
                             .extent = {c->width, c->height, dim == TEXTURE_3D ? c->array_layers : 1},
                             .mipLevels = c->mip_levels,
                             .arrayLayers = dim == TEXTURE_3D ? 1 : c->array_layers,
-                            .samples = dim == TEXTURE_MS ? VK_SAMPLE_COUNT_4_BIT : VK_SAMPLE_COUNT_1_BIT};
+                            .samples = (VkSampleCountFlagBits)samples_of(c, dim)};
     VkMemoryRequirements req;
     struct exec_texture *t;
     int r;
@@ -459,11 +479,13 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
                                .height = c->height,
                                .depth = ci.extent.depth,
                                .mips = c->mip_levels,
-                               .layers = ci.arrayLayers};
+                               .layers = ci.arrayLayers,
+                               .samples = ci.samples};
     t->row_pitch = c->row_pitch_bytes ? c->row_pitch_bytes : format_blocks(f, c->width) * f->bytes;
-    t->linear_size = exec_texture_linear_size(t);
+    t->linear_size = t->samples > 1 ? 0 : exec_texture_linear_size(t);
     ci.format = f->vk;
-    ci.usage = image_usage(g, f);
+    ci.usage = image_usage(g, f, dim);
+    t->storage = ci.usage & VK_IMAGE_USAGE_STORAGE_BIT;
     if (exec_format_can_change(f))
         ci.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
     if (c->array_layers >= 6 && c->width == c->height && dim == TEXTURE_2D)
@@ -500,12 +522,25 @@ static int check_texture(struct exec_engine *g, const struct aerogpu_cmd_create_
     uint32_t max = g->vk.caps.max_image_2d, max_layers = g->vk.caps.max_layers, mips;
     uint64_t tight;
 
+    if (c->format == AEROGPU_FORMAT_EXT_STENCIL_UINT)
+        return fail_decode(g, "texture %u: %s is of views alone", c->texture_handle, f->name);
     if (!c->width || !c->height)
         return fail_decode(g, "texture %u: size %u x %u", c->texture_handle, c->width, c->height);
     if (dim == TEXTURE_1D && c->height != 1)
         return fail_decode(g, "texture %u: of one dimension, and its height is %u", c->texture_handle,
                            c->height);
     mips = max_mips(c->width, c->height, dim == TEXTURE_3D ? c->array_layers : 1);
+    if (dim == TEXTURE_MS) {
+        uint32_t samples = samples_of(c, dim);
+
+        if (c->mip_levels != 1 || c->backing_alloc_id || f->block != 1)
+            return fail_decode(
+                g, "texture %u: %s of %u samples has %u mips and alloc_id %u, 1 and 0 are possible",
+                c->texture_handle, f->name, samples, c->mip_levels, c->backing_alloc_id);
+        if (!(exec_format_samples(g, f) & samples))
+            return fail_backend(g, "texture %u: this Vulkan device has no %s of %u samples",
+                                c->texture_handle, f->name, samples);
+    }
     if (!c->mip_levels || c->mip_levels > mips)
         return fail_decode(g, "texture %u: mip_levels %u, 1 to %u are possible at %u x %u", c->texture_handle,
                            c->mip_levels, mips, c->width, c->height);
@@ -532,9 +567,10 @@ int exec_op_create_texture2d(struct exec_engine *g, const struct abi_packet *p)
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    dim = c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_3D   ? TEXTURE_3D
-          : c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_1D ? TEXTURE_1D
-                                                          : TEXTURE_2D;
+    dim = c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_3D          ? TEXTURE_3D
+          : c.usage_flags & AEROGPU_RESOURCE_USAGE_EXT_1D        ? TEXTURE_1D
+          : AEROGPU_RESOURCE_USAGE_EXT_SAMPLES_OF(c.usage_flags) ? TEXTURE_MS
+                                                                 : TEXTURE_2D;
     r = exec_handle_check_new(g, c.texture_handle);
     if (!r)
         r = check_texture(g, &c, dim);
@@ -565,6 +601,9 @@ VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t, con
     for (v = t->views; v; v = v->next)
         if (!memcmp(&v->key, key, sizeof(*key)))
             return v->view;
+    if (key->opaque == EXEC_GREEN_ALONE)
+        ci.components = (VkComponentMapping){VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_R,
+                                             VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_ZERO};
     if (key->opaque == EXEC_ALPHA_ALONE)
         ci.components = (VkComponentMapping){VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_ZERO,
                                              VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_R};
@@ -643,7 +682,7 @@ int exec_op_destroy_texture_view(struct exec_engine *g, const struct abi_packet 
     struct aerogpu_cmd_destroy_texture_view c;
 
     memcpy(&c, p->data, sizeof(c));
-    return exec_handle_remove(g, c.view_handle, OBJECT_VIEW, OBJECT_VIEW);
+    return exec_handle_remove(g, c.view_handle, OBJECT_VIEW, OBJECT_BUFFER_VIEW);
 }
 
 int exec_op_destroy_resource(struct exec_engine *g, const struct abi_packet *p)

@@ -8,7 +8,7 @@ struct target_set {
     uint32_t num_colors;
     struct exec_view colors[MAX_TARGETS]; /* texture NULL: unbound */
     struct exec_view depth;
-    uint32_t width, height, layers;
+    uint32_t width, height, layers, samples;
 };
 
 /* The targets that draws of `c` go to; -ENOENT if there are none. */
@@ -21,4 +21,7 @@ void exec_targets_forget_texture(struct exec_engine *g, const struct exec_textur
 void exec_targets_finish(struct exec_engine *g);
 void exec_pass_end(struct exec_engine *g);
 /* What of the targets the scissor rectangle leaves, if it counts. */
-VkRect2D exec_scissor_of(const struct exec_context *c, uint32_t width, uint32_t height);
+VkRect2D exec_scissor_of(const struct exec_context *c, const int32_t rect[4], uint32_t width,
+                         uint32_t height);
+/* How many a pipeline has: one, or all that there can be. */
+uint32_t exec_viewports_of(const struct exec_engine *g, const struct exec_context *c);

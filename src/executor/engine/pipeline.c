@@ -7,6 +7,7 @@
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pass.h"
 #include "executor/engine/pipeline.h"
+#include "executor/engine/texel.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,10 +21,10 @@ struct pipeline_key {
     struct shader_key program;
     uint64_t layout_hash;
     VkFormat colors[MAX_TARGETS], depth;
-    uint32_t num_colors, opaque_targets, integer_targets; /* bit: no alpha, no blending */
-    uint32_t blend_enable, masked_out;
-    VkBlendFactor src, dst, src_alpha, dst_alpha;
-    VkBlendOp op, op_alpha;
+    uint32_t num_colors, opaque_targets, integer_targets,
+        alpha_targets; /* bit: no alpha, no blending, nothing else */
+    struct target_blend blend[MAX_TARGETS];
+    uint32_t samples, sample_mask, alpha_to_coverage;
     uint8_t write_mask[MAX_TARGETS];
     uint32_t depth_enable, depth_write, stencil;
     VkCompareOp depth_func;
@@ -31,7 +32,7 @@ struct pipeline_key {
     VkCompareOp stencil_func[2];
     VkPolygonMode fill;
     VkCullModeFlags cull;
-    uint32_t front_ccw, depth_clamp, depth_bias, topology, restart;
+    uint32_t front_ccw, depth_clamp, depth_bias, topology, restart, viewports, discard;
     uint32_t bound_slots;
     uint32_t strides[MAX_VERTEX_BUFFERS];
     float instances[4 * (AEROGPU_D3D9_ROWS - AEROGPU_D3D9_ROW_INSTANCES)];
@@ -310,9 +311,55 @@ static uint8_t fog_of(const struct exec_context *c)
                : SHADER_FOG_VERTEX;
 }
 
+static const struct layout_element *find_element(const struct exec_layout *l, const struct shader_element *in)
+{
+    if (l && in->in_order)
+        return in->location < l->count ? &l->elements[in->location] : NULL;
+    for (uint32_t i = 0; l && i < l->count; i++)
+        if (l->elements[i].semantic_hash == in->semantic_hash &&
+            l->elements[i].semantic_index == in->semantic_index)
+            return &l->elements[i];
+    return NULL;
+}
+
 static bool is_d3d9(const struct shader_object *s)
 {
     return s && shader_info(s->shader)->kind == SHADER_D3D9;
+}
+
+static bool uses_second_source(const struct target_blend *b)
+{
+    const VkBlendFactor factors[] = {b->src, b->dst, b->src_alpha, b->dst_alpha};
+
+    for (int i = 0; i < 4; i++)
+        if (b->enable && factors[i] >= VK_BLEND_FACTOR_SRC1_COLOR &&
+            factors[i] <= VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA)
+            return true;
+    return false;
+}
+
+/* What targets and layout make of DXBC shaders. */
+static void dxbc_variant(const struct exec_engine *g, const struct exec_context *c,
+                         const struct shader_info *vs, struct shader_variant *v)
+{
+    for (uint32_t i = 0; i <= c->num_colors; i++) {
+        struct exec_view t = exec_view_of(i < c->num_colors ? c->color[i] : c->depth_stencil);
+
+        if (!t.texture)
+            continue;
+        v->samples = (uint8_t)t.texture->samples;
+        if (t.format->abi == AEROGPU_FORMAT_EXT_A8_UNORM)
+            v->alpha_targets |= (uint8_t)(1 << i);
+    }
+    v->dual_source = g->vk.caps.dual_source && uses_second_source(&c->blend.targets[0]);
+    for (uint32_t i = 0; c->layout && i < vs->input_count; i++) {
+        const struct shader_element *in = &vs->inputs[i];
+        const struct layout_element *e = in->system_value ? NULL : find_element(c->layout, in);
+        uint8_t integer = e && c->vb[e->slot].buffer ? exec_texel_integer(e->format) : 0;
+
+        if (integer && in->location < 32)
+            *(integer == 'U' ? &v->uint_inputs : &v->sint_inputs) |= 1u << in->location;
+    }
 }
 
 static int graphics_program(struct exec_engine *g, struct exec_context *c, struct exec_program **out)
@@ -347,6 +394,8 @@ static int graphics_program(struct exec_engine *g, struct exec_context *c, struc
         lp.variant.projected = (uint8_t)c->d3d9[AEROGPU_D3D9_ROW_PROJECTED][0];
         lp.variant.point_sprite = c->rs[D3DRS_POINTSPRITEENABLE] && c->topology == AEROGPU_TOPOLOGY_POINTLIST;
     }
+    if (shader_info(lp.stages[EXEC_VS])->kind == SHADER_DXBC)
+        dxbc_variant(g, c, shader_info(lp.stages[EXEC_VS]), &lp.variant);
     lp.variant.points = c->topology == AEROGPU_TOPOLOGY_POINTLIST || c->raster.fill == VK_POLYGON_MODE_POINT;
     return program_get(g, &lp, out);
 }
@@ -398,17 +447,6 @@ static VkFormat null_format(uint8_t component)
     return component == SHADER_COMPONENT_UINT   ? VK_FORMAT_R32G32B32A32_UINT
            : component == SHADER_COMPONENT_SINT ? VK_FORMAT_R32G32B32A32_SINT
                                                 : VK_FORMAT_R32G32B32A32_SFLOAT;
-}
-
-static const struct layout_element *find_element(const struct exec_layout *l, const struct shader_element *in)
-{
-    if (l && in->in_order)
-        return in->location < l->count ? &l->elements[in->location] : NULL;
-    for (uint32_t i = 0; l && i < l->count; i++)
-        if (l->elements[i].semantic_hash == in->semantic_hash &&
-            l->elements[i].semantic_index == in->semantic_index)
-            return &l->elements[i];
-    return NULL;
 }
 
 static int match_inputs(struct exec_engine *g, struct vertex_input *in, const struct exec_context *c,
@@ -495,6 +533,21 @@ static bool is_strip(uint32_t t)
            t == AEROGPU_TOPOLOGY_LINESTRIP_ADJ || t == AEROGPU_TOPOLOGY_TRIANGLESTRIP_ADJ;
 }
 
+/* The last stage in front of the rasterizer, which may write vertices to buffers; NULL: the built-in program's. */
+static const struct shader_info *last_stage(const struct exec_program *prog)
+{
+    return prog->infos[EXEC_GS]   ? prog->infos[EXEC_GS]
+           : prog->infos[EXEC_DS] ? prog->infos[EXEC_DS]
+                                  : prog->infos[EXEC_VS];
+}
+
+static bool discards(const struct exec_program *prog)
+{
+    const struct shader_info *last = last_stage(prog);
+
+    return last && last->streams && !last->rasterized;
+}
+
 static void fill_key(struct exec_engine *g, const struct exec_context *c, const struct exec_program *prog,
                      const struct target_set *t, bool indexed, struct pipeline_key *k)
 {
@@ -516,15 +569,18 @@ static void fill_key(struct exec_engine *g, const struct exec_context *c, const 
             k->opaque_targets |= 1u << i;
         if (t->colors[i].texture && t->colors[i].format->integer)
             k->integer_targets |= 1u << i;
+        if (t->colors[i].texture && t->colors[i].format->abi == AEROGPU_FORMAT_EXT_A8_UNORM && ps &&
+            ps->kind == SHADER_DXBC)
+            k->alpha_targets |= 1u << i;
         k->write_mask[i] = written >> i & 1 ? c->blend.write_mask[i] : 0;
     }
     k->depth = exec_target_format(&t->depth);
-    k->masked_out = c->blend.masked_out;
-    if (c->blend.enable) {
-        k->blend_enable = 1;
-        k->src = c->blend.src, k->dst = c->blend.dst, k->op = c->blend.op;
-        k->src_alpha = c->blend.src_alpha, k->dst_alpha = c->blend.dst_alpha, k->op_alpha = c->blend.op_alpha;
-    }
+    k->samples = t->samples;
+    k->sample_mask = c->blend.sample_mask & (t->samples < 32 ? (1u << t->samples) - 1 : UINT32_MAX);
+    k->alpha_to_coverage = c->blend.alpha_to_coverage && t->samples > 1;
+    for (uint32_t i = 0; i < t->num_colors; i++)
+        if (c->blend.targets[i].enable)
+            k->blend[i] = c->blend.targets[i];
     if (t->depth.texture) {
         k->depth_enable = c->depth.enable;
         k->depth_write = c->depth.write;
@@ -545,6 +601,8 @@ static void fill_key(struct exec_engine *g, const struct exec_context *c, const 
     k->depth_clamp = c->raster.depth_clamp && g->vk.caps.depth_clamp;
     k->depth_bias = t->depth.texture && (c->raster.bias != 0 || c->raster.slope_bias != 0);
     k->topology = c->topology;
+    k->viewports = exec_viewports_of(g, c);
+    k->discard = discards(prog);
     k->restart = indexed && is_strip(c->topology) &&
                  !(prog->infos[EXEC_VS] && prog->infos[EXEC_VS]->kind == SHADER_D3D9);
     for (uint32_t i = 0; i < MAX_VERTEX_BUFFERS; i++)
@@ -568,20 +626,38 @@ static VkBlendFactor without_alpha(VkBlendFactor f)
     }
 }
 
+/* Alpha lies in the place of red, and what the shader says of it is in all components. */
+static void alpha_alone(VkPipelineColorBlendAttachmentState *a)
+{
+    a->srcColorBlendFactor = a->srcAlphaBlendFactor == VK_BLEND_FACTOR_DST_ALPHA ? VK_BLEND_FACTOR_DST_COLOR
+                             : a->srcAlphaBlendFactor == VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA
+                                 ? VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR
+                                 : a->srcAlphaBlendFactor;
+    a->dstColorBlendFactor = a->dstAlphaBlendFactor == VK_BLEND_FACTOR_DST_ALPHA ? VK_BLEND_FACTOR_DST_COLOR
+                             : a->dstAlphaBlendFactor == VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA
+                                 ? VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR
+                                 : a->dstAlphaBlendFactor;
+    a->colorBlendOp = a->alphaBlendOp;
+    a->colorWriteMask = a->colorWriteMask & VK_COLOR_COMPONENT_A_BIT ? VK_COLOR_COMPONENT_R_BIT : 0;
+}
+
 static void fill_blend(const struct exec_engine *g, const struct pipeline_key *k,
                        VkPipelineColorBlendAttachmentState *a)
 {
     for (uint32_t i = 0; i < k->num_colors; i++) {
+        const struct target_blend *b = &k->blend[i];
         bool opaque = k->opaque_targets >> i & 1;
         a[i] = (VkPipelineColorBlendAttachmentState){
-            .blendEnable = k->blend_enable && !(k->integer_targets >> i & 1),
-            .srcColorBlendFactor = opaque ? without_alpha(k->src) : k->src,
-            .dstColorBlendFactor = opaque ? without_alpha(k->dst) : k->dst,
-            .colorBlendOp = k->op,
-            .srcAlphaBlendFactor = k->src_alpha,
-            .dstAlphaBlendFactor = k->dst_alpha,
-            .alphaBlendOp = k->op_alpha,
+            .blendEnable = b->enable && !(k->integer_targets >> i & 1),
+            .srcColorBlendFactor = opaque ? without_alpha(b->src) : b->src,
+            .dstColorBlendFactor = opaque ? without_alpha(b->dst) : b->dst,
+            .colorBlendOp = b->op,
+            .srcAlphaBlendFactor = b->src_alpha,
+            .dstAlphaBlendFactor = b->dst_alpha,
+            .alphaBlendOp = b->op_alpha,
             .colorWriteMask = k->write_mask[i] & (opaque ? 7u : 15u)};
+        if (k->alpha_targets >> i & 1)
+            alpha_alone(&a[i]);
         if (i && !g->vk.caps.independent_blend)
             a[i] = a[0];
     }
@@ -618,6 +694,7 @@ static VkPipelineRasterizationStateCreateInfo raster_state(const struct pipeline
         .cullMode = k->cull,
         .frontFace = k->front_ccw ? VK_FRONT_FACE_COUNTER_CLOCKWISE : VK_FRONT_FACE_CLOCKWISE,
         .depthBiasEnable = k->depth_bias,
+        .rasterizerDiscardEnable = k->discard,
         .lineWidth = 1};
 }
 
@@ -644,7 +721,6 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
         VK_DYNAMIC_STATE_DEPTH_BIAS};
     VkPipelineColorBlendAttachmentState blends[MAX_TARGETS];
     VkPipelineShaderStageCreateInfo stages[EXEC_STAGE_COUNT];
-    VkSampleMask no_samples = 0;
     VkPipelineVertexInputDivisorStateCreateInfoEXT divisors = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT,
         .vertexBindingDivisorCount = in->num_divisors,
@@ -665,13 +741,14 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
         .patchControlPoints = k->topology - (AEROGPU_TOPOLOGY_PATCHLIST_1 - 1)};
     VkPipelineViewportStateCreateInfo viewport = {.sType =
                                                       VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-                                                  .viewportCount = 1,
-                                                  .scissorCount = 1};
+                                                  .viewportCount = k->viewports,
+                                                  .scissorCount = k->viewports};
     VkPipelineRasterizationStateCreateInfo raster = raster_state(k);
     VkPipelineMultisampleStateCreateInfo samples = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
-        .pSampleMask = k->masked_out ? &no_samples : NULL};
+        .rasterizationSamples = (VkSampleCountFlagBits)k->samples,
+        .alphaToCoverageEnable = k->alpha_to_coverage,
+        .pSampleMask = &k->sample_mask};
     VkPipelineDepthStencilStateCreateInfo depth = depth_state(k);
     VkPipelineColorBlendStateCreateInfo blend = {.sType =
                                                      VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
@@ -784,8 +861,10 @@ int exec_pipeline_resolve(struct exec_engine *g, struct exec_context *c, bool in
         return fail_memory(g, "no memory for a pipeline");
     }
     entry->key = key;
-    entry->pipeline =
-        (struct exec_pipeline){.program = prog, .vertex_slots = in.slots, .null_vertex_slot = in.null_slot};
+    entry->pipeline = (struct exec_pipeline){.program = prog,
+                                             .vertex_slots = in.slots,
+                                             .null_vertex_slot = in.null_slot,
+                                             .streams = last_stage(prog) && last_stage(prog)->streams};
     entry->pipeline.pipeline = make_pipeline(g, &key, prog, &in, pass);
     if (!entry->pipeline.pipeline) {
         free(entry);

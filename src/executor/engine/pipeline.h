@@ -12,6 +12,7 @@ struct exec_pipeline {
     struct exec_program *program;
     uint32_t vertex_slots; /* bit: a buffer is bound there when drawing */
     bool null_vertex_slot; /* the null buffer is read through NULL_VERTEX_SLOT */
+    bool streams;          /* vertices are written to buffers */
     bool used;             /* drawn with */
 };
 
@@ -37,10 +38,10 @@ struct descriptor_pool {
     struct descriptor_pool *next;
 };
 
-/* Sets the hidden counter of a buffer's UAV, in the order of the stream. */
-int exec_uav_counter_set(struct exec_engine *g, struct exec_buffer *b, uint32_t value);
 /* Binds what the program's stages ask for; *writes is set if one of them has a UAV. A compute program finds it in the
  * slots of `compute`, EXEC_CS or the geometry, hull or domain stage; a graphics program (-1) in those of its stages. */
 int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
                           int compute, bool *writes);
+/* Outside of passes, in front of that: makes what unbound slots need. */
+int exec_bind_prepare(struct exec_engine *g, struct exec_context *c, const struct exec_program *prog);
 void exec_bind_forget(struct exec_batch *b);

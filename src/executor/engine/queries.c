@@ -37,11 +37,22 @@ static const struct {
 } kinds[EXEC_QUERY_POOLS] = {
     [EXEC_QUERY_SAMPLES] = {VK_QUERY_TYPE_OCCLUSION, 1},
     [EXEC_QUERY_STATISTICS] = {VK_QUERY_TYPE_PIPELINE_STATISTICS, AEROGPU_QUERY_STATISTICS_WORDS},
+    [EXEC_QUERY_STREAM] = {VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT, 2},
+    [EXEC_QUERY_STREAM + 1] = {VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT, 2},
+    [EXEC_QUERY_STREAM + 2] = {VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT, 2},
+    [EXEC_QUERY_STREAM + 3] = {VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT, 2},
     [EXEC_QUERY_TIME] = {VK_QUERY_TYPE_TIMESTAMP, 1},
 };
 
+static bool is_stream(enum exec_query_pool_kind kind)
+{
+    return kind >= EXEC_QUERY_STREAM && kind < EXEC_QUERY_TIME;
+}
+
 static bool can(const struct exec_engine *g, enum exec_query_pool_kind kind)
 {
+    if (is_stream(kind))
+        return g->vk.caps.streams && (uint32_t)(kind - EXEC_QUERY_STREAM) < g->vk.caps.max_streams;
     return kind == EXEC_QUERY_SAMPLES ||
            (kind == EXEC_QUERY_STATISTICS ? g->vk.caps.statistics : g->vk.caps.timestamps);
 }
@@ -93,7 +104,10 @@ void exec_queries_begin(struct exec_engine *g)
     struct exec_query_pools *q = &g->batch->queries;
 
     for (int kind = 0; kind < EXEC_QUERY_TIME; kind++)
-        if (counts(g, kind))
+        if (counts(g, kind) && is_stream(kind))
+            g->vk.begin_query(g->batch->cmd, q->pool[kind], q->used[kind], 0,
+                              (uint32_t)kind - EXEC_QUERY_STREAM);
+        else if (counts(g, kind))
             vkCmdBeginQuery(
                 g->batch->cmd, q->pool[kind], q->used[kind],
                 kind == EXEC_QUERY_SAMPLES && g->vk.caps.precise_samples ? VK_QUERY_CONTROL_PRECISE_BIT : 0);
@@ -104,7 +118,10 @@ void exec_queries_end(struct exec_engine *g)
     struct exec_query_pools *q = &g->batch->queries;
 
     for (int kind = 0; kind < EXEC_QUERY_TIME; kind++)
-        if (counts(g, kind))
+        if (counts(g, kind) && is_stream(kind))
+            g->vk.end_query(g->batch->cmd, q->pool[kind], q->used[kind]++,
+                            (uint32_t)kind - EXEC_QUERY_STREAM);
+        else if (counts(g, kind))
             vkCmdEndQuery(g->batch->cmd, q->pool[kind], q->used[kind]++);
     INVARIANT(q->used[EXEC_QUERY_SAMPLES] <= ROOM && q->used[EXEC_QUERY_STATISTICS] <= ROOM);
 }
@@ -214,8 +231,8 @@ int exec_op_ext_begin_query(struct exec_engine *g, const struct abi_packet *p)
     int r;
 
     memcpy(&c, p->data, sizeof(c));
-    if (c.slot >= AEROGPU_QUERY_SLOTS || c.kind > AEROGPU_QUERY_STATISTICS)
-        return fail_decode(g, "slot %u, kind %u: there are %u slots, and kinds 0 and 1", c.slot, c.kind,
+    if (c.slot >= AEROGPU_QUERY_SLOTS || c.kind >= EXEC_QUERY_TIME)
+        return fail_decode(g, "slot %u, kind %u: there are %u slots, and kinds 0 to 5", c.slot, c.kind,
                            AEROGPU_QUERY_SLOTS);
     r = resolve(g, c.alloc_id, c.offset, kinds[c.kind].words * UINT64_C(8), &gpa);
     if (!r)

@@ -12,7 +12,14 @@
 struct exec_batch;
 struct exec_engine;
 
-enum exec_query_pool_kind { EXEC_QUERY_SAMPLES, EXEC_QUERY_STATISTICS, EXEC_QUERY_TIME, EXEC_QUERY_POOLS };
+/* The first are numbered as enum aerogpu_query_kind. */
+enum exec_query_pool_kind {
+    EXEC_QUERY_SAMPLES,
+    EXEC_QUERY_STATISTICS,
+    EXEC_QUERY_STREAM, /* and those of the other streams */
+    EXEC_QUERY_TIME = EXEC_QUERY_STREAM + 4,
+    EXEC_QUERY_POOLS
+};
 
 /* One of a context's queries. */
 struct exec_query {

@@ -29,6 +29,12 @@ struct addressed {
     uint64_t address;
 };
 
+/* The hidden counter of an unordered access view, made when first asked for. */
+struct uav_counter {
+    struct exec_vk_buffer vk;
+    struct texel_view *views;
+};
+
 struct exec_buffer {
     struct exec_object o;
     struct exec_vk_buffer vk;
@@ -36,11 +42,21 @@ struct exec_buffer {
     uint64_t size;
     struct backing backing;
     struct texel_view *views;
-    struct exec_vk_buffer counter; /* hidden UAV counter, made when first asked for */
-    struct texel_view *counter_views;
+    struct uav_counter counter;     /* of who binds it without a view */
+    struct exec_vk_buffer streamed; /* how many bytes were streamed out to it, made when first asked for */
 };
 
-enum { EXEC_ALPHA_ALONE = 2 }; /* what the format calls red is alpha */
+/* A part of a buffer, as texels or, VK_FORMAT_UNDEFINED, as words. */
+struct exec_buffer_view {
+    struct exec_object o;
+    struct exec_buffer *buffer;
+    VkFormat format;
+    uint32_t texel_bytes;
+    uint64_t offset, size;
+    struct uav_counter counter;
+};
+
+enum { EXEC_ALPHA_ALONE = 2, EXEC_GREEN_ALONE = 3 }; /* what the format calls red is alpha, or green */
 
 struct image_view_key {
     VkFormat format;
@@ -57,7 +73,7 @@ struct image_view {
     struct image_view *next;
 };
 
-/* What an image is. The ABI has textures of two dimensions, EXT_DIMENSIONS one and three; several samples are null resources alone. */
+/* What an image is. The ABI has textures of two dimensions, EXT_DIMENSIONS one and three; EXT_SAMPLES several samples. */
 enum exec_texture_dim { TEXTURE_2D, TEXTURE_1D, TEXTURE_3D, TEXTURE_MS, TEXTURE_DIMS };
 
 struct exec_texture {
@@ -67,8 +83,11 @@ struct exec_texture {
     const struct format_info *format;
     enum exec_texture_dim dim;
     uint32_t width, height, depth, mips, layers,
-        row_pitch;        /* of three dimensions: `depth` slices, one layer */
-    uint64_t linear_size; /* bytes of the linear layout that uploads and guest memory use */
+        row_pitch;    /* of three dimensions: `depth` slices, one layer */
+    uint32_t samples; /* 1, but of TEXTURE_MS */
+    uint64_t
+        linear_size; /* bytes of the linear layout that uploads and guest memory use; of several samples none */
+    bool storage;    /* shaders may write to it */
     struct backing backing;
     struct image_view *views;
 };
@@ -91,6 +110,10 @@ int exec_texture_make(struct exec_engine *g, struct exec_texture **out,
                       const struct aerogpu_cmd_create_texture2d *c, enum exec_texture_dim dim);
 VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t,
                               const struct image_view_key *key);
+/* What buffers may be bound as: drivers bind them in ways that they did not announce, and all of these cost nothing. */
+VkBufferUsageFlags exec_buffer_usage(const struct exec_engine *g);
+/* How many samples textures of the format may have: bits, as VkSampleCountFlags. */
+VkSampleCountFlags exec_format_samples(struct exec_engine *g, const struct format_info *f);
 /* Destroys what is in `b`, not `b`. */
 void exec_buffer_clean(struct exec_engine *g, struct exec_buffer *b);
 VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFormat format, uint64_t offset,
@@ -99,8 +122,8 @@ VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFo
 struct exec_view exec_view_of(struct exec_object *o);
 
 /* ---- transfer.c */
-/* Makes a texture of blocks zero. */
-int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t);
+/* Fills what the view selects with one texel, or block. */
+int exec_transfer_fill(struct exec_engine *g, const struct exec_view *v, const uint8_t *texel);
 /* Reads [offset, offset + size) of the resource from its guest memory. */
 int exec_transfer_from_guest(struct exec_engine *g, struct exec_object *o, uint64_t offset, uint64_t size);
 /* `size` bytes of guest memory will be written by a readback of this batch. */
@@ -111,6 +134,16 @@ int exec_backing_resolve(struct exec_engine *g, const struct exec_object *o, con
 /* What other clients see of it: all that lies in EXT_SHARED guest memory of this submission is read from there, or written back. */
 int exec_transfer_shared(struct exec_engine *g, bool write);
 uint64_t exec_texture_linear_size(const struct exec_texture *t);
+
+/* ---- views.c */
+void exec_buffer_view_clean(struct exec_engine *g, struct exec_buffer_view *v);
+void exec_uav_counter_clean(struct exec_engine *g, struct uav_counter *c);
+/* Makes it, as zero, if it is not there. */
+int exec_uav_counter_make(struct exec_engine *g, struct uav_counter *c);
+/* Of a buffer or a view of one; NULL: it is neither. */
+struct uav_counter *exec_uav_counter_of(struct exec_object *o);
+/* Sets the hidden counter of an unordered access view, in the order of the stream. */
+int exec_uav_counter_set(struct exec_engine *g, struct exec_object *o, uint32_t value);
 
 /* ---- addresses.c */
 /* Reserves what buffers with addresses lie in. */

@@ -21,7 +21,10 @@
 static void set_defaults(struct exec_context *c)
 {
     c->topology = AEROGPU_TOPOLOGY_TRIANGLELIST;
-    c->blend = (struct blend_state){.src = VK_BLEND_FACTOR_ONE, .src_alpha = VK_BLEND_FACTOR_ONE};
+    c->blend.sample_mask = UINT32_MAX;
+    for (int i = 0; i < MAX_TARGETS; i++)
+        c->blend.targets[i] =
+            (struct target_blend){.src = VK_BLEND_FACTOR_ONE, .src_alpha = VK_BLEND_FACTOR_ONE};
     memset(c->blend.write_mask, 0xF, sizeof(c->blend.write_mask));
     for (int i = 0; i < 4; i++)
         c->blend.constant[i] = 1;
@@ -75,6 +78,10 @@ void exec_context_destroy(struct exec_engine *g, struct exec_context *c)
     exec_object_unref(g, (struct exec_object *)c->layout);
     exec_object_unref(g, (struct exec_object *)c->ib);
     exec_object_unref(g, (struct exec_object *)c->sink);
+    for (int i = 0; i < TEXTURE_DIMS; i++)
+        exec_object_unref(g, (struct exec_object *)c->sink_textures[i]);
+    for (uint32_t i = 0; i < AEROGPU_STREAM_OUTPUT_SLOTS; i++)
+        exec_object_unref(g, (struct exec_object *)c->streams[i].buffer);
     for (int i = 0; i < MAX_VERTEX_BUFFERS; i++)
         exec_object_unref(g, (struct exec_object *)c->vb[i].buffer);
     for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
@@ -87,7 +94,7 @@ void exec_context_destroy(struct exec_engine *g, struct exec_context *c)
         for (int i = 0; i < MAX_CONSTANT_BUFFER_SLOTS; i++)
             exec_object_unref(g, (struct exec_object *)b->constants[i].buffer);
         for (int i = 0; i < MAX_UAV_SLOTS; i++)
-            exec_object_unref(g, (struct exec_object *)b->uavs[i].buffer);
+            exec_object_unref(g, b->uavs[i].object);
     }
     free(c);
 }
@@ -108,6 +115,8 @@ void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o)
             unbind(g, &c->color[i], o);
         unbind(g, &c->depth_stencil, o);
         unbind(g, &c->ib, o);
+        for (uint32_t i = 0; i < AEROGPU_STREAM_OUTPUT_SLOTS; i++)
+            unbind(g, &c->streams[i].buffer, o);
         for (int i = 0; i < MAX_VERTEX_BUFFERS; i++)
             unbind(g, &c->vb[i].buffer, o);
         for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
@@ -117,7 +126,7 @@ void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o)
             for (int i = 0; i < MAX_CONSTANT_BUFFER_SLOTS; i++)
                 unbind(g, &b->constants[i].buffer, o);
             for (int i = 0; i < MAX_UAV_SLOTS; i++)
-                unbind(g, &b->uavs[i].buffer, o);
+                unbind(g, &b->uavs[i].object, o);
         }
         c->dirty = DIRTY_ALL;
     }
@@ -272,22 +281,31 @@ static VkBlendFactor blend_factor(uint32_t abi, bool alpha)
     }
 }
 
+/* The same of all targets. */
+static void blend_all(struct exec_context *c, const struct target_blend *b)
+{
+    for (int i = 0; i < MAX_TARGETS; i++)
+        c->blend.targets[i] = *b;
+}
+
 int exec_op_set_blend_state(struct exec_engine *g, const struct abi_packet *p)
 {
     struct exec_context *c = g->ctx;
     struct aerogpu_cmd_set_blend_state s;
 
     memcpy(&s, p->data, sizeof(s));
-    c->blend.enable = s.enable != 0;
-    c->blend.src = blend_factor(s.src_factor, false);
-    c->blend.dst = blend_factor(s.dst_factor, false);
-    c->blend.op = (VkBlendOp)s.blend_op; /* both count add, subtract, reverse subtract, min, max */
-    c->blend.src_alpha = blend_factor(s.src_factor_alpha, true);
-    c->blend.dst_alpha = blend_factor(s.dst_factor_alpha, true);
-    c->blend.op_alpha = (VkBlendOp)s.blend_op_alpha;
+    blend_all(c, &(struct target_blend){
+                     .enable = s.enable != 0,
+                     .src = blend_factor(s.src_factor, false),
+                     .dst = blend_factor(s.dst_factor, false),
+                     .op = (VkBlendOp)s.blend_op, /* both count add, subtract, reverse subtract, min, max */
+                     .src_alpha = blend_factor(s.src_factor_alpha, true),
+                     .dst_alpha = blend_factor(s.dst_factor_alpha, true),
+                     .op_alpha = (VkBlendOp)s.blend_op_alpha});
     memset(c->blend.write_mask, s.color_write_mask & 0xF, sizeof(c->blend.write_mask));
     memcpy(c->blend.constant, s.blend_constant_rgba, sizeof(c->blend.constant));
-    c->blend.masked_out = !(s.sample_mask & 1);
+    c->blend.sample_mask = s.sample_mask;
+    c->blend.alpha_to_coverage = false;
     c->dirty |= DIRTY_PIPELINE | DIRTY_BLEND_CONSTANT;
     return 0;
 }
@@ -321,8 +339,9 @@ int exec_op_set_rasterizer_state(struct exec_engine *g, const struct abi_packet 
     c->raster.cull_set = true;
     c->raster.front_ccw = s.front_ccw != 0;
     c->raster.scissor = s.scissor_enable != 0;
-    c->raster.scissor_d3d9 = false;
+    c->raster.scissor_strict = c->raster.scissor_clears = false;
     c->raster.bias = (float)s.depth_bias;
+    c->raster.bias_clamp = 0;
     c->raster.bias_is_float = false;
     c->raster.depth_clamp = s.flags & AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE;
     c->dirty |= DIRTY_PIPELINE | DIRTY_SCISSOR | DIRTY_BIAS;
@@ -347,7 +366,7 @@ int exec_op_set_render_targets(struct exec_engine *g, const struct abi_packet *p
         if (!found[i] || (found[i]->kind != OBJECT_TEXTURE && found[i]->kind != OBJECT_VIEW))
             return fail_decode(g, "handle %u names no texture and no view", handle);
         f = exec_view_of(found[i]).format;
-        if (f->depth != (i == MAX_TARGETS) || f->block != 1)
+        if (f->depth != (i == MAX_TARGETS) || f->block != 1 || f->abi == AEROGPU_FORMAT_EXT_STENCIL_UINT)
             return fail_decode(g, "handle %u is %s, which cannot be a %s target", handle, f->name,
                                i == MAX_TARGETS ? "depth-stencil" : "colour");
     }
@@ -370,7 +389,8 @@ int exec_op_set_viewport(struct exec_engine *g, const struct abi_packet *p)
     float v[6];
 
     memcpy(v, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(v));
-    c->dirty |= DIRTY_VIEWPORT;
+    c->dirty |= DIRTY_VIEWPORT | (c->more_viewports ? DIRTY_PIPELINE : 0u);
+    c->more_viewports = 0;
     c->viewport_set = false;
     for (int i = 0; i < 6; i++)
         if (!isfinite(v[i]))
@@ -391,6 +411,7 @@ int exec_op_set_scissor(struct exec_engine *g, const struct abi_packet *p)
     struct exec_context *c = g->ctx;
     memcpy(c->scissor_rect, p->data + sizeof(struct aerogpu_cmd_hdr), sizeof(c->scissor_rect));
     c->scissor_set = true;
+    c->more_scissors = 0;
     c->dirty |= DIRTY_SCISSOR;
     return 0;
 }
@@ -476,7 +497,7 @@ int exec_op_set_texture(struct exec_engine *g, const struct abi_packet *p)
         return r;
     if (s.texture) {
         o = exec_object_lookup(g, s.texture);
-        if (!o || (o->kind != OBJECT_TEXTURE && o->kind != OBJECT_VIEW))
+        if (!o || o->kind < OBJECT_TEXTURE || o->kind > OBJECT_BUFFER_VIEW)
             return fail_decode(g, "handle %u names no texture and no view", s.texture);
     }
     stage = exec_stage_of(g, p);
@@ -535,6 +556,31 @@ int exec_op_set_sampler_state(struct exec_engine *g, const struct abi_packet *p)
     return 0;
 }
 
+static bool is_view(struct exec_engine *g, uint32_t handle)
+{
+    const struct exec_object *o = handle ? exec_object_lookup(g, handle) : NULL;
+
+    return o && o->kind >= OBJECT_TEXTURE && o->kind <= OBJECT_BUFFER_VIEW;
+}
+
+/* EXT_VIEWS: a view, or a texture, in the place of a buffer. */
+static int set_uav(struct exec_engine *g, const struct abi_packet *p, uint32_t slot,
+                   const struct aerogpu_unordered_access_buffer_binding *v)
+{
+    enum exec_stage stage = exec_stage_of(g, p);
+    struct resource_slot *at = &g->ctx->stages[stage].uavs[slot];
+    struct exec_object *o = exec_object_lookup(g, v->buffer);
+
+    if (v->offset_bytes || v->size_bytes)
+        return fail_decode(g, "slot %u: bytes %u + %u of view %u, whose own are bound", slot, v->offset_bytes,
+                           v->size_bytes, v->buffer);
+    exec_object_assign(g, &at->object, o);
+    at->offset = at->size = 0;
+    g->ctx->dirty |= DIRTY_STAGE << stage;
+    return v->initial_count != AEROGPU_UAV_INITIAL_COUNT_KEEP ? exec_uav_counter_set(g, o, v->initial_count)
+                                                              : 0;
+}
+
 /* SET_CONSTANT_BUFFERS, SET_SHADER_RESOURCE_BUFFERS and SET_UNORDERED_ACCESS_BUFFERS have one shape. */
 static int set_buffer_ranges(struct exec_engine *g, const struct abi_packet *p)
 {
@@ -557,6 +603,10 @@ static int set_buffer_ranges(struct exec_engine *g, const struct abi_packet *p)
         struct exec_buffer *b;
         uint64_t size;
         memcpy(&v, p->tail + i * sizeof(v), sizeof(v));
+        if (p->opcode == AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS && is_view(g, v.buffer)) {
+            r = set_uav(g, p, slot, &v);
+            continue;
+        }
         r = binding_buffer(g, v.buffer, &b);
         if (r)
             break;
@@ -581,11 +631,11 @@ static int set_buffer_ranges(struct exec_engine *g, const struct abi_packet *p)
             at->textures[slot].offset = v.offset_bytes;
             at->textures[slot].size = size;
         } else {
-            exec_object_assign(g, &at->uavs[slot].buffer, b);
+            exec_object_assign(g, &at->uavs[slot].object, b);
             at->uavs[slot].offset = v.offset_bytes;
             at->uavs[slot].size = size;
             if (b && v.initial_count != AEROGPU_UAV_INITIAL_COUNT_KEEP) {
-                r = exec_uav_counter_set(g, b, v.initial_count);
+                r = exec_uav_counter_set(g, &b->o, v.initial_count);
             }
         }
     }
@@ -625,18 +675,20 @@ static void d3d9_blend(struct exec_context *c)
     const uint32_t *rs = c->rs;
     bool separate = rs[D3DRS_SEPARATEALPHABLENDENABLE];
     uint32_t src = rs[D3DRS_SRCBLEND], dst = rs[D3DRS_DESTBLEND];
+    struct target_blend b;
 
     if (src == 12) /* BOTHSRCALPHA, BOTHINVSRCALPHA: one value names both */
         dst = 6;
     else if (src == 13)
         dst = 5;
-    c->blend.enable = rs[D3DRS_ALPHABLENDENABLE] != 0;
-    c->blend.src = d3d9_factor(src);
-    c->blend.dst = d3d9_factor(dst);
-    c->blend.op = (VkBlendOp)((rs[D3DRS_BLENDOP] - 1) % 5);
-    c->blend.src_alpha = separate ? d3d9_factor(rs[D3DRS_SRCBLENDALPHA]) : c->blend.src;
-    c->blend.dst_alpha = separate ? d3d9_factor(rs[D3DRS_DESTBLENDALPHA]) : c->blend.dst;
-    c->blend.op_alpha = separate ? (VkBlendOp)((rs[D3DRS_BLENDOPALPHA] - 1) % 5) : c->blend.op;
+    b.enable = rs[D3DRS_ALPHABLENDENABLE] != 0;
+    b.src = d3d9_factor(src);
+    b.dst = d3d9_factor(dst);
+    b.op = (VkBlendOp)((rs[D3DRS_BLENDOP] - 1) % 5);
+    b.src_alpha = separate ? d3d9_factor(rs[D3DRS_SRCBLENDALPHA]) : b.src;
+    b.dst_alpha = separate ? d3d9_factor(rs[D3DRS_DESTBLENDALPHA]) : b.dst;
+    b.op_alpha = separate ? (VkBlendOp)((rs[D3DRS_BLENDOPALPHA] - 1) % 5) : b.op;
+    blend_all(c, &b);
     c->dirty |= DIRTY_PIPELINE;
 }
 
@@ -709,7 +761,7 @@ static void d3d9_depth_raster(struct exec_context *c, uint32_t state, uint32_t v
         c->raster.front_ccw = false;
         break;
     case D3DRS_SCISSORTESTENABLE:
-        c->raster.scissor = c->raster.scissor_d3d9 = v != 0;
+        c->raster.scissor = c->raster.scissor_strict = c->raster.scissor_clears = v != 0;
         c->dirty |= DIRTY_SCISSOR;
         break;
     case D3DRS_DEPTHBIAS:

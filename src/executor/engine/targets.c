@@ -6,6 +6,7 @@
  */
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pass.h"
+#include "executor/engine/streams.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 struct pass_key {
     VkFormat colors[MAX_TARGETS], depth;
-    uint32_t num_colors, clear_flags;
+    uint32_t num_colors, clear_flags, samples;
 };
 
 struct pass_entry {
@@ -88,6 +89,36 @@ static void add_target(struct target_set *t, const struct exec_view *v)
     t->width = w < t->width ? w : t->width;
     t->height = h < t->height ? h : t->height;
     t->layers = v->layers < t->layers ? v->layers : t->layers;
+    t->samples = v->texture->samples;
+}
+
+/* Of who writes without targets, to buffers and textures: as large as the viewport reaches. */
+static bool no_targets(struct exec_engine *g, const struct exec_context *c, struct target_set *t)
+{
+    float right = c->viewport_set ? c->viewport[0] + c->viewport[2] : 1,
+          bottom = c->viewport_set ? c->viewport[1] + c->viewport[3] : 1,
+          most = (float)g->vk.caps.max_image_2d;
+    bool writes = exec_streams_bound(c);
+
+    for (int i = 0; i < MAX_UAV_SLOTS && !writes; i++)
+        writes = c->stages[EXEC_PS].uavs[i].object != NULL;
+    t->width = right < 1 ? 1 : right > most ? (uint32_t)most : (uint32_t)right;
+    t->height = bottom < 1 ? 1 : bottom > most ? (uint32_t)most : (uint32_t)bottom;
+    t->layers = 1;
+    return writes;
+}
+
+/* All have as many samples. */
+static int check_samples(struct exec_engine *g, const struct target_set *t)
+{
+    for (uint32_t i = 0; i < t->num_colors + 1; i++) {
+        const struct exec_view *v = i < t->num_colors ? &t->colors[i] : &t->depth;
+
+        if (v->texture && v->texture->samples != t->samples)
+            return fail_decode(g, "target %u has %u samples, another %u", v->texture->o.handle,
+                               v->texture->samples, t->samples);
+    }
+    return 0;
 }
 
 int exec_targets_of(struct exec_engine *g, struct exec_context *c, struct target_set *t)
@@ -96,6 +127,7 @@ int exec_targets_of(struct exec_engine *g, struct exec_context *c, struct target
 
     memset(t, 0, sizeof(*t));
     t->width = t->height = t->layers = UINT32_MAX;
+    t->samples = 1;
     t->num_colors = c->num_colors;
     for (uint32_t i = 0; i < c->num_colors; i++) {
         t->colors[i] = exec_view_of(c->color[i]);
@@ -112,15 +144,18 @@ int exec_targets_of(struct exec_engine *g, struct exec_context *c, struct target
     t->depth = exec_view_of(c->depth_stencil);
     if (t->depth.texture)
         add_target(t, &t->depth);
-    if (!any) {
+    if (!any && no_targets(g, c, t)) {
+        t->num_colors = 0;
+    } else if (!any) {
         int r = implicit_target(g, c);
         if (r)
             return r;
+        t->width = t->height = t->layers = UINT32_MAX;
         t->num_colors = 1;
         t->colors[0] = exec_view_of(&c->implicit_target->o);
         add_target(t, &t->colors[0]);
     }
-    return 0;
+    return check_samples(g, t);
 }
 
 VkFormat exec_target_format(const struct exec_view *v)
@@ -148,6 +183,7 @@ VkRenderPass exec_render_pass_get(struct exec_engine *g, const struct target_set
     key.depth = exec_target_format(&t->depth);
     key.num_colors = t->num_colors;
     key.clear_flags = clear_flags;
+    key.samples = t->samples;
     HASH_FIND(hh, g->passes, &key, sizeof(key), entry);
     if (entry)
         return entry->pass;
@@ -166,7 +202,7 @@ VkRenderPass exec_render_pass_get(struct exec_engine *g, const struct target_set
         }
         attachments[ci.attachmentCount++] = (VkAttachmentDescription){
             .format = v->format->vk,
-            .samples = VK_SAMPLE_COUNT_1_BIT,
+            .samples = (VkSampleCountFlagBits)t->samples,
             .loadOp = clear_flags & (depth ? AEROGPU_CLEAR_DEPTH : AEROGPU_CLEAR_COLOR)
                           ? VK_ATTACHMENT_LOAD_OP_CLEAR
                           : VK_ATTACHMENT_LOAD_OP_LOAD,

@@ -158,18 +158,12 @@ static bool buffer_rename(struct exec_engine *g, struct exec_buffer *b)
     struct exec_buffer *ghost;
     struct exec_vk_buffer fresh;
 
-    if (b->addressed.base || b->counter.buffer)
+    if (b->addressed.base || b->counter.vk.buffer || b->streamed.buffer)
         return false;
     ghost = calloc(1, sizeof(*ghost));
     if (!ghost)
         return false;
-    if (exec_vk_buffer_create(
-            &g->vk, &fresh, b->size,
-            VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-            VK_USE_SHARED)) {
+    if (exec_vk_buffer_create(&g->vk, &fresh, b->size, exec_buffer_usage(g), VK_USE_SHARED)) {
         free(ghost);
         return false;
     }
@@ -304,19 +298,23 @@ static int write_rect(struct exec_engine *g, struct exec_texture *t, const struc
     return 0;
 }
 
-int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t)
+int exec_transfer_fill(struct exec_engine *g, const struct exec_view *v, const uint8_t *texel)
 {
-    struct subresource s = texture_subresource(t, 0, 0);
+    struct exec_texture *t = v->texture;
+    struct subresource s = texture_subresource(t, v->base_mip, v->base_layer);
+    uint64_t size = s.row_bytes * s.rows;
     VkDeviceSize offset;
     VkBuffer staging;
     uint8_t *map;
-    int r = exec_batch_stage(g, s.row_bytes * s.rows, 16, &staging, &offset, &map);
+    int r = exec_batch_stage(g, size, 16, &staging, &offset, &map);
 
     if (r)
         return r;
-    memset(map, 0, s.row_bytes * s.rows);
-    for (uint32_t mip = 0; mip < t->mips; mip++)
-        for (uint32_t layer = 0; layer < exec_texture_slices(t, mip); layer++) {
+    for (uint64_t at = 0; at < size; at += t->format->bytes)
+        memcpy(map + at, texel, t->format->bytes);
+    for (uint32_t mip = v->base_mip; mip < v->base_mip + v->mips; mip++)
+        for (uint32_t layer = v->base_layer;
+             layer < v->base_layer + v->layers && layer < exec_texture_slices(t, mip); layer++) {
             VkBufferImageCopy region;
             s = texture_subresource(t, mip, layer);
             region = image_region(
@@ -326,6 +324,7 @@ int exec_transfer_zero_blocks(struct exec_engine *g, struct exec_texture *t)
             vkCmdCopyBufferToImage(exec_batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL, 1,
                                    &region);
         }
+    exec_batch_use(g, &t->o);
     return 0;
 }
 

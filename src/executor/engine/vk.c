@@ -183,6 +183,8 @@ static void choose_features(struct exec_vk *vk, VkPhysicalDeviceFeatures *want)
         .occlusionQueryPrecise = have.occlusionQueryPrecise,
         .pipelineStatisticsQuery = have.pipelineStatisticsQuery,
         .largePoints = have.largePoints,
+        .multiViewport = have.multiViewport,
+        .drawIndirectFirstInstance = have.drawIndirectFirstInstance,
     };
     vk->caps = (struct exec_vk_caps){
         .geometry = have.geometryShader,
@@ -195,6 +197,10 @@ static void choose_features(struct exec_vk *vk, VkPhysicalDeviceFeatures *want)
         .bc = have.textureCompressionBC,
         .vertex_stores = have.vertexPipelineStoresAndAtomics,
         .fragment_stores = have.fragmentStoresAndAtomics,
+        .viewports = have.multiViewport && l->maxViewports >= 16,
+        .indirect_first = have.drawIndirectFirstInstance,
+        .bias_clamp = have.depthBiasClamp,
+        .dual_source = have.dualSrcBlend,
         .precise_samples = have.occlusionQueryPrecise,
         .statistics = have.pipelineStatisticsQuery,
         .timestamps = l->timestampComputeAndGraphics && l->timestampPeriod > 0,
@@ -237,6 +243,7 @@ struct device_wants {
     VkPhysicalDeviceBufferDeviceAddressFeaturesKHR addresses;
     VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT divisor;
     VkPhysicalDeviceCustomBorderColorFeaturesEXT border;
+    VkPhysicalDeviceTransformFeedbackFeaturesEXT streams;
     const char *names[10];
     uint32_t num_names;
 };
@@ -292,6 +299,43 @@ static void want_states(struct exec_vk *vk, struct device_wants *w, const VkExte
     }
 }
 
+/* Vertices that are written to buffers. */
+static void want_streams(struct exec_vk *vk, struct device_wants *w, const VkExtensionProperties *list,
+                         uint32_t n)
+{
+    VkPhysicalDeviceTransformFeedbackPropertiesEXT has = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TRANSFORM_FEEDBACK_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &has};
+
+    w->streams = (VkPhysicalDeviceTransformFeedbackFeaturesEXT){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TRANSFORM_FEEDBACK_FEATURES_EXT};
+    if (!has_extension(list, n, VK_EXT_TRANSFORM_FEEDBACK_EXTENSION_NAME))
+        return;
+    query_feature(vk, &w->streams);
+    vkGetPhysicalDeviceProperties2(vk->physical, &properties);
+    vk->caps.streams = w->streams.transformFeedback && has.maxTransformFeedbackBuffers >= 4 &&
+                       has.transformFeedbackQueries && has.transformFeedbackDraw;
+    vk->caps.max_streams = w->streams.geometryStreams ? has.maxTransformFeedbackStreams : 1;
+    if (vk->caps.streams)
+        want(w, VK_EXT_TRANSFORM_FEEDBACK_EXTENSION_NAME, &w->streams);
+}
+
+static void find_stream_calls(struct exec_vk *vk)
+{
+    vk->bind_streams = (PFN_vkCmdBindTransformFeedbackBuffersEXT)vkGetDeviceProcAddr(
+        vk->device, "vkCmdBindTransformFeedbackBuffersEXT");
+    vk->begin_streams =
+        (PFN_vkCmdBeginTransformFeedbackEXT)vkGetDeviceProcAddr(vk->device, "vkCmdBeginTransformFeedbackEXT");
+    vk->end_streams =
+        (PFN_vkCmdEndTransformFeedbackEXT)vkGetDeviceProcAddr(vk->device, "vkCmdEndTransformFeedbackEXT");
+    vk->begin_query =
+        (PFN_vkCmdBeginQueryIndexedEXT)vkGetDeviceProcAddr(vk->device, "vkCmdBeginQueryIndexedEXT");
+    vk->end_query = (PFN_vkCmdEndQueryIndexedEXT)vkGetDeviceProcAddr(vk->device, "vkCmdEndQueryIndexedEXT");
+    vk->draw_streamed =
+        (PFN_vkCmdDrawIndirectByteCountEXT)vkGetDeviceProcAddr(vk->device, "vkCmdDrawIndirectByteCountEXT");
+}
+
 /* Guest memory as the device's own, and marks of progress. */
 static void want_memory(struct exec_vk *vk, struct device_wants *w, const VkExtensionProperties *list,
                         uint32_t n, bool addresses)
@@ -345,6 +389,7 @@ static int create_device(struct exec_vk *vk, bool addresses, struct error *e)
         return error_set(e, -ENOMEM, "no memory for the list of Vulkan extensions");
     vkEnumerateDeviceExtensionProperties(vk->physical, NULL, &n, list);
     want_states(vk, &w, list, n);
+    want_streams(vk, &w, list, n);
     want_memory(vk, &w, list, n, addresses);
     free(list);
     ci.enabledExtensionCount = w.num_names;
@@ -352,6 +397,8 @@ static int create_device(struct exec_vk *vk, bool addresses, struct error *e)
     if (r)
         return error_set(e, -ENODEV, "Vulkan device '%s' cannot be opened: %s", vk->properties.deviceName,
                          exec_vk_result_name(r));
+    if (vk->caps.streams)
+        find_stream_calls(vk);
     vkGetDeviceQueue(vk->device, vk->queue_family, 0, &vk->queue);
     return 0;
 }

@@ -17,6 +17,11 @@ struct exec_vk_caps {
     bool geometry, tessellation, wireframe, depth_clamp, clip_distance, independent_blend, anisotropy, bc,
         divisor, border_color;
     bool vertex_stores, fragment_stores;
+    bool viewports;      /* several at a time */
+    bool indirect_first; /* draws by buffers may begin with another instance than the first */
+    bool bias_clamp, dual_source;
+    bool streams; /* VK_EXT_transform_feedback, with all that Direct3D asks of it but several streams */
+    uint32_t max_streams;                         /* of a geometry shader */
     bool precise_samples, statistics, timestamps; /* what queries can count */
     bool host_memory;                             /* VK_EXT_external_memory_host */
     bool addresses;                               /* VK_KHR_buffer_device_address, if asked for */
@@ -40,6 +45,12 @@ struct exec_vk {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
     struct exec_vk_caps caps;
+    PFN_vkCmdBindTransformFeedbackBuffersEXT bind_streams; /* caps.streams, and those below */
+    PFN_vkCmdBeginTransformFeedbackEXT begin_streams;
+    PFN_vkCmdEndTransformFeedbackEXT end_streams;
+    PFN_vkCmdBeginQueryIndexedEXT begin_query;
+    PFN_vkCmdEndQueryIndexedEXT end_query;
+    PFN_vkCmdDrawIndirectByteCountEXT draw_streamed;
     struct exec_vk_block *blocks[VK_MAX_MEMORY_TYPES];
     uint64_t allocated; /* bytes of all blocks */
 };

@@ -113,6 +113,7 @@ static void destroy(struct shader *s)
     free(s->elements);
     free(s->descriptors);
     free(s->words);
+    free(s->streams);
     d3d9_program_destroy(s->d3d9);
     free(s);
 }

@@ -158,6 +158,8 @@ struct shader_info {
     bool uses_kill;                    /* PS */
     bool writes_point_size;            /* VS */
     bool uses_addresses;               /* SPIR-V: physical addresses */
+    bool asks_samples;                 /* DXBC, PS: how many samples the targets have */
+    bool streams, rasterized;          /* VS, DS, GS: writes vertices to buffers; and draws them, too */
     struct shader_d3d9_constants d3d9; /* zero for DXBC */
 };
 
@@ -181,16 +183,21 @@ const struct shader_info *shader_info(const struct shader *s);
 
 enum shader_fog { SHADER_FOG_NONE, SHADER_FOG_EXP, SHADER_FOG_EXP2, SHADER_FOG_LINEAR, SHADER_FOG_VERTEX };
 
-/* Render states that change the code of D3D9 shaders; zero-initialised changes nothing. DXBC knows `points` only. */
+/* Render states that change the code of shaders; zero-initialised changes nothing. DXBC knows `points` and what stands behind it. */
 struct shader_variant {
     uint8_t alpha_func; /* D3DCMP_* 1 NEVER .. 8 ALWAYS while ALPHATESTENABLE, else 0 */
     uint8_t
         fog;   /* enum shader_fog: D3DFOGMODE of FOGTABLEMODE; VERTEX when that is NONE; 0 if FOGENABLE off */
     bool flat; /* SHADEMODE flat: COLOR inputs are not interpolated */
-    bool points;         /* the topology is a point list: the vertex shader writes a point size */
-    bool point_sprite;   /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
-    uint8_t projected;   /* ps_1_1..1_3: bit n = D3DTTFF_PROJECTED for stage n */
-    uint8_t clip_planes; /* bit n: vertices have a distance to plane n, and what is behind it is cut away */
+    bool points;           /* the topology is a point list: the vertex shader writes a point size */
+    bool point_sprite;     /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
+    uint8_t projected;     /* ps_1_1..1_3: bit n = D3DTTFF_PROJECTED for stage n */
+    uint8_t clip_planes;   /* bit n: vertices have a distance to plane n, and what is behind it is cut away */
+    uint8_t samples;       /* of the targets; 0: one */
+    bool dual_source;      /* target 1 is what the colours of target 0 are blended by */
+    uint8_t alpha_targets; /* bit n: target n has alpha alone, in the place of red */
+    uint32_t uint_inputs,
+        sint_inputs; /* bit n: vertex attribute n is an integer, whatever the shader's signature says */
 };
 
 struct shader_link_params {

@@ -7,6 +7,7 @@
 #include <vkd3d_shader.h>
 
 #include "base/dxbc/dxbc.h"
+#include "base/dxbc/dxbc_sum.h"
 #include "executor/shader/dxbc_targets.h"
 #include "executor/shader/shader_internal.h"
 #include "executor/shader/sm4.h"
@@ -80,8 +81,34 @@ static enum vkd3d_shader_descriptor_type vkd3d_type(uint8_t kind)
 struct interface {
     struct vkd3d_shader_resource_binding bindings[SM4_MAX_DESCRIPTORS];
     struct vkd3d_shader_uav_counter_binding counters[SM4_MAX_DESCRIPTORS];
+    struct vkd3d_shader_transform_feedback_element stream_elements[AEROGPU_STREAM_OUTPUT_MOST];
+    struct vkd3d_shader_transform_feedback_info streams;
     struct vkd3d_shader_interface_info info;
 };
+
+static void fill_streams(const struct shader *s, struct interface *f)
+{
+    const struct shader_streams *x = s->streams;
+
+    for (uint32_t i = 0; i < x->count; i++) {
+        const struct shader_stream_element *e = &x->elements[i];
+
+        f->stream_elements[i] =
+            (struct vkd3d_shader_transform_feedback_element){.stream_index = e->stream,
+                                                             .semantic_name = e->semantic ? e->semantic : "",
+                                                             .semantic_index = e->index,
+                                                             .component_index = e->component,
+                                                             .component_count = e->components,
+                                                             .output_slot = e->slot};
+    }
+    f->streams = (struct vkd3d_shader_transform_feedback_info){
+        .type = VKD3D_SHADER_STRUCTURE_TYPE_TRANSFORM_FEEDBACK_INFO,
+        .elements = f->stream_elements,
+        .element_count = x->count,
+        .buffer_strides = x->strides,
+        .buffer_stride_count = AEROGPU_STREAM_OUTPUT_SLOTS,
+    };
+}
 
 static void fill_interface(const struct shader *s, struct interface *f)
 {
@@ -124,13 +151,14 @@ static void explain(struct error *e, int ret, const char *messages)
 }
 
 static int translate(const struct shader *s, const void *bytes, size_t size, const struct shader *hull,
-                     uint32_t **words, size_t *count, struct error *e)
+                     const struct shader_variant *v, uint32_t **words, size_t *count, struct error *e)
 {
+    unsigned int swizzles[8];
     struct vkd3d_shader_parameter samples = {
         .name = VKD3D_SHADER_PARAMETER_NAME_RASTERIZER_SAMPLE_COUNT,
         .type = VKD3D_SHADER_PARAMETER_TYPE_IMMEDIATE_CONSTANT,
         .data_type = VKD3D_SHADER_PARAMETER_DATA_TYPE_UINT32,
-        .u.immediate_constant.u.u32 = 1,
+        .u.immediate_constant.u.u32 = v && v->samples ? v->samples : 1,
     };
     const struct shader_info *h = hull ? &hull->info : NULL;
     struct vkd3d_shader_spirv_domain_shader_target_info domain = {
@@ -147,6 +175,7 @@ static int translate(const struct shader *s, const void *bytes, size_t size, con
         .environment = VKD3D_SHADER_SPIRV_ENVIRONMENT_VULKAN_1_0,
         .parameters = &samples,
         .parameter_count = 1,
+        .dual_source_blending = v && v->dual_source,
     };
     struct vkd3d_shader_compile_option options[] = {
         {VKD3D_SHADER_COMPILE_OPTION_STRIP_DEBUG, 1},
@@ -170,7 +199,19 @@ static int translate(const struct shader *s, const void *bytes, size_t size, con
     if (!f)
         return error_set(e, -ENOMEM, "no memory to translate a shader");
     fill_interface(s, f);
+    if (v && v->alpha_targets) {
+        for (uint32_t i = 0; i < 8; i++)
+            swizzles[i] = v->alpha_targets >> i & 1 ? VKD3D_SHADER_SWIZZLE(W, W, W, W)
+                                                    : VKD3D_SHADER_SWIZZLE(X, Y, Z, W);
+        target.output_swizzles = swizzles;
+        target.output_swizzle_count = 8;
+    }
     f->info.next = &target;
+    if (s->streams) {
+        fill_streams(s, f);
+        f->streams.next = f->info.next;
+        f->info.next = &f->streams;
+    }
     info.next = &f->info;
     ret = vkd3d_shader_compile(&info, &code, &messages);
     if (ret) {
@@ -198,25 +239,176 @@ out:
     return ret;
 }
 
-int shader_dxbc_translate(const struct shader *s, const struct shader *hull, uint32_t **words, size_t *count,
-                          struct error *e)
+/* The container with another component type of some inputs: layouts know what attributes are, and not every driver that made the
+ * signature did. NULL: no memory, or it has no signature. */
+static uint8_t *with_inputs(const struct shader *s, const struct shader_variant *v)
 {
-    return translate(s, s->bytes, s->size, hull, words, count, e);
+    enum { COUNT_WORDS = 8, ELEMENT = 24, TYPE_AT = 12, REGISTER_AT = 16, UINT_TYPE = 1, SINT_TYPE = 2 };
+    uint8_t *copy = malloc(s->size);
+    const struct dxbc_chunk *c;
+    struct dxbc d;
+    uint32_t count, sum[4];
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, s->bytes, s->size);
+    if (dxbc_open(&d, copy, s->size, NULL) || !(c = dxbc_find(&d, DXBC_FOURCC('I', 'S', 'G', 'N'))) ||
+        c->size < COUNT_WORDS) {
+        free(copy);
+        return NULL;
+    }
+    memcpy(&count, c->data, 4);
+    for (uint32_t i = 0; i < count && COUNT_WORDS + (i + 1) * ELEMENT <= c->size; i++) {
+        uint8_t *element = copy + (c->data - copy) + COUNT_WORDS + (size_t)i * ELEMENT;
+        uint32_t reg, type, system;
+
+        memcpy(&reg, element + REGISTER_AT, 4);
+        memcpy(&system, element + 8, 4);
+        type = reg < 32 && v->uint_inputs >> reg & 1   ? UINT_TYPE
+               : reg < 32 && v->sint_inputs >> reg & 1 ? SINT_TYPE
+                                                       : 0;
+        if (type && !system)
+            memcpy(element + TYPE_AT, &type, 4);
+    }
+    dxbc_sum(copy, s->size, sum);
+    memcpy(copy + 4, sum, sizeof(sum));
+    return copy;
+}
+
+bool shader_dxbc_relevant(const struct shader *s, const struct shader_variant *v, struct shader_variant *out)
+{
+    uint32_t wrong_uints = v->uint_inputs, wrong_sints = v->sint_inputs;
+
+    memset(out, 0, sizeof(*out));
+    if (s->info.kind != SHADER_DXBC)
+        return false;
+    for (uint32_t i = 0; i < s->info.input_count; i++) {
+        const struct shader_element *x = &s->info.inputs[i];
+        uint32_t bit = x->location < 32 ? ~(1u << x->location) : UINT32_MAX;
+
+        wrong_uints &= x->component == SHADER_COMPONENT_UINT ? bit : UINT32_MAX;
+        wrong_sints &= x->component == SHADER_COMPONENT_SINT ? bit : UINT32_MAX;
+    }
+    if (s->info.stage == EXEC_VS) {
+        out->uint_inputs = wrong_uints;
+        out->sint_inputs = wrong_sints;
+    }
+    if (s->info.stage == EXEC_PS) {
+        out->samples = s->info.asks_samples && v->samples > 1 ? v->samples : 0;
+        out->dual_source = v->dual_source;
+        out->alpha_targets = v->alpha_targets & (uint8_t)s->info.target_mask;
+    }
+    return out->uint_inputs || out->sint_inputs || out->samples || out->dual_source || out->alpha_targets;
 }
 
 /* A pixel shader, with all components of its targets. */
-static int translate_pixel(struct shader *s, const struct dxbc_shader *x, struct error *e)
+static int translate_pixel(const struct shader *s, const struct shader_variant *v, uint32_t **words,
+                           size_t *count, struct error *e)
+{
+    struct dxbc_shader *x = calloc(1, sizeof(*x));
+    uint8_t *bytes = NULL;
+    size_t size;
+    int ret;
+
+    if (!x)
+        return error_set(e, -ENOMEM, "no memory for a shader's signatures");
+    ret = dxbc_shader_open(x, s->bytes, s->size, 0, e);
+    if (!ret)
+        ret = dxbc_fill_targets(&x->container, &x->program, find_any(&x->container, "OSGN", "OSG5", "OSG1"),
+                                &x->out, &bytes, &size, e);
+    if (!ret)
+        ret = translate(s, bytes ? bytes : s->bytes, bytes ? size : s->size, NULL, v, words, count, e);
+    free(bytes);
+    free(x);
+    return ret;
+}
+
+int shader_dxbc_translate(const struct shader *s, const struct shader *hull, const struct shader_variant *v,
+                          uint32_t **words, size_t *count, struct error *e)
 {
     uint8_t *bytes;
-    size_t size;
-    int ret = dxbc_fill_targets(&x->container, &x->program, find_any(&x->container, "OSGN", "OSG5", "OSG1"),
-                                &x->out, &bytes, &size, e);
+    int ret;
 
-    if (ret)
-        return ret;
-    ret = bytes ? translate(s, bytes, size, NULL, &s->words, &s->word_count, e)
-                : shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
+    if (s->info.stage == EXEC_PS)
+        return translate_pixel(s, v, words, count, e);
+    if (!v || s->info.stage != EXEC_VS)
+        return translate(s, s->bytes, s->size, hull, v, words, count, e);
+    bytes = with_inputs(s, v);
+    if (!bytes)
+        return error_set(e, -ENOMEM, "no memory for a shader's signatures");
+    ret = translate(s, bytes, s->size, NULL, NULL, words, count, e);
     free(bytes);
+    return ret;
+}
+
+/* ---- what is written to buffers -------------------------------------------- */
+
+static int bad_stream(struct error *e, uint32_t i, const char *what)
+{
+    return error_set(e, -EINVAL, "DXBC: stream output entry %u %s", i, what);
+}
+
+static int read_stream_entry(struct shader *s, const struct dxbc_signature *out,
+                             const struct aerogpu_stream_output_entry *from, uint32_t i, struct error *e)
+{
+    struct shader_stream_element *to = &s->streams->elements[i];
+    uint32_t first = from->mask ? (uint32_t)__builtin_ctz(from->mask) : 0,
+             n = (uint32_t)__builtin_popcount(from->mask);
+
+    if (!n || from->mask > 15 || from->mask >> first != (1 << n) - 1)
+        return bad_stream(e, i, "has components that do not follow each other");
+    if (from->slot >= AEROGPU_STREAM_OUTPUT_SLOTS || from->stream >= 4)
+        return bad_stream(e, i, "names a slot or stream above 3");
+    *to =
+        (struct shader_stream_element){.components = (uint8_t)n, .slot = from->slot, .stream = from->stream};
+    if (from->reg == AEROGPU_STREAM_OUTPUT_GAP)
+        return 0;
+    for (uint32_t k = 0; k < out->count && !to->semantic; k++) {
+        const struct dxbc_element *x = &out->elements[k];
+
+        if (x->reg != from->reg || (x->mask & from->mask) != from->mask || x->stream != from->stream)
+            continue;
+        to->semantic = x->name; /* inside of s->bytes */
+        to->index = x->index;
+        to->component = (uint8_t)(first - (uint32_t)__builtin_ctz(x->mask));
+    }
+    return to->semantic ? 0 : bad_stream(e, i, "names a register that is not in the signature");
+}
+
+static int read_streams(struct shader *s, const struct dxbc_shader *x, struct error *e)
+{
+    const struct dxbc_chunk *c = dxbc_find(&x->container, AEROGPU_STREAM_OUTPUT_CHUNK);
+    struct aerogpu_stream_output_entry entry;
+    struct aerogpu_stream_output head;
+    int ret = 0;
+
+    if (!c || s->info.stage == EXEC_PS || s->info.stage == EXEC_HS || s->info.stage == EXEC_CS)
+        return 0;
+    if (c->size < sizeof(head))
+        return error_set(e, -EINVAL, "DXBC: a stream output chunk of %u bytes", c->size);
+    memcpy(&head, c->data, sizeof(head));
+    if (head.count > AEROGPU_STREAM_OUTPUT_MOST || (c->size - sizeof(head)) / sizeof(entry) < head.count)
+        return error_set(e, -EINVAL, "DXBC: %u stream output entries do not fit a chunk of %u bytes",
+                         head.count, c->size);
+    s->streams = calloc(1, sizeof(*s->streams) + head.count * sizeof(s->streams->elements[0]));
+    if (!s->streams)
+        return error_set(e, -ENOMEM, "no memory for a shader's stream output");
+    s->streams->count = head.count;
+    s->info.streams = true;
+    s->info.rasterized = head.rasterized < 4;
+    for (uint32_t i = 0; i < head.count && !ret; i++) {
+        memcpy(&entry, c->data + sizeof(head) + i * sizeof(entry), sizeof(entry));
+        ret = read_stream_entry(s, &x->out, &entry, i, e);
+        if (!ret && !head.strides[entry.slot])
+            s->streams->strides[entry.slot] += 4 * (uint32_t)s->streams->elements[i].components;
+    }
+    for (uint32_t i = 0; i < AEROGPU_STREAM_OUTPUT_SLOTS && !ret; i++) {
+        if (head.strides[i])
+            s->streams->strides[i] = head.strides[i];
+        if (s->streams->strides[i] % 4 || s->streams->strides[i] > 2048)
+            ret = error_set(e, -EINVAL, "DXBC: stream output slot %u has a stride of %u bytes", i,
+                            s->streams->strides[i]);
+    }
     return ret;
 }
 
@@ -252,9 +444,10 @@ static int init_program(struct shader *s, struct dxbc_shader *x, struct error *e
         return ret;
     s->info.descriptor_count = facts.descriptor_count;
     shader_assign_bindings(s);
-    if (s->info.stage == EXEC_PS)
-        return translate_pixel(s, x, e);
-    return shader_dxbc_translate(s, NULL, &s->words, &s->word_count, e);
+    ret = read_streams(s, x, e);
+    if (ret)
+        return ret;
+    return shader_dxbc_translate(s, NULL, NULL, &s->words, &s->word_count, e);
 }
 
 int shader_dxbc_init(struct shader *s, struct error *e)

@@ -36,6 +36,7 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
     struct {
         uint64_t hashes[EXEC_STAGE_COUNT][2];
         uint8_t variants[2][8];
+        uint32_t dxbc[2][3];
         uint64_t points;
     } all;
     XXH128_hash_t h;
@@ -52,7 +53,14 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
                                 v.point_sprite, v.projected, v.clip_planes};
             memcpy(all.variants[i], bytes, sizeof(bytes));
         } else {
+            struct shader_variant v;
+
             all.points |= makes_points(p, i);
+            if (i <= EXEC_PS && shader_dxbc_relevant(s, &p->variant, &v)) {
+                all.dxbc[i][0] = v.samples | v.dual_source << 8 | (uint32_t)v.alpha_targets << 16;
+                all.dxbc[i][1] = v.uint_inputs;
+                all.dxbc[i][2] = v.sint_inputs;
+            }
         }
     }
     h = XXH3_128bits(&all, sizeof(all));
@@ -99,11 +107,14 @@ static int link_stage(const struct shader_link_params *p, int stage, uint32_t **
                       struct error *e)
 {
     const struct shader *s = p->stages[stage];
+    struct shader_variant v;
 
     if (is_d3d9(s))
         return d3d9_translate(s, stage == EXEC_VS ? p->stages[EXEC_PS] : NULL, &p->variant, words, count, e);
     if (stage == EXEC_DS)
-        return shader_dxbc_translate(s, p->stages[EXEC_HS], words, count, e);
+        return shader_dxbc_translate(s, p->stages[EXEC_HS], NULL, words, count, e);
+    if (shader_dxbc_relevant(s, &p->variant, &v))
+        return shader_dxbc_translate(s, NULL, &v, words, count, e);
     *words = malloc(s->word_count * 4);
     if (!*words)
         return error_set(e, -ENOMEM, "no memory for a %s shader", exec_stage_name((enum exec_stage)stage));

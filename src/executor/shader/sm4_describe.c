@@ -143,6 +143,8 @@ static void describe_topology(const struct sm4_instruction *i, struct shader_inf
     }
 }
 
+enum { SAMPLE_INFO = 111 };
+
 int sm4_describe(const struct sm4 *program, struct sm4_facts *f, struct error *e)
 {
     struct sm4 p = *program;
@@ -179,6 +181,9 @@ int sm4_describe(const struct sm4 *program, struct sm4_facts *f, struct error *e
             break;
         case SM4_OP_DISCARD:
             info->uses_kill = true;
+            break;
+        case SAMPLE_INFO:
+            info->asks_samples |= i.operands[1].type == SM4_RASTERIZER;
             break;
         default:
             describe_topology(&i, info);
