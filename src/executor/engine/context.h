@@ -153,6 +153,8 @@ void exec_context_destroy(struct exec_engine *g, struct exec_context *c);
 /* Takes `o` out of every slot of every context. */
 void exec_contexts_unbind(struct exec_engine *g, const struct exec_object *o);
 enum exec_stage exec_stage_of_program(enum abi_program program);
+/* Slots [first, first + count) of `limit` that there are. */
+int exec_check_slots(struct exec_engine *g, uint32_t first, uint32_t count, uint32_t limit, const char *what);
 /* The stage that the packet names. */
 enum exec_stage exec_stage_of(struct exec_engine *g, const struct abi_packet *p);
 struct sampler_desc exec_sampler_desc_of(const struct sampler_slot *slot, bool d3d9_shader);

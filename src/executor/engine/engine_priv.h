@@ -4,12 +4,15 @@
  *   fail.h           how a handler says what is wrong
  *   ops.h            what executes each packet
  *   object.h         objects.c, share.c: handles, reference counts, share tokens
- *   resource.h       objects.c, transfer.c, addresses.c: buffers and textures, and how bytes get in and out
+ *   resource.h       objects.c, transfer.c, addresses.c, views.c, samples.c: buffers and textures, and how bytes get in and out
  *   shader_object.h  objects.c: shaders and the threads that translate them
  *   layout.h         layout.c, objects.c: input layouts, samplers
- *   context.h        state.c: packets that only change a context's state, Direct3D 9 states included
+ *   context.h        state.c, states11.c, bindings.c: packets that only change a context's state, Direct3D 9 states included
  *   pass.h           targets.c, draw.c: render passes, clears, draws, dispatches
  *   pipeline.h       pipeline.c, bind.c: programs, pipelines, samplers, descriptor sets, and their caches
+ *   inputs.h         inputs.c: vertex buffers and the inputs of shaders
+ *   streams.h        streams.c: vertices that are written to buffers
+ *   texel.h          texel.c: one texel of four numbers
  *   batch.h          batch.c: command buffers, fences, staging memory, what waits for the device
  *   recorder.h       progress.c: progress markers
  *   breadcrumbs.h    breadcrumbs.c: the guest's markers

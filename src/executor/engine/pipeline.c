@@ -5,6 +5,7 @@
  * Invariant: programs and pipelines live as long as the engine; they hold the shaders that they were made of.
  */
 #include "executor/engine/engine_priv.h"
+#include "executor/engine/inputs.h"
 #include "executor/engine/pass.h"
 #include "executor/engine/pipeline.h"
 #include "executor/engine/texel.h"
@@ -311,17 +312,6 @@ static uint8_t fog_of(const struct exec_context *c)
                : SHADER_FOG_VERTEX;
 }
 
-static const struct layout_element *find_element(const struct exec_layout *l, const struct shader_element *in)
-{
-    if (l && in->in_order)
-        return in->location < l->count ? &l->elements[in->location] : NULL;
-    for (uint32_t i = 0; l && i < l->count; i++)
-        if (l->elements[i].semantic_hash == in->semantic_hash &&
-            l->elements[i].semantic_index == in->semantic_index)
-            return &l->elements[i];
-    return NULL;
-}
-
 static bool is_d3d9(const struct shader_object *s)
 {
     return s && shader_info(s->shader)->kind == SHADER_D3D9;
@@ -354,7 +344,7 @@ static void dxbc_variant(const struct exec_engine *g, const struct exec_context 
     v->dual_source = g->vk.caps.dual_source && uses_second_source(&c->blend.targets[0]);
     for (uint32_t i = 0; c->layout && i < vs->input_count; i++) {
         const struct shader_element *in = &vs->inputs[i];
-        const struct layout_element *e = in->system_value ? NULL : find_element(c->layout, in);
+        const struct layout_element *e = in->system_value ? NULL : exec_find_element(c->layout, in);
         uint8_t integer = e && c->vb[e->slot].buffer ? exec_texel_integer(e->format) : 0;
 
         if (integer && in->location < 32)
@@ -398,103 +388,6 @@ static int graphics_program(struct exec_engine *g, struct exec_context *c, struc
         dxbc_variant(g, c, shader_info(lp.stages[EXEC_VS]), &lp.variant);
     lp.variant.points = c->topology == AEROGPU_TOPOLOGY_POINTLIST || c->raster.fill == VK_POLYGON_MODE_POINT;
     return program_get(g, &lp, out);
-}
-
-/* ---- vertex input -------------------------------------------------------- */
-
-struct vertex_input {
-    VkVertexInputBindingDescription bindings[MAX_VERTEX_BUFFERS];
-    VkVertexInputAttributeDescription attributes[MAX_VERTEX_BUFFERS];
-    VkVertexInputBindingDivisorDescriptionEXT divisors[MAX_VERTEX_BUFFERS];
-    uint32_t num_bindings, num_attributes, num_divisors;
-    uint32_t slots;
-    bool null_slot;
-};
-
-/* Of how many instances each gets the same element; 0: it is one of each vertex's. */
-static uint32_t instances_of(const struct exec_context *c, const struct layout_element *e, bool *per_instance)
-{
-    float n =
-        c->layout->d3d9 && e->slot < 16 ? c->d3d9[AEROGPU_D3D9_ROW_INSTANCES + e->slot / 4][e->slot % 4] : 0;
-
-    *per_instance = c->layout->d3d9 ? n >= 1 : e->per_instance;
-    return c->layout->d3d9 ? (n >= 1 && n < 0x1p24f ? (uint32_t)n : 1) : e->step_rate;
-}
-
-static int add_binding(struct exec_engine *g, struct vertex_input *in, const struct exec_context *c,
-                       const struct layout_element *e)
-{
-    bool per_instance;
-    uint32_t rate = instances_of(c, e, &per_instance);
-
-    if (in->slots >> e->slot & 1)
-        return 0;
-    in->slots |= 1u << e->slot;
-    in->bindings[in->num_bindings++] = (VkVertexInputBindingDescription){
-        e->slot, c->vb[e->slot].stride,
-        per_instance ? VK_VERTEX_INPUT_RATE_INSTANCE : VK_VERTEX_INPUT_RATE_VERTEX};
-    if (!per_instance || rate == 1)
-        return 0;
-    if (!g->vk.caps.divisor)
-        return fail_backend(g, "this Vulkan device has no instance step rate but 1; slot %u asks for %u",
-                            e->slot, rate);
-    in->divisors[in->num_divisors++] = (VkVertexInputBindingDivisorDescriptionEXT){e->slot, rate};
-    return 0;
-}
-
-static VkFormat null_format(uint8_t component)
-{
-    return component == SHADER_COMPONENT_UINT   ? VK_FORMAT_R32G32B32A32_UINT
-           : component == SHADER_COMPONENT_SINT ? VK_FORMAT_R32G32B32A32_SINT
-                                                : VK_FORMAT_R32G32B32A32_SFLOAT;
-}
-
-static int match_inputs(struct exec_engine *g, struct vertex_input *in, const struct exec_context *c,
-                        const struct shader_info *vs)
-{
-    for (uint32_t i = 0; i < vs->input_count; i++) {
-        const struct shader_element *want = &vs->inputs[i];
-        const struct layout_element *e = find_element(c->layout, want);
-        VkVertexInputAttributeDescription *a = &in->attributes[in->num_attributes];
-        VkFormatProperties props;
-        int r;
-        if (want->system_value || in->num_attributes == MAX_VERTEX_BUFFERS)
-            continue;
-        in->num_attributes++;
-        if (!e || !c->vb[e->slot].buffer) { /* reads as zero */
-            in->null_slot = true;
-            *a = (VkVertexInputAttributeDescription){want->location, NULL_VERTEX_SLOT,
-                                                     null_format(want->component), 0};
-            continue;
-        }
-        vkGetPhysicalDeviceFormatProperties(g->vk.physical, e->format, &props);
-        if (!(props.bufferFeatures & VK_FORMAT_FEATURE_VERTEX_BUFFER_BIT))
-            return fail_backend(
-                g, "this Vulkan device cannot read vertex attribute %s%u in its format (VkFormat %d)",
-                want->semantic, want->semantic_index, (int)e->format);
-        *a = (VkVertexInputAttributeDescription){want->location, e->slot, e->format, e->offset};
-        r = add_binding(g, in, c, e);
-        if (r)
-            return r;
-    }
-    if (in->null_slot) {
-        if (in->slots >> NULL_VERTEX_SLOT & 1)
-            return fail_backend(g, "all %d vertex buffer slots are taken and an input has no buffer",
-                                MAX_VERTEX_BUFFERS);
-        in->bindings[in->num_bindings++] =
-            (VkVertexInputBindingDescription){NULL_VERTEX_SLOT, 0, VK_VERTEX_INPUT_RATE_VERTEX};
-    }
-    return 0;
-}
-
-static void builtin_inputs(struct vertex_input *in, const struct exec_context *c)
-{
-    in->bindings[0] = (VkVertexInputBindingDescription){0, c->vb[0].stride, VK_VERTEX_INPUT_RATE_VERTEX};
-    in->attributes[0] = (VkVertexInputAttributeDescription){0, 0, VK_FORMAT_R32G32_SFLOAT, 0};
-    in->attributes[1] = (VkVertexInputAttributeDescription){1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 8};
-    in->num_bindings = 1;
-    in->num_attributes = 2;
-    in->slots = 1;
 }
 
 /* ---- graphics pipelines -------------------------------------------------- */
@@ -848,11 +741,11 @@ int exec_pipeline_resolve(struct exec_engine *g, struct exec_context *c, bool in
         return 0;
     }
     if (prog->infos[EXEC_VS]) {
-        r = match_inputs(g, &in, c, prog->infos[EXEC_VS]);
+        r = exec_match_inputs(g, &in, c, prog->infos[EXEC_VS]);
         if (r)
             return r;
     } else {
-        builtin_inputs(&in, c);
+        exec_builtin_inputs(&in, c);
     }
     pass = exec_render_pass_get(g, &t, 0);
     entry = calloc(1, sizeof(*entry));
