@@ -116,7 +116,7 @@ RIG_TEST(queries_that_there_cannot_be)
     rig_plain(r, v, 6);
     rig_run_ok(r);
     begin(r, 64, 0, 0);
-    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "slot 64, kind 0: there are 64 slots, and kinds 0 and 1");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "slot 64, kind 0: there are 64 slots, and kinds 0 to 5");
     end(r, 3);
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "no query has begun in slot 3");
     begin(r, 0, 0, 0);
