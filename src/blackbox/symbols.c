@@ -21,6 +21,14 @@ static struct module {
 } modules[MAX_MODULES];
 static uint32_t num_modules;
 
+static bool is_added(const char *file)
+{
+    for (size_t i = 0; i < num_files; i++)
+        if (!strcmp(files[i], file))
+            return true;
+    return false;
+}
+
 void symbols_add_process(pid_t pid)
 {
     char path[64], line[PATH_MAX + 128], *file;
@@ -33,9 +41,8 @@ void symbols_add_process(pid_t pid)
         if (!file || !strstr(line, "r-xp"))
             continue;
         file[strcspn(file, "\n")] = '\0';
-        if (!num_files || strcmp(files[num_files - 1], file))
-            files[num_files] = strdup(file);
-        num_files += files[num_files] != NULL;
+        if (!is_added(file) && (files[num_files] = strdup(file)))
+            num_files++;
     }
     if (f)
         fclose(f);

@@ -411,6 +411,12 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
         v->why = BB_SURE_SUGGESTED;
         TEXT(v, "The kernel ended the program because memory ran out");
         UNSEEN(v, "who sent SIGKILL; the kernel counted one more process that it ended for want of memory");
+    } else if (ev->guessed) {
+        v->cause = BB_CAUSE_KILLED;
+        v->happened = v->why = BB_SURE_SUGGESTED;
+        TEXT(v, "The program was ended by SIG%s, as the exit code of what started it says",
+             signal_name(ev->signal));
+        UNSEEN(v, "how it ended, which only its parent was told, and who sent the signal");
     } else if (ev->signal != SIGSEGV && ev->signal != SIGBUS && ev->signal != SIGILL &&
                ev->signal != SIGFPE && ev->signal != SIGABRT && ev->signal != SIGSYS &&
                ev->signal != SIGTRAP) {

@@ -21,6 +21,7 @@ struct vkbox_event {
     bool idle;                   /* HANG: of a driver that is a processor no thread was at work */
     int signal;                  /* ENDED */
     bool out_of_memory;          /* ENDED: the kernel's count of such ends went up */
+    bool guessed;                /* ENDED: `signal` is what the exit code of who started it says */
     char place
         [160]; /* where the instruction of a signal lies: "libfoo.so+0x12", "generated code", "" unknown */
     char mapped[160]; /* what is mapped at its address: "libfoo.so (r-x)", "nothing", "" unknown */

@@ -3,7 +3,8 @@
  *
  *   no progress ──timeout──▶ was it let run? ──▶ does it compile? ──▶ a hang: dump, then the program hears that its device is lost
  *   a call said so, a signal ──▶ dump, while the thread that it befell waits
- *   a process is gone without either ──▶ dump, if a signal ended it
+ *   a process is gone without either ──▶ dump, if a signal ended it: somebody else's child as well, as far as that can be known (end.h)
+ *   the program is gone, and processes that it left have records ──▶ they are watched to their end
  *   is_asked() ──▶ dump of what there is
  */
 #include "vkbox/run.h"
@@ -24,7 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -35,11 +35,13 @@
 #include "blackbox/package.h"
 #include "blackbox/symbols.h"
 #include "layer/env.h"
+#include "vkbox/end.h"
 #include "vkbox/folder.h"
 #include "vkbox/judge.h"
 #include "vkbox/owner.h"
 #include "vkbox/place.h"
 #include "vkbox/point.h"
+#include "vkbox/progress.h"
 
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
 enum {
@@ -53,6 +55,8 @@ struct watched {
     int fd;
     struct vkbox *b; /* shared with the process, which may write anything */
     pid_t pid;
+    struct end end;             /* of who is not this process's child */
+    bool over;                  /* its end was looked at */
     uint32_t seen;              /* of its events */
     bool done;                  /* it has crashed, and there is a dump */
     bool hung;                  /* that is of a hang: devices that are not lost go on */
@@ -77,7 +81,7 @@ struct run {
     struct clock clock;
     pid_t pid;
     int gone; /* a descriptor that says when the program has ended, or -1 */
-    bool ended;
+    bool ended, told_left;
     uint64_t oom_kills, next_look;
 };
 
@@ -134,21 +138,6 @@ static void await_stranger(struct run *r)
     r->ended = poll(&gone, 1, 0) > 0 || (r->p->stop && *r->p->stop);
 }
 
-/* Whoever the program started becomes ours when it ends: all of them are waited for. */
-static void reap(struct run *r)
-{
-    int status;
-    pid_t pid;
-
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (pid == r->pid) {
-            r->ended = true;
-            r->out->exited = WIFEXITED(status);
-            r->out->signalled = WIFSIGNALED(status);
-            r->out->code = r->out->exited ? WEXITSTATUS(status) : WTERMSIG(status);
-        }
-}
-
 /* ---- boxes --------------------------------------------------------------- */
 
 /* Returns whether its process had shortened the file. */
@@ -158,6 +147,7 @@ static bool forget_box(struct watched *w)
 
     munmap(w->b, sizeof(*w->b));
     close(w->fd);
+    end_finish(&w->end);
     return is_cut;
 }
 
@@ -181,7 +171,7 @@ static void add_box(struct run *r, int dir, const char *name)
 
     if (r->num_boxes == MAX_BOXES)
         return;
-    *w = (struct watched){.fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+    *w = (struct watched){.fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW), .end = {.fd = -1}};
     if (w->fd < 0)
         return;
     if (fstat(w->fd, &st) || st.st_size < (off_t)sizeof(*w->b)) { /* it is being made */
@@ -200,6 +190,8 @@ static void add_box(struct run *r, int dir, const char *name)
     }
     snprintf(w->name, sizeof(w->name), "%.63s", name);
     w->pid = process_of(r, w);
+    end_begin(&w->end, w->pid);
+    symbols_add_process(w->pid); /* which may be gone when a dump is made */
     r->num_boxes++;
     r->out->processes++;
 }
@@ -219,6 +211,27 @@ static void scan(struct run *r)
     }
     if (dir)
         closedir(dir);
+}
+
+/* Whoever the program started becomes ours when it ends: all of them are waited for. */
+static void reap(struct run *r)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == r->pid && !r->ended) {
+            r->ended = true;
+            r->out->exited = WIFEXITED(status);
+            r->out->signalled = WIFSIGNALED(status);
+            r->out->code = r->out->exited ? WEXITSTATUS(status) : WTERMSIG(status);
+            continue;
+        }
+        scan(r); /* its record may be younger than the last look */
+        for (uint32_t i = 0; i < r->num_boxes; i++)
+            if (r->boxes[i].pid == pid && !r->boxes[i].end.known)
+                end_tell(&r->boxes[i].end, status);
+    }
 }
 
 /* ---- dumps --------------------------------------------------------------- */
@@ -381,80 +394,6 @@ static void look_at_event(struct run *r, struct watched *w)
 
 /* ---- progress ------------------------------------------------------------ */
 
-/* The process may change what was checked. */
-#define read_once(x) (*(const volatile __typeof__(x) *)&(x))
-
-enum ended { ENDED, WORKS, UNMARKED };
-
-static bool is_lost(const struct vkbox *b, uint32_t device)
-{
-    return atomic_load(&b->devices[device].lost);
-}
-
-/* Adds the devices of what has not ended, a bit each. */
-static enum ended submission_ended(const struct vkbox *b, const struct vkbox_submission *s, uint32_t *devices)
-{
-    enum ended e = UNMARKED;
-
-    for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
-        struct vkbox_submitted c = read_once(s->command_buffers[i]);
-        const struct vkbox_command_buffer *cb;
-        uint32_t of, mark;
-
-        if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
-            continue;
-        cb = &b->command_buffers[c.command_buffer];
-        of = read_once(cb->device);
-        mark = read_once(cb->mark);
-        if (mark >= VKBOX_MARKS || of >= VKBOX_DEVICES)
-            continue;
-        e = e == UNMARKED ? ENDED : e;
-        if (cb->state == VKBOX_LIVE && cb->recording == c.recording &&
-            !point_is_last(b, c.command_buffer, b->marks[of][mark])) {
-            e = WORKS;
-            *devices |= is_lost(b, of) ? 0 : 1u << of;
-        }
-    }
-    return e;
-}
-
-/* Another with every step of any device. */
-static uint64_t key_of(const struct vkbox *b)
-{
-    uint64_t key = atomic_load(&b->submissions);
-
-    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
-        if (b->devices[i].state == VKBOX_LIVE) /* all of them are a MiB, ten times a second */
-            key = (key ^ XXH3_64bits(b->marks[i], sizeof(b->marks[i]))) * UINT64_C(0x9E3779B97F4A7C15);
-    return key;
-}
-
-/* Whether the last submission of a queue that has marks has not ended, and of which devices that are not lost. */
-static bool has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
-{
-    *key = key_of(b);
-    for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
-        uint64_t last = atomic_load(&b->queues[q].submitted);
-        enum ended e = UNMARKED;
-
-        if (b->queues[q].state != VKBOX_LIVE || !last)
-            continue;
-        if (b->submission[last % VKBOX_SUBMISSIONS].number == last &&
-            !b->submission[last % VKBOX_SUBMISSIONS].returned) {
-            uint32_t of = read_once(b->queues[q].device) % VKBOX_DEVICES;
-
-            *devices |= is_lost(b, of) ? 0 : 1u << of;
-        }
-        for (uint64_t n = last; n && last - n < VKBOX_SUBMISSIONS && e == UNMARKED; n--) {
-            const struct vkbox_submission *s = &b->submission[n % VKBOX_SUBMISSIONS];
-
-            if (s->number == n && s->queue == q)
-                e = submission_ended(b, s, devices);
-        }
-    }
-    return *devices;
-}
-
 /* What its threads did so far is read for this: dozens of files. */
 static void begin_wait(struct run *r, struct watched *w)
 {
@@ -487,7 +426,7 @@ static bool is_idle(const struct run *r, const struct watched *w, const struct p
                     uint32_t devices)
 {
     for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
-        if (devices >> i & 1 && !read_once(w->b->devices[i].processor))
+        if (devices >> i & 1 && !w->b->devices[i].processor)
             return false;
     return !place_works(w->pid, &w->at, t, r->p->timeout_ns);
 }
@@ -580,7 +519,7 @@ static void look_at_progress(struct run *r, struct watched *w)
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
-    if ((!has_work(w->b, &key, &devices) && !is_in_handler(w, 0)) || key != w->key) {
+    if ((!progress_has_work(w->b, &key, &devices) && !is_in_handler(w, 0)) || key != w->key) {
         w->key = key;
         w->stands = false;
         return;
@@ -632,26 +571,80 @@ static void look_at_strangers_end(struct run *r)
             make_dump(r, &r->boxes[i], ended_in_handler(&r->boxes[i], 0) ? &r->boxes[i].handled : &ev);
 }
 
-/* A signal ended it, and the layer did not see it; or its own handler did. */
-static void look_at_end(struct run *r)
+/* The last of its process, which has ended with `status`: a signal ended it, and the layer did not see it; or its own handler did. */
+static void tell_end(struct run *r, struct watched *w, int status, bool is_guess)
 {
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_ENDED,
                              .time_ns = now(r),
-                             .signal = r->out->code,
+                             .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                              .out_of_memory = count_oom_kills() > r->oom_kills,
+                             .guessed = is_guess,
                              .device = VKBOX_NO_INDEX};
 
-    for (uint32_t i = 0; (r->out->signalled || r->out->code) && i < r->num_boxes; i++) {
+    if (w->done || stands_where_told(w) || !status)
+        return;
+    if (ended_in_handler(w, ev.signal)) /* and perhaps hung there until it was stopped */
+        make_dump(r, w, &w->handled);
+    else if (ev.signal && !(r->p->stop && *r->p->stop))
+        make_dump(r, w, &ev);
+    w->done = true;
+}
+
+/* By these the parts of a program end each other when it ends. */
+static bool is_asked_to_end(int status)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (WIFSIGNALED(status) && WTERMSIG(status) == signals[i])
+            return true;
+    return false;
+}
+
+/* The status that ends a process as the program ended: those that start another pass on a signal as a shell does, 128 and its number. */
+static int status_of_launcher(const struct run *r)
+{
+    if (r->out->signalled)
+        return r->out->code;
+    return r->out->code > 128 && r->out->code <= 128 + 64 ? r->out->code - 128 : r->out->code << 8;
+}
+
+/* Of a process that is not this one's child: at its end, or when the program has ended, too. */
+static void look_at_child(struct run *r, struct watched *w)
+{
+    if (w->over || !r->p->argv || w->pid == r->pid || !end_look(&w->end, w->pid))
+        return;
+    look_at_event(r, w);
+    w->over = r->ended || (w->end.known && !is_asked_to_end(w->end.status));
+    if (!w->over || !is_last_of_process(r, (uint32_t)(w - r->boxes)))
+        return;
+    if (w->end.known && (!is_asked_to_end(w->end.status) || WTERMSIG(w->end.status) == status_of_launcher(r)))
+        tell_end(r, w, w->end.status, false);
+    else if (!w->end.known && !w->b->ended)
+        tell_end(r, w, status_of_launcher(r), true);
+}
+
+static void look_at_end(struct run *r)
+{
+    const int status = r->out->signalled ? r->out->code : r->out->code << 8;
+
+    for (uint32_t i = 0; i < r->num_boxes; i++)
+        if (r->boxes[i].pid != r->pid)
+            look_at_child(r, &r->boxes[i]);
+        else if (is_last_of_process(r, i))
+            tell_end(r, &r->boxes[i], status, false);
+}
+
+/* A process that the program left, and that has a record; NULL: none is there any more. */
+static const struct watched *find_left(struct run *r)
+{
+    for (uint32_t i = 0; i < r->num_boxes; i++) {
         struct watched *w = &r->boxes[i];
 
-        if (w->pid != r->pid || w->done || !is_last_of_process(r, i) || stands_where_told(w))
-            continue;
-        if (ended_in_handler(w, r->out->signalled ? r->out->code
-                                                  : 0)) /* and perhaps hung there until it was stopped */
-            make_dump(r, w, &w->handled);
-        else if (r->out->signalled && !(r->p->stop && *r->p->stop))
-            make_dump(r, w, &ev);
+        if (w->pid != r->pid && !end_look(&w->end, w->pid) && w->end.fd >= 0 && !(r->p->stop && *r->p->stop))
+            return w;
     }
+    return NULL;
 }
 
 static void make_asked(struct run *r)
@@ -677,8 +670,9 @@ static void look(struct run *r)
     }
     for (uint32_t i = 0; i < r->num_boxes; i++) {
         look_at_event(r, &r->boxes[i]);
-        if (due)
+        if (due && !r->boxes[i].end.gone)
             look_at_progress(r, &r->boxes[i]);
+        look_at_child(r, &r->boxes[i]);
     }
 }
 
@@ -769,19 +763,36 @@ static void finish(struct run *r)
     vkbox_folder_remove(&r->folder);
 }
 
-/* Looks until the program has ended, and once more. */
+/* Says once that the program is gone and another is watched on; false: there is none. */
+static bool has_left(struct run *r)
+{
+    const struct watched *left = find_left(r);
+    char text[160];
+
+    if (left && !r->told_left) {
+        snprintf(text, sizeof(text),
+                 "the program has ended; process %d (%.63s), which it left, is watched to its end",
+                 (int)left->pid, left->b->program);
+        utf8_mend(text);
+        trouble(r, "%s", text);
+        r->told_left = true;
+    }
+    return left;
+}
+
+/* Looks until the program has ended, and those that it left, and once more. */
 static void watch(struct run *r)
 {
     const struct vkbox_run_params *p = r->p;
     bool passed = false;
 
-    while (!r->ended) {
-        struct pollfd gone = {.fd = r->gone, .events = POLLIN};
+    while (!r->ended || (p->argv && has_left(r))) {
+        struct pollfd gone = {.fd = r->ended ? -1 : r->gone, .events = POLLIN};
 
         look(r);
         if (p->is_asked && p->is_asked(p->ctx))
             make_asked(r);
-        if (p->argv && p->stop && *p->stop && !passed) {
+        if (p->argv && p->stop && *p->stop && !passed && !r->ended) {
             kill(r->pid, *p->stop);
             passed = true;
         }
@@ -845,8 +856,8 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     if (p->argv && !out->processes)
         trouble(
             r,
-            "the program made no Vulkan instance, has other rights than who runs it (with more the loader takes no layer), or %s",
-            "a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp");
+            "the program made no Vulkan instance, has other rights than who runs it (with more the loader takes no layer), or a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp%s",
+            waitpid(-1, NULL, WNOHANG) == 0 ? "; what it started runs on, unwatched" : "");
     finish(r);
     if (r->gone >= 0)
         close(r->gone);

@@ -109,10 +109,10 @@ def plant_in(tmp, name, fault, at, display):
     p = subprocess.Popen([a.aerogpu, 'run', '-o', tmp, '--gpu-timeout', a.timeout] + ([] if a.groups or a.known else ['--exact']) +
                          (['--guard'] if fault in GUARDED else []) + ['--'] + argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                          start_new_session=True)
-    end = time.time() + 40
+    begun, end = time.time(), time.time() + 120  # others may be at work here
     while p.poll() is None and time.time() < end:
         time.sleep(0.1)
-        if not os.path.exists(tmp + '/out') and time.time() > end - 25:
+        if not os.path.exists(tmp + '/out') and time.time() > begun + 30:
             break
         if glob.glob(tmp + '/*.aerogpudump'):
             end = min(end, time.time() + 3)

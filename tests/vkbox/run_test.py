@@ -554,6 +554,49 @@ def killed_from_outside_is_nobodys_fault():
         assert db.execute('SELECT cause, submission FROM finding').fetchone() == ('killed', None)
 
 
+def killed_behind(launcher, sig, folder):
+    """(exit code, what was said, (cause, certainty, text) of each dump) of a program that another started, and that is sent a signal"""
+    p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', *launcher], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         env=dict(os.environ, XDG_RUNTIME_DIR=folder))
+    os.kill(int(p.stdout.readline()), sig)
+    said = p.communicate(timeout=60)[1]
+    found = [sqlite3.connect(d).execute('SELECT cause, sure_cause, text FROM finding').fetchone() for d in glob.glob(folder + '/*.aerogpudump')]
+    assert os.listdir(folder) == [os.path.basename(d) for d in glob.glob(folder + '/*.aerogpudump')], os.listdir(folder)
+    return p.returncode, said, found
+
+
+@case
+def who_is_killed_behind_what_started_it_has_a_dump():
+    by_shell = lambda then: ['sh', '-c', '"$0" sleep%s' % then, plant]
+    for launcher, code in ((['timeout', '100', plant, 'sleep'], 137), (by_shell('; exit $?'), 137), (by_shell(' & wait $!'), 137), (['env', 'A=1', 'nice', plant, 'sleep'], 137)):
+        with tempfile.TemporaryDirectory(dir=SHM) as folder:
+            returned, said, found = killed_behind(launcher, signal.SIGKILL, folder)
+            # Where the kernel does not tell, the launcher's exit code does, if it was quick enough to be told first.
+            assert returned == code and len(found) == 1 and found[0][0] == 'killed' and 'SIGKILL' in found[0][2], (launcher, returned, said, found)
+            assert (found[0][1] == 'suggested') == ('exit code of what started it' in found[0][2]), found
+    # By these the parts of a program end one another; that it was the program's end says its exit code.
+    for launcher, dumps in ((by_shell('; true'), 0), (by_shell('; exit $?'), 1)):
+        with tempfile.TemporaryDirectory(dir=SHM) as folder:
+            returned, said, found = killed_behind(launcher, signal.SIGTERM, folder)
+            assert len(found) == dumps, (launcher, returned, said, found)
+
+
+@case
+def who_is_left_by_what_started_it_is_watched_to_its_end():
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        started = ['sh', '-c', '"$0" sleep > "$1" & while ! [ -s "$1" ]; do sleep 0.05; done; cat "$1"; sleep 0.5; exit 3', plant, folder + '/number']
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', *started], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pid = int(p.stdout.readline())
+        line = p.stderr.readline()
+        assert 'process %d (vkbox_plant), which it left, is watched to its end' % pid in line, line
+        os.kill(pid, signal.SIGKILL)
+        said = p.communicate(timeout=60)[1]
+        dumps = glob.glob(folder + '/*.aerogpudump')
+        assert p.returncode == 3 and len(dumps) == 1 and 'SIGKILL ended the program' in said, (p.returncode, said)
+        # Its files are gone with it; their names are not.
+        assert 'make_device (plant_device.c:' in said or 'was created by' not in said, said
+
+
 @case
 def a_record_that_is_cut_ends_neither_the_watching_nor_the_program():
     with tempfile.TemporaryDirectory() as folder:

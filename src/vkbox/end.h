@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* end.h: that a process has ended, and how, which only its parent is told. Of somebody else's child the kernel tells it by the
+ * process's descriptor (since Linux 6.15), or while its parent has not asked yet; else nobody does. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct end {
+    int fd; /* of the process, or -1 */
+    bool gone;
+    bool known; /* `status` is what waitpid(2) says */
+    int status;
+};
+
+void end_begin(struct end *e, pid_t pid);
+/* Whether it has ended. */
+bool end_look(struct end *e, pid_t pid);
+/* Its parent was told: this process is. */
+void end_tell(struct end *e, int status);
+void end_finish(struct end *e);

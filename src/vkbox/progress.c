@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "vkbox/progress.h"
+
+#include <xxhash.h>
+
+#include "base/check.h"
+#include "vkbox/point.h"
+
+/* The process may change what was checked. */
+#define read_once(x) (*(const volatile __typeof__(x) *)&(x))
+
+enum ended { ENDED, WORKS, UNMARKED };
+
+static bool is_lost(const struct vkbox *b, uint32_t device)
+{
+    return atomic_load(&b->devices[device].lost);
+}
+
+/* Adds the devices of what has not ended, a bit each. */
+static enum ended submission_ended(const struct vkbox *b, const struct vkbox_submission *s, uint32_t *devices)
+{
+    enum ended e = UNMARKED;
+
+    for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
+        struct vkbox_submitted c = read_once(s->command_buffers[i]);
+        const struct vkbox_command_buffer *cb;
+        uint32_t of, mark;
+
+        if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
+            continue;
+        cb = &b->command_buffers[c.command_buffer];
+        of = read_once(cb->device);
+        mark = read_once(cb->mark);
+        if (mark >= VKBOX_MARKS || of >= VKBOX_DEVICES)
+            continue;
+        e = e == UNMARKED ? ENDED : e;
+        if (cb->state == VKBOX_LIVE && cb->recording == c.recording &&
+            !point_is_last(b, c.command_buffer, b->marks[of][mark])) {
+            e = WORKS;
+            *devices |= is_lost(b, of) ? 0 : 1u << of;
+        }
+    }
+    return e;
+}
+
+/* Another with every step of any device. */
+static uint64_t key_of(const struct vkbox *b)
+{
+    uint64_t key = atomic_load(&b->submissions);
+
+    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
+        if (b->devices[i].state == VKBOX_LIVE) /* all of them are a MiB, ten times a second */
+            key = (key ^ XXH3_64bits(b->marks[i], sizeof(b->marks[i]))) * UINT64_C(0x9E3779B97F4A7C15);
+    return key;
+}
+
+bool progress_has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
+{
+    *key = key_of(b);
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
+        uint64_t last = atomic_load(&b->queues[q].submitted);
+        enum ended e = UNMARKED;
+
+        if (b->queues[q].state != VKBOX_LIVE || !last)
+            continue;
+        if (b->submission[last % VKBOX_SUBMISSIONS].number == last &&
+            !b->submission[last % VKBOX_SUBMISSIONS].returned) {
+            uint32_t of = read_once(b->queues[q].device) % VKBOX_DEVICES;
+
+            *devices |= is_lost(b, of) ? 0 : 1u << of;
+        }
+        for (uint64_t n = last; n && last - n < VKBOX_SUBMISSIONS && e == UNMARKED; n--) {
+            const struct vkbox_submission *s = &b->submission[n % VKBOX_SUBMISSIONS];
+
+            if (s->number == n && s->queue == q)
+                e = submission_ended(b, s, devices);
+        }
+    }
+    return *devices;
+}
