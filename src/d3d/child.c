@@ -29,6 +29,8 @@ static const struct {
     [D3D_QUERY] = {&d3d_query_vtbl, {&IID_ID3D11Query, &IID_ID3D11Asynchronous}},
     [D3D_PREDICATE] = {&d3d_predicate_vtbl,
                        {&IID_ID3D11Predicate, &IID_ID3D11Query, &IID_ID3D11Asynchronous}},
+    [D3D_LIST] = {&d3d_list_vtbl, {&IID_ID3D11CommandList}},
+    [D3D_CONTEXT_STATE] = {&d3d_context_state_vtbl, {&IID_ID3DDeviceContextState}},
 };
 
 static void child_check(const struct d3d_child *c)
@@ -107,6 +109,8 @@ static void end_in_driver(struct d3d_child *c)
     case D3D_PREDICATE:
         DDI(d, pfnDestroyQuery, DRV(D3D10DDI_HQUERY, c));
         break;
+    case D3D_LIST:
+    case D3D_CONTEXT_STATE: /* the runtime's alone */
     case D3D_KINDS:
         break;
     }
@@ -122,6 +126,10 @@ static void end(struct d3d_child *c)
         c->next->self = c->self;
     if (c->made)
         end_in_driver(c);
+    d3d_list_destroy(c->list);
+    if (c->saved)
+        d3d_context_unbind(c->saved);
+    free(c->saved);
     d3d_data_free(c->data);
     free(c->drv);
     free(c);

@@ -33,26 +33,7 @@ void d3d_context_init(struct d3d_context *c, struct d3d_device *d)
 /* References only; the driver is told by who calls, where that matters. */
 void d3d_context_clear(struct d3d_context *c)
 {
-    struct d3d_child **one[] = {&c->predicate, &c->indices, &c->layout, &c->depth_view,
-                                &c->blend,     &c->depth,   &c->raster};
-
-    for (int s = 0; s < D3D_STAGES; s++) {
-        d3d_child_bind(&c->shaders[s], NULL);
-        for (int i = 0; i < 14; i++)
-            d3d_child_bind(&c->constants[s][i], NULL);
-        for (int i = 0; i < D3D_SLOTS; i++)
-            d3d_child_bind(&c->views[s][i], NULL);
-        for (int i = 0; i < 16; i++)
-            d3d_child_bind(&c->samplers[s][i], NULL);
-    }
-    for (int i = 0; i < 32; i++)
-        d3d_child_bind(&c->vertices[i], NULL);
-    for (int i = 0; i < D3D_UAVS; i++)
-        d3d_child_bind(&c->uavs[i], NULL);
-    for (int i = 0; i < 8; i++)
-        d3d_child_bind(&c->targets[i], NULL);
-    for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++)
-        d3d_child_bind(one[i], NULL);
+    d3d_context_unbind(c);
     defaults(c);
 }
 
@@ -64,7 +45,7 @@ HRESULT STDMETHODCALLTYPE d3d_context_QueryInterface(ID3D11DeviceContext *This, 
         return E_POINTER;
     *out = NULL;
     if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11DeviceChild) ||
-        IsEqualGUID(riid, &IID_ID3D11DeviceContext))
+        IsEqualGUID(riid, &IID_ID3D11DeviceContext) || IsEqualGUID(riid, &IID_ID3D11DeviceContext1))
         *out = This;
     else if (IsEqualGUID(riid, &IID_ID3DUserDefinedAnnotation))
         *out = &context_of(This)->annotation_vtbl;
@@ -85,10 +66,13 @@ ULONG STDMETHODCALLTYPE d3d_context_AddRef(ID3D11DeviceContext *This)
 
 ULONG STDMETHODCALLTYPE d3d_context_Release(ID3D11DeviceContext *This)
 {
+    struct d3d_device *d = device_of(This);
     ULONG refs = (ULONG)__atomic_sub_fetch(&context_of(This)->refs, 1, __ATOMIC_ACQ_REL);
 
+    if (!refs && context_of(This)->list)
+        d3d_deferred_destroy(context_of(This));
     if (!refs)
-        d3d_device_Release((ID3D11Device *)device_of(This));
+        d3d_device_Release((ID3D11Device *)d);
     return refs;
 }
 
@@ -100,7 +84,7 @@ void STDMETHODCALLTYPE d3d_context_GetDevice(ID3D11DeviceContext *This, ID3D11De
 
 D3D11_DEVICE_CONTEXT_TYPE STDMETHODCALLTYPE d3d_context_GetType(ID3D11DeviceContext *This)
 {
-    return D3D11_DEVICE_CONTEXT_IMMEDIATE;
+    return context_of(This)->list ? D3D11_DEVICE_CONTEXT_DEFERRED : D3D11_DEVICE_CONTEXT_IMMEDIATE;
 }
 
 UINT STDMETHODCALLTYPE d3d_context_GetContextFlags(ID3D11DeviceContext *This)
@@ -177,47 +161,55 @@ ULONG STDMETHODCALLTYPE d3d_annotation_Release(ID3DUserDefinedAnnotation *This)
     return d3d_context_Release((ID3D11DeviceContext *)of_annotation(This));
 }
 
-static void say(struct d3d_device *d, VOID(APIENTRY *f)(D3D10DDI_HDEVICE, CONST CHAR *), LPCWSTR text)
+void d3d_annotation_say(struct d3d_context *c, enum d3d_say what, const char *text)
+{
+    const D3DDDI_ANNOTATION_FUNCS *f = &c->device->adapter->annotate;
+
+    if (c->list) {
+        d3d_deferred_say(c, what, text);
+        return;
+    }
+    pthread_mutex_lock(&c->device->lock);
+    if (what == D3D_SAY_BEGIN && f->pfnBeginRegion)
+        f->pfnBeginRegion(c->device->drv, text);
+    else if (what == D3D_SAY_END && f->pfnEndRegion)
+        f->pfnEndRegion(c->device->drv);
+    else if (what == D3D_SAY_MARKER && f->pfnMarker)
+        f->pfnMarker(c->device->drv, text);
+    pthread_mutex_unlock(&c->device->lock);
+}
+
+static void say(struct d3d_context *c, enum d3d_say what, LPCWSTR text)
 {
     char name[256];
 
     utf8((const WCHAR *)text, name, sizeof(name));
-    pthread_mutex_lock(&d->lock);
-    f(d->drv, name);
-    pthread_mutex_unlock(&d->lock);
+    d3d_annotation_say(c, what, name);
 }
 
 INT STDMETHODCALLTYPE d3d_annotation_BeginEvent(ID3DUserDefinedAnnotation *This, LPCWSTR name)
 {
     struct d3d_context *c = of_annotation(This);
-    struct d3d_device *d = c->device;
 
-    if (!d->adapter->annotate.pfnBeginRegion)
+    if (!c->device->adapter->annotate.pfnBeginRegion)
         return -1;
-    say(d, d->adapter->annotate.pfnBeginRegion, name);
+    say(c, D3D_SAY_BEGIN, name);
     return c->regions++;
 }
 
 INT STDMETHODCALLTYPE d3d_annotation_EndEvent(ID3DUserDefinedAnnotation *This)
 {
     struct d3d_context *c = of_annotation(This);
-    struct d3d_device *d = c->device;
 
-    if (!d->adapter->annotate.pfnEndRegion || !c->regions)
+    if (!c->device->adapter->annotate.pfnEndRegion || !c->regions)
         return -1;
-    pthread_mutex_lock(&d->lock);
-    d->adapter->annotate.pfnEndRegion(d->drv);
-    pthread_mutex_unlock(&d->lock);
+    d3d_annotation_say(c, D3D_SAY_END, "");
     return --c->regions;
 }
 
 void STDMETHODCALLTYPE d3d_annotation_SetMarker(ID3DUserDefinedAnnotation *This, LPCWSTR text)
 {
-    struct d3d_context *c = of_annotation(This);
-    struct d3d_device *d = c->device;
-
-    if (d->adapter->annotate.pfnMarker)
-        say(d, d->adapter->annotate.pfnMarker, text);
+    say(of_annotation(This), D3D_SAY_MARKER, text);
 }
 
 BOOL STDMETHODCALLTYPE d3d_annotation_GetStatus(ID3DUserDefinedAnnotation *This)
@@ -554,7 +546,7 @@ void STDMETHODCALLTYPE d3d_context_Flush(ID3D11DeviceContext *This)
     d3d_take_error(device_of(This));
 }
 
-static bool subresource(const struct d3d_child *r, UINT i)
+bool d3d_subresource(const struct d3d_child *r, UINT i)
 {
     return r && d3d_is_resource(r) &&
            (r->kind == D3D_BUFFER ? !i : i < r->desc.texture.MipLevels * r->desc.texture.ArraySize);
@@ -563,6 +555,11 @@ static bool subresource(const struct d3d_child *r, UINT i)
 static D3D11_USAGE usage_of(const struct d3d_child *r)
 {
     return r->kind == D3D_BUFFER ? r->desc.buffer.Usage : r->desc.texture.Usage;
+}
+
+bool d3d_is_dynamic(const struct d3d_child *r)
+{
+    return usage_of(r) == D3D11_USAGE_DYNAMIC;
 }
 
 static UINT access_of(const struct d3d_child *r)
@@ -581,7 +578,7 @@ HRESULT STDMETHODCALLTYPE d3d_context_Map(ID3D11DeviceContext *This, ID3D11Resou
 
     if (out)
         out->pData = NULL;
-    if (!subresource(r, index) || !out || type < D3D11_MAP_READ || type > D3D11_MAP_WRITE_NO_OVERWRITE ||
+    if (!d3d_subresource(r, index) || !out || type < D3D11_MAP_READ || type > D3D11_MAP_WRITE_NO_OVERWRITE ||
         flags & ~(UINT)D3D11_MAP_FLAG_DO_NOT_WAIT ||
         (usage_of(r) == D3D11_USAGE_DYNAMIC ? !discards : usage_of(r) != D3D11_USAGE_STAGING || discards) ||
         (!discards && type & D3D11_MAP_READ && !(access_of(r) & D3D11_CPU_ACCESS_READ)) ||
@@ -603,7 +600,7 @@ void STDMETHODCALLTYPE d3d_context_Unmap(ID3D11DeviceContext *This, ID3D11Resour
 {
     struct d3d_child *r = (struct d3d_child *)resource;
 
-    if (!subresource(r, index))
+    if (!d3d_subresource(r, index))
         return;
     if (usage_of(r) == D3D11_USAGE_STAGING)
         TELL(This, pfnStagingResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
@@ -623,8 +620,7 @@ static D3D10_DDI_BOX extent(const struct d3d_child *r, UINT index)
         0, 0, 0, width ? (LONG)width : 1, height ? (LONG)height : 1, depth ? (LONG)depth : 1};
 }
 
-/* A box of a subresource, or all of it; false: empty, or outside. */
-static bool box_of(const struct d3d_child *r, UINT index, const D3D11_BOX *b, D3D10_DDI_BOX *out)
+bool d3d_box_of(const struct d3d_child *r, UINT index, const D3D11_BOX *b, D3D10_DDI_BOX *out)
 {
     D3D10_DDI_BOX all = *out = extent(r, index);
 
@@ -645,8 +641,8 @@ void STDMETHODCALLTYPE d3d_context_UpdateSubresource(ID3D11DeviceContext *This, 
     struct d3d_child *r = (struct d3d_child *)dst;
     D3D10_DDI_BOX box;
 
-    if (!subresource(r, index) || usage_of(r) != D3D11_USAGE_DEFAULT || !data ||
-        !box_of(r, index, given, &box))
+    if (!d3d_subresource(r, index) || usage_of(r) != D3D11_USAGE_DEFAULT || !data ||
+        !d3d_box_of(r, index, given, &box))
         return;
     TELL(This, pfnResourceUpdateSubresourceUP, DRV(D3D10DDI_HRESOURCE, r), index, &box, data, row_pitch,
          depth_pitch);
@@ -677,9 +673,9 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
     struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
     D3D10_DDI_BOX box, all;
 
-    if (!subresource(to, dst_index) || !subresource(from, src_index) ||
+    if (!d3d_subresource(to, dst_index) || !d3d_subresource(from, src_index) ||
         (to->kind == D3D_BUFFER) != (from->kind == D3D_BUFFER) || usage_of(to) == D3D11_USAGE_IMMUTABLE ||
-        !box_of(from, src_index, given, &box))
+        !d3d_box_of(from, src_index, given, &box))
         return;
     all = extent(to, dst_index);
     if (x > (UINT)all.right || y > (UINT)all.bottom || z > (UINT)all.back ||
@@ -705,7 +701,7 @@ void STDMETHODCALLTYPE d3d_context_Begin(ID3D11DeviceContext *This, ID3D11Asynch
 {
     struct d3d_child *q = (struct d3d_child *)query;
 
-    if (!q)
+    if (!q || context_of(This)->list)
         return;
     q->begun = true;
     q->ended = false;
@@ -716,7 +712,7 @@ void STDMETHODCALLTYPE d3d_context_End(ID3D11DeviceContext *This, ID3D11Asynchro
 {
     struct d3d_child *q = (struct d3d_child *)query;
 
-    if (!q)
+    if (!q || context_of(This)->list)
         return;
     q->begun = false;
     q->ended = true;

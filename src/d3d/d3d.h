@@ -45,6 +45,8 @@ enum d3d_kind {
     D3D_SAMPLER,
     D3D_QUERY,
     D3D_PREDICATE,
+    D3D_LIST,
+    D3D_CONTEXT_STATE,
     D3D_KINDS
 };
 
@@ -72,6 +74,8 @@ struct d3d_child {
     bool shown;                     /* the back buffer of a swap chain */
     struct d3d_child *of;           /* a view's resource */
     bool begun, ended;              /* a query */
+    struct d3d_list *list;          /* a command list's */
+    struct d3d_context *saved;      /* a context state's: what is bound while another one is set */
     UINT depth;                     /* of a texture; desc.texture has the rest, whatever its dimensions */
     struct d3d_child *next, **self; /* of a state object: in the device's list, under states_lock */
     union {
@@ -107,6 +111,9 @@ struct d3d_context {
     LONG refs;             /* of the program; while there are some, they hold the device */
     INT regions;
     struct d3d_data *data;
+    struct d3d_child
+        *state; /* the context state that is set; NULL: the one that there was in the beginning */
+    /* What is bound, nothing but objects up to the predicate, and what goes with it, up to the end (deferred.c). */
     struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][D3D_CONSTANTS],
         *views[D3D_STAGES][D3D_SLOTS], *samplers[D3D_STAGES][D3D_SAMPLERS], *uavs[D3D_UAVS];
     struct d3d_child *vertices[32], *indices, *layout, *targets[8], *depth_view, *blend, *depth, *raster;
@@ -203,6 +210,8 @@ static inline bool d3d_is_resource(const struct d3d_child *c)
 /* The typeless format that `f` is of; one that is of none is its own. */
 DXGI_FORMAT d3d_format_family(DXGI_FORMAT f);
 bool d3d_format_typeless(DXGI_FORMAT f);
+/* The bytes of a block of so many texels in each direction. */
+void d3d_format_block(DXGI_FORMAT f, UINT *bytes, UINT *block);
 
 /* view.c */
 /* The driver's view of a buffer's elements; false: `first` and `count` are not of the buffer, or it has no such elements. */
@@ -215,6 +224,36 @@ void *d3d_surface_face(struct d3d_child *c, REFIID riid);
 /* context.c */
 void d3d_context_init(struct d3d_context *c, struct d3d_device *d);
 void d3d_context_clear(struct d3d_context *c);
+
+bool d3d_subresource(const struct d3d_child *r, UINT index);
+/* A box of a subresource, or all of it; false: empty, or outside. */
+bool d3d_box_of(const struct d3d_child *r, UINT index, const D3D11_BOX *given, D3D10_DDI_BOX *out);
+bool d3d_is_dynamic(const struct d3d_child *r);
+enum d3d_say { D3D_SAY_BEGIN, D3D_SAY_END, D3D_SAY_MARKER };
+void d3d_annotation_say(struct d3d_context *c, enum d3d_say what, const char *text);
+
+/* deferred.c: what a deferred context records, by the methods that gen.py makes. */
+struct d3d_call;
+typedef void d3d_play(ID3D11DeviceContext1 *on, const struct d3d_call *call);
+struct d3d_call {
+    struct d3d_call *next;
+    d3d_play *play;
+};
+/* A call of `size` bytes at the end of the list; NULL: there is no memory. */
+void *d3d_record(void *This, size_t size, d3d_play *play);
+/* `count` elements in the list's memory; NULL: none, or more than any method takes. */
+const void *d3d_keep(void *This, const void *bytes, UINT count, size_t each);
+/* An object, which lives as long as the list; and as many as an array has. */
+void *d3d_hold(void *This, const void *object);
+const void *d3d_hold_all(void *This, const void *objects, UINT count);
+void d3d_deferred_say(struct d3d_context *c, enum d3d_say what, const char *text);
+void d3d_deferred_destroy(struct d3d_context *c);
+void d3d_list_destroy(struct d3d_list *l);
+/* Binds to `to` what `from` has bound, without a word to the driver; and gives it back. */
+void d3d_context_copy(struct d3d_context *to, const struct d3d_context *from);
+void d3d_context_unbind(struct d3d_context *c);
+/* Sets what `s` has bound on a context in its default state. */
+void d3d_context_apply(ID3D11DeviceContext1 *to, const struct d3d_context *s);
 
 /* shader.c: DXBC containers. */
 struct d3d_program {

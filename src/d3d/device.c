@@ -135,6 +135,7 @@ fail:
 static void destroy(struct d3d_device *d)
 {
     d3d_context_clear(&d->context);
+    d3d_child_bind(&d->context.state, NULL);
     d3d_data_free(d->context.data);
     DDI(d, pfnDestroyDevice);
     D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt.device});
@@ -160,7 +161,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_QueryInterface(ID3D11Device *This, REFIID r
     if (!out)
         return E_POINTER;
     *out = NULL;
-    if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11Device))
+    if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11Device) ||
+        IsEqualGUID(riid, &IID_ID3D11Device1))
         *out = d;
     else if (IsEqualGUID(riid, &IID_IDXGIDevice1) || IsEqualGUID(riid, &IID_IDXGIDevice) ||
              IsEqualGUID(riid, &IID_IDXGIObject))

@@ -15,6 +15,9 @@ CLASSES = [
     ("d3d_device", "ID3D11Device1", []),
     ("d3d_dxgi_device", "IDXGIDevice1", []),
     ("d3d_context", "ID3D11DeviceContext1", []),
+    ("d3d_deferred", "ID3D11DeviceContext1", ["d3d_context"]),
+    ("d3d_list", "ID3D11CommandList", [CHILD]),
+    ("d3d_context_state", "ID3DDeviceContextState", [CHILD]),
     ("d3d_annotation", "ID3DUserDefinedAnnotation", []),
     ("d3d_buffer", "ID3D11Buffer", ["d3d_resource", CHILD]),
     ("d3d_texture1d", "ID3D11Texture1D", ["d3d_resource", CHILD]),
@@ -105,9 +108,42 @@ def passed_on(ret, own, args, target):
     return f"static {ret} STDMETHODCALLTYPE {own}({args}) {{ {' '.join(before)} {call} {' '.join(after)} }}"
 
 
+def recorded(name, own, args, target):
+    """A method of a deferred context: the call is kept with what it names, and the context's own state is set as it says."""
+    params = [re.match(r"(.*?)(\w+)(\[\d+\])?$", a.strip()).groups() for a in args.split(",")][1:]
+    counts = [n for kind, n, _ in params if n.startswith("Num") and "*" not in kind]
+    fields, sets, plays, last = [], [], [], counts[0] if counts else "1"
+    for kind, param, array in params:
+        kind = kind.strip()
+        last = param if param in counts else last
+        base = re.sub(r"const|\*| ", "", kind)
+        if "ClassInstance" in kind:
+            plays.append("NULL")
+            continue
+        fields.append(f"{'const ' + base + ' *' if array else kind + ' '}{param};")
+        plays.append("0" if param == "NumClassInstances" else f"a->{param}")
+        if kind.startswith("ID3D11") and "const" in kind:
+            sets.append(f"a->{param} = d3d_hold_all(This, {param}, {last});")
+        elif kind.startswith("ID3D11"):
+            sets.append(f"a->{param} = d3d_hold(This, {param});")
+        elif array or "*" in kind:
+            count = array[1:-1] if array else "1" if base == "D3D11_BOX" else last
+            sets.append(f"a->{param} = d3d_keep(This, {param}, {count}, sizeof(*{param}));")
+        else:
+            sets.append(f"a->{param} = {param};")
+    call = ", ".join(["(void *)This"] + [n for _, n, _ in params])
+    played = ", ".join(["(void *)on"] + plays)
+    take = f"const struct call_{name} *a = (const void *)call; " if "a->" in played else ""
+    put = f" if (a) {{ {' '.join(sets)} }}" if sets else " (void)a;"
+    return (f"struct call_{name} {{ struct d3d_call call; {' '.join(fields)} }};\n"
+            f"static void play_{name}(ID3D11DeviceContext1 *on, const struct d3d_call *call) {{ {take}{target}({played}); }}\n"
+            f"static void STDMETHODCALLTYPE {own}({args}) {{ struct call_{name} *a = d3d_record(This, sizeof(*a), play_{name});{put}"
+            f" {target}({call}); }}")
+
+
 header = ['/* Made by gen.py. */', '#pragma once', '#include "d3d/com.h"', '']
 body = ['/* Made by gen.py. */', '#include "d3d/tables.h"', '#include "d3d/d3d.h"', '#include "d3d/d10.h"', '']
-done, missing = set(), 0
+done, declared, missing = set(), set(), 0
 def methods(iface):
     table = re.search(r"typedef struct %sVtbl \{(.*?)END_INTERFACE" % iface, text, re.S).group(1)
     return [(ret.strip(), name, re.sub(r"\s+", " ", args))
@@ -124,9 +160,13 @@ for prefix, iface, bases in CLASSES:
         base = next((f"{b}_{name}" for b in bases if f"{b}_{name}" in defined), None)
         if own in defined:
             header.append(f"{ret} STDMETHODCALLTYPE {own}({args});")
+            declared.add(own)
             rows.append(f"    .{name} = {'(void *)' if name in older else ''}{own},")
+        elif prefix == "d3d_deferred" and base and ret == "void" and not re.search(r"^([A-Z]{2})?Get[A-Z]|^Swap", name):
+            body.append(recorded(name, own, args, base))
+            rows.append(f"    .{name} = {own},")
         elif base:
-            if base not in done:
+            if base not in done and base not in declared:
                 first = re.sub(r"^\w+ \*This", "void *This", args)
                 header.append(f"{ret} STDMETHODCALLTYPE {base}({first});")
                 done.add(base)

@@ -126,6 +126,24 @@ bool d3d_format_typeless(DXGI_FORMAT f)
     return f == d3d_format_family(f) && d3d_format_family((DXGI_FORMAT)(f + 1)) == f;
 }
 
+void d3d_format_block(DXGI_FORMAT f, UINT *bytes, UINT *block)
+{
+    /* up to which format how many, as their numbers go; blocks of 4 x 4 have an own table */
+    static const uint8_t sizes[][2] = {{4, 16}, {8, 12}, {22, 8}, {47, 4}, {59, 2},
+                                       {65, 1}, {69, 4}, {84, 0}, {86, 2}, {93, 4}};
+
+    *block = is_compressed(f) ? 4 : 1;
+    *bytes = 2; /* DXGI_FORMAT_B4G4R4A4_UNORM */
+    for (size_t i = sizeof(sizes) / sizeof(sizes[0]); i-- > 0;)
+        if ((UINT)f <= sizes[i][0])
+            *bytes = sizes[i][1];
+    if (*block == 4)
+        *bytes = d3d_format_family(f) == DXGI_FORMAT_BC1_TYPELESS ||
+                         d3d_format_family(f) == DXGI_FORMAT_BC4_TYPELESS
+                     ? 8
+                     : 16;
+}
+
 static UINT all_mips(UINT width, UINT height, UINT depth)
 {
     UINT n = 1;

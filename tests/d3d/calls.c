@@ -818,6 +818,7 @@ int main(int argc, char **argv)
     told_back();
     data();
     objects(&(struct calls){device, context, target, staging, view, draw_all});
+    deferred(&(struct calls){device, context, target, staging, view, draw_all});
     printf("done\n");
     return 0;
 }

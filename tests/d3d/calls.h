@@ -13,3 +13,4 @@ struct calls {
 };
 
 void objects(const struct calls *c);
+void deferred(const struct calls *c);

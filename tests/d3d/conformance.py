@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Wine's conformance tests of d3d11, dxgi, d3d10core and d3d9, test function by test function, on our libraries and on wined3d.
-  conformance.py WINE_SOURCE BUILD [-o TABLE.json] [--on aerogpu|wined3d]... [MODULE[/FILE][:FUNCTION]...]
+  conformance.py WINE_SOURCE BUILD [-o TABLE.json] [--on aerogpu|wined3d]... [MODULE[/FILE][:FUNCTION[,FUNCTION...]]...]
 FILE is one of the module's, where it is not named as the module: d3d9/device, d3d9/visual. WINE_SOURCE is an unpacked wine-8.0, of which dlls/*/tests and include/wine are read; BUILD is a build of this tree. Every
 function is a process of its own, so that one that hangs or crashes takes no other with it. wined3d needs an X server with GL
 ($DISPLAY; `Xvfb :9` with Mesa will do). Prints a row of each: checks that passed, failed, and what ended it otherwise.
@@ -138,7 +138,7 @@ def main():
                 if dll.endswith(".dll") and "aerogpu" in on and not os.path.lexists(f"{folder}/aerogpu/{dll}"):
                     os.symlink(f"{build_dir}/src/d3d/windows/{dll}", f"{folder}/aerogpu/{dll}")
             for name in names:
-                if only and name != only:
+                if only and name not in only.split(","):
                     continue
                 row = rows.setdefault(f"{module}:{name}", {})
                 for side in on:
