@@ -20,6 +20,7 @@
 #include "base/sched/pid_namespace.h"
 #include "vkbox/layer.h"
 #include "vkbox/room.h"
+#include "vkbox/settings.h"
 
 struct vkbox *box;
 bool box_is_own;
@@ -145,24 +146,21 @@ static void open_once(const struct box_params *p)
     alone = false;
 }
 
-static bool is_set(const char *variable)
-{
-    const char *value = getenv(variable);
-
-    return value && !strcmp(value, "1");
-}
-
 void box_open(const struct box_params *p)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct settings asked;
     static bool done;
 
     pthread_mutex_lock(&lock);
-    if (!done || alone)
+    if (!done || alone) {
+        if (!p)
+            settings_read(&asked);
         open_once(p ? p
-                    : &(struct box_params){.folder = getenv(VKBOX_VARIABLE),
-                                           .exact = is_set(VKBOX_EXACT),
-                                           .guard = is_set(VKBOX_GUARD)});
+                    : &(struct box_params){.folder = asked.record ? "1" : getenv(VKBOX_VARIABLE),
+                                           .exact = asked.exact,
+                                           .guard = asked.guard});
+    }
     done = box || !p || !p->own; /* a program that starts its own may try again */
     pthread_mutex_unlock(&lock);
 }

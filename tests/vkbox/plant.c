@@ -13,7 +13,7 @@
  * some work took). In the third frame
  * number --at of its draws (or dispatches, of which each frame has as many) is the one. With --recover a device that is lost
  * is made again, and the frames go on. One that is to sleep, or counts its frames, prints its number. A process that the driver keeps
- * for more than 60 s (20, if it waits for nobody) ends by an alarm.
+ * for more than 180 s (20, if it waits for nobody) ends by an alarm.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -643,7 +643,7 @@ int main(int argc, char **argv)
     take_options(argc, argv);
     if (is("handled") || is("handled-idle") || is("fault-handled") || opt.reports)
         signal(SIGSEGV, on_fault);
-    alarm(is("event") ? 5 : is("dead-wait") ? 20 : 60); /* the first two end by it */
+    alarm(is("event") ? 12 : is("dead-wait") ? 20 : 180); /* the first two end by it */
     for (uint32_t n = 0; n < opt.again; n++) {
         make_instance();
         make_device();

@@ -699,6 +699,30 @@ def what_nobody_watched_is_found_by_the_next():
 
 
 @case
+def a_file_of_settings_asks_for_what_the_environment_does_not_name():
+    base = dict(os.environ, VK_ADD_LAYER_PATH=layers, VK_INSTANCE_LAYERS='VK_LAYER_AEROGPU_blackbox')
+    for text, env, dump, source in (('aerogpu_blackbox.record = true # always\n\n khronos_validation.exact = 7\naerogpu_blackbox.exact=TRUE', {}, True, 'exact markers'),
+                                    ('aerogpu_blackbox.record = 1\n', {}, True, 'group markers'), ('aerogpu_blackbox.record = true\n', {'AEROGPU_BLACKBOX': ''}, False, ''),
+                                    ('aerogpu_blackbox.record = false\naerogpu_blackbox.exact = yes\n', {}, False, 'line 2: exact is neither true nor false'),
+                                    ('\naerogpu_blackbox.exakt = true\n', {}, False, "line 2: there is no setting 'exakt'"), (None, {}, False, ''), ('x' * 70000, {}, False, '')):
+        for by_folder in (True, False):
+            with tempfile.TemporaryDirectory(dir=SHM) as folder:
+                path = folder + '/vk_layer_settings.txt'
+                if text is None:
+                    os.mkfifo(path)
+                else:
+                    with open(path, 'w') as f:
+                        f.write(text)
+                named = {'VK_LAYER_SETTINGS_PATH': folder if by_folder else path} if text != 'aerogpu_blackbox.record = 1\n' else {}
+                p = subprocess.run([plant, 'fault'], capture_output=True, text=True, timeout=100, cwd=folder, env={**base, **env, **named, 'XDG_RUNTIME_DIR': folder})
+                assert p.returncode == -signal.SIGSEGV, p
+                assert p.stderr.count('\n') == ('line 2' in source) and (not p.stderr or source in p.stderr), (text, p.stderr)
+                os.unlink(path)
+                said, found = said_of_left(folder)
+                assert len(found) == dump and (not dump or 'by ' + source in said.stderr), (text, found, said.stderr)
+
+
+@case
 def what_the_driver_tells_of_a_fault_is_told():
     with tempfile.TemporaryDirectory(dir=SHM) as folder:
         p = subprocess.run([aerogpu, 'run', '-o', folder, '--', 'true'], capture_output=True, text=True, timeout=60)
