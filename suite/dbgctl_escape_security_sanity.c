@@ -3,13 +3,16 @@
  * addresses and handles that are nobody's. Blocks of wrong sizes get their exact status. */
 #include "suite.h"
 
-/* Which status refuses is documented of ours only. */
-static void refused(struct suite *s, NTSTATUS status, NTSTATUS ours, const char *what)
+/* READ_GPA; another miniport may refuse in its block. */
+static NTSTATUS read_gpa(struct suite *s, struct aerogpu_escape_read_gpa *r, uint64_t gpa, uint32_t size)
 {
-    if (s->ours)
-        CHECK_EQ_STATUS(s, status, ours, what);
-    else
-        CHECK(s, !NT_SUCCESS(status), "%s was taken", what);
+    NTSTATUS st;
+
+    memset(r, 0, sizeof(*r));
+    r->gpa = gpa;
+    r->size_bytes = size;
+    st = SUITE_ESCAPE(s, READ_GPA, r);
+    return s->ours || !NT_SUCCESS(st) ? st : (NTSTATUS)r->status;
 }
 
 void test_dbgctl_escape_security_sanity(struct suite *s)
@@ -19,26 +22,19 @@ void test_dbgctl_escape_security_sanity(struct suite *s)
     struct aerogpu_escape_header h;
     NTSTATUS gpa, map;
 
-    memset(&r, 0, sizeof(r));
-    r.gpa = UINT64_C(0xFFFFFFFFFFFFF000);
-    r.size_bytes = 16;
-    gpa = SUITE_ESCAPE(s, READ_GPA, &r);
+    gpa = read_gpa(s, &r, UINT64_C(0xFFFFFFFFFFFFF000), 16);
     map = SUITE_ESCAPE(s, MAP_SHARED_HANDLE, &m);
-    if (!s->ours && NT_SUCCESS(gpa))
-        gpa = (NTSTATUS)r.status; /* another miniport may refuse in its block */
     CHECK(s, !NT_SUCCESS(gpa), "READ_GPA of 0xfffffffffffff000 succeeded");
     for (size_t i = 0; i < sizeof(r.data); i++)
         CHECK(s, !r.data[i] && !r.bytes_copied, "READ_GPA of 0xfffffffffffff000 failed and gave bytes");
     CHECK(s, !NT_SUCCESS(map), "MAP_SHARED_HANDLE of a handle that nobody has succeeded");
     suite_log(s, "READ_GPA is %s, MAP_SHARED_HANDLE is %s", gpa == STATUS_NOT_SUPPORTED ? "closed" : "open",
               map == STATUS_NOT_SUPPORTED ? "closed" : "open");
-    if (gpa != STATUS_NOT_SUPPORTED) {
-        r.gpa = 0;
-        r.size_bytes = AEROGPU_ESCAPE_READ_GPA_MAX + 1;
-        refused(s, SUITE_ESCAPE(s, READ_GPA, &r), STATUS_INVALID_PARAMETER, "READ_GPA of 4097 bytes");
-    }
-    refused(s, umd_escape(s->adapter, AEROGPU_ESCAPE_OP_QUERY_FENCE, &h, sizeof(h)), STATUS_BUFFER_TOO_SMALL,
-            "QUERY_FENCE in a block of 16 bytes");
-    refused(s, umd_escape(s->adapter, 0x4711, &h, sizeof(h)), STATUS_NOT_SUPPORTED,
-            "an op that is not there");
+    if (gpa != STATUS_NOT_SUPPORTED)
+        suite_refused(s, read_gpa(s, &r, 0, AEROGPU_ESCAPE_READ_GPA_MAX + 1), STATUS_INVALID_PARAMETER,
+                      "READ_GPA of 4097 bytes");
+    suite_refused(s, umd_escape(s->adapter, AEROGPU_ESCAPE_OP_QUERY_FENCE, &h, sizeof(h)),
+                  STATUS_BUFFER_TOO_SMALL, "QUERY_FENCE in a block of 16 bytes");
+    suite_refused(s, umd_escape(s->adapter, 0x4711, &h, sizeof(h)), STATUS_NOT_SUPPORTED,
+                  "an op that is not there");
 }

@@ -119,6 +119,14 @@ bool suite_is_seated(const struct suite *s)
     return st != STATUS_ACCESS_DENIED;
 }
 
+void suite_refused(struct suite *s, NTSTATUS status, NTSTATUS ours, const char *what)
+{
+    if (s->ours)
+        CHECK_EQ_STATUS(s, status, ours, what);
+    else
+        CHECK(s, !NT_SUCCESS(status), "%s was taken", what);
+}
+
 void suite_fail_status(struct suite *s, const char *what, NTSTATUS status)
 {
     char name[16];

@@ -159,6 +159,8 @@ bool suite_is_seated(const struct suite *s);
 /* With the status's name. What a stranger cannot do because the display is not his is no failure: then it is skipped. */
 void suite_fail_status(struct suite *s, const char *what, NTSTATUS status);
 void suite_skip(struct suite *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* `what` has to be refused. Which status refuses is documented of our miniport's only. */
+void suite_refused(struct suite *s, NTSTATUS status, NTSTATUS ours, const char *what);
 static inline uint32_t suite_default(uint32_t value, uint32_t otherwise)
 {
     return value ? value : otherwise;

@@ -278,6 +278,7 @@ typedef struct _POINT {
     S(STATUS_GRAPHICS_DATASET_IS_EMPTY, 0x401E034B)                                                          \
     S(STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET, 0xC01E0314)                                                   \
     S(STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN, 0xC01E0323)                                           \
+    S(STATUS_GRAPHICS_MODE_ID_MUST_BE_UNIQUE, 0xC01E0324)                                                    \
     S(STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES, 0xC01E0326)                                   \
     S(STATUS_GRAPHICS_MONITOR_NOT_CONNECTED, 0xC01E0338)                                                     \
     S(STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY, 0xC01E0313)                                                  \
@@ -363,6 +364,7 @@ typedef struct _POINT {
 #define STATUS_GRAPHICS_DATASET_IS_EMPTY                        NT_STATUS_C(0x401E034B)
 #define STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET                 NT_STATUS_C(0xC01E0314)
 #define STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN         NT_STATUS_C(0xC01E0323)
+#define STATUS_GRAPHICS_MODE_ID_MUST_BE_UNIQUE                  NT_STATUS_C(0xC01E0324)
 #define STATUS_GRAPHICS_VIDEO_PRESENT_TARGETS_LESS_THAN_SOURCES NT_STATUS_C(0xC01E0326)
 #define STATUS_GRAPHICS_MONITOR_NOT_CONNECTED                   NT_STATUS_C(0xC01E0338)
 #define STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY                NT_STATUS_C(0xC01E0313)

@@ -280,11 +280,16 @@ NTKERNELAPI POBJECT_TYPE wddm_IoFileObjectType __asm__("IoFileObjectType");
 NTKERNELAPI POBJECT_TYPE wddm_PsThreadType __asm__("PsThreadType");
 NTKERNELAPI POBJECT_TYPE wddm_PsProcessType __asm__("PsProcessType");
 NTKERNELAPI POBJECT_TYPE wddm_ExEventObjectType __asm__("ExEventObjectType");
+NTKERNELAPI POBJECT_TYPE wddm_ExSemaphoreObjectType __asm__("ExSemaphoreObjectType");
+NTKERNELAPI POBJECT_TYPE wddm_MmSectionObjectType __asm__("MmSectionObjectType");
+NTKERNELAPI POBJECT_TYPE wddm_SeTokenObjectType __asm__("SeTokenObjectType");
 NTKERNELAPI BOOLEAN wddm_KdDebuggerNotPresent __asm__("KdDebuggerNotPresent");
 #define IoFileObjectType        (&wddm_IoFileObjectType)
 #define PsThreadType            (&wddm_PsThreadType)
 #define PsProcessType           (&wddm_PsProcessType)
 #define ExEventObjectType       (&wddm_ExEventObjectType)
+#define ExSemaphoreObjectType   (&wddm_ExSemaphoreObjectType)
+#define SeTokenObjectType       (&wddm_SeTokenObjectType)
 #define KD_DEBUGGER_NOT_PRESENT wddm_KdDebuggerNotPresent
 #define KD_DEBUGGER_ENABLED     (!wddm_KdDebuggerNotPresent)
 

@@ -35,6 +35,12 @@
 #include "dxgkrnl/tdr.h"
 #include "dxgkrnl/vidmm.h"
 
+/* The DDI that failed last. */
+struct dxgk_failed {
+    const char *name;
+    NTSTATUS status;
+};
+
 struct dxgk {
     struct kernel *kernel;
     struct clock *clock;
@@ -60,9 +66,10 @@ struct dxgk {
     ULONG version;                   /* DXGKDDI_INTERFACE_VERSION_* that the miniport was compiled for */
     struct displayonly *displayonly; /* NULL: a full miniport */
     bool initialized;
-    bool refused;    /* DxgkInitialize knows no such version */
-    bool greedy;     /* its interrupt routine claims everything, and that was said */
-    bool crashed;    /* after a bug check nothing is cleaned up */
+    bool refused; /* DxgkInitialize knows no such version */
+    bool greedy;  /* its interrupt routine claims everything, and that was said */
+    bool crashed; /* after a bug check nothing is cleaned up */
+    struct dxgk_failed failed;
     char stuck[160]; /* what waited for too long, and where */
     PVOID miniport;
     union {
@@ -121,6 +128,8 @@ struct dxgk {
             status_ = STATUS_DEVICE_REMOVED;                                                                 \
             KERNEL_CALL((d)->kernel, "DxgkDdi" #name, PASSIVE_LEVEL, (d)->tdr.ddi_delay_ns,                  \
                         status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__));                                      \
+            if (!NT_SUCCESS(status_))                                                                        \
+                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_};                                \
         }                                                                                                    \
         status_;                                                                                             \
     })

@@ -76,14 +76,19 @@ static const char *missing_ddi(const struct dxgk *d)
     return NULL;
 }
 
-/* Says what it returned, or why it did not. */
+/* Says what it returned, or why it did not; if `routine` is more than one DDI, which failed last; and the first rule that was broken. */
 static int miniport_failed(struct dxgk *d, struct error *err, const char *routine, NTSTATUS s)
 {
-    const char *why = dxgk_kernel_death(d->kernel);
+    const char *why = dxgk_kernel_death(d->kernel), *rule = dxgk_kernel_violation_text(d->kernel, 0);
+    char ddi[80] = "", broken[240] = "";
 
     if (why || *d->stuck)
         return error_set(err, -ENXIO, "%s", why ? why : d->stuck);
-    return error_set(err, -ENXIO, "%s returned %08x", routine, (unsigned)s);
+    if (d->failed.name && strcmp(d->failed.name, routine))
+        snprintf(ddi, sizeof(ddi), " (%s returned %08x)", d->failed.name, (unsigned)d->failed.status);
+    if (rule)
+        snprintf(broken, sizeof(broken), "; it broke a rule: %.*s", (int)strcspn(rule, "\n"), rule);
+    return error_set(err, -ENXIO, "%s returned %08x%s%s", routine, (unsigned)s, ddi, broken);
 }
 
 int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err)
@@ -407,6 +412,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     DXGK_START_INFO info = {0};
     NTSTATUS s;
 
+    d->failed = (struct dxgk_failed){0};
     s = DDI(d, AddDevice, (PDEVICE_OBJECT)d, &d->miniport);
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiAddDevice", s);
@@ -425,7 +431,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     if (NT_SUCCESS(s) && !d->displayonly) {
         s = dxgk_vidmm_start(d);
         if (!NT_SUCCESS(s))
-            error_set(err, -ENXIO, "the miniport's segments are not usable: %08x", (unsigned)s);
+            miniport_failed(d, err, "making the miniport's segments usable", s);
     }
     if (!NT_SUCCESS(s))
         goto stop;

@@ -274,6 +274,57 @@ TEST(a_timer_stands_in_for_vblanks_that_cannot_be_had)
     world_down(&w, 0);
 }
 
+/* ---- what a miniport does with mode sets --------------------------------- */
+
+/* An enumeration at which the miniport breaks `rule`; what it was answered. */
+static NTSTATUS enumerated(struct world *w, struct ctx *x, D3DKMT_HANDLE primary, enum softgpu_mode_rule rule)
+{
+    struct softgpu_escape e = {.op = ESC_MODE_RULE, .value = rule};
+    D3DKMT_SETDISPLAYMODE m = {.hDevice = x->device, .hPrimaryAllocation = primary};
+
+    assert_int_equal(world_escape(w, &e), STATUS_SUCCESS);
+    assert_int_equal(dxgk_SetDisplayMode(w->client, &m), STATUS_SUCCESS);
+    e.value = MODES_WELL;
+    assert_int_equal(world_escape(w, &e), STATUS_SUCCESS);
+    return (NTSTATUS)e.value2;
+}
+
+TEST(what_is_borrowed_of_modes_is_given_back_once)
+{
+    static const struct {
+        enum softgpu_mode_rule rule;
+        NTSTATUS status;
+        const char *says; /* NULL: it is no violation */
+    } rules[] = {
+        {MODES_WELL, STATUS_SUCCESS, NULL},
+        {MODES_EMPTY, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE, NULL},
+        {MODES_ONE_NUMBER, STATUS_GRAPHICS_MODE_ID_MUST_BE_UNIQUE, NULL},
+        {MODES_KEPT, STATUS_GRAPHICS_MODE_ID_MUST_BE_UNIQUE,
+         "DxgkDdiEnumVidPnCofuncModality returned and has not released a source mode that it acquired or created"},
+        {MODES_RELEASED_TWICE, STATUS_INVALID_PARAMETER, "is no source mode that the miniport has"},
+        {MODES_PATH_KEPT, STATUS_INVALID_PARAMETER, "has not released a path that"},
+        {MODES_SET_RELEASED, STATUS_INVALID_PARAMETER, "pfnReleaseSourceModeSet: 0x"},
+        {MODES_SET_USED, STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET, "pfnGetNumModes: 0x"},
+        {MODES_SET_KEPT, STATUS_SUCCESS, "has not released a source mode set that"},
+    };
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a;
+    unsigned n = 0;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &x, 320 * 200 * 4, true, &a), STATUS_SUCCESS);
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        assert_int_equal(enumerated(&w, &x, a, rules[i].rule), rules[i].status);
+        n += rules[i].says != NULL;
+        assert_int_equal(dxgk_violations(w.dxgk), n);
+        if (rules[i].says)
+            assert_non_null(strstr(dxgk_violation(w.dxgk, n - 1), rules[i].says));
+    }
+    world_down(&w, n);
+}
+
 /* ---- what else a display miniport is asked ------------------------------- */
 
 static unsigned called(struct world *w, enum softgpu_call call)

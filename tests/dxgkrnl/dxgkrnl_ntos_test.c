@@ -232,8 +232,13 @@ static PVOID start(PKSTART_ROUTINE routine, PVOID context)
 
     assert_int_equal(PsCreateSystemThread(&h, THREAD_ALL_ACCESS, NULL, NULL, NULL, routine, context),
                      STATUS_SUCCESS);
-    assert_int_equal(ObReferenceObjectByHandle(h, THREAD_ALL_ACCESS, NULL, KernelMode, &object, NULL),
-                     STATUS_SUCCESS);
+    assert_int_equal(
+        ObReferenceObjectByHandle(h, THREAD_ALL_ACCESS, *IoFileObjectType, KernelMode, &object, NULL),
+        STATUS_OBJECT_TYPE_MISMATCH);
+    assert_null(object);
+    assert_int_equal(
+        ObReferenceObjectByHandle(h, THREAD_ALL_ACCESS, *PsThreadType, KernelMode, &object, NULL),
+        STATUS_SUCCESS);
     assert_int_equal(ZwClose(h), STATUS_SUCCESS);
     return object;
 }

@@ -164,9 +164,9 @@ static void tables_that_lead_nowhere(void **state)
                       "x.sys: it imports ordinal %u of HAL.dll; the kernel's exports go by name",
                       get(driver, names) & 0xFFFF),
              text));
-    refused(module, 0x21, 1, -ENOENT,
+    refused(module, 0x21, 1, -ENOEXEC,
             "x.sys: it imports 1 that the kernel here has not: !AL.dll!KeQueryPerformanceCounter");
-    refused(file_offset(get(driver, names)) + 2, 'X', 1, -ENOENT,
+    refused(file_offset(get(driver, names)) + 2, 'X', 1, -ENOEXEC,
             "x.sys: it imports 1 that the kernel here has not: HAL.dll!XeQueryPerformanceCounter");
     refused(relocs + 4, 4, 4, -ENOEXEC,
             (snprintf(text, sizeof(text), "x.sys: the relocation block at 0x%x has 0x4 bytes, left are 0x%x",

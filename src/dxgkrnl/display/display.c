@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "dxgkrnl/display/loans.h"
 #include "dxgkrnl/display/recommend.h"
 
 #include <stdlib.h>
@@ -382,7 +383,7 @@ static NTSTATUS fit(struct dxgk *d, struct vidpn *v, D3DKMDT_ENUMCOFUNCMODALITY_
                                        ? D3DDDI_ID_UNINITIALIZED
                                        : target};
 
-    return DDI(d, EnumVidPnCofuncModality, d->miniport, &e);
+    return DISPLAY_DDI(d, EnumVidPnCofuncModality, d->miniport, &e);
 }
 
 static struct vidpn *make_vidpn(struct dxgk *d, UINT source, UINT target)
@@ -587,7 +588,7 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
     now.IntegerRefreshRate = hertz(&now.RefreshRate);
     st = fit_pinned(d, v, source, s->target);
     if (NT_SUCCESS(st))
-        st = DDI(d, IsSupportedVidPn, d->miniport, &supported);
+        st = DISPLAY_DDI(d, IsSupportedVidPn, d->miniport, &supported);
     if (NT_SUCCESS(st) && !supported.IsVidPnSupported)
         st = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
     if (NT_SUCCESS(st))
@@ -597,7 +598,7 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
     if (s->visible)
         set_visible(d, source, false);
     commit.hPrimaryAllocation = primary ? primary->driver : NULL;
-    st = DDI(d, CommitVidPn, d->miniport, &commit);
+    st = DISPLAY_DDI(d, CommitVidPn, d->miniport, &commit);
     if (!NT_SUCCESS(st)) {
         if (s->committed)
             set_visible(d, source, true);

@@ -69,7 +69,8 @@ struct display {
     ULONG num_sources, num_children;
     struct child children[MAX_CHILDREN];
     struct source sources[MAX_SOURCES];
-    struct vidpn *active;
+    struct vidpn *active, *vidpns; /* all that there are */
+    struct loan *loans;            /* what the miniport has of them: loans.h */
     bool vsync_enabled, vsync_stuck, vsync_idle;
     bool strange_target;   /* a vblank of a target that is none was reported, and named */
     unsigned vsync_misses; /* times in a row that switching vblanks on again brought none */

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dxgkrnl/display/loans.h"
+#include "dxgkrnl/ntos/routines.h"
+
 struct modeset *dxgk_modeset_create(enum modeset_kind kind)
 {
     struct modeset *s = calloc(1, sizeof(*s));
@@ -43,26 +46,59 @@ struct mode *dxgk_modeset_new_mode(struct modeset *s)
 
     if (!m)
         return NULL;
-    m->set = s;
     m->id = s->next_id++;
     m->next = s->loose;
     s->loose = m;
     return m;
 }
 
-static struct mode *mode_of(const void *info)
+/* Where the mode that `info` is of hangs in `list`, or the list's end; `info` itself is not read. */
+static struct mode **place(struct mode **list, const void *info)
 {
-    return info ? (struct mode *)((char *)info - offsetof(struct mode, id)) : NULL;
+    while (*list && &(*list)->id != info)
+        list = &(*list)->next;
+    return list;
 }
 
-static bool take_loose(struct modeset *s, struct mode *m)
+static const char *set_name(enum modeset_kind kind)
 {
-    for (struct mode **p = &s->loose; *p; p = &(*p)->next)
-        if (*p == m) {
-            *p = m->next;
-            return true;
-        }
-    return false;
+    return kind == MODESET_SOURCE   ? "source mode set"
+           : kind == MODESET_TARGET ? "target mode set"
+                                    : "monitor's mode set";
+}
+
+static const char *mode_name(enum modeset_kind kind)
+{
+    return kind == MODESET_SOURCE ? "source mode" : kind == MODESET_TARGET ? "target mode" : "monitor's mode";
+}
+
+static void take_back(void *set)
+{
+    dxgk_modeset_unref(set);
+}
+
+bool dxgk_modeset_lend(struct modeset *s)
+{
+    if (!dxgk_lend(OWNER(), s, set_name(s->kind), take_back))
+        return false;
+    dxgk_modeset_ref(s);
+    return true;
+}
+
+struct modeset *dxgk_modeset_lent(const void *handle, enum modeset_kind kind, const char *function)
+{
+    struct modeset *s = (struct modeset *)handle;
+
+    return dxgk_has_lent(OWNER(), s, set_name(kind), function) && s->kind == kind ? s : NULL;
+}
+
+/* `m` NULL: there is none, and `none` says so. */
+static NTSTATUS lend_mode(struct modeset *s, struct mode *m, const void **out, NTSTATUS none)
+{
+    bool lent = m && dxgk_lend(OWNER(), &m->id, mode_name(s->kind), NULL);
+
+    *out = lent ? &m->id : NULL;
+    return lent ? STATUS_SUCCESS : m ? STATUS_NO_MEMORY : none;
 }
 
 static bool same(const struct modeset *s, const struct mode *a, const struct mode *b)
@@ -76,22 +112,47 @@ static bool same(const struct modeset *s, const struct mode *a, const struct mod
     return !memcmp(&a->id, &x.id, size);
 }
 
+/* What no monitor could show, or nobody scan out. */
+static bool is_nothing(const struct modeset *s, const struct mode *m)
+{
+    const D3DKMDT_2DREGION *size = s->kind == MODESET_SOURCE   ? &m->source.Format.Graphics.PrimSurfSize
+                                   : s->kind == MODESET_TARGET ? &m->target.VideoSignalInfo.ActiveSize
+                                                               : &m->monitor.VideoSignalInfo.ActiveSize;
+
+    return !(s->kind == MODESET_SOURCE && m->source.Type == D3DKMDT_RMT_TEXT) && (!size->cx || !size->cy);
+}
+
 NTSTATUS dxgk_modeset_add(struct modeset *s, void *info)
 {
-    struct mode *m = mode_of(info);
+    struct mode **at = place(&s->loose, info), *m = *at;
 
-    if (!m || m->set != s || m->added)
+    if (!m)
         return STATUS_INVALID_PARAMETER;
+    if (is_nothing(s, m))
+        return s->kind == MODESET_SOURCE ? STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE
+                                         : STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE;
     for (struct mode *o = s->modes; o; o = o->next)
         if (same(s, m, o))
             return STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET;
-    take_loose(s, m);
+    for (struct mode *o = s->modes; o; o = o->next)
+        if (o->id == m->id) /* the number that it came with is overwritten */
+            return STATUS_GRAPHICS_MODE_ID_MUST_BE_UNIQUE;
+    *at = m->next;
     m->next = NULL;
-    m->added = true;
     *s->last = m;
     s->last = &m->next;
     s->count++;
     return STATUS_SUCCESS;
+}
+
+static NTSTATUS add_mode(struct modeset *s, void *info, const char *function)
+{
+    NTSTATUS st = dxgk_has_lent(OWNER(), info, mode_name(s->kind), function) ? dxgk_modeset_add(s, info)
+                                                                             : STATUS_INVALID_PARAMETER;
+
+    if (NT_SUCCESS(st))
+        dxgk_give_back(OWNER(), info);
+    return st;
 }
 
 static NTSTATUS pin(struct modeset *s, UINT id)
@@ -105,27 +166,31 @@ static NTSTATUS pin(struct modeset *s, UINT id)
                                      : STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET_MODE;
 }
 
-static NTSTATUS release_mode(struct modeset *s, const void *info)
+static NTSTATUS release_mode(struct modeset *s, const void *info, const char *function)
 {
-    struct mode *m = mode_of(info);
+    struct mode **loose = place(&s->loose, info), *m = *loose;
 
-    if (!m || m->set != s)
+    if (!m && !*place(&s->modes, info))
+        info = info ? &s->loose : NULL; /* of no mode of this set: nothing that is lent */
+    if (!dxgk_has_lent(OWNER(), info, mode_name(s->kind), function))
         return STATUS_INVALID_PARAMETER;
-    if (!m->added && take_loose(s, m))
+    dxgk_give_back(OWNER(), info);
+    if (m) {
+        *loose = m->next;
         free(m);
+    }
     return STATUS_SUCCESS;
 }
 
 /* The functions of one interface: `NAME` in front, over handle type H and mode type T. */
 #define MODESET_COMMON(NAME, H, T, MAGIC, BAD)                                                               \
-    static struct modeset *NAME##_set(H h)                                                                   \
+    static struct modeset *NAME##_set(H h, const char *function)                                             \
     {                                                                                                        \
-        struct modeset *s = (struct modeset *)h;                                                             \
-        return s && s->kind == (MAGIC) ? s : NULL;                                                           \
+        return dxgk_modeset_lent(h, MAGIC, function);                                                        \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_num(H h, SIZE_T *n)                                                         \
     {                                                                                                        \
-        struct modeset *s = NAME##_set(h);                                                                   \
+        struct modeset *s = NAME##_set(h, "pfnGetNumModes");                                                 \
         if (!s)                                                                                              \
             return BAD;                                                                                      \
         *n = s->count;                                                                                       \
@@ -133,53 +198,53 @@ static NTSTATUS release_mode(struct modeset *s, const void *info)
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_first(H h, CONST T **out)                                                   \
     {                                                                                                        \
-        struct modeset *s = NAME##_set(h);                                                                   \
+        struct modeset *s = NAME##_set(h, "pfnAcquireFirstModeInfo");                                        \
         *out = NULL;                                                                                         \
         if (!s)                                                                                              \
             return BAD;                                                                                      \
-        if (!s->modes)                                                                                       \
-            return STATUS_GRAPHICS_DATASET_IS_EMPTY;                                                         \
-        *out = (CONST T *)&s->modes->id;                                                                     \
-        return STATUS_SUCCESS;                                                                               \
+        return lend_mode(s, s->modes, (const void **)out, STATUS_GRAPHICS_DATASET_IS_EMPTY);                 \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_next(H h, CONST T *info, CONST T **out)                                     \
     {                                                                                                        \
-        struct mode *m = mode_of(info);                                                                      \
+        struct modeset *s = NAME##_set(h, "pfnAcquireNextModeInfo");                                         \
+        struct mode *m;                                                                                      \
         *out = NULL;                                                                                         \
-        if (!NAME##_set(h))                                                                                  \
+        if (!s)                                                                                              \
             return BAD;                                                                                      \
-        if (!m || m->set != (struct modeset *)h || !m->added)                                                \
+        m = *place(&s->modes, info);                                                                         \
+        if (!m)                                                                                              \
             return STATUS_INVALID_PARAMETER;                                                                 \
-        if (!m->next)                                                                                        \
-            return STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET;                                              \
-        *out = (CONST T *)&m->next->id;                                                                      \
-        return STATUS_SUCCESS;                                                                               \
+        return lend_mode(s, m->next, (const void **)out, STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET);       \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_release(H h, CONST T *info)                                                 \
     {                                                                                                        \
-        return NAME##_set(h) ? release_mode((struct modeset *)h, info) : BAD;                                \
+        struct modeset *s = NAME##_set(h, "pfnReleaseModeInfo");                                             \
+        return s ? release_mode(s, info, "pfnReleaseModeInfo") : BAD;                                        \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_create(H h, T **out)                                                        \
     {                                                                                                        \
-        struct mode *m = NAME##_set(h) ? dxgk_modeset_new_mode((struct modeset *)h) : NULL;                  \
-        *out = m ? (T *)&m->id : NULL;                                                                       \
-        return m ? STATUS_SUCCESS : NAME##_set(h) ? STATUS_NO_MEMORY : BAD;                                  \
+        struct modeset *s = NAME##_set(h, "pfnCreateNewModeInfo");                                           \
+        struct mode *m = s ? dxgk_modeset_new_mode(s) : NULL;                                                \
+        *out = NULL;                                                                                         \
+        return s ? lend_mode(s, m, (const void **)out, STATUS_NO_MEMORY) : BAD;                              \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_add(H h, T *info)                                                           \
     {                                                                                                        \
-        return NAME##_set(h) ? dxgk_modeset_add((struct modeset *)h, info) : BAD;                            \
+        struct modeset *s = NAME##_set(h, "pfnAddMode");                                                     \
+        return s ? add_mode(s, info, "pfnAddMode") : BAD;                                                    \
     }
 
 #define MODESET_PINNED(NAME, H, T, BAD)                                                                      \
     static NTSTATUS NTAPI NAME##_pinned(H h, CONST T **out)                                                  \
     {                                                                                                        \
-        struct modeset *s = NAME##_set(h);                                                                   \
-        *out = s && s->pinned ? (CONST T *)&s->pinned->id : NULL;                                            \
-        return !s ? BAD : s->pinned ? STATUS_SUCCESS : STATUS_GRAPHICS_MODE_NOT_PINNED;                      \
+        struct modeset *s = NAME##_set(h, "pfnAcquirePinnedModeInfo");                                       \
+        *out = NULL;                                                                                         \
+        return s ? lend_mode(s, s->pinned, (const void **)out, STATUS_GRAPHICS_MODE_NOT_PINNED) : BAD;       \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_pin(H h, CONST UINT id)                                                     \
     {                                                                                                        \
-        return NAME##_set(h) ? pin((struct modeset *)h, id) : BAD;                                           \
+        struct modeset *s = NAME##_set(h, "pfnPinMode");                                                     \
+        return s ? pin(s, id) : BAD;                                                                         \
     }
 
 #define BAD_SOURCE STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET
@@ -194,17 +259,15 @@ MODESET_COMMON(monitor, D3DKMDT_HMONITORSOURCEMODESET, D3DKMDT_MONITOR_SOURCE_MO
 static NTSTATUS NTAPI monitor_preferred(D3DKMDT_HMONITORSOURCEMODESET h,
                                         CONST D3DKMDT_MONITOR_SOURCE_MODE **out)
 {
-    struct modeset *s = monitor_set(h);
+    struct modeset *s = monitor_set(h, "pfnAcquirePreferredModeInfo");
+    struct mode *m;
 
     *out = NULL;
     if (!s)
         return STATUS_INVALID_HANDLE;
-    for (struct mode *m = s->modes; m; m = m->next)
-        if (m->monitor.Preference == D3DKMDT_MP_PREFERRED) {
-            *out = &m->monitor;
-            return STATUS_SUCCESS;
-        }
-    return STATUS_NOT_FOUND;
+    for (m = s->modes; m && m->monitor.Preference != D3DKMDT_MP_PREFERRED; m = m->next)
+        ;
+    return lend_mode(s, m, (const void **)out, STATUS_NOT_FOUND);
 }
 
 const DXGK_VIDPNSOURCEMODESET_INTERFACE dxgk_modeset_source_interface = {

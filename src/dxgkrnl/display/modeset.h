@@ -12,8 +12,6 @@ enum modeset_kind { MODESET_SOURCE = 0x4D53, MODESET_TARGET = 0x4D54, MODESET_MO
 
 struct mode {
     struct mode *next;
-    struct modeset *set;
-    bool added;
     union {
         UINT id; /* the first member of all three */
         D3DKMDT_VIDPN_SOURCE_MODE source;
@@ -36,6 +34,10 @@ void dxgk_modeset_ref(struct modeset *s);
 void dxgk_modeset_unref(struct modeset *s);
 struct mode *dxgk_modeset_new_mode(struct modeset *s);
 NTSTATUS dxgk_modeset_add(struct modeset *s, void *info);
+/* To the miniport, with a reference of its own; false: no memory. */
+bool dxgk_modeset_lend(struct modeset *s);
+/* The set that the miniport means; NULL: it has none such, and that is a violation of `function`. */
+struct modeset *dxgk_modeset_lent(const void *handle, enum modeset_kind kind, const char *function);
 
 extern const DXGK_VIDPNSOURCEMODESET_INTERFACE dxgk_modeset_source_interface;
 extern const DXGK_VIDPNTARGETMODESET_INTERFACE dxgk_modeset_target_interface;

@@ -6,6 +6,7 @@
  *
  * EDID: VESA Enhanced EDID Standard, release A, sections 3.8 to 3.10. A block that is damaged counts as none.
  */
+#include "dxgkrnl/display/loans.h"
 #include "dxgkrnl/display/vidpn.h"
 #include "dxgkrnl/ntos/routines.h"
 
@@ -190,7 +191,14 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     if (!NT_SUCCESS(s))
         return s;
     args.hMonitorSourceModeSet = (D3DKMDT_HMONITORSOURCEMODESET)c->modes;
+    if (!dxgk_modeset_lend(c->modes))
+        return STATUS_NO_MEMORY;
     s = DDI(d, RecommendMonitorModes, d->miniport, &args);
+    if (dxgk_has_lent(d, c->modes, "monitor's mode set that it was given", "DxgkDdiRecommendMonitorModes")) {
+        dxgk_give_back(d, c->modes);
+        dxgk_modeset_unref(c->modes);
+    }
+    dxgk_loans_settle(d);
     if (!NT_SUCCESS(s))
         log_info("dxgkrnl", "DxgkDdiRecommendMonitorModes returned %08x", (unsigned)s);
     return STATUS_SUCCESS; /* it may have none to add */
@@ -256,7 +264,8 @@ static NTSTATUS NTAPI acquire_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
     if (!c->modes)
         return STATUS_GRAPHICS_MONITOR_NOT_CONNECTED;
-    dxgk_modeset_ref(c->modes);
+    if (!dxgk_modeset_lend(c->modes))
+        return STATUS_NO_MEMORY;
     *out = (D3DKMDT_HMONITORSOURCEMODESET)c->modes;
     *interface = &dxgk_modeset_monitor_interface;
     return STATUS_SUCCESS;
@@ -264,10 +273,13 @@ static NTSTATUS NTAPI acquire_modes(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_
 
 static NTSTATUS NTAPI release_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESET set)
 {
+    struct modeset *s = dxgk_modeset_lent(set, MODESET_MONITOR, "pfnReleaseMonitorSourceModeSet");
+
     UNREFERENCED_PARAMETER(adapter);
-    if (!set || ((struct modeset *)set)->kind != MODESET_MONITOR)
+    if (!s)
         return STATUS_INVALID_PARAMETER;
-    dxgk_modeset_unref((struct modeset *)set);
+    dxgk_give_back(OWNER(), s);
+    dxgk_modeset_unref(s);
     return STATUS_SUCCESS;
 }
 

@@ -8,6 +8,8 @@
  */
 #include "dxgkrnl/display/recommend.h"
 
+#include "dxgkrnl/display/loans.h"
+
 /* IOCTL_VIDEO_QUERY_COLOR_CAPABILITIES of ntddvdeo.h, the one request that every miniport is sent. */
 #define QUERY_COLOR_CAPABILITIES CTL_CODE(FILE_DEVICE_VIDEO, 0x11A, METHOD_BUFFERED, FILE_ANY_ACCESS)
 
@@ -21,7 +23,7 @@ int dxgk_recommended_target(struct dxgk *d, UINT source)
 
     if (!v)
         return -1;
-    if (NT_SUCCESS(DDI(d, RecommendVidPnTopology, d->miniport, &args)))
+    if (NT_SUCCESS(DISPLAY_DDI(d, RecommendVidPnTopology, d->miniport, &args)))
         for (struct vidpn_path *p = v->paths; p && child < 0; p = p->next)
             if (p->info.VidPnSourceId == source)
                 child = dxgk_vidpn_child_index(d, p->info.VidPnTargetId);
@@ -41,7 +43,7 @@ bool dxgk_recommended_mode(struct dxgk *d, UINT source, UINT target, D3DKMT_DISP
 
     if (!v)
         return false;
-    if (NT_SUCCESS(DDI(d, RecommendFunctionalVidPn, d->miniport, &args))) {
+    if (NT_SUCCESS(DISPLAY_DDI(d, RecommendFunctionalVidPn, d->miniport, &args))) {
         const struct modeset *s = v->source[source], *t = v->target[child];
         found = s && t && s->pinned && t->pinned;
         if (found)
@@ -56,7 +58,7 @@ void dxgk_ask_about_mode(struct dxgk *d, UINT source, struct vidpn *v)
     struct source *s = &d->display.sources[source];
     DXGKARG_QUERYVIDPNHWCAPABILITY caps = {
         .hFunctionalVidPn = dxgk_vidpn_handle(v), .SourceId = source, .TargetId = s->target};
-    NTSTATUS st = DDI(d, QueryVidPnHWCapability, d->miniport, &caps);
+    NTSTATUS st = DISPLAY_DDI(d, QueryVidPnHWCapability, d->miniport, &caps);
 
     if (!NT_SUCCESS(st) && st != STATUS_NOT_IMPLEMENTED)
         log_info("dxgkrnl", "DxgkDdiQueryVidPnHWCapability returned %08x", (unsigned)st);

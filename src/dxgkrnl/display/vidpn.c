@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-enum { VIDPN_MAGIC = 0x4E506456 };
+#include "dxgkrnl/display/loans.h"
+#include "dxgkrnl/ntos/routines.h"
 
 int dxgk_vidpn_child_index(const struct dxgk *d, UINT target)
 {
@@ -20,8 +21,9 @@ struct vidpn *dxgk_vidpn_create(struct dxgk *d)
 
     if (!v)
         return NULL;
-    v->magic = VIDPN_MAGIC;
     v->d = d;
+    v->next = d->display.vidpns;
+    d->display.vidpns = v;
     return v;
 }
 
@@ -44,7 +46,7 @@ void dxgk_vidpn_destroy(struct vidpn *v)
         dxgk_modeset_unref(v->target[i]);
     free_paths(v->paths);
     free_paths(v->loose);
-    v->magic = 0;
+    LIST_DROP(&v->d->display.vidpns, v, next);
     free(v);
 }
 
@@ -53,18 +55,33 @@ D3DKMDT_HVIDPN dxgk_vidpn_handle(struct vidpn *v)
     return (D3DKMDT_HVIDPN)v;
 }
 
+/* NULL: there is no such network, or not any more. */
 static struct vidpn *get(const void *h)
 {
-    struct vidpn *v = (struct vidpn *)h;
+    struct vidpn *v = OWNER()->display.vidpns;
 
-    return v && v->magic == VIDPN_MAGIC ? v : NULL;
+    while (v && v != h)
+        v = v->next;
+    return v;
 }
 
 /* ---- the topology; its handle is the VidPN itself ------------------------ */
 
-static struct vidpn_path *path_of(const D3DKMDT_VIDPN_PRESENT_PATH *info)
+/* Where the path that `info` is of hangs in `list`, or the list's end; `info` itself is not read. */
+static struct vidpn_path **place(struct vidpn_path **list, const D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
-    return info ? (struct vidpn_path *)((char *)info - offsetof(struct vidpn_path, info)) : NULL;
+    while (*list && &(*list)->info != info)
+        list = &(*list)->next;
+    return list;
+}
+
+/* `p` NULL: there is none, and `none` says so. */
+static NTSTATUS lend_path(struct vidpn_path *p, const D3DKMDT_VIDPN_PRESENT_PATH **out, NTSTATUS none)
+{
+    bool lent = p && dxgk_lend(OWNER(), &p->info, "path", NULL);
+
+    *out = lent ? &p->info : NULL;
+    return lent ? STATUS_SUCCESS : p ? STATUS_NO_MEMORY : none;
 }
 
 static struct vidpn_path *find(struct vidpn *v, UINT source, UINT target)
@@ -136,38 +153,32 @@ static NTSTATUS NTAPI acquire(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOU
                               D3DDDI_VIDEO_PRESENT_TARGET_ID target, CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
     struct vidpn *v = get(h);
-    struct vidpn_path *p = v ? find(v, source, target) : NULL;
 
-    *out = p ? &p->info : NULL;
-    return !v  ? STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY
-           : p ? STATUS_SUCCESS
-               : STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY;
+    *out = NULL;
+    return v ? lend_path(find(v, source, target), out, STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY)
+             : STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
 }
 
 static NTSTATUS NTAPI first_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
     struct vidpn *v = get(h);
 
-    *out = v && v->paths ? &v->paths->info : NULL;
-    return !v         ? STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY
-           : v->paths ? STATUS_SUCCESS
-                      : STATUS_GRAPHICS_DATASET_IS_EMPTY;
+    *out = NULL;
+    return v ? lend_path(v->paths, out, STATUS_GRAPHICS_DATASET_IS_EMPTY)
+             : STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
 }
 
 static NTSTATUS NTAPI next_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info,
                                 CONST D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
-    struct vidpn_path *p = path_of(info);
+    struct vidpn *v = get(h);
+    struct vidpn_path *p = v ? *place(&v->paths, info) : NULL;
 
     *out = NULL;
-    if (!get(h))
+    if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
-    if (!p || !p->added)
-        return STATUS_INVALID_PARAMETER;
-    if (!p->next)
-        return STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET;
-    *out = &p->next->info;
-    return STATUS_SUCCESS;
+    return p ? lend_path(p->next, out, STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET)
+             : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS NTAPI update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info)
@@ -188,44 +199,48 @@ static NTSTATUS NTAPI update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VID
 static NTSTATUS NTAPI release_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
     struct vidpn *v = get(h);
-    struct vidpn_path *path = path_of(info);
+    struct vidpn_path **at, *loose;
 
     if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
-    for (struct vidpn_path **p = &v->loose; *p; p = &(*p)->next)
-        if (*p == path) {
-            *p = path->next;
-            free(path);
-            break;
-        }
+    if (!dxgk_has_lent(v->d, info, "path", "pfnReleasePathInfo"))
+        return STATUS_INVALID_PARAMETER;
+    dxgk_give_back(v->d, info);
+    at = place(&v->loose, info);
+    loose = *at;
+    if (loose) {
+        *at = loose->next;
+        free(loose);
+    }
     return STATUS_SUCCESS;
+}
+
+/* A new path, which is in no topology yet. */
+static struct vidpn_path *new_path(struct vidpn *v)
+{
+    struct vidpn_path *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return NULL;
+    p->next = v->loose;
+    v->loose = p;
+    return p;
 }
 
 static NTSTATUS NTAPI create_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH **out)
 {
     struct vidpn *v = get(h);
-    struct vidpn_path *p;
 
     *out = NULL;
-    if (!v)
-        return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
-    p = calloc(1, sizeof(*p));
-    if (!p)
-        return STATUS_NO_MEMORY;
-    p->next = v->loose;
-    v->loose = p;
-    *out = &p->info;
-    return STATUS_SUCCESS;
+    return v ? lend_path(new_path(v), (const D3DKMDT_VIDPN_PRESENT_PATH **)out, STATUS_NO_MEMORY)
+             : STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
 }
 
-static NTSTATUS NTAPI add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH *info)
+static NTSTATUS insert_path(struct vidpn *v, const D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
-    struct vidpn *v = get(h);
-    struct vidpn_path *path = path_of(info), **last;
+    struct vidpn_path **at = place(&v->loose, info), *path = *at, **last;
 
-    if (!v)
-        return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
-    if (!path || path->added)
+    if (!path)
         return STATUS_INVALID_PARAMETER;
     if (info->VidPnSourceId >= v->d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
@@ -233,17 +248,26 @@ static NTSTATUS NTAPI add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_P
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
     if (find(v, info->VidPnSourceId, info->VidPnTargetId))
         return STATUS_GRAPHICS_PATH_ALREADY_IN_TOPOLOGY;
-    for (struct vidpn_path **p = &v->loose; *p; p = &(*p)->next)
-        if (*p == path) {
-            *p = path->next;
-            break;
-        }
+    *at = path->next;
     for (last = &v->paths; *last; last = &(*last)->next)
         ;
     path->next = NULL;
-    path->added = true;
     *last = path;
     return STATUS_SUCCESS;
+}
+
+static NTSTATUS NTAPI add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_PATH *info)
+{
+    struct vidpn *v = get(h);
+    NTSTATUS s = STATUS_INVALID_PARAMETER;
+
+    if (!v)
+        return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
+    if (dxgk_has_lent(v->d, info, "path", "pfnAddPath"))
+        s = insert_path(v, info);
+    if (NT_SUCCESS(s))
+        dxgk_give_back(v->d, info);
+    return s;
 }
 
 static NTSTATUS NTAPI remove_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source,
@@ -269,12 +293,11 @@ static const DXGK_VIDPNTOPOLOGY_INTERFACE topology_interface = {
 
 NTSTATUS dxgk_vidpn_add_path(struct vidpn *v, UINT source, UINT target)
 {
-    D3DKMDT_HVIDPNTOPOLOGY h = (D3DKMDT_HVIDPNTOPOLOGY)v;
-    D3DKMDT_VIDPN_PRESENT_PATH *p;
-    NTSTATUS s = create_path(h, &p);
+    struct vidpn_path *path = new_path(v);
+    D3DKMDT_VIDPN_PRESENT_PATH *p = path ? &path->info : NULL;
 
-    if (!NT_SUCCESS(s))
-        return s;
+    if (!p)
+        return STATUS_NO_MEMORY;
     p->VidPnSourceId = source;
     p->VidPnTargetId = target;
     p->ImportanceOrdinal = D3DKMDT_VPPI_PRIMARY;
@@ -285,10 +308,7 @@ NTSTATUS dxgk_vidpn_add_path(struct vidpn *v, UINT source, UINT target)
     p->Content = D3DKMDT_VPPC_GRAPHICS;
     p->CopyProtection.CopyProtectionType = D3DKMDT_VPPMT_NOPROTECTION;
     p->GammaRamp.Type = D3DDDI_GAMMARAMP_DEFAULT;
-    s = add_path(h, p);
-    if (!NT_SUCCESS(s))
-        release_path(h, p);
-    return s;
+    return insert_path(v, p); /* a loose one goes with its network */
 }
 
 /* ---- the network --------------------------------------------------------- */
@@ -306,7 +326,8 @@ static struct modeset **slot(struct vidpn *v, bool is_source, UINT id)
 static NTSTATUS acquire_set(const void *h, bool is_source, bool create, UINT id, struct modeset **out)
 {
     struct vidpn *v = get(h);
-    struct modeset **s = v ? slot(v, is_source, id) : NULL;
+    struct modeset **s = v ? slot(v, is_source, id) : NULL, *set;
+    bool lent;
 
     *out = NULL;
     if (!v)
@@ -314,43 +335,50 @@ static NTSTATUS acquire_set(const void *h, bool is_source, bool create, UINT id,
     if (!s)
         return is_source ? STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE
                          : STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
-    if (!create && *s) {
-        dxgk_modeset_ref(*s);
-        *out = *s;
-        return STATUS_SUCCESS;
-    }
-    *out = dxgk_modeset_create(is_source ? MODESET_SOURCE : MODESET_TARGET);
-    if (*out && !create) { /* a network that was not enumerated yet has empty sets */
-        *s = *out;
-        dxgk_modeset_ref(*out);
-    }
-    return *out ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    set = create || !*s ? dxgk_modeset_create(is_source ? MODESET_SOURCE : MODESET_TARGET) : *s;
+    if (!set)
+        return STATUS_NO_MEMORY;
+    lent = dxgk_modeset_lend(set);
+    if (create)
+        dxgk_modeset_unref(set);
+    else
+        *s = set; /* a network that was not enumerated yet has empty sets */
+    *out = lent ? set : NULL;
+    return lent ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-static NTSTATUS release_set(const void *h, struct modeset *s)
+static NTSTATUS release_set(const void *h, enum modeset_kind kind, const void *handle, const char *function)
 {
+    struct modeset *s;
+
     if (!get(h))
         return STATUS_GRAPHICS_INVALID_VIDPN;
-    if (!s || (s->kind != MODESET_SOURCE && s->kind != MODESET_TARGET))
+    s = dxgk_modeset_lent(handle, kind, function);
+    if (!s)
         return STATUS_INVALID_PARAMETER;
+    dxgk_give_back(OWNER(), s);
     dxgk_modeset_unref(s);
     return STATUS_SUCCESS;
 }
 
-/* Assigning hands the caller's reference over. */
-static NTSTATUS assign_set(const void *h, bool is_source, UINT id, struct modeset *set)
+/* Assigning hands the miniport's reference over. */
+static NTSTATUS assign_set(const void *h, enum modeset_kind kind, UINT id, const void *handle,
+                           const char *function)
 {
+    bool is_source = kind == MODESET_SOURCE;
     struct vidpn *v = get(h);
-    struct modeset **s = v ? slot(v, is_source, id) : NULL;
+    struct modeset **s = v ? slot(v, is_source, id) : NULL, *set;
 
     if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN;
     if (!s)
         return is_source ? STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE
                          : STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
-    if (!set || set->kind != (is_source ? MODESET_SOURCE : MODESET_TARGET))
+    set = dxgk_modeset_lent(handle, kind, function);
+    if (!set)
         return is_source ? STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET
                          : STATUS_GRAPHICS_INVALID_VIDPN_TARGETMODESET;
+    dxgk_give_back(v->d, set);
     dxgk_modeset_unref(*s);
     *s = set;
     return STATUS_SUCCESS;
@@ -366,7 +394,7 @@ static NTSTATUS NTAPI get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *top
     return STATUS_SUCCESS;
 }
 
-#define SET_FUNCTIONS(kind, KIND, is_source)                                                                 \
+#define SET_FUNCTIONS(kind, KIND, Kind, is_source)                                                           \
     static NTSTATUS NTAPI acquire_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET *out,      \
                                          CONST DXGK_VIDPN##KIND##MODESET_INTERFACE **interface)              \
     {                                                                                                        \
@@ -381,15 +409,15 @@ static NTSTATUS NTAPI get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *top
     }                                                                                                        \
     static NTSTATUS NTAPI release_##kind(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPN##KIND##MODESET s)                  \
     {                                                                                                        \
-        return release_set(h, (struct modeset *)s);                                                          \
+        return release_set(h, MODESET_##KIND, s, "pfnRelease" #Kind "ModeSet");                              \
     }                                                                                                        \
     static NTSTATUS NTAPI assign_##kind(D3DKMDT_HVIDPN h, UINT id, D3DKMDT_HVIDPN##KIND##MODESET s)          \
     {                                                                                                        \
-        return assign_set(h, is_source, id, (struct modeset *)s);                                            \
+        return assign_set(h, MODESET_##KIND, id, s, "pfnAssign" #Kind "ModeSet");                            \
     }
 
-SET_FUNCTIONS(source, SOURCE, true)
-SET_FUNCTIONS(target, TARGET, false)
+SET_FUNCTIONS(source, SOURCE, Source, true)
+SET_FUNCTIONS(target, TARGET, Target, false)
 
 static NTSTATUS NTAPI assign_multisampling(D3DKMDT_HVIDPN h, D3DDDI_VIDEO_PRESENT_SOURCE_ID source, SIZE_T n,
                                            CONST D3DDDI_MULTISAMPLINGMETHOD *methods)

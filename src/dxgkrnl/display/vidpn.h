@@ -6,12 +6,11 @@
 
 struct vidpn_path {
     struct vidpn_path *next;
-    bool added;
     D3DKMDT_VIDPN_PRESENT_PATH info;
 };
 
 struct vidpn {
-    uint32_t magic;
+    struct vidpn *next;
     struct dxgk *d;
     struct vidpn_path *paths, *loose;
     struct modeset *source[MAX_SOURCES], *target[MAX_CHILDREN]; /* targets by the index of their child */

@@ -357,7 +357,7 @@ int dxgk_pe_bind(const struct pe_view *v, void *(*find)(const char *module, cons
     if (!r)
         r = all_bound(&b, e);
     if (!r && b.num_missing)
-        r = error_set(e, -ENOENT, "it imports %u that the kernel here has not: %s", b.num_missing,
+        r = error_set(e, -ENOEXEC, "it imports %u that the kernel here has not: %s", b.num_missing,
                       strbuf_str(&b.missing));
     strbuf_finish(&b.missing);
     free(b.unbound);

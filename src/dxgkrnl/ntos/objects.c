@@ -23,6 +23,14 @@ BOOLEAN NTAPI SeSinglePrivilegeCheck(LUID PrivilegeValue, KPROCESSOR_MODE Previo
     return PreviousMode == KernelMode || (c.admin && PrivilegeValue.LowPart == SE_DEBUG_PRIVILEGE);
 }
 
+/* Types are told apart by their addresses. */
+static char types[7];
+POBJECT_TYPE wddm_IoFileObjectType = (POBJECT_TYPE)&types[0], wddm_PsThreadType = (POBJECT_TYPE)&types[1],
+             wddm_PsProcessType = (POBJECT_TYPE)&types[2], wddm_ExEventObjectType = (POBJECT_TYPE)&types[3],
+             wddm_MmSectionObjectType = (POBJECT_TYPE)&types[4],
+             wddm_ExSemaphoreObjectType = (POBJECT_TYPE)&types[5],
+             wddm_SeTokenObjectType = (POBJECT_TYPE)&types[6];
+
 /* The handles that processes have in common here are those of shared resources; they stand for section objects. */
 static PVOID shared(HANDLE handle)
 {
@@ -50,18 +58,25 @@ NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAcces
                                          KPROCESSOR_MODE AccessMode, PVOID *Object,
                                          POBJECT_HANDLE_INFORMATION HandleInformation)
 {
+    POBJECT_TYPE type = wddm_PsThreadType;
     ENTER(ObReferenceObjectByHandle);
 
     UNREFERENCED_PARAMETER(DesiredAccess);
     UNREFERENCED_PARAMETER(AccessMode);
     UNREFERENCED_PARAMETER(HandleInformation);
     *Object = dxgk_ntos_thread_reference(OWNER(), Handle);
-    if (*Object)
-        return STATUS_SUCCESS;
-    *Object = shared(Handle);
+    if (!*Object) {
+        *Object = shared(Handle);
+        type = wddm_MmSectionObjectType;
+    }
     if (!*Object)
         return STATUS_INVALID_HANDLE;
-    return ObjectType ? STATUS_OBJECT_TYPE_MISMATCH : STATUS_SUCCESS;
+    if (ObjectType && ObjectType != type) {
+        dxgk_ntos_thread_release(OWNER(), *Object);
+        *Object = NULL;
+        return STATUS_OBJECT_TYPE_MISMATCH;
+    }
+    return STATUS_SUCCESS;
 }
 
 VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber, PSTR Message)
@@ -98,11 +113,6 @@ LONG_PTR NTAPI ObfReferenceObject(PVOID Object)
     ENTER(ObfReferenceObject);
     return dxgk_ntos_thread_add_reference(OWNER(), Object);
 }
-
-/* Types are told apart by their addresses. */
-static char types[4];
-POBJECT_TYPE wddm_IoFileObjectType = (POBJECT_TYPE)&types[0], wddm_PsThreadType = (POBJECT_TYPE)&types[1],
-             wddm_PsProcessType = (POBJECT_TYPE)&types[2], wddm_ExEventObjectType = (POBJECT_TYPE)&types[3];
 
 NTSTATUS NTAPI ZwCreateFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess,
                             POBJECT_ATTRIBUTES ObjectAttributes, PIO_STATUS_BLOCK IoStatusBlock,

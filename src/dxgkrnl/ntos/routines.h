@@ -248,10 +248,13 @@ enum { ANY_LEVEL = HIGH_LEVEL };
 /* Variables of the kernel's; the list of exports has routines only. V(module, name) */
 #define NTOS_VARIABLES(V)                                                                                    \
     V(ntoskrnl, ExEventObjectType)                                                                           \
+    V(ntoskrnl, ExSemaphoreObjectType)                                                                       \
     V(ntoskrnl, IoFileObjectType)                                                                            \
     V(ntoskrnl, KdDebuggerNotPresent)                                                                        \
+    V(ntoskrnl, MmSectionObjectType)                                                                         \
     V(ntoskrnl, PsProcessType)                                                                               \
-    V(ntoskrnl, PsThreadType)
+    V(ntoskrnl, PsThreadType)                                                                                \
+    V(ntoskrnl, SeTokenObjectType)
 
 /* What Windows 10 added. */
 #define NTOS_LATER_ROUTINES(L)                                                                               \

@@ -54,6 +54,7 @@ static PVOID alloc(SIZE_T size)
 }
 
 #include "rules.h"
+#include "modes.h"
 
 /* ---- start and stop ------------------------------------------------------ */
 
@@ -647,50 +648,6 @@ static NTSTATUS run_threads(struct softgpu_escape *p)
     return s;
 }
 
-/* What DXGK_MONITOR_INTERFACE says of target 7. */
-static NTSTATUS look_at_monitor(struct adapter *a, struct softgpu_escape *p)
-{
-    CONST DXGK_MONITOR_INTERFACE *m;
-    CONST DXGK_MONITORSOURCEMODESET_INTERFACE *mi;
-    CONST DXGK_MONITORFREQUENCYRANGESET_INTERFACE *ri;
-    CONST DXGK_MONITORDESCRIPTORSET_INTERFACE *di;
-    CONST D3DKMDT_MONITOR_SOURCE_MODE *mode = NULL;
-    CONST D3DKMDT_MONITOR_FREQUENCY_RANGE *range = NULL;
-    CONST D3DKMDT_MONITOR_DESCRIPTOR *descriptor = NULL;
-    D3DKMDT_HMONITORSOURCEMODESET ms;
-    D3DKMDT_HMONITORFREQUENCYRANGESET rs;
-    D3DKMDT_HMONITORDESCRIPTORSET ds;
-    SIZE_T modes = 0, ranges = 0, descriptors = 0;
-    NTSTATUS s =
-        a->dxgk.DxgkCbQueryMonitorInterface(a->dxgk.DeviceHandle, DXGK_MONITOR_INTERFACE_VERSION_V1, &m);
-
-    if (!NT_SUCCESS(s) ||
-        !NT_SUCCESS(s = m->pfnAcquireMonitorSourceModeSet(a->dxgk.DeviceHandle, 7, &ms, &mi)))
-        return s;
-    mi->pfnGetNumModes(ms, &modes);
-    p->value2 = mi->pfnAcquirePreferredModeInfo(ms, &mode) == STATUS_SUCCESS
-                    ? mode->VideoSignalInfo.ActiveSize.cx << 16 | mode->VideoSignalInfo.ActiveSize.cy
-                    : 0;
-    m->pfnReleaseMonitorSourceModeSet(a->dxgk.DeviceHandle, ms);
-    if (!NT_SUCCESS(s = m->pfnGetMonitorFrequencyRangeSet(a->dxgk.DeviceHandle, 7, &rs, &ri)) ||
-        !NT_SUCCESS(s = m->pfnGetMonitorDescriptorSet(a->dxgk.DeviceHandle, 7, &ds, &di)))
-        return s;
-    ri->pfnGetNumFrequencyRanges(rs, &ranges);
-    di->pfnGetNumDescriptors(ds, &descriptors);
-    if (ranges &&
-        (ri->pfnAcquireFirstFrequencyRangeInfo(rs, &range) != STATUS_SUCCESS ||
-         range->RangeLimits.MaxVSyncFreq.Numerator != 75 || range->Constraint.MaxPixelRate != 100000000 ||
-         ri->pfnAcquireNextFrequencyRangeInfo(rs, range, &range) !=
-             STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET))
-        return STATUS_INTERNAL_ERROR;
-    if (descriptors &&
-        (di->pfnAcquireFirstDescriptorInfo(ds, &descriptor) != STATUS_SUCCESS ||
-         descriptor->Type != D3DKMDT_MDT_VESA_EDID_V1_BASEBLOCK || ((UCHAR *)descriptor->pData)[54] != 0x58))
-        return STATUS_INTERNAL_ERROR;
-    p->value = (UINT)(modes | ranges << 8 | descriptors << 16);
-    return STATUS_SUCCESS;
-}
-
 static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
 {
     struct adapter *a = h;
@@ -703,6 +660,10 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
     switch (p->op) {
     case ESC_RESET_FAILS:
         a->reset_fails = (BOOLEAN)(1 + p->value);
+        return STATUS_SUCCESS;
+    case ESC_MODE_RULE:
+        mode_rule = p->value;
+        p->value2 = (UINT)mode_status;
         return STATUS_SUCCESS;
     case ESC_BAD_DPC:
         a->bad_dpc = TRUE;
@@ -793,8 +754,13 @@ static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUM
         D3DKMDT_VIDPN_SOURCE_MODE *sm;
         D3DKMDT_VIDPN_TARGET_MODE *tm;
         s = si->pfnCreateNewModeInfo(ss, &sm);
-        if (!NT_SUCCESS(s) || !NT_SUCCESS(s = ti->pfnCreateNewModeInfo(ts, &tm)))
+        if (!NT_SUCCESS(s))
             goto target;
+        s = ti->pfnCreateNewModeInfo(ts, &tm);
+        if (!NT_SUCCESS(s)) {
+            si->pfnReleaseModeInfo(ss, sm);
+            goto target;
+        }
         sm->Type = D3DKMDT_RMT_GRAPHICS;
         sm->Format.Graphics.PrimSurfSize.cx = sm->Format.Graphics.VisibleRegionSize.cx = modes[i].w;
         sm->Format.Graphics.PrimSurfSize.cy = sm->Format.Graphics.VisibleRegionSize.cy = modes[i].h;
@@ -814,8 +780,10 @@ static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUM
         if (ti->pfnAddMode(ts, tm) == STATUS_GRAPHICS_MODE_ALREADY_IN_MODESET)
             ti->pfnReleaseModeInfo(ts, tm);
     }
+    break_rule(t, topology, si, ss);
     t->pfnReleasePathInfo(topology, path);
     v->pfnAssignSourceModeSet(e->hConstrainingVidPn, 0, ss);
+    break_rule_of_assigned(v, e->hConstrainingVidPn, si, ss);
     return v->pfnAssignTargetModeSet(e->hConstrainingVidPn, 7, ts);
 target:
     v->pfnReleaseTargetModeSet(e->hConstrainingVidPn, ts);

@@ -71,6 +71,19 @@ enum softgpu_escape_op {
     ESC_LATE_NOTE, /* ResetFromTimeout notes what was submitted last as completed, and queues no DPC, from now on */
     ESC_STOP_WAITS, /* StopDevice waits for ever */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
+    ESC_MODE_RULE, /* value: enum softgpu_mode_rule, at the next enumeration; value2: what the last one was answered */
+};
+
+enum softgpu_mode_rule {
+    MODES_WELL,
+    MODES_KEPT,
+    MODES_RELEASED_TWICE,
+    MODES_PATH_KEPT,
+    MODES_EMPTY,
+    MODES_ONE_NUMBER,
+    MODES_SET_RELEASED,
+    MODES_SET_USED,
+    MODES_SET_KEPT
 };
 
 enum softgpu_loop { LOOP_BUSY, LOOP_STALL, LOOP_DELAY, LOOP_ISR };

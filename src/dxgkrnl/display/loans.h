@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* loans.h: the mode sets, modes and paths that a miniport has acquired or created and not given back yet.
+ *
+ *   Acquire…, Create… ─▶ lent ─Release…, Add…, Assign…─▶ given back
+ *                          └─ its DDI returns ─▶ a violation, and taken back
+ *
+ * Invariants:
+ *  1. What a miniport names is looked up here by its address before anything reads it: a handle that is stale is refused.
+ *  2. Nothing is lent beyond the DDI in which it was.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct dxgk;
+
+struct loan {
+    struct loan *next;
+    const void *thing;
+    const char *what, *ddi; /* "source mode set"; in which it was lent */
+    unsigned times;
+    void (*take_back)(void *thing); /* NULL: it goes with what it is in */
+};
+
+/* False: no memory. */
+bool dxgk_lend(struct dxgk *d, const void *thing, const char *what, void (*take_back)(void *thing));
+/* Whether the miniport has it. If not, and it is not NULL, that is a violation of `function`. */
+bool dxgk_has_lent(struct dxgk *d, const void *thing, const char *what, const char *function);
+/* One time less; it is lent. */
+void dxgk_give_back(struct dxgk *d, const void *thing);
+/* A DDI has returned. */
+void dxgk_loans_settle(struct dxgk *d);
+
+/* A DDI that has to do with modes. */
+#define DISPLAY_DDI(d, name, ...)                                                                            \
+    ({                                                                                                       \
+        NTSTATUS display_status_ = DDI(d, name, __VA_ARGS__);                                                \
+        dxgk_loans_settle(d);                                                                                \
+        display_status_;                                                                                     \
+    })
