@@ -16,4 +16,4 @@
 
 #include <d3d10_1.h>
 #include <d3d11_1.h>
-#include <dxgi.h>
+#include <dxgi1_5.h>

@@ -50,6 +50,12 @@ enum d3d_kind {
     D3D_KINDS
 };
 
+enum d3d_shown {
+    D3D_NOT_SHOWN,
+    D3D_SHOWN,
+    D3D_SHOWN_LATER /* a back buffer that is not the first: read only */
+};
+
 struct d3d_data { /* of SetPrivateData, or of SetPrivateDataInterface */
     struct d3d_data *next;
     GUID guid;
@@ -71,7 +77,7 @@ struct d3d_child {
     void *drv;                      /* the driver's memory */
     bool made;                      /* the driver knows it */
     UINT priority;                  /* of a resource, as the program set it */
-    bool shown;                     /* the back buffer of a swap chain */
+    enum d3d_shown shown;           /* of a swap chain */
     struct d3d_child *of;           /* a view's resource */
     bool begun, ended;              /* a query */
     struct d3d_list *list;          /* a command list's */
@@ -127,6 +133,7 @@ struct d3d_context {
     D3D11_RECT scissors[16];
 };
 
+struct dxgi_adapter;
 struct d3d_device {
     const ID3D11Device1Vtbl *vtbl;
     const IDXGIDevice1Vtbl *dxgi_vtbl;
@@ -262,7 +269,3 @@ struct d3d_program {
     D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS];
     UINT num_in, num_out;
 };
-
-/* dxgi.c */
-struct dxgi_adapter;
-HRESULT d3d_swapchain_create(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC *desc, IDXGISwapChain **out);

@@ -1,48 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* dxgi.c: factories, adapters and swap chains.
- *
- *   swap chain: back buffer ─Present─▶ windowed: its bytes, into the window
- *                                      full screen: a primary of the display's size, which is flipped to
- */
+/* dxgi.c: factories and adapters, and how devices are made of them. */
 #include "d3d/tables.h"
 #include "base/export.h"
-#include "d3d/d3d.h"
+#include "d3d/screens.h"
 
-enum { PRIMARIES = 4 };
-
-/* What the objects of DXGI have in common; a child holds its parent. */
-struct dxgi_object {
-    const void *vtbl;
-    LONG refs;
-    const GUID *iids[4];
-    struct dxgi_object *parent;
-    struct d3d_data *data;
-    void (*end)(struct dxgi_object *o);
-};
-
-struct dxgi_adapter {
-    struct dxgi_object object;
-    UINT index;
-};
-
-struct swapchain {
-    struct dxgi_object object;
-    struct d3d_device *device;
-    DXGI_SWAP_CHAIN_DESC desc;
-    struct d3d_child *back, *staging, *primary[PRIMARIES];
-    unsigned next;
-    UINT presents;
-};
-
-static void *new_object(size_t size, const void *vtbl, struct dxgi_object *parent, const GUID *iid,
-                        const GUID *iid2)
+void *dxgi_object_create(size_t size, const void *vtbl, struct dxgi_object *parent, const GUID *const *iids)
 {
     struct dxgi_object *o = calloc(1, size);
 
     if (!o)
         return NULL;
-    *o = (struct dxgi_object){
-        .vtbl = vtbl, .refs = 1, .iids = {&IID_IUnknown, &IID_IDXGIObject, iid, iid2}, .parent = parent};
+    *o = (struct dxgi_object){.vtbl = vtbl, .refs = 1, .iids = iids, .parent = parent};
     if (parent)
         __atomic_add_fetch(&parent->refs, 1, __ATOMIC_RELAXED);
     return o;
@@ -55,9 +23,11 @@ HRESULT STDMETHODCALLTYPE dxgi_object_QueryInterface(void *This, REFIID riid, vo
     if (!out)
         return E_POINTER;
     *out = NULL;
-    for (int i = 0; i < 4; i++)
-        if (IsEqualGUID(riid, o->iids[i]))
+    for (const GUID *const *iid = o->iids; *iid; iid++)
+        if (IsEqualGUID(riid, *iid))
             *out = o;
+    if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_IDXGIObject))
+        *out = o;
     if (!*out)
         return E_NOINTERFACE;
     dxgi_object_AddRef(o);
@@ -108,10 +78,12 @@ HRESULT STDMETHODCALLTYPE dxgi_object_SetPrivateDataInterface(void *This, REFGUI
     return d3d_data_set_interface(&((struct dxgi_object *)This)->data, guid, object);
 }
 
-/* ---- factories and adapters -------------------------------------------------- */
+/* ---- factories ----------------------------------------------------------------- */
 
 static HRESULT new_adapter(struct dxgi_object *factory, UINT index, void **out)
 {
+    static const GUID *const iids[] = {&IID_IDXGIAdapter, &IID_IDXGIAdapter1, &IID_IDXGIAdapter2,
+                                       &IID_IDXGIAdapter3, NULL};
     struct dxgi_adapter *a;
     D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME open;
 
@@ -119,48 +91,155 @@ static HRESULT new_adapter(struct dxgi_object *factory, UINT index, void **out)
     if (index || !d3d_display_open(&open))
         return DXGI_ERROR_NOT_FOUND;
     D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){.hAdapter = open.hAdapter});
-    a = new_object(sizeof(*a), &dxgi_adapter_vtbl, factory, &IID_IDXGIAdapter, &IID_IDXGIAdapter1);
+    a = dxgi_object_create(sizeof(*a), &dxgi_adapter_vtbl, factory, iids);
     if (!a)
         return E_OUTOFMEMORY;
     *out = a;
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_factory_EnumAdapters(IDXGIFactory1 *This, UINT index, IDXGIAdapter **out)
+static struct dxgi_factory *factory_of(void *This)
+{
+    return This;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_factory_EnumAdapters(IDXGIFactory5 *This, UINT index, IDXGIAdapter **out)
 {
     return out ? new_adapter((struct dxgi_object *)This, index, (void **)out) : DXGI_ERROR_INVALID_CALL;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_factory_EnumAdapters1(IDXGIFactory1 *This, UINT index, IDXGIAdapter1 **out)
+HRESULT STDMETHODCALLTYPE dxgi_factory_EnumAdapters1(IDXGIFactory5 *This, UINT index, IDXGIAdapter1 **out)
 {
     return out ? new_adapter((struct dxgi_object *)This, index, (void **)out) : DXGI_ERROR_INVALID_CALL;
 }
 
-BOOL STDMETHODCALLTYPE dxgi_factory_IsCurrent(IDXGIFactory1 *This)
+HRESULT STDMETHODCALLTYPE dxgi_factory_EnumAdapterByLuid(IDXGIFactory5 *This, LUID luid, REFIID riid,
+                                                         void **out)
+{
+    IUnknown *adapter = NULL;
+    DXGI_ADAPTER_DESC1 desc;
+    HRESULT hr;
+
+    if (!out)
+        return DXGI_ERROR_INVALID_CALL;
+    *out = NULL;
+    hr = new_adapter((struct dxgi_object *)This, 0, (void **)&adapter);
+    if (hr != S_OK)
+        return hr;
+    hr = dxgi_adapter_GetDesc1((IDXGIAdapter3 *)adapter, &desc);
+    if (hr == S_OK)
+        hr = memcmp(&luid, &desc.AdapterLuid, sizeof(luid)) ? DXGI_ERROR_NOT_FOUND
+                                                            : IUnknown_QueryInterface(adapter, riid, out);
+    IUnknown_Release(adapter);
+    return hr;
+}
+
+/* There is no adapter but the kernel's. */
+HRESULT STDMETHODCALLTYPE dxgi_factory_EnumWarpAdapter(IDXGIFactory5 *This, REFIID riid, void **out)
+{
+    if (out)
+        *out = NULL;
+    return DXGI_ERROR_NOT_FOUND;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_factory_CreateSoftwareAdapter(IDXGIFactory5 *This, HMODULE module,
+                                                             IDXGIAdapter **out)
+{
+    if (out)
+        *out = NULL;
+    return DXGI_ERROR_UNSUPPORTED;
+}
+
+BOOL STDMETHODCALLTYPE dxgi_factory_IsCurrent(IDXGIFactory5 *This)
 {
     return TRUE;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_factory_MakeWindowAssociation(IDXGIFactory1 *This, HWND window, UINT flags)
+BOOL STDMETHODCALLTYPE dxgi_factory_IsWindowedStereoEnabled(IDXGIFactory5 *This)
 {
+    return FALSE;
+}
+
+UINT STDMETHODCALLTYPE dxgi_factory_GetCreationFlags(IDXGIFactory5 *This)
+{
+    return factory_of(This)->flags;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_factory_CheckFeatureSupport(IDXGIFactory5 *This, DXGI_FEATURE feature,
+                                                           void *data, UINT size)
+{
+    if (feature != DXGI_FEATURE_PRESENT_ALLOW_TEARING || !data || size != sizeof(BOOL))
+        return DXGI_ERROR_INVALID_CALL;
+    *(BOOL *)data = TRUE; /* a window is drawn to whenever a picture comes */
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_factory_CreateSwapChain(IDXGIFactory1 *This, IUnknown *device,
-                                                       DXGI_SWAP_CHAIN_DESC *desc, IDXGISwapChain **out)
+HRESULT STDMETHODCALLTYPE dxgi_factory_MakeWindowAssociation(IDXGIFactory5 *This, HWND window, UINT flags)
+{
+    if (flags > DXGI_MWA_VALID || (flags && !window))
+        return DXGI_ERROR_INVALID_CALL;
+    factory_of(This)->window = window;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_factory_GetWindowAssociation(IDXGIFactory5 *This, HWND *window)
+{
+    if (!window)
+        return DXGI_ERROR_INVALID_CALL;
+    *window = factory_of(This)->window;
+    return S_OK;
+}
+
+static HRESULT new_swapchain(void *factory, IUnknown *device, const DXGI_SWAP_CHAIN_DESC1 *desc,
+                             const DXGI_SWAP_CHAIN_FULLSCREEN_DESC *full, HWND window, IDXGISwapChain **out)
 {
     ID3D11Device *d = NULL;
     HRESULT hr;
 
-    if (!device || !desc || !out)
-        return DXGI_ERROR_INVALID_CALL;
     *out = NULL;
     if (IUnknown_QueryInterface(device, &IID_ID3D11Device, (void **)&d) != S_OK || !d3d_device_of(d))
         return DXGI_ERROR_UNSUPPORTED;
-    hr = d3d_swapchain_create(d3d_device_of(d), desc, out);
+    hr = dxgi_swapchain_create(factory, d3d_device_of(d), desc, full, window, out);
     ID3D11Device_Release(d);
     return hr;
 }
+
+HRESULT STDMETHODCALLTYPE dxgi_factory_CreateSwapChain(IDXGIFactory5 *This, IUnknown *device,
+                                                       DXGI_SWAP_CHAIN_DESC *desc, IDXGISwapChain **out)
+{
+    DXGI_SWAP_CHAIN_FULLSCREEN_DESC full;
+    DXGI_SWAP_CHAIN_DESC1 d;
+
+    if (!device || !desc || !out)
+        return DXGI_ERROR_INVALID_CALL;
+    d = (DXGI_SWAP_CHAIN_DESC1){.Width = desc->BufferDesc.Width,
+                                .Height = desc->BufferDesc.Height,
+                                .Format = desc->BufferDesc.Format,
+                                .SampleDesc = desc->SampleDesc,
+                                .BufferUsage = desc->BufferUsage,
+                                .BufferCount = desc->BufferCount,
+                                .Scaling = DXGI_SCALING_STRETCH,
+                                .SwapEffect = desc->SwapEffect,
+                                .AlphaMode = DXGI_ALPHA_MODE_IGNORE,
+                                .Flags = desc->Flags};
+    full = (DXGI_SWAP_CHAIN_FULLSCREEN_DESC){desc->BufferDesc.RefreshRate, desc->BufferDesc.ScanlineOrdering,
+                                             desc->BufferDesc.Scaling, desc->Windowed};
+    return new_swapchain(This, device, &d, &full, desc->OutputWindow, out);
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_factory_CreateSwapChainForHwnd(IDXGIFactory5 *This, IUnknown *device,
+                                                              HWND window, const DXGI_SWAP_CHAIN_DESC1 *desc,
+                                                              const DXGI_SWAP_CHAIN_FULLSCREEN_DESC *full,
+                                                              IDXGIOutput *restrict_to, IDXGISwapChain1 **out)
+{
+    const DXGI_SWAP_CHAIN_FULLSCREEN_DESC windowed = {.Windowed = TRUE};
+
+    if (!device || !window || !desc || !out || desc->Stereo)
+        return DXGI_ERROR_INVALID_CALL;
+    return new_swapchain(This, device, desc, full ? full : &windowed, window, (IDXGISwapChain **)out);
+}
+
+/* ---- adapters ------------------------------------------------------------------- */
 
 static void describe(struct d3d_adapter *a, DXGI_ADAPTER_DESC1 *out)
 {
@@ -190,7 +269,7 @@ static void describe(struct d3d_adapter *a, DXGI_ADAPTER_DESC1 *out)
     out->Description[127] = 0;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_adapter_GetDesc1(IDXGIAdapter1 *This, DXGI_ADAPTER_DESC1 *desc)
+HRESULT STDMETHODCALLTYPE dxgi_adapter_GetDesc1(IDXGIAdapter3 *This, DXGI_ADAPTER_DESC1 *desc)
 {
     struct d3d_adapter *a;
     HRESULT hr;
@@ -205,7 +284,7 @@ HRESULT STDMETHODCALLTYPE dxgi_adapter_GetDesc1(IDXGIAdapter1 *This, DXGI_ADAPTE
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_adapter_GetDesc(IDXGIAdapter1 *This, DXGI_ADAPTER_DESC *desc)
+HRESULT STDMETHODCALLTYPE dxgi_adapter_GetDesc(IDXGIAdapter3 *This, DXGI_ADAPTER_DESC *desc)
 {
     DXGI_ADAPTER_DESC1 d;
     HRESULT hr = desc ? dxgi_adapter_GetDesc1(This, &d) : E_INVALIDARG;
@@ -215,230 +294,61 @@ HRESULT STDMETHODCALLTYPE dxgi_adapter_GetDesc(IDXGIAdapter1 *This, DXGI_ADAPTER
     return hr;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_adapter_EnumOutputs(IDXGIAdapter1 *This, UINT index, IDXGIOutput **out)
+HRESULT STDMETHODCALLTYPE dxgi_adapter_GetDesc2(IDXGIAdapter3 *This, DXGI_ADAPTER_DESC2 *desc)
 {
-    if (out)
-        *out = NULL;
-    return DXGI_ERROR_NOT_FOUND;
-}
-
-/* ---- swap chains --------------------------------------------------------------- */
-
-static void end_swapchain(struct dxgi_object *o)
-{
-    struct swapchain *s = (struct swapchain *)o;
-
-    d3d_child_bind(&s->back, NULL);
-    if (s->staging)
-        d3d_child_release(s->staging);
-    for (int i = 0; i < PRIMARIES; i++)
-        if (s->primary[i])
-            d3d_child_release(s->primary[i]);
-    ID3D11Device_Release((ID3D11Device *)s->device);
-}
-
-static HRESULT make_buffers(struct swapchain *s)
-{
-    D3D11_TEXTURE2D_DESC t = {.Width = s->desc.BufferDesc.Width,
-                              .Height = s->desc.BufferDesc.Height,
-                              .MipLevels = 1,
-                              .ArraySize = 1,
-                              .Format = s->desc.BufferDesc.Format,
-                              .SampleDesc = {1, 0},
-                              .BindFlags = D3D11_BIND_RENDER_TARGET | D3D11_BIND_SHADER_RESOURCE};
-    struct d3d_child *back = NULL;
-    HRESULT hr = d3d_texture_create(s->device, D3D_TEXTURE, &t, 1, NULL, NULL, &back);
+    DXGI_ADAPTER_DESC1 d;
+    HRESULT hr = desc ? dxgi_adapter_GetDesc1(This, &d) : E_INVALIDARG;
 
     if (hr != S_OK)
         return hr;
-    back->shown = true;
-    d3d_child_bind(&s->back, back);
-    d3d_child_release(back);
-    t.Usage = D3D11_USAGE_STAGING;
-    t.BindFlags = 0;
-    t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
-    if (s->desc.Windowed)
-        return d3d_texture_create(s->device, D3D_TEXTURE, &t, 1, NULL, NULL, &s->staging);
-    t.Usage = D3D11_USAGE_DEFAULT;
-    t.BindFlags = D3D11_BIND_RENDER_TARGET;
-    t.CPUAccessFlags = 0;
-    for (int i = 0; i < PRIMARIES && hr == S_OK; i++) {
-        DXGI_DDI_PRIMARY_DESC p = {.VidPnSourceId = s->device->adapter->source,
-                                   .ModeDesc = {t.Width, t.Height, t.Format, {60, 1}, 1, 1, 0}};
-        hr = d3d_texture_create(s->device, D3D_TEXTURE, &t, 1, NULL, &p, &s->primary[i]);
-    }
-    return hr;
+    *desc =
+        (DXGI_ADAPTER_DESC2){.GraphicsPreemptionGranularity = DXGI_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY,
+                             .ComputePreemptionGranularity = DXGI_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY};
+    memcpy(desc, &d, sizeof(d)); /* its first members */
+    return S_OK;
 }
 
-/* The display's mode, which is what a full screen is as large as. */
-static bool mode_of(struct d3d_adapter *a, UINT *width, UINT *height)
+HRESULT STDMETHODCALLTYPE dxgi_adapter_EnumOutputs(IDXGIAdapter3 *This, UINT index, IDXGIOutput **out)
 {
-    D3DKMT_CURRENTDISPLAYMODE m = {.VidPnSourceId = a->source};
-    D3DKMT_QUERYADAPTERINFO q = {a->kmt.adapter, KMTQAITYPE_CURRENTDISPLAYMODE, &m, sizeof(m)};
-
-    if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
-        return false;
-    *width = m.DisplayMode.Width;
-    *height = m.DisplayMode.Height;
-    return true;
-}
-
-static bool is_bgra(DXGI_FORMAT f)
-{
-    return f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB;
-}
-
-HRESULT d3d_swapchain_create(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC *desc, IDXGISwapChain **out)
-{
-    struct swapchain *s;
-    UINT width, height;
+    struct dxgi_output *o;
     HRESULT hr;
 
-    if (!is_bgra(desc->BufferDesc.Format) && desc->BufferDesc.Format != DXGI_FORMAT_R8G8B8A8_UNORM &&
-        desc->BufferDesc.Format != DXGI_FORMAT_R8G8B8A8_UNORM_SRGB)
-        return DXGI_ERROR_UNSUPPORTED;
-    if ((desc->Windowed && !desc->OutputWindow) || desc->SampleDesc.Count > 1 ||
-        !mode_of(d->adapter, &width, &height))
-        return DXGI_ERROR_INVALID_CALL;
-    s = new_object(sizeof(*s), &dxgi_swapchain_vtbl, NULL, &IID_IDXGISwapChain, &IID_IDXGIDeviceSubObject);
-    if (!s)
-        return E_OUTOFMEMORY;
-    s->device = d;
-    s->desc = *desc;
-    s->object.end = end_swapchain;
-    ID3D11Device_AddRef((ID3D11Device *)d);
-#if defined(_WIN32)
-    if (desc->Windowed) {
-        RECT r = {0};
-        GetClientRect(desc->OutputWindow, &r);
-        width = (UINT)r.right;
-        height = (UINT)r.bottom;
-    }
-#endif
-    if (!s->desc.BufferDesc.Width || !desc->Windowed)
-        s->desc.BufferDesc.Width = width ? width : 8;
-    if (!s->desc.BufferDesc.Height || !desc->Windowed)
-        s->desc.BufferDesc.Height = height ? height : 8;
-    hr = make_buffers(s);
-    if (hr != S_OK)
-        dxgi_object_Release(s);
-    else
-        *out = (IDXGISwapChain *)s;
-    return hr;
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetBuffer(IDXGISwapChain *This, UINT index, REFIID riid, void **out)
-{
-    struct swapchain *s = (struct swapchain *)This;
-
-    if (index || !out)
-        return DXGI_ERROR_INVALID_CALL;
-    return IUnknown_QueryInterface((IUnknown *)s->back, riid, out);
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetDesc(IDXGISwapChain *This, DXGI_SWAP_CHAIN_DESC *desc)
-{
-    if (!desc)
+    if (!out)
         return E_INVALIDARG;
-    *desc = ((struct swapchain *)This)->desc;
-    return S_OK;
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetDevice(IDXGISwapChain *This, REFIID riid, void **out)
-{
-    return ID3D11Device_QueryInterface((ID3D11Device *)((struct swapchain *)This)->device, riid, out);
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetLastPresentCount(IDXGISwapChain *This, UINT *count)
-{
-    *count = ((struct swapchain *)This)->presents;
-    return S_OK;
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFullscreenState(IDXGISwapChain *This, BOOL *fullscreen,
-                                                            IDXGIOutput **target)
-{
-    if (fullscreen)
-        *fullscreen = !((struct swapchain *)This)->desc.Windowed;
-    if (target)
-        *target = NULL;
-    return S_OK;
-}
-
-/* The picture's bytes, into the window. */
-static HRESULT to_window(struct swapchain *s)
-{
-    struct d3d_device *d = s->device;
-    ID3D11DeviceContext *c = (ID3D11DeviceContext *)&d->context;
-    D3D11_MAPPED_SUBRESOURCE m;
-    HRESULT hr;
-
-    ID3D11DeviceContext_CopyResource(c, (ID3D11Resource *)s->staging, (ID3D11Resource *)s->back);
-    hr = ID3D11DeviceContext_Map(c, (ID3D11Resource *)s->staging, 0, D3D11_MAP_READ, 0, &m);
-    if (hr != S_OK)
-        return hr;
-#if defined(_WIN32)
-    HDC dc = GetDC(s->desc.OutputWindow);
-    /* where red, green and blue lie in a word */
-    const DWORD masks[2][3] = {{0x0000FF, 0x00FF00, 0xFF0000}, {0xFF0000, 0x00FF00, 0x0000FF}};
-    struct {
-        BITMAPINFOHEADER header;
-        DWORD masks[3];
-    } info = {.header = {.biSize = sizeof(info.header),
-                         .biWidth = (LONG)(m.RowPitch / 4),
-                         .biHeight = -(LONG)s->desc.BufferDesc.Height,
-                         .biPlanes = 1,
-                         .biBitCount = 32,
-                         .biCompression = BI_BITFIELDS}};
-
-    memcpy(info.masks, masks[is_bgra(s->desc.BufferDesc.Format)], sizeof(info.masks));
-    if (dc) {
-        SetDIBitsToDevice(dc, 0, 0, s->desc.BufferDesc.Width, s->desc.BufferDesc.Height, 0, 0, 0,
-                          s->desc.BufferDesc.Height, m.pData, (const BITMAPINFO *)&info, DIB_RGB_COLORS);
-        ReleaseDC(s->desc.OutputWindow, dc);
-    }
-#endif
-    ID3D11DeviceContext_Unmap(c, (ID3D11Resource *)s->staging, 0);
-    return S_OK;
-}
-
-static HRESULT to_display(struct swapchain *s, UINT interval)
-{
-    struct d3d_device *d = s->device;
-    DXGI_DDI_ARG_PRESENT a = {.hDevice = (DXGI_DDI_HDEVICE)d->drv.pDrvPrivate,
-                              .hSurfaceToPresent = (DXGI_DDI_HRESOURCE)s->back->drv,
-                              .hDstResource = (DXGI_DDI_HRESOURCE)s->primary[s->next]->drv};
-    HRESULT hr;
-
-    pthread_mutex_lock(&d->lock);
-    d->present_interval = interval;
-    a.Flags.Blt = 1;
-    hr = d->dxgi.pfnPresent(&a);
-    a = (DXGI_DDI_ARG_PRESENT){.hDevice = a.hDevice,
-                               .hSurfaceToPresent = a.hDstResource,
-                               .FlipInterval = (DXGI_DDI_FLIP_INTERVAL_TYPE)interval};
-    a.Flags.Flip = 1;
+    *out = NULL;
+    hr = dxgi_output_create((struct dxgi_adapter *)This, index, &o);
     if (hr == S_OK)
-        hr = d->dxgi.pfnPresent(&a);
-    pthread_mutex_unlock(&d->lock);
-    s->next = (s->next + 1) % PRIMARIES;
-    if (hr != S_OK)
-        d->error = hr;
-    return d3d_take_error(d);
+        *out = (IDXGIOutput *)o;
+    return hr;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain *This, UINT interval, UINT flags)
+/* Of Direct3D 10 and 10.1, as documented: who asks for 11 is told to make a device. */
+HRESULT STDMETHODCALLTYPE dxgi_adapter_CheckInterfaceSupport(IDXGIAdapter3 *This, REFGUID guid,
+                                                             LARGE_INTEGER *version)
 {
-    struct swapchain *s = (struct swapchain *)This;
+    if (!IsEqualGUID(guid, &IID_IDXGIDevice) && !IsEqualGUID(guid, &IID_ID3D10Device) &&
+        !IsEqualGUID(guid, &IID_ID3D10Device1))
+        return DXGI_ERROR_UNSUPPORTED;
+    if (version)
+        version->QuadPart = (LONGLONG)D3D11_0_DDI_INTERFACE << 32 | D3D11_0_DDI_BUILD_VERSION << 16;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_adapter_QueryVideoMemoryInfo(IDXGIAdapter3 *This, UINT node,
+                                                            DXGI_MEMORY_SEGMENT_GROUP group,
+                                                            DXGI_QUERY_VIDEO_MEMORY_INFO *info)
+{
+    DXGI_ADAPTER_DESC1 d;
     HRESULT hr;
 
-    if (interval > 4)
+    if (node || !info ||
+        (group != DXGI_MEMORY_SEGMENT_GROUP_LOCAL && group != DXGI_MEMORY_SEGMENT_GROUP_NON_LOCAL))
         return DXGI_ERROR_INVALID_CALL;
-    if (flags & DXGI_PRESENT_TEST)
-        return s->device->removed != S_OK ? DXGI_ERROR_DEVICE_REMOVED : S_OK;
-    hr = s->desc.Windowed ? to_window(s) : to_display(s, interval);
+    hr = dxgi_adapter_GetDesc1(This, &d);
     if (hr == S_OK)
-        s->presents++;
+        *info = (DXGI_QUERY_VIDEO_MEMORY_INFO){.Budget = group == DXGI_MEMORY_SEGMENT_GROUP_LOCAL
+                                                             ? d.DedicatedVideoMemory
+                                                             : d.SharedSystemMemory};
     return hr;
 }
 
@@ -446,12 +356,31 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain *This, UINT inte
 
 EXPORT HRESULT WINAPI CreateDXGIFactory1(REFIID riid, void **out)
 {
-    struct dxgi_object *f =
-        new_object(sizeof(*f), &dxgi_factory_vtbl, NULL, &IID_IDXGIFactory, &IID_IDXGIFactory1);
+    static const GUID *const iids[] = {&IID_IDXGIFactory,
+                                       &IID_IDXGIFactory1,
+                                       &IID_IDXGIFactory2,
+                                       &IID_IDXGIFactory3,
+                                       &IID_IDXGIFactory4,
+                                       &IID_IDXGIFactory5,
+                                       NULL};
+    struct dxgi_factory *f = dxgi_object_create(sizeof(*f), &dxgi_factory_vtbl, NULL, iids);
     HRESULT hr;
 
     if (!f)
         return E_OUTOFMEMORY;
+    hr = dxgi_object_QueryInterface(f, riid, out);
+    dxgi_object_Release(f);
+    return hr;
+}
+
+EXPORT HRESULT WINAPI CreateDXGIFactory2(UINT flags, REFIID riid, void **out)
+{
+    IDXGIFactory5 *f = NULL;
+    HRESULT hr = CreateDXGIFactory1(&IID_IDXGIFactory5, (void **)&f);
+
+    if (hr != S_OK)
+        return hr;
+    factory_of(f)->flags = flags;
     hr = dxgi_object_QueryInterface(f, riid, out);
     dxgi_object_Release(f);
     return hr;
@@ -496,7 +425,7 @@ EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_D
     struct d3d_adapter *a;
     struct d3d_device *d = NULL;
     D3D_FEATURE_LEVEL chosen;
-    IDXGIFactory1 *factory = NULL;
+    IDXGIFactory5 *factory = NULL;
     HRESULT hr;
 
     if (device)
@@ -520,12 +449,19 @@ EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_D
     }
     if (level)
         *level = chosen;
-    if (CreateDXGIFactory1(&IID_IDXGIFactory1, (void **)&factory) == S_OK) {
+    if (adapter && (const void *)adapter->lpVtbl == &dxgi_adapter_vtbl) {
+        d->dxgi_adapter = (struct dxgi_adapter *)adapter;
+        IDXGIAdapter_AddRef(adapter);
+    } else if (CreateDXGIFactory1(&IID_IDXGIFactory5, (void **)&factory) == S_OK) {
         new_adapter((struct dxgi_object *)factory, 0, (void **)&d->dxgi_adapter);
-        IDXGIFactory1_Release(factory);
+        IDXGIFactory5_Release(factory);
     }
-    if (desc && swapchain)
-        hr = d3d_swapchain_create(d, desc, swapchain);
+    if (desc && swapchain && d->dxgi_adapter) {
+        DXGI_SWAP_CHAIN_DESC copy = *desc;
+
+        hr = dxgi_factory_CreateSwapChain((IDXGIFactory5 *)d->dxgi_adapter->object.parent, (IUnknown *)d,
+                                          &copy, swapchain);
+    }
     if (hr == S_OK && context)
         ID3D11Device_GetImmediateContext((ID3D11Device *)d, context);
     if (hr == S_OK && device) {

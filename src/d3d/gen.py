@@ -58,13 +58,14 @@ CLASSES = [
     ("d10_sampler", "ID3D10SamplerState", ["d10_child"]),
     ("d10_query", "ID3D10Query", ["d10_async", "d10_child"]),
     ("d10_predicate", "ID3D10Predicate", ["d10_async", "d10_child"]),
-    ("dxgi_factory", "IDXGIFactory1", ["dxgi_object"]),
-    ("dxgi_adapter", "IDXGIAdapter1", ["dxgi_object"]),
-    ("dxgi_swapchain", "IDXGISwapChain", ["dxgi_object"]),
+    ("dxgi_factory", "IDXGIFactory5", ["dxgi_object"]),
+    ("dxgi_adapter", "IDXGIAdapter3", ["dxgi_object"]),
+    ("dxgi_output", "IDXGIOutput1", ["dxgi_object"]),
+    ("dxgi_swapchain", "IDXGISwapChain3", ["dxgi_object"]),
 ]
 # Methods that an older interface has take that one.
 SINCE = {"ID3D11Device1": "ID3D11Device", "ID3D11DeviceContext1": "ID3D11DeviceContext"}
-text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "dxgi"))
+text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5"))
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
 defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | set(re.findall(r"^[A-Z_]+\((d\w+_\w+),", code, re.M))

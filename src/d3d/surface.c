@@ -78,7 +78,8 @@ HRESULT STDMETHODCALLTYPE d3d_shared_GetUsage(IDXGIResource *This, DXGI_USAGE *u
         return E_INVALIDARG;
     *usage = (bind & D3D11_BIND_SHADER_RESOURCE ? DXGI_USAGE_SHADER_INPUT : 0) |
              (bind & D3D11_BIND_RENDER_TARGET ? DXGI_USAGE_RENDER_TARGET_OUTPUT : 0) |
-             (c->shown ? DXGI_USAGE_BACK_BUFFER : 0);
+             (c->shown ? DXGI_USAGE_BACK_BUFFER : 0) |
+             (c->shown == D3D_SHOWN_LATER ? DXGI_USAGE_READ_ONLY : 0);
     return S_OK;
 }
 

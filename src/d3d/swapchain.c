@@ -1,0 +1,729 @@
+/* SPDX-License-Identifier: MIT */
+/* swapchain.c: back buffers, and how they reach a screen.
+ *
+ *   buffer 0 ─Present─▶ with a window: its words, into the window's inside, as large as that is
+ *                       without: a primary of the display's size, which is flipped to
+ *            ◀─ buffer 1 ◀─ … ◀─ buffer 0: what is presented in turns moves up by one (the sequential effects)
+ *
+ * Invariants:
+ *  1. Of the effects that discard, a program sees one buffer, and there is one.
+ *  2. A window is full exactly from SetFullscreenState(TRUE) to SetFullscreenState(FALSE), and has its style and place back then.
+ *  3. A chain whose buffers the program holds is not resized.
+ */
+#include "d3d/tables.h"
+#include "d3d/screens.h"
+
+enum { PRIMARIES = 4, BUFFERS = 16 };
+
+struct swapchain {
+    struct dxgi_object object;
+    struct d3d_device *device;
+    DXGI_SWAP_CHAIN_DESC1 desc;
+    DXGI_SWAP_CHAIN_FULLSCREEN_DESC full;
+    HWND window;
+    struct d3d_child *buffers[BUFFERS], *spare, *staging, *resolved, *primary[PRIMARIES];
+    unsigned next;
+    UINT presents;
+    UINT64 presented; /* when, by window_clock */
+    struct dxgi_output *target;
+    struct dxgi_window before;
+    HANDLE latency;
+    UINT latency_most;
+    DXGI_RGBA background;
+};
+
+static struct swapchain *of(void *This)
+{
+    return This;
+}
+
+static bool flips(DXGI_SWAP_EFFECT e)
+{
+    return e == DXGI_SWAP_EFFECT_FLIP_SEQUENTIAL || e == DXGI_SWAP_EFFECT_FLIP_DISCARD;
+}
+
+static bool in_turns(const struct swapchain *s)
+{
+    return s->desc.SwapEffect == DXGI_SWAP_EFFECT_SEQUENTIAL ||
+           s->desc.SwapEffect == DXGI_SWAP_EFFECT_FLIP_SEQUENTIAL;
+}
+
+static UINT seen(const struct swapchain *s) /* 1 */
+{
+    return in_turns(s) ? s->desc.BufferCount : 1;
+}
+
+static void drop_buffers(struct swapchain *s)
+{
+    struct d3d_child **own[] = {&s->spare, &s->staging, &s->resolved};
+
+    for (int i = 0; i < BUFFERS; i++)
+        d3d_child_bind(&s->buffers[i], NULL);
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        d3d_child_bind(own[i], NULL);
+    for (int i = 0; i < PRIMARIES; i++)
+        d3d_child_bind(&s->primary[i], NULL);
+}
+
+static void end_swapchain(struct dxgi_object *o)
+{
+    struct swapchain *s = (struct swapchain *)o;
+
+    window_back(s->window, &s->before, true);
+    if (s->before.moded)
+        window_mode_set(s->target->name, NULL);
+    if (s->target)
+        dxgi_object_Release(s->target);
+    if (s->latency)
+        window_semaphore_end(s->latency);
+    drop_buffers(s);
+    ID3D11Device_Release((ID3D11Device *)s->device);
+}
+
+/* Into a slot of the chain's, which alone has it. */
+static HRESULT make(struct swapchain *s, const D3D11_TEXTURE2D_DESC *t, DXGI_DDI_PRIMARY_DESC *primary,
+                    struct d3d_child **slot)
+{
+    struct d3d_child *c = NULL;
+    HRESULT hr = d3d_texture_create(s->device, D3D_TEXTURE, t, 1, NULL, primary, &c);
+
+    if (hr != S_OK)
+        return hr;
+    d3d_child_bind(slot, c);
+    d3d_child_release(c);
+    return S_OK;
+}
+
+static HRESULT make_buffers(struct swapchain *s)
+{
+    D3D11_TEXTURE2D_DESC t = {.Width = s->desc.Width,
+                              .Height = s->desc.Height,
+                              .MipLevels = 1,
+                              .ArraySize = 1,
+                              .Format = s->desc.Format,
+                              .SampleDesc = s->desc.SampleDesc};
+    HRESULT hr = S_OK;
+
+    t.BindFlags = (s->desc.BufferUsage & DXGI_USAGE_RENDER_TARGET_OUTPUT ? D3D11_BIND_RENDER_TARGET : 0) |
+                  (s->desc.BufferUsage & DXGI_USAGE_SHADER_INPUT ? D3D11_BIND_SHADER_RESOURCE : 0);
+    t.MiscFlags =
+        s->desc.Flags & DXGI_SWAP_CHAIN_FLAG_GDI_COMPATIBLE ? D3D11_RESOURCE_MISC_GDI_COMPATIBLE : 0;
+    for (UINT i = 0; i < seen(s) && hr == S_OK; i++) {
+        hr = make(s, &t, NULL, &s->buffers[i]);
+        if (hr == S_OK)
+            s->buffers[i]->shown = i ? D3D_SHOWN_LATER : D3D_SHOWN;
+    }
+    t.SampleDesc = (DXGI_SAMPLE_DESC){1, 0};
+    t.MiscFlags = 0;
+    t.BindFlags = D3D11_BIND_RENDER_TARGET;
+    if (hr == S_OK && seen(s) > 1)
+        hr = make(s, &t, NULL, &s->spare);
+    if (hr == S_OK && s->desc.SampleDesc.Count > 1)
+        hr = make(s, &t, NULL, &s->resolved);
+    if (s->window) {
+        t.Usage = D3D11_USAGE_STAGING;
+        t.BindFlags = 0;
+        t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+        return hr == S_OK ? make(s, &t, NULL, &s->staging) : hr;
+    }
+    for (int i = 0; i < PRIMARIES && hr == S_OK; i++) {
+        DXGI_DDI_PRIMARY_DESC p = {.VidPnSourceId = s->device->adapter->source,
+                                   .ModeDesc = {t.Width, t.Height, t.Format, {60, 1}, 1, 1, 0}};
+        hr = make(s, &t, &p, &s->primary[i]);
+    }
+    return hr;
+}
+
+/* The size that a chain without one has. */
+static bool default_size(struct swapchain *s)
+{
+    D3DKMT_CURRENTDISPLAYMODE m = {.VidPnSourceId = s->device->adapter->source};
+    D3DKMT_QUERYADAPTERINFO q = {s->device->adapter->kmt.adapter, KMTQAITYPE_CURRENTDISPLAYMODE, &m,
+                                 sizeof(m)};
+    UINT width = 0, height = 0;
+
+    if (!s->window) { /* as large as the display, always */
+        if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
+            return false;
+        s->desc.Width = m.DisplayMode.Width;
+        s->desc.Height = m.DisplayMode.Height;
+        return true;
+    }
+    window_client(s->window, &width, &height);
+    if (!s->desc.Width)
+        s->desc.Width = width ? width : 8;
+    if (!s->desc.Height)
+        s->desc.Height = height ? height : 8;
+    return true;
+}
+
+static HRESULT check(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC1 *desc, bool window, bool windowed)
+{
+    UINT levels = 0;
+
+    switch (desc->Format) {
+    case DXGI_FORMAT_R8G8B8A8_UNORM:
+    case DXGI_FORMAT_B8G8R8A8_UNORM:
+    case DXGI_FORMAT_R16G16B16A16_FLOAT:
+    case DXGI_FORMAT_R10G10B10A2_UNORM:
+        break;
+    case DXGI_FORMAT_R8G8B8A8_UNORM_SRGB:
+    case DXGI_FORMAT_B8G8R8A8_UNORM_SRGB:
+        if (flips(desc->SwapEffect)) /* their views may be, the buffers may not */
+            return DXGI_ERROR_INVALID_CALL;
+        break;
+    default:
+        return desc->Format == DXGI_FORMAT_UNKNOWN ? E_INVALIDARG : DXGI_ERROR_INVALID_CALL;
+    }
+    if ((windowed && !window) || desc->BufferCount > BUFFERS ||
+        desc->BufferCount < (flips(desc->SwapEffect) ? 2 : 1) ||
+        (desc->SwapEffect > DXGI_SWAP_EFFECT_SEQUENTIAL && !flips(desc->SwapEffect)) ||
+        (flips(desc->SwapEffect) && desc->SampleDesc.Count != 1) || !desc->SampleDesc.Count)
+        return DXGI_ERROR_INVALID_CALL;
+    if (desc->SampleDesc.Count > 1) {
+        DDI(d, pfnCheckMultisampleQualityLevels, desc->Format, desc->SampleDesc.Count, &levels);
+        if (desc->SampleDesc.Quality >= levels)
+            return DXGI_ERROR_INVALID_CALL;
+    }
+    return S_OK;
+}
+
+HRESULT dxgi_swapchain_create(struct dxgi_factory *f, struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC1 *desc,
+                              const DXGI_SWAP_CHAIN_FULLSCREEN_DESC *full, HWND window, IDXGISwapChain **out)
+{
+    static const GUID *const iids[] = {&IID_IDXGIDeviceSubObject, &IID_IDXGISwapChain,  &IID_IDXGISwapChain1,
+                                       &IID_IDXGISwapChain2,      &IID_IDXGISwapChain3, NULL};
+    struct swapchain *s;
+    HRESULT hr = check(d, desc, window_is(window), full->Windowed);
+
+    if (hr != S_OK)
+        return hr;
+    s = dxgi_object_create(sizeof(*s), &dxgi_swapchain_vtbl, f ? &f->object : NULL, iids);
+    if (!s)
+        return E_OUTOFMEMORY;
+    s->device = d;
+    s->desc = *desc;
+    s->full = *full;
+    s->full.Windowed = TRUE;
+    s->window = window_is(window) ? window : NULL;
+    s->object.end = end_swapchain;
+    ID3D11Device_AddRef((ID3D11Device *)d);
+    if (desc->Flags & DXGI_SWAP_CHAIN_FLAG_FRAME_LATENCY_WAITABLE_OBJECT)
+        s->latency = window_semaphore(s->latency_most = 1);
+    hr = default_size(s) ? make_buffers(s) : DXGI_ERROR_INVALID_CALL;
+    if (hr == S_OK && !full->Windowed)
+        hr = dxgi_swapchain_SetFullscreenState((IDXGISwapChain3 *)s, TRUE, NULL);
+    if (hr != S_OK)
+        dxgi_object_Release(s);
+    else
+        *out = (IDXGISwapChain *)s;
+    return hr;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetBuffer(IDXGISwapChain3 *This, UINT index, REFIID riid, void **out)
+{
+    struct swapchain *s = of(This);
+
+    if (!out)
+        return DXGI_ERROR_INVALID_CALL;
+    *out = NULL;
+    if (index >= seen(s))
+        return DXGI_ERROR_INVALID_CALL;
+    return IUnknown_QueryInterface((IUnknown *)s->buffers[index], riid, out);
+}
+
+/* ---- what it says of itself ---------------------------------------------------------- */
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetDesc1(IDXGISwapChain3 *This, DXGI_SWAP_CHAIN_DESC1 *desc)
+{
+    if (!desc)
+        return E_INVALIDARG;
+    *desc = of(This)->desc;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFullscreenDesc(IDXGISwapChain3 *This,
+                                                           DXGI_SWAP_CHAIN_FULLSCREEN_DESC *desc)
+{
+    if (!desc)
+        return E_INVALIDARG;
+    *desc = of(This)->full;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetDesc(IDXGISwapChain3 *This, DXGI_SWAP_CHAIN_DESC *desc)
+{
+    const struct swapchain *s = of(This);
+
+    if (!desc)
+        return E_INVALIDARG;
+    *desc = (DXGI_SWAP_CHAIN_DESC){.BufferDesc = {s->desc.Width, s->desc.Height, s->full.RefreshRate,
+                                                  s->desc.Format, s->full.ScanlineOrdering, s->full.Scaling},
+                                   .SampleDesc = s->desc.SampleDesc,
+                                   .BufferUsage = s->desc.BufferUsage,
+                                   .BufferCount = s->desc.BufferCount,
+                                   .OutputWindow = s->window,
+                                   .Windowed = s->full.Windowed,
+                                   .SwapEffect = s->desc.SwapEffect,
+                                   .Flags = s->desc.Flags};
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetHwnd(IDXGISwapChain3 *This, HWND *window)
+{
+    if (!window)
+        return DXGI_ERROR_INVALID_CALL;
+    *window = of(This)->window;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetCoreWindow(IDXGISwapChain3 *This, REFIID riid, void **out)
+{
+    if (out)
+        *out = NULL;
+    return DXGI_ERROR_INVALID_CALL; /* it is of a window */
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetDevice(IDXGISwapChain3 *This, REFIID riid, void **out)
+{
+    return ID3D11Device_QueryInterface((ID3D11Device *)of(This)->device, riid, out);
+}
+
+BOOL STDMETHODCALLTYPE dxgi_swapchain_IsTemporaryMonoSupported(IDXGISwapChain3 *This)
+{
+    return FALSE;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetRestrictToOutput(IDXGISwapChain3 *This, IDXGIOutput **output)
+{
+    if (!output)
+        return E_INVALIDARG;
+    *output = NULL;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetBackgroundColor(IDXGISwapChain3 *This, const DXGI_RGBA *colour)
+{
+    if (!colour)
+        return E_INVALIDARG;
+    of(This)->background = *colour;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetBackgroundColor(IDXGISwapChain3 *This, DXGI_RGBA *colour)
+{
+    if (!colour)
+        return E_INVALIDARG;
+    *colour = of(This)->background;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetRotation(IDXGISwapChain3 *This, DXGI_MODE_ROTATION rotation)
+{
+    return flips(of(This)->desc.SwapEffect) && rotation == DXGI_MODE_ROTATION_IDENTITY
+               ? S_OK
+               : DXGI_ERROR_INVALID_CALL;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetRotation(IDXGISwapChain3 *This, DXGI_MODE_ROTATION *rotation)
+{
+    if (!rotation)
+        return E_INVALIDARG;
+    *rotation = DXGI_MODE_ROTATION_IDENTITY;
+    return S_OK;
+}
+
+/* ---- latency: a picture is in the window when Present returns --------------------------- */
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetMaximumFrameLatency(IDXGISwapChain3 *This, UINT most)
+{
+    struct swapchain *s = of(This);
+
+    if (!s->latency || !most || most > 16)
+        return DXGI_ERROR_INVALID_CALL;
+    for (UINT i = s->latency_most; i < most; i++)
+        window_semaphore_post(s->latency);
+    s->latency_most = most;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetMaximumFrameLatency(IDXGISwapChain3 *This, UINT *most)
+{
+    struct swapchain *s = of(This);
+
+    if (!s->latency || !most)
+        return DXGI_ERROR_INVALID_CALL;
+    *most = s->latency_most;
+    return S_OK;
+}
+
+HANDLE STDMETHODCALLTYPE dxgi_swapchain_GetFrameLatencyWaitableObject(IDXGISwapChain3 *This)
+{
+#if defined(_WIN32)
+    struct swapchain *s = of(This);
+    HANDLE copy = NULL;
+
+    if (s->latency)
+        DuplicateHandle(GetCurrentProcess(), s->latency, GetCurrentProcess(), &copy, 0, FALSE,
+                        DUPLICATE_SAME_ACCESS);
+    return copy;
+#else
+    return NULL;
+#endif
+}
+
+UINT STDMETHODCALLTYPE dxgi_swapchain_GetCurrentBackBufferIndex(IDXGISwapChain3 *This)
+{
+    return 0; /* of Direct3D 10 and 11, always */
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_CheckColorSpaceSupport(IDXGISwapChain3 *This,
+                                                                DXGI_COLOR_SPACE_TYPE space, UINT *support)
+{
+    if (!support)
+        return E_INVALIDARG;
+    *support = space == DXGI_COLOR_SPACE_RGB_FULL_G22_NONE_P709
+                   ? DXGI_SWAP_CHAIN_COLOR_SPACE_SUPPORT_FLAG_PRESENT
+                   : 0;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetColorSpace1(IDXGISwapChain3 *This, DXGI_COLOR_SPACE_TYPE space)
+{
+    return space == DXGI_COLOR_SPACE_RGB_FULL_G22_NONE_P709 ? S_OK : E_INVALIDARG;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetLastPresentCount(IDXGISwapChain3 *This, UINT *count)
+{
+    if (!count)
+        return E_INVALIDARG;
+    *count = of(This)->presents;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFrameStatistics(IDXGISwapChain3 *This, DXGI_FRAME_STATISTICS *out)
+{
+    const struct swapchain *s = of(This);
+
+    if (!out)
+        return E_INVALIDARG;
+    if (s->full.Windowed && !flips(s->desc.SwapEffect))
+        return DXGI_ERROR_INVALID_CALL;
+    if (!s->presents)
+        return DXGI_ERROR_FRAME_STATISTICS_DISJOINT;
+    *out =
+        (DXGI_FRAME_STATISTICS){.PresentCount = s->presents, .SyncQPCTime.QuadPart = (LONGLONG)s->presented};
+    return S_OK;
+}
+
+/* ---- full screen ------------------------------------------------------------------------ */
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetContainingOutput(IDXGISwapChain3 *This, IDXGIOutput **out)
+{
+    struct swapchain *s = of(This);
+    HRESULT hr = S_OK;
+
+    if (!out)
+        return DXGI_ERROR_INVALID_CALL;
+    *out = NULL;
+    if (s->target)
+        dxgi_object_AddRef(s->target);
+    else if (!s->device->dxgi_adapter)
+        return DXGI_ERROR_UNSUPPORTED;
+    if (s->target)
+        *out = (IDXGIOutput *)s->target;
+    else
+        hr = dxgi_output_of(s->device->dxgi_adapter, s->window, (struct dxgi_output **)out);
+    return hr;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFullscreenState(IDXGISwapChain3 *This, BOOL *fullscreen,
+                                                            IDXGIOutput **target)
+{
+    struct swapchain *s = of(This);
+
+    if (fullscreen)
+        *fullscreen = !s->full.Windowed;
+    if (target) {
+        *target = (IDXGIOutput *)s->target;
+        if (*target)
+            IDXGIOutput_AddRef(*target);
+    }
+    return S_OK;
+}
+
+/* The display's mode becomes the one nearest to the buffers', if the program wants that. */
+static void switch_mode(struct swapchain *s)
+{
+    DXGI_MODE_DESC want = {.Width = s->desc.Width,
+                           .Height = s->desc.Height,
+                           .RefreshRate = s->full.RefreshRate,
+                           .Format = s->desc.Format},
+                   got;
+    struct dxgi_mode m, now;
+
+    if (!(s->desc.Flags & DXGI_SWAP_CHAIN_FLAG_ALLOW_MODE_SWITCH) || !s->target->monitor ||
+        dxgi_output_FindClosestMatchingMode((IDXGIOutput1 *)s->target, &want, &got, NULL) != S_OK)
+        return;
+    m = (struct dxgi_mode){got.Width, got.Height, got.RefreshRate.Numerator};
+    if (dxgi_mode_now(s->target, &now) && (now.width != m.width || now.height != m.height))
+        s->before.moded |= window_mode_set(s->target->name, &m);
+}
+
+static void fill_target(struct swapchain *s)
+{
+    DXGI_OUTPUT_DESC d;
+
+    if (s->window && dxgi_output_GetDesc((IDXGIOutput1 *)s->target, &d) == S_OK)
+        window_full(s->window, &d.DesktopCoordinates, &s->before);
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetFullscreenState(IDXGISwapChain3 *This, BOOL fullscreen,
+                                                            IDXGIOutput *target)
+{
+    struct swapchain *s = of(This);
+    IDXGIOutput *output = target;
+    HRESULT hr;
+
+    if (!fullscreen && target)
+        return DXGI_ERROR_INVALID_CALL;
+    if ((fullscreen != FALSE) != (s->full.Windowed != FALSE) && (!target || target == (IDXGIOutput *)s->target))
+        return S_OK;
+    if (!fullscreen) {
+        if (s->before.moded)
+            window_mode_set(s->target->name, NULL);
+        s->before.moded = false;
+        window_back(s->window, &s->before, true);
+        dxgi_object_Release(s->target);
+        s->target = NULL;
+        s->full.Windowed = TRUE;
+        return S_OK;
+    }
+    if (target && (const void *)target->lpVtbl != &dxgi_output_vtbl)
+        return DXGI_ERROR_INVALID_CALL;
+    if (target) {
+        IDXGIOutput_AddRef(target);
+    } else {
+        hr = dxgi_swapchain_GetContainingOutput(This, &output);
+        if (hr != S_OK)
+            return hr;
+    }
+    if (s->target)
+        dxgi_object_Release(s->target);
+    s->target = (struct dxgi_output *)output;
+    s->full.Windowed = FALSE;
+    switch_mode(s);
+    fill_target(s);
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeTarget(IDXGISwapChain3 *This, const DXGI_MODE_DESC *mode)
+{
+    struct swapchain *s = of(This);
+    struct dxgi_mode m;
+    DXGI_MODE_DESC got;
+
+    if (!mode)
+        return DXGI_ERROR_INVALID_CALL;
+    if (s->full.Windowed) {
+        if (s->window)
+            window_resize(s->window, mode->Width, mode->Height);
+        return S_OK;
+    }
+    if (mode->Width && mode->Height && s->target->monitor &&
+        dxgi_output_FindClosestMatchingMode((IDXGIOutput1 *)s->target, mode, &got, (IUnknown *)s->device) ==
+            S_OK) {
+        m = (struct dxgi_mode){got.Width, got.Height, got.RefreshRate.Numerator};
+        s->before.moded |= window_mode_set(s->target->name, &m);
+        s->full.RefreshRate = got.RefreshRate;
+    }
+    fill_target(s);
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UINT count, UINT width,
+                                                       UINT height, DXGI_FORMAT format, UINT flags)
+{
+    struct swapchain *s = of(This);
+    DXGI_SWAP_CHAIN_DESC1 desc = s->desc, old = s->desc;
+    HRESULT hr;
+
+    for (UINT i = 0; i < seen(s); i++)
+        if (s->buffers[i]->refs) /* 3 */
+            return DXGI_ERROR_INVALID_CALL;
+    desc.BufferCount = count ? count : desc.BufferCount;
+    desc.Format = format ? format : desc.Format;
+    desc.Width = width;
+    desc.Height = height;
+    desc.Flags = flags;
+    if ((flags ^ s->desc.Flags) & DXGI_SWAP_CHAIN_FLAG_FRAME_LATENCY_WAITABLE_OBJECT)
+        return DXGI_ERROR_INVALID_CALL;
+    hr = check(s->device, &desc, s->window, s->full.Windowed && s->window);
+    if (hr != S_OK)
+        return hr;
+    s->desc = desc;
+    if (!default_size(s)) {
+        s->desc = old;
+        return DXGI_ERROR_INVALID_CALL;
+    }
+    drop_buffers(s);
+    hr = make_buffers(s);
+    if (hr != S_OK) { /* as they were */
+        drop_buffers(s);
+        s->desc = old;
+        make_buffers(s);
+    }
+    return hr;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers1(IDXGISwapChain3 *This, UINT count, UINT width,
+                                                        UINT height, DXGI_FORMAT format, UINT flags,
+                                                        const UINT *masks, IUnknown *const *queues)
+{
+    return DXGI_ERROR_INVALID_CALL; /* of Direct3D 12 */
+}
+
+/* ---- presenting ------------------------------------------------------------------------- */
+
+static unsigned byte_of_half(uint16_t h)
+{
+    unsigned exponent = h >> 10 & 31, mantissa = h & 1023;
+    double v = exponent == 31 ? 1 : exponent ? (1024 + mantissa) / 1024.0 : mantissa / 512.0;
+
+    for (unsigned e = exponent ? exponent : 0; e && e < 15; e++)
+        v /= 2;
+    if (!exponent)
+        v /= 32768;
+    if (h & 0x8000)
+        return 0;
+    return exponent >= 15 && v >= 1 ? 255 : (unsigned)(v * 255 + 0.5);
+}
+
+/* Words of eight bits each, red lowest, in the place of what is deeper. */
+static void narrow(DXGI_FORMAT f, const D3D11_MAPPED_SUBRESOURCE *m, UINT width, UINT height)
+{
+    for (UINT y = 0; y < height; y++) {
+        uint8_t *row = (uint8_t *)m->pData + (size_t)y * m->RowPitch;
+
+        for (UINT x = 0; x < width; x++) {
+            uint32_t v;
+
+            if (f == DXGI_FORMAT_R10G10B10A2_UNORM) {
+                memcpy(&v, row + x * 4, 4);
+                v = (v >> 2 & 0xFF) | (v >> 12 & 0xFF) << 8 | (v >> 22 & 0xFF) << 16;
+            } else {
+                uint16_t h[4];
+                memcpy(h, row + x * 8, 8);
+                v = byte_of_half(h[0]) | byte_of_half(h[1]) << 8 | byte_of_half(h[2]) << 16;
+            }
+            memcpy(row + x * 4, &v, 4);
+        }
+    }
+}
+
+/* The picture's words, into the window. */
+static HRESULT to_window(struct swapchain *s)
+{
+    struct d3d_device *d = s->device;
+    ID3D11DeviceContext *c = (ID3D11DeviceContext *)&d->context;
+    const DXGI_FORMAT f = s->desc.Format;
+    struct d3d_child *src = s->resolved ? s->resolved : s->buffers[0];
+    D3D11_MAPPED_SUBRESOURCE m;
+    HRESULT hr;
+
+    if (s->resolved)
+        DDI(d, pfnResourceResolveSubresource, DRV(D3D10DDI_HRESOURCE, s->resolved), 0,
+            DRV(D3D10DDI_HRESOURCE, s->buffers[0]), 0, f);
+    DDI(d, pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, s->staging), DRV(D3D10DDI_HRESOURCE, src));
+    hr = ID3D11DeviceContext_Map(c, (ID3D11Resource *)s->staging, 0, D3D11_MAP_READ, 0, &m);
+    if (hr != S_OK)
+        return hr;
+    if (f == DXGI_FORMAT_R10G10B10A2_UNORM || f == DXGI_FORMAT_R16G16B16A16_FLOAT)
+        narrow(f, &m, s->desc.Width, s->desc.Height);
+    window_show(s->window, m.pData, m.RowPitch, s->desc.Width, s->desc.Height,
+                f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB);
+    ID3D11DeviceContext_Unmap(c, (ID3D11Resource *)s->staging, 0);
+    return S_OK;
+}
+
+static HRESULT to_display(struct swapchain *s, UINT interval)
+{
+    struct d3d_device *d = s->device;
+    DXGI_DDI_ARG_PRESENT a = {.hDevice = (DXGI_DDI_HDEVICE)d->drv.pDrvPrivate,
+                              .hSurfaceToPresent = (DXGI_DDI_HRESOURCE)s->buffers[0]->drv,
+                              .hDstResource = (DXGI_DDI_HRESOURCE)s->primary[s->next]->drv};
+    HRESULT hr;
+
+    pthread_mutex_lock(&d->lock);
+    d->present_interval = interval;
+    a.Flags.Blt = 1;
+    hr = d->dxgi.pfnPresent(&a);
+    a = (DXGI_DDI_ARG_PRESENT){.hDevice = a.hDevice,
+                               .hSurfaceToPresent = a.hDstResource,
+                               .FlipInterval = (DXGI_DDI_FLIP_INTERVAL_TYPE)interval};
+    a.Flags.Flip = 1;
+    if (hr == S_OK)
+        hr = d->dxgi.pfnPresent(&a);
+    pthread_mutex_unlock(&d->lock);
+    s->next = (s->next + 1) % PRIMARIES;
+    if (hr != S_OK)
+        d->error = hr;
+    return d3d_take_error(d);
+}
+
+/* What buffer 1 has moves to 0, and so on; what was presented comes last. */
+static void move_up(struct swapchain *s)
+{
+    struct d3d_device *d = s->device;
+    UINT n = seen(s);
+
+    if (n < 2)
+        return;
+    for (UINT i = 0; i <= n; i++) {
+        struct d3d_child *to = i ? s->buffers[i - 1] : s->spare, *from = i < n ? s->buffers[i] : s->spare;
+        DDI(d, pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, to), DRV(D3D10DDI_HRESOURCE, from));
+    }
+}
+
+/* A picture that is to wait for `interval` refreshes, but those that passed since the last one. */
+static void wait_for(struct swapchain *s, UINT interval)
+{
+    const D3DKMT_WAITFORVERTICALBLANKEVENT w = {s->device->adapter->kmt.adapter, 0,
+                                                s->device->adapter->source};
+
+    while (interval-- && NT_SUCCESS(D3DKMTWaitForVerticalBlankEvent(&w)))
+        ;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain3 *This, UINT interval, UINT flags)
+{
+    struct swapchain *s = of(This);
+    HRESULT hr;
+
+    if (interval > 4)
+        return DXGI_ERROR_INVALID_CALL;
+    if (s->device->removed != S_OK)
+        return DXGI_ERROR_DEVICE_REMOVED;
+    if (s->window && window_minimized(s->window))
+        return DXGI_STATUS_OCCLUDED;
+    if (flags & DXGI_PRESENT_TEST)
+        return S_OK;
+    if (s->window && interval)
+        wait_for(s, interval);
+    hr = s->window ? to_window(s) : to_display(s, interval);
+    if (hr != S_OK)
+        return hr;
+    if (!(flags & DXGI_PRESENT_DO_NOT_SEQUENCE))
+        move_up(s);
+    s->presents++;
+    s->presented = window_clock();
+    if (s->latency)
+        window_semaphore_post(s->latency);
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present1(IDXGISwapChain3 *This, UINT interval, UINT flags,
+                                                  const DXGI_PRESENT_PARAMETERS *changed)
+{
+    return changed ? dxgi_swapchain_Present(This, interval, flags) : E_INVALIDARG;
+}
