@@ -17,7 +17,6 @@
 #include "record/varint.h"
 #include "record/rec_enc.h"
 
-#define MIN_ROOM  512 /* what a chunk must have left before a record is begun in it */
 #define TIME_STEP 480 /* a record says the time if the last one that did is longer ago (0.5 ms) */
 
 struct shm *rec_shm;
@@ -126,7 +125,7 @@ static void thread_gone(struct rec_thread *t)
     free(t);
 }
 
-struct rec_thread *rec_enter_slow(void)
+struct rec_thread *REC_ABI rec_enter_slow(void)
 {
     struct rec_thread *t;
 
@@ -161,13 +160,13 @@ static bool grow_heap(struct rec_thread *t)
     return true;
 }
 
-void rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode)
+void REC_ABI rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode)
 {
     struct enc *e = &t->enc;
     uint32_t flags = 0;
 
     if (!t->retry) {
-        if (t->limit - t->w < MIN_ROOM)
+        if (t->limit - t->w < REC_MIN_ROOM)
             rec_new_chunk(t);
         e->p = t->w;
         e->end = t->limit;
@@ -284,6 +283,21 @@ bool rec_args_done(struct rec_thread *t, uint32_t method, enum rec_answer answer
     }
     commit(t, answer == REC_NO_ANSWER);
     return false;
+}
+
+bool REC_ABI rec_list_done_slow(struct rec_thread *t, uint32_t method, struct rec_list_record r)
+{
+    t->enc = r.enc;
+    if (r.is_short) { /* what rec_begin() would have left */
+        t->hdr = r.hdr;
+        t->args = r.args;
+        t->late_at = NULL;
+        t->seq = t->expected;
+        t->self = t->last_self;
+        t->time = t->last_time;
+        t->ticket = t->has_seq = false;
+    }
+    return rec_args_done(t, method, REC_RETURNS);
 }
 
 void rec_result(struct rec_thread *t, int mode)
@@ -404,7 +418,7 @@ static void blob_write(uint64_t number, const uint8_t *p, size_t n)
     } while (done < n);
 }
 
-uint64_t rec_blob(const void *p, size_t n)
+uint64_t REC_ABI rec_blob(const void *p, size_t n)
 {
     const XXH128_hash_t h = XXH3_128bits(p, n);
     uint64_t number, *at;

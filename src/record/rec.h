@@ -22,10 +22,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "record/api.h"
 #include "record/os.h"
+#include "record/rec_lookup.h"
 #include "record/shm.h"
+#include "record/varint.h"
 
 struct rec_object {
     void *ptr;
@@ -87,6 +90,15 @@ struct rec_thread {
     } last[]; /* arguments in the chunk, by method */
 };
 
+/* What thunks call is of their own convention: for one function of the system's, which may use them, each would have to save and
+ * restore ten vector registers that its caller counts on. */
+#if defined(__x86_64__) && !defined(_WIN32)
+#define REC_ABI __attribute__((ms_abi))
+#else
+#define REC_ABI
+#endif
+#define REC_INLINE static inline __attribute__((always_inline))
+
 extern struct shm *rec_shm; /* NULL: not recording */
 extern const struct api *rec_api;
 #ifdef _WIN32
@@ -94,10 +106,10 @@ extern const struct api *rec_api;
 #else
 extern __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
 #endif
-struct rec_thread *rec_enter_slow(void);
+struct rec_thread *REC_ABI rec_enter_slow(void);
 
 /* The thread's state if this call is to be recorded. */
-static inline struct rec_thread *rec_enter(void)
+REC_INLINE struct rec_thread *rec_enter(void)
 {
     struct rec_thread *t = rec_self;
 
@@ -110,13 +122,19 @@ static inline struct rec_thread *rec_enter(void)
 int rec_start(const struct api *api);
 void rec_thread_internal(void); /* marks the calling thread as one of the implementation's */
 
-struct rec_object *rec_object_find(const void *ptr);
+extern struct rec_lookup rec_objects; /* whoever has an address has its object by it */
+
+REC_INLINE struct rec_object *rec_object_find(const void *ptr)
+{
+    return rec_lookup_find(&rec_objects, ptr);
+}
+
 /* The object at `ptr`, with a number: a new one if it is not there or the one there is dead. */
 struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig);
 uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began */
 
 void rec_new_chunk(struct rec_thread *t);
-void rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
+void REC_ABI rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
 enum rec_answer {
     REC_NO_ANSWER, /* the record is whole, and what it says is done */
     REC_ANSWER,    /* rec_result() follows */
@@ -125,7 +143,7 @@ enum rec_answer {
 /* True: it did not fit; the arguments are to be written again. */
 bool rec_args_done(struct rec_thread *t, uint32_t method, enum rec_answer answer);
 
-static inline void rec_returned(struct rec_thread *t)
+REC_INLINE void rec_returned(struct rec_thread *t)
 {
     if (t->chunk)
         atomic_store_explicit(&t->chunk->committed, (uint32_t)(t->w - t->base), memory_order_release);
@@ -134,11 +152,100 @@ static inline void rec_returned(struct rec_thread *t)
 void rec_result(struct rec_thread *t, int mode);
 bool rec_result_done(struct rec_thread *t);
 
+/* ---- the short way ---------------------------------------------------------
+ * Methods that only record into a list are the most, and nearly all of their records follow another one on the same list, with
+ * nothing in between that others see: such a record begins with nothing but the method. What it needs is in registers until it is
+ * whole (`enc` is a local variable whose address goes nowhere); all else takes the long way.
+ *
+ *   rec_list_begin ─▶ enc_* ─▶ rec_list_done ─▶ the real method ─▶ rec_returned */
+
+enum { REC_MIN_ROOM = 512 }; /* what a chunk must have left before a record is begun in it */
+
+struct rec_list_record {
+    struct enc enc;
+    uint8_t *hdr, *args;
+    bool is_short;
+};
+
+REC_INLINE void rec_list_begin(struct rec_thread *t, struct rec_object *o, uint32_t method,
+                               struct rec_list_record *r)
+{
+    r->is_short = !t->retry && t->limit - t->w >= REC_MIN_ROOM && o->id == t->last_self &&
+                  atomic_load_explicit(&o->last_thread, memory_order_relaxed) == t &&
+                  atomic_load_explicit(&rec_shm->seq, memory_order_acquire) == t->expected;
+    if (__builtin_expect(!r->is_short, 0)) {
+        rec_begin(t, o, method, REC_MODE_LOAD);
+        r->enc = t->enc;
+        return;
+    }
+    r->hdr = t->w;
+    r->args = varint_put(r->hdr, method << REC_FLAG_BITS);
+    r->enc = (struct enc){r->args, t->limit, false};
+}
+
+bool REC_ABI rec_list_done_slow(struct rec_thread *t, uint32_t method, struct rec_list_record r);
+
+/* memcmp() and memcpy() of a few bytes, without a call. */
+REC_INLINE bool rec_same(const uint8_t *a, const uint8_t *b, size_t n)
+{
+    uint64_t x, y;
+
+    if (n < 8) {
+        while (n && *a == *b)
+            n--, a++, b++;
+        return !n;
+    }
+    for (size_t i = 0;;
+         i = i + 16 <= n ? i + 8 : n - 8) { /* the last eight may be some of those before again */
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        if (x != y)
+            return false;
+        if (i == n - 8)
+            return true;
+    }
+}
+
+REC_INLINE void rec_copy(uint8_t *to, const uint8_t *from, size_t n)
+{
+    for (; n >= 8; n -= 8, to += 8, from += 8) {
+        memcpy(to, from, 8);
+        __asm__ volatile("" : : : "memory"); /* else the loop becomes a call again */
+    }
+    while (n--) {
+        *to++ = *from++;
+        __asm__ volatile("" : : : "memory");
+    }
+}
+
+/* True: it did not fit; the arguments are to be written again. */
+REC_INLINE bool rec_list_done(struct rec_thread *t, uint32_t method, struct rec_list_record *r)
+{
+    uint32_t len = (uint32_t)(r->enc.p - r->args), at = (uint32_t)(r->args - t->base);
+
+    if (__builtin_expect(!r->is_short || r->enc.full || t->trouble[0], 0))
+        return rec_list_done_slow(t, method, *r);
+    if (t->last[method].at && t->last[method].len == len &&
+        rec_same(t->base + t->last[method].at, r->args, len)) {
+        if (len) {
+            r->enc.p = r->args;
+            *r->hdr |= REC_REPEAT;
+        }
+    } else {
+        t->last[method].at = at;
+        t->last[method].len = len;
+    }
+    t->w = r->enc.p;
+    if (t->chunk)
+        atomic_store_explicit(&t->chunk->partial, (uint32_t)(t->w - t->base), memory_order_release);
+    return false;
+}
+
 void rec_lock(struct rec_object *o);
 void rec_unlock(struct rec_object *o);
 
 /* Number of the blob with these bytes; stores them if they are new. */
-uint64_t rec_blob(const void *p, size_t n);
+uint64_t REC_ABI rec_blob(const void *p, size_t n);
 
 enum rec_range_kind { REC_CPU, REC_GPU, REC_VA };
 void rec_range_add(enum rec_range_kind k, uint64_t start, uint64_t size, uint32_t id, uint32_t step);

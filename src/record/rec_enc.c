@@ -20,40 +20,22 @@ void enc_str(struct enc *e, const char *s)
         enc_u8(e, 0);
 }
 
-void enc_reference(struct enc *e, enum rec_range_kind k, uint64_t v)
+uint8_t *REC_ABI rec_put_reference(uint8_t *p, enum rec_range_kind k, uint64_t v)
 {
     struct rec_range r;
-    uint64_t at;
 
     if (!v) {
-        enc_u8(e, 0);
-        return;
+        *p++ = 0;
+        return p;
     }
     /* an address may also be the first behind its resource */
     if (rec_range_find(rec_self, k, v, &r) || (k == REC_VA && rec_range_find(rec_self, k, v - 1, &r))) {
-        at = v - r.start;
-        if (at % r.step == 0) {
-            enc_var(e, r.id);
-            enc_var(e, at / r.step);
-            return;
-        }
-    }
-    enc_u8(e, 1);
-    memcpy(e->p, &v, 8);
-    e->p += 8;
-}
+        uint64_t at = v - r.start;
 
-void enc_bytes(struct enc *e, const void *p, size_t n)
-{
-    if (!p) {
-        enc_u8(e, 0);
-    } else if (n <= ENC_INLINE) {
-        if (!enc_room(e))
-            return;
-        enc_var(e, 2 * (uint64_t)n + 1);
-        memcpy(e->p, p, n);
-        e->p += n;
-    } else {
-        enc_var(e, 2 * rec_blob(p, n) + 2);
+        if (at % r.step == 0)
+            return varint_put(varint_put(p, r.id), at / r.step);
     }
+    *p++ = 1;
+    memcpy(p, &v, 8);
+    return p + 8;
 }

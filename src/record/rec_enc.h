@@ -14,7 +14,7 @@ static inline void enc_u8(struct enc *e, uint8_t v)
     *e->p++ = v;
 }
 
-static inline void enc_var(struct enc *e, uint64_t v)
+REC_INLINE void enc_var(struct enc *e, uint64_t v)
 {
     if (v < 0x80)
         *e->p++ = (uint8_t)v;
@@ -62,14 +62,20 @@ static inline void enc_guid(struct enc *e, const void *g)
 void enc_str(struct enc *e, const char *s);
 void enc_text(struct enc *e, const char *s, size_t n); /* which is UTF-8 */
 
-static inline void enc_object(struct enc *e, const void *p)
+REC_INLINE void enc_object(struct enc *e, const void *p)
 {
     struct rec_object *o = p ? rec_object_find(p) : NULL;
 
     enc_var(e, o ? o->id : p ? 1 : 0);
 }
 
-void enc_reference(struct enc *e, enum rec_range_kind k, uint64_t v);
+/* Writes it at `p`; returns the byte behind it. */
+uint8_t *REC_ABI rec_put_reference(uint8_t *p, enum rec_range_kind k, uint64_t v);
+
+REC_INLINE void enc_reference(struct enc *e, enum rec_range_kind k, uint64_t v)
+{
+    e->p = rec_put_reference(e->p, k, v);
+}
 
 static inline void enc_cpu(struct enc *e, uint64_t h)
 {
@@ -111,4 +117,15 @@ static inline bool enc_room(struct enc *e)
     return false;
 }
 
-void enc_bytes(struct enc *e, const void *p, size_t n);
+REC_INLINE void enc_bytes(struct enc *e, const void *p, size_t n)
+{
+    if (!p) {
+        enc_u8(e, 0);
+    } else if (n > ENC_INLINE) {
+        enc_var(e, 2 * rec_blob(p, n) + 2);
+    } else if (enc_room(e)) {
+        enc_var(e, 2 * (uint64_t)n + 1);
+        rec_copy(e->p, p, n);
+        e->p += n;
+    }
+}

@@ -29,7 +29,7 @@ static inline size_t rec_lookup_hash(const void *address)
 }
 
 /* The node that begins with this address, or NULL. */
-static inline void *rec_lookup_find(struct rec_lookup *l, const void *address)
+static inline __attribute__((always_inline)) void *rec_lookup_find(struct rec_lookup *l, const void *address)
 {
     struct rec_slots *s = atomic_load_explicit(&l->slots, memory_order_acquire);
 

@@ -10,17 +10,11 @@
 
 #include "base/check.h"
 #include "record/rec.h"
-#include "record/rec_lookup.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rec_lookup objects;
+struct rec_lookup rec_objects;
 
 /* ---- objects ------------------------------------------------------------- */
-
-struct rec_object *rec_object_find(const void *ptr)
-{
-    return rec_lookup_find(&objects, ptr);
-}
 
 static uint32_t next_number(void)
 {
@@ -54,7 +48,7 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig)
         o->iface = iface;
         o->orig = orig;
     }
-    if (!o || (fresh && !rec_lookup_add(&objects, o))) {
+    if (!o || (fresh && !rec_lookup_add(&rec_objects, o))) {
         free(o);
         o = &none;
     }

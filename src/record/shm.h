@@ -35,8 +35,8 @@
 
 enum shm_state { SHM_FREE, SHM_OPEN, SHM_FULL };
 
-struct shm_chunk {
-    _Atomic uint32_t state;
+struct shm_chunk { /* a cache line of its own: its thread writes into it at every call */
+    _Alignas(64) _Atomic uint32_t state;
     uint32_t kind; /* trc_kind */
     uint32_t thread;
     uint32_t frame;

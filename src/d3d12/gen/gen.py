@@ -471,7 +471,7 @@ class Gen:
                 lines.append('}')
             else:
                 lines += self.enc_member(f, 'v->', b, fields)
-        self.encs[b] = 'static void enc_s_%s(struct enc *e, const %s *v)\n{\n    %s\n}\n' % (b, b, '\n    '.join(lines))
+        self.encs[b] = 'static void REC_ABI enc_s_%s(struct enc *e, const %s *v)\n{\n    %s\n}\n' % (b, b, '\n    '.join(lines))
         self.enc_order.append(b)
 
     def enc_member(self, f, prefix, owner, fields):
@@ -527,15 +527,24 @@ class Gen:
                 t.append('        return ' + call)
             t.append('    struct rec_object *o = rec_object_of(t, This);')
             t.append('    pfn_%s orig = (pfn_%s)o->orig[%d];' % (name, name, me.slot))
-            t.append('    struct enc *e = &t->enc;')
+            # what only records into a list, and answers nothing: rec.h, the short way
+            short = mode == 'REC_MODE_LOAD' and not me.has_result
+            if short:
+                t += ['    struct rec_list_record r;', '    struct enc *e = &r.enc;']
+            else:
+                t.append('    struct enc *e = &t->enc;')
             hookargs = ', '.join(['t', 'o'] + args)
             if 'pre' in me.flags:
                 t.append('    rec_pre_%s(%s);' % (name, hookargs))
             if queue:
                 t.append('    rec_lock(o);')
-            t.append('    do {\n        rec_begin(t, o, %d, %s);' % (me.id, mode))
+            t.append('    do {\n        ' + ('rec_list_begin(t, o, %d, &r);' % me.id if short else
+                                                'rec_begin(t, o, %d, %s);' % (me.id, mode)))
             t += ['        ' + s for s in ins]
-            t.append('    } while (rec_args_done(t, %d, %s));' % (me.id, 'REC_ANSWER' if me.has_result else 'REC_RETURNS'))
+            if short:
+                t.append('    } while (rec_list_done(t, %d, &r));' % me.id)
+            else:
+                t.append('    } while (rec_args_done(t, %d, %s));' % (me.id, 'REC_ANSWER' if me.has_result else 'REC_RETURNS'))
             t.append('    t->depth++;')
             t.append('    %sorig(%s);' % ('' if isvoid else ret + (' ' if ret[-1] != '*' else '') + 'ret = ', ', '.join(args)))
             t.append('    t->depth--;')

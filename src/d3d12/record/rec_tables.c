@@ -47,7 +47,7 @@ static struct method_table *table_patch(void **vtbl, uint16_t iface)
     return m;
 }
 
-void *rec_orig(void *object, unsigned slot)
+void *REC_ABI rec_orig(void *object, unsigned slot)
 {
     struct method_table *m = rec_lookup_find(&tables, *(void ***)object);
 
@@ -64,7 +64,7 @@ struct rec_object *rec_object_seen(void *ptr, uint16_t iface)
     return rec_object_add(ptr, iface, m ? m->orig : *(void ***)ptr);
 }
 
-struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr)
+struct rec_object *REC_ABI rec_object_look_up(struct rec_thread *t, void *ptr)
 {
     struct rec_object *o = rec_object_find(ptr);
 

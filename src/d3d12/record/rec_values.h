@@ -22,12 +22,12 @@ void enc_resource_desc(struct enc *e, const D3D12_RESOURCE_DESC *v);    /* gener
 bool enc_stream_subobject(struct enc *e, uint32_t type, const void *p); /* generated */
 
 /* rec_tables.c. The real method behind a patched slot, for calls that are not recorded. */
-void *rec_orig(void *object, unsigned slot);
+void *REC_ABI rec_orig(void *object, unsigned slot);
 /* An object of the implementation: its methods lead to the recorder from now on. */
 struct rec_object *rec_object_seen(void *ptr, uint16_t iface);
-struct rec_object *rec_object_look_up(struct rec_thread *t, void *ptr);
+struct rec_object *REC_ABI rec_object_look_up(struct rec_thread *t, void *ptr);
 
-static inline struct rec_object *rec_object_of(struct rec_thread *t, void *ptr)
+REC_INLINE struct rec_object *rec_object_of(struct rec_thread *t, void *ptr)
 {
     struct rec_object *o = t->object;
 
