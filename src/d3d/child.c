@@ -127,6 +127,7 @@ static void end(struct d3d_child *c)
     if (c->made)
         end_in_driver(c);
     d3d_list_destroy(c->list);
+    d3d_surface_canvas_end(c);
     if (c->saved)
         d3d_context_unbind(c->saved);
     free(c->saved);

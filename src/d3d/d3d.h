@@ -53,6 +53,7 @@ enum d3d_kind {
 enum d3d_shown {
     D3D_NOT_SHOWN,
     D3D_SHOWN,
+    D3D_SHOWN_ONCE, /* and then discarded */
     D3D_SHOWN_LATER /* a back buffer that is not the first: read only */
 };
 
@@ -74,10 +75,12 @@ struct d3d_child {
     struct d3d_device *device;
     enum d3d_kind kind;
     struct d3d_data *data;
-    void *drv;                      /* the driver's memory */
-    bool made;                      /* the driver knows it */
-    UINT priority;                  /* of a resource, as the program set it */
-    enum d3d_shown shown;           /* of a swap chain */
+    void *drv;            /* the driver's memory */
+    bool made;            /* the driver knows it */
+    UINT priority;        /* of a resource, as the program set it */
+    enum d3d_shown shown; /* of a swap chain */
+    HDC canvas;           /* that GDI draws on; NULL: none */
+    void *canvas_pixels, *canvas_bitmap;
     struct d3d_child *of;           /* a view's resource */
     bool begun, ended;              /* a query */
     struct d3d_list *list;          /* a command list's */
@@ -150,7 +153,8 @@ struct d3d_device {
     DXGI_DDI_BASE_CALLBACKS dxgi_callbacks;
     D3D11DDI_CORELAYER_DEVICECALLBACKS core;
     D3D_FEATURE_LEVEL level;
-    UINT flags, present_interval;
+    UINT flags, present_interval, latency; /* frames; 0: as many as usual */
+    INT priority;
     HRESULT error;   /* what the driver said of the call under way */
     HRESULT removed; /* S_OK, or why */
     pthread_mutex_t lock;
@@ -227,6 +231,7 @@ struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enu
 
 /* surface.c: the faces that DXGI has of a resource: NULL, it has no such one. */
 void *d3d_surface_face(struct d3d_child *c, REFIID riid);
+void d3d_surface_canvas_end(struct d3d_child *c);
 
 /* context.c */
 void d3d_context_init(struct d3d_context *c, struct d3d_device *d);

@@ -3,6 +3,8 @@
 #include "d3d/tables.h"
 #include "d3d/d3d.h"
 
+enum { DXGI_MAX_FRAMES = 16, DXGI_USUAL_FRAMES = 3 };
+
 static VOID APIENTRY set_error(D3D10DDI_HRTCORELAYER h, HRESULT hr)
 {
     struct d3d_device *d = h.handle;
@@ -230,6 +232,50 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetParent(IDXGIDevice1 *This, REFIID r
     struct d3d_device *d = of_dxgi(This);
 
     return d->dxgi_adapter ? IUnknown_QueryInterface((IUnknown *)d->dxgi_adapter, riid, out) : E_FAIL;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetMaximumFrameLatency(IDXGIDevice1 *This, UINT frames)
+{
+    if (frames > DXGI_MAX_FRAMES)
+        return DXGI_ERROR_INVALID_CALL;
+    of_dxgi(This)->latency = frames;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetMaximumFrameLatency(IDXGIDevice1 *This, UINT *frames)
+{
+    if (!frames)
+        return DXGI_ERROR_INVALID_CALL;
+    *frames = of_dxgi(This)->latency ? of_dxgi(This)->latency : DXGI_USUAL_FRAMES;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetGPUThreadPriority(IDXGIDevice1 *This, INT priority)
+{
+    if (priority < -7 || priority > 7)
+        return E_INVALIDARG;
+    of_dxgi(This)->priority = priority;
+    return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetGPUThreadPriority(IDXGIDevice1 *This, INT *priority)
+{
+    if (!priority)
+        return E_INVALIDARG;
+    *priority = of_dxgi(This)->priority;
+    return S_OK;
+}
+
+/* All of a resource is where the driver put it: the kernel brings it before it is used. */
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_QueryResourceResidency(IDXGIDevice1 *This,
+                                                                 IUnknown *const *resources,
+                                                                 DXGI_RESIDENCY *status, UINT count)
+{
+    if (!resources || !status || !count)
+        return E_INVALIDARG;
+    for (UINT i = 0; i < count; i++)
+        status[i] = DXGI_RESIDENCY_FULLY_RESIDENT;
+    return S_OK;
 }
 
 /* ---- what it says of itself ------------------------------------------------ */

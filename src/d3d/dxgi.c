@@ -176,9 +176,8 @@ HRESULT STDMETHODCALLTYPE dxgi_factory_CheckFeatureSupport(IDXGIFactory5 *This, 
 
 HRESULT STDMETHODCALLTYPE dxgi_factory_MakeWindowAssociation(IDXGIFactory5 *This, HWND window, UINT flags)
 {
-    if (flags > DXGI_MWA_VALID || (flags && !window))
+    if (flags > DXGI_MWA_VALID)
         return DXGI_ERROR_INVALID_CALL;
-    factory_of(This)->window = window;
     return S_OK;
 }
 
@@ -186,7 +185,7 @@ HRESULT STDMETHODCALLTYPE dxgi_factory_GetWindowAssociation(IDXGIFactory5 *This,
 {
     if (!window)
         return DXGI_ERROR_INVALID_CALL;
-    *window = factory_of(This)->window;
+    *window = NULL; /* as Windows answers, whatever was associated */
     return S_OK;
 }
 
@@ -240,6 +239,30 @@ HRESULT STDMETHODCALLTYPE dxgi_factory_CreateSwapChainForHwnd(IDXGIFactory5 *Thi
 }
 
 /* ---- adapters ------------------------------------------------------------------- */
+
+HRESULT STDMETHODCALLTYPE dxgi_adapter_SetVideoMemoryReservation(IDXGIAdapter3 *This, UINT node,
+                                                                 DXGI_MEMORY_SEGMENT_GROUP group,
+                                                                 UINT64 bytes)
+{
+    return node || bytes ? DXGI_ERROR_INVALID_CALL : S_OK; /* nothing can be reserved */
+}
+
+/* A budget that never changes is told once. */
+HRESULT STDMETHODCALLTYPE dxgi_adapter_RegisterVideoMemoryBudgetChangeNotificationEvent(IDXGIAdapter3 *This,
+                                                                                        HANDLE event,
+                                                                                        DWORD *cookie)
+{
+    if (!event || !cookie)
+        return DXGI_ERROR_INVALID_CALL;
+    *cookie = 1;
+    window_event_set(event);
+    return S_OK;
+}
+
+void STDMETHODCALLTYPE dxgi_adapter_UnregisterVideoMemoryBudgetChangeNotification(IDXGIAdapter3 *This,
+                                                                                  DWORD cookie)
+{
+}
 
 static void describe(struct d3d_adapter *a, DXGI_ADAPTER_DESC1 *out)
 {
@@ -388,6 +411,10 @@ EXPORT HRESULT WINAPI CreateDXGIFactory2(UINT flags, REFIID riid, void **out)
 
 EXPORT HRESULT WINAPI CreateDXGIFactory(REFIID riid, void **out)
 {
+    if (IsEqualGUID(riid, &IID_IDXGIFactory1)) { /* that is CreateDXGIFactory1's */
+        *out = NULL;
+        return E_NOINTERFACE;
+    }
     return CreateDXGIFactory1(riid, out);
 }
 

@@ -294,8 +294,7 @@ HRESULT STDMETHODCALLTYPE dxgi_output_TakeOwnership(IDXGIOutput1 *This, IUnknown
 {
     struct dxgi_output *o = of(This);
     ID3D11Device *d = NULL;
-    D3DKMT_VIDPNSOURCEOWNER_TYPE type =
-        exclusive ? D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE : D3DKMT_VIDPNSOURCEOWNER_SHARED;
+    D3DKMT_VIDPNSOURCEOWNER_TYPE type = D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE;
     D3DDDI_VIDEO_PRESENT_SOURCE_ID source;
     NTSTATUS s;
 
@@ -303,15 +302,17 @@ HRESULT STDMETHODCALLTYPE dxgi_output_TakeOwnership(IDXGIOutput1 *This, IUnknown
         return DXGI_ERROR_INVALID_CALL;
     if (IUnknown_QueryInterface(device, &IID_ID3D11Device, (void **)&d) != S_OK || !d3d_device_of(d))
         return E_NOINTERFACE;
+    if (o->owner || !exclusive) { /* as Windows answers, whatever its documentation says of sharing */
+        ID3D11Device_Release(d);
+        return o->owner ? E_INVALIDARG : DXGI_ERROR_NOT_CURRENTLY_AVAILABLE;
+    }
     source = d3d_device_of(d)->adapter->source;
     s = D3DKMTSetVidPnSourceOwner(
         &(D3DKMT_SETVIDPNSOURCEOWNER){d3d_device_of(d)->kmt.device, &type, &source, 1});
-    if (o->owner == d3d_device_of(d) || !NT_SUCCESS(s)) {
+    if (!NT_SUCCESS(s)) {
         ID3D11Device_Release(d);
-        return NT_SUCCESS(s) ? E_INVALIDARG : DXGI_ERROR_NOT_CURRENTLY_AVAILABLE;
+        return DXGI_ERROR_NOT_CURRENTLY_AVAILABLE;
     }
-    if (o->owner)
-        ID3D11Device_Release((ID3D11Device *)o->owner);
     o->owner = d3d_device_of(d);
     return S_OK;
 }
@@ -346,10 +347,20 @@ HRESULT STDMETHODCALLTYPE dxgi_output_SetGammaControl(IDXGIOutput1 *This, const 
 
     if (!gamma)
         return E_INVALIDARG;
+    if (o->monitor) {
+        window_gamma(o->name, gamma);
+        return S_OK;
+    }
     if (!o->owner) /* only who has the display for itself may */
         return DXGI_ERROR_NOT_CURRENTLY_AVAILABLE;
     ramp.hDevice = o->owner->kmt.device;
     ramp.VidPnSourceId = o->owner->adapter->source;
     ramp.pGammaRampDXGI1 = (D3DDDI_GAMMA_RAMP_DXGI_1 *)(uintptr_t)gamma;
     return NT_SUCCESS(D3DKMTSetGammaRamp(&ramp)) ? S_OK : DXGI_ERROR_NOT_CURRENTLY_AVAILABLE;
+}
+
+/* Nobody can say what it is. */
+HRESULT STDMETHODCALLTYPE dxgi_output_GetGammaControl(IDXGIOutput1 *This, DXGI_GAMMA_CONTROL *gamma)
+{
+    return DXGI_ERROR_INVALID_CALL;
 }

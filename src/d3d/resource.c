@@ -227,6 +227,15 @@ HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11
     return hr;
 }
 
+/* What GDI draws on. */
+static bool valid_canvas(enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc)
+{
+    return kind == D3D_TEXTURE && desc->MipLevels == 1 && desc->ArraySize == 1 &&
+           desc->SampleDesc.Count == 1 && desc->Usage == D3D11_USAGE_DEFAULT &&
+           desc->BindFlags & D3D11_BIND_RENDER_TARGET &&
+           d3d_format_family(desc->Format) == DXGI_FORMAT_B8G8R8A8_TYPELESS;
+}
+
 /* What all textures have to be; then they are made. */
 static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc, UINT depth,
                        const D3D11_SUBRESOURCE_DATA *data, void **out)
@@ -244,6 +253,7 @@ static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEX
         !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
         (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
         !valid_format(d, desc->Format, desc->BindFlags) ||
+        (desc->MiscFlags & D3D11_RESOURCE_MISC_GDI_COMPATIBLE && !valid_canvas(kind, desc)) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS && (desc->BindFlags & MIPPED) != MIPPED) ||
         (cube && (kind != D3D_TEXTURE || desc->ArraySize < 6 || desc->Width != desc->Height ||
                   (d->level < D3D_FEATURE_LEVEL_10_1 && desc->ArraySize != 6))))

@@ -19,7 +19,6 @@ void *dxgi_object_create(size_t size, const void *vtbl, struct dxgi_object *pare
 struct dxgi_factory {
     struct dxgi_object object;
     UINT flags;
-    HWND window; /* whose keys it follows */
 };
 
 struct dxgi_adapter {
@@ -78,6 +77,8 @@ void window_show(HWND window, const void *pixels, UINT pitch, UINT width, UINT h
 /* Memory for a picture that GDI draws on, blue lowest; NULL: there is no GDI. */
 HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap);
 void window_canvas_end(HDC dc, void *bitmap);
+void window_gamma(const WCHAR *name, const DXGI_GAMMA_CONTROL *gamma);
+void window_event_set(HANDLE event);
 HANDLE window_semaphore(UINT count);
 void window_semaphore_post(HANDLE semaphore);
 void window_semaphore_end(HANDLE semaphore);

@@ -2,7 +2,7 @@
 /* surface.c: resources as DXGI sees them: IDXGIResource of all, IDXGISurface1 of textures of one mip and one layer. They are faces of
  * the resource, with its references and its private data. */
 #include "d3d/tables.h"
-#include "d3d/d3d.h"
+#include "d3d/screens.h"
 
 static struct d3d_child *of_shared(void *This)
 {
@@ -79,6 +79,7 @@ HRESULT STDMETHODCALLTYPE d3d_shared_GetUsage(IDXGIResource *This, DXGI_USAGE *u
     *usage = (bind & D3D11_BIND_SHADER_RESOURCE ? DXGI_USAGE_SHADER_INPUT : 0) |
              (bind & D3D11_BIND_RENDER_TARGET ? DXGI_USAGE_RENDER_TARGET_OUTPUT : 0) |
              (c->shown ? DXGI_USAGE_BACK_BUFFER : 0) |
+             (c->shown == D3D_SHOWN_ONCE ? DXGI_USAGE_DISCARD_ON_PRESENT : 0) |
              (c->shown == D3D_SHOWN_LATER ? DXGI_USAGE_READ_ONLY : 0);
     return S_OK;
 }
@@ -137,4 +138,115 @@ HRESULT STDMETHODCALLTYPE d3d_surface_Unmap(IDXGISurface1 *This)
 
     d3d_context_Unmap((ID3D11DeviceContext *)&c->device->context, (ID3D11Resource *)c, 0);
     return S_OK;
+}
+
+/* ---- what GDI draws on: a copy, which goes back when it is released -------------------------- */
+
+HRESULT STDMETHODCALLTYPE d3d_surface_GetDC(IDXGISurface1 *This, BOOL discard, HDC *out)
+{
+    struct d3d_child *c = of_surface(This);
+    const D3D11_TEXTURE2D_DESC *t = &c->desc.texture;
+    ID3D11DeviceContext *context = (ID3D11DeviceContext *)&c->device->context;
+    D3D11_TEXTURE2D_DESC s = *t;
+    struct d3d_child *staging = NULL;
+    D3D11_MAPPED_SUBRESOURCE m;
+    HRESULT hr = S_OK;
+
+    if (!out)
+        return E_INVALIDARG;
+    if (!(t->MiscFlags & D3D11_RESOURCE_MISC_GDI_COMPATIBLE) || c->canvas)
+        return DXGI_ERROR_INVALID_CALL;
+    c->canvas = window_canvas(t->Width, t->Height, &c->canvas_pixels, &c->canvas_bitmap);
+    if (!c->canvas)
+        return E_FAIL;
+    s.Usage = D3D11_USAGE_STAGING;
+    s.BindFlags = s.MiscFlags = 0;
+    s.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+    if (!discard)
+        hr = d3d_texture_create(c->device, D3D_TEXTURE, &s, 1, NULL, NULL, &staging);
+    if (staging) {
+        d3d_context_CopyResource(context, (ID3D11Resource *)staging, (ID3D11Resource *)c);
+        hr = d3d_context_Map(context, (ID3D11Resource *)staging, 0, D3D11_MAP_READ, 0, &m);
+        for (UINT y = 0; hr == S_OK && y < t->Height; y++)
+            memcpy((uint8_t *)c->canvas_pixels + (size_t)y * t->Width * 4,
+                   (uint8_t *)m.pData + (size_t)y * m.RowPitch, (size_t)t->Width * 4);
+        if (hr == S_OK)
+            d3d_context_Unmap(context, (ID3D11Resource *)staging, 0);
+        d3d_child_release(staging);
+    }
+    if (hr != S_OK)
+        d3d_surface_canvas_end(c);
+    else
+        *out = c->canvas;
+    return hr;
+}
+
+void d3d_surface_canvas_end(struct d3d_child *c)
+{
+    if (c->canvas)
+        window_canvas_end(c->canvas, c->canvas_bitmap);
+    c->canvas = NULL;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_surface_ReleaseDC(IDXGISurface1 *This, RECT *changed)
+{
+    struct d3d_child *c = of_surface(This);
+    const D3D11_TEXTURE2D_DESC *t = &c->desc.texture;
+    D3D11_BOX box = {0, 0, 0, t->Width, t->Height, 1};
+
+    if (!c->canvas)
+        return DXGI_ERROR_INVALID_CALL;
+    if (changed) {
+        box.left = changed->left < 0 ? 0 : (UINT)changed->left;
+        box.top = changed->top < 0 ? 0 : (UINT)changed->top;
+        box.right = (UINT)changed->right < t->Width ? (UINT)changed->right : t->Width;
+        box.bottom = (UINT)changed->bottom < t->Height ? (UINT)changed->bottom : t->Height;
+    }
+    if (!changed || (box.left < box.right && box.top < box.bottom))
+        d3d_context_UpdateSubresource(
+            (ID3D11DeviceContext *)&c->device->context, (ID3D11Resource *)c, 0, &box,
+            (uint8_t *)c->canvas_pixels + ((size_t)box.top * t->Width + box.left) * 4, t->Width * 4, 0);
+    d3d_surface_canvas_end(c);
+    return S_OK;
+}
+
+/* Of the device's, so many as are asked for. */
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_CreateSurface(IDXGIDevice1 *This, const DXGI_SURFACE_DESC *desc,
+                                                        UINT count, DXGI_USAGE usage,
+                                                        const DXGI_SHARED_RESOURCE *shared,
+                                                        IDXGISurface **out)
+{
+    struct d3d_device *d = (struct d3d_device *)((char *)This - offsetof(struct d3d_device, dxgi_vtbl));
+    D3D11_TEXTURE2D_DESC t;
+    HRESULT hr = S_OK;
+
+    if (!desc || !out)
+        return DXGI_ERROR_INVALID_CALL;
+    t = (D3D11_TEXTURE2D_DESC){.Width = desc->Width,
+                               .Height = desc->Height,
+                               .MipLevels = 1,
+                               .ArraySize = 1,
+                               .Format = desc->Format,
+                               .SampleDesc = desc->SampleDesc,
+                               .BindFlags =
+                                   (usage & DXGI_USAGE_RENDER_TARGET_OUTPUT ? D3D11_BIND_RENDER_TARGET : 0) |
+                                   (usage & DXGI_USAGE_SHADER_INPUT ? D3D11_BIND_SHADER_RESOURCE : 0) |
+                                   (usage & DXGI_USAGE_UNORDERED_ACCESS ? D3D11_BIND_UNORDERED_ACCESS : 0)};
+    for (UINT i = 0; i < count; i++)
+        out[i] = NULL;
+    for (UINT i = 0; i < count && hr == S_OK; i++) {
+        ID3D11Texture2D *made = NULL;
+
+        hr = d3d_device_CreateTexture2D((ID3D11Device *)d, &t, NULL, &made);
+        if (hr == S_OK)
+            hr = ID3D11Texture2D_QueryInterface(made, &IID_IDXGISurface, (void **)&out[i]);
+        if (made)
+            ID3D11Texture2D_Release(made);
+    }
+    for (UINT i = 0; i < count && hr != S_OK; i++) {
+        if (out[i])
+            IDXGISurface_Release(out[i]);
+        out[i] = NULL;
+    }
+    return hr;
 }

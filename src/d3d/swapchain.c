@@ -111,7 +111,7 @@ static HRESULT make_buffers(struct swapchain *s)
     for (UINT i = 0; i < seen(s) && hr == S_OK; i++) {
         hr = make(s, &t, NULL, &s->buffers[i]);
         if (hr == S_OK)
-            s->buffers[i]->shown = i ? D3D_SHOWN_LATER : D3D_SHOWN;
+            s->buffers[i]->shown = i ? D3D_SHOWN_LATER : in_turns(s) ? D3D_SHOWN : D3D_SHOWN_ONCE;
     }
     t.SampleDesc = (DXGI_SAMPLE_DESC){1, 0};
     t.MiscFlags = 0;
@@ -487,7 +487,8 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetFullscreenState(IDXGISwapChain3 *Thi
 
     if (!fullscreen && target)
         return DXGI_ERROR_INVALID_CALL;
-    if ((fullscreen != FALSE) != (s->full.Windowed != FALSE) && (!target || target == (IDXGIOutput *)s->target))
+    if ((fullscreen != FALSE) != (s->full.Windowed != FALSE) &&
+        (!target || target == (IDXGIOutput *)s->target))
         return S_OK;
     if (!fullscreen) {
         if (s->before.moded)

@@ -106,11 +106,14 @@ void window_full(HWND window, const RECT *area, struct dxgi_window *before)
         GetWindowRect(window, &before->place);
         before->full = true;
         SetWindowLongW(window, GWL_STYLE,
-                       (before->style | (LONG)(WS_POPUP | WS_SYSMENU)) & ~(LONG)(WS_CAPTION | WS_THICKFRAME));
-        SetWindowLongW(window, GWL_EXSTYLE, before->exstyle & ~(LONG)(WS_EX_WINDOWEDGE | WS_EX_CLIENTEDGE));
+                       before->style & ~(LONG)(WS_POPUP | WS_CAPTION | WS_SYSMENU | WS_THICKFRAME |
+                                               WS_MINIMIZEBOX | WS_MAXIMIZEBOX));
+        SetWindowLongW(window, GWL_EXSTYLE,
+                       before->exstyle & ~(LONG)(WS_EX_DLGMODALFRAME | WS_EX_TOOLWINDOW | WS_EX_WINDOWEDGE |
+                                                 WS_EX_CLIENTEDGE | WS_EX_CONTEXTHELP));
     }
     SetWindowPos(window, HWND_TOPMOST, area->left, area->top, area->right - area->left,
-                 area->bottom - area->top, SWP_FRAMECHANGED | SWP_SHOWWINDOW | SWP_NOACTIVATE);
+                 area->bottom - area->top, SWP_FRAMECHANGED | SWP_NOACTIVATE);
 }
 
 void window_back(HWND window, struct dxgi_window *before, bool place)
@@ -191,6 +194,29 @@ void window_canvas_end(HDC dc, void *bitmap)
 {
     DeleteDC(dc);
     DeleteObject(bitmap);
+}
+
+void window_gamma(const WCHAR *name, const DXGI_GAMMA_CONTROL *gamma)
+{
+    HDC dc = CreateDCW(name, name, NULL, NULL);
+    WORD ramp[3][256];
+
+    for (int i = 0; i < 256; i++) {
+        const float rgb[3] = {gamma->GammaCurve[i].Red, gamma->GammaCurve[i].Green,
+                              gamma->GammaCurve[i].Blue};
+
+        for (int c = 0; c < 3; c++)
+            ramp[c][i] = (WORD)(rgb[c] <= 0 ? 0 : rgb[c] >= 1 ? 65535 : rgb[c] * 65535 + 0.5f);
+    }
+    if (dc)
+        SetDeviceGammaRamp(dc, ramp);
+    if (dc)
+        DeleteDC(dc);
+}
+
+void window_event_set(HANDLE event)
+{
+    SetEvent(event);
 }
 
 HANDLE window_semaphore(UINT count)
@@ -280,6 +306,14 @@ HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap)
 }
 
 void window_canvas_end(HDC dc, void *bitmap)
+{
+}
+
+void window_gamma(const WCHAR *name, const DXGI_GAMMA_CONTROL *gamma)
+{
+}
+
+void window_event_set(HANDLE event)
 {
 }
 
