@@ -41,17 +41,19 @@
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
-    VKBOX_VERSION = 2,
+    VKBOX_VERSION = 3,
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = VKBOX_ROOM(16384),
     VKBOX_MARKS =
         VKBOX_ROOM(16384) < 1024 ? 1024 : VKBOX_ROOM(16384), /* of a device; a page's multiple in bytes */
     VKBOX_SUBMISSIONS = VKBOX_ROOM(8192),
-    VKBOX_SUBMITTED = 12, /* command buffers, and semaphores each way, that a submission names */
+    VKBOX_SUBMITTED = 12, /* command buffers, and semaphores each way, that a submission names itself */
     VKBOX_OBJECTS = VKBOX_ROOM(98304),
     VKBOX_CHUNKS = VKBOX_ROOM(16384),
     VKBOX_CHUNK_WORDS = 510,
+    VKBOX_MORE = VKBOX_CHUNK_WORDS / 2, /* command buffers that a chunk of a submission names */
+    VKBOX_SUBMITTED_MOST = VKBOX_SUBMITTED + 16 * VKBOX_MORE, /* that are kept of one */
     VKBOX_CODE = VKBOX_ROOM(24 << 20),
     VKBOX_ERRORS = 64,
     VKBOX_NAME = 48,
@@ -135,6 +137,7 @@ struct vkbox_submission {
     _Atomic uint32_t returned; /* 1: the driver has taken it. It may wait within the call */
     uint32_t num_command_buffers, num_waits, num_signals;
     struct vkbox_submitted command_buffers[VKBOX_SUBMITTED];
+    uint32_t more, more_last; /* of the others: the first chunk and the last, counted from 1; 0: none */
     struct vkbox_semaphore waits[VKBOX_SUBMITTED], signals[VKBOX_SUBMITTED];
 };
 
@@ -239,7 +242,8 @@ struct vkbox_crash {
 struct vkbox_chunk {
     uint32_t next; /* or VKBOX_NO_INDEX */
     _Atomic uint32_t used;
-    uint32_t words[VKBOX_CHUNK_WORDS]; /* calls: command << 16 | words, then the words (gen.py) */
+    uint32_t words
+        [VKBOX_CHUNK_WORDS]; /* calls: command << 16 | words, then the words (gen.py); or of struct vkbox_submitted */
 };
 
 struct vkbox {
@@ -277,3 +281,29 @@ struct vkbox {
     uint8_t code[VKBOX_CODE];
     _Alignas(4096) uint32_t marks[VKBOX_DEVICES][VKBOX_MARKS];
 };
+
+/* So many command buffers of a submission are kept. */
+static inline uint32_t vkbox_submitted_count(const struct vkbox_submission *s)
+{
+    const uint32_t n = *(const volatile uint32_t *)&s->num_command_buffers;
+
+    return n < VKBOX_SUBMITTED_MOST ? n : VKBOX_SUBMITTED_MOST;
+}
+
+/* One of them; what is not there is slot VKBOX_NO_INDEX. */
+static inline struct vkbox_submitted vkbox_submitted_at(const struct vkbox *b,
+                                                        const struct vkbox_submission *s, uint32_t i)
+{
+    struct vkbox_submitted out = {VKBOX_NO_INDEX, 0};
+    uint32_t at = s->more - 1;
+
+    if (i < VKBOX_SUBMITTED)
+        return s->command_buffers[i];
+    for (i -= VKBOX_SUBMITTED; i >= VKBOX_MORE && at < VKBOX_CHUNKS; i -= VKBOX_MORE)
+        at = b->chunks[at].next;
+    if (at < VKBOX_CHUNKS) {
+        out.command_buffer = b->chunks[at].words[2 * i];
+        out.recording = b->chunks[at].words[2 * i + 1];
+    }
+    return out;
+}

@@ -58,7 +58,7 @@ static void remove_row(VkCommandBuffer handle)
 
 /* ---- room in the box ----------------------------------------------------- */
 
-static struct vkbox_chunk *take_chunk(uint32_t *index)
+struct vkbox_chunk *commands_take_chunk(uint32_t *index)
 {
     struct vkbox_chunk *c = NULL;
 
@@ -79,11 +79,8 @@ static struct vkbox_chunk *take_chunk(uint32_t *index)
     return c;
 }
 
-static void give_chunks(struct vkbox_command_buffer *s)
+void commands_give_chunks(uint32_t first)
 {
-    uint32_t first = s->first;
-
-    s->first = VKBOX_NO_INDEX;
     if (first == VKBOX_NO_INDEX)
         return;
     pthread_mutex_lock(&room_lock);
@@ -98,6 +95,14 @@ static void give_chunks(struct vkbox_command_buffer *s)
     }
     free_chunk = first + 1;
     pthread_mutex_unlock(&room_lock);
+}
+
+static void give_chunks(struct vkbox_command_buffer *s)
+{
+    const uint32_t first = s->first;
+
+    s->first = VKBOX_NO_INDEX;
+    commands_give_chunks(first);
 }
 
 static struct vkbox_command_buffer *take_slot(uint32_t *index)
@@ -252,7 +257,7 @@ uint32_t *commands_more(struct command_buffer *cb, uint32_t words)
     struct vkbox_chunk *c;
     uint32_t index;
 
-    c = words <= VKBOX_CHUNK_WORDS ? take_chunk(&index) : NULL;
+    c = words <= VKBOX_CHUNK_WORDS ? commands_take_chunk(&index) : NULL;
     if (!c) {
         cb->slot->cut = 1;
         return NULL;
@@ -576,7 +581,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     inside = secondary && info->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT;
     atomic_fetch_add(&cb->slot->recording, 1);
     give_chunks(cb->slot);
-    cb->chunk = take_chunk(&cb->slot->first);
+    cb->chunk = commands_take_chunk(&cb->slot->first);
     if (!cb->chunk)
         cb->slot->first = VKBOX_NO_INDEX;
     cb->slot->cut = !cb->chunk;

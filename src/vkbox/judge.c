@@ -243,44 +243,65 @@ static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
         v->text[0] = (char)(v->text[0] - 'a' + 'A');
 }
 
+/* `may_be_other`: a submission signals more than are kept. */
 static const struct vkbox_object *find_signaller(const struct vkbox_reader *r, uint64_t semaphore,
-                                                 uint64_t before, uint64_t *number)
+                                                 uint64_t before, uint64_t *number, bool *may_be_other)
 {
     *number = 0;
+    *may_be_other = false;
     for (uint64_t n = r->first; r->last && n <= r->last; n++) {
         const struct vkbox_submission *s = vkbox_submission(r, n);
 
         for (uint32_t i = 0; s && n != before && i < s->num_signals && i < VKBOX_SUBMITTED; i++)
             if (s->signals[i].handle == semaphore)
                 *number = n;
+        *may_be_other |= s && n != before && s->num_signals > VKBOX_SUBMITTED;
     }
     return vkbox_object(r, semaphore);
 }
 
-/* A submission that the device did not begin. */
+static void name_wait(const struct vkbox_semaphore *wait, const struct vkbox_object *o, uint64_t by,
+                      bool may_be_other, struct vkbox_verdict *v)
+{
+    if (o && o->name[0])
+        TEXT(v, "\"%.47s\"", o->name);
+    else
+        TEXT(v, "0x%llx", (unsigned long long)wait->handle);
+    if (wait->value)
+        TEXT(v, " to reach %llu", (unsigned long long)wait->value);
+    if (!by && o && o->detail == VKBOX_PRESENTATION)
+        TEXT(v, ", which the presentation engine signals");
+    else if (!by)
+        TEXT(v, may_be_other ? ", of which no submission is known that signals it"
+                             : ", which no submission signals");
+    else
+        TEXT(v, ", which submission %llu signals", (unsigned long long)by);
+}
+
+/* A submission that the device did not begin. What nobody signals is named first. */
 static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
 {
     const struct vkbox_submission *s = vkbox_submission(r, v->submission);
+    uint32_t named = 0;
 
     TEXT(v, "Submission %llu has not begun", (unsigned long long)v->submission);
-    for (uint32_t i = 0; s && i < s->num_waits && i < 2; i++) {
-        uint64_t by;
-        const struct vkbox_object *o = find_signaller(r, s->waits[i].handle, v->submission, &by);
+    for (int signalled = 0; signalled < 2; signalled++)
+        for (uint32_t i = 0; s && i < s->num_waits && i < VKBOX_SUBMITTED; i++) {
+            uint64_t by;
+            bool may_be_other;
+            const struct vkbox_object *o =
+                find_signaller(r, s->waits[i].handle, v->submission, &by, &may_be_other);
 
-        TEXT(v, "%s semaphore ", i ? " and" : "; it waits for");
-        if (o && o->name[0])
-            TEXT(v, "\"%.47s\"", o->name);
-        else
-            TEXT(v, "0x%llx", (unsigned long long)s->waits[i].handle);
-        if (s->waits[i].value)
-            TEXT(v, " to reach %llu", (unsigned long long)s->waits[i].value);
-        v->may_end |= s->waits[i].value || (o && o->detail != VKBOX_NOBODY);
-        if (!by && o && o->detail == VKBOX_PRESENTATION)
-            TEXT(v, ", which the presentation engine signals");
-        else if (!by)
-            TEXT(v, ", which no submission signals");
-        else
-            TEXT(v, ", which submission %llu signals", (unsigned long long)by);
+            v->may_end |= s->waits[i].value || (o && o->detail != VKBOX_NOBODY);
+            if ((by != 0) != signalled || named >= 2)
+                continue;
+            TEXT(v, "%s semaphore ", named++ ? " and" : "; it waits for");
+            name_wait(&s->waits[i], o, by, may_be_other, v);
+        }
+    if (s && s->num_waits > VKBOX_SUBMITTED) {
+        v->may_end = true;
+        UNSEEN(v, "%s%u more semaphores that it waits for", v->unseen[0] ? "; " : "",
+               s->num_waits - VKBOX_SUBMITTED);
     }
 }
 
@@ -542,6 +563,15 @@ static void name_overwritten(const struct vkbox_reader *r, const struct vkbox_ev
            v->unseen[0] ? "; " : "");
 }
 
+/* Whether what was submitted is no command buffer of the program's. */
+static bool has_none(const struct vkbox_reader *r, const struct vkbox_submission *s)
+{
+    for (uint32_t i = 0; s && i < vkbox_submitted_count(s); i++)
+        if (vkbox_submitted_at(r->b, s, i).command_buffer == VKBOX_NO_INDEX)
+            return !r->b->buffers_lost && s->num_command_buffers <= VKBOX_SUBMITTED_MOST;
+    return false;
+}
+
 /* The submission that it was, and the command in it. */
 static int find_command(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
@@ -673,6 +703,9 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
         if (v->cause == BB_CAUSE_PAGE_FAULT)
             end_page_fault(&r->b->crash, v);
         TEXT(v, "; which command it was is not known");
+        if (has_none(r, vkbox_submission(r, v->submission)))
+            TEXT(v, ". Submission %llu names a command buffer that was never allocated, or is freed",
+                 (unsigned long long)v->submission);
         if (r->b->buffers_lost)
             UNSEEN(v, "%s%u command buffers that there was no room for (%u are kept)",
                    v->unseen[0] ? "; " : "", r->b->buffers_lost, VKBOX_COMMAND_BUFFERS);

@@ -257,13 +257,14 @@ static struct reached reached_by(VkQueue queue)
         if (atomic_load(&s->number) != n || box->queues[s->queue].device != d->index ||
             box->queues[s->queue].handle != (uint64_t)(uintptr_t)queue)
             continue;
-        for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
+        for (uint32_t i = 0; i < vkbox_submitted_count(s); i++) {
+            const struct vkbox_submitted c = vkbox_submitted_at(box, s, i);
             const struct vkbox_command_buffer *cb;
 
-            if (s->command_buffers[i].command_buffer == VKBOX_NO_INDEX)
+            if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
                 continue;
-            cb = &box->command_buffers[s->command_buffers[i].command_buffer];
-            if (cb->recording != s->command_buffers[i].recording || cb->mark == VKBOX_NO_INDEX || !d->marks)
+            cb = &box->command_buffers[c.command_buffer];
+            if (cb->recording != c.recording || cb->mark == VKBOX_NO_INDEX || !d->marks)
                 continue;
             if (!follow(cb, d->marks[cb->mark], &r))
                 return r;

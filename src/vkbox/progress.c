@@ -21,8 +21,8 @@ static enum ended submission_ended(const struct vkbox *b, const struct vkbox_sub
 {
     enum ended e = UNMARKED;
 
-    for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
-        struct vkbox_submitted c = read_once(s->command_buffers[i]);
+    for (uint32_t i = 0; i < vkbox_submitted_count(s); i++) {
+        const struct vkbox_submitted c = vkbox_submitted_at(b, s, i);
         const struct vkbox_command_buffer *cb;
         uint32_t of, mark;
 

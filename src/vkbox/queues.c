@@ -132,18 +132,45 @@ static struct vkbox_submission *begin_submission(struct device *d, uint32_t queu
     s->fence = 0;
     atomic_store(&s->returned, 0);
     s->num_command_buffers = s->num_waits = s->num_signals = 0;
+    if (s->more)
+        commands_give_chunks(s->more - 1);
+    s->more = s->more_last = 0;
     return s;
+}
+
+/* Beyond those that have their place in the submission. False: there is no room. */
+static bool put_more(struct vkbox_submission *s, uint32_t n, struct vkbox_submitted c)
+{
+    const uint32_t at = n % VKBOX_MORE;
+    struct vkbox_chunk *chunk = NULL;
+    uint32_t index;
+
+    if (at)
+        chunk = s->more_last ? &box->chunks[s->more_last - 1] : NULL;
+    else if ((chunk = commands_take_chunk(&index))) {
+        if (s->more_last)
+            box->chunks[s->more_last - 1].next = index;
+        else
+            s->more = index + 1;
+        s->more_last = index + 1;
+    }
+    if (!chunk)
+        return false;
+    memcpy(&chunk->words[2 * at], &c, sizeof(c));
+    return true;
 }
 
 static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handle)
 {
     struct command_buffer *cb = command_buffer_of(handle);
-    uint32_t n = s->num_command_buffers++;
+    const uint32_t n = s->num_command_buffers++;
+    const struct vkbox_submitted c = {cb && cb->slot ? cb->index : VKBOX_NO_INDEX,
+                                      cb && cb->slot ? atomic_load(&cb->slot->recording) : 0};
 
     if (n < VKBOX_SUBMITTED)
-        s->command_buffers[n] =
-            (struct vkbox_submitted){cb && cb->slot ? cb->index : VKBOX_NO_INDEX,
-                                     cb && cb->slot ? atomic_load(&cb->slot->recording) : 0};
+        s->command_buffers[n] = c;
+    else if (n < VKBOX_SUBMITTED_MOST && !put_more(s, n - VKBOX_SUBMITTED, c))
+        s->num_command_buffers = UINT32_MAX / 2; /* what follows is not known */
     if (!cb || !cb->slot || !cb->marked)
         return;
     /* What may still be executed keeps its mark: which of its submissions that is of, nobody can say. */
@@ -170,14 +197,14 @@ static void end_submission(struct vkbox_submission *s, uint64_t number, uint32_t
 /* Nothing was submitted. */
 static void take_back(struct vkbox_submission *s)
 {
-    for (uint32_t i = 0; i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
-        const struct vkbox_submitted *c = &s->command_buffers[i];
+    for (uint32_t i = 0; i < vkbox_submitted_count(s); i++) {
+        const struct vkbox_submitted c = vkbox_submitted_at(box, s, i);
         const struct vkbox_command_buffer *cb;
 
-        if (c->command_buffer >= VKBOX_COMMAND_BUFFERS)
+        if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
             continue;
-        cb = &box->command_buffers[c->command_buffer];
-        if (cb->state == VKBOX_LIVE && cb->recording == c->recording)
+        cb = &box->command_buffers[c.command_buffer];
+        if (cb->state == VKBOX_LIVE && cb->recording == c.recording)
             commands_taken_back((VkCommandBuffer)(uintptr_t)cb->handle);
     }
     atomic_store(&s->number, 0);

@@ -80,8 +80,8 @@ static void index_submissions(struct vkbox_reader *r)
     for (uint64_t n = r->first; r->last && n <= r->last; n++) {
         const struct vkbox_submission *s = vkbox_submission(r, n);
 
-        for (uint32_t i = 0; s && i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
-            uint64_t *at = map_put(&r->latest, s->command_buffers[i].command_buffer);
+        for (uint32_t i = 0; s && i < vkbox_submitted_count(s); i++) {
+            uint64_t *at = map_put(&r->latest, vkbox_submitted_at(r->b, s, i).command_buffer);
 
             if (at)
                 *at = n;
@@ -163,13 +163,13 @@ const struct vkbox_object *vkbox_object_at(const struct vkbox_reader *r, uint64_
 static const struct vkbox_command_buffer *submitted(const struct vkbox_reader *r,
                                                     const struct vkbox_submission *s, uint32_t i)
 {
-    const struct vkbox_submitted *c = &s->command_buffers[i];
+    const struct vkbox_submitted c = vkbox_submitted_at(r->b, s, i);
     const struct vkbox_command_buffer *cb;
 
-    if (c->command_buffer >= VKBOX_COMMAND_BUFFERS)
+    if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
         return NULL;
-    cb = &r->b->command_buffers[c->command_buffer];
-    return cb->recording == c->recording && cb->device < VKBOX_DEVICES ? cb : NULL;
+    cb = &r->b->command_buffers[c.command_buffer];
+    return cb->recording == c.recording && cb->device < VKBOX_DEVICES ? cb : NULL;
 }
 
 /* The point that the device wrote last, or POINT_OVERWRITTEN. */
@@ -190,10 +190,11 @@ static enum vkbox_progress progress_of(const struct vkbox_reader *r, const struc
                                        uint32_t i)
 {
     const struct vkbox_command_buffer *cb = submitted(r, s, i);
-    uint64_t *latest = map_find(&r->latest, s->command_buffers[i].command_buffer);
+    const uint32_t slot = vkbox_submitted_at(r->b, s, i).command_buffer;
+    uint64_t *latest = map_find(&r->latest, slot);
     uint32_t mark;
 
-    if (s->command_buffers[i].command_buffer >= VKBOX_COMMAND_BUFFERS)
+    if (slot >= VKBOX_COMMAND_BUFFERS)
         return VKBOX_UNKNOWN;
     /* It was recorded, freed or submitted anew since: nobody may do that before it has finished. */
     if (!cb || cb->state != VKBOX_LIVE || (latest && *latest != s->number))
@@ -210,7 +211,7 @@ static enum vkbox_progress progress_of(const struct vkbox_reader *r, const struc
 enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vkbox_submission *s,
                                    uint32_t *of)
 {
-    uint32_t n = s->num_command_buffers < VKBOX_SUBMITTED ? s->num_command_buffers : VKBOX_SUBMITTED;
+    const uint32_t n = vkbox_submitted_count(s);
     bool begun = false, unknown = false, overwritten = false;
 
     *of = VKBOX_NO_INDEX;
@@ -231,7 +232,7 @@ enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vk
     }
     if (overwritten)
         return VKBOX_OVERWRITTEN;
-    return unknown || s->num_command_buffers > VKBOX_SUBMITTED ? VKBOX_UNKNOWN : VKBOX_FINISHED;
+    return unknown || s->num_command_buffers > n ? VKBOX_UNKNOWN : VKBOX_FINISHED;
 }
 
 /* ---- commands ------------------------------------------------------------ */
@@ -364,12 +365,12 @@ int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s
     int code = 0;
 
     *out = (struct vkbox_list){0};
-    for (uint32_t i = 0; !code && i < s->num_command_buffers && i < VKBOX_SUBMITTED; i++) {
+    for (uint32_t i = 0; !code && i < vkbox_submitted_count(s); i++) {
         enum vkbox_progress p = progress_of(r, s, i);
 
-        out->primary = s->command_buffers[i].command_buffer;
+        out->primary = vkbox_submitted_at(r->b, s, i).command_buffer;
         if (submitted(r, s, i))
-            code = flatten(r, s->command_buffers[i].command_buffer, p == VKBOX_FINISHED, out, 0, &none);
+            code = flatten(r, out->primary, p == VKBOX_FINISHED, out, 0, &none);
         else
             out->bad++;
     }

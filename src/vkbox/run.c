@@ -151,16 +151,21 @@ static bool forget_box(struct watched *w)
     return is_cut;
 }
 
+/* As the end of a path. */
+static void name_record(const struct run *r, const struct watched *w, char out[128])
+{
+    snprintf(out, 128, "%.60s/%.63s", strrchr(r->folder.path, '/') + 1, w->name);
+}
+
 /* By its number here. */
 static pid_t process_of(const struct run *r, const struct watched *w)
 {
-    const char *folder = strrchr(r->folder.path, '/') + 1;
     const uint64_t counts_in = w->b->pid_namespace;
     char record[128];
 
     if (counts_in && counts_in == pid_namespace())
         return (pid_t)w->b->pid;
-    snprintf(record, sizeof(record), "%.60s/%.63s", folder, w->name);
+    name_record(r, w, record);
     return owner_find(record, (pid_t)w->b->pid, counts_in);
 }
 
@@ -470,6 +475,15 @@ static void tell_handled(struct run *r, struct watched *w)
     atomic_compare_exchange_strong(&w->b->crash.kind, &kind, VKBOX_NO_CRASH);
 }
 
+/* Another program in its place (exec), which took the driver's threads with it. */
+static bool runs_another(const struct run *r, const struct watched *w)
+{
+    char record[128];
+
+    name_record(r, w, record);
+    return owner_look(w->pid, record) == OWNER_HAS_OTHERS;
+}
+
 static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint64_t ran_ns,
                          uint32_t devices)
 {
@@ -485,6 +499,10 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
 
     if (w->hung) {
         lose(r, w, devices);
+        return;
+    }
+    if (runs_another(r, w)) {
+        w->done = true;
         return;
     }
     if (!devices) {

@@ -7,7 +7,7 @@
  * handled (a fault that its handler mends), handled-idle (and then it sleeps for three seconds), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
  * process, or calls what it found), crowd (20,000 command buffers), sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
- * loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
+ * loops), batch (one command buffer of 600 of a submission loops), dead-waits (one of twelve semaphores is not signalled), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
  * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), loop-array (so does a late element of a long array), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
@@ -37,7 +37,8 @@ int is(const char *kind)
 static int loops(void)
 {
     return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape") || is("names") ||
-           is("loop-set") || is("loop-array") || is("recorded-anew") || is("freed-buffer");
+           is("loop-set") || is("loop-array") || is("batch") || is("becomes") || is("recorded-anew") ||
+           is("freed-buffer");
 }
 
 /* ---- frames -------------------------------------------------------------- */
@@ -476,6 +477,47 @@ static int race(void)
     return 0;
 }
 
+/* The one among many others. */
+static void make_batch(VkSubmitInfo *submit)
+{
+    enum { BATCH = 600, AT = 500 };
+    static VkCommandBuffer cbs[BATCH];
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = v.pool,
+                                        .commandBufferCount = BATCH};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+
+    CHECK(vkAllocateCommandBuffers(v.device, &info, cbs));
+    for (uint32_t i = 0; i < BATCH; i++) {
+        CHECK(vkBeginCommandBuffer(cbs[i], &begin));
+        vkCmdFillBuffer(cbs[i], v.buffer, 0, 64, i);
+        CHECK(vkEndCommandBuffer(cbs[i]));
+    }
+    cbs[AT] = *submit->pCommandBuffers;
+    submit->pCommandBuffers = cbs;
+    submit->commandBufferCount = BATCH;
+}
+
+/* The last of several that it waits for is not signalled, the others are. */
+static void wait_for_others(VkSubmitInfo *submit)
+{
+    static VkSemaphore all[WAITS];
+    static VkPipelineStageFlags stages[WAITS];
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSubmitInfo signals = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .signalSemaphoreCount = WAITS - 1, .pSignalSemaphores = all};
+
+    for (uint32_t i = 0; i < WAITS - 1; i++)
+        CHECK(vkCreateSemaphore(v.device, &info, NULL, &all[i]));
+    CHECK(vkQueueSubmit(v.queue, 1, &signals, VK_NULL_HANDLE));
+    all[WAITS - 1] = *submit->pWaitSemaphores;
+    for (uint32_t i = 0; i < WAITS; i++)
+        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    submit->waitSemaphoreCount = WAITS;
+    submit->pWaitSemaphores = all;
+    submit->pWaitDstStageMask = stages;
+}
+
 static VkResult frame(uint32_t n, int bad)
 {
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
@@ -486,12 +528,16 @@ static VkResult frame(uint32_t n, int bad)
     VkResult r;
 
     record(v.cb[n % 2], bad);
-    if (bad && is("dead-wait")) {
+    if (bad && is("batch"))
+        make_batch(&submit);
+    if (bad && (is("dead-wait") || is("dead-waits"))) {
         CHECK(vkCreateSemaphore(v.device, &info, NULL, &semaphore));
         name(VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, "never");
         submit.waitSemaphoreCount = 1;
         submit.pWaitSemaphores = &semaphore;
         submit.pWaitDstStageMask = &stage;
+        if (is("dead-waits"))
+            wait_for_others(&submit);
     }
     for (int i = 0; bad && is("twice") && i < 2; i++)
         CHECK(vkQueueSubmit(v.queue, 1, &submit, VK_NULL_HANDLE));
@@ -501,7 +547,11 @@ static VkResult frame(uint32_t n, int bad)
         submit_behind(&submit);
         submit.pCommandBuffers = &v.cb[1];
     }
+    if (bad && is("stray"))
+        submit.pCommandBuffers = &(VkCommandBuffer){(VkCommandBuffer)(uintptr_t)0x1000};
     r = vkQueueSubmit(v.queue, 1, &submit, v.fence);
+    if (bad && is("becomes"))
+        execlp("sleep", "sleep", "4", (char *)NULL);
     if (bad && (is("recorded-anew") || is("freed-buffer"))) {
         usleep(200000); /* the device is at it */
         if (is("freed-buffer"))
@@ -643,7 +693,7 @@ int main(int argc, char **argv)
     take_options(argc, argv);
     if (is("handled") || is("handled-idle") || is("fault-handled") || opt.reports)
         signal(SIGSEGV, on_fault);
-    alarm(is("event") ? 12 : is("dead-wait") ? 20 : 180); /* the first two end by it */
+    alarm(is("event") ? 12 : is("dead-wait") || is("dead-waits") ? 20 : 180); /* the first two end by it */
     for (uint32_t n = 0; n < opt.again; n++) {
         make_instance();
         make_device();

@@ -280,9 +280,25 @@ def a_device_behind_a_hang_is_lost_as_well():
 
 
 @case
+def of_a_submission_all_command_buffers_are_seen():
+    _, db, f = crash('batch', True, code=5)
+    assert (f['cause'], f['sure_command'], f['submission']) == ('hang', 'proven', 3) and draw_of(db, f)[0] == DISPATCH, f
+
+
+@case
+def what_runs_another_program_instead_hangs_no_more():
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        p = subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', '--', plant, 'becomes'], capture_output=True, text=True, timeout=100)
+        assert p.returncode == 0 and not glob.glob(folder + '/*.aerogpudump'), (p.returncode, p.stderr)
+
+
+@case
 def what_waits_for_nobody_is_said():
-    _, db, f = crash('dead-wait', False, code=128 + signal.SIGALRM)
-    assert f['cause'] == 'waiting' and 'waits for semaphore "never", which no submission signals' in f['text'], f
+    for kind in 'dead-wait', 'dead-waits':
+        _, db, f = crash(kind, False, code=128 + signal.SIGALRM)
+        assert f['cause'] == 'waiting' and 'it waits for semaphore "never", which no submission signals' in f['text'], f
+    _, db, f = crash('stray', False, code=128 + signal.SIGSEGV)
+    assert 'names a command buffer that was never allocated, or is freed' in f['text'], f
 
 
 @case
