@@ -20,6 +20,8 @@ static const struct {
     [D3D_SHADER_VS] = {&d3d_vs_vtbl, {&IID_ID3D11VertexShader}},
     [D3D_SHADER_PS] = {&d3d_ps_vtbl, {&IID_ID3D11PixelShader}},
     [D3D_SHADER_GS] = {&d3d_gs_vtbl, {&IID_ID3D11GeometryShader}},
+    [D3D_SHADER_HS] = {&d3d_hs_vtbl, {&IID_ID3D11HullShader}},
+    [D3D_SHADER_DS] = {&d3d_ds_vtbl, {&IID_ID3D11DomainShader}},
     [D3D_SHADER_CS] = {&d3d_cs_vtbl, {&IID_ID3D11ComputeShader}},
     [D3D_LAYOUT] = {&d3d_layout_vtbl, {&IID_ID3D11InputLayout}},
     [D3D_BLEND] = {&d3d_blend_vtbl, {&IID_ID3D11BlendState}},
@@ -87,6 +89,8 @@ static void end_in_driver(struct d3d_child *c)
     case D3D_SHADER_VS:
     case D3D_SHADER_PS:
     case D3D_SHADER_GS:
+    case D3D_SHADER_HS:
+    case D3D_SHADER_DS:
     case D3D_SHADER_CS:
         DDI(d, pfnDestroyShader, DRV(D3D10DDI_HSHADER, c));
         break;

@@ -412,19 +412,32 @@ void STDMETHODCALLTYPE d3d_context_OMSetRenderTargets(ID3D11DeviceContext *This,
                                                       ID3D11DepthStencilView *depth)
 {
     struct d3d_context *c = context_of(This);
-    struct d3d_child *z = (struct d3d_child *)depth;
-    D3D10DDI_HRENDERTARGETVIEW drv[8];
 
     if (count > 8)
         return;
+    for (UINT i = 0; i < 8; i++)
+        d3d_child_bind(&c->targets[i], i < count && views ? (struct d3d_child *)views[i] : NULL);
+    d3d_child_bind(&c->depth_view, (struct d3d_child *)depth);
+    d3d_context_tell_targets(c, NULL);
+}
+
+void d3d_context_tell_targets(struct d3d_context *c, const UINT *counts)
+{
+    D3D10DDI_HRENDERTARGETVIEW targets[8];
+    D3D11DDI_HUNORDEREDACCESSVIEW uavs[D3D_UAVS];
+    UINT kept[D3D_UAVS], num_targets = 0, num_uavs = 0;
+
     for (UINT i = 0; i < 8; i++) {
-        struct d3d_child *v = i < count && views ? (struct d3d_child *)views[i] : NULL;
-        d3d_child_bind(&c->targets[i], v);
-        drv[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, v);
+        targets[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, c->targets[i]);
+        num_targets = c->targets[i] ? i + 1 : num_targets;
     }
-    d3d_child_bind(&c->depth_view, z);
-    TELL(This, pfnSetRenderTargets, drv, count, 8 - count, DRV(D3D10DDI_HDEPTHSTENCILVIEW, z), NULL, NULL, 0,
-         0, 0, 0);
+    for (UINT i = 0; i < D3D_UAVS; i++) {
+        uavs[i] = DRV(D3D11DDI_HUNORDEREDACCESSVIEW, c->pixel_uavs[i]);
+        num_uavs = c->pixel_uavs[i] ? i + 1 : num_uavs;
+        kept[i] = counts ? counts[i] : (UINT)-1;
+    }
+    TELL(c, pfnSetRenderTargets, targets, num_targets, 8 - num_targets,
+         DRV(D3D10DDI_HDEPTHSTENCILVIEW, c->depth_view), uavs, kept, 0, num_uavs, 0, D3D_UAVS);
 }
 
 void STDMETHODCALLTYPE d3d_context_OMGetRenderTargets(ID3D11DeviceContext *This, UINT count,
@@ -498,11 +511,12 @@ void STDMETHODCALLTYPE d3d_context_ClearState(ID3D11DeviceContext *This)
     CLEAR_STAGE(c, d3d_context_CS, D3D_CS);
     d3d_context_CSSetUnorderedAccessViews(This, 0, used(c->uavs, D3D_UAVS),
                                           (ID3D11UnorderedAccessView **)none, NULL);
+    d3d_context_SOSetTargets(This, 0, NULL, NULL);
     d3d_context_IASetInputLayout(This, NULL);
     d3d_context_IASetVertexBuffers(This, 0, 32, (ID3D11Buffer **)none, zeros, zeros);
     d3d_context_IASetIndexBuffer(This, NULL, DXGI_FORMAT_UNKNOWN, 0);
     d3d_context_IASetPrimitiveTopology(This, D3D11_PRIMITIVE_TOPOLOGY_UNDEFINED);
-    d3d_context_OMSetRenderTargets(This, 0, NULL, NULL);
+    d3d_context_OMSetRenderTargetsAndUnorderedAccessViews(This, 0, NULL, NULL, 0, 0, NULL, NULL);
     d3d_context_OMSetBlendState(This, NULL, NULL, 0xFFFFFFFF);
     d3d_context_OMSetDepthStencilState(This, NULL, 0);
     d3d_context_RSSetState(This, NULL);
@@ -693,6 +707,29 @@ void STDMETHODCALLTYPE d3d_context_GenerateMips(ID3D11DeviceContext *This, ID3D1
 
     if (v && v->of->kind != D3D_BUFFER && v->of->desc.texture.MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS)
         TELL(This, pfnGenMips, DRV(D3D10DDI_HSHADERRESOURCEVIEW, v));
+}
+
+static UINT samples_of(const struct d3d_child *r)
+{
+    return r->kind == D3D_TEXTURE ? r->desc.texture.SampleDesc.Count : 1;
+}
+
+void STDMETHODCALLTYPE d3d_context_ResolveSubresource(ID3D11DeviceContext *This, ID3D11Resource *dst,
+                                                      UINT dst_index, ID3D11Resource *src, UINT src_index,
+                                                      DXGI_FORMAT format)
+{
+    struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
+
+    if (!subresource(to, dst_index) || !subresource(from, src_index) || to->kind != D3D_TEXTURE ||
+        from->kind != D3D_TEXTURE || samples_of(to) != 1 || usage_of(to) != D3D11_USAGE_DEFAULT ||
+        d3d_format_family(to->desc.texture.Format) != d3d_format_family(from->desc.texture.Format))
+        return;
+    if (samples_of(from) == 1) { /* nothing is to be made one: a copy, where it fits */
+        d3d_context_CopySubresourceRegion(This, dst, dst_index, 0, 0, 0, src, src_index, NULL);
+        return;
+    }
+    TELL(This, pfnResourceResolveSubresource, DRV(D3D10DDI_HRESOURCE, to), dst_index,
+         DRV(D3D10DDI_HRESOURCE, from), src_index, format);
 }
 
 /* ---- queries -------------------------------------------------------------------- */

@@ -133,20 +133,21 @@ void STDMETHODCALLTYPE d3d_context_OMGetDepthStencilState(ID3D11DeviceContext *T
         *ref = c->stencil_ref;
 }
 
-/* Feature level 10_0 has no views beside the targets, and no stream output buffers can be bound yet. */
 void STDMETHODCALLTYPE d3d_context_OMGetRenderTargetsAndUnorderedAccessViews(
     ID3D11DeviceContext *This, UINT count, ID3D11RenderTargetView **views, ID3D11DepthStencilView **depth,
     UINT first_uav, UINT uav_count, ID3D11UnorderedAccessView **uavs)
 {
     d3d_context_OMGetRenderTargets(This, count, views, depth);
     for (UINT i = 0; uavs && i < uav_count; i++)
-        uavs[i] = NULL;
+        uavs[i] = first_uav < D3D_UAVS && i < D3D_UAVS - first_uav
+                      ? referenced(context_of(This)->pixel_uavs[first_uav + i])
+                      : NULL;
 }
 
 void STDMETHODCALLTYPE d3d_context_SOGetTargets(ID3D11DeviceContext *This, UINT count, ID3D11Buffer **buffers)
 {
     for (UINT i = 0; buffers && i < count; i++)
-        buffers[i] = NULL;
+        buffers[i] = i < D3D_STREAMS ? referenced(context_of(This)->streams[i]) : NULL;
 }
 
 void STDMETHODCALLTYPE d3d_context_GetPredication(ID3D11DeviceContext *This, ID3D11Predicate **predicate,
@@ -160,5 +161,5 @@ void STDMETHODCALLTYPE d3d_context_GetPredication(ID3D11DeviceContext *This, ID3
 
 FLOAT STDMETHODCALLTYPE d3d_context_GetResourceMinLOD(ID3D11DeviceContext *This, ID3D11Resource *resource)
 {
-    return 0; /* of a resource without D3D11_RESOURCE_MISC_RESOURCE_CLAMP, which is feature level 11_0's */
+    return resource ? ((struct d3d_child *)resource)->min_lod : 0;
 }

@@ -561,6 +561,33 @@ void STDMETHODCALLTYPE d10_device_SOGetTargets(ID3D10Device1 *This, UINT count, 
     }
 }
 
+/* One stride, of slot 0, and stream 0 alone. */
+HRESULT STDMETHODCALLTYPE d10_device_CreateGeometryShaderWithStreamOutput(
+    ID3D10Device1 *This, const void *code, SIZE_T size, const D3D10_SO_DECLARATION_ENTRY *entries, UINT count,
+    UINT stride, ID3D10GeometryShader **out)
+{
+    D3D11_SO_DECLARATION_ENTRY as11[64 * 4];
+    HRESULT hr;
+
+    if (out)
+        *out = NULL;
+    if (!entries != !count || count > sizeof(as11) / sizeof(as11[0]))
+        return E_INVALIDARG;
+    for (UINT i = 0; i < count; i++)
+        as11[i] = (D3D11_SO_DECLARATION_ENTRY){0,
+                                               entries[i].SemanticName,
+                                               entries[i].SemanticIndex,
+                                               entries[i].StartComponent,
+                                               entries[i].ComponentCount,
+                                               entries[i].OutputSlot};
+    hr = d3d_device_CreateGeometryShaderWithStreamOutput(device11(This), code, size, count ? as11 : NULL,
+                                                         count, &stride, stride && count ? 1 : 0, 0, NULL,
+                                                         (ID3D11GeometryShader **)out);
+    if (out)
+        d10_faces((void **)out, 1);
+    return hr;
+}
+
 /* ---- exports ---------------------------------------------------------------------- */
 
 /* As d3d10_1.dll's; d3d10.dll's have no level, and 10.0 only. */

@@ -23,7 +23,14 @@
 #include "d3d/com.h"
 #include "d3d/driver.h"
 
-enum { D3D_STAGES = 6, D3D_SLOTS = 128, D3D_CONSTANTS = 14, D3D_SAMPLERS = 16, D3D_UAVS = 8 };
+enum {
+    D3D_STAGES = 6,
+    D3D_SLOTS = 128,
+    D3D_CONSTANTS = 14,
+    D3D_SAMPLERS = 16,
+    D3D_UAVS = 8,
+    D3D_STREAMS = 4
+};
 enum d3d_stage { D3D_VS, D3D_PS, D3D_GS, D3D_HS, D3D_DS, D3D_CS };
 enum d3d_kind {
     D3D_BUFFER,
@@ -37,6 +44,8 @@ enum d3d_kind {
     D3D_SHADER_VS,
     D3D_SHADER_PS,
     D3D_SHADER_GS,
+    D3D_SHADER_HS,
+    D3D_SHADER_DS,
     D3D_SHADER_CS,
     D3D_LAYOUT,
     D3D_BLEND,
@@ -78,6 +87,7 @@ struct d3d_child {
     void *drv;            /* the driver's memory */
     bool made;            /* the driver knows it */
     UINT priority;        /* of a resource, as the program set it */
+    FLOAT min_lod;        /* the same */
     enum d3d_shown shown; /* of a swap chain */
     HDC canvas;           /* that GDI draws on; NULL: none */
     void *canvas_pixels, *canvas_bitmap;
@@ -124,7 +134,8 @@ struct d3d_context {
         *state; /* the context state that is set; NULL: the one that there was in the beginning */
     /* What is bound, nothing but objects up to the predicate, and what goes with it, up to the end (deferred.c). */
     struct d3d_child *shaders[D3D_STAGES], *constants[D3D_STAGES][D3D_CONSTANTS],
-        *views[D3D_STAGES][D3D_SLOTS], *samplers[D3D_STAGES][D3D_SAMPLERS], *uavs[D3D_UAVS];
+        *views[D3D_STAGES][D3D_SLOTS], *samplers[D3D_STAGES][D3D_SAMPLERS], *uavs[D3D_UAVS],
+        *pixel_uavs[D3D_UAVS], *streams[D3D_STREAMS];
     struct d3d_child *vertices[32], *indices, *layout, *targets[8], *depth_view, *blend, *depth, *raster;
     struct d3d_child *predicate;
     BOOL predicate_value;
@@ -227,13 +238,27 @@ void d3d_format_block(DXGI_FORMAT f, UINT *bytes, UINT *block);
 /* view.c */
 /* The driver's view of a buffer's elements; false: `first` and `count` are not of the buffer, or it has no such elements. */
 bool d3d_buffer_range(const struct d3d_child *r, DXGI_FORMAT format, bool raw, UINT first, UINT count);
+bool d3d_view_bindable(const struct d3d_device *d, const struct d3d_child *r, UINT bind);
+/* Bytes of an element of a vertex, or of a buffer's view; 0: elements are never of this format. */
+UINT d3d_format_bytes(DXGI_FORMAT f);
+/* Whether shaders write texels of this format. */
+bool d3d_format_storable(DXGI_FORMAT f);
 struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size);
+
+/* uav.c */
+HRESULT d3d_uav_buffer(struct d3d_device *d, struct d3d_child *r,
+                       const D3D11_UNORDERED_ACCESS_VIEW_DESC *desc, void **out);
+HRESULT d3d_uav_create(struct d3d_device *d, struct d3d_child *r,
+                       const D3D11DDIARG_CREATEUNORDEREDACCESSVIEW *a,
+                       const D3D11_UNORDERED_ACCESS_VIEW_DESC *desc, void **out);
 
 /* surface.c: the faces that DXGI has of a resource: NULL, it has no such one. */
 void *d3d_surface_face(struct d3d_child *c, REFIID riid);
 void d3d_surface_canvas_end(struct d3d_child *c);
 
 /* context.c */
+/* Tells the driver of the targets, and of what pixel shaders write to; `counts`: hidden counters, or NULL. */
+void d3d_context_tell_targets(struct d3d_context *c, const UINT *counts);
 void d3d_context_init(struct d3d_context *c, struct d3d_device *d);
 void d3d_context_clear(struct d3d_context *c);
 
@@ -271,6 +296,11 @@ void d3d_context_apply(ID3D11DeviceContext1 *to, const struct d3d_context *s);
 struct d3d_program {
     struct dxbc_shader dxbc;
     const UINT *code; /* in the container */
-    D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS];
-    UINT num_in, num_out;
+    D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS], patch[DXBC_MAX_ELEMENTS];
+    UINT num_in, num_out, num_patch;
 };
+
+/* False: the container is not whole, or its program none that there can be (dxbc_shader_open), or of another type. */
+bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type);
+/* Whether the device's feature level has such programs in front of the pixel shader. */
+bool d3d_program_allowed(const struct d3d_device *d, const struct d3d_program *p);

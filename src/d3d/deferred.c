@@ -200,6 +200,7 @@ static UINT used(struct d3d_child *const *slots, UINT most)
 
 void d3d_context_apply(ID3D11DeviceContext1 *to, const struct d3d_context *s)
 {
+    static const UINT behind[D3D_STREAMS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const ID3D11DeviceContext1Vtbl *v = to->lpVtbl;
     UINT n;
 
@@ -217,9 +218,12 @@ void d3d_context_apply(ID3D11DeviceContext1 *to, const struct d3d_context *s)
     if (s->indices)
         v->IASetIndexBuffer(to, (ID3D11Buffer *)s->indices, s->index_format, s->index_offset);
     v->IASetPrimitiveTopology(to, s->topology);
-    if ((n = used(s->targets, 8)) || s->depth_view)
-        v->OMSetRenderTargets(to, n, (ID3D11RenderTargetView *const *)s->targets,
-                              (ID3D11DepthStencilView *)s->depth_view);
+    if ((n = used(s->streams, D3D_STREAMS)))
+        v->SOSetTargets(to, n, (ID3D11Buffer *const *)s->streams, behind);
+    if ((n = used(s->targets, 8)) || s->depth_view || used(s->pixel_uavs, D3D_UAVS))
+        v->OMSetRenderTargetsAndUnorderedAccessViews(
+            to, n, (ID3D11RenderTargetView *const *)s->targets, (ID3D11DepthStencilView *)s->depth_view, 0,
+            used(s->pixel_uavs, D3D_UAVS), (ID3D11UnorderedAccessView *const *)s->pixel_uavs, NULL);
     v->OMSetBlendState(to, (ID3D11BlendState *)s->blend, s->blend_factor, s->sample_mask);
     v->OMSetDepthStencilState(to, (ID3D11DepthStencilState *)s->depth, s->stencil_ref);
     v->RSSetState(to, (ID3D11RasterizerState *)s->raster);

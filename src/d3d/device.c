@@ -321,6 +321,12 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckFormatSupport(ID3D11Device *This, DXGI
     *support |= has & 1 ? D3D11_FORMAT_SUPPORT_SHADER_SAMPLE | D3D11_FORMAT_SUPPORT_SHADER_LOAD : 0;
     *support |= has & 2 ? D3D11_FORMAT_SUPPORT_RENDER_TARGET | D3D11_FORMAT_SUPPORT_DISPLAY : 0;
     *support |= has & 4 ? D3D11_FORMAT_SUPPORT_BLENDABLE : 0;
+    *support |= has & 8
+                    ? D3D11_FORMAT_SUPPORT_MULTISAMPLE_RENDERTARGET | D3D11_FORMAT_SUPPORT_MULTISAMPLE_RESOLVE
+                    : 0;
+    *support |= has & 16 ? D3D11_FORMAT_SUPPORT_MULTISAMPLE_LOAD : 0;
+    if (d->level >= D3D_FEATURE_LEVEL_11_0 && d3d_format_storable(format))
+        *support |= D3D11_FORMAT_SUPPORT_TYPED_UNORDERED_ACCESS_VIEW;
     return S_OK;
 }
 
@@ -332,8 +338,29 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckMultisampleQualityLevels(ID3D11Device 
     if (!levels)
         return E_INVALIDARG;
     *levels = 0;
+    if (!samples || samples > D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT)
+        return E_FAIL;
     DDI(d, pfnCheckMultisampleQualityLevels, format, samples, levels);
     return S_OK;
+}
+
+/* What shaders do with texels of a format that they write (D3D11_FORMAT_SUPPORT2): words are read, too, and counted in. */
+static UINT stores_of(const struct d3d_device *d, DXGI_FORMAT f)
+{
+    const UINT atomics = D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_ADD | D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_BITWISE_OPS |
+                         D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_COMPARE_STORE_OR_COMPARE_EXCHANGE |
+                         D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_EXCHANGE;
+    UINT out = D3D11_FORMAT_SUPPORT2_UAV_TYPED_STORE;
+
+    if (d->level < D3D_FEATURE_LEVEL_11_0 || !d3d_format_storable(f))
+        return 0;
+    if (f == DXGI_FORMAT_R32_FLOAT)
+        return out | D3D11_FORMAT_SUPPORT2_UAV_TYPED_LOAD | D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_EXCHANGE;
+    if (f == DXGI_FORMAT_R32_UINT || f == DXGI_FORMAT_R32_SINT)
+        out |= D3D11_FORMAT_SUPPORT2_UAV_TYPED_LOAD | atomics |
+               (f == DXGI_FORMAT_R32_UINT ? D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_UNSIGNED_MIN_OR_MAX
+                                          : D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_SIGNED_MIN_OR_MAX);
+    return out;
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_CheckFeatureSupport(ID3D11Device *This, D3D11_FEATURE feature,
@@ -361,8 +388,10 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckFeatureSupport(ID3D11Device *This, D3D
         return d3d_device_CheckFormatSupport(This, f->InFormat, &f->OutFormatSupport);
     if (feature == D3D11_FEATURE_FORMAT_SUPPORT2 && size == sizeof(*f)) {
         UINT any;
-        f->OutFormatSupport = 0; /* no views of textures for unordered access */
-        return d3d_device_CheckFormatSupport(This, f->InFormat, &any);
+        HRESULT hr = d3d_device_CheckFormatSupport(This, f->InFormat, &any);
+
+        f->OutFormatSupport = hr == S_OK ? stores_of((struct d3d_device *)This, f->InFormat) : 0;
+        return hr;
     }
     if (feature == D3D11_FEATURE_D3D10_X_HARDWARE_OPTIONS &&
         size == sizeof(D3D11_FEATURE_DATA_D3D10_X_HARDWARE_OPTIONS)) {
@@ -445,7 +474,22 @@ static const struct {
     [D3D11_QUERY_OCCLUSION_PREDICATE] = {sizeof(BOOL), true},
     [D3D11_QUERY_SO_STATISTICS] = {sizeof(D3D11_QUERY_DATA_SO_STATISTICS)},
     [D3D11_QUERY_SO_OVERFLOW_PREDICATE] = {sizeof(BOOL), true},
+    [D3D11_QUERY_SO_STATISTICS_STREAM0] = {sizeof(D3D11_QUERY_DATA_SO_STATISTICS)},
+    [D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM0] = {sizeof(BOOL), true},
+    [D3D11_QUERY_SO_STATISTICS_STREAM1] = {sizeof(D3D11_QUERY_DATA_SO_STATISTICS)},
+    [D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM1] = {sizeof(BOOL), true},
+    [D3D11_QUERY_SO_STATISTICS_STREAM2] = {sizeof(D3D11_QUERY_DATA_SO_STATISTICS)},
+    [D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM2] = {sizeof(BOOL), true},
+    [D3D11_QUERY_SO_STATISTICS_STREAM3] = {sizeof(D3D11_QUERY_DATA_SO_STATISTICS)},
+    [D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM3] = {sizeof(BOOL), true},
 };
+
+/* Those of single streams are feature level 11_0's. */
+static bool query_known(const struct d3d_device *d, D3D11_QUERY query)
+{
+    return query <= (d->level < D3D_FEATURE_LEVEL_11_0 ? D3D11_QUERY_SO_OVERFLOW_PREDICATE
+                                                       : D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM3);
+}
 
 static HRESULT create_query(struct d3d_device *d, const D3D11_QUERY_DESC *desc, void **out)
 {
@@ -454,8 +498,7 @@ static HRESULT create_query(struct d3d_device *d, const D3D11_QUERY_DESC *desc, 
 
     if (out)
         *out = NULL;
-    /* those of single streams are feature level 11_0's */
-    if (!desc || desc->Query > D3D11_QUERY_SO_OVERFLOW_PREDICATE ||
+    if (!desc || !query_known(d, desc->Query) ||
         (desc->MiscFlags &&
          (desc->MiscFlags != D3D11_QUERY_MISC_PREDICATEHINT || !queries[desc->Query].predicate)))
         return E_INVALIDARG;
@@ -482,7 +525,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreatePredicate(ID3D11Device *This, const D
 {
     if (out)
         *out = NULL;
-    if (!desc || desc->Query > D3D11_QUERY_SO_OVERFLOW_PREDICATE || !queries[desc->Query].predicate)
+    if (!desc || !query_known((struct d3d_device *)This, desc->Query) || !queries[desc->Query].predicate)
         return E_INVALIDARG;
     return create_query((struct d3d_device *)This, desc, (void **)out);
 }

@@ -32,6 +32,8 @@ CLASSES = [
     ("d3d_vs", "ID3D11VertexShader", [CHILD]),
     ("d3d_ps", "ID3D11PixelShader", [CHILD]),
     ("d3d_gs", "ID3D11GeometryShader", [CHILD]),
+    ("d3d_hs", "ID3D11HullShader", [CHILD]),
+    ("d3d_ds", "ID3D11DomainShader", [CHILD]),
     ("d3d_cs", "ID3D11ComputeShader", [CHILD]),
     ("d3d_layout", "ID3D11InputLayout", [CHILD]),
     ("d3d_blend", "ID3D11BlendState", [CHILD]),

@@ -12,7 +12,32 @@ enum {
     MIPPED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET,
     WRITTEN = D3D11_BIND_RENDER_TARGET | D3D11_BIND_UNORDERED_ACCESS
 };
-enum { MAX_TEXTURE = 8192, MAX_VOLUME = 2048, MAX_ARRAY = 512, MAX_BUFFER = 1 << 28 };
+enum { MAX_VOLUME = 2048, MAX_BUFFER = 1 << 28 };
+
+static UINT max_texture(const struct d3d_device *d)
+{
+    return d->level >= D3D_FEATURE_LEVEL_11_0 ? 16384 : 8192;
+}
+
+static UINT max_array(const struct d3d_device *d)
+{
+    return d->level >= D3D_FEATURE_LEVEL_11_0 ? 2048 : 512;
+}
+
+/* Samples that the driver has, of a quality that it has; several are drawn to, and nothing is loaded into them. */
+static bool valid_samples(struct d3d_device *d, const D3D11_TEXTURE2D_DESC *t, const void *data)
+{
+    UINT levels = 0;
+
+    if (t->SampleDesc.Count == 1)
+        return !t->SampleDesc.Quality || t->SampleDesc.Quality >= D3D11_CENTER_MULTISAMPLE_PATTERN;
+    DDI(d, pfnCheckMultisampleQualityLevels, t->Format, t->SampleDesc.Count, &levels);
+    return (t->SampleDesc.Quality < levels ||
+            (levels && (t->SampleDesc.Quality == D3D11_STANDARD_MULTISAMPLE_PATTERN ||
+                        t->SampleDesc.Quality == D3D11_CENTER_MULTISAMPLE_PATTERN))) &&
+           t->MipLevels == 1 && t->Usage == D3D11_USAGE_DEFAULT && !data &&
+           !(t->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE) && !(t->BindFlags & D3D11_BIND_UNORDERED_ACCESS);
+}
 
 /* The rules that all resources share; `binds`: what one of its kind can be bound as. */
 static bool valid_usage(D3D11_USAGE usage, UINT bind, UINT binds, UINT cpu, bool initial)
@@ -240,19 +265,19 @@ static bool valid_canvas(enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc)
 static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc, UINT depth,
                        const D3D11_SUBRESOURCE_DATA *data, void **out)
 {
-    UINT most = kind == D3D_TEXTURE3D ? MAX_VOLUME : MAX_TEXTURE, all;
+    UINT most = kind == D3D_TEXTURE3D ? MAX_VOLUME : max_texture(d), all;
     bool cube = desc->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE;
 
     if (out)
         *out = NULL;
     if (!desc->Width || !desc->Height || !depth || desc->Width > most || desc->Height > most ||
-        depth > most || !desc->ArraySize || desc->ArraySize > MAX_ARRAY || !desc->SampleDesc.Count)
+        depth > most || !desc->ArraySize || desc->ArraySize > max_array(d) || !desc->SampleDesc.Count)
         return E_INVALIDARG;
     all = all_mips(desc->Width, desc->Height, depth);
     if (desc->MipLevels > all ||
         !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
         (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
-        !valid_format(d, desc->Format, desc->BindFlags) ||
+        !valid_format(d, desc->Format, desc->BindFlags) || !valid_samples(d, desc, data) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_GDI_COMPATIBLE && !valid_canvas(kind, desc)) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS && (desc->BindFlags & MIPPED) != MIPPED) ||
         (cube && (kind != D3D_TEXTURE || desc->ArraySize < 6 || desc->Width != desc->Height ||

@@ -6,13 +6,23 @@
 #include <stdio.h>
 #include <strings.h>
 
+/* A system value, as the interface numbers it: tessellation factors, which containers tell apart by name and index, one by one. */
+static UINT system_value(const struct dxbc_element *e)
+{
+    static const uint8_t factors[][2] = {[11] = {11, 4}, {15, 2}, {17, 3}, {20, 1}, {21, 1}, {22, 1}};
+
+    if (e->system_value < 11)
+        return e->system_value;
+    if (e->system_value >= sizeof(factors) / sizeof(factors[0]) || e->index >= factors[e->system_value][1])
+        return 0;
+    return factors[e->system_value][0] + e->index;
+}
+
 static UINT signature(const struct dxbc_signature *s, D3D10DDIARG_SIGNATURE_ENTRY *out)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct dxbc_element *e = &s->elements[i];
-
-        out[i] = (D3D10DDIARG_SIGNATURE_ENTRY){e->system_value < 11 ? e->system_value : 0, e->reg, e->mask};
-    }
+    for (uint32_t i = 0; i < s->count; i++)
+        out[i] = (D3D10DDIARG_SIGNATURE_ENTRY){system_value(&s->elements[i]), s->elements[i].reg,
+                                               s->elements[i].mask};
     return s->count;
 }
 
@@ -30,13 +40,14 @@ static bool has_typed_uav(const struct dxbc_shader *x)
 
 /* False: the container is not whole, or its program none that there can be (dxbc_shader_open), or of another type, or one that the
  * feature level has not. */
-static bool program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type)
+bool d3d_program_read(struct d3d_program *p, const void *bytes, SIZE_T size, uint32_t type)
 {
-    if (dxbc_shader_open(&p->dxbc, bytes, size, type, NULL) || has_typed_uav(&p->dxbc))
+    if (dxbc_shader_open(&p->dxbc, bytes, size, type, NULL))
         return false;
     p->code = (const UINT *)(const void *)p->dxbc.program.data;
     p->num_in = signature(&p->dxbc.in, p->in);
     p->num_out = signature(&p->dxbc.out, p->out);
+    p->num_patch = signature(&p->dxbc.patch, p->patch);
     return true;
 }
 
@@ -51,13 +62,21 @@ static int program_register(const struct d3d_program *p, const char *semantic, U
 
 /* ---- creating ------------------------------------------------------------- */
 
-/* Feature levels below 10_0 have vertex and pixel shaders alone, of which the compiler made programs of Direct3D 9 as well. */
+/* Feature levels below 10_0 have vertex and pixel shaders alone, of which the compiler made programs of Direct3D 9 as well; those below
+ * 11_0 no programs of shader model 5. */
 static bool level_has(D3D_FEATURE_LEVEL level, const struct d3d_program *p, enum d3d_kind kind)
 {
-    if (level >= D3D_FEATURE_LEVEL_10_0)
+    if (level >= D3D_FEATURE_LEVEL_11_0)
         return true;
+    if (level >= D3D_FEATURE_LEVEL_10_0)
+        return p->dxbc.program.major < 5 && !has_typed_uav(&p->dxbc);
     return (kind == D3D_SHADER_VS || kind == D3D_SHADER_PS) &&
            dxbc_find(&p->dxbc.container, DXBC_FOURCC('A', 'o', 'n', '9'));
+}
+
+bool d3d_program_allowed(const struct d3d_device *d, const struct d3d_program *p)
+{
+    return level_has(d->level, p, D3D_SHADER_GS);
 }
 
 static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11ClassLinkage *linkage,
@@ -66,19 +85,31 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
     struct d3d_device *d = (struct d3d_device *)This;
     struct d3d_program p;
     D3D10DDIARG_STAGE_IO_SIGNATURES s;
+    D3D11DDIARG_TESSELLATION_IO_SIGNATURES patches;
     struct d3d_child *c;
 
     if (out)
         *out = NULL;
-    if (!bytes || linkage || !program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
+    if (!bytes || linkage || !d3d_program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
         return E_INVALIDARG;
     if (!out)
         return S_FALSE;
     s = (D3D10DDIARG_STAGE_IO_SIGNATURES){p.in, p.num_in, p.out, p.num_out};
-    c = d3d_child_create(d, kind, d->ddi.pfnCalcPrivateShaderSize(d->drv, p.code, &s));
+    patches =
+        (D3D11DDIARG_TESSELLATION_IO_SIGNATURES){p.in, p.num_in, p.out, p.num_out, p.patch, p.num_patch};
+    c = d3d_child_create(d, kind,
+                         kind == D3D_SHADER_HS || kind == D3D_SHADER_DS
+                             ? d->ddi.pfnCalcPrivateTessellationShaderSize(d->drv, p.code, &patches)
+                             : d->ddi.pfnCalcPrivateShaderSize(d->drv, p.code, &s));
     if (!c)
         return E_OUTOFMEMORY;
     switch ((int)kind) {
+    case D3D_SHADER_HS:
+        DDI(d, pfnCreateHullShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &patches);
+        break;
+    case D3D_SHADER_DS:
+        DDI(d, pfnCreateDomainShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &patches);
+        break;
     case D3D_SHADER_VS:
         DDI(d, pfnCreateVertexShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &s);
         break;
@@ -121,25 +152,20 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateComputeShader(ID3D11Device *This, con
     return create(This, code, size, linkage, (void **)out, D3D_SHADER_CS, 5);
 }
 
-/* Hull and domain shaders are feature level 11_0's, which no device here has. */
 HRESULT STDMETHODCALLTYPE d3d_device_CreateHullShader(ID3D11Device *This, const void *code, SIZE_T size,
                                                       ID3D11ClassLinkage *linkage, ID3D11HullShader **out)
 {
-    if (out)
-        *out = NULL;
-    return E_INVALIDARG;
+    return create(This, code, size, linkage, (void **)out, D3D_SHADER_HS, 3);
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateDomainShader(ID3D11Device *This, const void *code, SIZE_T size,
                                                         ID3D11ClassLinkage *linkage, ID3D11DomainShader **out)
 {
-    if (out)
-        *out = NULL;
-    return E_INVALIDARG;
+    return create(This, code, size, linkage, (void **)out, D3D_SHADER_DS, 4);
 }
 
 /* Bytes of an element of a vertex; 0: elements are never of this format. */
-static UINT format_bytes(DXGI_FORMAT f)
+UINT d3d_format_bytes(DXGI_FORMAT f)
 {
     static const BYTE bytes[] = {
         [2] = 16, 16, 16,       [6] = 12, 12, 12,       [10] = 8, 8,        8, 8,       8,        [16] = 8,
@@ -154,7 +180,7 @@ static UINT format_bytes(DXGI_FORMAT f)
 static bool place(const D3D11_INPUT_ELEMENT_DESC *e, UINT *next, UINT *at)
 {
     enum { MAX_STRIDE = D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES };
-    UINT bytes = format_bytes(e->Format), unit = bytes < 4 ? bytes : 4;
+    UINT bytes = d3d_format_bytes(e->Format), unit = bytes < 4 ? bytes : 4;
 
     if (!bytes)
         return false;
@@ -196,7 +222,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
 
     if (out)
         *out = NULL;
-    if ((!descs && count) || count > 32 || !code || !program_read(&p, code, size, SM4_ANY_TYPE))
+    if ((!descs && count) || count > 32 || !code || !d3d_program_read(&p, code, size, SM4_ANY_TYPE))
         return E_INVALIDARG;
     for (UINT i = 0; i < count; i++) {
         const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];

@@ -128,7 +128,7 @@ static D3D10DDIRESOURCE_TYPE ddi_dimension(const struct pick *p)
 }
 
 /* A resource of the device that may be bound as that. */
-static bool bindable(const struct d3d_device *d, const struct d3d_child *r, UINT bind)
+bool d3d_view_bindable(const struct d3d_device *d, const struct d3d_child *r, UINT bind)
 {
     return r && r->device == d && d3d_is_resource(r) &&
            (r->kind == D3D_BUFFER ? r->desc.buffer.BindFlags : r->desc.texture.BindFlags) & bind;
@@ -162,7 +162,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, 
 
     if (out)
         *out = NULL;
-    if (!bindable(d, r, D3D11_BIND_RENDER_TARGET) || r->kind == D3D_BUFFER)
+    if (!d3d_view_bindable(d, r, D3D11_BIND_RENDER_TARGET) || r->kind == D3D_BUFFER)
         return E_INVALIDARG;
     if (desc)
         pick_target(&p, desc->ViewDimension, desc->Format, &desc->Texture2D.MipSlice);
@@ -197,7 +197,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, 
 
     if (out)
         *out = NULL;
-    if (!bindable(d, r, D3D11_BIND_DEPTH_STENCIL) ||
+    if (!d3d_view_bindable(d, r, D3D11_BIND_DEPTH_STENCIL) ||
         (desc && (desc->ViewDimension < D3D11_DSV_DIMENSION_TEXTURE1D ||
                   desc->ViewDimension > D3D11_DSV_DIMENSION_TEXTURE2DMSARRAY)))
         return E_INVALIDARG;
@@ -225,25 +225,55 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, 
     return d3d_child_finish(v, (void **)out);
 }
 
-/* ---- what shaders read ----------------------------------------------------------- */
+/* ---- what shaders write to ------------------------------------------------------- */
 
-/* Formats of views of buffers that the device's packets can carry without naming them: four words each. */
-static bool is_four_words(DXGI_FORMAT f)
+HRESULT STDMETHODCALLTYPE d3d_device_CreateUnorderedAccessView(ID3D11Device *This, ID3D11Resource *resource,
+                                                               const D3D11_UNORDERED_ACCESS_VIEW_DESC *desc,
+                                                               ID3D11UnorderedAccessView **out)
 {
-    return f == DXGI_FORMAT_R32G32B32A32_FLOAT || f == DXGI_FORMAT_R32G32B32A32_UINT ||
-           f == DXGI_FORMAT_R32G32B32A32_SINT;
+    struct d3d_device *d = (struct d3d_device *)This;
+    struct d3d_child *r = (struct d3d_child *)resource;
+    D3D11_UNORDERED_ACCESS_VIEW_DESC said;
+    D3D11DDIARG_CREATEUNORDEREDACCESSVIEW a;
+    struct pick p;
+
+    if (out)
+        *out = NULL;
+    if (!d3d_view_bindable(d, r, D3D11_BIND_UNORDERED_ACCESS))
+        return E_INVALIDARG;
+    if (r->kind == D3D_BUFFER)
+        return d3d_uav_buffer(d, r, desc, (void **)out);
+    if (desc)
+        pick_target(&p, desc->ViewDimension, desc->Format, &desc->Texture2D.MipSlice);
+    else
+        p = whole(r, false);
+    if (d->level < D3D_FEATURE_LEVEL_11_0 || p.dimension == D3D11_SRV_DIMENSION_TEXTURE2DMS ||
+        p.dimension == D3D11_SRV_DIMENSION_TEXTURE2DMSARRAY || is_cube(p.dimension) ||
+        r->desc.texture.SampleDesc.Count > 1 || !resolve(r, &p) || !d3d_format_storable(p.format))
+        return E_INVALIDARG;
+    if (!out)
+        return S_FALSE;
+    a = (D3D11DDIARG_CREATEUNORDEREDACCESSVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
+                                                .Format = p.format,
+                                                .ResourceDimension = ddi_dimension(&p),
+                                                .Tex2D = {p.mip, p.first, p.count}};
+    said = (D3D11_UNORDERED_ACCESS_VIEW_DESC){.Format = p.format, .ViewDimension = p.dimension};
+    tell_target(&p, &said.Texture2D.MipSlice);
+    return d3d_uav_create(d, r, &a, &said, (void **)out);
 }
+
+/* ---- what shaders read ----------------------------------------------------------- */
 
 bool d3d_buffer_range(const struct d3d_child *r, DXGI_FORMAT format, bool raw, UINT first, UINT count)
 {
     const D3D11_BUFFER_DESC *b = &r->desc.buffer;
     bool structured = b->MiscFlags & D3D11_RESOURCE_MISC_BUFFER_STRUCTURED;
-    UINT unit = raw ? 4 : structured ? b->StructureByteStride : 16;
+    UINT unit = raw ? 4 : structured ? b->StructureByteStride : d3d_format_bytes(format);
 
     if (raw &&
         (format != DXGI_FORMAT_R32_TYPELESS || !(b->MiscFlags & D3D11_RESOURCE_MISC_BUFFER_ALLOW_RAW_VIEWS)))
         return false;
-    if (!raw && (structured ? format != DXGI_FORMAT_UNKNOWN : !is_four_words(format)))
+    if ((!raw && structured && format != DXGI_FORMAT_UNKNOWN) || !unit)
         return false;
     return count && first <= b->ByteWidth / unit && count <= b->ByteWidth / unit - first;
 }
@@ -335,7 +365,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
 
     if (out)
         *out = NULL;
-    if (!bindable(d, r, D3D11_BIND_SHADER_RESOURCE))
+    if (!d3d_view_bindable(d, r, D3D11_BIND_SHADER_RESOURCE))
         return E_INVALIDARG;
     if (r->kind == D3D_BUFFER)
         return buffer_view(d, r, desc, out);

@@ -133,7 +133,8 @@ def main():
                 os.makedirs(f"{folder}/{side}", exist_ok=True)
             module, names = build(os.path.realpath(a.wine), source, folder)
             for side in on:
-                os.link(f"{folder}/{module}.exe", f"{folder}/{side}/{module}.exe")
+                if not os.path.lexists(f"{folder}/{side}/{module}.exe"):
+                    os.symlink(f"{folder}/{module}.exe", f"{folder}/{side}/{module}.exe")
             for dll in os.listdir(f"{build_dir}/src/d3d/windows"):
                 if dll.endswith(".dll") and "aerogpu" in on and not os.path.lexists(f"{folder}/aerogpu/{dll}"):
                     os.symlink(f"{build_dir}/src/d3d/windows/{dll}", f"{folder}/aerogpu/{dll}")

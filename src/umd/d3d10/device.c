@@ -201,8 +201,17 @@ static HRESULT APIENTRY supported_versions(D3D10DDI_HADAPTER h, UINT32 *count, U
     return S_OK;
 }
 
+/* What feature levels 10_1 and 11_0 need beside what the ABI has. */
+#define LEVEL_11                                                                                             \
+    (AEROGPU_EXT_FEATURE(EXT_FORMATS) | AEROGPU_EXT_FEATURE(EXT_QUERIES) |                                   \
+     AEROGPU_EXT_FEATURE(EXT_DIMENSIONS) | AEROGPU_EXT_FEATURE(EXT_SAMPLERS) |                               \
+     AEROGPU_EXT_FEATURE(EXT_MIPS) | AEROGPU_EXT_FEATURE(EXT_VIEWS) | AEROGPU_EXT_FEATURE(EXT_INDIRECT) |    \
+     AEROGPU_EXT_FEATURE(EXT_STATES) | AEROGPU_EXT_FEATURE(EXT_SAMPLES) |                                    \
+     AEROGPU_EXT_FEATURE(EXT_STREAM_OUTPUT))
+
 static HRESULT APIENTRY get_caps(D3D10DDI_HADAPTER h, CONST D3D10_2DDIARG_GETCAPS *a)
 {
+    const struct umd10_adapter *adapter = h.pDrvPrivate;
     UINT *caps = a->pData;
 
     if (a->DataSize < sizeof(*caps))
@@ -214,6 +223,9 @@ static HRESULT APIENTRY get_caps(D3D10DDI_HADAPTER h, CONST D3D10_2DDIARG_GETCAP
         return S_OK;
     case D3D11DDICAPS_3DPIPELINESUPPORT:
         *caps = D3D11DDI_ENCODE_3DPIPELINESUPPORT_CAP(D3D11DDI_3DPIPELINELEVEL_10_0);
+        if ((adapter->info.device_features & LEVEL_11) == LEVEL_11)
+            *caps |= D3D11DDI_ENCODE_3DPIPELINESUPPORT_CAP(D3D11DDI_3DPIPELINELEVEL_10_1) |
+                     D3D11DDI_ENCODE_3DPIPELINESUPPORT_CAP(D3D11DDI_3DPIPELINELEVEL_11_0);
         return S_OK;
     }
     return E_INVALIDARG;

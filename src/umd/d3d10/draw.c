@@ -9,18 +9,6 @@ enum {
     VIEWPORT_MAX = 32767
 }; /* Direct3D 11's, and the device's */
 
-static void bind_shaders(struct umd10_device *d)
-{
-    struct aerogpu_cmd_bind_shaders b = {
-        .vs = d->shaders[UMD10_VS], .ps = d->shaders[UMD10_PS], .cs = d->shaders[UMD10_CS]};
-    const uint32_t more[3] = {d->shaders[UMD10_GS], d->shaders[UMD10_HS], d->shaders[UMD10_DS]};
-
-    if (!d->shaders_changed)
-        return;
-    d->shaders_changed = false;
-    abi_builder_packet(&d->stream, AEROGPU_CMD_BIND_SHADERS, &b, sizeof(b), more, sizeof(more));
-}
-
 /* Targets and shaders as they are bound; after a clear of something else. */
 static void bind_targets(struct umd10_device *d)
 {
@@ -28,6 +16,25 @@ static void bind_targets(struct umd10_device *d)
 
     memcpy(t.colors, d->colours, sizeof(t.colors));
     abi_builder_packet(&d->stream, AEROGPU_CMD_SET_RENDER_TARGETS, &t, sizeof(t), NULL, 0);
+}
+
+/* All slots: what is not named is unbound. */
+static void set_pixel_views(struct umd10_device *d, CONST D3D11DDI_HUNORDEREDACCESSVIEW *uavs,
+                            CONST UINT *initial_counts, UINT first, UINT count)
+{
+    D3D11DDI_HUNORDEREDACCESSVIEW all[8] = {0};
+    UINT counts[8];
+    bool any = false;
+
+    memset(counts, 0xFF, sizeof(counts));
+    for (UINT i = 0; i < count && first + i < 8; i++) {
+        all[first + i] = uavs[i];
+        counts[first + i] = initial_counts ? initial_counts[i] : UINT32_MAX;
+        any |= uavs[i].pDrvPrivate != NULL;
+    }
+    if (any || d->pixel_views)
+        umd10_set_uavs(d, UMD10_PS, 0, 8, all, counts);
+    d->pixel_views = any;
 }
 
 static VOID APIENTRY set_targets(D3D10DDI_HDEVICE h, CONST D3D10DDI_HRENDERTARGETVIEW *views, UINT count,
@@ -38,15 +45,25 @@ static VOID APIENTRY set_targets(D3D10DDI_HDEVICE h, CONST D3D10DDI_HRENDERTARGE
     struct umd10_device *d = umd10_device(h);
     const struct umd10_view *z = depth.pDrvPrivate;
 
+    uint32_t samples = z ? z->resource->samples : 0;
+
     memset(d->colours, 0, sizeof(d->colours));
+    d->samples_differ = false;
     d->colour_count = count < UMD10_TARGETS ? count : UMD10_TARGETS;
     for (UINT i = 0; i < d->colour_count; i++) {
         const struct umd10_view *v = views[i].pDrvPrivate;
         d->colours[i] = v ? v->name : 0;
+        d->samples_differ |= v && samples && v->resource->samples != samples;
+        samples = v ? v->resource->samples : samples;
     }
     d->depth = z ? z->name : 0;
     umd10_room(d, 128);
+    if (d->samples_differ) { /* nothing is drawn then, and the device takes no such targets */
+        memset(d->colours, 0, sizeof(d->colours));
+        d->depth = 0;
+    }
     bind_targets(d);
+    set_pixel_views(d, uavs, initial_counts, uav_first, num_uavs);
 }
 
 static VOID APIENTRY clear_colour(D3D10DDI_HDEVICE h, D3D10DDI_HRENDERTARGETVIEW hv, FLOAT c[4])
@@ -79,16 +96,36 @@ static VOID APIENTRY clear_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILVIEW 
     bind_targets(d);
 }
 
+/* What Direct3D does not take (nor anything that is no number) is not set. */
+static bool is_viewport(CONST D3D10_DDI_VIEWPORT *v)
+{
+    return v->TopLeftX >= VIEWPORT_MIN && v->TopLeftY >= VIEWPORT_MIN && v->Width >= 0 && v->Height >= 0 &&
+           v->TopLeftX + v->Width <= VIEWPORT_MAX && v->TopLeftY + v->Height <= VIEWPORT_MAX &&
+           v->MinDepth >= 0 && v->MinDepth <= 1 && v->MaxDepth >= 0 && v->MaxDepth <= 1;
+}
+
 static VOID APIENTRY set_viewports(D3D10DDI_HDEVICE h, UINT count, UINT cleared, CONST D3D10_DDI_VIEWPORT *v)
 {
     struct umd10_device *d = umd10_device(h);
+    FLOAT words[16][8];
 
-    /* what Direct3D does not take (nor anything that is no number) is not set */
-    if (!count ||
-        !(v->TopLeftX >= VIEWPORT_MIN && v->TopLeftY >= VIEWPORT_MIN && v->Width >= 0 && v->Height >= 0 &&
-          v->TopLeftX + v->Width <= VIEWPORT_MAX && v->TopLeftY + v->Height <= VIEWPORT_MAX &&
-          v->MinDepth >= 0 && v->MinDepth <= 1 && v->MaxDepth >= 0 && v->MaxDepth <= 1))
+    for (UINT i = 0; i < count; i++)
+        if (!is_viewport(&v[i]))
+            return;
+    if (!count || count > 16)
         return;
+    if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES))) {
+        for (UINT i = 0; i < count; i++) {
+            const FLOAT w[8] = {v[i].TopLeftX, v[i].TopLeftY, v[i].Width,
+                                v[i].Height,   v[i].MinDepth, v[i].MaxDepth};
+            memcpy(words[i], w, sizeof(w));
+        }
+        d->viewport_empty = count == 1 && (v->Width == 0 || v->Height == 0);
+        umd10_room(d, sizeof(words) + 64);
+        ABI_EMIT_TAIL(&d->stream, EXT_SET_VIEWPORTS, ext_set_viewports, words,
+                      count * (uint32_t)sizeof(words[0]), .vec4_count = 2 * count);
+        return;
+    }
     d->viewport_empty = v->Width == 0 || v->Height == 0; /* to the device, an empty one is the whole target */
     umd10_room(d, 64);
     ABI_EMIT(&d->stream, SET_VIEWPORT, set_viewport, .x = abi_f32(v->TopLeftX), .y = abi_f32(v->TopLeftY),
@@ -100,8 +137,20 @@ static VOID APIENTRY set_scissors(D3D10DDI_HDEVICE h, UINT count, UINT cleared, 
 {
     struct umd10_device *d = umd10_device(h);
 
-    if (!count)
+    if (!count || count > 16)
         return;
+    if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES))) {
+        int32_t words[16][4];
+
+        for (UINT i = 0; i < count; i++) {
+            const int32_t w[4] = {r[i].left, r[i].top, r[i].right - r[i].left, r[i].bottom - r[i].top};
+            memcpy(words[i], w, sizeof(w));
+        }
+        umd10_room(d, sizeof(words) + 64);
+        ABI_EMIT_TAIL(&d->stream, EXT_SET_SCISSORS, ext_set_scissors, words,
+                      count * (uint32_t)sizeof(words[0]), .vec4_count = count);
+        return;
+    }
     umd10_room(d, 64);
     ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = r->left, .y = r->top, .width = r->right - r->left,
              .height = r->bottom - r->top);
@@ -147,7 +196,8 @@ static VOID APIENTRY set_topology(D3D10DDI_HDEVICE h, D3D10_DDI_PRIMITIVE_TOPOLO
 {
     struct umd10_device *d = umd10_device(h);
     bool known = (t >= AEROGPU_TOPOLOGY_POINTLIST && t <= AEROGPU_TOPOLOGY_TRIANGLESTRIP) ||
-                 (t >= AEROGPU_TOPOLOGY_LINELIST_ADJ && t <= AEROGPU_TOPOLOGY_TRIANGLESTRIP_ADJ);
+                 (t >= AEROGPU_TOPOLOGY_LINELIST_ADJ && t <= AEROGPU_TOPOLOGY_TRIANGLESTRIP_ADJ) ||
+                 (t >= AEROGPU_TOPOLOGY_PATCHLIST_1 && t <= AEROGPU_TOPOLOGY_PATCHLIST_32);
 
     d->topology = known ? (uint32_t)t : 0;
     if (!known)
@@ -156,24 +206,44 @@ static VOID APIENTRY set_topology(D3D10DDI_HDEVICE h, D3D10_DDI_PRIMITIVE_TOPOLO
     ABI_EMIT(&d->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = t);
 }
 
-/* Whether the geometry shader, if there is one, takes what the topology makes. */
-static bool geometry_fits(const struct umd10_device *d)
+/* What the primitives of a topology are (D3D10_SB_PRIMITIVE); of patches, what they are tessellated to. */
+static uint32_t primitive_of(const struct umd10_device *d)
 {
     static const uint8_t makes[] = {
         [1] = 1, [2] = 2, [3] = 2, [4] = 3, [5] = 3, [10] = 6, [11] = 6, [12] = 7, [13] = 7};
+    uint32_t output;
 
-    return !d->geometry || makes[d->topology] == d->geometry;
+    if (d->topology < AEROGPU_TOPOLOGY_PATCHLIST_1)
+        return makes[d->topology];
+    output = d->shaders[UMD10_HS]->facts.output;
+    return output > 3 ? 3 : output;
+}
+
+/* Whether hull, domain and geometry shader, where there are some, take what the topology makes. */
+static bool stages_fit(const struct umd10_device *d)
+{
+    const struct umd10_shader *hs = d->shaders[UMD10_HS], *ds = d->shaders[UMD10_DS],
+                              *gs = d->shaders[UMD10_GS];
+    bool patches = d->topology >= AEROGPU_TOPOLOGY_PATCHLIST_1;
+
+    if (patches != (hs != NULL) || patches != (ds != NULL))
+        return false;
+    if (patches &&
+        ((hs->facts.points && hs->facts.points != d->topology - (AEROGPU_TOPOLOGY_PATCHLIST_1 - 1)) ||
+         (hs->facts.domain && ds->facts.domain && hs->facts.domain != ds->facts.domain)))
+        return false;
+    return !gs || !gs->facts.gs_input || primitive_of(d) == gs->facts.gs_input;
 }
 
 /* 6: whether a draw has what the device asks for. */
 static bool can_draw(const struct umd10_device *d)
 {
-    bool target = d->depth != 0;
+    bool target = d->depth != 0 || d->pixel_views || d->streams;
 
     for (uint32_t i = 0; i < d->colour_count; i++)
         target |= d->colours[i] != 0;
-    return target && !d->dropped && !d->viewport_empty && d->shaders[UMD10_VS] && d->topology &&
-           geometry_fits(d);
+    return target && !d->samples_differ && !d->dropped && !d->viewport_empty && d->shaders[UMD10_VS] &&
+           d->topology && stages_fit(d);
 }
 
 static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT instances, UINT first,
@@ -183,8 +253,8 @@ static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT inst
 
     if (!can_draw(d))
         return;
+    umd10_bind_shaders(d);
     umd10_room(d, 128);
-    bind_shaders(d);
     ABI_EMIT(&d->stream, DRAW, draw, .vertex_count = vertices, .instance_count = instances,
              .first_vertex = first, .first_instance = first_instance);
 }
@@ -203,8 +273,8 @@ static VOID APIENTRY draw_indexed_instanced(D3D10DDI_HDEVICE h, UINT indices, UI
         return;
     if (indices > d->indices - first) /* what is behind the buffer's end is not drawn */
         indices = d->indices - first;
+    umd10_bind_shaders(d);
     umd10_room(d, 128);
-    bind_shaders(d);
     ABI_EMIT(&d->stream, DRAW_INDEXED, draw_indexed, .index_count = indices, .instance_count = instances,
              .first_index = first, .base_vertex = base, .first_instance = first_instance);
 }
@@ -220,9 +290,92 @@ static VOID APIENTRY dispatch(D3D10DDI_HDEVICE h, UINT x, UINT y, UINT z)
 
     if (!d->shaders[UMD10_CS] || d->dropped || x > MAX_GROUPS || y > MAX_GROUPS || z > MAX_GROUPS)
         return;
+    umd10_bind_shaders(d);
     umd10_room(d, 128);
-    bind_shaders(d);
     ABI_EMIT(&d->stream, DISPATCH, dispatch, .group_count_x = x, .group_count_y = y, .group_count_z = z);
+}
+
+/* ---- what a buffer says ------------------------------------------------------- */
+
+static bool has_arguments(const struct umd10_device *d, const struct umd10_resource *r, UINT offset,
+                          UINT size)
+{
+    return umd10_has(d, AEROGPU_EXT_FEATURE(EXT_INDIRECT)) && r && r->buffer && !(offset % 4) &&
+           size <= r->size && offset <= r->size - size;
+}
+
+static void draw_by(struct umd10_device *d, struct umd10_resource *r, UINT offset, bool indexed)
+{
+    if (!can_draw(d) || (indexed && !d->indices) || !has_arguments(d, r, offset, indexed ? 20 : 16))
+        return;
+    umd10_bind_shaders(d);
+    umd10_room(d, 128);
+    ABI_EMIT(&d->stream, EXT_DRAW_INDIRECT, ext_draw_indirect, .buffer = r->name, .indexed = indexed,
+             .offset = offset);
+}
+
+static VOID APIENTRY draw_indirect(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r, UINT offset)
+{
+    draw_by(umd10_device(h), r.pDrvPrivate, offset, false);
+}
+
+static VOID APIENTRY draw_indexed_indirect(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r, UINT offset)
+{
+    draw_by(umd10_device(h), r.pDrvPrivate, offset, true);
+}
+
+static VOID APIENTRY dispatch_indirect(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT offset)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+
+    if (!d->shaders[UMD10_CS] || d->dropped || !has_arguments(d, r, offset, 12))
+        return;
+    umd10_bind_shaders(d);
+    umd10_room(d, 128);
+    ABI_EMIT(&d->stream, EXT_DISPATCH_INDIRECT, ext_dispatch_indirect, .buffer = r->name, .offset = offset);
+}
+
+/* ---- what is written to a buffer ---------------------------------------------- */
+
+static VOID APIENTRY set_streams(D3D10DDI_HDEVICE h, UINT count, UINT cleared,
+                                 CONST D3D10DDI_HRESOURCE *buffers, CONST UINT *offsets)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct aerogpu_cmd_ext_set_stream_output s = {0};
+
+    d->streams = false;
+    for (UINT i = 0; i < count && i < AEROGPU_STREAM_OUTPUT_SLOTS; i++) {
+        const struct umd10_resource *r = buffers[i].pDrvPrivate;
+
+        if (!r || (offsets[i] != UINT32_MAX && (offsets[i] % 4 || offsets[i] > r->size)))
+            continue;
+        s.buffers[i] = r->name;
+        s.offsets[i] = offsets[i];
+        d->streams = true;
+    }
+    if (!umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STREAM_OUTPUT))) {
+        d->streams = false;
+        return;
+    }
+    umd10_room(d, 128);
+    abi_builder_packet(&d->stream, AEROGPU_CMD_EXT_SET_STREAM_OUTPUT, &s, sizeof(s), NULL, 0);
+}
+
+static VOID APIENTRY draw_auto(D3D10DDI_HDEVICE h)
+{
+    struct umd10_device *d = umd10_device(h);
+
+    if (!can_draw(d) || !umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STREAM_OUTPUT)))
+        return;
+    umd10_bind_shaders(d);
+    umd10_room(d, 128);
+    ABI_EMIT(&d->stream, EXT_DRAW_AUTO, ext_draw_auto, .reserved0 = 0);
+}
+
+/* Finer mips are there all the same: it says which a program can do without. */
+static VOID APIENTRY set_min_lod(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r, FLOAT lod)
+{
 }
 
 void umd10_draw_functions(D3D11DDI_DEVICEFUNCS *f)
@@ -240,6 +393,12 @@ void umd10_draw_functions(D3D11DDI_DEVICEFUNCS *f)
     f->pfnDrawIndexed = draw_indexed;
     f->pfnDrawIndexedInstanced = draw_indexed_instanced;
     f->pfnDispatch = dispatch;
+    f->pfnDrawInstancedIndirect = draw_indirect;
+    f->pfnDrawIndexedInstancedIndirect = draw_indexed_indirect;
+    f->pfnDispatchIndirect = dispatch_indirect;
+    f->pfnSoSetTargets = set_streams;
+    f->pfnDrawAuto = draw_auto;
+    f->pfnSetResourceMinLOD = set_min_lod;
 }
 
 /* ---- what there is not ------------------------------------------------------ */

@@ -13,10 +13,33 @@ static bool samples(D3D10DDI_QUERY kind)
     return kind == D3D10DDI_QUERY_OCCLUSION || kind == D3D10DDI_QUERY_OCCLUSIONPREDICATE;
 }
 
+/* The stream whose output it counts; -1: none. Two for each stream follow those of stream 0 (D3D11_QUERY). */
+static int stream_of(D3D10DDI_QUERY kind)
+{
+    enum { SECOND = 8, LAST = 15 };
+
+    if (kind == D3D10DDI_QUERY_STREAMOUTPUTSTATS || kind == D3D10DDI_QUERY_STREAMOVERFLOWPREDICATE)
+        return 0;
+    return (int)kind >= SECOND && (int)kind <= LAST ? ((int)kind - SECOND) / 2 : -1;
+}
+
+/* Whether it says that there was no room, instead of how much. */
+static bool overflows(D3D10DDI_QUERY kind)
+{
+    return stream_of(kind) >= 0 && kind & 1;
+}
+
+static uint32_t kind_of(D3D10DDI_QUERY kind)
+{
+    return samples(kind)          ? AEROGPU_QUERY_SAMPLES
+           : stream_of(kind) >= 0 ? AEROGPU_QUERY_STREAM + (uint32_t)stream_of(kind)
+                                  : AEROGPU_QUERY_STATISTICS;
+}
+
 /* Between a begin and an end. */
 static bool counts(D3D10DDI_QUERY kind)
 {
-    return samples(kind) || kind == D3D10DDI_QUERY_PIPELINESTATS;
+    return samples(kind) || kind == D3D10DDI_QUERY_PIPELINESTATS || stream_of(kind) >= 0;
 }
 
 static SIZE_T APIENTRY query_size(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEQUERY *a)
@@ -32,10 +55,9 @@ static VOID APIENTRY create_query(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEQU
     HRESULT hr = DXGI_DDI_ERR_UNSUPPORTED;
 
     *q = (struct umd10_query){.kind = a->Query, .marker = {.buffer = true, .size = 4096}};
-    /* of what is streamed out there is nothing to count: no shader of this driver does */
     if (q->kind == D3D10DDI_QUERY_EVENT ||
-        (q->kind <= D3D10DDI_QUERY_STREAMOVERFLOWPREDICATE &&
-         d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_QUERIES)))
+        (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_QUERIES)) &&
+         (stream_of(q->kind) < 0 || umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STREAM_OUTPUT)))))
         hr = umd10_allocate(d, &q->marker, 0);
     if (hr != S_OK)
         umd10_error(d, hr);
@@ -84,8 +106,7 @@ static VOID APIENTRY begin_query(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq)
     d->counting = q;
     umd10_room(d, 64);
     umd10_use(&q->marker, true);
-    ABI_EMIT(&d->stream, EXT_BEGIN_QUERY, ext_begin_query, .slot = q->slot,
-             .kind = samples(q->kind) ? AEROGPU_QUERY_SAMPLES : AEROGPU_QUERY_STATISTICS,
+    ABI_EMIT(&d->stream, EXT_BEGIN_QUERY, ext_begin_query, .slot = q->slot, .kind = kind_of(q->kind),
              .alloc_id = q->marker.alloc_id);
 }
 
@@ -122,6 +143,12 @@ static HRESULT result(struct umd10_device *d, struct umd10_query *q, bool wait, 
     return S_OK;
 }
 
+/* What a predicate says, of what was counted. */
+static bool holds(const struct umd10_query *q, const uint64_t words[2])
+{
+    return overflows(q->kind) ? words[0] != words[1] : words[0] != 0;
+}
+
 static VOID APIENTRY query_data(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq, VOID *data, UINT size, UINT flags)
 {
     struct umd10_device *d = umd10_device(h);
@@ -140,8 +167,9 @@ static VOID APIENTRY query_data(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq, VOID *da
         umd10_error(d, hr);
         return;
     }
-    if (q->kind == D3D10DDI_QUERY_EVENT || q->kind == D3D10DDI_QUERY_OCCLUSIONPREDICATE) {
-        yes = q->kind == D3D10DDI_QUERY_EVENT || words[0] != 0;
+    if (q->kind == D3D10DDI_QUERY_EVENT || q->kind == D3D10DDI_QUERY_OCCLUSIONPREDICATE ||
+        overflows(q->kind)) {
+        yes = q->kind == D3D10DDI_QUERY_EVENT || holds(q, words);
         from = &yes;
         has = sizeof(yes);
     } else if (q->kind == D3D10DDI_QUERY_TIMESTAMPDISJOINT) {
@@ -157,11 +185,11 @@ static VOID APIENTRY set_predication(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq, BOO
 {
     struct umd10_device *d = umd10_device(h);
     struct umd10_query *q = hq.pDrvPrivate;
-    uint64_t count = 0;
+    uint64_t words[2] = {0};
 
     d->dropped = false;
-    if (q && q->issued && !q->self && result(d, q, true, &count, sizeof(count)) == S_OK)
-        d->dropped = (count != 0) == (value != 0);
+    if (q && q->issued && !q->self && result(d, q, true, words, sizeof(words)) == S_OK)
+        d->dropped = holds(q, words) == (value != 0);
 }
 
 void umd10_query_functions(D3D11DDI_DEVICEFUNCS *f)

@@ -305,7 +305,8 @@ static void emit_create(struct umd10_device *d, struct umd10_resource *r, uint32
                  .size_bytes = r->size, .backing_alloc_id = r->alloc_id);
     else
         ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->name,
-                 .usage_flags = (usage ? usage : AEROGPU_RESOURCE_USAGE_TEXTURE) | dimension,
+                 .usage_flags = (usage ? usage : AEROGPU_RESOURCE_USAGE_TEXTURE) | dimension |
+                                AEROGPU_RESOURCE_USAGE_EXT_SAMPLES(r->samples > 1 ? 2 : 0),
                  .format = r->format, .width = r->width, .height = r->height, .mip_levels = r->mips,
                  .array_layers = r->dimensions == 3 ? r->depth : r->layers, .row_pitch_bytes = r->pitch,
                  .backing_alloc_id = r->alloc_id);
@@ -321,6 +322,16 @@ static UINT format_of(CONST D3D11DDIARG_CREATERESOURCE *a)
     return (UINT)a->Format == R16_TYPELESS && depth ? D16_UNORM : (UINT)a->Format;
 }
 
+/* One or four: what drivers of processors have, and what others have, too. */
+static bool samples_there_are(const struct umd10_device *d, uint32_t format, UINT samples)
+{
+    uint32_t bytes, block;
+
+    format_block(format, &bytes, &block);
+    return samples == 1 || (samples == 4 && block == 1 && format != AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT &&
+                            umd10_has(d, AEROGPU_EXT_FEATURE(EXT_SAMPLES)));
+}
+
 /* The shape that the runtime asks for; false: the device has no such thing. */
 static bool describe(const struct umd10_device *d, struct umd10_resource *r,
                      CONST D3D11DDIARG_CREATERESOURCE *a)
@@ -332,6 +343,7 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
     r->staging = a->Usage == D3D10_DDI_USAGE_STAGING;
     r->primary = a->pPrimaryDesc != NULL;
     r->stride = a->MiscFlags & D3D11_DDI_RESOURCE_MISC_BUFFER_STRUCTURED ? a->ByteStride : 0;
+    r->samples = a->SampleDesc.Count > 1 ? a->SampleDesc.Count : 1;
     if (r->buffer) {
         r->size = ((uint64_t)a->pMipInfoList[0].TexelWidth + 3) & ~UINT64_C(3);
         return r->size != 0;
@@ -340,7 +352,8 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
     r->dimensions = a->ResourceDimension == D3D10DDIRESOURCE_TEXTURE1D   ? 1
                     : a->ResourceDimension == D3D10DDIRESOURCE_TEXTURE3D ? 3
                                                                          : 2;
-    if (!r->format || a->SampleDesc.Count > 1 ||
+    if (!r->format || !samples_there_are(d, r->format, r->samples) ||
+        (r->samples > 1 && (r->staging || a->MipLevels != 1 || r->dimensions != 2)) ||
         (r->dimensions != 2 && !(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_DIMENSIONS))))
         return false;
     r->width = a->pMipInfoList[0].TexelWidth;
@@ -353,6 +366,8 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
         r->pitch = ((r->width + block - 1) / block * bytes + 255) & ~255u;
     last = where(r, r->mips - 1);
     r->size = (last.offset + last.slice * last.slices) * r->layers;
+    if (r->samples > 1)
+        r->size = 0; /* nobody writes it from memory */
     return true;
 }
 
@@ -379,7 +394,7 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
         return;
     }
     emit_create(d, r, usage_of(a->BindFlags) | (r->primary ? AEROGPU_RESOURCE_USAGE_SCANOUT : 0));
-    for (UINT i = 0; a->pInitialDataUP && i < (r->buffer ? 1 : r->mips * r->layers); i++) {
+    for (UINT i = 0; a->pInitialDataUP && r->samples == 1 && i < (r->buffer ? 1 : r->mips * r->layers); i++) {
         const D3D10_DDIARG_SUBRESOURCE_UP *up = &a->pInitialDataUP[i];
         write_box(d, r, i, r->buffer ? &(D3D10_DDI_BOX){.right = (LONG)a->pMipInfoList[0].TexelWidth} : NULL,
                   up->pSysMem, up->SysMemPitch, up->SysMemSlicePitch);
@@ -493,7 +508,7 @@ static VOID APIENTRY update(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, UINT sub
 {
     struct umd10_resource *r = dst.pDrvPrivate;
 
-    if (!umd10_device(h)->dropped)
+    if (!umd10_device(h)->dropped && (r->buffer || r->samples == 1))
         write_box(umd10_device(h), r, subresource, box, data, row_pitch, depth_pitch);
 }
 
@@ -507,6 +522,8 @@ void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub
     const D3D10_DDI_BOX *b = box ? box : &all;
     uint32_t flags = dst->alloc_id ? AEROGPU_COPY_FLAG_WRITEBACK_DST : 0;
 
+    if (!src->buffer && (src->samples != dst->samples || (src == dst && src->samples > 1)))
+        return; /* resolving is something else */
     for (LONG slice = b->front; slice < b->back; slice++, z++) {
         umd10_room(d, 128);
         umd10_use(src, false);
@@ -553,16 +570,52 @@ static VOID APIENTRY check_format(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT *
 {
     uint32_t f = umd10_format(umd10_device(h), (UINT)format);
     bool integer = umd10_is_integer(f);
-    bool drawn = f < AEROGPU_FORMAT_D24_UNORM_S8_UINT || integer ||
+    bool drawn = f < AEROGPU_FORMAT_D24_UNORM_S8_UINT || integer || f == AEROGPU_FORMAT_EXT_A8_UNORM ||
                  (f >= AEROGPU_EXT_FIRST_FORMAT && f < AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT);
 
-    /* sampled, rendered to, blended */
+    /* sampled, rendered to, blended, the same with several samples, and they are loaded */
     *support = !f ? 0 : !drawn ? 1 : integer ? 1 | 2 : 1 | 2 | 4;
+    if (f && drawn && samples_there_are(umd10_device(h), f, 4))
+        *support |= 8 | 16;
 }
 
 static VOID APIENTRY check_samples(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT samples, UINT *levels)
 {
-    *levels = samples == 1 && umd10_format(umd10_device(h), (UINT)format);
+    uint32_t f = umd10_format(umd10_device(h), (UINT)format);
+
+    *levels = f && samples_there_are(umd10_device(h), f, samples);
+}
+
+uint32_t umd10_texel_bytes(UINT dxgi)
+{
+    uint32_t bytes, block;
+
+    if (dxgi >= 6 && dxgi <= 8) /* R32G32B32, of which there are no textures */
+        return 12;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (formats[i].dxgi == dxgi) {
+            format_block(formats[i].format, &bytes, &block);
+            return block == 1 ? bytes : 0;
+        }
+    return 0;
+}
+
+static VOID APIENTRY resolve(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hd, UINT dst_sub, D3D10DDI_HRESOURCE hs,
+                             UINT src_sub, DXGI_FORMAT format)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *dst = hd.pDrvPrivate, *src = hs.pDrvPrivate;
+    uint32_t f = umd10_format(d, (UINT)format), mip = dst_sub % dst->mips;
+    struct where w = where(dst, dst_sub);
+
+    if (d->dropped || src->samples < 2 || dst->samples != 1 || src->format != dst->format ||
+        dst->dimensions != 2 || w.width != src->width || w.height != src->height)
+        return;
+    umd10_room(d, 128);
+    umd10_use(dst, true);
+    ABI_EMIT(&d->stream, EXT_RESOLVE, ext_resolve, .dst_texture = dst->name, .src_texture = src->name,
+             .dst_mip_level = mip, .dst_array_layer = dst_sub / dst->mips, .src_array_layer = src_sub,
+             .format = f ? f : src->format);
 }
 
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)
@@ -583,6 +636,7 @@ void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)
     f->pfnResourceCopy = f->pfnResourceConvert = copy_all;
     f->pfnResourceCopyRegion = f->pfnResourceConvertRegion = copy_region;
     f->pfnResourceReadAfterWriteHazard = hazard;
+    f->pfnResourceResolveSubresource = resolve;
     f->pfnCheckFormatSupport = check_format;
     f->pfnCheckMultisampleQualityLevels = check_samples;
 }

@@ -46,11 +46,10 @@ static bool factor(UINT d3d11, uint32_t *packet, uint32_t *d3d9)
     return known && factors[d3d11].packet >= 0;
 }
 
-static VOID APIENTRY set_blend(D3D10DDI_HDEVICE h, D3D10DDI_HBLENDSTATE state, CONST FLOAT constant[4],
-                               UINT mask)
+/* As near as the ABI's own packets come. */
+static void set_blend_nearest(struct umd10_device *d, const D3D10_1_DDI_BLEND_DESC *b,
+                              CONST FLOAT constant[4], UINT mask)
 {
-    struct umd10_device *d = umd10_device(h);
-    const D3D10_1_DDI_BLEND_DESC *b = state.pDrvPrivate;
     /* what is switched off may hold anything */
     const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 off = {
         0, 2, 1, 1, 2, 1, 1, b ? b->RenderTarget[0].RenderTargetWriteMask : 15};
@@ -74,6 +73,42 @@ static VOID APIENTRY set_blend(D3D10DDI_HDEVICE h, D3D10DDI_HBLENDSTATE state, C
         ABI_EMIT(&d->stream, SET_RENDER_STATE, set_render_state, .state = 19 /* SRCBLEND */, .value = src9);
         ABI_EMIT(&d->stream, SET_RENDER_STATE, set_render_state, .state = 20 /* DESTBLEND */, .value = dst9);
     }
+}
+
+static void set_blend_whole(struct umd10_device *d, const D3D10_1_DDI_BLEND_DESC *b, CONST FLOAT constant[4],
+                            UINT mask)
+{
+    struct aerogpu_cmd_ext_set_blend_state s = {.alpha_to_coverage = b && b->AlphaToCoverageEnable,
+                                                .sample_mask = mask};
+
+    for (int i = 0; i < 8; i++) {
+        const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 *t =
+            b ? &b->RenderTarget[b->IndependentBlendEnable ? i : 0] : NULL;
+
+        s.targets[2 * i + 1] = (t ? t->RenderTargetWriteMask & 15u : 15u) << 24;
+        if (!t || !t->BlendEnable)
+            continue;
+        s.targets[2 * i] =
+            (uint32_t)t->SrcBlend | (uint32_t)t->DestBlend << 8 | (uint32_t)t->BlendOp << 16 | 1u << 24;
+        s.targets[2 * i + 1] |=
+            (uint32_t)t->SrcBlendAlpha | (uint32_t)t->DestBlendAlpha << 8 | (uint32_t)t->BlendOpAlpha << 16;
+    }
+    for (int i = 0; i < 4; i++)
+        s.constant_rgba[i] = abi_f32(constant[i]);
+    umd10_room(d, 256);
+    abi_builder_packet(&d->stream, AEROGPU_CMD_EXT_SET_BLEND_STATE, &s, sizeof(s), NULL, 0);
+}
+
+static VOID APIENTRY set_blend(D3D10DDI_HDEVICE h, D3D10DDI_HBLENDSTATE state, CONST FLOAT constant[4],
+                               UINT mask)
+{
+    struct umd10_device *d = umd10_device(h);
+    const D3D10_1_DDI_BLEND_DESC *b = state.pDrvPrivate;
+
+    if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES)))
+        set_blend_whole(d, b, constant, mask);
+    else
+        set_blend_nearest(d, b, constant, mask);
 }
 
 static VOID APIENTRY set_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILSTATE state, UINT reference)
@@ -112,6 +147,16 @@ static VOID APIENTRY set_raster(D3D10DDI_HDEVICE h, D3D10DDI_HRASTERIZERSTATE st
     const D3D10_DDI_RASTERIZER_DESC *s = state.pDrvPrivate ? state.pDrvPrivate : &usual;
 
     umd10_room(d, 64);
+    if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES))) {
+        ABI_EMIT(&d->stream, EXT_SET_RASTERIZER_STATE, ext_set_rasterizer_state,
+                 .fill_mode = s->FillMode == 2 ? AEROGPU_FILL_WIREFRAME : AEROGPU_FILL_SOLID,
+                 .cull_mode = s->CullMode - 1, .front_ccw = s->FrontCounterClockwise != 0,
+                 .scissor_enable = s->ScissorEnable != 0, .depth_bias = s->DepthBias,
+                 .depth_bias_clamp = abi_f32(s->DepthBiasClamp),
+                 .slope_scaled_depth_bias = abi_f32(s->SlopeScaledDepthBias),
+                 .flags = s->DepthClipEnable ? 0 : AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE);
+        return;
+    }
     ABI_EMIT(&d->stream, SET_RASTERIZER_STATE, set_rasterizer_state,
              .fill_mode = s->FillMode == 2 ? AEROGPU_FILL_WIREFRAME : AEROGPU_FILL_SOLID,
              .cull_mode = s->CullMode - 1, .front_ccw = s->FrontCounterClockwise != 0,

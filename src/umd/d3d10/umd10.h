@@ -55,20 +55,43 @@ struct umd10_resource {
     bool buffer, staging, primary, listed, listed_write;
     uint32_t format, width, height, mips, layers, pitch; /* of textures; pitch of mip 0 in guest memory */
     uint32_t dimensions, depth;                          /* 1 to 3; slices, else 1 */
+    uint32_t samples;                                    /* 1, or of textures more */
     uint64_t size;                                       /* of the linear layout */
     uint8_t *shadow; /* what the CPU writes of a dynamic resource, until it is unmapped */
 };
 
 struct umd10_view { /* of any kind */
     struct umd10_resource *resource;
-    uint32_t name; /* of a texture view, or the resource's */
-    uint32_t offset, size;
+    uint32_t name;         /* of a view, or the resource's */
+    uint32_t offset, size; /* of a buffer */
     bool own;
 };
 
-struct umd10_object { /* shaders, layouts, samplers */
+struct umd10_object { /* layouts, samplers */
     uint32_t name;
-    uint32_t geometry; /* of a geometry shader: as in umd10_device */
+};
+
+/* What a program says of itself, as its declarations have it; 0: nothing. */
+struct umd10_facts {
+    uint8_t gs_input; /* D3D10_SB_PRIMITIVE */
+    uint8_t points, domain,
+        output; /* control points taken, D3D11_SB_TESSELLATOR_DOMAIN and _OUTPUT_PRIMITIVE */
+};
+
+/* A program with what a stream output without a shader adds to it. */
+struct umd10_streamed {
+    struct umd10_streamed *next;
+    uint32_t source, name;
+};
+
+struct umd10_shader {
+    uint32_t name; /* 0: a stream output without a shader */
+    struct umd10_facts facts;
+    uint8_t *dxbc; /* of what such a one may be added to */
+    uint32_t size;
+    void *streams; /* the chunk of a stream output */
+    uint32_t streams_size;
+    struct umd10_streamed *streamed;
 };
 
 struct umd10_query {
@@ -99,19 +122,25 @@ struct umd10_device {
     uint32_t last_name;
     bool removed;
     /* what is bound */
-    uint32_t shaders[UMD10_STAGES];
+    struct umd10_shader *shaders[UMD10_STAGES];
     bool shaders_changed;
     uint32_t colours[UMD10_TARGETS], colour_count, depth;
+    bool samples_differ; /* of the targets */
+    bool pixel_views;    /* pixel shaders write to something beside the targets */
+    bool streams;        /* something is bound that vertices are written to */
     bool viewport_empty;
     uint32_t topology; /* 0: none, or one that there is not */
     uint32_t indices;  /* as many as the index buffer has behind its offset */
-    uint32_t
-        geometry; /* the primitive that the geometry shader takes, as its declaration says; 0: any, or no shader */
 };
 
 static inline struct umd10_device *umd10_device(D3D10DDI_HDEVICE h)
 {
     return h.pDrvPrivate;
+}
+
+static inline bool umd10_has(const struct umd10_device *d, uint64_t feature)
+{
+    return d->adapter->info.device_features & feature;
 }
 
 /* The stage of a packet, and what stage_ex says beside it. */
@@ -145,6 +174,8 @@ static inline uint32_t umd10_slices(const struct umd10_resource *r, uint32_t mip
     return r->dimensions != 3 ? r->layers : r->depth >> mip ? r->depth >> mip : 1;
 }
 
+/* Of a texel of a buffer; 0: buffers have none of this format. */
+uint32_t umd10_texel_bytes(UINT dxgi);
 /* `size` bytes of a buffer from `offset` on become `value`, again and again; both are multiples of 4. */
 void umd10_fill(struct umd10_device *d, struct umd10_resource *r, uint64_t offset, uint64_t size,
                 uint32_t value);
@@ -159,8 +190,24 @@ void umd10_present_functions(DXGI1_1_DDI_BASE_FUNCTIONS *f);
 /* The table's slots of what the driver does not do: they tell the runtime so. */
 void umd10_missing_functions(D3D11DDI_DEVICEFUNCS *f);
 
+/* shader.c: binds what is bound, in front of a draw or dispatch. */
+void umd10_bind_shaders(struct umd10_device *d);
+/* Views for unordered access, from a slot of a stage on. */
+void umd10_set_uavs(struct umd10_device *d, enum umd10_stage stage, UINT first, UINT count,
+                    CONST D3D11DDI_HUNORDEREDACCESSVIEW *views, CONST UINT *initial_counts);
+
+struct umd10_program {
+    const UINT *code;
+    const D3D10DDIARG_SIGNATURE_ENTRY *in, *out, *patch;
+    UINT num_in, num_out, num_patch;
+    const void *streams; /* EXT_STREAM_OUTPUT's chunk; NULL: none */
+    uint32_t streams_size;
+};
+
 /* dxbc.c: a container around a program's tokens, as CREATE_SHADER_DXBC takes it. NULL: no memory. free() it. */
-void *umd10_dxbc(const UINT *code, const D3D10DDIARG_SIGNATURE_ENTRY *in, UINT num_in,
-                 const D3D10DDIARG_SIGNATURE_ENTRY *out, UINT num_out, uint32_t *size);
+void *umd10_dxbc(const struct umd10_program *p, uint32_t *size);
+/* The container with one chunk more. */
+void *umd10_dxbc_add(const uint8_t *dxbc, uint32_t size, uint32_t fourcc, const void *chunk,
+                     uint32_t chunk_size, uint32_t *new_size);
 /* The semantic that stands for a register, which the interface gives no name to. */
 #define UMD10_SEMANTIC "REGISTER"

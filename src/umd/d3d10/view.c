@@ -9,11 +9,19 @@ static bool is_depth(uint32_t format)
            format == AEROGPU_FORMAT_EXT_D16_UNORM || format == AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT;
 }
 
+static bool is_stencil(UINT dxgi)
+{
+    return dxgi == 22 /* X32_TYPELESS_G8X24_UINT */ || dxgi == 47 /* X24_TYPELESS_G8_UINT */;
+}
+
 static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi, UINT mip, UINT mips,
                          UINT layer, UINT layers)
 {
     struct umd10_resource *r = v->resource;
-    uint32_t format = is_depth(r->format) ? r->format : umd10_format(d, dxgi);
+    uint32_t format = !is_depth(r->format) ? umd10_format(d, dxgi)
+                      : is_stencil(dxgi) && umd10_has(d, AEROGPU_EXT_FEATURE(EXT_VIEWS))
+                          ? AEROGPU_FORMAT_EXT_STENCIL_UINT
+                          : r->format;
 
     uint32_t slices = umd10_slices(r, mip);
 
@@ -30,14 +38,28 @@ static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi
              .mip_level_count = mips, .base_array_layer = layer, .array_layer_count = layers);
 }
 
-/* Elements of a structured buffer, or words of a raw one. */
-static void view_buffer(struct umd10_view *v, UINT first, UINT count)
+/* Elements of a structured buffer, words of a raw one, or texels. */
+static void view_buffer(struct umd10_device *d, struct umd10_view *v, UINT dxgi, UINT first, UINT count)
 {
-    uint32_t unit = v->resource->stride ? v->resource->stride : 4;
+    enum { R32_TYPELESS = 39 };
+    bool typed = dxgi && dxgi != R32_TYPELESS, views = umd10_has(d, AEROGPU_EXT_FEATURE(EXT_VIEWS));
+    uint32_t unit = typed ? umd10_texel_bytes(dxgi) : v->resource->stride && !dxgi ? v->resource->stride : 4;
 
     v->name = v->resource->name;
     v->offset = first * unit;
     v->size = count * unit;
+    if (!unit || (typed && !views && unit != 16)) {
+        umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
+        return;
+    }
+    if (!views)
+        return;
+    v->name = umd10_name(d);
+    v->own = true;
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, EXT_CREATE_BUFFER_VIEW, ext_create_buffer_view, .view_handle = v->name,
+             .buffer = v->resource->name, .dxgi_format = typed ? dxgi : 0, .offset_bytes = v->offset,
+             .size_bytes = v->size);
 }
 
 static void destroy(D3D10DDI_HDEVICE h, struct umd10_view *v)
@@ -57,7 +79,7 @@ static VOID APIENTRY create_srv(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATESHAD
 
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
     if (v->resource->buffer) {
-        view_buffer(v, a->BufferEx.FirstElement, a->BufferEx.NumElements);
+        view_buffer(umd10_device(h), v, (UINT)a->Format, a->BufferEx.FirstElement, a->BufferEx.NumElements);
     } else if (a->ResourceDimension == D3D10DDIRESOURCE_TEXTURECUBE) {
         view_texture(umd10_device(h), v, (UINT)a->Format, a->TexCube.MostDetailedMip, a->TexCube.MipLevels,
                      a->TexCube.First2DArrayFace, a->TexCube.NumCubes * 6);
@@ -75,7 +97,7 @@ static VOID APIENTRY generate_mips(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEV
     struct umd10_device *d = umd10_device(h);
     const struct umd10_view *v = hv.pDrvPrivate;
 
-    if (d->dropped || v->resource->buffer || is_depth(v->resource->format) ||
+    if (d->dropped || v->resource->buffer || v->resource->samples > 1 || is_depth(v->resource->format) ||
         umd10_is_integer(v->resource->format))
         return;
     if (!(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_MIPS))) {
@@ -116,10 +138,13 @@ static VOID APIENTRY create_uav(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATEUNOR
     struct umd10_view *v = hv.pDrvPrivate;
 
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
-    if (a->ResourceDimension != D3D10DDIRESOURCE_BUFFER)
+    if (a->ResourceDimension == D3D10DDIRESOURCE_BUFFER)
+        view_buffer(umd10_device(h), v, (UINT)a->Format, a->Buffer.FirstElement, a->Buffer.NumElements);
+    else if (!umd10_has(umd10_device(h), AEROGPU_EXT_FEATURE(EXT_VIEWS)))
         umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
-    else
-        view_buffer(v, a->Buffer.FirstElement, a->Buffer.NumElements);
+    else /* the other dimensions' members are the same ones: slices of three */
+        view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MipSlice, 1, a->Tex2D.FirstArraySlice,
+                     a->Tex2D.ArraySize);
 }
 
 static VOID APIENTRY destroy_uav(D3D10DDI_HDEVICE h, D3D11DDI_HUNORDEREDACCESSVIEW v)
@@ -127,12 +152,45 @@ static VOID APIENTRY destroy_uav(D3D10DDI_HDEVICE h, D3D11DDI_HUNORDEREDACCESSVI
     destroy(h, v.pDrvPrivate);
 }
 
+static void clear_view(struct umd10_device *d, const struct umd10_view *v, const UINT values[4], bool floats)
+{
+    if (d->dropped)
+        return;
+    if (!umd10_has(d, AEROGPU_EXT_FEATURE(EXT_VIEWS))) {
+        umd10_fill(d, v->resource, v->offset, v->size, values[0]);
+        return;
+    }
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, EXT_CLEAR_VIEW, ext_clear_view, .view = v->name, .floats = floats,
+             .values = {values[0], values[1], values[2], values[3]});
+}
+
 static VOID APIENTRY clear_uav(D3D10DDI_HDEVICE h, D3D11DDI_HUNORDEREDACCESSVIEW hv, CONST UINT values[4])
 {
+    clear_view(umd10_device(h), hv.pDrvPrivate, values, false);
+}
+
+static VOID APIENTRY clear_uav_float(D3D10DDI_HDEVICE h, D3D11DDI_HUNORDEREDACCESSVIEW hv,
+                                     CONST FLOAT values[4])
+{
+    UINT words[4];
+
+    memcpy(words, values, sizeof(words));
+    clear_view(umd10_device(h), hv.pDrvPrivate, words, true);
+}
+
+static VOID APIENTRY copy_count(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT offset,
+                                D3D11DDI_HUNORDEREDACCESSVIEW hv)
+{
+    struct umd10_device *d = umd10_device(h);
+    const struct umd10_resource *r = hr.pDrvPrivate;
     const struct umd10_view *v = hv.pDrvPrivate;
 
-    if (!umd10_device(h)->dropped)
-        umd10_fill(umd10_device(h), v->resource, v->offset, v->size, values[0]);
+    if (d->dropped || !v->own || !v->resource->buffer || offset % 4 || r->size < 4 || offset > r->size - 4)
+        return;
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, EXT_COPY_COUNT, ext_copy_count, .view = v->name, .dst_buffer = r->name,
+             .dst_offset = offset);
 }
 
 static VOID APIENTRY destroy_srv(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW v)
@@ -189,6 +247,8 @@ void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f)
     f->pfnCreateUnorderedAccessView = create_uav;
     f->pfnDestroyUnorderedAccessView = destroy_uav;
     f->pfnClearUnorderedAccessViewUint = clear_uav;
+    f->pfnClearUnorderedAccessViewFloat = clear_uav_float;
+    f->pfnCopyStructureCount = copy_count;
     f->pfnShaderResourceViewReadAfterWriteHazard = srv_hazard;
     f->pfnGenMips = generate_mips;
 }
