@@ -121,7 +121,7 @@ def main():
     a.add_argument("--seconds", type=int, default=60)
     a = a.parse_args()
     on = a.on or ["aerogpu", "wined3d"]
-    rows, folder = {}, tempfile.mkdtemp()
+    rows, built, folder = {}, {}, tempfile.mkdtemp()
     build_dir = os.path.abspath(a.build)
     env = dict(os.environ, WINEPREFIX=f"{build_dir}/wine/wine-prefix", WINEARCH="win64", WINEDEBUG="-all", WINETEST_PLATFORM="windows",
                WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe,winedbg.exe=")
@@ -131,7 +131,9 @@ def main():
             source, _, only = what.partition(":")
             for side in on:
                 os.makedirs(f"{folder}/{side}", exist_ok=True)
-            module, names = build(os.path.realpath(a.wine), source, folder)
+            if source not in built:
+                built[source] = build(os.path.realpath(a.wine), source, folder)
+            module, names = built[source]
             for side in on:
                 if not os.path.lexists(f"{folder}/{side}/{module}.exe"):
                     os.symlink(f"{folder}/{module}.exe", f"{folder}/{side}/{module}.exe")

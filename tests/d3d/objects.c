@@ -59,8 +59,8 @@ static void queries(void)
          (UINT)DXGI_ERROR_INVALID_CALL);
     want("and its data", n, 7);
     want("a hint without predicate", (UINT)ID3D11Device_CreateQuery(device, &bad, &none), (UINT)E_INVALIDARG);
-    bad = (D3D11_QUERY_DESC){D3D11_QUERY_SO_STATISTICS_STREAM1, 0};
-    want("a stream of feature level 11_0", (UINT)ID3D11Device_CreateQuery(device, &bad, &none),
+    bad = (D3D11_QUERY_DESC){D3D11_QUERY_SO_OVERFLOW_PREDICATE_STREAM3 + 1, 0};
+    want("a query that there is not", (UINT)ID3D11Device_CreateQuery(device, &bad, &none),
          (UINT)E_INVALIDARG);
     ID3D11DeviceContext_Begin(context, (ID3D11Asynchronous *)clock);
     answer(time, &first, sizeof(first));
