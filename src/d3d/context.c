@@ -720,7 +720,7 @@ void STDMETHODCALLTYPE d3d_context_ResolveSubresource(ID3D11DeviceContext *This,
 {
     struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
 
-    if (!subresource(to, dst_index) || !subresource(from, src_index) || to->kind != D3D_TEXTURE ||
+    if (!d3d_subresource(to, dst_index) || !d3d_subresource(from, src_index) || to->kind != D3D_TEXTURE ||
         from->kind != D3D_TEXTURE || samples_of(to) != 1 || usage_of(to) != D3D11_USAGE_DEFAULT ||
         d3d_format_family(to->desc.texture.Format) != d3d_format_family(from->desc.texture.Format))
         return;
