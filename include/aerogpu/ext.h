@@ -259,7 +259,7 @@ struct aerogpu_stream_output_entry {
     F(F32, max_lod, FLOAT, "no coarser one")
 
 #define AEROGPU_FIELDS_EXT_SET_D3D9_VALUES(F, A)                                                             \
-    F(U32, first, U, "the first row, 0 to 26")                                                               \
+    F(U32, first, U, "the first row, 0 to 27")                                                               \
     F(U32, vec4_count, U, "rows of four numbers, which follow")
 
 #define AEROGPU_FIELDS_EXT_CREATE_BUFFER_VIEW(F, A)                                                          \
@@ -354,9 +354,11 @@ struct aerogpu_stream_output_entry {
  * SET_D3D9_VALUES: what shaders of Direct3D 9 depend on beside their registers and render states; all of it begins as 0, but the
  * matrices, which begin as unit matrices and scale by 1. Rows 0 to 5 are the planes of CLIPPLANEENABLE, in clip space: what has a
  * negative product with one of those that are enabled is cut away. Rows 6 + 2n and 7 + 2n are stage n's BUMPENVMAT00, 01, 10, 11
- * and BUMPENVLSCALE, BUMPENVLOFFSET. Row 22 begins with a number whose bit n says that stage n's coordinates are divided by their
- * last in pixel shaders 1.0 to 1.3. Rows 23 to 26 have a number for each of 16 streams of vertex declarations of Direct3D 9: of how many
- * instances each gets the same element of the stream; 0: the stream has one for each vertex. */
+ * and BUMPENVLSCALE, BUMPENVLOFFSET. Row 22 has a number for each of stages 0 to 3: by which of them, 2, 3 or 4, its coordinates are
+ * divided in pixel shaders 1.0 to 1.3; 0: by none. Rows 23 to 26 have a number for each of 16 streams of vertex declarations of Direct3D 9: of how many
+ * instances each gets the same element of the stream; 0: the stream has one for each vertex. Row 27 begins with a number whose bit n
+ * says that pixel shaders compare the third coordinate with the depth that sampler n reads: 1 where it is no more, else 0; and one that is
+ * 1 if table fog goes by w, 0 if by depth. */
 #define AEROGPU_EXT_PACKETS(P)                                                                               \
     P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, KERNEL, "ends a context")          \
     P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, SHARE,                               \
@@ -411,7 +413,8 @@ enum aerogpu_d3d9_row {
     AEROGPU_D3D9_ROW_BUMP = 6,
     AEROGPU_D3D9_ROW_PROJECTED = 22,
     AEROGPU_D3D9_ROW_INSTANCES = 23,
-    AEROGPU_D3D9_ROWS = 27
+    AEROGPU_D3D9_ROW_SAMPLING = 27,
+    AEROGPU_D3D9_ROWS = 28
 };
 enum aerogpu_query_kind {
     AEROGPU_QUERY_SAMPLES = 0,

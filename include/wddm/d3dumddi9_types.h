@@ -59,8 +59,10 @@ typedef struct _D3DDDIARG_GETCAPS {
 #define FORMATOP_CONVERT_TO_ARGB                      0x00002000u
 #define FORMATOP_OFFSCREENPLAIN                       0x00004000u
 #define FORMATOP_SRGBREAD                             0x00008000u
+#define FORMATOP_BUMPMAP                              0x00010000u
 #define FORMATOP_SRGBWRITE                            0x00100000u
 #define FORMATOP_NOALPHABLEND                         0x00200000u
+#define FORMATOP_AUTOGENMIPMAP                        0x00400000u
 #define FORMATOP_VERTEXTEXTURE                        0x00800000u
 
 /* One of the array that D3DDDICAPS_GETFORMATDATA fills in. */

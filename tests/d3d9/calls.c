@@ -135,6 +135,7 @@ int main(void)
     with_device("fixed", check_fixed);
     with_device("blocks", check_blocks);
     with_device("surfaces", check_surfaces);
+    with_device("more", check_more);
     with_device("errors", check_errors);
     check_life();
     check_threads();

@@ -168,7 +168,9 @@ void check_textures(void)
     OK(IDirect3DDevice9Ex_CreateTexture(dev, 2, 2, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &video, NULL));
     OK(IDirect3DDevice9Ex_UpdateTexture(dev, (IDirect3DBaseTexture9 *)system,
                                         (IDirect3DBaseTexture9 *)video));
-    IS(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)system), D3DERR_INVALIDCALL);
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)system)); /* which Windows draws with */
+    quad(0, 0, SIDE, SIDE, 0.9f, 0xFFFFFFFF);
+    PIXEL(4, 4, 0xFF0000, 1);
     OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)video));
     OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_MAGFILTER, D3DTEXF_LINEAR));
     quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);

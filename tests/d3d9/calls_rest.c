@@ -123,10 +123,13 @@ void check_errors(void)
        D3DERR_INVALIDCALL);
     IS(IDirect3DDevice9Ex_CreateTexture(dev, 5, 5, 1, 0, D3DFMT_DXT1, D3DPOOL_DEFAULT, &t, NULL),
        D3DERR_INVALIDCALL);
-    IS(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 1, 0, D3DFMT_A16B16G16R16F, D3DPOOL_DEFAULT, &t, NULL),
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 1, 0, D3DFMT_P8, D3DPOOL_DEFAULT, &t, NULL),
        D3DERR_INVALIDCALL);
-    IS(IDirect3DDevice9Ex_CreateVolumeTexture(dev, 4, 4, 4, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &volume,
+    IS(IDirect3DDevice9Ex_CreateVolumeTexture(dev, 4, 4, 0, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &volume,
                                               NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateVolumeTexture(dev, 4, 4, 4, 1, D3DUSAGE_RENDERTARGET, D3DFMT_A8R8G8B8,
+                                              D3DPOOL_DEFAULT, &volume, NULL),
        D3DERR_INVALIDCALL);
     IS(IDirect3DDevice9Ex_CreateVertexBuffer(dev, 0, 0, 0, D3DPOOL_DEFAULT, &vb, NULL), D3DERR_INVALIDCALL);
     IS(IDirect3DDevice9Ex_CreateVertexDeclaration(dev, bad, &decl), E_FAIL);
@@ -152,8 +155,10 @@ void check_errors(void)
     OK(IDirect3DDevice9Ex_CreateVertexBuffer(dev, 16, 0, 0, D3DPOOL_DEFAULT, &vb, NULL));
     IS(IDirect3DVertexBuffer9_Lock(vb, 8, 16, &p, 0), D3DERR_INVALIDCALL);
     IDirect3DVertexBuffer9_Release(vb);
-    IS(IDirect3D9Ex_CheckDeviceFormat(factory, 0, D3DDEVTYPE_HAL, D3DFMT_X8R8G8B8, 0, D3DRTYPE_VOLUMETEXTURE,
-                                      D3DFMT_A8R8G8B8),
+    OK(IDirect3D9Ex_CheckDeviceFormat(factory, 0, D3DDEVTYPE_HAL, D3DFMT_X8R8G8B8, 0, D3DRTYPE_VOLUMETEXTURE,
+                                      D3DFMT_A8R8G8B8));
+    IS(IDirect3D9Ex_CheckDeviceFormat(factory, 0, D3DDEVTYPE_HAL, D3DFMT_X8R8G8B8, 0, D3DRTYPE_TEXTURE,
+                                      D3DFMT_P8),
        D3DERR_NOTAVAILABLE);
     IS(IDirect3DDevice9Ex_CreateQuery(dev, D3DQUERYTYPE_VCACHE, NULL), D3DERR_NOTAVAILABLE);
     IS(IDirect3DDevice9Ex_SetMaximumFrameLatency(dev, 31), D3DERR_INVALIDCALL);

@@ -757,7 +757,7 @@ RIG_TEST(clip_planes)
     assert_int_equal(rig_pixel(r, 20, 60), BLUE);
     assert_int_equal(rig_pixel(r, 20, 40), RED);
     d3d9_values(r, AEROGPU_D3D9_ROWS, planes[0], 1);
-    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "row slots 27 + 1, there are 27");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "row slots 28 + 1, there are 28");
 }
 
 /* Positions of each vertex, colours of each instance, or of two. */

@@ -95,9 +95,14 @@ HRESULT STDMETHODCALLTYPE d9_device_GetFVF(IDirect3DDevice9Ex *This, DWORD *fvf)
 
     if (!fvf)
         return D3DERR_INVALIDCALL;
-    *fvf = decl ? decl->fvf : 0;
+    *fvf = !decl ? 0 : decl->fvf ? decl->fvf : d9_decl_fvf(decl);
     return D3D_OK;
 }
+
+HRESULT STDMETHODCALLTYPE set_hardware_constants(IDirect3DDevice9Ex *This, UINT first, const float *values,
+                                                 UINT count);
+HRESULT STDMETHODCALLTYPE get_hardware_constants(IDirect3DDevice9Ex *This, UINT first, float *values,
+                                                 UINT count);
 
 /* ---- constants -------------------------------------------------------------------------- */
 
@@ -125,18 +130,63 @@ HRESULT STDMETHODCALLTYPE d9_device_GetFVF(IDirect3DDevice9Ex *This, DWORD *fvf)
         memcpy(values, &d->state.stage##c.file[first], count * sizeof(d->state.stage##c.file[0]));           \
         return D3D_OK;                                                                                       \
     }
-SET(d9_device_SetVertexShaderConstantF, vs, f, float, 256, pfnSetVertexShaderConst)
+SET(set_hardware_constants, vs, f, float, 256, pfnSetVertexShaderConst)
 SET(d9_device_SetVertexShaderConstantI, vs, i, int, 16, pfnSetVertexShaderConstI)
 SET(d9_device_SetVertexShaderConstantB, vs, b, BOOL, 16, pfnSetVertexShaderConstB)
 SET(d9_device_SetPixelShaderConstantF, ps, f, float, 224, pfnSetPixelShaderConst)
 SET(d9_device_SetPixelShaderConstantI, ps, i, int, 16, pfnSetPixelShaderConstI)
 SET(d9_device_SetPixelShaderConstantB, ps, b, BOOL, 16, pfnSetPixelShaderConstB)
-GET(d9_device_GetVertexShaderConstantF, vs, f, float, 256)
+GET(get_hardware_constants, vs, f, float, 256)
 GET(d9_device_GetVertexShaderConstantI, vs, i, int, 16)
 GET(d9_device_GetVertexShaderConstantB, vs, b, BOOL, 16)
 GET(d9_device_GetPixelShaderConstantF, ps, f, float, 224)
 GET(d9_device_GetPixelShaderConstantI, ps, i, int, 16)
 GET(d9_device_GetPixelShaderConstantB, ps, b, BOOL, 16)
+
+/* Vertices that are processed in software have 8192; what is behind the hardware's is kept, and no shader here can name it. */
+static UINT constants_of(const struct d9_device *d)
+{
+    return d->creation.BehaviorFlags &
+                   (D3DCREATE_SOFTWARE_VERTEXPROCESSING | D3DCREATE_MIXED_VERTEXPROCESSING)
+               ? D9_SOFTWARE_CONSTANTS
+               : 256;
+}
+
+HRESULT STDMETHODCALLTYPE d9_device_SetVertexShaderConstantF(IDirect3DDevice9Ex *This, UINT first,
+                                                             const float *values, UINT count)
+{
+    struct d9_device *d = d9_device_of(This);
+    UINT most = constants_of(d), in = first < 256 ? 256 - first : 0;
+
+    if (!values || first > most || count > most - first)
+        return D3DERR_INVALIDCALL;
+    in = in < count ? in : count;
+    if (in < count && !d->more_constants)
+        d->more_constants = calloc(D9_SOFTWARE_CONSTANTS - 256, sizeof(d->more_constants[0]));
+    if (in < count && !d->more_constants)
+        return E_OUTOFMEMORY;
+    if (in < count)
+        memcpy(d->more_constants[first + in - 256], values + 4 * (size_t)in, 16 * (size_t)(count - in));
+    return in ? set_hardware_constants(This, first, values, in) : D3D_OK;
+}
+
+HRESULT STDMETHODCALLTYPE d9_device_GetVertexShaderConstantF(IDirect3DDevice9Ex *This, UINT first,
+                                                             float *values, UINT count)
+{
+    struct d9_device *d = d9_device_of(This);
+    UINT most = constants_of(d), in = first < 256 ? 256 - first : 0;
+
+    if (!values || first > most || count > most - first)
+        return D3DERR_INVALIDCALL;
+    in = in < count ? in : count;
+    if (in)
+        get_hardware_constants(This, first, values, in);
+    if (in < count && d->more_constants)
+        memcpy(values + 4 * (size_t)in, d->more_constants[first + in - 256], 16 * (size_t)(count - in));
+    else if (in < count)
+        memset(values + 4 * (size_t)in, 0, 16 * (size_t)(count - in));
+    return D3D_OK;
+}
 
 /* ---- streams and indices ------------------------------------------------------------------ */
 

@@ -141,6 +141,7 @@ static void finish(struct d9_device *d)
 static void destroy(struct d9_device *d)
 {
     d9_perf_remove(d);
+    d9_rest_finish(d);
     d->refs = 1; /* what goes now gives references back */
     finish(d);
     while (d->objects) { /* declarations of FVFs, which the device keeps */
@@ -333,6 +334,8 @@ HRESULT STDMETHODCALLTYPE d9_device_PresentEx(IDirect3DDevice9Ex *This, const RE
 HRESULT STDMETHODCALLTYPE d9_device_GetSwapChain(IDirect3DDevice9Ex *This, UINT chain,
                                                  IDirect3DSwapChain9 **out)
 {
+    if (out)
+        *out = NULL;
     if (!out || !first(This, chain))
         return D3DERR_INVALIDCALL;
     *out = (IDirect3DSwapChain9 *)first(This, 0);
@@ -348,6 +351,8 @@ UINT STDMETHODCALLTYPE d9_device_GetNumberOfSwapChains(IDirect3DDevice9Ex *This)
 HRESULT STDMETHODCALLTYPE d9_device_GetBackBuffer(IDirect3DDevice9Ex *This, UINT chain, UINT index,
                                                   D3DBACKBUFFER_TYPE type, IDirect3DSurface9 **out)
 {
+    if (out) /* which a swap chain's own leaves alone */
+        *out = NULL;
     return !first(This, chain) ? D3DERR_INVALIDCALL
                                : d9_swapchain_GetBackBuffer(first(This, 0), index, type, out);
 }
@@ -403,6 +408,8 @@ HRESULT STDMETHODCALLTYPE d9_device_GetDeviceCaps(IDirect3DDevice9Ex *This, D3DC
     if (!caps)
         return D3DERR_INVALIDCALL;
     *caps = d9_device_of(This)->factory->caps;
+    if (d9_device_of(This)->creation.BehaviorFlags & D3DCREATE_SOFTWARE_VERTEXPROCESSING)
+        caps->MaxVertexShaderConst = D9_SOFTWARE_CONSTANTS;
     return D3D_OK;
 }
 
@@ -424,6 +431,7 @@ UINT STDMETHODCALLTYPE d9_device_GetAvailableTextureMem(IDirect3DDevice9Ex *This
 
     D3DKMTQueryAdapterInfo(&q);
     total = sizes.DedicatedVideoMemorySize + sizes.SharedSystemMemorySize;
+    total -= total > d9_device_of(This)->video_bytes ? d9_device_of(This)->video_bytes : total;
     return (total > 0xFFF00000 ? 0xFFF00000u : (UINT)total) & ~0xFFFFFu;
 }
 
@@ -507,13 +515,4 @@ HRESULT STDMETHODCALLTYPE d9_device_GetGPUThreadPriority(IDirect3DDevice9Ex *Thi
         return D3DERR_INVALIDCALL;
     *priority = d9_device_of(This)->priority;
     return D3D_OK;
-}
-
-BOOL STDMETHODCALLTYPE d9_device_ShowCursor(IDirect3DDevice9Ex *This, BOOL show)
-{
-    struct d9_device *d = d9_device_of(This);
-    BOOL old = d->cursor_shown;
-
-    d->cursor_shown = show != 0;
-    return old;
 }

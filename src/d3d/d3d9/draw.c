@@ -9,7 +9,8 @@ void d9_bind_target(struct d9_device *d, UINT index, struct d9_resource *r, UINT
 {
     d9_object_bind(&d->targets[index], r);
     d->target_surfaces[index] = surface;
-    DDI9(d, pfnSetRenderTarget, &(D3DDDIARG_SETRENDERTARGET){index, r ? r->o.drv : NULL, surface});
+    DDI9(d, pfnSetRenderTarget,
+         &(D3DDDIARG_SETRENDERTARGET){index, r ? r->o.drv : NULL, r ? d9_index(r, surface) : 0});
     if (index || !r)
         return;
     d->state.viewport = (D3DVIEWPORT9){0, 0, r->surfaces[surface].width, r->surfaces[surface].height, 0, 1};
@@ -107,9 +108,12 @@ HRESULT STDMETHODCALLTYPE d9_device_Clear(IDirect3DDevice9Ex *This, DWORD count,
     D3DDDIARG_CLEAR a = {flags, color, z, stencil};
     RECT some[64];
 
-    if ((count && !rects) || (!count && rects) || !flags ||
-        flags & ~(DWORD)(D3DCLEAR_TARGET | D3DCLEAR_ZBUFFER | D3DCLEAR_STENCIL))
-        return count && !rects ? D3DERR_INVALIDCALL : rects && !count ? D3D_OK : D3DERR_INVALIDCALL;
+    if (!count && rects)
+        return D3D_OK;
+    if (!rects) /* all of it, whatever the count */
+        count = 0;
+    if (!flags || flags & ~(DWORD)(D3DCLEAR_TARGET | D3DCLEAR_ZBUFFER | D3DCLEAR_STENCIL))
+        return D3DERR_INVALIDCALL;
     if (flags & (D3DCLEAR_ZBUFFER | D3DCLEAR_STENCIL) && !d->depth)
         return D3DERR_INVALIDCALL;
     if (flags & D3DCLEAR_STENCIL && d->depth->format != D3DFMT_D24S8)
@@ -133,7 +137,13 @@ static bool prepare(struct d9_device *d, D3DPRIMITIVETYPE type, UINT count)
     if (type < D3DPT_POINTLIST || type > D3DPT_TRIANGLEFAN || !count || !d->state.decl)
         return false;
     for (int i = 0; i < D9_SAMPLERS; i++)
-        d9_sync(d->state.textures[i]);
+        if (d->state.textures[i]) {
+            d9_sync(d->state.textures[i]);
+            d9_mips_make(d->state.textures[i]);
+        }
+    for (int i = 0; i < D9_TARGETS; i++)
+        if (d->targets[i])
+            d9_mips_changed(d->targets[i], d->target_surfaces[i]);
     return true;
 }
 
@@ -162,8 +172,10 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawIndexedPrimitive(IDirect3DDevice9Ex *Thi
 {
     struct d9_device *d = d9_device_of(This);
 
-    if (!d->state.indices || !prepare(d, type, count))
+    if (!prepare(d, type, count))
         return D3DERR_INVALIDCALL;
+    if (!d->state.indices) /* nothing is drawn, and Windows does not mind */
+        return D3D_OK;
     sync_streams(d);
     DDI9(d, pfnDrawIndexedPrimitive,
          &(D3DDDIARG_DRAWINDEXEDPRIMITIVE){type, base, min, vertices, start, count});
@@ -187,8 +199,12 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawPrimitiveUP(IDirect3DDevice9Ex *This, D3
 {
     struct d9_device *d = d9_device_of(This);
 
-    if (!data || !stride || !prepare(d, type, count))
+    if (!data || !stride)
         return D3DERR_INVALIDCALL;
+    if (!prepare(d, type, count)) {
+        end_um(d, false);
+        return D3DERR_INVALIDCALL;
+    }
     DDI9(d, pfnSetStreamSourceUm, &(D3DDDIARG_SETSTREAMSOURCEUM){0, stride}, data);
     DDI9(d, pfnDrawPrimitive, &(D3DDDIARG_DRAWPRIMITIVE){type, 0, count}, NULL);
     end_um(d, false);
@@ -202,9 +218,12 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawIndexedPrimitiveUP(IDirect3DDevice9Ex *T
 {
     struct d9_device *d = d9_device_of(This);
 
-    if (!data || !stride || !indices || (format != D3DFMT_INDEX16 && format != D3DFMT_INDEX32) ||
-        !prepare(d, type, count))
+    if (!data || !stride || !indices || (format != D3DFMT_INDEX16 && format != D3DFMT_INDEX32))
         return D3DERR_INVALIDCALL;
+    if (!prepare(d, type, count)) {
+        end_um(d, true);
+        return D3DERR_INVALIDCALL;
+    }
     DDI9(d, pfnSetStreamSourceUm, &(D3DDDIARG_SETSTREAMSOURCEUM){0, stride}, data);
     DDI9(d, pfnSetIndicesUm, format == D3DFMT_INDEX32 ? 4 : 2, indices);
     DDI9(d, pfnDrawIndexedPrimitive, &(D3DDDIARG_DRAWINDEXEDPRIMITIVE){type, 0, min, vertices, 0, count});
@@ -213,6 +232,12 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawIndexedPrimitiveUP(IDirect3DDevice9Ex *T
 }
 
 /* ---- copies ------------------------------------------------------------------------------------ */
+
+/* The driver's, and its number there. */
+static UINT number_of(const struct d9_surface *s)
+{
+    return s->resource->o.drv ? d9_index(s->resource, s->index) : s->index;
+}
 
 static HANDLE handle_of(const struct d9_surface *s)
 {
@@ -234,14 +259,15 @@ static HRESULT blt(struct d9_device *d, struct d9_surface *src, const RECT *from
                    const RECT *to, D3DTEXTUREFILTERTYPE filter)
 {
     D3DDDIARG_BLT a = {.hSrcResource = handle_of(src),
-                       .SrcSubResourceIndex = src->index,
+                       .SrcSubResourceIndex = number_of(src),
                        .SrcRect = *from,
                        .hDstResource = handle_of(dst),
-                       .DstSubResourceIndex = dst->index,
+                       .DstSubResourceIndex = number_of(dst),
                        .DstRect = *to};
 
     if (!a.hSrcResource || !a.hDstResource)
         return d->lost != S_OK ? S_OK : D3DERR_INVALIDCALL;
+    d9_mips_changed(dst->resource, dst->index);
     a.Flags.Linear = filter == D3DTEXF_LINEAR;
     a.Flags.Point = filter == D3DTEXF_POINT;
     return DDI9(d, pfnBlt, &a);
@@ -282,9 +308,26 @@ HRESULT STDMETHODCALLTYPE d9_device_UpdateSurface(IDirect3DDevice9Ex *This, IDir
     at.right = at.left + from.right - from.left;
     at.bottom = at.top + from.bottom - from.top;
     d9_texel_bytes(src->resource->format, &block);
-    if (!inside(src, &from) || !inside(dst, &at) || (from.left | from.top | at.left | at.top) % (LONG)block)
+    if (!inside(src, &from) || !inside(dst, &at) || (from.left | from.top | at.left | at.top) % (LONG)block ||
+        !d9_whole_blocks(src, &from) || (block > 1 && !d9_whole_blocks(dst, &at)))
         return D3DERR_INVALIDCALL;
     return blt(d9_device_of(This), src, &from, dst, &at, D3DTEXF_NONE);
+}
+
+/* Volumes are copied from the first level down, which is all that the driver's interface has. */
+static HRESULT update_volumes(struct d9_device *d, struct d9_resource *src, struct d9_resource *dst,
+                              UINT skip)
+{
+    HRESULT hr = S_OK;
+
+    if (!skip && src->sys && dst->o.drv)
+        hr = DDI9(d, pfnVolBlt,
+                  &(D3DDDIARG_VOLUMEBLT){.hDstResource = dst->o.drv,
+                                         .hSrcResource = src->sys,
+                                         .SrcBox = {0, 0, dst->width, dst->height, 0, dst->depth}});
+    for (UINT i = 0; i < src->levels; i++)
+        src->surfaces[i].dirty = (D3DBOX){0};
+    return hr;
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_UpdateTexture(IDirect3DDevice9Ex *This, IDirect3DBaseTexture9 *source,
@@ -299,20 +342,24 @@ HRESULT STDMETHODCALLTYPE d9_device_UpdateTexture(IDirect3DDevice9Ex *This, IDir
         src->type != dst->type || src->format != dst->format || src->levels < dst->levels)
         return D3DERR_INVALIDCALL;
     while (skip < src->levels &&
-           (src->surfaces[skip].width != dst->width || src->surfaces[skip].height != dst->height))
+           (src->surfaces[skip].width != dst->width || src->surfaces[skip].height != dst->height ||
+            src->surfaces[skip].depth != dst->depth))
         skip++;
     if (skip + dst->levels > src->levels)
         return D3DERR_INVALIDCALL;
+    if (dst->o.kind == D9_VOLUMES)
+        return update_volumes(d, src, dst, skip);
     for (UINT f = 0; f < dst->faces && hr == S_OK; f++)
         for (UINT i = 0; i < dst->levels && hr == S_OK; i++) {
             struct d9_surface *s = &src->surfaces[f * src->levels + skip + i];
-            RECT all = rect_of(s, NULL);
+            RECT part = {(LONG)s->dirty.Left, (LONG)s->dirty.Top, (LONG)s->dirty.Right,
+                         (LONG)s->dirty.Bottom};
 
-            if (s->dirty)
-                hr = blt(d, s, &all, &dst->surfaces[f * dst->levels + i], &all, D3DTEXF_NONE);
+            if (part.left < part.right)
+                hr = blt(d, s, &part, &dst->surfaces[f * dst->levels + i], &part, D3DTEXF_NONE);
         }
     for (UINT i = 0; i < src->levels * src->faces; i++)
-        src->surfaces[i].dirty = false;
+        src->surfaces[i].dirty = (D3DBOX){0};
     return hr;
 }
 
@@ -358,9 +405,10 @@ HRESULT STDMETHODCALLTYPE d9_device_ColorFill(IDirect3DDevice9Ex *This, IDirect3
     if (!inside(s, &r))
         return D3DERR_INVALIDCALL;
     return DDI9(d, pfnColorFill,
-                &(D3DDDIARG_COLORFILL){
-                    .hResource = handle_of(s), .SubResourceIndex = s->index, .DstRect = r, .Color = color}) ==
-                   S_OK
+                &(D3DDDIARG_COLORFILL){.hResource = handle_of(s),
+                                       .SubResourceIndex = number_of(s),
+                                       .DstRect = r,
+                                       .Color = color}) == S_OK
                ? D3D_OK
                : D3DERR_INVALIDCALL;
 }

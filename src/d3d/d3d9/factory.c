@@ -251,9 +251,7 @@ HRESULT STDMETHODCALLTYPE d9_factory_EnumAdapterModes(IDirect3D9Ex *This, UINT a
                                                       UINT index, D3DDISPLAYMODE *mode)
 {
     if (!mode || index >= d9_factory_GetAdapterModeCount(This, adapter, format))
-        return adapter || !mode            ? D3DERR_INVALIDCALL
-               : format == D3DFMT_X8R8G8B8 ? D3DERR_INVALIDCALL
-                                           : D3DERR_NOTAVAILABLE;
+        return !adapter && mode && format == D3DFMT_R5G6B5 ? D3DERR_NOTAVAILABLE : D3DERR_INVALIDCALL;
     return d9_factory_GetAdapterDisplayMode(This, adapter, mode);
 }
 
@@ -321,7 +319,9 @@ HRESULT STDMETHODCALLTYPE d9_factory_CheckDeviceType(IDirect3D9Ex *This, UINT ad
         return D3DERR_INVALIDCALL;
     return has(of(This), display, FORMATOP_DISPLAYMODE) &&
                    has(of(This), back, FORMATOP_OFFSCREEN_RENDERTARGET) &&
-                   (back == D3DFMT_X8R8G8B8 || back == D3DFMT_A8R8G8B8)
+                   (back == D3DFMT_X8R8G8B8 || back == D3DFMT_A8R8G8B8 ||
+                    (windowed &&
+                     d9_factory_CheckDeviceFormatConversion(This, 0, type, back, display) == D3D_OK))
                ? D3D_OK
                : D3DERR_NOTAVAILABLE;
 }
@@ -337,7 +337,8 @@ HRESULT STDMETHODCALLTYPE d9_factory_CheckDeviceFormat(IDirect3D9Ex *This, UINT 
                  {D3DUSAGE_DEPTHSTENCIL, FORMATOP_ZSTENCIL},
                  {D3DUSAGE_QUERY_SRGBREAD, FORMATOP_SRGBREAD},
                  {D3DUSAGE_QUERY_SRGBWRITE, FORMATOP_SRGBWRITE},
-                 {D3DUSAGE_QUERY_VERTEXTEXTURE, FORMATOP_VERTEXTEXTURE}};
+                 {D3DUSAGE_QUERY_VERTEXTEXTURE, FORMATOP_VERTEXTEXTURE},
+                 {D3DUSAGE_QUERY_LEGACYBUMPMAP, FORMATOP_BUMPMAP}};
     const struct d9_factory *f = of(This);
     UINT operations = resource == D3DRTYPE_TEXTURE         ? FORMATOP_TEXTURE
                       : resource == D3DRTYPE_CUBETEXTURE   ? FORMATOP_CUBETEXTURE
@@ -345,25 +346,20 @@ HRESULT STDMETHODCALLTYPE d9_factory_CheckDeviceFormat(IDirect3D9Ex *This, UINT 
                                                            : 0;
 
     if (adapter || (type != D3DDEVTYPE_HAL && type != D3DDEVTYPE_REF && type != D3DDEVTYPE_SW) ||
-        display == D3DFMT_UNKNOWN)
+        display == D3DFMT_UNKNOWN || resource == D3DRTYPE_VERTEXBUFFER || resource == D3DRTYPE_INDEXBUFFER)
         return D3DERR_INVALIDCALL;
     if (usage & D3DUSAGE_DEPTHSTENCIL && usage & D3DUSAGE_RENDERTARGET)
         return D3DERR_INVALIDCALL;
-    if (usage & D3DUSAGE_DEPTHSTENCIL && operations) /* the device samples no depth */
-        return D3DERR_NOTAVAILABLE;
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
         operations |= usage & needs[i].usage ? needs[i].operation : 0;
-    if (usage & D3DUSAGE_QUERY_WRAPANDMIP || usage & D3DUSAGE_DMAP || usage & D3DUSAGE_QUERY_LEGACYBUMPMAP)
+    if (usage & D3DUSAGE_QUERY_WRAPANDMIP || usage & D3DUSAGE_DMAP)
         return D3DERR_NOTAVAILABLE;
-    if (resource == D3DRTYPE_VERTEXBUFFER || resource == D3DRTYPE_INDEXBUFFER)
-        return format == D3DFMT_VERTEXDATA || format == D3DFMT_INDEX16 || format == D3DFMT_INDEX32
-                   ? D3D_OK
-                   : D3DERR_NOTAVAILABLE;
     if (resource == D3DRTYPE_SURFACE && !operations)
         operations = FORMATOP_OFFSCREENPLAIN;
     if (type != D3DDEVTYPE_HAL || !has(f, display, FORMATOP_DISPLAYMODE) || !has(f, format, operations))
         return D3DERR_NOTAVAILABLE;
-    return usage & D3DUSAGE_AUTOGENMIPMAP ? D3DOK_NOAUTOGEN : D3D_OK;
+    return usage & D3DUSAGE_AUTOGENMIPMAP && !has(f, format, FORMATOP_AUTOGENMIPMAP) ? D3DOK_NOAUTOGEN
+                                                                                     : D3D_OK;
 }
 
 HRESULT STDMETHODCALLTYPE d9_factory_CheckDeviceMultiSampleType(IDirect3D9Ex *This, UINT adapter,

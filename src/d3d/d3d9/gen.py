@@ -9,7 +9,8 @@ import sys
 
 folder, out_h, out_c, *sources = sys.argv[1:]
 DEVICE = {"d9_device": "d9_device_of(This)", "d9_swapchain": "((struct d9_swapchain *)This)->device",
-          "d9_surface": "((struct d9_surface *)This)->resource->o.device"}
+          "d9_surface": "((struct d9_surface *)This)->resource->o.device",
+          "d9_volume": "((struct d9_surface *)This)->resource->o.device"}
 OBJECTS = "((struct d9_object *)This)->device"
 CLASSES = [
     ("d9_factory", "IDirect3D9Ex", []),
@@ -18,6 +19,8 @@ CLASSES = [
     ("d9_surface", "IDirect3DSurface9", []),
     ("d9_texture", "IDirect3DTexture9", ["d9_base", "d9_resource", "d9_object"]),
     ("d9_cube", "IDirect3DCubeTexture9", ["d9_base", "d9_resource", "d9_object"]),
+    ("d9_volumes", "IDirect3DVolumeTexture9", ["d9_base", "d9_resource", "d9_object"]),
+    ("d9_volume", "IDirect3DVolume9", []),
     ("d9_vb", "IDirect3DVertexBuffer9", ["d9_buffer", "d9_resource", "d9_object"]),
     ("d9_ib", "IDirect3DIndexBuffer9", ["d9_buffer", "d9_resource", "d9_object"]),
     ("d9_vs", "IDirect3DVertexShader9", ["d9_shader", "d9_object"]),

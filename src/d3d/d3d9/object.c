@@ -15,6 +15,8 @@ static const struct {
                     {&IID_IDirect3DTexture9, &IID_IDirect3DBaseTexture9, &IID_IDirect3DResource9}},
     [D9_CUBE] = {&d9_cube_vtbl,
                  {&IID_IDirect3DCubeTexture9, &IID_IDirect3DBaseTexture9, &IID_IDirect3DResource9}},
+    [D9_VOLUMES] = {&d9_volumes_vtbl,
+                    {&IID_IDirect3DVolumeTexture9, &IID_IDirect3DBaseTexture9, &IID_IDirect3DResource9}},
     [D9_SURFACE] = {&d9_surface_vtbl, {NULL}}, /* its one surface is what programs see */
     [D9_VS] = {&d9_vs_vtbl, {&IID_IDirect3DVertexShader9}},
     [D9_PS] = {&d9_ps_vtbl, {&IID_IDirect3DPixelShader9}},
@@ -51,6 +53,7 @@ HRESULT d9_object_make(struct d9_object *o)
     case D9_IB:
     case D9_TEXTURE:
     case D9_CUBE:
+    case D9_VOLUMES:
     case D9_SURFACE:
         return d9_resource_make((struct d9_resource *)o);
     case D9_VS:
@@ -75,13 +78,16 @@ void d9_object_unmake(struct d9_object *o)
     case D9_IB:
     case D9_TEXTURE:
     case D9_CUBE:
+    case D9_VOLUMES:
     case D9_SURFACE: {
         struct d9_resource *r = (struct d9_resource *)o;
         if (drv)
             DDI9_END(o->device, pfnDestroyResource, drv);
         if (r->sys)
             DDI9_END(o->device, pfnDestroyResource, r->sys);
-        r->sys = NULL;
+        if (r->twin)
+            DDI9_END(o->device, pfnDestroyResource, r->twin);
+        r->sys = r->twin = NULL;
         break;
     }
     case D9_VS:

@@ -35,8 +35,6 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateQuery(IDirect3DDevice9Ex *This, D3DQUE
 
     for (UINT i = 0; i < d->factory->num_queries; i++)
         there |= d->factory->queries[i] == (UINT)type;
-    if (out)
-        *out = NULL;
     if (!there)
         return D3DERR_NOTAVAILABLE;
     if (!out) /* whether there is such a thing */
@@ -91,6 +89,11 @@ HRESULT STDMETHODCALLTYPE d9_query_GetData(IDirect3DQuery9 *This, void *data, DW
 
     if (q->building || (!data && size))
         return D3DERR_INVALIDCALL;
+    if (!q->issued && q->type != D3DQUERYTYPE_EVENT) { /* what Windows answers of one that nobody issued */
+        if (data)
+            memset(data, 0xDD, size < size_of(q->type) ? size : size_of(q->type));
+        return D3D_OK;
+    }
     if (!q->o.drv || q->o.device->lost != S_OK)
         return q->o.device->ex ? q->o.device->lost : D3DERR_DEVICELOST;
     hr = DDI9(q->o.device, pfnGetQueryData, &(D3DDDIARG_GETQUERYDATA){.hQuery = q->o.drv, .pData = &value});

@@ -41,6 +41,8 @@ UINT d9_texel_bytes(D3DFORMAT format, UINT *block)
     case D3DFMT_D16:
     case D3DFMT_D16_LOCKABLE:
     case D3DFMT_R16F:
+    case D3DFMT_YUY2:
+    case D3DFMT_UYVY:
         return 2;
     case D3DFMT_R8G8B8:
         return 3;
@@ -88,22 +90,29 @@ static D3DDDI_RESOURCEFLAGS flags_of(const struct d9_resource *r)
     f.Points = r->usage & D3DUSAGE_POINTS ? 1 : 0;
     f.NotLockable = !r->lockable;
     f.Primary = r->primary;
-    f.Texture = r->o.kind == D9_TEXTURE || r->o.kind == D9_CUBE;
+    f.Texture = r->o.kind == D9_TEXTURE || r->o.kind == D9_CUBE || r->o.kind == D9_VOLUMES;
     f.CubeMap = r->o.kind == D9_CUBE;
+    f.Volume = r->o.kind == D9_VOLUMES;
+    f.AutogenMipmap = r->made > r->levels;
     f.VertexBuffer = r->o.kind == D9_VB;
     f.IndexBuffer = r->o.kind == D9_IB;
     return f;
 }
 
+static UINT part_of(UINT whole, UINT level)
+{
+    return whole >> level ? whole >> level : 1;
+}
+
 static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
 {
-    UINT count = r->levels * r->faces;
+    UINT levels = system ? r->levels : r->made, count = levels * r->faces;
     D3DDDI_SURFACEINFO *list = calloc(count, sizeof(*list));
     D3DDDIARG_CREATERESOURCE a = {.Format = (D3DDDIFORMAT)r->format,
                                   .Pool = system ? D3DDDIPOOL_SYSTEMMEM : D3DDDIPOOL_VIDEOMEMORY,
                                   .pSurfList = list,
                                   .SurfCount = count,
-                                  .MipLevels = r->levels,
+                                  .MipLevels = levels,
                                   .Fvf = r->fvf,
                                   .VidPnSourceId = r->o.device->factory->source,
                                   .hResource = r,
@@ -114,13 +123,15 @@ static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
     if (!list)
         return E_OUTOFMEMORY;
     for (UINT i = 0; i < count; i++) {
-        const struct d9_surface *s = &r->surfaces[i];
+        const struct d9_surface *s = &r->surfaces[system ? i : 0];
 
-        list[i] =
-            (D3DDDI_SURFACEINFO){.Width = is_buffer(r) ? r->size : s->width, .Height = s->height, .Depth = 1};
+        list[i] = (D3DDDI_SURFACEINFO){.Width = is_buffer(r) ? r->size : part_of(r->width, i % levels),
+                                       .Height = part_of(r->height, i % levels),
+                                       .Depth = part_of(r->depth, i % levels)};
         if (system) {
             list[i].pSysMem = r->memory + s->offset;
             list[i].SysMemPitch = s->pitch;
+            list[i].SysMemSlicePitch = s->slice;
         }
     }
     hr = DDI9(r->o.device, pfnCreateResource, &a);
@@ -138,7 +149,8 @@ HRESULT d9_resource_make(struct d9_resource *r)
     if (hr == S_OK && r->memory)
         hr = make(r, true, &r->sys);
     for (UINT i = 0; i < r->levels * r->faces; i++)
-        r->surfaces[i].dirty = true;
+        d9_dirty(&r->surfaces[i], NULL);
+    r->mips_stale = true;
     r->dirty_low = 0;
     r->dirty_high = r->size;
     return hr;
@@ -148,6 +160,8 @@ void d9_resource_finish(struct d9_resource *r)
 {
     for (UINT i = 0; i < r->levels * r->faces; i++)
         d9_data_free(r->surfaces[i].data);
+    if (r->pool <= D3DPOOL_MANAGED && r->o.device->video_bytes >= r->size)
+        r->o.device->video_bytes -= r->size;
     if (!r->foreign)
         free(r->memory);
 }
@@ -160,11 +174,16 @@ static void lay_out(struct d9_resource *r, const struct d9_shape *s)
         struct d9_surface *u = &r->surfaces[i];
         UINT level = i % r->levels, rows;
 
-        *u = (struct d9_surface){.vtbl = &d9_surface_vtbl, .resource = r, .index = i, .offset = offset};
-        u->width = s->width >> level ? s->width >> level : 1;
-        u->height = s->height >> level ? s->height >> level : 1;
+        *u = (struct d9_surface){.resource = r, .index = i, .offset = offset};
+        u->vtbl = s->kind == D9_VOLUMES ? (const void *)&d9_volume_vtbl : &d9_surface_vtbl;
+        u->width = part_of(r->width, level);
+        u->height = part_of(r->height, level);
+        u->depth = part_of(r->depth, level);
         u->pitch = pitch_of(r->format, u->width, u->height, &rows);
-        offset += (size_t)u->pitch * rows;
+        u->slice = u->pitch * rows;
+        offset += (size_t)u->slice * u->depth;
+        if (level + 1 == r->levels) /* programs count on where faces begin */
+            offset = (offset + 15) & ~(size_t)15;
     }
     r->size = s->kind <= D9_IB ? s->width : (UINT)offset;
 }
@@ -187,7 +206,11 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
     r->primary = s->primary;
     r->width = s->width;
     r->height = s->height;
-    r->levels = s->levels;
+    r->depth = s->depth ? s->depth : 1;
+    r->levels = r->made = s->levels;
+    if (s->usage & D3DUSAGE_AUTOGENMIPMAP && s->kind != D9_SURFACE)
+        for (UINT side = s->width > s->height ? s->width : s->height; side >> r->made;)
+            r->made++;
     r->faces = s->faces;
     r->autogen = D3DTEXF_LINEAR;
     lay_out(r, s);
@@ -200,19 +223,105 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
         d9_object_release(r);
         return hr;
     }
+    if (r->pool <= D3DPOOL_MANAGED)
+        d->video_bytes += r->size;
     *out = r;
     return S_OK;
 }
 
 /* ---- what changed ------------------------------------------------------------------------ */
 
+UINT d9_index(const struct d9_resource *r, UINT surface)
+{
+    return surface / r->levels * r->made + surface % r->levels;
+}
+
+void d9_dirty(struct d9_surface *s, const D3DBOX *box)
+{
+    const D3DBOX all = {0, 0, s->width, s->height, 0, s->depth}, *b = box ? box : &all;
+    D3DBOX *d = &s->dirty;
+    UINT block, bytes = d9_texel_bytes(s->resource->format, &block);
+
+    if (!bytes || d->Left >= d->Right) {
+        *d = *b;
+    } else {
+        d->Left = b->Left < d->Left ? b->Left : d->Left;
+        d->Top = b->Top < d->Top ? b->Top : d->Top;
+        d->Front = b->Front < d->Front ? b->Front : d->Front;
+        d->Right = b->Right > d->Right ? b->Right : d->Right;
+        d->Bottom = b->Bottom > d->Bottom ? b->Bottom : d->Bottom;
+        d->Back = b->Back > d->Back ? b->Back : d->Back;
+    }
+    d->Left -= d->Left % block;
+    d->Top -= d->Top % block;
+    d->Right = (d->Right + block - 1) / block * block;
+    d->Bottom = (d->Bottom + block - 1) / block * block;
+    d->Right = d->Right > s->width ? s->width : d->Right;
+    d->Bottom = d->Bottom > s->height ? s->height : d->Bottom;
+}
+
+void d9_mips_changed(struct d9_resource *r, UINT surface)
+{
+    r->mips_stale |= surface % r->levels == 0;
+}
+
+void d9_mips_make(struct d9_resource *r)
+{
+    if (!r->mips_stale || r->made == r->levels || !r->o.drv)
+        return;
+    DDI9(r->o.device, pfnGenerateMipSubLevels, &(D3DDDIARG_GENERATEMIPSUBLEVELS){r->o.drv, r->autogen});
+    r->mips_stale = false;
+}
+
+static void copy_part(struct d9_resource *r, HANDLE to, UINT surface, const D3DBOX *b)
+{
+    const RECT part = {(LONG)b->Left, (LONG)b->Top, (LONG)b->Right, (LONG)b->Bottom};
+
+    DDI9(r->o.device, pfnBlt,
+         &(D3DDDIARG_BLT){.hSrcResource = r->sys,
+                          .SrcSubResourceIndex = surface,
+                          .SrcRect = part,
+                          .hDstResource = to,
+                          .DstSubResourceIndex = d9_index(r, surface),
+                          .DstRect = part});
+}
+
+/* Textures of system memory have no driver's beside them until somebody draws with them. Volumes are left out. */
+HANDLE d9_sampled(struct d9_resource *r)
+{
+    if (r && r->pool == D3DPOOL_SYSTEMMEM && !r->twin && (r->o.kind == D9_TEXTURE || r->o.kind == D9_CUBE))
+        make(r, false, &r->twin);
+    return !r ? NULL : r->twin ? r->twin : r->o.drv;
+}
+
+/* The driver's interface copies volumes from the first level down. */
+static void sync_volumes(struct d9_resource *r)
+{
+    bool any = false;
+
+    for (UINT i = 0; i < r->levels; i++) {
+        any |= r->surfaces[i].dirty.Left < r->surfaces[i].dirty.Right;
+        r->surfaces[i].dirty = (D3DBOX){0};
+    }
+    if (any)
+        DDI9(r->o.device, pfnVolBlt,
+             &(D3DDDIARG_VOLUMEBLT){.hDstResource = r->o.drv,
+                                    .hSrcResource = r->sys,
+                                    .SrcBox = {0, 0, r->width, r->height, 0, r->depth}});
+}
+
 void d9_sync(struct d9_resource *r)
 {
     struct d9_device *d;
 
-    if (!r || !r->memory || !r->o.drv || !r->sys)
+    if (!r || !r->memory || !r->sys || !(r->o.drv || r->twin))
         return;
     d = r->o.device;
+    if (r->twin)
+        for (UINT i = 0; i < r->levels * r->faces; i++)
+            copy_part(r, r->twin, i, &(D3DBOX){0, 0, r->surfaces[i].width, r->surfaces[i].height, 0, 1});
+    if (!r->o.drv)
+        return;
     if (is_buffer(r)) {
         if (r->dirty_low < r->dirty_high)
             DDI9(d, pfnBufBlt,
@@ -225,18 +334,15 @@ void d9_sync(struct d9_resource *r)
     }
     for (UINT i = 0; i < r->levels * r->faces; i++) {
         struct d9_surface *s = &r->surfaces[i];
-        const RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
 
-        if (s->dirty)
-            DDI9(d, pfnBlt,
-                 &(D3DDDIARG_BLT){.hSrcResource = r->sys,
-                                  .SrcSubResourceIndex = i,
-                                  .SrcRect = all,
-                                  .hDstResource = r->o.drv,
-                                  .DstSubResourceIndex = i,
-                                  .DstRect = all});
-        s->dirty = false;
+        if (s->dirty.Left >= s->dirty.Right || r->o.kind == D9_VOLUMES)
+            continue;
+        copy_part(r, r->o.drv, i, &s->dirty);
+        d9_mips_changed(r, i);
+        s->dirty = (D3DBOX){0};
     }
+    if (r->o.kind == D9_VOLUMES)
+        sync_volumes(r);
 }
 
 /* ---- locks ---------------------------------------------------------------------------------- */
@@ -260,51 +366,113 @@ static void *nowhere(struct d9_resource *r)
     return r->memory;
 }
 
+HRESULT d9_lock_box(struct d9_resource *r, UINT index, const D3DBOX *box, DWORD flags, D3DLOCKED_BOX *out)
+{
+    struct d9_surface *s = &r->surfaces[index];
+    const D3DBOX all = {0, 0, s->width, s->height, 0, s->depth}, *b = box ? box : &all;
+    D3DDDIARG_LOCK a = {
+        .hResource = r->o.drv, .SubResourceIndex = d9_index(r, index), .Flags = lock_flags(flags)};
+    UINT block, bytes = d9_texel_bytes(r->format, &block);
+    uint8_t *memory;
+    HRESULT hr;
+
+    if (r->pool == D3DPOOL_DEFAULT && r->o.drv && r->o.device->lost == S_OK) {
+        if (r->o.kind == D9_VOLUMES) {
+            a.Box = (D3DDDIBOX){b->Left, b->Top, b->Right, b->Bottom, b->Front, b->Back};
+            a.Flags.BoxValid = 1;
+        } else {
+            a.Area = (RECT){(LONG)b->Left, (LONG)b->Top, (LONG)b->Right, (LONG)b->Bottom};
+            a.Flags.AreaValid = 1;
+        }
+        hr = DDI9(r->o.device, pfnLock, &a);
+        if (hr != S_OK && r->o.device->lost == S_OK)
+            return hr == D3DERR_WASSTILLDRAWING || hr == E_OUTOFMEMORY ? hr : D3DERR_INVALIDCALL;
+    }
+    *out = (D3DLOCKED_BOX){(INT)s->pitch, (INT)s->slice, NULL};
+    if (a.pSurfData) {
+        *out = (D3DLOCKED_BOX){(INT)a.Pitch, (INT)a.SlicePitch, a.pSurfData};
+    } else {
+        memory = nowhere(r);
+        if (!memory)
+            return E_OUTOFMEMORY;
+        out->pBits = memory + s->offset + (size_t)b->Front * s->slice + (size_t)(b->Top / block) * s->pitch +
+                     (size_t)(b->Left / block) * bytes;
+    }
+    s->locked = true;
+    s->lock = *b;
+    s->lock_flags = flags;
+    return D3D_OK;
+}
+
+/* Whether a rectangle ends where blocks do, or the surface does. */
+bool d9_whole_blocks(const struct d9_surface *s, const RECT *r)
+{
+    const bool video = s->resource->format == D3DFMT_YUY2 || s->resource->format == D3DFMT_UYVY;
+    UINT block, bytes = d9_texel_bytes(s->resource->format, &block);
+    LONG across = video ? 2 : (LONG)block, down = (LONG)block;
+
+    return bytes &&
+           !(r->left % across || r->top % down || (r->right % across && r->right != (LONG)s->width) ||
+             (r->bottom % down && r->bottom != (LONG)s->height));
+}
+
+static bool fits(const struct d9_surface *s, const RECT *r)
+{
+    return r->left >= 0 && r->top >= 0 && r->left < r->right && r->top < r->bottom &&
+           r->right <= (LONG)s->width && r->bottom <= (LONG)s->height;
+}
+
+/* Windows checks no rectangle of blocks in memory: all of the surface is locked then, which is what the program gets. */
+static HRESULT lock_beside(struct d9_resource *r, UINT index, const RECT *area, DWORD flags,
+                           D3DLOCKED_RECT *out)
+{
+    const struct d9_surface *s = &r->surfaces[index];
+    UINT block, bytes = d9_texel_bytes(r->format, &block);
+    D3DLOCKED_BOX box;
+    HRESULT hr = d9_lock_box(r, index, NULL, flags, &box);
+    int64_t offset =
+        (int64_t)(area->top / (LONG)block) * s->pitch + (int64_t)(area->left / (LONG)block) * bytes;
+
+    if (hr != D3D_OK)
+        return hr;
+    /* where that rectangle would begin, if it begins in the surface */
+    *out = (D3DLOCKED_RECT){box.RowPitch,
+                            (uint8_t *)box.pBits + (offset >= 0 && offset < (int64_t)s->slice ? offset : 0)};
+    return D3D_OK;
+}
+
 HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags, D3DLOCKED_RECT *out)
 {
     struct d9_surface *s = &r->surfaces[index];
-    RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
-    D3DDDIARG_LOCK a = {.hResource = r->o.drv, .SubResourceIndex = index, .Flags = lock_flags(flags)};
+    const RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
     UINT block, bytes = d9_texel_bytes(r->format, &block);
-    uint8_t *memory;
+    const bool lax = bytes && (block > 1 || r->format == D3DFMT_YUY2 || r->format == D3DFMT_UYVY);
+    D3DLOCKED_BOX box;
     HRESULT hr;
 
     if (!out || s->locked)
         return D3DERR_INVALIDCALL;
     out->pBits = NULL;
     out->Pitch = 0;
-    if (!r->lockable ||
-        (area && (area->left < 0 || area->top < 0 || area->left >= area->right || area->top >= area->bottom ||
+    if (!r->lockable)
+        return D3DERR_INVALIDCALL;
+    if (lax && area && r->memory && r->pool != D3DPOOL_DEFAULT && !fits(s, area))
+        return lock_beside(r, index, area, flags, out);
+    if ((area && (area->left < 0 || area->top < 0 || area->left >= area->right || area->top >= area->bottom ||
                   area->right > all.right || area->bottom > all.bottom)))
         return D3DERR_INVALIDCALL;
     if (flags & D3DLOCK_DISCARD && flags & D3DLOCK_READONLY)
         return D3DERR_INVALIDCALL;
-    if (area && block > 1 && r->pool == D3DPOOL_DEFAULT &&
-        ((area->left | area->top) % (LONG)block || (area->right % (LONG)block && area->right != all.right) ||
-         (area->bottom % (LONG)block && area->bottom != all.bottom)))
+    if (area && r->pool == D3DPOOL_DEFAULT && !d9_whole_blocks(s, area))
         return D3DERR_INVALIDCALL;
-    all = area ? *area : all;
-    if (r->pool == D3DPOOL_DEFAULT && r->o.drv && r->o.device->lost == S_OK) {
-        a.Area = all;
-        a.Flags.AreaValid = 1;
-        hr = DDI9(r->o.device, pfnLock, &a);
-        if (hr != S_OK && r->o.device->lost == S_OK)
-            return hr == D3DERR_WASSTILLDRAWING || hr == E_OUTOFMEMORY ? hr : D3DERR_INVALIDCALL;
-    }
-    out->Pitch = (INT)s->pitch;
-    if (a.pSurfData) {
-        out->pBits = a.pSurfData;
-        out->Pitch = (INT)a.Pitch;
-    } else {
-        memory = nowhere(r);
-        if (!memory)
-            return E_OUTOFMEMORY;
-        out->pBits = memory + s->offset + (size_t)((UINT)all.top / block) * s->pitch +
-                     (size_t)((UINT)all.left / block) * bytes;
-    }
-    s->locked = true;
-    s->lock_flags = flags;
-    return D3D_OK;
+    hr = d9_lock_box(
+        r, index,
+        area ? &(D3DBOX){(UINT)area->left, (UINT)area->top, (UINT)area->right, (UINT)area->bottom, 0, 1}
+             : NULL,
+        flags, &box);
+    if (hr == D3D_OK)
+        *out = (D3DLOCKED_RECT){box.RowPitch, box.pBits};
+    return hr;
 }
 
 HRESULT d9_unlock(struct d9_resource *r, UINT index)
@@ -315,9 +483,13 @@ HRESULT d9_unlock(struct d9_resource *r, UINT index)
         return r->type == D3DRTYPE_TEXTURE ? D3D_OK : D3DERR_INVALIDCALL;
     s->locked = false;
     if (r->pool == D3DPOOL_DEFAULT && r->o.drv)
-        DDI9(r->o.device, pfnUnlock, &(D3DDDIARG_UNLOCK){.hResource = r->o.drv, .SubResourceIndex = index});
-    else if (!(s->lock_flags & D3DLOCK_READONLY))
-        s->dirty = true;
+        DDI9(r->o.device, pfnUnlock,
+             &(D3DDDIARG_UNLOCK){.hResource = r->o.drv, .SubResourceIndex = d9_index(r, index)});
+    if (s->lock_flags & D3DLOCK_READONLY)
+        return D3D_OK;
+    if (r->pool != D3DPOOL_DEFAULT && !(s->lock_flags & D3DLOCK_NO_DIRTY_UPDATE))
+        d9_dirty(s, &s->lock);
+    d9_mips_changed(r, index);
     return D3D_OK;
 }
 
@@ -355,7 +527,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateVertexBuffer(IDirect3DDevice9Ex *This,
                                                        HANDLE *shared)
 {
     if (shared)
-        return D3DERR_NOTAVAILABLE;
+        return d9_device_of(This)->ex ? D3DERR_NOTAVAILABLE : E_NOTIMPL;
     return create_buffer(d9_device_of(This), D9_VB, size, usage, fvf, D3DFMT_VERTEXDATA, pool, (void **)out);
 }
 
@@ -364,7 +536,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateIndexBuffer(IDirect3DDevice9Ex *This, 
                                                       IDirect3DIndexBuffer9 **out, HANDLE *shared)
 {
     if (shared)
-        return D3DERR_NOTAVAILABLE;
+        return d9_device_of(This)->ex ? D3DERR_NOTAVAILABLE : E_NOTIMPL;
     if (format != D3DFMT_INDEX16 && format != D3DFMT_INDEX32)
         return D3DERR_INVALIDCALL;
     return create_buffer(d9_device_of(This), D9_IB, size, usage, 0, format, pool, (void **)out);

@@ -39,13 +39,16 @@ enum {
     D9_RENDER_STATES = 210,
     D9_TSS = 33,
     D9_SAMP = 14,
-    D9_MAX_SIDE = 8192
+    D9_MAX_SIDE = 8192,
+    D9_MAX_DEPTH = 2048,
+    D9_SOFTWARE_CONSTANTS = 8192
 };
 enum d9_kind {
     D9_VB,
     D9_IB,
     D9_TEXTURE,
     D9_CUBE,
+    D9_VOLUMES, /* a texture of volumes */
     D9_SURFACE,
     D9_VS,
     D9_PS,
@@ -76,15 +79,18 @@ struct d9_object {
     HANDLE drv; /* NULL: the driver does not know it now */
 };
 
-struct d9_surface { /* a COM object */
+struct d9_surface { /* a COM object: a surface, or a volume */
     const void *vtbl;
     struct d9_resource *resource;
-    UINT index, width, height, pitch; /* pitch of memory */
-    size_t offset;                    /* in memory */
+    UINT index, width, height, depth, pitch, slice; /* pitch, slice: of memory */
+    size_t offset;                                  /* in memory */
     struct d9_data *data;
-    bool locked, dirty;
+    bool locked;
+    D3DBOX dirty; /* what changed in memory; nothing where left is right */
+    D3DBOX lock;
     DWORD lock_flags;
-    LONG dcs;
+    void *dc; /* of GetDC, and its bitmap */
+    void *bitmap;
 };
 
 struct d9_resource { /* buffers, textures, surfaces */
@@ -94,8 +100,11 @@ struct d9_resource { /* buffers, textures, surfaces */
     DWORD usage, fvf, priority, lod;
     D3DPOOL pool;
     bool lockable, primary, shown, foreign; /* shown: a swap chain's; foreign: the memory is the program's */
-    UINT width, height, levels, faces, size;
-    HANDLE sys; /* memory, as the driver knows it */
+    UINT width, height, depth, levels, faces, size;
+    UINT made;       /* levels that the driver has: more where mip maps are made by themselves */
+    bool mips_stale; /* the others are not made of the first */
+    HANDLE sys;      /* memory, as the driver knows it */
+    HANDLE twin;     /* of a texture in system memory that a program draws with: what the driver samples */
     uint8_t *memory;
     LONG locks;
     UINT dirty_low, dirty_high; /* of buffers */
@@ -206,8 +215,14 @@ struct d9_device {
     bool not_reset; /* a Reset failed because of what was alive: the next one has to succeed first */
     UINT present_interval, latency;
     LONG regions;
-    BOOL cursor_shown;
     INT priority;
+    uint64_t video_bytes; /* of what the program has in the default pool, or managed */
+    struct d9_palette *palettes;
+    UINT palette;
+    float (*more_constants)[4]; /* of software vertex processing, from 256 on; NULL: all zero */
+    void *cursor;               /* NULL: no picture */
+    bool cursor_shown;
+    D3DGAMMARAMP gamma;
 };
 
 /* Calls the driver; S_OK while the device is lost. */
@@ -260,7 +275,7 @@ struct d9_device *d9_device_of(IDirect3DDevice9Ex *iface);
 struct d9_shape {
     enum d9_kind kind;
     D3DRESOURCETYPE type;
-    UINT width, height, levels, faces; /* of buffers: width bytes */
+    UINT width, height, depth, levels, faces; /* of buffers: width bytes; depth 0: 1 */
     DWORD usage, fvf;
     D3DFORMAT format;
     D3DPOOL pool;
@@ -270,13 +285,29 @@ struct d9_shape {
 HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct d9_resource **out);
 HRESULT d9_resource_make(struct d9_resource *r);
 void d9_resource_finish(struct d9_resource *r);
+/* What the driver samples. */
+HANDLE d9_sampled(struct d9_resource *r);
 /* 5 */
 void d9_sync(struct d9_resource *r);
 UINT d9_texel_bytes(D3DFORMAT format, UINT *block);
 struct d9_surface *d9_surface_of(IDirect3DSurface9 *iface);
 struct d9_resource *d9_texture_of(IDirect3DBaseTexture9 *iface);
 HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags, D3DLOCKED_RECT *out);
+HRESULT d9_lock_box(struct d9_resource *r, UINT index, const D3DBOX *box, DWORD flags, D3DLOCKED_BOX *out);
+bool d9_whole_blocks(const struct d9_surface *s, const RECT *r);
+/* The driver's number of a surface. */
+UINT d9_index(const struct d9_resource *r, UINT surface);
+/* Adds to what is dirty; NULL: everything. */
+void d9_dirty(struct d9_surface *s, const D3DBOX *box);
+/* What was written to the first level; and before the others are read. */
+void d9_mips_changed(struct d9_resource *r, UINT surface);
+void d9_mips_make(struct d9_resource *r);
 HRESULT d9_unlock(struct d9_resource *r, UINT index);
+
+/* texture.c */
+HRESULT d9_texture_create(struct d9_device *d, struct d9_shape *s, UINT operations, HANDLE *shared,
+                          void **out);
+HRESULT d9_describe(const struct d9_surface *s, D3DSURFACE_DESC *desc);
 
 /* shader.c */
 HRESULT d9_shader_make(struct d9_shader *s);
@@ -285,6 +316,9 @@ HRESULT d9_decl_create(struct d9_device *d, const D3DVERTEXELEMENT9 *elements, D
                        struct d9_decl **out);
 /* The declaration of an FVF, kept. D3DERR_INVALIDCALL: it is none. */
 HRESULT d9_fvf_decl(struct d9_device *d, DWORD fvf, struct d9_decl **out);
+
+/* The FVF that makes the same elements; 0: none does. */
+DWORD d9_decl_fvf(const struct d9_decl *d);
 
 /* query.c */
 HRESULT d9_query_make(struct d9_query *q);
@@ -302,6 +336,9 @@ struct d9_light *d9_light(struct d9_state *s, DWORD index, bool make);
 /* perf.c */
 void d9_perf_add(struct d9_device *d);
 void d9_perf_remove(struct d9_device *d);
+
+/* rest.c */
+void d9_rest_finish(struct d9_device *d);
 
 /* draw.c */
 void d9_bind_target(struct d9_device *d, UINT index, struct d9_resource *r, UINT surface);

@@ -192,11 +192,11 @@ static UINT of_fvf(DWORD fvf, D3DVERTEXELEMENT9 *e)
         bool indices = fvf & (D3DFVF_LASTBETA_UBYTE4 | D3DFVF_LASTBETA_D3DCOLOR);
 
         weights = (position - D3DFVF_XYZRHW) / 2 - indices;
-        if (weights > 4)
-            weights = 4;
         if (weights)
-            ADD(weights - 1, D3DDECLUSAGE_BLENDWEIGHT, 0);
-        if (indices)
+            ADD(weights > 4 ? D3DDECLTYPE_FLOAT4 : weights - 1, D3DDECLUSAGE_BLENDWEIGHT, 0);
+        if (weights > 4) /* the fifth is the indices, whatever it is */
+            ADD(D3DDECLTYPE_FLOAT1, D3DDECLUSAGE_BLENDINDICES, 0);
+        else if (indices)
             ADD(fvf & D3DFVF_LASTBETA_UBYTE4 ? D3DDECLTYPE_UBYTE4 : D3DDECLTYPE_D3DCOLOR,
                 D3DDECLUSAGE_BLENDINDICES, 0);
     }
@@ -213,6 +213,33 @@ static UINT of_fvf(DWORD fvf, D3DVERTEXELEMENT9 *e)
 #undef ADD
     e[n] = (D3DVERTEXELEMENT9)D3DDECL_END();
     return n;
+}
+
+DWORD d9_decl_fvf(const struct d9_decl *d)
+{
+    static const DWORD sizes[] = {3, 0, 1, 2}; /* of 1 to 4 coordinates, as an FVF says them */
+    DWORD fvf = 0, coordinates = 0;
+    D3DVERTEXELEMENT9 e[20];
+
+    for (UINT i = 0; i < d->count; i++) {
+        const D3DVERTEXELEMENT9 *x = &d->elements[i];
+
+        if (x->Usage == D3DDECLUSAGE_POSITION)
+            fvf |= x->Type == D3DDECLTYPE_FLOAT4 ? D3DFVF_XYZW : D3DFVF_XYZ;
+        else if (x->Usage == D3DDECLUSAGE_POSITIONT)
+            fvf |= D3DFVF_XYZRHW;
+        else if (x->Usage == D3DDECLUSAGE_NORMAL)
+            fvf |= D3DFVF_NORMAL;
+        else if (x->Usage == D3DDECLUSAGE_PSIZE)
+            fvf |= D3DFVF_PSIZE;
+        else if (x->Usage == D3DDECLUSAGE_COLOR)
+            fvf |= x->UsageIndex ? D3DFVF_SPECULAR : D3DFVF_DIFFUSE;
+        else if (x->Usage == D3DDECLUSAGE_TEXCOORD && x->Type <= D3DDECLTYPE_FLOAT4 && coordinates < 8)
+            fvf |= sizes[x->Type] << (16 + 2 * coordinates++);
+    }
+    fvf |= coordinates << D3DFVF_TEXCOUNT_SHIFT;
+    /* it is one if it makes just these; Windows finds none with weights */
+    return of_fvf(fvf, e) == d->count && !memcmp(e, d->elements, d->count * sizeof(e[0])) ? fvf : 0;
 }
 
 HRESULT d9_fvf_decl(struct d9_device *d, DWORD fvf, struct d9_decl **out)

@@ -128,7 +128,7 @@ HRESULT STDMETHODCALLTYPE d9_device_GetSamplerState(IDirect3DDevice9Ex *This, DW
 
 static void send_texture(struct d9_device *d, UINT slot)
 {
-    DDI9(d, pfnSetTexture, sampler_of(slot), d->state.textures[slot] ? d->state.textures[slot]->o.drv : NULL);
+    DDI9(d, pfnSetTexture, sampler_of(slot), d9_sampled(d->state.textures[slot]));
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_SetTexture(IDirect3DDevice9Ex *This, DWORD sampler,
@@ -141,7 +141,7 @@ HRESULT STDMETHODCALLTYPE d9_device_SetTexture(IDirect3DDevice9Ex *This, DWORD s
 
     if (slot >= D9_SAMPLERS)
         return D3D_OK;
-    if (r && (r->o.device != d || r->pool == D3DPOOL_SCRATCH || r->pool == D3DPOOL_SYSTEMMEM))
+    if (r && r->o.device != d)
         return D3DERR_INVALIDCALL;
     if (!D9_RECORDS(d, textures[slot]) && s->textures[slot] == r)
         return D3D_OK;
@@ -359,12 +359,19 @@ static void send_clip(struct d9_device *d, UINT index)
     DDI9(d, pfnSetClipPlane, &a);
 }
 
+/* Those that there are not are the last that there is. */
+static DWORD plane_of(DWORD index)
+{
+    return index < 6 ? index : 5;
+}
+
 HRESULT STDMETHODCALLTYPE d9_device_SetClipPlane(IDirect3DDevice9Ex *This, DWORD index, const float *plane)
 {
     struct d9_device *d = d9_device_of(This);
 
-    if (!plane || index >= 6)
+    if (!plane)
         return D3DERR_INVALIDCALL;
+    index = plane_of(index);
     memcpy(d9_into(d)->clip[index], plane, sizeof(float[4]));
     if (!D9_RECORDS(d, clip[index]))
         send_clip(d, index);
@@ -373,9 +380,9 @@ HRESULT STDMETHODCALLTYPE d9_device_SetClipPlane(IDirect3DDevice9Ex *This, DWORD
 
 HRESULT STDMETHODCALLTYPE d9_device_GetClipPlane(IDirect3DDevice9Ex *This, DWORD index, float *plane)
 {
-    if (!plane || index >= 6)
+    if (!plane)
         return D3DERR_INVALIDCALL;
-    memcpy(plane, d9_device_of(This)->state.clip[index], sizeof(float[4]));
+    memcpy(plane, d9_device_of(This)->state.clip[plane_of(index)], sizeof(float[4]));
     return D3D_OK;
 }
 

@@ -348,7 +348,7 @@ static void apply_bound(struct d9_block *b, IDirect3DDevice9Ex *d)
         d9_device_SetVertexShader(d, (IDirect3DVertexShader9 *)s->vs);
     if (m->ps)
         d9_device_SetPixelShader(d, (IDirect3DPixelShader9 *)s->ps);
-    if (m->decl)
+    if (m->decl && s->decl) /* none leaves the program's */
         d9_device_SetVertexDeclaration(d, (IDirect3DVertexDeclaration9 *)s->decl);
     for (UINT i = 0; i < D9_STREAMS; i++) {
         if (m->streams[i])

@@ -7,6 +7,22 @@
 #include "d3d/d3d9/tables.h"
 #include "d3d/d3d9/rt9.h"
 
+static bool valid_interval(const D3DPRESENT_PARAMETERS *p)
+{
+    switch (p->PresentationInterval) {
+    case D3DPRESENT_INTERVAL_DEFAULT:
+    case D3DPRESENT_INTERVAL_ONE:
+    case D3DPRESENT_INTERVAL_IMMEDIATE:
+        return true;
+    case D3DPRESENT_INTERVAL_TWO:
+    case D3DPRESENT_INTERVAL_THREE:
+    case D3DPRESENT_INTERVAL_FOUR: /* in a window there is one, or none */
+        return !p->Windowed;
+    default:
+        return false;
+    }
+}
+
 HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus)
 {
     D3DDISPLAYMODEEX mode;
@@ -32,6 +48,10 @@ HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND foc
         p->BackBufferHeight = p->BackBufferHeight ? p->BackBufferHeight : (UINT)r.bottom;
     }
 #endif
+    if (!p->hDeviceWindow)
+        p->hDeviceWindow = focus;
+    if (!valid_interval(p))
+        return D3DERR_INVALIDCALL;
     if (!p->BackBufferWidth)
         p->BackBufferWidth = 8;
     if (!p->BackBufferHeight)
@@ -40,7 +60,8 @@ HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND foc
         p->BackBufferCount = 1;
     if (p->BackBufferFormat == D3DFMT_UNKNOWN)
         p->BackBufferFormat = p->Windowed ? D3DFMT_X8R8G8B8 : D3DFMT_UNKNOWN;
-    if ((p->BackBufferFormat != D3DFMT_X8R8G8B8 && p->BackBufferFormat != D3DFMT_A8R8G8B8) ||
+    if ((p->BackBufferFormat != D3DFMT_X8R8G8B8 && p->BackBufferFormat != D3DFMT_A8R8G8B8 &&
+         (!p->Windowed || p->BackBufferFormat != D3DFMT_R5G6B5)) ||
         p->BackBufferWidth > D9_MAX_SIDE || p->BackBufferHeight > D9_MAX_SIDE)
         return D3DERR_INVALIDCALL;
     return S_OK;
@@ -134,6 +155,8 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateAdditionalSwapChain(IDirect3DDevice9Ex
     struct d9_device *d = d9_device_of(This);
     HRESULT hr;
 
+    if (out)
+        *out = NULL;
     if (!p || !out || !p->Windowed || !d->chains[0] || !d->chains[0]->params.Windowed)
         return D3DERR_INVALIDCALL;
     hr = d9_check_params(d->factory, p, d->creation.hFocusWindow);
@@ -282,17 +305,22 @@ static HRESULT to_window(struct d9_swapchain *s, HWND window)
 
 #if defined(_WIN32)
     const LONG width = (LONG)s->params.BackBufferWidth, height = (LONG)s->params.BackBufferHeight;
-    BITMAPINFO info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
-                                     .biWidth = (LONG)(s->copy->surfaces[0].pitch / 4),
-                                     .biHeight = -height,
-                                     .biPlanes = 1,
-                                     .biBitCount = 32,
-                                     .biCompression = BI_RGB}};
+    const bool half = s->params.BackBufferFormat == D3DFMT_R5G6B5;
+    struct {
+        BITMAPINFOHEADER bmiHeader;
+        DWORD masks[3];
+    } info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
+                            .biWidth = (LONG)(s->copy->surfaces[0].pitch / (half ? 2 : 4)),
+                            .biHeight = -height,
+                            .biPlanes = 1,
+                            .biBitCount = half ? 16 : 32,
+                            .biCompression = half ? BI_BITFIELDS : BI_RGB},
+              .masks = {0xF800, 0x07E0, 0x001F}};
     HDC dc = hr == S_OK ? GetDC(window) : NULL;
     RECT r;
 
     if (dc && GetClientRect(window, &r)) {
-        StretchDIBits(dc, 0, 0, r.right, r.bottom, 0, 0, width, height, s->copy->memory, &info,
+        StretchDIBits(dc, 0, 0, r.right, r.bottom, 0, 0, width, height, s->copy->memory, (BITMAPINFO *)&info,
                       DIB_RGB_COLORS, SRCCOPY);
         ReleaseDC(window, dc);
     }
@@ -344,7 +372,8 @@ static void rotate(struct d9_swapchain *s)
         if (s->device->targets[i])
             DDI9(
                 s->device, pfnSetRenderTarget,
-                &(D3DDDIARG_SETRENDERTARGET){i, s->device->targets[i]->o.drv, s->device->target_surfaces[i]});
+                &(D3DDDIARG_SETRENDERTARGET){i, s->device->targets[i]->o.drv,
+                                             d9_index(s->device->targets[i], s->device->target_surfaces[i])});
 }
 
 HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)

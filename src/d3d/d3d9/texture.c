@@ -24,33 +24,39 @@ static HRESULT check(struct d9_device *d, const struct d9_shape *s, UINT operati
         return D3DERR_INVALIDCALL;
     if (s->usage & (D3DUSAGE_RENDERTARGET | D3DUSAGE_DEPTHSTENCIL) && s->pool != D3DPOOL_DEFAULT)
         return D3DERR_INVALIDCALL;
-    if (s->usage & D3DUSAGE_DYNAMIC && (s->pool == D3DPOOL_MANAGED || s->usage & D3DUSAGE_RENDERTARGET))
+    if (s->usage & D3DUSAGE_WRITEONLY ||
+        (s->usage & D3DUSAGE_RENDERTARGET && f && f->Operations & FORMATOP_ZSTENCIL))
+        return D3DERR_INVALIDCALL;
+    if (s->usage & D3DUSAGE_DYNAMIC &&
+        (s->pool == D3DPOOL_MANAGED || s->pool == D3DPOOL_SCRATCH || s->usage & D3DUSAGE_RENDERTARGET))
         return D3DERR_INVALIDCALL;
     if (s->width > D9_MAX_SIDE || s->height > D9_MAX_SIDE)
         return D3DERR_INVALIDCALL;
     operations |= s->usage & D3DUSAGE_RENDERTARGET ? FORMATOP_OFFSCREEN_RENDERTARGET : 0;
     operations |= s->usage & D3DUSAGE_DEPTHSTENCIL ? FORMATOP_ZSTENCIL : 0;
+    if (s->depth > D9_MAX_DEPTH)
+        return D3DERR_INVALIDCALL;
     if (s->pool != D3DPOOL_SCRATCH && (!f || (f->Operations & operations) != operations))
         return D3DERR_INVALIDCALL;
     if (!f && s->format == D3DFMT_UNKNOWN)
         return D3DERR_INVALIDCALL;
     d9_texel_bytes(s->format, &block);
-    if (block > 1 && s->pool == D3DPOOL_DEFAULT && (s->width % block || s->height % block))
+    if (block > 1 && (s->width % block || s->height % block))
         return D3DERR_INVALIDCALL;
     return S_OK;
 }
 
-static UINT levels_of(UINT width, UINT height)
+static UINT levels_of(UINT width, UINT height, UINT depth)
 {
     UINT n = 1;
 
-    for (UINT side = width > height ? width : height; side > 1; side >>= 1)
+    for (UINT side = width | height | depth; side > 1; side >>= 1)
         n++;
     return n;
 }
 
-static HRESULT create_texture(struct d9_device *d, struct d9_shape *s, UINT operations, HANDLE *shared,
-                              void **out)
+HRESULT d9_texture_create(struct d9_device *d, struct d9_shape *s, UINT operations, HANDLE *shared,
+                          void **out)
 {
     UINT most;
     HRESULT hr;
@@ -65,8 +71,9 @@ static HRESULT create_texture(struct d9_device *d, struct d9_shape *s, UINT oper
     hr = check(d, s, operations);
     if (hr != S_OK)
         return hr;
-    most = levels_of(s->width, s->height);
-    if (s->levels > most || (s->usage & D3DUSAGE_AUTOGENMIPMAP && s->levels > 1))
+    most = levels_of(s->width, s->height, s->depth);
+    if (s->levels > most ||
+        (s->usage & D3DUSAGE_AUTOGENMIPMAP && (s->levels > 1 || s->pool > D3DPOOL_MANAGED)))
         return D3DERR_INVALIDCALL;
     if (!s->levels)
         s->levels = s->usage & D3DUSAGE_AUTOGENMIPMAP ? 1 : most;
@@ -90,8 +97,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateTexture(IDirect3DDevice9Ex *This, UINT
                          .format = format,
                          .pool = pool};
 
-    return create_texture(d9_device_of(This), &s, usage & D3DUSAGE_DEPTHSTENCIL ? 0 : FORMATOP_TEXTURE,
-                          shared, (void **)out);
+    return d9_texture_create(d9_device_of(This), &s, FORMATOP_TEXTURE, shared, (void **)out);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_CreateCubeTexture(IDirect3DDevice9Ex *This, UINT edge, UINT levels,
@@ -108,17 +114,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateCubeTexture(IDirect3DDevice9Ex *This, 
                          .format = format,
                          .pool = pool};
 
-    return create_texture(d9_device_of(This), &s, FORMATOP_CUBETEXTURE, shared, (void **)out);
-}
-
-HRESULT STDMETHODCALLTYPE d9_device_CreateVolumeTexture(IDirect3DDevice9Ex *This, UINT width, UINT height,
-                                                        UINT depth, UINT levels, DWORD usage,
-                                                        D3DFORMAT format, D3DPOOL pool,
-                                                        IDirect3DVolumeTexture9 **out, HANDLE *shared)
-{
-    if (out)
-        *out = NULL;
-    return D3DERR_INVALIDCALL; /* D3DPTEXTURECAPS_VOLUMEMAP is not there */
+    return d9_texture_create(d9_device_of(This), &s, FORMATOP_CUBETEXTURE, shared, (void **)out);
 }
 
 static HRESULT create_surface(struct d9_device *d, struct d9_shape *s, UINT operations,
@@ -131,7 +127,7 @@ static HRESULT create_surface(struct d9_device *d, struct d9_shape *s, UINT oper
         return D3DERR_INVALIDCALL;
     *out = NULL;
     if (samples > D3DMULTISAMPLE_NONE)
-        return D3DERR_NOTAVAILABLE;
+        return D3DERR_INVALIDCALL;
     if (shared && !s->memory)
         return d->ex ? D3DERR_NOTAVAILABLE : E_NOTIMPL;
     hr = check(d, s, operations);
@@ -249,9 +245,11 @@ D3DTEXTUREFILTERTYPE STDMETHODCALLTYPE d9_base_GetAutoGenFilterType(void *This)
 
 void STDMETHODCALLTYPE d9_base_GenerateMipSubLevels(void *This)
 {
-} /* D3DCAPS2_CANAUTOGENMIPMAP is not there */
+    d9_sync(This);
+    d9_mips_make(This);
+}
 
-static HRESULT describe(const struct d9_surface *s, D3DSURFACE_DESC *desc)
+HRESULT d9_describe(const struct d9_surface *s, D3DSURFACE_DESC *desc)
 {
     const struct d9_resource *r = s->resource;
 
@@ -270,7 +268,7 @@ HRESULT STDMETHODCALLTYPE d9_texture_GetLevelDesc(IDirect3DTexture9 *This, UINT 
 {
     struct d9_resource *r = (struct d9_resource *)This;
 
-    return level < r->levels ? describe(&r->surfaces[level], desc) : D3DERR_INVALIDCALL;
+    return level < r->levels ? d9_describe(&r->surfaces[level], desc) : D3DERR_INVALIDCALL;
 }
 
 HRESULT STDMETHODCALLTYPE d9_texture_GetSurfaceLevel(IDirect3DTexture9 *This, UINT level,
@@ -300,13 +298,34 @@ HRESULT STDMETHODCALLTYPE d9_texture_UnlockRect(IDirect3DTexture9 *This, UINT le
     return level < r->levels ? d9_unlock(r, level) : D3DERR_INVALIDCALL;
 }
 
+/* Of the first level; and of the others what is made of it. */
+static HRESULT add_dirty(struct d9_resource *r, UINT face, const RECT *rect)
+{
+    struct d9_surface *s = &r->surfaces[face * r->levels];
+
+    if (rect && (rect->left < 0 || rect->top < 0 || rect->left >= rect->right || rect->top >= rect->bottom ||
+                 rect->right > (LONG)s->width || rect->bottom > (LONG)s->height))
+        return D3DERR_INVALIDCALL;
+    for (UINT i = 0; i < r->levels; i++, s++) {
+        D3DBOX b = {0, 0, s->width, s->height, 0, 1};
+
+        if (rect)
+            b = (D3DBOX){(UINT)rect->left >> i,
+                         (UINT)rect->top >> i,
+                         ((UINT)rect->right + (1u << i) - 1) >> i,
+                         ((UINT)rect->bottom + (1u << i) - 1) >> i,
+                         0,
+                         1};
+        d9_dirty(s, &b);
+    }
+    return D3D_OK;
+}
+
 HRESULT STDMETHODCALLTYPE d9_texture_AddDirtyRect(IDirect3DTexture9 *This, const RECT *rect)
 {
     struct d9_resource *r = (struct d9_resource *)This;
 
-    for (UINT i = 0; i < r->levels; i++)
-        r->surfaces[i].dirty = true;
-    return D3D_OK;
+    return add_dirty(r, 0, rect);
 }
 
 static bool face_and_level(const struct d9_resource *r, D3DCUBEMAP_FACES face, UINT level)
@@ -318,7 +337,7 @@ HRESULT STDMETHODCALLTYPE d9_cube_GetLevelDesc(IDirect3DCubeTexture9 *This, UINT
 {
     struct d9_resource *r = (struct d9_resource *)This;
 
-    return level < r->levels ? describe(&r->surfaces[level], desc) : D3DERR_INVALIDCALL;
+    return level < r->levels ? d9_describe(&r->surfaces[level], desc) : D3DERR_INVALIDCALL;
 }
 
 HRESULT STDMETHODCALLTYPE d9_cube_GetCubeMapSurface(IDirect3DCubeTexture9 *This, D3DCUBEMAP_FACES face,
@@ -356,109 +375,5 @@ HRESULT STDMETHODCALLTYPE d9_cube_AddDirtyRect(IDirect3DCubeTexture9 *This, D3DC
 
     if ((UINT)face >= 6)
         return D3DERR_INVALIDCALL;
-    for (UINT i = 0; i < r->levels; i++)
-        r->surfaces[(UINT)face * r->levels + i].dirty = true;
-    return D3D_OK;
-}
-
-/* ---- surfaces ---------------------------------------------------------------------------- */
-
-HRESULT STDMETHODCALLTYPE d9_surface_QueryInterface(IDirect3DSurface9 *This, REFIID riid, void **out)
-{
-    if (!out)
-        return E_POINTER;
-    *out = NULL;
-    if (!IsEqualGUID(riid, &IID_IUnknown) && !IsEqualGUID(riid, &IID_IDirect3DResource9) &&
-        !IsEqualGUID(riid, &IID_IDirect3DSurface9))
-        return E_NOINTERFACE;
-    *out = This;
-    d9_surface_AddRef(This);
-    return S_OK;
-}
-
-ULONG STDMETHODCALLTYPE d9_surface_AddRef(IDirect3DSurface9 *This)
-{
-    return d9_object_AddRef(d9_surface_of(This)->resource);
-}
-
-ULONG STDMETHODCALLTYPE d9_surface_Release(IDirect3DSurface9 *This)
-{
-    return d9_object_Release(d9_surface_of(This)->resource);
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_GetDevice(IDirect3DSurface9 *This, IDirect3DDevice9 **out)
-{
-    return d9_object_GetDevice(d9_surface_of(This)->resource, out);
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_SetPrivateData(IDirect3DSurface9 *This, REFGUID guid, const void *data,
-                                                    DWORD size, DWORD flags)
-{
-    return d9_data_set(&d9_surface_of(This)->data, guid, data, size, flags);
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_GetPrivateData(IDirect3DSurface9 *This, REFGUID guid, void *data,
-                                                    DWORD *size)
-{
-    return d9_data_get(d9_surface_of(This)->data, guid, data, size);
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_FreePrivateData(IDirect3DSurface9 *This, REFGUID guid)
-{
-    return d9_data_drop(&d9_surface_of(This)->data, guid);
-}
-
-DWORD STDMETHODCALLTYPE d9_surface_SetPriority(IDirect3DSurface9 *This, DWORD priority)
-{
-    return d9_surface_of(This)->resource->o.kind == D9_SURFACE
-               ? d9_resource_SetPriority(d9_surface_of(This)->resource, priority)
-               : 0;
-}
-
-DWORD STDMETHODCALLTYPE d9_surface_GetPriority(IDirect3DSurface9 *This)
-{
-    return d9_surface_of(This)->resource->priority;
-}
-
-void STDMETHODCALLTYPE d9_surface_PreLoad(IDirect3DSurface9 *This)
-{
-    d9_sync(d9_surface_of(This)->resource);
-}
-
-D3DRESOURCETYPE STDMETHODCALLTYPE d9_surface_GetType(IDirect3DSurface9 *This)
-{
-    return D3DRTYPE_SURFACE;
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_GetContainer(IDirect3DSurface9 *This, REFIID riid, void **out)
-{
-    struct d9_resource *r = d9_surface_of(This)->resource;
-
-    if (!out)
-        return D3DERR_INVALIDCALL;
-    if (r->container)
-        return IUnknown_QueryInterface((IUnknown *)r->container, riid, out);
-    if (r->o.kind == D9_SURFACE)
-        return IDirect3DDevice9_QueryInterface((IDirect3DDevice9 *)r->o.device, riid, out);
-    return d9_object_QueryInterface(r, riid, out);
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_GetDesc(IDirect3DSurface9 *This, D3DSURFACE_DESC *desc)
-{
-    return describe(d9_surface_of(This), desc);
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_LockRect(IDirect3DSurface9 *This, D3DLOCKED_RECT *locked,
-                                              const RECT *rect, DWORD flags)
-{
-    struct d9_surface *s = d9_surface_of(This);
-
-    return d9_lock(s->resource, s->index, rect, flags, locked);
-}
-
-HRESULT STDMETHODCALLTYPE d9_surface_UnlockRect(IDirect3DSurface9 *This)
-{
-    struct d9_surface *s = d9_surface_of(This);
-
-    return d9_unlock(s->resource, s->index);
+    return add_dirty(r, (UINT)face, rect);
 }

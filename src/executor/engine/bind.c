@@ -206,6 +206,29 @@ static bool view_shape(uint8_t dim, const struct exec_view *v, VkImageViewType *
     }
 }
 
+/* Direct3D 9 reads one where a format has nothing; later ones read zero. */
+static uint32_t ones_of(VkFormat f, uint32_t otherwise)
+{
+    switch (f) {
+    case VK_FORMAT_R8_UNORM:
+    case VK_FORMAT_R8_SNORM:
+    case VK_FORMAT_R16_UNORM:
+    case VK_FORMAT_R16_SNORM:
+    case VK_FORMAT_R16_SFLOAT:
+    case VK_FORMAT_R32_SFLOAT:
+        return EXEC_RED_AND_ONES;
+    case VK_FORMAT_R8G8_UNORM:
+    case VK_FORMAT_R8G8_SNORM:
+    case VK_FORMAT_R16G16_UNORM:
+    case VK_FORMAT_R16G16_SNORM:
+    case VK_FORMAT_R16G16_SFLOAT:
+    case VK_FORMAT_R32G32_SFLOAT:
+        return EXEC_RED_GREEN_AND_ONES;
+    default:
+        return otherwise;
+    }
+}
+
 static int image_for(struct exec_engine *g, const struct shader_info *info, const struct shader_descriptor *d,
                      struct exec_object *o, bool srgb, VkImageView *out)
 {
@@ -233,6 +256,8 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
     key.opaque = (!v.format->alpha && !v.format->depth) || (!o && d->kind == SHADER_D3D9_SAMPLER);
     if (v.format->abi == AEROGPU_FORMAT_EXT_A8_UNORM)
         key.opaque = EXEC_ALPHA_ALONE;
+    else if (d->kind == SHADER_D3D9_SAMPLER && o)
+        key.opaque = ones_of(v.format->vk, key.opaque);
     if (v.format->abi == AEROGPU_FORMAT_EXT_STENCIL_UINT) {
         key.format = v.texture->format->vk;
         key.aspect = VK_IMAGE_ASPECT_STENCIL_BIT;
@@ -247,10 +272,13 @@ static int image_for(struct exec_engine *g, const struct shader_info *info, cons
     return 0;
 }
 
-static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, bool d3d9, bool compare,
-                       VkSampler *out)
+static int sampler_for(struct exec_engine *g, const struct sampler_slot *slot, bool d3d9, bool cube,
+                       bool compare, VkSampler *out)
 {
     struct sampler_desc desc = exec_sampler_desc_of(slot, d3d9);
+
+    if (d3d9 && cube) /* nothing is outside of a cube */
+        desc.address_u = desc.address_v = desc.address_w = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
 
     desc.compare = compare;
     *out = exec_sampler_get(g, &desc);
@@ -603,10 +631,10 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
         out->image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
         return storage_image_for(g, c, info, d, u.object, &out->image.imageView);
     case SHADER_SAMPLER:
-        return sampler_for(g, s, false, d->comparison, &out->image.sampler);
+        return sampler_for(g, s, false, false, d->comparison, &out->image.sampler);
     case SHADER_D3D9_SAMPLER:
         out->image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
-        r = sampler_for(g, s, true, false, &out->image.sampler);
+        r = sampler_for(g, s, true, d->dim == SHADER_DIM_CUBE, false, &out->image.sampler);
         return r ? r
                  : image_for(g, info, d, t->object, s->d3d9 && s->state[D3DSAMP_SRGBTEXTURE],
                              &out->image.imageView);

@@ -607,6 +607,11 @@ VkImageView exec_texture_view(struct exec_engine *g, struct exec_texture *t, con
     if (key->opaque == EXEC_ALPHA_ALONE)
         ci.components = (VkComponentMapping){VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_ZERO,
                                              VK_COMPONENT_SWIZZLE_ZERO, VK_COMPONENT_SWIZZLE_R};
+    if (key->opaque == EXEC_RED_AND_ONES || key->opaque == EXEC_RED_GREEN_AND_ONES)
+        ci.components = (VkComponentMapping){VK_COMPONENT_SWIZZLE_R,
+                                             key->opaque == EXEC_RED_AND_ONES ? VK_COMPONENT_SWIZZLE_ONE
+                                                                              : VK_COMPONENT_SWIZZLE_G,
+                                             VK_COMPONENT_SWIZZLE_ONE, VK_COMPONENT_SWIZZLE_ONE};
     v = calloc(1, sizeof(*v));
     if (!v)
         return fail_memory(g, "no memory for a view"), VK_NULL_HANDLE;

@@ -36,7 +36,7 @@ struct pipeline_key {
     uint32_t front_ccw, depth_clamp, depth_bias, topology, restart, viewports, discard;
     uint32_t bound_slots;
     uint32_t strides[MAX_VERTEX_BUFFERS];
-    float instances[4 * (AEROGPU_D3D9_ROWS - AEROGPU_D3D9_ROW_INSTANCES)];
+    float instances[16];
 };
 
 struct pipeline_entry {
@@ -379,9 +379,19 @@ static int graphics_program(struct exec_engine *g, struct exec_context *c, struc
         if (lp.variant.alpha_func > 8)
             lp.variant.alpha_func = 0;
         lp.variant.fog = fog_of(c);
+        lp.variant.compared = (uint16_t)(uint32_t)(c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][0] >= 0 &&
+                                                           c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][0] < 65536
+                                                       ? c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][0]
+                                                       : 0);
+        lp.variant.w_fog = c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][1] == 1;
         lp.variant.flat = c->rs[D3DRS_SHADEMODE] == 1;
         lp.variant.clip_planes = g->vk.caps.clip_distance ? c->rs[D3DRS_CLIPPLANEENABLE] & 63 : 0;
-        lp.variant.projected = (uint8_t)c->d3d9[AEROGPU_D3D9_ROW_PROJECTED][0];
+        for (int i = 0; i < 4; i++) {
+            float by = c->d3d9[AEROGPU_D3D9_ROW_PROJECTED][i];
+
+            if (by == 2 || by == 3 || by == 4)
+                lp.variant.projected |= (uint8_t)((uint8_t)(by - 1) << 2 * i);
+        }
         lp.variant.point_sprite = c->rs[D3DRS_POINTSPRITEENABLE] && c->topology == AEROGPU_TOPOLOGY_POINTLIST;
     }
     if (shader_info(lp.stages[EXEC_VS])->kind == SHADER_DXBC)

@@ -56,15 +56,15 @@ struct exec_buffer_view {
     struct uav_counter counter;
 };
 
-enum { EXEC_ALPHA_ALONE = 2, EXEC_GREEN_ALONE = 3 }; /* what the format calls red is alpha, or green */
+/* What the format calls red is alpha, or green; what it has behind red, or behind green, is one, as Direct3D 9 has it. */
+enum { EXEC_ALPHA_ALONE = 2, EXEC_GREEN_ALONE = 3, EXEC_RED_AND_ONES, EXEC_RED_GREEN_AND_ONES };
 
 struct image_view_key {
     VkFormat format;
     VkImageViewType type;
     VkImageAspectFlags aspect;
     uint32_t base_mip, mips, base_layer, layers;
-    uint32_t
-        opaque; /* alpha reads as one; EXEC_ALPHA_ALONE; keys are compared as bytes, so there is no padding */
+    uint32_t opaque; /* alpha reads as one; or EXEC_*; keys are compared as bytes, so there is no padding */
 };
 
 struct image_view {

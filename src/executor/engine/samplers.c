@@ -122,6 +122,7 @@ struct sampler_desc exec_sampler_desc_of(const struct sampler_slot *slot, bool d
     for (int i = 0; i < 4; i++) /* A8R8G8B8 */
         d.border[i] = (float)(s[D3DSAMP_BORDERCOLOR] >> (i == 3 ? 24 : 16 - 8 * i) & 0xFF) / 255.0f;
     memcpy(&d.lod_bias, &s[D3DSAMP_MIPMAPLODBIAS], 4);
-    d.min_lod = s[D3DSAMP_MAXMIPLEVEL] < MAX_LOD ? (float)s[D3DSAMP_MAXMIPLEVEL] : MAX_LOD;
+    if (d.mip_enabled) /* without a filter of mips it is the first that is read */
+        d.min_lod = s[D3DSAMP_MAXMIPLEVEL] < MAX_LOD ? (float)s[D3DSAMP_MAXMIPLEVEL] : MAX_LOD;
     return d;
 }

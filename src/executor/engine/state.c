@@ -530,6 +530,9 @@ static void d3d9_depth_raster(struct exec_context *c, uint32_t state, uint32_t v
         c->raster.cull_set = true;
         c->raster.front_ccw = false;
         break;
+    case D3DRS_CLIPPING:
+        c->raster.depth_clamp = !v;
+        break;
     case D3DRS_SCISSORTESTENABLE:
         c->raster.scissor = c->raster.scissor_strict = c->raster.scissor_clears = v != 0;
         c->dirty |= DIRTY_SCISSOR;
@@ -626,6 +629,7 @@ int exec_op_set_render_state(struct exec_engine *g, const struct abi_packet *p)
     case D3DRS_ZFUNC:
     case D3DRS_FILLMODE:
     case D3DRS_CULLMODE:
+    case D3DRS_CLIPPING:
     case D3DRS_SCISSORTESTENABLE:
     case D3DRS_DEPTHBIAS:
     case D3DRS_SLOPESCALEDEPTHBIAS:

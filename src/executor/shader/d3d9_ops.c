@@ -143,8 +143,8 @@ static uint32_t coordinates(struct d3d9_emit *t, uint32_t sampler, uint32_t v)
     return SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_vec3, v, v, 0, 1, 2);
 }
 
-static uint32_t sample(struct d3d9_emit *t, uint32_t sampler, uint32_t at, enum sampling mode, uint32_t x,
-                       uint32_t y)
+static uint32_t read_image(struct d3d9_emit *t, uint32_t sampler, uint32_t at, enum sampling mode, uint32_t x,
+                           uint32_t y)
 {
     uint32_t image = SPIRV_VALUE(&t->b, SpvOpLoad, t->sampled_image[sampler], t->samplers[sampler]);
 
@@ -167,9 +167,22 @@ static uint32_t sample(struct d3d9_emit *t, uint32_t sampler, uint32_t at, enum 
     }
 }
 
-static uint32_t project(struct d3d9_emit *t, uint32_t v)
+static uint32_t sample(struct d3d9_emit *t, uint32_t sampler, uint32_t at, enum sampling mode, uint32_t x,
+                       uint32_t y)
 {
-    return OP2(SpvOpFDiv, v, d3d9_splat(t, d3d9_component(t, v, 3)));
+    uint32_t value = read_image(t, sampler, at, mode, x, y), lit;
+
+    if (!(t->v.compared >> sampler & 1))
+        return value;
+    lit = SPIRV_VALUE(&t->b, SpvOpFOrdLessThanEqual, t->t_bool, d3d9_component(t, at, 2),
+                      d3d9_component(t, value, 0));
+    return d3d9_splat(t,
+                      SPIRV_VALUE(&t->b, SpvOpSelect, t->t_float, lit, d3d9_float(t, 1), d3d9_float(t, 0)));
+}
+
+static uint32_t project(struct d3d9_emit *t, uint32_t v, uint32_t by)
+{
+    return OP2(SpvOpFDiv, v, d3d9_splat(t, d3d9_component(t, v, by)));
 }
 
 static uint32_t load_texture_register(struct d3d9_emit *t, uint32_t n)
@@ -180,12 +193,12 @@ static uint32_t load_texture_register(struct d3d9_emit *t, uint32_t n)
 /* tex, texld, texldp, texldb in all versions */
 static uint32_t texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
 {
-    uint32_t at, n = i->dst.index;
+    uint32_t at, n = i->dst.index, by;
 
     if (t->p->major >= 2) {
         at = d3d9_source(t, &i->src[0], 0);
         if (i->control == 1)
-            at = project(t, at);
+            at = project(t, at, 3);
         return d3d9_swizzle(t,
                             sample(t, i->src[1].index, at, i->control == 2 ? SAMPLE_BIAS : SAMPLE_PLAIN,
                                    i->control == 2 ? d3d9_component(t, at, 3) : 0, 0),
@@ -194,7 +207,8 @@ static uint32_t texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
     if (t->p->minor == 4)
         return sample(t, n, d3d9_source(t, &i->src[0], 0), SAMPLE_PLAIN, 0, 0);
     at = load_texture_register(t, n);
-    return sample(t, n, t->v.projected >> n & 1 ? project(t, at) : at, SAMPLE_PLAIN, 0, 0);
+    by = n < 4 ? t->v.projected >> 2 * n & 3u : 0;
+    return sample(t, n, by ? project(t, at, by) : at, SAMPLE_PLAIN, 0, 0);
 }
 
 /* uv + M * d, with the bump matrix of texture stage n */

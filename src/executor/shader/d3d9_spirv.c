@@ -21,18 +21,22 @@ struct shader_variant d3d9_relevant(const struct shader *s, const struct shader_
     r.fog = v->fog > SHADER_FOG_VERTEX ? SHADER_FOG_NONE : v->fog;
     if (!p->pixel) {
         if (r.fog && r.fog != SHADER_FOG_VERTEX)
-            r.fog = SHADER_FOG_LINEAR; /* any table: the shader hands on its depth */
+            r.fog = SHADER_FOG_LINEAR; /* any table: the pixel shader has the depth */
         r.points = v->points;
         r.clip_planes = v->clip_planes & 63;
         return r;
     }
     if (p->major >= 3 || !(p->color_mask & 1))
         r.fog = SHADER_FOG_NONE;
+    r.w_fog = r.fog && r.fog != SHADER_FOG_VERTEX && v->w_fog;
+    for (int i = 0; i < 16; i++)
+        if (p->sampler_dim[i] == D3D9_TEXTURE_2D)
+            r.compared |= (uint16_t)(v->compared & 1u << i);
     r.alpha_func = v->alpha_func >= 1 && v->alpha_func <= 7 && p->color_mask & 1 ? v->alpha_func : 0;
     r.flat = v->flat;
     r.points = r.point_sprite = v->points && v->point_sprite;
     if (p->major == 1 && p->minor < 4)
-        r.projected = v->projected & 15;
+        r.projected = v->projected;
     return r;
 }
 
@@ -257,20 +261,18 @@ static void vertex_varyings(struct d3d9_emit *t, const struct d3d9_program *pixe
     }
 }
 
-/* What fog needs: the factor that the shader computed, or its depth for a table. */
-static void vertex_fog(struct d3d9_emit *t, uint32_t position)
+/* What fog needs: the factor that the shader computed: 0 of one that computes none. A table goes by where the pixel is. */
+static void vertex_fog(struct d3d9_emit *t)
 {
     const struct d3d9_declaration *fog = find_output(t->p, D3D9_USAGE_FOG, 0);
     uint32_t out = interface_variable(t, SpvStorageClassOutput, t->t_float, SpvDecorationLocation,
                                       D3D9_FOG_LOCATION),
              x;
 
-    if (t->v.fog != SHADER_FOG_VERTEX)
-        x = d3d9_component(t, position, 2);
-    else if (fog && t->p->writes_fog)
+    if (fog && t->p->writes_fog)
         x = d3d9_component(t, saturate(t, load_output(t, fog->index)), 0);
     else
-        x = d3d9_float(t, 1);
+        x = d3d9_float(t, 0);
     SPIRV_OP(&t->b, code, SpvOpStore, out, x);
 }
 
@@ -316,15 +318,27 @@ static void vertex_end(struct d3d9_emit *t, const struct shader *pixel)
     if (!pixel)
         return;
     vertex_varyings(t, pixel->d3d9);
-    if (t->v.fog && pixel->d3d9->major < 3)
-        vertex_fog(t, position);
+    if (t->v.fog == SHADER_FOG_VERTEX && pixel->d3d9->major < 3)
+        vertex_fog(t);
+}
+
+/* What fog is computed of: the vertex shader's factor, depth, or w, whose inverse a pixel knows. */
+static uint32_t fog_source(struct d3d9_emit *t)
+{
+    uint32_t x;
+
+    if (t->v.fog == SHADER_FOG_VERTEX)
+        return SPIRV_VALUE(&t->b, SpvOpLoad, t->t_float,
+                           interface_variable(t, SpvStorageClassInput, t->t_float, SpvDecorationLocation,
+                                              D3D9_FOG_LOCATION));
+    x = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, t->frag_coord);
+    x = d3d9_component(t, x, t->v.w_fog ? 3 : 2);
+    return t->v.w_fog ? SPIRV_VALUE(&t->b, SpvOpFDiv, t->t_float, d3d9_float(t, 1), x) : x;
 }
 
 static uint32_t fog_factor(struct d3d9_emit *t)
 {
-    uint32_t in =
-        interface_variable(t, SpvStorageClassInput, t->t_float, SpvDecorationLocation, D3D9_FOG_LOCATION);
-    uint32_t z = SPIRV_VALUE(&t->b, SpvOpLoad, t->t_float, in), x;
+    uint32_t z = fog_source(t), x;
 
     switch (t->v.fog) {
     case SHADER_FOG_VERTEX:
@@ -401,7 +415,7 @@ static void pixel_end(struct d3d9_emit *t)
 
 static void pixel_system_values(struct d3d9_emit *t)
 {
-    bool used[2] = {false, false};
+    bool used[2] = {t->v.fog && t->v.fog != SHADER_FOG_VERTEX, false};
 
     for (uint32_t k = 0; k < t->p->code_count; k++)
         for (uint32_t n = 0; n < t->p->code[k].src_count; n++)

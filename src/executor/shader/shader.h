@@ -189,12 +189,14 @@ struct shader_variant {
     uint8_t
         fog;   /* enum shader_fog: D3DFOGMODE of FOGTABLEMODE; VERTEX when that is NONE; 0 if FOGENABLE off */
     bool flat; /* SHADEMODE flat: COLOR inputs are not interpolated */
-    bool points;           /* the topology is a point list: the vertex shader writes a point size */
-    bool point_sprite;     /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
-    uint8_t projected;     /* ps_1_1..1_3: bit n = D3DTTFF_PROJECTED for stage n */
-    uint8_t clip_planes;   /* bit n: vertices have a distance to plane n, and what is behind it is cut away */
-    uint8_t samples;       /* of the targets; 0: one */
-    bool dual_source;      /* target 1 is what the colours of target 0 are blended by */
+    bool points;         /* the topology is a point list: the vertex shader writes a point size */
+    bool point_sprite;   /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
+    uint8_t projected;   /* ps_1_1..1_3: bits 2n, 2n+1: what divides those of stage n: 1 y, 2 z, 3 w */
+    uint16_t compared;   /* pixel shader: bit n: what sampler n reads is compared with the third coordinate */
+    bool w_fog;          /* table fog is of w, and not of z */
+    uint8_t clip_planes; /* bit n: vertices have a distance to plane n, and what is behind it is cut away */
+    uint8_t samples;     /* of the targets; 0: one */
+    bool dual_source;    /* target 1 is what the colours of target 0 are blended by */
     uint8_t alpha_targets; /* bit n: target n has alpha alone, in the place of red */
     uint32_t uint_inputs,
         sint_inputs; /* bit n: vertex attribute n is an integer, whatever the shader's signature says */

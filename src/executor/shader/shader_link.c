@@ -35,7 +35,7 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
 {
     struct {
         uint64_t hashes[EXEC_STAGE_COUNT][2];
-        uint8_t variants[2][8];
+        uint8_t variants[2][16];
         uint32_t dxbc[2][3];
         uint64_t points;
     } all;
@@ -49,8 +49,16 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
         memcpy(all.hashes[i], s->info.hash, sizeof(all.hashes[i]));
         if (is_d3d9(s) && i <= EXEC_PS) {
             struct shader_variant v = d3d9_relevant(s, &p->variant);
-            uint8_t bytes[8] = {v.alpha_func,   v.fog,       v.flat,       v.points,
-                                v.point_sprite, v.projected, v.clip_planes};
+            uint8_t bytes[16] = {v.alpha_func,
+                                 v.fog,
+                                 v.flat,
+                                 v.points,
+                                 v.point_sprite,
+                                 v.projected,
+                                 v.clip_planes,
+                                 v.w_fog,
+                                 (uint8_t)v.compared,
+                                 (uint8_t)(v.compared >> 8)};
             memcpy(all.variants[i], bytes, sizeof(bytes));
         } else {
             struct shader_variant v;

@@ -31,12 +31,12 @@ _Static_assert(sizeof(struct caps9) == 304, "D3DCAPS9");
 static const struct caps9 caps9 = {
     .DeviceType = 1,     /* D3DDEVTYPE_HAL */
     .Caps = 0x20000,     /* READ_SCANLINE */
-    .Caps2 = 0x20000000, /* DYNAMICTEXTURES */
+    .Caps2 = 0x60020000, /* FULLSCREENGAMMA, DYNAMICTEXTURES, CANAUTOGENMIPMAP */
     .Caps3 = 0x320,      /* ALPHA_FULLSCREEN_FLIP_OR_DISCARD, COPY_TO_VIDMEM, COPY_TO_SYSTEMMEM */
     .PresentationIntervals = 0x8000000F,
     .CursorCaps = 1,     /* COLOR */
     .DevCaps = 0x19AF70, /* HWTRANSFORMANDLIGHT, PUREDEVICE, HWRASTERIZATION and what goes without saying */
-    .PrimitiveMiscCaps = 0x7CCF2, /* all that the packets carry; MRTs have masks of their own */
+    .PrimitiveMiscCaps = 0xFCCF2, /* all that the packets carry; MRTs have masks of their own */
     .RasterCaps = 0x7732191,      /* DITHER, ZTEST, fog of vertices and tables, bias, scissor, anisotropy */
     .ZCmpCaps = 0xFF,
     .SrcBlendCaps = 0x3FFF,
@@ -44,13 +44,17 @@ static const struct caps9 caps9 = {
     .AlphaCmpCaps = 0xFF,
     .ShadeCaps = 0x84208,
     .TextureCaps =
-        0x14C45, /* PERSPECTIVE, ALPHA, TEXREPEATNOTSCALEDBYSIZE, PROJECTED, CUBEMAP, MIPMAP, MIPCUBEMAP */
+        0x1EC45, /* PERSPECTIVE, ALPHA, TEXREPEATNOTSCALEDBYSIZE, PROJECTED, CUBEMAP, VOLUMEMAP, MIPMAP,
+                             * MIPVOLUMEMAP, MIPCUBEMAP */
     .TextureFilterCaps = 0x7030700,
     .CubeTextureFilterCaps = 0x7030700,
+    .VolumeTextureFilterCaps = 0x7030700,
     .TextureAddressCaps = 0x1F, /* WRAP, MIRROR, CLAMP, BORDER, INDEPENDENTUV */
+    .VolumeTextureAddressCaps = 0x1F,
     .LineCaps = 0x1F,
     .MaxTextureWidth = 8192,
     .MaxTextureHeight = 8192,
+    .MaxVolumeExtent = 2048,
     .MaxTextureRepeat = 8192,
     .MaxTextureAspectRatio = 8192,
     .MaxAnisotropy = 16,
@@ -61,11 +65,12 @@ static const struct caps9 caps9 = {
     .GuardBandBottom = 32768,
     .StencilCaps = 0x1FF,
     .FVFCaps = 0x100008,        /* PSIZE, 8 sets of coordinates */
-    .TextureOpCaps = 0x398FFFF, /* all but PREMODULATE and bump maps */
+    .TextureOpCaps = 0x3FEFFFF, /* all but PREMODULATE */
     .MaxTextureBlendStages = 8,
     .MaxSimultaneousTextures = 8,
     .VertexProcessingCaps = 0x13B, /* TEXGEN, MATERIALSOURCE7, lights, LOCALVIEWER, SPHEREMAP */
     .MaxActiveLights = 8,
+    .MaxUserClipPlanes = 6,
     .MaxVertexBlendMatrices = 4,
     .MaxPointSize = 64,
     .MaxPrimitiveCount = 0x555555,
@@ -100,9 +105,12 @@ static HRESULT give(const D3DDDIARG_GETCAPS *a, const void *data, size_t size)
 
 HRESULT APIENTRY umd9_get_caps(HANDLE adapter, CONST D3DDDIARG_GETCAPS *a)
 {
-    static const UINT queries[] = {D3DDDIQUERYTYPE_EVENT};
-    uint32_t count;
+    static const UINT all[] = {D3DDDIQUERYTYPE_EVENT, D3DDDIQUERYTYPE_OCCLUSION, D3DDDIQUERYTYPE_TIMESTAMP,
+                               D3DDDIQUERYTYPE_TIMESTAMPDISJOINT, D3DDDIQUERYTYPE_TIMESTAMPFREQ};
+    const struct umd9_adapter *of = adapter;
+    uint32_t count, queries = of->info.device_features & AEROGPU_EXT_FEATURE(EXT_QUERIES) ? 5 : 1;
     const struct umd9_format *f = umd9_formats(&count);
+    FORMATOP *list = a->pData;
 
     switch (a->Type) {
     case D3DDDICAPS_GETD3D9CAPS:
@@ -113,13 +121,13 @@ HRESULT APIENTRY umd9_get_caps(HANDLE adapter, CONST D3DDDIARG_GETCAPS *a)
         if (!a->pData || a->DataSize < count * sizeof(FORMATOP))
             return E_INVALIDARG;
         for (uint32_t i = 0; i < count; i++)
-            ((FORMATOP *)a->pData)[i] = (FORMATOP){.Format = f[i].d3d, .Operations = f[i].operations};
+            list[i] = (FORMATOP){.Format = f[i].d3d,
+                                 .Operations = umd9_operations(&f[i], of->info.device_features)};
         return S_OK;
     case D3DDDICAPS_GETD3DQUERYCOUNT:
-        count = sizeof(queries) / sizeof(queries[0]);
-        return give(a, &count, sizeof(count));
+        return give(a, &queries, sizeof(queries));
     case D3DDDICAPS_GETD3DQUERYDATA:
-        return give(a, queries, sizeof(queries));
+        return give(a, all, queries * sizeof(all[0]));
     case D3DDDICAPS_GETMULTISAMPLEQUALITYLEVELS: /* the device has one sample */
     default:
         return D3DDDIERR_NOTAVAILABLE;

@@ -7,10 +7,7 @@
 
 static uint8_t *at(const struct umd9_resource *r, uint32_t surface, LONG x, LONG y)
 {
-    const struct umd9_surface *s = &r->surfaces[surface];
-
-    return s->sysmem + (size_t)((uint32_t)y / r->format->block) * s->pitch +
-           (size_t)((uint32_t)x / r->format->block) * r->format->bytes;
+    return umd9_texel(r, surface, r->surfaces[surface].sysmem, (uint32_t)x, (uint32_t)y, 0);
 }
 
 static bool inside(const struct umd9_resource *r, uint32_t surface, const RECT *q)
@@ -188,6 +185,78 @@ static HRESULT system_to_system(const D3DDDIARG_BLT *a, uint32_t width, uint32_t
     return S_OK;
 }
 
+/* A box of system memory to the device; and to the shadow, if that has what the device has. */
+static HRESULT from_system(struct umd9_device *d, struct umd9_resource *dst, uint32_t to,
+                           const D3DDDIBOX *box, const struct umd9_resource *src, uint32_t surface,
+                           uint32_t x, uint32_t y, uint32_t z)
+{
+    const struct umd9_surface *s = &src->surfaces[surface], *t = &dst->surfaces[to];
+    const struct umd9_format *f = dst->format;
+    const uint8_t *from = umd9_texel(src, surface, s->sysmem, x, y, z);
+    size_t row = (size_t)((box->Right - box->Left + f->block - 1) / f->block) * f->bytes;
+
+    umd9_upload(d, dst, to, box, from, s->pitch, s->slice);
+    if (!dst->shadow && !dst->flags.NotLockable && !(dst->shadow = calloc(1, dst->size + 16)))
+        return E_OUTOFMEMORY;
+    for (uint32_t k = box->Front; dst->shadow && !t->stale && k < box->Back; k++, from += s->slice)
+        for (uint32_t i = box->Top; i < box->Bottom; i += f->block)
+            memcpy(umd9_texel(dst, to, dst->shadow + t->offset, box->Left, i, k),
+                   from + (size_t)((i - box->Top) / f->block) * s->pitch, row);
+    return umd9_state(d);
+}
+
+static HRESULT APIENTRY vol_blt(HANDLE h, CONST D3DDDIARG_VOLUMEBLT *a)
+{
+    struct umd9_device *d = umd9_device(h);
+    struct umd9_resource *src = a->hSrcResource, *dst = a->hDstResource;
+    D3DDDIBOX b = a->SrcBox;
+    HRESULT hr = S_OK;
+
+    if (!src->format || src->format != dst->format || src->name || !dst->name || !src->flags.Volume ||
+        !dst->flags.Volume)
+        return D3DDDIERR_NOTAVAILABLE;
+    for (uint32_t m = 0; m < src->mips && m < dst->mips && hr == S_OK; m++) {
+        const struct umd9_surface *s = &src->surfaces[m], *t = &dst->surfaces[m];
+        const D3DDDIBOX to = {a->DstX >> m,
+                              a->DstY >> m,
+                              (a->DstX >> m) + b.Right - b.Left,
+                              (a->DstY >> m) + b.Bottom - b.Top,
+                              a->DstZ >> m,
+                              (a->DstZ >> m) + b.Back - b.Front};
+
+        if (b.Left >= b.Right || b.Top >= b.Bottom || b.Front >= b.Back || b.Right > s->width ||
+            b.Bottom > s->height || b.Back > s->depth || to.Right > t->width || to.Bottom > t->height ||
+            to.Back > t->depth)
+            return E_INVALIDARG;
+        hr = from_system(d, dst, m, &to, src, m, b.Left, b.Top, b.Front);
+        b = (D3DDDIBOX){b.Left / 2,         b.Top / 2,   (b.Right + 1) / 2,
+                        (b.Bottom + 1) / 2, b.Front / 2, (b.Back + 1) / 2};
+        if (m + 1 < src->mips) { /* of what was whole, all of the next */
+            b.Right = b.Right > src->surfaces[m + 1].width ? src->surfaces[m + 1].width : b.Right;
+            b.Bottom = b.Bottom > src->surfaces[m + 1].height ? src->surfaces[m + 1].height : b.Bottom;
+            b.Back = b.Back > src->surfaces[m + 1].depth ? src->surfaces[m + 1].depth : b.Back;
+        }
+    }
+    return hr;
+}
+
+static HRESULT APIENTRY generate_mips(HANDLE h, CONST D3DDDIARG_GENERATEMIPSUBLEVELS *a)
+{
+    struct umd9_device *d = umd9_device(h);
+    struct umd9_resource *r = a->hResource;
+
+    if (!r->name || !r->format ||
+        !(umd9_operations(r->format, d->adapter->info.device_features) & FORMATOP_AUTOGENMIPMAP))
+        return D3DDDIERR_NOTAVAILABLE;
+    if (r->mips == 1)
+        return umd9_state(d);
+    umd9_room(d, 64);
+    ABI_EMIT(&d->stream, EXT_GENERATE_MIPS, ext_generate_mips, .texture = r->name);
+    for (uint32_t i = 0; i < r->num_surfaces; i++)
+        r->surfaces[i].stale |= i % r->mips != 0;
+    return umd9_state(d);
+}
+
 static HRESULT APIENTRY blt(HANDLE h, CONST D3DDDIARG_BLT *a)
 {
     struct umd9_device *d = umd9_device(h);
@@ -211,11 +280,11 @@ static HRESULT APIENTRY blt(HANDLE h, CONST D3DDDIARG_BLT *a)
             return umd9_download(d, src, a->SrcSubResourceIndex, &a->SrcRect,
                                  at(dst, a->DstSubResourceIndex, a->DstRect.left, a->DstRect.top),
                                  dst->surfaces[a->DstSubResourceIndex].pitch, true);
-        umd9_upload(d, dst, a->DstSubResourceIndex, (uint32_t)a->DstRect.left, (uint32_t)a->DstRect.top,
-                    width, height, at(src, a->SrcSubResourceIndex, a->SrcRect.left, a->SrcRect.top),
-                    src->surfaces[a->SrcSubResourceIndex].pitch);
-        dst->surfaces[a->DstSubResourceIndex].stale = true;
-        return umd9_state(d);
+        return from_system(d, dst, a->DstSubResourceIndex,
+                           &(D3DDDIBOX){(UINT)a->DstRect.left, (UINT)a->DstRect.top, (UINT)a->DstRect.right,
+                                        (UINT)a->DstRect.bottom, 0, 1},
+                           src, a->SrcSubResourceIndex, (uint32_t)a->SrcRect.left, (uint32_t)a->SrcRect.top,
+                           0);
     }
     dst->surfaces[a->DstSubResourceIndex].stale = true;
     if (same && src->format->abi == dst->format->abi && src != dst)
@@ -300,6 +369,8 @@ void umd9_copy_functions(D3DDDI_DEVICEFUNCS *f)
 {
     f->pfnBlt = blt;
     f->pfnTexBlt = tex_blt;
+    f->pfnVolBlt = vol_blt;
+    f->pfnGenerateMipSubLevels = generate_mips;
     f->pfnBufBlt = buf_blt;
     f->pfnColorFill = color_fill;
 }

@@ -117,11 +117,11 @@ static uint32_t fill_list(struct umd9_device *d)
     uint32_t n = 0;
 
     for (struct umd9_alloc *a = d->allocs; a; a = a->next) {
-        if (!a->listed)
+        if (!a->listed && !a->counting)
             continue;
         INVARIANT(n < d->list_size); /* umd9_room saw to it */
         d->list[n] = (D3DDDI_ALLOCATIONLIST){.hAllocation = a->handle};
-        d->list[n++].WriteOperation = a->listed_write;
+        d->list[n++].WriteOperation = a->listed_write || a->counting;
         a->listed = a->listed_write = false;
     }
     return n;
@@ -171,7 +171,7 @@ void umd9_room(struct umd9_device *d, size_t bytes)
     uint32_t listed = 0;
 
     for (const struct umd9_alloc *a = d->allocs; a; a = a->next)
-        listed += a->listed;
+        listed += a->listed || a->counting;
     if (d->stream.bytes.len + bytes + 4096 > d->command_size || listed + 4 > d->list_size)
         umd9_flush(d);
 }

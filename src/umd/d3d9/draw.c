@@ -153,6 +153,8 @@ static bool prepare(struct umd9_device *d, uint32_t topology)
         umd9_bind_viewport(d);
     umd9_bind_shaders(d, vs, ps, d->decl->name);
     umd9_bind_constants(d);
+    umd9_bind_clipping(d);
+    umd9_bind_rows(d);
     if (topology != d->bound_topology) {
         umd9_room(d, 64);
         ABI_EMIT(&d->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = topology);
@@ -187,6 +189,26 @@ static bool bind_vertices(struct umd9_device *d, uint32_t first, uint32_t count)
     return true;
 }
 
+/* Which streams have an element of each instance, and how many instances there are. Without indices there is one, of all streams'
+ * first elements. */
+static uint32_t bind_instances(struct umd9_device *d, bool indexed)
+{
+    enum { INDEXED = 1u << 30, INSTANCED = 1u << 31 };
+    float rates[UMD9_STREAMS] = {0};
+    uint32_t count = 1;
+
+    for (uint32_t i = 0; indexed && i < UMD9_STREAMS; i++) {
+        const uint32_t f = d->streams[i].divider, n = f & 0x3FFFFFFFu;
+
+        if (f & (uint32_t)INSTANCED)
+            rates[i] = (float)(n ? n : 1);
+        else if (f & INDEXED && n)
+            count = n;
+    }
+    umd9_set_rows(d, AEROGPU_D3D9_ROW_INSTANCES, rates, UMD9_STREAMS / 4);
+    return count;
+}
+
 static HRESULT APIENTRY draw(HANDLE h, CONST D3DDDIARG_DRAWPRIMITIVE *a, CONST UINT *flags)
 {
     struct umd9_device *d = umd9_device(h);
@@ -194,6 +216,7 @@ static HRESULT APIENTRY draw(HANDLE h, CONST D3DDDIARG_DRAWPRIMITIVE *a, CONST U
     bool um = d->streams[0].um != NULL;
 
     if (count && prepare(d, topology) && bind_vertices(d, a->VStart, count)) {
+        bind_instances(d, false);
         umd9_room(d, 64);
         ABI_EMIT(&d->stream, DRAW, draw, .vertex_count = count, .instance_count = 1,
                  .first_vertex = um ? 0 : a->VStart);
@@ -231,15 +254,16 @@ static HRESULT APIENTRY draw_indexed(HANDLE h, CONST D3DDDIARG_DRAWINDEXEDPRIMIT
 {
     struct umd9_device *d = umd9_device(h);
     uint32_t topology, count = vertices_of(a->PrimitiveType, a->PrimitiveCount, &topology),
-                       first = a->StartIndex;
+                       first = a->StartIndex, instances;
     bool um = d->streams[0].um != NULL;
 
     if (!count || !prepare(d, topology) || !bind_vertices(d, a->MinIndex, a->NumVertices))
         return umd9_state(d);
     count = bind_indices(d, &first, count);
     if (count) {
+        instances = bind_instances(d, true);
         umd9_room(d, 64);
-        ABI_EMIT(&d->stream, DRAW_INDEXED, draw_indexed, .index_count = count, .instance_count = 1,
+        ABI_EMIT(&d->stream, DRAW_INDEXED, draw_indexed, .index_count = count, .instance_count = instances,
                  .first_index = first, .base_vertex = um ? -(int32_t)a->MinIndex : a->BaseVertexIndex);
     }
     return umd9_state(d);

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ffps.c: texture stages as a pixel shader. r0 is CURRENT, r1 TEMP, r2 the stage's texel, r3 to r5 its arguments. */
+/* ffps.c: texture stages as a pixel shader. r0 is CURRENT, r1 TEMP, r2 the stage's texel, r3 to r5 its arguments, r10 the coordinates that
+ * the texel before moves. */
 #include "umd/d3d9/asm.h"
 #include "umd/d3d9/umd9.h"
 
-enum { C_FACTOR = 0, C_STAGE = 1, C_NUMBERS = 10 /* 0.5, 2, 4, 1 */ };
+enum {
+    C_FACTOR = 0,
+    C_STAGE = 1,
+    C_BUMP = 9,    /* two rows of each stage: the matrix; scale and offset of luminance */
+    C_NUMBERS = 31 /* 0.5, 2, 4, 1 */
+};
 enum {
     OP_DISABLE = 1,
     OP_SELECT1,
@@ -49,6 +55,7 @@ enum {
 struct stage {
     uint8_t op[2], arg[2][3]; /* colour, alpha; arguments 0, 1, 2 */
     uint8_t result, texture, projected;
+    uint8_t bump; /* its texel moves the next stage's coordinates: OP_BUMP, OP_BUMP_LUMINANCE */
 };
 
 struct key {
@@ -186,14 +193,42 @@ static void operate(struct umd9_asm *a, uint8_t op, uint32_t dst, uint32_t b0, u
     }
 }
 
-static void emit_stage(struct umd9_asm *a, const struct stage *s, uint32_t i)
+/* The stage's texel, where the one before moves its coordinates, and maybe darkens it. */
+static void sample_bumped(struct umd9_asm *a, const struct stage *s, uint32_t i, uint8_t bump)
+{
+    const uint32_t at = umd9_temp(10), c = umd9_const(C_BUMP + 2 * (i - 1)),
+                   x = umd9_swizzle(umd9_temp(2), UMD9_X), y = umd9_swizzle(umd9_temp(2), UMD9_Y);
+
+    UMD9_OP(a, MOV, umd9_dst(at, 15), umd9_reg(D3D9_ADDRESS, i));
+    if (s->projected) {
+        UMD9_OP(a, RCP, umd9_dst(at, 8), umd9_swizzle(at, UMD9_W));
+        UMD9_OP(a, MUL, umd9_dst(at, 7), at, umd9_swizzle(at, UMD9_W));
+    }
+    UMD9_OP(a, MOV, umd9_dst(umd9_temp(11), 15), c);
+    UMD9_OP(a, MAD, umd9_dst(at, 3), umd9_temp(11), x, at);
+    UMD9_OP(a, MAD, umd9_dst(at, 3), umd9_swizzle(umd9_temp(11), 0xEE), y, at);
+    if (bump == OP_BUMP_LUMINANCE) {
+        UMD9_OP(a, MOV, umd9_dst(umd9_temp(11), 15), umd9_const(C_BUMP + 2 * (i - 1) + 1));
+        UMD9_OP(a, MAD, umd9_saturate(umd9_dst(umd9_temp(11), 4)), umd9_swizzle(umd9_temp(2), UMD9_Z),
+                umd9_swizzle(umd9_temp(11), UMD9_X), umd9_swizzle(umd9_temp(11), UMD9_Y));
+    }
+    umd9_op(a, D3D9_TEX, 3, umd9_dst(umd9_temp(2), 15), at, umd9_reg(D3D9_SAMPLER, i));
+    if (bump == OP_BUMP_LUMINANCE)
+        UMD9_OP(a, MUL, umd9_dst(umd9_temp(2), 15), umd9_temp(2), umd9_swizzle(umd9_temp(11), UMD9_Z));
+}
+
+static void emit_stage(struct umd9_asm *a, const struct stage *s, uint32_t i, uint8_t bump)
 {
     const uint32_t coordinates = umd9_reg(D3D9_ADDRESS, i);
     uint32_t result = umd9_temp(s->result == ARG_TEMP ? 1 : 0), values[2];
 
-    if (s->texture)
+    if (s->texture && bump)
+        sample_bumped(a, s, i, bump);
+    else if (s->texture)
         umd9_op(a, D3D9_TEX | (s->projected ? 1u << 16 : 0), 3, umd9_dst(umd9_temp(2), 15), coordinates,
                 umd9_reg(D3D9_SAMPLER, i));
+    if (s->bump) /* it only moves what follows */
+        return;
     for (int alpha = 0; alpha < 2; alpha++) {
         uint32_t b[3];
 
@@ -225,7 +260,7 @@ static void make(struct umd9_asm *a, const void *key)
     UMD9_OP(a, MOV, umd9_dst(umd9_temp(0), 15), umd9_reg(D3D9_INPUT, 0));
     UMD9_OP(a, SUB, umd9_dst(umd9_temp(1), 15), umd9_temp(0), umd9_temp(0));
     for (uint32_t i = 0; i < UMD9_STAGES && k->stages[i].op[0]; i++)
-        emit_stage(a, &k->stages[i], i);
+        emit_stage(a, &k->stages[i], i, i ? k->stages[i - 1].bump : 0);
     if (k->specular)
         UMD9_OP(a, ADD, umd9_saturate(umd9_dst(umd9_temp(0), 7)), umd9_temp(0), umd9_reg(D3D9_INPUT, 1));
     UMD9_OP(a, MOV, umd9_dst(umd9_reg(D3D9_COLOROUT, 0), 15), umd9_temp(0));
@@ -247,7 +282,11 @@ static void describe_half(struct umd9_device *d, uint32_t i, struct stage *s, in
     uint32_t op = t[alpha ? D3DDDITSS_ALPHAOP : D3DDDITSS_COLOROP];
     bool missing = false;
 
-    if (!op || op >= OP_COUNT || op == OP_BUMP || op == OP_BUMP_LUMINANCE || op == OP_PREMODULATE)
+    if (!op || op >= OP_COUNT || op == OP_PREMODULATE)
+        op = alpha ? OP_DISABLE : OP_SELECT1;
+    if (!alpha && (op == OP_BUMP || op == OP_BUMP_LUMINANCE) && textured)
+        s->bump = (uint8_t)op;
+    if (op == OP_BUMP || op == OP_BUMP_LUMINANCE)
         op = alpha ? OP_DISABLE : OP_SELECT1;
     for (int n = 0; n < 3; n++) {
         uint8_t arg = args[alpha][n] & 63;
@@ -268,19 +307,25 @@ static void describe_half(struct umd9_device *d, uint32_t i, struct stage *s, in
 uint32_t umd9_fixed_pixel(struct umd9_device *d)
 {
     struct key k;
-    float c[C_STAGE + UMD9_STAGES][4];
+    float c[C_BUMP + 2 * UMD9_STAGES][4] = {{0}};
     uint32_t used = 1;
+    bool bumps = false;
 
     memset(&k, 0, sizeof(k));
     for (uint32_t i = 0; i < UMD9_STAGES && d->tss[i][D3DDDITSS_COLOROP] > OP_DISABLE; i++, used = 1 + i) {
         const struct umd9_resource *r = d->textures[i];
         struct stage *s = &k.stages[i];
 
-        s->texture = r ? r->flags.CubeMap ? D3D9_TEXTURE_CUBE : D3D9_TEXTURE_2D : 0;
-        s->projected = s->texture == D3D9_TEXTURE_2D && d->tss[i][D3DDDITSS_TEXTURETRANSFORMFLAGS] & 256;
+        s->texture = !r                 ? 0
+                     : r->flags.CubeMap ? D3D9_TEXTURE_CUBE
+                     : r->flags.Volume  ? D3D9_TEXTURE_VOLUME
+                                        : D3D9_TEXTURE_2D;
+        s->projected =
+            s->texture && s->texture != D3D9_TEXTURE_CUBE && d->tss[i][D3DDDITSS_TEXTURETRANSFORMFLAGS] & 256;
         s->result = d->tss[i][D3DDDITSS_RESULTARG] & ARG_SELECT;
         describe_half(d, i, s, 0, r != NULL);
         describe_half(d, i, s, 1, r != NULL);
+        bumps |= s->bump != 0;
     }
     k.specular = d->rs[D3DRS_SPECULARENABLE] != 0;
     for (uint32_t i = 0; i < used; i++) {
@@ -288,6 +333,15 @@ uint32_t umd9_fixed_pixel(struct umd9_device *d)
 
         for (uint32_t n = 0; n < 4; n++)
             c[i][n] = (float)(v >> (n == 3 ? 24 : 16 - 8 * n) & 255) / 255.0f;
+    }
+    if (bumps) {
+        for (uint32_t i = 0; i < UMD9_STAGES; i++)
+            for (uint32_t n = 0; n < 4; n++) {
+                memcpy(&c[C_BUMP + 2 * i][n], &d->tss[i][D3DDDITSS_BUMPENVMAT00 + n], 4);
+                if (n < 2)
+                    memcpy(&c[C_BUMP + 2 * i + 1][n], &d->tss[i][D3DDDITSS_BUMPENVLSCALE + n], 4);
+            }
+        used = C_BUMP + 2 * UMD9_STAGES;
     }
     if (memcmp(d->fixed_ps, c, used * sizeof(c[0])) || d->fixed_ps_rows < used) {
         memcpy(d->fixed_ps, c, used * sizeof(c[0]));

@@ -26,10 +26,14 @@ enum {
     LIGHT_ROWS =
         7, /* diffuse, specular, ambient, place or direction to it and range, direction, attenuation, cone */
     C_TEXTURE = 80, /* columns of each stage's matrix */
+    C_PROJECTION =
+        112, /* columns of the projection, and of the other worlds * view, where vertices are blended */
+    C_BLEND = 116,
     V_NORMAL = 1,
     V_DIFFUSE = 2,
     V_SPECULAR = 3,
     V_SIZE = 4,
+    V_WEIGHT = 5,
     V_COORDINATES = 8,
     MAX_LIGHTS = 8
 };
@@ -45,8 +49,8 @@ struct coordinate {
 struct key {
     uint8_t transformed, normal, diffuse, specular, size;
     uint8_t lighting, highlights, local_viewer, normalize;
-    uint8_t sources[4]; /* of diffuse, ambient, specular, emissive */
-    uint8_t fog, range_fog, point_scale;
+    uint8_t sources[4];                         /* of diffuse, ambient, specular, emissive */
+    uint8_t fog, range_fog, point_scale, blend; /* blend: matrices */
     uint8_t lights[MAX_LIGHTS];
     struct coordinate coordinates[UMD9_STAGES];
 };
@@ -98,8 +102,40 @@ static void from_screen(struct umd9_asm *a)
     UMD9_OP(a, MOV, to(umd9_reg(D3D9_RASTOUT, 0), 15), t(4));
 }
 
+/* Each of the matrices has a weight of the vertex's, the last what is left of one. r9: the weights. */
+static void blend(struct umd9_asm *a, const struct key *k)
+{
+    const uint32_t left = t(9);
+
+    UMD9_OP(a, MOV, to(t(0), 15), only(c(C_NUMBERS), UMD9_X));
+    UMD9_OP(a, MOV, to(t(1), 15), only(c(C_NUMBERS), UMD9_X));
+    UMD9_OP(a, MOV, to(left, 8), only(c(C_NUMBERS), UMD9_Y));
+    for (uint32_t i = 0; i < k->blend; i++) {
+        const uint32_t first = i ? C_BLEND + 4 * (i - 1) : C_WV;
+        const bool last = i + 1 == k->blend;
+        const uint32_t weight = last ? only(left, UMD9_W) : only(in(V_WEIGHT), 0x55u * i);
+
+        columns(a, t(4), in(0), first, 4);
+        UMD9_OP(a, MAD, to(t(0), 15), t(4), weight, t(0));
+        if (k->normal) {
+            for (uint32_t n = 0; n < 3; n++)
+                UMD9_OP(a, DP3, to(t(5), 1u << n), in(V_NORMAL), c(first + n));
+            UMD9_OP(a, MAD, to(t(1), 7), t(5), weight, t(1));
+        }
+        if (!last)
+            UMD9_OP(a, SUB, to(left, 8), only(left, UMD9_W), weight);
+    }
+    columns(a, umd9_reg(D3D9_RASTOUT, 0), t(0), C_PROJECTION, 4);
+    if (k->normal && k->normalize)
+        UMD9_OP(a, NRM, to(t(1), 7), t(1));
+}
+
 static void from_world(struct umd9_asm *a, const struct key *k)
 {
+    if (k->blend) {
+        blend(a, k);
+        return;
+    }
     columns(a, umd9_reg(D3D9_RASTOUT, 0), in(0), C_WVP, 4);
     columns(a, t(0), in(0), C_WV, 4);
     if (!k->normal) {
@@ -361,6 +397,8 @@ static void make(struct umd9_asm *a, const void *key)
         umd9_asm_dcl(a, D3D9_USAGE_COLOR, 1, to(in(V_SPECULAR), 15));
     if (k->size)
         umd9_asm_dcl(a, D3D9_USAGE_PSIZE, 0, to(in(V_SIZE), 15));
+    if (k->blend > 1)
+        umd9_asm_dcl(a, D3D9_USAGE_BLENDWEIGHT, 0, to(in(V_WEIGHT), 15));
     for (uint32_t i = 0; i < UMD9_STAGES; i++) {
         const struct coordinate *x = &k->coordinates[i];
 
@@ -426,6 +464,8 @@ static void describe(const struct umd9_device *d, struct key *k)
     uint32_t n = 0;
 
     describe_vertex(d->decl, k, sizes);
+    if (!k->transformed && d->rs[D3DRS_VERTEXBLEND] >= 1 && d->rs[D3DRS_VERTEXBLEND] <= 3)
+        k->blend = (uint8_t)(d->rs[D3DRS_VERTEXBLEND] + 1);
     k->lighting = !k->transformed && d->rs[D3DRS_LIGHTING];
     k->normalize = !k->transformed && d->rs[D3DRS_NORMALIZENORMALS];
     k->fog = fog_of(d, k);
@@ -447,7 +487,7 @@ static void describe(const struct umd9_device *d, struct key *k)
         uint32_t flags = d->tss[i][D3DDDITSS_TEXTURETRANSFORMFLAGS],
                  index = d->tss[i][D3DDDITSS_TEXCOORDINDEX];
 
-        x->used = d->ps ? sizes[i] != 0 : d->textures[i] != NULL;
+        x->used = d->ps ? sizes[index & 7] || index >> 16 || flags : d->textures[i] != NULL;
         if (!x->used)
             continue;
         x->index = index & 7;
@@ -569,7 +609,7 @@ static uint32_t constants(struct umd9_device *d, const struct key *k, float (*ou
         out[C_GLOBAL][i] = (float)(ambient >> (16 - 8 * i) & 255) / 255.0f;
     out[C_GLOBAL][3] = d->material.Power;
     memcpy(out[C_FOG],
-           (float[4]){length != 0 ? -1 / length : 0, length != 0 ? end / length : 1, -density * 1.442695f,
+           (float[4]){length != 0 ? -1 / length : 0, length != 0 ? end / length : 0, -density * 1.442695f,
                       density},
            16);
     memcpy(out[C_NUMBERS], (float[4]){0, 1, 0.5f, 1e-12f}, 16);
@@ -587,7 +627,58 @@ static uint32_t constants(struct umd9_device *d, const struct key *k, float (*ou
             put_columns(&out[C_TEXTURE + 4 * i], d->texture[i], 4);
             rows = C_TEXTURE + 4 * i + 4;
         }
+    if (k->blend) {
+        put_columns(&out[C_PROJECTION], d->projection, 4);
+        for (uint32_t i = 1; i < k->blend; i++) {
+            multiply(wv, d->world[i], d->view);
+            put_columns(&out[C_BLEND + 4 * (i - 1)], wv, 4);
+        }
+        rows = UMD9_FIXED_ROWS;
+    }
     return rows;
+}
+
+/* By cofactors; false: there is no inverse. */
+static bool invert(float out[4][4], float m[4][4])
+{
+    float det = 0;
+
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            float s[9];
+            int n = 0;
+
+            for (int p = 0; p < 4; p++)
+                for (int q = 0; q < 4; q++)
+                    if (p != i && q != j)
+                        s[n++] = m[p][q];
+            out[j][i] = s[0] * (s[4] * s[8] - s[5] * s[7]) - s[1] * (s[3] * s[8] - s[5] * s[6]) +
+                        s[2] * (s[3] * s[7] - s[4] * s[6]);
+            if ((i + j) % 2)
+                out[j][i] = -out[j][i];
+        }
+    for (int j = 0; j < 4; j++)
+        det += m[0][j] * out[j][0];
+    for (int i = 0; i < 16 && det != 0; i++)
+        out[i / 4][i % 4] /= det;
+    return det != 0;
+}
+
+void umd9_fixed_planes(const struct umd9_device *d, float out[6][4])
+{
+    float view[4][4], projection[4][4], both[4][4], back[4][4];
+
+    memcpy(view, d->view, sizeof(view));
+    memcpy(projection, d->projection, sizeof(projection));
+    multiply(both, view, projection);
+    if (!invert(back, both))
+        return;
+    for (int n = 0; n < 6; n++)
+        for (int j = 0; j < 4; j++) {
+            out[n][j] = 0;
+            for (int i = 0; i < 4; i++)
+                out[n][j] += back[j][i] * d->clip[n][i];
+        }
 }
 
 uint32_t umd9_fixed_vertex(struct umd9_device *d)

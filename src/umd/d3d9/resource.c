@@ -42,10 +42,10 @@ static uint64_t linear(const struct umd9_resource *r, uint32_t surface, uint32_t
         uint32_t row = m || !r->pitch ? blocks(s->width, f->block) * f->abi_bytes : r->pitch;
 
         if (m < surface % r->mips)
-            offset += (uint64_t)row * s->rows;
+            offset += (uint64_t)row * s->rows * s->depth;
         else if (m == surface % r->mips)
             *pitch = row;
-        layer += (uint64_t)row * s->rows;
+        layer += (uint64_t)row * s->rows * s->depth;
     }
     return offset + surface / r->mips * layer;
 }
@@ -58,17 +58,20 @@ static void upload_rows(struct umd9_device *d, uint32_t name, uint64_t offset, c
                   .offset_bytes = offset, .size_bytes = size);
 }
 
-void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, uint32_t x, uint32_t y,
-                 uint32_t width, uint32_t height, const uint8_t *from, uint32_t pitch)
+static void upload_slice(struct umd9_device *d, struct umd9_resource *r, uint32_t surface,
+                         const D3DDDIBOX *box, uint32_t z, const uint8_t *from, uint32_t pitch)
 {
     const struct umd9_format *f = r->format;
-    uint32_t to_pitch = 0, columns = blocks(width, f->block), rows = blocks(height, f->block);
-    uint32_t row = columns * f->abi_bytes, left = x / f->block * f->abi_bytes, top = y / f->block;
-    uint64_t at = linear(r, surface, &to_pitch) + (uint64_t)top * to_pitch + left;
+    uint32_t to_pitch = 0, columns = blocks(box->Right - box->Left, f->block),
+             rows = blocks(box->Bottom - box->Top, f->block);
+    uint32_t row = columns * f->abi_bytes, left = box->Left / f->block * f->abi_bytes,
+             top = box->Top / f->block;
+    uint64_t at = linear(r, surface, &to_pitch) + left;
     bool whole = row == to_pitch;
     uint32_t group = whole ? d->command_size / 2 / row : 1;
     uint8_t *buffer;
 
+    at += ((uint64_t)z * r->surfaces[surface].rows + top) * to_pitch;
     group = group > rows ? rows : group ? group : 1;
     buffer = malloc((size_t)group * row);
     if (!buffer)
@@ -83,6 +86,22 @@ void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surfac
         upload_rows(d, r->name, at + (uint64_t)i * to_pitch, buffer, (uint64_t)n * row);
     }
     free(buffer);
+}
+
+void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, const D3DDDIBOX *box,
+                 const uint8_t *from, uint32_t pitch, uint32_t slice)
+{
+    for (uint32_t z = box->Front; z < box->Back; z++, from += slice)
+        upload_slice(d, r, surface, box, z, from, pitch);
+}
+
+uint8_t *umd9_texel(const struct umd9_resource *r, uint32_t surface, uint8_t *base, uint32_t x, uint32_t y,
+                    uint32_t z)
+{
+    const struct umd9_surface *s = &r->surfaces[surface];
+
+    return base + (size_t)z * s->slice + (size_t)(y / r->format->block) * s->pitch +
+           (size_t)(x / r->format->block) * r->format->bytes;
 }
 
 /* Guest memory that a picture of that shape is copied into. */
@@ -122,7 +141,7 @@ HRESULT umd9_download(struct umd9_device *d, struct umd9_resource *r, uint32_t s
     void *data = NULL;
     HRESULT hr;
 
-    if (f->widen || f->bytes != f->abi_bytes)
+    if ((f->widen && !f->narrow) || f->bytes != f->abi_bytes)
         return D3DDDIERR_NOTAVAILABLE;
     hr = scratch(d, f, s->width, s->height);
     if (hr != S_OK)
@@ -138,11 +157,16 @@ HRESULT umd9_download(struct umd9_device *d, struct umd9_resource *r, uint32_t s
     hr = umd9_alloc_lock(d, d->scratch.alloc, wait, &data);
     if (hr != S_OK)
         return hr;
-    for (uint32_t i = 0; i < blocks(height, f->block); i++)
-        memcpy(to + (size_t)i * pitch,
-               (uint8_t *)data + (size_t)((uint32_t)rect->top / f->block + i) * d->scratch.pitch +
-                   (uint32_t)rect->left / f->block * f->bytes,
-               (size_t)blocks(width, f->block) * f->bytes);
+    for (uint32_t i = 0; i < blocks(height, f->block); i++) {
+        const uint8_t *from = (uint8_t *)data +
+                              (size_t)((uint32_t)rect->top / f->block + i) * d->scratch.pitch +
+                              (uint32_t)rect->left / f->block * f->bytes;
+
+        if (f->narrow)
+            f->narrow(to + (size_t)i * pitch, from, width);
+        else
+            memcpy(to + (size_t)i * pitch, from, (size_t)blocks(width, f->block) * f->bytes);
+    }
     umd9_alloc_unlock(d, d->scratch.alloc);
     return S_OK;
 }
@@ -160,6 +184,7 @@ static void describe(struct umd9_resource *r, const D3DDDIARG_CREATERESOURCE *a)
 
         s->width = from->Width;
         s->height = from->Height ? from->Height : 1;
+        s->depth = from->Depth ? from->Depth : 1;
         s->sysmem = (uint8_t *)(uintptr_t)from->pSysMem;
         s->offset = r->size;
         if (!r->format) {
@@ -169,9 +194,10 @@ static void describe(struct umd9_resource *r, const D3DDDIARG_CREATERESOURCE *a)
             s->pitch = (blocks(s->width, r->format->block) * r->format->bytes + 3) & ~3u;
             s->rows = blocks(s->height, r->format->block);
         }
-        r->size += (uint64_t)s->pitch * s->rows;
+        r->size += (uint64_t)s->pitch * s->rows * s->depth;
         if (s->sysmem && from->SysMemPitch)
             s->pitch = from->SysMemPitch;
+        s->slice = s->sysmem && from->SysMemSlicePitch ? from->SysMemSlicePitch : s->pitch * s->rows;
     }
 }
 
@@ -180,7 +206,8 @@ static uint32_t usage_of(D3DDDI_RESOURCEFLAGS f)
     return (f.RenderTarget || f.Primary ? AEROGPU_RESOURCE_USAGE_RENDER_TARGET : 0u) |
            (f.ZBuffer ? AEROGPU_RESOURCE_USAGE_DEPTH_STENCIL : 0u) |
            (f.Primary ? AEROGPU_RESOURCE_USAGE_SCANOUT : 0u) |
-           (f.ZBuffer ? 0u : AEROGPU_RESOURCE_USAGE_TEXTURE);
+           (f.Volume ? AEROGPU_RESOURCE_USAGE_EXT_3D : 0u) |
+           (f.ZBuffer && !f.Texture ? 0u : AEROGPU_RESOURCE_USAGE_TEXTURE);
 }
 
 static void emit_create(struct umd9_device *d, struct umd9_resource *r)
@@ -194,7 +221,8 @@ static void emit_create(struct umd9_device *d, struct umd9_resource *r)
     else
         ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->name,
                  .usage_flags = usage_of(r->flags), .format = r->format->abi, .width = r->surfaces[0].width,
-                 .height = r->surfaces[0].height, .mip_levels = r->mips, .array_layers = r->faces,
+                 .height = r->surfaces[0].height, .mip_levels = r->mips,
+                 .array_layers = r->flags.Volume ? r->surfaces[0].depth : r->faces,
                  .row_pitch_bytes = r->pitch, .backing_alloc_id = r->alloc ? r->alloc->id : 0);
 }
 
@@ -208,8 +236,11 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
 
     if (hr != S_OK)
         return hr;
-    if (!a->SurfCount || a->Flags.Volume || a->MultisampleType > 1 ||
-        (!buffer && !f && a->Pool != D3DDDIPOOL_SYSTEMMEM))
+    if (f && !umd9_operations(f, d->adapter->info.device_features))
+        f = NULL;
+    if (!a->SurfCount || a->MultisampleType > 1 || (!buffer && !f && a->Pool != D3DDDIPOOL_SYSTEMMEM) ||
+        (a->Flags.Volume && a->Pool != D3DDDIPOOL_SYSTEMMEM &&
+         !(umd9_operations(f, d->adapter->info.device_features) & FORMATOP_VOLUMETEXTURE)))
         return D3DDDIERR_NOTAVAILABLE;
     r = calloc(1, sizeof(*r) + a->SurfCount * sizeof(r->surfaces[0]));
     if (!r)
@@ -313,13 +344,15 @@ static HRESULT lock_buffer(struct umd9_resource *r, D3DDDIARG_LOCK *a)
 static HRESULT lock_surface(struct umd9_device *d, struct umd9_resource *r, D3DDDIARG_LOCK *a)
 {
     struct umd9_surface *s = &r->surfaces[a->SubResourceIndex];
-    const uint32_t block = r->format->block;
     RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
     HRESULT hr;
 
-    s->area = a->Flags.AreaValid ? a->Area : all;
-    if (s->area.left < 0 || s->area.top < 0 || s->area.right > all.right || s->area.bottom > all.bottom ||
-        s->area.left >= s->area.right || s->area.top >= s->area.bottom)
+    s->area = a->Flags.BoxValid ? a->Box : (D3DDDIBOX){0, 0, s->width, s->height, 0, s->depth};
+    if (a->Flags.AreaValid)
+        s->area = (D3DDDIBOX){
+            (UINT)a->Area.left, (UINT)a->Area.top, (UINT)a->Area.right, (UINT)a->Area.bottom, 0, 1};
+    if (s->area.Right > s->width || s->area.Bottom > s->height || s->area.Back > s->depth ||
+        s->area.Left >= s->area.Right || s->area.Top >= s->area.Bottom || s->area.Front >= s->area.Back)
         return E_INVALIDARG;
     if (s->stale && !a->Flags.Discard) {
         hr = umd9_download(d, r, a->SubResourceIndex, &all, r->shadow + s->offset, s->pitch,
@@ -330,10 +363,10 @@ static HRESULT lock_surface(struct umd9_device *d, struct umd9_resource *r, D3DD
     }
     s->locked = true;
     s->locked_read_only = a->Flags.ReadOnly;
-    a->pSurfData = r->shadow + s->offset + (size_t)((uint32_t)s->area.top / block) * s->pitch +
-                   (size_t)((uint32_t)s->area.left / block) * r->format->bytes;
+    a->pSurfData =
+        umd9_texel(r, a->SubResourceIndex, r->shadow + s->offset, s->area.Left, s->area.Top, s->area.Front);
     a->Pitch = s->pitch;
-    a->SlicePitch = s->pitch * s->rows;
+    a->SlicePitch = s->slice;
     return S_OK;
 }
 
@@ -364,13 +397,10 @@ static HRESULT APIENTRY unlock(HANDLE h, CONST D3DDDIARG_UNLOCK *a)
 
         umd9_upload_buffer(d, r->name, low, r->shadow + low, high - low);
     } else if (s->locked && !s->locked_read_only) {
-        const uint32_t block = r->format->block;
-
-        umd9_upload(d, r, a->SubResourceIndex, (uint32_t)s->area.left, (uint32_t)s->area.top,
-                    (uint32_t)(s->area.right - s->area.left), (uint32_t)(s->area.bottom - s->area.top),
-                    r->shadow + s->offset + (size_t)((uint32_t)s->area.top / block) * s->pitch +
-                        (size_t)((uint32_t)s->area.left / block) * r->format->bytes,
-                    s->pitch);
+        umd9_upload(d, r, a->SubResourceIndex, &s->area,
+                    umd9_texel(r, a->SubResourceIndex, r->shadow + s->offset, s->area.Left, s->area.Top,
+                               s->area.Front),
+                    s->pitch, s->slice);
     }
     s->locked = false;
     return umd9_state(d);

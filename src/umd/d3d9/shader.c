@@ -28,9 +28,6 @@ static HRESULT check(const void *code, uint32_t bytes, bool pixel, struct umd9_s
         return E_INVALIDARG;
     if (p->pixel != pixel || p->bare || used != bytes)
         hr = E_INVALIDARG;
-    for (int i = 0; i < 16; i++)
-        if (p->sampler_dim[i] == D3D9_TEXTURE_VOLUME) /* the device has no volumes */
-            hr = D3DDDIERR_NOTAVAILABLE;
     s->major = p->major;
     d3d9_program_destroy(p);
     return hr;
@@ -282,6 +279,78 @@ static void bind_constants(struct umd9_device *d, struct umd9_registers *r, uint
     }
     r->i_changed = r->b_changed = 0;
 }
+
+/* ---- what shaders depend on beside them ------------------------------------- */
+
+void umd9_set_rows(struct umd9_device *d, uint32_t first, const void *values, uint32_t count)
+{
+    if (!memcmp(d->rows[first], values, count * 16) ||
+        !(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_D3D9)))
+        return;
+    memcpy(d->rows[first], values, count * 16);
+    umd9_room(d, 16 * count + 64);
+    ABI_EMIT_TAIL(&d->stream, EXT_SET_D3D9_VALUES, ext_set_d3d9_values, values, count * 16, .first = first,
+                  .vec4_count = count);
+}
+
+static float as_float(uint32_t v)
+{
+    float f;
+
+    memcpy(&f, &v, sizeof(f));
+    return f;
+}
+
+/* Bump matrices and divisors of coordinates, which pixel shaders of model 1 read. */
+static void bind_bump(struct umd9_device *d)
+{
+    float bump[UMD9_STAGES][2][4] = {{{0}}}, by[4] = {0};
+
+    for (uint32_t i = 0; i < UMD9_STAGES; i++) {
+        const uint32_t *t = d->tss[i], flags = t[D3DDDITSS_TEXTURETRANSFORMFLAGS];
+
+        for (uint32_t k = 0; k < 4; k++)
+            bump[i][0][k] = as_float(t[D3DDDITSS_BUMPENVMAT00 + k]);
+        bump[i][1][0] = as_float(t[D3DDDITSS_BUMPENVLSCALE]);
+        bump[i][1][1] = as_float(t[D3DDDITSS_BUMPENVLOFFSET]);
+        if (i < 4 && flags & 256) /* the fixed function has put it last */
+            by[i] = (flags & 7) >= 2 && (flags & 7) < 4 && d->vs && !d->decl->transformed ? (float)(flags & 7)
+                                                                                          : 4;
+    }
+    umd9_set_rows(d, AEROGPU_D3D9_ROW_BUMP, bump, 2 * UMD9_STAGES);
+    umd9_set_rows(d, AEROGPU_D3D9_ROW_PROJECTED, by, 1);
+}
+
+void umd9_bind_rows(struct umd9_device *d)
+{
+    float planes[6][4] = {{0}};
+    uint32_t compared = 0;
+
+    if (d->rs[D3DRS_CLIPPLANEENABLE]) {
+        if (d->vs && !d->decl->transformed)
+            memcpy(planes, d->clip, sizeof(planes));
+        else if (!d->decl->transformed)
+            umd9_fixed_planes(d, planes);
+        umd9_set_rows(d, AEROGPU_D3D9_ROW_CLIP, planes, 6);
+    }
+    if (d->ps && d->ps->major == 1)
+        bind_bump(d);
+    for (uint32_t i = 0; i < 16; i++) {
+        const struct umd9_resource *r = d->textures[i];
+
+        if (r && r->flags.ZBuffer && r->format->d3d != UMD9_INTZ)
+            compared |= 1u << i;
+    }
+    if (d->rs[D3DRS_FOGTABLEMODE] || compared) {
+        const float(*p)[4] = d->projection;
+        const bool affine = p[0][3] == 0 && p[1][3] == 0 && p[2][3] == 0 && p[3][3] == 1;
+
+        umd9_set_rows(d, AEROGPU_D3D9_ROW_SAMPLING,
+                      (float[4]){(float)compared, !affine && !d->decl->transformed}, 1);
+    }
+}
+
+/* ---- constants of the next draw --------------------------------------------- */
 
 void umd9_bind_constants(struct umd9_device *d)
 {

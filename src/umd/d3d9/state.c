@@ -21,8 +21,19 @@ static HRESULT APIENTRY set_render_state(HANDLE h, CONST D3DDDIARG_RENDERSTATE *
     if (a->State >= D3DRS_COUNT || !d3drs_name(a->State) || d->rs[a->State] == a->Value)
         return S_OK;
     d->rs[a->State] = a->Value;
+    if (a->State == D3DRS_CLIPPING)
+        return S_OK; /* umd9_bind_clipping */
     emit_state(d, a->State, a->Value);
     return S_OK;
+}
+
+void umd9_bind_clipping(struct umd9_device *d)
+{
+    bool unclipped = !d->rs[D3DRS_CLIPPING] || (d->decl->transformed && !d->rs[D3DRS_ZENABLE]);
+
+    if (unclipped != d->unclipped)
+        emit_state(d, D3DRS_CLIPPING, !unclipped);
+    d->unclipped = unclipped;
 }
 
 /* ---- stages and samplers ----------------------------------------------------- */
@@ -324,6 +335,11 @@ void umd9_state_init(struct umd9_device *d)
         identity(d->world[i]);
     identity(d->view);
     identity(d->projection);
+    for (int i = 0; i < UMD9_STAGES; i++) { /* as the device begins */
+        float(*bump)[4] = &d->rows[AEROGPU_D3D9_ROW_BUMP + 2 * i];
+
+        bump[0][0] = bump[0][3] = bump[1][0] = 1;
+    }
     d->z.MaxZ = 1;
     d->targets_changed = d->streams_changed = true;
     for (int i = 0; i < UMD9_STREAMS; i++)

@@ -49,6 +49,8 @@ enum {
     UMD9_VS_SAMPLER = 257 /* the number of the first of vertex shaders, D3DVERTEXTEXTURESAMPLER0 */
 };
 
+enum { UMD9_INTZ = 0x5A544E49 }; /* the format of depth that is read as a number: others compare with it */
+
 struct umd9_adapter {
     HANDLE runtime;
     PFND3DDDI_QUERYADAPTERINFOCB query;
@@ -63,6 +65,8 @@ struct umd9_format {
     uint32_t operations; /* FORMATOP_* */
     /* A row of `n` texels into the device's; NULL: they are the same. */
     void (*widen)(uint8_t *to, const uint8_t *from, uint32_t n);
+    /* And back; NULL: nobody reads them back, or they are the same. */
+    void (*narrow)(uint8_t *to, const uint8_t *from, uint32_t n);
 };
 
 struct umd9_alloc { /* guest memory */
@@ -71,17 +75,19 @@ struct umd9_alloc { /* guest memory */
     D3DKMT_HANDLE handle;
     uint64_t size;
     bool listed, listed_write;
+    uint32_t counting; /* queries that every submission writes into it */
 };
 
 struct umd9_surface {
-    uint32_t width, height;
+    uint32_t width, height, depth;
     uint32_t pitch, rows; /* in the program's format, of shadow or sysmem */
+    uint32_t slice;       /* bytes from slice to slice, of volumes */
     uint64_t offset;      /* in shadow */
     uint8_t *sysmem;
     uint32_t view; /* its name as a target, 0: none yet */
     bool stale;    /* the device wrote it since the shadow did */
     bool locked, locked_read_only;
-    RECT area;
+    D3DDDIBOX area;
 };
 
 struct umd9_resource {
@@ -116,7 +122,8 @@ struct umd9_decl {
 struct umd9_query {
     D3DDDIQUERYTYPE type;
     struct umd9_alloc *marker;
-    bool issued;
+    bool issued, counting;
+    uint32_t slot; /* while it counts */
 };
 
 struct umd9_light {
@@ -199,9 +206,12 @@ struct umd9_device {
     /* what the device has */
     uint32_t bound_vs, bound_ps, bound_layout, bound_topology;
     struct umd9_generated *generated_vs, *generated_ps;
-    float fixed_vs[UMD9_FIXED_ROWS][4], fixed_ps[1 + UMD9_STAGES][4]; /* the fixed function's constants */
+    float fixed_vs[UMD9_FIXED_ROWS][4], fixed_ps[9 + 2 * UMD9_STAGES][4]; /* the fixed function's constants */
     uint32_t fixed_vs_rows, fixed_ps_rows;  /* as many of them are still in the device */
     uint32_t quad_vs, quad_ps, quad_layout; /* that stretch pictures */
+    float rows[AEROGPU_D3D9_ROWS][4];       /* of EXT_SET_D3D9_VALUES */
+    bool unclipped;                         /* the device has CLIPPING off */
+    uint64_t query_slots;                   /* those that count */
 };
 
 static inline struct umd9_device *umd9_device(HANDLE h)
@@ -225,15 +235,20 @@ void umd9_alloc_unlock(struct umd9_device *d, struct umd9_alloc *a);
 
 /* format.c */
 const struct umd9_format *umd9_format(uint32_t d3d);
+/* What can be done with it on a device with these features: 0 where it has it not. */
+uint32_t umd9_operations(const struct umd9_format *f, uint64_t features);
 const struct umd9_format *umd9_formats(uint32_t *count);
 
 /* resource.c */
 void umd9_resource_functions(D3DDDI_DEVICEFUNCS *f);
 /* The name by which a surface is a target. */
 uint32_t umd9_target(struct umd9_device *d, struct umd9_resource *r, uint32_t surface);
-/* A rectangle of memory in the program's format to the device, at x, y. */
-void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, uint32_t x, uint32_t y,
-                 uint32_t width, uint32_t height, const uint8_t *from, uint32_t pitch);
+/* A box of memory in the program's format to the device. */
+void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, const D3DDDIBOX *box,
+                 const uint8_t *from, uint32_t pitch, uint32_t slice);
+/* Where a texel is in what begins at `base`: a shadow at the surface's offset, or system memory. */
+uint8_t *umd9_texel(const struct umd9_resource *r, uint32_t surface, uint8_t *base, uint32_t x, uint32_t y,
+                    uint32_t z);
 void umd9_upload_buffer(struct umd9_device *d, uint32_t name, uint64_t offset, const uint8_t *from,
                         uint64_t size);
 /* A rectangle of the device to memory. */
@@ -258,6 +273,12 @@ void umd9_set_scissor(struct umd9_device *d, bool on, const RECT *r);
 void umd9_bind_viewport(struct umd9_device *d);
 /* The first texture and sampler, as the program set them. */
 void umd9_bind_texture(struct umd9_device *d);
+/* Gives the device rows of EXT_SET_D3D9_VALUES, unless it has them. */
+void umd9_set_rows(struct umd9_device *d, uint32_t first, const void *values, uint32_t count);
+/* Whether what is before or behind the range of depth is cut away. */
+void umd9_bind_clipping(struct umd9_device *d);
+/* Clip planes, bump matrices and divisors of coordinates, for the draw that comes. */
+void umd9_bind_rows(struct umd9_device *d);
 /* Gives the device the constants that it does not have. */
 void umd9_bind_constants(struct umd9_device *d);
 /* Registers [first, first + count) of a stage that are the driver's for now. */
@@ -270,6 +291,8 @@ uint32_t umd9_layout_emit(struct umd9_device *d, const D3DDDIVERTEXELEMENT *elem
 /* ffvs.c, ffps.c: the shaders of the fixed function for the state as it is, with their constants set. 0: no memory. */
 uint32_t umd9_fixed_vertex(struct umd9_device *d);
 uint32_t umd9_fixed_pixel(struct umd9_device *d);
+/* The program's clip planes, which are in the world's space, in the clip space. */
+void umd9_fixed_planes(const struct umd9_device *d, float out[6][4]);
 /* fixed.c: by key, made by `make` where there is none yet. */
 struct umd9_asm;
 uint32_t umd9_generated(struct umd9_device *d, struct umd9_generated **list, bool pixel, const void *key,
