@@ -145,11 +145,19 @@ static char *make_meta(const struct collect_params *p)
 static volatile sig_atomic_t recorded; /* the program, for the handler */
 
 /* The program is to end, and its recording to be completed. From a terminal it gets the signal as well; what was sent to the
- * recorder alone is passed on. */
+ * recorder alone is passed on. One that does not obey (Wine's programs with a window take no SIGINT) is ended by the second, and
+ * killed by the third; signals that come together, as timeout(1) sends them, are one. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
-    if (info->si_code <= 0 && recorded > 0)
-        kill((pid_t)recorded, sig);
+    static volatile sig_atomic_t asked, last;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!asked || now.tv_sec - last >= 2)
+        asked++;
+    last = (sig_atomic_t)now.tv_sec;
+    if (recorded > 0 && (asked > 1 || info->si_code <= 0))
+        kill((pid_t)recorded, asked == 1 ? sig : asked == 2 ? SIGTERM : SIGKILL);
 }
 
 static void catch_signals(void)

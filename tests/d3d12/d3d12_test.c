@@ -11,41 +11,10 @@
 
 #include "base/strbuf.h"
 #include "d3d12_records.h"
+#include "d3d12_run.h"
 #include "temp_dir.h"
 
-/* The variable with the options of the sanitizer that this is built with. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZER "ASAN_OPTIONS"
-#elif defined(__SANITIZE_THREAD__)
-#define SANITIZER "TSAN_OPTIONS"
-#else
-#define SANITIZER ""
-#endif
-
-static const char *aerogpu, *workload, *stub, *callall, *elsewhere, *local_libraries, *other;
-
-/* Runs a command, its output (both streams) in `out`; returns its exit code. */
-static int run(struct strbuf *out, const char *fmt, ...)
-{
-    char command[32768], buf[4096];
-    size_t n;
-    va_list ap;
-    FILE *p;
-    int status;
-
-    va_start(ap, fmt);
-    n = (size_t)snprintf(command, sizeof(command), "{ ");
-    vsnprintf(command + n, sizeof(command) - n - 16, fmt, ap);
-    va_end(ap);
-    strcat(command, "\n} 2>&1");
-    strbuf_clear(out);
-    p = popen(command, "r");
-    assert_non_null(p);
-    while ((n = fread(buf, 1, sizeof(buf), p)) > 0)
-        strbuf_append(out, buf, n);
-    status = pclose(p);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+static const char *callall, *local_libraries, *other;
 
 /* ---- whole programs ------------------------------------------------------ */
 
@@ -80,20 +49,6 @@ static void roundtrip(const char *name, const char *options, int reads)
         fail_msg("%s: %s", name, strbuf_str(&out));
     strbuf_finish(&plain);
     strbuf_finish(&out);
-}
-
-static void need_device(void)
-{
-    struct strbuf out = {0};
-    int code = run(&out, "%s events", workload),
-        recorder = run(&out, "%s record --what d3d12 -o /dev/null -- %s --help", aerogpu, aerogpu);
-
-    strbuf_finish(&out);
-    if (code || recorder) {
-        print_message(code ? "# no Direct3D 12 device here (libvkd3d needs a Vulkan driver): skipped\n"
-                           : "# no recorder in this build: skipped\n");
-        skip();
-    }
 }
 
 TEST(cleared_textures_play_alike)
@@ -177,86 +132,6 @@ TEST(memory_that_stays_mapped_is_compared)
     assert_int_equal(
         run(&out, "%s show %s/kept.d3d12trace | grep -o 'Hash=[0-9]*' | sort -u | wc -l", aerogpu, dir), 0);
     assert_string_equal(strbuf_str(&out), "3\n"); /* zeroes in both, and what each had at last */
-    strbuf_finish(&out);
-}
-
-TEST(a_killed_program_is_recorded_to_its_last_call)
-{
-    struct strbuf out = {0};
-
-    need_device();
-    assert_int_equal(run(&out, "%s record -o %s/killed.d3d12trace -- %s killed", aerogpu, dir, workload),
-                     128 + 9);
-    assert_int_equal(run(&out, "%s show %s/killed.d3d12trace | tail -1", aerogpu, dir), 0);
-    assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion(pDstBuffer=Resource#"));
-    assert_non_null(strstr(strbuf_str(&out), "DstOffset=12345, "));
-    assert_non_null(strstr(strbuf_str(&out), "SrcOffset=54321, NumBytes=4)\n")); /* it returned */
-    assert_int_equal(
-        run(&out, "%s show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
-    assert_int_equal(atoi(strbuf_str(&out)), 100001);
-    strbuf_finish(&out);
-}
-
-/* A recording of a crash crashes the player, and a few of its calls are enough for it. */
-TEST(crashes_come_back_and_get_small)
-{
-    struct strbuf out = {0};
-
-    need_device();
-    assert_int_equal(run(&out, "%s record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
-    assert_int_equal(run(&out, "ulimit -c 0; %s play %s/crash", aerogpu, dir), 128 + 11);
-    assert_int_equal(run(&out, "%s minimize --timeout 1000 %s/crash -o %s/small", aerogpu, dir, dir), 0);
-    assert_non_null(strstr(strbuf_str(&out), " of 172 calls still end by signal 11 in CopyBufferRegion"));
-    assert_true(atoi(strstr(strbuf_str(&out), "small: ") + 7) <= 20); /* five where no fence comes late */
-    assert_int_equal(run(&out, "ulimit -c 0; %s play %s/small", aerogpu, dir), 128 + 11);
-    assert_int_equal(run(&out,
-                         "%s record -o %s/fine -- %s queries && %s minimize --timeout 5000 %s/fine -o %s/x",
-                         aerogpu, dir, workload, aerogpu, dir, dir),
-                     1);
-    assert_non_null(strstr(strbuf_str(&out), "the recording plays to its end without a failure"));
-    strbuf_finish(&out);
-}
-
-/* A program whose device never got done: playing says so, and a few of its calls are enough for it. */
-TEST(hangs_come_back_and_get_small)
-{
-    struct strbuf out = {0};
-
-    need_device();
-    if (run(&out, "export LD_PRELOAD=%s; %s record -o %s/hang -- %s hang", stub, aerogpu, dir, elsewhere))
-        fail_msg("%s", strbuf_str(&out));
-    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s play --timeout 100 %s/hang", stub, aerogpu, dir), 1);
-    assert_non_null(strstr(strbuf_str(&out), "after the last call: queue "));
-    assert_non_null(strstr(strbuf_str(&out), " does not finish its work"));
-    /* the eighth submission, by name, with what is in it */
-    assert_int_equal(
-        run(&out,
-            "export LD_PRELOAD=%s; f=%s/hang; a=%s; said=$($a play --step --timeout 100 $f 2>&1); echo step=$?; "
-            "call=$($a show --method ExecuteCommandLists $f | sed -n '8s/ .*//p'); "
-            "draw=$($a show --method DrawInstanced $f | sed -n '8s/ .*//p'); "
-            "echo \"$said\" | grep -c \"call $call: this submission does not get done; list [0-9]* has 1 draws and dispatches, "
-            "calls $draw to $draw, the last DrawInstanced with pipeline 0$\"",
-            stub, dir, aerogpu),
-        0);
-    assert_string_equal(strbuf_str(&out), "step=1\n1\n");
-    if (run(&out, "export LD_PRELOAD=%s; %s minimize --timeout 50 %s/hang -o %s/still", stub, aerogpu, dir,
-            dir))
-        fail_msg("%s", strbuf_str(&out));
-    assert_non_null(strstr(strbuf_str(&out), " calls still end in a device that does not get done"));
-    assert_true(atoi(strstr(strbuf_str(&out), "still: ") + 7) <= 8);
-    strbuf_finish(&out);
-}
-
-/* The last call of a program that dies inside of it says that it did not return, also where there is no answer. */
-TEST(calls_without_an_answer_do_not_return)
-{
-    struct strbuf out = {0};
-
-    need_device();
-    assert_int_equal(run(&out, "%s record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
-    assert_int_equal(run(&out, "%s show %s/crash | tail -1", aerogpu, dir), 0);
-    assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion("));
-    assert_non_null(strstr(strbuf_str(&out), " did not return\n"));
     strbuf_finish(&out);
 }
 
@@ -360,42 +235,6 @@ TEST(what_is_not_there_is_said)
                      0);
     assert_non_null(strstr(strbuf_str(&out), "part: frames 0 to 0, the last one: "));
     assert_non_null(strstr(strbuf_str(&out), "\"cut_from\": 0, \"cut_to\": 0}"));
-    strbuf_finish(&out);
-}
-
-/* Whoever ends the recorder ends the program, and has its recording. */
-TEST(signals_end_the_program)
-{
-    struct strbuf out = {0};
-
-    need_device();
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(run(&out,
-                             "timeout --foreground -s %s 2 %s record --what d3d12 -o %s/ended -- sleep 100",
-                             i ? "TERM" : "INT", aerogpu, dir),
-                         124);
-        assert_non_null(strstr(strbuf_str(&out), i ? "ended by signal 15" : "ended by signal 2"));
-    }
-    strbuf_finish(&out);
-}
-
-/* A recorder that is killed leaves its shared memory; the next one clears it away. */
-TEST(killed_recorders_leave_nothing)
-{
-    struct strbuf out = {0};
-
-    need_device();
-    if (run(&out,
-            "%s record --what d3d12 -o %s/gone -- sleep 100 & pid=$!; shm=; i=0;"
-            "while [ -z \"$shm\" ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1));"
-            "  shm=$(readlink /proc/$pid/fd/* | grep -m1 /dev/shm/aerogpu-record-); done;"
-            "until child=$(pgrep -x -P $pid sleep) || [ $((i += 1)) -gt 400 ]; do sleep 0.05; done; kill -9 "
-            "$pid; wait $pid; [ -n \"$shm\" ] && [ "
-            "-e $shm ] && %s record --what d3d12 -o "
-            "%s/next -- true &&"
-            "[ ! -e $shm ]; code=$?; kill $child; exit $code",
-            aerogpu, dir, aerogpu, dir))
-        fail_msg("%s", strbuf_str(&out));
     strbuf_finish(&out);
 }
 
@@ -863,18 +702,6 @@ TEST(playing_shows_what_is_inside)
     assert_non_null(strstr(strbuf_str(&out), "full=4\n"));
     assert_non_null(strstr(strbuf_str(&out), "input=2\n"));
     strbuf_finish(&out);
-}
-
-/* A program under a sanitizer ends by the signal that it would end by without, and its runtime may come after the recorder. */
-static void tell_sanitizer(void)
-{
-    const char *old = getenv(SANITIZER);
-    char options[1000];
-
-    snprintf(options, sizeof(options), "%s%shandle_segv=0%s", old ? old : "", old && *old ? ":" : "",
-             *SANITIZER == 'A' ? ":verify_asan_link_order=0" : "");
-    if (*SANITIZER)
-        setenv(SANITIZER, options, 1);
 }
 
 TEST_GROUP(make_dir, remove_dir);

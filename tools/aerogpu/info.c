@@ -230,12 +230,14 @@ static void put(struct strbuf *out, const char *text)
 
 static void put_item(struct strbuf *out, const json_t *item)
 {
-    if (json_is_string(item))
+    const json_t *text = json_object_get(item, "text"); /* an item that says itself in a sentence */
+
+    if (json_is_string(item) || text)
         strbuf_puts(out, "    ");
     else
         strbuf_printf(out, "    %12" JSON_INTEGER_FORMAT "  ",
                       json_integer_value(json_object_get(item, "count")));
-    put(out, json_string_value(json_is_string(item) ? item : json_object_get(item, "name")));
+    put(out, json_string_value(json_is_string(item) ? item : text ? text : json_object_get(item, "name")));
     strbuf_puts(out, "\n");
 }
 

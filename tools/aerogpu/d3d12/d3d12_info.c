@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "d3d12/gen/table.h"
 #include "d3d12/view/res_state.h"
+#include "d3d12/view/unfinished.h"
 #include "d3d12_api.h"
 #include "record/names.h"
 #include "record/trace_file.h"
@@ -25,6 +26,7 @@ struct glance {
     uint32_t last_frame, last_thread;
     struct names names;
     struct res_states resources;
+    struct unfinished *unfinished;
     json_t *notes;
 };
 
@@ -72,7 +74,7 @@ static int see(struct glance *g, const struct trc_call *c)
         on_list(g, m->name);
     if (c->method == D12_Native_Note)
         note(g, c);
-    if (names_follow(&g->names, c))
+    if (names_follow(&g->names, c) || unfinished_follow(g->unfinished, c))
         return -1;
     return res_follow(&g->resources, c);
 }
@@ -150,6 +152,16 @@ static void put(json_t *o, const char *key, uint64_t v)
     json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
+/* What a program that hung, or lost its device, was waiting for. */
+static void put_unfinished(const struct glance *g, json_t *o)
+{
+    json_t *list = unfinished_list(g->unfinished);
+
+    if (json_array_size(list))
+        json_object_set(o, "not_known_to_be_done", list);
+    json_decref(list);
+}
+
 static void put_glance(const struct glance *g, json_t *o)
 {
     const uint64_t *of = g->of;
@@ -182,7 +194,9 @@ int d3d12_info(const char *path, struct json_t *o, struct error *e)
     char last[160] = "";
     int got = 0;
 
-    if (!g || trc_open(&t, &d12_api, path, e)) {
+    if (!g || !(g->unfinished = unfinished_create()) || trc_open(&t, &d12_api, path, e)) {
+        if (g)
+            unfinished_destroy(g->unfinished);
         free(g);
         return e->code ? e->code : error_set(e, -ENOMEM, "%s: no memory for what it holds", path);
     }
@@ -198,6 +212,7 @@ int d3d12_info(const char *path, struct json_t *o, struct error *e)
     put_glance(g, o);
     if (died)
         json_object_set_new(o, "ended_in", json_string(last));
+    put_unfinished(g, o);
     if (got > 0)
         error_set(e, -ENOMEM, "%s: no memory for what it holds", path);
     else if (trc_verify(t, e)) {
@@ -207,6 +222,7 @@ int d3d12_info(const char *path, struct json_t *o, struct error *e)
     names_finish(&g->names);
     res_finish(&g->resources);
     json_decref(g->notes);
+    unfinished_destroy(g->unfinished);
     free(g);
     trc_close(t);
     return e->code;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* d3d12_ends_test.c: recordings of programs that crash, hang or are ended, and of recorders that are. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "d3d12_run.h"
+#include "temp_dir.h"
+
+TEST(a_killed_program_is_recorded_to_its_last_call)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/killed.d3d12trace -- %s killed", aerogpu, dir, workload),
+                     128 + 9);
+    assert_int_equal(run(&out, "%s show %s/killed.d3d12trace | tail -1", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion(pDstBuffer=Resource#"));
+    assert_non_null(strstr(strbuf_str(&out), "DstOffset=12345, "));
+    assert_non_null(strstr(strbuf_str(&out), "SrcOffset=54321, NumBytes=4)\n")); /* it returned */
+    assert_int_equal(
+        run(&out, "%s show --method CopyBufferRegion %s/killed.d3d12trace | wc -l", aerogpu, dir), 0);
+    assert_int_equal(atoi(strbuf_str(&out)), 100001);
+    strbuf_finish(&out);
+}
+
+/* A recording of a crash crashes the player, and a few of its calls are enough for it. */
+TEST(crashes_come_back_and_get_small)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
+    assert_int_equal(run(&out, "ulimit -c 0; %s play %s/crash", aerogpu, dir), 128 + 11);
+    assert_int_equal(run(&out, "%s minimize --timeout 1000 %s/crash -o %s/small", aerogpu, dir, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), " of 172 calls still end by signal 11 in CopyBufferRegion"));
+    assert_true(atoi(strstr(strbuf_str(&out), "small: ") + 7) <= 20); /* five where no fence comes late */
+    assert_int_equal(run(&out, "ulimit -c 0; %s play %s/small", aerogpu, dir), 128 + 11);
+    assert_int_equal(run(&out,
+                         "%s record -o %s/fine -- %s queries && %s minimize --timeout 5000 %s/fine -o %s/x",
+                         aerogpu, dir, workload, aerogpu, dir, dir),
+                     1);
+    assert_non_null(strstr(strbuf_str(&out), "the recording plays to its end without a failure"));
+    strbuf_finish(&out);
+}
+
+/* A program whose device never got done: playing says so, and a few of its calls are enough for it. */
+TEST(hangs_come_back_and_get_small)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    if (run(&out, "export LD_PRELOAD=%s; %s record -o %s/hang -- %s hang", stub, aerogpu, dir, elsewhere))
+        fail_msg("%s", strbuf_str(&out));
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s play --timeout 100 %s/hang", stub, aerogpu, dir), 1);
+    assert_non_null(strstr(strbuf_str(&out), "after the last call: queue "));
+    assert_non_null(strstr(strbuf_str(&out), " does not finish its work"));
+    /* the eighth submission, by name, with what is in it */
+    assert_int_equal(
+        run(&out,
+            "export LD_PRELOAD=%s; f=%s/hang; a=%s; said=$($a play --step --timeout 100 $f 2>&1); echo step=$?; "
+            "call=$($a show --method ExecuteCommandLists $f | sed -n '8s/ .*//p'); "
+            "draw=$($a show --method DrawInstanced $f | sed -n '8s/ .*//p'); "
+            "echo \"$said\" | grep -c \"call $call: this submission does not get done; list [0-9]* has 1 draws and dispatches, "
+            "calls $draw to $draw, the last DrawInstanced with pipeline 0$\"",
+            stub, dir, aerogpu),
+        0);
+    assert_string_equal(strbuf_str(&out), "step=1\n1\n");
+    /* the recording alone says what nobody saw done: all ten, since this program looks at no fence */
+    assert_int_equal(
+        run(&out,
+            "f=%s/hang; a=%s; call=$($a show --method ExecuteCommandLists $f | sed -n '8s/ .*//p'); "
+            "draw=$($a show --method DrawInstanced $f | sed -n '8s/ .*//p'); $a info $f | grep -c 'call [0-9]*, queue'; "
+            "$a info $f | grep -c \"call $call, queue [0-9]*; list [0-9]*: 1 draws, 0 dispatches, last call $draw, DrawInstanced$\"",
+            dir, aerogpu),
+        0);
+    assert_string_equal(strbuf_str(&out), "10\n1\n");
+    /* and of one that waited for its fences nothing is left */
+    assert_int_equal(
+        run(&out,
+            "%s record -o %s/waits -- %s clears >/dev/null 2>&1; %s info --json %s/waits | grep -c not_known_to_be_done",
+            aerogpu, dir, workload, aerogpu, dir),
+        1);
+    assert_string_equal(strbuf_str(&out), "0\n");
+    if (run(&out, "export LD_PRELOAD=%s; %s minimize --timeout 50 %s/hang -o %s/still", stub, aerogpu, dir,
+            dir))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(strstr(strbuf_str(&out), " calls still end in a device that does not get done"));
+    assert_true(atoi(strstr(strbuf_str(&out), "still: ") + 7) <= 8);
+    strbuf_finish(&out);
+}
+
+/* The last call of a program that dies inside of it says that it did not return, also where there is no answer. */
+TEST(calls_without_an_answer_do_not_return)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/crash -- %s crash", aerogpu, dir, workload), 128 + 11);
+    assert_int_equal(run(&out, "%s show %s/crash | tail -1", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), "CopyBufferRegion("));
+    assert_non_null(strstr(strbuf_str(&out), " did not return\n"));
+    strbuf_finish(&out);
+}
+
+/* Whoever ends the recorder ends the program, and has its recording. */
+TEST(signals_end_the_program)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(&out,
+                             "timeout --foreground -s %s 2 %s record --what d3d12 -o %s/ended -- sleep 100",
+                             i ? "TERM" : "INT", aerogpu, dir),
+                         124);
+        assert_non_null(strstr(strbuf_str(&out), i ? "ended by signal 15" : "ended by signal 2"));
+    }
+    strbuf_finish(&out);
+}
+
+/* Who asks again, and not in the same breath, ends what does not obey; and kills what obeys nothing. */
+TEST(signals_that_come_again_end_what_does_not_obey)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(
+        run(&out,
+            "%s record --what d3d12 -o %s/again -- sh -c 'trap \"\" INT TERM; exec sleep 100' & pid=$!; "
+            "until child=$(pgrep -x -P $pid sleep) || [ $((i += 1)) -gt 400 ]; do sleep 0.05; done; "
+            "kill -INT $pid $pid; kill -INT $pid; sleep 2.2; kill -0 $child && kill -INT $pid; "
+            "sleep 2.2; kill -0 $child && kill -INT $pid; wait $pid",
+            aerogpu, dir),
+        128 + 9);
+    assert_non_null(strstr(strbuf_str(&out), "ended by signal 9"));
+    assert_int_equal(
+        run(&out,
+            "%s record --what d3d12 -o %s/again -- sh -c 'trap \"\" INT; exec sleep 100' & pid=$!; "
+            "until child=$(pgrep -x -P $pid sleep) || [ $((i += 1)) -gt 400 ]; do sleep 0.05; done; "
+            "kill -INT $pid; sleep 2.2; kill -INT $pid; wait $pid",
+            aerogpu, dir),
+        128 + 15);
+    assert_non_null(strstr(strbuf_str(&out), "ended by signal 15"));
+    strbuf_finish(&out);
+}
+
+/* A recorder that is killed leaves its shared memory; the next one clears it away. */
+TEST(killed_recorders_leave_nothing)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    if (run(&out,
+            "%s record --what d3d12 -o %s/gone -- sleep 100 & pid=$!; shm=; i=0;"
+            "while [ -z \"$shm\" ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1));"
+            "  shm=$(readlink /proc/$pid/fd/* | grep -m1 /dev/shm/aerogpu-record-); done;"
+            "until child=$(pgrep -x -P $pid sleep) || [ $((i += 1)) -gt 400 ]; do sleep 0.05; done; kill -9 "
+            "$pid; wait $pid; [ -n \"$shm\" ] && [ "
+            "-e $shm ] && %s record --what d3d12 -o "
+            "%s/next -- true &&"
+            "[ ! -e $shm ]; code=$?; kill $child; exit $code",
+            aerogpu, dir, aerogpu, dir))
+        fail_msg("%s", strbuf_str(&out));
+    strbuf_finish(&out);
+}
+
+TEST_GROUP(make_dir, remove_dir);
+
+int main(int argc, char **argv)
+{
+    if (argc != 5)
+        return 2;
+    aerogpu = realpath(argv[1], NULL);
+    workload = realpath(argv[2], NULL);
+    stub = realpath(argv[3], NULL);
+    elsewhere = realpath(argv[4], NULL);
+    tell_sanitizer();
+    return test_run();
+}
