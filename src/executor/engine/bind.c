@@ -8,7 +8,7 @@
 #include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pipeline.h"
-#include "executor/engine/texel.h"
+#include "executor/engine/direct3d11/texel.h"
 
 #include <errno.h>
 #include <stdlib.h>

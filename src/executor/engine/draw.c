@@ -15,7 +15,7 @@
 #include "executor/engine/engine_priv.h"
 #include "executor/engine/pass.h"
 #include "executor/engine/pipeline.h"
-#include "executor/engine/streams.h"
+#include "executor/engine/direct3d11/streams.h"
 
 #include <errno.h>
 #include <string.h>

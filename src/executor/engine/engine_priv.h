@@ -10,9 +10,9 @@
  *   context.h        state.c, states11.c, bindings.c: packets that only change a context's state, Direct3D 9 states included
  *   pass.h           targets.c, draw.c: render passes, clears, draws, dispatches
  *   pipeline.h       pipeline.c, bind.c: programs, pipelines, samplers, descriptor sets, and their caches
- *   inputs.h         inputs.c: vertex buffers and the inputs of shaders
- *   streams.h        streams.c: vertices that are written to buffers
- *   texel.h          texel.c: one texel of four numbers
+ *   direct3d11/inputs.h   inputs.c: vertex buffers and the inputs of shaders
+ *   direct3d11/streams.h  streams.c: vertices that are written to buffers
+ *   direct3d11/texel.h    texel.c: one texel of four numbers
  *   batch.h          batch.c: command buffers, fences, staging memory, what waits for the device
  *   recorder.h       progress.c: progress markers
  *   breadcrumbs.h    breadcrumbs.c: the guest's markers

@@ -5,10 +5,10 @@
  * Invariant: programs and pipelines live as long as the engine; they hold the shaders that they were made of.
  */
 #include "executor/engine/engine_priv.h"
-#include "executor/engine/inputs.h"
+#include "executor/engine/direct3d11/inputs.h"
 #include "executor/engine/pass.h"
 #include "executor/engine/pipeline.h"
-#include "executor/engine/texel.h"
+#include "executor/engine/direct3d11/texel.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -150,6 +150,27 @@ static void explain(struct error *e, int ret, const char *messages)
               n ? text : "no reason given");
 }
 
+/* A copy of the translation, whose arrays have bounds, and which is valid. */
+static int take_words(const struct vkd3d_shader_code *code, uint32_t **words, size_t *count, struct error *e)
+{
+    int ret;
+
+    *words = malloc(code->size);
+    if (*words) {
+        memcpy(*words, code->code, code->size);
+        *count = code->size / 4;
+    }
+    if (!*words || spirv_bound_arrays(words, count))
+        ret = error_set(e, -ENOMEM, "no memory for a translated shader");
+    else
+        ret = shader_validate(*words, *count, e);
+    if (ret) {
+        free(*words);
+        *words = NULL;
+    }
+    return ret;
+}
+
 static int translate(const struct shader *s, const void *bytes, size_t size, const struct shader *hull,
                      const struct shader_variant *v, uint32_t **words, size_t *count, struct error *e)
 {
@@ -219,19 +240,7 @@ static int translate(const struct shader *s, const void *bytes, size_t size, con
         explain(e, ret, messages);
         goto out;
     }
-    *words = malloc(code.size);
-    if (*words) {
-        memcpy(*words, code.code, code.size);
-        *count = code.size / 4;
-    }
-    if (!*words || spirv_bound_arrays(words, count))
-        ret = error_set(e, -ENOMEM, "no memory for a translated shader");
-    else
-        ret = shader_validate(*words, *count, e);
-    if (ret) {
-        free(*words);
-        *words = NULL;
-    }
+    ret = take_words(&code, words, count, e);
 out:
     vkd3d_shader_free_shader_code(&code);
     vkd3d_shader_free_messages(messages);

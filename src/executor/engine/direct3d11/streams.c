@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* streams.c: how far each buffer was written is kept with the buffer, in memory of the device: a draw goes on there. */
-#include "executor/engine/streams.h"
+#include "executor/engine/direct3d11/streams.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "executor/engine/inputs.h"
+#include "executor/engine/direct3d11/inputs.h"
 
 #include "executor/engine/engine_priv.h"
 

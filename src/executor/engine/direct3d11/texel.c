@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "executor/engine/texel.h"
+#include "executor/engine/direct3d11/texel.h"
 
 #include <math.h>
 #include <string.h>

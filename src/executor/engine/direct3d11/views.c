@@ -2,7 +2,7 @@
 /* views.c: views of buffers, what unordered access views count, and how what is looked at is filled (ext.h, EXT_VIEWS). */
 #include "executor/engine/context.h"
 #include "executor/engine/engine_priv.h"
-#include "executor/engine/texel.h"
+#include "executor/engine/direct3d11/texel.h"
 
 #include <errno.h>
 #include <stdlib.h>
