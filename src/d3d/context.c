@@ -728,6 +728,9 @@ void STDMETHODCALLTYPE d3d_context_ResolveSubresource(ID3D11DeviceContext *This,
         d3d_context_CopySubresourceRegion(This, dst, dst_index, 0, 0, 0, src, src_index, NULL);
         return;
     }
+    if (d3d_format_family(format) != d3d_format_family(from->desc.texture.Format) ||
+        d3d_format_typeless(format))
+        return;
     TELL(This, pfnResourceResolveSubresource, DRV(D3D10DDI_HRESOURCE, to), dst_index,
          DRV(D3D10DDI_HRESOURCE, from), src_index, format);
 }

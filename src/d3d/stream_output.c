@@ -158,7 +158,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateGeometryShaderWithStreamOutput(
 
     if (out)
         *out = NULL;
-    if (!entries && !num_entries && !rasterized && !num_strides)
+    if (!entries && !num_entries && (d->level >= D3D_FEATURE_LEVEL_11_0 || (!rasterized && num_strides <= 1)))
         return d3d_device_CreateGeometryShader(This, code, size, linkage, out);
     if (!code || linkage || !entries || !request_valid(d, &r))
         return E_INVALIDARG;

@@ -608,14 +608,16 @@ static VOID APIENTRY resolve(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hd, UINT dst
     uint32_t f = umd10_format(d, (UINT)format), mip = dst_sub % dst->mips;
     struct where w = where(dst, dst_sub);
 
-    if (d->dropped || src->samples < 2 || dst->samples != 1 || src->format != dst->format ||
-        dst->dimensions != 2 || w.width != src->width || w.height != src->height)
+    /* what is neither depth nor of another family, which the runtime saw to */
+    if (d->dropped || src->samples < 2 || dst->samples != 1 || !f || umd10_is_depth(f) ||
+        umd10_is_depth(src->format) || umd10_is_depth(dst->format) || dst->dimensions != 2 ||
+        w.width != src->width || w.height != src->height)
         return;
     umd10_room(d, 128);
     umd10_use(dst, true);
     ABI_EMIT(&d->stream, EXT_RESOLVE, ext_resolve, .dst_texture = dst->name, .src_texture = src->name,
              .dst_mip_level = mip, .dst_array_layer = dst_sub / dst->mips, .src_array_layer = src_sub,
-             .format = f ? f : src->format);
+             .format = f);
 }
 
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)

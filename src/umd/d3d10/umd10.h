@@ -130,6 +130,7 @@ struct umd10_device {
     bool streams;        /* something is bound that vertices are written to */
     bool viewport_empty;
     uint32_t topology; /* 0: none, or one that there is not */
+    uint32_t scratch;  /* a buffer that counters go by; 0: none was needed yet */
     uint32_t indices;  /* as many as the index buffer has behind its offset */
 };
 
@@ -163,6 +164,13 @@ uint32_t umd10_format(const struct umd10_device *d, UINT dxgi);
 static inline bool umd10_is_integer(uint32_t format)
 {
     return format >= AEROGPU_FORMAT_EXT_R32G32B32A32_UINT && format <= AEROGPU_FORMAT_EXT_R8_SINT;
+}
+
+/* A view that is sampled has a format of colours, and is looked at as what it is. */
+static inline bool umd10_is_depth(uint32_t format)
+{
+    return format == AEROGPU_FORMAT_D24_UNORM_S8_UINT || format == AEROGPU_FORMAT_D32_FLOAT ||
+           format == AEROGPU_FORMAT_EXT_D16_UNORM || format == AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT;
 }
 
 void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f);

@@ -2,13 +2,6 @@
 /* view.c: views of textures and buffers. One of a whole texture in its own format is the texture itself. */
 #include "umd/d3d10/umd10.h"
 
-/* One that is sampled has a format of colours, and is looked at as what it is. */
-static bool is_depth(uint32_t format)
-{
-    return format == AEROGPU_FORMAT_D24_UNORM_S8_UINT || format == AEROGPU_FORMAT_D32_FLOAT ||
-           format == AEROGPU_FORMAT_EXT_D16_UNORM || format == AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT;
-}
-
 static bool is_stencil(UINT dxgi)
 {
     return dxgi == 22 /* X32_TYPELESS_G8X24_UINT */ || dxgi == 47 /* X24_TYPELESS_G8_UINT */;
@@ -18,7 +11,7 @@ static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi
                          UINT layer, UINT layers)
 {
     struct umd10_resource *r = v->resource;
-    uint32_t format = !is_depth(r->format) ? umd10_format(d, dxgi)
+    uint32_t format = !umd10_is_depth(r->format) ? umd10_format(d, dxgi)
                       : is_stencil(dxgi) && umd10_has(d, AEROGPU_EXT_FEATURE(EXT_VIEWS))
                           ? AEROGPU_FORMAT_EXT_STENCIL_UINT
                           : r->format;
@@ -97,8 +90,8 @@ static VOID APIENTRY generate_mips(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEV
     struct umd10_device *d = umd10_device(h);
     const struct umd10_view *v = hv.pDrvPrivate;
 
-    if (d->dropped || v->resource->buffer || v->resource->samples > 1 || is_depth(v->resource->format) ||
-        umd10_is_integer(v->resource->format))
+    if (d->dropped || v->resource->buffer || v->resource->samples > 1 ||
+        umd10_is_depth(v->resource->format) || umd10_is_integer(v->resource->format))
         return;
     if (!(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_MIPS))) {
         umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
@@ -183,14 +176,25 @@ static VOID APIENTRY copy_count(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT 
                                 D3D11DDI_HUNORDEREDACCESSVIEW hv)
 {
     struct umd10_device *d = umd10_device(h);
-    const struct umd10_resource *r = hr.pDrvPrivate;
+    struct umd10_resource *r = hr.pDrvPrivate;
     const struct umd10_view *v = hv.pDrvPrivate;
 
     if (d->dropped || !v->own || !v->resource->buffer || offset % 4 || r->size < 4 || offset > r->size - 4)
         return;
-    umd10_room(d, 64);
-    ABI_EMIT(&d->stream, EXT_COPY_COUNT, ext_copy_count, .view = v->name, .dst_buffer = r->name,
-             .dst_offset = offset);
+    umd10_room(d, 256);
+    if (!r->alloc_id) {
+        ABI_EMIT(&d->stream, EXT_COPY_COUNT, ext_copy_count, .view = v->name, .dst_buffer = r->name,
+                 .dst_offset = offset);
+        return;
+    }
+    if (!d->scratch) { /* what is written to guest memory is copied there */
+        d->scratch = umd10_name(d);
+        ABI_EMIT(&d->stream, CREATE_BUFFER, create_buffer, .buffer_handle = d->scratch, .size_bytes = 16);
+    }
+    umd10_use(r, true);
+    ABI_EMIT(&d->stream, EXT_COPY_COUNT, ext_copy_count, .view = v->name, .dst_buffer = d->scratch);
+    ABI_EMIT(&d->stream, COPY_BUFFER, copy_buffer, .dst_buffer = r->name, .src_buffer = d->scratch,
+             .dst_offset_bytes = offset, .size_bytes = 4, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
 }
 
 static VOID APIENTRY destroy_srv(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW v)

@@ -62,8 +62,8 @@ static uint32_t small_float(float f, uint32_t bits)
 
     if (isnan(f))
         return most | 1u << (mantissa - 1);
-    if (!has_sign && f < 0)
-        return 0;
+    if (magnitude == 0 || (!has_sign && f < 0))
+        return sign;
     if (isinf(f))
         return sign | most;
     frexpf(magnitude, &exponent);                     /* magnitude: 0.5 to 1, times 2^exponent */
