@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* include/uapi/linux/pidfd.h, which older headers have not. */
@@ -75,4 +77,14 @@ void end_finish(struct end *e)
     if (e->fd >= 0)
         close(e->fd);
     e->fd = -1;
+}
+
+bool end_was_asked(int status)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (WIFSIGNALED(status) && WTERMSIG(status) == signals[i])
+            return true;
+    return false;
 }

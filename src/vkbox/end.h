@@ -19,3 +19,5 @@ bool end_look(struct end *e, pid_t pid);
 /* Its parent was told: this process is. */
 void end_tell(struct end *e, int status);
 void end_finish(struct end *e);
+/* Whether it ended by a signal by which the parts of a program end each other when it ends. */
+bool end_was_asked(int status);

@@ -81,7 +81,8 @@ struct run {
     struct clock clock;
     pid_t pid;
     int gone; /* a descriptor that says when the program has ended, or -1 */
-    bool ended, told_left;
+    bool ended, told_left, without_folder;
+    struct sigaction file_limit; /* the program's, for SIGXFSZ */
     uint64_t oom_kills, next_look;
 };
 
@@ -106,9 +107,17 @@ static uint64_t count_oom_kills(void)
 
 /* ---- the program --------------------------------------------------------- */
 
-static void enter(void *env)
+struct entry {
+    char **env;
+    const struct run *run;
+};
+
+static void enter(void *ctx)
 {
-    environ = env;
+    const struct entry *e = ctx;
+
+    sigaction(SIGXFSZ, &e->run->file_limit, NULL);
+    environ = e->env;
 }
 
 static int start(struct run *r, struct error *e)
@@ -117,16 +126,16 @@ static int start(struct run *r, struct error *e)
     const char *const values[] = {folder, known, r->p->exact ? VKBOX_EXACT "=1" : VKBOX_EXACT "=0",
                                   r->p->guard ? VKBOX_GUARD "=1" : VKBOX_GUARD "=0", NULL};
     struct layer_env layer = {VKBOX_LAYER, r->p->layers, values};
-    char **env;
+    struct entry entry = {NULL, r};
 
     snprintf(folder, sizeof(folder), VKBOX_VARIABLE "=%s", r->folder.path);
     snprintf(known, sizeof(known), VKBOX_KNOWN "=%s",
              realpath(r->p->dumps ? r->p->dumps : ".", dumps) ? dumps : "");
-    env = layer_env_make(&layer);
-    if (!env)
+    entry.env = layer_env_make(&layer);
+    if (!entry.env)
         return error_set(e, -ENOMEM, "no memory for the environment");
-    r->pid = program_start(r->p->argv, enter, env);
-    free(env);
+    r->pid = program_start(r->p->argv, enter, &entry);
+    free(entry.env);
     return r->pid < 0 ? error_set(e, r->pid, "cannot run %s: %s", r->p->argv[0], strerror(-r->pid)) : 0;
 }
 
@@ -608,17 +617,6 @@ static void tell_end(struct run *r, struct watched *w, int status, bool is_guess
     w->done = true;
 }
 
-/* By these the parts of a program end each other when it ends. */
-static bool is_asked_to_end(int status)
-{
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
-
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-        if (WIFSIGNALED(status) && WTERMSIG(status) == signals[i])
-            return true;
-    return false;
-}
-
 /* The status that ends a process as the program ended: those that start another pass on a signal as a shell does, 128 and its number. */
 static int status_of_launcher(const struct run *r)
 {
@@ -633,10 +631,10 @@ static void look_at_child(struct run *r, struct watched *w)
     if (w->over || !r->p->argv || w->pid == r->pid || !end_look(&w->end, w->pid))
         return;
     look_at_event(r, w);
-    w->over = r->ended || (w->end.known && !is_asked_to_end(w->end.status));
+    w->over = r->ended || (w->end.known && !end_was_asked(w->end.status));
     if (!w->over || !is_last_of_process(r, (uint32_t)(w - r->boxes)))
         return;
-    if (w->end.known && (!is_asked_to_end(w->end.status) || WTERMSIG(w->end.status) == status_of_launcher(r)))
+    if (w->end.known && (!end_was_asked(w->end.status) || WTERMSIG(w->end.status) == status_of_launcher(r)))
         tell_end(r, w, w->end.status, false);
     else if (!w->end.known && !w->b->ended)
         tell_end(r, w, status_of_launcher(r), true);
@@ -778,7 +776,8 @@ static void finish(struct run *r)
             trouble(r, "a process shortened its record %s, and was not watched from then on",
                     r->boxes[i].name);
     }
-    vkbox_folder_remove(&r->folder);
+    if (!r->without_folder)
+        vkbox_folder_remove(&r->folder);
 }
 
 /* Says once that the program is gone and another is watched on; false: there is none. */
@@ -853,11 +852,21 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     clock_init_live(&r->clock);
     r->oom_kills = count_oom_kills();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    /* A file that may not grow is said as a full disk is. */
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &r->file_limit);
     code = vkbox_folder_make(&r->folder, e);
-    if (!code) {
+    if (code && p->argv) {
+        trouble(r, "%s; the program runs unwatched", e->text);
+        r->without_folder = true;
+        r->folder.path[0] = '\0'; /* so that the layer does nothing */
+        *e = (struct error){0};
+        code = 0;
+    } else if (!code) {
         vkbox_folder_sweep(look_at_left, r);
+    }
+    if (!code) {
         code = begin(r, e);
-        if (code)
+        if (code && !r->without_folder)
             vkbox_folder_remove(&r->folder);
     }
     if (code) {
@@ -871,7 +880,7 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
         look_at_end(r);
     else if (!(p->stop && *p->stop))
         look_at_strangers_end(r);
-    if (p->argv && !out->processes)
+    if (p->argv && !out->processes && !r->without_folder)
         trouble(
             r,
             "the program made no Vulkan instance, has other rights than who runs it (with more the loader takes no layer), or a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp%s",

@@ -150,6 +150,20 @@ def without_places_to_write_it_runs_all_the_same():
         hide = 'mount -t tmpfs -o ro tmpfs %s && exec "$@"'
         home = run_in(place, plant, 'fine', env={'HOME': '/mnt'}, before=['unshare', '-m', 'sh', '-c', hide % '/mnt', 'sh'])
         assert home[0] == 0 and '5 frames' in home[1] and not home[2], home
+    # Nowhere: the program runs unwatched, which is said.
+    hidden = 'mount -t tmpfs -o ro tmpfs /dev/shm && mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && exec "$@"'
+    p = subprocess.run(['unshare', '-m', 'sh', '-c', hidden, 'sh', aerogpu, 'run', '--', plant, 'fine'], capture_output=True, text=True, timeout=200,
+                       env={**os.environ, 'XDG_RUNTIME_DIR': '/proc'})
+    assert p.returncode == 0 and '5 frames' in p.stdout and len(p.stderr.splitlines()) == 1 and 'the program runs unwatched' in p.stderr, p
+    with new_place() as place:  # no file may grow, not even what is said
+        with open(place + '/said', 'wb') as said:
+            p = subprocess.run(['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh', aerogpu, 'run', '-o', place, '--', plant, 'wild'], stdout=subprocess.PIPE, stderr=said,
+                               timeout=200, env={**os.environ, 'XDG_RUNTIME_DIR': place})
+        assert p.returncode == 128 + signal.SIGSEGV and os.listdir(place) == ['said'], (p, os.listdir(place))
+        # The program has its signal as without.
+        p = subprocess.run(['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh', aerogpu, 'run', '-o', place, '--', 'sh', '-c', 'exec dd if=/dev/zero of=%s/f' % place],
+                           capture_output=True, timeout=200, env={**os.environ, 'XDG_RUNTIME_DIR': place})
+        assert p.returncode == 128 + signal.SIGXFSZ, p
     with tempfile.TemporaryDirectory() as place:  # not in /dev/shm, which is read-only here: /tmp is next
         shm = run_in(place, plant, 'wild', env={'XDG_RUNTIME_DIR': ''}, before=['unshare', '-m', 'sh', '-c', hide % '/dev/shm', 'sh'])
         assert shm[0] == 128 + signal.SIGSEGV and shm[3] == [('vkbox_plant', 'program')], shm
