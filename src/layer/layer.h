@@ -40,6 +40,15 @@ struct layer_table {
 
 void layer_put(struct layer_table *t, struct layer_object *o, const void *dispatchable);
 void *layer_find(struct layer_table *t, const void *dispatchable); /* NULL: none */
+/* The same, at once for the one that was made first: most programs have no other. */
+static inline void *layer_find_first(struct layer_table *t, const void *dispatchable)
+{
+    const void *key = *(void *const *)dispatchable; /* the loader's dispatch table */
+
+    return __builtin_expect(atomic_load_explicit(&t->fast[0].key, memory_order_acquire) == key, 1)
+               ? t->fast[0].object
+               : layer_find(t, dispatchable);
+}
 void layer_remove(struct layer_table *t, struct layer_object *o);
 /* The first LAYER_FAST. Takes no lock: safe in a signal handler. */
 void layer_each(struct layer_table *t, void (*each)(void *object));

@@ -5,6 +5,7 @@
  * 2. A call that is answered in the place of the driver has not happened: nothing was made, and nothing is waited for. Where the
  *    specification says that the call has its effects all the same, it is made.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -59,6 +60,8 @@ static void answer(struct fault_call *c, const struct lose_fault *f, struct devi
 
     if (f->what == LOSE_DELAYS)
         nanosleep(&(struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)}, NULL);
+    if (f->what == LOSE_CRASHES)
+        raise(SIGSEGV);
     if (f->what == LOSE_HIDES)
         *c = (struct fault_call){FAULT_INSTEAD, VK_SUCCESS, c->next};
     if (f->what != LOSE_ANSWERS)

@@ -44,9 +44,36 @@ const char *lose_verdict_name(enum lose_verdict v)
     return v < LOSE_VERDICTS ? names[v] : "?";
 }
 
+int lose_expectation(const char *word)
+{
+    size_t n = strlen(word);
+    int i = 0;
+
+    for (const char *at = LOSE_EXPECTATIONS; at; at = strchr(at, '|'), i++) {
+        at += *at == '|';
+        if (n && !strncmp(at, word, n) && (at[n] == '|' || !at[n]) && !strchr(word, '|'))
+            return i;
+    }
+    return -1;
+}
+
+bool lose_is_expected(unsigned expectation, enum lose_verdict v)
+{
+    static const enum lose_verdict exact[] = {
+        LOSE_SURVIVED, LOSE_ENDED,       LOSE_ENDED,     LOSE_DIED,          LOSE_IGNORES, LOSE_HANGS,
+        LOSE_STALLS,   LOSE_NOT_REACHED, LOSE_NO_DEVICE, LOSE_WRONG_PICTURE, LOSE_LEAKS};
+
+    return v == exact[expectation] || (expectation == 1 && v == LOSE_SURVIVED);
+}
+
+static bool is_gl(enum lose_api api)
+{
+    return api == LOSE_EGL || api == LOSE_GLX;
+}
+
 const char *lose_api_noun(enum lose_api api)
 {
-    return api == LOSE_VULKAN ? "device" : "context";
+    return is_gl(api) ? "context" : "device";
 }
 
 const char *lose_call_name(uint32_t call)
@@ -110,15 +137,15 @@ static enum fate fate(const struct run *r, uint32_t slot, int *code)
     int said = top->ended && WIFEXITED(top->status) ? WEXITSTATUS(top->status) : 0;
 
     *code = 0;
+    if (p ? p->alive : !r->ended) /* one in another pid namespace is none of the tree's */
+        return LIVES;
+    if (atomic_load(&r->record->died_pid) == (uint32_t)pid) { /* under Wine that ends with an exit code */
+        *code = (int)atomic_load(&r->record->died_of);
+        return KILLED;
+    }
     if (p && p->ended) {
         *code = WIFEXITED(p->status) ? WEXITSTATUS(p->status) : WTERMSIG(p->status);
         return WIFEXITED(p->status) ? EXITED : KILLED;
-    }
-    if (p ? p->alive : !r->ended) /* one in another pid namespace is none of the tree's */
-        return LIVES;
-    if (atomic_load(&r->record->died_pid) == (uint32_t)pid) {
-        *code = (int)atomic_load(&r->record->died_of);
-        return KILLED;
     }
     *code = said;
     if (when(r, &d->left_ns) || when(r, &d->destroyed_ns))
@@ -274,19 +301,27 @@ static void note_loss(struct run *r, uint32_t slot, uint64_t lost, bool early)
     r->slot_of[k] = slot;
     r->lost_ns[k] = lost;
     l->early = early;
-    l->api = atomic_load(&d->api) <= LOSE_GLX ? atomic_load(&d->api) : LOSE_VULKAN;
+    l->api = atomic_load(&d->api) < LOSE_APIS ? atomic_load(&d->api) : LOSE_VULKAN;
     l->deaf = atomic_load(&d->deaf);
     l->frames = atomic_load(&d->frames);
     l->submits = atomic_load(&d->submits);
     l->at_ns = lost - r->start_ns;
     snprintf(submits, sizeof(submits), " and %llu %s", (unsigned long long)l->submits,
-             l->api ? "draws" : "submissions");
+             l->api && l->api != LOSE_D3D12 ? "draws" : "submissions");
     notify(r, lost, 0, "after %llu frames%s the %s %s", (unsigned long long)l->frames,
-           l->api && l->frames && !r->p->at_submit ? "" : submits, /* draws are not counted then */
+           is_gl(l->api) && l->frames && !r->p->at_submit ? "" : submits, /* draws are not counted then */
            lose_api_noun(l->api),
            early                  ? "hangs, and the program does not wait for its reset"
            : when(r, &d->hung_ns) ? "hangs, is reset, and is lost"
                                   : "is lost");
+}
+
+static bool is_noted(const struct run *r, uint32_t slot)
+{
+    for (uint32_t k = 0; k < r->out->num_losses; k++)
+        if (r->slot_of[k] == slot)
+            return true;
+    return false;
 }
 
 /* Whether device `slot` is lost: said by the layer; or nobody asked it since its reset; or the program gave it up before. */
@@ -295,10 +330,7 @@ static void look_for_loss(struct run *r, uint32_t slot)
     const struct lose_device *d = &r->record->device[slot];
     uint64_t lost = when(r, &d->lost_ns), hung = when(r, &d->hung_ns), work = 0;
 
-    for (uint32_t k = 0; k < r->out->num_losses; k++)
-        if (r->slot_of[k] == slot)
-            return;
-    if (!lost && !hung)
+    if (is_noted(r, slot) || (!lost && !hung))
         return;
     if (!hung || !r->before[r->out->num_losses][slot].submits) /* when it was seen first */
         note_work(r, r->before[r->out->num_losses]);
@@ -327,10 +359,10 @@ static void follow(struct run *r, uint32_t loss)
     } steps[] = {
         {when(r, &d->reported_ns), &l->reported_ns, text},
         {when(r, &d->destroyed_ns), &l->destroyed_ns,
-         l->api ? "the lost context is destroyed" : "the lost device is destroyed"},
+         is_gl(l->api) ? "the lost context is destroyed" : "the lost device is destroyed"},
         {s ? when(r, &s->created_ns) : 0, &l->device_ns,
          s && when(r, &s->created_ns) < lost ? "one that it had kept ready"
-         : l->api                            ? "a new context"
+         : is_gl(l->api)                     ? "a new context"
                                              : "a new device"},
         {first && first < lost ? run_now(r) : first, &l->work_ns,
          frames ? "its first frame" : "its first submission"},
@@ -339,7 +371,9 @@ static void follow(struct run *r, uint32_t loss)
     l->reported = atomic_load(&d->reported);
     l->call = atomic_load(&d->call) < LOSE_GL_END ? atomic_load(&d->call) : LOSE_NO_CALL;
     snprintf(text, sizeof(text), "%s %s", l->call ? lose_call_name(l->call) : "a call",
-             l->call < LOSE_NUM_CALLS ? "answers VK_ERROR_DEVICE_LOST" : "tells of the reset");
+             l->call < LOSE_NUM_CALLS ? "answers VK_ERROR_DEVICE_LOST"
+             : is_gl(l->api)          ? "tells of the reset"
+                                      : "tells of the loss");
     for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         if (!steps[i].at || r->stage[loss] & 1u << i)
             continue;
@@ -454,12 +488,17 @@ bool judge_proven(const struct run *r)
 uint64_t judge_limit(const struct run *r)
 {
     uint32_t n = r->out->num_losses;
-    uint64_t limit = r->start_ns + r->p->reach_ns, last = n ? r->lost_ns[n - 1] : 0;
+    uint64_t limit = r->start_ns + r->p->reach_ns, last = n ? r->lost_ns[n - 1] : 0, hung;
 
     if (r->faults_given == r->p->num_faults && r->fault_ns && r->fault_ns >= last)
         return r->fault_ns + r->p->timeout_ns;
     if (n)
         limit = last + r->p->timeout_ns + (proven(r, n - 1) ? r->p->reach_ns : 0);
+    for (uint32_t i = 0; i < r->seen; i++) { /* one that hangs is lost when it is reset, at the latest */
+        hung = when(r, &r->record->device[i].hung_ns);
+        if (hung && !is_noted(r, i) && hung + r->p->hang_ns + r->p->timeout_ns > limit)
+            limit = hung + r->p->hang_ns + r->p->timeout_ns;
+    }
     return limit;
 }
 
@@ -484,6 +523,13 @@ static bool waits_for_events(pid_t pid)
     return false;
 }
 
+/* Whether a window of a Windows program answers. */
+static bool hears(const struct run *r, uint32_t pid)
+{
+    return atomic_load(&r->record->heard_pid) == pid &&
+           run_now(r) - when(r, &r->record->heard_ns) < 2 * NSEC_PER_SEC;
+}
+
 /* Time is up, and the new device has done less than was asked: is that what the program does? */
 static bool works_at_its_pace(struct run *r, uint32_t loss)
 {
@@ -502,7 +548,8 @@ static bool works_at_its_pace(struct run *r, uint32_t loss)
         r->out->own_pace = true;
         return true;
     }
-    r->out->idle = !atomic_load(&s->waits) && waits_for_events((pid_t)atomic_load(&s->pid));
+    r->out->idle = !atomic_load(&s->waits) &&
+                   (waits_for_events((pid_t)atomic_load(&s->pid)) || hears(r, atomic_load(&s->pid)));
     return r->out->idle;
 }
 

@@ -35,9 +35,9 @@ static void open_record(void)
         faults_open();
 }
 
-static struct device *device_of(const void *dispatchable)
+static inline struct device *device_of(const void *dispatchable)
 {
-    struct device *d = layer_find(&lose_devices, dispatchable);
+    struct device *d = layer_find_first(&lose_devices, dispatchable);
 
     if (d && d->slot)
         lose_called(d->slot);
@@ -47,7 +47,7 @@ static struct device *device_of(const void *dispatchable)
 /* ---- losing -------------------------------------------------------------- */
 
 /* What a call answers once the device is lost. */
-static VkResult report_loss(struct device *d, enum lose_call call)
+static VkResult __attribute__((noinline, cold)) report_loss(struct device *d, enum lose_call call)
 {
     slot_reported(d->slot, call);
     return VK_ERROR_DEVICE_LOST;
@@ -408,10 +408,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForPresentKHR(VkDevice device, 
 
 /* ---- questions ----------------------------------------------------------- */
 
+/* Apart, so that calls of a device that is there save nothing for it. */
+static bool __attribute__((noinline, cold)) is_lost(struct device *d)
+{
+    return d->slot && state_of(d) == LOST;
+}
+
 #define DEVICE_CALL(name, ...)                                                                               \
     struct device *d = device_of(device);                                                                    \
                                                                                                              \
-    return d->slot && state_of(d) == LOST ? report_loss(d, LOSE_##name) : d->name(device, __VA_ARGS__)
+    if (__builtin_expect(atomic_load_explicit(&d->state, memory_order_acquire) != ALIVE, 0) && is_lost(d))   \
+        return report_loss(d, LOSE_##name);                                                                  \
+    return d->name(device, __VA_ARGS__)
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetFenceStatus(VkDevice device, VkFence fence)
 {
@@ -477,7 +485,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     bool preferred;
     VkResult r;
 
-    if (!i || slot_refused())
+    if (!i || slot_refused(LOSE_VULKAN))
         return VK_ERROR_INITIALIZATION_FAILED;
     d = calloc(1, sizeof(*d));
     if (!d)

@@ -105,6 +105,12 @@ struct lose_result {
 /* 0; -EINTR; or another negative errno if the program could not be run. */
 int lose_run(const struct lose_params *p, struct lose_result *out, struct error *e);
 
+/* What may be expected of a program: that it survives, that it ends or survives, or one of the other verdicts. */
+#define LOSE_EXPECTATIONS                                                                                    \
+    "survive|end|ended|dies|ignores|hangs|stalls|not-reached|no-device|wrong-picture|leaks"
+/* The number of a word of these; -1: it is none. And whether the verdict is what was expected. */
+int lose_expectation(const char *word);
+bool lose_is_expected(unsigned expectation, enum lose_verdict v);
 /* "survived" and so on, and the name of a call. */
 const char *lose_verdict_name(enum lose_verdict v);
 const char *lose_call_name(uint32_t call);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix.c: a small part of TOML: tables of two names, and keys with strings, numbers and arrays of strings. */
+#include "lose/lose.h"
 #include "lose/matrix.h"
 #include "lose/screen.h"
 
@@ -21,7 +22,8 @@ struct parser {
     const char *at;
     unsigned line;
     struct matrix_entry *entry; /* of the table */
-    bool known, program;        /* the table is [known], or [program.NAME] */
+    struct matrix_list *cases;  /* the table is [known] or [expect] */
+    bool program;               /* it is [program.NAME] */
     struct error *e;
 };
 
@@ -137,14 +139,17 @@ static int parse_table(struct parser *p)
     p->at++;
     r = parse_name(p, kind);
     p->entry = NULL;
-    p->known = !r && !strcmp(kind, "known") && *p->at == ']';
-    if (!r && !p->known) {
+    p->cases = r || *p->at != ']'        ? NULL
+               : !strcmp(kind, "known")  ? &p->m->known
+               : !strcmp(kind, "expect") ? &p->m->expects
+                                         : NULL;
+    if (!r && !p->cases) {
         struct matrix_list *list = !strcmp(kind, "program") ? &p->m->programs
                                    : !strcmp(kind, "fault") ? &p->m->faults
                                                             : NULL;
         p->program = list == &p->m->programs;
         if (!list || *p->at != '.')
-            return WRONG(p, "[%.40s: a table is [program.NAME], [fault.NAME] or [known]", kind);
+            return WRONG(p, "[%.40s: a table is [program.NAME], [fault.NAME], [expect] or [known]", kind);
         p->at++;
         r = parse_name(p, name);
         if (!r && strpbrk(name, "/#"))
@@ -218,14 +223,11 @@ static int parse_number(struct parser *p, uint32_t most, uint32_t *out)
 
 static int parse_expect(struct parser *p, struct matrix_entry *entry)
 {
-    char *text = NULL;
-    int r = parse_text(p, &text);
+    int r = parse_text(p, &entry->text);
 
-    entry->end = !r && !strcmp(text, "end");
-    if (!r && !entry->end && strcmp(text, "survive") != 0)
-        r = WRONG(p, "expect = \"%s\": survive or end", text);
-    free(text);
-    return r;
+    return !r && lose_expectation(entry->text) < 0
+               ? WRONG(p, "'%.40s' is none of " LOSE_EXPECTATIONS, entry->text)
+               : r;
 }
 
 static int parse_value(struct parser *p, const char *key)
@@ -233,9 +235,10 @@ static int parse_value(struct parser *p, const char *key)
     struct matrix *m = p->m;
     struct matrix_entry *entry = p->entry;
 
-    if (p->known) {
-        entry = add(p, &m->known, "what is known of", key);
-        return entry ? parse_text(p, &entry->text) : -EINVAL;
+    if (p->cases) {
+        bool known = p->cases == &m->known;
+        entry = add(p, p->cases, known ? "what is known of" : "what is expected of", key);
+        return !entry ? -EINVAL : known ? parse_text(p, &entry->text) : parse_expect(p, entry);
     }
     if (!entry) {
         if (!strcmp(key, "jobs"))
@@ -254,7 +257,7 @@ static int parse_value(struct parser *p, const char *key)
         return WRONG(p, "'%.40s': a program has `run` and `faults`, once", key);
     if (!strcmp(key, "options") && !entry->words.num)
         return parse_words(p, &entry->words);
-    if (!strcmp(key, "expect"))
+    if (!strcmp(key, "expect") && !entry->text)
         return parse_expect(p, entry);
     if (!strcmp(key, "seeds"))
         return parse_number(p, 10000, &entry->seeds);
@@ -304,9 +307,32 @@ static int check_only(const struct parser *p, const struct matrix_entry *program
     return 0;
 }
 
+/* That each name of the table is a case. */
+static int check_cases(const struct parser *p, const struct matrix_list *list)
+{
+    struct matrix *m = p->m;
+
+    for (size_t i = 0; i < list->num; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < m->programs.num * m->faults.num && !found; k++) {
+            const char *program = m->programs.item[k / m->faults.num].name,
+                       *fault = m->faults.item[k % m->faults.num].name, *name = list->item[i].name;
+            size_t n = strlen(program);
+            found = !strncmp(name, program, n) && name[n] == '/' && !strcmp(name + n + 1, fault) &&
+                    matrix_has_case(&m->programs.item[k / m->faults.num], &m->faults.item[k % m->faults.num]);
+        }
+        if (!found)
+            return error_set(p->e, -EINVAL, "line %u: there is no case %s", list->item[i].line,
+                             list->item[i].name);
+    }
+    return 0;
+}
+
 static int check_names(struct parser *p)
 {
     struct matrix *m = p->m;
+    int r;
 
     if (!m->programs.num || !m->faults.num)
         return error_set(p->e, -EINVAL, "there is no %s: [%s.NAME]", m->programs.num ? "fault" : "program",
@@ -318,21 +344,8 @@ static int check_names(struct parser *p)
     for (size_t i = 0; i < m->programs.num; i++)
         if (check_only(p, &m->programs.item[i]))
             return -EINVAL;
-    for (size_t i = 0; i < m->known.num; i++) {
-        bool found = false;
-
-        for (size_t k = 0; k < m->programs.num * m->faults.num && !found; k++) {
-            const char *program = m->programs.item[k / m->faults.num].name,
-                       *fault = m->faults.item[k % m->faults.num].name, *name = m->known.item[i].name;
-            size_t n = strlen(program);
-            found = !strncmp(name, program, n) && name[n] == '/' && !strcmp(name + n + 1, fault) &&
-                    matrix_has_case(&m->programs.item[k / m->faults.num], &m->faults.item[k % m->faults.num]);
-        }
-        if (!found)
-            return error_set(p->e, -EINVAL, "line %u: there is no case %s", m->known.item[i].line,
-                             m->known.item[i].name);
-    }
-    return 0;
+    r = check_cases(p, &m->known);
+    return r ? r : check_cases(p, &m->expects);
 }
 
 int matrix_parse(struct matrix *m, const char *text, struct error *e)
@@ -392,6 +405,7 @@ void matrix_finish(struct matrix *m)
     finish_list(&m->programs);
     finish_list(&m->faults);
     finish_list(&m->known);
+    finish_list(&m->expects);
     free(m->screen);
     memset(m, 0, sizeof(*m));
 }

@@ -11,8 +11,11 @@
  *
  *     [fault.lost]
  *     options = ["--at-frame", "20"]  # of `aerogpu lose`
- *     expect = "survive"              # or "end"
+ *     expect = "survive"              # or "end", or another word of --expect
  *     seeds = 3                       # as many cases, with --seed 1 to 3
+ *
+ *     [expect]                        # of one case, whatever its fault says
+ *     "gears/lost" = "dies"
  *
  *     [known]                         # what fails, and why nobody is to be told
  *     "vkcube/lost" = "vkcube asserts"
@@ -37,9 +40,8 @@ struct matrix_entry {
     unsigned line;
     struct matrix_words words; /* of a program: `run`; of a fault: `options` */
     struct matrix_words only;  /* of a program: `faults`; none: all */
-    bool end;                  /* of a fault: it is enough that the program ends */
     uint32_t seeds;            /* of a fault; 0: one case without a seed */
-    char *text;                /* of what is known: why */
+    char *text; /* of what is known: why; of a fault, and in [expect]: what is expected, or NULL */
 };
 
 struct matrix_list {
@@ -48,7 +50,7 @@ struct matrix_list {
 };
 
 struct matrix {
-    struct matrix_list programs, faults, known;
+    struct matrix_list programs, faults, known, expects;
     uint32_t jobs, timeout_s; /* 0: not given */
     char *screen;             /* NULL: not given */
 };

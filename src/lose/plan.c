@@ -98,6 +98,8 @@ static int parse_answer(char *text, struct lose_fault *out, const struct lose_re
         out->what = LOSE_LIMITS;
     else if (!strcmp(text, "no-device") && !value)
         out->what = LOSE_HIDES;
+    else if (!strcmp(text, "crash") && !value)
+        out->what = LOSE_CRASHES;
     else if (*result)
         out->result = (*result)->value;
     else if (!gl) /* parse_gl() knows more */

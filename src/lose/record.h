@@ -27,6 +27,7 @@ enum {
     LOSE_MAGIC = 0x45534F4C,
     LOSE_DEVICES = 256,
     LOSE_FAULTS = 64,
+    LOSE_PROCESSES = 64,
     LOSE_PATH = 128,
     LOSE_GL_NAME = 64,
     LOSE_COUNTED = 512
@@ -38,7 +39,7 @@ enum lose_how {
     LOSE_HUNG, /* a submission never completes; after hang_ns the operating system would reset the device */
 };
 
-enum lose_api { LOSE_VULKAN, LOSE_EGL, LOSE_GLX };
+enum lose_api { LOSE_VULKAN, LOSE_EGL, LOSE_GLX, LOSE_D3D9, LOSE_D3D11, LOSE_D3D12, LOSE_APIS };
 
 /* Where a program is in its life. */
 enum lose_phase {
@@ -58,6 +59,7 @@ enum lose_what {
     LOSE_DELAYS,  /* by `amount` ns */
     LOSE_HIDES,   /* the physical devices */
     LOSE_LIMITS,  /* memory to `amount` bytes */
+    LOSE_CRASHES, /* the process, as a driver does */
 };
 
 struct lose_fault {
@@ -76,7 +78,7 @@ struct lose_fault {
 
 struct lose_device {
     _Atomic uint32_t pid;   /* set last */
-    _Atomic uint32_t api;   /* enum lose_api: a device of Vulkan, or a context of OpenGL */
+    _Atomic uint32_t api;   /* enum lose_api: a device of Vulkan or Direct3D, or a context of OpenGL */
     _Atomic uint32_t deaf;  /* a context that did not ask to be told of resets */
     _Atomic uint32_t blank; /* a device that can show no frames */
     _Atomic uint32_t call;  /* enum lose_call or lose_gl_call: the first that reported the loss */
@@ -131,7 +133,11 @@ struct lose_record {
     _Atomic uint32_t died_pid, died_tid, died_of; /* the first that a signal ends, since the loss; and it */
     _Atomic uint32_t looked;                      /* at that one */
     _Atomic uint32_t making;                      /* the process that makes or destroys a device just now */
-    _Atomic uint64_t memory;                      /* bytes allocated, where they are limited */
+    _Atomic uint64_t heard_ns;                    /* a window of a Windows program answered */
+    _Atomic uint32_t heard_pid;
+    _Atomic uint64_t memory; /* bytes allocated, where they are limited */
+    _Atomic uint32_t
+        direct3d[LOSE_PROCESSES]; /* processes whose devices are Direct3D's: what is beneath has no slots */
     struct lose_fault fault[LOSE_FAULTS];
     struct lose_device device[LOSE_DEVICES];
     _Atomic uint32_t calls[LOSE_NUM_CALLS]; /* by enum lose_call, where they are counted */

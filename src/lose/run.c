@@ -24,6 +24,7 @@
 #include "layer/env.h"
 #include "lose/door.h"
 #include "lose/stacks.h"
+#include "lose/wine.h"
 
 #define POLL_NS (5 * NSEC_PER_MSEC)
 #define SCAN_NS (100 * NSEC_PER_MSEC)
@@ -140,7 +141,7 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
 
 static int start(struct run *r, struct error *e)
 {
-    char *values[VALUES] = {NULL}, by_number[64];
+    char *values[VALUES] = {NULL}, by_number[64], *starter, **words;
     struct layer_env layer = {LOSE_LAYER, r->p->layers, (const char *const *)values};
     struct entry entry = {.quiet_stdout = r->p->quiet_stdout, .record_fd = r->record_fd};
     pid_t pid;
@@ -157,7 +158,11 @@ static int start(struct run *r, struct error *e)
         free(values[i]);
     if (!entry.env)
         return error_set(e, -ENOMEM, "no memory for the environment");
-    pid = program_start(r->p->argv, enter, &entry);
+    pid = wine_words(r->p->argv, r->p->layers, &words, &starter);
+    if (!pid)
+        pid = program_start(words ? words : r->p->argv, enter, &entry);
+    free(words);
+    free(starter);
     free(entry.env);
     if (pid < 0)
         return error_set(e, pid, "cannot run %s: %s", r->p->argv[0], strerror(-pid));

@@ -1,65 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "lose/slot.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/program.h"
-#include "lose/door.h"
-#include "lose/proc.h"
+#include "lose/process.h"
 
 struct lose_record *lose_record;
-
-uint64_t lose_now(void)
-{
-    struct clock live;
-
-    clock_init_live(&live);
-    return clock_now(&live);
-}
-
-/* NULL: it is none. */
-static struct lose_record *map_record(int fd)
-{
-    struct lose_record *r;
-    struct stat st;
-
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size != sizeof(*r))
-        return NULL;
-    r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (r == MAP_FAILED)
-        return NULL;
-    if (r->magic == LOSE_MAGIC && r->size == sizeof(*r))
-        return r;
-    munmap(r, sizeof(*r));
-    return NULL;
-}
-
-void lose_open_record(void)
-{
-    const char *path = getenv(LOSE_VARIABLE), *number = path ? strrchr(path, '/') : NULL;
-    int fd;
-
-    if (!number || lose_record)
-        return;
-    lose_record =
-        map_record((int)strtoul(number + 1, NULL, 10));     /* inherited: another user may not open it */
-    fd = lose_record ? -1 : open(path, O_RDWR | O_CLOEXEC); /* a launcher has closed it */
-    if (fd < 0 && !lose_record)
-        fd = door_ask(path);
-    if (fd >= 0) {
-        lose_record = map_record(fd);
-        close(fd);
-    }
-}
 
 enum lose_phase lose_phase(void)
 {
@@ -79,7 +25,7 @@ bool fault_is_due(struct lose_fault *f)
     if (atomic_compare_exchange_strong(&f->given_ns, &never, lose_now())) {
         lose_watch_signals();
         lose_note_work();
-        atomic_store(&f->pid, (uint32_t)getpid());
+        atomic_store(&f->pid, process_id());
     }
     atomic_fetch_add(&f->given, 1);
     return true;
@@ -87,39 +33,37 @@ bool fault_is_due(struct lose_fault *f)
 
 /* ---- devices ------------------------------------------------------------- */
 
-static void note_program(char program[LOSE_PATH])
+/* Whether this is what Direct3D is made with in this process: its devices are the program's. */
+static bool is_beneath(enum lose_api api)
 {
-    char path[PATH_MAX];
-    size_t n;
-
-    if (program_self(path, sizeof(path), NULL))
-        *path = '\0';
-    n = strlen(path);
-    snprintf(program, LOSE_PATH, "%.127s", n < LOSE_PATH ? path : path + n - LOSE_PATH + 1);
+    for (uint32_t i = 0; api < LOSE_D3D9 && i < LOSE_PROCESSES; i++)
+        if (atomic_load(&lose_record->direct3d[i]) == process_id())
+            return true;
+    return false;
 }
 
 struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf)
 {
-    uint32_t n = lose_record ? atomic_fetch_add(&lose_record->devices, 1) : LOSE_DEVICES;
+    uint32_t n = lose_record && !is_beneath(api) ? atomic_fetch_add(&lose_record->devices, 1) : LOSE_DEVICES;
     struct lose_device *slot;
 
     if (n >= LOSE_DEVICES)
         return NULL;
     slot = &lose_record->device[n];
     snprintf(slot->name, sizeof(slot->name), "%.127s", name);
-    note_program(slot->program);
+    process_name(slot->program);
     atomic_store(&slot->api, api);
     atomic_store(&slot->deaf, deaf);
     atomic_store(&slot->created_ns, lose_now());
-    atomic_store(&slot->pid, (uint32_t)getpid());
+    atomic_store(&slot->pid, process_id());
     return slot;
 }
 
-bool slot_refused(void)
+bool slot_refused(enum lose_api api)
 {
     uint64_t lost = lose_record ? atomic_load(&lose_record->lost_ns) : 0;
 
-    if (!lost || lose_now() >= lost + lose_record->refuse_ns)
+    if (!lost || lose_now() >= lost + lose_record->refuse_ns || is_beneath(api))
         return false;
     atomic_fetch_add(&lose_record->refused, 1);
     return true;
@@ -171,22 +115,13 @@ static void update_phase(const struct lose_device *d, uint32_t frame)
         atomic_compare_exchange_strong(&lose_record->phase, &phase, next);
 }
 
-static void note_thread(struct lose_device *d)
-{
-    static __thread uint32_t tid;
-
-    if (!tid)
-        tid = (uint32_t)syscall(SYS_gettid);
-    atomic_store_explicit(&d->tid, tid, memory_order_relaxed);
-}
-
 void slot_work(struct lose_device *d, uint32_t frame, uint32_t submit, bool works)
 {
     update_phase(d, frame);
     atomic_fetch_add(&d->frames, frame);
     atomic_fetch_add(&d->submits, submit);
     atomic_fetch_add(&d->works, works);
-    note_thread(d);
+    atomic_store_explicit(&d->tid, process_thread(), memory_order_relaxed);
     if (frame) {
         slot_first(&d->first_frame_ns);
         atomic_store_explicit(&lose_record->shown, 1, memory_order_relaxed);
@@ -210,22 +145,11 @@ void lose_note_work(void)
     }
 }
 
-static void note_held(struct lose_device *slot)
-{
-    char text[4096];
-
-    atomic_store(&slot->fds, proc_count("/proc/self/fd"));
-    if (!proc_read("/proc/self/status", text, sizeof(text)))
-        return;
-    atomic_store(&slot->threads, proc_number(text, "\nThreads:", 0));
-    atomic_store(&slot->bytes, proc_number(text, "\nRssAnon:", 0) << 10);
-}
-
 bool slot_begin(struct lose_device *d)
 {
     lose_watch_signals();
     lose_note_work();
-    note_held(d);
+    process_held(d);
     if (lose_record->how == LOSE_LOST)
         return false;
     slot_first(&d->hung_ns);

@@ -27,7 +27,7 @@ bool fault_is_due(struct lose_fault *f);
 /* A slot for a new device, or context (`deaf`: that is told of no reset); NULL: there is no record, or no slot left. */
 struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf);
 /* Whether there can be no new device yet, which is counted. */
-bool slot_refused(void);
+bool slot_refused(enum lose_api api);
 /* Sets a time once. */
 void slot_first(_Atomic uint64_t *when);
 /* Whether one of the losses that are asked for is due at this work, and was not given to another device. */

@@ -21,12 +21,27 @@ struct lose_result_name {
 extern const struct lose_result_name lose_results[];
 extern const unsigned lose_num_results;
 
-/* What tells a program of OpenGL that its context is lost: numbers behind Vulkan's commands. */
+/* What tells a program of OpenGL or Direct3D of a loss: numbers behind Vulkan's commands. */
 #define LOSE_GL_CALLS(C)                                                                                     \
     C(glGetGraphicsResetStatus)                                                                              \
     C(glGetError)                                                                                            \
     C(eglMakeCurrent)                                                                                        \
-    C(eglSwapBuffers)
+    C(eglSwapBuffers)                                                                                        \
+    C(IDXGISwapChain_Present)                                                                                \
+    C(IDXGISwapChain_ResizeBuffers)                                                                          \
+    C(ID3D11Device_GetDeviceRemovedReason)                                                                   \
+    C(ID3D11Device_Create)                                                                                   \
+    C(ID3D11DeviceContext_Map)                                                                               \
+    C(ID3D11DeviceContext_GetData)                                                                           \
+    C(ID3D12Device_GetDeviceRemovedReason)                                                                   \
+    C(ID3D12Device_Create)                                                                                   \
+    C(ID3D12CommandQueue_Signal)                                                                             \
+    C(ID3D12Fence_GetCompletedValue)                                                                         \
+    C(IDirect3DDevice9_Present)                                                                              \
+    C(IDirect3DDevice9_TestCooperativeLevel)                                                                 \
+    C(IDirect3DDevice9_Reset)                                                                                \
+    C(IDirect3DDevice9_Create)                                                                               \
+    C(IDirect3DDevice9Ex_CheckDeviceState)
 
 enum lose_gl_call {
     LOSE_GL_FIRST = LOSE_NUM_CALLS - 1,

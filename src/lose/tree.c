@@ -210,8 +210,10 @@ void tree_look(struct tree *t)
 {
     for (uint32_t i = 0; i < t->num; i++) {
         struct tree_process *p = &t->process[i];
-        if (p->alive && (p->blind == TREE_SEES || p->blind == TREE_NO_VULKAN))
-            p->blind = look(p->pid);
+        enum tree_blind now = p->alive ? look(p->pid) : TREE_NO_VULKAN;
+
+        if (p->blind == TREE_SEES || now != TREE_NO_VULKAN) /* what ends maps nothing any more */
+            p->blind = now;
     }
 }
 

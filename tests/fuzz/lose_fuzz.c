@@ -81,6 +81,9 @@ static void read_matrix(const uint8_t *data, size_t size)
         must(m.programs.num && m.faults.num && m.jobs <= 1024 && m.timeout_s <= 86400);
         must_be_whole(&m.programs, true);
         must_be_whole(&m.faults, false);
+        must_be_whole(&m.expects, false);
+        for (size_t i = 0; i < m.expects.num; i++)
+            must(lose_expectation(m.expects.item[i].text) >= 0);
     }
     for (size_t i = 0; i < m.faults.num; i++)
         for (size_t k = 0; k < m.faults.item[i].words.num; k++)

@@ -73,7 +73,7 @@ def wrong_usage():
                        (['--times', '256', 'x'], "aerogpu lose: --times: '256' is no number from 1 to 255" + more),
                        (['--timeout', 'nan', 'x'],
                         "aerogpu lose: --timeout: 'nan' is no time in seconds, above 0 and up to 86400" + more),
-                       (['--expect', 'luck', 'x'], "aerogpu lose: --expect: 'luck' is none of survive|end" + more),
+                       (['--expect', 'luck', 'x'], "aerogpu lose: --expect: 'luck' is none of survive|end|ended|dies|ignores|hangs|stalls|not-reached|no-device|wrong-picture|leaks" + more),
                        (['--screen', '0x0', 'x'], "aerogpu lose: --screen: '0x0' is no size of a screen, as 640x480 is" + more),
                        (['--screen', '64', 'x'], "aerogpu lose: --screen: '64' is no size of a screen, as 640x480 is" + more),
                        (['--at-submit', '5', '--at-frame', '9', 'x'],
@@ -362,6 +362,20 @@ def a_matrix():
 
 
 @case
+def what_was_not_run_is_not_ok():
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('jobs = 1\n[program.a]\nrun = [%s, "recover"]\n[fault.f]\noptions = ["--at-submit", "4000000000"]\nseeds = 3\n' % json.dumps(client))
+        p = subprocess.Popen([aerogpu, 'lose', '--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--json=' + d + '/j'], stdout=subprocess.DEVNULL)
+        time.sleep(2)
+        p.send_signal(signal.SIGTERM)
+        assert p.wait(60) == 143
+        assert [c['ok'] for c in json.load(open(d + '/j'))['cases']] == [False] * 3
+        suite = xml.etree.ElementTree.parse(d + '/j.xml').getroot().find('testsuite')
+        assert (suite.get('skipped'), len(suite.findall('testcase/skipped'))) == ('3', 3), suite.attrib
+
+
+@case
 def faults_that_a_seed_draws():
     drawn = {}
     for seed in ('1', '2', '1', '5', '2'):
@@ -409,6 +423,23 @@ def letters_of_everybody():
 
 
 @case
+def what_is_expected_of_a_case():
+    for verdict, how in (('dies', 'abort'), ('ended', 'exit'), ('survive', 'recover')):
+        lose('--at-submit', '5', '--expect', verdict, '--', client, how)
+    assert 'survived: ' in lose('--at-submit', '5', '--expect', 'dies', '--', client, 'recover', code=1)[1]
+    lose('--at-submit', '5', '--expect', 'ended', '--', client, 'recover', code=1)  # end: that or to survive
+    lose('--at-submit', '5', '--expect', 'end', '--', client, 'recover')
+    lose('--expect', 'no-device', '--', 'true')
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('[program.a]\nrun = [%s, "abort"]\n[program.b]\nrun = ["true"]\n[fault.f]\noptions = ["--at-submit", "5"]\nexpect = "dies"\n'
+                    '[fault.g]\noptions = ["--at-submit", "5"]\n[expect]\n"b/f" = "no-device"\n"a/g" = "survive"\n"b/g" = "no-device"\n' % json.dumps(client))
+        out = lose('--matrix', d + '/m.toml', code=1)[0]
+        for words in ('ok      a/f: dies', 'FAILED  a/g: dies', 'ok      b/f: no device', '4 cases: 3 ok, 1 failed, 0 known, 0 fixed, 0 could not be tried'):
+            assert words in out, (words, out)
+
+
+@case
 def wrong_matrices():
     good = '[program.a]\nrun = ["true"]\n[fault.f]\noptions = ["--at-submit", "5"]\n'
     with tempfile.TemporaryDirectory() as d:
@@ -418,12 +449,15 @@ def wrong_matrices():
                            ('\njobs = 0\n', ': line 2: a number from 1 to 1024 is wanted'),
                            ('screen = "0x0"\n', ": line 1: screen: '0x0' is no size of a screen, as 640x480 is"),
                            ('jobs 2\n', ": line 1: '=' is missing behind 'jobs'"), ('jobs = 2 3\n', ": line 1: what is '3'?"),
-                           ('[progam.a]\n', ': line 1: [progam: a table is [program.NAME], [fault.NAME] or [known]'),
+                           ('[progam.a]\n', ': line 1: [progam: a table is [program.NAME], [fault.NAME], [expect] or [known]'),
                            ('[program.a]\nrun = "true"\n', ': line 2: an array of strings is wanted, as in ["vkcube"]'),
                            ('[program.a]\nrun = ["true\n', ': line 2: a string without its end'),
                            ('[program.a]\nrun = ["true", 1]\n', ': line 2: a string is wanted in the array'),
                            ('[program.a]\nrun = ["\\x"]\n', ': line 2: a string with \\x, which is none of \\b \\t \\n \\f \\r \\" \\\\'),
-                           (good + 'expect = "luck"\n', ': line 5: expect = "luck": survive or end'),
+                           (good + 'expect = "luck"\n', ": line 5: 'luck' is none of survive|end|ended|dies|ignores|hangs|stalls|not-reached|no-device|wrong-picture|leaks"),
+                           (good + '[expect]\n"a/f" = "luck"\n', ": line 6: 'luck' is none of survive|end|ended|dies|ignores|hangs|stalls|not-reached|no-device|wrong-picture|leaks"),
+                           (good + '[expect]\n"a/g" = "dies"\n', ': line 6: there is no case a/g'),
+                           (good + '[expect]\n"a/f" = "dies"\n"a/f" = "end"\n', ': line 7: what is expected of a/f is in line 6 already'),
                            (good + '[fault.f]\n', ': line 5: fault f is in line 3 already'),
                            ('[program.a]\nrun = ["true"]\nfaults = ["g"]\n[fault.f]\n', ': line 1: program a: there is no fault g'),
                            ('[program.a]\nfault = ["g"]\n', ": line 2: 'fault': a program has `run` and `faults`, once"),

@@ -13,6 +13,7 @@
  *   two       prints what another context of it is told     leak     recovers, and destroys nothing
  *   software  goes on without OpenGL if there is none; `stuck`: does nothing then
  *   refused   prints why there was no new context, and recovers
+ *   asks      recovers, and asks to be told only where GLX says that it can be
  *
  * A third argument is a number of frames after which it ends.
  */
@@ -163,6 +164,11 @@ static void *make(bool deaf)
     return eglCreateContext(display, config, EGL_NO_CONTEXT, deaf ? without : with);
 }
 
+static bool has_robustness(void)
+{
+    return !glx || strstr(glXQueryExtensionsString(x, DefaultScreen(x)), "GLX_ARB_create_context_robustness");
+}
+
 static void enter(void *c)
 {
     if (glx ? !glXMakeCurrent(x, c ? window : 0, c)
@@ -291,7 +297,7 @@ int main(int argc, char **argv)
 {
     const char *how = argc > 2 ? argv[2] : "recover";
     int limit = argc > 3 ? atoi(argv[3]) : 0;
-    bool deaf = !strcmp(how, "deaf"), ignores = deaf || !strcmp(how, "ignore"), quiet = !strcmp(how, "draws");
+    bool deaf, ignores, quiet = !strcmp(how, "draws");
     void *c, *other = NULL;
     GLsync sync;
 
@@ -304,6 +310,8 @@ int main(int argc, char **argv)
         open_glx();
     else
         open_egl(how);
+    deaf = !strcmp(how, "deaf") || (!strcmp(how, "asks") && !has_robustness());
+    ignores = deaf || !strcmp(how, "ignore");
     c = make_until(deaf);
     load();
     if (!strcmp(how, "two"))

@@ -185,6 +185,14 @@ def what_hides_from_the_vendor_library_is_named():
 
 
 @case
+def everybody_can_ask_to_be_told():
+    """Xvfb's GLX knows no robustness: programs that ask whether there is any, before they ask for it, would not."""
+    if not shutil.which('Xvfb'):
+        return 'Xvfb is not installed'
+    assert lose('--at-frame', '20', api='glx', how='asks')[0]['verdict'] == 'survived'
+
+
+@case
 def gears_show_nothing_new():
     """A program that nobody here wrote."""
     if not shutil.which('glxgears') or not shutil.which('Xvfb'):

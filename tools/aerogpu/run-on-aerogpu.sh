@@ -49,7 +49,8 @@ told() { # WHAT COMMAND [ARGUMENT...]
     exec "${@:2}"
 }
 
-AEROGPU_DUMPS=$folder told service "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 &
+# What is done to the program (`aerogpu lose`) is not done to the service.
+AEROGPU_DUMPS=$folder told service env -u AEROGPU_LOSE -u VK_INSTANCE_LAYERS "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 &
 service=$!
 for i in $(seq 600); do
     grep -q ^ready "$folder/log" && break
@@ -62,6 +63,7 @@ export AEROGPU_SOCKET=$folder/socket
 command=("$@")
 at=0
 case ${1##*/} in wine*) at=1 ;; esac
+case ${command[at]-} in */aerogpu-lose-start.exe) at=$((at + 1)) ;; esac # what `aerogpu lose` starts it with
 program=${command[at]-}
 case $program in
 *.[eE][xX][eE])
@@ -72,7 +74,7 @@ case $program in
     ln -s "${program%/*}"/* "$folder/program/"
     ln -sf "$libraries"/*.dll "$folder/program/"
     command[at]=$folder/program/${program##*/}
-    [ $at = 1 ] || command=(wine "${command[@]}")
+    [ $at != 0 ] || command=(wine "${command[@]}")
     export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:+$WINEDLLOVERRIDES;}d3d9,d3d10,d3d10_1,d3d11,dxgi=n"
     ;;
 esac

@@ -15,6 +15,7 @@
  *     its driver tells in its own words.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,8 @@ static bool answer(const struct gl_stub *s, struct lose_fault *f, struct gl_cont
 
     if (f->what == LOSE_DELAYS)
         nanosleep(&(struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)}, NULL);
+    if (f->what == LOSE_CRASHES)
+        raise(SIGSEGV);
     if (f->what == LOSE_ANSWERS && f->result == LOSE_DEVICE_LOST && c) {
         pthread_mutex_lock(&lock);
         if (atomic_load(&c->state) == GL_ALIVE)

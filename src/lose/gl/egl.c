@@ -49,7 +49,7 @@ static EGLContext EGLAPIENTRY hook_create(EGLDisplay display, EGLConfig config, 
 {
     EGLContext c;
 
-    gl_egl_error = slot_refused() ? EGL_BAD_ALLOC : 0;
+    gl_egl_error = slot_refused(LOSE_EGL) ? EGL_BAD_ALLOC : 0;
     if (gl_egl_error)
         return EGL_NO_CONTEXT;
     c = real.create(display, config, share, attributes);

@@ -21,7 +21,28 @@ static struct {
     Bool (*current)(Display *, GLXDrawable, GLXContext);
     PFNGLXMAKECONTEXTCURRENTPROC current_both;
     void (*swap)(Display *, GLXDrawable);
+    const char *(*extensions)(Display *, int);
 } real;
+
+#define ROBUSTNESS "GLX_ARB_create_context_robustness"
+enum { ATTRIBUTES = 64 };
+
+/* Xvfb lacks it; here everybody has it, for it is not the driver that tells of resets. */
+static bool has_robustness(const char *extensions)
+{
+    return extensions && strstr(extensions, ROBUSTNESS);
+}
+
+static const char *hook_extensions(Display *display, int screen)
+{
+    static char all[1 << 14];
+    const char *has = real.extensions(display, screen);
+
+    if (!has || has_robustness(has) ||
+        (size_t)snprintf(all, sizeof(all), "%s%s" ROBUSTNESS, has, *has ? " " : "") >= sizeof(all))
+        return has;
+    return all;
+}
 
 static GLXContext made(Display *display, GLXContext c, bool robust)
 {
@@ -31,28 +52,39 @@ static GLXContext made(Display *display, GLXContext c, bool robust)
 
 static GLXContext hook_create(Display *display, XVisualInfo *visual, GLXContext share, Bool direct)
 {
-    return slot_refused() ? NULL : made(display, real.create(display, visual, share, direct), false);
+    return slot_refused(LOSE_GLX) ? NULL : made(display, real.create(display, visual, share, direct), false);
 }
 
 static GLXContext hook_create_new(Display *display, GLXFBConfig config, int type, GLXContext share,
                                   Bool direct)
 {
-    return slot_refused() ? NULL
-                          : made(display, real.create_new(display, config, type, share, direct), false);
+    return slot_refused(LOSE_GLX)
+               ? NULL
+               : made(display, real.create_new(display, config, type, share, direct), false);
 }
 
 /* GLX_ARB_create_context_robustness */
 static GLXContext hook_create_with(Display *display, GLXFBConfig config, GLXContext share, Bool direct,
                                    const int *attributes)
 {
-    bool robust = false;
+    bool robust = false,
+         knows = !real.extensions || has_robustness(real.extensions(display, DefaultScreen(display)));
+    int kept[ATTRIBUTES + 1], n = 0;
 
-    for (const int *a = attributes; a && a[0]; a += 2)
-        robust |=
-            a[0] == GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB && a[1] == GLX_LOSE_CONTEXT_ON_RESET_ARB;
-    return slot_refused()
-               ? NULL
-               : made(display, real.create_with(display, config, share, direct, attributes), robust);
+    if (slot_refused(LOSE_GLX))
+        return NULL;
+    for (const int *a = attributes; a && a[0] && n < ATTRIBUTES; a += 2) {
+        bool about = a[0] == GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB;
+
+        robust |= about && a[1] == GLX_LOSE_CONTEXT_ON_RESET_ARB;
+        if (about && !knows)
+            continue;
+        kept[n++] = a[0];
+        kept[n++] = a[1];
+    }
+    kept[n] = 0;
+    return made(display, real.create_with(display, config, share, direct, n < ATTRIBUTES ? kept : attributes),
+                robust);
 }
 
 static void hook_destroy(Display *display, GLXContext c)
@@ -95,6 +127,7 @@ static void *hook(const char *name, void *function)
         {"glXMakeCurrent", hook_current, &real.current},
         {"glXMakeContextCurrent", hook_current_both, &real.current_both},
         {"glXSwapBuffers", hook_swap, &real.swap},
+        {"glXQueryExtensionsString", hook_extensions, &real.extensions},
     };
     void *found = gl_hook_of(hooks, sizeof(hooks) / sizeof(hooks[0]), name, function);
 

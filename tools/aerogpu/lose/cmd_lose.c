@@ -31,12 +31,12 @@ struct command_line {
     struct lose_matrix_files matrix;
     bool json, answers;
     const char *json_file;
-    unsigned expect; /* END, or that it survives */
+    unsigned expect; /* by number, of LOSE_EXPECTATIONS */
     unsigned reset;  /* by number of the choice */
     struct lose_random random;
 };
 
-enum { SURVIVE, END };
+enum { END = 1 };         /* of LOSE_EXPECTATIONS */
 enum { GUILTY = 0x8253 }; /* GL_GUILTY_CONTEXT_RESET; innocent and unknown follow */
 enum { RETRIES = 10 };    /* calls of a lost device that nobody need be told of */
 
@@ -115,11 +115,11 @@ static void explain_leaks(const struct lose_result *r)
     const struct {
         uint64_t n;
         const char *what;
-    } kinds[] = {
-        {g->devices, api ? "lost contexts that are not destroyed" : "lost devices that are not destroyed"},
-        {g->fds, "descriptors"},
-        {g->threads, "threads"},
-        {g->bytes >> 10, "KiB of memory"}};
+    } kinds[] = {{g->devices, api == LOSE_EGL || api == LOSE_GLX ? "lost contexts that are not destroyed"
+                                                                 : "lost devices that are not destroyed"},
+                 {g->fds, "descriptors"},
+                 {g->threads, "threads"},
+                 {g->bytes >> 10, "KiB of memory"}};
     const char *between = "it works, and keeps more with every loss: ";
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -137,8 +137,8 @@ static void explain_ignorance(const struct lose_loss *l)
             "it goes on with the context that is lost, and shows nothing new: nothing tells it of that, for it did not ask to be told (GL_LOSE_CONTEXT_ON_RESET)\n",
             stderr);
     else if (l && l->api)
-        fprintf(stderr, "it goes on with the context that is lost; calls that told it so: %" PRIu64 "\n",
-                l->reported);
+        fprintf(stderr, "it goes on with the %s that is lost; calls that told it so: %" PRIu64 "\n",
+                lose_api_noun(l->api), l->reported);
     else
         fprintf(stderr,
                 "it goes on with the device that is lost: %" PRIu64 " calls answered VK_ERROR_DEVICE_LOST\n",
@@ -236,7 +236,7 @@ static json_t *milliseconds(uint64_t ns)
 
 static json_t *loss_json(const struct lose_loss *l)
 {
-    static const char *const apis[] = {"vulkan", "egl", "glx"};
+    static const char *const apis[] = {"vulkan", "egl", "glx", "d3d9", "d3d11", "d3d12"};
 
     return json_pack("{s:s, s:b, s:I, s:I, s:o, s:s?, s:I, s:o, s:o, s:o, s:o}", "api", apis[l->api], "told",
                      !l->deaf, "frames", (json_int_t)l->frames, "submissions", (json_int_t)l->submits,
@@ -363,8 +363,8 @@ static struct options_row rows[] = {
              "from the loss to that; 10"),
     OPT_TIME("reach", 0, &asked.run.reach_ns, NSEC_PER_SEC, 86400, "SECONDS", "to come to a loss; 60"),
     OPT_CHOICE(
-        "expect", 0, &asked.expect, "survive|end",
-        "with `end` it is enough that the program ends by itself, with any exit code, but by no signal"),
+        "expect", 0, &asked.expect, LOSE_EXPECTATIONS,
+        "with `end` it is enough that the program ends by itself, with any exit code, but by no signal; the words after it are the other verdicts, for what a program is known to do"),
     OPT_FLAG(
         "keep", 0, &asked.run.keep,
         "let the program go on when it has survived. Else it is ended, with SIGTERM and three seconds later with SIGKILL"),
@@ -550,9 +550,9 @@ static int run(struct command_line *o, struct lose_result *result, struct error 
 static bool is_ok(const struct command_line *o, const struct lose_result *r)
 {
     /* Faults that were drawn change what the program calls: it need not come to all of them. */
-    if (o->random.num && r->verdict == LOSE_NOT_REACHED && given(r))
+    if (o->random.num && o->expect <= END && r->verdict == LOSE_NOT_REACHED && given(r))
         return !r->signalled && (!r->exited || o->expect == END);
-    return r->verdict == LOSE_SURVIVED || (o->expect == END && r->verdict == LOSE_ENDED);
+    return lose_is_expected(o->expect, r->verdict);
 }
 
 int cmd_lose(int argc, char **argv)

@@ -36,6 +36,7 @@ enum outcome { PENDING, RUNS, PASSED, FAILED, KNOWN, FIXED, BROKEN };
 
 struct test_case {
     const struct matrix_entry *program, *fault, *known;
+    char *expect;              /* NULL: that it survives */
     struct matrix_entry drawn; /* `fault` then: with the faults that --random came to */
     uint32_t seed;
     char *name, *words[WORDS], number[16];
@@ -73,7 +74,7 @@ static uint64_t now(void)
 static void compose(const struct matrix_run *r, struct test_case *c, uint64_t without)
 {
     static char screen[] = "--screen", picture[] = "--picture", seed[] = "--seed", expect[] = "--expect",
-                end[] = "end", dashes[] = "--", lose[] = "lose";
+                dashes[] = "--", lose[] = "lose";
     size_t n = 0, fault = 0;
 
     c->words[n++] = (char *)(uintptr_t)r->self;
@@ -90,9 +91,9 @@ static void compose(const struct matrix_run *r, struct test_case *c, uint64_t wi
         c->words[n++] = seed;
         c->words[n++] = c->number;
     }
-    if (c->fault->end) {
+    if (c->expect) {
         c->words[n++] = expect;
-        c->words[n++] = end;
+        c->words[n++] = c->expect;
     }
     if (r->m.screen) {
         c->words[n++] = screen;
@@ -142,14 +143,15 @@ static bool poll_case(const struct matrix_run *r, struct test_case *c)
     return got != 0;
 }
 
-static const struct matrix_entry *find_known(const struct matrix *m, const struct test_case *c)
+/* What a table says of the case, or NULL. */
+static const struct matrix_entry *find_case(const struct matrix_list *table, const struct test_case *c)
 {
     char name[600];
 
     snprintf(name, sizeof(name), "%s/%s", c->program->name, c->fault->name);
-    for (size_t i = 0; i < m->known.num; i++)
-        if (!strcmp(m->known.item[i].name, name))
-            return &m->known.item[i];
+    for (size_t i = 0; i < table->num; i++)
+        if (!strcmp(table->item[i].name, name))
+            return &table->item[i];
     return NULL;
 }
 
@@ -171,7 +173,8 @@ static int make_cases(struct matrix_run *r)
                     break;
                 c->program = &r->m.programs.item[p];
                 c->fault = &r->m.faults.item[f];
-                c->known = find_known(&r->m, c);
+                c->known = find_case(&r->m.known, c);
+                c->expect = (find_case(&r->m.expects, c) ? find_case(&r->m.expects, c) : c->fault)->text;
                 c->seed = c->fault->seeds ? seed + 1 : 0;
                 strbuf_printf(&name, "%s/%s", c->program->name, c->fault->name);
                 if (c->seed)
@@ -237,7 +240,7 @@ static void judge_case(struct test_case *c)
                        : "it could not be tried");
     if (c->late)
         c->outcome = FAILED;
-    else if (!verdict || !strcmp(verdict, "no device"))
+    else if (!verdict || (!strcmp(verdict, "no device") && !ok))
         c->outcome = BROKEN;
     else
         c->outcome = ok ? PASSED : FAILED;
@@ -339,7 +342,6 @@ static bool spell_out(struct test_case *c)
     if (!random)
         return false;
     c->drawn.name = c->fault->name;
-    c->drawn.end = c->fault->end;
     c->fault = &c->drawn;
     c->seed = 0;
     return true;
@@ -423,10 +425,13 @@ static void keep_picture(const struct matrix_run *r, struct test_case *c)
 
 static void finish_case(const struct matrix_run *r, struct test_case *c)
 {
-    judge_case(c);
-    if (*r->stop)
-        return;
     struct strbuf command = {0};
+
+    judge_case(c);
+    if (*r->stop) { /* it did not come to its end */
+        c->outcome = PENDING;
+        return;
+    }
 
     shrink(r, c);
     utf8_print(stdout, "%-7s %s: %s (%.1f s)%s%s\n", word_of(c), c->name, c->verdict,
@@ -466,8 +471,8 @@ static void run_cases(struct matrix_run *r)
 
 static int write_junit(FILE *out, const struct matrix_run *r)
 {
-    static const char *const outcomes[] = {
-        [FAILED] = "failure", [FIXED] = "failure", [BROKEN] = "error", [KNOWN] = "skipped"};
+    static const char *const outcomes[] = {[PENDING] = "skipped", [RUNS] = "skipped", [FAILED] = "failure",
+                                           [FIXED] = "failure",   [BROKEN] = "error", [KNOWN] = "skipped"};
     struct junit_suite suite = {.name = "aerogpu lose", .tests = r->num};
     struct strbuf o = {0}, says = {0};
     bool failed;
@@ -475,7 +480,7 @@ static int write_junit(FILE *out, const struct matrix_run *r)
     for (size_t i = 0; i < r->num; i++) {
         suite.failures += r->cases[i].outcome == FAILED || r->cases[i].outcome == FIXED;
         suite.errors += r->cases[i].outcome == BROKEN;
-        suite.skipped += r->cases[i].outcome == KNOWN;
+        suite.skipped += r->cases[i].outcome == KNOWN || r->cases[i].outcome <= RUNS;
     }
     junit_begin(&o, &suite);
     for (size_t i = 0; i < r->num; i++) {
@@ -489,7 +494,8 @@ static int write_junit(FILE *out, const struct matrix_run *r)
                                         .name = c->name + strlen(c->program->name) + 1,
                                         .seconds = (double)(c->end_ns - c->start_ns) / 1e9,
                                         .outcome = c->outcome <= BROKEN ? outcomes[c->outcome] : NULL,
-                                        .message = c->outcome == KNOWN   ? c->known->text
+                                        .message = c->outcome <= RUNS    ? "it was interrupted"
+                                                   : c->outcome == KNOWN ? c->known->text
                                                    : c->outcome == FIXED ? "it passes: take it out of [known]"
                                                                          : last_line(c),
                                         .output = strbuf_str(&says)});
@@ -514,7 +520,7 @@ static int write_json(FILE *out, const struct matrix_run *r)
         json_write_object(&w, NULL);
         json_write_string(&w, "name", c->name);
         json_write_string(&w, "verdict", c->verdict);
-        json_write_bool(&w, "ok", !counts(c));
+        json_write_bool(&w, "ok", c->outcome == PASSED || c->outcome == KNOWN);
         json_write_bool(&w, "known", c->known != NULL);
         json_write_real(&w, "seconds", (double)(c->end_ns - c->start_ns) / 1e9);
         json_write_array(&w, "command");

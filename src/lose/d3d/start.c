@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c: aerogpu-lose-start.exe PROGRAM.exe [ARGUMENT...]: starts a Windows program under Wine with the library beside this one in
+ * it, before it does anything; ends when it does, with its exit code. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdbool.h>
+#include <wchar.h>
+
+#include <windows.h>
+
+/* Of Wine: what file names of Linux are in. */
+#define CP_UNIXCP 65010
+#define LIBRARY   L"aerogpu-lose.dll"
+
+/* Behind the first word of a command line. */
+static wchar_t *skip_word(wchar_t *at)
+{
+    bool quoted = false;
+
+    for (; *at && (quoted || (*at != ' ' && *at != '\t')); at++)
+        quoted ^= *at == '"';
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return at;
+}
+
+/* What Wine calls a file of Linux's; NULL: it is none. */
+static wchar_t *of_unix(const wchar_t *path)
+{
+    wchar_t *(CDECL * convert)(const char *) =
+        (void *)GetProcAddress(GetModuleHandleA("kernel32.dll"), "wine_get_dos_file_name");
+    char name[MAX_PATH * 4];
+
+    if (*path != '/' || !convert ||
+        !WideCharToMultiByte(CP_UNIXCP, 0, path, -1, name, sizeof(name), NULL, NULL))
+        return NULL;
+    return convert(name);
+}
+
+/* Loads the library in a process that has not begun. */
+static bool put_library(HANDLE process)
+{
+    wchar_t path[MAX_PATH], *last;
+    HANDLE thread = NULL;
+    void *there;
+    DWORD code = 0, n = GetModuleFileNameW(NULL, path, MAX_PATH - (DWORD)wcslen(LIBRARY));
+
+    last = n ? wcsrchr(path, '\\') : NULL;
+    if (!last)
+        return false;
+    wcscpy(last + 1, LIBRARY);
+    there = VirtualAllocEx(process, NULL, sizeof(path), MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+    if (there && WriteProcessMemory(process, there, path, sizeof(path), NULL))
+        thread = CreateRemoteThread(process, NULL, 0, (LPTHREAD_START_ROUTINE)(void *)LoadLibraryW, there, 0,
+                                    NULL);
+    if (!thread)
+        return false;
+    WaitForSingleObject(thread, 60000);
+    GetExitCodeThread(thread, &code);
+    CloseHandle(thread);
+    return code != 0;
+}
+
+int main(void)
+{
+    wchar_t *line = skip_word(GetCommandLineW()), word[MAX_PATH], *file;
+    STARTUPINFOW start = {.cb = sizeof(start)};
+    PROCESS_INFORMATION p;
+    DWORD code = 0;
+    size_t n;
+    BOOL narrow = FALSE;
+
+    if (!*line) {
+        fputs("usage: aerogpu-lose-start.exe PROGRAM.exe [ARGUMENT...]\n", stderr);
+        return 2;
+    }
+    file = skip_word(line);
+    for (n = (size_t)(file - line); n && (line[n - 1] == ' ' || line[n - 1] == '\t');)
+        n--;
+    if (*line == '"' && n > 1) {
+        line[n - 1] = line[n - 1] == '"' ? '\0' : line[n - 1];
+        swprintf(word, MAX_PATH, L"%.*ls", (int)(n - 2), line + 1);
+        line[n - 1] = '"';
+    } else {
+        swprintf(word, MAX_PATH, L"%.*ls", (int)n, line);
+    }
+    if (!CreateProcessW(of_unix(word), line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &start, &p)) {
+        fwprintf(stderr, L"aerogpu lose: cannot run %ls: error %lu\n", word, GetLastError());
+        return 127;
+    }
+    IsWow64Process(p.hProcess, &narrow);
+    if (narrow || !put_library(p.hProcess))
+        fwprintf(stderr, L"aerogpu lose: %ls: Direct3D is not looked at%ls\n", word,
+                 narrow ? L": it is a program of 32 bits" : L"");
+    ResumeThread(p.hThread);
+    WaitForSingleObject(p.hProcess, INFINITE);
+    GetExitCodeProcess(p.hProcess, &code);
+    return (int)code;
+}

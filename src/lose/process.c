@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "lose/process.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/program.h"
+#include "lose/door.h"
+#include "lose/proc.h"
+
+uint64_t lose_now(void)
+{
+    struct clock live;
+
+    clock_init_live(&live);
+    return clock_now(&live);
+}
+
+/* NULL: it is none. */
+static struct lose_record *map_record(int fd)
+{
+    struct lose_record *r;
+    struct stat st;
+
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size != sizeof(*r))
+        return NULL;
+    r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (r == MAP_FAILED)
+        return NULL;
+    if (r->magic == LOSE_MAGIC && r->size == sizeof(*r))
+        return r;
+    munmap(r, sizeof(*r));
+    return NULL;
+}
+
+void lose_open_record(void)
+{
+    const char *path = getenv(LOSE_VARIABLE), *number = path ? strrchr(path, '/') : NULL;
+    int fd;
+
+    if (!number || lose_record)
+        return;
+    lose_record =
+        map_record((int)strtoul(number + 1, NULL, 10));     /* inherited: another user may not open it */
+    fd = lose_record ? -1 : open(path, O_RDWR | O_CLOEXEC); /* a launcher has closed it */
+    if (fd < 0 && !lose_record)
+        fd = door_ask(path);
+    if (fd >= 0) {
+        lose_record = map_record(fd);
+        close(fd);
+    }
+}
+
+/* ---- this process ---------------------------------------------------------- */
+
+uint32_t process_id(void)
+{
+    return (uint32_t)getpid();
+}
+
+uint32_t process_thread(void)
+{
+    static __thread uint32_t tid;
+
+    if (!tid)
+        tid = (uint32_t)syscall(SYS_gettid);
+    return tid;
+}
+
+void process_name(char program[LOSE_PATH])
+{
+    char path[PATH_MAX];
+    size_t n;
+
+    if (program_self(path, sizeof(path), NULL))
+        *path = '\0';
+    n = strlen(path);
+    snprintf(program, LOSE_PATH, "%.127s", n < LOSE_PATH ? path : path + n - LOSE_PATH + 1);
+}
+
+void process_held(struct lose_device *slot)
+{
+    char text[4096];
+
+    atomic_store(&slot->fds, proc_count("/proc/self/fd"));
+    if (!proc_read("/proc/self/status", text, sizeof(text)))
+        return;
+    atomic_store(&slot->threads, proc_number(text, "\nThreads:", 0));
+    atomic_store(&slot->bytes, proc_number(text, "\nRssAnon:", 0) << 10);
+}

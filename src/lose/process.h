@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* process.h: what slot.c writes of its process into the record: by Linux (process.c), and by Linux below Wine
+ * (d3d/process_windows.c). Numbers are Linux's. */
+#pragma once
+
+#include "lose/slot.h"
+
+uint32_t process_id(void);
+/* Of the calling thread. */
+uint32_t process_thread(void);
+/* What it runs, or the end of that. */
+void process_name(char program[LOSE_PATH]);
+/* Notes what it holds: descriptors, threads, memory of its own. */
+void process_held(struct lose_device *slot);
