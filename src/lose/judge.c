@@ -653,6 +653,23 @@ static enum lose_verdict judge_process(struct run *r, uint32_t slot)
     return f == LIVES ? look_at_the_living(r, slot) : LOSE_ENDED;
 }
 
+/* Whose process is to be looked at: that of the lost device, or where that has ended, one of the same program that has made a device since:
+ * what becomes of the program is that one's affair. */
+static uint32_t heir(const struct run *r, uint32_t loss)
+{
+    uint32_t slot = r->slot_of[loss];
+    const struct lose_device *d = &r->record->device[slot];
+
+    for (uint32_t i = r->seen; is_gone(r, slot) && i-- > 0;) {
+        const struct lose_device *c = &r->record->device[i];
+
+        if (when(r, &c->created_ns) > r->lost_ns[loss] && !is_gone(r, i) &&
+            !strncmp(c->program, d->program, sizeof(d->program)))
+            return i;
+    }
+    return slot;
+}
+
 /* Whether somebody of the program goes on, or waits for events. Takes a while. */
 static bool goes_on(struct run *r)
 {
@@ -793,6 +810,6 @@ enum lose_verdict judge(struct run *r)
     }
     if (!all_given && (!n || proven(r, n - 1)) && !is_gone(r, slot))
         return LOSE_NOT_REACHED;
-    v = judge_process(r, slot);
+    v = judge_process(r, n ? heir(r, n - 1) : slot);
     return v == LOSE_ENDED && !all_given && n && proven(r, n - 1) ? LOSE_NOT_REACHED : v;
 }

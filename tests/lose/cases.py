@@ -161,6 +161,8 @@ def matrix(rows):
         key = name + ('-' + run[-1] if name in programs and programs[name][0] != run else '')
         way = fault + ('-seen' if api in SCREEN else '')
         options = FAULTS[fault].split() + ['--timeout', '60' if verdict in (SURVIVES, LEAKS, ENDED, DIES) else '4']
+        if 'page' in fault: # the proof is a picture
+            options[-1] = '20'
         if api in SLOW and '--reach' not in options:
             options += ['--reach', '60']
         options += ['--screen', '640x480' if 'page' in fault else '64x48'] if api in SCREEN or fault == 'picture' else []
