@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A validation program that is a Windows program: Wine runs it, by the name that this file has. aerogpu_test_runner takes it like any other:
+#   aerogpu_test_runner --bin-dir BUILD/suite/windows --manifest BUILD/suite/windows/tests.txt
+# $WINEPREFIX is the user's, or Wine's own. It says PASS, FAIL or SKIP, also to --json=PATH, with the reason; other options are not its.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) name=${0##*/} json=
+for a; do
+    case $a in --json=*) json=${a#--json=} ;; esac
+done
+tell() { # PASS|FAIL SKIPPED REASON
+    local text=null
+    [ -z "$3" ] || text=\"$(tr -d '"\\\000-\037' <<<"$3")\"
+    [ -z "$json" ] || printf '{"schema_version": 1, "test_name": "%s", "status": "%s", "skipped": %s, "%s": %s, "artifacts": []}\n' \
+        "$name" "$1" "$2" "$([ "$2" = true ] && echo skip_reason || echo failure)" "$text" >"$json"
+}
+skip() {
+    echo "SKIP: $name: $1"
+    tell PASS true "$1"
+    exit 0
+}
+[ "$name" != d3d9ex_shared_surface_wow64 ] || skip "this build has no libraries for 32-bit programs"
+command -v wine >/dev/null || skip "wine is not installed"
+export WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;d3d9=n" WINEDEBUG=${WINEDEBUG:--all}
+said=$(wine "$here/suite_d3d9.exe" "$name" | tr -d '\r'; exit "${PIPESTATUS[0]}")
+code=$?
+echo "$said"
+if [ $code = 0 ]; then tell PASS false ""; else tell FAIL false "${said:-it ended with $code}"; fi
+exit $code
