@@ -15,7 +15,7 @@
 #include "alloc_fail.h"
 #include "blackbox/package.h"
 #include "temp_dir.h"
-#include "vkbox/folder.h"
+#include "vkbox/run/folder.h"
 #include "vkbox/judge.h"
 #include "vkbox/known.h"
 

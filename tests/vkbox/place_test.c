@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "place.h"
+#include "vkbox/run/place.h"
 #include "test.h"
 
 static uint64_t thread_ns(void)

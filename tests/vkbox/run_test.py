@@ -799,7 +799,7 @@ def a_full_disk_disturbs_nobody():
 @case
 def a_small_disk_ends_neither_the_watching_nor_the_program():
     # Where there is room for nothing, the next place is taken.
-    for size, kind, code, dumps in (('1m', 'fine', 0, 0), ('1m', 'loop-compute', 5, 1), ('7000k', 'fine', 0, 0), ('7000k', 'loop-compute', 5, 1)):
+    for size, kind, code, dumps in (('1m', 'fine', 0, 0), ('1m', 'loop-compute', 5, 1), ('7064k', 'fine', 0, 0), ('7064k', 'loop-compute', 5, 1)):
         with tempfile.TemporaryDirectory() as folder:
             if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=' + size, 'tmpfs', folder], capture_output=True).returncode:
                 return

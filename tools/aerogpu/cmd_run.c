@@ -20,7 +20,7 @@
 #include "base/program.h"
 #include "base/utf8.h"
 #include "report/json_show.h"
-#include "vkbox/run.h"
+#include "vkbox/run/run.h"
 
 #define NOT_GIVEN UINT64_MAX /* a time */
 

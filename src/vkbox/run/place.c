@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vkbox/place.h"
+#include "vkbox/run/place.h"
 
 #include <dirent.h>
 #include <fcntl.h>

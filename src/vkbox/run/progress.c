@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vkbox/progress.h"
+#include "vkbox/run/progress.h"
 
 #include <xxhash.h>
 

@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "base/fds.h"
 #include "vkbox/own.h"
-#include "vkbox/owner.h"
-#include "vkbox/run.h"
+#include "vkbox/run/owner.h"
+#include "vkbox/run/run.h"
 
 enum { SOCKET = 3, LOOK_NS = 200 * NSEC_PER_MSEC };
 

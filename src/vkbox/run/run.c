@@ -7,7 +7,7 @@
  *   the program is gone, and processes that it left have records ──▶ they are watched to their end
  *   is_asked() ──▶ dump of what there is
  */
-#include "vkbox/run.h"
+#include "vkbox/run/run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,13 +35,13 @@
 #include "blackbox/package.h"
 #include "blackbox/symbols.h"
 #include "layer/env.h"
-#include "vkbox/end.h"
-#include "vkbox/folder.h"
+#include "vkbox/run/end.h"
+#include "vkbox/run/folder.h"
 #include "vkbox/judge.h"
-#include "vkbox/owner.h"
-#include "vkbox/place.h"
+#include "vkbox/run/owner.h"
+#include "vkbox/run/place.h"
 #include "vkbox/point.h"
-#include "vkbox/progress.h"
+#include "vkbox/run/progress.h"
 
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
 enum {

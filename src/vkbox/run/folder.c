@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vkbox/folder.h"
+#include "vkbox/run/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "vkbox/owner.h"
+#include "vkbox/run/owner.h"
 #include "vkbox/room.h"
 
 #define PREFIX "aerogpu-record-"

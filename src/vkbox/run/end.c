@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vkbox/end.h"
+#include "vkbox/run/end.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vkbox/owner.h"
+#include "vkbox/run/owner.h"
 
 #include <dirent.h>
 #include <stdio.h>
