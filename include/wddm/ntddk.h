@@ -514,6 +514,7 @@ static FORCEINLINE PVOID MmGetSystemAddressForMdlSafe(PMDL Mdl, ULONG Priority)
     ((ULONG)((((ULONG_PTR)(va) & (PAGE_SIZE - 1)) + (size) + (PAGE_SIZE - 1)) >> PAGE_SHIFT))
 #define BYTE_OFFSET(va)                            ((ULONG)((ULONG_PTR)(va) & (PAGE_SIZE - 1)))
 #define PAGE_ALIGN(va)                             ((PVOID)((ULONG_PTR)(va) & ~(ULONG_PTR)(PAGE_SIZE - 1)))
+#define BYTES_TO_PAGES(size)                       (((size) >> PAGE_SHIFT) + (((size) & (PAGE_SIZE - 1)) != 0))
 #define ROUND_TO_PAGES(size)                       (((ULONG_PTR)(size) + PAGE_SIZE - 1) & ~(ULONG_PTR)(PAGE_SIZE - 1))
 #define KeFlushIoBuffers(mdl, read_operation, dma) /* caches are coherent on x86 and x64 */
 
@@ -652,11 +653,14 @@ static FORCEINLINE LONGLONG InterlockedExchange64(volatile LONGLONG *Target, LON
 
 typedef enum _INTERFACE_TYPE { InterfaceTypeUndefined = -1, PCIBus = 5 } INTERFACE_TYPE;
 
-#define CmResourceTypeNull        0
-#define CmResourceTypePort        1
-#define CmResourceTypeInterrupt   2
-#define CmResourceTypeMemory      3
-#define CmResourceTypeMemoryLarge 7
+#define CmResourceTypeNull           0
+#define CmResourceTypePort           1
+#define CmResourceTypeInterrupt      2
+#define CmResourceTypeMemory         3
+#define CmResourceTypeDma            4
+#define CmResourceTypeDeviceSpecific 5
+#define CmResourceTypeBusNumber      6
+#define CmResourceTypeMemoryLarge    7
 
 #define CM_RESOURCE_INTERRUPT_LEVEL_SENSITIVE 0x0000
 #define CM_RESOURCE_INTERRUPT_LATCHED         0x0001
@@ -686,6 +690,21 @@ typedef struct _CM_PARTIAL_RESOURCE_DESCRIPTOR {
             ULONG Vector;
             KAFFINITY Affinity;
         } Interrupt;
+        struct { /* with CM_RESOURCE_INTERRUPT_MESSAGE */
+            union {
+                struct {
+                    USHORT Reserved;
+                    USHORT MessageCount;
+                    ULONG Vector;
+                    KAFFINITY Affinity;
+                } Raw;
+                struct {
+                    ULONG Level;
+                    ULONG Vector;
+                    KAFFINITY Affinity;
+                } Translated;
+            };
+        } MessageInterrupt;
         struct {
             PHYSICAL_ADDRESS Start;
             ULONG Length;
@@ -786,7 +805,8 @@ typedef enum _DEVICE_POWER_STATE {
     PowerDeviceD0 = 1,
     PowerDeviceD1 = 2,
     PowerDeviceD2 = 3,
-    PowerDeviceD3 = 4
+    PowerDeviceD3 = 4,
+    PowerDeviceMaximum = 5
 } DEVICE_POWER_STATE;
 
 typedef enum _POWER_ACTION {
@@ -796,7 +816,8 @@ typedef enum _POWER_ACTION {
     PowerActionHibernate = 3,
     PowerActionShutdown = 4,
     PowerActionShutdownReset = 5,
-    PowerActionShutdownOff = 6
+    PowerActionShutdownOff = 6,
+    PowerActionWarmEject = 7
 } POWER_ACTION;
 
 typedef NTSTATUS NTAPI DRIVER_INITIALIZE(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
@@ -976,5 +997,6 @@ WDDM_SIZE(WORK_QUEUE_ITEM, 32);
 WDDM_SIZE(KWAIT_BLOCK, 48);
 WDDM_SIZE(RTL_QUERY_REGISTRY_TABLE, 56);
 
+#include "wddm/ntio.h"
 #include "wddm/ntkern.h"
 #include "wddm/ntrtl.h"

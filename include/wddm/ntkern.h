@@ -284,6 +284,7 @@ NTKERNELAPI POBJECT_TYPE wddm_ExSemaphoreObjectType __asm__("ExSemaphoreObjectTy
 NTKERNELAPI POBJECT_TYPE wddm_MmSectionObjectType __asm__("MmSectionObjectType");
 NTKERNELAPI POBJECT_TYPE wddm_SeTokenObjectType __asm__("SeTokenObjectType");
 NTKERNELAPI BOOLEAN wddm_KdDebuggerNotPresent __asm__("KdDebuggerNotPresent");
+NTKERNELAPI BOOLEAN wddm_KdDebuggerEnabled __asm__("KdDebuggerEnabled");
 #define IoFileObjectType        (&wddm_IoFileObjectType)
 #define PsThreadType            (&wddm_PsThreadType)
 #define PsProcessType           (&wddm_PsProcessType)
@@ -291,7 +292,7 @@ NTKERNELAPI BOOLEAN wddm_KdDebuggerNotPresent __asm__("KdDebuggerNotPresent");
 #define ExSemaphoreObjectType   (&wddm_ExSemaphoreObjectType)
 #define SeTokenObjectType       (&wddm_SeTokenObjectType)
 #define KD_DEBUGGER_NOT_PRESENT wddm_KdDebuggerNotPresent
-#define KD_DEBUGGER_ENABLED     (!wddm_KdDebuggerNotPresent)
+#define KD_DEBUGGER_ENABLED     wddm_KdDebuggerEnabled
 
 NTKERNELAPI LONG_PTR FASTCALL ObfReferenceObject(PVOID Object);
 #define ObReferenceObject(object) ObfReferenceObject(object)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ntstatus.h: the status codes of the graphics and monitor facilities that a miniport may name or be asked about; those that
- * pass this border are in ntdef.h. Values: the WDK's ntstatus.h. tests/wddm/layouts_test.py holds all against another one.
+/* ntstatus.h: more status codes that a miniport may name, all of the graphics and monitor facilities among them; those that pass
+ * this border are in ntdef.h. Values: the WDK's ntstatus.h. tests/wddm/layouts_test.py holds all against another one.
  */
 #pragma once
 
@@ -164,4 +164,5 @@
 #define STATUS_GRAPHICS_PARAMETER_ARRAY_TOO_SMALL                          NT_STATUS_C(0xC01E05E6)
 #define STATUS_GRAPHICS_INTERNAL_ERROR                                     NT_STATUS_C(0xC01E05E7)
 #define STATUS_GRAPHICS_SESSION_TYPE_CHANGE_IN_PROGRESS                    NT_STATUS_C(0xC01E05E8)
+#define STATUS_DEVICE_NOT_CONNECTED                                        NT_STATUS_C(0xC000009D)
 #endif

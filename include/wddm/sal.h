@@ -14,6 +14,8 @@
 #define _IRQL_requires_same_
 #define _IRQL_restores_
 #define _IRQL_saves_
+#define _IRQL_saves_global_(kind, param)
+#define _IRQL_restores_global_(kind, param)
 #define _In_
 #define _In_opt_
 #define _In_opt_z_

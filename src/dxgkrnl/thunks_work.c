@@ -76,6 +76,32 @@ static NTSTATUS resolve(struct dxgk_client *c, struct context *x, struct dma *dm
     return STATUS_SUCCESS;
 }
 
+/* How far `ddi` got in the buffers that it was given. False: past them, or a patch location is nowhere in them. */
+static bool take_ends(struct dxgk *d, const struct context *x, struct packet *p, const char *ddi,
+                      const void *dma, const void *priv, const D3DDDI_PATCHLOCATIONLIST *patches,
+                      UINT list_size)
+{
+    p->dma_end = (UINT)((const uint8_t *)dma - (const uint8_t *)p->dma->mem.va);
+    p->priv_end = (UINT)((const uint8_t *)priv - (const uint8_t *)p->dma->priv);
+    p->patch_count = (UINT)(patches - p->dma->patch);
+    if (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size ||
+        p->patch_count > x->info.PatchLocationListSize) {
+        dxgk_kernel_violation(d->kernel,
+                              "%s advanced past its buffers: %u of %u, private %u of %u, patches %u of %u",
+                              ddi, p->dma_end, x->info.DmaBufferSize, p->priv_end, p->dma->priv_size,
+                              p->patch_count, x->info.PatchLocationListSize);
+        return false;
+    }
+    for (const D3DDDI_PATCHLOCATIONLIST *l = p->dma->patch; l < patches; l++)
+        if (l->AllocationIndex >= list_size || l->PatchOffset > p->dma_end) {
+            dxgk_kernel_violation(
+                d->kernel, "%s: patch location %u is of allocation %u of %u, at %u of %u bytes", ddi,
+                (unsigned)(l - p->dma->patch), l->AllocationIndex, list_size, l->PatchOffset, p->dma_end);
+            return false;
+        }
+    return true;
+}
+
 static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DKMT_RENDER *arg,
                             UINT *multipass)
 {
@@ -105,18 +131,10 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
                          .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa};
     s = DDI(d, Render, x->driver, &r);
     *multipass = r.MultipassOffset;
-    p->dma_end = (UINT)((uint8_t *)r.pDmaBuffer - (uint8_t *)p->dma->mem.va);
-    p->priv_end = (UINT)((uint8_t *)r.pDmaBufferPrivateData - (uint8_t *)p->dma->priv);
-    p->patch_count = (UINT)(r.pPatchLocationListOut - p->dma->patch);
-    if (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size ||
-        p->patch_count > x->info.PatchLocationListSize) {
-        dxgk_kernel_violation(
-            d->kernel,
-            "DxgkDdiRender advanced past its buffers: %u of %u, private %u of %u, patches %u of %u",
-            p->dma_end, x->info.DmaBufferSize, p->priv_end, p->dma->priv_size, p->patch_count,
-            x->info.PatchLocationListSize);
+    if ((NT_SUCCESS(s) || s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) &&
+        !take_ends(d, x, p, "DxgkDdiRender", r.pDmaBuffer, r.pDmaBufferPrivateData, r.pPatchLocationListOut,
+                   arg->AllocationCount))
         s = STATUS_INTERNAL_ERROR;
-    }
     if ((!NT_SUCCESS(s) && s != STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) ||
         (s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER && !p->dma_end))
         goto drop;
@@ -236,13 +254,9 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
     r.Flags.ColorFill = arg->Flags.ColorFill;
     r.Flags.Flip = arg->Flags.Flip;
     s = DDI(d, Present, x->driver, &r);
-    p->dma_end = (UINT)((uint8_t *)r.pDmaBuffer - (uint8_t *)p->dma->mem.va);
-    p->priv_end = (UINT)((uint8_t *)r.pDmaBufferPrivateData - (uint8_t *)p->dma->priv);
-    p->patch_count = (UINT)(r.pPatchLocationListOut - p->dma->patch);
-    if (NT_SUCCESS(s) && (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size)) {
-        dxgk_kernel_violation(d->kernel, "DxgkDdiPresent advanced past its buffers");
+    if (NT_SUCCESS(s) && !take_ends(d, x, p, "DxgkDdiPresent", r.pDmaBuffer, r.pDmaBufferPrivateData,
+                                    r.pPatchLocationListOut, DXGK_PRESENT_MAX_INDEX + 1))
         s = STATUS_INTERNAL_ERROR;
-    }
     if (!NT_SUCCESS(s)) {
         dxgk_packet_free(d, p);
         return s;

@@ -458,3 +458,31 @@ int main(void)
     setenv("AEROGPU_LOG", "error", 0);
     return test_run();
 }
+
+TEST(a_render_that_says_nonsense_is_named_and_refused)
+{
+    static const char *const says[] = {
+        [RENDER_TOO_FAR] = "DxgkDdiRender advanced past its buffers",
+        [RENDER_OF_NOBODY] = "DxgkDdiRender: patch location 0 is of allocation 1 of 1, at 0 of",
+        [RENDER_NOWHERE] = "DxgkDdiRender: patch location 0 is of allocation 0 of 1, at"};
+    struct softgpu_escape e = {.op = ESC_RENDER_RULE};
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE a;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &x, 4096, false, &a), STATUS_SUCCESS);
+    for (e.value = RENDER_TOO_FAR; e.value <= RENDER_NOWHERE; e.value++) {
+        assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+        ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+        assert_int_equal(ctx_render(w.client, &x, &a, 1), STATUS_INTERNAL_ERROR);
+        assert_int_equal(dxgk_violations(w.dxgk), e.value);
+        assert_memory_equal(dxgk_violation(w.dxgk, e.value - 1), says[e.value], strlen(says[e.value]));
+        x.n = 0;
+    }
+    ctx_put(&x, OP_NOP, 0, 0, 0, 0);
+    assert_int_equal(ctx_render(w.client, &x, &a, 1), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    world_down(&w, RENDER_NOWHERE);
+}

@@ -723,6 +723,44 @@ TEST(the_device_says_where_its_driver_key_is)
     down(&w, 0);
 }
 
+TEST(keys_are_open_until_they_are_closed_and_no_longer)
+{
+    struct world w;
+    OBJECT_ATTRIBUTES attributes;
+    static const char service[] = "\\Registry\\Machine\\SYSTEM\\CurrentControlSet\\Services\\softgpu";
+    WCHAR text[128], more[] = {'T', 'x', 0};
+    UNICODE_STRING name, value;
+    HANDLE key, other;
+    ULONG size;
+    union {
+        KEY_VALUE_PARTIAL_INFORMATION info;
+        UCHAR bytes[64];
+    } u;
+
+    up(&w, false);
+    RtlInitUnicodeString(&value, more);
+    for (size_t i = 0; i < sizeof(service); i++)
+        text[i] = (WCHAR)service[i];
+    RtlInitUnicodeString(&name, text);
+    InitializeObjectAttributes(&attributes, &name, OBJ_KERNEL_HANDLE, NULL, NULL);
+    assert_int_equal(ZwOpenKey(&key, 0, &attributes), STATUS_SUCCESS); /* without a setting, too */
+    assert_int_equal(ZwQueryValueKey(key, &value, KeyValuePartialInformation, &u, sizeof(u), &size),
+                     STATUS_OBJECT_NAME_NOT_FOUND);
+    assert_int_equal(ZwClose(key), STATUS_SUCCESS);
+    assert_int_equal(dxgk_violations(w.dxgk), 0);
+    assert_int_equal(ZwQueryValueKey(key, &value, KeyValuePartialInformation, &u, sizeof(u), &size),
+                     STATUS_INVALID_HANDLE);
+    assert_int_equal(ZwClose(key), STATUS_INVALID_HANDLE);
+    violated(&w, "ZwClose of 0x");
+    attributes.RootDirectory = key;
+    assert_int_equal(ZwOpenKey(&other, 0, &attributes), STATUS_INVALID_HANDLE);
+    assert_int_equal(IoOpenDeviceRegistryKey(NULL, PLUGPLAY_REGKEY_DRIVER, 0, &other), STATUS_SUCCESS);
+    dxgk_kernel_leave(k);
+    dxgk_unload(w.dxgk);
+    violated(&w, "the miniport left the registry key HKR open");
+    world_down(&w, 2);
+}
+
 TEST(properties_of_the_device)
 {
     struct world w;

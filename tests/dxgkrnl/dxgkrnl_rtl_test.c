@@ -356,9 +356,12 @@ TEST(what_is_there_of_the_system)
     ProbeForRead(&w, 4, 2);
     ProbeForWrite((PVOID)(uintptr_t)0xFFFF800000000000, 4, 1);
     violated(&w, "ProbeForWrite: 0xffff800000000000 is no address of a process: Windows raises an exception");
+    assert_int_equal(READ_PORT_USHORT((PUSHORT)(uintptr_t)0x1CF), 0xFFFF);
+    WRITE_PORT_UCHAR((PUCHAR)(uintptr_t)0x60, 1);
+    violated(&w, "a read of port 0x1cf, 2 bytes: the adapter has no ports"); /* and is not said again */
     DbgBreakPoint();
     violated(&w, "DbgBreakPoint without a debugger");
-    down(&w, 2);
+    down(&w, 3);
 }
 
 TEST(requests_to_a_device_that_takes_none)

@@ -76,6 +76,7 @@ struct window {
     uint64_t address, cr8;
     uint8_t bytes[MEMORY];
     bool gs;
+    uint32_t port[4]; /* written, number, bytes, value: of the last access to one */
 };
 
 static bool bus_read(void *ctx, bool gs, uint64_t address, unsigned size, uint64_t *value)
@@ -109,9 +110,17 @@ static void write_cr8(void *ctx, uint64_t value)
     ((struct window *)ctx)->cr8 = value;
 }
 
+static uint32_t bus_port(void *ctx, bool write, uint16_t port, unsigned size, uint32_t value)
+{
+    struct window *w = ctx;
+
+    memcpy(w->port, (const uint32_t[]){write, port, size, value}, sizeof(w->port));
+    return 0x87654321;
+}
+
 static bool emulate(struct emulate_cpu *cpu, struct window *w, const uint8_t *code, size_t size)
 {
-    struct emulate_bus bus = {w, bus_read, bus_write, read_cr8, write_cr8};
+    struct emulate_bus bus = {w, bus_read, bus_write, read_cr8, write_cr8, bus_port};
 
     return dxgk_emulate(cpu, code, size, &bus);
 }
@@ -279,6 +288,19 @@ TEST(the_kernels_own)
     assert_true(emulate(&cpu, &w, (const uint8_t[]){0x45, 0x0F, 0x22, 0xC1}, 4)); /* mov cr8, r9 */
     assert_int_equal(w.cr8, 5);
     assert_true(emulate(&cpu, &w, (const uint8_t[]){0x0F, 0x09}, 2)); /* wbinvd */
+    cpu.r[0] = UINT64_C(0x1122334455667788);
+    cpu.r[2] = 0xFFFF01CE;
+    assert_true(emulate(&cpu, &w, (const uint8_t[]){0xEC}, 1)); /* in al, dx */
+    assert_int_equal(cpu.r[0], UINT64_C(0x1122334455667721));
+    assert_memory_equal(w.port, ((const uint32_t[]){0, 0x1CE, 1, 0x88}), sizeof(w.port));
+    assert_true(emulate(&cpu, &w, (const uint8_t[]){0x66, 0xE5, 0x60}, 3)); /* in ax, 0x60 */
+    assert_int_equal(cpu.r[0], UINT64_C(0x1122334455664321));
+    assert_memory_equal(w.port, ((const uint32_t[]){0, 0x60, 2, 0x7721}), sizeof(w.port));
+    assert_true(emulate(&cpu, &w, (const uint8_t[]){0xEF}, 1)); /* out dx, eax */
+    assert_memory_equal(w.port, ((const uint32_t[]){1, 0x1CE, 4, 0x55664321}), sizeof(w.port));
+    assert_true(emulate(&cpu, &w, (const uint8_t[]){0xED}, 1)); /* in eax, dx */
+    assert_int_equal(cpu.r[0], 0x87654321);
+    assert_false(emulate(&cpu, &w, (const uint8_t[]){0xE4}, 1)); /* cut */
     memcpy(w.bytes + 8, "\x11\x22\x33\x44\x55\x66\x77\x88", 8);
     assert_true(emulate(&cpu, &w, (const uint8_t[]){0x65, 0x48, 0x8B, 0x04, 0x25, 0x88, 1, 0, 0},
                         9)); /* mov rax, gs:[0x188] */

@@ -3,7 +3,7 @@
 """What include/wddm declares has the layouts of Windows 7: structures, members, enumerators and function types are compared by
 name with layouts.tsv, which comes from a source of its own and not from our headers.
   layouts_test.py INCLUDE_DIR
-Status codes are held against mingw-w64's ntstatus.h, where it is installed."""
+What x86 has (layouts-x86.tsv) is read out of assembly, where its compiler is installed; status codes are held against mingw-w64's ntstatus.h, where it is installed."""
 import os
 import re
 import shutil
@@ -136,13 +136,35 @@ def statuses():
     return [f"{n}: {v:#010x}, Windows 7 has {theirs[n]:#010x}" for n, v in ours.items() if theirs.get(n, v) != v], len(theirs.keys() & ours.keys())
 
 
+def x86():
+    """What differs there, and how many facts were compared; None: there is no compiler."""
+    if not shutil.which("i686-w64-mingw32-gcc"):
+        return None, 0
+    with open(os.path.join(os.path.dirname(__file__), "layouts-x86.tsv")) as table:
+        facts = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
+    words = []
+    for kind, name, *_ in facts:
+        of, path = (member(name) + [""])[:2]
+        words += [f"sizeof({name})"] if kind == "S" else [f"offsetof({of}, {path})", f"sizeof((({of} *)0)->{path})"]
+    assembly = subprocess.run(["i686-w64-mingw32-gcc", "-std=gnu17", "-w", "-I", include, "-S", "-o", "-", "-x", "c", "-"],
+                              input=headers + "unsigned facts[] = {" + ", ".join(f"~({w})" for w in words) + "};\n",
+                              text=True, capture_output=True, check=True).stdout  # none of them is zero
+    got = [~int(v) & 0xFFFFFFFF for v in re.findall(r"\.long\s+(-?\d+)", assembly.split("_facts:")[1])]
+    found = []
+    for kind, name, *want in facts:
+        have, got = got[:len(want)], got[len(want):]
+        if have != [int(w) for w in want]:
+            found.append(f"{name}: {have}, Windows 7 for x86 has {want}")
+    return found, len(facts)
+
+
 def report(n, found, what):
     for line in found:
         print("# " + line)
     print(f"{'not ok' if found else 'ok'} {n} - {what}")
 
 
-print("1..3")
+print("1..4")
 report(1, list(differences(rows)), f"{len(rows)} facts of {sum(r[0] == 'S' for r in rows)} structures are as on Windows 7")
 lie = {"S": ["S", "DXGK_DRIVERCAPS", "527"], "M": ["M", "DXGKARG_SUBMITCOMMAND.Flags", "0", "32"],
        "E": ["E", "DXGK_INTERRUPT_CRTC_VSYNC", "4"], "F": ["F", "DXGKDDI_PATCH", "int4", "ptr"]}
@@ -150,3 +172,5 @@ told = list(differences(list(lie.values())))
 report(2, [] if len(told) == len(lie) else told or ["nothing"], "a table that is wrong in each kind of row is noticed in each")
 wrong, common = statuses()
 report(3, wrong or [], "# SKIP there is no mingw-w64" if wrong is None else f"{common} status codes have their values")
+wrong, compared = x86()
+report(4, wrong or [], "# SKIP there is no i686-w64-mingw32-gcc" if wrong is None else f"{compared} facts are as on Windows 7 for x86")

@@ -38,3 +38,11 @@ void dxgk_loans_settle(struct dxgk *d);
         dxgk_loans_settle(d);                                                                                \
         display_status_;                                                                                     \
     })
+/* One that may refuse: that is no failure of the miniport's. */
+#define DISPLAY_DDI_MAY(d, name, ...)                                                                        \
+    ({                                                                                                       \
+        const struct dxgk_failed before_ = (d)->failed;                                                      \
+        NTSTATUS asked_ = DISPLAY_DDI(d, name, __VA_ARGS__);                                                 \
+        (d)->failed = before_;                                                                               \
+        asked_;                                                                                              \
+    })

@@ -167,6 +167,7 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     struct child *c = &d->display.children[dxgk_vidpn_child_index(d, target)];
     DXGKARG_RECOMMENDMONITORMODES args = {.VideoPresentTargetId = target,
                                           .pMonitorSourceModeSetInterface = &dxgk_modeset_monitor_interface};
+    struct dxgk_failed failed;
     NTSTATUS s = STATUS_SUCCESS;
 
     forget(c);
@@ -193,7 +194,9 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     args.hMonitorSourceModeSet = (D3DKMDT_HMONITORSOURCEMODESET)c->modes;
     if (!dxgk_modeset_lend(c->modes))
         return STATUS_NO_MEMORY;
+    failed = d->failed;
     s = DDI(d, RecommendMonitorModes, d->miniport, &args);
+    d->failed = failed; /* it may refuse */
     if (dxgk_has_lent(d, c->modes, "monitor's mode set that it was given", "DxgkDdiRecommendMonitorModes")) {
         dxgk_give_back(d, c->modes);
         dxgk_modeset_unref(c->modes);

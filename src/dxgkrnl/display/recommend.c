@@ -23,7 +23,7 @@ int dxgk_recommended_target(struct dxgk *d, UINT source)
 
     if (!v)
         return -1;
-    if (NT_SUCCESS(DISPLAY_DDI(d, RecommendVidPnTopology, d->miniport, &args)))
+    if (NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendVidPnTopology, d->miniport, &args)))
         for (struct vidpn_path *p = v->paths; p && child < 0; p = p->next)
             if (p->info.VidPnSourceId == source)
                 child = dxgk_vidpn_child_index(d, p->info.VidPnTargetId);
@@ -43,7 +43,7 @@ bool dxgk_recommended_mode(struct dxgk *d, UINT source, UINT target, D3DKMT_DISP
 
     if (!v)
         return false;
-    if (NT_SUCCESS(DISPLAY_DDI(d, RecommendFunctionalVidPn, d->miniport, &args))) {
+    if (NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendFunctionalVidPn, d->miniport, &args))) {
         const struct modeset *s = v->source[source], *t = v->target[child];
         found = s && t && s->pinned && t->pinned;
         if (found)
@@ -58,7 +58,7 @@ void dxgk_ask_about_mode(struct dxgk *d, UINT source, struct vidpn *v)
     struct source *s = &d->display.sources[source];
     DXGKARG_QUERYVIDPNHWCAPABILITY caps = {
         .hFunctionalVidPn = dxgk_vidpn_handle(v), .SourceId = source, .TargetId = s->target};
-    NTSTATUS st = DISPLAY_DDI(d, QueryVidPnHWCapability, d->miniport, &caps);
+    NTSTATUS st = DISPLAY_DDI_MAY(d, QueryVidPnHWCapability, d->miniport, &caps);
 
     if (!NT_SUCCESS(st) && st != STATUS_NOT_IMPLEMENTED)
         log_info("dxgkrnl", "DxgkDdiQueryVidPnHWCapability returned %08x", (unsigned)st);
@@ -73,7 +73,7 @@ void dxgk_ask_about_colours(struct dxgk *d, UINT source)
                                    .StatusBlock = &status,
                                    .OutputBuffer = out,
                                    .OutputBufferLength = sizeof(out)};
-    NTSTATUS st = DDI(d, DispatchIoRequest, d->miniport, source, &packet);
+    NTSTATUS st = DISPLAY_DDI_MAY(d, DispatchIoRequest, d->miniport, source, &packet);
 
     if (NT_SUCCESS(st) && status.Information > sizeof(out))
         dxgk_kernel_violation(d->kernel, "DxgkDdiDispatchIoRequest: %llu bytes in a buffer of %zu",

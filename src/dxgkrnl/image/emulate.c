@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { RSP = 4, RCX = 1, RSI = 6, RDI = 7, RAX = 0 };
+enum { RSP = 4, RCX = 1, RDX = 2, RSI = 6, RDI = 7, RAX = 0 };
 enum { CF = 1 << 0, PF = 1 << 2, AF = 1 << 4, ZF = 1 << 6, SF = 1 << 7, DF = 1 << 10, OF = 1 << 11 };
 enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
 enum { TWO_BYTES = 0x100 }; /* opcodes behind 0F */
@@ -309,6 +309,23 @@ static bool control_register(const struct run *r, bool write)
     return true;
 }
 
+/* IN and OUT: E4 to E7 with the port in a byte, EC to EF with it in DX; from and to AL, AX or EAX. */
+static bool port_instruction(const struct run *r)
+{
+    struct instruction *i = r->i;
+    unsigned bytes = !(i->opcode & 1) ? 1 : i->operand == 2 ? 2 : 4;
+    uint16_t port = i->opcode & 8 ? (uint16_t)r->cpu->r[RDX] : next(i);
+    bool write = i->opcode & 2;
+    uint32_t v;
+
+    if (i->cut)
+        return false;
+    v = r->bus->port(r->bus->ctx, write, port, bytes, (uint32_t)(r->cpu->r[RAX] & mask(bytes)));
+    if (!write)
+        set(r->cpu, i, RAX, bytes, v);
+    return true;
+}
+
 /* Opcodes with an immediate operand: 80, 81, 83 and C6, C7 and F6, F7 (TEST only). */
 static bool immediate_instruction(const struct run *r)
 {
@@ -371,6 +388,15 @@ static bool execute(const struct run *r)
     case 0xAA:
     case 0xAB:
         return string_instruction(r, bytes, false);
+    case 0xE4:
+    case 0xE5:
+    case 0xE6:
+    case 0xE7:
+    case 0xEC:
+    case 0xED:
+    case 0xEE:
+    case 0xEF:
+        return port_instruction(r);
     case TWO_BYTES | 0x09:
         return true; /* WBINVD */
     case TWO_BYTES | 0x20:

@@ -5,6 +5,7 @@
  *  - register windows (READ_REGISTER_ULONG and its relatives are plain accesses on x64), by the moves, tests and arithmetic
  *    that compilers make of volatile accesses (MOVD and MOVQ among them), and by REP MOVS and STOS;
  *  - the current thread and processor number in the processor control region (GS:[...]);
+ *  - IN and OUT of ports;
  *  - times in the page at 0xFFFFF78000000000 that Windows shares with everybody;
  *
  * Sources: the processors' manuals; public documentation of KPCR and KUSER_SHARED_DATA.
@@ -28,6 +29,7 @@ struct emulate_bus {
     bool (*write)(void *ctx, bool gs, uint64_t address, unsigned size, uint64_t value);
     uint64_t (*read_cr8)(void *ctx);
     void (*write_cr8)(void *ctx, uint64_t value);
+    uint32_t (*port)(void *ctx, bool write, uint16_t port, unsigned size, uint32_t value); /* what was read */
 };
 
 /* Does the instruction at `code`, of which `size` bytes may be read, and moves RIP behind it. false: it is not one of those

@@ -111,11 +111,16 @@ static void write_cr8(void *ctx, uint64_t value)
         dxgk_kernel_lower(k, to);
 }
 
+static uint32_t bus_port(void *ctx, bool write, uint16_t port, unsigned size, uint32_t value)
+{
+    return dxgk_ntos_port(((const struct fault *)ctx)->d, write, port, size, value);
+}
+
 /* ---- the handler --------------------------------------------------------- */
 
 static bool emulate(struct fault *f, ucontext_t *uc, const uint8_t *code, size_t size)
 {
-    struct emulate_bus bus = {f, bus_read, bus_write, read_cr8, write_cr8};
+    struct emulate_bus bus = {f, bus_read, bus_write, read_cr8, write_cr8, bus_port};
     greg_t *g = uc->uc_mcontext.gregs;
     uint64_t xmm[16][2];
     struct emulate_cpu cpu = {.rip = (uint64_t)g[REG_RIP], .flags = (uint64_t)g[REG_EFL], .xmm = xmm};

@@ -293,3 +293,9 @@ int NTAPI dxgk_crt_swprintf(WCHAR *out, const WCHAR *format, ...)
     ms_va_end(ap);
     return n;
 }
+
+int NTAPI dxgk_crt__purecall(VOID)
+{
+    dxgk_kernel_violation(SELF(), "a virtual function that has no body is called");
+    return 0;
+}

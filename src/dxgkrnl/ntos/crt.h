@@ -32,6 +32,7 @@
     T(wcscat, WCHAR *, WCHAR *to, const WCHAR *from)                                                         \
     T(wcschr, const WCHAR *, const WCHAR *s, WCHAR c)                                                        \
     T(wcsstr, const WCHAR *, const WCHAR *s, const WCHAR *part)                                              \
+    T(_purecall, int, VOID)                                                                                  \
     T(tolower, int, int c)                                                                                   \
     T(toupper, int, int c)                                                                                   \
     T(sprintf, int, char *out, const char *format, ...)                                                      \

@@ -50,7 +50,7 @@ ULONG NTAPI DbgPrint(PCSTR Format, ...)
 
 /* ---- a debugger that is not there ---------------------------------------- */
 
-BOOLEAN wddm_KdDebuggerNotPresent = TRUE;
+BOOLEAN wddm_KdDebuggerNotPresent = TRUE, wddm_KdDebuggerEnabled = FALSE;
 
 BOOLEAN NTAPI KdRefreshDebuggerNotPresent(VOID)
 {

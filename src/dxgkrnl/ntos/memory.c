@@ -498,6 +498,29 @@ VOID NTAPI WRITE_REGISTER_ULONG(volatile ULONG *Register, ULONG Value)
     register_write(__func__, Register, 4, Value);
 }
 
+uint32_t dxgk_ntos_port(struct dxgk *d, bool write, uint16_t port, unsigned size, uint32_t value)
+{
+    UNREFERENCED_PARAMETER(value);
+    if (!d->ntos.port_said)
+        dxgk_kernel_violation(d->kernel, "%s of port %#x, %u bytes: the adapter has no ports",
+                              write ? "a write" : "a read", port, size);
+    d->ntos.port_said = true;
+    return UINT32_MAX;
+}
+
+#define PORT(T, TYPE)                                                                                        \
+    TYPE NTAPI READ_PORT_##T(volatile TYPE *Port)                                                            \
+    {                                                                                                        \
+        return (TYPE)dxgk_ntos_port(OWNER(), false, (uint16_t)(uintptr_t)Port, sizeof(TYPE), 0);             \
+    }                                                                                                        \
+    VOID NTAPI WRITE_PORT_##T(volatile TYPE *Port, TYPE Value)                                               \
+    {                                                                                                        \
+        dxgk_ntos_port(OWNER(), true, (uint16_t)(uintptr_t)Port, sizeof(TYPE), Value);                       \
+    }
+PORT(UCHAR, UCHAR)
+PORT(USHORT, USHORT)
+PORT(ULONG, ULONG)
+
 /* ---- leaks --------------------------------------------------------------- */
 
 unsigned dxgk_ntos_check_leaks(struct dxgk *d)
@@ -522,6 +545,8 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
                               (unsigned long long)m->address);
     for (struct file_object *f = d->ntos.files; f; f = f->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked a file object of \\Device\\DxgKrnl");
+    for (struct key_handle *k = d->ntos.keys; k; k = k->next, n++)
+        dxgk_kernel_violation(d->kernel, "the miniport left the registry key %s open", k->name);
     if (dxgk_trace_providers(d)) {
         dxgk_kernel_violation(d->kernel, "the miniport left %u providers of events registered",
                               dxgk_trace_providers(d));
@@ -552,5 +577,10 @@ void dxgk_ntos_finish(struct dxgk *d)
         struct file_object *f = d->ntos.files;
         d->ntos.files = f->next;
         free(f);
+    }
+    while (d->ntos.keys) {
+        struct key_handle *k = d->ntos.keys;
+        d->ntos.keys = k->next;
+        free(k);
     }
 }

@@ -33,8 +33,14 @@ struct file_object {
     struct file_object *next;
 };
 
+struct key_handle {
+    struct key_handle *next;
+    char name[];
+};
+
 struct ntos {
     struct file_object *files;
+    struct key_handle *keys; /* of the registry, that are open */
     struct mapping *mappings;
     struct pool_block pool;
     struct pool_block freed; /* the last to be freed, the oldest first: who writes to them is found out */
@@ -50,6 +56,7 @@ struct ntos {
     struct kwaiters work; /* workers; system threads, too, which stop when they are told to */
     struct kwaiters work_ended;
     struct kwaiters rundown; /* who waits for the end of a run-down */
+    bool port_said;          /* that there are no ports */
 };
 
 void dxgk_ntos_init(struct dxgk *d);
@@ -74,3 +81,5 @@ bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size);
 
 /* An access of 1, 2, 4 or 8 bytes by a driver to whom registers are memory; false: no trapped window is there. */
 bool dxgk_ntos_register(struct dxgk *d, bool write, uint64_t va, unsigned size, uint64_t *value);
+/* There is no port: a violation, and all ones. */
+uint32_t dxgk_ntos_port(struct dxgk *d, bool write, uint16_t port, unsigned size, uint32_t value);

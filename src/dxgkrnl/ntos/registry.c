@@ -23,22 +23,41 @@ bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size)
     return true;
 }
 
-/* The driver key itself is there without values, too. */
+/* The keys that Windows makes when a driver is installed are there without values, too: the driver key, and the service's, whose path
+ * DriverEntry is given. */
 static bool has_key(const struct dxgk *d, const char *name)
 {
-    return !strcmp(name, "HKR") || dxgk_settings_has_key(&d->settings, name);
+    char service[128];
+
+    snprintf(service, sizeof(service), "HKLM\\SYSTEM\\CurrentControlSet\\Services\\%s", d->service);
+    return !strcmp(name, "HKR") || !strcasecmp(name, service) || dxgk_settings_has_key(&d->settings, name);
 }
 
-/* A key handle is the key's name. */
 static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
 {
-    char *key;
+    struct key_handle *k;
 
+    *out = NULL;
     if (!has_key(d, name))
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    key = strdup(name);
-    *out = key;
-    return key ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    k = malloc(sizeof(*k) + strlen(name) + 1);
+    if (!k)
+        return STATUS_NO_MEMORY;
+    strcpy(k->name, name);
+    k->next = d->ntos.keys;
+    d->ntos.keys = k;
+    *out = k;
+    return STATUS_SUCCESS;
+}
+
+/* The key that is open under `handle`; NULL: none is, and nothing reads what it points to. */
+static struct key_handle *key_of(const struct dxgk *d, HANDLE handle)
+{
+    struct key_handle *k = d->ntos.keys;
+
+    while (k && k != handle)
+        k = k->next;
+    return k;
 }
 
 /* The key `name` under `root`, or of its own ("\\Registry\\Machine\\..."), as settings.h writes it. */
@@ -60,14 +79,17 @@ static bool full_name(const char *root, const char *name, char *full, size_t siz
 NTSTATUS NTAPI ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes)
 {
     struct dxgk *d = OWNER();
+    const struct key_handle *root = key_of(d, ObjectAttributes->RootDirectory);
     char name[256], full[600];
     ENTER(ZwOpenKey);
 
     UNREFERENCED_PARAMETER(DesiredAccess);
+    if (ObjectAttributes->RootDirectory && !root)
+        return STATUS_INVALID_HANDLE;
     if (!ObjectAttributes->ObjectName ||
         !dxgk_ntos_to_ascii(ObjectAttributes->ObjectName, name, sizeof(name)))
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    if (!full_name(ObjectAttributes->RootDirectory, name, full, sizeof(full)))
+    if (!full_name(root ? root->name : NULL, name, full, sizeof(full)))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     return open_key(d, full, KeyHandle);
 }
@@ -81,8 +103,7 @@ NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevIns
     UNREFERENCED_PARAMETER(DesiredAccess);
     if (DevInstKeyType != PLUGPLAY_REGKEY_DRIVER)
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    *DevInstRegKey = strdup("HKR");
-    return *DevInstRegKey ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    return open_key(OWNER(), "HKR", DevInstRegKey);
 }
 
 NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
@@ -91,14 +112,17 @@ NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
 {
     KEY_VALUE_PARTIAL_INFORMATION *info = KeyValueInformation;
     struct dxgk *d = OWNER();
+    const struct key_handle *key = key_of(d, KeyHandle);
     char name[64];
     uint32_t value;
     ENTER(ZwQueryValueKey);
 
+    if (!key)
+        return STATUS_INVALID_HANDLE;
     if (KeyValueInformationClass != KeyValuePartialInformation)
         return STATUS_INVALID_PARAMETER;
     if (!dxgk_ntos_to_ascii(ValueName, name, sizeof(name)) ||
-        !dxgk_settings_get(&d->settings, KeyHandle, name, &value))
+        !dxgk_settings_get(&d->settings, key->name, name, &value))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     *ResultLength = offsetof(KEY_VALUE_PARTIAL_INFORMATION, Data) + sizeof(value);
     if (Length < *ResultLength)
@@ -115,15 +139,18 @@ NTSTATUS NTAPI ZwSetValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName, ULONG 
                              PVOID Data, ULONG DataSize)
 {
     struct dxgk *d = OWNER();
+    const struct key_handle *key = key_of(d, KeyHandle);
     char name[64];
     uint32_t value;
     ENTER(ZwSetValueKey);
 
+    if (!key)
+        return STATUS_INVALID_HANDLE;
     UNREFERENCED_PARAMETER(TitleIndex);
     if (Type != REG_DWORD || DataSize != sizeof(value) || !dxgk_ntos_to_ascii(ValueName, name, sizeof(name)))
         return STATUS_INVALID_PARAMETER;
     memcpy(&value, Data, sizeof(value));
-    return dxgk_settings_set(&d->settings, KeyHandle, name, value) ? STATUS_INSUFFICIENT_RESOURCES
+    return dxgk_settings_set(&d->settings, key->name, name, value) ? STATUS_INSUFFICIENT_RESOURCES
                                                                    : STATUS_SUCCESS;
 }
 
@@ -202,9 +229,17 @@ NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path, PRTL_QUERY_
 
 NTSTATUS NTAPI ZwClose(HANDLE Handle)
 {
+    struct dxgk *d = OWNER();
+    struct key_handle *key = key_of(d, Handle);
     ENTER(ZwClose);
-    if (!dxgk_ntos_thread_release(OWNER(), Handle))
-        free(Handle);
+
+    if (key) {
+        LIST_DROP(&d->ntos.keys, key, next);
+        free(key);
+    } else if (!dxgk_ntos_thread_release(d, Handle)) {
+        dxgk_kernel_violation(d->kernel, "ZwClose of %p, which is no handle that is open", Handle);
+        return STATUS_INVALID_HANDLE;
+    }
     return STATUS_SUCCESS;
 }
 

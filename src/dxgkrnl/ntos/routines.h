@@ -215,6 +215,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     C(ntoskrnl, memcpy, ANY_LEVEL)                                                                           \
     C(ntoskrnl, memmove, ANY_LEVEL)                                                                          \
     C(ntoskrnl, memset, ANY_LEVEL)                                                                           \
+    C(ntoskrnl, _purecall, ANY_LEVEL)                                                                        \
     C(ntoskrnl, _snprintf, ANY_LEVEL)                                                                        \
     C(ntoskrnl, _snwprintf, ANY_LEVEL)                                                                       \
     C(ntoskrnl, sprintf, ANY_LEVEL)                                                                          \
@@ -250,15 +251,17 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     V(ntoskrnl, ExEventObjectType)                                                                           \
     V(ntoskrnl, ExSemaphoreObjectType)                                                                       \
     V(ntoskrnl, IoFileObjectType)                                                                            \
+    V(ntoskrnl, KdDebuggerEnabled)                                                                           \
     V(ntoskrnl, KdDebuggerNotPresent)                                                                        \
     V(ntoskrnl, MmSectionObjectType)                                                                         \
     V(ntoskrnl, PsProcessType)                                                                               \
     V(ntoskrnl, PsThreadType)                                                                                \
     V(ntoskrnl, SeTokenObjectType)
 
-/* What Windows 10 added. */
+/* What later ones added. */
 #define NTOS_LATER_ROUTINES(L)                                                                               \
     L(ntoskrnl, ExAllocatePool2, DISPATCH_LEVEL)                                                             \
+    L(ntoskrnl, KeInitializeSpinLock, ANY_LEVEL)                                                             \
     L(ntoskrnl, MmMapIoSpaceEx, DISPATCH_LEVEL)
 
 /* Not imported but handed out, in DXGKRNL_INTERFACE. B(name, limit) */

@@ -484,6 +484,7 @@ static NTSTATUS NTAPI Render(CONST HANDLE h, DXGKARG_RENDER *r)
         r->MultipassOffset = i;
         return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
     }
+    break_render(r);
     return STATUS_SUCCESS;
 }
 

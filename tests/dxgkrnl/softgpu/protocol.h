@@ -71,9 +71,11 @@ enum softgpu_escape_op {
     ESC_LATE_NOTE, /* ResetFromTimeout notes what was submitted last as completed, and queues no DPC, from now on */
     ESC_STOP_WAITS, /* StopDevice waits for ever */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */
+    ESC_RENDER_RULE, /* value: enum softgpu_render_rule, at the next Render */
     ESC_MODE_RULE, /* value: enum softgpu_mode_rule, at the next enumeration; value2: what the last one was answered */
 };
 
+enum softgpu_render_rule { RENDER_WELL, RENDER_TOO_FAR, RENDER_OF_NOBODY, RENDER_NOWHERE };
 enum softgpu_mode_rule {
     MODES_WELL,
     MODES_KEPT,

@@ -91,11 +91,36 @@ static void leave_timer(struct adapter *a, BOOLEAN unload)
         ExFreePoolWithTag(timer, TAG);
 }
 
+static UINT render_rule; /* enum softgpu_render_rule, of the next Render */
+
+static void break_render(DXGKARG_RENDER *r)
+{
+    switch (render_rule) {
+    case RENDER_TOO_FAR:
+        r->pDmaBuffer = (PUCHAR)r->pDmaBuffer + r->DmaSize;
+        break;
+    case RENDER_OF_NOBODY:
+        r->pPatchLocationListOut->AllocationIndex = r->AllocationListSize;
+        r->pPatchLocationListOut++->PatchOffset = 0;
+        break;
+    case RENDER_NOWHERE:
+        r->pPatchLocationListOut->AllocationIndex = 0;
+        r->pPatchLocationListOut++->PatchOffset = r->DmaSize;
+        break;
+    default:
+        break;
+    }
+    render_rule = RENDER_WELL;
+}
+
 static NTSTATUS misbehave(struct adapter *a, const struct softgpu_escape *e)
 {
     KIRQL old;
 
     switch (e->op) {
+    case ESC_RENDER_RULE:
+        render_rule = e->value;
+        return STATUS_SUCCESS;
     case ESC_CLAIMS_ALL:
         claims_all = e->value != 0;
         return STATUS_SUCCESS;
