@@ -298,13 +298,10 @@ HRESULT STDMETHODCALLTYPE d9_device_TestCooperativeLevel(IDirect3DDevice9Ex *Thi
 
 HRESULT STDMETHODCALLTYPE d9_device_CheckDeviceState(IDirect3DDevice9Ex *This, HWND window)
 {
-    HRESULT hr = d9_lost(d9_device_of(This));
+    struct d9_device *d = d9_device_of(This);
+    HRESULT hr = d9_lost(d);
 
-#if defined(_WIN32)
-    if (hr == S_OK && window && IsIconic(window))
-        return S_PRESENT_OCCLUDED;
-#endif
-    return hr;
+    return hr == S_OK && d->chains[0] ? d9_swapchain_shown(d->chains[0], window) : hr;
 }
 
 /* ---- the first swap chain ---------------------------------------------------------------------- */

@@ -347,6 +347,8 @@ void d9_bind_depth(struct d9_device *d, struct d9_resource *r);
 /* swapchain.c */
 HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool implicit,
                             struct d9_swapchain **out);
+/* S_OK, S_PRESENT_OCCLUDED or S_PRESENT_MODE_CHANGED. */
+HRESULT d9_swapchain_shown(const struct d9_swapchain *s, HWND window);
 HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags);
 void d9_swapchain_destroy(struct d9_swapchain *s);
 /* Fills in what the program left open; D3DERR_INVALIDCALL for what there is not. */

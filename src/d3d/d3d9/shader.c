@@ -239,7 +239,10 @@ DWORD d9_decl_fvf(const struct d9_decl *d)
     }
     fvf |= coordinates << D3DFVF_TEXCOUNT_SHIFT;
     /* it is one if it makes just these; Windows finds none with weights */
-    return of_fvf(fvf, e) == d->count && !memcmp(e, d->elements, d->count * sizeof(e[0])) ? fvf : 0;
+    return fvf & D3DFVF_POSITION_MASK && of_fvf(fvf, e) == d->count &&
+                   !memcmp(e, d->elements, d->count * sizeof(e[0]))
+               ? fvf
+               : 0;
 }
 
 HRESULT d9_fvf_decl(struct d9_device *d, DWORD fvf, struct d9_decl **out)

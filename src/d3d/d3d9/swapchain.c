@@ -26,12 +26,13 @@ static bool valid_interval(const D3DPRESENT_PARAMETERS *p)
 HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus)
 {
     D3DDISPLAYMODEEX mode;
-    HWND window = p->hDeviceWindow ? p->hDeviceWindow : focus;
 
     if (!d9_display_mode(f, &mode))
         return D3DERR_NOTAVAILABLE;
+    if (!p->hDeviceWindow)
+        p->hDeviceWindow = focus;
     if (p->BackBufferCount > D9_BUFFERS - 1 || p->SwapEffect < D3DSWAPEFFECT_DISCARD ||
-        p->SwapEffect > (f->ex ? D3DSWAPEFFECT_FLIPEX : D3DSWAPEFFECT_COPY) || (p->Windowed && !window))
+        p->SwapEffect > (f->ex ? D3DSWAPEFFECT_FLIPEX : D3DSWAPEFFECT_COPY))
         return D3DERR_INVALIDCALL;
     if (p->SwapEffect == D3DSWAPEFFECT_COPY && p->BackBufferCount > 1)
         return D3DERR_INVALIDCALL;
@@ -43,13 +44,11 @@ HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND foc
     if (p->Windowed && (!p->BackBufferWidth || !p->BackBufferHeight)) {
         RECT r = {0};
 
-        GetClientRect(window, &r);
+        GetClientRect(p->hDeviceWindow, &r);
         p->BackBufferWidth = p->BackBufferWidth ? p->BackBufferWidth : (UINT)r.right;
         p->BackBufferHeight = p->BackBufferHeight ? p->BackBufferHeight : (UINT)r.bottom;
     }
 #endif
-    if (!p->hDeviceWindow)
-        p->hDeviceWindow = focus;
     if (!valid_interval(p))
         return D3DERR_INVALIDCALL;
     if (!p->BackBufferWidth)
@@ -251,6 +250,17 @@ HRESULT STDMETHODCALLTYPE d9_swapchain_GetDisplayModeEx(IDirect3DSwapChain9Ex *T
     return IDirect3D9Ex_GetAdapterDisplayModeEx((IDirect3D9Ex *)of(This)->device->factory, 0, mode, rotation);
 }
 
+/* The runtime shows each frame before Present returns: so many were shown, at the vblank that follows. */
+HRESULT STDMETHODCALLTYPE d9_swapchain_GetPresentStats(IDirect3DSwapChain9Ex *This, D3DPRESENTSTATS *stats)
+{
+    if (!stats)
+        return D3DERR_INVALIDCALL;
+    *stats = (D3DPRESENTSTATS){.PresentCount = of(This)->presents,
+                               .PresentRefreshCount = of(This)->presents,
+                               .SyncRefreshCount = of(This)->presents};
+    return D3D_OK;
+}
+
 HRESULT STDMETHODCALLTYPE d9_swapchain_GetLastPresentCount(IDirect3DSwapChain9Ex *This, UINT *count)
 {
     if (!count)
@@ -316,7 +326,7 @@ static HRESULT to_window(struct d9_swapchain *s, HWND window)
                             .biBitCount = half ? 16 : 32,
                             .biCompression = half ? BI_BITFIELDS : BI_RGB},
               .masks = {0xF800, 0x07E0, 0x001F}};
-    HDC dc = hr == S_OK ? GetDC(window) : NULL;
+    HDC dc = hr == S_OK && window ? GetDC(window) : NULL; /* a device without a window shows nothing */
     RECT r;
 
     if (dc && GetClientRect(window, &r)) {
@@ -376,6 +386,20 @@ static void rotate(struct d9_swapchain *s)
                                              d9_index(s->device->targets[i], s->device->target_surfaces[i])});
 }
 
+HRESULT d9_swapchain_shown(const struct d9_swapchain *s, HWND window)
+{
+    D3DDISPLAYMODEEX mode;
+
+#if defined(_WIN32)
+    if (window && IsIconic(window))
+        return S_PRESENT_OCCLUDED;
+#endif
+    if (!s->params.Windowed && d9_display_mode(s->device->factory, &mode) &&
+        (mode.Width != s->params.BackBufferWidth || mode.Height != s->params.BackBufferHeight))
+        return S_PRESENT_MODE_CHANGED;
+    return S_OK;
+}
+
 HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
 {
     static const uint8_t intervals[] = {1, 1, 2, 0, 3, 0, 0, 0, 4};
@@ -385,13 +409,14 @@ HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
 
     if (hr != S_OK)
         return d->ex ? hr : D3DERR_DEVICELOST;
+    window = window ? window : s->params.hDeviceWindow ? s->params.hDeviceWindow : d->creation.hFocusWindow;
+    hr = d->ex ? d9_swapchain_shown(s, window) : S_OK;
+    if (hr != S_OK) /* nobody sees it: the program may wait until somebody does, or reset */
+        return hr;
     d->present_interval = flags & D3DPRESENT_FORCEIMMEDIATE || interval == D3DPRESENT_INTERVAL_IMMEDIATE ? 0
                           : interval <= D3DPRESENT_INTERVAL_FOUR ? intervals[interval]
                                                                  : 1;
-    hr = s->params.Windowed ? to_window(s, window                    ? window
-                                           : s->params.hDeviceWindow ? s->params.hDeviceWindow
-                                                                     : d->creation.hFocusWindow)
-                            : to_display(s);
+    hr = s->params.Windowed ? to_window(s, window) : to_display(s);
     if (d->lost != S_OK)
         return d->ex ? d->lost : D3DERR_DEVICELOST;
     if (hr != S_OK)
