@@ -179,6 +179,24 @@ static void free_buffers(struct context *c)
         close(c->buffer_fd);
 }
 
+/* DMA buffers are contiguous memory at physical addresses, which is what a set without segments asks for. A miniport that wants them
+ * in an aperture would take these addresses for the segment's. */
+static NTSTATUS check_dma_segments(struct dxgk *d, UINT set)
+{
+    for (unsigned i = 0; i < 32; i++)
+        if ((set & 1u << i) && (i >= d->vidmm.num_segments || !d->vidmm.segments[i].desc.Flags.Aperture)) {
+            dxgk_kernel_violation(
+                d->kernel, "DxgkDdiCreateContext wants DMA buffers in segment %u, which is no aperture",
+                i + 1);
+            return STATUS_INVALID_PARAMETER;
+        }
+    if (!set)
+        return STATUS_SUCCESS;
+    dxgk_log(d, "dxgkrnl", 10,
+             "DmaBufferSegmentSet 0x%X: DMA buffers are placed in contiguous memory only (0)", set);
+    return STATUS_NOT_SUPPORTED;
+}
+
 struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
                                     NTSTATUS *status)
 {
@@ -211,7 +229,6 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     c->node = node;
     c->info = args.ContextInfo;
     c->queue_last = &c->queue;
-    *status = STATUS_NO_MEMORY;
     if (!c->info.DmaBufferSize || c->info.DmaBufferSize > UINT32_C(256) << 20 ||
         c->info.AllocationListSize > 65536 || c->info.PatchLocationListSize > 65536 ||
         c->info.DmaBufferPrivateDataSize > 1 << 20) {
@@ -221,6 +238,10 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
         *status = STATUS_INVALID_PARAMETER;
         goto fail;
     }
+    *status = check_dma_segments(d, c->info.DmaBufferSegmentSet);
+    if (!NT_SUCCESS(*status))
+        goto fail;
+    *status = STATUS_NO_MEMORY;
     if (dev->client && make_buffers(c))
         goto fail;
     c->handle = dxgk_handle_new(d, HANDLE_CONTEXT, dev->client, c);

@@ -429,6 +429,38 @@ TEST(a_miniport_without_contexts)
     world_down(&w, 0);
 }
 
+/* Softgpu's only segment, the first, is an aperture. */
+TEST(dma_buffers_are_in_no_segment)
+{
+    static const struct {
+        uint32_t set;
+        NTSTATUS status;
+        const char *rule;
+    } rows[] = {
+        {0, STATUS_SUCCESS, NULL},
+        {1, STATUS_NOT_SUPPORTED, NULL},
+        {3, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 2, which is no aperture"},
+        {1u << 31, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 32, which is no aperture"},
+    };
+    struct world w;
+    struct ctx x;
+    unsigned broken = 0;
+
+    world_up(&w, false);
+    x = ctx_make(&w, w.client, w.adapter);
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct softgpu_escape e = {.op = ESC_DMA_SEGMENTS, .value = rows[i].set};
+        D3DKMT_CREATECONTEXT c = {.hDevice = x.device};
+
+        assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+        assert_int_equal(dxgk_CreateContext(w.client, &c), rows[i].status);
+        if (rows[i].rule)
+            assert_non_null(strstr(dxgk_violation(w.dxgk, broken++), rows[i].rule));
+        assert_int_equal(dxgk_violations(w.dxgk), broken);
+    }
+    world_down(&w, broken);
+}
+
 TEST(a_miniport_that_claims_every_interrupt_is_named)
 {
     struct world w;

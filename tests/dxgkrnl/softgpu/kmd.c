@@ -448,6 +448,7 @@ static NTSTATUS NTAPI CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
     *c = *(struct device *)h;
     args->hContext = c;
     args->ContextInfo.DmaBufferSize = 4 * PAGE_SIZE;
+    args->ContextInfo.DmaBufferSegmentSet = dma_segments;
     args->ContextInfo.DmaBufferPrivateDataSize = 16;
     args->ContextInfo.AllocationListSize = 64;
     args->ContextInfo.PatchLocationListSize = 64;

@@ -62,6 +62,7 @@ enum softgpu_escape_op {
     ESC_NO_VSYNC,        /* ControlInterrupt fails from now on */
     ESC_KEEP_MUTEX,      /* value: 0 a mutex, 1 a fast mutex is not given back */
     ESC_CLAIMS_ALL,      /* value: the ISR claims all interrupts from now on, if 1 */
+    ESC_DMA_SEGMENTS,    /* value: DmaBufferSegmentSet of contexts from now on */
     ESC_LOOP,            /* value: enum softgpu_loop */
     ESC_EXCEPTION,       /* value: enum softgpu_exception */
     ESC_WRONG_TARGET,    /* vblanks report a target that is none, from now on */

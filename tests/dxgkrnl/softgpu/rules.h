@@ -91,7 +91,8 @@ static void leave_timer(struct adapter *a, BOOLEAN unload)
         ExFreePoolWithTag(timer, TAG);
 }
 
-static UINT render_rule; /* enum softgpu_render_rule, of the next Render */
+static UINT dma_segments; /* DmaBufferSegmentSet of contexts */
+static UINT render_rule;  /* enum softgpu_render_rule, of the next Render */
 
 static void break_render(DXGKARG_RENDER *r)
 {
@@ -120,6 +121,9 @@ static NTSTATUS misbehave(struct adapter *a, const struct softgpu_escape *e)
     switch (e->op) {
     case ESC_RENDER_RULE:
         render_rule = e->value;
+        return STATUS_SUCCESS;
+    case ESC_DMA_SEGMENTS:
+        dma_segments = e->value;
         return STATUS_SUCCESS;
     case ESC_CLAIMS_ALL:
         claims_all = e->value != 0;
