@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <aerogpu/alloc.h>
+#include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
 
 #include "abi/builder.h"
@@ -99,6 +100,8 @@ static void tame(uint8_t *stream, uint32_t size)
             f[0] %= 64, f[1] %= 4;
         else if (p.opcode == AEROGPU_CMD_DISPATCH)
             f[0] %= 4, f[1] %= 4, f[2] %= 4;
+        else if (p.opcode == AEROGPU_CMD_EXT_DRAW_INDIRECT || p.opcode == AEROGPU_CMD_EXT_DISPATCH_INDIRECT)
+            f[3] |= 1; /* what lies in the buffer would have to be small, too: outside of any */
         else if (p.opcode == AEROGPU_CMD_CREATE_TEXTURE2D && f[3] < 1 << 20 && f[4] < 1 << 20)
             f[3] %= 257, f[4] %= 257, f[6] %= 13;
         else if (p.opcode == AEROGPU_CMD_CREATE_BUFFER)
