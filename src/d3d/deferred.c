@@ -406,6 +406,14 @@ void STDMETHODCALLTYPE d3d_context_UpdateSubresource1(ID3D11DeviceContext1 *This
     This->lpVtbl->UpdateSubresource(This, dst, index, given, data, row_pitch, depth_pitch);
 }
 
+void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion1(ID3D11DeviceContext1 *This, ID3D11Resource *dst,
+                                                          UINT dst_index, UINT x, UINT y, UINT z,
+                                                          ID3D11Resource *src, UINT src_index,
+                                                          const D3D11_BOX *given, UINT flags)
+{
+    This->lpVtbl->CopySubresourceRegion(This, dst, dst_index, x, y, z, src, src_index, given);
+}
+
 void STDMETHODCALLTYPE d3d_deferred_UpdateSubresource1(ID3D11DeviceContext1 *This, ID3D11Resource *dst,
                                                        UINT index, const D3D11_BOX *given, const void *data,
                                                        UINT row_pitch, UINT depth_pitch, UINT flags)

@@ -193,7 +193,8 @@ static bool valid_format(struct d3d_device *d, DXGI_FORMAT f, UINT bind)
     UINT has = 0;
 
     DDI(d, pfnCheckFormatSupport, f, &has);
-    if (!has || (bind & D3D11_BIND_DEPTH_STENCIL && (!is_depth(f) || bind & WRITTEN)) ||
+    if (!has || (bind & D3D11_BIND_SHADER_RESOURCE && is_depth(f) && !typeless) ||
+        (bind & D3D11_BIND_DEPTH_STENCIL && (!is_depth(f) || bind & WRITTEN)) ||
         (bind & D3D11_BIND_UNORDERED_ACCESS && is_depth(f) && f != DXGI_FORMAT_R32_TYPELESS &&
          f != DXGI_FORMAT_R16_TYPELESS))
         return false;

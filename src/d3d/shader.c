@@ -63,13 +63,14 @@ static int program_register(const struct d3d_program *p, const char *semantic, U
 /* ---- creating ------------------------------------------------------------- */
 
 /* Feature levels below 10_0 have vertex and pixel shaders alone, of which the compiler made programs of Direct3D 9 as well; those below
- * 11_0 no programs of shader model 5. */
+ * 11_0 no programs of shader model 5, and 10_0 none of 4.1. */
 static bool level_has(D3D_FEATURE_LEVEL level, const struct d3d_program *p, enum d3d_kind kind)
 {
     if (level >= D3D_FEATURE_LEVEL_11_0)
         return true;
     if (level >= D3D_FEATURE_LEVEL_10_0)
-        return p->dxbc.program.major < 5 && !has_typed_uav(&p->dxbc);
+        return p->dxbc.program.major < 5 && !has_typed_uav(&p->dxbc) &&
+               (level >= D3D_FEATURE_LEVEL_10_1 || !p->dxbc.program.minor);
     return (kind == D3D_SHADER_VS || kind == D3D_SHADER_PS) &&
            dxbc_find(&p->dxbc.container, DXBC_FOURCC('A', 'o', 'n', '9'));
 }

@@ -219,7 +219,7 @@ static void set_viewport(struct exec_engine *g, const struct exec_context *c, Vk
 
 uint32_t exec_viewports_of(const struct exec_engine *g, const struct exec_context *c)
 {
-    return c->more_viewports && g->vk.caps.viewports ? MAX_VIEWPORTS : 1;
+    return (c->more_viewports || c->shaders[EXEC_GS]) && g->vk.caps.viewports ? MAX_VIEWPORTS : 1;
 }
 
 static void set_scissor(struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)

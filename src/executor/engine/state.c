@@ -182,6 +182,8 @@ int exec_op_bind_shaders(struct exec_engine *g, const struct abi_packet *p)
             return fail_decode(g, "shader %u is a %s shader, a %s shader is needed", handles[s],
                                exec_stage_name(found[s]->stage), exec_stage_name((enum exec_stage)s));
     }
+    if (!c->shaders[EXEC_GS] != !found[EXEC_GS]) /* geometry shaders see all viewports */
+        c->dirty |= DIRTY_VIEWPORT | DIRTY_SCISSOR;
     for (int s = 0; s < EXEC_STAGE_COUNT; s++) {
         exec_object_assign(g, &c->shaders[s], found[s]);
         c->dirty |= DIRTY_STAGE << s;

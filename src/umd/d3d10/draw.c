@@ -112,8 +112,10 @@ static VOID APIENTRY set_viewports(D3D10DDI_HDEVICE h, UINT count, UINT cleared,
     for (UINT i = 0; i < count; i++)
         if (!is_viewport(&v[i]))
             return;
-    if (!count || count > 16)
+    if (!count || count > 16) {
+        d->viewport_empty |= !count; /* nothing is seen any more */
         return;
+    }
     if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES))) {
         for (UINT i = 0; i < count; i++) {
             const FLOAT w[8] = {v[i].TopLeftX, v[i].TopLeftY, v[i].Width,
