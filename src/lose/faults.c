@@ -50,6 +50,8 @@ static bool due(struct lose_fault *f, enum lose_call call, enum fault_fills fill
         return false;
     if (f->what == LOSE_ANSWERS && f->result == VK_INCOMPLETE && fills == FAULT_WHOLE)
         return false;
+    if (f->any && slot_is_beneath()) /* Direct3D's frames and submissions are counted */
+        return false;
     return fault_is_due(f);
 }
 

@@ -33,13 +33,17 @@ bool fault_is_due(struct lose_fault *f)
 
 /* ---- devices ------------------------------------------------------------- */
 
-/* Whether this is what Direct3D is made with in this process: its devices are the program's. */
-static bool is_beneath(enum lose_api api)
+bool slot_is_beneath(void)
 {
-    for (uint32_t i = 0; api < LOSE_D3D9 && i < LOSE_PROCESSES; i++)
+    for (uint32_t i = 0; i < LOSE_PROCESSES; i++)
         if (atomic_load(&lose_record->direct3d[i]) == process_id())
             return true;
     return false;
+}
+
+static bool is_beneath(enum lose_api api)
+{
+    return api < LOSE_D3D9 && slot_is_beneath();
 }
 
 struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf)

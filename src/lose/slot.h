@@ -24,6 +24,8 @@ void lose_watch_signals(void);
 /* Whether a call that a fault is about is to be answered so; it is counted. */
 bool fault_is_due(struct lose_fault *f);
 
+/* Whether this is a process whose devices are Direct3D's: what that is made with, OpenGL or Vulkan, is none of the program's. */
+bool slot_is_beneath(void);
 /* A slot for a new device, or context (`deaf`: that is told of no reset); NULL: there is no record, or no slot left. */
 struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf);
 /* Whether there can be no new device yet, which is counted. */

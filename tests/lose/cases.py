@@ -25,7 +25,7 @@ FAULTS = {
     'gl-oom': '--fault oom@glBufferData:1', 'gl-alloc': '--fault bad-alloc@eglCreatePbufferSurface', 'gl-lost': '--fault lost@glClear:30',
     'gl-incomplete': '--fault framebuffer-unsupported@glCheckFramebufferStatus', 'gl-slow': '--fault delay=150@glClear:20',
     'innocent': '--at-frame 20 --reset innocent', 'unknown': '--at-frame 20 --reset unknown', 'gl-never': '--at-frame 4000000000 --reach 3',
-    'picture': '--at-submit 40 --same-picture', 'crash': '--fault crash@vkQueueSubmit:9', 'gl-crash': '--fault crash@frame:9',
+    'picture': '--at-submit 40 --same-picture', 'crash': '--fault crash@vkQueueSubmit:9', 'gl-crash': '--fault crash@frame:9', 'crash-submission': '--fault crash@submission:9',
     'slow-never': '--at-submit 4000000000 --reach 25', 'page': '--at-frame 60 --same-picture', 'page-submit': '--at-submit 150 --same-picture', 'page-hang': '--at-frame 60 --hang 500 --same-picture',
     'page-crash': '--fault crash@frame:60 --same-picture',
 }
@@ -106,7 +106,7 @@ def windows(c, api, hung):
                                             'slow-never': NEVER}
     for how, verdict in (('exit', ENDED), ('abort', DIES), ('pause', HANGS), ('ignore', IGNORES), ('once', HANGS if api == 'd3d12' else SURVIVES), ('empty', IGNORES)):
         yield how, client + [how], {lost: verdict}
-    yield 'none', client + ['recover'], {'no-device': ENDED}
+    yield 'none', client + ['recover'], {'no-device': ENDED, 'gl-crash' if lost == 'frame' else 'crash-submission': DIES}
     if api == 'd3d9':
         yield 'release', client + ['release'], {'lost': SURVIVES}
 
@@ -117,14 +117,13 @@ def pages(c, api):
     if not shutil.which('chromium') or not os.path.exists(driver) or not shutil.which('Xvfb'):
         return
     # After a reset Chromium keeps pages from the GPU, unless it is told not to.
-    flags = {'': '--disable-domain-blocking-for-3d-apis', 'blocked-': ''}
+    flag = '--disable-domain-blocking-for-3d-apis'
     words = ['sh', '-c', 'exec env VK_ICD_FILENAMES=%s chromium --no-sandbox --no-first-run --user-data-dir=$(mktemp -d) --window-size=600,400 '
              '--enable-unsafe-webgpu --enable-features=Vulkan --use-angle=vulkan --ignore-gpu-blocklist $1 "$0"' % driver]
     for how, verdicts in (('recover', {'page': SURVIVES, 'page-submit': SURVIVES, 'page-hang': SURVIVES, 'page-crash': SURVIVES}),
                           ('ignore', {'page': WRONG, 'page-hang': WRONG}), ('reload', {'page': SURVIVES, 'page-crash': SURVIVES}),
                           ('empty', {'page': WRONG})):
-        yield how, words + ['%s?%s-%s' % (page, api, how), flags['']], verdicts
-    yield 'blocked', words + ['%s?%s-recover' % (page, api), flags['blocked-']], {'page': WRONG}
+        yield how, words + ['%s?%s-%s' % (page, api, how), flag], verdicts
 
 
 APIS = {'vulkan': vulkan, 'egl': lambda c: opengl(c, 'egl'), 'glx': lambda c: opengl(c, 'glx'), 'vkd3d': vkd3d,

@@ -300,7 +300,7 @@ static bool answered(const struct gl_stub *s, struct gl_context *c, struct gl_ne
 
     for (uint64_t bits = s->faults; bits; bits &= bits - 1) {
         struct lose_fault *f = &lose_record->fault[__builtin_ctzll(bits)];
-        if (fault_is_due(f))
+        if (!(f->any && slot_is_beneath()) && fault_is_due(f))
             is |= answer(s, f, c, out);
     }
     return is;
