@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "record/shm.h"
 #include "record/trace_file.h"
 
 int collect_memory_reserve(struct collect_memory *m, uint32_t chunks)
@@ -80,19 +79,38 @@ static int write_chunk(struct collect_memory *m, struct collect_sink *to, uint32
         size = partial;
         b.flags |= TRC_PARTIAL;
     }
-    if (size > TRC_CHUNK + SHM_SLACK)
+    if (size > TRC_CHUNK + SHM_SLACK || size < m->done[i])
         return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u says %u bytes", i,
                          size);
-    if (!size || (b.frame > to->last_frame && kind == TRC_CALLS))
+    if (size == m->done[i] || (b.frame > to->last_frame && kind == TRC_CALLS))
         return 0;
     if (kind != TRC_CALLS && kind != TRC_BLOBS) /* the container has kinds of its own */
         return error_set(e, -EBADMSG, "the program destroyed the shared memory: chunk %u is of kind %u", i,
                          kind);
     if (!m->copy && !(m->copy = malloc(TRC_CHUNK + SHM_SLACK)))
         return error_set(e, -ENOMEM, "out of memory");
-    memcpy(m->copy, shm_data(m->shm, i), size); /* what is read twice stays as it is */
+    size -= m->done[i];
+    memcpy(m->copy, shm_data(m->shm, i) + m->done[i], size); /* what is read twice stays as it is */
+    if (kind == TRC_BLOBS)
+        m->done[i] += size;
     to->blocks++;
     return trc_writer_block(to->w, &b, m->copy, size, e);
+}
+
+/* What calls mean by a number stands in front of them: a recorder that is killed leaves calls that play. A chunk that was freed has
+ * nothing committed (below): where there is something, its kind is that of whoever opened it. */
+static int write_blobs(struct collect_memory *m, struct collect_sink *to, struct error *e)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < m->chunks && !err; i++) {
+        const struct shm_chunk *c = &m->shm->chunks[i];
+
+        if (atomic_load_explicit(&c->state, memory_order_acquire) == SHM_OPEN &&
+            atomic_load_explicit(&c->committed, memory_order_acquire) && c->kind == TRC_BLOBS)
+            err = write_chunk(m, to, i, false, e);
+    }
+    return err;
 }
 
 int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, struct error *e)
@@ -102,9 +120,12 @@ int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, stru
 
     memory_check(m);
     for (uint32_t n = 0; n < m->chunks && (i = next_full(m)) >= 0; n++) {
-        err = write_chunk(m, to, (uint32_t)i, false, e);
+        err = s->chunks[i].kind == TRC_CALLS ? write_blobs(m, to, e) : 0;
+        err = err ? err : write_chunk(m, to, (uint32_t)i, false, e);
         if (err)
             return err;
+        m->done[i] = 0;
+        atomic_store(&s->chunks[i].committed, 0);
         atomic_store_explicit(&s->chunks[i].state, SHM_FREE, memory_order_release);
         atomic_fetch_add(&s->free_bell, 1);
         syscall(SYS_futex, &s->free_bell, FUTEX_WAKE, 64, NULL, NULL, 0);

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/shm.h"
 
-struct shm;
 struct trc_writer;
 
 struct collect_memory {
@@ -19,6 +19,7 @@ struct collect_memory {
     uint32_t chunks; /* that have memory: what the program may have written over it does not count */
     int fd;          /* stays open, and closes on exec, as long as the memory is used: with a lock */
     uint8_t *copy;   /* of the chunk that is written; the owner frees it */
+    uint32_t done[SHM_CHUNKS]; /* of open chunks of blobs: bytes that are in the file already */
 };
 
 struct collect_sink {

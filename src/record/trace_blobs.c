@@ -12,7 +12,7 @@
 #include "record/varint.h"
 #include "record/trace_file.h"
 
-enum { NUM_READ = 64 };
+enum { NUM_READ = 64, RECENT = 64 };
 
 struct fragment {
     uint64_t offset; /* in the blob */
@@ -24,7 +24,7 @@ struct blob {
     uint64_t number, turn;
     uint8_t *bytes; /* NULL: not in memory */
     size_t size;
-    uint32_t first; /* fragment */
+    uint32_t first, last; /* fragments */
     bool pinned;
 };
 
@@ -80,12 +80,21 @@ static int bad_fragment(struct trc_blobs *b, uint32_t block, const char *what, u
                      (unsigned long long)trc_block(b->t, block)->offset, what, (unsigned long long)n);
 }
 
+/* The blob whose fragments may still come: they follow each other, but for what other processes of the program write in between. */
+static struct blob *recent(struct trc_blobs *b, uint64_t number, uint64_t size)
+{
+    for (size_t i = b->num; i > 0 && b->num - i < RECENT; i--)
+        if (b->blobs[i - 1].number == number && b->blobs[i - 1].size == size)
+            return &b->blobs[i - 1];
+    return NULL;
+}
+
 /* One fragment: number, size of the whole blob, offset, length, bytes. */
 static int find_fragment(struct trc_blobs *b, struct bytes *in, uint32_t block, struct error *e)
 {
     uint64_t number = bytes_varint(in), size = bytes_varint(in), offset = bytes_varint(in),
              n = bytes_varint(in);
-    struct blob *x = b->num ? &b->blobs[b->num - 1] : NULL;
+    struct blob *x = recent(b, number, size);
     size_t at = in->pos;
     const void *p = bytes_take(in, n);
 
@@ -94,10 +103,9 @@ static int find_fragment(struct trc_blobs *b, struct bytes *in, uint32_t block, 
     if (array_reserve(b->fragments, b->cap_fragments, b->num_fragments + 1))
         return error_set(e, -ENOMEM, "out of memory");
     b->fragments[b->num_fragments] = (struct fragment){offset, block, (uint32_t)at, (uint32_t)n, 0};
-    if (x && x->number == number && x->size == size) {
-        b->fragments[b->num_fragments - 1].next =
-            b->num_fragments + 1; /* a blob's fragments follow each other */
-        b->num_fragments++;
+    if (x) {
+        b->fragments[x->last].next = b->num_fragments + 1;
+        x->last = b->num_fragments++;
         if (b->all)
             memcpy(x->bytes + offset, p, n);
         return 0;
@@ -108,7 +116,8 @@ static int find_fragment(struct trc_blobs *b, struct bytes *in, uint32_t block, 
     if (array_reserve(b->blobs, b->cap, b->num + 1))
         return error_set(e, -ENOMEM, "out of memory");
     x = &b->blobs[b->num++];
-    *x = (struct blob){.number = number, .size = size, .first = b->num_fragments++};
+    *x = (struct blob){.number = number, .size = size, .first = b->num_fragments, .last = b->num_fragments};
+    b->num_fragments++;
     if (!b->all)
         return 0;
     if (!(x->bytes = calloc(1, size ? size : 1)))

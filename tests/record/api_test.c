@@ -231,6 +231,34 @@ static int leaving(void)
     _exit(0);
 }
 
+/* A record that does not fit behind others is a blob, of which a chunk of blobs is not full; small ones go on until theirs is, and in the
+ * file; then the recorder is killed. */
+static void kill_recorder(void)
+{
+    static float points[15000][2];
+    struct thing *pen;
+    bool full = true;
+
+    if (rec_start(&toy_api))
+        return;
+    pen = make(TOY_NewPen, TOY_IFACE_Pen, make(TOY_Open, TOY_IFACE_Desk, NULL, 0), 0);
+    for (unsigned i = 0; i < 60000; i++) {
+        char name[16];
+
+        if (i == 20000)
+            line(pen, 15000, points, 0);
+        snprintf(name, sizeof(name), "%u", i);
+        set_name(pen, name);
+    }
+    while (full) {
+        full = false;
+        for (uint32_t i = 0; i < atomic_load(&rec_shm->num_chunks); i++)
+            full = full || atomic_load(&rec_shm->chunks[i].state) == SHM_FULL;
+        usleep(1000);
+    }
+    kill(atoi(getenv("AEROGPU_TEST_RECORDER")), SIGKILL);
+}
+
 static int program(const char *kind)
 {
     signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would exit */
@@ -238,6 +266,8 @@ static int program(const char *kind)
         return destroying((uint32_t)strtoul(kind + 5, NULL, 10));
     if (!strncmp(kind, "short ", 6))
         return shortening(strtoul(kind + 6, NULL, 10));
+    if (!strcmp(kind, "kills"))
+        kill_recorder();
     if (!strcmp(kind, "leaves"))
         return leaving();
     if (!strcmp(kind, "threads"))
@@ -551,6 +581,38 @@ TEST(a_file_is_written_by_one)
     assert_non_null(strstr(e.text, "plain: another recording is being written to it"));
     close(fd);
     trc_close(reopen(path));
+}
+
+/* What calls mean by a number is in the file in front of them, also where the recorder was killed. */
+TEST(a_killed_recorder_leaves_calls_that_can_be_read)
+{
+    char path[100];
+    pid_t pid = fork();
+    struct trc_call c;
+    struct trc *t;
+    struct error e = {0};
+    uint64_t num = 0;
+    int status, got;
+
+    snprintf(path, sizeof(path), "%s/kills", dir);
+    if (!pid) {
+        char self[16];
+
+        snprintf(self, sizeof(self), "%d", getpid());
+        setenv("AEROGPU_TEST_RECORDER", self, 1);
+        record("kills");
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        fail_msg("the recorder ended with %#x", status);
+    t = reopen(path);
+    assert_string_not_equal(trc_cut(t), "");
+    while ((got = trc_next(t, &c, &e)) > 0)
+        num++;
+    if (num <= 20003) /* up to the one that is a blob */
+        fail_msg("%llu calls, then: %s", (unsigned long long)num, e.text);
+    trc_close(t);
 }
 
 /* Kinds that there are not, the container's own, and one that would be another in eight bits: none gets into the file. */
