@@ -268,6 +268,28 @@ static void check_floats(void)
     IDirect3DSurface9_Release(back);
 }
 
+/* ATI2: the first half of a block is green, the second red, and blue is one; a row is said to be as long as it is wide. */
+static void check_two_channels(void)
+{
+    static const uint8_t block[16] = {0x7F, 0x7F};
+    IDirect3DTexture9 *t;
+    D3DLOCKED_RECT l;
+
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 1, D3DUSAGE_DYNAMIC,
+                                        (D3DFORMAT)MAKEFOURCC('A', 'T', 'I', '2'), D3DPOOL_DEFAULT, &t,
+                                        NULL));
+    OK(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0));
+    TRUE_(l.Pitch == 4);
+    memcpy(l.pBits, block, sizeof(block));
+    OK(IDirect3DTexture9_UnlockRect(t, 0));
+    textured(t);
+    clear(0);
+    rectangle(0xFFFFFFFF);
+    PIXEL(16, 16, 0x007FFF, 1);
+    untextured();
+    IDirect3DTexture9_Release(t);
+}
+
 static HRESULT wait_for(IDirect3DQuery9 *q, void *data, DWORD size)
 {
     HRESULT hr = S_FALSE;
@@ -341,6 +363,7 @@ void check_more(void)
     check_bumps();
     check_mips();
     check_floats();
+    check_two_channels();
     check_counts();
     check_rest();
     untextured();

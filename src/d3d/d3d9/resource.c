@@ -13,12 +13,14 @@ UINT d9_texel_bytes(D3DFORMAT format, UINT *block)
     *block = 1;
     switch ((UINT)format) {
     case MAKEFOURCC('D', 'X', 'T', '1'):
+    case MAKEFOURCC('A', 'T', 'I', '1'):
         *block = 4;
         return 8;
     case MAKEFOURCC('D', 'X', 'T', '2'):
     case MAKEFOURCC('D', 'X', 'T', '3'):
     case MAKEFOURCC('D', 'X', 'T', '4'):
     case MAKEFOURCC('D', 'X', 'T', '5'):
+    case MAKEFOURCC('A', 'T', 'I', '2'):
         *block = 4;
         return 16;
     case D3DFMT_A8:
@@ -166,6 +168,12 @@ void d9_resource_finish(struct d9_resource *r)
         free(r->memory);
 }
 
+/* Formats that Windows takes for ones of a byte a texel: so long is a row, to the program, and so much memory a level has. */
+static bool unlike_blocks(D3DFORMAT format)
+{
+    return (UINT)format == MAKEFOURCC('A', 'T', 'I', '1') || (UINT)format == MAKEFOURCC('A', 'T', 'I', '2');
+}
+
 static void lay_out(struct d9_resource *r, const struct d9_shape *s)
 {
     size_t offset = 0;
@@ -181,6 +189,8 @@ static void lay_out(struct d9_resource *r, const struct d9_shape *s)
         u->depth = part_of(r->depth, level);
         u->pitch = pitch_of(r->format, u->width, u->height, &rows);
         u->slice = u->pitch * rows;
+        if (unlike_blocks(r->format) && u->slice < u->width * u->height)
+            u->slice = u->width * u->height;
         offset += (size_t)u->slice * u->depth;
         if (level + 1 == r->levels) /* programs count on where faces begin */
             offset = (offset + 15) & ~(size_t)15;
@@ -398,6 +408,8 @@ HRESULT d9_lock_box(struct d9_resource *r, UINT index, const D3DBOX *box, DWORD 
         out->pBits = memory + s->offset + (size_t)b->Front * s->slice + (size_t)(b->Top / block) * s->pitch +
                      (size_t)(b->Left / block) * bytes;
     }
+    if (unlike_blocks(r->format))
+        out->RowPitch = (INT)s->width;
     s->locked = true;
     s->lock = *b;
     s->lock_flags = flags;

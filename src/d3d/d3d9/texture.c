@@ -41,7 +41,9 @@ static HRESULT check(struct d9_device *d, const struct d9_shape *s, UINT operati
     if (!f && s->format == D3DFMT_UNKNOWN)
         return D3DERR_INVALIDCALL;
     d9_texel_bytes(s->format, &block);
-    if (block > 1 && (s->width % block || s->height % block))
+    /* of formats that Windows knows; the others' sizes it leaves to the driver */
+    if (block > 1 && (UINT)s->format != MAKEFOURCC('A', 'T', 'I', '1') &&
+        (UINT)s->format != MAKEFOURCC('A', 'T', 'I', '2') && (s->width % block || s->height % block))
         return D3DERR_INVALIDCALL;
     return S_OK;
 }

@@ -216,6 +216,7 @@ static uint32_t ones_of(VkFormat f, uint32_t otherwise)
     case VK_FORMAT_R16_SNORM:
     case VK_FORMAT_R16_SFLOAT:
     case VK_FORMAT_R32_SFLOAT:
+    case VK_FORMAT_BC4_UNORM_BLOCK:
         return EXEC_RED_AND_ONES;
     case VK_FORMAT_R8G8_UNORM:
     case VK_FORMAT_R8G8_SNORM:
@@ -223,6 +224,7 @@ static uint32_t ones_of(VkFormat f, uint32_t otherwise)
     case VK_FORMAT_R16G16_SNORM:
     case VK_FORMAT_R16G16_SFLOAT:
     case VK_FORMAT_R32G32_SFLOAT:
+    case VK_FORMAT_BC5_UNORM_BLOCK:
         return EXEC_RED_GREEN_AND_ONES;
     default:
         return otherwise;

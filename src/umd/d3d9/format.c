@@ -98,6 +98,15 @@ static void of_a2r10g10b10(uint8_t *to, const uint8_t *from, uint32_t n)
     }
 }
 
+/* The halves of a block change places: what Direct3D 9 has first is green. */
+static void of_ati2(uint8_t *to, const uint8_t *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++, to += 16, from += 16) {
+        memcpy(to, from + 8, 8);
+        memcpy(to + 8, from, 8);
+    }
+}
+
 /* ITU-R BT.601, 16 to 235. */
 static void put_yuv(uint8_t *to, int32_t y, int32_t u, int32_t v)
 {
@@ -162,6 +171,10 @@ static const struct umd9_format formats[] = {
     {64 /* V16U16 */, AEROGPU_FORMAT_EXT_R16G16_SNORM, 4, 1, 4, BUMP, NULL, NULL},
     {67 /* A2W10V10U10 */, F16, 4, 1, 8, BUMP, of_a2w10v10u10, NULL},
     {110 /* Q16W16V16U16 */, F16, 8, 1, 8, BUMP, NULL, NULL},
+    {0x31495441 /* ATI1 */, AEROGPU_FORMAT_EXT_BC4_UNORM, 8, 4, 8, TEXTURE & ~FORMATOP_OFFSCREENPLAIN, NULL,
+     NULL},
+    {0x32495441 /* ATI2 */, AEROGPU_FORMAT_EXT_BC5_UNORM, 16, 4, 16, TEXTURE & ~FORMATOP_OFFSCREENPLAIN,
+     of_ati2, of_ati2},
     {0x32595559 /* YUY2 */, BGRA, 2, 1, 4, VIDEO, of_yuy2, NULL},
     {0x59565955 /* UYVY */, BGRA, 2, 1, 4, VIDEO, of_uyvy, NULL},
     {0x31545844 /* DXT1 */, AEROGPU_FORMAT_BC1_RGBA_UNORM, 8, 4, 8, TEXTURE | FORMATOP_SRGBREAD, NULL, NULL},
