@@ -244,6 +244,8 @@ SHADER(d3d_context_CSSetShader, ID3D11ComputeShader, D3D_CS, Cs)
             return;                                                                                          \
         for (UINT i = 0; i < count; i++) {                                                                   \
             struct d3d_child *o = (struct d3d_child *)objects[i];                                            \
+            if (o && o->kind == D3D_SRV)                                                                     \
+                o = d3d_hazard_readable(c, o);                                                               \
             d3d_child_bind(&c->member[stage][first + i], o);                                                 \
             drv[i] = DRV(handle, o);                                                                         \
         }                                                                                                    \
@@ -427,6 +429,7 @@ void d3d_context_tell_targets(struct d3d_context *c, const UINT *counts)
     D3D11DDI_HUNORDEREDACCESSVIEW uavs[D3D_UAVS];
     UINT kept[D3D_UAVS], num_targets = 0, num_uavs = 0;
 
+    d3d_hazard_written(c);
     for (UINT i = 0; i < 8; i++) {
         targets[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, c->targets[i]);
         num_targets = c->targets[i] ? i + 1 : num_targets;

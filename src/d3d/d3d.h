@@ -245,6 +245,12 @@ UINT d3d_format_bytes(DXGI_FORMAT f);
 bool d3d_format_storable(DXGI_FORMAT f);
 struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size);
 
+/* hazard.c */
+/* The view, or NULL where what it looks at is bound to be written. */
+struct d3d_child *d3d_hazard_readable(const struct d3d_context *c, struct d3d_child *view);
+/* Something was bound to be written: what looks at it is unbound. */
+void d3d_hazard_written(struct d3d_context *c);
+
 /* uav.c */
 HRESULT d3d_uav_buffer(struct d3d_device *d, struct d3d_child *r,
                        const D3D11_UNORDERED_ACCESS_VIEW_DESC *desc, void **out);

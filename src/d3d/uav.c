@@ -105,6 +105,7 @@ void STDMETHODCALLTYPE d3d_context_CSSetUnorderedAccessViews(ID3D11DeviceContext
         drv[i] = DRV(D3D11DDI_HUNORDEREDACCESSVIEW, v);
         counts[i] = initial(v, initial_counts, i);
     }
+    d3d_hazard_written(c);
     TELL(This, pfnCsSetUnorderedAccessViews, first, count, drv, counts);
 }
 

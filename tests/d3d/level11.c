@@ -330,6 +330,45 @@ static void samples(const struct calls *c)
     ID3D11Texture2D_Release(t);
 }
 
+/* What is bound to be written is not read as well; another mip of it is. */
+static void hazards(void)
+{
+    D3D11_TEXTURE2D_DESC d = {.Width = 8,
+                              .Height = 8,
+                              .MipLevels = 2,
+                              .ArraySize = 1,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0},
+                              .BindFlags = D3D11_BIND_RENDER_TARGET | D3D11_BIND_SHADER_RESOURCE};
+    D3D11_SHADER_RESOURCE_VIEW_DESC second = {d.Format, D3D11_SRV_DIMENSION_TEXTURE2D, .Texture2D = {1, 1}};
+    ID3D11ShaderResourceView *views[2] = {NULL, NULL}, *got[2];
+    ID3D11RenderTargetView *target = NULL;
+    ID3D11Texture2D *t;
+
+    NEED(ID3D11Device_CreateTexture2D(device, &d, NULL, &t));
+    NEED(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)t, NULL, &target));
+    NEED(ID3D11Device_CreateShaderResourceView(device, (ID3D11Resource *)t, NULL, &views[0]));
+    NEED(ID3D11Device_CreateShaderResourceView(device, (ID3D11Resource *)t, &second, &views[1]));
+    for (int written_first = 0; written_first < 2; written_first++) {
+        ID3D11DeviceContext_ClearState(context);
+        if (written_first)
+            ID3D11DeviceContext_OMSetRenderTargets(context, 1, &target, NULL);
+        ID3D11DeviceContext_PSSetShaderResources(context, 0, 2, views);
+        if (!written_first)
+            ID3D11DeviceContext_OMSetRenderTargets(context, 1, &target, NULL);
+        ID3D11DeviceContext_PSGetShaderResources(context, 0, 2, got);
+        want("what is written is bound to be read", got[0] != NULL, 0);
+        want("another mip is", got[1] == views[1], 1);
+        if (got[1])
+            ID3D11ShaderResourceView_Release(got[1]);
+    }
+    ID3D11DeviceContext_ClearState(context);
+    ID3D11ShaderResourceView_Release(views[0]);
+    ID3D11ShaderResourceView_Release(views[1]);
+    ID3D11RenderTargetView_Release(target);
+    ID3D11Texture2D_Release(t);
+}
+
 void level11(const struct calls *c, const char *folder)
 {
     device = c->device;
@@ -340,5 +379,6 @@ void level11(const struct calls *c, const char *folder)
     tessellation(c, folder);
     streams(c, folder);
     samples(c);
+    hazards();
     want("the device is there", (UINT)ID3D11Device_GetDeviceRemovedReason(device), S_OK);
 }
