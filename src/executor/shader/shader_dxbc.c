@@ -249,7 +249,7 @@ out:
 }
 
 /* The container with another component type of some inputs: layouts know what attributes are, and not every driver that made the
- * signature did. NULL: no memory, or it has no signature. */
+ * signature did. NULL: no memory. */
 static uint8_t *with_inputs(const struct shader *s, const struct shader_variant *v)
 {
     enum { COUNT_WORDS = 8, ELEMENT = 24, TYPE_AT = 12, REGISTER_AT = 16, UINT_TYPE = 1, SINT_TYPE = 2 };
@@ -261,11 +261,9 @@ static uint8_t *with_inputs(const struct shader *s, const struct shader_variant 
     if (!copy)
         return NULL;
     memcpy(copy, s->bytes, s->size);
-    if (dxbc_open(&d, copy, s->size, NULL) || !(c = dxbc_find(&d, DXBC_FOURCC('I', 'S', 'G', 'N'))) ||
-        c->size < COUNT_WORDS) {
-        free(copy);
-        return NULL;
-    }
+    c = dxbc_open(&d, copy, s->size, NULL) ? NULL : dxbc_find(&d, DXBC_FOURCC('I', 'S', 'G', 'N'));
+    if (!c || c->size < COUNT_WORDS)
+        return copy; /* signatures of newer kinds say it themselves */
     memcpy(&count, c->data, 4);
     for (uint32_t i = 0; i < count && COUNT_WORDS + (i + 1) * ELEMENT <= c->size; i++) {
         uint8_t *element = copy + (c->data - copy) + COUNT_WORDS + (size_t)i * ELEMENT;
