@@ -7,7 +7,7 @@
  * handled (a fault that its handler mends), handled-idle (and then it sleeps for three seconds), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
  * process, or calls what it found), crowd (20,000 command buffers), sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
- * loops), batch (one command buffer of 600 of a submission loops), dead-waits (one of twelve semaphores is not signalled), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
+ * loops), batch (one command buffer of 600 of a submission loops), dead-waits (one of twelve semaphores is not signalled), abort-fault (a fault of the device's while the program handles that it aborts), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
  * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), loop-array (so does a late element of a long array), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
@@ -15,6 +15,7 @@
  * is made again, and the frames go on. One that is to sleep, or counts its frames, prints its number. A process that the driver keeps
  * for more than 180 s (20, if it waits for nobody) ends by an alarm.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -585,6 +586,25 @@ static void on_fault(int sig)
     siglongjmp(mended, 1);
 }
 
+/* Another thread has the device fault while the handler of the abort runs. */
+static void *fault_beside(void *arg)
+{
+    (void)arg;
+    opt.kind = "fault";
+    frame(0, 1);
+    return NULL;
+}
+
+static void on_abort(int sig)
+{
+    pthread_t thread;
+
+    (void)sig;
+    pthread_create(&thread, NULL, fault_beside, NULL);
+    pthread_join(thread, NULL);
+    _exit(3);
+}
+
 static struct sigaction found;
 
 static void on_chained(int sig, siginfo_t *info, void *context)
@@ -693,6 +713,8 @@ int main(int argc, char **argv)
     take_options(argc, argv);
     if (is("handled") || is("handled-idle") || is("fault-handled") || opt.reports)
         signal(SIGSEGV, on_fault);
+    if (is("abort-fault"))
+        signal(SIGABRT, on_abort);
     alarm(is("event") ? 12 : is("dead-wait") || is("dead-waits") ? 20 : 180); /* the first two end by it */
     for (uint32_t n = 0; n < opt.again; n++) {
         make_instance();
@@ -725,7 +747,7 @@ int main(int argc, char **argv)
         } else {
             CHECK(r);
         }
-        if (n == BAD_FRAME && is("abort"))
+        if (n == BAD_FRAME && (is("abort") || is("abort-fault")))
             abort();
         if (n == BAD_FRAME && (is("handled") || is("handled-idle"))) {
             raise_fault();

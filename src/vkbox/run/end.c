@@ -88,3 +88,24 @@ bool end_was_asked(int status)
             return true;
     return false;
 }
+
+uint64_t end_oom_kills(void)
+{
+    FILE *f = fopen("/proc/vmstat", "re");
+    unsigned long long n = 0;
+    char line[128];
+
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "oom_kill %llu", &n) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+int end_of_launcher(bool signalled, int code)
+{
+    if (signalled)
+        return code;
+    return code > 128 && code <= 128 + 64 ? code - 128 : code << 8;
+}

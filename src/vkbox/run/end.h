@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct end {
@@ -21,3 +22,7 @@ void end_tell(struct end *e, int status);
 void end_finish(struct end *e);
 /* Whether it ended by a signal by which the parts of a program end each other when it ends. */
 bool end_was_asked(int status);
+/* How many processes the kernel has ended for want of memory. */
+uint64_t end_oom_kills(void);
+/* The status that ended a process if it ended as who started it: many pass on a signal as a shell does, by exit code 128 and its number. */
+int end_of_launcher(bool signalled, int code);

@@ -65,6 +65,7 @@ struct watched {
     uint32_t handled_event;     /* its number; 0: none */
     uint64_t handled_at;        /* so many submissions there were */
     uint32_t handled_told;      /* the number of the last that has a dump though its handler may return */
+    struct vkbox_crash handled_crash; /* what the record said of it, which a later one overwrites */
     /* The wait for progress: it begins with the second look that finds the same. */
     uint64_t key, since_ns;
     bool stands;
@@ -89,20 +90,6 @@ struct run {
 static uint64_t now(const struct run *r)
 {
     return clock_now(&r->clock);
-}
-
-static uint64_t count_oom_kills(void)
-{
-    FILE *f = fopen("/proc/vmstat", "re");
-    unsigned long long n = 0;
-    char line[128];
-
-    while (f && fgets(line, sizeof(line), f))
-        if (sscanf(line, "oom_kill %llu", &n) == 1)
-            break;
-    if (f)
-        fclose(f);
-    return n;
 }
 
 /* ---- the program --------------------------------------------------------- */
@@ -366,6 +353,22 @@ static void place_crash(const struct watched *w, struct place *out)
     out->doubtful |= out->generated && callbacks == VKBOX_GENERATED_CALLBACKS;
 }
 
+/* The handler of an earlier signal has not returned: what comes now is of what that does, as when it ends the program under threads of
+ * the driver's. The first is put back. */
+static bool is_of_earlier(const struct watched *w)
+{
+    const struct vkbox_crash *c = &w->handled_crash;
+
+    if (!w->handled_event || w->handled_event == w->handled_told ||
+        atomic_load(&w->b->crash.inside) != w->handled_event || w->b->crash.thread == c->thread ||
+        !place_blocks(w->pid, c->thread, c->signal))
+        return false;
+    w->b->crash = *c;
+    w->b->crash.inside = w->handled_event;
+    w->b->crash.handled = 0;
+    return true;
+}
+
 static void look_at_event(struct run *r, struct watched *w)
 {
     uint32_t event = atomic_load(&w->b->event);
@@ -378,7 +381,11 @@ static void look_at_event(struct run *r, struct watched *w)
     w->seen = event;
     if (!w->done && (kind == VKBOX_DEVICE_LOST || kind == VKBOX_SIGNAL)) {
         w->done = true;
-        if (kind == VKBOX_SIGNAL) {
+        if (kind == VKBOX_SIGNAL && is_of_earlier(w)) {
+            ev = w->handled;
+        } else if (kind == VKBOX_SIGNAL) {
+            const struct vkbox_crash crash = w->b->crash;
+
             place_crash(w, &place);
             snprintf(ev.place, sizeof(ev.place), "%s", place.text);
             if (w->b->crash.has_address)
@@ -392,6 +399,7 @@ static void look_at_event(struct run *r, struct watched *w)
             if (is_the_programs(w, &place)) {
                 w->done = false;
                 w->handled = ev;
+                w->handled_crash = crash;
                 w->handled_event = event;
                 w->handled_at = atomic_load(&w->b->submissions);
                 answer(w, event);
@@ -604,7 +612,7 @@ static void tell_end(struct run *r, struct watched *w, int status, bool is_guess
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_ENDED,
                              .time_ns = now(r),
                              .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                             .out_of_memory = count_oom_kills() > r->oom_kills,
+                             .out_of_memory = end_oom_kills() > r->oom_kills,
                              .guessed = is_guess,
                              .device = VKBOX_NO_INDEX};
 
@@ -617,14 +625,6 @@ static void tell_end(struct run *r, struct watched *w, int status, bool is_guess
     w->done = true;
 }
 
-/* The status that ends a process as the program ended: those that start another pass on a signal as a shell does, 128 and its number. */
-static int status_of_launcher(const struct run *r)
-{
-    if (r->out->signalled)
-        return r->out->code;
-    return r->out->code > 128 && r->out->code <= 128 + 64 ? r->out->code - 128 : r->out->code << 8;
-}
-
 /* Of a process that is not this one's child: at its end, or when the program has ended, too. */
 static void look_at_child(struct run *r, struct watched *w)
 {
@@ -634,10 +634,11 @@ static void look_at_child(struct run *r, struct watched *w)
     w->over = r->ended || (w->end.known && !end_was_asked(w->end.status));
     if (!w->over || !is_last_of_process(r, (uint32_t)(w - r->boxes)))
         return;
-    if (w->end.known && (!end_was_asked(w->end.status) || WTERMSIG(w->end.status) == status_of_launcher(r)))
+    if (w->end.known && (!end_was_asked(w->end.status) ||
+                         WTERMSIG(w->end.status) == end_of_launcher(r->out->signalled, r->out->code)))
         tell_end(r, w, w->end.status, false);
     else if (!w->end.known && !w->b->ended)
-        tell_end(r, w, status_of_launcher(r), true);
+        tell_end(r, w, end_of_launcher(r->out->signalled, r->out->code), true);
 }
 
 static void look_at_end(struct run *r)
@@ -850,7 +851,7 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     r->out = out;
     r->gone = -1;
     clock_init_live(&r->clock);
-    r->oom_kills = count_oom_kills();
+    r->oom_kills = end_oom_kills();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* A file that may not grow is said as a full disk is. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &r->file_limit);
