@@ -98,7 +98,7 @@ played_on_wine() {
 }
 host=$(dirname "$aerogpu")/../../src/d3d12/aerogpu-d3d12-wine.exe.so
 
-echo "1..54"
+echo "1..55"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -106,6 +106,13 @@ result "$(says clear '^frames: 10 as recorded, 0 different'; echo $?)" "clear ha
 record draws 12
 result "$(says draws '^frames: 12 as recorded, 0 different; read back: [1-9][0-9]* as recorded, 0'; echo $?)" \
     "draws has twelve pictures, of two sizes"
+said=$(cat "$work/draws.record" "$work/clear.record" | grep -c 'the program draws with descriptor tables')
+if command -v vulkaninfo >/dev/null; then
+    result "$([ "$said" = "$(vulkaninfo 2>/dev/null | grep -q VK_EXT_descriptor_indexing && echo 0 || echo 1)" ]; echo $?)" \
+        "who draws with tables where Wine does not bind them is told, and nobody else"
+else
+    result 0 "who draws with tables is told # SKIP vulkaninfo is not installed"
+fi
 shows draws 'SwapChainResize(SwapChain=1, Width=240, Height=160' "the resize is in it"
 shows draws 'ExecuteIndirect' "and indirect draws"
 shows draws 'ExecuteBundle' "and bundles"

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "d3d12.h"
 #include "d3d12/gen/table.h"
+#include "d3d12/record/collect_tables.h"
 #include "d3d12/record/collect_wine.h"
 #include "record.h"
 #include "record/trace_file.h"
@@ -55,7 +56,7 @@ int record_d3d12(const struct record_options *o, char *const *program)
                                .hash_every = o->hash_every,
                                .dirty_method = o->memory,
                                .last_frame = o->last_frame};
-    char whole[PATH_MAX];
+    char whole[PATH_MAX], device[300];
     struct collect_result r;
     int code;
 
@@ -72,6 +73,11 @@ int record_d3d12(const struct record_options *o, char *const *program)
         fprintf(
             stderr,
             "aerogpu record: nothing was recorded: the program made no call that the recorder saw. One that uses Direct3D 12 may load the library by its path, from the system's folder alone, or in 32 bits\n");
+    if (wine_command(p.argv) && tables_are_not_bound(p.output, device, sizeof(device)))
+        utf8_print(
+            stderr,
+            "aerogpu record: the program draws with descriptor tables, and %s has no VK_EXT_descriptor_indexing: with Wine 8 what is in them is not bound there, and the recorded hashes may be of wrong pictures\n",
+            device);
     if (p.output == whole) {
         code = d3d12_cut(whole, o->output, o->first_frame, p.last_frame);
         if (code) {
