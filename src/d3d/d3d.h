@@ -74,6 +74,12 @@ struct d3d_data { /* of SetPrivateData, or of SetPrivateDataInterface */
     uint8_t bytes[];
 };
 
+/* What a shared texture is, for the runtime that opens it; the same in every process. */
+struct d3d_shared {
+    UINT magic;
+    D3D11_TEXTURE2D_DESC desc;
+};
+
 /* Everything that a device makes. The COM pointer is the object's. */
 struct d3d_child {
     const void *vtbl;
@@ -91,8 +97,10 @@ struct d3d_child {
     enum d3d_shown shown; /* of a swap chain */
     HDC canvas;           /* that GDI draws on; NULL: none */
     void *canvas_pixels, *canvas_bitmap;
-    struct d3d_child *of;           /* a view's resource */
-    bool begun, ended;              /* a query */
+    struct d3d_child *of;        /* a view's resource */
+    bool begun, ended;           /* a query */
+    struct d3d_kmt_resource kmt; /* a resource's, and what others are told of it */
+    struct d3d_shared share;
     struct d3d_list *list;          /* a command list's */
     struct d3d_context *saved;      /* a context state's: what is bound while another one is set */
     UINT depth;                     /* of a texture; desc.texture has the rest, whatever its dimensions */

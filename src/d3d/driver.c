@@ -105,28 +105,95 @@ const D3DDDI_ADAPTERCALLBACKS d3d_adapter_callbacks = {.pfnQueryAdapterInfoCb = 
 
 /* ---- what a device calls back -------------------------------------------- */
 
+HRESULT d3d_resource_open(struct d3d_kmt *d, D3DKMT_HANDLE share, void *data, UINT size,
+                          struct d3d_kmt_resource *out, D3DDDI_OPENALLOCATIONINFO *info, void **memory)
+{
+    D3DKMT_QUERYRESOURCEINFO q = {.hDevice = d->device, .hGlobalShare = share};
+    D3DKMT_OPENRESOURCE o = {.hDevice = d->device, .hGlobalShare = share, .pOpenAllocationInfo = info};
+    NTSTATUS s = D3DKMTQueryResourceInfo(&q);
+
+    *memory = NULL;
+    if (!NT_SUCCESS(s))
+        return d3d_status(s);
+    if (q.NumAllocations != 1 || q.PrivateRuntimeDataSize != size) /* another runtime's */
+        return E_INVALIDARG;
+    *memory = calloc(1, (size_t)q.TotalPrivateDriverDataSize + q.ResourcePrivateDriverDataSize + 1);
+    if (!*memory)
+        return E_OUTOFMEMORY;
+    o.NumAllocations = 1;
+    o.pPrivateRuntimeData = data;
+    o.PrivateRuntimeDataSize = size;
+    o.pTotalPrivateDriverDataBuffer = *memory;
+    o.TotalPrivateDriverDataBufferSize = q.TotalPrivateDriverDataSize;
+    o.pResourcePrivateDriverData = (uint8_t *)*memory + q.TotalPrivateDriverDataSize;
+    o.ResourcePrivateDriverDataSize = q.ResourcePrivateDriverDataSize;
+    s = D3DKMTOpenResource(&o);
+    if (!NT_SUCCESS(s)) {
+        free(*memory);
+        *memory = NULL;
+        return d3d_status(s);
+    }
+    *out = (struct d3d_kmt_resource){.resource = o.hResource, .share = share};
+    return S_OK;
+}
+
+/* What the kernel's driver wrote into the private data of a shared allocation is told to who opens it: so its maker does. */
+static HRESULT read_back(struct d3d_kmt *d, const struct d3d_kmt_resource *r, D3DDDICB_ALLOCATE *a)
+{
+    D3DDDI_OPENALLOCATIONINFO info = {0};
+    struct d3d_kmt_resource opened;
+    void *data = malloc(r->size + 1), *memory;
+    HRESULT hr =
+        data ? d3d_resource_open(d, r->share, data, r->size, &opened, &info, &memory) : E_OUTOFMEMORY;
+
+    if (hr == S_OK && info.PrivateDriverDataSize == a->pAllocationInfo[0].PrivateDriverDataSize)
+        memcpy(a->pAllocationInfo[0].pPrivateDriverData, info.pPrivateDriverData, info.PrivateDriverDataSize);
+    if (hr == S_OK) {
+        D3DKMTDestroyAllocation(
+            &(D3DKMT_DESTROYALLOCATION){.hDevice = d->device, .hResource = opened.resource});
+        free(memory);
+    }
+    free(data);
+    return hr;
+}
+
 static HRESULT APIENTRY allocate(HANDLE h, D3DDDICB_ALLOCATE *a)
 {
     struct d3d_kmt *d = h;
+    struct d3d_kmt_resource *r = a->hResource;
     D3DKMT_CREATEALLOCATION c = {.hDevice = d->device,
+                                 .pPrivateRuntimeData = r ? (void *)(uintptr_t)r->data : NULL,
+                                 .PrivateRuntimeDataSize = r ? r->size : 0,
                                  .pPrivateDriverData = a->pPrivateDriverData,
                                  .PrivateDriverDataSize = a->PrivateDriverDataSize,
                                  .NumAllocations = a->NumAllocations,
                                  .pAllocationInfo = a->pAllocationInfo};
     NTSTATUS s;
+    HRESULT hr;
 
-    c.Flags.CreateResource = a->hResource != NULL;
+    c.Flags.CreateResource = r != NULL;
+    c.Flags.CreateShared = r && r->shared;
     s = D3DKMTCreateAllocation(&c);
     a->hKMResource = c.hResource;
-    return d3d_status(s);
+    if (!NT_SUCCESS(s) || !r)
+        return d3d_status(s);
+    r->resource = c.hResource;
+    r->share = c.hGlobalShare;
+    hr = r->shared && a->NumAllocations == 1 ? read_back(d, r, a) : S_OK;
+    if (hr != S_OK)
+        D3DKMTDestroyAllocation(&(D3DKMT_DESTROYALLOCATION){.hDevice = d->device, .hResource = r->resource});
+    return hr;
 }
 
 static HRESULT APIENTRY deallocate(HANDLE h, CONST D3DDDICB_DEALLOCATE *a)
 {
     struct d3d_kmt *d = h;
+    const struct d3d_kmt_resource *r = a->hResource;
     D3DKMT_DESTROYALLOCATION c = {
         .hDevice = d->device, .phAllocationList = a->HandleList, .AllocationCount = a->NumAllocations};
 
+    if (r)
+        c = (D3DKMT_DESTROYALLOCATION){.hDevice = d->device, .hResource = r->resource};
     return d3d_status(D3DKMTDestroyAllocation(&c));
 }
 

@@ -16,6 +16,19 @@ struct d3d_kmt {
     D3DKMT_CLIENTHINT hint;
 };
 
+/* What the runtime's resource is to the thunks, where the driver names it with its allocations: they are one resource of the
+ * kernel's, which others may open. */
+struct d3d_kmt_resource {
+    bool shared;
+    const void *data; /* the runtime's, for who opens it */
+    UINT size;
+    D3DKMT_HANDLE resource, share;
+};
+
+/* Opens a shared resource: `info` is of its one allocation, whose private data lies in *memory, which the caller frees. */
+HRESULT d3d_resource_open(struct d3d_kmt *d, D3DKMT_HANDLE share, void *data, UINT size,
+                          struct d3d_kmt_resource *out, D3DDDI_OPENALLOCATIONINFO *info, void **memory);
+
 /* The adapter of the first display, whose handle the caller closes; false: there is none. */
 bool d3d_display_open(D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME *open);
 /* The library that the adapter names for an interface; NULL: it names none (name[0] is 0), or it cannot be loaded. */

@@ -10,6 +10,8 @@ enum {
     TEXTURE_BINDS = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL |
                     D3D11_BIND_UNORDERED_ACCESS,
     MIPPED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET,
+    SHARED = D3D11_RESOURCE_MISC_SHARED,
+    D3D_SHARED_MAGIC = 0x53313144, /* "D11S" */
     WRITTEN = D3D11_BIND_RENDER_TARGET | D3D11_BIND_UNORDERED_ACCESS
 };
 enum { MAX_VOLUME = 2048, MAX_BUFFER = 1 << 28 };
@@ -62,7 +64,7 @@ static bool valid_usage(D3D11_USAGE usage, UINT bind, UINT binds, UINT cpu, bool
 
 static HRESULT create(struct d3d_device *d, D3D11DDIARG_CREATERESOURCE *a, struct d3d_child *c, void **out)
 {
-    DDI(d, pfnCreateResource, a, DRV(D3D10DDI_HRESOURCE, c), (D3D10DDI_HRTRESOURCE){c});
+    DDI(d, pfnCreateResource, a, DRV(D3D10DDI_HRESOURCE, c), (D3D10DDI_HRTRESOURCE){&c->kmt});
     return d3d_child_finish(c, out);
 }
 
@@ -247,6 +249,8 @@ HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11
     if (c) {
         c->desc.texture = desc;
         c->depth = depth;
+        c->share = (struct d3d_shared){D3D_SHARED_MAGIC, desc};
+        c->kmt = (struct d3d_kmt_resource){desc.MiscFlags & SHARED, &c->share, sizeof(c->share), 0, 0};
     }
     hr = c ? create(d, &a, c, (void **)out) : E_OUTOFMEMORY;
     free(up);
@@ -260,6 +264,14 @@ static bool valid_canvas(enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc)
            desc->SampleDesc.Count == 1 && desc->Usage == D3D11_USAGE_DEFAULT &&
            desc->BindFlags & D3D11_BIND_RENDER_TARGET &&
            d3d_format_family(desc->Format) == DXGI_FORMAT_B8G8R8A8_TYPELESS;
+}
+
+/* What others can open: as documented, textures of two dimensions with one mip. */
+static bool valid_shared(enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc)
+{
+    return kind == D3D_TEXTURE && desc->MipLevels == 1 && desc->ArraySize == 1 &&
+           desc->SampleDesc.Count == 1 && desc->Usage == D3D11_USAGE_DEFAULT &&
+           !(desc->BindFlags & D3D11_BIND_DEPTH_STENCIL);
 }
 
 /* What all textures have to be; then they are made. */
@@ -279,6 +291,7 @@ static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEX
         !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
         (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
         !valid_format(d, desc->Format, desc->BindFlags) || !valid_samples(d, desc, data) ||
+        (desc->MiscFlags & SHARED && !valid_shared(kind, desc)) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_GDI_COMPATIBLE && !valid_canvas(kind, desc)) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS && (desc->BindFlags & MIPPED) != MIPPED) ||
         (cube && (kind != D3D_TEXTURE || desc->ArraySize < 6 || desc->Width != desc->Height ||
@@ -317,6 +330,59 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture2D(ID3D11Device *This, const D
                                                      ID3D11Texture2D **out)
 {
     return desc ? texture((struct d3d_device *)This, D3D_TEXTURE, desc, 1, data, (void **)out) : E_INVALIDARG;
+}
+
+static HRESULT open_shared(struct d3d_device *d, D3DKMT_HANDLE share, struct d3d_child **out)
+{
+    D3DDDI_OPENALLOCATIONINFO info = {0};
+    D3D10DDIARG_OPENRESOURCE a = {.NumAllocations = 1, .pOpenAllocationInfo = &info};
+    struct d3d_kmt_resource opened;
+    struct d3d_shared told;
+    struct d3d_child *c;
+    void *memory;
+    HRESULT hr = d3d_resource_open(&d->kmt, share, &told, sizeof(told), &opened, &info, &memory);
+
+    if (hr != S_OK)
+        return hr == (HRESULT)0x88760870 ? DXGI_ERROR_DEVICE_REMOVED : hr;
+    a.hKMResource.handle = opened.resource;
+    c = told.magic == D3D_SHARED_MAGIC && told.desc.MiscFlags & SHARED &&
+                texture(d, D3D_TEXTURE, &told.desc, 1, NULL, NULL) == S_FALSE
+            ? d3d_child_create(d, D3D_TEXTURE, d->ddi.pfnCalcPrivateOpenedResourceSize(d->drv, &a))
+            : NULL;
+    if (c) {
+        c->desc.texture = told.desc;
+        c->depth = 1;
+        c->kmt = opened;
+        c->kmt.shared = true;
+        DDI(d, pfnOpenResource, &a, DRV(D3D10DDI_HRESOURCE, c), (D3D10DDI_HRTRESOURCE){&c->kmt});
+        hr = d3d_child_finish(c, (void **)out);
+    } else {
+        hr = E_INVALIDARG;
+    }
+    if (hr != S_OK)
+        D3DKMTDestroyAllocation(
+            &(D3DKMT_DESTROYALLOCATION){.hDevice = d->kmt.device, .hResource = opened.resource});
+    free(memory);
+    return hr;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_OpenSharedResource(ID3D11Device *This, HANDLE handle, REFIID riid,
+                                                        void **out)
+{
+    struct d3d_child *c = NULL;
+    HRESULT hr;
+
+    if (!out)
+        return S_FALSE;
+    *out = NULL;
+    if (!handle || (uintptr_t)handle > UINT32_MAX) /* a global handle, not one of the process */
+        return E_INVALIDARG;
+    hr = open_shared((struct d3d_device *)This, (D3DKMT_HANDLE)(uintptr_t)handle, &c);
+    if (hr != S_OK)
+        return hr;
+    hr = d3d_child_QueryInterface(c, riid, out);
+    d3d_child_release(c);
+    return hr;
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture3D(ID3D11Device *This, const D3D11_TEXTURE3D_DESC *desc,

@@ -98,10 +98,15 @@ HRESULT STDMETHODCALLTYPE d3d_shared_GetEvictionPriority(IDXGIResource *This, UI
     return S_OK;
 }
 
-/* No resource is made that could be shared. */
+/* The global handle: the same in every process. */
 HRESULT STDMETHODCALLTYPE d3d_shared_GetSharedHandle(IDXGIResource *This, HANDLE *handle)
 {
-    return E_INVALIDARG;
+    const struct d3d_child *c = of_shared(This);
+
+    if (!handle)
+        return E_INVALIDARG;
+    *handle = (HANDLE)(uintptr_t)c->kmt.share;
+    return c->kmt.shared ? S_OK : E_INVALIDARG;
 }
 
 HRESULT STDMETHODCALLTYPE d3d_surface_GetDesc(IDXGISurface1 *This, DXGI_SURFACE_DESC *desc)

@@ -57,11 +57,11 @@ def build(wine, what, out):
     with open(f"{out}/more.c", "w", encoding="utf-8") as f:
         f.write("#include <string.h>\nconst char *__wine_dbg_strdup(const char *s) { return _strdup(s); }\n")
     with open(f"{out}/d3d10_1.def", "w", encoding="utf-8") as f:
-        f.write("LIBRARY d3d10_1.dll\nEXPORTS\nD3D10CreateDevice1\n")
+        f.write("LIBRARY d3d10_1.dll\nEXPORTS\nD3D10CreateDevice1\nD3D10CreateDeviceAndSwapChain1\n")
     subprocess.run(["x86_64-w64-mingw32-dlltool", "-d", f"{out}/d3d10_1.def", "-l", f"{out}/libd3d10_1.a"], check=True)
     subprocess.run(["x86_64-w64-mingw32-gcc", "-O1", "-w", "-DSTANDALONE", "-DENABLE_PROCESSED_OUTPUT=1",
                     "-DENABLE_VIRTUAL_TERMINAL_PROCESSING=4", f"-I{out}", "-isystem", f"{HEADERS}/windows",
-                    f"{out}/{module}.c", f"{out}/more.c", "-o", f"{out}/{module}.exe", f"-L{out}", "-ld3d11", "-ldxgi",
+                    f"{out}/{module}.c", f"{out}/more.c", "-o", f"{out}/{module}.exe", f"-L{out}", "-Wl,--allow-multiple-definition", "-ld3d11", "-ldxgi",
                     "-ld3d10_1", "-ld3d10", "-ld3d9", "-ldxguid", "-luuid", "-lgdi32", "-luser32"], check=True)
     return module, names
 

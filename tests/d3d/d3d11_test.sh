@@ -54,7 +54,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-[ "$how" = native ] && echo 1..16 || echo 1..10
+[ "$how" = native ] && echo 1..20 || echo 1..14
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -72,6 +72,32 @@ said=$(timeout 120 $start "$calls" "$shaders" 2>"$folder/errors" 8>&- | tr -d '\
 result $([ "$said" = "done;" ]; echo $?) "what Direct3D refuses or drops does not remove the device ($said)"
 said=$(timeout 60 $start "$d3d10" "$shaders" 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
 result $([ "$said" = "done;" ]; echo $?) "a program of Direct3D 10 draws the same triangle ($said)"
+
+# Surfaces that two processes share.
+ext=
+[ "$how" = wine ] && ext=.exe
+share=$(dirname "$calls")/share$ext
+[ "$how" = native ] || ln -sf "$(dirname "$(realpath "$calls")")/share.exe" "$folder"
+said=$(timeout 120 $start "$share" 11 refuse 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
+result $([ "$said" = "done;" ]; echo $?) "what cannot be shared is refused ($said)"
+shared() { # API: a producer and a consumer, each a process
+    local handle pixel word again
+    mkfifo "$folder/to$1" "$folder/from$1"
+    timeout 60 $start "$share" $1 produce <"$folder/to$1" >"$folder/from$1" 2>>"$folder/errors" 8>&- &
+    exec 5>"$folder/to$1" 6<"$folder/from$1"
+    read -t 60 -ru 6 handle
+    pixel=$(timeout 60 $start "$share" $1 consume "${handle%$'\r'}" </dev/null 2>>"$folder/errors" 8>&- | tr -d '\r')
+    echo >&5
+    read -t 60 -ru 6 word
+    again=$(timeout 60 $start "$share" $1 consume "${handle%$'\r'}" </dev/null 2>>"$folder/errors" 8>&- | tr -d '\r')
+    exec 5>&- 6<&-
+    wait $!
+    result $([ "$pixel ${word%$'\r'} $again" = "FFFF0000 green FF00FF00" ]; echo $?) \
+        "a surface of API $1 is seen by another process, and what is drawn to it later ($pixel $word $again)"
+}
+for api in 11 101 10; do
+    shared $api
+done
 
 # The same on a stack of its own, whose black box is asked.
 unset AEROGPU_SOCKET

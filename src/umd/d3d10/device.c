@@ -71,6 +71,9 @@ void umd10_flush(struct umd10_device *d)
         return;
     for (struct umd10_query *q = d->counting; q; q = q->next)
         umd10_use(&q->marker, true);
+    for (struct umd10_resource *shared = d->guest; shared; shared = shared->next)
+        if (shared->shared)
+            umd10_use(shared, shared->drawn);
     r.NumAllocations = fill_list(d);
     r.CommandLength = size;
     if (!d->removed && size <= d->command_size) {
@@ -97,7 +100,7 @@ void umd10_room(struct umd10_device *d, size_t bytes)
     uint32_t guests = 0;
 
     for (struct umd10_resource *r = d->guest; r; r = r->next)
-        guests += r->listed;
+        guests += r->listed || r->shared;
     for (struct umd10_query *q = d->counting; q; q = q->next)
         guests += !q->marker.listed;
     if (d->stream.bytes.len + bytes + 4096 > d->command_size || guests + 4 > d->list_size)

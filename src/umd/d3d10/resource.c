@@ -160,22 +160,51 @@ static struct where where(const struct umd10_resource *r, UINT subresource)
     return w;
 }
 
+/* What a shared surface's format is called in its private data; 0: it cannot be shared. */
+static UINT shared_format(uint32_t format)
+{
+    static const uint16_t shared[][2] = {
+        {AEROGPU_FORMAT_B8G8R8A8_UNORM, AEROGPU_DXGI_B8G8R8A8_UNORM},
+        {AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB, AEROGPU_DXGI_B8G8R8A8_UNORM_SRGB},
+        {AEROGPU_FORMAT_R8G8B8A8_UNORM, AEROGPU_DXGI_R8G8B8A8_UNORM},
+        {AEROGPU_FORMAT_R8G8B8A8_UNORM_SRGB, AEROGPU_DXGI_R8G8B8A8_UNORM_SRGB},
+        {AEROGPU_FORMAT_B8G8R8X8_UNORM, AEROGPU_DXGI_B8G8R8X8_UNORM}};
+
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+        if (shared[i][0] == format)
+            return shared[i][1];
+    return 0;
+}
+
+static void link_guest(struct umd10_device *d, struct umd10_resource *r)
+{
+    r->next = d->guest;
+    r->self = &d->guest;
+    if (r->next)
+        r->next->self = &r->next;
+    d->guest = r;
+}
+
 HRESULT umd10_allocate(struct umd10_device *d, struct umd10_resource *r, UINT source)
 {
-    struct aerogpu_alloc_priv_v2 priv = {.magic = AEROGPU_ALLOC_PRIV_MAGIC,
-                                         .version = 2,
-                                         .alloc_id = umd_make_alloc_id(),
-                                         .flags = AEROGPU_ALLOC_PRIV_FLAG_CPU_VISIBLE,
-                                         .size_bytes = r->size,
-                                         .desc = r->pitch,
-                                         .kind = r->primary ? AEROGPU_ALLOC_KIND_TEXTURE2D
-                                                            : AEROGPU_ALLOC_KIND_BUFFER,
-                                         .width = r->primary ? r->width : 0,
-                                         .height = r->primary ? r->height : 0,
-                                         .format = r->primary ? AEROGPU_DXGI_B8G8R8A8_UNORM : 0,
-                                         .row_pitch_bytes = r->primary ? r->pitch : 0};
+    bool shown = r->primary || r->shared;
+    struct aerogpu_alloc_priv_v2 priv = {
+        .magic = AEROGPU_ALLOC_PRIV_MAGIC,
+        .version = 2,
+        .alloc_id = umd_make_alloc_id(),
+        .flags = AEROGPU_ALLOC_PRIV_FLAG_CPU_VISIBLE | (r->shared ? AEROGPU_ALLOC_PRIV_FLAG_SHARED : 0),
+        .size_bytes = r->size,
+        .desc = r->pitch,
+        .kind = shown ? AEROGPU_ALLOC_KIND_TEXTURE2D : AEROGPU_ALLOC_KIND_BUFFER,
+        .width = shown ? r->width : 0,
+        .height = shown ? r->height : 0,
+        .format = r->primary  ? AEROGPU_DXGI_B8G8R8A8_UNORM
+                  : r->shared ? shared_format(r->format)
+                              : 0,
+        .row_pitch_bytes = shown ? r->pitch : 0};
     D3DDDI_ALLOCATIONINFO info = {.pPrivateDriverData = &priv, .PrivateDriverDataSize = sizeof(priv)};
-    D3DDDICB_ALLOCATE a = {.NumAllocations = 1, .pAllocationInfo = &info};
+    D3DDDICB_ALLOCATE a = {
+        .hResource = r->shared ? r->runtime.handle : NULL, .NumAllocations = 1, .pAllocationInfo = &info};
     HRESULT hr;
 
     info.Flags.Primary = r->primary;
@@ -184,12 +213,9 @@ HRESULT umd10_allocate(struct umd10_device *d, struct umd10_resource *r, UINT so
     if (hr != S_OK)
         return hr;
     r->alloc_id = priv.alloc_id;
+    r->token = priv.share_token;
     r->allocation = info.hAllocation;
-    r->next = d->guest;
-    r->self = &d->guest;
-    if (r->next)
-        r->next->self = &r->next;
-    d->guest = r;
+    link_guest(d, r);
     return S_OK;
 }
 
@@ -202,7 +228,9 @@ void umd10_deallocate(struct umd10_device *d, struct umd10_resource *r)
     if (r->next)
         r->next->self = r->self;
     d->kt->pfnDeallocateCb(d->runtime.handle,
-                           &(D3DDDICB_DEALLOCATE){.NumAllocations = 1, .HandleList = &r->allocation});
+                           &(D3DDDICB_DEALLOCATE){.hResource = r->shared ? r->runtime.handle : NULL,
+                                                  .NumAllocations = 1,
+                                                  .HandleList = &r->allocation});
     r->alloc_id = 0;
 }
 
@@ -342,6 +370,7 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
     r->buffer = a->ResourceDimension == D3D10DDIRESOURCE_BUFFER;
     r->staging = a->Usage == D3D10_DDI_USAGE_STAGING;
     r->primary = a->pPrimaryDesc != NULL;
+    r->shared = a->MiscFlags & D3D10_DDI_RESOURCE_MISC_SHARED;
     r->stride = a->MiscFlags & D3D11_DDI_RESOURCE_MISC_BUFFER_STRUCTURED ? a->ByteStride : 0;
     r->samples = a->SampleDesc.Count > 1 ? a->SampleDesc.Count : 1;
     if (r->buffer) {
@@ -362,7 +391,9 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
     r->mips = a->MipLevels;
     r->layers = a->ArraySize;
     format_block(r->format, &bytes, &block);
-    if (r->staging || r->primary)
+    if (r->shared && !shared_format(r->format))
+        return false;
+    if (r->staging || r->primary || r->shared)
         r->pitch = ((r->width + block - 1) / block * bytes + 255) & ~255u;
     last = where(r, r->mips - 1);
     r->size = (last.offset + last.slice * last.slices) * r->layers;
@@ -385,7 +416,7 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
         return;
     }
     r->name = umd10_name(d);
-    if (r->staging || r->primary)
+    if (r->staging || r->primary || r->shared)
         s = umd10_allocate(d, r, a->pPrimaryDesc ? a->pPrimaryDesc->VidPnSourceId : 0);
     else if (a->Usage == D3D10_DDI_USAGE_DYNAMIC && !(r->shadow = calloc(1, r->size)))
         s = E_OUTOFMEMORY;
@@ -401,6 +432,55 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
         if (r->shadow && r->buffer)
             memcpy(r->shadow, up->pSysMem, a->pMipInfoList[0].TexelWidth);
     }
+    if (!r->shared)
+        return;
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = r->name,
+             .share_token = r->token);
+    umd10_flush(d); /* whoever gets the handle may open it at once */
+}
+
+/* ---- what another device made ----------------------------------------------- */
+
+static SIZE_T APIENTRY opened_size(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_OPENRESOURCE *a)
+{
+    return sizeof(struct umd10_resource);
+}
+
+static VOID APIENTRY open_resource(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_OPENRESOURCE *a,
+                                   D3D10DDI_HRESOURCE hr, D3D10DDI_HRTRESOURCE rt)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+    const D3DDDI_OPENALLOCATIONINFO *info = a->pOpenAllocationInfo;
+    struct aerogpu_alloc_priv_v2 p = {0};
+
+    memset(r, 0, sizeof(*r));
+    r->runtime = rt;
+    if (a->NumAllocations == 1 && info->PrivateDriverDataSize >= sizeof(p))
+        memcpy(&p, info->pPrivateDriverData, sizeof(p));
+    r->format = umd10_format(d, p.format);
+    if (p.magic != AEROGPU_ALLOC_PRIV_MAGIC || !p.share_token || p.kind != AEROGPU_ALLOC_KIND_TEXTURE2D ||
+        !r->format) {
+        umd10_error(d, E_INVALIDARG);
+        return;
+    }
+    r->shared = r->opened = true;
+    r->dimensions = 2;
+    r->depth = r->mips = r->layers = 1;
+    r->width = p.width;
+    r->height = p.height;
+    r->pitch = p.row_pitch_bytes;
+    r->size = p.size_bytes;
+    r->alloc_id = p.alloc_id;
+    r->token = p.share_token;
+    r->allocation = info->hAllocation;
+    r->name = umd10_name(d);
+    link_guest(d, r);
+    umd10_room(d, 64);
+    umd10_use(r, false);
+    ABI_EMIT(&d->stream, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = r->name,
+             .share_token = r->token);
 }
 
 static VOID APIENTRY destroy_resource(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
@@ -412,7 +492,9 @@ static VOID APIENTRY destroy_resource(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
     r->shadow = NULL;
     if (!r->name)
         return;
-    umd10_room(d, 64);
+    umd10_room(d, 128);
+    if (r->shared && !r->opened)
+        ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = r->token);
     ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
     umd10_deallocate(d, r);
 }
@@ -624,6 +706,8 @@ void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)
 {
     f->pfnCalcPrivateResourceSize = resource_size;
     f->pfnCreateResource = create_resource;
+    f->pfnCalcPrivateOpenedResourceSize = opened_size;
+    f->pfnOpenResource = open_resource;
     f->pfnDestroyResource = destroy_resource;
     f->pfnResourceMap = map_any;
     f->pfnResourceUnmap = unmap_any;

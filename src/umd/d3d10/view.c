@@ -108,6 +108,7 @@ static VOID APIENTRY create_rtv(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEREND
     struct umd10_view *v = hv.pDrvPrivate;
 
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
+    v->resource->drawn = true;
     if (v->resource->buffer)
         umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
     else /* the other dimensions' members are the same ones: slices of three */
