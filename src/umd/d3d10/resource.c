@@ -465,9 +465,9 @@ static VOID APIENTRY open_resource(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_OPENRES
         umd10_error(d, E_INVALIDARG);
         return;
     }
-    r->shared = r->opened = true;
+    r->shared = true;
     r->dimensions = 2;
-    r->depth = r->mips = r->layers = 1;
+    r->depth = r->mips = r->layers = r->samples = 1;
     r->width = p.width;
     r->height = p.height;
     r->pitch = p.row_pitch_bytes;
@@ -492,9 +492,7 @@ static VOID APIENTRY destroy_resource(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
     r->shadow = NULL;
     if (!r->name)
         return;
-    umd10_room(d, 128);
-    if (r->shared && !r->opened)
-        ABI_EMIT(&d->stream, RELEASE_SHARED_SURFACE, release_shared_surface, .share_token = r->token);
+    umd10_room(d, 64); /* a shared one's token is the kernel's driver's to release: with the last that has it open */
     ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
     umd10_deallocate(d, r);
 }

@@ -53,7 +53,7 @@ struct umd10_resource {
     D3D10DDI_HRTRESOURCE runtime;
     uint32_t stride; /* of a structured buffer; else 0 */
     bool buffer, staging, primary, listed, listed_write;
-    bool shared, opened, drawn; /* shared: with every submission that is made here */
+    bool shared, drawn; /* shared: with every submission that is made here */
     uint64_t token;
     uint32_t format, width, height, mips, layers, pitch; /* of textures; pitch of mip 0 in guest memory */
     uint32_t dimensions, depth;                          /* 1 to 3; slices, else 1 */
