@@ -492,7 +492,8 @@ static VOID APIENTRY destroy_resource(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
     r->shadow = NULL;
     if (!r->name)
         return;
-    umd10_room(d, 64); /* a shared one's token is the kernel's driver's to release: with the last that has it open */
+    umd10_room(
+        d, 64); /* a shared one's token is the kernel's driver's to release: with the last that has it open */
     ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
     umd10_deallocate(d, r);
 }
