@@ -49,17 +49,19 @@ static void on_device(uint32_t type, const void *made, uint32_t size)
 
 static void shader(uint32_t type, const uint8_t *bytes, size_t size)
 {
-    D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS];
+    D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS], patch[DXBC_MAX_ELEMENTS];
+    struct umd10_program p = {.in = in, .out = out, .patch = patch};
     struct dxbc_shader x, made;
     uint32_t made_size = 0;
-    UINT num_in, num_out;
     void *dxbc;
 
     if (dxbc_shader_open(&x, bytes, size, type, NULL))
         return;
-    num_in = signature(&x.in, in);
-    num_out = signature(&x.out, out);
-    dxbc = umd10_dxbc((const UINT *)(const void *)x.program.data, in, num_in, out, num_out, &made_size);
+    p.code = (const UINT *)(const void *)x.program.data;
+    p.num_in = signature(&x.in, in);
+    p.num_out = signature(&x.out, out);
+    p.num_patch = signature(&x.patch, patch);
+    dxbc = umd10_dxbc(&p, &made_size);
     if (dxbc && !dxbc_shader_open(&made, dxbc, made_size, SM4_ANY_TYPE, NULL))
         on_device(type, dxbc, made_size);
     free(dxbc);
