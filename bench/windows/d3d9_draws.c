@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d9_draws.c: a Windows program that draws as games did: DRAWS draws a frame, each with a state, a texture, constants and a place in a buffer
- * of its own.   d3d9_draws.exe DRAWS FRAMES
- * Prints milliseconds of a frame: processor time of this thread, and of the clock; medians. */
+ * of its own.   d3d9_draws.exe DRAWS FRAMES */
 #define CINTERFACE
 #define COBJMACROS
 #define WIN32_LEAN_AND_MEAN
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <d3d9.h>
 
-#include "base/windows/linux_call.h"
+#include "frames.h"
 
-enum { SIDE = 64, TEXTURES = 8, MOST = 200, THREAD_TIME = 3, WARM = 3 };
+enum { SIDE = 64, TEXTURES = 8 };
 
 static IDirect3DDevice9 *dev;
 static IDirect3DTexture9 *textures[TEXTURES];
 static IDirect3DVertexBuffer9 *vertices;
-
-static double milliseconds(int clock)
-{
-    struct timespec t;
-
-    linux_clock_gettime(clock, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 static int make(void)
 {
@@ -74,18 +62,10 @@ static void frame(unsigned draws)
     IDirect3DDevice9_Present(dev, NULL, NULL, NULL, NULL);
 }
 
-static int lower(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
     unsigned draws = argc > 1 ? (unsigned)atoi(argv[1]) : 1000,
              frames = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
-    static double cpu[MOST], wall[MOST];
     IDirect3D9 *d3d = Direct3DCreate9(D3D_SDK_VERSION);
     D3DPRESENT_PARAMETERS p = {.BackBufferWidth = SIDE,
                                .BackBufferHeight = SIDE,
@@ -93,7 +73,7 @@ int main(int argc, char **argv)
                                .Windowed = TRUE,
                                .PresentationInterval = D3DPRESENT_INTERVAL_IMMEDIATE};
 
-    if (!d3d || !frames || frames > MOST)
+    if (!d3d)
         return 4;
     p.hDeviceWindow = CreateWindowA("static", "draws", WS_OVERLAPPEDWINDOW | WS_VISIBLE, 0, 0, 100, 100, NULL,
                                     NULL, NULL, NULL);
@@ -101,17 +81,5 @@ int main(int argc, char **argv)
                                 &p, &dev) ||
         !make())
         return 4;
-    for (unsigned i = 0; i < frames + WARM; i++) {
-        const double from_cpu = milliseconds(THREAD_TIME), from_wall = milliseconds(CLOCK_MONOTONIC);
-
-        frame(draws);
-        if (i >= WARM) {
-            cpu[i - WARM] = milliseconds(THREAD_TIME) - from_cpu;
-            wall[i - WARM] = milliseconds(CLOCK_MONOTONIC) - from_wall;
-        }
-    }
-    qsort(cpu, frames, sizeof(cpu[0]), lower);
-    qsort(wall, frames, sizeof(wall[0]), lower);
-    printf("cpu %.4f wall %.4f\n", cpu[frames / 2], wall[frames / 2]);
-    return 0;
+    return frames_take(frame, draws, frames);
 }
