@@ -413,8 +413,8 @@ static NTSTATUS fit_pinned(struct dxgk *d, struct vidpn *v, UINT source, UINT ta
     dxgk_modeset_ref(was[1]);
     for (size_t i = 0; i < sizeof(pivots) / sizeof(pivots[0]) && NT_SUCCESS(s); i++) {
         s = fit(d, v, pivots[i], source, target);
-        if (*sets[0] == was[0] && *sets[1] == was[1])
-            continue;
+        if (!NT_SUCCESS(s) || (*sets[0] == was[0] && *sets[1] == was[1]))
+            continue; /* what a call that failed leaves half done is thrown away */
         dxgk_kernel_violation(
             d->kernel,
             "DxgkDdiEnumVidPnCofuncModality with pivot %d changed the %s modes, of which one is pinned",
