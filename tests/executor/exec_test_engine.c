@@ -164,14 +164,16 @@ static void allocate(struct abi_completion *c, uint64_t size)
     free(p);
 }
 
-/* So much below the size that is a mapping of its own that the top of the heap is given back as it is freed. */
-static void trim(struct abi_completion *c)
+/* As a frame's state on a software device: below the size that is a mapping of its own, and free at the heap's end in the end. */
+static void frame_memory(struct abi_completion *c)
 {
     enum { BLOCKS = 400, BLOCK = 100000 };
     static void *blocks[BLOCKS];
 
     for (int i = 0; i < BLOCKS; i++)
-        if (!(blocks[i] = malloc(BLOCK)))
+        if ((blocks[i] = malloc(BLOCK)))
+            memset(blocks[i], 1, BLOCK);
+        else
             fail(c, "malloc", i);
     for (int i = BLOCKS; i > 0; i--)
         free(blocks[i - 1]);
@@ -262,8 +264,8 @@ static void perform(struct exec_engine *g, const struct test_command *cmd, struc
     case TEST_JIT:
         jit(c);
         break;
-    case TEST_TRIM:
-        trim(c);
+    case TEST_FRAME_MEMORY:
+        frame_memory(c);
         break;
     case TEST_ASK:
         ask(c);

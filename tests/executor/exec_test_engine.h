@@ -24,7 +24,7 @@ enum test_op {
     TEST_OPEN,         /* opens a file; and a threads at once take memory, for which malloc does */
     TEST_ASK,          /* what libraries ask and do without: files, limits */
     TEST_FORBIDDEN,    /* number a of test_forbidden */
-    TEST_TRIM,         /* gives memory of a thread's heap back to the kernel */
+    TEST_FRAME_MEMORY, /* takes 40 MB of a thread's heap, and frees them */
     TEST_SAY,          /* prints a lines of b, each with a terminal's escapes */
 };
 

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -43,6 +44,7 @@
 enum { LEAST_BACKOFF = 32, MOST_BACKOFF = 1 << 16 }; /* turns; see yield_processor */
 enum { IDS = 2 * EXEC_RING_SLOTS };
 enum { SETTLE_US = 10000 };
+enum { HEAP_KEPT = 64 << 20, HEAP_LARGEST = 4 << 20 }; /* bytes; see keep_heap */
 enum { FLIGHT_TAKE, FLIGHT_DECODED, FLIGHT_COMPLETE, FLIGHT_RESET };
 
 struct process {
@@ -52,6 +54,7 @@ struct process {
     struct clock clock;
     struct bb_flight *flight; /* NULL: nothing is recorded */
     bool may_spin;
+    bool heap_kept; /* since work came, see keep_heap */
 
     uint32_t ring_head, done_tail; /* the shared indices that are ours */
     uint32_t done_head;            /* the host's, when it was last read */
@@ -387,6 +390,7 @@ static bool take_submission(struct process *p)
         return false;
     slot = sh->ring[p->ring_head % EXEC_RING_SLOTS];
     atomic_store(&sh->ring_head, ++p->ring_head);
+    p->heap_kept = true;
     execute(p, &slot);
     return true;
 }
@@ -468,6 +472,24 @@ static bool spin(struct process *p)
     return found;
 }
 
+/* Software devices take tens of megabytes for the state of a frame of many draws, in small pieces, and free them when it is drawn. glibc
+ * gives what is free at a heap's end back at once, all but 128 KiB, and the next frame would fault it in again, which is three quarters
+ * of what the frame costs. So it is kept until nothing came for some seconds. (Who says one of the two thresholds says both: glibc then
+ * no longer learns the other from what is freed.) */
+static void keep_heap(void)
+{
+    mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+    mallopt(M_MMAP_THRESHOLD, HEAP_LARGEST);
+}
+
+static void give_heap_back(struct process *p)
+{
+    if (!p->heap_kept || atomic_load(&p->started) != atomic_load(&p->completed))
+        return;
+    malloc_trim(0);
+    p->heap_kept = false;
+}
+
 static void sleep_until_rung(struct process *p)
 {
     static const struct timespec at_most = {.tv_sec =
@@ -476,8 +498,10 @@ static void sleep_until_rung(struct process *p)
 
     atomic_store(sleeping, 1);
     if (!has_work(p) && !receive_control(p, false) &&
-        syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, &at_most, NULL, 0) < 0 && errno == ETIMEDOUT)
+        syscall(SYS_futex, sleeping, FUTEX_WAIT, 1, &at_most, NULL, 0) < 0 && errno == ETIMEDOUT) {
         receive_control(p, true);
+        give_heap_back(p);
+    }
     atomic_store(sleeping, 0);
 }
 
@@ -567,6 +591,7 @@ int main(void)
 
     slice_set(
         SLICE_USUAL); /* who started it may have a short one: a draw is no answer that others wait for */
+    keep_heap();
     p->shared = open_shared();
     p->main_thread = (pid_t)syscall(SYS_gettid);
     p->may_spin = p->shared->start.spin != 0;
