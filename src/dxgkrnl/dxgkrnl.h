@@ -30,7 +30,7 @@
 
 PUBLIC_BEGIN
 
-struct schedstat;
+struct schedlook;
 struct dxgk;
 struct dxgk_client;
 struct dxgk_progress;
@@ -90,9 +90,10 @@ struct dxgk_bus {
     /* A process has a device, and may work soon. Waits until the device can do that at once; called without the processor by the
      * thread of the process that does. May be NULL. */
     void (*prepare)(void *ctx, uint64_t process);
-    /* What the host's scheduler has done with what executes the work of `process` (0: the system's): false where there is nothing, or
-     * it cannot be known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what it needs. */
-    bool (*schedstat)(void *ctx, uint64_t process, struct schedstat *out);
+    /* What the host's scheduler has done with what executes the work of `process` (0: the system's), and with the threads between
+     * doorbell and completion, as far as it is known. Asked at PASSIVE_LEVEL, of work that takes long only. NULL: the device has what
+     * it needs. */
+    void (*schedlook)(void *ctx, uint64_t process, struct schedlook *out);
     /* Ends what executes the work of `process`, if that is nobody else's, because it `hangs` or for another reason: what is under way there
      * completes as faulted, now or soon, and no device that the process has is good for more. False: nothing was under way. Asked at
      * PASSIVE_LEVEL. May be NULL. */

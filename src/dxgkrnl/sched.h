@@ -34,7 +34,7 @@ struct node {
     uint64_t
         clock_ns; /* TdrDelay of the head counts from here: it was at the head, and what it may have waited for had ended */
     uint64_t looked_ns, starved_ns; /* of the head: tdr.c */
-    struct schedstat looked;
+    struct schedlook looked;
     struct ktimer timer; /* of the head: dxgk_tdr_due */
     bool pumping, check;
     UINT preempting; /* the fence of a preemption under way, 0: none */

@@ -205,39 +205,39 @@ out:
 
 uint64_t dxgk_tdr_due(const struct dxgk *d, const struct node *n)
 {
-    if (d->bus->schedstat && !n->looked_ns)
+    if (d->bus->schedlook && !n->looked_ns)
         return n->clock_ns + d->tdr.delay_ns / 4;
     return n->clock_ns + d->tdr.delay_ns + n->starved_ns;
 }
 
-/* Of what executes the head. */
-static bool schedstat(struct dxgk *d, const struct node *n, struct schedstat *out)
+/* At what executes the head, and what serves it. */
+static void look_at(struct dxgk *d, const struct node *n, struct schedlook *out)
 {
     const struct dxgk_client *c = n->hw->context->device->client;
 
-    return d->bus->schedstat(d->bus->ctx, c ? c->process : 0, out);
+    d->bus->schedlook(d->bus->ctx, c ? c->process : 0, out);
 }
 
 /* The first look at the head, if it was none yet. */
 static bool look(struct dxgk *d, struct node *n)
 {
-    if (!d->bus->schedstat || n->looked_ns)
+    if (!d->bus->schedlook || n->looked_ns)
         return false;
     n->looked_ns = dxgk_kernel_now(d->kernel);
-    if (!schedstat(d, n, &n->looked))
-        n->looked = (struct schedstat){0}; /* of nobody */
+    look_at(d, n, &n->looked);
     return true;
 }
 
-/* Whether the head is to get more time, because it got no processor. */
+/* Whether the head is to get more time, because what it needs got no processor. */
 static bool starved(struct dxgk *d, struct node *n)
 {
     uint64_t most = STARVED_MOST * d->tdr.delay_ns, total;
-    struct schedstat s;
+    struct schedlook s;
 
-    if (!d->bus->schedstat || !schedstat(d, n, &s))
+    if (!d->bus->schedlook)
         return false;
-    total = schedstat_starved(&n->looked, &s, dxgk_kernel_now(d->kernel) - n->looked_ns);
+    look_at(d, n, &s);
+    total = schedlook_starved(&n->looked, &s, dxgk_kernel_now(d->kernel) - n->looked_ns);
     if (total <= n->starved_ns || n->starved_ns == most)
         return false;
     if (total < n->starved_ns + d->tdr.delay_ns / 32) /* not ever smaller steps */

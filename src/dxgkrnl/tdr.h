@@ -7,9 +7,9 @@
  *        └─ it did not, or that did not help within TdrDelay: DETECTED ─▶ CollectDbgInfo ─▶ ResetFromTimeout ─▶ drop everything ─▶ RestartFromTimeout ─▶ mode ─▶ 4101
  *                          └─ TdrLevel 1, more than TdrLimitCount in TdrLimitTime, a DDI that fails or never returns ─▶ FAILED
  *
- * Time in which the host gave what executes the head no processor is none in which the device did not respond: it is taken as
- * the kernel counts it (base/sched/schedstat.h), from a quarter of TdrDelay on, and moves the deadline, STARVED_MOST times TdrDelay at
- * most: what starves may hang as well.
+ * Time in which the host gave no processor to what executes the head, or to one of the threads between doorbell and completion, is none
+ * in which the device did not respond. What starved longest of them counts (base/sched/schedstat.h), from a quarter of TdrDelay on, and
+ * moves the deadline, STARVED_MOST times TdrDelay at most: what starves may hang as well.
  *
  * Settings, under their registry names in HKLM\SYSTEM\CurrentControlSet\Control\GraphicsDrivers: TdrLevel (0 off,
  * 1 bug check, 3 recover), TdrDelay, TdrDdiDelay, TdrLimitTime (seconds), TdrLimitCount.

@@ -192,11 +192,16 @@ static void prepare(void *ctx, uint64_t process)
         log_warn("stack", "process %llu: %s", (unsigned long long)process, e.text);
 }
 
-static bool schedstat(void *ctx, uint64_t process, struct schedstat *out)
+/* Any thread of this process may be what a completion waits for: the device's, one that waits for it and serves it meanwhile, or whoever
+ * has dxgkrnl's processor when the interrupt comes. A simulation has its own time. */
+static void schedlook(void *ctx, uint64_t process, struct schedlook *out)
 {
-    int pid = machine_client_pid(((struct stack *)ctx)->machine, (uint32_t)process);
+    struct machine *m = ((struct stack *)ctx)->machine;
 
-    return pid > 0 && schedstat_read(pid, out);
+    if (machine_loop(m))
+        *out = (struct schedlook){0};
+    else
+        schedlook_read(machine_client_pid(m, (uint32_t)process), out);
 }
 
 static bool end_work(void *ctx, uint64_t process, bool hangs)
@@ -298,7 +303,7 @@ static void describe(struct stack *s, bool swapped, uint64_t work_memory)
                                .dma_alloc_for = dma_alloc_for,
                                .inject = inject,
                                .prepare = prepare,
-                               .schedstat = schedstat,
+                               .schedlook = schedlook,
                                .end_work = end_work,
                                .is_ending = is_ending,
                                .process_gone = process_gone,

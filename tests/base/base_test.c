@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,15 +56,19 @@ TEST(who_waits_for_a_processor_starves)
         struct schedstat from, to;
         uint64_t elapsed, starved;
     } cases[] = {
-        {{7, 10, 10}, {7, 110, 10}, 100, 0},   /* it ran */
-        {{7, 10, 10}, {7, 10, 10}, 100, 0},    /* it slept */
-        {{7, 10, 10}, {7, 10, 110}, 100, 100}, /* it was not let run */
-        {{7, 10, 10}, {7, 10, 60}, 100, 50},
-        {{7, 10, 10}, {7, 60, 410}, 100, 50}, /* several threads wait, while one runs */
-        {{7, 10, 10}, {7, 210, 410}, 100, 0},
-        {{7, 10, 10}, {8, 20, 60}, 100, 0}, /* another process */
-        {{7, 10, 10}, {7, 5, 60}, 100, 0},  /* a thread has ended */
-        {{7, 10, 10}, {7, 60, 5}, 100, 0},
+        {{7, 10, 10, 4, false}, {7, 110, 10, 4, false}, 100, 0},   /* it ran */
+        {{7, 10, 10, 4, false}, {7, 10, 10, 4, false}, 100, 0},    /* it slept */
+        {{7, 10, 10, 4, false}, {7, 10, 110, 4, false}, 100, 100}, /* it was not let run */
+        {{7, 10, 10, 4, false}, {7, 10, 60, 4, false}, 100, 50},
+        {{7, 10, 10, 4, false}, {7, 60, 410, 4, false}, 100, 50}, /* several threads wait, while one runs */
+        {{7, 10, 10, 4, false}, {7, 210, 410, 4, false}, 100, 0},
+        {{7, 10, 10, 4, false}, {8, 20, 60, 4, false}, 100, 0}, /* another process */
+        {{7, 10, 10, 4, false}, {7, 5, 60, 4, false}, 100, 0},  /* a thread has ended */
+        {{7, 10, 10, 4, false}, {7, 60, 5, 4, false}, 100, 0},
+        {{7, 10, 10, 4, false}, {7, 10, 20, 4, true}, 100, 100}, /* it waits, since nobody knows when */
+        {{7, 10, 10, 4, true}, {7, 60, 20, 4, true}, 100, 10},   /* it may as well run */
+        {{7, 10, 10, 4, true}, {7, 10, 20, 5, true}, 100, 10},   /* it has just begun to run */
+        {{7, 10, 10, 4, true}, {8, 10, 10, 4, true}, 100, 0},
     };
     struct schedstat before, after;
 
@@ -76,6 +82,58 @@ TEST(who_waits_for_a_processor_starves)
     assert_int_equal(after.pid, getpid());
     assert_true(after.ran_ns > before.ran_ns && after.waited_ns >= before.waited_ns);
     assert_false(schedstat_read(0, &after));
+}
+
+/* Ready all the time, and let run when nobody else is. */
+static void *idle_thread(void *stop)
+{
+    sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+    while (!atomic_load((atomic_bool *)stop))
+        continue;
+    return NULL;
+}
+
+TEST(who_starves_longest_counts)
+{
+    static struct schedlook before, after;
+    atomic_bool stop = false;
+    cpu_set_t all, one;
+    pthread_t thread;
+    uint64_t start, elapsed;
+    struct clock clock;
+
+    clock_init_live(&clock);
+    schedlook_read(0, &before);
+    if (!before.count)
+        skip(); /* a kernel without CONFIG_SCHED_INFO */
+    assert_int_equal(before.work.pid, 0);
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    assert_int_equal(pthread_create(&thread, NULL, idle_thread, &stop), 0); /* beside this one */
+    usleep(10000);
+    schedlook_read(getpid(), &before);
+    start = clock_now(&clock);
+    do
+        elapsed = clock_now(&clock) - start;
+    while (elapsed < NSEC_PER_SEC / 5);
+    schedlook_read(getpid(), &after);
+    atomic_store(&stop, true);
+    pthread_setschedparam(thread, SCHED_OTHER, &(struct sched_param){0}); /* so that it sees that soon */
+    pthread_setaffinity_np(thread, sizeof(all), &all);
+    assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(before.work.pid, getpid());
+    assert_int_equal(before.count, after.count);
+    assert_true(after.count >= 2);
+    before.work = after.work; /* which ran meanwhile */
+    for (unsigned i = 0; i < after.count; i++)
+        if (after.served[i].pid == getpid())
+            before.served[i] = after.served[i];
+    assert_true(schedlook_starved(&before, &after, elapsed) > elapsed / 2);
 }
 
 static void *slice_of_a_thread(void *out)

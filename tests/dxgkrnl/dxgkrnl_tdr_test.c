@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "base/sched/schedstat.h"
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl_rig.h"
 
@@ -110,65 +109,6 @@ TEST(settings_move_the_deadline)
     assert_int_equal(ctx_idle(w.client, &x), STATUS_DEVICE_REMOVED);
     assert_true(clock_now(&w.clock) - start >= UINT64_C(19500) * NSEC_PER_MSEC);
     world_down(&w, 0);
-}
-
-/* A host that gives the device's process a part of a processor. */
-static struct {
-    struct world *w;
-    unsigned ran, waited; /* percent of the time */
-    pid_t pid;
-    unsigned asked;
-} host;
-
-static bool host_schedstat(void *ctx, uint64_t process, struct schedstat *out)
-{
-    uint64_t now = clock_now(&host.w->clock);
-
-    assert_int_equal(process, 100);
-    host.asked++;
-    *out = (struct schedstat){
-        .pid = host.pid, .ran_ns = now * host.ran / 100, .waited_ns = now * host.waited / 100};
-    return host.pid;
-}
-
-/* How long a hang lasts on such a host, ms. */
-static unsigned hang_ms(unsigned ran, unsigned waited, pid_t pid)
-{
-    uint64_t start, end;
-    struct world w;
-    struct ctx x;
-
-    world_up(&w, false);
-    w.gpu.bus.schedstat = host_schedstat;
-    host = (__typeof__(host)){&w, ran, waited, pid, 0};
-    x = ctx_make(&w, w.client, w.adapter);
-    ctx_put(&x, OP_DELAY, 450, 0, 0, 0);
-    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
-    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
-    assert_int_equal(host.asked, 0); /* what is quick costs nothing */
-    start = clock_now(&w.clock);
-    ctx_put(&x, OP_HANG, 0, 0, 0, 0);
-    assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
-    assert_int_equal(ctx_idle(w.client, &x), STATUS_DEVICE_REMOVED);
-    end = clock_now(&w.clock);
-    assert_in_range(host.asked, 2, 40);
-    world_settle(&w);
-    assert_int_equal(dxgk_event_count(w.dxgk, 4101), 1);
-    world_down(&w, 0);
-    return (unsigned)((end - start) / NSEC_PER_MSEC);
-}
-
-/* From a quarter of the delay on, what it waited for a processor does not count: 1.5 s of its time and 0.5 s of anybody's. */
-TEST(who_gets_no_processor_does_not_hang)
-{
-    assert_in_range(hang_ms(100, 0, 7), 2000, 2005);
-    assert_in_range(hang_ms(0, 0, 7), 2000, 2005);     /* it stands still, or waits for what never comes */
-    assert_in_range(hang_ms(100, 300, 7), 2000, 2005); /* its own threads are in each other's way */
-    assert_in_range(hang_ms(50, 50, 7), 3500, 3640);
-    assert_in_range(hang_ms(50, 150, 7), 3500, 3640);
-    assert_in_range(hang_ms(25, 75, 7), 6500, 6800);
-    assert_in_range(hang_ms(0, 100, 7), 10000, 10005); /* in the end it counts as hung */
-    assert_in_range(hang_ms(50, 50, 0), 2000, 2005);   /* nothing is known */
 }
 
 static void expect_failed(struct world *w, struct ctx *x, const char *why)
