@@ -179,24 +179,6 @@ static void free_buffers(struct context *c)
         close(c->buffer_fd);
 }
 
-/* DMA buffers are contiguous memory at physical addresses, which is what a set without segments asks for. A miniport that wants them
- * in an aperture would take these addresses for the segment's. */
-static NTSTATUS check_dma_segments(struct dxgk *d, UINT set)
-{
-    for (unsigned i = 0; i < 32; i++)
-        if ((set & 1u << i) && (i >= d->vidmm.num_segments || !d->vidmm.segments[i].desc.Flags.Aperture)) {
-            dxgk_kernel_violation(
-                d->kernel, "DxgkDdiCreateContext wants DMA buffers in segment %u, which is no aperture",
-                i + 1);
-            return STATUS_INVALID_PARAMETER;
-        }
-    if (!set)
-        return STATUS_SUCCESS;
-    dxgk_log(d, "dxgkrnl", 10,
-             "DmaBufferSegmentSet 0x%X: DMA buffers are placed in contiguous memory only (0)", set);
-    return STATUS_NOT_SUPPORTED;
-}
-
 struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity, void *priv, UINT priv_size,
                                     NTSTATUS *status)
 {
@@ -238,9 +220,12 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
         *status = STATUS_INVALID_PARAMETER;
         goto fail;
     }
-    *status = check_dma_segments(d, c->info.DmaBufferSegmentSet);
-    if (!NT_SUCCESS(*status))
+    if (!dxgk_vidmm_has_dma(d, c->info.DmaBufferSize, c->info.DmaBufferSegmentSet)) {
+        *status = STATUS_INVALID_PARAMETER;
         goto fail;
+    }
+    if (!dev->client) /* paging buffers are what maps others: PagingBufferSegmentId */
+        c->info.DmaBufferSegmentSet = 0;
     *status = STATUS_NO_MEMORY;
     if (dev->client && make_buffers(c))
         goto fail;

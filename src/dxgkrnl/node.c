@@ -81,6 +81,8 @@ static struct packet *detach(struct dxgk *d, struct node *n, struct packet **at)
     for (unsigned i = 0; i < p->list_count; i++)
         if (p->allocs[i] && p->allocs[i]->busy)
             p->allocs[i]->busy--;
+    if (p->dma->alloc && p->dma->alloc->busy)
+        p->dma->alloc->busy--;
     return p;
 }
 
@@ -123,7 +125,8 @@ void dxgk_node_submit(struct dxgk *d, struct packet *p)
 {
     DXGKARG_SUBMITCOMMAND args = {
         .hContext = p->context->driver,
-        .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa,
+        .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
+        .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma),
         .DmaBufferSize = (UINT)p->dma->mem.size,
         .DmaBufferSubmissionEndOffset = p->dma_end,
         .pDmaBufferPrivateData = p->dma->priv,

@@ -10,11 +10,37 @@ static void destroy_dma(struct context *c, struct dma *dma)
     INVARIANT(c->num_dma && c->num_free < c->num_dma);
     c->num_dma--;
     dxgk_quota_give(c->device->d, c->device->client, QUOTA_DMA_BYTES, dma->counted);
-    dxgk_physmem_free(c->device->d, &dma->mem);
+    if (dma->alloc)
+        dxgk_vidmm_destroy_dma(c->device->d, dma->alloc);
+    else
+        dxgk_physmem_free(c->device->d, &dma->mem);
     free(dma->priv);
     free(dma->list);
     free(dma->patch);
     free(dma);
+}
+
+static bool alloc_dma(struct context *c, struct dma *dma)
+{
+    struct dxgk *d = c->device->d;
+
+    if (!c->info.DmaBufferSegmentSet)
+        return !dxgk_physmem_alloc(d, c->info.DmaBufferSize, &dma->mem);
+    dma->alloc = dxgk_vidmm_create_dma(d, c->info.DmaBufferSize, c->info.DmaBufferSegmentSet);
+    if (dma->alloc)
+        dma->mem = dma->alloc->backing;
+    return dma->alloc;
+}
+
+UINT dxgk_dma_segment(const struct dma *dma)
+{
+    return dma->alloc ? dma->alloc->segment : 0;
+}
+
+PHYSICAL_ADDRESS dxgk_dma_address(struct dxgk *d, const struct dma *dma)
+{
+    return dma->alloc ? dxgk_vidmm_address(d, dma->alloc)
+                      : (PHYSICAL_ADDRESS){.QuadPart = (LONGLONG)dma->mem.pa};
 }
 
 static struct dma *get_dma(struct context *c)
@@ -40,19 +66,19 @@ static struct dma *get_dma(struct context *c)
     dma->patch = calloc(c->info.PatchLocationListSize + 1, sizeof(*dma->patch));
     if (dxgk_quota_take(c->device->d, c->device->client, QUOTA_DMA_BYTES, c->info.DmaBufferSize))
         dma->counted = c->info.DmaBufferSize;
-    if (!dma->priv || !dma->list || !dma->patch || !dma->counted ||
-        dxgk_physmem_alloc(c->device->d, c->info.DmaBufferSize, &dma->mem)) {
+    if (!dma->priv || !dma->list || !dma->patch || !dma->counted || !alloc_dma(c, dma)) {
         destroy_dma(c, dma);
         return NULL;
     }
     return dma;
 }
 
+/* At any IRQL, at which none can be taken out of an aperture: these stay. */
 static void put_dma(struct context *c, struct dma *dma)
 {
     if (!dma)
         return;
-    if (c->num_free == MAX_FREE_BUFFERS) {
+    if (c->num_free >= MAX_FREE_BUFFERS && !dxgk_dma_segment(dma)) {
         destroy_dma(c, dma);
         return;
     }
@@ -93,7 +119,8 @@ static void check(const struct packet *p)
     INVARIANT(p->sync_count <= D3DDDI_MAX_OBJECT_WAITED_ON && (!p->sync_count || !p->dma));
     INVARIANT(p->event_fd < 0 || p->type == PACKET_SIGNAL);
     INVARIANT(p->type != PACKET_FLIP || (p->list_count == 1 && p->allocs[0]));
-    INVARIANT(!c->num_free == !c->free_dma && c->num_free <= MAX_FREE_BUFFERS);
+    INVARIANT(!c->num_free == !c->free_dma &&
+              (c->num_free <= MAX_FREE_BUFFERS || c->info.DmaBufferSegmentSet));
     INVARIANT(!c->queued == !c->queue && !*c->queue_last);
     INVARIANT(c->packets_done + p->counted <= c->packets);
 }

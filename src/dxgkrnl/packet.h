@@ -18,6 +18,7 @@ struct dma {
     struct dma *next;
     uint64_t counted; /* of QUOTA_DMA_BYTES */
     struct physmem mem;
+    struct alloc *alloc; /* whose memory it is, which VidMm places in an aperture; NULL: contiguous memory */
     void *priv;
     UINT priv_size;
     DXGK_ALLOCATIONLIST *list;
@@ -59,5 +60,8 @@ uint64_t dxgk_packet_process(const struct packet *p);
 void dxgk_context_wake(struct dxgk *d, struct context *c);
 /* Whether a packet with a DMA buffer could be made now, as far as the buffer goes. */
 bool dxgk_context_has_dma(struct context *c);
-/* Frees the DMA buffers that the context keeps. */
+/* Where the device finds it: a segment (0: contiguous memory, or nowhere yet), and the address there. */
+UINT dxgk_dma_segment(const struct dma *dma);
+PHYSICAL_ADDRESS dxgk_dma_address(struct dxgk *d, const struct dma *dma);
+/* At PASSIVE_LEVEL: frees the DMA buffers that the context keeps. */
 void dxgk_context_free_dma(struct context *c);

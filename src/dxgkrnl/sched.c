@@ -147,7 +147,8 @@ static NTSTATUS patch(struct dxgk *d, struct packet *p)
 {
     DXGKARG_PATCH args = {
         .hContext = p->context->driver,
-        .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa,
+        .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
+        .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma),
         .pDmaBuffer = p->dma->mem.va,
         .DmaBufferSize = (UINT)p->dma->mem.size,
         .DmaBufferSubmissionEndOffset = p->dma_end,
@@ -169,6 +170,7 @@ static NTSTATUS patch(struct dxgk *d, struct packet *p)
 static void submit(struct dxgk *d, struct packet *p)
 {
     unsigned epoch = d->epoch, pinned = 0;
+    struct alloc *own = p->dma->alloc;
     NTSTATUS s = STATUS_SUCCESS;
 
     if (p->context->device->state != D3DKMT_DEVICEEXECUTION_ACTIVE || !dxgk_adapter_lock(d)) {
@@ -186,6 +188,9 @@ static void submit(struct dxgk *d, struct packet *p)
         p->dma->list[pinned].SegmentId = a->segment & 31;
         p->dma->list[pinned].PhysicalAddress = dxgk_vidmm_address(d, a);
     }
+    if (own &&
+        NT_SUCCESS(s)) /* last: the small one finds room between the large ones, but not they beside it */
+        s = dxgk_vidmm_make_resident(d, own, own->read_set);
     if (NT_SUCCESS(s) && epoch == d->epoch && !d->resetting) {
         p->fence = d->sched.nodes[p->context->node].submitted + 1;
         s = patch(d, p);
@@ -210,6 +215,8 @@ static void submit(struct dxgk *d, struct packet *p)
     for (unsigned i = 0; i < p->list_count; i++)
         if (p->allocs[i])
             p->allocs[i]->busy++;
+    if (own)
+        own->busy++;
     dxgk_node_submit(d, p);
 }
 

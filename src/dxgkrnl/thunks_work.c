@@ -128,7 +128,8 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
                          .pPatchLocationListOut = p->dma->patch,
                          .PatchLocationListOutSize = x->info.PatchLocationListSize,
                          .MultipassOffset = *multipass,
-                         .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa};
+                         .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
+                         .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma)};
     s = DDI(d, Render, x->driver, &r);
     *multipass = r.MultipassOffset;
     if ((NT_SUCCESS(s) || s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) &&
@@ -249,7 +250,8 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
                           .SubRectCnt = arg->SubRectCnt ? arg->SubRectCnt : 1,
                           .pDstSubRects = arg->SubRectCnt ? arg->pSrcSubRects : &arg->DstRect,
                           .FlipInterval = arg->FlipInterval,
-                          .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)p->dma->mem.pa};
+                          .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
+                          .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma)};
     r.Flags.Blt = arg->Flags.Blt;
     r.Flags.ColorFill = arg->Flags.ColorFill;
     r.Flags.Flip = arg->Flags.Flip;

@@ -59,6 +59,10 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
     d->vidmm.paging_size = out.PagingBufferSize;
     d->vidmm.paging_segment = out.PagingBufferSegmentId;
     d->vidmm.paging_private_size = out.PagingBufferPrivateDataSize;
+    if (d->vidmm.paging_segment)
+        dxgk_log(d, "dxgkrnl", 10,
+                 "PagingBufferSegmentId %u: paging buffers are placed in contiguous memory only (0)",
+                 d->vidmm.paging_segment);
     memset(d->vidmm.segments, 0, sizeof(d->vidmm.segments));
     for (unsigned i = 0; i < d->vidmm.num_segments; i++) {
         d->vidmm.segments[i].desc = desc[i];
@@ -743,4 +747,63 @@ void dxgk_vidmm_destroy_standard(struct dxgk *d, struct alloc *a)
 {
     if (a && !--a->resource->refs)
         destroy_resource(d, a->resource);
+}
+
+struct alloc *dxgk_vidmm_create_dma(struct dxgk *d, UINT size, UINT set)
+{
+    struct alloc *a = calloc(1, sizeof(*a));
+
+    if (!a)
+        return NULL;
+    *a = (struct alloc){.resource = &d->vidmm.dma,
+                        .size = size,
+                        .read_set = set,
+                        .write_set = set,
+                        .priority = D3DDDI_ALLOCATIONPRIORITY_NORMAL,
+                        .source = D3DDDI_ID_UNINITIALIZED};
+    LINK_FIRST(&d->vidmm.allocs, a);
+    if (dxgk_physmem_alloc(d, size, &a->backing) || !(a->mdl = make_mdl(&a->backing))) {
+        free_alloc(d, a);
+        return NULL;
+    }
+    d->vidmm.dma.refs++;
+    d->vidmm.created++;
+    check(d);
+    return a;
+}
+
+void dxgk_vidmm_destroy_dma(struct dxgk *d, struct alloc *a)
+{
+    a->busy++; /* nobody else evicts it meanwhile; who wants its room waits */
+    if (d->state == DXGK_STARTED)
+        evict(d, a);
+    d->vidmm.dma.refs--;
+    free_alloc(d, a);
+    d->vidmm.destroyed++;
+    check(d);
+    dxgk_kernel_wake_all(d->kernel, &d->progress);
+}
+
+bool dxgk_vidmm_has_dma(struct dxgk *d, UINT size, UINT set)
+{
+    bool fits = !set;
+
+    for (unsigned i = 0; i < 32; i++) {
+        const struct segment *seg = segment(d, i + 1);
+        if (!(set & 1u << i))
+            continue;
+        if (!seg || !seg->desc.Flags.Aperture) {
+            dxgk_kernel_violation(
+                d->kernel, "DxgkDdiCreateContext wants DMA buffers in segment %u, which is no aperture",
+                i + 1);
+            return false;
+        }
+        fits |= seg->desc.Size >= size;
+    }
+    if (!fits)
+        dxgk_kernel_violation(
+            d->kernel,
+            "DxgkDdiCreateContext wants DMA buffers of %u bytes in segments %#x, of which none has as many",
+            size, set);
+    return fits;
 }

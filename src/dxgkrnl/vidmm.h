@@ -9,6 +9,9 @@
  *  2. Nothing that a packet at the device uses, that is scanned out or locked is evicted.
  *  3. The allocations committed to a segment never exceed its CommitLimit, and the resident ones never its size.
  *  4. Resident allocations of a segment do not overlap.
+ *
+ * DMA buffers of contexts that want them in an aperture are allocations of dxgkrnl's own, of no driver's handle, which count against no
+ * budget: who needs the room gets it as soon as no packet uses them.
  */
 #pragma once
 
@@ -86,6 +89,7 @@ struct vidmm {
     struct segment segments[MAX_SEGMENTS];
     unsigned num_segments;
     struct alloc *allocs;
+    struct resource dma;                                   /* of all DMA buffers in apertures */
     struct context *context;                               /* the system's: paging */
     UINT paging_size, paging_segment, paging_private_size; /* as the miniport asks for */
     void (*forget)(struct dxgk *d,
@@ -122,6 +126,11 @@ void dxgk_vidmm_forget(struct dxgk *d);
 NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
                                     struct alloc **out);
 void dxgk_vidmm_destroy_standard(struct dxgk *d, struct alloc *a);
+/* A DMA buffer for the apertures of `set`; NULL without memory. It goes at PASSIVE_LEVEL if it is resident, else at any. */
+struct alloc *dxgk_vidmm_create_dma(struct dxgk *d, UINT size, UINT set);
+void dxgk_vidmm_destroy_dma(struct dxgk *d, struct alloc *a);
+/* Whether the segments of `set` can have DMA buffers of so many bytes; a broken rule of the miniport if not. */
+bool dxgk_vidmm_has_dma(struct dxgk *d, UINT size, UINT set);
 
 /* paging.c: moves `a` into its segment, or out of it, and waits for that. */
 NTSTATUS dxgk_paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in);

@@ -429,18 +429,22 @@ TEST(a_miniport_without_contexts)
     world_down(&w, 0);
 }
 
-/* Softgpu's only segment, the first, is an aperture. */
-TEST(dma_buffers_are_in_no_segment)
+/* Softgpu's only segment, the first, is an aperture of 4 MiB. */
+TEST(dma_buffers_are_in_apertures_only)
 {
     static const struct {
-        uint32_t set;
+        uint32_t set, pages;
         NTSTATUS status;
         const char *rule;
     } rows[] = {
-        {0, STATUS_SUCCESS, NULL},
-        {1, STATUS_NOT_SUPPORTED, NULL},
-        {3, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 2, which is no aperture"},
-        {1u << 31, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 32, which is no aperture"},
+        {0, 4, STATUS_SUCCESS, NULL},
+        {1, 4, STATUS_SUCCESS, NULL},
+        {1, SOFTGPU_PAGES, STATUS_SUCCESS, NULL},
+        {0, SOFTGPU_PAGES + 1, STATUS_SUCCESS, NULL},
+        {1, SOFTGPU_PAGES + 1, STATUS_INVALID_PARAMETER,
+         "wants DMA buffers of 4198400 bytes in segments 0x1, of which none has as many"},
+        {3, 4, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 2, which is no aperture"},
+        {1u << 31, 4, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 32, which is no aperture"},
     };
     struct world w;
     struct ctx x;
@@ -449,7 +453,7 @@ TEST(dma_buffers_are_in_no_segment)
     world_up(&w, false);
     x = ctx_make(&w, w.client, w.adapter);
     for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct softgpu_escape e = {.op = ESC_DMA_SEGMENTS, .value = rows[i].set};
+        struct softgpu_escape e = {.op = ESC_DMA_SEGMENTS, .value = rows[i].set, .value2 = rows[i].pages};
         D3DKMT_CREATECONTEXT c = {.hDevice = x.device};
 
         assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
@@ -459,6 +463,90 @@ TEST(dma_buffers_are_in_no_segment)
         assert_int_equal(dxgk_violations(w.dxgk), broken);
     }
     world_down(&w, broken);
+}
+
+static unsigned mapped(const struct world *w)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < SOFTGPU_PAGES; i++)
+        n += w->gpu.gart[i] != 0;
+    return n;
+}
+
+/* Fills the first word of each and looks. */
+static void fill_all(struct world *w, struct ctx *x, const D3DKMT_HANDLE *a, unsigned count, uint32_t value)
+{
+    for (unsigned i = 0; i < count; i++) {
+        ctx_put(x, OP_FILL, value + i, 0, 1, 0);
+        ctx_put(x, OP_DELAY, 2, 0, 0, 0);
+        assert_int_equal(ctx_render(w->client, x, &a[i], 1), STATUS_SUCCESS);
+    }
+    assert_int_equal(ctx_idle(w->client, x), STATUS_SUCCESS);
+    for (unsigned i = 0; i < count; i++) {
+        D3DKMT_LOCK lock = {.hDevice = x->device, .hAllocation = a[i]};
+        assert_int_equal(dxgk_Lock(w->client, &lock), STATUS_SUCCESS);
+        assert_int_equal(*(uint32_t *)lock.pData, value + i);
+        assert_int_equal(
+            dxgk_Unlock(w->client,
+                        &(D3DKMT_UNLOCK){.hDevice = x->device, .NumAllocations = 1, .phAllocations = &a[i]}),
+            STATUS_SUCCESS);
+    }
+}
+
+/* The device fetches what it executes through the aperture, in which the buffers make room for others and come back; with the context
+ * they are gone. */
+TEST(dma_buffers_are_in_an_aperture)
+{
+    enum { BUFFERS = 12, LARGE = 3 };
+    struct softgpu_escape e = {.op = ESC_DMA_SEGMENTS, .value = 1, .value2 = 16};
+    D3DKMT_HANDLE small[BUFFERS], large[LARGE];
+    uint64_t executed;
+    unsigned before;
+    struct world w;
+    struct ctx x;
+
+    world_up(&w, false);
+    before = mapped(&w);
+    assert_int_equal(world_escape(&w, &e), STATUS_SUCCESS);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        x = ctx_make(&w, w.client, w.adapter);
+        for (unsigned i = 0; i < BUFFERS; i++)
+            assert_int_equal(ctx_allocate(&w, &x, 4096, false, &small[i]), STATUS_SUCCESS);
+        for (unsigned i = 0; i < LARGE; i++)
+            assert_int_equal(ctx_allocate(&w, &x, 700 * 4096, false, &large[i]), STATUS_SUCCESS);
+        executed = w.gpu.from_aperture;
+        fill_all(&w, &x, small, BUFFERS, 10); /* more buffers than a context keeps that are in no aperture */
+        fill_all(&w, &x, large, LARGE, 30);   /* one at a time has room, without the buffers */
+        fill_all(&w, &x, small, BUFFERS, 50);
+        assert_int_equal(w.gpu.from_aperture - executed, 2 * (2 * BUFFERS + LARGE));
+        if (!pass)
+            ctx_hang(&w, &x); /* nothing is mapped any more */
+        assert_int_equal(dxgk_DestroyDevice(w.client, &(D3DKMT_DESTROYDEVICE){x.device}), STATUS_SUCCESS);
+        world_settle(&w);
+        assert_int_equal(mapped(&w), before);
+    }
+    world_down(&w, 0);
+}
+
+/* They are what maps the others. */
+TEST(paging_buffers_are_in_no_aperture)
+{
+    D3DKMT_HANDLE a;
+    struct world w;
+    struct ctx x;
+
+    world_up(&w, false);
+    restart(&w, ESC_DMA_SEGMENTS, 1);
+    assert_int_equal(dxgk_event_count(w.dxgk, 10), 1);
+    x = ctx_make(&w, w.client, w.adapter);
+    assert_int_equal(ctx_allocate(&w, &x, 4096, false, &a), STATUS_SUCCESS);
+    fill_all(&w, &x, &a, 1, 7);
+    assert_int_equal(w.gpu.from_aperture, 2); /* of all that was executed */
+    assert_true(w.gpu.executed > 2);
+    restart(&w, ESC_DMA_SEGMENTS, 0);
+    assert_int_equal(dxgk_event_count(w.dxgk, 10), 1);
+    world_down(&w, 0);
 }
 
 TEST(a_miniport_that_claims_every_interrupt_is_named)

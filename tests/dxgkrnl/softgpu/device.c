@@ -47,15 +47,28 @@ static void finish_job(struct softgpu *g)
         raise_irq(g, IRQ_DONE);
 }
 
+static bool fetch(struct softgpu *g, const struct softgpu_job *job, struct softgpu_cmd *c)
+{
+    const uint64_t address = job->address + job->at;
+
+    for (uint32_t i = 0; i < sizeof(*c); i += 4) {
+        const uint32_t *w = job->aperture ? word(g, address + i) : ram(g, address + i, 4);
+        if (!w)
+            return false;
+        memcpy((uint8_t *)c + i, w, 4);
+    }
+    return true;
+}
+
 /* One command; false when it takes time, or for ever. */
 static bool run(struct softgpu *g, struct softgpu_job *job, uint64_t now)
 {
-    struct softgpu_cmd c, *at = ram(g, job->address + job->at, sizeof(c));
+    struct softgpu_cmd c;
     uint32_t *w;
 
-    if (!at)
+    if (!fetch(g, job, &c))
         goto fault;
-    memcpy(&c, at, sizeof(c));
+    g->from_aperture += job->aperture;
     job->at += sizeof(c);
     g->executed++;
     switch (c.op) {
@@ -212,9 +225,15 @@ static void mmio_write(void *ctx, uint64_t address, unsigned size, uint64_t valu
     case REG_CMD_SIZE:
         g->cmd_size = v;
         break;
+    case REG_CMD_APERTURE:
+        g->cmd_aperture = v;
+        break;
     case REG_SUBMIT:
-        g->queue[(g->head + g->count++) % SOFTGPU_QUEUE] = (struct softgpu_job){
-            .address = (uint64_t)g->cmd_hi << 32 | g->cmd_lo, .size = g->cmd_size, .fence = v};
+        g->queue[(g->head + g->count++) % SOFTGPU_QUEUE] =
+            (struct softgpu_job){.address = (uint64_t)g->cmd_hi << 32 | g->cmd_lo,
+                                 .size = g->cmd_size,
+                                 .fence = v,
+                                 .aperture = g->cmd_aperture};
         kick(g);
         break;
     case REG_CANCEL:

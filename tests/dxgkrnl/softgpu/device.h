@@ -21,10 +21,10 @@ struct softgpu {
     bool stop, raise;
 
     uint32_t irq_status, irq_enable, completed, faulted, scan, scan_now, scan_enable;
-    uint32_t cmd_lo, cmd_hi, cmd_size;
+    uint32_t cmd_lo, cmd_hi, cmd_size, cmd_aperture;
     struct softgpu_job {
         uint64_t address;
-        uint32_t size, fence, at;
+        uint32_t size, fence, at, aperture;
     } queue[SOFTGPU_QUEUE];
     unsigned head, count;
     bool hung;
@@ -40,8 +40,8 @@ struct softgpu {
     uint64_t next_pa, allocated;
 
     /* faults */
-    unsigned lose_interrupts; /* so many completions raise none */
-    uint64_t executed;
+    unsigned lose_interrupts;         /* so many completions raise none */
+    uint64_t executed, from_aperture; /* commands; of these, from the aperture */
 };
 
 /* `loop` as in dxgk_params. */

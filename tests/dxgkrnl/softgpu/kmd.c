@@ -314,6 +314,7 @@ static NTSTATUS NTAPI QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTE
         seg->pSegmentDescriptor[0].Flags.Aperture = 1;
         seg->pSegmentDescriptor[0].Flags.CpuVisible = 1;
         seg->PagingBufferSize = PAGE_SIZE;
+        seg->PagingBufferSegmentId = dma_segments & 1;
         return STATUS_SUCCESS;
     default:
         return STATUS_NOT_SUPPORTED;
@@ -447,7 +448,7 @@ static NTSTATUS NTAPI CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *args)
     }
     *c = *(struct device *)h;
     args->hContext = c;
-    args->ContextInfo.DmaBufferSize = 4 * PAGE_SIZE;
+    args->ContextInfo.DmaBufferSize = (dma_pages ? dma_pages : 4) * PAGE_SIZE;
     args->ContextInfo.DmaBufferSegmentSet = dma_segments;
     args->ContextInfo.DmaBufferPrivateDataSize = 16;
     args->ContextInfo.AllocationListSize = 64;
@@ -529,6 +530,7 @@ static NTSTATUS NTAPI SubmitCommand(CONST HANDLE h, CONST DXGKARG_SUBMITCOMMAND 
     KeAcquireSpinLockAtDpcLevel(&a->lock);
     wr(a, REG_CMD_LO, (ULONG)at);
     wr(a, REG_CMD_HI, (ULONG)(at >> 32));
+    wr(a, REG_CMD_APERTURE, s->DmaBufferSegmentId);
     wr(a, REG_CMD_SIZE, s->DmaBufferSubmissionEndOffset - s->DmaBufferSubmissionStartOffset);
     a->submitted = s->SubmissionFenceId;
     wr(a, REG_SUBMIT, s->SubmissionFenceId);

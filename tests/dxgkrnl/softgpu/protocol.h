@@ -22,8 +22,9 @@ enum softgpu_register {
     REG_SCAN = 0x28, /* page of the aperture to show from the next vblank on */
     REG_SCAN_NOW = 0x2C,
     REG_SCAN_ENABLE = 0x30,
-    REG_FAULTED = 0x34, /* fence of the last command that faulted */
-    REG_CANCEL = 0x38,  /* drops what has not begun */
+    REG_FAULTED = 0x34,      /* fence of the last command that faulted */
+    REG_CANCEL = 0x38,       /* drops what has not begun */
+    REG_CMD_APERTURE = 0x3C, /* 1: CMD_LO and CMD_HI are in the aperture */
 };
 
 enum softgpu_irq { IRQ_DONE = 1, IRQ_VBLANK = 2, IRQ_FAULT = 4 };
@@ -62,13 +63,14 @@ enum softgpu_escape_op {
     ESC_NO_VSYNC,        /* ControlInterrupt fails from now on */
     ESC_KEEP_MUTEX,      /* value: 0 a mutex, 1 a fast mutex is not given back */
     ESC_CLAIMS_ALL,      /* value: the ISR claims all interrupts from now on, if 1 */
-    ESC_DMA_SEGMENTS,    /* value: DmaBufferSegmentSet of contexts from now on */
-    ESC_LOOP,            /* value: enum softgpu_loop */
-    ESC_EXCEPTION,       /* value: enum softgpu_exception */
-    ESC_WRONG_TARGET,    /* vblanks report a target that is none, from now on */
-    ESC_LEAVE_TIMER,     /* value: 0 a timer is set, whose memory is freed; 1: it is left to the unload */
-    ESC_CRITICAL,        /* value: 0 a critical region, 1 a guarded one is entered and not left */
-    ESC_WRONG_ADDRESS,   /* vblanks report an address that nobody gave, from now on */
+    ESC_DMA_SEGMENTS, /* value: DmaBufferSegmentSet of contexts from now on; value2: pages of their DMA buffers, if not 0; from the next
+                            start on paging buffers are wanted in segment 1, if it is in the set */
+    ESC_LOOP,         /* value: enum softgpu_loop */
+    ESC_EXCEPTION,    /* value: enum softgpu_exception */
+    ESC_WRONG_TARGET, /* vblanks report a target that is none, from now on */
+    ESC_LEAVE_TIMER,  /* value: 0 a timer is set, whose memory is freed; 1: it is left to the unload */
+    ESC_CRITICAL,     /* value: 0 a critical region, 1 a guarded one is entered and not left */
+    ESC_WRONG_ADDRESS, /* vblanks report an address that nobody gave, from now on */
     ESC_LATE_NOTE, /* ResetFromTimeout notes what was submitted last as completed, and queues no DPC, from now on */
     ESC_STOP_WAITS, /* StopDevice waits for ever */
     ESC_MONITOR, /* value: modes | ranges << 8 | descriptors << 16; value2: size of the preferred one, width << 16 */

@@ -91,8 +91,8 @@ static void leave_timer(struct adapter *a, BOOLEAN unload)
         ExFreePoolWithTag(timer, TAG);
 }
 
-static UINT dma_segments; /* DmaBufferSegmentSet of contexts */
-static UINT render_rule;  /* enum softgpu_render_rule, of the next Render */
+static UINT dma_segments, dma_pages; /* of contexts: DmaBufferSegmentSet, DmaBufferSize if not 0 */
+static UINT render_rule;             /* enum softgpu_render_rule, of the next Render */
 
 static void break_render(DXGKARG_RENDER *r)
 {
@@ -124,6 +124,7 @@ static NTSTATUS misbehave(struct adapter *a, const struct softgpu_escape *e)
         return STATUS_SUCCESS;
     case ESC_DMA_SEGMENTS:
         dma_segments = e->value;
+        dma_pages = e->value2;
         return STATUS_SUCCESS;
     case ESC_CLAIMS_ALL:
         claims_all = e->value != 0;
