@@ -15,3 +15,4 @@ struct calls {
 void objects(const struct calls *c);
 void level11(const struct calls *c, const char *folder);
 void deferred(const struct calls *c);
+void dynamic(const struct calls *c);

@@ -131,6 +131,28 @@ static bool uses(void)
     return ok && DOES(ID3D11Device_GetDeviceRemovedReason(device));
 }
 
+/* One that is large has memory of its own for each time that it is mapped. */
+static bool maps(void)
+{
+    const D3D11_BUFFER_DESC large = {.ByteWidth = 1 << 17,
+                                     .Usage = D3D11_USAGE_DYNAMIC,
+                                     .BindFlags = D3D11_BIND_VERTEX_BUFFER,
+                                     .CPUAccessFlags = D3D11_CPU_ACCESS_WRITE};
+    D3D11_MAPPED_SUBRESOURCE m = {0};
+    ID3D11Buffer *b = NULL;
+    bool ok = DOES(ID3D11Device_CreateBuffer(device, &large, NULL, &b));
+
+    for (int i = 0; ok && i < 2; i++) {
+        ok = DOES(ID3D11DeviceContext_Map(context, (ID3D11Resource *)b, 0, D3D11_MAP_WRITE_DISCARD, 0, &m));
+        if (!ok)
+            break;
+        memset(m.pData, i, 1 << 17);
+        ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)b, 0);
+    }
+    RELEASE(b);
+    return ok;
+}
+
 static HRESULT program(void)
 {
     D3D_FEATURE_LEVEL level;
@@ -140,7 +162,7 @@ static HRESULT program(void)
     context = NULL;
     ok = DOES(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0, D3D11_SDK_VERSION, &device,
                                 &level, &context)) &&
-         uses();
+         uses() && maps();
     RELEASE(context);
     RELEASE(device);
     return ok ? S_OK : answer;

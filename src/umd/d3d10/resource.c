@@ -3,6 +3,8 @@
  *
  *   DEFAULT, IMMUTABLE  memory of the host, written by UPLOAD_RESOURCE
  *   DYNAMIC             the same, and a shadow that the CPU maps: what it wrote is uploaded when it is unmapped
+ *   DYNAMIC, large      a buffer with pieces of guest memory instead: the CPU writes one, which the device copies when it is unmapped;
+ *                       when all is discarded, what the device still has to read is left to it, and another piece is written
  *   STAGING             guest memory, mapped where it is; copies into it are written back
  *   primary             guest memory that can be scanned out
  */
@@ -402,6 +404,112 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
     return true;
 }
 
+/* ---- large dynamic buffers ------------------------------------------------- */
+
+enum { LARGE = 64 << 10 }; /* smaller ones are copied as fast as memory is locked */
+
+static HRESULT make_mappable(struct umd10_resource *r)
+{
+    if (r->buffer && r->size >= LARGE)
+        r->memory = calloc(1, sizeof(*r->memory));
+    else
+        r->shadow = calloc(1, r->size);
+    return r->memory || r->shadow ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT add_piece(struct umd10_device *d, struct umd10_memory *m, uint64_t size)
+{
+    struct umd10_resource *piece = &m->pieces[m->count];
+    HRESULT hr;
+
+    *piece = (struct umd10_resource){.buffer = true, .size = size};
+    hr = umd10_allocate(d, piece, 0);
+    if (hr != S_OK)
+        return hr;
+    piece->name = umd10_name(d);
+    emit_create(d, piece, 0);
+    m->now = m->count++;
+    return S_OK;
+}
+
+enum how { AS_IT_IS, IF_IDLE, WHEN_IDLE };
+
+static HRESULT lock_piece(struct umd10_device *d, struct umd10_resource *piece, enum how how, void **out)
+{
+    D3DDDICB_LOCK l = {.hAllocation = piece->allocation};
+    HRESULT hr;
+
+    l.Flags.LockEntire = 1;
+    l.Flags.IgnoreSync = how == AS_IT_IS;
+    l.Flags.DonotWait = how == IF_IDLE;
+    hr = d->kt->pfnLockCb(d->runtime.handle, &l);
+    d->removed |= hr == D3DDDIERR_DEVICEREMOVED;
+    *out = l.pData;
+    return hr;
+}
+
+/* Locks the piece that is written next: the one that was, or one that the device does not have to read any more. */
+static HRESULT map_memory(struct umd10_device *d, struct umd10_resource *r, bool discard, void **out)
+{
+    struct umd10_memory *m = r->memory;
+    uint32_t oldest = m->count ? (m->now + 1) % m->count : 0;
+    HRESULT hr;
+
+    if (m->count && !discard)
+        return lock_piece(d, &m->pieces[m->now], AS_IT_IS, out);
+    hr = m->count && !m->pieces[oldest].listed ? lock_piece(d, &m->pieces[oldest], IF_IDLE, out)
+                                               : D3DERR_WASSTILLDRAWING;
+    if (hr == D3DERR_WASSTILLDRAWING && m->count < UMD10_PIECES && add_piece(d, m, r->size) == S_OK)
+        return lock_piece(d, &m->pieces[m->now], AS_IT_IS, out);
+    if (hr == D3DERR_WASSTILLDRAWING) {
+        if (!m->count)
+            return E_OUTOFMEMORY;
+        umd10_flush(d);
+        hr = d->removed ? D3DDDIERR_DEVICEREMOVED : lock_piece(d, &m->pieces[oldest], WHEN_IDLE, out);
+    }
+    if (hr == S_OK)
+        m->now = oldest;
+    return hr;
+}
+
+static void unmap_memory(struct umd10_device *d, struct umd10_resource *r)
+{
+    struct umd10_resource *piece = &r->memory->pieces[r->memory->now];
+
+    if (!r->memory->count)
+        return;
+    d->kt->pfnUnlockCb(d->runtime.handle, &(D3DDDICB_UNLOCK){1, &piece->allocation});
+    umd10_room(d, 256);
+    umd10_use(piece, false);
+    ABI_EMIT(&d->stream, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = piece->name,
+             .size_bytes = piece->size);
+    ABI_EMIT(&d->stream, COPY_BUFFER, copy_buffer, .dst_buffer = r->name, .src_buffer = piece->name,
+             .size_bytes = piece->size);
+}
+
+static HRESULT fill_memory(struct umd10_device *d, struct umd10_resource *r, const void *bytes, size_t size)
+{
+    void *to;
+    HRESULT hr = map_memory(d, r, true, &to);
+
+    if (hr != S_OK)
+        return hr;
+    memcpy(to, bytes, size);
+    unmap_memory(d, r);
+    return S_OK;
+}
+
+static void free_memory(struct umd10_device *d, struct umd10_memory *m)
+{
+    for (uint32_t i = 0; m && i < m->count; i++) {
+        umd10_room(d, 64);
+        umd10_use(&m->pieces[i], false);
+        ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = m->pieces[i].name);
+        umd10_deallocate(d, &m->pieces[i]);
+    }
+    free(m);
+}
+
 static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATERESOURCE *a,
                                      D3D10DDI_HRESOURCE hr, D3D10DDI_HRTRESOURCE rt)
 {
@@ -418,13 +526,19 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
     r->name = umd10_name(d);
     if (r->staging || r->primary || r->shared)
         s = umd10_allocate(d, r, a->pPrimaryDesc ? a->pPrimaryDesc->VidPnSourceId : 0);
-    else if (a->Usage == D3D10_DDI_USAGE_DYNAMIC && !(r->shadow = calloc(1, r->size)))
-        s = E_OUTOFMEMORY;
+    else if (a->Usage == D3D10_DDI_USAGE_DYNAMIC)
+        s = make_mappable(r);
     if (s != S_OK) {
         umd10_error(d, s);
         return;
     }
     emit_create(d, r, usage_of(a->BindFlags) | (r->primary ? AEROGPU_RESOURCE_USAGE_SCANOUT : 0));
+    if (r->memory && a->pInitialDataUP) {
+        s = fill_memory(d, r, a->pInitialDataUP->pSysMem, a->pMipInfoList[0].TexelWidth);
+        if (s != S_OK)
+            umd10_error(d, s);
+        return;
+    }
     for (UINT i = 0; a->pInitialDataUP && r->samples == 1 && i < (r->buffer ? 1 : r->mips * r->layers); i++) {
         const D3D10_DDIARG_SUBRESOURCE_UP *up = &a->pInitialDataUP[i];
         write_box(d, r, i, r->buffer ? &(D3D10_DDI_BOX){.right = (LONG)a->pMipInfoList[0].TexelWidth} : NULL,
@@ -489,7 +603,9 @@ static VOID APIENTRY destroy_resource(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
     struct umd10_resource *r = hr.pDrvPrivate;
 
     free(r->shadow);
+    free_memory(d, r->memory);
     r->shadow = NULL;
+    r->memory = NULL;
     if (!r->name)
         return;
     umd10_room(
@@ -544,7 +660,15 @@ static VOID APIENTRY map_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT
 {
     struct umd10_resource *r = hr.pDrvPrivate;
     struct where w = where(r, subresource);
+    HRESULT s;
 
+    if (r->memory) {
+        *out = (D3D10DDI_MAPPED_SUBRESOURCE){NULL, w.pitch, (UINT)w.slice};
+        s = map_memory(umd10_device(h), r, type != D3D10_DDI_MAP_WRITE_NOOVERWRITE, &out->pData);
+        if (s != S_OK)
+            umd10_error(umd10_device(h), s);
+        return;
+    }
     *out = (D3D10DDI_MAPPED_SUBRESOURCE){r->shadow + w.offset, w.pitch, (UINT)w.slice};
 }
 
@@ -553,7 +677,10 @@ static VOID APIENTRY unmap_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UI
     struct umd10_resource *r = hr.pDrvPrivate;
     struct where w = where(r, subresource);
 
-    upload(umd10_device(h), r, w.offset, r->shadow + w.offset, w.slice * w.slices);
+    if (r->memory)
+        unmap_memory(umd10_device(h), r);
+    else
+        upload(umd10_device(h), r, w.offset, r->shadow + w.offset, w.slice * w.slices);
 }
 
 static VOID APIENTRY map_any(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource, D3D10_DDI_MAP type,
@@ -561,14 +688,14 @@ static VOID APIENTRY map_any(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT sub
 {
     struct umd10_resource *r = hr.pDrvPrivate;
 
-    (r->shadow ? map_dynamic : map_staging)(h, hr, subresource, type, flags, out);
+    (r->shadow || r->memory ? map_dynamic : map_staging)(h, hr, subresource, type, flags, out);
 }
 
 static VOID APIENTRY unmap_any(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource)
 {
     struct umd10_resource *r = hr.pDrvPrivate;
 
-    (r->shadow ? unmap_dynamic : unmap_staging)(h, hr, subresource);
+    (r->shadow || r->memory ? unmap_dynamic : unmap_staging)(h, hr, subresource);
 }
 
 static BOOL APIENTRY is_busy(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)

@@ -60,6 +60,15 @@ struct umd10_resource {
     uint32_t samples;                                    /* 1, or of textures more */
     uint64_t size;                                       /* of the linear layout */
     uint8_t *shadow; /* what the CPU writes of a dynamic resource, until it is unmapped */
+    /* Of a large dynamic buffer, instead: buffers in guest memory, of which the CPU writes one; NULL: none. */
+    struct umd10_memory *memory;
+};
+
+enum { UMD10_PIECES = 4 };
+
+struct umd10_memory {
+    struct umd10_resource pieces[UMD10_PIECES]; /* `count` of them, of which `now` is mapped, or was last */
+    uint32_t count, now;
 };
 
 struct umd10_view { /* of any kind */
