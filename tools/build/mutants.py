@@ -19,6 +19,7 @@ with it. Results are kept in build-mutants/results.jsonl: a run that was interru
   Those who survive are looked at longer with
     SANITIZE=1        all checks once more, sanitized          FUZZ_SECONDS=20    each fuzz target of the room for so long
 """
+import argparse
 import fcntl
 import hashlib
 import json
@@ -318,10 +319,15 @@ def show(r, as_json):
 
 
 def main():
-    if "--check" in sys.argv:
+    how = argparse.ArgumentParser(description=__doc__, usage="mutants.py [--check] [--json]", add_help=True,
+                                  formatter_class=argparse.RawDescriptionHelpFormatter)
+    how.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
+    how.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
+    how = how.parse_args()
+    if how.check:
         return check()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("mutants: ended"))
-    as_json = "--json" in sys.argv
+    as_json = how.json
     rooms, rows = load()
     ids, only = (list(filter(None, os.environ.get(v, "").split(","))) for v in ("MUTANTS", "ROOM"))
     unknown = set(ids) - {r["id"] for r in rows} | set(only) - set(rooms)
