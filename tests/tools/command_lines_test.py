@@ -41,7 +41,7 @@ for name in commands:
 for p in plain:
     texts[f"{p} --help"] = ask(programs[p], "--help")
 texts["aerogpu --help"] = ask(programs["aerogpu"], "--help")
-everybodys |= {"--vo"}  # mpv's
+everybodys |= {"--vo", "--disable-domain-blocking-for-3d-apis"}  # mpv's, Chromium's
 # What is gone may be named where it is said that it is gone.
 gone = {("CHANGELOG.md", c) for c in ("d3d12", "cpu", "replay")}
 
@@ -79,7 +79,7 @@ for where, text in sorted(texts.items()):
                 bad += [f"{where}: {line}: no command {n}" for n in names if n not in commands and (where, n) not in gone]
             elif program in plain:
                 known = plain[program]
-            elif program in commands and any(w.startswith("--") for w in words):  # `play --validate`
+            elif program in commands and words[:1] != ["="] and any(w.startswith("--") for w in words):  # `play --validate`, no TOML
                 known = commands[program]
             elif re.match(r"--[a-z]", program):  # an option alone is somebody's
                 known, words = everybodys, [program]
