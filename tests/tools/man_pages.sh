@@ -45,7 +45,7 @@ complete_bash() { # words...
 }
 
 for program; do walk "$(basename "$program")" "$program"; done
-[ "$(complete_bash aerogpu play --expect-)" = --expect-errors ] && [ "$(complete_bash aerogpu lose --expect e)" = end ] &&
+[ "$(complete_bash aerogpu play --expect-)" = --expect-errors ] && [ "$(complete_bash aerogpu lose --expect s)" = "survive stalls" ] &&
     [ "$(complete_bash aerogpu record --what d)" = "d3d12 device" ] && [ "$(complete_bash aerogpu minim)" = minimize ] &&
     [ "$(complete_bash aerogpu record --what = d)" = "d3d12 device" ] && [ "$(complete_bash aerogpu serve --executors = )" = "client user shared" ] &&
     [ "$(complete_bash aerogpu lose --reset i)" = innocent ] && [ "$(complete_bash aerogpu run -- env)" = "$(compgen -c env | tr '\n' ' ' | sed 's/ $//')" ] &&
