@@ -285,6 +285,39 @@ TEST(test_dxbc_damage)
     }
 }
 
+/* Compilers write a word of nothing behind where a texture's sample lies; anything else there is a word too many. */
+TEST(test_sample_position)
+{
+    uint32_t c[] = {
+        0x43425844, 0,          0,          0,          0,  1,          232, 3,          44,
+        60,         112,                       /* the container */
+        0x4E475349, 8,          0,          8, /* ISGN: empty */
+        0x4E47534F, 44,         1,          8,          32, 0,          0,   3,          0,
+        15,         0x545F5653, 0x65677261, 0x74,          /* SV_Target */
+        0x58454853, 112,        0x50,       28,            /* ps_5_0 */
+        0x04002058, 0x00107000, 0,          0x5555,        /* dcl_resource_texture2dms t0 */
+        0x03000065, 0x001020F2, 0,          0x02000068, 1, /* dcl_output o0; dcl_temps 1 */
+        0x0800006E, 0x00100032, 0,          0x00107046, 0,  0x4001,     0,   0, /* sample_pos r0.xy, t0, 0 */
+        0x08000036, 0x001020F2, 0,          0x4002,     0,  0x3F800000, 0,   0x3F800000, 0x0100003E};
+    struct error e = {0};
+    struct shader *sh;
+    uint32_t sum[4];
+
+    for (uint32_t behind = 0; behind < 2; behind++) {
+        c[48] = behind;
+        dxbc_sum(c, sizeof(c), sum);
+        memcpy(&c[1], sum, sizeof(sum));
+        if (behind) {
+            expect_error(EXEC_PS, c, sizeof(c), -EINVAL,
+                         "DXBC: sample_pos at word 11 has 1 words more than its operands");
+            continue;
+        }
+        if (shader_create(&sh, EXEC_PS, c, sizeof(c), NULL, &e))
+            fail_msg("%s", e.text);
+        shader_unref(sh);
+    }
+}
+
 TEST(test_opcode_numbers)
 {
     assert_string_equal(sm4_ops[SM4_OP_DCL_RESOURCE].name, "dcl_resource");

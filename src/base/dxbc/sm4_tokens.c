@@ -179,6 +179,8 @@ int sm4_next(struct sm4 *p, struct sm4_instruction *i, struct error *e)
         i->operand_count++;
     }
     i->extra_at = at;
+    if (i->opcode == SM4_OP_SAMPLE_POS && end - at == 1 && !sm4_word(p, at))
+        return 1; /* compilers write a word of nothing behind the sample of a texture's */
     if (end - at != strlen(format))
         return error_set(e, -EINVAL, "DXBC: %s at word %u has %u words more than its operands",
                          sm4_ops[i->opcode].name, i->at, end - at);
