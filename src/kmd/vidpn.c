@@ -85,11 +85,12 @@ static NTSTATUS pinned_source(struct kmd *k, struct net *n, D3DDDI_VIDEO_PRESENT
     CONST DXGK_VIDPNSOURCEMODESET_INTERFACE *i;
     CONST D3DKMDT_VIDPN_SOURCE_MODE *m = NULL;
     D3DKMDT_HVIDPNSOURCEMODESET set;
-    NTSTATUS s = n->i->pfnAcquireSourceModeSet(n->vidpn, source, &set, &i);
+    NTSTATUS s = n->i->pfnAcquireSourceModeSet(n->vidpn, source, &set, &i), r;
 
     if (!NT_SUCCESS(s))
         return s;
-    if (i->pfnAcquirePinnedModeInfo(set, &m) == STATUS_SUCCESS && m) {
+    s = i->pfnAcquirePinnedModeInfo(set, &m); /* a failure does not say that none is */
+    if (s == STATUS_SUCCESS && m) {
         p->bad |= !known_source_mode(k, m);
         p->source.width = m->Format.Graphics.PrimSurfSize.cx;
         p->source.height = m->Format.Graphics.PrimSurfSize.cy;
@@ -97,7 +98,8 @@ static NTSTATUS pinned_source(struct kmd *k, struct net *n, D3DDDI_VIDEO_PRESENT
         p->format = m->Format.Graphics.PixelFormat;
         i->pfnReleaseModeInfo(set, m);
     }
-    return n->i->pfnReleaseSourceModeSet(n->vidpn, set);
+    r = n->i->pfnReleaseSourceModeSet(n->vidpn, set);
+    return NT_SUCCESS(s) ? r : s;
 }
 
 static NTSTATUS pinned_target(struct kmd *k, struct net *n, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
@@ -106,17 +108,19 @@ static NTSTATUS pinned_target(struct kmd *k, struct net *n, D3DDDI_VIDEO_PRESENT
     CONST DXGK_VIDPNTARGETMODESET_INTERFACE *i;
     CONST D3DKMDT_VIDPN_TARGET_MODE *m = NULL;
     D3DKMDT_HVIDPNTARGETMODESET set;
-    NTSTATUS s = n->i->pfnAcquireTargetModeSet(n->vidpn, target, &set, &i);
+    NTSTATUS s = n->i->pfnAcquireTargetModeSet(n->vidpn, target, &set, &i), r;
 
     if (!NT_SUCCESS(s))
         return s;
-    if (i->pfnAcquirePinnedModeInfo(set, &m) == STATUS_SUCCESS && m) {
+    s = i->pfnAcquirePinnedModeInfo(set, &m); /* a failure does not say that none is */
+    if (s == STATUS_SUCCESS && m) {
         p->bad |= !known_target_mode(k, m);
         p->target.width = m->VideoSignalInfo.ActiveSize.cx;
         p->target.height = m->VideoSignalInfo.ActiveSize.cy;
         i->pfnReleaseModeInfo(set, m);
     }
-    return n->i->pfnReleaseTargetModeSet(n->vidpn, set);
+    r = n->i->pfnReleaseTargetModeSet(n->vidpn, set);
+    return NT_SUCCESS(s) ? r : s;
 }
 
 static NTSTATUS read_pins(struct kmd *k, struct net *n, CONST D3DKMDT_VIDPN_PRESENT_PATH *path,
