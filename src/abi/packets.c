@@ -55,9 +55,9 @@ enum {
      .name = #NAME,                                                                                          \
      .doc = doc_,                                                                                            \
      .fields = fields_##name_},
-static struct abi_packet_desc packets[] = {AEROGPU_PACKETS(PACKET_ROW) AEROGPU_EXT_PACKETS(PACKET_ROW)};
+static struct abi_packet_desc packets[ABI_NUM_PACKETS] = {AEROGPU_PACKETS(PACKET_ROW)
+                                                              AEROGPU_EXT_PACKETS(PACKET_ROW)};
 const struct abi_packet_desc *const abi_packets = packets;
-const uint32_t abi_num_packets = sizeof(packets) / sizeof(packets[0]);
 
 enum {
 #define PACKET_INDEX(opcode, NAME, name, size, tail, count_field, minor, class, doc) INDEX_##NAME,
@@ -190,7 +190,7 @@ __attribute__((constructor(101))) static void place_all_fields(void)
     AEROGPU_EXT_PACKETS(PLACE_PACKET)
 #define PLACE_ELEMENT(NAME, name, size, named) place_fields(fields_of_##name, 0);
     AEROGPU_ELEMENTS(PLACE_ELEMENT)
-    for (uint32_t i = 0; i < abi_num_packets; i++) {
+    for (uint32_t i = 0; i < ABI_NUM_PACKETS; i++) {
         note_places(&packets[i]);
         INVARIANT(abi_packet_find(packets[i].opcode) == &packets[i]);
         INVARIANT(!packets[i].count_size || packets[i].elem_size);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <aerogpu/cmd.h>
+#include <aerogpu/ext.h>
 
 enum abi_type { ABI_U8, ABI_U32, ABI_I32, ABI_U64, ABI_F32 };
 
@@ -52,8 +53,11 @@ struct abi_enum_desc {
     const struct abi_enum_value *values;
 };
 
-extern const struct abi_packet_desc *const abi_packets;
-extern const uint32_t abi_num_packets;
+#define ABI_ONE_MORE(...) +1
+enum { ABI_NUM_PACKETS = 0 AEROGPU_PACKETS(ABI_ONE_MORE) AEROGPU_EXT_PACKETS(ABI_ONE_MORE) };
+#undef ABI_ONE_MORE
+
+extern const struct abi_packet_desc *const abi_packets; /* ABI_NUM_PACKETS of them */
 
 /* The packet with this opcode, or NULL if this ABI does not know it. */
 const struct abi_packet_desc *abi_packet_find(uint32_t opcode);

@@ -16,7 +16,7 @@ struct check {
 enum { MAX_CHECKS = 160 };
 
 static struct check checks[MAX_CHECKS];
-static uint8_t first_check[64]; /* by row of abi_packets */
+static uint8_t first_check[ABI_NUM_PACKETS]; /* by row of abi_packets */
 static uint64_t
     legal[AEROGPU_KIND_COUNT]; /* bit v: value v < 64 is legal; patch lists fill 33..63, and 64 is apart */
 
@@ -38,7 +38,7 @@ __attribute__((constructor)) static void build_checks(void)
             if (d->values[i].value < 64)
                 legal[k] |= UINT64_C(1) << d->values[i].value;
     }
-    for (uint32_t p = 0; p < abi_num_packets; p++) {
+    for (uint32_t p = 0; p < ABI_NUM_PACKETS; p++) {
         uint32_t first = n;
         for (uint32_t i = 0; i < abi_packets[p].num_fields; i++) {
             const struct abi_field *f = &abi_packets[p].fields[i];

@@ -45,12 +45,12 @@ TEST(offsets_are_those_of_the_abi)
     assert_int_equal(AEROGPU_CMD_FLUSH, 0x720);
     assert_int_equal(AEROGPU_CMD_SET_UNORDERED_ACCESS_BUFFERS, 0x525);
     assert_int_equal(AEROGPU_TOPOLOGY_PATCHLIST_32, 64);
-    assert_int_equal(abi_num_packets, 48 + 28); /* and ours */
+    assert_int_equal(ABI_NUM_PACKETS, 48 + 28); /* and ours */
 }
 
 TEST(field_tables_cover_their_structs)
 {
-    for (uint32_t i = 0; i < abi_num_packets; i++) {
+    for (uint32_t i = 0; i < ABI_NUM_PACKETS; i++) {
         const struct abi_packet_desc *d = &abi_packets[i];
         uint32_t end = 8;
         assert_ptr_equal(abi_packet_find(d->opcode), d);
@@ -204,7 +204,7 @@ TEST(short_blend_states_are_filled_up)
     struct abi_builder b;
     struct abi_stream s;
     struct abi_packet p;
-    struct error e;
+    struct error e = {0};
     const void *bytes;
     uint32_t size;
 
@@ -403,7 +403,7 @@ TEST(allocation_tables)
 /* The class column says the same as the fields. */
 TEST(classes_agree_with_fields)
 {
-    for (uint32_t i = 0; i < abi_num_packets; i++) {
+    for (uint32_t i = 0; i < ABI_NUM_PACKETS; i++) {
         const struct abi_packet_desc *d = &abi_packets[i];
         uint32_t made = 0, ended = 0;
 

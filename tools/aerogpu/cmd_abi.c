@@ -156,7 +156,7 @@ static void print_stream(void)
         "A stream begins with a header of 24 bytes: magic 0x%08X (\"ACMD\"), ABI version, size_bytes, "
         "flags and two reserved words. Packets follow: opcode, size_bytes (with these 8 bytes, a multiple of 4), fields. Sizes are minima; unknown opcodes are skipped. Opcodes from 0x%X up are extensions.\n",
         AEROGPU_CMD_STREAM_MAGIC, AEROGPU_EXT_FIRST_OPCODE);
-    for (uint32_t i = 0; i < abi_num_packets; i++) {
+    for (uint32_t i = 0; i < ABI_NUM_PACKETS; i++) {
         const struct abi_packet_desc *d = &abi_packets[i];
         printf("\n### 0x%03X %s (%u bytes%s)\n\n%s; since minor %u.\n\n", d->opcode, d->name, d->size,
                d->tail ? " and more" : "", d->doc, d->minor);
