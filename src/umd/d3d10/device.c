@@ -21,6 +21,7 @@ static void device_check(const struct umd10_device *d)
 
 void umd10_error(struct umd10_device *d, HRESULT hr)
 {
+    d->errors++;
     d->um->pfnSetErrorCb(d->core, hr);
 }
 

@@ -510,20 +510,28 @@ static void free_memory(struct umd10_device *d, struct umd10_memory *m)
     free(m);
 }
 
-static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATERESOURCE *a,
-                                     D3D10DDI_HRESOURCE hr, D3D10DDI_HRTRESOURCE rt)
+static void release(struct umd10_device *d, struct umd10_resource *r)
 {
-    struct umd10_device *d = umd10_device(h);
-    struct umd10_resource *r = hr.pDrvPrivate;
+    free(r->shadow);
+    free_memory(d, r->memory);
+    r->shadow = NULL;
+    r->memory = NULL;
+    if (!r->name)
+        return; /* nothing was said of it, and it has no memory of the kernel's */
+    /* A shared one's token is the kernel's driver's to release: with the last that has it open. */
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
+    umd10_deallocate(d, r);
+}
+
+static void make(struct umd10_device *d, struct umd10_resource *r, CONST D3D11DDIARG_CREATERESOURCE *a)
+{
     HRESULT s = S_OK;
 
-    memset(r, 0, sizeof(*r));
-    r->runtime = rt;
     if (!describe(d, r, a)) {
         umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
         return;
     }
-    r->name = umd10_name(d);
     if (r->staging || r->primary || r->shared)
         s = umd10_allocate(d, r, a->pPrimaryDesc ? a->pPrimaryDesc->VidPnSourceId : 0);
     else if (a->Usage == D3D10_DDI_USAGE_DYNAMIC)
@@ -532,6 +540,7 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
         umd10_error(d, s);
         return;
     }
+    r->name = umd10_name(d);
     emit_create(d, r, usage_of(a->BindFlags) | (r->primary ? AEROGPU_RESOURCE_USAGE_SCANOUT : 0));
     if (r->memory && a->pInitialDataUP) {
         s = fill_memory(d, r, a->pInitialDataUP->pSysMem, a->pMipInfoList[0].TexelWidth);
@@ -552,6 +561,20 @@ static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREAT
     ABI_EMIT(&d->stream, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = r->name,
              .share_token = r->token);
     umd10_flush(d); /* whoever gets the handle may open it at once */
+}
+
+static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATERESOURCE *a,
+                                     D3D10DDI_HRESOURCE hr, D3D10DDI_HRTRESOURCE rt)
+{
+    struct umd10_device *d = umd10_device(h);
+    struct umd10_resource *r = hr.pDrvPrivate;
+    unsigned errors = d->errors;
+
+    memset(r, 0, sizeof(*r));
+    r->runtime = rt;
+    make(d, r, a);
+    if (d->errors != errors)
+        release(d, r); /* the runtime destroys nothing that was not made */
 }
 
 /* ---- what another device made ----------------------------------------------- */
@@ -599,19 +622,7 @@ static VOID APIENTRY open_resource(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_OPENRES
 
 static VOID APIENTRY destroy_resource(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
 {
-    struct umd10_device *d = umd10_device(h);
-    struct umd10_resource *r = hr.pDrvPrivate;
-
-    free(r->shadow);
-    free_memory(d, r->memory);
-    r->shadow = NULL;
-    r->memory = NULL;
-    if (!r->name)
-        return;
-    umd10_room(
-        d, 64); /* a shared one's token is the kernel's driver's to release: with the last that has it open */
-    ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
-    umd10_deallocate(d, r);
+    release(umd10_device(h), hr.pDrvPrivate);
 }
 
 /* ---- mapping ------------------------------------------------------------- */

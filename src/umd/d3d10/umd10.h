@@ -132,6 +132,7 @@ struct umd10_device {
     bool dropped;                 /* by predication: what is drawn, cleared and copied */
     uint32_t last_name;
     bool removed;
+    unsigned errors; /* that the runtime was told of: of a call that makes something, that it is not made */
     /* what is bound */
     struct umd10_shader *shaders[UMD10_STAGES];
     bool shaders_changed;

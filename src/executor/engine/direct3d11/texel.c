@@ -76,7 +76,8 @@ static uint32_t small_float(float f, uint32_t bits)
 
 static uint32_t convert(float f, enum channel channel, uint32_t bits)
 {
-    double most = (double)((1u << (channel == SNORM ? bits - 1 : bits)) - 1), v = isnan(f) ? 0 : (double)f;
+    double most = (double)((UINT64_C(1) << (channel == SNORM ? bits - 1 : bits)) - 1),
+           v = isnan(f) ? 0 : (double)f;
     uint32_t word;
 
     switch (channel) {
