@@ -48,6 +48,7 @@ struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, siz
 
     if (!c)
         return NULL;
+    d3d_take_error(d); /* of calls before, which have no answer: not this one's */
     c->drv = calloc(1, drv_size ? drv_size : 1);
     if (!c->drv) {
         free(c);
@@ -182,9 +183,10 @@ void d3d_state_add(struct d3d_child *c)
 
 HRESULT d3d_child_finish(struct d3d_child *c, void **out)
 {
+    bool made = c->device->error == S_OK; /* by the driver, also where the device is removed */
     HRESULT hr = d3d_take_error(c->device);
 
-    c->made = hr == S_OK;
+    c->made = made;
     if (hr != S_OK)
         d3d_child_release(c);
     else if (out)
