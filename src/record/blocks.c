@@ -2,6 +2,7 @@
 #include "record/blocks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -394,6 +395,62 @@ int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t
         writer_free(w);
         return err;
     }
+    *out = w;
+    return 0;
+}
+
+/* Takes over what `path` holds, up to the end of its last whole block. */
+static int take_over(struct blocks_writer *w, const char *magic, uint64_t schema, struct error *e)
+{
+    struct blocks_params p = {.magic = magic, .what = "such a recording"};
+    struct blocks_header h;
+    struct blocks b;
+    struct stat st;
+    int err = 0;
+
+    w->fd = open(w->path, O_RDWR | O_CLOEXEC);
+    if (w->fd < 0)
+        return error_set(e, -errno, "%s: %s", w->path, strerror(errno));
+    if (flock(w->fd, LOCK_EX | LOCK_NB) || fstat(w->fd, &st) || !S_ISREG(st.st_mode))
+        return error_set(e, -EBUSY, "%s: it is being written", w->path);
+    if ((err = blocks_open(&b, &p, w->path, e)))
+        return err;
+    if (!*b.damage || b.schema != schema) {
+        err = error_set(e, -EBADMSG, "%s: there is nothing to add to it", w->path);
+    } else {
+        w->size = sizeof(h) + b.meta_size;
+        if (b.num)
+            w->size = b.list[b.num - 1].offset + sizeof(struct blocks_block) + b.list[b.num - 1].packed;
+        w->list = b.list;
+        w->num = b.num;
+        w->room = b.num;
+        b.list = NULL;
+    }
+    blocks_close(&b);
+    if (!err && (ftruncate(w->fd, (off_t)w->size) || lseek(w->fd, (off_t)w->size, SEEK_SET) < 0))
+        err = error_set(e, -errno, "%s: %s", w->path, strerror(errno));
+    return err;
+}
+
+int blocks_writer_resume(struct blocks_writer **out, const char *magic, uint64_t schema, int level,
+                         const char *path, struct error *e)
+{
+    struct blocks_writer *w = calloc(1, sizeof(*w));
+    int err;
+
+    if (!w)
+        return error_set(e, -ENOMEM, "out of memory");
+    w->fd = -1;
+    w->path = strdup(path);
+    w->z = ZSTD_createCCtx();
+    err = !w->path || !w->z ? error_set(e, -ENOMEM, "out of memory") : take_over(w, magic, schema, e);
+    if (err) {
+        if (w->fd >= 0)
+            close(w->fd);
+        writer_free(w);
+        return err;
+    }
+    ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, level);
     *out = w;
     return 0;
 }

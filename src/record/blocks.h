@@ -105,6 +105,10 @@ struct blocks_writer;
  * -EBUSY: another writer has it. */
 int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
                          int level, const char *path, struct error *e);
+/* Opens a file whose writer was killed, for this writer alone, and goes on behind its last whole block. 0, -EBADMSG: it is none or has
+ * its index, -ENOTSUP, -EBUSY, or what opening it says. */
+int blocks_writer_resume(struct blocks_writer **out, const char *magic, uint64_t schema, int level,
+                         const char *path, struct error *e);
 /* Appends a block of `size` bytes; `b` says all but sizes and offset. If there are `others`, the same content in another order
  * as `num_others` bytes, the smaller one is written; `flag` says that it was these. The first failure is that of all calls
  * that follow. */

@@ -3,7 +3,6 @@
  * process that recorded is gone, what the others hold: however the program ended, nothing it recorded is lost. */
 #include "record/collect.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -27,43 +26,17 @@
 #include "base/file/shared.h"
 #include "base/program.h"
 #include "record/collect_memory.h"
+#include "record/salvage.h"
 #include "record/shm.h"
 #include "record/trace_file.h"
-
-#define SHM_NAME "aerogpu-record-"
-
-/* Shared memory has a name while it is used, because the recorded program, a Windows one as well, maps it by that. A
- * collector holds a lock on its own: what nobody holds was left by one that was killed. */
-static void shm_sweep(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    struct dirent *f;
-
-    while (dir && (f = readdir(dir))) {
-        struct stat st;
-        int fd;
-
-        if (strncmp(f->d_name, SHM_NAME, strlen(SHM_NAME)) ||
-            (fd = openat(dirfd(dir), f->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
-            continue;
-        if (!fstat(fd, &st) && st.st_size == (off_t)SHM_SIZE &&
-            st.st_uid == geteuid() && /* empty: not yet locked */
-            !flock(fd, LOCK_EX | LOCK_NB))
-            unlinkat(dirfd(dir), f->d_name, 0);
-        close(fd);
-    }
-    if (dir)
-        closedir(dir);
-}
 
 /* The file with the memory, in the first folder that has room for it. */
 static int shm_file(struct collect_memory *m)
 {
-    static const char *const folders[] = {"/dev/shm/", "/tmp/"};
     int err = 0;
 
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        snprintf(m->path, sizeof(m->path), "%s" SHM_NAME "XXXXXX", folders[i]);
+    for (int i = 0; i < SALVAGE_FOLDERS; i++) {
+        snprintf(m->path, sizeof(m->path), "%s/" SALVAGE_NAME "XXXXXX", salvage_folders[i]);
         m->fd = mkostemp(m->path, O_CLOEXEC);
         if (m->fd < 0) {
             err = -errno;
@@ -79,14 +52,35 @@ static int shm_file(struct collect_memory *m)
     return err;
 }
 
+/* The kernel writes into `collector` when this thread ends, in whatever way: it looks at a list of ours for where. The list is no memory
+ * that the program could write to. */
+static struct {
+    struct robust_list_head head, *before;
+    struct robust_list at;
+    size_t size;
+} robust;
+
+static void hold_collector(struct shm *s)
+{
+    atomic_store(&s->collector, (uint32_t)gettid());
+    robust.at.next = &robust.head.list;
+    robust.head = (struct robust_list_head){{&robust.at}, (char *)&s->collector - (char *)&robust.at, NULL};
+    syscall(SYS_get_robust_list, 0, &robust.before, &robust.size);
+    syscall(SYS_set_robust_list, &robust.head, sizeof(robust.head));
+}
+
+static void let_collector_go(void)
+{
+    syscall(SYS_set_robust_list, robust.before, robust.size);
+}
+
 static int shm_make(struct collect_memory *m, const struct collect_params *p, struct error *e)
 {
     struct timespec ts;
     struct shm *s;
     int err;
 
-    shm_sweep("/dev/shm");
-    shm_sweep("/tmp");
+    salvage_all(p->api);
     if ((err = shm_file(m)))
         return error_set(e, err, "cannot make the shared memory %s: %s", m->path, strerror(-err));
     s = m->shm = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
@@ -105,13 +99,27 @@ static int shm_make(struct collect_memory *m, const struct collect_params *p, st
     s->dirty_method = p->dirty_method;
     s->start_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
     s->magic = SHM_MAGIC;
+    hold_collector(s);
     return 0;
+}
+
+/* Who the file is, for whoever finds the memory after we were killed. */
+static void name_output(struct shm *s, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) || !realpath(path, s->output))
+        return;
+    s->output_device = st.st_dev;
+    s->output_file = st.st_ino;
 }
 
 /* Returns whether the program had shortened it. */
 static bool shm_finish(struct collect_memory *m)
 {
     bool is_cut = shared_unguard(m->shm);
+
+    let_collector_go();
 
     unlink(m->path);
     close(m->fd);
@@ -233,6 +241,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     if (err)
         goto out;
     to.w = w;
+    name_output(s, p->output);
     catch_signals();
     recorded = pid = spawn(p, m.path, e);
     if (pid < 0) {
@@ -256,7 +265,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     }
     atomic_store(&s->collector_gone, 1);
     if (!err)
-        err = collect_memory_drain_open(&m, &to, e);
+        err = collect_memory_drain_open(&m, &to, true, e);
     r->blocks = to.blocks;
     r->frames = atomic_load(&s->frame);
     r->objects = atomic_load(&s->objects);

@@ -69,7 +69,7 @@ static int next_full(const struct collect_memory *m)
 static int write_chunk(struct collect_memory *m, struct collect_sink *to, uint32_t i, bool dead,
                        struct error *e)
 {
-    const struct shm_chunk *c = &m->shm->chunks[i];
+    struct shm_chunk *c = &m->shm->chunks[i];
     uint32_t committed = atomic_load(&c->committed), partial = atomic_load(&c->partial), size = committed;
     const uint32_t kind = c->kind; /* read once: the program may still write */
     struct block b = {
@@ -89,6 +89,11 @@ static int write_chunk(struct collect_memory *m, struct collect_sink *to, uint32
                          kind);
     if (!m->copy && !(m->copy = malloc(TRC_CHUNK + SHM_SLACK)))
         return error_set(e, -ENOMEM, "out of memory");
+    atomic_store(&c->from,
+                 m->done[i]); /* at each step what these say is true: we may be killed behind any of them */
+    atomic_store(&c->at, 0);
+    atomic_store(&c->upto, size);
+    atomic_store(&c->at, trc_writer_size(to->w));
     size -= m->done[i];
     memcpy(m->copy, shm_data(m->shm, i) + m->done[i], size); /* what is read twice stays as it is */
     if (kind == TRC_BLOBS)
@@ -126,6 +131,9 @@ int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, stru
             return err;
         m->done[i] = 0;
         atomic_store(&s->chunks[i].committed, 0);
+        atomic_store(&s->chunks[i].from, 0); /* `at` last: what it says is written is */
+        atomic_store(&s->chunks[i].upto, 0);
+        atomic_store(&s->chunks[i].at, 0);
         atomic_store_explicit(&s->chunks[i].state, SHM_FREE, memory_order_release);
         atomic_fetch_add(&s->free_bell, 1);
         syscall(SYS_futex, &s->free_bell, FUTEX_WAKE, 64, NULL, NULL, 0);
@@ -133,7 +141,7 @@ int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, stru
     return 0;
 }
 
-int collect_memory_drain_open(struct collect_memory *m, struct collect_sink *to, struct error *e)
+int collect_memory_drain_open(struct collect_memory *m, struct collect_sink *to, bool dead, struct error *e)
 {
     struct shm *s = m->shm;
 
@@ -147,7 +155,7 @@ int collect_memory_drain_open(struct collect_memory *m, struct collect_sink *to,
                 best = (int)i;
         if (best < 0)
             break;
-        err = write_chunk(m, to, (uint32_t)best, true, e);
+        err = write_chunk(m, to, (uint32_t)best, dead, e);
         if (err)
             return err;
         atomic_store(&s->chunks[best].state, SHM_FREE);

@@ -35,6 +35,6 @@ void collect_memory_grow(struct collect_memory *m);
 /* Writes the chunks that are full, and frees them; at most as many as there are: a program that is faster than that does not keep us from
  * seeing its end. 0, -EBADMSG, or what the writer says. */
 int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, struct error *e);
-/* After the end: chunks that were still open, in the order in which they were begun. What a process that the program left behind
- * opens from then on is no part of it. */
-int collect_memory_drain_open(struct collect_memory *m, struct collect_sink *to, struct error *e);
+/* After the end: chunks that were still open, in the order in which they were begun; `dead`: with the calls that threads were in. What a
+ * process that the program left behind opens from then on is no part of it. */
+int collect_memory_drain_open(struct collect_memory *m, struct collect_sink *to, bool dead, struct error *e);

@@ -78,7 +78,7 @@ static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
             return c;
         }
         /* The collector is behind, or has to add some: wait for it rather than lose calls. */
-        if (atomic_load(&rec_shm->collector_gone) || exhausted())
+        if (shm_is_left(rec_shm) || exhausted())
             return NULL;
         os_wait(&rec_shm->free_bell, bell, true);
     }

@@ -13,12 +13,15 @@
  *     arguments, also where it has no answer.
  *  3. The first `num_chunks` have their memory: the collector gets it from the system before it says so, since a write to memory
  *     of a file that the system has no room for ends the program. It adds some when all are held by threads.
- *  4. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
+ *  4. A collector that was killed has ended all the same: the kernel says so in `collector`. What it did not write is still here, and
+ *     whoever reads the file takes it (salvage.h): each chunk says how much of it is in the file.
+ *  5. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
  *     processes of one program (fork) stay apart.
  */
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/wire.h"
@@ -43,7 +46,12 @@ struct shm_chunk { /* a cache line of its own: its thread writes into it at ever
     uint64_t first_seq;
     uint64_t order; /* chunks of one thread are written in this order */
     _Atomic uint32_t committed, partial;
+    /* The collector's: bytes [from, upto) are in the file if it is longer than `at`; bytes before `from` are in any case. */
+    _Atomic uint32_t from, upto;
+    _Atomic uint64_t at;
 };
+
+#define SHM_OWNER_DIED 0x40000000u /* of the kernel's robust futexes */
 
 struct shm {
     uint64_t magic;
@@ -61,14 +69,23 @@ struct shm {
     _Atomic uint32_t bell;      /* futex: rung when a chunk turns FULL */
     _Atomic uint32_t free_bell; /* futex: rung when one turns FREE */
     _Atomic uint32_t collector_gone;
-    _Atomic uint32_t no_more;  /* chunks can be had */
-    _Atomic uint32_t features; /* enum trc_features */
+    _Atomic uint32_t no_more;            /* chunks can be had */
+    _Atomic uint32_t features;           /* enum trc_features */
+    _Atomic uint32_t collector;          /* its thread, as long as it lives: a robust futex */
+    uint64_t output_device, output_file; /* the recording, by stat(2)'s numbers */
+    char output[4096];                   /* and by its path */
     struct shm_chunk chunks[SHM_CHUNKS];
 };
 
 #define SHM_DATA   ((sizeof(struct shm) + 4095) & ~(size_t)4095)
 #define SHM_STRIDE ((size_t)TRC_CHUNK + SHM_SLACK)
 #define SHM_SIZE   (SHM_DATA + SHM_STRIDE * SHM_CHUNKS)
+
+/* Nobody writes full chunks any more. */
+static inline bool shm_is_left(struct shm *s)
+{
+    return atomic_load(&s->collector_gone) || atomic_load(&s->collector) & SHM_OWNER_DIED;
+}
 
 static inline uint8_t *shm_data(struct shm *s, uint32_t chunk)
 {

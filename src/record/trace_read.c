@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "record/varint.h"
 #include "record/api.h"
+#include "record/salvage.h"
 #include "record/trace_blobs.h"
 #include "record/trace_split.h"
 #include "record/walk.h"
@@ -198,6 +199,11 @@ int trc_open_memory(struct trc **out, const struct api *api, const void *data, s
 
 int trc_open(struct trc **out, const struct api *api, const char *path, struct error *e)
 {
+    int err = open_any(out, api, path, NULL, 0, e);
+
+    if (err || !*trc_cut(*out) || !salvage_file(api, path))
+        return err;
+    trc_close(*out); /* there was more */
     return open_any(out, api, path, NULL, 0, e);
 }
 

@@ -17,12 +17,14 @@ struct trc_writer {
     uint64_t features;
 };
 
-int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
-                      struct error *e)
+/* Without `meta` it goes on with a file that is there. */
+static int open_writer(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
+                       struct error *e)
 {
     struct trc_writer *w = calloc(1, sizeof(*w));
-    int err = w ? blocks_writer_create(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
-                : error_set(e, -ENOMEM, "out of memory");
+    int err = !w     ? error_set(e, -ENOMEM, "out of memory")
+              : meta ? blocks_writer_create(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
+                     : blocks_writer_resume(&w->blocks, api->magic, api->schema, ZSTD_LEVEL, path, e);
 
     if (err) {
         free(w);
@@ -31,6 +33,22 @@ int trc_writer_create(struct trc_writer **out, const struct api *api, const char
     w->api = api;
     *out = w;
     return 0;
+}
+
+int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
+                      struct error *e)
+{
+    return open_writer(out, api, path, meta, e);
+}
+
+int trc_writer_resume(struct trc_writer **out, const struct api *api, const char *path, struct error *e)
+{
+    return open_writer(out, api, path, NULL, e);
+}
+
+uint64_t trc_writer_size(const struct trc_writer *w)
+{
+    return blocks_writer_size(w->blocks);
 }
 
 /* The block in its other order: how many bytes, or 0. */

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -232,11 +233,21 @@ static int leaving(void)
 }
 
 /* A record that does not fit behind others is a blob, of which a chunk of blobs is not full; small ones go on until theirs is, and in the
- * file; then the recorder is killed. */
-static void kill_recorder(void)
+ * file; then the recorder is killed, and two threads go on: they are not kept waiting by a recorder that is gone, though they fill
+ * more than there is; and the program ends in the middle, or stays until the test looked at its recording. */
+static void *go_on(void *pen)
+{
+    for (unsigned i = 0; i < 1000; i++)
+        set_name(pen, "behind it");
+    return NULL;
+}
+
+static void kill_recorder(bool stays)
 {
     static float points[15000][2];
+    pthread_t other;
     struct thing *pen;
+    char pid[16];
     bool full = true;
 
     if (rec_start(&toy_api))
@@ -257,6 +268,24 @@ static void kill_recorder(void)
         usleep(1000);
     }
     kill(atoi(getenv("AEROGPU_TEST_RECORDER")), SIGKILL);
+    while (!shm_is_left(rec_shm))
+        usleep(1000);
+    pthread_create(&other, NULL, go_on, pen);
+    pthread_join(other, NULL);
+    go_on(pen);
+    if (!stays) {
+        for (unsigned i = 0; i < SHM_STEP; i++) /* none is left for those that follow */
+            atomic_store(&rec_shm->chunks[i].state,
+                         rec_shm->chunks[i].state == SHM_FREE ? SHM_OPEN : rec_shm->chunks[i].state);
+        for (unsigned i = 0; i < 100; i++)
+            line(pen, 3000, points, 0);
+        number(TOY_Count, pen, UINT32_MAX); /* crashes */
+    }
+    snprintf(pid, sizeof(pid), "%d", getpid());
+    if (symlink(pid, getenv("AEROGPU_TEST_LEFT")))
+        _exit(1);
+    alarm(LEFT_S);
+    pause();
 }
 
 static int program(const char *kind)
@@ -266,8 +295,8 @@ static int program(const char *kind)
         return destroying((uint32_t)strtoul(kind + 5, NULL, 10));
     if (!strncmp(kind, "short ", 6))
         return shortening(strtoul(kind + 6, NULL, 10));
-    if (!strcmp(kind, "kills"))
-        kill_recorder();
+    if (!strncmp(kind, "kills", 5))
+        kill_recorder(kind[5]);
     if (!strcmp(kind, "leaves"))
         return leaving();
     if (!strcmp(kind, "threads"))
@@ -583,36 +612,96 @@ TEST(a_file_is_written_by_one)
     trc_close(reopen(path));
 }
 
-/* What calls mean by a number is in the file in front of them, also where the recorder was killed. */
-TEST(a_killed_recorder_leaves_calls_that_can_be_read)
+/* Runs program `kind`, which kills its recorder. */
+static void record_killed(const char *kind, char path[100])
 {
-    char path[100];
     pid_t pid = fork();
-    struct trc_call c;
-    struct trc *t;
-    struct error e = {0};
-    uint64_t num = 0;
-    int status, got;
+    int status;
 
-    snprintf(path, sizeof(path), "%s/kills", dir);
+    snprintf(path, 100, "%s/%s", dir, kind);
     if (!pid) {
         char self[16];
 
         snprintf(self, sizeof(self), "%d", getpid());
         setenv("AEROGPU_TEST_RECORDER", self, 1);
-        record("kills");
+        record(kind);
         _exit(1);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
         fail_msg("the recorder ended with %#x", status);
-    t = reopen(path);
-    assert_string_not_equal(trc_cut(t), "");
-    while ((got = trc_next(t, &c, &e)) > 0)
+}
+
+static uint64_t calls_of(struct trc *t, struct trc_call *last)
+{
+    struct error e = {0};
+    uint64_t num = 0;
+    int got;
+
+    while ((got = trc_next(t, last, &e)) > 0)
         num++;
-    if (num <= 20003) /* up to the one that is a blob */
+    if (got)
         fail_msg("%llu calls, then: %s", (unsigned long long)num, e.text);
+    return num;
+}
+
+enum { KILLS_CALLS = 2 + 60000 + 1 + 2000 }; /* what they made before their end */
+
+/* What the recorder had in the file alone: what calls mean by a number is there in front of them. Then what it had not: all that
+ * every thread called, and that the last call did not return. */
+TEST(a_killed_recorder_loses_nothing)
+{
+    char path[100], copy[110], command[300];
+    struct trc_call c;
+    struct trc *t;
+    int status;
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    record_killed("kills", path);
+    while (waitpid(-1, &status, 0) > 0) /* the program */
+        assert_int_equal(WTERMSIG(status), SIGSEGV);
+    snprintf(copy, sizeof(copy), "%s.copy", path);
+    snprintf(command, sizeof(command), "cp %s %s", path, copy);
+    assert_int_equal(system(command), 0);
+    t = reopen(copy); /* another file: nothing belongs to it */
+    assert_string_not_equal(trc_cut(t), "");
+    if (calls_of(t, &c) <= 20003) /* up to the one that is a blob */
+        fail_msg("too few calls");
     trc_close(t);
+    for (int i = 0; i < 2; i++) {
+        t = reopen(path);
+        assert_string_equal(trc_cut(t), "");
+        assert_int_equal(trc_verify(t, NULL), 0);
+        assert_true(calls_of(t, &c) >= KILLS_CALLS + 1);
+        trc_close(t);
+    }
+}
+
+/* The program lives on: its calls up to now are in the file of its killed recorder when the next one starts. */
+TEST(the_next_recorder_completes_what_a_killed_one_left)
+{
+    char path[100], left[100], pid[16];
+    struct trc_call c;
+    struct trc *t;
+    ssize_t n = -1;
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    snprintf(left, sizeof(left), "%s/ready", dir);
+    setenv("AEROGPU_TEST_LEFT", left, 1);
+    record_killed("kills live", path);
+    for (int i = 0; i < 100 * LEFT_S && (n = readlink(left, pid, sizeof(pid) - 1)) < 0; i++)
+        usleep(10000);
+    assert_true(n > 0);
+    pid[n] = '\0';
+    unlink(left);
+    record("plain");
+    t = reopen(path);
+    assert_string_equal(trc_cut(t), "");
+    assert_int_equal(calls_of(t, &c), KILLS_CALLS);
+    assert_false(c.incomplete);
+    trc_close(t);
+    kill(atoi(pid), SIGKILL);
+    waitpid(atoi(pid), NULL, 0);
 }
 
 /* Kinds that there are not, the container's own, and one that would be another in eight bits: none gets into the file. */

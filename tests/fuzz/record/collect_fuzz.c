@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 collect_memory_grow(&memory);
         }
     }
-    err = err ? err : collect_memory_drain_open(&memory, &to, &e);
+    err = err ? err : collect_memory_drain_open(&memory, &to, true, &e);
     must(!err || (err == -EBADMSG && e.code == err && strstr(e.text, "chunk ")));
     must(!trc_writer_finish(to.w, &(struct error){0}));
     read_back(to.blocks);
