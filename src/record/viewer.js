@@ -375,12 +375,42 @@ document.addEventListener("click", e => {
     callList.draw();
   }
 });
+// What is asked for next: the next or last call (by a row), draw, or frame.
+function nextDraw(by) {
+  for (let i = selected + by; i >= 0 && i < N; i += by)
+    if (isDraw(method(call(i).text))) return go(i);
+}
+function nextFrame(by) {
+  const k = frames.findIndex(f => f[0] === frameOf[selected]) + by;
+  if (frames[k]) go(frames[k][1]);
+}
+
+function copyAddress() {
+  const done = () => {
+    $("copy").textContent = "copied";
+    setTimeout(() => $("copy").textContent = "copy address", 1200);
+  };
+  const byHand = () => prompt("the address of what is shown", location.href); // pages of files may not always write to the clipboard
+  if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, byHand);
+  else byHand();
+}
+$("copy").addEventListener("click", copyAddress);
+
+const keys = {j: ["the next call", () => step(1)], k: ["the one before", () => step(-1)], n: ["the next draw", () => nextDraw(1)],
+  p: ["the draw before", () => nextDraw(-1)], "]": ["the next frame", () => nextFrame(1)], "[": ["the frame before", () => nextFrame(-1)],
+  o: ["all objects", showObjects], f: ["fold or unfold lists", () => $("fold").click()], c: ["copy the address of what is shown", copyAddress],
+  "/": ["search", () => $("q").focus()], Escape: ["all calls again", () => search("")], "?": ["these keys", showKeys]};
+keys.ArrowDown = keys.j;
+keys.ArrowUp = keys.k;
+function showKeys() {
+  show("<h2>keys</h2>" + tableOf(["key", "what"], Object.entries(keys).map(([k, [what]]) => [`<kbd>${escaped(k)}</kbd>`, what])));
+}
+$("keys").addEventListener("click", showKeys);
 document.addEventListener("keydown", e => {
-  if (e.target === $("q") || e.ctrlKey || e.metaKey) return;
-  if (e.key === "j" || e.key === "ArrowDown") step(1);
-  else if (e.key === "k" || e.key === "ArrowUp") step(-1);
-  else if (e.key === "/") $("q").focus();
-  else return;
+  if (e.key === "Escape") $("q").blur();
+  else if (e.target === $("q") || e.target.tagName === "SELECT") return;
+  if (e.ctrlKey || e.metaKey || e.altKey || !Object.hasOwn(keys, e.key)) return;
+  keys[e.key][1]();
   e.preventDefault();
 });
 

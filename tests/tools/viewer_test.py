@@ -75,6 +75,20 @@ out.hidden.push(hidden());
 out.filter = [figure() && getComputedStyle(figure()).filter];
 document.querySelector("#side [data-channel=G]").click();
 out.filter.push(figure() && getComputedStyle(figure()).filter);
+const press = (key, where) => (where || document.body).dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+go(0);
+out.keys = [];
+for (const key of ["n", "n", "p", "j", "k", "k"]) {
+  press(key);
+  out.keys.push(selected);
+}
+press("n", document.getElementById("q"));
+out.keys.push(selected);
+press("?");
+out.help = document.querySelector("#side").textContent;
+Object.defineProperty(navigator, "clipboard", {value: {writeText: t => { out.copied = t.split("#")[1]; return Promise.resolve(); }}, configurable: true});
+go(%(draw)d);
+document.getElementById("copy").click();
 }</script>
 """
 END = """
@@ -166,6 +180,11 @@ def inside_a_draw(work):
     check("what one sees has an address", out["addresses"] == ["#view=memory", f"#object={target}", f"#call={draw}&part=constants"] and
           out["opened"].startswith(f"call {draw} "), [out["addresses"], out["opened"]])
     check("what is bound has its picture beside it", out["thumbs"] == 1, out["thumbs"])
+    first, second = int(draws[0]), int(draws[1])
+    check("keys go from draw to draw and from call to call; not where one types", out["keys"] == [first, second, first, first + 1, first, first - 1, first - 1],
+          [out["keys"], draws])
+    check("keys are listed", all(w in out["help"] for w in ("the next draw", "the frame before", "copy the address")), out["help"])
+    check("the address can be copied", out.get("copied") == f"call={draw}", out.get("copied"))
     check("and each channel by itself", out["filter"] == ['url("#only-RGB")', 'url("#only-G")'], out["filter"])
 
 

@@ -76,8 +76,10 @@ static void on_crash(int sig)
 {
     const struct trc_progress *g = guard.progress;
     const struct api_method *m = &d12_methods[g->method];
-    bool own = gettid() == guard.thread;
-    const char *cut = trc_cut(guard.t);
+    struct error damage = {0};
+    bool own = gettid() == guard.thread,
+         damaged = trc_verify(guard.t, &damage); /* as far as now was read it may be whole */
+    const char *cut = damage.text;
     char text[900];
     int n =
         snprintf(text, sizeof(text), "aerogpu %s: %s%s%s%scall %llu (block %u): %s::%s: %s%s (signal %d)\n",
@@ -86,7 +88,7 @@ static void on_crash(int sig)
                  own ? "making it crashes" : "meanwhile a thread of this machine's Direct3D 12 crashed",
                  g->incomplete ? ", where the recorded program died" : "", sig);
 
-    if (write(2, text, (size_t)n) < 0 || g->incomplete || guard.died) {
+    if (write(2, text, (size_t)n) < 0 || ((g->incomplete || guard.died) && !damaged)) {
         raise(sig); /* the handler is gone: this ends the process when it returns */
         return;
     }
