@@ -652,6 +652,11 @@ TEST(gears_play_alike)
     assert_int_equal(run(&out, "%s play --validate --until-frame 2 %s/gears", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), " 3 frames in "));
     assert_non_null(strstr(strbuf_str(&out), "frames: 3 as recorded, 0 different"));
+    /* what is given up is not taken from under the device that works with it */
+    if (run(&out, "%s play --validate --timeout 1 %s/gears", aerogpu, dir) > 1)
+        fail_msg("%s", strbuf_str(&out));
+    if (!strstr(strbuf_str(&out), "0 different; read back"))
+        assert_non_null(strstr(strbuf_str(&out), " within 1 ms\n"));
     /* a frame that is repeated is the same picture the last time, and is refused where it cannot be repeated */
     assert_int_equal(run(&out, "%s play --validate --loop-frame 5 --times 20 %s/gears", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), " 25 frames in "));

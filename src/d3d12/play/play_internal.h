@@ -58,6 +58,7 @@ struct player {
     struct play_reader *reader; /* play_picture.c */
     struct play_window *window;
     bool closed;              /* that, by somebody: nothing more is played */
+    bool busy;                /* a wait ended too early: what the device may still work with is not released */
     struct play_look *look;   /* play_look.c */
     struct res_states states; /* followed if something needs them */
     bool follow;
@@ -213,6 +214,7 @@ void play_new_object(struct player *p, const struct play_call *c, uint32_t id, v
                      uint16_t natural);
 int play_compare(struct player *p, const struct play_call *c, HRESULT recorded, HRESULT now);
 
+uint32_t play_timeout(const struct player *p); /* ms */
 /* False if the fence is not there in time. */
 bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value);
 

@@ -71,7 +71,6 @@ struct play_look {
     struct shot *shots;
     size_t num_shots, room_shots;
     struct map pixels; /* what the pixel was: resource << 32 | sub to its struct pixel */
-    bool busy;         /* a queue did not finish: what it may still write or read is not released */
 };
 
 static bool begins(const char *s, const char *with)
@@ -135,8 +134,6 @@ static int wait_for_queue(struct player *p, ID3D12CommandQueue *queue)
     if (fence && done)
         fence->lpVtbl->Release(fence);
     device->lpVtbl->Release(device);
-    if (!done && p->look)
-        p->look->busy = true;
     return done ? 0 : -ETIMEDOUT;
 }
 
@@ -756,10 +753,10 @@ void play_look_finish(struct player *p)
                      l ? (IUnknown *)l->device : NULL};
     struct map_slot s;
 
-    for (size_t i = 0; l && !l->busy && i < 5; i++)
+    for (size_t i = 0; l && !p->busy && i < 5; i++)
         if (u[i])
             u[i]->lpVtbl->Release(u[i]);
-    for (size_t i = 0; l && !l->busy && i < l->num_shots; i++)
+    for (size_t i = 0; l && !p->busy && i < l->num_shots; i++)
         l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
     if (l) {
         for (size_t at = 0; map_next(&l->pixels, &at, &s);)

@@ -42,7 +42,7 @@ static void reader_finish(struct play_reader *r)
 
 void play_picture_finish(struct player *p)
 {
-    if (p->reader)
+    if (p->reader && !p->busy)
         reader_finish(p->reader);
     p->reader = NULL;
 }
@@ -194,6 +194,14 @@ static D3D12_COMMAND_LIST_TYPE type_of_queue(ID3D12CommandQueue *queue)
     return d.Type;
 }
 
+/* Why something could not be copied. */
+static int not_copied(struct player *p, const char *what, HRESULT hr, struct error *e)
+{
+    return p->busy ? error_set(e, -ETIMEDOUT, "cannot %s: the device is not done with its work within %u ms",
+                               what, play_timeout(p))
+                   : error_set(e, -EIO, "cannot %s (0x%08x)", what, (unsigned)hr);
+}
+
 static int read_buffer(struct player *p, ID3D12Resource *r, struct play_image *out, struct error *e)
 {
     D3D12_RESOURCE_DESC desc = {0};
@@ -214,7 +222,7 @@ static int read_buffer(struct player *p, ID3D12Resource *r, struct play_image *o
         from = p->reader ? p->reader->buffer : NULL;
     }
     if (FAILED(hr) || FAILED(hr = from->lpVtbl->Map(from, 0, NULL, (void **)&data)))
-        return error_set(e, -EIO, "cannot read a buffer (0x%08x)", (unsigned)hr);
+        return not_copied(p, "read a buffer", hr, e);
     out->bytes = malloc(desc.Width ? desc.Width : 1);
     if (out->bytes)
         memcpy(out->bytes, data, desc.Width);
@@ -243,7 +251,7 @@ int play_read(struct player *p, ID3D12CommandQueue *queue, ID3D12Resource *r, UI
     hr = reader_for(p, r, type_of_queue(queue), D3D12_HEAP_TYPE_READBACK, total);
     if (FAILED(hr) || FAILED(hr = copy(p, queue, r, sub, &layout, state, state, 0)) ||
         FAILED(hr = p->reader->buffer->lpVtbl->Map(p->reader->buffer, 0, NULL, (void **)&data)))
-        return error_set(e, -EIO, "cannot read a texture (0x%08x)", (unsigned)hr);
+        return not_copied(p, "read a texture", hr, e);
     out->width = layout.Footprint.Width;
     out->height = layout.Footprint.Height;
     out->format = layout.Footprint.Format;
@@ -284,14 +292,14 @@ int play_write(struct player *p, ID3D12Resource *r, UINT sub, D3D12_RESOURCE_STA
         hr = reader_for(p, r, D3D12_COMMAND_LIST_TYPE_DIRECT, D3D12_HEAP_TYPE_UPLOAD, total);
     to = visible ? r : p->reader ? p->reader->buffer : NULL;
     if (FAILED(hr) || FAILED(hr = to->lpVtbl->Map(to, 0, NULL, (void **)&data)))
-        return error_set(e, -EIO, "cannot write to a resource (0x%08x)", (unsigned)hr);
+        return not_copied(p, "write to a resource", hr, e);
     if (buffer)
         memcpy(data, bytes, size);
     else
         move_rows((uint8_t *)bytes, data, &layout, rows, row, true);
     to->lpVtbl->Unmap(to, 0, NULL);
     if (!visible && FAILED(hr = copy(p, NULL, r, sub, buffer ? NULL : &layout, before, after, total)))
-        return error_set(e, -EIO, "cannot write to a resource (0x%08x)", (unsigned)hr);
+        return not_copied(p, "write to a resource", hr, e);
     return 0;
 }
 

@@ -383,7 +383,7 @@ static HANDLE *event_of(struct player *p, HANDLE number)
     return p->events[n] ? &p->events[n] : NULL;
 }
 
-static uint32_t timeout(const struct player *p)
+uint32_t play_timeout(const struct player *p)
 {
     return p->params->timeout_ms ? p->params->timeout_ms : 10000;
 }
@@ -398,9 +398,11 @@ bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value)
     e = p->on->event_create();
     if (!e || FAILED(fence->lpVtbl->SetEventOnCompletion(fence, value, e)))
         return false;
-    got = p->on->event_wait(e, timeout(p));
+    got = p->on->event_wait(e, play_timeout(p));
     if (got) /* else the fence still knows the event: it stays */
         p->on->event_destroy(e);
+    else
+        p->busy = true;
     return got;
 }
 
@@ -435,9 +437,10 @@ int play_special_Native_EventWait(struct player *p, const struct play_call *c,
 
     if (c->call->incomplete || a->ret) /* it never returned, or timed out */
         return 0;
-    if (!e || !p->on->event_wait(*e, timeout(p)))
+    p->busy = !e || !p->on->event_wait(*e, play_timeout(p));
+    if (p->busy)
         return play_fail(p, c, -ETIMEDOUT, "event %u is not signalled within %u ms",
-                         (unsigned)(uintptr_t)a->hEvent, timeout(p));
+                         (unsigned)(uintptr_t)a->hEvent, play_timeout(p));
     return 0;
 }
 
@@ -454,7 +457,7 @@ int play_special_ID3D12Fence_SetEventOnCompletion(struct player *p, const struct
     if (c->call->incomplete || play_wait_fence(p, This, a->Value)) /* no event: the call itself waits */
         return 0;
     return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms",
-                     (unsigned long long)a->Value, timeout(p));
+                     (unsigned long long)a->Value, play_timeout(p));
 }
 
 int play_special_ID3D12Device1_SetEventOnMultipleFenceCompletion(
@@ -484,7 +487,7 @@ int play_special_ID3D12Fence_GetCompletedValue(struct player *p, const struct pl
     if (c->call->incomplete || a->ret == UINT64_MAX || play_wait_fence(p, This, a->ret))
         return 0;
     return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms",
-                     (unsigned long long)a->ret, timeout(p));
+                     (unsigned long long)a->ret, play_timeout(p));
 }
 
 /* ---- devices and presents ------------------------------------------------ */
@@ -552,6 +555,7 @@ int play_special_Native_Present(struct player *p, const struct play_call *c, str
     const struct play_params *q = p->params;
     uint32_t frame = c->call->frame, slot = frame % API_HASHES;
     bool png = q->png_dir && frame >= q->png_first && frame <= q->png_last;
+    struct error e = {0};
     char path[4096];
     uint32_t hash;
 
@@ -559,8 +563,8 @@ int play_special_Native_Present(struct player *p, const struct play_call *c, str
     if (!a->pBackBuffer || !a->pQueue || (!q->validate && !png && !q->hashes && !q->window))
         return 0;
     snprintf(path, sizeof(path), "%s/frame-%06u.png", q->png_dir ? q->png_dir : "", frame);
-    if (play_picture(p, a->pQueue, a->pBackBuffer, &hash, png ? path : NULL, &p->error))
-        return p->error.code;
+    if (play_picture(p, a->pQueue, a->pBackBuffer, &hash, png ? path : NULL, &e))
+        return play_fail(p, c, e.code, "%s", e.text);
     if (q->hashes)
         printf("frame %llu %u %08x\n", (unsigned long long)c->call->index, frame, hash);
     p->hashes[slot].frame = frame;

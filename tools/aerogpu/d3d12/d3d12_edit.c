@@ -127,6 +127,11 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
         return command_error(&e);
     if (!(t = d3d12_open(files[0], &code)))
         return code;
+    if (trc_verify(t, &e)) { /* what a damaged recording ends in may be the damage */
+        code = d3d12_end(t, files[0], EXIT_INPUT, &e);
+        trc_close(t);
+        return code;
+    }
     if (!trc_minimize(t, minimize_output, &minimize_params, &r, &e)) {
         utf8_print(stdout, "%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,
                    (unsigned long long)r.calls_before);
