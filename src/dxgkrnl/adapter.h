@@ -205,6 +205,8 @@ NTSTATUS dxgk_metrics_get(struct dxgk *d, const struct dxgk_client *asker, void 
 /* callbacks.c */
 /* Fills d->iface. */
 void dxgk_callbacks_fill(struct dxgk *d);
+/* The one of them that begins there; NULL: none. */
+const char *dxgk_callback_name(const struct dxgk *d, const void *start);
 /* Where DXGK_DEVICE_INFO says that the adapter's driver key is: HKR of settings.h, under the class of display adapters. */
 #define DXGK_DRIVER_KEY                                                                                      \
     "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\Class\\{4d36e968-e325-11ce-bfc1-08002be10318}\\0000"

@@ -115,8 +115,12 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
 
 static NTSTATUS NTAPI DxgkCbUnmapMemory(HANDLE h, PVOID va)
 {
+    NTSTATUS s;
     FROM(DxgkCbUnmapMemory, h, STATUS_INVALID_PARAMETER);
-    return dxgk_ntos_unmap(d, va);
+    s = dxgk_ntos_unmap(d, va);
+    if (!NT_SUCCESS(s))
+        dxgk_kernel_violation(d->kernel, "DxgkCbUnmapMemory of %p, which is not mapped", va);
+    return s;
 }
 
 static NTSTATUS NTAPI DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,
@@ -281,4 +285,14 @@ void dxgk_callbacks_fill(struct dxgk *d)
         .DxgkCbLogEtwEvent = DxgkCbLogEtwEvent,
         .DxgkCbExcludeAdapterAccess = DxgkCbExcludeAdapterAccess,
     };
+}
+
+const char *dxgk_callback_name(const struct dxgk *d, const void *start)
+{
+#define NAME_OF(name, limit)                                                                                 \
+    if (start && start == (const void *)d->iface.name)                                                       \
+        return #name;
+    NTOS_CALLBACKS(NAME_OF)
+#undef NAME_OF
+    return NULL;
 }

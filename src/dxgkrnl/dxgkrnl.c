@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "dxgkrnl/telemetry/flight.h"
+#include "dxgkrnl/image/elf.h"
 #include "dxgkrnl/image/image.h"
+#include "dxgkrnl/ntos/routines.h"
 
 /* ---- loading ------------------------------------------------------------- */
 
@@ -144,6 +146,56 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     return -ENXIO;
 }
 
+struct opening {
+    const char *path;
+    void *object;
+};
+
+static void open_object(void *arg)
+{
+    struct opening *o = arg;
+
+    o->object = dlopen(o->path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void close_object(void *arg)
+{
+    dlclose(arg);
+}
+
+/* The loader runs code of the miniport, too: its constructors, and at the end its destructors. */
+static void unload_object(struct dxgk *d)
+{
+    dxgk_kernel_enter(d->kernel);
+    if (d->object)
+        dxgk_kernel_final(d->kernel, "a destructor of the miniport", close_object, d->object);
+    dxgk_kernel_object(d->kernel, NULL);
+    dxgk_kernel_leave(d->kernel);
+    d->object = NULL;
+}
+
+static int load_object(struct dxgk *d, const char *path, DRIVER_INITIALIZE **entry, struct error *err)
+{
+    struct opening o = {path, NULL};
+    int r = dxgk_elf_check(path, err);
+    Dl_info info;
+
+    if (r)
+        return r;
+    dxgk_kernel_enter(d->kernel);
+    dxgk_kernel_final(d->kernel, "a constructor of the miniport", open_object, &o);
+    dxgk_kernel_leave(d->kernel);
+    d->object = o.object;
+    if (!d->object)
+        return error_set(err, -ENOEXEC, "cannot load the miniport: %s", dlerror());
+    *(void **)entry = dlsym(d->object, "DriverEntry");
+    if (!*entry)
+        return error_set(err, -ENXIO, "%s has no DriverEntry", path);
+    if (dladdr(*(void **)entry, &info))
+        dxgk_kernel_object(d->kernel, info.dli_fbase);
+    return 0;
+}
+
 int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
 {
     DRIVER_INITIALIZE *entry;
@@ -164,16 +216,11 @@ int dxgk_load_file(struct dxgk *d, const char *path, struct error *err)
     }
     /* a file, and not what the loader would look for by that name */
     snprintf(here, sizeof(here), "%s%s", strchr(path, '/') ? "" : "./", path);
-    d->object = dlopen(here, RTLD_NOW | RTLD_LOCAL);
-    if (!d->object)
-        return error_set(err, access(here, F_OK) ? -ENOENT : -ENOEXEC, "cannot load the miniport: %s",
-                         dlerror());
-    *(void **)&entry = dlsym(d->object, "DriverEntry");
-    r = entry ? dxgk_load(d, entry, err) : error_set(err, -ENXIO, "%s has no DriverEntry", path);
-    if (r) {
-        dlclose(d->object);
-        d->object = NULL;
-    }
+    r = load_object(d, here, &entry, err);
+    if (!r)
+        r = dxgk_load(d, entry, err);
+    if (r)
+        unload_object(d);
     return r;
 }
 
@@ -189,9 +236,7 @@ void dxgk_unload(struct dxgk *d)
     dxgk_ntos_check_leaks(d);
     dxgk_ntos_finish(d);
     dxgk_kernel_leave(d->kernel);
-    if (d->object)
-        dlclose(d->object);
-    d->object = NULL;
+    unload_object(d);
     dxgk_image_unload(d->image);
     d->image = NULL;
     d->initialized = false;
@@ -564,6 +609,18 @@ static void on_dead(void *ctx, unsigned bugcheck, const char *why)
         dxgk_tdr_fail(d, bugcheck, why);
 }
 
+static void on_left(void *ctx)
+{
+    dxgk_pool_look(ctx);
+}
+
+static const char *routine_name(void *ctx, const void *start)
+{
+    const char *name = dxgk_ntos_export_name(start);
+
+    return name ? name : dxgk_callback_name(ctx, start);
+}
+
 static void on_violation(void *ctx, const char *text)
 {
     dxgk_log(ctx, "dxgkrnl", 0xC4, "%s", text); /* DRIVER_VERIFIER_DETECTED_VIOLATION */
@@ -571,8 +628,12 @@ static void on_violation(void *ctx, const char *text)
 
 int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *err)
 {
-    static const struct kernel_ops ops = {
-        .isr = on_isr, .stuck = on_stuck, .violation = on_violation, .dead = on_dead};
+    static const struct kernel_ops ops = {.isr = on_isr,
+                                          .stuck = on_stuck,
+                                          .violation = on_violation,
+                                          .dead = on_dead,
+                                          .left = on_left,
+                                          .routine = routine_name};
     struct dxgk *d = calloc(1, sizeof(*d));
     int r;
 

@@ -65,11 +65,10 @@ bool dxgk_kernel_is_live(const struct kernel *k)
 
 struct kernel *dxgk_kernel_self(const char *routine)
 {
-    if (!self_kernel || !self_kernel->current) {
-        log_error("dxgkrnl", "%s was called by a thread that is not in the kernel", routine);
-        abort();
-    }
+    if (!self_kernel || !self_kernel->current) /* it holds no processor */
+        dxgk_lastwords_end("%s was called by a thread that is not the kernel's", routine);
     dxgk_guard_look(self_kernel);
+    dxgk_guard_border(self_kernel, routine, "was called");
     return self_kernel;
 }
 
@@ -102,13 +101,18 @@ struct dxgk_kernel_caller dxgk_kernel_caller(struct kernel *k)
 
 void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...)
 {
-    char text[256];
+    char text[400];
+    size_t n;
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    vsnprintf(text, sizeof(text) - 100, fmt, ap);
     va_end(ap);
-    dxgk_violations_add(&k->violations, text, k->current ? k->current->ddi : NULL);
+    for (const struct kernel_ddi *d = k->current ? k->current->ddi : NULL; d; d = d->outer) {
+        n = strlen(text);
+        snprintf(text + n, sizeof(text) - n, ", in %s", d->name);
+    }
+    dxgk_violations_add(&k->violations, text);
     if (k->ops.violation)
         k->ops.violation(k->ctx, text);
 }
@@ -309,6 +313,23 @@ void dxgk_kernel_queue_dpc(struct kernel *k, KDPC *dpc)
     dpc->DpcListEntry.Blink = k->dpcs.Blink;
     k->dpcs.Blink->Flink = &dpc->DpcListEntry;
     k->dpcs.Blink = &dpc->DpcListEntry;
+}
+
+unsigned dxgk_kernel_forget_dpcs(struct kernel *k, const void *memory, size_t size)
+{
+    LIST_ENTRY *next;
+    unsigned n = 0;
+
+    for (LIST_ENTRY *e = k->dpcs.Flink; e != &k->dpcs; e = next) {
+        KDPC *dpc = CONTAINING_RECORD(e, KDPC, DpcListEntry);
+        next = e->Flink;
+        if ((uintptr_t)dpc - (uintptr_t)memory >= size)
+            continue;
+        RemoveEntryList(e);
+        dpc->DpcData = NULL;
+        n++;
+    }
+    return n;
 }
 
 /* Everything that may run now that the processor's IRQL is below DISPATCH_LEVEL. */

@@ -49,6 +49,10 @@ struct kernel_ops {
     void (*violation)(void *ctx, const char *text);
     /* The miniport is not called any more; at DISPATCH_LEVEL. */
     void (*dead)(void *ctx, unsigned bugcheck, const char *why);
+    /* A call into the miniport has come back, and is not over yet. */
+    void (*left)(void *ctx);
+    /* The name of the routine for miniports that begins at `start`, or NULL. Signal handlers too. */
+    const char *(*routine)(void *ctx, const void *start);
 };
 
 /* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the kernel. */
@@ -105,6 +109,8 @@ KIRQL dxgk_kernel_irql(struct kernel *k);
 KIRQL dxgk_kernel_raise(struct kernel *k, KIRQL to);
 void dxgk_kernel_lower(struct kernel *k, KIRQL to);
 void dxgk_kernel_queue_dpc(struct kernel *k, KDPC *dpc);
+/* Those that lie in these bytes are queued no more; how many were. */
+unsigned dxgk_kernel_forget_dpcs(struct kernel *k, const void *memory, size_t size);
 
 /* Around each call into the miniport: names it, bounds its waits, and checks that it returns at the IRQL it
  * was called at. `limit_ns` is 0 for no bound. */
@@ -115,6 +121,7 @@ struct kernel_ddi {
     unsigned mutexes, regions; /* that the thread had when it was called */
     bool late;                 /* it waited longer than the limit, and that was said */
     bool abandoned;            /* it did not come back by itself: kernel/guard.h */
+    bool final;                /* what does not come back ends the process: it has more in hand than frames */
     /* Of __builtin_setjmp: ThreadSanitizer does not follow the C library's between coroutines. */
     void *back[5];
     struct kernel_ddi *outer;
@@ -137,6 +144,11 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
         }                                                                                                    \
         came_back_;                                                                                          \
     })
+/* Calls what runs the miniport's code with more in hand than frames (the loader): what does not come back ends the process, with last
+ * words. Of a dead miniport, too. */
+void dxgk_kernel_final(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg);
+/* Where the miniport's shared object begins; NULL: it is none. */
+void dxgk_kernel_object(struct kernel *k, const void *object);
 /* Whether the call that the running thread is in is to end at once. */
 bool dxgk_kernel_abandoned(const struct kernel *k);
 /* Returns from it, whatever it has called. */

@@ -25,6 +25,7 @@
 #include "base/sched/slice.h"
 #include "base/utf8.h"
 #include "d3dkmt/server.h"
+#include "dxgkrnl/kernel/lastwords.h"
 #include "file_kinds.h"
 #include "minimize/dumps.h"
 #include "report/json_show.h"
@@ -351,6 +352,24 @@ static void nothing(int sig)
 {
 }
 
+/* The process that served has ended without a word of its own. */
+static int judge_end(const struct serve *o, const struct lastwords_end *end)
+{
+    json_t *line;
+
+    if (end->verdict)
+        return end->code;
+    utf8_print(stderr, "aerogpu serve: %s\n", end->text);
+    if (can_print() && o->json) {
+        line = json_pack("{s:s, s:b, s:s}", "type", "end", "failed", true, "text", end->text);
+        emit(stdout, line);
+        json_decref(line);
+    } else if (can_print()) {
+        utf8_print(stdout, "end    the display driver failed: %s\n", end->text);
+    }
+    return EXIT_FAILED;
+}
+
 int cmd_serve(int argc, char **argv)
 {
     char socket[200];
@@ -359,6 +378,7 @@ int cmd_serve(int argc, char **argv)
     struct settings settings = {0};
     struct error e = {0};
     struct sigaction on_request = {.sa_handler = nothing}; /* seen from outside: a request does not end us */
+    struct lastwords_end end;
     sigset_t signals;
     int r = parse(argc, argv, &o);
 
@@ -374,9 +394,15 @@ int cmd_serve(int argc, char **argv)
         dxgk_settings_finish(&settings);
         return command_fail(EXIT_INPUT, &e);
     }
+    signal(SIGPIPE, SIG_IGN); /* whoever reads what we print may end before we do */
+    if ((o.miniport || getenv(STACK_MINIPORT_VARIABLE)) && dxgk_lastwords_watch(&end)) {
+        dxgk_settings_finish(&settings);
+        return judge_end(&o, &end);
+    }
     if (o.event_log && !(s.event_log = out_file_append(o.event_log, &e))) {
         utf8_print(stderr, "aerogpu serve: %s\n", e.text);
         dxgk_settings_finish(&settings);
+        dxgk_lastwords_verdict();
         return EXIT_ENV;
     }
     log_limit();
@@ -386,10 +412,10 @@ int cmd_serve(int argc, char **argv)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGUSR1); /* a dump is asked for */
     sigaction(SIGUSR1, &on_request, NULL);
-    signal(SIGPIPE, SIG_IGN);                   /* whoever reads what we print may end before we do */
     signal(SIGXFSZ, SIG_IGN);                   /* a file that may not grow is said as a full disk is */
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads */
     r = run(&s, &settings, &signals);
+    dxgk_lastwords_verdict();
     if (s.event_log)
         fclose(s.event_log);
     dxgk_settings_finish(&settings);

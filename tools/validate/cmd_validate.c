@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "base/utf8.h"
+#include "dxgkrnl/kernel/lastwords.h"
 #include "report/json_show.h"
 #include "expect.h"
 #include "file_kinds.h"
@@ -205,7 +206,7 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
 
 static void step(struct run *r, const char *name, bool passed, bool skipped, const char *evidence)
 {
-    const char *rule = dxgk_violation(stack_dxgk(r->host.stack), r->violations_said);
+    const char *rule = r->host.stack ? dxgk_violation(stack_dxgk(r->host.stack), r->violations_said) : NULL;
     char text[1024];
 
     if (!passed && !skipped && rule) { /* what was broken first says more than what came of it */
@@ -591,11 +592,45 @@ static int check_given(const struct validate_options *o)
     return r ? command_fail(EXIT_INPUT, &e) : EXIT_OK;
 }
 
+static void begin_report(struct run *r)
+{
+    time_t t = time(NULL);
+    char date[64];
+
+    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&t));
+    r->report = json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:o}",
+                          "schema_version", 1, "suite_name", "aerogpu_win7_validation", "status", "FAIL",
+                          "failures", 0, "date", date, "version", AEROGPU_VERSION, "commit", AEROGPU_COMMIT,
+                          "command", r->command, "out", r->o.out, "device", r->host.device, "sim", r->o.sim,
+                          "seed", (json_int_t)r->o.seed, "checklist", r->steps = json_array());
+}
+
+/* The process that validated gave no verdict: here is one. */
+static int judge_end(struct run *r, const struct lastwords_end *end)
+{
+    utf8_print(stderr, "aerogpu validate: %s\n", end->text);
+    make_folders(r->o.out);
+    begin_report(r);
+    step(r, "the miniport leaves its process alone", false, false, end->text);
+    report_results(r);
+    json_object_set_new(r->report, "events", json_array());
+    json_object_set_new(r->report, "violations", json_pack("[s]", end->text));
+    write_all(r);
+    json_decref(r->report);
+    return EXIT_FAILED;
+}
+
+static int judged(int code)
+{
+    dxgk_lastwords_verdict();
+    return code;
+}
+
 int cmd_validate(int argc, char **argv)
 {
     struct run r = {.o = {.out = "out/validate"}, .start_ms = now_ms()};
-    time_t t = time(NULL);
-    char date[64], path[PATH_MAX];
+    struct lastwords_end end;
+    char path[PATH_MAX];
     unsigned violations;
     json_t *baseline = NULL;
     int code = parse(argc, argv, &r.o);
@@ -606,27 +641,24 @@ int cmd_validate(int argc, char **argv)
     if (code)
         return code;
     signal(SIGPIPE, SIG_IGN);
+    for (int i = 0; i < argc && strlen(r.command) + strlen(argv[i]) + 10 < sizeof(r.command); i++)
+        snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s", i ? " " : "",
+                 argv[i]);
+    if ((r.o.miniport || getenv(STACK_MINIPORT_VARIABLE)) && dxgk_lastwords_watch(&end))
+        return end.verdict ? end.code : judge_end(&r, &end);
     make_folders(r.o.out);
     snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);
     make_folders(r.logs);
     if (keep_log(&r))
-        return EXIT_ENV;
+        return judged(EXIT_ENV);
     find_programs(&r);
     if (r.o.miniport &&
         setenv(STACK_MINIPORT_VARIABLE, realpath(r.o.miniport, path) ? path : r.o.miniport, 1))
-        return EXIT_ENV; /* for the services of tests, too */
-    for (int i = 0; i < argc && strlen(r.command) + strlen(argv[i]) + 10 < sizeof(r.command); i++)
-        snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s", i ? " " : "",
-                 argv[i]);
+        return judged(EXIT_ENV); /* for the services of tests, too */
     code = bring_up(&r);
     if (code)
-        return code;
-    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&t));
-    r.report = json_pack("{s:i, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:o}",
-                         "schema_version", 1, "suite_name", "aerogpu_win7_validation", "status", "FAIL",
-                         "failures", 0, "date", date, "version", AEROGPU_VERSION, "commit", AEROGPU_COMMIT,
-                         "command", r.command, "out", r.o.out, "device", r.host.device, "sim", r.o.sim,
-                         "seed", (json_int_t)r.o.seed, "checklist", r.steps = json_array());
+        return judged(code);
+    begin_report(&r);
     if (checklist(&r)) {
         baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 3000);
         if (!baseline)
@@ -656,5 +688,5 @@ int cmd_validate(int argc, char **argv)
     if (r.o.sim)
         sim_suite_finish(&r.sim);
     validate_host_down(&r.host);
-    return code;
+    return judged(code);
 }

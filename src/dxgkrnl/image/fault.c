@@ -3,9 +3,7 @@
  * called at its place: it holds no lock of ours. */
 #include "dxgkrnl/image/fault.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -17,8 +15,6 @@
 #if defined(__x86_64__)
 
 #define SHARED_PAGE UINT64_C(0xFFFFF78000000000)
-
-static struct sigaction before;
 
 static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -184,23 +180,6 @@ bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
     return false;
 }
 
-static void on_trap(int sig, siginfo_t *info, void *context)
-{
-    if (!dxgk_image_fault(sig, info, context))
-        dxgk_image_pass_on(&before, sig, info, context);
-}
-
-int dxgk_image_faults_start(struct error *e)
-{
-    static atomic_bool started;
-    const struct sigaction sa = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
-
-    if (atomic_exchange(&started, true))
-        return 0;
-    return sigaction(SIGTRAP, &sa, &before) ? error_set(e, -errno, "cannot watch faults: %s", strerror(errno))
-                                            : 0;
-}
-
 #else
 
 bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
@@ -209,11 +188,6 @@ bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
     (void)info;
     (void)context;
     return false;
-}
-
-int dxgk_image_faults_start(struct error *e)
-{
-    return error_set(e, -ENOTSUP, "x64 drivers run on x64 processors only");
 }
 
 #endif
@@ -226,4 +200,6 @@ void dxgk_image_pass_on(const struct sigaction *had, int sig, siginfo_t *info, v
         had->sa_handler(sig);
     else
         sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    if (info->si_code <= 0 && had->sa_handler == SIG_DFL) /* no instruction that would run again */
+        raise(sig);
 }

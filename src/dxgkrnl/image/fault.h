@@ -11,11 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "base/error.h"
-
 /* In a handler of SIGSEGV or SIGTRAP: whether it was one of these, and is done. */
 bool dxgk_image_fault(int sig, siginfo_t *info, void *context);
-/* In a handler: the signal is for who `had` it; where nobody had, it faults again, as it would have. */
+/* In a handler: the signal is for who `had` it; where nobody had, the process ends of it, as it would have. */
 void dxgk_image_pass_on(const struct sigaction *had, int sig, siginfo_t *info, void *context);
-/* Breakpoints are watched from now on. Once in a process; more often is legal. 0 or a negative errno. */
-int dxgk_image_faults_start(struct error *e);

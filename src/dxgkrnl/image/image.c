@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "dxgkrnl/image/fault.h"
 #include "dxgkrnl/image/pe.h"
 #include "dxgkrnl/ntos/routines.h"
 
@@ -145,8 +144,10 @@ int dxgk_image_load_bytes(struct image **out, const char *name, const void *file
                          e);
     if (!r)
         r = protect(i, e);
+#if !defined(__x86_64__)
     if (!r)
-        r = dxgk_image_faults_start(e);
+        r = error_set(e, -ENOTSUP, "x64 drivers run on x64 processors only");
+#endif
     if (!r)
         r = add(i, e);
     if (r)

@@ -2,8 +2,8 @@
 /* guard.c: see guard.h. */
 #include "dxgkrnl/kernel/guard.h"
 
-#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,28 +13,20 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/check.h"
-#include "dxgkrnl/image/fault.h"
-#include "dxgkrnl/image/image.h"
+#include "dxgkrnl/kernel/exceptions.h"
 #include "dxgkrnl/kernel/state.h"
 
-enum { STACK_NEAR = 65536, ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000 };
+enum { ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000, OBEY_MS = 10000 };
+enum { VIDEO_TDR_FAILURE_CODE = 0x116 }; /* bugcodes.h */
 
-/* Bug checks of Windows 7 (bugcodes.h). */
-enum {
-    SYSTEM_THREAD_EXCEPTION_NOT_HANDLED = 0x7E,
-    UNEXPECTED_KERNEL_MODE_TRAP = 0x7F,
-    DRIVER_IRQL_NOT_LESS_OR_EQUAL = 0xD1,
-    VIDEO_TDR_FAILURE_CODE = 0x116,
-};
+#define CLOSED "descriptors of the process were closed that are not the miniport's, in or behind %s"
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-static struct sigaction before[sizeof(faults) / sizeof(faults[0])];
 static _Thread_local int own_tid;
-static pthread_key_t alt_stack; /* a stack that is full has no room for a handler */
+static pthread_key_t thread_end; /* a stack that is full has no room for a handler: its alternative, or */
+static char no_stack;            /* the thread has one already */
 
 /* ---- ending a call ------------------------------------------------------- */
 
@@ -43,6 +35,8 @@ _Noreturn void dxgk_guard_leave(struct kernel *k)
     struct kernel_ddi *d = k->current->ddi;
 
     INVARIANT(d && k->current->kernel == k);
+    if (d->final)
+        dxgk_lastwords_end("%s does not end", d->name);
     d->abandoned = true;
     __builtin_longjmp(d->back, 1);
 }
@@ -55,10 +49,12 @@ static void tell(void *ctx)
         k->ops.dead(k->ctx, k->guard.code, k->guard.why);
 }
 
-static _Noreturn void die(struct kernel *k, unsigned code, const char *what)
+_Noreturn void dxgk_guard_die(struct kernel *k, unsigned code, const char *what)
 {
     struct guard *g = &k->guard;
 
+    if (k->current->ddi->final)
+        dxgk_lastwords_end("%s, in %s", what, k->current->ddi->name);
     g->dead = true; /* 2 */
     atomic_store(&g->abandon, 0);
     atomic_store(&k->connected, false);
@@ -80,9 +76,11 @@ static _Noreturn void end_loop(struct kernel *k)
 {
     char what[128];
 
-    snprintf(what, sizeof(what), "a loop that has had the processor for %llu s at IRQL %d",
+    snprintf(what, sizeof(what),
+             atomic_load(&k->guard.asleep) ? "a wait of %llu s that is none of the kernel's, at IRQL %d"
+                                           : "a loop that has had the processor for %llu s at IRQL %d",
              (unsigned long long)(atomic_load(&k->guard.limit_ns) / NSEC_PER_SEC), k->irql);
-    die(k, VIDEO_TDR_FAILURE_CODE, what);
+    dxgk_guard_die(k, VIDEO_TDR_FAILURE_CODE, what);
 }
 
 void dxgk_guard_look(struct kernel *k)
@@ -93,76 +91,76 @@ void dxgk_guard_look(struct kernel *k)
         end_loop(k);
 }
 
-/* ---- exceptions ---------------------------------------------------------- */
-
-static void place(uintptr_t pc, char *text, size_t size)
-{
-    Dl_info info;
-    const char *name;
-
-    if (dxgk_image_describe((const void *)pc, text, size))
-        return;
-    if (!dladdr((void *)pc, &info) || !info.dli_fname) {
-        snprintf(text, size, "%#lx", (unsigned long)pc);
-        return;
-    }
-    name = strrchr(info.dli_fname, '/');
-    snprintf(text, size, "%s+%#lx", name ? name + 1 : info.dli_fname,
-             (unsigned long)(pc - (uintptr_t)info.dli_fbase));
-}
-
-static void describe(int sig, const siginfo_t *info, const void *context, char *text, size_t size, bool *full)
-{
-    const char *what = sig == SIGFPE ? "a divide error" : sig == SIGILL ? "an illegal instruction" : NULL;
-    uintptr_t pc = 0, sp = 0, at = (uintptr_t)info->si_addr;
-    const char *how = "on";
-    char where[100];
+/* ---- the border ---------------------------------------------------------- */
 
 #if defined(__x86_64__)
-    const ucontext_t *uc = context;
-    pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
-    sp = (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
-    if (info->si_code == SEGV_MAPERR || info->si_code == SEGV_ACCERR)
-        how = uc->uc_mcontext.gregs[REG_ERR] & 2 ? "writing" : "reading";
-#else
-    (void)context;
-#endif
-    place(pc, where, sizeof(where));
-    *full = !what && sp && at < sp + STACK_NEAR && at + STACK_NEAR > sp;
-    if (what)
-        snprintf(text, size, "%s at %s", what, where);
-    else if (*full)
-        snprintf(text, size, "a stack that is full at %s", where);
-    else if (sig == SIGSEGV && info->si_code == SI_KERNEL) /* the processor does not say which */
-        snprintf(text, size, "an access violation at %s, on an address that is not canonical", where);
-    else
-        snprintf(text, size, "an access violation at %s, %s %#lx", where, how, (unsigned long)at);
+enum { DIRECTION_FLAG = 1 << 10, ALIGNMENT_FLAG = 1 << 18 };
+
+static inline unsigned long read_flags(void)
+{
+    return __builtin_ia32_readeflags_u64();
 }
 
-static void on_fault(int sig, siginfo_t *info, void *context)
+void dxgk_guard_put_right(void)
+{
+    unsigned long flags = read_flags();
+
+    if (flags & (DIRECTION_FLAG | ALIGNMENT_FLAG))
+        __builtin_ia32_writeeflags_u64(flags & ~(unsigned long)(DIRECTION_FLAG | ALIGNMENT_FLAG));
+}
+
+static void check_flags(struct kernel *k, const char *who, const char *did)
+{
+    unsigned long flags = read_flags();
+
+    if (!(flags & (DIRECTION_FLAG | ALIGNMENT_FLAG)))
+        return;
+    dxgk_guard_put_right();
+    dxgk_kernel_violation(k, "%s %s with the %s flag set", who, did,
+                          flags & DIRECTION_FLAG ? "direction" : "alignment check");
+}
+#else
+void dxgk_guard_put_right(void)
+{
+}
+
+static void check_flags(struct kernel *k, const char *who, const char *did)
+{
+    (void)k;
+    (void)who;
+    (void)did;
+}
+#endif
+
+void dxgk_guard_border(struct kernel *k, const char *who, const char *did)
+{
+    struct guard *g = &k->guard;
+
+    check_flags(k, who, did);
+    if (dxgk_lastwords_copied())
+        dxgk_lastwords_copy_ends();
+    if (g->copies != atomic_load_explicit(&g->words->copies, memory_order_relaxed)) {
+        g->copies = atomic_load(&g->words->copies);
+        dxgk_kernel_violation(k, "a copy of the process came back (fork or clone), and was ended");
+    }
+}
+
+/* fork() of the C library: the copy does not even begin. */
+static _Thread_local bool copying;
+
+static void before_fork(void)
 {
     struct kernel *k = dxgk_kernel_here();
-    const struct sigaction *b = &before[0];
 
-    if (sig == SIGSEGV && dxgk_image_fault(sig, info, context))
-        return;
-    if (k && k->current && k->current->ddi && info->si_code > 0) {
-        unsigned code = SYSTEM_THREAD_EXCEPTION_NOT_HANDLED;
-        char text[200];
-        bool full;
-        if (k->guard.dead)
-            dxgk_guard_leave(k);
-        describe(sig, info, context, text, sizeof(text), &full);
-        if (full)
-            code = UNEXPECTED_KERNEL_MODE_TRAP;
-        else if (k->irql >= DISPATCH_LEVEL && (sig == SIGSEGV || sig == SIGBUS))
-            code = DRIVER_IRQL_NOT_LESS_OR_EQUAL;
-        die(k, code, text);
-    }
-    for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        if (faults[i] == sig)
-            b = &before[i];
-    dxgk_image_pass_on(b, sig, info, context);
+    copying = k && k->current && k->current->ddi;
+    if (copying)
+        dxgk_kernel_violation(k, "a copy of the process is made (fork)");
+}
+
+static void in_copy(void)
+{
+    if (copying)
+        _exit(EXIT_FAILURE);
 }
 
 /* ---- loops --------------------------------------------------------------- */
@@ -185,15 +183,58 @@ static uint64_t thread_ns(int tid)
     return tid && !clock_gettime(clock, &t) ? (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec : 0;
 }
 
-/* Takes no lock and no memory: 5. */
-static _Noreturn void end_untold(const struct guard *g)
+/* The state of a thread as the kernel has it: R, S, Z and so on; 'X': it is gone. */
+static char thread_state(int tid)
 {
-    char line[sizeof(g->why) + 100];
-    int n = snprintf(line, sizeof(line),
-                     "aerogpu: dxgkrnl: the miniport is dead, and has locked this process up: %s\n", g->why);
+    char path[64], text[512], *end = NULL;
+    int fd;
+    ssize_t n;
 
-    (void)!write(STDERR_FILENO, line, (size_t)n);
-    _exit(EXIT_FAILURE);
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 'X' : '?';
+    n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    end = strrchr(text, ')'); /* behind the name, which may have anything in it */
+    return n <= 0 ? 'X' : end && end[1] ? end[2] : '?';
+}
+
+/* What the watch knows of the stay that is under way. */
+struct stay {
+    uint64_t call, start, asked,
+        stalled;              /* processor's time; and what the miniport stalled, which it sleeps away */
+    unsigned asleep, unheard; /* looks in a row */
+};
+
+static void look(struct guard *g, struct stay *s)
+{
+    int tid = atomic_load(&g->tid);
+    uint64_t now = atomic_load(&g->call), stalled = atomic_load(&g->stalled_ns);
+    uint64_t limit = atomic_load(&g->limit_ns), used = thread_ns(tid) + stalled;
+    char state;
+
+    if (!tid || now != s->call || atomic_load(&g->telling)) {
+        *s = (struct stay){.call = tid ? now : 0, .start = used};
+        return;
+    }
+    state = thread_state(tid);
+    if ((state == 'X' || state == 'Z') && atomic_load(&g->call) == now && atomic_load(&g->tid) == tid)
+        dxgk_lastwords_end("the thread that was in %s has ended", atomic_load(&g->words->ddi));
+    s->asleep = state == 'S' && stalled == s->stalled ? s->asleep + 1 : 0;
+    s->stalled = stalled;
+    if (!s->asked && (used >= s->start + limit || s->asleep * LOOK_MS * NSEC_PER_MSEC >= limit)) {
+        s->asked = used ? used : 1;
+        atomic_store(&g->asleep, used < s->start + limit);
+        atomic_store(&g->abandon, now);
+    } else if (s->asked && (s->asleep || used >= s->asked + LOOK_MS * NSEC_PER_MSEC)) { /* 4 */
+        s->asked = used ? used : 1;
+        if (++s->unheard > OBEY_MS / LOOK_MS)
+            dxgk_lastwords_end("%s does not end, and takes no signal", atomic_load(&g->words->ddi));
+        if (atomic_load(&g->call) == now)
+            syscall(SYS_tgkill, getpid(), tid, SIGURG);
+    }
 }
 
 static void *watch(void *arg)
@@ -201,61 +242,39 @@ static void *watch(void *arg)
     struct kernel *k = arg;
     struct guard *g = &k->guard;
     struct pollfd pfd = {.fd = g->stop_fd, .events = POLLIN};
-    uint64_t call = 0, start = 0, asked = 0;
+    struct stay stay = {0};
     unsigned untold = 0;
 
-    while (poll(&pfd, 1, LOOK_MS) <= 0) {
-        int tid = atomic_load(&g->tid);
-        uint64_t now = atomic_load(&g->call), used = thread_ns(tid) + atomic_load(&g->stalled_ns);
+    while (poll(&pfd, 1, LOOK_MS) <= 0 || !(pfd.revents & POLLIN)) {
+        if (pfd.revents & POLLNVAL)
+            dxgk_lastwords_end(CLOSED, atomic_load(&g->words->ddi));
         untold = atomic_load(&g->telling) ? untold + 1 : 0;
-        if (untold > TELL_MS / LOOK_MS)
-            end_untold(g);
-        if (!tid || now != call) {
-            call = tid ? now : 0;
-            start = used;
-            asked = 0;
-        } else if (used >= start + atomic_load(&g->limit_ns) && !asked) {
-            asked = used;
-            atomic_store(&g->abandon, call);
-        } else if (asked && used >= asked + LOOK_MS * NSEC_PER_MSEC) { /* 4 */
-            asked = used;
-            if (atomic_load(&g->call) == call)
-                syscall(SYS_tgkill, getpid(), tid, SIGURG);
-        }
+        if (untold > TELL_MS / LOOK_MS) /* 6 */
+            dxgk_lastwords_end("the miniport is dead, and has locked this process up: %s", g->why);
+        look(g, &stay);
     }
     return NULL;
 }
 
 /* ---- where it is watched ------------------------------------------------- */
 
-static void forget_stack(void *stack)
+/* A thread of ours ends, and it is not one that has come back. */
+static void on_thread_end(void *stack)
 {
+    struct kernel *k = dxgk_kernel_here();
+
+    if (k && k->current && k->current->ddi)
+        dxgk_lastwords_end("the thread was ended (pthread_exit), in %s", k->current->ddi->name);
+    if (stack == &no_stack)
+        return;
     sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
     free(stack);
 }
 
 static void prepare_process(void)
 {
-    INVARIANT(!pthread_key_create(&alt_stack, forget_stack));
-}
-
-/* For each kernel anew: who else handles them may have taken them back. */
-static void take_signals(void)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    const struct sigaction urge = {.sa_handler = on_urge, .sa_flags = SA_NODEFER | SA_RESTART},
-                           mine = {.sa_sigaction = on_fault,
-                                   .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
-    struct sigaction now;
-
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        if (!sigaction(faults[i], NULL, &now) && now.sa_sigaction != on_fault) {
-            before[i] = now;
-            sigaction(faults[i], &mine, NULL);
-        }
-    sigaction(SIGURG, &urge, NULL);
-    pthread_mutex_unlock(&lock);
+    INVARIANT(!pthread_key_create(&thread_end, on_thread_end));
+    pthread_atfork(before_fork, NULL, in_copy);
 }
 
 static void prepare_thread(void)
@@ -265,12 +284,12 @@ static void prepare_thread(void)
 
     sigemptyset(&wanted); /* threads of hosts may have all blocked */
     sigaddset(&wanted, SIGURG);
-    for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        sigaddset(&wanted, faults[i]);
     pthread_sigmask(SIG_UNBLOCK, &wanted, NULL);
+    dxgk_exceptions_let_through();
+    pthread_setspecific(thread_end, &no_stack);
     if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE) || !(new.ss_sp = malloc(ALT_STACK)))
         return;
-    if (pthread_setspecific(alt_stack, new.ss_sp) || sigaltstack(&new, NULL))
+    if (sigaltstack(&new, NULL) || pthread_setspecific(thread_end, new.ss_sp))
         free(new.ss_sp);
 }
 
@@ -300,11 +319,15 @@ void dxgk_guard_stack_free(void *stack, size_t size)
 int dxgk_guard_create(struct kernel *k)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const struct sigaction urge = {.sa_handler = on_urge, .sa_flags = SA_NODEFER | SA_RESTART};
     struct guard *g = &k->guard;
     int r;
 
     pthread_once(&once, prepare_process);
-    take_signals();
+    dxgk_exceptions_take();
+    sigaction(SIGURG, &urge, NULL);
+    g->words = dxgk_lastwords_begin();
+    g->copies = atomic_load(&g->words->copies);
     g->limit_ns = UINT64_MAX / 4;
     g->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (g->stop_fd < 0)
@@ -329,6 +352,7 @@ void dxgk_guard_begin(struct kernel *k)
 {
     struct guard *g = &k->guard;
 
+    dxgk_lastwords_note(g->words, k->current->ddi ? k->current->ddi->name : NULL, true);
     if (!own_tid) {
         own_tid = (int)syscall(SYS_gettid);
         prepare_thread();
@@ -340,6 +364,7 @@ void dxgk_guard_begin(struct kernel *k)
 
 void dxgk_guard_end(struct kernel *k)
 {
+    dxgk_lastwords_note(k->guard.words, NULL, false);
     atomic_store_explicit(&k->guard.tid, 0, memory_order_relaxed);
 }
 
@@ -355,9 +380,11 @@ bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *n
                              .mutexes = k->current->mutexes,
                              .regions = k->current->regions,
                              .outer = k->current->ddi};
-    if (!k->current->ddi)
-        dxgk_guard_begin(k);
     k->current->ddi = d;
+    if (!d->outer)
+        dxgk_guard_begin(k);
+    else
+        dxgk_lastwords_note(k->guard.words, name, true);
     if (k->irql != irql && !(irql == PASSIVE_LEVEL && k->irql == APC_LEVEL))
         dxgk_kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);
     return true;
@@ -373,7 +400,14 @@ void dxgk_kernel_own(struct kernel *k, bool more)
 
 void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
 {
-    INVARIANT(k->current->ddi == d);
+    if (k->current->ddi != d) /* by a frame of its own that had returned before */
+        dxgk_lastwords_end("%s was left without a return, into a frame that had returned (longjmp)",
+                           k->current->ddi ? k->current->ddi->name : d->name);
+    dxgk_guard_border(k, d->name, "returned");
+    if (k->ops.left)
+        k->ops.left(k->ctx);
+    if (d->irql == PASSIVE_LEVEL && dxgk_lastwords_watched() && fcntl(k->guard.stop_fd, F_GETFD) < 0)
+        dxgk_lastwords_end(CLOSED, d->name);
     if (d->abandoned) { /* 1 */
         k->irql = d->entered;
         k->current->mutexes = d->mutexes;
@@ -397,6 +431,27 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
     k->current->ddi = d->outer;
     if (!d->outer)
         dxgk_guard_end(k);
+    else
+        dxgk_lastwords_note(k->guard.words, d->outer->name, true);
+}
+
+void dxgk_kernel_final(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg)
+{
+    bool dead = k->guard.dead;
+    struct kernel_ddi d;
+
+    k->guard.dead = false; /* what is left of it runs in any case */
+    if (dxgk_kernel_ddi_enter(k, &d, name, k->irql, 0)) {
+        d.final = true;
+        fn(arg);
+        dxgk_kernel_ddi_leave(k, &d);
+    }
+    k->guard.dead = dead;
+}
+
+void dxgk_kernel_object(struct kernel *k, const void *object)
+{
+    k->guard.object = object;
 }
 
 bool dxgk_kernel_region(struct kernel *k, bool enter)

@@ -5,7 +5,9 @@
  *                               ├─ an exception of the processor ────────────────────────▶ abandoned
  *                               ├─ TdrDdiDelay of the processor's time without a wait ──▶ abandoned in the next routine that it calls, or
  *                               │                                                      where it is, if it calls none
- *                               └─ a wait longer than TdrDdiDelay (ops.stuck), and as long again ▶ abandoned in that wait
+ *                               ├─ as long asleep where no routine of the kernel waits ─▶ the same
+ *                               ├─ a wait longer than TdrDdiDelay (ops.stuck), and as long again ▶ abandoned in that wait
+ *                               └─ the thread ends, or leaves it by another one's frame ─▶ the process ends (kernel/lastwords.h)
  *
  * Invariants:
  *  1. An abandoned call goes on behind KERNEL_CALL, on the same stack and at the IRQL that it was made at, and returned nothing.
@@ -13,7 +15,9 @@
  *  3. What is counted is time of processors that the thread had, and time that the miniport stalled: a machine that is busy elsewhere, or a
  *     debugger, makes no loop.
  *  4. A routine of the kernel is not abandoned in its middle, but for one that itself faults, or needs LOOK_MS of the processor.
- *  5. A fault in the middle of the C library may leave it locked, and who says so needs it: where that takes TELL_MS, the process ends with what
+ *  5. What a call leaves in the processor (direction flag, alignment checks, single steps) is found when it comes back or calls a routine, and
+ *     is put right.
+ *  6. A fault in the middle of the C library may leave it locked, and who says so needs it: where that takes TELL_MS, the process ends with what
  *     was to be said.
  */
 #pragma once
@@ -25,15 +29,20 @@
 #include <stdint.h>
 
 #include "dxgkrnl/kernel.h"
+#include "dxgkrnl/kernel/lastwords.h"
 
 struct guard {
-    pthread_t thread; /* looks every LOOK_MS */
+    struct lastwords *words;
+    uint32_t copies;    /* of the process, that were said */
+    const void *object; /* where a miniport that is a shared object begins; NULL: it is none */
+    pthread_t thread;   /* looks every LOOK_MS */
     _Atomic uint64_t limit_ns;
     int stop_fd;
     _Atomic uint64_t call;       /* a number for each stay in the miniport between two waits */
     _Atomic int tid;             /* whose it is; 0: none is under way */
     _Atomic uint64_t stalled_ns; /* KeStallExecutionProcessor, since ever */
     _Atomic uint64_t abandon;    /* the stay that ends in the next routine; 0: none */
+    _Atomic bool asleep;         /* why: it slept */
     bool dead;
     _Atomic bool telling; /* what it died of */
     struct ktimer tell;
@@ -51,6 +60,12 @@ void dxgk_guard_end(struct kernel *k);
 void dxgk_guard_look(struct kernel *k);
 /* Ends it, whether it is due or not. */
 _Noreturn void dxgk_guard_leave(struct kernel *k);
+/* The miniport dies of `what`, a bug check's reason, in the call that the running thread is in. */
+_Noreturn void dxgk_guard_die(struct kernel *k, unsigned code, const char *what);
+/* The processor's flags are as code of ours expects them. */
+void dxgk_guard_put_right(void);
+/* What is to be checked where the miniport ends and dxgkrnl begins: a DDI "returned", a routine "was called". */
+void dxgk_guard_border(struct kernel *k, const char *who, const char *did);
 /* A coroutine's stack: what is below it faults. NULL: no memory. */
 void *dxgk_guard_stack(size_t size);
 void dxgk_guard_stack_free(void *stack, size_t size);

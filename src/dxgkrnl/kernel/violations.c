@@ -8,20 +8,32 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "dxgkrnl/kernel.h"
+#include "dxgkrnl/kernel/exceptions.h"
+#include "dxgkrnl/kernel/lastwords.h"
 
-void dxgk_violations_add(struct violations *v, const char *text, const struct kernel_ddi *ddi)
+struct trace {
+    void *frames[24];
+    int n;
+};
+
+static void walk_out(void *arg)
+{
+    struct trace *t = arg;
+
+    t->n = backtrace(t->frames, 24);
+}
+
+void dxgk_violations_add(struct violations *v, const char *text)
 {
     struct strbuf b = {0};
-    void *frames[24];
+    struct trace t = {.n = 0};
     char **names;
-    int n;
 
     strbuf_puts(&b, text);
-    for (const struct kernel_ddi *d = ddi; d; d = d->outer)
-        strbuf_printf(&b, ", in %s", d->name);
-    n = backtrace(frames, 24);
-    names = backtrace_symbols(frames, n);
-    for (int i = 2; names && i < n; i++)
+    dxgk_lastwords_rule(text);
+    dxgk_exceptions_try(walk_out, &t); /* the code that broke it may be gone */
+    names = backtrace_symbols(t.frames, t.n);
+    for (int i = 4; names && i < t.n; i++)
         strbuf_printf(&b, "\n    %s", names[i]);
     free(names);
     log_error("dxgkrnl", "%s", strbuf_str(&b));

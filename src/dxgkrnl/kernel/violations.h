@@ -2,8 +2,6 @@
 /* violations.h: the rules that a miniport broke, in words, with the DDIs that it was in and the call stack. */
 #pragma once
 
-struct kernel_ddi;
-
 enum { MAX_VIOLATIONS = 64 }; /* that are kept; all are counted and logged */
 
 struct violations {
@@ -11,8 +9,8 @@ struct violations {
     unsigned count;
 };
 
-/* `ddi` is the innermost DDI that the thread is in, or NULL. */
-void dxgk_violations_add(struct violations *v, const char *text, const struct kernel_ddi *ddi);
+/* `text` names the DDIs that the thread is in. */
+void dxgk_violations_add(struct violations *v, const char *text);
 /* NULL: there are not so many, or it was not kept. */
 const char *dxgk_violations_text(const struct violations *v, unsigned i);
 void dxgk_violations_finish(struct violations *v);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { TIMER_FREQUENCY = 10000000 };
+enum { TIMER_FREQUENCY = 10000000, DPC_OBJECT = 0x13 /* KOBJECTS */ };
 
 /* ---- IRQL and spin locks ------------------------------------------------- */
 
@@ -185,14 +185,23 @@ BOOLEAN NTAPI KeInvalidateAllCaches(VOID)
 
 VOID NTAPI KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
 {
-    *Dpc = (KDPC){.DeferredRoutine = DeferredRoutine, .DeferredContext = DeferredContext};
+    *Dpc = (KDPC){.Type = DPC_OBJECT, .DeferredRoutine = DeferredRoutine, .DeferredContext = DeferredContext};
+}
+
+/* False: a rule is broken. */
+static bool is_dpc(struct kernel *k, const char *routine, const KDPC *dpc)
+{
+    if (dpc->Type == DPC_OBJECT && dpc->DeferredRoutine && (!dpc->DpcData || dpc->DpcData == k))
+        return true;
+    dxgk_kernel_violation(k, "%s of what KeInitializeDpc has not made a DPC", routine);
+    return false;
 }
 
 BOOLEAN NTAPI KeInsertQueueDpc(PKDPC Dpc, PVOID SystemArgument1, PVOID SystemArgument2)
 {
     struct kernel *k = SELF();
 
-    if (Dpc->DpcData)
+    if (!is_dpc(k, "KeInsertQueueDpc", Dpc) || Dpc->DpcData)
         return FALSE;
     Dpc->SystemArgument1 = SystemArgument1;
     Dpc->SystemArgument2 = SystemArgument2;
@@ -207,8 +216,7 @@ VOID NTAPI KeInitializeThreadedDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine
 
 BOOLEAN NTAPI KeRemoveQueueDpc(PKDPC Dpc)
 {
-    SELF();
-    if (!Dpc->DpcData)
+    if (!is_dpc(SELF(), "KeRemoveQueueDpc", Dpc) || !Dpc->DpcData)
         return FALSE;
     RemoveEntryList(&Dpc->DpcListEntry);
     Dpc->DpcData = NULL;
@@ -329,6 +337,8 @@ BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PK
     BOOLEAN was_set = KeCancelTimer(Timer);
     struct dxgk *d = OWNER();
 
+    if (Dpc && !is_dpc(d->kernel, "KeSetTimer", Dpc))
+        return was_set;
     Timer->Header.SignalState = 0;
     Timer->Dpc = Dpc;
     Timer->Period = Period;

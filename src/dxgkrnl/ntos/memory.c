@@ -7,185 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Behind each block of pool is a guard, and freed blocks are kept for a while, as Driver Verifier's special pool does both: a driver
- * that writes behind its memory, or into what it has freed, is found out when the block goes. */
-enum {
-    POOL_MAGIC = 0x6C6F6F50,
-    POOL_FREED = 0x65657246,
-    POOL_GUARD = 16,
-    GUARD_BYTE = 0xFB,
-    FREED_BYTE = 0xDD,
-    FREED_KEPT = 1 << 20, /* bytes */
-};
-
-/* ---- memory -------------------------------------------------------------- */
-
 void dxgk_ntos_init(struct dxgk *d)
 {
-    d->ntos.pool.prev = d->ntos.pool.next = &d->ntos.pool;
-    d->ntos.freed.prev = d->ntos.freed.next = &d->ntos.freed;
+    dxgk_pool_init(&d->ntos.pool, d->bus->memory_size);
     InitializeListHead(&d->ntos.timers);
     InitializeListHead(&d->ntos.items);
-}
-
-static void link_last(struct pool_block *list, struct pool_block *b)
-{
-    b->prev = list->prev;
-    b->next = list;
-    b->prev->next = list->prev = b;
-}
-
-static void unlink_block(struct pool_block *b)
-{
-    b->prev->next = b->next;
-    b->next->prev = b->prev;
-}
-
-/* The first of `n` bytes that is not `byte`; n: all are. */
-static size_t differs(const void *data, uint8_t byte, size_t n)
-{
-    const uint8_t *p = data;
-    size_t i = 0;
-
-    if (n && p[0] == byte && !memcmp(p, p + 1, n - 1)) /* what nearly all are, and libc looks faster */
-        return n;
-    while (i < n && p[i] == byte)
-        i++;
-    return i;
-}
-
-static void check_guard(struct kernel *k, struct pool_block *b)
-{
-    uint8_t *guard = (uint8_t *)(b + 1) + b->size;
-    size_t at = differs(guard, GUARD_BYTE, POOL_GUARD);
-
-    if (at == POOL_GUARD)
-        return;
-    dxgk_kernel_violation(k, "the miniport wrote %zu bytes behind the end of %zu bytes of pool, tag %.4s", at,
-                          b->size, (const char *)&b->tag);
-    memset(guard, GUARD_BYTE, POOL_GUARD); /* once is enough */
-}
-
-/* The oldest of those that are kept goes. */
-static void forget_freed(struct dxgk *d)
-{
-    struct pool_block *b = d->ntos.freed.next;
-    size_t at = differs(b + 1, FREED_BYTE, b->size);
-
-    if (at < b->size)
-        dxgk_kernel_violation(
-            d->kernel,
-            "the miniport wrote at %zu of %zu bytes of pool, tag %.4s, after it had freed them in %s", at,
-            b->size, (const char *)&b->tag, b->freed_in ? b->freed_in : "no DDI");
-    check_guard(d->kernel, b);
-    unlink_block(b);
-    d->ntos.freed_bytes -= b->size;
-    b->magic = 0;
-    free(b->memory);
-}
-
-/* Where pool begins: a page or more at a page, less at 16 bytes (8 where pointers have 4) and within one page. */
-static size_t alignment_of(size_t size)
-{
-    size_t align = 2 * sizeof(void *);
-
-    while (align < size && align < PAGE_SIZE)
-        align *= 2;
-    return align;
-}
-
-static struct pool_block *new_block(size_t size)
-{
-    const size_t align = alignment_of(size);
-    char *memory = size < SIZE_MAX / 2 ? malloc(sizeof(struct pool_block) + align + size + POOL_GUARD) : NULL;
-    struct pool_block *b = (struct pool_block *)memory;
-
-    if (!memory)
-        return NULL;
-    b = (struct pool_block *)(memory + (-(uintptr_t)(b + 1) & (align - 1)));
-    *b = (struct pool_block){.size = size, .magic = POOL_MAGIC, .memory = memory};
-    return b;
-}
-
-PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
-{
-    struct dxgk *d = OWNER();
-    struct pool_block *b;
-    ENTER(ExAllocatePoolWithTag);
-
-    if (PoolType == PagedPool)
-        dxgk_kernel_check(k, "ExAllocatePoolWithTag of paged pool", APC_LEVEL);
-    if (!NumberOfBytes)
-        dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
-    b = new_block(NumberOfBytes);
-    if (!b)
-        return NULL;
-    b->tag = Tag;
-    link_last(&d->ntos.pool, b);
-    memset((uint8_t *)(b + 1) + NumberOfBytes, GUARD_BYTE, POOL_GUARD);
-    memset(b + 1, 0xA5, NumberOfBytes); /* pool is not zeroed: do not let a driver rely on it */
-    return b + 1;
-}
-
-PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag,
-                                          EX_POOL_PRIORITY Priority)
-{
-    UNREFERENCED_PARAMETER(Priority); /* only says who goes without first */
-    return ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
-}
-
-PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
-{
-    PVOID p =
-        ExAllocatePoolWithTag(PoolType & ~8u, NumberOfBytes, Tag); /* 8: NULL is returned, else raised */
-
-    if (!p && !(PoolType & 8))
-        ExRaiseStatus(STATUS_INSUFFICIENT_RESOURCES);
-    return p;
-}
-
-PVOID NTAPI ExAllocatePool2(POOL_FLAGS Flags, SIZE_T NumberOfBytes, ULONG Tag)
-{
-    PVOID p;
-    ENTER(ExAllocatePool2);
-
-    (void)k;
-    p = ExAllocatePoolWithTag(Flags & POOL_FLAG_PAGED ? PagedPool : NonPagedPool, NumberOfBytes, Tag);
-    if (p && !(Flags & POOL_FLAG_UNINITIALIZED))
-        memset(p, 0, NumberOfBytes);
-    return p;
-}
-
-VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
-{
-    struct pool_block *b = (struct pool_block *)P - 1;
-    struct dxgk *d = OWNER();
-    ENTER(ExFreePoolWithTag);
-
-    if (b->magic != POOL_MAGIC) {
-        dxgk_kernel_violation(k, "ExFreePool of %p, which is %s", P,
-                              b->magic == POOL_FREED ? "freed already" : "not allocated");
-        return;
-    }
-    if (Tag && b->tag != Tag)
-        dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
-    check_guard(k, b);
-    if (dxgk_ntos_forget_timers(d, P, b->size))
-        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with a timer in them that is set",
-                              b->size, (char *)&b->tag);
-    unlink_block(b);
-    b->magic = POOL_FREED;
-    b->freed_in = dxgk_kernel_ddi(k);
-    memset(b + 1, FREED_BYTE, b->size);
-    link_last(&d->ntos.freed, b);
-    d->ntos.freed_bytes += b->size;
-    while (d->ntos.freed_bytes > FREED_KEPT)
-        forget_freed(d);
-}
-
-VOID NTAPI ExFreePool(PVOID P)
-{
-    ExFreePoolWithTag(P, 0);
 }
 
 PVOID NTAPI MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestAcceptableAddress)
@@ -527,15 +353,14 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {
     unsigned n = dxgk_ntos_stop_threads(d), timers = dxgk_ntos_forget_timers(d, NULL, 0);
 
-    while (d->ntos.freed.next != &d->ntos.freed)
-        forget_freed(d);
+    dxgk_pool_settle(d);
     if (d->crashed)
         return n;
     if (timers) {
         dxgk_kernel_violation(d->kernel, "the miniport left %u timers set", timers);
         n++;
     }
-    for (struct pool_block *b = d->ntos.pool.next; b != &d->ntos.pool; b = b->next, n++)
+    for (struct pool_block *b = d->ntos.pool.live.next; b != &d->ntos.pool.live; b = b->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
                               (char *)&b->tag);
     for (struct contiguous *c = d->ntos.contiguous; c; c = c->next, n++)
@@ -559,12 +384,7 @@ void dxgk_ntos_finish(struct dxgk *d)
 {
     dxgk_ntos_stop_threads(d);
     dxgk_trace_finish(d);
-    while (d->ntos.pool.next != &d->ntos.pool) {
-        struct pool_block *b = d->ntos.pool.next;
-        d->ntos.pool.next = b->next;
-        free(b->memory);
-    }
-    d->ntos.pool.prev = &d->ntos.pool;
+    dxgk_pool_finish(&d->ntos.pool);
     while (d->ntos.contiguous) {
         struct contiguous *c = d->ntos.contiguous;
         d->ntos.contiguous = c->next;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dxgkrnl/kernel.h"
+#include "dxgkrnl/ntos/pool.h"
 #include "dxgkrnl/packet.h"
 
 struct mapping {
@@ -12,15 +13,6 @@ struct mapping {
     size_t size;
     bool trapped; /* accesses fault */
     bool own;     /* `va` is address space of ours */
-};
-
-struct pool_block {
-    struct pool_block *prev, *next;
-    size_t size;
-    ULONG tag;
-    uint32_t magic;
-    const char *freed_in; /* the DDI, when it is freed and kept for a while; NULL: unknown */
-    void *memory;         /* that malloc gave: the driver's lies behind this, where its alignment begins */
 };
 
 struct contiguous {
@@ -42,9 +34,7 @@ struct ntos {
     struct file_object *files;
     struct key_handle *keys; /* of the registry, that are open */
     struct mapping *mappings;
-    struct pool_block pool;
-    struct pool_block freed; /* the last to be freed, the oldest first: who writes to them is found out */
-    size_t freed_bytes;
+    struct pool pool;
     struct contiguous *contiguous;
     LIST_ENTRY timers;   /* that are set, the first to be due in front */
     struct ktimer timer; /* for that one */
@@ -67,10 +57,11 @@ NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
 NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va);
 /* Where a thread of the miniport's waits besides: wakes when it has to end, and then this does not return. NULL for other threads. */
 struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d);
-/* The object behind a thread's handle, with a reference; NULL: it is none. Gives back a handle or a reference; false: it is none. */
+/* The object behind a thread's handle, with a reference; NULL: it is none. Gives back the handle; a reference. False: it is none. */
 PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle);
 /* One more reference to a thread's object: how many there are; 0: it is none. */
 unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object);
+bool dxgk_ntos_thread_close(struct dxgk *d, HANDLE handle);
 bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object);
 /* Ends what runs code of the miniport; how much it left. */
 unsigned dxgk_ntos_stop_threads(struct dxgk *d);

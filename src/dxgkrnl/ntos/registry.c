@@ -236,7 +236,7 @@ NTSTATUS NTAPI ZwClose(HANDLE Handle)
     if (key) {
         LIST_DROP(&d->ntos.keys, key, next);
         free(key);
-    } else if (!dxgk_ntos_thread_release(d, Handle)) {
+    } else if (!dxgk_ntos_thread_close(d, Handle)) {
         dxgk_kernel_violation(d->kernel, "ZwClose of %p, which is no handle that is open", Handle);
         return STATUS_INVALID_HANDLE;
     }

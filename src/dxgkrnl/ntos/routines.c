@@ -56,6 +56,17 @@ void *dxgk_ntos_export(const char *module, const char *name)
     return look_up(windows_7, sizeof(windows_7) / sizeof(windows_7[0]), module, name);
 }
 
+const char *dxgk_ntos_export_name(const void *start)
+{
+    for (size_t i = 0; start && i < sizeof(windows_7) / sizeof(windows_7[0]); i++)
+        if (windows_7[i].address == start)
+            return windows_7[i].name;
+    for (size_t i = 0; start && i < sizeof(later) / sizeof(later[0]); i++)
+        if (later[i].address == start)
+            return later[i].name;
+    return NULL;
+}
+
 void *dxgk_ntos_export_later(const char *module, const char *name)
 {
     void *found = look_up(later, sizeof(later) / sizeof(later[0]), module, name);

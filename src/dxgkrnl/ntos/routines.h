@@ -318,5 +318,7 @@ uint64_t dxgk_ntos_deadline(struct kernel *k, const LARGE_INTEGER *t);
 
 /* What the export `name` of `module` ("ntoskrnl.exe", "HAL.dll", in any case) is bound to, or NULL. */
 void *dxgk_ntos_export(const char *module, const char *name);
-/* The same for a driver that says that it needs a later Windows than 7. */
+/* The export that begins there; NULL: none. */
+const char *dxgk_ntos_export_name(const void *start);
+/* The same as dxgk_ntos_export for a driver that says that it needs a later Windows than 7. */
 void *dxgk_ntos_export_later(const char *module, const char *name);

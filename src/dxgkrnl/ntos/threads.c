@@ -5,7 +5,8 @@
  *   ExQueueWorkItem, IoQueueWorkItem ──▶ queued ──a worker──▶ its routine runs
  *
  * Invariants:
- *  1. A thread's record lives while it runs, its handle is open, or somebody has a reference to it.
+ *  1. A thread's record lives while it runs, its handle is open, or somebody has a reference to it. Each is given back by who has it: a
+ *     handle that is closed twice is none the second time, and a reference that nobody has is not taken from the thread.
  *  2. A queued item is run: while there are some, there is a worker, and as many as run at a time up to MAX_WORKERS.
  *  3. When a miniport is unloaded nothing runs its code any more: a thread that it left is ended at its next wait, and is a violation.
  */
@@ -23,17 +24,16 @@ struct system_thread {
     PKSTART_ROUTINE routine;
     PVOID context;
     struct kthread *thread;
-    unsigned references;
+    unsigned references; /* of ObReferenceObject and its relatives */
     KPRIORITY priority;
-    bool ended;
+    bool open, ended; /* its handle; it */
 };
 
 /* ---- system threads ------------------------------------------------------ */
 
-static void release(struct system_thread *t)
+static void forget_unused(struct system_thread *t)
 {
-    INVARIANT(t->references); /* 1 */
-    if (--t->references)
+    if (t->references || t->open || !t->ended) /* 1 */
         return;
     LIST_DROP(&t->d->ntos.threads, t, next);
     free(t);
@@ -58,7 +58,7 @@ static void run_thread(void *arg)
     t->header.SignalState = 1;
     dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&t->header));
     dxgk_kernel_wake_all(k, &t->d->ntos.work_ended);
-    release(t);
+    forget_unused(t);
 }
 
 struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d)
@@ -89,7 +89,7 @@ NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG DesiredAccess,
                                 .d = d,
                                 .routine = StartRoutine,
                                 .context = StartContext,
-                                .references = 2,
+                                .open = true,
                                 .priority = KPRIORITY_NORMAL};
     if (dxgk_kernel_spawn(k, "system", run_thread, t)) {
         free(t);
@@ -117,7 +117,7 @@ NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
 PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle)
 {
     for (struct system_thread *t = d->ntos.threads; t; t = t->next)
-        if (t == handle) {
+        if (t == handle && t->open) {
             t->references++;
             return &t->header;
         }
@@ -132,11 +132,26 @@ unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object)
     return 0;
 }
 
+bool dxgk_ntos_thread_close(struct dxgk *d, HANDLE handle)
+{
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        if (t == handle && t->open) {
+            t->open = false;
+            forget_unused(t);
+            return true;
+        }
+    return false;
+}
+
 bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object)
 {
     for (struct system_thread *t = d->ntos.threads; t; t = t->next)
-        if (t == object || &t->header == object) {
-            release(t);
+        if (&t->header == object) {
+            if (!t->references)
+                dxgk_kernel_violation(
+                    d->kernel, "ObDereferenceObject of a system thread that nobody has a reference to");
+            t->references -= t->references != 0;
+            forget_unused(t);
             return true;
         }
     return false;

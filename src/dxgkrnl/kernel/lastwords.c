@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* lastwords.c: see lastwords.h. */
+#include "dxgkrnl/kernel/lastwords.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum { PAGE = 4096 };
+
+static struct lastwords own, *words = &own;
+static bool watched;
+static struct stat files[3];                  /* of the process, when its life began; without links: none */
+static uint32_t always = 1, *alive = &always; /* a page that is empty in copies of the process */
+
+static void map_once(void)
+{
+    void *shared = mmap(NULL, sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint32_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (shared != MAP_FAILED)
+        words = shared;
+    if (page != MAP_FAILED && !madvise(page, PAGE, MADV_WIPEONFORK))
+        alive = page;
+    else if (page != MAP_FAILED)
+        munmap(page, PAGE);
+}
+
+struct lastwords *dxgk_lastwords_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, map_once);
+    *alive = 1;
+    return words;
+}
+
+bool dxgk_lastwords_watched(void)
+{
+    return watched;
+}
+
+bool dxgk_lastwords_copied(void)
+{
+    return !__atomic_load_n(alive, __ATOMIC_RELAXED);
+}
+
+_Noreturn void dxgk_lastwords_copy_ends(void)
+{
+    atomic_fetch_add(&words->copies, 1);
+    _exit(EXIT_FAILURE);
+}
+
+static void say(const char *fmt, va_list ap)
+{
+    if (!atomic_exchange(&words->taken, true)) /* 3 */
+        vsnprintf(words->text, sizeof(words->text), fmt, ap);
+}
+
+void dxgk_lastwords_say(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+}
+
+void dxgk_lastwords_rule(const char *text)
+{
+    if (!atomic_exchange(&words->ruled, true))
+        snprintf(words->rule, sizeof(words->rule), "%s", text);
+}
+
+_Noreturn void dxgk_lastwords_end(const char *fmt, ...)
+{
+    char line[sizeof(words->text) + 100];
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+    if (!watched)
+        (void)!write(STDERR_FILENO, line,
+                     (size_t)snprintf(line, sizeof(line), "aerogpu: dxgkrnl: %s\n", words->text));
+    _exit(EXIT_FAILURE);
+}
+
+/* Standard input, output and error are what they were. */
+static bool same_files(const struct stat then[3], int *which)
+{
+    struct stat now;
+
+    for (*which = 0; *which < 3; ++*which)
+        if (then[*which].st_nlink && (fstat(*which, &now) || now.st_ino != then[*which].st_ino))
+            return false;
+    return true;
+}
+
+void dxgk_lastwords_verdict(void)
+{
+    int which;
+
+    if (watched && !same_files(files, &which))
+        dxgk_lastwords_say("the miniport closed %s, so that not all could be said",
+                           which == 0   ? "standard input"
+                           : which == 1 ? "standard output"
+                                        : "standard error");
+    atomic_store(&words->verdict, true);
+}
+
+/* ---- the one that watches ------------------------------------------------ */
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+/* A name that the miniport may have written over: the memory that both had at the fork is the same in both. */
+static void read_name(const char *from, char *out, size_t size)
+{
+    struct iovec to = {out, size - 1}, at = {(void *)(uintptr_t)from, size - 1};
+    ssize_t n = from ? process_vm_readv(getpid(), &to, 1, &at, 1, 0) : 0;
+
+    out[n > 0 ? n : 0] = '\0';
+    for (char *p = out; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '\0';
+}
+
+static void tell_end(int status, struct lastwords_end *end)
+{
+    char how[40], ddi[80], place[120];
+    const char *text = words->text;
+
+    words->text[sizeof(words->text) - 1] = '\0';
+    read_name(atomic_load(&words->ddi), ddi, sizeof(ddi));
+    if (WIFEXITED(status))
+        snprintf(how, sizeof(how), "exit code %d", WEXITSTATUS(status));
+    else
+        snprintf(how, sizeof(how), "SIG%s", sigabbrev_np(WTERMSIG(status)));
+    if (atomic_load(&words->verdict))
+        snprintf(place, sizeof(place), "when all was judged");
+    else if (!*ddi)
+        snprintf(place, sizeof(place), "before any call of the miniport");
+    else if (atomic_load(&words->inside))
+        snprintf(place, sizeof(place), "in %s", ddi);
+    else
+        snprintf(place, sizeof(place), "behind %s, which was called last", ddi);
+    if (atomic_load(&words->taken))
+        snprintf(end->text, sizeof(end->text), "%.400s: the process ended (%s) %s", text, how, place);
+    else if (WIFEXITED(status))
+        snprintf(end->text, sizeof(end->text), "the miniport ended the process that it runs in, with %s, %s",
+                 how, place);
+    else
+        snprintf(end->text, sizeof(end->text), "the process that the miniport runs in was ended by %s, %s",
+                 how, place);
+    if (atomic_load(&words->ruled))
+        snprintf(end->text + strlen(end->text), sizeof(end->text) - strlen(end->text),
+                 "; the first rule that it broke: %.299s", words->rule);
+}
+
+/* Until it has ended: its status, and the signal that was handed on last. */
+static int wait_for(pid_t pid, const sigset_t *signals, int *handed)
+{
+    int status, sig;
+
+    for (;;) {
+        pid_t r = waitpid(pid, &status, WNOHANG);
+        if (r == pid)
+            return status;
+        if (r < 0 && errno != EINTR)
+            return 0;
+        if (sigwait(signals, &sig) || sig == SIGCHLD)
+            continue;
+        *handed = sig;
+        kill(pid, sig);
+    }
+}
+
+bool dxgk_lastwords_watch(struct lastwords_end *end)
+{
+    pid_t parent = getpid(), pid;
+    int status, handed = 0;
+    sigset_t signals, before;
+
+    dxgk_lastwords_begin();
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        sigaddset(&signals, passed_on[i]);
+    fflush(NULL);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    pid = fork();
+    if (pid <= 0) {
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (pid < 0)
+            log_warn("dxgkrnl", "a miniport that ends this process will not be named: fork: %s",
+                     strerror(errno));
+        watched = !pid;
+        if (watched && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
+            _exit(EXIT_FAILURE); /* nobody is there any more */
+        for (int i = 0; i < 3; i++)
+            if (fstat(i, &files[i]))
+                files[i].st_nlink = 0;
+        setvbuf(stdout, NULL, _IOLBF, 0); /* what was said stays said */
+        return false;
+    }
+    status = wait_for(pid, &signals, &handed);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == handed) { /* as if there was one process */
+        signal(handed, SIG_DFL);
+        raise(handed);
+    }
+    *end = (struct lastwords_end){.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0};
+    end->verdict = WIFEXITED(status) && atomic_load(&words->verdict) && !atomic_load(&words->taken);
+    if (!end->verdict)
+        tell_end(status, end);
+    return true;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* lastwords.h: what a process that a miniport runs in was at, for who outlives it.
+ *
+ * A miniport is a stranger's code in this process, and can end it whatever is guarded (kernel/guard.h): by exit(), a signal that it sends
+ * itself, a thread that it started past the kernel. So who judges a miniport does not share its process:
+ *
+ *   dxgk_lastwords_watch ─┬─▶ the process itself goes on (false), dxgk_lastwords_verdict when it has judged
+ *                         └─▶ the one that watches it waits, hands signals on, and returns what the end was (true)
+ *
+ * Invariants:
+ *  1. What is written here lies in memory that both share: it is read when its writer has ended, however that was.
+ *  2. The DDI that is under way is noted before the miniport runs, and the last one stays known.
+ *  3. The first words stay: what comes behind them comes of them.
+ *  4. A copy of the process (fork, clone) that a miniport makes ends as soon as it comes back to dxgkrnl.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/public.h"
+
+/* In memory that is shared. */
+struct lastwords {
+    _Atomic(const char *) ddi; /* the last that was called; NULL: none yet. Of this program's own text */
+    _Atomic bool inside;       /* it had not come back */
+    _Atomic bool verdict, taken, ruled;
+    _Atomic uint32_t copies; /* that ended in dxgkrnl: 4 */
+    char text[400];          /* while `taken` */
+    char rule[300];          /* while `ruled`: the first that was broken */
+};
+
+/* How the process that was watched has ended. */
+struct lastwords_end {
+    bool verdict; /* and an exit code, which it chose itself */
+    int code;
+    char text[1100]; /* else: one sentence */
+};
+
+PUBLIC_BEGIN
+
+/* Before there are threads: see above. `end` is for the one that watches. A process that cannot be watched goes on by itself. */
+bool dxgk_lastwords_watch(struct lastwords_end *end);
+/* What the exit code says from now on is what was found out. */
+void dxgk_lastwords_verdict(void);
+
+PUBLIC_END
+
+/* A kernel begins in this process: it is none that was copied. Never NULL, and stays. */
+struct lastwords *dxgk_lastwords_begin(void);
+/* Any thread, signal handlers too. */
+void dxgk_lastwords_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A rule was broken; 3. */
+void dxgk_lastwords_rule(const char *text);
+/* The same as dxgk_lastwords_say, and the process ends: takes no lock and no memory. Where nobody watches it says it itself. */
+_Noreturn void dxgk_lastwords_end(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Whether this process is one that is watched: the miniport is a stranger. */
+bool dxgk_lastwords_watched(void);
+/* Whether this process is a copy that somebody made of the one that has the miniport; 4. */
+bool dxgk_lastwords_copied(void);
+_Noreturn void dxgk_lastwords_copy_ends(void);
+
+static inline void dxgk_lastwords_note(struct lastwords *w, const char *ddi, bool inside)
+{
+    if (ddi)
+        atomic_store_explicit(&w->ddi, ddi, memory_order_relaxed);
+    atomic_store_explicit(&w->inside, inside, memory_order_relaxed);
+}

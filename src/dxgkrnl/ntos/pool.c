@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.c: see pool.h. */
+#include "dxgkrnl/ntos/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dxgkrnl/adapter.h"
+#include "dxgkrnl/ntos/routines.h"
+
+enum {
+    GUARD_BYTE = 0xFB,
+    FREED_BYTE = 0xDD,
+    NEW_BYTE = 0xA5,      /* pool is not zeroed: do not let a driver rely on it */
+    FREED_KEPT = 1 << 20, /* bytes */
+    SMALLEST = 64,        /* slot: they double up to a page */
+    CHUNK = 1 << 16,
+    LOOK_LIVE = 16, /* blocks of each ring */
+    LOOK_SIM = 128,
+};
+
+/* ---- rings --------------------------------------------------------------- */
+
+void dxgk_pool_init(struct pool *p, uint64_t limit)
+{
+    *p = (struct pool){.limit = limit};
+    p->live.prev = p->live.next = p->looked_live = &p->live;
+    p->kept.prev = p->kept.next = p->looked_kept = &p->kept;
+}
+
+static void link_last(struct pool_block *list, struct pool_block *b)
+{
+    b->prev = list->prev;
+    b->next = list;
+    b->prev->next = list->prev = b;
+}
+
+static void unlink_block(struct pool *p, struct pool_block *b)
+{
+    b->prev->next = b->next;
+    b->next->prev = b->prev;
+    if (p->looked_live == b)
+        p->looked_live = b->prev;
+    if (p->looked_kept == b)
+        p->looked_kept = b->prev;
+}
+
+/* ---- slots --------------------------------------------------------------- */
+
+/* Address space with nothing on either side. */
+static uint8_t *map_between(size_t size)
+{
+    uint8_t *m = mmap(NULL, size + 2 * PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (m == MAP_FAILED)
+        return NULL;
+    if (mprotect(m + PAGE_SIZE, size, PROT_READ | PROT_WRITE)) {
+        munmap(m, size + 2 * PAGE_SIZE);
+        return NULL;
+    }
+    return m + PAGE_SIZE;
+}
+
+static void unmap_between(uint8_t *memory, size_t size)
+{
+    munmap(memory - PAGE_SIZE, size + 2 * PAGE_SIZE);
+}
+
+static unsigned class_of(size_t size)
+{
+    unsigned c = 0;
+
+    while (c < POOL_CLASSES && (size_t)SMALLEST << c < size + 2 * POOL_GUARD)
+        c++;
+    return c;
+}
+
+static bool grow(struct pool *p, unsigned c)
+{
+    const unsigned more = CHUNK / (SMALLEST << c);
+    struct pool_chunk *chunk = malloc(sizeof(*chunk));
+    uint8_t **free_slots =
+        realloc(p->classes[c].free, (p->classes[c].num + more) * sizeof(*p->classes[c].free));
+
+    if (free_slots)
+        p->classes[c].free = free_slots;
+    if (chunk)
+        chunk->memory = free_slots ? map_between(CHUNK) : NULL;
+    if (!chunk || !chunk->memory) {
+        free(chunk);
+        return false;
+    }
+    chunk->next = p->chunks;
+    p->chunks = chunk;
+    p->classes[c].num += more;
+    for (unsigned i = more; i-- > 0;)
+        free_slots[p->classes[c].num_free++] = chunk->memory + i * ((size_t)SMALLEST << c);
+    return true;
+}
+
+static bool take_slot(struct pool *p, struct pool_block *b)
+{
+    b->class = class_of(b->size);
+    if (b->class == POOL_CLASSES) {
+        b->slot_size = (b->size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
+        b->slot = map_between(b->slot_size);
+        b->memory = b->slot;
+        return b->slot;
+    }
+    if (!p->classes[b->class].num_free && !grow(p, b->class))
+        return false;
+    b->slot = p->classes[b->class].free[--p->classes[b->class].num_free];
+    b->slot_size = (size_t)SMALLEST << b->class;
+    b->memory = b->slot + ((b->slot_size - POOL_GUARD - b->size) & ~(size_t)15);
+    return true;
+}
+
+/* Its bytes are counted once it is in a ring. */
+static void give_slot(struct pool *p, struct pool_block *b)
+{
+    if (b->class == POOL_CLASSES)
+        unmap_between(b->slot, b->slot_size);
+    else
+        p->classes[b->class].free[p->classes[b->class].num_free++] = b->slot;
+    map_remove(&p->blocks, (uintptr_t)b->memory);
+    free(b);
+}
+
+/* ---- who writes where he has nothing ------------------------------------- */
+
+/* The first of `n` bytes that is not `byte`; n: all are. */
+static size_t differs(const void *data, uint8_t byte, size_t n)
+{
+    const uint8_t *p = data;
+    size_t i = 0;
+
+    if (n && p[0] == byte && !memcmp(p, p + 1, n - 1)) /* what nearly all are, and libc looks faster */
+        return n;
+    while (i < n && p[i] == byte)
+        i++;
+    return i;
+}
+
+static void set_guards(struct pool_block *b)
+{
+    uint8_t *end = b->memory + b->size;
+
+    memset(b->slot, GUARD_BYTE, (size_t)(b->memory - b->slot));
+    memset(end, GUARD_BYTE, b->slot_size - (size_t)(end - b->slot));
+}
+
+static void look_at(struct kernel *k, struct pool_block *b)
+{
+    uint8_t *end = b->memory + b->size;
+    size_t front = (size_t)(b->memory - b->slot), behind = b->slot_size - (size_t)(end - b->slot);
+    size_t first = differs(b->slot, GUARD_BYTE, front), at = differs(end, GUARD_BYTE, behind);
+    size_t freed = b->freed ? differs(b->memory, FREED_BYTE, b->size) : b->size;
+
+    if (first == front && at == behind && freed == b->size)
+        return;
+    if (first < front)
+        dxgk_kernel_violation(k, "the miniport wrote %zu bytes in front of %zu bytes of pool, tag %.4s",
+                              front - first, b->size, (const char *)&b->tag);
+    if (at < behind)
+        dxgk_kernel_violation(k, "the miniport wrote %zu bytes behind the end of %zu bytes of pool, tag %.4s",
+                              at, b->size, (const char *)&b->tag);
+    if (freed < b->size)
+        dxgk_kernel_violation(
+            k, "the miniport wrote at %zu of %zu bytes of pool, tag %.4s, after it had freed them in %s",
+            freed, b->size, (const char *)&b->tag, b->freed_in ? b->freed_in : "no DDI");
+    set_guards(b); /* once is enough */
+    if (b->freed)
+        memset(b->memory, FREED_BYTE, b->size);
+}
+
+/* The next of a ring, so many. */
+static struct pool_block *look_on(struct kernel *k, struct pool_block *ring, struct pool_block *at,
+                                  unsigned n)
+{
+    struct pool_block *begin = at;
+
+    do {
+        at = at->next;
+        if (at != ring)
+            look_at(k, at);
+    } while (at != begin && --n);
+    return at;
+}
+
+void dxgk_pool_look(struct dxgk *d)
+{
+    struct pool *p = &d->ntos.pool;
+    unsigned n = dxgk_kernel_is_live(d->kernel) ? LOOK_LIVE : LOOK_SIM;
+
+    p->looked_live = look_on(d->kernel, &p->live, p->looked_live, n);
+    p->looked_kept = look_on(d->kernel, &p->kept, p->looked_kept, n / 4); /* whole blocks */
+}
+
+/* The oldest of those that are kept goes. */
+static void forget_kept(struct dxgk *d)
+{
+    struct pool *p = &d->ntos.pool;
+    struct pool_block *b = p->kept.next;
+
+    look_at(d->kernel, b);
+    unlink_block(p, b);
+    p->kept_bytes -= b->size;
+    p->bytes -= b->size;
+    give_slot(p, b);
+}
+
+void dxgk_pool_settle(struct dxgk *d)
+{
+    for (struct pool_block *b = d->ntos.pool.live.next; b != &d->ntos.pool.live; b = b->next)
+        look_at(d->kernel, b);
+    while (d->ntos.pool.kept.next != &d->ntos.pool.kept)
+        forget_kept(d);
+}
+
+/* ---- routines ------------------------------------------------------------ */
+
+static struct pool_block *new_block(struct pool *p, size_t size, ULONG tag)
+{
+    struct pool_block *b = size <= p->limit - p->bytes ? malloc(sizeof(*b)) : NULL;
+    uint64_t *known;
+
+    if (!b)
+        return NULL;
+    *b = (struct pool_block){.size = size, .tag = tag};
+    if (!take_slot(p, b)) {
+        free(b);
+        return NULL;
+    }
+    known = map_put(&p->blocks, (uintptr_t)b->memory);
+    if (!known) {
+        give_slot(p, b);
+        return NULL;
+    }
+    *known = (uintptr_t)b;
+    p->bytes += size;
+    link_last(&p->live, b);
+    return b;
+}
+
+PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    struct dxgk *d = OWNER();
+    struct pool_block *b;
+    ENTER(ExAllocatePoolWithTag);
+
+    if (PoolType == PagedPool)
+        dxgk_kernel_check(k, "ExAllocatePoolWithTag of paged pool", APC_LEVEL);
+    if (!NumberOfBytes)
+        dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
+    b = new_block(&d->ntos.pool, NumberOfBytes, Tag);
+    if (!b)
+        return NULL;
+    set_guards(b);
+    memset(b->memory, NEW_BYTE, NumberOfBytes);
+    return b->memory;
+}
+
+PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag,
+                                          EX_POOL_PRIORITY Priority)
+{
+    UNREFERENCED_PARAMETER(Priority); /* only says who goes without first */
+    return ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
+}
+
+PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    PVOID p =
+        ExAllocatePoolWithTag(PoolType & ~8u, NumberOfBytes, Tag); /* 8: NULL is returned, else raised */
+
+    if (!p && !(PoolType & 8))
+        ExRaiseStatus(STATUS_INSUFFICIENT_RESOURCES);
+    return p;
+}
+
+PVOID NTAPI ExAllocatePool2(POOL_FLAGS Flags, SIZE_T NumberOfBytes, ULONG Tag)
+{
+    PVOID p;
+    ENTER(ExAllocatePool2);
+
+    (void)k;
+    p = ExAllocatePoolWithTag(Flags & POOL_FLAG_PAGED ? PagedPool : NonPagedPool, NumberOfBytes, Tag);
+    if (p && !(Flags & POOL_FLAG_UNINITIALIZED))
+        memset(p, 0, NumberOfBytes);
+    return p;
+}
+
+VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
+{
+    struct dxgk *d = OWNER();
+    struct pool *p = &d->ntos.pool;
+    uint64_t *known = map_find(&p->blocks, (uintptr_t)P);
+    struct pool_block *b = known ? (struct pool_block *)(uintptr_t)*known : NULL;
+    ENTER(ExFreePoolWithTag);
+
+    if (!b || b->freed) {
+        dxgk_kernel_violation(k, "ExFreePool of %p, which is %s", P, b ? "freed already" : "not allocated");
+        return;
+    }
+    if (Tag && b->tag != Tag)
+        dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
+    look_at(k, b);
+    if (dxgk_ntos_forget_timers(d, P, b->size))
+        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with a timer in them that is set",
+                              b->size, (char *)&b->tag);
+    if (dxgk_kernel_forget_dpcs(k, P, b->size))
+        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with a DPC in them that is queued",
+                              b->size, (char *)&b->tag);
+    unlink_block(p, b);
+    b->freed = true;
+    b->freed_in = dxgk_kernel_ddi(k);
+    memset(b->memory, FREED_BYTE, b->size);
+    link_last(&p->kept, b);
+    p->kept_bytes += b->size;
+    while (p->kept_bytes > FREED_KEPT)
+        forget_kept(d);
+}
+
+VOID NTAPI ExFreePool(PVOID P)
+{
+    ExFreePoolWithTag(P, 0);
+}
+
+void dxgk_pool_finish(struct pool *p)
+{
+    struct pool_block *rings[] = {&p->live, &p->kept};
+
+    for (unsigned i = 0; i < 2; i++)
+        while (rings[i]->next != rings[i]) {
+            struct pool_block *b = rings[i]->next;
+            unlink_block(p, b);
+            give_slot(p, b);
+        }
+    while (p->chunks) {
+        struct pool_chunk *c = p->chunks;
+        p->chunks = c->next;
+        unmap_between(c->memory, CHUNK);
+        free(c);
+    }
+    for (unsigned c = 0; c < POOL_CLASSES; c++)
+        free(p->classes[c].free);
+    map_finish(&p->blocks);
+    dxgk_pool_init(p, p->limit);
+}

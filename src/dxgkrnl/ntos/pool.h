@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.h: the memory that a miniport allocates, watched as Driver Verifier's special pool does it.
+ *
+ * Invariants:
+ *  1. What is known of a block lies elsewhere: no write of the miniport's in front of or behind its memory reaches it, or the memory of others
+ *     than the miniport.
+ *  2. In front of and behind each block are at least POOL_GUARD bytes that are nobody's. Who writes there is found out when the DDI returns
+ *     (in virtual time each block is looked at then; live some, in turn), at the latest when the block goes.
+ *  3. Freed blocks are kept for a while, and who writes to them is found out in the same way.
+ *  4. Blocks of a page and more begin at a page; less lies within one page, at 16 bytes.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "wddm/ntddk.h"
+
+struct dxgk;
+
+enum { POOL_GUARD = 16, POOL_CLASSES = 7 };
+
+struct pool_block {
+    struct pool_block *prev, *next;
+    uint8_t *memory; /* the miniport's */
+    size_t size;
+    uint8_t *slot; /* what `memory` lies in, with its guards */
+    size_t slot_size;
+    ULONG tag;
+    unsigned class;       /* POOL_CLASSES: it is a mapping of its own */
+    const char *freed_in; /* the DDI, when it is freed and kept for a while; NULL: unknown */
+    bool freed;
+};
+
+/* Address space that slots are cut from. */
+struct pool_chunk {
+    struct pool_chunk *next;
+    uint8_t *memory;
+};
+
+struct pool {
+    struct pool_block live, kept;                 /* rings; kept: freed ones, the oldest first */
+    struct pool_block *looked_live, *looked_kept; /* where 2 goes on */
+    size_t kept_bytes, bytes;                     /* the first are of the second */
+    uint64_t limit;                               /* of these: what the machine has */
+    struct map blocks;                            /* of both, by their memory */
+    struct {
+        uint8_t **free;
+        unsigned num_free, num;
+    } classes[POOL_CLASSES];
+    struct pool_chunk *chunks;
+};
+
+/* `limit`: bytes. */
+void dxgk_pool_init(struct pool *p, uint64_t limit);
+/* A call into the miniport has come back: 2. */
+void dxgk_pool_look(struct dxgk *d);
+/* All is looked at once more, and nothing is kept. */
+void dxgk_pool_settle(struct dxgk *d);
+void dxgk_pool_finish(struct pool *p);

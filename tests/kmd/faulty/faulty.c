@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* faulty.c: our miniport with one fault in it, for who judges miniports: FAULT=NAME@DDI in the environment, and the DDI does it each time
+ * before its work. The build wraps DxgkInitialize, so that each DDI is called through here. */
+#include "wddm/dispmprt.h"
+#include "wddm/ntddk.h"
+
+/* Of the C library, whose headers do not go with these. */
+_Noreturn void abort(void);
+_Noreturn void exit(int status);
+_Noreturn void _exit(int status);
+_Noreturn void pthread_exit(void *value);
+char *getenv(const char *name);
+int close(int fd), fork(void), getpid(void), kill(int pid, int sig), munmap(void *p, unsigned long size);
+int printf(const char *format, ...), raise(int sig), strcmp(const char *a, const char *b);
+int pthread_create(unsigned long *id, const void *attr, void *(*fn)(void *), void *arg);
+long syscall(long number, ...);
+void (*signal(int sig, void (*handler)(int)))(int);
+unsigned alarm(unsigned seconds), sleep(unsigned seconds);
+void *memset(void *p, int byte, unsigned long n);
+char *strchr(const char *s, int c);
+
+static volatile int sink;
+static char fault[32], where[48];
+static KEVENT event;
+static KDPC dpc;
+static DXGKRNL_INTERFACE callbacks;
+static void *frame[5];
+
+static volatile int *volatile low = (volatile int *)8;
+
+static void write_low(void)
+{
+    *low = 1;
+}
+
+static void *thread_writes(void *arg)
+{
+    write_low();
+    return arg;
+}
+
+static void *thread_calls(void *arg)
+{
+    KeSetEvent(&event, 0, FALSE);
+    return arg;
+}
+
+static void start(void *(*fn)(void *))
+{
+    unsigned long id;
+
+    pthread_create(&id, NULL, fn, NULL);
+    sleep(5);
+}
+
+static VOID NTAPI returns(PVOID context)
+{
+    UNREFERENCED_PARAMETER(context);
+}
+
+static VOID NTAPI dpc_routine(PKDPC d, PVOID context, PVOID a, PVOID b)
+{
+    UNREFERENCED_PARAMETER(d);
+    UNREFERENCED_PARAMETER(context);
+    UNREFERENCED_PARAMETER(a);
+    UNREFERENCED_PARAMETER(b);
+}
+
+static char *pool(void)
+{
+    return ExAllocatePoolWithTag(NonPagedPool, 100, 0x746C7546);
+}
+
+static void close_twice(void)
+{
+    HANDLE h;
+
+    PsCreateSystemThread(&h, 0, NULL, NULL, NULL, returns, NULL);
+    ZwClose(h);
+    ZwClose(h);
+}
+
+static void dereference_nothing(void)
+{
+    PVOID object;
+    HANDLE h;
+
+    PsCreateSystemThread(&h, 0, NULL, NULL, NULL, returns, NULL);
+    ObReferenceObjectByHandle(h, 0, NULL, KernelMode, &object, NULL);
+    ObDereferenceObject(object);
+    ObDereferenceObject(object);
+    ZwClose(h);
+}
+
+static void free_queued(void)
+{
+    KDPC *d = (KDPC *)pool();
+    KIRQL old;
+
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    KeInitializeDpc(d, dpc_routine, NULL);
+    KeInsertQueueDpc(d, NULL, NULL);
+    ExFreePool(d);
+    KeLowerIrql(old);
+}
+
+static void write_pool(long at, unsigned long n)
+{
+    char *p = pool();
+
+    memset(p + at, 0x41, n);
+    ExFreePool(p);
+}
+
+static void write_freed(void)
+{
+    char *p = pool();
+
+    ExFreePool(p);
+    p[3] = 1;
+}
+
+static char *kept;
+
+/* Written by this DDI, freed by none before the end. */
+static void write_kept(void)
+{
+    kept = kept ? kept : pool();
+    kept[-1] = 1;
+}
+
+static void close_many(void)
+{
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+}
+
+static void jump_to_old(void)
+{
+    __builtin_longjmp(frame, 1);
+}
+
+#define ASM(name, text)                                                                                      \
+    static void name(void)                                                                                   \
+    {                                                                                                        \
+        __asm__ volatile(text ::: "rax", "rcx", "cc", "memory");                                             \
+    }
+ASM(run_cli, "cli")
+ASM(run_in, "inb $0x60, %%al")
+ASM(run_rdmsr, "rdmsr")
+ASM(run_cr3, "mov %%cr3, %%rax")
+ASM(run_int3, "int3")
+ASM(run_fast_fail, "mov $3, %%ecx; int $0x29")
+ASM(run_interrupt, "int $0x45")
+ASM(run_misaligned, "mov $0x10001, %%rax; movaps (%%rax), %%xmm0")
+ASM(run_far, "mov $0xdead00000000beef, %%rax; movl $1, (%%rax)")
+ASM(set_direction, "std")
+ASM(set_alignment, "pushf; orl $0x40000, (%%rsp); popf")
+ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
+
+/* F(name, statement) */
+#define FAULTS(F)                                                                                            \
+    F(write, write_low())                                                                                    \
+    F(call, ((void (*)(void))0x12345678000ull)())                                                            \
+    F(cli, run_cli())                                                                                        \
+    F(in, run_in())                                                                                          \
+    F(rdmsr, run_rdmsr())                                                                                    \
+    F(cr3, run_cr3())                                                                                        \
+    F(int3, run_int3())                                                                                      \
+    F(fast_fail, run_fast_fail())                                                                            \
+    F(interrupt, run_interrupt())                                                                            \
+    F(misaligned, run_misaligned())                                                                          \
+    F(far, run_far())                                                                                        \
+    F(direction, set_direction())                                                                            \
+    F(alignment, set_alignment())                                                                            \
+    F(trap, set_trap())                                                                                      \
+    F(exit, exit(0))                                                                                         \
+    F(_exit, _exit(0))                                                                                       \
+    F(exit_group, syscall(231, 0))                                                                           \
+    F(exit_thread, syscall(60, 0))                                                                           \
+    F(abort, abort())                                                                                        \
+    F(kill, kill(getpid(), 9))                                                                               \
+    F(segv, raise(11))                                                                                       \
+    F(term, raise(15))                                                                                       \
+    F(alarm, {                                                                                               \
+        alarm(1);                                                                                            \
+        sleep(3);                                                                                            \
+    })                                                                                                       \
+    F(no_handler, {                                                                                          \
+        signal(11, NULL);                                                                                    \
+        write_low();                                                                                         \
+    })                                                                                                       \
+    F(fork, fork())                                                                                          \
+    F(clone, syscall(56, 17, 0, 0, 0, 0))                                                                    \
+    F(thread_writes, start(thread_writes))                                                                   \
+    F(thread_calls, start(thread_calls))                                                                     \
+    F(pthread_exit, pthread_exit(NULL))                                                                      \
+    F(sleep, sleep(30))                                                                                      \
+    F(close_all, close_many())                                                                               \
+    F(close_out, close(1))                                                                                   \
+    F(unmap, munmap((void *)((ULONG_PTR)write_low & ~0xFFFull), 4096))                                       \
+    F(jump, jump_to_old())                                                                                   \
+    F(close_twice, close_twice())                                                                            \
+    F(dereference, dereference_nothing())                                                                    \
+    F(free_queued, free_queued())                                                                            \
+    F(underrun, write_pool(-1, 1))                                                                           \
+    F(front, write_pool(-128, 128))                                                                          \
+    F(far_front, write_pool(-4096, 4096))                                                                    \
+    F(overrun, write_pool(100, 1))                                                                           \
+    F(freed, write_freed())                                                                                  \
+    F(kept, write_kept())                                                                                    \
+    F(free_nothing, ExFreePool(NULL))                                                                        \
+    F(free_wild, ExFreePool((PVOID)0x1000))                                                                  \
+    F(free_inside, ExFreePool(pool() + 16))                                                                  \
+    F(wait_null, KeWaitForSingleObject(NULL, Executive, KernelMode, FALSE, NULL))                            \
+    F(set_null, KeSetEvent(NULL, 0, FALSE))                                                                  \
+    F(copy_null, RtlInitUnicodeString(NULL, NULL))                                                           \
+    F(queue_null, KeInsertQueueDpc(NULL, NULL, NULL))                                                        \
+    F(acquire_null, ExAcquireFastMutex(NULL))                                                                \
+    F(mutex_null, KeReleaseMutex(NULL, FALSE))                                                               \
+    F(list_null, ExInterlockedInsertTailList(NULL, NULL, NULL))                                              \
+    F(lookaside_null, ExInitializeNPagedLookasideList(NULL, NULL, NULL, 0, 32, 0, 0))                        \
+    F(work_null, IoQueueWorkItem(NULL, NULL, DelayedWorkQueue, NULL))                                        \
+    F(timer_null, KeCancelTimer(NULL))                                                                       \
+    F(thread_null, PsCreateSystemThread(NULL, 0, NULL, NULL, NULL, returns, NULL))                           \
+    F(unmap_null, callbacks.DxgkCbUnmapMemory(callbacks.DeviceHandle, NULL))                                 \
+    F(information_null, callbacks.DxgkCbGetDeviceInformation(callbacks.DeviceHandle, NULL))                  \
+    F(handle_null, callbacks.DxgkCbGetHandleData(NULL))                                                      \
+    F(synchronize_null, callbacks.DxgkCbSynchronizeExecution(callbacks.DeviceHandle, NULL, NULL, 0, NULL))   \
+    F(garbage_event, {                                                                                       \
+        memset(&event, 0x41, sizeof(event));                                                                 \
+        KeSetEvent(&event, 0, FALSE);                                                                        \
+    })                                                                                                       \
+    F(garbage_dpc, {                                                                                         \
+        memset(&dpc, 0x55, sizeof(dpc));                                                                     \
+        KeInsertQueueDpc(&dpc, NULL, NULL);                                                                  \
+    })
+
+static void do_it(void)
+{
+#define DO(name, statement)                                                                                  \
+    if (!strcmp(fault, #name)) {                                                                             \
+        statement;                                                                                           \
+        return;                                                                                              \
+    }
+    FAULTS(DO)
+    printf("no fault '%s'\n", fault);
+    _exit(99);
+}
+
+/* ---- around each DDI ------------------------------------------------------ */
+
+typedef ULONG_PTR APIENTRY any_ddi(ULONG_PTR, ULONG_PTR, ULONG_PTR, ULONG_PTR, ULONG_PTR, ULONG_PTR);
+
+#define NONE(name)
+enum {
+#define INDEX(need, name, ...) I_##name,
+    WDDM_DDIS(INDEX, INDEX, NONE) NUM_DDIS
+};
+static any_ddi *own[NUM_DDIS];
+
+static void before(int ddi, const char *name, ULONG_PTR third)
+{
+    if (ddi == I_StartDevice)
+        callbacks = *(DXGKRNL_INTERFACE *)third;
+    if (!strcmp(where, name))
+        do_it();
+    else if (ddi == I_CreateDevice &&
+             !__builtin_setjmp(frame)) /* this frame is gone when somebody jumps there */
+        sink = 1;
+}
+
+#define AROUND(need, name, ...)                                                                              \
+    static ULONG_PTR APIENTRY around_##name(ULONG_PTR a, ULONG_PTR b, ULONG_PTR c, ULONG_PTR d, ULONG_PTR e, \
+                                            ULONG_PTR f)                                                     \
+    {                                                                                                        \
+        before(I_##name, #name, c);                                                                          \
+        return own[I_##name](a, b, c, d, e, f);                                                              \
+    }
+WDDM_DDIS(AROUND, AROUND, NONE)
+
+NTSTATUS NTAPI __real_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                     PDRIVER_INITIALIZATION_DATA data);
+NTSTATUS NTAPI __wrap_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                     PDRIVER_INITIALIZATION_DATA data);
+
+NTSTATUS NTAPI __wrap_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                     PDRIVER_INITIALIZATION_DATA data)
+{
+    const char *s = getenv("FAULT"), *at = s ? strchr(s, '@') : NULL;
+
+    for (unsigned i = 0; at && s + i < at && i < sizeof(fault) - 1; i++)
+        fault[i] = s[i];
+    for (unsigned i = 0; at && at[1 + i] && i < sizeof(where) - 1; i++)
+        where[i] = at[1 + i];
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+#define WRAP(need, name, ...)                                                                                \
+    if (data->DxgkDdi##name) {                                                                               \
+        own[I_##name] = (any_ddi *)(void *)data->DxgkDdi##name;                                              \
+        *(void **)&data->DxgkDdi##name = (void *)around_##name;                                              \
+    }
+    WDDM_DDIS(WRAP, WRAP, NONE)
+    if (!strcmp(where, "DriverEntry"))
+        do_it();
+    return __real_DxgkInitialize(DriverObject, RegistryPath, data);
+}
+
+/* What the loader runs. */
+__attribute__((constructor)) static void constructed(void)
+{
+    const char *s = getenv("FAULT");
+
+    if (s && !strcmp(s, "write@constructor"))
+        write_low();
+    if (s && !strcmp(s, "exit@constructor"))
+        exit(0);
+    if (s && !strcmp(s, "loop@constructor"))
+        for (;;)
+            sink++;
+}
+
+__attribute__((destructor)) static void destroyed(void)
+{
+    const char *s = getenv("FAULT");
+
+    if (s && !strcmp(s, "write@destructor"))
+        write_low();
+}

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whatever a miniport does, `aerogpu validate` and `aerogpu serve` say in one sentence which DDI did what, and in which routine of the
+kernel; there is a verdict, and an exit code that is not 0. Each row plants one fault in our own miniport (faulty.c).
+  faulty_test.py AEROGPU FAULTY_KMD"""
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+aerogpu, kmd = map(os.path.abspath, sys.argv[1:3])
+work = tempfile.mkdtemp(prefix="aerogpu-faulty-")
+TIMEOUT = 240
+
+ended = r"the miniport ended the process that it runs in, with exit code 0, in DxgkDdi%s"
+in_driver = r"at faulty_kmd\.so\+0x[0-9a-f]+"
+
+# What is planted, and the words that name it. {} is the DDI.
+rows = [
+    ("write@Render", rf"an access violation {in_driver}, writing 0x8, in {{}}"),
+    ("call@Render", r"a call of 0x12345678000, where no code is, from in front of faulty_kmd\.so\+0x[0-9a-f]+, in {}"),
+    ("write@DriverEntry", r"an access violation .*, writing 0x8, in DriverEntry"),
+    ("write@Unload", rf"an access violation {in_driver}, writing 0x8, in {{}}"),
+    # Instructions that no driver may run, or not so.
+    ("cli@Render", rf"a privileged instruction, CLI, {in_driver}, in {{}}"),
+    ("in@Render", rf"a privileged instruction, IN, {in_driver}, in {{}}"),
+    ("rdmsr@Render", rf"a privileged instruction, RDMSR, {in_driver}, in {{}}"),
+    ("cr3@Render", rf"a privileged instruction, a read of a control register, {in_driver}, in {{}}"),
+    ("int3@Render", r"a breakpoint in front of faulty_kmd\.so\+0x[0-9a-f]+, in {}"),
+    ("fast_fail@Render", rf"a fast fail, code 3 \(a list entry\), {in_driver}, in {{}}"),
+    ("interrupt@Render", rf"an interrupt that nobody handles, INT 45h, {in_driver}, in {{}}"),
+    ("misaligned@Render", rf"a misaligned access to 0x10001 by a vector instruction {in_driver}, in {{}}"),
+    ("far@Render", rf"an access violation {in_driver}, on an address that is not canonical, in {{}}"),
+    # What is left in the processor.
+    ("direction@Render", r"with the direction flag set, in {}"),
+    ("alignment@Render", r"with the alignment check flag set, in {}|a misaligned access .* while the alignment check flag is set, in {}"),
+    ("trap@Render", r"the trap flag is set at faulty_kmd\.so\+0x[0-9a-f]+, in {}"),
+    # The end of the process, or of its thread.
+    ("exit@Render", ended % "Render"),
+    ("_exit@Render", ended % "Render"),
+    ("exit_group@Render", ended % "Render"),
+    ("exit@StopDevice", ended % "StopDevice"),
+    ("exit@Unload", ended % "Unload"),
+    ("exit@constructor", r"with exit code 0, in a constructor of the miniport"),
+    ("write@constructor", r"an access violation .*, writing 0x8, in a constructor of the miniport"),
+    ("write@destructor", r"an access violation .*, writing 0x8, in a destructor of the miniport"),
+    ("loop@constructor", r"a loop that has had the processor for 5 s at IRQL 0, in a constructor of the miniport"),
+    ("exit_thread@Render", r"the thread that was in {} has ended"),
+    ("pthread_exit@Render", r"the thread was ended \(pthread_exit\), in {}"),
+    ("abort@Render", r"abort\(\) was called by the miniport, or for it: the process ended \(SIGABRT\) in {}"),
+    ("kill@Render", r"was ended by SIGKILL, in {}"),
+    ("term@Render", r"was ended by SIGTERM, in {}"),
+    ("segv@Render", r"SIGSEGV was sent by process \d+, which is this one: .* in {}"),
+    ("alarm@Render", r"was ended by SIGALRM, in {}"),
+    ("no_handler@Render", r"was ended by SIGSEGV, in {}"),
+    ("fork@Render", r"a copy of the process is made \(fork\), in {}"),
+    ("clone@Render", r"a copy of the process came back \(fork or clone\), and was ended"),
+    ("thread_writes@Render", rf"an access violation {in_driver}, writing 0x8, in a thread that is not dxgkrnl's: .* in {{}}"),
+    ("thread_calls@Render", r"KeSetEvent was called by a thread that is not the kernel's: .* in {}"),
+    ("sleep@Render", r"a wait of 5 s that is none of the kernel's, at IRQL 0, in {}"),
+    ("close_all@Render", r"descriptors of the process were closed that are not the miniport's, in or behind {}"),
+    ("close_out@Render", r"the miniport closed standard output"),
+    ("unmap@Render", r"(access violation|where no code is).*, in {}"),
+    ("jump@Render", r"in {}"),
+    # Objects and pool.
+    ("close_twice@Render", r"ZwClose of 0x[0-9a-f]+, which is no handle that is open, in {}"),
+    ("dereference@Render", r"ObDereferenceObject of a system thread that nobody has a reference to, in {}"),
+    ("free_queued@Render", r"ExFreePool of 100 bytes, tag Fult, with a DPC in them that is queued, in {}"),
+    ("underrun@Render", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
+    ("front@Render", r"the miniport wrote 128 bytes in front of 100 bytes of pool, tag Fult, in {}"),
+    ("far_front@Render", r"bytes (in front of|behind the end of) \d+ bytes of pool, tag ...., in {}|an access violation .* in {}"),
+    ("overrun@Render", r"the miniport wrote 0 bytes behind the end of 100 bytes of pool, tag Fult, in {}"),
+    ("freed@Render", r"the miniport wrote at 3 of 100 bytes of pool, tag Fult, after it had freed them in {}, in {}"),
+    ("kept@Render", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
+    ("kept@SubmitCommand", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
+    ("free_nothing@Render", r"ExFreePool of \(nil\), which is not allocated, in {}"),
+    ("free_wild@Render", r"ExFreePool of 0x1000, which is not allocated, in {}"),
+    ("free_inside@Render", r"ExFreePool of 0x[0-9a-f]+, which is not allocated, in {}"),
+    # Routines that are handed nothing, or nonsense.
+    ("wait_null@Render", r"an access violation at .*, reading 0x[0-9a-f]+, in KeWaitForSingleObject, in {}"),
+    ("set_null@Render", r", in KeSetEvent, in {}"),
+    ("copy_null@Render", r", in RtlInitUnicodeString, in {}"),
+    ("queue_null@Render", r", in KeInsertQueueDpc, in {}"),
+    ("acquire_null@Render", r", in ExAcquireFastMutex, in {}"),
+    ("mutex_null@Render", r", in KeReleaseMutex, in {}"),
+    ("list_null@Render", r", in ExInterlockedInsertTailList, in {}"),
+    ("lookaside_null@Render", r", in ExInitializeNPagedLookasideList, in {}"),
+    ("work_null@Render", r", in IoQueueWorkItem, in {}"),
+    ("timer_null@Render", r", in KeCancelTimer, in {}"),
+    ("thread_null@Render", r", in PsCreateSystemThread, in {}"),
+    ("unmap_null@Render", r"DxgkCbUnmapMemory of \(nil\), which is not mapped, in {}"),
+    ("information_null@Render", r", in DxgkCbGetDeviceInformation, in {}"),
+    ("handle_null@Render", r", in DxgkCbGetHandleData, in {}"),
+    ("synchronize_null@Render", r", in DxgkCbSynchronizeExecution, in {}"),
+    ("garbage_event@Render", r", in KeSetEvent, in {}"),
+    ("garbage_dpc@Render", r"KeInsertQueueDpc of what KeInitializeDpc has not made a DPC, in {}"),
+]
+# The same for a service that a program could be connected to.
+serve = [
+    ("exit@StartDevice", ended % "StartDevice"),
+    ("abort@AddDevice", r"abort\(\) was called by the miniport.* in {}"),
+    ("exit@constructor", r"with exit code 0, in a constructor of the miniport"),
+    ("close_twice@StartDevice", r"ZwClose of 0x[0-9a-f]+, which is no handle that is open, in {}"),
+    ("write@CreateDevice", r"an access violation .*, writing 0x8, in {}"),
+]
+
+
+def run(command, fault):
+    try:
+        r = subprocess.run(command, env=dict(os.environ, FAULT=fault, AEROGPU_LOG="none"), capture_output=True, text=True, timeout=TIMEOUT,
+                           errors="replace")
+    except subprocess.TimeoutExpired:
+        return f"no end within {TIMEOUT} s", None, ""
+    return "", r.returncode, r.stdout + r.stderr
+
+
+def judge(words, fault, wrong, code, output, places):
+    words = words.replace("{}", "DxgkDdi" + fault.split("@")[1])
+    if not wrong and code not in (1, 3):
+        wrong = f"exit code {code}"
+    for place, text in places:
+        if not wrong and not re.search(words, text):
+            wrong = f"{place} does not say: {words}"
+    return wrong, output
+
+
+def validate(row):
+    fault, words = row
+    out = f"{work}/{fault}"
+    wrong, code, output = run([aerogpu, "validate", "--sim", "--out", out, "--miniport", kmd], fault)
+    places = [("what was printed", output)]
+    if not wrong and code == 1 and not fault.startswith("close_out"):  # its own process has said the rest
+        try:
+            with open(out + "/report.json") as f:
+                report = json.load(f)
+            if report["status"] != "FAIL":
+                wrong = "report.json says " + report["status"]
+            places.append(("report.json", json.dumps(report)))
+        except (OSError, ValueError, KeyError) as e:
+            wrong = f"report.json: {e}"
+    return judge(words, fault, wrong, code, output, places)
+
+
+def serves(row):
+    fault, words = row
+    wrong, code, output = run(["timeout", "--preserve-status", "--signal", "INT", "20", aerogpu, "serve", "--ram", "64", "--socket",
+                               f"{work}/{fault}.socket", "--miniport", kmd], fault)
+    return judge(words, fault, wrong, code, output, [("what was printed", output)])
+
+
+jobs = [("validate", validate, r) for r in rows] + [("serve", serves, r) for r in serve]
+print(f"1..{len(jobs)}")
+failed = 0
+with concurrent.futures.ThreadPoolExecutor(4) as pool:
+    for n, ((name, _, row), (wrong, output)) in enumerate(zip(jobs, pool.map(lambda j: j[1](j[2]), jobs)), 1):
+        failed += bool(wrong)
+        print(f"{'not ' if wrong else ''}ok {n} - {name}: {row[0]}", flush=True)
+        if wrong:
+            print(f"# {wrong}")
+            print("".join(f"#   {line}\n" for line in output.splitlines()[-12:]), end="")
+shutil.rmtree(work)
+sys.exit(failed > 0)
