@@ -15,5 +15,7 @@
 #include "wddm/d3dkmthk.h"
 
 #include <d3d10_1.h>
-#include <d3d11_1.h>
+#include <d3d10sdklayers.h>
+#include <d3d11_4.h>
+#include <d3d11sdklayers.h>
 #include <dxgi1_5.h>

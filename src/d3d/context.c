@@ -117,34 +117,6 @@ static struct d3d_context *of_annotation(void *This)
     return (struct d3d_context *)((char *)This - offsetof(struct d3d_context, annotation_vtbl));
 }
 
-static void utf8(const WCHAR *text, char *out, size_t room)
-{
-    size_t n = 0;
-
-    for (; text && *text && n + 4 < room; text++) {
-        uint32_t c = *text;
-
-        if (c >= 0xD800 && c < 0xDC00 && text[1] >= 0xDC00 && text[1] < 0xE000)
-            c = 0x10000 + ((c & 0x3FF) << 10) + (*++text & 0x3FF);
-        if (c < 0x80) {
-            out[n++] = (char)c;
-        } else if (c < 0x800) {
-            out[n++] = (char)(0xC0 | c >> 6);
-            out[n++] = (char)(0x80 | (c & 0x3F));
-        } else if (c < 0x10000) {
-            out[n++] = (char)(0xE0 | c >> 12);
-            out[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-            out[n++] = (char)(0x80 | (c & 0x3F));
-        } else {
-            out[n++] = (char)(0xF0 | c >> 18);
-            out[n++] = (char)(0x80 | (c >> 12 & 0x3F));
-            out[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-            out[n++] = (char)(0x80 | (c & 0x3F));
-        }
-    }
-    out[n] = 0;
-}
-
 HRESULT STDMETHODCALLTYPE d3d_annotation_QueryInterface(ID3DUserDefinedAnnotation *This, REFIID riid,
                                                         void **out)
 {
@@ -161,7 +133,7 @@ ULONG STDMETHODCALLTYPE d3d_annotation_Release(ID3DUserDefinedAnnotation *This)
     return d3d_context_Release((ID3D11DeviceContext *)of_annotation(This));
 }
 
-void d3d_annotation_say(struct d3d_context *c, enum d3d_say what, const char *text)
+void d3d_annotation_say(struct d3d_context *c, enum d3d_words what, const char *text)
 {
     const D3DDDI_ANNOTATION_FUNCS *f = &c->device->adapter->annotate;
 
@@ -179,11 +151,11 @@ void d3d_annotation_say(struct d3d_context *c, enum d3d_say what, const char *te
     pthread_mutex_unlock(&c->device->lock);
 }
 
-static void say(struct d3d_context *c, enum d3d_say what, LPCWSTR text)
+static void say(struct d3d_context *c, enum d3d_words what, LPCWSTR text)
 {
     char name[256];
 
-    utf8((const WCHAR *)text, name, sizeof(name));
+    d3d_utf8((const WCHAR *)text, name, sizeof(name));
     d3d_annotation_say(c, what, name);
 }
 
@@ -245,7 +217,7 @@ SHADER(d3d_context_CSSetShader, ID3D11ComputeShader, D3D_CS, Cs)
         for (UINT i = 0; i < count; i++) {                                                                   \
             struct d3d_child *o = (struct d3d_child *)objects[i];                                            \
             if (o && o->kind == D3D_SRV)                                                                     \
-                o = d3d_hazard_readable(c, o);                                                               \
+                o = d3d_hazard_readable(c, stage, first + i, o);                                             \
             d3d_child_bind(&c->member[stage][first + i], o);                                                 \
             drv[i] = DRV(handle, o);                                                                         \
         }                                                                                                    \
@@ -531,17 +503,20 @@ void STDMETHODCALLTYPE d3d_context_ClearState(ID3D11DeviceContext *This)
 
 void STDMETHODCALLTYPE d3d_context_Draw(ID3D11DeviceContext *This, UINT vertices, UINT first)
 {
+    d3d_debug_draw(context_of(This), "Draw", false);
     TELL(This, pfnDraw, vertices, first);
 }
 
 void STDMETHODCALLTYPE d3d_context_DrawIndexed(ID3D11DeviceContext *This, UINT indices, UINT first, INT base)
 {
+    d3d_debug_draw(context_of(This), "DrawIndexed", true);
     TELL(This, pfnDrawIndexed, indices, first, base);
 }
 
 void STDMETHODCALLTYPE d3d_context_DrawInstanced(ID3D11DeviceContext *This, UINT vertices, UINT instances,
                                                  UINT first, UINT first_instance)
 {
+    d3d_debug_draw(context_of(This), "DrawInstanced", false);
     TELL(This, pfnDrawInstanced, vertices, instances, first, first_instance);
 }
 
@@ -549,6 +524,7 @@ void STDMETHODCALLTYPE d3d_context_DrawIndexedInstanced(ID3D11DeviceContext *Thi
                                                         UINT instances, UINT first, INT base,
                                                         UINT first_instance)
 {
+    d3d_debug_draw(context_of(This), "DrawIndexedInstanced", true);
     TELL(This, pfnDrawIndexedInstanced, indices, instances, first, base, first_instance);
 }
 

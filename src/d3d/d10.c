@@ -553,12 +553,11 @@ void STDMETHODCALLTYPE d10_device_RSGetViewports(ID3D10Device1 *This, UINT *coun
 void STDMETHODCALLTYPE d10_device_SOGetTargets(ID3D10Device1 *This, UINT count, ID3D10Buffer **buffers,
                                                UINT *offsets)
 {
-    for (UINT i = 0; i < count; i++) { /* none can be bound */
-        if (buffers)
-            buffers[i] = NULL;
-        if (offsets)
-            offsets[i] = 0;
-    }
+    for (UINT i = 0; offsets && i < count; i++)
+        offsets[i] = 0; /* the driver alone knows how far it came */
+    d3d_context_SOGetTargets(context11(This), count, (ID3D11Buffer **)buffers);
+    if (buffers)
+        d10_faces((void **)buffers, count);
 }
 
 /* One stride, of slot 0, and stream 0 alone. */

@@ -160,7 +160,11 @@ struct d3d_device {
     const ID3D11Device1Vtbl *vtbl;
     const IDXGIDevice1Vtbl *dxgi_vtbl;
     const ID3D10Device1Vtbl *d10_vtbl;
-    bool d10; /* made as a device of Direct3D 10: its objects name that one */
+    const ID3D10MultithreadVtbl *lock_vtbl;
+    BOOL guarded; /* Enter and Leave do something */
+    pthread_mutex_t program_lock;
+    struct d3d_queue *queue; /* of one made to be debugged; else NULL */
+    bool d10;                /* made as a device of Direct3D 10: its objects name that one */
     LONG refs;
     struct d3d_context context;
     struct d3d_adapter *adapter;
@@ -254,8 +258,9 @@ bool d3d_format_storable(DXGI_FORMAT f);
 struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size);
 
 /* hazard.c */
-/* The view, or NULL where what it looks at is bound to be written. */
-struct d3d_child *d3d_hazard_readable(const struct d3d_context *c, struct d3d_child *view);
+/* The view, or NULL where what it looks at is bound to be written, which is said of the slot. */
+struct d3d_child *d3d_hazard_readable(const struct d3d_context *c, int stage, UINT slot,
+                                      struct d3d_child *view);
 /* Something was bound to be written: what looks at it is unbound. */
 void d3d_hazard_written(struct d3d_context *c);
 
@@ -280,8 +285,16 @@ bool d3d_subresource(const struct d3d_child *r, UINT index);
 /* A box of a subresource, or all of it; false: empty, or outside. */
 bool d3d_box_of(const struct d3d_child *r, UINT index, const D3D11_BOX *given, D3D10_DDI_BOX *out);
 bool d3d_is_dynamic(const struct d3d_child *r);
-enum d3d_say { D3D_SAY_BEGIN, D3D_SAY_END, D3D_SAY_MARKER };
-void d3d_annotation_say(struct d3d_context *c, enum d3d_say what, const char *text);
+enum d3d_words { D3D_SAY_BEGIN, D3D_SAY_END, D3D_SAY_MARKER };
+void d3d_annotation_say(struct d3d_context *c, enum d3d_words what, const char *text);
+
+/* debug.c: says something to the device's info queue, if it has one. */
+void d3d_say(struct d3d_device *d, D3D11_MESSAGE_CATEGORY category, D3D11_MESSAGE_SEVERITY severity,
+             D3D11_MESSAGE_ID id, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* What a draw lacks; `what` is the method. */
+void d3d_debug_draw(const struct d3d_context *c, const char *what, bool indexed);
+struct d3d_queue *d3d_queue_create(struct d3d_device *d);
+void d3d_queue_destroy(struct d3d_queue *q);
 
 /* deferred.c: what a deferred context records, by the methods that gen.py makes. */
 struct d3d_call;
@@ -297,7 +310,7 @@ const void *d3d_keep(void *This, const void *bytes, UINT count, size_t each);
 /* An object, which lives as long as the list; and as many as an array has. */
 void *d3d_hold(void *This, const void *object);
 const void *d3d_hold_all(void *This, const void *objects, UINT count);
-void d3d_deferred_say(struct d3d_context *c, enum d3d_say what, const char *text);
+void d3d_deferred_say(struct d3d_context *c, enum d3d_words what, const char *text);
 void d3d_deferred_destroy(struct d3d_context *c);
 void d3d_list_destroy(struct d3d_list *l);
 /* Binds to `to` what `from` has bound, without a word to the driver; and gives it back. */

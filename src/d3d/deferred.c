@@ -491,7 +491,7 @@ void STDMETHODCALLTYPE d3d_deferred_Flush(ID3D11DeviceContext *This)
 
 struct call_say {
     struct d3d_call call;
-    enum d3d_say what;
+    enum d3d_words what;
     const char *text;
 };
 
@@ -502,7 +502,7 @@ static void play_say(ID3D11DeviceContext1 *on, const struct d3d_call *call)
     d3d_annotation_say(context_of(on), c->what, c->text);
 }
 
-void d3d_deferred_say(struct d3d_context *c, enum d3d_say what, const char *text)
+void d3d_deferred_say(struct d3d_context *c, enum d3d_words what, const char *text)
 {
     struct call_say *call = d3d_record(c, sizeof(*call), play_say);
     char *copy = list_alloc(c->list, strlen(text) + 1);

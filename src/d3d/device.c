@@ -35,6 +35,23 @@ static HRESULT APIENTRY present_cb(HANDLE h, DXGIDDICB_PRESENT *a)
     return d3d_status(D3DKMTPresent(&p));
 }
 
+static void say_removed(struct d3d_device *d)
+{
+    bool hung = d->removed == DXGI_ERROR_DEVICE_HUNG, reset = d->removed == DXGI_ERROR_DEVICE_RESET;
+
+    d3d_say(
+        d, D3D11_MESSAGE_CATEGORY_EXECUTION, D3D11_MESSAGE_SEVERITY_ERROR,
+        hung    ? D3D11_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_AT_FAULT
+        : reset ? D3D11_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_NOT_AT_FAULT
+                : D3D11_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_POSSIBLY_AT_FAULT,
+        "ID3D11Device::RemoveDevice: Device removal has been triggered for the following reason (%s, 0x%08X).",
+        hung ? "DXGI_ERROR_DEVICE_HUNG: the commands of this device took too long, or what they did ended it"
+        : reset
+            ? "DXGI_ERROR_DEVICE_RESET: another device's commands had the adapter reset"
+            : "DXGI_ERROR_DEVICE_REMOVED: the adapter is gone, or the program did what it cannot go on from",
+        (unsigned)d->removed);
+}
+
 HRESULT d3d_take_error(struct d3d_device *d)
 {
     HRESULT hr = d->error;
@@ -45,6 +62,7 @@ HRESULT d3d_take_error(struct d3d_device *d)
             d->removed = d3d_removed_reason(d);
         if (d->removed == S_OK)
             d->removed = DXGI_ERROR_DEVICE_REMOVED;
+        say_removed(d);
         hr = DXGI_ERROR_DEVICE_REMOVED;
     }
     return d->removed != S_OK ? DXGI_ERROR_DEVICE_REMOVED : hr;
@@ -89,6 +107,9 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
     d->vtbl = &d3d_device_vtbl;
     d->dxgi_vtbl = &d3d_dxgi_device_vtbl;
     d->d10_vtbl = &d10_device_vtbl;
+    d->lock_vtbl = &d3d_lock_vtbl;
+    if (flags & D3D11_CREATE_DEVICE_DEBUG)
+        d->queue = d3d_queue_create(d);
     d->refs = 1;
     d->adapter = adapter;
     d->level = level;
@@ -97,6 +118,7 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&d->states_lock, &recursive);
+    pthread_mutex_init(&d->program_lock, &recursive);
     pthread_mutexattr_destroy(&recursive);
     fill_core(&d->core);
     d->dxgi_callbacks.pfnPresentCb = present_cb;
@@ -128,6 +150,8 @@ fail:
     if (d->kmt.device)
         D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt.device});
     free(d->drv.pDrvPrivate);
+    d3d_queue_destroy(d->queue);
+    pthread_mutex_destroy(&d->program_lock);
     pthread_mutex_destroy(&d->states_lock);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -146,6 +170,8 @@ static void destroy(struct d3d_device *d)
         IUnknown_Release((IUnknown *)d->dxgi_adapter);
     free(d->drv.pDrvPrivate);
     d3d_data_free(d->data);
+    d3d_queue_destroy(d->queue);
+    pthread_mutex_destroy(&d->program_lock);
     pthread_mutex_destroy(&d->states_lock);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -171,6 +197,10 @@ HRESULT STDMETHODCALLTYPE d3d_device_QueryInterface(ID3D11Device *This, REFIID r
         *out = &d->dxgi_vtbl;
     else if (d->d10 && (IsEqualGUID(riid, &IID_ID3D10Device) || IsEqualGUID(riid, &IID_ID3D10Device1)))
         *out = &d->d10_vtbl;
+    else if (IsEqualGUID(riid, &IID_ID3D10Multithread) || IsEqualGUID(riid, &IID_ID3D11Multithread))
+        *out = &d->lock_vtbl; /* the same methods */
+    else if (d->queue && (IsEqualGUID(riid, &IID_ID3D11InfoQueue) || IsEqualGUID(riid, &IID_ID3D10InfoQueue)))
+        *out = d->queue;
     if (!*out)
         return E_NOINTERFACE;
     d3d_device_AddRef(This);

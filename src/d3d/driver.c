@@ -30,6 +30,51 @@ HRESULT d3d_status(NTSTATUS s)
     }
 }
 
+/* ---- names ---------------------------------------------------------------- */
+
+void d3d_utf8(const WCHAR *text, char *out, size_t room)
+{
+    size_t n = 0;
+
+    for (; text && *text && n + 4 < room; text++) {
+        uint32_t c = *text;
+
+        if (c >= 0xD800 && c < 0xDC00 && text[1] >= 0xDC00 && text[1] < 0xE000)
+            c = 0x10000 + ((c & 0x3FF) << 10) + (*++text & 0x3FF);
+        if (c < 0x80) {
+            out[n++] = (char)c;
+            continue;
+        }
+        if (c >= 0x10000)
+            out[n++] = (char)(0xF0 | c >> 18);
+        if (c >= 0x800)
+            out[n++] = (char)((c >= 0x10000 ? 0x80 : 0xE0) | (c >> 12 & (c >= 0x10000 ? 0x3F : 0x0F)));
+        out[n++] = (char)((c >= 0x800 ? 0x80 : 0xC0) | (c >> 6 & (c >= 0x800 ? 0x3F : 0x1F)));
+        out[n++] = (char)(0x80 | (c & 0x3F));
+    }
+    out[n] = 0;
+}
+
+bool d3d_debug_name(const GUID *guid, const void *bytes, size_t size, char *out, size_t room)
+{
+    static const GUID narrow = {0x429b8c22, 0x9188, 0x4b0c, {0x87, 0x42, 0xac, 0xb0, 0xbf, 0x85, 0xc2, 0x00}},
+                      wide = {0x4cca5fd8, 0x921f, 0x42c8, {0x85, 0x66, 0x70, 0xca, 0xf2, 0xa9, 0xb7, 0x41}};
+    WCHAR text[128];
+
+    if (!memcmp(guid, &narrow, sizeof(narrow))) { /* WKPDID_D3DDebugObjectName */
+        snprintf(out, room, "%.*s", (int)(size < 256 ? size : 256), bytes ? (const char *)bytes : "");
+        return true;
+    }
+    if (memcmp(guid, &wide, sizeof(wide))) /* WKPDID_D3DDebugObjectNameW */
+        return false;
+    size = bytes ? size / sizeof(WCHAR) : 0;
+    size = size < 127 ? size : 127;
+    memcpy(text, bytes ? bytes : "", size * sizeof(WCHAR));
+    text[size] = 0;
+    d3d_utf8(text, out, room);
+    return true;
+}
+
 /* ---- the library --------------------------------------------------------- */
 
 static void *load(const char *name)

@@ -36,6 +36,10 @@ void *d3d_library_open(D3DKMT_HANDLE adapter, KMTUMDVERSION version, char name[2
 void *d3d_library_symbol(void *library, const char *name);
 void d3d_library_close(void *library);
 HRESULT d3d_status(NTSTATUS s);
+/* UTF-8 of it, cut where there is no room. */
+void d3d_utf8(const WCHAR *text, char *out, size_t room);
+/* What a program calls an object by SetPrivateData: into `out`; false: the data of this GUID is no name. */
+bool d3d_debug_name(const GUID *guid, const void *bytes, size_t size, char *out, size_t room);
 extern const D3DDDI_ADAPTERCALLBACKS d3d_adapter_callbacks;
 extern const D3DDDI_DEVICECALLBACKS d3d_callbacks;
 /* STOPPED, where the kernel does not say. */

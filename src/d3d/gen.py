@@ -18,6 +18,8 @@ CLASSES = [
     ("d3d_deferred", "ID3D11DeviceContext1", ["d3d_context"]),
     ("d3d_list", "ID3D11CommandList", [CHILD]),
     ("d3d_context_state", "ID3DDeviceContextState", [CHILD]),
+    ("d3d_queue", "ID3D11InfoQueue", []),
+    ("d3d_lock", "ID3D10Multithread", []),
     ("d3d_annotation", "ID3DUserDefinedAnnotation", []),
     ("d3d_buffer", "ID3D11Buffer", ["d3d_resource", CHILD]),
     ("d3d_texture1d", "ID3D11Texture1D", ["d3d_resource", CHILD]),
@@ -67,7 +69,7 @@ CLASSES = [
 ]
 # Methods that an older interface has take that one.
 SINCE = {"ID3D11Device1": "ID3D11Device", "ID3D11DeviceContext1": "ID3D11DeviceContext"}
-text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5"))
+text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "d3d11sdklayers", "dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5"))
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
 defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | set(re.findall(r"^[A-Z_]+\((d\w+_\w+),", code, re.M))
@@ -79,6 +81,10 @@ for prefix in re.findall(r"^FACE\((\w+),", code, re.M):
 for stage, kind in re.findall(r"^D10_SHADER\((\w+), (\w+)\)", code, re.M):
     defined |= {f"d10_device_{what}" for what in (f"{stage}SetShader", f"{stage}GetShader", f"Create{kind}")}
 defined |= {f"d10_device_CreateTexture{dim}" for dim in re.findall(r"^D10_TEXTURE\((\w+)\)", code, re.M)}
+# FILTERS what the info queue has of each kind
+for what in re.findall(r"^FILTERS\((\w+),", code, re.M):
+    defined |= {f"d3d_queue_{name}" for name in (f"Add{what}FilterEntries", f"Clear{what}Filter", f"PushEmpty{what}Filter", f"PushCopyOf{what}Filter",
+                                                 f"Push{what}Filter", f"Pop{what}Filter", f"Get{what}FilterStackSize")}
 # GET_STAGE and SET_STAGE make one of each for a stage
 for prefix in re.findall(r"^GET_STAGE\((\w+),", code, re.M):
     defined |= {f"{prefix}Get{what}" for what in ("ConstantBuffers", "ShaderResources", "Samplers")}

@@ -86,7 +86,7 @@ static const struct d3d_child *written_depth(const struct d3d_context *c)
     return c->depth_view && !c->depth_view->desc.dsv.Flags ? c->depth_view : NULL;
 }
 
-struct d3d_child *d3d_hazard_readable(const struct d3d_context *c, struct d3d_child *view)
+static struct d3d_child *readable(const struct d3d_context *c, struct d3d_child *view)
 {
     if (!view)
         return NULL;
@@ -94,6 +94,35 @@ struct d3d_child *d3d_hazard_readable(const struct d3d_context *c, struct d3d_ch
         if (overlap(view, c->targets[i]) || overlap(view, c->pixel_uavs[i]) || overlap(view, c->uavs[i]))
             return NULL;
     return overlap(view, written_depth(c)) ? NULL : view;
+}
+
+static void say(const struct d3d_context *c, int stage, UINT slot)
+{
+    static const struct {
+        D3D11_MESSAGE_ID id;
+        const char *name;
+    } stages[D3D_STAGES] = {[D3D_VS] = {D3D11_MESSAGE_ID_DEVICE_VSSETSHADERRESOURCES_HAZARD, "VS"},
+                            [D3D_PS] = {D3D11_MESSAGE_ID_DEVICE_PSSETSHADERRESOURCES_HAZARD, "PS"},
+                            [D3D_GS] = {D3D11_MESSAGE_ID_DEVICE_GSSETSHADERRESOURCES_HAZARD, "GS"},
+                            [D3D_HS] = {D3D11_MESSAGE_ID_DEVICE_HSSETSHADERRESOURCES_HAZARD, "HS"},
+                            [D3D_DS] = {D3D11_MESSAGE_ID_DEVICE_DSSETSHADERRESOURCES_HAZARD, "DS"},
+                            [D3D_CS] = {D3D11_MESSAGE_ID_DEVICE_CSSETSHADERRESOURCES_HAZARD, "CS"}};
+
+    d3d_say(
+        c->device, D3D11_MESSAGE_CATEGORY_STATE_SETTING, D3D11_MESSAGE_SEVERITY_WARNING, stages[stage].id,
+        "ID3D11DeviceContext::%sSetShaderResources: Resource being set to %s shader resource slot %u is still bound "
+        "on output! Forcing to NULL.",
+        stages[stage].name, stages[stage].name, slot);
+}
+
+struct d3d_child *d3d_hazard_readable(const struct d3d_context *c, int stage, UINT slot,
+                                      struct d3d_child *view)
+{
+    struct d3d_child *read = readable(c, view);
+
+    if (view && !read)
+        say(c, stage, slot);
+    return read;
 }
 
 static void unbind(struct d3d_context *c, int stage, UINT slot)
@@ -127,6 +156,13 @@ void d3d_hazard_written(struct d3d_context *c)
 {
     for (int stage = 0; stage < D3D_STAGES; stage++)
         for (UINT i = 0; i < D3D_SLOTS; i++)
-            if (c->views[stage][i] && !d3d_hazard_readable(c, c->views[stage][i]))
+            if (c->views[stage][i] && !readable(c, c->views[stage][i])) {
+                d3d_say(
+                    c->device, D3D11_MESSAGE_CATEGORY_STATE_SETTING, D3D11_MESSAGE_SEVERITY_WARNING,
+                    D3D11_MESSAGE_ID_DEVICE_OMSETRENDERTARGETS_HAZARD,
+                    "ID3D11DeviceContext::OMSetRenderTargets: Resource being set for output is still bound on input! "
+                    "Forcing shader resource slot %u to NULL.",
+                    i);
                 unbind(c, stage, i);
+            }
 }

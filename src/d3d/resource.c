@@ -95,9 +95,17 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
     if (!desc || !desc->ByteWidth || desc->ByteWidth > MAX_BUFFER || (data && !data->pSysMem) ||
         !valid_elements(desc) ||
         !valid_usage(desc->Usage, desc->BindFlags, BUFFER_BINDS, desc->CPUAccessFlags, data) ||
-        (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER &&
-         (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER || desc->ByteWidth & 15 || desc->ByteWidth > 65536)))
+        (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER && (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER ||
+                                                          desc->ByteWidth & 15 || desc->ByteWidth > 65536))) {
+        d3d_say(
+            d, D3D11_MESSAGE_CATEGORY_STATE_CREATION, D3D11_MESSAGE_SEVERITY_ERROR,
+            D3D11_MESSAGE_ID_CREATEBUFFER_INVALIDARG_RETURN,
+            "ID3D11Device::CreateBuffer: %u bytes of usage %d, bind flags 0x%X, CPU access 0x%X, misc flags 0x%X: there is no "
+            "such buffer",
+            desc ? desc->ByteWidth : 0, desc ? (int)desc->Usage : -1, desc ? desc->BindFlags : 0,
+            desc ? desc->CPUAccessFlags : 0, desc ? desc->MiscFlags : 0);
         return E_INVALIDARG;
+    }
     if (!out)
         return S_FALSE;
     mip = (D3D10DDI_MIPINFO){desc->ByteWidth, 1, 1, desc->ByteWidth, 1, 1};
@@ -329,7 +337,18 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture2D(ID3D11Device *This, const D
                                                      const D3D11_SUBRESOURCE_DATA *data,
                                                      ID3D11Texture2D **out)
 {
-    return desc ? texture((struct d3d_device *)This, D3D_TEXTURE, desc, 1, data, (void **)out) : E_INVALIDARG;
+    HRESULT hr =
+        desc ? texture((struct d3d_device *)This, D3D_TEXTURE, desc, 1, data, (void **)out) : E_INVALIDARG;
+
+    if (hr == E_INVALIDARG && desc)
+        d3d_say(
+            (struct d3d_device *)This, D3D11_MESSAGE_CATEGORY_STATE_CREATION, D3D11_MESSAGE_SEVERITY_ERROR,
+            D3D11_MESSAGE_ID_CREATETEXTURE2D_INVALIDARG_RETURN,
+            "ID3D11Device::CreateTexture2D: %u x %u, %u mips, %u layers, format %d, %u samples, usage %d, bind flags 0x%X, CPU "
+            "access 0x%X, misc flags 0x%X: there is no such texture",
+            desc->Width, desc->Height, desc->MipLevels, desc->ArraySize, (int)desc->Format,
+            desc->SampleDesc.Count, (int)desc->Usage, desc->BindFlags, desc->CPUAccessFlags, desc->MiscFlags);
+    return hr;
 }
 
 static HRESULT open_shared(struct d3d_device *d, D3DKMT_HANDLE share, struct d3d_child **out)

@@ -30,37 +30,13 @@ void d9_perf_remove(struct d9_device *d)
     pthread_mutex_unlock(&lock);
 }
 
-/* UTF-8 of it, cut where there is no room. */
-static void utf8(const WCHAR *text, char out[NAME])
-{
-    size_t n = 0;
-
-    for (; text && *text && n + 4 < NAME; text++) {
-        uint32_t c = *text;
-
-        if (c >= 0xD800 && c < 0xDC00 && text[1] >= 0xDC00 && text[1] < 0xE000)
-            c = 0x10000 + ((c & 0x3FF) << 10) + (*++text & 0x3FF);
-        if (c < 0x80) {
-            out[n++] = (char)c;
-            continue;
-        }
-        if (c >= 0x10000)
-            out[n++] = (char)(0xF0 | c >> 18);
-        if (c >= 0x800)
-            out[n++] = (char)((c >= 0x10000 ? 0x80 : 0xE0) | (c >> 12 & (c >= 0x10000 ? 0x3F : 0x0F)));
-        out[n++] = (char)((c >= 0x800 ? 0x80 : 0xC0) | (c >> 6 & (c >= 0x800 ? 0x3F : 0x1F)));
-        out[n++] = (char)(0x80 | (c & 0x3F));
-    }
-    out[n] = 0;
-}
-
 /* What every device is told: +1 a region begins, -1 one ends, 0 a marker. True: somebody wants to know. */
 static bool tell(int what, const WCHAR *text)
 {
     char name[NAME];
     bool told = false;
 
-    utf8(text, name);
+    d3d_utf8(text, name, sizeof(name));
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MAX_DEVICES; i++) {
         struct d9_device *d = devices[i];
