@@ -6,43 +6,15 @@
 #define CINTERFACE
 #define COBJMACROS
 #define WIN32_LEAN_AND_MEAN
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <d3d9.h>
 
-enum { SIDE = 64, PATIENCE_MS = 60000, PROMPT_MS = 5000 };
+#include "program.h"
 
-static const char *name;
 static IDirect3D9Ex *factory;
 static IDirect3DDevice9Ex *dev;
-
-static void end(int code, const char *verdict, const char *format, ...)
-    __attribute__((format(printf, 3, 4), noreturn));
-static void end(int code, const char *verdict, const char *format, ...)
-{
-    va_list ap;
-
-    printf("%s: %s%s", verdict, name, *format ? ": " : "");
-    va_start(ap, format);
-    vprintf(format, ap);
-    va_end(ap);
-    putchar('\n');
-    fflush(stdout);
-    ExitProcess((UINT)code);
-}
-
-#define FAIL(...) end(1, "FAIL", __VA_ARGS__)
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        HRESULT hr_ = (call);                                                                                \
-        if (hr_ != S_OK)                                                                                     \
-            FAIL("%s: 0x%08lX", #call, (unsigned long)hr_);                                                  \
-    } while (0)
 
 static void open_device(void)
 {
@@ -271,27 +243,55 @@ static void submit_fence_stress(void)
         IDirect3DQuery9_Release(q[i]);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} tests[] = {{"d3d9_raster_status_sanity", raster_status_sanity},
-             {"d3d9_raster_status_pacing", raster_status_pacing},
-             {"d3d9_fixedfunc_wvp_triangle", wvp_triangle},
-             {"d3d9_fixedfunc_textured_wvp", textured_wvp},
-             {"d3d9_fixedfunc_lighting_directional", lighting_directional},
-             {"d3d9ex_dwm_ddi_sanity", dwm_ddi_sanity},
-             {"d3d9ex_submit_fence_stress", submit_fence_stress}};
+/* The documentation of both words: the work of this device hung the adapter; Reset is refused, and a new device works. */
+static void device_hung(void)
+{
+    /* ps_3_0: four loops of 255 rounds in each other, of which nothing is left out, since they count */
+    static const DWORD endless[] = {
+        0xFFFF0300, 0x05000051, 0xA00F0001, 0x3F800000, 0,          0,          0,          0x05000030,
+        0xF00F0000, 255,        0,          0,          0,          0x02000001, 0x800F0000, 0xA0000000,
+        0x01000026, 0xF0E40000, 0x01000026, 0xF0E40000, 0x01000026, 0xF0E40000, 0x01000026, 0xF0E40000,
+        0x03000002, 0x80010000, 0x80000000, 0xA0000001, 0x02000007, 0x80010000, 0x80000000, 0x00000027,
+        0x00000027, 0x00000027, 0x00000027, 0x02000001, 0x800F0800, 0x80000000, 0x0000FFFF};
+    enum { LARGE = 2048 };
+    const struct {
+        float x, y, z, w;
+        DWORD colour;
+    } v[] = {{0, 0, 0.5f, 1, ~0u}, {2 * LARGE, 0, 0.5f, 1, ~0u}, {0, 2 * LARGE, 0.5f, 1, ~0u}};
+    IDirect3DPixelShader9 *ps;
+    IDirect3DSurface9 *large;
+    HRESULT hr = S_OK, state;
+
+    open_device();
+    OK(IDirect3DDevice9Ex_CreateRenderTarget(dev, LARGE, LARGE, D3DFMT_A8R8G8B8, D3DMULTISAMPLE_NONE, 0,
+                                             FALSE, &large, NULL));
+    OK(IDirect3DDevice9Ex_CreatePixelShader(dev, endless, &ps));
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, large));
+    OK(IDirect3DDevice9Ex_SetPixelShader(dev, ps));
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZRHW | D3DFVF_DIFFUSE));
+    OK(IDirect3DDevice9Ex_DrawPrimitiveUP(dev, D3DPT_TRIANGLELIST, 1, v, sizeof(v[0])));
+    for (DWORD start = GetTickCount(); hr == S_OK && GetTickCount() - start < PATIENCE_MS;)
+        hr = IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, 0);
+    state = IDirect3DDevice9Ex_CheckDeviceState(dev, NULL);
+    if (hr != D3DERR_DEVICEHUNG || state != D3DERR_DEVICEHUNG)
+        FAIL("Present: 0x%08lX, CheckDeviceState: 0x%08lX", (unsigned long)hr, (unsigned long)state);
+    IDirect3DPixelShader9_Release(ps);
+    IDirect3DSurface9_Release(large);
+    IDirect3DDevice9Ex_Release(dev);
+    IDirect3D9Ex_Release(factory);
+    wvp_triangle(); /* on a new device */
+}
+
+static const struct test tests[] = {{"d3d9_raster_status_sanity", raster_status_sanity},
+                                    {"d3d9_raster_status_pacing", raster_status_pacing},
+                                    {"d3d9_fixedfunc_wvp_triangle", wvp_triangle},
+                                    {"d3d9_fixedfunc_textured_wvp", textured_wvp},
+                                    {"d3d9_fixedfunc_lighting_directional", lighting_directional},
+                                    {"d3d9ex_dwm_ddi_sanity", dwm_ddi_sanity},
+                                    {"d3d9ex_submit_fence_stress", submit_fence_stress},
+                                    {"d3d9ex_device_hung", device_hung}};
 
 int main(int argc, char **argv)
 {
-    name = argc > 1 ? argv[1] : "";
-    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-        if (!strcmp(tests[i].name, name)) {
-            tests[i].run();
-            IDirect3DDevice9Ex_Release(dev);
-            IDirect3D9Ex_Release(factory);
-            end(0, "PASS", "%s", "");
-        }
-    fprintf(stderr, "d3d9: there is no test '%s'\n", name);
-    return 2;
+    return run_named(tests, sizeof(tests) / sizeof(tests[0]), argc > 1 ? argv[1] : "");
 }

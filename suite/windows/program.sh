@@ -21,8 +21,9 @@ skip() {
 }
 [ "$name" != d3d9ex_shared_surface_wow64 ] || skip "this build has no libraries for 32-bit programs"
 command -v wine >/dev/null || skip "wine is not installed"
-export WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;d3d9=n" WINEDEBUG=${WINEDEBUG:--all}
-said=$(wine "$here/suite_d3d9.exe" "$name" | tr -d '\r'; exit "${PIPESTATUS[0]}")
+export WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;d3d9,d3d10,d3d10_1,d3d11,dxgi=n" WINEDEBUG=${WINEDEBUG:--all}
+case $name in d3d9*) program=suite_d3d9 ;; *) program=suite_direct3d ;; esac
+said=$(wine "$here/$program.exe" "$name" | tr -d '\r'; exit "${PIPESTATUS[0]}")
 code=$?
 echo "$said"
 if [ $code = 0 ]; then tell PASS false ""; else tell FAIL false "${said:-it ended with $code}"; fi
