@@ -409,6 +409,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
     C(usage, running, INT, "of these: running or perhaps running")
 #define BB_COLUMNS_SHADER(C)                                                                                   \
     C(shader, hash, TEXT, "of the bytes")                                                                      \
+    C(shader, name, TEXT, "that the program gave it, or NULL")                                                 \
     C(shader, handle, INT, "the guest's handle")                                                               \
     C(shader, stage, TEXT, "vertex, pixel, …")                                                                 \
     C(shader, kind, TEXT, "DXBC, D3D9, SPIR-V")                                                                \
@@ -418,7 +419,7 @@ void bb_resources_each(struct bb_resources *r, void (*each)(void *ctx, const str
 #define BB_COLUMNS_RESOURCE(C)                                                                                 \
     C(resource, id, INT, "the guest's handle")                                                                 \
     C(resource, kind, TEXT, "buffer, texture 64x64 …")                                                         \
-    C(resource, name, TEXT, "names of the regions in which it was made: the ABI has no names of resources; or NULL") \
+    C(resource, name, TEXT, "that the program gave it, else names of the regions in which it was made, or NULL") \
     C(resource, address, INT, "GPU virtual address, NULL for none")                                            \
     C(resource, size, INT, "bytes")                                                                            \
     C(resource, gpa, INT, "guest address of the memory behind it; NULL: it has none, or its table is not known")\

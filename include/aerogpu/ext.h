@@ -39,7 +39,8 @@
       "EXT_SET_BLEND_STATE, EXT_SET_RASTERIZER_STATE, EXT_SET_VIEWPORTS, EXT_SET_SCISSORS")                  \
     F(50, EXT_SAMPLES, ext_samples, "USAGE_EXT_SAMPLES, EXT_RESOLVE")                                        \
     F(51, EXT_STREAM_OUTPUT, ext_stream_output,                                                              \
-      "shaders with a chunk AGSO, EXT_SET_STREAM_OUTPUT, EXT_DRAW_AUTO, queries of kinds 2 to 5")
+      "shaders with a chunk AGSO, EXT_SET_STREAM_OUTPUT, EXT_DRAW_AUTO, queries of kinds 2 to 5")            \
+    F(52, EXT_NAMES, ext_names, "EXT_NAME")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -320,6 +321,9 @@ struct aerogpu_stream_output_entry {
 #define AEROGPU_FIELDS_EXT_DRAW_AUTO(F, A)                                                                   \
     F(U32, reserved0, RSV, "0")                                                                              \
     F(U32, reserved1, RSV, "0")
+#define AEROGPU_FIELDS_EXT_NAME(F, A)                                                                        \
+    F(U32, object, HANDLE, "a resource, view or shader")                                                     \
+    F(U32, reserved0, RSV, "0")
 
 /* CREATE_BUFFER_VIEW: DESTROY_TEXTURE_VIEW ends it. SET_TEXTURE takes one, and SET_UNORDERED_ACCESS_BUFFERS does, and a texture or a view
  * of one, in the place of a buffer: offset and size are the view's then. Each has a hidden counter of its own.
@@ -336,6 +340,8 @@ struct aerogpu_stream_output_entry {
  *
  * PUSH_MARKER, POP_MARKER: named regions: what is between belongs to the name. They nest, and need not be balanced; a
  * DEBUG_MARKER names what comes next inside of them. The text follows the header, UTF-8, padded with zeroes.
+ *
+ * NAME: what its program calls an object, for people; an empty text takes the name away. UTF-8, padded with zeroes.
  *
  * CHECKPOINT, CHECKPOINT_POINTER: a context remembers the last one that its command processor reached (top) and the last one
  * that everything before it is done for (bottom); a crash dump has both, with their payloads: a copy, or what is then found
@@ -406,7 +412,8 @@ struct aerogpu_stream_output_entry {
     P(0x801A, EXT_RESOLVE, ext_resolve, 32, NONE, hdr, 4, TRANSFER, "makes one sample of several")           \
     P(0x801B, EXT_SET_STREAM_OUTPUT, ext_set_stream_output, 40, NONE, hdr, 4, STATE(0),                      \
       "binds buffers that vertices are written to")                                                          \
-    P(0x801C, EXT_DRAW_AUTO, ext_draw_auto, 16, NONE, hdr, 4, DRAW, "draws vertices that were written")
+    P(0x801C, EXT_DRAW_AUTO, ext_draw_auto, 16, NONE, hdr, 4, DRAW, "draws vertices that were written")      \
+    P(0x801D, EXT_NAME, ext_name, 16, TEXT, hdr, 4, META, "names an object")
 
 enum aerogpu_d3d9_row {
     AEROGPU_D3D9_ROW_CLIP = 0,

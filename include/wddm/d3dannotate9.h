@@ -10,6 +10,7 @@ typedef struct D3DDDI_ANNOTATION_FUNCS9 { /* the first argument: the driver's de
     VOID(APIENTRY *pfnBeginRegion)(HANDLE, CONST CHAR *name);
     VOID(APIENTRY *pfnEndRegion)(HANDLE);
     VOID(APIENTRY *pfnMarker)(HANDLE, CONST CHAR *text);
+    VOID(APIENTRY *pfnName)(HANDLE, HANDLE resource, CONST CHAR *name);
 } D3DDDI_ANNOTATION_FUNCS9;
 
 /* The export GetAnnotationFuncs9. */

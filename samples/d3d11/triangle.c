@@ -193,6 +193,7 @@ static void hang(struct work *w)
     HRESULT hr = S_FALSE;
 
     NEED(ID3D11Device_CreatePixelShader(w->device, endless, sizeof(endless), NULL, &ps));
+    NEED(ID3D11PixelShader_SetPrivateData(ps, &debug_name, 12, "endless fog!"));
     NEED(ID3D11Device_CreateQuery(w->device, &q, &query));
     NEED(ID3D11Device_CreateTexture2D(w->device, &t, NULL, &large));
     NEED(ID3D11Texture2D_SetPrivateData(large, &debug_name, 8, "fog mask"));

@@ -299,11 +299,14 @@ static void put_submissions(struct bb_view *v, struct strbuf *o)
 
 static void put_bound(struct bb_view *v, struct strbuf *o)
 {
-    sqlite3_stmt *s =
-        bb_select(&v->dump,
-                  "SELECT slot, kind, handle, what FROM binding WHERE submission=%lld AND packet=%lld "
-                  "ORDER BY kind DESC, slot",
-                  (long long)v->submission, (long long)v->packet);
+    sqlite3_stmt *s = bb_select(
+        &v->dump,
+        "SELECT slot, kind, handle, "
+        "what || coalesce((SELECT ' ''' || s.name || '''' FROM shader s WHERE s.hash=binding.what AND "
+        "binding.kind='shader' AND s.name IS NOT NULL LIMIT 1), '') "
+        "FROM binding WHERE submission=%lld AND packet=%lld "
+        "ORDER BY kind DESC, slot",
+        (long long)v->submission, (long long)v->packet);
     bool any = false;
 
     while (v->packet >= 0 && bb_step(&v->dump, &s)) {

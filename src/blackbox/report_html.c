@@ -183,7 +183,10 @@ static void put_bound(struct bb_view *v, struct strbuf *o)
             ? NULL
             : bb_select(
                   &v->dump,
-                  "SELECT slot, handle, what FROM binding WHERE submission=%lld AND packet=%lld ORDER BY kind DESC, slot",
+                  "SELECT slot, handle, "
+                  "what || coalesce((SELECT ' ''' || s.name || '''' FROM shader s WHERE s.hash=binding.what AND "
+                  "binding.kind='shader' AND s.name IS NOT NULL LIMIT 1), '') "
+                  "FROM binding WHERE submission=%lld AND packet=%lld ORDER BY kind DESC, slot",
                   (long long)v->submission, (long long)v->packet);
     bool any = false;
 

@@ -357,8 +357,32 @@ HRESULT STDMETHODCALLTYPE d3d_child_GetPrivateData(void *This, REFGUID guid, UIN
     return d3d_data_get(((struct d3d_child *)This)->data, guid, size, bytes);
 }
 
+/* The driver's objects that a dump tells of. */
+static bool has_name(enum d3d_kind k, D3DDDI_NAMED *what)
+{
+    *what = k <= D3D_TEXTURE3D ? D3DDDI_NAMED_RESOURCE
+            : k <= D3D_UAV     ? D3DDDI_NAMED_VIEW
+                               : D3DDDI_NAMED_SHADER;
+    return k <= D3D_SHADER_CS;
+}
+
+static void tell_name(struct d3d_child *c, REFGUID guid, UINT size, const void *bytes)
+{
+    const D3DDDI_ANNOTATION_FUNCS *f = &c->device->adapter->annotate;
+    D3DDDI_NAMED what;
+    char name[256];
+
+    if (!f->pfnName || !c->made || !has_name(c->kind, &what) ||
+        !d3d_debug_name(guid, bytes, size, name, sizeof(name)))
+        return;
+    pthread_mutex_lock(&c->device->lock);
+    f->pfnName(c->device->drv, c->drv, what, name);
+    pthread_mutex_unlock(&c->device->lock);
+}
+
 HRESULT STDMETHODCALLTYPE d3d_child_SetPrivateData(void *This, REFGUID guid, UINT size, const void *bytes)
 {
+    tell_name(This, guid, size, bytes);
     return d3d_data_set(&((struct d3d_child *)This)->data, guid, size, bytes);
 }
 

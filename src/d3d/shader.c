@@ -80,6 +80,32 @@ bool d3d_program_allowed(const struct d3d_device *d, const struct d3d_program *p
     return level_has(d->level, p, D3D_SHADER_GS);
 }
 
+static void tell_shader(struct d3d_device *d, enum d3d_kind kind, const UINT *code, D3D10DDI_HSHADER h,
+                        D3D10DDI_HRTSHADER rt, const D3D10DDIARG_STAGE_IO_SIGNATURES *s,
+                        const D3D11DDIARG_TESSELLATION_IO_SIGNATURES *patches)
+{
+    switch ((int)kind) {
+    case D3D_SHADER_HS:
+        d->ddi.pfnCreateHullShader(d->drv, code, h, rt, patches);
+        break;
+    case D3D_SHADER_DS:
+        d->ddi.pfnCreateDomainShader(d->drv, code, h, rt, patches);
+        break;
+    case D3D_SHADER_VS:
+        d->ddi.pfnCreateVertexShader(d->drv, code, h, rt, s);
+        break;
+    case D3D_SHADER_PS:
+        d->ddi.pfnCreatePixelShader(d->drv, code, h, rt, s);
+        break;
+    case D3D_SHADER_GS:
+        d->ddi.pfnCreateGeometryShader(d->drv, code, h, rt, s);
+        break;
+    case D3D_SHADER_CS:
+        d->ddi.pfnCreateComputeShader(d->drv, code, h, rt);
+        break;
+    }
+}
+
 static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11ClassLinkage *linkage,
                       void **out, enum d3d_kind kind, uint32_t type)
 {
@@ -104,26 +130,13 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
                              : d->ddi.pfnCalcPrivateShaderSize(d->drv, p.code, &s));
     if (!c)
         return E_OUTOFMEMORY;
-    switch ((int)kind) {
-    case D3D_SHADER_HS:
-        DDI(d, pfnCreateHullShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &patches);
-        break;
-    case D3D_SHADER_DS:
-        DDI(d, pfnCreateDomainShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &patches);
-        break;
-    case D3D_SHADER_VS:
-        DDI(d, pfnCreateVertexShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &s);
-        break;
-    case D3D_SHADER_PS:
-        DDI(d, pfnCreatePixelShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &s);
-        break;
-    case D3D_SHADER_GS:
-        DDI(d, pfnCreateGeometryShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c}, &s);
-        break;
-    case D3D_SHADER_CS:
-        DDI(d, pfnCreateComputeShader, p.code, DRV(D3D10DDI_HSHADER, c), (D3D10DDI_HRTSHADER){c});
-        break;
-    }
+    pthread_mutex_lock(&d->lock);
+    if (d->adapter->annotate.pfnContainer)
+        d->adapter->annotate.pfnContainer(d->drv, bytes, size);
+    tell_shader(d, kind, p.code, (D3D10DDI_HSHADER){c->drv}, (D3D10DDI_HRTSHADER){c}, &s, &patches);
+    if (d->adapter->annotate.pfnContainer)
+        d->adapter->annotate.pfnContainer(d->drv, NULL, 0);
+    pthread_mutex_unlock(&d->lock);
     return d3d_child_finish(c, out);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* annotate.h: what a program calls its work, as packets that a crash dump is explained by: of the driver whose functions begin with
- * `driver`, whose devices are a `handle`, with a table of `functions` that `entry` fills in. The text is padded with zeroes to four
- * bytes, as all tails are. */
+ * `driver`, whose devices are a `handle`, with a table of `functions` that `entry` fills in, and what else it has of its own. The text is
+ * padded with zeroes to four bytes, as all tails are. */
 #pragma once
 
 #include <string.h>
@@ -9,7 +9,17 @@
 #include "abi/builder.h"
 #include "base/export.h"
 
-#define UMD_ANNOTATIONS(driver, handle, functions, entry)                                                    \
+/* What the device does not know has no name. */
+#define UMD_NAME(driver, d, object_name, text)                                                               \
+    do {                                                                                                     \
+        uint32_t object_ = (object_name), size_ = (uint32_t)strlen(text);                                    \
+        if (object_) {                                                                                       \
+            driver##_room(d, size_ + 64);                                                                    \
+            ABI_EMIT_TAIL(&(d)->stream, EXT_NAME, ext_name, text, size_, .object = object_);                 \
+        }                                                                                                    \
+    } while (0)
+
+#define UMD_ANNOTATIONS(driver, handle, functions, entry, ...)                                               \
     static void say(handle h, uint32_t opcode, const char *text)                                             \
     {                                                                                                        \
         struct aerogpu_cmd_debug_marker m = {0};                                                             \
@@ -33,5 +43,6 @@
     EXPORT VOID APIENTRY entry(functions *f);                                                                \
     VOID APIENTRY entry(functions *f)                                                                        \
     {                                                                                                        \
-        *f = (functions){.pfnBeginRegion = begin_region, .pfnEndRegion = end_region, .pfnMarker = marker};   \
+        *f = (functions){                                                                                    \
+            .pfnBeginRegion = begin_region, .pfnEndRegion = end_region, .pfnMarker = marker, __VA_ARGS__};   \
     }

@@ -57,6 +57,7 @@ static void put_objects(struct collector *c)
 
             bb_row(c->p, BB_TABLE_SHADER);
             bb_text(c->p, BB_shader_hash, o->hash);
+            bb_text(c->p, BB_shader_name, o->name[0] ? o->name : NULL);
             bb_int(c->p, BB_shader_handle, o->handle);
             bb_text(c->p, BB_shader_stage, o->stage < 6 ? stages[o->stage] : "?");
             bb_text(c->p, BB_shader_kind, dxbc ? "DXBC" : spirv ? "SPIR-V" : "D3D9");
@@ -74,7 +75,7 @@ static void put_objects(struct collector *c)
             bb_row(c->p, BB_TABLE_RESOURCE);
             bb_int(c->p, BB_resource_id, o->handle);
             bb_text(c->p, BB_resource_kind, name);
-            bb_text(c->p, BB_resource_name, o->made_in[0] ? o->made_in : NULL);
+            bb_text(c->p, BB_resource_name, o->name[0] ? o->name : o->made_in[0] ? o->made_in : NULL);
             bb_int(c->p, BB_resource_size, (int64_t)o->size);
             put_gpa(c, o);
             put_time(c, BB_resource_created_ns, o->created);

@@ -60,16 +60,20 @@ static void outcome_finish(struct outcome *o)
     bb_inference_finish(&o->x);
 }
 
+enum { FULL_NAME = 160 };
+
 /* What it is called in every table: alike in every dump of the same program. */
-static void full_name(char out[100], const struct watch_object *o)
+static void full_name(char out[FULL_NAME], const struct watch_model *m, const struct watch_object *o)
 {
+    const char *given = watch_object_given(m, o);
     char name[64];
 
     watch_object_name(name, o);
     if (o->kind == WATCH_OBJECT_SHADER)
-        snprintf(out, 100, "%s", name);
+        snprintf(out, FULL_NAME, "%s", name);
     else
-        snprintf(out, 100, "%s, %llu bytes", name, (unsigned long long)o->size);
+        snprintf(out, FULL_NAME, "%s%s%s%s, %llu bytes", name, given[0] ? " '" : "", given,
+                 given[0] ? "'" : "", (unsigned long long)o->size);
 }
 
 /* ---- what is used how often ---------------------------------------------- */
@@ -106,12 +110,12 @@ static void count_command(struct collector *c, const struct abi_packet *p,
         count(c, "path", ctx->path, running);
     for (uint32_t i = 0; draw && i < ctx->num_slots; i++) {
         const struct watch_object *o = watch_model_bound(&c->model, &ctx->slots[i]);
-        char name[100];
+        char name[FULL_NAME];
 
         if (!o || (ctx->slots[i].kind == WATCH_SLOT_SHADER &&
                    (ctx->slots[i].stage == ABI_CS) != (p->opcode == AEROGPU_CMD_DISPATCH)))
             continue;
-        full_name(name, o);
+        full_name(name, &c->model, o);
         count(c, o->kind == WATCH_OBJECT_SHADER ? "shader" : "resource", name, running);
     }
 }
@@ -148,13 +152,13 @@ static void put_bindings(struct collector *c, const struct retained *k, const st
 {
     for (uint32_t i = 0; i < ctx->num_slots && c->bound_rows < MAX_BOUND_ROWS; i++, c->bound_rows++) {
         const struct watch_object *o = watch_model_bound(&c->model, &ctx->slots[i]);
-        char slot[24], name[100] = "unknown handle";
+        char slot[24], name[FULL_NAME] = "unknown handle";
 
         if (!concerns(&ctx->slots[i], opcode))
             continue;
         watch_slot_name(slot, &ctx->slots[i]);
         if (o)
-            full_name(name, o);
+            full_name(name, &c->model, o);
         bb_row(c->p, BB_TABLE_BINDING);
         bb_int(c->p, BB_binding_submission, (int64_t)k->id);
         bb_int(c->p, BB_binding_packet, packet);

@@ -452,6 +452,17 @@ static void note_memory(struct watch_crash *c, const struct watch_model *m)
               (double)all / (1 << 20), name, most->handle, (double)most->size / (1 << 20));
 }
 
+/* "Draw 77 (packet 170, DRAW) in frame/fog of submission 3": where it is, in the program's words. */
+static void say_path(struct watch_crash *c)
+{
+    char *at = strstr(c->text, " of submission "), rest[sizeof(c->text)];
+
+    if (c->candidates != 1 || !c->path[0] || !at)
+        return;
+    snprintf(rest, sizeof(rest), "%s", at);
+    snprintf(at, sizeof(c->text) - (size_t)(at - c->text), " in %.100s%s", c->path, rest);
+}
+
 /* Walks everything up to the packet, for what is bound there. */
 static void find_surroundings(const struct snapshot *sn, const struct retained *culprit,
                               struct watch_crash *c)
@@ -479,6 +490,7 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
             note_memory(c, &model);
         snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
         snprintf(c->path, sizeof(c->path), "%s", ctx->path);
+        say_path(c);
         for (uint32_t n = 0; abi_opcode_is_draw(p.opcode) && n < ctx->num_slots; n++) {
             note_bound(c, &model, &ctx->slots[n], p.opcode == AEROGPU_CMD_DISPATCH);
             note_leads(c, &pointers, &ctx->slots[n], p.opcode == AEROGPU_CMD_DISPATCH);

@@ -363,10 +363,21 @@ static void apply_object(struct watch_model *m, const struct abi_stream *s, cons
     case AEROGPU_CMD_CREATE_TEXTURE_VIEW:
         o.kind = WATCH_OBJECT_VIEW;
         o.format = FIELD(p, create_texture_view, format);
+        o.of = number_of(&m->handles, FIELD(p, create_texture_view, texture_handle));
         /* fall through */
     default:
         add(m, &o, submission);
     }
+}
+
+static void give_name(struct watch_model *m, const struct abi_packet *p)
+{
+    uint32_t number = number_of(&m->handles, FIELD(p, ext_name, object));
+    char *name = number ? m->objects[number - 1].name : NULL;
+
+    if (name)
+        snprintf(name, sizeof(m->objects->name), "%.*s", (int)(p->tail_size < 63 ? p->tail_size : 63),
+                 (const char *)p->tail);
 }
 
 void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
@@ -388,6 +399,9 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
         break;
     case AEROGPU_CMD_EXT_POP_MARKER:
         pop_name(c);
+        break;
+    case AEROGPU_CMD_EXT_NAME:
+        give_name(m, p);
         break;
     case AEROGPU_CMD_EXPORT_SHARED_SURFACE:
         share(m, p);
@@ -498,4 +512,9 @@ void watch_object_name(char name[64], const struct watch_object *o)
         snprintf(name, 64, "object");
         break;
     }
+}
+
+const char *watch_object_given(const struct watch_model *m, const struct watch_object *o)
+{
+    return o->name[0] || !o->of ? o->name : m->objects[o->of - 1].name;
 }

@@ -66,7 +66,9 @@ struct watch_object {
     uint32_t bytes_size;
     uint64_t created, last_use, destroyed; /* submissions by number */
     char hash[17];                         /* of a shader's bytes */
-    char made_in[64]; /* regions around the packet that made it: the ABI has no names of resources */
+    uint32_t of;                           /* of a view: the number of what it looks at; 0: not known */
+    char made_in[64];                      /* regions around the packet that made it */
+    char name[64];                         /* that its program gave it; "" for none */
 };
 
 struct watch_model {
@@ -91,3 +93,5 @@ struct watch_object *watch_model_bound(const struct watch_model *m, const struct
 
 void watch_slot_name(char name[24], const struct watch_slot *s);
 void watch_object_name(char name[64], const struct watch_object *o);
+/* What the program calls it, else what a view looks at; "" for nothing. */
+const char *watch_object_given(const struct watch_model *m, const struct watch_object *o);

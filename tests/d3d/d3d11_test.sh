@@ -54,7 +54,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-[ "$how" = native ] && echo 1..20 || echo 1..14
+[ "$how" = native ] && echo 1..21 || echo 1..15
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -106,10 +106,14 @@ start=
 said=$(timeout 120 "$aerogpu" run --on aerogpu -o "$folder/dumps" -- $start "$program" "$shaders" "$folder/picture" hang \
     2>"$folder/report" 8>&- | tr -d '\r' | tr '\n' ';')
 result $([ "$said" = "the draw: 0x887A0005;the device: 0x887A0006;done;" ]; echo $?) "aerogpu run --on aerogpu ($said)"
-grep -q "running .*DRAW.*in frame/fog" "$folder/report"
+grep -q "[Dd]raw 0 (packet [0-9]*, DRAW) in frame/fog of submission" "$folder/report"
 where=$?
 [ $where = 0 ] || sed 's/^/# /' "$folder/report"
 result $where "the dump says where in the program: in frame/fog"
+grep -q "^ *rt0  *texture 2048x2048 'fog mask', .*" "$folder/report" && grep -q "^ *ps  *[0-9a-f]* 'endless fog!'" "$folder/report"
+where=$?
+[ $where = 0 ] || grep -A9 "^Bound" "$folder/report" | sed 's/^/# /'
+result $where "and what was bound, by the program's names"
 [ "$how" = native ] || exit 0
 
 # Nothing is left of `aerogpu run --on aerogpu` that is ended from outside: not its program, not its service, not its folder. Nor where

@@ -154,6 +154,31 @@ TEST(what_is_used_has_a_time)
     watch_model_finish(&m);
 }
 
+TEST(names_are_the_programs)
+{
+    struct watch_model m = {0};
+    struct abi_builder b;
+
+    abi_builder_init(&b);
+    texture(&b, 1, 8);
+    ABI_EMIT(&b, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = 2, .texture_handle = 1,
+             .format = AEROGPU_FORMAT_R8G8B8A8_UNORM, .mip_level_count = 1, .array_layer_count = 1);
+    ABI_EMIT_TAIL(&b, EXT_NAME, ext_name, "before", 6, .object = 1);
+    ABI_EMIT_TAIL(&b, EXT_NAME, ext_name, "shadow map", 10, .object = 1);
+    ABI_EMIT_TAIL(&b, EXT_NAME, ext_name, "nobody", 6, .object = 77);
+    walk(&m, &b, 1);
+    assert_int_equal(m.num_objects, 2);
+    assert_string_equal(m.objects[0].name, "shadow map");
+    assert_string_equal(watch_object_given(&m, &m.objects[1]), "shadow map"); /* what it looks at */
+    ABI_EMIT_TAIL(&b, EXT_NAME, ext_name, "its own", 7, .object = 2);
+    ABI_EMIT_TAIL(&b, EXT_NAME, ext_name, "", 0, .object = 1);
+    walk(&m, &b, 1);
+    assert_string_equal(watch_object_given(&m, &m.objects[1]), "its own");
+    assert_string_equal(watch_object_given(&m, &m.objects[0]), "");
+    watch_model_finish(&m);
+    abi_builder_finish(&b);
+}
+
 TEST(a_context_ends)
 {
     struct watch_model m = {0};

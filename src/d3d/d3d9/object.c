@@ -280,6 +280,16 @@ void d9_data_free(struct d9_data *list)
 HRESULT STDMETHODCALLTYPE d9_resource_SetPrivateData(void *This, REFGUID guid, const void *data, DWORD size,
                                                      DWORD flags)
 {
+    struct d9_object *o = This;
+    const D3DDDI_ANNOTATION_FUNCS9 *f = &o->device->factory->annotate;
+    char name[256];
+
+    if (f->pfnName && !(flags & D3DSPD_IUNKNOWN) && d3d_debug_name(guid, data, size, name, sizeof(name))) {
+        pthread_mutex_lock(&o->device->lock);
+        if (o->device->lost == S_OK && o->device->drv && o->drv)
+            f->pfnName(o->device->drv, o->drv, name);
+        pthread_mutex_unlock(&o->device->lock);
+    }
     return d9_data_set(&((struct d9_object *)This)->data, guid, data, size, flags);
 }
 

@@ -223,6 +223,7 @@ EXEC_OP_IS(nop, nothing)
 EXEC_OP_IS(debug_marker, nothing)
 EXEC_OP_IS(ext_push_marker, nothing)
 EXEC_OP_IS(ext_pop_marker, nothing)
+EXEC_OP_IS(ext_name, nothing)
 EXEC_OP_IS(flush, nothing) /* all before it starts with its submission */
 
 /* By row of abi_packets. */

@@ -74,6 +74,35 @@ static void emit_create(struct umd10_device *d, uint32_t name, enum umd10_stage 
                   .stage = shader_stage, .dxbc_size_bytes = size, .stage_ex = stage_ex);
 }
 
+enum { DEBUG_ROOM = 8192 }; /* of a submission, for what has to be in it beside a shader */
+
+/* What compilers say of a program beside it goes to the device, too, for who has to explain it: as much as there is room for. */
+static uint8_t *add_debug(struct umd10_device *d, uint8_t *dxbc, uint32_t *size)
+{
+    static const uint32_t told[] = {DXBC_FOURCC('R', 'D', 'E', 'F'), DXBC_FOURCC('S', 'D', 'B', 'G'),
+                                    DXBC_FOURCC('S', 'P', 'D', 'B'), DXBC_FOURCC('I', 'L', 'D', 'N'),
+                                    DXBC_FOURCC('P', 'R', 'I', 'V')};
+    struct dxbc c;
+
+    if (!d->container || dxbc_open(&c, d->container, (uint32_t)d->container_size, NULL))
+        return dxbc;
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        const struct dxbc_chunk *chunk = dxbc_find(&c, told[i]);
+        uint32_t larger;
+        uint8_t *with;
+
+        if (!chunk || *size + chunk->size + DEBUG_ROOM > d->command_size)
+            continue;
+        with = umd10_dxbc_add(dxbc, *size, told[i], chunk->data, chunk->size, &larger);
+        if (!with)
+            break;
+        free(dxbc);
+        dxbc = with;
+        *size = larger;
+    }
+    return dxbc;
+}
+
 static void create(D3D10DDI_HDEVICE h, D3D10DDI_HSHADER hs, const struct umd10_program *p,
                    enum umd10_stage stage)
 {
@@ -88,6 +117,7 @@ static void create(D3D10DDI_HDEVICE h, D3D10DDI_HSHADER hs, const struct umd10_p
         free(dxbc);
         return;
     }
+    dxbc = add_debug(d, dxbc, &size);
     o->name = umd10_name(d);
     emit_create(d, o->name, stage, dxbc, size);
     if (stage == UMD10_VS || stage == UMD10_DS) { /* something may be added to them */

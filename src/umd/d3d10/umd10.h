@@ -141,9 +141,11 @@ struct umd10_device {
     bool pixel_views;    /* pixel shaders write to something beside the targets */
     bool streams;        /* something is bound that vertices are written to */
     bool viewport_empty;
-    uint32_t topology; /* 0: none, or one that there is not */
-    uint32_t scratch;  /* a buffer that counters go by; 0: none was needed yet */
-    uint32_t indices;  /* as many as the index buffer has behind its offset */
+    uint32_t topology;        /* 0: none, or one that there is not */
+    const uint8_t *container; /* of the shader that is made next; NULL: not known */
+    size_t container_size;
+    uint32_t scratch; /* a buffer that counters go by; 0: none was needed yet */
+    uint32_t indices; /* as many as the index buffer has behind its offset */
 };
 
 static inline struct umd10_device *umd10_device(D3D10DDI_HDEVICE h)
