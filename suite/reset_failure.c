@@ -46,6 +46,7 @@ static void fail_a_reset(struct suite *s)
 
 static void check_report(struct suite *s, const json_t *events, int code)
 {
+    suite_expect_service_event(s, "BugCheck", 0x116, 1);
     CHECK(s, suite_count_events(events, "BugCheck", 0x116) == 1, "the service's log has %u bug checks",
           suite_count_events(events, "BugCheck", 0x116));
     CHECK(s, !suite_count_events(events, "dxgkrnl", 0xC4), "the miniport broke a rule");

@@ -106,24 +106,18 @@ bool suite_service_up(struct suite *s, struct suite_service *v, const char *sett
     return !s->failed && !s->skipped;
 }
 
-int suite_service_down(struct suite *s, struct suite_service *v, json_t **events)
+static int end(struct suite_service *v, json_t *events)
 {
     char line[1024];
     int status = 0;
 
-    *events = json_array();
-    s->adapter = v->adapter; /* live: of a connection that is gone; the report names the adapter by it */
-    if (v->host) {
-        json_decref(*events);
-        return v->host->service_down(v->host->ctx, events);
-    }
     d3dkmt_disconnect();
     if (v->pid > 0) {
         kill(v->pid, SIGTERM);
         while (v->out && fgets(line, sizeof(line), v->out)) {
             json_t *e = json_loads(line, 0, NULL);
             if (json_is_integer(json_object_get(e, "id")))
-                json_array_append(*events, e);
+                json_array_append(events, e);
             json_decref(e);
         }
         waitpid(v->pid, &status, 0);
@@ -136,6 +130,17 @@ int suite_service_down(struct suite *s, struct suite_service *v, json_t **events
         rmdir(v->folder);
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+int suite_service_down(struct suite *s, struct suite_service *v, json_t **events)
+{
+    int code;
+
+    s->adapter = v->adapter; /* live: of a connection that is gone; the report names the adapter by it */
+    *events = v->host ? NULL : json_array();
+    code = v->host ? v->host->service_down(v->host->ctx, events) : end(v, *events);
+    json_array_append_new(s->services, json_pack("{s:i, s:O}", "code", code, "events", *events));
+    return code;
 }
 
 unsigned suite_count_events(const json_t *events, const char *source, int id)

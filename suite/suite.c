@@ -257,10 +257,20 @@ uint32_t suite_random(struct suite *s, uint32_t min, uint32_t max)
     return min + (uint32_t)rng_below(&s->rng, (uint64_t)max - min + 1);
 }
 
+static void expect(struct suite *s, const char *where, const char *source, unsigned id, int count)
+{
+    json_array_append_new(json_object_get(s->expects, where),
+                          json_pack("{s:s, s:i, s:i}", "source", source, "id", (int)id, "count", count));
+}
+
 void suite_expect_event(struct suite *s, const char *source, unsigned id, int count)
 {
-    json_array_append_new(json_object_get(s->expects, "events"),
-                          json_pack("{s:s, s:i, s:i}", "source", source, "id", (int)id, "count", count));
+    expect(s, "events", source, id, count);
+}
+
+void suite_expect_service_event(struct suite *s, const char *source, unsigned id, int count)
+{
+    expect(s, "services", source, id, count);
 }
 
 void suite_expect_row(struct suite *s, const char *signal)
@@ -399,17 +409,17 @@ static json_t *adapter_json(const struct suite *s)
 
 static json_t *report(struct suite *s, int code)
 {
-    json_t *r =
-        json_pack("{s:i, s:s, s:s, s:i, s:o, s:b, s:o, s:o, s:o, s:O, s:O, s:O}", "schema_version", 1,
-                  "test_name", s->name, "status", s->failed ? "FAIL" : "PASS", "exit_code", code, "failure",
-                  s->failed ? json_string(s->failure) : json_null(), "skipped", s->skipped && !s->failed,
-                  "skip_reason", s->skipped && !s->failed ? json_string(s->skip_reason) : json_null(),
-                  "adapter", adapter_json(s), "timing",
-                  s->timing.count ? json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)s->timing.count,
-                                              "avg_ms", s->timing.avg, "min_ms", s->timing.min, "max_ms",
-                                              s->timing.max, "p99_ms", s->timing.p99)
-                                  : json_null(),
-                  "measured", s->measured, "artifacts", s->artifacts, "expects", s->expects);
+    json_t *r = json_pack(
+        "{s:i, s:s, s:s, s:i, s:o, s:b, s:o, s:o, s:o, s:O, s:O, s:O, s:O}", "schema_version", 1, "test_name",
+        s->name, "status", s->failed ? "FAIL" : "PASS", "exit_code", code, "failure",
+        s->failed ? json_string(s->failure) : json_null(), "skipped", s->skipped && !s->failed, "skip_reason",
+        s->skipped && !s->failed ? json_string(s->skip_reason) : json_null(), "adapter", adapter_json(s),
+        "timing",
+        s->timing.count
+            ? json_pack("{s:i, s:f, s:f, s:f, s:f}", "samples", (int)s->timing.count, "avg_ms", s->timing.avg,
+                        "min_ms", s->timing.min, "max_ms", s->timing.max, "p99_ms", s->timing.p99)
+            : json_null(),
+        "measured", s->measured, "artifacts", s->artifacts, "expects", s->expects, "services", s->services);
 
     if (r && s->samples_ms)
         json_object_set(json_object_get(r, "timing"), "samples_ms", s->samples_ms);
@@ -493,7 +503,8 @@ int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *ho
     signal(SIGPIPE, SIG_IGN); /* a peer that is gone is noticed by what it does not say */
     s.measured = json_object();
     s.artifacts = json_array();
-    s.expects = json_pack("{s:[], s:[]}", "events", "doctor");
+    s.expects = json_pack("{s:[], s:[], s:[]}", "events", "services", "doctor");
+    s.services = json_array();
     s.rng.state = s.seed;
     open_adapter(&s);
     if (!s.failed)
@@ -523,6 +534,7 @@ int suite_run_report(const char *name, suite_fn *fn, const struct suite_host *ho
     json_decref(s.artifacts);
     json_decref(s.samples_ms);
     json_decref(s.expects);
+    json_decref(s.services);
     return code;
 }
 

@@ -10,7 +10,7 @@
  *  3. Time comes from suite_now and passes in suite_sleep, so that a test runs in virtual time too; other processes and
  *     services of its own it has through struct suite_host, so that a sim has them as well.
  *  4. What a test draws at random comes from --seed.
- *  5. What the event log must show, and which rows of `aerogpu doctor`, the test says (suite_expect_*); whoever runs it and
+ *  5. What the event log must show, that of the service and those of services of the test's own (suite_expect_service_event), and which rows of `aerogpu doctor`, the test says (suite_expect_*); whoever runs it and
  *     can read the log checks it. An event of a reset, a fault, a bug check or a broken rule that no test expects fails it.
  */
 #pragma once
@@ -133,8 +133,9 @@ struct suite {
     json_t *measured; /* figures of the test, by name */
     json_t *artifacts;
     json_t *samples_ms;
-    json_t *expects; /* {events: [{source, id, count}], doctor: [signal]} */
-    struct rng rng;  /* of --seed */
+    json_t *expects;  /* {events: [{source, id, count}], services: the same, doctor: [signal]} */
+    json_t *services; /* of its own, when they are down: [{code, events}] */
+    struct rng rng;   /* of --seed */
 };
 
 typedef void suite_fn(struct suite *s);
@@ -291,6 +292,8 @@ uint32_t suite_random(struct suite *s, uint32_t min, uint32_t max);
 /* The event log must have `count` of these since the test began, and the doctor must name this row. */
 enum { SUITE_SOME = -1, SUITE_ANY_NUMBER = -2 };
 void suite_expect_event(struct suite *s, const char *source, unsigned id, int count);
+/* The same of the services of its own, all together, until they are unloaded. What is expected there was planted. */
+void suite_expect_service_event(struct suite *s, const char *source, unsigned id, int count);
 void suite_expect_row(struct suite *s, const char *signal);
 /* Makes something go wrong `value` times (dxgkrnl/faults.h). False, and the test is skipped, where that is not allowed. */
 bool suite_fault(struct suite *s, enum dxgk_fault fault, uint32_t value);

@@ -12,6 +12,7 @@
  *   offenders                       who is not served for a while
  *   packet, progress, vblanks       units of work, and what clients see of them
  *   metrics                         what is counted of them
+ *   answers                         what the miniport answers, and what is documented of it
  *   adapter.c, sync, handles, faults, ntos, kernel
  *
  * Two calls go up, by pointers that the upper part sets: a packet's `retired`, and the `forget` of vidmm.
@@ -20,6 +21,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "dxgkrnl/answers/answers.h"
 #include "dxgkrnl/device.h"
 #include "dxgkrnl/display/display.h"
 #include "dxgkrnl/display/displayonly.h"
@@ -70,7 +72,9 @@ struct dxgk {
     bool greedy;  /* its interrupt routine claims everything, and that was said */
     bool crashed; /* after a bug check nothing is cleaned up */
     struct dxgk_failed failed;
-    char stuck[160]; /* what waited for too long, and where */
+    struct remarks remarks;
+    unsigned first_rule; /* that it could break since it was loaded or started */
+    char stuck[160];     /* what waited for too long, and where */
     PVOID miniport;
     union {
         DXGKRNL_INTERFACE iface;
@@ -126,8 +130,10 @@ struct dxgk {
         NTSTATUS status_ = STATUS_NOT_IMPLEMENTED;                                                           \
         if ((d)->ddi.DxgkDdi##name) {                                                                        \
             status_ = STATUS_DEVICE_REMOVED;                                                                 \
-            KERNEL_CALL((d)->kernel, "DxgkDdi" #name, PASSIVE_LEVEL, (d)->tdr.ddi_delay_ns,                  \
-                        status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__));                                      \
+            if (KERNEL_CALL((d)->kernel, "DxgkDdi" #name, PASSIVE_LEVEL, (d)->tdr.ddi_delay_ns,              \
+                            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__)) &&                                \
+                status_ != STATUS_SUCCESS)                                                                   \
+                dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             if (!NT_SUCCESS(status_))                                                                        \
                 (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_};                                \
         }                                                                                                    \
@@ -140,9 +146,13 @@ struct dxgk {
         if ((d)->ddi.DxgkDdi##name) {                                                                        \
             KIRQL old_ = dxgk_kernel_raise((d)->kernel, level);                                              \
             status_ = STATUS_DEVICE_REMOVED;                                                                 \
-            KERNEL_CALL((d)->kernel, "DxgkDdi" #name, level, 0,                                              \
-                        status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__));                                      \
+            if (KERNEL_CALL((d)->kernel, "DxgkDdi" #name, level, 0,                                          \
+                            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__)) &&                                \
+                status_ != STATUS_SUCCESS)                                                                   \
+                dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             dxgk_kernel_lower((d)->kernel, old_);                                                            \
+            if (!NT_SUCCESS(status_))                                                                        \
+                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_};                                \
         }                                                                                                    \
         status_;                                                                                             \
     })

@@ -61,16 +61,20 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
     }
     args.Flags.SystemDevice = !client;
     *status = STATUS_DEVICE_REMOVED;
-    KERNEL_CALL(d->kernel, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns, {
-        dxgk_fault_block(d);
-        *status = d->ddi.DxgkDdiCreateDevice(d->miniport, &args);
-    });
+    if (KERNEL_CALL(d->kernel, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
+                    {
+                        dxgk_fault_block(d);
+                        *status = d->ddi.DxgkDdiCreateDevice(d->miniport, &args);
+                    }) &&
+        *status != STATUS_SUCCESS)
+        dxgk_answers_status(d, "DxgkDdiCreateDevice", *status);
     if (!NT_SUCCESS(*status)) {
         dxgk_handle_free(d, dev->handle);
         free(dev);
         return NULL;
     }
     dev->driver = args.hDevice;
+    dxgk_answers_handle(d, "DxgkDdiCreateDevice", "hDevice", dev->driver, dev);
     if (!d->caps.SchedulingCaps.MultiEngineAware && args.pInfo)
         dev->info = (DXGK_CONTEXTINFO){.DmaBufferSize = args.pInfo->DmaBufferSize,
                                        .DmaBufferSegmentSet = args.pInfo->DmaBufferSegmentSet,
@@ -125,8 +129,13 @@ static NTSTATUS create_driver_side(struct device *dev, DXGKARG_CREATECONTEXT *ar
 {
     struct dxgk *d = dev->d;
 
-    if (d->caps.SchedulingCaps.MultiEngineAware)
-        return DDI(d, CreateContext, dev->driver, args);
+    if (d->caps.SchedulingCaps.MultiEngineAware) {
+        const void *given = args->hContext;
+        NTSTATUS s = DDI(d, CreateContext, dev->driver, args);
+        if (NT_SUCCESS(s))
+            dxgk_answers_handle(d, "DxgkDdiCreateContext", "hContext", args->hContext, given);
+        return s;
+    }
     if (dev->contexts)
         return STATUS_NOT_SUPPORTED;
     args->hContext = dev->driver;
@@ -211,16 +220,9 @@ struct context *dxgk_context_create(struct device *dev, UINT node, UINT affinity
     c->node = node;
     c->info = args.ContextInfo;
     c->queue_last = &c->queue;
-    if (!c->info.DmaBufferSize || c->info.DmaBufferSize > UINT32_C(256) << 20 ||
-        c->info.AllocationListSize > 65536 || c->info.PatchLocationListSize > 65536 ||
-        c->info.DmaBufferPrivateDataSize > 1 << 20) {
-        dxgk_kernel_violation(
-            d->kernel, "DxgkDdiCreateContext asks for a DMA buffer of %u bytes, lists of %u and %u entries",
-            c->info.DmaBufferSize, c->info.AllocationListSize, c->info.PatchLocationListSize);
-        *status = STATUS_INVALID_PARAMETER;
-        goto fail;
-    }
-    if (!dxgk_vidmm_has_dma(d, c->info.DmaBufferSize, c->info.DmaBufferSegmentSet)) {
+    if (!dxgk_answers_context(
+            d, d->caps.SchedulingCaps.MultiEngineAware ? "DxgkDdiCreateContext" : "DxgkDdiCreateDevice",
+            &c->info)) {
         *status = STATUS_INVALID_PARAMETER;
         goto fail;
     }

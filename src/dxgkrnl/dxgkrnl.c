@@ -14,6 +14,7 @@
 #include "dxgkrnl/image/elf.h"
 #include "dxgkrnl/image/image.h"
 #include "dxgkrnl/ntos/routines.h"
+#include "wddm/ntstatus.h"
 
 /* ---- loading ------------------------------------------------------------- */
 
@@ -81,7 +82,8 @@ static const char *missing_ddi(const struct dxgk *d)
 /* Says what it returned, or why it did not; if `routine` is more than one DDI, which failed last; and the first rule that was broken. */
 static int miniport_failed(struct dxgk *d, struct error *err, const char *routine, NTSTATUS s)
 {
-    const char *why = dxgk_kernel_death(d->kernel), *rule = dxgk_kernel_violation_text(d->kernel, 0);
+    const char *why = dxgk_kernel_death(d->kernel),
+               *rule = dxgk_kernel_violation_text(d->kernel, d->first_rule);
     char ddi[80] = "", broken[240] = "";
 
     if (why || *d->stuck)
@@ -115,6 +117,8 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     loading = d;
     d->stuck[0] = '\0';
     d->crashed = d->refused = false;
+    d->remarks.count = 0;
+    d->first_rule = dxgk_kernel_violations(d->kernel);
     s = STATUS_DEVICE_REMOVED;
     KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
                 s = driver_entry((PDRIVER_OBJECT)d, &name));
@@ -357,11 +361,59 @@ static void check_neighbours(struct dxgk *d)
                               "DxgkDdiInterruptRoutine claims interrupts that are not its adapter's");
 }
 
-static NTSTATUS query_children(struct dxgk *d, struct error *err)
+/* A block of 128 bytes of the monitor's EDID; what the miniport writes behind it is seen. */
+static NTSTATUS query_edid(struct dxgk *d, ULONG uid, ULONG at, UCHAR *out)
 {
-    DXGK_CHILD_DESCRIPTOR list[MAX_CHILDREN + 1] = {0};
+    UCHAR room[128 + 64];
+    DXGK_DEVICE_DESCRIPTOR desc = {at, 128, room};
+    struct judge j = {.d = d, .ddi = "DxgkDdiQueryDeviceDescriptor"};
+    bool kept = true;
     NTSTATUS s;
 
+    memset(room, 0xA5, sizeof(room));
+    s = DDI(d, QueryDeviceDescriptor, d->miniport, uid, &desc);
+    for (size_t i = 128; i < sizeof(room); i++)
+        kept &= room[i] == 0xA5;
+    dxgk_answer(&j, ANSWER_BREAKS, kept, "DescriptorBuffer, behind DescriptorLength,", 1, "nothing");
+    dxgk_answer(&j, ANSWER_REMARK,
+                desc.DescriptorOffset == at && desc.DescriptorLength == 128 && desc.DescriptorBuffer == room,
+                "DescriptorLength, or another member that it was given,", desc.DescriptorLength,
+                "what it was");
+    if (s == STATUS_SUCCESS)
+        memcpy(out, room, 128);
+    return s == STATUS_SUCCESS ? s : NT_SUCCESS(s) ? STATUS_MONITOR_NO_DESCRIPTOR : s;
+}
+
+static bool query_connected(struct dxgk *d, const struct child *c)
+{
+    DXGK_CHILD_STATUS status = {.Type = StatusConnection, .ChildUid = c->desc.ChildUid};
+    struct judge j = {.d = d, .ddi = "DxgkDdiQueryChildStatus"};
+    NTSTATUS s = DDI(d, QueryChildStatus, d->miniport, &status, TRUE);
+
+    ANSWER(&j, ANSWER_REMARK, &status, Type, v == StatusConnection, "what it was: 1 (StatusConnection)");
+    ANSWER(&j, ANSWER_REMARK, &status, ChildUid, v == c->desc.ChildUid, "what it was");
+    dxgk_answers_boolean(d, j.ddi, "HotPlug.Connected", status.HotPlug.Connected);
+    return c->desc.ChildCapabilities.HpdAwareness == HpdAwarenessAlwaysConnected ||
+           (NT_SUCCESS(s) && status.HotPlug.Connected);
+}
+
+static NTSTATUS query_children(struct dxgk *d, struct error *err)
+{
+    DXGK_CHILD_DESCRIPTOR list[MAX_CHILDREN + 2] = {0};
+    struct judge j = {.d = d, .ddi = "DxgkDdiStartDevice"};
+    NTSTATUS s;
+
+    if (!d->displayonly) {
+        dxgk_answer(&j, ANSWER_BREAKS, d->display.num_sources, "NumberOfVideoPresentSources", 0,
+                    "1 and more (STATUS_GRAPHICS_ADAPTER_MUST_HAVE_AT_LEAST_ONE_SOURCE)");
+        dxgk_answer(&j, ANSWER_BREAKS, d->display.num_children, "NumberOfChildren", 0,
+                    "1 and more (STATUS_GRAPHICS_ADAPTER_MUST_HAVE_AT_LEAST_ONE_TARGET)");
+    }
+    if (j.broken) {
+        miniport_failed(d, err, "starting the adapter",
+                        STATUS_GRAPHICS_ADAPTER_MUST_HAVE_AT_LEAST_ONE_SOURCE);
+        return STATUS_GRAPHICS_ADAPTER_MUST_HAVE_AT_LEAST_ONE_SOURCE;
+    }
     if (d->display.num_children > MAX_CHILDREN || d->display.num_sources > MAX_SOURCES) {
         error_set(err, -ENXIO, "the miniport has %u sources and %u children; dxgkrnl supports %d and %d",
                   d->display.num_sources, d->display.num_children, MAX_SOURCES, MAX_CHILDREN);
@@ -372,19 +424,17 @@ static NTSTATUS query_children(struct dxgk *d, struct error *err)
         miniport_failed(d, err, "DxgkDdiQueryChildRelations", s);
         return s;
     }
+    if (!dxgk_answers_children(d, list, d->display.num_children, MAX_CHILDREN + 2)) {
+        miniport_failed(d, err, "enumerating the adapter's children", STATUS_INVALID_PARAMETER);
+        return STATUS_INVALID_PARAMETER;
+    }
     for (ULONG i = 0; i < d->display.num_children; i++) {
         struct child *c = &d->display.children[i];
-        DXGK_CHILD_STATUS status = {.Type = StatusConnection};
         *c = (struct child){.desc = list[i]};
-        status.ChildUid = c->desc.ChildUid;
-        s = DDI(d, QueryChildStatus, d->miniport, &status, TRUE);
-        c->connected = c->desc.ChildCapabilities.HpdAwareness == HpdAwarenessAlwaysConnected ||
-                       (NT_SUCCESS(s) && status.HotPlug.Connected);
+        c->connected = query_connected(d, c);
         for (UINT at = 0; at < sizeof(c->edid) && c->connected && c->desc.ChildDeviceType == TypeVideoOutput;
              at += 128) {
-            DXGK_DEVICE_DESCRIPTOR desc = {
-                .DescriptorOffset = at, .DescriptorLength = 128, .DescriptorBuffer = c->edid + at};
-            s = DDI(d, QueryDeviceDescriptor, d->miniport, c->desc.ChildUid, &desc);
+            s = query_edid(d, c->desc.ChildUid, at, c->edid + at);
             if (!NT_SUCCESS(s) || (at == 0 && !c->edid[126]))
                 at = NT_SUCCESS(s) ? (c->edid_size = 128, sizeof(c->edid)) : sizeof(c->edid);
             else
@@ -412,12 +462,16 @@ static NTSTATUS query_caps(struct dxgk *d, struct error *err)
     s = DDI(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         miniport_failed(d, err, "DxgkDdiQueryAdapterInfo(DRIVERCAPS)", s);
-    d->sched.num_nodes = d->displayonly ? 0 : d->caps.GpuEngineTopology.NbAsymetricProcessingNodes;
-    if (NT_SUCCESS(s) && !d->displayonly && (!d->sched.num_nodes || d->sched.num_nodes > MAX_NODES)) {
-        error_set(err, -ENXIO, "the miniport reports %u nodes; dxgkrnl supports 1 to %d", d->sched.num_nodes,
-                  MAX_NODES);
-        return STATUS_NOT_SUPPORTED;
+    d->sched.num_nodes = 0;
+    if (!NT_SUCCESS(s) || d->displayonly)
+        return s;
+    if (!dxgk_answers_caps(d)) {
+        miniport_failed(d, err, "going by the miniport's capabilities", STATUS_INVALID_PARAMETER);
+        return STATUS_INVALID_PARAMETER;
     }
+    static_assert((int)MAX_NODES == DXGK_MAX_ASYMETRICAL_PROCESSING_NODES, "each node has its place");
+    d->sched.num_nodes =
+        d->caps.SchedulingCaps.MultiEngineAware ? d->caps.GpuEngineTopology.NbAsymetricProcessingNodes : 1;
     return s;
 }
 
@@ -458,10 +512,17 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     NTSTATUS s;
 
     d->failed = (struct dxgk_failed){0};
+    d->first_rule = dxgk_kernel_violations(d->kernel);
     s = DDI(d, AddDevice, (PDEVICE_OBJECT)d, &d->miniport);
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiAddDevice", s);
         return s;
+    }
+    if (!d->miniport) { /* as documented: it does not support that one */
+        error_set(
+            err, -ENXIO,
+            "DxgkDdiAddDevice answered MiniportDeviceContext = NULL: the miniport does not support this adapter");
+        return STATUS_NO_SUCH_DEVICE;
     }
     dxgk_callbacks_fill(d);
     dxgk_kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */

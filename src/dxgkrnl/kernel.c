@@ -14,7 +14,6 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +33,8 @@ enum { BREATH_NS = 200000 }; /* so long somebody works while others wait for him
 enum {
     STACK_SIZE = 256 * 1024,
     MAX_MESSAGES = 32,
+    DEAF =
+        16, /* messages in a row that the ISR may find nothing of: what it has dealt with already, or switched off */
     STORM = 10000, /* unclaimed runs of the ISR in a row before the line is declared stuck */
 };
 
@@ -95,44 +96,6 @@ void dxgk_kernel_set_caller(struct kernel *k, struct dxgk_kernel_caller caller)
 struct dxgk_kernel_caller dxgk_kernel_caller(struct kernel *k)
 {
     return k->current->caller;
-}
-
-/* ---- violations ---------------------------------------------------------- */
-
-void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...)
-{
-    char text[400];
-    size_t n;
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text) - 100, fmt, ap);
-    va_end(ap);
-    for (const struct kernel_ddi *d = k->current ? k->current->ddi : NULL; d; d = d->outer) {
-        n = strlen(text);
-        snprintf(text + n, sizeof(text) - n, ", in %s", d->name);
-    }
-    dxgk_violations_add(&k->violations, text);
-    if (k->ops.violation)
-        k->ops.violation(k->ctx, text);
-}
-
-unsigned dxgk_kernel_violations(struct kernel *k)
-{
-    return k->violations.count;
-}
-
-const char *dxgk_kernel_violation_text(struct kernel *k, unsigned i)
-{
-    return dxgk_violations_text(&k->violations, i);
-}
-
-bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max)
-{
-    if (k->irql <= max)
-        return true;
-    dxgk_kernel_violation(k, "%s called at IRQL %d, allowed up to %d", routine, k->irql, max);
-    return false;
 }
 
 /* The thread that is running holds the processor. */
@@ -256,18 +219,44 @@ void dxgk_kernel_interrupt_line(struct kernel *k, bool asserted)
 void dxgk_kernel_connect_interrupt(struct kernel *k, bool connected)
 {
     k->connected = connected;
+    k->claimed = k->unclaimed = 0;
     if (interrupt_pending(k))
         interrupted(k);
 }
 
-static void run_isr(struct kernel *k, unsigned message)
+static bool run_isr(struct kernel *k, unsigned message)
 {
     KIRQL old = k->irql;
+    bool claimed;
 
     INVARIANT(old < DIRQL); /* 2 */
     k->irql = DIRQL;
-    k->ops.isr(k->ctx, message);
+    claimed = k->ops.isr(k->ctx, message);
     k->irql = old;
+    return claimed;
+}
+
+/* A message is the adapter's alone. */
+static void deliver_message(struct kernel *k, unsigned message)
+{
+    if (run_isr(k, message)) {
+        k->claimed++;
+        k->unclaimed = 0;
+    } else if (!k->guard.dead && ++k->unclaimed == DEAF) {
+        dxgk_kernel_violation(
+            k, "DxgkDdiInterruptRoutine returned FALSE for %u interrupts of its adapter in a row", DEAF);
+    }
+}
+
+void dxgk_kernel_interrupt_missed(struct kernel *k)
+{
+    if (!k->claimed && k->unclaimed && k->unclaimed < DEAF) {
+        dxgk_kernel_violation(
+            k,
+            "DxgkDdiInterruptRoutine returned FALSE for each of the %u interrupts of its adapter that there were",
+            k->unclaimed);
+        k->unclaimed = DEAF;
+    }
 }
 
 bool dxgk_kernel_interrupt_of_neighbour(struct kernel *k)
@@ -292,7 +281,7 @@ static void deliver_interrupts(struct kernel *k)
         return;
     while (atomic_load(&k->pending) && (pending = atomic_exchange(&k->pending, 0)))
         for (; pending; pending &= pending - 1)
-            run_isr(k, (unsigned)__builtin_ctz(pending));
+            deliver_message(k, (unsigned)__builtin_ctz(pending));
     for (unsigned n = 0; atomic_load(&k->line); n++) {
         if (n == STORM) {
             dxgk_kernel_violation(k, "interrupt storm: the line is still asserted after %d runs of the ISR",

@@ -99,6 +99,8 @@ void dxgk_kernel_cancel(struct kernel *k, struct ktimer *t);
 /* Any thread, never blocks: message `message` is pending. A line is asserted or not; while it is, the ISR runs again. */
 void dxgk_kernel_interrupt(struct kernel *k, unsigned message);
 void dxgk_kernel_interrupt_line(struct kernel *k, bool asserted);
+/* Work was done that no interrupt told of: where none that came was ever claimed, it is the interrupt routine that fails. */
+void dxgk_kernel_interrupt_missed(struct kernel *k);
 /* A neighbour's interrupt on a shared line: runs the ISR while nothing of the device is pending; whether it took it for its own. */
 bool dxgk_kernel_interrupt_of_neighbour(struct kernel *k);
 void dxgk_kernel_connect_interrupt(struct kernel *k, bool connected);

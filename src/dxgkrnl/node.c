@@ -267,10 +267,12 @@ void dxgk_node_faulted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *da
         struct device *dev = p->context->device;
         if (p->fence == fence && dev->state == D3DKMT_DEVICEEXECUTION_ACTIVE) {
             dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
-            dxgk_log_of(d, dev->client, "Display", 4109,
-                        "a DMA buffer of process %llu faulted (fence %u, status %08x): its device is removed",
-                        dev->client ? (unsigned long long)dev->client->process : 0ull, fence,
-                        (unsigned)data->DmaFaulted.Status);
+            dxgk_log_of(
+                d, dev->client, "Display", 4109,
+                "a DMA buffer of process %llu faulted (fence %u, status %08x%s): its device is removed",
+                dev->client ? (unsigned long long)dev->client->process : 0ull, fence,
+                (unsigned)data->DmaFaulted.Status,
+                p->dma && dxgk_dma_segment(p->dma) ? ", in an aperture as DmaBufferSegmentSet asks" : "");
         }
     }
     dxgk_node_retire_to(d, node, fence);
@@ -316,12 +318,16 @@ bool dxgk_node_poll(struct dxgk *d, unsigned i)
 {
     struct node *n = &d->sched.nodes[i];
     DXGKARG_QUERYCURRENTFENCE q = {.NodeOrdinal = i};
+    struct judge j = {.d = d, .ddi = "DxgkDdiQueryCurrentFence"};
     unsigned epoch = d->epoch;
 
     check(d, n);
-    if (!NT_SUCCESS(DDI(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch || !n->hw ||
-        (INT)(q.CurrentFence - n->hw->fence) < 0 || (INT)(q.CurrentFence - n->submitted) > 0)
+    if (!NT_SUCCESS(DDI(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch)
         return false;
+    ANSWER(&j, ANSWER_BREAKS, &q, CurrentFence, (INT)(v - n->submitted) <= 0, "a fence that was submitted");
+    if (!n->hw || (INT)(q.CurrentFence - n->hw->fence) < 0 || j.broken)
+        return false;
+    dxgk_kernel_interrupt_missed(d->kernel);
     dxgk_log(d, "dxgkrnl", 2, "an interrupt was lost: fence %u of node %u completed without one",
              q.CurrentFence, i);
     dxgk_node_retire_to(d, i, q.CurrentFence);

@@ -5,7 +5,7 @@
 static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
 {
     struct context *c = d->vidmm.context;
-    unsigned epoch = d->epoch;
+    unsigned epoch = d->epoch, passes = 1 << 20; /* one for each page, of 4 GiB */
     NTSTATUS s;
 
     if (!c)
@@ -27,10 +27,22 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
         s = DDI(d, BuildPagingBuffer, d->miniport, args);
         p->dma_end = (UINT)((uint8_t *)args->pDmaBuffer - (uint8_t *)dma->mem.va);
         p->priv_end = (UINT)((uint8_t *)args->pDmaBufferPrivateData - (uint8_t *)dma->priv);
+        if (p->dma_end > size || p->priv_end > dma->priv_size || !passes--) {
+            dxgk_kernel_violation(
+                d->kernel,
+                "DxgkDdiBuildPagingBuffer advanced past its buffer, or does not come to an end: %u of %u bytes, private %u of %u",
+                p->dma_end, size, p->priv_end, dma->priv_size);
+            dxgk_packet_free(d, p);
+            return STATUS_INTERNAL_ERROR;
+        }
         if (!p->dma_end || (!NT_SUCCESS(s) && s != STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER)) {
             dxgk_packet_free(d, p);
-            if (s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER)
-                return STATUS_NO_MEMORY; /* an empty buffer is not enough */
+            if (s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) {
+                dxgk_kernel_violation(
+                    d->kernel, "DxgkDdiBuildPagingBuffer wants more than an empty paging buffer of %u bytes",
+                    size);
+                return STATUS_NO_MEMORY;
+            }
             continue;
         }
         p->flags.Paging = 1;

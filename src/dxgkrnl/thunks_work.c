@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LIST = 4096 };
+enum { MAX_LIST = 4096, MOST_PASSES = 64 };
 
 static bool names(const struct packet *p, const struct alloc *a)
 {
@@ -156,7 +156,7 @@ NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
 {
     struct dxgk *d = dxgk_thunk_enter(c);
     struct context *x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
-    UINT multipass = 0;
+    UINT multipass = 0, passes = 0;
     NTSTATUS s;
 
     if (!x)
@@ -171,6 +171,12 @@ NTSTATUS dxgk_Render(struct dxgk_client *c, D3DKMT_RENDER *arg)
         s = make_room(c, arg->hContext, true);
         if (NT_SUCCESS(s))
             s = render_pass(c, x, arg, &multipass);
+        if (s == STATUS_PENDING && ++passes > arg->CommandLength + MOST_PASSES) {
+            dxgk_kernel_violation(d->kernel,
+                                  "DxgkDdiRender wants another DMA buffer after %u, for %u bytes of commands",
+                                  passes, arg->CommandLength);
+            s = STATUS_INTERNAL_ERROR;
+        }
     } while (s == STATUS_PENDING);
     x = dxgk_handle_get(d, arg->hContext, HANDLE_CONTEXT, c);
     if (x) {
@@ -598,6 +604,8 @@ NTSTATUS dxgk_GetScanLine(struct dxgk_client *c, D3DKMT_GETSCANLINE *arg)
     g.VidPnTargetId = d->display.sources[arg->VidPnSourceId].target;
     if (NT_SUCCESS(s))
         s = DDI(d, GetScanLine, d->miniport, &g);
+    if (NT_SUCCESS(s))
+        dxgk_answers_boolean(d, "DxgkDdiGetScanLine", "InVerticalBlank", g.InVerticalBlank);
     arg->InVerticalBlank = g.InVerticalBlank;
     arg->ScanLine = g.ScanLine;
     return dxgk_thunk_leave(d, s);
@@ -636,6 +644,7 @@ static NTSTATUS set_mode(struct dxgk *d, struct device *dev, struct open_alloc *
     s = DDI(d, DescribeAllocation, d->miniport, &desc);
     if (!NT_SUCCESS(s))
         return s;
+    dxgk_answers_description(d, &desc);
     mode = (D3DKMT_DISPLAYMODE){.Width = desc.Width,
                                 .Height = desc.Height,
                                 .Format = desc.Format,

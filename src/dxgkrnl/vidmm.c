@@ -46,16 +46,20 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
                                   .pOutputData = &out,
                                   .OutputDataSize = sizeof(out)};
     NTSTATUS s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+    UINT asked;
 
     if (!NT_SUCCESS(s))
         return s;
-    if (!out.NbSegment || out.NbSegment > MAX_SEGMENTS)
-        return STATUS_NOT_SUPPORTED;
+    if (!dxgk_answers_segment_count(d, &out))
+        return STATUS_INVALID_PARAMETER;
+    asked = out.NbSegment;
     out.pSegmentDescriptor = desc;
     s = DDI(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         return s;
-    d->vidmm.num_segments = out.NbSegment;
+    if (!dxgk_answers_segments(d, &out, asked, desc))
+        return STATUS_INVALID_PARAMETER;
+    d->vidmm.num_segments = asked;
     d->vidmm.paging_size = out.PagingBufferSize;
     d->vidmm.paging_segment = out.PagingBufferSegmentId;
     d->vidmm.paging_private_size = out.PagingBufferPrivateDataSize;
@@ -68,8 +72,6 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
         d->vidmm.segments[i].desc = desc[i];
         if (!desc[i].CommitLimit)
             d->vidmm.segments[i].desc.CommitLimit = desc[i].Size;
-        if (!desc[i].Size || (desc[i].Size & (PAGE_SIZE - 1)))
-            return STATUS_INVALID_PARAMETER;
     }
     return STATUS_SUCCESS;
 }
@@ -365,15 +367,10 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
                       const D3DDDI_ALLOCATIONINFO *u, struct alloc **out)
 {
     struct alloc *a;
-    UINT valid = d->vidmm.num_segments >= 32 ? UINT32_MAX : (UINT32_C(1) << d->vidmm.num_segments) - 1;
 
-    if (!i->Size || i->Size > UINT32_MAX - PAGE_SIZE)
-        return STATUS_INVALID_PARAMETER;
-    if (((i->SupportedReadSegmentSet | i->SupportedWriteSegmentSet) & ~valid) || !i->hAllocation) {
-        dxgk_kernel_violation(d->kernel,
-                              "DxgkDdiCreateAllocation returned segment sets %#x/%#x, or no handle",
-                              i->SupportedReadSegmentSet, i->SupportedWriteSegmentSet);
-        return STATUS_INVALID_PARAMETER;
+    if (i->Size > UINT32_MAX - PAGE_SIZE) { /* as much as a client asked for */
+        d->vidmm.refused_bytes = i->Size;
+        return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
     }
     a = calloc(1, sizeof(*a));
     if (!a)
@@ -444,6 +441,9 @@ NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv,
     r->driver = args.hResource;
     for (unsigned i = 0; i < count; i++)
         handles[i] = list[i].hAllocation;
+    for (unsigned i = 0; i < count; i++)
+        if (!dxgk_answers_allocation(d, &list[i], i))
+            s = STATUS_INVALID_PARAMETER;
     for (unsigned i = 0; i < count && NT_SUCCESS(s); i++) {
         s = adopt(d, r, &list[i], &infos[i], &r->allocs[i]);
         if (NT_SUCCESS(s))
@@ -561,8 +561,10 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
     s = DDI(d, OpenAllocation, dev->driver, &args);
     if (!NT_SUCCESS(s))
         goto close;
-    for (unsigned i = 0; i < r->count; i++)
+    for (unsigned i = 0; i < r->count; i++) {
         opens[i]->driver = list[i].hDeviceSpecificAllocation;
+        dxgk_answers_handle(d, "DxgkDdiOpenAllocation", "hDeviceSpecificAllocation", opens[i]->driver, NULL);
+    }
     free(list);
     *out = g;
     return s;
@@ -701,7 +703,7 @@ void dxgk_vidmm_release(struct dxgk *d, struct resource *r)
 NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_TYPE type, void *data,
                                     struct alloc **out)
 {
-    DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA args = {.StandardAllocationType = type};
+    DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA args = {.StandardAllocationType = type}, first;
     D3DDDI_ALLOCATIONINFO info = {0};
     struct resource *r = calloc(1, sizeof(*r));
     NTSTATUS s = STATUS_NO_MEMORY;
@@ -712,12 +714,18 @@ NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_T
     s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args); /* sizes */
     if (!NT_SUCCESS(s))
         goto fail;
+    first = args;
+    s = STATUS_INVALID_PARAMETER;
+    if (!dxgk_answers_standard(d, &first, NULL))
+        goto fail;
     args.pAllocationPrivateDriverData = calloc(1, args.AllocationPrivateDriverDataSize + 1);
     args.pResourcePrivateDriverData = calloc(1, args.ResourcePrivateDriverDataSize + 1);
     s = STATUS_NO_MEMORY;
     if (!args.pAllocationPrivateDriverData || !args.pResourcePrivateDriverData)
         goto fail;
     s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args);
+    if (NT_SUCCESS(s) && !dxgk_answers_standard(d, &first, &args))
+        s = STATUS_INVALID_PARAMETER;
     if (!NT_SUCCESS(s))
         goto fail;
     info.pPrivateDriverData = args.pAllocationPrivateDriverData;
@@ -782,28 +790,4 @@ void dxgk_vidmm_destroy_dma(struct dxgk *d, struct alloc *a)
     d->vidmm.destroyed++;
     check(d);
     dxgk_kernel_wake_all(d->kernel, &d->progress);
-}
-
-bool dxgk_vidmm_has_dma(struct dxgk *d, UINT size, UINT set)
-{
-    bool fits = !set;
-
-    for (unsigned i = 0; i < 32; i++) {
-        const struct segment *seg = segment(d, i + 1);
-        if (!(set & 1u << i))
-            continue;
-        if (!seg || !seg->desc.Flags.Aperture) {
-            dxgk_kernel_violation(
-                d->kernel, "DxgkDdiCreateContext wants DMA buffers in segment %u, which is no aperture",
-                i + 1);
-            return false;
-        }
-        fits |= seg->desc.Size >= size;
-    }
-    if (!fits)
-        dxgk_kernel_violation(
-            d->kernel,
-            "DxgkDdiCreateContext wants DMA buffers of %u bytes in segments %#x, of which none has as many",
-            size, set);
-    return fits;
 }

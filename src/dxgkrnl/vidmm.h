@@ -17,7 +17,7 @@
 
 #include "dxgkrnl/packet.h"
 
-enum { MAX_SEGMENTS = 8 };
+enum { MAX_SEGMENTS = 31 }; /* what 5 bits can say, and 0 is none */
 
 struct alloc {
     struct alloc *next, **at;    /* of all; `at` points to it */
@@ -129,8 +129,6 @@ void dxgk_vidmm_destroy_standard(struct dxgk *d, struct alloc *a);
 /* A DMA buffer for the apertures of `set`; NULL without memory. It goes at PASSIVE_LEVEL if it is resident, else at any. */
 struct alloc *dxgk_vidmm_create_dma(struct dxgk *d, UINT size, UINT set);
 void dxgk_vidmm_destroy_dma(struct dxgk *d, struct alloc *a);
-/* Whether the segments of `set` can have DMA buffers of so many bytes; a broken rule of the miniport if not. */
-bool dxgk_vidmm_has_dma(struct dxgk *d, UINT size, UINT set);
 
 /* paging.c: moves `a` into its segment, or out of it, and waits for that. */
 NTSTATUS dxgk_paging_move(struct dxgk *d, const struct segment *seg, struct alloc *a, bool in);

@@ -442,9 +442,11 @@ TEST(dma_buffers_are_in_apertures_only)
         {1, SOFTGPU_PAGES, STATUS_SUCCESS, NULL},
         {0, SOFTGPU_PAGES + 1, STATUS_SUCCESS, NULL},
         {1, SOFTGPU_PAGES + 1, STATUS_INVALID_PARAMETER,
-         "wants DMA buffers of 4198400 bytes in segments 0x1, of which none has as many"},
-        {3, 4, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 2, which is no aperture"},
-        {1u << 31, 4, STATUS_INVALID_PARAMETER, "wants DMA buffers in segment 32, which is no aperture"},
+         "DxgkDdiCreateContext answered DmaBufferSize = 0x401000; allowed: what a segment of DmaBufferSegmentSet has"},
+        {3, 4, STATUS_INVALID_PARAMETER,
+         "DxgkDdiCreateContext answered DmaBufferSegmentSet = 3; allowed: segments that there are"},
+        {1u << 31, 4, STATUS_INVALID_PARAMETER,
+         "answered DmaBufferSegmentSet = 0x80000000; allowed: segments that there are"},
     };
     struct world w;
     struct ctx x;

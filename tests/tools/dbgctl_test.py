@@ -377,6 +377,26 @@ def wrong_usage_is_code_1():
                  ['--dump-last-cmd', '--cmd-out', 'x', '--alloc-out', 'y', '--count', '2'], ['--map-shared-handle', '0xzz']):
         name = [a for a in args if a.startswith('--') and a not in ('--size', '--json')][0]
         assert ask(*args, code=1)['command'] == name[2:], args  # the command's own words
+    # Every option with every command: it is looked at, or it is an error; and a value is given once.
+    looked_at = {'--ring-id': '--dump-ring --watch-ring --dump-last-submit', '--samples': '--watch-fence --watch-ring',
+                 '--interval-ms': '--watch-fence --watch-ring --metrics', '--vblank-samples': '--dump-vblank --wait-vblank --query-scanline',
+                 '--vblank-interval-ms': '--dump-vblank --query-scanline', '--size': '--read-gpa', '--out': '--read-gpa --dump-last-submit',
+                 '--cmd-out': '--dump-last-submit', '--alloc-out': '--dump-last-submit', '--index-from-tail': '--dump-last-submit',
+                 '--count': '--dump-last-submit', '--csv': '--dump-createalloc', '--prometheus': '--metrics',
+                 '--force': '--dump-last-submit --read-gpa'}
+    said = json.loads(run('--help', '--json')[1])
+    for o in said['options']:
+        option, value = o['option'], [] if o['option'] in ('--force', '--prometheus', '--json', '--pretty') else ['1']
+        if value:
+            for args in ([option, '1', option, '1'], [option + '=1', option + '=2']):
+                rc, out, err = run(*args, '--status')
+                assert rc == 1 and f"option '{option}' is given twice" in err, (args, err)
+        if option in ('--display', '--timeout-ms', '--json', '--pretty'):  # those of every command
+            continue
+        for c in said['commands']:
+            if c['options'][0] not in looked_at[option].split():
+                rc, out, err = run(c['options'][0], *(['1'] if c['argument'] else []), option, *value)
+                assert rc == 1 and f"{option} does not go with {c['options'][0]}" in err, (c, option, err)
     rc, out, err = run('--json', '')
     assert rc == 1 and json.loads(out)['command'] == 'parse-args'
     rc, out, err = run('--bogus')

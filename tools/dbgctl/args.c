@@ -109,12 +109,23 @@ static const char *argument_of(const struct dbgctl_command *k)
     return words[k->argument];
 }
 
-/* Options that belong to one command, and then once only. */
+/* Which commands look at an option; every command looks at those that are not here. */
 static const struct {
     const char *option, *commands;
-} only[] = {{"size", "read-gpa"},        {"out", "read-gpa dump-last-cmd"}, {"cmd-out", dump_last},
-            {"alloc-out", dump_last},    {"index-from-tail", dump_last},    {"count", dump_last},
-            {"csv", "dump-createalloc"}, {"prometheus", "metrics"}};
+} only[] = {{"ring-id", "dump-ring watch-ring dump-last-cmd"},
+            {"vblank-samples", "dump-vblank wait-vblank query-scanline"},
+            {"vblank-interval-ms", "dump-vblank query-scanline"},
+            {"samples", "watch-fence watch-ring"},
+            {"interval-ms", "watch-fence watch-ring metrics"},
+            {"size", "read-gpa"},
+            {"out", "read-gpa dump-last-cmd"},
+            {"cmd-out", dump_last},
+            {"alloc-out", dump_last},
+            {"index-from-tail", dump_last},
+            {"count", dump_last},
+            {"csv", "dump-createalloc"},
+            {"prometheus", "metrics"},
+            {"force", "dump-last-cmd read-gpa"}};
 
 static void fill(struct line *l)
 {
@@ -133,7 +144,8 @@ static void fill(struct line *l)
                 "time between them; 250"),
         OPT_U32("samples", 0, &c->samples, 1, DBGCTL_MAX_SAMPLES, "N",
                 "samples of --watch-fence and --watch-ring, at most 10000; 10"),
-        OPT_U32("interval-ms", 0, &c->interval_ms, 0, UINT32_MAX, "N", "time between them; 250"),
+        OPT_U32("interval-ms", 0, &c->interval_ms, 0, UINT32_MAX, "N",
+                "time between them, and of which --metrics takes its rates; 250"),
         OPT_U32("size", 0, &c->size, 1, UINT32_MAX, "N", "bytes of --read-gpa; 256"),
         OPT_TEXT("out", 0, &c->out_path, "FILE", "file of --read-gpa and --dump-last-submit"),
         OPT_TEXT("cmd-out", 0, &c->cmd_out, "FILE", "file of the command stream"),
@@ -161,8 +173,8 @@ static void fill(struct line *l)
     }
     memcpy(r, options, sizeof(options));
     l->o.rows = l->rows;
-    for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
-        options_find(&l->o, only[i].option)->once = true;
+    for (r = options_find(&l->o, "display"); r->kind; r++)
+        r->once = r->kind == OPTIONS_TEXT || r->kind == OPTIONS_U32; /* what has a value */
     l->size = options_find(&l->o, "size");
 }
 
@@ -260,7 +272,7 @@ int dbgctl_parse(struct dbgctl *c, int argc, char **argv)
         .about =
             "Talks to the driver of the service at `AEROGPU_SOCKET` (`aerogpu serve`) through D3DKMT: escapes, adapter queries, vblank waits. It answers during a hang and after a failed reset, for no call is waited for longer than --timeout-ms.",
         .notes =
-            "What reads guest memory (--read-gpa, --dump-scanout-png and the like, --dump-last-submit) needs EnableReadGpaEscape = 1 in the settings of the service, --map-shared-handle needs EnableMapSharedHandleEscape = 1, and the caller must be root or the service's user; else STATUS_NOT_SUPPORTED. --inject needs EnableFaultInjection = 1 and the same caller, --force-tdr, --trace, rings, --dump-createalloc and --dump-log that caller; else STATUS_ACCESS_DENIED. --metrics shows others than these the processes of their own user. Options that belong to one command are errors with another, and when given twice. `--json FILE` works too unless FILE looks like an option or a number. --selftest returns the driver's code, 254 if it was not reached.",
+            "What reads guest memory (--read-gpa, --dump-scanout-png and the like, --dump-last-submit) needs EnableReadGpaEscape = 1 in the settings of the service, --map-shared-handle needs EnableMapSharedHandleEscape = 1, and the caller must be root or the service's user; else STATUS_NOT_SUPPORTED. --inject needs EnableFaultInjection = 1, else STATUS_NOT_SUPPORTED; --inject, --force-tdr, --trace, rings, --dump-createalloc and --dump-log need that caller, else STATUS_ACCESS_DENIED. --metrics shows others than these the processes of their own user. An option that a command does not look at is an error with it, and so is a value that is given twice. `--json FILE` works too unless FILE looks like an option or a number. --selftest returns the driver's code, 254 if it was not reached.",
         .exits = {"ok", "wrong usage, or the adapter cannot be opened", "the command failed",
                   "--read-gpa copied a part", "closing the adapter failed"},
         .see = "aerogpu-doctor(1), aerogpu-serve(1), aerogpu_test_runner(1), docs/dbgctl.md"};

@@ -363,6 +363,7 @@ static void run_one(const struct runner_params *p, const char *name, const char 
             unlink(json);
         unlink(err);
     }
+    expect_services(result);
     if (p->events) {
         json_t *events = p->events(p->ctx);
         expect_check(result, events);

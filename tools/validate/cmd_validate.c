@@ -153,6 +153,7 @@ static void run_in_sim(struct run *r, const char *const *names, unsigned n, cons
             test_result_fail(&result, "another process that it started does not end");
         result.duration_ms = (double)(host->now(host->ctx) - start) / 1e6;
         events = new_events(r);
+        expect_services(&result);
         expect_check(&result, events);
         json_decref(events);
         progress(r, names[i], i, n, &result);
@@ -472,6 +473,75 @@ static void find_programs(struct run *r)
                  r->dbgctl, sizeof(r->dbgctl), NULL);
 }
 
+/* The texts of dxgkrnl's events `id` of every stack that the run brought up: its own, and those of tests. */
+static json_t *texts_of(struct run *r, int id)
+{
+    json_t *all = validate_host_events(&r->host), *texts = json_array();
+    const json_t *e;
+    size_t i;
+
+    for (size_t k = 0; k < r->results.num; k++) {
+        json_t *more = expect_service_events(&r->results.items[k]);
+        json_array_extend(all, more);
+        json_decref(more);
+    }
+    json_array_foreach(all, i, e)
+        if (json_integer_value(json_object_get(e, "id")) == id &&
+            !strcmp(json_string_value(json_object_get(e, "source")), "dxgkrnl"))
+            json_array_append(texts, json_object_get(e, "text"));
+    json_decref(all);
+    return texts;
+}
+
+/* Each once: every stack of the run makes the same. */
+static json_t *remarks_of(struct run *r)
+{
+    json_t *all = texts_of(r, 11), *once = json_array();
+    const json_t *t, *other;
+    size_t i, k;
+
+    json_array_foreach(all, i, t) {
+        bool is_new = true;
+        json_array_foreach(once, k, other)
+            is_new &= !json_equal(t, other);
+        if (is_new)
+            json_array_append(once, json_array_get(all, i));
+    }
+    json_decref(all);
+    return once;
+}
+
+/* How the miniport ends, which rules it broke, here or in a service of a test, and what else it answered that is not documented. */
+static void judge_whole(struct run *r)
+{
+    json_t *rules = validate_host_violations(&r->host), *all = texts_of(r, 0xC4), *remarks = remarks_of(r),
+           *events = new_events(r);
+    const json_t *alarm = expect_alarm(events);
+    unsigned n = (unsigned)json_array_size(all);
+    char text[400];
+
+    if (alarm && json_integer_value(json_object_get(alarm, "id")) != 0xC4)
+        step(r, "the driver ends", false, false, json_string_value(json_object_get(alarm, "text")));
+    if (n) {
+        r->violations_said = 0; /* what this stack broke first stands in front */
+        snprintf(text, sizeof(text), "%u broken, see report.json%s%.250s", n,
+                 json_array_size(rules) ? "" : ": ",
+                 json_array_size(rules) ? "" : json_string_value(json_array_get(all, 0)));
+        step(r, "rules of the kernel kept", false, false, text);
+    }
+    if (json_array_size(remarks)) {
+        snprintf(text, sizeof(text), "%zu answers that are not documented, see report.json: %s",
+                 json_array_size(remarks), json_string_value(json_array_get(remarks, 0)));
+        step(r, "remarks", true, false, text);
+    }
+    for (size_t i = json_array_size(rules); i < n; i++) /* with their call stacks where they are known */
+        json_array_append(rules, json_array_get(all, i));
+    json_object_set_new(r->report, "violations", rules);
+    json_object_set_new(r->report, "remarks", remarks);
+    json_decref(events);
+    json_decref(all);
+}
+
 /* The results as the report has them. */
 static void report_results(struct run *r)
 {
@@ -631,7 +701,6 @@ int cmd_validate(int argc, char **argv)
     struct run r = {.o = {.out = "out/validate"}, .start_ms = now_ms()};
     struct lastwords_end end;
     char path[PATH_MAX];
-    unsigned violations;
     json_t *baseline = NULL;
     int code = parse(argc, argv, &r.o);
 
@@ -673,14 +742,7 @@ int cmd_validate(int argc, char **argv)
     json_object_set_new(r.report, "diagnosis", diagnose(r.report));
     snapshots(&r);
     validate_host_unload(&r.host); /* what a miniport does not give back is seen then */
-    violations = dxgk_violations(stack_dxgk(r.host.stack));
-    json_object_set_new(r.report, "violations", validate_host_violations(&r.host));
-    if (violations) {
-        char text[64];
-        snprintf(text, sizeof(text), "%u broken, see report.json", violations);
-        r.violations_said = 0;
-        step(&r, "rules of the kernel kept", false, false, text);
-    }
+    judge_whole(&r);
     code = write_all(&r);
     code = code ? EXIT_ENV : r.failures ? EXIT_FAILED : EXIT_OK;
     json_decref(r.report);

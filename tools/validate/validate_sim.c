@@ -270,13 +270,17 @@ static int service_down(void *ctx, json_t **events)
 {
     struct sim_suite *s = ctx;
     struct validate_host *h = s->top;
+    bool failed = false;
     int code = 0;
 
     sim_suite_settle(s);
+    if (h->stack)
+        failed = dxgk_state(stack_dxgk(h->stack)) == DXGK_FAILED;
+    validate_host_unload(h); /* what a miniport does wrong there counts, too */
+    lead_to(s);
     *events = validate_host_events(h);
     if (h->stack)
-        code = dxgk_violations(stack_dxgk(h->stack)) ||
-               dxgk_state(stack_dxgk(h->stack)) == DXGK_FAILED; /* as `aerogpu serve` ends */
+        code = dxgk_violations(stack_dxgk(h->stack)) || failed; /* as `aerogpu serve` ends */
     validate_host_down(h);
     free(h);
     s->top = s->outer;

@@ -589,6 +589,8 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
     st = fit_pinned(d, v, source, s->target);
     if (NT_SUCCESS(st))
         st = DISPLAY_DDI(d, IsSupportedVidPn, d->miniport, &supported);
+    if (NT_SUCCESS(st))
+        dxgk_answers_boolean(d, "DxgkDdiIsSupportedVidPn", "IsVidPnSupported", supported.IsVidPnSupported);
     if (NT_SUCCESS(st) && !supported.IsVidPnSupported)
         st = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
     if (NT_SUCCESS(st))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.h: what the kernel is made of; kernel.c and kernel/guard.c alone read it. */
+/* state.h: what the kernel is made of; kernel.c and those beside this file alone read it. */
 #pragma once
 
 #include <pthread.h>
@@ -65,6 +65,8 @@ struct kernel {
     _Atomic uint32_t pending; /* one bit a message */
     _Atomic bool line;
     _Atomic bool connected;
+    unsigned claimed,
+        unclaimed; /* messages since it was connected; unclaimed: since the last that was claimed */
 
     struct kthread *ready, **ready_last, *all; /* sim */
     ucontext_t scheduler;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* answers.h: what the miniport's DDIs answer, held against what the WDK documents of WDDM 1.1: each member, count, handle and status.
+ *
+ *   an answer ──▶ documented
+ *             ├─▶ a broken rule (kernel/violations.h): nobody can do what it asks for, or Windows is documented to stop, to fail or to
+ *             │   overrun memory. What it was asked for fails, and the run has failed.
+ *             └─▶ a remark (event dxgkrnl 11): the documents say otherwise, and Windows 7 is not known to look. Each once; a run with
+ *                 remarks has not failed.
+ *
+ * Invariants:
+ *  1. Both name the DDI, the member, its value and what is allowed there. The words are those of the WDK's page of the structure or
+ *     function; what that page gives no range for is not judged.
+ *  2. Nothing is looked at twice: a pointer that the miniport answers is read once, and by the kernel, which does not fault.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dxgkrnl/kernel.h"
+#include "wddm/dispmprt.h"
+
+struct dxgk;
+
+/* Which remarks were made. */
+struct remarks {
+    uint64_t keys[128];
+    unsigned count;
+};
+
+struct judge {
+    struct dxgk *d;
+    const char *ddi;
+    unsigned index; /* for `[]` in a member's name */
+    bool broken;    /* a rule was: it can not be gone by */
+};
+
+enum answer_degree { ANSWER_BREAKS, ANSWER_REMARK };
+
+/* `member` is `value`, and only `allowed` is documented; unless `holds`. */
+void dxgk_answer(struct judge *j, enum answer_degree degree, bool holds, const char *member, uint64_t value,
+                 const char *allowed);
+/* The same of a member of *`s`, whose value is `v` in `holds`. */
+#define ANSWER(j, degree, s, member, holds, allowed)                                                         \
+    do {                                                                                                     \
+        const uint64_t v = (uint64_t)(s)->member;                                                            \
+        dxgk_answer(j, degree, holds, #member, v, allowed);                                                  \
+    } while (0)
+
+/* ---- start.c: at the start. False: a rule was broken. -------------------- */
+
+bool dxgk_answers_caps(struct dxgk *d);
+/* Of the first pass, and of the second, whose answer is `out`, to `asked` segments at `list`. */
+bool dxgk_answers_segment_count(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out);
+bool dxgk_answers_segments(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out, UINT asked,
+                           const DXGK_SEGMENTDESCRIPTOR *list);
+/* `room` descriptors, zeroed before, of which the miniport was given the first `num` and one more. */
+bool dxgk_answers_children(struct dxgk *d, const DXGK_CHILD_DESCRIPTOR *list, unsigned num, unsigned room);
+
+/* ---- work.c: at work. False: a rule was broken. -------------------------- */
+
+/* Of a context, or of a device of a miniport that has none (`ddi`). */
+bool dxgk_answers_context(struct dxgk *d, const char *ddi, const DXGK_CONTEXTINFO *info);
+/* The handle of an object that the miniport has made; dxgkrnl's own was `given` in its place. */
+void dxgk_answers_handle(struct dxgk *d, const char *ddi, const char *member, HANDLE handle,
+                         const void *given);
+bool dxgk_answers_allocation(struct dxgk *d, const DXGK_ALLOCATIONINFO *info, unsigned index);
+/* The second of two passes, behind `first`. */
+bool dxgk_answers_standard(struct dxgk *d, const DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *first,
+                           const DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *second);
+void dxgk_answers_description(struct dxgk *d, const DXGKARG_DESCRIBEALLOCATION *a);
+/* A BOOLEAN member. */
+void dxgk_answers_boolean(struct dxgk *d, const char *ddi, const char *member, unsigned value);
+
+/* ---- answers.c ---------------------------------------------------------- */
+
+/* `ddi` returned something else than STATUS_SUCCESS. */
+void dxgk_answers_status(struct dxgk *d, const char *ddi, NTSTATUS status);
