@@ -440,57 +440,107 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
                                            .note = "in the file, against the arguments"});
 }
 
-/* Frames of 5 000 draws: what recording adds to their CPU time, and how many bytes a frame takes. */
+/* Seconds of processor time of a command and all that it starts, the recorder beside the program among them. */
+static double whole_cpu(const char *command)
+{
+    struct rusage a, b;
+
+    getrusage(RUSAGE_CHILDREN, &a);
+    output("%s", command);
+    getrusage(RUSAGE_CHILDREN, &b);
+    return (double)(b.ru_utime.tv_sec - a.ru_utime.tv_sec + b.ru_stime.tv_sec - a.ru_stime.tv_sec) +
+           (double)(b.ru_utime.tv_usec - a.ru_utime.tv_usec + b.ru_stime.tv_usec - a.ru_stime.tv_usec) / 1e6;
+}
+
+/* What three ways of running the program cost, in turns; and playing what the last one recorded. */
+struct heavy {
+    double alone[ROUNDS], recorded[ROUNDS], theirs[ROUNDS], played[ROUNDS]; /* seconds of whole programs */
+    double ours_added[ROUNDS], theirs_added[ROUNDS]; /* us a frame, as the program measures */
+    bool any, was_recorded, theirs_too, was_played;
+};
+
+static void measure_heavy(struct heavy *h, bool gfx, const char *path)
+{
+    char alone[8300], recorded[8400], theirs[8600], played[4300];
+
+    snprintf(alone, sizeof(alone), "%s --draws 2>/dev/null", self);
+    snprintf(recorded, sizeof(recorded), "%s record -o %s -- %s --draws 2>/dev/null", AEROGPU, path, self);
+    snprintf(theirs, sizeof(theirs), GFX "%s --draws 2>/dev/null", "LZ4", dir, self);
+    snprintf(played, sizeof(played), "%s play %s 2>/dev/null >%s/played && echo 1", AEROGPU, path, dir);
+    h->theirs_too = gfx;
+    h->any = h->was_recorded = h->was_played = true;
+    for (int n = 0; n < ROUNDS; n++) {
+        double us[3] = {0};
+
+        h->alone[n] = whole_cpu(alone);
+        us[0] = atof(output("%s", alone));
+        h->recorded[n] = whole_cpu(recorded);
+        us[1] = atof(output("%s", recorded));
+        if (gfx) {
+            h->theirs[n] = whole_cpu(theirs);
+            us[2] = atof(output("%s", theirs));
+        }
+        h->played[n] = whole_cpu(played);
+        h->was_played = h->was_played && atoi(output("%s", played)) == 1;
+        h->ours_added[n] = us[1] > us[0] ? us[1] - us[0] : 0;
+        h->theirs_added[n] = gfx ? us[2] - us[0] : 0;
+        h->any = h->any && us[0] > 0;
+        h->was_recorded = h->was_recorded && us[1] > 0;
+        h->theirs_too = h->theirs_too && us[2] > 0;
+    }
+}
+
+/* Frames of 5 000 draws: what recording adds to their CPU time, and how many bytes a frame takes; what playing them takes. */
 static void draw_heavy(struct bench *b, bool gfx)
 {
-    static const char *const ids[] = {"d3d12_record", "d3d12_record_against", "d3d12_record_bytes"};
-    double us[3][ROUNDS], ours[ROUNDS], theirs[ROUNDS] = {0}, bytes = 0, their_bytes = 0;
-    bool any = true, recorded = true, theirs_too = gfx;
-    char path[100], note[200], text[100];
+    static const char *const ids[] = {"d3d12_record", "d3d12_play_heavy", "d3d12_record_against",
+                                      "d3d12_record_bytes"};
+    static struct heavy heavy;
+    struct heavy *h = &heavy;
+    double bytes = 0, their_bytes = 0;
+    char path[100], text[100];
     struct stat st;
 
     snprintf(path, sizeof(path), "%s/draws", dir);
     snprintf(text, sizeof(text), "%s/gfx.gfxr", dir);
-    for (int n = 0; n < ROUNDS; n++) {
-        us[0][n] = atof(output("%s --draws 2>/dev/null", self));
-        us[1][n] = atof(output("%s record -o %s -- %s --draws 2>/dev/null", AEROGPU, path, self));
-        if (gfx)
-            us[2][n] = atof(output(GFX "%s --draws 2>/dev/null", "LZ4", dir, self));
-        ours[n] = us[1][n] > us[0][n] ? us[1][n] - us[0][n] : 0;
-        theirs[n] = gfx ? us[2][n] - us[0][n] : 0;
-        any = any && us[0][n] > 0;
-        recorded = recorded && us[1][n] > 0;
-        theirs_too = theirs_too && us[2][n] > 0;
-    }
+    measure_heavy(h, gfx, path);
     if (!stat(path, &st))
         bytes = (double)st.st_size / FRAMES;
     if (gfx && !stat(text, &st))
         their_bytes = (double)st.st_size / FRAMES;
-    if (!any) {
-        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-            bench_not_measured(b, ids[i], "no Direct3D 12 device");
-        return;
-    }
-    if (!recorded) {
-        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]) && !(h->any && h->was_recorded); i++)
+        if (h->any)
             bench_failed(b, ids[i], "what runs alone does not when it is recorded");
+        else
+            bench_not_measured(b, ids[i], "no Direct3D 12 device");
+    if (!h->any || !h->was_recorded)
         return;
-    }
-    snprintf(note, sizeof(note), "CPU time of 5 000 draws recorded, against not%s",
-             theirs_too ? "" : "; gfxreconstruct records nothing");
-    bench_report(b, &(struct bench_figure){.id = "d3d12_record",
-                                           .ours_each = us[1],
-                                           .reference_each = us[0],
-                                           .rounds = ROUNDS,
-                                           .unit = "us/frame",
-                                           .target = 1.1,
-                                           .note = note});
-    if (!theirs_too)
+    bench_report(b,
+                 &(struct bench_figure){.id = "d3d12_record",
+                                        .ours_each = h->recorded,
+                                        .reference_each = h->alone,
+                                        .rounds = ROUNDS,
+                                        .unit = "s",
+                                        .target = 1.1,
+                                        .note = "CPU time of program and recorder, 40 frames of 5 000 draws, "
+                                                "against the program alone"});
+    if (!h->was_played)
+        bench_failed(b, "d3d12_play_heavy", "what was recorded does not play");
+    else
+        bench_report(b,
+                     &(struct bench_figure){.id = "d3d12_play_heavy",
+                                            .ours_each = h->played,
+                                            .reference_each = h->alone,
+                                            .rounds = ROUNDS,
+                                            .unit = "s",
+                                            .target = 1.1,
+                                            .note = "CPU time of playing them, against the program's own"});
+    if (!h->theirs_too)
         bench_not_measured(b, "d3d12_record_against", "gfxreconstruct recorded nothing");
     else
         bench_report(b, &(struct bench_figure){.id = "d3d12_record_against",
-                                               .ours_each = ours,
-                                               .reference_each = theirs,
+                                               .ours_each = h->ours_added,
+                                               .reference_each = h->theirs_added,
                                                .rounds = ROUNDS,
                                                .unit = "us/frame",
                                                .target = 0.5,
@@ -787,6 +837,18 @@ static void dirty(struct bench *b)
     munmap(p, 64 * MIB);
 }
 
+/* One of the figures of a call; that of printing reads what the last of these recorded. */
+static bool wants_one(const struct bench *b, const char *kind)
+{
+    char id[3][64];
+
+    snprintf(id[0], sizeof(id[0]), "d3d12_call_cost_%s", kind);
+    snprintf(id[1], sizeof(id[1]), "d3d12_call_bytes_%s", kind);
+    snprintf(id[2], sizeof(id[2]), "d3d12_call_packed_%s", kind);
+    return bench_wants(b, id[0]) || bench_wants(b, id[1]) || bench_wants(b, id[2]) ||
+           bench_wants(b, "d3d12_show");
+}
+
 int main(int argc, char **argv)
 {
     struct bench b;
@@ -806,13 +868,20 @@ int main(int argc, char **argv)
     gfx = have("gfxrecon-replay");
     if (!gfx)
         printf("d3d12: package gfxreconstruct is not installed: no references\n");
-    dirty(&b);
-    call_cost(&b, "viewports", gfx);
-    call_cost(&b, "copy", gfx);
-    show(&b);
-    open_viewer(&b);
-    draw_heavy(&b, gfx);
-    gears(&b, gfx);
+    if (bench_wants(&b, "dirty_tracking"))
+        dirty(&b);
+    for (int i = 0; i < 2; i++)
+        if (wants_one(&b, i ? "copy" : "viewports"))
+            call_cost(&b, i ? "copy" : "viewports", gfx);
+    if (bench_wants(&b, "d3d12_show"))
+        show(&b);
+    if (bench_wants(&b, "d3d12_viewer"))
+        open_viewer(&b);
+    if (bench_wants(&b, "d3d12_record") || bench_wants(&b, "d3d12_play_heavy") ||
+        bench_wants(&b, "d3d12_record_against") || bench_wants(&b, "d3d12_record_bytes"))
+        draw_heavy(&b, gfx);
+    if (bench_wants(&b, "d3d12_bytes") || bench_wants(&b, "d3d12_play"))
+        gears(&b, gfx);
     output("rm -rf %s", dir);
     return bench_finish(&b);
 }

@@ -3,7 +3,8 @@
  *   indirect   GPU addresses in argument buffers: in upload memory, copied from there, changed by half
  *   written    an argument buffer that shaders may write
  *   null       what an implementation may crash at
- *   placed     resources next to each other in a heap, one of them over two others */
+ *   placed     resources next to each other in a heap, one of them over two others
+ *   rays       a state object, acceleration structures and rays through them */
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +135,67 @@ static void hang(ID3D12CommandAllocator *allocator)
     }
 }
 
+static void trace_rays(ID3D12Resource *b, ID3D12StateObject *object)
+{
+    D3D12_GPU_VIRTUAL_ADDRESS va = b->lpVtbl->GetGPUVirtualAddress(b);
+    D3D12_RAYTRACING_GEOMETRY_DESC boxes = {.Type = D3D12_RAYTRACING_GEOMETRY_TYPE_PROCEDURAL_PRIMITIVE_AABBS,
+                                            .AABBs = {7, {va + 512, 24}}};
+    D3D12_RAYTRACING_GEOMETRY_DESC triangles = {.Type = D3D12_RAYTRACING_GEOMETRY_TYPE_TRIANGLES,
+                                                .Triangles = {.VertexCount = 33,
+                                                              .VertexFormat = DXGI_FORMAT_R32G32B32_FLOAT,
+                                                              .VertexBuffer = {va + 1024, 12}}};
+    const D3D12_RAYTRACING_GEOMETRY_DESC *pointers[] = {&triangles, &boxes};
+    D3D12_BUILD_RAYTRACING_ACCELERATION_STRUCTURE_DESC bottom = {
+        .DestAccelerationStructureData = va + 4096,
+        .Inputs = {.Type = D3D12_RAYTRACING_ACCELERATION_STRUCTURE_TYPE_BOTTOM_LEVEL,
+                   .NumDescs = 2,
+                   .DescsLayout = D3D12_ELEMENTS_LAYOUT_ARRAY_OF_POINTERS,
+                   .ppGeometryDescs = pointers},
+        .ScratchAccelerationStructureData = va + 8192};
+    D3D12_BUILD_RAYTRACING_ACCELERATION_STRUCTURE_DESC top = {
+        .DestAccelerationStructureData = va + 12288,
+        .Inputs = {.Type = D3D12_RAYTRACING_ACCELERATION_STRUCTURE_TYPE_TOP_LEVEL,
+                   .NumDescs = 5,
+                   .InstanceDescs = va + 16384}};
+    D3D12_DISPATCH_RAYS_DESC rays = {.RayGenerationShaderRecord = {va + 20480, 32},
+                                     .HitGroupTable = {va + 24576, 64, 32},
+                                     .Width = 640,
+                                     .Height = 480,
+                                     .Depth = 1};
+    ID3D12GraphicsCommandList4 *l = NULL;
+
+    list->lpVtbl->QueryInterface(list, IID(ID3D12GraphicsCommandList4), (void **)&l);
+    l->lpVtbl->BuildRaytracingAccelerationStructure(l, &bottom, 0, NULL);
+    l->lpVtbl->BuildRaytracingAccelerationStructure(l, &top, 0, NULL);
+    l->lpVtbl->SetPipelineState1(l, object);
+    l->lpVtbl->DispatchRays(l, &rays);
+}
+
+static void rays(void)
+{
+    static const uint8_t library[] = "DXBC and so on";
+    static const WCHAR closest[] = {'h', 'i', 't', 0}, group[] = {'g', 'r', 'o', 'u', 'p', 0};
+    D3D12_EXPORT_DESC export = {.Name = closest};
+    D3D12_DXIL_LIBRARY_DESC dxil = {{library, sizeof(library)}, 1, &export};
+    D3D12_HIT_GROUP_DESC hit = {.HitGroupExport = group, .ClosestHitShaderImport = closest};
+    D3D12_RAYTRACING_SHADER_CONFIG config = {16, 8};
+    LPCWSTR exports[] = {group};
+    D3D12_STATE_SUBOBJECT parts[5] = {{D3D12_STATE_SUBOBJECT_TYPE_DXIL_LIBRARY, &dxil},
+                                      {D3D12_STATE_SUBOBJECT_TYPE_HIT_GROUP, &hit},
+                                      {D3D12_STATE_SUBOBJECT_TYPE_RAYTRACING_SHADER_CONFIG, &config}};
+    D3D12_SUBOBJECT_TO_EXPORTS_ASSOCIATION ties = {&parts[2], 1, exports},
+                                           astray = {&(D3D12_STATE_SUBOBJECT){0}, 0, NULL};
+    D3D12_STATE_OBJECT_DESC d = {D3D12_STATE_OBJECT_TYPE_RAYTRACING_PIPELINE, 5, parts};
+    ID3D12StateObject *object = NULL;
+    ID3D12Device5 *d5 = NULL;
+
+    device->lpVtbl->QueryInterface(device, IID(ID3D12Device5), (void **)&d5);
+    parts[3] = (D3D12_STATE_SUBOBJECT){D3D12_STATE_SUBOBJECT_TYPE_SUBOBJECT_TO_EXPORTS_ASSOCIATION, &ties};
+    parts[4] = (D3D12_STATE_SUBOBJECT){D3D12_STATE_SUBOBJECT_TYPE_SUBOBJECT_TO_EXPORTS_ASSOCIATION, &astray};
+    if (d5->lpVtbl->CreateStateObject(d5, &d, IID(ID3D12StateObject), (void **)&object) >= 0)
+        trace_rays(buffer(D3D12_HEAP_TYPE_DEFAULT, 0), object);
+}
+
 int main(int argc, char **argv)
 {
     D3D12_COMMAND_QUEUE_DESC q = {0};
@@ -157,6 +219,8 @@ int main(int argc, char **argv)
         placed();
     else if (!strcmp(argv[1], "null"))
         list->lpVtbl->IASetVertexBuffers(list, 0, 1, NULL);
+    else if (!strcmp(argv[1], "rays"))
+        rays();
     else if (!strcmp(argv[1], "hang"))
         hang(allocator);
     else

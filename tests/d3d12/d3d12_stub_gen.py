@@ -66,6 +66,7 @@ def stub(g):
     }
     # what a program that is played elsewhere can be told apart by: addresses count from the stub's base
     logs = {
+        'CreateStateObject': 'if (getenv("STUB_NO_RAYS")) return (HRESULT)0x80004001;',
         'CreateHeap': 'LOG("heap of %llu\\n", (unsigned long long)pDesc->SizeInBytes);',
         'CreateCommittedResource': 'if (pHeapProperties && pHeapProperties->Type == D3D12_HEAP_TYPE_CUSTOM)'
                                    ' LOG("custom, pool %d\\n", pHeapProperties->MemoryPoolPreference);',
@@ -152,8 +153,15 @@ class Caller:
             return ['for (int i = 0; i < %d; i++) { %s }' % (n, self.value(lv + '[0]' * (len(f.dims) - 1) + '[i]', f.k, f.b))]
         ct = f.b + (' *' if f.k == 'object' else '')
         if c in ('one', 'array', 'inout'):
-            return ['{ %s *p = depth < 6 ? room(64 * sizeof(*p)) : NULL; for (int i = 0; p && i < %d; i++) { %s } %s = (void *)p; }' % (
+            return (['v->%s = 0;' % f.pointers] if f.pointers else []) + ['{ %s *p = depth < 6 ? room(64 * sizeof(*p)) : NULL; for (int i = 0; p && i < %d; i++) { %s } %s = (void *)p; }' % (
                 ct, 1 if c != 'array' else 10, self.value('p[i]', f.k, f.b), lv)]
+        if c == 'oneof':
+            out = ['v->%s = (__typeof__(v->%s))pick((const uint32_t[]){%s}, %d);' % (
+                f.disc, f.disc, ', '.join('%du' % v for v, _ in f.cases), len(f.cases)), 'switch ((int)v->%s) {' % f.disc]
+            for v, b in f.cases:
+                out += ['case %d: { %s *p = depth < 6 ? room(sizeof(*p)) : NULL; if (p) { %s } %s = p; break; }' % (
+                    v, b, self.value('(*p)', 'struct', b), lv)]
+            return out + ['}']
         if c == 'bytes':
             return ['%s = noise(4096);' % lv]
         if c == 'stream':

@@ -326,6 +326,46 @@ TEST(every_method_plays_alike)
     strbuf_finish(&list);
 }
 
+/* State objects, acceleration structures and rays are recorded with all that their descriptions say: addresses as what they mean, and an
+ * association by the place of what it points to. Where the program was told that there are none, playing goes on. */
+TEST(ray_tracing_is_decoded)
+{
+    static const char *const said[] = {
+        "DXILLibrary={pShaderBytecode=15 bytes 4458424320616e6420736f206f6e00, BytecodeLength=15}, NumExports=1, pExports=[{Name=\"hit\", ",
+        "pDesc={HitGroupExport=\"group\", Type=D3D12_HIT_GROUP_TYPE_TRIANGLES, AnyHitShaderImport=NULL, ClosestHitShaderImport=\"hit\", ",
+        "pDesc={MaxPayloadSizeInBytes=16, MaxAttributeSizeInBytes=8}",
+        "pDesc={pSubobjectToAssociate=2, NumExports=1, pExports=[\"group\"]}",
+        "pDesc={pSubobjectToAssociate=4294967295, NumExports=0, pExports=NULL}",
+        "DescsLayout=D3D12_ELEMENTS_LAYOUT_ARRAY_OF_POINTERS, pGeometryDescs=[{Type=D3D12_RAYTRACING_GEOMETRY_TYPE_TRIANGLES, ",
+        "VertexCount=33, IndexBuffer=0x0, VertexBuffer={StartAddress=Resource#7+0x400, StrideInBytes=12}}}, ",
+        "AABBs={AABBCount=7, AABBs={StartAddress=Resource#7+0x200, StrideInBytes=24}}}]}",
+        "ScratchAccelerationStructureData=Resource#7+0x2000}",
+        "DescsLayout=D3D12_ELEMENTS_LAYOUT_ARRAY, InstanceDescs=Resource#7+0x4000}",
+        "SetPipelineState1(pStateObject=StateObject#6)",
+        "HitGroupTable={StartAddress=Resource#7+0x6000, SizeInBytes=64, StrideInBytes=32}",
+    };
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s record -o %s/rays -- %s rays && %s show %s/rays",
+                         stub, aerogpu, dir, elsewhere, aerogpu, dir),
+                     0);
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+        if (!strstr(strbuf_str(&out), said[i]))
+            fail_msg("%s is not in %s", said[i], strbuf_str(&out));
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s play %s/rays", stub, aerogpu, dir), 3);
+    assert_non_null(strstr(strbuf_str(&out), "ID3D12Device5::CreateStateObject: this cannot be played"));
+    assert_int_equal(
+        run(&out,
+            "export LD_PRELOAD=%s; STUB_NO_RAYS=1 %s record -o %s/rays -- %s rays && %s show %s/rays | tail -1 "
+            "&& %s play %s/rays",
+            stub, aerogpu, dir, elsewhere, aerogpu, dir, aerogpu, dir),
+        0);
+    assert_non_null(strstr(strbuf_str(&out), "pExports=[\"group\"]"));
+    assert_non_null(strstr(strbuf_str(&out), "-> return=0x80004001, ppStateObject=NULL"));
+    strbuf_finish(&out);
+}
+
 /* What the stub was asked for, line by line. */
 static void stub_says(struct strbuf *out, const char *environment, const char *command)
 {

@@ -83,6 +83,15 @@ class Gen:
             f.cls = 'value'
         elif role in ('opaque', 'ignore', 'map', 'stream', 'outbytes', 'bytes'):
             f.cls = role
+        elif role == 'oneof':  # a pointer to what another field says
+            f.cls = role
+            disc, *cases = f.count.split()
+            f.disc, f.cases = disc, [(int(c.split('=')[0]), c.split('=')[1]) for c in cases]
+        elif role == 'index':  # of what it points to, in an array that the call has
+            f.cls = role
+        elif role == 'gather':  # an array, or one of pointers
+            f.cls, f.b = 'array', b
+            f.expr, f.pointers = f.count.split()
         elif role in ('in', 'out'):
             f.cls = 'array' if role == 'in' else 'outarray'
         elif stars == 0:
@@ -254,10 +263,12 @@ class Gen:
     def table_field(self, f, owner):
         """(name, type, mode, count)"""
         mode = {'value': 'VALUE', 'fixed': 'FIXED', 'one': 'ONE', 'array': 'ARRAY', 'bytes': 'BYTES',
-                'stream': 'STREAM', 'opaque': 'OPAQUE', 'ignore': 'IGNORE', 'outobj': 'VALUE', 'outone': 'ONE',
+                'stream': 'STREAM', 'opaque': 'OPAQUE', 'index': 'VALUE', 'ignore': 'IGNORE', 'outobj': 'VALUE', 'outone': 'ONE',
                 'outarray': 'ARRAY', 'outbytes': 'BYTES', 'map': 'OPAQUE', 'inout': 'ONE'}[f.cls]
         if f.cls == 'outobj':
             return (f.name, self.type_of('object', f.iface), mode, 0)
+        if f.cls == 'index':
+            return (f.name, self.type_of('u32', None), mode, 0)
         t = 0
         if mode in ('VALUE', 'FIXED', 'ONE', 'ARRAY'):
             t = self.type_of(f.k, f.b)
@@ -282,6 +293,9 @@ class Gen:
                         rows.append((v, self.table_field(x, owner)))
                 d = 0xff if disc is None else [y.name for y in fields].index(disc)
                 out.append(('', 0, 'UNION', rows, d))
+            elif f.cls == 'oneof':
+                out.append(('', 0, 'UNION', [(v, (f.name, self.type_of('struct', b), 'ONE', 0)) for v, b in f.cases],
+                            [y.name for y in fields].index(f.disc)))
             else:
                 out.append(self.table_field(f, owner))
         return out
@@ -429,6 +443,19 @@ class Gen:
             return ['for (size_t i = 0; i < %d; i++)' % n, '    ' + self.enc_value(f, ptr + '[i]')]
         if cls in ('one', 'outone', 'inout'):
             return ['if (enc_present(e, %s))' % lv, '    ' + self.enc_value(f, '(*%s)' % lv)]
+        if cls == 'oneof':
+            out = ['switch ((int)%s) {' % (prefix + f.disc)]
+            for v, b in f.cases:
+                self.need_enc(b)
+                out += ['case %d:' % v, '    if (enc_present(e, %s))' % lv, '        enc_s_%s(e, (const %s *)%s);' % (b, b, lv),
+                        '    break;']
+            return out + ['}']
+        if cls == 'index':
+            return ['enc_u32(e, %s(%s));' % (f.count, lv)]
+        if cls == 'array' and f.pointers:
+            self.need_enc(f.b)
+            return ['for (size_t i = 0, n = enc_count(e, %s, %s); i < n && enc_room(e); i++)' % (lv, ex(f.expr)),
+                    '    enc_s_%s(e, %s ? ((const %s *const *)%s)[i] : &%s[i]);' % (f.b, ex(f.pointers), f.b, lv, lv)]
         if cls in ('array', 'outarray'):
             return ['for (size_t i = 0, n = enc_count(e, %s, %s); i < n && enc_room(e); i++)' % (lv, ex(f.expr)),
                     '    ' + self.enc_value(f, lv + '[i]')]

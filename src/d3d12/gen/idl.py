@@ -12,7 +12,7 @@ class Field:
         self.ctype, self.name, self.dims, self.bits, self.sal = ctype, name, dims, bits, sal
         self.members = members  # of a nested struct or union
         self.kind = None        # 'union' or 'struct' for a nested one
-        self.role, self.count, self.iface = None, None, None
+        self.role, self.count, self.iface, self.pointers = None, None, None, None
 
 
 class Method:

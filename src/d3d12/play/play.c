@@ -145,6 +145,16 @@ void play_arena_finish(struct player *p)
     p->arena = NULL;
 }
 
+/* Whether the program was told that it cannot be done. */
+static bool failed_then(const struct trc_call *call)
+{
+    const struct api_method *m = call->m;
+    struct bytes in = bytes_of(call->args + call->args_size, call->size - call->args_size);
+
+    return !call->incomplete && m->num_out && m->out[0].mode == API_MODE_VALUE &&
+           m->out[0].type->kind == API_KIND_HRESULT && FAILED((HRESULT)unzigzag(bytes_varint(&in)));
+}
+
 int play_one(struct player *p, const struct trc_call *call)
 {
     const struct api_method *m = call->m;
@@ -153,6 +163,8 @@ int play_one(struct player *p, const struct trc_call *call)
     int err;
 
     if (m->flags & API_QUERY)
+        return 0;
+    if (m->flags & API_REFUSE && failed_then(call)) /* nothing came of it */
         return 0;
     if (m->flags & API_REFUSE)
         return play_fail(p, &c, -ENOTSUP, "this cannot be played (docs/d3d12.md says why)");

@@ -29,6 +29,7 @@ struct play_object {
     uint8_t *map;
     uint64_t size; /* of a buffer that was mapped or has an address */
     int maps;
+    uint64_t mapped; /* subresources, by bits: to unmap another does nothing */
     uint32_t heap_type;
     bool times; /* a buffer that timestamps are put into */
 };

@@ -135,6 +135,7 @@ int play_special_ID3D12Resource_Map(struct player *p, const struct play_call *c,
     hr = This->lpVtbl->Map(This, a->Subresource, a->pReadRange, a->ppData ? &data : NULL);
     if (SUCCEEDED(hr)) {
         o->maps++;
+        o->mapped |= UINT64_C(1) << a->Subresource % 64;
         if (data) {
             o->map = data;
             o->size = buffer_size(This);
@@ -152,8 +153,10 @@ int play_special_ID3D12Resource_Unmap(struct player *p, const struct play_call *
     if (!This)
         return p->error.code;
     This->lpVtbl->Unmap(This, a->Subresource, a->pWrittenRange);
-    if (o->maps > 0 && !--o->maps)
+    if (o->mapped >> a->Subresource % 64 & 1 && !--o->maps) {
         o->map = NULL;
+        o->mapped = 0;
+    }
     return 0;
 }
 

@@ -414,3 +414,31 @@ void rec_event_forget(HANDLE h)
         }
     pthread_mutex_unlock(&events.lock);
 }
+
+/* ---- state objects ------------------------------------------------------- */
+
+/* An association points into the array that it stands in: recorded is the place there, since pointers mean nothing in a file. */
+static __thread const D3D12_STATE_OBJECT_DESC *state_object;
+
+uint32_t rec_state_subobject(const D3D12_STATE_SUBOBJECT *s)
+{
+    const D3D12_STATE_OBJECT_DESC *d = state_object;
+    uintptr_t first = d ? (uintptr_t)d->pSubobjects : 0, at = (uintptr_t)s;
+
+    return d && at >= first && (at - first) / sizeof(*s) < d->NumSubobjects
+               ? (uint32_t)((at - first) / sizeof(*s))
+               : UINT32_MAX;
+}
+
+void rec_pre_ID3D12Device5_CreateStateObject(struct rec_thread *t, struct rec_object *o, ID3D12Device5 *This,
+                                             const D3D12_STATE_OBJECT_DESC *desc, REFIID riid, void **out)
+{
+    state_object = desc;
+}
+
+void rec_pre_ID3D12Device7_AddToStateObject(struct rec_thread *t, struct rec_object *o, ID3D12Device7 *This,
+                                            const D3D12_STATE_OBJECT_DESC *desc, ID3D12StateObject *from,
+                                            REFIID riid, void **out)
+{
+    state_object = desc;
+}

@@ -94,3 +94,10 @@ void rec_post_ID3D12Fence_GetCompletedValue(struct rec_thread *t, struct rec_obj
                                             ID3D12Fence *This);
 void rec_pre_ID3D12CommandAllocator_Reset(struct rec_thread *t, struct rec_object *o,
                                           ID3D12CommandAllocator *This);
+void rec_pre_ID3D12Device5_CreateStateObject(struct rec_thread *t, struct rec_object *o, ID3D12Device5 *This,
+                                             const D3D12_STATE_OBJECT_DESC *desc, REFIID riid, void **out);
+void rec_pre_ID3D12Device7_AddToStateObject(struct rec_thread *t, struct rec_object *o, ID3D12Device7 *This,
+                                            const D3D12_STATE_OBJECT_DESC *desc, ID3D12StateObject *from,
+                                            REFIID riid, void **out);
+/* Which of the state object's subobjects that is; UINT32_MAX: none. */
+uint32_t rec_state_subobject(const D3D12_STATE_SUBOBJECT *s);
