@@ -31,11 +31,13 @@ static bool is_added(const char *file)
 
 void symbols_add_process(pid_t pid)
 {
-    char path[64], line[PATH_MAX + 128], *file;
+    char path[64], line[PATH_MAX + 128], whole[16384], *file;
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
     f = fopen(path, "re");
+    if (f)
+        setvbuf(f, whole, _IOFBF, sizeof(whole));
     while (f && num_files < MAX_FILES && fgets(line, sizeof(line), f)) {
         file = strchr(line, '/');
         if (!file || !strstr(line, "r-xp"))

@@ -41,7 +41,7 @@
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
-    VKBOX_VERSION = 3,
+    VKBOX_VERSION = 4,
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = VKBOX_ROOM(16384),
@@ -127,7 +127,7 @@ struct vkbox_semaphore {
     uint64_t handle, value; /* value 0: binary */
 };
 
-/* One batch of vkQueueSubmit. Its number is its place in the order of all, from 1; the slot is number % VKBOX_SUBMISSIONS. */
+/* One batch of vkQueueSubmit. Its number is its place in the order of all, from 1; vkbox_slot_of() is where it lies. */
 struct vkbox_submission {
     _Atomic uint64_t number; /* written last */
     uint64_t time_ns;
@@ -258,6 +258,7 @@ struct vkbox {
     _Atomic uint32_t event;     /* counted up when the reader should look; a futex */
     _Atomic uint32_t collected; /* the reader has copied what there is; a futex */
     _Atomic uint64_t submissions, errors, next_code;
+    _Atomic uint32_t ring;         /* so many submissions there is room for; 0: for all that fit */
     _Atomic uint64_t frames;       /* vkQueuePresentKHR */
     _Atomic uint32_t objects_lost; /* that there was no room for */
     uint32_t guard;                /* 1: --guard */
@@ -281,6 +282,19 @@ struct vkbox {
     uint8_t code[VKBOX_CODE];
     _Alignas(4096) uint32_t marks[VKBOX_DEVICES][VKBOX_MARKS];
 };
+
+/* So many submissions are kept at the most: fewer where the file system got full before. */
+static inline uint32_t vkbox_ring(const struct vkbox *b)
+{
+    const uint32_t ring = atomic_load_explicit(&b->ring, memory_order_relaxed);
+
+    return ring && ring < VKBOX_SUBMISSIONS ? ring : VKBOX_SUBMISSIONS;
+}
+
+static inline uint32_t vkbox_slot_of(const struct vkbox *b, uint64_t number)
+{
+    return (uint32_t)(number % vkbox_ring(b));
+}
 
 /* So many command buffers of a submission are kept. */
 static inline uint32_t vkbox_submitted_count(const struct vkbox_submission *s)

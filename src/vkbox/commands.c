@@ -116,7 +116,9 @@ static struct vkbox_command_buffer *take_slot(uint32_t *index)
         *index = free_slot;
         free_slot = slot_links[free_slot];
         s = &box->command_buffers[*index];
-    } else if (slot_links && fresh_slot < VKBOX_COMMAND_BUFFERS) {
+    } else if (slot_links && fresh_slot < VKBOX_COMMAND_BUFFERS &&
+               (fresh_slot % BOX_COMMAND_BUFFERS ||
+                box_room(&box->command_buffers[fresh_slot], BOX_COMMAND_BUFFERS * sizeof(*s)))) {
         *index = fresh_slot++;
         s = &box->command_buffers[*index];
     }
@@ -194,8 +196,10 @@ bool marks_create(struct device *d, VkPhysicalDevice physical, bool import)
     VkMemoryRequirements need = {0};
     void *mapped = box->marks[d->index];
 
-    memset(mapped, 0, size);
     d->slot->marks = VKBOX_MARKS_NONE;
+    if (!box_room(mapped, size))
+        return false;
+    memset(mapped, 0, size);
     if (import && (!d->next.vkGetMemoryHostPointerPropertiesEXT ||
                    d->next.vkGetMemoryHostPointerPropertiesEXT(d->handle, pointer.handleType,
                                                                pointer.pHostPointer, &host)))

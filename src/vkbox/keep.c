@@ -29,7 +29,7 @@ static bool alone;          /* after a fork: nobody reads what is kept */
 static char file[PATH_MAX]; /* of what nobody watches; "": there is a reader */
 
 /* More records than that wait for a reader: nobody comes. */
-enum { UNWATCHED = 16 };
+enum { UNWATCHED = 16, BOX_PAGE = 4096 };
 
 uint64_t box_now(void)
 {
@@ -88,6 +88,20 @@ static int make_file(const char *folder, char path[PATH_MAX])
     return fd;
 }
 
+/* Touching what the file system has no room for would be a signal, in the process or in who reads; a device that writes there knows
+ * of none. */
+bool box_room(const void *at, size_t size)
+{
+    const uintptr_t first = (uintptr_t)at & ~(uintptr_t)(BOX_PAGE - 1);
+    const size_t whole = ((uintptr_t)at + size - first + BOX_PAGE - 1) & ~(size_t)(BOX_PAGE - 1);
+
+    if (!madvise((void *)first, whole, MADV_POPULATE_WRITE) || errno == EINVAL) /* before Linux 5.14 */
+        return true;
+    if (box)
+        atomic_store(&box->full, 1);
+    return false;
+}
+
 /* A file with room for a record, in memory, where that of the parent was; NULL: there is none. */
 static struct vkbox *make_box(const char *folder, char path[PATH_MAX])
 {
@@ -99,6 +113,11 @@ static struct vkbox *make_box(const char *folder, char path[PATH_MAX])
 
     if (fd >= 0)
         close(fd);
+    if (b != MAP_FAILED && !box_room(b->submission, BOX_SUBMISSIONS * sizeof(b->submission[0]))) {
+        if (!box)
+            munmap(b, sizeof(*b));
+        b = MAP_FAILED;
+    }
     if (fd >= 0 && b == MAP_FAILED)
         unlink(path);
     return b == MAP_FAILED ? NULL : b;

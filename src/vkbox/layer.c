@@ -5,6 +5,7 @@
 #include <string.h>
 #include <stdio.h>
 
+#include "base/check.h"
 #include "vkbox/layer.h"
 
 static struct layer_table instances = LAYER_TABLE, devices = LAYER_TABLE;
@@ -375,16 +376,51 @@ static const struct layer_hook device_hooks[] = {
     LAYER_HOOKS_END,
 };
 
+/* Loaders and programs ask for all that there is, again and again. */
+enum { HOOKS = 2048 };
+static const struct layer_hook *hooks_by_name[HOOKS];
+
+/* Where it is, or would be. */
+static const struct layer_hook **hook_place(const char *name)
+{
+    uint32_t at = 2166136261u; /* FNV-1a */
+
+    for (const char *c = name; *c; c++)
+        at = (at ^ (uint8_t)*c) * 16777619u;
+    for (at ^= at >> 16;; at++)
+        if (!hooks_by_name[at % HOOKS] || !strcmp(hooks_by_name[at % HOOKS]->name, name))
+            return &hooks_by_name[at % HOOKS];
+}
+
 /* Those written by hand come before the generated ones. */
+static void sort_hooks(void)
+{
+    static const struct layer_hook *const lists[] = {device_hooks,     queue_hooks,    command_hooks,
+                                                     object_hooks,     pass_hooks,     guard_hooks,
+                                                     descriptor_hooks, generated_hooks};
+    uint32_t num = 0;
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        for (const struct layer_hook *h = lists[i]; h->name; h++) {
+            const struct layer_hook **place = hook_place(h->name);
+
+            num += !*place;
+            INVARIANT(num < HOOKS); /* or a search would not end */
+            if (!*place)
+                *place = h;
+        }
+}
+
 static PFN_vkVoidFunction device_hook(const char *name)
 {
-    static const struct layer_hook *const lists[] = {
-        queue_hooks, command_hooks, object_hooks, pass_hooks, guard_hooks, descriptor_hooks, generated_hooks};
-    PFN_vkVoidFunction fn = layer_find_hook(device_hooks, name);
+    static pthread_once_t sorted = PTHREAD_ONCE_INIT;
+    const struct layer_hook *hook;
 
-    for (size_t i = 0; box && !fn && i < sizeof(lists) / sizeof(lists[0]); i++)
-        fn = layer_find_hook(lists[i], name);
-    return fn;
+    if (!box)
+        return layer_find_hook(device_hooks, name);
+    pthread_once(&sorted, sort_hooks);
+    hook = *hook_place(name);
+    return hook ? hook->fn : NULL;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)

@@ -129,6 +129,10 @@ struct box_params {
     bool own; /* the program asked for it itself, and may put checkpoints anywhere */
 };
 
+/* Of what the reader looks at while the program runs, so many have their memory at once, before anybody touches them. */
+enum { BOX_COMMAND_BUFFERS = 256, BOX_SUBMISSIONS = 64 };
+bool box_room(const void *at, size_t size); /* false: there is none */
+
 void box_open(const struct box_params *p); /* once in each process; NULL: as the environment says */
 void box_event(void);                      /* the reader should look */
 void box_await_collection(uint32_t ms);    /* until it has looked, or so long. Safe in a signal handler. */

@@ -251,8 +251,8 @@ static struct reached reached_by(VkQueue queue)
     uint64_t last = atomic_load(&box->submissions);
 
     commands_copy_marks();
-    for (uint64_t n = last >= VKBOX_SUBMISSIONS ? last - VKBOX_SUBMISSIONS + 1 : 1; last && n <= last; n++) {
-        const struct vkbox_submission *s = &box->submission[n % VKBOX_SUBMISSIONS];
+    for (uint64_t n = last >= vkbox_ring(box) ? last - vkbox_ring(box) + 1 : 1; last && n <= last; n++) {
+        const struct vkbox_submission *s = &box->submission[vkbox_slot_of(box, n)];
 
         if (atomic_load(&s->number) != n || box->queues[s->queue].device != d->index ||
             box->queues[s->queue].handle != (uint64_t)(uintptr_t)queue)

@@ -123,7 +123,10 @@ static struct vkbox_submission *begin_submission(struct device *d, uint32_t queu
 
     signals_keep();
     *number = atomic_fetch_add(&box->submissions, 1) + 1;
-    s = &box->submission[*number % VKBOX_SUBMISSIONS];
+    if (*number < VKBOX_SUBMISSIONS && *number % BOX_SUBMISSIONS == 0 &&
+        !box_room(&box->submission[*number], BOX_SUBMISSIONS * sizeof(*s)))
+        atomic_store(&box->ring, (uint32_t)*number);
+    s = &box->submission[vkbox_slot_of(box, *number)];
     atomic_store(&s->number, 0);
     s->time_ns = box_now();
     s->queue = queue;
@@ -214,7 +217,7 @@ static void take_back(struct vkbox_submission *s)
 static void note_returned(uint64_t first, uint64_t last, VkResult r)
 {
     for (uint64_t n = first; first && n <= last; n++) {
-        struct vkbox_submission *s = &box->submission[n % VKBOX_SUBMISSIONS];
+        struct vkbox_submission *s = &box->submission[vkbox_slot_of(box, n)];
 
         if (atomic_load(&s->number) == n && s->thread == box_thread())
             atomic_store(&s->returned, 1);

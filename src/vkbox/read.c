@@ -76,7 +76,7 @@ static void index_objects(struct vkbox_reader *r)
 static void index_submissions(struct vkbox_reader *r)
 {
     r->last = r->b->submissions < UINT64_MAX ? r->b->submissions : 0; /* it is counted to */
-    r->first = r->last >= VKBOX_SUBMISSIONS ? r->last - VKBOX_SUBMISSIONS + 1 : 1;
+    r->first = r->last >= vkbox_ring(r->b) ? r->last - vkbox_ring(r->b) + 1 : 1;
     for (uint64_t n = r->first; r->last && n <= r->last; n++) {
         const struct vkbox_submission *s = vkbox_submission(r, n);
 
@@ -130,7 +130,7 @@ void vkbox_finish(struct vkbox_reader *r)
 
 const struct vkbox_submission *vkbox_submission(const struct vkbox_reader *r, uint64_t number)
 {
-    const struct vkbox_submission *s = &r->b->submission[number % VKBOX_SUBMISSIONS];
+    const struct vkbox_submission *s = &r->b->submission[vkbox_slot_of(r->b, number)];
 
     return number && s->number == number && s->queue < VKBOX_QUEUES ? s : NULL;
 }

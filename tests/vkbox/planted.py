@@ -10,7 +10,7 @@ a group that has it.
 ended well: what was planted did not run, or did no harm; counted apart, and in the suite a failure. Programs that are not
 installed are left out, as are faults that a program cannot have (it makes no dispatch).
 """
-import argparse, functools, glob, hashlib, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import argparse, functools, glob, hashlib, json, os, random, shutil, sqlite3, subprocess, sys, tempfile, time
 import real
 from real import PROGRAMS
 
@@ -106,22 +106,18 @@ def plant_in(tmp, name, fault, at, display):
            'VK_LOADER_DEBUG': 'none'}
     if display:
         env['DISPLAY'] = display
-    p = subprocess.Popen([a.aerogpu, 'run', '-o', tmp, '--gpu-timeout', a.timeout] + ([] if a.groups or a.known else ['--exact']) +
-                         (['--guard'] if fault in GUARDED else []) + ['--'] + argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                         start_new_session=True)
-    begun, end = time.time(), time.time() + 120  # others may be at work here
-    while p.poll() is None and time.time() < end:
-        time.sleep(0.1)
-        if not os.path.exists(tmp + '/out') and time.time() > begun + 30:
-            break
-        if glob.glob(tmp + '/*.aerogpudump'):
-            end = min(end, time.time() + 3)
-    for sig in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(p.pid, sig)
-            p.wait(3)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            pass
+    p = real.start([a.aerogpu, 'run', '-o', tmp, '--gpu-timeout', a.timeout] + ([] if a.groups or a.known else ['--exact']) +
+                   (['--guard'] if fault in GUARDED else []) + ['--'] + argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        begun, end = time.time(), time.time() + 120  # others may be at work here
+        while p.poll() is None and time.time() < end:
+            time.sleep(0.1)
+            if not os.path.exists(tmp + '/out') and time.time() > begun + 30:
+                break
+            if glob.glob(tmp + '/*.aerogpudump'):
+                end = min(end, time.time() + 3)
+    finally:
+        real.end(p)
     if not os.path.exists(tmp + '/out'):
         return '-', 'not planted', {'command': False, 'dumps': 0}
     planted = int(open(tmp + '/out').read().split()[1])
@@ -219,6 +215,7 @@ def count(names, faults, display):
 def main():
     names = a.program or (['vkbox_plant'] if a.suite else [n for n in PROGRAMS if n not in UNSUITED])
     faults = a.fault or (['loop-fragment', 'wild-compute', 'freed', 'over', 'late-set', 'indirect-over', 'dead-wait', 'order', 'kill', 'oom'] if a.suite else list(FAULTS))
+    real.end_with_us()
     display = None if a.suite else real.start_display()
     names = [n for n in names if PROGRAMS[n].is_here(a.folder) and (display or not PROGRAMS[n].display)]
     if a.suite:

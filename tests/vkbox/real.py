@@ -4,7 +4,7 @@
 AEROGPU_PROGRAMS names a folder in which some find more: the npm packages webgpu and @node-llama-cpp/linux-x64-vulkan (made there by `npm
 install`), and shaders that a package left out. A program whose parts are not here is not installed.
 """
-import atexit, os, shutil, subprocess, time
+import atexit, ctypes, os, shutil, signal, subprocess, sys, time
 
 FOLDER = os.path.abspath(os.environ.get('AEROGPU_PROGRAMS', os.path.expanduser('~/.cache/aerogpu-programs')))
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -119,12 +119,68 @@ def device_name(env):
     return ([l.split('=', 1)[1].strip() for l in said.splitlines() if 'deviceName' in l] + [''])[0]
 
 
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+libc = ctypes.CDLL(None)
+
+
+def end_with_us():
+    """From now on what was started is ended when this process is, by whatever signal; what loses its parent becomes a child of it."""
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for sig in signal.SIGTERM, signal.SIGHUP:
+        signal.signal(sig, lambda *_: sys.exit(1))
+
+
+def start(argv, **more):
+    """In a session of its own, for end()."""
+    return subprocess.Popen(argv, start_new_session=True, preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0), **more)
+
+
+def left_of(p):
+    """Processes of its session, and those that it left to us."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            parent, _, session = map(int, open('/proc/%s/stat' % pid).read().rpartition(')')[2].split()[1:4])
+        except (OSError, ValueError):
+            continue
+        if session == p.pid or (parent == os.getpid() and int(pid) not in mine):
+            found.append(int(pid))
+    return found
+
+
+mine = set()  # that are to stay
+
+
+def end(p):
+    """And all that it started, also in sessions of their own."""
+    if p.poll() is None:
+        p.terminate()
+        try:
+            p.wait(3)
+        except subprocess.TimeoutExpired:
+            pass
+    for _ in range(50):  # each may leave others
+        left = left_of(p)
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                if pid != p.pid:
+                    os.waitpid(pid, os.WNOHANG)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+        p.poll()
+        if not left:
+            return
+        time.sleep(0.05)
+
+
 def start_display():
     """Its name, or None; it ends with us."""
     for n in range(70, 110):
         if not shutil.which('Xvfb') or os.path.exists('/tmp/.X11-unix/X%d' % n) or os.path.exists('/tmp/.X%d-lock' % n):
             continue
-        p = subprocess.Popen(['Xvfb', ':%d' % n, '-noreset', '-screen', '0', '1024x768x24'], stderr=subprocess.DEVNULL)
+        p = start(['Xvfb', ':%d' % n, '-noreset', '-screen', '0', '1024x768x24'], stderr=subprocess.DEVNULL)
+        mine.add(p.pid)
         for _ in range(200):
             if os.path.exists('/tmp/.X11-unix/X%d' % n):
                 atexit.register(p.terminate)

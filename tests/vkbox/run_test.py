@@ -17,11 +17,11 @@ def case(fn):
     return fn
 
 
-def run(*args, options=(), code=0, env=None):
-    """(what it printed, the dumps that it made)"""
+def run(*args, options=(), code=0, env=None, before=()):
+    """(what it printed, the dumps that it made); `before`: a command line that runs what follows"""
     folder = tempfile.mkdtemp(prefix='aerogpu-run-test-')
     try:
-        p = subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', *options, '--', plant, *args],
+        p = subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', *options, '--', *before, plant, *args],
                            capture_output=True, text=True, timeout=200, env={**os.environ, **(env or {})})
         assert p.returncode == code, '%s: exit code %d, expected %d: %s%s' % (args, p.returncode, code, p.stdout, p.stderr)
         dumps = []
@@ -787,29 +787,34 @@ def without_a_folder_the_program_runs_on():
 
 @case
 def a_full_disk_disturbs_nobody():
-    with tempfile.TemporaryDirectory() as folder:
-        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], capture_output=True).returncode:
-            return
-        try:
-            env = dict(os.environ, AEROGPU_BLACKBOX=folder, VK_ADD_LAYER_PATH=layers,
-                       VK_INSTANCE_LAYERS='VK_LAYER_AEROGPU_blackbox')
-            p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60, env=env)
-            assert p.returncode == 0 and '5 frames' in p.stdout and not os.listdir(folder), p
-        finally:
-            subprocess.run(['umount', folder])
+    for size, records in ('16k', 0), ('40k', 0), ('72k', 1), ('200k', 1):
+        with tempfile.TemporaryDirectory() as folder:
+            if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=' + size, 'tmpfs', folder], capture_output=True).returncode:
+                return
+            try:
+                env = dict(os.environ, AEROGPU_BLACKBOX=folder, VK_ADD_LAYER_PATH=layers,
+                           VK_INSTANCE_LAYERS='VK_LAYER_AEROGPU_blackbox')
+                p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=60, env=env)
+                assert p.returncode == 0 and '5 frames' in p.stdout and len(os.listdir(folder)) == records, (size, p, os.listdir(folder))
+            finally:
+                subprocess.run(['umount', folder])
 
 
 @case
 def a_small_disk_ends_neither_the_watching_nor_the_program():
-    # Where there is room for nothing, the next place is taken.
-    for size, kind, code, dumps in (('1m', 'fine', 0, 0), ('1m', 'loop-compute', 5, 1), ('7064k', 'fine', 0, 0), ('7064k', 'loop-compute', 5, 1)):
+    # Where there is room for little, the next place is taken; where there is none any more, what was to be kept is missing.
+    for size, left, kind, code, dumps in (('1m', 0, 'fine', 0, 0), ('1m', 0, 'loop-compute', 5, 1), ('8m', 176, 'fine', 0, 0), ('8m', 176, 'loop-compute', 5, 1),
+                                          ('8m', 100, 'fine', 0, 0), ('8m', 4, 'fine', 0, 0)):
         with tempfile.TemporaryDirectory() as folder:
             if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=' + size, 'tmpfs', folder], capture_output=True).returncode:
                 return
             try:
-                p, made = run(kind, code=code, options=['--exact'], env={'XDG_RUNTIME_DIR': folder})
-                assert len(made) == dumps and not os.listdir(folder), (size, p)
-                assert ('5 frames' in p.stdout) == (kind == 'fine') and 'could not be written' not in p.stderr, (size, p)
+                # The program's shell fills it, when the place is taken already.
+                fill = 'dd if=/dev/zero of="$XDG_RUNTIME_DIR/fill" bs=4k count=%d 2>/dev/null; "$@"; code=$?; rm "$XDG_RUNTIME_DIR/fill"; exit $code'
+                p, made = run(kind, code=code, options=['--exact'], env={'XDG_RUNTIME_DIR': folder}, before=['sh', '-c', fill % (2048 - left // 4), 'sh'] if left else ())
+                assert len(made) == dumps and not os.listdir(folder), (size, left, p)
+                assert ('5 frames' in p.stdout) == (kind == 'fine'), (size, left, p)
+                assert ('could not be written' in p.stderr) == (0 < left < 80), (size, left, p)
                 assert not made or size == '1m' or 'no room to record' in finding(made)['unseen'], finding(made)
                 assert not made or size != '1m' or finding(made)['sure_command'] == 'proven', finding(made)
             finally:

@@ -93,8 +93,10 @@ uint64_t end_oom_kills(void)
 {
     FILE *f = fopen("/proc/vmstat", "re");
     unsigned long long n = 0;
-    char line[128];
+    char line[128], whole[16384]; /* the kernel counts everything at each read */
 
+    if (f)
+        setvbuf(f, whole, _IOFBF, sizeof(whole));
     while (f && fgets(line, sizeof(line), f))
         if (sscanf(line, "oom_kill %llu", &n) == 1)
             break;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "vkbox/run/owner.h"
@@ -20,7 +21,10 @@
 static bool has_room(const struct vkbox_folder *f)
 {
     int fd = openat(f->fd, "room", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool has = fd >= 0 && room_take(fd);
+    struct statvfs room;
+    bool has =
+        fd >= 0 && room_take(fd) && !fstatvfs(fd, &room) &&
+        (!room.f_blocks /* without a limit */ || (uint64_t)room.f_bavail * room.f_frsize >= ROOM_WANTED);
 
     if (fd >= 0)
         close(fd);

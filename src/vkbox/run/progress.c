@@ -63,18 +63,31 @@ bool progress_has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
 
         if (b->queues[q].state != VKBOX_LIVE || !last)
             continue;
-        if (b->submission[last % VKBOX_SUBMISSIONS].number == last &&
-            !b->submission[last % VKBOX_SUBMISSIONS].returned) {
+        if (b->submission[vkbox_slot_of(b, last)].number == last &&
+            !b->submission[vkbox_slot_of(b, last)].returned) {
             uint32_t of = read_once(b->queues[q].device) % VKBOX_DEVICES;
 
             *devices |= is_lost(b, of) ? 0 : 1u << of;
         }
-        for (uint64_t n = last; n && last - n < VKBOX_SUBMISSIONS && e == UNMARKED; n--) {
-            const struct vkbox_submission *s = &b->submission[n % VKBOX_SUBMISSIONS];
+        for (uint64_t n = last; n && last - n < vkbox_ring(b) && e == UNMARKED; n--) {
+            const struct vkbox_submission *s = &b->submission[vkbox_slot_of(b, n)];
 
             if (s->number == n && s->queue == q)
                 e = submission_ended(b, s, devices);
         }
     }
     return *devices;
+}
+
+bool progress_is_submitting(const struct vkbox *b, uint32_t thread)
+{
+    const uint64_t last = atomic_load(&b->submissions);
+
+    for (uint64_t n = last; n && last - n < vkbox_ring(b); n--) { /* what is behind them has no memory yet */
+        const struct vkbox_submission *s = &b->submission[vkbox_slot_of(b, n)];
+
+        if (atomic_load(&s->number) && !atomic_load(&s->returned) && s->thread == thread)
+            return true;
+    }
+    return false;
 }

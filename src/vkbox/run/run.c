@@ -37,6 +37,7 @@
 #include "layer/env.h"
 #include "vkbox/run/end.h"
 #include "vkbox/run/folder.h"
+#include "vkbox/run/news.h"
 #include "vkbox/judge.h"
 #include "vkbox/run/owner.h"
 #include "vkbox/run/place.h"
@@ -45,7 +46,6 @@
 
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
 enum {
-    POLL_MS = 20, /* unless the program ends */
     MAX_BOXES = SHARED_MAPPINGS,
     COMPILES = 600
 }; /* COMPILES: so often a timeout is put off because of it */
@@ -84,6 +84,7 @@ struct run {
     int gone; /* a descriptor that says when the program has ended, or -1 */
     bool ended, told_left, without_folder;
     struct sigaction file_limit; /* the program's, for SIGXFSZ */
+    struct news news;
     uint64_t oom_kills, next_look;
 };
 
@@ -104,6 +105,7 @@ static void enter(void *ctx)
     const struct entry *e = ctx;
 
     sigaction(SIGXFSZ, &e->run->file_limit, NULL);
+    news_finish(&e->run->news); /* its own SIGCHLD */
     environ = e->env;
 }
 
@@ -328,24 +330,12 @@ static bool is_the_programs(struct watched *w, const struct place *p)
     return true;
 }
 
-/* In a call that submits the driver may run shaders; in others what it calls is the program's. */
-static bool is_submitting(const struct vkbox *b)
-{
-    for (uint32_t i = 0; i < VKBOX_SUBMISSIONS; i++) {
-        const struct vkbox_submission *s = &b->submission[i];
-
-        if (atomic_load(&s->number) && !atomic_load(&s->returned) && s->thread == b->crash.thread)
-            return true;
-    }
-    return false;
-}
-
 static void place_crash(const struct watched *w, struct place *out)
 {
     const uint32_t callbacks = atomic_load(&w->b->callbacks);
 
     place_of(w->pid, w->b->crash.pc, w->b->crash.sp, out);
-    if (out->generated && out->called && !is_submitting(w->b)) {
+    if (out->generated && out->called && !progress_is_submitting(w->b, w->b->crash.thread)) {
         out->generated = false;
         snprintf(out->text, sizeof(out->text), "generated code");
     }
@@ -612,12 +602,12 @@ static void tell_end(struct run *r, struct watched *w, int status, bool is_guess
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_ENDED,
                              .time_ns = now(r),
                              .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                             .out_of_memory = end_oom_kills() > r->oom_kills,
                              .guessed = is_guess,
                              .device = VKBOX_NO_INDEX};
 
     if (w->done || stands_where_told(w) || !status)
         return;
+    ev.out_of_memory = end_oom_kills() > r->oom_kills;
     if (ended_in_handler(w, ev.signal)) /* and perhaps hung there until it was stopped */
         make_dump(r, w, &w->handled);
     else if (ev.signal && !(r->p->stop && *r->p->stop))
@@ -798,6 +788,16 @@ static bool has_left(struct run *r)
     return left;
 }
 
+/* Waits for what there is to look at, or until the next look is due. */
+static void await_news(struct run *r)
+{
+    struct news_word words[MAX_BOXES];
+
+    for (uint32_t i = 0; i < r->num_boxes; i++)
+        words[i] = (struct news_word){&r->boxes[i].b->event, r->boxes[i].seen};
+    news_await(&r->news, words, r->p->argv ? r->num_boxes : NEWS_NONE, r->ended ? -1 : r->gone, r->next_look);
+}
+
 /* Looks until the program has ended, and those that it left, and once more. */
 static void watch(struct run *r)
 {
@@ -805,8 +805,6 @@ static void watch(struct run *r)
     bool passed = false;
 
     while (!r->ended || (p->argv && has_left(r))) {
-        struct pollfd gone = {.fd = r->ended ? -1 : r->gone, .events = POLLIN};
-
         look(r);
         if (p->is_asked && p->is_asked(p->ctx))
             make_asked(r);
@@ -814,7 +812,7 @@ static void watch(struct run *r)
             kill(r->pid, *p->stop);
             passed = true;
         }
-        poll(&gone, 1, POLL_MS); /* a signal ends it, too */
+        await_news(r);
         if (p->argv)
             reap(r);
         else
@@ -855,6 +853,7 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* A file that may not grow is said as a full disk is. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &r->file_limit);
+    news_init(&r->news);
     code = vkbox_folder_make(&r->folder, e);
     if (code && p->argv) {
         trouble(r, "%s; the program runs unwatched", e->text);
