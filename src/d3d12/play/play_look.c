@@ -29,9 +29,12 @@
 
 struct shot {                     /* a picture that a list will bring */
     uint32_t list, resource, sub; /* numbers */
+    uint32_t z;
+    DXGI_FORMAT format;
     uint64_t call;
     const struct api_method *m;
     bool before; /* the call */
+    bool is_slice;
     ID3D12Resource *buffer;
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT layout;
     uint64_t row;
@@ -47,6 +50,8 @@ struct timed {
 
 struct target { /* of a render target view */
     uint32_t heap, index, resource, sub;
+    uint32_t z;         /* slice of a volume, of which subresources are mips alone */
+    DXGI_FORMAT format; /* as the view has it; UNKNOWN: as the resource */
 };
 
 struct play_look {
@@ -274,7 +279,7 @@ static void frame_time(struct player *p, uint32_t frame)
 /* ---- pictures after draws ------------------------------------------------ */
 
 struct picked { /* what a walk over one call picks up */
-    uint64_t resource, heap, index, n, mip, first;
+    uint64_t resource, heap, index, n, mip, first, format;
     uint32_t lists[64];
     size_t num_lists;
     bool handle_seen;
@@ -298,6 +303,8 @@ static void pick(void *ctx, const struct api_field *f, const char *name, const s
         x->mip = v->u;
     } else if (name && (!strcmp(name, "FirstArraySlice") || !strcmp(name, "FirstWSlice"))) {
         x->first = v->u;
+    } else if (name && !strcmp(name, "Format")) {
+        x->format = v->u;
     }
 }
 
@@ -334,8 +341,16 @@ static void view_made(struct player *p, const struct trc_call *c)
             return;
         t = &l->targets[l->num_targets++];
     }
-    *t = (struct target){(uint32_t)x.heap, (uint32_t)x.index, (uint32_t)x.resource,
-                         (uint32_t)(x.mip + x.first * (d.MipLevels ? d.MipLevels : 1))};
+    *t = (struct target){.heap = (uint32_t)x.heap,
+                         .index = (uint32_t)x.index,
+                         .resource = (uint32_t)x.resource,
+                         .format = (DXGI_FORMAT)x.format};
+    if (d.Dimension == D3D12_RESOURCE_DIMENSION_TEXTURE3D) {
+        t->sub = (uint32_t)x.mip;
+        t->z = (uint32_t)x.first;
+    } else {
+        t->sub = (uint32_t)(x.mip + x.first * (d.MipLevels ? d.MipLevels : 1));
+    }
 }
 
 static void targets_bound(struct play_look *l, const struct trc_call *c)
@@ -373,7 +388,9 @@ static const struct target *target_at(struct play_look *l, const struct trc_call
 static void copy_target(const struct play_params *q, ID3D12GraphicsCommandList *list, ID3D12Resource *from,
                         const struct shot *s)
 {
-    const D3D12_BOX box = {q->pixel_x, q->pixel_y, 0, q->pixel_x + 1, q->pixel_y + 1, 1};
+    const D3D12_SUBRESOURCE_FOOTPRINT *f = &s->layout.Footprint;
+    const uint32_t x = q->pixel ? q->pixel_x : 0, y = q->pixel ? q->pixel_y : 0;
+    const D3D12_BOX box = {x, y, s->z, x + f->Width, y + f->Height, s->z + 1};
     const D3D12_TEXTURE_COPY_LOCATION dst = {.pResource = s->buffer,
                                              .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
                                              .PlacedFootprint = s->layout};
@@ -383,7 +400,7 @@ static void copy_target(const struct play_params *q, ID3D12GraphicsCommandList *
         .Transition = {from, s->sub, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE}};
 
     list->lpVtbl->ResourceBarrier(list, 1, &b);
-    list->lpVtbl->CopyTextureRegion(list, &dst, 0, 0, 0, &src, q->pixel ? &box : NULL);
+    list->lpVtbl->CopyTextureRegion(list, &dst, 0, 0, 0, &src, q->pixel || s->is_slice ? &box : NULL);
     b.Transition.StateBefore = D3D12_RESOURCE_STATE_COPY_SOURCE;
     b.Transition.StateAfter = D3D12_RESOURCE_STATE_RENDER_TARGET;
     list->lpVtbl->ResourceBarrier(list, 1, &b);
@@ -410,10 +427,14 @@ static void take_picture(struct player *p, const struct trc_call *c, ID3D12Graph
     s = (struct shot){.list = c->self,
                       .resource = t->resource,
                       .sub = t->sub,
+                      .z = t->z,
+                      .format = t->format,
+                      .is_slice = d.Dimension == D3D12_RESOURCE_DIMENSION_TEXTURE3D,
                       .call = c->index,
                       .m = c->m,
                       .before = before};
     device->lpVtbl->GetCopyableFootprints(device, &d, t->sub, 1, 0, &s.layout, &rows, &s.row, &total);
+    s.layout.Footprint.Depth = 1; /* of a volume one slice */
     if (q->pixel && q->pixel_x < s.layout.Footprint.Width && q->pixel_y < s.layout.Footprint.Height) {
         s.row /= s.layout.Footprint.Width;
         s.layout.Footprint.Width = s.layout.Footprint.Height = 1;
@@ -454,7 +475,7 @@ static void show_pixel(struct strbuf *out, DXGI_FORMAT format, const struct pixe
 /* A line where the pixel is another than it was behind the call before. */
 static int tell_pixel(struct player *p, const struct shot *s, const struct play_image *i)
 {
-    uint64_t *slot = map_put(&p->look->pixels, (uint64_t)s->resource << 32 | s->sub);
+    uint64_t *slot = map_put(&p->look->pixels, (uint64_t)s->resource << 32 | (s->sub + 16 * s->z));
     struct pixel now = {.size = i->size < sizeof(now.bytes) ? i->size : sizeof(now.bytes)}, *was;
     struct strbuf out = {0};
 
@@ -485,7 +506,7 @@ static int save_shot(struct player *p, struct shot *s)
                            .height = s->layout.Footprint.Height,
                            .rows = s->layout.Footprint.Height,
                            .row = s->row,
-                           .format = s->layout.Footprint.Format};
+                           .format = s->format ? s->format : s->layout.Footprint.Format};
     char path[4096];
     uint8_t *data;
     int err = 0;

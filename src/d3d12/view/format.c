@@ -6,9 +6,9 @@
 
 #include "d3d12_api.h"
 
-enum number { OF_FLOAT, OF_UINT, OF_SINT, OF_UNORM, OF_SNORM };
+enum number { OF_FLOAT, OF_UINT, OF_SINT, OF_UNORM, OF_SNORM, OF_PACKED };
 
-/* Of equal components; those with blue first at the end. */
+/* Of equal components; those with blue first at the end. Packed ones have the bits of all together. */
 static const struct {
     uint8_t format, components, bits, number;
 } formats[] = {
@@ -40,14 +40,28 @@ static const struct {
     {DXGI_FORMAT_R32_SINT, 1, 32, OF_SINT},
     {DXGI_FORMAT_R8G8_UNORM, 2, 8, OF_UNORM},
     {DXGI_FORMAT_R8G8_UINT, 2, 8, OF_UINT},
+    {DXGI_FORMAT_R8G8_SNORM, 2, 8, OF_SNORM},
+    {DXGI_FORMAT_R8G8_SINT, 2, 8, OF_SINT},
     {DXGI_FORMAT_R16_FLOAT, 1, 16, OF_FLOAT},
+    {DXGI_FORMAT_R16_UNORM, 1, 16, OF_UNORM},
     {DXGI_FORMAT_R16_UINT, 1, 16, OF_UINT},
+    {DXGI_FORMAT_R16_SNORM, 1, 16, OF_SNORM},
     {DXGI_FORMAT_R16_SINT, 1, 16, OF_SINT},
     {DXGI_FORMAT_R8_UNORM, 1, 8, OF_UNORM},
     {DXGI_FORMAT_R8_UINT, 1, 8, OF_UINT},
+    {DXGI_FORMAT_R8_SNORM, 1, 8, OF_SNORM},
+    {DXGI_FORMAT_R8_SINT, 1, 8, OF_SINT},
+    {DXGI_FORMAT_A8_UNORM, 1, 8, OF_UNORM},
+    {DXGI_FORMAT_R10G10B10A2_UNORM, 4, 32, OF_PACKED},
+    {DXGI_FORMAT_R10G10B10A2_UINT, 4, 32, OF_PACKED},
+    {DXGI_FORMAT_R11G11B10_FLOAT, 3, 32, OF_PACKED},
+    {DXGI_FORMAT_B5G6R5_UNORM, 3, 16, OF_PACKED},
+    {DXGI_FORMAT_B5G5R5A1_UNORM, 4, 16, OF_PACKED},
     {DXGI_FORMAT_R8G8B8A8_UNORM_SRGB, 4, 8, OF_UNORM},
     {DXGI_FORMAT_B8G8R8A8_UNORM, 4, 8, OF_UNORM},
+    {DXGI_FORMAT_B8G8R8X8_UNORM, 4, 8, OF_UNORM},
     {DXGI_FORMAT_B8G8R8A8_UNORM_SRGB, 4, 8, OF_UNORM},
+    {DXGI_FORMAT_B8G8R8X8_UNORM_SRGB, 4, 8, OF_UNORM},
 };
 
 int format_row(uint32_t format)
@@ -92,6 +106,25 @@ static double component(int row, const uint8_t *p)
     }
 }
 
+/* Where the components of packed formats are, red first: {bit, bits}. */
+static double packed(uint32_t format, const uint8_t *p, unsigned bytes, unsigned i)
+{
+    static const uint8_t tens[][2] = {{0, 10}, {10, 10}, {20, 10}, {30, 2}},
+                         elevens[][2] = {{0, 11}, {11, 11}, {22, 10}}, sixes[][2] = {{11, 5}, {5, 6}, {0, 5}},
+                         fives[][2] = {{10, 5}, {5, 5}, {0, 5}, {15, 1}};
+    const uint8_t *at = format == DXGI_FORMAT_R11G11B10_FLOAT  ? elevens[i]
+                        : format == DXGI_FORMAT_B5G6R5_UNORM   ? sixes[i]
+                        : format == DXGI_FORMAT_B5G5R5A1_UNORM ? fives[i]
+                                                               : tens[i];
+    uint32_t u = 0, most = (1u << at[1]) - 1, v;
+
+    memcpy(&u, p, bytes);
+    v = u >> at[0] & most;
+    if (format == DXGI_FORMAT_R11G11B10_FLOAT) /* half floats without sign, and with fewer bits of mantissa */
+        return half((uint16_t)(v << (15 - at[1])));
+    return format == DXGI_FORMAT_R10G10B10A2_UINT ? v : v / (double)most;
+}
+
 unsigned format_components(int row)
 {
     return formats[row].components;
@@ -99,11 +132,13 @@ unsigned format_components(int row)
 
 unsigned format_bytes(int row)
 {
-    return formats[row].components * formats[row].bits / 8u;
+    return (formats[row].number == OF_PACKED ? 1u : formats[row].components) * formats[row].bits / 8u;
 }
 
 double format_component(int row, const uint8_t *p, unsigned i)
 {
+    if (formats[row].number == OF_PACKED)
+        return packed(formats[row].format, p, formats[row].bits / 8u, i);
     /* blue first: what is third is first */
     if (formats[row].format >= DXGI_FORMAT_B8G8R8A8_UNORM && formats[row].bits == 8 && i < 3)
         i = 2 - i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format.h: what pixels and vertex elements mean: the formats whose components are alike. */
+/* format.h: what pixels and vertex elements mean: the formats whose components are alike, and packed ones. */
 #pragma once
 
 #include <stdint.h>

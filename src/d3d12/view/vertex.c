@@ -137,7 +137,7 @@ static struct layout layout_of(const struct trc_call *pipeline)
 /* ---- the table ----------------------------------------------------------- */
 
 struct range { /* of a draw */
-    uint64_t count, first;
+    uint64_t count, first, instance;
     int64_t base;
     bool indexed;
     bool known; /* else the GPU reads how many: as many as there are bytes for */
@@ -157,6 +157,7 @@ static struct range range_of(uint16_t method, const uint8_t *args, size_t size)
     r.first = bytes_varint(&in);
     if (r.indexed)
         r.base = unzigzag(bytes_varint(&in));
+    r.instance = bytes_varint(&in);
     return r;
 }
 
@@ -179,7 +180,7 @@ static int64_t vertex_of(const struct vertex_source *s, const struct contents *c
 }
 
 static const uint8_t *element_at(const struct vertex_source *s, const struct contents *c,
-                                 const struct element *x, int64_t vertex, int row)
+                                 const struct range *r, const struct element *x, int64_t vertex, int row)
 {
     const struct vertex_view *v = x->slot < VERTEX_SLOTS ? &s->views[x->slot] : NULL;
     uint64_t at, bytes = row < 0 ? 0 : format_bytes(row);
@@ -188,7 +189,7 @@ static const uint8_t *element_at(const struct vertex_source *s, const struct con
 
     if (!v || !v->resource || vertex < 0 || row < 0)
         return NULL;
-    at = x->offset + (x->instanced ? 0 : (uint64_t)vertex * v->stride);
+    at = x->offset + (x->instanced ? r->instance : (uint64_t)vertex) * v->stride; /* of the first instance */
     if (at + bytes > v->size)
         return NULL;
     p = contents_at(c, v->resource, v->offset + at, &n);
@@ -196,14 +197,14 @@ static const uint8_t *element_at(const struct vertex_source *s, const struct con
 }
 
 static void show_row(struct strbuf *out, const struct vertex_source *s, const struct contents *c,
-                     const struct layout *l, uint64_t i, int64_t vertex)
+                     const struct layout *l, const struct range *r, uint64_t i, int64_t vertex)
 {
     strbuf_printf(out, "    vertex %llu", (unsigned long long)i);
     if (vertex >= 0 && (uint64_t)vertex != i)
         strbuf_printf(out, " (%lld)", (long long)vertex);
     for (size_t k = 0; k < l->num; k++) {
         int row = format_row(l->of[k].format);
-        const uint8_t *p = element_at(s, c, &l->of[k], vertex, row);
+        const uint8_t *p = element_at(s, c, r, &l->of[k], vertex, row);
 
         strbuf_printf(out, "%s %s%u ", k ? "," : ":", l->of[k].semantic, l->of[k].index);
         if (!p)
@@ -217,7 +218,7 @@ static void show_row(struct strbuf *out, const struct vertex_source *s, const st
 }
 
 static void row_json(struct strbuf *out, const struct vertex_source *s, const struct contents *c,
-                     const struct layout *l, uint64_t i, int64_t vertex)
+                     const struct layout *l, const struct range *r, uint64_t i, int64_t vertex)
 {
     struct json_writer w = json_writer_text(out);
 
@@ -228,7 +229,7 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
     json_write_array(&w, "elements");
     for (size_t k = 0; k < l->num; k++) {
         int row = format_row(l->of[k].format);
-        const uint8_t *p = element_at(s, c, &l->of[k], vertex, row);
+        const uint8_t *p = element_at(s, c, r, &l->of[k], vertex, row);
 
         json_write_object(&w, NULL);
         json_write_string(&w, "semantic", l->of[k].semantic);
@@ -249,10 +250,10 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
 }
 
 static bool is_there(const struct vertex_source *s, const struct contents *c, const struct layout *l,
-                     int64_t vertex)
+                     const struct range *r, int64_t vertex)
 {
     for (size_t k = 0; k < l->num; k++)
-        if (!l->of[k].instanced && element_at(s, c, &l->of[k], vertex, format_row(l->of[k].format)))
+        if (!l->of[k].instanced && element_at(s, c, r, &l->of[k], vertex, format_row(l->of[k].format)))
             return true;
     return false;
 }
@@ -267,9 +268,9 @@ void vertex_show(struct strbuf *out, enum show_form form, const struct vertex_so
     for (uint64_t i = 0; l.num && i < r.count && i < VERTEX_ROWS; i++) {
         int64_t vertex = vertex_of(s, contents, &r, i);
 
-        if (!r.known && !is_there(s, contents, &l, vertex))
+        if (!r.known && !is_there(s, contents, &l, &r, vertex))
             break;
-        (form == SHOW_JSON ? row_json : show_row)(out, s, contents, &l, i, vertex);
+        (form == SHOW_JSON ? row_json : show_row)(out, s, contents, &l, &r, i, vertex);
     }
     if (form == SHOW_TEXT && l.num && r.known && r.count > VERTEX_ROWS)
         strbuf_printf(out, "    and %llu more\n", (unsigned long long)(r.count - VERTEX_ROWS));
@@ -312,7 +313,7 @@ void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct
     json_write_unsigned(&w, "components", components);
     json_write_array(&w, "positions");
     for (uint64_t i = 0; i < r.count && i < VERTEX_MESH; i++) {
-        const uint8_t *p = element_at(s, contents, x, vertex_of(s, contents, &r, i), row);
+        const uint8_t *p = element_at(s, contents, &r, x, vertex_of(s, contents, &r, i), row);
 
         if (!r.known && !p)
             r.count = i;
