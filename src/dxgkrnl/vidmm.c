@@ -110,12 +110,12 @@ PHYSICAL_ADDRESS dxgk_vidmm_address(struct dxgk *d, const struct alloc *a)
 
 /* ---- residency ------------------------------------------------------------- */
 
-static void settle(struct dxgk *d, struct alloc *a, unsigned id, struct alloc *lower)
+static void settle(struct dxgk *d, struct alloc *a, unsigned id, struct alloc *lower, uint64_t offset)
 {
     struct segment *seg = segment(d, id);
 
     a->segment = id;
-    a->offset = lower ? lower->offset + lower->backing.size : 0;
+    a->offset = offset;
     a->lower = lower;
     a->upper = lower ? lower->upper : seg->first;
     *(lower ? &lower->upper : &seg->first) = a;
@@ -157,8 +157,17 @@ static NTSTATUS evict(struct dxgk *d, struct alloc *a)
     return s;
 }
 
-/* Next fit: from where room was found last. *lower: behind whom; NULL: at the segment's beginning. */
-static bool find_room(const struct segment *seg, uint64_t size, struct alloc **lower)
+/* The next multiple of `alignment` from `at` on, which is a page's; 0, and what is no power of two: any will do. */
+static uint64_t aligned(uint64_t at, UINT alignment)
+{
+    uint64_t mask = alignment & (alignment - 1) ? 0 : (uint64_t)alignment - !!alignment;
+
+    return (at + mask) & ~mask;
+}
+
+/* Next fit: from where room was found last. *lower: behind whom; NULL: as the first in the segment; *offset: where. */
+static bool find_room(const struct segment *seg, const struct alloc *a, struct alloc **lower,
+                      uint64_t *offset)
 {
     struct alloc *at = seg->rover;
 
@@ -168,7 +177,8 @@ static bool find_room(const struct segment *seg, uint64_t size, struct alloc **l
             uint64_t begin = at ? at->offset + at->backing.size : 0,
                      end = upper ? upper->offset : seg->desc.Size;
             *lower = at;
-            if (end - begin >= size)
+            *offset = aligned(begin, a->alignment);
+            if (*offset <= end && end - *offset >= a->backing.size)
                 return true;
             if (!upper || (pass && at == seg->rover))
                 break;
@@ -200,9 +210,10 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
     struct segment *seg = segment(d, id);
     unsigned epoch = d->epoch;
     struct alloc *lower;
+    uint64_t offset;
     NTSTATUS s;
 
-    while (!find_room(seg, a->backing.size, &lower)) {
+    while (!find_room(seg, a, &lower, &offset)) {
         bool busy = false;
         struct alloc *v = victim(d, id, &busy);
         if (v) {
@@ -218,7 +229,7 @@ static NTSTATUS place(struct dxgk *d, struct alloc *a, unsigned id)
             return STATUS_DEVICE_REMOVED;
     }
     INVARIANT(!a->segment);
-    settle(d, a, id, lower);
+    settle(d, a, id, lower, offset);
     INVARIANT(a->offset + a->backing.size <= (a->upper ? a->upper->offset : seg->desc.Size));
     s = dxgk_paging_move(d, seg, a, true);
     if (!NT_SUCCESS(s) && a->segment)
@@ -378,6 +389,7 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
     *a = (struct alloc){.resource = r,
                         .driver = i->hAllocation,
                         .size = (UINT)i->Size,
+                        .alignment = i->Alignment,
                         .read_set = i->SupportedReadSegmentSet,
                         .write_set = i->SupportedWriteSegmentSet,
                         .preferred = i->PreferredSegment.SegmentId0,

@@ -31,6 +31,7 @@ struct alloc {
     unsigned commit;  /* the segment whose budget it counts against; 0: none */
     unsigned segment; /* 1-based; 0: not resident */
     uint64_t offset;  /* in the segment */
+    UINT alignment;   /* of its offset there; 0: any */
     bool fresh;       /* never was resident */
     unsigned busy;    /* packets queued or running that use it */
     unsigned pins;    /* being scanned out, or locked in place */

@@ -91,6 +91,7 @@
     R(a_size_0, ALLOCATION, a->Size = 0, B, "pAllocationInfo[0].Size = 0;")                                  \
     R(a_size, ALLOCATION, a->Size = SIZE_MAX, B, "pAllocationInfo[0].Size = 0xffffffffffffffff;")            \
     R(a_alignment, ALLOCATION, a->Alignment = 3, N, "pAllocationInfo[0].Alignment = 3;")                     \
+    R(a_aligned, ALLOCATION, (a->Alignment = 65536, a->PitchAlignedSize = 1), N, "PitchAlignedSize = 1;")    \
     R(a_pitch, ALLOCATION, a->PitchAlignedSize = 1, N, "PitchAlignedSize = 1;")                              \
     R(a_read, ALLOCATION, a->SupportedReadSegmentSet = 2, B, "SupportedReadSegmentSet = 2;")                 \
     R(a_write, ALLOCATION, a->SupportedWriteSegmentSet = 1u << 31, B, "SupportedWriteSegmentSet = 0x8000")   \
@@ -438,6 +439,35 @@ static NTSTATUS NTAPI odd_add(CONST PDEVICE_OBJECT pdo, PVOID *m)
     return NT_SUCCESS(st) ? told : st;
 }
 
+static NTSTATUS NTAPI odd_submit(CONST HANDLE h, CONST DXGKARG_SUBMITCOMMAND *s)
+{
+    NTSTATUS st = real.DxgkDdiSubmitCommand(h, s);
+
+    return NT_SUCCESS(st) ? told : st;
+}
+
+/* They say that they have recommended something. */
+static NTSTATUS NTAPI no_topology(CONST HANDLE h, CONST DXGKARG_RECOMMENDVIDPNTOPOLOGY *CONST r)
+{
+    UNREFERENCED_PARAMETER(h);
+    UNREFERENCED_PARAMETER(r);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS NTAPI no_vidpn(CONST HANDLE h, CONST DXGKARG_RECOMMENDFUNCTIONALVIDPN *CONST r)
+{
+    UNREFERENCED_PARAMETER(h);
+    UNREFERENCED_PARAMETER(r);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS NTAPI odd_hardware(CONST HANDLE h, DXGKARG_QUERYVIDPNHWCAPABILITY *q)
+{
+    UNREFERENCED_PARAMETER(h);
+    q->VidPnHWCaps.Reserved = 3;
+    return STATUS_SUCCESS;
+}
+
 TEST(a_status_that_is_not_documented_is_named)
 {
     D3DKMT_CREATEDEVICE d = {0};
@@ -474,10 +504,18 @@ TEST(a_status_that_is_not_documented_is_named)
     assert_non_null(strstr(dxgk_violation(w.dxgk, 2), "DxgkDdiRemoveDevice returned c0000001"));
     w.dxgk->ddi = real;
     w.dxgk->ddi.DxgkDdiAddDevice = odd_add;
+    w.dxgk->ddi.DxgkDdiSubmitCommand = odd_submit;
+    w.dxgk->ddi.DxgkDdiRecommendVidPnTopology = no_topology;
+    w.dxgk->ddi.DxgkDdiRecommendFunctionalVidPn = no_vidpn;
+    w.dxgk->ddi.DxgkDdiQueryVidPnHWCapability = odd_hardware;
     told = STATUS_PENDING;
     assert_int_equal(dxgk_start(w.dxgk, &err), STATUS_SUCCESS);
     assert_true(
         says(&w, 11, 0, "DxgkDdiAddDevice returned 00000103, which is a success, and not STATUS_SUCCESS"));
+    assert_true(says(&w, 11, 0, "DxgkDdiSubmitCommand returned 00000103, which is a success"));
+    assert_true(says(&w, 11, 0, "DxgkDdiRecommendVidPnTopology answered STATUS_SUCCESS, and paths"));
+    assert_true(says(&w, 11, 0, "DxgkDdiRecommendFunctionalVidPn answered STATUS_SUCCESS, and modes"));
+    assert_true(says(&w, 11, 0, "DxgkDdiQueryVidPnHWCapability answered VidPnHWCaps.Reserved = 3;"));
     w.dxgk->ddi = real;
     world_down(&w, 3);
 }
@@ -554,5 +592,34 @@ TEST(a_miniport_may_not_want_the_adapter)
     assert_non_null(strstr(err.text, "does not support this adapter"));
     w.dxgk->ddi = real;
     assert_int_equal(dxgk_start(w.dxgk, &err), STATUS_SUCCESS);
+    world_down(&w, 0);
+}
+
+/* What is asked for is kept, also behind one that ends between two such places. */
+TEST(allocations_are_aligned_as_asked)
+{
+    struct world w;
+    struct ctx x;
+    D3DKMT_HANDLE list[4];
+    unsigned n = 0;
+
+    world_up(&w, false);
+    wrap(&w);
+    x = ctx_make(&w, w.client, w.adapter);
+    for (unsigned i = 0; i < 4; i++) {
+        planted = i & 1 ? ROW_a_aligned : -1;
+        assert_int_equal(ctx_allocate(&w, &x, 4096, false, &list[i]), STATUS_SUCCESS);
+        ctx_put(&x, OP_FILL, i, 0, 1, i);
+    }
+    assert_int_equal(ctx_render(w.client, &x, list, 4), STATUS_SUCCESS);
+    assert_int_equal(ctx_idle(w.client, &x), STATUS_SUCCESS);
+    for (const struct alloc *a = w.dxgk->vidmm.allocs; a; a = a->next)
+        if (a->alignment) {
+            assert_int_equal(a->segment, 1);
+            assert_int_equal(a->offset % 65536, 0);
+            n++;
+        }
+    assert_int_equal(n, 2);
+    w.dxgk->ddi = real;
     world_down(&w, 0);
 }

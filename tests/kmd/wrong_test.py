@@ -57,7 +57,7 @@ MORE = [
     ("render-odd", 1, "DxgkDdiRender returned c0000034"), ("fence-ahead", 1, "CurrentFence = "),
     ("line-boolean", 1, "InVerticalBlank = 2"), ("vidpn-boolean", 0, "IsVidPnSupported = 255"),
     ("vidpn-odd", 0, "DxgkDdiIsSupportedVidPn returned c0000022"), ("interrupt-odd", 0, "DxgkDdiControlInterrupt returned 00000103"),
-    ("dpc-made-by-hand", 1, "is no DPC that was initialised"),
+    ("dpc-made-by-hand", 1, "has not made a DPC"),
 ]
 
 

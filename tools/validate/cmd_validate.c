@@ -530,9 +530,10 @@ static void judge_whole(struct run *r)
         step(r, "rules of the kernel kept", false, false, text);
     }
     if (json_array_size(remarks)) {
-        snprintf(text, sizeof(text), "%zu answers that are not documented, see report.json: %s",
-                 json_array_size(remarks), json_string_value(json_array_get(remarks, 0)));
-        step(r, "remarks", true, false, text);
+        snprintf(text, sizeof(text), "%zu that %s not documented, see report.json: %s",
+                 json_array_size(remarks), json_array_size(remarks) == 1 ? "is" : "are",
+                 json_string_value(json_array_get(remarks, 0)));
+        step(r, "answers of the driver", true, false, text);
     }
     for (size_t i = json_array_size(rules); i < n; i++) /* with their call stacks where they are known */
         json_array_append(rules, json_array_get(all, i));

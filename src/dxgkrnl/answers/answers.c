@@ -49,8 +49,9 @@ enum {
     ERRORS, /* STATUS_SUCCESS, or any error */
     PASSES, /* whatever passes NT_SUCCESS */
     SUCCEEDS, /* what it takes down is gone all the same: there is nothing that dxgkrnl could do about an error */
-    STOPS, /* Windows stops with a bug check at an error */
-    LISTED /* what stands there, and what says that it is not there */
+    STOPS,     /* Windows stops with a bug check at an error */
+    ELSEWHERE, /* an error is named by who called it */
+    LISTED     /* what stands there, and what says that it is not there */
 };
 
 #define MEMORY   STATUS_NO_MEMORY, STATUS_INSUFFICIENT_RESOURCES, STATUS_GRAPHICS_NO_VIDEO_MEMORY
@@ -84,11 +85,14 @@ static const struct {
     {"DescribeAllocation", ERRORS, {0}},
     {"GetStandardAllocationDriverData", LISTED, {STATUS_INVALID_PARAMETER, MEMORY}},
     {"Patch", STOPS, {0}},
+    {"SubmitCommand", ELSEWHERE, {0}},
     {"PreemptCommand", STOPS, {0}},
     {"BuildPagingBuffer", LISTED, {STATUS_GRAPHICS_ALLOCATION_BUSY, STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER}},
     {"SetPalette", ERRORS, {0}},
     {"SetPointerPosition", ERRORS, {0}},
     {"SetPointerShape", LISTED, {MEMORY, STATUS_INVALID_PARAMETER}},
+    {"ResetFromTimeout", ELSEWHERE, {0}},
+    {"RestartFromTimeout", ELSEWHERE, {0}},
     {"Escape", ERRORS, {0}}, /* its two halves agree on what they say to each other */
     {"CollectDbgInfo", LISTED, {MEMORY, STATUS_UNSUCCESSFUL}},
     {"QueryCurrentFence", ERRORS, {0}},
@@ -133,8 +137,10 @@ void dxgk_answers_status(struct dxgk *d, const char *ddi, NTSTATUS status)
     kind = statuses[i].kind;
     if (kind == PASSES)
         well = NT_SUCCESS(status);
-    else if (kind == ERRORS)
+    else if (kind == ERRORS || kind == ELSEWHERE)
         well = !NT_SUCCESS(status);
+    if (NT_SUCCESS(status) && kind != LISTED) /* nobody takes it for an error */
+        kind = ERRORS;
     for (unsigned k = 0; kind == LISTED && k < 14 && !well; k++)
         well = statuses[i].may[k] && status == statuses[i].may[k];
     if (kind == LISTED)

@@ -19,14 +19,18 @@ int dxgk_recommended_target(struct dxgk *d, UINT source)
     DXGKARG_RECOMMENDVIDPNTOPOLOGY args = {.hVidPn = dxgk_vidpn_handle(v),
                                            .VidPnSourceId = source,
                                            .RequestReason = DXGK_RVT_INITIALIZATION_NOLKG};
+    struct judge j = {.d = d, .ddi = "DxgkDdiRecommendVidPnTopology"};
     int child = -1;
 
     if (!v)
         return -1;
-    if (NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendVidPnTopology, d->miniport, &args)))
+    if (NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendVidPnTopology, d->miniport, &args))) {
         for (struct vidpn_path *p = v->paths; p && child < 0; p = p->next)
             if (p->info.VidPnSourceId == source)
                 child = dxgk_vidpn_child_index(d, p->info.VidPnTargetId);
+        dxgk_answer(&j, ANSWER_REMARK, child >= 0, "STATUS_SUCCESS, and paths from the source", 0,
+                    "a topology with the source, or STATUS_GRAPHICS_NO_RECOMMENDED_VIDPN_TOPOLOGY");
+    }
     dxgk_vidpn_destroy(v);
     return child;
 }
@@ -38,6 +42,7 @@ bool dxgk_recommended_mode(struct dxgk *d, UINT source, UINT target, D3DKMT_DISP
                                              .pVidPnTargetPrioritizationVector = &target,
                                              .hRecommendedFunctionalVidPn = dxgk_vidpn_handle(v),
                                              .RequestReason = DXGK_RFVR_USERMODE};
+    struct judge j = {.d = d, .ddi = "DxgkDdiRecommendFunctionalVidPn"};
     int child = dxgk_vidpn_child_index(d, target);
     bool found = false;
 
@@ -48,6 +53,8 @@ bool dxgk_recommended_mode(struct dxgk *d, UINT source, UINT target, D3DKMT_DISP
         found = s && t && s->pinned && t->pinned;
         if (found)
             *mode = dxgk_display_mode_from(&s->pinned->source, &t->pinned->target);
+        dxgk_answer(&j, ANSWER_REMARK, found, "STATUS_SUCCESS, and modes pinned", 0,
+                    "a functional VidPN, or STATUS_GRAPHICS_NO_RECOMMENDED_FUNCTIONAL_VIDPN");
     }
     dxgk_vidpn_destroy(v);
     return found;
@@ -58,8 +65,12 @@ void dxgk_ask_about_mode(struct dxgk *d, UINT source, struct vidpn *v)
     struct source *s = &d->display.sources[source];
     DXGKARG_QUERYVIDPNHWCAPABILITY caps = {
         .hFunctionalVidPn = dxgk_vidpn_handle(v), .SourceId = source, .TargetId = s->target};
+    struct judge j = {.d = d, .ddi = "DxgkDdiQueryVidPnHWCapability"};
     NTSTATUS st = DISPLAY_DDI_MAY(d, QueryVidPnHWCapability, d->miniport, &caps);
 
+    if (NT_SUCCESS(st))
+        dxgk_answer(&j, ANSWER_REMARK, !caps.VidPnHWCaps.Reserved, "VidPnHWCaps.Reserved",
+                    caps.VidPnHWCaps.Reserved, "reserved, 0");
     if (!NT_SUCCESS(st) && st != STATUS_NOT_IMPLEMENTED)
         log_info("dxgkrnl", "DxgkDdiQueryVidPnHWCapability returned %08x", (unsigned)st);
     s->hardware = NT_SUCCESS(st) ? caps.VidPnHWCaps : (D3DKMDT_VIDPN_HW_CAPABILITY){0};
