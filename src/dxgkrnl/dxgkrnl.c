@@ -465,7 +465,7 @@ static NTSTATUS query_caps(struct dxgk *d, struct error *err)
     d->sched.num_nodes = 0;
     if (!NT_SUCCESS(s) || d->displayonly)
         return s;
-    if (!dxgk_answers_caps(d)) {
+    if (!dxgk_answers_caps(d, caps_size(d->version))) {
         miniport_failed(d, err, "going by the miniport's capabilities", STATUS_INVALID_PARAMETER);
         return STATUS_INVALID_PARAMETER;
     }

@@ -57,7 +57,7 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
     s = DDI(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         return s;
-    if (!dxgk_answers_segments(d, &out, asked, desc))
+    if (!dxgk_answers_segments(d, &out, asked, desc, MAX_SEGMENTS))
         return STATUS_INVALID_PARAMETER;
     d->vidmm.num_segments = asked;
     d->vidmm.paging_size = out.PagingBufferSize;

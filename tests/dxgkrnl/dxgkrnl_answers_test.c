@@ -5,6 +5,7 @@
 
 #include "dxgkrnl_rig.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "dxgkrnl/adapter.h"
@@ -35,9 +36,11 @@
     R(wddm, CAPS, c->WDDMVersion = DXGKDDI_WDDMv1_2, N, "WDDMVersion = 4608; documented: reserved, 0")       \
     R(virtual, CAPS, c->VirtualAddressCaps.IdealGPUPageSize = 1, N, "VirtualAddressCaps")                    \
     R(dma, CAPS, c->DmaBufferCaps.PagingDmaBuffer.Size = 1, N, "DmaBufferCaps")                              \
+    R(caps_behind, CAPS, ((UCHAR *)(c + 1))[16] = 1, B, "pOutputData, behind OutputDataSize, = 1;")          \
     R(no_segment, FIRST, o->NbSegment = 0, B, "NbSegment = 0; allowed: 1 to 31")                             \
     R(segments, FIRST, o->NbSegment = 32, B, "NbSegment = 32;")                                              \
     R(grown, SECOND, o->NbSegment = 5, B, "NbSegment = 5; allowed: what it was")                             \
+    R(segments_behind, SECOND, s[1].NbOfBanks = 1, B, "pSegmentDescriptor, behind NbSegment, = 1;")          \
     R(array, SECOND, o->pSegmentDescriptor++, B, "pSegmentDescriptor = 0x")                                  \
     R(paging_id, SECOND, o->PagingBufferSegmentId = 77, B, "PagingBufferSegmentId = 77;")                    \
     R(paging_memory, SECOND, (o->PagingBufferSegmentId = 1, s->Flags.Aperture = 0), B,                       \
@@ -620,6 +623,106 @@ TEST(allocations_are_aligned_as_asked)
             n++;
         }
     assert_int_equal(n, 2);
+    w.dxgk->ddi = real;
+    world_down(&w, 0);
+}
+
+/* ---- modes --------------------------------------------------------------- */
+
+/* M(source or target, statement, what is said) */
+#define MODES(M)                                                                                             \
+    M(source, f->PixelFormat = 0, "PixelFormat = 0;")                                                        \
+    M(source, f->Stride = 640 * 4 - 1, "Stride = 2559; documented: the bytes of a line, and more")           \
+    M(source, f->VisibleRegionSize.cx = 641, "VisibleRegionSize.cx = 641;")                                  \
+    M(source, f->VisibleRegionSize.cy = 0, "VisibleRegionSize.cy = 0;")                                      \
+    M(source, f->ColorBasis = 6, "ColorBasis = 6;")                                                          \
+    M(source, f->PixelValueAccessMode = 0, "PixelValueAccessMode = 0;")                                      \
+    M(source, s->Type = 3, "Type = 3;")                                                                      \
+    M(target, i->TotalSize.cx = 639, "TotalSize.cx = 639;")                                                  \
+    M(target, i->TotalSize.cy = 1, "TotalSize.cy = 1;")                                                      \
+    M(target, i->VSyncFreq.Denominator = 0, "VSyncFreq.Denominator = 0;")                                    \
+    M(target, i->VSyncFreq.Numerator = 0, "VSyncFreq.Numerator = 0;")                                        \
+    M(target, i->VideoStandard = 0, "VideoStandard = 0;")
+static const char *const mode_says[] = {
+#define M(kind, statement, text) text,
+    MODES(M)
+#undef M
+};
+static struct dxgk *asked;
+
+static void plant_mode(unsigned n, D3DKMDT_VIDPN_SOURCE_MODE *s, D3DKMDT_VIDPN_TARGET_MODE *t)
+{
+    D3DKMDT_GRAPHICS_RENDERING_FORMAT *f = &s->Format.Graphics;
+    D3DKMDT_VIDEO_SIGNAL_INFO *i = &t->VideoSignalInfo;
+    unsigned k = 0;
+
+    s->Type = D3DKMDT_RMT_GRAPHICS;
+    *f = (D3DKMDT_GRAPHICS_RENDERING_FORMAT){.PrimSurfSize = {640, 480},
+                                             .VisibleRegionSize = {640, 480},
+                                             .Stride = 640 * 4,
+                                             .PixelFormat = D3DDDIFMT_X8R8G8B8,
+                                             .ColorBasis = D3DKMDT_CB_SRGB,
+                                             .PixelValueAccessMode = D3DKMDT_PVAM_DIRECT};
+    *i = (D3DKMDT_VIDEO_SIGNAL_INFO){.VideoStandard = D3DKMDT_VSS_OTHER,
+                                     .TotalSize = {640, 480},
+                                     .ActiveSize = {640, 480},
+                                     .VSyncFreq = {60, 1},
+                                     .ScanLineOrdering = D3DDDI_VSSLO_PROGRESSIVE};
+    t->Preference = D3DKMDT_MP_NOTPREFERRED;
+#define M(kind, statement, text)                                                                             \
+    if (n == k++)                                                                                            \
+        statement;
+    MODES(M)
+#undef M
+}
+
+/* Each odd mode is added to a set that is dropped. */
+static NTSTATUS NTAPI with_odd_modes(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *CONST e)
+{
+    CONST DXGK_VIDPN_INTERFACE *v;
+    CONST DXGK_VIDPNSOURCEMODESET_INTERFACE *si;
+    CONST DXGK_VIDPNTARGETMODESET_INTERFACE *ti;
+    D3DKMDT_HVIDPNSOURCEMODESET ss;
+    D3DKMDT_HVIDPNTARGETMODESET ts;
+    D3DKMDT_HVIDPN n = e->hConstrainingVidPn;
+    D3DKMDT_VIDPN_SOURCE_MODE *s;
+    D3DKMDT_VIDPN_TARGET_MODE *t;
+
+    asked->iface.DxgkCbQueryVidPnInterface(n, DXGK_VIDPN_INTERFACE_VERSION_V1, &v);
+    v->pfnCreateNewSourceModeSet(n, 0, &ss, &si);
+    v->pfnCreateNewTargetModeSet(n, 7, &ts, &ti);
+    for (unsigned i = 0; i <= sizeof(mode_says) / sizeof(mode_says[0]); i++) { /* the last is well */
+        si->pfnCreateNewModeInfo(ss, &s);
+        ti->pfnCreateNewModeInfo(ts, &t);
+        plant_mode(i, s, t);
+        if (si->pfnAddMode(ss, s) != STATUS_SUCCESS)
+            si->pfnReleaseModeInfo(ss, s);
+        if (ti->pfnAddMode(ts, t) != STATUS_SUCCESS)
+            ti->pfnReleaseModeInfo(ts, t);
+    }
+    v->pfnReleaseSourceModeSet(n, ss);
+    v->pfnReleaseTargetModeSet(n, ts);
+    return real.DxgkDdiEnumVidPnCofuncModality(h, e);
+}
+
+TEST(odd_modes_are_named)
+{
+    struct error err = {0};
+    struct world w;
+    char text[200];
+
+    world_up(&w, false);
+    asked = w.dxgk;
+    real = w.dxgk->ddi;
+    dxgk_stop(w.dxgk);
+    w.dxgk->ddi.DxgkDdiEnumVidPnCofuncModality = with_odd_modes;
+    assert_int_equal(dxgk_start(w.dxgk, &err), STATUS_SUCCESS);
+    for (size_t i = 0; i < sizeof(mode_says) / sizeof(mode_says[0]); i++) {
+        snprintf(text, sizeof(text), "DxgkDdiEnumVidPnCofuncModality answered %s", mode_says[i]);
+        if (!says(&w, 11, 0, text))
+            fail_msg("nothing says '%s'", text);
+    }
+    assert_int_equal(dxgk_event_count(w.dxgk, 11), sizeof(mode_says) / sizeof(mode_says[0]));
     w.dxgk->ddi = real;
     world_down(&w, 0);
 }

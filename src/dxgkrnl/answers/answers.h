@@ -50,13 +50,19 @@ void dxgk_answer(struct judge *j, enum answer_degree degree, bool holds, const c
 
 /* ---- start.c: at the start. False: a rule was broken. -------------------- */
 
-bool dxgk_answers_caps(struct dxgk *d);
-/* Of the first pass, and of the second, whose answer is `out`, to `asked` segments at `list`. */
+/* d->caps, of which the miniport was given `size` bytes; what is behind them was zeroed. */
+bool dxgk_answers_caps(struct dxgk *d, size_t size);
+/* Of the first pass, and of the second, whose answer is `out`, to `asked` segments at `list`, where there is `room`, zeroed. */
 bool dxgk_answers_segment_count(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out);
 bool dxgk_answers_segments(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out, UINT asked,
-                           const DXGK_SEGMENTDESCRIPTOR *list);
+                           const DXGK_SEGMENTDESCRIPTOR *list, UINT room);
 /* `room` descriptors, zeroed before, of which the miniport was given the first `num` and one more. */
 bool dxgk_answers_children(struct dxgk *d, const DXGK_CHILD_DESCRIPTOR *list, unsigned num, unsigned room);
+
+/* ---- modes.c: a mode that a DDI adds to a set, as it adds it ------------- */
+
+void dxgk_answers_mode(struct dxgk *d, const D3DKMDT_VIDPN_SOURCE_MODE *source,
+                       const D3DKMDT_VIDPN_TARGET_MODE *target);
 
 /* ---- work.c: at work. False: a rule was broken. -------------------------- */
 

@@ -87,12 +87,14 @@ static void caps_reserved(const DXGK_DRIVERCAPS *c, struct judge *j)
            "reserved, 0 for interface version 0x2005 (DXGKDDI_INTERFACE_VERSION_WIN7)");
 }
 
-bool dxgk_answers_caps(struct dxgk *d)
+bool dxgk_answers_caps(struct dxgk *d, size_t size)
 {
     struct judge j = {.d = d, .ddi = "DxgkDdiQueryAdapterInfo(DRIVERCAPS)"};
     const DXGK_DRIVERCAPS *c = &d->caps;
     const bool many = c->SchedulingCaps.MultiEngineAware; /* else nodes are ignored */
 
+    dxgk_answer(&j, ANSWER_BREAKS, is_zero(d->later_caps + size, sizeof(d->later_caps) - size),
+                "pOutputData, behind OutputDataSize,", 1, "nothing");
     ANSWER(&j, ANSWER_BREAKS, c, HighestAcceptableAddress.QuadPart, v >= PAGE_SIZE - 1,
            "4095 and more: below it lies all system memory that the device reaches");
     ANSWER(&j, ANSWER_REMARK, c, MaxAllocationListSlotId, v <= 0xFFFFFF,
@@ -193,7 +195,7 @@ static void segment(struct dxgk *d, struct judge *j, const DXGK_SEGMENTDESCRIPTO
 }
 
 bool dxgk_answers_segments(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out, UINT asked,
-                           const DXGK_SEGMENTDESCRIPTOR *list)
+                           const DXGK_SEGMENTDESCRIPTOR *list, UINT room)
 {
     struct judge j = {.d = d, .ddi = "DxgkDdiQueryAdapterInfo(QUERYSEGMENT)"};
     UINT agp = 0;
@@ -201,6 +203,8 @@ bool dxgk_answers_segments(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out, UINT
     ANSWER(&j, ANSWER_BREAKS, out, NbSegment, v == asked, "what it was in the pass before");
     dxgk_answer(&j, ANSWER_BREAKS, out->pSegmentDescriptor == list, "pSegmentDescriptor",
                 (uintptr_t)out->pSegmentDescriptor, "the array that it was given");
+    dxgk_answer(&j, ANSWER_BREAKS, is_zero(list + asked, (room - asked) * sizeof(*list)),
+                "pSegmentDescriptor, behind NbSegment,", 1, "nothing");
     for (j.index = 0; j.index < asked; j.index++) {
         segment(d, &j, &list[j.index]);
         agp += list[j.index].Flags.Agp;

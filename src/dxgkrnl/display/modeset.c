@@ -147,9 +147,13 @@ NTSTATUS dxgk_modeset_add(struct modeset *s, void *info)
 
 static NTSTATUS add_mode(struct modeset *s, void *info, const char *function)
 {
-    NTSTATUS st = dxgk_has_lent(OWNER(), info, mode_name(s->kind), function) ? dxgk_modeset_add(s, info)
-                                                                             : STATUS_INVALID_PARAMETER;
+    NTSTATUS st = STATUS_INVALID_PARAMETER;
 
+    if (dxgk_has_lent(OWNER(), info, mode_name(s->kind), function)) {
+        dxgk_answers_mode(OWNER(), s->kind == MODESET_SOURCE ? info : NULL,
+                          s->kind == MODESET_TARGET ? info : NULL);
+        st = dxgk_modeset_add(s, info);
+    }
     if (NT_SUCCESS(st))
         dxgk_give_back(OWNER(), info);
     return st;
