@@ -62,6 +62,11 @@ struct dxgk {
     bool resetting;
     unsigned epoch; /* counts resets */
 
+    /* What stands for objects of the kernel: the miniport's own, its device, the device of dxgkrnl. Drivers may write to theirs, and what is
+     * behind it is nobody's. */
+    struct dxgk_objects {
+        uint8_t driver[512], device[512], dxgkrnl[512];
+    } * objects;
     void *object; /* dlopen */
     struct image *image;
     DRIVER_INITIALIZATION_DATA ddi;

@@ -40,7 +40,7 @@ static NTSTATUS NTAPI DxgkCbGetDeviceInformation(HANDLE h, PDXGK_DEVICE_INFO inf
     FROM(DxgkCbGetDeviceInformation, h, STATUS_INVALID_PARAMETER);
     *info = (DXGK_DEVICE_INFO){
         .MiniportDeviceContext = d->miniport,
-        .PhysicalDeviceObject = (PDEVICE_OBJECT)d,
+        .PhysicalDeviceObject = (PDEVICE_OBJECT)d->objects->device,
         .DeviceRegistryPath = {.Length = sizeof(key) - sizeof(key[0]),
                                .MaximumLength = sizeof(key),
                                .Buffer = (PWSTR)key},

@@ -25,7 +25,7 @@ NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Regis
 {
     struct dxgk *d = loading;
 
-    if (!d || DriverObject != (PDRIVER_OBJECT)d || !RegistryPath || !data || d->initialized)
+    if (!d || DriverObject != (PDRIVER_OBJECT)d->objects->driver || !RegistryPath || !data || d->initialized)
         return STATUS_INVALID_PARAMETER;
     d->version = data->Version;
     switch (data->Version) {
@@ -50,7 +50,7 @@ NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNI
     struct dxgk *d = loading;
     NTSTATUS s;
 
-    if (!d || DriverObject != (PDRIVER_OBJECT)d || !RegistryPath || !data || d->initialized)
+    if (!d || DriverObject != (PDRIVER_OBJECT)d->objects->driver || !RegistryPath || !data || d->initialized)
         return STATUS_INVALID_PARAMETER;
     if (data->Version < DXGKDDI_INTERFACE_VERSION_WIN8)
         return STATUS_GRAPHICS_INVALID_DRIVER_MODEL;
@@ -121,7 +121,7 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     d->first_rule = dxgk_kernel_violations(d->kernel);
     s = STATUS_DEVICE_REMOVED;
     KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
-                s = driver_entry((PDRIVER_OBJECT)d, &name));
+                s = driver_entry((PDRIVER_OBJECT)d->objects->driver, &name));
     loading = NULL;
     missing = missing_ddi(d);
     if (NT_SUCCESS(s) && d->initialized && !missing) {
@@ -513,7 +513,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
 
     d->failed = (struct dxgk_failed){0};
     d->first_rule = dxgk_kernel_violations(d->kernel);
-    s = DDI(d, AddDevice, (PDEVICE_OBJECT)d, &d->miniport);
+    s = DDI(d, AddDevice, (PDEVICE_OBJECT)d->objects->device, &d->miniport);
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiAddDevice", s);
         return s;
@@ -698,8 +698,10 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
     struct dxgk *d = calloc(1, sizeof(*d));
     int r;
 
-    if (!d)
+    if (!d || !(d->objects = calloc(1, sizeof(*d->objects)))) {
+        free(d);
         return error_set(err, -ENOMEM, "no memory");
+    }
     d->bus = p->bus;
     d->clock = p->clock;
     d->log.on_event = p->on_event;
@@ -721,6 +723,7 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
     }
     if (r) {
         dxgk_settings_finish(&d->settings);
+        free(d->objects);
         free(d);
         return error_set(err, r, "cannot start the kernel: %s", strerror(-r));
     }
@@ -746,6 +749,7 @@ void dxgk_destroy(struct dxgk *d)
     free(d->resources);
     free(d->tdr.debug_info);
     dxgk_settings_finish(&d->settings);
+    free(d->objects);
     free(d);
 }
 

@@ -353,7 +353,9 @@ KIRQL dxgk_kernel_raise(struct kernel *k, KIRQL to)
 
     if (to < old)
         dxgk_kernel_violation(k, "KeRaiseIrql from %d to the lower IRQL %d", old, to);
-    k->irql = to;
+    if (to > HIGH_LEVEL)
+        dxgk_kernel_violation(k, "KeRaiseIrql to %d, the highest is %d", to, HIGH_LEVEL);
+    k->irql = to > HIGH_LEVEL ? HIGH_LEVEL : to;
     return old;
 }
 

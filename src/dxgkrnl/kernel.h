@@ -120,6 +120,7 @@ struct kernel_ddi {
     const char *name;
     uint64_t start_ns, limit_ns; /* start: of its first wait */
     KIRQL irql, entered;
+    unsigned floating;         /* the processor's control bits, which are to be the same behind it */
     unsigned mutexes, regions; /* that the thread had when it was called */
     bool late;                 /* it waited longer than the limit, and that was said */
     bool abandoned;            /* it did not come back by itself: kernel/guard.h */

@@ -9,7 +9,7 @@
 
 enum { REX_B = 1, REX_X = 2, REX_R = 4 };
 enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
-enum { FAST_FAIL = 0x29 };
+enum { FAST_FAIL = 0x29, ASSERTION = 0x2C };
 
 struct decoded {
     const uint8_t *code;
@@ -166,6 +166,14 @@ static bool takes_immediate(const struct decoded *d)
                                                        (d->opcode >= 0x70 && d->opcode <= 0x73)));
 }
 
+static bool loads_segment(const struct decoded *d)
+{
+    return d->map == MAP_ONE
+               ? d->opcode == 0x8E || d->opcode == 0xCA || d->opcode == 0xCB || d->opcode == 0xCF
+               : d->map == MAP_0F && (d->opcode == 0xA1 || d->opcode == 0xA9 || d->opcode == 0xB2 ||
+                                      d->opcode == 0xB4 || d->opcode == 0xB5);
+}
+
 bool dxgk_image_explain(const ucontext_t *uc, const uint8_t *code, size_t size, char *text, size_t room)
 {
     struct decoded d = {.code = code, .size = size};
@@ -180,10 +188,16 @@ bool dxgk_image_explain(const ucontext_t *uc, const uint8_t *code, size_t size, 
     }
     if (d.map == MAP_ONE && d.opcode == 0xCD) {
         uint8_t n = next(&d);
-        if (n == FAST_FAIL)
+        if (n == ASSERTION)
+            snprintf(text, room, "a failed assertion (INT 2Ch)");
+        else if (n == FAST_FAIL)
             snprintf(text, room, "a fast fail, code %u (%s),", (unsigned)reg(uc, 1), fast_fail(reg(uc, 1)));
         else
             snprintf(text, room, "an interrupt that nobody handles, INT %02Xh,", n);
+        return true;
+    }
+    if (loads_segment(&d)) {
+        snprintf(text, room, "a value that a segment register cannot have");
         return true;
     }
     if (d.map == MAP_ONE || !operand(&d, uc, takes_immediate(&d), &address))

@@ -179,7 +179,10 @@ static bool explain(const void *context, char *text, size_t size)
 
 static void describe(int sig, const siginfo_t *info, const void *context, char *text, size_t size, bool *full)
 {
-    const char *what = sig == SIGFPE ? "a divide error" : sig == SIGILL ? "an illegal instruction" : NULL;
+    const char *what = sig == SIGFPE
+                           ? info->si_code == FPE_INTDIV ? "a divide error" : "a floating-point exception"
+                       : sig == SIGILL ? "an illegal instruction"
+                                       : NULL;
     uintptr_t pc = pc_of(context), sp = 0, at = (uintptr_t)info->si_addr;
     const char *how = "on";
     const void *caller;

@@ -19,7 +19,7 @@
 #include "dxgkrnl/kernel/exceptions.h"
 #include "dxgkrnl/kernel/state.h"
 
-enum { ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000, OBEY_MS = 10000 };
+enum { ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000, OBEY_MS = 2000 };
 enum { VIDEO_TDR_FAILURE_CODE = 0x116 }; /* bugcodes.h */
 
 #define CLOSED "descriptors of the process were closed that are not the miniport's, in or behind %s"
@@ -94,7 +94,7 @@ void dxgk_guard_look(struct kernel *k)
 /* ---- the border ---------------------------------------------------------- */
 
 #if defined(__x86_64__)
-enum { DIRECTION_FLAG = 1 << 10, ALIGNMENT_FLAG = 1 << 18 };
+enum { DIRECTION_FLAG = 1 << 10, ALIGNMENT_FLAG = 1 << 18, MXCSR_CONTROL = 0xFFC0 };
 
 static inline unsigned long read_flags(void)
 {
@@ -113,13 +113,34 @@ static void check_flags(struct kernel *k, const char *who, const char *did)
 {
     unsigned long flags = read_flags();
 
-    if (!(flags & (DIRECTION_FLAG | ALIGNMENT_FLAG)))
-        return;
-    dxgk_guard_put_right();
-    dxgk_kernel_violation(k, "%s %s with the %s flag set", who, did,
-                          flags & DIRECTION_FLAG ? "direction" : "alignment check");
+    if (flags & (DIRECTION_FLAG | ALIGNMENT_FLAG)) {
+        dxgk_guard_put_right();
+        dxgk_kernel_violation(k, "%s %s with the %s flag set", who, did,
+                              flags & DIRECTION_FLAG ? "direction" : "alignment check");
+    }
+}
+
+/* The control bits belong to the caller. */
+static unsigned read_floating(void)
+{
+    return __builtin_ia32_stmxcsr() & MXCSR_CONTROL;
+}
+
+static void set_floating(unsigned control)
+{
+    __builtin_ia32_ldmxcsr(control);
 }
 #else
+static unsigned read_floating(void)
+{
+    return 0;
+}
+
+static void set_floating(unsigned control)
+{
+    (void)control;
+}
+
 void dxgk_guard_put_right(void)
 {
 }
@@ -138,10 +159,12 @@ void dxgk_guard_border(struct kernel *k, const char *who, const char *did)
 
     check_flags(k, who, did);
     if (dxgk_lastwords_copied())
-        dxgk_lastwords_copy_ends();
+        dxgk_lastwords_copy_ends(k->current->ddi ? k->current->ddi->name : who);
     if (g->copies != atomic_load_explicit(&g->words->copies, memory_order_relaxed)) {
         g->copies = atomic_load(&g->words->copies);
-        dxgk_kernel_violation(k, "a copy of the process came back (fork or clone), and was ended");
+        dxgk_kernel_violation(
+            k, "a copy of the process that was made in %s came back (fork or clone), and was ended",
+            atomic_load(&g->words->copied_in));
     }
 }
 
@@ -245,8 +268,8 @@ static void *watch(void *arg)
     struct stay stay = {0};
     unsigned untold = 0;
 
-    while (poll(&pfd, 1, LOOK_MS) <= 0 || !(pfd.revents & POLLIN)) {
-        if (pfd.revents & POLLNVAL)
+    while (!atomic_load(&g->stopping)) {
+        if (poll(&pfd, 1, LOOK_MS) > 0 && !atomic_load(&g->stopping))
             dxgk_lastwords_end(CLOSED, atomic_load(&g->words->ddi));
         untold = atomic_load(&g->telling) ? untold + 1 : 0;
         if (untold > TELL_MS / LOOK_MS) /* 6 */
@@ -340,6 +363,7 @@ int dxgk_guard_create(struct kernel *k)
 
 void dxgk_guard_destroy(struct kernel *k)
 {
+    atomic_store(&k->guard.stopping, true);
     if (eventfd_write(k->guard.stop_fd, 1))
         return;
     pthread_join(k->guard.thread, NULL);
@@ -377,6 +401,7 @@ bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *n
                              .limit_ns = limit_ns,
                              .irql = irql,
                              .entered = k->irql,
+                             .floating = read_floating(),
                              .mutexes = k->current->mutexes,
                              .regions = k->current->regions,
                              .outer = k->current->ddi};
@@ -398,16 +423,31 @@ void dxgk_kernel_own(struct kernel *k, bool more)
         k->current->mutexes--;
 }
 
+/* What is asked of the system, and of strangers only. */
+static void check_process(struct kernel *k, const char *ddi)
+{
+    if (dxgk_lastwords_borrowed())
+        dxgk_lastwords_end("a copy of the process with the same memory came back (vfork), in %s", ddi);
+    if (fcntl(k->guard.stop_fd, F_GETFD) < 0)
+        dxgk_lastwords_end(CLOSED, ddi);
+}
+
 void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
 {
     if (k->current->ddi != d) /* by a frame of its own that had returned before */
         dxgk_lastwords_end("%s was left without a return, into a frame that had returned (longjmp)",
                            k->current->ddi ? k->current->ddi->name : d->name);
     dxgk_guard_border(k, d->name, "returned");
+    if (read_floating() != d->floating) {
+        set_floating(d->floating);
+        if (!d->abandoned)
+            dxgk_kernel_violation(k, "%s returned with other control bits of floating point (MXCSR)",
+                                  d->name);
+    }
     if (k->ops.left)
         k->ops.left(k->ctx);
-    if (d->irql == PASSIVE_LEVEL && dxgk_lastwords_watched() && fcntl(k->guard.stop_fd, F_GETFD) < 0)
-        dxgk_lastwords_end(CLOSED, d->name);
+    if (d->irql == PASSIVE_LEVEL && dxgk_lastwords_watched())
+        check_process(k, d->name);
     if (d->abandoned) { /* 1 */
         k->irql = d->entered;
         k->current->mutexes = d->mutexes;

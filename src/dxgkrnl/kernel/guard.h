@@ -38,6 +38,7 @@ struct guard {
     pthread_t thread;   /* looks every LOOK_MS */
     _Atomic uint64_t limit_ns;
     int stop_fd;
+    _Atomic bool stopping;
     _Atomic uint64_t call;       /* a number for each stay in the miniport between two waits */
     _Atomic int tid;             /* whose it is; 0: none is under way */
     _Atomic uint64_t stalled_ns; /* KeStallExecutionProcessor, since ever */

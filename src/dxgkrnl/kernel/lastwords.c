@@ -3,6 +3,8 @@
 #include "dxgkrnl/kernel/lastwords.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,17 +13,21 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, MAX_STOPS = 10, END_MS = 3000 };
 
 static struct lastwords own, *words = &own;
 static bool watched;
+static pid_t self;
+static uint64_t verdict = 1;
 static struct stat files[3];                  /* of the process, when its life began; without links: none */
 static uint32_t always = 1, *alive = &always; /* a page that is empty in copies of the process */
 
@@ -57,8 +63,14 @@ bool dxgk_lastwords_copied(void)
     return !__atomic_load_n(alive, __ATOMIC_RELAXED);
 }
 
-_Noreturn void dxgk_lastwords_copy_ends(void)
+bool dxgk_lastwords_borrowed(void)
 {
+    return watched && getpid() != self;
+}
+
+_Noreturn void dxgk_lastwords_copy_ends(const char *ddi)
+{
+    atomic_store(&words->copied_in, ddi);
     atomic_fetch_add(&words->copies, 1);
     _exit(EXIT_FAILURE);
 }
@@ -118,7 +130,7 @@ void dxgk_lastwords_verdict(void)
                            which == 0   ? "standard input"
                            : which == 1 ? "standard output"
                                         : "standard error");
-    atomic_store(&words->verdict, true);
+    atomic_store(&words->verdict, verdict);
 }
 
 /* ---- the one that watches ------------------------------------------------ */
@@ -148,7 +160,7 @@ static void tell_end(int status, struct lastwords_end *end)
         snprintf(how, sizeof(how), "exit code %d", WEXITSTATUS(status));
     else
         snprintf(how, sizeof(how), "SIG%s", sigabbrev_np(WTERMSIG(status)));
-    if (atomic_load(&words->verdict))
+    if (atomic_load(&words->verdict) == verdict)
         snprintf(place, sizeof(place), "when all was judged");
     else if (!*ddi)
         snprintf(place, sizeof(place), "before any call of the miniport");
@@ -169,60 +181,123 @@ static void tell_end(int status, struct lastwords_end *end)
                  "; the first rule that it broke: %.299s", words->rule);
 }
 
-/* Until it has ended: its status, and the signal that was handed on last. */
-static int wait_for(pid_t pid, const sigset_t *signals, int *handed)
+struct child {
+    pid_t pid;
+    int signals; /* signalfd */
+    int program; /* hangs up when the process is another program */
+    int handed;  /* the signal that was handed on last */
+    unsigned stops;
+};
+
+/* Nobody who watches a process stops it: he stops the one that was started, or both. */
+static void on_stop(struct child *c, int sig)
 {
-    int status, sig;
+    char ddi[80];
+
+    if (sig != SIGSTOP)
+        return;
+    read_name(atomic_load(&words->ddi), ddi, sizeof(ddi));
+    dxgk_lastwords_say("the process stopped itself (SIGSTOP), in or behind %s", ddi);
+    kill(c->pid, ++c->stops > MAX_STOPS ? SIGKILL : SIGCONT);
+}
+
+static void hand_on(struct child *c)
+{
+    struct signalfd_siginfo info;
+
+    while (read(c->signals, &info, sizeof(info)) == sizeof(info))
+        if (info.ssi_signo != SIGCHLD) {
+            c->handed = (int)info.ssi_signo;
+            kill(c->pid, c->handed);
+        }
+}
+
+/* Until it has ended: its status. */
+static int wait_for(struct child *c)
+{
+    struct pollfd p[2] = {{.fd = c->signals, .events = POLLIN}, {.fd = c->program}};
+    int status;
 
     for (;;) {
-        pid_t r = waitpid(pid, &status, WNOHANG);
-        if (r == pid)
+        pid_t r = waitpid(c->pid, &status, WNOHANG | WUNTRACED);
+        if (r == c->pid && WIFSTOPPED(status)) {
+            on_stop(c, WSTOPSIG(status));
+            continue;
+        }
+        if (r == c->pid)
             return status;
         if (r < 0 && errno != EINTR)
             return 0;
-        if (sigwait(signals, &sig) || sig == SIGCHLD)
+        if (poll(p, 2, p[1].fd < 0 ? END_MS : -1) < 0)
             continue;
-        *handed = sig;
-        kill(pid, sig);
+        hand_on(c);
+        if (p[1].fd < 0 && !p[0].revents) {
+            dxgk_lastwords_say("the process became another program (exec)");
+            kill(c->pid, SIGKILL);
+        }
+        if (p[1].revents)
+            p[1].fd = -1;
     }
+}
+
+static void be_watched(pid_t parent)
+{
+    watched = true;
+    self = getpid();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+        _exit(EXIT_FAILURE); /* nobody is there any more */
+    for (int i = 0; i < 3; i++)
+        if (fstat(i, &files[i]))
+            files[i].st_nlink = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what was said stays said */
 }
 
 bool dxgk_lastwords_watch(struct lastwords_end *end)
 {
-    pid_t parent = getpid(), pid;
-    int status, handed = 0;
+    pid_t parent = getpid();
+    struct child c = {.signals = -1};
+    int status, program[2];
     sigset_t signals, before;
+    struct timespec t;
 
     dxgk_lastwords_begin();
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    verdict = (uint64_t)t.tv_nsec << 32 | (uint64_t)parent << 8 | 1;
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
         sigaddset(&signals, passed_on[i]);
+    if (pipe2(program, O_CLOEXEC))
+        return false;
     fflush(NULL);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    pid = fork();
-    if (pid <= 0) {
+    c.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    c.pid = c.signals < 0 ? -1 : fork();
+    close(program[c.pid != 0]);
+    if (c.pid <= 0) {
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (pid < 0)
-            log_warn("dxgkrnl", "a miniport that ends this process will not be named: fork: %s",
-                     strerror(errno));
-        watched = !pid;
-        if (watched && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
-            _exit(EXIT_FAILURE); /* nobody is there any more */
-        for (int i = 0; i < 3; i++)
-            if (fstat(i, &files[i]))
-                files[i].st_nlink = 0;
-        setvbuf(stdout, NULL, _IOLBF, 0); /* what was said stays said */
+        if (c.pid < 0) {
+            log_warn("dxgkrnl", "a miniport that ends this process will not be named: %s", strerror(errno));
+            close(program[0]);
+        } else {
+            be_watched(parent);
+        }
+        if (c.signals >= 0)
+            close(c.signals);
         return false;
     }
-    status = wait_for(pid, &signals, &handed);
+    c.program = program[0];
+    status = wait_for(&c);
+    close(c.program);
+    close(c.signals);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == handed) { /* as if there was one process */
-        signal(handed, SIG_DFL);
-        raise(handed);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == c.handed) { /* as if there was one process */
+        signal(c.handed, SIG_DFL);
+        raise(c.handed);
     }
     *end = (struct lastwords_end){.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0};
-    end->verdict = WIFEXITED(status) && atomic_load(&words->verdict) && !atomic_load(&words->taken);
+    end->verdict =
+        WIFEXITED(status) && atomic_load(&words->verdict) == verdict && !atomic_load(&words->taken);
     if (!end->verdict)
         tell_end(status, end);
     return true;

@@ -5,7 +5,8 @@
  * itself, a thread that it started past the kernel. So who judges a miniport does not share its process:
  *
  *   dxgk_lastwords_watch ─┬─▶ the process itself goes on (false), dxgk_lastwords_verdict when it has judged
- *                         └─▶ the one that watches it waits, hands signals on, and returns what the end was (true)
+ *                         └─▶ the one that watches it waits, hands signals on, lets it go on when it stops itself, ends it when it becomes
+ *                            another program, and returns what the end was (true)
  *
  * Invariants:
  *  1. What is written here lies in memory that both share: it is read when its writer has ended, however that was.
@@ -19,13 +20,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/public.h"
-
 /* In memory that is shared. */
 struct lastwords {
     _Atomic(const char *) ddi; /* the last that was called; NULL: none yet. Of this program's own text */
     _Atomic bool inside;       /* it had not come back */
-    _Atomic bool verdict, taken, ruled;
+    _Atomic bool taken, ruled;
+    _Atomic uint64_t verdict; /* a number that only the two know */
+    _Atomic(const char *) copied_in;
     _Atomic uint32_t copies; /* that ended in dxgkrnl: 4 */
     char text[400];          /* while `taken` */
     char rule[300];          /* while `ruled`: the first that was broken */
@@ -38,14 +39,10 @@ struct lastwords_end {
     char text[1100]; /* else: one sentence */
 };
 
-PUBLIC_BEGIN
-
 /* Before there are threads: see above. `end` is for the one that watches. A process that cannot be watched goes on by itself. */
 bool dxgk_lastwords_watch(struct lastwords_end *end);
 /* What the exit code says from now on is what was found out. */
 void dxgk_lastwords_verdict(void);
-
-PUBLIC_END
 
 /* A kernel begins in this process: it is none that was copied. Never NULL, and stays. */
 struct lastwords *dxgk_lastwords_begin(void);
@@ -59,7 +56,9 @@ _Noreturn void dxgk_lastwords_end(const char *fmt, ...) __attribute__((format(pr
 bool dxgk_lastwords_watched(void);
 /* Whether this process is a copy that somebody made of the one that has the miniport; 4. */
 bool dxgk_lastwords_copied(void);
-_Noreturn void dxgk_lastwords_copy_ends(void);
+_Noreturn void dxgk_lastwords_copy_ends(const char *ddi);
+/* The same of one that has this one's memory (vfork), which nobody can tell by it: asks the kernel. */
+bool dxgk_lastwords_borrowed(void);
 
 static inline void dxgk_lastwords_note(struct lastwords *w, const char *ddi, bool inside)
 {

@@ -255,7 +255,7 @@ bool dxgk_ntos_register(struct dxgk *d, bool write, uint64_t va, unsigned size, 
 
 static struct mapping *find_mapping(const char *routine, const volatile void *reg, unsigned size)
 {
-    struct dxgk *d = OWNER();
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
     struct mapping *m = mapping_at(d, (uintptr_t)reg, size);
 
     if (!m)

@@ -197,7 +197,7 @@ NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName, ACCESS_MASK 
     f->next = d->ntos.files;
     d->ntos.files = f;
     *FileObject = (PFILE_OBJECT)f;
-    *DeviceObject = (PDEVICE_OBJECT)&d->ntos;
+    *DeviceObject = (PDEVICE_OBJECT)d->objects->dxgkrnl;
     return STATUS_SUCCESS;
 }
 
@@ -244,7 +244,7 @@ PDEVICE_OBJECT NTAPI IoGetRelatedDeviceObject(PFILE_OBJECT FileObject)
 {
     ENTER(IoGetRelatedDeviceObject);
     UNREFERENCED_PARAMETER(FileObject);
-    return (PDEVICE_OBJECT)&OWNER()->ntos; /* files are of one device */
+    return (PDEVICE_OBJECT)OWNER()->objects->dxgkrnl; /* files are of one device */
 }
 
 NTSTATUS NTAPI ObReferenceObjectByHandleWithTag(HANDLE Handle, ACCESS_MASK DesiredAccess,
@@ -269,7 +269,7 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
     *Irp->UserIosb = (IO_STATUS_BLOCK){0};
     next = IoGetNextIrpStackLocation(Irp);
     code = next->Parameters.DeviceIoControl.IoControlCode;
-    if (DeviceObject == (PDEVICE_OBJECT)&d->ntos && next->MajorFunction == IRP_MJ_INTERNAL_DEVICE_CONTROL &&
+    if (DeviceObject == (PDEVICE_OBJECT)d->objects->dxgkrnl && next->MajorFunction == IRP_MJ_INTERNAL_DEVICE_CONTROL &&
         (code == IOCTL_VIDEO_DDI_FUNC_REGISTER || code == IOCTL_VIDEO_KMDOD_DDI_FUNC_REGISTER)) {
         PVOID function = code == IOCTL_VIDEO_DDI_FUNC_REGISTER ? (PVOID)DxgkInitialize
                                                                : (PVOID)DxgkInitializeDisplayOnlyDriver;

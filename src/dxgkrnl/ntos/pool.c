@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "dxgkrnl/adapter.h"
+#include "dxgkrnl/kernel/lastwords.h"
 #include "dxgkrnl/ntos/routines.h"
 
 enum {
@@ -16,8 +17,10 @@ enum {
     FREED_KEPT = 1 << 20, /* bytes */
     SMALLEST = 64,        /* slot: they double up to a page */
     CHUNK = 1 << 16,
-    LOOK_LIVE = 16, /* blocks of each ring */
+    LOOK_OWN =
+        16, /* live blocks, a quarter as many of those that are kept: of our own miniport where time counts */
     LOOK_SIM = 128,
+    LOOK_STRANGER = 512,
 };
 
 /* ---- rings --------------------------------------------------------------- */
@@ -191,7 +194,9 @@ static struct pool_block *look_on(struct kernel *k, struct pool_block *ring, str
 void dxgk_pool_look(struct dxgk *d)
 {
     struct pool *p = &d->ntos.pool;
-    unsigned n = dxgk_kernel_is_live(d->kernel) ? LOOK_LIVE : LOOK_SIM;
+    unsigned n = dxgk_lastwords_watched()         ? LOOK_STRANGER
+                 : dxgk_kernel_is_live(d->kernel) ? LOOK_OWN
+                                                  : LOOK_SIM;
 
     p->looked_live = look_on(d->kernel, &p->live, p->looked_live, n);
     p->looked_kept = look_on(d->kernel, &p->kept, p->looked_kept, n / 4); /* whole blocks */

@@ -10,6 +10,8 @@ _Noreturn void exit(int status);
 _Noreturn void _exit(int status);
 _Noreturn void pthread_exit(void *value);
 char *getenv(const char *name);
+int dup2(int fd, int to), execv(const char *path, char *const args[]), open(const char *path, int flags, ...);
+int sigaltstack(const void *stack, void *old);
 int close(int fd), fork(void), getpid(void), kill(int pid, int sig), munmap(void *p, unsigned long size);
 int printf(const char *format, ...), raise(int sig), strcmp(const char *a, const char *b);
 int pthread_create(unsigned long *id, const void *attr, void *(*fn)(void *), void *arg);
@@ -25,6 +27,7 @@ static KEVENT event;
 static KDPC dpc;
 static DXGKRNL_INTERFACE callbacks;
 static void *frame[5];
+static KIRQL old_irql;
 
 static volatile int *volatile low = (volatile int *)8;
 
@@ -135,6 +138,44 @@ static void close_many(void)
         close(fd);
 }
 
+static void replace_many(void)
+{
+    int null = open("/dev/null", 2);
+
+    for (int fd = 3; fd < 64; fd++)
+        if (fd != null)
+            dup2(null, fd);
+    for (;;)
+        sink++;
+}
+
+static void run_other(void)
+{
+    char *const args[] = {"sleep", "100", NULL};
+
+    execv("/bin/sleep", args);
+}
+
+/* Nothing is left for a handler to run on. */
+static void lose_stack(void)
+{
+    struct {
+        void *at;
+        int flags;
+        unsigned long size;
+    } none = {NULL, 2, 0};
+
+    sigaltstack(&none, NULL);
+    __asm__ volatile("xor %%esp, %%esp; push %%rax" ::: "memory");
+}
+
+static void change_floating(void)
+{
+    unsigned control = 0;
+
+    __asm__ volatile("ldmxcsr %0" ::"m"(control));
+}
+
 static void jump_to_old(void)
 {
     __builtin_longjmp(frame, 1);
@@ -190,6 +231,18 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
         signal(11, NULL);                                                                                    \
         write_low();                                                                                         \
     })                                                                                                       \
+    F(stop, kill(getpid(), 19))                                                                              \
+    F(exec, run_other())                                                                                     \
+    F(vfork, syscall(58))                                                                                    \
+    F(replace, replace_many())                                                                               \
+    F(floating, change_floating())                                                                           \
+    F(unhandled_segv, lose_stack())                                                                          \
+    F(deaf, {                                                                                                \
+        signal(23, (void (*)(int))1);                                                                        \
+        for (;;)                                                                                             \
+            sink++;                                                                                          \
+    })                                                                                                       \
+    F(irql, KeRaiseIrql(77, &old_irql))                                                                      \
     F(fork, fork())                                                                                          \
     F(clone, syscall(56, 17, 0, 0, 0, 0))                                                                    \
     F(thread_writes, start(thread_writes))                                                                   \

@@ -14,6 +14,8 @@ import tempfile
 
 aerogpu, kmd = map(os.path.abspath, sys.argv[1:3])
 work = tempfile.mkdtemp(prefix="aerogpu-faulty-")
+with open(work + "/settings", "w") as f:
+    f.write("[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDdiDelay = 1\n")
 TIMEOUT = 240
 
 ended = r"the miniport ended the process that it runs in, with exit code 0, in DxgkDdi%s"
@@ -58,10 +60,18 @@ rows = [
     ("alarm@Render", r"was ended by SIGALRM, in {}"),
     ("no_handler@Render", r"was ended by SIGSEGV, in {}"),
     ("fork@Render", r"a copy of the process is made \(fork\), in {}"),
-    ("clone@Render", r"a copy of the process came back \(fork or clone\), and was ended"),
+    ("clone@Render", r"a copy of the process that was made in {} came back \(fork or clone\), and was ended"),
+    ("vfork@Render", r"a copy of the process with the same memory came back \(vfork\), in {}"),
+    ("exec@Render", r"the process became another program \(exec\): .* in {}"),
+    ("stop@Render", r"the process stopped itself \(SIGSTOP\), in or behind {}"),
+    ("unhandled_segv@Render", r"was ended by SIGSEGV, in {}"),
+    ("deaf@Render", r"{} does not end, and takes no signal"),
+    ("replace@Render", r"descriptors of the process were closed that are not the miniport's, in or behind {}"),
+    ("floating@Render", r"{} returned with other control bits of floating point \(MXCSR\), in {}|a floating-point exception .*, in {}"),
+    ("irql@Render", r"KeRaiseIrql to 77, the highest is 15, in {}"),
     ("thread_writes@Render", rf"an access violation {in_driver}, writing 0x8, in a thread that is not dxgkrnl's: .* in {{}}"),
     ("thread_calls@Render", r"KeSetEvent was called by a thread that is not the kernel's: .* in {}"),
-    ("sleep@Render", r"a wait of 5 s that is none of the kernel's, at IRQL 0, in {}"),
+    ("sleep@Render", r"a wait of 1 s that is none of the kernel's, at IRQL 0, in {}"),
     ("close_all@Render", r"descriptors of the process were closed that are not the miniport's, in or behind {}"),
     ("close_out@Render", r"the miniport closed standard output"),
     ("unmap@Render", r"(access violation|where no code is).*, in {}"),
@@ -131,7 +141,7 @@ def judge(words, fault, wrong, code, output, places):
 def validate(row):
     fault, words = row
     out = f"{work}/{fault}"
-    wrong, code, output = run([aerogpu, "validate", "--sim", "--out", out, "--miniport", kmd], fault)
+    wrong, code, output = run([aerogpu, "validate", "--sim", "--settings", work + "/settings", "--out", out, "--miniport", kmd], fault)
     places = [("what was printed", output)]
     if not wrong and code == 1 and not fault.startswith("close_out"):  # its own process has said the rest
         try:
