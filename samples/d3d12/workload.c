@@ -3,6 +3,7 @@
  *
  * Each reads back what it made and prints a checksum, so that a recorded run can be compared with a plain one.
  *
+ *   views     volumes, typeless and packed targets cleared through views
  *   clears    render target arrays and mips cleared, copied and read back, with names and private data
  *   maps      persistent maps, nested Map counts, small buffers that share pages, a buffer freed while mapped
  *   reused    upload buffers made, mapped once and freed, again and again
@@ -652,11 +653,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"clears", clears},   {"maps", maps},       {"reused", reused},   {"placed", placed},
-    {"threads", threads}, {"events", events},   {"devices", devices}, {"gated", gated},
-    {"killed", killed},   {"crash", crash},     {"scene", scene},     {"stream", stream},
-    {"queries", queries}, {"signals", signals}, {"kept", kept},       {"unread", unread},
-    {"pixels", pixels},
+    {"clears", clears}, {"views", views},     {"maps", maps},       {"reused", reused},
+    {"placed", placed}, {"threads", threads}, {"events", events},   {"devices", devices},
+    {"gated", gated},   {"killed", killed},   {"crash", crash},     {"scene", scene},
+    {"stream", stream}, {"queries", queries}, {"signals", signals}, {"kept", kept},
+    {"unread", unread}, {"pixels", pixels},
 };
 
 int main(int argc, char **argv)
@@ -670,6 +671,6 @@ int main(int argc, char **argv)
     fprintf(
         stderr,
         "usage: workload "
-        "clears|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries|signals|kept\n");
+        "clears|views|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries|signals|kept\n");
     return 2;
 }

@@ -50,3 +50,4 @@ void stream(void);
 void unread(void);
 void pixels(void);
 void queries(void);
+void views(void);

@@ -2,6 +2,8 @@
 /* workload_draw.c: the programs of workload.c that draw. */
 #include "workload.h"
 
+#include <stdbool.h>
+
 #include <unistd.h>
 
 static size_t read_shader(const char *name, void *p, size_t cap)
@@ -351,5 +353,57 @@ void queries(void)
     ID3D12QueryHeap_Release(heap);
     ID3D12Resource_Release(to);
     ID3D12Resource_Release(back);
+    gpu_close(&g);
+}
+
+/* A target of `format` that is cleared twice through a view of `seen`: of a volume its third slice. */
+static void clear_view(struct gpu *g, DXGI_FORMAT format, DXGI_FORMAT seen, bool is_volume,
+                       const FLOAT color[4])
+{
+    D3D12_DESCRIPTOR_HEAP_DESC hd = {.Type = D3D12_DESCRIPTOR_HEAP_TYPE_RTV, .NumDescriptors = 1};
+    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
+    D3D12_RESOURCE_DESC td = {.Dimension = is_volume ? D3D12_RESOURCE_DIMENSION_TEXTURE3D
+                                                     : D3D12_RESOURCE_DIMENSION_TEXTURE2D,
+                              .Width = 16,
+                              .Height = 16,
+                              .DepthOrArraySize = is_volume ? 4 : 1,
+                              .MipLevels = 1,
+                              .Format = format,
+                              .SampleDesc = {1, 0},
+                              .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
+    D3D12_RENDER_TARGET_VIEW_DESC vd = {.Format = seen, .ViewDimension = D3D12_RTV_DIMENSION_TEXTURE2D};
+    D3D12_CPU_DESCRIPTOR_HANDLE rtv;
+    ID3D12DescriptorHeap *rtvs;
+    ID3D12Resource *texture;
+
+    if (is_volume) {
+        vd.ViewDimension = D3D12_RTV_DIMENSION_TEXTURE3D;
+        vd.Texture3D.FirstWSlice = 2;
+        vd.Texture3D.WSize = 1;
+    }
+    CHECK(ID3D12Device_CreateDescriptorHeap(g->device, &hd, &IID_ID3D12DescriptorHeap, (void **)&rtvs));
+    CHECK(ID3D12Device_CreateCommittedResource(g->device, &heap, D3D12_HEAP_FLAG_NONE, &td,
+                                               D3D12_RESOURCE_STATE_RENDER_TARGET, NULL, &IID_ID3D12Resource,
+                                               (void **)&texture));
+    rtv = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(rtvs);
+    ID3D12Device_CreateRenderTargetView(g->device, texture, &vd, rtv);
+    ID3D12GraphicsCommandList_ClearRenderTargetView(g->list, rtv, (const FLOAT[4]){0, 0, 0, 1}, 0, NULL);
+    ID3D12GraphicsCommandList_ClearRenderTargetView(g->list, rtv, color, 0, NULL);
+    gpu_run(g);
+    ID3D12Resource_Release(texture);
+    ID3D12DescriptorHeap_Release(rtvs);
+}
+
+void views(void)
+{
+    struct gpu g;
+
+    gpu_open(&g);
+    clear_view(&g, DXGI_FORMAT_R8G8B8A8_UNORM, DXGI_FORMAT_R8G8B8A8_UNORM, true,
+               (const FLOAT[4]){1, 0, 0, 1});
+    clear_view(&g, DXGI_FORMAT_R8G8B8A8_TYPELESS, DXGI_FORMAT_R8G8B8A8_UNORM, false,
+               (const FLOAT[4]){0, 1, 0, 1});
+    clear_view(&g, DXGI_FORMAT_R10G10B10A2_UNORM, DXGI_FORMAT_UNKNOWN, false, (const FLOAT[4]){1, 0, 1, 1});
+    clear_view(&g, DXGI_FORMAT_R11G11B10_FLOAT, DXGI_FORMAT_UNKNOWN, false, (const FLOAT[4]){0.5f, 1, 8, 1});
     gpu_close(&g);
 }

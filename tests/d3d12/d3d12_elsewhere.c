@@ -4,6 +4,7 @@
  *   written    an argument buffer that shaders may write
  *   null       what an implementation may crash at
  *   placed     resources next to each other in a heap, one of them over two others
+ *   instances  a draw that begins behind the first vertex and the first instance
  *   rays       a state object, acceleration structures and rays through them */
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +136,31 @@ static void hang(ID3D12CommandAllocator *allocator)
     }
 }
 
+/* Two vertices from the second on, of instances from the third on. */
+static void instances(void)
+{
+    static const D3D12_INPUT_ELEMENT_DESC in[] = {
+        {"POSITION", 0, DXGI_FORMAT_R32G32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
+        {"OFFSET", 0, DXGI_FORMAT_R32G32_FLOAT, 1, 0, D3D12_INPUT_CLASSIFICATION_PER_INSTANCE_DATA, 1}};
+    static const float vertices[] = {0, 1, 10, 11, 20, 21}, offsets[] = {100, 101, 102, 103, 104, 105};
+    D3D12_GRAPHICS_PIPELINE_STATE_DESC d = {.InputLayout = {in, 2}};
+    ID3D12Resource *b = buffer(D3D12_HEAP_TYPE_UPLOAD, 0);
+    D3D12_GPU_VIRTUAL_ADDRESS va = b->lpVtbl->GetGPUVirtualAddress(b);
+    D3D12_VERTEX_BUFFER_VIEW views[] = {{va, sizeof(vertices), 8}, {va + 256, sizeof(offsets), 8}};
+    ID3D12PipelineState *state = NULL;
+    uint8_t *p = NULL;
+
+    device->lpVtbl->CreateGraphicsPipelineState(device, &d, IID(ID3D12PipelineState), (void **)&state);
+    b->lpVtbl->Map(b, 0, NULL, (void **)&p);
+    memcpy(p, vertices, sizeof(vertices));
+    memcpy(p + 256, offsets, sizeof(offsets));
+    list->lpVtbl->SetPipelineState(list, state);
+    list->lpVtbl->IASetVertexBuffers(list, 0, 2, views);
+    list->lpVtbl->DrawInstanced(list, 2, 1, 1, 2);
+    list->lpVtbl->Close(list);
+    submit();
+}
+
 static void trace_rays(ID3D12Resource *b, ID3D12StateObject *object)
 {
     D3D12_GPU_VIRTUAL_ADDRESS va = b->lpVtbl->GetGPUVirtualAddress(b);
@@ -219,6 +245,8 @@ int main(int argc, char **argv)
         placed();
     else if (!strcmp(argv[1], "null"))
         list->lpVtbl->IASetVertexBuffers(list, 0, 1, NULL);
+    else if (!strcmp(argv[1], "instances"))
+        instances();
     else if (!strcmp(argv[1], "rays"))
         rays();
     else if (!strcmp(argv[1], "hang"))

@@ -529,6 +529,40 @@ TEST(what_nobody_reads_is_compared)
     strbuf_finish(&out);
 }
 
+/* A pixel is that of the view: of the slice of a volume, and in the view's format, packed ones too. */
+TEST(pixels_are_seen_as_their_view_sees_them)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/views -- %s views && %s play --pixel 8,8 %s/views", aerogpu,
+                         dir, workload, aerogpu, dir),
+                     0);
+    assert_non_null(strstr(strbuf_str(&out), ": 0 0 0 1 -> 1 0 0 1\n"));
+    assert_non_null(strstr(strbuf_str(&out), ": 0 0 0 1 -> 0 1 0 1\n"));
+    assert_non_null(strstr(strbuf_str(&out), ": 0 0 0 1 -> 1 0 1 1\n"));
+    assert_non_null(strstr(strbuf_str(&out), ": 0 0 0 -> 0.5 1 8\n"));
+    assert_int_equal(run(&out, "%s play --png %s --draws 0-1000 %s/views", aerogpu, dir, dir), 0);
+    strbuf_finish(&out);
+}
+
+/* What instances have begins where the draw says, and vertices do as well. */
+TEST(instances_begin_where_the_draw_says)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(
+        run(&out,
+            "export LD_PRELOAD=%s; f=%s/instances; a=%s; $a record -o $f -- %s instances && "
+            "$a show --state $($a show --method DrawInstanced $f | cut -d' ' -f1) $f | grep 'vertex [01]'",
+            stub, dir, aerogpu, elsewhere),
+        0);
+    assert_non_null(strstr(strbuf_str(&out), "vertex 0 (1): POSITION0 10 11, OFFSET0 104 105\n"));
+    assert_non_null(strstr(strbuf_str(&out), "vertex 1 (2): POSITION0 20 21, OFFSET0 104 105\n"));
+    strbuf_finish(&out);
+}
+
 /* Of fifty draws that each reach one pixel the history of that pixel names that draw, the clear before it, and no other. */
 TEST(pixels_have_a_history)
 {
