@@ -813,3 +813,18 @@ enum lose_verdict judge(struct run *r)
     v = judge_process(r, n ? heir(r, n - 1) : slot);
     return v == LOSE_ENDED && !all_given && n && proven(r, n - 1) ? LOSE_NOT_REACHED : v;
 }
+
+void judge_end(struct run *r)
+{
+    const struct lose_device *s;
+    uint32_t n = r->out->num_losses;
+    uint64_t work;
+    int code;
+
+    s = r->ended && r->out->verdict == LOSE_SURVIVED && n ? successor_of(r, n - 1, &work) : NULL;
+    if (!s || fate(r, (uint32_t)(s - r->record->device), &code) != KILLED)
+        return;
+    r->out->verdict = LOSE_DIED;
+    r->out->signalled = true;
+    r->out->code = code;
+}

@@ -36,6 +36,8 @@ struct lose_calls {
 };
 enum { LOSE_MAX_CALLED = LOSE_NUM_CALLS + LOSE_COUNTED + 1 };
 
+struct lose_result;
+
 struct lose_params {
     char *const *argv;  /* the program, ends with NULL */
     const char *layers; /* the folder of the layer's manifest */
@@ -58,9 +60,9 @@ struct lose_params {
     bool quiet_stdout;           /* what it writes there goes to standard error: stdout is somebody else's */
     /* Called as things happen: nanoseconds since the start, and since the last loss (0: before one). May be NULL. */
     void (*on_event)(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text);
-    /* Called every few milliseconds while the program is there, with the frames (submissions, if it shows none) of its busiest device; `last`: the verdict
-     * is `out->verdict`, and then the program is ended. May be NULL. */
-    void (*on_poll)(void *ctx, uint64_t work, bool last);
+    /* Called every few milliseconds while the program is there, with the frames (submissions, if it shows none) of its busiest device. `over`: NULL; or what
+     * became of the program, which is ended when this says that it has seen enough. May be NULL. */
+    bool (*on_poll)(void *ctx, uint64_t work, const struct lose_result *over);
     void *ctx;
     const volatile int *stop; /* not 0: end the program and return -EINTR; may be NULL */
 };
@@ -96,6 +98,7 @@ struct lose_result {
     struct lose_growth {
         uint64_t fds, threads, bytes, devices; /* devices: that are lost, and not destroyed */
     } growth; /* over the losses, from the first new device to the last; of LOSE_LEAKS what is not 0 leaks */
+    uint64_t judged_ns;     /* since the start */
     bool exited, signalled; /* by itself, before it was ended */
     int code;               /* exit code, or signal; 0: it is not known which */
     struct strbuf

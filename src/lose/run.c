@@ -282,15 +282,23 @@ static int watch(struct run *r)
         if (r->ended || judge_proven(r) || run_now(r) >= judge_limit(r))
             break;
         if (r->p->on_poll)
-            r->p->on_poll(r->p->ctx, judge_work(r), false);
+            r->p->on_poll(r->p->ctx, judge_work(r), NULL);
         sleep_poll();
     }
     r->out->verdict = judge(r);
+    r->out->judged_ns = run_now(r) - r->start_ns;
     if ((r->out->verdict == LOSE_HANGS || r->out->verdict == LOSE_STALLS) &&
         judge_hung_process(r, &hung, &thread))
         stacks_print(&r->out->stacks, hung, thread);
-    if (r->p->on_poll && !r->ended)
-        r->p->on_poll(r->p->ctx, judge_work(r), true);
+    while (r->p->on_poll && !r->ended && !(r->p->stop && *r->p->stop) &&
+           !r->p->on_poll(r->p->ctx, judge_work(r), r->out)) {
+        door_answer(r->door_fd, r->record_fd, is_the_programs, r);
+        look_who_ended(r, &scanned);
+        judge_poll(r);
+        look_at_the_dying(r);
+        sleep_poll();
+    }
+    judge_end(r);
     top = tree_find(&r->tree, r->tree.top);
     if (top->ended && !r->out->signalled) {
         r->out->exited = WIFEXITED(top->status);

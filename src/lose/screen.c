@@ -19,6 +19,7 @@
 enum {
     READY_MS = 30000,
     VISIBLE = 24, /* of 255 in a channel */
+    CELL = 16,    /* pixels */
     /* XWDFile.h: 32-bit words, big-endian. */
     XWD_HEADER = 0,
     XWD_WIDTH = 4,
@@ -165,19 +166,47 @@ int screen_look(const struct screen *s, struct picture *out, struct error *e)
     return r ? error_set(e, r, "%s: this is no picture of Xvfb's", path) : 0;
 }
 
+static bool comparable(const struct picture *a, const struct picture *b)
+{
+    return a->rgba && b->rgba && a->width == b->width && a->height == b->height;
+}
+
+/* In pixel `i`. */
+static bool differ(const struct picture *a, const struct picture *b, size_t i)
+{
+    for (int c = 0; c < 3; c++)
+        if (abs(a->rgba[4 * i + c] - b->rgba[4 * i + c]) > VISIBLE)
+            return true;
+    return false;
+}
+
 double picture_difference(const struct picture *a, const struct picture *b)
 {
-    size_t n = (size_t)a->width * a->height, differ = 0;
+    size_t n = (size_t)a->width * a->height, differing = 0;
 
-    if (!a->rgba || !b->rgba || a->width != b->width || a->height != b->height)
+    if (!comparable(a, b))
         return 1;
     for (size_t i = 0; i < n; i++)
-        for (int c = 0; c < 3; c++)
-            if (abs(a->rgba[4 * i + c] - b->rgba[4 * i + c]) > VISIBLE) {
-                differ++;
-                break;
-            }
-    return (double)differ / (double)n;
+        differing += differ(a, b, i);
+    return (double)differing / (double)n;
+}
+
+static size_t cells_in(uint32_t pixels)
+{
+    return (pixels + CELL - 1) / CELL;
+}
+
+size_t picture_cells(const struct picture *p)
+{
+    return cells_in(p->width) * cells_in(p->height);
+}
+
+void picture_changes(const struct picture *a, const struct picture *b, uint8_t *cells)
+{
+    for (size_t y = 0; comparable(a, b) && y < a->height; y++)
+        for (size_t x = 0; x < a->width; x++)
+            if (differ(a, b, y * a->width + x))
+                cells[y / CELL * cells_in(a->width) + x / CELL] = 1;
 }
 
 void picture_finish(struct picture *p)

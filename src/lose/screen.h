@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,4 +33,7 @@ int screen_look(const struct screen *s, struct picture *out, struct error *e);
 
 /* The share of pixels that differ visibly, from 0 to 1; 1 if the sizes do. */
 double picture_difference(const struct picture *a, const struct picture *b);
+/* How many cells of 16 by 16 pixels it has; and marks those (each a byte) in which the two differ visibly. Of two sizes: none. */
+size_t picture_cells(const struct picture *p);
+void picture_changes(const struct picture *a, const struct picture *b, uint8_t *cells);
 void picture_finish(struct picture *p);

@@ -46,3 +46,5 @@ uint64_t judge_limit(const struct run *r);
 bool judge_hung_process(struct run *r, pid_t *pid, pid_t *thread);
 /* What became of it. Takes half a second if it is there and does nothing. */
 enum lose_verdict judge(struct run *r);
+/* What has survived, and was looked at then, may have died meanwhile. */
+void judge_end(struct run *r);

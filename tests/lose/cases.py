@@ -65,7 +65,7 @@ def vulkan(c):
         yield 'sh-' + how, starters['sh'] + [client, how], {'lost': ENDED if how == 'exit' else IGNORES}
     yield 'cleared', ['env', '-i', client, 'recover'], {'lost': NOTHING}
     if shutil.which('Xvfb'):
-        for how, verdict in (('blue', SURVIVES), ('blue-red', WRONG)):
+        for how, verdict in (('blue', SURVIVES), ('blue-red', WRONG), ('blue-late', WRONG), ('moves', SURVIVES), ('moves-still', WRONG)):
             yield how, [client, how], {'picture': verdict}
 
 

@@ -17,7 +17,8 @@
  *   empty     recovers, and submits nothing to run any more
  *   both      recovers, and submits twenty times to the lost device for each time to the new one
  *   beside    does nothing, while another process of it makes a device and works
- *   blue      recovers; the X server's root window is blue all the time; `blue-red`: red on the new device
+ *   blue      recovers; the X server's root window is blue all the time; `blue-red`: red on the new device; `blue-late`: a second later
+ *   moves     recovers; a yellow box goes over blue; `moves-still`: until the loss, and then nothing is drawn any more
  *   leak      recovers, keeps the lost device and a descriptor, and takes 1 MiB
  *   daemon    recovers, and has left a process in a session of its own, with its number in the file LOSE_DAEMON
  */
@@ -139,8 +140,8 @@ static VkResult work(struct gpu *g, uint64_t patience)
     return r;
 }
 
-/* X11's protocol, little-endian: fills the root window. */
-static void fill_root(uint32_t color)
+/* X11's protocol, little-endian: fills a part of the root window. */
+static void fill(uint32_t color, uint32_t at_x, uint32_t size)
 {
     static int x = -1;
     static uint32_t root, gc;
@@ -174,8 +175,8 @@ static void fill_root(uint32_t color)
             exit(8);
     }
     /* And a question: what it is answered, it has painted. */
-    uint32_t paint[10] = {4 << 16 | 56,      gc,          4, color, 5 << 16 | 70, root, gc, 0,
-                          2000 << 16 | 2000, 1 << 16 | 43};
+    uint32_t paint[10] = {4 << 16 | 56,      gc,          4, color, 5 << 16 | 70, root, gc, at_x,
+                          size << 16 | size, 1 << 16 | 43};
     uint8_t focus[32];
     if (write(x, paint, sizeof(paint)) != sizeof(paint) ||
         recv(x, focus, sizeof(focus), MSG_WAITALL) != sizeof(focus))
@@ -306,8 +307,21 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
 /* After each submission. */
 static void rest(const char *how, bool lost)
 {
+    static uint32_t since, at;
+
+    since += lost;
     if (!strncmp(how, "blue", 4))
-        fill_root(lost && strcmp(how, "blue") ? 0xff0000 : 0x0000ff);
+        fill(since > (strcmp(how, "blue-red") ? strcmp(how, "blue-late") ? UINT32_MAX : 50 : 0) ? 0xff0000
+                                                                                                : 0x0000ff,
+             0, 2000);
+    if (!strcmp(how, "blue-late"))
+        usleep(20000);
+    if (!strncmp(how, "moves", 5) && (!lost || strcmp(how, "moves-still"))) {
+        fill(0x0000ff, 0, 2000);
+        fill(0xffff00, at++ % 48, 16);
+    }
+    if (!strncmp(how, "moves", 5))
+        usleep(20000);
     if (!strcmp(how, "slow"))
         usleep(200000);
     if (lost && !strcmp(how, "crawl"))

@@ -299,7 +299,7 @@ def what_it_shows_afterwards():
         assert 'survived: it works on a new device' in lose(*how, 'blue')[1]
         assert open(picture, 'rb').read(8) == b'\x89PNG\r\n\x1a\n'
         err = lose(*how, 'blue-red', code=1)[1].splitlines()[-1]
-        assert err == 'survived with a wrong picture: 100.0 % of the picture is not as without it, where 0.0 % would be as it moves', err
+        assert err == 'survived with a wrong picture: 100.0 % of what it shows is not as without it, where 0.0 % would be as it moves', err
 
 
 @case

@@ -182,8 +182,12 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         fputc('\n', stderr);
         break;
     case LOSE_WRONG_PICTURE:
-        fprintf(stderr, "%.1f %% of the picture is not as without it, where %.1f %% would be as it moves\n",
-                100 * o->show.differs, 100 * o->show.moves);
+        if (o->show.stands)
+            fputs("it shows a picture of before the loss: what moves without it stands still\n", stderr);
+        else
+            fprintf(stderr,
+                    "%.1f %% of what it shows is not as without it, where %.1f %% would be as it moves\n",
+                    100 * o->show.differs, 100 * o->show.moves);
         break;
     case LOSE_LEAKS:
         explain_leaks(r);
@@ -314,7 +318,7 @@ static void print_answers(void)
     }
 }
 
-static void on_poll(void *ctx, uint64_t work, bool last);
+static bool on_poll(void *ctx, uint64_t work, const struct lose_result *over);
 
 static struct command_line asked = {.run = {.at_frame = 60,
                                             .times = 1,
@@ -492,12 +496,11 @@ static int parse(int argc, char **argv)
     return r ? r : settle(argc, argv);
 }
 
-static void on_poll(void *ctx, uint64_t work, bool last)
+static bool on_poll(void *ctx, uint64_t work, const struct lose_result *over)
 {
     struct command_line *o = ctx;
 
-    if (o->show.size)
-        lose_show_poll(&o->show, work, last);
+    return !o->show.size || lose_show_poll(&o->show, work, over);
 }
 
 static struct lose_params undisturbed(const struct command_line *o)
@@ -517,11 +520,10 @@ static int run_undisturbed(struct command_line *o, struct lose_result *result, s
     struct lose_params p = undisturbed(o);
     int r;
 
-    o->show.undisturbed = true;
-    o->show.from = p.proof / 2 + 1;
+    lose_show_undisturbed(&o->show, true, p.proof / 2 + 1);
     r = lose_run(&p, result, e);
-    o->show.undisturbed = false;
-    if (!r && (result->verdict != LOSE_SURVIVED || !o->show.num))
+    lose_show_undisturbed(&o->show, false, 0);
+    if (!r && (result->verdict != LOSE_SURVIVED || (!o->show.num[0] && !o->show.num[1])))
         r = error_set(e, -EINVAL, "the program shows no %u frames without a loss: %s", p.proof,
                       lose_verdict_name(result->verdict));
     return r;

@@ -5,7 +5,7 @@
 #include "lose/lose.h"
 #include "lose/screen.h"
 
-enum { LOSE_REFERENCES = 12 };
+enum { LOSE_REFERENCES = 12 }; /* while it runs up to the proof; and as many again, when it has settled */
 
 /* The program's screen, and whether it shows after a loss what it shows without. */
 struct lose_show {
@@ -15,16 +15,24 @@ struct lose_show {
     uint64_t from;    /* the undisturbed program is looked at when it has done so much */
     bool undisturbed; /* this is it */
     struct screen screen;
-    struct picture references[LOSE_REFERENCES], end;
-    uint32_t num;
+    struct picture empty, references[2][LOSE_REFERENCES], end;
+    uint32_t num[2];
     uint64_t next_ns;
-    double moves, differs; /* between two references; from the nearest of them. 0 to 1 */
+    double moves,
+        differs;   /* between two references; from the nearest of them. 0 to 1, of what the program covers */
+    double covers; /* of the screen */
+    uint8_t *moving[2]; /* cells of the picture that changed: without a loss, and after it */
+    uint64_t over_ns;   /* since when the verdict stands; 0: it does not yet */
+    uint32_t wrong;     /* looks one after the other */
+    bool stands;        /* what moved without the loss does not any more */
 };
 
 /* Starts the screen, and puts it into the environment. */
 int lose_show_start(struct lose_show *s, struct error *e);
+/* The run that begins, or has ended, is the one without a loss; it is looked at when it has done `from`. */
+void lose_show_undisturbed(struct lose_show *s, bool begins, uint64_t from);
 /* For lose_params.on_poll. */
-void lose_show_poll(struct lose_show *s, uint64_t work, bool last);
+bool lose_show_poll(struct lose_show *s, uint64_t work, const struct lose_result *over);
 bool lose_show_is_wrong(const struct lose_show *s);
 /* Writes the picture of the end, if that was asked for, and stops the screen. */
 int lose_show_finish(struct lose_show *s, struct error *e);
