@@ -2,10 +2,13 @@
 /* gl_table.c: by the specifications of OpenGL 4.6 and OpenGL ES 3.2 (2.3.1 Errors), EGL 1.5 and GLX 1.4. */
 #include "lose/gl_table.h"
 
+#include <errno.h>
+
 #include <EGL/egl.h>
 #include <GL/gl.h>
 #include <GL/glext.h>
 
+#include "lose/drm_table.h"
 #include "lose/record.h"
 
 #define SURFACE(call)                                                                                        \
@@ -65,5 +68,28 @@ const struct lose_gl_answer lose_gl_answers[] = {
     {"glXChooseVisual", "null", 0, 0},
     {"glXMakeCurrent", "false", 0, 0},
     {"glXMakeContextCurrent", "false", 0, 0},
+    /* "Recommended IOCTL Return Values" of the kernel's drm-uapi: any may. */
+    {"DRM_IOCTL*", "unplugged", LOSE_UNPLUGGED, 0},
+    {"DRM_IOCTL*", "enodev", ENODEV, 0},
+    {"DRM_IOCTL*", "enomem", ENOMEM, 0},
+    {"DRM_IOCTL*", "eintr", EINTR, 0},
+    {"DRM_IOCTL_MODE_*", "eacces", EACCES, 0}, /* somebody else is master now */
+    {"DRM_IOCTL_SET_MASTER", "eacces", EACCES, 0},
+    {"DRM_IOCTL_MODE_*", "einval", EINVAL, 0},
+    {"DRM_IOCTL_MODE_PAGE_FLIP", "ebusy", EBUSY, 0}, /* the one before has not come yet */
+    {"DRM_IOCTL_MODE_ATOMIC", "ebusy", EBUSY, 0},
+    {"DRM_IOCTL_MODE_ATOMIC", "enospc", ENOSPC, 0},
+    {"DRM_IOCTL_MODE_CREATE_DUMB", "enospc", ENOSPC, 0},
+    {"DRM_IOCTL_SYNCOBJ_*WAIT", "etime", ETIME, 0},
+    {"DRM_IOCTL_DRIVER", "eio", EIO, 0}, /* the GPU died, and no reset helped */
+    {"DRM_IOCTL_DRIVER", "enospc", ENOSPC, 0},
     {0},
 };
+
+const char *const lose_drm_names[] = {
+#define NAME_ROW(name, nr) #name,
+    LOSE_DRM_IOCTLS(NAME_ROW) LOSE_DRM_ANY,
+    LOSE_DRM_OF_DRIVER,
+#undef NAME_ROW
+};
+const unsigned lose_num_drm_names = sizeof(lose_drm_names) / sizeof(lose_drm_names[0]);

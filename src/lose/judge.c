@@ -454,13 +454,25 @@ void judge_poll(struct run *r)
 
 /* ---- what it comes to ---------------------------------------------------- */
 
+/* What a compositor draws does not tell whether the kernel shows it. */
+static bool is_about_drm(const struct run *r)
+{
+    for (uint32_t i = 0; i < r->p->num_faults; i++)
+        if (*r->p->faults[i].gl == 'D')
+            return true;
+    return false;
+}
+
 /* Frames, or submissions of a program that shows nothing, since the last fault. */
 static uint64_t work_after_fault(const struct run *r)
 {
-    enum kind kind = kind_of_all(r);
+    bool drm = is_about_drm(r);
+    enum kind kind = drm ? FRAMES : kind_of_all(r);
     uint64_t most = 0;
 
     for (uint32_t i = 0; i < r->seen; i++) {
+        if (drm && atomic_load(&r->record->device[i].api) != LOSE_DRM)
+            continue;
         uint64_t work = work_of(&r->record->device[i], kind), before = work_before(&r->fault_before[i], kind);
         if (work > before && work - before > most)
             most = work - before;

@@ -21,7 +21,7 @@ enum lose_verdict {
     LOSE_DIED,          /* a signal ended it */
     LOSE_IGNORES,       /* it goes on calling the device that is lost, or goes on without calling any */
     LOSE_HANGS,         /* it does nothing any more */
-    LOSE_STALLS,        /* it goes on calling Vulkan, and does not come to what counts as surviving */
+    LOSE_STALLS,        /* it goes on calling the API, and does not come to what counts as surviving */
     LOSE_NOT_REACHED,   /* it ended, or time was up, before the fault was due */
     LOSE_NO_DEVICE,     /* it made no Vulkan device, or none that could be seen: `blind` */
     LOSE_WRONG_PICTURE, /* it survived, and shows something else than without the loss */
@@ -57,7 +57,8 @@ struct lose_params {
     uint64_t reach_ns;           /* time to reach a loss */
     uint64_t timeout_ns;         /* from a loss to the proof */
     bool keep;                   /* the program goes on after the last proof; else it is ended */
-    bool quiet_stdout;           /* what it writes there goes to standard error: stdout is somebody else's */
+    bool validation;   /* the validation layer is loaded, too, and what it says after a loss is kept */
+    bool quiet_stdout; /* what it writes there goes to standard error: stdout is somebody else's */
     /* Called as things happen: nanoseconds since the start, and since the last loss (0: before one). May be NULL. */
     void (*on_event)(void *ctx, uint64_t ns, uint64_t since_loss_ns, const char *text);
     /* Called every few milliseconds while the program is there, with the frames (submissions, if it shows none) of its busiest device. `over`: NULL; or what
@@ -101,6 +102,8 @@ struct lose_result {
     uint64_t judged_ns;     /* since the start */
     bool exited, signalled; /* by itself, before it was ended */
     int code;               /* exit code, or signal; 0: it is not known which */
+    struct strbuf
+        words; /* what the validation layer said after a loss, a line each; the caller's to finish */
     struct strbuf
         stacks; /* where the threads were when it died, or when it was found to hang; the caller's to finish */
 };

@@ -115,6 +115,14 @@ static int compare_names(const void *key, const void *name)
     return strcmp(key, *(const char *const *)name);
 }
 
+static bool is_drm(const char *name)
+{
+    for (unsigned i = 0; i < lose_num_drm_names; i++)
+        if (!strcmp(name, lose_drm_names[i]))
+            return true;
+    return false;
+}
+
 /* Whether `word` is an answer of that command. */
 static int parse_gl(const char *word, const char *call, struct lose_fault *out, struct error *e)
 {
@@ -122,10 +130,13 @@ static int parse_gl(const char *word, const char *call, struct lose_fault *out, 
     size_t n = 0;
 
     if (!strcmp(word, "oom"))
-        word = *call == 'e' ? "bad-alloc" : "out-of-memory";
+        word = *call == 'e' ? "bad-alloc" : *call == 'D' ? "enomem" : "out-of-memory";
     else if (!strcmp(word, "lost"))
-        word = "context-lost";
-    if (!bsearch(call, lose_gl_names, lose_num_gl_names, sizeof(lose_gl_names[0]), compare_names))
+        word = *call == 'D' ? "unplugged" : "context-lost";
+    if (*call == 'D' && !is_drm(call))
+        return error_set(e, -EINVAL, "'%.80s' is no ioctl of DRM that is known here", call);
+    if (*call != 'D' &&
+        !bsearch(call, lose_gl_names, lose_num_gl_names, sizeof(lose_gl_names[0]), compare_names))
         return error_set(e, -EINVAL, "'%.80s' is no command of OpenGL, OpenGL ES, EGL or GLX", call);
     if (out->what != LOSE_ANSWERS)
         return 0;
@@ -146,7 +157,7 @@ static int parse_gl(const char *word, const char *call, struct lose_fault *out, 
 
 static bool is_gl(const char *name)
 {
-    return !fnmatch("gl[A-Z]*", name, 0) || !fnmatch("egl[A-Z]*", name, 0);
+    return !fnmatch("gl[A-Z]*", name, 0) || !fnmatch("egl[A-Z]*", name, 0) || !fnmatch("DRM_IOCTL*", name, 0);
 }
 
 static int parse_when(char *text, struct lose_fault *out, struct error *e)

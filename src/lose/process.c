@@ -96,3 +96,13 @@ void process_held(struct lose_device *slot)
     atomic_store(&slot->threads, proc_number(text, "\nThreads:", 0));
     atomic_store(&slot->bytes, proc_number(text, "\nRssAnon:", 0) << 10);
 }
+
+void process_marks_loss(void)
+{
+    int fd = lose_record->words[0] ? open(lose_record->words, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    ssize_t written = fd >= 0 ? write(fd, LOSE_MARK "\n", strlen(LOSE_MARK "\n")) : 0;
+
+    (void)written; /* then nothing is said of it */
+    if (fd >= 0)
+        close(fd);
+}

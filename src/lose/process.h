@@ -12,3 +12,5 @@ uint32_t process_thread(void);
 void process_name(char program[LOSE_PATH]);
 /* Notes what it holds: descriptors, threads, memory of its own. */
 void process_held(struct lose_device *slot);
+/* What the validation layer says (words.h) comes before that, or after it. */
+void process_marks_loss(void);

@@ -23,6 +23,9 @@
 #define LOSE_EGL_VENDORS "AEROGPU_LOSE_EGL"
 #define LOSE_GLX_VENDOR  "AEROGPU_LOSE_GLX"
 
+/* A line that is written to `words` at a loss. */
+#define LOSE_MARK "aerogpu lose: lost"
+
 enum {
     LOSE_MAGIC = 0x45534F4C,
     LOSE_DEVICES = 256,
@@ -30,7 +33,8 @@ enum {
     LOSE_PROCESSES = 64,
     LOSE_PATH = 128,
     LOSE_GL_NAME = 64,
-    LOSE_COUNTED = 512
+    LOSE_COUNTED = 512,
+    LOSE_WORDS = 64
 };
 enum { LOSE_DEVICE_LOST = -4 }; /* as a result of a fault, whatever the API: VK_ERROR_DEVICE_LOST */
 
@@ -39,7 +43,7 @@ enum lose_how {
     LOSE_HUNG, /* a submission never completes; after hang_ns the operating system would reset the device */
 };
 
-enum lose_api { LOSE_VULKAN, LOSE_EGL, LOSE_GLX, LOSE_D3D9, LOSE_D3D11, LOSE_D3D12, LOSE_APIS };
+enum lose_api { LOSE_VULKAN, LOSE_EGL, LOSE_GLX, LOSE_D3D9, LOSE_D3D11, LOSE_D3D12, LOSE_DRM, LOSE_APIS };
 
 /* Where a program is in its life. */
 enum lose_phase {
@@ -123,6 +127,7 @@ struct lose_record {
     uint32_t reset; /* what all contexts say of a reset of OpenGL; 0: who is guilty says so, the others not */
     uint32_t stacks;             /* who dies waits until it was looked at */
     uint64_t hang_ns, refuse_ns; /* after a loss, vkCreateDevice fails for so long */
+    char words[LOSE_WORDS];      /* where the validation layer writes; or empty */
     /* What is answered. */
     _Atomic int32_t left; /* losses to come */
     _Atomic uint64_t lost_ns;

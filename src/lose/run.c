@@ -68,6 +68,8 @@ static int make_record(struct run *r, struct error *e)
     m->left = (int32_t)r->p->times;
     m->stacks = 1;
     m->num_faults = r->p->num_faults;
+    if (r->p->validation)
+        snprintf(m->words, sizeof(m->words), "/proc/%d/fd/%d", (int)getpid(), r->words.fds[1]);
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         m->fault[i] = r->p->faults[i];
     r->record = m;
@@ -94,7 +96,7 @@ static void enter(void *ctx)
     environ = entry->env;
 }
 
-enum { VALUES = 8 };
+enum { VALUES = 10 };
 
 static char *__attribute__((format(printf, 1, 2))) text_of(const char *fmt, ...)
 {
@@ -129,6 +131,15 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
     values[n++] = text_of(LOSE_EGL_VENDORS "=%s", before(LOSE_EGL_VENDORS, "__EGL_VENDOR_LIBRARY_FILENAMES"));
     values[n++] = text_of(LOSE_GLX_VENDOR "=%s", before(LOSE_GLX_VENDOR, "__GLX_VENDOR_LIBRARY_NAME"));
     for (uint32_t i = 0; i < r->p->num_faults; i++)
+        if (*r->p->faults[i].gl == 'D') {
+            path = getenv("LD_PRELOAD");
+            values[n++] = text_of("LD_PRELOAD=%s/drm/libaerogpu-lose-drm.so%s%s", folder,
+                                  path && *path ? ":" : "", path ? path : "");
+            break;
+        }
+    if (r->words.settings >= 0)
+        values[n++] = text_of("VK_LAYER_SETTINGS_PATH=/proc/%d/fd/%d", (int)getpid(), r->words.settings);
+    for (uint32_t i = 0; i < r->p->num_faults; i++)
         if (r->p->faults[i].what == LOSE_HIDES) { /* Mesa's layer that sorts devices dies of none (22.3) */
             values[n++] = text_of("NODEVICE_SELECT=1");
             break;
@@ -141,8 +152,10 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
 
 static int start(struct run *r, struct error *e)
 {
-    char *values[VALUES] = {NULL}, by_number[64], *starter, **words;
-    struct layer_env layer = {LOSE_LAYER, r->p->layers, (const char *const *)values};
+    char *values[VALUES] = {NULL}, by_number[64], both[1200], *starter, **words;
+    struct layer_env layer = {r->p->validation ? WORDS_LAYER ":" LOSE_LAYER : LOSE_LAYER, r->p->layers,
+                              (const char *const *)values};
+    const char *folder;
     struct entry entry = {.quiet_stdout = r->p->quiet_stdout, .record_fd = r->record_fd};
     pid_t pid;
 
@@ -153,7 +166,12 @@ static int start(struct run *r, struct error *e)
         snprintf(by_number, sizeof(by_number), "/proc/%d/fd/%d", (int)getpid(), r->layers_fd);
         layer.folder = by_number;
     }
-    entry.env = compose(r, layer.folder, values) ? NULL : layer_env_make(&layer);
+    folder = layer.folder;
+    if (r->p->validation) { /* nearer to the program than ours: by its name or by where it is found, as the loader has it */
+        snprintf(both, sizeof(both), "%s:%s", r->words.folder, folder);
+        layer.folder = both;
+    }
+    entry.env = compose(r, folder, values) ? NULL : layer_env_make(&layer);
     for (int i = 0; i < VALUES; i++)
         free(values[i]);
     if (!entry.env)
@@ -170,8 +188,9 @@ static int start(struct run *r, struct error *e)
     return 0;
 }
 
-static void sleep_poll(void)
+static void sleep_poll(struct run *r)
 {
+    words_read(&r->words);
     nanosleep(&(struct timespec){0, POLL_NS}, NULL);
 }
 
@@ -182,10 +201,10 @@ static void end_program(struct run *r)
     atomic_store(&r->record->phase, LOSE_SHUTDOWN);
     tree_kill(&r->tree, SIGTERM);
     for (tree_reap(&r->tree); tree_alive(&r->tree) && run_now(r) < limit; tree_reap(&r->tree))
-        sleep_poll();
+        sleep_poll(r);
     for (int i = 0; i < 100 && (tree_scan(&r->tree), tree_reap(&r->tree), tree_alive(&r->tree)); i++) {
         tree_kill(&r->tree, SIGKILL); /* and whoever they left behind */
-        sleep_poll();
+        sleep_poll(r);
     }
 }
 
@@ -283,7 +302,7 @@ static int watch(struct run *r)
             break;
         if (r->p->on_poll)
             r->p->on_poll(r->p->ctx, judge_work(r), NULL);
-        sleep_poll();
+        sleep_poll(r);
     }
     r->out->verdict = judge(r);
     r->out->judged_ns = run_now(r) - r->start_ns;
@@ -296,7 +315,7 @@ static int watch(struct run *r)
         look_who_ended(r, &scanned);
         judge_poll(r);
         look_at_the_dying(r);
-        sleep_poll();
+        sleep_poll(r);
     }
     judge_end(r);
     top = tree_find(&r->tree, r->tree.top);
@@ -309,7 +328,7 @@ static int watch(struct run *r)
         while (!r->ended && !(r->p->stop && *r->p->stop)) {
             door_answer(r->door_fd, r->record_fd, is_the_programs, r);
             look_who_ended(r, &scanned);
-            sleep_poll();
+            sleep_poll(r);
         }
     end_program(r);
     INVARIANT(r->out->verdict < LOSE_VERDICTS);
@@ -338,7 +357,10 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
     r->start_ns = run_now(r);
     tree_init(&r->tree);
     r->record_fd = r->layers_fd = r->door_fd = -1;
-    code = make_record(r, e);
+    r->words.settings = r->words.fds[0] = r->words.fds[1] = -1;
+    code = p->validation ? words_open(&r->words, &out->words, e) : 0;
+    if (!code)
+        code = make_record(r, e);
     if (!code) {
         r->door_fd = door_open(getpid(), r->record_fd);
         if (r->door_fd < 0 && r->door_fd != -EADDRINUSE) /* by who has this number in another namespace */
@@ -356,6 +378,8 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
         close(r->layers_fd);
     if (r->door_fd >= 0)
         close(r->door_fd);
+    words_read(&r->words);
+    words_close(&r->words);
     tree_finish(&r->tree);
     free(r);
     return code;

@@ -167,6 +167,7 @@ bool slot_reset_is_due(const struct lose_device *d)
 
 void slot_lost(struct lose_device *d)
 {
+    process_marks_loss();
     slot_first(&d->lost_ns);
     atomic_store(&lose_record->lost_ns, atomic_load(&d->lost_ns));
     atomic_store(&lose_record->phase, LOSE_RECOVERY);

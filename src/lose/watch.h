@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "lose/lose.h"
+#include "lose/words.h"
 
 struct run {
     const struct lose_params *p;
@@ -13,6 +14,7 @@ struct run {
     uint64_t start_ns;
     struct tree tree;
     bool ended;               /* by itself: nobody is left who matters */
+    struct words words;       /* of the validation layer */
     uint64_t gone_ns;         /* since when the process that was started is gone; 0: it is not */
     int door_fd;              /* where processes ask for the record; or -1 */
     int record_fd, layers_fd; /* layers_fd: the folder of the layer, if its name has a colon; or -1 */

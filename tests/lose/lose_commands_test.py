@@ -311,6 +311,23 @@ def what_is_kept_of_each_loss():
                     r'.*\d+ KiB of memory over 20 losses', err), err
 
 
+@case
+def what_the_validation_layer_says():
+    words = ['--validation', '--json', '--at-submit', '20', '--timeout', '60']
+    if not os.path.exists('/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json'):
+        return 'the validation layer is not installed'
+    assert json.loads(lose(*words, '--', client, 'leak')[0])['validation'] == []
+    out, err = lose(*words, '--', client, 'recover')
+    said = json.loads(out)['validation']
+    assert any(re.match(r'VUID-vkDestroyCommandPool-commandPool-00041: .* in use', line) for line in said), said
+    assert all('      ' + line + '\n' in err for line in said) and 'is no misuse' in err, err
+    env = dict(os.environ, XDG_DATA_DIRS='/nonexistent', HOME='/nonexistent')
+    for name in ('VK_LAYER_PATH', 'VK_ADD_LAYER_PATH', 'XDG_DATA_HOME'):
+        env.pop(name, None)
+    p = subprocess.run([aerogpu, 'lose', '--validation', '--', client], capture_output=True, text=True, timeout=60, env=env)
+    assert p.returncode == 4 and 'VK_LAYER_KHRONOS_validation is not installed' in p.stderr, p.stderr
+
+
 MATRIX = '''
 jobs = 2
 [program.good]

@@ -145,12 +145,36 @@ static void explain_ignorance(const struct lose_loss *l)
                 l ? l->reported : 0);
 }
 
+static const char *what_it_calls(const struct command_line *o, const struct lose_loss *l)
+{
+    static const char *const of[LOSE_APIS] = {"Vulkan",   "OpenGL",   "OpenGL", "Direct3D",
+                                              "Direct3D", "Direct3D", "DRM"};
+    char first = o->run.num_faults ? *o->faults[0].gl : 0;
+
+    return of[l ? l->api : first == 'D' ? LOSE_DRM : first ? LOSE_EGL : LOSE_VULKAN];
+}
+
 static void print_stacks(const struct strbuf *stacks)
 {
     struct strbuf text = {0};
 
     utf8_visible(&text, strbuf_str(stacks), stacks->len, true);
     fprintf(stderr, "    where its threads were:\n%s", strbuf_str(&text));
+    strbuf_finish(&text);
+}
+
+static void print_words(const struct strbuf *words)
+{
+    struct strbuf text = {0};
+
+    utf8_visible(&text, strbuf_str(words), words->len, true);
+    fprintf(stderr, "    what the validation layer said while it was lost:\n");
+    for (const char *line = strbuf_str(&text); *line; line += strcspn(line, "\n") + 1)
+        fprintf(stderr, "      %.*s\n", (int)strcspn(line, "\n"), line);
+    if (strstr(strbuf_str(words), " in use"))
+        fputs(
+            "    (what a lost device had to run is over: to destroy what the layer has for in use is no misuse)\n",
+            stderr);
     strbuf_finish(&text);
 }
 
@@ -221,9 +245,9 @@ static void explain(const struct command_line *o, const struct lose_result *r)
                        : "does nothing any more, and has called nothing that could have reported the loss");
         break;
     case LOSE_STALLS:
-        fprintf(
-            stderr, "it goes on calling Vulkan, and has done %" PRIu64 " of %u frames or submissions %s\n",
-            l ? r->new_work : r->fault_work, o->run.proof, l ? "on one new device" : "since the last fault");
+        fprintf(stderr, "it goes on calling %s, and has done %" PRIu64 " of %u frames or submissions %s\n",
+                what_it_calls(o, l), l ? r->new_work : r->fault_work, o->run.proof,
+                l ? "on one new device" : "since the last fault");
         break;
     case LOSE_NOT_REACHED:
         explain_not_reached(o, r);
@@ -240,7 +264,7 @@ static json_t *milliseconds(uint64_t ns)
 
 static json_t *loss_json(const struct lose_loss *l)
 {
-    static const char *const apis[] = {"vulkan", "egl", "glx", "d3d9", "d3d11", "d3d12"};
+    static const char *const apis[] = {"vulkan", "egl", "glx", "d3d9", "d3d11", "d3d12", "drm"};
 
     return json_pack("{s:s, s:b, s:I, s:I, s:o, s:s?, s:I, s:o, s:o, s:o, s:o}", "api", apis[l->api], "told",
                      !l->deaf, "frames", (json_int_t)l->frames, "submissions", (json_int_t)l->submits,
@@ -248,6 +272,18 @@ static json_t *loss_json(const struct lose_loss *l)
                      "reported", (json_int_t)l->reported, "reported_ms", milliseconds(l->reported_ns),
                      "destroyed_ms", milliseconds(l->destroyed_ns), "new_device_ms",
                      milliseconds(l->device_ns), "work_ms", milliseconds(l->work_ns));
+}
+
+static json_t *words_json(const struct lose_result *r)
+{
+    json_t *words = json_array();
+    const char *line = strbuf_str(&r->words);
+
+    for (size_t n; *line; line += n + 1) {
+        n = strcspn(line, "\n");
+        json_array_append_new(words, json_stringn(line, n));
+    }
+    return words;
 }
 
 static json_t *faults_json(const struct command_line *o, const struct lose_result *r)
@@ -269,12 +305,13 @@ static int print_json(const struct command_line *o, const struct lose_result *r,
 
     for (uint32_t i = 0; i < r->num_losses; i++)
         json_array_append_new(losses, loss_json(&r->losses[i]));
-    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o, s:o}", "verdict", verdict, "ok",
+    j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o, s:o, s:o}", "verdict", verdict, "ok",
                   (int)ok, "at", o->run.at_frame ? "frame" : "submission", "n",
                   (int)(o->run.at_frame ? o->run.at_frame : o->run.at_submit), "exit_code",
                   r->exited ? json_integer(r->code) : json_null(), "signal",
                   r->signalled ? json_integer(r->code) : json_null(), "devices", (int)r->devices, "refused",
-                  (int)r->refused, "losses", losses, "faults", faults_json(o, r), "stacks",
+                  (int)r->refused, "losses", losses, "faults", faults_json(o, r), "validation",
+                  o->run.validation ? words_json(r) : json_null(), "stacks",
                   r->stacks.len ? json_string(strbuf_str(&r->stacks)) : json_null());
     failed = !out || json_show(j, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF;
     if (out && out != stdout)
@@ -306,6 +343,10 @@ static void print_gl_answers(void)
         for (const struct lose_gl_answer *a = lose_gl_answers; a->call; a++)
             if (!fnmatch(a->call, lose_gl_names[i], 0))
                 printf("%s@%s\n", a->word, lose_gl_names[i]);
+    for (unsigned i = 0; i < lose_num_drm_names; i++)
+        for (const struct lose_gl_answer *a = lose_gl_answers; a->call; a++)
+            if (!fnmatch(a->call, lose_drm_names[i], 0))
+                printf("%s@%s\n", a->word, lose_drm_names[i]);
 }
 
 static void print_answers(void)
@@ -372,6 +413,9 @@ static struct options_row rows[] = {
     OPT_FLAG(
         "keep", 0, &asked.run.keep,
         "let the program go on when it has survived. Else it is ended, with SIGTERM and three seconds later with SIGKILL"),
+    OPT_FLAG(
+        "validation", 0, &asked.run.validation,
+        "load Vulkan's validation layer, too, and tell what it says of the program when a device of it was lost. It takes time, and may itself wait for work that never ends: the verdict that counts is the one without"),
     OPT_GROUP("its picture"),
     OPT_TEXT("screen", 0, &asked.show.size, "WIDTHxHEIGHT",
              "the program has an X server of its own, of this size; Xvfb has to be installed"),
@@ -589,6 +633,7 @@ int cmd_lose(int argc, char **argv)
         if (asked.json && print_json(&asked, &result, "interrupted", false))
             fprintf(stderr, "aerogpu lose: the JSON cannot be written\n");
         strbuf_finish(&result.stacks);
+        strbuf_finish(&result.words);
         return 128 + stopped;
     }
     if (r) {
@@ -598,9 +643,12 @@ int cmd_lose(int argc, char **argv)
     ok = is_ok(&asked, &result);
     if (result.stacks.len)
         print_stacks(&result.stacks);
+    if (result.words.len)
+        print_words(&result.words);
     explain(&asked, &result);
     r = asked.json ? print_json(&asked, &result, lose_verdict_name(result.verdict), ok) : 0;
     strbuf_finish(&result.stacks);
+    strbuf_finish(&result.words);
     if (r) {
         utf8_print(stderr, "aerogpu lose: %s: %s\n", asked.json_file ? asked.json_file : "standard output",
                    strerror(-r));
