@@ -682,21 +682,46 @@ static uint32_t heir(const struct run *r, uint32_t loss)
     return slot;
 }
 
-/* Whether somebody of the program goes on, or waits for events. Takes a while. */
+/* Who was told last, if it is there: its crash handlers, its launchers go on for themselves. */
+static pid_t who_was_told(const struct run *r)
+{
+    uint64_t last = 0;
+    pid_t pid = 0;
+
+    for (uint32_t i = 0; i < r->p->num_faults; i++) {
+        uint64_t at = when(r, &r->record->fault[i].given_ns);
+        const struct tree_process *p =
+            tree_find((struct tree *)&r->tree, (pid_t)atomic_load(&r->record->fault[i].pid));
+        if (at > last && p && p->alive) {
+            last = at;
+            pid = p->pid;
+        }
+    }
+    return pid;
+}
+
+/* Whether the program goes on, or waits for events. Takes a while: longer, if it is not let run. */
 static bool goes_on(struct run *r)
 {
     long before[64];
     uint32_t n = r->tree.num < 64 ? r->tree.num : 64;
-    bool on = false;
+    pid_t told = who_was_told(r);
+    bool on = false, wants = true;
 
     for (uint32_t i = 0; i < n; i++)
         before[i] = switches(r->tree.process[i].pid, (uint32_t)r->tree.process[i].pid);
-    nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
-    for (uint32_t i = 0; i < n; i++) {
-        pid_t pid = r->tree.process[i].pid;
-        long now = switches(pid, (uint32_t)pid);
-        on |= r->tree.process[i].alive &&
-              ((before[i] >= 0 && now - before[i] >= SWITCHES) || waits_for_events(pid));
+    for (int w = 0; w < WINDOWS && wants && !on; w++) {
+        wants = false;
+        nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
+        for (uint32_t i = 0; i < n; i++) {
+            pid_t pid = r->tree.process[i].pid;
+            long now = switches(pid, (uint32_t)pid);
+
+            if (!r->tree.process[i].alive || (told && pid != told))
+                continue;
+            on |= (before[i] >= 0 && now - before[i] >= SWITCHES) || waits_for_events(pid);
+            wants |= wants_processor(pid, (uint32_t)pid);
+        }
     }
     return on;
 }

@@ -96,7 +96,7 @@ static void enter(void *ctx)
     environ = entry->env;
 }
 
-enum { VALUES = 10 };
+enum { VALUES = 11 };
 
 static char *__attribute__((format(printf, 1, 2))) text_of(const char *fmt, ...)
 {
@@ -122,6 +122,7 @@ static const char *before(const char *kept, const char *name)
 static int compose(const struct run *r, const char *folder, char *values[VALUES])
 {
     const char *path = getenv("LD_LIBRARY_PATH");
+    char *wine;
     int n = 0;
 
     values[n++] = text_of(LOSE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r->record_fd);
@@ -130,6 +131,10 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
     values[n++] = text_of("__GLX_VENDOR_LIBRARY_NAME=aerogpu");
     values[n++] = text_of(LOSE_EGL_VENDORS "=%s", before(LOSE_EGL_VENDORS, "__EGL_VENDOR_LIBRARY_FILENAMES"));
     values[n++] = text_of(LOSE_GLX_VENDOR "=%s", before(LOSE_GLX_VENDOR, "__GLX_VENDOR_LIBRARY_NAME"));
+    wine = wine_folder(folder);
+    if (wine)
+        values[n++] = text_of("PATH=%s:%s", wine, getenv("PATH"));
+    free(wine);
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         if (*r->p->faults[i].gl == 'D') {
             path = getenv("LD_PRELOAD");
@@ -183,7 +188,8 @@ static int start(struct run *r, struct error *e)
     free(starter);
     free(entry.env);
     if (pid < 0)
-        return error_set(e, pid, "cannot run %s: %s", r->p->argv[0], strerror(-pid));
+        return error_set(e, pid, "cannot run %s: %s%s", r->p->argv[0], strerror(-pid),
+                         wine_wants(r->p->argv[0]) ? ": it is a program for Windows, and needs Wine" : "");
     tree_start(&r->tree, pid);
     return 0;
 }

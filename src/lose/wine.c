@@ -2,12 +2,15 @@
 #include "lose/wine.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+#include "base/program.h"
 
 static bool is_wine(const char *word)
 {
@@ -27,8 +30,34 @@ static bool is_exe(const char *word)
     return n > 4 && !strcasecmp(word + n - 4, ".exe");
 }
 
+bool wine_wants(const char *path)
+{
+    char magic[2] = "";
+    int fd = is_exe(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    bool is = fd >= 0 && read(fd, magic, 2) == 2 && magic[0] == 'M' && magic[1] == 'Z';
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+char *wine_folder(const char *layers)
+{
+    char wine[PATH_MAX], *folder;
+
+    if (!program_in_path("wine", wine, sizeof(wine)) || asprintf(&folder, "%s/d3d/bin", layers) < 0)
+        return NULL;
+    snprintf(wine, sizeof(wine), "%s/../aerogpu-lose-start.exe", folder);
+    if (!access(wine, R_OK))
+        return folder;
+    free(folder);
+    return NULL;
+}
+
 int wine_words(char *const *argv, const char *layers, char ***words, char **starter)
 {
+    static char wine[] = "wine";
+    bool bare = wine_wants(argv[0]);
     size_t n = 0, at = 0;
 
     *words = NULL;
@@ -36,17 +65,19 @@ int wine_words(char *const *argv, const char *layers, char ***words, char **star
     for (; argv[n]; n++)
         if (!at && n && is_wine(argv[n - 1]) && is_exe(argv[n]))
             at = n;
-    if (!at)
+    if (!at && !bare)
         return 0;
     if (asprintf(starter, "%s/d3d/aerogpu-lose-start.exe", layers) < 0) {
         *starter = NULL;
         return -ENOMEM;
     }
-    if (access(*starter, R_OK))
+    if (access(*starter, R_OK) && !bare)
         return 0;
-    *words = calloc(n + 2, sizeof(**words));
+    *words = calloc(n + 3, sizeof(**words));
     for (size_t i = 0, k = 0; *words && i < n; i++) {
-        if (i == at)
+        if (bare && !i)
+            (*words)[k++] = wine;
+        if (i == at && !access(*starter, R_OK))
             (*words)[k++] = *starter;
         (*words)[k++] = argv[i];
     }
