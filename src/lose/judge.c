@@ -137,12 +137,13 @@ static enum fate fate(const struct run *r, uint32_t slot, int *code)
     int said = top->ended && WIFEXITED(top->status) ? WEXITSTATUS(top->status) : 0;
 
     *code = 0;
-    if (p ? p->alive : !r->ended) /* one in another pid namespace is none of the tree's */
-        return LIVES;
-    if (atomic_load(&r->record->died_pid) == (uint32_t)pid) { /* under Wine that ends with an exit code */
-        *code = (int)atomic_load(&r->record->died_of);
+    if (atomic_load(&r->record->died_pid) == (uint32_t)pid && atomic_load(&r->record->died_of)) {
+        *code = (int)atomic_load(
+            &r->record->died_of); /* under Wine that ends with an exit code, or in a debugger's dialog */
         return KILLED;
     }
+    if (p ? p->alive : !r->ended) /* one in another pid namespace is none of the tree's */
+        return LIVES;
     if (p && p->ended) {
         *code = WIFEXITED(p->status) ? WEXITSTATUS(p->status) : WTERMSIG(p->status);
         return WIFEXITED(p->status) ? EXITED : KILLED;

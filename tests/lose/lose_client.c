@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
@@ -185,21 +186,21 @@ static void fill(uint32_t color, uint32_t at_x, uint32_t size)
 
 static void leave_daemon(void)
 {
-    pid_t pid = fork();
-    FILE *f = pid ? fopen(getenv("LOSE_DAEMON"), "w") : NULL;
+    pid_t pid = fork(), left;
+    FILE *f;
 
-    if (!pid) {
-        setsid();
-        if (fork())
-            _exit(0);
-        f = fopen(getenv("LOSE_DAEMON"), "w");
-        fprintf(f, "%d\n", (int)getpid());
-        fclose(f);
-        while (true)
-            pause();
+    if (pid) {
+        waitpid(pid, NULL, 0);
+        return;
     }
-    if (f)
-        fclose(f);
+    setsid();
+    left = fork();
+    while (!left)
+        pause();
+    f = fopen(getenv("LOSE_DAEMON"), "w");
+    fprintf(f, "%d\n", (int)left);
+    fclose(f);
+    _exit(0);
 }
 
 /* Work that waits for what nobody will signal. */

@@ -140,7 +140,7 @@ def nobody_is_left_behind():
 
 @case
 def who_cannot_be_seen():
-    err = lose('--at-submit', '5', '--reach', '1', '--', 'env', '-i', client, 'recover', code=4)[1].splitlines()[-1]
+    err = lose('--at-submit', '5', '--reach', '4', '--', 'env', '-i', client, 'recover', code=4)[1].splitlines()[-1]
     assert 'uses Vulkan or OpenGL without the layer: its environment was cleared' in err, err
     if os.geteuid():
         return 'not root'
@@ -185,7 +185,7 @@ time.sleep(60)
 def a_program_that_writes_anything_into_the_record():
     for fault in ([], ['--fault', 'delay=1@vkCreateFence:1']):
         began = time.monotonic()
-        p = subprocess.run([aerogpu, 'lose', '--at-submit', '5', '--reach', '1', '--timeout', '1', *fault, '--', sys.executable, '-c', FORGER],
+        p = subprocess.run([aerogpu, 'lose', '--at-submit', '5', '--reach', '4', '--timeout', '1', *fault, '--', sys.executable, '-c', FORGER],
                            capture_output=True, text=True, timeout=100)
         assert p.stdout == 'sealed, mode 600\nLOSE\n' and p.returncode == 1, (p.returncode, p.stdout, p.stderr[-500:])
         assert time.monotonic() - began < 30
