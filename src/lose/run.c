@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,11 +119,19 @@ static const char *before(const char *kept, const char *name)
     return value ? value : "";
 }
 
+/* The variable with `item` in front of the list that it has. */
+static char *in_front(const char *name, const char *item)
+{
+    const char *list = getenv(name);
+
+    return text_of("%s=%s%s%s", name, item, list && *list ? ":" : "", list ? list : "");
+}
+
 /* Where the program reports, and where GLVND finds the vendor library; what it would have found, that one finds. */
 static int compose(const struct run *r, const char *folder, char *values[VALUES])
 {
     const char *path = getenv("LD_LIBRARY_PATH");
-    char *wine;
+    char *wine, drm[PATH_MAX];
     int n = 0;
 
     values[n++] = text_of(LOSE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r->record_fd);
@@ -133,13 +142,12 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
     values[n++] = text_of(LOSE_GLX_VENDOR "=%s", before(LOSE_GLX_VENDOR, "__GLX_VENDOR_LIBRARY_NAME"));
     wine = wine_folder(folder);
     if (wine)
-        values[n++] = text_of("PATH=%s:%s", wine, getenv("PATH"));
+        values[n++] = in_front("PATH", wine);
     free(wine);
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         if (*r->p->faults[i].gl == 'D') {
-            path = getenv("LD_PRELOAD");
-            values[n++] = text_of("LD_PRELOAD=%s/drm/libaerogpu-lose-drm.so%s%s", folder,
-                                  path && *path ? ":" : "", path ? path : "");
+            snprintf(drm, sizeof(drm), "%s/drm/libaerogpu-lose-drm.so", folder);
+            values[n++] = in_front("LD_PRELOAD", drm);
             break;
         }
     if (r->words.settings >= 0)
