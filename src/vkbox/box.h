@@ -52,8 +52,10 @@ enum {
     VKBOX_OBJECTS = VKBOX_ROOM(98304),
     VKBOX_CHUNKS = VKBOX_ROOM(16384),
     VKBOX_CHUNK_WORDS = 510,
-    VKBOX_MORE = VKBOX_CHUNK_WORDS / 2, /* command buffers that a chunk of a submission names */
-    VKBOX_SUBMITTED_MOST = VKBOX_SUBMITTED + 16 * VKBOX_MORE, /* that are kept of one */
+    VKBOX_MORE = VKBOX_CHUNK_WORDS / 2,            /* command buffers that a chunk of a submission names */
+    VKBOX_MORE_SEMAPHORES = VKBOX_CHUNK_WORDS / 4, /* and semaphores */
+    VKBOX_SUBMITTED_MOST = VKBOX_SUBMITTED + 16 * VKBOX_MORE,             /* that are kept of one */
+    VKBOX_SEMAPHORES_MOST = VKBOX_SUBMITTED + 16 * VKBOX_MORE_SEMAPHORES, /* each way */
     VKBOX_CODE = VKBOX_ROOM(24 << 20),
     VKBOX_ERRORS = 64,
     VKBOX_NAME = 48,
@@ -127,6 +129,11 @@ struct vkbox_semaphore {
     uint64_t handle, value; /* value 0: binary */
 };
 
+/* What a submission has no place for itself: the first chunk and the last, counted from 1; 0: none. */
+struct vkbox_more {
+    uint32_t first, last;
+};
+
 /* One batch of vkQueueSubmit. Its number is its place in the order of all, from 1; vkbox_slot_of() is where it lies. */
 struct vkbox_submission {
     _Atomic uint64_t number; /* written last */
@@ -137,8 +144,8 @@ struct vkbox_submission {
     _Atomic uint32_t returned; /* 1: the driver has taken it. It may wait within the call */
     uint32_t num_command_buffers, num_waits, num_signals;
     struct vkbox_submitted command_buffers[VKBOX_SUBMITTED];
-    uint32_t more, more_last; /* of the others: the first chunk and the last, counted from 1; 0: none */
     struct vkbox_semaphore waits[VKBOX_SUBMITTED], signals[VKBOX_SUBMITTED];
+    struct vkbox_more more, more_waits, more_signals;
 };
 
 /* Who but a submission may signal a semaphore. */
@@ -304,20 +311,41 @@ static inline uint32_t vkbox_submitted_count(const struct vkbox_submission *s)
     return n < VKBOX_SUBMITTED_MOST ? n : VKBOX_SUBMITTED_MOST;
 }
 
+/* The words of the entry `i` of those that a submission has no place for itself, of which a chunk has `each`; NULL: it is not there. */
+static inline const uint32_t *vkbox_more_at(const struct vkbox *b, const struct vkbox_more *more, uint32_t i,
+                                            uint32_t each)
+{
+    uint32_t at = more->first - 1;
+
+    for (; i >= each && at < VKBOX_CHUNKS; i -= each)
+        at = b->chunks[at].next;
+    return at < VKBOX_CHUNKS ? &b->chunks[at].words[VKBOX_CHUNK_WORDS / each * i] : NULL;
+}
+
 /* One of them; what is not there is slot VKBOX_NO_INDEX. */
 static inline struct vkbox_submitted vkbox_submitted_at(const struct vkbox *b,
                                                         const struct vkbox_submission *s, uint32_t i)
 {
-    struct vkbox_submitted out = {VKBOX_NO_INDEX, 0};
-    uint32_t at = s->more - 1;
+    const uint32_t *words;
 
     if (i < VKBOX_SUBMITTED)
         return s->command_buffers[i];
-    for (i -= VKBOX_SUBMITTED; i >= VKBOX_MORE && at < VKBOX_CHUNKS; i -= VKBOX_MORE)
-        at = b->chunks[at].next;
-    if (at < VKBOX_CHUNKS) {
-        out.command_buffer = b->chunks[at].words[2 * i];
-        out.recording = b->chunks[at].words[2 * i + 1];
-    }
-    return out;
+    words = vkbox_more_at(b, &s->more, i - VKBOX_SUBMITTED, VKBOX_MORE);
+    return words ? (struct vkbox_submitted){words[0], words[1]} : (struct vkbox_submitted){VKBOX_NO_INDEX, 0};
+}
+
+/* Of `num` semaphores that it waits for, or signals, the one at `i`; what is not kept is handle 0. */
+static inline struct vkbox_semaphore vkbox_semaphore_at(const struct vkbox *b,
+                                                        const struct vkbox_semaphore *own,
+                                                        const struct vkbox_more *more, uint32_t i)
+{
+    const uint32_t *words;
+
+    if (i < VKBOX_SUBMITTED)
+        return own[i];
+    words =
+        i < VKBOX_SEMAPHORES_MOST ? vkbox_more_at(b, more, i - VKBOX_SUBMITTED, VKBOX_MORE_SEMAPHORES) : NULL;
+    return words ? (struct vkbox_semaphore){words[0] | (uint64_t)words[1] << 32,
+                                            words[2] | (uint64_t)words[3] << 32}
+                 : (struct vkbox_semaphore){0, 0};
 }

@@ -243,21 +243,37 @@ static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
         v->text[0] = (char)(v->text[0] - 'a' + 'A');
 }
 
-/* `may_be_other`: a submission signals more than are kept. */
-static const struct vkbox_object *find_signaller(const struct vkbox_reader *r, uint64_t semaphore,
-                                                 uint64_t before, uint64_t *number, bool *may_be_other)
+/* Whether it is among those that a submission waits for, or signals, so far that `value` is reached. */
+static bool has_semaphore(const struct vkbox_reader *r, const struct vkbox_semaphore *own,
+                          const struct vkbox_more *more, uint32_t num, const struct vkbox_semaphore *which)
+{
+    for (uint32_t i = 0; i < num && i < VKBOX_SEMAPHORES_MOST; i++) {
+        const struct vkbox_semaphore s = vkbox_semaphore_at(r->b, own, more, i);
+
+        if (s.handle == which->handle && s.value >= which->value)
+            return true;
+    }
+    return false;
+}
+
+/* Which submission signals what `before` waits for; 0: none. One of two values is signalled for one that waits: another one that came
+ * before may have had it. `may_be_other`: a submission signals more than are kept. */
+static const struct vkbox_object *find_signaller(const struct vkbox_reader *r,
+                                                 const struct vkbox_semaphore *wait, uint64_t before,
+                                                 uint64_t *number, bool *may_be_other)
 {
     *number = 0;
     *may_be_other = false;
     for (uint64_t n = r->first; r->last && n <= r->last; n++) {
-        const struct vkbox_submission *s = vkbox_submission(r, n);
+        const struct vkbox_submission *s = n != before ? vkbox_submission(r, n) : NULL;
 
-        for (uint32_t i = 0; s && n != before && i < s->num_signals && i < VKBOX_SUBMITTED; i++)
-            if (s->signals[i].handle == semaphore)
-                *number = n;
-        *may_be_other |= s && n != before && s->num_signals > VKBOX_SUBMITTED;
+        if (s && n < before && !wait->value && has_semaphore(r, s->waits, &s->more_waits, s->num_waits, wait))
+            *number = 0;
+        if (s && has_semaphore(r, s->signals, &s->more_signals, s->num_signals, wait))
+            *number = n;
+        *may_be_other |= s && s->num_signals > VKBOX_SEMAPHORES_MOST;
     }
-    return vkbox_object(r, semaphore);
+    return vkbox_object(r, wait->handle);
 }
 
 static void name_wait(const struct vkbox_semaphore *wait, const struct vkbox_object *o, uint64_t by,
@@ -286,22 +302,21 @@ static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
 
     TEXT(v, "Submission %llu has not begun", (unsigned long long)v->submission);
     for (int signalled = 0; signalled < 2; signalled++)
-        for (uint32_t i = 0; s && i < s->num_waits && i < VKBOX_SUBMITTED; i++) {
+        for (uint32_t i = 0; s && i < s->num_waits && i < VKBOX_SEMAPHORES_MOST; i++) {
+            const struct vkbox_semaphore wait = vkbox_semaphore_at(r->b, s->waits, &s->more_waits, i);
             uint64_t by;
             bool may_be_other;
-            const struct vkbox_object *o =
-                find_signaller(r, s->waits[i].handle, v->submission, &by, &may_be_other);
+            const struct vkbox_object *o = find_signaller(r, &wait, v->submission, &by, &may_be_other);
 
-            v->may_end |= s->waits[i].value || (o && o->detail != VKBOX_NOBODY);
+            v->may_end |= wait.value || (o && o->detail != VKBOX_NOBODY);
             if ((by != 0) != signalled || named >= 2)
                 continue;
             TEXT(v, "%s semaphore ", named++ ? " and" : "; it waits for");
-            name_wait(&s->waits[i], o, by, may_be_other, v);
+            name_wait(&wait, o, by, may_be_other, v);
         }
-    if (s && s->num_waits > VKBOX_SUBMITTED) {
+    if (s && s->num_waits > VKBOX_SEMAPHORES_MOST) {
         v->may_end = true;
-        UNSEEN(v, "%s%u more semaphores that it waits for", v->unseen[0] ? "; " : "",
-               s->num_waits - VKBOX_SUBMITTED);
+        UNSEEN(v, "%sall of the semaphores that it waits for", v->unseen[0] ? "; " : "");
     }
 }
 

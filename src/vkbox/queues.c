@@ -117,6 +117,13 @@ static VKAPI_ATTR void VKAPI_CALL hook_vkGetDeviceQueue2(VkDevice device, const 
 
 /* ---- submissions --------------------------------------------------------- */
 
+static void give_more(struct vkbox_more *m)
+{
+    if (m->first)
+        commands_give_chunks(m->first - 1);
+    *m = (struct vkbox_more){0, 0};
+}
+
 static struct vkbox_submission *begin_submission(struct device *d, uint32_t queue, uint64_t *number)
 {
     struct vkbox_submission *s;
@@ -135,32 +142,29 @@ static struct vkbox_submission *begin_submission(struct device *d, uint32_t queu
     s->fence = 0;
     atomic_store(&s->returned, 0);
     s->num_command_buffers = s->num_waits = s->num_signals = 0;
-    if (s->more)
-        commands_give_chunks(s->more - 1);
-    s->more = s->more_last = 0;
+    give_more(&s->more);
+    give_more(&s->more_waits);
+    give_more(&s->more_signals);
     return s;
 }
 
-/* Beyond those that have their place in the submission. False: there is no room. */
-static bool put_more(struct vkbox_submission *s, uint32_t n, struct vkbox_submitted c)
+/* Beyond those that have their place in the submission: entry `n`, of which a chunk has `each`. NULL: there is no room. */
+static uint32_t *put_more(struct vkbox_more *m, uint32_t n, uint32_t each)
 {
-    const uint32_t at = n % VKBOX_MORE;
+    const uint32_t at = n % each;
     struct vkbox_chunk *chunk = NULL;
     uint32_t index;
 
     if (at)
-        chunk = s->more_last ? &box->chunks[s->more_last - 1] : NULL;
+        chunk = m->last ? &box->chunks[m->last - 1] : NULL;
     else if ((chunk = commands_take_chunk(&index))) {
-        if (s->more_last)
-            box->chunks[s->more_last - 1].next = index;
+        if (m->last)
+            box->chunks[m->last - 1].next = index;
         else
-            s->more = index + 1;
-        s->more_last = index + 1;
+            m->first = index + 1;
+        m->last = index + 1;
     }
-    if (!chunk)
-        return false;
-    memcpy(&chunk->words[2 * at], &c, sizeof(c));
-    return true;
+    return chunk ? &chunk->words[VKBOX_CHUNK_WORDS / each * at] : NULL;
 }
 
 static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handle)
@@ -170,9 +174,13 @@ static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handl
     const struct vkbox_submitted c = {cb && cb->slot ? cb->index : VKBOX_NO_INDEX,
                                       cb && cb->slot ? atomic_load(&cb->slot->recording) : 0};
 
+    uint32_t *words;
+
     if (n < VKBOX_SUBMITTED)
         s->command_buffers[n] = c;
-    else if (n < VKBOX_SUBMITTED_MOST && !put_more(s, n - VKBOX_SUBMITTED, c))
+    else if (n < VKBOX_SUBMITTED_MOST && (words = put_more(&s->more, n - VKBOX_SUBMITTED, VKBOX_MORE)))
+        memcpy(words, &c, sizeof(c));
+    else if (n < VKBOX_SUBMITTED_MOST)
         s->num_command_buffers = UINT32_MAX / 2; /* what follows is not known */
     if (!cb || !cb->slot || !cb->marked)
         return;
@@ -184,10 +192,19 @@ static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handl
     cb->submitted = true;
 }
 
-static void put_semaphore(struct vkbox_semaphore *to, uint32_t *n, VkSemaphore semaphore, uint64_t value)
+static void put_semaphore(struct vkbox_semaphore *own, struct vkbox_more *more, uint32_t *n,
+                          VkSemaphore semaphore, uint64_t value)
 {
+    const struct vkbox_semaphore one = {(uint64_t)semaphore, value};
+    uint32_t *words;
+
     if (*n < VKBOX_SUBMITTED)
-        to[*n] = (struct vkbox_semaphore){(uint64_t)semaphore, value};
+        own[*n] = one;
+    else if (*n < VKBOX_SEMAPHORES_MOST &&
+             (words = put_more(more, *n - VKBOX_SUBMITTED, VKBOX_MORE_SEMAPHORES)))
+        memcpy(words, &one, sizeof(one));
+    else
+        *n = UINT32_MAX / 2; /* what follows is not known */
     ++*n;
 }
 
@@ -252,10 +269,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
         for (uint32_t k = 0; k < infos[i].commandBufferCount; k++)
             put_command_buffer(s, infos[i].pCommandBuffers[k]);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
-            put_semaphore(s->waits, &s->num_waits, infos[i].pWaitSemaphores[k],
+            put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphores[k],
                           t && k < t->waitSemaphoreValueCount ? t->pWaitSemaphoreValues[k] : 0);
         for (uint32_t k = 0; k < infos[i].signalSemaphoreCount; k++)
-            put_semaphore(s->signals, &s->num_signals, infos[i].pSignalSemaphores[k],
+            put_semaphore(s->signals, &s->more_signals, &s->num_signals, infos[i].pSignalSemaphores[k],
                           t && k < t->signalSemaphoreValueCount ? t->pSignalSemaphoreValues[k] : 0);
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
         end_submission(s, number, index);
@@ -282,10 +299,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
         for (uint32_t k = 0; k < infos[i].commandBufferInfoCount; k++)
             put_command_buffer(s, infos[i].pCommandBufferInfos[k].commandBuffer);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreInfoCount; k++)
-            put_semaphore(s->waits, &s->num_waits, infos[i].pWaitSemaphoreInfos[k].semaphore,
+            put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphoreInfos[k].semaphore,
                           infos[i].pWaitSemaphoreInfos[k].value);
         for (uint32_t k = 0; k < infos[i].signalSemaphoreInfoCount; k++)
-            put_semaphore(s->signals, &s->num_signals, infos[i].pSignalSemaphoreInfos[k].semaphore,
+            put_semaphore(s->signals, &s->more_signals, &s->num_signals,
+                          infos[i].pSignalSemaphoreInfos[k].semaphore,
                           infos[i].pSignalSemaphoreInfos[k].value);
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
         end_submission(s, number, index);
@@ -312,10 +330,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint
 
         first = first ? first : number;
         for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
-            put_semaphore(s->waits, &s->num_waits, infos[i].pWaitSemaphores[k],
+            put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphores[k],
                           t && k < t->waitSemaphoreValueCount ? t->pWaitSemaphoreValues[k] : 0);
         for (uint32_t k = 0; k < infos[i].signalSemaphoreCount; k++)
-            put_semaphore(s->signals, &s->num_signals, infos[i].pSignalSemaphores[k],
+            put_semaphore(s->signals, &s->more_signals, &s->num_signals, infos[i].pSignalSemaphores[k],
                           t && k < t->signalSemaphoreValueCount ? t->pSignalSemaphoreValues[k] : 0);
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
         end_submission(s, number, index);

@@ -7,7 +7,7 @@
  * handled (a fault that its handler mends), handled-idle (and then it sleeps for three seconds), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
  * process, or calls what it found), crowd (20,000 command buffers), sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
- * loops), batch (one command buffer of 600 of a submission loops), dead-waits (one of twelve semaphores is not signalled), abort-fault (a fault of the device's while the program handles that it aborts), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
+ * loops), batch (one command buffer of 600 of a submission loops), dead-waits (the last of 300 semaphores is not signalled), spent-wait (one was, and another submission had it), abort-fault (a fault of the device's while the program handles that it aborts), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
  * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), loop-array (so does a late element of a long array), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
@@ -499,6 +499,20 @@ static void make_batch(VkSubmitInfo *submit)
     submit->commandBufferCount = BATCH;
 }
 
+/* What it waits for was signalled, and waited for. */
+static void spend(const VkSubmitInfo *submit)
+{
+    const VkSubmitInfo both[] = {{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                  .signalSemaphoreCount = 1,
+                                  .pSignalSemaphores = submit->pWaitSemaphores},
+                                 {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                  .waitSemaphoreCount = 1,
+                                  .pWaitSemaphores = submit->pWaitSemaphores,
+                                  .pWaitDstStageMask = submit->pWaitDstStageMask}};
+
+    CHECK(vkQueueSubmit(v.queue, 2, both, VK_NULL_HANDLE));
+}
+
 /* The last of several that it waits for is not signalled, the others are. */
 static void wait_for_others(VkSubmitInfo *submit)
 {
@@ -531,7 +545,7 @@ static VkResult frame(uint32_t n, int bad)
     record(v.cb[n % 2], bad);
     if (bad && is("batch"))
         make_batch(&submit);
-    if (bad && (is("dead-wait") || is("dead-waits"))) {
+    if (bad && (is("dead-wait") || is("dead-waits") || is("spent-wait"))) {
         CHECK(vkCreateSemaphore(v.device, &info, NULL, &semaphore));
         name(VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, "never");
         submit.waitSemaphoreCount = 1;
@@ -539,6 +553,8 @@ static VkResult frame(uint32_t n, int bad)
         submit.pWaitDstStageMask = &stage;
         if (is("dead-waits"))
             wait_for_others(&submit);
+        if (is("spent-wait"))
+            spend(&submit);
     }
     for (int i = 0; bad && is("twice") && i < 2; i++)
         CHECK(vkQueueSubmit(v.queue, 1, &submit, VK_NULL_HANDLE));
@@ -715,7 +731,9 @@ int main(int argc, char **argv)
         signal(SIGSEGV, on_fault);
     if (is("abort-fault"))
         signal(SIGABRT, on_abort);
-    alarm(is("event") ? 12 : is("dead-wait") || is("dead-waits") ? 20 : 180); /* the first two end by it */
+    alarm(is("event")                                               ? 12
+          : is("dead-wait") || is("dead-waits") || is("spent-wait") ? 20
+                                                                    : 180); /* the first two end by it */
     for (uint32_t n = 0; n < opt.again; n++) {
         make_instance();
         make_device();

@@ -6,7 +6,7 @@
 
 #include <vulkan/vulkan.h>
 
-enum { SIZE = 1024, BUFFER = 4 << 20, SMALL = 320, BAD_FRAME = 2, WANTED = 32, TAKEN = 36, WAITS = 12 };
+enum { SIZE = 1024, BUFFER = 4 << 20, SMALL = 320, BAD_FRAME = 2, WANTED = 32, TAKEN = 36, WAITS = 300 };
 
 struct plant_options {
     const char *kind;

@@ -294,7 +294,7 @@ def what_runs_another_program_instead_hangs_no_more():
 
 @case
 def what_waits_for_nobody_is_said():
-    for kind in 'dead-wait', 'dead-waits':
+    for kind in 'dead-wait', 'dead-waits', 'spent-wait':
         _, db, f = crash(kind, False, code=128 + signal.SIGALRM)
         assert f['cause'] == 'waiting' and 'it waits for semaphore "never", which no submission signals' in f['text'], f
     _, db, f = crash('stray', False, code=128 + signal.SIGSEGV)
