@@ -170,7 +170,7 @@ static int open_connection(struct connection *self)
     else if (is_usurped(self->fd))
         r = -EPERM;
     *m = (typeof(*m)){.h = {.magic = WIRE_MAGIC, .thunk = WIRE_HELLO, .size = sizeof(*m)},
-                      .hello.cookie = cookie};
+                      .hello = {.cookie = cookie, .is_wow64 = sizeof(void *) < sizeof(uint64_t)}};
     if (!r) {
         ssize_t n = exchange(self->fd, m, sizeof(*m), -1, &fd);
         r = n < 0 ? (int)n : n != sizeof(*m) || m->h.status ? -EPROTO : 0;
@@ -381,19 +381,26 @@ static int event_of(enum d3dkmt_thunk thunk, void *arg)
 static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
 {
     struct connection *self;
+    struct wide_call widened;
     struct wire_header h;
     int fd = -1;
     ssize_t n;
     size_t size;
     NTSTATUS s;
+    void *wide;
 
     if (connection(&self))
         return STATUS_NO_SUCH_DEVICE;
-    size = d3dkmt_wire_write(self->buffer, thunk, arg, sched_getcpu(), NULL);
-    if (!size)
+    wide = d3dkmt_widen(&widened, d3dkmt_wire_thunks[thunk].type, arg);
+    size = wide ? d3dkmt_wire_write(self->buffer, thunk, wide, sched_getcpu(), NULL) : 0;
+    if (!size) {
+        if (wide)
+            d3dkmt_narrow(&widened);
         return STATUS_INVALID_PARAMETER; /* longer than a message */
+    }
     n = exchange(self->fd, self->buffer, size, event_of(thunk, arg), &fd);
     if (n < (ssize_t)sizeof(h)) {
+        d3dkmt_narrow(&widened);
         close(self->fd);
         self->fd = -1;
         pthread_mutex_lock(&lock);
@@ -402,7 +409,8 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
         return STATUS_DEVICE_REMOVED; /* the service is gone */
     }
     memcpy(&h, self->buffer, sizeof(h));
-    s = d3dkmt_wire_parse_reply(self->buffer, (size_t)n, thunk, arg);
+    s = d3dkmt_wire_parse_reply(self->buffer, (size_t)n, thunk, wide);
+    d3dkmt_narrow(&widened);
     pthread_mutex_lock(&lock);
     if (NT_SUCCESS(s))
         s = after(thunk, arg, &h, fd);
@@ -496,7 +504,7 @@ static NTSTATUS call(enum d3dkmt_thunk thunk, void *arg)
 }
 
 /* An HDC is the name of a display: over a connection it goes by that name. */
-NTSTATUS D3DKMTOpenAdapterFromHdc(D3DKMT_OPENADAPTERFROMHDC *arg)
+NTSTATUS D3DKMTAPI D3DKMTOpenAdapterFromHdc(D3DKMT_OPENADAPTERFROMHDC *arg)
 {
     D3DKMT_OPENADAPTERFROMGDIDISPLAYNAME o = {0};
     const char *name;
@@ -523,7 +531,7 @@ static bool names_device(const char *name, const D3DKMT_DEVICE_IDS *ids)
            device == ids->DeviceID;
 }
 
-NTSTATUS D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg)
+NTSTATUS D3DKMTAPI D3DKMTOpenAdapterFromDeviceName(D3DKMT_OPENADAPTERFROMDEVICENAME *arg)
 {
     char name[260] = "";
     D3DKMT_QUERY_DEVICE_IDS ids = {0};
@@ -559,14 +567,16 @@ static ULONGLONG number_of(HANDLE process)
     return process == (HANDLE)-1 ? 0 : (ULONGLONG)(ULONG_PTR)process;
 }
 
-NTSTATUS D3DKMTSetProcessSchedulingPriorityClass(HANDLE hProcess, D3DKMT_SCHEDULINGPRIORITYCLASS Priority)
+NTSTATUS D3DKMTAPI D3DKMTSetProcessSchedulingPriorityClass(HANDLE hProcess,
+                                                           D3DKMT_SCHEDULINGPRIORITYCLASS Priority)
 {
     D3DKMT_PROCESSPRIORITY p = {.Process = number_of(hProcess), .Set = 1, .Class = (UINT)Priority};
 
     return hProcess ? call(D3DKMT_THUNK_ProcessPriority, &p) : STATUS_INVALID_HANDLE;
 }
 
-NTSTATUS D3DKMTGetProcessSchedulingPriorityClass(HANDLE hProcess, D3DKMT_SCHEDULINGPRIORITYCLASS *pPriority)
+NTSTATUS D3DKMTAPI D3DKMTGetProcessSchedulingPriorityClass(HANDLE hProcess,
+                                                           D3DKMT_SCHEDULINGPRIORITYCLASS *pPriority)
 {
     D3DKMT_PROCESSPRIORITY p = {.Process = number_of(hProcess)};
     NTSTATUS s;
@@ -580,7 +590,7 @@ NTSTATUS D3DKMTGetProcessSchedulingPriorityClass(HANDLE hProcess, D3DKMT_SCHEDUL
 }
 
 #define DEFINE(name, type)                                                                                   \
-    NTSTATUS D3DKMT##name(type *arg)                                                                         \
+    NTSTATUS D3DKMTAPI D3DKMT##name(type *arg)                                                               \
     {                                                                                                        \
         return call(D3DKMT_THUNK_##name, (void *)arg);                                                       \
     }

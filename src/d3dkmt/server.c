@@ -225,6 +225,8 @@ static NTSTATUS hello(struct connection *c, const void *msg, size_t size, uint64
             k = NULL;
             st = STATUS_NO_MEMORY;
         } else {
+            if (in.is_wow64)
+                dxgk_client_set_wow64(k->dxgk);
             if (!is_admin(&c->cred)) {
                 dxgk_client_set_user(k->dxgk, c->cred.uid, c->cred.uid == s->seat);
                 dxgk_client_set_owner(k->dxgk, c->user);

@@ -9,15 +9,16 @@
 
 #define PTR(type, pointer, count_member, element_size, direction, may_be_null)                               \
     {                                                                                                        \
-        offsetof(type, pointer), offsetof(type, count_member), element_size, direction, may_be_null          \
+        WIDE_AT(type, pointer), WIDE_AT(type, count_member), element_size, direction, may_be_null            \
     }
 #define PTR_OF_ONE(type, pointer, count_member, element_size, direction)                                     \
     {                                                                                                        \
-        offsetof(type, pointer), offsetof(type, count_member), element_size, direction, false, 1             \
+        WIDE_AT(type, pointer), WIDE_AT(type, count_member), element_size, direction, false, 1               \
     }
 /* Each names an enumerator, by which the compiler knows that a thunk has its row. */
 #define THUNK(id, type, n, ...)                                                                              \
-    [D3DKMT_THUNK_##id] = {#id, sizeof(type) + 0 * sizeof(enum {WIRE_HAS_##id}), {__VA_ARGS__}, n}
+    [D3DKMT_THUNK_##id] = {                                                                                  \
+        #id, WIDE_SIZE(type) + 0 * sizeof(enum {WIRE_HAS_##id}), &d3dkmt_wide_##type, {__VA_ARGS__}, n}
 
 const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
     THUNK(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, 0),
@@ -42,14 +43,14 @@ const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
     THUNK(CreateAllocation, D3DKMT_CREATEALLOCATION, 3,
           PTR(D3DKMT_CREATEALLOCATION, pPrivateRuntimeData, PrivateRuntimeDataSize, 1, WIRE_IN, true),
           PTR(D3DKMT_CREATEALLOCATION, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_IN, true),
-          PTR(D3DKMT_CREATEALLOCATION, pAllocationInfo, NumAllocations, sizeof(D3DDDI_ALLOCATIONINFO),
+          PTR(D3DKMT_CREATEALLOCATION, pAllocationInfo, NumAllocations, WIDE_SIZE(D3DDDI_ALLOCATIONINFO),
               WIRE_INOUT, true)),
     THUNK(DestroyAllocation, D3DKMT_DESTROYALLOCATION, 1,
           PTR(D3DKMT_DESTROYALLOCATION, phAllocationList, AllocationCount, 4, WIRE_IN, true)),
     THUNK(QueryResourceInfo, D3DKMT_QUERYRESOURCEINFO, 1,
           PTR(D3DKMT_QUERYRESOURCEINFO, pPrivateRuntimeData, PrivateRuntimeDataSize, 1, WIRE_OUT, true)),
     THUNK(OpenResource, D3DKMT_OPENRESOURCE, 4,
-          PTR(D3DKMT_OPENRESOURCE, pOpenAllocationInfo, NumAllocations, sizeof(D3DDDI_OPENALLOCATIONINFO),
+          PTR(D3DKMT_OPENRESOURCE, pOpenAllocationInfo, NumAllocations, WIDE_SIZE(D3DDDI_OPENALLOCATIONINFO),
               WIRE_OUT, true),
           PTR(D3DKMT_OPENRESOURCE, pPrivateRuntimeData, PrivateRuntimeDataSize, 1, WIRE_OUT, true),
           PTR(D3DKMT_OPENRESOURCE, pResourcePrivateDriverData, ResourcePrivateDriverDataSize, 1, WIRE_OUT,
@@ -85,56 +86,78 @@ const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
 D3DKMT_THUNKS(HAS_ROW)
 #undef HAS_ROW
 
-static void *get_ptr(const void *arg, unsigned at)
+static UINT get_u32(const void *arg, unsigned at)
 {
-    void *p;
+    UINT n;
 
-    memcpy(&p, (const uint8_t *)arg + at, sizeof(p));
-    return p;
+    memcpy(&n, (const uint8_t *)arg + at, sizeof(n));
+    return n;
 }
 
-static void set_ptr(void *arg, unsigned at, void *p)
+static void *get_ptr(const void *arg, unsigned at)
 {
+    uint64_t p;
+
+    memcpy(&p, (const uint8_t *)arg + at, sizeof(p));
+    return (void *)(uintptr_t)p;
+}
+
+static void set_ptr(void *arg, unsigned at, const void *to)
+{
+    uint64_t p = (uintptr_t)to;
+
     memcpy((uint8_t *)arg + at, &p, sizeof(p));
 }
 
 static uint64_t length_of(const void *arg, const struct wire_pointer *p)
 {
-    UINT n;
+    UINT n = get_u32(arg, p->count);
 
-    memcpy(&n, (const uint8_t *)arg + p->count, sizeof(n));
     return (uint64_t)(n < p->least ? p->least : n) * p->element;
 }
 
-/* Pointers that are answers, not arguments: zero on the wire. */
-static void clear_results(enum d3dkmt_thunk thunk, void *arg)
-{
-    D3DKMT_CREATECONTEXT *c = arg;
-    D3DKMT_RENDER *r = arg;
-
-    if (thunk == D3DKMT_THUNK_CreateContext) {
-        c->pCommandBuffer = NULL;
-        c->pAllocationList = NULL;
-        c->pPatchLocationList = NULL;
-    } else if (thunk == D3DKMT_THUNK_Render) {
-        r->pNewCommandBuffer = NULL;
-        r->pNewAllocationList = NULL;
-        r->pNewPatchLocationList = NULL;
-    } else if (thunk == D3DKMT_THUNK_Lock) {
-        ((D3DKMT_LOCK *)arg)->pData = NULL;
-    } else if (thunk == D3DKMT_THUNK_OpenAdapterFromHdc) {
-        ((D3DKMT_OPENADAPTERFROMHDC *)arg)->hDc = NULL;
-    } else if (thunk == D3DKMT_THUNK_CreateDevice) {
-        ((D3DKMT_CREATEDEVICE *)arg)->pCommandBuffer = NULL;
-        ((D3DKMT_CREATEDEVICE *)arg)->pAllocationList = NULL;
-        ((D3DKMT_CREATEDEVICE *)arg)->pPatchLocationList = NULL;
-    } else if (thunk == D3DKMT_THUNK_CreateAllocation) {
-        ((D3DKMT_CREATEALLOCATION *)arg)->hPrivateRuntimeResourceHandle = NULL;
-    } else if (thunk == D3DKMT_THUNK_Present) {
-        ((D3DKMT_PRESENT *)arg)->hWindow = NULL;
-    } else if (thunk == D3DKMT_THUNK_QueryStatistics) {
-        ((D3DKMT_QUERYSTATISTICS *)arg)->hProcess = NULL;
+#define ANSWER(thunk, type, member)                                                                          \
+    {                                                                                                        \
+        D3DKMT_THUNK_##thunk, WIDE_AT(type, member)                                                          \
     }
+/* Pointers that are answers, not arguments: zero on the wire. */
+static const struct {
+    enum d3dkmt_thunk thunk;
+    unsigned at;
+} answers[] = {
+    ANSWER(CreateContext, D3DKMT_CREATECONTEXT, pCommandBuffer),
+    ANSWER(CreateContext, D3DKMT_CREATECONTEXT, pAllocationList),
+    ANSWER(CreateContext, D3DKMT_CREATECONTEXT, pPatchLocationList),
+    ANSWER(Render, D3DKMT_RENDER, pNewCommandBuffer),
+    ANSWER(Render, D3DKMT_RENDER, pNewAllocationList),
+    ANSWER(Render, D3DKMT_RENDER, pNewPatchLocationList),
+    ANSWER(Lock, D3DKMT_LOCK, pData),
+    ANSWER(OpenAdapterFromHdc, D3DKMT_OPENADAPTERFROMHDC, hDc),
+    ANSWER(CreateDevice, D3DKMT_CREATEDEVICE, pCommandBuffer),
+    ANSWER(CreateDevice, D3DKMT_CREATEDEVICE, pAllocationList),
+    ANSWER(CreateDevice, D3DKMT_CREATEDEVICE, pPatchLocationList),
+    ANSWER(CreateAllocation, D3DKMT_CREATEALLOCATION, hPrivateRuntimeResourceHandle),
+    ANSWER(Present, D3DKMT_PRESENT, hWindow),
+    ANSWER(QueryStatistics, D3DKMT_QUERYSTATISTICS, hProcess),
+};
+
+static void clear_answers(enum d3dkmt_thunk thunk, void *arg)
+{
+    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
+        if (answers[i].thunk == thunk)
+            set_ptr(arg, answers[i].at, NULL);
+}
+
+/* Of an allocation that is to be created, by its number; NULL behind the last one. */
+static uint8_t *allocation(enum d3dkmt_thunk thunk, const void *arg, UINT i)
+{
+    uint8_t *all = thunk == D3DKMT_THUNK_CreateAllocation
+                       ? get_ptr(arg, WIDE_AT(D3DKMT_CREATEALLOCATION, pAllocationInfo))
+                       : NULL;
+
+    return all && i < get_u32(arg, WIDE_AT(D3DKMT_CREATEALLOCATION, NumAllocations))
+               ? all + (size_t)i * WIDE_SIZE(D3DDDI_ALLOCATIONINFO)
+               : NULL;
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -182,12 +205,13 @@ size_t d3dkmt_wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NT
     const struct wire_thunk *t = &d3dkmt_wire_thunks[thunk];
     struct wire_header h = {.magic = WIRE_MAGIC, .thunk = (uint32_t)thunk, .status = status};
     struct out o = {.data = msg};
+    const uint8_t *info;
     uint8_t *copy;
 
     put(&o, &h, sizeof(h));
     copy = o.data + o.pos;
     put(&o, arg, t->size);
-    clear_results(thunk, copy);
+    clear_answers(thunk, copy);
     for (unsigned i = 0; i < t->num; i++)
         set_ptr(copy, t->pointers[i].at, NULL);
     put(&o, NULL, -o.pos & 7);
@@ -197,12 +221,9 @@ size_t d3dkmt_wire_write(void *msg, enum d3dkmt_thunk thunk, const void *arg, NT
             put_block(&o, get_ptr(arg, p->at), reply ? reply[i] : length_of(arg, p),
                       p->dir & (reply ? WIRE_OUT : WIRE_IN));
     }
-    if (thunk == D3DKMT_THUNK_CreateAllocation && !reply) {
-        const D3DKMT_CREATEALLOCATION *a = arg;
-        for (UINT i = 0; i < a->NumAllocations && a->pAllocationInfo && !o.full; i++)
-            put_block(&o, a->pAllocationInfo[i].pPrivateDriverData,
-                      a->pAllocationInfo[i].PrivateDriverDataSize, true);
-    }
+    for (UINT i = 0; !reply && !o.full && (info = allocation(thunk, arg, i)); i++)
+        put_block(&o, get_ptr(info, WIDE_AT(D3DDDI_ALLOCATIONINFO, pPrivateDriverData)),
+                  get_u32(info, WIDE_AT(D3DDDI_ALLOCATIONINFO, PrivateDriverDataSize)), true);
     if (o.full)
         return 0;
     h.size = (uint32_t)o.pos;
@@ -250,7 +271,7 @@ NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thun
     struct wire_header h;
     const struct wire_thunk *t;
     const void *from = bytes_take(&b, sizeof(h));
-    uint8_t *at;
+    uint8_t *at, *info;
     size_t left = 2 * WIRE_MAX;
     NTSTATUS s = STATUS_SUCCESS;
 
@@ -275,7 +296,7 @@ NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thun
     for (unsigned i = 0; i < t->num; i++)
         if (get_ptr(arg, t->pointers[i].at))
             return STATUS_INVALID_PARAMETER;
-    clear_results(*thunk, arg);
+    clear_answers(*thunk, arg);
     if (!t->num)
         return b.bad || bytes_left(&b) ? STATUS_INFO_LENGTH_MISMATCH : STATUS_SUCCESS;
     *heap = at = malloc(left);
@@ -287,13 +308,12 @@ NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thun
         s = get_block(&b, length_of(arg, p), p->dir & WIRE_IN, &at, &left, &data);
         set_ptr(arg, p->at, data);
     }
-    if (NT_SUCCESS(s) && *thunk == D3DKMT_THUNK_CreateAllocation) {
-        D3DKMT_CREATEALLOCATION *a = arg;
-        for (UINT i = 0; i < a->NumAllocations && a->pAllocationInfo && NT_SUCCESS(s); i++) {
-            a->pAllocationInfo[i].pSystemMem = NULL;
-            s = get_block(&b, a->pAllocationInfo[i].PrivateDriverDataSize, true, &at, &left,
-                          &a->pAllocationInfo[i].pPrivateDriverData);
-        }
+    for (UINT i = 0; NT_SUCCESS(s) && (info = allocation(*thunk, arg, i)); i++) {
+        void *data;
+        s = get_block(&b, get_u32(info, WIDE_AT(D3DDDI_ALLOCATIONINFO, PrivateDriverDataSize)), true, &at,
+                      &left, &data);
+        set_ptr(info, WIDE_AT(D3DDDI_ALLOCATIONINFO, pSystemMem), NULL);
+        set_ptr(info, WIDE_AT(D3DDDI_ALLOCATIONINFO, pPrivateDriverData), data);
     }
     if (NT_SUCCESS(s) && (b.bad || bytes_left(&b)))
         s = STATUS_INFO_LENGTH_MISMATCH;
@@ -301,23 +321,25 @@ NTSTATUS d3dkmt_wire_parse(const void *msg, size_t size, enum d3dkmt_thunk *thun
 }
 
 /* Of CreateAllocation the handles only: the rest is the caller's. */
-static void take_created(D3DDDI_ALLOCATIONINFO *to, const D3DDDI_ALLOCATIONINFO *from, size_t count)
+static void take_created(uint8_t *to, const uint8_t *from, size_t count)
 {
-    for (size_t n = 0; n < count; n++)
-        to[n].hAllocation = from[n].hAllocation;
+    for (; count--; to += WIDE_SIZE(D3DDDI_ALLOCATIONINFO), from += WIDE_SIZE(D3DDDI_ALLOCATIONINFO))
+        memcpy(to + WIDE_AT(D3DDDI_ALLOCATIONINFO, hAllocation),
+               from + WIDE_AT(D3DDDI_ALLOCATIONINFO, hAllocation), sizeof(D3DKMT_HANDLE));
 }
 
 /* Of OpenResource all but where its data lies: in the total buffer of `left` bytes, in order. */
-static bool take_opened(D3DDDI_OPENALLOCATIONINFO *to, const D3DDDI_OPENALLOCATIONINFO *from, size_t count,
-                        uint8_t *data, uint64_t left)
+static bool take_opened(uint8_t *to, const uint8_t *from, size_t count, uint8_t *data, uint64_t left)
 {
-    for (size_t n = 0; n < count; n++) {
-        if (from[n].PrivateDriverDataSize > left)
+    for (; count--;
+         to += WIDE_SIZE(D3DDDI_OPENALLOCATIONINFO), from += WIDE_SIZE(D3DDDI_OPENALLOCATIONINFO)) {
+        UINT size = get_u32(from, WIDE_AT(D3DDDI_OPENALLOCATIONINFO, PrivateDriverDataSize));
+        if (size > left)
             return false;
-        to[n] = from[n];
-        to[n].pPrivateDriverData = data;
-        data += from[n].PrivateDriverDataSize;
-        left -= from[n].PrivateDriverDataSize;
+        memcpy(to, from, WIDE_SIZE(D3DDDI_OPENALLOCATIONINFO));
+        set_ptr(to, WIDE_AT(D3DDDI_OPENALLOCATIONINFO, pPrivateDriverData), data);
+        data += size;
+        left -= size;
     }
     return true;
 }
@@ -328,9 +350,9 @@ static bool take_block(enum d3dkmt_thunk thunk, unsigned i, void *const pointers
 {
     length = length < room[i] ? length : room[i];
     if (thunk == D3DKMT_THUNK_CreateAllocation)
-        take_created(pointers[i], from, length / sizeof(D3DDDI_ALLOCATIONINFO));
+        take_created(pointers[i], from, length / WIDE_SIZE(D3DDDI_ALLOCATIONINFO));
     else if (thunk == D3DKMT_THUNK_OpenResource && !i)
-        return take_opened(pointers[i], from, length / sizeof(D3DDDI_OPENALLOCATIONINFO), pointers[3],
+        return take_opened(pointers[i], from, length / WIDE_SIZE(D3DDDI_OPENALLOCATIONINFO), pointers[3],
                            pointers[3] ? room[3] : 0);
     else
         memcpy(pointers[i], from, length);

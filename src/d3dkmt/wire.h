@@ -5,8 +5,8 @@
  *   reply:    header | structure | one block for each pointer that is written through
  *   block:    u32 present | u32 length | bytes (requests: only where they are read through), padded to 8
  *
- * The structures are those of wddm/d3dkmthk.h as they are in memory, pointers zero: both ends are x86-64 processes of one
- * machine and one build. A pointer's length follows from the structure; a block that says otherwise is refused. Descriptors
+ * The structures are those of wddm/d3dkmthk.h as they are in the memory of an x86-64 process, pointers zero, also where a process of
+ * 32 bits calls (wide.h); both ends are of one machine and one build. In all functions here `arg` is such a structure. A pointer's length follows from the structure; a block that says otherwise is refused. Descriptors
  * travel with the message (SCM_RIGHTS): with a request the event of a synchronisation object or signal, with a reply the
  * memory of a context's buffers or of a locked allocation.
  *
@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "d3dkmt/d3dkmt.h"
+#include "d3dkmt/wide.h"
 
 #define WIRE_MAGIC 0x544D4B44u /* "DKMT" */
 
@@ -37,6 +38,7 @@ struct wire_header {
 /* cookie 0: a new client; else another connection of the client that was given it. */
 struct wire_hello {
     uint64_t cookie;
+    uint64_t is_wow64; /* 1: a client of 32 bits, which gets the drivers of its kind */
 };
 
 enum wire_dir { WIRE_IN = 1, WIRE_OUT = 2, WIRE_INOUT = 3 };
@@ -52,7 +54,8 @@ struct wire_pointer {
 
 struct wire_thunk {
     const char *name;
-    uint32_t size;
+    uint32_t size; /* of the structure over the wire */
+    const struct wide_type *type;
     struct wire_pointer pointers[4];
     unsigned num;
 };

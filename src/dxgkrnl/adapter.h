@@ -49,8 +49,8 @@ struct dxgk {
     const struct dxgk_bus *bus;
     uint64_t quota[QUOTAS]; /* what all have */
     struct settings settings;
-    char service[64], umd[NUM_KMTUMDVERSIONS][64];
-    struct bb_flight *flight; /* NULL: nothing is recorded */
+    char service[64], umd[2][NUM_KMTUMDVERSIONS][64]; /* umd[1]: for clients of 32 bits */
+    struct bb_flight *flight;                         /* NULL: nothing is recorded */
     struct {
         void (*on_event)(void *ctx, const struct dxgk_event *event);
         void *ctx;

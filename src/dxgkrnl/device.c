@@ -312,6 +312,11 @@ void dxgk_client_set_user(struct dxgk_client *c, uint32_t user, bool seated)
     dxgk_kernel_leave(c->d->kernel);
 }
 
+void dxgk_client_set_wow64(struct dxgk_client *c)
+{
+    c->is_wow64 = true;
+}
+
 void dxgk_client_set_owner(struct dxgk_client *c, uint32_t owner)
 {
     dxgk_kernel_enter(c->d->kernel);

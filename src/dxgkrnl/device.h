@@ -35,6 +35,7 @@ struct dxgk_client {
     bool seated;          /* the display is its business */
     pthread_mutex_t turn; /* of its threads at the processor */
     bool admin, cancelled;
+    bool is_wow64;      /* of 32 bits */
     unsigned devices;   /* that it has */
     unsigned preparing; /* of its threads: what executes its work starts */
     uint64_t quota[QUOTAS];

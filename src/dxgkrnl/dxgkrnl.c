@@ -709,7 +709,9 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
     d->luid.LowPart = 0x1000;
     snprintf(d->service, sizeof(d->service), "%s", p->service ? p->service : "display");
     for (unsigned i = 0; i < NUM_KMTUMDVERSIONS; i++)
-        snprintf(d->umd[i], sizeof(d->umd[i]), "%s", p->umd[i] ? p->umd[i] : "");
+        snprintf(d->umd[0][i], sizeof(d->umd[0][i]), "%s", p->umd[i] ? p->umd[i] : "");
+    for (unsigned i = 0; i < NUM_KMTUMDVERSIONS; i++)
+        snprintf(d->umd[1][i], sizeof(d->umd[1][i]), "%s", p->umd_wow[i] ? p->umd_wow[i] : "");
     for (unsigned i = 0; p->settings && i < p->settings->count; i++)
         dxgk_settings_set(&d->settings, p->settings->values[i].key, p->settings->values[i].name,
                           p->settings->values[i].value);

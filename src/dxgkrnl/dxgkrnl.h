@@ -136,7 +136,8 @@ struct dxgk_params {
     const struct dxgk_bus *bus;
     const struct settings *settings;     /* copied; NULL for the defaults */
     const char *umd[NUM_KMTUMDVERSIONS]; /* the libraries of its user-mode drivers, NULL where it has none */
-    const char *service;                 /* the driver's service name in the registry; NULL: "display" */
+    const char *umd_wow[NUM_KMTUMDVERSIONS]; /* the same for clients of 32 bits */
+    const char *service;                     /* the driver's service name in the registry; NULL: "display" */
     void (*on_event)(void *ctx, const struct dxgk_event *event); /* at up to DISPATCH_LEVEL; may be NULL */
     void *event_ctx;
 };
@@ -172,6 +173,8 @@ int dxgk_client_open(struct dxgk *d, struct dxgk_client **out, uint64_t process,
 void dxgk_client_set_user(struct dxgk_client *c, uint32_t user, bool seated);
 /* His number is one of `owner`'s (subuid(5)), with whom he is counted. Between dxgk_client_set_user and the first call. */
 void dxgk_client_set_owner(struct dxgk_client *c, uint32_t owner);
+/* It is a process of 32 bits: the adapter names it drivers of its kind. Before its first call. */
+void dxgk_client_set_wow64(struct dxgk_client *c);
 /* Everything that the client owned goes. Waiting calls of the client must have been ended by dxgk_client_cancel. */
 void dxgk_client_close(struct dxgk_client *c);
 /* Calls of the client that wait, and those to come, return STATUS_CANCELLED. */

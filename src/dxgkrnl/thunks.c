@@ -110,8 +110,9 @@ NTSTATUS dxgk_CloseAdapter(struct dxgk_client *c, CONST D3DKMT_CLOSEADAPTER *arg
 /* What a KMTQUERYADAPTERINFOTYPE is answered with; the caller's buffer has exactly the size of the answer, and is all zero
  * but for what `in` bytes of it say. */
 
-static NTSTATUS segment_sizes(struct dxgk *d, void *arg)
+static NTSTATUS segment_sizes(const struct dxgk_client *c, void *arg)
 {
+    struct dxgk *d = c->d;
     D3DKMT_SEGMENTSIZEINFO *out = arg;
 
     for (unsigned i = 0; i < d->vidmm.num_segments; i++) {
@@ -126,17 +127,18 @@ static NTSTATUS segment_sizes(struct dxgk *d, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS flip_queue(struct dxgk *d, void *out)
+static NTSTATUS flip_queue(const struct dxgk_client *c, void *out)
 {
     *(D3DKMT_FLIPQUEUEINFO *)out =
-        (D3DKMT_FLIPQUEUEINFO){.MaxHardwareFlipQueueLength = d->caps.MaxQueuedFlipOnVSync,
+        (D3DKMT_FLIPQUEUEINFO){.MaxHardwareFlipQueueLength = c->d->caps.MaxQueuedFlipOnVSync,
                                .MaxSoftwareFlipQueueLength = MAX_PRESENTS,
                                .FlipFlags.FlipInterval = 1};
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS registry_info(struct dxgk *d, void *arg)
+static NTSTATUS registry_info(const struct dxgk_client *c, void *arg)
 {
+    const struct dxgk *d = c->d;
     D3DKMT_ADAPTERREGISTRYINFO *out = arg;
 
     for (int i = 0; d->service[i]; i++)
@@ -144,21 +146,24 @@ static NTSTATUS registry_info(struct dxgk *d, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS umd_name(struct dxgk *d, void *arg)
+static NTSTATUS umd_name(const struct dxgk_client *c, void *arg)
 {
     D3DKMT_UMDFILENAMEINFO *out = arg;
+    const char *name;
 
     if ((UINT)out->Version >= NUM_KMTUMDVERSIONS)
         return STATUS_INVALID_PARAMETER;
-    if (!d->umd[out->Version][0])
+    name = c->d->umd[c->is_wow64][out->Version];
+    if (!*name)
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    for (int i = 0; d->umd[out->Version][i]; i++)
-        out->UmdFileName[i] = (WCHAR)d->umd[out->Version][i];
+    for (int i = 0; name[i]; i++)
+        out->UmdFileName[i] = (WCHAR)name[i];
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS display_mode(struct dxgk *d, void *arg)
+static NTSTATUS display_mode(const struct dxgk_client *c, void *arg)
 {
+    const struct dxgk *d = c->d;
     D3DKMT_CURRENTDISPLAYMODE *mode = arg;
 
     if (mode->VidPnSourceId >= d->display.num_sources || !d->display.sources[mode->VidPnSourceId].committed)
@@ -167,14 +172,15 @@ static NTSTATUS display_mode(struct dxgk *d, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS device_ids(struct dxgk *d, void *arg)
+static NTSTATUS device_ids(const struct dxgk_client *c, void *arg)
 {
+    const struct dxgk_bus *bus = c->d->bus;
     D3DKMT_QUERY_DEVICE_IDS *out = arg;
     uint8_t config[64] = {0};
 
     if (out->PhysicalAdapterIndex)
         return STATUS_INVALID_PARAMETER;
-    if (!d->bus->config_read || d->bus->config_read(d->bus->ctx, 0, config, sizeof(config)) != sizeof(config))
+    if (!bus->config_read || bus->config_read(bus->ctx, 0, config, sizeof(config)) != sizeof(config))
         return STATUS_NOT_SUPPORTED;
     out->DeviceIds = (D3DKMT_DEVICE_IDS){.VendorID = config[0] | config[1] << 8u,
                                          .DeviceID = config[2] | config[3] << 8u,
@@ -185,7 +191,7 @@ static NTSTATUS device_ids(struct dxgk *d, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS driver_version(struct dxgk *d, void *out)
+static NTSTATUS driver_version(const struct dxgk_client *c, void *out)
 {
     *(D3DKMT_DRIVERVERSION *)out = KMT_DRIVERVERSION_WDDM_1_1;
     return STATUS_SUCCESS;
@@ -194,7 +200,7 @@ static NTSTATUS driver_version(struct dxgk *d, void *out)
 static const struct {
     int type;
     UINT size, in;
-    NTSTATUS (*fill)(struct dxgk *d, void *out); /* NULL: nothing but zeros */
+    NTSTATUS (*fill)(const struct dxgk_client *c, void *out); /* NULL: nothing but zeros */
 } infos[] = {
     {KMTQAITYPE_UMDRIVERNAME, sizeof(D3DKMT_UMDFILENAMEINFO), sizeof(KMTUMDVERSION), umd_name},
     {KMTQAITYPE_GETSEGMENTSIZE, sizeof(D3DKMT_SEGMENTSIZEINFO), 0, segment_sizes},
@@ -210,8 +216,9 @@ static const struct {
     {KMTQAITYPE_DRIVERVERSION, sizeof(D3DKMT_DRIVERVERSION), 0, driver_version},
 };
 
-static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
+static NTSTATUS query_info(const struct dxgk_client *c, const D3DKMT_QUERYADAPTERINFO *arg)
 {
+    struct dxgk *d = c->d;
     UINT size = arg->PrivateDriverDataSize;
     DXGKARG_QUERYADAPTERINFO q = {
         .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = arg->pPrivateDriverData, .OutputDataSize = size};
@@ -224,7 +231,7 @@ static NTSTATUS query_info(struct dxgk *d, const D3DKMT_QUERYADAPTERINFO *arg)
         if (size != infos[i].size)
             return size < infos[i].size ? STATUS_BUFFER_TOO_SMALL : STATUS_INVALID_PARAMETER;
         memset((char *)arg->pPrivateDriverData + infos[i].in, 0, size - infos[i].in);
-        return infos[i].fill ? infos[i].fill(d, arg->pPrivateDriverData) : STATUS_SUCCESS;
+        return infos[i].fill ? infos[i].fill(c, arg->pPrivateDriverData) : STATUS_SUCCESS;
     }
     return STATUS_NOT_SUPPORTED;
 }
@@ -239,7 +246,7 @@ NTSTATUS dxgk_QueryAdapterInfo(struct dxgk_client *c, CONST D3DKMT_QUERYADAPTERI
     else if (!arg->pPrivateDriverData || arg->PrivateDriverDataSize > MAX_PRIVATE)
         s = STATUS_INVALID_PARAMETER;
     else
-        s = query_info(d, arg);
+        s = query_info(c, arg);
     return dxgk_thunk_leave(d, s);
 }
 

@@ -347,6 +347,9 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
                                           .umd = {[KMTUMDVERSION_DX9] = "aerogpu_d3d9_x64.dll",
                                                   [KMTUMDVERSION_DX10] = "aerogpu_d3d10_x64.dll",
                                                   [KMTUMDVERSION_DX11] = "aerogpu_d3d10_x64.dll"},
+                                          .umd_wow = {[KMTUMDVERSION_DX9] = "aerogpu_d3d9.dll",
+                                                      [KMTUMDVERSION_DX10] = "aerogpu_d3d10.dll",
+                                                      [KMTUMDVERSION_DX11] = "aerogpu_d3d10.dll"},
                                           .on_event = p->on_event,
                                           .event_ctx = p->event_ctx},
                     e);

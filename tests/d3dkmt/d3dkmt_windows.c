@@ -21,10 +21,10 @@ static void driver_name(struct umd_device *d)
                                  .Type = KMTQAITYPE_UMDRIVERNAME,
                                  .pPrivateDriverData = &info,
                                  .PrivateDriverDataSize = sizeof(info)};
-    static const char expected[] = "aerogpu_d3d10_x64.dll";
+    const char *expected = sizeof(void *) == 8 ? "aerogpu_d3d10_x64.dll" : "aerogpu_d3d10.dll";
     bool same = D3DKMTQueryAdapterInfo(&q) == STATUS_SUCCESS;
 
-    for (size_t i = 0; i < sizeof(expected); i++)
+    for (size_t i = 0; i <= strlen(expected); i++)
         same &= info.UmdFileName[i] == (WCHAR)expected[i];
     ok(same, "the adapter names its user-mode driver");
     info.Version = NUM_KMTUMDVERSIONS;

@@ -70,6 +70,8 @@ case $program in
     [ -e "$program" ] || { echo "aerogpu run: cannot find $program: name the program's file" >&2; exit 4; }
     [ -n "$libraries" ] || { echo "aerogpu run: this build has no Direct3D for Windows programs: it needs mingw-w64 and libwine-dev" >&2; exit 4; }
     program=$(realpath "$program")
+    header=$(od -An -tu4 -j60 -N4 "$program" | tr -d ' ')
+    [ "$(od -An -tx2 -j$((${header:-0} + 4)) -N2 "$program" 2>/dev/null | tr -d ' ')" != 014c ] || libraries=$libraries/x86 # of 32 bits
     mkdir "$folder/program"
     ln -s "${program%/*}"/* "$folder/program/"
     ln -sf "$libraries"/*.dll "$folder/program/"
