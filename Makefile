@@ -18,7 +18,7 @@
 #   make mutants  plant the small bugs of tests/mutants/table.toml, and say which test notices each; ROOM=, MUTANTS=, QUICK=1, KEEP=1,
 #                 and for those who survive SANITIZE=1, FUZZ_SECONDS=20
 #   make format   clang-format everything
-#   make kmd-windows   the driver package for Windows 7, x64 and x86; UMD=FOLDER: with user-mode drivers
+#   make kmd-windows   the driver package for Windows 7, x64 and x86, with the user-mode drivers of Direct3D
 #   make deb      the Debian packages, in build/deb
 #   make deb-test   as root: install, upgrade, use and purge them in a bare Debian 12 of their own
 SHELL := /bin/bash
@@ -113,9 +113,9 @@ bench: build
 	@$(NEED) bench
 	@tools/build/bench.sh $(B)
 
-kmd-windows:
+kmd-windows: build
 	@$(NEED) check
-	@tools/build/kmd-package.sh $(B)/windows $(UMD)
+	@tools/build/kmd-package.sh $(B)/windows $(B)/src/d3d/windows
 
 # What is committed is what is built.
 deb:

@@ -41,6 +41,12 @@ wine_begin() {
     export WINEPREFIX=$prefix WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe,winedbg.exe='
 }
 
+# Whether it runs programs of 32 bits, too.
+wine_32() {
+    wine 'C:\windows\syswow64\cmd.exe' /c exit 7 >/dev/null 2>&1 8>&-
+    [ $? = 7 ]
+}
+
 wine_prefix() {
     [ -e "$prefix/ready" ] || make_prefix 8>&- || skip_all "wine cannot make a prefix here"
 }

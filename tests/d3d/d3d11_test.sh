@@ -1,19 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A Direct3D 11 program draws, presents, hangs and recovers on a service, natively or as a Windows program under Wine.
-#   d3d11_test.sh native|wine AEROGPU PROGRAM CALLS D3D10 LIBRARIES SHADERS WORK_DIR
+# A Direct3D 11 program draws, presents, hangs and recovers on a service, natively or as a Windows program under Wine, of
+# 64 or 32 bits.
+#   d3d11_test.sh native|wine|wine32 AEROGPU PROGRAM CALLS D3D10 LIBRARIES SHADERS WORK_DIR
 set -u
 how=$1 aerogpu=$2 program=$(realpath "$3") calls=$(realpath "$4") d3d10=$(realpath "$5") libraries=$(realpath "$6") shaders=$7 work=$8 n=0
 . "$(dirname "$0")/../wine.sh"
-if [ "$how" = wine ]; then
+if [ "$how" != native ]; then
     wine_begin
     wine_prefix
+    [ "$how" = wine ] || wine_32 || skip_all "this Wine runs no programs of 32 bits"
     export WINEDLLOVERRIDES="$WINEDLLOVERRIDES;d3d10,d3d10_1,d3d11,dxgi=n"
 else
     export AEROGPU_UMD_DIR=$libraries
 fi
 folder=$(mktemp -d)
-if [ "$how" = wine ]; then # a program finds its libraries beside itself
+if [ "$how" != native ]; then # a program finds its libraries beside itself
     ln -s "$program" "$calls" "$d3d10" "$libraries"/*.dll "$folder"
     program=$folder/${program##*/}
     calls=$folder/${calls##*/}
@@ -38,7 +40,7 @@ export AEROGPU_SOCKET=$folder/socket
 
 run() { # MODE: what it prints is in $said, its picture in $folder/picture
     local start=
-    [ "$how" = wine ] && start=wine
+    [ "$how" = native ] || start=wine
     rm -f "$folder/picture"
     said=$(timeout 60 $start "$program" "$shaders" "$folder/picture" $1 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
     [ -s "$folder/errors" ] && sed 's/^/# /' "$folder/errors"
@@ -54,7 +56,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-[ "$how" = native ] && echo 1..21 || echo 1..15
+case $how in native) echo 1..21 ;; wine) echo 1..15 ;; wine32) echo 1..16 ;; esac
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -67,7 +69,7 @@ picture
 result $? "and the same picture on a new device"
 result $(grep -q "event .*4101" "$folder/log"; echo $?) "the service recovered the display driver"
 start=
-[ "$how" = wine ] && start=wine
+[ "$how" = native ] || start=wine
 said=$(timeout 120 $start "$calls" "$shaders" 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
 result $([ "$said" = "done;" ]; echo $?) "what Direct3D refuses or drops does not remove the device ($said)"
 said=$(timeout 60 $start "$d3d10" "$shaders" 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
@@ -75,34 +77,40 @@ result $([ "$said" = "done;" ]; echo $?) "a program of Direct3D 10 draws the sam
 
 # Surfaces that two processes share.
 ext=
-[ "$how" = wine ] && ext=.exe
+[ "$how" = native ] || ext=.exe
 share=$(dirname "$calls")/share$ext
 [ "$how" = native ] || ln -sf "$(dirname "$(realpath "$calls")")/share.exe" "$folder"
 said=$(timeout 120 $start "$share" 11 refuse 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
 result $([ "$said" = "done;" ]; echo $?) "what cannot be shared is refused ($said)"
-shared() { # API: a producer and a consumer, each a process
-    local handle pixel word again
+shared() { # API [CONSUMER...]: a producer and a consumer, each a process
+    local handle pixel word again consume=($start "$share")
+    [ $# = 1 ] || consume=("${@:2}")
     mkfifo "$folder/to$1" "$folder/from$1"
     timeout 60 $start "$share" $1 produce <"$folder/to$1" >"$folder/from$1" 2>>"$folder/errors" 8>&- &
     exec 5>"$folder/to$1" 6<"$folder/from$1"
     read -t 60 -ru 6 handle
-    pixel=$(timeout 60 $start "$share" $1 consume "${handle%$'\r'}" </dev/null 2>>"$folder/errors" 8>&- | tr -d '\r')
+    pixel=$(timeout 60 "${consume[@]}" $1 consume "${handle%$'\r'}" </dev/null 2>>"$folder/errors" 8>&- | tr -d '\r')
     echo >&5
     read -t 60 -ru 6 word
-    again=$(timeout 60 $start "$share" $1 consume "${handle%$'\r'}" </dev/null 2>>"$folder/errors" 8>&- | tr -d '\r')
+    again=$(timeout 60 "${consume[@]}" $1 consume "${handle%$'\r'}" </dev/null 2>>"$folder/errors" 8>&- | tr -d '\r')
     exec 5>&- 6<&-
     wait $!
+    rm "$folder/to$1" "$folder/from$1"
     result $([ "$pixel ${word%$'\r'} $again" = "FFFF0000 green FF00FF00" ]; echo $?) \
         "a surface of API $1 is seen by another process, and what is drawn to it later ($pixel $word $again)"
 }
 for api in 11 101 10; do
     shared $api
 done
+if [ "$how" = wine32 ]; then # with a process of 64 bits
+    here=$(dirname "$(realpath "$calls")")
+    shared 11 env AEROGPU_UMD_DIR="$here/../../../src/umd" "$here/../share"
+fi
 
 # The same on a stack of its own, whose black box is asked.
 unset AEROGPU_SOCKET
 start=
-[ "$how" = wine ] && start=wine
+[ "$how" = native ] || start=wine
 said=$(timeout 120 "$aerogpu" run --on aerogpu -o "$folder/dumps" -- $start "$program" "$shaders" "$folder/picture" hang \
     2>"$folder/report" 8>&- | tr -d '\r' | tr '\n' ';')
 result $([ "$said" = "the draw: 0x887A0005;the device: 0x887A0006;done;" ]; echo $?) "aerogpu run --on aerogpu ($said)"

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A Windows program under Wine, without a screen, calls D3DKMT of a service.
-#   d3dkmt_wine_test.sh AEROGPU PROGRAM.exe WORK_DIR
+#   d3dkmt_wine_test.sh AEROGPU PROGRAM.exe WORK_DIR [32]
 set -u
 aerogpu=$1 program=$2 work=$3
 . "$(dirname "$0")/../wine.sh"
 wine_begin
 wine_prefix
+[ "${4-}" != 32 ] || wine_32 || skip_all "this Wine runs no programs of 32 bits"
 folder=$(mktemp -d)
 "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 8>&- &
 service=$!
