@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "d3d12/view/dxil.h"
 #include "d3d12/view/shader.h"
 
 static uint8_t *load(const char *name, size_t *size)
@@ -52,6 +53,57 @@ TEST(what_a_compiler_left_is_shown)
         "\"by_column\":false,\"components\":4,\"values\":[0.5,-2,1e+10,null]}]}\n");
     strbuf_finish(&out);
     shader_finish(&s);
+    free(bytes);
+}
+
+/* Model 6: what goes in and out and is bound, without names; the program as LLVM prints it, where it is installed. */
+TEST(dxil_is_shown)
+{
+    struct strbuf out = {0};
+    struct error e = {0};
+    struct shader s;
+    struct dxbc d;
+    size_t size;
+    bool sum;
+    uint8_t *bytes = load("six_ps.dxil", &size);
+
+    assert_int_equal(shader_read(&s, bytes, size, &e), 0);
+    shader_show(&out, SHOW_TEXT, &s, size);
+    assert_string_equal(
+        strbuf_str(&out),
+        "        pixel shader, model 6.0, 4740 bytes: in SV_Position0.xyzw, TEXCOORD0.xy; out SV_Target0.xyzw\n"
+        "          constant buffer: b1, space 2\n          sampler: s0, space 0\n"
+        "          texture: t3, space 0\n          structured UAV: u4, space 0\n");
+    shader_finish(&s);
+    strbuf_clear(&out);
+    assert_int_equal(dxbc_open_unchecked(&d, bytes, size, &sum, &e), 0);
+    dxil_print(&out, &d);
+    assert_non_null(strstr(strbuf_str(&out),
+                           "; parts: SFI0 8 ISG1 96 OSG1 52 PSV0 284 STAT 2064 HASH 20 DXIL 2100\n"
+                           "; model 6.0, DXIL 1.0, 525 words\n"));
+    if (strstr(strbuf_str(&out), "is not installed"))
+        print_message("no llvm-dis here\n");
+    else
+        assert_non_null(strstr(strbuf_str(&out), "@dx.op.sample.f32("));
+    /* each cut is a sentence at most, and no bit of it ends anything */
+    for (size_t n = 0; n < size; n += 61) {
+        uint8_t *part = malloc(n ? n : 1);
+
+        memcpy(part, bytes, n);
+        strbuf_clear(&out);
+        shader_read(&s, part, n, NULL);
+        shader_finish(&s);
+        free(part);
+    }
+    for (size_t i = 32; i < size; i += 3) {
+        const uint8_t was = bytes[i];
+
+        bytes[i] ^= (uint8_t)(1u << i % 8);
+        shader_read(&s, bytes, size, NULL);
+        shader_finish(&s);
+        bytes[i] = was;
+    }
+    strbuf_finish(&out);
     free(bytes);
 }
 

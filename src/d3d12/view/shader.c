@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/json_write.h"
+#include "d3d12/view/dxil.h"
 
 #define MAX_VARIABLES 4096 /* of a shader; a constant buffer has as many registers */
 #define MAX_BINDINGS  1024
@@ -28,8 +29,14 @@ enum { TYPE_BOOL = 1, TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_UINT = 19, TYPE_DOUBLE 
 static const struct {
     const char *name, *letters;
     unsigned visibility;
-} stages[] = {{"pixel", "ps", 5}, {"vertex", "vs", 1}, {"geometry", "gs", 4},
-              {"hull", "hs", 2},  {"domain", "ds", 3}, {"compute", "cs", 0}};
+} stages[] = {{"pixel", "ps", 5},         {"vertex", "vs", 1},
+              {"geometry", "gs", 4},      {"hull", "hs", 2},
+              {"domain", "ds", 3},        {"compute", "cs", 0},
+              {"library of", "lib", 0},   {"ray generation", "lib", 0},
+              {"intersection", "lib", 0}, {"any hit", "lib", 0},
+              {"closest hit", "lib", 0},  {"miss", "lib", 0},
+              {"callable", "lib", 0},     {"mesh", "ms", 7},
+              {"amplification", "as", 6}};
 
 struct reading {
     struct shader *s;
@@ -220,6 +227,20 @@ static const struct dxbc_chunk *first_of(const struct dxbc *d, const char *const
     return c;
 }
 
+/* Names are in the bitcode alone. */
+static int read_dxil(struct shader *s, const struct dxbc *d)
+{
+    struct dxil_binding b;
+
+    for (uint32_t i = 0; i < MAX_BINDINGS && dxil_binding(d, i, &b); i++) {
+        if (array_reserve(s->bindings, s->room_bindings, s->num_bindings + 1))
+            return -ENOMEM;
+        s->bindings[s->num_bindings++] = (struct shader_binding){
+            .name = "", .kind = b.kind, .reg = b.reg, .count = b.count, .space = b.space};
+    }
+    return 0;
+}
+
 int shader_read(struct shader *s, const void *bytes, size_t size, struct error *e)
 {
     static const char *const ins[] = {"ISGN", "ISG1"}, *const outs[] = {"OSGN", "OSG5", "OSG1"};
@@ -233,7 +254,7 @@ int shader_read(struct shader *s, const void *bytes, size_t size, struct error *
         return error_set(e, -EBADMSG, "%s", own.text);
     program = dxbc_program(&d);
     if (!program)
-        program = dxbc_find(&d, DXBC_FOURCC('D', 'X', 'I', 'L'));
+        program = dxil_program(&d);
     if (program && program->size >= 4) {
         uint32_t kind = program->data[2] | program->data[3] << 8;
 
@@ -248,6 +269,8 @@ int shader_read(struct shader *s, const void *bytes, size_t size, struct error *
         return error_set(e, -EBADMSG, "%s", own.text);
     if ((c = first_of(&d, outs, 3)) && dxbc_signature(c, &s->out, &own))
         return error_set(e, -EBADMSG, "%s", own.text);
+    if (program && program == dxil_program(&d) && read_dxil(s, &d))
+        return error_set(e, -ENOMEM, "no memory for a shader's bindings");
     if ((c = dxbc_find(&d, DXBC_FOURCC('R', 'D', 'E', 'F'))) && read_reflection(s, c, &own))
         return error_set(e, own.code, "%s", own.text);
     return 0;
@@ -347,8 +370,8 @@ void shader_show(struct strbuf *out, enum show_form form, const struct shader *s
     for (size_t i = 0; i < s->num_bindings; i++) {
         const struct shader_binding *b = &s->bindings[i];
 
-        strbuf_printf(out, "          %s %s: %c%u, space %u", kind_name(b->kind), b->name,
-                      b->kind < sizeof(letters) - 1 ? letters[b->kind] : '?', b->reg, b->space);
+        strbuf_printf(out, "          %s%s%s: %c%u, space %u", kind_name(b->kind), *b->name ? " " : "",
+                      b->name, b->kind < sizeof(letters) - 1 ? letters[b->kind] : '?', b->reg, b->space);
         if (b->count != 1)
             strbuf_printf(out, ", %u of them", b->count);
         strbuf_puts(out, "\n");

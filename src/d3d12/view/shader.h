@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shader.h: what a shader says of itself: its stage and model, what goes in and comes out, and, where its compiler left it
- * (chunk RDEF), what it binds and what its constant buffers are made of. For containers of models 4 to 5.1; those of model 6 are
- * named, and not looked into. */
+ * (chunk RDEF), what it binds and what its constant buffers are made of. Of model 6 (DXIL) what is bound has no names. */
 #pragma once
 
 #include <stddef.h>

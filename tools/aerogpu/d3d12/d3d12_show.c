@@ -16,6 +16,7 @@
 #include "record/export.h"
 #include "d3d12/play/play.h"
 #include "record/show.h"
+#include "d3d12/view/dxil.h"
 #include "d3d12/view/page.h"
 #include "d3d12/view/state.h"
 #include "executor/shader/shader.h"
@@ -147,13 +148,25 @@ static int play_for_page(struct d12_page *inside, const struct show_options *o, 
     return 0;
 }
 
+/* A shader of any model as text. */
+static void disassemble(struct strbuf *out, const void *bytes, size_t size)
+{
+    struct dxbc d;
+    bool sum;
+
+    if (!dxbc_open_unchecked(&d, bytes, size, &sum, NULL) && dxil_program(&d))
+        dxil_print(out, &d);
+    else
+        shader_print(out, bytes, size);
+}
+
 static int html(struct trc *t, const struct names *names, const struct show_options *o, struct error *e)
 {
     struct d12_page inside = {.t = t,
                               .names = names,
                               .first_frame = o->pictures ? o->first_picture : 0,
                               .last_frame = o->last_picture,
-                              .disassemble = shader_print};
+                              .disassemble = disassemble};
     struct export_page page = {
         .style = d12_page_style, .script = d12_page_script, .put = d12_page_put, .ctx = &inside};
     struct scratch folder;
