@@ -555,12 +555,17 @@ void dxgk_kernel_delay(struct kernel *k, uint64_t deadline_ns, const char *routi
         dxgk_guard_leave(k);
 }
 
-static void unqueue(struct kwaiters *q, const struct kwait *w)
+/* The queue may lie in an object of the miniport's. */
+static void unqueue(struct kernel *k, struct kwaiters *q, const struct kwait *w)
 {
     struct kwait **p = &q->first;
 
-    while (*p != w)
+    while (*p && *p != w)
         p = &(*p)->next;
+    if (!*p) {
+        dxgk_kernel_violation(k, "an object that a thread waits for was initialised again, or written over");
+        return;
+    }
     *p = w->next;
     if (q->last == &w->next)
         q->last = p;
@@ -610,7 +615,7 @@ bool dxgk_kernel_wait_any(struct kernel *k, struct kwaiters *const q[], unsigned
     } while (in_time && !woken && !dxgk_kernel_abandoned(k));
     for (unsigned i = 0; i < n; i++)
         if (w[i].queued)
-            unqueue(q[i], &w[i]);
+            unqueue(k, q[i], &w[i]);
     if (dxgk_kernel_abandoned(k))
         dxgk_guard_leave(k);
     return woken;

@@ -266,8 +266,12 @@ static void say_last(const struct kernel *k, int sig, const siginfo_t *info, con
     char text[260];
     bool full;
 
-    if (sig == SIGABRT)
-        dxgk_lastwords_say("abort() was called %s", in_miniport(k) ? "by the miniport, or for it" : whose);
+    if (sig == SIGABRT && in_miniport(k)) {
+        const char *routine = routine_at(dxgk_kernel_here(), context);
+        dxgk_lastwords_say("abort() was called by the miniport%s%s",
+                           routine ? ", or for it in " : ", or for it", routine ? routine : "");
+    } else if (sig == SIGABRT)
+        dxgk_lastwords_say("abort() was called %s", whose);
     else if (info->si_code <= 0)
         dxgk_lastwords_say("SIG%s was sent by process %d, which is %s", sigabbrev_np(sig), (int)info->si_pid,
                            info->si_pid == getpid() ? "this one" : "another");

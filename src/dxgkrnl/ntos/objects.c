@@ -151,10 +151,11 @@ struct request {
 
 static PIRP request(UCHAR major, PVOID buffer, PKEVENT event, PIO_STATUS_BLOCK status)
 {
-    struct request *r = calloc(1, sizeof(*r));
+    struct request *r = ExAllocatePoolWithTag(NonPagedPool, sizeof(*r), 0x20707249); /* Irp */
 
     if (!r)
         return NULL;
+    memset(r, 0, sizeof(*r));
     r->irp.Size = sizeof(*r);
     r->irp.StackCount = 1;
     r->irp.CurrentLocation = 2;
@@ -269,7 +270,8 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
     *Irp->UserIosb = (IO_STATUS_BLOCK){0};
     next = IoGetNextIrpStackLocation(Irp);
     code = next->Parameters.DeviceIoControl.IoControlCode;
-    if (DeviceObject == (PDEVICE_OBJECT)d->objects->dxgkrnl && next->MajorFunction == IRP_MJ_INTERNAL_DEVICE_CONTROL &&
+    if (DeviceObject == (PDEVICE_OBJECT)d->objects->dxgkrnl &&
+        next->MajorFunction == IRP_MJ_INTERNAL_DEVICE_CONTROL &&
         (code == IOCTL_VIDEO_DDI_FUNC_REGISTER || code == IOCTL_VIDEO_KMDOD_DDI_FUNC_REGISTER)) {
         PVOID function = code == IOCTL_VIDEO_DDI_FUNC_REGISTER ? (PVOID)DxgkInitialize
                                                                : (PVOID)DxgkInitializeDisplayOnlyDriver;
@@ -283,7 +285,7 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
     Irp->UserIosb->Status = s;
     if (Irp->UserEvent)
         KeSetEvent(Irp->UserEvent, 0, FALSE);
-    free(Irp);
+    ExFreePool(Irp);
     return s;
 }
 

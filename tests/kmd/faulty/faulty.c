@@ -132,6 +132,33 @@ static void write_kept(void)
     kept[-1] = 1;
 }
 
+static char garbage[512];
+
+static VOID NTAPI waits(PVOID context)
+{
+    LARGE_INTEGER t = {.QuadPart = -15000};
+
+    UNREFERENCED_PARAMETER(context);
+    KeWaitForSingleObject(&event, Executive, KernelMode, FALSE, &t);
+}
+
+static void free_mdl_twice(void)
+{
+    PMDL m = IoAllocateMdl(garbage, sizeof(garbage), FALSE, FALSE, NULL);
+
+    IoFreeMdl(m);
+    IoFreeMdl(m);
+}
+
+static void call_twice(void)
+{
+    IO_STATUS_BLOCK status;
+    PIRP irp = IoBuildDeviceIoControlRequest(0, NULL, NULL, 0, NULL, 0, TRUE, NULL, &status);
+
+    IofCallDriver(NULL, irp);
+    IofCallDriver(NULL, irp);
+}
+
 static void close_many(void)
 {
     for (int fd = 3; fd < 1024; fd++)
@@ -243,6 +270,63 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
             sink++;                                                                                          \
     })                                                                                                       \
     F(irql, KeRaiseIrql(77, &old_irql))                                                                      \
+    F(mdl_null, IoFreeMdl(NULL))                                                                             \
+    F(mdl_twice, free_mdl_twice())                                                                           \
+    F(unlock_null, MmUnlockPages(NULL))                                                                      \
+    F(map_null, MmMapLockedPagesSpecifyCache(NULL, KernelMode, MmCached, NULL, FALSE, 0))                    \
+    F(build_null, MmBuildMdlForNonPagedPool(NULL))                                                           \
+    F(resource_null, ExReleaseResourceLite(NULL))                                                            \
+    F(lookaside_delete, {                                                                                    \
+        memset(garbage, 0x41, sizeof(garbage));                                                              \
+        ExDeleteNPagedLookasideList((PNPAGED_LOOKASIDE_LIST)garbage);                                        \
+    })                                                                                                       \
+    F(resource_garbage, {                                                                                    \
+        memset(garbage, 0x41, sizeof(garbage));                                                              \
+        ExReleaseResourceLite((PERESOURCE)garbage);                                                          \
+    })                                                                                                       \
+    F(work_garbage, {                                                                                        \
+        memset(garbage, 0x41, sizeof(garbage));                                                              \
+        IoQueueWorkItem((PIO_WORKITEM)garbage, NULL, DelayedWorkQueue, NULL);                                \
+    })                                                                                                       \
+    F(timer_garbage, {                                                                                       \
+        memset(garbage, 0x41, sizeof(garbage));                                                              \
+        KeCancelTimer((PKTIMER)garbage);                                                                     \
+    })                                                                                                       \
+    F(wait_many, KeWaitForMultipleObjects(100, NULL, WaitAny, Executive, KernelMode, FALSE, NULL, NULL))     \
+    F(wait_none, KeWaitForMultipleObjects(0, NULL, WaitAny, Executive, KernelMode, FALSE, NULL, NULL))       \
+    F(close_null, ZwClose(NULL))                                                                             \
+    F(irp_twice, call_twice())                                                                               \
+    F(call_null, IofCallDriver(NULL, NULL))                                                                  \
+    F(work_no_routine, {                                                                                     \
+        PIO_WORKITEM w = IoAllocateWorkItem(NULL);                                                           \
+        LARGE_INTEGER t = {.QuadPart = -10000};                                                              \
+        IoQueueWorkItem(w, NULL, DelayedWorkQueue, NULL);                                                    \
+        KeDelayExecutionThread(KernelMode, FALSE, &t);                                                       \
+    })                                                                                                       \
+    F(thread_no_routine, {                                                                                   \
+        HANDLE h;                                                                                            \
+        LARGE_INTEGER t = {.QuadPart = -10000};                                                              \
+        PsCreateSystemThread(&h, 0, NULL, NULL, NULL, NULL, NULL);                                           \
+        KeDelayExecutionThread(KernelMode, FALSE, &t);                                                       \
+    })                                                                                                       \
+    F(text_null, RtlAppendUnicodeToString(NULL, NULL))                                                       \
+    F(print_null, DbgPrint(NULL))                                                                            \
+    F(print_garbage, DbgPrint("%s %s\n", (const char *)8, (const char *)16))                                 \
+    F(register_null, READ_REGISTER_ULONG(NULL))                                                              \
+    F(read_far, {                                                                                            \
+        ULONG n;                                                                                             \
+        callbacks.DxgkCbReadDeviceSpace(callbacks.DeviceHandle, 0, (PVOID)8, 0, 256, &n);                    \
+    })                                                                                                       \
+    F(event_reset, {                                                                                         \
+        KeInitializeEvent(&event, NotificationEvent, FALSE);                                                 \
+        LARGE_INTEGER t = {.QuadPart = -10000};                                                              \
+        HANDLE h;                                                                                            \
+        PsCreateSystemThread(&h, 0, NULL, NULL, NULL, waits, NULL);                                          \
+        KeDelayExecutionThread(KernelMode, FALSE, &t);                                                       \
+        KeInitializeEvent(&event, NotificationEvent, FALSE);                                                 \
+        KeDelayExecutionThread(KernelMode, FALSE, &t);                                                       \
+        ZwClose(h);                                                                                          \
+    })                                                                                                       \
     F(fork, fork())                                                                                          \
     F(clone, syscall(56, 17, 0, 0, 0, 0))                                                                    \
     F(thread_writes, start(thread_writes))                                                                   \
