@@ -61,9 +61,9 @@ static struct dma *get_dma(struct context *c)
         return NULL;
     c->num_dma++;
     dma->priv_size = c->info.DmaBufferPrivateDataSize;
-    dma->priv = calloc(1, dma->priv_size + 1);
+    dma->priv = dxgk_answers_room(dma->priv_size);
     dma->list = calloc(c->info.AllocationListSize + 3, sizeof(*dma->list));
-    dma->patch = calloc(c->info.PatchLocationListSize + 1, sizeof(*dma->patch));
+    dma->patch = dxgk_answers_room(c->info.PatchLocationListSize * sizeof(*dma->patch));
     if (dxgk_quota_take(c->device->d, c->device->client, QUOTA_DMA_BYTES, c->info.DmaBufferSize))
         dma->counted = c->info.DmaBufferSize;
     if (!dma->priv || !dma->list || !dma->patch || !dma->counted || !alloc_dma(c, dma)) {

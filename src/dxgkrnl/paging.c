@@ -27,6 +27,8 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
         s = DDI(d, BuildPagingBuffer, d->miniport, args);
         p->dma_end = (UINT)((uint8_t *)args->pDmaBuffer - (uint8_t *)dma->mem.va);
         p->priv_end = (UINT)((uint8_t *)args->pDmaBufferPrivateData - (uint8_t *)dma->priv);
+        dxgk_answers_kept(d, "DxgkDdiBuildPagingBuffer", "pDmaBufferPrivateData, at byte", dma->priv,
+                          dma->priv_size);
         if (p->dma_end > size || p->priv_end > dma->priv_size || !passes--) {
             dxgk_kernel_violation(
                 d->kernel,

@@ -125,10 +125,12 @@ static void collect(struct dxgk *d, UINT reason)
     DXGKARG_COLLECTDBGINFO args = {.Reason = reason, .BufferSize = DEBUG_INFO_SIZE, .pExtension = &ext};
 
     if (!d->tdr.debug_info)
-        d->tdr.debug_info = calloc(1, DEBUG_INFO_SIZE);
+        d->tdr.debug_info = dxgk_answers_room(DEBUG_INFO_SIZE);
     args.pBuffer = d->tdr.debug_info;
-    if (d->tdr.debug_info)
-        DDI(d, CollectDbgInfo, d->miniport, &args);
+    if (!d->tdr.debug_info)
+        return;
+    DDI(d, CollectDbgInfo, d->miniport, &args);
+    dxgk_answers_kept(d, "DxgkDdiCollectDbgInfo", "pBuffer, at byte", d->tdr.debug_info, DEBUG_INFO_SIZE);
 }
 
 static void mark_devices(struct dxgk *d, struct device *guilty)

@@ -216,15 +216,30 @@ static const struct {
     {KMTQAITYPE_DRIVERVERSION, sizeof(D3DKMT_DRIVERVERSION), 0, driver_version},
 };
 
+static NTSTATUS driver_private(struct dxgk *d, void *data, UINT size)
+{
+    DXGKARG_QUERYADAPTERINFO q = {
+        .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = dxgk_answers_room(size), .OutputDataSize = size};
+    NTSTATUS s;
+
+    if (!q.pOutputData)
+        return STATUS_NO_MEMORY;
+    memcpy(q.pOutputData, data, size);
+    s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+    dxgk_answers_kept(d, "DxgkDdiQueryAdapterInfo(UMDRIVERPRIVATE)", "pOutputData, at byte", q.pOutputData,
+                      size);
+    memcpy(data, q.pOutputData, size);
+    free(q.pOutputData);
+    return s;
+}
+
 static NTSTATUS query_info(const struct dxgk_client *c, const D3DKMT_QUERYADAPTERINFO *arg)
 {
     struct dxgk *d = c->d;
     UINT size = arg->PrivateDriverDataSize;
-    DXGKARG_QUERYADAPTERINFO q = {
-        .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = arg->pPrivateDriverData, .OutputDataSize = size};
 
     if (arg->Type == KMTQAITYPE_UMDRIVERPRIVATE)
-        return d->miniport ? DDI(d, QueryAdapterInfo, d->miniport, &q) : STATUS_DEVICE_REMOVED;
+        return d->miniport ? driver_private(d, arg->pPrivateDriverData, size) : STATUS_DEVICE_REMOVED;
     for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
         if (infos[i].type != (int)arg->Type)
             continue;
@@ -717,6 +732,24 @@ static NTSTATUS point(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
     return s;
 }
 
+/* What a miniport writes behind the data goes into no memory of the client's, and is named. */
+static NTSTATUS driver_escape(struct dxgk *d, DXGKARG_ESCAPE e)
+{
+    void *data = e.pPrivateDriverData;
+    NTSTATUS s;
+
+    e.pPrivateDriverData = dxgk_answers_room(e.PrivateDriverDataSize);
+    if (!e.pPrivateDriverData)
+        return STATUS_NO_MEMORY;
+    memcpy(e.pPrivateDriverData, data, e.PrivateDriverDataSize);
+    s = DDI(d, Escape, d->miniport, &e);
+    dxgk_answers_kept(d, "DxgkDdiEscape", "pPrivateDriverData, at byte", e.pPrivateDriverData,
+                      e.PrivateDriverDataSize);
+    memcpy(data, e.pPrivateDriverData, e.PrivateDriverDataSize);
+    free(e.pPrivateDriverData);
+    return s;
+}
+
 NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
 {
     struct dxgk *d = dxgk_thunk_enter(c);
@@ -742,11 +775,11 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
         } else if (arg->Flags.HardwareAccess) {
             s = STATUS_DEVICE_REMOVED;
             if (dxgk_adapter_lock(d)) {
-                s = DDI(d, Escape, d->miniport, &e);
+                s = driver_escape(d, e);
                 dxgk_adapter_unlock(d);
             }
         } else {
-            s = DDI(d, Escape, d->miniport, &e); /* also while the device hangs, and after it failed */
+            s = driver_escape(d, e); /* also while the device hangs, and after it failed */
         }
         break;
     case D3DKMT_ESCAPE_TDRDBGCTRL:

@@ -730,13 +730,20 @@ NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_T
     s = STATUS_INVALID_PARAMETER;
     if (!dxgk_answers_standard(d, &first, NULL))
         goto fail;
-    args.pAllocationPrivateDriverData = calloc(1, args.AllocationPrivateDriverDataSize + 1);
-    args.pResourcePrivateDriverData = calloc(1, args.ResourcePrivateDriverDataSize + 1);
+    args.pAllocationPrivateDriverData = dxgk_answers_room(args.AllocationPrivateDriverDataSize);
+    args.pResourcePrivateDriverData = dxgk_answers_room(args.ResourcePrivateDriverDataSize);
     s = STATUS_NO_MEMORY;
     if (!args.pAllocationPrivateDriverData || !args.pResourcePrivateDriverData)
         goto fail;
     s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args);
-    if (NT_SUCCESS(s) && !dxgk_answers_standard(d, &first, &args))
+    if (NT_SUCCESS(s) &&
+        (!dxgk_answers_standard(d, &first, &args) ||
+         !dxgk_answers_kept(d, "DxgkDdiGetStandardAllocationDriverData",
+                            "pAllocationPrivateDriverData, at byte", args.pAllocationPrivateDriverData,
+                            first.AllocationPrivateDriverDataSize) ||
+         !dxgk_answers_kept(d, "DxgkDdiGetStandardAllocationDriverData",
+                            "pResourcePrivateDriverData, at byte", args.pResourcePrivateDriverData,
+                            first.ResourcePrivateDriverDataSize)))
         s = STATUS_INVALID_PARAMETER;
     if (!NT_SUCCESS(s))
         goto fail;

@@ -164,6 +164,8 @@ static NTSTATUS NTAPI QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTE
             c->FlipCaps.Value |= 0x80000000;
         if (is("caps-fail"))
             return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
+    } else if (q->Type == DXGKQAITYPE_UMDRIVERPRIVATE && is("blob-behind")) {
+        ((UCHAR *)q->pOutputData)[q->OutputDataSize] = 0;
     } else if (q->Type == DXGKQAITYPE_QUERYSEGMENT &&
                ((DXGK_QUERYSEGMENTOUT *)q->pOutputData)->pSegmentDescriptor) {
         wrong_segments(q->pOutputData);
@@ -239,6 +241,8 @@ static NTSTATUS NTAPI StandardData(CONST HANDLE h, DXGKARG_GETSTANDARDALLOCATION
 
     if (!second && is("standard-much"))
         d->ResourcePrivateDriverDataSize = 0x7fffffff;
+    if (second && is("standard-behind"))
+        ((UCHAR *)d->pAllocationPrivateDriverData)[d->AllocationPrivateDriverDataSize] = 0;
     if (second && is("standard-grows"))
         d->AllocationPrivateDriverDataSize += 64;
     return s;
@@ -276,6 +280,10 @@ static NTSTATUS NTAPI Render(CONST HANDLE h, DXGKARG_RENDER *r)
     }
     if (is("render-odd"))
         return STATUS_OBJECT_NAME_NOT_FOUND;
+    if (is("render-private"))
+        ((UCHAR *)r->pDmaBufferPrivateData)[r->DmaBufferPrivateDataSize] = 0;
+    if (is("render-patches"))
+        r->pPatchLocationListOut[r->PatchLocationListOutSize].PatchOffset = 1;
     return real.DxgkDdiRender(h, r);
 }
 
@@ -318,6 +326,8 @@ static NTSTATUS NTAPI Escape(CONST HANDLE h, CONST DXGKARG_ESCAPE *e)
     NTSTATUS s = real.DxgkDdiEscape(h, e);
     static KDPC dpc;
 
+    if (is("escape-behind"))
+        ((UCHAR *)e->pPrivateDriverData)[e->PrivateDriverDataSize + 3] = 0;
     if (is("dpc-made-by-hand")) {
         memset(&dpc, 0x7f, sizeof(dpc));
         KeInsertQueueDpc(&dpc, NULL, NULL);

@@ -22,6 +22,7 @@ ROWS = [
     ("StopDevice#2", 1, "DxgkDdiStopDevice returned c0000001"),
     ("RemoveDevice#2", 1, "DxgkDdiRemoveDevice returned c0000001"),
     ("deaf#1+", 1, "DxgkDdiInterruptRoutine returned FALSE for "),
+    ("render-private", 1, "DxgkDdiRender answered pDmaBufferPrivateData, at byte = "),
     ("segments-100", 3, "NbSegment = 100; allowed: 1 to 31"),
     ("children-minus", 3, "children; dxgkrnl supports"),
     ("allocation-nowhere", 1, "SupportedReadSegmentSet = 0; allowed: a segment"),
@@ -57,6 +58,10 @@ MORE = [
     ("render-odd", 1, "DxgkDdiRender returned c0000034"), ("fence-ahead", 1, "CurrentFence = "),
     ("line-boolean", 1, "InVerticalBlank = 2"), ("vidpn-boolean", 0, "IsVidPnSupported = 255"),
     ("vidpn-odd", 0, "DxgkDdiIsSupportedVidPn returned c0000022"), ("interrupt-odd", 0, "DxgkDdiControlInterrupt returned 00000103"),
+    ("escape-behind", 1, "DxgkDdiEscape answered pPrivateDriverData, at byte = "),
+    ("render-patches", 1, "DxgkDdiRender answered pPatchLocationListOut, at byte = "),
+    ("blob-behind", 1, "DxgkDdiQueryAdapterInfo(UMDRIVERPRIVATE) answered pOutputData, at byte = "),
+    ("standard-behind", 1, "GetStandardAllocationDriverData answered pAllocationPrivateDriverData, at byte = "),
     ("dpc-made-by-hand", 1, "has not made a DPC"),
 ]
 

@@ -79,6 +79,13 @@ void dxgk_answers_description(struct dxgk *d, const DXGKARG_DESCRIBEALLOCATION *
 /* A BOOLEAN member. */
 void dxgk_answers_boolean(struct dxgk *d, const char *ddi, const char *member, unsigned value);
 
+/* ---- room.c: memory that a DDI answers into ------------------------------- */
+
+/* Zeroed, and guarded behind `size`; NULL without memory. free() it. */
+void *dxgk_answers_room(size_t size);
+/* Whether nothing was written behind `size`; a broken rule if not, with the place of the first byte. */
+bool dxgk_answers_kept(struct dxgk *d, const char *ddi, const char *member, void *room, size_t size);
+
 /* ---- answers.c ---------------------------------------------------------- */
 
 /* `ddi` returned something else than STATUS_SUCCESS. */
