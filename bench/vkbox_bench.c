@@ -297,9 +297,9 @@ static const struct {
           "format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba -f null -"},
     {":", "ffmpeg -v error -init_hw_device vulkan=vk:0 -f lavfi -i testsrc=size=320x240 -t 2 -vf "
           "format=yuv420p,hwupload,scale_vulkan=w=160:h=120,hwdownload,format=yuv420p -f null -"},
-    {":",
-     "mpv --no-config --no-audio --vo=gpu --gpu-api=vulkan --no-osc --really-quiet --untimed --frames=100 "
-     "av://lavfi:testsrc=size=320x240"},
+    {"D=$(vulkaninfo --summary 2>/dev/null | sed -n 's/.*deviceName *= //p' | head -1)",
+     "mpv --no-config --no-audio --vo=gpu --gpu-api=vulkan --vulkan-device=\"$D\" --no-osc --really-quiet "
+     "--untimed --frames=200 av://lavfi:testsrc=size=320x240"},
     {GGML "; export LD_LIBRARY_PATH=\"$G\" GGML_VK_VISIBLE_DEVICES=0",
      "python3 " VKBOX_TESTS "/ggml.py \"$G\" 3000"},
     {"export M=\"" MODULES "/webgpu\"", "node " VKBOX_TESTS "/webgpu.mjs \"$M\" 500"},

@@ -199,7 +199,7 @@ static void put_findings(struct bb_view *v, struct strbuf *o)
     while (bb_step(&v->dump, &s))
         strbuf_printf(o, "  also (%s, %s): %s\n", bb_column_text(&v->dump, s, 1),
                       bb_column_text(&v->dump, s, 2), bb_column_text(&v->dump, s, 0));
-    s = bb_select(&v->dump, "SELECT text FROM fault WHERE text IS NOT NULL");
+    s = bb_select(&v->dump, "SELECT text FROM fault WHERE text IS NOT NULL LIMIT -1 OFFSET 1");
     while (bb_step(&v->dump, &s))
         strbuf_printf(o, "  fault: %s\n", bb_column_text(&v->dump, s, 0));
     s = bb_select(&v->dump, "SELECT text FROM replay");
@@ -403,9 +403,12 @@ static void put_lives(struct bb_view *v, struct strbuf *o)
     dump_ns = strtoll(bb_dump_meta(&v->dump, "time_ns", now, sizeof(now)), NULL, 10);
     for (bool first = true; bb_step(&v->dump, &s); first = false) {
         static const char *const events[] = {"created", "destroyed", "evicted"};
+        const long long handle = bb_column_int(&v->dump, s, 1, 0);
 
-        strbuf_printf(o, "%s    %s %lld: %lld bytes at 0x%llx\n", first ? "\nThe resource\n" : "",
-                      bb_column_text(&v->dump, s, 0), (long long)bb_column_int(&v->dump, s, 1, 0),
+        strbuf_printf(o,
+                      handle < 1 << 24 ? "%s    %s %lld: %lld bytes at 0x%llx\n" /* else an address */
+                                       : "%s    %s 0x%llx: %lld bytes at 0x%llx\n",
+                      first ? "\nThe resource\n" : "", bb_column_text(&v->dump, s, 0), handle,
                       (long long)bb_column_int(&v->dump, s, 3, 0),
                       (long long)bb_column_int(&v->dump, s, 2, 0));
         for (int i = 0; i < 3; i++)
@@ -477,7 +480,12 @@ static void put_host(struct bb_view *v, struct strbuf *o)
 
 static void put_head(struct bb_view *v, struct strbuf *o)
 {
-    strbuf_printf(o, "%s.\n\n", v->verdict);
+    sqlite3_stmt *s = bb_select(&v->dump, "SELECT text FROM fault WHERE text IS NOT NULL LIMIT 1");
+
+    strbuf_printf(o, "%s.\n", v->verdict);
+    while (bb_step(&v->dump, &s)) /* whose memory it was is half of the verdict */
+        strbuf_printf(o, "%s.\n", bb_column_text(&v->dump, s, 0));
+    strbuf_puts(o, "\n");
     strbuf_printf(o, "  %-16s %s%s%s\n", "Certainty", v->certainty[0] ? v->certainty : "none",
                   v->source[0] ? ", by " : "", v->source);
     put_sureness(v, o);
