@@ -160,6 +160,24 @@ TEST(a_recording_of_nothing_says_so)
 }
 
 /* What is missing from a cut file was not compared. */
+/* What the recorder is not there for is refused before it runs. */
+TEST(programs_of_32_bits_are_refused)
+{
+    struct strbuf out = {0};
+
+    run(&out,
+        "cd %s; { printf MZ; head -c 58 /dev/zero; printf '\\100\\0\\0\\0PE\\0\\0\\114\\1'; } >old.exe; "
+        "%s record --what d3d12 -o old -- wine old.exe",
+        dir, aerogpu);
+    if (strstr(strbuf_str(&out), "mingw-w64")) { /* no recorder for Windows programs in this build */
+        print_message("no mingw-w64: skipped\n");
+        skip();
+    }
+    assert_non_null(strstr(strbuf_str(&out),
+                           "old.exe is a program of 32 bits: the recorder is there for 64 bits alone\n"));
+    strbuf_finish(&out);
+}
+
 TEST(cut_recordings_are_no_success)
 {
     struct strbuf out = {0};
