@@ -241,7 +241,7 @@ static int parse(int argc, char **argv, struct serve *o)
                 "A device that hangs is reset, as TdrDelay and its relatives say; the clients see their devices removed and can make new ones. When a reset fails, or there are too many, the service says so (event BugCheck 0x116) and goes on: calls answer that the device is removed, escapes still reach the miniport, so that a debugger can look.",
             .exits =
                 {"it was told to end",
-                 "the miniport broke a rule (each is printed with its call stack), or the display driver could not be recovered",
+                 "the miniport broke a rule (each is printed with its call stack) or ended the process that it runs in, or the display driver could not be recovered",
                  [EXIT_INPUT] = "the settings file or the miniport is bad",
                  [EXIT_ENV] = "the stack could not be started, or the socket not be opened"},
             .examples =
