@@ -6,7 +6,7 @@
  * /proc, or ask for it (door.h).
  *
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 for "not yet". A slot is a logical device; it is written by its process only and
- * never used again.
+ * never used again, but for the last: that stands for all devices behind it of its process, too.
  */
 #pragma once
 

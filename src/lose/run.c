@@ -224,6 +224,24 @@ static void end_program(struct run *r)
 
 /* ---- watching ------------------------------------------------------------ */
 
+/* Whether this process runs what one with a device runs: it may come to make one. */
+static bool runs_the_same(const struct run *r, pid_t pid)
+{
+    char link[64], path[PATH_MAX];
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    n = readlink(link, path, sizeof(path) - 1);
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    for (uint32_t i = 0; i < r->seen; i++)
+        if (!strncmp(r->record->device[i].program, n < LOSE_PATH ? path : path + n - LOSE_PATH + 1,
+                     LOSE_PATH))
+            return true;
+    return false;
+}
+
 static bool works(const struct run *r)
 {
     for (uint32_t i = 0; i < r->seen; i++) {
@@ -232,6 +250,9 @@ static bool works(const struct run *r)
         if (p && p->alive)
             return true;
     }
+    for (uint32_t i = 0; i < r->tree.num; i++)
+        if (r->tree.process[i].alive && runs_the_same(r, r->tree.process[i].pid))
+            return true;
     return false;
 }
 
@@ -249,8 +270,9 @@ static void look_who_ended(struct run *r, uint64_t *scanned)
     }
     if (!top->alive && !r->gone_ns)
         r->gone_ns = run_now(r);
-    r->ended = r->gone_ns &&
-               (!tree_alive(&r->tree) || (r->seen && !works(r) && run_now(r) >= r->gone_ns + NSEC_PER_SEC));
+    if (r->gone_ns && works(r))
+        r->gone_ns = run_now(r);
+    r->ended = r->gone_ns && (!tree_alive(&r->tree) || (r->seen && run_now(r) >= r->gone_ns + NSEC_PER_SEC));
 }
 
 /* Who dies waits to be looked at. */

@@ -48,12 +48,15 @@ static bool is_beneath(enum lose_api api)
 
 struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf)
 {
-    uint32_t n = lose_record && !is_beneath(api) ? atomic_fetch_add(&lose_record->devices, 1) : LOSE_DEVICES;
     struct lose_device *slot;
+    uint32_t n;
 
-    if (n >= LOSE_DEVICES)
+    if (!lose_record || is_beneath(api))
         return NULL;
-    slot = &lose_record->device[n];
+    n = atomic_fetch_add(&lose_record->devices, 1);
+    slot = &lose_record->device[n < LOSE_DEVICES ? n : LOSE_DEVICES - 1];
+    if (n >= LOSE_DEVICES) /* most were made to ask something: the last stands for all behind it */
+        return atomic_load(&slot->pid) == process_id() ? slot : NULL;
     snprintf(slot->name, sizeof(slot->name), "%.127s", name);
     process_name(slot->program);
     atomic_store(&slot->api, api);

@@ -13,10 +13,11 @@ struct run {
     struct clock clock;
     uint64_t start_ns;
     struct tree tree;
-    bool ended;               /* by itself: nobody is left who matters */
-    struct words words;       /* of the validation layer */
-    uint64_t gone_ns;         /* since when the process that was started is gone; 0: it is not */
-    int door_fd;              /* where processes ask for the record; or -1 */
+    bool ended;         /* by itself: nobody is left who matters */
+    struct words words; /* of the validation layer */
+    uint64_t
+        gone_ns; /* since when the process that was started is gone, and those that work are; 0: it is not */
+    int door_fd; /* where processes ask for the record; or -1 */
     int record_fd, layers_fd; /* layers_fd: the folder of the layer, if its name has a colon; or -1 */
     uint32_t seen, slot_of[LOSE_DEVICES]; /* slot_of: of each loss */
     uint64_t lost_ns
