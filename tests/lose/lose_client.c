@@ -19,6 +19,8 @@
  *   beside    does nothing, while another process of it makes a device and works
  *   blue      recovers; the X server's root window is blue all the time; `blue-red`: red on the new device; `blue-late`: a second later
  *   moves     recovers; a yellow box goes over blue; `moves-still`: until the loss, and then nothing is drawn any more
+ *   respawn   ends, and leaves a process behind that begins anew a while later
+ *   many      makes 300 devices before the one that it works on
  *   leak      recovers, keeps the lost device and a descriptor, and takes 1 MiB
  *   daemon    recovers, and has left a process in a session of its own, with its number in the file LOSE_DAEMON
  */
@@ -255,6 +257,16 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         _exit(3);
     if (!strcmp(how, "beside") && !fork())
         execl("/proc/self/exe", "lose_client", "recover", NULL);
+    if (!strcmp(how, "respawn") && fork())
+        exit(0);
+    if (!strcmp(how, "respawn")) {
+        usleep(1600000);
+        execl("/proc/self/exe", "lose_client", "recover", NULL);
+    }
+    for (int i = 0; !strcmp(how, "many") && i < 300; i++) {
+        must(make(&probe), "device");
+        destroy(&probe);
+    }
     if (!strcmp(how, "watchdog-late")) {
         usleep(1600000);
         vkDeviceWaitIdle(g->device);

@@ -298,8 +298,19 @@ def what_it_shows_afterwards():
         how = ['--screen', '64x48', '--same-picture', '--picture', picture, '--at-submit', '40', '--', client]
         assert 'survived: it works on a new device' in lose(*how, 'blue')[1]
         assert open(picture, 'rb').read(8) == b'\x89PNG\r\n\x1a\n'
-        err = lose(*how, 'blue-red', code=1)[1].splitlines()[-1]
-        assert err == 'survived with a wrong picture: 100.0 % of what it shows is not as without it, where 0.0 % would be as it moves', err
+        for red in ('blue-red', 'blue-late'):
+            err = lose(*how, red, code=1)[1].splitlines()[-1]
+            assert err == 'survived with a wrong picture: 100.0 % of what it shows is not as without it, where 0.0 % would be as it moves', err
+        assert 'survived: it works on a new device' in lose(*how, 'moves')[1]
+        err = lose(*how, 'moves-still', code=1)[1].splitlines()[-1]
+        assert err == 'survived with a wrong picture: it shows a picture of before the loss: what moves without it stands still', err
+
+
+@case
+def who_begins_anew_in_a_way_of_his_own():
+    for how in ('respawn', 'many'):
+        err = lose('--at-submit', '20', '--timeout', '60', '--', client, how)[1].splitlines()[-1]
+        assert err.startswith('survived: it works on a new device'), (how, err)
 
 
 @case

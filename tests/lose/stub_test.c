@@ -58,7 +58,7 @@ int main(void)
     other = fn(7) == 42 && asked == 2;
     instead = false;
     other = other && fn(7) == 7 && asked == 3;
-    printf("1..3\n%sok 1 - straight on\n%sok 2 - by a question\n%sok 3 - a value instead\n", fast ? "" : "not ",
-           slow ? "" : "not ", other ? "" : "not ");
+    printf("1..3\n%sok 1 - straight on\n%sok 2 - by a question\n%sok 3 - a value instead\n",
+           fast ? "" : "not ", slow ? "" : "not ", other ? "" : "not ");
     return 0;
 }

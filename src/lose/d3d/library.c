@@ -151,6 +151,7 @@ static LPTOP_LEVEL_EXCEPTION_FILTER before;
 static LONG WINAPI note_exception(EXCEPTION_POINTERS *p)
 {
     uint32_t none = 0, sig;
+    LONG what;
 
     switch (p->ExceptionRecord->ExceptionCode) {
     case EXCEPTION_ILLEGAL_INSTRUCTION:
@@ -171,7 +172,12 @@ static LONG WINAPI note_exception(EXCEPTION_POINTERS *p)
         atomic_store(&lose_record->died_tid, process_thread());
         atomic_store(&lose_record->died_of, sig);
     }
-    return before ? before(p) : EXCEPTION_CONTINUE_SEARCH;
+    what = before ? before(p) : EXCEPTION_CONTINUE_SEARCH;
+    if (what == EXCEPTION_CONTINUE_EXECUTION && atomic_load(&lose_record->died_pid) == process_id()) {
+        atomic_store(&lose_record->died_of, 0); /* it has mended that */
+        atomic_store(&lose_record->died_pid, 0);
+    }
+    return what;
 }
 
 void lose_watch_signals(void)

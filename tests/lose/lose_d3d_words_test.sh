@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What Direct3D 9, 9Ex, 11 and 12 say of a loss, in Windows' numbers.
+#   lose_d3d_words_test.sh AEROGPU CLIENTS WORK_DIR
+set -u
+aerogpu=$1 clients=$2 work=$3 n=0
+. "$(dirname "$0")/../wine.sh"
+command -v Xvfb >/dev/null || skip_all "Xvfb is not installed"
+wine_begin
+wine_prefix
+trap 'server -k' EXIT
+echo 1..6
+says() # API WORDS OPTION...
+{
+    local api=$1 want=$2 got
+    shift 2
+    got=$("$aerogpu" lose "$@" 10 --screen 64x48 --reach 120 --timeout 60 --expect end -- wine "$clients/lose_d3d_client.exe" "$api" says 8>&- 2>/dev/null | tr -d '\r')
+    [ "$(echo $got)" = "$want" ]
+    result $? "$api $*: $(echo $got)"
+}
+# D3DERR_DEVICELOST, _DEVICENOTRESET, _DEVICEHUNG; DXGI_ERROR_DEVICE_REMOVED, _HUNG, _RESET.
+says d3d9 "lost 0x88760868 present 0x88760868 level 0x88760869 buffer 0x88760868 clear 0x00000000" --at-frame
+says d3d9ex "lost 0x88760874 present 0x88760874 level 0x00000000 state 0x88760874 buffer 0x88760874 clear 0x00000000" --at-frame
+says d3d9ex "lost 0x88760868 present 0x88760868 level 0x00000000 state 0x88760868 buffer 0x88760868 clear 0x00000000" --reset innocent --at-frame
+says d3d11 "lost 0x887A0005 present 0x887A0005 reason 0x887A0006 buffer 0x887A0005 resize 0x887A0005" --at-frame
+says d3d11 "lost 0x887A0005 present 0x887A0005 reason 0x887A0007 buffer 0x887A0005 resize 0x887A0005" --reset innocent --at-frame
+says d3d12 "lost 0x887A0005 signal 0x887A0005 reason 0x887A0006 fence 0x887A0005" --at-submit
