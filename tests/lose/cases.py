@@ -116,10 +116,10 @@ def pages(c, api):
     driver, page = '/usr/lib/chromium/vk_swiftshader_icd.json', 'file://' + os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lose_page.html')
     if not shutil.which('chromium') or not os.path.exists(driver) or not shutil.which('Xvfb'):
         return
-    # After a reset Chromium keeps pages from the GPU, unless it is told not to.
+    # After a reset Chromium keeps pages from the GPU, unless it is told not to; and it has its own watchdog for the start, and bars that come and go.
     flag = '--disable-domain-blocking-for-3d-apis'
     words = ['sh', '-c', 'exec env VK_ICD_FILENAMES=%s chromium --no-sandbox --no-first-run --user-data-dir=$(mktemp -d) --window-size=600,400 '
-             '--enable-unsafe-webgpu --enable-features=Vulkan --use-angle=vulkan --ignore-gpu-blocklist $1 "$0"' % driver]
+             '--enable-unsafe-webgpu --enable-features=Vulkan --use-angle=vulkan --ignore-gpu-blocklist --disable-gpu-watchdog --test-type $1 --app="$0"' % driver]
     for how, verdicts in (('recover', {'page': SURVIVES, 'page-submit': SURVIVES, 'page-hang': SURVIVES, 'page-crash': SURVIVES}),
                           ('ignore', {'page': WRONG, 'page-hang': WRONG}), ('reload', {'page': SURVIVES, 'page-crash': SURVIVES}),
                           ('empty', {'page': WRONG})):

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -61,6 +62,11 @@ static void add_reference(struct lose_show *s, int set)
 
     if (screen_look(&s->screen, p, NULL))
         return;
+    if (set &&
+        !s->num[set]) { /* how it moves when it has settled: what appears once before that is no movement */
+        s->moves = 0;
+        memset(s->moving[0], 0, picture_cells(&s->empty));
+    }
     for (uint32_t i = 0; i < s->num[set]; i++) {
         double d = picture_difference(&s->references[set][i], p);
         s->moves = d > s->moves ? d : s->moves;
