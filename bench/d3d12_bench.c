@@ -440,13 +440,14 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
                                            .note = "in the file, against the arguments"});
 }
 
-/* Seconds of processor time of a command and all that it starts, the recorder beside the program among them. */
-static double whole_cpu(const char *command)
+/* Seconds of processor time of a command and all that it starts, the recorder beside the program among them; and the number that it
+ * prints. */
+static double whole_cpu(const char *command, double *printed)
 {
     struct rusage a, b;
 
     getrusage(RUSAGE_CHILDREN, &a);
-    output("%s", command);
+    *printed = atof(output("%s", command));
     getrusage(RUSAGE_CHILDREN, &b);
     return (double)(b.ru_utime.tv_sec - a.ru_utime.tv_sec + b.ru_stime.tv_sec - a.ru_stime.tv_sec) +
            (double)(b.ru_utime.tv_usec - a.ru_utime.tv_usec + b.ru_stime.tv_usec - a.ru_stime.tv_usec) / 1e6;
@@ -470,18 +471,14 @@ static void measure_heavy(struct heavy *h, bool gfx, const char *path)
     h->theirs_too = gfx;
     h->any = h->was_recorded = h->was_played = true;
     for (int n = 0; n < ROUNDS; n++) {
-        double us[3] = {0};
+        double us[3] = {0}, done = 0;
 
-        h->alone[n] = whole_cpu(alone);
-        us[0] = atof(output("%s", alone));
-        h->recorded[n] = whole_cpu(recorded);
-        us[1] = atof(output("%s", recorded));
-        if (gfx) {
-            h->theirs[n] = whole_cpu(theirs);
-            us[2] = atof(output("%s", theirs));
-        }
-        h->played[n] = whole_cpu(played);
-        h->was_played = h->was_played && atoi(output("%s", played)) == 1;
+        h->alone[n] = whole_cpu(alone, &us[0]);
+        h->recorded[n] = whole_cpu(recorded, &us[1]);
+        if (gfx)
+            h->theirs[n] = whole_cpu(theirs, &us[2]);
+        h->played[n] = whole_cpu(played, &done);
+        h->was_played = h->was_played && done == 1;
         h->ours_added[n] = us[1] > us[0] ? us[1] - us[0] : 0;
         h->theirs_added[n] = gfx ? us[2] - us[0] : 0;
         h->any = h->any && us[0] > 0;
