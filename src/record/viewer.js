@@ -162,11 +162,13 @@ function laidOut(text) {
 
 // What was set on the list when call `i` was recorded into it: the last of each kind since its Reset.
 function stateAt(i) {
-  const self = selfOf(i), set = new Map();
+  const self = selfOf(i), set = new Map(), born = objects.has(self) ? objects.get(self).born : -1;
+  let begun = false;
   for (let k = i - 1; k >= 0; k--) {
     if (selfOf(k) !== self) continue;
     const text = call(k).text, m = method(text);
     if (m === "Reset" || m === "ClearState") {
+      begun = true;
       set.set("Reset", [k, text]);
       break;
     }
@@ -175,6 +177,7 @@ function stateAt(i) {
     const key = slot ? m.replace(/(Root)(32Bit.*|.*View|Descriptor.*)$/, "$1") + slot[1] : m;
     if (!set.has(key)) set.set(key, [k, text]);
   }
+  if (!begun && born >= 0 && /InitialState=\w*#/.test(call(born).text)) set.set("Reset", [born, call(born).text]); // it was made open
   return [...set.values()].sort((a, b) => a[0] - b[0]);
 }
 

@@ -136,8 +136,8 @@ static void hang(ID3D12CommandAllocator *allocator)
     }
 }
 
-/* Two vertices from the second on, of instances from the third on. */
-static void instances(void)
+/* Two vertices from the second on, of instances from the third on; by the pipeline that the list was made with. */
+static void instances(ID3D12CommandAllocator *allocator)
 {
     static const D3D12_INPUT_ELEMENT_DESC in[] = {
         {"POSITION", 0, DXGI_FORMAT_R32G32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
@@ -154,7 +154,8 @@ static void instances(void)
     b->lpVtbl->Map(b, 0, NULL, (void **)&p);
     memcpy(p, vertices, sizeof(vertices));
     memcpy(p + 256, offsets, sizeof(offsets));
-    list->lpVtbl->SetPipelineState(list, state);
+    device->lpVtbl->CreateCommandList(device, 0, 0, allocator, state, IID(ID3D12GraphicsCommandList),
+                                      (void **)&list);
     list->lpVtbl->IASetVertexBuffers(list, 0, 2, views);
     list->lpVtbl->DrawInstanced(list, 2, 1, 1, 2);
     list->lpVtbl->Close(list);
@@ -246,7 +247,7 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "null"))
         list->lpVtbl->IASetVertexBuffers(list, 0, 1, NULL);
     else if (!strcmp(argv[1], "instances"))
-        instances();
+        instances(allocator);
     else if (!strcmp(argv[1], "rays"))
         rays();
     else if (!strcmp(argv[1], "hang"))

@@ -89,6 +89,7 @@ out.help = document.querySelector("#side").textContent;
 Object.defineProperty(navigator, "clipboard", {value: {writeText: t => { out.copied = t.split("#")[1]; return Promise.resolve(); }}, configurable: true});
 go(%(draw)d);
 document.getElementById("copy").click();
+out.doubts = doubtsOf(%(draw)d, [], [], {method: "DrawInstanced", args: {VertexCountPerInstance: 0}}, null);
 }</script>
 """
 END = """
@@ -183,6 +184,9 @@ def inside_a_draw(work):
     first, second = int(draws[0]), int(draws[1])
     check("keys go from draw to draw and from call to call; not where one types", out["keys"] == [first, second, first, first + 1, first, first - 1, first - 1],
           [out["keys"], draws])
+    check("a draw that lacks nothing has no doubts", "doubts" not in out["parts"], out["parts"].get("doubts"))
+    check("what a draw lacks is said", all(any(w in d for d in out["doubts"]) for w in (
+        "VertexCountPerInstance is 0", "no pipeline", "no render target", "no viewport", "no scissor", "no root signature")), out["doubts"])
     check("keys are listed", all(w in out["help"] for w in ("the next draw", "the frame before", "copy the address")), out["help"])
     check("the address can be copied", out.get("copied") == f"call={draw}", out.get("copied"))
     check("and each channel by itself", out["filter"] == ['url("#only-RGB")', 'url("#only-G")'], out["filter"])

@@ -154,21 +154,31 @@ static void on_root(struct draw *d, const struct trc_call *c, const char *what)
     }
 }
 
+/* The pipeline that a call names. */
+static void on_pipeline(struct draw *d, const struct trc_call *c)
+{
+    const struct trc_call *made;
+    struct id_list l = {0};
+
+    names_mentioned(c, false, &l);
+    for (size_t i = 0; i < l.num; i++)
+        if ((made = inside_maker(d->x->defined, l.ids[i])) && strstr(made->m->name, "PipelineState"))
+            d->pipeline = made;
+    free(l.ids);
+}
+
 static void on_list(struct draw *d, const struct trc_call *c)
 {
     const char *name = c->m->name, *root = d->compute ? "SetComputeRoot" : "SetGraphicsRoot";
-    const struct trc_call *made;
 
-    if (c->method == D12_ID3D12GraphicsCommandList_SetPipelineState ||
-        c->method == D12_ID3D12GraphicsCommandList_Reset ||
-        c->method == D12_ID3D12GraphicsCommandList_ClearState) {
-        struct id_list l = {0};
-
-        names_mentioned(c, false, &l);
-        for (size_t i = 0; i < l.num; i++)
-            if ((made = inside_maker(d->x->defined, l.ids[i])) && strstr(made->m->name, "PipelineState"))
-                d->pipeline = made;
-        free(l.ids);
+    if (c->method == D12_ID3D12GraphicsCommandList_SetPipelineState) {
+        on_pipeline(d, c);
+    } else if (c->method == D12_ID3D12GraphicsCommandList_Reset ||
+               c->method == D12_ID3D12GraphicsCommandList_ClearState) {
+        d->root = d->pipeline = NULL;
+        memset(d->bound, 0, sizeof(d->bound));
+        memset(&d->vertices, 0, sizeof(d->vertices));
+        on_pipeline(d, c);
     } else if (begins(name, root)) {
         on_root(d, c, name + strlen(root));
     } else if (begins(name, "IASet")) {
@@ -507,7 +517,7 @@ int inside_show(struct strbuf *out, const struct inside *x)
     const char *name = d12_methods[x->method].name;
     const struct follow_object *l = follow_object(x->defined, x->list);
     struct draw *d = calloc(1, sizeof(*d));
-    const struct trc_call *targets = NULL;
+    const struct trc_call *targets = NULL, *made;
     int err = 0;
 
     if (!d)
@@ -518,12 +528,16 @@ int inside_show(struct strbuf *out, const struct inside *x)
         free(d);
         return 0;
     }
+    if ((made = inside_maker(x->defined, x->list)) && made->method == D12_ID3D12Device_CreateCommandList)
+        on_pipeline(d, made);
     for (size_t i = 0; i < l->num_list && i < x->num_list; i++) {
         const struct trc_call *c = &x->defined->calls[l->list[i]].call;
 
         on_list(d, c);
         if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
             targets = c;
+        else if (c->method == D12_ID3D12GraphicsCommandList_ClearState)
+            targets = NULL;
     }
     if (x->form == SHOW_TEXT)
         strbuf_puts(out, "and works on:\n");

@@ -447,6 +447,58 @@ function memoryView() {
   return {html: parts.length || heaps.length ? html : "<p>no resource was made</p>", ready() {}};
 }
 
+// ---- what a draw may lack
+
+// Sentences, each of what keeps pixels from being drawn, or makes them what nobody meant: by the state alone, and true whatever was drawn.
+function doubtsOf(i, lines, groups, call, pipeline) {
+  const list = objects.get(selfOf(i)), made = list && list.born >= 0 && list.born < N ? window.call(list.born).text : "";
+  if (!/^(Draw|Dispatch)/.test(call.method) || /TYPE_BUNDLE/.test(made)) return []; // what is in buffers, and what the caller of a bundle had set
+  const out = [], last = m => groups.filter(g => g.state.method === m).pop(), a = call.args || {}, p = pipeline ? partsOf(pipeline.call.args) : {};
+  const draws = /^Draw/.test(call.method), say = (text, g) => out.push(text + (g ? ` (${callLink(g.state.call)})` : ""));
+  const of = role => lines.filter(l => l.role === role);
+  for (const k of ["VertexCountPerInstance", "IndexCountPerInstance", "InstanceCount", "ThreadGroupCountX", "ThreadGroupCountY", "ThreadGroupCountZ"])
+    if (a[k] === 0) say(`${k} is 0: nothing is done`);
+  if (!pipeline) say("no pipeline state is set");
+  if (draws) {
+    const targets = last("OMSetRenderTargets"), view = last("RSSetViewports"), scissor = last("RSSetScissorRects"), topology = last("IASetPrimitiveTopology");
+    const n = targets ? targets.state.args.NumRenderTargetDescriptors : 0, depth = targets && targets.state.args.pDepthStencilDescriptor;
+    if (!n && !depth && !last("BeginRenderPass")) say("no render target and no depth target is bound", targets);
+    if (!view) say("no viewport is set");
+    else for (const v of view.state.args.pViewports || []) if (!(v.Width > 0 && v.Height > 0)) say(`a viewport of ${v.Width} by ${v.Height} has no pixels`, view);
+    if (!scissor) say("no scissor rectangle is set: it is empty then, and nothing is drawn");
+    else for (const r of scissor.state.args.pRects || []) if (r.right <= r.left || r.bottom <= r.top) say("a scissor rectangle is empty", scissor);
+    if (!topology) say("no primitive topology is set");
+    else if (p.PrimitiveTopologyType) {
+      const kind = short(p.PrimitiveTopologyType), t = short(topology.state.args.PrimitiveTopology);
+      if (kind !== "UNDEFINED" && !t.includes(kind === "PATCH" ? "PATCH" : kind)) say(`the pipeline is made for ${kind}, what is set is ${t}`, topology);
+    }
+    if (call.method === "DrawIndexedInstanced" && !last("IASetIndexBuffer")) say("no index buffer is set");
+    if (p.blend && n && !p.blend.RenderTarget[0].RenderTargetWriteMask) say("no channel of target 0 is written: its mask is 0");
+    if (p.depth && p.depth.DepthEnable && !depth && !last("BeginRenderPass")) say("the depth test is on, and no depth target is bound");
+    if (p.depth && p.depth.DepthEnable && /NEVER/.test(p.depth.DepthFunc)) say("the depth test never passes");
+    if (p.SampleMask === 0) say("the sample mask is 0: nothing is drawn");
+    const formats = targets ? targets.behind.filter(l => l.role === "descriptor").map(d => d.call && d.call.args && d.call.args.pDesc && d.call.args.pDesc.Format) : [];
+    (p.RTVFormats || []).slice(0, Math.min(n, p.NumRenderTargets || 0)).forEach((f, k) => {
+      if (formats[k] && !/UNKNOWN/.test(formats[k]) && formats[k] !== f) say(`target ${k} is seen as ${short(formats[k])}, the pipeline writes ${short(f)}`, targets);
+    });
+    if (n > (p.NumRenderTargets ?? n)) say(`${n} targets are bound, the pipeline writes ${p.NumRenderTargets}`, targets);
+  }
+  const prefix = draws ? "SetGraphicsRoot" : "SetComputeRoot", signature = last(prefix + "Signature");
+  if (!signature) say("no root signature is set");
+  else for (const q of signature.behind.filter(l => l.role === "parameter")) {
+    const g = groups.filter(x => x !== signature && x.state.method.startsWith(prefix) && x.state.args.RootParameterIndex === q.index).pop();
+    if (!g) say(`nothing is bound to root parameter ${q.index}`);
+    else if (g.behind.some(l => l.role === "descriptor" && !l.call)) say(`in the table of root parameter ${q.index} are descriptors where nothing was ever put`, g);
+  }
+  for (const c of of("constants")) {
+    const v = c.variables.flatMap(x => x.values);
+    if (v.length && v.every(x => x === 0)) say(`the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}) hold zeros alone`);
+  }
+  const rows = of("vertex"), place = e => e.elements[0] && e.elements[0].values && e.elements[0].values.join();
+  if (rows.length > 2 && place(rows[0]) && rows.every(r => place(r) === place(rows[0]))) say("all vertices that are shown are in the same place");
+  return out;
+}
+
 const views = {queues: () => queuesView(false), memory: memoryView};
 if (inside.pixel.at) views["pixel " + inside.pixel.at] = pixelView;
 
@@ -467,7 +519,9 @@ function insideOf(i) {
   pipelines.sort((a, b) => a[0].state.call - b[0].state.call);
   const pipeline = pipelines.length ? pipelines[pipelines.length - 1][1] : null, shaders = of("shader"), vertices = of("vertex");
   const drawn = mesh && mesh.positions.some(v => v !== null);
+  const doubts = doubtsOf(i, lines, groups, lines[0].call, pipeline);
   const html = seen +
+    section("doubts", "What it lacks", String(doubts.length), doubts.map(d => `<p>${d}</p>`).join(""), true) +
     section("targets", "Targets", "", targetsSection(groups, written), true) +
     section("bindings", "Root signature and what is bound", "", bindingsSection(groups, compute, written), true) +
     section("constants", "Constants", "", of("constants").map(constantsOf).join(""), true) +

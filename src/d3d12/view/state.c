@@ -62,11 +62,11 @@ static uint64_t slot_of(const struct trc_call *c)
     return UINT64_MAX;
 }
 
-static bool same_piece(const struct piece *p, const struct trc_call *c, uint64_t slot)
+static bool same_piece(const struct piece *p, const struct trc_call *c, uint32_t list, uint64_t slot)
 {
     const char *a = d12_methods[p->method].name, *b = c->m->name;
 
-    if (p->list != c->self || p->slot != slot)
+    if (p->list != list || p->slot != slot)
         return false;
     if (p->method == c->method)
         return true;
@@ -121,14 +121,14 @@ static int look_behind(struct piece *p, struct id_list *ids, const struct trc_ca
 }
 
 static int remember(struct pieces *s, enum show_form form, struct trc *t, const struct trc_call *c,
-                    const struct names *names)
+                    uint32_t list, const struct names *names)
 {
     uint64_t slot = slot_of(c);
     struct strbuf b = {0};
     struct piece *p = NULL;
 
     for (size_t i = 0; i < s->num && !p; i++)
-        if (same_piece(&s->p[i], c, slot))
+        if (same_piece(&s->p[i], c, list, slot))
             p = &s->p[i];
     if (!p) {
         if (array_reserve(s->p, s->room, s->num + 1))
@@ -138,7 +138,7 @@ static int remember(struct pieces *s, enum show_form form, struct trc *t, const 
     }
     show_call(&b, form, t, c, names);
     free(p->text);
-    *p = (struct piece){.list = c->self, .method = c->method, .slot = slot, .call = c->index, .text = b.data};
+    *p = (struct piece){.list = list, .method = c->method, .slot = slot, .call = c->index, .text = b.data};
     return strbuf_failed(&b) ? -ENOMEM : look_behind(p, &s->ids, c, names);
 }
 
@@ -151,17 +151,36 @@ static int by_method(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
+/* A list is made open, with a first pipeline: its state until it is reset. */
+static int made_open(struct pieces *s, enum show_form form, struct trc *t, const struct trc_call *c,
+                     const struct names *names)
+{
+    uint32_t list;
+    int err = names_mentioned(c, true, &s->ids);
+
+    if (err || c->incomplete || !s->ids.num)
+        return err;
+    list = s->ids.ids[s->ids.num - 1];
+    forget(s, list, NULL);
+    err = remember(s, form, t, c, list, names);
+    if (!s->p[s->num - 1].object) /* it has none */
+        free(s->p[--s->num].text);
+    return err;
+}
+
 static void follow(struct pieces *s, enum show_form form, struct trc *t, const struct trc_call *c,
                    const struct names *names, int *err)
 {
     const struct api_method *m = c->m;
 
+    if (c->method == D12_ID3D12Device_CreateCommandList)
+        *err = made_open(s, form, t, c, names);
     if (!starts(m->iface, "ID3D12GraphicsCommandList"))
         return;
     if (c->method == D12_ID3D12GraphicsCommandList_Reset ||
         c->method == D12_ID3D12GraphicsCommandList_ClearState) {
         forget(s, c->self, NULL);
-        *err = remember(s, form, t, c, names); /* it names the first pipeline */
+        *err = remember(s, form, t, c, c->self, names); /* it names the first pipeline */
         return;
     }
     if (c->method == D12_ID3D12GraphicsCommandList_SetGraphicsRootSignature)
@@ -169,7 +188,7 @@ static void follow(struct pieces *s, enum show_form form, struct trc *t, const s
     if (c->method == D12_ID3D12GraphicsCommandList_SetComputeRootSignature)
         forget(s, c->self, "SetComputeRoot");
     if (sets_state(m->name))
-        *err = remember(s, form, t, c, names);
+        *err = remember(s, form, t, c, c->self, names);
 }
 
 /* A line is what it is of, and a call. */
