@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "vkbox/run/progress.h"
+
 enum { STACK_BYTES = 64 << 10, MAX_MAPS = 1 << 20 };
 
 struct mapping {
@@ -214,6 +216,19 @@ void place_of(pid_t pid, uint64_t pc, uint64_t sp, struct place *out)
 
     place_in(pid, maps, n, pc, sp, out);
     free(maps);
+}
+
+void place_crash(pid_t pid, const struct vkbox *b, struct place *out)
+{
+    const uint32_t callbacks = atomic_load(&b->callbacks);
+
+    place_of(pid, b->crash.pc, b->crash.sp, out);
+    if (out->generated && out->called && !progress_is_submitting(b, b->crash.thread)) {
+        out->generated = false;
+        snprintf(out->text, sizeof(out->text), "generated code");
+    }
+    out->doubtful &= out->generated && (out->called || callbacks);
+    out->doubtful |= out->generated && callbacks == VKBOX_GENERATED_CALLBACKS;
 }
 
 void place_mapped(pid_t pid, uint64_t address, char out[160])

@@ -56,7 +56,6 @@ static uint64_t key_of(const struct vkbox *b)
 
 bool progress_has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
 {
-    *key = key_of(b);
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
         uint64_t last = atomic_load(&b->queues[q].submitted);
         enum ended e = UNMARKED;
@@ -76,6 +75,8 @@ bool progress_has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
                 e = submission_ended(b, s, devices);
         }
     }
+    if (*devices)
+        *key = key_of(b);
     return *devices;
 }
 

@@ -44,7 +44,10 @@
 #include "vkbox/point.h"
 #include "vkbox/run/progress.h"
 
-#define LOOK_NS (100 * NSEC_PER_MSEC) /* at new boxes, and whether there is progress */
+/* So often we look at new boxes, and whether there is progress: often at what is young, and else so that a time-out is some twenty looks. */
+#define LOOK_NS  (100 * NSEC_PER_MSEC)
+#define LOOKS_NS (500 * NSEC_PER_MSEC)
+#define YOUNG_NS (2 * NSEC_PER_SEC)
 enum {
     MAX_BOXES = SHARED_MAPPINGS,
     COMPILES = 600
@@ -85,7 +88,7 @@ struct run {
     bool ended, told_left, without_folder;
     struct sigaction file_limit; /* the program's, for SIGXFSZ */
     struct news news;
-    uint64_t oom_kills, next_look;
+    uint64_t oom_kills, next_look, youngest_ns; /* when a box was found last */
 };
 
 static uint64_t now(const struct run *r)
@@ -196,6 +199,7 @@ static void add_box(struct run *r, int dir, const char *name)
     end_begin(&w->end, w->pid);
     symbols_add_process(w->pid); /* which may be gone when a dump is made */
     r->num_boxes++;
+    r->youngest_ns = now(r);
     r->out->processes++;
 }
 
@@ -330,19 +334,6 @@ static bool is_the_programs(struct watched *w, const struct place *p)
     return true;
 }
 
-static void place_crash(const struct watched *w, struct place *out)
-{
-    const uint32_t callbacks = atomic_load(&w->b->callbacks);
-
-    place_of(w->pid, w->b->crash.pc, w->b->crash.sp, out);
-    if (out->generated && out->called && !progress_is_submitting(w->b, w->b->crash.thread)) {
-        out->generated = false;
-        snprintf(out->text, sizeof(out->text), "generated code");
-    }
-    out->doubtful &= out->generated && (out->called || callbacks);
-    out->doubtful |= out->generated && callbacks == VKBOX_GENERATED_CALLBACKS;
-}
-
 /* The handler of an earlier signal has not returned: what comes now is of what that does, as when it ends the program under threads of
  * the driver's. The first is put back. */
 static bool is_of_earlier(const struct watched *w)
@@ -376,7 +367,7 @@ static void look_at_event(struct run *r, struct watched *w)
         } else if (kind == VKBOX_SIGNAL) {
             const struct vkbox_crash crash = w->b->crash;
 
-            place_crash(w, &place);
+            place_crash(w->pid, w->b, &place);
             snprintf(ev.place, sizeof(ev.place), "%s", place.text);
             if (w->b->crash.has_address)
                 place_mapped(w->pid, w->b->crash.address, ev.mapped);
@@ -540,7 +531,7 @@ static void look_at_progress(struct run *r, struct watched *w)
     struct place_times t;
     uint32_t devices = 0;
     struct place_span span;
-    uint64_t key, waited;
+    uint64_t key = 0, waited;
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
@@ -667,13 +658,21 @@ static void make_asked(struct run *r)
     r->p->on_answered(r->p->ctx);
 }
 
+static uint64_t look_time(const struct run *r)
+{
+    uint64_t rare = r->p->timeout_ns / 20;
+
+    rare = !rare || rare > LOOKS_NS ? LOOKS_NS : rare;
+    return rare < LOOK_NS || !r->num_boxes || now(r) - r->youngest_ns < YOUNG_NS ? LOOK_NS : rare;
+}
+
 static void look(struct run *r)
 {
     bool due = now(r) >= r->next_look;
 
     if (due) {
-        r->next_look = now(r) + LOOK_NS;
         scan(r);
+        r->next_look = now(r) + look_time(r);
     }
     for (uint32_t i = 0; i < r->num_boxes; i++) {
         look_at_event(r, &r->boxes[i]);
