@@ -243,37 +243,55 @@ static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
         v->text[0] = (char)(v->text[0] - 'a' + 'A');
 }
 
-/* Whether it is among those that a submission waits for, or signals, so far that `value` is reached. */
-static bool has_semaphore(const struct vkbox_reader *r, const struct vkbox_semaphore *own,
-                          const struct vkbox_more *more, uint32_t num, const struct vkbox_semaphore *which)
-{
-    for (uint32_t i = 0; i < num && i < VKBOX_SEMAPHORES_MOST; i++) {
-        const struct vkbox_semaphore s = vkbox_semaphore_at(r->b, own, more, i);
+/* What a submission waits for, and who signals it. */
+struct awaited {
+    uint32_t num;
+    struct vkbox_semaphore semaphore[VKBOX_SEMAPHORES_MOST];
+    uint64_t by[VKBOX_SEMAPHORES_MOST]; /* a submission; 0: none */
+    bool may_be_other;                  /* one signals more than are kept */
+    struct map index;                   /* of a handle */
+};
 
-        if (s.handle == which->handle && s.value >= which->value)
-            return true;
+/* Of a semaphore with two values one signal is for one that waits: another that came before may have had it. */
+static void note_semaphores(const struct vkbox_reader *r, uint64_t number, uint64_t before, struct awaited *a)
+{
+    const struct vkbox_submission *s = number != before ? vkbox_submission(r, number) : NULL;
+
+    for (uint32_t i = 0; s && number < before && i < s->num_waits && i < VKBOX_SEMAPHORES_MOST; i++) {
+        const uint64_t *at =
+            map_find(&a->index, vkbox_semaphore_at(r->b, s->waits, &s->more_waits, i).handle);
+
+        if (at && !a->semaphore[*at].value)
+            a->by[*at] = 0;
     }
-    return false;
+    for (uint32_t i = 0; s && i < s->num_signals && i < VKBOX_SEMAPHORES_MOST; i++) {
+        const struct vkbox_semaphore one = vkbox_semaphore_at(r->b, s->signals, &s->more_signals, i);
+        const uint64_t *at = map_find(&a->index, one.handle);
+
+        if (at && one.value >= a->semaphore[*at].value)
+            a->by[*at] = number;
+    }
+    a->may_be_other |= s && s->num_signals > VKBOX_SEMAPHORES_MOST;
 }
 
-/* Which submission signals what `before` waits for; 0: none. One of two values is signalled for one that waits: another one that came
- * before may have had it. `may_be_other`: a submission signals more than are kept. */
-static const struct vkbox_object *find_signaller(const struct vkbox_reader *r,
-                                                 const struct vkbox_semaphore *wait, uint64_t before,
-                                                 uint64_t *number, bool *may_be_other)
+/* NULL: no memory. */
+static struct awaited *find_awaited(const struct vkbox_reader *r, uint64_t number)
 {
-    *number = 0;
-    *may_be_other = false;
-    for (uint64_t n = r->first; r->last && n <= r->last; n++) {
-        const struct vkbox_submission *s = n != before ? vkbox_submission(r, n) : NULL;
+    const struct vkbox_submission *s = vkbox_submission(r, number);
+    struct awaited *a = calloc(1, sizeof(*a));
 
-        if (s && n < before && !wait->value && has_semaphore(r, s->waits, &s->more_waits, s->num_waits, wait))
-            *number = 0;
-        if (s && has_semaphore(r, s->signals, &s->more_signals, s->num_signals, wait))
-            *number = n;
-        *may_be_other |= s && s->num_signals > VKBOX_SEMAPHORES_MOST;
+    for (uint32_t i = 0; a && s && i < s->num_waits && i < VKBOX_SEMAPHORES_MOST; i++) {
+        const struct vkbox_semaphore one = vkbox_semaphore_at(r->b, s->waits, &s->more_waits, i);
+        uint64_t *at = one.handle && !map_find(&a->index, one.handle) ? map_put(&a->index, one.handle) : NULL;
+
+        if (!at)
+            continue;
+        *at = a->num;
+        a->semaphore[a->num++] = one;
     }
-    return vkbox_object(r, wait->handle);
+    for (uint64_t n = r->first; a && a->num && r->last && n <= r->last; n++)
+        note_semaphores(r, n, number, a);
+    return a;
 }
 
 static void name_wait(const struct vkbox_semaphore *wait, const struct vkbox_object *o, uint64_t by,
@@ -298,26 +316,27 @@ static void name_wait(const struct vkbox_semaphore *wait, const struct vkbox_obj
 static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
 {
     const struct vkbox_submission *s = vkbox_submission(r, v->submission);
+    struct awaited *a = find_awaited(r, v->submission);
     uint32_t named = 0;
 
     TEXT(v, "Submission %llu has not begun", (unsigned long long)v->submission);
     for (int signalled = 0; signalled < 2; signalled++)
-        for (uint32_t i = 0; s && i < s->num_waits && i < VKBOX_SEMAPHORES_MOST; i++) {
-            const struct vkbox_semaphore wait = vkbox_semaphore_at(r->b, s->waits, &s->more_waits, i);
-            uint64_t by;
-            bool may_be_other;
-            const struct vkbox_object *o = find_signaller(r, &wait, v->submission, &by, &may_be_other);
+        for (uint32_t i = 0; a && i < a->num; i++) {
+            const struct vkbox_object *o = vkbox_object(r, a->semaphore[i].handle);
 
-            v->may_end |= wait.value || (o && o->detail != VKBOX_NOBODY);
-            if ((by != 0) != signalled || named >= 2)
+            v->may_end |= a->semaphore[i].value || (o && o->detail != VKBOX_NOBODY);
+            if ((a->by[i] != 0) != signalled || named >= 2)
                 continue;
             TEXT(v, "%s semaphore ", named++ ? " and" : "; it waits for");
-            name_wait(&wait, o, by, may_be_other, v);
+            name_wait(&a->semaphore[i], o, a->by[i], a->may_be_other, v);
         }
-    if (s && s->num_waits > VKBOX_SEMAPHORES_MOST) {
+    if (!a || (s && s->num_waits > VKBOX_SEMAPHORES_MOST)) {
         v->may_end = true;
         UNSEEN(v, "%sall of the semaphores that it waits for", v->unseen[0] ? "; " : "");
     }
+    if (a)
+        map_finish(&a->index);
+    free(a);
 }
 
 /* For an event that the host may still set. */
