@@ -18,6 +18,7 @@
 #include "base/file/png.h"
 
 #define LOOK_NS       (60 * NSEC_PER_MSEC)
+#define RUNS_NS       (250 * NSEC_PER_MSEC)
 #define SETTLE_NS     (2 * NSEC_PER_SEC)
 #define MAX_SETTLE_NS (10 * NSEC_PER_SEC)
 #define STILL_NS      (6 * NSEC_PER_SEC) /* behind that, in which nothing moves */
@@ -150,6 +151,8 @@ static bool look_on(struct lose_show *s, uint64_t now, const struct lose_result 
     if (now < s->next_ns)
         return false;
     s->next_ns = now + LOOK_NS;
+    if (!s->over_ns)
+        picture_finish(&s->end);
     s->over_ns = s->over_ns ? s->over_ns : now;
     if (!look(s))
         return true;
@@ -160,6 +163,20 @@ static bool look_on(struct lose_show *s, uint64_t now, const struct lose_result 
         return s->wrong >= LOOKS;
     s->stands = count(s, 1) * MOVED < count(s, 0);
     return !s->stands || now >= s->over_ns + settle + STILL_NS;
+}
+
+/* Who dies shows nothing any more: the picture of it is one of shortly before. */
+static void look_while_it_runs(struct lose_show *s, uint64_t now)
+{
+    struct picture p;
+
+    if (now < s->next_ns)
+        return;
+    s->next_ns = now + RUNS_NS;
+    if (screen_look(&s->screen, &p, NULL))
+        return;
+    picture_finish(&s->end);
+    s->end = p;
 }
 
 bool lose_show_poll(struct lose_show *s, uint64_t work, const struct lose_result *over)
@@ -173,6 +190,8 @@ bool lose_show_poll(struct lose_show *s, uint64_t work, const struct lose_result
         return look_at_undisturbed(s, now, work, over);
     if (over)
         return s->compares && over->verdict == LOSE_SURVIVED ? look_on(s, now, over) : (look(s), true);
+    if (s->file)
+        look_while_it_runs(s, now);
     return true;
 }
 
