@@ -89,6 +89,9 @@ out.help = document.querySelector("#side").textContent;
 Object.defineProperty(navigator, "clipboard", {value: {writeText: t => { out.copied = t.split("#")[1]; return Promise.resolve(); }}, configurable: true});
 go(%(draw)d);
 document.getElementById("copy").click();
+const table = {index: 1, kind: "table", ranges: [{kind: "SRV", register: 2, count: 3, space: 1}]};
+out.used = [{kind: "texture", register: 4, space: 1}, {kind: "texture", register: 5, space: 1}, {kind: "texture", register: 4, space: 0},
+  {kind: "typed UAV", register: 4, space: 1}].map(b => isUsed(table, [b]));
 out.doubts = doubtsOf(%(draw)d, [], [], {method: "DrawInstanced", args: {VertexCountPerInstance: 0}}, null);
 }</script>
 """
@@ -187,6 +190,7 @@ def inside_a_draw(work):
     check("a draw that lacks nothing has no doubts", "doubts" not in out["parts"], out["parts"].get("doubts"))
     check("what a draw lacks is said", all(any(w in d for d in out["doubts"]) for w in (
         "VertexCountPerInstance is 0", "no pipeline", "no render target", "no viewport", "no scissor", "no root signature")), out["doubts"])
+    check("of root parameters those that a shader uses are missed", out["used"] == [True, False, False, False], out["used"])
     check("keys are listed", all(w in out["help"] for w in ("the next draw", "the frame before", "copy the address")), out["help"])
     check("the address can be copied", out.get("copied") == f"call={draw}", out.get("copied"))
     check("and each channel by itself", out["filter"] == ['url("#only-RGB")', 'url("#only-G")'], out["filter"])

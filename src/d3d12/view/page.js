@@ -449,6 +449,14 @@ function memoryView() {
 
 // ---- what a draw may lack
 
+// Whether a shader of the draw binds something through root parameter `q`, as far as shaders say what they bind.
+function isUsed(q, bindings) {
+  const letter = b => /^constant/.test(b.kind) ? "b" : b.kind === "sampler" ? "s" : /UAV/.test(b.kind) ? "u" : "t";
+  const spans = q.ranges || [{kind: q.kind, register: q.register, count: 1, space: q.space}];
+  return bindings.some(b => spans.some(r => (LETTERS[r.kind] || "b") === letter(b) && b.space === r.space &&
+    b.register >= r.register && (r.count === null || b.register < r.register + r.count)));
+}
+
 // Sentences, each of what keeps pixels from being drawn, or makes them what nobody meant: by the state alone, and true whatever was drawn.
 function doubtsOf(i, lines, groups, call, pipeline) {
   const list = objects.get(selfOf(i)), made = list && list.born >= 0 && list.born < N ? window.call(list.born).text : "";
@@ -487,7 +495,8 @@ function doubtsOf(i, lines, groups, call, pipeline) {
   if (!signature) say("no root signature is set");
   else for (const q of signature.behind.filter(l => l.role === "parameter")) {
     const g = groups.filter(x => x !== signature && x.state.method.startsWith(prefix) && x.state.args.RootParameterIndex === q.index).pop();
-    if (!g) say(`nothing is bound to root parameter ${q.index}`);
+    if (!isUsed(q, of("binding"))) continue;
+    if (!g) say(`nothing is bound to root parameter ${q.index}, which a shader uses`);
     else if (g.behind.some(l => l.role === "descriptor" && !l.call)) say(`in the table of root parameter ${q.index} are descriptors where nothing was ever put`, g);
   }
   for (const c of of("constants")) {
