@@ -470,6 +470,35 @@ typedef struct _D3DKMT_CREATESYNCHRONIZATIONOBJECT2 {
     D3DKMT_HANDLE hSyncObject;
 } D3DKMT_CREATESYNCHRONIZATIONOBJECT2;
 
+/* A mutex with a value: who asks for that value gets it, and gives it back with the next. */
+typedef struct _D3DKMT_CREATEKEYEDMUTEX {
+    UINT64 InitialValue;
+    D3DKMT_HANDLE hSharedHandle; /* out */
+    D3DKMT_HANDLE hKeyedMutex;   /* out */
+} D3DKMT_CREATEKEYEDMUTEX;
+
+typedef struct _D3DKMT_OPENKEYEDMUTEX {
+    D3DKMT_HANDLE hSharedHandle;
+    D3DKMT_HANDLE hKeyedMutex; /* out */
+} D3DKMT_OPENKEYEDMUTEX;
+
+typedef struct _D3DKMT_DESTROYKEYEDMUTEX {
+    D3DKMT_HANDLE hKeyedMutex;
+} D3DKMT_DESTROYKEYEDMUTEX;
+
+typedef struct _D3DKMT_ACQUIREKEYEDMUTEX {
+    D3DKMT_HANDLE hKeyedMutex;
+    UINT64 Key;
+    PLARGE_INTEGER pTimeout; /* 100 ns: relative below 0, else a system time; NULL: for ever */
+    UINT64 FenceValue;       /* out: as it was released */
+} D3DKMT_ACQUIREKEYEDMUTEX;
+
+typedef struct _D3DKMT_RELEASEKEYEDMUTEX {
+    D3DKMT_HANDLE hKeyedMutex;
+    UINT64 Key;
+    UINT64 FenceValue;
+} D3DKMT_RELEASEKEYEDMUTEX;
+
 typedef struct _D3DKMT_DESTROYSYNCHRONIZATIONOBJECT {
     D3DKMT_HANDLE hSyncObject;
 } D3DKMT_DESTROYSYNCHRONIZATIONOBJECT;
@@ -779,6 +808,11 @@ typedef struct _D3DKMT_PROCESSPRIORITY {
     T(DestroySynchronizationObject, CONST D3DKMT_DESTROYSYNCHRONIZATIONOBJECT)                               \
     T(WaitForSynchronizationObject2, CONST D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2)                             \
     T(SignalSynchronizationObject2, CONST D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2)                               \
+    T(CreateKeyedMutex, D3DKMT_CREATEKEYEDMUTEX)                                                             \
+    T(OpenKeyedMutex, D3DKMT_OPENKEYEDMUTEX)                                                                 \
+    T(DestroyKeyedMutex, CONST D3DKMT_DESTROYKEYEDMUTEX)                                                     \
+    T(AcquireKeyedMutex, D3DKMT_ACQUIREKEYEDMUTEX)                                                           \
+    T(ReleaseKeyedMutex, D3DKMT_RELEASEKEYEDMUTEX)                                                           \
     T(WaitForIdle, CONST D3DKMT_WAITFORIDLE)                                                                 \
     T(Escape, CONST D3DKMT_ESCAPE)                                                                           \
     T(WaitForVerticalBlankEvent, CONST D3DKMT_WAITFORVERTICALBLANKEVENT)                                     \

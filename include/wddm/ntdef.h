@@ -213,6 +213,7 @@ typedef struct _POINT {
  * and the names themselves. */
 #define WDDM_STATUS_CODES(S)                                                                                 \
     S(STATUS_SUCCESS, 0x00000000)                                                                            \
+    S(STATUS_ABANDONED_WAIT_0, 0x00000080)                                                                   \
     S(STATUS_TIMEOUT, 0x00000102)                                                                            \
     S(STATUS_PENDING, 0x00000103)                                                                            \
     S(STATUS_BUFFER_OVERFLOW, 0x80000005)                                                                    \
@@ -299,6 +300,7 @@ typedef struct _POINT {
     S(STATUS_MONITOR_NO_MORE_DESCRIPTOR_DATA, 0xC01D0008)
 
 #define STATUS_SUCCESS                                          NT_STATUS_C(0x00000000)
+#define STATUS_ABANDONED_WAIT_0                                 NT_STATUS_C(0x00000080)
 #define STATUS_TIMEOUT                                          NT_STATUS_C(0x00000102)
 #define STATUS_PENDING                                          NT_STATUS_C(0x00000103)
 #define STATUS_BUFFER_OVERFLOW                                  NT_STATUS_C(0x80000005)

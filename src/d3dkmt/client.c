@@ -412,8 +412,11 @@ static NTSTATUS remote(enum d3dkmt_thunk thunk, void *arg)
     s = d3dkmt_wire_parse_reply(self->buffer, (size_t)n, thunk, wide);
     d3dkmt_narrow(&widened);
     pthread_mutex_lock(&lock);
-    if (NT_SUCCESS(s))
-        s = after(thunk, arg, &h, fd);
+    if (NT_SUCCESS(s)) {
+        NTSTATUS more = after(thunk, arg, &h, fd);
+
+        s = NT_SUCCESS(more) ? s : more; /* a success may say something: STATUS_TIMEOUT */
+    }
     pthread_mutex_unlock(&lock);
     if (fd >= 0)
         close(fd);

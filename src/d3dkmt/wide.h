@@ -95,6 +95,13 @@
     T(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, 4, )                                                              \
     T(D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2, 200, )                                                           \
     T(D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2, 464, )                                                            \
+    T(D3DKMT_CREATEKEYEDMUTEX, 16, )                                                                         \
+    T(D3DKMT_OPENKEYEDMUTEX, 8, )                                                                            \
+    T(D3DKMT_DESTROYKEYEDMUTEX, 4, )                                                                         \
+    T(D3DKMT_ACQUIREKEYEDMUTEX, 32,                                                                          \
+      A(D3DKMT_ACQUIREKEYEDMUTEX, hKeyedMutex, 0) P(D3DKMT_ACQUIREKEYEDMUTEX, pTimeout, 16)                  \
+          A(D3DKMT_ACQUIREKEYEDMUTEX, FenceValue, 24))                                                       \
+    T(D3DKMT_RELEASEKEYEDMUTEX, 24, )                                                                        \
     T(D3DKMT_WAITFORIDLE, 4, )                                                                               \
     T(D3DKMT_WAITFORVERTICALBLANKEVENT, 12, )                                                                \
     T(D3DKMT_GETSCANLINE, 16, )                                                                              \

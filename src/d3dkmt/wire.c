@@ -15,6 +15,11 @@
     {                                                                                                        \
         WIDE_AT(type, pointer), WIDE_AT(type, count_member), element_size, direction, false, 1               \
     }
+/* One element, or NULL; the member in its front stands in for a count. */
+#define PTR_TO_ONE(type, pointer, member, element_size, direction)                                           \
+    {                                                                                                        \
+        WIDE_AT(type, pointer), WIDE_AT(type, member), element_size, direction, true, 1, 1                   \
+    }
 /* Each names an enumerator, by which the compiler knows that a thunk has its row. */
 #define THUNK(id, type, n, ...)                                                                              \
     [D3DKMT_THUNK_##id] = {                                                                                  \
@@ -66,6 +71,12 @@ const struct wire_thunk d3dkmt_wire_thunks[D3DKMT_NUM_THUNKS] = {
     THUNK(DestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, 0),
     THUNK(WaitForSynchronizationObject2, D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2, 0),
     THUNK(SignalSynchronizationObject2, D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2, 0),
+    THUNK(CreateKeyedMutex, D3DKMT_CREATEKEYEDMUTEX, 0),
+    THUNK(OpenKeyedMutex, D3DKMT_OPENKEYEDMUTEX, 0),
+    THUNK(DestroyKeyedMutex, D3DKMT_DESTROYKEYEDMUTEX, 0),
+    THUNK(AcquireKeyedMutex, D3DKMT_ACQUIREKEYEDMUTEX, 1,
+          PTR_TO_ONE(D3DKMT_ACQUIREKEYEDMUTEX, pTimeout, hKeyedMutex, sizeof(LARGE_INTEGER), WIRE_IN)),
+    THUNK(ReleaseKeyedMutex, D3DKMT_RELEASEKEYEDMUTEX, 0),
     THUNK(WaitForIdle, D3DKMT_WAITFORIDLE, 0),
     THUNK(Escape, D3DKMT_ESCAPE, 1,
           PTR(D3DKMT_ESCAPE, pPrivateDriverData, PrivateDriverDataSize, 1, WIRE_INOUT, true)),
@@ -113,6 +124,8 @@ static uint64_t length_of(const void *arg, const struct wire_pointer *p)
 {
     UINT n = get_u32(arg, p->count);
 
+    if (p->most && n > p->most)
+        n = p->most;
     return (uint64_t)(n < p->least ? p->least : n) * p->element;
 }
 

@@ -50,6 +50,7 @@ struct wire_pointer {
     enum wire_dir dir;
     bool optional;  /* NULL is meaningful although the count is not zero */
     uint32_t least; /* elements that there are whatever the count is */
+    uint32_t most;  /* and no more; 0: no limit */
 };
 
 struct wire_thunk {

@@ -114,6 +114,7 @@ struct dxgk {
     uint64_t owners; /* serial numbers of clients and shared resources */
 
     struct handles handles;
+    struct keyed_open *keyed; /* of all clients */
     struct signaller signaller;
     struct interrupts interrupts;
     struct sched sched;

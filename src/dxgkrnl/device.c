@@ -362,6 +362,7 @@ void dxgk_client_close(struct dxgk_client *c)
                 break;
             }
     } while (again);
+    dxgk_keyed_close_all(d, c);
     dxgk_handle_free_all(d, c);
     LIST_DROP(&d->clients, c, next);
     for (other = d->clients; other && other->process != c->process; other = other->next)

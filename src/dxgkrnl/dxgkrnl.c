@@ -746,7 +746,8 @@ void dxgk_destroy(struct dxgk *d)
     bb_flight_close(d->flight);
     dxgk_vblanks_finish(d);
     free(d->handles.table);
-    map_finish(&d->handles.shares);
+    for (int i = 0; i < SHARES; i++)
+        map_finish(&d->handles.shares[i]);
     free(d->log.events);
     free(d->resources);
     free(d->tdr.debug_info);

@@ -91,7 +91,7 @@ void dxgk_handle_free_all(struct dxgk *d, const struct dxgk_client *client)
 
 /* ---- shares -------------------------------------------------------------- */
 
-D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r)
+D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, enum share_type type, void *object)
 {
     D3DKMT_HANDLE h = 0;
     uint64_t *slot;
@@ -99,25 +99,25 @@ D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r)
     do
         if (getrandom(&h, sizeof(h), 0) != sizeof(h))
             return 0;
-    while (!h || map_find(&d->handles.shares, h));
-    slot = map_put(&d->handles.shares, h);
+    while (!h || map_find(&d->handles.shares[type], h));
+    slot = map_put(&d->handles.shares[type], h);
     if (!slot)
         return 0;
-    *slot = (uintptr_t)r;
+    *slot = (uintptr_t)object;
     return h;
 }
 
-struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_client *client)
+void *dxgk_share_get(struct dxgk *d, enum share_type type, D3DKMT_HANDLE h, struct dxgk_client *client)
 {
     bool trusted = !client || dxgk_offender_may_guess(d, client);
-    struct resource *r = trusted ? map_pointer(&d->handles.shares, h) : NULL;
+    void *r = trusted ? map_pointer(&d->handles.shares[type], h) : NULL;
 
     if (!r && client && trusted)
         dxgk_offender_guessed(d, client);
     return r;
 }
 
-void dxgk_share_free(struct dxgk *d, D3DKMT_HANDLE h)
+void dxgk_share_free(struct dxgk *d, enum share_type type, D3DKMT_HANDLE h)
 {
-    map_remove(&d->handles.shares, h);
+    map_remove(&d->handles.shares[type], h);
 }

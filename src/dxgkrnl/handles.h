@@ -19,8 +19,12 @@ enum handle_type {
     HANDLE_CONTEXT,
     HANDLE_ALLOC,
     HANDLE_RES,
-    HANDLE_SYNC
+    HANDLE_SYNC,
+    HANDLE_KEYED_MUTEX
 };
+
+/* What share handles open: struct resource, struct keyed_mutex. */
+enum share_type { SHARE_RESOURCE, SHARE_KEYED_MUTEX, SHARES };
 
 struct handle_entry {
     enum handle_type type;
@@ -33,7 +37,7 @@ struct handle_entry {
 struct handles {
     struct handle_entry *table;
     unsigned count, free; /* free: the first, + 1 */
-    struct map shares;    /* struct resource * */
+    struct map shares[SHARES];
 };
 
 /* 0 without memory, or when 65534 are open. */
@@ -45,10 +49,10 @@ void *dxgk_handle_get(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type,
 /* Whosever it is: for the miniport. */
 void *dxgk_handle_any(struct dxgk *d, D3DKMT_HANDLE h, enum handle_type type);
 void dxgk_handle_free(struct dxgk *d, D3DKMT_HANDLE h);
-/* A share handle opens a resource to any client that says it, so it comes from the kernel's random source, and a client that says
+/* A share handle opens an object to any client that says it, so it comes from the kernel's random source, and a client that says
  * too many wrong ones (offenders.h) opens no more. 0: there is none. A NULL client is the kernel. */
-D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, struct resource *r);
-struct resource *dxgk_share_get(struct dxgk *d, D3DKMT_HANDLE h, struct dxgk_client *client);
-void dxgk_share_free(struct dxgk *d, D3DKMT_HANDLE h);
+D3DKMT_HANDLE dxgk_share_new(struct dxgk *d, enum share_type type, void *object);
+void *dxgk_share_get(struct dxgk *d, enum share_type type, D3DKMT_HANDLE h, struct dxgk_client *client);
+void dxgk_share_free(struct dxgk *d, enum share_type type, D3DKMT_HANDLE h);
 /* All that `client` still has: names only, the objects are their owners'. */
 void dxgk_handle_free_all(struct dxgk *d, const struct dxgk_client *client);

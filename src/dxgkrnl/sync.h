@@ -23,6 +23,8 @@ struct syncobj {
 /* STATUS_INVALID_PARAMETER, STATUS_INVALID_HANDLE (the event), STATUS_NO_MEMORY; the object has no handle yet. */
 NTSTATUS dxgk_sync_create(struct device *dev, const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
                           struct syncobj **out);
+/* keyed_mutex.c: what a client has open goes; the mutex that it held is abandoned. */
+void dxgk_keyed_close_all(struct dxgk *d, const struct dxgk_client *c);
 void dxgk_sync_unref(struct syncobj *s); /* NULL is legal */
 /* Takes the handle away, and the reference that it had. */
 void dxgk_sync_close(struct syncobj *s);

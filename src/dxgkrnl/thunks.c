@@ -535,7 +535,7 @@ static NTSTATUS create_locked(struct dxgk_client *c, struct device *dev, D3DKMT_
             arg->pAllocationInfo[i].hAllocation = opens[i]->handle;
         arg->hResource = g->handle;
         if (arg->Flags.CreateShared)
-            arg->hGlobalShare = r->share = dxgk_share_new(d, r);
+            arg->hGlobalShare = r->share = dxgk_share_new(d, SHARE_RESOURCE, r);
     }
     free(opens);
     if (NT_SUCCESS(s)) {
@@ -619,7 +619,7 @@ NTSTATUS dxgk_QueryResourceInfo(struct dxgk_client *c, D3DKMT_QUERYRESOURCEINFO 
 {
     struct dxgk *d = dxgk_thunk_enter(c);
     struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    struct resource *r = dev ? dxgk_share_get(d, arg->hGlobalShare, c) : NULL;
+    struct resource *r = dev ? dxgk_share_get(d, SHARE_RESOURCE, arg->hGlobalShare, c) : NULL;
     NTSTATUS s;
 
     if (!dev || !r)
@@ -675,7 +675,7 @@ NTSTATUS dxgk_OpenResource(struct dxgk_client *c, D3DKMT_OPENRESOURCE *arg)
 {
     struct dxgk *d = dxgk_thunk_enter(c);
     struct device *dev = dxgk_handle_get(d, arg->hDevice, HANDLE_DEVICE, c);
-    struct resource *r = dev ? dxgk_share_get(d, arg->hGlobalShare, c) : NULL;
+    struct resource *r = dev ? dxgk_share_get(d, SHARE_RESOURCE, arg->hGlobalShare, c) : NULL;
     UINT total = 0;
     NTSTATUS s;
 

@@ -501,7 +501,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
     }
     check(d);
     if (r->share)
-        dxgk_share_free(d, r->share);
+        dxgk_share_free(d, SHARE_RESOURCE, r->share);
     free(r->handles);
     free(r->allocs);
     free(r->priv);

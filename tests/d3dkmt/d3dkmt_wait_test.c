@@ -30,6 +30,71 @@ static uint64_t calls(void)
     return st.calls;
 }
 
+static NTSTATUS acquire(D3DKMT_HANDLE mutex, UINT64 key, int64_t timeout, UINT64 *fence)
+{
+    LARGE_INTEGER t = {.QuadPart = timeout};
+    D3DKMT_ACQUIREKEYEDMUTEX a = {.hKeyedMutex = mutex, .Key = key, .pTimeout = timeout > 0 ? NULL : &t};
+    NTSTATUS s = D3DKMTAcquireKeyedMutex(&a);
+
+    *fence = a.FenceValue;
+    return s;
+}
+
+static NTSTATUS release(D3DKMT_HANDLE mutex, UINT64 key, UINT64 fence)
+{
+    return D3DKMTReleaseKeyedMutex(&(D3DKMT_RELEASEKEYEDMUTEX){mutex, key, fence});
+}
+
+enum { FOR_EVER = 1 };
+
+/* Waits for 7, gives 8 back, waits for 9, and ends with it. */
+static int takes_turns(void *arg)
+{
+    D3DKMT_OPENKEYEDMUTEX o = {.hSharedHandle = *(D3DKMT_HANDLE *)arg};
+    struct app a;
+    UINT64 fence;
+
+    if (app_open(&a) || D3DKMTOpenKeyedMutex(&o))
+        return 1;
+    if (acquire(o.hKeyedMutex, 7, FOR_EVER, &fence) || fence != 42 || release(o.hKeyedMutex, 8, 43))
+        return 2;
+    return acquire(o.hKeyedMutex, 9, FOR_EVER, &fence) ? 3 : 0;
+}
+
+TEST_IN(keyed_mutexes_take_turns, connected)
+{
+    D3DKMT_CREATEKEYEDMUTEX c = {.InitialValue = 5};
+    D3DKMT_OPENKEYEDMUTEX again;
+    D3DKMT_HANDLE m;
+    struct app a;
+    UINT64 fence;
+    pid_t child;
+
+    assert_int_equal(app_open(&a), STATUS_SUCCESS);
+    assert_int_equal(D3DKMTCreateKeyedMutex(&c), STATUS_SUCCESS);
+    m = c.hKeyedMutex;
+    assert_int_equal(acquire(m, 7, 0, &fence), STATUS_TIMEOUT);
+    assert_int_equal(acquire(m, 7, -100000, &fence), STATUS_TIMEOUT);
+    assert_int_equal(release(m, 7, 0), STATUS_INVALID_PARAMETER);
+    assert_int_equal(acquire(m, 5, 0, &fence), STATUS_SUCCESS);
+    assert_int_equal(acquire(m, 5, FOR_EVER, &fence), STATUS_INVALID_PARAMETER); /* it has it */
+    child = run_in_child(takes_turns, &c.hSharedHandle);
+    assert_int_equal(release(m, 7, 42), STATUS_SUCCESS);
+    assert_int_equal(acquire(m, 8, FOR_EVER, &fence), STATUS_SUCCESS);
+    assert_int_equal(fence, 43);
+    assert_int_equal(release(m, 9, 44), STATUS_SUCCESS);
+    assert_int_equal(child_result(child), 0);
+    assert_int_equal(acquire(m, 9, FOR_EVER, &fence), STATUS_ABANDONED_WAIT_0);
+    assert_int_equal(release(m, 9, 45), STATUS_SUCCESS);
+    assert_int_equal(acquire(m, 9, 0, &fence), STATUS_SUCCESS);
+    assert_int_equal(fence, 45);
+    assert_int_equal(D3DKMTDestroyKeyedMutex(&(D3DKMT_DESTROYKEYEDMUTEX){m}), STATUS_SUCCESS);
+    assert_int_equal(acquire(m, 9, 0, &fence), STATUS_INVALID_HANDLE);
+    again = (D3DKMT_OPENKEYEDMUTEX){.hSharedHandle = c.hSharedHandle};
+    assert_int_equal(D3DKMTOpenKeyedMutex(&again), STATUS_INVALID_PARAMETER); /* nobody has it any more */
+    app_close(&a);
+}
+
 TEST_IN(vblanks_need_no_call_once_one_succeeded, connected)
 {
     struct app a, b;

@@ -36,7 +36,7 @@ static PVOID shared(HANDLE handle)
 {
     uintptr_t h = (uintptr_t)handle;
 
-    return h <= UINT32_MAX ? dxgk_share_get(OWNER(), (D3DKMT_HANDLE)h, NULL) : NULL;
+    return h <= UINT32_MAX ? dxgk_share_get(OWNER(), SHARE_RESOURCE, (D3DKMT_HANDLE)h, NULL) : NULL;
 }
 
 NTSTATUS NTAPI ZwQuerySection(HANDLE SectionHandle, SECTION_INFORMATION_CLASS SectionInformationClass,
