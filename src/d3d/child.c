@@ -131,6 +131,8 @@ static void end(struct d3d_child *c)
         c->next->self = c->self;
     if (c->made)
         end_in_driver(c);
+    if (c->keyed)
+        D3DKMTDestroyKeyedMutex(&(D3DKMT_DESTROYKEYEDMUTEX){c->keyed});
     d3d_list_destroy(c->list);
     d3d_surface_canvas_end(c);
     if (c->saved)

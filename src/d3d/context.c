@@ -27,6 +27,7 @@ void d3d_context_init(struct d3d_context *c, struct d3d_device *d)
     c->device = d;
     c->vtbl = &d3d_context_vtbl;
     c->annotation_vtbl = &d3d_annotation_vtbl;
+    c->lock_vtbl = &d3d_context_lock_vtbl;
     defaults(c);
 }
 
@@ -49,6 +50,8 @@ HRESULT STDMETHODCALLTYPE d3d_context_QueryInterface(ID3D11DeviceContext *This, 
         *out = This;
     else if (IsEqualGUID(riid, &IID_ID3DUserDefinedAnnotation))
         *out = &context_of(This)->annotation_vtbl;
+    else if (IsEqualGUID(riid, &IID_ID3D11Multithread))
+        *out = &context_of(This)->lock_vtbl;
     if (!*out)
         return E_NOINTERFACE;
     d3d_context_AddRef(This);

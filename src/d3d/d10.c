@@ -554,7 +554,7 @@ void STDMETHODCALLTYPE d10_device_SOGetTargets(ID3D10Device1 *This, UINT count, 
                                                UINT *offsets)
 {
     for (UINT i = 0; offsets && i < count; i++)
-        offsets[i] = 0; /* the driver alone knows how far it came */
+        offsets[i] = UINT32_MAX; /* the driver alone knows how far it came */
     d3d_context_SOGetTargets(context11(This), count, (ID3D11Buffer **)buffers);
     if (buffers)
         d10_faces((void **)buffers, count);
@@ -610,6 +610,7 @@ EXPORT HRESULT WINAPI D3D10CreateDeviceAndSwapChain1(IDXGIAdapter *adapter, D3D1
     if (hr != S_OK)
         return hr;
     d3d_device_of(d)->d10 = true;
+    d3d_device_of(d)->guarded = !(flags & D3D10_CREATE_DEVICE_SINGLETHREADED); /* which 11's are not */
     if (!device) {
         ID3D11Device_Release(d);
         return S_FALSE;

@@ -78,6 +78,7 @@ struct d3d_data { /* of SetPrivateData, or of SetPrivateDataInterface */
 struct d3d_shared {
     UINT magic;
     D3D11_TEXTURE2D_DESC desc;
+    D3DKMT_HANDLE mutex; /* the global handle of a keyed one; 0: none */
 };
 
 /* Everything that a device makes. The COM pointer is the object's. */
@@ -85,6 +86,7 @@ struct d3d_child {
     const void *vtbl;
     const IDXGIResourceVtbl *shared_vtbl;  /* of resources */
     const IDXGISurface1Vtbl *surface_vtbl; /* of textures of one mip and one layer */
+    const IDXGIKeyedMutexVtbl *keyed_vtbl; /* of what has one */
     const void *d10_vtbl;                  /* of what Direct3D 10 has, too */
     LONG refs, bound;                      /* of the program; of the context and of views */
     struct d3d_device *device;
@@ -101,6 +103,7 @@ struct d3d_child {
     bool begun, ended;           /* a query */
     struct d3d_kmt_resource kmt; /* a resource's, and what others are told of it */
     struct d3d_shared share;
+    D3DKMT_HANDLE keyed;            /* its keyed mutex; 0: none */
     struct d3d_list *list;          /* a command list's */
     struct d3d_context *saved;      /* a context state's: what is bound while another one is set */
     UINT depth;                     /* of a texture; desc.texture has the rest, whatever its dimensions */
@@ -133,6 +136,7 @@ struct d3d_adapter { /* a driver that is loaded */
 struct d3d_context {
     const ID3D11DeviceContext1Vtbl *vtbl;
     const ID3DUserDefinedAnnotationVtbl *annotation_vtbl;
+    const ID3D11MultithreadVtbl *lock_vtbl;
     struct d3d_device *device;
     struct d3d_list *list; /* of a deferred context: what it records; NULL: the immediate one */
     LONG refs;             /* of the program; while there are some, they hold the device */

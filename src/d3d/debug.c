@@ -501,3 +501,50 @@ BOOL STDMETHODCALLTYPE d3d_lock_GetMultithreadProtected(ID3D10Multithread *This)
 {
     return of_lock(This)->guarded;
 }
+
+/* ---- the same lock, as Direct3D 11's contexts have it ------------------------------------ */
+
+static struct d3d_context *of_context_lock(void *This)
+{
+    return (struct d3d_context *)((char *)This - offsetof(struct d3d_context, lock_vtbl));
+}
+
+static ID3D10Multithread *lock_of(void *This)
+{
+    return (ID3D10Multithread *)&of_context_lock(This)->device->lock_vtbl;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_context_lock_QueryInterface(ID3D11Multithread *This, REFIID riid, void **out)
+{
+    return d3d_context_QueryInterface((ID3D11DeviceContext *)of_context_lock(This), riid, out);
+}
+
+ULONG STDMETHODCALLTYPE d3d_context_lock_AddRef(ID3D11Multithread *This)
+{
+    return d3d_context_AddRef((ID3D11DeviceContext *)of_context_lock(This));
+}
+
+ULONG STDMETHODCALLTYPE d3d_context_lock_Release(ID3D11Multithread *This)
+{
+    return d3d_context_Release((ID3D11DeviceContext *)of_context_lock(This));
+}
+
+void STDMETHODCALLTYPE d3d_context_lock_Enter(ID3D11Multithread *This)
+{
+    d3d_lock_Enter(lock_of(This));
+}
+
+void STDMETHODCALLTYPE d3d_context_lock_Leave(ID3D11Multithread *This)
+{
+    d3d_lock_Leave(lock_of(This));
+}
+
+BOOL STDMETHODCALLTYPE d3d_context_lock_SetMultithreadProtected(ID3D11Multithread *This, BOOL guard)
+{
+    return d3d_lock_SetMultithreadProtected(lock_of(This), guard);
+}
+
+BOOL STDMETHODCALLTYPE d3d_context_lock_GetMultithreadProtected(ID3D11Multithread *This)
+{
+    return d3d_lock_GetMultithreadProtected(lock_of(This));
+}

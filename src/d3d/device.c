@@ -197,8 +197,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_QueryInterface(ID3D11Device *This, REFIID r
         *out = &d->dxgi_vtbl;
     else if (d->d10 && (IsEqualGUID(riid, &IID_ID3D10Device) || IsEqualGUID(riid, &IID_ID3D10Device1)))
         *out = &d->d10_vtbl;
-    else if (IsEqualGUID(riid, &IID_ID3D10Multithread) || IsEqualGUID(riid, &IID_ID3D11Multithread))
-        *out = &d->lock_vtbl; /* the same methods */
+    else if (IsEqualGUID(riid, &IID_ID3D10Multithread))
+        *out = &d->lock_vtbl;
     else if (d->queue && (IsEqualGUID(riid, &IID_ID3D11InfoQueue) || IsEqualGUID(riid, &IID_ID3D10InfoQueue)))
         *out = d->queue;
     if (!*out)

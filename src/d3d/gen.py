@@ -18,8 +18,10 @@ CLASSES = [
     ("d3d_deferred", "ID3D11DeviceContext1", ["d3d_context"]),
     ("d3d_list", "ID3D11CommandList", [CHILD]),
     ("d3d_context_state", "ID3DDeviceContextState", [CHILD]),
+    ("d3d_keyed", "IDXGIKeyedMutex", []),
     ("d3d_queue", "ID3D11InfoQueue", []),
     ("d3d_lock", "ID3D10Multithread", []),
+    ("d3d_context_lock", "ID3D11Multithread", []),
     ("d3d_annotation", "ID3DUserDefinedAnnotation", []),
     ("d3d_buffer", "ID3D11Buffer", ["d3d_resource", CHILD]),
     ("d3d_texture1d", "ID3D11Texture1D", ["d3d_resource", CHILD]),
@@ -69,7 +71,7 @@ CLASSES = [
 ]
 # Methods that an older interface has take that one.
 SINCE = {"ID3D11Device1": "ID3D11Device", "ID3D11DeviceContext1": "ID3D11DeviceContext"}
-text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "d3d11sdklayers", "dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5"))
+text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "d3d11_4", "d3d11sdklayers", "dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5"))
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
 defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | set(re.findall(r"^[A-Z_]+\((d\w+_\w+),", code, re.M))
@@ -115,6 +117,11 @@ def passed_on(ret, own, args, target):
     if ret != "void":
         call, after = f"{ret} r = {call}", after + ["return r;"]
     return f"static {ret} STDMETHODCALLTYPE {own}({args}) {{ {' '.join(before)} {call} {' '.join(after)} }}"
+
+
+def ten_of(name):
+    """Where 11 has what is 10's device's: the context first, but for what both have of their own."""
+    return ("d3d_device_",) if "PrivateData" in name else ("d3d_context_", "d3d_device_")
 
 
 def recorded(name, own, args, target):
@@ -180,7 +187,7 @@ for prefix, iface, bases in CLASSES:
                 header.append(f"{ret} STDMETHODCALLTYPE {base}({first});")
                 done.add(base)
             rows.append(f"    .{name} = (void *){base},")
-        elif prefix == "d10_device" and (to := next((p + name for p in ("d3d_context_", "d3d_device_") if p + name in defined), None)):
+        elif prefix == "d10_device" and (to := next((p + name for p in ten_of(name) if p + name in defined), None)):
             body.append(passed_on(ret, own, args, to))
             rows.append(f"    .{name} = {own},")
         else:

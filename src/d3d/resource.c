@@ -10,7 +10,7 @@ enum {
     TEXTURE_BINDS = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL |
                     D3D11_BIND_UNORDERED_ACCESS,
     MIPPED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET,
-    SHARED = D3D11_RESOURCE_MISC_SHARED,
+    SHARED = D3D11_RESOURCE_MISC_SHARED | D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX,
     D3D_SHARED_MAGIC = 0x53313144, /* "D11S" */
     WRITTEN = D3D11_BIND_RENDER_TARGET | D3D11_BIND_UNORDERED_ACCESS
 };
@@ -212,6 +212,30 @@ static bool valid_format(struct d3d_device *d, DXGI_FORMAT f, UINT bind)
            (typeless && f != DXGI_FORMAT_R24G8_TYPELESS && f != DXGI_FORMAT_R32G8X24_TYPELESS);
 }
 
+/* To the driver, what has a keyed mutex is shared. */
+static UINT driver_misc(UINT flags)
+{
+    return flags & D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX ? flags | D3D11_RESOURCE_MISC_SHARED : flags;
+}
+
+/* It can be acquired with key 0 first. */
+static HRESULT make_mutex(struct d3d_child *c)
+{
+    D3DKMT_CREATEKEYEDMUTEX k = {0};
+    NTSTATUS s = D3DKMTCreateKeyedMutex(&k);
+
+    c->keyed = k.hKeyedMutex;
+    c->share.mutex = k.hSharedHandle;
+    return d3d_status(s);
+}
+
+static D3DKMT_HANDLE open_mutex(D3DKMT_HANDLE share)
+{
+    D3DKMT_OPENKEYEDMUTEX k = {.hSharedHandle = share};
+
+    return NT_SUCCESS(D3DKMTOpenKeyedMutex(&k)) ? k.hKeyedMutex : 0;
+}
+
 HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *given,
                            UINT depth, const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,
                            struct d3d_child **out)
@@ -238,7 +262,7 @@ HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11
                                                               : D3D10DDIRESOURCE_TEXTURE2D,
                                      .Usage = desc.Usage,
                                      .BindFlags = desc.BindFlags,
-                                     .MiscFlags = desc.MiscFlags,
+                                     .MiscFlags = driver_misc(desc.MiscFlags),
                                      .Format = desc.Format,
                                      .SampleDesc = {desc.SampleDesc.Count, desc.SampleDesc.Quality},
                                      .MipLevels = desc.MipLevels,
@@ -257,10 +281,16 @@ HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11
     if (c) {
         c->desc.texture = desc;
         c->depth = depth;
-        c->share = (struct d3d_shared){D3D_SHARED_MAGIC, desc};
+        c->share = (struct d3d_shared){D3D_SHARED_MAGIC, desc, 0};
         c->kmt = (struct d3d_kmt_resource){desc.MiscFlags & SHARED, &c->share, sizeof(c->share), 0, 0};
     }
-    hr = c ? create(d, &a, c, (void **)out) : E_OUTOFMEMORY;
+    hr = c ? S_OK : E_OUTOFMEMORY;
+    if (c && desc.MiscFlags & D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX)
+        hr = make_mutex(c);
+    if (c && hr == S_OK)
+        hr = create(d, &a, c, (void **)out);
+    else if (c)
+        d3d_child_release(c);
     free(up);
     return hr;
 }
@@ -279,7 +309,7 @@ static bool valid_shared(enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc)
 {
     return kind == D3D_TEXTURE && desc->MipLevels == 1 && desc->ArraySize == 1 &&
            desc->SampleDesc.Count == 1 && desc->Usage == D3D11_USAGE_DEFAULT &&
-           !(desc->BindFlags & D3D11_BIND_DEPTH_STENCIL);
+           !(desc->BindFlags & D3D11_BIND_DEPTH_STENCIL) && (desc->MiscFlags & SHARED) != SHARED;
 }
 
 /* What all textures have to be; then they are made. */
@@ -373,6 +403,7 @@ static HRESULT open_shared(struct d3d_device *d, D3DKMT_HANDLE share, struct d3d
         c->depth = 1;
         c->kmt = opened;
         c->kmt.shared = true;
+        c->keyed = told.mutex ? open_mutex(told.mutex) : 0;
         DDI(d, pfnOpenResource, &a, DRV(D3D10DDI_HRESOURCE, c), (D3D10DDI_HRTRESOURCE){&c->kmt});
         hr = d3d_child_finish(c, (void **)out);
     } else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* surface.c: resources as DXGI sees them: IDXGIResource of all, IDXGISurface1 of textures of one mip and one layer. They are faces of
+/* surface.c: resources as DXGI sees them: IDXGIResource of all, IDXGISurface1 of textures of one mip and one layer,
+ * IDXGIKeyedMutex of those made with one. They are faces of
  * the resource, with its references and its private data. */
 #include "d3d/tables.h"
 #include "d3d/screens.h"
@@ -14,6 +15,11 @@ static struct d3d_child *of_surface(void *This)
     return (struct d3d_child *)((char *)This - offsetof(struct d3d_child, surface_vtbl));
 }
 
+static struct d3d_child *of_keyed(void *This)
+{
+    return (struct d3d_child *)((char *)This - offsetof(struct d3d_child, keyed_vtbl));
+}
+
 static bool is_surface(const struct d3d_child *c)
 {
     return (c->kind == D3D_TEXTURE1D || c->kind == D3D_TEXTURE) && c->desc.texture.MipLevels == 1 &&
@@ -24,11 +30,14 @@ void *d3d_surface_face(struct d3d_child *c, REFIID riid)
 {
     c->shared_vtbl = &d3d_shared_vtbl;
     c->surface_vtbl = &d3d_surface_vtbl;
+    c->keyed_vtbl = &d3d_keyed_vtbl;
     if (IsEqualGUID(riid, &IID_IDXGIResource) || IsEqualGUID(riid, &IID_IDXGIDeviceSubObject) ||
         IsEqualGUID(riid, &IID_IDXGIObject))
         return &c->shared_vtbl;
     if (is_surface(c) && (IsEqualGUID(riid, &IID_IDXGISurface) || IsEqualGUID(riid, &IID_IDXGISurface1)))
         return &c->surface_vtbl;
+    if (c->keyed && IsEqualGUID(riid, &IID_IDXGIKeyedMutex))
+        return &c->keyed_vtbl;
     return NULL;
 }
 
@@ -68,6 +77,7 @@ void *d3d_surface_face(struct d3d_child *c, REFIID riid)
     }
 FACE(d3d_shared, IDXGIResource, of_shared)
 FACE(d3d_surface, IDXGISurface1, of_surface)
+FACE(d3d_keyed, IDXGIKeyedMutex, of_keyed)
 
 HRESULT STDMETHODCALLTYPE d3d_shared_GetUsage(IDXGIResource *This, DXGI_USAGE *usage)
 {
@@ -254,4 +264,35 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_CreateSurface(IDXGIDevice1 *This, cons
         out[i] = NULL;
     }
     return hr;
+}
+
+/* ---- turns ------------------------------------------------------------------------------- */
+
+HRESULT STDMETHODCALLTYPE d3d_keyed_AcquireSync(IDXGIKeyedMutex *This, UINT64 key, DWORD milliseconds)
+{
+    LARGE_INTEGER timeout = {.QuadPart = -(LONGLONG)milliseconds * 10000};
+    D3DKMT_ACQUIREKEYEDMUTEX a = {.hKeyedMutex = of_keyed(This)->keyed,
+                                  .Key = key,
+                                  .pTimeout = milliseconds == UINT32_MAX ? NULL : &timeout};
+
+    switch ((ULONG)D3DKMTAcquireKeyedMutex(&a)) {
+    case 0:
+        return S_OK;
+    case 0x102: /* STATUS_TIMEOUT, as WAIT_TIMEOUT */
+        return 0x102;
+    case 0x80: /* STATUS_ABANDONED_WAIT_0, as WAIT_ABANDONED */
+        return 0x80;
+    default:
+        return E_FAIL;
+    }
+}
+
+/* What was drawn until here is the device's before the next one's work comes, which the device does behind it. */
+HRESULT STDMETHODCALLTYPE d3d_keyed_ReleaseSync(IDXGIKeyedMutex *This, UINT64 key)
+{
+    struct d3d_child *c = of_keyed(This);
+    D3DKMT_RELEASEKEYEDMUTEX r = {.hKeyedMutex = c->keyed, .Key = key};
+
+    DDI(c->device, pfnFlush);
+    return NT_SUCCESS(D3DKMTReleaseKeyedMutex(&r)) ? S_OK : E_FAIL;
 }

@@ -162,6 +162,69 @@ static void ask(ID3D10Device *d, const struct scene *s)
     ID3D10Query_Release(query);
 }
 
+/* What a mask names is taken, and set again; the rest stays. */
+static void state_blocks(ID3D10Device *d, const struct scene *s)
+{
+    D3D10_STATE_BLOCK_MASK mask, all, both;
+    ID3D10RasterizerState *raster = NULL;
+    ID3D10VertexShader *vs = NULL;
+    ID3D10Buffer *vertices = NULL;
+    ID3D10StateBlock *block;
+    UINT stride, offset;
+    D3D10_PRIMITIVE_TOPOLOGY topology;
+
+    NEED(D3D10StateBlockMaskDisableAll(&mask));
+    NEED(D3D10StateBlockMaskEnableCapture(&mask, D3D10_DST_VS, 0, 1));
+    NEED(D3D10StateBlockMaskEnableCapture(&mask, D3D10_DST_RS_RASTERIZER_STATE, 0, 1));
+    NEED(D3D10StateBlockMaskEnableCapture(&mask, D3D10_DST_PS_SHADER_RESOURCES, 7, 3));
+    NEED(D3D10StateBlockMaskEnableCapture(&mask, D3D10_DST_IA_VERTEX_BUFFERS, 0, 16));
+    want("bits", mask.PSShaderResources[0] == 0x80 && mask.PSShaderResources[1] == 0x03, 1);
+    want("a bit", (UINT)D3D10StateBlockMaskGetSetting(&mask, D3D10_DST_PS_SHADER_RESOURCES, 9), TRUE);
+    want("the next", (UINT)D3D10StateBlockMaskGetSetting(&mask, D3D10_DST_PS_SHADER_RESOURCES, 10), FALSE);
+    NEED(D3D10StateBlockMaskDisableCapture(&mask, D3D10_DST_PS_SHADER_RESOURCES, 8, 2));
+    want("bits less", mask.PSShaderResources[0] == 0x80 && !mask.PSShaderResources[1], 1);
+    want("more slots than there are",
+         (UINT)D3D10StateBlockMaskEnableCapture(&mask, D3D10_DST_VS_SAMPLERS, 15, 2), (UINT)E_INVALIDARG);
+    want("no mask", (UINT)D3D10StateBlockMaskEnableAll(NULL), (UINT)E_INVALIDARG);
+    NEED(D3D10StateBlockMaskEnableAll(&all));
+    NEED(D3D10StateBlockMaskIntersect(&mask, &all, &both));
+    want("what both have", (UINT)memcmp(&both, &mask, sizeof(mask)), 0);
+    NEED(D3D10StateBlockMaskDifference(&mask, &mask, &both));
+    NEED(D3D10StateBlockMaskUnion(&both, &mask, &both));
+    want("nothing and it", (UINT)memcmp(&both, &mask, sizeof(mask)), 0);
+
+    NEED(D3D10CreateStateBlock(d, &mask, &block));
+    NEED(block->lpVtbl->Capture(block));
+    ID3D10Device_ClearState(d);
+    ID3D10Device_IASetPrimitiveTopology(d, D3D10_PRIMITIVE_TOPOLOGY_LINELIST);
+    NEED(block->lpVtbl->Apply(block));
+    ID3D10Device_VSGetShader(d, &vs);
+    ID3D10Device_RSGetState(d, &raster);
+    ID3D10Device_IAGetVertexBuffers(d, 0, 1, &vertices, &stride, &offset);
+    ID3D10Device_IAGetPrimitiveTopology(d, &topology);
+    want("the shader of a block", vs == s->vs, 1);
+    want("its rasterizer state", raster == s->raster, 1);
+    want("its vertices", vertices == s->vertices && stride == 32, 1);
+    want("what it does not name", topology, D3D10_PRIMITIVE_TOPOLOGY_LINELIST);
+    ID3D10VertexShader_Release(vs);
+    ID3D10RasterizerState_Release(raster);
+    ID3D10Buffer_Release(vertices);
+    want("references of a block", block->lpVtbl->Release(block), 0);
+}
+
+static void private_data(ID3D10Device *d)
+{
+    static const GUID guid = {0x12345678, 0x1234, 0x1234, {1, 2, 3, 4, 5, 6, 7, 8}};
+    UINT value = 77, got = 0, size = sizeof(got);
+    IDXGIDevice *dxgi;
+
+    NEED(ID3D10Device_SetPrivateData(d, &guid, sizeof(value), &value));
+    NEED(ID3D10Device_QueryInterface(d, &IID_IDXGIDevice, (void **)&dxgi));
+    NEED(IDXGIDevice_GetPrivateData(dxgi, &guid, &size, &got));
+    want("the device's data, by DXGI", got, value);
+    IDXGIDevice_Release(dxgi);
+}
+
 int main(int argc, char **argv)
 {
     struct scene s = {0};
@@ -177,6 +240,8 @@ int main(int argc, char **argv)
     draw(device, &s);
     look(device, &s);
     ask(device, &s);
+    state_blocks(device, &s);
+    private_data(device);
     NEED(ID3D10Device_GetDeviceRemovedReason(device));
     NEED(ID3D10Device_QueryInterface(device, &IID_ID3D10Device1, (void **)&one));
     want("the level", ID3D10Device1_GetFeatureLevel(one), D3D10_FEATURE_LEVEL_10_0);

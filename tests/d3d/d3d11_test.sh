@@ -56,7 +56,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-case $how in native) echo 1..21 ;; wine) echo 1..15 ;; wine32) echo 1..16 ;; esac
+case $how in native) echo 1..22 ;; wine) echo 1..16 ;; wine32) echo 1..17 ;; esac
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -106,6 +106,26 @@ if [ "$how" = wine32 ]; then # with a process of 64 bits
     here=$(dirname "$(realpath "$calls")")
     shared 11 env AEROGPU_UMD_DIR="$here/../../../src/umd" "$here/../share"
 fi
+keyed() { # API: in turns, by a keyed mutex
+    local handle pixel green code
+    mkfifo "$folder/tokeyed" "$folder/fromkeyed"
+    timeout 120 $start "$share" $1 keyed-produce <"$folder/tokeyed" >"$folder/fromkeyed" 2>>"$folder/errors" 8>&- &
+    exec 5>"$folder/tokeyed" 6<"$folder/fromkeyed"
+    read -t 60 -ru 6 handle
+    timeout 60 $start "$share" $1 keyed-consume "${handle%$'\r'}" </dev/null >"$folder/pixel" 2>>"$folder/errors" 5>&- 6<&- 8>&- &
+    local consumer=$!
+    echo >&5
+    read -t 60 -ru 6 green
+    wait $consumer
+    pixel=$(tr -d '\r' <"$folder/pixel")
+    timeout 60 $start "$share" $1 keyed-abandon "${handle%$'\r'}" </dev/null >/dev/null 2>>"$folder/errors" 5>&- 6<&- 8>&-
+    echo >&5
+    read -t 60 -ru 6 code
+    exec 5>&- 6<&-
+    result $([ "$pixel ${green%$'\r'} ${code%$'\r'}" = "FFFF0000 FF00FF00 80" ]; echo $?) \
+        "two processes take turns by a keyed mutex; one that ends with it abandons it ($pixel $green $code)"
+}
+keyed 11
 
 # The same on a stack of its own, whose black box is asked.
 unset AEROGPU_SOCKET

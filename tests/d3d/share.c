@@ -2,6 +2,10 @@
 /* share.c: a surface that two processes share, of Direct3D 11, 10.1 or 10:
  *   share API produce          fills one with red, prints its handle, and waits for a line: then fills it with green, prints "green"
  *   share API consume HANDLE   opens it, prints its pixel's bytes; again after each line; ends at the end of the lines
+ *   share API keyed-produce    the same in turns: draws red with key 0, prints the handle; after a line lets key 1 have it, waits for
+ *                              key 2, prints the pixel, lets key 3 have it, and prints what waiting for that one comes to
+ *   share API keyed-consume HANDLE   waits for key 1, prints the pixel, fills it with green, lets key 2 have it
+ *   share API keyed-abandon HANDLE   waits for key 3, and ends
  *   share API refuse           what Direct3D refuses: prints a line of each thing that went otherwise, then "done" */
 #define COBJMACROS
 #define WIN32_LEAN_AND_MEAN
@@ -35,6 +39,8 @@ static void make_device(int api)
         NEED(D3D10CreateDevice(NULL, D3D10_DRIVER_TYPE_HARDWARE, NULL, 0, D3D10_SDK_VERSION, &device10));
 }
 
+static BOOL keyed;
+
 static void *make_surface(void)
 {
     D3D11_TEXTURE2D_DESC d = {.Width = SIDE,
@@ -44,7 +50,8 @@ static void *make_surface(void)
                               .Format = DXGI_FORMAT_B8G8R8A8_UNORM,
                               .SampleDesc = {1, 0},
                               .BindFlags = D3D11_BIND_RENDER_TARGET | D3D11_BIND_SHADER_RESOURCE,
-                              .MiscFlags = D3D11_RESOURCE_MISC_SHARED};
+                              .MiscFlags =
+                                  keyed ? D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX : D3D11_RESOURCE_MISC_SHARED};
     D3D10_TEXTURE2D_DESC d10;
     ID3D10Texture2D *t10;
     ID3D11Texture2D *t;
@@ -54,7 +61,7 @@ static void *make_surface(void)
         return t;
     }
     memcpy(&d10, &d, sizeof(d10));
-    d10.MiscFlags = D3D10_RESOURCE_MISC_SHARED;
+    d10.MiscFlags = keyed ? D3D10_RESOURCE_MISC_SHARED_KEYEDMUTEX : D3D10_RESOURCE_MISC_SHARED;
     NEED(ID3D10Device_CreateTexture2D(device10, &d10, NULL, &t10));
     return t10;
 }
@@ -192,6 +199,58 @@ static void refuse(void)
     printf("done\n");
 }
 
+static IDXGIKeyedMutex *mutex_of(void *surface)
+{
+    IDXGIKeyedMutex *m;
+
+    NEED(IUnknown_QueryInterface((IUnknown *)surface, &IID_IDXGIKeyedMutex, (void **)&m));
+    return m;
+}
+
+static void take_turns(const char *how, void *surface)
+{
+    IDXGIKeyedMutex *m = mutex_of(surface);
+
+    if (!strcmp(how, "keyed-abandon")) {
+        NEED(IDXGIKeyedMutex_AcquireSync(m, 3, 30000));
+        exit(0); /* with it */
+    }
+    expect("a key that it has not", IDXGIKeyedMutex_AcquireSync(m, 77, 10), WAIT_TIMEOUT);
+    NEED(IDXGIKeyedMutex_AcquireSync(m, 1, INFINITE));
+    printf("%08X\n", pixel(surface));
+    fill(surface, 0, 1);
+    NEED(IDXGIKeyedMutex_ReleaseSync(m, 2));
+    expect("one that is not held", IDXGIKeyedMutex_ReleaseSync(m, 2), E_FAIL);
+    IDXGIKeyedMutex_Release(m);
+}
+
+static void give_turns(void)
+{
+    void *surface = make_surface();
+    IDXGIKeyedMutex *m = mutex_of(surface);
+    IDXGIResource *resource;
+    HANDLE handle;
+    char line[64];
+
+    NEED(IDXGIKeyedMutex_AcquireSync(m, 0, 0));
+    fill(surface, 1, 0);
+    NEED(IUnknown_QueryInterface((IUnknown *)surface, &IID_IDXGIResource, (void **)&resource));
+    NEED(IDXGIResource_GetSharedHandle(resource, &handle));
+    IDXGIResource_Release(resource);
+    printf("%lu\n", (unsigned long)(uintptr_t)handle);
+    if (!fgets(line, sizeof(line), stdin))
+        exit(1);
+    NEED(IDXGIKeyedMutex_ReleaseSync(m, 1));
+    NEED(IDXGIKeyedMutex_AcquireSync(m, 2, 30000));
+    printf("%08X\n", pixel(surface));
+    NEED(IDXGIKeyedMutex_ReleaseSync(m, 3));
+    if (!fgets(line, sizeof(line), stdin))
+        exit(1);
+    printf("%X\n", (unsigned)IDXGIKeyedMutex_AcquireSync(m, 3, 30000));
+    IDXGIKeyedMutex_Release(m);
+    IUnknown_Release((IUnknown *)surface);
+}
+
 int main(int argc, char **argv)
 {
     char line[64];
@@ -205,6 +264,11 @@ int main(int argc, char **argv)
     make_device(atoi(argv[1]));
     if (!strcmp(argv[2], "refuse")) {
         refuse();
+        return 0;
+    }
+    keyed = !strncmp(argv[2], "keyed-", 6);
+    if (!strcmp(argv[2], "keyed-produce")) {
+        give_turns();
         return 0;
     }
     if (!strcmp(argv[2], "produce")) {
@@ -223,6 +287,10 @@ int main(int argc, char **argv)
         return 0;
     }
     surface = open_surface(argc > 3 ? strtoul(argv[3], NULL, 10) : 0);
+    if (keyed) {
+        take_turns(argv[2], surface);
+        return 0;
+    }
     do
         printf("%08X\n", pixel(surface));
     while (fgets(line, sizeof(line), stdin));
