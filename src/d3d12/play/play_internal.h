@@ -58,9 +58,9 @@ struct player {
     } hashes[API_HASHES];
     struct play_reader *reader; /* play_picture.c */
     struct play_window *window;
-    bool closed;              /* that, by somebody: nothing more is played */
-    bool busy;                /* a wait ended too early: what the device may still work with is not released */
-    struct play_look *look;   /* play_look.c */
+    bool closed;            /* that, by somebody: nothing more is played */
+    bool busy;              /* a wait ended too early: what the device may still work with is not released */
+    struct play_look *look; /* play_look.c */
     struct res_states states; /* followed if something needs them */
     bool follow;
     struct play_chain *chains; /* play_chain.c */
