@@ -42,7 +42,8 @@ static void open_client(struct dxgk_client **c, D3DKMT_HANDLE handles[8])
 
 static bool waits_for_ever(uint32_t thunk)
 {
-    return thunk == D3DKMT_THUNK_WaitForIdle || thunk == D3DKMT_THUNK_AcquireKeyedMutex; /* behind a wait for an object that nobody signals */
+    return thunk == D3DKMT_THUNK_WaitForIdle ||
+           thunk == D3DKMT_THUNK_AcquireKeyedMutex; /* behind a wait for an object that nobody signals */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
