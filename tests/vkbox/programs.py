@@ -11,7 +11,7 @@ With --validation the Khronos layer stands above the black box, or below, and wh
 says with the black box and not without. ICD names a driver's JSON file, LIBRARIES a folder of what it needs. Programs that
 are not installed are left out. Prints a table for docs/run.md.
 """
-import argparse, functools, hashlib, os, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, functools, hashlib, os, re, shutil, sys, tempfile, time
 import real
 from real import PROGRAMS
 
@@ -64,17 +64,12 @@ def run(program, driver, display, box):
             if a.validation == 'below':  # the loader has them in the order of the folders, of which `aerogpu run` puts its own last
                 argv = ['env', 'VK_INSTANCE_LAYERS=VK_LAYER_AEROGPU_blackbox:' + VALIDATION, 'VK_ADD_LAYER_PATH=%s:%s' % (layers, SYSTEM)] + argv
         with open(tmp + '/out', 'w') as out, open(tmp + '/err', 'w') as err:
-            p = subprocess.Popen(argv, env=env, stdout=out, stderr=err, start_new_session=True, cwd=tmp)
+            p = real.start(argv, env=env, stdout=out, stderr=err, cwd=tmp)
         end = time.time() + a.seconds
         while p.poll() is None and time.time() < end and not enough(tmp):
             time.sleep(0.1)
         code = p.poll()
-        for sig in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(p.pid, sig)
-                p.wait(5)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                pass
+        real.end(p)
         said, err = open(tmp + '/out', errors='replace').read(), open(tmp + '/err', errors='replace').read()
         what = PROGRAMS[program].shows
         if what == 'pictures':
@@ -127,6 +122,7 @@ def validate(program, driver, display):
 
 
 layers = os.path.normpath(os.path.join(a.folder, '../../src/vkbox'))
+real.end_with_us()
 display = real.start_display() or sys.exit('there is no Xvfb')
 real.make_ddnet()
 bad = False

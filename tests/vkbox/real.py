@@ -123,16 +123,35 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 libc = ctypes.CDLL(None)
 
 
+ENDS = signal.SIGTERM, signal.SIGHUP, signal.SIGINT
+started = []  # and not ended
+
+
 def end_with_us():
     """From now on what was started is ended when this process is, by whatever signal; what loses its parent becomes a child of it."""
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    for sig in signal.SIGTERM, signal.SIGHUP:
+    atexit.register(end_all)
+    for sig in ENDS:
         signal.signal(sig, lambda *_: sys.exit(1))
+
+
+def end_all():
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    for p in list(started):
+        end(p)
 
 
 def start(argv, **more):
     """In a session of its own, for end()."""
-    return subprocess.Popen(argv, start_new_session=True, preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0), **more)
+    def enter():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # there is none that we do not know of
+    try:
+        started.append(subprocess.Popen(argv, start_new_session=True, preexec_fn=enter, **more))
+        return started[-1]
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
 
 
 def left_of(p):
@@ -170,6 +189,7 @@ def end(p):
                 pass
         p.poll()
         if not left:
+            started.remove(p)
             return
         time.sleep(0.05)
 
@@ -183,7 +203,6 @@ def start_display():
         mine.add(p.pid)
         for _ in range(200):
             if os.path.exists('/tmp/.X11-unix/X%d' % n):
-                atexit.register(p.terminate)
                 return ':%d' % n
             time.sleep(0.05)
         p.kill()
