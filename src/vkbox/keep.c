@@ -113,7 +113,9 @@ static struct vkbox *make_box(const char *folder, char path[PATH_MAX])
 
     if (fd >= 0)
         close(fd);
-    if (b != MAP_FAILED && !box_room(b->submission, BOX_SUBMISSIONS * sizeof(b->submission[0]))) {
+    if (b != MAP_FAILED &&
+        (!box_room(b->submission, BOX_SUBMISSIONS * sizeof(b->submission[0])) ||
+         !box_room(b->command_buffers, BOX_COMMAND_BUFFERS * sizeof(b->command_buffers[0])))) {
         if (!box)
             munmap(b, sizeof(*b));
         b = MAP_FAILED;

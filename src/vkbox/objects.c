@@ -10,6 +10,8 @@
 #include "base/utf8.h"
 #include "vkbox/fast.h"
 
+enum { AT_ONCE = 128 }; /* so many slots have their memory */
+
 static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct map alive;                            /* handle and type to slot */
 static uint32_t fresh, *ring, ring_first, ring_num; /* slots that were given up, oldest first */
@@ -31,6 +33,8 @@ static struct vkbox_object *take(uint64_t *index)
 {
     /* What was freed last is what one asks about: half of the room is history before any of it is used again. */
     if (fresh < VKBOX_OBJECTS) {
+        if (fresh % AT_ONCE == 0)
+            box_room(&box->objects[fresh], AT_ONCE * sizeof(box->objects[0])); /* or it comes page by page */
         *index = fresh++;
         return &box->objects[*index];
     }

@@ -14,7 +14,7 @@
 
 #include "vkbox/layer.h"
 
-enum { REMEMBERED = 16, STEPS = VKBOX_FRAMES + 8 };
+enum { PLACES = 16, WAYS = 6, STEPS = VKBOX_FRAMES + 8 };
 
 struct way {
     uint32_t num, own; /* own: the layer's, which are not told */
@@ -150,12 +150,19 @@ static bool is_the_same(const struct remembered *r, const void *frame)
 
 uint32_t stack_here(void)
 {
-    static __thread struct remembered all[REMEMBERED];
+    /* Programs come to one place of a stack by several ways: who makes a frame's buffer makes its image as well. */
+    static __thread struct {
+        struct remembered ways[WAYS];
+        uint32_t oldest;
+    } all[PLACES];
     const void *frame = __builtin_frame_address(0);
-    struct remembered *r = &all[(uintptr_t)frame / 16 % REMEMBERED];
+    const uint32_t place = (uintptr_t)frame / 16 % PLACES;
+    struct remembered *r;
 
-    if (is_the_same(r, frame))
-        return r->index;
+    for (uint32_t i = 0; i < WAYS; i++)
+        if (is_the_same(&all[place].ways[i], frame))
+            return all[place].ways[i].index;
+    r = &all[place].ways[all[place].oldest++ % WAYS];
     r->way = (struct way){0};
     _Unwind_Backtrace(step, &r->way);
     r->frame = r->way.known ? frame : NULL;

@@ -787,7 +787,7 @@ def without_a_folder_the_program_runs_on():
 
 @case
 def a_full_disk_disturbs_nobody():
-    for size, records in ('16k', 0), ('40k', 0), ('72k', 1), ('200k', 1):
+    for size, records in ('16k', 0), ('72k', 0), ('120k', 1), ('200k', 1):
         with tempfile.TemporaryDirectory() as folder:
             if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=' + size, 'tmpfs', folder], capture_output=True).returncode:
                 return
@@ -804,7 +804,7 @@ def a_full_disk_disturbs_nobody():
 def a_small_disk_ends_neither_the_watching_nor_the_program():
     # Where there is room for little, the next place is taken; where there is none any more, what was to be kept is missing.
     for size, left, kind, code, dumps in (('1m', 0, 'fine', 0, 0), ('1m', 0, 'loop-compute', 5, 1), ('8m', 176, 'fine', 0, 0), ('8m', 176, 'loop-compute', 5, 1),
-                                          ('8m', 100, 'fine', 0, 0), ('8m', 4, 'fine', 0, 0)):
+                                          ('8m', 120, 'fine', 0, 0), ('8m', 4, 'fine', 0, 0)):
         with tempfile.TemporaryDirectory() as folder:
             if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=' + size, 'tmpfs', folder], capture_output=True).returncode:
                 return
