@@ -22,6 +22,7 @@
 #include "base/dxbc/sm4_check.h"
 #include "d3d/com.h"
 #include "d3d/driver.h"
+#include "d3d/shared.h"
 
 enum {
     D3D_STAGES = 6,
@@ -72,13 +73,6 @@ struct d3d_data { /* of SetPrivateData, or of SetPrivateDataInterface */
     IUnknown *object; /* whose pointer the bytes are, with a reference; NULL: they are the program's */
     UINT size;
     uint8_t bytes[];
-};
-
-/* What a shared texture is, for the runtime that opens it; the same in every process. */
-struct d3d_shared {
-    UINT magic;
-    D3D11_TEXTURE2D_DESC desc;
-    D3DKMT_HANDLE mutex; /* the global handle of a keyed one; 0: none */
 };
 
 /* Everything that a device makes. The COM pointer is the object's. */

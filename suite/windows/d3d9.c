@@ -282,6 +282,137 @@ static void device_hung(void)
     wvp_triangle(); /* on a new device */
 }
 
+/* ---- shared surfaces ------------------------------------------------------------------ */
+
+static char folder[MAX_PATH]; /* of this program */
+
+static void expect_of(IDirect3DSurface9 *surface, uint32_t want)
+{
+    IDirect3DSurface9 *target;
+
+    OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &target));
+    OK(IDirect3DDevice9Ex_StretchRect(dev, surface, NULL, target, NULL, D3DTEXF_POINT));
+    IDirect3DSurface9_Release(target);
+    expect(5, 7, want);
+}
+
+static IDirect3DSurface9 *shared_texture(HANDLE *handle)
+{
+    IDirect3DTexture9 *t;
+    IDirect3DSurface9 *s;
+
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, SIDE, SIDE, 1, D3DUSAGE_RENDERTARGET, D3DFMT_A8R8G8B8,
+                                        D3DPOOL_DEFAULT, &t, handle));
+    OK(IDirect3DTexture9_GetSurfaceLevel(t, 0, &s));
+    IDirect3DTexture9_Release(t);
+    return s;
+}
+
+/* What is drawn to it is done: another device may look. */
+static void finish(void)
+{
+    IDirect3DQuery9 *q;
+    HRESULT hr;
+
+    OK(IDirect3DDevice9Ex_CreateQuery(dev, D3DQUERYTYPE_EVENT, &q));
+    OK(IDirect3DQuery9_Issue(q, D3DISSUE_END));
+    for (DWORD start = GetTickCount();
+         (hr = IDirect3DQuery9_GetData(q, NULL, 0, D3DGETDATA_FLUSH)) == S_FALSE; Sleep(1))
+        if (GetTickCount() - start > PATIENCE_MS)
+            FAIL("a query is not done in %u ms", PATIENCE_MS);
+    OK(hr);
+    IDirect3DQuery9_Release(q);
+}
+
+/* Two devices of one process. What cannot be shared is refused, and so is a handle that is none or another surface's. */
+static void shared_surface(void)
+{
+    IDirect3DDevice9Ex *first;
+    IDirect3DSurface9 *ours, *theirs;
+    IDirect3DTexture9 *t = NULL;
+    HANDLE handle = NULL, other = NULL, none = (HANDLE)(uintptr_t)0x1234567;
+
+    open_device();
+    ours = shared_texture(&handle);
+    if (!handle)
+        FAIL("there is no handle");
+    OK(IDirect3DDevice9Ex_ColorFill(dev, ours, NULL, 0xFFFF0000));
+    finish();
+    first = dev;
+    open_device();
+    theirs = shared_texture(&handle);
+    expect_of(theirs, 0xFF0000);
+    OK(IDirect3DDevice9Ex_ColorFill(dev, theirs, NULL, 0xFF00FF00));
+    finish();
+    if (SUCCEEDED(IDirect3DDevice9Ex_CreateTexture(dev, SIDE, SIDE, 1, D3DUSAGE_RENDERTARGET, D3DFMT_A8R8G8B8,
+                                                   D3DPOOL_DEFAULT, &t, &none)) ||
+        SUCCEEDED(IDirect3DDevice9Ex_CreateTexture(dev, SIDE, SIDE / 2, 1, D3DUSAGE_RENDERTARGET,
+                                                   D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &t, &handle)) ||
+        SUCCEEDED(IDirect3DDevice9Ex_CreateTexture(dev, SIDE, SIDE, 0, D3DUSAGE_RENDERTARGET, D3DFMT_A8R8G8B8,
+                                                   D3DPOOL_DEFAULT, &t, &other)) ||
+        SUCCEEDED(IDirect3DDevice9Ex_CreateTexture(dev, SIDE, SIDE, 1, 0, D3DFMT_L8, D3DPOOL_DEFAULT, &t,
+                                                   &other)) ||
+        other || t)
+        FAIL("a surface that cannot be shared was");
+    IDirect3DSurface9_Release(theirs);
+    IDirect3DDevice9Ex_Release(dev);
+    dev = first;
+    expect_of(ours, 0x00FF00);
+    IDirect3DSurface9_Release(ours);
+}
+
+/* Another process sees what is in the surface, and draws to it. */
+static void with_another(const char *other)
+{
+    char line[2 * MAX_PATH + 64];
+    STARTUPINFOA start = {.cb = sizeof(start)};
+    PROCESS_INFORMATION p;
+    IDirect3DSurface9 *surface;
+    HANDLE handle = NULL;
+    DWORD code = 1;
+
+    open_device();
+    surface = shared_texture(&handle);
+    OK(IDirect3DDevice9Ex_ColorFill(dev, surface, NULL, 0xFFFF0000));
+    finish();
+    snprintf(line, sizeof(line), "\"%s%s\" %s %llu", folder, other, name,
+             (unsigned long long)(uintptr_t)handle);
+    if (!CreateProcessA(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &start, &p))
+        FAIL("CreateProcess of %s: %lu", other, (unsigned long)GetLastError());
+    if (WaitForSingleObject(p.hProcess, PATIENCE_MS) || !GetExitCodeProcess(p.hProcess, &code) || code)
+        FAIL("the other process ended with %lu", (unsigned long)code);
+    CloseHandle(p.hThread);
+    CloseHandle(p.hProcess);
+    expect_of(surface, 0x00FF00);
+    IDirect3DSurface9_Release(surface);
+}
+
+static void shared_surface_ipc(void)
+{
+    with_another("suite_d3d9.exe");
+}
+
+/* The other is of 32 bits, and says so. */
+static void shared_surface_wow64(void)
+{
+    with_another("x86\\suite_d3d9.exe");
+}
+
+static int other_process(HANDLE handle)
+{
+    IDirect3DSurface9 *surface;
+
+    if (!strcmp(name, "d3d9ex_shared_surface_wow64") && sizeof(void *) != 4)
+        FAIL("the other process is of 64 bits, too");
+    open_device();
+    surface = shared_texture(&handle);
+    expect_of(surface, 0xFF0000);
+    OK(IDirect3DDevice9Ex_ColorFill(dev, surface, NULL, 0xFF00FF00));
+    finish();
+    IDirect3DSurface9_Release(surface);
+    return 0;
+}
+
 static const struct test tests[] = {{"d3d9_raster_status_sanity", raster_status_sanity},
                                     {"d3d9_raster_status_pacing", raster_status_pacing},
                                     {"d3d9_fixedfunc_wvp_triangle", wvp_triangle},
@@ -289,9 +420,21 @@ static const struct test tests[] = {{"d3d9_raster_status_sanity", raster_status_
                                     {"d3d9_fixedfunc_lighting_directional", lighting_directional},
                                     {"d3d9ex_dwm_ddi_sanity", dwm_ddi_sanity},
                                     {"d3d9ex_submit_fence_stress", submit_fence_stress},
+                                    {"d3d9ex_shared_surface", shared_surface},
+                                    {"d3d9ex_shared_surface_ipc", shared_surface_ipc},
+                                    {"d3d9ex_shared_surface_wow64", shared_surface_wow64},
                                     {"d3d9ex_device_hung", device_hung}};
 
 int main(int argc, char **argv)
 {
-    return run_named(tests, sizeof(tests) / sizeof(tests[0]), argc > 1 ? argv[1] : "");
+    char *end;
+
+    GetModuleFileNameA(NULL, folder, sizeof(folder) - 1);
+    end = strrchr(folder, '\\');
+    if (end)
+        end[1] = 0;
+    name = argc > 1 ? argv[1] : "";
+    if (argc > 2)
+        return other_process((HANDLE)(uintptr_t)strtoull(argv[2], NULL, 10));
+    return run_named(tests, sizeof(tests) / sizeof(tests[0]), name);
 }

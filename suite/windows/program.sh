@@ -19,8 +19,12 @@ skip() {
     tell PASS true "$1"
     exit 0
 }
-[ "$name" != d3d9ex_shared_surface_wow64 ] || skip "this build has no libraries for 32-bit programs"
 command -v wine >/dev/null || skip "wine is not installed"
+if [ "$name" = d3d9ex_shared_surface_wow64 ]; then # x86 has the same program and its libraries, of 32 bits
+    [ -e "$here/x86/suite_d3d9.exe" ] || skip "this build has no programs of 32 bits"
+    WINEDEBUG=-all wine 'C:\windows\syswow64\cmd.exe' /c exit 7 >/dev/null 2>&1
+    [ $? = 7 ] || skip "this Wine runs no programs of 32 bits"
+fi
 export WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;d3d9,d3d10,d3d10_1,d3d11,dxgi=n" WINEDEBUG=${WINEDEBUG:--all}
 case $name in d3d9*) program=suite_d3d9 ;; *) program=suite_direct3d ;; esac
 said=$(wine "$here/$program.exe" "$name" | tr -d '\r'; exit "${PIPESTATUS[0]}")

@@ -8,6 +8,11 @@ wine_begin
 wine_prefix
 folder=$(mktemp -d)
 ln -s "$suite"/* "$libraries"/*.dll "$folder" # a program finds its libraries beside itself
+if [ -d "$libraries/x86" ]; then # and so does one of 32 bits
+    rm -f "$folder/x86"
+    mkdir "$folder/x86"
+    ln -s "$suite"/x86/*.exe "$libraries"/x86/*.dll "$folder/x86"
+fi
 "$aerogpu" serve --socket "$folder/socket" >"$folder/log" 2>&1 8>&- &
 service=$!
 leave() {

@@ -98,6 +98,7 @@ static D3DDDI_RESOURCEFLAGS flags_of(const struct d9_resource *r)
     f.AutogenMipmap = r->made > r->levels;
     f.VertexBuffer = r->o.kind == D9_VB;
     f.IndexBuffer = r->o.kind == D9_IB;
+    f.SharedResource = r->kmt.shared;
     return f;
 }
 
@@ -117,7 +118,7 @@ static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
                                   .MipLevels = levels,
                                   .Fvf = r->fvf,
                                   .VidPnSourceId = r->o.device->factory->source,
-                                  .hResource = r,
+                                  .hResource = &r->kmt,
                                   .Flags = flags_of(r),
                                   .Rotation = D3DDDI_ROTATION_IDENTITY};
     HRESULT hr;
@@ -166,6 +167,7 @@ void d9_resource_finish(struct d9_resource *r)
         r->o.device->video_bytes -= r->size;
     if (!r->foreign)
         free(r->memory);
+    free(r->told);
 }
 
 /* Formats that Windows takes for ones of a byte a texel: so long is a row, to the program, and so much memory a level has. */
@@ -228,13 +230,20 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
         r->memory = s->memory ? s->memory : calloc(1, r->size + 16);
         r->foreign = s->memory != NULL;
     }
-    hr = s->pool != D3DPOOL_DEFAULT && !r->memory ? E_OUTOFMEMORY : d9_resource_make(r);
+    if (s->shared && *s->shared)
+        hr = d9_share_open(r, *s->shared);
+    else if (s->pool != D3DPOOL_DEFAULT && !r->memory)
+        hr = E_OUTOFMEMORY;
+    else
+        hr = s->shared && d9_share_init(r) != S_OK ? E_OUTOFMEMORY : d9_resource_make(r);
     if (hr != S_OK) {
         d9_object_release(r);
         return hr;
     }
     if (r->pool <= D3DPOOL_MANAGED)
         d->video_bytes += r->size;
+    if (s->shared && !*s->shared)
+        *s->shared = (HANDLE)(uintptr_t)r->kmt.share;
     *out = r;
     return S_OK;
 }

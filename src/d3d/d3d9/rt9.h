@@ -109,7 +109,9 @@ struct d9_resource { /* buffers, textures, surfaces */
     LONG locks;
     UINT dirty_low, dirty_high; /* of buffers */
     D3DTEXTUREFILTERTYPE autogen;
-    void *container; /* a swap chain, of its buffers; not counted */
+    void *container;             /* a swap chain, of its buffers; not counted */
+    struct d3d_kmt_resource kmt; /* what the driver calls it by */
+    void *told;                  /* who opens it, of what is shared */
     struct d9_surface surfaces[];
 };
 
@@ -281,6 +283,8 @@ struct d9_shape {
     D3DPOOL pool;
     bool lockable, primary;
     void *memory; /* the program's, of a surface in system memory; NULL: the runtime's */
+    HANDLE *
+        shared; /* it is shared: opened by this handle, or, where that is NULL, made, and the handle is the answer. NULL: it is not */
 };
 HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct d9_resource **out);
 HRESULT d9_resource_make(struct d9_resource *r);
@@ -308,6 +312,12 @@ HRESULT d9_unlock(struct d9_resource *r, UINT index);
 HRESULT d9_texture_create(struct d9_device *d, struct d9_shape *s, UINT operations, HANDLE *shared,
                           void **out);
 HRESULT d9_describe(const struct d9_surface *s, D3DSURFACE_DESC *desc);
+
+/* share.c */
+bool d9_can_share(const struct d9_device *d, const struct d9_shape *s);
+/* Before the driver makes it; instead of that. */
+HRESULT d9_share_init(struct d9_resource *r);
+HRESULT d9_share_open(struct d9_resource *r, HANDLE handle);
 
 /* shader.c */
 HRESULT d9_shader_make(struct d9_shader *s);

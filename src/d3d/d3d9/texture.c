@@ -66,7 +66,9 @@ HRESULT d9_texture_create(struct d9_device *d, struct d9_shape *s, UINT operatio
     if (!out)
         return D3DERR_INVALIDCALL;
     *out = NULL;
-    if (shared && (!d->ex || s->pool != D3DPOOL_SYSTEMMEM || s->levels != 1 || s->kind != D9_TEXTURE))
+    if (shared && d9_can_share(d, s))
+        s->shared = shared;
+    else if (shared && (!d->ex || s->pool != D3DPOOL_SYSTEMMEM || s->levels != 1 || s->kind != D9_TEXTURE))
         return d->ex && s->pool == D3DPOOL_DEFAULT ? D3DERR_NOTAVAILABLE
                : d->ex                             ? D3DERR_INVALIDCALL
                                                    : E_NOTIMPL;
@@ -80,7 +82,7 @@ HRESULT d9_texture_create(struct d9_device *d, struct d9_shape *s, UINT operatio
     if (!s->levels)
         s->levels = s->usage & D3DUSAGE_AUTOGENMIPMAP ? 1 : most;
     s->lockable = s->pool != D3DPOOL_DEFAULT || s->usage & D3DUSAGE_DYNAMIC;
-    if (shared)
+    if (shared && !s->shared)
         s->memory = *(void **)shared;
     return d9_resource_create(d, s, (struct d9_resource **)out);
 }
@@ -130,7 +132,9 @@ static HRESULT create_surface(struct d9_device *d, struct d9_shape *s, UINT oper
     *out = NULL;
     if (samples > D3DMULTISAMPLE_NONE)
         return D3DERR_INVALIDCALL;
-    if (shared && !s->memory)
+    if (shared && !s->memory && d9_can_share(d, s))
+        s->shared = shared;
+    else if (shared && !s->memory)
         return d->ex ? D3DERR_NOTAVAILABLE : E_NOTIMPL;
     hr = check(d, s, operations);
     if (hr == S_OK)

@@ -286,7 +286,7 @@ static HRESULT APIENTRY blt(HANDLE h, CONST D3DDDIARG_BLT *a)
                            src, a->SrcSubResourceIndex, (uint32_t)a->SrcRect.left, (uint32_t)a->SrcRect.top,
                            0);
     }
-    dst->surfaces[a->DstSubResourceIndex].stale = true;
+    umd9_written(dst, a->DstSubResourceIndex);
     if (same && src->format->abi == dst->format->abi && src != dst)
         return umd9_copy(d, dst, a->DstSubResourceIndex, (uint32_t)a->DstRect.left, (uint32_t)a->DstRect.top,
                          src, a->SrcSubResourceIndex, &a->SrcRect);
@@ -361,7 +361,7 @@ static HRESULT APIENTRY color_fill(HANDLE h, CONST D3DDDIARG_COLORFILL *a)
                             abi_f32((float)(c & 255) / 255.0f), abi_f32((float)(c >> 24) / 255.0f)});
     umd9_set_scissor(d, d->rs[D3DRS_SCISSORTESTENABLE] != 0, &d->scissor);
     d->targets_changed = true;
-    r->surfaces[a->SubResourceIndex].stale = true;
+    umd9_written(r, a->SubResourceIndex);
     return umd9_state(d);
 }
 

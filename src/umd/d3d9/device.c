@@ -31,7 +31,7 @@ HRESULT umd9_state(const struct umd9_device *d)
 /* ---- guest memory --------------------------------------------------------- */
 
 HRESULT umd9_alloc_create(struct umd9_device *d, struct umd9_alloc **out, uint64_t size,
-                          const struct umd9_resource *primary, UINT source)
+                          struct umd9_resource *shown, UINT source)
 {
     struct umd9_alloc *a = calloc(1, sizeof(*a));
     struct aerogpu_alloc_priv_v2 priv = {.magic = AEROGPU_ALLOC_PRIV_MAGIC,
@@ -46,27 +46,40 @@ HRESULT umd9_alloc_create(struct umd9_device *d, struct umd9_alloc **out, uint64
 
     if (!a)
         return E_OUTOFMEMORY;
-    if (primary) {
+    if (shown) {
         priv.kind = AEROGPU_ALLOC_KIND_TEXTURE2D;
-        priv.width = primary->surfaces[0].width;
-        priv.height = primary->surfaces[0].height;
-        priv.format = AEROGPU_DXGI_B8G8R8A8_UNORM;
-        priv.desc = priv.row_pitch_bytes = primary->pitch;
-        info.Flags.Primary = 1;
+        priv.width = shown->surfaces[0].width;
+        priv.height = shown->surfaces[0].height;
+        priv.format = shown->flags.Primary ? AEROGPU_DXGI_B8G8R8A8_UNORM : umd9_shared_format(shown->format);
+        priv.desc = priv.row_pitch_bytes = shown->pitch;
+        info.Flags.Primary = shown->flags.Primary;
         info.VidPnSourceId = source;
+    }
+    if (shown && shown->flags.SharedResource) {
+        priv.flags |= AEROGPU_ALLOC_PRIV_FLAG_SHARED;
+        c.hResource = shown->runtime;
     }
     hr = d->removed ? D3DDDIERR_DEVICEREMOVED : d->kt->pfnAllocateCb(d->runtime, &c);
     if (hr != S_OK) {
         free(a);
         return hr;
     }
-    *a = (struct umd9_alloc){.next = d->allocs, .self = &d->allocs, .id = priv.alloc_id, .size = size};
-    a->handle = info.hAllocation;
+    if (shown)
+        shown->token = priv.share_token;
+    *a = (struct umd9_alloc){
+        .id = priv.alloc_id, .size = size, .handle = info.hAllocation, .resource = c.hResource};
+    umd9_alloc_link(d, a);
+    *out = a;
+    return S_OK;
+}
+
+void umd9_alloc_link(struct umd9_device *d, struct umd9_alloc *a)
+{
+    a->next = d->allocs;
+    a->self = &d->allocs;
     if (a->next)
         a->next->self = &a->next;
     d->allocs = a;
-    *out = a;
-    return S_OK;
 }
 
 void umd9_alloc_destroy(struct umd9_device *d, struct umd9_alloc *a)
@@ -77,7 +90,9 @@ void umd9_alloc_destroy(struct umd9_device *d, struct umd9_alloc *a)
     *a->self = a->next;
     if (a->next)
         a->next->self = a->self;
-    d->kt->pfnDeallocateCb(d->runtime, &(D3DDDICB_DEALLOCATE){.NumAllocations = 1, .HandleList = &a->handle});
+    d->kt->pfnDeallocateCb(
+        d->runtime,
+        &(D3DDDICB_DEALLOCATE){.hResource = a->resource, .NumAllocations = 1, .HandleList = &a->handle});
     free(a);
 }
 
@@ -117,11 +132,11 @@ static uint32_t fill_list(struct umd9_device *d)
     uint32_t n = 0;
 
     for (struct umd9_alloc *a = d->allocs; a; a = a->next) {
-        if (!a->listed && !a->counting)
+        if (!a->listed && !a->counting && !a->resource) /* what is shared goes with everything */
             continue;
         INVARIANT(n < d->list_size); /* umd9_room saw to it */
         d->list[n] = (D3DDDI_ALLOCATIONLIST){.hAllocation = a->handle};
-        d->list[n++].WriteOperation = a->listed_write || a->counting;
+        d->list[n++].WriteOperation = a->listed_write || a->counting || a->drawn;
         a->listed = a->listed_write = false;
     }
     return n;
@@ -171,7 +186,7 @@ void umd9_room(struct umd9_device *d, size_t bytes)
     uint32_t listed = 0;
 
     for (const struct umd9_alloc *a = d->allocs; a; a = a->next)
-        listed += a->listed || a->counting;
+        listed += a->listed || a->counting || a->resource;
     if (d->stream.bytes.len + bytes + 4096 > d->command_size || listed + 4 > d->list_size)
         umd9_flush(d);
 }

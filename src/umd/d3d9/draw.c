@@ -162,7 +162,7 @@ static bool prepare(struct umd9_device *d, uint32_t topology)
     }
     for (int i = 0; i < UMD9_TARGETS; i++)
         if (d->targets[i])
-            d->targets[i]->surfaces[d->target_surfaces[i]].stale = true;
+            umd9_written(d->targets[i], d->target_surfaces[i]);
     if (d->depth)
         d->depth->surfaces[0].stale = true;
     return true;
@@ -308,7 +308,7 @@ static HRESULT APIENTRY clear(HANDLE h, CONST D3DDDIARG_CLEAR *a, UINT count, CO
     umd9_set_scissor(d, scissor, &d->scissor);
     for (int i = 0; i < UMD9_TARGETS; i++)
         if (d->targets[i] && a->Flags & 1)
-            d->targets[i]->surfaces[d->target_surfaces[i]].stale = true;
+            umd9_written(d->targets[i], d->target_surfaces[i]);
     return umd9_state(d);
 }
 

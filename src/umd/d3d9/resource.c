@@ -91,8 +91,17 @@ static void upload_slice(struct umd9_device *d, struct umd9_resource *r, uint32_
 void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, const D3DDDIBOX *box,
                  const uint8_t *from, uint32_t pitch, uint32_t slice)
 {
+    if (r->alloc && r->alloc->resource)
+        r->alloc->drawn = true;
     for (uint32_t z = box->Front; z < box->Back; z++, from += slice)
         upload_slice(d, r, surface, box, z, from, pitch);
+}
+
+void umd9_written(struct umd9_resource *r, uint32_t surface)
+{
+    r->surfaces[surface].stale = true;
+    if (r->alloc && r->alloc->resource)
+        r->alloc->drawn = true;
 }
 
 uint8_t *umd9_texel(const struct umd9_resource *r, uint32_t surface, uint8_t *base, uint32_t x, uint32_t y,
@@ -238,7 +247,10 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
         return hr;
     if (f && !umd9_operations(f, d->adapter->info.device_features))
         f = NULL;
-    if (!a->SurfCount || a->MultisampleType > 1 || (!buffer && !f && a->Pool != D3DDDIPOOL_SYSTEMMEM) ||
+    if (!a->SurfCount || a->MultisampleType > 1 ||
+        (a->Flags.SharedResource &&
+         (a->SurfCount != 1 || a->Pool == D3DDDIPOOL_SYSTEMMEM || !umd9_shared_format(f))) ||
+        (!buffer && !f && a->Pool != D3DDDIPOOL_SYSTEMMEM) ||
         (a->Flags.Volume && a->Pool != D3DDDIPOOL_SYSTEMMEM &&
          !(umd9_operations(f, d->adapter->info.device_features) & FORMATOP_VOLUMETEXTURE)))
         return D3DDDIERR_NOTAVAILABLE;
@@ -250,7 +262,7 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
     r->flags = a->Flags;
     describe(r, a);
     if (a->Pool != D3DDDIPOOL_SYSTEMMEM) {
-        if (a->Flags.Primary) {
+        if (a->Flags.Primary || a->Flags.SharedResource) {
             r->pitch = (r->surfaces[0].width * 4 + 255) & ~255u;
             hr = umd9_alloc_create(d, &r->alloc, (uint64_t)r->pitch * r->surfaces[0].height, r,
                                    a->VidPnSourceId);
@@ -262,6 +274,80 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
         r->name = umd9_name(d);
         emit_create(d, r);
     }
+    if (a->Flags.SharedResource) {
+        umd9_room(d, 64);
+        ABI_EMIT(&d->stream, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = r->name,
+                 .share_token = r->token);
+        umd9_flush(d); /* whoever gets the handle may open it at once */
+    }
+    a->hResource = r;
+    return S_OK;
+}
+
+/* What a shared surface's format is called in its private data; 0: it cannot be shared. */
+uint32_t umd9_shared_format(const struct umd9_format *f)
+{
+    switch (f ? f->d3d : 0) {
+    case D3DDDIFMT_A8R8G8B8:
+        return AEROGPU_DXGI_B8G8R8A8_UNORM;
+    case D3DDDIFMT_X8R8G8B8:
+        return AEROGPU_DXGI_B8G8R8X8_UNORM;
+    case D3DDDIFMT_A8B8G8R8:
+        return AEROGPU_DXGI_R8G8B8A8_UNORM;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t format_shared(uint32_t dxgi)
+{
+    return dxgi == AEROGPU_DXGI_R8G8B8A8_UNORM   ? D3DDDIFMT_A8B8G8R8
+           : dxgi == AEROGPU_DXGI_B8G8R8X8_UNORM ? D3DDDIFMT_X8R8G8B8
+           : dxgi == AEROGPU_DXGI_B8G8R8A8_UNORM ? D3DDDIFMT_A8R8G8B8
+                                                 : 0;
+}
+
+/* What another device made, of this interface or another. */
+static HRESULT APIENTRY open_resource(HANDLE h, D3DDDIARG_OPENRESOURCE *a)
+{
+    struct umd9_device *d = umd9_device(h);
+    const D3DDDI_OPENALLOCATIONINFO *info = a->pOpenAllocationInfo;
+    struct aerogpu_alloc_priv_v2 p = {0};
+    D3DDDI_SURFACEINFO surface = {0};
+    D3DDDIARG_CREATERESOURCE same = {.pSurfList = &surface, .SurfCount = 1, .MipLevels = 1};
+    struct umd9_resource *r;
+    HRESULT hr = umd9_state(d);
+
+    if (hr != S_OK)
+        return hr;
+    if (a->NumAllocations == 1 && info->PrivateDriverDataSize >= sizeof(p))
+        memcpy(&p, info->pPrivateDriverData, sizeof(p));
+    if (p.magic != AEROGPU_ALLOC_PRIV_MAGIC || !p.share_token || p.kind != AEROGPU_ALLOC_KIND_TEXTURE2D ||
+        !format_shared(p.format))
+        return E_INVALIDARG;
+    r = calloc(1, sizeof(*r) + sizeof(r->surfaces[0]));
+    if (r)
+        r->alloc = calloc(1, sizeof(*r->alloc));
+    if (!r || !r->alloc) {
+        free(r);
+        return E_OUTOFMEMORY;
+    }
+    r->runtime = a->hResource;
+    r->format = umd9_format(format_shared(p.format));
+    r->flags.SharedResource = r->flags.Texture = r->flags.RenderTarget = 1;
+    surface.Width = p.width;
+    surface.Height = p.height;
+    describe(r, &same);
+    r->pitch = p.row_pitch_bytes;
+    r->token = p.share_token;
+    *r->alloc = (struct umd9_alloc){
+        .id = p.alloc_id, .handle = info->hAllocation, .size = p.size_bytes, .resource = r->runtime};
+    umd9_alloc_link(d, r->alloc);
+    r->name = umd9_name(d);
+    umd9_room(d, 64);
+    umd9_alloc_use(r->alloc, false);
+    ABI_EMIT(&d->stream, IMPORT_SHARED_SURFACE, import_shared_surface, .out_resource_handle = r->name,
+             .share_token = r->token);
     a->hResource = r;
     return S_OK;
 }
@@ -354,7 +440,8 @@ static HRESULT lock_surface(struct umd9_device *d, struct umd9_resource *r, D3DD
     if (s->area.Right > s->width || s->area.Bottom > s->height || s->area.Back > s->depth ||
         s->area.Left >= s->area.Right || s->area.Top >= s->area.Bottom || s->area.Front >= s->area.Back)
         return E_INVALIDARG;
-    if (s->stale && !a->Flags.Discard) {
+    if ((s->stale || r->flags.SharedResource) &&
+        !a->Flags.Discard) { /* others write to what is shared, too */
         hr = umd9_download(d, r, a->SubResourceIndex, &all, r->shadow + s->offset, s->pitch,
                            !a->Flags.DoNotWait);
         if (hr != S_OK)
@@ -419,6 +506,7 @@ static HRESULT APIENTRY query_residency(HANDLE h, CONST D3DDDIARG_QUERYRESOURCER
 void umd9_resource_functions(D3DDDI_DEVICEFUNCS *f)
 {
     f->pfnCreateResource = create_resource;
+    f->pfnOpenResource = open_resource;
     f->pfnDestroyResource = destroy_resource;
     f->pfnLock = lock;
     f->pfnUnlock = unlock;

@@ -73,9 +73,10 @@ struct umd9_alloc { /* guest memory */
     struct umd9_alloc *next, **self;
     uint32_t id;
     D3DKMT_HANDLE handle;
+    HANDLE resource; /* the runtime's, whose it is where it is shared */
     uint64_t size;
-    bool listed, listed_write;
-    uint32_t counting; /* queries that every submission writes into it */
+    bool listed, listed_write, drawn; /* drawn: what is shared, by this device */
+    uint32_t counting;                /* queries that every submission writes into it */
 };
 
 struct umd9_surface {
@@ -98,9 +99,11 @@ struct umd9_resource {
     uint32_t mips, faces, num_surfaces;
     uint64_t size; /* of buffers; of the shadow */
     uint8_t *shadow;
-    struct umd9_alloc *alloc; /* of primaries */
-    uint32_t pitch;           /* of primaries, in guest memory */
-    D3DDDIRANGE range;        /* of the lock of a buffer */
+    struct umd9_alloc *alloc; /* of primaries and of what is shared */
+    uint32_t pitch;           /* of these, in guest memory */
+    uint64_t
+        token; /* of what is shared; its end is the kernel's driver's to say, with the last that has it open */
+    D3DDDIRANGE range; /* of the lock of a buffer */
     struct umd9_surface surfaces[];
 };
 
@@ -227,7 +230,11 @@ void umd9_flush(struct umd9_device *d);
 /* S_OK, or that the device is gone. */
 HRESULT umd9_state(const struct umd9_device *d);
 HRESULT umd9_alloc_create(struct umd9_device *d, struct umd9_alloc **out, uint64_t size,
-                          const struct umd9_resource *primary, UINT source);
+                          struct umd9_resource *shown, UINT source);
+void umd9_alloc_link(struct umd9_device *d, struct umd9_alloc *a);
+/* The device wrote to it: what the CPU has of it is old. */
+void umd9_written(struct umd9_resource *r, uint32_t surface);
+uint32_t umd9_shared_format(const struct umd9_format *f);
 void umd9_alloc_destroy(struct umd9_device *d, struct umd9_alloc *a);
 void umd9_alloc_use(struct umd9_alloc *a, bool write);
 HRESULT umd9_alloc_lock(struct umd9_device *d, struct umd9_alloc *a, bool wait, void **out);
