@@ -553,8 +553,18 @@ void STDMETHODCALLTYPE d10_device_RSGetViewports(ID3D10Device1 *This, UINT *coun
 void STDMETHODCALLTYPE d10_device_SOGetTargets(ID3D10Device1 *This, UINT count, ID3D10Buffer **buffers,
                                                UINT *offsets)
 {
-    for (UINT i = 0; offsets && i < count; i++)
-        offsets[i] = UINT32_MAX; /* the driver alone knows how far it came */
+    ID3D11Buffer *bound[D3D10_SO_BUFFER_SLOT_COUNT] = {NULL};
+
+    if (offsets) {
+        memset(offsets, 0, count * sizeof(*offsets));
+        d3d_context_SOGetTargets(
+            context11(This), count < D3D10_SO_BUFFER_SLOT_COUNT ? count : D3D10_SO_BUFFER_SLOT_COUNT, bound);
+    }
+    for (UINT i = 0; i < D3D10_SO_BUFFER_SLOT_COUNT; i++)
+        if (bound[i]) {
+            offsets[i] = UINT32_MAX; /* the driver alone knows how far it came */
+            ID3D11Buffer_Release(bound[i]);
+        }
     d3d_context_SOGetTargets(context11(This), count, (ID3D11Buffer **)buffers);
     if (buffers)
         d10_faces((void **)buffers, count);
