@@ -150,7 +150,7 @@ int cmd_run(int argc, char **argv)
             "put memory that the program allocates between pages that nothing may touch, and let what it freed fault for as long as there is room: on a driver that is a processor, what goes out of bounds or comes too late ends the program at once"),
         OPT_TEXT(
             "on", 0, &c.on, "DEVICE",
-            "`aerogpu`: on a service of its own, which ends with the program; Windows programs, under Wine, draw with its Direct3D 11 (docs/windows-programs.md). What the service's black box says of a crash is printed. With `--output` only: the other options are the Vulkan layer's"),
+            "`aerogpu`: on a service of its own, which ends with the program; Windows programs, under Wine, draw with its Direct3D 9 to 11 (docs/windows-programs.md). What the service's black box says of a crash is printed. With `--output` only: the other options are the Vulkan layer's"),
         OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"),
         OPT_FLAG(
             "json", 0, &c.json,
