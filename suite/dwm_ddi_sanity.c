@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a compositor asks for every frame, while the GPU is busy with somebody's long work: the device's state, present statistics,
- * residency, priorities of allocations and contexts. Nothing of it waits, and the answers are right. */
+ * residency, priorities of allocations and contexts. Nothing of it waits, and the answers are right. And what it presents without a flip:
+ * a fill and a blit, in DMA buffers that DxgkDdiPresent writes. */
 #include "suite.h"
+
+#include <string.h>
 
 enum { LIMIT_MS = 100 };
 
@@ -91,6 +94,44 @@ static void state(struct suite *s, struct probe *p, uint32_t *refreshes)
     PROBE(s, p, "GetScanLine", D3DKMTGetScanLine(&line));
 }
 
+/* Ours does both; another driver may have no hardware for it, and must say so. */
+static void presents(struct suite *s, struct umd_device *d, const struct umd_texture_params *texture)
+{
+    const RECT all = {0, 0, (LONG)texture->width, (LONG)texture->height};
+    D3DKMT_PRESENT p = {.hContext = umd_context(d),
+                        .VidPnSourceId = s->source,
+                        .Color = 0xFF804020,
+                        .SrcRect = all,
+                        .DstRect = all};
+    struct umd_resource *from = NULL, *to = NULL;
+    void *pixels = NULL;
+    uint32_t pixel;
+    NTSTATUS fill, blt = STATUS_SUCCESS, st;
+
+    CHECK_STATUS(s, umd_texture(d, &from, texture), "a surface to present");
+    CHECK_STATUS(s, umd_texture(d, &to, texture), "a surface to present to");
+    p.Flags.ColorFill = 1;
+    p.hDestination = from->allocation;
+    fill = D3DKMTPresent(&p);
+    if (NT_SUCCESS(fill)) {
+        p.Flags.ColorFill = 0;
+        p.Flags.Blt = 1;
+        p.hSource = from->allocation;
+        p.hDestination = to->allocation;
+        blt = D3DKMTPresent(&p);
+    }
+    CHECK(s, NT_SUCCESS(fill) || (!s->ours && fill == STATUS_NOT_SUPPORTED),
+          "Present with ColorFill, which DxgkDdiPresent does, returned %08x", (unsigned)fill);
+    CHECK(s, NT_SUCCESS(blt) || (!s->ours && blt == STATUS_NOT_SUPPORTED),
+          "Present with Blt, which DxgkDdiPresent does, returned %08x", (unsigned)blt);
+    st = umd_map(to, &pixels, false);
+    CHECK_STATUS(s, st, "reading what was presented");
+    memcpy(&pixel, pixels, sizeof(pixel));
+    umd_unmap(to);
+    CHECK(s, pixel == p.Color || !s->ours || (s->host && s->host->sim),
+          "a pixel that was filled and blitted is %08x, not %08x", pixel, p.Color);
+}
+
 void test_dwm_ddi_sanity(struct suite *s)
 {
     uint32_t n = suite_default(s->iterations, 30), refreshes = 0, last = 0;
@@ -131,6 +172,8 @@ void test_dwm_ddi_sanity(struct suite *s)
     if (NT_SUCCESS(st))
         st = umd_finish(busy, suite_ms(s, suite_default(s->timeout_ms, 10000)));
     umd_close(busy);
+    if (!s->failed && st == STATUS_SUCCESS)
+        presents(s, p.device, &texture);
     umd_close(p.device);
     if (s->failed)
         return;

@@ -77,11 +77,9 @@ void test_ring_full(struct suite *s)
         fill(s);
     code = suite_service_down(s, &v, &events);
     if (!s->failed && !s->skipped) {
-        if (json_array_size(events) >
-            suite_count_events(events, "dxgkrnl", 11)) /* remarks are of its start */
-            suite_fail(s, "the event log has %zu events, the last: %s", json_array_size(events),
-                       json_string_value(
-                           json_object_get(json_array_get(events, json_array_size(events) - 1), "text")));
+        const json_t *trouble = suite_trouble(events);
+        if (trouble)
+            suite_fail(s, "the event log has: %s", json_string_value(json_object_get(trouble, "text")));
         else if (code)
             suite_fail(s, "the service ended with code %d", code);
     }

@@ -143,6 +143,12 @@ int suite_service_down(struct suite *s, struct suite_service *v, json_t **events
     return code;
 }
 
+static bool is(const json_t *e, const char *source, int id)
+{
+    return json_integer_value(json_object_get(e, "id")) == id &&
+           !strcmp(json_string_value(json_object_get(e, "source")), source);
+}
+
 unsigned suite_count_events(const json_t *events, const char *source, int id)
 {
     const json_t *e;
@@ -150,7 +156,17 @@ unsigned suite_count_events(const json_t *events, const char *source, int id)
     size_t i;
 
     json_array_foreach(events, i, e)
-        n += json_integer_value(json_object_get(e, "id")) == id &&
-             !strcmp(json_string_value(json_object_get(e, "source")), source);
+        n += is(e, source, id);
     return n;
+}
+
+const json_t *suite_trouble(const json_t *events)
+{
+    const json_t *e, *last = NULL;
+    size_t i;
+
+    json_array_foreach(events, i, e)
+        if (!is(e, "dxgkrnl", 10) && !is(e, "dxgkrnl", 11))
+            last = e;
+    return last;
 }

@@ -280,6 +280,8 @@ bool suite_service_up(struct suite *s, struct suite_service *v, const char *sett
 /* Its exit code, and its events [{source, id, text}], a new reference. */
 int suite_service_down(struct suite *s, struct suite_service *v, json_t **events);
 unsigned suite_count_events(const json_t *events, const char *source, int id);
+/* The last event that is no remark on what the driver says of itself (dxgkrnl 10 and 11); NULL: there is none. */
+const json_t *suite_trouble(const json_t *events);
 
 /* ---- what goes wrong, and what must go on (recovery.c) ------------------- */
 

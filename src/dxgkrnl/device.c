@@ -75,12 +75,13 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
     }
     dev->driver = args.hDevice;
     dxgk_answers_handle(d, "DxgkDdiCreateDevice", "hDevice", dev->driver, dev);
-    if (!d->caps.SchedulingCaps.MultiEngineAware && args.pInfo)
-        dev->info = (DXGK_CONTEXTINFO){.DmaBufferSize = args.pInfo->DmaBufferSize,
-                                       .DmaBufferSegmentSet = args.pInfo->DmaBufferSegmentSet,
-                                       .DmaBufferPrivateDataSize = args.pInfo->DmaBufferPrivateDataSize,
-                                       .AllocationListSize = args.pInfo->AllocationListSize,
-                                       .PatchLocationListSize = args.pInfo->PatchLocationListSize};
+    if (!d->caps.SchedulingCaps.MultiEngineAware && !dxgk_answers_device(d, args.pInfo, &dev->info)) {
+        DDI(d, DestroyDevice, dev->driver);
+        dxgk_handle_free(d, dev->handle);
+        free(dev);
+        *status = STATUS_INVALID_PARAMETER;
+        return NULL;
+    }
     dev->next = d->devices;
     d->devices = dev;
     if (client)

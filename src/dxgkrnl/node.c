@@ -121,13 +121,22 @@ UINT dxgk_node_next_fence(struct dxgk *d, struct packet *p)
     return p->fence = ++d->sched.nodes[p->context->node].submitted;
 }
 
+static bool is_at_device(const struct node *n, const struct packet *p)
+{
+    const struct packet *i = n->hw;
+
+    while (i && i != p)
+        i = i->next;
+    return i;
+}
+
 void dxgk_node_submit(struct dxgk *d, struct packet *p)
 {
     DXGKARG_SUBMITCOMMAND args = {
         .hContext = p->context->driver,
         .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
         .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma),
-        .DmaBufferSize = (UINT)p->dma->mem.size,
+        .DmaBufferSize = p->dma->size,
         .DmaBufferSubmissionEndOffset = p->dma_end,
         .pDmaBufferPrivateData = p->dma->priv,
         .DmaBufferPrivateDataSize = p->dma->priv_size,
@@ -149,12 +158,12 @@ void dxgk_node_submit(struct dxgk *d, struct packet *p)
     bb_flight_event(d->flight, DXGK_FLIGHT_SUBMIT, fence, p->dma_end, dev->client ? dev->client->process : 0);
     expected = d->bus->poll_begin && is_awaited(d, p) && d->bus->poll_begin(d->bus->ctx);
     s = DDI_AT(d, DISPATCH_LEVEL, SubmitCommand, d->miniport, &args);
+    if (is_at_device(n, p)) /* it may have reported its end already */
+        dxgk_dma_kept(d, p->dma, "DxgkDdiSubmitCommand");
     if (expected)
         d->bus->poll_end(d->bus->ctx); /* before the IRQL drops: that is when the interrupt is taken */
     if (!NT_SUCCESS(s)) {
         /* The rules allow no failure here: the packet can never complete, and the device is lost. */
-        dxgk_kernel_violation(d->kernel, "DxgkDdiSubmitCommand returned %08x for fence %u", (unsigned)s,
-                              fence);
         dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
         dxgk_adapter_force_tdr(d);
     }

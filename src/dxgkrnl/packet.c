@@ -17,6 +17,7 @@ static void destroy_dma(struct context *c, struct dma *dma)
     free(dma->priv);
     free(dma->list);
     free(dma->patch);
+    free(dma->given);
     free(dma);
 }
 
@@ -24,12 +25,58 @@ static bool alloc_dma(struct context *c, struct dma *dma)
 {
     struct dxgk *d = c->device->d;
 
-    if (!c->info.DmaBufferSegmentSet)
-        return !dxgk_physmem_alloc(d, c->info.DmaBufferSize, &dma->mem);
-    dma->alloc = dxgk_vidmm_create_dma(d, c->info.DmaBufferSize, c->info.DmaBufferSegmentSet);
-    if (dma->alloc)
+    dma->size = c->info.DmaBufferSize;
+    if (!c->info.DmaBufferSegmentSet) {
+        if (dxgk_physmem_alloc(d, dma->size + ANSWERS_GUARD, &dma->mem))
+            return false;
+    } else { /* which may be as large as its segment: guarded is what its last page has left */
+        dma->alloc = dxgk_vidmm_create_dma(d, dma->size, c->info.DmaBufferSegmentSet);
+        if (!dma->alloc)
+            return false;
         dma->mem = dma->alloc->backing;
-    return dma->alloc;
+    }
+    dxgk_answers_guard(dma->mem.va, dma->size, dma->mem.size - dma->size);
+    return true;
+}
+
+bool dxgk_dma_kept(struct dxgk *d, const struct dma *dma, const char *ddi)
+{
+    bool kept = dxgk_answers_kept_behind(d, ddi, "pDmaBuffer, at byte", dma->mem.va, dma->size,
+                                         dma->mem.size - dma->size);
+
+    kept &= dxgk_answers_kept(d, ddi, "pDmaBufferPrivateData, at byte", dma->priv, dma->priv_size);
+    kept &= dxgk_answers_kept(d, ddi, "pAllocationList, at byte", dma->list, dma->list_size);
+    return kept & dxgk_answers_kept(d, ddi, "pPatchLocationListOut, at byte", dma->patch, dma->patch_size);
+}
+
+void dxgk_dma_give(struct dma *dma, UINT list, UINT patches)
+{
+    memcpy(dma->given, dma->list, list * sizeof(*dma->list));
+    memcpy(dma->given + dma->list_size, dma->patch, patches * sizeof(*dma->patch));
+}
+
+/* One list of them, back as it was. */
+static void take_list(struct dxgk *d, const char *ddi, const char *name, void *list, const void *given,
+                      size_t size, size_t entry)
+{
+    const uint8_t *now = list, *then = given;
+    size_t at = 0;
+
+    if (!memcmp(list, given, size))
+        return;
+    while (now[at] == then[at])
+        at++;
+    dxgk_kernel_violation(d->kernel, "%s wrote into %s[%zu], at its byte %zu, which it has to read only", ddi,
+                          name, at / entry, at % entry);
+    memcpy(list, given, size);
+}
+
+void dxgk_dma_take(struct dxgk *d, struct dma *dma, UINT list, UINT patches, const char *ddi)
+{
+    take_list(d, ddi, "pAllocationList", dma->list, dma->given, list * sizeof(*dma->list),
+              sizeof(*dma->list));
+    take_list(d, ddi, "pPatchLocationList", dma->patch, dma->given + dma->list_size,
+              patches * sizeof(*dma->patch), sizeof(*dma->patch));
 }
 
 UINT dxgk_dma_segment(const struct dma *dma)
@@ -62,11 +109,14 @@ static struct dma *get_dma(struct context *c)
     c->num_dma++;
     dma->priv_size = c->info.DmaBufferPrivateDataSize;
     dma->priv = dxgk_answers_room(dma->priv_size);
-    dma->list = calloc(c->info.AllocationListSize + 3, sizeof(*dma->list));
-    dma->patch = dxgk_answers_room(c->info.PatchLocationListSize * sizeof(*dma->patch));
+    dma->list_size = (UINT)((c->info.AllocationListSize + DXGK_PRESENT_MAX_INDEX + 1) * sizeof(*dma->list));
+    dma->patch_size = (UINT)(c->info.PatchLocationListSize * sizeof(*dma->patch));
+    dma->list = dxgk_answers_room(dma->list_size);
+    dma->patch = dxgk_answers_room(dma->patch_size);
+    dma->given = malloc((size_t)dma->list_size + dma->patch_size);
     if (dxgk_quota_take(c->device->d, c->device->client, QUOTA_DMA_BYTES, c->info.DmaBufferSize))
         dma->counted = c->info.DmaBufferSize;
-    if (!dma->priv || !dma->list || !dma->patch || !dma->counted || !alloc_dma(c, dma)) {
+    if (!dma->priv || !dma->list || !dma->patch || !dma->given || !dma->counted || !alloc_dma(c, dma)) {
         destroy_dma(c, dma);
         return NULL;
     }

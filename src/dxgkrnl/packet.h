@@ -18,11 +18,14 @@ struct dma {
     struct dma *next;
     uint64_t counted; /* of QUOTA_DMA_BYTES */
     struct physmem mem;
+    UINT size;           /* that a miniport has of it; what is behind it is guarded (answers/answers.h) */
     struct alloc *alloc; /* whose memory it is, which VidMm places in an aperture; NULL: contiguous memory */
     void *priv;
     UINT priv_size;
     DXGK_ALLOCATIONLIST *list;
     D3DDDI_PATCHLOCATIONLIST *patch;
+    UINT list_size, patch_size; /* bytes */
+    uint8_t *given;             /* what is in them, for a DDI that only reads them */
 };
 
 enum packet_type { PACKET_RENDER, PACKET_PRESENT, PACKET_FLIP, PACKET_WAIT, PACKET_SIGNAL, PACKET_PAGING };
@@ -63,5 +66,10 @@ bool dxgk_context_has_dma(struct context *c);
 /* Where the device finds it: a segment (0: contiguous memory, or nowhere yet), and the address there. */
 UINT dxgk_dma_segment(const struct dma *dma);
 PHYSICAL_ADDRESS dxgk_dma_address(struct dxgk *d, const struct dma *dma);
+/* Whether `ddi` has written nothing behind what it was given to write into. */
+bool dxgk_dma_kept(struct dxgk *d, const struct dma *dma, const char *ddi);
+/* Around a DDI that only reads so much of the lists: what it writes into them is a broken rule, and undone. */
+void dxgk_dma_give(struct dma *dma, UINT list, UINT patches);
+void dxgk_dma_take(struct dxgk *d, struct dma *dma, UINT list, UINT patches, const char *ddi);
 /* At PASSIVE_LEVEL: frees the DMA buffers that the context keeps. */
 void dxgk_context_free_dma(struct context *c);

@@ -19,7 +19,7 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
 
         if (!p)
             return STATUS_NO_MEMORY;
-        size = d->vidmm.paging_size < dma->mem.size ? d->vidmm.paging_size : (UINT)dma->mem.size;
+        size = d->vidmm.paging_size < dma->size ? d->vidmm.paging_size : dma->size;
         args->pDmaBuffer = dma->mem.va;
         args->DmaSize = size;
         args->pDmaBufferPrivateData = dma->priv;
@@ -27,8 +27,7 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
         s = DDI(d, BuildPagingBuffer, d->miniport, args);
         p->dma_end = (UINT)((uint8_t *)args->pDmaBuffer - (uint8_t *)dma->mem.va);
         p->priv_end = (UINT)((uint8_t *)args->pDmaBufferPrivateData - (uint8_t *)dma->priv);
-        dxgk_answers_kept(d, "DxgkDdiBuildPagingBuffer", "pDmaBufferPrivateData, at byte", dma->priv,
-                          dma->priv_size);
+        dxgk_dma_kept(d, dma, "DxgkDdiBuildPagingBuffer");
         if (p->dma_end > size || p->priv_end > dma->priv_size || !passes--) {
             dxgk_kernel_violation(
                 d->kernel,

@@ -150,7 +150,7 @@ static NTSTATUS patch(struct dxgk *d, struct packet *p)
         .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
         .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma),
         .pDmaBuffer = p->dma->mem.va,
-        .DmaBufferSize = (UINT)p->dma->mem.size,
+        .DmaBufferSize = p->dma->size,
         .DmaBufferSubmissionEndOffset = p->dma_end,
         .pDmaBufferPrivateData = p->dma->priv,
         .DmaBufferPrivateDataSize = p->dma->priv_size,
@@ -162,9 +162,14 @@ static NTSTATUS patch(struct dxgk *d, struct packet *p)
         .PatchLocationListSubmissionLength = p->patch_count,
         .SubmissionFenceId = p->fence,
     };
+    NTSTATUS s;
 
     args.Flags.Present = p->type == PACKET_PRESENT;
-    return DDI(d, Patch, d->miniport, &args);
+    dxgk_dma_give(p->dma, p->list_count, p->patch_count);
+    s = DDI(d, Patch, d->miniport, &args);
+    dxgk_dma_take(d, p->dma, p->list_count, p->patch_count, "DxgkDdiPatch");
+    dxgk_dma_kept(d, p->dma, "DxgkDdiPatch");
+    return s;
 }
 
 static void submit(struct dxgk *d, struct packet *p)

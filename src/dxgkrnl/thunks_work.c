@@ -81,9 +81,7 @@ static bool take_ends(struct dxgk *d, const struct context *x, struct packet *p,
                       const void *dma, const void *priv, const D3DDDI_PATCHLOCATIONLIST *patches,
                       UINT list_size)
 {
-    if (!dxgk_answers_kept(d, ddi, "pDmaBufferPrivateData, at byte", p->dma->priv, p->dma->priv_size) ||
-        !dxgk_answers_kept(d, ddi, "pPatchLocationListOut, at byte", p->dma->patch,
-                           x->info.PatchLocationListSize * sizeof(*p->dma->patch)))
+    if (!dxgk_dma_kept(d, p->dma, ddi))
         return false;
     p->dma_end = (UINT)((const uint8_t *)dma - (const uint8_t *)p->dma->mem.va);
     p->priv_end = (UINT)((const uint8_t *)priv - (const uint8_t *)p->dma->priv);

@@ -406,13 +406,13 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
         return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
     }
     LINK_FIRST(&d->vidmm.allocs, a);
-    a->priv = malloc(a->priv_size ? a->priv_size : 1);
+    a->priv = dxgk_answers_room(a->priv_size);
     if (!a->priv || alloc_backing(d, r, a) || !(a->mdl = make_mdl(&a->backing))) {
         free_alloc(d, a);
         return STATUS_NO_MEMORY;
     }
     if (a->priv_size)
-        memcpy(a->priv, i->pPrivateDriverData, a->priv_size);
+        memcpy(a->priv, u->pPrivateDriverData, a->priv_size);
     d->vidmm.created++;
     check(d);
     *out = a;
@@ -427,10 +427,69 @@ static void destroy_driver_side(struct dxgk *d, HANDLE *list, UINT n, struct res
     DDI(d, DestroyAllocation, d->miniport, &args);
 }
 
+/* Each allocation's private data is in a room of its own while the miniport has it. */
+static bool give_private(DXGK_ALLOCATIONINFO *list, const D3DDDI_ALLOCATIONINFO *infos, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        list[i].pPrivateDriverData = dxgk_answers_room(infos[i].PrivateDriverDataSize);
+        if (!list[i].pPrivateDriverData)
+            return false;
+        list[i].PrivateDriverDataSize = infos[i].PrivateDriverDataSize;
+        if (infos[i].PrivateDriverDataSize)
+            memcpy(list[i].pPrivateDriverData, infos[i].pPrivateDriverData, infos[i].PrivateDriverDataSize);
+    }
+    return true;
+}
+
+/* `rooms` are what it was given, whatever stands in its list now. */
+static bool take_private(struct dxgk *d, void **rooms, D3DDDI_ALLOCATIONINFO *infos, unsigned count)
+{
+    bool kept = true;
+
+    for (unsigned i = 0; i < count; i++) {
+        kept &=
+            dxgk_answers_kept(d, "DxgkDdiCreateAllocation", "pAllocationInfo[].pPrivateDriverData, at byte",
+                              rooms[i], infos[i].PrivateDriverDataSize);
+        if (infos[i].PrivateDriverDataSize)
+            memcpy(infos[i].pPrivateDriverData, rooms[i], infos[i].PrivateDriverDataSize);
+    }
+    return kept;
+}
+
+/* False: what it answered can not be gone by. */
+static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_ALLOCATIONINFO *infos,
+                        NTSTATUS *s)
+{
+    const UINT count = args->NumAllocations;
+    DXGK_ALLOCATIONINFO *list = args->pAllocationInfo;
+    struct judge j = {.d = d, .ddi = "DxgkDdiCreateAllocation"};
+    void **rooms = calloc(count ? count : 1, sizeof(*rooms));
+    bool kept = true;
+
+    *s = STATUS_NO_MEMORY;
+    if (rooms && give_private(list, infos, count)) {
+        for (UINT i = 0; i < count; i++)
+            rooms[i] = list[i].pPrivateDriverData;
+        *s = DDI(d, CreateAllocation, d->miniport, args);
+        kept = take_private(d, rooms, infos, count);
+        kept &= dxgk_answers_kept(d, j.ddi, "pAllocationInfo, at byte", list, count * sizeof(*list));
+        ANSWER(&j, ANSWER_BREAKS, args, NumAllocations, v == count, "what it was");
+        for (UINT i = 0; NT_SUCCESS(*s) && i < count; i++)
+            kept &= dxgk_answers_allocation(d, &list[i], i);
+        for (UINT i = 0; i < count; i++)
+            free(rooms[i]);
+    } else {
+        for (UINT i = 0; i < count; i++)
+            free(list[i].pPrivateDriverData);
+    }
+    free(rooms);
+    return kept && !j.broken;
+}
+
 NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,
                            D3DDDI_ALLOCATIONINFO *infos, unsigned count)
 {
-    DXGK_ALLOCATIONINFO *list = calloc(count ? count : 1, sizeof(*list));
+    DXGK_ALLOCATIONINFO *list = dxgk_answers_room(count * sizeof(*list));
     HANDLE *handles = calloc(count ? count : 1, sizeof(*handles));
     DXGKARG_CREATEALLOCATION args = {.pPrivateDriverData = priv,
                                      .PrivateDriverDataSize = priv_size,
@@ -438,24 +497,20 @@ NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv,
                                      .pAllocationInfo = list,
                                      .hResource = r->driver};
     NTSTATUS s = STATUS_NO_MEMORY;
+    bool well;
 
     r->allocs = calloc(count ? count : 1, sizeof(struct alloc *));
     if (!list || !handles || !r->allocs)
         goto out;
-    for (unsigned i = 0; i < count; i++) {
-        list[i].pPrivateDriverData = infos[i].pPrivateDriverData;
-        list[i].PrivateDriverDataSize = infos[i].PrivateDriverDataSize;
-    }
     args.Flags.Resource = r->is_resource;
-    s = DDI(d, CreateAllocation, d->miniport, &args);
+    well = call_create(d, &args, infos, &s);
     if (!NT_SUCCESS(s))
         goto out;
     r->driver = args.hResource;
     for (unsigned i = 0; i < count; i++)
         handles[i] = list[i].hAllocation;
-    for (unsigned i = 0; i < count; i++)
-        if (!dxgk_answers_allocation(d, &list[i], i))
-            s = STATUS_INVALID_PARAMETER;
+    if (!well)
+        s = STATUS_INVALID_PARAMETER;
     for (unsigned i = 0; i < count && NT_SUCCESS(s); i++) {
         s = adopt(d, r, &list[i], &infos[i], &r->allocs[i]);
         if (NT_SUCCESS(s))
@@ -526,11 +581,22 @@ static bool is_shared(const struct device *dev, const struct resource *r)
     return dev->client && r->owner && r->owner != dev->client->serial;
 }
 
+static bool open_kept(struct dxgk *d, const struct resource *r, DXGK_OPENALLOCATIONINFO *list)
+{
+    bool kept = dxgk_answers_kept(d, "DxgkDdiOpenAllocation", "pOpenAllocation, at byte", list,
+                                  r->count * sizeof(*list));
+
+    for (unsigned i = 0; i < r->count; i++)
+        kept &= dxgk_answers_kept(d, "DxgkDdiOpenAllocation", "pOpenAllocation[].pPrivateDriverData, at byte",
+                                  r->allocs[i]->priv, r->allocs[i]->priv_size);
+    return kept;
+}
+
 NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, struct open_resource **out,
                          struct open_alloc **opens)
 {
     struct dxgk *d = dev->d;
-    DXGK_OPENALLOCATIONINFO *list = calloc(r->count ? r->count : 1, sizeof(*list));
+    DXGK_OPENALLOCATIONINFO *list = dxgk_answers_room(r->count * sizeof(*list));
     DXGKARG_OPENALLOCATION args = {.NumAllocations = r->count,
                                    .pOpenAllocation = list,
                                    .pPrivateDriverData = r->priv,
@@ -571,6 +637,8 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
     }
     args.Flags.Create = create;
     s = DDI(d, OpenAllocation, dev->driver, &args);
+    if (!open_kept(d, r, list))
+        s = STATUS_INVALID_PARAMETER;
     if (!NT_SUCCESS(s))
         goto close;
     for (unsigned i = 0; i < r->count; i++) {

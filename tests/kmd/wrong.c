@@ -134,6 +134,8 @@ static void wrong_segments(DXGK_QUERYSEGMENTOUT *o)
         s->Flags.UseBanking = 1;
     if (is("segment-agp-too"))
         s->Flags.Agp = 1;
+    if (is("paging-in-1"))
+        o->PagingBufferSegmentId = 1;
     if (is("paging-in-2"))
         o->PagingBufferSegmentId = 2;
     if (is("paging-nothing"))
@@ -162,6 +164,8 @@ static NTSTATUS NTAPI QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTE
             c->MaxPointerHeight = 0;
         if (is("caps-flips"))
             c->FlipCaps.Value |= 0x80000000;
+        if (is("caps-no-contexts"))
+            c->SchedulingCaps.MultiEngineAware = 0;
         if (is("caps-fail"))
             return STATUS_GRAPHICS_NO_VIDEO_MEMORY;
     } else if (q->Type == DXGKQAITYPE_UMDRIVERPRIVATE && is("blob-behind")) {
@@ -221,6 +225,12 @@ static NTSTATUS NTAPI CreateAllocation(CONST HANDLE h, DXGKARG_CREATEALLOCATION 
         i->EvictionSegmentSet = 0x80;
     if (is("allocation-preferred"))
         i->PreferredSegment.SegmentId1 = 30;
+    if (is("allocation-behind"))
+        memset(i + 1, 0x55, sizeof(*i));
+    if (is("allocation-private"))
+        ((UCHAR *)i->pPrivateDriverData)[i->PrivateDriverDataSize] = 1;
+    if (is("allocation-count"))
+        a->NumAllocations = 100;
     return is("allocation-denied") ? STATUS_ACCESS_DENIED : s;
 }
 
@@ -250,11 +260,23 @@ static NTSTATUS NTAPI StandardData(CONST HANDLE h, DXGKARG_GETSTANDARDALLOCATION
 
 static NTSTATUS NTAPI Patch(CONST HANDLE h, CONST DXGKARG_PATCH *p)
 {
-    return returned("Patch", real.DxgkDdiPatch(h, p));
+    NTSTATUS s = real.DxgkDdiPatch(h, p);
+
+    if (is("patch-list"))
+        ((DXGK_ALLOCATIONLIST *)(ULONG_PTR)p->pAllocationList)->PhysicalAddress.QuadPart ^= 1;
+    if (is("patch-private"))
+        ((UCHAR *)p->pDmaBufferPrivateData)[p->DmaBufferPrivateDataSize] = 1;
+    return returned("Patch", s);
 }
 
 static NTSTATUS NTAPI SubmitCommand(CONST HANDLE h, CONST DXGKARG_SUBMITCOMMAND *p)
 {
+    if (is("submit-private"))
+        ((UCHAR *)p->pDmaBufferPrivateData)[p->DmaBufferPrivateDataSize] = 1;
+    if (is("submit-pending")) {
+        real.DxgkDdiSubmitCommand(h, p);
+        return STATUS_PENDING;
+    }
     return is("SubmitCommand") ? STATUS_UNSUCCESSFUL : real.DxgkDdiSubmitCommand(h, p);
 }
 
@@ -282,9 +304,16 @@ static NTSTATUS NTAPI Render(CONST HANDLE h, DXGKARG_RENDER *r)
         return STATUS_OBJECT_NAME_NOT_FOUND;
     if (is("render-private"))
         ((UCHAR *)r->pDmaBufferPrivateData)[r->DmaBufferPrivateDataSize] = 0;
+    if (is("render-behind"))
+        ((UCHAR *)r->pDmaBuffer)[r->DmaSize] = 1;
     if (is("render-patches"))
         r->pPatchLocationListOut[r->PatchLocationListOutSize].PatchOffset = 1;
     return real.DxgkDdiRender(h, r);
+}
+
+static NTSTATUS NTAPI Present(CONST HANDLE h, DXGKARG_PRESENT *p)
+{
+    return is("Present") ? STATUS_UNSUCCESSFUL : real.DxgkDdiPresent(h, p);
 }
 
 static NTSTATUS NTAPI QueryCurrentFence(CONST HANDLE h, DXGKARG_QUERYCURRENTFENCE *q)
@@ -363,6 +392,7 @@ NTSTATUS APIENTRY __wrap_DxgkInitialize(PDRIVER_OBJECT driver, PUNICODE_STRING p
     WRAP(SubmitCommand)
     WRAP(BuildPagingBuffer)
     WRAP(Render)
+    WRAP(Present)
     WRAP(QueryCurrentFence)
     WRAP(GetScanLine)
     WRAP(IsSupportedVidPn)

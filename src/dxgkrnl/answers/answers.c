@@ -46,10 +46,10 @@ void dxgk_answer(struct judge *j, enum answer_degree degree, bool holds, const c
 
 /* What the page of each DDI has under "Return value". */
 enum {
-    ERRORS, /* STATUS_SUCCESS, or any error */
-    PASSES, /* whatever passes NT_SUCCESS */
-    SUCCEEDS, /* what it takes down is gone all the same: there is nothing that dxgkrnl could do about an error */
-    STOPS,     /* Windows stops with a bug check at an error */
+    ERRORS,   /* STATUS_SUCCESS, or any error */
+    PASSES,   /* whatever passes NT_SUCCESS */
+    SUCCEEDS, /* STATUS_SUCCESS alone: what it takes down is gone all the same, and nobody could do anything about an error */
+    STOPS,    /* STATUS_SUCCESS alone: Windows stops with a bug check at an error */
     ELSEWHERE, /* an error is named by who called it */
     LISTED     /* what stands there, and what says that it is not there */
 };
@@ -85,7 +85,7 @@ static const struct {
     {"DescribeAllocation", ERRORS, {0}},
     {"GetStandardAllocationDriverData", LISTED, {STATUS_INVALID_PARAMETER, MEMORY}},
     {"Patch", STOPS, {0}},
-    {"SubmitCommand", ELSEWHERE, {0}},
+    {"SubmitCommand", STOPS, {0}},
     {"PreemptCommand", STOPS, {0}},
     {"BuildPagingBuffer", LISTED, {STATUS_GRAPHICS_ALLOCATION_BUSY, STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER}},
     {"SetPalette", ERRORS, {0}},
@@ -139,6 +139,11 @@ void dxgk_answers_status(struct dxgk *d, const char *ddi, NTSTATUS status)
         well = NT_SUCCESS(status);
     else if (kind == ERRORS || kind == ELSEWHERE)
         well = !NT_SUCCESS(status);
+    if (NT_SUCCESS(status) && (kind == SUCCEEDS || kind == STOPS)) {
+        dxgk_kernel_violation(d->kernel, "%s returned %08x; allowed: STATUS_SUCCESS alone", ddi,
+                              (unsigned)status);
+        return;
+    }
     if (NT_SUCCESS(status) && kind != LISTED) /* nobody takes it for an error */
         kind = ERRORS;
     for (unsigned k = 0; kind == LISTED && k < 14 && !well; k++)

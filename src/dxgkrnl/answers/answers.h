@@ -68,6 +68,8 @@ void dxgk_answers_mode(struct dxgk *d, const D3DKMDT_VIDPN_SOURCE_MODE *source,
 
 /* Of a context, or of a device of a miniport that has none (`ddi`). */
 bool dxgk_answers_context(struct dxgk *d, const char *ddi, const DXGK_CONTEXTINFO *info);
+/* What DxgkDdiCreateDevice of a miniport that has no contexts points to is read into *`info`. */
+bool dxgk_answers_device(struct dxgk *d, const DXGK_DEVICEINFO *answered, DXGK_CONTEXTINFO *info);
 /* The handle of an object that the miniport has made; dxgkrnl's own was `given` in its place. */
 void dxgk_answers_handle(struct dxgk *d, const char *ddi, const char *member, HANDLE handle,
                          const void *given);
@@ -79,12 +81,20 @@ void dxgk_answers_description(struct dxgk *d, const DXGKARG_DESCRIBEALLOCATION *
 /* A BOOLEAN member. */
 void dxgk_answers_boolean(struct dxgk *d, const char *ddi, const char *member, unsigned value);
 
-/* ---- room.c: memory that a DDI answers into ------------------------------- */
+/* ---- room.c: memory that a DDI answers into, or points to ----------------- */
+
+enum { ANSWERS_GUARD = 256 }; /* bytes behind a room: an entry more of each list, at least */
 
 /* Zeroed, and guarded behind `size`; NULL without memory. free() it. */
 void *dxgk_answers_room(size_t size);
 /* Whether nothing was written behind `size`; a broken rule if not, with the place of the first byte. */
 bool dxgk_answers_kept(struct dxgk *d, const char *ddi, const char *member, void *room, size_t size);
+/* The same of memory that is somebody else's, and has `behind` bytes behind `size` to guard. */
+void dxgk_answers_guard(void *room, size_t size, size_t behind);
+bool dxgk_answers_kept_behind(struct dxgk *d, const char *ddi, const char *member, void *room, size_t size,
+                              size_t behind);
+/* Reads what a DDI answered a pointer to, which may point anywhere. False: there is nothing. */
+bool dxgk_answers_read(void *to, const void *from, size_t size);
 
 /* ---- answers.c ---------------------------------------------------------- */
 

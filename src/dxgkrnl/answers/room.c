@@ -4,29 +4,50 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
-enum { GUARD = 64, PATTERN = 0xA5 };
+enum { PATTERN = 0xA5 };
+
+void dxgk_answers_guard(void *room, size_t size, size_t behind)
+{
+    memset((uint8_t *)room + size, PATTERN, behind < ANSWERS_GUARD ? behind : ANSWERS_GUARD);
+}
 
 void *dxgk_answers_room(size_t size)
 {
-    uint8_t *room = calloc(1, size + GUARD);
+    uint8_t *room = calloc(1, size + ANSWERS_GUARD);
 
     if (room)
-        memset(room + size, PATTERN, GUARD);
+        dxgk_answers_guard(room, size, ANSWERS_GUARD);
     return room;
 }
 
 bool dxgk_answers_kept(struct dxgk *d, const char *ddi, const char *member, void *room, size_t size)
 {
+    return dxgk_answers_kept_behind(d, ddi, member, room, size, ANSWERS_GUARD);
+}
+
+bool dxgk_answers_kept_behind(struct dxgk *d, const char *ddi, const char *member, void *room, size_t size,
+                              size_t behind)
+{
+    const size_t guarded = behind < ANSWERS_GUARD ? behind : ANSWERS_GUARD;
     struct judge j = {.d = d, .ddi = ddi};
     uint8_t *guard = (uint8_t *)room + size;
-    unsigned first = 0;
+    size_t first = 0;
 
-    while (first < GUARD && guard[first] == PATTERN)
+    while (first < guarded && guard[first] == PATTERN)
         first++;
-    dxgk_answer(&j, ANSWER_BREAKS, first == GUARD, member, size + first,
+    dxgk_answer(&j, ANSWER_BREAKS, first == guarded, member, size + first,
                 "a byte inside of the size that it was given");
-    if (first < GUARD)
-        memset(guard, PATTERN, GUARD);
-    return first == GUARD;
+    if (first < guarded)
+        memset(guard, PATTERN, guarded);
+    return first == guarded;
+}
+
+bool dxgk_answers_read(void *to, const void *from, size_t size)
+{
+    struct iovec ours = {to, size}, theirs = {(void *)(uintptr_t)from, size};
+
+    return process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0) == (ssize_t)size;
 }

@@ -3,8 +3,6 @@
 #include "dxgkrnl/answers/answers.h"
 
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "dxgkrnl/adapter.h"
 
@@ -133,13 +131,12 @@ bool dxgk_answers_segment_count(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out)
 static void banks(struct judge *j, const DXGK_SEGMENTDESCRIPTOR *s)
 {
     SIZE_T ends[MAX_BANKS];
-    struct iovec to = {ends, (s->NbOfBanks - 1) * sizeof(ends[0])};
-    struct iovec from = {s->pBankRangeTable, to.iov_len};
+    const size_t size = (s->NbOfBanks - 1) * sizeof(ends[0]);
     bool rise = true;
 
-    if (!to.iov_len)
+    if (!size)
         return;
-    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)to.iov_len) { /* it may point anywhere */
+    if (!dxgk_answers_read(ends, s->pBankRangeTable, size)) {
         dxgk_answer(j, ANSWER_BREAKS, false, "pSegmentDescriptor[].pBankRangeTable",
                     (uintptr_t)s->pBankRangeTable, "an array of the ends of NbOfBanks - 1 banks");
         return;

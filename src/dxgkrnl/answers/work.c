@@ -47,6 +47,24 @@ bool dxgk_answers_context(struct dxgk *d, const char *ddi, const DXGK_CONTEXTINF
     return !j.broken;
 }
 
+bool dxgk_answers_device(struct dxgk *d, const DXGK_DEVICEINFO *answered, DXGK_CONTEXTINFO *info)
+{
+    struct judge j = {.d = d, .ddi = "DxgkDdiCreateDevice"};
+    DXGK_DEVICEINFO i;
+    const bool there = dxgk_answers_read(&i, answered, sizeof(i));
+
+    dxgk_answer(&j, ANSWER_BREAKS, there, "pInfo", (uintptr_t)answered,
+                "a DXGK_DEVICEINFO of the miniport's, which has no DXGK_SCHEDULINGCAPS.MultiEngineAware");
+    if (!there)
+        return false;
+    *info = (DXGK_CONTEXTINFO){.DmaBufferSize = i.DmaBufferSize,
+                               .DmaBufferSegmentSet = i.DmaBufferSegmentSet,
+                               .DmaBufferPrivateDataSize = i.DmaBufferPrivateDataSize,
+                               .AllocationListSize = i.AllocationListSize,
+                               .PatchLocationListSize = i.PatchLocationListSize};
+    return true;
+}
+
 void dxgk_answers_handle(struct dxgk *d, const char *ddi, const char *member, HANDLE handle,
                          const void *given)
 {
