@@ -101,14 +101,43 @@ static NTSTATUS NTAPI DxgkCbReadDeviceSpace(HANDLE h, ULONG type, PVOID buffer, 
     return *read ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
 }
 
+/* Of its interrupts; a line is one. */
+static unsigned messages(const struct dxgk *d)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < d->bus->num_resources; i++)
+        n += d->bus->resources[i].type == CmResourceTypeInterrupt &&
+             d->bus->resources[i].flags & CM_RESOURCE_INTERRUPT_MESSAGE;
+    return n ? n : 1;
+}
+
 static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE routine, PVOID context,
                                                  ULONG message, PBOOLEAN result)
 {
+    unsigned held;
     KIRQL old;
     FROM(DxgkCbSynchronizeExecution, h, STATUS_INVALID_PARAMETER);
-    UNREFERENCED_PARAMETER(message);
+    if (message >= messages(d)) {
+        dxgk_kernel_violation(d->kernel, "DxgkCbSynchronizeExecution for message %u, the adapter has %u",
+                              message, messages(d));
+        return STATUS_INVALID_PARAMETER;
+    }
+    held = d->ntos.num_held;
     old = dxgk_kernel_raise(d->kernel, DIRQL);
     *result = routine(context);
+    if (dxgk_kernel_irql(d->kernel) != DIRQL) {
+        dxgk_kernel_violation(
+            d->kernel, "the routine of DxgkCbSynchronizeExecution returned at IRQL %d, was called at %d",
+            dxgk_kernel_irql(d->kernel), DIRQL);
+        if (dxgk_kernel_irql(d->kernel) < DIRQL)
+            dxgk_kernel_raise(d->kernel, DIRQL);
+    }
+    if (d->ntos.num_held > held) {
+        dxgk_kernel_violation(d->kernel,
+                              "the routine of DxgkCbSynchronizeExecution returned and holds a spin lock");
+        d->ntos.num_held = held;
+    }
     dxgk_kernel_lower(d->kernel, old);
     return STATUS_SUCCESS;
 }

@@ -672,6 +672,7 @@ static void on_dead(void *ctx, unsigned bugcheck, const char *why)
 
 static void on_left(void *ctx)
 {
+    dxgk_ntos_check_locks(ctx);
     dxgk_pool_look(ctx);
 }
 
@@ -716,7 +717,7 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
         dxgk_settings_set(&d->settings, p->settings->values[i].key, p->settings->values[i].name,
                           p->settings->values[i].value);
     dxgk_ntos_init(d);
-    KeInitializeDpc(&d->dpc, on_dpc, d);
+    d->dpc = (KDPC){.DeferredRoutine = on_dpc, .DeferredContext = d};
     r = dxgk_signaller_init(&d->signaller);
     if (!r) {
         r = dxgk_kernel_create(&d->kernel, p->clock, p->loop, &ops, d);

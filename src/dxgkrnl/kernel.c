@@ -467,6 +467,11 @@ static void ddi_expired(void *ctx)
         k->ops.stuck(k->ctx, t->ddi->name);
 }
 
+const struct kernel_ddi *dxgk_kernel_call(const struct kernel *k)
+{
+    return k->current ? k->current->ddi : NULL;
+}
+
 const char *dxgk_kernel_ddi(const struct kernel *k)
 {
     return k->current && k->current->ddi ? k->current->ddi->name : NULL;

@@ -176,6 +176,8 @@ void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__
 bool dxgk_kernel_region(struct kernel *k, bool enter);
 /* The calling thread owns a mutex or a resource more, or one less. */
 void dxgk_kernel_own(struct kernel *k, bool more);
+/* The call that is under way; NULL: none. */
+const struct kernel_ddi *dxgk_kernel_call(const struct kernel *k);
 /* The DDI that is under way, a name that stays; NULL: none. */
 const char *dxgk_kernel_ddi(const struct kernel *k);
 unsigned dxgk_kernel_violations(struct kernel *k);

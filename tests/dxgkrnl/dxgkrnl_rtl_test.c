@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The run-time library and the further locks, timers and providers of the kernel, called as a stranger's miniport would. */
+#include <stdio.h>
+
 #include "test.h"
 
 #include <stdlib.h>
@@ -182,7 +184,8 @@ TEST(spin_locks_with_a_queue)
     KeReleaseInStackQueuedSpinLock(&h);
     assert_int_equal(KeGetCurrentIrql(), PASSIVE_LEVEL);
     KeAcquireInStackQueuedSpinLockAtDpcLevel(&other, &inner);
-    violated(&w, "KeAcquireSpinLockAtDpcLevel called at IRQL 0, must be at least DISPATCH_LEVEL");
+    violated(&w,
+             "KeAcquireInStackQueuedSpinLockAtDpcLevel called at IRQL 0, must be at least DISPATCH_LEVEL");
     down(&w, 1);
 }
 
@@ -251,6 +254,7 @@ static void NTAPI reader(PVOID context)
 
 TEST(readers_wait_for_the_writer_and_the_end_for_everybody)
 {
+    char text[120];
     struct world w;
     HANDLE thread;
 
@@ -273,7 +277,10 @@ TEST(readers_wait_for_the_writer_and_the_end_for_everybody)
     assert_false(ExAcquireRundownProtection(&rundown));
     assert_int_equal(ExDeleteResourceLite(&resource), STATUS_SUCCESS);
     ExAcquireResourceSharedLite(&resource, TRUE);
-    violated(&w, "ExAcquireResourceSharedLite of a resource that is not initialised");
+    snprintf(text, sizeof(text),
+             "ExAcquireResourceSharedLite of %p, which is not a resource that was initialised",
+             (void *)&resource);
+    violated(&w, text);
     ExReleaseRundownProtection(&rundown);
     violated(&w, "ExReleaseRundownProtection without a reference");
     down(&w, 2);

@@ -405,7 +405,7 @@ TEST(regions_and_timers_that_are_left_are_named)
                    "DxgkDdiEscape returned inside of 1 critical or guarded regions that it entered"));
     }
     assert_int_equal(world_escape(&w, &timer), STATUS_SUCCESS);
-    assert_non_null(strstr(dxgk_violation(w.dxgk, 2), "tag TGPU, with a timer in them that is set"));
+    assert_non_null(strstr(dxgk_violation(w.dxgk, 2), "tag TGPU, with a timer in it that is set"));
     timer.value = 1; /* in what RemoveDevice frees */
     assert_int_equal(world_escape(&w, &timer), STATUS_SUCCESS);
     world_down(&w, 4);

@@ -26,23 +26,111 @@ VOID NTAPI KeLowerIrql(KIRQL NewIrql)
 
 VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 {
+    struct dxgk *d = OWNER();
+
+    if (dxgk_ntos_forget_locks(d, SpinLock, sizeof(*SpinLock)))
+        dxgk_kernel_violation(d->kernel, "KeInitializeSpinLock of a spin lock that is held");
     *SpinLock = 0;
 }
 
-/* One processor: a lock that is held here is held by the caller, and acquiring it again would never return.
- */
-static void acquire(struct kernel *k, const char *routine, PKSPIN_LOCK lock)
+static struct held_lock *held(struct dxgk *d, const KSPIN_LOCK *lock)
 {
-    if (*lock)
-        dxgk_kernel_violation(k, "%s of a spin lock that is held: a deadlock", routine);
-    *lock = 1;
+    for (unsigned i = d->ntos.num_held; i-- > 0;)
+        if (d->ntos.held[i].lock == lock)
+            return &d->ntos.held[i];
+    return NULL;
 }
 
-static void release(struct kernel *k, const char *routine, PKSPIN_LOCK lock)
+static void drop(struct dxgk *d, struct held_lock *h)
 {
-    if (!*lock)
-        dxgk_kernel_violation(k, "%s of a spin lock that is not held", routine);
+    *h = d->ntos.held[--d->ntos.num_held];
+}
+
+/* One processor: a lock that is held here is held by the caller, and acquiring it again would never return. It is a word that is
+ * initialised without a routine, so that only those that are held are known. `old`: what it was raised from; NULL: it was not. */
+static void acquire(struct kernel *k, const char *routine, PKSPIN_LOCK lock, const KIRQL *old, bool queued)
+{
+    struct dxgk *d = dxgk_kernel_ctx(k);
+    struct held_lock *h = held(d, lock);
+
+    if (h && !*lock)
+        dxgk_kernel_violation(
+            k, "%s of a spin lock that was initialised again, or written over, while it was held", routine);
+    else if (h)
+        dxgk_kernel_violation(k, "%s of a spin lock that is held: a deadlock", routine);
+    else if (*lock)
+        dxgk_kernel_violation(k, "%s of %p, which is no spin lock that was initialised: it holds %#zx",
+                              routine, (void *)lock, (size_t)*lock);
+    *lock = 1;
+    if (!h && d->ntos.num_held == MAX_HELD)
+        dxgk_kernel_violation(k, "%s: %u spin locks are held", routine, MAX_HELD);
+    else if (!h)
+        d->ntos.held[d->ntos.num_held++] = (struct held_lock){.lock = lock,
+                                                              .call = dxgk_kernel_call(k),
+                                                              .queued = queued,
+                                                              .raised = old,
+                                                              .old = old ? *old : 0};
+}
+
+/* False: it was not held. `to`: the IRQL that is lowered to, which who raised it gave to somebody; NULL: none is. */
+static bool release(struct kernel *k, const char *routine, PKSPIN_LOCK lock, const KIRQL *to, bool queued)
+{
+    struct dxgk *d = dxgk_kernel_ctx(k);
+    struct held_lock *h = held(d, lock), *of = h;
+
+    if (!h || !*lock) {
+        dxgk_kernel_violation(k, "%s of a spin lock that %s", routine,
+                              h ? "was initialised again, or written over, while it was held"
+                                : "is not held");
+        if (h)
+            drop(d, h);
+        return false;
+    }
     *lock = 0;
+    if (h->queued != queued)
+        dxgk_kernel_violation(k, "%s of a spin lock that %s acquired", routine,
+                              h->queued ? "KeAcquireInStackQueuedSpinLock" : "KeAcquireSpinLock");
+    if (to && h->raised &&
+        h->old != *to) { /* they may be released in any order, each with one that was saved */
+        for (of = d->ntos.held; of < d->ntos.held + d->ntos.num_held; of++)
+            if (of->raised && of->old == *to)
+                break;
+        if (of == d->ntos.held + d->ntos.num_held)
+            dxgk_kernel_violation(k, "%s to IRQL %d, but it was acquired at IRQL %d", routine, *to, h->old);
+        else
+            of->old = h->old;
+    }
+    drop(d, h);
+    if (to && *to < DISPATCH_LEVEL && d->ntos.num_held && d->ntos.held[0].call == dxgk_kernel_call(k))
+        dxgk_kernel_violation(k, "%s to IRQL %d while another spin lock is held", routine, *to);
+    return true;
+}
+
+unsigned dxgk_ntos_forget_locks(struct dxgk *d, const void *memory, size_t size)
+{
+    unsigned n = 0;
+
+    for (unsigned i = d->ntos.num_held; i-- > 0;)
+        if ((uintptr_t)d->ntos.held[i].lock - (uintptr_t)memory < size) {
+            drop(d, &d->ntos.held[i]);
+            n++;
+        }
+    return n;
+}
+
+void dxgk_ntos_check_locks(struct dxgk *d)
+{
+    const struct kernel_ddi *call = dxgk_kernel_call(d->kernel);
+    bool said = call && call->abandoned;
+
+    for (unsigned i = d->ntos.num_held; i-- > 0;)
+        if (d->ntos.held[i].call == call) {
+            if (!said)
+                dxgk_kernel_violation(d->kernel, "%s returned and holds a spin lock",
+                                      call ? call->name : "a call");
+            said = true;
+            drop(d, &d->ntos.held[i]);
+        }
 }
 
 KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
@@ -51,64 +139,73 @@ KIRQL NTAPI KeAcquireSpinLockRaiseToDpc(PKSPIN_LOCK SpinLock)
     ENTER(KeAcquireSpinLockRaiseToDpc);
 
     old = dxgk_kernel_irql(k) < DISPATCH_LEVEL ? dxgk_kernel_raise(k, DISPATCH_LEVEL) : dxgk_kernel_irql(k);
-    acquire(k, "KeAcquireSpinLock", SpinLock);
+    acquire(k, "KeAcquireSpinLock", SpinLock, &old, false);
     return old;
+}
+
+/* `at`: the one IRQL that it may be called at. */
+static void release_to(const char *routine, KIRQL at, PKSPIN_LOCK lock, KIRQL to, bool queued)
+{
+    struct kernel *k = dxgk_kernel_self(routine);
+
+    if (dxgk_kernel_irql(k) != at)
+        dxgk_kernel_violation(k, "%s called at IRQL %d, must be DISPATCH_LEVEL", routine,
+                              dxgk_kernel_irql(k));
+    release(k, routine, lock, &to, queued);
+    dxgk_kernel_lower(k, to);
 }
 
 VOID NTAPI KeReleaseSpinLock(PKSPIN_LOCK SpinLock, KIRQL NewIrql)
 {
-    struct kernel *k = SELF();
+    release_to("KeReleaseSpinLock", LIMIT_KeReleaseSpinLock, SpinLock, NewIrql, false);
+}
 
-    if (dxgk_kernel_irql(k) != DISPATCH_LEVEL)
-        dxgk_kernel_violation(k, "KeReleaseSpinLock called at IRQL %d, must be DISPATCH_LEVEL",
+static struct kernel *at_dpc_level(const char *routine)
+{
+    struct kernel *k = dxgk_kernel_self(routine);
+
+    if (dxgk_kernel_irql(k) < DISPATCH_LEVEL)
+        dxgk_kernel_violation(k, "%s called at IRQL %d, must be at least DISPATCH_LEVEL", routine,
                               dxgk_kernel_irql(k));
-    release(k, "KeReleaseSpinLock", SpinLock);
-    dxgk_kernel_lower(k, NewIrql);
+    return k;
 }
 
 VOID NTAPI KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 {
-    struct kernel *k = SELF();
-
-    if (dxgk_kernel_irql(k) < DISPATCH_LEVEL)
-        dxgk_kernel_violation(
-            k, "KeAcquireSpinLockAtDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
-            dxgk_kernel_irql(k));
-    acquire(k, "KeAcquireSpinLockAtDpcLevel", SpinLock);
+    acquire(at_dpc_level(__func__), __func__, SpinLock, NULL, false);
 }
 
 VOID NTAPI KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK SpinLock)
 {
-    struct kernel *k = SELF();
-
-    if (dxgk_kernel_irql(k) < DISPATCH_LEVEL)
-        dxgk_kernel_violation(
-            k, "KeReleaseSpinLockFromDpcLevel called at IRQL %d, must be at least DISPATCH_LEVEL",
-            dxgk_kernel_irql(k));
-    release(k, "KeReleaseSpinLockFromDpcLevel", SpinLock);
+    release(at_dpc_level(__func__), __func__, SpinLock, NULL, false);
 }
 
 /* The order of those who wait is kept by the one processor: nobody does. */
 VOID NTAPI KeAcquireInStackQueuedSpinLock(PKSPIN_LOCK SpinLock, PKLOCK_QUEUE_HANDLE LockHandle)
 {
+    ENTER(KeAcquireInStackQueuedSpinLock);
+
     LockHandle->LockQueue = (KSPIN_LOCK_QUEUE){.Lock = SpinLock};
-    LockHandle->OldIrql = KeAcquireSpinLockRaiseToDpc(SpinLock);
+    LockHandle->OldIrql =
+        dxgk_kernel_irql(k) < DISPATCH_LEVEL ? dxgk_kernel_raise(k, DISPATCH_LEVEL) : dxgk_kernel_irql(k);
+    acquire(k, "KeAcquireInStackQueuedSpinLock", SpinLock, &LockHandle->OldIrql, true);
 }
 
 VOID NTAPI KeReleaseInStackQueuedSpinLock(PKLOCK_QUEUE_HANDLE LockHandle)
 {
-    KeReleaseSpinLock(LockHandle->LockQueue.Lock, LockHandle->OldIrql);
+    release_to("KeReleaseInStackQueuedSpinLock", LIMIT_KeReleaseInStackQueuedSpinLock,
+               LockHandle->LockQueue.Lock, LockHandle->OldIrql, true);
 }
 
 VOID NTAPI KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock, PKLOCK_QUEUE_HANDLE LockHandle)
 {
     LockHandle->LockQueue = (KSPIN_LOCK_QUEUE){.Lock = SpinLock};
-    KeAcquireSpinLockAtDpcLevel(SpinLock);
+    acquire(at_dpc_level(__func__), __func__, SpinLock, NULL, true);
 }
 
 VOID NTAPI KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HANDLE LockHandle)
 {
-    KeReleaseSpinLockFromDpcLevel(LockHandle->LockQueue.Lock);
+    release(at_dpc_level(__func__), __func__, LockHandle->LockQueue.Lock, NULL, true);
 }
 
 BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
@@ -185,12 +282,15 @@ BOOLEAN NTAPI KeInvalidateAllCaches(VOID)
 
 VOID NTAPI KeInitializeDpc(PKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine, PVOID DeferredContext)
 {
+    dxgk_ntos_initialised("KeInitializeDpc", KNOWN_DPC, Dpc, sizeof(*Dpc));
     *Dpc = (KDPC){.Type = DPC_OBJECT, .DeferredRoutine = DeferredRoutine, .DeferredContext = DeferredContext};
 }
 
 /* False: a rule is broken. */
 static bool is_dpc(struct kernel *k, const char *routine, const KDPC *dpc)
 {
+    if (!dxgk_ntos_known(routine, KNOWN_DPC, dpc))
+        return false;
     if (dpc->Type == DPC_OBJECT && dpc->DeferredRoutine && (!dpc->DpcData || dpc->DpcData == k))
         return true;
     dxgk_kernel_violation(k, "%s of what KeInitializeDpc has not made a DPC", routine);
@@ -315,6 +415,7 @@ unsigned dxgk_ntos_forget_timers(struct dxgk *d, const void *memory, size_t size
 VOID NTAPI KeInitializeTimer(PKTIMER Timer)
 {
     CHECK(KeInitializeTimer);
+    dxgk_ntos_initialised("KeInitializeTimer", KNOWN_TIMER, Timer, sizeof(*Timer));
     memset(Timer, 0, sizeof(*Timer));
 }
 
@@ -329,14 +430,22 @@ BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 {
     ENTER(KeCancelTimer);
 
-    return clear_timer(dxgk_kernel_ctx(k), Timer);
+    return dxgk_ntos_known("KeCancelTimer", KNOWN_TIMER, Timer) && clear_timer(dxgk_kernel_ctx(k), Timer);
 }
 
 BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PKDPC Dpc)
 {
-    BOOLEAN was_set = KeCancelTimer(Timer);
     struct dxgk *d = OWNER();
+    BOOLEAN was_set;
+    CHECK(KeSetTimerEx);
 
+    if (!dxgk_ntos_known("KeSetTimer", KNOWN_TIMER, Timer))
+        return FALSE;
+    was_set = clear_timer(d, Timer);
+    if (Period < 0) {
+        dxgk_kernel_violation(d->kernel, "KeSetTimerEx with a period of %d ms", Period);
+        Period = 0;
+    }
     if (Dpc && !is_dpc(d->kernel, "KeSetTimer", Dpc))
         return was_set;
     Timer->Header.SignalState = 0;
@@ -353,6 +462,6 @@ BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
 
 BOOLEAN NTAPI KeReadStateTimer(PKTIMER Timer)
 {
-    ENTER(KeReadStateTimer);
-    return Timer->Header.SignalState != 0;
+    CHECK(KeReadStateTimer);
+    return dxgk_ntos_known("KeReadStateTimer", KNOWN_TIMER, Timer) && Timer->Header.SignalState != 0;
 }

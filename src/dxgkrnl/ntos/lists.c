@@ -83,9 +83,11 @@ PSLIST_ENTRY NTAPI ExpInterlockedFlushSList(PSLIST_HEADER ListHead)
 
 /* ---- lookaside lists ----------------------------------------------------- */
 
-static void initialize(PGENERAL_LOOKASIDE list, POOL_TYPE type, PALLOCATE_FUNCTION allocate,
-                       PFREE_FUNCTION release, SIZE_T size, ULONG tag)
+static void initialize(const char *routine, PGENERAL_LOOKASIDE list, POOL_TYPE type,
+                       PALLOCATE_FUNCTION allocate, PFREE_FUNCTION release, SIZE_T size, ULONG tag)
 {
+    dxgk_ntos_initialised(routine, type == PagedPool ? KNOWN_PAGED_LOOKASIDE : KNOWN_LOOKASIDE, list,
+                          sizeof(*list));
     *list = (GENERAL_LOOKASIDE){.Depth = LOOKASIDE_DEPTH,
                                 .MaximumDepth = LOOKASIDE_DEPTH,
                                 .Type = type,
@@ -95,10 +97,13 @@ static void initialize(PGENERAL_LOOKASIDE list, POOL_TYPE type, PALLOCATE_FUNCTI
                                 .Free = release ? release : ExFreePool};
 }
 
-static void empty(PGENERAL_LOOKASIDE list)
+static void empty(const char *routine, enum known_kind kind, PGENERAL_LOOKASIDE list)
 {
     PSLIST_ENTRY e;
 
+    if (!dxgk_ntos_known(routine, kind, list))
+        return;
+    dxgk_ntos_deleted(OWNER(), list);
     while ((e = ExpInterlockedPopEntrySList(&list->ListHead)))
         list->Free(e);
 }
@@ -107,30 +112,30 @@ VOID NTAPI ExInitializeNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside, PAL
                                            PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size, ULONG Tag,
                                            USHORT Depth)
 {
-    ENTER(ExInitializeNPagedLookasideList);
+    CHECK(ExInitializeNPagedLookasideList);
     UNREFERENCED_PARAMETER(Flags);
     UNREFERENCED_PARAMETER(Depth);
-    initialize(&Lookaside->L, NonPagedPool, Allocate, Free, Size, Tag);
+    initialize("ExInitializeNPagedLookasideList", &Lookaside->L, NonPagedPool, Allocate, Free, Size, Tag);
 }
 
 VOID NTAPI ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside, PALLOCATE_FUNCTION Allocate,
                                           PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size, ULONG Tag,
                                           USHORT Depth)
 {
-    ENTER(ExInitializePagedLookasideList);
+    CHECK(ExInitializePagedLookasideList);
     UNREFERENCED_PARAMETER(Flags);
     UNREFERENCED_PARAMETER(Depth);
-    initialize(&Lookaside->L, PagedPool, Allocate, Free, Size, Tag);
+    initialize("ExInitializePagedLookasideList", &Lookaside->L, PagedPool, Allocate, Free, Size, Tag);
 }
 
 VOID NTAPI ExDeleteNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Lookaside)
 {
-    ENTER(ExDeleteNPagedLookasideList);
-    empty(&Lookaside->L);
+    CHECK(ExDeleteNPagedLookasideList);
+    empty("ExDeleteNPagedLookasideList", KNOWN_LOOKASIDE, &Lookaside->L);
 }
 
 VOID NTAPI ExDeletePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside)
 {
-    ENTER(ExDeletePagedLookasideList);
-    empty(&Lookaside->L);
+    CHECK(ExDeletePagedLookasideList);
+    empty("ExDeletePagedLookasideList", KNOWN_PAGED_LOOKASIDE, &Lookaside->L);
 }

@@ -360,6 +360,7 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
         dxgk_kernel_violation(d->kernel, "the miniport left %u timers set", timers);
         n++;
     }
+    n += dxgk_ntos_check_undeleted(d);
     for (struct pool_block *b = d->ntos.pool.live.next; b != &d->ntos.pool.live; b = b->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
                               (char *)&b->tag);
@@ -385,6 +386,9 @@ void dxgk_ntos_finish(struct dxgk *d)
     dxgk_ntos_stop_threads(d);
     dxgk_trace_finish(d);
     dxgk_pool_finish(&d->ntos.pool);
+    map_finish(&d->ntos.known);
+    d->ntos.known = (struct map){0};
+    d->ntos.num_held = 0;
     while (d->ntos.contiguous) {
         struct contiguous *c = d->ntos.contiguous;
         d->ntos.contiguous = c->next;

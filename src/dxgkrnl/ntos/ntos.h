@@ -30,7 +30,33 @@ struct key_handle {
     char name[];
 };
 
+/* What a miniport initialises in its own memory: known.c. Those that threads wait for, up to the timer; those that are to be deleted,
+ * from the resource. */
+enum known_kind {
+    KNOWN_NOTHING,
+    KNOWN_EVENT,
+    KNOWN_SEMAPHORE,
+    KNOWN_MUTEX,
+    KNOWN_TIMER,
+    KNOWN_DPC,
+    KNOWN_RESOURCE,
+    KNOWN_LOOKASIDE,
+    KNOWN_PAGED_LOOKASIDE,
+};
+
+/* A spin lock that is held. */
+struct held_lock {
+    const KSPIN_LOCK *lock;
+    const struct kernel_ddi *call; /* that acquired it */
+    bool queued, raised;           /* by a handle in the stack; to DISPATCH_LEVEL, from: */
+    KIRQL old;
+};
+enum { MAX_HELD = 64 };
+
 struct ntos {
+    struct map known; /* an object's address: its known_kind */
+    struct held_lock held[MAX_HELD];
+    unsigned num_held;
     struct file_object *files;
     struct key_handle *keys; /* of the registry, that are open */
     struct mapping *mappings;
@@ -67,6 +93,26 @@ bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object);
 unsigned dxgk_ntos_stop_threads(struct dxgk *d);
 /* Stops the timers that lie in these bytes, or all (NULL); how many were set. */
 unsigned dxgk_ntos_forget_timers(struct dxgk *d, const void *memory, size_t size);
+/* An object of `size` bytes is initialised now; what was there may not be in use. */
+void dxgk_ntos_initialised(const char *routine, enum known_kind kind, const void *object, size_t size);
+/* False: it is none, which is a violation; nothing of it was read. */
+bool dxgk_ntos_known(const char *routine, enum known_kind kind, const void *object);
+/* The same for a mutex that no routine initialises but that of its event. */
+bool dxgk_ntos_known_mutex(const char *routine, const FAST_MUTEX *mutex);
+bool dxgk_ntos_known_waitable(const char *routine, const void *object);
+void dxgk_ntos_deleted(struct dxgk *d, const void *object);
+/* What the kernel had in its lists of these bytes, and has not any more; NULL: nothing. */
+const char *dxgk_ntos_in_use(struct dxgk *d, const void *memory, size_t size);
+/* The same for pool that is freed, and objects in it that should have been deleted; none of them is known any more. */
+const char *dxgk_ntos_freed(struct dxgk *d, const void *memory, size_t size);
+/* A violation for each that is left; how many. */
+unsigned dxgk_ntos_check_undeleted(struct dxgk *d);
+/* The spin locks in these bytes are not held any more; how many were. */
+unsigned dxgk_ntos_forget_locks(struct dxgk *d, const void *memory, size_t size);
+/* A call into the miniport has come back: what it acquired is released, or that is a violation. */
+void dxgk_ntos_check_locks(struct dxgk *d);
+/* Whether it is a system thread's object. */
+bool dxgk_ntos_thread_is(const struct dxgk *d, const void *object);
 /* The text of `s`, if it is ASCII and shorter than `size`. */
 bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size);
 

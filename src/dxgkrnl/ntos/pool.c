@@ -301,6 +301,7 @@ VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
     struct pool *p = &d->ntos.pool;
     uint64_t *known = map_find(&p->blocks, (uintptr_t)P);
     struct pool_block *b = known ? (struct pool_block *)(uintptr_t)*known : NULL;
+    const char *used;
     ENTER(ExFreePoolWithTag);
 
     if (!b || b->freed) {
@@ -310,12 +311,10 @@ VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
     if (Tag && b->tag != Tag)
         dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
     look_at(k, b);
-    if (dxgk_ntos_forget_timers(d, P, b->size))
-        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with a timer in them that is set",
-                              b->size, (char *)&b->tag);
-    if (dxgk_kernel_forget_dpcs(k, P, b->size))
-        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with a DPC in them that is queued",
-                              b->size, (char *)&b->tag);
+    used = dxgk_ntos_freed(d, P, b->size);
+    if (used)
+        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with %s", b->size, (char *)&b->tag,
+                              used);
     unlink_block(p, b);
     b->freed = true;
     b->freed_in = dxgk_kernel_ddi(k);

@@ -12,27 +12,22 @@ struct eresource {
     struct kwaiters waiters;
     struct kthread *writer; /* NULL: none */
     ULONG writes, reads;    /* times that it is held */
-    ULONG magic;
 };
 _Static_assert(sizeof(struct eresource) <= sizeof(ERESOURCE), "it fits");
 
-enum { RESOURCE_MAGIC = 0x65737265 };
-
-static struct eresource *of(struct kernel *k, const char *routine, PERESOURCE resource)
+static struct eresource *of(const char *routine, PERESOURCE resource)
 {
     struct eresource *r = (struct eresource *)resource;
 
-    if (r->magic == RESOURCE_MAGIC)
-        return r;
-    dxgk_kernel_violation(k, "%s of a resource that is not initialised", routine);
-    return NULL;
+    return dxgk_ntos_known(routine, KNOWN_RESOURCE, r) ? r : NULL;
 }
 
 NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
 {
     ENTER(ExInitializeResourceLite);
+    (void)k;
+    dxgk_ntos_initialised("ExInitializeResourceLite", KNOWN_RESOURCE, Resource, sizeof(*Resource));
     memset(Resource, 0, sizeof(*Resource));
-    ((struct eresource *)Resource)->magic = RESOURCE_MAGIC;
     return STATUS_SUCCESS;
 }
 
@@ -41,9 +36,12 @@ NTSTATUS NTAPI ExDeleteResourceLite(PERESOURCE Resource)
     struct eresource *r;
     ENTER(ExDeleteResourceLite);
 
-    r = of(k, "ExDeleteResourceLite", Resource);
-    if (r && (r->writes || r->reads))
+    r = of("ExDeleteResourceLite", Resource);
+    if (!r)
+        return STATUS_INVALID_PARAMETER;
+    if (r->writes || r->reads)
         dxgk_kernel_violation(k, "ExDeleteResourceLite of a resource that is held");
+    dxgk_ntos_deleted(OWNER(), r);
     memset(Resource, 0, sizeof(*Resource));
     return STATUS_SUCCESS;
 }
@@ -53,7 +51,7 @@ BOOLEAN NTAPI ExAcquireResourceExclusiveLite(PERESOURCE Resource, BOOLEAN Wait)
     struct eresource *r;
     ENTER(ExAcquireResourceExclusiveLite);
 
-    r = of(k, "ExAcquireResourceExclusiveLite", Resource);
+    r = of("ExAcquireResourceExclusiveLite", Resource);
     if (!r)
         return FALSE;
     while (r->writer != dxgk_kernel_thread(k) && (r->writes || r->reads))
@@ -71,7 +69,7 @@ BOOLEAN NTAPI ExAcquireResourceSharedLite(PERESOURCE Resource, BOOLEAN Wait)
     struct eresource *r;
     ENTER(ExAcquireResourceSharedLite);
 
-    r = of(k, "ExAcquireResourceSharedLite", Resource);
+    r = of("ExAcquireResourceSharedLite", Resource);
     if (!r)
         return FALSE;
     if (r->writer == dxgk_kernel_thread(k)) {
@@ -92,7 +90,7 @@ VOID NTAPI ExReleaseResourceLite(PERESOURCE Resource)
     struct eresource *r;
     ENTER(ExReleaseResourceLite);
 
-    r = of(k, "ExReleaseResourceLite", Resource);
+    r = of("ExReleaseResourceLite", Resource);
     if (!r)
         return;
     if (r->writes ? r->writer != dxgk_kernel_thread(k) : !r->reads) {
@@ -115,7 +113,7 @@ BOOLEAN NTAPI ExIsResourceAcquiredExclusiveLite(PERESOURCE Resource)
     struct eresource *r;
     ENTER(ExIsResourceAcquiredExclusiveLite);
 
-    r = of(k, "ExIsResourceAcquiredExclusiveLite", Resource);
+    r = of("ExIsResourceAcquiredExclusiveLite", Resource);
     return r && r->writer == dxgk_kernel_thread(k);
 }
 

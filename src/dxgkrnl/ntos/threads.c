@@ -132,6 +132,15 @@ unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object)
     return 0;
 }
 
+bool dxgk_ntos_thread_is(const struct dxgk *d, const void *object)
+{
+    const struct system_thread *t = d->ntos.threads;
+
+    while (t && object != &t->header)
+        t = t->next;
+    return t;
+}
+
 bool dxgk_ntos_thread_close(struct dxgk *d, HANDLE handle)
 {
     for (struct system_thread *t = d->ntos.threads; t; t = t->next)

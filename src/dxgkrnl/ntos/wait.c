@@ -11,6 +11,7 @@ enum { MUTANT_OBJECT = 2, SEMAPHORE_OBJECT = 5 };
 
 VOID NTAPI KeInitializeEvent(PKEVENT Event, EVENT_TYPE Type, BOOLEAN State)
 {
+    dxgk_ntos_initialised("KeInitializeEvent", KNOWN_EVENT, Event, sizeof(*Event));
     memset(Event, 0, sizeof(*Event));
     Event->Header.Type = (UCHAR)Type;
     Event->Header.SignalState = !!State; /* any value but 0 is TRUE */
@@ -18,11 +19,14 @@ VOID NTAPI KeInitializeEvent(PKEVENT Event, EVENT_TYPE Type, BOOLEAN State)
 
 LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
 {
-    LONG old = Event->Header.SignalState;
+    LONG old;
     ENTER(KeSetEvent);
 
     UNREFERENCED_PARAMETER(Increment);
     UNREFERENCED_PARAMETER(Wait);
+    if (!dxgk_ntos_known("KeSetEvent", KNOWN_EVENT, Event))
+        return 0;
+    old = Event->Header.SignalState;
     Event->Header.SignalState = 1;
     dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Event->Header));
     return old;
@@ -30,23 +34,28 @@ LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
 
 LONG NTAPI KeResetEvent(PKEVENT Event)
 {
-    LONG old = Event->Header.SignalState;
+    LONG old;
     ENTER(KeResetEvent);
 
+    (void)k;
+    if (!dxgk_ntos_known("KeResetEvent", KNOWN_EVENT, Event))
+        return 0;
+    old = Event->Header.SignalState;
     Event->Header.SignalState = 0;
     return old;
 }
 
 VOID NTAPI KeClearEvent(PKEVENT Event)
 {
-    ENTER(KeClearEvent);
-    Event->Header.SignalState = 0;
+    CHECK(KeClearEvent);
+    if (dxgk_ntos_known("KeClearEvent", KNOWN_EVENT, Event))
+        Event->Header.SignalState = 0;
 }
 
 LONG NTAPI KeReadStateEvent(PKEVENT Event)
 {
-    ENTER(KeReadStateEvent);
-    return Event->Header.SignalState;
+    CHECK(KeReadStateEvent);
+    return dxgk_ntos_known("KeReadStateEvent", KNOWN_EVENT, Event) ? Event->Header.SignalState : 0;
 }
 
 VOID NTAPI KeInitializeSemaphore(PRKSEMAPHORE Semaphore, LONG Count, LONG Limit)
@@ -55,6 +64,7 @@ VOID NTAPI KeInitializeSemaphore(PRKSEMAPHORE Semaphore, LONG Count, LONG Limit)
 
     if (Count < 0 || Limit < 1 || Count > Limit)
         dxgk_kernel_violation(k, "KeInitializeSemaphore: count %d, limit %d", Count, Limit);
+    dxgk_ntos_initialised("KeInitializeSemaphore", KNOWN_SEMAPHORE, Semaphore, sizeof(*Semaphore));
     memset(Semaphore, 0, sizeof(*Semaphore));
     Semaphore->Header.Type = SEMAPHORE_OBJECT;
     Semaphore->Header.SignalState = Count;
@@ -63,11 +73,14 @@ VOID NTAPI KeInitializeSemaphore(PRKSEMAPHORE Semaphore, LONG Count, LONG Limit)
 
 LONG NTAPI KeReleaseSemaphore(PRKSEMAPHORE Semaphore, KPRIORITY Increment, LONG Adjustment, BOOLEAN Wait)
 {
-    LONG old = Semaphore->Header.SignalState;
+    LONG old;
     ENTER(KeReleaseSemaphore);
 
     UNREFERENCED_PARAMETER(Increment);
     UNREFERENCED_PARAMETER(Wait);
+    if (!dxgk_ntos_known("KeReleaseSemaphore", KNOWN_SEMAPHORE, Semaphore))
+        return 0;
+    old = Semaphore->Header.SignalState;
     if (Adjustment < 1 ||
         Adjustment > Semaphore->Limit - old) { /* Windows raises STATUS_SEMAPHORE_LIMIT_EXCEEDED */
         dxgk_kernel_violation(k, "KeReleaseSemaphore by %d: count %d, limit %d", Adjustment, old,
@@ -81,13 +94,15 @@ LONG NTAPI KeReleaseSemaphore(PRKSEMAPHORE Semaphore, KPRIORITY Increment, LONG 
 
 LONG NTAPI KeReadStateSemaphore(PRKSEMAPHORE Semaphore)
 {
-    return Semaphore->Header.SignalState;
+    return dxgk_ntos_known("KeReadStateSemaphore", KNOWN_SEMAPHORE, Semaphore) ? Semaphore->Header.SignalState
+                                                                               : 0;
 }
 
 /* SignalState is 1 while it is not owned, and falls with each time that its owner took it again. */
 VOID NTAPI KeInitializeMutex(PRKMUTEX Mutex, ULONG Level)
 {
     UNREFERENCED_PARAMETER(Level);
+    dxgk_ntos_initialised("KeInitializeMutex", KNOWN_MUTEX, Mutex, sizeof(*Mutex));
     memset(Mutex, 0, sizeof(*Mutex));
     Mutex->Header.Type = MUTANT_OBJECT;
     Mutex->Header.SignalState = 1;
@@ -95,10 +110,13 @@ VOID NTAPI KeInitializeMutex(PRKMUTEX Mutex, ULONG Level)
 
 LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
 {
-    LONG old = Mutex->Header.SignalState;
+    LONG old;
     ENTER(KeReleaseMutex);
 
     UNREFERENCED_PARAMETER(Wait);
+    if (!dxgk_ntos_known("KeReleaseMutex", KNOWN_MUTEX, Mutex))
+        return 0;
+    old = Mutex->Header.SignalState;
     if (Mutex->OwnerThread != dxgk_kernel_thread(k)) { /* Windows raises STATUS_MUTANT_NOT_OWNED */
         dxgk_kernel_violation(k, "KeReleaseMutex by a thread that does not own the mutex");
         return old;
@@ -114,8 +132,8 @@ LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
 
 LONG NTAPI KeReadStateMutex(PRKMUTEX Mutex)
 {
-    ENTER(KeReadStateMutex);
-    return Mutex->Header.SignalState;
+    CHECK(KeReadStateMutex);
+    return dxgk_ntos_known("KeReadStateMutex", KNOWN_MUTEX, Mutex) ? Mutex->Header.SignalState : 0;
 }
 
 uint64_t dxgk_ntos_deadline(struct kernel *k, const LARGE_INTEGER *t)
@@ -181,6 +199,9 @@ static NTSTATUS wait_for(const char *routine, KIRQL limit, PVOID objects[], ULON
 
     if (!dxgk_kernel_check(d->kernel, routine, poll ? limit : APC_LEVEL))
         return STATUS_UNSUCCESSFUL;
+    for (ULONG i = 0; i < count; i++)
+        if (!dxgk_ntos_known_waitable(routine, objects[i]))
+            return STATUS_INVALID_PARAMETER;
     while (!take(objects, count, type, &index)) {
         struct kwaiters *stop = dxgk_ntos_thread_stop(d);
         for (ULONG i = 0; i < count; i++)
@@ -254,6 +275,8 @@ VOID NTAPI KeStallExecutionProcessor(ULONG MicroSeconds)
 /* FALSE: somebody has it, and the caller does not wait. */
 static BOOLEAN own(struct kernel *k, const char *routine, PFAST_MUTEX m, bool wait)
 {
+    if (!dxgk_ntos_known_mutex(routine, m))
+        return FALSE;
     if (m->Owner == dxgk_kernel_thread(k)) {
         if (!wait)
             return FALSE;
@@ -270,8 +293,10 @@ static BOOLEAN own(struct kernel *k, const char *routine, PFAST_MUTEX m, bool wa
     return TRUE;
 }
 
-static void disown(struct kernel *k, const char *routine, PFAST_MUTEX m)
+static bool disown(struct kernel *k, const char *routine, PFAST_MUTEX m)
 {
+    if (!dxgk_ntos_known_mutex(routine, m))
+        return false;
     if (m->Owner != dxgk_kernel_thread(k))
         dxgk_kernel_violation(k, "%s by a thread that does not own the mutex", routine);
     else
@@ -279,6 +304,7 @@ static void disown(struct kernel *k, const char *routine, PFAST_MUTEX m)
     m->Owner = NULL;
     m->Count = 1;
     dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&m->Event.Header));
+    return true;
 }
 
 static void raise_to_apc(struct kernel *k, PFAST_MUTEX m)
@@ -294,8 +320,8 @@ VOID NTAPI ExAcquireFastMutex(PFAST_MUTEX FastMutex)
 
     if (!dxgk_kernel_check(k, "ExAcquireFastMutex", LIMIT_ExAcquireFastMutex))
         return;
-    own(k, "ExAcquireFastMutex", FastMutex, true);
-    raise_to_apc(k, FastMutex);
+    if (own(k, "ExAcquireFastMutex", FastMutex, true))
+        raise_to_apc(k, FastMutex);
 }
 
 BOOLEAN NTAPI ExTryToAcquireFastMutex(PFAST_MUTEX FastMutex)
@@ -316,7 +342,8 @@ VOID NTAPI ExReleaseFastMutex(PFAST_MUTEX FastMutex)
     if (dxgk_kernel_irql(k) != APC_LEVEL)
         dxgk_kernel_violation(k, "ExReleaseFastMutex called at IRQL %d, must be APC_LEVEL",
                               dxgk_kernel_irql(k));
-    disown(k, "ExReleaseFastMutex", FastMutex);
+    if (!disown(k, "ExReleaseFastMutex", FastMutex))
+        return;
     dxgk_kernel_lower(k, (KIRQL)FastMutex->OldIrql);
 }
 

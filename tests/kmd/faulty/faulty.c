@@ -373,6 +373,8 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
         KeInsertQueueDpc(&dpc, NULL, NULL);                                                                  \
     })
 
+#include "objects.h"
+
 static void do_it(void)
 {
 #define DO(name, statement)                                                                                  \
@@ -381,6 +383,7 @@ static void do_it(void)
         return;                                                                                              \
     }
     FAULTS(DO)
+    FAULTS_OF_OBJECTS(DO)
     printf("no fault '%s'\n", fault);
     _exit(99);
 }

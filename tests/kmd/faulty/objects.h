@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* objects.h: what faulty.c does wrong with objects of the kernel's that it has in its own memory. */
+#pragma once
+
+static KTIMER timer, raw_timer;
+static KSPIN_LOCK lock, lock2;
+static ERESOURCE resource;
+static NPAGED_LOOKASIDE_LIST lookaside;
+static KLOCK_QUEUE_HANDLE queued;
+static LARGE_INTEGER later = {.QuadPart = -10000000};
+
+static BOOLEAN NTAPI acquires(PVOID context)
+{
+    KeAcquireSpinLockAtDpcLevel(context);
+    return TRUE;
+}
+
+static BOOLEAN NTAPI lowers(PVOID context)
+{
+    UNREFERENCED_PARAMETER(context);
+    KeLowerIrql(PASSIVE_LEVEL);
+    return TRUE;
+}
+
+static void synchronize(PKSYNCHRONIZE_ROUTINE routine, ULONG message)
+{
+    BOOLEAN result;
+
+    callbacks.DxgkCbSynchronizeExecution(callbacks.DeviceHandle, routine, &lock, message, &result);
+}
+
+static PVOID pool_of(SIZE_T size)
+{
+    return ExAllocatePoolWithTag(NonPagedPool, size, 0x746C7546);
+}
+
+#define FAULTS_OF_OBJECTS(F)                                                                                 \
+    F(wait_handle, {                                                                                         \
+        HANDLE h;                                                                                            \
+        PsCreateSystemThread(&h, 0, NULL, NULL, NULL, returns, NULL);                                        \
+        KeWaitForSingleObject(h, Executive, KernelMode, FALSE, &later);                                      \
+        ZwClose(h);                                                                                          \
+    })                                                                                                       \
+    F(wait_of_pool, {                                                                                        \
+        PKEVENT e = pool_of(sizeof(*e));                                                                     \
+        KeInitializeEvent(e, NotificationEvent, FALSE);                                                      \
+        ExFreePool(e);                                                                                       \
+        KeSetEvent(e, 0, FALSE);                                                                             \
+    })                                                                                                       \
+    F(timer_again, {                                                                                         \
+        KeInitializeTimer(&timer);                                                                           \
+        KeSetTimer(&timer, later, NULL);                                                                     \
+        KeInitializeTimer(&timer);                                                                           \
+    })                                                                                                       \
+    F(timer_raw, KeSetTimer(&raw_timer, later, NULL))                                                        \
+    F(timer_is_event, KeCancelTimer((PKTIMER)&event))                                                        \
+    F(timer_period, {                                                                                        \
+        KeInitializeTimer(&timer);                                                                           \
+        KeSetTimerEx(&timer, later, -5, NULL);                                                               \
+        KeCancelTimer(&timer);                                                                               \
+    })                                                                                                       \
+    F(dpc_again, {                                                                                           \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        KeInitializeDpc(&dpc, dpc_routine, NULL);                                                            \
+        KeInsertQueueDpc(&dpc, NULL, NULL);                                                                  \
+        KeInitializeDpc(&dpc, dpc_routine, NULL);                                                            \
+        KeInsertQueueDpc(&dpc, NULL, NULL);                                                                  \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(resource_left, ExInitializeResourceLite(&resource))                                                    \
+    F(resource_freed, {                                                                                      \
+        PERESOURCE r = pool_of(sizeof(*r));                                                                  \
+        ExInitializeResourceLite(r);                                                                         \
+        ExFreePool(r);                                                                                       \
+    })                                                                                                       \
+    F(lookaside_left, ExInitializeNPagedLookasideList(&lookaside, NULL, NULL, 0, 64, 0x746C7546, 0))         \
+    F(lookaside_other, {                                                                                     \
+        ExInitializeNPagedLookasideList(&lookaside, NULL, NULL, 0, 64, 0x746C7546, 0);                       \
+        ExDeletePagedLookasideList((PPAGED_LOOKASIDE_LIST)&lookaside);                                       \
+        ExDeleteNPagedLookasideList(&lookaside);                                                             \
+    })                                                                                                       \
+    F(lock_again, {                                                                                          \
+        KeAcquireSpinLock(&lock, &old_irql);                                                                 \
+        KeInitializeSpinLock(&lock);                                                                         \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(lock_raw, {                                                                                            \
+        lock = 0x1234;                                                                                       \
+        KeAcquireSpinLock(&lock, &old_irql);                                                                 \
+        KeReleaseSpinLock(&lock, old_irql);                                                                  \
+    })                                                                                                       \
+    F(lock_freed, {                                                                                          \
+        PKSPIN_LOCK l = (PKSPIN_LOCK)pool();                                                                 \
+        KeInitializeSpinLock(l);                                                                             \
+        KeAcquireSpinLock(l, &old_irql);                                                                     \
+        ExFreePool(l);                                                                                       \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(lock_irql, {                                                                                           \
+        KeAcquireSpinLock(&lock, &old_irql);                                                                 \
+        KeReleaseSpinLock(&lock, DISPATCH_LEVEL);                                                            \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(lock_order, {                                                                                          \
+        KIRQL second;                                                                                        \
+        KeAcquireSpinLock(&lock, &old_irql);                                                                 \
+        KeAcquireSpinLock(&lock2, &second);                                                                  \
+        KeReleaseSpinLock(&lock, old_irql);                                                                  \
+        KeReleaseSpinLock(&lock2, second);                                                                   \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(lock_kept, {                                                                                           \
+        KeAcquireSpinLock(&lock, &old_irql);                                                                 \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(lock_mixed, {                                                                                          \
+        KeAcquireInStackQueuedSpinLock(&lock, &queued);                                                      \
+        KeReleaseSpinLock(&lock, queued.OldIrql);                                                            \
+    })                                                                                                       \
+    F(lock_synchronized, {                                                                                   \
+        lock = 0;                                                                                            \
+        synchronize(acquires, 0);                                                                            \
+    })                                                                                                       \
+    F(irql_synchronized, synchronize(lowers, 0))                                                             \
+    F(message, synchronize(acquires, 55))
