@@ -211,10 +211,16 @@ static bool valid_format(struct d3d_device *d, DXGI_FORMAT f, UINT bind)
            (typeless && f != DXGI_FORMAT_R24G8_TYPELESS && f != DXGI_FORMAT_R32G8X24_TYPELESS);
 }
 
-/* To the driver, what has a keyed mutex is shared. */
-static UINT driver_misc(UINT flags)
+/* Textures of one and three dimensions take the flag of a keyed mutex, and are nobody's but their device's. */
+static UINT sharing(enum d3d_kind kind, UINT flags)
 {
-    return flags & D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX ? flags | D3D11_RESOURCE_MISC_SHARED : flags;
+    return flags & (kind == D3D_TEXTURE ? SHARED : D3D11_RESOURCE_MISC_SHARED);
+}
+
+/* To the driver, what has a keyed mutex is shared. */
+static UINT driver_misc(enum d3d_kind kind, UINT flags)
+{
+    return sharing(kind, flags) ? flags | D3D11_RESOURCE_MISC_SHARED : flags;
 }
 
 /* It can be acquired with key 0 first. */
@@ -261,7 +267,7 @@ HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11
                                                               : D3D10DDIRESOURCE_TEXTURE2D,
                                      .Usage = desc.Usage,
                                      .BindFlags = desc.BindFlags,
-                                     .MiscFlags = driver_misc(desc.MiscFlags),
+                                     .MiscFlags = driver_misc(kind, desc.MiscFlags),
                                      .Format = desc.Format,
                                      .SampleDesc = {desc.SampleDesc.Count, desc.SampleDesc.Quality},
                                      .MipLevels = desc.MipLevels,
@@ -281,10 +287,10 @@ HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11
         c->desc.texture = desc;
         c->depth = depth;
         c->share = (struct d3d_shared){D3D_SHARED_MAGIC, desc, 0};
-        c->kmt = (struct d3d_kmt_resource){desc.MiscFlags & SHARED, &c->share, sizeof(c->share), 0, 0};
+        c->kmt = (struct d3d_kmt_resource){sharing(kind, desc.MiscFlags), &c->share, sizeof(c->share), 0, 0};
     }
     hr = c ? S_OK : E_OUTOFMEMORY;
-    if (c && desc.MiscFlags & D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX)
+    if (c && sharing(kind, desc.MiscFlags) & D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX)
         hr = make_mutex(c);
     if (c && hr == S_OK)
         hr = create(d, &a, c, (void **)out);
@@ -328,7 +334,7 @@ static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEX
         !valid_usage(desc->Usage, desc->BindFlags, TEXTURE_BINDS, desc->CPUAccessFlags, data) ||
         (is_compressed(desc->Format) && (desc->Width | desc->Height) & 3) ||
         !valid_format(d, desc->Format, desc->BindFlags) || !valid_samples(d, desc, data) ||
-        (desc->MiscFlags & SHARED && !valid_shared(kind, desc)) ||
+        (sharing(kind, desc->MiscFlags) && !valid_shared(kind, desc)) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_GDI_COMPATIBLE && !valid_canvas(kind, desc)) ||
         (desc->MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS && (desc->BindFlags & MIPPED) != MIPPED) ||
         (cube && (kind != D3D_TEXTURE || desc->ArraySize < 6 || desc->Width != desc->Height ||

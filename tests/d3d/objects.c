@@ -192,6 +192,13 @@ static void lines(void)
     t.Usage = D3D11_USAGE_DEFAULT;
     t.CPUAccessFlags = 0;
     t.BindFlags = D3D11_BIND_SHADER_RESOURCE;
+    t.MiscFlags = D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX;
+    want("a line that says that it has a mutex", (UINT)ID3D11Device_CreateTexture1D(device, &t, NULL, &from),
+         S_OK);
+    if (from)
+        ID3D11Texture1D_Release(from);
+    from = NULL;
+    t.MiscFlags = 0;
     want("a line", (UINT)ID3D11Device_CreateTexture1D(device, &t, data, &from), S_OK);
     if (!from || !to)
         return;
