@@ -264,7 +264,7 @@ def replay_leaves_the_dump_alone():
 def reports():
     run('report', '--html', path('r.html'), dumps['hang'])
     out, _ = run('report', dumps['hang'])
-    assert out.startswith('Draw 77 (packet 170, DRAW) of submission'), out
+    assert out.startswith('Draw 77 (packet 170, DRAW) in fog of submission'), out
     page = open(path('r.html')).read()
     assert 'http' not in page and 'which command proven' in page and 'Not seen' in page
     doc = json.loads(run('report', '--json', dumps['hang'])[0])

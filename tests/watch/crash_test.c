@@ -60,7 +60,7 @@ TEST(hang_is_placed_exactly)
     assert_int_equal(r.crash.packet, 170);
     assert_string_equal(r.crash.path, "fog");
     assert_string_equal(r.crash.command, "DRAW");
-    assert_string_equal(r.crash.text, "Draw 77 (packet 170, DRAW) of submission 1 does not finish");
+    assert_string_equal(r.crash.text, "Draw 77 (packet 170, DRAW) in fog of submission 1 does not finish");
 }
 
 /* Group markers leave more than one command: none is named with certainty, and the right one is among them. */

@@ -98,7 +98,7 @@ static _Unwind_Reason_Code look_at(struct _Unwind_Context *context, void *arg)
     const char *name;
 
     w->begun |= pc == w->pc;
-    if (!w->begun)
+    if (!w->begun || !pc) /* who jumped to nowhere comes first */
         return _URC_NO_REASON;
     if (++w->frames > MAX_FRAMES)
         return _URC_END_OF_STACK;
