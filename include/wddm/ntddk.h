@@ -925,6 +925,35 @@ NTSYSAPI NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueN
                                         PVOID KeyValueInformation, ULONG Length, PULONG ResultLength);
 NTSYSAPI NTSTATUS NTAPI ZwSetValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName, ULONG TitleIndex,
                                       ULONG Type, PVOID Data, ULONG DataSize);
+#define REG_CREATED_NEW_KEY     1
+#define REG_OPENED_EXISTING_KEY 2
+#define REG_OPTION_NON_VOLATILE 0
+#define REG_OPTION_VOLATILE     1
+
+typedef enum _KEY_INFORMATION_CLASS {
+    KeyBasicInformation = 0,
+    KeyNodeInformation,
+    KeyFullInformation
+} KEY_INFORMATION_CLASS;
+
+typedef struct _KEY_BASIC_INFORMATION {
+    LARGE_INTEGER LastWriteTime;
+    ULONG TitleIndex;
+    ULONG NameLength;
+    WCHAR Name[1];
+} KEY_BASIC_INFORMATION, *PKEY_BASIC_INFORMATION;
+
+/* Keys and values are there until the adapter goes. */
+NTSYSAPI NTSTATUS NTAPI ZwCreateKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess,
+                                    POBJECT_ATTRIBUTES ObjectAttributes, ULONG TitleIndex,
+                                    PUNICODE_STRING Class, ULONG CreateOptions, PULONG Disposition);
+/* Of class KeyBasicInformation. */
+NTSYSAPI NTSTATUS NTAPI ZwEnumerateKey(HANDLE KeyHandle, ULONG Index,
+                                       KEY_INFORMATION_CLASS KeyInformationClass, PVOID KeyInformation,
+                                       ULONG Length, PULONG ResultLength);
+NTSYSAPI NTSTATUS NTAPI RtlCheckRegistryKey(ULONG RelativeTo, PWSTR Path);
+NTSYSAPI NTSTATUS NTAPI RtlWriteRegistryValue(ULONG RelativeTo, PCWSTR Path, PCWSTR ValueName,
+                                              ULONG ValueType, PVOID ValueData, ULONG ValueLength);
 NTSYSAPI NTSTATUS NTAPI ZwClose(HANDLE Handle);
 NTKERNELAPI NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevInstKeyType,
                                                    ACCESS_MASK DesiredAccess, PHANDLE DevInstRegKey);
@@ -953,8 +982,8 @@ typedef struct _RTL_QUERY_REGISTRY_TABLE {
 #define RTL_QUERY_REGISTRY_NOEXPAND 0x10
 #define RTL_QUERY_REGISTRY_DIRECT   0x20
 
-/* The table ends with an entry that has neither a routine nor a name. The registry here has values of type REG_DWORD only: a
- * DIRECT entry stores a ULONG at its EntryContext, or fails with STATUS_OBJECT_TYPE_MISMATCH where its default has another type. */
+/* The table ends with an entry that has neither a routine nor a name. A DIRECT entry stores at its EntryContext what a value of that
+ * type is stored as in Windows; nothing is expanded, and several strings are one value. */
 NTSYSAPI NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path,
                                                PRTL_QUERY_REGISTRY_TABLE QueryTable, PVOID Context,
                                                PVOID Environment);

@@ -167,6 +167,7 @@ WDDM_REGISTER_BUFFER(ULONG, ULONG)
 #define GENERIC_READ                 0x80000000
 #define GENERIC_WRITE                0x40000000
 #define GENERIC_ALL                  0x10000000
+#define MAXIMUM_ALLOWED              0x02000000
 #define KEY_QUERY_VALUE              0x00000001
 #define KEY_WRITE                    0x00020006
 #define KEY_ALL_ACCESS               0x000F003F

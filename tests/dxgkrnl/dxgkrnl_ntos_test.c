@@ -679,11 +679,14 @@ TEST(a_value_that_is_set_is_read)
 
     up(&w, false);
     RtlInitUnicodeString(&name, text);
-    assert_int_equal(IoOpenDeviceRegistryKey(NULL, PLUGPLAY_REGKEY_DRIVER, 0, &key), STATUS_SUCCESS);
+    assert_int_equal(IoOpenDeviceRegistryKey(NULL, PLUGPLAY_REGKEY_DRIVER, KEY_READ, &key), STATUS_SUCCESS);
+    assert_int_equal(ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 4), STATUS_ACCESS_DENIED);
+    assert_int_equal(ZwClose(key), STATUS_SUCCESS);
+    assert_int_equal(IoOpenDeviceRegistryKey(NULL, PLUGPLAY_REGKEY_DRIVER, KEY_READ | KEY_WRITE, &key),
+                     STATUS_SUCCESS);
     assert_int_equal(ZwQueryValueKey(key, &name, KeyValuePartialInformation, &u, sizeof(u), &size),
                      STATUS_OBJECT_NAME_NOT_FOUND);
     assert_int_equal(ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 3), STATUS_INVALID_PARAMETER);
-    assert_int_equal(ZwSetValueKey(key, &name, 0, REG_SZ, &value, 4), STATUS_INVALID_PARAMETER);
     assert_int_equal(ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 4), STATUS_SUCCESS);
     assert_int_equal(ZwQueryValueKey(key, &name, KeyValuePartialInformation, &u, sizeof(u), &size),
                      STATUS_SUCCESS);
@@ -710,7 +713,7 @@ TEST(the_device_says_where_its_driver_key_is)
     assert_int_equal(dxgk.DxgkCbGetDeviceInformation(dxgk.DeviceHandle, &info), STATUS_SUCCESS);
     assert_int_equal(info.DeviceRegistryPath.Buffer[info.DeviceRegistryPath.Length / 2], 0);
     InitializeObjectAttributes(&attributes, &info.DeviceRegistryPath, OBJ_KERNEL_HANDLE, NULL, NULL);
-    assert_int_equal(ZwOpenKey(&key, 0, &attributes), STATUS_SUCCESS);
+    assert_int_equal(ZwOpenKey(&key, KEY_WRITE, &attributes), STATUS_SUCCESS);
     RtlInitUnicodeString(&name, text);
     assert_int_equal(ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 4), STATUS_SUCCESS);
     assert_int_equal(ZwClose(key), STATUS_SUCCESS);
@@ -750,15 +753,17 @@ TEST(keys_are_open_until_they_are_closed_and_no_longer)
     assert_int_equal(dxgk_violations(w.dxgk), 0);
     assert_int_equal(ZwQueryValueKey(key, &value, KeyValuePartialInformation, &u, sizeof(u), &size),
                      STATUS_INVALID_HANDLE);
+    violated(&w, "ZwQueryValueKey of 0x");
     assert_int_equal(ZwClose(key), STATUS_INVALID_HANDLE);
     violated(&w, "ZwClose of 0x");
     attributes.RootDirectory = key;
     assert_int_equal(ZwOpenKey(&other, 0, &attributes), STATUS_INVALID_HANDLE);
+    violated(&w, "ZwOpenKey of 0x");
     assert_int_equal(IoOpenDeviceRegistryKey(NULL, PLUGPLAY_REGKEY_DRIVER, 0, &other), STATUS_SUCCESS);
     dxgk_kernel_leave(k);
     dxgk_unload(w.dxgk);
     violated(&w, "the miniport left the registry key HKR open");
-    world_down(&w, 2);
+    world_down(&w, 4);
 }
 
 TEST(properties_of_the_device)

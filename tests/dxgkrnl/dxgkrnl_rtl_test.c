@@ -480,6 +480,85 @@ TEST(a_miniport_s_events_are_traced_while_somebody_wants_them)
     down(&w, 1);
 }
 
+TEST(values_have_types_and_keys_are_made)
+{
+    struct world w;
+    WCHAR text[] = {'C', 'h', 'i', 'p', 0}, path[] = {'s', 'o', 'f', 't', 'g', 'p', 'u', '\\', 'P', 0},
+          got[8];
+    WCHAR absent[] = {'N', 'o', 0};
+    UNICODE_STRING name, sub = {2, 2, &path[8]}, string = {0, sizeof(got), got}, made = {0};
+    OBJECT_ATTRIBUTES attributes;
+    HANDLE root, key;
+    ULONG64 wide = 0x123456789;
+    ULONG size, disposition;
+    union {
+        KEY_VALUE_PARTIAL_INFORMATION info;
+        KEY_BASIC_INFORMATION key;
+        UCHAR bytes[64];
+        LONG room;
+    } u;
+    RTL_QUERY_REGISTRY_TABLE t[3] = {{NULL, RTL_QUERY_REGISTRY_DIRECT, text, &string, REG_NONE, NULL, 0},
+                                     {NULL, RTL_QUERY_REGISTRY_DIRECT, absent, &made, REG_SZ, text, 0}};
+
+    up(&w, false);
+    RtlInitUnicodeString(&name, text);
+    assert_int_equal(IoOpenDeviceRegistryKey(NULL, PLUGPLAY_REGKEY_DRIVER, KEY_READ | KEY_WRITE, &root),
+                     STATUS_SUCCESS);
+    assert_int_equal(ZwSetValueKey(root, &name, 0, REG_QWORD, &wide, 4), STATUS_INVALID_PARAMETER);
+    assert_int_equal(ZwSetValueKey(root, &name, 0, REG_QWORD, &wide, 8), STATUS_SUCCESS);
+    assert_int_equal(ZwQueryValueKey(root, &name, KeyValuePartialInformation, &u, sizeof(u), &size),
+                     STATUS_SUCCESS);
+    assert_int_equal(u.info.Type, REG_QWORD);
+    assert_int_equal(u.info.DataLength, 8);
+    assert_memory_equal(u.info.Data, &wide, 8);
+    assert_int_equal(ZwQueryValueKey(root, &name, KeyValuePartialInformation, &u, 14, &size),
+                     STATUS_BUFFER_OVERFLOW);
+    assert_int_equal(size, 20);
+    /* a key, which is found under its root, once */
+    InitializeObjectAttributes(&attributes, &sub, OBJ_KERNEL_HANDLE, root, NULL);
+    assert_int_equal(ZwEnumerateKey(root, 0, KeyBasicInformation, &u, sizeof(u), &size),
+                     STATUS_NO_MORE_ENTRIES);
+    assert_int_equal(ZwCreateKey(&key, KEY_WRITE, &attributes, 0, NULL, 0, &disposition), STATUS_SUCCESS);
+    assert_int_equal(disposition, REG_CREATED_NEW_KEY);
+    assert_int_equal(ZwSetValueKey(key, &name, 0, REG_BINARY, text, 3), STATUS_SUCCESS);
+    assert_int_equal(ZwClose(key), STATUS_SUCCESS);
+    assert_int_equal(ZwCreateKey(&key, KEY_READ, &attributes, 0, NULL, 0, &disposition), STATUS_SUCCESS);
+    assert_int_equal(disposition, REG_OPENED_EXISTING_KEY);
+    assert_int_equal(ZwClose(key), STATUS_SUCCESS);
+    assert_int_equal(ZwEnumerateKey(root, 0, KeyBasicInformation, &u, sizeof(u), &size), STATUS_SUCCESS);
+    assert_int_equal(u.key.NameLength, 2);
+    assert_int_equal(u.key.Name[0], 'P');
+    assert_int_equal(ZwEnumerateKey(root, 1, KeyBasicInformation, &u, sizeof(u), &size),
+                     STATUS_NO_MORE_ENTRIES);
+    assert_int_equal(ZwClose(root), STATUS_SUCCESS);
+    /* strings, and defaults of them */
+    assert_int_equal(RtlCheckRegistryKey(RTL_REGISTRY_SERVICES, path), STATUS_OBJECT_NAME_NOT_FOUND);
+    assert_int_equal(RtlWriteRegistryValue(RTL_REGISTRY_SERVICES, path, text, REG_SZ, text, sizeof(text)),
+                     STATUS_SUCCESS);
+    assert_int_equal(RtlCheckRegistryKey(RTL_REGISTRY_SERVICES, path), STATUS_SUCCESS);
+    assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, path, t, NULL, NULL), STATUS_SUCCESS);
+    assert_int_equal(string.Length, 8);
+    assert_memory_equal(got, text, sizeof(text));
+    assert_int_equal(made.Length, 8);
+    assert_memory_equal(made.Buffer, text, sizeof(text));
+    RtlFreeUnicodeString(&made);
+    string.MaximumLength = 6;
+    assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, path, t, NULL, NULL),
+                     STATUS_BUFFER_TOO_SMALL);
+    /* bytes, with room for them in front */
+    assert_int_equal(RtlWriteRegistryValue(RTL_REGISTRY_SERVICES, path, text, REG_BINARY, text, 8),
+                     STATUS_SUCCESS);
+    t[0].EntryContext = &u;
+    t[1] = (RTL_QUERY_REGISTRY_TABLE){0};
+    u.room = -8;
+    assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, path, t, NULL, NULL), STATUS_SUCCESS);
+    assert_memory_equal(u.bytes, text, 8);
+    u.room = 15;
+    assert_int_equal(RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, path, t, NULL, NULL),
+                     STATUS_BUFFER_TOO_SMALL);
+    down(&w, 0);
+}
+
 int main(void)
 {
     setenv("AEROGPU_LOG", "error", 0);

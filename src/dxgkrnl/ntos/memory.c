@@ -402,6 +402,11 @@ void dxgk_ntos_finish(struct dxgk *d)
         d->ntos.files = f->next;
         free(f);
     }
+    while (d->ntos.values) {
+        struct key_value *v = d->ntos.values;
+        d->ntos.values = v->next;
+        free(v);
+    }
     while (d->ntos.keys) {
         struct key_handle *k = d->ntos.keys;
         d->ntos.keys = k->next;

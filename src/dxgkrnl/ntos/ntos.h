@@ -27,7 +27,16 @@ struct file_object {
 
 struct key_handle {
     struct key_handle *next;
+    ACCESS_MASK access;
     char name[];
+};
+
+/* What a miniport wrote into the registry, numbers apart (those are settings): a value, or a key without one (`name` is empty). */
+struct key_value {
+    struct key_value *next;
+    char key[200], name[64];
+    ULONG type, size;
+    UCHAR data[];
 };
 
 /* What a miniport initialises in its own memory: known.c. Those that threads wait for, up to the timer; those that are to be deleted,
@@ -59,6 +68,7 @@ struct ntos {
     unsigned num_held;
     struct file_object *files;
     struct key_handle *keys; /* of the registry, that are open */
+    struct key_value *values;
     struct mapping *mappings;
     struct pool pool;
     struct contiguous *contiguous;

@@ -30,10 +30,77 @@ static bool has_key(const struct dxgk *d, const char *name)
     char service[128];
 
     snprintf(service, sizeof(service), "HKLM\\SYSTEM\\CurrentControlSet\\Services\\%s", d->service);
+    for (const struct key_value *v = d->ntos.values; v; v = v->next)
+        if (!strcasecmp(v->key, name))
+            return true;
     return !strcmp(name, "HKR") || !strcasecmp(name, service) || dxgk_settings_has_key(&d->settings, name);
 }
 
-static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
+/* ---- values -------------------------------------------------------------- */
+
+struct value {
+    ULONG type, size;
+    const void *data; /* `number`, or the registry's */
+    uint32_t number;
+};
+
+static struct key_value *find_written(const struct dxgk *d, const char *key, const char *name)
+{
+    struct key_value *v = d->ntos.values;
+
+    while (v && (strcasecmp(v->key, key) || strcasecmp(v->name, name)))
+        v = v->next;
+    return v;
+}
+
+static bool get_value(const struct dxgk *d, const char *key, const char *name, struct value *out)
+{
+    const struct key_value *v = find_written(d, key, name);
+
+    if (v && !*name && v->type == REG_NONE)
+        return false; /* the key itself */
+    if (v)
+        *out = (struct value){.type = v->type, .size = v->size, .data = v->data};
+    else if (dxgk_settings_get(&d->settings, key, name, &out->number))
+        *out = (struct value){
+            .type = REG_DWORD, .size = sizeof(uint32_t), .data = &out->number, .number = out->number};
+    return v || out->data;
+}
+
+/* What a driver writes is gone with the adapter. */
+static NTSTATUS put_value(struct dxgk *d, const char *key, const char *name, ULONG type, const void *data,
+                          ULONG size)
+{
+    struct key_value *old = find_written(d, key, name), *v;
+    uint32_t number;
+
+    if (strlen(key) >= sizeof(v->key) || strlen(name) >= sizeof(v->name) ||
+        (type == REG_DWORD && size != 4) || (type == REG_QWORD && size != 8))
+        return STATUS_INVALID_PARAMETER;
+    v = malloc(sizeof(*v) + size);
+    if (!v)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    *v = (struct key_value){.next = d->ntos.values, .type = type, .size = size};
+    strcpy(v->key, key);
+    strcpy(v->name, name);
+    if (size)
+        memcpy(v->data, data, size);
+    d->ntos.values = v;
+    if (old) {
+        LIST_DROP(&d->ntos.values, old, next);
+        free(old);
+    }
+    if (type == REG_DWORD && *name) { /* dxgkrnl reads it there */
+        memcpy(&number, data, sizeof(number));
+        if (dxgk_settings_set(&d->settings, key, name, number))
+            return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static NTSTATUS open_key(struct dxgk *d, const char *name, ACCESS_MASK access, PHANDLE out)
 {
     struct key_handle *k;
 
@@ -44,6 +111,7 @@ static NTSTATUS open_key(struct dxgk *d, const char *name, PHANDLE out)
     if (!k)
         return STATUS_NO_MEMORY;
     strcpy(k->name, name);
+    k->access = access;
     k->next = d->ntos.keys;
     d->ntos.keys = k;
     *out = k;
@@ -57,6 +125,17 @@ static struct key_handle *key_of(const struct dxgk *d, HANDLE handle)
 
     while (k && k != handle)
         k = k->next;
+    return k;
+}
+
+/* The same for a routine; NULL: a violation. */
+static struct key_handle *open_at(const char *routine, HANDLE handle)
+{
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
+    struct key_handle *k = key_of(d, handle);
+
+    if (!k)
+        dxgk_kernel_violation(d->kernel, "%s of %p, which is no key that is open", routine, handle);
     return k;
 }
 
@@ -76,22 +155,127 @@ static bool full_name(const char *root, const char *name, char *full, size_t siz
     return n > 0 && (size_t)n < size;
 }
 
+/* The key that `attributes` name. */
+static NTSTATUS named(const char *routine, const OBJECT_ATTRIBUTES *attributes, char *full, size_t size)
+{
+    const struct key_handle *root = NULL;
+    char name[256];
+
+    if (attributes->RootDirectory) {
+        root = open_at(routine, attributes->RootDirectory);
+        if (!root)
+            return STATUS_INVALID_HANDLE;
+    }
+    if (!attributes->ObjectName || !dxgk_ntos_to_ascii(attributes->ObjectName, name, sizeof(name)))
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    return full_name(root ? root->name : NULL, name, full, size) ? STATUS_SUCCESS
+                                                                 : STATUS_OBJECT_NAME_NOT_FOUND;
+}
+
 NTSTATUS NTAPI ZwOpenKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes)
 {
-    struct dxgk *d = OWNER();
-    const struct key_handle *root = key_of(d, ObjectAttributes->RootDirectory);
-    char name[256], full[600];
-    ENTER(ZwOpenKey);
+    char full[600];
+    NTSTATUS s;
+    CHECK(ZwOpenKey);
 
-    UNREFERENCED_PARAMETER(DesiredAccess);
-    if (ObjectAttributes->RootDirectory && !root)
+    s = named("ZwOpenKey", ObjectAttributes, full, sizeof(full));
+    return NT_SUCCESS(s) ? open_key(OWNER(), full, DesiredAccess, KeyHandle) : s;
+}
+
+NTSTATUS NTAPI ZwCreateKey(PHANDLE KeyHandle, ACCESS_MASK DesiredAccess, POBJECT_ATTRIBUTES ObjectAttributes,
+                           ULONG TitleIndex, PUNICODE_STRING Class, ULONG CreateOptions, PULONG Disposition)
+{
+    struct dxgk *d = OWNER();
+    char full[600];
+    bool there;
+    NTSTATUS s;
+    CHECK(ZwCreateKey);
+
+    UNREFERENCED_PARAMETER(TitleIndex);
+    UNREFERENCED_PARAMETER(Class);
+    UNREFERENCED_PARAMETER(CreateOptions); /* volatile ones and others are gone with the adapter */
+    s = named("ZwCreateKey", ObjectAttributes, full, sizeof(full));
+    if (!NT_SUCCESS(s))
+        return s;
+    there = has_key(d, full);
+    s = there ? STATUS_SUCCESS : put_value(d, full, "", REG_NONE, NULL, 0);
+    if (!NT_SUCCESS(s))
+        return s;
+    if (Disposition)
+        *Disposition = there ? REG_OPENED_EXISTING_KEY : REG_CREATED_NEW_KEY;
+    return open_key(d, full, DesiredAccess, KeyHandle);
+}
+
+/* The name of the key under `key` that the path of key `i` leads through (settings' keys first, then those that were written); its
+ * length, or 0: there is no such key, or it is not under `key`. */
+static size_t child(const struct dxgk *d, const char *key, size_t i, const char **name)
+{
+    const struct key_value *v = d->ntos.values;
+    const char *path;
+    size_t n = strlen(key);
+
+    if (i < d->settings.count) {
+        path = d->settings.values[i].key;
+    } else {
+        for (i -= d->settings.count; v && i; i--)
+            v = v->next;
+        path = v ? v->key : "";
+    }
+    if (strncasecmp(path, key, n) || path[n] != '\\')
+        return 0;
+    *name = path + n + 1;
+    return strcspn(*name, "\\");
+}
+
+/* The `index`-th key under `key`, each once; its name's length, or 0. */
+static size_t nth_child(const struct dxgk *d, const char *key, ULONG index, const char **name)
+{
+    size_t keys = d->settings.count;
+
+    for (const struct key_value *v = d->ntos.values; v; v = v->next)
+        keys++;
+    for (size_t i = 0; i < keys; i++) {
+        size_t n = child(d, key, i, name);
+        bool known = !n;
+        for (size_t j = 0; j < i && !known; j++) {
+            const char *other;
+            known = child(d, key, j, &other) == n && !strncasecmp(*name, other, n);
+        }
+        if (!known && !index--)
+            return n;
+    }
+    return 0;
+}
+
+NTSTATUS NTAPI ZwEnumerateKey(HANDLE KeyHandle, ULONG Index, KEY_INFORMATION_CLASS KeyInformationClass,
+                              PVOID KeyInformation, ULONG Length, PULONG ResultLength)
+{
+    KEY_BASIC_INFORMATION *info = KeyInformation;
+    const ULONG head = offsetof(KEY_BASIC_INFORMATION, Name);
+    const struct key_handle *key;
+    const char *name;
+    ULONG n;
+    CHECK(ZwEnumerateKey);
+
+    key = open_at("ZwEnumerateKey", KeyHandle);
+    if (!key)
         return STATUS_INVALID_HANDLE;
-    if (!ObjectAttributes->ObjectName ||
-        !dxgk_ntos_to_ascii(ObjectAttributes->ObjectName, name, sizeof(name)))
-        return STATUS_OBJECT_NAME_NOT_FOUND;
-    if (!full_name(root ? root->name : NULL, name, full, sizeof(full)))
-        return STATUS_OBJECT_NAME_NOT_FOUND;
-    return open_key(d, full, KeyHandle);
+    if (KeyInformationClass != KeyBasicInformation)
+        return STATUS_INVALID_PARAMETER;
+    n = (ULONG)nth_child(OWNER(), key->name, Index, &name);
+    if (!n)
+        return STATUS_NO_MORE_ENTRIES;
+    *ResultLength = head + n * (ULONG)sizeof(WCHAR);
+    if (Length < head)
+        return STATUS_BUFFER_TOO_SMALL;
+    info->LastWriteTime.QuadPart = 0;
+    info->TitleIndex = 0;
+    info->NameLength = n * (ULONG)sizeof(WCHAR);
+    if (Length < *ResultLength)
+        return STATUS_BUFFER_OVERFLOW;
+    for (ULONG i = 0; i < n; i++)
+        info->Name[i] = (UCHAR)name[i];
+    return STATUS_SUCCESS;
 }
 
 NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevInstKeyType,
@@ -100,10 +284,10 @@ NTSTATUS NTAPI IoOpenDeviceRegistryKey(PDEVICE_OBJECT DeviceObject, ULONG DevIns
     ENTER(IoOpenDeviceRegistryKey);
 
     UNREFERENCED_PARAMETER(DeviceObject);
-    UNREFERENCED_PARAMETER(DesiredAccess);
+    (void)k;
     if (DevInstKeyType != PLUGPLAY_REGKEY_DRIVER)
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    return open_key(OWNER(), "HKR", DevInstRegKey);
+    return open_key(OWNER(), "HKR", DesiredAccess, DevInstRegKey);
 }
 
 NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
@@ -112,46 +296,48 @@ NTSTATUS NTAPI ZwQueryValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName,
 {
     KEY_VALUE_PARTIAL_INFORMATION *info = KeyValueInformation;
     struct dxgk *d = OWNER();
-    const struct key_handle *key = key_of(d, KeyHandle);
+    const struct key_handle *key;
     char name[64];
-    uint32_t value;
-    ENTER(ZwQueryValueKey);
+    struct value value = {0};
+    CHECK(ZwQueryValueKey);
 
+    key = open_at("ZwQueryValueKey", KeyHandle);
     if (!key)
         return STATUS_INVALID_HANDLE;
     if (KeyValueInformationClass != KeyValuePartialInformation)
         return STATUS_INVALID_PARAMETER;
-    if (!dxgk_ntos_to_ascii(ValueName, name, sizeof(name)) ||
-        !dxgk_settings_get(&d->settings, key->name, name, &value))
+    if (!dxgk_ntos_to_ascii(ValueName, name, sizeof(name)) || !get_value(d, key->name, name, &value))
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    *ResultLength = offsetof(KEY_VALUE_PARTIAL_INFORMATION, Data) + sizeof(value);
-    if (Length < *ResultLength)
+    *ResultLength = (ULONG)offsetof(KEY_VALUE_PARTIAL_INFORMATION, Data) + value.size;
+    if (Length < offsetof(KEY_VALUE_PARTIAL_INFORMATION, Data) ||
+        (value.type == REG_DWORD && Length < *ResultLength))
         return STATUS_BUFFER_TOO_SMALL;
     info->TitleIndex = 0;
-    info->Type = REG_DWORD;
-    info->DataLength = sizeof(value);
-    memcpy(info->Data, &value, sizeof(value));
+    info->Type = value.type;
+    info->DataLength = value.size;
+    if (Length < *ResultLength)
+        return STATUS_BUFFER_OVERFLOW;
+    memcpy(info->Data, value.data, value.size);
     return STATUS_SUCCESS;
 }
 
-/* Numbers only, as all that settings hold. What a driver writes is gone with the adapter. */
 NTSTATUS NTAPI ZwSetValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName, ULONG TitleIndex, ULONG Type,
                              PVOID Data, ULONG DataSize)
 {
-    struct dxgk *d = OWNER();
-    const struct key_handle *key = key_of(d, KeyHandle);
+    const ACCESS_MASK enough = KEY_SET_VALUE | GENERIC_WRITE | GENERIC_ALL | MAXIMUM_ALLOWED;
+    const struct key_handle *key;
     char name[64];
-    uint32_t value;
-    ENTER(ZwSetValueKey);
+    CHECK(ZwSetValueKey);
 
+    UNREFERENCED_PARAMETER(TitleIndex);
+    key = open_at("ZwSetValueKey", KeyHandle);
     if (!key)
         return STATUS_INVALID_HANDLE;
-    UNREFERENCED_PARAMETER(TitleIndex);
-    if (Type != REG_DWORD || DataSize != sizeof(value) || !dxgk_ntos_to_ascii(ValueName, name, sizeof(name)))
+    if (!(key->access & enough))
+        return STATUS_ACCESS_DENIED;
+    if (!dxgk_ntos_to_ascii(ValueName, name, sizeof(name)))
         return STATUS_INVALID_PARAMETER;
-    memcpy(&value, Data, sizeof(value));
-    return dxgk_settings_set(&d->settings, key->name, name, value) ? STATUS_INSUFFICIENT_RESOURCES
-                                                                   : STATUS_SUCCESS;
+    return put_value(OWNER(), key->name, name, Type, Data, DataSize);
 }
 
 /* ---- many values at once ------------------------------------------------- */
@@ -164,54 +350,138 @@ static bool wide_to_ascii(PCWSTR wide, char *out, size_t size)
     return dxgk_ntos_to_ascii(&s, out, size);
 }
 
+/* A string into the caller's UNICODE_STRING, which gets memory where it has none. */
+static NTSTATUS give_string(UNICODE_STRING *to, const void *data, ULONG size)
+{
+    if (!to->Buffer) {
+        to->Buffer = ExAllocatePoolWithTag(PagedPool, size ? size : 2, 0x72745355);
+        to->MaximumLength = (USHORT)size;
+    }
+    if (!to->Buffer)
+        return STATUS_NO_MEMORY;
+    if (size > to->MaximumLength)
+        return STATUS_BUFFER_TOO_SMALL;
+    memcpy(to->Buffer, data, size);
+    to->Length = (USHORT)(size >= 2 ? size - 2 : 0); /* without its zero */
+    return STATUS_SUCCESS;
+}
+
+/* Straight into the caller's memory: a string; a number; other bytes, for which the first LONG there says how many fit: negative, for
+ * the bytes alone, or positive, behind their length and type. */
+static NTSTATUS give(PVOID to, ULONG type, const void *data, ULONG size)
+{
+    LONG room;
+    ULONG head[2] = {size, type};
+
+    if (type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ)
+        return size <= UINT16_MAX ? give_string(to, data, size) : STATUS_BUFFER_OVERFLOW;
+    if (size <= sizeof(ULONG)) {
+        memcpy(to, data, size);
+        return STATUS_SUCCESS;
+    }
+    memcpy(&room, to, sizeof(room));
+    if (room < 0) {
+        if (size > (ULONG)-room)
+            return STATUS_BUFFER_TOO_SMALL;
+        memcpy(to, data, size);
+        return STATUS_SUCCESS;
+    }
+    if ((ULONG)room < sizeof(head) + size)
+        return STATUS_BUFFER_TOO_SMALL;
+    memcpy(to, head, sizeof(head));
+    memcpy((char *)to + sizeof(head), data, size);
+    return STATUS_SUCCESS;
+}
+
+static ULONG default_length(const RTL_QUERY_REGISTRY_TABLE *q)
+{
+    const WCHAR *s = q->DefaultData;
+    ULONG n = 0;
+
+    if (q->DefaultLength || (q->DefaultType != REG_SZ && q->DefaultType != REG_EXPAND_SZ) || !s)
+        return q->DefaultLength;
+    while (s[n++])
+        ;
+    return n * (ULONG)sizeof(WCHAR);
+}
+
 static NTSTATUS query_one(struct dxgk *d, const char *key, const RTL_QUERY_REGISTRY_TABLE *q, PVOID context)
 {
-    ULONG type = REG_DWORD, length = sizeof(uint32_t);
-    uint32_t value;
-    PVOID data = &value;
+    struct value v = {0};
     char name[64];
 
-    if (!q->Name || !wide_to_ascii(q->Name, name, sizeof(name)) ||
-        !dxgk_settings_get(&d->settings, key, name, &value)) {
+    if (!q->Name || !wide_to_ascii(q->Name, name, sizeof(name)) || !get_value(d, key, name, &v)) {
         if (q->Flags & RTL_QUERY_REGISTRY_REQUIRED)
             return STATUS_OBJECT_NAME_NOT_FOUND;
-        type = q->DefaultType;
-        data = q->DefaultData;
-        length = q->DefaultLength;
-        if (type == REG_NONE)
+        if (q->DefaultType == REG_NONE)
             return STATUS_SUCCESS;
+        v = (struct value){.type = q->DefaultType, .size = default_length(q), .data = q->DefaultData};
     }
     if (!(q->Flags & RTL_QUERY_REGISTRY_DIRECT))
-        return q->QueryRoutine(q->Name, type, data, length, context, q->EntryContext);
-    if (type != REG_DWORD)
-        return STATUS_OBJECT_TYPE_MISMATCH;
-    memcpy(q->EntryContext, data, sizeof(value));
-    return STATUS_SUCCESS;
+        return q->QueryRoutine(q->Name, v.type, (PVOID)v.data, v.size, context, q->EntryContext);
+    return give(q->EntryContext, v.type, v.data, v.size);
+}
+
+/* The key that `path` is relative to something. */
+static NTSTATUS relative_key(const char *routine, ULONG relative, PCWSTR path, char *full, size_t size)
+{
+    static const char *const roots[] = {[RTL_REGISTRY_ABSOLUTE] = NULL,
+                                        [RTL_REGISTRY_SERVICES] = "HKLM\\System\\CurrentControlSet\\Services",
+                                        [RTL_REGISTRY_CONTROL] = "HKLM\\System\\CurrentControlSet\\Control"};
+    const struct key_handle *key;
+    char name[256];
+
+    relative &= ~RTL_REGISTRY_OPTIONAL;
+    if (relative == RTL_REGISTRY_HANDLE) { /* path is the handle */
+        key = open_at(routine, (HANDLE)path);
+        if (!key)
+            return STATUS_INVALID_HANDLE;
+        return snprintf(full, size, "%s", key->name) < (int)size ? STATUS_SUCCESS
+                                                                 : STATUS_OBJECT_NAME_NOT_FOUND;
+    }
+    if (relative >= RTL_NUMBER_OF(roots) || !wide_to_ascii(path, name, sizeof(name)))
+        return STATUS_INVALID_PARAMETER;
+    return full_name(roots[relative], name, full, size) ? STATUS_SUCCESS : STATUS_OBJECT_NAME_NOT_FOUND;
+}
+
+NTSTATUS NTAPI RtlCheckRegistryKey(ULONG RelativeTo, PWSTR Path)
+{
+    char key[600];
+    NTSTATUS s;
+    CHECK(RtlCheckRegistryKey);
+
+    s = relative_key("RtlCheckRegistryKey", RelativeTo, Path, key, sizeof(key));
+    return !NT_SUCCESS(s) || has_key(OWNER(), key) ? s : STATUS_OBJECT_NAME_NOT_FOUND;
+}
+
+NTSTATUS NTAPI RtlWriteRegistryValue(ULONG RelativeTo, PCWSTR Path, PCWSTR ValueName, ULONG ValueType,
+                                     PVOID ValueData, ULONG ValueLength)
+{
+    char key[600], name[64];
+    NTSTATUS s;
+    CHECK(RtlWriteRegistryValue);
+
+    s = relative_key("RtlWriteRegistryValue", RelativeTo, Path, key, sizeof(key));
+    if (!NT_SUCCESS(s))
+        return s;
+    if (!wide_to_ascii(ValueName, name, sizeof(name)))
+        return STATUS_INVALID_PARAMETER;
+    return put_value(OWNER(), key, name, ValueType, ValueData, ValueLength); /* which makes the key */
 }
 
 NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path, PRTL_QUERY_REGISTRY_TABLE QueryTable,
                                       PVOID Context, PVOID Environment)
 {
-    static const char *const roots[] = {[RTL_REGISTRY_ABSOLUTE] = NULL,
-                                        [RTL_REGISTRY_SERVICES] = "HKLM\\System\\CurrentControlSet\\Services",
-                                        [RTL_REGISTRY_CONTROL] = "HKLM\\System\\CurrentControlSet\\Control"};
     struct dxgk *d = OWNER();
-    ULONG relative = RelativeTo & ~RTL_REGISTRY_OPTIONAL;
     char top[600], name[256], key[900];
-    const char *root = NULL;
-    NTSTATUS s = STATUS_SUCCESS;
-    ENTER(RtlQueryRegistryValues);
+    NTSTATUS s;
+    CHECK(RtlQueryRegistryValues);
 
     UNREFERENCED_PARAMETER(Environment);
-    if (relative == RTL_REGISTRY_HANDLE) { /* Path is the handle */
-        root = (const char *)Path;
-        name[0] = '\0';
-    } else if (relative >= RTL_NUMBER_OF(roots) || !wide_to_ascii(Path, name, sizeof(name))) {
-        return STATUS_INVALID_PARAMETER;
-    } else {
-        root = roots[relative];
-    }
-    if (!full_name(root, name, top, sizeof(top)) || !has_key(d, top))
+    s = relative_key("RtlQueryRegistryValues", RelativeTo, Path, top, sizeof(top));
+    if (!NT_SUCCESS(s))
+        return s;
+    if (!has_key(d, top))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     snprintf(key, sizeof(key), "%s", top);
     for (const RTL_QUERY_REGISTRY_TABLE *q = QueryTable; NT_SUCCESS(s) && (q->QueryRoutine || q->Name); q++) {
@@ -220,7 +490,7 @@ NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path, PRTL_QUERY_
         if (!(q->Flags & RTL_QUERY_REGISTRY_SUBKEY)) {
             s = query_one(d, key, q, Context);
         } else if (!wide_to_ascii(q->Name, name, sizeof(name)) || !full_name(top, name, key, sizeof(key)) ||
-                   !dxgk_settings_has_key(&d->settings, key)) {
+                   !has_key(d, key)) {
             s = q->Flags & RTL_QUERY_REGISTRY_REQUIRED ? STATUS_OBJECT_NAME_NOT_FOUND : STATUS_SUCCESS;
         }
     }

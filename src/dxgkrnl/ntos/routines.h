@@ -170,6 +170,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, RtlAreBitsClear, ANY_LEVEL)                                                                  \
     R(ntoskrnl, RtlAreBitsSet, ANY_LEVEL)                                                                    \
     R(ntoskrnl, RtlAssert, ANY_LEVEL)                                                                        \
+    R(ntoskrnl, RtlCheckRegistryKey, PASSIVE_LEVEL)                                                          \
     R(ntoskrnl, RtlClearAllBits, ANY_LEVEL)                                                                  \
     R(ntoskrnl, RtlClearBits, ANY_LEVEL)                                                                     \
     R(ntoskrnl, RtlCompareMemory, ANY_LEVEL)                                                                 \
@@ -197,11 +198,14 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, RtlUnicodeStringToAnsiString, PASSIVE_LEVEL)                                                 \
     R(ntoskrnl, RtlUnicodeStringToInteger, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, RtlUpcaseUnicodeChar, APC_LEVEL)                                                             \
+    R(ntoskrnl, RtlWriteRegistryValue, PASSIVE_LEVEL)                                                        \
     R(ntoskrnl, SeSinglePrivilegeCheck, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, SeTokenIsAdmin, PASSIVE_LEVEL)                                                               \
     R(ntoskrnl, vDbgPrintEx, DIRQL)                                                                          \
     R(ntoskrnl, ZwClose, PASSIVE_LEVEL)                                                                      \
     R(ntoskrnl, ZwCreateFile, PASSIVE_LEVEL)                                                                 \
+    R(ntoskrnl, ZwCreateKey, PASSIVE_LEVEL)                                                                  \
+    R(ntoskrnl, ZwEnumerateKey, PASSIVE_LEVEL)                                                               \
     R(ntoskrnl, ZwLoadDriver, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ZwOpenFile, PASSIVE_LEVEL)                                                                   \
     R(ntoskrnl, ZwOpenKey, PASSIVE_LEVEL)                                                                    \
