@@ -56,10 +56,21 @@ PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes)
     return MmAllocateContiguousMemory(ROUND_TO_PAGES(NumberOfBytes), anywhere);
 }
 
+/* Memory is given back as a whole. */
+static void check_size(const char *routine, PVOID base, SIZE_T size)
+{
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
+
+    for (const struct contiguous *c = d->ntos.contiguous; c; c = c->next)
+        if (c->mem.va == base && ROUND_TO_PAGES(c->mem.size) != ROUND_TO_PAGES(size))
+            dxgk_kernel_violation(d->kernel, "%s of %zu bytes, but %zu were allocated", routine, size,
+                                  c->mem.size);
+}
+
 VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfBytes)
 {
     CHECK(MmFreeNonCachedMemory);
-    UNREFERENCED_PARAMETER(NumberOfBytes);
+    check_size("MmFreeNonCachedMemory", BaseAddress, NumberOfBytes);
     MmFreeContiguousMemory(BaseAddress);
 }
 
@@ -82,8 +93,8 @@ VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
 VOID NTAPI MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOfBytes,
                                               MEMORY_CACHING_TYPE CacheType)
 {
-    UNREFERENCED_PARAMETER(NumberOfBytes);
     UNREFERENCED_PARAMETER(CacheType);
+    check_size("MmFreeContiguousMemorySpecifyCache", BaseAddress, NumberOfBytes);
     MmFreeContiguousMemory(BaseAddress);
 }
 
@@ -191,7 +202,7 @@ PVOID NTAPI MmMapIoSpaceEx(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfByte
 PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID)
 {
     struct dxgk *d = OWNER();
-    PPHYSICAL_MEMORY_RANGE r = ExAllocatePoolWithTag(NonPagedPool, 2 * sizeof(*r), 0);
+    PPHYSICAL_MEMORY_RANGE r = ExAllocatePoolWithTag(NonPagedPool, 2 * sizeof(*r), 0x6D52684D); /* MhRm */
     ENTER(MmGetPhysicalMemoryRanges);
 
     if (!r)
@@ -220,7 +231,10 @@ VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
     struct dxgk *d = OWNER();
     ENTER(MmUnmapIoSpace);
 
-    UNREFERENCED_PARAMETER(NumberOfBytes);
+    for (const struct mapping *m = d->ntos.mappings; m; m = m->next)
+        if (m->va == BaseAddress && m->size != NumberOfBytes)
+            dxgk_kernel_violation(k, "MmUnmapIoSpace of %zu bytes of a mapping of %zu", NumberOfBytes,
+                                  m->size);
     if (!NT_SUCCESS(dxgk_ntos_unmap(d, BaseAddress)))
         dxgk_kernel_violation(k, "MmUnmapIoSpace of %p, which is not mapped", BaseAddress);
 }

@@ -248,19 +248,32 @@ static struct pool_block *new_block(struct pool *p, size_t size, ULONG tag)
     return b;
 }
 
+/* Of Windows 7; and NonPagedPoolNx, for drivers of later ones. */
+static bool is_pool_type(POOL_TYPE type)
+{
+    const unsigned free_bits = PagedPool | NonPagedPoolCacheAligned | NonPagedPoolSession;
+
+    return !(type & ~free_bits) || type == 512;
+}
+
 PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
 {
     struct dxgk *d = OWNER();
     struct pool_block *b;
     ENTER(ExAllocatePoolWithTag);
 
-    if (PoolType == PagedPool)
+    if (!is_pool_type(PoolType))
+        dxgk_kernel_violation(k, "ExAllocatePoolWithTag of pool type %u, which there is not", PoolType);
+    if (!Tag)
+        dxgk_kernel_violation(k, "ExAllocatePoolWithTag with tag 0");
+    if (PoolType & PagedPool)
         dxgk_kernel_check(k, "ExAllocatePoolWithTag of paged pool", APC_LEVEL);
     if (!NumberOfBytes)
         dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
     b = new_block(&d->ntos.pool, NumberOfBytes, Tag);
     if (!b)
         return NULL;
+    b->paged = PoolType & PagedPool;
     set_guards(b);
     memset(b->memory, NEW_BYTE, NumberOfBytes);
     return b->memory;
@@ -308,6 +321,8 @@ VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
         dxgk_kernel_violation(k, "ExFreePool of %p, which is %s", P, b ? "freed already" : "not allocated");
         return;
     }
+    if (b->paged)
+        dxgk_kernel_check(k, "ExFreePool of paged pool", APC_LEVEL);
     if (Tag && b->tag != Tag)
         dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
     look_at(k, b);

@@ -25,6 +25,7 @@ struct pool_block {
     uint8_t *slot; /* what `memory` lies in, with its guards */
     size_t slot_size;
     ULONG tag;
+    bool paged;
     unsigned class;       /* POOL_CLASSES: it is a mapping of its own */
     const char *freed_in; /* the DDI, when it is freed and kept for a while; NULL: unknown */
     bool freed;

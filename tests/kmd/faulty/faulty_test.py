@@ -136,6 +136,13 @@ rows = [
     ("resource_freed@Render", r"ExFreePool of \d+ bytes, tag Fult, with a resource in it that was not deleted, in {}"),
     ("lookaside_left@StopDevice", r"the miniport did not delete a lookaside list of nonpaged pool that it initialised"),
     ("lookaside_other@Render", r"ExDeletePagedLookasideList of 0x[0-9a-f]+, which was initialised as a lookaside list of nonpaged pool, not as "),
+    # Pool and memory.
+    ("pool_type@Render", r"ExAllocatePoolWithTag of pool type 2, which there is not, in {}"),
+    ("pool_tag@Render", r"ExAllocatePoolWithTag with tag 0, in {}"),
+    ("pool_paged@Render", r"ExFreePool of paged pool called at IRQL 2, allowed up to 1, in {}"),
+    ("contiguous_size@Render", r"MmFreeContiguousMemorySpecifyCache of 8192 bytes, but 4096 were allocated, in {}"),
+    ("uncached_size@Render", r"MmFreeNonCachedMemory of 4096 bytes, but 8192 were allocated, in {}"),
+    ("set_key@Render", r"ZwQueryValueKey of 0x1000, which is no key that is open, in {}"),
     # Spin locks.
     ("lock_again@Render", r"KeInitializeSpinLock of a spin lock that is held, in {}"),
     ("lock_raw@Render", r"KeAcquireSpinLock of 0x[0-9a-f]+, which is no spin lock that was initialised: it holds 0x1234, in {}"),

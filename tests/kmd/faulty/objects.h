@@ -79,6 +79,23 @@ static PVOID pool_of(SIZE_T size)
         ExDeletePagedLookasideList((PPAGED_LOOKASIDE_LIST)&lookaside);                                       \
         ExDeleteNPagedLookasideList(&lookaside);                                                             \
     })                                                                                                       \
+    F(pool_type, ExFreePool(ExAllocatePoolWithTag(NonPagedPoolMustSucceed, 64, 0x746C7546)))                 \
+    F(pool_tag, ExFreePool(ExAllocatePoolWithTag(NonPagedPool, 64, 0)))                                      \
+    F(pool_paged, {                                                                                          \
+        PVOID p = ExAllocatePoolWithTag(PagedPool, 64, 0x746C7546);                                          \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        ExFreePool(p);                                                                                       \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(contiguous_size, {                                                                                     \
+        PHYSICAL_ADDRESS highest = {.QuadPart = -1};                                                         \
+        MmFreeContiguousMemorySpecifyCache(MmAllocateContiguousMemory(4096, highest), 8192, MmNonCached);    \
+    })                                                                                                       \
+    F(uncached_size, MmFreeNonCachedMemory(MmAllocateNonCachedMemory(8192), 4096))                           \
+    F(set_key, {                                                                                             \
+        ULONG length;                                                                                        \
+        ZwQueryValueKey((HANDLE)0x1000, NULL, KeyValuePartialInformation, NULL, 0, &length);                 \
+    })                                                                                                       \
     F(lock_again, {                                                                                          \
         KeAcquireSpinLock(&lock, &old_irql);                                                                 \
         KeInitializeSpinLock(&lock);                                                                         \
