@@ -665,7 +665,7 @@ static int clear_path(const struct sockaddr_un *a)
     if (lstat(a->sun_path, &st))
         return errno == ENOENT ? 0 : -errno;
     if (!S_ISSOCK(st.st_mode))
-        return -EADDRINUSE;
+        return -ENOTSOCK;
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
@@ -771,7 +771,8 @@ int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p
     }
     if (r) {
         free_server(s);
-        return error_set(err, r, "cannot listen on %s: %s", path, strerror(-r));
+        return error_set(err, r, "cannot listen on %s: %s", path,
+                         r == -ENOTSOCK ? "it is no socket" : strerror(-r));
     }
     *out = s;
     return 0;

@@ -41,7 +41,7 @@ struct d3dkmt_serve_params {
     const char *subuid; /* a subuid(5) file, which must remain; NULL: /etc/subuid */
 };
 
-/* -EADDRINUSE: somebody listens there; or the path is not a socket. */
+/* -EADDRINUSE: somebody listens there; -ENOTSOCK: what is there is no socket. */
 int d3dkmt_serve(struct d3dkmt_server **out, const struct d3dkmt_serve_params *p, struct error *err);
 /* Ends every connection and waits for their threads. */
 void d3dkmt_serve_end(struct d3dkmt_server *s);

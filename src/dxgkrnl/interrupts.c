@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/adapter.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "dxgkrnl/telemetry/flight.h"
 
 void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
@@ -14,10 +17,43 @@ void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DAT
         return;
     }
     q->records[(q->head + q->count++) % MAX_RECORDS] =
-        (struct record){*data, data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC ||
-                                       data->InterruptType == DXGK_INTERRUPT_DISPLAYONLY_VSYNC
-                                   ? dxgk_kernel_now(d->kernel)
-                                   : 0};
+        (struct record){*data,
+                        data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC ||
+                                data->InterruptType == DXGK_INTERRUPT_DISPLAYONLY_VSYNC
+                            ? dxgk_kernel_now(d->kernel)
+                            : 0,
+                        dxgk_kernel_ddi(d->kernel)};
+}
+
+void dxgk_interrupts_wrong(struct dxgk *d, const char *fmt, ...)
+{
+    const char *in = d->interrupts.in;
+    char what[200];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof(what), fmt, ap);
+    va_end(ap);
+    dxgk_kernel_violation(d->kernel, "DxgkCbNotifyInterrupt, called %s%s, reported %s",
+                          in ? "in " : "by no DDI", in ? in : "", what);
+}
+
+/* What a record names besides fences and nodes. */
+static void judge(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct judge j = {.d = d, .ddi = "DxgkCbNotifyInterrupt"};
+    UINT engine = 0;
+
+    ANSWER(&j, ANSWER_REMARK, data, Flags.Reserved, !v, "reserved, 0");
+    if (data->InterruptType == DXGK_INTERRUPT_DMA_COMPLETED)
+        engine = data->DmaCompleted.EngineOrdinal;
+    else if (data->InterruptType == DXGK_INTERRUPT_DMA_PREEMPTED)
+        engine = data->DmaPreempted.EngineOrdinal;
+    else if (data->InterruptType == DXGK_INTERRUPT_DMA_FAULTED)
+        engine = data->DmaFaulted.EngineOrdinal;
+    if (engine && d->caps.SchedulingCaps.MultiEngineAware)
+        dxgk_interrupts_wrong(d, "EngineOrdinal %u of interrupt type %d: a node has engine 0 alone", engine,
+                              (int)data->InterruptType);
 }
 
 static void late_vblank(void *ctx)
@@ -61,6 +97,13 @@ void dxgk_interrupts_dispatch(struct dxgk *d)
 
         q->head = (q->head + 1) % MAX_RECORDS;
         q->count--;
+        q->in = r.in;
+        judge(d, &r.data);
+        if (r.data.InterruptType >= DXGK_INTERRUPT_DISPLAYONLY_VSYNC && !d->displayonly) {
+            dxgk_interrupts_wrong(d, "the interrupt type %d; of Windows 7 there are 1 to 4",
+                                  (int)r.data.InterruptType);
+            continue;
+        }
         switch (r.data.InterruptType) {
         case DXGK_INTERRUPT_DMA_COMPLETED:
             dxgk_node_completed(d, &r.data);
@@ -83,8 +126,7 @@ void dxgk_interrupts_dispatch(struct dxgk *d)
             dxgk_displayonly_progress(d, &r.data);
             break;
         default:
-            dxgk_kernel_violation(d->kernel, "DxgkCbNotifyInterrupt with the interrupt type %d",
-                                  (int)r.data.InterruptType);
+            dxgk_interrupts_wrong(d, "the interrupt type %d, which there is not", (int)r.data.InterruptType);
         }
     }
 }

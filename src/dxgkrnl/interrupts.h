@@ -19,9 +19,13 @@ struct interrupts {
     struct record {
         DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
         uint64_t time_ns;
+        const char *in; /* the DDI that reported it; NULL: none was under way */
     } records[MAX_RECORDS];
     unsigned head, count;
+    const char *in; /* of the one that is dispatched */
 };
 
 void dxgk_interrupts_notify(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 void dxgk_interrupts_dispatch(struct dxgk *d);
+/* What the record that is dispatched says is wrong: a broken rule, of who reported it. */
+void dxgk_interrupts_wrong(struct dxgk *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

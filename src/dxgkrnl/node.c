@@ -244,12 +244,12 @@ static bool plausible(struct dxgk *d, UINT node, UINT fence, const char *what)
     struct node *n = &d->sched.nodes[node < MAX_NODES ? node : 0];
 
     if (node >= d->sched.num_nodes) {
-        dxgk_kernel_violation(d->kernel, "%s for node %u, which does not exist", what, node);
+        dxgk_interrupts_wrong(d, "%s for node %u, which does not exist", what, node);
         return false;
     }
     if ((INT)(fence - n->completed) <= 0 || (INT)(fence - n->submitted) > 0) {
-        dxgk_kernel_violation(d->kernel, "%s of fence %u on node %u: completed is %u, submitted %u", what,
-                              fence, node, n->completed, n->submitted);
+        dxgk_interrupts_wrong(d, "%s of fence %u on node %u: completed is %u, submitted %u", what, fence,
+                              node, n->completed, n->submitted);
         return false;
     }
     return true;
@@ -295,8 +295,8 @@ void dxgk_node_preempted(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *
     check(d, n);
     if (node >= d->sched.num_nodes || data->DmaPreempted.PreemptionFenceId != n->preempting ||
         !n->preempting) {
-        dxgk_kernel_violation(d->kernel, "DMA_PREEMPTED with fence %u: %u was asked for",
-                              data->DmaPreempted.PreemptionFenceId, n->preempting);
+        dxgk_interrupts_wrong(d, "DMA_PREEMPTED with fence %u on node %u: %u was asked for",
+                              data->DmaPreempted.PreemptionFenceId, node, n->preempting);
         return;
     }
     if ((INT)(data->DmaPreempted.LastCompletedFenceId - n->completed) > 0)

@@ -2,10 +2,13 @@
 #include "dxgkrnl/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -107,24 +110,35 @@ int dxgk_settings_parse(struct settings *s, const char *text, size_t size, struc
 
 int dxgk_settings_read(struct settings *s, const char *path, struct error *err)
 {
-    FILE *f = fopen(path, "re");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's other end may never come */
+    struct stat st;
     char *text;
-    size_t n;
+    ssize_t n;
     int r;
 
-    if (!f)
-        return error_set(err, -errno, "%s: %s", path, strerror(errno));
+    if (fd < 0 || fstat(fd, &st)) {
+        r = error_set(err, -errno, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return r;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        close(fd);
+        return error_set(err, -EBADMSG, "%s: is no regular file", path);
+    }
     text = malloc(65536);
-    n = text ? fread(text, 1, 65536, f) : 0;
+    n = text ? read(fd, text, 65536) : 0;
     if (!text)
         r = -ENOMEM;
+    else if (n < 0)
+        r = error_set(err, -errno, "%s", strerror(errno));
     else if (n == 65536)
         r = error_set(err, -EFBIG, "the settings are longer than 65535 bytes");
     else
-        r = dxgk_settings_parse(s, text, n, err);
+        r = dxgk_settings_parse(s, text, (size_t)n, err);
     error_prefix(err, "%s", path);
     free(text);
-    fclose(f);
+    close(fd);
     return r;
 }
 

@@ -422,10 +422,13 @@ TEST_IN(sockets_are_replaced_with_care, served)
 
     assert_int_equal(d3dkmt_serve(&s, &(struct d3dkmt_serve_params){rig.dxgk, rig.path, 0600, (gid_t)-1}, &e),
                      -EADDRINUSE);
+    error_clear(&e);
     snprintf(path, sizeof(path), "%s.file", rig.path);
     close(open(path, O_CREAT | O_WRONLY, 0600));
     assert_int_equal(d3dkmt_serve(&s, &(struct d3dkmt_serve_params){rig.dxgk, path, 0600, (gid_t)-1}, &e),
-                     -EADDRINUSE);
+                     -ENOTSOCK);
+    assert_non_null(strstr(e.text, "it is no socket"));
+    error_clear(&e);
     unlink(path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
     strcpy(a.sun_path, path);

@@ -137,6 +137,9 @@ static void a_wrong_checksum(void **state)
     assert_int_equal(dxgk_image_load_bytes(&i, "x.sys", driver, driver_size, &e), -ENOEXEC);
     assert_memory_equal(e.text, "x.sys: CheckSum is 0x", 21);
     driver[driver_size - 1] ^= 1;
+    error_clear(&e); /* the sum of one that is cut off is wrong, too */
+    assert_int_equal(dxgk_image_load_bytes(&i, "x.sys", driver, driver_size / 2, &e), -ENOEXEC);
+    assert_memory_equal(e.text, "x.sys: it is cut off: section ", 30);
 }
 
 static void tables_that_lead_nowhere(void **state)
@@ -151,7 +154,7 @@ static void tables_that_lead_nowhere(void **state)
             "x.sys: section .text is at 0x1001, must be on a page at or above 0x400");
     refused(sections + 16, 0x7FFFFFFF, 4, -ENOEXEC,
             (snprintf(text, sizeof(text),
-                      "x.sys: section .text has 0x7fffffff bytes at offset 0x%x of a file of %zu",
+                      "x.sys: it is cut off: section .text has 0x7fffffff bytes at offset 0x%x of a file of %zu",
                       get(driver, sections + 20), driver_size),
              text));
     refused(header + 24 + 112 + 8, 0x3FFFFFF0, 4, -ENOEXEC,

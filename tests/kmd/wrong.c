@@ -25,6 +25,28 @@ static BOOLEAN is(const char *name)
     return seen == nth || (seen > nth && want[strlen(want) - 1] == '+');
 }
 
+static DXGKRNL_INTERFACE kernel;
+
+static BOOLEAN NTAPI notify(PVOID data)
+{
+    kernel.DxgkCbNotifyInterrupt(kernel.DeviceHandle, data);
+    return TRUE;
+}
+
+/* Reports what is not so, from where it is. */
+static void report(const char *name, int type, UINT fence, UINT node, UINT engine, UINT flags)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = (DXGK_INTERRUPT_TYPE)type,
+                                            .DmaCompleted = {fence, node, engine},
+                                            .Flags.Value = flags};
+    BOOLEAN result;
+
+    if (!is(name))
+        return;
+    kernel.DxgkCbSynchronizeExecution(kernel.DeviceHandle, notify, &data, 0, &result);
+    kernel.DxgkCbQueueDpc(kernel.DeviceHandle);
+}
+
 /* What a DDI returns in place of `s`. */
 static NTSTATUS returned(const char *ddi, NTSTATUS s)
 {
@@ -49,6 +71,7 @@ static NTSTATUS NTAPI StartDevice(CONST PVOID m, PDXGK_START_INFO i, PDXGKRNL_IN
 {
     NTSTATUS s = real.DxgkDdiStartDevice(m, i, k, sources, children);
 
+    kernel = *k;
     if (is("sources-many"))
         *sources = 17;
     if (is("children-minus"))
@@ -296,6 +319,12 @@ static NTSTATUS NTAPI BuildPagingBuffer(CONST HANDLE h, DXGKARG_BUILDPAGINGBUFFE
 
 static NTSTATUS NTAPI Render(CONST HANDLE h, DXGKARG_RENDER *r)
 {
+    report("interrupt-ahead", 1, 1 << 20, 0, 0, 0);
+    report("interrupt-node", 1, 1, 64, 0, 0);
+    report("interrupt-engine", 1, 1, 0, 3, 0);
+    report("interrupt-type", 5, 0, 0, 0, 0);
+    report("interrupt-target", 3, 77, 0, 0, 0);
+    report("interrupt-flags", 3, 1, 0, 0, ~0u);
     if (is("render-insists")) {
         r->pDmaBuffer = (char *)r->pDmaBuffer + 64;
         return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;

@@ -27,6 +27,7 @@ ROWS = [
     ("allocation-behind", 1, "DxgkDdiCreateAllocation answered pAllocationInfo, at byte = 88"),
     ("caps-no-contexts#1+", 3, "DxgkDdiCreateDevice answered pInfo = 1; allowed: a DXGK_DEVICEINFO"),
     ("Present", 1, "DxgkDdiPresent returned c0000001"),
+    ("interrupt-ahead", 1, "DxgkCbNotifyInterrupt, called in DxgkDdiRender, reported DMA_COMPLETED of fence 1048576 on node 0"),
     ("segments-100", 3, "NbSegment = 100; allowed: 1 to 31"),
     ("children-minus", 3, "children; dxgkrnl supports"),
     ("allocation-nowhere", 1, "SupportedReadSegmentSet = 0; allowed: a segment"),
@@ -73,6 +74,11 @@ MORE = [
     ("patch-private#9", 1, "DxgkDdiPatch answered pDmaBufferPrivateData, at byte = 48"),
     ("submit-private", 1, "DxgkDdiSubmitCommand answered pDmaBufferPrivateData, at byte = 48"),
     ("paging-in-1#1+", 0, "paging buffers are placed in contiguous memory only"),
+    ("interrupt-node", 1, "called in DxgkDdiRender, reported DMA_COMPLETED for node 64"),
+    ("interrupt-engine", 1, "called in DxgkDdiRender, reported EngineOrdinal 3"),
+    ("interrupt-type", 1, "called in DxgkDdiRender, reported the interrupt type 5; of Windows 7 there are 1 to 4"),
+    ("interrupt-target", 1, "called in DxgkDdiRender, reported CRTC_VSYNC of target 77"),
+    ("interrupt-flags", 0, "Flags.Reserved = 0x7fffffff"),
     ("dpc-made-by-hand", 1, "has not made a DPC"),
 ]
 

@@ -509,7 +509,7 @@ def without_a_service_it_is_code_1():
     env = dict(os.environ, AEROGPU_SOCKET=tmp + '/nobody.sock')
     d = ask('--status', code=1, env=env)
     assert d['command'] == 'status' and 'aerogpu serve' in d['error']['hint']
-    assert run('--selftest', env=env)[0] == 1
+    assert run('--selftest', env=env)[0] == 254
 
 
 @case

@@ -119,7 +119,7 @@ static int run(struct dbgctl *c)
         dbgctl_fail(c, s, "the adapter%s%s cannot be opened%s", c->display ? " of " : "",
                     c->display ? c->display : "",
                     getenv(D3DKMT_SOCKET_VARIABLE) ? "" : ": $" D3DKMT_SOCKET_VARIABLE " is not set");
-        return DBGCTL_USAGE;
+        return !strcmp(c->name, "selftest") ? DBGCTL_TRANSPORT : DBGCTL_USAGE;
     }
     c->adapter = open.hAdapter;
     c->luid = open.AdapterLuid;

@@ -213,8 +213,8 @@ void dxgk_display_vblank(struct dxgk *d, UINT target, PHYSICAL_ADDRESS address, 
     check(d);
     if (d->state == DXGK_STARTED && !is_target(d, target) && !d->display.strange_target) {
         d->display.strange_target = true;
-        dxgk_kernel_violation(
-            d->kernel, "CRTC_VSYNC of target %u, which DxgkDdiQueryChildRelations did not report", target);
+        dxgk_interrupts_wrong(d, "CRTC_VSYNC of target %u, which DxgkDdiQueryChildRelations did not report",
+                              target);
     }
     for (unsigned i = 0; i < d->display.num_sources; i++) {
         struct source *s = &d->display.sources[i];

@@ -147,8 +147,7 @@ void dxgk_displayonly_progress(struct dxgk *d, const DXGKARGCB_NOTIFY_INTERRUPT_
     struct desktop *t;
 
     if (!d->displayonly || source >= d->display.num_sources || !d->displayonly->desktops[source].pending) {
-        dxgk_kernel_violation(d->kernel, "DISPLAYONLY_PRESENT_PROGRESS of source %u, which presents nothing",
-                              source);
+        dxgk_interrupts_wrong(d, "DISPLAYONLY_PRESENT_PROGRESS of source %u, which presents nothing", source);
         return;
     }
     t = &d->displayonly->desktops[source];

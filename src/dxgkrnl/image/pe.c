@@ -40,12 +40,11 @@ uint32_t dxgk_pe_checksum(const uint8_t *file, size_t size, size_t field)
     return (uint32_t)(((sum & 0xFFFF) + (sum >> 16)) + size);
 }
 
-static int read_optional_header(struct pe *pe, struct bytes b, const uint8_t *file, size_t size,
-                                struct error *e)
+static int read_optional_header(struct pe *pe, struct bytes b, struct error *e)
 {
-    uint32_t alignment, file_alignment, sum, directories;
+    uint32_t alignment, file_alignment, directories;
     uint16_t magic, subsystem;
-    size_t start = b.pos;
+    const size_t start = b.pos;
 
     magic = bytes_u16(&b);
     if (!b.bad && magic != MAGIC_PE32_PLUS)
@@ -62,7 +61,7 @@ static int read_optional_header(struct pe *pe, struct bytes b, const uint8_t *fi
     bytes_seek(&b, start + 56);
     pe->image_size = bytes_u32(&b);
     pe->headers_size = bytes_u32(&b);
-    sum = bytes_u32(&b);
+    bytes_take(&b, 4); /* CheckSum */
     subsystem = bytes_u16(&b);
     bytes_seek(&b, start + 108);
     directories = bytes_u32(&b);
@@ -84,10 +83,18 @@ static int read_optional_header(struct pe *pe, struct bytes b, const uint8_t *fi
                          PE_MAX_IMAGE);
     if (pe->base % 0x10000)
         return error_set(e, -ENOEXEC, "ImageBase is %#" PRIx64 ", not a multiple of 64 KiB", pe->base);
-    if (sum != dxgk_pe_checksum(file, size, start + CHECKSUM_OFFSET))
-        return error_set(e, -ENOEXEC, "CheckSum is %#x, the file's is %#x", sum,
-                         dxgk_pe_checksum(file, size, start + CHECKSUM_OFFSET));
     return 0;
+}
+
+/* After all that says where the file ends: of one that is cut off the sum says less. */
+static int check_sum(const uint8_t *file, size_t size, size_t field, struct error *e)
+{
+    struct bytes b = bytes_of(file, size);
+    uint32_t sum, is = dxgk_pe_checksum(file, size, field);
+
+    bytes_seek(&b, field);
+    sum = bytes_u32(&b);
+    return sum == is ? 0 : error_set(e, -ENOEXEC, "CheckSum is %#x, the file's is %#x", sum, is);
 }
 
 static int read_section(struct pe *pe, struct pe_section *s, struct bytes *b, size_t file_size,
@@ -115,7 +122,8 @@ static int read_section(struct pe *pe, struct pe_section *s, struct bytes *b, si
         return error_set(e, -ENOEXEC, "section %.8s has %#x bytes at %#x, SizeOfImage is %#x", s->name,
                          s->size, s->address, pe->image_size);
     if (s->file_size && (s->offset > file_size || s->file_size > file_size - s->offset))
-        return error_set(e, -ENOEXEC, "section %.8s has %#x bytes at offset %#x of a file of %zu", s->name,
+        return error_set(e, -ENOEXEC,
+                         "it is cut off: section %.8s has %#x bytes at offset %#x of a file of %zu", s->name,
                          s->file_size, s->offset, file_size);
     if (s->file_size > s->size)
         s->file_size = s->size;
@@ -127,6 +135,7 @@ int dxgk_pe_read(struct pe *pe, const void *file, size_t size, struct error *e)
     struct bytes b = bytes_of(file, size);
     uint16_t machine, sections, optional, flags;
     uint32_t header;
+    size_t optional_at;
     bool entry = false;
     int r;
 
@@ -154,10 +163,11 @@ int dxgk_pe_read(struct pe *pe, const void *file, size_t size, struct error *e)
         return error_set(e, -ENOEXEC, "its relocations are stripped");
     if (!sections || sections > PE_MAX_SECTIONS)
         return error_set(e, -ENOEXEC, "it has %u sections, allowed are 1 to %d", sections, PE_MAX_SECTIONS);
-    r = read_optional_header(pe, b, file, size, e);
+    r = read_optional_header(pe, b, e);
     if (r)
         return r;
-    bytes_seek(&b, b.pos + optional);
+    optional_at = b.pos;
+    bytes_seek(&b, optional_at + optional);
     for (pe->num_sections = 0; !r && pe->num_sections < sections; pe->num_sections++)
         r = read_section(pe, &pe->sections[pe->num_sections], &b, size, e);
     if (r)
@@ -171,7 +181,7 @@ int dxgk_pe_read(struct pe *pe, const void *file, size_t size, struct error *e)
     }
     if (!entry)
         return error_set(e, -ENOEXEC, "the entry point %#x is in no section that may be executed", pe->entry);
-    return 0;
+    return check_sum(file, size, optional_at + CHECKSUM_OFFSET, e);
 }
 
 /* ---- in memory ----------------------------------------------------------- */
