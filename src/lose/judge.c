@@ -32,6 +32,7 @@
 #define LEAK_BYTES (UINT64_C(256) << 10)
 enum { LEAK_LOSSES = 8 };          /* fewer prove no growth */
 enum { SWITCHES = 3, SPARE = 10 }; /* sleeps of a thread in that time; a spare did less than a SPAREth */
+enum { DELAYED = 4 };              /* delayed calls a frame that a program is given time for */
 enum { WINDOWS = 10 }; /* the longest that is waited for a program that is not let run, in windows */
 
 const char *lose_verdict_name(enum lose_verdict v)
@@ -301,6 +302,8 @@ static void note_loss(struct run *r, uint32_t slot, uint64_t lost, bool early)
 
     r->slot_of[k] = slot;
     r->lost_ns[k] = lost;
+    tree_scan(&r->tree);
+    r->processes[k] = tree_alive(&r->tree);
     l->early = early;
     l->api = atomic_load(&d->api) < LOSE_APIS ? atomic_load(&d->api) : LOSE_VULKAN;
     l->deaf = atomic_load(&d->deaf);
@@ -325,7 +328,8 @@ static bool is_noted(const struct run *r, uint32_t slot)
     return false;
 }
 
-/* Whether device `slot` is lost: said by the layer; or nobody asked it since its reset; or the program gave it up before. */
+/* Whether device `slot` is lost: said by the layer; or nobody asked it since its reset; or the program gave it up
+ * before, or ended. */
 static void look_for_loss(struct run *r, uint32_t slot)
 {
     const struct lose_device *d = &r->record->device[slot];
@@ -339,7 +343,7 @@ static void look_for_loss(struct run *r, uint32_t slot)
         lost = hung + r->p->hang_ns;
     if (!lost)
         successor(r, slot, hung, r->before[r->out->num_losses], &work);
-    if (lost || work || when(r, &d->destroyed_ns))
+    if (lost || work || when(r, &d->destroyed_ns) || is_gone(r, slot))
         note_loss(r, slot, lost && !work ? lost : hung, !lost);
 }
 
@@ -390,8 +394,10 @@ static void measure(struct run *r, uint32_t loss)
     const struct lose_device *d = &r->record->device[r->slot_of[loss]];
     struct lose_growth *g = &r->held[loss];
 
-    *g = (struct lose_growth){
-        .fds = atomic_load(&d->fds), .threads = atomic_load(&d->threads), .bytes = atomic_load(&d->bytes)};
+    *g = (struct lose_growth){.fds = atomic_load(&d->fds),
+                              .threads = atomic_load(&d->threads),
+                              .bytes = atomic_load(&d->bytes),
+                              .processes = r->processes[loss]};
     for (uint32_t k = 0; k < loss; k++) {
         const struct lose_device *old = &r->record->device[r->slot_of[k]];
         uint64_t gone = when(r, &old->destroyed_ns);
@@ -498,15 +504,30 @@ bool judge_proven(const struct run *r)
     return r->out->num_losses >= wanted(r) && faults_proven(r);
 }
 
+/* The time that faults took from the program: of each what some calls a frame come to, or who loops in one would never be judged. */
+static uint64_t delayed_ns(const struct run *r)
+{
+    uint64_t ns = 0, most = DELAYED * (uint64_t)r->p->proof + 1;
+
+    for (uint32_t i = 0; i < r->p->num_faults; i++) {
+        uint64_t given = atomic_load(&r->record->fault[i].given);
+
+        if (r->p->faults[i].what == LOSE_DELAYS)
+            ns += r->p->faults[i].amount * (given < most ? given : most);
+    }
+    return ns;
+}
+
 uint64_t judge_limit(const struct run *r)
 {
     uint32_t n = r->out->num_losses;
-    uint64_t limit = r->start_ns + r->p->reach_ns, last = n ? r->lost_ns[n - 1] : 0, hung;
+    uint64_t spent = delayed_ns(r), limit = r->start_ns + r->p->reach_ns + spent,
+             last = n ? r->lost_ns[n - 1] : 0, hung;
 
     if (r->faults_given == r->p->num_faults && r->fault_ns && r->fault_ns >= last)
-        return r->fault_ns + r->p->timeout_ns;
+        return r->fault_ns + r->p->timeout_ns + spent;
     if (n)
-        limit = last + r->p->timeout_ns + (proven(r, n - 1) ? r->p->reach_ns : 0);
+        limit = last + r->p->timeout_ns + spent + (proven(r, n - 1) ? r->p->reach_ns : 0);
     for (uint32_t i = 0; i < r->seen; i++) { /* one that hangs is lost when it is reset, at the latest */
         hung = when(r, &r->record->device[i].hung_ns);
         if (hung && !is_noted(r, i) && hung + r->p->hang_ns + r->p->timeout_ns > limit)
@@ -534,6 +555,16 @@ static bool waits_for_events(pid_t pid)
         if (call == calls[i])
             return true;
     return false;
+}
+
+/* Whether a thread sleeps for a time that it has set itself. */
+static bool sleeps(pid_t pid, uint32_t tid)
+{
+    char path[64], text[128];
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%u/syscall", (int)pid, tid);
+    return proc_read(path, text, sizeof(text)) &&
+           (atol(text) == SYS_nanosleep || atol(text) == SYS_clock_nanosleep);
 }
 
 /* Whether a window of a Windows program answers. */
@@ -639,6 +670,9 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
         return LOSE_IGNORES;
     if (called && (called >= began || run_now(r) - called < recent))
         return LOSE_STALLS;
+    if (r->out->num_losses && r->out->losses[r->out->num_losses - 1].work_ns &&
+        (sleeps(pid, tid) || sleeps(pid, (uint32_t)pid)))
+        return LOSE_STALLS; /* slow: it has worked on the new device, and will wake */
     r->out->busy = before >= 0 && !waits && switches(pid, tid) - before >= SWITCHES;
     if (r->out->busy && r->maker == (uint32_t)pid && r->made_ns >= began) {
         r->out->busy = false; /* it was in a call of Vulkan, and at work there */
@@ -740,7 +774,7 @@ static enum lose_verdict judge_without_device(struct run *r)
         return r->out->without ? LOSE_SURVIVED : LOSE_HANGS;
     }
     if (!atomic_load(&r->record->instances))
-        r->out->blind = tree_blind(&r->tree, &r->out->blind_pid);
+        r->out->blind = tree_blind(&r->tree, &r->out->blind_pid, r->out->blind_replaced);
     return LOSE_NO_DEVICE;
 }
 
@@ -783,21 +817,20 @@ static bool judge_leaks(struct run *r)
     for (uint32_t k = 0; k < n; k++)
         measure(r, k);
     g->fds = grows(r, offsetof(struct lose_growth, fds), 1);
+    g->processes = grows(r, offsetof(struct lose_growth, processes), 1);
     g->threads = grows(r, offsetof(struct lose_growth, threads), 1);
     g->devices = grows(r, offsetof(struct lose_growth, devices), 1);
     g->bytes = grows(r, offsetof(struct lose_growth, bytes), LEAK_BYTES);
-    return g->fds || g->threads || g->devices || g->bytes;
+    return g->fds || g->threads || g->processes || g->devices || g->bytes;
 }
 
 uint64_t judge_work(const struct run *r)
 {
     enum kind kind = kind_of_all(r);
-    uint64_t most = 0;
+    uint64_t most = 0, work;
 
-    for (uint32_t i = 0; i < r->seen; i++) {
-        uint64_t work = work_of(&r->record->device[i], kind);
-        most = work > most ? work : most;
-    }
+    for (uint32_t i = 0; i < r->seen; i++)
+        most = (work = work_of(&r->record->device[i], kind)) > most ? work : most;
     return most;
 }
 
@@ -858,7 +891,6 @@ void judge_end(struct run *r)
     uint32_t n = r->out->num_losses;
     uint64_t work;
     int code;
-
     s = r->ended && r->out->verdict == LOSE_SURVIVED && n ? successor_of(r, n - 1, &work) : NULL;
     if (!s || fate(r, (uint32_t)(s - r->record->device), &code) != KILLED)
         return;

@@ -95,9 +95,10 @@ struct lose_result {
     bool without;              /* it survived, and has no device */
     bool busy;                 /* it goes on without calling Vulkan */
     enum tree_blind blind;     /* of LOSE_NO_DEVICE: why nothing was seen */
-    pid_t blind_pid;           /* where */
+    char blind_replaced[TREE_REPLACED_NAMES]; /* TREE_REPLACED: these variables */
+    pid_t blind_pid;                          /* where */
     struct lose_growth {
-        uint64_t fds, threads, bytes, devices; /* devices: that are lost, and not destroyed */
+        uint64_t fds, threads, bytes, processes, devices; /* devices: that are lost, and not destroyed */
     } growth; /* over the losses, from the first new device to the last; of LOSE_LEAKS what is not 0 leaks */
     uint64_t judged_ns;     /* since the start */
     bool exited, signalled; /* by itself, before it was ended */

@@ -131,12 +131,14 @@ static char *in_front(const char *name, const char *item)
 static int compose(const struct run *r, const char *folder, char *values[VALUES])
 {
     const char *path = getenv("LD_LIBRARY_PATH");
-    char *wine, drm[PATH_MAX];
+    char *wine, drm[PATH_MAX], egl[48] = "";
     int n = 0;
 
     values[n++] = text_of(LOSE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r->record_fd);
     values[n++] = text_of("LD_LIBRARY_PATH=%s%s%s/gl", path ? path : "", path && *path ? ":" : "", folder);
-    values[n++] = text_of("__EGL_VENDOR_LIBRARY_FILENAMES=%s/gl/egl.json", folder);
+    if (r->egl_fd >= 0)
+        snprintf(egl, sizeof(egl), "/proc/%d/fd/%d:", (int)getpid(), r->egl_fd);
+    values[n++] = text_of("__EGL_VENDOR_LIBRARY_FILENAMES=%s%s/gl/egl.json", egl, folder);
     values[n++] = text_of("__GLX_VENDOR_LIBRARY_NAME=aerogpu");
     values[n++] = text_of(LOSE_EGL_VENDORS "=%s", before(LOSE_EGL_VENDORS, "__EGL_VENDOR_LIBRARY_FILENAMES"));
     values[n++] = text_of(LOSE_GLX_VENDOR "=%s", before(LOSE_GLX_VENDOR, "__GLX_VENDOR_LIBRARY_NAME"));
@@ -163,6 +165,20 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
     return 0;
 }
 
+/* The vendor library by its path: who replaces LD_LIBRARY_PATH finds it all the same. Another architecture's program, or who may not open
+ * that, goes on to the next in the list. */
+static void make_egl(struct run *r)
+{
+    if (strpbrk(r->p->layers, "\"\\") || r->p->layers[0] != '/')
+        return;
+    r->egl_fd = memfd_create("aerogpu-lose-egl", MFD_CLOEXEC);
+    if (r->egl_fd >= 0)
+        dprintf(
+            r->egl_fd,
+            "{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"%s/gl/libGLX_aerogpu.so.0\"}}\n",
+            r->p->layers);
+}
+
 static int start(struct run *r, struct error *e)
 {
     char *values[VALUES] = {NULL}, by_number[64], both[1200], *starter, **words;
@@ -180,10 +196,12 @@ static int start(struct run *r, struct error *e)
         layer.folder = by_number;
     }
     folder = layer.folder;
+    r->tree.layers = r->p->layers;
     if (r->p->validation) { /* nearer to the program than ours: by its name or by where it is found, as the loader has it */
         snprintf(both, sizeof(both), "%s:%s", r->words.folder, folder);
         layer.folder = both;
     }
+    make_egl(r);
     entry.env = compose(r, folder, values) ? NULL : layer_env_make(&layer);
     for (int i = 0; i < VALUES; i++)
         free(values[i]);
@@ -392,7 +410,7 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
     clock_init_live(&r->clock);
     r->start_ns = run_now(r);
     tree_init(&r->tree);
-    r->record_fd = r->layers_fd = r->door_fd = -1;
+    r->record_fd = r->layers_fd = r->door_fd = r->egl_fd = -1;
     r->words.settings = r->words.fds[0] = r->words.fds[1] = -1;
     code = p->validation ? words_open(&r->words, &out->words, e) : 0;
     if (!code)
@@ -414,6 +432,8 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
         close(r->layers_fd);
     if (r->door_fd >= 0)
         close(r->door_fd);
+    if (r->egl_fd >= 0)
+        close(r->egl_fd);
     words_read(&r->words);
     words_close(&r->words);
     tree_finish(&r->tree);

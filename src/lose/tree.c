@@ -190,34 +190,89 @@ static int mentions(pid_t pid, const char *name, const char *word)
     return found;
 }
 
-static enum tree_blind look(pid_t pid)
+static bool mentions_any(pid_t pid, const char *const *words)
+{
+    while (*words && mentions(pid, "maps", *words) <= 0)
+        words++;
+    return *words != NULL;
+}
+
+/* Which variables of those that the program was given have lost what it was given in them, or stand in the way of it. */
+static void look_for_replaced(const struct tree *t, pid_t pid, bool vulkan, char out[TREE_REPLACED_NAMES])
+{
+    const struct {
+        const char *name, *holds;
+        bool vulkan, may_lack; /* may_lack: it need not be there */
+    } wanted[] = {
+        {"VK_INSTANCE_LAYERS", LOSE_LAYER, true, false},
+        {"VK_LAYER_PATH", t->layers, true, true}, /* goes before VK_ADD_LAYER_PATH */
+        {"VK_LOADER_LAYERS_DISABLE", LOSE_LAYER, true, true},
+        {"LD_LIBRARY_PATH", "/gl", false, false},
+        {"__EGL_VENDOR_LIBRARY_FILENAMES", "/gl/egl.json", false, false},
+        {"__GLX_VENDOR_LIBRARY_NAME", "aerogpu", false, false},
+    };
+    enum { NUM = sizeof(wanted) / sizeof(wanted[0]) };
+    bool good[NUM] = {false}, there[NUM] = {false};
+    char path[64], *line = NULL;
+    size_t size = 0, n = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+    f = fopen(path, "re");
+    while (f && getdelim(&line, &size, '\0', f) > 0)
+        for (int i = 0; i < NUM; i++) {
+            size_t len = strlen(wanted[i].name);
+
+            if (strncmp(line, wanted[i].name, len) || line[len] != '=')
+                continue;
+            there[i] = true;
+            good[i] = (wanted[i].may_lack && !line[len + 1]) ||
+                      (wanted[i].holds && strstr(line + len + 1, wanted[i].holds)) ||
+                      (wanted[i].may_lack && getenv(wanted[i].name) && /* as it was before */
+                       !strcmp(getenv(wanted[i].name), line + len + 1));
+        }
+    free(line);
+    out[0] = '\0';
+    for (int i = 0; f && i < NUM; i++)
+        if (!good[i] && wanted[i].vulkan == vulkan && (there[i] || !wanted[i].may_lack) &&
+            n < TREE_REPLACED_NAMES)
+            n += (size_t)snprintf(out + n, TREE_REPLACED_NAMES - n, "%s%s", n ? ", " : "", wanted[i].name);
+    if (f)
+        fclose(f);
+}
+
+static enum tree_blind look(const struct tree *t, struct tree_process *p)
 {
     /* Drivers: the loader is in programs that never ask it for anything. libEGL_mesa, libGLX_nvidia; libvulkan_lvp, libvk_swiftshader. */
-    static const char *const drivers[] = {"/libEGL_", "/libGLX_", "/libvulkan_", "/libvk_", "/amdvlk"};
-    bool uses = false;
+    static const char *const vulkan[] = {"/libvulkan_", "/libvk_", "/amdvlk", NULL}, *const gl[] = {
+                                                                                         "/libEGL_",
+                                                                                         "/libGLX_", NULL};
+    pid_t pid = p->pid;
+    bool draws = mentions_any(pid, gl), computes = mentions_any(pid, vulkan);
 
-    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]) && !uses; i++)
-        uses = mentions(pid, "maps", drivers[i]) > 0;
-    if (!uses)
+    if (!draws && !computes)
         return TREE_NO_VULKAN;
     if (mentions(pid, "maps", &LOSE_LAYER[8]) > 0 || /* libVkLayer_AEROGPU_lose.so */
         mentions(pid, "maps", "libGLX_aerogpu.so") > 0)
         return TREE_NO_RECORD;
-    return mentions(pid, "environ", LOSE_VARIABLE "=") ? TREE_NO_LAYER : TREE_NO_VARIABLE;
+    if (!mentions(pid, "environ", LOSE_VARIABLE "="))
+        return TREE_NO_VARIABLE;
+    look_for_replaced(t, pid, computes, p->replaced);
+    return *p->replaced ? TREE_REPLACED : TREE_NO_LAYER;
 }
 
 void tree_look(struct tree *t)
 {
     for (uint32_t i = 0; i < t->num; i++) {
         struct tree_process *p = &t->process[i];
-        enum tree_blind now = p->alive ? look(p->pid) : TREE_NO_VULKAN;
+        enum tree_blind now = p->alive ? look(t, p) : TREE_NO_VULKAN;
 
         if (p->blind == TREE_SEES || now != TREE_NO_VULKAN) /* what ends maps nothing any more */
             p->blind = now;
     }
 }
 
-enum tree_blind tree_blind(const struct tree *t, pid_t *pid)
+enum tree_blind tree_blind(const struct tree *t, pid_t *pid, char replaced[TREE_REPLACED_NAMES])
 {
     enum tree_blind worst = TREE_NO_VULKAN;
 
@@ -225,6 +280,7 @@ enum tree_blind tree_blind(const struct tree *t, pid_t *pid)
         if (t->process[i].blind > worst) {
             worst = t->process[i].blind;
             *pid = t->process[i].pid;
+            memcpy(replaced, t->process[i].replaced, TREE_REPLACED_NAMES);
         }
     return worst;
 }

@@ -11,13 +11,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { TREE_PROCESSES = 1024, TREE_LISTED = 4096 };
+enum { TREE_PROCESSES = 1024, TREE_LISTED = 4096, TREE_REPLACED_NAMES = 160 };
 
 /* Where Vulkan or OpenGL was seen, and the layer or the vendor library was not heard of. */
 enum tree_blind {
     TREE_SEES,
     TREE_NO_VULKAN,   /* nobody loaded a driver */
     TREE_NO_VARIABLE, /* the environment was cleared */
+    TREE_REPLACED,    /* variables of it were: `replaced` */
     TREE_NO_LAYER,    /* the loader did not load it: privileges, or another place */
     TREE_NO_RECORD,   /* it was loaded, and could not reach the record */
 };
@@ -28,6 +29,7 @@ struct tree_process {
     bool alive, ended; /* `ended`: and `status` is how, as of wait() */
     int status;
     enum tree_blind blind;
+    char replaced[TREE_REPLACED_NAMES]; /* names of variables */
 };
 
 struct tree_listed {
@@ -37,6 +39,7 @@ struct tree_listed {
 
 struct tree {
     pid_t top;
+    const char *layers; /* the folder of the layer, as the program has it in its environment */
     struct tree_process process[TREE_PROCESSES];
     uint32_t num;
     pid_t others[64]; /* children that were there before */
@@ -61,5 +64,5 @@ struct tree_process *tree_find(struct tree *t, pid_t pid);
 uint32_t tree_alive(const struct tree *t);
 /* Sends a signal to everybody who is there. */
 void tree_kill(struct tree *t, int sig);
-/* The worst that tree_look() saw, and whose it is. */
-enum tree_blind tree_blind(const struct tree *t, pid_t *pid);
+/* The worst that tree_look() saw, whose it is, and the variables that were replaced there. */
+enum tree_blind tree_blind(const struct tree *t, pid_t *pid, char replaced[TREE_REPLACED_NAMES]);

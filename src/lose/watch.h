@@ -18,6 +18,7 @@ struct run {
     uint64_t
         gone_ns; /* since when the process that was started is gone, and those that work are; 0: it is not */
     int door_fd; /* where processes ask for the record; or -1 */
+    int egl_fd;  /* what tells GLVND of the vendor library; or -1 */
     int record_fd, layers_fd; /* layers_fd: the folder of the layer, if its name has a colon; or -1 */
     uint32_t seen, slot_of[LOSE_DEVICES]; /* slot_of: of each loss */
     uint64_t lost_ns
@@ -28,6 +29,7 @@ struct run {
     uint64_t called_ns[LOSE_DEVICES]; /* when each device was seen to be called last */
     uint64_t made_ns;                 /* when `maker` was last seen to make or destroy a device */
     uint32_t maker;
+    uint64_t processes[LOSE_DEVICES];      /* that there were at each loss */
     struct lose_growth held[LOSE_DEVICES]; /* when each loss was made good */
     /* What each device had done: at each loss, and at the last fault. */
     struct work {

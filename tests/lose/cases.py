@@ -34,7 +34,7 @@ FAULTS = {
 def vulkan(c):
     client = c + '/lose_client'
     ways = {'recover': [], 'exit': ENDED, '_exit': ENDED, 'abort': DIES, 'ignore': IGNORES, 'pause': HANGS, 'probe': [], 'spare': [], 'watchdog': [],
-            'pending': [], 'slow': [], 'end-abort': DIES, 'once': [], 'once-pause': HANGS, 'idle': IGNORES, 'new': STALLS, 'empty': STALLS, 'both': [],
+            'pending': [], 'slow': [], 'end-abort': DIES, 'once': [], 'once-pause': HANGS, 'once-sleeps': STALLS, 'idle': IGNORES, 'new': STALLS, 'empty': STALLS, 'both': [],
             'beside': HANGS, 'leak': []}
     at_once = ('probe', 'new', 'both', 'leak') # they end where there is no new device at once
     for how, verdict in ways.items():
@@ -44,11 +44,12 @@ def vulkan(c):
         'lost-first': SURVIVES, 'lost-idle': SURVIVES, 'oom': ENDED, 'oom-start': ENDED, 'host-oom': ENDED, 'no-driver': ENDED, 'no-feature': ENDED,
         'crash': DIES, 'oom-steady': ENDED, 'recovery-oom': ENDED, 'recovery-lost': SURVIVES, 'no-device': ENDED, 'slow': SURVIVES, 'incomplete': ENDED}
     yield 'leak', [client, 'leak'], {'twenty': LEAKS}
+    yield 'leak-child', [client, 'leak-child'], {'twenty': LEAKS}
     yield 'abort', [client, 'abort'], {'lost-waiting': DIES, 'five': DIES, 'never': NEVER, 'slow': SURVIVES, 'seed': DIES}
     yield 'pause', [client, 'pause'], {'lost-waiting': HANGS, 'lost-first': HANGS, 'five': HANGS}
     yield 'ignore', [client, 'ignore'], {'lost-waiting': IGNORES, 'lost-idle': IGNORES, 'five': IGNORES}
     yield 'exit', [client, 'exit'], {'lost-waiting': ENDED, 'early': ENDED, 'late': ENDED}
-    for how, verdict in (('watchdog', SURVIVES), ('watchdog-pause', HANGS)):
+    for how, verdict in (('watchdog', SURVIVES), ('watchdog-pause', HANGS), ('watchdog-exit', ENDED)):
         yield how, [client, how], {'five-seconds': verdict}
     yield 'short', [client, 'recover', '10'], {'lost': NEVER, 'oom': ENDED, 'slow': SURVIVES}
     yield 'few-more', [client, 'recover', '24'], {'lost': SURVIVES, 'hang': SURVIVES}

@@ -253,6 +253,8 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         abort();
     if (!strcmp(how, "exit"))
         exit(3);
+    if (!strcmp(how, "watchdog-exit"))
+        exit(8);
     if (!strcmp(how, "_exit"))
         _exit(3);
     if (!strcmp(how, "beside") && !fork())
@@ -279,6 +281,9 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         usleep(1000);
         return;
     }
+    if (!strcmp(how, "leak-child") && !fork())
+        for (;;)
+            pause();
     if (!strcmp(how, "leak")) {
         memset(malloc(1 << 20), dup(1), 1 << 20);
         must(make(g), "device");
@@ -341,6 +346,8 @@ static void rest(const char *how, bool lost)
         usleep(400000);
     while (lost && !strcmp(how, "once"))
         poll(NULL, 0, -1);
+    if (lost && !strcmp(how, "once-sleeps"))
+        usleep(60000000);
     while (lost && !strcmp(how, "once-pause"))
         pause();
 }

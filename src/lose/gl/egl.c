@@ -215,6 +215,11 @@ static bool load_driver(uint32_t version, const __EGLapiExports *exports, __EGLv
 EXPORT EGLBoolean __egl_Main(uint32_t version, const __EGLapiExports *exports, __EGLvendorInfo *vendor,
                              __EGLapiImports *imports)
 {
+    static atomic_bool
+        entered; /* GLVND is told of this library by two files, for the case that it cannot load it by one */
+
+    if (atomic_exchange(&entered, true))
+        return EGL_FALSE;
     gl_open();
     if (!load_driver(version, exports, vendor))
         return EGL_FALSE;

@@ -90,10 +90,16 @@ static void explain_blindness(const struct lose_result *r)
             "process %d uses Vulkan or OpenGL without the layer: its environment was cleared. It needs VK_INSTANCE_LAYERS, VK_ADD_LAYER_PATH and AEROGPU_LOSE as they are set for the program, and for OpenGL LD_LIBRARY_PATH, __EGL_VENDOR_LIBRARY_FILENAMES and __GLX_VENDOR_LIBRARY_NAME\n",
             pid);
         break;
+    case TREE_REPLACED:
+        utf8_print(
+            stderr,
+            "process %d uses Vulkan or OpenGL without the layer: what started it has changed %s, which keeps the layer out; set that for `aerogpu lose` itself instead, which adds to it\n",
+            pid, r->blind_replaced);
+        break;
     case TREE_NO_LAYER:
         fprintf(
             stderr,
-            "process %d uses Vulkan or OpenGL, and the loader did not load the layer there: it has privileges of its own (setuid, capabilities), for which the loader reads no environment, or sees another file system\n",
+            "process %d uses Vulkan or OpenGL, and the loader did not load the layer there: it has privileges of its own (setuid, capabilities), for which the loader reads no environment, or sees another file system, or has changed its environment itself\n",
             pid);
         break;
     case TREE_NO_RECORD:
@@ -103,8 +109,12 @@ static void explain_blindness(const struct lose_result *r)
             pid);
         break;
     default:
-        utf8_print(stderr, "the program made no Vulkan device and no context of OpenGL%s\n",
-                   r->exited ? "" : " in time; --reach gives it more");
+        utf8_print(
+            stderr, "the program made no Vulkan device and no context of OpenGL%s%s\n",
+            r->exited ? "" : " in time; --reach gives it more",
+            getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")
+                ? ""
+                : "; DISPLAY is not set: --screen 640x480 (in a matrix, screen = \"640x480\") gives it a screen");
     }
 }
 
@@ -118,6 +128,7 @@ static void explain_leaks(const struct lose_result *r)
     } kinds[] = {{g->devices, api == LOSE_EGL || api == LOSE_GLX ? "lost contexts that are not destroyed"
                                                                  : "lost devices that are not destroyed"},
                  {g->fds, "descriptors"},
+                 {g->processes, "processes"},
                  {g->threads, "threads"},
                  {g->bytes >> 10, "KiB of memory"}};
     const char *between = "it works, and keeps more with every loss: ";
@@ -247,7 +258,9 @@ static void explain(const struct command_line *o, const struct lose_result *r)
     case LOSE_STALLS:
         fprintf(stderr, "it goes on calling %s, and has done %" PRIu64 " of %u frames or submissions %s\n",
                 what_it_calls(o, l), l ? r->new_work : r->fault_work, o->run.proof,
-                l ? "on one new device" : "since the last fault");
+                !l             ? "since the last fault"
+                : l->device_ns ? "on one new device"
+                               : "on a new device, of which it has none");
         break;
     case LOSE_NOT_REACHED:
         explain_not_reached(o, r);

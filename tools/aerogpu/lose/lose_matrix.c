@@ -528,8 +528,7 @@ static int write_json(FILE *out, const struct matrix_run *r)
             if (strncmp(*word, "--json=", 7) != 0)
                 json_write_string(&w, NULL, *word);
         json_write_end(&w);
-        if (c->fewest[0])
-            json_write_string(&w, "fewest_faults", c->fewest);
+        json_write_string(&w, "fewest_faults", c->fewest[0] ? c->fewest : NULL);
         json_write_string(&w, "says", c->says);
         json_write_end(&w);
     }
