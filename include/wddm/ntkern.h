@@ -110,6 +110,25 @@ typedef struct _OSVERSIONINFOW {
 } RTL_OSVERSIONINFOW, *PRTL_OSVERSIONINFOW;
 NTSYSAPI NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation);
 
+/* x64 has nothing to save: its kernel keeps these registers, and Windows exports neither. */
+typedef struct _KFLOATING_SAVE {
+    ULONG Dummy;
+} KFLOATING_SAVE, *PKFLOATING_SAVE;
+static FORCEINLINE NTSTATUS KeSaveFloatingPointState(PKFLOATING_SAVE FloatSave)
+{
+    (void)FloatSave;
+    return 0; /* STATUS_SUCCESS */
+}
+static FORCEINLINE NTSTATUS KeRestoreFloatingPointState(PKFLOATING_SAVE FloatSave)
+{
+    (void)FloatSave;
+    return 0;
+}
+
+typedef GUID UUID;
+/* At PASSIVE_LEVEL. */
+NTKERNELAPI NTSTATUS NTAPI ExUuidCreate(UUID *Uuid);
+
 /* ---- memory -------------------------------------------------------------- */
 
 typedef enum _EX_POOL_PRIORITY {
@@ -122,6 +141,20 @@ NTKERNELAPI PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T
 NTKERNELAPI PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag);
 NTKERNELAPI PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes);
 NTKERNELAPI VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfBytes);
+/* Pages without an address, locked and described by the MDL: as many as there are (ByteCount), or NULL. They go back with
+ * MmFreePagesFromMdl, the MDL then with ExFreePool. Below DISPATCH_LEVEL, or at it. */
+#define MM_DONT_ZERO_ALLOCATION               0x00000001
+#define MM_ALLOCATE_FROM_LOCAL_NODE_ONLY      0x00000002
+#define MM_ALLOCATE_FULLY_REQUIRED            0x00000004
+#define MM_ALLOCATE_NO_WAIT                   0x00000008
+#define MM_ALLOCATE_PREFER_CONTIGUOUS         0x00000010
+#define MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS 0x00000020
+NTKERNELAPI PMDL NTAPI MmAllocatePagesForMdl(PHYSICAL_ADDRESS LowAddress, PHYSICAL_ADDRESS HighAddress,
+                                             PHYSICAL_ADDRESS SkipBytes, SIZE_T TotalBytes);
+NTKERNELAPI PMDL NTAPI MmAllocatePagesForMdlEx(PHYSICAL_ADDRESS LowAddress, PHYSICAL_ADDRESS HighAddress,
+                                               PHYSICAL_ADDRESS SkipBytes, SIZE_T TotalBytes,
+                                               MEMORY_CACHING_TYPE CacheType, ULONG Flags);
+NTKERNELAPI VOID NTAPI MmFreePagesFromMdl(PMDL MemoryDescriptorList);
 /* NULL: no routine of that name is there. */
 NTKERNELAPI PVOID NTAPI MmGetSystemRoutineAddress(PUNICODE_STRING SystemRoutineName);
 /* Raises an exception where it is no address of a process, or not aligned. */
@@ -368,6 +401,60 @@ NTKERNELAPI VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParame
                                     ULONG_PTR BugCheckParameter2, ULONG_PTR BugCheckParameter3,
                                     ULONG_PTR BugCheckParameter4);
 
+/* Who is asked when Windows bug checks; here nobody is, for no dump is written. At any IRQL. */
+typedef enum _KBUGCHECK_BUFFER_DUMP_STATE {
+    BufferEmpty = 0,
+    BufferInserted = 1,
+    BufferStarted = 2,
+    BufferFinished = 3,
+    BufferIncomplete = 4
+} KBUGCHECK_BUFFER_DUMP_STATE;
+typedef enum _KBUGCHECK_CALLBACK_REASON {
+    KbCallbackInvalid = 0,
+    KbCallbackReserved1 = 1,
+    KbCallbackSecondaryDumpData = 2,
+    KbCallbackDumpIo = 3,
+    KbCallbackAddPages = 4
+} KBUGCHECK_CALLBACK_REASON;
+struct _KBUGCHECK_REASON_CALLBACK_RECORD;
+typedef VOID NTAPI KBUGCHECK_REASON_CALLBACK_ROUTINE(KBUGCHECK_CALLBACK_REASON Reason,
+                                                     struct _KBUGCHECK_REASON_CALLBACK_RECORD *Record,
+                                                     PVOID ReasonSpecificData,
+                                                     ULONG ReasonSpecificDataLength);
+typedef KBUGCHECK_REASON_CALLBACK_ROUTINE *PKBUGCHECK_REASON_CALLBACK_ROUTINE;
+typedef struct _KBUGCHECK_REASON_CALLBACK_RECORD {
+    LIST_ENTRY Entry;
+    PKBUGCHECK_REASON_CALLBACK_ROUTINE CallbackRoutine;
+    PUCHAR Component;
+    ULONG_PTR Checksum;
+    KBUGCHECK_CALLBACK_REASON Reason;
+    UCHAR State;
+} KBUGCHECK_REASON_CALLBACK_RECORD, *PKBUGCHECK_REASON_CALLBACK_RECORD;
+typedef struct _KBUGCHECK_SECONDARY_DUMP_DATA {
+    PVOID InBuffer;
+    ULONG InBufferLength, MaximumAllowed;
+    GUID Guid;
+    PVOID OutBuffer;
+    ULONG OutBufferLength;
+} KBUGCHECK_SECONDARY_DUMP_DATA, *PKBUGCHECK_SECONDARY_DUMP_DATA;
+typedef struct _KBUGCHECK_ADD_PAGES {
+    PVOID Context;
+    ULONG Flags, BugCheckCode;
+    ULONG_PTR Address, Count;
+} KBUGCHECK_ADD_PAGES, *PKBUGCHECK_ADD_PAGES;
+#define KeInitializeCallbackRecord(record) ((record)->State = BufferEmpty)
+/* FALSE: it is registered. */
+NTKERNELAPI BOOLEAN NTAPI KeRegisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecord,
+                                                           PKBUGCHECK_REASON_CALLBACK_ROUTINE CallbackRoutine,
+                                                           KBUGCHECK_CALLBACK_REASON Reason,
+                                                           PUCHAR Component);
+/* FALSE: it is not. */
+NTKERNELAPI BOOLEAN NTAPI
+KeDeregisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecord);
+
+WDDM_SIZE(KBUGCHECK_REASON_CALLBACK_RECORD, 48);
+WDDM_SIZE(KBUGCHECK_SECONDARY_DUMP_DATA, 48);
+WDDM_SIZE(KBUGCHECK_ADD_PAGES, 32);
 WDDM_SIZE(KLOCK_QUEUE_HANDLE, 24);
 WDDM_SIZE(KGUARDED_MUTEX, 56);
 WDDM_SIZE(ERESOURCE, 104);

@@ -167,4 +167,5 @@
 #define STATUS_GRAPHICS_INTERNAL_ERROR                                     NT_STATUS_C(0xC01E05E7)
 #define STATUS_GRAPHICS_SESSION_TYPE_CHANGE_IN_PROGRESS                    NT_STATUS_C(0xC01E05E8)
 #define STATUS_DEVICE_NOT_CONNECTED                                        NT_STATUS_C(0xC000009D)
+#define STATUS_RETRY                                                       NT_STATUS_C(0xC000022D)
 #endif

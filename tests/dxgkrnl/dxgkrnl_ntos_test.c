@@ -501,71 +501,7 @@ TEST(lookaside_lists_keep_some_blocks)
     down(&w, 1);
 }
 
-/* ---- MDLs ---------------------------------------------------------------- */
-
-TEST(an_mdl_of_memory_that_the_device_reaches)
-{
-    struct world w;
-    PHYSICAL_ADDRESS any = {.QuadPart = INT64_MAX};
-    uint8_t *memory;
-    PMDL mdl;
-
-    up(&w, false);
-    memory = MmAllocateContiguousMemory(3 * PAGE_SIZE, any);
-    mdl = IoAllocateMdl(memory + 100, 2 * PAGE_SIZE, FALSE, FALSE, NULL);
-    assert_int_equal(MmGetMdlByteOffset(mdl), 100);
-    MmBuildMdlForNonPagedPool(mdl);
-    for (ULONG i = 0; i < 3; i++)
-        assert_int_equal(MmGetMdlPfnArray(mdl)[i],
-                         ((uint64_t)MmGetPhysicalAddress(memory).QuadPart >> PAGE_SHIFT) + i);
-    assert_ptr_equal(MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority), memory + 100);
-    IoFreeMdl(mdl);
-    MmFreeContiguousMemory(memory);
-    down(&w, 0);
-}
-
-static uint8_t *shared_pages(size_t n)
-{
-    int fd = memfd_create("mdl", MFD_CLOEXEC);
-    uint8_t *p;
-
-    assert_true(fd >= 0);
-    assert_int_equal(ftruncate(fd, (off_t)(n * PAGE_SIZE)), 0);
-    p = mmap(NULL, n * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    assert_ptr_not_equal(p, MAP_FAILED);
-    return p;
-}
-
-TEST(pages_that_lie_apart_are_mapped_together)
-{
-    struct world w;
-    uint8_t *pages = shared_pages(3), *together;
-    PFN_NUMBER swap, *pfn;
-    PMDL mdl;
-
-    up(&w, false);
-    mdl = IoAllocateMdl(pages + 16, 3 * PAGE_SIZE - 16, FALSE, FALSE, NULL);
-    MmProbeAndLockPages(mdl, KernelMode, IoModifyAccess);
-    assert_ptr_equal(MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority), pages + 16);
-    MmUnmapLockedPages(pages + 16, mdl);
-    pfn = MmGetMdlPfnArray(mdl);
-    swap = pfn[0];
-    pfn[0] = pfn[2];
-    pfn[2] = swap;
-    together = MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority);
-    assert_non_null(together);
-    together[0] = 1;
-    together[PAGE_SIZE] = 2;
-    together[2 * PAGE_SIZE] = 3;
-    assert_int_equal(pages[2 * PAGE_SIZE + 16], 1);
-    assert_int_equal(pages[PAGE_SIZE + 16], 2);
-    assert_int_equal(pages[16], 3);
-    MmUnlockPages(mdl); /* unmaps, too */
-    IoFreeMdl(mdl);
-    munmap(pages, 3 * PAGE_SIZE);
-    down(&w, 0);
-}
+/* ---- registers ------------------------------------------------------------ */
 
 /* A register that begins inside a window and ends behind it is not in it, not even where the window is smaller. */
 TEST(registers_end_inside_their_window)
@@ -588,36 +524,6 @@ TEST(registers_end_inside_their_window)
         MmUnmapIoSpace(window, sizes[i]);
     }
     down(&w, 4);
-}
-
-TEST(misuse_of_mdls_is_seen)
-{
-    struct world w;
-    uint8_t *pages = shared_pages(1);
-    PMDL mdl;
-
-    up(&w, false);
-    mdl = IoAllocateMdl(pages, PAGE_SIZE, FALSE, FALSE, NULL);
-    assert_int_equal(mprotect(pages, PAGE_SIZE, PROT_READ), 0);
-    MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
-    violated(&w, "MmProbeAndLockPages raises an exception: 4096 bytes at ");
-    MmUnlockPages(mdl);
-    violated(&w, "MmUnlockPages of an MDL whose pages are not locked");
-    MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
-    MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
-    violated(&w, "MmProbeAndLockPages of an MDL whose pages are known");
-    MmUnmapLockedPages(pages, mdl);
-    violated(&w, "MmUnmapLockedPages of 0x");
-    IoFreeMdl(mdl);
-    violated(&w, "IoFreeMdl of an MDL whose pages are locked");
-    mdl = IoAllocateMdl(pages, PAGE_SIZE, FALSE, FALSE, NULL);
-    MmProbeAndLockPages(mdl, KernelMode, IoReadAccess);
-    MmMapLockedPagesSpecifyCache(mdl, KernelMode, MmCached, NULL, FALSE, NormalPagePriority);
-    dxgk_kernel_leave(k);
-    dxgk_unload(w.dxgk);
-    violated(&w, "the miniport leaked a mapping of 4096 bytes");
-    munmap(pages, PAGE_SIZE);
-    world_down(&w, 7); /* and the MDL is leaked pool */
 }
 
 /* ---- what a driver asks -------------------------------------------------- */

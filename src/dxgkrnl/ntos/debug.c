@@ -82,6 +82,44 @@ VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParameter1, ULONG_
     dxgk_tdr_fail(OWNER(), BugCheckCode, "the miniport called KeBugCheckEx");
 }
 
+/* ---- who is asked at a bug check ----------------------------------------- */
+
+BOOLEAN NTAPI KeRegisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecord,
+                                               PKBUGCHECK_REASON_CALLBACK_ROUTINE CallbackRoutine,
+                                               KBUGCHECK_CALLBACK_REASON Reason, PUCHAR Component)
+{
+    PKBUGCHECK_REASON_CALLBACK_RECORD r = CallbackRecord;
+    struct kernel *k = SELF();
+
+    if (r->State != BufferEmpty)
+        return FALSE;
+    if (!CallbackRoutine || Reason < KbCallbackSecondaryDumpData || Reason > KbCallbackAddPages) {
+        dxgk_kernel_violation(k,
+                              CallbackRoutine
+                                  ? "KeRegisterBugCheckReasonCallback for reason %d, which there is not"
+                                  : "KeRegisterBugCheckReasonCallback without a routine, for reason %d",
+                              Reason);
+        return FALSE;
+    }
+    dxgk_ntos_initialised("KeRegisterBugCheckReasonCallback", KNOWN_BUGCHECK, r, sizeof(*r));
+    *r = (KBUGCHECK_REASON_CALLBACK_RECORD){.CallbackRoutine = CallbackRoutine,
+                                            .Component = Component,
+                                            .Reason = Reason,
+                                            .State = BufferInserted};
+    return TRUE;
+}
+
+BOOLEAN NTAPI KeDeregisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecord)
+{
+    struct dxgk *d = OWNER();
+
+    if (!dxgk_ntos_is(d, KNOWN_BUGCHECK, CallbackRecord))
+        return FALSE;
+    dxgk_ntos_deleted(d, CallbackRecord);
+    CallbackRecord->State = BufferEmpty;
+    return TRUE;
+}
+
 /* Nobody here catches what is raised (excpt.h). */
 VOID NTAPI ExRaiseStatus(NTSTATUS Status)
 {

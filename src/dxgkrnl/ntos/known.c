@@ -19,6 +19,7 @@ static const char *const names[] = {
     [KNOWN_RESOURCE] = "a resource",
     [KNOWN_LOOKASIDE] = "a lookaside list of nonpaged pool",
     [KNOWN_PAGED_LOOKASIDE] = "a lookaside list of paged pool",
+    [KNOWN_BUGCHECK] = "a bug check callback",
 };
 
 static enum known_kind kind_of(const struct dxgk *d, const void *object)
@@ -85,6 +86,11 @@ void dxgk_ntos_initialised(const char *routine, enum known_kind kind, const void
         log_error("dxgkrnl", "no memory to remember what the miniport initialised");
 }
 
+bool dxgk_ntos_is(const struct dxgk *d, enum known_kind kind, const void *object)
+{
+    return kind_of(d, object) == kind;
+}
+
 void dxgk_ntos_deleted(struct dxgk *d, const void *object)
 {
     map_remove(&d->ntos.known, (uintptr_t)object);
@@ -106,9 +112,10 @@ const char *dxgk_ntos_in_use(struct dxgk *d, const void *memory, size_t size)
 /* Of one that has to be deleted; else nothing. */
 static const char *undeleted(enum known_kind kind)
 {
-    return kind == KNOWN_RESOURCE  ? "a resource in it that was not deleted"
-           : kind > KNOWN_RESOURCE ? "a lookaside list in it that was not deleted"
-                                   : NULL;
+    return kind == KNOWN_RESOURCE   ? "a resource in it that was not deleted"
+           : kind == KNOWN_BUGCHECK ? "a bug check callback in it that is registered"
+           : kind > KNOWN_RESOURCE  ? "a lookaside list in it that was not deleted"
+                                    : NULL;
 }
 
 /* Small memory is looked through, for large memory what is known is. */
@@ -143,7 +150,10 @@ unsigned dxgk_ntos_check_undeleted(struct dxgk *d)
 
     for (size_t at = 0; map_next(&d->ntos.known, &at, &s);)
         if (undeleted((enum known_kind)s.value)) {
-            dxgk_kernel_violation(d->kernel, "the miniport did not delete %s that it initialised",
+            dxgk_kernel_violation(d->kernel,
+                                  s.value == KNOWN_BUGCHECK
+                                      ? "the miniport left %s registered"
+                                      : "the miniport did not delete %s that it initialised",
                                   names[s.value]);
             n++;
         }

@@ -6,6 +6,7 @@
 #include "dxgkrnl/ntos/routines.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_READ
@@ -16,6 +17,16 @@
 static ULONG pages_of(const MDL *mdl)
 {
     return ADDRESS_AND_SIZE_TO_SPAN_PAGES(MmGetMdlVirtualAddress(mdl), mdl->ByteCount);
+}
+
+/* Where what MmAllocatePagesForMdl gave with this MDL is linked in; there is NULL: it is none of those. */
+static struct contiguous **allocated(struct dxgk *d, const MDL *mdl)
+{
+    struct contiguous **p = &d->ntos.contiguous;
+
+    while (*p && (!mdl || (*p)->mdl != mdl))
+        p = &(*p)->next;
+    return p;
 }
 
 PMDL NTAPI IoAllocateMdl(PVOID VirtualAddress, ULONG Length, BOOLEAN SecondaryBuffer, BOOLEAN ChargeQuota,
@@ -98,9 +109,137 @@ VOID NTAPI MmUnlockPages(PMDL MemoryDescriptorList)
         dxgk_kernel_violation(k, "MmUnlockPages of an MDL whose pages are not locked");
         return;
     }
+    if (*allocated(dxgk_kernel_ctx(k), mdl)) {
+        dxgk_kernel_violation(
+            k, "MmUnlockPages of an MDL of MmAllocatePagesForMdl, whose pages MmFreePagesFromMdl frees");
+        return;
+    }
     if (mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA)
         MmUnmapLockedPages(mdl->MappedSystemVa, mdl);
     mdl->MdlFlags &= ~MDL_PAGES_LOCKED;
+}
+
+/* ---- pages without an address -------------------------------------------- */
+
+/* Whether all that is given lies where it may: in the range, or in one of those that repeat every `skip` bytes. */
+static bool within(uint64_t pa, size_t size, uint64_t low, uint64_t high, uint64_t skip)
+{
+    for (uint64_t at = pa; at < pa + size; at += PAGE_SIZE) {
+        uint64_t off = skip && at > low ? (at - low) % skip : at - low;
+        if (at < low || high < low || off > high - low || high - low - off < PAGE_SIZE - 1)
+            return false;
+    }
+    return true;
+}
+
+/* In one piece, which is as good as several; half as much, and half of that, where there is no more. */
+static struct contiguous *find_memory(struct dxgk *d, size_t size, bool whole, uint64_t align, size_t *got)
+{
+    struct contiguous *c = calloc(1, sizeof(*c));
+    uint64_t left = d->bus->memory_size & ~(uint64_t)(PAGE_SIZE - 1);
+
+    for (const struct contiguous *o = d->ntos.contiguous; o; o = o->next)
+        left -= o->mem.size < left ? o->mem.size : left;
+    if (size > left)
+        size = whole ? 0 : left;
+    for (; c && size; size = whole ? 0 : size / 2 & ~(size_t)(PAGE_SIZE - 1))
+        if (!dxgk_physmem_alloc(d, size + align, &c->mem)) {
+            *got = size;
+            return c;
+        }
+    free(c);
+    return NULL;
+}
+
+static PMDL allocate_pages(struct dxgk *d, const char *routine, const PHYSICAL_ADDRESS range[3], SIZE_T total,
+                           ULONG flags)
+{
+    uint64_t low = (uint64_t)range[0].QuadPart, high = (uint64_t)range[1].QuadPart,
+             skip = (uint64_t)range[2].QuadPart, pa;
+    bool chunks = flags & MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS;
+    struct contiguous *c;
+    size_t size;
+    PMDL mdl;
+
+    if (skip & (PAGE_SIZE - 1) || flags & ~0x3Fu ||
+        (chunks && skip && (skip & (skip - 1) || total & (skip - 1)))) {
+        dxgk_kernel_violation(d->kernel,
+                              "%s of %zu bytes with SkipBytes %#llx and flags %#x, which there are not",
+                              routine, total, (unsigned long long)skip, flags);
+        return NULL;
+    }
+    if (!total || total > UINT32_MAX - PAGE_SIZE + 1)
+        return NULL;
+    c = find_memory(d, ROUND_TO_PAGES(total), chunks || flags & MM_ALLOCATE_FULLY_REQUIRED,
+                    chunks && skip ? skip : 0, &size);
+    if (!c)
+        return NULL;
+    pa = chunks && skip ? (c->mem.pa + skip - 1) & ~(skip - 1) : c->mem.pa;
+    mdl = within(pa, size, low, high, chunks ? 0 : skip)
+              ? IoAllocateMdl(NULL, (ULONG)size, FALSE, FALSE, NULL)
+              : NULL;
+    if (!mdl) {
+        dxgk_physmem_free(d, &c->mem);
+        free(c);
+        return NULL;
+    }
+    if (!(flags & MM_DONT_ZERO_ALLOCATION))
+        memset(c->mem.va, 0, c->mem.size);
+    for (size_t i = 0; i < size >> PAGE_SHIFT; i++)
+        MmGetMdlPfnArray(mdl)[i] = (pa >> PAGE_SHIFT) + i;
+    mdl->MdlFlags |= MDL_PAGES_LOCKED;
+    c->mdl = mdl;
+    c->first = pa >> PAGE_SHIFT;
+    c->next = d->ntos.contiguous;
+    d->ntos.contiguous = c;
+    return mdl;
+}
+
+PMDL NTAPI MmAllocatePagesForMdlEx(PHYSICAL_ADDRESS LowAddress, PHYSICAL_ADDRESS HighAddress,
+                                   PHYSICAL_ADDRESS SkipBytes, SIZE_T TotalBytes,
+                                   MEMORY_CACHING_TYPE CacheType, ULONG Flags)
+{
+    const PHYSICAL_ADDRESS range[3] = {LowAddress, HighAddress, SkipBytes};
+    ENTER(MmAllocatePagesForMdlEx);
+
+    UNREFERENCED_PARAMETER(CacheType);
+    return allocate_pages(dxgk_kernel_ctx(k), "MmAllocatePagesForMdlEx", range, TotalBytes, Flags);
+}
+
+PMDL NTAPI MmAllocatePagesForMdl(PHYSICAL_ADDRESS LowAddress, PHYSICAL_ADDRESS HighAddress,
+                                 PHYSICAL_ADDRESS SkipBytes, SIZE_T TotalBytes)
+{
+    const PHYSICAL_ADDRESS range[3] = {LowAddress, HighAddress, SkipBytes};
+    ENTER(MmAllocatePagesForMdl);
+
+    return allocate_pages(dxgk_kernel_ctx(k), "MmAllocatePagesForMdl", range, TotalBytes, 0);
+}
+
+VOID NTAPI MmFreePagesFromMdl(PMDL MemoryDescriptorList)
+{
+    PMDL mdl = MemoryDescriptorList;
+    struct dxgk *d = OWNER();
+    struct contiguous **p = allocated(d, mdl), *c = *p;
+    ENTER(MmFreePagesFromMdl);
+
+    if (!c) {
+        dxgk_kernel_violation(
+            k, "MmFreePagesFromMdl of %p, which has no pages of MmAllocatePagesForMdl, or no more",
+            (void *)mdl);
+        return;
+    }
+    if (!(mdl->MdlFlags & MDL_PAGES_LOCKED) || MmGetMdlPfnArray(mdl)[0] != c->first) {
+        dxgk_kernel_violation(k, "MmFreePagesFromMdl of an MDL that was freed or written over");
+    } else {
+        if (mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA) {
+            dxgk_kernel_violation(k, "MmFreePagesFromMdl of an MDL whose pages are mapped");
+            MmUnmapLockedPages(mdl->MappedSystemVa, mdl);
+        }
+        mdl->MdlFlags &= ~MDL_PAGES_LOCKED;
+    }
+    *p = c->next;
+    dxgk_physmem_free(d, &c->mem);
+    free(c);
 }
 
 /* ---- mappings ------------------------------------------------------------ */

@@ -80,7 +80,7 @@ VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
     ENTER(MmFreeContiguousMemory);
 
     for (struct contiguous **p = &d->ntos.contiguous; *p; p = &(*p)->next)
-        if ((*p)->mem.va == BaseAddress) {
+        if ((*p)->mem.va == BaseAddress && !(*p)->mdl) {
             struct contiguous *c = *p;
             *p = c->next;
             dxgk_physmem_free(d, &c->mem);
@@ -379,7 +379,11 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
         dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
                               (char *)&b->tag);
     for (struct contiguous *c = d->ntos.contiguous; c; c = c->next, n++)
-        dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of contiguous memory", c->mem.size);
+        dxgk_kernel_violation(
+            d->kernel,
+            c->mdl ? "the miniport leaked %zu bytes of pages that MmAllocatePagesForMdl gave it"
+                   : "the miniport leaked %zu bytes of contiguous memory",
+            c->mem.size);
     for (struct mapping *m = d->ntos.mappings; m; m = m->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked a mapping of %zu bytes at %#llx", m->size,
                               (unsigned long long)m->address);

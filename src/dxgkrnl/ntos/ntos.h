@@ -18,6 +18,8 @@ struct mapping {
 struct contiguous {
     struct contiguous *next;
     struct physmem mem;
+    const MDL *mdl; /* that describes it, and has no address of its own (MmAllocatePagesForMdl); else NULL */
+    PFN_NUMBER first; /* of that MDL */
 };
 
 /* A device that was opened. */
@@ -51,6 +53,7 @@ enum known_kind {
     KNOWN_RESOURCE,
     KNOWN_LOOKASIDE,
     KNOWN_PAGED_LOOKASIDE,
+    KNOWN_BUGCHECK, /* known while it is registered */
 };
 
 /* A spin lock that is held. */
@@ -110,6 +113,8 @@ bool dxgk_ntos_known(const char *routine, enum known_kind kind, const void *obje
 /* The same for a mutex that no routine initialises but that of its event. */
 bool dxgk_ntos_known_mutex(const char *routine, const FAST_MUTEX *mutex);
 bool dxgk_ntos_known_waitable(const char *routine, const void *object);
+/* Whether it is known as one; no violation. */
+bool dxgk_ntos_is(const struct dxgk *d, enum known_kind kind, const void *object);
 void dxgk_ntos_deleted(struct dxgk *d, const void *object);
 /* What the kernel had in its lists of these bytes, and has not any more; NULL: nothing. */
 const char *dxgk_ntos_in_use(struct dxgk *d, const void *memory, size_t size);

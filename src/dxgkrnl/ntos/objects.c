@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 
 KPROCESSOR_MODE NTAPI ExGetPreviousMode(VOID)
 {
@@ -352,6 +353,19 @@ PEPROCESS NTAPI PsGetCurrentProcess(VOID)
 HANDLE NTAPI PsGetProcessId(PEPROCESS Process)
 {
     return (HANDLE)((uintptr_t)Process - 1);
+}
+
+/* Of random numbers (version 4), so that nothing of this machine is in it. */
+NTSTATUS NTAPI ExUuidCreate(UUID *Uuid)
+{
+    ENTER(ExUuidCreate);
+
+    (void)k;
+    if (getrandom(Uuid, sizeof(*Uuid), 0) != sizeof(*Uuid))
+        return STATUS_RETRY;
+    Uuid->Data3 = (Uuid->Data3 & 0x0FFF) | 0x4000;
+    Uuid->Data4[0] = (Uuid->Data4[0] & 0x3F) | 0x80;
+    return STATUS_SUCCESS;
 }
 
 NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation)

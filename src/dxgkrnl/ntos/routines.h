@@ -62,6 +62,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExReleaseResourceLite, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, ExReleaseRundownProtection, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, ExTryToAcquireFastMutex, APC_LEVEL)                                                          \
+    R(ntoskrnl, ExUuidCreate, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ExWaitForRundownProtectionRelease, APC_LEVEL)                                                \
     R(ntoskrnl, InitializeSListHead, ANY_LEVEL)                                                              \
     R(ntoskrnl, IoAllocateMdl, DISPATCH_LEVEL)                                                               \
@@ -86,6 +87,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeCancelTimer, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, KeClearEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeDelayExecutionThread, APC_LEVEL)                                                           \
+    R(ntoskrnl, KeDeregisterBugCheckReasonCallback, ANY_LEVEL)                                               \
     R(ntoskrnl, KeEnterCriticalRegion, APC_LEVEL)                                                            \
     R(ntoskrnl, KeEnterGuardedRegion, APC_LEVEL)                                                             \
     R(ntoskrnl, KeFlushQueuedDpcs, PASSIVE_LEVEL)                                                            \
@@ -109,6 +111,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeReadStateMutex, DISPATCH_LEVEL)                                                            \
     R(ntoskrnl, KeReadStateSemaphore, ANY_LEVEL)                                                             \
     R(ntoskrnl, KeReadStateTimer, DISPATCH_LEVEL)                                                            \
+    R(ntoskrnl, KeRegisterBugCheckReasonCallback, ANY_LEVEL)                                                 \
     R(ntoskrnl, KeReleaseGuardedMutex, APC_LEVEL)                                                            \
     R(ntoskrnl, KeReleaseInStackQueuedSpinLock, DISPATCH_LEVEL)                                              \
     R(ntoskrnl, KeReleaseInStackQueuedSpinLockFromDpcLevel, ANY_LEVEL)                                       \
@@ -131,10 +134,13 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, MmAllocateContiguousMemory, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, MmAllocateContiguousMemorySpecifyCache, DISPATCH_LEVEL)                                      \
     R(ntoskrnl, MmAllocateNonCachedMemory, APC_LEVEL)                                                        \
+    R(ntoskrnl, MmAllocatePagesForMdl, DISPATCH_LEVEL)                                                       \
+    R(ntoskrnl, MmAllocatePagesForMdlEx, DISPATCH_LEVEL)                                                     \
     R(ntoskrnl, MmBuildMdlForNonPagedPool, DISPATCH_LEVEL)                                                   \
     R(ntoskrnl, MmFreeContiguousMemory, DISPATCH_LEVEL)                                                      \
     R(ntoskrnl, MmFreeContiguousMemorySpecifyCache, DISPATCH_LEVEL)                                          \
     R(ntoskrnl, MmFreeNonCachedMemory, APC_LEVEL)                                                            \
+    R(ntoskrnl, MmFreePagesFromMdl, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, MmGetPhysicalAddress, ANY_LEVEL)                                                             \
     R(ntoskrnl, MmGetPhysicalMemoryRanges, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, MmGetSystemRoutineAddress, PASSIVE_LEVEL)                                                    \
