@@ -152,11 +152,12 @@ static void tables_that_lead_nowhere(void **state)
 
     refused(sections + 12, 0x1001, 4, -ENOEXEC,
             "x.sys: section .text is at 0x1001, must be on a page at or above 0x400");
-    refused(sections + 16, 0x7FFFFFFF, 4, -ENOEXEC,
-            (snprintf(text, sizeof(text),
-                      "x.sys: it is cut off: section .text has 0x7fffffff bytes at offset 0x%x of a file of %zu",
-                      get(driver, sections + 20), driver_size),
-             text));
+    refused(
+        sections + 16, 0x7FFFFFFF, 4, -ENOEXEC,
+        (snprintf(text, sizeof(text),
+                  "x.sys: it is cut off: section .text has 0x7fffffff bytes at offset 0x%x of a file of %zu",
+                  get(driver, sections + 20), driver_size),
+         text));
     refused(header + 24 + 112 + 8, 0x3FFFFFF0, 4, -ENOEXEC,
             "x.sys: the import table at 0x3ffffff0 does not end inside the image");
     refused(imports + 12, 0x3FFFFFF0, 4, -ENOEXEC,
