@@ -33,7 +33,9 @@ bool dxgk_ntos_known_mutex(const char *routine, const FAST_MUTEX *mutex)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
 
-    if (kind_of(d, &mutex->Event) == KNOWN_EVENT)
+    enum known_kind is = kind_of(d, &mutex->Event);
+
+    if (is == KNOWN_EVENT || (is == KNOWN_NOTHING && d->ntos.forgot))
         return true;
     dxgk_kernel_violation(d->kernel, "%s of %p, which is not a fast or guarded mutex that was initialised",
                           routine, (const void *)mutex);
@@ -45,7 +47,7 @@ bool dxgk_ntos_known(const char *routine, enum known_kind kind, const void *obje
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
     enum known_kind is = kind_of(d, object);
 
-    if (is == kind)
+    if (is == kind || (is == KNOWN_NOTHING && d->ntos.forgot))
         return true;
     if (is == KNOWN_NOTHING)
         dxgk_kernel_violation(d->kernel, "%s of %p, which is not %s that was initialised", routine, object,
@@ -61,7 +63,8 @@ bool dxgk_ntos_known_waitable(const char *routine, const void *object)
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
     enum known_kind is = kind_of(d, object);
 
-    if ((is >= KNOWN_EVENT && is <= KNOWN_TIMER) || dxgk_ntos_thread_is(d, object))
+    if ((is >= KNOWN_EVENT && is <= KNOWN_TIMER) || dxgk_ntos_thread_is(d, object) ||
+        (is == KNOWN_NOTHING && d->ntos.forgot))
         return true;
     dxgk_kernel_violation(d->kernel, "%s of %p, which is no object to wait for that was initialised", routine,
                           object);
@@ -83,7 +86,7 @@ void dxgk_ntos_initialised(const char *routine, enum known_kind kind, const void
     if (known)
         *known = kind;
     else
-        log_error("dxgkrnl", "no memory to remember what the miniport initialised");
+        d->ntos.forgot = true;
 }
 
 bool dxgk_ntos_is(const struct dxgk *d, enum known_kind kind, const void *object)

@@ -67,6 +67,7 @@ enum { MAX_HELD = 64 };
 
 struct ntos {
     struct map known; /* an object's address: its known_kind */
+    bool forgot;      /* one of them, for want of memory: nobody is blamed any more for what is not known */
     struct held_lock held[MAX_HELD];
     unsigned num_held;
     struct file_object *files;
