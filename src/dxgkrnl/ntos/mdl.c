@@ -53,6 +53,8 @@ PMDL NTAPI IoAllocateMdl(PVOID VirtualAddress, ULONG Length, BOOLEAN SecondaryBu
 VOID NTAPI IoFreeMdl(PMDL Mdl)
 {
     ENTER(IoFreeMdl);
+    if (Mdl && !dxgk_pool_allocated(dxgk_kernel_ctx(k), "IoFreeMdl", Mdl))
+        return;
     if (Mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_MAPPED_TO_SYSTEM_VA))
         dxgk_kernel_violation(k, "IoFreeMdl of an MDL whose pages are %s",
                               Mdl->MdlFlags & MDL_PAGES_LOCKED ? "locked" : "mapped");
@@ -72,6 +74,8 @@ static void find_pages(PMDL mdl)
 VOID NTAPI MmBuildMdlForNonPagedPool(PMDL MemoryDescriptorList)
 {
     ENTER(MmBuildMdlForNonPagedPool);
+    if (dxgk_pool_is_paged(&OWNER()->ntos.pool, MmGetMdlVirtualAddress(MemoryDescriptorList)))
+        dxgk_kernel_violation(k, "MmBuildMdlForNonPagedPool of paged pool");
     find_pages(MemoryDescriptorList);
     MemoryDescriptorList->MdlFlags |= MDL_SOURCE_IS_NONPAGED_POOL;
     MemoryDescriptorList->MappedSystemVa = MmGetMdlVirtualAddress(MemoryDescriptorList);

@@ -223,6 +223,26 @@ void dxgk_pool_settle(struct dxgk *d)
         forget_kept(d);
 }
 
+bool dxgk_pool_allocated(struct dxgk *d, const char *routine, const void *memory)
+{
+    const uint64_t *known = map_find(&d->ntos.pool.blocks, (uintptr_t)memory);
+    const struct pool_block *b = known ? (const struct pool_block *)(uintptr_t)*known : NULL;
+
+    if (b && !b->freed)
+        return true;
+    dxgk_kernel_violation(d->kernel, "%s of %p, which is %s", routine, memory,
+                          b ? "freed already" : "not allocated");
+    return false;
+}
+
+bool dxgk_pool_is_paged(const struct pool *p, const void *at)
+{
+    for (const struct pool_block *b = p->live.next; b != &p->live; b = b->next)
+        if ((uintptr_t)at - (uintptr_t)b->memory < b->size)
+            return b->paged;
+    return false;
+}
+
 /* ---- routines ------------------------------------------------------------ */
 
 static struct pool_block *new_block(struct pool *p, size_t size, ULONG tag)

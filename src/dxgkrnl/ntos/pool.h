@@ -56,4 +56,8 @@ void dxgk_pool_init(struct pool *p, uint64_t limit);
 void dxgk_pool_look(struct dxgk *d);
 /* All is looked at once more, and nothing is kept. */
 void dxgk_pool_settle(struct dxgk *d);
+/* False: this is no pool that is allocated, which is a violation of `routine`. */
+bool dxgk_pool_allocated(struct dxgk *d, const char *routine, const void *memory);
+/* Whether a byte of paged pool is there. */
+bool dxgk_pool_is_paged(const struct pool *p, const void *at);
 void dxgk_pool_finish(struct pool *p);

@@ -300,6 +300,8 @@ VOID NTAPI IoQueueWorkItem(PIO_WORKITEM IoWorkItem, PIO_WORKITEM_ROUTINE WorkerR
 VOID NTAPI IoFreeWorkItem(PIO_WORKITEM IoWorkItem)
 {
     ENTER(IoFreeWorkItem);
+    if (IoWorkItem && !dxgk_pool_allocated(dxgk_kernel_ctx(k), "IoFreeWorkItem", IoWorkItem))
+        return;
     if (IoWorkItem->item.List.Flink)
         dxgk_kernel_violation(k, "IoFreeWorkItem of an item that is queued");
     else

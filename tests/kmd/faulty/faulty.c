@@ -150,6 +150,16 @@ static void free_mdl_twice(void)
     IoFreeMdl(m);
 }
 
+static void build_paged(void)
+{
+    char *p = ExAllocatePoolWithTag(PagedPool, 100, 0x31746C46);
+    PMDL m = IoAllocateMdl(p + 40, 20, FALSE, FALSE, NULL);
+
+    MmBuildMdlForNonPagedPool(m);
+    IoFreeMdl(m);
+    ExFreePool(p);
+}
+
 static void call_twice(void)
 {
     IO_STATUS_BLOCK status;
@@ -272,6 +282,12 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
     F(irql, KeRaiseIrql(77, &old_irql))                                                                      \
     F(mdl_null, IoFreeMdl(NULL))                                                                             \
     F(mdl_twice, free_mdl_twice())                                                                           \
+    F(mdl_paged, build_paged())                                                                              \
+    F(work_twice, {                                                                                          \
+        PIO_WORKITEM w = IoAllocateWorkItem(NULL);                                                           \
+        IoFreeWorkItem(w);                                                                                   \
+        IoFreeWorkItem(w);                                                                                   \
+    })                                                                                                       \
     F(unlock_null, MmUnlockPages(NULL))                                                                      \
     F(map_null, MmMapLockedPagesSpecifyCache(NULL, KernelMode, MmCached, NULL, FALSE, 0))                    \
     F(build_null, MmBuildMdlForNonPagedPool(NULL))                                                           \
