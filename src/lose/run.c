@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/json_write.h"
 #include "base/program.h"
 #include "layer/env.h"
 #include "lose/door.h"
@@ -131,7 +132,7 @@ static char *in_front(const char *name, const char *item)
 static int compose(const struct run *r, const char *folder, char *values[VALUES])
 {
     const char *path = getenv("LD_LIBRARY_PATH");
-    char *wine, drm[PATH_MAX], egl[48] = "";
+    char wine[PATH_MAX], drm[PATH_MAX], egl[48] = "";
     int n = 0;
 
     values[n++] = text_of(LOSE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r->record_fd);
@@ -142,10 +143,8 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
     values[n++] = text_of("__GLX_VENDOR_LIBRARY_NAME=aerogpu");
     values[n++] = text_of(LOSE_EGL_VENDORS "=%s", before(LOSE_EGL_VENDORS, "__EGL_VENDOR_LIBRARY_FILENAMES"));
     values[n++] = text_of(LOSE_GLX_VENDOR "=%s", before(LOSE_GLX_VENDOR, "__GLX_VENDOR_LIBRARY_NAME"));
-    wine = wine_folder(folder);
-    if (wine)
+    if (wine_folder(folder, wine, sizeof(wine)))
         values[n++] = in_front("PATH", wine);
-    free(wine);
     for (uint32_t i = 0; i < r->p->num_faults; i++)
         if (*r->p->faults[i].gl == 'D') {
             snprintf(drm, sizeof(drm), "%s/drm/libaerogpu-lose-drm.so", folder);
@@ -167,16 +166,30 @@ static int compose(const struct run *r, const char *folder, char *values[VALUES]
 
 /* The vendor library by its path: who replaces LD_LIBRARY_PATH finds it all the same. Another architecture's program, or who may not open
  * that, goes on to the next in the list. */
-static void make_egl(struct run *r)
+static int make_egl(struct run *r)
 {
-    if (strpbrk(r->p->layers, "\"\\") || r->p->layers[0] != '/')
-        return;
-    r->egl_fd = memfd_create("aerogpu-lose-egl", MFD_CLOEXEC);
-    if (r->egl_fd >= 0)
-        dprintf(
-            r->egl_fd,
-            "{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"%s/gl/libGLX_aerogpu.so.0\"}}\n",
-            r->p->layers);
+    char library[PATH_MAX + 32];
+    struct strbuf text = {0};
+    struct json_writer w = json_writer_text(&text);
+    int code = 0;
+
+    if (r->p->layers[0] != '/')
+        return 0;
+    snprintf(library, sizeof(library), "%s/gl/libGLX_aerogpu.so.0", r->p->layers);
+    json_write_object(&w, NULL);
+    json_write_string(&w, "file_format_version", "1.0.0");
+    json_write_object(&w, "ICD");
+    json_write_string(&w, "library_path", library);
+    json_write_end(&w);
+    json_write_end(&w);
+    if (strbuf_failed(&text))
+        code = -ENOMEM;
+    else if ((r->egl_fd = memfd_create("aerogpu-lose-egl", MFD_CLOEXEC)) < 0)
+        code = -errno;
+    else if (write(r->egl_fd, text.data, text.len) != (ssize_t)text.len)
+        code = -ENOSPC;
+    strbuf_finish(&text);
+    return code;
 }
 
 static int start(struct run *r, struct error *e)
@@ -201,7 +214,9 @@ static int start(struct run *r, struct error *e)
         snprintf(both, sizeof(both), "%s:%s", r->words.folder, folder);
         layer.folder = both;
     }
-    make_egl(r);
+    pid = make_egl(r);
+    if (pid)
+        return error_set(e, pid, "no memory for the name of the vendor library: %s", strerror(-pid));
     entry.env = compose(r, folder, values) ? NULL : layer_env_make(&layer);
     for (int i = 0; i < VALUES; i++)
         free(values[i]);

@@ -41,17 +41,14 @@ bool wine_wants(const char *path)
     return is;
 }
 
-char *wine_folder(const char *layers)
+bool wine_folder(const char *layers, char *folder, size_t size)
 {
-    char wine[PATH_MAX], *folder;
+    char path[PATH_MAX];
 
-    if (!program_in_path("wine", wine, sizeof(wine)) || asprintf(&folder, "%s/d3d/bin", layers) < 0)
-        return NULL;
-    snprintf(wine, sizeof(wine), "%s/../aerogpu-lose-start.exe", folder);
-    if (!access(wine, R_OK))
-        return folder;
-    free(folder);
-    return NULL;
+    if (!program_in_path("wine", path, sizeof(path)))
+        return false;
+    snprintf(path, sizeof(path), "%s/d3d/aerogpu-lose-start.exe", layers);
+    return !access(path, R_OK) && (size_t)snprintf(folder, size, "%s/d3d/bin", layers) < size;
 }
 
 int wine_words(char *const *argv, const char *layers, char ***words, char **starter)
