@@ -120,21 +120,7 @@ static struct d3d_context *of_annotation(void *This)
     return (struct d3d_context *)((char *)This - offsetof(struct d3d_context, annotation_vtbl));
 }
 
-HRESULT STDMETHODCALLTYPE d3d_annotation_QueryInterface(ID3DUserDefinedAnnotation *This, REFIID riid,
-                                                        void **out)
-{
-    return d3d_context_QueryInterface((ID3D11DeviceContext *)of_annotation(This), riid, out);
-}
-
-ULONG STDMETHODCALLTYPE d3d_annotation_AddRef(ID3DUserDefinedAnnotation *This)
-{
-    return d3d_context_AddRef((ID3D11DeviceContext *)of_annotation(This));
-}
-
-ULONG STDMETHODCALLTYPE d3d_annotation_Release(ID3DUserDefinedAnnotation *This)
-{
-    return d3d_context_Release((ID3D11DeviceContext *)of_annotation(This));
-}
+IUNKNOWN_OF(d3d_annotation, ID3DUserDefinedAnnotation, d3d_context, ID3D11DeviceContext, of_annotation(This))
 
 void d3d_annotation_say(struct d3d_context *c, enum d3d_words what, const char *text)
 {

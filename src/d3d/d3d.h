@@ -75,6 +75,21 @@ struct d3d_data { /* of SetPrivateData, or of SetPrivateDataInterface */
     uint8_t bytes[];
 };
 
+/* A further face of an object, found by `of`: what it says of itself is what the first face says. gen.py knows what this makes. */
+#define IUNKNOWN_OF(prefix, iface, base, first, of)                                                          \
+    HRESULT STDMETHODCALLTYPE prefix##_QueryInterface(iface *This, REFIID riid, void **out)                  \
+    {                                                                                                        \
+        return base##_QueryInterface((first *)(of), riid, out);                                              \
+    }                                                                                                        \
+    ULONG STDMETHODCALLTYPE prefix##_AddRef(iface *This)                                                     \
+    {                                                                                                        \
+        return base##_AddRef((first *)(of));                                                                 \
+    }                                                                                                        \
+    ULONG STDMETHODCALLTYPE prefix##_Release(iface *This)                                                    \
+    {                                                                                                        \
+        return base##_Release((first *)(of));                                                                \
+    }
+
 /* Everything that a device makes. The COM pointer is the object's. */
 struct d3d_child {
     const void *vtbl;

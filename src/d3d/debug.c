@@ -279,20 +279,7 @@ void d3d_debug_draw(const struct d3d_context *c, const char *what, bool indexed)
 
 /* ---- the queue: a face of the device --------------------------------------------------- */
 
-HRESULT STDMETHODCALLTYPE d3d_queue_QueryInterface(ID3D11InfoQueue *This, REFIID riid, void **out)
-{
-    return d3d_device_QueryInterface((ID3D11Device *)of(This)->device, riid, out);
-}
-
-ULONG STDMETHODCALLTYPE d3d_queue_AddRef(ID3D11InfoQueue *This)
-{
-    return d3d_device_AddRef((ID3D11Device *)of(This)->device);
-}
-
-ULONG STDMETHODCALLTYPE d3d_queue_Release(ID3D11InfoQueue *This)
-{
-    return d3d_device_Release((ID3D11Device *)of(This)->device);
-}
+IUNKNOWN_OF(d3d_queue, ID3D11InfoQueue, d3d_device, ID3D11Device, of(This)->device)
 
 HRESULT STDMETHODCALLTYPE d3d_queue_SetMessageCountLimit(ID3D11InfoQueue *This, UINT64 limit)
 {
@@ -465,20 +452,7 @@ static struct d3d_device *of_lock(void *This)
     return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, lock_vtbl));
 }
 
-HRESULT STDMETHODCALLTYPE d3d_lock_QueryInterface(ID3D10Multithread *This, REFIID riid, void **out)
-{
-    return d3d_device_QueryInterface((ID3D11Device *)of_lock(This), riid, out);
-}
-
-ULONG STDMETHODCALLTYPE d3d_lock_AddRef(ID3D10Multithread *This)
-{
-    return d3d_device_AddRef((ID3D11Device *)of_lock(This));
-}
-
-ULONG STDMETHODCALLTYPE d3d_lock_Release(ID3D10Multithread *This)
-{
-    return d3d_device_Release((ID3D11Device *)of_lock(This));
-}
+IUNKNOWN_OF(d3d_lock, ID3D10Multithread, d3d_device, ID3D11Device, of_lock(This))
 
 void STDMETHODCALLTYPE d3d_lock_Enter(ID3D10Multithread *This)
 {
@@ -514,20 +488,7 @@ static ID3D10Multithread *lock_of(void *This)
     return (ID3D10Multithread *)&of_context_lock(This)->device->lock_vtbl;
 }
 
-HRESULT STDMETHODCALLTYPE d3d_context_lock_QueryInterface(ID3D11Multithread *This, REFIID riid, void **out)
-{
-    return d3d_context_QueryInterface((ID3D11DeviceContext *)of_context_lock(This), riid, out);
-}
-
-ULONG STDMETHODCALLTYPE d3d_context_lock_AddRef(ID3D11Multithread *This)
-{
-    return d3d_context_AddRef((ID3D11DeviceContext *)of_context_lock(This));
-}
-
-ULONG STDMETHODCALLTYPE d3d_context_lock_Release(ID3D11Multithread *This)
-{
-    return d3d_context_Release((ID3D11DeviceContext *)of_context_lock(This));
-}
+IUNKNOWN_OF(d3d_context_lock, ID3D11Multithread, d3d_context, ID3D11DeviceContext, of_context_lock(This))
 
 void STDMETHODCALLTYPE d3d_context_lock_Enter(ID3D11Multithread *This)
 {

@@ -229,20 +229,7 @@ static struct d3d_device *of_dxgi(void *This)
     return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, dxgi_vtbl));
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_QueryInterface(IDXGIDevice1 *This, REFIID riid, void **out)
-{
-    return d3d_device_QueryInterface((ID3D11Device *)of_dxgi(This), riid, out);
-}
-
-ULONG STDMETHODCALLTYPE d3d_dxgi_device_AddRef(IDXGIDevice1 *This)
-{
-    return d3d_device_AddRef((ID3D11Device *)of_dxgi(This));
-}
-
-ULONG STDMETHODCALLTYPE d3d_dxgi_device_Release(IDXGIDevice1 *This)
-{
-    return d3d_device_Release((ID3D11Device *)of_dxgi(This));
-}
+IUNKNOWN_OF(d3d_dxgi_device, IDXGIDevice1, d3d_device, ID3D11Device, of_dxgi(This))
 
 HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetAdapter(IDXGIDevice1 *This, IDXGIAdapter **out)
 {

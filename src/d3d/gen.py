@@ -79,6 +79,9 @@ defined = set(re.findall(r"^[\w* ]+STDMETHODCALLTYPE (\w+)\(", code, re.M)) | se
 for prefix in re.findall(r"^FACE\((\w+),", code, re.M):
     defined |= {f"{prefix}_{what}" for what in ("QueryInterface", "AddRef", "Release", "GetPrivateData", "SetPrivateData",
                                                 "SetPrivateDataInterface", "GetParent", "GetDevice")}
+# IUNKNOWN_OF what a further face of a device or context passes on
+for prefix in re.findall(r"^IUNKNOWN_OF\((\w+),", code, re.M):
+    defined |= {f"{prefix}_{what}" for what in ("QueryInterface", "AddRef", "Release")}
 # D10_SHADER and D10_TEXTURE what Direct3D 10 has of each
 for stage, kind in re.findall(r"^D10_SHADER\((\w+), (\w+)\)", code, re.M):
     defined |= {f"d10_device_{what}" for what in (f"{stage}SetShader", f"{stage}GetShader", f"Create{kind}")}
