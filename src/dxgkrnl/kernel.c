@@ -33,9 +33,8 @@ enum { BREATH_NS = 200000 }; /* so long somebody works while others wait for him
 enum {
     STACK_SIZE = 256 * 1024,
     MAX_MESSAGES = 32,
-    DEAF =
-        16, /* messages in a row that the ISR may find nothing of: what it has dealt with already, or switched off */
-    STORM = 10000, /* unclaimed runs of the ISR in a row before the line is declared stuck */
+    DEAF = 16,     /* messages in a row that the ISR may find nothing of: it has dealt with all, or is off */
+    STORM = 10000, /* runs of the ISR in a row before the line is declared stuck; of DPCs: they are a loop */
 };
 
 static _Thread_local struct kernel *self_kernel;
@@ -327,7 +326,7 @@ static void drain(struct kernel *k)
     if (k->draining || k->irql >= DISPATCH_LEVEL)
         return;
     k->draining = true;
-    for (;;) {
+    for (unsigned n = 0;; n++) {
         KDPC *dpc;
         KIRQL old = k->irql;
 
@@ -339,9 +338,11 @@ static void drain(struct kernel *k)
         k->dpcs.Flink->Blink = &k->dpcs;
         dpc->DpcData = NULL;
         k->irql = DISPATCH_LEVEL;
-        KERNEL_CALL(
-            k, "a DPC routine", DISPATCH_LEVEL, 0,
-            dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2));
+        KERNEL_CALL(k, "a DPC routine", DISPATCH_LEVEL, 0, {
+            if (n == STORM) /* the watch sees many short calls */
+                dxgk_guard_die(k, VIDEO_TDR_FAILURE_CODE, "a loop of DPCs, 10000 in a row");
+            dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2);
+        });
         k->irql = old;
     }
     k->draining = false;

@@ -20,7 +20,6 @@
 #include "dxgkrnl/kernel/state.h"
 
 enum { ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000, OBEY_MS = 2000 };
-enum { VIDEO_TDR_FAILURE_CODE = 0x116 }; /* bugcodes.h */
 
 #define CLOSED "descriptors of the process were closed that are not the miniport's, in or behind %s"
 

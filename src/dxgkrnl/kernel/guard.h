@@ -31,6 +31,8 @@
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/kernel/lastwords.h"
 
+enum { VIDEO_TDR_FAILURE_CODE = 0x116 }; /* bugcodes.h */
+
 struct guard {
     struct lastwords *words;
     uint32_t copies;    /* of the process, that were said */

@@ -386,11 +386,8 @@ static void set_timer(struct dxgk *d, PKTIMER t, uint64_t due_ns)
     arm_first_timer(d);
 }
 
-static void first_timer_is_due(void *ctx)
+static void expire(struct dxgk *d, PKTIMER t)
 {
-    struct dxgk *d = ctx;
-    PKTIMER t = timer_of(d->ntos.timers.Flink);
-
     clear_timer(d, t);
     if (t->Period)
         set_timer(d, t, t->DueTime.QuadPart + (uint64_t)t->Period * NSEC_PER_MSEC);
@@ -398,6 +395,13 @@ static void first_timer_is_due(void *ctx)
     dxgk_kernel_wake_all(d->kernel, dxgk_ntos_waiters(&t->Header));
     if (t->Dpc)
         dxgk_kernel_queue_dpc(d->kernel, t->Dpc);
+}
+
+static void first_timer_is_due(void *ctx)
+{
+    struct dxgk *d = ctx;
+
+    expire(d, timer_of(d->ntos.timers.Flink));
 }
 
 unsigned dxgk_ntos_forget_timers(struct dxgk *d, const void *memory, size_t size)
@@ -436,6 +440,7 @@ BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PKDPC Dpc)
 {
     struct dxgk *d = OWNER();
+    uint64_t now = dxgk_kernel_now(d->kernel), due;
     BOOLEAN was_set;
     CHECK(KeSetTimerEx);
 
@@ -451,7 +456,13 @@ BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PK
     Timer->Header.SignalState = 0;
     Timer->Dpc = Dpc;
     Timer->Period = Period;
-    set_timer(d, Timer, dxgk_ntos_deadline(d->kernel, &DueTime));
+    due = dxgk_ntos_deadline(d->kernel, &DueTime);
+    if (due <= now) { /* at once: its DPC, too */
+        Timer->DueTime.QuadPart = now;
+        expire(d, Timer);
+    } else {
+        set_timer(d, Timer, due);
+    }
     return was_set;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Whatever a miniport does, `aerogpu validate` and `aerogpu serve` say in one sentence which DDI did what, and in which routine of the
 kernel; there is a verdict, and an exit code that is not 0. Each row plants one fault in our own miniport (faulty.c).
-  faulty_test.py AEROGPU FAULTY_KMD"""
+  faulty_test.py AEROGPU FAULTY_KMD [NAME@DDI...]"""
 import concurrent.futures
 import json
 import os
@@ -133,6 +133,9 @@ rows = [
     ("timer_is_event@Render", r"KeCancelTimer of 0x[0-9a-f]+, which was initialised as an event, not as a timer, in {}"),
     ("timer_period@Render", r"KeSetTimerEx with a period of -5 ms, in {}"),
     ("dpc_again@Render", r"KeInitializeDpc of memory with a DPC in it that is queued, in {}"),
+    ("dpc_loop@Render", r"a loop of DPCs, 10000 in a row, in a DPC routine"),
+    ("dpc_loop@StopDevice", r"a loop of DPCs, 10000 in a row, in a DPC routine"),
+    ("timer_loop@Render", r"a loop of DPCs, 10000 in a row, in a DPC routine"),
     ("resource_left@StopDevice", r"the miniport did not delete a resource that it initialised"),
     ("resource_left@Render", r"ExInitializeResourceLite of a resource that was not deleted, in {}"),
     ("resource_freed@Render", r"ExFreePool of \d+ bytes, tag Fult, with a resource in it that was not deleted, in {}"),
@@ -163,6 +166,7 @@ serve = [
     ("abort@AddDevice", r"abort\(\) was called by the miniport.* in {}"),
     ("exit@constructor", r"with exit code 0, in a constructor of the miniport"),
     ("close_twice@StartDevice", r"ZwClose of 0x[0-9a-f]+, which is no handle that is open, in {}"),
+    ("dpc_loop@CreateDevice", r"a loop of DPCs, 10000 in a row, in a DPC routine"),
     ("write@CreateDevice", r"an access violation .*, writing 0x8, in {}"),
 ]
 
@@ -211,6 +215,7 @@ def serves(row):
 
 
 jobs = [("validate", validate, r) for r in rows] + [("serve", serves, r) for r in serve]
+jobs = [j for j in jobs if j[2][0] in sys.argv[3:]] or jobs
 print(f"1..{len(jobs)}")
 failed = 0
 with concurrent.futures.ThreadPoolExecutor(4) as pool:

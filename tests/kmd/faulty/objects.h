@@ -34,6 +34,22 @@ static PVOID pool_of(SIZE_T size)
     return ExAllocatePoolWithTag(NonPagedPool, size, 0x746C7546);
 }
 
+static VOID NTAPI queue_again(PKDPC d, PVOID context, PVOID a, PVOID b)
+{
+    UNREFERENCED_PARAMETER(context);
+    KeInsertQueueDpc(d, a, b);
+}
+
+static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
+{
+    LARGE_INTEGER now = {.QuadPart = 0};
+
+    UNREFERENCED_PARAMETER(context);
+    UNREFERENCED_PARAMETER(a);
+    UNREFERENCED_PARAMETER(b);
+    KeSetTimer(&timer, now, d);
+}
+
 #define FAULTS_OF_OBJECTS(F)                                                                                 \
     F(wait_handle, {                                                                                         \
         HANDLE h;                                                                                            \
@@ -66,6 +82,15 @@ static PVOID pool_of(SIZE_T size)
         KeInitializeDpc(&dpc, dpc_routine, NULL);                                                            \
         KeInsertQueueDpc(&dpc, NULL, NULL);                                                                  \
         KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(dpc_loop, {                                                                                            \
+        KeInitializeDpc(&dpc, queue_again, NULL);                                                            \
+        KeInsertQueueDpc(&dpc, NULL, NULL);                                                                  \
+    })                                                                                                       \
+    F(timer_loop, {                                                                                          \
+        KeInitializeDpc(&dpc, set_again, NULL);                                                              \
+        KeInitializeTimer(&timer);                                                                           \
+        KeInsertQueueDpc(&dpc, NULL, NULL);                                                                  \
     })                                                                                                       \
     F(resource_left, ExInitializeResourceLite(&resource))                                                    \
     F(resource_freed, {                                                                                      \
