@@ -41,6 +41,7 @@
 struct dxgk_failed {
     const char *name;
     NTSTATUS status;
+    const char *what; /* that it did: it has not returned an error; or NULL */
 };
 
 struct dxgk {
@@ -78,6 +79,8 @@ struct dxgk {
     bool crashed; /* after a bug check nothing is cleaned up */
     struct dxgk_failed failed;
     struct remarks remarks;
+    const char *
+        unpaged; /* an operation for which DxgkDdiBuildPagingBuffer put nothing into its buffer; NULL: none */
     unsigned first_rule; /* that it could break since it was loaded or started */
     char stuck[160];     /* what waited for too long, and where */
     PVOID miniport;
@@ -141,7 +144,7 @@ struct dxgk {
                 status_ != STATUS_SUCCESS)                                                                   \
                 dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             if (!NT_SUCCESS(status_))                                                                        \
-                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_};                                \
+                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_, NULL};                          \
         }                                                                                                    \
         status_;                                                                                             \
     })
@@ -158,7 +161,7 @@ struct dxgk {
                 dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             dxgk_kernel_lower((d)->kernel, old_);                                                            \
             if (!NT_SUCCESS(status_))                                                                        \
-                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_};                                \
+                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_, NULL};                          \
         }                                                                                                    \
         status_;                                                                                             \
     })

@@ -79,20 +79,31 @@ static const char *missing_ddi(const struct dxgk *d)
     return NULL;
 }
 
-/* Says what it returned, or why it did not; if `routine` is more than one DDI, which failed last; and the first rule that was broken. */
+/* Says what it returned, or why it did not; if `routine` is more than one DDI, which failed last; the first rule that was broken, and
+ * what else was found that may be the reason. */
 static int miniport_failed(struct dxgk *d, struct error *err, const char *routine, NTSTATUS s)
 {
     const char *why = dxgk_kernel_death(d->kernel),
                *rule = dxgk_kernel_violation_text(d->kernel, d->first_rule);
-    char ddi[80] = "", broken[240] = "";
+    char text[280], broken[240] = "", found[240] = "", unpaged[120] = "";
+    int n;
 
-    if (why || *d->stuck)
-        return error_set(err, -ENXIO, "%s", why ? why : d->stuck);
-    if (d->failed.name && strcmp(d->failed.name, routine))
-        snprintf(ddi, sizeof(ddi), " (%s returned %08x)", d->failed.name, (unsigned)d->failed.status);
-    if (rule)
+    why = why ? why : *d->stuck ? d->stuck : NULL;
+    n = why ? snprintf(text, sizeof(text), "%s", why)
+            : snprintf(text, sizeof(text), "%s returned %08x", routine, (unsigned)s);
+    if (!why && d->failed.what)
+        snprintf(text + n, sizeof(text) - (size_t)n, " (%s %s)", d->failed.name, d->failed.what);
+    else if (!why && d->failed.name && strcmp(d->failed.name, routine))
+        snprintf(text + n, sizeof(text) - (size_t)n, " (%s returned %08x)", d->failed.name,
+                 (unsigned)d->failed.status);
+    if (rule && !(why && !strncmp(rule, why, strcspn(rule, "\n"))))
         snprintf(broken, sizeof(broken), "; it broke a rule: %.*s", (int)strcspn(rule, "\n"), rule);
-    return error_set(err, -ENXIO, "%s returned %08x%s%s", routine, (unsigned)s, ddi, broken);
+    if (d->remarks.count)
+        snprintf(found, sizeof(found), "; remarked before that: %s", d->remarks.last);
+    if (d->unpaged)
+        snprintf(unpaged, sizeof(unpaged),
+                 "; DxgkDdiBuildPagingBuffer had put nothing into its buffer for %s", d->unpaged);
+    return error_set(err, -ENXIO, "%s%s%s%s", text, broken, found, unpaged);
 }
 
 int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err)
@@ -118,6 +129,7 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     d->stuck[0] = '\0';
     d->crashed = d->refused = false;
     d->remarks.count = 0;
+    d->unpaged = NULL;
     d->first_rule = dxgk_kernel_violations(d->kernel);
     s = STATUS_DEVICE_REMOVED;
     KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,

@@ -2,6 +2,14 @@
 /* paging.c: paging buffers, which map allocations into apertures and move their content to and from memory segments. */
 #include "dxgkrnl/adapter.h"
 
+static const char *name_of(DXGK_BUILDPAGINGBUFFER_OPERATION operation)
+{
+    return operation == DXGK_OPERATION_TRANSFER               ? "TRANSFER"
+           : operation == DXGK_OPERATION_FILL                 ? "FILL"
+           : operation == DXGK_OPERATION_MAP_APERTURE_SEGMENT ? "MAP_APERTURE_SEGMENT"
+                                                              : "UNMAP_APERTURE_SEGMENT";
+}
+
 static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
 {
     struct context *c = d->vidmm.context;
@@ -44,6 +52,8 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
                     size);
                 return STATUS_NO_MEMORY;
             }
+            if (NT_SUCCESS(s)) /* it may have done it otherwise */
+                d->unpaged = name_of(args->Operation);
             continue;
         }
         p->flags.Paging = 1;

@@ -204,10 +204,18 @@ static NTSTATUS NTAPI QueryAdapterInfo(CONST HANDLE h, CONST DXGKARG_QUERYADAPTE
 
 /* ---- work ---------------------------------------------------------------- */
 
+static NTSTATUS NTAPI CreateDevice(CONST HANDLE h, DXGKARG_CREATEDEVICE *v)
+{
+    return is("device-nothing") ? STATUS_SUCCESS : real.DxgkDdiCreateDevice(h, v);
+}
+
 static NTSTATUS NTAPI CreateContext(CONST HANDLE h, DXGKARG_CREATECONTEXT *x)
 {
-    NTSTATUS s = real.DxgkDdiCreateContext(h, x);
+    NTSTATUS s;
 
+    if (is("context-nothing"))
+        return STATUS_SUCCESS;
+    s = real.DxgkDdiCreateContext(h, x);
     if (is("context-dma"))
         x->ContextInfo.DmaBufferSize = 1 << 29;
     if (is("context-list"))
@@ -309,6 +317,10 @@ static NTSTATUS NTAPI BuildPagingBuffer(CONST HANDLE h, DXGKARG_BUILDPAGINGBUFFE
 
     if (is("paging-wants-more"))
         return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
+    if (is("paging-nothing-done"))
+        return STATUS_SUCCESS;
+    if (is("paging-pending"))
+        return STATUS_PENDING;
     if (is("paging-fails"))
         return STATUS_UNSUCCESSFUL;
     s = real.DxgkDdiBuildPagingBuffer(h, b);
@@ -369,7 +381,14 @@ static NTSTATUS NTAPI IsSupportedVidPn(CONST HANDLE h, DXGKARG_ISSUPPORTEDVIDPN 
 
     if (is("vidpn-boolean"))
         i->IsVidPnSupported = 0xff;
+    if (is("vidpn-refused"))
+        i->IsVidPnSupported = FALSE;
     return is("vidpn-odd") ? STATUS_ACCESS_DENIED : s;
+}
+
+static NTSTATUS NTAPI EnumVidPnCofuncModality(CONST HANDLE h, CONST DXGKARG_ENUMVIDPNCOFUNCMODALITY *e)
+{
+    return is("modes-nothing") ? STATUS_SUCCESS : real.DxgkDdiEnumVidPnCofuncModality(h, e);
 }
 
 static NTSTATUS NTAPI ControlInterrupt(CONST HANDLE h, CONST DXGK_INTERRUPT_TYPE type, BOOLEAN on)
@@ -411,6 +430,7 @@ NTSTATUS APIENTRY __wrap_DxgkInitialize(PDRIVER_OBJECT driver, PUNICODE_STRING p
     WRAP(QueryDeviceDescriptor)
     WRAP(InterruptRoutine)
     WRAP(QueryAdapterInfo)
+    WRAP(CreateDevice)
     WRAP(CreateContext)
     WRAP(DestroyContext)
     WRAP(DestroyDevice)
@@ -425,6 +445,7 @@ NTSTATUS APIENTRY __wrap_DxgkInitialize(PDRIVER_OBJECT driver, PUNICODE_STRING p
     WRAP(QueryCurrentFence)
     WRAP(GetScanLine)
     WRAP(IsSupportedVidPn)
+    WRAP(EnumVidPnCofuncModality)
     WRAP(ControlInterrupt)
     WRAP(Escape)
     d->DxgkDdiGetStandardAllocationDriverData = StandardData;

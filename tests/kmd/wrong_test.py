@@ -31,6 +31,12 @@ ROWS = [
     ("segments-100", 3, "NbSegment = 100; allowed: 1 to 31"),
     ("children-minus", 3, "children; dxgkrnl supports"),
     ("allocation-nowhere", 1, "SupportedReadSegmentSet = 0; allowed: a segment"),
+    ("context-nothing", 3, "remarked before that: DxgkDdiCreateContext answered hContext = 0x"),
+    ("device-nothing", 3, "remarked before that: DxgkDdiCreateDevice answered hDevice = 0x"),
+    ("paging-nothing-done#1+", 3, "DxgkDdiBuildPagingBuffer had put nothing into its buffer for MAP_APERTURE_SEGMENT"),
+    ("paging-pending", 3, "DxgkDdiBuildPagingBuffer returned 00000103, which is none of the statuses that are documented"),
+    ("vidpn-refused#1+", 3, "(DxgkDdiIsSupportedVidPn answered IsVidPnSupported = 0 for modes that it had enumerated)"),
+    ("modes-nothing#1+", 3, "(DxgkDdiEnumVidPnCofuncModality left the source without a mode)"),
     ("caps-no-pointer#1+", 0, "MaxPointerHeight = 0; documented"),
 ]
 MORE = [

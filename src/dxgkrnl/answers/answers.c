@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/answers/answers.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,17 @@ static bool is_new(struct remarks *r, const char *ddi, const char *what, uint64_
     return true;
 }
 
+static void remark(struct dxgk *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void remark(struct dxgk *d, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(d->remarks.last, sizeof(d->remarks.last), fmt, ap);
+    va_end(ap);
+    dxgk_log(d, "dxgkrnl", 11, "%s", d->remarks.last);
+}
+
 void dxgk_answer(struct judge *j, enum answer_degree degree, bool holds, const char *member, uint64_t value,
                  const char *allowed)
 {
@@ -38,7 +50,7 @@ void dxgk_answer(struct judge *j, enum answer_degree degree, bool holds, const c
         j->broken = true;
         dxgk_kernel_violation(j->d->kernel, "%s answered %s = %s; allowed: %s", j->ddi, name, text, allowed);
     } else if (is_new(&j->d->remarks, j->ddi, member, 0)) {
-        dxgk_log(j->d, "dxgkrnl", 11, "%s answered %s = %s; documented: %s", j->ddi, name, text, allowed);
+        remark(j->d, "%s answered %s = %s; documented: %s", j->ddi, name, text, allowed);
     }
 }
 
@@ -155,5 +167,5 @@ void dxgk_answers_status(struct dxgk *d, const char *ddi, NTSTATUS status)
     if (kind == SUCCEEDS || kind == STOPS || kind == PASSES)
         dxgk_kernel_violation(d->kernel, "%s returned %08x, which %s", ddi, (unsigned)status, wants[kind]);
     else if (is_new(&d->remarks, ddi, NULL, (uint32_t)status))
-        dxgk_log(d, "dxgkrnl", 11, "%s returned %08x, which %s", ddi, (unsigned)status, wants[kind]);
+        remark(d, "%s returned %08x, which %s", ddi, (unsigned)status, wants[kind]);
 }

@@ -27,6 +27,7 @@ struct dxgk;
 struct remarks {
     uint64_t keys[128];
     unsigned count;
+    char last[200];
 };
 
 struct judge {

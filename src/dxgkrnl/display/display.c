@@ -468,6 +468,13 @@ D3DKMT_DISPLAYMODE dxgk_display_mode_from(const D3DKMDT_VIDPN_SOURCE_MODE *s,
                                 .DisplayOrientation = D3DDDI_ROTATION_IDENTITY};
 }
 
+static const char *lacks(const struct vidpn *v, UINT source, int child)
+{
+    return !v->source[source] || !v->source[source]->modes ? "left the source without a mode"
+           : !v->target[child] || !v->target[child]->modes ? "left the target without a mode"
+                                                           : "left no source mode that fits a target mode";
+}
+
 /* The cofunctional modes of a path; *best is the index of the preferred one. */
 static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *best)
 {
@@ -498,6 +505,9 @@ static NTSTATUS enumerate(struct dxgk *d, UINT source, UINT target, unsigned *be
             modes[n++].Flags.ValidatedAgainstMonitorCaps =
                 dxgk_monitor_has(d, child, &b->target.VideoSignalInfo);
         }
+    if (!n)
+        d->failed =
+            (struct dxgk_failed){"DxgkDdiEnumVidPnCofuncModality", STATUS_SUCCESS, lacks(v, source, child)};
     dxgk_vidpn_destroy(v);
     free(s->modes);
     s->modes = modes;
@@ -591,8 +601,11 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
         st = DISPLAY_DDI(d, IsSupportedVidPn, d->miniport, &supported);
     if (NT_SUCCESS(st))
         dxgk_answers_boolean(d, "DxgkDdiIsSupportedVidPn", "IsVidPnSupported", supported.IsVidPnSupported);
-    if (NT_SUCCESS(st) && !supported.IsVidPnSupported)
+    if (NT_SUCCESS(st) && !supported.IsVidPnSupported) {
         st = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+        d->failed = (struct dxgk_failed){"DxgkDdiIsSupportedVidPn", STATUS_SUCCESS,
+                                         "answered IsVidPnSupported = 0 for modes that it had enumerated"};
+    }
     if (NT_SUCCESS(st))
         st = surfaces(d, source, mode, &primary, &fresh);
     if (!NT_SUCCESS(st))
