@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file/out.h"
+#include "base/file/png.h"
 #include "base/file/scratch.h"
 #include "base/file/shared.h"
 #include "temp_dir.h"
@@ -63,6 +64,23 @@ TEST(what_is_made_is_its_users_alone)
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_size, 10);
+    /* But for results of tests. */
+    umask(022);
+    path = in_dir("results/in/some");
+    assert_int_equal(out_file_result_folder(in_dir("results/in"), &e), 0);
+    assert_int_equal(mode_of(in_dir("results")), 0755);
+    assert_int_equal(mode_of(in_dir("results/in")), 0755);
+    f = out_file_result(path, &e);
+    assert_non_null(f);
+    assert_int_equal(out_file_close(f, path, 0, &e), 0);
+    assert_int_equal(mode_of(path), 0644);
+    umask(027);
+    path = in_dir("results/of.png");
+    assert_int_equal(png_file_result(path, (const uint8_t[4]){0}, 1, 1, 4, &e), 0);
+    assert_int_equal(mode_of(path), 0640);
+    path = in_dir("a.png");
+    assert_int_equal(png_file_write(path, (const uint8_t[4]){0}, 1, 1, 4, &e), 0);
+    assert_int_equal(mode_of(path), 0600);
     umask(old);
 }
 

@@ -380,7 +380,7 @@ static void run_one(const struct runner_params *p, const char *name, const char 
 
 int runner_write_json(const char *path, const json_t *report)
 {
-    FILE *f = out_file_open(path, NULL);
+    FILE *f = out_file_result(path, NULL);
     int r = f ? 0 : -errno;
 
     errno = 0;
@@ -414,7 +414,7 @@ int runner_write_junit(const char *path, const char *suite_name, const struct te
     }
     junit_end(&o);
     r = strbuf_failed(&o) ? -ENOMEM : 0;
-    f = r ? NULL : out_file_open(path, NULL);
+    f = r ? NULL : out_file_result(path, NULL);
     if (!r && !f)
         r = -errno;
     if (f) {

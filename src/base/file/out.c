@@ -13,6 +13,9 @@
 
 #include "base/array.h"
 
+/* 4: the umask takes of either. */
+enum { OWN = 0600, EVERYBODYS = 0666 };
+
 /* Files that are known: read by this process, or made by it. */
 static struct known {
     dev_t dev;
@@ -112,7 +115,7 @@ static bool is_shared(const char *path, struct stat *folder)
     return !stat(dir, folder) && folder->st_mode & S_ISVTX && folder->st_mode & S_IWOTH;
 }
 
-static int open_file(const char *path, int flags)
+static int open_file(const char *path, int flags, mode_t mode)
 {
     struct stat folder, st;
     const bool shared = is_shared(path, &folder);
@@ -120,7 +123,7 @@ static int open_file(const char *path, int flags)
 
     if (shared && (lstat(path, &st) || !S_ISLNK(st.st_mode) || st.st_uid != geteuid()))
         flags |= O_NOFOLLOW;
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode);
     if (fd < 0 || !(flags & O_NOFOLLOW) || fstat(fd, &st) || st.st_uid == geteuid() ||
         st.st_uid == folder.st_uid)
         return fd;
@@ -129,7 +132,7 @@ static int open_file(const char *path, int flags)
     return -1;
 }
 
-static int open_known(const char *path, int flags, struct error *e)
+static int open_known(const char *path, int flags, mode_t mode, struct error *e)
 {
     struct stat st;
     bool there = !stat(path, &st);
@@ -137,7 +140,7 @@ static int open_known(const char *path, int flags, struct error *e)
 
     if (there && (r = refuse(path, &st, e)))
         return r;
-    fd = open_file(path, flags);
+    fd = open_file(path, flags, mode);
     if (fd < 0)
         return fail(path, e);
     if (fstat(fd, &st) || !know(path, &st, true))
@@ -151,12 +154,12 @@ static int open_known(const char *path, int flags, struct error *e)
 
 int out_file_descriptor(const char *path, struct error *e)
 {
-    return open_known(path, 0, e);
+    return open_known(path, 0, OWN, e);
 }
 
 FILE *out_file_append(const char *path, struct error *e)
 {
-    int fd = open_known(path, O_APPEND | O_NONBLOCK,
+    int fd = open_known(path, O_APPEND | O_NONBLOCK, OWN,
                         e); /* a FIFO without a reader is an error, and none is waited for */
     FILE *f = fd < 0 ? NULL : fdopen(fd, "a");
 
@@ -167,9 +170,9 @@ FILE *out_file_append(const char *path, struct error *e)
     return f;
 }
 
-FILE *out_file_open(const char *path, struct error *e)
+static FILE *open_empty(const char *path, mode_t mode, struct error *e)
 {
-    int fd = out_file_descriptor(path, e);
+    int fd = open_known(path, 0, mode, e);
     struct stat st;
     FILE *f = NULL;
 
@@ -182,10 +185,20 @@ FILE *out_file_open(const char *path, struct error *e)
     return f;
 }
 
-/* As mkdir(); one that no memory is there to remember stays. */
-static int make_folder(const char *path)
+FILE *out_file_open(const char *path, struct error *e)
 {
-    if (mkdir(path, 0700))
+    return open_empty(path, OWN, e);
+}
+
+FILE *out_file_result(const char *path, struct error *e)
+{
+    return open_empty(path, EVERYBODYS, e);
+}
+
+/* As mkdir(); one that no memory is there to remember stays. */
+static int make_folder(const char *path, mode_t mode)
+{
+    if (mkdir(path, mode))
         return -1;
     pthread_mutex_lock(&lock);
     if (!array_reserve(folders, room_folders, num_folders + 1) && (folders[num_folders] = strdup(path)))
@@ -207,7 +220,7 @@ void out_file_folders_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-int out_file_folder(const char *path, struct error *e)
+static int open_folder(const char *path, mode_t mode, struct error *e)
 {
     char part[PATH_MAX];
     struct stat st;
@@ -219,14 +232,24 @@ int out_file_folder(const char *path, struct error *e)
     for (char *p = part + 1; *part && *p; p++)
         if (*p == '/') {
             *p = '\0';
-            (void)make_folder(part); /* if it cannot be made, what is in it cannot */
+            (void)make_folder(part, mode); /* if it cannot be made, what is in it cannot */
             *p = '/';
         }
-    if (!make_folder(part))
+    if (!make_folder(part, mode))
         return 0;
     if (errno == EEXIST && !stat(part, &st) && !S_ISDIR(st.st_mode))
         errno = ENOTDIR;
     return errno == EEXIST && !access(part, W_OK | X_OK) ? 0 : fail(path, e);
+}
+
+int out_file_folder(const char *path, struct error *e)
+{
+    return open_folder(path, OWN | S_IXUSR, e);
+}
+
+int out_file_result_folder(const char *path, struct error *e)
+{
+    return open_folder(path, EVERYBODYS | S_IXUSR | S_IXGRP | S_IXOTH, e);
 }
 
 int out_file_check(const char *path, struct error *e)

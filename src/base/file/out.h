@@ -4,7 +4,8 @@
  * 1. What is read is never written over: a file of out_file_spare(), by whatever name, symbolic or hard link, is refused.
  * 2. Two outputs are two files: what was made already is not made again under another option.
  * 3. What is not a regular file (a device, a pipe) is written, and never removed.
- * 4. What is made is for its user alone (mode 0600, folders 0700): dumps, recordings and logs hold memory and pictures.
+ * 4. What is made is for its user alone (mode 0600, folders 0700): dumps, recordings and logs hold memory and pictures. Results of
+ *    tests are what he asked for to show them: others read them as far as the umask lets them.
  * 5. In a folder that everybody may write to, what somebody else has put there is neither opened nor followed: -EIO.
  * 6. A folder that was made, and that nothing was put into, is not left behind.
  *
@@ -23,13 +24,17 @@ int out_file_spare(const char *path, struct error *e);
 
 /* Makes the file or empties it. NULL: it cannot be written. */
 FILE *out_file_open(const char *path, struct error *e);
-/* The same as a descriptor, for writing only; what the file held is still there. */
+/* The same for a result of tests. */
+FILE *out_file_result(const char *path, struct error *e);
+/* As out_file_open(), but a descriptor, for writing only; what the file held is still there. */
 int out_file_descriptor(const char *path, struct error *e);
 /* Makes the file, or goes on behind what it holds. */
 FILE *out_file_append(const char *path, struct error *e);
 /* Makes a folder that can be written to, unless it is there: with those that it is in. 0 or an error. */
 int out_file_folder(const char *path, struct error *e);
-/* Removes those that out_file_folder() made and that are empty: at a program's end. */
+/* The same for results of tests. */
+int out_file_result_folder(const char *path, struct error *e);
+/* Removes those that these made and that are empty: at a program's end. */
 void out_file_folders_end(void);
 
 /* For what takes long to make: whether it can be written there. 0 or an error; nothing is made. */

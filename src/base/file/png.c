@@ -7,8 +7,8 @@
 
 #include "base/file/out.h"
 
-int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
-                   struct error *e)
+static int write_png(const char *path, FILE *(*open_file)(const char *path, struct error *e),
+                     const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride, struct error *e)
 {
     png_image image = {
         .version = PNG_IMAGE_VERSION, .width = width, .height = height, .format = PNG_FORMAT_RGBA};
@@ -18,12 +18,24 @@ int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32
 
     if (stride > INT32_MAX)
         return error_set(e, -EINVAL, "%s: rows of %zu bytes are too long", path, stride);
-    f = out_file_open(path, &why);
+    f = open_file(path, &why);
     if (!f)
         return error_set(e, why.code, "%s", why.text);
     if (!png_image_write_to_stdio(&image, f, 0, rgba, (png_int_32)stride, NULL) && !ferror(f))
         r = error_set(e, -EIO, "%s: %s", path, image.message);
     return out_file_close(f, path, r, e);
+}
+
+int png_file_write(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
+                   struct error *e)
+{
+    return write_png(path, out_file_open, rgba, width, height, stride, e);
+}
+
+int png_file_result(const char *path, const uint8_t *rgba, uint32_t width, uint32_t height, size_t stride,
+                    struct error *e)
+{
+    return write_png(path, out_file_result, rgba, width, height, stride, e);
 }
 
 int png_file_read(const char *path, uint8_t **rgba, uint32_t *width, uint32_t *height, struct error *e)
