@@ -19,13 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "base/check.h"
 #include "base/sched/schedstat.h"
-#include "lose/proc.h"
+#include "lose/thread.h"
 
 #define WINDOW_NS  (500 * NSEC_PER_MSEC) /* in which a program that goes on shows it, if it is let run */
 #define STEP_NS    (50 * NSEC_PER_MSEC)
@@ -35,59 +34,9 @@ enum { SWITCHES = 3, SPARE = 10 }; /* sleeps of a thread in that time; a spare d
 enum { DELAYED = 4 };              /* delayed calls a frame that a program is given time for */
 enum { WINDOWS = 10 }; /* the longest that is waited for a program that is not let run, in windows */
 
-const char *lose_verdict_name(enum lose_verdict v)
-{
-    static const char *const names[] = {"survived",    "ended cleanly", "dies",
-                                        "ignores it",  "hangs",         "stalls",
-                                        "not reached", "no device",     "survived with a wrong picture",
-                                        "leaks"};
-
-    return v < LOSE_VERDICTS ? names[v] : "?";
-}
-
-int lose_expectation(const char *word)
-{
-    size_t n = strlen(word);
-    int i = 0;
-
-    for (const char *at = LOSE_EXPECTATIONS; at; at = strchr(at, '|'), i++) {
-        at += *at == '|';
-        if (n && !strncmp(at, word, n) && (at[n] == '|' || !at[n]) && !strchr(word, '|'))
-            return i;
-    }
-    return -1;
-}
-
-bool lose_is_expected(unsigned expectation, enum lose_verdict v)
-{
-    static const enum lose_verdict exact[] = {
-        LOSE_SURVIVED, LOSE_ENDED,       LOSE_ENDED,     LOSE_DIED,          LOSE_IGNORES, LOSE_HANGS,
-        LOSE_STALLS,   LOSE_NOT_REACHED, LOSE_NO_DEVICE, LOSE_WRONG_PICTURE, LOSE_LEAKS};
-
-    return v == exact[expectation] || (expectation == 1 && v == LOSE_SURVIVED);
-}
-
 static bool is_gl(enum lose_api api)
 {
     return api == LOSE_EGL || api == LOSE_GLX;
-}
-
-const char *lose_api_noun(enum lose_api api)
-{
-    return is_gl(api) ? "context" : "device";
-}
-
-const char *lose_call_name(uint32_t call)
-{
-    static const char *const of_gl[] = {
-#define NAME_ROW(name) #name,
-        LOSE_GL_CALLS(NAME_ROW)
-#undef NAME_ROW
-    };
-
-    return call < LOSE_NUM_CALLS ? lose_calls[call].name
-           : call < LOSE_GL_END  ? of_gl[call - LOSE_NUM_CALLS]
-                                 : "?";
 }
 
 static void run_check(const struct run *r)
@@ -536,37 +485,6 @@ uint64_t judge_limit(const struct run *r)
     return limit;
 }
 
-/* Whether a thread of the program waits for events: it sleeps in a call that is made for that. */
-static bool waits_for_events(pid_t pid)
-{
-    static const long calls[] = {
-#ifdef SYS_poll
-        SYS_poll,  SYS_select,   SYS_epoll_wait,
-#endif
-        SYS_ppoll, SYS_pselect6, SYS_epoll_pwait,
-    };
-    char path[64], text[128];
-    long call = -1;
-
-    snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
-    if (proc_read(path, text, sizeof(text)) && text[0] >= '0' && text[0] <= '9')
-        call = strtol(text, NULL, 10);
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-        if (call == calls[i])
-            return true;
-    return false;
-}
-
-/* Whether a thread sleeps for a time that it has set itself. */
-static bool sleeps(pid_t pid, uint32_t tid)
-{
-    char path[64], text[128];
-
-    snprintf(path, sizeof(path), "/proc/%d/task/%u/syscall", (int)pid, tid);
-    return proc_read(path, text, sizeof(text)) &&
-           (atol(text) == SYS_nanosleep || atol(text) == SYS_clock_nanosleep);
-}
-
 /* Whether a window of a Windows program answers. */
 static bool hears(const struct run *r, uint32_t pid)
 {
@@ -593,28 +511,8 @@ static bool works_at_its_pace(struct run *r, uint32_t loss)
         return true;
     }
     r->out->idle = !atomic_load(&s->waits) &&
-                   (waits_for_events((pid_t)atomic_load(&s->pid)) || hears(r, atomic_load(&s->pid)));
+                   (thread_waits_for_events((pid_t)atomic_load(&s->pid)) || hears(r, atomic_load(&s->pid)));
     return r->out->idle;
-}
-
-static long switches(pid_t pid, uint32_t tid)
-{
-    char path[64], text[4096];
-
-    snprintf(path, sizeof(path), "/proc/%d/task/%u/status", (int)pid, tid);
-    return proc_read(path, text, sizeof(text)) ? (long)proc_number(text, "\nvoluntary_ctxt_switches:", 0)
-                                               : -1;
-}
-
-/* Whether the thread wants a processor now. */
-static bool wants_processor(pid_t pid, uint32_t tid)
-{
-    char path[64], text[512];
-    const char *state;
-
-    snprintf(path, sizeof(path), "/proc/%d/task/%u/stat", (int)pid, tid);
-    state = proc_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL; /* a name may hold anything */
-    return state && state[1] == ' ' && state[2] == 'R';
 }
 
 /* Waits until the program has had a window's time to show what it does: time in which others had the processors does not count. The
@@ -634,7 +532,7 @@ static void give_it_time(struct run *r, pid_t pid, uint32_t tid)
         if (!known || !schedstat_read(pid, &now))
             continue;
         starved = schedstat_starved(&first, &now, elapsed);
-        waits = now.ran_ns == last.ran_ns && wants_processor(pid, tid);
+        waits = now.ran_ns == last.ran_ns && thread_wants_processor(pid, tid);
         last = now;
     }
 }
@@ -653,7 +551,7 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
     const struct lose_device *d = &r->record->device[slot];
     pid_t pid = (pid_t)atomic_load(&d->pid);
     uint32_t tid = atomic_load(&d->tid);
-    long before = switches(pid, tid);
+    long before = thread_switches(pid, tid);
     uint64_t called = 0, began = run_now(r), recent = r->p->timeout_ns / 4, told;
     bool waits = false;
 
@@ -671,9 +569,9 @@ static enum lose_verdict look_at_the_living(struct run *r, uint32_t slot)
     if (called && (called >= began || run_now(r) - called < recent))
         return LOSE_STALLS;
     if (r->out->num_losses && r->out->losses[r->out->num_losses - 1].work_ns &&
-        (sleeps(pid, tid) || sleeps(pid, (uint32_t)pid)))
+        (thread_sleeps(pid, tid) || thread_sleeps(pid, (uint32_t)pid)))
         return LOSE_STALLS; /* slow: it has worked on the new device, and will wake */
-    r->out->busy = before >= 0 && !waits && switches(pid, tid) - before >= SWITCHES;
+    r->out->busy = before >= 0 && !waits && thread_switches(pid, tid) - before >= SWITCHES;
     if (r->out->busy && r->maker == (uint32_t)pid && r->made_ns >= began) {
         r->out->busy = false; /* it was in a call of Vulkan, and at work there */
         return LOSE_STALLS;
@@ -744,18 +642,18 @@ static bool goes_on(struct run *r)
     bool on = false, wants = true;
 
     for (uint32_t i = 0; i < n; i++)
-        before[i] = switches(r->tree.process[i].pid, (uint32_t)r->tree.process[i].pid);
+        before[i] = thread_switches(r->tree.process[i].pid, (uint32_t)r->tree.process[i].pid);
     for (int w = 0; w < WINDOWS && wants && !on; w++) {
         wants = false;
         nanosleep(&(struct timespec){0, WINDOW_NS}, NULL);
         for (uint32_t i = 0; i < n; i++) {
             pid_t pid = r->tree.process[i].pid;
-            long now = switches(pid, (uint32_t)pid);
+            long now = thread_switches(pid, (uint32_t)pid);
 
             if (!r->tree.process[i].alive || (told && pid != told))
                 continue;
-            on |= (before[i] >= 0 && now - before[i] >= SWITCHES) || waits_for_events(pid);
-            wants |= wants_processor(pid, (uint32_t)pid);
+            on |= (before[i] >= 0 && now - before[i] >= SWITCHES) || thread_waits_for_events(pid);
+            wants |= thread_wants_processor(pid, (uint32_t)pid);
         }
     }
     return on;
@@ -773,8 +671,7 @@ static enum lose_verdict judge_without_device(struct run *r)
         r->out->without = goes_on(r); /* it draws without a GPU, or says that there is none */
         return r->out->without ? LOSE_SURVIVED : LOSE_HANGS;
     }
-    if (!atomic_load(&r->record->instances))
-        r->out->blind = tree_blind(&r->tree, &r->out->blind_pid, r->out->blind_replaced);
+    r->out->blind = tree_blind(&r->tree, &r->out->blind_pid, r->out->blind_replaced);
     return LOSE_NO_DEVICE;
 }
 

@@ -297,8 +297,8 @@ static void look_who_ended(struct run *r, uint64_t *scanned)
     tree_reap(&r->tree);
     if (run_now(r) >= *scanned + SCAN_NS || !top->alive) {
         tree_scan(&r->tree);
-        if (!atomic_load(&r->record->instances))
-            tree_look(&r->tree);
+        if (!r->seen)
+            tree_look(&r->tree, atomic_load(&r->record->instances));
         *scanned = run_now(r);
     }
     if (!top->alive && !r->gone_ns)

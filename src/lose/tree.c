@@ -190,26 +190,28 @@ static int mentions(pid_t pid, const char *name, const char *word)
     return found;
 }
 
-static bool mentions_any(pid_t pid, const char *const *words)
+static bool maps(pid_t pid, const char *word)
 {
-    while (*words && mentions(pid, "maps", *words) <= 0)
-        words++;
-    return *words != NULL;
+    return mentions(pid, "maps", word) > 0;
 }
 
+/* What a program draws with, and comes to past the layer and the vendor library. */
+enum way { VULKAN = 1 << 0, EGL = 1 << 1, GLX = 1 << 2 };
+
 /* Which variables of those that the program was given have lost what it was given in them, or stand in the way of it. */
-static void look_for_replaced(const struct tree *t, pid_t pid, bool vulkan, char out[TREE_REPLACED_NAMES])
+static void look_for_replaced(const struct tree *t, pid_t pid, unsigned ways, char out[TREE_REPLACED_NAMES])
 {
     const struct {
         const char *name, *holds;
-        bool vulkan, may_lack; /* may_lack: it need not be there */
+        enum way way;
+        bool may_lack; /* it need not be there */
     } wanted[] = {
-        {"VK_INSTANCE_LAYERS", LOSE_LAYER, true, false},
-        {"VK_LAYER_PATH", t->layers, true, true}, /* goes before VK_ADD_LAYER_PATH */
-        {"VK_LOADER_LAYERS_DISABLE", LOSE_LAYER, true, true},
-        {"LD_LIBRARY_PATH", "/gl", false, false},
-        {"__EGL_VENDOR_LIBRARY_FILENAMES", "/gl/egl.json", false, false},
-        {"__GLX_VENDOR_LIBRARY_NAME", "aerogpu", false, false},
+        {"VK_INSTANCE_LAYERS", LOSE_LAYER, VULKAN, false},
+        {"VK_LAYER_PATH", t->layers, VULKAN, true}, /* goes before VK_ADD_LAYER_PATH */
+        {"VK_LOADER_LAYERS_DISABLE", LOSE_LAYER, VULKAN, true},
+        {"__EGL_VENDOR_LIBRARY_FILENAMES", "/gl/egl.json", EGL, false},
+        {"LD_LIBRARY_PATH", "/gl", GLX, false},
+        {"__GLX_VENDOR_LIBRARY_NAME", "aerogpu", GLX, false},
     };
     enum { NUM = sizeof(wanted) / sizeof(wanted[0]) };
     bool good[NUM] = {false}, there[NUM] = {false};
@@ -234,38 +236,38 @@ static void look_for_replaced(const struct tree *t, pid_t pid, bool vulkan, char
     free(line);
     out[0] = '\0';
     for (int i = 0; f && i < NUM; i++)
-        if (!good[i] && wanted[i].vulkan == vulkan && (there[i] || !wanted[i].may_lack) &&
+        if (!good[i] && (wanted[i].way & ways) && (there[i] || !wanted[i].may_lack) &&
             n < TREE_REPLACED_NAMES)
             n += (size_t)snprintf(out + n, TREE_REPLACED_NAMES - n, "%s%s", n ? ", " : "", wanted[i].name);
     if (f)
         fclose(f);
 }
 
-static enum tree_blind look(const struct tree *t, struct tree_process *p)
+static enum tree_blind look(const struct tree *t, struct tree_process *p, bool reports)
 {
-    /* Drivers: the loader is in programs that never ask it for anything. libEGL_mesa, libGLX_nvidia; libvulkan_lvp, libvk_swiftshader. */
-    static const char *const vulkan[] = {"/libvulkan_", "/libvk_", "/amdvlk", NULL}, *const gl[] = {
-                                                                                         "/libEGL_",
-                                                                                         "/libGLX_", NULL};
+    /* Drivers: the loader is in programs that never ask it for anything. libvulkan_lvp, libvk_swiftshader; libEGL_mesa, libGLX_nvidia. */
     pid_t pid = p->pid;
-    bool draws = mentions_any(pid, gl), computes = mentions_any(pid, vulkan);
+    bool layer = maps(pid, &LOSE_LAYER[8]), /* libVkLayer_AEROGPU_lose.so */
+        vendor = maps(pid, "libGLX_aerogpu.so");
+    unsigned ways = (maps(pid, "/libvulkan_") || maps(pid, "/libvk_") || maps(pid, "/amdvlk") ? VULKAN : 0) |
+                    (maps(pid, "/libEGL_") ? EGL : 0) | (maps(pid, "/libGLX_") ? GLX : 0);
 
-    if (!draws && !computes)
+    if (!ways)
         return TREE_NO_VULKAN;
-    if (mentions(pid, "maps", &LOSE_LAYER[8]) > 0 || /* libVkLayer_AEROGPU_lose.so */
-        mentions(pid, "maps", "libGLX_aerogpu.so") > 0)
-        return TREE_NO_RECORD;
-    if (!mentions(pid, "environ", LOSE_VARIABLE "="))
+    if (!layer && !vendor && !mentions(pid, "environ", LOSE_VARIABLE "="))
         return TREE_NO_VARIABLE;
-    look_for_replaced(t, pid, computes, p->replaced);
-    return *p->replaced ? TREE_REPLACED : TREE_NO_LAYER;
+    /* Who has the vendor library by GLX may have another's by EGL. */
+    look_for_replaced(t, pid, ways & ~((layer ? VULKAN : 0u) | (vendor ? GLX : 0u)), p->replaced);
+    if (*p->replaced)
+        return TREE_REPLACED;
+    return !layer && !vendor ? TREE_NO_LAYER : reports ? TREE_SEES : TREE_NO_RECORD;
 }
 
-void tree_look(struct tree *t)
+void tree_look(struct tree *t, bool reports)
 {
     for (uint32_t i = 0; i < t->num; i++) {
         struct tree_process *p = &t->process[i];
-        enum tree_blind now = p->alive ? look(t, p) : TREE_NO_VULKAN;
+        enum tree_blind now = p->alive ? look(t, p, reports) : TREE_NO_VULKAN;
 
         if (p->blind == TREE_SEES || now != TREE_NO_VULKAN) /* what ends maps nothing any more */
             p->blind = now;

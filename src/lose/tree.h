@@ -15,7 +15,7 @@ enum { TREE_PROCESSES = 1024, TREE_LISTED = 4096, TREE_REPLACED_NAMES = 160 };
 
 /* Where Vulkan or OpenGL was seen, and the layer or the vendor library was not heard of. */
 enum tree_blind {
-    TREE_SEES,
+    TREE_SEES,        /* or it was not looked yet */
     TREE_NO_VULKAN,   /* nobody loaded a driver */
     TREE_NO_VARIABLE, /* the environment was cleared */
     TREE_REPLACED,    /* variables of it were: `replaced` */
@@ -57,8 +57,8 @@ void tree_start(struct tree *t, pid_t top);
 void tree_scan(struct tree *t);
 /* Who ended. */
 void tree_reap(struct tree *t);
-/* Looks at who loaded what. */
-void tree_look(struct tree *t);
+/* Looks at who loaded what; `reports`: somebody has reached the record. */
+void tree_look(struct tree *t, bool reports);
 /* That process, or NULL: it is not the program's. */
 struct tree_process *tree_find(struct tree *t, pid_t pid);
 uint32_t tree_alive(const struct tree *t);

@@ -11,7 +11,8 @@
  *   pending   at the loss, work of it waits for a semaphore that it never signals
  *   slow      recovers, and submits five times a second
  *   end-abort destroys everything, and aborts
- *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing
+ *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing; `once-sleeps`, `once-waits`:
+ *             for a minute, in a condition of its own
  *   idle      goes on without Vulkan
  *   new       makes a new device for each submission; `crawl`: recovers, and submits every 0.3 s
  *   empty     recovers, and submits nothing to run any more
@@ -26,6 +27,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +36,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <vulkan/vulkan.h>
@@ -322,6 +325,20 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         usleep(10000);
 }
 
+/* For a minute. */
+static void wait_for_nobody(void)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    pthread_mutex_lock(&mutex);
+    while (!pthread_cond_timedwait(&cond, &mutex, &until))
+        continue;
+}
+
 /* After each submission. */
 static void rest(const char *how, bool lost)
 {
@@ -348,6 +365,8 @@ static void rest(const char *how, bool lost)
         poll(NULL, 0, -1);
     if (lost && !strcmp(how, "once-sleeps"))
         usleep(60000000);
+    if (lost && !strcmp(how, "once-waits"))
+        wait_for_nobody();
     while (lost && !strcmp(how, "once-pause"))
         pause();
 }

@@ -115,8 +115,50 @@ def output_of_the_program_is_not_in_the_json():
     with tempfile.TemporaryDirectory() as d:
         out, err = lose('--at-submit', '5', '--json=' + d + '/j', '--', client, 'exit', code=1)
         assert out == 'lose_client: hello\n' and json.load(open(d + '/j'))['exit_code'] == 3, out
-        assert lose('--json=' + d + '/none/j', '--at-submit', '5', '--', client, 'exit', code=4)[1].splitlines()[-1] == \
-            'aerogpu lose: %s/none/j: No such file or directory' % d
+
+
+@case
+def what_cannot_be_written_is_said_before():
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('[program.a]\nrun = ["touch", "%s/ran"]\n[fault.f]\noptions = ["--reach", "1"]\n' % d)
+        none = d + '/none/x'
+        for args in (['--json=' + none, '--', 'touch', d + '/ran'], ['--screen', '64x48', '--picture', none, '--', 'touch', d + '/ran'],
+                     ['--matrix', d + '/m.toml', '--junit', none], ['--matrix', d + '/m.toml', '--sarif', none],
+                     ['--matrix', d + '/m.toml', '--json=' + none]):
+            out, err = lose(*args, code=4)
+            assert (out, err) == ('', 'aerogpu lose: %s: No such file or directory\n' % none), (args, out, err)
+        assert not os.path.exists(d + '/ran')
+
+
+@case
+def others_may_read_results():
+    """As the umask lets them; what holds memory or pictures of games is its user's alone, but these are made for CI systems."""
+    mode = lambda path: oct(os.stat(path).st_mode & 0o7777)
+    old = os.umask(0o022)
+    try:
+        with tempfile.TemporaryDirectory() as d:
+            with open(d + '/m.toml', 'w') as f:
+                f.write('screen = "64x48"\n[program.a]\nrun = [%s, "abort"]\n[fault.f]\noptions = ["--at-submit", "5"]\n' % json.dumps(client))
+            if not shutil.which('Xvfb'):
+                return 'Xvfb is not installed'
+            lose('--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--sarif', d + '/s.sarif', '--json=' + d + '/m.json', '--pictures', d + '/p/q', code=1)
+            lose('--at-submit', '5', '--json=' + d + '/j.json', '--screen', '64x48', '--picture', d + '/end.png', '--', client, 'recover')
+            os.umask(0o027)
+            lose('--at-submit', '5', '--json=' + d + '/group.json', '--', client, 'recover')
+            for name in ('j.xml', 's.sarif', 'm.json', 'p/q/a-f.png', 'j.json', 'end.png'):
+                assert mode(d + '/' + name) == '0o644', (name, mode(d + '/' + name))
+            assert (mode(d + '/p'), mode(d + '/p/q'), mode(d + '/group.json')) == ('0o755', '0o755', '0o640')
+    finally:
+        os.umask(old)
+
+
+@case
+def who_had_little_left_to_do():
+    err = lose('--at-submit', '20', '--timeout', '60', '--', client, 'recover', '24')[1].splitlines()[-1]
+    assert re.search(r'; it ended by itself, with exit code 0, after \d of 30 frames or submissions$', err), err
+    err = lose('--at-submit', '20', '--timeout', '60', '--', client, 'recover')[1].splitlines()[-1]
+    assert 'ended by itself' not in err, err
 
 
 @case
@@ -399,6 +441,8 @@ def a_matrix():
         assert len(results) == 8 and {r['ruleId'] for r in results} == {'lost', 'answers', 'end'}
         cases = json.load(open(d + '/j.json'))['cases']
         assert sum(c['ok'] for c in cases) == 3 and len(cases) == 11
+        fewest = {c['name']: c['fewest_faults'] for c in cases}
+        assert fewest['good/answers'] == 'oom@vkQueueSubmit:9' and fewest['good/end'] is None and fewest['bad/lost#1'] is None, fewest
         # What is printed to repeat a case does that.
         line = next(l for l in out.splitlines() if 'repeat:' in l and 'abort' in l and 'oom' not in l)
         assert subprocess.run([aerogpu] + line.split()[2:], capture_output=True).returncode == 1
@@ -409,10 +453,12 @@ def what_was_not_run_is_not_ok():
     with tempfile.TemporaryDirectory() as d:
         with open(d + '/m.toml', 'w') as f:
             f.write('jobs = 1\n[program.a]\nrun = [%s, "recover"]\n[fault.f]\noptions = ["--at-submit", "4000000000"]\nseeds = 3\n' % json.dumps(client))
-        p = subprocess.Popen([aerogpu, 'lose', '--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--json=' + d + '/j'], stdout=subprocess.DEVNULL)
+        p = subprocess.Popen([aerogpu, 'lose', '--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--json=' + d + '/j'], stdout=subprocess.PIPE, text=True)
         time.sleep(2)
         p.send_signal(signal.SIGTERM)
-        assert p.wait(60) == 143
+        out = p.communicate(timeout=60)[0]
+        assert p.returncode == 143
+        assert out == '3 cases: 0 ok, 0 failed, 0 known, 0 fixed, 0 could not be tried, 3 interrupted\n', out
         assert [c['ok'] for c in json.load(open(d + '/j'))['cases']] == [False] * 3
         suite = xml.etree.ElementTree.parse(d + '/j.xml').getroot().find('testsuite')
         assert (suite.get('skipped'), len(suite.findall('testcase/skipped'))) == ('3', 3), suite.attrib
@@ -446,6 +492,17 @@ def a_seed_that_fails_is_reduced():
         failed = out.count('FAILED  bad/f#')
         assert failed and len(re.findall(r'fewest faults: \S+$', out, re.M)) == failed, out # one of them is enough
         assert '--random' not in out and '--seed' not in out, out
+
+
+@case
+def what_was_not_reached_is_not_reduced():
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('[program.a]\nrun = [%s, "recover", "40"]\n[fault.f]\noptions = ["--fault", "oom@vkQueueSubmit:901", "--fault", '
+                    '"oom@vkQueueSubmit:900"]\n' % json.dumps(client))
+        out = lose('--matrix', d + '/m.toml', '--json=' + d + '/j', code=1)[0]
+        assert 'FAILED  a/f: not reached' in out and 'fewest' not in out and 'repeat: aerogpu lose --fault oom@vkQueueSubmit:901 --fault' in out, out
+        assert json.load(open(d + '/j'))['cases'][0]['fewest_faults'] is None
 
 
 @case
@@ -509,7 +566,8 @@ def wrong_matrices():
                 f.write(text)
             err = lose('--matrix', path, code=3)[1]
             assert err == 'aerogpu lose: %s%s\n' % (path, said), (text, err)
-        for options in ('["--bogus"]', '["--matrix", "x"]', '["--", "true"]', '["--fault", "oom"]', '["--at-frame", "1", "--at-submit", "1"]'):
+        for options in ('["--bogus"]', '["--matrix", "x"]', '["--", "true"]', '["--fault", "oom"]', '["--at-frame", "1", "--at-submit", "1"]', '["--json=x"]', '["--js=x"]',
+                        '["--json"]', '["--junit", "x"]', '["--mat=x"]', '["-j", "2"]', '["--screen", "64x48", "--picture", "x"]', '["true"]'):
             with open(path, 'w') as f:
                 f.write('[program.a]\nrun = ["true"]\n\n[fault.f]\noptions = %s\n' % options)
             err = lose('--matrix', path, code=3)[1].splitlines()[-1]

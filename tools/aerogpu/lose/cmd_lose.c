@@ -16,6 +16,7 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "base/file/out.h"
 #include "base/program.h"
 #include "base/rng.h"
 #include "base/utf8.h"
@@ -189,32 +190,43 @@ static void print_words(const struct strbuf *words)
     strbuf_finish(&text);
 }
 
+static void explain_survival(const struct command_line *o, const struct lose_result *r,
+                             const struct lose_loss *l, uint64_t work)
+{
+    if (l)
+        fprintf(stderr, "it works on a new %s, %.1f ms after the loss", lose_api_noun(l->api),
+                (double)l->work_ns / 1e6);
+    else if (r->without)
+        fputs("it goes on without a device", stderr);
+    else
+        fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault", r->fault_work);
+    if (r->own_pace || r->idle)
+        utf8_print(stderr,
+                   ", and %s: it has done %" PRIu64 " frames or submissions since, %" PRIu64
+                   " in %.1f s before the loss",
+                   r->idle ? "waits for events" : "keeps its pace, or half of it", r->new_work, r->old_work,
+                   (double)r->old_ns / 1e9);
+    if (l && l->reported > RETRIES && l->reported > r->new_work)
+        fprintf(stderr,
+                "; the lost %s was called %" PRIu64 " times since, where the new one did %" PRIu64
+                " frames or submissions",
+                lose_api_noun(l->api), l->reported, r->new_work);
+    if (r->exited && work < o->run.proof)
+        fprintf(stderr,
+                "; it ended by itself, with exit code 0, after %" PRIu64 " of %u frames or submissions", work,
+                o->run.proof);
+    fputc('\n', stderr);
+}
+
 static void explain(const struct command_line *o, const struct lose_result *r)
 {
     const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
+    uint64_t work = l ? r->new_work : r->fault_work;
+
     utf8_print(stderr, "%s: ", lose_verdict_name(r->verdict));
     switch (r->verdict) {
     case LOSE_SURVIVED:
-        if (l)
-            fprintf(stderr, "it works on a new %s, %.1f ms after the loss", lose_api_noun(l->api),
-                    (double)l->work_ns / 1e6);
-        else if (r->without)
-            fputs("it goes on without a device", stderr);
-        else
-            fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault",
-                    r->fault_work);
-        if (r->own_pace || r->idle)
-            utf8_print(stderr,
-                       ", and %s: it has done %" PRIu64 " frames or submissions since, %" PRIu64
-                       " in %.1f s before the loss",
-                       r->idle ? "waits for events" : "keeps its pace, or half of it", r->new_work,
-                       r->old_work, (double)r->old_ns / 1e9);
-        if (l && l->reported > RETRIES && l->reported > r->new_work)
-            fprintf(stderr,
-                    "; the lost %s was called %" PRIu64 " times since, where the new one did %" PRIu64
-                    " frames or submissions",
-                    lose_api_noun(l->api), l->reported, r->new_work);
-        fputc('\n', stderr);
+        explain_survival(o, r, l, work);
         break;
     case LOSE_WRONG_PICTURE:
         if (o->show.stands)
@@ -257,7 +269,7 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         break;
     case LOSE_STALLS:
         fprintf(stderr, "it goes on calling %s, and has done %" PRIu64 " of %u frames or submissions %s\n",
-                what_it_calls(o, l), l ? r->new_work : r->fault_work, o->run.proof,
+                what_it_calls(o, l), work, o->run.proof,
                 !l             ? "since the last fault"
                 : l->device_ns ? "on one new device"
                                : "on a new device, of which it has none");
@@ -309,13 +321,16 @@ static json_t *faults_json(const struct command_line *o, const struct lose_resul
     return faults;
 }
 
-/* 0, or -errno: the file cannot be written. */
-static int print_json(const struct command_line *o, const struct lose_result *r, const char *verdict, bool ok)
+static int print_json(const struct command_line *o, const struct lose_result *r, const char *verdict, bool ok,
+                      struct error *e)
 {
-    FILE *out = o->json_file ? fopen(o->json_file, "we") : stdout;
-    json_t *losses = json_array(), *j;
-    bool failed;
+    FILE *out = o->json_file ? out_file_result(o->json_file, e) : stdout;
+    json_t *losses, *j;
+    int code = 0;
 
+    if (!out)
+        return e->code;
+    losses = json_array();
     for (uint32_t i = 0; i < r->num_losses; i++)
         json_array_append_new(losses, loss_json(&r->losses[i]));
     j = json_pack("{s:s, s:b, s:s, s:i, s:o?, s:o?, s:i, s:i, s:o, s:o, s:o, s:o}", "verdict", verdict, "ok",
@@ -326,11 +341,12 @@ static int print_json(const struct command_line *o, const struct lose_result *r,
                   (int)r->refused, "losses", losses, "faults", faults_json(o, r), "validation",
                   o->run.validation ? words_json(r) : json_null(), "stacks",
                   r->stacks.len ? json_string(strbuf_str(&r->stacks)) : json_null());
-    failed = !out || json_show(j, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF;
-    if (out && out != stdout)
-        failed |= fclose(out) != 0;
+    errno = 0;
+    if (json_show(j, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) || fputc('\n', out) == EOF)
+        code = error_set(e, -EIO, "%s: %s", o->json_file ? o->json_file : "standard output",
+                         errno ? strerror(errno) : "the JSON cannot be written");
     json_decref(j);
-    return failed ? -errno : 0;
+    return out == stdout ? code : out_file_close(out, o->json_file, code, e);
 }
 
 /* ---- the command line ---------------------------------------------------- */
@@ -498,6 +514,22 @@ static void draw_places(struct command_line *c)
     }
 }
 
+static bool is_for_matrix(const struct command_line *c)
+{
+    return c->matrix.junit || c->matrix.sarif || c->matrix.pictures || c->matrix.jobs;
+}
+
+/* Whether what is made can be, before the program is run. */
+static int check_files(const struct command_line *c, struct error *e)
+{
+    const char *const files[] = {c->json_file, c->show.file, c->matrix.junit, c->matrix.sarif};
+    int r = 0;
+
+    for (size_t i = 0; !r && i < sizeof(files) / sizeof(files[0]); i++)
+        r = files[i] ? out_file_check(files[i], e) : 0;
+    return r;
+}
+
 /* What the options come to together. */
 static int settle(int argc, char **argv)
 {
@@ -514,6 +546,8 @@ static int settle(int argc, char **argv)
         return wrong_usage(e.text);
     }
     if (c->answers) {
+        if (c->json || c->show.file || is_for_matrix(c) || c->matrix.matrix || optind != argc)
+            return wrong_usage("--answers does nothing else");
         print_answers();
         print_gl_answers();
         return -1;
@@ -522,7 +556,7 @@ static int settle(int argc, char **argv)
         c->matrix.json = c->json_file;
         return optind == argc ? 0 : wrong_usage("a matrix names its programs itself");
     }
-    if (c->matrix.junit || c->matrix.sarif || c->matrix.pictures || c->matrix.jobs)
+    if (is_for_matrix(c))
         return wrong_usage("--junit, --sarif, --pictures and --jobs are for --matrix");
     if (!c->show.size && (c->show.file || c->show.compares))
         return wrong_usage("--picture and --same-picture need a --screen");
@@ -627,6 +661,10 @@ int cmd_lose(int argc, char **argv)
         return r < 0 ? EXIT_OK : r;
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
+    if (check_files(&asked, &e)) {
+        utf8_print(stderr, "aerogpu lose: %s\n", e.text);
+        return EXIT_ENV;
+    }
     if (asked.matrix.matrix)
         return lose_matrix_run(&asked.matrix, &stopped);
     if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
@@ -643,8 +681,8 @@ int cmd_lose(int argc, char **argv)
     r = run(&asked, &result, &e);
     if (r == -EINTR) {
         fprintf(stderr, "aerogpu lose: interrupted; the program was ended\n");
-        if (asked.json && print_json(&asked, &result, "interrupted", false))
-            fprintf(stderr, "aerogpu lose: the JSON cannot be written\n");
+        if (asked.json && print_json(&asked, &result, "interrupted", false, &e))
+            utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         strbuf_finish(&result.stacks);
         strbuf_finish(&result.words);
         return 128 + stopped;
@@ -659,12 +697,11 @@ int cmd_lose(int argc, char **argv)
     if (result.words.len)
         print_words(&result.words);
     explain(&asked, &result);
-    r = asked.json ? print_json(&asked, &result, lose_verdict_name(result.verdict), ok) : 0;
+    r = asked.json ? print_json(&asked, &result, lose_verdict_name(result.verdict), ok, &e) : 0;
     strbuf_finish(&result.stacks);
     strbuf_finish(&result.words);
     if (r) {
-        utf8_print(stderr, "aerogpu lose: %s: %s\n", asked.json_file ? asked.json_file : "standard output",
-                   strerror(-r));
+        utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
     }
     return ok ? EXIT_OK : result.verdict == LOSE_NO_DEVICE ? EXIT_ENV : EXIT_FAILED;

@@ -380,7 +380,8 @@ static void shrink(const struct matrix_run *r, struct test_case *c)
     uint64_t without = 0, before = 1;
     size_t at = 0;
 
-    if (n < (drawn ? 1 : 2) || n > 63 || c->outcome != FAILED)
+    if (n < (drawn ? 1 : 2) || n > 63 || c->outcome != FAILED ||
+        !strcmp(c->verdict, lose_verdict_name(LOSE_NOT_REACHED))) /* it did not fail: nothing was tried */
         return;
     while (left > 1 && before != without) {
         before = without;
@@ -416,7 +417,7 @@ static void keep_picture(const struct matrix_run *r, struct test_case *c)
         utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         return;
     }
-    if (png_file_write(path, rgba, width, height, 4 * (size_t)width, &e))
+    if (png_file_result(path, rgba, width, height, 4 * (size_t)width, &e))
         utf8_print(stderr, "aerogpu lose: %s\n", e.text);
     else
         utf8_print(stdout, "    picture: %s\n", path);
@@ -593,7 +594,7 @@ static int write_sarif(FILE *out, const struct matrix_run *r)
 static int report(const struct matrix_run *r, const char *path,
                   int (*write_report)(FILE *out, const struct matrix_run *r), struct error *e)
 {
-    FILE *out = path ? out_file_open(path, e) : NULL;
+    FILE *out = path ? out_file_result(path, e) : NULL;
 
     if (!path)
         return 0;
@@ -618,7 +619,7 @@ static int prepare(struct matrix_run *r, struct error *e)
               : processors > 0 ? (uint32_t)processors
                                : 1;
     if (!code && r->files->pictures)
-        code = out_file_folder(r->files->pictures, e);
+        code = out_file_result_folder(r->files->pictures, e);
     return code ? error_set(e, code, "cannot prepare the matrix: %s", strerror(-code)) : 0;
 }
 
@@ -643,8 +644,11 @@ static int sum_up(const struct matrix_run *r)
     for (size_t i = 0; i < r->num; i++)
         n[r->cases[i].outcome]++;
     bad = n[FAILED] + n[FIXED] + n[BROKEN];
-    printf("%zu cases: %u ok, %u failed, %u known, %u fixed, %u could not be tried\n", r->num, n[PASSED],
+    printf("%zu cases: %u ok, %u failed, %u known, %u fixed, %u could not be tried", r->num, n[PASSED],
            n[FAILED], n[KNOWN], n[FIXED], n[BROKEN]);
+    if (n[PENDING])
+        printf(", %u interrupted", n[PENDING]);
+    puts("");
     return bad ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -662,17 +666,17 @@ static int check_options(const struct matrix_run *r, const char *path, struct er
 
     for (size_t i = 0; i < r->m.faults.num; i++) {
         const struct matrix_entry *f = &r->m.faults.item[i];
-        char *words[WORDS] = {(char *)(uintptr_t)r->self, lose};
+        char *words[WORDS] = {(char *)(uintptr_t)r->self, lose,
+                              answers}; /* and nothing that does not go with it */
         int status = -1;
-        size_t n = 2;
+        size_t n = 3;
         pid_t pid;
         bool bad = false;
 
-        for (size_t k = 0; k < f->words.num && n < WORDS - 2; k++) {
-            bad |= !strcmp(f->words.word[k], "--") || !strncmp(f->words.word[k], "--matrix", 8);
+        for (size_t k = 0; k < f->words.num && n < WORDS - 1; k++) {
+            bad |= !strcmp(f->words.word[k], "--");
             words[n++] = f->words.word[k];
         }
-        words[n] = answers;
         pid = bad ? -1 : program_start(words, enter_quietly, NULL);
         if (pid < 0 || waitpid(pid, &status, 0) < 0 || status)
             return error_set(e, -EINVAL, "%s: line %u: the options of fault %s are none of a case", path,
@@ -695,7 +699,8 @@ int lose_matrix_run(const struct lose_matrix_files *files, const volatile int *s
         result = EXIT_INPUT;
     if (!code) {
         run_cases(&r);
-        result = *stop ? 128 + *stop : sum_up(&r);
+        result = sum_up(&r);
+        result = *stop ? 128 + *stop : result;
         code = report(&r, files->junit, write_junit, &e);
         if (!code)
             code = report(&r, files->sarif, write_sarif, &e);

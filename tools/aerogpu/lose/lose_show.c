@@ -205,7 +205,7 @@ int lose_show_finish(struct lose_show *s, struct error *e)
     int r = 0;
 
     if (s->file && s->end.rgba)
-        r = png_file_write(s->file, s->end.rgba, s->end.width, s->end.height, 4 * (size_t)s->end.width, e);
+        r = png_file_result(s->file, s->end.rgba, s->end.width, s->end.height, 4 * (size_t)s->end.width, e);
     for (int set = 0; set < 2; set++)
         for (uint32_t i = 0; i < s->num[set]; i++)
             picture_finish(&s->references[set][i]);
