@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,13 @@
 
 enum { MAX_IMAGES = 64 };
 
+/* Where images go, one a slot, so that nothing else is there: Linux can be told a range that system calls may come from, and that is
+ * what is behind them. Above 4 GiB, where a pointer that a driver cuts to 32 bits is none. */
+#define SLOTS     (UINT64_C(64) << 30)
+#define SLOT_SIZE (UINT64_C(1) << 30)
+#define SLOTS_END (SLOTS + MAX_IMAGES * SLOT_SIZE)
+_Static_assert(PE_MAX_IMAGE <= SLOT_SIZE, "it fits");
+
 struct image {
     struct pe pe;
     struct pe_view view;
@@ -26,6 +34,38 @@ struct image {
 
 /* Those that are loaded; read from signal handlers. */
 static _Atomic(struct image *) loaded[MAX_IMAGES];
+
+static _Atomic bool fenced; /* an image has a slot */
+
+void dxgk_image_fence(void)
+{
+    static _Thread_local bool done;
+
+    if (done || !atomic_load_explicit(&fenced, memory_order_relaxed))
+        return;
+    done = true;
+    if ((uintptr_t)dxgk_image_fence < SLOTS_END || (uintptr_t)prctl < SLOTS_END)
+        return; /* its own calls would not be let through */
+    if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, SLOTS_END, (1ul << 47) - SLOTS_END, NULL))
+        log_debug("dxgkrnl", "a driver's system calls are not caught: %s", strerror(errno));
+}
+
+/* MAP_FAILED without memory. */
+static uint8_t *map_image(size_t size)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+
+    for (uint64_t at = SLOTS; at < SLOTS_END; at += SLOT_SIZE) {
+        void *p = mmap((void *)at, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+        if (p == (void *)at) {
+            atomic_store(&fenced, true);
+            return p;
+        }
+        if (p != MAP_FAILED)
+            munmap(p, size); /* Linux before 4.17 takes it for a hint */
+    }
+    return mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+}
 
 static const struct image *find(const void *address)
 {
@@ -128,7 +168,7 @@ int dxgk_image_load_bytes(struct image **out, const char *name, const void *file
     r = dxgk_pe_read(&i->pe, file, size, e);
     if (r)
         goto fail;
-    i->view.memory = mmap(NULL, i->pe.image_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    i->view.memory = map_image(i->pe.image_size);
     if (i->view.memory == MAP_FAILED) {
         r = error_set(e, -errno, "no memory for an image of %u bytes", i->pe.image_size);
         goto fail;

@@ -33,6 +33,11 @@ void dxgk_image_discard(struct image *i);
 /* NULL is legal. Nothing of it may be running. */
 void dxgk_image_unload(struct image *i);
 
+/* The calling thread is about to run drivers' code: from now on Linux does not take its system calls for a program's, but sends SIGSYS
+ * (si_code SYS_USER_DISPATCH). Costs nothing without images, or the second time; does nothing where Linux has no such thing (before
+ * 5.11) or an image lies elsewhere. */
+void dxgk_image_fence(void);
+
 /* How many bytes of an image are at `address` and behind it; 0: it is in none. Any thread, signal handlers too. */
 size_t dxgk_image_code(const void *address);
 /* The image that `address` is in as "NAME+0x1234", in `text`; false: it is in none. The same. */

@@ -24,9 +24,12 @@ enum {
     SYSTEM_THREAD_EXCEPTION_NOT_HANDLED = 0x7E,
     UNEXPECTED_KERNEL_MODE_TRAP = 0x7F,
     DRIVER_IRQL_NOT_LESS_OR_EQUAL = 0xD1,
+    ATTEMPTED_EXECUTE_OF_NOEXECUTE_MEMORY = 0xFC,
 };
 
-static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+enum { SYS_USER_DISPATCH_CODE = 2 }; /* SYS_USER_DISPATCH, which older headers lack */
+
+static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
 enum { NUM_WATCHED = sizeof(watched) / sizeof(watched[0]) };
 static struct sigaction before[NUM_WATCHED];
 static _Thread_local void **trying; /* where a fault goes on */
@@ -177,6 +180,12 @@ static bool explain(const void *context, char *text, size_t size)
 #endif
 }
 
+/* Code is run that is memory for data; false where that is not known. */
+static bool runs_data(int sig, const siginfo_t *info, const void *context)
+{
+    return sig == SIGSEGV && info->si_code == SEGV_ACCERR && (uintptr_t)info->si_addr == pc_of(context);
+}
+
 static void describe(int sig, const siginfo_t *info, const void *context, char *text, size_t size, bool *full)
 {
     const char *what = sig == SIGFPE
@@ -188,6 +197,13 @@ static void describe(int sig, const siginfo_t *info, const void *context, char *
     const void *caller;
     char where[100], why[100];
 
+    if (sig == SIGSYS) {
+        place(pc - 2, where, sizeof(where));
+        snprintf(text, size, "a system call of Linux's, number %d (SYSCALL or INT 80h), at %s",
+                 info->si_syscall, where);
+        *full = false;
+        return;
+    }
 #if defined(__x86_64__)
     const ucontext_t *uc = context;
     sp = (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
@@ -197,9 +213,11 @@ static void describe(int sig, const siginfo_t *info, const void *context, char *
                                                    : "reading";
 #endif
     place(pc, where, sizeof(where));
-    *full = !what && sp && at < sp + STACK_NEAR && at + STACK_NEAR > sp;
+    *full = !what && !runs_data(sig, info, context) && sp && at < sp + STACK_NEAR && at + STACK_NEAR > sp;
     if (what)
         snprintf(text, size, "%s at %s", what, where);
+    else if (runs_data(sig, info, context))
+        snprintf(text, size, "memory that may not be executed is run at %s", where);
     else if (*full)
         snprintf(text, size, "a stack that is full at %s", where);
     else if (sig == SIGBUS && info->si_code == BUS_ADRALN)
@@ -252,7 +270,9 @@ static void end_in_ddi(struct kernel *k, int sig, siginfo_t *info, void *context
     routine = full ? NULL : routine_at(k, context);
     if (routine)
         snprintf(text + strlen(text), 60, ", in %s", routine);
-    if (full)
+    if (runs_data(sig, info, context))
+        code = ATTEMPTED_EXECUTE_OF_NOEXECUTE_MEMORY;
+    else if (full)
         code = UNEXPECTED_KERNEL_MODE_TRAP;
     else if (k->irql >= DISPATCH_LEVEL && (sig == SIGSEGV || sig == SIGBUS))
         code = DRIVER_IRQL_NOT_LESS_OR_EQUAL;
@@ -285,7 +305,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 {
     struct kernel *k = dxgk_kernel_here();
     const struct sigaction *b = &before[0];
-    bool instruction = info->si_code > 0 && sig != SIGABRT;
+    bool instruction =
+        info->si_code > 0 && sig != SIGABRT && (sig != SIGSYS || info->si_code == SYS_USER_DISPATCH_CODE);
 
     if (trying && instruction)
         __builtin_longjmp(trying, 1);

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/log.h"
+#include "dxgkrnl/image/image.h"
 #include "dxgkrnl/kernel/exceptions.h"
 #include "dxgkrnl/kernel/state.h"
 
@@ -299,6 +301,26 @@ static void prepare_process(void)
     pthread_atfork(before_fork, NULL, in_copy);
 }
 
+/* A library that says nothing of stacks makes those of the process executable, and then a driver that jumps there is not noticed. */
+static void protect_stack(void)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), here = (uintptr_t)&page & ~(page - 1);
+    pthread_attr_t attr;
+    size_t size;
+    void *low;
+
+    if (pthread_getattr_np(pthread_self(), &attr))
+        return;
+    if (!pthread_attr_getstack(&attr, &low, &size)) {
+        bool main = own_tid == getpid(); /* its stack grows */
+        uintptr_t from = main ? here : (uintptr_t)low;
+        if (mprotect((void *)from, (uintptr_t)low + size - from,
+                     PROT_READ | PROT_WRITE | (main ? PROT_GROWSDOWN : 0)))
+            log_debug("dxgkrnl", "a stack stays executable: %s", strerror(errno));
+    }
+    pthread_attr_destroy(&attr);
+}
+
 static void prepare_thread(void)
 {
     stack_t old, new = {.ss_size = ALT_STACK};
@@ -307,6 +329,8 @@ static void prepare_thread(void)
     sigemptyset(&wanted); /* threads of hosts may have all blocked */
     sigaddset(&wanted, SIGURG);
     pthread_sigmask(SIG_UNBLOCK, &wanted, NULL);
+    if (dxgk_lastwords_watched())
+        protect_stack();
     dxgk_exceptions_let_through();
     pthread_setspecific(thread_end, &no_stack);
     if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE) || !(new.ss_sp = malloc(ALT_STACK)))
@@ -380,6 +404,7 @@ void dxgk_guard_begin(struct kernel *k)
         own_tid = (int)syscall(SYS_gettid);
         prepare_thread();
     }
+    dxgk_image_fence();
     atomic_store_explicit(&g->call, atomic_load_explicit(&g->call, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     atomic_store_explicit(&g->tid, own_tid, memory_order_relaxed);
