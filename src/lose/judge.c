@@ -346,6 +346,7 @@ static void measure(struct run *r, uint32_t loss)
     *g = (struct lose_growth){.fds = atomic_load(&d->fds),
                               .threads = atomic_load(&d->threads),
                               .bytes = atomic_load(&d->bytes),
+                              .children = atomic_load(&d->children),
                               .processes = r->processes[loss]};
     for (uint32_t k = 0; k < loss; k++) {
         const struct lose_device *old = &r->record->device[r->slot_of[k]];
@@ -715,6 +716,9 @@ static bool judge_leaks(struct run *r)
         measure(r, k);
     g->fds = grows(r, offsetof(struct lose_growth, fds), 1);
     g->processes = grows(r, offsetof(struct lose_growth, processes), 1);
+    /* Losses that come fast are seen several at a time, and all processes counted once for them. */
+    g->children = grows(r, offsetof(struct lose_growth, children), 1);
+    g->processes = g->processes > g->children ? g->processes : g->children;
     g->threads = grows(r, offsetof(struct lose_growth, threads), 1);
     g->devices = grows(r, offsetof(struct lose_growth, devices), 1);
     g->bytes = grows(r, offsetof(struct lose_growth, bytes), LEAK_BYTES);

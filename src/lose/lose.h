@@ -98,7 +98,8 @@ struct lose_result {
     char blind_replaced[TREE_REPLACED_NAMES]; /* TREE_REPLACED: these variables */
     pid_t blind_pid;                          /* where */
     struct lose_growth {
-        uint64_t fds, threads, bytes, processes, devices; /* devices: that are lost, and not destroyed */
+        uint64_t fds, threads, bytes, processes, children,
+            devices; /* devices: that are lost, and not destroyed; children: of processes, those of the process itself */
     } growth; /* over the losses, from the first new device to the last; of LOSE_LEAKS what is not 0 leaks */
     uint64_t judged_ns;     /* since the start */
     bool exited, signalled; /* by itself, before it was ended */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lose/process.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -86,10 +87,31 @@ void process_name(char program[LOSE_PATH])
     snprintf(program, LOSE_PATH, "%.127s", n < LOSE_PATH ? path : path + n - LOSE_PATH + 1);
 }
 
+/* Of all threads; 0 where the kernel does not tell. */
+static uint64_t count_children(void)
+{
+    DIR *dir = opendir("/proc/self/task");
+    const struct dirent *d;
+    uint64_t n = 0;
+
+    while (dir && (d = readdir(dir))) {
+        char path[300], text[4096];
+
+        snprintf(path, sizeof(path), "/proc/self/task/%s/children", d->d_name);
+        if (*d->d_name != '.' && proc_read(path, text, sizeof(text)))
+            for (const char *c = text; *c; c++)
+                n += *c == ' ';
+    }
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
 void process_held(struct lose_device *slot)
 {
     char text[4096];
 
+    atomic_store(&slot->children, count_children());
     atomic_store(&slot->fds, proc_count("/proc/self/fd"));
     if (!proc_read("/proc/self/status", text, sizeof(text)))
         return;

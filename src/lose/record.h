@@ -95,7 +95,7 @@ struct lose_device {
     _Atomic uint64_t works;           /* of the submissions, those with commands to run */
     _Atomic uint32_t called;          /* since the judge looked; written once, for threads share it */
     _Atomic uint64_t first_submit_ns, first_frame_ns;
-    _Atomic uint64_t fds, threads, bytes; /* that its process held at the loss; bytes: of its own */
+    _Atomic uint64_t fds, threads, bytes, children; /* that its process held at the loss; bytes: of its own */
     _Atomic uint64_t submits_then, works_then,
         frames_then;           /* when any device was lost last, or any fault answered first */
     _Atomic uint64_t reported; /* calls that answered VK_ERROR_DEVICE_LOST */

@@ -34,7 +34,7 @@ FAULTS = {
 def vulkan(c):
     client = c + '/lose_client'
     ways = {'recover': [], 'exit': ENDED, '_exit': ENDED, 'abort': DIES, 'ignore': IGNORES, 'pause': HANGS, 'probe': [], 'spare': [], 'watchdog': [],
-            'pending': [], 'slow': [], 'end-abort': DIES, 'once': [], 'once-pause': HANGS, 'once-sleeps': STALLS, 'once-waits': STALLS, 'idle': IGNORES, 'new': STALLS, 'empty': STALLS, 'both': [],
+            'pending': [], 'slow': [], 'end-abort': DIES, 'once': [], 'once-pause': HANGS, 'once-sleeps': STALLS, 'once-waits': STALLS, 'once-waits-on': HANGS, 'idle': IGNORES, 'new': STALLS, 'empty': STALLS, 'both': [],
             'beside': HANGS, 'leak': []}
     at_once = ('probe', 'new', 'both', 'leak') # they end where there is no new device at once
     for how, verdict in ways.items():

@@ -12,7 +12,7 @@
  *   slow      recovers, and submits five times a second
  *   end-abort destroys everything, and aborts
  *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing; `once-sleeps`, `once-waits`:
- *             for a minute, in a condition of its own
+ *             for a minute, in a condition of its own; `once-waits-on`: for a century
  *   idle      goes on without Vulkan
  *   new       makes a new device for each submission; `crawl`: recovers, and submits every 0.3 s
  *   empty     recovers, and submits nothing to run any more
@@ -325,15 +325,14 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         usleep(10000);
 }
 
-/* For a minute. */
-static void wait_for_nobody(void)
+static void wait_for_nobody(time_t seconds)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 60;
+    until.tv_sec += seconds;
     pthread_mutex_lock(&mutex);
     while (!pthread_cond_timedwait(&cond, &mutex, &until))
         continue;
@@ -366,7 +365,9 @@ static void rest(const char *how, bool lost)
     if (lost && !strcmp(how, "once-sleeps"))
         usleep(60000000);
     if (lost && !strcmp(how, "once-waits"))
-        wait_for_nobody();
+        wait_for_nobody(60);
+    if (lost && !strcmp(how, "once-waits-on"))
+        wait_for_nobody(100L * 365 * 24 * 3600);
     while (lost && !strcmp(how, "once-pause"))
         pause();
 }

@@ -380,6 +380,19 @@ def what_is_kept_of_each_loss():
 
 
 @case
+def losses_that_are_seen_at_once():
+    """On a busy machine: what is left behind is counted by whoever loses the device, not by who looks on."""
+    p = subprocess.Popen([aerogpu, 'lose', '--at-submit', '6', '--times', '20', '--timeout', '60', '--', client, 'leak-child'], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True)
+    p.stderr.readline()
+    p.send_signal(signal.SIGSTOP)
+    time.sleep(1)
+    p.send_signal(signal.SIGCONT)
+    err = p.communicate(timeout=100)[1].splitlines()[-1]
+    assert re.search(r'keeps more with every loss: 1\d processes over 20 losses', err), err
+
+
+@case
 def what_the_validation_layer_says():
     words = ['--validation', '--json', '--at-submit', '20', '--timeout', '60']
     if not os.path.exists('/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json'):
