@@ -200,6 +200,7 @@ void dxgk_image_pass_on(const struct sigaction *had, int sig, siginfo_t *info, v
         had->sa_handler(sig);
     else
         sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    if ((info->si_code <= 0 || sig == SIGSYS) && had->sa_handler == SIG_DFL) /* no instruction that would run again */
+    if ((info->si_code <= 0 || sig == SIGSYS) &&
+        had->sa_handler == SIG_DFL) /* no instruction that would run again */
         raise(sig);
 }
