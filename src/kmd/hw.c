@@ -230,23 +230,6 @@ NTSTATUS kmd_hw_start(struct kmd *k)
     return STATUS_SUCCESS;
 }
 
-VOID kmd_hw_stop(struct kmd *k)
-{
-    k->powered = FALSE;
-    enable_interrupts(k, 0);
-    KeCancelTimer(&k->watchdog);
-    KeFlushQueuedDpcs();
-    k->watchdog_armed = FALSE;
-    kmd_scanout_off(k);
-    if (k->features & AEROGPU_FEATURE_CURSOR)
-        kmd_write(k, AEROGPU_REG_CURSOR_ENABLE, 0);
-    kmd_write(k, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_RESET);
-    kmd_write64(k, AEROGPU_REG_RING_GPA_LO, 0);
-    kmd_write(k, AEROGPU_REG_RING_SIZE_BYTES, 0);
-    if (k->features & AEROGPU_FEATURE_FENCE_PAGE)
-        kmd_write64(k, AEROGPU_REG_FENCE_GPA_LO, 0);
-}
-
 /* What is behind the oldest that any node waits for is not told apart: the answer is before it. */
 ULONGLONG kmd_completed(struct kmd *k)
 {
@@ -514,6 +497,34 @@ static BOOLEAN report_done(struct kmd *k, BOOLEAN page)
 BOOLEAN kmd_hw_internal_done(struct kmd *k, ULONGLONG fence)
 {
     return has_engines(k) ? engine_fence(k, KMD_OWN_ENGINE) >= fence : kmd_completed(k) > fence;
+}
+
+BOOLEAN kmd_hw_settled(struct kmd *k)
+{
+    BOOLEAN idle;
+    KIRQL old;
+
+    KeAcquireSpinLock(&k->lock, &old);
+    idle = kmd_hw_idle(k) && (!k->reaper_busy || !has_engines(k) || kmd_hw_internal_done(k, k->reaper_fence));
+    KeReleaseSpinLock(&k->lock, old);
+    return idle;
+}
+
+VOID kmd_hw_stop(struct kmd *k)
+{
+    k->powered = FALSE;
+    enable_interrupts(k, 0);
+    KeCancelTimer(&k->watchdog);
+    KeFlushQueuedDpcs();
+    k->watchdog_armed = FALSE;
+    kmd_scanout_off(k);
+    if (k->features & AEROGPU_FEATURE_CURSOR)
+        kmd_write(k, AEROGPU_REG_CURSOR_ENABLE, 0);
+    kmd_write(k, AEROGPU_REG_RING_CONTROL, AEROGPU_RING_CONTROL_RESET);
+    kmd_write64(k, AEROGPU_REG_RING_GPA_LO, 0);
+    kmd_write(k, AEROGPU_REG_RING_SIZE_BYTES, 0);
+    if (k->features & AEROGPU_FEATURE_FENCE_PAGE)
+        kmd_write64(k, AEROGPU_REG_FENCE_GPA_LO, 0);
 }
 
 /* Of no submission, or of one that was reported: nothing can be faulted any more. */

@@ -318,6 +318,7 @@ NTSTATUS kmd_hw_create(struct kmd *k);
 VOID kmd_hw_destroy(struct kmd *k);
 NTSTATUS kmd_hw_start(struct kmd *k); /* ring, fence page and interrupts as after power-on */
 VOID kmd_hw_stop(struct kmd *k);
+BOOLEAN kmd_hw_settled(struct kmd *k); /* all is executed, what the driver says of itself, too */
 NTSTATUS kmd_hw_submit(struct kmd *k, CONST struct aerogpu_submit_desc *desc, ULONG node, ULONG fence);
 /* A submission of the driver's own: it signals no fence of the operating system's. */
 NTSTATUS kmd_hw_submit_internal(struct kmd *k, struct aerogpu_submit_desc *desc);

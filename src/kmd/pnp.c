@@ -2,6 +2,8 @@
 /* pnp.c: the adapter's life, its settings, what it is and what hangs on it. */
 #include "kmd/kmd.h"
 
+#define SETTLE (10000ull * 500) /* 100 ns */
+
 /* ---- settings ------------------------------------------------------------ */
 
 struct setting {
@@ -237,12 +239,24 @@ fail:
     return s;
 }
 
+/* What is under way ends first (who ended, what nobody shares any more): to who watches the device, work that a reset ends has hung. What
+ * does hang is not waited for longer. */
+static VOID stop(struct kmd *k)
+{
+    LARGE_INTEGER t = {.QuadPart = -10000};
+    ULONGLONG end = kmd_now() + SETTLE;
+
+    while (k->powered && !kmd_hw_settled(k) && kmd_now() < end)
+        KeDelayExecutionThread(KernelMode, FALSE, &t);
+    kmd_hw_stop(k);
+}
+
 NTSTATUS NTAPI kmd_StopDevice(CONST PVOID context)
 {
     struct kmd *k = context;
 
     if (k->regs)
-        kmd_hw_stop(k);
+        stop(k);
     finish(k);
     return STATUS_SUCCESS;
 }
@@ -286,7 +300,7 @@ NTSTATUS NTAPI kmd_SetPowerState(CONST PVOID context, ULONG uid, DEVICE_POWER_ST
         if (NT_SUCCESS(s))
             kmd_cursor_restore(k);
     } else if (k->powered) {
-        kmd_hw_stop(k);
+        stop(k);
     }
     return s;
 }

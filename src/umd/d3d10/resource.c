@@ -524,6 +524,24 @@ static void release(struct umd10_device *d, struct umd10_resource *r)
     umd10_deallocate(d, r);
 }
 
+/* When this is done it is known to the device: whoever gets the handle may open it at once, and other contexts wait for nobody. */
+static void share(struct umd10_device *d, struct umd10_resource *r)
+{
+    HRESULT hr = D3DDDIERR_DEVICEREMOVED;
+    void *memory;
+
+    umd10_room(d, 64);
+    ABI_EMIT(&d->stream, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = r->name,
+             .share_token = r->token);
+    umd10_flush(d);
+    if (!d->removed)
+        hr = lock_piece(d, r, WHEN_IDLE, &memory);
+    if (hr == S_OK)
+        d->kt->pfnUnlockCb(d->runtime.handle, &(D3DDDICB_UNLOCK){1, &r->allocation});
+    else
+        umd10_error(d, hr);
+}
+
 static void make(struct umd10_device *d, struct umd10_resource *r, CONST D3D11DDIARG_CREATERESOURCE *a)
 {
     HRESULT s = S_OK;
@@ -555,12 +573,8 @@ static void make(struct umd10_device *d, struct umd10_resource *r, CONST D3D11DD
         if (r->shadow && r->buffer)
             memcpy(r->shadow, up->pSysMem, a->pMipInfoList[0].TexelWidth);
     }
-    if (!r->shared)
-        return;
-    umd10_room(d, 64);
-    ABI_EMIT(&d->stream, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = r->name,
-             .share_token = r->token);
-    umd10_flush(d); /* whoever gets the handle may open it at once */
+    if (r->shared)
+        share(d, r);
 }
 
 static VOID APIENTRY create_resource(D3D10DDI_HDEVICE h, CONST D3D11DDIARG_CREATERESOURCE *a,

@@ -235,6 +235,8 @@ static void emit_create(struct umd9_device *d, struct umd9_resource *r)
                  .row_pitch_bytes = r->pitch, .backing_alloc_id = r->alloc ? r->alloc->id : 0);
 }
 
+static HRESULT APIENTRY destroy_resource(HANDLE h, HANDLE resource);
+
 static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
 {
     struct umd9_device *d = umd9_device(h);
@@ -242,6 +244,7 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
     const struct umd9_format *f = umd9_format((uint32_t)a->Format);
     struct umd9_resource *r;
     HRESULT hr = umd9_state(d);
+    void *memory;
 
     if (hr != S_OK)
         return hr;
@@ -278,7 +281,13 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
         umd9_room(d, 64);
         ABI_EMIT(&d->stream, EXPORT_SHARED_SURFACE, export_shared_surface, .resource_handle = r->name,
                  .share_token = r->token);
-        umd9_flush(d); /* whoever gets the handle may open it at once */
+        hr = umd9_alloc_lock(d, r->alloc, true,
+                             &memory); /* done: whoever gets the handle may open it at once */
+        if (hr != S_OK) {
+            destroy_resource(h, r);
+            return hr;
+        }
+        umd9_alloc_unlock(d, r->alloc);
     }
     a->hResource = r;
     return S_OK;
