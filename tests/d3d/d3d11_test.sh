@@ -56,7 +56,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-case $how in native) echo 1..22 ;; wine) echo 1..16 ;; wine32) echo 1..17 ;; esac
+case $how in native) echo 1..23 ;; wine) echo 1..17 ;; wine32) echo 1..18 ;; esac
 run draw
 result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
 picture
@@ -142,6 +142,9 @@ grep -q "^ *rt0  *texture 2048x2048 'fog mask', .*" "$folder/report" && grep -q 
 where=$?
 [ $where = 0 ] || grep -A9 "^Bound" "$folder/report" | sed 's/^/# /'
 result $where "and what was bound, by the program's names"
+mkdir "$folder/none"
+said=$(timeout 120 "$aerogpu" run --on aerogpu -o "$folder/none" -- $start "$share" 11 cycle 2>"$folder/report" 8>&- | tr -d '\r')
+result $([ "$said" = done ] && [ -z "$(ls "$folder/none")" ]; echo $?) "surfaces that nobody keeps hang nothing, and are no crash ($said)"
 [ "$how" = native ] || exit 0
 
 # Nothing is left of `aerogpu run --on aerogpu` that is ended from outside: not its program, not its service, not its folder. Nor where

@@ -6,6 +6,7 @@
  *                              key 2, prints the pixel, lets key 3 have it, and prints what waiting for that one comes to
  *   share API keyed-consume HANDLE   waits for key 1, prints the pixel, fills it with green, lets key 2 have it
  *   share API keyed-abandon HANDLE   waits for key 3, and ends
+ *   share 11 cycle             one device makes surfaces, another opens them, and both let go of them at once; prints "done"
  *   share API refuse           what Direct3D refuses: prints a line of each thing that went otherwise, then "done" */
 #define COBJMACROS
 #define WIN32_LEAN_AND_MEAN
@@ -251,6 +252,38 @@ static void give_turns(void)
     IUnknown_Release((IUnknown *)surface);
 }
 
+/* Neither waits for what the device does with them. */
+static void cycle(void)
+{
+    const D3D11_TEXTURE2D_DESC d = {.Width = 256,
+                                    .Height = 256,
+                                    .MipLevels = 1,
+                                    .ArraySize = 1,
+                                    .Format = DXGI_FORMAT_B8G8R8A8_UNORM,
+                                    .SampleDesc = {1, 0},
+                                    .BindFlags = D3D11_BIND_RENDER_TARGET,
+                                    .MiscFlags = D3D11_RESOURCE_MISC_SHARED};
+    D3D_FEATURE_LEVEL level = D3D_FEATURE_LEVEL_10_0;
+    ID3D11Device *other;
+
+    NEED(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, &level, 1, D3D11_SDK_VERSION, &other,
+                           NULL, NULL));
+    for (int i = 0; i < 150; i++) {
+        ID3D11Texture2D *made, *opened;
+        IDXGIResource *resource;
+        HANDLE handle;
+
+        NEED(ID3D11Device_CreateTexture2D(device, &d, NULL, &made));
+        NEED(ID3D11Texture2D_QueryInterface(made, &IID_IDXGIResource, (void **)&resource));
+        NEED(IDXGIResource_GetSharedHandle(resource, &handle));
+        NEED(ID3D11Device_OpenSharedResource(other, handle, &IID_ID3D11Texture2D, (void **)&opened));
+        ID3D11Texture2D_Release(opened);
+        IDXGIResource_Release(resource);
+        ID3D11Texture2D_Release(made);
+    }
+    printf("done\n");
+}
+
 int main(int argc, char **argv)
 {
     char line[64];
@@ -264,6 +297,10 @@ int main(int argc, char **argv)
     make_device(atoi(argv[1]));
     if (!strcmp(argv[2], "refuse")) {
         refuse();
+        return 0;
+    }
+    if (!strcmp(argv[2], "cycle")) {
+        cycle();
         return 0;
     }
     keyed = !strncmp(argv[2], "keyed-", 6);
