@@ -442,7 +442,23 @@ typedef struct _KBUGCHECK_ADD_PAGES {
     ULONG Flags, BugCheckCode;
     ULONG_PTR Address, Count;
 } KBUGCHECK_ADD_PAGES, *PKBUGCHECK_ADD_PAGES;
+typedef VOID NTAPI KBUGCHECK_CALLBACK_ROUTINE(PVOID Buffer, ULONG Length);
+typedef KBUGCHECK_CALLBACK_ROUTINE *PKBUGCHECK_CALLBACK_ROUTINE;
+typedef struct _KBUGCHECK_CALLBACK_RECORD {
+    LIST_ENTRY Entry;
+    PKBUGCHECK_CALLBACK_ROUTINE CallbackRoutine;
+    PVOID Buffer;
+    ULONG Length;
+    PUCHAR Component;
+    ULONG_PTR Checksum;
+    UCHAR State;
+} KBUGCHECK_CALLBACK_RECORD, *PKBUGCHECK_CALLBACK_RECORD;
 #define KeInitializeCallbackRecord(record) ((record)->State = BufferEmpty)
+/* FALSE: it is registered; it is not. */
+NTKERNELAPI BOOLEAN NTAPI KeRegisterBugCheckCallback(PKBUGCHECK_CALLBACK_RECORD CallbackRecord,
+                                                     PKBUGCHECK_CALLBACK_ROUTINE CallbackRoutine,
+                                                     PVOID Buffer, ULONG Length, PUCHAR Component);
+NTKERNELAPI BOOLEAN NTAPI KeDeregisterBugCheckCallback(PKBUGCHECK_CALLBACK_RECORD CallbackRecord);
 /* FALSE: it is registered. */
 NTKERNELAPI BOOLEAN NTAPI KeRegisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecord,
                                                            PKBUGCHECK_REASON_CALLBACK_ROUTINE CallbackRoutine,
@@ -452,6 +468,7 @@ NTKERNELAPI BOOLEAN NTAPI KeRegisterBugCheckReasonCallback(PKBUGCHECK_REASON_CAL
 NTKERNELAPI BOOLEAN NTAPI
 KeDeregisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecord);
 
+WDDM_SIZE(KBUGCHECK_CALLBACK_RECORD, 64);
 WDDM_SIZE(KBUGCHECK_REASON_CALLBACK_RECORD, 48);
 WDDM_SIZE(KBUGCHECK_SECONDARY_DUMP_DATA, 48);
 WDDM_SIZE(KBUGCHECK_ADD_PAGES, 32);

@@ -129,7 +129,10 @@ struct options {
     const struct options_row *at; /* set by options_parse: whose value is wrong or missing, or NULL */
 };
 
-/* Reads the command line into the rows' variables, from left to right: of what is given twice the last counts. 0: libc's
+/* Of each row that takes one value, a second one is an error (`once`). */
+void options_once(struct options_row *rows);
+
+/* Reads the command line into the rows' variables, from left to right: of what is given twice the last counts, but for `once`. 0: libc's
  * optind is the first operand. 1: help was printed. -EINVAL: `e` says what is wrong. Not for two threads at a time. */
 int options_parse(struct options *o, int argc, char **argv, struct error *e);
 

@@ -70,7 +70,7 @@ static NTSTATUS NTAPI DxgkCbMapMemory(HANDLE h, PHYSICAL_ADDRESS address, ULONG 
     UNREFERENCED_PARAMETER(cache);
     if (io || user)
         return STATUS_INVALID_PARAMETER; /* there are no port resources to map */
-    return dxgk_ntos_map(d, (uint64_t)address.QuadPart, length, va);
+    return dxgk_ntos_map(d, "DxgkCbMapMemory", (uint64_t)address.QuadPart, length, va);
 }
 
 static BOOLEAN NTAPI DxgkCbQueueDpc(HANDLE h)
@@ -144,12 +144,8 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
 
 static NTSTATUS NTAPI DxgkCbUnmapMemory(HANDLE h, PVOID va)
 {
-    NTSTATUS s;
     FROM(DxgkCbUnmapMemory, h, STATUS_INVALID_PARAMETER);
-    s = dxgk_ntos_unmap(d, va);
-    if (!NT_SUCCESS(s))
-        dxgk_kernel_violation(d->kernel, "DxgkCbUnmapMemory of %p, which is not mapped", va);
-    return s;
+    return dxgk_ntos_unmap(d, "DxgkCbUnmapMemory", "DxgkCbMapMemory", va);
 }
 
 static NTSTATUS NTAPI DxgkCbWriteDeviceSpace(HANDLE h, ULONG type, PVOID buffer, ULONG offset, ULONG length,

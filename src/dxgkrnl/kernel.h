@@ -174,6 +174,10 @@ bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max);
 void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The calling thread enters a critical or guarded region, or leaves one; false: it is in none. */
 bool dxgk_kernel_region(struct kernel *k, bool enter);
+/* Whether nothing interrupts the calling thread as an APC would: it is in a region, or at APC_LEVEL and above. */
+bool dxgk_kernel_in_region(const struct kernel *k);
+/* `routine` was told that the calling thread's next call is a wait; NULL: it is made. */
+void dxgk_kernel_promise(struct kernel *k, const char *routine);
 /* The calling thread owns a mutex or a resource more, or one less. */
 void dxgk_kernel_own(struct kernel *k, bool more);
 /* The call that is under way; NULL: none. */

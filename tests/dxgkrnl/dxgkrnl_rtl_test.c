@@ -244,11 +244,13 @@ static KEVENT go;
 static void NTAPI reader(PVOID context)
 {
     (void)context;
+    KeEnterCriticalRegion();
     assert_false(ExAcquireResourceSharedLite(&resource, FALSE)); /* the writer has it */
     assert_true(ExAcquireResourceSharedLite(&resource, TRUE));
     assert_false(ExIsResourceAcquiredExclusiveLite(&resource));
     KeSetEvent(&go, 0, FALSE);
     ExReleaseResourceLite(&resource);
+    KeLeaveCriticalRegion();
     ExReleaseRundownProtection(&rundown);
 }
 
@@ -263,6 +265,7 @@ TEST(readers_wait_for_the_writer_and_the_end_for_everybody)
     ExInitializeRundownProtection(&rundown);
     KeInitializeEvent(&go, NotificationEvent, FALSE);
     assert_true(ExAcquireRundownProtection(&rundown));
+    KeEnterCriticalRegion();
     assert_true(ExAcquireResourceExclusiveLite(&resource, TRUE));
     assert_true(ExAcquireResourceExclusiveLite(&resource, FALSE)); /* once more */
     assert_int_equal(PsCreateSystemThread(&thread, THREAD_ALL_ACCESS, NULL, NULL, NULL, reader, NULL),
@@ -272,6 +275,7 @@ TEST(readers_wait_for_the_writer_and_the_end_for_everybody)
     ExReleaseResourceLite(&resource);
     assert_int_equal(wait_one(&go, 5), STATUS_TIMEOUT);
     ExReleaseResourceLite(&resource);
+    KeLeaveCriticalRegion();
     ExWaitForRundownProtectionRelease(&rundown);
     assert_int_equal(KeReadStateEvent(&go), 1); /* the thread had gone through before it let go */
     assert_false(ExAcquireRundownProtection(&rundown));

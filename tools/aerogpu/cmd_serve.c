@@ -232,6 +232,7 @@ static int parse(int argc, char **argv, struct serve *o)
             "say what happens in lines of JSON on standard output: one of type \"ready\", one of type \"event\" for each event, one of type \"end\""),
         OPT_END};
 
+    options_once(rows);
     return command_line(
         &(struct options){
             .rows = rows,

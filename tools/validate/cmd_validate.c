@@ -413,6 +413,7 @@ static int parse(int argc, char **argv, struct validate_options *o)
         OPT_FLAG("json", 'j', &o->json, "print the report as JSON and nothing else"),
         OPT_END};
 
+    options_once(rows);
     return command_line(
         &(struct options){
             .rows = rows,

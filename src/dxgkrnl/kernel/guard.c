@@ -484,6 +484,10 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
         if (k->irql == APC_LEVEL)
             k->irql = d->entered;
     }
+    if (k->current->promised && !d->abandoned)
+        dxgk_kernel_violation(k, "%s returned without the wait that %s was told of (Wait = TRUE)", d->name,
+                              k->current->promised);
+    k->current->promised = NULL;
     if (k->current->regions > d->regions)
         dxgk_kernel_violation(k, "%s returned inside of %u critical or guarded regions that it entered",
                               d->name, k->current->regions - d->regions);
@@ -524,6 +528,19 @@ bool dxgk_kernel_region(struct kernel *k, bool enter)
         return false;
     k->current->regions += enter ? 1 : -1u;
     return true;
+}
+
+bool dxgk_kernel_in_region(const struct kernel *k)
+{
+    return k->current->regions || k->irql >= APC_LEVEL;
+}
+
+void dxgk_kernel_promise(struct kernel *k, const char *routine)
+{
+    if (routine && k->irql > APC_LEVEL)
+        dxgk_kernel_violation(k, "%s with Wait = TRUE at IRQL %d, where no wait is possible", routine,
+                              k->irql);
+    k->current->promised = routine;
 }
 
 _Noreturn void dxgk_kernel_return(struct kernel *k)

@@ -22,6 +22,7 @@ struct kthread {
     bool hopeless;             /* sim: nothing can end its wait */
     unsigned mutexes;          /* that it owns; resources, too */
     unsigned regions;          /* critical and guarded ones that it is in */
+    const char *promised;      /* the routine that was told of a wait (Wait = TRUE); NULL: none */
     unsigned depth;            /* of dxgk_kernel_enter */
     _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */
     struct kthread *next_wake; /* live: in the kernel's list of those to signal */

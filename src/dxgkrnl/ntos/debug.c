@@ -84,6 +84,38 @@ VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParameter1, ULONG_
 
 /* ---- who is asked at a bug check ----------------------------------------- */
 
+BOOLEAN NTAPI KeRegisterBugCheckCallback(PKBUGCHECK_CALLBACK_RECORD CallbackRecord,
+                                         PKBUGCHECK_CALLBACK_ROUTINE CallbackRoutine, PVOID Buffer,
+                                         ULONG Length, PUCHAR Component)
+{
+    PKBUGCHECK_CALLBACK_RECORD r = CallbackRecord;
+
+    if (r->State != BufferEmpty)
+        return FALSE;
+    if (!CallbackRoutine) {
+        dxgk_kernel_violation(SELF(), "KeRegisterBugCheckCallback without a routine");
+        return FALSE;
+    }
+    dxgk_ntos_initialised("KeRegisterBugCheckCallback", KNOWN_BUGCHECK, r, sizeof(*r));
+    *r = (KBUGCHECK_CALLBACK_RECORD){.CallbackRoutine = CallbackRoutine,
+                                     .Buffer = Buffer,
+                                     .Length = Length,
+                                     .Component = Component,
+                                     .State = BufferInserted};
+    return TRUE;
+}
+
+BOOLEAN NTAPI KeDeregisterBugCheckCallback(PKBUGCHECK_CALLBACK_RECORD CallbackRecord)
+{
+    struct dxgk *d = OWNER();
+
+    if (!dxgk_ntos_is(d, KNOWN_BUGCHECK, CallbackRecord))
+        return FALSE;
+    dxgk_ntos_deleted(d, CallbackRecord);
+    CallbackRecord->State = BufferEmpty;
+    return TRUE;
+}
+
 BOOLEAN NTAPI KeRegisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecord,
                                                PKBUGCHECK_REASON_CALLBACK_ROUTINE CallbackRoutine,
                                                KBUGCHECK_CALLBACK_REASON Reason, PUCHAR Component)

@@ -143,6 +143,8 @@ const char *dxgk_ntos_freed(struct dxgk *d, const void *memory, size_t size)
                 map_remove(known, s.key);
                 at = 0; /* what came behind has moved */
             }
+    if (!used && dxgk_ntos_is_locked(d, memory, size))
+        used = "pages in it that an MDL has locked";
     return used ? used : left;
 }
 

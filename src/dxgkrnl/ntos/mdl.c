@@ -14,6 +14,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define MAPPED_BY_MDL "MmMapLockedPagesSpecifyCache"
+
 static ULONG pages_of(const MDL *mdl)
 {
     return ADDRESS_AND_SIZE_TO_SPAN_PAGES(MmGetMdlVirtualAddress(mdl), mdl->ByteCount);
@@ -55,6 +57,7 @@ VOID NTAPI IoFreeMdl(PMDL Mdl)
     ENTER(IoFreeMdl);
     if (Mdl && !dxgk_pool_allocated(dxgk_kernel_ctx(k), "IoFreeMdl", Mdl))
         return;
+    dxgk_ntos_forget_locked(dxgk_kernel_ctx(k), Mdl);
     if (Mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_MAPPED_TO_SYSTEM_VA))
         dxgk_kernel_violation(k, "IoFreeMdl of an MDL whose pages are %s",
                               Mdl->MdlFlags & MDL_PAGES_LOCKED ? "locked" : "mapped");
@@ -81,6 +84,39 @@ VOID NTAPI MmBuildMdlForNonPagedPool(PMDL MemoryDescriptorList)
     MemoryDescriptorList->MappedSystemVa = MmGetMdlVirtualAddress(MemoryDescriptorList);
 }
 
+static void remember_locked(struct dxgk *d, const MDL *mdl)
+{
+    struct locked *l = malloc(sizeof(*l));
+
+    if (!l) /* nobody is blamed for what is not known */
+        return;
+    *l = (struct locked){d->ntos.locked, mdl, (uintptr_t)MmGetMdlVirtualAddress(mdl), mdl->ByteCount};
+    d->ntos.locked = l;
+}
+
+void dxgk_ntos_forget_locked(struct dxgk *d, const MDL *mdl)
+{
+    for (struct locked **p = &d->ntos.locked; *p;) {
+        struct locked *l = *p;
+        if (mdl && l->mdl != mdl) {
+            p = &l->next;
+            continue;
+        }
+        *p = l->next;
+        free(l);
+    }
+}
+
+bool dxgk_ntos_is_locked(const struct dxgk *d, const void *memory, size_t size)
+{
+    const uintptr_t at = (uintptr_t)memory;
+
+    for (const struct locked *l = d->ntos.locked; l; l = l->next)
+        if (l->start < at + size && at < l->start + l->size)
+            return true;
+    return false;
+}
+
 VOID NTAPI MmProbeAndLockPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode,
                                LOCK_OPERATION Operation)
 {
@@ -90,6 +126,8 @@ VOID NTAPI MmProbeAndLockPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE Access
 
     if (AccessMode == UserMode)
         dxgk_kernel_check(k, "MmProbeAndLockPages of a process's memory", APC_LEVEL);
+    if (dxgk_pool_is_paged(&OWNER()->ntos.pool, MmGetMdlVirtualAddress(mdl)))
+        dxgk_kernel_check(k, "MmProbeAndLockPages of paged pool", APC_LEVEL);
     if (mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_SOURCE_IS_NONPAGED_POOL)) {
         dxgk_kernel_violation(k, "MmProbeAndLockPages of an MDL whose pages are known");
         return;
@@ -102,6 +140,7 @@ VOID NTAPI MmProbeAndLockPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE Access
     }
     find_pages(mdl);
     mdl->MdlFlags |= MDL_PAGES_LOCKED;
+    remember_locked(OWNER(), mdl);
 }
 
 VOID NTAPI MmUnlockPages(PMDL MemoryDescriptorList)
@@ -120,6 +159,7 @@ VOID NTAPI MmUnlockPages(PMDL MemoryDescriptorList)
     }
     if (mdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA)
         MmUnmapLockedPages(mdl->MappedSystemVa, mdl);
+    dxgk_ntos_forget_locked(OWNER(), mdl);
     mdl->MdlFlags &= ~MDL_PAGES_LOCKED;
 }
 
@@ -306,6 +346,7 @@ PVOID NTAPI MmMapLockedPagesSpecifyCache(PMDL MemoryDescriptorList, KPROCESSOR_M
         free(m);
         return NULL;
     }
+    m->by = MAPPED_BY_MDL;
     m->size = (size_t)pages_of(mdl) * PAGE_SIZE;
     m->address = (uint64_t)pfn[0] << PAGE_SHIFT;
     m->next = d->ntos.mappings;
@@ -323,10 +364,9 @@ VOID NTAPI MmUnmapLockedPages(PVOID BaseAddress, PMDL MemoryDescriptorList)
     struct dxgk *d = OWNER();
     ENTER(MmUnmapLockedPages);
 
-    if (!NT_SUCCESS(dxgk_ntos_unmap(d, PAGE_ALIGN(BaseAddress)))) {
-        dxgk_kernel_violation(k, "MmUnmapLockedPages of %p, which is not mapped", BaseAddress);
+    (void)k;
+    if (!NT_SUCCESS(dxgk_ntos_unmap(d, "MmUnmapLockedPages", MAPPED_BY_MDL, PAGE_ALIGN(BaseAddress))))
         return;
-    }
     if (mdl->MappedSystemVa == BaseAddress)
         mdl->MdlFlags &= ~MDL_MAPPED_TO_SYSTEM_VA;
 }

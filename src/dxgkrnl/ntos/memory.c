@@ -119,7 +119,7 @@ PVOID NTAPI MmGetVirtualForPhysical(PHYSICAL_ADDRESS PhysicalAddress)
 
 /* ---- device registers ---------------------------------------------------- */
 
-NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
+NTSTATUS dxgk_ntos_map(struct dxgk *d, const char *by, uint64_t address, size_t size, void **va)
 {
     const struct dxgk_bus *bus = d->bus;
     struct mapping *m;
@@ -136,7 +136,7 @@ NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
     m = calloc(1, sizeof(*m));
     if (!m)
         return STATUS_NO_MEMORY;
-    *m = (struct mapping){.next = d->ntos.mappings, .address = address, .size = size};
+    *m = (struct mapping){.next = d->ntos.mappings, .address = address, .size = size, .by = by};
     m->va = bus->mmio_map ? bus->mmio_map(bus->ctx, address, size) : NULL;
     if (!m->va) {
         m->trapped = m->own = true;
@@ -151,17 +151,20 @@ NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va)
+NTSTATUS dxgk_ntos_unmap(struct dxgk *d, const char *routine, const char *by, void *va)
 {
     for (struct mapping **p = &d->ntos.mappings; *p; p = &(*p)->next)
         if ((*p)->va == va) {
             struct mapping *m = *p;
             *p = m->next;
+            if (strcmp(m->by, by) != 0)
+                dxgk_kernel_violation(d->kernel, "%s of %p, which %s mapped", routine, va, m->by);
             if (m->own)
                 munmap(m->va, m->size);
             free(m);
             return STATUS_SUCCESS;
         }
+    dxgk_kernel_violation(d->kernel, "%s of %p, which is not mapped", routine, va);
     return STATUS_INVALID_PARAMETER;
 }
 
@@ -174,7 +177,7 @@ PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes,
     ENTER(MmMapIoSpace);
 
     UNREFERENCED_PARAMETER(CacheType);
-    if (NT_SUCCESS(dxgk_ntos_map(d, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes, &va)))
+    if (NT_SUCCESS(dxgk_ntos_map(d, "MmMapIoSpace", (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes, &va)))
         return va;
     va = d->bus->dma_ptr(d->bus->ctx, (uint64_t)PhysicalAddress.QuadPart, NumberOfBytes);
     m = va ? calloc(1, sizeof(*m)) : NULL; /* memory: mapped as it is */
@@ -183,7 +186,8 @@ PVOID NTAPI MmMapIoSpace(PHYSICAL_ADDRESS PhysicalAddress, SIZE_T NumberOfBytes,
     *m = (struct mapping){.next = d->ntos.mappings,
                           .va = va,
                           .address = (uint64_t)PhysicalAddress.QuadPart,
-                          .size = NumberOfBytes};
+                          .size = NumberOfBytes,
+                          .by = "MmMapIoSpace"};
     d->ntos.mappings = m;
     return va;
 }
@@ -216,7 +220,14 @@ PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(VOID)
 HANDLE NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG ProbeMode)
 {
     ENTER(MmSecureVirtualMemory);
-    return Size && ProbeMode ? Address : NULL;
+    const uintptr_t from = (uintptr_t)Address & ~(uintptr_t)(PAGE_SIZE - 1);
+
+    (void)k;
+    if (!Size || !ProbeMode || (uintptr_t)Address > MM_USER_PROBE_ADDRESS ||
+        Size > MM_USER_PROBE_ADDRESS - (uintptr_t)Address ||
+        madvise((void *)from, (uintptr_t)Address + Size - from, MADV_POPULATE_READ))
+        return NULL;
+    return Address;
 }
 
 VOID NTAPI MmUnsecureVirtualMemory(HANDLE SecureHandle)
@@ -235,8 +246,7 @@ VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
         if (m->va == BaseAddress && m->size != NumberOfBytes)
             dxgk_kernel_violation(k, "MmUnmapIoSpace of %zu bytes of a mapping of %zu", NumberOfBytes,
                                   m->size);
-    if (!NT_SUCCESS(dxgk_ntos_unmap(d, BaseAddress)))
-        dxgk_kernel_violation(k, "MmUnmapIoSpace of %p, which is not mapped", BaseAddress);
+    dxgk_ntos_unmap(d, "MmUnmapIoSpace", "MmMapIoSpace", BaseAddress);
 }
 
 static struct mapping *mapping_at(struct dxgk *d, uint64_t va, unsigned size)
@@ -414,7 +424,8 @@ void dxgk_ntos_finish(struct dxgk *d)
         free(c);
     }
     while (d->ntos.mappings)
-        dxgk_ntos_unmap(d, d->ntos.mappings->va);
+        dxgk_ntos_unmap(d, "the end", d->ntos.mappings->by, d->ntos.mappings->va);
+    dxgk_ntos_forget_locked(d, NULL);
     while (d->ntos.files) {
         struct file_object *f = d->ntos.files;
         d->ntos.files = f->next;

@@ -11,8 +11,17 @@ struct mapping {
     uint8_t *va;
     uint64_t address;
     size_t size;
-    bool trapped; /* accesses fault */
-    bool own;     /* `va` is address space of ours */
+    bool trapped;   /* accesses fault */
+    bool own;       /* `va` is address space of ours */
+    const char *by; /* the routine that mapped it */
+};
+
+/* Pages that an MDL has locked (MmProbeAndLockPages). */
+struct locked {
+    struct locked *next;
+    const MDL *mdl;
+    uintptr_t start;
+    size_t size;
 };
 
 struct contiguous {
@@ -74,6 +83,7 @@ struct ntos {
     struct key_handle *keys; /* of the registry, that are open */
     struct key_value *values;
     struct mapping *mappings;
+    struct locked *locked;
     struct pool pool;
     struct contiguous *contiguous;
     LIST_ENTRY timers;   /* that are set, the first to be due in front */
@@ -93,8 +103,13 @@ void dxgk_ntos_init(struct dxgk *d);
 /* A violation for each thing that the miniport did not give back, unless the adapter crashed; how many. */
 unsigned dxgk_ntos_check_leaks(struct dxgk *d);
 void dxgk_ntos_finish(struct dxgk *d);
-NTSTATUS dxgk_ntos_map(struct dxgk *d, uint64_t address, size_t size, void **va);
-NTSTATUS dxgk_ntos_unmap(struct dxgk *d, void *va);
+NTSTATUS dxgk_ntos_map(struct dxgk *d, const char *by, uint64_t address, size_t size, void **va);
+/* `routine` gives back what `by` has mapped: what is not mapped, or by another one, is a violation. */
+NTSTATUS dxgk_ntos_unmap(struct dxgk *d, const char *routine, const char *by, void *va);
+/* Whether pages of these bytes are locked by an MDL. */
+bool dxgk_ntos_is_locked(const struct dxgk *d, const void *memory, size_t size);
+/* Those of this MDL are not, any more; NULL: of none. */
+void dxgk_ntos_forget_locked(struct dxgk *d, const MDL *mdl);
 /* Where a thread of the miniport's waits besides: wakes when it has to end, and then this does not return. NULL for other threads. */
 struct kwaiters *dxgk_ntos_thread_stop(struct dxgk *d);
 /* The object behind a thread's handle, with a reference; NULL: it is none. Gives back the handle; a reference. False: it is none. */

@@ -46,6 +46,13 @@ NTSTATUS NTAPI ExDeleteResourceLite(PERESOURCE Resource)
     return STATUS_SUCCESS;
 }
 
+/* A thread that could be suspended in its middle is nobody to hold one. */
+static void check_region(struct kernel *k, const char *routine)
+{
+    if (!dxgk_kernel_in_region(k))
+        dxgk_kernel_violation(k, "%s outside of every critical region, and below APC_LEVEL", routine);
+}
+
 BOOLEAN NTAPI ExAcquireResourceExclusiveLite(PERESOURCE Resource, BOOLEAN Wait)
 {
     struct eresource *r;
@@ -54,6 +61,7 @@ BOOLEAN NTAPI ExAcquireResourceExclusiveLite(PERESOURCE Resource, BOOLEAN Wait)
     r = of("ExAcquireResourceExclusiveLite", Resource);
     if (!r)
         return FALSE;
+    check_region(k, "ExAcquireResourceExclusiveLite");
     while (r->writer != dxgk_kernel_thread(k) && (r->writes || r->reads))
         if (!Wait || !dxgk_kernel_wait(k, &r->waiters, LOOP_FOREVER))
             return FALSE;
@@ -72,6 +80,7 @@ BOOLEAN NTAPI ExAcquireResourceSharedLite(PERESOURCE Resource, BOOLEAN Wait)
     r = of("ExAcquireResourceSharedLite", Resource);
     if (!r)
         return FALSE;
+    check_region(k, "ExAcquireResourceSharedLite");
     if (r->writer == dxgk_kernel_thread(k)) {
         r->writes++;
         dxgk_kernel_own(k, true);

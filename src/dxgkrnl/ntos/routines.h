@@ -87,6 +87,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeCancelTimer, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, KeClearEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeDelayExecutionThread, APC_LEVEL)                                                           \
+    R(ntoskrnl, KeDeregisterBugCheckCallback, ANY_LEVEL)                                                     \
     R(ntoskrnl, KeDeregisterBugCheckReasonCallback, ANY_LEVEL)                                               \
     R(ntoskrnl, KeEnterCriticalRegion, APC_LEVEL)                                                            \
     R(ntoskrnl, KeEnterGuardedRegion, APC_LEVEL)                                                             \
@@ -111,6 +112,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeReadStateMutex, DISPATCH_LEVEL)                                                            \
     R(ntoskrnl, KeReadStateSemaphore, ANY_LEVEL)                                                             \
     R(ntoskrnl, KeReadStateTimer, DISPATCH_LEVEL)                                                            \
+    R(ntoskrnl, KeRegisterBugCheckCallback, ANY_LEVEL)                                                       \
     R(ntoskrnl, KeRegisterBugCheckReasonCallback, ANY_LEVEL)                                                 \
     R(ntoskrnl, KeReleaseGuardedMutex, APC_LEVEL)                                                            \
     R(ntoskrnl, KeReleaseInStackQueuedSpinLock, DISPATCH_LEVEL)                                              \

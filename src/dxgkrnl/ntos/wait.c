@@ -23,10 +23,11 @@ LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
     ENTER(KeSetEvent);
 
     UNREFERENCED_PARAMETER(Increment);
-    UNREFERENCED_PARAMETER(Wait);
     if (!dxgk_ntos_known("KeSetEvent", KNOWN_EVENT, Event))
         return 0;
     old = Event->Header.SignalState;
+    if (Wait)
+        dxgk_kernel_promise(k, "KeSetEvent");
     Event->Header.SignalState = 1;
     dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Event->Header));
     return old;
@@ -77,7 +78,6 @@ LONG NTAPI KeReleaseSemaphore(PRKSEMAPHORE Semaphore, KPRIORITY Increment, LONG 
     ENTER(KeReleaseSemaphore);
 
     UNREFERENCED_PARAMETER(Increment);
-    UNREFERENCED_PARAMETER(Wait);
     if (!dxgk_ntos_known("KeReleaseSemaphore", KNOWN_SEMAPHORE, Semaphore))
         return 0;
     old = Semaphore->Header.SignalState;
@@ -87,6 +87,8 @@ LONG NTAPI KeReleaseSemaphore(PRKSEMAPHORE Semaphore, KPRIORITY Increment, LONG 
                               Semaphore->Limit);
         return old;
     }
+    if (Wait)
+        dxgk_kernel_promise(k, "KeReleaseSemaphore");
     Semaphore->Header.SignalState = old + Adjustment;
     dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Semaphore->Header));
     return old;
@@ -113,7 +115,6 @@ LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
     LONG old;
     ENTER(KeReleaseMutex);
 
-    UNREFERENCED_PARAMETER(Wait);
     if (!dxgk_ntos_known("KeReleaseMutex", KNOWN_MUTEX, Mutex))
         return 0;
     old = Mutex->Header.SignalState;
@@ -121,6 +122,8 @@ LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
         dxgk_kernel_violation(k, "KeReleaseMutex by a thread that does not own the mutex");
         return old;
     }
+    if (Wait)
+        dxgk_kernel_promise(k, "KeReleaseMutex");
     dxgk_kernel_own(k, false);
     Mutex->Header.SignalState++;
     if (Mutex->Header.SignalState == 1) {
@@ -197,6 +200,7 @@ static NTSTATUS wait_for(const char *routine, KIRQL limit, PVOID objects[], ULON
     bool poll = timeout && !timeout->QuadPart;
     ULONG index;
 
+    dxgk_kernel_promise(d->kernel, NULL);
     if (!dxgk_kernel_check(d->kernel, routine, poll ? limit : APC_LEVEL))
         return STATUS_UNSUCCESSFUL;
     for (ULONG i = 0; i < count; i++)
@@ -350,6 +354,9 @@ VOID NTAPI ExReleaseFastMutex(PFAST_MUTEX FastMutex)
 VOID NTAPI ExAcquireFastMutexUnsafe(PFAST_MUTEX FastMutex)
 {
     ENTER(ExAcquireFastMutexUnsafe);
+    if (!dxgk_kernel_in_region(k))
+        dxgk_kernel_violation(
+            k, "ExAcquireFastMutexUnsafe outside of every critical region, and below APC_LEVEL");
     own(k, "ExAcquireFastMutexUnsafe", FastMutex, true);
 }
 

@@ -192,8 +192,11 @@ NTSTATUS NTAPI EtwUnregister(REGHANDLE RegHandle)
     struct trace *t = &OWNER()->trace;
     ENTER(EtwUnregister);
 
-    if (!is_registered(t, RegHandle))
+    if (!is_registered(t, RegHandle)) {
+        dxgk_kernel_violation(k, "EtwUnregister of %#llx, which is not registered, or no more",
+                              (unsigned long long)RegHandle);
         return STATUS_INVALID_HANDLE;
+    }
     t->providers[RegHandle - 1].used = false;
     return STATUS_SUCCESS;
 }

@@ -40,6 +40,16 @@ static VOID NTAPI queue_again(PKDPC d, PVOID context, PVOID a, PVOID b)
     KeInsertQueueDpc(d, a, b);
 }
 
+static const GUID provider = {1, 2, 3, {4}};
+static FAST_MUTEX fast;
+static KBUGCHECK_CALLBACK_RECORD record;
+
+static VOID NTAPI on_bugcheck(PVOID buffer, ULONG length)
+{
+    UNREFERENCED_PARAMETER(buffer);
+    UNREFERENCED_PARAMETER(length);
+}
+
 static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
 {
     LARGE_INTEGER now = {.QuadPart = 0};
@@ -164,4 +174,48 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
         synchronize(acquires, 0);                                                                            \
     })                                                                                                       \
     F(irql_synchronized, synchronize(lowers, 0))                                                             \
-    F(message, synchronize(acquires, 55))
+    F(message, synchronize(acquires, 55))                                                                    \
+    F(resource_bare, {                                                                                       \
+        ExInitializeResourceLite(&resource);                                                                 \
+        ExAcquireResourceExclusiveLite(&resource, TRUE);                                                     \
+        ExReleaseResourceLite(&resource);                                                                    \
+        ExDeleteResourceLite(&resource);                                                                     \
+    })                                                                                                       \
+    F(mutex_bare, {                                                                                          \
+        ExInitializeFastMutex(&fast);                                                                        \
+        ExAcquireFastMutexUnsafe(&fast);                                                                     \
+        ExReleaseFastMutexUnsafe(&fast);                                                                     \
+    })                                                                                                       \
+    F(no_wait, {                                                                                             \
+        KeInitializeEvent(&event, NotificationEvent, FALSE);                                                 \
+        KeSetEvent(&event, 0, TRUE);                                                                         \
+    })                                                                                                       \
+    F(mdl_irql, {                                                                                            \
+        PVOID p = ExAllocatePoolWithTag(PagedPool, 4096, 0x746C7546);                                        \
+        PMDL m = IoAllocateMdl(p, 4096, FALSE, FALSE, NULL);                                                 \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        MmProbeAndLockPages(m, KernelMode, IoWriteAccess);                                                   \
+        KeLowerIrql(old_irql);                                                                               \
+        MmUnlockPages(m);                                                                                    \
+        IoFreeMdl(m);                                                                                        \
+        ExFreePool(p);                                                                                       \
+    })                                                                                                       \
+    F(mdl_freed, {                                                                                           \
+        PVOID p = ExAllocatePoolWithTag(PagedPool, 4096, 0x746C7546);                                        \
+        PMDL m = IoAllocateMdl(p, 4096, FALSE, FALSE, NULL);                                                 \
+        MmProbeAndLockPages(m, KernelMode, IoWriteAccess);                                                   \
+        ExFreePool(p);                                                                                       \
+        MmUnlockPages(m);                                                                                    \
+        IoFreeMdl(m);                                                                                        \
+    })                                                                                                       \
+    F(map_other, {                                                                                           \
+        PHYSICAL_ADDRESS start = {.QuadPart = 4096};                                                         \
+        callbacks.DxgkCbUnmapMemory(callbacks.DeviceHandle, MmMapIoSpace(start, 4096, MmNonCached));         \
+    })                                                                                                       \
+    F(etw_twice, {                                                                                           \
+        REGHANDLE h;                                                                                         \
+        EtwRegister(&provider, NULL, NULL, &h);                                                              \
+        EtwUnregister(h);                                                                                    \
+        EtwUnregister(h);                                                                                    \
+    })                                                                                                       \
+    F(bugcheck_left, KeRegisterBugCheckCallback(&record, on_bugcheck, NULL, 0, (PUCHAR) "faulty"))
