@@ -377,7 +377,10 @@ static int parse(struct suite *s, int argc, char **argv)
         OPT_FLAG("allow-microsoft", 0, &unused, nothing),
         OPT_MAYBE("json", 0, &s->json, &s->json_path, "PATH", "also write the report; else to TEST.json"),
         OPT_END};
-    int r = options_parse(
+    int r;
+
+    options_once(rows);
+    r = options_parse(
         &(struct options){
             .rows = rows,
             .name = s->name,

@@ -33,8 +33,6 @@ enum { BREATH_NS = 200000 }; /* so long somebody works while others wait for him
 enum {
     STACK_SIZE = 256 * 1024,
     MAX_MESSAGES = 32,
-    DEAF = 16,     /* messages in a row that the ISR may find nothing of: it has dealt with all, or is off */
-    STORM = 10000, /* runs of the ISR in a row before the line is declared stuck; of DPCs: they are a loop */
 };
 
 static _Thread_local struct kernel *self_kernel;
@@ -174,19 +172,14 @@ static void run_timers(struct kernel *k)
     k->irql = old;
 }
 
-/* ---- interrupts and DPCs ------------------------------------------------- */
-
-static bool interrupt_pending(struct kernel *k)
-{
-    return atomic_load(&k->connected) && (atomic_load(&k->pending) || atomic_load(&k->line));
-}
+/* ---- interrupts (what they run: kernel/interrupts.c) --------------------- */
 
 /* Live, without the processor: takes interrupts, if no other thread is about to. */
 static void serve_pending(struct kernel *k)
 {
     struct kthread *self = self_thread;
 
-    while (interrupt_pending(k) && !pthread_mutex_trylock(&k->cpu)) {
+    while (dxgk_kernel_interrupt_pending(k) && !pthread_mutex_trylock(&k->cpu)) {
         self_thread = &k->service_thread;
         service(k);
         self_kernel = NULL;
@@ -219,153 +212,8 @@ void dxgk_kernel_connect_interrupt(struct kernel *k, bool connected)
 {
     k->connected = connected;
     k->claimed = k->unclaimed = 0;
-    if (interrupt_pending(k))
+    if (dxgk_kernel_interrupt_pending(k))
         interrupted(k);
-}
-
-static bool run_isr(struct kernel *k, unsigned message)
-{
-    KIRQL old = k->irql;
-    bool claimed;
-
-    INVARIANT(old < DIRQL); /* 2 */
-    k->irql = DIRQL;
-    claimed = k->ops.isr(k->ctx, message);
-    k->irql = old;
-    return claimed;
-}
-
-/* A message is the adapter's alone. */
-static void deliver_message(struct kernel *k, unsigned message)
-{
-    if (run_isr(k, message)) {
-        k->claimed++;
-        k->unclaimed = 0;
-    } else if (!k->guard.dead && ++k->unclaimed == DEAF) {
-        dxgk_kernel_violation(
-            k, "DxgkDdiInterruptRoutine returned FALSE for %u interrupts of its adapter in a row", DEAF);
-    }
-}
-
-void dxgk_kernel_interrupt_missed(struct kernel *k)
-{
-    if (!k->claimed && k->unclaimed && k->unclaimed < DEAF) {
-        dxgk_kernel_violation(
-            k,
-            "DxgkDdiInterruptRoutine returned FALSE for each of the %u interrupts of its adapter that there were",
-            k->unclaimed);
-        k->unclaimed = DEAF;
-    }
-}
-
-bool dxgk_kernel_interrupt_of_neighbour(struct kernel *k)
-{
-    KIRQL old = k->irql;
-    bool claimed;
-
-    INVARIANT(old < DIRQL);
-    if (interrupt_pending(k))
-        return false; /* one of the device's own comes first */
-    k->irql = DIRQL;
-    claimed = k->ops.isr(k->ctx, 0);
-    k->irql = old;
-    return claimed && !interrupt_pending(k);
-}
-
-static void deliver_interrupts(struct kernel *k)
-{
-    uint32_t pending;
-
-    if (!k->connected)
-        return;
-    while (atomic_load(&k->pending) && (pending = atomic_exchange(&k->pending, 0)))
-        for (; pending; pending &= pending - 1)
-            deliver_message(k, (unsigned)__builtin_ctz(pending));
-    for (unsigned n = 0; atomic_load(&k->line); n++) {
-        if (n == STORM) {
-            dxgk_kernel_violation(k, "interrupt storm: the line is still asserted after %d runs of the ISR",
-                                  STORM);
-            k->connected = false;
-            return;
-        }
-        run_isr(k, 0);
-    }
-}
-
-void dxgk_kernel_queue_dpc(struct kernel *k, KDPC *dpc)
-{
-    if (dpc->DpcData)
-        return; /* queued already */
-    dpc->DpcData = k;
-    dpc->DpcListEntry.Flink = &k->dpcs;
-    dpc->DpcListEntry.Blink = k->dpcs.Blink;
-    k->dpcs.Blink->Flink = &dpc->DpcListEntry;
-    k->dpcs.Blink = &dpc->DpcListEntry;
-}
-
-unsigned dxgk_kernel_forget_dpcs(struct kernel *k, const void *memory, size_t size)
-{
-    LIST_ENTRY *next;
-    unsigned n = 0;
-
-    for (LIST_ENTRY *e = k->dpcs.Flink; e != &k->dpcs; e = next) {
-        KDPC *dpc = CONTAINING_RECORD(e, KDPC, DpcListEntry);
-        next = e->Flink;
-        if ((uintptr_t)dpc - (uintptr_t)memory >= size)
-            continue;
-        RemoveEntryList(e);
-        dpc->DpcData = NULL;
-        n++;
-    }
-    return n;
-}
-
-/* Everything that may run now that the processor's IRQL is below DISPATCH_LEVEL. */
-static void drain(struct kernel *k)
-{
-    if (k->draining || k->irql >= DISPATCH_LEVEL)
-        return;
-    k->draining = true;
-    for (unsigned n = 0;; n++) {
-        KDPC *dpc;
-        KIRQL old = k->irql;
-
-        deliver_interrupts(k);
-        if (k->dpcs.Flink == &k->dpcs)
-            break;
-        dpc = CONTAINING_RECORD(k->dpcs.Flink, KDPC, DpcListEntry);
-        k->dpcs.Flink = dpc->DpcListEntry.Flink;
-        k->dpcs.Flink->Blink = &k->dpcs;
-        dpc->DpcData = NULL;
-        k->irql = DISPATCH_LEVEL;
-        KERNEL_CALL(k, "a DPC routine", DISPATCH_LEVEL, 0, {
-            if (n == STORM) /* the watch sees many short calls */
-                dxgk_guard_die(k, VIDEO_TDR_FAILURE_CODE, "a loop of DPCs, 10000 in a row");
-            dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2);
-        });
-        k->irql = old;
-    }
-    k->draining = false;
-}
-
-KIRQL dxgk_kernel_raise(struct kernel *k, KIRQL to)
-{
-    KIRQL old = k->irql;
-
-    if (to < old)
-        dxgk_kernel_violation(k, "KeRaiseIrql from %d to the lower IRQL %d", old, to);
-    if (to > HIGH_LEVEL)
-        dxgk_kernel_violation(k, "KeRaiseIrql to %d, the highest is %d", to, HIGH_LEVEL);
-    k->irql = to > HIGH_LEVEL ? HIGH_LEVEL : to;
-    return old;
-}
-
-void dxgk_kernel_lower(struct kernel *k, KIRQL to)
-{
-    if (to > k->irql)
-        dxgk_kernel_violation(k, "KeLowerIrql from %d to the higher IRQL %d", k->irql, to);
-    k->irql = to;
-    drain(k);
 }
 
 /* ---- waiting ------------------------------------------------------------- */
@@ -439,7 +287,7 @@ static void cpu_unlock(struct kernel *k)
         t = next;
     }
     atomic_thread_fence(memory_order_seq_cst); /* unlocked before looking */
-    if (interrupt_pending(k))
+    if (dxgk_kernel_interrupt_pending(k))
         serve_pending(k);
 }
 
@@ -510,7 +358,7 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     t->parked = true;
     t->woken = false;
     atomic_store(&t->signal, 0);
-    drain(k); /* may wake it */
+    dxgk_kernel_drain(k); /* may wake it */
     if (deadline_ns != LOOP_FOREVER)
         dxgk_kernel_arm(k, &t->wait_timer, deadline_ns, wait_expired, t);
     if (t->ddi && t->ddi->limit_ns) {
@@ -587,7 +435,7 @@ void dxgk_kernel_breathe(struct kernel *k)
         return;
     }
     INVARIANT(k->irql == PASSIVE_LEVEL && !t->ddi);
-    drain(k);
+    dxgk_kernel_drain(k);
     k->current = NULL;
     self_kernel = NULL;
     cpu_unlock(k);
@@ -702,7 +550,7 @@ void dxgk_kernel_leave(struct kernel *k)
     if (!k->loop && atomic_load(&k->service_waits))
         service(k); /* its thread would wait its turn among many */
     else
-        drain(k);
+        dxgk_kernel_drain(k);
     if (k->loop) {
         if (t->is_main)
             k->current = NULL;
@@ -786,9 +634,9 @@ static void service(struct kernel *k)
     self_kernel = k;
     k->current = &k->service_thread;
     k->irql = PASSIVE_LEVEL;
-    drain(k);
+    dxgk_kernel_drain(k);
     run_timers(k);
-    drain(k);
+    dxgk_kernel_drain(k);
     if (k->loop) {
         run_ready(k);
         k->current = old;

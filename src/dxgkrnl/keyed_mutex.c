@@ -8,7 +8,7 @@
  *  1. At most one handle holds it. Who asks for another value waits, also where nobody holds it.
  *  2. It lives as long as somebody has it open; then its share handle names nothing.
  */
-#include "dxgkrnl/thunks.h"
+#include "dxgkrnl/thunks/thunks.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 /* residency.c: the thunks that ask where allocations are, and say how dear they are. */
 #include <stdlib.h>
 
-#include "dxgkrnl/thunks.h"
+#include "dxgkrnl/thunks/thunks.h"
 
 enum { MAX_ALLOCATIONS = 1024 };
 

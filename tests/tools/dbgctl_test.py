@@ -812,7 +812,8 @@ def the_runner_and_its_files():
         f.write(b'\xef\xbb\xbf# comment\r\nvblank_wait and more words\r\n\r\n; c\n:: c\nREM c\n  device_state_sanity\n')
 
     def go(*args, env=None):
-        p = subprocess.run([runner, '--manifest=manifest', *args], cwd=place, capture_output=True, text=True, timeout=60, env=env)
+        own = [] if any('--manifest' in a for a in args) else ['--manifest=manifest']
+        p = subprocess.run([runner, *own, *args], cwd=place, capture_output=True, text=True, timeout=60, env=env)
         return p.returncode, p.stdout, p.stderr
 
     rc, out, err = go('--json', '--log-dir=logs/deep', '--dbgctl=aerogpu_dbgctl', '--require-vid=0xA3A0', '--require-did=0x0001', '--require-umd')
@@ -846,7 +847,8 @@ def the_runner_and_its_files():
                              (2, ['--dbgctl-timeout-ms=1s'], 'no number'), (2, ['--timeout-ms'], "'--timeout-ms' requires an argument"),
                              (2, ['--json='], 'needs a path'), (2, ['word'], 'unexpected'), (4, ['--bin-dir=nope'], 'No such file'),
                              (4, ['--json=none/r.json'], 'No such file'), (4, ['--log-dir=/proc/x/y'], 'No such file'),
-                             (3, ['--event-log=nope'], 'No such file')):
+                             (3, ['--event-log=nope'], 'No such file'),
+                             (2, ['--timeout-ms=9', '--timeout-ms=9'], "'--timeout-ms' is given twice")):
         rc, out, err = go(*args)
         assert rc == code and text in err and not out, (args, rc, out, err)
     assert go(env=dict(os.environ, AEROGPU_TEST_TIMEOUT_MS='soon'))[0] == 2

@@ -59,7 +59,10 @@ static int parse(int argc, char **argv, struct sim *o)
                   "one broke: the first seed for which it did is printed, with the command that repeats it"},
         .examples = "aerogpu sim --seeds 1000\naerogpu sim --seed 4711\n",
         .see = "aerogpu-validate(1), docs/dxgkrnl.md"};
-    int r = command_line(&line, argc, argv);
+    int r;
+
+    options_once(rows);
+    r = command_line(&line, argc, argv);
 
     o->one = options_find(&line, "seed")->given;
     return r;

@@ -173,8 +173,7 @@ static void fill(struct line *l)
     }
     memcpy(r, options, sizeof(options));
     l->o.rows = l->rows;
-    for (r = options_find(&l->o, "display"); r->kind; r++)
-        r->once = r->kind == OPTIONS_TEXT || r->kind == OPTIONS_U32; /* what has a value */
+    options_once(options_find(&l->o, "display"));
     l->size = options_find(&l->o, "size");
 }
 

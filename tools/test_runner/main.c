@@ -179,7 +179,10 @@ static int parse(struct command_line *c, int argc, char **argv)
                   [EXIT_ENV] = "a program is missing, or a report cannot be written"},
         .see = "aerogpu-validate(1), aerogpu-serve(1), aerogpu_dbgctl(1)"};
     struct error e = {0};
-    int r = options_parse(&o, argc, argv, &e);
+    int r;
+
+    options_once(rows);
+    r = options_parse(&o, argc, argv, &e);
 
     if (!r && optind < argc && strcmp(argv[optind - 1], "--") != 0)
         r = error_set(&e, -EINVAL, "unexpected argument '%s'", argv[optind]);

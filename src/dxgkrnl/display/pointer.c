@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dxgkrnl/display/recommend.h"
-#include "dxgkrnl/thunks.h"
+#include "dxgkrnl/thunks/thunks.h"
 
 /* ---- the pointer --------------------------------------------------------- */
 

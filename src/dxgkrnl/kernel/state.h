@@ -78,5 +78,9 @@ struct kernel {
     struct violations violations;
 };
 
+/* An interrupt that is connected waits to be taken. */
+bool dxgk_kernel_interrupt_pending(struct kernel *k);
+/* Everything that may run now that the processor's IRQL is below DISPATCH_LEVEL; above it nothing happens. */
+void dxgk_kernel_drain(struct kernel *k);
 /* The kernel that the calling thread runs in; NULL: none. Signal handlers too. */
 struct kernel *dxgk_kernel_here(void);

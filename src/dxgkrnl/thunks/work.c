@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* thunks_work.c: the D3DKMT thunks for rendering, presents, locks, synchronisation and the display. */
-#include "dxgkrnl/thunks.h"
+/* work.c: the D3DKMT thunks for rendering, presents, locks, synchronisation and the display. */
+#include "dxgkrnl/thunks/thunks.h"
 
 #include <string.h>
 #include <unistd.h>
