@@ -42,6 +42,7 @@ struct dxgk_failed {
     const char *name;
     NTSTATUS status;
     const char *what; /* that it did: it has not returned an error; or NULL */
+    unsigned count;   /* of those so far */
 };
 
 struct dxgk {
@@ -144,7 +145,7 @@ struct dxgk {
                 status_ != STATUS_SUCCESS)                                                                   \
                 dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             if (!NT_SUCCESS(status_))                                                                        \
-                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_, NULL};                          \
+                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_, NULL, (d)->failed.count + 1};   \
         }                                                                                                    \
         status_;                                                                                             \
     })
@@ -161,10 +162,16 @@ struct dxgk {
                 dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             dxgk_kernel_lower((d)->kernel, old_);                                                            \
             if (!NT_SUCCESS(status_))                                                                        \
-                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_, NULL};                          \
+                (d)->failed = (struct dxgk_failed){"DxgkDdi" #name, status_, NULL, (d)->failed.count + 1};   \
         }                                                                                                    \
         status_;                                                                                             \
     })
+
+/* The same where it has returned STATUS_SUCCESS, and what it did keeps others from going on. */
+static inline void dxgk_blame(struct dxgk *d, const char *ddi, const char *what)
+{
+    d->failed = (struct dxgk_failed){ddi, STATUS_SUCCESS, what, d->failed.count + 1};
+}
 
 /* Takes `item` out of the list that begins at *`list`, if it is there: LIST_DROP(&d->devices, dev, next). */
 #define LIST_DROP(list, item, next)                                                                          \

@@ -116,6 +116,7 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
                                                  ULONG message, PBOOLEAN result)
 {
     unsigned held;
+    BOOLEAN answer;
     KIRQL old;
     FROM(DxgkCbSynchronizeExecution, h, STATUS_INVALID_PARAMETER);
     if (message >= messages(d)) {
@@ -125,7 +126,7 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
     }
     held = d->ntos.num_held;
     old = dxgk_kernel_raise(d->kernel, DIRQL);
-    *result = routine(context);
+    answer = routine(context);
     if (dxgk_kernel_irql(d->kernel) != DIRQL) {
         dxgk_kernel_violation(
             d->kernel, "the routine of DxgkCbSynchronizeExecution returned at IRQL %d, was called at %d",
@@ -139,6 +140,7 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
         d->ntos.num_held = held;
     }
     dxgk_kernel_lower(d->kernel, old);
+    *result = answer; /* may be paged */
     return STATUS_SUCCESS;
 }
 

@@ -106,6 +106,20 @@ static int miniport_failed(struct dxgk *d, struct error *err, const char *routin
     return error_set(err, -ENXIO, "%s%s%s%s", text, broken, found, unpaged);
 }
 
+unsigned dxgk_failed_ddis(struct dxgk *d, char *text, size_t size)
+{
+    struct dxgk_failed f;
+
+    dxgk_kernel_enter(d->kernel);
+    f = d->failed;
+    dxgk_kernel_leave(d->kernel);
+    if (f.what)
+        snprintf(text, size, "%s %s", f.name, f.what);
+    else if (f.count)
+        snprintf(text, size, "%s returned %08x", f.name, (unsigned)f.status);
+    return f.count;
+}
+
 int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err)
 {
     WCHAR path[128];
@@ -171,7 +185,7 @@ static void open_object(void *arg)
 {
     struct opening *o = arg;
 
-    o->object = dlopen(o->path, RTLD_NOW | RTLD_LOCAL);
+    o->object = dxgk_elf_load(o->path);
 }
 
 static void close_object(void *arg)
@@ -700,6 +714,18 @@ static void on_violation(void *ctx, const char *text)
     dxgk_log(ctx, "dxgkrnl", 0xC4, "%s", text); /* DRIVER_VERIFIER_DETECTED_VIOLATION */
 }
 
+static void on_above(void *ctx, bool above)
+{
+    dxgk_pool_fence(ctx, above);
+}
+
+static const char *name_memory(void *ctx, const void *at)
+{
+    return dxgk_pool_is_fenced(&((struct dxgk *)ctx)->ntos.pool, at)
+               ? "paged pool at DISPATCH_LEVEL and above"
+               : NULL;
+}
+
 int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *err)
 {
     static const struct kernel_ops ops = {.isr = on_isr,
@@ -707,7 +733,9 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
                                           .violation = on_violation,
                                           .dead = on_dead,
                                           .left = on_left,
-                                          .routine = routine_name};
+                                          .routine = routine_name,
+                                          .above = on_above,
+                                          .memory = name_memory};
     struct dxgk *d = calloc(1, sizeof(*d));
     int r;
 

@@ -228,4 +228,7 @@ unsigned dxgk_event_count(struct dxgk *d, unsigned id);
 unsigned dxgk_violations(struct dxgk *d);
 const char *dxgk_violation(struct dxgk *d, unsigned i);
 
+/* DDIs that failed since the adapter was started, those that may refuse not counted; if there were any, the last in words. */
+unsigned dxgk_failed_ddis(struct dxgk *d, char *text, size_t size);
+
 PUBLIC_END

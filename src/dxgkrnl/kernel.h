@@ -53,6 +53,10 @@ struct kernel_ops {
     void (*left)(void *ctx);
     /* The name of the routine for miniports that begins at `start`, or NULL. Signal handlers too. */
     const char *(*routine)(void *ctx, const void *start);
+    /* The miniport runs at DISPATCH_LEVEL and above now; or not any more. */
+    void (*above)(void *ctx, bool above);
+    /* What is known of memory that it may not touch, or NULL. Signal handlers too. */
+    const char *(*memory)(void *ctx, const void *at);
 };
 
 /* `loop` non-NULL makes a sim machine on that loop (virtual clock), NULL a live one. `clock` must outlive the kernel. */

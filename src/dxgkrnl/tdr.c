@@ -66,6 +66,7 @@ void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
         KERNEL_CALL(d->kernel, "DxgkDdiResetDevice", DIRQL, 0, d->ddi.DxgkDdiResetDevice(d->miniport));
         dxgk_kernel_lower(d->kernel, old);
     }
+    dxgk_ntos_bugcheck(d);
     for (struct device *dev = d->devices; dev; dev = dev->next)
         dxgk_device_lose(dev, D3DKMT_DEVICEEXECUTION_STOPPED);
     d->resetting = false;

@@ -4,6 +4,7 @@
 #include "wddm/dispmprt.h"
 #include "wddm/ntstatus.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,24 @@
 
 static DRIVER_INITIALIZATION_DATA real;
 
+/* Each stack of a process has variables of its own; this one they count in together. */
+static unsigned *count(void)
+{
+    static const char *const name = "AEROGPU_TEST_WRONG_COUNT";
+    const char *at = getenv(name);
+    char text[32];
+
+    if (!at) {
+        snprintf(text, sizeof(text), "%p", calloc(1, sizeof(unsigned)));
+        setenv(name, text, 1);
+        at = text;
+    }
+    return (unsigned *)(ULONG_PTR)strtoull(at, NULL, 16);
+}
+
 static BOOLEAN is(const char *name)
 {
-    static unsigned seen;
+    static unsigned *seen;
     const char *want = getenv("AEROGPU_TEST_WRONG");
     size_t n = strlen(name);
     unsigned nth;
@@ -21,8 +37,9 @@ static BOOLEAN is(const char *name)
     if (!want || strncmp(want, name, n) || (want[n] && want[n] != '#'))
         return FALSE;
     nth = want[n] ? (unsigned)atoi(want + n + 1) : 1;
-    seen++;
-    return seen == nth || (seen > nth && want[strlen(want) - 1] == '+');
+    seen = seen ? seen : count();
+    ++*seen;
+    return *seen == nth || (*seen > nth && want[strlen(want) - 1] == '+');
 }
 
 static DXGKRNL_INTERFACE kernel;

@@ -35,15 +35,36 @@ struct run {
     struct validate_options o;
     struct validate_host host;
     struct sim_suite sim;
-    unsigned seen_events;
-    struct sampler *sampler; /* while tdr_recovery runs */
-    char command[256];       /* this one, for the record */
+    unsigned seen_events, failed_ddis; /* the second: before the test that runs */
+    struct sampler *sampler;           /* while tdr_recovery runs */
+    char command[256];                 /* this one, for the record */
     char bin_dir[PATH_MAX], dbgctl[PATH_MAX], logs[PATH_MAX];
     json_t *report, *steps;
     struct test_results results;
     unsigned failures, violations_said;
     double start_ms;
 };
+
+/* What is known so far, a line of JSON each, for the one that judges when this process ends in the middle. */
+static void so_far_path(const struct run *r, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/so_far.jsonl", r->o.out);
+}
+
+static void keep_so_far(const struct run *r, json_t *line)
+{
+    char path[PATH_MAX];
+    FILE *f;
+
+    so_far_path(r, path);
+    f = dxgk_lastwords_watched() ? fopen(path, "ae") : NULL;
+    if (f) {
+        json_dumpf(line, f, JSON_COMPACT);
+        fputc('\n', f);
+        fclose(f);
+    }
+    json_decref(line);
+}
 
 static double now_ms(void)
 {
@@ -91,6 +112,18 @@ static void figure(json_t *details, char *text, size_t size)
             n += (size_t)snprintf(text + n, size - n, "%s %.4g ", key, json_number_value(v));
 }
 
+/* To a test that failed, which DDI has failed meanwhile. That may be the reason, or what the test wants. */
+static void say_failed_ddi(struct run *r, struct test_result *result)
+{
+    char text[200] = "";
+    unsigned n = dxgk_failed_ddis(stack_dxgk(r->host.stack), text, sizeof(text));
+
+    if (result && result->status == TEST_FAIL && n != r->failed_ddis && n)
+        snprintf(result->why + strlen(result->why), sizeof(result->why) - strlen(result->why),
+                 "; meanwhile %s", text);
+    r->failed_ddis = n;
+}
+
 static void progress(void *ctx, const char *name, unsigned index, unsigned total, struct test_result *result)
 {
     struct run *r = ctx;
@@ -106,6 +139,8 @@ static void progress(void *ctx, const char *name, unsigned index, unsigned total
         if (result)
             r->sampler = NULL;
     }
+    say_failed_ddi(r, result);
+    keep_so_far(r, result ? test_result_json(result) : json_pack("{s:s}", "running", name));
     if (!result) {
         if (!r->o.json && isatty(1)) {
             printf("  ....  %s\r", name);
@@ -205,6 +240,14 @@ static unsigned run_tests(struct run *r, const char *const *names, unsigned n, c
 
 /* ---- the checklist, in its strict order ---------------------------------- */
 
+static void note_step(struct run *r, const char *name, const char *result, const char *evidence)
+{
+    json_t *o = json_pack("{s:s, s:s, s:s}", "step", name, "result", result, "evidence", evidence);
+
+    json_array_append(r->steps, o);
+    keep_so_far(r, o);
+}
+
 static void step(struct run *r, const char *name, bool passed, bool skipped, const char *evidence)
 {
     const char *rule = r->host.stack ? dxgk_violation(stack_dxgk(r->host.stack), r->violations_said) : NULL;
@@ -215,11 +258,7 @@ static void step(struct run *r, const char *name, bool passed, bool skipped, con
         r->violations_said = dxgk_violations(stack_dxgk(r->host.stack));
         evidence = text;
     }
-    json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", name, "result",
-                                              skipped  ? "SKIP"
-                                              : passed ? "PASS"
-                                                       : "FAIL",
-                                              "evidence", evidence));
+    note_step(r, name, skipped ? "SKIP" : passed ? "PASS" : "FAIL", evidence);
     if (!r->o.json) {
         put_mark("", skipped ? "skip" : passed ? "ok" : "FAIL");
         printf("  %s: %s\n", name, evidence);
@@ -263,11 +302,7 @@ static bool checked(struct run *r, const struct step *st)
         all_skipped &= r->results.items[i].status == TEST_SKIP;
     snprintf(evidence, sizeof(evidence), "%s%s%s%s%s: %u of %u failed", st->tests[0], n > 1 ? ", " : "",
              n > 1 ? st->tests[1] : "", st->extra ? " " : "", st->extra ? st->extra : "", failed, n);
-    json_array_append_new(r->steps, json_pack("{s:s, s:s, s:s}", "step", st->name, "result",
-                                              failed        ? "FAIL"
-                                              : all_skipped ? "SKIP"
-                                                            : "PASS",
-                                              "evidence", evidence));
+    note_step(r, st->name, failed ? "FAIL" : all_skipped ? "SKIP" : "PASS", evidence);
     return !failed;
 }
 
@@ -677,18 +712,58 @@ static void begin_report(struct run *r)
                           "seed", (json_int_t)r->o.seed, "checklist", r->steps = json_array());
 }
 
+/* What the process that ended had found out; the test that it was in failed of its end. */
+static void read_so_far(struct run *r, const char *why)
+{
+    char path[PATH_MAX], *line = NULL;
+    char running[64] = "";
+    struct test_result result;
+    size_t room = 0;
+    FILE *f;
+
+    so_far_path(r, path);
+    f = fopen(path, "re");
+    while (f && getline(&line, &room, f) > 0) {
+        json_t *o = json_loads(line, 0, NULL);
+        const char *name = json_string_value(json_object_get(o, "test_name"));
+        const char *begun = json_string_value(json_object_get(o, "running"));
+        if (json_object_get(o, "step"))
+            json_array_append(r->steps, o);
+        if (name) {
+            test_result_init(&result, name, json_incref(o));
+            result.duration_ms = json_number_value(json_object_get(o, "duration_ms"));
+            test_results_add(&r->results, &result);
+        }
+        if (name || begun)
+            snprintf(running, sizeof(running), "%s", begun ? begun : "");
+        json_decref(o);
+    }
+    if (*running) {
+        test_result_init(&result, running, NULL);
+        test_result_fail(&result, "%s", why);
+        test_results_add(&r->results, &result);
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    unlink(path);
+    r->failures = test_results_count(&r->results, TEST_FAIL);
+}
+
 /* The process that validated gave no verdict: here is one. */
 static int judge_end(struct run *r, const struct lastwords_end *end)
 {
     utf8_print(stderr, "aerogpu validate: %s\n", end->text);
     make_folders(r->o.out);
     begin_report(r);
+    read_so_far(r, end->text);
     step(r, "the miniport leaves its process alone", false, false, end->text);
     report_results(r);
     json_object_set_new(r->report, "events", json_array());
     json_object_set_new(r->report, "violations", json_pack("[s]", end->text));
     write_all(r);
     json_decref(r->report);
+    test_results_finish(&r->results);
     return EXIT_FAILED;
 }
 
@@ -720,6 +795,8 @@ int cmd_validate(int argc, char **argv)
     make_folders(r.o.out);
     snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);
     make_folders(r.logs);
+    so_far_path(&r, path);
+    unlink(path);
     if (keep_log(&r))
         return judged(EXIT_ENV);
     find_programs(&r);
@@ -746,6 +823,8 @@ int cmd_validate(int argc, char **argv)
     validate_host_unload(&r.host); /* what a miniport does not give back is seen then */
     judge_whole(&r);
     code = write_all(&r);
+    so_far_path(&r, path);
+    unlink(path);
     code = code ? EXIT_ENV : r.failures ? EXIT_FAILED : EXIT_OK;
     json_decref(r.report);
     test_results_finish(&r.results);

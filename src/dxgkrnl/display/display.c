@@ -603,8 +603,8 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
         dxgk_answers_boolean(d, "DxgkDdiIsSupportedVidPn", "IsVidPnSupported", supported.IsVidPnSupported);
     if (NT_SUCCESS(st) && !supported.IsVidPnSupported) {
         st = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
-        d->failed = (struct dxgk_failed){"DxgkDdiIsSupportedVidPn", STATUS_SUCCESS,
-                                         "answered IsVidPnSupported = 0 for modes that it had enumerated"};
+        dxgk_blame(d, "DxgkDdiIsSupportedVidPn",
+                   "answered IsVidPnSupported = 0 for modes that it had enumerated");
     }
     if (NT_SUCCESS(st))
         st = surfaces(d, source, mode, &primary, &fresh);
@@ -719,6 +719,8 @@ NTSTATUS dxgk_display_start(struct dxgk *d)
         d->display.sources[i].flips_last = &d->display.sources[i].flips;
     for (unsigned i = 0; i < d->display.num_sources && NT_SUCCESS(st); i++) {
         int child = choose_child(d, i, taken);
+        if (child < 0 && !i)
+            dxgk_blame(d, "DxgkDdiQueryChildStatus", "answered that nothing is connected");
         if (child < 0)
             break;
         taken[child] = true;

@@ -185,7 +185,8 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
         s = from_edid(c);
     } else {
         if (c->edid_size)
-            dxgk_log(d, "dxgkrnl", 0, "the EDID of target %u is damaged", target);
+            dxgk_log(d, "dxgkrnl", 0,
+                     "the EDID that DxgkDdiQueryDeviceDescriptor gave of target %u is damaged", target);
         for (unsigned i = 0; i < sizeof(any) / sizeof(any[0]) && NT_SUCCESS(s); i++)
             s = add(c->modes, named(&any[i]), D3DKMDT_MCO_DEFAULTMONITORPROFILE, false);
     }

@@ -260,13 +260,16 @@ static void on_trap(struct kernel *k, void *context)
 static void end_in_ddi(struct kernel *k, int sig, siginfo_t *info, void *context)
 {
     unsigned code = SYSTEM_THREAD_EXCEPTION_NOT_HANDLED;
-    const char *routine;
-    char text[260];
+    const char *routine, *memory;
+    char text[320];
     bool full;
 
     if (k->guard.dead)
         dxgk_guard_leave(k);
-    describe(sig, info, context, text, sizeof(text) - 60, &full);
+    describe(sig, info, context, text, sizeof(text) - 120, &full);
+    memory = k->ops.memory && sig == SIGSEGV ? k->ops.memory(k->ctx, info->si_addr) : NULL;
+    if (memory)
+        snprintf(text + strlen(text), 60, ", %s", memory);
     routine = full ? NULL : routine_at(k, context);
     if (routine)
         snprintf(text + strlen(text), 60, ", in %s", routine);

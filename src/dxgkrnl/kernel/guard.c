@@ -416,6 +416,12 @@ void dxgk_guard_end(struct kernel *k)
     atomic_store_explicit(&k->guard.tid, 0, memory_order_relaxed);
 }
 
+void dxgk_guard_above(struct kernel *k)
+{
+    if (k->ops.above)
+        k->ops.above(k->ctx, k->current->ddi && k->irql >= DISPATCH_LEVEL);
+}
+
 bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *name, KIRQL irql,
                            uint64_t limit_ns)
 {
@@ -434,6 +440,7 @@ bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *n
         dxgk_guard_begin(k);
     else
         dxgk_lastwords_note(k->guard.words, name, true);
+    dxgk_guard_above(k);
     if (k->irql != irql && !(irql == PASSIVE_LEVEL && k->irql == APC_LEVEL))
         dxgk_kernel_violation(k, "dxgkrnl calls %s at IRQL %d, documented is %d", name, k->irql, irql);
     return true;
@@ -461,6 +468,8 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
     if (k->current->ddi != d) /* by a frame of its own that had returned before */
         dxgk_lastwords_end("%s was left without a return, into a frame that had returned (longjmp)",
                            k->current->ddi ? k->current->ddi->name : d->name);
+    if (k->ops.above)
+        k->ops.above(k->ctx, false);
     dxgk_guard_border(k, d->name, "returned");
     if (read_floating() != d->floating) {
         set_floating(d->floating);

@@ -61,6 +61,8 @@ void dxgk_guard_begin(struct kernel *k);
 void dxgk_guard_end(struct kernel *k);
 /* Ends the call that the running thread is in, if that is due. */
 void dxgk_guard_look(struct kernel *k);
+/* The IRQL is another, or a call began: whether the miniport runs at DISPATCH_LEVEL and above now. */
+void dxgk_guard_above(struct kernel *k);
 /* Ends it, whether it is due or not. */
 _Noreturn void dxgk_guard_leave(struct kernel *k);
 /* The miniport dies of `what`, a bug check's reason, in the call that the running thread is in. */

@@ -148,6 +148,7 @@ KIRQL dxgk_kernel_raise(struct kernel *k, KIRQL to)
     if (to > HIGH_LEVEL)
         dxgk_kernel_violation(k, "KeRaiseIrql to %d, the highest is %d", to, HIGH_LEVEL);
     k->irql = to > HIGH_LEVEL ? HIGH_LEVEL : to;
+    dxgk_guard_above(k);
     return old;
 }
 
@@ -156,5 +157,6 @@ void dxgk_kernel_lower(struct kernel *k, KIRQL to)
     if (to > k->irql)
         dxgk_kernel_violation(k, "KeLowerIrql from %d to the higher IRQL %d", k->irql, to);
     k->irql = to;
+    dxgk_guard_above(k);
     dxgk_kernel_drain(k);
 }

@@ -133,7 +133,7 @@ BOOLEAN NTAPI KeRegisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD
                               Reason);
         return FALSE;
     }
-    dxgk_ntos_initialised("KeRegisterBugCheckReasonCallback", KNOWN_BUGCHECK, r, sizeof(*r));
+    dxgk_ntos_initialised("KeRegisterBugCheckReasonCallback", KNOWN_BUGCHECK_REASON, r, sizeof(*r));
     *r = (KBUGCHECK_REASON_CALLBACK_RECORD){.CallbackRoutine = CallbackRoutine,
                                             .Component = Component,
                                             .Reason = Reason,
@@ -145,11 +145,49 @@ BOOLEAN NTAPI KeDeregisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECO
 {
     struct dxgk *d = OWNER();
 
-    if (!dxgk_ntos_is(d, KNOWN_BUGCHECK, CallbackRecord))
+    if (!dxgk_ntos_is(d, KNOWN_BUGCHECK_REASON, CallbackRecord))
         return FALSE;
     dxgk_ntos_deleted(d, CallbackRecord);
     CallbackRecord->State = BufferEmpty;
     return TRUE;
+}
+
+/* No dump is written; what would go into one is asked for all the same, and looked at. */
+static void ask_for_data(struct dxgk *d, PKBUGCHECK_REASON_CALLBACK_RECORD r)
+{
+    static uint8_t room[PAGE_SIZE];
+    KBUGCHECK_SECONDARY_DUMP_DATA data = {
+        .InBuffer = room, .InBufferLength = sizeof(room), .MaximumAllowed = sizeof(room)};
+
+    KERNEL_CALL(d->kernel, "a bug check callback", HIGH_LEVEL, 0,
+                r->CallbackRoutine(KbCallbackSecondaryDumpData, r, &data, sizeof(data)));
+    if (data.OutBufferLength > data.MaximumAllowed || (data.OutBufferLength && !data.OutBuffer))
+        dxgk_kernel_violation(d->kernel, "a bug check callback gave %u bytes at %p for the dump; allowed: %u",
+                              data.OutBufferLength, data.OutBuffer, data.MaximumAllowed);
+}
+
+void dxgk_ntos_bugcheck(struct dxgk *d)
+{
+    KIRQL old = dxgk_kernel_raise(d->kernel, HIGH_LEVEL);
+    size_t at = 0;
+    void *known;
+
+    while ((known = dxgk_ntos_next(d, &at, KNOWN_BUGCHECK, KNOWN_BUGCHECK_REASON))) {
+        PKBUGCHECK_CALLBACK_RECORD r = known;
+        PKBUGCHECK_REASON_CALLBACK_RECORD reason = known;
+        if (dxgk_ntos_is(d, KNOWN_BUGCHECK, known) && r->State == BufferInserted) {
+            r->State = BufferStarted;
+            at = 0; /* it may register and deregister */
+            KERNEL_CALL(d->kernel, "a bug check callback", HIGH_LEVEL, 0,
+                        r->CallbackRoutine(r->Buffer, r->Length));
+        } else if (dxgk_ntos_is(d, KNOWN_BUGCHECK_REASON, known) && reason->State == BufferInserted &&
+                   reason->Reason == KbCallbackSecondaryDumpData) {
+            reason->State = BufferStarted;
+            at = 0;
+            ask_for_data(d, reason);
+        }
+    }
+    dxgk_kernel_lower(d->kernel, old);
 }
 
 /* Nobody here catches what is raised (excpt.h). */

@@ -20,6 +20,7 @@ static const char *const names[] = {
     [KNOWN_LOOKASIDE] = "a lookaside list of nonpaged pool",
     [KNOWN_PAGED_LOOKASIDE] = "a lookaside list of paged pool",
     [KNOWN_BUGCHECK] = "a bug check callback",
+    [KNOWN_BUGCHECK_REASON] = "a bug check callback",
 };
 
 static enum known_kind kind_of(const struct dxgk *d, const void *object)
@@ -116,7 +117,7 @@ const char *dxgk_ntos_in_use(struct dxgk *d, const void *memory, size_t size)
 static const char *undeleted(enum known_kind kind)
 {
     return kind == KNOWN_RESOURCE   ? "a resource in it that was not deleted"
-           : kind == KNOWN_BUGCHECK ? "a bug check callback in it that is registered"
+           : kind >= KNOWN_BUGCHECK ? "a bug check callback in it that is registered"
            : kind > KNOWN_RESOURCE  ? "a lookaside list in it that was not deleted"
                                     : NULL;
 }
@@ -148,6 +149,16 @@ const char *dxgk_ntos_freed(struct dxgk *d, const void *memory, size_t size)
     return used ? used : left;
 }
 
+void *dxgk_ntos_next(const struct dxgk *d, size_t *at, enum known_kind kind, enum known_kind or)
+{
+    struct map_slot s;
+
+    while (map_next(&d->ntos.known, at, &s))
+        if (s.value == kind || s.value == or)
+            return (void *)(uintptr_t)s.key;
+    return NULL;
+}
+
 unsigned dxgk_ntos_check_undeleted(struct dxgk *d)
 {
     struct map_slot s;
@@ -156,7 +167,7 @@ unsigned dxgk_ntos_check_undeleted(struct dxgk *d)
     for (size_t at = 0; map_next(&d->ntos.known, &at, &s);)
         if (undeleted((enum known_kind)s.value)) {
             dxgk_kernel_violation(d->kernel,
-                                  s.value == KNOWN_BUGCHECK
+                                  s.value >= KNOWN_BUGCHECK
                                       ? "the miniport left %s registered"
                                       : "the miniport did not delete %s that it initialised",
                                   names[s.value]);

@@ -397,8 +397,7 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
     for (struct mapping *m = d->ntos.mappings; m; m = m->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport leaked a mapping of %zu bytes at %#llx", m->size,
                               (unsigned long long)m->address);
-    for (struct file_object *f = d->ntos.files; f; f = f->next, n++)
-        dxgk_kernel_violation(d->kernel, "the miniport leaked a file object of \\Device\\DxgKrnl");
+    n += dxgk_ntos_check_references(d);
     for (struct key_handle *k = d->ntos.keys; k; k = k->next, n++)
         dxgk_kernel_violation(d->kernel, "the miniport left the registry key %s open", k->name);
     if (dxgk_trace_providers(d)) {
@@ -426,11 +425,7 @@ void dxgk_ntos_finish(struct dxgk *d)
     while (d->ntos.mappings)
         dxgk_ntos_unmap(d, "the end", d->ntos.mappings->by, d->ntos.mappings->va);
     dxgk_ntos_forget_locked(d, NULL);
-    while (d->ntos.files) {
-        struct file_object *f = d->ntos.files;
-        d->ntos.files = f->next;
-        free(f);
-    }
+    dxgk_ntos_forget_references(d);
     while (d->ntos.values) {
         struct key_value *v = d->ntos.values;
         d->ntos.values = v->next;

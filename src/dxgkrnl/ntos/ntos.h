@@ -31,9 +31,12 @@ struct contiguous {
     PFN_NUMBER first; /* of that MDL */
 };
 
-/* A device that was opened. */
-struct file_object {
-    struct file_object *next;
+/* An object that the miniport has references to; system threads count their own. */
+struct reference {
+    struct reference *next;
+    const void *object; /* itself: a file */
+    const char *what;
+    unsigned n;
 };
 
 struct key_handle {
@@ -63,6 +66,7 @@ enum known_kind {
     KNOWN_LOOKASIDE,
     KNOWN_PAGED_LOOKASIDE,
     KNOWN_BUGCHECK, /* known while it is registered */
+    KNOWN_BUGCHECK_REASON,
 };
 
 /* A spin lock that is held. */
@@ -79,7 +83,7 @@ struct ntos {
     bool forgot;      /* one of them, for want of memory: nobody is blamed any more for what is not known */
     struct held_lock held[MAX_HELD];
     unsigned num_held;
-    struct file_object *files;
+    struct reference *references;
     struct key_handle *keys; /* of the registry, that are open */
     struct key_value *values;
     struct mapping *mappings;
@@ -117,6 +121,9 @@ PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle);
 /* One more reference to a thread's object: how many there are; 0: it is none. */
 unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object);
 bool dxgk_ntos_thread_close(struct dxgk *d, HANDLE handle);
+/* A violation for each object that the miniport has references to; how many. */
+unsigned dxgk_ntos_check_references(struct dxgk *d);
+void dxgk_ntos_forget_references(struct dxgk *d);
 bool dxgk_ntos_thread_release(struct dxgk *d, PVOID object);
 /* Ends what runs code of the miniport; how much it left. */
 unsigned dxgk_ntos_stop_threads(struct dxgk *d);
@@ -136,6 +143,10 @@ void dxgk_ntos_deleted(struct dxgk *d, const void *object);
 const char *dxgk_ntos_in_use(struct dxgk *d, const void *memory, size_t size);
 /* The same for pool that is freed, and objects in it that should have been deleted; none of them is known any more. */
 const char *dxgk_ntos_freed(struct dxgk *d, const void *memory, size_t size);
+/* One after the other that is known as one of these two; `*at` begins as 0. NULL: there is none more. */
+void *dxgk_ntos_next(const struct dxgk *d, size_t *at, enum known_kind kind, enum known_kind or);
+/* A bug check: who registered for it is called. */
+void dxgk_ntos_bugcheck(struct dxgk *d);
 /* A violation for each that is left; how many. */
 unsigned dxgk_ntos_check_undeleted(struct dxgk *d);
 /* The spin locks in these bytes are not held any more; how many were. */

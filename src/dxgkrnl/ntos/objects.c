@@ -32,6 +32,68 @@ POBJECT_TYPE wddm_IoFileObjectType = (POBJECT_TYPE)&types[0], wddm_PsThreadType 
              wddm_ExSemaphoreObjectType = (POBJECT_TYPE)&types[5],
              wddm_SeTokenObjectType = (POBJECT_TYPE)&types[6];
 
+/* ---- references ---------------------------------------------------------- */
+
+static struct reference **reference_to(struct dxgk *d, const void *object)
+{
+    struct reference **p = &d->ntos.references;
+
+    while (*p && (*p)->object != object)
+        p = &(*p)->next;
+    return p;
+}
+
+/* One more, of an object of that kind: how many there are; 0: there is no memory. */
+static unsigned refer(struct dxgk *d, const void *object, const char *what)
+{
+    struct reference *r = *reference_to(d, object);
+
+    if (!r) {
+        r = calloc(1, sizeof(*r));
+        if (!r)
+            return 0;
+        *r = (struct reference){d->ntos.references, object ? object : r, what, 0};
+        d->ntos.references = r;
+    }
+    return ++r->n;
+}
+
+/* One less: how many are left. */
+static unsigned give_back(struct dxgk *d, const char *routine, const void *object)
+{
+    struct reference **p = reference_to(d, object), *r = *p;
+
+    if (!r) {
+        if (!d->ntos.forgot)
+            dxgk_kernel_violation(d->kernel, "%s of %p, to which the miniport has no reference", routine,
+                                  object);
+        return 0;
+    }
+    if (--r->n)
+        return r->n;
+    *p = r->next;
+    free(r);
+    return 0;
+}
+
+unsigned dxgk_ntos_check_references(struct dxgk *d)
+{
+    unsigned n = 0;
+
+    for (const struct reference *r = d->ntos.references; r; r = r->next, n++)
+        dxgk_kernel_violation(d->kernel, "the miniport leaked %u references to %s", r->n, r->what);
+    return n;
+}
+
+void dxgk_ntos_forget_references(struct dxgk *d)
+{
+    while (d->ntos.references) {
+        struct reference *r = d->ntos.references;
+        d->ntos.references = r->next;
+        free(r);
+    }
+}
+
 /* The handles that processes have in common here are those of shared resources; they stand for section objects. */
 static PVOID shared(HANDLE handle)
 {
@@ -69,11 +131,15 @@ NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAcces
     if (!*Object) {
         *Object = shared(Handle);
         type = wddm_MmSectionObjectType;
+        if (*Object && !refer(OWNER(), *Object, "a section")) {
+            *Object = NULL;
+            return STATUS_INSUFFICIENT_RESOURCES;
+        }
     }
     if (!*Object)
         return STATUS_INVALID_HANDLE;
     if (ObjectType && ObjectType != type) {
-        dxgk_ntos_thread_release(OWNER(), *Object);
+        ObfDereferenceObject(*Object);
         *Object = NULL;
         return STATUS_OBJECT_TYPE_MISMATCH;
     }
@@ -92,15 +158,10 @@ LONG_PTR NTAPI ObfDereferenceObject(PVOID Object)
     struct dxgk *d = OWNER();
     ENTER(ObfDereferenceObject);
 
-    for (struct file_object **p = &d->ntos.files; *p; p = &(*p)->next)
-        if (*p == Object) {
-            struct file_object *f = *p;
-            *p = f->next;
-            free(f);
-            return 0;
-        }
-    dxgk_ntos_thread_release(d, Object);
-    return Object != NULL;
+    (void)k;
+    if (dxgk_ntos_thread_release(d, Object))
+        return 1;
+    return give_back(d, "ObDereferenceObject", Object);
 }
 
 LONG_PTR NTAPI ObfDereferenceObjectWithTag(PVOID Object, ULONG Tag)
@@ -111,8 +172,15 @@ LONG_PTR NTAPI ObfDereferenceObjectWithTag(PVOID Object, ULONG Tag)
 
 LONG_PTR NTAPI ObfReferenceObject(PVOID Object)
 {
+    struct dxgk *d = OWNER();
+    unsigned n;
     ENTER(ObfReferenceObject);
-    return dxgk_ntos_thread_add_reference(OWNER(), Object);
+
+    (void)k;
+    n = dxgk_ntos_thread_add_reference(d, Object);
+    n = n ? n : refer(d, Object, "an object");
+    d->ntos.forgot |= !n; /* nobody is blamed for what is not known */
+    return n;
 }
 
 NTSTATUS NTAPI ZwCreateFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess,
@@ -187,18 +255,15 @@ NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName, ACCESS_MASK 
                                         PFILE_OBJECT *FileObject, PDEVICE_OBJECT *DeviceObject)
 {
     struct dxgk *d = OWNER();
-    struct file_object *f;
     ENTER(IoGetDeviceObjectPointer);
 
     UNREFERENCED_PARAMETER(DesiredAccess);
     if (!is_named(ObjectName, "\\Device\\DxgKrnl"))
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    f = calloc(1, sizeof(*f));
-    if (!f)
+    (void)k;
+    if (!refer(d, NULL, "a file object of \\Device\\DxgKrnl"))
         return STATUS_INSUFFICIENT_RESOURCES;
-    f->next = d->ntos.files;
-    d->ntos.files = f;
-    *FileObject = (PFILE_OBJECT)f;
+    *FileObject = (PFILE_OBJECT)d->ntos.references;
     *DeviceObject = (PDEVICE_OBJECT)d->objects->dxgkrnl;
     return STATUS_SUCCESS;
 }
@@ -401,16 +466,22 @@ ULONG NTAPI PsGetCurrentProcessSessionId(VOID)
     return dxgk_kernel_caller(SELF()).session;
 }
 
+/* Not where the process is: references to the one are none to the other. */
 PVOID NTAPI PsReferencePrimaryToken(PEPROCESS Process)
 {
+    PVOID token = (PVOID)((uintptr_t)Process | UINT64_C(1) << 40);
+    struct dxgk *d = OWNER();
     ENTER(PsReferencePrimaryToken);
-    return Process;
+
+    (void)k;
+    d->ntos.forgot |= !refer(d, token, "the token of a process");
+    return token;
 }
 
 VOID NTAPI PsDereferencePrimaryToken(PVOID PrimaryToken)
 {
     ENTER(PsDereferencePrimaryToken);
-    UNREFERENCED_PARAMETER(PrimaryToken);
+    give_back(dxgk_kernel_ctx(k), "PsDereferencePrimaryToken", PrimaryToken);
 }
 
 BOOLEAN NTAPI SeTokenIsAdmin(PVOID Token)

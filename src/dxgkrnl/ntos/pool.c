@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/kernel/lastwords.h"
 #include "dxgkrnl/ntos/routines.h"
@@ -70,6 +71,26 @@ static void unmap_between(uint8_t *memory, size_t size)
     munmap(memory - PAGE_SIZE, size + 2 * PAGE_SIZE);
 }
 
+static uint8_t *map_of_kind(struct pool *p, size_t size, bool paged)
+{
+    uint8_t *m =
+        !paged || !array_reserve(p->paged, p->room_paged, p->num_paged + 1) ? map_between(size) : NULL;
+
+    if (m && paged)
+        p->paged[p->num_paged++] = (struct pool_range){m, size};
+    return m;
+}
+
+static void unmap_large(struct pool *p, struct pool_block *b)
+{
+    for (size_t i = 0; b->paged && i < p->num_paged; i++)
+        if (p->paged[i].memory == b->slot) {
+            p->paged[i] = p->paged[--p->num_paged];
+            break;
+        }
+    unmap_between(b->slot, b->slot_size);
+}
+
 static unsigned class_of(size_t size)
 {
     unsigned c = 0;
@@ -79,42 +100,44 @@ static unsigned class_of(size_t size)
     return c;
 }
 
-static bool grow(struct pool *p, unsigned c)
+static bool grow(struct pool *p, struct pool_class *c, size_t slot, bool paged)
 {
-    const unsigned more = CHUNK / (SMALLEST << c);
+    const unsigned more = (unsigned)(CHUNK / slot);
     struct pool_chunk *chunk = malloc(sizeof(*chunk));
-    uint8_t **free_slots =
-        realloc(p->classes[c].free, (p->classes[c].num + more) * sizeof(*p->classes[c].free));
+    uint8_t **free_slots = realloc(c->free, (c->num + more) * sizeof(*c->free));
 
     if (free_slots)
-        p->classes[c].free = free_slots;
+        c->free = free_slots;
     if (chunk)
-        chunk->memory = free_slots ? map_between(CHUNK) : NULL;
+        chunk->memory = free_slots ? map_of_kind(p, CHUNK, paged) : NULL;
     if (!chunk || !chunk->memory) {
         free(chunk);
         return false;
     }
     chunk->next = p->chunks;
     p->chunks = chunk;
-    p->classes[c].num += more;
+    c->num += more;
     for (unsigned i = more; i-- > 0;)
-        free_slots[p->classes[c].num_free++] = chunk->memory + i * ((size_t)SMALLEST << c);
+        free_slots[c->num_free++] = chunk->memory + i * slot;
     return true;
 }
 
 static bool take_slot(struct pool *p, struct pool_block *b)
 {
+    struct pool_class *c;
+
     b->class = class_of(b->size);
     if (b->class == POOL_CLASSES) {
         b->slot_size = (b->size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
-        b->slot = map_between(b->slot_size);
+        b->slot = map_of_kind(p, b->slot_size, b->paged);
         b->memory = b->slot;
         return b->slot;
     }
-    if (!p->classes[b->class].num_free && !grow(p, b->class))
-        return false;
-    b->slot = p->classes[b->class].free[--p->classes[b->class].num_free];
+    c = &p->classes[b->paged][b->class];
     b->slot_size = (size_t)SMALLEST << b->class;
+    if (!c->num_free && !grow(p, c, b->slot_size, b->paged))
+        return false;
+    b->slot = c->free[--c->num_free];
     b->memory = b->slot + ((b->slot_size - POOL_GUARD - b->size) & ~(size_t)15);
     return true;
 }
@@ -122,10 +145,12 @@ static bool take_slot(struct pool *p, struct pool_block *b)
 /* Its bytes are counted once it is in a ring. */
 static void give_slot(struct pool *p, struct pool_block *b)
 {
-    if (b->class == POOL_CLASSES)
-        unmap_between(b->slot, b->slot_size);
+    struct pool_class *c = b->class == POOL_CLASSES ? NULL : &p->classes[b->paged][b->class];
+
+    if (c)
+        c->free[c->num_free++] = b->slot;
     else
-        p->classes[b->class].free[p->classes[b->class].num_free++] = b->slot;
+        unmap_large(p, b);
     map_remove(&p->blocks, (uintptr_t)b->memory);
     free(b);
 }
@@ -243,16 +268,39 @@ bool dxgk_pool_is_paged(const struct pool *p, const void *at)
     return false;
 }
 
+bool dxgk_pool_fence(struct dxgk *d, bool fenced)
+{
+    struct pool *p = &d->ntos.pool;
+    bool was = p->fenced;
+
+    fenced = fenced && p->num_paged && !d->ntos.locked && dxgk_lastwords_watched();
+    if (fenced == was)
+        return was;
+    for (size_t i = 0; i < p->num_paged; i++)
+        if (mprotect(p->paged[i].memory, p->paged[i].size, fenced ? PROT_NONE : PROT_READ | PROT_WRITE))
+            log_debug("dxgkrnl", "paged pool stays as it is"); /* nobody is blamed for what is not noticed */
+    p->fenced = fenced;
+    return was;
+}
+
+bool dxgk_pool_is_fenced(const struct pool *p, const void *at)
+{
+    for (size_t i = 0; p->fenced && i < p->num_paged; i++)
+        if ((uintptr_t)at - (uintptr_t)p->paged[i].memory < p->paged[i].size)
+            return true;
+    return false;
+}
+
 /* ---- routines ------------------------------------------------------------ */
 
-static struct pool_block *new_block(struct pool *p, size_t size, ULONG tag)
+static struct pool_block *new_block(struct pool *p, size_t size, ULONG tag, bool paged)
 {
     struct pool_block *b = size <= p->limit - p->bytes ? malloc(sizeof(*b)) : NULL;
     uint64_t *known;
 
     if (!b)
         return NULL;
-    *b = (struct pool_block){.size = size, .tag = tag};
+    *b = (struct pool_block){.size = size, .tag = tag, .paged = paged};
     if (!take_slot(p, b)) {
         free(b);
         return NULL;
@@ -280,6 +328,7 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
 {
     struct dxgk *d = OWNER();
     struct pool_block *b;
+    bool fenced;
     ENTER(ExAllocatePoolWithTag);
 
     if (!is_pool_type(PoolType))
@@ -290,13 +339,14 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
         dxgk_kernel_check(k, "ExAllocatePoolWithTag of paged pool", APC_LEVEL);
     if (!NumberOfBytes)
         dxgk_kernel_violation(k, "ExAllocatePoolWithTag of zero bytes");
-    b = new_block(&d->ntos.pool, NumberOfBytes, Tag);
-    if (!b)
-        return NULL;
-    b->paged = PoolType & PagedPool;
-    set_guards(b);
-    memset(b->memory, NEW_BYTE, NumberOfBytes);
-    return b->memory;
+    fenced = dxgk_pool_fence(d, false);
+    b = new_block(&d->ntos.pool, NumberOfBytes, Tag, PoolType & PagedPool);
+    if (b) {
+        set_guards(b);
+        memset(b->memory, NEW_BYTE, NumberOfBytes);
+    }
+    dxgk_pool_fence(d, fenced);
+    return b ? b->memory : NULL;
 }
 
 PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag,
@@ -328,25 +378,16 @@ PVOID NTAPI ExAllocatePool2(POOL_FLAGS Flags, SIZE_T NumberOfBytes, ULONG Tag)
     return p;
 }
 
-VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
+static void free_block(struct dxgk *d, struct pool_block *b, ULONG tag)
 {
-    struct dxgk *d = OWNER();
     struct pool *p = &d->ntos.pool;
-    uint64_t *known = map_find(&p->blocks, (uintptr_t)P);
-    struct pool_block *b = known ? (struct pool_block *)(uintptr_t)*known : NULL;
+    struct kernel *k = d->kernel;
     const char *used;
-    ENTER(ExFreePoolWithTag);
 
-    if (!b || b->freed) {
-        dxgk_kernel_violation(k, "ExFreePool of %p, which is %s", P, b ? "freed already" : "not allocated");
-        return;
-    }
-    if (b->paged)
-        dxgk_kernel_check(k, "ExFreePool of paged pool", APC_LEVEL);
-    if (Tag && b->tag != Tag)
-        dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", Tag, b->tag);
+    if (tag && b->tag != tag)
+        dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", tag, b->tag);
     look_at(k, b);
-    used = dxgk_ntos_freed(d, P, b->size);
+    used = dxgk_ntos_freed(d, b->memory, b->size);
     if (used)
         dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with %s", b->size, (char *)&b->tag,
                               used);
@@ -358,6 +399,24 @@ VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
     p->kept_bytes += b->size;
     while (p->kept_bytes > FREED_KEPT)
         forget_kept(d);
+}
+
+VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
+{
+    struct dxgk *d = OWNER();
+    struct pool_block *b = map_pointer(&d->ntos.pool.blocks, (uintptr_t)P);
+    bool fenced;
+    ENTER(ExFreePoolWithTag);
+
+    if (!b || b->freed) {
+        dxgk_kernel_violation(k, "ExFreePool of %p, which is %s", P, b ? "freed already" : "not allocated");
+        return;
+    }
+    if (b->paged)
+        dxgk_kernel_check(k, "ExFreePool of paged pool", APC_LEVEL);
+    fenced = dxgk_pool_fence(d, false);
+    free_block(d, b, Tag);
+    dxgk_pool_fence(d, fenced);
 }
 
 VOID NTAPI ExFreePool(PVOID P)
@@ -381,8 +440,11 @@ void dxgk_pool_finish(struct pool *p)
         unmap_between(c->memory, CHUNK);
         free(c);
     }
-    for (unsigned c = 0; c < POOL_CLASSES; c++)
-        free(p->classes[c].free);
+    for (unsigned c = 0; c < POOL_CLASSES; c++) {
+        free(p->classes[0][c].free);
+        free(p->classes[1][c].free);
+    }
+    free(p->paged);
     map_finish(&p->blocks);
     dxgk_pool_init(p, p->limit);
 }

@@ -8,6 +8,8 @@
  *     (512 blocks are looked at then, 128 freed ones, in turn; of our own miniport fewer), at the latest when the block goes.
  *  3. Freed blocks are kept for a while, and who writes to them is found out in the same way.
  *  4. Blocks of a page and more begin at a page; less lies within one page, at 16 bytes.
+ *  5. Paged pool lies in pages of its own. Of a stranger's miniport they cannot be touched while it runs at DISPATCH_LEVEL and above, as if they
+ *     were paged out then, unless some pages are locked.
  */
 #pragma once
 
@@ -37,17 +39,25 @@ struct pool_chunk {
     uint8_t *memory;
 };
 
+struct pool_range {
+    uint8_t *memory;
+    size_t size;
+};
+
 struct pool {
     struct pool_block live, kept;                 /* rings; kept: freed ones, the oldest first */
     struct pool_block *looked_live, *looked_kept; /* where 2 goes on */
     size_t kept_bytes, bytes;                     /* the first are of the second */
     uint64_t limit;                               /* of these: what the machine has */
     struct map blocks;                            /* of both, by their memory */
-    struct {
+    struct pool_class {
         uint8_t **free;
         unsigned num_free, num;
-    } classes[POOL_CLASSES];
+    } classes[2][POOL_CLASSES]; /* nonpaged, paged */
     struct pool_chunk *chunks;
+    struct pool_range *paged;
+    size_t num_paged, room_paged;
+    bool fenced; /* 5 */
 };
 
 /* `limit`: bytes. */
@@ -60,4 +70,8 @@ void dxgk_pool_settle(struct dxgk *d);
 bool dxgk_pool_allocated(struct dxgk *d, const char *routine, const void *memory);
 /* Whether a byte of paged pool is there. */
 bool dxgk_pool_is_paged(const struct pool *p, const void *at);
+/* 5: the miniport runs at DISPATCH_LEVEL and above now, or not. What was before. */
+bool dxgk_pool_fence(struct dxgk *d, bool fenced);
+/* Whether that is why nothing is there. Signal handlers too. */
+bool dxgk_pool_is_fenced(const struct pool *p, const void *at);
 void dxgk_pool_finish(struct pool *p);

@@ -656,7 +656,10 @@ static NTSTATUS set_mode(struct dxgk *d, struct device *dev, struct open_alloc *
     if (desc.RefreshRate.Denominator)
         mode.IntegerRefreshRate =
             (desc.RefreshRate.Numerator + desc.RefreshRate.Denominator / 2) / desc.RefreshRate.Denominator;
-    return dxgk_display_set_mode(d, source, &mode, o->alloc);
+    s = dxgk_display_set_mode(d, source, &mode, o->alloc);
+    if (s == STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE)
+        dxgk_blame(d, "DxgkDdiDescribeAllocation", "described a primary that fits no mode of its source");
+    return s;
 }
 
 NTSTATUS dxgk_SetDisplayMode(struct dxgk_client *c, CONST D3DKMT_SETDISPLAYMODE *arg)

@@ -40,6 +40,19 @@ static VOID NTAPI queue_again(PKDPC d, PVOID context, PVOID a, PVOID b)
     KeInsertQueueDpc(d, a, b);
 }
 
+static VOID NTAPI on_bugcheck_waits(PVOID buffer, ULONG length)
+{
+    UNREFERENCED_PARAMETER(buffer);
+    UNREFERENCED_PARAMETER(length);
+    ExAllocatePoolWithTag(NonPagedPool, 16, 0x746C7546);
+}
+
+static unsigned starts;
+static PVOID paged(void)
+{
+    return ExAllocatePoolWithTag(PagedPool, 4096, 0x746C7546);
+}
+
 static const GUID provider = {1, 2, 3, {4}};
 static FAST_MUTEX fast;
 static KBUGCHECK_CALLBACK_RECORD record;
@@ -218,4 +231,52 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
         EtwUnregister(h);                                                                                    \
         EtwUnregister(h);                                                                                    \
     })                                                                                                       \
-    F(bugcheck_left, KeRegisterBugCheckCallback(&record, on_bugcheck, NULL, 0, (PUCHAR) "faulty"))
+    F(bugcheck_left, KeRegisterBugCheckCallback(&record, on_bugcheck, NULL, 0, (PUCHAR) "faulty"))           \
+    F(bugcheck_called, {                                                                                     \
+        KeRegisterBugCheckCallback(&record, on_bugcheck_waits, NULL, 0, (PUCHAR) "faulty");                  \
+        KeBugCheckEx(0xE2, 0, 0, 0, 0);                                                                      \
+    })                                                                                                       \
+    F(reference_over, ObDereferenceObject(PsGetCurrentProcess()))                                            \
+    F(reference_wild, ObDereferenceObject(&event))                                                           \
+    F(token_left, PsReferencePrimaryToken(PsGetCurrentProcess()))                                            \
+    F(object_left, ObReferenceObject(PsGetCurrentProcess()))                                                 \
+    F(token_over, {                                                                                          \
+        PVOID token = PsReferencePrimaryToken(PsGetCurrentProcess());                                        \
+        PsDereferencePrimaryToken(token);                                                                    \
+        PsDereferencePrimaryToken(token);                                                                    \
+    })                                                                                                       \
+    F(paged_touched, {                                                                                       \
+        char *p = paged();                                                                                   \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        p[7] = 1;                                                                                            \
+        KeLowerIrql(old_irql);                                                                               \
+        ExFreePool(p);                                                                                       \
+    })                                                                                                       \
+    F(paged_event, {                                                                                         \
+        PKEVENT e = paged();                                                                                 \
+        KeInitializeEvent(e, NotificationEvent, FALSE);                                                      \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        KeSetEvent(e, 0, FALSE);                                                                             \
+        KeLowerIrql(old_irql);                                                                               \
+        ExFreePool(e);                                                                                       \
+    })                                                                                                       \
+    F(paged_well, {                                                                                          \
+        char *p = paged();                                                                                   \
+        char *q = pool();                                                                                    \
+        PMDL m = IoAllocateMdl(p, 4096, FALSE, FALSE, NULL);                                                 \
+        MmProbeAndLockPages(m, KernelMode, IoWriteAccess);                                                   \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        p[7] = 1; /* it is locked */                                                                         \
+        KeLowerIrql(old_irql);                                                                               \
+        MmUnlockPages(m);                                                                                    \
+        IoFreeMdl(m);                                                                                        \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        ExFreePool(q);                                                                                       \
+        KeLowerIrql(old_irql);                                                                               \
+        p[8] = 1;                                                                                            \
+        ExFreePool(p);                                                                                       \
+    })                                                                                                       \
+    F(fresh, {                                                                                               \
+        if (starts++)                                                                                        \
+            DbgBreakPoint();                                                                                 \
+    })
