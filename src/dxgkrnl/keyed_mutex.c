@@ -2,10 +2,11 @@
 /* keyed_mutex.c: mutexes with a value, by which processes take turns at what they share.
  *
  *   free, value k ──Acquire(k)──▶ held by one handle ──Release(k')──▶ free, value k'
- *                                        └─ the handle goes: abandoned, free, value k ──Acquire(k)──▶ held (STATUS_ABANDONED_WAIT_0, once)
+ *                                        └─ the handle goes ─▶ abandoned ──Acquire(any)──▶ abandoned (STATUS_ABANDONED_WAIT_0)
  *
  * Invariants:
- *  1. At most one handle holds it. Who asks for another value waits, also where nobody holds it.
+ *  1. At most one handle holds it. Who asks for another value waits, also where nobody holds it; nobody holds or waits for an abandoned
+ *     one: what it guards is in no state that its next value says, and who shares it makes both anew.
  *  2. It lives as long as somebody has it open; then its share handle names nothing.
  */
 #include "dxgkrnl/thunks/thunks.h"
@@ -31,7 +32,7 @@ struct keyed_open {
 static void check(const struct keyed_mutex *m)
 {
     INVARIANT(m->opened && m->share);
-    INVARIANT(!m->holder || m->holder->mutex == m); /* 1 */
+    INVARIANT(!m->holder || (m->holder->mutex == m && !m->abandoned)); /* 1 */
 }
 
 static void close_one(struct dxgk *d, struct keyed_open *o)
@@ -151,7 +152,6 @@ NTSTATUS dxgk_AcquireKeyedMutex(struct dxgk_client *c, D3DKMT_ACQUIREKEYEDMUTEX 
     for (;;) {
         struct keyed_open *o = dxgk_handle_get(d, arg->hKeyedMutex, HANDLE_KEYED_MUTEX, c);
         struct keyed_mutex *m = o ? o->mutex : NULL;
-        NTSTATUS s;
 
         if (!m)
             return dxgk_thunk_leave(d, STATUS_INVALID_HANDLE);
@@ -160,12 +160,12 @@ NTSTATUS dxgk_AcquireKeyedMutex(struct dxgk_client *c, D3DKMT_ACQUIREKEYEDMUTEX 
             return dxgk_thunk_leave(d, STATUS_CANCELLED);
         if (m->holder == o) /* it would wait for itself */
             return dxgk_thunk_leave(d, STATUS_INVALID_PARAMETER);
+        if (m->abandoned)
+            return dxgk_thunk_leave(d, STATUS_ABANDONED_WAIT_0);
         if (!m->holder && m->key == arg->Key) {
-            s = m->abandoned ? STATUS_ABANDONED_WAIT_0 : STATUS_SUCCESS;
-            m->abandoned = false;
             m->holder = o;
             arg->FenceValue = m->fence;
-            return dxgk_thunk_leave(d, s);
+            return dxgk_thunk_leave(d, STATUS_SUCCESS);
         }
         if (dxgk_kernel_now(d->kernel) >= deadline)
             return dxgk_thunk_leave(d, STATUS_TIMEOUT);

@@ -47,6 +47,18 @@ static NTSTATUS release(D3DKMT_HANDLE mutex, UINT64 key, UINT64 fence)
 
 enum { FOR_EVER = 1 };
 
+/* Waits for a value that nobody gives it. */
+static int waits_for_another(void *arg)
+{
+    D3DKMT_OPENKEYEDMUTEX o = {.hSharedHandle = *(D3DKMT_HANDLE *)arg};
+    struct app a;
+    UINT64 fence;
+
+    if (app_open(&a) || D3DKMTOpenKeyedMutex(&o))
+        return 1;
+    return acquire(o.hKeyedMutex, 77, FOR_EVER, &fence) == STATUS_ABANDONED_WAIT_0 ? 0 : 2;
+}
+
 /* Waits for 7, gives 8 back, waits for 9, and ends with it. */
 static int takes_turns(void *arg)
 {
@@ -68,7 +80,7 @@ TEST_IN(keyed_mutexes_take_turns, connected)
     D3DKMT_HANDLE m;
     struct app a;
     UINT64 fence;
-    pid_t child;
+    pid_t child, waits;
 
     assert_int_equal(app_open(&a), STATUS_SUCCESS);
     assert_int_equal(D3DKMTCreateKeyedMutex(&c), STATUS_SUCCESS);
@@ -78,16 +90,21 @@ TEST_IN(keyed_mutexes_take_turns, connected)
     assert_int_equal(release(m, 7, 0), STATUS_INVALID_PARAMETER);
     assert_int_equal(acquire(m, 5, 0, &fence), STATUS_SUCCESS);
     assert_int_equal(acquire(m, 5, FOR_EVER, &fence), STATUS_INVALID_PARAMETER); /* it has it */
+    waits = run_in_child(waits_for_another, &c.hSharedHandle);
     child = run_in_child(takes_turns, &c.hSharedHandle);
     assert_int_equal(release(m, 7, 42), STATUS_SUCCESS);
     assert_int_equal(acquire(m, 8, FOR_EVER, &fence), STATUS_SUCCESS);
     assert_int_equal(fence, 43);
     assert_int_equal(release(m, 9, 44), STATUS_SUCCESS);
     assert_int_equal(child_result(child), 0);
-    assert_int_equal(acquire(m, 9, FOR_EVER, &fence), STATUS_ABANDONED_WAIT_0);
-    assert_int_equal(release(m, 9, 45), STATUS_SUCCESS);
-    assert_int_equal(acquire(m, 9, 0, &fence), STATUS_SUCCESS);
-    assert_int_equal(fence, 45);
+    assert_int_equal(child_result(waits), 0);
+    for (UINT64 key = 9; key < 11; key++) /* whoever asks for it, for whatever value: nobody has it again */
+        assert_int_equal(acquire(m, key, FOR_EVER, &fence), STATUS_ABANDONED_WAIT_0);
+    assert_int_equal(release(m, 9, 45), STATUS_INVALID_PARAMETER);
+    again = (D3DKMT_OPENKEYEDMUTEX){.hSharedHandle = c.hSharedHandle};
+    assert_int_equal(D3DKMTOpenKeyedMutex(&again), STATUS_SUCCESS);
+    assert_int_equal(acquire(again.hKeyedMutex, 5, 0, &fence), STATUS_ABANDONED_WAIT_0);
+    assert_int_equal(D3DKMTDestroyKeyedMutex(&(D3DKMT_DESTROYKEYEDMUTEX){again.hKeyedMutex}), STATUS_SUCCESS);
     assert_int_equal(D3DKMTDestroyKeyedMutex(&(D3DKMT_DESTROYKEYEDMUTEX){m}), STATUS_SUCCESS);
     assert_int_equal(acquire(m, 9, 0, &fence), STATUS_INVALID_HANDLE);
     again = (D3DKMT_OPENKEYEDMUTEX){.hSharedHandle = c.hSharedHandle};
