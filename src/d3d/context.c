@@ -560,12 +560,23 @@ HRESULT STDMETHODCALLTYPE d3d_context_Map(ID3D11DeviceContext *This, ID3D11Resou
 
     if (out)
         out->pData = NULL;
-    if (!d3d_subresource(r, index) || !out || type < D3D11_MAP_READ || type > D3D11_MAP_WRITE_NO_OVERWRITE ||
-        flags & ~(UINT)D3D11_MAP_FLAG_DO_NOT_WAIT ||
+    if (!out)
+        return E_INVALIDARG;
+    if (!d3d_subresource(r, index))
+        return d3d_refuse(d, D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDSUBRESOURCE,
+                          "ID3D11DeviceContext::Map: there is no subresource %u", index);
+    if (flags & ~(UINT)D3D11_MAP_FLAG_DO_NOT_WAIT)
+        return d3d_refuse(d, D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDFLAGS,
+                          "ID3D11DeviceContext::Map: the flags 0x%X are not only D3D11_MAP_FLAG_DO_NOT_WAIT",
+                          flags);
+    if (type < D3D11_MAP_READ || type > D3D11_MAP_WRITE_NO_OVERWRITE ||
         (usage_of(r) == D3D11_USAGE_DYNAMIC ? !discards : usage_of(r) != D3D11_USAGE_STAGING || discards) ||
         (!discards && type & D3D11_MAP_READ && !(access_of(r) & D3D11_CPU_ACCESS_READ)) ||
         (!discards && type & D3D11_MAP_WRITE && !(access_of(r) & D3D11_CPU_ACCESS_WRITE)))
-        return E_INVALIDARG;
+        return d3d_refuse(
+            d, D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDMAPTYPE,
+            "ID3D11DeviceContext::Map: type %d is none of a resource of usage %d with CPU access 0x%X",
+            (int)type, (int)usage_of(r), access_of(r));
     if (usage_of(r) == D3D11_USAGE_STAGING)
         DDI(d, pfnStagingResourceMap, DRV(D3D10DDI_HRESOURCE, r), index, (D3D10_DDI_MAP)type, flags, &m);
     else
@@ -575,6 +586,7 @@ HRESULT STDMETHODCALLTYPE d3d_context_Map(ID3D11DeviceContext *This, ID3D11Resou
     if (hr != S_OK)
         return hr;
     *out = (D3D11_MAPPED_SUBRESOURCE){m.pData, m.RowPitch, m.DepthPitch};
+    r->maps++;
     return S_OK;
 }
 
@@ -582,8 +594,16 @@ void STDMETHODCALLTYPE d3d_context_Unmap(ID3D11DeviceContext *This, ID3D11Resour
 {
     struct d3d_child *r = (struct d3d_child *)resource;
 
-    if (!d3d_subresource(r, index))
+    if (!d3d_subresource(r, index)) {
+        d3d_refuse(device_of(This), D3D11_MESSAGE_ID_RESOURCE_UNMAP_INVALIDSUBRESOURCE,
+                   "ID3D11DeviceContext::Unmap: there is no subresource %u", index);
         return;
+    }
+    if (!r->maps)
+        d3d_refuse(device_of(This), D3D11_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
+                   "ID3D11DeviceContext::Unmap: the resource is not mapped");
+    else
+        r->maps--;
     if (usage_of(r) == D3D11_USAGE_STAGING)
         TELL(This, pfnStagingResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
     else if (usage_of(r) == D3D11_USAGE_DYNAMIC)
@@ -623,9 +643,24 @@ void STDMETHODCALLTYPE d3d_context_UpdateSubresource(ID3D11DeviceContext *This, 
     struct d3d_child *r = (struct d3d_child *)dst;
     D3D10_DDI_BOX box;
 
-    if (!d3d_subresource(r, index) || usage_of(r) != D3D11_USAGE_DEFAULT || !data ||
-        !d3d_box_of(r, index, given, &box))
+    if (!d3d_subresource(r, index)) {
+        d3d_refuse(device_of(This), D3D11_MESSAGE_ID_UPDATESUBRESOURCE_INVALIDDESTINATIONSUBRESOURCE,
+                   "ID3D11DeviceContext::UpdateSubresource: there is no subresource %u", index);
         return;
+    }
+    if (usage_of(r) != D3D11_USAGE_DEFAULT || !data) {
+        d3d_refuse(device_of(This), D3D11_MESSAGE_ID_UPDATESUBRESOURCE_INVALIDDESTINATIONSTATE,
+                   "ID3D11DeviceContext::UpdateSubresource: %s",
+                   data ? "the resource is not of D3D11_USAGE_DEFAULT" : "there is no data");
+        return;
+    }
+    if (!d3d_box_of(r, index, given, &box)) {
+        d3d_refuse(
+            device_of(This), D3D11_MESSAGE_ID_UPDATESUBRESOURCE_INVALIDDESTINATIONBOX,
+            "ID3D11DeviceContext::UpdateSubresource: the box (%u, %u, %u) to (%u, %u, %u) is not in subresource %u",
+            given->left, given->top, given->front, given->right, given->bottom, given->back, index);
+        return;
+    }
     TELL(This, pfnResourceUpdateSubresourceUP, DRV(D3D10DDI_HRESOURCE, r), index, &box, data, row_pitch,
          depth_pitch);
 }
@@ -635,15 +670,29 @@ void STDMETHODCALLTYPE d3d_context_CopyResource(ID3D11DeviceContext *This, ID3D1
 {
     struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
 
-    if (!to || !from || to == from || to->kind != from->kind || usage_of(to) == D3D11_USAGE_IMMUTABLE)
+    if (!to || !from || to == from) {
+        d3d_refuse(device_of(This), D3D11_MESSAGE_ID_COPYRESOURCE_INVALIDSOURCE,
+                   "ID3D11DeviceContext::CopyResource: %s",
+                   to && from ? "the source is the destination" : "there is no source or no destination");
         return;
-    if (to->kind == D3D_BUFFER
-            ? to->desc.buffer.ByteWidth != from->desc.buffer.ByteWidth
-            : to->desc.texture.Width != from->desc.texture.Width ||
-                  to->desc.texture.Height != from->desc.texture.Height ||
-                  to->desc.texture.MipLevels != from->desc.texture.MipLevels ||
-                  to->desc.texture.ArraySize != from->desc.texture.ArraySize || to->depth != from->depth)
+    }
+    if (usage_of(to) == D3D11_USAGE_IMMUTABLE) {
+        d3d_refuse(device_of(This), D3D11_MESSAGE_ID_COPYRESOURCE_INVALIDDESTINATIONSTATE,
+                   "ID3D11DeviceContext::CopyResource: the destination is immutable");
         return;
+    }
+    if (to->kind != from->kind ||
+        (to->kind == D3D_BUFFER
+             ? to->desc.buffer.ByteWidth != from->desc.buffer.ByteWidth
+             : to->desc.texture.Width != from->desc.texture.Width ||
+                   to->desc.texture.Height != from->desc.texture.Height ||
+                   to->desc.texture.MipLevels != from->desc.texture.MipLevels ||
+                   to->desc.texture.ArraySize != from->desc.texture.ArraySize || to->depth != from->depth)) {
+        d3d_refuse(
+            device_of(This), D3D11_MESSAGE_ID_COPYRESOURCE_INVALIDSOURCE,
+            "ID3D11DeviceContext::CopyResource: source and destination are not of the same kind and size");
+        return;
+    }
     TELL(This, pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, to), DRV(D3D10DDI_HRESOURCE, from));
 }
 
@@ -654,17 +703,41 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
 {
     struct d3d_child *to = (struct d3d_child *)dst, *from = (struct d3d_child *)src;
     D3D10_DDI_BOX box, all;
+    const char *wrong = NULL;
+    D3D11_MESSAGE_ID id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDSOURCEBOX;
 
-    if (!d3d_subresource(to, dst_index) || !d3d_subresource(from, src_index) ||
-        (to->kind == D3D_BUFFER) != (from->kind == D3D_BUFFER) || usage_of(to) == D3D11_USAGE_IMMUTABLE ||
-        !d3d_box_of(from, src_index, given, &box))
+    if (!d3d_subresource(to, dst_index)) {
+        wrong = "there is no such subresource of the destination";
+        id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDDESTINATIONSUBRESOURCE;
+    } else if (!d3d_subresource(from, src_index)) {
+        wrong = "there is no such subresource of the source";
+        id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDSOURCESUBRESOURCE;
+    } else if ((to->kind == D3D_BUFFER) != (from->kind == D3D_BUFFER)) {
+        wrong = "one is a buffer, and the other a texture";
+        id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDSOURCE;
+    } else if (usage_of(to) == D3D11_USAGE_IMMUTABLE) {
+        wrong = "the destination is immutable";
+        id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDDESTINATIONSTATE;
+    } else if (!d3d_box_of(from, src_index, given, &box)) {
+        wrong = "the box is not in the source";
+    }
+    if (wrong) {
+        d3d_refuse(device_of(This), id,
+                   "ID3D11DeviceContext::CopySubresourceRegion: subresource %u to %u: %s", src_index,
+                   dst_index, wrong);
         return;
+    }
     all = extent(to, dst_index);
     if (x > (UINT)all.right || y > (UINT)all.bottom || z > (UINT)all.back ||
         (UINT)(box.right - box.left) > (UINT)all.right - x ||
         (UINT)(box.bottom - box.top) > (UINT)all.bottom - y ||
-        (UINT)(box.back - box.front) > (UINT)all.back - z)
+        (UINT)(box.back - box.front) > (UINT)all.back - z) {
+        d3d_refuse(
+            device_of(This), id,
+            "ID3D11DeviceContext::CopySubresourceRegion: the box at (%u, %u, %u) is not in the destination",
+            x, y, z);
         return;
+    }
     TELL(This, pfnResourceCopyRegion, DRV(D3D10DDI_HRESOURCE, to), dst_index, x, y, z,
          DRV(D3D10DDI_HRESOURCE, from), src_index, &box);
 }

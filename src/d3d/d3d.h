@@ -110,6 +110,7 @@ struct d3d_child {
     void *canvas_pixels, *canvas_bitmap;
     struct d3d_child *of;        /* a view's resource */
     bool begun, ended;           /* a query */
+    UINT maps;                   /* of a resource, that were not ended */
     struct d3d_kmt_resource kmt; /* a resource's, and what others are told of it */
     struct d3d_shared share;
     D3DKMT_HANDLE keyed;            /* its keyed mutex; 0: none */
@@ -304,6 +305,9 @@ void d3d_annotation_say(struct d3d_context *c, enum d3d_words what, const char *
 /* debug.c: says something to the device's info queue, if it has one. */
 void d3d_say(struct d3d_device *d, D3D11_MESSAGE_CATEGORY category, D3D11_MESSAGE_SEVERITY severity,
              D3D11_MESSAGE_ID id, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The same of what a program may not ask for, by the name of its interface and method first. The answer is E_INVALIDARG. */
+HRESULT d3d_refuse(struct d3d_device *d, D3D11_MESSAGE_ID id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* What a draw lacks; `what` is the method. */
 void d3d_debug_draw(const struct d3d_context *c, const char *what, bool indexed);
 struct d3d_queue *d3d_queue_create(struct d3d_device *d);

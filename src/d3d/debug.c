@@ -4,11 +4,12 @@
  * ID3D11Multithread).
  *
  * Invariants:
- *  1. Messages are kept in order, at most `limit` of them, and none that the storage filter denies; what is not kept is counted.
+ *  1. Messages are kept in order, at most `limit` of them, and none that the storage filter denies: a new one pushes the oldest out;
+ *     what is not kept is counted.
  *  2. A device without the flag has no queue, and saying something costs it one test.
  *  3. The filter on top of its stack is the one that counts; on an empty stack everything passes. */
 #include "d3d/tables.h"
-#include "d3d/d3d.h"
+#include "d3d/screens.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +41,8 @@ struct d3d_queue {
     struct message *first, **last;
     UINT64 count, limit, dropped, allowed, denied;
     struct filter *storage, *retrieval;
-    BOOL mute, break_on[D3D11_MESSAGE_SEVERITY_MESSAGE + 1];
+    struct list break_on[LISTED];
+    BOOL mute;
 };
 
 static struct d3d_queue *of(void *This)
@@ -57,6 +59,20 @@ struct d3d_queue *d3d_queue_create(struct d3d_device *d)
     *q = (struct d3d_queue){.vtbl = &d3d_queue_vtbl, .device = d, .last = &q->first, .limit = USUAL_LIMIT};
     pthread_mutex_init(&q->lock, NULL);
     return q;
+}
+
+/* 1, under the lock: the oldest go, down to so many. */
+static void keep(struct d3d_queue *q, UINT64 most)
+{
+    while (q->count > most) {
+        struct message *m = q->first;
+
+        q->first = m->next;
+        if (!q->first)
+            q->last = &q->first;
+        q->count--;
+        free(m);
+    }
 }
 
 /* ---- filters ------------------------------------------------------------------------------ */
@@ -157,6 +173,52 @@ static void filter_pop(struct d3d_queue *q, struct filter **top, bool all)
     pthread_mutex_unlock(&q->lock);
 }
 
+/* What one of a filter's two descriptions lists, with its values at `room` on; NULL: only their size is asked for. */
+static char *desc_get(const struct list from[LISTED], D3D11_INFO_QUEUE_FILTER_DESC *d, char *room,
+                      SIZE_T *size)
+{
+    UINT *values[LISTED];
+
+    for (int i = 0; i < LISTED; i++) {
+        const SIZE_T bytes = from[i].count * sizeof(*from[i].values);
+
+        values[i] = room && bytes ? memcpy(room, from[i].values, bytes) : NULL;
+        room = room ? room + bytes : NULL;
+        *size += bytes;
+    }
+    if (room)
+        *d = (D3D11_INFO_QUEUE_FILTER_DESC){
+            from[CATEGORIES].count, (D3D11_MESSAGE_CATEGORY *)values[CATEGORIES],
+            from[SEVERITIES].count, (D3D11_MESSAGE_SEVERITY *)values[SEVERITIES],
+            from[IDS].count,        (D3D11_MESSAGE_ID *)values[IDS]};
+    return room;
+}
+
+/* The filter that counts, and behind it what it lists; an empty one where there is none. */
+static HRESULT filter_get(struct d3d_queue *q, struct filter *const *top, D3D11_INFO_QUEUE_FILTER *out,
+                          SIZE_T *size)
+{
+    static const struct filter none;
+    const struct filter *f;
+    SIZE_T need = sizeof(*out), ignored = 0;
+    HRESULT hr = S_OK;
+
+    if (!size)
+        return E_INVALIDARG;
+    pthread_mutex_lock(&q->lock);
+    f = *top ? *top : &none;
+    desc_get(f->allow, NULL, NULL, &need);
+    desc_get(f->deny, NULL, NULL, &need);
+    if (out && *size < need)
+        hr = E_INVALIDARG;
+    else if (out)
+        desc_get(f->deny, &out->DenyList, desc_get(f->allow, &out->AllowList, (char *)(out + 1), &ignored),
+                 &ignored);
+    *size = need;
+    pthread_mutex_unlock(&q->lock);
+    return hr;
+}
+
 static UINT depth(const struct filter *f)
 {
     UINT n = 0;
@@ -189,7 +251,9 @@ void d3d_queue_destroy(struct d3d_queue *q)
 {
     if (!q)
         return;
-    d3d_queue_ClearStoredMessages((ID3D11InfoQueue *)q);
+    keep(q, 0);
+    for (int i = 0; i < LISTED; i++)
+        free(q->break_on[i].values);
     filter_pop(q, &q->storage, true);
     filter_pop(q, &q->retrieval, true);
     pthread_mutex_destroy(&q->lock);
@@ -200,6 +264,7 @@ static HRESULT add(struct d3d_queue *q, D3D11_MESSAGE_CATEGORY category, D3D11_M
                    D3D11_MESSAGE_ID id, const char *text)
 {
     struct message *m = calloc(1, sizeof(*m) + strlen(text) + 1);
+    bool stop;
 
     if (!m)
         return E_OUTOFMEMORY;
@@ -215,18 +280,20 @@ static HRESULT add(struct d3d_queue *q, D3D11_MESSAGE_CATEGORY category, D3D11_M
         return S_OK;
     }
     q->allowed++;
-    if (q->count < q->limit || q->limit == (UINT64)-1) {
-        *q->last = m;
-        q->last = &m->next;
-        q->count++;
-        m = NULL;
-    } else {
+    *q->last = m;
+    q->last = &m->next;
+    q->count++;
+    if (q->count > q->limit) {
         q->dropped++;
+        keep(q, q->limit);
     }
+    stop = listed(&q->break_on[CATEGORIES], category) || listed(&q->break_on[SEVERITIES], severity) ||
+           listed(&q->break_on[IDS], (UINT)id);
     pthread_mutex_unlock(&q->lock);
-    free(m);
     if (!q->mute)
         d3d_log("%s", text);
+    if (stop)
+        window_debugger_break();
     return S_OK;
 }
 
@@ -242,6 +309,27 @@ void d3d_say(struct d3d_device *d, D3D11_MESSAGE_CATEGORY category, D3D11_MESSAG
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
     add(d->queue, category, severity, id, text);
+}
+
+/* What is there is made from the device, and what is done with it by a context. */
+static D3D11_MESSAGE_CATEGORY category_of(const char *text)
+{
+    return strncmp(text, "ID3D11Device::", 14) ? D3D11_MESSAGE_CATEGORY_RESOURCE_MANIPULATION
+                                               : D3D11_MESSAGE_CATEGORY_STATE_CREATION;
+}
+
+HRESULT d3d_refuse(struct d3d_device *d, D3D11_MESSAGE_ID id, const char *format, ...)
+{
+    char text[512];
+    va_list ap;
+
+    if (!d->queue) /* 2 */
+        return E_INVALIDARG;
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    add(d->queue, category_of(text), D3D11_MESSAGE_SEVERITY_ERROR, id, text);
+    return E_INVALIDARG;
 }
 
 static void say_error(struct d3d_device *d, D3D11_MESSAGE_ID id, const char *what, const char *text)
@@ -283,7 +371,12 @@ IUNKNOWN_OF(d3d_queue, ID3D11InfoQueue, d3d_device, ID3D11Device, of(This)->devi
 
 HRESULT STDMETHODCALLTYPE d3d_queue_SetMessageCountLimit(ID3D11InfoQueue *This, UINT64 limit)
 {
-    of(This)->limit = limit;
+    struct d3d_queue *q = of(This);
+
+    pthread_mutex_lock(&q->lock);
+    q->limit = limit;
+    keep(q, limit);
+    pthread_mutex_unlock(&q->lock);
     return S_OK;
 }
 
@@ -297,13 +390,7 @@ void STDMETHODCALLTYPE d3d_queue_ClearStoredMessages(ID3D11InfoQueue *This)
     struct d3d_queue *q = of(This);
 
     pthread_mutex_lock(&q->lock);
-    for (struct message *m = q->first, *next; m; m = next) {
-        next = m->next;
-        free(m);
-    }
-    q->first = NULL;
-    q->last = &q->first;
-    q->count = 0;
+    keep(q, 0);
     pthread_mutex_unlock(&q->lock);
 }
 
@@ -384,6 +471,11 @@ UINT64 STDMETHODCALLTYPE d3d_queue_GetNumStoredMessagesAllowedByRetrievalFilter(
     {                                                                                                        \
         filter_pop(of(This), &of(This)->stack, false);                                                       \
     }                                                                                                        \
+    HRESULT STDMETHODCALLTYPE d3d_queue_Get##what##Filter(ID3D11InfoQueue *This,                             \
+                                                          D3D11_INFO_QUEUE_FILTER *out, SIZE_T *size)        \
+    {                                                                                                        \
+        return filter_get(of(This), &of(This)->stack, out, size);                                            \
+    }                                                                                                        \
     UINT STDMETHODCALLTYPE d3d_queue_Get##what##FilterStackSize(ID3D11InfoQueue *This)                       \
     {                                                                                                        \
         return depth(of(This)->stack);                                                                       \
@@ -410,7 +502,10 @@ HRESULT STDMETHODCALLTYPE d3d_queue_AddMessage(ID3D11InfoQueue *This, D3D11_MESS
                                                D3D11_MESSAGE_SEVERITY severity, D3D11_MESSAGE_ID id,
                                                LPCSTR text)
 {
-    return text ? add(of(This), category, severity, id, text) : E_INVALIDARG;
+    if (!text || (UINT)category > D3D11_MESSAGE_CATEGORY_SHADER ||
+        (UINT)severity > D3D11_MESSAGE_SEVERITY_MESSAGE)
+        return E_INVALIDARG;
+    return add(of(This), category, severity, id, text);
 }
 
 HRESULT STDMETHODCALLTYPE d3d_queue_AddApplicationMessage(ID3D11InfoQueue *This,
@@ -420,20 +515,45 @@ HRESULT STDMETHODCALLTYPE d3d_queue_AddApplicationMessage(ID3D11InfoQueue *This,
                                 D3D11_MESSAGE_ID_STRING_FROM_APPLICATION, text);
 }
 
-/* Nobody is stopped: what is asked for is told back. */
-HRESULT STDMETHODCALLTYPE d3d_queue_SetBreakOnSeverity(ID3D11InfoQueue *This, D3D11_MESSAGE_SEVERITY severity,
-                                                       BOOL enable)
+/* A debugger is stopped at, if there is one; no program is ended that has none. */
+static HRESULT break_set(struct d3d_queue *q, int on, UINT value, BOOL enable)
 {
-    if (severity > D3D11_MESSAGE_SEVERITY_MESSAGE)
-        return E_INVALIDARG;
-    of(This)->break_on[severity] = enable;
-    return S_OK;
+    struct list *l = &q->break_on[on];
+    HRESULT hr = S_OK;
+
+    pthread_mutex_lock(&q->lock);
+    if (enable && !listed(l, value))
+        hr = list_add(l, 1, &value);
+    for (UINT i = 0; !enable && i < l->count; i++)
+        if (l->values[i] == value)
+            l->values[i--] = l->values[--l->count];
+    pthread_mutex_unlock(&q->lock);
+    return hr;
 }
 
-BOOL STDMETHODCALLTYPE d3d_queue_GetBreakOnSeverity(ID3D11InfoQueue *This, D3D11_MESSAGE_SEVERITY severity)
+static BOOL break_get(struct d3d_queue *q, int on, UINT value)
 {
-    return severity <= D3D11_MESSAGE_SEVERITY_MESSAGE && of(This)->break_on[severity];
+    BOOL is;
+
+    pthread_mutex_lock(&q->lock);
+    is = listed(&q->break_on[on], value);
+    pthread_mutex_unlock(&q->lock);
+    return is;
 }
+
+/* `most`: no value is above it. */
+#define BREAKS(what, type, on, most)                                                                         \
+    HRESULT STDMETHODCALLTYPE d3d_queue_SetBreakOn##what(ID3D11InfoQueue *This, type value, BOOL enable)     \
+    {                                                                                                        \
+        return (UINT)value > most ? E_INVALIDARG : break_set(of(This), on, (UINT)value, enable);             \
+    }                                                                                                        \
+    BOOL STDMETHODCALLTYPE d3d_queue_GetBreakOn##what(ID3D11InfoQueue *This, type value)                     \
+    {                                                                                                        \
+        return break_get(of(This), on, (UINT)value);                                                         \
+    }
+BREAKS(Category, D3D11_MESSAGE_CATEGORY, CATEGORIES, D3D11_MESSAGE_CATEGORY_SHADER)
+BREAKS(Severity, D3D11_MESSAGE_SEVERITY, SEVERITIES, D3D11_MESSAGE_SEVERITY_MESSAGE)
+BREAKS(ID, D3D11_MESSAGE_ID, IDS, INT32_MAX)
 
 void STDMETHODCALLTYPE d3d_queue_SetMuteDebugOutput(ID3D11InfoQueue *This, BOOL mute)
 {

@@ -89,7 +89,10 @@ defined |= {f"d10_device_CreateTexture{dim}" for dim in re.findall(r"^D10_TEXTUR
 # FILTERS what the info queue has of each kind
 for what in re.findall(r"^FILTERS\((\w+),", code, re.M):
     defined |= {f"d3d_queue_{name}" for name in (f"Add{what}FilterEntries", f"Clear{what}Filter", f"PushEmpty{what}Filter", f"PushCopyOf{what}Filter",
-                                                 f"Push{what}Filter", f"Pop{what}Filter", f"Get{what}FilterStackSize")}
+                                                 f"Push{what}Filter", f"Pop{what}Filter", f"Get{what}FilterStackSize", f"Get{what}Filter")}
+# BREAKS what it stops at
+for what in re.findall(r"^BREAKS\((\w+),", code, re.M):
+    defined |= {f"d3d_queue_{how}BreakOn{what}" for how in ("Set", "Get")}
 # GET_STAGE and SET_STAGE make one of each for a stage
 for prefix in re.findall(r"^GET_STAGE\((\w+),", code, re.M):
     defined |= {f"{prefix}Get{what}" for what in ("ConstantBuffers", "ShaderResources", "Samplers")}

@@ -96,14 +96,12 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
         !valid_usage(desc->Usage, desc->BindFlags, BUFFER_BINDS, desc->CPUAccessFlags, data) ||
         (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER && (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER ||
                                                           desc->ByteWidth & 15 || desc->ByteWidth > 65536))) {
-        d3d_say(
-            d, D3D11_MESSAGE_CATEGORY_STATE_CREATION, D3D11_MESSAGE_SEVERITY_ERROR,
-            D3D11_MESSAGE_ID_CREATEBUFFER_INVALIDARG_RETURN,
+        return d3d_refuse(
+            d, D3D11_MESSAGE_ID_CREATEBUFFER_INVALIDARG_RETURN,
             "ID3D11Device::CreateBuffer: %u bytes of usage %d, bind flags 0x%X, CPU access 0x%X, misc flags 0x%X: there is no "
             "such buffer",
             desc ? desc->ByteWidth : 0, desc ? (int)desc->Usage : -1, desc ? desc->BindFlags : 0,
             desc ? desc->CPUAccessFlags : 0, desc ? desc->MiscFlags : 0);
-        return E_INVALIDARG;
     }
     if (!out)
         return S_FALSE;
@@ -318,8 +316,8 @@ static bool valid_shared(enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc)
 }
 
 /* What all textures have to be; then they are made. */
-static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc, UINT depth,
-                       const D3D11_SUBRESOURCE_DATA *data, void **out)
+static HRESULT try_texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc,
+                           UINT depth, const D3D11_SUBRESOURCE_DATA *data, void **out)
 {
     UINT most = kind == D3D_TEXTURE3D ? MAX_VOLUME : max_texture(d), all;
     bool cube = desc->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE;
@@ -348,6 +346,26 @@ static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEX
     return d3d_texture_create(d, kind, desc, depth, data, NULL, (struct d3d_child **)out);
 }
 
+static HRESULT texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc, UINT depth,
+                       const D3D11_SUBRESOURCE_DATA *data, void **out)
+{
+    static const D3D11_MESSAGE_ID ids[] = {
+        [D3D_TEXTURE1D] = D3D11_MESSAGE_ID_CREATETEXTURE1D_INVALIDARG_RETURN,
+        [D3D_TEXTURE] = D3D11_MESSAGE_ID_CREATETEXTURE2D_INVALIDARG_RETURN,
+        [D3D_TEXTURE3D] = D3D11_MESSAGE_ID_CREATETEXTURE3D_INVALIDARG_RETURN};
+    HRESULT hr = try_texture(d, kind, desc, depth, data, out);
+
+    if (hr != E_INVALIDARG)
+        return hr;
+    return d3d_refuse(
+        d, ids[kind],
+        "ID3D11Device::CreateTexture%dD: %u x %u x %u, %u mips, %u layers, format %d, %u samples, usage %d, bind flags "
+        "0x%X, CPU access 0x%X, misc flags 0x%X: there is no such texture",
+        (int)kind - D3D_BUFFER, desc->Width, desc->Height, depth, desc->MipLevels, desc->ArraySize,
+        (int)desc->Format, desc->SampleDesc.Count, (int)desc->Usage, desc->BindFlags, desc->CPUAccessFlags,
+        desc->MiscFlags);
+}
+
 HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture1D(ID3D11Device *This, const D3D11_TEXTURE1D_DESC *desc,
                                                      const D3D11_SUBRESOURCE_DATA *data,
                                                      ID3D11Texture1D **out)
@@ -372,18 +390,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateTexture2D(ID3D11Device *This, const D
                                                      const D3D11_SUBRESOURCE_DATA *data,
                                                      ID3D11Texture2D **out)
 {
-    HRESULT hr =
-        desc ? texture((struct d3d_device *)This, D3D_TEXTURE, desc, 1, data, (void **)out) : E_INVALIDARG;
-
-    if (hr == E_INVALIDARG && desc)
-        d3d_say(
-            (struct d3d_device *)This, D3D11_MESSAGE_CATEGORY_STATE_CREATION, D3D11_MESSAGE_SEVERITY_ERROR,
-            D3D11_MESSAGE_ID_CREATETEXTURE2D_INVALIDARG_RETURN,
-            "ID3D11Device::CreateTexture2D: %u x %u, %u mips, %u layers, format %d, %u samples, usage %d, bind flags 0x%X, CPU "
-            "access 0x%X, misc flags 0x%X: there is no such texture",
-            desc->Width, desc->Height, desc->MipLevels, desc->ArraySize, (int)desc->Format,
-            desc->SampleDesc.Count, (int)desc->Usage, desc->BindFlags, desc->CPUAccessFlags, desc->MiscFlags);
-    return hr;
+    return desc ? texture((struct d3d_device *)This, D3D_TEXTURE, desc, 1, data, (void **)out) : E_INVALIDARG;
 }
 
 static HRESULT open_shared(struct d3d_device *d, D3DKMT_HANDLE share, struct d3d_child **out)

@@ -82,4 +82,5 @@ void window_event_set(HANDLE event);
 HANDLE window_semaphore(UINT count);
 void window_semaphore_post(HANDLE semaphore);
 void window_semaphore_end(HANDLE semaphore);
-UINT64 window_clock(void); /* QueryPerformanceCounter */
+UINT64 window_clock(void);        /* QueryPerformanceCounter */
+void window_debugger_break(void); /* at a debugger, if there is one */

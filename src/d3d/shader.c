@@ -106,6 +106,29 @@ static void tell_shader(struct d3d_device *d, enum d3d_kind kind, const UINT *co
     }
 }
 
+/* Which type of shader the container's program is of decides between the two. */
+static HRESULT refuse(struct d3d_device *d, enum d3d_kind kind, const void *bytes, SIZE_T size)
+{
+    static const struct {
+        D3D11_MESSAGE_ID code, type;
+        const char *name;
+    } said[] = {
+#define SAID(kind, NAME, name)                                                                               \
+    [kind - D3D_SHADER_VS] = {D3D11_MESSAGE_ID_CREATE##NAME##SHADER_INVALIDSHADERBYTECODE,                   \
+                              D3D11_MESSAGE_ID_CREATE##NAME##SHADER_INVALIDSHADERTYPE, name}
+        SAID(D3D_SHADER_VS, VERTEX, "Vertex"),     SAID(D3D_SHADER_PS, PIXEL, "Pixel"),
+        SAID(D3D_SHADER_GS, GEOMETRY, "Geometry"), SAID(D3D_SHADER_HS, HULL, "Hull"),
+        SAID(D3D_SHADER_DS, DOMAIN, "Domain"),     SAID(D3D_SHADER_CS, COMPUTE, "Compute")};
+    const int i = (int)kind - D3D_SHADER_VS;
+    struct d3d_program p;
+    bool other = bytes && d3d_program_read(&p, bytes, size, SM4_ANY_TYPE);
+
+    return d3d_refuse(d, other ? said[i].type : said[i].code, "ID3D11Device::Create%sShader: %s",
+                      said[i].name,
+                      other ? "the shader is of another type, or of a model that the feature level has not"
+                            : "the container is not whole, or its program none that there can be");
+}
+
 static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11ClassLinkage *linkage,
                       void **out, enum d3d_kind kind, uint32_t type)
 {
@@ -117,7 +140,9 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
 
     if (out)
         *out = NULL;
-    if (!bytes || linkage || !d3d_program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
+    if (!bytes || !d3d_program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
+        return refuse(d, kind, bytes, size);
+    if (linkage)
         return E_INVALIDARG;
     if (!out)
         return S_FALSE;
@@ -190,36 +215,72 @@ UINT d3d_format_bytes(DXGI_FORMAT f)
     return (UINT)f < sizeof(bytes) ? bytes[f] : 0;
 }
 
-/* Where an element is in its slot's stride; false: nowhere that Direct3D takes. `next` is what APPEND_ALIGNED_ELEMENT means. */
-static bool place(const D3D11_INPUT_ELEMENT_DESC *e, UINT *next, UINT *at)
+/* Where an element is in its slot's stride. `next` is what APPEND_ALIGNED_ELEMENT means. What is wrong with it, or 0. */
+static D3D11_MESSAGE_ID place(const D3D11_INPUT_ELEMENT_DESC *e, UINT *next, UINT *at)
 {
     enum { MAX_STRIDE = D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES };
     UINT bytes = d3d_format_bytes(e->Format), unit = bytes < 4 ? bytes : 4;
 
     if (!bytes)
-        return false;
+        return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDFORMAT;
     *at = e->AlignedByteOffset;
     if (*at == D3D11_APPEND_ALIGNED_ELEMENT)
         *at = (*next + unit - 1) & ~(unit - 1);
     if (*at % unit || *at > MAX_STRIDE - bytes)
-        return false;
+        return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDALIGNMENT;
     *next = *at + bytes;
-    return true;
+    return 0;
 }
 
 /* Vertex data has no step rate, and all elements of a slot step alike. */
-static bool steps(const D3D11_INPUT_ELEMENT_DESC *descs, UINT i)
+static D3D11_MESSAGE_ID steps(const D3D11_INPUT_ELEMENT_DESC *descs, UINT i)
 {
     const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
 
-    if (e->InputSlotClass > D3D11_INPUT_PER_INSTANCE_DATA ||
-        (e->InputSlotClass == D3D11_INPUT_PER_VERTEX_DATA && e->InstanceDataStepRate))
-        return false;
-    while (i--)
-        if (descs[i].InputSlot == e->InputSlot && (descs[i].InputSlotClass != e->InputSlotClass ||
-                                                   descs[i].InstanceDataStepRate != e->InstanceDataStepRate))
-            return false;
-    return true;
+    if (e->InputSlotClass > D3D11_INPUT_PER_INSTANCE_DATA)
+        return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDINPUTSLOTCLASS;
+    if (e->InputSlotClass == D3D11_INPUT_PER_VERTEX_DATA && e->InstanceDataStepRate)
+        return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_STEPRATESLOTCLASSMISMATCH;
+    while (i--) {
+        if (descs[i].InputSlot != e->InputSlot)
+            continue;
+        if (descs[i].InputSlotClass != e->InputSlotClass)
+            return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDSLOTCLASSCHANGE;
+        if (descs[i].InstanceDataStepRate != e->InstanceDataStepRate)
+            return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDSTEPRATECHANGE;
+    }
+    return 0;
+}
+
+enum { INPUT_ELEMENTS = 32, INPUT_SLOTS = 16 }; /* that D3D11_INPUT_ELEMENT_DESC may name */
+
+/* What is wrong with element i, or 0; `at` is where it is. */
+static D3D11_MESSAGE_ID element_wrong(const D3D11_INPUT_ELEMENT_DESC *descs, UINT i, UINT next[INPUT_SLOTS],
+                                      UINT *at)
+{
+    const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
+    D3D11_MESSAGE_ID id;
+
+    if (!e->SemanticName)
+        return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_NULLSEMANTIC;
+    if (e->InputSlot >= INPUT_SLOTS)
+        return D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDSLOT;
+    id = place(e, &next[e->InputSlot], at);
+    return id ? id : steps(descs, i);
+}
+
+static HRESULT layout_refuse(struct d3d_device *d, D3D11_MESSAGE_ID id, const char *semantic, UINT index)
+{
+    return d3d_refuse(
+        d, id, "ID3D11Device::CreateInputLayout: %s%s%u: %s", semantic ? semantic : "",
+        semantic ? "" : "element ", index,
+        id == D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_MISSINGELEMENT ? "the shader reads it, and no element has it"
+        : id == D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_NULLSEMANTIC ? "it has no semantic"
+        : id == D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDSLOT  ? "there is no such slot"
+        : id == D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDFORMAT ? "elements are never of this format"
+        : id == D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDALIGNMENT
+            ? "its offset is not aligned, or behind the largest vertex"
+            : "its slot does not step so");
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
@@ -227,25 +288,31 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
                                                        const void *code, SIZE_T size, ID3D11InputLayout **out)
 {
     struct d3d_device *d = (struct d3d_device *)This;
-    D3D10DDIARG_INPUT_ELEMENT_DESC elements[32];
+    D3D10DDIARG_INPUT_ELEMENT_DESC elements[INPUT_ELEMENTS];
     D3D10DDIARG_CREATEELEMENTLAYOUT a = {elements, 0};
-    enum { INPUT_SLOTS = 16 }; /* that D3D11_INPUT_ELEMENT_DESC may name */
     UINT next[INPUT_SLOTS] = {0};
     struct d3d_program p;
     struct d3d_child *c;
 
     if (out)
         *out = NULL;
-    if ((!descs && count) || count > 32 || !code || !d3d_program_read(&p, code, size, SM4_ANY_TYPE))
-        return E_INVALIDARG;
+    if ((!descs && count) || count > INPUT_ELEMENTS)
+        return d3d_refuse(d,
+                          descs ? D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_TOOMANYELEMENTS
+                                : D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_NULLDESC,
+                          "ID3D11Device::CreateInputLayout: %u elements%s", count,
+                          descs ? "" : " that are not there");
+    if (!code || !d3d_program_read(&p, code, size, SM4_ANY_TYPE))
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_UNPARSEABLEINPUTSIGNATURE,
+                          "ID3D11Device::CreateInputLayout: the shader's container is not whole");
     for (UINT i = 0; i < count; i++) {
         const D3D11_INPUT_ELEMENT_DESC *e = &descs[i];
         UINT at;
+        D3D11_MESSAGE_ID id = element_wrong(descs, i, next, &at);
         int reg;
 
-        if (!e->SemanticName || e->InputSlot >= INPUT_SLOTS || !place(e, &next[e->InputSlot], &at) ||
-            !steps(descs, i))
-            return E_INVALIDARG;
+        if (id)
+            return layout_refuse(d, id, NULL, i);
         reg = program_register(&p, e->SemanticName, e->SemanticIndex);
         if (reg < 0)
             continue; /* the shader does not look at it */
@@ -257,7 +324,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
         for (UINT k = 0; k < a.NumElements; k++)
             there |= elements[k].InputRegister == p.in[i].Register;
         if (!there)
-            return E_INVALIDARG;
+            return layout_refuse(d, D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_MISSINGELEMENT,
+                                 p.dxbc.in.elements[i].name, p.dxbc.in.elements[i].index);
     }
     if (!out)
         return S_FALSE;

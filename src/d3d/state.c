@@ -15,26 +15,42 @@ static bool within(UINT value, UINT first, UINT last)
     return value >= first && value <= last;
 }
 
-static bool raster_valid(const D3D11_RASTERIZER_DESC *r)
+/* Each answers the message of the first member that is wrong; 0: none is. */
+static D3D11_MESSAGE_ID raster_wrong(const D3D11_RASTERIZER_DESC *r)
 {
-    return within(r->FillMode, D3D11_FILL_WIREFRAME, D3D11_FILL_SOLID) &&
-           within(r->CullMode, D3D11_CULL_NONE, D3D11_CULL_BACK) && !isnan(r->DepthBiasClamp) &&
-           !isnan(r->SlopeScaledDepthBias);
+    if (!within(r->FillMode, D3D11_FILL_WIREFRAME, D3D11_FILL_SOLID))
+        return D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDFILLMODE;
+    if (!within(r->CullMode, D3D11_CULL_NONE, D3D11_CULL_BACK))
+        return D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDCULLMODE;
+    if (isnan(r->DepthBiasClamp))
+        return D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDDEPTHBIASCLAMP;
+    return isnan(r->SlopeScaledDepthBias) ? D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDSLOPESCALEDDEPTHBIAS
+                                          : 0;
 }
 
-static bool sampler_valid(const D3D11_SAMPLER_DESC *s)
+static D3D11_MESSAGE_ID sampler_wrong(const D3D11_SAMPLER_DESC *s)
 {
     const UINT linear = D3D11_FILTER_MIN_MAG_MIP_LINEAR, comparison = 0x80;
     UINT filter = s->Filter & ~comparison;
     bool anisotropic = filter == D3D11_FILTER_ANISOTROPIC;
 
-    return (anisotropic || !(filter & ~linear)) && (!anisotropic || within(s->MaxAnisotropy, 1, 16)) &&
-           within(s->AddressU, D3D11_TEXTURE_ADDRESS_WRAP, D3D11_TEXTURE_ADDRESS_MIRROR_ONCE) &&
-           within(s->AddressV, D3D11_TEXTURE_ADDRESS_WRAP, D3D11_TEXTURE_ADDRESS_MIRROR_ONCE) &&
-           within(s->AddressW, D3D11_TEXTURE_ADDRESS_WRAP, D3D11_TEXTURE_ADDRESS_MIRROR_ONCE) &&
-           (!(s->Filter & comparison) ||
-            within(s->ComparisonFunc, D3D11_COMPARISON_NEVER, D3D11_COMPARISON_ALWAYS)) &&
-           s->MipLODBias >= -16 && s->MipLODBias <= 15.99f && !isnan(s->MinLOD) && !isnan(s->MaxLOD);
+    if (!anisotropic && filter & ~linear)
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDFILTER;
+    if (!within(s->AddressU, D3D11_TEXTURE_ADDRESS_WRAP, D3D11_TEXTURE_ADDRESS_MIRROR_ONCE))
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDADDRESSU;
+    if (!within(s->AddressV, D3D11_TEXTURE_ADDRESS_WRAP, D3D11_TEXTURE_ADDRESS_MIRROR_ONCE))
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDADDRESSV;
+    if (!within(s->AddressW, D3D11_TEXTURE_ADDRESS_WRAP, D3D11_TEXTURE_ADDRESS_MIRROR_ONCE))
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDADDRESSW;
+    if (!(s->MipLODBias >= -16 && s->MipLODBias <= 15.99f))
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDMIPLODBIAS;
+    if (anisotropic && !within(s->MaxAnisotropy, 1, 16))
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDMAXANISOTROPY;
+    if (s->Filter & comparison && !within(s->ComparisonFunc, D3D11_COMPARISON_NEVER, D3D11_COMPARISON_ALWAYS))
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDCOMPARISONFUNC;
+    if (isnan(s->MinLOD))
+        return D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDMINLOD;
+    return isnan(s->MaxLOD) ? D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDMAXLOD : 0;
 }
 
 /* A factor that there is: for alpha, none of colour. */
@@ -49,38 +65,100 @@ static bool factor_valid(UINT factor, bool alpha)
            !(alpha && colour);
 }
 
-static bool blend_valid(const D3D11_BLEND_DESC *b)
+static D3D11_MESSAGE_ID blend_wrong(const D3D11_BLEND_DESC *b)
 {
     for (int i = 0; i < (b->IndependentBlendEnable ? 8 : 1); i++) {
         const D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[i];
 
         if (t->RenderTargetWriteMask > D3D11_COLOR_WRITE_ENABLE_ALL)
-            return false;
-        if (t->BlendEnable &&
-            !(factor_valid(t->SrcBlend, false) && factor_valid(t->DestBlend, false) &&
-              factor_valid(t->SrcBlendAlpha, true) && factor_valid(t->DestBlendAlpha, true) &&
-              within(t->BlendOp, D3D11_BLEND_OP_ADD, D3D11_BLEND_OP_MAX) &&
-              within(t->BlendOpAlpha, D3D11_BLEND_OP_ADD, D3D11_BLEND_OP_MAX)))
-            return false;
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDRENDERTARGETWRITEMASK;
+        if (!t->BlendEnable)
+            continue;
+        if (!factor_valid(t->SrcBlend, false))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDSRCBLEND;
+        if (!factor_valid(t->DestBlend, false))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDDESTBLEND;
+        if (!within(t->BlendOp, D3D11_BLEND_OP_ADD, D3D11_BLEND_OP_MAX))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDBLENDOP;
+        if (!factor_valid(t->SrcBlendAlpha, true))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDSRCBLENDALPHA;
+        if (!factor_valid(t->DestBlendAlpha, true))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDDESTBLENDALPHA;
+        if (!within(t->BlendOpAlpha, D3D11_BLEND_OP_ADD, D3D11_BLEND_OP_MAX))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDBLENDOPALPHA;
     }
-    return true;
+    return 0;
 }
 
-static bool face_valid(const D3D11_DEPTH_STENCILOP_DESC *f)
+/* Of the front's four messages, which follow each other as the back's do behind them. */
+static int face_wrong(const D3D11_DEPTH_STENCILOP_DESC *f, int first)
 {
-    return within(f->StencilFailOp, D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_DECR) &&
-           within(f->StencilDepthFailOp, D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_DECR) &&
-           within(f->StencilPassOp, D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_DECR) &&
-           within(f->StencilFunc, D3D11_COMPARISON_NEVER, D3D11_COMPARISON_ALWAYS);
+    if (!within(f->StencilFailOp, D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_DECR))
+        return first;
+    if (!within(f->StencilDepthFailOp, D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_DECR))
+        return first + 1;
+    if (!within(f->StencilPassOp, D3D11_STENCIL_OP_KEEP, D3D11_STENCIL_OP_DECR))
+        return first + 2;
+    return within(f->StencilFunc, D3D11_COMPARISON_NEVER, D3D11_COMPARISON_ALWAYS) ? 0 : first + 3;
 }
 
-static bool depth_valid(const D3D11_DEPTH_STENCIL_DESC *s)
+static D3D11_MESSAGE_ID depth_wrong(const D3D11_DEPTH_STENCIL_DESC *s)
 {
-    if (s->DepthEnable &&
-        !(within(s->DepthWriteMask, D3D11_DEPTH_WRITE_MASK_ZERO, D3D11_DEPTH_WRITE_MASK_ALL) &&
-          within(s->DepthFunc, D3D11_COMPARISON_NEVER, D3D11_COMPARISON_ALWAYS)))
-        return false;
-    return !s->StencilEnable || (face_valid(&s->FrontFace) && face_valid(&s->BackFace));
+    int wrong = 0;
+
+    if (s->DepthEnable && !within(s->DepthWriteMask, D3D11_DEPTH_WRITE_MASK_ZERO, D3D11_DEPTH_WRITE_MASK_ALL))
+        return D3D11_MESSAGE_ID_CREATEDEPTHSTENCILSTATE_INVALIDDEPTHWRITEMASK;
+    if (s->DepthEnable && !within(s->DepthFunc, D3D11_COMPARISON_NEVER, D3D11_COMPARISON_ALWAYS))
+        return D3D11_MESSAGE_ID_CREATEDEPTHSTENCILSTATE_INVALIDDEPTHFUNC;
+    if (s->StencilEnable)
+        wrong =
+            face_wrong(&s->FrontFace, D3D11_MESSAGE_ID_CREATEDEPTHSTENCILSTATE_INVALIDFRONTFACESTENCILFAILOP);
+    if (s->StencilEnable && !wrong)
+        wrong =
+            face_wrong(&s->BackFace, D3D11_MESSAGE_ID_CREATEDEPTHSTENCILSTATE_INVALIDBACKFACESTENCILFAILOP);
+    return (D3D11_MESSAGE_ID)wrong;
+}
+
+static HRESULT refuse(struct d3d_device *d, const char *what, D3D11_MESSAGE_ID id)
+{
+    enum { FIRST = D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDFILLMODE };
+    static const char *const members[] = {/* in the messages' order */
+                                          "FillMode",
+                                          "CullMode",
+                                          "DepthBiasClamp",
+                                          "SlopeScaledDepthBias",
+                                          [6] = "DepthWriteMask",
+                                          "DepthFunc",
+                                          "FrontFace.StencilFailOp",
+                                          "FrontFace.StencilDepthFailOp",
+                                          "FrontFace.StencilPassOp",
+                                          "FrontFace.StencilFunc",
+                                          "BackFace.StencilFailOp",
+                                          "BackFace.StencilDepthFailOp",
+                                          "BackFace.StencilPassOp",
+                                          "BackFace.StencilFunc",
+                                          [18] = "SrcBlend",
+                                          "DestBlend",
+                                          "BlendOp",
+                                          "SrcBlendAlpha",
+                                          "DestBlendAlpha",
+                                          "BlendOpAlpha",
+                                          "RenderTargetWriteMask",
+                                          [27] = "Filter",
+                                          "AddressU",
+                                          "AddressV",
+                                          "AddressW",
+                                          "MipLODBias",
+                                          "MaxAnisotropy",
+                                          "ComparisonFunc",
+                                          "MinLOD",
+                                          "MaxLOD"};
+    const UINT at = (UINT)id - FIRST;
+    const char *member = at < sizeof(members) / sizeof(members[0]) ? members[at] : NULL;
+
+    return d3d_refuse(d, id, "ID3D11Device::Create%sState: %s%s", what,
+                      member ? member : "there is no description",
+                      member ? " has a value that it cannot have" : "");
 }
 
 /* ---- what it then says: members that are switched off, as Direct3D has them; and no byte between members, so that equal ones are
@@ -165,7 +243,7 @@ static HRESULT state_finish(struct d3d_child *c, void **out)
 }
 
 /* A state object: `desc` is both its description and the driver's, whose structs have the same layout. */
-#define STATE(method, iface, DESC, member, KIND, Ddi, ddi_type, handle, rt)                                  \
+#define STATE(method, iface, DESC, member, KIND, Ddi, ddi_type, handle, rt, what, null)                      \
     _Static_assert(sizeof(DESC) == sizeof(ddi_type), "the interface's structs are the API's");               \
     HRESULT STDMETHODCALLTYPE method(ID3D11Device *This, const DESC *desc, iface **out)                      \
     {                                                                                                        \
@@ -177,8 +255,8 @@ static HRESULT state_finish(struct d3d_child *c, void **out)
                                                                                                              \
         if (out)                                                                                             \
             *out = NULL;                                                                                     \
-        if (!desc || !member##_valid(desc))                                                                  \
-            return E_INVALIDARG;                                                                             \
+        if (!desc || member##_wrong(desc))                                                                   \
+            return refuse(d, what, desc ? member##_wrong(desc) : null);                                      \
         if (!out)                                                                                            \
             return S_FALSE;                                                                                  \
         usual = *desc;                                                                                       \
@@ -195,11 +273,14 @@ static HRESULT state_finish(struct d3d_child *c, void **out)
         return *out ? S_OK : hr;                                                                             \
     }
 STATE(d3d_device_CreateRasterizerState, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster, D3D_RASTER,
-      RasterizerState, D3D10_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE)
+      RasterizerState, D3D10_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE,
+      "Rasterizer", D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_NULLDESC)
 STATE(d3d_device_CreateSamplerState, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler, D3D_SAMPLER, Sampler,
-      D3D10_DDI_SAMPLER_DESC, D3D10DDI_HSAMPLER, D3D10DDI_HRTSAMPLER)
+      D3D10_DDI_SAMPLER_DESC, D3D10DDI_HSAMPLER, D3D10DDI_HRTSAMPLER, "Sampler",
+      D3D11_MESSAGE_ID_CREATESAMPLERSTATE_NULLDESC)
 STATE(d3d_device_CreateBlendState, ID3D11BlendState, D3D11_BLEND_DESC, blend, D3D_BLEND, BlendState,
-      D3D10_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE)
+      D3D10_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE, "Blend",
+      D3D11_MESSAGE_ID_CREATEBLENDSTATE_NULLDESC)
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
                                                              const D3D11_DEPTH_STENCIL_DESC *given,
@@ -213,8 +294,9 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
 
     if (out)
         *out = NULL;
-    if (!given || !depth_valid(given))
-        return E_INVALIDARG;
+    if (!given || depth_wrong(given))
+        return refuse(d, "DepthStencil",
+                      given ? depth_wrong(given) : D3D11_MESSAGE_ID_CREATEDEPTHSTENCILSTATE_NULLDESC);
     if (!out)
         return S_FALSE;
     usual = *given;

@@ -149,6 +149,11 @@ struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enu
     return v;
 }
 
+static const char
+    no_view[] = "ID3D11Device::Create%s: there is no resource, or it was not made to be bound so",
+    no_such_view[] =
+        "ID3D11Device::Create%s: the resource has no such view: its format, dimension, mips or layers";
+
 /* ---- targets ---------------------------------------------------------------- */
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, ID3D11Resource *resource,
@@ -163,13 +168,15 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, 
     if (out)
         *out = NULL;
     if (!d3d_view_bindable(d, r, D3D11_BIND_RENDER_TARGET) || r->kind == D3D_BUFFER)
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATERENDERTARGETVIEW_INVALIDRESOURCE, no_view,
+                          "RenderTargetView");
     if (desc)
         pick_target(&p, desc->ViewDimension, desc->Format, &desc->Texture2D.MipSlice);
     else
         p = whole(r, false);
     if (!resolve(r, &p))
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATERENDERTARGETVIEW_INVALIDDESC, no_such_view,
+                          "RenderTargetView");
     if (!out)
         return S_FALSE;
     a = (D3D10DDIARG_CREATERENDERTARGETVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
@@ -200,13 +207,15 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilView(ID3D11Device *This, 
     if (!d3d_view_bindable(d, r, D3D11_BIND_DEPTH_STENCIL) ||
         (desc && (desc->ViewDimension < D3D11_DSV_DIMENSION_TEXTURE1D ||
                   desc->ViewDimension > D3D11_DSV_DIMENSION_TEXTURE2DMSARRAY)))
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATEDEPTHSTENCILVIEW_INVALIDRESOURCE, no_view,
+                          "DepthStencilView");
     if (desc) /* theirs are one less */
         pick_target(&p, desc->ViewDimension + 1, desc->Format, &desc->Texture2D.MipSlice);
     else
         p = whole(r, false);
     if (!resolve(r, &p))
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATEDEPTHSTENCILVIEW_INVALIDDESC, no_such_view,
+                          "DepthStencilView");
     if (!out)
         return S_FALSE;
     a = (D3D11DDIARG_CREATEDEPTHSTENCILVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
@@ -240,7 +249,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateUnorderedAccessView(ID3D11Device *Thi
     if (out)
         *out = NULL;
     if (!d3d_view_bindable(d, r, D3D11_BIND_UNORDERED_ACCESS))
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATEUNORDEREDACCESSVIEW_INVALIDRESOURCE, no_view,
+                          "UnorderedAccessView");
     if (r->kind == D3D_BUFFER)
         return d3d_uav_buffer(d, r, desc, (void **)out);
     if (desc)
@@ -250,7 +260,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateUnorderedAccessView(ID3D11Device *Thi
     if (d->level < D3D_FEATURE_LEVEL_11_0 || p.dimension == D3D11_SRV_DIMENSION_TEXTURE2DMS ||
         p.dimension == D3D11_SRV_DIMENSION_TEXTURE2DMSARRAY || is_cube(p.dimension) ||
         r->desc.texture.SampleDesc.Count > 1 || !resolve(r, &p) || !d3d_format_storable(p.format))
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATEUNORDEREDACCESSVIEW_INVALIDDESC, no_such_view,
+                          "UnorderedAccessView");
     if (!out)
         return S_FALSE;
     a = (D3D11DDIARG_CREATEUNORDEREDACCESSVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
@@ -366,7 +377,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
     if (out)
         *out = NULL;
     if (!d3d_view_bindable(d, r, D3D11_BIND_SHADER_RESOURCE))
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATESHADERRESOURCEVIEW_INVALIDRESOURCE, no_view,
+                          "ShaderResourceView");
     if (r->kind == D3D_BUFFER)
         return buffer_view(d, r, desc, out);
     if (desc)
@@ -375,7 +387,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateShaderResourceView(ID3D11Device *This
         p = whole(r, true);
     if (!resolve(r, &p) ||
         (p.dimension == D3D11_SRV_DIMENSION_TEXTURECUBEARRAY && d->level < D3D_FEATURE_LEVEL_10_1))
-        return E_INVALIDARG;
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATESHADERRESOURCEVIEW_INVALIDDESC, no_such_view,
+                          "ShaderResourceView");
     if (!out)
         return S_FALSE;
     a = (D3D11DDIARG_CREATESHADERRESOURCEVIEW){.hDrvResource = DRV(D3D10DDI_HRESOURCE, r),

@@ -242,6 +242,12 @@ UINT64 window_clock(void)
     return (UINT64)now.QuadPart;
 }
 
+void window_debugger_break(void)
+{
+    if (IsDebuggerPresent())
+        DebugBreak();
+}
+
 #else
 
 UINT window_monitors(struct dxgi_monitor *m, UINT most)
@@ -336,6 +342,10 @@ UINT64 window_clock(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (UINT64)t.tv_sec * 1000000000u + (UINT64)t.tv_nsec;
+}
+
+void window_debugger_break(void)
+{
 }
 
 #endif

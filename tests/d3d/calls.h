@@ -15,5 +15,5 @@ struct calls {
 void objects(const struct calls *c);
 void level11(const struct calls *c, const char *folder);
 void deferred(const struct calls *c);
-void debug(const struct calls *c);
+void debug(const struct calls *c, const char *folder);
 void dynamic(const struct calls *c);

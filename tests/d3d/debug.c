@@ -68,7 +68,7 @@ static void mistakes(void)
     said("a buffer of nothing", D3D11_MESSAGE_ID_CREATEBUFFER_INVALIDARG_RETURN, "CreateBuffer: 0 bytes");
     t.MipLevels = 9;
     ID3D11Device_CreateTexture2D(device, &t, NULL, &texture);
-    said("more mips than there are", D3D11_MESSAGE_ID_CREATETEXTURE2D_INVALIDARG_RETURN, "8 x 8, 9 mips");
+    said("more mips than there are", D3D11_MESSAGE_ID_CREATETEXTURE2D_INVALIDARG_RETURN, "8 x 8 x 1, 9 mips");
     t.MipLevels = 1;
     NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &texture));
     NEED(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)texture, NULL, &written));
@@ -89,6 +89,136 @@ static void mistakes(void)
     ID3D11ShaderResourceView_Release(read);
     ID3D11RenderTargetView_Release(written);
     ID3D11Texture2D_Release(texture);
+}
+
+static void state_mistakes(void)
+{
+    D3D11_SAMPLER_DESC s = {.Filter = D3D11_FILTER_ANISOTROPIC, .AddressU = 1, .AddressV = 1, .AddressW = 1};
+    D3D11_DEPTH_STENCIL_DESC z = {.StencilEnable = TRUE, .FrontFace = {1, 1, 1, 1}, .BackFace = {1, 1, 9, 1}};
+    D3D11_BLEND_DESC b = {.RenderTarget = {{TRUE, D3D11_BLEND_ONE, 99, D3D11_BLEND_OP_ADD}}};
+    D3D11_RASTERIZER_DESC r = {.FillMode = D3D11_FILL_SOLID};
+    ID3D11DepthStencilState *depth;
+    ID3D11RasterizerState *raster;
+    ID3D11SamplerState *sampler;
+    ID3D11BlendState *blend;
+
+    ID3D11Device_CreateSamplerState(device, &s, &sampler);
+    said("anisotropy 0", D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDMAXANISOTROPY,
+         "CreateSamplerState: MaxAnisotropy has");
+    s.AddressV = 0;
+    ID3D11Device_CreateSamplerState(device, &s, &sampler);
+    said("no address", D3D11_MESSAGE_ID_CREATESAMPLERSTATE_INVALIDADDRESSV, "AddressV");
+    ID3D11Device_CreateSamplerState(device, NULL, &sampler);
+    said("no sampler", D3D11_MESSAGE_ID_CREATESAMPLERSTATE_NULLDESC,
+         "CreateSamplerState: there is no description");
+    ID3D11Device_CreateDepthStencilState(device, &z, &depth);
+    said("a stencil operation", D3D11_MESSAGE_ID_CREATEDEPTHSTENCILSTATE_INVALIDBACKFACESTENCILPASSOP,
+         "CreateDepthStencilState: BackFace.StencilPassOp");
+    ID3D11Device_CreateBlendState(device, &b, &blend);
+    said("a factor", D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDDESTBLEND, "CreateBlendState: DestBlend");
+    ID3D11Device_CreateRasterizerState(device, &r, &raster);
+    said("no culling", D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDCULLMODE,
+         "CreateRasterizerState: CullMode");
+}
+
+static void shader_mistakes(const char *folder)
+{
+    const D3D11_INPUT_ELEMENT_DESC position = {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, 0, 0},
+                                   slot = {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 16, 0, 0, 0},
+                                   texel = {"POSITION", 0, DXGI_FORMAT_BC1_UNORM, 0, 0, 0, 0},
+                                   other = {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, 0, 0};
+    SIZE_T size;
+    BYTE *code = file(folder, "colour_vs.dxbc", &size);
+    ID3D11VertexShader *vs;
+    ID3D11PixelShader *ps;
+    ID3D11InputLayout *l;
+
+    ID3D11Device_CreateVertexShader(device, "junk", 4, NULL, &vs);
+    said("a shader of four bytes", D3D11_MESSAGE_ID_CREATEVERTEXSHADER_INVALIDSHADERBYTECODE,
+         "CreateVertexShader: the container");
+    ID3D11Device_CreatePixelShader(device, code, size, NULL, &ps);
+    said("a vertex shader for pixels", D3D11_MESSAGE_ID_CREATEPIXELSHADER_INVALIDSHADERTYPE,
+         "of another type");
+    ID3D11Device_CreateInputLayout(device, &position, 1, "junk", 4, &l);
+    said("a layout for no shader", D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_UNPARSEABLEINPUTSIGNATURE,
+         "CreateInputLayout");
+    ID3D11Device_CreateInputLayout(device, &slot, 1, code, size, &l);
+    said("slot 16", D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDSLOT, "element 0: there is no such slot");
+    ID3D11Device_CreateInputLayout(device, &texel, 1, code, size, &l);
+    said("an element of blocks", D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_INVALIDFORMAT, "element 0");
+    ID3D11Device_CreateInputLayout(device, &other, 1, code, size, &l);
+    said("what the shader reads", D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_MISSINGELEMENT,
+         "POSITION0: the shader reads it");
+    free(code);
+}
+
+static void resource_mistakes(void)
+{
+    D3D11_TEXTURE2D_DESC t = {.Width = 8,
+                              .Height = 8,
+                              .MipLevels = 1,
+                              .ArraySize = 1,
+                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                              .SampleDesc = {1, 0},
+                              .BindFlags = D3D11_BIND_SHADER_RESOURCE};
+    const D3D11_TEXTURE3D_DESC deep = {
+        .Width = 9999, .Height = 1, .Depth = 1, .MipLevels = 1, .Format = t.Format, .BindFlags = 8};
+    const D3D11_SHADER_RESOURCE_VIEW_DESC depth = {.Format = DXGI_FORMAT_R32_FLOAT,
+                                                   .ViewDimension = D3D11_SRV_DIMENSION_TEXTURE2D};
+    const D3D11_BOX box = {4, 4, 0, 9, 9, 1};
+    ID3D11Resource *a, *b, *staging;
+    ID3D11RenderTargetView *rtv;
+    ID3D11ShaderResourceView *srv;
+    ID3D11Texture3D *volume;
+    D3D11_MAPPED_SUBRESOURCE m;
+
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, (ID3D11Texture2D **)&a));
+    t.Width = 16;
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, (ID3D11Texture2D **)&b));
+    t.BindFlags = 0;
+    t.Usage = D3D11_USAGE_STAGING;
+    t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, (ID3D11Texture2D **)&staging));
+    ID3D11Device_CreateTexture3D(device, &deep, NULL, &volume);
+    said("a volume of 9999", D3D11_MESSAGE_ID_CREATETEXTURE3D_INVALIDARG_RETURN,
+         "CreateTexture3D: 9999 x 1 x 1");
+    ID3D11Device_CreateRenderTargetView(device, a, NULL, &rtv);
+    said("a target that is none", D3D11_MESSAGE_ID_CREATERENDERTARGETVIEW_INVALIDRESOURCE,
+         "CreateRenderTargetView: there");
+    ID3D11Device_CreateShaderResourceView(device, a, &depth, &srv);
+    said("another format", D3D11_MESSAGE_ID_CREATESHADERRESOURCEVIEW_INVALIDDESC,
+         "CreateShaderResourceView: the resource");
+    ID3D11DeviceContext_Map(context, a, 0, D3D11_MAP_WRITE_DISCARD, 0, &m);
+    said("Map of what is not mapped so", D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDMAPTYPE, "Map: type 4");
+    ID3D11DeviceContext_Map(context, a, 1, D3D11_MAP_WRITE_DISCARD, 0, &m);
+    said("Map of subresource 1", D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDSUBRESOURCE,
+         "Map: there is no subresource 1");
+    ID3D11DeviceContext_Map(context, staging, 0, D3D11_MAP_READ, 7, &m);
+    said("Map with flags", D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDFLAGS, "0x7");
+    NEED(ID3D11DeviceContext_Map(context, staging, 0, D3D11_MAP_READ, 0, &m));
+    ID3D11DeviceContext_Unmap(context, staging, 0);
+    want("messages of what is right", ID3D11InfoQueue_GetNumStoredMessages(queue), 0);
+    ID3D11DeviceContext_Unmap(context, staging, 0);
+    said("Unmap, again", D3D11_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED, "is not mapped");
+    ID3D11DeviceContext_CopyResource(context, a, a);
+    said("a copy of itself", D3D11_MESSAGE_ID_COPYRESOURCE_INVALIDSOURCE, "the source is the destination");
+    ID3D11DeviceContext_CopyResource(context, a, b);
+    said("a copy of another size", D3D11_MESSAGE_ID_COPYRESOURCE_INVALIDSOURCE,
+         "not of the same kind and size");
+    ID3D11DeviceContext_CopySubresourceRegion(context, a, 0, 0, 0, 0, b, 3, NULL);
+    said("a copy of subresource 3", D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDSOURCESUBRESOURCE,
+         "subresource 3 to 0");
+    ID3D11DeviceContext_CopySubresourceRegion(context, a, 0, 0, 0, 0, a, 0, &box);
+    said("a box outside", D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDSOURCEBOX,
+         "the box is not in the source");
+    ID3D11DeviceContext_UpdateSubresource(context, a, 0, &box, "", 0, 0);
+    said("an update outside", D3D11_MESSAGE_ID_UPDATESUBRESOURCE_INVALIDDESTINATIONBOX, "to (9, 9, 1)");
+    ID3D11DeviceContext_UpdateSubresource(context, staging, 0, NULL, "", 0, 0);
+    said("an update of what is read", D3D11_MESSAGE_ID_UPDATESUBRESOURCE_INVALIDDESTINATIONSTATE,
+         "D3D11_USAGE_DEFAULT");
+    ID3D11Resource_Release(a);
+    ID3D11Resource_Release(b);
+    ID3D11Resource_Release(staging);
 }
 
 static void add(D3D11_MESSAGE_SEVERITY severity)
@@ -121,11 +251,75 @@ static void filters(void)
     want("what may be retrieved", ID3D11InfoQueue_GetNumStoredMessagesAllowedByRetrievalFilter(queue), 1);
     ID3D11InfoQueue_ClearRetrievalFilter(queue);
     ID3D11InfoQueue_ClearStoredMessages(queue);
-    NEED(ID3D11InfoQueue_SetMessageCountLimit(queue, 1));
+    NEED(ID3D11InfoQueue_SetMessageCountLimit(queue, 2));
     add(D3D11_MESSAGE_SEVERITY_WARNING);
     add(D3D11_MESSAGE_SEVERITY_WARNING);
-    said("a queue with room for one", D3D11_MESSAGE_ID_STRING_FROM_APPLICATION, "own");
+    NEED(ID3D11InfoQueue_AddApplicationMessage(queue, D3D11_MESSAGE_SEVERITY_WARNING, "the newest"));
+    want("a queue with room for two", ID3D11InfoQueue_GetNumStoredMessages(queue), 2);
     want("what it dropped", ID3D11InfoQueue_GetNumMessagesDiscardedByMessageCountLimit(queue), 1);
+    NEED(ID3D11InfoQueue_SetMessageCountLimit(queue, 1)); /* what is too much goes */
+    said("what stays", D3D11_MESSAGE_ID_STRING_FROM_APPLICATION, "the newest");
+    NEED(ID3D11InfoQueue_SetMessageCountLimit(queue, 0));
+    add(D3D11_MESSAGE_SEVERITY_WARNING);
+    want("a queue without room", ID3D11InfoQueue_GetNumStoredMessages(queue), 0);
+    NEED(ID3D11InfoQueue_SetMessageCountLimit(queue, (UINT64)-1));
+}
+
+/* What was pushed is told back, in one piece of memory. */
+static void filters_told(void)
+{
+    D3D11_MESSAGE_CATEGORY categories[] = {D3D11_MESSAGE_CATEGORY_EXECUTION, D3D11_MESSAGE_CATEGORY_SHADER};
+    D3D11_MESSAGE_ID ids[] = {D3D11_MESSAGE_ID_UNKNOWN, D3D11_MESSAGE_ID_CREATEBUFFER_INVALIDARG_RETURN,
+                              12345};
+    D3D11_INFO_QUEUE_FILTER f = {.AllowList = {.NumCategories = 2, .pCategoryList = categories},
+                                 .DenyList = {.NumIDs = 3, .pIDList = ids}},
+                            *g;
+    SIZE_T size = 0;
+
+    NEED(ID3D11InfoQueue_GetStorageFilter(queue, NULL, &size));
+    want("a filter of nothing", size, sizeof(f));
+    NEED(ID3D11InfoQueue_PushRetrievalFilter(queue, &f));
+    NEED(ID3D11InfoQueue_GetRetrievalFilter(queue, NULL, &size));
+    want("a filter's size", size, sizeof(f) + sizeof(categories) + sizeof(ids));
+    g = malloc(size);
+    memset(g, 0xEE, size);
+    NEED(ID3D11InfoQueue_GetRetrievalFilter(queue, g, &size));
+    want("what it allows",
+         g->AllowList.NumCategories == 2 &&
+             !memcmp(g->AllowList.pCategoryList, categories, sizeof(categories)),
+         1);
+    want("what it denies", g->DenyList.NumIDs == 3 && !memcmp(g->DenyList.pIDList, ids, sizeof(ids)), 1);
+    want("and nothing else", g->AllowList.NumIDs + g->DenyList.NumCategories + g->DenyList.NumSeverities, 0);
+    size--;
+    want("a filter that does not fit", (UINT)ID3D11InfoQueue_GetRetrievalFilter(queue, g, &size),
+         (UINT)E_INVALIDARG);
+    free(g);
+    ID3D11InfoQueue_PopRetrievalFilter(queue);
+}
+
+/* Where a debugger would stop: here is none. */
+static void breaks(void)
+{
+    NEED(ID3D11InfoQueue_SetBreakOnID(queue, 12345, TRUE));
+    NEED(ID3D11InfoQueue_SetBreakOnID(queue, 12345, TRUE));
+    want("that id", ID3D11InfoQueue_GetBreakOnID(queue, 12345), TRUE);
+    want("another id", ID3D11InfoQueue_GetBreakOnID(queue, 12346), FALSE);
+    NEED(ID3D11InfoQueue_AddMessage(queue, D3D11_MESSAGE_CATEGORY_MISCELLANEOUS, D3D11_MESSAGE_SEVERITY_INFO,
+                                    12345, "go on"));
+    said("it", 12345, "go on");
+    NEED(ID3D11InfoQueue_SetBreakOnID(queue, 12345, FALSE));
+    want("no more", ID3D11InfoQueue_GetBreakOnID(queue, 12345), FALSE);
+    NEED(ID3D11InfoQueue_SetBreakOnCategory(queue, D3D11_MESSAGE_CATEGORY_SHADER, TRUE));
+    want("that category", ID3D11InfoQueue_GetBreakOnCategory(queue, D3D11_MESSAGE_CATEGORY_SHADER), TRUE);
+    want("another category", ID3D11InfoQueue_GetBreakOnCategory(queue, D3D11_MESSAGE_CATEGORY_CLEANUP),
+         FALSE);
+    want("a category that there is not", (UINT)ID3D11InfoQueue_SetBreakOnCategory(queue, 11, TRUE),
+         (UINT)E_INVALIDARG);
+    NEED(ID3D11InfoQueue_SetBreakOnSeverity(queue, D3D11_MESSAGE_SEVERITY_CORRUPTION, TRUE));
+    want("that severity", ID3D11InfoQueue_GetBreakOnSeverity(queue, D3D11_MESSAGE_SEVERITY_CORRUPTION), TRUE);
+    want("another severity", ID3D11InfoQueue_GetBreakOnSeverity(queue, D3D11_MESSAGE_SEVERITY_ERROR), FALSE);
+    want("a severity that there is not", (UINT)ID3D11InfoQueue_AddApplicationMessage(queue, 77, ""),
+         (UINT)E_INVALIDARG);
 }
 
 static void lock(void)
@@ -142,7 +336,7 @@ static void lock(void)
     ID3D10Multithread_Release(m);
 }
 
-void debug(const struct calls *c)
+void debug(const struct calls *c, const char *folder)
 {
     ID3D10InfoQueue *ten;
     void *none;
@@ -157,7 +351,12 @@ void debug(const struct calls *c)
     ID3D10InfoQueue_Release(ten);
     ID3D11InfoQueue_SetMuteDebugOutput(queue, TRUE);
     mistakes();
+    state_mistakes();
+    shader_mistakes(folder);
+    resource_mistakes();
     filters();
+    filters_told();
+    breaks();
     lock();
     ID3D11InfoQueue_Release(queue);
     ID3D11DeviceContext_Release(context);

@@ -50,6 +50,11 @@ void check_buffers(void)
         clear(0xFF000080);
         OK(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_TRIANGLESTRIP, 0, 2));
         PIXEL(15, 0, 0x00FF00, 0);
+        IS(IDirect3DDevice9Ex_DrawPrimitiveUP(dev, D3DPT_TRIANGLELIST, UINT32_MAX, left_half,
+                                              sizeof(left_half[0])),
+           D3DERR_INVALIDCALL); /* more than D3DCAPS9 allows */
+        IS(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_POINTLIST, 0, 0x1000000), D3DERR_INVALIDCALL);
+        OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, vb, 0, sizeof(left_half[0])));
         /* indices and vertices behind the end are no end of the device */
         OK(IDirect3DDevice9Ex_DrawIndexedPrimitive(dev, D3DPT_TRIANGLELIST, 0, 0, 4, 3, 1000));
         OK(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_TRIANGLELIST, 100000, 10));

@@ -134,7 +134,8 @@ HRESULT STDMETHODCALLTYPE d9_device_Clear(IDirect3DDevice9Ex *This, DWORD count,
 
 static bool prepare(struct d9_device *d, D3DPRIMITIVETYPE type, UINT count)
 {
-    if (type < D3DPT_POINTLIST || type > D3DPT_TRIANGLEFAN || !count || !d->state.decl)
+    if (type < D3DPT_POINTLIST || type > D3DPT_TRIANGLEFAN || !count || !d->state.decl ||
+        count > d->factory->caps.MaxPrimitiveCount)
         return false;
     for (int i = 0; i < D9_SAMPLERS; i++)
         if (d->state.textures[i]) {
