@@ -53,6 +53,40 @@ void utf8_mend(char *text)
         text[from - 1] = '\0';
 }
 
+static const char CUT[] = "\u2026";
+enum { CUT_SIZE = sizeof(CUT) - 1 };
+
+size_t utf8_cut(char *out, size_t max, const char *text, size_t size)
+{
+    const bool fits = size < max;
+    size_t n = fits ? size : max - 1 - CUT_SIZE;
+
+    memcpy(out, text, n);
+    out[n] = '\0';
+    if (fits)
+        return n;
+    utf8_mend(out);
+    n = strlen(out);
+    memcpy(out + n, CUT, sizeof(CUT));
+    return n + CUT_SIZE;
+}
+
+size_t utf8_path(char *out, size_t max, const char *path)
+{
+    const size_t size = strlen(path);
+    const char *from = path + size - (size < max ? size : max - 1 - CUT_SIZE), *name = strchr(from, '/');
+
+    if (size < max)
+        return utf8_cut(out, max, path, size);
+    if (!name) { /* the last one alone is too long */
+        name = strrchr(path, '/');
+        return utf8_cut(out, max, name ? name + 1 : path, strlen(name ? name + 1 : path));
+    }
+    memcpy(out, CUT, CUT_SIZE);
+    strcpy(out + CUT_SIZE, name);
+    return CUT_SIZE + strlen(name);
+}
+
 void utf8_one_line(char *text)
 {
     while ((text = strpbrk(text, "\n\r\v\f")))

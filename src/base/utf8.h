@@ -21,6 +21,13 @@ void utf8_mend(char *text);
  * the direction of text, fillers of no width. Else 0. */
 uint32_t utf8_hidden(const char *text, size_t length);
 
+/* Puts text of `size` bytes into `max`, its NUL included; what finds no room is cut off behind a whole character, and "…" says so. The
+ * bytes without the NUL. */
+size_t utf8_cut(char *out, size_t max, const char *text, size_t size);
+
+/* The same of a path of names with slashes between them, of which the last say most: the first names are cut off. */
+size_t utf8_path(char *out, size_t max, const char *path);
+
 /* A name is one line: ends of lines in it become spaces. */
 void utf8_one_line(char *text);
 

@@ -148,14 +148,17 @@ static bool unwritten_behind(const struct facts *f, uint32_t i)
 static void find_path(const struct facts *f, uint32_t target, struct bb_inference *out)
 {
     uint32_t stack[MAX_DEPTH], depth = 0, deeper = 0;
-    size_t len = 0;
+    struct strbuf path = {0};
 
     out->path[0] = '\0';
     for (uint32_t i = 0; i < f->n; i++) {
-        if (i == target)
-            for (uint32_t d = 0; d < depth && len < sizeof(out->path); d++)
-                len += (size_t)snprintf(out->path + len, sizeof(out->path) - len, "%s%s", d ? "/" : "",
-                                        f->items[stack[d]].name ? f->items[stack[d]].name : "?");
+        for (uint32_t d = 0; i == target && d < depth; d++) {
+            const char *whole = f->items[stack[d]].name;
+            char name[68];
+
+            utf8_cut(name, sizeof(name), whole ? whole : "?", whole ? strlen(whole) : 1);
+            strbuf_printf(&path, "%s%s", d ? "/" : "", name);
+        }
         if (f->items[i].kind == BB_ITEM_PUSH && depth == MAX_DEPTH)
             deeper++;
         else if (f->items[i].kind == BB_ITEM_PUSH)
@@ -167,7 +170,9 @@ static void find_path(const struct facts *f, uint32_t target, struct bb_inferenc
         else if (f->items[i].kind == BB_ITEM_POP)
             out->unbalanced_pops++;
     }
-    utf8_mend(out->path);
+    if (path.len)
+        utf8_path(out->path, sizeof(out->path), strbuf_str(&path));
+    strbuf_finish(&path);
     out->open_regions = depth + deeper;
 }
 

@@ -8,13 +8,14 @@
 #include "abi/packets.h"
 #include "abi/print.h"
 #include "base/array.h"
+#include "base/utf8.h"
 #include "watch/collect.h"
 #include "watch/items.h"
 
 enum { MAX_BOUND_ROWS = 20000, MAX_USAGE = 1000, MAX_COUNTED = 20000 };
 
 struct watch_usage {
-    char kind[12], name[WATCH_PATH];
+    char kind[12], name[200];
     int64_t commands, running;
 };
 
@@ -106,8 +107,12 @@ static void count_command(struct collector *c, const struct abi_packet *p,
     c->commands++;
     c->running += running;
     count(c, "command", p->desc->name, running);
-    if (ctx->path[0])
-        count(c, "path", ctx->path, running);
+    if (ctx->path[0]) {
+        char path[sizeof(c->usage->name)];
+
+        utf8_path(path, sizeof(path), ctx->path);
+        count(c, "path", path, running);
+    }
     for (uint32_t i = 0; draw && i < ctx->num_slots; i++) {
         const struct watch_object *o = watch_model_bound(&c->model, &ctx->slots[i]);
         char name[FULL_NAME];

@@ -18,6 +18,7 @@
 #include "abi/packets.h"
 #include "base/array.h"
 #include "base/check.h"
+#include "base/utf8.h"
 #include "blackbox/internal.h"
 #include "watch/items.h"
 #include "watch/pointers.h"
@@ -455,12 +456,13 @@ static void note_memory(struct watch_crash *c, const struct watch_model *m)
 /* "Draw 77 (packet 170, DRAW) in frame/fog of submission 3": where it is, in the program's words. */
 static void say_path(struct watch_crash *c)
 {
-    char *at = strstr(c->text, " of submission "), rest[sizeof(c->text)];
+    char *at = strstr(c->text, " of submission "), rest[sizeof(c->text)], path[101];
 
     if (c->candidates != 1 || !c->path[0] || !at)
         return;
     snprintf(rest, sizeof(rest), "%s", at);
-    snprintf(at, sizeof(c->text) - (size_t)(at - c->text), " in %.100s%s", c->path, rest);
+    utf8_path(path, sizeof(path), c->path);
+    snprintf(at, sizeof(c->text) - (size_t)(at - c->text), " in %s%s", path, rest);
 }
 
 /* Walks everything up to the packet, for what is bound there. */
@@ -489,7 +491,7 @@ static void find_surroundings(const struct snapshot *sn, const struct retained *
         if (c->cause == BB_CAUSE_LIMIT)
             note_memory(c, &model);
         snprintf(c->command, sizeof(c->command), "%.31s", p.desc ? p.desc->name : "unknown");
-        snprintf(c->path, sizeof(c->path), "%s", ctx->path);
+        utf8_path(c->path, sizeof(c->path), ctx->path);
         say_path(c);
         for (uint32_t n = 0; abi_opcode_is_draw(p.opcode) && n < ctx->num_slots; n++) {
             note_bound(c, &model, &ctx->slots[n], p.opcode == AEROGPU_CMD_DISPATCH);

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/check.h"
+#include "base/utf8.h"
 
 static void context_check(const struct watch_model *m, const struct watch_model_context *c)
 {
@@ -308,20 +309,23 @@ static void bind_targets(struct watch_model *m, struct watch_model_context *c, c
     bind(m, c, WATCH_SLOT_DEPTH, 0, 0, t.depth_stencil);
 }
 
+_Static_assert(WATCH_PATH >= (WATCH_DEPTH + 1) * WATCH_REGION,
+               "the names of all regions find room, and a marker");
+
 /* Names that are too long are cut, and regions deeper than can be kept are counted, so that each pop ends its own push. */
 static void set_name(struct watch_model_context *c, const struct abi_packet *p, bool push)
 {
     uint16_t at = c->depth ? c->ends[c->depth - 1] : 0;
     const char *text = (const char *)p->data + 8;
-    uint32_t n = (uint32_t)strnlen(text, p->size - 8), room = WATCH_PATH - 2u - at;
 
     c->path[at] = '\0';
     if (push && c->depth == WATCH_DEPTH) {
         c->too_deep++;
         return;
     }
-    if (at < WATCH_PATH - 2)
-        snprintf(c->path + at, WATCH_PATH - at, "%s%.*s", at ? "/" : "", (int)(n < room ? n : room), text);
+    if (at)
+        c->path[at++] = '/';
+    utf8_cut(c->path + at, WATCH_REGION - 1, text, strnlen(text, p->size - 8));
     if (push)
         c->ends[c->depth++] = (uint16_t)strlen(c->path);
 }
@@ -376,8 +380,8 @@ static void give_name(struct watch_model *m, const struct abi_packet *p)
     char *name = number ? m->objects[number - 1].name : NULL;
 
     if (name)
-        snprintf(name, sizeof(m->objects->name), "%.*s", (int)(p->tail_size < 63 ? p->tail_size : 63),
-                 (const char *)p->tail);
+        utf8_cut(name, sizeof(m->objects->name), (const char *)p->tail,
+                 strnlen((const char *)p->tail, p->tail_size));
 }
 
 void watch_model_apply(struct watch_model *m, struct watch_model_context *c, const struct abi_stream *s,
@@ -389,7 +393,7 @@ void watch_model_apply(struct watch_model *m, struct watch_model_context *c, con
     if (p->desc && p->desc->object)
         apply_object(m, s, p, submission);
     for (size_t i = before; i < m->num_objects; i++)
-        snprintf(m->objects[i].made_in, sizeof(m->objects[i].made_in), "%.63s", c->path);
+        utf8_path(m->objects[i].made_in, sizeof(m->objects[i].made_in), c->path);
     switch (p->opcode) {
     case AEROGPU_CMD_DEBUG_MARKER:
         set_name(c, p, false);

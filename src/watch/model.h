@@ -34,7 +34,7 @@ struct watch_slot {
     uint32_t object; /* its number in `objects` from 1; 0: nobody saw it made */
 };
 
-enum { WATCH_MAX_SLOTS = 192, WATCH_PATH = 200, WATCH_DEPTH = 16 };
+enum { WATCH_MAX_SLOTS = 192, WATCH_PATH = 1200, WATCH_REGION = 68, WATCH_DEPTH = 16 };
 
 struct watch_model_context {
     struct watch_model_context *next;

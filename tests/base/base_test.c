@@ -254,6 +254,24 @@ TEST(strbuf_grows)
     assert_string_equal(strbuf_str(&b), "");
 }
 
+TEST(what_is_cut_says_so)
+{
+    char out[12], path[32];
+
+    assert_int_equal(utf8_cut(out, sizeof(out), "eleven here", 11), 11);
+    assert_string_equal(out, "eleven here");
+    assert_int_equal(utf8_cut(out, sizeof(out), "twelve bytes", 12), 11);
+    assert_string_equal(out, "twelve b\xE2\x80\xA6");
+    utf8_cut(out, sizeof(out), "seven..\xC3\xA4 and more", 18); /* no half characters */
+    assert_string_equal(out, "seven..\xE2\x80\xA6");
+    utf8_path(path, sizeof(path), "frame/shadows/inner");
+    assert_string_equal(path, "frame/shadows/inner");
+    utf8_path(path, sizeof(path), "frame/a long name of a region/that/is inner");
+    assert_string_equal(path, "\xE2\x80\xA6/that/is inner");
+    utf8_path(path, sizeof(path), "frame/the last name alone is too long for it");
+    assert_string_equal(path, "the last name alone is too l\xE2\x80\xA6");
+}
+
 TEST(what_is_printed_is_one_line)
 {
     char *text = NULL;

@@ -179,6 +179,39 @@ TEST(names_are_the_programs)
     abi_builder_finish(&b);
 }
 
+/* However long the names of the outer regions are, the innermost is told, and what was cut says so. */
+TEST(long_names_of_regions_hide_no_other)
+{
+    struct watch_model m = {0};
+    struct watch_model_context *c;
+    struct abi_builder b;
+    char name[5000];
+
+    memset(name, 'R', sizeof(name));
+    abi_builder_init(&b);
+    texture(&b, 1, 8);
+    for (int i = 0; i < WATCH_DEPTH - 1; i++)
+        ABI_EMIT_TAIL(&b, EXT_PUSH_MARKER, ext_push_marker, name, sizeof(name), .hdr = {0});
+    ABI_EMIT_TAIL(&b, EXT_PUSH_MARKER, ext_push_marker, "inner", 5, .hdr = {0});
+    ABI_EMIT_TAIL(&b, EXT_NAME, ext_name, name, 100, .object = 1);
+    texture(&b, 2, 8);
+    walk(&m, &b, 5);
+    c = watch_model_context(&m, 5);
+    assert_int_equal(strcspn(c->path, "/"), WATCH_REGION - 2);
+    assert_memory_equal(strchr(c->path, '/') - 4, "R\xE2\x80\xA6/R", 6);
+    assert_string_equal(strrchr(c->path, '/'), "/inner");
+    assert_string_equal(m.objects[1].made_in, "\xE2\x80\xA6/inner");
+    assert_int_equal(strlen(m.objects[0].name), sizeof(m.objects[0].name) - 1);
+    assert_string_equal(m.objects[0].name + 59, "R\xE2\x80\xA6");
+    abi_builder_init(&b);
+    for (int i = 0; i < WATCH_DEPTH - 1; i++)
+        ABI_EMIT(&b, EXT_POP_MARKER, ext_pop_marker, .hdr = {0});
+    walk(&m, &b, 5);
+    assert_int_equal(strlen(c->path), WATCH_REGION - 2);
+    watch_model_finish(&m);
+    abi_builder_finish(&b);
+}
+
 TEST(a_context_ends)
 {
     struct watch_model m = {0};
