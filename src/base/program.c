@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,27 @@ int program_find(const struct program_params *p, char *path, size_t size, struct
     return error_set(e, -ENOENT, "%s is neither beside %.120s nor at " AEROGPU_PREFIX "/%s/%s%s%s%s", p->what,
                      self, places[p->place], p->installed, p->variable ? " (" : "",
                      p->variable ? p->variable : "", p->variable ? " can name it)" : "");
+}
+
+enum program_kind program_kind(const char *path)
+{
+    enum { ELF_CLASS = 4, PE_OFFSET = 60, I386 = 0x14C };
+    uint8_t head[64] = {0}, pe[6] = {0};
+    FILE *f = fopen(path, "re");
+    enum program_kind kind = PROGRAM_NONE;
+
+    if (f && fread(head, 1, sizeof(head), f) >= 5 && !memcmp(head, "\177ELF", 4))
+        kind = head[ELF_CLASS] == 1 ? PROGRAM_LINUX_32 : PROGRAM_LINUX;
+    else if (f && head[0] == 'M' && head[1] == 'Z' &&
+             !fseek(f,
+                    head[PE_OFFSET] | head[PE_OFFSET + 1] << 8 | head[PE_OFFSET + 2] << 16 |
+                        (head[PE_OFFSET + 3] & 0x7f) << 24,
+                    SEEK_SET) &&
+             fread(pe, 1, sizeof(pe), f) == sizeof(pe) && !memcmp(pe, "PE\0", 4))
+        kind = (pe[4] | pe[5] << 8) == I386 ? PROGRAM_WINDOWS_32 : PROGRAM_WINDOWS;
+    if (f)
+        fclose(f);
+    return kind;
 }
 
 pid_t program_start(char *const *argv, void (*prepare)(void *ctx), void *ctx)

@@ -29,6 +29,16 @@ int program_self(char *path, size_t size, struct error *e);
 /* Where a shell finds `name`: as it is if it has a slash, else in a folder of PATH. False: nowhere, and `path` means nothing. */
 bool program_in_path(const char *name, char *path, size_t size);
 
+/* What a file is to who would run it, by its headers alone. */
+enum program_kind {
+    PROGRAM_NONE, /* neither of them: a script, or not there */
+    PROGRAM_LINUX,
+    PROGRAM_LINUX_32,
+    PROGRAM_WINDOWS,
+    PROGRAM_WINDOWS_32
+};
+enum program_kind program_kind(const char *path);
+
 /* Fills `path`. 0; -ENOENT, -ENAMETOOLONG or what reading /proc/self/exe answered, with a sentence that says where it was
  * looked for. */
 int program_find(const struct program_params *p, char *path, size_t size, struct error *e);

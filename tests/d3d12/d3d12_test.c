@@ -160,6 +160,21 @@ TEST(a_recording_of_nothing_says_so)
 }
 
 /* What is missing from a cut file was not compared. */
+/* It is what nothing was recorded of, and whoever starts it. */
+TEST(elf_programs_of_32_bits_are_named)
+{
+    struct strbuf out = {0};
+
+    run(&out,
+        "cd %s; { printf '\177ELF\1\1\1'; head -c 64 /dev/zero; } >old32; chmod +x old32; "
+        "%s record --what d3d12 -o old -- env true ./old32; echo code $?",
+        dir, aerogpu);
+    assert_non_null(strstr(strbuf_str(&out),
+                           "./old32 is a program of 32 bits: the recorder is there for 64 bits alone\n"));
+    assert_non_null(strstr(strbuf_str(&out), "code 4\n"));
+    strbuf_finish(&out);
+}
+
 /* What the recorder is not there for is refused before it runs. */
 TEST(programs_of_32_bits_are_refused)
 {
@@ -175,6 +190,11 @@ TEST(programs_of_32_bits_are_refused)
     }
     assert_non_null(strstr(strbuf_str(&out),
                            "old.exe is a program of 32 bits: the recorder is there for 64 bits alone\n"));
+    strbuf_clear(&out);
+    run(&out, "cd %s; %s record --what d3d12 -o old -- sh -c 'true;: wine old.exe'; echo code $?", dir,
+        aerogpu);
+    assert_non_null(strstr(strbuf_str(&out), "old.exe is a program of 32 bits"));
+    assert_non_null(strstr(strbuf_str(&out), "code 4\n"));
     strbuf_finish(&out);
 }
 

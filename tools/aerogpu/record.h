@@ -30,3 +30,5 @@ int record_cpu(const struct record_options *o, char *const *program);
  * -ENOTSUP: what it speaks cannot be recorded, or cannot be seen; -EEXIST: it speaks two. The sentence says what is to be done.
  */
 int record_see(char *const *program, enum record_what *what, struct error *e);
+/* Why nothing was recorded of what a command line started: -ENOTSUP and a sentence, where its words say it; else 0. */
+int record_explain(char *const *program, struct error *e);

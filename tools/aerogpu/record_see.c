@@ -115,6 +115,47 @@ static const struct spoken *look(const char *path, bool *is_program, const struc
     return found;
 }
 
+/* What a shell would run of the text that it is given is what the text's words name. */
+static int explain_word(const char *word, bool wine, struct error *e)
+{
+    char path[4096];
+
+    if (!find_program(word, path))
+        return 0;
+    switch (program_kind(path)) {
+    case PROGRAM_LINUX_32:
+    case PROGRAM_WINDOWS_32:
+        return error_set(e, -ENOTSUP, "%s is a program of 32 bits: the recorder is there for 64 bits alone",
+                         word);
+    case PROGRAM_WINDOWS:
+        return wine
+                   ? 0
+                   : error_set(
+                         e, -ENOTSUP,
+                         "%s is a Windows program that something else starts: `aerogpu record -- wine %s` records it",
+                         word, word);
+    default:
+        return 0;
+    }
+}
+
+int record_explain(char *const *program, struct error *e)
+{
+    static const char between[] = " \t\n;&|()\"'";
+    const bool wine = wine_command(program);
+    int r = 0;
+
+    for (char *const *arg = program; *arg && !r; arg++) {
+        char *text = strdup(*arg), *rest = text, *word;
+
+        r = explain_word(*arg, wine, e);
+        while (text && !r && strpbrk(*arg, between) && (word = strsep(&rest, between)))
+            r = *word ? explain_word(word, wine, e) : 0;
+        free(text);
+    }
+    return r;
+}
+
 int record_see(char *const *program, enum record_what *what, struct error *e)
 {
     static const char can[] =

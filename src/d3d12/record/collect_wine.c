@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/program.h"
 
 #define FOLDER       "aerogpu-wine-"
 #define FILLED       ".filled" /* a link in the root of those that nothing is added to any more */
@@ -241,21 +242,6 @@ static void finish(struct wine_run *w)
     *w = (struct wine_run){.lock = -1};
 }
 
-/* By the machine that its PE header names. */
-static bool is_32_bit(const char *path)
-{
-    uint8_t dos[64] = {0}, pe[6] = {0};
-    FILE *f = fopen(path, "re");
-    bool is = f && fread(dos, 1, sizeof(dos), f) == sizeof(dos) && dos[0] == 'M' && dos[1] == 'Z' &&
-              !fseek(f, dos[60] | dos[61] << 8 | dos[62] << 16 | (dos[63] & 0x7f) << 24, SEEK_SET) &&
-              fread(pe, 1, sizeof(pe), f) == sizeof(pe) && !memcmp(pe, "PE\0", 4) && pe[4] == 0x4c &&
-              pe[5] == 1;
-
-    if (f)
-        fclose(f);
-    return is;
-}
-
 static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, struct error *e)
 {
     unsigned program = is_exe(argv[0]) ? 0 : 1;
@@ -269,7 +255,7 @@ static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, s
         free(path);
         return error_set(e, -ENOENT, "cannot find %s: name the program's file", argv[program]);
     }
-    if (is_32_bit(path)) {
+    if (program_kind(path) == PROGRAM_WINDOWS_32) {
         error_set(e, -ENOTSUP, "%s is a program of 32 bits: the recorder is there for 64 bits alone", path);
         free(path);
         return e->code;

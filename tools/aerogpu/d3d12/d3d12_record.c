@@ -58,6 +58,7 @@ int record_d3d12(const struct record_options *o, char *const *program)
                                .last_frame = o->last_frame};
     char whole[PATH_MAX], device[300];
     struct collect_result r;
+    struct error e = {0};
     int code;
 
     if (o->first_frame || p.last_frame != UINT32_MAX) {
@@ -69,10 +70,13 @@ int record_d3d12(const struct record_options *o, char *const *program)
         return code;
     utf8_print(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
                (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
-    if (!r.objects)
+    if (!r.objects) {
         fprintf(
             stderr,
-            "aerogpu record: nothing was recorded: the program made no call that the recorder saw. One that uses Direct3D 12 may load the library by its path, from the system's folder alone, or in 32 bits\n");
+            "aerogpu record: nothing was recorded: the program made no call that the recorder saw. One that uses Direct3D 12 may load the library by its path or from the system's folder alone\n");
+        if (record_explain(program, &e))
+            return command_fail(EXIT_ENV, &e);
+    }
     if (wine_command(p.argv) && tables_are_not_bound(p.output, device, sizeof(device)))
         utf8_print(
             stderr,
