@@ -952,6 +952,10 @@ NTSYSAPI NTSTATUS NTAPI ZwEnumerateKey(HANDLE KeyHandle, ULONG Index,
                                        KEY_INFORMATION_CLASS KeyInformationClass, PVOID KeyInformation,
                                        ULONG Length, PULONG ResultLength);
 NTSYSAPI NTSTATUS NTAPI RtlCheckRegistryKey(ULONG RelativeTo, PWSTR Path);
+NTSYSAPI NTSTATUS NTAPI RtlCreateRegistryKey(ULONG RelativeTo, PWSTR Path);
+NTSYSAPI NTSTATUS NTAPI RtlDeleteRegistryValue(ULONG RelativeTo, PCWSTR Path, PCWSTR ValueName);
+NTSYSAPI NTSTATUS NTAPI ZwDeleteValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName);
+NTSYSAPI NTSTATUS NTAPI ZwFlushKey(HANDLE KeyHandle);
 NTSYSAPI NTSTATUS NTAPI RtlWriteRegistryValue(ULONG RelativeTo, PCWSTR Path, PCWSTR ValueName,
                                               ULONG ValueType, PVOID ValueData, ULONG ValueLength);
 NTSYSAPI NTSTATUS NTAPI ZwClose(HANDLE Handle);

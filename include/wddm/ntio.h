@@ -149,17 +149,3 @@ typedef struct _PCI_CAPABILITIES_HEADER {
 
 WDDM_SIZE(PCI_COMMON_HEADER, 64);
 WDDM_SIZE(PCI_COMMON_CONFIG, 256);
-
-/* ---- scattered memory ------------------------------------------------------ */
-
-typedef struct _SCATTER_GATHER_ELEMENT {
-    PHYSICAL_ADDRESS Address;
-    ULONG Length;
-    ULONG_PTR Reserved;
-} SCATTER_GATHER_ELEMENT, *PSCATTER_GATHER_ELEMENT;
-
-typedef struct _SCATTER_GATHER_LIST {
-    ULONG NumberOfElements;
-    ULONG_PTR Reserved;
-    SCATTER_GATHER_ELEMENT Elements[];
-} SCATTER_GATHER_LIST, *PSCATTER_GATHER_LIST;

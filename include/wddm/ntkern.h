@@ -40,6 +40,13 @@ NTKERNELAPI VOID FASTCALL KeInitializeGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
 NTKERNELAPI VOID FASTCALL KeAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex);
 NTKERNELAPI BOOLEAN FASTCALL KeTryToAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex);
 NTKERNELAPI VOID FASTCALL KeReleaseGuardedMutex(PKGUARDED_MUTEX GuardedMutex);
+/* Within a guarded region, or at APC_LEVEL. */
+NTKERNELAPI VOID FASTCALL KeAcquireGuardedMutexUnsafe(PKGUARDED_MUTEX GuardedMutex);
+NTKERNELAPI VOID FASTCALL KeReleaseGuardedMutexUnsafe(PKGUARDED_MUTEX GuardedMutex);
+/* FALSE: it is held. */
+NTKERNELAPI BOOLEAN FASTCALL KeTestSpinLock(PKSPIN_LOCK SpinLock);
+NTKERNELAPI BOOLEAN NTAPI KeAreApcsDisabled(VOID);
+NTKERNELAPI BOOLEAN NTAPI KeAreAllApcsDisabled(VOID);
 /* No APCs are delivered to threads here: these check their IRQL. */
 NTKERNELAPI VOID NTAPI KeEnterCriticalRegion(VOID);
 NTKERNELAPI VOID NTAPI KeLeaveCriticalRegion(VOID);
@@ -57,6 +64,12 @@ NTKERNELAPI BOOLEAN NTAPI ExAcquireResourceExclusiveLite(PERESOURCE Resource, BO
 NTKERNELAPI BOOLEAN NTAPI ExAcquireResourceSharedLite(PERESOURCE Resource, BOOLEAN Wait);
 NTKERNELAPI VOID FASTCALL ExReleaseResourceLite(PERESOURCE Resource);
 NTKERNELAPI BOOLEAN NTAPI ExIsResourceAcquiredExclusiveLite(PERESOURCE Resource);
+/* How often the calling thread has it; where readers are not told apart, how often they have it. */
+NTKERNELAPI ULONG NTAPI ExIsResourceAcquiredSharedLite(PERESOURCE Resource);
+NTKERNELAPI BOOLEAN NTAPI ExAcquireSharedStarveExclusive(PERESOURCE Resource, BOOLEAN Wait);
+NTKERNELAPI BOOLEAN NTAPI ExAcquireSharedWaitForExclusive(PERESOURCE Resource, BOOLEAN Wait);
+NTKERNELAPI VOID NTAPI ExConvertExclusiveToSharedLite(PERESOURCE Resource);
+NTKERNELAPI NTSTATUS NTAPI ExReinitializeResourceLite(PERESOURCE Resource);
 
 typedef struct _EX_RUNDOWN_REF {
     union {
@@ -69,6 +82,9 @@ NTKERNELAPI VOID FASTCALL ExInitializeRundownProtection(PEX_RUNDOWN_REF RunRef);
 NTKERNELAPI BOOLEAN FASTCALL ExAcquireRundownProtection(PEX_RUNDOWN_REF RunRef);
 NTKERNELAPI VOID FASTCALL ExReleaseRundownProtection(PEX_RUNDOWN_REF RunRef);
 NTKERNELAPI VOID FASTCALL ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF RunRef);
+/* It has ended, and stays so; it begins anew. */
+NTKERNELAPI VOID FASTCALL ExRundownCompleted(PEX_RUNDOWN_REF RunRef);
+NTKERNELAPI VOID FASTCALL ExReInitializeRundownProtection(PEX_RUNDOWN_REF RunRef);
 
 /* ---- timers, DPCs, threads, processors ----------------------------------- */
 
@@ -109,6 +125,32 @@ typedef struct _OSVERSIONINFOW {
     WCHAR szCSDVersion[128];
 } RTL_OSVERSIONINFOW, *PRTL_OSVERSIONINFOW;
 NTSYSAPI NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation);
+/* TRUE: a checked build. */
+NTKERNELAPI BOOLEAN NTAPI PsGetVersion(PULONG MajorVersion, PULONG MinorVersion, PULONG BuildNumber,
+                                       PUNICODE_STRING CSDVersion);
+NTKERNELAPI KPRIORITY NTAPI KeQueryPriorityThread(PKTHREAD Thread);
+NTKERNELAPI ULONG NTAPI KeQueryMaximumProcessorCount(VOID);
+NTKERNELAPI ULONG NTAPI KeGetRecommendedSharedDataAlignment(VOID);
+NTKERNELAPI VOID NTAPI KeSetSystemAffinityThread(KAFFINITY Affinity);
+NTKERNELAPI VOID NTAPI KeRevertToUserAffinityThread(VOID);
+NTKERNELAPI VOID NTAPI KeBugCheck(ULONG BugCheckCode);
+/* Whether it can be read without a fault now; what is true may not be so any more when it is returned. */
+NTKERNELAPI BOOLEAN NTAPI MmIsAddressValid(PVOID VirtualAddress);
+typedef enum _MM_SYSTEMSIZE { MmSmallSystem, MmMediumSystem, MmLargeSystem } MM_SYSTEMSIZE;
+NTKERNELAPI MM_SYSTEMSIZE NTAPI MmQuerySystemSize(VOID);
+/* Code and data of an image are never paged out here. */
+NTKERNELAPI PVOID NTAPI MmLockPagableDataSection(PVOID AddressWithinSection);
+#define MmLockPagableCodeSection(address) MmLockPagableDataSection(address)
+NTKERNELAPI VOID NTAPI MmUnlockPagableImageSection(PVOID ImageSectionHandle);
+NTKERNELAPI PVOID NTAPI MmMapLockedPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode);
+typedef struct _SINGLE_LIST_ENTRY {
+    struct _SINGLE_LIST_ENTRY *Next;
+} SINGLE_LIST_ENTRY, *PSINGLE_LIST_ENTRY;
+NTKERNELAPI PSINGLE_LIST_ENTRY FASTCALL ExInterlockedPopEntryList(PSINGLE_LIST_ENTRY ListHead,
+                                                                  PKSPIN_LOCK Lock);
+NTKERNELAPI PSINGLE_LIST_ENTRY FASTCALL ExInterlockedPushEntryList(PSINGLE_LIST_ENTRY ListHead,
+                                                                   PSINGLE_LIST_ENTRY ListEntry,
+                                                                   PKSPIN_LOCK Lock);
 
 /* x64 has nothing to save: its kernel keeps these registers, and Windows exports neither. */
 typedef struct _KFLOATING_SAVE {
@@ -482,3 +524,5 @@ WDDM_SIZE(EVENT_DATA_DESCRIPTOR, 16);
 WDDM_SIZE(IO_STACK_LOCATION, 72);
 WDDM_SIZE(IRP, 208);
 WDDM_OFFSET(IRP, UserBuffer, 112);
+
+#include "wddm/ntdma.h"

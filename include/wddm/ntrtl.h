@@ -63,6 +63,30 @@ NTSYSAPI NTSTATUS NTAPI RtlUnicodeStringToAnsiString(PANSI_STRING DestinationStr
                                                      PCUNICODE_STRING SourceString,
                                                      BOOLEAN AllocateDestinationString);
 NTSYSAPI VOID NTAPI RtlFreeAnsiString(PANSI_STRING AnsiString);
+NTSYSAPI NTSTATUS NTAPI RtlUpcaseUnicodeString(PUNICODE_STRING DestinationString,
+                                               PCUNICODE_STRING SourceString,
+                                               BOOLEAN AllocateDestinationString);
+NTSYSAPI NTSTATUS NTAPI RtlDowncaseUnicodeString(PUNICODE_STRING DestinationString,
+                                                 PCUNICODE_STRING SourceString,
+                                                 BOOLEAN AllocateDestinationString);
+NTSYSAPI NTSTATUS NTAPI RtlCharToInteger(PCSZ String, ULONG Base, PULONG Value);
+NTSYSAPI NTSTATUS NTAPI RtlInt64ToUnicodeString(ULONGLONG Value, ULONG Base, PUNICODE_STRING String);
+/* "{00000000-0000-0000-0000-000000000000}"; the string is freed with RtlFreeUnicodeString. */
+NTSYSAPI NTSTATUS NTAPI RtlStringFromGUID(CONST GUID *Guid, PUNICODE_STRING GuidString);
+NTSYSAPI NTSTATUS NTAPI RtlGUIDFromString(PCUNICODE_STRING GuidString, GUID *Guid);
+
+/* ---- times: 100 ns since 1601 -------------------------------------------- */
+
+typedef struct _TIME_FIELDS {
+    SHORT Year, Month, Day, Hour, Minute, Second, Milliseconds, Weekday; /* Weekday: 0 is Sunday */
+} TIME_FIELDS, *PTIME_FIELDS;
+NTSYSAPI VOID NTAPI RtlTimeToTimeFields(PLARGE_INTEGER Time, PTIME_FIELDS TimeFields);
+/* FALSE: there is no such time. */
+NTSYSAPI BOOLEAN NTAPI RtlTimeFieldsToTime(PTIME_FIELDS TimeFields, PLARGE_INTEGER Time);
+/* The time zone is UTC here. */
+NTKERNELAPI VOID NTAPI ExSystemTimeToLocalTime(PLARGE_INTEGER SystemTime, PLARGE_INTEGER LocalTime);
+NTKERNELAPI VOID NTAPI ExLocalTimeToSystemTime(PLARGE_INTEGER LocalTime, PLARGE_INTEGER SystemTime);
+WDDM_SIZE(TIME_FIELDS, 16);
 
 /* ---- bits ---------------------------------------------------------------- */
 

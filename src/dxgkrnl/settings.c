@@ -152,6 +152,16 @@ bool dxgk_settings_get(const struct settings *s, const char *key, const char *na
     return false;
 }
 
+bool dxgk_settings_remove(struct settings *s, const char *key, const char *name)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (!strcasecmp(s->values[i].key, key) && !strcasecmp(s->values[i].name, name)) {
+            memmove(&s->values[i], &s->values[i + 1], (--s->count - i) * sizeof(s->values[0]));
+            return true;
+        }
+    return false;
+}
+
 bool dxgk_settings_has_key(const struct settings *s, const char *key)
 {
     for (unsigned i = 0; i < s->count; i++)

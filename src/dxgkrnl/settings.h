@@ -35,6 +35,8 @@ struct settings {
 int dxgk_settings_parse(struct settings *s, const char *text, size_t size, struct error *err);
 int dxgk_settings_read(struct settings *s, const char *path, struct error *err);
 int dxgk_settings_set(struct settings *s, const char *key, const char *name, uint32_t value);
+/* Whether it was there. */
+bool dxgk_settings_remove(struct settings *s, const char *key, const char *name);
 bool dxgk_settings_get(const struct settings *s, const char *key, const char *name, uint32_t *value);
 bool dxgk_settings_has_key(const struct settings *s, const char *key);
 void dxgk_settings_finish(struct settings *s);

@@ -85,7 +85,7 @@ MORE = [
     ("interrupt-type", 1, "called in DxgkDdiRender, reported the interrupt type 5; of Windows 7 there are 1 to 4"),
     ("interrupt-target", 1, "called in DxgkDdiRender, reported CRTC_VSYNC of target 77"),
     ("interrupt-flags", 0, "Flags.Reserved = 0x7fffffff"),
-    ("dpc-made-by-hand", 1, "has not made a DPC"),
+    ("dpc-made-by-hand", 1, "which is not a DPC that was initialised"),
 ]
 
 

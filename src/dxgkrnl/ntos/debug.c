@@ -82,6 +82,11 @@ VOID NTAPI KeBugCheckEx(ULONG BugCheckCode, ULONG_PTR BugCheckParameter1, ULONG_
     dxgk_tdr_fail(OWNER(), BugCheckCode, "the miniport called KeBugCheckEx");
 }
 
+VOID NTAPI KeBugCheck(ULONG BugCheckCode)
+{
+    KeBugCheckEx(BugCheckCode, 0, 0, 0, 0);
+}
+
 /* ---- who is asked at a bug check ----------------------------------------- */
 
 BOOLEAN NTAPI KeRegisterBugCheckCallback(PKBUGCHECK_CALLBACK_RECORD CallbackRecord,

@@ -271,6 +271,37 @@ ULONG NTAPI KeQueryActiveProcessorCount(KAFFINITY *ActiveProcessors)
     return 1;
 }
 
+ULONG NTAPI KeQueryMaximumProcessorCount(VOID)
+{
+    SELF();
+    return 1;
+}
+
+ULONG NTAPI KeGetRecommendedSharedDataAlignment(VOID)
+{
+    SELF();
+    return 64; /* a line of a cache */
+}
+
+VOID NTAPI KeSetSystemAffinityThread(KAFFINITY Affinity)
+{
+    ENTER(KeSetSystemAffinityThread);
+    if (!(Affinity & 1))
+        dxgk_kernel_violation(k, "KeSetSystemAffinityThread to %#llx, which has no processor that there is",
+                              (unsigned long long)Affinity);
+}
+
+VOID NTAPI KeRevertToUserAffinityThread(VOID)
+{
+    CHECK(KeRevertToUserAffinityThread);
+}
+
+BOOLEAN NTAPI KeTestSpinLock(PKSPIN_LOCK SpinLock)
+{
+    SELF();
+    return !*SpinLock;
+}
+
 /* Caches are coherent on x64. */
 BOOLEAN NTAPI KeInvalidateAllCaches(VOID)
 {

@@ -39,6 +39,27 @@ PLIST_ENTRY NTAPI ExInterlockedRemoveHeadList(PLIST_ENTRY ListHead, PKSPIN_LOCK 
     return IsListEmpty(ListHead) ? NULL : RemoveHeadList(ListHead);
 }
 
+PSINGLE_LIST_ENTRY NTAPI ExInterlockedPopEntryList(PSINGLE_LIST_ENTRY ListHead, PKSPIN_LOCK Lock)
+{
+    PSINGLE_LIST_ENTRY first = ListHead->Next;
+
+    check_free("ExInterlockedPopEntryList", Lock);
+    if (first)
+        ListHead->Next = first->Next;
+    return first;
+}
+
+PSINGLE_LIST_ENTRY NTAPI ExInterlockedPushEntryList(PSINGLE_LIST_ENTRY ListHead, PSINGLE_LIST_ENTRY ListEntry,
+                                                    PKSPIN_LOCK Lock)
+{
+    PSINGLE_LIST_ENTRY first = ListHead->Next;
+
+    check_free("ExInterlockedPushEntryList", Lock);
+    ListEntry->Next = first;
+    ListHead->Next = ListEntry;
+    return first;
+}
+
 /* ---- lists without a lock: Region is the first entry, Alignment their number --- */
 
 VOID NTAPI InitializeSListHead(PSLIST_HEADER SListHead)

@@ -358,6 +358,13 @@ PVOID NTAPI MmMapLockedPagesSpecifyCache(PMDL MemoryDescriptorList, KPROCESSOR_M
     return m->va + mdl->ByteOffset;
 }
 
+PVOID NTAPI MmMapLockedPages(PMDL MemoryDescriptorList, KPROCESSOR_MODE AccessMode)
+{
+    CHECK(MmMapLockedPages);
+    return MmMapLockedPagesSpecifyCache(MemoryDescriptorList, AccessMode, MmCached, NULL, TRUE,
+                                        HighPagePriority);
+}
+
 VOID NTAPI MmUnmapLockedPages(PVOID BaseAddress, PMDL MemoryDescriptorList)
 {
     PMDL mdl = MemoryDescriptorList;

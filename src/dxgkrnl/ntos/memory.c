@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <sys/uio.h>
 #include <sys/mman.h>
 
 void dxgk_ntos_init(struct dxgk *d)
@@ -372,6 +374,34 @@ PORT(USHORT, USHORT)
 PORT(ULONG, ULONG)
 
 /* ---- leaks --------------------------------------------------------------- */
+
+BOOLEAN NTAPI MmIsAddressValid(PVOID VirtualAddress)
+{
+    uint8_t byte;
+    struct iovec to = {&byte, 1}, from = {VirtualAddress, 1};
+    ENTER(MmIsAddressValid);
+
+    (void)k;
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
+MM_SYSTEMSIZE NTAPI MmQuerySystemSize(VOID)
+{
+    SELF();
+    return MmLargeSystem;
+}
+
+PVOID NTAPI MmLockPagableDataSection(PVOID AddressWithinSection)
+{
+    CHECK(MmLockPagableDataSection);
+    return AddressWithinSection;
+}
+
+VOID NTAPI MmUnlockPagableImageSection(PVOID ImageSectionHandle)
+{
+    CHECK(MmUnlockPagableImageSection);
+    UNREFERENCED_PARAMETER(ImageSectionHandle);
+}
 
 unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {

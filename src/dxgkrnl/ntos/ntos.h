@@ -37,6 +37,7 @@ struct reference {
     const void *object; /* itself: a file */
     const char *what;
     unsigned n;
+    DMA_ADAPTER adapter; /* of IoGetDmaAdapter: the object */
 };
 
 struct key_handle {
@@ -121,6 +122,10 @@ PVOID dxgk_ntos_thread_reference(struct dxgk *d, HANDLE handle);
 /* One more reference to a thread's object: how many there are; 0: it is none. */
 unsigned dxgk_ntos_thread_add_reference(struct dxgk *d, PVOID object);
 bool dxgk_ntos_thread_close(struct dxgk *d, HANDLE handle);
+/* One reference more to an object of that kind: how many there are; 0: there is no memory. NULL: a new object, the first of `references`. */
+unsigned dxgk_ntos_refer(struct dxgk *d, const void *object, const char *what);
+/* One less, in `routine`: how many are left. That there is none is a violation. */
+unsigned dxgk_ntos_give_back(struct dxgk *d, const char *routine, const void *object);
 /* A violation for each object that the miniport has references to; how many. */
 unsigned dxgk_ntos_check_references(struct dxgk *d);
 void dxgk_ntos_forget_references(struct dxgk *d);

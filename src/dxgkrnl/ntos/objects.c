@@ -43,8 +43,7 @@ static struct reference **reference_to(struct dxgk *d, const void *object)
     return p;
 }
 
-/* One more, of an object of that kind: how many there are; 0: there is no memory. */
-static unsigned refer(struct dxgk *d, const void *object, const char *what)
+unsigned dxgk_ntos_refer(struct dxgk *d, const void *object, const char *what)
 {
     struct reference *r = *reference_to(d, object);
 
@@ -52,14 +51,13 @@ static unsigned refer(struct dxgk *d, const void *object, const char *what)
         r = calloc(1, sizeof(*r));
         if (!r)
             return 0;
-        *r = (struct reference){d->ntos.references, object ? object : r, what, 0};
+        *r = (struct reference){.next = d->ntos.references, .object = object ? object : r, .what = what};
         d->ntos.references = r;
     }
     return ++r->n;
 }
 
-/* One less: how many are left. */
-static unsigned give_back(struct dxgk *d, const char *routine, const void *object)
+unsigned dxgk_ntos_give_back(struct dxgk *d, const char *routine, const void *object)
 {
     struct reference **p = reference_to(d, object), *r = *p;
 
@@ -131,7 +129,7 @@ NTSTATUS NTAPI ObReferenceObjectByHandle(HANDLE Handle, ACCESS_MASK DesiredAcces
     if (!*Object) {
         *Object = shared(Handle);
         type = wddm_MmSectionObjectType;
-        if (*Object && !refer(OWNER(), *Object, "a section")) {
+        if (*Object && !dxgk_ntos_refer(OWNER(), *Object, "a section")) {
             *Object = NULL;
             return STATUS_INSUFFICIENT_RESOURCES;
         }
@@ -161,7 +159,7 @@ LONG_PTR NTAPI ObfDereferenceObject(PVOID Object)
     (void)k;
     if (dxgk_ntos_thread_release(d, Object))
         return 1;
-    return give_back(d, "ObDereferenceObject", Object);
+    return dxgk_ntos_give_back(d, "ObDereferenceObject", Object);
 }
 
 LONG_PTR NTAPI ObfDereferenceObjectWithTag(PVOID Object, ULONG Tag)
@@ -178,7 +176,7 @@ LONG_PTR NTAPI ObfReferenceObject(PVOID Object)
 
     (void)k;
     n = dxgk_ntos_thread_add_reference(d, Object);
-    n = n ? n : refer(d, Object, "an object");
+    n = n ? n : dxgk_ntos_refer(d, Object, "an object");
     d->ntos.forgot |= !n; /* nobody is blamed for what is not known */
     return n;
 }
@@ -261,7 +259,7 @@ NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName, ACCESS_MASK 
     if (!is_named(ObjectName, "\\Device\\DxgKrnl"))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     (void)k;
-    if (!refer(d, NULL, "a file object of \\Device\\DxgKrnl"))
+    if (!dxgk_ntos_refer(d, NULL, "a file object of \\Device\\DxgKrnl"))
         return STATUS_INSUFFICIENT_RESOURCES;
     *FileObject = (PFILE_OBJECT)d->ntos.references;
     *DeviceObject = (PDEVICE_OBJECT)d->objects->dxgkrnl;
@@ -444,6 +442,21 @@ NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation)
     return STATUS_SUCCESS;
 }
 
+BOOLEAN NTAPI PsGetVersion(PULONG MajorVersion, PULONG MinorVersion, PULONG BuildNumber,
+                           PUNICODE_STRING CSDVersion)
+{
+    CHECK(PsGetVersion);
+    if (MajorVersion)
+        *MajorVersion = 6;
+    if (MinorVersion)
+        *MinorVersion = 1;
+    if (BuildNumber)
+        *BuildNumber = 7601;
+    if (CSDVersion)
+        CSDVersion->Length = 0;
+    return FALSE;
+}
+
 PVOID NTAPI MmGetSystemRoutineAddress(PUNICODE_STRING SystemRoutineName)
 {
     char name[80];
@@ -474,14 +487,14 @@ PVOID NTAPI PsReferencePrimaryToken(PEPROCESS Process)
     ENTER(PsReferencePrimaryToken);
 
     (void)k;
-    d->ntos.forgot |= !refer(d, token, "the token of a process");
+    d->ntos.forgot |= !dxgk_ntos_refer(d, token, "the token of a process");
     return token;
 }
 
 VOID NTAPI PsDereferencePrimaryToken(PVOID PrimaryToken)
 {
     ENTER(PsDereferencePrimaryToken);
-    give_back(dxgk_kernel_ctx(k), "PsDereferencePrimaryToken", PrimaryToken);
+    dxgk_ntos_give_back(dxgk_kernel_ctx(k), "PsDereferencePrimaryToken", PrimaryToken);
 }
 
 BOOLEAN NTAPI SeTokenIsAdmin(PVOID Token)

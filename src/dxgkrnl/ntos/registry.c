@@ -98,6 +98,23 @@ static NTSTATUS put_value(struct dxgk *d, const char *key, const char *name, ULO
     return STATUS_SUCCESS;
 }
 
+static NTSTATUS delete_value(struct dxgk *d, const char *key, const char *name)
+{
+    struct key_value *v = find_written(d, key, name);
+    bool there = v || dxgk_settings_get(&d->settings, key, name, &(uint32_t){0});
+
+    if (!there || !*name)
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    if (!has_key(d, key) || (v && !find_written(d, key, "")))
+        put_value(d, key, "", REG_NONE, NULL, 0); /* the key stays */
+    if (v) {
+        LIST_DROP(&d->ntos.values, v, next);
+        free(v);
+    }
+    dxgk_settings_remove(&d->settings, key, name);
+    return STATUS_SUCCESS;
+}
+
 /* ---- keys ---------------------------------------------------------------- */
 
 static NTSTATUS open_key(struct dxgk *d, const char *name, ACCESS_MASK access, PHANDLE out)
@@ -340,6 +357,29 @@ NTSTATUS NTAPI ZwSetValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName, ULONG 
     return put_value(OWNER(), key->name, name, Type, Data, DataSize);
 }
 
+NTSTATUS NTAPI ZwDeleteValueKey(HANDLE KeyHandle, PUNICODE_STRING ValueName)
+{
+    const ACCESS_MASK enough = KEY_SET_VALUE | GENERIC_WRITE | GENERIC_ALL | MAXIMUM_ALLOWED;
+    const struct key_handle *key;
+    char name[64];
+    CHECK(ZwDeleteValueKey);
+
+    key = open_at("ZwDeleteValueKey", KeyHandle);
+    if (!key)
+        return STATUS_INVALID_HANDLE;
+    if (!(key->access & enough))
+        return STATUS_ACCESS_DENIED;
+    return dxgk_ntos_to_ascii(ValueName, name, sizeof(name)) ? delete_value(OWNER(), key->name, name)
+                                                             : STATUS_OBJECT_NAME_NOT_FOUND;
+}
+
+/* Nothing is kept that could be late. */
+NTSTATUS NTAPI ZwFlushKey(HANDLE KeyHandle)
+{
+    CHECK(ZwFlushKey);
+    return open_at("ZwFlushKey", KeyHandle) ? STATUS_SUCCESS : STATUS_INVALID_HANDLE;
+}
+
 /* ---- many values at once ------------------------------------------------- */
 
 static bool wide_to_ascii(PCWSTR wide, char *out, size_t size)
@@ -467,6 +507,29 @@ NTSTATUS NTAPI RtlWriteRegistryValue(ULONG RelativeTo, PCWSTR Path, PCWSTR Value
     if (!wide_to_ascii(ValueName, name, sizeof(name)))
         return STATUS_INVALID_PARAMETER;
     return put_value(OWNER(), key, name, ValueType, ValueData, ValueLength); /* which makes the key */
+}
+
+NTSTATUS NTAPI RtlCreateRegistryKey(ULONG RelativeTo, PWSTR Path)
+{
+    char key[600];
+    NTSTATUS s;
+    CHECK(RtlCreateRegistryKey);
+
+    s = relative_key("RtlCreateRegistryKey", RelativeTo, Path, key, sizeof(key));
+    return !NT_SUCCESS(s) || has_key(OWNER(), key) ? s : put_value(OWNER(), key, "", REG_NONE, NULL, 0);
+}
+
+NTSTATUS NTAPI RtlDeleteRegistryValue(ULONG RelativeTo, PCWSTR Path, PCWSTR ValueName)
+{
+    char key[600], name[64];
+    NTSTATUS s;
+    CHECK(RtlDeleteRegistryValue);
+
+    s = relative_key("RtlDeleteRegistryValue", RelativeTo, Path, key, sizeof(key));
+    if (NT_SUCCESS(s))
+        s = wide_to_ascii(ValueName, name, sizeof(name)) ? delete_value(OWNER(), key, name)
+                                                         : STATUS_OBJECT_NAME_NOT_FOUND;
+    return s;
 }
 
 NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path, PRTL_QUERY_REGISTRY_TABLE QueryTable,

@@ -126,6 +126,62 @@ BOOLEAN NTAPI ExIsResourceAcquiredExclusiveLite(PERESOURCE Resource)
     return r && r->writer == dxgk_kernel_thread(k);
 }
 
+/* Readers are not told apart. */
+ULONG NTAPI ExIsResourceAcquiredSharedLite(PERESOURCE Resource)
+{
+    struct eresource *r;
+    ENTER(ExIsResourceAcquiredSharedLite);
+
+    r = of("ExIsResourceAcquiredSharedLite", Resource);
+    return !r ? 0 : r->writer == dxgk_kernel_thread(k) ? r->writes : r->reads;
+}
+
+/* Nobody who waits has anybody wait behind him here. */
+BOOLEAN NTAPI ExAcquireSharedStarveExclusive(PERESOURCE Resource, BOOLEAN Wait)
+{
+    CHECK(ExAcquireSharedStarveExclusive);
+    return ExAcquireResourceSharedLite(Resource, Wait);
+}
+
+BOOLEAN NTAPI ExAcquireSharedWaitForExclusive(PERESOURCE Resource, BOOLEAN Wait)
+{
+    CHECK(ExAcquireSharedWaitForExclusive);
+    return ExAcquireResourceSharedLite(Resource, Wait);
+}
+
+VOID NTAPI ExConvertExclusiveToSharedLite(PERESOURCE Resource)
+{
+    struct eresource *r;
+    ENTER(ExConvertExclusiveToSharedLite);
+
+    r = of("ExConvertExclusiveToSharedLite", Resource);
+    if (!r)
+        return;
+    if (r->writer != dxgk_kernel_thread(k)) {
+        dxgk_kernel_violation(k,
+                              "ExConvertExclusiveToSharedLite by a thread that does not hold the resource");
+        return;
+    }
+    r->reads = r->writes;
+    r->writes = 0;
+    r->writer = NULL;
+    dxgk_kernel_wake_all(k, &r->waiters);
+}
+
+NTSTATUS NTAPI ExReinitializeResourceLite(PERESOURCE Resource)
+{
+    struct eresource *r;
+    ENTER(ExReinitializeResourceLite);
+
+    r = of("ExReinitializeResourceLite", Resource);
+    if (!r)
+        return STATUS_INVALID_PARAMETER;
+    if (r->writes || r->reads)
+        dxgk_kernel_violation(k, "ExReinitializeResourceLite of a resource that is held");
+    memset(Resource, 0, sizeof(*Resource));
+    return STATUS_SUCCESS;
+}
+
 /* ---- run-down ------------------------------------------------------------ */
 
 /* Bit 0 of the count: somebody waits for the end; references count above it, as in Windows. */
@@ -163,4 +219,18 @@ VOID NTAPI ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF RunRef)
     while (RunRef->Count > 1)
         if (!dxgk_kernel_wait(k, &OWNER()->ntos.rundown, LOOP_FOREVER))
             return;
+}
+
+VOID NTAPI ExRundownCompleted(PEX_RUNDOWN_REF RunRef)
+{
+    CHECK(ExRundownCompleted);
+    RunRef->Count = 1;
+}
+
+VOID NTAPI ExReInitializeRundownProtection(PEX_RUNDOWN_REF RunRef)
+{
+    ENTER(ExReInitializeRundownProtection);
+    if (RunRef->Count != 1)
+        dxgk_kernel_violation(k, "ExReInitializeRundownProtection before the run-down has ended");
+    RunRef->Count = 0;
 }

@@ -34,9 +34,12 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExAcquireResourceExclusiveLite, APC_LEVEL)                                                   \
     R(ntoskrnl, ExAcquireResourceSharedLite, APC_LEVEL)                                                      \
     R(ntoskrnl, ExAcquireRundownProtection, DISPATCH_LEVEL)                                                  \
+    R(ntoskrnl, ExAcquireSharedStarveExclusive, APC_LEVEL)                                                   \
+    R(ntoskrnl, ExAcquireSharedWaitForExclusive, APC_LEVEL)                                                  \
     R(ntoskrnl, ExAllocatePoolWithQuotaTag, DISPATCH_LEVEL)                                                  \
     R(ntoskrnl, ExAllocatePoolWithTag, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, ExAllocatePoolWithTagPriority, DISPATCH_LEVEL)                                               \
+    R(ntoskrnl, ExConvertExclusiveToSharedLite, APC_LEVEL)                                                   \
     R(ntoskrnl, ExDeleteNPagedLookasideList, DISPATCH_LEVEL)                                                 \
     R(ntoskrnl, ExDeletePagedLookasideList, APC_LEVEL)                                                       \
     R(ntoskrnl, ExDeleteResourceLite, APC_LEVEL)                                                             \
@@ -49,18 +52,26 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExInitializeRundownProtection, APC_LEVEL)                                                    \
     R(ntoskrnl, ExInterlockedInsertHeadList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExInterlockedInsertTailList, ANY_LEVEL)                                                      \
+    R(ntoskrnl, ExInterlockedPopEntryList, ANY_LEVEL)                                                        \
+    R(ntoskrnl, ExInterlockedPushEntryList, ANY_LEVEL)                                                       \
     R(ntoskrnl, ExInterlockedRemoveHeadList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExIsResourceAcquiredExclusiveLite, DISPATCH_LEVEL)                                           \
+    R(ntoskrnl, ExIsResourceAcquiredSharedLite, DISPATCH_LEVEL)                                              \
+    R(ntoskrnl, ExLocalTimeToSystemTime, ANY_LEVEL)                                                          \
     R(ntoskrnl, ExpInterlockedFlushSList, ANY_LEVEL)                                                         \
     R(ntoskrnl, ExpInterlockedPopEntrySList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExpInterlockedPushEntrySList, ANY_LEVEL)                                                     \
     R(ntoskrnl, ExQueryDepthSList, DISPATCH_LEVEL)                                                           \
     R(ntoskrnl, ExQueueWorkItem, DISPATCH_LEVEL)                                                             \
     R(ntoskrnl, ExRaiseStatus, APC_LEVEL)                                                                    \
+    R(ntoskrnl, ExReinitializeResourceLite, DISPATCH_LEVEL)                                                  \
+    R(ntoskrnl, ExReInitializeRundownProtection, APC_LEVEL)                                                  \
     R(ntoskrnl, ExReleaseFastMutex, APC_LEVEL)                                                               \
     R(ntoskrnl, ExReleaseFastMutexUnsafe, APC_LEVEL)                                                         \
     R(ntoskrnl, ExReleaseResourceLite, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, ExReleaseRundownProtection, DISPATCH_LEVEL)                                                  \
+    R(ntoskrnl, ExRundownCompleted, APC_LEVEL)                                                               \
+    R(ntoskrnl, ExSystemTimeToLocalTime, ANY_LEVEL)                                                          \
     R(ntoskrnl, ExTryToAcquireFastMutex, APC_LEVEL)                                                          \
     R(ntoskrnl, ExUuidCreate, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ExWaitForRundownProtectionRelease, APC_LEVEL)                                                \
@@ -69,6 +80,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, IoAllocateWorkItem, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, IoBuildDeviceIoControlRequest, APC_LEVEL)                                                    \
     R(ntoskrnl, IoBuildSynchronousFsdRequest, APC_LEVEL)                                                     \
+    R(ntoskrnl, IoGetDmaAdapter, PASSIVE_LEVEL)                                                              \
     R(ntoskrnl, IoGetRelatedDeviceObject, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, IofCallDriver, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoFreeMdl, DISPATCH_LEVEL)                                                                   \
@@ -79,10 +91,14 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, IoQueueWorkItem, DISPATCH_LEVEL)                                                             \
     R(ntoskrnl, KdRefreshDebuggerNotPresent, ANY_LEVEL)                                                      \
     R(ntoskrnl, KeAcquireGuardedMutex, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeAcquireGuardedMutexUnsafe, APC_LEVEL)                                                      \
     R(ntoskrnl, KeAcquireInStackQueuedSpinLock, DISPATCH_LEVEL)                                              \
     R(ntoskrnl, KeAcquireInStackQueuedSpinLockAtDpcLevel, ANY_LEVEL)                                         \
     R(ntoskrnl, KeAcquireSpinLockAtDpcLevel, ANY_LEVEL)                                                      \
     R(ntoskrnl, KeAcquireSpinLockRaiseToDpc, DISPATCH_LEVEL)                                                 \
+    R(ntoskrnl, KeAreAllApcsDisabled, DISPATCH_LEVEL)                                                        \
+    R(ntoskrnl, KeAreApcsDisabled, DISPATCH_LEVEL)                                                           \
+    R(ntoskrnl, KeBugCheck, ANY_LEVEL)                                                                       \
     R(ntoskrnl, KeBugCheckEx, ANY_LEVEL)                                                                     \
     R(ntoskrnl, KeCancelTimer, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, KeClearEvent, DISPATCH_LEVEL)                                                                \
@@ -93,6 +109,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeEnterGuardedRegion, APC_LEVEL)                                                             \
     R(ntoskrnl, KeFlushQueuedDpcs, PASSIVE_LEVEL)                                                            \
     R(ntoskrnl, KeGetCurrentProcessorNumberEx, ANY_LEVEL)                                                    \
+    R(ntoskrnl, KeGetRecommendedSharedDataAlignment, ANY_LEVEL)                                              \
     R(ntoskrnl, KeInitializeDpc, ANY_LEVEL)                                                                  \
     R(ntoskrnl, KeInitializeEvent, ANY_LEVEL)                                                                \
     R(ntoskrnl, KeInitializeGuardedMutex, APC_LEVEL)                                                         \
@@ -107,6 +124,8 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeLeaveGuardedRegion, APC_LEVEL)                                                             \
     R(ntoskrnl, KeQueryActiveProcessorCount, ANY_LEVEL)                                                      \
     R(ntoskrnl, KeQueryActiveProcessors, ANY_LEVEL)                                                          \
+    R(ntoskrnl, KeQueryMaximumProcessorCount, ANY_LEVEL)                                                     \
+    R(ntoskrnl, KeQueryPriorityThread, PASSIVE_LEVEL)                                                        \
     R(ntoskrnl, KeQueryTimeIncrement, ANY_LEVEL)                                                             \
     R(ntoskrnl, KeReadStateEvent, DISPATCH_LEVEL)                                                            \
     R(ntoskrnl, KeReadStateMutex, DISPATCH_LEVEL)                                                            \
@@ -115,6 +134,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeRegisterBugCheckCallback, ANY_LEVEL)                                                       \
     R(ntoskrnl, KeRegisterBugCheckReasonCallback, ANY_LEVEL)                                                 \
     R(ntoskrnl, KeReleaseGuardedMutex, APC_LEVEL)                                                            \
+    R(ntoskrnl, KeReleaseGuardedMutexUnsafe, APC_LEVEL)                                                      \
     R(ntoskrnl, KeReleaseInStackQueuedSpinLock, DISPATCH_LEVEL)                                              \
     R(ntoskrnl, KeReleaseInStackQueuedSpinLockFromDpcLevel, ANY_LEVEL)                                       \
     R(ntoskrnl, KeReleaseMutex, DISPATCH_LEVEL)                                                              \
@@ -123,12 +143,15 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeReleaseSpinLockFromDpcLevel, ANY_LEVEL)                                                    \
     R(ntoskrnl, KeRemoveQueueDpc, ANY_LEVEL)                                                                 \
     R(ntoskrnl, KeResetEvent, DISPATCH_LEVEL)                                                                \
+    R(ntoskrnl, KeRevertToUserAffinityThread, DISPATCH_LEVEL)                                                \
     R(ntoskrnl, KeSetEvent, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, KeSetImportanceDpc, ANY_LEVEL)                                                               \
     R(ntoskrnl, KeSetPriorityThread, PASSIVE_LEVEL)                                                          \
+    R(ntoskrnl, KeSetSystemAffinityThread, DISPATCH_LEVEL)                                                   \
     R(ntoskrnl, KeSetTargetProcessorDpc, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeSetTimer, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, KeSetTimerEx, DISPATCH_LEVEL)                                                                \
+    R(ntoskrnl, KeTestSpinLock, ANY_LEVEL)                                                                   \
     R(ntoskrnl, KeTryToAcquireGuardedMutex, APC_LEVEL)                                                       \
     R(ntoskrnl, KeTryToAcquireSpinLockAtDpcLevel, DISPATCH_LEVEL)                                            \
     R(ntoskrnl, KeWaitForMultipleObjects, DISPATCH_LEVEL)                                                    \
@@ -147,10 +170,15 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, MmGetPhysicalMemoryRanges, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, MmGetSystemRoutineAddress, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, MmGetVirtualForPhysical, ANY_LEVEL)                                                          \
+    R(ntoskrnl, MmIsAddressValid, DISPATCH_LEVEL)                                                            \
+    R(ntoskrnl, MmLockPagableDataSection, APC_LEVEL)                                                         \
     R(ntoskrnl, MmMapIoSpace, DISPATCH_LEVEL)                                                                \
+    R(ntoskrnl, MmMapLockedPages, DISPATCH_LEVEL)                                                            \
     R(ntoskrnl, MmMapLockedPagesSpecifyCache, DISPATCH_LEVEL)                                                \
     R(ntoskrnl, MmProbeAndLockPages, DISPATCH_LEVEL)                                                         \
+    R(ntoskrnl, MmQuerySystemSize, ANY_LEVEL)                                                                \
     R(ntoskrnl, MmSecureVirtualMemory, APC_LEVEL)                                                            \
+    R(ntoskrnl, MmUnlockPagableImageSection, APC_LEVEL)                                                      \
     R(ntoskrnl, MmUnlockPages, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, MmUnmapIoSpace, DISPATCH_LEVEL)                                                              \
     R(ntoskrnl, MmUnmapLockedPages, DISPATCH_LEVEL)                                                          \
@@ -170,6 +198,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, PsGetCurrentThread, ANY_LEVEL)                                                               \
     R(ntoskrnl, PsGetCurrentThreadId, ANY_LEVEL)                                                             \
     R(ntoskrnl, PsGetProcessId, ANY_LEVEL)                                                                   \
+    R(ntoskrnl, PsGetVersion, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, PsReferencePrimaryToken, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, PsTerminateSystemThread, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, RtlAnsiStringToUnicodeString, PASSIVE_LEVEL)                                                 \
@@ -178,6 +207,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, RtlAreBitsClear, ANY_LEVEL)                                                                  \
     R(ntoskrnl, RtlAreBitsSet, ANY_LEVEL)                                                                    \
     R(ntoskrnl, RtlAssert, ANY_LEVEL)                                                                        \
+    R(ntoskrnl, RtlCharToInteger, PASSIVE_LEVEL)                                                             \
     R(ntoskrnl, RtlCheckRegistryKey, PASSIVE_LEVEL)                                                          \
     R(ntoskrnl, RtlClearAllBits, ANY_LEVEL)                                                                  \
     R(ntoskrnl, RtlClearBits, ANY_LEVEL)                                                                     \
@@ -185,6 +215,9 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, RtlCompareString, PASSIVE_LEVEL)                                                             \
     R(ntoskrnl, RtlCompareUnicodeString, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, RtlCopyUnicodeString, ANY_LEVEL)                                                             \
+    R(ntoskrnl, RtlCreateRegistryKey, PASSIVE_LEVEL)                                                         \
+    R(ntoskrnl, RtlDeleteRegistryValue, PASSIVE_LEVEL)                                                       \
+    R(ntoskrnl, RtlDowncaseUnicodeString, APC_LEVEL)                                                         \
     R(ntoskrnl, RtlEqualString, PASSIVE_LEVEL)                                                               \
     R(ntoskrnl, RtlEqualUnicodeString, PASSIVE_LEVEL)                                                        \
     R(ntoskrnl, RtlFindClearBits, ANY_LEVEL)                                                                 \
@@ -192,20 +225,26 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, RtlFreeAnsiString, APC_LEVEL)                                                                \
     R(ntoskrnl, RtlFreeUnicodeString, APC_LEVEL)                                                             \
     R(ntoskrnl, RtlGetVersion, PASSIVE_LEVEL)                                                                \
+    R(ntoskrnl, RtlGUIDFromString, PASSIVE_LEVEL)                                                            \
     R(ntoskrnl, RtlInitAnsiString, ANY_LEVEL)                                                                \
     R(ntoskrnl, RtlInitializeBitMap, APC_LEVEL)                                                              \
     R(ntoskrnl, RtlInitString, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, RtlInitUnicodeString, DISPATCH_LEVEL)                                                        \
+    R(ntoskrnl, RtlInt64ToUnicodeString, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, RtlIntegerToUnicodeString, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, RtlNumberOfSetBits, ANY_LEVEL)                                                               \
     R(ntoskrnl, RtlPrefixUnicodeString, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, RtlQueryRegistryValues, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, RtlSetAllBits, ANY_LEVEL)                                                                    \
     R(ntoskrnl, RtlSetBits, ANY_LEVEL)                                                                       \
+    R(ntoskrnl, RtlStringFromGUID, PASSIVE_LEVEL)                                                            \
     R(ntoskrnl, RtlTestBit, ANY_LEVEL)                                                                       \
+    R(ntoskrnl, RtlTimeFieldsToTime, ANY_LEVEL)                                                              \
+    R(ntoskrnl, RtlTimeToTimeFields, ANY_LEVEL)                                                              \
     R(ntoskrnl, RtlUnicodeStringToAnsiString, PASSIVE_LEVEL)                                                 \
     R(ntoskrnl, RtlUnicodeStringToInteger, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, RtlUpcaseUnicodeChar, APC_LEVEL)                                                             \
+    R(ntoskrnl, RtlUpcaseUnicodeString, APC_LEVEL)                                                           \
     R(ntoskrnl, RtlWriteRegistryValue, PASSIVE_LEVEL)                                                        \
     R(ntoskrnl, SeSinglePrivilegeCheck, PASSIVE_LEVEL)                                                       \
     R(ntoskrnl, SeTokenIsAdmin, PASSIVE_LEVEL)                                                               \
@@ -213,7 +252,9 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ZwClose, PASSIVE_LEVEL)                                                                      \
     R(ntoskrnl, ZwCreateFile, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ZwCreateKey, PASSIVE_LEVEL)                                                                  \
+    R(ntoskrnl, ZwDeleteValueKey, PASSIVE_LEVEL)                                                             \
     R(ntoskrnl, ZwEnumerateKey, PASSIVE_LEVEL)                                                               \
+    R(ntoskrnl, ZwFlushKey, PASSIVE_LEVEL)                                                                   \
     R(ntoskrnl, ZwLoadDriver, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ZwOpenFile, PASSIVE_LEVEL)                                                                   \
     R(ntoskrnl, ZwOpenKey, PASSIVE_LEVEL)                                                                    \

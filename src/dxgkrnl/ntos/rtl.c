@@ -157,11 +157,10 @@ NTSTATUS NTAPI RtlUnicodeStringToInteger(PCUNICODE_STRING String, ULONG Base, PU
     return STATUS_SUCCESS;
 }
 
-NTSTATUS NTAPI RtlIntegerToUnicodeString(ULONG Value, ULONG Base, PUNICODE_STRING String)
+static NTSTATUS put_number(ULONGLONG Value, ULONG Base, PUNICODE_STRING String)
 {
-    WCHAR text[32];
-    unsigned at = 32;
-    ENTER(RtlIntegerToUnicodeString);
+    WCHAR text[64];
+    unsigned at = 64;
 
     if (Base != 0 && Base != 2 && Base != 8 && Base != 10 && Base != 16)
         return STATUS_INVALID_PARAMETER;
@@ -170,10 +169,69 @@ NTSTATUS NTAPI RtlIntegerToUnicodeString(ULONG Value, ULONG Base, PUNICODE_STRIN
         text[--at] = (WCHAR) "0123456789ABCDEF"[Value % Base];
         Value /= Base;
     } while (Value);
-    if ((32 - at) * sizeof(WCHAR) > String->MaximumLength)
+    if ((64 - at) * sizeof(WCHAR) > String->MaximumLength)
         return STATUS_BUFFER_OVERFLOW;
     String->Length = 0;
-    return append(String, text + at, (32 - at) * sizeof(WCHAR));
+    return append(String, text + at, (64 - at) * sizeof(WCHAR));
+}
+
+NTSTATUS NTAPI RtlIntegerToUnicodeString(ULONG Value, ULONG Base, PUNICODE_STRING String)
+{
+    CHECK(RtlIntegerToUnicodeString);
+    return put_number(Value, Base, String);
+}
+
+NTSTATUS NTAPI RtlInt64ToUnicodeString(ULONGLONG Value, ULONG Base, PUNICODE_STRING String)
+{
+    CHECK(RtlInt64ToUnicodeString);
+    return put_number(Value, Base, String);
+}
+
+NTSTATUS NTAPI RtlCharToInteger(PCSZ String, ULONG Base, PULONG Value)
+{
+    WCHAR wide[80];
+    UNICODE_STRING s = {.Buffer = wide};
+    CHECK(RtlCharToInteger);
+
+    while (*String && s.Length < sizeof(wide))
+        wide[s.Length / 2] = (UCHAR)*String++, s.Length = (USHORT)(s.Length + 2);
+    return RtlUnicodeStringToInteger(&s, Base, Value);
+}
+
+static WCHAR downcase(WCHAR c)
+{
+    return c >= 'A' && c <= 'Z' ? (WCHAR)(c + 32) : c;
+}
+
+static NTSTATUS change_case(PUNICODE_STRING to, PCUNICODE_STRING from, BOOLEAN allocate, bool up)
+{
+    if (allocate) {
+        to->Buffer =
+            from->Length ? ExAllocatePoolWithTag(PagedPool, from->Length, 0x67727453) : NULL; /* Strg */
+        if (from->Length && !to->Buffer)
+            return STATUS_NO_MEMORY;
+        to->MaximumLength = from->Length;
+    } else if (to->MaximumLength < from->Length) {
+        return STATUS_BUFFER_OVERFLOW;
+    }
+    for (USHORT i = 0; i < from->Length / 2; i++)
+        to->Buffer[i] = up ? RtlUpcaseUnicodeChar(from->Buffer[i]) : downcase(from->Buffer[i]);
+    to->Length = from->Length;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI RtlUpcaseUnicodeString(PUNICODE_STRING DestinationString, PCUNICODE_STRING SourceString,
+                                      BOOLEAN AllocateDestinationString)
+{
+    CHECK(RtlUpcaseUnicodeString);
+    return change_case(DestinationString, SourceString, AllocateDestinationString, true);
+}
+
+NTSTATUS NTAPI RtlDowncaseUnicodeString(PUNICODE_STRING DestinationString, PCUNICODE_STRING SourceString,
+                                        BOOLEAN AllocateDestinationString)
+{
+    CHECK(RtlDowncaseUnicodeString);
+    return change_case(DestinationString, SourceString, AllocateDestinationString, false);
 }
 
 NTSTATUS NTAPI RtlUnicodeStringToAnsiString(PANSI_STRING DestinationString, PCUNICODE_STRING SourceString,

@@ -199,6 +199,18 @@ KPRIORITY NTAPI KeSetPriorityThread(PKTHREAD Thread, KPRIORITY Priority)
     return KPRIORITY_NORMAL;
 }
 
+KPRIORITY NTAPI KeQueryPriorityThread(PKTHREAD Thread)
+{
+    struct dxgk *d = OWNER();
+    ENTER(KeQueryPriorityThread);
+
+    (void)k;
+    for (struct system_thread *t = d->ntos.threads; t; t = t->next)
+        if ((PKTHREAD)&t->header == Thread)
+            return t->priority;
+    return KPRIORITY_NORMAL;
+}
+
 /* ---- work items ---------------------------------------------------------- */
 
 struct _IO_WORKITEM {

@@ -415,3 +415,30 @@ VOID NTAPI KeLeaveGuardedRegion(VOID)
     if (!dxgk_kernel_region(k, false))
         dxgk_kernel_violation(k, "KeLeaveGuardedRegion outside of every region");
 }
+
+VOID NTAPI KeAcquireGuardedMutexUnsafe(PKGUARDED_MUTEX GuardedMutex)
+{
+    ENTER(KeAcquireGuardedMutexUnsafe);
+    if (!dxgk_kernel_in_region(k))
+        dxgk_kernel_violation(
+            k, "KeAcquireGuardedMutexUnsafe outside of every guarded region, and below APC_LEVEL");
+    own(k, "KeAcquireGuardedMutexUnsafe", GuardedMutex, true);
+}
+
+VOID NTAPI KeReleaseGuardedMutexUnsafe(PKGUARDED_MUTEX GuardedMutex)
+{
+    ENTER(KeReleaseGuardedMutexUnsafe);
+    disown(k, "KeReleaseGuardedMutexUnsafe", GuardedMutex);
+}
+
+BOOLEAN NTAPI KeAreApcsDisabled(VOID)
+{
+    ENTER(KeAreApcsDisabled);
+    return dxgk_kernel_in_region(k);
+}
+
+BOOLEAN NTAPI KeAreAllApcsDisabled(VOID)
+{
+    ENTER(KeAreAllApcsDisabled);
+    return dxgk_kernel_in_region(k);
+}
