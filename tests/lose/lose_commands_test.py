@@ -462,19 +462,40 @@ def a_matrix():
 
 
 @case
-def what_was_not_run_is_not_ok():
+def what_an_interrupt_leaves():
+    """The totals and the reports are of what ran; what was ended, and what had not begun, is not ok, and is said to be so."""
     with tempfile.TemporaryDirectory() as d:
         with open(d + '/m.toml', 'w') as f:
-            f.write('jobs = 1\n[program.a]\nrun = [%s, "recover"]\n[fault.f]\noptions = ["--at-submit", "4000000000"]\nseeds = 3\n' % json.dumps(client))
-        p = subprocess.Popen([aerogpu, 'lose', '--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--json=' + d + '/j'], stdout=subprocess.PIPE, text=True)
-        time.sleep(2)
-        p.send_signal(signal.SIGTERM)
-        out = p.communicate(timeout=60)[0]
-        assert p.returncode == 143
-        assert out == '3 cases: 0 ok, 0 failed, 0 known, 0 fixed, 0 could not be tried, 3 interrupted\n', out
-        assert [c['ok'] for c in json.load(open(d + '/j'))['cases']] == [False] * 3
-        suite = xml.etree.ElementTree.parse(d + '/j.xml').getroot().find('testsuite')
-        assert (suite.get('skipped'), len(suite.findall('testcase/skipped'))) == ('3', 3), suite.attrib
+            f.write('jobs = 1\n[program.a]\nrun = [%s, "recover"]\n[program.b]\nrun = [%s, "abort"]\n[fault.f]\noptions = ["--at-submit", "20"]\n'
+                    '[fault.never]\noptions = ["--at-submit", "4000000000"]\n[known]\n"b/f" = "#7"\n' % (json.dumps(client), json.dumps(client)))
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            p = subprocess.Popen([aerogpu, 'lose', '--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--sarif', d + '/s', '--json=' + d + '/j'],
+                                 stdout=subprocess.PIPE, text=True)
+            first = p.stdout.readline() # the second case has begun, or is about to
+            p.send_signal(sig)
+            out = p.communicate(timeout=60)[0]
+            assert p.returncode == 128 + sig and first.startswith('ok      a/f: survived'), (p.returncode, first)
+            assert out == '4 cases: 1 ok, 0 failed, 0 known, 0 fixed, 0 could not be tried, 3 interrupted\n', out
+            cases = json.load(open(d + '/j'))['cases']
+            assert [(c['ok'], c['verdict']) for c in cases] == [(True, 'survived'), (False, cases[1]['verdict']), (False, 'not run'), (False, 'not run')], cases
+            assert cases[1]['verdict'] in ('interrupted', 'not run') and cases[3]['command'][-2:] == [client, 'abort'], cases
+            suite = xml.etree.ElementTree.parse(d + '/j.xml').getroot().find('testsuite')
+            assert (suite.get('tests'), suite.get('failures'), suite.get('skipped')) == ('4', '0', '3'), suite.attrib
+            assert [s.get('message') for s in suite.findall('testcase/skipped')] == [cases[1]['verdict'], 'not run', 'not run']
+            assert json.load(open(d + '/s'))['runs'][0]['results'] == []
+
+
+@case
+def the_json_of_a_matrix_has_standard_output():
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('[program.a]\nrun = [%s, "recover"]\n[fault.f]\noptions = ["--at-submit", "20"]\n' % json.dumps(client))
+        out, err = lose('--matrix', d + '/m.toml', '--json')
+        assert [c['name'] for c in json.loads(out)['cases']] == ['a/f'], out
+        assert err.splitlines()[-1].startswith('1 cases: 1 ok'), err
+        if os.path.exists('/dev/full'):
+            p = subprocess.run([aerogpu, 'lose', '--matrix', d + '/m.toml', '--json'], stdout=open('/dev/full', 'w'), stderr=subprocess.PIPE, text=True)
+            assert p.returncode == 4 and p.stderr.splitlines()[-1] == 'aerogpu lose: standard output could not be written', p.stderr
 
 
 @case
@@ -587,6 +608,8 @@ def wrong_matrices():
             assert err == 'aerogpu lose: %s: line 4: the options of fault f are none of a case' % path, (options, err)
     for args, said in ((('--junit', 'x', '--', 'true'), '--junit, --sarif, --pictures and --jobs are for --matrix'),
                        (('--matrix', 'x', '--', 'true'), 'a matrix names its programs itself'),
+                       (('--matrix', 'x', '--at-frame', '5'), '--at-frame is for one program: in a matrix, the options of its faults have it'),
+                       (('--matrix', 'x', '--picture', 'x'), '--picture is for one program: in a matrix, the options of its faults have it'),
                        (('--same-picture', '--', 'true'), '--picture and --same-picture need a --screen')):
         assert lose(*args, code=2)[1].splitlines()[-1] == 'aerogpu lose: %s; `aerogpu lose --help` says more' % said
 

@@ -9,7 +9,7 @@ command -v Xvfb >/dev/null || skip_all "Xvfb is not installed"
 wine_begin
 wine_prefix
 trap 'server -k' EXIT
-echo 1..6
+echo 1..8
 says() # API WORDS OPTION...
 {
     local api=$1 want=$2 got
@@ -25,3 +25,23 @@ says d3d9ex "lost 0x88760868 present 0x88760868 level 0x00000000 state 0x8876086
 says d3d11 "lost 0x887A0005 present 0x887A0005 reason 0x887A0006 buffer 0x887A0005 resize 0x887A0005" --at-frame
 says d3d11 "lost 0x887A0005 present 0x887A0005 reason 0x887A0007 buffer 0x887A0005 resize 0x887A0005" --reset innocent --at-frame
 says d3d12 "lost 0x887A0005 signal 0x887A0005 reason 0x887A0006 fence 0x887A0005" --at-submit
+# Wine gives its desktop ten seconds to come up, and programs without one have no windows: here it takes longer.
+stop_desktop()
+{
+    local p known=" $(pgrep -f 'explorer.exe /desktop' | tr '\n' ' ')"
+    for _ in $(seq 2000); do
+        for p in $(pgrep -f 'explorer.exe /desktop'); do
+            case $known in *" $p "*) continue ;; esac
+            tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -qxF "WINEPREFIX=$WINEPREFIX" || continue
+            kill -STOP "$p" && sleep 12 && kill -CONT "$p" && echo stood
+            return
+        done
+        sleep 0.02
+    done
+}
+server -k
+stop_desktop >"$work/desktop" 8>&- &
+says d3d9 "lost 0x88760868 present 0x88760868 level 0x88760869 buffer 0x88760868 clear 0x00000000" --at-frame
+wait $!
+[ "$(cat "$work/desktop")" = stood ]
+result $? "that desktop took longer"

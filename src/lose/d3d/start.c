@@ -12,6 +12,7 @@
 /* Of Wine: what file names of Linux are in. */
 #define CP_UNIXCP 65010
 #define LIBRARY   L"aerogpu-lose.dll"
+enum { DESKTOP_MS = 120000 };
 
 /* Behind the first word of a command line. */
 static wchar_t *skip_word(wchar_t *at)
@@ -62,6 +63,23 @@ static bool put_library(HANDLE process)
     return code != 0;
 }
 
+/* The first who wants a window has Wine start its desktop, and that load the display's driver. Wine waits ten seconds for that, and whose
+ * desktop came later than that, on a busy machine, has no windows, to the end of its server: so it is started here, and waited for. One that
+ * finds another ends by itself. */
+static void start_desktop(void)
+{
+    STARTUPINFOW start = {.cb = sizeof(start)};
+    PROCESS_INFORMATION p;
+    wchar_t line[MAX_PATH + 32] = L"", *end = line + GetSystemDirectoryW(line, MAX_PATH);
+
+    wcscpy(end, L"\\explorer.exe /desktop");
+    if (!CreateProcessW(NULL, line, NULL, NULL, FALSE, DETACHED_PROCESS, NULL, NULL, &start, &p))
+        return;
+    WaitForInputIdle(p.hProcess, DESKTOP_MS);
+    CloseHandle(p.hThread);
+    CloseHandle(p.hProcess);
+}
+
 int main(void)
 {
     wchar_t *line = skip_word(GetCommandLineW()), word[MAX_PATH], *file;
@@ -85,6 +103,7 @@ int main(void)
     } else {
         swprintf(word, MAX_PATH, L"%.*ls", (int)n, line);
     }
+    start_desktop();
     if (!CreateProcessW(of_unix(word), line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &start, &p)) {
         fwprintf(stderr, L"aerogpu lose: cannot run %ls: error %lu\n", word, GetLastError());
         return 127;

@@ -514,6 +514,22 @@ static void draw_places(struct command_line *c)
     }
 }
 
+/* An option that is of one program, and is given beside a matrix, whose faults have it; or NULL. */
+static const char *is_for_program(void)
+{
+    static const char *const fits[] = {"matrix", "junit", "sarif", "pictures", "jobs", "json"};
+
+    for (const struct options_row *row = rows; row->kind != OPTIONS_END; row++) {
+        bool fit = !row->given;
+
+        for (size_t i = 0; !fit && i < sizeof(fits) / sizeof(fits[0]); i++)
+            fit = !strcmp(row->name, fits[i]);
+        if (!fit)
+            return row->name;
+    }
+    return NULL;
+}
+
 static bool is_for_matrix(const struct command_line *c)
 {
     return c->matrix.junit || c->matrix.sarif || c->matrix.pictures || c->matrix.jobs;
@@ -553,7 +569,16 @@ static int settle(int argc, char **argv)
         return -1;
     }
     if (c->matrix.matrix) {
+        char text[100];
+
         c->matrix.json = c->json_file;
+        c->matrix.json_out = c->json && !c->json_file;
+        if (is_for_program()) {
+            snprintf(text, sizeof(text),
+                     "--%s is for one program: in a matrix, the options of its faults have it",
+                     is_for_program());
+            return wrong_usage(text);
+        }
         return optind == argc ? 0 : wrong_usage("a matrix names its programs itself");
     }
     if (is_for_matrix(c))

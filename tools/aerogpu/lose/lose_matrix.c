@@ -29,7 +29,8 @@
 #include "lose/matrix.h"
 #include "report/junit.h"
 
-#define GRACE_NS (10 * NSEC_PER_SEC)
+#define GRACE_NS    (10 * NSEC_PER_SEC)
+#define INTERRUPTED "interrupted" /* also what the case says itself */
 enum { TAIL = 4000, DEFAULT_TIMEOUT = 300, WORDS = 300 };
 
 enum outcome { PENDING, RUNS, PASSED, FAILED, KNOWN, FIXED, BROKEN };
@@ -54,6 +55,7 @@ struct matrix_run {
     struct matrix m;
     const struct lose_matrix_files *files;
     const volatile int *stop;
+    FILE *say; /* for people; the JSON may have standard output */
     char folder[64], self[PATH_MAX];
     struct test_case *cases;
     size_t num;
@@ -185,6 +187,8 @@ static int make_cases(struct matrix_run *r)
                 snprintf(c->json, sizeof(c->json), "--json=%s/%zu.json", r->folder, r->num);
                 snprintf(c->log, sizeof(c->log), "%s/%zu.log", r->folder, r->num);
                 snprintf(c->png, sizeof(c->png), "%s/%zu.png", r->folder, r->num);
+                snprintf(c->verdict, sizeof(c->verdict), "not run");
+                compose(r, c, 0);
                 r->num++;
             }
     return r->cases ? 0 : -ENOMEM;
@@ -420,7 +424,7 @@ static void keep_picture(const struct matrix_run *r, struct test_case *c)
     if (png_file_result(path, rgba, width, height, 4 * (size_t)width, &e))
         utf8_print(stderr, "aerogpu lose: %s\n", e.text);
     else
-        utf8_print(stdout, "    picture: %s\n", path);
+        utf8_print(r->say, "    picture: %s\n", path);
     free(rgba);
 }
 
@@ -429,24 +433,24 @@ static void finish_case(const struct matrix_run *r, struct test_case *c)
     struct strbuf command = {0};
 
     judge_case(c);
-    if (*r->stop) { /* it did not come to its end */
-        c->outcome = PENDING;
+    if (*r->stop && (c->outcome == BROKEN || !strcmp(c->verdict, INTERRUPTED))) {
+        c->outcome = PENDING; /* it did not come to its end */
+        snprintf(c->verdict, sizeof(c->verdict), INTERRUPTED);
         return;
     }
-
     shrink(r, c);
-    utf8_print(stdout, "%-7s %s: %s (%.1f s)%s%s\n", word_of(c), c->name, c->verdict,
+    utf8_print(r->say, "%-7s %s: %s (%.1f s)%s%s\n", word_of(c), c->name, c->verdict,
                (double)(c->end_ns - c->start_ns) / 1e9, c->known ? ": " : "", c->known ? c->known->text : "");
     if (counts(c)) {
-        utf8_print(stdout, "    %s\n", last_line(c));
+        utf8_print(r->say, "    %s\n", last_line(c));
         put_command(&command, c);
-        printf("    repeat: %s\n", strbuf_str(&command));
+        fprintf(r->say, "    repeat: %s\n", strbuf_str(&command));
         strbuf_finish(&command);
         if (c->fewest[0])
-            printf("    fewest faults: %s\n", c->fewest);
+            fprintf(r->say, "    fewest faults: %s\n", c->fewest);
     }
     keep_picture(r, c);
-    fflush(stdout);
+    fflush(r->say);
 }
 
 static void run_cases(struct matrix_run *r)
@@ -495,7 +499,7 @@ static int write_junit(FILE *out, const struct matrix_run *r)
                                         .name = c->name + strlen(c->program->name) + 1,
                                         .seconds = (double)(c->end_ns - c->start_ns) / 1e9,
                                         .outcome = c->outcome <= BROKEN ? outcomes[c->outcome] : NULL,
-                                        .message = c->outcome <= RUNS    ? "it was interrupted"
+                                        .message = c->outcome <= RUNS    ? c->verdict
                                                    : c->outcome == KNOWN ? c->known->text
                                                    : c->outcome == FIXED ? "it passes: take it out of [known]"
                                                                          : last_line(c),
@@ -591,16 +595,16 @@ static int write_sarif(FILE *out, const struct matrix_run *r)
     return 0;
 }
 
-static int report(const struct matrix_run *r, const char *path,
+static int report(const struct matrix_run *r, const char *path, FILE *otherwise,
                   int (*write_report)(FILE *out, const struct matrix_run *r), struct error *e)
 {
-    FILE *out = path ? out_file_result(path, e) : NULL;
+    FILE *out = path ? out_file_result(path, e) : otherwise;
+    int code;
 
-    if (!path)
-        return 0;
     if (!out)
-        return e->code;
-    return out_file_close(out, path, write_report(out, r), e);
+        return path ? e->code : 0;
+    code = write_report(out, r);
+    return path ? out_file_close(out, path, code, e) : code ? error_set(e, code, "no memory") : 0;
 }
 
 /* ---- from the file to the exit code ---------------------------------------- */
@@ -644,11 +648,11 @@ static int sum_up(const struct matrix_run *r)
     for (size_t i = 0; i < r->num; i++)
         n[r->cases[i].outcome]++;
     bad = n[FAILED] + n[FIXED] + n[BROKEN];
-    printf("%zu cases: %u ok, %u failed, %u known, %u fixed, %u could not be tried", r->num, n[PASSED],
-           n[FAILED], n[KNOWN], n[FIXED], n[BROKEN]);
+    fprintf(r->say, "%zu cases: %u ok, %u failed, %u known, %u fixed, %u could not be tried", r->num,
+            n[PASSED], n[FAILED], n[KNOWN], n[FIXED], n[BROKEN]);
     if (n[PENDING])
-        printf(", %u interrupted", n[PENDING]);
-    puts("");
+        fprintf(r->say, ", %u interrupted", n[PENDING]);
+    fputc('\n', r->say);
     return bad ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -687,7 +691,7 @@ static int check_options(const struct matrix_run *r, const char *path, struct er
 
 int lose_matrix_run(const struct lose_matrix_files *files, const volatile int *stop)
 {
-    struct matrix_run r = {.files = files, .stop = stop};
+    struct matrix_run r = {.files = files, .stop = stop, .say = files->json_out ? stderr : stdout};
     struct error e = {0};
     int code = matrix_read(&r.m, files->matrix, &e), result = EXIT_INPUT;
 
@@ -701,11 +705,11 @@ int lose_matrix_run(const struct lose_matrix_files *files, const volatile int *s
         run_cases(&r);
         result = sum_up(&r);
         result = *stop ? 128 + *stop : result;
-        code = report(&r, files->junit, write_junit, &e);
+        code = report(&r, files->junit, NULL, write_junit, &e);
         if (!code)
-            code = report(&r, files->sarif, write_sarif, &e);
+            code = report(&r, files->sarif, NULL, write_sarif, &e);
         if (!code)
-            code = report(&r, files->json, write_json, &e);
+            code = report(&r, files->json, files->json_out ? stdout : NULL, write_json, &e);
         result = code ? EXIT_ENV : result;
     }
     if (code)

@@ -50,6 +50,7 @@ int lose_random_faults(const struct lose_params *undisturbed, const struct lose_
 /* `aerogpu lose --matrix`. */
 struct lose_matrix_files {
     const char *matrix, *junit, *sarif, *json, *pictures;
+    bool json_out; /* the JSON has standard output, if it has no file */
     uint32_t jobs; /* 0: as the file says */
 };
 /* The exit code. `stop` as in lose_params. */
