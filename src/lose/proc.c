@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool proc_read(const char *path, char *text, size_t size)
@@ -35,4 +36,11 @@ uint64_t proc_number(const char *text, const char *word, uint64_t otherwise)
     const char *at = strstr(text, word);
 
     return at ? strtoull(at + strlen(word), NULL, 10) : otherwise;
+}
+
+uint64_t proc_space(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }

@@ -12,3 +12,5 @@ bool proc_read(const char *path, char *text, size_t size);
 uint64_t proc_count(const char *path);
 /* The number behind `word` in such a text, or `otherwise`. */
 uint64_t proc_number(const char *text, const char *word, uint64_t otherwise);
+/* The namespace of processes' numbers that this process is in; 0: not known. */
+uint64_t proc_space(void);

@@ -76,6 +76,11 @@ uint32_t process_thread(void)
     return tid;
 }
 
+uint64_t process_space(void)
+{
+    return proc_space();
+}
+
 void process_name(char program[LOSE_PATH])
 {
     char path[PATH_MAX];

@@ -8,6 +8,8 @@
 uint32_t process_id(void);
 /* Of the calling thread. */
 uint32_t process_thread(void);
+/* Of processes' numbers: the namespace. 0: not known. */
+uint64_t process_space(void);
 /* What it runs, or the end of that. */
 void process_name(char program[LOSE_PATH]);
 /* Notes what it holds: descriptors, threads, memory of its own. */

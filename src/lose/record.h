@@ -88,6 +88,7 @@ struct lose_device {
     _Atomic uint32_t call;  /* enum lose_call or lose_gl_call: the first that reported the loss */
     _Atomic uint32_t tid;   /* the thread that submitted last */
     _Atomic uint32_t waits; /* threads of the program that wait in calls */
+    _Atomic uint64_t space; /* the namespace that `pid` is of; 0: not known */
     _Atomic uint64_t created_ns, hung_ns, lost_ns, reported_ns, last_used_ns,
         destroyed_ns;                 /* last_used_ns: since it is lost */
     _Atomic uint64_t left_ns;         /* its process ended as processes do: exit() */

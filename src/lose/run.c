@@ -25,6 +25,7 @@
 #include "base/program.h"
 #include "layer/env.h"
 #include "lose/door.h"
+#include "lose/proc.h"
 #include "lose/stacks.h"
 #include "lose/wine.h"
 
@@ -361,7 +362,7 @@ static int watch(struct run *r)
     for (;;) {
         door_answer(r->door_fd, r->record_fd, is_the_programs, r);
         look_who_ended(r, &scanned); /* before looking: what it did last counts */
-        judge_poll(r);
+        notice(r);
         look_at_the_dying(r);
         if (r->p->stop && *r->p->stop) {
             end_program(r);
@@ -382,7 +383,7 @@ static int watch(struct run *r)
            !r->p->on_poll(r->p->ctx, judge_work(r), r->out)) {
         door_answer(r->door_fd, r->record_fd, is_the_programs, r);
         look_who_ended(r, &scanned);
-        judge_poll(r);
+        notice(r);
         look_at_the_dying(r);
         sleep_poll(r);
     }
@@ -423,6 +424,7 @@ int lose_run(const struct lose_params *p, struct lose_result *out, struct error 
     r->p = p;
     r->out = out;
     clock_init_live(&r->clock);
+    r->space = proc_space();
     r->start_ns = run_now(r);
     tree_init(&r->tree);
     r->record_fd = r->layers_fd = r->door_fd = r->egl_fd = -1;

@@ -59,6 +59,7 @@ struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf)
         return atomic_load(&slot->pid) == process_id() ? slot : NULL;
     snprintf(slot->name, sizeof(slot->name), "%.127s", name);
     process_name(slot->program);
+    atomic_store(&slot->space, process_space());
     atomic_store(&slot->api, api);
     atomic_store(&slot->deaf, deaf);
     atomic_store(&slot->created_ns, lose_now());

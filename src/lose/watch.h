@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.h: what run.c, which lets a program run, and judge.c, which says what became of it, share. */
+/* watch.h: what run.c, which lets a program run, notice.c, which follows what happens, and judge.c, which says what became of it, share. */
 #pragma once
 
 #include "base/clock.h"
@@ -12,6 +12,7 @@ struct run {
     struct lose_record *record;
     struct clock clock;
     uint64_t start_ns;
+    uint64_t space; /* the pid namespace; 0: not known */
     struct tree tree;
     bool ended;         /* by itself: nobody is left who matters */
     struct words words; /* of the validation layer */
@@ -41,8 +42,9 @@ struct run {
 uint64_t judge_work(const struct run *r);
 uint64_t run_now(const struct run *r);
 
-/* Takes in what the layer wrote since the last time. */
-void judge_poll(struct run *r);
+/* Takes in what the layer wrote since the last time; and of that, what was called. */
+void notice(struct run *r);
+void notice_calls(struct run *r);
 /* Whether there is nothing more to wait for: all that was asked has come, and the program works. */
 bool judge_proven(const struct run *r);
 /* When the program must have done the next thing that is asked of it. */

@@ -129,7 +129,7 @@ static void read_record(const uint8_t *data, size_t size)
         at = at * 4 % (sizeof(*record) - 256);
         if (n)
             memcpy((uint8_t *)record + at, from, n);
-        judge_poll(&r);
+        notice(&r);
         judge_proven(&r);
         must(judge(&r) < LOSE_VERDICTS);
     }

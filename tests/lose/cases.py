@@ -15,7 +15,7 @@ FAULTS = {
     'lost': '--at-submit 20', 'frame': '--at-frame 20', 'hang': '--at-submit 20 --hang 300', 'frame-hang': '--at-frame 20 --hang 300',
     'long-hang': '--at-submit 20 --hang 60000', 'five-seconds': '--at-submit 20 --hang 5000 --reach 2', 'refuse': '--at-submit 20 --refuse 400', 'frame-refuse': '--at-frame 20 --refuse 400',
     'five': '--at-submit 12 --times 5', 'twenty': '--at-submit 6 --times 20', 'frame-twenty': '--at-frame 6 --times 20',
-    'early': '--at-submit 1', 'late': '--at-submit 300', 'never': '--at-submit 4000000000 --reach 6', 'seed': '--at-submit 60 --seed 5',
+    'early': '--at-submit 1', 'late': '--at-submit 300', 'never': '--at-submit 4000000000 --reach 15', 'seed': '--at-submit 60 --seed 5',
     'lost-waiting': '--fault lost@vkWaitForFences:3', 'lost-first': '--fault lost@vkQueueSubmit:1', 'lost-idle': '--fault lost@vkDeviceWaitIdle:2',
     'oom': '--fault oom@vkQueueSubmit:9', 'oom-start': '--fault oom@vkCreateFence:1/start', 'host-oom': '--fault host-oom@vkAllocateCommandBuffers',
     'no-driver': '--fault incompatible-driver@vkCreateInstance', 'no-feature': '--fault feature-not-present@vkCreateDevice:1',
@@ -35,7 +35,7 @@ def vulkan(c):
     client = c + '/lose_client'
     ways = {'recover': [], 'exit': ENDED, '_exit': ENDED, 'abort': DIES, 'ignore': IGNORES, 'pause': HANGS, 'probe': [], 'spare': [], 'watchdog': [],
             'pending': [], 'slow': [], 'end-abort': DIES, 'once': [], 'once-pause': HANGS, 'once-sleeps': STALLS, 'once-waits': STALLS, 'once-waits-on': HANGS, 'idle': IGNORES, 'new': STALLS, 'empty': STALLS, 'both': [],
-            'beside': HANGS, 'leak': []}
+            'beside': HANGS, 'neighbour': STALLS, 'leak': []}
     at_once = ('probe', 'new', 'both', 'leak') # they end where there is no new device at once
     for how, verdict in ways.items():
         yield how, [client, how], {'lost': verdict or SURVIVES, 'hang': verdict or SURVIVES, 'refuse': ENDED if how in at_once else verdict or SURVIVES}

@@ -18,6 +18,7 @@
  *   empty     recovers, and submits nothing to run any more
  *   both      recovers, and submits twenty times to the lost device for each time to the new one
  *   beside    does nothing, while another process of it makes a device and works
+ *   neighbour does nothing, while another thread works with a device that it had before
  *   blue      recovers; the X server's root window is blue all the time; `blue-red`: red on the new device; `blue-late`: a second later
  *   moves     recovers; a yellow box goes over blue; `moves-still`: until the loss, and then nothing is drawn any more
  *   respawn   ends, and leaves a process behind that begins anew a while later
@@ -28,6 +29,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,6 +45,8 @@
 
 static VkInstance instance;
 static VkPhysicalDevice physical;
+
+static atomic_bool goes_on; /* since the loss, if somebody waits for that */
 
 struct gpu {
     VkDevice device;
@@ -276,7 +280,9 @@ static void react(const char *how, struct gpu *g, const struct gpu *spare)
         usleep(1600000);
         vkDeviceWaitIdle(g->device);
     }
-    while (!strcmp(how, "pause") || !strncmp(how, "watchdog-", 9) || !strcmp(how, "beside"))
+    goes_on = true;
+    while (!strcmp(how, "neighbour") || !strcmp(how, "pause") || !strncmp(how, "watchdog-", 9) ||
+           !strcmp(how, "beside"))
         pause();
     while (!strcmp(how, "idle"))
         usleep(10000);
@@ -372,6 +378,29 @@ static void rest(const char *how, bool lost)
         pause();
 }
 
+/* Works before the loss, and behind it. */
+static void *work_beside(void *device)
+{
+    while (true) {
+        must(work(device, UINT64_MAX), "work beside");
+        while (((struct gpu *)device)->value == 10 && !goes_on)
+            usleep(1000);
+        usleep(goes_on ? 2000 : 0);
+    }
+    return NULL;
+}
+
+static void start_neighbour(struct gpu *g)
+{
+    pthread_t thread;
+
+    must(make(g), "neighbour");
+    if (pthread_create(&thread, NULL, work_beside, g))
+        exit(9);
+    while (((volatile struct gpu *)g)->value < 10)
+        usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "recover";
@@ -394,6 +423,8 @@ int main(int argc, char **argv)
         return 9;
     ask();
     must(make(&g), "device");
+    if (!strcmp(how, "neighbour"))
+        start_neighbour(&spare);
     if (!strcmp(how, "spare")) {
         must(make(&spare), "spare");
         must(work(&spare, UINT64_MAX), "spare's work");

@@ -159,6 +159,15 @@ def who_had_little_left_to_do():
     assert re.search(r'; it ended by itself, with exit code 0, after \d of 30 frames or submissions$', err), err
     err = lose('--at-submit', '20', '--timeout', '60', '--', client, 'recover')[1].splitlines()[-1]
     assert 'ended by itself' not in err, err
+    err = lose('--at-submit', '20', '--timeout', '60', '--', 'sh', '-c', '"$0" recover 24; exit 3', client, code=1)[1].splitlines()[-1]
+    assert err == 'ended cleanly: it ended with exit code 3, with a new device that it did not use for long', err
+
+
+@case
+def a_fault_comes_in_its_phase():
+    for fault, losses in (('oom@vkCreateFence:1/recovery', 1), ('oom@vkCreateFence:1/start', 0)):
+        j = json.loads(lose('--at-submit', '20', '--fault', fault, '--timeout', '60', '--expect', 'ended', '--json', '--', client, 'recover')[0])
+        assert (len(j['losses']), j['faults'][0]['given']) == (losses, 1), j
 
 
 @case
@@ -190,6 +199,23 @@ def who_delays_a_program_gives_it_time():
 def who_ends_while_it_hangs_has_ended():
     err = lose('--at-submit', '20', '--hang', '5000', '--reach', '60', '--expect', 'end', '--', client, 'watchdog-exit')[1]
     assert 'ended with exit code 8' in err.splitlines()[-1] and 'hangs, and the program does not wait for its reset' in err, err
+
+
+@case
+def who_waits_for_the_reset_is_given_the_time():
+    lose('--at-submit', '20', '--hang', '3000', '--reach', '1', '--timeout', '60', '--', client, 'recover')
+
+
+@case
+def who_else_works_makes_nothing_good():
+    """Neither what was at work beside the lost device, nor another program."""
+    lose('--at-submit', '20', '--timeout', '2', '--expect', 'hangs', '--', client, 'beside')
+    lose('--at-submit', '20', '--timeout', '2', '--expect', 'stalls', '--', client, 'neighbour')
+    with tempfile.TemporaryDirectory() as d:
+        other = shutil.copy(client, d + '/other')
+        err = lose('--at-submit', '20', '--timeout', '3', '--', 'sh', '-c', '"$0" exit; exec "$1" recover', client, other, code=1)[1].splitlines()[-1]
+    assert err == 'ended cleanly: its process ended by itself and made no new device', err  # with what, its shell knows
+    lose('--at-submit', '20', '--timeout', '60', '--', 'sh', '-c', '"$0" exit; exec "$0" recover', client)
 
 
 @case
@@ -495,7 +521,7 @@ def the_json_of_a_matrix_has_standard_output():
         assert err.splitlines()[-1].startswith('1 cases: 1 ok'), err
         if os.path.exists('/dev/full'):
             p = subprocess.run([aerogpu, 'lose', '--matrix', d + '/m.toml', '--json'], stdout=open('/dev/full', 'w'), stderr=subprocess.PIPE, text=True)
-            assert p.returncode == 4 and p.stderr.splitlines()[-1] == 'aerogpu lose: standard output could not be written', p.stderr
+            assert p.returncode == 4 and 'aerogpu lose: standard output could not be written' in p.stderr.splitlines()[-1], p.stderr
 
 
 @case
@@ -526,6 +552,26 @@ def a_seed_that_fails_is_reduced():
         failed = out.count('FAILED  bad/f#')
         assert failed and len(re.findall(r'fewest faults: \S+$', out, re.M)) == failed, out # one of them is enough
         assert '--random' not in out and '--seed' not in out, out
+
+
+@case
+def what_fails_in_another_way_is_another_failure():
+    """Without the loss, it ends; that is not how it failed."""
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('[program.a]\nrun = [%s, "abort"]\n[fault.f]\noptions = ["--fault", "lost@vkQueueSubmit:5", "--fault", "oom@vkQueueSubmit:9"]\n' % json.dumps(client))
+        out = lose('--matrix', d + '/m.toml', code=1)[0]
+        assert 'FAILED  a/f: dies' in out and '    fewest faults: lost@vkQueueSubmit:5\n' in out, out
+
+
+@case
+def what_takes_too_long_has_failed():
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + '/m.toml', 'w') as f:
+            f.write('timeout = 1\n[program.a]\nrun = [%s, "recover"]\n[fault.f]\noptions = ["--at-submit", "4000000000"]\nexpect = "not-reached"\n' % json.dumps(client))
+        out = lose('--matrix', d + '/m.toml', '--json=' + d + '/j', code=1)[0]
+        assert out.startswith('FAILED  a/f: time is up ('), out
+        assert json.load(open(d + '/j'))['cases'][0]['verdict'] == 'time is up'
 
 
 @case
@@ -571,6 +617,25 @@ def what_is_expected_of_a_case():
         out = lose('--matrix', d + '/m.toml', code=1)[0]
         for words in ('ok      a/f: dies', 'FAILED  a/g: dies', 'ok      b/f: no device', '4 cases: 3 ok, 1 failed, 0 known, 0 fixed, 0 could not be tried'):
             assert words in out, (words, out)
+
+
+@case
+def the_table_of_programs_is_what_is_expected_of_them():
+    docs = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../docs')
+    text = open(docs + '/survival.toml', encoding='utf-8').read()
+    programs = re.findall(r'^\[program\.(.*)\]$', text, re.M)
+    word = {'survived': 'survive', 'ended cleanly': 'ended', 'dies': 'dies', 'ignores it': 'ignores', 'hangs': 'hangs'}
+    said, columns = [], None
+    for row in re.findall(r'^\| (.*) \|$', open(docs + '/lose.md', encoding='utf-8').read().split('## Programs of Debian 12')[1], re.M):
+        cells = [c.strip(' ²') for c in row.split('|')]
+        if cells[0] in ('Vulkan', 'OpenGL'):
+            columns = [c.replace(' ', '-') for c in cells[1:]]
+        else: # a program's row stands where it stands in the matrix
+            said += [('%s/%s' % (programs[0], f), word[v]) for f, v in zip(columns, cells[1:]) if v]
+            programs.pop(0)
+    assert not programs and len(said) > 100, (programs, len(said))
+    expected = [e for e in re.findall(r'^"(.*)" = "(.*)"$', text, re.M) if not e[0].endswith('/same-picture')]
+    assert sorted(said) == sorted(expected), set(said) ^ set(expected)
 
 
 @case

@@ -44,6 +44,11 @@ uint32_t process_thread(void)
     return (uint32_t)linux_call(NR_GETTID, 0, 0, 0, 0, 0, 0);
 }
 
+uint64_t process_space(void)
+{
+    return 0;
+}
+
 void process_name(char program[LOSE_PATH])
 {
     char path[MAX_PATH] = "";

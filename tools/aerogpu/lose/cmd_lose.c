@@ -218,6 +218,18 @@ static void explain_survival(const struct command_line *o, const struct lose_res
     fputc('\n', stderr);
 }
 
+static void explain_end(const struct lose_result *r, const struct lose_loss *l)
+{
+    char code[32];
+
+    snprintf(code, sizeof(code), "it ended with exit code %d", r->code);
+    utf8_print(stderr, "%s%s%s%s\n", r->exited ? code : "its process ended by itself",
+               !l             ? ""
+               : l->device_ns ? ", with a new "
+                              : " and made no new ",
+               l ? lose_api_noun(l->api) : "", l && l->device_ns ? " that it did not use for long" : "");
+}
+
 static void explain(const struct command_line *o, const struct lose_result *r)
 {
     const struct lose_loss *l = r->num_losses ? &r->losses[r->num_losses - 1] : NULL;
@@ -240,11 +252,7 @@ static void explain(const struct command_line *o, const struct lose_result *r)
         explain_leaks(r);
         break;
     case LOSE_ENDED:
-        utf8_print(stderr, "it ended with exit code %d%s%s%s\n", r->code,
-                   !l             ? ""
-                   : l->device_ns ? ", with a new "
-                                  : " and made no new ",
-                   l ? lose_api_noun(l->api) : "", l && l->device_ns ? " that it did not use for long" : "");
+        explain_end(r, l);
         break;
     case LOSE_DIED:
         if (r->code)
