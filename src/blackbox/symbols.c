@@ -9,10 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_FILES = 512, MAX_MODULES = 32 };
+enum { MAX_MODULES = 32 };
 
-static char *files[MAX_FILES]; /* of processes */
-static uint32_t num_files;
+static struct symbol_files files; /* of processes */
 
 static struct module {
     char name[64], build_id[64];
@@ -21,33 +20,10 @@ static struct module {
 } modules[MAX_MODULES];
 static uint32_t num_modules;
 
-static bool is_added(const char *file)
+void symbols_add(const struct symbol_files *f)
 {
-    for (size_t i = 0; i < num_files; i++)
-        if (!strcmp(files[i], file))
-            return true;
-    return false;
-}
-
-void symbols_add_process(pid_t pid)
-{
-    char path[64], line[PATH_MAX + 128], whole[16384], *file;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    f = fopen(path, "re");
-    if (f)
-        setvbuf(f, whole, _IOFBF, sizeof(whole));
-    while (f && num_files < MAX_FILES && fgets(line, sizeof(line), f)) {
-        file = strchr(line, '/');
-        if (!file || !strstr(line, "r-xp"))
-            continue;
-        file[strcspn(file, "\n")] = '\0';
-        if (!is_added(file) && (files[num_files] = strdup(file)))
-            num_files++;
-    }
-    if (f)
-        fclose(f);
+    for (uint32_t i = 0; i < f->num; i++)
+        symbol_files_put(&files, f->path[i]);
 }
 
 /* ---- modules ------------------------------------------------------------- */
@@ -91,8 +67,8 @@ static void find_file(struct module *m)
     const char *own = getenv("AEROGPU_SYMBOLS");
     char path[PATH_MAX];
 
-    for (uint32_t i = 0; i < num_files; i++)
-        if (!strcmp(strrchr(files[i], '/') + 1, m->name) && take_file(m, files[i]))
+    for (uint32_t i = 0; i < files.num; i++)
+        if (!strcmp(strrchr(files.path[i], '/') + 1, m->name) && take_file(m, files.path[i]))
             return;
     for (size_t n; own && *own; own += n + (own[n] == ':')) {
         n = strcspn(own, ":");

@@ -141,7 +141,7 @@ other_kinds = [
     (f"record -- {work}/script", 4, "which API it speaks cannot be seen, since it is a script: `aerogpu record` records"),
     (f"record -- {work}/vulkan", 4, "speaks Vulkan, which cannot be recorded: `aerogpu record` records Direct3D 12"),
     (f"record -- {work}/dx11.exe", 4, "speaks Direct3D 11, which cannot be recorded"),
-    (f"record -- {aerogpu} play {recording}", 4, "speaks both Direct3D 12 and AeroGPU's device: --what d3d12|device says which"),
+    (f"record -- {aerogpu}-commands play {recording}", 4, "speaks both Direct3D 12 and AeroGPU's device: --what d3d12|device says which"),
     (f"record -- env {work}/dx12.exe", 4, "is a Windows program: `aerogpu record -- wine"),
 ]
 passed = count = 0

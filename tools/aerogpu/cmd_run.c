@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -13,13 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <aerogpu/blackbox.h>
-
 #include "base/clock.h"
 #include "base/file/out.h"
 #include "base/program.h"
 #include "base/utf8.h"
-#include "report/json_show.h"
+#include "run.h"
 #include "vkbox/run/run.h"
 
 #define NOT_GIVEN UINT64_MAX /* a time */
@@ -34,40 +31,20 @@ static void on_signal(int sig)
 struct command_line_run {
     bool json;
     const char *on; /* a device that the program is brought up on; NULL: what there is */
-    json_t *dumps;
 };
 
-/* NULL: it cannot be read. */
-static json_t *report_json(const char *path)
+static const struct vkbox_dumps *dumps_by(void *ctx, struct error *e)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    json_t *report = NULL;
-    bool ok;
+    const struct run_library *library = run_library(e);
 
-    if (!f)
-        return NULL;
-    ok = !bb_report(path, BB_REPORT_JSON, f, NULL);
-    ok &= !fclose(f);
-    report = ok ? json_loadb(text, size, 0, NULL) : NULL;
-    free(text);
-    return report;
+    return library ? library->dumps : NULL;
 }
 
 static void on_dump(void *ctx, const char *path)
 {
-    struct command_line_run *c = ctx;
-    struct bb_error e = {0};
+    const struct command_line_run *c = ctx;
 
-    if (c->json)
-        json_array_append_new(c->dumps, json_pack("{s:s, s:o?}", "path", path, "report", report_json(path)));
-    fputs("\n", stderr);
-    if (bb_report(path, BB_REPORT_TEXT, stderr, &e))
-        utf8_print(stderr, "aerogpu run: %s\n", e.text);
-    utf8_print(stderr,
-               "\naerogpu run: the dump is %s; `aerogpu report --html crash.html` makes a page of it\n",
-               path);
+    run_library(NULL)->tell(path, c->json); /* which made it */
 }
 
 static void on_trouble(void *ctx, const char *text)
@@ -121,23 +98,15 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
     return r;
 }
 
-static void print_json(const struct command_line_run *c, const struct vkbox_run_result *r)
-{
-    json_t *j =
-        json_pack("{s:o?, s:o?, s:i, s:i, s:o}", "exit_code", r->exited ? json_integer(r->code) : json_null(),
-                  "signal", r->signalled ? json_integer(r->code) : json_null(), "processes",
-                  (int)r->processes, "devices", (int)r->devices, "dumps", json_incref(c->dumps));
-
-    json_show(j, stdout, JSON_INDENT(1));
-    puts("");
-    json_decref(j);
-}
-
 int cmd_run(int argc, char **argv)
 {
     struct command_line_run c = {0};
-    struct vkbox_run_params p = {
-        .timeout_ns = NOT_GIVEN, .stop = &stopped, .on_dump = on_dump, .on_trouble = on_trouble, .ctx = &c};
+    struct vkbox_run_params p = {.timeout_ns = NOT_GIVEN,
+                                 .stop = &stopped,
+                                 .dumps_by = dumps_by,
+                                 .on_dump = on_dump,
+                                 .on_trouble = on_trouble,
+                                 .ctx = &c};
     struct options_row rows[] = {
         OPT_TIME(
             "gpu-timeout", 0, &p.timeout_ns, NSEC_PER_SEC, 86400, "SECONDS",
@@ -192,9 +161,10 @@ int cmd_run(int argc, char **argv)
                                               .is_data = true},
                      manifest, sizeof(manifest), &e))
         return command_fail(EXIT_ENV, &e);
+    if (c.json && !run_library(&e))
+        return command_fail(EXIT_ENV, &e);
     if (p.dumps && out_file_folder(p.dumps, &e))
         return command_fail(EXIT_ENV, &e);
-    c.dumps = json_array();
     if (p.timeout_ns == NOT_GIVEN)
         p.timeout_ns = 10 * NSEC_PER_SEC;
     p.layers = dirname(manifest);
@@ -204,8 +174,7 @@ int cmd_run(int argc, char **argv)
     sigaction(SIGHUP, &sa, NULL);
     r = vkbox_run(&p, &result, &e);
     if (!r && c.json)
-        print_json(&c, &result);
-    json_decref(c.dumps);
+        run_library(NULL)->tell_json(&result);
     if (r)
         return command_fail(EXIT_ENV, &e);
     return result.signalled ? 128 + result.code : result.code;

@@ -3,6 +3,9 @@
  * those that work on files of several kinds.
  *
  * A command gets argv with argv[0] = its own name and returns the exit code (base/options.h).
+ *
+ * They are in a program of their own, in whose place `aerogpu` runs (main.c). `run` stands before other people's command lines, and
+ * costs them its start: `aerogpu` has it itself.
  */
 #pragma once
 
@@ -10,6 +13,8 @@
 #include <stdint.h>
 
 #include "base/options.h"
+
+#define COMMANDS_RUN "run a program on any Vulkan driver, and say why its GPU crashed"
 
 /* G(heading) begins a group of `aerogpu --help`. */
 #define AEROGPU_COMMANDS(C, G)                                                                               \
@@ -32,7 +37,7 @@
     C(validate, "bring the stack up, validate it, break it, write the record")                               \
     C(serve, "answer the D3DKMT calls of other processes")                                                   \
     C(sim, "run the stack in virtual time with faults, and check what may never happen")                     \
-    C(run, "run a program on any Vulkan driver, and say why its GPU crashed")                                \
+    C(run, COMMANDS_RUN)                                                                                     \
     C(lose, "run a program, take its Vulkan device away, and see whether it survives")                       \
     G("look things up")                                                                                      \
     C(abi, "print the reference of the ABI as Markdown")                                                     \

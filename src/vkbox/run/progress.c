@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vkbox/run/progress.h"
 
+#define XXH_INLINE_ALL /* who watches loads no more than it must */
 #include <xxhash.h>
 
 #include "base/check.h"

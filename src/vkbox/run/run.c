@@ -32,9 +32,9 @@
 #include "base/program.h"
 #include "base/sched/pid_namespace.h"
 #include "base/utf8.h"
-#include "blackbox/package.h"
-#include "blackbox/symbols.h"
+#include "blackbox/symbol_files.h"
 #include "layer/env.h"
+#include "vkbox/run/dump.h"
 #include "vkbox/run/end.h"
 #include "vkbox/run/folder.h"
 #include "vkbox/run/news.h"
@@ -88,6 +88,7 @@ struct run {
     bool ended, told_left, without_folder;
     struct sigaction file_limit; /* the program's, for SIGXFSZ */
     struct news news;
+    struct symbol_files files;
     uint64_t oom_kills, next_look, youngest_ns; /* when a box was found last */
 };
 
@@ -197,7 +198,7 @@ static void add_box(struct run *r, int dir, const char *name)
     snprintf(w->name, sizeof(w->name), "%.63s", name);
     w->pid = process_of(r, w);
     end_begin(&w->end, w->pid);
-    symbols_add_process(w->pid); /* which may be gone when a dump is made */
+    symbol_files_add(&r->files, w->pid); /* which may be gone when a dump is made */
     r->num_boxes++;
     r->youngest_ns = now(r);
     r->out->processes++;
@@ -252,68 +253,41 @@ static void trouble(struct run *r, const char *fmt, const char *what)
         r->p->on_trouble(r->p->ctx, text);
 }
 
-static int send_dump(struct run *r, const struct vkbox *b, struct bb_package *package, char path[PATH_MAX],
-                     struct bb_error *e)
+/* NULL: they cannot be made. */
+static const struct vkbox_dumps *dumps_of(struct run *r)
 {
-    char program[64];
-    struct bb_dump_name name = {.folder = r->p->dumps ? r->p->dumps : ".",
-                                .program = program,
-                                .pid = b->pid,
-                                .number = r->out->dumps + 1};
+    struct error e = {0};
+    const struct vkbox_dumps *dumps = r->p->dumps_by(r->p->ctx, &e);
 
-    known_name(b->program, program);
-    return bb_package_send_as(package, &name, path, e);
+    if (!dumps)
+        trouble(r, "no dump: %s", e.text);
+    return dumps;
 }
 
 /* Returns whether what it tells of may still end by itself. */
 static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event *ev)
 {
-    struct vkbox_reader reader;
-    struct vkbox_verdict verdict;
-    struct bb_package *package = NULL;
-    struct bb_error be = {0};
-    struct error e = {0};
-    char path[PATH_MAX];
-    bool may_end;
+    struct vkbox_dump_order order = {.run = r->p,
+                                     .fd = w->fd,
+                                     .event = ev,
+                                     .told = w->b ? w->b->verdict : NULL,
+                                     .wait_is_said = w->waits,
+                                     .number = r->out->dumps + 1,
+                                     .files = &r->files};
+    const struct vkbox_dumps *dumps = dumps_of(r);
+    struct vkbox_dump dump;
 
-    if (vkbox_copy(&reader, w->fd, &e)) {
-        trouble(r, "the record of a crash cannot be read: %s", e.text);
+    if (!dumps)
         return false;
-    }
-    if (vkbox_judge(&reader, ev, &verdict) || bb_package_create(&package, 0)) {
-        trouble(r, "%s", "no memory for a dump");
-        vkbox_finish(&reader);
-        return false;
-    }
-    may_end = verdict.may_end;
-    vkbox_rows(&reader, ev, &verdict, package);
-    if (!verdict.may_end && w->b && ev->what != VKBOX_HAPPENED_REQUEST) { /* there is somebody to be told */
-        snprintf(w->b->verdict, sizeof(w->b->verdict), "%.255s", verdict.text);
-        utf8_mend(w->b->verdict);
-    }
-    if (r->p->on_describe && !(may_end && w->waits))
-        r->p->on_describe(r->p->ctx, package);
-    if (may_end && w->waits) {
-        /* That was said. */
-    } else if (send_dump(r, reader.b, package, path, &be)) {
-        trouble(r, "no dump: %s", be.text);
-        trouble(r, "what it would have said: %s", verdict.text);
-    } else {
-        r->out->dumps++;
-        if (w->b)
-            symbols_add_process(w->pid);
-        if (verdict.group &&
-            (known_write(r->p->dumps ? r->p->dumps : ".", reader.b->program, verdict.group, &e) ||
-             (verdict.in_secondary &&
-              known_write(r->p->dumps ? r->p->dumps : ".", reader.b->program, KNOWN_SECONDARIES, &e))))
-            trouble(r, "the next run will not know where it crashed: %s", e.text);
-        if (r->p->on_dump)
-            r->p->on_dump(r->p->ctx, path);
-    }
-    bb_package_destroy(package);
-    vkbox_verdict_finish(&verdict);
-    vkbox_finish(&reader);
-    return may_end;
+    if (w->b)
+        symbol_files_add(&r->files, w->pid);
+    dumps->make(&order, &dump);
+    if (!dump.made)
+        return dump.may_end;
+    r->out->dumps++;
+    if (r->p->on_dump)
+        r->p->on_dump(r->p->ctx, dump.path);
+    return dump.may_end;
 }
 
 /* The layer's thread that waits for this goes on. */
@@ -686,40 +660,29 @@ static void look(struct run *r)
 static void look_at_left(void *ctx, int dir, const char *name, pid_t pid)
 {
     struct watched w = {.fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
-    struct vkbox_event ev = {.device = VKBOX_NO_INDEX, .unwatched = true};
-    struct vkbox_reader reader;
+    const struct vkbox_dumps *dumps;
+    struct vkbox_event ev;
     struct error e = {0};
-    bool has_crashed;
+    int happened = 0;
 
-    if (pid)
+    if (pid) {
         trouble(ctx,
                 "the process of record %s still runs; its `aerogpu run` was killed, and nobody watches it",
                 name);
-    else if (w.fd < 0)
-        error_set(&e, -errno, "it cannot be opened: %s", strerror(errno));
-    if (pid || w.fd < 0 || vkbox_copy(&reader, w.fd, &e)) {
-        error_prefix(&e, "what was left as record %.64s tells nothing", name);
-        if (e.code)
-            trouble(ctx, "%s", e.text);
-        if (w.fd >= 0)
-            close(w.fd);
-        return;
+    } else if (w.fd < 0) {
+        happened = error_set(&e, -errno, "it cannot be opened: %s", strerror(errno));
+    } else if ((dumps = dumps_of(ctx))) {
+        happened = dumps->look_at_left(w.fd, &ev, &e);
     }
-    ev.time_ns = reader.b->crash.time_ns;
-    ev.device = reader.b->crash.device < VKBOX_DEVICES ? reader.b->crash.device : VKBOX_NO_INDEX;
-    ev.what = reader.b->crash.kind == VKBOX_DEVICE_LOST ? VKBOX_HAPPENED_LOST
-              : reader.b->crash.kind == VKBOX_SIGNAL    ? VKBOX_HAPPENED_SIGNAL
-                                                        : VKBOX_HAPPENED_ENDED;
-    /* What was collected has its dump. */
-    has_crashed = ev.what == VKBOX_HAPPENED_ENDED
-                      ? !reader.b->ended && reader.b->crash.kind == VKBOX_NO_CRASH
-                      : reader.b->collected != reader.b->event && !reader.b->crash.handled;
-    vkbox_finish(&reader);
-    if (has_crashed) {
+    if (happened < 0) {
+        error_prefix(&e, "what was left as record %.64s tells nothing", name);
+        trouble(ctx, "%s", e.text);
+    } else if (happened) {
         trouble(ctx, "a record that nobody watched was left: %s", name);
         make_dump(ctx, &w, &ev);
     }
-    close(w.fd);
+    if (w.fd >= 0)
+        close(w.fd);
 }
 
 static void count_device(struct run *r, const struct vkbox_device *d)
@@ -768,6 +731,7 @@ static void finish(struct run *r)
     }
     if (!r->without_folder)
         vkbox_folder_remove(&r->folder);
+    symbol_files_finish(&r->files);
 }
 
 /* Says once that the program is gone and another is watched on; false: there is none. */
@@ -869,6 +833,7 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
             vkbox_folder_remove(&r->folder);
     }
     if (code) {
+        symbol_files_finish(&r->files);
         free(r);
         return code;
     }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 struct bb_package;
+struct vkbox_dumps;
 
 struct vkbox_run_params {
     char *const *argv;   /* of the program, up to NULL. NULL: `pid` runs already, and has the layer itself */
@@ -18,6 +19,8 @@ struct vkbox_run_params {
     uint64_t timeout_ns; /* no progress for so long is a hang; 0: never */
     bool exact, guard;
     volatile int *stop; /* a signal to be passed on to the program; NULL: none comes */
+    /* Who makes dumps: &vkbox_dumps, perhaps loaded for it. NULL, with why in `e`: nobody can. */
+    const struct vkbox_dumps *(*dumps_by)(void *ctx, struct error *e);
     /* The folder for records is there. May be NULL. */
     void (*on_folder)(void *ctx, const char *path);
     /* Asked every few milliseconds: whether a dump is wanted of what there is. May be NULL. */

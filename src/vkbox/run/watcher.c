@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/fds.h"
 #include "vkbox/own.h"
+#include "vkbox/run/dump.h"
 #include "vkbox/run/owner.h"
 #include "vkbox/run/run.h"
 
@@ -106,6 +107,11 @@ static void put_meta(const struct watcher *w, void *package)
     }
 }
 
+static const struct vkbox_dumps *dumps_by(void *ctx, struct error *e)
+{
+    return &vkbox_dumps;
+}
+
 static void on_folder(void *ctx, const char *path)
 {
     char text[VKBOX_OWN_TEXT];
@@ -164,7 +170,8 @@ static pid_t maker_of_socket(void)
 int main(int argc, char **argv)
 {
     struct watcher w = {0};
-    struct vkbox_run_params p = {.on_folder = on_folder,
+    struct vkbox_run_params p = {.dumps_by = dumps_by,
+                                 .on_folder = on_folder,
                                  .is_asked = is_asked,
                                  .on_answered = on_answered,
                                  .on_describe = on_describe,
