@@ -22,7 +22,7 @@ static struct map transfers; /* VkCommandPools whose queues write memory: those 
 
 static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t free_chunk, fresh_chunk, free_slot = VKBOX_NO_INDEX, fresh_slot; /* free_chunk: index + 1 */
-static uint32_t *slot_links;
+static uint32_t slot_links[VKBOX_COMMAND_BUFFERS];
 
 struct commands_row commands_rows[KNOWN_BUFFERS];
 
@@ -110,13 +110,11 @@ static struct vkbox_command_buffer *take_slot(uint32_t *index)
     struct vkbox_command_buffer *s = NULL;
 
     pthread_mutex_lock(&room_lock);
-    if (!slot_links)
-        slot_links = calloc(VKBOX_COMMAND_BUFFERS, sizeof(*slot_links));
-    if (slot_links && free_slot != VKBOX_NO_INDEX) {
+    if (free_slot != VKBOX_NO_INDEX) {
         *index = free_slot;
         free_slot = slot_links[free_slot];
         s = &box->command_buffers[*index];
-    } else if (slot_links && fresh_slot < VKBOX_COMMAND_BUFFERS &&
+    } else if (fresh_slot < VKBOX_COMMAND_BUFFERS &&
                (fresh_slot % BOX_COMMAND_BUFFERS ||
                 box_room(&box->command_buffers[fresh_slot], BOX_COMMAND_BUFFERS * sizeof(*s)))) {
         *index = fresh_slot++;

@@ -45,7 +45,7 @@ static struct map sets, layouts, templates,
 static struct {
     uint32_t first, last; /* index + 1 */
 } given_up[CLASSES];
-static uint32_t *links, fresh;
+static uint32_t links[VKBOX_DESCRIPTORS], fresh;
 
 static uint64_t key(const struct device *d, uint64_t handle)
 {
@@ -81,10 +81,6 @@ static uint32_t take_block(uint32_t class)
 
 static void give_block(uint32_t class, uint32_t at)
 {
-    if (!links)
-        links = calloc(VKBOX_DESCRIPTORS, sizeof(*links));
-    if (!links)
-        return;
     links[at] = 0;
     if (given_up[class].first)
         links[given_up[class].last - 1] = at + 1;

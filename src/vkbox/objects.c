@@ -13,8 +13,8 @@
 enum { AT_ONCE = 128 }; /* so many slots have their memory */
 
 static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct map alive;                            /* handle and type to slot */
-static uint32_t fresh, *ring, ring_first, ring_num; /* slots that were given up, oldest first */
+static struct map alive;                                          /* handle and type to slot */
+static uint32_t fresh, ring[VKBOX_OBJECTS], ring_first, ring_num; /* slots that were given up, oldest first */
 
 /* Handles of two types, or two devices, may be the same number. */
 static uint64_t key(const struct device *d, VkObjectType type, uint64_t handle)
@@ -242,12 +242,8 @@ static void gone(struct vkbox_object *o, uint32_t by)
     o->destroyed_ns = box_now();
     o->destroyed_by = by;
     atomic_store(&o->state, VKBOX_GONE);
-    if (!ring)
-        ring = calloc(VKBOX_OBJECTS, sizeof(*ring));
-    if (ring) {
-        ring[(ring_first + ring_num) % VKBOX_OBJECTS] = (uint32_t)(o - box->objects);
-        ring_num++;
-    }
+    ring[(ring_first + ring_num) % VKBOX_OBJECTS] = (uint32_t)(o - box->objects);
+    ring_num++;
 }
 
 /* To who asked for it. */
