@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long the threads of a process ran between two looks. */
+#include <gnu/libc-version.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -67,7 +68,7 @@ TEST(what_lies_behind_ten_thousand_mappings_is_found)
     assert_true(at != MAP_FAILED);
     for (size_t i = 0; i < MAPPINGS; i += 2)
         assert_int_equal(mprotect(at + i * page, page, PROT_READ), 0);
-    place_of(getpid(), (uintptr_t)&strtol, 0, &place);
+    place_of(getpid(), (uintptr_t)&gnu_get_libc_version, 0, &place);
     assert_memory_equal(place.text, "libc", 4);
     place_mapped(getpid(), (uintptr_t)at + (MAPPINGS - 2) * page, what);
     assert_string_equal(what, "memory (r--)");
