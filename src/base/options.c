@@ -279,7 +279,7 @@ static int take(struct options *o, int c, char **argv, struct error *e)
 void options_once(struct options_row *rows)
 {
     for (struct options_row *r = rows; r->kind; r++)
-        r->once = r->kind >= OPTIONS_TEXT && r->kind != OPTIONS_MAYBE && r->kind != OPTIONS_CALL;
+        r->once = r->kind >= OPTIONS_TEXT && r->kind != OPTIONS_CALL;
 }
 
 int options_parse(struct options *o, int argc, char **argv, struct error *e)

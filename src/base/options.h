@@ -129,7 +129,7 @@ struct options {
     const struct options_row *at; /* set by options_parse: whose value is wrong or missing, or NULL */
 };
 
-/* Of each row that takes one value, a second one is an error (`once`). */
+/* Of each row that takes or may take one value, a second one is an error (`once`). */
 void options_once(struct options_row *rows);
 
 /* Reads the command line into the rows' variables, from left to right: of what is given twice the last counts, but for `once`. 0: libc's

@@ -32,6 +32,7 @@ enum { BREATH_NS = 200000 }; /* so long somebody works while others wait for him
 
 enum {
     STACK_SIZE = 256 * 1024,
+    ENDLESS = 1000000, /* waits in a row */
     MAX_MESSAGES = 32,
 };
 
@@ -345,6 +346,19 @@ static void park_main(struct kernel *k, struct kthread *t)
     }
 }
 
+/* Sim: who waits for nothing again and again keeps time from going on. */
+static void count_wait(struct kernel *k, const struct kthread *t)
+{
+    uint64_t now = dxgk_kernel_now(k);
+
+    k->waits = now == k->waits_at ? k->waits + 1 : 0;
+    k->waits_at = now;
+    if (k->waits > ENDLESS && t->ddi) {
+        k->waits = 0;
+        dxgk_guard_die(k, VIDEO_TDR_FAILURE_CODE, "a loop of waits that take no time, 1000000 in a row");
+    }
+}
+
 bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routine)
 {
     struct kthread *t = k->current;
@@ -399,6 +413,8 @@ bool dxgk_kernel_park(struct kernel *k, uint64_t deadline_ns, const char *routin
     INVARIANT(k->irql <= APC_LEVEL && !t->wait_timer.armed && !t->ddi_timer.armed); /* 1 */
     if (t->ddi)
         dxgk_guard_begin(k);
+    if (k->loop)
+        count_wait(k, t);
     return !expired;
 }
 

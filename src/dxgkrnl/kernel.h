@@ -184,6 +184,9 @@ bool dxgk_kernel_in_region(const struct kernel *k);
 void dxgk_kernel_promise(struct kernel *k, const char *routine);
 /* The calling thread owns a mutex or a resource more, or one less. */
 void dxgk_kernel_own(struct kernel *k, bool more);
+/* The miniport goes on without end in what is none of its loops alone (`what`: threads that make threads): it dies of it, in the call that the
+ * running thread is in. */
+_Noreturn void dxgk_kernel_endless(struct kernel *k, const char *what);
 /* The call that is under way; NULL: none. */
 const struct kernel_ddi *dxgk_kernel_call(const struct kernel *k);
 /* The DDI that is under way, a name that stays; NULL: none. */

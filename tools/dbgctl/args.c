@@ -23,6 +23,7 @@ struct line {
     char **argv;
     struct options_row rows[MAX_ROWS], *read_gpa, *size;
     struct options o;
+    bool json_path_given;
 };
 
 /* A word that must be an option: whoever wrote it forgot the value before it. */
@@ -60,6 +61,9 @@ static int take_json(void *ctx, const struct options_row *row, const char *value
         value = next;
         optind++;
     }
+    if (e && value && *value && l->json_path_given)
+        return error_set(e, -EINVAL, "option '--json' is given twice");
+    l->json_path_given = e && value && *value; /* that who looks ahead finds it is no second time */
     l->c->json = true;
     l->c->json_path = value && *value ? value : NULL;
     return value && !*value ? error_set(e, -EINVAL, "--json needs a path that is not empty") : 0;

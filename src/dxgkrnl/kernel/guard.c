@@ -68,6 +68,11 @@ _Noreturn void dxgk_guard_die(struct kernel *k, unsigned code, const char *what)
     dxgk_guard_leave(k);
 }
 
+_Noreturn void dxgk_kernel_endless(struct kernel *k, const char *what)
+{
+    dxgk_guard_die(k, VIDEO_TDR_FAILURE_CODE, what);
+}
+
 static bool is_due(const struct kernel *k)
 {
     return k->current && k->current->ddi && atomic_load(&k->guard.abandon) == atomic_load(&k->guard.call);

@@ -72,6 +72,8 @@ struct kernel {
     struct kthread *ready, **ready_last, *all; /* sim */
     ucontext_t scheduler;
     struct loop_timer loop_timer;
+    unsigned waits; /* at this instant: */
+    uint64_t waits_at;
     bool loop_armed;
 
     struct guard guard;

@@ -108,6 +108,8 @@ const char *dxgk_ntos_in_use(struct dxgk *d, const void *memory, size_t size)
         used = "a timer in it that is set";
     if (dxgk_kernel_forget_dpcs(d->kernel, memory, size))
         used = "a DPC in it that is queued";
+    if (dxgk_ntos_forget_items(d, memory, size))
+        used = "a work item in it that is queued";
     if (dxgk_ntos_forget_locks(d, memory, size))
         used = "a spin lock in it that is held";
     return used;

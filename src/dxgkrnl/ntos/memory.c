@@ -13,7 +13,7 @@ void dxgk_ntos_init(struct dxgk *d)
 {
     dxgk_pool_init(&d->ntos.pool, d->bus->memory_size);
     InitializeListHead(&d->ntos.timers);
-    InitializeListHead(&d->ntos.items);
+    d->ntos.items_last = &d->ntos.items;
 }
 
 PVOID NTAPI MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestAcceptableAddress)

@@ -31,6 +31,12 @@ struct contiguous {
     PFN_NUMBER first; /* of that MDL */
 };
 
+/* A work item that waits for a worker; its own list entry is not trusted. */
+struct queued_item {
+    struct queued_item *next;
+    PWORK_QUEUE_ITEM item;
+};
+
 /* An object that the miniport has references to; system threads count their own. */
 struct reference {
     struct reference *next;
@@ -95,8 +101,10 @@ struct ntos {
     struct ktimer timer; /* for that one */
 
     struct system_thread *threads;
-    LIST_ENTRY items; /* work items that wait */
+    struct queued_item *items, **items_last; /* that wait */
     unsigned workers, idle, busy, io_items;
+    unsigned begun; /* threads and work items, since: */
+    uint64_t begun_ns;
     bool stopping;
     struct kwaiters work; /* workers; system threads, too, which stop when they are told to */
     struct kwaiters work_ended;
@@ -144,6 +152,8 @@ bool dxgk_ntos_known_waitable(const char *routine, const void *object);
 /* Whether it is known as one; no violation. */
 bool dxgk_ntos_is(const struct dxgk *d, enum known_kind kind, const void *object);
 void dxgk_ntos_deleted(struct dxgk *d, const void *object);
+/* The work items that lie in these bytes wait no more; how many did. */
+unsigned dxgk_ntos_forget_items(struct dxgk *d, const void *memory, size_t size);
 /* What the kernel had in its lists of these bytes, and has not any more; NULL: nothing. */
 const char *dxgk_ntos_in_use(struct dxgk *d, const void *memory, size_t size);
 /* The same for pool that is freed, and objects in it that should have been deleted; none of them is known any more. */

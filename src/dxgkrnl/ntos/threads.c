@@ -15,7 +15,12 @@
 
 #include <stdlib.h>
 
-enum { MAX_WORKERS = 16, KPRIORITY_NORMAL = 8 /* of a thread that nobody changed */ };
+enum {
+    STORM =
+        100000, /* threads and work items within a second: each makes another, and virtual time does not go on */
+    MAX_WORKERS = 16,
+    KPRIORITY_NORMAL = 8 /* of a thread that nobody changed */
+};
 
 struct system_thread {
     struct system_thread *next;
@@ -28,6 +33,20 @@ struct system_thread {
     KPRIORITY priority;
     bool open, ended; /* its handle; it */
 };
+
+/* One more begins, in a call of the miniport's that is under way. */
+static void count_begun(struct dxgk *d)
+{
+    struct ntos *n = &d->ntos;
+    uint64_t now = dxgk_kernel_now(d->kernel);
+
+    if (now - n->begun_ns >= NSEC_PER_SEC) {
+        n->begun_ns = now;
+        n->begun = 0;
+    }
+    if (++n->begun == STORM)
+        dxgk_kernel_endless(d->kernel, "a loop of threads or work items, 100000 within a second");
+}
 
 /* ---- system threads ------------------------------------------------------ */
 
@@ -53,7 +72,10 @@ static void run_thread(void *arg)
     struct kernel *k = t->d->kernel;
 
     t->thread = dxgk_kernel_thread(k);
-    KERNEL_CALL(k, "a system thread", PASSIVE_LEVEL, 0, t->routine(t->context));
+    KERNEL_CALL(k, "a system thread", PASSIVE_LEVEL, 0, {
+        count_begun(t->d);
+        t->routine(t->context);
+    });
     t->ended = true;
     t->header.SignalState = 1;
     dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&t->header));
@@ -220,6 +242,54 @@ struct _IO_WORKITEM {
     PVOID context;
 };
 
+static bool is_queued(const struct dxgk *d, const WORK_QUEUE_ITEM *item)
+{
+    const struct queued_item *q = d->ntos.items;
+
+    while (q && q->item != item)
+        q = q->next;
+    return q;
+}
+
+unsigned dxgk_ntos_forget_items(struct dxgk *d, const void *memory, size_t size)
+{
+    unsigned n = 0;
+
+    for (struct queued_item **p = &d->ntos.items; *p;) {
+        struct queued_item *q = *p;
+        if (memory && (uintptr_t)q->item - (uintptr_t)memory >= size) {
+            p = &q->next;
+            continue;
+        }
+        *p = q->next;
+        free(q);
+        n++;
+    }
+    d->ntos.items_last = &d->ntos.items;
+    while (*d->ntos.items_last)
+        d->ntos.items_last = &(*d->ntos.items_last)->next;
+    return n;
+}
+
+/* The first that waits; NULL: somebody else has written over it. */
+static PWORK_QUEUE_ITEM take_item(struct dxgk *d)
+{
+    struct queued_item *q = d->ntos.items;
+    PWORK_QUEUE_ITEM item = q->item;
+
+    d->ntos.items = q->next;
+    if (!q->next)
+        d->ntos.items_last = &d->ntos.items;
+    free(q);
+    if (item->List.Flink != &item->List) {
+        dxgk_kernel_violation(d->kernel,
+                              "a work item that was queued was initialised again, or written over");
+        return NULL;
+    }
+    item->List.Flink = NULL;
+    return item;
+}
+
 static void worker(void *arg)
 {
     struct dxgk *d = arg;
@@ -227,17 +297,20 @@ static void worker(void *arg)
 
     while (!n->stopping) {
         PWORK_QUEUE_ITEM item;
-        if (IsListEmpty(&n->items)) {
+        if (!n->items) {
             n->idle++;
             dxgk_kernel_wait(d->kernel, &n->work, LOOP_FOREVER);
             n->idle--;
             continue;
         }
-        item = CONTAINING_RECORD(RemoveHeadList(&n->items), WORK_QUEUE_ITEM, List);
-        item->List.Flink = NULL;
+        item = take_item(d);
+        if (!item)
+            continue;
         n->busy++;
-        KERNEL_CALL(d->kernel, "a work item", PASSIVE_LEVEL, 0,
-                    item->WorkerRoutine(item->Parameter)); /* it may be gone now */
+        KERNEL_CALL(d->kernel, "a work item", PASSIVE_LEVEL, 0, {
+            count_begun(d);
+            item->WorkerRoutine(item->Parameter); /* it may be gone now */
+        });
         n->busy--;
         dxgk_kernel_wake_all(d->kernel, &n->work_ended);
     }
@@ -248,12 +321,21 @@ static void worker(void *arg)
 static void queue(struct dxgk *d, const char *routine, PWORK_QUEUE_ITEM item)
 {
     struct ntos *n = &d->ntos;
+    struct queued_item *q;
 
-    if (item->List.Flink) {
+    if (is_queued(d, item)) {
         dxgk_kernel_violation(d->kernel, "%s of an item that is queued", routine);
         return;
     }
-    InsertTailList(&n->items, &item->List);
+    q = malloc(sizeof(*q));
+    if (!q) {
+        log_error("dxgkrnl", "no memory to queue a work item of the miniport's: it is not run");
+        return;
+    }
+    *q = (struct queued_item){NULL, item};
+    item->List.Flink = item->List.Blink = &item->List; /* a mark */
+    *n->items_last = q;
+    n->items_last = &q->next;
     if (!n->idle && n->workers < MAX_WORKERS) {
         if (!dxgk_kernel_spawn(d->kernel, "worker", worker, d))
             n->workers++;
@@ -300,7 +382,7 @@ VOID NTAPI IoQueueWorkItem(PIO_WORKITEM IoWorkItem, PIO_WORKITEM_ROUTINE WorkerR
     ENTER(IoQueueWorkItem);
 
     UNREFERENCED_PARAMETER(QueueType);
-    if (!IoWorkItem->item.List.Flink)
+    if (!is_queued(d, &IoWorkItem->item))
         d->ntos.io_items++;
     IoWorkItem->routine = WorkerRoutine;
     IoWorkItem->context = Context;
@@ -314,7 +396,7 @@ VOID NTAPI IoFreeWorkItem(PIO_WORKITEM IoWorkItem)
     ENTER(IoFreeWorkItem);
     if (IoWorkItem && !dxgk_pool_allocated(dxgk_kernel_ctx(k), "IoFreeWorkItem", IoWorkItem))
         return;
-    if (IoWorkItem->item.List.Flink)
+    if (is_queued(dxgk_kernel_ctx(k), &IoWorkItem->item))
         dxgk_kernel_violation(k, "IoFreeWorkItem of an item that is queued");
     else
         ExFreePool(IoWorkItem);
@@ -343,12 +425,9 @@ unsigned dxgk_ntos_stop_threads(struct dxgk *d)
 
     while (n->io_items && wait_ended(d))
         ;
-    for (LIST_ENTRY *e = n->items.Flink; e != &n->items; e = e->Flink)
-        left++;
-    left += n->busy;
+    left = n->busy + dxgk_ntos_forget_items(d, NULL, 0);
     if (left)
         dxgk_kernel_violation(d->kernel, "the miniport left %u work items that run or wait", left);
-    InitializeListHead(&n->items);
     threads = threads_running(d);
     if (threads)
         dxgk_kernel_violation(d->kernel, "the miniport left %u system threads that run", threads);

@@ -147,6 +147,12 @@ rows = [
     ("etw_twice@Render", r"EtwUnregister of 0x1, which is not registered, or no more, in {}"),
     ("bugcheck_left@StopDevice", r"the miniport left a bug check callback registered"),
     ("bugcheck_called@Render", r"ExAllocatePoolWithTag called at IRQL 15, allowed up to 2, in a bug check callback"),
+    # What goes on without end although no single call does.
+    ("thread_chain@CreateDevice", r"a loop of threads or work items, 100000 within a second, in a system thread"),
+    ("item_again@CreateDevice", r"a loop of threads or work items, 100000 within a second, in a work item"),
+    ("item_anew@Render", r"a work item that was queued was initialised again, or written over"),
+    ("item_freed@Render", r"ExFreePool of 100 bytes, tag Fult, with a work item in it that is queued, in {}"),
+    ("wait_nothing@CreateDevice", r"a loop of waits that take no time, 1000000 in a row, in a system thread"),
     # References.
     ("reference_over@Render", r"ObDereferenceObject of 0x[0-9a-f]+, to which the miniport has no reference, in {}"),
     ("reference_wild@Render", r"ObDereferenceObject of 0x[0-9a-f]+, to which the miniport has no reference, in {}"),

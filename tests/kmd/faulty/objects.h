@@ -53,6 +53,30 @@ static PVOID paged(void)
     return ExAllocatePoolWithTag(PagedPool, 4096, 0x746C7546);
 }
 
+static VOID NTAPI makes_another(PVOID context)
+{
+    HANDLE h;
+
+    PsCreateSystemThread(&h, 0, NULL, NULL, NULL, makes_another, context);
+    ZwClose(h);
+}
+
+static WORK_QUEUE_ITEM item;
+static VOID NTAPI queues_again(PVOID context)
+{
+    ExQueueWorkItem(context, DelayedWorkQueue);
+}
+
+static VOID NTAPI waits_for_nothing(PVOID context)
+{
+    LARGE_INTEGER none = {.QuadPart = 0};
+
+    for (;;) {
+        KeDelayExecutionThread(KernelMode, FALSE, &none);
+        sink += context != NULL;
+    }
+}
+
 static const GUID provider = {1, 2, 3, {4}};
 static FAST_MUTEX fast;
 static KBUGCHECK_CALLBACK_RECORD record;
@@ -275,6 +299,28 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
         KeLowerIrql(old_irql);                                                                               \
         p[8] = 1;                                                                                            \
         ExFreePool(p);                                                                                       \
+    })                                                                                                       \
+    F(thread_chain, makes_another(NULL))                                                                     \
+    F(                                                                                                       \
+        item_again, if (!starts++) {                                                                         \
+            ExInitializeWorkItem(&item, queues_again, &item);                                                \
+            ExQueueWorkItem(&item, DelayedWorkQueue);                                                        \
+        })                                                                                                   \
+    F(item_anew, {                                                                                           \
+        ExInitializeWorkItem(&item, returns, &item);                                                         \
+        ExQueueWorkItem(&item, DelayedWorkQueue);                                                            \
+        ExInitializeWorkItem(&item, returns, &item);                                                         \
+    })                                                                                                       \
+    F(item_freed, {                                                                                          \
+        PWORK_QUEUE_ITEM i = (PWORK_QUEUE_ITEM)pool();                                                       \
+        ExInitializeWorkItem(i, returns, NULL);                                                              \
+        ExQueueWorkItem(i, DelayedWorkQueue);                                                                \
+        ExFreePool(i);                                                                                       \
+    })                                                                                                       \
+    F(wait_nothing, {                                                                                        \
+        HANDLE h;                                                                                            \
+        PsCreateSystemThread(&h, 0, NULL, NULL, NULL, waits_for_nothing, NULL);                              \
+        ZwClose(h);                                                                                          \
     })                                                                                                       \
     F(fresh, {                                                                                               \
         if (starts++)                                                                                        \
