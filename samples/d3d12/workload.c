@@ -20,6 +20,7 @@
  *   stream    the same with a pipeline from a stream of subobjects (exit code 77 where there is no ID3D12Device2)
  *   unread    the same as `scene`, and nothing is read back: what was drawn is only where queues wrote it
  *   pixels    fifty draws of which each can reach one pixel, another for each; their list is executed twice
+ *   black     a triangle, again and again with another thing wrong by which it is not seen; nothing is executed
  *   queries   a query heap resolved into a buffer
  */
 #define INITGUID
@@ -657,7 +658,7 @@ static const struct {
     {"placed", placed}, {"threads", threads}, {"events", events},   {"devices", devices},
     {"gated", gated},   {"killed", killed},   {"crash", crash},     {"scene", scene},
     {"stream", stream}, {"queries", queries}, {"signals", signals}, {"kept", kept},
-    {"unread", unread}, {"pixels", pixels},
+    {"unread", unread}, {"pixels", pixels},   {"black", black},
 };
 
 int main(int argc, char **argv)
@@ -668,9 +669,9 @@ int main(int argc, char **argv)
             printf("%s %016llx\n", argv[1], (unsigned long long)checksum);
             return 0;
         }
-    fprintf(
-        stderr,
-        "usage: workload "
-        "clears|views|maps|reused|placed|threads|events|devices|gated|killed|crash|scene|stream|queries|signals|kept\n");
+    fprintf(stderr, "usage: workload");
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        fprintf(stderr, "%c%s", i ? '|' : ' ', programs[i].name);
+    fprintf(stderr, "\n");
     return 2;
 }

@@ -45,9 +45,13 @@ ID3D12Resource *buffer(struct gpu *g, D3D12_HEAP_TYPE type, uint64_t size);
 void *map(ID3D12Resource *r);
 void read_back(ID3D12Resource *r, size_t size);
 
+/* The bytes of a shader of samples/shaders. */
+size_t read_shader(const char *name, void *p, size_t cap);
+
 void scene(void);
 void stream(void);
 void unread(void);
 void pixels(void);
 void queries(void);
 void views(void);
+void black(void);

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-static size_t read_shader(const char *name, void *p, size_t cap)
+size_t read_shader(const char *name, void *p, size_t cap)
 {
     char path[4096];
     size_t n;

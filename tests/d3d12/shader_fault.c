@@ -5,9 +5,10 @@
  *                                          hash of its SPIR-V: the same, however much is left out around it. HASH 1: a pass that clears
  *   AEROGPU_TEST_SHADER_FAULT=list         a line "HASH" on standard output for each shader, when it is submitted first
  *
+ * It happens when the submission is done: what ends the driver for want of something else comes before, and is another failure.
+ *
  * Of a draw the fragment shader counts, or else the last stage that there is. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ enum { CLEARS = 1, SLOTS = 1 << 16, USED = 64, POINTS = 2 };
 struct device {
     struct layer_object object;
     PFN_vkGetDeviceProcAddr get;
+    PFN_vkQueueWaitIdle QueueWaitIdle;
 #define ROW(name) PFN_vk##name name;
     DEVICE_FUNCTIONS(ROW)
 #undef ROW
@@ -225,6 +227,7 @@ static void list(uint64_t hash)
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t n, const VkSubmitInfo *infos,
                                                          VkFence fence)
 {
+    struct device *d = layer_find(&devices, queue);
     const char *what = getenv("AEROGPU_TEST_SHADER_FAULT");
     const char *colon = what ? strchr(what, ':') : NULL;
     const uint64_t wanted = colon ? strtoull(colon + 1, NULL, 16) : 0;
@@ -243,12 +246,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
                     list(s.used[u]);
             }
         }
-    if (due && wanted && what[0] == 'c')
-        raise(SIGSEGV);
-    lost |= due && wanted;
     if (lost)
         return VK_ERROR_DEVICE_LOST;
-    return ((struct device *)layer_find(&devices, queue))->QueueSubmit(queue, n, infos, fence);
+    if (due && wanted) { /* what the driver itself does not survive comes first */
+        d->QueueSubmit(queue, n, infos, VK_NULL_HANDLE);
+        d->QueueWaitIdle(queue);
+        if (what[0] == 'c')
+            *(volatile int *)NULL = 1;
+        lost = true;
+        return VK_ERROR_DEVICE_LOST;
+    }
+    return d->QueueSubmit(queue, n, infos, fence);
 }
 
 /* ---- the layer ------------------------------------------------------------ */
@@ -285,6 +293,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
 #define ROW(name) d->name = (PFN_vk##name)d->get(*out, "vk" #name);
     DEVICE_FUNCTIONS(ROW)
 #undef ROW
+    d->QueueWaitIdle = (PFN_vkQueueWaitIdle)d->get(*out, "vkQueueWaitIdle");
     layer_put(&devices, &d->object, *out);
     return r;
 }

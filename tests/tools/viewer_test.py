@@ -95,6 +95,28 @@ out.used = [{kind: "texture", register: 4, space: 1}, {kind: "texture", register
 out.doubts = doubtsOf(%(draw)d, [], [], {method: "DrawInstanced", args: {VertexCountPerInstance: 0}}, null);
 }</script>
 """
+BLACK = """
+<script>const out = {};let later = Promise.resolve();{
+for (const i of inside.draws.keys()) {
+  const box = document.createElement("div");
+  box.innerHTML = insideOf(i).html;
+  out[i] = [...box.querySelectorAll("#doubts p")].map(p => p.textContent);
+}
+}</script>
+"""
+# What the page says of each draw of the workload "black", by the name that it prints.
+BLACK_SAID = {"fine": None, "culled": "every triangle faces back", "away": "all vertices lie outside of what is seen", "depth": "the depth target was cleared to 0 last",
+              "no-depth": "the depth test is on, and no depth target", "scissor": "a scissor rectangle is empty", "scissor-away": "the scissor rectangle lies outside of the target",
+              "no-scissor": "no scissor rectangle is set", "blend": "blending takes nothing of what the shader writes to target 0: its factor is ZERO", "black": "the result is 0",
+              "mask": "no channel of target 0 is written", "nan": "POSITION of a vertex is no number (NaN)", "flat-w": "w of every vertex", "inked": "COLOR of every vertex that is shown is black",
+              "zero-constants": "the vertex shader's transform (b0) hold zeros alone", "unbound": "nothing is bound to root parameter 0", "other-root": "the root signature that is set is #",
+              "null-view": "names no resource", "no-view": "descriptors where nothing was ever put", "unwritten": "was written by no call that is known", "stride": "has a stride of 0",
+              "no-buffer": "no vertex buffer is set in slot 0, from which POSITION comes", "behind": "vertices 0 to 5 are drawn, the buffer in slot 0 has 3",
+              "index-format": "indices are of format R16_FLOAT", "indices-behind": "indices 0 to 5 are drawn, the index buffer has 3", "viewport": "a viewport of 0 by 16 has no pixels",
+              "viewport-away": "the viewport lies outside of the target", "samples": "the sample mask is 0", "stencil": "the stencil test never passes: the reference is 3, and stencil was cleared to 7 last",
+              "no-target": "no render target and no depth target", "target-format": "target 0 is seen as R8G8B8A8_UNORM_SRGB", "topology": "the pipeline is made for TRIANGLE, what is set is LINELIST",
+              "no-instance": "InstanceCount is 0", "cleared": "what it draws is cleared again behind it", "no-pixel-shader": "has no pixel shader", "predicated": "only where the predicate says so",
+              "indirect": "InstanceCount is 0", "bundle": "no scissor rectangle is set"}
 END = """
 <script>later.then(() => {
 const pre = document.createElement("pre");
@@ -196,8 +218,25 @@ def inside_a_draw(work):
     check("and each channel by itself", out["filter"] == ['url("#only-RGB")', 'url("#only-G")'], out["filter"])
 
 
+def why_it_is_black(work):
+    """Draws with one thing wrong each: the page says which, and of the one that is fine nothing."""
+    made = subprocess.run([aerogpu, "record", "-o", work + "/b", "--", workload, "black"], capture_output=True, text=True)
+    if made.returncode:
+        print("# the workload cannot run here:", made.stderr[-300:])
+        return
+    subprocess.run([aerogpu, "show", "--html", work + "/b.html", work + "/b"], check=True, capture_output=True)
+    out = look(work + "/b.html", BLACK, work)
+    said = [l.split()[0] for l in made.stdout.splitlines() if not l.startswith("black ")]
+    check("each draw is on the page", len(out) == len(said) == len(BLACK_SAID), [said, out])
+    draws = dict(zip(said, [out[k] for k in sorted(out, key=int)])) if out else {}
+    for name, lines in draws.items():
+        wanted = BLACK_SAID[name]
+        check(f"why it is not seen: {name}", lines == [] if wanted is None else lines and any(wanted in l for l in lines) and len(lines) <= 2, lines)
+
+
 with tempfile.TemporaryDirectory() as work:
     inside_a_draw(work)
+    why_it_is_black(work)
     env = dict(os.environ, LD_PRELOAD=stub, HOME=work)
     subprocess.run([aerogpu, "record", "-o", work + "/r", "--", callall], env=env, check=True, capture_output=True)
     subprocess.run([aerogpu, "show", "--html", work + "/v.html", work + "/r"], check=True, capture_output=True)

@@ -144,3 +144,11 @@ double format_component(int row, const uint8_t *p, unsigned i)
         i = 2 - i;
     return component(row, p + i * formats[row].bits / 8u);
 }
+
+void format_json(struct json_writer *w, double v)
+{
+    if (isfinite(v))
+        json_write_real(w, NULL, v);
+    else
+        json_write_string(w, NULL, isnan(v) ? "NaN" : v < 0 ? "-Infinity" : "Infinity");
+}

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/json_write.h"
 #include "d3d12/gen/table.h"
+#include "d3d12/view/indirect.h"
 #include "d3d12/view/root_signature.h"
 #include "d3d12/view/shader.h"
 #include "d3d12/view/vertex.h"
@@ -33,7 +34,9 @@ struct bound { /* by a root parameter */
 struct draw {
     const struct inside *x;
     bool compute;
+    bool bundle;                            /* what its caller had set stays */
     const struct trc_call *pipeline, *root; /* what made them */
+    const struct trc_call *targets;         /* what bound them */
     struct bound bound[ROOT_MAX_PARAMETERS];
     struct vertex_source vertices;
     struct shader shaders[MAX_SHADERS];
@@ -139,8 +142,11 @@ static void on_root(struct draw *d, const struct trc_call *c, const char *what)
     struct bound *b = p.num && p.numbers[0] < ROOT_MAX_PARAMETERS ? &d->bound[p.numbers[0]] : NULL;
 
     if (!strcmp(what, "Signature")) {
-        d->root = inside_maker(d->x->defined, p.object);
-        memset(d->bound, 0, sizeof(d->bound));
+        const struct trc_call *made = inside_maker(d->x->defined, p.object);
+
+        if (made != d->root)
+            memset(d->bound, 0, sizeof(d->bound));
+        d->root = made;
         return;
     }
     if (!b)
@@ -172,6 +178,9 @@ static void on_list(struct draw *d, const struct trc_call *c)
     const char *name = c->m->name, *root = d->compute ? "SetComputeRoot" : "SetGraphicsRoot";
 
     if (c->method == D12_ID3D12GraphicsCommandList_SetPipelineState) {
+        on_pipeline(d, c);
+    } else if (c->method == D12_ID3D12GraphicsCommandList_Reset && d->bundle) {
+        d->pipeline = NULL;
         on_pipeline(d, c);
     } else if (c->method == D12_ID3D12GraphicsCommandList_Reset ||
                c->method == D12_ID3D12GraphicsCommandList_ClearState) {
@@ -493,7 +502,7 @@ static void show_resource(struct strbuf *out, const struct inside *x, uint32_t i
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static int show_bound(struct strbuf *out, struct draw *d, const struct trc_call *targets)
+static int show_bound(struct strbuf *out, struct draw *d)
 {
     struct root_signature r = {0};
     struct error e = {0};
@@ -507,49 +516,66 @@ static int show_bound(struct strbuf *out, struct draw *d, const struct trc_call 
     err = err ? err : show_unreflected(out, d, &r);
     err = err ? err : table_resources(d, &r);
     root_signature_finish(&r);
-    if (!err && !d->compute && targets)
-        err = target_resources(d, targets);
+    if (!err && !d->compute && d->targets)
+        err = target_resources(d, d->targets);
     return err;
+}
+
+/* The first `n` calls on a list, in order. */
+static void on_calls(struct draw *d, uint32_t list, size_t n)
+{
+    const struct follow_object *l = follow_object(d->x->defined, list);
+    const struct trc_call *made = inside_maker(d->x->defined, list);
+
+    d->pipeline = NULL; /* a bundle has none of its caller's */
+    if (made && made->method == D12_ID3D12Device_CreateCommandList)
+        on_pipeline(d, made);
+    for (size_t i = 0; l && i < l->num_list && i < n; i++) {
+        const struct trc_call *c = &d->x->defined->calls[l->list[i]].call;
+
+        on_list(d, c);
+        if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
+            d->targets = c;
+        else if (c->method == D12_ID3D12GraphicsCommandList_ClearState)
+            d->targets = NULL;
+    }
 }
 
 int inside_show(struct strbuf *out, const struct inside *x)
 {
     const char *name = d12_methods[x->method].name;
-    const struct follow_object *l = follow_object(x->defined, x->list);
-    struct draw *d = calloc(1, sizeof(*d));
-    const struct trc_call *targets = NULL, *made;
+    struct indirect first = {.method = x->method, .args = x->args, .args_size = x->args_size};
+    struct draw *d;
     int err = 0;
 
+    if (!follow_object(x->defined, x->list) ||
+        (!begins(name, "Dispatch") && !begins(name, "Draw") && !begins(name, "ExecuteIndirect")))
+        return 0;
+    d = calloc(1, sizeof(*d));
     if (!d)
         return -ENOMEM;
     d->x = x;
-    d->compute = begins(name, "Dispatch");
-    if (!l || (!d->compute && !begins(name, "Draw") && !begins(name, "ExecuteIndirect"))) {
-        free(d);
-        return 0;
-    }
-    if ((made = inside_maker(x->defined, x->list)) && made->method == D12_ID3D12Device_CreateCommandList)
-        on_pipeline(d, made);
-    for (size_t i = 0; i < l->num_list && i < x->num_list; i++) {
-        const struct trc_call *c = &x->defined->calls[l->list[i]].call;
-
-        on_list(d, c);
-        if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
-            targets = c;
-        else if (c->method == D12_ID3D12GraphicsCommandList_ClearState)
-            targets = NULL;
-    }
     if (x->form == SHOW_TEXT)
         strbuf_puts(out, "and works on:\n");
+    if (begins(name, "ExecuteIndirect"))
+        indirect_show(out, x, &first);
+    d->compute = first.compute || begins(name, "Dispatch");
+    if (x->caller)
+        on_calls(d, x->caller, x->num_caller);
+    d->bundle = x->caller;
+    on_calls(d, x->list, x->num_list);
     err = read_shaders(out, d);
     if (!err)
-        err = show_bound(out, d, targets);
+        err = show_bound(out, d);
     if (!err && !d->compute)
-        vertex_show(out, x->form, &d->vertices, d->pipeline, x->contents, x->method, x->args, x->args_size);
+        vertex_show(out, x->form, &d->vertices, d->pipeline, x->contents, first.method, first.args,
+                    first.args_size);
     if (!err && !d->compute && x->more)
-        vertex_mesh(out, &d->vertices, d->pipeline, x->contents, x->method, x->args, x->args_size);
+        vertex_mesh(out, &d->vertices, d->pipeline, x->contents, first.method, first.args, first.args_size);
     for (size_t i = 0; i < d->vertices.num_views && !err; i++)
         err = want_resource(d, d->vertices.views[i].resource);
+    if (!err && !d->compute)
+        err = want_resource(d, d->vertices.index.resource);
     for (size_t i = 0; i < d->resources.num && !err; i++)
         show_resource(out, x, d->resources.ids[i]);
     for (size_t i = 0; i < d->num_shaders; i++)

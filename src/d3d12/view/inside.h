@@ -25,13 +25,15 @@ struct inside {
     const struct map *writers;       /* who wrote what, up to the call (contents_writers()) */
     uint32_t list;
     size_t num_list;     /* calls on the list in front of it, of struct follow_object */
+    uint32_t caller;     /* of a bundle: the list that executes it, or 0 */
+    size_t num_caller;   /* calls on that one in front of that */
     uint16_t method;     /* of the call */
     const uint8_t *args; /* and its arguments */
     size_t args_size;
     const struct inside_more *more; /* or NULL */
 };
 
-/* Appends lines: "role" "shader", "binding", "constants", "vertex", "resource"; and "damaged" with "why" for what cannot be read. 0 or
+/* Appends lines: "role" "arguments" (indirect.h), "shader", "binding", "constants", "vertex", "resource"; and "damaged" with "why" for what cannot be read. 0 or
  * -ENOMEM. Nothing for calls that neither draw nor dispatch. */
 int inside_show(struct strbuf *out, const struct inside *x);
 

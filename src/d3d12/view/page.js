@@ -457,54 +457,204 @@ function isUsed(q, bindings) {
     b.register >= r.register && (r.count === null || b.register < r.register + r.count)));
 }
 
+// What a draw is a draw or a dispatch of: ExecuteIndirect by what it executes, of which every command that is known is looked at.
+function workOf(call, lines) {
+  if (!/^ExecuteIndirect/.test(call.method)) return {draws: /^Draw/.test(call.method), computes: /^Dispatch/.test(call.method), indexed: call.method === "DrawIndexedInstanced", args: [call.args || {}]};
+  const commands = lines.filter(l => l.role === "arguments"), of = c => c.arguments[c.arguments.length - 1] || {type: ""}, kind = commands.length ? of(commands[0]).type : "DRAW";
+  return {draws: /^DRAW/.test(kind), computes: /^DISPATCH/.test(kind), indexed: kind === "DRAW_INDEXED", args: commands.map(of).map(a => a.values || {}), none: commands.length && commands[0].commands === 0,
+    sets: new Set(commands.flatMap(c => c.arguments.map(a => `${a.type} ${a.slot ?? a.root_parameter ?? ""}`)))};
+}
+
+// Compares as Direct3D does: what `func` says of `a` against `b`; undefined: it depends.
+const passes = (func, a, b) => ({NEVER: false, ALWAYS: true, LESS: a < b, EQUAL: a === b, LESS_EQUAL: a <= b, GREATER: a > b, NOT_EQUAL: a !== b, GREATER_EQUAL: a >= b})[func];
+
+// Of the depth target: what it was cleared to, if nothing else wrote it since.
+function clearedTo(resource, written) {
+  const by = resource === undefined ? undefined : written.get(resource), text = by === null || by === undefined ? "" : call(by).text;
+  if (!/ClearDepthStencilView\(/.test(text)) return null;
+  const of = k => +(new RegExp(k + "=([-\\d.e]+)").exec(text.slice(text.indexOf("("))) || [0, NaN])[1];
+  return {call: by, depth: /FLAG_DEPTH|DEPTH\|/.test(text) ? of("Depth") : NaN, stencil: /FLAG_STENCIL|STENCIL/.test((/ClearFlags=([^,]*)/.exec(text) || ["", ""])[1]) ? of("Stencil") : NaN};
+}
+
+// Positions that the vertex shader has nothing to make others of: it reads no constants, buffers or textures.
+function positionsOf(lines) {
+  const mesh = lines.find(l => l.role === "mesh"), vertex = lines.find(l => l.role === "shader" && l.stage === "vertex");
+  if (!mesh || !vertex || lines.some(l => l.role === "binding" && l.stage === "vertex")) return null;
+  const k = mesh.components, out = [];
+  for (let i = 0; i + k <= mesh.positions.length; i += k) out.push(mesh.positions.slice(i, i + k));
+  return out.length && out.every(p => p.every(v => typeof v === "number")) ? out : null;
+}
+
+function doubtsOfVertices(lines, topology, p, work, say) {
+  const rows = lines.filter(l => l.role === "vertex"), wide = rows.flatMap(r => r.elements.slice(0, 1)).map(e => e.values).filter(v => v);
+  const name = rows.length && rows[0].elements[0] ? rows[0].elements[0].semantic : "", positions = positionsOf(lines);
+  if (rows.length > 2 && wide.length === rows.length && wide.every(v => v.join() === wide[0].join())) say("all vertices that are shown are in the same place");
+  if (wide.some(v => v.some(x => typeof x === "string"))) say(`${cell(name)} of a vertex is no number (${cell(wide.flat().find(x => typeof x === "string"))}): what has such a corner is not drawn`);
+  if (/POSITION/i.test(name) && wide.length && wide.every(v => v.length === 4 && v[3] === 0)) say("w of every vertex that is shown is 0");
+  if (rows.some(r => r.elements.some(e => !e.values))) say(rows.every(r => r.elements.every(e => !e.values)) ?
+    "no vertex is known: there is no buffer, or what is drawn lies behind its end, or the GPU wrote it" : "of some vertices what is in them is not known: they lie behind the end of a buffer, or the GPU wrote them");
+  for (const [k, e] of (rows.length ? rows[0].elements : []).entries())
+    if (k && /COLOR|DIFFUSE/i.test(e.semantic) && rows.every(r => r.elements[k].values && r.elements[k].values.slice(0, 3).every(x => x === 0))) say(`${cell(e.semantic)} of every vertex that is shown is black`);
+  if (!positions) return;
+  const w = i => wide[i] && wide[i].length === 4 ? wide[i][3] : 1;
+  if (positions.length <= wide.length && [[0, 1], [0, -1], [1, 1], [1, -1]].some(([axis, sign]) => positions.every((v, i) => sign * v[axis] > Math.abs(w(i))))) say("all vertices lie outside of what is seen, where the vertex shader leaves them as they are: it reads no constants");
+  else if (positions.length <= wide.length && p.raster && p.raster.DepthClipEnable && positions[0].length > 2 && (positions.every(v => v[2] < 0) || positions.every((v, i) => v[2] > w(i)))) say("all vertices lie in front of or behind the depth that is seen, from 0 to w, where the vertex shader leaves them as they are: it reads no constants");
+  const cull = p.raster ? short(p.raster.CullMode) : "NONE";
+  if (!/TRIANGLELIST/.test(topology) || cull === "NONE" || positions.some((v, i) => w(i) !== 1)) return;
+  let shown = 0, hidden = 0;
+  for (let i = 0; i + 2 < positions.length; i += 3) {
+    const [a, b, c] = positions.slice(i, i + 3), turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]); // > 0: counterclockwise, y up
+    const front = p.raster.FrontCounterClockwise ? turn > 0 : turn < 0;
+    if (front === (cull === "FRONT")) hidden++;
+    else shown++;
+  }
+  if (hidden && !shown) say(`every triangle faces ${cull === "FRONT" ? "front" : "back"}, and such are culled, where the vertex shader leaves them as they are: it reads no constants`);
+}
+
+// What the input assembler is given, by the sizes of what is bound.
+function doubtsOfBuffers(last, groups, pipeline, work, say) {
+  const layout = (function look(o) { return !o || typeof o !== "object" ? null : o.pInputElementDescs || Object.values(o).map(look).find(x => x) || null; })(pipeline && pipeline.call.args) || [];
+  const views = new Map(), index = last("IASetIndexBuffer"), v = index && index.state.args.pView;
+  for (const g of groups.filter(x => x.state.method === "IASetVertexBuffers")) (g.state.args.pViews || []).forEach((b, k) => views.set(g.state.args.StartSlot + k, [b, g]));
+  const set = (type, slot) => work.sets && work.sets.has(`${type} ${slot}`);
+  for (const slot of new Set(layout.map(e => e.InputSlot))) {
+    const [b, g] = views.get(slot) || [], elements = layout.filter(e => e.InputSlot === slot);
+    if (set("VERTEX_BUFFER_VIEW", slot)) continue;
+    if (!b || !b.BufferLocation || !b.BufferLocation.base) { say(`no vertex buffer is set in slot ${slot}, from which ${cell(elements[0].SemanticName)} comes`, g); continue; }
+    if (b.SizeInBytes === 0) say(`the vertex buffer in slot ${slot} has 0 bytes`, g);
+    if (b.StrideInBytes === 0 && elements.every(e => !/INSTANCE/.test(e.InputSlotClass))) say(`the vertex buffer in slot ${slot} has a stride of 0: every vertex is the first`, g);
+    const least = Math.max(...elements.map(e => (e.AlignedByteOffset === 4294967295 ? 0 : e.AlignedByteOffset) + 4));
+    if (b.StrideInBytes && b.StrideInBytes < least) say(`a vertex in slot ${slot} has ${b.StrideInBytes} bytes, the pipeline reads up to byte ${least} of it at least`, g);
+    for (const a of work.args)
+      if (!work.indexed && b.StrideInBytes && elements.some(e => !/INSTANCE/.test(e.InputSlotClass)) && (a.StartVertexLocation + a.VertexCountPerInstance) * b.StrideInBytes > b.SizeInBytes + b.StrideInBytes - 1)
+        say(`vertices ${a.StartVertexLocation} to ${a.StartVertexLocation + a.VertexCountPerInstance - 1} are drawn, the buffer in slot ${slot} has ${Math.floor(b.SizeInBytes / b.StrideInBytes)}: those behind its end are zeros`, g);
+  }
+  if (!work.indexed || set("INDEX_BUFFER_VIEW", "")) return;
+  if (!v || !v.BufferLocation || !v.BufferLocation.base) return void say("no index buffer is set: every index is 0", index);
+  const wide = short(v.Format);
+  if (!/^R(16|32)_UINT$/.test(wide)) return void say(`indices are of format ${wide}, which is neither R16_UINT nor R32_UINT`, index);
+  for (const a of work.args) {
+    const end = a.StartIndexLocation + a.IndexCountPerInstance, there = Math.floor(v.SizeInBytes / (wide === "R16_UINT" ? 2 : 4));
+    if (end > there) say(`indices ${a.StartIndexLocation} to ${end - 1} are drawn, the index buffer has ${there}: those behind its end are 0`, index);
+  }
+}
+
+function doubtsOfArea(last, targets, written, lines, say) {
+  const view = last("RSSetViewports"), scissor = last("RSSetScissorRects"), target = targets && targets.behind.find(l => l.role === "descriptor" && l.call && /RenderTarget|DepthStencil/.test(l.call.method));
+  const id = target && (target.call.args.pResource || {}).object, made = lines.find(l => l.role === "resource" && l.object === id), d = made && made.call && made.call.args.pDesc;
+  const rects = scissor ? scissor.state.args.pRects || [] : [], views = view ? view.state.args.pViewports || [] : [];
+  if (!view) say("no viewport is set");
+  for (const v of views) if (!(v.Width > 0 && v.Height > 0)) say(`a viewport of ${v.Width} by ${v.Height} has no pixels`, view);
+  if (!scissor) say("no scissor rectangle is set: it is empty then, and nothing is drawn");
+  for (const r of rects) if (r.right <= r.left || r.bottom <= r.top) say("a scissor rectangle is empty", scissor);
+  const v = views[0], r = rects[0];
+  if (d && v && v.Width > 0 && (v.TopLeftX >= d.Width || v.TopLeftY >= d.Height || v.TopLeftX + v.Width <= 0 || v.TopLeftY + v.Height <= 0)) say(`the viewport lies outside of the target, which has ${d.Width} by ${d.Height} pixels`, view);
+  if (d && r && r.right > r.left && r.bottom > r.top && (r.left >= d.Width || r.top >= d.Height || r.right <= 0 || r.bottom <= 0)) say(`the scissor rectangle lies outside of the target, which has ${d.Width} by ${d.Height} pixels`, scissor);
+  else if (v && r && v.Width > 0 && v.Height > 0 && r.right > r.left && r.bottom > r.top && (r.left >= v.TopLeftX + v.Width || r.top >= v.TopLeftY + v.Height || r.right <= v.TopLeftX || r.bottom <= v.TopLeftY)) say("the scissor rectangle lies outside of the viewport", scissor);
+}
+
+function doubtsOfOutput(p, n, last, targets, written, say) {
+  const factor = last("OMSetBlendFactor"), factors = factor ? factor.state.args.BlendFactor : [1, 1, 1, 1], none = c => c === "ZERO" || (c === "BLEND_FACTOR" && Array.isArray(factors) && factors.slice(0, 3).every(x => x === 0));
+  for (let k = 0; p.blend && k < Math.max(1, Math.min(n, p.NumRenderTargets ?? n)) && n; k++) {
+    const t = p.blend.RenderTarget[p.blend.IndependentBlendEnable ? k : 0], source = none(short(t.SrcBlend)), before = none(short(t.DestBlend));
+    if (!t.RenderTargetWriteMask) say(`no channel of target ${k} is written: its mask is 0`);
+    if (t.BlendEnable && source && /ADD|SUBTRACT/.test(short(t.BlendOp))) say(`blending takes nothing of what the shader writes to target ${k}: its factor is ${short(t.SrcBlend)}${before ? ", and nothing of what was there: the result is 0" : ""}`, short(t.SrcBlend) === "BLEND_FACTOR" ? factor : null);
+    if (t.LogicOpEnable && /NOOP/.test(t.LogicOp)) say(`the logic operation on target ${k} leaves it as it is`);
+  }
+  if (p.SampleMask === 0) say("the sample mask is 0: nothing is drawn");
+  const depth = targets && targets.state.args.pDepthStencilDescriptor, view = targets && targets.behind.find(l => l.role === "descriptor" && l.call && /DepthStencilView/.test(l.call.method));
+  const was = view ? clearedTo((view.call.args.pResource || {}).object, written) : null;
+  if (!p.depth) return;
+  const func = short(p.depth.DepthFunc);
+  if (p.depth.DepthEnable && !depth && !last("BeginRenderPass")) say("the depth test is on, and no depth target is bound");
+  if (p.depth.DepthEnable && func === "NEVER") say("the depth test never passes");
+  else if (p.depth.DepthEnable && was && passes(func, 0, was.depth) === false && passes(func, 1, was.depth) === false && passes(func, .5, was.depth) === false)
+    say(`the depth target was cleared to ${was.depth} last, by call ${was.call}: no depth is ${func} than that`.replace(/(EQUAL) than/, "$1 to"), targets);
+  if (!p.depth.StencilEnable) return;
+  const ref = last("OMSetStencilRef"), value = ref ? ref.state.args.StencilRef : 0, mask = p.depth.StencilReadMask, of = f => short(f.StencilFunc);
+  const faces = p.raster && short(p.raster.CullMode) === "BACK" ? [p.depth.FrontFace] : p.raster && short(p.raster.CullMode) === "FRONT" ? [p.depth.BackFace] : [p.depth.FrontFace, p.depth.BackFace];
+  if (faces.every(f => of(f) === "NEVER")) say("the stencil test never passes");
+  else if (was && !isNaN(was.stencil) && faces.every(f => passes(of(f), value & mask, was.stencil & mask) === false))
+    say(`the stencil test never passes: the reference is ${value & mask}, and stencil was cleared to ${was.stencil & mask} last, by call ${was.call}; what passes is ${of(faces[0])}`, ref);
+}
+
+function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, say) {
+  const prefix = draws ? "SetGraphicsRoot" : "SetComputeRoot", signature = last(prefix + "Signature"), bindings = lines.filter(l => l.role === "binding");
+  if (!signature) return void say("no root signature is set");
+  const own = (function look(o) { return !o || typeof o !== "object" ? null : o.pRootSignature || Object.values(o).map(look).find(x => x) || null; })(pipeline && pipeline.call.args), set = signature.state.args.pRootSignature;
+  if (own && set && own.object !== set.object) say(`the root signature that is set is #${set.object}, the pipeline was made with #${own.object}`, signature);
+  for (const q of signature.behind.filter(l => l.role === "parameter")) {
+    const g = groups.filter(x => x !== signature && x.state.method.startsWith(prefix) && x.state.args.RootParameterIndex === q.index).pop();
+    if (!isUsed(q, bindings) || (work.sets && [...work.sets].some(t => !/VERTEX|INDEX/.test(t) && t.endsWith(" " + q.index)))) continue;
+    if (!g) { say(`nothing is bound to root parameter ${q.index}, which a shader uses`); continue; }
+    const at = g.state.args.BufferLocation;
+    if (at && !at.base) say(`root parameter ${q.index}, which a shader uses, is no address of a buffer`, g);
+    const table = g.behind.filter(l => l.role === "descriptor");
+    if (table.some(l => !l.call)) say(`in the table of root parameter ${q.index} are descriptors where nothing was ever put`, g);
+    for (const l of table.filter(x => x.call && x.call.args && !/Sampler/.test(x.call.method))) {
+      const a = l.call.args, from = a.pResource || a.pDestBuffer || (a.pDesc && a.pDesc.BufferLocation && a.pDesc.BufferLocation.base), wanted = (q.ranges || []).map(r => r.kind);
+      if (!from) say(`descriptor ${l.index} of root parameter ${q.index} names no resource: what is read there is 0`, g);
+      else if (/ShaderResource/.test(l.call.method) && written.has(from.object) && !written.get(from.object) && !lines.some(r => r.role === "resource" && r.object === from.object && r.call && /UNORDERED/.test(r.call.args.pDesc && r.call.args.pDesc.Flags))) say(`resource #${from.object}, which descriptor ${l.index} of root parameter ${q.index} names, was written by no call that is known`, g);
+      const kind = /ConstantBuffer/.test(l.call.method) ? "CBV" : /Unordered/.test(l.call.method) ? "UAV" : "SRV";
+      if (wanted.length === 1 && wanted[0] !== kind) say(`descriptor ${l.index} of root parameter ${q.index} is of a ${kind}, the table is one of ${wanted[0]}s`, g);
+    }
+  }
+}
+
+// A clear of the same target behind the draw, on the same list.
+function clearedAfter(i, targets) {
+  const view = targets && targets.behind.find(l => l.role === "descriptor"), self = selfOf(i);
+  if (!view) return null;
+  for (let k = i + 1; k < Math.min(N, i + 20000); k++) {
+    if (selfOf(k) !== self) continue;
+    const text = call(k).text, m = method(text);
+    if (m === "Reset" || m === "Close") return null;
+    if (m === "ClearRenderTargetView" && text.includes(`#${view.heap}[${view.index}]`) && /NumRects=0/.test(text)) return k;
+  }
+  return null;
+}
+
 // Sentences, each of what keeps pixels from being drawn, or makes them what nobody meant: by the state alone, and true whatever was drawn.
 function doubtsOf(i, lines, groups, call, pipeline) {
-  const list = objects.get(selfOf(i)), made = list && list.born >= 0 && list.born < N ? window.call(list.born).text : "";
-  if (!/^(Draw|Dispatch)/.test(call.method) || /TYPE_BUNDLE/.test(made)) return []; // what is in buffers, and what the caller of a bundle had set
-  const out = [], last = m => groups.filter(g => g.state.method === m).pop(), a = call.args || {}, p = pipeline ? partsOf(pipeline.call.args) : {};
-  const draws = /^Draw/.test(call.method), say = (text, g) => out.push(text + (g ? ` (${callLink(g.state.call)})` : ""));
-  const of = role => lines.filter(l => l.role === role);
-  for (const k of ["VertexCountPerInstance", "IndexCountPerInstance", "InstanceCount", "ThreadGroupCountX", "ThreadGroupCountY", "ThreadGroupCountZ"])
-    if (a[k] === 0) say(`${k} is 0: nothing is done`);
+  if (!/^(Draw|Dispatch|ExecuteIndirect)/.test(call.method)) return [];
+  const out = [], last = m => groups.filter(g => g.state.method === m).pop(), p = pipeline ? partsOf(pipeline.call.args) : {}, work = workOf(call, lines);
+  const list = objects.get(selfOf(i)), made = list && list.born >= 0 && list.born < N ? window.call(list.born).text : "", of = role => lines.filter(l => l.role === role);
+  const say = (text, g) => out.push(text + (g ? ` (${callLink(g.state.call)})` : "")), written = new Map(of("resource").map(l => [l.object, l.written_by]));
+  const COUNTS = ["VertexCountPerInstance", "IndexCountPerInstance", "InstanceCount", "ThreadGroupCountX", "ThreadGroupCountY", "ThreadGroupCountZ"];
+  if (work.none) say("no command is executed: their number is 0");
+  for (const k of COUNTS) if (work.args.length && work.args.every(a => a[k] === 0)) say(`${k} is 0: nothing is done`);
   if (!pipeline) say("no pipeline state is set");
-  if (draws) {
-    const targets = last("OMSetRenderTargets"), view = last("RSSetViewports"), scissor = last("RSSetScissorRects"), topology = last("IASetPrimitiveTopology");
+  const predicate = last("SetPredication");
+  if (predicate && predicate.state.args.pBuffer) say(`it is done only where the predicate says so: resource #${predicate.state.args.pBuffer.object} at byte ${predicate.state.args.AlignedBufferOffset}`, predicate);
+  if (/TYPE_BUNDLE/.test(made) && !of("caller").length) return [...out, "no list executes this bundle: what a caller sets is not known"];
+  if (work.draws) {
+    const targets = last("OMSetRenderTargets"), topology = last("IASetPrimitiveTopology");
     const n = targets ? targets.state.args.NumRenderTargetDescriptors : 0, depth = targets && targets.state.args.pDepthStencilDescriptor;
     if (!n && !depth && !last("BeginRenderPass")) say("no render target and no depth target is bound", targets);
-    if (!view) say("no viewport is set");
-    else for (const v of view.state.args.pViewports || []) if (!(v.Width > 0 && v.Height > 0)) say(`a viewport of ${v.Width} by ${v.Height} has no pixels`, view);
-    if (!scissor) say("no scissor rectangle is set: it is empty then, and nothing is drawn");
-    else for (const r of scissor.state.args.pRects || []) if (r.right <= r.left || r.bottom <= r.top) say("a scissor rectangle is empty", scissor);
+    doubtsOfArea(last, targets, written, lines, say);
     if (!topology) say("no primitive topology is set");
     else if (p.PrimitiveTopologyType) {
       const kind = short(p.PrimitiveTopologyType), t = short(topology.state.args.PrimitiveTopology);
       if (kind !== "UNDEFINED" && !t.includes(kind === "PATCH" ? "PATCH" : kind)) say(`the pipeline is made for ${kind}, what is set is ${t}`, topology);
     }
-    if (call.method === "DrawIndexedInstanced" && !last("IASetIndexBuffer")) say("no index buffer is set");
-    if (p.blend && n && !p.blend.RenderTarget[0].RenderTargetWriteMask) say("no channel of target 0 is written: its mask is 0");
-    if (p.depth && p.depth.DepthEnable && !depth && !last("BeginRenderPass")) say("the depth test is on, and no depth target is bound");
-    if (p.depth && p.depth.DepthEnable && /NEVER/.test(p.depth.DepthFunc)) say("the depth test never passes");
-    if (p.SampleMask === 0) say("the sample mask is 0: nothing is drawn");
+    if (pipeline && n && of("shader").length && !of("shader").some(s => s.stage === "pixel")) say("the pipeline has no pixel shader: nothing is written to its targets");
+    doubtsOfOutput(p, n, last, targets, written, say);
     const formats = targets ? targets.behind.filter(l => l.role === "descriptor").map(d => d.call && d.call.args && d.call.args.pDesc && d.call.args.pDesc.Format) : [];
     (p.RTVFormats || []).slice(0, Math.min(n, p.NumRenderTargets || 0)).forEach((f, k) => {
       if (formats[k] && !/UNKNOWN/.test(formats[k]) && formats[k] !== f) say(`target ${k} is seen as ${short(formats[k])}, the pipeline writes ${short(f)}`, targets);
     });
     if (n > (p.NumRenderTargets ?? n)) say(`${n} targets are bound, the pipeline writes ${p.NumRenderTargets}`, targets);
+    doubtsOfBuffers(last, groups, pipeline, work, say);
+    doubtsOfVertices(lines, topology ? topology.state.args.PrimitiveTopology : "", p, work, say);
+    const after = clearedAfter(i, targets);
+    if (after !== null) say(`what it draws is cleared again behind it, by ${callLink(after)}`);
   }
-  const prefix = draws ? "SetGraphicsRoot" : "SetComputeRoot", signature = last(prefix + "Signature");
-  if (!signature) say("no root signature is set");
-  else for (const q of signature.behind.filter(l => l.role === "parameter")) {
-    const g = groups.filter(x => x !== signature && x.state.method.startsWith(prefix) && x.state.args.RootParameterIndex === q.index).pop();
-    if (!isUsed(q, of("binding"))) continue;
-    if (!g) say(`nothing is bound to root parameter ${q.index}, which a shader uses`);
-    else if (g.behind.some(l => l.role === "descriptor" && !l.call)) say(`in the table of root parameter ${q.index} are descriptors where nothing was ever put`, g);
-  }
+  doubtsOfBindings(lines, groups, last, work.draws, pipeline, written, work, say);
   for (const c of of("constants")) {
     const v = c.variables.flatMap(x => x.values);
     if (v.length && v.every(x => x === 0)) say(`the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}) hold zeros alone`);
+    if (v.some(x => typeof x === "string")) say(`in the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}) is what is no number`);
   }
-  const rows = of("vertex"), place = e => e.elements[0] && e.elements[0].values && e.elements[0].values.join();
-  if (rows.length > 2 && place(rows[0]) && rows.every(r => place(r) === place(rows[0]))) say("all vertices that are shown are in the same place");
   return out;
 }
 
@@ -520,7 +670,7 @@ function insideOf(i) {
     (ms ? `<p id="gpu-time">${median(ms).toFixed(3)} ms on the GPU when it was played${ms.length > 1 ? `: the median of ${ms.length}, ${Math.min(...ms).toFixed(3)} to ${Math.max(...ms).toFixed(3)}` : ""}</p>` : "");
   if (!inside.draws.has(i)) return seen ? {html: seen, ready() {}} : null;
   const lines = inside.draws.get(i).split(" ").map(k => JSON.parse(inside.lines[k])), of = role => lines.filter(l => l.role === role);
-  const method = lines[0].call.method, compute = /^Dispatch/.test(method), groups = groupsOf(lines);
+  const compute = workOf(lines[0].call, lines).computes, groups = groupsOf(lines);
   const written = new Map(of("resource").map(l => [l.object, l.written_by]));
   const topology = groups.find(g => g.state.method === "IASetPrimitiveTopology"), t = topology ? topology.state.args.PrimitiveTopology : "";
   const mesh = of("mesh")[0], pipelines = groups.flatMap(g => g.behind.filter(l => l.role === "object" && /PipelineState/.test(l.call.method)).map(l => [g, l]));

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/json_write.h"
 #include "d3d12/view/dxil.h"
+#include "d3d12/view/format.h"
 
 #define MAX_VARIABLES 4096 /* of a shader; a constant buffer has as many registers */
 #define MAX_BINDINGS  1024
@@ -479,7 +480,7 @@ static void variable_json(struct json_writer *w, const struct shader_variable *v
                                      i % s.components, bytes, n);
 
         if (p)
-            json_write_real(w, NULL, value_of(v->type, p));
+            format_json(w, value_of(v->type, p));
         else
             json_write_null(w, NULL);
     }

@@ -62,13 +62,13 @@ static uint64_t slot_of(const struct trc_call *c)
     return UINT64_MAX;
 }
 
-static bool same_piece(const struct piece *p, const struct trc_call *c, uint32_t list, uint64_t slot)
+static bool same_piece(uint16_t method, uint64_t slot, uint16_t other, uint64_t other_slot)
 {
-    const char *a = d12_methods[p->method].name, *b = c->m->name;
+    const char *a = d12_methods[method].name, *b = d12_methods[other].name;
 
-    if (p->list != list || p->slot != slot)
+    if (slot != other_slot)
         return false;
-    if (p->method == c->method)
+    if (method == other)
         return true;
     return slot != UINT64_MAX && starts(a, "SetGraphicsRoot") == starts(b, "SetGraphicsRoot") &&
            starts(a, "SetComputeRoot") == starts(b, "SetComputeRoot") && strstr(a, "Root") &&
@@ -80,7 +80,6 @@ static void forget(struct pieces *s, uint32_t list, const char *method)
     for (size_t i = 0; i < s->num;) {
         const char *name = d12_methods[s->p[i].method].name;
 
-        /* a new root signature ends what was bound through the old one */
         if (s->p[i].list == list && (!method || (s->p[i].slot != UINT64_MAX && starts(name, method)))) {
             free(s->p[i].text);
             s->p[i] = s->p[--s->num];
@@ -128,7 +127,7 @@ static int remember(struct pieces *s, enum show_form form, struct trc *t, const 
     struct piece *p = NULL;
 
     for (size_t i = 0; i < s->num && !p; i++)
-        if (same_piece(&s->p[i], c, list, slot))
+        if (s->p[i].list == list && same_piece(s->p[i].method, s->p[i].slot, c->method, slot))
             p = &s->p[i];
     if (!p) {
         if (array_reserve(s->p, s->room, s->num + 1))
@@ -168,6 +167,15 @@ static int made_open(struct pieces *s, enum show_form form, struct trc *t, const
     return err;
 }
 
+/* What a call of this method set last on the list, a root signature; or 0. */
+static uint32_t object_of(const struct pieces *s, uint32_t list, uint16_t method)
+{
+    for (size_t i = 0; i < s->num; i++)
+        if (s->p[i].list == list && s->p[i].method == method)
+            return s->p[i].object;
+    return 0;
+}
+
 static void follow(struct pieces *s, enum show_form form, struct trc *t, const struct trc_call *c,
                    const struct names *names, int *err)
 {
@@ -183,12 +191,16 @@ static void follow(struct pieces *s, enum show_form form, struct trc *t, const s
         *err = remember(s, form, t, c, c->self, names); /* it names the first pipeline */
         return;
     }
-    if (c->method == D12_ID3D12GraphicsCommandList_SetGraphicsRootSignature)
-        forget(s, c->self, "SetGraphicsRoot");
-    if (c->method == D12_ID3D12GraphicsCommandList_SetComputeRootSignature)
-        forget(s, c->self, "SetComputeRoot");
-    if (sets_state(m->name))
+    if (sets_state(m->name)) {
+        uint32_t before = object_of(s, c->self, c->method);
+
         *err = remember(s, form, t, c, c->self, names);
+        /* another root signature ends what was bound through the old one */
+        if (!strcmp(m->name, "SetGraphicsRootSignature") && object_of(s, c->self, c->method) != before)
+            forget(s, c->self, "SetGraphicsRoot");
+        if (!strcmp(m->name, "SetComputeRootSignature") && object_of(s, c->self, c->method) != before)
+            forget(s, c->self, "SetComputeRoot");
+    }
 }
 
 /* A line is what it is of, and a call. */
@@ -340,9 +352,18 @@ static int show_piece(struct strbuf *out, enum show_form form, struct trc *t, co
 }
 
 /* A call of which is said what it works on when its list is executed first, or begun anew: there its bytes are known. */
+struct own { /* a piece of state that was set on its own list */
+    uint16_t method;
+    uint64_t slot;
+    uint32_t object;
+};
+
 struct pending {
     uint64_t call;
-    uint32_t list;
+    uint32_t list, caller; /* a bundle's: the list that executes it first, or 0 */
+    size_t num_caller;     /* calls on that list in front of it */
+    struct own *own;
+    size_t num_own;
     uint16_t method;
     uint8_t *args;
     size_t args_size, num_list;
@@ -365,6 +386,7 @@ struct states {
 static void pending_finish(struct pending *p)
 {
     free(p->args);
+    free(p->own);
     strbuf_finish(&p->lines);
     map_finish(&p->writers);
 }
@@ -384,8 +406,9 @@ static int begin_state(struct states *x, const struct trc_call *c)
                           .method = c->method,
                           .args = malloc(c->args_size ? c->args_size : 1),
                           .args_size = c->args_size,
+                          .own = calloc(x->pieces.num + 1, sizeof(*p->own)),
                           .num_list = l ? l->num_list : 0};
-    if (!p->args)
+    if (!p->args || !p->own)
         return -ENOMEM;
     if (c->args_size)
         memcpy(p->args, c->args, c->args_size);
@@ -395,9 +418,65 @@ static int begin_state(struct states *x, const struct trc_call *c)
     if (x->pieces.num)
         qsort(x->pieces.p, x->pieces.num, sizeof(*x->pieces.p), by_method);
     err = contents_writers(&x->contents, &p->writers);
-    for (size_t i = 0; i < x->pieces.num && !err; i++)
-        if (x->pieces.p[i].list == c->self)
-            err = show_piece(&p->lines, x->form, x->t, x->names, &x->defined, &x->pieces, &x->pieces.p[i]);
+    for (size_t i = 0; i < x->pieces.num && !err; i++) {
+        const struct piece *q = &x->pieces.p[i];
+
+        if (q->list != c->self)
+            continue;
+        p->own[p->num_own++] = (struct own){q->method, q->slot, q->object};
+        err = show_piece(&p->lines, x->form, x->t, x->names, &x->defined, &x->pieces, q);
+    }
+    return err;
+}
+
+/* Whether a bundle has of its caller what `q` set: all that it did not set itself, but for the pipeline and the topology, and what
+ * was bound through another root signature. */
+static bool inherits(const struct pending *p, const struct pieces *s, const struct piece *q)
+{
+    const char *name = d12_methods[q->method].name;
+    const bool graphics = starts(name, "SetGraphicsRoot");
+
+    if (!sets_state(name) || starts(name, "SetPipelineState") || !strcmp(name, "IASetPrimitiveTopology"))
+        return false;
+    for (size_t i = 0; i < p->num_own; i++) {
+        const struct own *o = &p->own[i];
+
+        if (same_piece(o->method, o->slot, q->method, q->slot))
+            return false;
+        if (q->slot != UINT64_MAX && (graphics || starts(name, "SetComputeRoot")) &&
+            !strcmp(d12_methods[o->method].name,
+                    graphics ? "SetGraphicsRootSignature" : "SetComputeRootSignature") &&
+            o->object != object_of(s, q->list, o->method))
+            return false;
+    }
+    return true;
+}
+
+/* The first list that executes a bundle: what that draws has the state of this one besides. */
+static int call_bundle(struct states *x, const struct trc_call *c)
+{
+    const struct follow_object *l = follow_object(&x->defined, c->self);
+    int err = 0;
+
+    for (size_t i = 0; i < x->num_pending && !err; i++) {
+        struct pending *p = &x->pending[i];
+
+        if (p->caller || p->list == c->self || !names_mentions(c, p->list))
+            continue;
+        p->caller = c->self;
+        p->num_caller = l ? l->num_list : 0;
+        map_finish(&p->writers);
+        p->writers = (struct map){0};
+        if ((err = contents_writers(&x->contents, &p->writers)))
+            break;
+        if (x->form == SHOW_TEXT)
+            strbuf_puts(&p->lines, "and what was set by the list that executes the bundle:\n");
+        line(&p->lines, x->form, "caller", "  ", x->t, c, x->names);
+        for (size_t k = 0; k < x->pieces.num && !err; k++)
+            if (x->pieces.p[k].list == c->self && inherits(p, &x->pieces, &x->pieces.p[k]))
+                err =
+                    show_piece(&p->lines, x->form, x->t, x->names, &x->defined, &x->pieces, &x->pieces.p[k]);
+    }
     return err;
 }
 
@@ -409,11 +488,22 @@ static int end_states(struct states *x, uint32_t list, struct error *e)
 
     for (size_t i = 0; i < x->num_pending; i++) {
         struct pending *p = &x->pending[i];
-        const struct inside in = {x->form,      x->t,        x->names,     &x->defined,
-                                  &x->contents, &p->writers, p->list,      p->num_list,
-                                  p->method,    p->args,     p->args_size, x->wanted->more};
+        const struct inside in = {.form = x->form,
+                                  .t = x->t,
+                                  .names = x->names,
+                                  .defined = &x->defined,
+                                  .contents = &x->contents,
+                                  .writers = &p->writers,
+                                  .list = p->list,
+                                  .num_list = p->num_list,
+                                  .caller = p->caller,
+                                  .num_caller = p->num_caller,
+                                  .method = p->method,
+                                  .args = p->args,
+                                  .args_size = p->args_size,
+                                  .more = x->wanted->more};
 
-        if (err || (list && p->list != list)) {
+        if (err || (list && p->list != list && p->caller != list)) {
             x->pending[kept++] = *p;
             continue;
         }
@@ -442,6 +532,8 @@ static int end_with(struct states *x, const struct trc_call *c, struct error *e)
 
         if (names_mentions(c, x->pending[i].list))
             err = end_states(x, x->pending[i].list, e);
+        else if (x->pending[i].caller && names_mentions(c, x->pending[i].caller))
+            err = end_states(x, x->pending[i].caller, e);
         i = x->num_pending < before ? 0 : i + 1;
     }
     return err;
@@ -457,6 +549,8 @@ static int follow_states(struct states *x, const struct trc_call *c, struct erro
         return err;
     if (!err && starts(c->m->iface, "ID3D12GraphicsCommandList") && x->wanted->is(x->wanted->ctx, c))
         err = begin_state(x, c);
+    if (!err && c->method == D12_ID3D12GraphicsCommandList_ExecuteBundle)
+        err = call_bundle(x, c);
     if (!err && !ends) /* what a draw writes is not what it finds */
         err = contents_follow(&x->contents, x->t, c);
     follow_call(&x->defined, c);

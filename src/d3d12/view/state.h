@@ -14,6 +14,8 @@
  * render targets, the calls that define the descriptors as they are at this call (copies are followed): of a table as many as
  * its root signature says, STATE_TABLE_MAX at most, those never set among them; if it does not say, up to STATE_TABLE, as far as
  * they are set one after the other. Of a
+ * draw in a bundle what the list that executes the bundle first had set stands behind that (a line with that call, "role" "caller"),
+ * as far as bundles have it. Of a
  * draw or dispatch what it works on follows (inside.h). As JSON each line is an object: its "role" is "call", "state", "object" or "descriptor",
  * its "call" the call, null for a descriptor never set; "parameter" and "sampler" of a root signature, or "damaged" and "why".
  * -ENOENT if there is no such call on a list. */

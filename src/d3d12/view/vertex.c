@@ -237,7 +237,7 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
         if (p) {
             json_write_array(&w, "values");
             for (unsigned m = 0; m < format_components(row); m++)
-                json_write_real(&w, NULL, format_component(row, p, m));
+                format_json(&w, format_component(row, p, m));
             json_write_end(&w);
         } else {
             json_write_null(&w, "values");
@@ -321,7 +321,7 @@ void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct
             break;
         for (unsigned m = 0; m < components; m++)
             if (p)
-                json_write_real(&w, NULL, format_component(row, p, m));
+                format_json(&w, format_component(row, p, m));
             else
                 json_write_null(&w, NULL);
     }

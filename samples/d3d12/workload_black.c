@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* workload_black.c: one triangle, drawn again and again, and each time with one thing wrong by which its pixels stay as they were, or become
+ * what nobody meant. Prints a name for each draw. Nothing is executed: what is wrong is there to be read, not to be survived. */
+#include "workload.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+enum {
+    SIDE = 16,
+    CONSTANTS = 256,
+    ZEROS = 512,
+    ARGUMENTS = 1024,
+    INDICES = 1280,
+    VERTICES = 2048,
+    NANS = 4096,
+    FLAT = 6144,
+    AWAY = 8192,
+    TURNED = 10240,
+    INK = 12288
+};
+
+enum way {
+    FINE,
+    CULLED,
+    AWAY_FROM_VIEW,
+    DEPTH,
+    NO_DEPTH,
+    SCISSOR,
+    SCISSOR_AWAY,
+    NO_SCISSOR,
+    BLEND,
+    BLACK,
+    MASK,
+    NAN_CORNER,
+    FLAT_W,
+    INKED,
+    ZERO_CONSTANTS,
+    UNBOUND,
+    OTHER_ROOT,
+    NULL_VIEW,
+    NO_VIEW,
+    UNWRITTEN,
+    STRIDE,
+    NO_BUFFER,
+    BEHIND,
+    INDEX_FORMAT,
+    INDICES_BEHIND,
+    VIEWPORT,
+    VIEWPORT_AWAY,
+    SAMPLES,
+    STENCIL,
+    NO_TARGET,
+    TARGET_FORMAT,
+    TOPOLOGY,
+    NO_INSTANCE,
+    CLEARED,
+    NO_PIXEL_SHADER,
+    PREDICATED,
+    INDIRECT,
+    BUNDLE,
+    WAYS
+};
+
+static const char *const names[] = {
+    "fine",          "culled",        "away",        "depth",        "no-depth",
+    "scissor",       "scissor-away",  "no-scissor",  "blend",        "black",
+    "mask",          "nan",           "flat-w",      "inked",        "zero-constants",
+    "unbound",       "other-root",    "null-view",   "no-view",      "unwritten",
+    "stride",        "no-buffer",     "behind",      "index-format", "indices-behind",
+    "viewport",      "viewport-away", "samples",     "stencil",      "no-target",
+    "target-format", "topology",      "no-instance", "cleared",      "no-pixel-shader",
+    "predicated",    "indirect",      "bundle"};
+
+struct black {
+    struct gpu g;
+    ID3D12RootSignature *root, *other, *textured;
+    ID3D12DescriptorHeap *rtvs, *dsvs, *views;
+    ID3D12CommandSignature *signature;
+    ID3D12Resource *target, *depth, *texture, *up;
+    UINT rtv_step, view_step;
+};
+
+static D3D12_SHADER_BYTECODE shader(const char *name)
+{
+    static uint8_t bytes[4][8192];
+    static unsigned at;
+    uint8_t *p = bytes[at++ % 4];
+
+    return (D3D12_SHADER_BYTECODE){p, read_shader(name, p, sizeof(bytes[0]))};
+}
+
+static ID3D12RootSignature *make_root(struct black *b, UINT num, const D3D12_ROOT_PARAMETER *parameters,
+                                      UINT samplers)
+{
+    D3D12_STATIC_SAMPLER_DESC sampler = {.AddressU = D3D12_TEXTURE_ADDRESS_MODE_WRAP,
+                                         .AddressV = D3D12_TEXTURE_ADDRESS_MODE_WRAP,
+                                         .AddressW = D3D12_TEXTURE_ADDRESS_MODE_WRAP,
+                                         .ComparisonFunc = D3D12_COMPARISON_FUNC_NEVER,
+                                         .MaxAnisotropy = 1,
+                                         .ShaderVisibility = D3D12_SHADER_VISIBILITY_ALL};
+    D3D12_ROOT_SIGNATURE_DESC desc = {num, parameters, samplers, &sampler,
+                                      D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
+    ID3D12RootSignature *root;
+    ID3DBlob *blob;
+
+    CHECK(D3D12SerializeRootSignature(&desc, D3D_ROOT_SIGNATURE_VERSION_1, &blob, NULL));
+    CHECK(ID3D12Device_CreateRootSignature(b->g.device, 0, ID3D10Blob_GetBufferPointer(blob),
+                                           ID3D10Blob_GetBufferSize(blob), &IID_ID3D12RootSignature,
+                                           (void **)&root));
+    ID3D10Blob_Release(blob);
+    return root;
+}
+
+static ID3D12DescriptorHeap *make_heap(struct black *b, D3D12_DESCRIPTOR_HEAP_TYPE type, UINT num,
+                                       bool visible)
+{
+    D3D12_DESCRIPTOR_HEAP_DESC desc = {
+        type, num, visible ? D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE : D3D12_DESCRIPTOR_HEAP_FLAG_NONE, 0};
+    ID3D12DescriptorHeap *heap;
+
+    CHECK(ID3D12Device_CreateDescriptorHeap(b->g.device, &desc, &IID_ID3D12DescriptorHeap, (void **)&heap));
+    return heap;
+}
+
+static ID3D12Resource *make_texture(struct black *b, DXGI_FORMAT format, D3D12_RESOURCE_FLAGS flags,
+                                    D3D12_RESOURCE_STATES state)
+{
+    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
+    D3D12_RESOURCE_DESC desc = {D3D12_RESOURCE_DIMENSION_TEXTURE2D, 0,    SIDE, SIDE, 1, 1, format, {1, 0},
+                                D3D12_TEXTURE_LAYOUT_UNKNOWN,       flags};
+    ID3D12Resource *r;
+
+    CHECK(ID3D12Device_CreateCommittedResource(b->g.device, &heap, D3D12_HEAP_FLAG_NONE, &desc, state, NULL,
+                                               &IID_ID3D12Resource, (void **)&r));
+    return r;
+}
+
+static D3D12_CPU_DESCRIPTOR_HANDLE cpu(ID3D12DescriptorHeap *heap, UINT step, UINT i)
+{
+    D3D12_CPU_DESCRIPTOR_HANDLE at = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(heap);
+
+    at.ptr += (SIZE_T)step * i;
+    return at;
+}
+
+/* Four components where it is and four of its colour, for each corner. */
+static void write_memory(struct black *b)
+{
+    static const float corners[3][8] = {
+        {0, .5f, .5f, 1, 1, 0, 0, 1}, {.5f, -.5f, .5f, 1, 0, 1, 0, 1}, {-.5f, -.5f, .5f, 1, 0, 0, 1, 1}};
+    const D3D12_DRAW_ARGUMENTS none = {3, 0, 0, 0};
+    const uint16_t indices[] = {0, 1, 2};
+    const float place[4] = {1, 1, 0, 0};
+    uint8_t *p = map(b->up);
+
+    memset(p + ZEROS, 0, 256);
+    memcpy(p + CONSTANTS, place, sizeof(place));
+    memcpy(p + ARGUMENTS, &none, sizeof(none));
+    memcpy(p + INDICES, indices, sizeof(indices));
+    for (int i = 0; i < 3; i++) {
+        float v[8];
+
+        memcpy(v, corners[i], sizeof(v));
+        memcpy(p + VERTICES + 32 * i, v, sizeof(v));
+        memcpy(p + TURNED + 32 * (2 - i), v, sizeof(v));
+        v[3] = 0;
+        memcpy(p + FLAT + 32 * i, v, sizeof(v));
+        v[3] = 1;
+        v[0] += 4;
+        memcpy(p + AWAY + 32 * i, v, sizeof(v));
+        v[0] = i == 1 ? NAN : v[0] - 4;
+        memcpy(p + NANS + 32 * i, v, sizeof(v));
+        v[0] = corners[i][0];
+        v[4] = v[5] = v[6] = 0;
+        memcpy(p + INK + 32 * i, v, sizeof(v));
+    }
+    ID3D12Resource_Unmap(b->up, 0, NULL);
+}
+
+static void open_black(struct black *b)
+{
+    D3D12_DESCRIPTOR_RANGE range = {D3D12_DESCRIPTOR_RANGE_TYPE_SRV, 1, 0, 0, 0};
+    D3D12_ROOT_PARAMETER constants = {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_CBV},
+                         table = {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE,
+                                  .DescriptorTable = {1, &range}},
+                         two[2] = {constants, constants};
+    D3D12_INDIRECT_ARGUMENT_DESC argument = {.Type = D3D12_INDIRECT_ARGUMENT_TYPE_DRAW};
+    D3D12_COMMAND_SIGNATURE_DESC commands = {sizeof(D3D12_DRAW_ARGUMENTS), 1, &argument, 0};
+    D3D12_SHADER_RESOURCE_VIEW_DESC null = {.Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                                            .ViewDimension = D3D12_SRV_DIMENSION_TEXTURE2D,
+                                            .Shader4ComponentMapping =
+                                                D3D12_DEFAULT_SHADER_4_COMPONENT_MAPPING,
+                                            .Texture2D = {.MipLevels = 1}};
+    D3D12_RENDER_TARGET_VIEW_DESC srgb = {.Format = DXGI_FORMAT_R8G8B8A8_UNORM_SRGB,
+                                          .ViewDimension = D3D12_RTV_DIMENSION_TEXTURE2D};
+
+    gpu_open(&b->g);
+    two[1].Descriptor.ShaderRegister = 1;
+    b->root = make_root(b, 1, &constants, 0);
+    b->other = make_root(b, 2, two, 0);
+    b->textured = make_root(b, 1, &table, 1);
+    b->rtvs = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, 2, false);
+    b->dsvs = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_DSV, 1, false);
+    b->views = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 4, true);
+    b->rtv_step = ID3D12Device_GetDescriptorHandleIncrementSize(b->g.device, D3D12_DESCRIPTOR_HEAP_TYPE_RTV);
+    b->view_step =
+        ID3D12Device_GetDescriptorHandleIncrementSize(b->g.device, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
+    b->target = make_texture(b, DXGI_FORMAT_R8G8B8A8_TYPELESS, D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET,
+                             D3D12_RESOURCE_STATE_RENDER_TARGET);
+    b->depth = make_texture(b, DXGI_FORMAT_D24_UNORM_S8_UINT, D3D12_RESOURCE_FLAG_ALLOW_DEPTH_STENCIL,
+                            D3D12_RESOURCE_STATE_DEPTH_WRITE);
+    b->texture = make_texture(b, DXGI_FORMAT_R8G8B8A8_UNORM, D3D12_RESOURCE_FLAG_NONE,
+                              D3D12_RESOURCE_STATE_PIXEL_SHADER_RESOURCE);
+    b->up = buffer(&b->g, D3D12_HEAP_TYPE_UPLOAD, 65536);
+    ID3D12Device_CreateRenderTargetView(b->g.device, b->target, &srgb, cpu(b->rtvs, b->rtv_step, 1));
+    srgb.Format = DXGI_FORMAT_R8G8B8A8_UNORM;
+    ID3D12Device_CreateRenderTargetView(b->g.device, b->target, &srgb, cpu(b->rtvs, b->rtv_step, 0));
+    ID3D12Device_CreateDepthStencilView(b->g.device, b->depth, NULL, cpu(b->dsvs, 0, 0));
+    ID3D12Device_CreateShaderResourceView(b->g.device, b->texture, NULL, cpu(b->views, b->view_step, 0));
+    ID3D12Device_CreateShaderResourceView(b->g.device, NULL, &null, cpu(b->views, b->view_step, 1));
+    CHECK(ID3D12Device_CreateCommandSignature(b->g.device, &commands, NULL, &IID_ID3D12CommandSignature,
+                                              (void **)&b->signature));
+    write_memory(b);
+}
+
+static bool is_textured(enum way w)
+{
+    return w == NULL_VIEW || w == NO_VIEW || w == UNWRITTEN;
+}
+
+/* Those whose vertices say by themselves where they land. */
+static bool is_plain(enum way w)
+{
+    return w == CULLED || w == AWAY_FROM_VIEW;
+}
+
+static ID3D12PipelineState *make_pipeline(struct black *b, enum way w)
+{
+    static const D3D12_INPUT_ELEMENT_DESC inputs[] = {
+        {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
+        {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 16, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0}};
+    static const D3D12_INPUT_ELEMENT_DESC textured[] = {
+        {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
+        {"TEXCOORD", 0, DXGI_FORMAT_R32G32_FLOAT, 0, 16, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0}};
+    D3D12_GRAPHICS_PIPELINE_STATE_DESC d = {.pRootSignature = is_textured(w) ? b->textured : b->root,
+                                            .SampleMask = w == SAMPLES ? 0 : 0xffffffff,
+                                            .NumRenderTargets = 1,
+                                            .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
+                                            .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM},
+                                            .SampleDesc = {1, 0},
+                                            .InputLayout = {is_textured(w) ? textured : inputs, 2}};
+    D3D12_RENDER_TARGET_BLEND_DESC *blend = &d.BlendState.RenderTarget[0];
+    ID3D12PipelineState *state;
+
+    d.VS = shader(is_textured(w) ? "texture_vs.dxbc" : is_plain(w) ? "colour_vs.dxbc" : "scaled_vs.dxbc");
+    if (w != NO_PIXEL_SHADER)
+        d.PS = shader(is_textured(w) ? "texture_ps.dxbc" : "colour_ps.dxbc");
+    d.RasterizerState.FillMode = D3D12_FILL_MODE_SOLID;
+    d.RasterizerState.CullMode = w == CULLED ? D3D12_CULL_MODE_BACK : D3D12_CULL_MODE_NONE;
+    d.RasterizerState.DepthClipEnable = TRUE;
+    *blend = (D3D12_RENDER_TARGET_BLEND_DESC){
+        w == BLEND || w == BLACK, FALSE,
+        D3D12_BLEND_ZERO,         w == BLEND ? D3D12_BLEND_ONE : D3D12_BLEND_ZERO,
+        D3D12_BLEND_OP_ADD,       D3D12_BLEND_ONE,
+        D3D12_BLEND_ZERO,         D3D12_BLEND_OP_ADD,
+        D3D12_LOGIC_OP_NOOP,      w == MASK ? 0 : D3D12_COLOR_WRITE_ENABLE_ALL};
+    d.DepthStencilState.DepthEnable = w == DEPTH || w == NO_DEPTH;
+    d.DepthStencilState.DepthFunc = D3D12_COMPARISON_FUNC_LESS;
+    d.DepthStencilState.DepthWriteMask = D3D12_DEPTH_WRITE_MASK_ALL;
+    d.DepthStencilState.StencilEnable = w == STENCIL;
+    d.DepthStencilState.StencilReadMask = d.DepthStencilState.StencilWriteMask = 0xff;
+    d.DepthStencilState.FrontFace = d.DepthStencilState.BackFace = (D3D12_DEPTH_STENCILOP_DESC){
+        D3D12_STENCIL_OP_KEEP, D3D12_STENCIL_OP_KEEP, D3D12_STENCIL_OP_KEEP, D3D12_COMPARISON_FUNC_EQUAL};
+    d.DSVFormat = w == DEPTH || w == STENCIL ? DXGI_FORMAT_D24_UNORM_S8_UINT : DXGI_FORMAT_UNKNOWN;
+    CHECK(
+        ID3D12Device_CreateGraphicsPipelineState(b->g.device, &d, &IID_ID3D12PipelineState, (void **)&state));
+    return state;
+}
+
+static void bind_targets(struct black *b, ID3D12GraphicsCommandList *list, enum way w)
+{
+    const D3D12_VIEWPORT view = {w == VIEWPORT_AWAY ? 40 : 0, 0, w == VIEWPORT ? 0 : SIDE, SIDE, 0, 1};
+    const D3D12_RECT rect = {w == SCISSOR_AWAY ? 20 : 0, 0,
+                             w == SCISSOR                              ? 0
+                             : w == SCISSOR_AWAY || w == VIEWPORT_AWAY ? 100
+                                                                       : SIDE,
+                             SIDE};
+    const D3D12_CPU_DESCRIPTOR_HANDLE rtv = cpu(b->rtvs, b->rtv_step, w == TARGET_FORMAT),
+                                      dsv = cpu(b->dsvs, 0, 0);
+
+    if (w == DEPTH || w == STENCIL)
+        ID3D12GraphicsCommandList_ClearDepthStencilView(
+            list, dsv, D3D12_CLEAR_FLAG_DEPTH | D3D12_CLEAR_FLAG_STENCIL, 0, 7, 0, NULL);
+    if (w != NO_TARGET)
+        ID3D12GraphicsCommandList_OMSetRenderTargets(list, 1, &rtv, FALSE,
+                                                     w == DEPTH || w == STENCIL ? &dsv : NULL);
+    ID3D12GraphicsCommandList_RSSetViewports(list, 1, &view);
+    if (w != NO_SCISSOR)
+        ID3D12GraphicsCommandList_RSSetScissorRects(list, 1, &rect);
+    if (w == STENCIL)
+        ID3D12GraphicsCommandList_OMSetStencilRef(list, 3);
+    if (w == PREDICATED)
+        ID3D12GraphicsCommandList_SetPredication(list, b->up, ZEROS, D3D12_PREDICATION_OP_EQUAL_ZERO);
+}
+
+static void bind_input(struct black *b, ID3D12GraphicsCommandList *list, enum way w)
+{
+    const D3D12_GPU_VIRTUAL_ADDRESS up = ID3D12Resource_GetGPUVirtualAddress(b->up);
+    const UINT from = w == CULLED           ? TURNED
+                      : w == AWAY_FROM_VIEW ? AWAY
+                      : w == NAN_CORNER     ? NANS
+                      : w == FLAT_W         ? FLAT
+                      : w == INKED          ? INK
+                                            : VERTICES;
+    const D3D12_VERTEX_BUFFER_VIEW vertices = {up + from, 96, w == STRIDE ? 0 : 32};
+    const D3D12_INDEX_BUFFER_VIEW indices = {
+        up + INDICES, 6, w == INDEX_FORMAT ? DXGI_FORMAT_R16_FLOAT : DXGI_FORMAT_R16_UINT};
+    D3D12_GPU_DESCRIPTOR_HANDLE table = ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(b->views);
+
+    ID3D12GraphicsCommandList_SetGraphicsRootSignature(list, is_textured(w)    ? b->textured
+                                                             : w == OTHER_ROOT ? b->other
+                                                                               : b->root);
+    table.ptr += (UINT64)b->view_step * (w == NULL_VIEW ? 1 : w == NO_VIEW ? 2 : 0);
+    if (is_textured(w))
+        ID3D12GraphicsCommandList_SetDescriptorHeaps(list, 1, &b->views);
+    if (is_textured(w))
+        ID3D12GraphicsCommandList_SetGraphicsRootDescriptorTable(list, 0, table);
+    else if (w != UNBOUND)
+        ID3D12GraphicsCommandList_SetGraphicsRootConstantBufferView(
+            list, 0, up + (w == ZERO_CONSTANTS ? ZEROS : CONSTANTS));
+    ID3D12GraphicsCommandList_IASetPrimitiveTopology(
+        list, w == TOPOLOGY ? D3D_PRIMITIVE_TOPOLOGY_LINELIST : D3D_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
+    if (w != NO_BUFFER)
+        ID3D12GraphicsCommandList_IASetVertexBuffers(list, 0, 1, &vertices);
+    if (w == INDEX_FORMAT || w == INDICES_BEHIND)
+        ID3D12GraphicsCommandList_IASetIndexBuffer(list, &indices);
+}
+
+static void draw(struct black *b, ID3D12GraphicsCommandList *list, enum way w)
+{
+    if (w == INDIRECT)
+        ID3D12GraphicsCommandList_ExecuteIndirect(list, b->signature, 1, b->up, ARGUMENTS, NULL, 0);
+    else if (w == INDEX_FORMAT || w == INDICES_BEHIND)
+        ID3D12GraphicsCommandList_DrawIndexedInstanced(list, w == INDICES_BEHIND ? 6 : 3, 1, 0, 0, 0);
+    else
+        ID3D12GraphicsCommandList_DrawInstanced(list, w == BEHIND ? 6 : 3, w != NO_INSTANCE, 0, 0);
+}
+
+/* A bundle that sets all but what it has of its caller, where the scissor rectangle is missing. */
+static void draw_bundle(struct black *b, ID3D12PipelineState *state)
+{
+    ID3D12CommandAllocator *allocator;
+    ID3D12GraphicsCommandList *bundle;
+
+    CHECK(ID3D12Device_CreateCommandAllocator(b->g.device, D3D12_COMMAND_LIST_TYPE_BUNDLE,
+                                              &IID_ID3D12CommandAllocator, (void **)&allocator));
+    CHECK(ID3D12Device_CreateCommandList(b->g.device, 0, D3D12_COMMAND_LIST_TYPE_BUNDLE, allocator, state,
+                                         &IID_ID3D12GraphicsCommandList, (void **)&bundle));
+    bind_input(b, bundle, BUNDLE);
+    draw(b, bundle, BUNDLE);
+    CHECK(ID3D12GraphicsCommandList_Close(bundle));
+    bind_targets(b, b->g.list, NO_SCISSOR);
+    ID3D12GraphicsCommandList_ExecuteBundle(b->g.list, bundle);
+    ID3D12GraphicsCommandList_Release(bundle);
+    ID3D12CommandAllocator_Release(allocator);
+}
+
+static void draw_one(struct black *b, enum way w)
+{
+    static const float blue[4] = {0, 0, .5f, 1};
+    ID3D12GraphicsCommandList *list = b->g.list;
+    ID3D12PipelineState *state = make_pipeline(b, w);
+
+    if (w == BUNDLE) {
+        draw_bundle(b, state);
+    } else {
+        ID3D12GraphicsCommandList_SetPipelineState(list, state);
+        bind_targets(b, list, w);
+        bind_input(b, list, w);
+        draw(b, list, w);
+    }
+    if (w == CLEARED)
+        ID3D12GraphicsCommandList_ClearRenderTargetView(list, cpu(b->rtvs, b->rtv_step, 0), blue, 0, NULL);
+    CHECK(ID3D12GraphicsCommandList_Close(list));
+    CHECK(ID3D12GraphicsCommandList_Reset(list, b->g.allocator, NULL));
+    ID3D12PipelineState_Release(state);
+    printf("%s\n", names[w]);
+}
+
+void black(void)
+{
+    struct black b = {0};
+
+    open_black(&b);
+    for (int w = 0; w < WAYS; w++)
+        draw_one(&b, (enum way)w);
+    CHECK(ID3D12GraphicsCommandList_Close(b.g.list));
+    ID3D12Resource_Release(b.up);
+    ID3D12Resource_Release(b.texture);
+    ID3D12Resource_Release(b.depth);
+    ID3D12Resource_Release(b.target);
+    ID3D12CommandSignature_Release(b.signature);
+    ID3D12DescriptorHeap_Release(b.views);
+    ID3D12DescriptorHeap_Release(b.dsvs);
+    ID3D12DescriptorHeap_Release(b.rtvs);
+    ID3D12RootSignature_Release(b.textured);
+    ID3D12RootSignature_Release(b.other);
+    ID3D12RootSignature_Release(b.root);
+    gpu_close(&b.g);
+}
