@@ -102,18 +102,35 @@ static int write_chunk(struct collect_memory *m, struct collect_sink *to, uint32
     return trc_writer_block(to->w, &b, m->copy, size, e);
 }
 
-/* What calls mean by a number stands in front of them: a recorder that is killed leaves calls that play. A chunk that was freed has
- * nothing committed (below): where there is something, its kind is that of whoever opened it. */
-static int write_blobs(struct collect_memory *m, struct collect_sink *to, struct error *e)
+/* The chunk of blobs that was begun first, of those begun behind `behind` and in front of `before`. A chunk that was freed has nothing
+ * committed (below): where there is something, its kind is that of whoever opened it. */
+static int next_blobs(const struct collect_memory *m, uint64_t behind, uint64_t before)
 {
-    int err = 0;
+    int best = -1;
 
-    for (uint32_t i = 0; i < m->chunks && !err; i++) {
+    for (uint32_t i = 0; i < m->chunks; i++) {
         const struct shm_chunk *c = &m->shm->chunks[i];
 
-        if (atomic_load_explicit(&c->state, memory_order_acquire) == SHM_OPEN &&
-            atomic_load_explicit(&c->committed, memory_order_acquire) && c->kind == TRC_BLOBS)
-            err = write_chunk(m, to, i, false, e);
+        if (atomic_load_explicit(&c->state, memory_order_acquire) != SHM_FREE &&
+            atomic_load_explicit(&c->committed, memory_order_acquire) && c->kind == TRC_BLOBS &&
+            c->order >= behind && c->order < before && (best < 0 || c->order < m->shm->chunks[best].order))
+            best = (int)i;
+    }
+    return best;
+}
+
+/* What calls mean by a number stands in front of them: a recorder that is killed leaves calls that play. A blob may go on in the
+ * next chunk, so that they are written in the order in which they were begun, full or not: where one that was begun by now goes on
+ * from another, that one is full already. */
+static int write_blobs(struct collect_memory *m, struct collect_sink *to, struct error *e)
+{
+    const uint64_t now = atomic_load(&m->shm->order);
+    uint64_t behind = 0;
+    int i, err = 0;
+
+    while (!err && (i = next_blobs(m, behind, now)) >= 0) {
+        behind = m->shm->chunks[i].order + 1;
+        err = write_chunk(m, to, (uint32_t)i, false, e);
     }
     return err;
 }

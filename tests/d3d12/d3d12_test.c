@@ -524,10 +524,12 @@ TEST(state_shows_what_it_names)
         strstr(strbuf_str(&out), "state OMSetRenderTargets\ndescriptor CreateRenderTargetView\n"));
     assert_non_null(strstr(strbuf_str(&out), "\n        parameter 0, for all: CBV b0, space 0\n"));
     assert_non_null(strstr(strbuf_str(&out), "\n      [0] "));
+    assert_non_null(strstr(strbuf_str(&out), "    command 0 of 1, resource "));
+    assert_non_null(strstr(strbuf_str(&out), ": DRAW VertexCountPerInstance=3 InstanceCount=1 "));
     /* what it works on: constants and vertices as values, and who wrote what it draws to */
     assert_non_null(
         strstr(strbuf_str(&out),
-               "descriptor CreateRenderTargetView\nshader \nbinding constant buffer\nshader \nconstants \n"
+               "descriptor CreateRenderTargetView\narguments \nshader \nbinding constant buffer\nshader \nconstants \n"
                "vertex \nvertex \nvertex \nresource CreateCommittedResource\n"));
     assert_non_null(strstr(
         strbuf_str(&out),
