@@ -527,13 +527,13 @@ TEST(state_shows_what_it_names)
     assert_non_null(strstr(strbuf_str(&out), "    command 0 of 1, resource "));
     assert_non_null(strstr(strbuf_str(&out), ": DRAW VertexCountPerInstance=3 InstanceCount=1 "));
     /* what it works on: constants and vertices as values, and who wrote what it draws to */
-    assert_non_null(
-        strstr(strbuf_str(&out),
-               "descriptor CreateRenderTargetView\narguments \nshader \nbinding constant buffer\nshader \nconstants \n"
-               "vertex \nvertex \nvertex \nresource CreateCommittedResource\n"));
     assert_non_null(strstr(
         strbuf_str(&out),
-        "and works on:\n        vertex shader, model 5.0, 900 bytes: in POSITION0.xyzw, COLOR0.xyzw; "));
+        "descriptor CreateRenderTargetView\narguments \nshader \nbinding constant buffer\nshader \nconstants \n"
+        "vertex \nvertex \nvertex \nresource CreateCommittedResource\n"));
+    assert_non_null(strstr(
+        strbuf_str(&out),
+        "StartInstanceLocation=0\n        vertex shader, model 5.0, 900 bytes: in POSITION0.xyzw, COLOR0.xyzw; "));
     assert_non_null(strstr(strbuf_str(&out),
                            "\n      scale_offset = 0.9, 0.9, 0, 0\n"
                            "    vertex 0: POSITION0 -1 -1 0 1, COLOR0 1 0 0 1\n"
@@ -543,6 +543,28 @@ TEST(state_shows_what_it_names)
         strstr(strbuf_str(&out), "writer=1\n")); /* of the target: the copy in front of the draw */
     assert_non_null(strstr(strbuf_str(&out), "fences=0\n")); /* there is none that far */
     assert_non_null(strstr(strbuf_str(&out), "{\"fence\":6,\"queue\":"));
+    strbuf_finish(&out);
+}
+
+/* A draw in a bundle has what the list that executes it had set, but for what the bundle set and what bundles do not have of their callers. */
+TEST(a_bundle_has_its_callers_state)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(
+        run(&out,
+            "f=%s/black; a=%s; $a record -o $f -- %s black >/dev/null 2>&1 || exit; "
+            "$a show --state $($a show --method DrawInstanced $f | tail -1 | grep -o '^[0-9]*') $f | "
+            "grep -oE 'and what was set by.*|ExecuteBundle|(RS|IA|OM)Set[A-Za-z]*|SetPipelineState|vertex shader,|resource [0-9]*: written last'",
+            dir, aerogpu, workload),
+        0);
+    assert_non_null(
+        strstr(strbuf_str(&out),
+               "and what was set by the list that executes the bundle:\nExecuteBundle\nRSSetViewports\n"
+               "OMSetRenderTargets\nvertex shader,\n"));
+    assert_null(strstr(strbuf_str(&out), "RSSetScissorRects"));
+    assert_non_null(strstr(strbuf_str(&out), "IASetVertexBuffers"));
     strbuf_finish(&out);
 }
 

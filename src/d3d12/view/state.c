@@ -458,6 +458,8 @@ static int call_bundle(struct states *x, const struct trc_call *c)
     const struct follow_object *l = follow_object(&x->defined, c->self);
     int err = 0;
 
+    if (x->pieces.num)
+        qsort(x->pieces.p, x->pieces.num, sizeof(*x->pieces.p), by_method);
     for (size_t i = 0; i < x->num_pending && !err; i++) {
         struct pending *p = &x->pending[i];
 
