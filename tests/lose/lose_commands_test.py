@@ -219,6 +219,17 @@ def who_else_works_makes_nothing_good():
 
 
 @case
+def what_each_swapchain_is_told_is_what_the_queue_is_told():
+    if not shutil.which('Xvfb'):
+        return 'Xvfb is not installed'
+    for fault in (['--at-frame', '20'], ['--at-frame', '20', '--hang', '500'], ['--fault', 'lost@vkQueueSubmit:20'], ['--fault', 'suboptimal@vkQueuePresentKHR:9']):
+        lose(*fault, '--timeout', '60', '--screen', '64x48', '--', os.path.dirname(client) + '/lose_present_client')
+    for answer, code in (('oom', -2), ('out-of-date', -1000001004), ('surface-lost', -1000000000)):
+        err = lose('--fault', answer + '@vkQueuePresentKHR:9', '--timeout', '60', '--screen', '64x48', '--', os.path.dirname(client) + '/lose_present_client', code=1)[1]
+        assert 'lose_present_client: frame: %d\n' % code in err, err
+
+
+@case
 def who_cannot_be_seen():
     err = lose('--at-submit', '5', '--reach', '4', '--', 'env', '-i', client, 'recover', code=4)[1].splitlines()[-1]
     assert 'uses Vulkan or OpenGL without the layer: its environment was cleared' in err, err

@@ -66,6 +66,9 @@ def hook(reg, name, node):
         out += [f'        for (uint32_t i = 0; i < {last.len[0]}; i++)', f'            {last.name}[i] = VK_NULL_HANDLE;']
     if name in ('vkEnumeratePhysicalDevices', 'vkEnumeratePhysicalDeviceGroups'):
         out += ['        if (c.result == VK_SUCCESS) /* there is none */', f'            *{params[1].name} = 0;']
+    each = ['pPresentInfo->pResults && i < pPresentInfo->swapchainCount; i++)', '        pPresentInfo->pResults[i] = ']
+    if name == 'vkQueuePresentKHR':
+        out += ['        for (uint32_t i = 0; ' + each[0], '    ' + each[1] + 'c.result;']
     if filled and not counted:
         out += ['        if (c.result == VK_INCOMPLETE)', f'            *{filled.len[0]} = 0;']
     out += ['        return c.result;', '    }']
@@ -80,8 +83,7 @@ def hook(reg, name, node):
                 '        r = VK_INCOMPLETE;', '    }']
     out += ['    r = fault_end(&c, r);']
     if name == 'vkQueuePresentKHR':
-        out += ['    for (uint32_t i = 0; c.how == FAULT_AFTER && pPresentInfo->pResults && i < pPresentInfo->swapchainCount; i++)',
-                '        pPresentInfo->pResults[i] = r;']
+        out += ['    for (uint32_t i = 0; c.how == FAULT_AFTER && ' + each[0], each[1] + 'r;']
     return out + ['    return r;', '}', '']
 
 
