@@ -369,13 +369,17 @@ int matrix_read(struct matrix *m, const char *path, struct error *e)
     size_t size;
     char *text;
     int r = in_file_map(path, &map, &size, e);
+    bool whole;
 
     memset(m, 0, sizeof(*m));
     if (r)
         return r;
     text = strndup((const char *)map, size);
+    whole = text && strlen(text) == size;
     munmap((void *)(uintptr_t)map, size);
-    r = text ? matrix_parse(m, text, e) : error_set(e, -ENOMEM, "no memory");
+    r = !text   ? error_set(e, -ENOMEM, "no memory")
+        : whole ? matrix_parse(m, text, e)
+                : error_set(e, -EINVAL, "byte %zu is 0: this is no text", strlen(text));
     if (r)
         error_prefix(e, "%s", path);
     free(text);

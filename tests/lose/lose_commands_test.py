@@ -87,6 +87,7 @@ def wrong_usage():
 def what_cannot_run():
     assert lose('--', '/nonexistent', code=4)[1] == 'aerogpu lose: cannot run /nonexistent: No such file or directory\n'
     assert lose('--', 'true', code=4)[1].startswith('no device: the program made no Vulkan device and no context of OpenGL')
+    assert ' of OpenGL, and ended with exit code 9' in lose('--', 'sh', '-c', 'exit 9', code=4)[1]
 
 
 @case
@@ -594,6 +595,13 @@ def what_was_not_reached_is_not_reduced():
         out = lose('--matrix', d + '/m.toml', '--json=' + d + '/j', code=1)[0]
         assert 'FAILED  a/f: not reached' in out and 'fewest' not in out and 'repeat: aerogpu lose --fault oom@vkQueueSubmit:901 --fault' in out, out
         assert json.load(open(d + '/j'))['cases'][0]['fewest_faults'] is None
+        # Nor is a seed, of a program that does less when it is run again.
+        with open(d + '/m.toml', 'w') as f:
+            f.write('[program.a]\nrun = ["sh", "-c", "if [ -e %s/$PPID ]; then exec $0 recover 2; fi; touch %s/$PPID; exec $0 recover", %s]\n'
+                    '[fault.f]\noptions = ["--random", "1", "--timeout", "60"]\nexpect = "dies"\nseeds = 8\n' % (d, d, json.dumps(client)))
+        out = lose('--matrix', d + '/m.toml', '--json=' + d + '/j', code=1)[0]
+        missed = [c for c in json.load(open(d + '/j'))['cases'] if c['verdict'] == 'not reached']
+        assert missed and all(c['fewest_faults'] is None and '--random' in c['command'] and '--seed' in c['command'] for c in missed), out
 
 
 @case
@@ -676,6 +684,9 @@ def wrong_matrices():
                 f.write(text)
             err = lose('--matrix', path, code=3)[1]
             assert err == 'aerogpu lose: %s%s\n' % (path, said), (text, err)
+        with open(path, 'w') as f:
+            f.write(good + '\0' + good)
+        assert lose('--matrix', path, code=3)[1] == 'aerogpu lose: %s: byte %d is 0: this is no text\n' % (path, len(good))
         for options in ('["--bogus"]', '["--matrix", "x"]', '["--", "true"]', '["--fault", "oom"]', '["--at-frame", "1", "--at-submit", "1"]', '["--json=x"]', '["--js=x"]',
                         '["--json"]', '["--junit", "x"]', '["--mat=x"]', '["-j", "2"]', '["--screen", "64x48", "--picture", "x"]', '["true"]'):
             with open(path, 'w') as f:

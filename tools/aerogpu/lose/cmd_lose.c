@@ -83,7 +83,10 @@ static void explain_not_reached(const struct command_line *o, const struct lose_
 static void explain_blindness(const struct lose_result *r)
 {
     int pid = (int)r->blind_pid;
+    char code[48] = "";
 
+    if (r->exited && r->code)
+        snprintf(code, sizeof(code), ", and ended with exit code %d", r->code);
     switch (r->blind) {
     case TREE_NO_VARIABLE:
         fprintf(
@@ -112,7 +115,7 @@ static void explain_blindness(const struct lose_result *r)
     default:
         utf8_print(
             stderr, "the program made no Vulkan device and no context of OpenGL%s%s\n",
-            r->exited ? "" : " in time; --reach gives it more",
+            r->exited ? code : " in time; --reach gives it more",
             getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")
                 ? ""
                 : "; DISPLAY is not set: --screen 640x480 (in a matrix, screen = \"640x480\") gives it a screen");
