@@ -9,7 +9,7 @@
  *   watchdog  does not wait longer than 300 ms for anything; `watchdog-pause`: and does nothing then; `watchdog-late`: asks once
  *             more, 1.6 s later, and does nothing then
  *   pending   at the loss, work of it waits for a semaphore that it never signals
- *   slow      recovers, and submits five times a second
+ *   slow      recovers, and submits five times a second; `slower`: that from the tenth time on
  *   end-abort destroys everything, and aborts
  *   once      recovers, submits once, and waits for events; `once-pause`: and does nothing; `once-sleeps`, `once-waits`:
  *             for a minute, in a condition of its own; `once-waits-on`: for a century
@@ -362,7 +362,7 @@ static void rest(const char *how, bool lost)
     }
     if (!strncmp(how, "moves", 5))
         usleep(20000);
-    if (!strcmp(how, "slow"))
+    if (!strcmp(how, "slow") || (!strcmp(how, "slower") && ++at > 9))
         usleep(200000);
     if (lost && !strcmp(how, "crawl"))
         usleep(400000);

@@ -197,6 +197,16 @@ def who_delays_a_program_gives_it_time():
 
 
 @case
+def who_is_slow_by_himself_has_his_time():
+    err = lose('--fault', 'delay=1@vkQueueSubmit:9', '--timeout', '2', '--', client, 'slow')[1].splitlines()[-1]
+    assert re.fullmatch(r'survived: it goes on, and keeps its pace, or half of it: it has done \d+ frames or submissions since, [89] in \d\.\d s before the fault', err), err
+    err = lose('--fault', 'delay=400@vkQueueSubmit:9+', '--timeout', '2', '--proof', '5', '--', client, 'slow')[1].splitlines()[-1]
+    assert err.startswith('survived: it '), err
+    err = lose('--fault', 'delay=1@vkQueueSubmit:9', '--timeout', '2', '--', client, 'slower', code=1)[1].splitlines()[-1]
+    assert err.startswith('stalls: it goes on calling Vulkan, and has done '), err
+
+
+@case
 def who_ends_while_it_hangs_has_ended():
     err = lose('--at-submit', '20', '--hang', '5000', '--reach', '60', '--expect', 'end', '--', client, 'watchdog-exit')[1]
     assert 'ended with exit code 8' in err.splitlines()[-1] and 'hangs, and the program does not wait for its reset' in err, err

@@ -28,16 +28,18 @@ says d3d12 "lost 0x887A0005 signal 0x887A0005 reason 0x887A0006 fence 0x887A0005
 # Wine gives its desktop ten seconds to come up, and programs without one have no windows: here it takes longer.
 stop_desktop()
 {
-    local p known=" $(pgrep -f 'explorer.exe /desktop' | tr '\n' ' ')"
-    for _ in $(seq 2000); do
+    local p stopped= known=" $(pgrep -f 'explorer.exe /desktop' | tr '\n' ' ')" end=$((SECONDS + 60))
+    while [ $SECONDS -lt $end ]; do
         for p in $(pgrep -f 'explorer.exe /desktop'); do
             case $known in *" $p "*) continue ;; esac
+            known="$known$p "
             tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -qxF "WINEPREFIX=$WINEPREFIX" || continue
-            kill -STOP "$p" && sleep 12 && kill -CONT "$p" && echo stood
-            return
+            [ -n "$stopped" ] || end=$((SECONDS + 13))
+            kill -STOP "$p" && stopped="$stopped $p"
         done
         sleep 0.02
     done
+    [ -z "$stopped" ] || { echo stood && kill -CONT $stopped; }
 }
 server -k
 stop_desktop >"$work/desktop" 8>&- &

@@ -44,22 +44,39 @@ static bool is_about_drm(const struct run *r)
     return false;
 }
 
-/* Frames, or submissions of a program that shows nothing, since the last fault. */
+/* What counts as going on after a fault. */
+static enum kind kind_after_fault(const struct run *r)
+{
+    return is_about_drm(r) ? FRAMES : kind_of_program(r);
+}
+
+/* The device that has done most since the last fault, or NULL, and how much: frames, or submissions of a program that shows nothing. */
+static const struct lose_device *busiest_after_fault(const struct run *r, uint64_t *most)
+{
+    enum kind kind = kind_after_fault(r);
+    const struct lose_device *best = NULL;
+
+    *most = 0;
+    for (uint32_t i = 0; i < r->seen; i++) {
+        const struct lose_device *d = &r->record->device[i];
+        uint64_t work = device_work(d, kind), before = work_of_kind(&r->fault_before[i], kind);
+
+        if (is_about_drm(r) && atomic_load(&d->api) != LOSE_DRM)
+            continue;
+        if (work > before && work - before > *most) {
+            *most = work - before;
+            best = d;
+        }
+    }
+    return best;
+}
+
 static uint64_t work_after_fault(const struct run *r)
 {
-    bool drm = is_about_drm(r);
-    enum kind kind = drm ? FRAMES : kind_of_program(r);
-    uint64_t most = 0;
+    uint64_t work;
 
-    for (uint32_t i = 0; i < r->seen; i++) {
-        if (drm && atomic_load(&r->record->device[i].api) != LOSE_DRM)
-            continue;
-        uint64_t work = device_work(&r->record->device[i], kind),
-                 before = work_of_kind(&r->fault_before[i], kind);
-        if (work > before && work - before > most)
-            most = work - before;
-    }
-    return most;
+    busiest_after_fault(r, &work);
+    return work;
 }
 
 /* Faults that only change what calls answer: all have come, and the program works. */
@@ -118,28 +135,57 @@ static bool hears(const struct run *r, uint32_t pid)
            run_now(r) - record_time(r, &r->record->heard_ns) < 2 * NSEC_PER_SEC;
 }
 
-/* Time is up, and the new device has done less than was asked: is that what the program does? */
+static bool waits_for_events(const struct run *r, const struct lose_device *d)
+{
+    return !atomic_load(&d->waits) &&
+           (thread_waits_for_events((pid_t)atomic_load(&d->pid)) || hears(r, atomic_load(&d->pid)));
+}
+
+/* Time is up, and `s` has done less than was asked, in the time since `first`: is that what the program does? `before`: what it had done
+ * between `began` and `then`. As much in the time since as before: half of it will do. */
+static bool keeps_pace(struct run *r, const struct lose_device *s, uint64_t work, uint64_t since,
+                       uint64_t before, uint64_t began, uint64_t then)
+{
+    r->out->own_pace = then > began && since &&
+                       2.0 * (double)work * (double)(then - began) >= (double)before * (double)since;
+    r->out->idle = !r->out->own_pace && waits_for_events(r, s);
+    return r->out->own_pace || r->out->idle;
+}
+
+static uint64_t first_work_ns(const struct run *r, const struct lose_device *d, enum kind kind)
+{
+    return record_time(r, kind == FRAMES ? &d->first_frame_ns : &d->first_submit_ns);
+}
+
 static bool works_at_its_pace(struct run *r, uint32_t loss)
 {
     const struct lose_device *d = &r->record->device[r->slot_of[loss]], *s;
-    const struct lose_loss *l = &r->out->losses[loss];
-    uint64_t work, began, first, end = run_now(r), before = device_work(d, device_kind(d));
+    uint64_t work, first = r->lost_ns[loss] + r->out->losses[loss].work_ns, end = run_now(r);
 
     s = successor_of_loss(r, loss, &work);
-    if (!s || !work)
+    return s && work &&
+           keeps_pace(r, s, work, end > first ? end - first : 0, device_work(d, device_kind(d)),
+                      first_work_ns(r, d, device_kind(d)), r->lost_ns[loss]);
+}
+
+/* The same of faults that are no losses. */
+static bool goes_on_at_its_pace(struct run *r)
+{
+    enum kind kind = kind_after_fault(r);
+    uint64_t work, before, began, since = run_now(r) - r->fault_ns, spent = delayed_ns(r);
+    const struct lose_device *d = busiest_after_fault(r, &work);
+
+    if (!d)
         return false;
-    began =
-        device_kind(d) == FRAMES ? record_time(r, &d->first_frame_ns) : record_time(r, &d->first_submit_ns);
-    first = r->lost_ns[loss] + l->work_ns;
-    /* As much in the time since as the other in the time before: half of it will do. */
-    if (r->lost_ns[loss] > began && end > first &&
-        2.0 * (double)work * (double)(r->lost_ns[loss] - began) >= (double)before * (double)(end - first)) {
-        r->out->own_pace = true;
-        return true;
-    }
-    r->out->idle = !atomic_load(&s->waits) &&
-                   (thread_waits_for_events((pid_t)atomic_load(&s->pid)) || hears(r, atomic_load(&s->pid)));
-    return r->out->idle;
+    before = work_of_kind(&r->fault_before[d - r->record->device], kind);
+    began = first_work_ns(r, d, kind);
+    if (!keeps_pace(r, d, work, since > spent ? since - spent : 0, before, before ? began : r->fault_ns,
+                    r->fault_ns))
+        return false;
+    r->out->new_work = work;
+    r->out->old_work = before;
+    r->out->old_ns = r->fault_ns > began ? r->fault_ns - began : 0;
+    return true;
 }
 
 /* Waits until the program has had a window's time to show what it does: time in which others had the processors does not count. The
@@ -395,7 +441,7 @@ static void note_pace(struct run *r, uint32_t loss)
 {
     const struct lose_device *d = &r->record->device[r->slot_of[loss]];
     enum kind kind = device_kind(d);
-    uint64_t began = record_time(r, kind == FRAMES ? &d->first_frame_ns : &d->first_submit_ns);
+    uint64_t began = first_work_ns(r, d, kind);
 
     successor_of_loss(r, loss, &r->out->new_work);
     r->out->old_work = device_work(d, kind);
@@ -417,7 +463,8 @@ enum lose_verdict judge(struct run *r)
         return judge_without_device(r);
     if (all_given && did_what_was_left(r))
         return LOSE_SURVIVED;
-    if (all_given && n && !r->ended && works_at_its_pace(r, n - 1))
+    if (all_given && !r->ended &&
+        (n ? works_at_its_pace(r, n - 1) : r->faults_given && goes_on_at_its_pace(r)))
         return LOSE_SURVIVED;
     for (uint32_t i = 0; !n && i < r->seen; i++) /* the one that worked most */
         if (device_work(&r->record->device[i], SUBMITS) > device_work(&r->record->device[slot], SUBMITS))

@@ -201,14 +201,16 @@ static void explain_survival(const struct command_line *o, const struct lose_res
                 (double)l->work_ns / 1e6);
     else if (r->without)
         fputs("it goes on without a device", stderr);
+    else if (r->own_pace || r->idle)
+        fputs("it goes on", stderr);
     else
         fprintf(stderr, "it went on: %" PRIu64 " frames or submissions since the last fault", r->fault_work);
     if (r->own_pace || r->idle)
         utf8_print(stderr,
                    ", and %s: it has done %" PRIu64 " frames or submissions since, %" PRIu64
-                   " in %.1f s before the loss",
+                   " in %.1f s before the %s",
                    r->idle ? "waits for events" : "keeps its pace, or half of it", r->new_work, r->old_work,
-                   (double)r->old_ns / 1e9);
+                   (double)r->old_ns / 1e9, l ? "loss" : "fault");
     if (l && l->reported > RETRIES && l->reported > r->new_work)
         fprintf(stderr,
                 "; the lost %s was called %" PRIu64 " times since, where the new one did %" PRIu64
