@@ -86,8 +86,8 @@ static void be_caller(struct suite *s)
     suite_say(s, "%s", umd_status_name(st, text));
 }
 
-/* While one call is held up for `ms`: what others get. */
-static void hold_up(struct suite *s, uint32_t ms, const char *expected)
+/* While one call is held up for `ms` of those that it may have: what others get. */
+static void hold_up(struct suite *s, uint32_t ms, uint32_t limit_ms, const char *expected)
 {
     struct aerogpu_escape_query_fence f = {0};
     struct suite_peer p;
@@ -111,7 +111,8 @@ static void hold_up(struct suite *s, uint32_t ms, const char *expected)
     }
     if (!s->failed && strcmp(line, expected) != 0)
         suite_fail(s, "a call that is held up for %u ms answers %s, expected %s", ms, line, expected);
-    if (!s->failed && suite_now(s) - start + 50 * NSEC_PER_MSEC < (ms < 1000 ? ms : 1000) * NSEC_PER_MSEC)
+    if (!s->failed &&
+        suite_now(s) - start + 50 * NSEC_PER_MSEC < (ms < limit_ms ? ms : limit_ms) * NSEC_PER_MSEC)
         suite_fail(s, "it was held up for %llu ms only",
                    (unsigned long long)((suite_now(s) - start) / NSEC_PER_MSEC));
     suite_measure(s, "slowest_escape_ms", (double)slowest / 1e6);
@@ -120,21 +121,26 @@ static void hold_up(struct suite *s, uint32_t ms, const char *expected)
 
 void test_blocked_ddi(struct suite *s)
 {
+    /* Live the least, so as not to wait long; a driver that takes its time is judged by the default, where time costs nothing. */
+    const uint32_t delay = s->host ? 5 : 1;
     struct suite_service v;
     json_t *events = NULL;
+    char setting[32];
     double again;
     int code;
 
+    snprintf(setting, sizeof(setting), "TdrDdiDelay = %u", delay);
     if (s->role) {
         be_caller(s);
         return;
     }
-    if (suite_service_up(s, &v, "TdrDdiDelay = 1", "")) {
-        hold_up(s, suite_random(s, 100, 700), "STATUS_SUCCESS"); /* slow, and not too slow */
+    if (suite_service_up(s, &v, setting, "")) {
+        hold_up(s, delay * suite_random(s, 100, 700), 1000 * delay,
+                "STATUS_SUCCESS"); /* slow, and not too slow */
         if (!s->failed && !s->skipped)
             suite_works_again(s, 10000, &again);
         if (!s->failed && !s->skipped)
-            hold_up(s, suite_random(s, 1200, 1800), "STATUS_DEVICE_REMOVED");
+            hold_up(s, delay * suite_random(s, 1200, 1800), 1000 * delay, "STATUS_DEVICE_REMOVED");
         if (!s->failed && !s->skipped)
             check_given_up(s);
     }

@@ -623,7 +623,8 @@ void dxgk_stop(struct dxgk *d)
     d->crashed = d->state == DXGK_FAILED;
     if (!d->lock.held) { /* else a DDI never came back: leave the miniport alone */
         stop_miniport(d);
-        remove_miniport(d);
+        if (d->crashed || d->state != DXGK_FAILED) /* else it was cut off there, which is a bug check */
+            remove_miniport(d);
     }
     d->crashed |= d->state == DXGK_FAILED || dxgk_kernel_death(d->kernel); /* there, too */
     dxgk_kernel_connect_interrupt(d->kernel, false);

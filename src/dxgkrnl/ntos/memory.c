@@ -5,9 +5,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <sys/uio.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { MOST_LEAKS = 64 }; /* blocks that are named */
 
 void dxgk_ntos_init(struct dxgk *d)
 {
@@ -403,6 +405,25 @@ VOID NTAPI MmUnlockPagableImageSection(PVOID ImageSectionHandle)
     UNREFERENCED_PARAMETER(ImageSectionHandle);
 }
 
+/* The first of them one by one. */
+static unsigned check_pool(struct dxgk *d)
+{
+    const struct pool *p = &d->ntos.pool;
+    unsigned n = 0;
+    size_t more = 0;
+
+    for (const struct pool_block *b = p->live.next; b != &p->live; b = b->next, n++)
+        if (n < MOST_LEAKS)
+            dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
+                                  (const char *)&b->tag);
+        else
+            more += b->size;
+    if (n > MOST_LEAKS)
+        dxgk_kernel_violation(d->kernel, "the miniport leaked %u more blocks of pool, %zu bytes",
+                              n - MOST_LEAKS, more);
+    return n;
+}
+
 unsigned dxgk_ntos_check_leaks(struct dxgk *d)
 {
     unsigned n = dxgk_ntos_stop_threads(d), timers = dxgk_ntos_forget_timers(d, NULL, 0);
@@ -415,9 +436,7 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
         n++;
     }
     n += dxgk_ntos_check_undeleted(d);
-    for (struct pool_block *b = d->ntos.pool.live.next; b != &d->ntos.pool.live; b = b->next, n++)
-        dxgk_kernel_violation(d->kernel, "the miniport leaked %zu bytes of pool, tag %.4s", b->size,
-                              (char *)&b->tag);
+    n += check_pool(d);
     for (struct contiguous *c = d->ntos.contiguous; c; c = c->next, n++)
         dxgk_kernel_violation(
             d->kernel,

@@ -150,6 +150,7 @@ rows = [
     # What goes on without end although no single call does.
     ("thread_chain@CreateDevice", r"a loop of threads or work items, 100000 within a second, in a system thread"),
     ("item_again@CreateDevice", r"a loop of threads or work items, 100000 within a second, in a work item"),
+    ("leak_many@StopDevice", r"the miniport leaked 4936 more blocks of pool, 493600 bytes"),
     ("item_anew@Render", r"a work item that was queued was initialised again, or written over"),
     ("item_freed@Render", r"ExFreePool of 100 bytes, tag Fult, with a work item in it that is queued, in {}"),
     ("wait_nothing@CreateDevice", r"a loop of waits that take no time, 1000000 in a row, in a system thread"),

@@ -306,6 +306,10 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
             ExInitializeWorkItem(&item, queues_again, &item);                                                \
             ExQueueWorkItem(&item, DelayedWorkQueue);                                                        \
         })                                                                                                   \
+    F(leak_many, {                                                                                           \
+        for (int i = 0; i < 5000; i++)                                                                       \
+            pool();                                                                                          \
+    })                                                                                                       \
     F(item_anew, {                                                                                           \
         ExInitializeWorkItem(&item, returns, &item);                                                         \
         ExQueueWorkItem(&item, DelayedWorkQueue);                                                            \
