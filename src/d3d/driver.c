@@ -272,6 +272,8 @@ static HRESULT APIENTRY lock(HANDLE h, D3DDDICB_LOCK *a)
     NTSTATUS s = D3DKMTLock(&l);
 
     a->pData = l.pData;
+    d->locked = a->hAllocation;
+    d->locked_at = l.pData;
     return d3d_status(s);
 }
 

@@ -14,6 +14,9 @@
 struct d3d_kmt {
     D3DKMT_HANDLE adapter, device; /* 0: an adapter's alone */
     D3DKMT_CLIENTHINT hint;
+    D3DKMT_HANDLE
+    locked; /* the allocation that the driver locked last, and where; written while the driver is called */
+    const void *locked_at;
 };
 
 /* What the runtime's resource is to the thunks, where the driver names it with its allocations: they are one resource of the

@@ -11,6 +11,7 @@
  *  3. A chain whose buffers the program holds is not resized.
  */
 #include "d3d/tables.h"
+#include "d3d/presenter.h"
 #include "d3d/screens.h"
 
 enum { PRIMARIES = 4, BUFFERS = 16 };
@@ -21,7 +22,9 @@ struct swapchain {
     DXGI_SWAP_CHAIN_DESC1 desc;
     DXGI_SWAP_CHAIN_FULLSCREEN_DESC full;
     HWND window;
-    struct d3d_child *buffers[BUFFERS], *spare, *staging, *resolved, *primary[PRIMARIES];
+    struct d3d_child *buffers[BUFFERS], *spare, *resolved, *primary[PRIMARIES];
+    struct d3d_child *pictures[D3D_PICTURES]; /* on their way to the window */
+    struct d3d_presenter *presenter;          /* NULL: there is no window */
     unsigned next;
     UINT presents;
     UINT64 presented; /* when, by window_clock */
@@ -55,12 +58,16 @@ static UINT seen(const struct swapchain *s) /* 1 */
 
 static void drop_buffers(struct swapchain *s)
 {
-    struct d3d_child **own[] = {&s->spare, &s->staging, &s->resolved};
+    struct d3d_child **own[] = {&s->spare, &s->resolved};
 
+    d3d_presenter_destroy(s->presenter);
+    s->presenter = NULL;
     for (int i = 0; i < BUFFERS; i++)
         d3d_child_bind(&s->buffers[i], NULL);
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         d3d_child_bind(own[i], NULL);
+    for (int i = 0; i < D3D_PICTURES; i++)
+        d3d_child_bind(&s->pictures[i], NULL);
     for (int i = 0; i < PRIMARIES; i++)
         d3d_child_bind(&s->primary[i], NULL);
 }
@@ -69,6 +76,7 @@ static void end_swapchain(struct dxgi_object *o)
 {
     struct swapchain *s = (struct swapchain *)o;
 
+    drop_buffers(s); /* what was presented is shown */
     window_back(s->window, &s->before, true);
     if (s->before.moded)
         window_mode_set(s->target->name, NULL);
@@ -76,7 +84,6 @@ static void end_swapchain(struct dxgi_object *o)
         dxgi_object_Release(s->target);
     if (s->latency)
         window_semaphore_end(s->latency);
-    drop_buffers(s);
     ID3D11Device_Release((ID3D11Device *)s->device);
 }
 
@@ -92,6 +99,46 @@ static HRESULT make(struct swapchain *s, const D3D11_TEXTURE2D_DESC *t, DXGI_DDI
     d3d_child_bind(slot, c);
     d3d_child_release(c);
     return S_OK;
+}
+
+static void show(void *context, HANDLE window, const void *pixels, UINT pitch);
+
+/* Where a picture's memory is: the driver locks its allocation to map it. */
+static HRESULT place(struct swapchain *s, int i)
+{
+    struct d3d_device *d = s->device;
+    D3D10DDI_MAPPED_SUBRESOURCE m = {0};
+    HRESULT hr;
+
+    pthread_mutex_lock(&d->lock);
+    d->kmt.locked = 0;
+    d->ddi.pfnStagingResourceMap(d->drv, DRV(D3D10DDI_HRESOURCE, s->pictures[i]), 0, D3D10_DDI_MAP_READ, 0,
+                                 &m);
+    if (m.pData && d->kmt.locked)
+        d3d_presenter_place(s->presenter, i, d->kmt.locked,
+                            (SIZE_T)((const char *)m.pData - (const char *)d->kmt.locked_at), m.RowPitch);
+    if (m.pData)
+        d->ddi.pfnStagingResourceUnmap(d->drv, DRV(D3D10DDI_HRESOURCE, s->pictures[i]), 0);
+    pthread_mutex_unlock(&d->lock);
+    hr = d3d_take_error(d);
+    return hr != S_OK || d3d_presenter_placed(s->presenter, i) ? hr : DXGI_ERROR_DRIVER_INTERNAL_ERROR;
+}
+
+/* What the device copies buffers into, and the window shows. */
+static HRESULT make_pictures(struct swapchain *s, D3D11_TEXTURE2D_DESC *t)
+{
+    HRESULT hr = S_OK;
+
+    t->Usage = D3D11_USAGE_STAGING;
+    t->BindFlags = 0;
+    t->CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+    s->presenter = d3d_presenter_create(s->device->kmt.device, show, s);
+    for (int i = 0; i < D3D_PICTURES && s->presenter && hr == S_OK; i++) {
+        hr = make(s, t, NULL, &s->pictures[i]);
+        if (hr == S_OK)
+            hr = place(s, i);
+    }
+    return s->presenter ? hr : E_OUTOFMEMORY;
 }
 
 static HRESULT make_buffers(struct swapchain *s)
@@ -120,12 +167,8 @@ static HRESULT make_buffers(struct swapchain *s)
         hr = make(s, &t, NULL, &s->spare);
     if (hr == S_OK && s->desc.SampleDesc.Count > 1)
         hr = make(s, &t, NULL, &s->resolved);
-    if (s->window) {
-        t.Usage = D3D11_USAGE_STAGING;
-        t.BindFlags = 0;
-        t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
-        return hr == S_OK ? make(s, &t, NULL, &s->staging) : hr;
-    }
+    if (s->window)
+        return hr == S_OK ? make_pictures(s, &t) : hr;
     for (int i = 0; i < PRIMARIES && hr == S_OK; i++) {
         DXGI_DDI_PRIMARY_DESC p = {.VidPnSourceId = s->device->adapter->source,
                                    .ModeDesc = {t.Width, t.Height, t.Format, {60, 1}, 1, 1, 0}};
@@ -333,7 +376,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetRotation(IDXGISwapChain3 *This, DXGI
     return S_OK;
 }
 
-/* ---- latency: a picture is in the window when Present returns --------------------------- */
+/* ---- latency: frames that are presented and not in the window yet ------------------------ */
 
 HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetMaximumFrameLatency(IDXGISwapChain3 *This, UINT most)
 {
@@ -562,6 +605,8 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UI
     hr = check(s->device, &desc, s->window, s->full.Windowed && s->window);
     if (hr != S_OK)
         return hr;
+    if (s->presenter)
+        d3d_presenter_drain(s->presenter); /* they are as large as the description says */
     s->desc = desc;
     if (!default_size(s)) {
         s->desc = old;
@@ -600,11 +645,13 @@ static unsigned byte_of_half(uint16_t h)
     return exponent >= 15 && v >= 1 ? 255 : (unsigned)(v * 255 + 0.5);
 }
 
-/* Words of eight bits each, red lowest, in the place of what is deeper. */
-static void narrow(DXGI_FORMAT f, const D3D11_MAPPED_SUBRESOURCE *m, UINT width, UINT height)
+/* Words of eight bits each, red lowest, of what is deeper. */
+static uint32_t *narrow(DXGI_FORMAT f, const void *pixels, UINT pitch, UINT width, UINT height)
 {
-    for (UINT y = 0; y < height; y++) {
-        uint8_t *row = (uint8_t *)m->pData + (size_t)y * m->RowPitch;
+    uint32_t *words = malloc((size_t)width * height * 4);
+
+    for (UINT y = 0; words && y < height; y++) {
+        const uint8_t *row = (const uint8_t *)pixels + (size_t)y * pitch;
 
         for (UINT x = 0; x < width; x++) {
             uint32_t v;
@@ -617,34 +664,52 @@ static void narrow(DXGI_FORMAT f, const D3D11_MAPPED_SUBRESOURCE *m, UINT width,
                 memcpy(h, row + x * 8, 8);
                 v = byte_of_half(h[0]) | byte_of_half(h[1]) << 8 | byte_of_half(h[2]) << 16;
             }
-            memcpy(row + x * 4, &v, 4);
+            words[(size_t)y * width + x] = v;
         }
     }
+    return words;
 }
 
-/* The picture's words, into the window. */
-static HRESULT to_window(struct swapchain *s)
+/* By the presenter's thread: the description is not changed while there is one. */
+static void show(void *context, HANDLE window, const void *pixels, UINT pitch)
+{
+    struct swapchain *s = context;
+    const DXGI_FORMAT f = s->desc.Format;
+    const UINT width = s->desc.Width, height = s->desc.Height;
+    uint32_t *words = NULL;
+
+    if (pixels && (f == DXGI_FORMAT_R10G10B10A2_UNORM || f == DXGI_FORMAT_R16G16B16A16_FLOAT)) {
+        pixels = words = narrow(f, pixels, pitch, width, height);
+        pitch = width * 4;
+    }
+    if (pixels)
+        window_show(window, pixels, pitch, width, height,
+                    f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB);
+    free(words);
+    if (s->latency)
+        window_semaphore_post(s->latency);
+}
+
+/* On its way: as many frames as the program allows are in flight, and who presents one more waits for the oldest. */
+static HRESULT to_window(struct swapchain *s, UINT flags)
 {
     struct d3d_device *d = s->device;
-    ID3D11DeviceContext *c = (ID3D11DeviceContext *)&d->context;
-    const DXGI_FORMAT f = s->desc.Format;
+    const UINT most = s->latency ? s->latency_most : d->latency;
+    const int i = d3d_presenter_room(s->presenter, most, !(flags & DXGI_PRESENT_DO_NOT_WAIT));
     struct d3d_child *src = s->resolved ? s->resolved : s->buffers[0];
-    D3D11_MAPPED_SUBRESOURCE m;
     HRESULT hr;
 
+    if (i < 0)
+        return DXGI_ERROR_WAS_STILL_DRAWING;
     if (s->resolved)
         DDI(d, pfnResourceResolveSubresource, DRV(D3D10DDI_HRESOURCE, s->resolved), 0,
-            DRV(D3D10DDI_HRESOURCE, s->buffers[0]), 0, f);
-    DDI(d, pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, s->staging), DRV(D3D10DDI_HRESOURCE, src));
-    hr = ID3D11DeviceContext_Map(c, (ID3D11Resource *)s->staging, 0, D3D11_MAP_READ, 0, &m);
-    if (hr != S_OK)
-        return hr;
-    if (f == DXGI_FORMAT_R10G10B10A2_UNORM || f == DXGI_FORMAT_R16G16B16A16_FLOAT)
-        narrow(f, &m, s->desc.Width, s->desc.Height);
-    window_show(s->window, m.pData, m.RowPitch, s->desc.Width, s->desc.Height,
-                f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB);
-    ID3D11DeviceContext_Unmap(c, (ID3D11Resource *)s->staging, 0);
-    return S_OK;
+            DRV(D3D10DDI_HRESOURCE, s->buffers[0]), 0, s->desc.Format);
+    DDI(d, pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, s->pictures[i]), DRV(D3D10DDI_HRESOURCE, src));
+    DDI(d, pfnFlush);
+    hr = d3d_take_error(d);
+    if (hr == S_OK)
+        d3d_presenter_queue(s->presenter, s->window);
+    return hr;
 }
 
 static HRESULT to_display(struct swapchain *s, UINT interval)
@@ -703,7 +768,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain3 *This, UINT int
 
     if (interval > 4)
         return DXGI_ERROR_INVALID_CALL;
-    if (s->device->removed != S_OK)
+    if (d3d_device_GetDeviceRemovedReason((ID3D11Device *)s->device) != S_OK) /* by an earlier frame, too */
         return DXGI_ERROR_DEVICE_REMOVED;
     if (s->window && window_minimized(s->window))
         return DXGI_STATUS_OCCLUDED;
@@ -711,14 +776,14 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain3 *This, UINT int
         return S_OK;
     if (s->window && interval)
         wait_for(s, interval);
-    hr = s->window ? to_window(s) : to_display(s, interval);
+    hr = s->window ? to_window(s, flags) : to_display(s, interval);
     if (hr != S_OK)
         return hr;
     if (!(flags & DXGI_PRESENT_DO_NOT_SEQUENCE))
         move_up(s);
     s->presents++;
     s->presented = window_clock();
-    if (s->latency)
+    if (s->latency && !s->window)
         window_semaphore_post(s->latency);
     return S_OK;
 }

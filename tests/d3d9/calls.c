@@ -136,6 +136,7 @@ int main(void)
     with_device("blocks", check_blocks);
     with_device("surfaces", check_surfaces);
     with_device("more", check_more);
+    with_device("presenting", check_presenting);
     with_device("errors", check_errors);
     check_life();
     check_threads();

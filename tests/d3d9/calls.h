@@ -58,5 +58,6 @@ void check_blocks(void);
 void check_surfaces(void);
 void check_errors(void);
 void check_more(void);
+void check_presenting(void);
 void check_life(void);
 void check_threads(void);

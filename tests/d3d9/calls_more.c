@@ -368,3 +368,63 @@ void check_more(void)
     check_rest();
     untextured();
 }
+
+static void expect_front(uint32_t want)
+{
+    IDirect3DSurface9 *front;
+    D3DLOCKED_RECT l;
+    uint32_t first, last;
+
+    OK(IDirect3DDevice9Ex_CreateOffscreenPlainSurface(dev, SIDE, SIDE, D3DFMT_A8R8G8B8, D3DPOOL_SYSTEMMEM,
+                                                      &front, NULL));
+    OK(IDirect3DDevice9Ex_GetFrontBufferData(dev, 0, front));
+    OK(IDirect3DSurface9_LockRect(front, &l, NULL, D3DLOCK_READONLY));
+    memcpy(&first, l.pBits, 4);
+    memcpy(&last, (uint8_t *)l.pBits + (SIDE - 1) * l.Pitch + (SIDE - 1) * 4, 4);
+    OK(IDirect3DSurface9_UnlockRect(front));
+    IDirect3DSurface9_Release(front);
+    if (((first ^ want) | (last ^ want)) & 0xFFFFFF) {
+        printf("the front buffer is %08X to %08X, not %08X\n", first, last, want);
+        failures++;
+    }
+}
+
+/* More frames than may be in flight, of which the last one that was presented is the front buffer's, whatever still waits. */
+void check_presenting(void)
+{
+    static const D3DFORMAT formats[] = {D3DFMT_X8R8G8B8, D3DFMT_R5G6B5};
+    D3DPRESENT_PARAMETERS p = present_params();
+    UINT count;
+
+    for (uint32_t i = 0; i < 40; i++) {
+        HRESULT hr;
+
+        if (i == 20)
+            OK(IDirect3DDevice9Ex_SetMaximumFrameLatency(dev, 1));
+        clear(0xFF000000 | i * 0x050301);
+        do
+            hr = IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, i & 1 ? D3DPRESENT_DONOTWAIT : 0);
+        while (i & 1 && hr == D3DERR_WASSTILLDRAWING);
+        IS(hr, D3D_OK);
+        if (i % 13 == 12)
+            expect_front(i * 0x050301);
+    }
+    clear(0xFF123456); /* not presented */
+    expect_front(39 * 0x050301);
+    for (int i = 0; i < 2; i++) { /* with frames in flight */
+        IDirect3DSwapChain9 *chain;
+
+        OK(IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, 0));
+        p.BackBufferFormat = formats[i];
+        OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+        expect_front(0);
+        clear(0xFFFF00FF);
+        OK(IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, 0));
+        expect_front(0xFF00FF);
+        OK(IDirect3DDevice9Ex_GetSwapChain(dev, 0, &chain));
+        OK(((IDirect3DSwapChain9Ex *)chain)
+               ->lpVtbl->GetLastPresentCount((IDirect3DSwapChain9Ex *)chain, &count));
+        TRUE_(count == 1);
+        IDirect3DSwapChain9_Release(chain);
+    }
+}

@@ -112,7 +112,9 @@ static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
     UINT levels = system ? r->levels : r->made, count = levels * r->faces;
     D3DDDI_SURFACEINFO *list = calloc(count, sizeof(*list));
     D3DDDIARG_CREATERESOURCE a = {.Format = (D3DDDIFORMAT)r->format,
-                                  .Pool = system ? D3DDDIPOOL_SYSTEMMEM : D3DDDIPOOL_VIDEOMEMORY,
+                                  .Pool = system       ? D3DDDIPOOL_SYSTEMMEM
+                                          : r->picture ? D3DDDIPOOL_NONLOCALVIDMEM
+                                                       : D3DDDIPOOL_VIDEOMEMORY,
                                   .pSurfList = list,
                                   .SurfCount = count,
                                   .MipLevels = levels,
@@ -216,6 +218,7 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
     r->pool = s->pool;
     r->lockable = s->lockable;
     r->primary = s->primary;
+    r->picture = s->picture;
     r->width = s->width;
     r->height = s->height;
     r->depth = s->depth ? s->depth : 1;

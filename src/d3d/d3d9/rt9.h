@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "d3d/d3d9/com9.h"
-#include "d3d/driver.h"
+#include "d3d/presenter.h"
 
 enum {
     D9_STAGES = 8,
@@ -100,6 +100,7 @@ struct d9_resource { /* buffers, textures, surfaces */
     DWORD usage, fvf, priority, lod;
     D3DPOOL pool;
     bool lockable, primary, shown, foreign; /* shown: a swap chain's; foreign: the memory is the program's */
+    bool picture;                           /* the device writes it where the runtime reads it */
     UINT width, height, depth, levels, faces, size;
     UINT made;       /* levels that the driver has: more where mip maps are made by themselves */
     bool mips_stale; /* the others are not made of the first */
@@ -175,7 +176,10 @@ struct d9_swapchain { /* a COM object */
     struct d9_device *device;
     bool implicit;
     D3DPRESENT_PARAMETERS params;
-    struct d9_resource *back[D9_BUFFERS], *primary[D9_PRIMARIES], *copy; /* copy: the picture in memory */
+    struct d9_resource *back[D9_BUFFERS], *primary[D9_PRIMARIES];
+    struct d9_resource *pictures[D3D_PICTURES]; /* windowed: on their way to the window */
+    HANDLE placed[D3D_PICTURES];     /* what the driver calls those whose memory the presenter knows */
+    struct d3d_presenter *presenter; /* NULL: full screen */
     UINT count, next_primary, presents;
 };
 
@@ -281,7 +285,7 @@ struct d9_shape {
     DWORD usage, fvf;
     D3DFORMAT format;
     D3DPOOL pool;
-    bool lockable, primary;
+    bool lockable, primary, picture;
     void *memory; /* the program's, of a surface in system memory; NULL: the runtime's */
     HANDLE *
         shared; /* it is shared: opened by this handle, or, where that is NULL, made, and the handle is the answer. NULL: it is not */

@@ -73,6 +73,8 @@ static struct d9_swapchain *of(IDirect3DSwapChain9Ex *This)
 
 static void drop(struct d9_swapchain *s)
 {
+    d3d_presenter_destroy(s->presenter); /* what was presented is shown */
+    s->presenter = NULL;
     for (int i = 0; i < D9_BUFFERS; i++) {
         if (s->back[i])
             s->back[i]->container = NULL;
@@ -80,12 +82,14 @@ static void drop(struct d9_swapchain *s)
     }
     for (int i = 0; i < D9_PRIMARIES; i++)
         d9_object_bind(&s->primary[i], NULL);
-    d9_object_bind(&s->copy, NULL);
+    for (int i = 0; i < D3D_PICTURES; i++)
+        d9_object_bind(&s->pictures[i], NULL);
 }
 
 /* A surface that the swap chain alone has. */
-static HRESULT add(struct d9_swapchain *s, struct d9_resource **slot, D3DPOOL pool, DWORD usage, bool primary)
+static HRESULT add(struct d9_swapchain *s, struct d9_resource **slot, DWORD usage, bool primary)
 {
+    const bool picture = !usage;
     struct d9_shape shape = {.kind = D9_SURFACE,
                              .type = D3DRTYPE_SURFACE,
                              .width = s->params.BackBufferWidth,
@@ -94,10 +98,10 @@ static HRESULT add(struct d9_swapchain *s, struct d9_resource **slot, D3DPOOL po
                              .faces = 1,
                              .usage = usage,
                              .format = s->params.BackBufferFormat,
-                             .pool = pool,
-                             .lockable = pool != D3DPOOL_DEFAULT ||
-                                         s->params.Flags & D3DPRESENTFLAG_LOCKABLE_BACKBUFFER,
-                             .primary = primary};
+                             .pool = D3DPOOL_DEFAULT,
+                             .lockable = picture || s->params.Flags & D3DPRESENTFLAG_LOCKABLE_BACKBUFFER,
+                             .primary = primary,
+                             .picture = picture};
     struct d9_resource *r;
     HRESULT hr = d9_resource_create(s->device, &shape, &r);
 
@@ -106,6 +110,18 @@ static HRESULT add(struct d9_swapchain *s, struct d9_resource **slot, D3DPOOL po
     d9_object_bind(slot, r);
     d9_object_release(r);
     return S_OK;
+}
+
+static void show(void *context, HANDLE window, const void *pixels, UINT pitch);
+
+static HRESULT add_pictures(struct d9_swapchain *s)
+{
+    HRESULT hr = S_OK;
+
+    s->presenter = d3d_presenter_create(s->device->kmt.device, show, s);
+    for (int i = 0; i < D3D_PICTURES && hr == S_OK; i++)
+        hr = add(s, &s->pictures[i], 0, false);
+    return s->presenter ? hr : E_OUTOFMEMORY;
 }
 
 HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool implicit,
@@ -122,14 +138,14 @@ HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool 
     s->params = *p;
     s->count = p->BackBufferCount;
     for (UINT i = 0; i < s->count && hr == S_OK; i++) {
-        hr = add(s, &s->back[i], D3DPOOL_DEFAULT, D3DUSAGE_RENDERTARGET, false);
+        hr = add(s, &s->back[i], D3DUSAGE_RENDERTARGET, false);
         if (hr == S_OK)
             s->back[i]->container = s;
     }
-    if (hr == S_OK)
-        hr = add(s, &s->copy, D3DPOOL_SYSTEMMEM, 0, false);
+    if (hr == S_OK && p->Windowed)
+        hr = add_pictures(s);
     for (UINT i = 0; i < D9_PRIMARIES && hr == S_OK && !p->Windowed; i++)
-        hr = add(s, &s->primary[i], D3DPOOL_DEFAULT, D3DUSAGE_RENDERTARGET, true);
+        hr = add(s, &s->primary[i], D3DUSAGE_RENDERTARGET, true);
     if (hr != S_OK) {
         drop(s);
         free(s);
@@ -250,7 +266,7 @@ HRESULT STDMETHODCALLTYPE d9_swapchain_GetDisplayModeEx(IDirect3DSwapChain9Ex *T
     return IDirect3D9Ex_GetAdapterDisplayModeEx((IDirect3D9Ex *)of(This)->device->factory, 0, mode, rotation);
 }
 
-/* The runtime shows each frame before Present returns: so many were shown, at the vblank that follows. */
+/* Each frame that is presented is shown: so many were, or will be, at the vblank that follows. */
 HRESULT STDMETHODCALLTYPE d9_swapchain_GetPresentStats(IDirect3DSwapChain9Ex *This, D3DPRESENTSTATS *stats)
 {
     if (!stats)
@@ -282,59 +298,117 @@ HRESULT STDMETHODCALLTYPE d9_swapchain_GetRasterStatus(IDirect3DSwapChain9Ex *Th
     return D3D_OK;
 }
 
-/* The back buffer's bytes, as they are now. */
-static HRESULT read_back(struct d9_swapchain *s, struct d9_resource *to)
+static uint32_t words_of_565(uint16_t v)
 {
-    const RECT all = {0, 0, (LONG)s->params.BackBufferWidth, (LONG)s->params.BackBufferHeight};
+    const uint32_t r = v >> 11, g = v >> 5 & 63, b = v & 31;
 
-    return DDI9(
-        s->device, pfnBlt,
-        &(D3DDDIARG_BLT){
-            .hSrcResource = s->back[0]->o.drv, .SrcRect = all, .hDstResource = to->sys, .DstRect = all});
+    return 0xFF000000 | (r << 3 | r >> 2) << 16 | (g << 2 | g >> 4) << 8 | (b << 3 | b >> 2);
 }
 
+/* What was presented last; nothing was: black. */
 HRESULT STDMETHODCALLTYPE d9_swapchain_GetFrontBufferData(IDirect3DSwapChain9Ex *This,
                                                           IDirect3DSurface9 *surface)
 {
     struct d9_swapchain *s = of(This);
     struct d9_surface *to = d9_surface_of(surface);
+    const UINT width = s->params.BackBufferWidth;
+    const void *pixels = NULL;
+    UINT pitch = 0;
+    bool front;
 
     if (!to || to->resource->pool != D3DPOOL_SYSTEMMEM || to->resource->format != D3DFMT_A8R8G8B8 ||
-        to->width < s->params.BackBufferWidth || to->height < s->params.BackBufferHeight)
+        to->width < width || to->height < s->params.BackBufferHeight)
         return D3DERR_INVALIDCALL;
-    for (UINT y = 0; y < s->params.BackBufferHeight; y++)
-        memcpy(to->resource->memory + to->offset + (size_t)y * to->pitch,
-               s->copy->memory + (size_t)y * s->copy->surfaces[0].pitch,
-               4 * (size_t)s->params.BackBufferWidth);
+    front = s->presenter && d3d_presenter_front(s->presenter, &pixels, &pitch);
+    for (UINT y = 0; y < s->params.BackBufferHeight; y++) {
+        uint8_t *row = to->resource->memory + to->offset + (size_t)y * to->pitch;
+        const uint8_t *from = (const uint8_t *)pixels + (size_t)y * pitch;
+
+        if (!front)
+            memset(row, 0, 4 * (size_t)width);
+        else if (s->params.BackBufferFormat != D3DFMT_R5G6B5)
+            memcpy(row, from, 4 * (size_t)width);
+        else
+            for (UINT x = 0; x < width; x++)
+                ((uint32_t *)(void *)row)[x] = words_of_565(((const uint16_t *)(const void *)from)[x]);
+    }
+    if (front)
+        d3d_presenter_front_end(s->presenter);
     return D3D_OK;
 }
 
-static HRESULT to_window(struct d9_swapchain *s, HWND window)
+/* By the presenter's thread. A device without a window shows nothing. */
+static void show(void *context, HANDLE window, const void *pixels, UINT pitch)
 {
-    HRESULT hr = read_back(s, s->copy);
-
 #if defined(_WIN32)
+    const struct d9_swapchain *s = context;
     const LONG width = (LONG)s->params.BackBufferWidth, height = (LONG)s->params.BackBufferHeight;
     const bool half = s->params.BackBufferFormat == D3DFMT_R5G6B5;
     struct {
         BITMAPINFOHEADER bmiHeader;
         DWORD masks[3];
     } info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
-                            .biWidth = (LONG)(s->copy->surfaces[0].pitch / (half ? 2 : 4)),
+                            .biWidth = (LONG)(pitch / (half ? 2 : 4)),
                             .biHeight = -height,
                             .biPlanes = 1,
                             .biBitCount = half ? 16 : 32,
                             .biCompression = half ? BI_BITFIELDS : BI_RGB},
               .masks = {0xF800, 0x07E0, 0x001F}};
-    HDC dc = hr == S_OK && window ? GetDC(window) : NULL; /* a device without a window shows nothing */
+    HDC dc = pixels && window ? GetDC(window) : NULL;
     RECT r;
 
-    if (dc && GetClientRect(window, &r)) {
-        StretchDIBits(dc, 0, 0, r.right, r.bottom, 0, 0, width, height, s->copy->memory, (BITMAPINFO *)&info,
+    if (dc && GetClientRect(window, &r))
+        StretchDIBits(dc, 0, 0, r.right, r.bottom, 0, 0, width, height, pixels, (BITMAPINFO *)&info,
                       DIB_RGB_COLORS, SRCCOPY);
+    if (dc)
         ReleaseDC(window, dc);
-    }
 #endif
+}
+
+/* Where picture i's memory is: the driver locks its allocation to lock it. A device that was reset has another one. */
+static HRESULT place(struct d9_swapchain *s, int i)
+{
+    struct d9_device *d = s->device;
+    const HANDLE drv = s->pictures[i]->o.drv;
+    D3DDDIARG_LOCK l = {.hResource = drv};
+    HRESULT hr;
+
+    if (s->placed[i] == drv)
+        return S_OK;
+    l.Flags.ReadOnly = 1;
+    d->kmt.locked = 0;
+    hr = DDI9(d, pfnLock, &l);
+    if (hr != S_OK || d->lost != S_OK)
+        return hr;
+    if (d->kmt.locked) {
+        d3d_presenter_place(s->presenter, i, d->kmt.locked,
+                            (SIZE_T)((const char *)l.pSurfData - (const char *)d->kmt.locked_at), l.Pitch);
+        s->placed[i] = drv;
+    }
+    DDI9(d, pfnUnlock, &(D3DDDIARG_UNLOCK){.hResource = drv});
+    return s->placed[i] == drv ? S_OK : D3DERR_DRIVERINTERNALERROR;
+}
+
+/* On its way: as many frames as the program allows are in flight, and who presents one more waits for the oldest. */
+static HRESULT to_window(struct d9_swapchain *s, HWND window, DWORD flags)
+{
+    const RECT all = {0, 0, (LONG)s->params.BackBufferWidth, (LONG)s->params.BackBufferHeight};
+    const int i = d3d_presenter_room(s->presenter, s->device->latency, !(flags & D3DPRESENT_DONOTWAIT));
+    HRESULT hr;
+
+    if (i < 0)
+        return D3DERR_WASSTILLDRAWING;
+    hr = place(s, i);
+    if (hr == S_OK)
+        hr = DDI9(s->device, pfnBlt,
+                  &(D3DDDIARG_BLT){.hSrcResource = s->back[0]->o.drv,
+                                   .SrcRect = all,
+                                   .hDstResource = s->pictures[i]->o.drv,
+                                   .DstRect = all});
+    if (hr == S_OK)
+        hr = DDI9(s->device, pfnFlush);
+    if (hr == S_OK && s->device->lost == S_OK)
+        d3d_presenter_queue(s->presenter, window);
     return hr;
 }
 
@@ -416,7 +490,7 @@ HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
     d->present_interval = flags & D3DPRESENT_FORCEIMMEDIATE || interval == D3DPRESENT_INTERVAL_IMMEDIATE ? 0
                           : interval <= D3DPRESENT_INTERVAL_FOUR ? intervals[interval]
                                                                  : 1;
-    hr = s->params.Windowed ? to_window(s, window) : to_display(s);
+    hr = s->params.Windowed ? to_window(s, window, flags) : to_display(s);
     if (d->lost != S_OK)
         return d->ex ? d->lost : D3DERR_DEVICELOST;
     if (hr != S_OK)

@@ -269,6 +269,12 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
             r->pitch = (r->surfaces[0].width * 4 + 255) & ~255u;
             hr = umd9_alloc_create(d, &r->alloc, (uint64_t)r->pitch * r->surfaces[0].height, r,
                                    a->VidPnSourceId);
+        } else if (a->Pool == D3DDDIPOOL_NONLOCALVIDMEM && f && f->bytes == f->abi_bytes && !f->widen &&
+                   a->SurfCount == 1 && !a->Flags.Volume) {
+            r->nonlocal = true;
+            r->pitch = (blocks(r->surfaces[0].width, f->block) * f->bytes + 255) & ~255u;
+            hr = umd9_alloc_create(d, &r->alloc, (uint64_t)r->pitch * blocks(r->surfaces[0].height, f->block),
+                                   NULL, 0);
         }
         if (hr != S_OK) {
             free(r);
@@ -436,6 +442,31 @@ static HRESULT lock_buffer(struct umd9_resource *r, D3DDDIARG_LOCK *a)
     return S_OK;
 }
 
+/* What is in memory that the device and the CPU both have: the device's own writes are there when they are done. */
+static HRESULT lock_nonlocal(struct umd9_device *d, struct umd9_resource *r, D3DDDIARG_LOCK *a)
+{
+    void *memory;
+    HRESULT hr = umd9_alloc_lock(d, r->alloc, !a->Flags.DoNotWait, &memory);
+
+    if (hr != S_OK)
+        return hr;
+    r->surfaces[0].locked_read_only = a->Flags.ReadOnly;
+    a->pSurfData = memory;
+    a->Pitch = a->SlicePitch = r->pitch;
+    return S_OK;
+}
+
+static void unlock_nonlocal(struct umd9_device *d, struct umd9_resource *r)
+{
+    umd9_alloc_unlock(d, r->alloc);
+    if (r->surfaces[0].locked_read_only)
+        return;
+    umd9_room(d, 64);
+    umd9_alloc_use(r->alloc, false);
+    ABI_EMIT(&d->stream, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = r->name,
+             .size_bytes = r->alloc->size);
+}
+
 static HRESULT lock_surface(struct umd9_device *d, struct umd9_resource *r, D3DDDIARG_LOCK *a)
 {
     struct umd9_surface *s = &r->surfaces[a->SubResourceIndex];
@@ -475,6 +506,8 @@ static HRESULT APIENTRY lock(HANDLE h, D3DDDIARG_LOCK *a)
         return D3DDDIERR_DEVICEREMOVED;
     if (a->SubResourceIndex >= r->num_surfaces || !r->name)
         return E_INVALIDARG;
+    if (r->nonlocal)
+        return lock_nonlocal(d, r, a);
     if (!r->shadow && !(r->shadow = calloc(1, r->size + 16)))
         return E_OUTOFMEMORY;
     return r->format ? lock_surface(d, r, a) : lock_buffer(r, a);
@@ -486,6 +519,10 @@ static HRESULT APIENTRY unlock(HANDLE h, CONST D3DDDIARG_UNLOCK *a)
     struct umd9_resource *r = a->hResource;
     struct umd9_surface *s = &r->surfaces[a->SubResourceIndex];
 
+    if (r->nonlocal) {
+        unlock_nonlocal(d, r);
+        return umd9_state(d);
+    }
     if (!r->shadow)
         return E_INVALIDARG;
     if (!r->format) {

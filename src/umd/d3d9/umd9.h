@@ -99,7 +99,8 @@ struct umd9_resource {
     uint32_t mips, faces, num_surfaces;
     uint64_t size; /* of buffers; of the shadow */
     uint8_t *shadow;
-    struct umd9_alloc *alloc; /* of primaries and of what is shared */
+    struct umd9_alloc *alloc; /* of primaries, of what is shared, and of what is */
+    bool nonlocal;            /* in memory that the CPU locks as it is */
     uint32_t pitch;           /* of these, in guest memory */
     uint64_t
         token; /* of what is shared; its end is the kernel's driver's to say, with the last that has it open */
