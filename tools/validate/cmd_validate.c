@@ -274,12 +274,14 @@ static bool is_loaded(struct run *r, char *text, size_t size)
     const json_t *alarm = expect_alarm(events);
     unsigned violations = dxgk_violations(stack_dxgk(r->host.stack));
     bool well = dxgk_state(d) == DXGK_STARTED && !violations && !alarm;
+    char ddi[200] = "";
 
-    snprintf(text, size, "%s is %s on %s; %u violations of the kernel's rules; %zu events%s%s",
+    dxgk_failed_ddis(d, ddi, sizeof(ddi));
+    snprintf(text, size, "%s is %s on %s; %u violations of the kernel's rules; %zu events%s%s%s%s",
              r->o.miniport ? r->o.miniport : "the miniport",
              dxgk_state(d) == DXGK_STARTED ? "started" : "not started", r->o.sim ? "the sim" : r->host.device,
              violations, json_array_size(events), alarm ? ": " : "",
-             alarm ? json_string_value(json_object_get(alarm, "text")) : "");
+             alarm ? json_string_value(json_object_get(alarm, "text")) : "", *ddi ? "; " : "", ddi);
     json_decref(events);
     return well;
 }
@@ -317,7 +319,7 @@ static bool was_run(const struct run *r, const char *name)
 /* Each step rests on the one before it: what comes behind one that failed says nothing, and is not run. True: all went well. */
 static bool checklist(struct run *r)
 {
-    char text[360], minutes[40];
+    char text[600], minutes[40];
     const struct step steps[] = {
         {"mode set", {"modeset_roundtrip_sanity", "scanout_state_sanity"}, NULL},
         {"scanout visible", {"triangle", "present_intervals"}, NULL},

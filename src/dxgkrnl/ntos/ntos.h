@@ -103,8 +103,10 @@ struct ntos {
     struct system_thread *threads;
     struct queued_item *items, **items_last; /* that wait */
     unsigned workers, idle, busy, io_items;
-    unsigned begun; /* threads and work items, since: */
-    uint64_t begun_ns;
+    struct begun {
+        unsigned n;
+        uint64_t since_ns;
+    } begun_threads, begun_items;
     bool stopping;
     struct kwaiters work; /* workers; system threads, too, which stop when they are told to */
     struct kwaiters work_ended;

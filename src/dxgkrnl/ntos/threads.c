@@ -13,13 +13,14 @@
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/ntos/routines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    STORM =
-        100000, /* threads and work items within a second: each makes another, and virtual time does not go on */
+    STORM_THREADS = 10000, /* within a second: each makes another, and virtual time does not go on */
+    STORM_ITEMS = 100000,
     MAX_WORKERS = 16,
-    KPRIORITY_NORMAL = 8 /* of a thread that nobody changed */
+    KPRIORITY_NORMAL = 8, /* of a thread that nobody changed */
 };
 
 struct system_thread {
@@ -35,17 +36,17 @@ struct system_thread {
 };
 
 /* One more begins, in a call of the miniport's that is under way. */
-static void count_begun(struct dxgk *d)
+static void count_begun(struct dxgk *d, struct begun *b, unsigned most, const char *what)
 {
-    struct ntos *n = &d->ntos;
     uint64_t now = dxgk_kernel_now(d->kernel);
+    char text[64];
 
-    if (now - n->begun_ns >= NSEC_PER_SEC) {
-        n->begun_ns = now;
-        n->begun = 0;
-    }
-    if (++n->begun == STORM)
-        dxgk_kernel_endless(d->kernel, "a loop of threads or work items, 100000 within a second");
+    if (now - b->since_ns >= NSEC_PER_SEC)
+        *b = (struct begun){.since_ns = now};
+    if (++b->n != most)
+        return;
+    snprintf(text, sizeof(text), "a loop of %s, %u within a second", what, most);
+    dxgk_kernel_endless(d->kernel, text);
 }
 
 /* ---- system threads ------------------------------------------------------ */
@@ -73,7 +74,7 @@ static void run_thread(void *arg)
 
     t->thread = dxgk_kernel_thread(k);
     KERNEL_CALL(k, "a system thread", PASSIVE_LEVEL, 0, {
-        count_begun(t->d);
+        count_begun(t->d, &t->d->ntos.begun_threads, STORM_THREADS, "system threads");
         t->routine(t->context);
     });
     t->ended = true;
@@ -308,7 +309,7 @@ static void worker(void *arg)
             continue;
         n->busy++;
         KERNEL_CALL(d->kernel, "a work item", PASSIVE_LEVEL, 0, {
-            count_begun(d);
+            count_begun(d, &n->begun_items, STORM_ITEMS, "work items");
             item->WorkerRoutine(item->Parameter); /* it may be gone now */
         });
         n->busy--;

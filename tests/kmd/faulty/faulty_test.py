@@ -148,8 +148,8 @@ rows = [
     ("bugcheck_left@StopDevice", r"the miniport left a bug check callback registered"),
     ("bugcheck_called@Render", r"ExAllocatePoolWithTag called at IRQL 15, allowed up to 2, in a bug check callback"),
     # What goes on without end although no single call does.
-    ("thread_chain@CreateDevice", r"a loop of threads or work items, 100000 within a second, in a system thread"),
-    ("item_again@CreateDevice", r"a loop of threads or work items, 100000 within a second, in a work item"),
+    ("thread_chain@CreateDevice", r"a loop of system threads, 10000 within a second, in a system thread"),
+    ("item_again@CreateDevice", r"a loop of work items, 100000 within a second, in a work item"),
     ("leak_many@StopDevice", r"the miniport leaked 4936 more blocks of pool, 493600 bytes"),
     ("item_anew@Render", r"a work item that was queued was initialised again, or written over"),
     ("item_freed@Render", r"ExFreePool of 100 bytes, tag Fult, with a work item in it that is queued, in {}"),
