@@ -218,6 +218,24 @@ def sparse_buffers_are_bound_in_their_order():
         assert p.returncode in (5, 128 + signal.SIGALRM) and 'Submission 1 has not begun; it waits for semaphore' in said, p
 
 
+@case
+def without_its_parts_the_program_runs_undisturbed():
+    if glob.glob('/usr/local/lib/**/libaerogpu-run.so', recursive=True):
+        return 'AeroGPU is installed, where what is not there is found'
+    with new_place() as place:
+        alone = shutil.copy(aerogpu, place + '/aerogpu')
+        env = {'AEROGPU_BLACKBOX_LAYER': os.path.join(os.path.dirname(plant), '../../src/vkbox/VkLayer_AEROGPU_blackbox.json')}
+        for argv, code, said in (['run', '-o', place, '--', plant, 'fine'], 0, None), \
+                                (['run', '-o', place, '--', plant, 'fault'], 128 + signal.SIGSEGV, 'no dump: the library that makes dumps is neither beside'), \
+                                (['run', '--json', '--', plant, 'fine'], 4, 'the library that makes dumps is neither beside'), \
+                                (['version'], 4, 'the program with the commands is neither beside'):
+            p = subprocess.run([alone, *argv], capture_output=True, text=True, timeout=100, env={**os.environ, **env, 'XDG_RUNTIME_DIR': place})
+            assert p.returncode == code and (said in p.stderr and len(p.stderr.splitlines()) == 1 if said else not p.stderr), (argv, p)
+        open(place + '/libaerogpu-run.so', 'w').write('no library')
+        p = subprocess.run([alone, 'run', '-o', place, '--', plant, 'fault'], capture_output=True, text=True, timeout=100, env={**os.environ, **env})
+        assert p.returncode == 128 + signal.SIGSEGV and 'no dump: the library that makes dumps cannot be loaded: ' in p.stderr, p
+
+
 tests = [t for t in tests if not sys.argv[4:] or t.__name__ in sys.argv[4:]]
 print('1..%d' % len(tests))
 for i, fn in enumerate(tests):

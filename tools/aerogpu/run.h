@@ -10,6 +10,7 @@ struct vkbox_dumps;
 struct vkbox_run_result;
 
 struct run_library {
+    const char *version; /* AEROGPU_VERSION: another may have been installed while the program ran */
     const struct vkbox_dumps *dumps;
     void (*tell)(const char *dump, bool json);           /* says what a dump says */
     void (*tell_json)(const struct vkbox_run_result *r); /* one object, with all that were told */

@@ -64,4 +64,4 @@ static void tell_json(const struct vkbox_run_result *r)
 }
 
 EXPORT extern const struct run_library aerogpu_run_library;
-const struct run_library aerogpu_run_library = {&vkbox_dumps, tell, tell_json};
+const struct run_library aerogpu_run_library = {AEROGPU_VERSION, &vkbox_dumps, tell, tell_json};
