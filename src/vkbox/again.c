@@ -71,14 +71,13 @@ static void stop_stepping(const struct asked *a, ucontext_t *at)
 
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
-    if (before.sa_flags & SA_SIGINFO) {
-        before.sa_sigaction(sig, info, context);
-    } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-        before.sa_handler(sig);
-    } else if (before.sa_handler == SIG_DFL || info->si_code > 0) {
-        sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), (int)syscall(SYS_gettid), sig, info);
-    }
+    const bool has_handler =
+        before.sa_flags & SA_SIGINFO || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
+
+    if (has_handler && signals_reset(&before, sig))
+        signals_call(&before, sig, info, context);
+    else if (before.sa_handler != SIG_IGN || info->si_code > 0)
+        signals_end_by(sig, info);
 }
 
 static void on_trap(int sig, siginfo_t *info, void *context)

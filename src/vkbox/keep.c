@@ -29,7 +29,7 @@ static bool alone;          /* after a fork: nobody reads what is kept */
 static char file[PATH_MAX]; /* of what nobody watches; "": there is a reader */
 
 /* More records than that wait for a reader: nobody comes. */
-enum { UNWATCHED = 16, BOX_PAGE = 4096 };
+enum { UNWATCHED = 16, BOX_PAGE = 4096, END_S = 5 };
 
 uint64_t box_now(void)
 {
@@ -191,6 +191,10 @@ __attribute__((destructor)) static void end(void)
 {
     if (!box || alone)
         return;
+    signals_look(true);
+    if (atomic_load(&box->crash.kind) == VKBOX_SIGNAL && !box->crash.handled && !file[0] &&
+        box->crash.thread != box_thread())
+        sleep(END_S); /* it would have ended before it came here: by that signal of another thread */
     atomic_store(&box->ended, 1);
     if (file[0] && atomic_load(&box->crash.kind) == VKBOX_NO_CRASH)
         unlink(file);

@@ -240,6 +240,14 @@ uint32_t stack_here(void);
 /* signals.c */
 void signals_install(void);
 void signals_keep(void); /* behind handlers that the program has installed since */
+/* Notes it when the program has left the handler of its last fault by a jump: in calls of that thread; `ends`: or at its end. */
+void signals_look(bool ends);
+/* In a handler: what the kernel does with the program's action `h`. Calls its handler, with its mask. */
+void signals_call(const struct sigaction *h, int sig, siginfo_t *info, void *context);
+/* Before that, what SA_RESETHAND asks for; false: it is spent, another thread's was first. */
+bool signals_reset(const struct sigaction *h, int sig);
+/* The process ends by it when the handler returns, as if what was interrupted had just got it. */
+void signals_end_by(int sig, siginfo_t *info);
 
 /* again.c */
 enum again {

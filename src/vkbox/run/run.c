@@ -430,7 +430,8 @@ static bool ended_in_handler(struct watched *w, int signal)
 
     if (!is_in_handler(w, signal) || !atomic_compare_exchange_strong(&w->b->crash.kind, &none, VKBOX_SIGNAL))
         return false;
-    w->b->crash.handled = 0;
+    /* It ended by this, or by exit(3) from there: else it may have left the handler by a jump. */
+    w->b->crash.handled = signal != w->b->crash.signal && !w->b->ended;
     return true;
 }
 
