@@ -210,7 +210,8 @@ static int start_watcher(struct bb_vk *b, struct error *e)
     struct stat st;
     pid_t started;
 
-    if (!realpath(b->p.dumps ? b->p.dumps : ".", dumps) || access(dumps, W_OK))
+    if (!realpath(b->p.dumps ? b->p.dumps : ".", dumps) || stat(dumps, &st) ||
+        (!S_ISDIR(st.st_mode) && (errno = ENOTDIR)) || access(dumps, W_OK | X_OK))
         return error_set(e, -errno, "no dumps can be written to %s: %s", b->p.dumps ? b->p.dumps : ".",
                          strerror(errno));
     r = program_find(&(struct program_params){.what = "what watches a program",

@@ -10,7 +10,10 @@
  *  2. Handles are the driver's own. `shift`, the slack, is added to each offset into an allocation of ours.
  *  3. What cannot be guarded (exported or imported memory, types that cannot be imported) is the driver's, and is counted.
  *  4. A range that was freed is not used again before QUARANTINE others were.
+ *  5. Mappings of ours are at most half of what the kernel lets a process have: the program needs the others.
  */
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,18 +69,58 @@ static struct {
     uint64_t first, num, bytes;
 } gone = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Of each range: the guards, which may be one with a neighbour's, and what lies between. */
+enum { MAPS_EACH = 3, MAPS_DEFAULT = 65530 };
+
+static _Atomic uint32_t ranges; /* that there are, those in quarantine too */
+
+static uint32_t most_ranges(void)
+{
+    static _Atomic uint32_t most;
+    uint32_t maps = MAPS_DEFAULT;
+    FILE *f;
+
+    if (most)
+        return most;
+    f = fopen("/proc/sys/vm/max_map_count", "re");
+    if (f) {
+        if (fscanf(f, "%u", &maps) != 1)
+            maps = MAPS_DEFAULT;
+        fclose(f);
+    }
+    atomic_store(&most, maps / 2 / MAPS_EACH + 1);
+    return most;
+}
+
 static bool reserve(size_t size, struct fenced *out)
 {
-    uint8_t *at =
-        mmap(NULL, size + 2 * (size_t)GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *at;
+
+    if (atomic_fetch_add(&ranges, 1) >= most_ranges()) { /* 5 */
+        static _Atomic bool told;
+
+        atomic_fetch_sub(&ranges, 1);
+        if (!atomic_exchange(&told, true))
+            fprintf(
+                stderr,
+                VKBOX_LAYER
+                ": %u ranges lie between guard pages, and those of more would leave the program too few mappings "
+                "(vm.max_map_count): what it allocates beyond them is not guarded\n",
+                most_ranges());
+        return false;
+    }
+    at = mmap(NULL, size + 2 * (size_t)GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     *out = (struct fenced){at + GUARD, size};
+    if (at == MAP_FAILED)
+        atomic_fetch_sub(&ranges, 1);
     return at != MAP_FAILED;
 }
 
 static void release(const struct fenced *f)
 {
     munmap(f->at - GUARD, f->size + 2 * (size_t)GUARD);
+    atomic_fetch_sub(&ranges, 1);
 }
 
 static bool make_pages(size_t size, struct fenced *out)

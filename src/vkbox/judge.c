@@ -398,6 +398,12 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         if (c->code > 0)
             TEXT(v, " as if it were a fault: the processor had none");
         UNSEEN(v, "who sent it: the kernel does not say, and it may have been the program itself");
+    } else if (!c->processor && c->signal != SIGABRT) {
+        v->cause = BB_CAUSE_PROGRAM;
+        v->why = BB_SURE_SUGGESTED;
+        TEXT(v, "The program sent itself SIG%s: the processor had no fault; thread %.15s got it",
+             signal_name(c->signal), c->thread_name);
+        UNSEEN(v, "why it did");
     } else if (ev->unwatched || ev->hidden) {
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_UNKNOWN;
@@ -485,7 +491,8 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
         TEXT(v, "SIG%s ended the program", signal_name(ev->signal));
         UNSEEN(
             v,
-            "where: the layer's handler did not run, as when the program replaces it, or the stack runs out");
+            "where: the layer's handler did not run, as when the program replaces it, the stack runs out, or the thread had the signal blocked "
+            "(those of Mesa's drivers block all but SIGSEGV)");
     }
 }
 

@@ -94,7 +94,14 @@ void settings_read(struct settings *out)
     }
     if (f)
         fclose(f);
-    for (i = 0; i < ROWS; i++)
-        if (getenv(rows[i].variable))
-            *rows[i].to = !strcmp(getenv(rows[i].variable), "1");
+    for (i = 0; i < ROWS; i++) {
+        const char *word = getenv(rows[i].variable);
+        const bool is_folder = word && rows[i].to == &out->record && (!*word || *word == '/');
+
+        if (word && !is_folder && strcmp(word, "1") && strcmp(word, "0"))
+            fprintf(stderr, VKBOX_LAYER ": %s is '%.200s': 1 is asked for, 0 is not\n", rows[i].variable,
+                    word);
+        else if (word)
+            *rows[i].to = !strcmp(word, "1");
+    }
 }

@@ -12,7 +12,8 @@ SEGV = -signal.SIGSEGV
 ROWS = (('reset', SEGV, 'handler\n', 'program', 'itself crashed: SIGSEGV'), ('nodefer', 24, 'mended 2\n', None, ''), ('jumps', 23, 'mended 1\n', None, ''),
         ('jumps 20', 23, 'mended 20\n', None, ''), ('unblocks', 24, 'mended 20\n', None, ''), ('aborts', 23, 'mended 3\n', None, ''),
         ('divides', 23, 'mended 3\n', None, ''), ('exits', 27, '', 'program', 'itself crashed: SIGSEGV'), ('mask', 24, None, None, ''),
-        ('returned', SEGV, 'jumped 1\nhandler\n', 'program', 'itself crashed: SIGSEGV'), ('hole', SEGV, '', '', 'SIGSEGV'))
+        ('returned', SEGV, 'jumped 1\nhandler\n', 'program', 'itself crashed: SIGSEGV'), ('hole', SEGV, '', '', 'SIGSEGV'), ('sends', SEGV, '', 'program', 'sent itself SIGSEGV'),
+        ('kills', SEGV, '', 'program', 'sent itself SIGSEGV'))
 
 
 def go(kind):

@@ -130,8 +130,9 @@ def what_is_missing_is_said():
                           ({'AEROGPU_VKBOX_WATCHER': '/bin/true'}, 'what watches the program did not start: it does not answer')):
             p = place.run(sample, env=env)
             assert p.returncode == 2 and said in p.stderr and len(p.stderr.splitlines()) == 1, p
-        p = place.run(offers, 'own', '/no/such/folder', '0')
-        assert p.returncode == 3 and p.stdout == 'no dumps can be written to /no/such/folder: No such file or directory\n', p
+        for folder, why in (('/no/such/folder', 'No such file or directory'), ('/etc/passwd', 'Not a directory')):
+            p = place.run(offers, 'own', folder, '0')
+            assert p.returncode == 3 and p.stdout == 'no dumps can be written to %s: %s\n' % (folder, why), p
 
 
 @case

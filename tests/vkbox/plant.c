@@ -7,7 +7,7 @@
  * handled (a fault that its handler mends), handled-idle (and then it sleeps for three seconds), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
  * process, or calls what it found), crowd (20,000 command buffers), sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
- * loops), batch (one command buffer of 600 of a submission loops), dead-waits (the last of 300 semaphores is not signalled), spent-wait (one was, and another submission had it), abort-fault (a fault of the device's while the program handles that it aborts), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
+ * loops), batch (one command buffer of 600 of a submission loops), dead-waits (the last of 300 semaphores is not signalled), spent-wait (one was, and another submission had it), abort-fault (a fault of the device's while the program handles that it aborts), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), maps (20,000 allocations, then what the program maps itself), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
  * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), loop-array (so does a late element of a long array), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -656,6 +657,25 @@ static void make_crowd(void)
     v.cb[BAD_FRAME % 2] = cbs[CROWD - 1];
 }
 
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
+/* So many allocations that guards around all of them were all mappings that the kernel lets a process have. */
+static void fill_the_maps(void)
+{
+    enum { ALLOCATIONS = 20000 };
+    pthread_t thread;
+    VkDeviceMemory memory;
+    void *at;
+
+    for (int i = 0; i < ALLOCATIONS; i++)
+        make_buffer(&memory, SMALL, "one of many");
+    at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    printf("mapped %d, thread %d\n", at != MAP_FAILED, pthread_create(&thread, NULL, do_nothing, NULL));
+}
+
 static void raise_fault(void)
 {
     if (!sigsetjmp(mended, 1))
@@ -748,6 +768,8 @@ int main(int argc, char **argv)
         dprintf(1, "%d\n", (int)getpid());
     if (is("crowd"))
         make_crowd();
+    if (is("maps"))
+        fill_the_maps();
     for (uint32_t n = 0; n < opt.frames; n++) {
         VkResult r;
 

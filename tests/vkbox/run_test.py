@@ -197,6 +197,13 @@ def between_guard_pages_small_overruns_and_late_uses_fault():
 
 
 @case
+def guards_leave_the_program_its_mappings():
+    p, dumps = run('maps', options=['--guard'])
+    assert 'mapped 1, thread 0' in p.stdout and not dumps, (p.stdout, p.stderr)
+    assert p.stderr.count('what it allocates beyond them is not guarded') == 1, p.stderr
+
+
+@case
 def the_programs_own_overruns_are_named():
     for kind, fault in (('host-over', 'out of bounds'), ('host-freed', 'use after free')):
         p, db, f = crash(kind, False, options=['--guard'], code=128 + signal.SIGSEGV)
@@ -739,6 +746,14 @@ def a_file_of_settings_asks_for_what_the_environment_does_not_name():
                 os.unlink(path)
                 said, found = said_of_left(folder)
                 assert len(found) == dump and (not dump or 'by ' + source in said.stderr), (text, found, said.stderr)
+
+
+@case
+def variables_that_mean_nothing_are_said():
+    base = dict(os.environ, VK_ADD_LAYER_PATH=layers, VK_INSTANCE_LAYERS='VK_LAYER_AEROGPU_blackbox')
+    for name in 'AEROGPU_BLACKBOX', 'AEROGPU_BLACKBOX_EXACT', 'AEROGPU_BLACKBOX_GUARD':
+        p = subprocess.run([plant, 'fine'], capture_output=True, text=True, timeout=100, env={**base, name: 'garbage'})
+        assert p.returncode == 0 and p.stderr == "VK_LAYER_AEROGPU_blackbox: %s is 'garbage': 1 is asked for, 0 is not\n" % name, p
 
 
 @case
