@@ -41,7 +41,7 @@
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
-    VKBOX_VERSION = 4,
+    VKBOX_VERSION = 5,
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = VKBOX_ROOM(16384),
@@ -97,6 +97,7 @@ struct vkbox_queue {
     uint32_t device, family, index, flags;
     uint64_t handle;
     _Atomic uint64_t submitted; /* number of the last submission to it, 0: none */
+    _Atomic uint64_t finished;  /* up to this one all have ended, as the program was told; 0: none */
     char name[VKBOX_NAME];
 };
 
@@ -117,7 +118,8 @@ struct vkbox_command_buffer {
     uint32_t left;  /* enum vkbox_left */
     uint32_t cut;   /* 1: there was no room for all of it */
     uint32_t known; /* 1: each command of some groups is marked: a run before crashed there (known.h) */
-    _Atomic uint32_t again; /* 1: it was submitted before an earlier submission of it was over */
+    _Atomic uint64_t
+        since; /* the submission at which its mark began anew: it may be that of each from there on */
     char name[VKBOX_NAME];
 };
 

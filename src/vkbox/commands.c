@@ -246,7 +246,7 @@ void commands_taken_back(VkCommandBuffer handle)
 {
     struct command_buffer *cb = command_buffer_of(handle);
 
-    if (!cb || !cb->slot || !cb->marked || atomic_load(&cb->slot->again))
+    if (!cb || !cb->slot || !cb->marked || !cb->once)
         return;
     cb->submitted = false;
     commands_set_mark(cb, cb->slot->points);
@@ -590,7 +590,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBeginCommandBuffer(VkCommandBuffer 
     cb->slot->points = 0;
     cb->open = 0;
     cb->submitted = false;
-    atomic_store(&cb->slot->again, 0);
+    atomic_store(&cb->slot->since, 0);
     cb->pass.kind = PASS_WHOLE;
     cb->num_late = 0;
     cb->pending = 0;

@@ -88,13 +88,14 @@ static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct
         c->unknown = unknown;
 }
 
-static struct choice choose(const struct vkbox_reader *r, uint32_t device)
+static struct choice choose(const struct vkbox_reader *r, const struct vkbox_event *ev)
 {
     struct choice c = {0};
 
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
         if (r->b->queues[q].state != VKBOX_FREE &&
-            (device == VKBOX_NO_INDEX || r->b->queues[q].device == device))
+            (ev->device == VKBOX_NO_INDEX || r->b->queues[q].device == ev->device) &&
+            (!ev->queues || ev->queues >> q & 1))
             choose_of_queue(r, q, &c);
     return c;
 }
@@ -238,6 +239,8 @@ static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
     if (v->path[0])
         TEXT(v, " in %s", v->path);
     TEXT(v, " of submission %llu", (unsigned long long)v->submission);
+    if (v->pending > 1)
+        TEXT(v, ", or of a later one of the %u that have its command buffer,", v->pending);
     name_queue(r, v->submission, v);
     if (v->text[0] >= 'a' && v->text[0] <= 'z' && strncmp(v->text, "vk", 2))
         v->text[0] = (char)(v->text[0] - 'a' + 'A');
@@ -616,9 +619,10 @@ static bool has_none(const struct vkbox_reader *r, const struct vkbox_submission
 /* The submission that it was, and the command in it. */
 static int find_command(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
-    struct choice c = choose(r, ev->device);
+    struct choice c = choose(r, ev);
     const struct vkbox_submission *s;
     bool own, again, bad, unproven;
+    uint64_t first;
     int code;
 
     v->submission = c.running ? c.running : c.waiting && !c.overwritten ? c.waiting : c.unknown;
@@ -633,7 +637,8 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
         return code;
     /* A driver's own code may stumble over what an earlier command left. */
     own = ev->what == VKBOX_HAPPENED_SIGNAL && !ev->in_shader;
-    again = r->b->command_buffers[v->list.work[v->work].primary].again;
+    v->pending = (uint32_t)vkbox_pending(r, v->list.work[v->work].primary, &first);
+    again = v->pending > 1;
     bad = v->list.bad || r->b->full || c.may_be_other || r->b->devices_lost;
     /* Nor is a command at work where no thread of the driver's is, its fault one that nobody can make up, or a loss its own. */
     unproven = c.overwritten || ev->idle || ev->doubtful || ev->what == VKBOX_HAPPENED_LOST ||
@@ -652,8 +657,9 @@ static int find_command(const struct vkbox_reader *r, const struct vkbox_event *
     if (c.running_queues > 1)
         UNSEEN(v, "%swhich of %u queues it was", v->unseen[0] ? "; " : "", c.running_queues);
     if (again)
-        UNSEEN(v, "%swhich submission of a command buffer that was submitted again before it was over",
-               v->unseen[0] ? "; " : "");
+        UNSEEN(v,
+               "%swhich of %u times that its command buffer was submitted, from %llu on, before it was over",
+               v->unseen[0] ? "; " : "", v->pending, (unsigned long long)first);
     if (bad)
         UNSEEN(v, "%scommands that there was no room to record", v->unseen[0] ? "; " : "");
     if (v->candidates > 1)
@@ -683,7 +689,7 @@ static void name_source(const struct vkbox_reader *r, bool blamed, struct vkbox_
 
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
-    const struct choice c = choose(r, ev->device);
+    const struct choice c = choose(r, ev);
     bool blamed;
     int code;
 

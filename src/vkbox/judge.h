@@ -32,6 +32,7 @@ struct vkbox_event {
     bool hidden;      /* the process does not let that be seen */
     bool unwatched;   /* nobody looked at the process while it was there */
     uint32_t device;  /* the slot that it is about, or VKBOX_NO_INDEX: any */
+    uint64_t queues;  /* HANG: those that made no progress, a bit each; 0: any */
 };
 
 struct vkbox_verdict {
@@ -42,6 +43,7 @@ struct vkbox_verdict {
     uint64_t submission; /* 0: none */
     size_t work;         /* the first candidate's place in the list, or SIZE_MAX */
     uint32_t candidates;
+    uint32_t pending; /* so many times its command buffer was submitted, of any of which it may be */
     uint64_t group; /* by what it is known that one of several commands is in, 0: it is not one of several */
     bool in_secondary; /* and that there are secondary command buffers in that */
     bool may_end;      /* WAITING: what is waited for may still come, from outside of the device's queues */

@@ -111,7 +111,11 @@ struct command_buffer {
     bool writes; /* its queues can write memory */
     bool in_pass, marked;
     bool submitted; /* since it was recorded */
-    uint32_t open;  /* queries and the like that a pass must not end within */
+    bool once;      /* and once since its mark began anew */
+    bool scattered; /* and to several queues */
+    uint32_t queue; /* to this one last, and as that submission */
+    uint64_t last;
+    uint32_t open; /* queries and the like that a pass must not end within */
     struct pass pass;
     struct marker late[LATE_MARKERS]; /* that could not be written within the pass */
     uint32_t num_late;

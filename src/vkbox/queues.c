@@ -167,7 +167,15 @@ static uint32_t *put_more(struct vkbox_more *m, uint32_t n, uint32_t each)
     return chunk ? &chunk->words[VKBOX_CHUNK_WORDS / each * at] : NULL;
 }
 
-static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handle)
+/* Whether none of its submissions can be pending: by its mark only of a single one, which has no other to be mistaken for. */
+static bool is_over(const struct command_buffer *cb)
+{
+    if (!cb->submitted || (!cb->scattered && atomic_load(&box->queues[cb->queue].finished) >= cb->last))
+        return true;
+    return cb->once && point_is_last(box, cb->index, cb->d->marks[cb->slot->mark]);
+}
+
+static void put_command_buffer(struct vkbox_submission *s, uint64_t number, VkCommandBuffer handle)
 {
     struct command_buffer *cb = command_buffer_of(handle);
     const uint32_t n = s->num_command_buffers++;
@@ -184,12 +192,18 @@ static void put_command_buffer(struct vkbox_submission *s, VkCommandBuffer handl
         s->num_command_buffers = UINT32_MAX / 2; /* what follows is not known */
     if (!cb || !cb->slot || !cb->marked)
         return;
-    /* What may still be executed keeps its mark: which of its submissions that is of, nobody can say. */
-    if (cb->submitted && !point_is_last(box, cb->index, cb->d->marks[cb->slot->mark]))
-        atomic_store(&cb->slot->again, 1);
-    else
+    /* What may still be executed keeps its mark, which may be any of these submissions' then. */
+    cb->once = is_over(cb);
+    if (cb->once) {
         commands_set_mark(cb, 0);
+        atomic_store(&cb->slot->since, number);
+        cb->scattered = false;
+    } else {
+        cb->scattered |= cb->queue != s->queue;
+    }
     cb->submitted = true;
+    cb->queue = s->queue;
+    cb->last = number;
 }
 
 static void put_semaphore(struct vkbox_semaphore *own, struct vkbox_more *more, uint32_t *n,
@@ -243,6 +257,55 @@ static void note_returned(uint64_t first, uint64_t last, VkResult r)
     }
 }
 
+/* ---- what the program is told to have ended ------------------------------ */
+
+/* Fences, of which device by the bits that no pointer has, to the last submission in front of them, and its queue. */
+static struct map pending_fences;
+
+static uint64_t *fence_at(const struct device *d, VkFence fence, bool put)
+{
+    const uint64_t key = (uint64_t)fence ^ (uint64_t)d->index << 60;
+
+    return !key ? NULL : put ? map_put(&pending_fences, key) : map_find(&pending_fences, key);
+}
+
+static void queue_finished(uint32_t queue, uint64_t number)
+{
+    uint64_t was = atomic_load(&box->queues[queue].finished);
+
+    while (was < number && !atomic_compare_exchange_weak(&box->queues[queue].finished, &was, number))
+        ;
+}
+
+static void fence_submitted(const struct device *d, uint32_t queue, VkFence fence)
+{
+    uint64_t *at;
+
+    if (!fence || queue == VKBOX_NO_INDEX)
+        return;
+    pthread_mutex_lock(&queues_lock);
+    at = fence_at(d, fence, true);
+    if (at)
+        *at = atomic_load(&box->queues[queue].submitted) * VKBOX_QUEUES + queue;
+    pthread_mutex_unlock(&queues_lock);
+}
+
+/* It is signalled behind everything that was submitted to its queue before it. */
+static void fence_signalled(const struct device *d, VkFence fence)
+{
+    const uint64_t *at;
+
+    if (!d->slot)
+        return;
+    pthread_mutex_lock(&queues_lock);
+    at = fence_at(d, fence, false);
+    if (at) {
+        queue_finished(*at % VKBOX_QUEUES, *at / VKBOX_QUEUES);
+        map_remove(&pending_fences, (uint64_t)fence ^ (uint64_t)d->index << 60);
+    }
+    pthread_mutex_unlock(&queues_lock);
+}
+
 static const VkTimelineSemaphoreSubmitInfo *timeline(const void *chain)
 {
     for (const VkBaseInStructure *i = chain; i; i = i->pNext)
@@ -267,7 +330,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
 
         first = first ? first : number;
         for (uint32_t k = 0; k < infos[i].commandBufferCount; k++)
-            put_command_buffer(s, infos[i].pCommandBuffers[k]);
+            put_command_buffer(s, number, infos[i].pCommandBuffers[k]);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
             put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphores[k],
                           t && k < t->waitSemaphoreValueCount ? t->pWaitSemaphoreValues[k] : 0);
@@ -278,6 +341,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
         end_submission(s, number, index);
     }
     r = d->next.vkQueueSubmit(queue, count, infos, fence);
+    if (r == VK_SUCCESS)
+        fence_submitted(d, index, fence);
     note_returned(first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueSubmit, r);
 }
@@ -297,7 +362,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
 
         first = first ? first : number;
         for (uint32_t k = 0; k < infos[i].commandBufferInfoCount; k++)
-            put_command_buffer(s, infos[i].pCommandBufferInfos[k].commandBuffer);
+            put_command_buffer(s, number, infos[i].pCommandBufferInfos[k].commandBuffer);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreInfoCount; k++)
             put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphoreInfos[k].semaphore,
                           infos[i].pWaitSemaphoreInfos[k].value);
@@ -309,6 +374,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
         end_submission(s, number, index);
     }
     r = d->next.vkQueueSubmit2(queue, count, infos, fence);
+    if (r == VK_SUCCESS)
+        fence_submitted(d, index, fence);
     note_returned(first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueSubmit2, r);
 }
@@ -339,6 +406,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint
         end_submission(s, number, index);
     }
     r = d->next.vkQueueBindSparse(queue, count, infos, fence);
+    if (r == VK_SUCCESS)
+        fence_submitted(d, index, fence);
     note_returned(first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueBindSparse, r);
 }
@@ -404,8 +473,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForFences(VkDevice device, uint
                                                            uint64_t timeout)
 {
     struct fences f = {count, fences, all};
+    struct device *d = device_of(device);
+    VkResult r = wait_steps(d, VKBOX_CALL_vkWaitForFences, timeout, poll_fences, &f);
 
-    return wait_steps(device_of(device), VKBOX_CALL_vkWaitForFences, timeout, poll_fences, &f);
+    for (uint32_t i = 0; r == VK_SUCCESS && (all || count == 1) && i < count; i++)
+        fence_signalled(d, fences[i]);
+    return r;
 }
 
 static VkResult poll_semaphores(struct device *d, void *args, uint64_t ns)
@@ -463,6 +536,8 @@ static VkResult wait_queue(struct device *d, enum vkbox_call call, VkQueue queue
     VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence = VK_NULL_HANDLE;
     struct fences f = {1, &fence, VK_TRUE};
+    uint32_t index = d->slot ? queue_index(d, queue) : VKBOX_NO_INDEX;
+    uint64_t last = index == VKBOX_NO_INDEX ? 0 : atomic_load(&box->queues[index].submitted);
     VkResult r;
 
     if (device_is_lost(d))
@@ -472,6 +547,8 @@ static VkResult wait_queue(struct device *d, enum vkbox_call call, VkQueue queue
     r = d->next.vkQueueSubmit(queue, 0, NULL, fence);
     if (r == VK_SUCCESS)
         r = wait_steps(d, call, UINT64_MAX, poll_fences, &f);
+    if (r == VK_SUCCESS && last)
+        queue_finished(index, last);
     if (!device_is_lost(d))
         d->next.vkDestroyFence(d->handle, fence, NULL);
     /* Idle also means that the driver has let go of everything, which is more than a fence says. */
@@ -514,7 +591,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkDeviceWaitIdle(VkDevice device)
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetFenceStatus(VkDevice device, VkFence fence)
 {
-    DEVICE_CALL(vkGetFenceStatus, fence);
+    struct device *d = device_of(device);
+    VkResult r;
+
+    if (device_is_lost(d))
+        return VK_ERROR_DEVICE_LOST;
+    r = d->next.vkGetFenceStatus(device, fence);
+    if (r == VK_SUCCESS)
+        fence_signalled(d, fence);
+    return note_result(d, VKBOX_CALL_vkGetFenceStatus, r);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore,

@@ -73,6 +73,75 @@ static void index_objects(struct vkbox_reader *r)
     }
 }
 
+static const struct vkbox_command_buffer *submitted(const struct vkbox_reader *r,
+                                                    const struct vkbox_submission *s, uint32_t i)
+{
+    const struct vkbox_submitted c = vkbox_submitted_at(r->b, s, i);
+    const struct vkbox_command_buffer *cb;
+
+    if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
+        return NULL;
+    cb = &r->b->command_buffers[c.command_buffer];
+    return cb->recording == c.recording && cb->device < VKBOX_DEVICES ? cb : NULL;
+}
+
+/* The point that the device wrote last, or POINT_OVERWRITTEN. */
+static uint32_t mark_of(const struct vkbox_reader *r, const struct vkbox_command_buffer *cb)
+{
+    return cb->mark < VKBOX_MARKS
+               ? point_number(r->b, (uint32_t)(cb - r->b->command_buffers), r->b->marks[cb->device][cb->mark])
+               : 0;
+}
+
+/* What begins behind a full barrier, and is no other submission's for sure, has let everything before it on its queue end. */
+static bool has_begun_alone(const struct vkbox_reader *r, const struct vkbox_submission *s)
+{
+    for (uint32_t i = 0; i < vkbox_submitted_count(s); i++) {
+        const uint32_t slot = vkbox_submitted_at(r->b, s, i).command_buffer;
+        const struct vkbox_command_buffer *cb = submitted(r, s, i);
+        const uint64_t *latest = map_find(&r->latest, slot);
+        const uint32_t mark = cb ? mark_of(r, cb) : 0;
+
+        if (cb && cb->since == s->number && latest && *latest == s->number && mark &&
+            mark != POINT_OVERWRITTEN)
+            return true;
+    }
+    return false;
+}
+
+static void index_pending(struct vkbox_reader *r)
+{
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        r->ended[q] = r->b->queues[q].finished <= r->last ? r->b->queues[q].finished : 0;
+    for (uint64_t n = r->first; r->last && n <= r->last; n++) {
+        const struct vkbox_submission *s = vkbox_submission(r, n);
+
+        if (s && n > r->ended[s->queue] + 1 && has_begun_alone(r, s))
+            r->ended[s->queue] = n - 1;
+    }
+    for (uint64_t n = r->first; r->last && n <= r->last; n++) {
+        const struct vkbox_submission *s = vkbox_submission(r, n);
+
+        for (uint32_t i = 0; s && n > r->ended[s->queue] && i < vkbox_submitted_count(s); i++) {
+            const struct vkbox_command_buffer *cb = submitted(r, s, i);
+            const uint32_t slot = vkbox_submitted_at(r->b, s, i).command_buffer;
+            uint64_t *num = cb && n >= cb->since ? map_put(&r->num_pending, slot) : NULL;
+            uint64_t *first = num && !(*num)++ ? map_put(&r->pending, slot) : NULL;
+
+            if (first)
+                *first = n;
+        }
+    }
+}
+
+uint64_t vkbox_pending(const struct vkbox_reader *r, uint32_t slot, uint64_t *first)
+{
+    const uint64_t *num = map_find(&r->num_pending, slot), *at = map_find(&r->pending, slot);
+
+    *first = at ? *at : 0;
+    return num ? *num : 0;
+}
+
 static void index_submissions(struct vkbox_reader *r)
 {
     r->last = r->b->submissions < UINT64_MAX ? r->b->submissions : 0; /* it is counted to */
@@ -87,6 +156,7 @@ static void index_submissions(struct vkbox_reader *r)
                 *at = n;
         }
     }
+    index_pending(r);
 }
 
 int vkbox_copy(struct vkbox_reader *r, int fd, struct error *e)
@@ -125,6 +195,8 @@ void vkbox_finish(struct vkbox_reader *r)
         munmap((void *)(uintptr_t)r->b, sizeof(*r->b));
     map_finish(&r->objects);
     map_finish(&r->latest);
+    map_finish(&r->pending);
+    map_finish(&r->num_pending);
     r->b = NULL;
 }
 
@@ -160,26 +232,6 @@ const struct vkbox_object *vkbox_object_at(const struct vkbox_reader *r, uint64_
 
 /* ---- how far ------------------------------------------------------------- */
 
-static const struct vkbox_command_buffer *submitted(const struct vkbox_reader *r,
-                                                    const struct vkbox_submission *s, uint32_t i)
-{
-    const struct vkbox_submitted c = vkbox_submitted_at(r->b, s, i);
-    const struct vkbox_command_buffer *cb;
-
-    if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
-        return NULL;
-    cb = &r->b->command_buffers[c.command_buffer];
-    return cb->recording == c.recording && cb->device < VKBOX_DEVICES ? cb : NULL;
-}
-
-/* The point that the device wrote last, or POINT_OVERWRITTEN. */
-static uint32_t mark_of(const struct vkbox_reader *r, const struct vkbox_command_buffer *cb)
-{
-    return cb->mark < VKBOX_MARKS
-               ? point_number(r->b, (uint32_t)(cb - r->b->command_buffers), r->b->marks[cb->device][cb->mark])
-               : 0;
-}
-
 /* Whether it came to a point, by what can be believed. */
 static bool has_reached(uint32_t mark, uint32_t number)
 {
@@ -191,21 +243,29 @@ static enum vkbox_progress progress_of(const struct vkbox_reader *r, const struc
 {
     const struct vkbox_command_buffer *cb = submitted(r, s, i);
     const uint32_t slot = vkbox_submitted_at(r->b, s, i).command_buffer;
-    uint64_t *latest = map_find(&r->latest, slot);
+    const uint64_t *latest = map_find(&r->latest, slot);
+    uint64_t first;
     uint32_t mark;
 
     if (slot >= VKBOX_COMMAND_BUFFERS)
         return VKBOX_UNKNOWN;
-    /* It was recorded, freed or submitted anew since: nobody may do that before it has finished. */
-    if (!cb || cb->state != VKBOX_LIVE || (latest && *latest != s->number))
+    /* It was recorded or freed since, which nobody may do before it has finished. */
+    if (!cb || cb->state != VKBOX_LIVE || s->number < cb->since ||
+        s->number <= r->b->queues[s->queue].finished)
         return VKBOX_FINISHED;
     if (cb->mark >= VKBOX_MARKS || !cb->points)
-        return VKBOX_UNKNOWN;
+        return latest && *latest != s->number ? VKBOX_FINISHED : VKBOX_UNKNOWN;
     mark = mark_of(r, cb);
-    return mark == POINT_OVERWRITTEN ? VKBOX_OVERWRITTEN
-           : mark >= cb->points      ? VKBOX_FINISHED
-           : mark                    ? VKBOX_RUNNING
-                                     : VKBOX_WAITING;
+    if (mark == POINT_OVERWRITTEN)
+        return VKBOX_OVERWRITTEN;
+    if (!mark)
+        return VKBOX_WAITING;
+    if (vkbox_pending(r, slot, &first) <= 1)
+        return s->number != first ? VKBOX_FINISHED : mark >= cb->points ? VKBOX_FINISHED : VKBOX_RUNNING;
+    /* It is that of the first, or of one behind it; the last point says that one has ended, at least. */
+    return s->number < first                         ? VKBOX_FINISHED
+           : mark < cb->points && s->number == first ? VKBOX_RUNNING
+                                                     : VKBOX_UNKNOWN;
 }
 
 enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vkbox_submission *s,

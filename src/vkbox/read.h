@@ -22,6 +22,9 @@ struct vkbox_reader {
         objects; /* handle to the slot of the living object, or the latest dead one, of whatever type */
     uint64_t first, last; /* submissions that it has; last 0: none */
     struct map latest;    /* slot of a command buffer to the last submission that has it */
+    struct map pending; /* and to the first of those that its mark may be of, of which there are so many in */
+    struct map num_pending;
+    uint64_t ended[VKBOX_QUEUES]; /* up to which all have, as fences and the order of a queue say */
 };
 
 /* Copies what is in the file `fd`. 0, or -EBADMSG if it is no box, -EPROTONOSUPPORT one of another version, -ENOMEM. */
@@ -41,6 +44,9 @@ enum vkbox_progress {
     VKBOX_FINISHED,
     VKBOX_OVERWRITTEN, /* something else wrote where the device does */
 };
+
+/* So many submissions, or places in one, may be what the mark of a command buffer is of, from `first` on. */
+uint64_t vkbox_pending(const struct vkbox_reader *r, uint32_t slot, uint64_t *first);
 
 /* `of`: the command buffer that it is at, or VKBOX_NO_INDEX. */
 enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vkbox_submission *s,

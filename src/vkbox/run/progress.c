@@ -1,84 +1,117 @@
 /* SPDX-License-Identifier: MIT */
 #include "vkbox/run/progress.h"
 
-#define XXH_INLINE_ALL /* who watches loads no more than it must */
-#include <xxhash.h>
+#include <stdlib.h>
 
-#include "base/check.h"
 #include "vkbox/point.h"
+#include "vkbox/run/place.h"
 
 /* The process may change what was checked. */
 #define read_once(x) (*(const volatile __typeof__(x) *)&(x))
-
-enum ended { ENDED, WORKS, UNMARKED };
 
 static bool is_lost(const struct vkbox *b, uint32_t device)
 {
     return atomic_load(&b->devices[device].lost);
 }
 
-/* Adds the devices of what has not ended, a bit each. */
-static enum ended submission_ended(const struct vkbox *b, const struct vkbox_submission *s, uint32_t *devices)
+#define MIX UINT64_C(0x9E3779B97F4A7C15)
+
+enum ended {
+    UNMARKED,
+    ENDED,
+    MAY_HAVE_ENDED, /* its mark is that of an earlier submission of its command buffers, or of its own */
+    WAITS,
+    MAY_WORK, /* it is one of those that the mark may be of */
+    WORKS,
+};
+
+static enum ended buffer_ended(const struct vkbox *b, const struct vkbox_submitted c, uint64_t number,
+                               uint64_t *key)
+{
+    const struct vkbox_command_buffer *cb = &b->command_buffers[c.command_buffer];
+    const uint32_t of = read_once(cb->device), mark = read_once(cb->mark);
+    uint64_t since;
+    uint32_t word, point;
+
+    if (mark >= VKBOX_MARKS || of >= VKBOX_DEVICES)
+        return UNMARKED;
+    since = atomic_load(&cb->since);
+    if (cb->state != VKBOX_LIVE || cb->recording != c.recording || number < since)
+        return ENDED;
+    word = read_once(b->marks[of][mark]);
+    *key = (*key ^ word) * MIX;
+    if (point_is_last(b, c.command_buffer, word))
+        return number == since ? ENDED : MAY_HAVE_ENDED;
+    point = point_number(b, c.command_buffer, word);
+    return !point ? WAITS : number == since ? WORKS : MAY_WORK;
+}
+
+static enum ended submission_ended(const struct vkbox *b, const struct vkbox_submission *s, uint64_t number,
+                                   uint64_t *key)
 {
     enum ended e = UNMARKED;
+    bool ended = false;
 
+    *key = number * MIX;
     for (uint32_t i = 0; i < vkbox_submitted_count(s); i++) {
         const struct vkbox_submitted c = vkbox_submitted_at(b, s, i);
-        const struct vkbox_command_buffer *cb;
-        uint32_t of, mark;
+        enum ended one;
 
         if (c.command_buffer >= VKBOX_COMMAND_BUFFERS)
             continue;
-        cb = &b->command_buffers[c.command_buffer];
-        of = read_once(cb->device);
-        mark = read_once(cb->mark);
-        if (mark >= VKBOX_MARKS || of >= VKBOX_DEVICES)
-            continue;
-        e = e == UNMARKED ? ENDED : e;
-        if (cb->state == VKBOX_LIVE && cb->recording == c.recording &&
-            !point_is_last(b, c.command_buffer, b->marks[of][mark])) {
-            e = WORKS;
-            *devices |= is_lost(b, of) ? 0 : 1u << of;
-        }
+        one = buffer_ended(b, c, number, key);
+        ended |= one == ENDED;
+        e = one > e ? one : e;
     }
-    return e;
+    e = e == WAITS && ended ? WORKS : e; /* between two of its command buffers */
+    return !atomic_load(&s->returned) && e < WAITS ? WORKS : e;
 }
 
-/* Another with every step of any device. */
-static uint64_t key_of(const struct vkbox *b)
+/* The oldest that has work, behind whatever has ended for sure: a queue goes in order. */
+static bool find_head(const struct vkbox *b, uint32_t queue, struct progress_head *head)
 {
-    uint64_t key = atomic_load(&b->submissions);
+    const uint64_t last = atomic_load(&b->queues[queue].submitted),
+                   finished = atomic_load(&b->queues[queue].finished);
+    bool found = false;
 
-    for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
-        if (b->devices[i].state == VKBOX_LIVE) /* all of them are a MiB, ten times a second */
-            key = (key ^ XXH3_64bits(b->marks[i], sizeof(b->marks[i]))) * UINT64_C(0x9E3779B97F4A7C15);
-    return key;
+    for (uint64_t n = last; n > finished && last - n < vkbox_ring(b); n--) {
+        const struct vkbox_submission *s = &b->submission[vkbox_slot_of(b, n)];
+        enum ended e;
+        uint64_t key;
+
+        if (s->number != n || s->queue != queue)
+            continue;
+        e = submission_ended(b, s, n, &key);
+        if (e == ENDED)
+            break;
+        if (e >= WAITS) {
+            found = true;
+            head->key = key;
+            head->begun = e > WAITS;
+        }
+        if (e == WORKS)
+            break;
+    }
+    return found;
 }
 
-bool progress_has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices)
+uint64_t progress_heads(const struct vkbox *b, struct progress_head heads[VKBOX_QUEUES])
 {
+    uint64_t queues = 0, all = 0;
+
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
-        uint64_t last = atomic_load(&b->queues[q].submitted);
-        enum ended e = UNMARKED;
-
-        if (b->queues[q].state != VKBOX_LIVE || !last)
+        if (b->queues[q].state != VKBOX_LIVE)
             continue;
-        if (b->submission[vkbox_slot_of(b, last)].number == last &&
-            !b->submission[vkbox_slot_of(b, last)].returned) {
-            uint32_t of = read_once(b->queues[q].device) % VKBOX_DEVICES;
-
-            *devices |= is_lost(b, of) ? 0 : 1u << of;
-        }
-        for (uint64_t n = last; n && last - n < vkbox_ring(b) && e == UNMARKED; n--) {
-            const struct vkbox_submission *s = &b->submission[vkbox_slot_of(b, n)];
-
-            if (s->number == n && s->queue == q)
-                e = submission_ended(b, s, devices);
+        heads[q].device = read_once(b->queues[q].device) % VKBOX_DEVICES;
+        if (!is_lost(b, heads[q].device) && find_head(b, q, &heads[q])) {
+            queues |= UINT64_C(1) << q;
+            all = (all ^ heads[q].key) * MIX;
         }
     }
-    if (*devices)
-        *key = key_of(b);
-    return *devices;
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        if (queues >> q & 1 && !heads[q].begun)
+            heads[q].key = all;
+    return queues;
 }
 
 bool progress_is_submitting(const struct vkbox *b, uint32_t thread)
@@ -91,5 +124,34 @@ bool progress_is_submitting(const struct vkbox *b, uint32_t thread)
         if (atomic_load(&s->number) && !atomic_load(&s->returned) && s->thread == thread)
             return true;
     }
+    return false;
+}
+
+void progress_end_wait(struct progress_wait *w)
+{
+    free(w->at);
+    w->at = NULL;
+}
+
+/* Dozens of files are read for this. */
+void progress_begin_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns)
+{
+    w->at = w->at ? w->at : malloc(sizeof(*w->at));
+    w->since_ns = now_ns;
+    w->compiles = 0;
+    if (w->at)
+        place_times(pid, w->at);
+}
+
+bool progress_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns, bool works, uint64_t key)
+{
+    if (!works || key != w->key) {
+        w->key = works ? key : 0;
+        progress_end_wait(w);
+        return false;
+    }
+    if (w->at)
+        return true;
+    progress_begin_wait(w, pid, now_ns);
     return false;
 }

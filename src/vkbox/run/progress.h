@@ -3,12 +3,31 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "vkbox/box.h"
 
-/* Whether the last submission of a queue that has marks has not ended; adds the devices of such that are not lost to `devices`, a bit each.
- * Then `key` is another with every step of any device. */
-bool progress_has_work(const struct vkbox *b, uint64_t *key, uint32_t *devices);
+/* What a queue is at: the oldest of its submissions that has marks, or that the driver has not returned from, and has not ended. */
+struct progress_head {
+    uint64_t key;    /* another with each of its steps, and no other's */
+    uint32_t device; /* of its queue */
+    bool begun;      /* what has not may wait for another queue, whose steps are its own then */
+};
+
+/* The queues, of devices that are not lost, that have such work: a bit each. */
+uint64_t progress_heads(const struct vkbox *b, struct progress_head heads[VKBOX_QUEUES]);
+
+/* A wait for progress: it begins with the second look that finds the same. */
+struct progress_wait {
+    uint64_t key, since_ns;
+    struct place_times *at; /* what its threads had done when it began; NULL: it has not */
+    uint32_t compiles;
+};
+
+/* Returns whether it had begun: the same `key`, and work, at this look as at the last two. */
+bool progress_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns, bool works, uint64_t key);
+void progress_begin_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns); /* anew */
+void progress_end_wait(struct progress_wait *w);
 
 /* Whether it is in a call that submits: there the driver may run shaders; in others what it calls is the program's. */
 bool progress_is_submitting(const struct vkbox *b, uint32_t thread);

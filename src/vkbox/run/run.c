@@ -69,11 +69,8 @@ struct watched {
     uint64_t handled_at;        /* so many submissions there were */
     uint32_t handled_told;      /* the number of the last that has a dump though its handler may return */
     struct vkbox_crash handled_crash; /* what the record said of it, which a later one overwrites */
-    /* The wait for progress: it begins with the second look that finds the same. */
-    uint64_t key, since_ns;
-    bool stands;
-    struct place_times at;
-    uint32_t compiles;
+    struct progress_wait waits_of[VKBOX_QUEUES];
+    struct progress_wait handler; /* for one that a fault's handler stands in while no queue has work */
 };
 
 struct run {
@@ -147,6 +144,9 @@ static bool forget_box(struct watched *w)
 {
     bool is_cut = shared_unguard(w->b);
 
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        progress_end_wait(&w->waits_of[q]);
+    progress_end_wait(&w->handler);
     munmap(w->b, sizeof(*w->b));
     close(w->fd);
     end_finish(&w->end);
@@ -371,14 +371,22 @@ static void look_at_event(struct run *r, struct watched *w)
 
 /* ---- progress ------------------------------------------------------------ */
 
-/* What its threads did so far is read for this: dozens of files. */
-static void begin_wait(struct run *r, struct watched *w)
+/* Of queues, a bit each. */
+static void begin_waits(struct run *r, struct watched *w, uint64_t queues)
 {
-    w->stands = true;
-    w->since_ns = now(r);
-    w->compiles = 0;
-    place_times(w->pid, &w->at);
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        if (queues >> q & 1)
+            progress_begin_wait(&w->waits_of[q], w->pid, now(r));
 }
+
+/* Queues that made no progress for a time-out in which the process was let run. */
+struct stands {
+    struct progress_wait *first;
+    uint64_t queues;
+    uint32_t devices;
+    struct place_times now;
+    struct place_span span; /* since the first */
+};
 
 /* After a hang a device that is at work later may wait behind the one that hangs, as another or as the next one. */
 static void lose(struct run *r, struct watched *w, uint32_t devices)
@@ -399,13 +407,12 @@ static void lose(struct run *r, struct watched *w, uint32_t devices)
 }
 
 /* On a processor whatever a command does, a thread of the driver's does: whether none was at work, which may have been parked. */
-static bool is_idle(const struct run *r, const struct watched *w, const struct place_times *t,
-                    uint32_t devices)
+static bool is_idle(const struct run *r, const struct watched *w, const struct stands *s, uint32_t devices)
 {
     for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
         if (devices >> i & 1 && !w->b->devices[i].processor)
             return false;
-    return !place_works(w->pid, &w->at, t, r->p->timeout_ns);
+    return !place_works(w->pid, s->first->at, &s->now, r->p->timeout_ns);
 }
 
 /* Whether the program is, or was to its end, in the handler that it has for its last fault. One that has submitted since may have left
@@ -457,29 +464,29 @@ static bool runs_another(const struct run *r, const struct watched *w)
     return owner_look(w->pid, record) == OWNER_HAS_OTHERS;
 }
 
-static void declare_hang(struct run *r, struct watched *w, const struct place_times *t, uint64_t ran_ns,
-                         uint32_t devices)
+static void declare_hang(struct run *r, struct watched *w, const struct stands *s)
 {
     struct vkbox_event ev = {.what = VKBOX_HAPPENED_HANG,
                              .time_ns = now(r),
-                             .waited_ns = now(r) - w->since_ns,
-                             .ran_ns = ran_ns,
-                             .threads = (uint32_t)t->num_threads,
-                             .slept = (uint32_t)place_slept(&w->at, t, r->p->timeout_ns),
-                             .idle = is_idle(r, w, t, devices),
+                             .waited_ns = now(r) - s->first->since_ns,
+                             .ran_ns = s->span.ran_ns,
+                             .threads = (uint32_t)s->now.num_threads,
+                             .slept = (uint32_t)place_slept(s->first->at, &s->now, r->p->timeout_ns),
+                             .idle = is_idle(r, w, s, s->devices),
+                             .queues = s->queues,
                              .device = VKBOX_NO_INDEX};
     uint32_t none = VKBOX_NO_CRASH, hang = VKBOX_HANG;
 
     if (w->hung) {
-        lose(r, w, devices);
+        lose(r, w, s->devices);
         return;
     }
     if (runs_another(r, w)) {
         w->done = true;
         return;
     }
-    if (!devices) {
-        begin_wait(r, w);
+    if (!s->queues) {
+        progress_begin_wait(&w->handler, w->pid, now(r));
         tell_handled(r, w);
         return;
     }
@@ -493,52 +500,78 @@ static void declare_hang(struct run *r, struct watched *w, const struct place_ti
     if (make_dump(r, w, &ev)) { /* the program goes on, and is told nothing */
         w->waits = true;
         atomic_compare_exchange_strong(&w->b->crash.kind, &hang, VKBOX_NO_CRASH);
-        begin_wait(r, w);
+        begin_waits(r, w, s->queues);
         return;
     }
     /* A reset takes all that were at work: one may wait behind the other. */
-    lose(r, w, devices);
+    lose(r, w, s->devices);
     w->done = w->hung = true;
+}
+
+/* Of a wait that is over, unless it was not let run meanwhile. */
+static void look_at_time(const struct run *r, struct progress_wait *o, uint64_t queues, uint32_t devices,
+                         struct stands *s)
+{
+    const uint64_t waited = now(r) - o->since_ns;
+    struct place_span span;
+
+    place_times_between(o->at, &s->now, &span);
+    if (!place_let_run(&span, waited, r->p->timeout_ns))
+        return;
+    if (!s->first || o->since_ns < s->first->since_ns) {
+        s->first = o;
+        s->span = span;
+    }
+    s->queues |= queues;
+    s->devices |= devices;
 }
 
 static void look_at_progress(struct run *r, struct watched *w)
 {
-    struct place_times t;
-    uint32_t devices = 0;
-    struct place_span span;
-    uint64_t key = 0, waited;
+    struct progress_head heads[VKBOX_QUEUES];
+    struct stands s = {0};
+    uint64_t works, stand = 0, oldest = UINT64_MAX;
+    bool handler;
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
-    if ((!progress_has_work(w->b, &key, &devices) && !is_in_handler(w, 0)) || key != w->key) {
-        w->key = key;
-        w->stands = false;
+    works = progress_heads(w->b, heads);
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        if (progress_wait(&w->waits_of[q], w->pid, now(r), works >> q & 1, heads[q].key)) {
+            stand |= UINT64_C(1) << q;
+            oldest = w->waits_of[q].since_ns < oldest ? w->waits_of[q].since_ns : oldest;
+        }
+    handler = progress_wait(&w->handler, w->pid, now(r), !works && is_in_handler(w, 0), 0);
+    oldest = handler ? w->handler.since_ns : oldest;
+    if (!stand && !handler)
         return;
-    }
-    if (!w->stands) {
-        begin_wait(r, w);
-        return;
-    }
     /* Time in which it is stopped is none in which it could have got on: the wait begins anew when it goes on. */
-    if (place_stopped(w->pid) && place_times(w->pid, &t) && t.stopped) {
-        begin_wait(r, w);
+    if (place_stopped(w->pid) && place_times(w->pid, &s.now) && s.now.stopped) {
+        begin_waits(r, w, stand);
+        if (handler)
+            progress_begin_wait(&w->handler, w->pid, now(r));
         return;
     }
-    waited = now(r) - w->since_ns;
-    if (waited < r->p->timeout_ns || !place_times(w->pid, &t))
+    if (now(r) - oldest < r->p->timeout_ns || !place_times(w->pid, &s.now))
+        return;
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        if (stand >> q & 1 && now(r) - w->waits_of[q].since_ns >= r->p->timeout_ns)
+            look_at_time(r, &w->waits_of[q], UINT64_C(1) << q, 1u << heads[q].device, &s);
+    if (handler)
+        look_at_time(r, &w->handler, 0, 0, &s);
+    if (!s.first)
         return;
     /* Compiling: that ends. */
-    place_times_between(&w->at, &t, &span);
-    if (!place_let_run(&span, waited, r->p->timeout_ns))
-        return;
-    if (w->compiles < COMPILES && place_compiles(w->pid)) {
-        uint32_t compiles = w->compiles + 1;
+    if (s.first->compiles < COMPILES && place_compiles(w->pid)) {
+        uint32_t compiles = s.first->compiles + 1;
 
-        begin_wait(r, w);
-        w->compiles = compiles;
+        begin_waits(r, w, s.queues);
+        if (handler)
+            progress_begin_wait(&w->handler, w->pid, now(r));
+        s.first->compiles = compiles;
         return;
     }
-    declare_hang(r, w, &t, span.ran_ns, devices);
+    declare_hang(r, w, &s);
 }
 
 /* The last record of a process: those before it are of programs that it was before it ran this one (exec). */

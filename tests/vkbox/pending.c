@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* pending: a right program that keeps its queues waiting for itself.
+ *
+ *   pending host|fences|frames|devices
+ *
+ * host: a command buffer is submitted twice, the first time for a value that the host signals after three seconds. fences: one is submitted six
+ * times, of which three fences are seen before an event holds up the fourth. frames: behind what waits for an event others are submitted all the time.
+ * devices: another device works meanwhile. The event is set after three seconds, and "done" is printed.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <vulkan/vulkan.h>
+
+struct gpu {
+    VkDevice device;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkEvent event;
+};
+
+static VkPhysicalDevice physical;
+
+static void check(VkResult r)
+{
+    if (r) {
+        printf("%d\n", r);
+        exit(3);
+    }
+}
+
+static void make_instance(void)
+{
+    VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app};
+    VkInstance instance;
+    uint32_t n = 1;
+
+    check(vkCreateInstance(&info, NULL, &instance));
+    if (vkEnumeratePhysicalDevices(instance, &n, &physical) < 0)
+        exit(3);
+}
+
+static struct gpu make_device(void)
+{
+    const float priority = 1;
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, .timelineSemaphore = VK_TRUE};
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &timeline,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue};
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    VkEventCreateInfo event = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    struct gpu g;
+
+    check(vkCreateDevice(physical, &info, NULL, &g.device));
+    vkGetDeviceQueue(g.device, 0, 0, &g.queue);
+    check(vkCreateCommandPool(g.device, &pool, NULL, &g.pool));
+    check(vkCreateEvent(g.device, &event, NULL, &g.event));
+    return g;
+}
+
+/* That may be pending several times. */
+static VkCommandBuffer make_commands(const struct gpu *g, bool waits)
+{
+    VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandPool = g->pool,
+                                            .commandBufferCount = 1};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
+    VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    VkCommandBuffer cb;
+
+    check(vkAllocateCommandBuffers(g->device, &allocate, &cb));
+    check(vkBeginCommandBuffer(cb, &begin));
+    if (waits)
+        vkCmdWaitEvents(cb, 1, &g->event, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 1,
+                        &barrier, 0, NULL, 0, NULL);
+    check(vkEndCommandBuffer(cb));
+    return cb;
+}
+
+/* Waits for the semaphore to be 1, if there is one. */
+static VkFence submit(const struct gpu *g, VkCommandBuffer cb, VkSemaphore semaphore)
+{
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const uint64_t value = 1;
+    VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .waitSemaphoreValueCount = semaphore != VK_NULL_HANDLE,
+                                            .pWaitSemaphoreValues = &value};
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                         .pNext = &values,
+                         .waitSemaphoreCount = semaphore != VK_NULL_HANDLE,
+                         .pWaitSemaphores = &semaphore,
+                         .pWaitDstStageMask = &stage,
+                         .commandBufferCount = 1,
+                         .pCommandBuffers = &cb};
+    VkFenceCreateInfo make = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+
+    check(vkCreateFence(g->device, &make, NULL, &fence));
+    check(vkQueueSubmit(g->queue, 1, &info, fence));
+    return fence;
+}
+
+static void await(const struct gpu *g, VkFence fence)
+{
+    check(vkWaitForFences(g->device, 1, &fence, VK_TRUE, UINT64_MAX));
+}
+
+static void host(const struct gpu *g)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkSemaphoreSignalInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .value = 1};
+    VkCommandBuffer cb = make_commands(g, false);
+    VkFence second;
+
+    check(vkCreateSemaphore(g->device, &info, NULL, &signal.semaphore));
+    submit(g, cb, signal.semaphore);
+    second = submit(g, cb, VK_NULL_HANDLE);
+    sleep(3);
+    check(vkSignalSemaphore(g->device, &signal));
+    await(g, second);
+}
+
+static void fences(const struct gpu *g)
+{
+    VkCommandBuffer cb = make_commands(g, true);
+    VkFence f[6];
+
+    check(vkSetEvent(g->device, g->event));
+    for (uint32_t i = 0; i < 3; i++)
+        f[i] = submit(g, cb, VK_NULL_HANDLE);
+    for (uint32_t i = 0; i < 3; i++)
+        await(g, f[i]);
+    check(vkResetEvent(g->device, g->event));
+    for (uint32_t i = 3; i < 6; i++)
+        f[i] = submit(g, cb, VK_NULL_HANDLE);
+    sleep(3);
+    check(vkSetEvent(g->device, g->event));
+    await(g, f[5]);
+}
+
+/* `worker` works while `g` waits. */
+static void work(const struct gpu *g, const struct gpu *worker)
+{
+    VkFence waits = submit(g, make_commands(g, true), VK_NULL_HANDLE), last = VK_NULL_HANDLE;
+    VkCommandBuffer cb = make_commands(worker, false);
+
+    for (uint32_t i = 0; i < 200; i++) {
+        last = submit(worker, cb, VK_NULL_HANDLE);
+        if (worker != g)
+            await(worker, last);
+        usleep(15000);
+    }
+    check(vkSetEvent(g->device, g->event));
+    await(g, waits);
+    await(worker, last);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    struct gpu g, other;
+
+    make_instance();
+    g = make_device();
+    if (!strcmp(what, "host")) {
+        host(&g);
+    } else if (!strcmp(what, "fences")) {
+        fences(&g);
+    } else if (!strcmp(what, "frames")) {
+        work(&g, &g);
+    } else if (!strcmp(what, "devices")) {
+        other = make_device();
+        work(&g, &other);
+    } else {
+        return 99;
+    }
+    puts("done");
+    return 0;
+}
