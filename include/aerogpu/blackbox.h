@@ -238,7 +238,8 @@ struct bb_resource {
     const char *kind; /* "buffer", "texture 256x256", … */
     uint64_t address, size;
     uint64_t created_ns, last_use_ns, destroyed_ns; /* destroyed 0: alive */
-    uint64_t evicted_ns;                            /* not 0: alive, and since then without memory */
+    uint64_t
+        evicted_ns; /* not 0: without memory since then; destroyed_ns: it is alive, and its memory was freed */
 };
 
 /* `history` freed ones are remembered; 0 for 65 536. */

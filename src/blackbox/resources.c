@@ -334,6 +334,28 @@ const char *bb_fault_kind_name(enum bb_fault_kind kind)
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
+static const char *gone(const struct bb_resource *r)
+{
+    return !r->destroyed_ns                   ? ""
+           : r->evicted_ns == r->destroyed_ns ? ", whose memory was freed"
+                                              : ", which was destroyed";
+}
+
+/* Whose address it was before: any of them may be meant. */
+static void add_former(struct bb_fault *f)
+{
+    for (uint32_t i = 0; i < f->num_former; i++) {
+        const size_t n = strlen(f->text);
+        char who[160];
+
+        if (f->former[i].id == f->resource.id)
+            continue;
+        name(who, &f->former[i]);
+        snprintf(f->text + n, sizeof(f->text) - n, "; or into %s%s: it lay there, too", who,
+                 gone(&f->former[i]));
+    }
+}
+
 void bb_fault_words(struct bb_fault *f)
 {
     char who[160] = "";
@@ -348,15 +370,15 @@ void bb_fault_words(struct bb_fault *f)
         break;
     case BB_FAULT_USE_AFTER_FREE:
         snprintf(f->text, sizeof(f->text),
-                 "use after free: 0x%" PRIx64 " lies %" PRIu64 " bytes into %s (%" PRIu64
-                 " bytes), which was destroyed",
-                 f->address, f->address - f->resource.address, who, f->resource.size);
+                 "use after free: 0x%" PRIx64 " lies %" PRIu64 " bytes into %s (%" PRIu64 " bytes)%s",
+                 f->address, f->address - f->resource.address, who, f->resource.size, gone(&f->resource));
+        add_former(f);
         break;
     case BB_FAULT_OUT_OF_BOUNDS:
         snprintf(f->text, sizeof(f->text),
                  "out of bounds by %" PRIu64 " bytes: 0x%" PRIx64 " lies %s %s (%" PRIu64 " bytes)%s",
                  f->distance, f->address, f->before ? "before the start of" : "behind the end of", who,
-                 f->resource.size, f->resource.destroyed_ns ? ", which was destroyed" : "");
+                 f->resource.size, gone(&f->resource));
         break;
     case BB_FAULT_NOT_RESIDENT:
         snprintf(f->text, sizeof(f->text),
@@ -376,7 +398,7 @@ void bb_fault_words(struct bb_fault *f)
 
 void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_fault *f)
 {
-    const struct entry *owner, *gone;
+    const struct entry *owner, *nearest;
     uint64_t above = UINT64_MAX, below = UINT64_MAX, former;
     bool before = false;
 
@@ -384,7 +406,7 @@ void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_faul
     pthread_mutex_lock(&r->lock);
     owner = find_living(r, address, f);
     find_former(r, address, f);
-    gone = nearest_former(r, address, &former, &before);
+    nearest = nearest_former(r, address, &former, &before);
     if (f->has_below)
         below = address - (f->below.address + f->below.size) + 1;
     if (f->has_above)
@@ -397,7 +419,7 @@ void bb_resources_fault(struct bb_resources *r, uint64_t address, struct bb_faul
         f->resource = f->former[0];
     } else if (former < below && former < above && former <= BB_FAULT_REACH && !may_be_unknown(r, address)) {
         f->kind = BB_FAULT_OUT_OF_BOUNDS;
-        f->resource = shown(gone);
+        f->resource = shown(nearest);
         f->distance = former;
         f->before = before;
     } else if (below <= above && below <= BB_FAULT_REACH) {

@@ -685,6 +685,8 @@ static void put_resources(struct rows *o, struct bb_resources *known)
                                                       .address = address,
                                                       .size = b->size,
                                                       .created_ns = b->created_ns});
+        if (b->state != VKBOX_GONE && freed)
+            bb_resources_evict(known, i, true, freed);
         if (b->state == VKBOX_GONE || freed)
             bb_resources_remove(known, i, freed ? freed : b->destroyed_ns);
     }

@@ -317,6 +317,13 @@ TEST(faults_are_judged)
     assert_int_equal(f.num_former, 2);
     assert_string_equal(f.former[0].name, "second"); /* the latest owner first */
     assert_string_equal(f.former[1].name, "lights");
+    assert_non_null(strstr(
+        f.text, "which was destroyed; or into buffer 'lights', which was destroyed: it lay there, too"));
+    add(r, 4, 0x50000, 0x100, "memless");
+    bb_resources_evict(r, 4, true, 950);
+    bb_resources_remove(r, 4, 950);
+    bb_resources_fault(r, 0x50010, &f);
+    assert_non_null(strstr(f.text, "buffer 'memless' (256 bytes), whose memory was freed"));
     bb_resources_fault(r, 0x900000000, &f);
     assert_int_equal(f.kind, BB_FAULT_NEVER_MAPPED);
     bb_resources_destroy(r);
