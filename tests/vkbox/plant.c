@@ -676,6 +676,14 @@ static void fill_the_maps(void)
     printf("mapped %d, thread %d\n", at != MAP_FAILED, pthread_create(&thread, NULL, do_nothing, NULL));
 }
 
+static void make_many(void)
+{
+    if (is("crowd"))
+        make_crowd();
+    if (is("maps"))
+        fill_the_maps();
+}
+
 static void raise_fault(void)
 {
     if (!sigsetjmp(mended, 1))
@@ -766,10 +774,7 @@ int main(int argc, char **argv)
         return race();
     if (is("count"))
         dprintf(1, "%d\n", (int)getpid());
-    if (is("crowd"))
-        make_crowd();
-    if (is("maps"))
-        fill_the_maps();
+    make_many();
     for (uint32_t n = 0; n < opt.frames; n++) {
         VkResult r;
 

@@ -684,6 +684,13 @@ def exit_codes_are_passed_on():
     assert p.returncode == 7 and 'made no Vulkan instance' in p.stderr, p
     p = subprocess.run([aerogpu, 'run', '--', '/no/such/program'], capture_output=True, text=True, timeout=60)
     assert p.returncode == 4 and 'cannot run /no/such/program' in p.stderr, p
+    p = subprocess.run([aerogpu, 'run', '--', plant, 'fine'], capture_output=True, text=True, timeout=60, env=dict(os.environ, AEROGPU_BLACKBOX_LAYER='/etc/passwd'))
+    assert p.returncode == 4 and p.stderr.startswith('aerogpu run: /etc/passwd is no manifest of VK_LAYER_AEROGPU_blackbox') and not p.stdout, p
+    # What keeps the layer out, and what nobody watches, is said.
+    p = subprocess.run([aerogpu, 'run', '--', 'env', '-i', plant, 'fine'], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 0 and 'keeps the layer out' in p.stderr, p
+    p = subprocess.run([aerogpu, 'run', '--', 'sh', '-c', '"$0" fine; sleep 3 >&- 2>&- & exit 3', plant], capture_output=True, text=True, timeout=60)
+    assert p.returncode == 3 and p.stderr.count('made no Vulkan instance, runs on, unwatched') == 1, p
 
 
 def left_record(ends, folder, more={}):

@@ -98,6 +98,34 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
     return r;
 }
 
+/* Its manifest, which the loader would take without a word if it were none, and leave out. */
+static int find_layer(char manifest[PATH_MAX], struct error *e)
+{
+    char line[256];
+    bool is_named = false;
+    FILE *f;
+
+    if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
+                                              .variable = "AEROGPU_BLACKBOX_LAYER",
+                                              .built = "src/vkbox/VkLayer_AEROGPU_blackbox.json",
+                                              .installed = "aerogpu/VkLayer_AEROGPU_blackbox.json",
+                                              .place = PROGRAM_LIB,
+                                              .is_data = true},
+                     manifest, PATH_MAX, e))
+        return e->code;
+    f = fopen(manifest, "re");
+    while (f && !is_named && fgets(line, sizeof(line), f))
+        is_named = strstr(line, "\"VK_LAYER_AEROGPU_blackbox\"");
+    if (f)
+        fclose(f);
+    return is_named
+               ? 0
+               : error_set(
+                     e, -EINVAL,
+                     "%s is no manifest of VK_LAYER_AEROGPU_blackbox (AEROGPU_BLACKBOX_LAYER names another?)",
+                     manifest);
+}
+
 int cmd_run(int argc, char **argv)
 {
     struct command_line_run c = {0};
@@ -153,13 +181,7 @@ int cmd_run(int argc, char **argv)
         return r < 0 ? EXIT_OK : r;
     if (c.on)
         return command_fail(run_on(&c, &p, argv + optind, &e) == -EINVAL ? EXIT_USAGE : EXIT_ENV, &e);
-    if (program_find(&(struct program_params){.what = "the Vulkan layer (of a build without a sanitizer)",
-                                              .variable = "AEROGPU_BLACKBOX_LAYER",
-                                              .built = "src/vkbox/VkLayer_AEROGPU_blackbox.json",
-                                              .installed = "aerogpu/VkLayer_AEROGPU_blackbox.json",
-                                              .place = PROGRAM_LIB,
-                                              .is_data = true},
-                     manifest, sizeof(manifest), &e))
+    if (find_layer(manifest, &e))
         return command_fail(EXIT_ENV, &e);
     if (c.json && !run_library(&e))
         return command_fail(EXIT_ENV, &e);

@@ -834,6 +834,18 @@ static int begin(struct run *r, struct error *e)
                : 0;
 }
 
+static void tell_unwatched(struct run *r)
+{
+    const bool runs_on = waitpid(-1, NULL, WNOHANG) == 0;
+    static const char none[] =
+        "the program made no Vulkan instance, has other rights than who runs it (with more the loader takes no layer), its environment keeps the layer out (as clearenv(3), VK_INSTANCE_LAYERS, VK_LAYER_PATH or VK_LOADER_LAYERS_DISABLE can), or a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp%s";
+
+    if (!r->out->processes)
+        trouble(r, none, runs_on ? "; what it started runs on, unwatched" : "");
+    else if (runs_on)
+        trouble(r, "%s", "what the program started, and has made no Vulkan instance, runs on, unwatched");
+}
+
 int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, struct error *e)
 {
     struct run *r = calloc(1, sizeof(*r));
@@ -878,11 +890,8 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
         look_at_end(r);
     else if (!(p->stop && *p->stop))
         look_at_strangers_end(r);
-    if (p->argv && !out->processes && !r->without_folder)
-        trouble(
-            r,
-            "the program made no Vulkan instance, has other rights than who runs it (with more the loader takes no layer), or a record of it (7 MiB and more) could not be written in $XDG_RUNTIME_DIR, /dev/shm or /tmp%s",
-            waitpid(-1, NULL, WNOHANG) == 0 ? "; what it started runs on, unwatched" : "");
+    if (p->argv && !r->without_folder)
+        tell_unwatched(r);
     finish(r);
     if (r->gone >= 0)
         close(r->gone);
