@@ -707,7 +707,8 @@ static const char *routine_name(void *ctx, const void *start)
 {
     const char *name = dxgk_ntos_export_name(start);
 
-    return name ? name : dxgk_callback_name(ctx, start);
+    name = name ? name : dxgk_callback_name(ctx, start);
+    return name ? name : dxgk_display_routine_name(start);
 }
 
 static void on_violation(void *ctx, const char *text)

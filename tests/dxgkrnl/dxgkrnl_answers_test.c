@@ -77,6 +77,8 @@
     R(status_type, STATUS, t->Type = StatusRotation, N, "DxgkDdiQueryChildStatus answered Type = 2;")        \
     R(status_bool, STATUS, t->HotPlug.Connected = 7, N, "HotPlug.Connected = 7;")                            \
     R(edid, EDID, ((UCHAR *)e->DescriptorBuffer)[128] = 0, B, "behind DescriptorLength, = 1;")               \
+    R(edid_sum, EDID, ((UCHAR *)e->DescriptorBuffer)[127]++, N, "an EDID of which a block's sum = 1;")       \
+    R(edid_head, EDID, ((UCHAR *)e->DescriptorBuffer)[0] = 7, N, "an EDID whose first byte = 7;")            \
     R(edid_length, EDID, e->DescriptorLength = ~0u, N, "DescriptorLength, or another member")                \
     R(fit, IS_SUPPORTED, i->IsVidPnSupported = 7, N, "IsVidPnSupported = 7;")                                \
     R(standard, STANDARD, d->AllocationPrivateDriverDataSize = ~0u, B, "PrivateDriverDataSize = 0xffff")     \

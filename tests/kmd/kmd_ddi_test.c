@@ -150,6 +150,7 @@ TEST(networks_are_recommended_and_checked)
     k = enter(&r);
     v = dxgk_vidpn_create(r.dxgk);
     assert_true(supported(k, v)); /* nothing shown is a way to be */
+    v->open = VIDPN_TOPOLOGY;
     f.hRecommendedFunctionalVidPn = dxgk_vidpn_handle(v);
     assert_int_equal(kmd_RecommendFunctionalVidPn(k, &f), STATUS_SUCCESS);
     assert_true(supported(k, v));
@@ -158,6 +159,7 @@ TEST(networks_are_recommended_and_checked)
     assert_int_equal(v->target[0]->pinned->target.VideoSignalInfo.ActiveSize.cy, 768);
     assert_int_equal(v->target[0]->pinned->target.VideoSignalInfo.TotalSize.cy, 768 + 38);
     w = dxgk_vidpn_create(r.dxgk); /* a target that is pinned: the source goes with it */
+    w->open = VIDPN_TOPOLOGY;
     t.hVidPn = dxgk_vidpn_handle(w);
     assert_int_equal(kmd_RecommendVidPnTopology(k, &t), STATUS_SUCCESS);
     assert_non_null(w->paths);

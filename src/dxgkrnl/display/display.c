@@ -383,7 +383,12 @@ static NTSTATUS fit(struct dxgk *d, struct vidpn *v, D3DKMDT_ENUMCOFUNCMODALITY_
                                        ? D3DDDI_ID_UNINITIALIZED
                                        : target};
 
-    return DISPLAY_DDI(d, EnumVidPnCofuncModality, d->miniport, &e);
+    NTSTATUS s;
+
+    v->open = VIDPN_MODES;
+    s = DISPLAY_DDI(d, EnumVidPnCofuncModality, d->miniport, &e);
+    v->open = VIDPN_CLOSED;
+    return s;
 }
 
 static struct vidpn *make_vidpn(struct dxgk *d, UINT source, UINT target)
@@ -407,18 +412,20 @@ static NTSTATUS fit_pinned(struct dxgk *d, struct vidpn *v, UINT source, UINT ta
         D3DKMDT_EPT_VIDPNSOURCE, D3DKMDT_EPT_VIDPNTARGET, D3DKMDT_EPT_SCALING, D3DKMDT_EPT_ROTATION};
     struct modeset **sets[] = {&v->source[source], &v->target[dxgk_vidpn_child_index(d, target)]};
     struct modeset *was[] = {*sets[0], *sets[1]};
+    const struct mode *pinned[] = {was[0]->pinned, was[1]->pinned};
     NTSTATUS s = STATUS_SUCCESS;
 
     dxgk_modeset_ref(was[0]);
     dxgk_modeset_ref(was[1]);
     for (size_t i = 0; i < sizeof(pivots) / sizeof(pivots[0]) && NT_SUCCESS(s); i++) {
         s = fit(d, v, pivots[i], source, target);
-        if (!NT_SUCCESS(s) || (*sets[0] == was[0] && *sets[1] == was[1]))
+        if (!NT_SUCCESS(s) || (*sets[0] == was[0] && *sets[1] == was[1] && was[0]->pinned == pinned[0] &&
+                               was[1]->pinned == pinned[1]))
             continue; /* what a call that failed leaves half done is thrown away */
         dxgk_kernel_violation(
             d->kernel,
             "DxgkDdiEnumVidPnCofuncModality with pivot %d changed the %s modes, of which one is pinned",
-            pivots[i], *sets[0] == was[0] ? "target" : "source");
+            pivots[i], *sets[0] == was[0] && was[0]->pinned == pinned[0] ? "target" : "source");
         s = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
     }
     dxgk_modeset_unref(was[0]);
@@ -531,6 +538,7 @@ static bool pin(struct vidpn *v, UINT source, int child, const D3DKMT_DISPLAYMOD
             for (struct vidpn_path *p = v->paths; p; p = p->next) {
                 p->info.ContentTransformation.Scaling = scaling;
                 p->info.ContentTransformation.Rotation = D3DKMDT_VPPR_IDENTITY;
+                dxgk_vidpn_path_changed(p);
             }
             return true;
         }
@@ -586,6 +594,7 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
     D3DKMT_DISPLAYMODE now = *mode;
     struct alloc *fresh = NULL;
     UINT stride = 0;
+    bool palette;
     NTSTATUS st;
 
     if (!v)
@@ -594,6 +603,8 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
         dxgk_vidpn_destroy(v);
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE;
     }
+    palette = v->source[source]->pinned->source.Format.Graphics.PixelValueAccessMode ==
+              D3DKMDT_PVAM_SETTABLEPALETTE;
     now.RefreshRate = rate(&v->target[child]->pinned->target.VideoSignalInfo);
     now.IntegerRefreshRate = hertz(&now.RefreshRate);
     st = fit_pinned(d, v, source, s->target);
@@ -635,8 +646,7 @@ NTSTATUS dxgk_display_set_mode(struct dxgk *d, UINT source, const D3DKMT_DISPLAY
         s->own_primary = fresh;
         dxgk_vidmm_destroy_standard(d, old);
     }
-    if (v->source[source]->pinned->source.Format.Graphics.PixelValueAccessMode ==
-        D3DKMDT_PVAM_SETTABLEPALETTE)
+    if (palette)
         dxgk_palette_start(d, source);
     dxgk_pointer_restore(d, source);
     dxgk_ask_about_mode(d, source, v);

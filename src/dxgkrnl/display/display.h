@@ -130,3 +130,11 @@ void dxgk_monitor_stop(struct dxgk *d); /* of every target */
 bool dxgk_monitor_has(const struct dxgk *d, int i, const D3DKMDT_VIDEO_SIGNAL_INFO *signal);
 NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
                                             CONST DXGK_MONITOR_INTERFACE **interface);
+extern const DXGK_MONITOR_INTERFACE dxgk_monitor_interface;
+extern const DXGK_MONITORFREQUENCYRANGESET_INTERFACE dxgk_monitor_ranges_interface;
+extern const DXGK_MONITORDESCRIPTORSET_INTERFACE dxgk_monitor_descriptors_interface;
+
+/* ---- names.c ------------------------------------------------------------- */
+
+/* The routine of a VidPN's or a monitor's interface that begins there; NULL: none. */
+const char *dxgk_display_routine_name(const void *start);

@@ -60,8 +60,9 @@ void dxgk_give_back(struct dxgk *d, const void *thing)
         drop(d, l);
 }
 
-void dxgk_loans_settle(struct dxgk *d)
+void dxgk_loans_settle(struct dxgk *d, const char *ddi)
 {
+    dxgk_vidpn_look(d, ddi);
     while (d->display.loans) {
         struct loan *l = d->display.loans;
         if (!dxgk_kernel_death(d->kernel)) /* who is dead gives nothing back */

@@ -7,12 +7,11 @@
  * Invariants:
  *  1. What a miniport names is looked up here by its address before anything reads it: a handle that is stale is refused.
  *  2. Nothing is lent beyond the DDI in which it was.
+ *  3. What was lent as CONST is what it was when the DDI returns, or that is a violation, and it is put back.
  */
 #pragma once
 
-#include <stdbool.h>
-
-struct dxgk;
+#include "dxgkrnl/display/vidpn.h"
 
 struct loan {
     struct loan *next;
@@ -28,14 +27,15 @@ bool dxgk_lend(struct dxgk *d, const void *thing, const char *what, void (*take_
 bool dxgk_has_lent(struct dxgk *d, const void *thing, const char *what, const char *function);
 /* One time less; it is lent. */
 void dxgk_give_back(struct dxgk *d, const void *thing);
-/* A DDI has returned. */
-void dxgk_loans_settle(struct dxgk *d);
+/* `ddi` has returned. */
+void dxgk_loans_settle(struct dxgk *d, const char *ddi);
 
 /* A DDI that has to do with modes. */
 #define DISPLAY_DDI(d, name, ...)                                                                            \
     ({                                                                                                       \
+        dxgk_vidpn_look(d, NULL);                                                                            \
         NTSTATUS display_status_ = DDI(d, name, __VA_ARGS__);                                                \
-        dxgk_loans_settle(d);                                                                                \
+        dxgk_loans_settle(d, "DxgkDdi" #name);                                                               \
         display_status_;                                                                                     \
     })
 /* One that may refuse: that is no failure of the miniport's. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dxgkrnl/display/loans.h"
+#include "dxgkrnl/display/vidpn.h"
 #include "dxgkrnl/ntos/routines.h"
 
 struct modeset *dxgk_modeset_create(enum modeset_kind kind)
@@ -101,15 +102,30 @@ static NTSTATUS lend_mode(struct modeset *s, struct mode *m, const void **out, N
     return lent ? STATUS_SUCCESS : m ? STATUS_NO_MEMORY : none;
 }
 
+static size_t info_size(const struct modeset *s)
+{
+    return s->kind == MODESET_SOURCE   ? sizeof(D3DKMDT_VIDPN_SOURCE_MODE)
+           : s->kind == MODESET_TARGET ? sizeof(D3DKMDT_VIDPN_TARGET_MODE)
+                                       : sizeof(D3DKMDT_MONITOR_SOURCE_MODE);
+}
+
+bool dxgk_modeset_written(struct modeset *s)
+{
+    bool written = false;
+
+    for (struct mode *m = s ? s->modes : NULL; m; m = m->next) {
+        written |= memcmp(&m->id, m->kept, info_size(s)) != 0;
+        memcpy(&m->id, m->kept, info_size(s));
+    }
+    return written;
+}
+
 static bool same(const struct modeset *s, const struct mode *a, const struct mode *b)
 {
-    size_t size = s->kind == MODESET_SOURCE   ? sizeof(a->source)
-                  : s->kind == MODESET_TARGET ? sizeof(a->target)
-                                              : sizeof(a->monitor);
     struct mode x = *b;
 
     x.id = a->id;
-    return !memcmp(&a->id, &x.id, size);
+    return !memcmp(&a->id, &x.id, info_size(s));
 }
 
 /* What no monitor could show, or nobody scan out. */
@@ -139,6 +155,7 @@ NTSTATUS dxgk_modeset_add(struct modeset *s, void *info)
             return STATUS_GRAPHICS_MODE_ID_MUST_BE_UNIQUE;
     *at = m->next;
     m->next = NULL;
+    memcpy(m->kept, &m->id, info_size(s));
     *s->last = m;
     s->last = &m->next;
     s->count++;
@@ -149,6 +166,8 @@ static NTSTATUS add_mode(struct modeset *s, void *info, const char *function)
 {
     NTSTATUS st = STATUS_INVALID_PARAMETER;
 
+    if (!dxgk_vidpn_set_may_change(OWNER(), s, function))
+        return STATUS_ACCESS_DENIED;
     if (dxgk_has_lent(OWNER(), info, mode_name(s->kind), function)) {
         dxgk_answers_mode(OWNER(), s->kind == MODESET_SOURCE ? info : NULL,
                           s->kind == MODESET_TARGET ? info : NULL);
@@ -161,6 +180,8 @@ static NTSTATUS add_mode(struct modeset *s, void *info, const char *function)
 
 static NTSTATUS pin(struct modeset *s, UINT id)
 {
+    if (!dxgk_vidpn_set_may_change(OWNER(), s, "pfnPinMode"))
+        return STATUS_ACCESS_DENIED;
     for (struct mode *m = s->modes; m; m = m->next)
         if (m->id == id) {
             s->pinned = m;

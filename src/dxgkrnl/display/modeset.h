@@ -10,6 +10,12 @@
 
 enum modeset_kind { MODESET_SOURCE = 0x4D53, MODESET_TARGET = 0x4D54, MODESET_MONITOR = 0x4D4D };
 
+union mode_info {
+    D3DKMDT_VIDPN_SOURCE_MODE source;
+    D3DKMDT_VIDPN_TARGET_MODE target;
+    D3DKMDT_MONITOR_SOURCE_MODE monitor;
+};
+
 struct mode {
     struct mode *next;
     union {
@@ -18,6 +24,7 @@ struct mode {
         D3DKMDT_VIDPN_TARGET_MODE target;
         D3DKMDT_MONITOR_SOURCE_MODE monitor;
     };
+    unsigned char kept[sizeof(union mode_info)]; /* what it was when it came into its set */
 };
 
 struct modeset {
@@ -34,6 +41,8 @@ void dxgk_modeset_ref(struct modeset *s);
 void dxgk_modeset_unref(struct modeset *s);
 struct mode *dxgk_modeset_new_mode(struct modeset *s);
 NTSTATUS dxgk_modeset_add(struct modeset *s, void *info);
+/* Whether a mode in `s`, which may be NULL, is not what it was; it becomes that again. */
+bool dxgk_modeset_written(struct modeset *s);
 /* To the miniport, with a reference of its own; false: no memory. */
 bool dxgk_modeset_lend(struct modeset *s);
 /* The set that the miniport means; NULL: it has none such, and that is a violation of `function`. */

@@ -145,14 +145,24 @@ static NTSTATUS from_edid(struct child *c)
     return s;
 }
 
-static bool valid(const UCHAR *block)
+/* Windows goes by another monitor then, and says nothing: a remark. */
+static bool valid(struct dxgk *d, const struct child *c)
 {
     static const UCHAR head[8] = {0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0};
-    UCHAR sum = 0;
+    struct judge j = {.d = d, .ddi = "DxgkDdiQueryDeviceDescriptor"};
+    bool right = !memcmp(c->edid, head, sizeof(head));
+    UCHAR sum;
 
-    for (unsigned i = 0; i < EDID_BLOCK; i++)
-        sum = (UCHAR)(sum + block[i]);
-    return !sum && !memcmp(block, head, sizeof(head));
+    dxgk_answer(&j, ANSWER_REMARK, right, "DescriptorBuffer, an EDID whose first byte", c->edid[0],
+                "the header of an EDID: 00 FF FF FF FF FF FF 00");
+    for (UINT at = 0; at < c->edid_size; at += EDID_BLOCK) {
+        sum = 0;
+        for (unsigned i = 0; i < EDID_BLOCK; i++)
+            sum = (UCHAR)(sum + c->edid[at + i]);
+        dxgk_answer(&j, ANSWER_REMARK, !sum, "DescriptorBuffer, an EDID of which a block's sum", sum, "0");
+        right &= !sum || at;
+    }
+    return right;
 }
 
 static void forget(struct child *c)
@@ -174,7 +184,7 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     c->modes = dxgk_modeset_create(MODESET_MONITOR);
     if (!c->modes)
         return STATUS_NO_MEMORY;
-    if (c->edid_size && valid(c->edid)) {
+    if (c->edid_size && valid(d, c)) {
         for (UINT at = 0; at < c->edid_size; at += EDID_BLOCK)
             c->descriptors[c->num_descriptors++] = (D3DKMDT_MONITOR_DESCRIPTOR){
                 .Id = at / EDID_BLOCK,
@@ -184,9 +194,6 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
                 .Origin = D3DKMDT_MCO_MONITORDESCRIPTOR};
         s = from_edid(c);
     } else {
-        if (c->edid_size)
-            dxgk_log(d, "dxgkrnl", 0,
-                     "the EDID that DxgkDdiQueryDeviceDescriptor gave of target %u is damaged", target);
         for (unsigned i = 0; i < sizeof(any) / sizeof(any[0]) && NT_SUCCESS(s); i++)
             s = add(c->modes, named(&any[i]), D3DKMDT_MCO_DEFAULTMONITORPROFILE, false);
     }
@@ -196,13 +203,14 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     if (!dxgk_modeset_lend(c->modes))
         return STATUS_NO_MEMORY;
     failed = d->failed;
+    dxgk_vidpn_look(d, NULL);
     s = DDI(d, RecommendMonitorModes, d->miniport, &args);
     d->failed = failed; /* it may refuse */
     if (dxgk_has_lent(d, c->modes, "monitor's mode set that it was given", "DxgkDdiRecommendMonitorModes")) {
         dxgk_give_back(d, c->modes);
         dxgk_modeset_unref(c->modes);
     }
-    dxgk_loans_settle(d);
+    dxgk_loans_settle(d, "DxgkDdiRecommendMonitorModes");
     if (!NT_SUCCESS(s))
         log_info("dxgkrnl", "DxgkDdiRecommendMonitorModes returned %08x", (unsigned)s);
     return STATUS_SUCCESS; /* it may have none to add */
@@ -322,15 +330,17 @@ MONITOR_ARRAY(range, D3DKMDT_HMONITORFREQUENCYRANGESET, D3DKMDT_MONITOR_FREQUENC
 MONITOR_ARRAY(descriptor, D3DKMDT_HMONITORDESCRIPTORSET, D3DKMDT_MONITOR_DESCRIPTOR, descriptors,
               num_descriptors)
 
+const DXGK_MONITORFREQUENCYRANGESET_INTERFACE dxgk_monitor_ranges_interface = {range_num, range_first,
+                                                                               range_next, range_release};
+const DXGK_MONITORDESCRIPTORSET_INTERFACE dxgk_monitor_descriptors_interface = {
+    descriptor_num, descriptor_first, descriptor_next, descriptor_release};
+
 static NTSTATUS NTAPI get_ranges(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGET_ID target,
                                  D3DKMDT_HMONITORFREQUENCYRANGESET *set,
                                  CONST DXGK_MONITORFREQUENCYRANGESET_INTERFACE **interface)
 {
-    static const DXGK_MONITORFREQUENCYRANGESET_INTERFACE functions = {range_num, range_first, range_next,
-                                                                      range_release};
-
     *set = (D3DKMDT_HMONITORFREQUENCYRANGESET)child_at(adapter, target);
-    *interface = &functions;
+    *interface = &dxgk_monitor_ranges_interface;
     return *set ? STATUS_SUCCESS : STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
 }
 
@@ -338,19 +348,17 @@ static NTSTATUS NTAPI get_descriptors(HANDLE adapter, D3DDDI_VIDEO_PRESENT_TARGE
                                       D3DKMDT_HMONITORDESCRIPTORSET *set,
                                       CONST DXGK_MONITORDESCRIPTORSET_INTERFACE **interface)
 {
-    static const DXGK_MONITORDESCRIPTORSET_INTERFACE functions = {descriptor_num, descriptor_first,
-                                                                  descriptor_next, descriptor_release};
-
     *set = (D3DKMDT_HMONITORDESCRIPTORSET)child_at(adapter, target);
-    *interface = &functions;
+    *interface = &dxgk_monitor_descriptors_interface;
     return *set ? STATUS_SUCCESS : STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_TARGET;
 }
+
+const DXGK_MONITOR_INTERFACE dxgk_monitor_interface = {DXGK_MONITOR_INTERFACE_VERSION_V1, acquire_modes,
+                                                       release_modes, get_ranges, get_descriptors};
 
 NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,
                                             CONST DXGK_MONITOR_INTERFACE **interface)
 {
-    static const DXGK_MONITOR_INTERFACE monitor = {DXGK_MONITOR_INTERFACE_VERSION_V1, acquire_modes,
-                                                   release_modes, get_ranges, get_descriptors};
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
 
     if (!dxgk_kernel_check(d->kernel, "DxgkCbQueryMonitorInterface", LIMIT_DxgkCbQueryMonitorInterface) ||
@@ -358,6 +366,6 @@ NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFA
         return STATUS_INVALID_PARAMETER;
     if (version != DXGK_MONITOR_INTERFACE_VERSION_V1)
         return STATUS_NOT_SUPPORTED;
-    *interface = &monitor;
+    *interface = &dxgk_monitor_interface;
     return STATUS_SUCCESS;
 }

@@ -24,6 +24,7 @@ int dxgk_recommended_target(struct dxgk *d, UINT source)
 
     if (!v)
         return -1;
+    v->open = VIDPN_TOPOLOGY;
     if (NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendVidPnTopology, d->miniport, &args))) {
         for (struct vidpn_path *p = v->paths; p && child < 0; p = p->next)
             if (p->info.VidPnSourceId == source)
@@ -48,6 +49,7 @@ bool dxgk_recommended_mode(struct dxgk *d, UINT source, UINT target, D3DKMT_DISP
 
     if (!v)
         return false;
+    v->open = VIDPN_TOPOLOGY;
     if (NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendFunctionalVidPn, d->miniport, &args))) {
         const struct modeset *s = v->source[source], *t = v->target[child];
         found = s && t && s->pinned && t->pinned;

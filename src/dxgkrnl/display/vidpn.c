@@ -2,6 +2,7 @@
 #include "dxgkrnl/display/vidpn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dxgkrnl/display/loans.h"
 #include "dxgkrnl/ntos/routines.h"
@@ -63,6 +64,63 @@ static struct vidpn *get(const void *h)
     while (v && v != h)
         v = v->next;
     return v;
+}
+
+/* ---- what may be changed, and by whom ------------------------------------ */
+
+static bool may_change(const struct vidpn *v, enum vidpn_open what, const char *function)
+{
+    if (v->open >= what)
+        return true;
+    dxgk_kernel_violation(v->d->kernel, "%s for a VidPN whose %s may not be changed here", function,
+                          what == VIDPN_TOPOLOGY ? "topology" : "modes and paths");
+    return false;
+}
+
+bool dxgk_vidpn_set_may_change(struct dxgk *d, const struct modeset *s, const char *function)
+{
+    for (const struct vidpn *v = d->display.vidpns; v; v = v->next) {
+        for (int i = 0; i < MAX_SOURCES; i++)
+            if (v->source[i] == s)
+                return may_change(v, VIDPN_MODES, function);
+        for (int i = 0; i < MAX_CHILDREN; i++)
+            if (v->target[i] == s)
+                return may_change(v, VIDPN_MODES, function);
+    }
+    return true;
+}
+
+void dxgk_vidpn_path_changed(struct vidpn_path *p)
+{
+    memcpy(&p->kept, &p->info, sizeof(p->kept));
+}
+
+static void look_at_paths(struct vidpn_path *p, bool *written)
+{
+    for (; p; p = p->next) {
+        *written |= memcmp(&p->info, &p->kept, sizeof(p->info)) != 0;
+        memcpy(&p->info, &p->kept, sizeof(p->info));
+    }
+}
+
+void dxgk_vidpn_look(struct dxgk *d, const char *ddi)
+{
+    const char *what = NULL;
+    bool path = false;
+
+    for (struct vidpn *v = d->display.vidpns; v; v = v->next) {
+        look_at_paths(v->paths, &path);
+        for (int i = 0; i < MAX_SOURCES; i++)
+            what = dxgk_modeset_written(v->source[i]) ? "source mode" : what;
+        for (int i = 0; i < MAX_CHILDREN; i++)
+            what = dxgk_modeset_written(v->target[i]) ? "target mode" : what;
+    }
+    for (int i = 0; i < MAX_CHILDREN; i++)
+        what = dxgk_modeset_written(d->display.children[i].modes) ? "monitor's mode" : what;
+    what = path ? "path" : what;
+    if (what && !dxgk_kernel_death(d->kernel))
+        dxgk_kernel_violation(d->kernel, "%s wrote to a %s that it was lent as CONST%s",
+                              ddi ? ddi : "the miniport", what, ddi ? "" : ", and has no more");
 }
 
 /* ---- the topology; its handle is the VidPN itself ------------------------ */
@@ -190,9 +248,13 @@ static NTSTATUS NTAPI update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VID
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
     if (!p)
         return STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY;
+    if (!may_change(v, VIDPN_MODES, "pfnUpdatePathSupportInfo"))
+        return STATUS_ACCESS_DENIED;
     p->info.ContentTransformation.ScalingSupport = info->ContentTransformation.ScalingSupport;
     p->info.ContentTransformation.RotationSupport = info->ContentTransformation.RotationSupport;
     p->info.CopyProtection.CopyProtectionSupport = info->CopyProtection.CopyProtectionSupport;
+    p->kept.ContentTransformation = p->info.ContentTransformation;
+    p->kept.CopyProtection = p->info.CopyProtection;
     return STATUS_SUCCESS;
 }
 
@@ -253,6 +315,7 @@ static NTSTATUS insert_path(struct vidpn *v, const D3DKMDT_VIDPN_PRESENT_PATH *i
         ;
     path->next = NULL;
     *last = path;
+    dxgk_vidpn_path_changed(path);
     return STATUS_SUCCESS;
 }
 
@@ -263,6 +326,8 @@ static NTSTATUS NTAPI add_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DKMDT_VIDPN_PRESENT_P
 
     if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
+    if (!may_change(v, VIDPN_TOPOLOGY, "pfnAddPath"))
+        return STATUS_ACCESS_DENIED;
     if (dxgk_has_lent(v->d, info, "path", "pfnAddPath"))
         s = insert_path(v, info);
     if (NT_SUCCESS(s))
@@ -277,6 +342,8 @@ static NTSTATUS NTAPI remove_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT
 
     if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
+    if (!may_change(v, VIDPN_TOPOLOGY, "pfnRemovePath"))
+        return STATUS_ACCESS_DENIED;
     for (struct vidpn_path **p = &v->paths; *p; p = &(*p)->next)
         if ((*p)->info.VidPnSourceId == source && (*p)->info.VidPnTargetId == target) {
             struct vidpn_path *path = *p;
@@ -287,7 +354,7 @@ static NTSTATUS NTAPI remove_path(D3DKMDT_HVIDPNTOPOLOGY h, D3DDDI_VIDEO_PRESENT
     return STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY;
 }
 
-static const DXGK_VIDPNTOPOLOGY_INTERFACE topology_interface = {
+const DXGK_VIDPNTOPOLOGY_INTERFACE dxgk_vidpn_topology_interface = {
     num_paths, num_from_source, enum_targets, source_from_target, acquire,  first_path,
     next_path, update_support,  release_path, create_path,        add_path, remove_path};
 
@@ -378,6 +445,8 @@ static NTSTATUS assign_set(const void *h, enum modeset_kind kind, UINT id, const
     if (!set)
         return is_source ? STATUS_GRAPHICS_INVALID_VIDPN_SOURCEMODESET
                          : STATUS_GRAPHICS_INVALID_VIDPN_TARGETMODESET;
+    if (!may_change(v, VIDPN_MODES, function))
+        return STATUS_ACCESS_DENIED;
     dxgk_give_back(v->d, set);
     dxgk_modeset_unref(*s);
     *s = set;
@@ -390,7 +459,7 @@ static NTSTATUS NTAPI get_topology(D3DKMDT_HVIDPN h, D3DKMDT_HVIDPNTOPOLOGY *top
     if (!get(h))
         return STATUS_GRAPHICS_INVALID_VIDPN;
     *topology = (D3DKMDT_HVIDPNTOPOLOGY)h;
-    *interface = &topology_interface;
+    *interface = &dxgk_vidpn_topology_interface;
     return STATUS_SUCCESS;
 }
 
@@ -428,10 +497,12 @@ static NTSTATUS NTAPI assign_multisampling(D3DKMDT_HVIDPN h, D3DDDI_VIDEO_PRESEN
         return STATUS_GRAPHICS_INVALID_VIDPN;
     if (source >= v->d->display.num_sources)
         return STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE;
+    if (!may_change(v, VIDPN_MODES, "pfnAssignMultisamplingMethodSet"))
+        return STATUS_ACCESS_DENIED;
     return n && !methods ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
 }
 
-static const DXGK_VIDPN_INTERFACE vidpn_interface = {
+const DXGK_VIDPN_INTERFACE dxgk_vidpn_interface = {
     DXGK_VIDPN_INTERFACE_VERSION_V1,
     get_topology,
     acquire_source,
@@ -452,6 +523,6 @@ NTSTATUS NTAPI dxgk_vidpn_query_interface(D3DKMDT_HVIDPN h, DXGK_VIDPN_INTERFACE
         return STATUS_GRAPHICS_INVALID_VIDPN;
     if (version != DXGK_VIDPN_INTERFACE_VERSION_V1)
         return STATUS_NOT_SUPPORTED;
-    *interface = &vidpn_interface;
+    *interface = &dxgk_vidpn_interface;
     return STATUS_SUCCESS;
 }

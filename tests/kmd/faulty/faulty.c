@@ -28,6 +28,7 @@ static KDPC dpc;
 static DXGKRNL_INTERFACE callbacks;
 static void *frame[5];
 static KIRQL old_irql;
+static D3DKMDT_HVIDPN network; /* the first member of what DDIs that have one are given */
 
 static volatile int *volatile low = (volatile int *)8;
 
@@ -391,6 +392,8 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
 
 #include "objects.h"
 
+#include "networks.h"
+
 static void do_it(void)
 {
 #define DO(name, statement)                                                                                  \
@@ -400,6 +403,7 @@ static void do_it(void)
     }
     FAULTS(DO)
     FAULTS_OF_OBJECTS(DO)
+    FAULTS_OF_NETWORKS(DO)
     printf("no fault '%s'\n", fault);
     _exit(99);
 }
@@ -415,8 +419,10 @@ enum {
 };
 static any_ddi *own[NUM_DDIS];
 
-static void before(int ddi, const char *name, ULONG_PTR third)
+static void before(int ddi, const char *name, ULONG_PTR second, ULONG_PTR third)
 {
+    if (ddi == I_EnumVidPnCofuncModality || ddi == I_IsSupportedVidPn || ddi == I_CommitVidPn)
+        network = *(D3DKMDT_HVIDPN *)second;
     if (ddi == I_StartDevice)
         callbacks = *(DXGKRNL_INTERFACE *)third;
     if (!strcmp(where, name))
@@ -430,7 +436,7 @@ static void before(int ddi, const char *name, ULONG_PTR third)
     static ULONG_PTR APIENTRY around_##name(ULONG_PTR a, ULONG_PTR b, ULONG_PTR c, ULONG_PTR d, ULONG_PTR e, \
                                             ULONG_PTR f)                                                     \
     {                                                                                                        \
-        before(I_##name, #name, c);                                                                          \
+        before(I_##name, #name, b, c);                                                                       \
         return own[I_##name](a, b, c, d, e, f);                                                              \
     }
 WDDM_DDIS(AROUND, AROUND, NONE)

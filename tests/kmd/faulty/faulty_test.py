@@ -183,6 +183,23 @@ rows = [
     ("lock_synchronized@Render", r"the routine of DxgkCbSynchronizeExecution returned and holds a spin lock, in {}"),
     ("irql_synchronized@Render", r"the routine of DxgkCbSynchronizeExecution returned at IRQL 0, was called at 5, in {}"),
     ("message@Render", r"DxgkCbSynchronizeExecution for message 55, the adapter has \d+, in {}"),
+    # The VidPN that a DDI is given: networks.h.
+    ("path_removed@EnumVidPnCofuncModality", r"pfnRemovePath for a VidPN whose topology may not be changed here, in {}"),
+    ("path_written@EnumVidPnCofuncModality", r"{} wrote to a path that it was lent as CONST"),
+    ("path_removed@IsSupportedVidPn", r"pfnRemovePath for a VidPN whose topology may not be changed here, in {}"),
+    ("path_written@IsSupportedVidPn", r"{} wrote to a path that it was lent as CONST"),
+    ("path_removed@CommitVidPn", r"pfnRemovePath for a VidPN whose topology may not be changed here, in {}"),
+    ("path_written@CommitVidPn", r"{} wrote to a path that it was lent as CONST"),
+    ("modes_assigned@IsSupportedVidPn", r"pfnAssignSourceModeSet for a VidPN whose modes and paths may not be changed here, in {}"),
+    ("modes_assigned@CommitVidPn", r"pfnAssignSourceModeSet for a VidPN whose modes and paths may not be changed here, in {}"),
+    ("path_updated@IsSupportedVidPn", r"pfnUpdatePathSupportInfo for a VidPN whose modes and paths may not be changed here, in {}"),
+    ("mode_pinned@EnumVidPnCofuncModality", r"{} with pivot \d changed the source modes, of which one is pinned"),
+    ("mode_pinned@CommitVidPn", r"pfnPinMode for a VidPN whose modes and paths may not be changed here, in {}"),
+    ("mode_written@EnumVidPnCofuncModality", r"{} wrote to a source mode that it was lent as CONST"),
+    ("mode_written@CommitVidPn", r"{} wrote to a source mode that it was lent as CONST"),
+    ("topology_null@EnumVidPnCofuncModality", r"an access violation .*, in pfnGetTopology, in {}"),
+    ("paths_null@EnumVidPnCofuncModality", r"an access violation .*, in pfnGetNumPaths, in {}"),
+    ("modes_null@CommitVidPn", r"an access violation .*, in pfnAcquireSourceModeSet, in {}"),
 ]
 # The same for a service that a program could be connected to.
 serve = [

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* networks.h: what faulty.c does wrong with the VidPN that a DDI is given. */
+#pragma once
+
+/* With `v`, its interface, `t`, that of its topology, which is `h`, and `path`, the one in it. */
+#define WITH_PATH(statement)                                                                                 \
+    {                                                                                                        \
+        CONST DXGK_VIDPN_INTERFACE *v;                                                                       \
+        CONST DXGK_VIDPNTOPOLOGY_INTERFACE *t;                                                               \
+        CONST D3DKMDT_VIDPN_PRESENT_PATH *path;                                                              \
+        D3DKMDT_HVIDPNTOPOLOGY h;                                                                            \
+        callbacks.DxgkCbQueryVidPnInterface(network, DXGK_VIDPN_INTERFACE_VERSION_V1, &v);                   \
+        v->pfnGetTopology(network, &h, &t);                                                                  \
+        t->pfnAcquireFirstPathInfo(h, &path);                                                                \
+        t->pfnReleasePathInfo(h, path);                                                                      \
+        statement;                                                                                           \
+    }
+
+static void assign_empty(CONST DXGK_VIDPN_INTERFACE *v, UINT source)
+{
+    CONST DXGK_VIDPNSOURCEMODESET_INTERFACE *i;
+    D3DKMDT_HVIDPNSOURCEMODESET set;
+
+    v->pfnCreateNewSourceModeSet(network, source, &set, &i);
+    if (v->pfnAssignSourceModeSet(network, source, set))
+        v->pfnReleaseSourceModeSet(network, set);
+}
+
+/* In the set that the network has: pins the last one, or writes to the first. */
+static void change_modes(CONST DXGK_VIDPN_INTERFACE *v, UINT source, BOOLEAN pin)
+{
+    CONST DXGK_VIDPNSOURCEMODESET_INTERFACE *i;
+    CONST D3DKMDT_VIDPN_SOURCE_MODE *m, *next;
+    D3DKMDT_HVIDPNSOURCEMODESET set;
+
+    v->pfnAcquireSourceModeSet(network, source, &set, &i);
+    if (!i->pfnAcquireFirstModeInfo(set, &m)) {
+        while (pin && !i->pfnAcquireNextModeInfo(set, m, &next)) {
+            i->pfnReleaseModeInfo(set, m);
+            m = next;
+        }
+        if (pin)
+            i->pfnPinMode(set, m->Id);
+        else
+            ((D3DKMDT_VIDPN_SOURCE_MODE *)m)->Format.Graphics.PrimSurfSize.cx = 7;
+        i->pfnReleaseModeInfo(set, m);
+    }
+    v->pfnReleaseSourceModeSet(network, set);
+}
+
+static void update(CONST DXGK_VIDPNTOPOLOGY_INTERFACE *t, D3DKMDT_HVIDPNTOPOLOGY h,
+                   CONST D3DKMDT_VIDPN_PRESENT_PATH *path)
+{
+    D3DKMDT_VIDPN_PRESENT_PATH copy = *path;
+
+    copy.ContentTransformation.ScalingSupport.Stretched = 1;
+    t->pfnUpdatePathSupportInfo(h, &copy);
+}
+
+#define FAULTS_OF_NETWORKS(F)                                                                                \
+    F(path_removed, WITH_PATH(t->pfnRemovePath(h, path->VidPnSourceId, path->VidPnTargetId)))                \
+    F(path_written, WITH_PATH(((D3DKMDT_VIDPN_PRESENT_PATH *)path)->VidPnTargetId = 77))                     \
+    F(path_updated, WITH_PATH(update(t, h, path)))                                                           \
+    F(modes_assigned, WITH_PATH(assign_empty(v, path->VidPnSourceId)))                                       \
+    F(mode_pinned, WITH_PATH(change_modes(v, path->VidPnSourceId, TRUE)))                                    \
+    F(mode_written, WITH_PATH(change_modes(v, path->VidPnSourceId, FALSE)))                                  \
+    F(topology_null, WITH_PATH(v->pfnGetTopology(network, NULL, NULL)))                                      \
+    F(paths_null, WITH_PATH(t->pfnGetNumPaths(h, NULL)))                                                     \
+    F(modes_null, WITH_PATH(v->pfnAcquireSourceModeSet(network, path->VidPnSourceId, NULL, NULL)))
