@@ -46,6 +46,23 @@ static void leave_hint(const struct vkbox_dump_order *o, const struct vkbox *b, 
         trouble(o->run, "the next run will not know where it crashed: %s", e.text);
 }
 
+/* What made no progress at the last look may have ended before the copy: the host signalled, or it was slow. */
+static bool has_ended(const struct vkbox_reader *r, const struct vkbox_event *ev)
+{
+    for (uint64_t n = r->first; r->last && n <= r->last; n++) {
+        const struct vkbox_submission *s = vkbox_submission(r, n);
+        enum vkbox_progress p;
+        uint32_t of;
+
+        if (!s || !(ev->queues >> s->queue & 1))
+            continue;
+        p = vkbox_progress(r, s, &of);
+        if (!s->returned || p == VKBOX_WAITING || p == VKBOX_RUNNING || p == VKBOX_OVERWRITTEN)
+            return false;
+    }
+    return ev->queues != 0;
+}
+
 static void make(const struct vkbox_dump_order *o, struct vkbox_dump *out)
 {
     struct bb_package *package = NULL;
@@ -58,6 +75,11 @@ static void make(const struct vkbox_dump_order *o, struct vkbox_dump *out)
     symbols_add(o->files);
     if (vkbox_copy(&reader, o->fd, &e)) {
         trouble(o->run, "the record of a crash cannot be read: %s", e.text);
+        return;
+    }
+    if (has_ended(&reader, o->event)) {
+        out->may_end = true;
+        vkbox_finish(&reader);
         return;
     }
     if (vkbox_judge(&reader, o->event, &verdict) || bb_package_create(&package, 0)) {

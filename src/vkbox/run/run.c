@@ -285,6 +285,7 @@ static bool make_dump(struct run *r, struct watched *w, const struct vkbox_event
     if (!dump.made)
         return dump.may_end;
     r->out->dumps++;
+    w->waits |= dump.may_end;
     if (r->p->on_dump)
         r->p->on_dump(r->p->ctx, dump.path);
     return dump.may_end;
@@ -498,7 +499,6 @@ static void declare_hang(struct run *r, struct watched *w, const struct stands *
     if (!atomic_compare_exchange_strong(&w->b->crash.kind, &none, hang))
         return;
     if (make_dump(r, w, &ev)) { /* the program goes on, and is told nothing */
-        w->waits = true;
         atomic_compare_exchange_strong(&w->b->crash.kind, &hang, VKBOX_NO_CRASH);
         begin_waits(r, w, s->queues);
         return;
