@@ -155,3 +155,14 @@ bool progress_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns, bool wor
     progress_begin_wait(w, pid, now_ns);
     return false;
 }
+
+uint64_t progress_due(const struct progress_wait waits[VKBOX_QUEUES], uint64_t queues, uint64_t now_ns,
+                      uint64_t ns)
+{
+    uint64_t due = 0;
+
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+        if (queues >> q & 1 && now_ns - waits[q].since_ns >= ns)
+            due |= UINT64_C(1) << q;
+    return due;
+}

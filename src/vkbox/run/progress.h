@@ -28,6 +28,9 @@ struct progress_wait {
 bool progress_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns, bool works, uint64_t key);
 void progress_begin_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns); /* anew */
 void progress_end_wait(struct progress_wait *w);
+/* Those of `queues` that wait for so long. */
+uint64_t progress_due(const struct progress_wait waits[VKBOX_QUEUES], uint64_t queues, uint64_t now_ns,
+                      uint64_t ns);
 
 /* Whether it is in a call that submits: there the driver may run shaders; in others what it calls is the program's. */
 bool progress_is_submitting(const struct vkbox *b, uint32_t thread);

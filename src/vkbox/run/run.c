@@ -512,11 +512,10 @@ static void declare_hang(struct run *r, struct watched *w, const struct stands *
 static void look_at_time(const struct run *r, struct progress_wait *o, uint64_t queues, uint32_t devices,
                          struct stands *s)
 {
-    const uint64_t waited = now(r) - o->since_ns;
     struct place_span span;
 
     place_times_between(o->at, &s->now, &span);
-    if (!place_let_run(&span, waited, r->p->timeout_ns))
+    if (!place_let_run(&span, now(r) - o->since_ns, r->p->timeout_ns))
         return;
     if (!s->first || o->since_ns < s->first->since_ns) {
         s->first = o;
@@ -530,19 +529,16 @@ static void look_at_progress(struct run *r, struct watched *w)
 {
     struct progress_head heads[VKBOX_QUEUES];
     struct stands s = {0};
-    uint64_t works, stand = 0, oldest = UINT64_MAX;
+    uint64_t works, stand = 0, due;
     bool handler;
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
     works = progress_heads(w->b, heads);
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
-        if (progress_wait(&w->waits_of[q], w->pid, now(r), works >> q & 1, heads[q].key)) {
+        if (progress_wait(&w->waits_of[q], w->pid, now(r), works >> q & 1, heads[q].key))
             stand |= UINT64_C(1) << q;
-            oldest = w->waits_of[q].since_ns < oldest ? w->waits_of[q].since_ns : oldest;
-        }
     handler = progress_wait(&w->handler, w->pid, now(r), !works && is_in_handler(w, 0), 0);
-    oldest = handler ? w->handler.since_ns : oldest;
     if (!stand && !handler)
         return;
     /* Time in which it is stopped is none in which it could have got on: the wait begins anew when it goes on. */
@@ -552,15 +548,19 @@ static void look_at_progress(struct run *r, struct watched *w)
             progress_begin_wait(&w->handler, w->pid, now(r));
         return;
     }
-    if (now(r) - oldest < r->p->timeout_ns || !place_times(w->pid, &s.now))
+    due = progress_due(w->waits_of, stand, now(r), r->p->timeout_ns);
+    handler = handler && now(r) - w->handler.since_ns >= r->p->timeout_ns;
+    if ((!due && !handler) || !place_times(w->pid, &s.now))
         return;
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
-        if (stand >> q & 1 && now(r) - w->waits_of[q].since_ns >= r->p->timeout_ns)
+        if (due >> q & 1)
             look_at_time(r, &w->waits_of[q], UINT64_C(1) << q, 1u << heads[q].device, &s);
     if (handler)
         look_at_time(r, &w->handler, 0, 0, &s);
     if (!s.first)
         return;
+    /* What has been at one command for long may be what the other waits behind. */
+    s.queues |= progress_due(w->waits_of, s.queues ? stand : 0, now(r), r->p->timeout_ns / 4);
     /* Compiling: that ends. */
     if (s.first->compiles < COMPILES && place_compiles(w->pid)) {
         uint32_t compiles = s.first->compiles + 1;
