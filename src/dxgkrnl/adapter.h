@@ -167,6 +167,24 @@ struct dxgk {
         status_;                                                                                             \
     })
 
+/* The same of a DDI whose argument is a structure: what it may only read there is as it was behind the call (answers/inputs.c). */
+#define DDI_ARG(d, name, object, arg)                                                                        \
+    ({                                                                                                       \
+        __auto_type arg_ = (arg);                                                                            \
+        const typeof(*arg_) given_ = *arg_;                                                                  \
+        NTSTATUS called_ = DDI(d, name, object, arg_);                                                       \
+        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_);                                                 \
+        called_;                                                                                             \
+    })
+#define DDI_ARG_AT(d, level, name, object, arg)                                                              \
+    ({                                                                                                       \
+        __auto_type arg_ = (arg);                                                                            \
+        const typeof(*arg_) given_ = *arg_;                                                                  \
+        NTSTATUS called_ = DDI_AT(d, level, name, object, arg_);                                             \
+        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_);                                                 \
+        called_;                                                                                             \
+    })
+
 /* The same where it has returned STATUS_SUCCESS, and what it did keeps others from going on. */
 static inline void dxgk_blame(struct dxgk *d, const char *ddi, const char *what)
 {

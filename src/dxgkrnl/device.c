@@ -132,7 +132,7 @@ static NTSTATUS create_driver_side(struct device *dev, DXGKARG_CREATECONTEXT *ar
 
     if (d->caps.SchedulingCaps.MultiEngineAware) {
         const void *given = args->hContext;
-        NTSTATUS s = DDI(d, CreateContext, dev->driver, args);
+        NTSTATUS s = DDI_ARG(d, CreateContext, dev->driver, args);
         if (NT_SUCCESS(s))
             dxgk_answers_handle(d, "DxgkDdiCreateContext", "hContext", args->hContext, given);
         return s;

@@ -485,7 +485,7 @@ static NTSTATUS query_caps(struct dxgk *d, struct error *err)
     NTSTATUS s;
 
     memset(d->later_caps, 0, sizeof(d->later_caps));
-    s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+    s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         miniport_failed(d, err, "DxgkDdiQueryAdapterInfo(DRIVERCAPS)", s);
     d->sched.num_nodes = 0;
@@ -697,9 +697,22 @@ static void on_dead(void *ctx, unsigned bugcheck, const char *why)
         dxgk_tdr_fail(d, bugcheck, why);
 }
 
+/* What a call has left to the kernel in its frames, which are gone. */
+static void check_frames(struct dxgk *d)
+{
+    const struct kernel_ddi *call = dxgk_kernel_call(d->kernel);
+    const void *frames;
+    size_t size = dxgk_kernel_returned(d->kernel, &frames);
+    const char *used = size ? dxgk_ntos_in_use(d, frames, size) : NULL;
+
+    if (used && !call->abandoned)
+        dxgk_kernel_violation(d->kernel, "%s returned, and its stack had %s", call->name, used);
+}
+
 static void on_left(void *ctx)
 {
     dxgk_ntos_check_locks(ctx);
+    check_frames(ctx);
     dxgk_pool_look(ctx);
 }
 

@@ -120,15 +120,18 @@ unsigned dxgk_kernel_forget_dpcs(struct kernel *k, const void *memory, size_t si
 
 /* Around each call into the miniport: names it, bounds its waits, and checks that it returns at the IRQL it
  * was called at. `limit_ns` is 0 for no bound. */
+/* Where nothing interrupts a thread as a normal APC would; guarded: as any would. Those of a mutex are entered and left with it. */
+enum region { REGION_CRITICAL, REGION_OWNED, REGION_GUARDED, REGION_OWNED_GUARDED, REGIONS };
+
 struct kernel_ddi {
     const char *name;
     uint64_t start_ns, limit_ns; /* start: of its first wait */
     KIRQL irql, entered;
-    unsigned floating;         /* the processor's control bits, which are to be the same behind it */
-    unsigned mutexes, regions; /* that the thread had when it was called */
-    bool late;                 /* it waited longer than the limit, and that was said */
-    bool abandoned;            /* it did not come back by itself: kernel/guard.h */
-    bool final;                /* what does not come back ends the process: it has more in hand than frames */
+    unsigned floating;                  /* the processor's control bits, which are to be the same behind it */
+    unsigned mutexes, regions[REGIONS]; /* that the thread had when it was called */
+    bool late;                          /* it waited longer than the limit, and that was said */
+    bool abandoned;                     /* it did not come back by itself: kernel/guard.h */
+    bool final; /* what does not come back ends the process: it has more in hand than frames */
     /* Of __builtin_setjmp: ThreadSanitizer does not follow the C library's between coroutines. */
     void *back[5];
     struct kernel_ddi *outer;
@@ -176,12 +179,16 @@ struct kthread *dxgk_kernel_thread(struct kernel *k);
 /* Records a violation unless the IRQL is at most `max`; returns whether it is. */
 bool dxgk_kernel_check(struct kernel *k, const char *routine, KIRQL max);
 void dxgk_kernel_violation(struct kernel *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The calling thread enters a critical or guarded region, or leaves one; false: it is in none. */
-bool dxgk_kernel_region(struct kernel *k, bool enter);
+/* The calling thread enters such a region, or leaves one; false: it is in none. */
+bool dxgk_kernel_region(struct kernel *k, enum region region, bool enter);
 /* Whether nothing interrupts the calling thread as an APC would: it is in a region, or at APC_LEVEL and above. */
 bool dxgk_kernel_in_region(const struct kernel *k);
+/* The same of every APC: a guarded region, or that IRQL. */
+bool dxgk_kernel_in_guarded_region(const struct kernel *k);
 /* `routine` was told that the calling thread's next call is a wait; NULL: it is made. */
 void dxgk_kernel_promise(struct kernel *k, const char *routine);
+/* The part of the stack that a call which has just come back had: how large it is. */
+size_t dxgk_kernel_returned(const struct kernel *k, const void **frames);
 /* The calling thread owns a mutex or a resource more, or one less. */
 void dxgk_kernel_own(struct kernel *k, bool more);
 /* The miniport goes on without end in what is none of its loops alone (`what`: threads that make threads): it dies of it, in the call that the

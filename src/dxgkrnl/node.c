@@ -157,7 +157,7 @@ void dxgk_node_submit(struct dxgk *d, struct packet *p)
     append(d, p);
     bb_flight_event(d->flight, DXGK_FLIGHT_SUBMIT, fence, p->dma_end, dev->client ? dev->client->process : 0);
     expected = d->bus->poll_begin && is_awaited(d, p) && d->bus->poll_begin(d->bus->ctx);
-    s = DDI_AT(d, DISPATCH_LEVEL, SubmitCommand, d->miniport, &args);
+    s = DDI_ARG_AT(d, DISPATCH_LEVEL, SubmitCommand, d->miniport, &args);
     if (is_at_device(n, p)) /* it may have reported its end already */
         dxgk_dma_kept(d, p->dma, "DxgkDdiSubmitCommand");
     if (expected)
@@ -177,7 +177,7 @@ void dxgk_node_preempt(struct dxgk *d, unsigned i)
     DXGKARG_PREEMPTCOMMAND args = {.NodeOrdinal = i, .PreemptionFenceId = ++n->submitted};
 
     n->preempting = args.PreemptionFenceId;
-    DDI_AT(d, DISPATCH_LEVEL, PreemptCommand, d->miniport, &args);
+    DDI_ARG_AT(d, DISPATCH_LEVEL, PreemptCommand, d->miniport, &args);
 }
 
 /* ---- completion ---------------------------------------------------------- */
@@ -331,7 +331,7 @@ bool dxgk_node_poll(struct dxgk *d, unsigned i)
     unsigned epoch = d->epoch;
 
     check(d, n);
-    if (!NT_SUCCESS(DDI(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch)
+    if (!NT_SUCCESS(DDI_ARG(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch)
         return false;
     ANSWER(&j, ANSWER_BREAKS, &q, CurrentFence, (INT)(v - n->submitted) <= 0, "a fence that was submitted");
     if (!n->hw || (INT)(q.CurrentFence - n->hw->fence) < 0 || j.broken)

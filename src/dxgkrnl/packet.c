@@ -39,13 +39,20 @@ static bool alloc_dma(struct context *c, struct dma *dma)
     return true;
 }
 
+void dxgk_dma_lend(struct dma *dma, UINT list)
+{
+    dma->lent = (UINT)(list * sizeof(*dma->list));
+    INVARIANT(dma->lent <= dma->list_size);
+    dxgk_answers_guard(dma->list, dma->lent, ANSWERS_GUARD);
+}
+
 bool dxgk_dma_kept(struct dxgk *d, const struct dma *dma, const char *ddi)
 {
     bool kept = dxgk_answers_kept_behind(d, ddi, "pDmaBuffer, at byte", dma->mem.va, dma->size,
                                          dma->mem.size - dma->size);
 
     kept &= dxgk_answers_kept(d, ddi, "pDmaBufferPrivateData, at byte", dma->priv, dma->priv_size);
-    kept &= dxgk_answers_kept(d, ddi, "pAllocationList, at byte", dma->list, dma->list_size);
+    kept &= dxgk_answers_kept(d, ddi, "pAllocationList, at byte", dma->list, dma->lent);
     return kept & dxgk_answers_kept(d, ddi, "pPatchLocationListOut, at byte", dma->patch, dma->patch_size);
 }
 
@@ -184,6 +191,8 @@ struct packet *dxgk_packet_create(struct context *c, enum packet_type type, UINT
     *p = (struct packet){.type = type, .context = c, .list_count = list, .event_fd = -1};
     memset(p->allocs, 0, list * sizeof(p->allocs[0]));
     p->dma = has_dma(type) ? get_dma(c) : NULL;
+    if (p->dma)
+        dxgk_dma_lend(p->dma, list);
     if (p->dma || !has_dma(type))
         return p;
     free(p);

@@ -25,6 +25,7 @@ struct dma {
     DXGK_ALLOCATIONLIST *list;
     D3DDDI_PATCHLOCATIONLIST *patch;
     UINT list_size, patch_size; /* bytes */
+    UINT lent;                  /* of the list, for this packet; behind them nothing is written either */
     uint8_t *given;             /* what is in them, for a DDI that only reads them */
 };
 
@@ -66,6 +67,8 @@ bool dxgk_context_has_dma(struct context *c);
 /* Where the device finds it: a segment (0: contiguous memory, or nowhere yet), and the address there. */
 UINT dxgk_dma_segment(const struct dma *dma);
 PHYSICAL_ADDRESS dxgk_dma_address(struct dxgk *d, const struct dma *dma);
+/* A packet has so many entries of the list. */
+void dxgk_dma_lend(struct dma *dma, UINT list);
 /* Whether `ddi` has written nothing behind what it was given to write into. */
 bool dxgk_dma_kept(struct dxgk *d, const struct dma *dma, const char *ddi);
 /* Around a DDI that only reads so much of the lists: what it writes into them is a broken rule, and undone. */

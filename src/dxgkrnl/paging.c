@@ -12,6 +12,7 @@ static const char *name_of(DXGK_BUILDPAGINGBUFFER_OPERATION operation)
 
 static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
 {
+    static const char ddi[] = "DxgkDdiBuildPagingBuffer";
     struct context *c = d->vidmm.context;
     unsigned epoch = d->epoch, passes = 1 << 20; /* one for each page, of 4 GiB */
     NTSTATUS s;
@@ -32,15 +33,15 @@ static NTSTATUS submit(struct dxgk *d, DXGKARG_BUILDPAGINGBUFFER *args)
         args->DmaSize = size;
         args->pDmaBufferPrivateData = dma->priv;
         args->DmaBufferPrivateDataSize = dma->priv_size;
-        s = DDI(d, BuildPagingBuffer, d->miniport, args);
-        p->dma_end = (UINT)((uint8_t *)args->pDmaBuffer - (uint8_t *)dma->mem.va);
-        p->priv_end = (UINT)((uint8_t *)args->pDmaBufferPrivateData - (uint8_t *)dma->priv);
-        dxgk_dma_kept(d, dma, "DxgkDdiBuildPagingBuffer");
-        if (p->dma_end > size || p->priv_end > dma->priv_size || !passes--) {
-            dxgk_kernel_violation(
-                d->kernel,
-                "DxgkDdiBuildPagingBuffer advanced past its buffer, or does not come to an end: %u of %u bytes, private %u of %u",
-                p->dma_end, size, p->priv_end, dma->priv_size);
+        s = DDI_ARG(d, BuildPagingBuffer, d->miniport, args);
+        dxgk_dma_kept(d, dma, ddi);
+        if (!dxgk_answers_end(d, ddi, "pDmaBuffer", dma->mem.va, size, args->pDmaBuffer, &p->dma_end) ||
+            !dxgk_answers_end(d, ddi, "pDmaBufferPrivateData", dma->priv, dma->priv_size,
+                              args->pDmaBufferPrivateData, &p->priv_end) ||
+            !passes--) {
+            if (!~passes)
+                dxgk_kernel_violation(d->kernel,
+                                      "%s does not come to an end: it wants one buffer more each time", ddi);
             dxgk_packet_free(d, p);
             return STATUS_INTERNAL_ERROR;
         }

@@ -166,7 +166,7 @@ static NTSTATUS patch(struct dxgk *d, struct packet *p)
 
     args.Flags.Present = p->type == PACKET_PRESENT;
     dxgk_dma_give(p->dma, p->list_count, p->patch_count);
-    s = DDI(d, Patch, d->miniport, &args);
+    s = DDI_ARG(d, Patch, d->miniport, &args);
     dxgk_dma_take(d, p->dma, p->list_count, p->patch_count, "DxgkDdiPatch");
     dxgk_dma_kept(d, p->dma, "DxgkDdiPatch");
     return s;

@@ -130,7 +130,7 @@ static void collect(struct dxgk *d, UINT reason)
     args.pBuffer = d->tdr.debug_info;
     if (!d->tdr.debug_info)
         return;
-    DDI(d, CollectDbgInfo, d->miniport, &args);
+    DDI_ARG(d, CollectDbgInfo, d->miniport, &args);
     dxgk_answers_kept(d, "DxgkDdiCollectDbgInfo", "pBuffer, at byte", d->tdr.debug_info, DEBUG_INFO_SIZE);
 }
 

@@ -45,7 +45,7 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
                                   .InputDataSize = sizeof(in),
                                   .pOutputData = &out,
                                   .OutputDataSize = sizeof(out)};
-    NTSTATUS s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+    NTSTATUS s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
     UINT asked;
 
     if (!NT_SUCCESS(s))
@@ -54,7 +54,7 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
         return STATUS_INVALID_PARAMETER;
     asked = out.NbSegment;
     out.pSegmentDescriptor = desc;
-    s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+    s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         return s;
     if (!dxgk_answers_segments(d, &out, asked, desc, MAX_SEGMENTS))
@@ -424,7 +424,7 @@ static void destroy_driver_side(struct dxgk *d, HANDLE *list, UINT n, struct res
     DXGKARG_DESTROYALLOCATION args = {.NumAllocations = n, .pAllocationList = list, .hResource = r->driver};
 
     args.Flags.DestroyResource = r->is_resource;
-    DDI(d, DestroyAllocation, d->miniport, &args);
+    DDI_ARG(d, DestroyAllocation, d->miniport, &args);
 }
 
 /* Each allocation's private data is in a room of its own while the miniport has it. */
@@ -470,7 +470,7 @@ static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_A
     if (rooms && give_private(list, infos, count)) {
         for (UINT i = 0; i < count; i++)
             rooms[i] = list[i].pPrivateDriverData;
-        *s = DDI(d, CreateAllocation, d->miniport, args);
+        *s = DDI_ARG(d, CreateAllocation, d->miniport, args);
         kept = take_private(d, rooms, infos, count);
         kept &= dxgk_answers_kept(d, j.ddi, "pAllocationInfo, at byte", list, count * sizeof(*list));
         ANSWER(&j, ANSWER_BREAKS, args, NumAllocations, v == count, "what it was");
@@ -636,7 +636,7 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
         list[i].PrivateDriverDataSize = o->alloc->priv_size;
     }
     args.Flags.Create = create;
-    s = DDI(d, OpenAllocation, dev->driver, &args);
+    s = DDI_ARG(d, OpenAllocation, dev->driver, &args);
     if (!open_kept(d, r, list))
         s = STATUS_INVALID_PARAMETER;
     if (!NT_SUCCESS(s))
@@ -759,7 +759,7 @@ void dxgk_vidmm_close(struct open_resource *g)
         dxgk_handle_free(d, g->handle);
     if (n && d->miniport && dxgk_adapter_lock_cleanup(d)) {
         DXGKARG_CLOSEALLOCATION args = {.NumAllocations = n, .pOpenHandleList = handles};
-        DDI(d, CloseAllocation, dev->driver, &args);
+        DDI_ARG(d, CloseAllocation, dev->driver, &args);
         dxgk_adapter_unlock(d);
     }
     free(handles);
@@ -791,7 +791,7 @@ NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_T
     if (!r)
         return s;
     args.pCreateSharedPrimarySurfaceData = data;
-    s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args); /* sizes */
+    s = DDI_ARG(d, GetStandardAllocationDriverData, d->miniport, &args); /* sizes */
     if (!NT_SUCCESS(s))
         goto fail;
     first = args;
@@ -803,7 +803,7 @@ NTSTATUS dxgk_vidmm_create_standard(struct dxgk *d, D3DKMDT_STANDARDALLOCATION_T
     s = STATUS_NO_MEMORY;
     if (!args.pAllocationPrivateDriverData || !args.pResourcePrivateDriverData)
         goto fail;
-    s = DDI(d, GetStandardAllocationDriverData, d->miniport, &args);
+    s = DDI_ARG(d, GetStandardAllocationDriverData, d->miniport, &args);
     if (NT_SUCCESS(s) &&
         (!dxgk_answers_standard(d, &first, &args) ||
          !dxgk_answers_kept(d, "DxgkDdiGetStandardAllocationDriverData",

@@ -462,7 +462,7 @@ int main(void)
 TEST(a_render_that_says_nonsense_is_named_and_refused)
 {
     static const char *const says[] = {
-        [RENDER_TOO_FAR] = "DxgkDdiRender advanced past its buffers",
+        [RENDER_TOO_FAR] = "DxgkDdiRender advanced pDmaBuffer past its buffer",
         [RENDER_OF_NOBODY] = "DxgkDdiRender: patch location 0 is of allocation 1 of 1, at 0 of",
         [RENDER_NOWHERE] = "DxgkDdiRender: patch location 0 is of allocation 0 of 1, at"};
     struct softgpu_escape e = {.op = ESC_RENDER_RULE};

@@ -36,7 +36,7 @@ TEST(pool_has_a_guard_and_what_is_freed_is_watched)
     p = ExAllocatePoolWithTag(NonPagedPool, 100, tag);
     p[103] = 1;
     ExFreePoolWithTag(p, tag);
-    violated(&w, "the miniport wrote 3 bytes behind the end of 100 bytes of pool, tag bug1");
+    violated(&w, "the miniport wrote behind the end of 100 bytes of pool, at byte 103, tag bug1");
     p = ExAllocatePoolWithTag(NonPagedPool, 50, tag);
     ExFreePoolWithTag(p, tag);
     p[10] = 1;

@@ -94,8 +94,17 @@ bool dxgk_answers_kept(struct dxgk *d, const char *ddi, const char *member, void
 void dxgk_answers_guard(void *room, size_t size, size_t behind);
 bool dxgk_answers_kept_behind(struct dxgk *d, const char *ddi, const char *member, void *room, size_t size,
                               size_t behind);
+/* How far `ddi` moved its pointer `member` in a room of `size` bytes, which begins at `room`; a broken rule if that is not in it. */
+bool dxgk_answers_end(struct dxgk *d, const char *ddi, const char *member, const void *room, size_t size,
+                      const void *end, UINT *bytes);
 /* Reads what a DDI answered a pointer to, which may point anywhere. False: there is nothing. */
 bool dxgk_answers_read(void *to, const void *from, size_t size);
+
+/* ---- inputs.c: what a DDI is told, and may not write ----------------------- */
+
+/* Behind the call, for which *`arg` was *`given`: a member that the miniport only reads and that is another now is a broken rule, and
+ * what it was. Whether all were. */
+bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given);
 
 /* ---- answers.c ---------------------------------------------------------- */
 

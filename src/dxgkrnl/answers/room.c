@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* room.c: memory that a miniport answers into: what it writes behind its size is seen. */
-#include "dxgkrnl/answers/answers.h"
+#include "dxgkrnl/adapter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,26 @@ bool dxgk_answers_kept_behind(struct dxgk *d, const char *ddi, const char *membe
     if (first < guarded)
         memset(guard, PATTERN, guarded);
     return first == guarded;
+}
+
+bool dxgk_answers_end(struct dxgk *d, const char *ddi, const char *member, const void *room, size_t size,
+                      const void *end, UINT *bytes)
+{
+    const uintptr_t from = (uintptr_t)room, to = (uintptr_t)end;
+
+    *bytes = (UINT)(to - from);
+    if (to - from <= size)
+        return true;
+    if (!end)
+        dxgk_kernel_violation(d->kernel, "%s set %s to NULL, which has to be where it ended in %zu bytes",
+                              ddi, member, size);
+    else if (to < from)
+        dxgk_kernel_violation(d->kernel, "%s moved %s back in front of its buffer, by %zu bytes", ddi, member,
+                              (size_t)(from - to));
+    else
+        dxgk_kernel_violation(d->kernel, "%s advanced %s past its buffer: to %zu of %zu bytes", ddi, member,
+                              (size_t)(to - from), size);
+    return false;
 }
 
 bool dxgk_answers_read(void *to, const void *from, size_t size)

@@ -326,6 +326,35 @@ static void protect_stack(void)
     pthread_attr_destroy(&attr);
 }
 
+static __thread uintptr_t
+    stack_low; /* of the thread's own stack, as far as it may grow; 0: nobody has looked */
+
+static uintptr_t find_stack(void)
+{
+    pthread_attr_t attr;
+    size_t size;
+    void *low;
+
+    if (!stack_low) {
+        stack_low = UINTPTR_MAX;
+        if (!pthread_getattr_np(pthread_self(), &attr)) {
+            if (!pthread_attr_getstack(&attr, &low, &size))
+                stack_low = (uintptr_t)low;
+            pthread_attr_destroy(&attr);
+        }
+    }
+    return stack_low;
+}
+
+size_t dxgk_kernel_returned(const struct kernel *k, const void **frames)
+{
+    const struct kernel_ddi *d = k->current->ddi;
+    uintptr_t low = !d ? UINTPTR_MAX : k->current->stack ? (uintptr_t)k->current->stack : find_stack();
+
+    *frames = (const void *)low;
+    return (uintptr_t)d > low ? (uintptr_t)d - low : 0;
+}
+
 static void prepare_thread(void)
 {
     stack_t old, new = {.ss_size = ALT_STACK};
@@ -438,8 +467,8 @@ bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *n
                              .entered = k->irql,
                              .floating = read_floating(),
                              .mutexes = k->current->mutexes,
-                             .regions = k->current->regions,
                              .outer = k->current->ddi};
+    memcpy(d->regions, k->current->regions, sizeof(d->regions));
     k->current->ddi = d;
     if (!d->outer)
         dxgk_guard_begin(k);
@@ -470,6 +499,8 @@ static void check_process(struct kernel *k, const char *ddi)
 
 void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
 {
+    int left;
+
     if (k->current->ddi != d) /* by a frame of its own that had returned before */
         dxgk_lastwords_end("%s was left without a return, into a frame that had returned (longjmp)",
                            k->current->ddi ? k->current->ddi->name : d->name);
@@ -489,7 +520,7 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
     if (d->abandoned) { /* 1 */
         k->irql = d->entered;
         k->current->mutexes = d->mutexes;
-        k->current->regions = d->regions;
+        memcpy(k->current->regions, d->regions, sizeof(d->regions));
     }
     if (k->current->mutexes > d->mutexes) { /* a fast one keeps its IRQL, too */
         dxgk_kernel_violation(k, "%s returned and keeps %u mutexes or resources", d->name,
@@ -502,10 +533,12 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
         dxgk_kernel_violation(k, "%s returned without the wait that %s was told of (Wait = TRUE)", d->name,
                               k->current->promised);
     k->current->promised = NULL;
-    if (k->current->regions > d->regions)
-        dxgk_kernel_violation(k, "%s returned inside of %u critical or guarded regions that it entered",
-                              d->name, k->current->regions - d->regions);
-    k->current->regions = d->regions;
+    left = k->current->regions[REGION_CRITICAL] + k->current->regions[REGION_GUARDED] -
+           d->regions[REGION_CRITICAL] - d->regions[REGION_GUARDED];
+    if (left > 0)
+        dxgk_kernel_violation(k, "%s returned inside of %d critical or guarded regions that it entered",
+                              d->name, left);
+    memcpy(k->current->regions, d->regions, sizeof(d->regions));
     if (k->irql != d->irql && !(d->irql == PASSIVE_LEVEL && k->irql == APC_LEVEL)) {
         dxgk_kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
         k->irql = d->irql;
@@ -536,17 +569,26 @@ void dxgk_kernel_object(struct kernel *k, const void *object)
     k->guard.object = object;
 }
 
-bool dxgk_kernel_region(struct kernel *k, bool enter)
+bool dxgk_kernel_region(struct kernel *k, enum region region, bool enter)
 {
-    if (!enter && !k->current->regions)
+    if (!enter && !k->current->regions[region])
         return false;
-    k->current->regions += enter ? 1 : -1u;
+    k->current->regions[region] += enter ? 1 : -1u;
     return true;
+}
+
+bool dxgk_kernel_in_guarded_region(const struct kernel *k)
+{
+    const unsigned *in = k->current->regions;
+
+    return in[REGION_GUARDED] || in[REGION_OWNED_GUARDED] || k->irql >= APC_LEVEL;
 }
 
 bool dxgk_kernel_in_region(const struct kernel *k)
 {
-    return k->current->regions || k->irql >= APC_LEVEL;
+    const unsigned *in = k->current->regions;
+
+    return in[REGION_CRITICAL] || in[REGION_OWNED] || dxgk_kernel_in_guarded_region(k);
 }
 
 void dxgk_kernel_promise(struct kernel *k, const char *routine)

@@ -21,7 +21,7 @@ struct kthread {
     bool parked, woken, is_main;
     bool hopeless;             /* sim: nothing can end its wait */
     unsigned mutexes;          /* that it owns; resources, too */
-    unsigned regions;          /* critical and guarded ones that it is in */
+    unsigned regions[REGIONS]; /* that it is in */
     const char *promised;      /* the routine that was told of a wait (Wait = TRUE); NULL: none */
     unsigned depth;            /* of dxgk_kernel_enter */
     _Atomic uint32_t signal;   /* live: 1 when it may go on; a futex */

@@ -107,6 +107,9 @@ PHYSICAL_ADDRESS NTAPI MmGetPhysicalAddress(PVOID BaseAddress)
     struct dxgk *d = OWNER();
     PHYSICAL_ADDRESS pa = {.QuadPart = 0};
 
+    /* Pool lies outside of what a device reaches: its addresses are as MDLs have them, and nobody else's. */
+    if (dxgk_pool_has(&d->ntos.pool, BaseAddress))
+        pa.QuadPart = (LONGLONG)(uintptr_t)BaseAddress;
     for (struct contiguous *c = d->ntos.contiguous; c; c = c->next)
         if ((uint8_t *)BaseAddress >= (uint8_t *)c->mem.va &&
             (uint8_t *)BaseAddress < (uint8_t *)c->mem.va + c->mem.size)

@@ -191,8 +191,9 @@ static void look_at(struct kernel *k, struct pool_block *b)
         dxgk_kernel_violation(k, "the miniport wrote %zu bytes in front of %zu bytes of pool, tag %.4s",
                               front - first, b->size, (const char *)&b->tag);
     if (at < behind)
-        dxgk_kernel_violation(k, "the miniport wrote %zu bytes behind the end of %zu bytes of pool, tag %.4s",
-                              at, b->size, (const char *)&b->tag);
+        dxgk_kernel_violation(k,
+                              "the miniport wrote behind the end of %zu bytes of pool, at byte %zu, tag %.4s",
+                              b->size, b->size + at, (const char *)&b->tag);
     if (freed < b->size)
         dxgk_kernel_violation(
             k, "the miniport wrote at %zu of %zu bytes of pool, tag %.4s, after it had freed them in %s",
@@ -258,6 +259,15 @@ bool dxgk_pool_allocated(struct dxgk *d, const char *routine, const void *memory
     dxgk_kernel_violation(d->kernel, "%s of %p, which is %s", routine, memory,
                           b ? "freed already" : "not allocated");
     return false;
+}
+
+bool dxgk_pool_has(const struct pool *p, const void *at)
+{
+    const struct pool_block *b = p->live.next;
+
+    while (b != &p->live && (uintptr_t)at - (uintptr_t)b->memory >= b->size)
+        b = b->next;
+    return b != &p->live;
 }
 
 bool dxgk_pool_is_paged(const struct pool *p, const void *at)

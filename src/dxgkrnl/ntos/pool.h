@@ -68,7 +68,8 @@ void dxgk_pool_look(struct dxgk *d);
 void dxgk_pool_settle(struct dxgk *d);
 /* False: this is no pool that is allocated, which is a violation of `routine`. */
 bool dxgk_pool_allocated(struct dxgk *d, const char *routine, const void *memory);
-/* Whether a byte of paged pool is there. */
+/* Whether a byte of pool is there, and of paged pool. */
+bool dxgk_pool_has(const struct pool *p, const void *at);
 bool dxgk_pool_is_paged(const struct pool *p, const void *at);
 /* 5: the miniport runs at DISPATCH_LEVEL and above now, or not. What was before. */
 bool dxgk_pool_fence(struct dxgk *d, bool fenced);

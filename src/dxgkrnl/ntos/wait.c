@@ -125,6 +125,7 @@ LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
     if (Wait)
         dxgk_kernel_promise(k, "KeReleaseMutex");
     dxgk_kernel_own(k, false);
+    dxgk_kernel_region(k, REGION_OWNED, false);
     Mutex->Header.SignalState++;
     if (Mutex->Header.SignalState == 1) {
         Mutex->OwnerThread = NULL;
@@ -166,6 +167,7 @@ static void consume(DISPATCHER_HEADER *h)
         h->SignalState--;
         ((KMUTEX *)h)->OwnerThread = dxgk_kernel_thread(k);
         dxgk_kernel_own(k, true);
+        dxgk_kernel_region(k, REGION_OWNED, true);
     }
 }
 
@@ -375,45 +377,50 @@ VOID NTAPI KeInitializeGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
 VOID NTAPI KeAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
 {
     ENTER(KeAcquireGuardedMutex);
-    own(k, "KeAcquireGuardedMutex", GuardedMutex, true);
+    if (own(k, "KeAcquireGuardedMutex", GuardedMutex, true))
+        dxgk_kernel_region(k, REGION_OWNED_GUARDED, true);
 }
 
 BOOLEAN NTAPI KeTryToAcquireGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
 {
     ENTER(KeTryToAcquireGuardedMutex);
-    return own(k, "KeTryToAcquireGuardedMutex", GuardedMutex, false);
+    if (!own(k, "KeTryToAcquireGuardedMutex", GuardedMutex, false))
+        return FALSE;
+    dxgk_kernel_region(k, REGION_OWNED_GUARDED, true);
+    return TRUE;
 }
 
 VOID NTAPI KeReleaseGuardedMutex(PKGUARDED_MUTEX GuardedMutex)
 {
     ENTER(KeReleaseGuardedMutex);
-    disown(k, "KeReleaseGuardedMutex", GuardedMutex);
+    if (disown(k, "KeReleaseGuardedMutex", GuardedMutex))
+        dxgk_kernel_region(k, REGION_OWNED_GUARDED, false);
 }
 
 VOID NTAPI KeEnterCriticalRegion(VOID)
 {
     ENTER(KeEnterCriticalRegion);
-    dxgk_kernel_region(k, true);
+    dxgk_kernel_region(k, REGION_CRITICAL, true);
 }
 
 VOID NTAPI KeLeaveCriticalRegion(VOID)
 {
     ENTER(KeLeaveCriticalRegion);
-    if (!dxgk_kernel_region(k, false))
-        dxgk_kernel_violation(k, "KeLeaveCriticalRegion outside of every region");
+    if (!dxgk_kernel_region(k, REGION_CRITICAL, false))
+        dxgk_kernel_violation(k, "KeLeaveCriticalRegion outside of every critical region");
 }
 
 VOID NTAPI KeEnterGuardedRegion(VOID)
 {
     ENTER(KeEnterGuardedRegion);
-    dxgk_kernel_region(k, true);
+    dxgk_kernel_region(k, REGION_GUARDED, true);
 }
 
 VOID NTAPI KeLeaveGuardedRegion(VOID)
 {
     ENTER(KeLeaveGuardedRegion);
-    if (!dxgk_kernel_region(k, false))
-        dxgk_kernel_violation(k, "KeLeaveGuardedRegion outside of every region");
+    if (!dxgk_kernel_region(k, REGION_GUARDED, false))
+        dxgk_kernel_violation(k, "KeLeaveGuardedRegion outside of every guarded region");
 }
 
 VOID NTAPI KeAcquireGuardedMutexUnsafe(PKGUARDED_MUTEX GuardedMutex)
@@ -440,5 +447,5 @@ BOOLEAN NTAPI KeAreApcsDisabled(VOID)
 BOOLEAN NTAPI KeAreAllApcsDisabled(VOID)
 {
     ENTER(KeAreAllApcsDisabled);
-    return dxgk_kernel_in_region(k);
+    return dxgk_kernel_in_guarded_region(k);
 }

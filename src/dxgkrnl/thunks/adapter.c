@@ -220,7 +220,7 @@ static NTSTATUS driver_private(struct dxgk *d, void *data, UINT size)
     if (!q.pOutputData)
         return STATUS_NO_MEMORY;
     memcpy(q.pOutputData, data, size);
-    s = DDI(d, QueryAdapterInfo, d->miniport, &q);
+    s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
     dxgk_answers_kept(d, "DxgkDdiQueryAdapterInfo(UMDRIVERPRIVATE)", "pOutputData, at byte", q.pOutputData,
                       size);
     memcpy(data, q.pOutputData, size);
@@ -300,7 +300,7 @@ static NTSTATUS driver_escape(struct dxgk *d, DXGKARG_ESCAPE e)
     if (!e.pPrivateDriverData)
         return STATUS_NO_MEMORY;
     memcpy(e.pPrivateDriverData, data, e.PrivateDriverDataSize);
-    s = DDI(d, Escape, d->miniport, &e);
+    s = DDI_ARG(d, Escape, d->miniport, &e);
     dxgk_answers_kept(d, "DxgkDdiEscape", "pPrivateDriverData, at byte", e.pPrivateDriverData,
                       e.PrivateDriverDataSize);
     memcpy(data, e.pPrivateDriverData, e.PrivateDriverDataSize);

@@ -83,18 +83,14 @@ static bool take_ends(struct dxgk *d, const struct context *x, struct packet *p,
 {
     if (!dxgk_dma_kept(d, p->dma, ddi))
         return false;
-    p->dma_end = (UINT)((const uint8_t *)dma - (const uint8_t *)p->dma->mem.va);
-    p->priv_end = (UINT)((const uint8_t *)priv - (const uint8_t *)p->dma->priv);
-    p->patch_count = (UINT)(patches - p->dma->patch);
-    if (p->dma_end > x->info.DmaBufferSize || p->priv_end > p->dma->priv_size ||
-        p->patch_count > x->info.PatchLocationListSize) {
-        dxgk_kernel_violation(d->kernel,
-                              "%s advanced past its buffers: %u of %u, private %u of %u, patches %u of %u",
-                              ddi, p->dma_end, x->info.DmaBufferSize, p->priv_end, p->dma->priv_size,
-                              p->patch_count, x->info.PatchLocationListSize);
+    if (!dxgk_answers_end(d, ddi, "pDmaBuffer", p->dma->mem.va, x->info.DmaBufferSize, dma, &p->dma_end) ||
+        !dxgk_answers_end(d, ddi, "pDmaBufferPrivateData", p->dma->priv, p->dma->priv_size, priv,
+                          &p->priv_end) ||
+        !dxgk_answers_end(d, ddi, "pPatchLocationListOut", p->dma->patch, p->dma->patch_size, patches,
+                          &p->patch_count))
         return false;
-    }
-    for (const D3DDDI_PATCHLOCATIONLIST *l = p->dma->patch; l < patches; l++)
+    p->patch_count /= sizeof(*patches);
+    for (const D3DDDI_PATCHLOCATIONLIST *l = p->dma->patch; l < p->dma->patch + p->patch_count; l++)
         if (l->AllocationIndex >= list_size || l->PatchOffset > p->dma_end) {
             dxgk_kernel_violation(
                 d->kernel, "%s: patch location %u is of allocation %u of %u, at %u of %u bytes", ddi,
@@ -132,7 +128,7 @@ static NTSTATUS render_pass(struct dxgk_client *c, struct context *x, const D3DK
                          .MultipassOffset = *multipass,
                          .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
                          .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma)};
-    s = DDI(d, Render, x->driver, &r);
+    s = DDI_ARG(d, Render, x->driver, &r);
     *multipass = r.MultipassOffset;
     if ((NT_SUCCESS(s) || s == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) &&
         !take_ends(d, x, p, "DxgkDdiRender", r.pDmaBuffer, r.pDmaBufferPrivateData, r.pPatchLocationListOut,
@@ -263,7 +259,7 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
     r.Flags.Blt = arg->Flags.Blt;
     r.Flags.ColorFill = arg->Flags.ColorFill;
     r.Flags.Flip = arg->Flags.Flip;
-    s = DDI(d, Present, x->driver, &r);
+    s = DDI_ARG(d, Present, x->driver, &r);
     if (NT_SUCCESS(s) && !take_ends(d, x, p, "DxgkDdiPresent", r.pDmaBuffer, r.pDmaBufferPrivateData,
                                     r.pPatchLocationListOut, DXGK_PRESENT_MAX_INDEX + 1))
         s = STATUS_INTERNAL_ERROR;
@@ -605,7 +601,7 @@ NTSTATUS dxgk_GetScanLine(struct dxgk_client *c, D3DKMT_GETSCANLINE *arg)
     s = dxgk_thunk_usable(d, NULL);
     g.VidPnTargetId = d->display.sources[arg->VidPnSourceId].target;
     if (NT_SUCCESS(s))
-        s = DDI(d, GetScanLine, d->miniport, &g);
+        s = DDI_ARG(d, GetScanLine, d->miniport, &g);
     if (NT_SUCCESS(s))
         dxgk_answers_boolean(d, "DxgkDdiGetScanLine", "InVerticalBlank", g.InVerticalBlank);
     arg->InVerticalBlank = g.InVerticalBlank;
@@ -643,7 +639,7 @@ static NTSTATUS set_mode(struct dxgk *d, struct device *dev, struct open_alloc *
         return STATUS_INVALID_PARAMETER; /* not created as a primary */
     if (d->display.sources[source].owner && d->display.sources[source].owner != dev)
         return STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER;
-    s = DDI(d, DescribeAllocation, d->miniport, &desc);
+    s = DDI_ARG(d, DescribeAllocation, d->miniport, &desc);
     if (!NT_SUCCESS(s))
         return s;
     dxgk_answers_description(d, &desc);

@@ -404,6 +404,9 @@ static void do_it(void)
     FAULTS(DO)
     FAULTS_OF_OBJECTS(DO)
     FAULTS_OF_NETWORKS(DO)
+    if (!strcmp(fault, "list_over") || !strcmp(fault, "timer_stack") || !strcmp(fault, "member_pointer") ||
+        !strcmp(fault, "member_size") || !strcmp(fault, "end_back") || !strcmp(fault, "end_null"))
+        return; /* of its argument: behind its work */
     printf("no fault '%s'\n", fault);
     _exit(99);
 }
@@ -432,12 +435,44 @@ static void before(int ddi, const char *name, ULONG_PTR second, ULONG_PTR third)
         sink = 1;
 }
 
+/* What is written into its argument behind the DDI's work. */
+static void arguments(int ddi, void *arg)
+{
+    DXGKARG_RENDER *render = arg;
+    DXGKARG_ESCAPE *escape = arg;
+
+    if (!strcmp(fault, "list_over") && ddi == I_Render)
+        render->pAllocationList[render->AllocationListSize].PhysicalAddress.QuadPart = 5;
+    if (!strcmp(fault, "list_over") && ddi == I_Present)
+        memset(&((DXGKARG_PRESENT *)arg)->pAllocationList[DXGK_PRESENT_MAX_INDEX + 1], 0x55, 24);
+    if (!strcmp(fault, "member_pointer") && ddi == I_Escape)
+        escape->pPrivateDriverData = NULL;
+    if (!strcmp(fault, "member_size") && ddi == I_Escape)
+        escape->PrivateDriverDataSize = 1 << 20;
+    if (!strcmp(fault, "member_pointer") && ddi == I_GetStandardAllocationDriverData &&
+        ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData)
+        ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData = NULL;
+    if (!strcmp(fault, "timer_stack")) {
+        KTIMER t;
+        KeInitializeTimer(&t);
+        KeSetTimer(&t, later, NULL);
+    }
+    if (!strcmp(fault, "end_back") && ddi == I_Render)
+        render->pDmaBuffer = (char *)render->pDmaBuffer - 1000000;
+    if (!strcmp(fault, "end_null") && ddi == I_BuildPagingBuffer)
+        ((DXGKARG_BUILDPAGINGBUFFER *)arg)->pDmaBuffer = NULL;
+}
+
 #define AROUND(need, name, ...)                                                                              \
     static ULONG_PTR APIENTRY around_##name(ULONG_PTR a, ULONG_PTR b, ULONG_PTR c, ULONG_PTR d, ULONG_PTR e, \
                                             ULONG_PTR f)                                                     \
     {                                                                                                        \
+        ULONG_PTR status;                                                                                    \
         before(I_##name, #name, b, c);                                                                       \
-        return own[I_##name](a, b, c, d, e, f);                                                              \
+        status = own[I_##name](a, b, c, d, e, f);                                                            \
+        if (!strcmp(where, #name))                                                                           \
+            arguments(I_##name, (void *)b);                                                                  \
+        return status;                                                                                       \
     }
 WDDM_DDIS(AROUND, AROUND, NONE)
 

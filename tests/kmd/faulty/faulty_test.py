@@ -83,7 +83,7 @@ rows = [
     ("underrun@Render", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
     ("front@Render", r"the miniport wrote 128 bytes in front of 100 bytes of pool, tag Fult, in {}"),
     ("far_front@Render", r"bytes (in front of|behind the end of) \d+ bytes of pool, tag ...., in {}|an access violation .* in {}"),
-    ("overrun@Render", r"the miniport wrote 0 bytes behind the end of 100 bytes of pool, tag Fult, in {}"),
+    ("overrun@Render", r"the miniport wrote behind the end of 100 bytes of pool, at byte 100, tag Fult, in {}"),
     ("freed@Render", r"the miniport wrote at 3 of 100 bytes of pool, tag Fult, after it had freed them in {}, in {}"),
     ("kept@Render", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
     ("kept@SubmitCommand", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
@@ -172,6 +172,15 @@ rows = [
     ("contiguous_size@Render", r"MmFreeContiguousMemorySpecifyCache of 8192 bytes, but 4096 were allocated, in {}"),
     ("uncached_size@Render", r"MmFreeNonCachedMemory of 4096 bytes, but 8192 were allocated, in {}"),
     ("set_key@Render", r"ZwQueryValueKey of 0x1000, which is no key that is open, in {}"),
+    ("timer_stack@Render", r"{} returned, and its stack had a timer in it that is set, in {}"),
+    # What a DDI is told, and may only read or move on in; the list has the entries that the size says.
+    ("list_over@Render", r"{} answered pAllocationList, at byte = \d+; allowed: a byte inside of the size that it was given"),
+    ("list_over@Present", r"{} answered pAllocationList, at byte = 72; allowed: a byte inside of the size"),
+    ("member_pointer@Escape", r"{} answered pPrivateDriverData = 0; allowed: what it was given, which it has to read only: 0x[0-9a-f]+"),
+    ("member_size@Escape", r"{} answered PrivateDriverDataSize = 0x100000; allowed: what it was given, which it has to read only: 0x[0-9a-f]+"),
+    ("member_pointer@GetStandardAllocationDriverData", r"{} answered pAllocationPrivateDriverData = 0; allowed: what it was given"),
+    ("end_back@Render", r"{} moved pDmaBuffer back in front of its buffer, by \d+ bytes"),
+    ("end_null@BuildPagingBuffer", r"{} set pDmaBuffer to NULL, which has to be where it ended in \d+ bytes"),
     # Spin locks.
     ("lock_again@Render", r"KeInitializeSpinLock of a spin lock that is held, in {}"),
     ("lock_raw@Render", r"KeAcquireSpinLock of 0x[0-9a-f]+, which is no spin lock that was initialised: it holds 0x1234, in {}"),
@@ -213,7 +222,7 @@ serve = [
 
 
 # What is right, however odd: its verdict is PASS.
-right = ["paged_well@Render", "fresh@DriverEntry"]
+right = ["paged_well@Render", "fresh@DriverEntry", "apcs@Render", "physical@Render"]
 
 
 def run(command, fault):

@@ -326,6 +326,28 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
         PsCreateSystemThread(&h, 0, NULL, NULL, NULL, waits_for_nothing, NULL);                              \
         ZwClose(h);                                                                                          \
     })                                                                                                       \
+    F(apcs, {                                                                                                \
+        KMUTEX m;                                                                                            \
+        KGUARDED_MUTEX g;                                                                                    \
+        KeInitializeMutex(&m, 0);                                                                            \
+        KeWaitForSingleObject(&m, Executive, KernelMode, FALSE, NULL);                                       \
+        if (!KeAreApcsDisabled() || KeAreAllApcsDisabled())                                                  \
+            DbgBreakPoint();                                                                                 \
+        KeReleaseMutex(&m, FALSE);                                                                           \
+        KeInitializeGuardedMutex(&g);                                                                        \
+        KeAcquireGuardedMutex(&g);                                                                           \
+        if (!KeAreAllApcsDisabled())                                                                         \
+            DbgBreakPoint();                                                                                 \
+        KeReleaseGuardedMutex(&g);                                                                           \
+        if (KeAreApcsDisabled() || KeAreAllApcsDisabled())                                                   \
+            DbgBreakPoint();                                                                                 \
+    })                                                                                                       \
+    F(physical, {                                                                                            \
+        PVOID p = pool();                                                                                    \
+        if (!MmGetPhysicalAddress(p).QuadPart)                                                               \
+            DbgBreakPoint();                                                                                 \
+        ExFreePool(p);                                                                                       \
+    })                                                                                                       \
     F(fresh, {                                                                                               \
         if (starts++)                                                                                        \
             DbgBreakPoint();                                                                                 \

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* inputs.c: the members of DDIs' arguments that a miniport only reads. */
+#include "dxgkrnl/answers/answers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INPUT(ddi, type, member)                                                                             \
+    {                                                                                                        \
+        "DxgkDdi" #ddi, #member, offsetof(type, member), sizeof(((type *)0)->member)                         \
+    }
+#define ESCAPE(m)  INPUT(Escape, DXGKARG_ESCAPE, m)
+#define RENDER(m)  INPUT(Render, DXGKARG_RENDER, m)
+#define PRESENT(m) INPUT(Present, DXGKARG_PRESENT, m)
+#define PAGING(m)  INPUT(BuildPagingBuffer, DXGKARG_BUILDPAGINGBUFFER, m)
+#define SIZES(m)   INPUT(GetStandardAllocationDriverData, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA, m)
+#define CREATE(m)  INPUT(CreateAllocation, DXGKARG_CREATEALLOCATION, m)
+#define OPEN(m)    INPUT(OpenAllocation, DXGKARG_OPENALLOCATION, m)
+#define CONTEXT(m) INPUT(CreateContext, DXGKARG_CREATECONTEXT, m)
+#define QUERY(m)   INPUT(QueryAdapterInfo, DXGKARG_QUERYADAPTERINFO, m)
+#define COLLECT(m) INPUT(CollectDbgInfo, DXGKARG_COLLECTDBGINFO, m)
+#define SUBMIT(m)  INPUT(SubmitCommand, DXGKARG_SUBMITCOMMAND, m)
+#define PATCH(m)   INPUT(Patch, DXGKARG_PATCH, m)
+
+/* Those of a structure that is CONST for the miniport are listed as far as somebody goes by them behind the call. */
+static const struct input {
+    const char *ddi, *member;
+    size_t at, size;
+} inputs[] = {
+    ESCAPE(hDevice),
+    ESCAPE(Flags),
+    ESCAPE(pPrivateDriverData),
+    ESCAPE(PrivateDriverDataSize),
+    ESCAPE(hContext),
+    RENDER(pCommand),
+    RENDER(CommandLength),
+    RENDER(DmaSize),
+    RENDER(DmaBufferPrivateDataSize),
+    RENDER(pAllocationList),
+    RENDER(AllocationListSize),
+    RENDER(pPatchLocationListIn),
+    RENDER(PatchLocationListInSize),
+    RENDER(PatchLocationListOutSize),
+    RENDER(DmaBufferSegmentId),
+    RENDER(DmaBufferPhysicalAddress),
+    PRESENT(DmaSize),
+    PRESENT(DmaBufferPrivateDataSize),
+    PRESENT(pAllocationList),
+    PRESENT(PatchLocationListOutSize),
+    PRESENT(Color),
+    PRESENT(DstRect),
+    PRESENT(SrcRect),
+    PRESENT(SubRectCnt),
+    PRESENT(pDstSubRects),
+    PRESENT(FlipInterval),
+    PRESENT(Flags),
+    PRESENT(DmaBufferSegmentId),
+    PRESENT(DmaBufferPhysicalAddress),
+    PAGING(DmaSize),
+    PAGING(DmaBufferPrivateDataSize),
+    PAGING(Operation),
+    PAGING(Transfer), /* the largest that we ask for of its union */
+    PAGING(hSystemContext),
+    SIZES(StandardAllocationType),
+    SIZES(pCreateSharedPrimarySurfaceData),
+    SIZES(pAllocationPrivateDriverData),
+    SIZES(pResourcePrivateDriverData),
+    CREATE(pPrivateDriverData),
+    CREATE(PrivateDriverDataSize),
+    CREATE(NumAllocations),
+    CREATE(pAllocationInfo),
+    CREATE(Flags),
+    OPEN(NumAllocations),
+    OPEN(pOpenAllocation),
+    OPEN(pPrivateDriverData),
+    OPEN(PrivateDriverSize),
+    OPEN(Flags),
+    CONTEXT(NodeOrdinal),
+    CONTEXT(EngineAffinity),
+    CONTEXT(Flags),
+    CONTEXT(pPrivateDriverData),
+    CONTEXT(PrivateDriverDataSize),
+    QUERY(Type),
+    QUERY(pInputData),
+    QUERY(InputDataSize),
+    QUERY(pOutputData),
+    QUERY(OutputDataSize),
+    COLLECT(Reason),
+    COLLECT(pBuffer),
+    COLLECT(BufferSize),
+    COLLECT(pExtension),
+    PATCH(pDmaBuffer),
+    PATCH(pDmaBufferPrivateData),
+    PATCH(pAllocationList),
+    PATCH(AllocationListSize),
+    PATCH(pPatchLocationList),
+    PATCH(PatchLocationListSize),
+    PATCH(SubmissionFenceId),
+    SUBMIT(pDmaBufferPrivateData),
+    SUBMIT(SubmissionFenceId),
+    INPUT(DestroyAllocation, DXGKARG_DESTROYALLOCATION, NumAllocations),
+    INPUT(DestroyAllocation, DXGKARG_DESTROYALLOCATION, pAllocationList),
+    INPUT(CloseAllocation, DXGKARG_CLOSEALLOCATION, NumAllocations),
+    INPUT(CloseAllocation, DXGKARG_CLOSEALLOCATION, pOpenHandleList),
+    INPUT(DescribeAllocation, DXGKARG_DESCRIBEALLOCATION, hAllocation),
+    INPUT(QueryCurrentFence, DXGKARG_QUERYCURRENTFENCE, NodeOrdinal),
+    INPUT(QueryCurrentFence, DXGKARG_QUERYCURRENTFENCE, EngineOrdinal),
+    INPUT(GetScanLine, DXGKARG_GETSCANLINE, VidPnTargetId),
+    INPUT(PreemptCommand, DXGKARG_PREEMPTCOMMAND, PreemptionFenceId),
+    INPUT(PreemptCommand, DXGKARG_PREEMPTCOMMAND, NodeOrdinal),
+};
+
+/* As a number, where it is one; the first eight bytes from the one that is another, of more. */
+static uint64_t value_of(const uint8_t *member, size_t size, size_t from)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, member + from, size - from < sizeof(value) ? size - from : sizeof(value));
+    return value;
+}
+
+bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given)
+{
+    bool kept = true;
+
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+        const struct input *in = &inputs[i];
+        uint8_t *now = (uint8_t *)arg + in->at;
+        const uint8_t *then = (const uint8_t *)given + in->at;
+        struct judge j = {.d = d, .ddi = ddi};
+        char allowed[80];
+        size_t at = 0;
+
+        if (strcmp(in->ddi, ddi) != 0 || !memcmp(now, then, in->size))
+            continue;
+        while (in->size > sizeof(uint64_t) && now[at] == then[at])
+            at++;
+        snprintf(allowed, sizeof(allowed), "what it was given, which it has to read only: 0x%llx",
+                 (unsigned long long)value_of(then, in->size, at));
+        dxgk_answer(&j, ANSWER_BREAKS, false, in->member, value_of(now, in->size, at), allowed);
+        memcpy(now, then, in->size);
+        kept = false;
+    }
+    return kept;
+}
