@@ -71,10 +71,7 @@ static void stop_stepping(const struct asked *a, ucontext_t *at)
 
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
-    const bool has_handler =
-        before.sa_flags & SA_SIGINFO || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
-
-    if (has_handler && signals_reset(&before, sig))
+    if (signals_is_handler(&before) && signals_reset(&before, sig))
         signals_call(&before, sig, info, context);
     else if (before.sa_handler != SIG_IGN || info->si_code > 0)
         signals_end_by(sig, info);

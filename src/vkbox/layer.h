@@ -246,6 +246,8 @@ void signals_install(void);
 void signals_keep(void); /* behind handlers that the program has installed since */
 /* Notes it when the program has left the handler of its last fault by a jump: in calls of that thread; `ends`: or at its end. */
 void signals_look(bool ends);
+/* Whether an action is a function of the program's. */
+bool signals_is_handler(const struct sigaction *h);
 /* In a handler: what the kernel does with the program's action `h`. Calls its handler, with its mask. */
 void signals_call(const struct sigaction *h, int sig, siginfo_t *info, void *context);
 /* Before that, what SA_RESETHAND asks for; false: it is spent, another thread's was first. */

@@ -104,6 +104,19 @@ static uint32_t ask_about_signal(int sig, const siginfo_t *info, const ucontext_
     return event;
 }
 
+bool signals_is_handler(const struct sigaction *h)
+{
+    return h->sa_flags & SA_SIGINFO || (h->sa_handler != SIG_DFL && h->sa_handler != SIG_IGN);
+}
+
+static void call_handler(const struct sigaction *h, int sig, siginfo_t *info, void *context)
+{
+    if (h->sa_flags & SA_SIGINFO)
+        h->sa_sigaction(sig, info, context);
+    else
+        h->sa_handler(sig);
+}
+
 void signals_call(const struct sigaction *h, int sig, siginfo_t *info, void *context)
 {
     const ucontext_t *at = context;
@@ -115,10 +128,7 @@ void signals_call(const struct sigaction *h, int sig, siginfo_t *info, void *con
     if (!(h->sa_flags & SA_NODEFER))
         sigaddset(&mask, sig);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    if (h->sa_flags & SA_SIGINFO)
-        h->sa_sigaction(sig, info, context);
-    else
-        h->sa_handler(sig);
+    call_handler(h, sig, info, context);
 }
 
 bool signals_reset(const struct sigaction *h, int sig)
@@ -176,17 +186,10 @@ static void call_inside(const struct sigaction *next, int sig, siginfo_t *info, 
     }
     if (direct)
         signals_call(next, sig, info, context);
-    else if (next->sa_flags & SA_SIGINFO) /* whose own the mask is */
-        next->sa_sigaction(sig, info, context);
-    else
-        next->sa_handler(sig);
+    else /* whose own the mask is */
+        call_handler(next, sig, info, context);
     if (event && !sigaction(sig, NULL, &now) && now.sa_handler != SIG_DFL)
         atomic_compare_exchange_strong(&box->crash.inside, &event, 0);
-}
-
-static bool is_handler(const struct sigaction *h)
-{
-    return h->sa_flags & SA_SIGINFO || (h->sa_handler != SIG_DFL && h->sa_handler != SIG_IGN);
 }
 
 /* What is known of it by now is noted; then the program's handler is called, or it ends as it would have. `direct`: the kernel has
@@ -205,7 +208,7 @@ static void deliver(int level, int sig, siginfo_t *info, void *context, enum aga
     else if ((fault != AGAIN_SENT || sig == SIGABRT) &&
              (next->sa_flags & SA_RESETHAND || atomic_fetch_add(&asked, 1) < ASK))
         event = ask_about_signal(sig, info, context, fault, thread);
-    if (is_handler(next) && (!direct || signals_reset(next, sig)))
+    if (signals_is_handler(next) && (!direct || signals_reset(next, sig)))
         call_inside(next, sig, info, context, direct, event);
     else if (next->sa_handler != SIG_IGN || fault != AGAIN_SENT)
         /* Not by running the instruction again: another thread may have mapped something there meanwhile. */
@@ -295,7 +298,7 @@ static void take(int i)
     before[level][i] = now;
     taken[level][i] = true;
     mine.sa_sigaction = entries[level];
-    if (is_handler(&now)) {
+    if (signals_is_handler(&now)) {
         mine.sa_flags |= now.sa_flags & (SA_ONSTACK | SA_RESTART);
         mine.sa_mask = now.sa_mask;
     } else {

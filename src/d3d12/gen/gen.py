@@ -9,12 +9,13 @@
     d3d12_play.c    one decoder per method, and the call itself where nothing special is needed
 """
 import hashlib
+import math
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from idl import Field, Interface, Method, Model  # noqa: E402
+from idl import Field, Interface, Method, Model, qualified  # noqa: E402
 from player import Player  # noqa: E402
 
 SCALARS = {'BOOL': 'u32', 'UINT': 'u32', 'UINT32': 'u32', 'DWORD': 'u32', 'ULONG': 'u32', 'INT': 'i32', 'INT32': 'i32',
@@ -272,9 +273,7 @@ class Gen:
         t = 0
         if mode in ('VALUE', 'FIXED', 'ONE', 'ARRAY'):
             t = self.type_of(f.k, f.b)
-        n = 1
-        for d in f.dims:
-            n *= d
+        n = math.prod(f.dims)
         return (f.name, t, mode, n if mode == 'FIXED' else 0)
 
     def table_fields(self, fields, owner):
@@ -430,15 +429,12 @@ class Gen:
 
     def enc_field(self, f, lv, owner, fields, prefix, out=False):
         def ex(s):
-            names = {x.name for x in fields if x.name} | {y.name for x in fields if x.members for y in x.members}
-            return re.sub(r'\b([A-Za-z_]\w*)\b', lambda m: prefix + m.group(1) if m.group(1) in names else m.group(1), s)
+            return qualified(s, fields, prefix)
         cls = f.cls
         if cls == 'value':
             return [self.enc_value(f, lv)]
         if cls == 'fixed':
-            n = 1
-            for d in f.dims:
-                n *= d
+            n = math.prod(f.dims)
             ptr = lv + '[0]' * (len(f.dims) - 1)
             return ['for (size_t i = 0; i < %d; i++)' % n, '    ' + self.enc_value(f, ptr + '[i]')]
         if cls in ('one', 'outone', 'inout'):

@@ -15,6 +15,12 @@ class Field:
         self.role, self.count, self.iface, self.pointers = None, None, None, None
 
 
+def qualified(expression, fields, prefix):
+    """An expression over fields' names, as C that has them behind `prefix`."""
+    names = {x.name for x in fields if x.name} | {y.name for x in fields if x.members for y in x.members}
+    return re.sub(r'\b([A-Za-z_]\w*)\b', lambda m: prefix + m.group(1) if m.group(1) in names else m.group(1), expression)
+
+
 class Method:
     def __init__(self, iface, ret, name, params):
         self.iface, self.ret, self.name, self.params = iface, ret, name, params

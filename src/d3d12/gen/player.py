@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The player's half of what gen.py writes: one decoder per method, the arguments that it fills in, and the call itself."""
+import math
 import re
 
-from idl import Field
+from idl import Field, qualified
 
 
 class Player:
@@ -31,15 +32,12 @@ class Player:
 
     def dec_field(self, f, lv, fields, prefix, ptr=None):
         def ex(s):
-            names = {x.name for x in fields if x.name} | {y.name for x in fields if x.members for y in x.members}
-            return re.sub(r'\b([A-Za-z_]\w*)\b', lambda m: prefix + m.group(1) if m.group(1) in names else m.group(1), s)
+            return qualified(s, fields, prefix)
         cls = f.cls
         if cls == 'value':
             return [self.dec_value(f, lv)]
         if cls == 'fixed':
-            n = 1
-            for x in f.dims:
-                n *= x
+            n = math.prod(f.dims)
             p = lv + '[0]' * (len(f.dims) - 1)
             return ['for (size_t i = 0; i < %d; i++)' % n, '    ' + self.dec_value(f, p + '[i]')]
         ct = f.b + (' *' if f.k == 'object' else '')
@@ -62,9 +60,7 @@ class Player:
         """Lines that refuse an array whose recorded length is not what the API will read."""
         if f.cls not in ('array', 'bytes') or not f.expr or 'rec_' in f.expr:
             return []
-        names = {x.name for x in fields if x.name} | {y.name for x in fields if x.members for y in x.members}
-        e = re.sub(r'\b([A-Za-z_]\w*)\b', lambda m: prefix + m.group(1) if m.group(1) in names else m.group(1), f.expr)
-        return [e]
+        return [qualified(f.expr, fields, prefix)]
 
     def need_dec(self, b):
         if b in self.decs:

@@ -22,6 +22,16 @@ static struct eresource *of(const char *routine, PERESOURCE resource)
     return dxgk_ntos_known(routine, KNOWN_RESOURCE, r) ? r : NULL;
 }
 
+/* One that nobody may hold. */
+static struct eresource *unheld(struct kernel *k, const char *routine, PERESOURCE resource)
+{
+    struct eresource *r = of(routine, resource);
+
+    if (r && (r->writes || r->reads))
+        dxgk_kernel_violation(k, "%s of a resource that is held", routine);
+    return r;
+}
+
 NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
 {
     ENTER(ExInitializeResourceLite);
@@ -36,11 +46,9 @@ NTSTATUS NTAPI ExDeleteResourceLite(PERESOURCE Resource)
     struct eresource *r;
     ENTER(ExDeleteResourceLite);
 
-    r = of("ExDeleteResourceLite", Resource);
+    r = unheld(k, "ExDeleteResourceLite", Resource);
     if (!r)
         return STATUS_INVALID_PARAMETER;
-    if (r->writes || r->reads)
-        dxgk_kernel_violation(k, "ExDeleteResourceLite of a resource that is held");
     dxgk_ntos_deleted(OWNER(), r);
     memset(Resource, 0, sizeof(*Resource));
     return STATUS_SUCCESS;
@@ -173,11 +181,9 @@ NTSTATUS NTAPI ExReinitializeResourceLite(PERESOURCE Resource)
     struct eresource *r;
     ENTER(ExReinitializeResourceLite);
 
-    r = of("ExReinitializeResourceLite", Resource);
+    r = unheld(k, "ExReinitializeResourceLite", Resource);
     if (!r)
         return STATUS_INVALID_PARAMETER;
-    if (r->writes || r->reads)
-        dxgk_kernel_violation(k, "ExReinitializeResourceLite of a resource that is held");
     memset(Resource, 0, sizeof(*Resource));
     return STATUS_SUCCESS;
 }
