@@ -18,8 +18,9 @@ LAYER = 'VK_LAYER_AEROGPU_test_shader_fault'
 
 
 def run(argv, layers, fault, seconds=900):
-    # what wrote the arguments of an indirect draw may be left out: then they are what new memory holds, which is to be zeros
-    env = dict({k: v for k, v in os.environ.items() if k != 'MALLOC_PERTURB_'}, VK_INSTANCE_LAYERS=LAYER, VK_ADD_LAYER_PATH=layers, AEROGPU_TEST_SHADER_FAULT=fault)
+    # what wrote the arguments of an indirect draw may be left out: then they are what new memory holds, which has to be zeros, as on
+    # Windows, also where memory was used before (else it may draw for minutes); glibc fills with the complement of this
+    env = dict(os.environ, MALLOC_PERTURB_='255', VK_INSTANCE_LAYERS=LAYER, VK_ADD_LAYER_PATH=layers, AEROGPU_TEST_SHADER_FAULT=fault)
     try:
         r = subprocess.run(argv, env=env, capture_output=True, text=True, errors='replace', timeout=seconds)
     except subprocess.TimeoutExpired:
