@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* pending: a right program that keeps its queues waiting for itself.
  *
- *   pending host|fences|frames|devices
+ *   pending host|fences|frames|devices DUMPS
  *
- * host: a command buffer is submitted twice, the first time for a value that the host signals after three seconds. fences: one is submitted six
+ * host: a command buffer is submitted twice, the first time for a value that the host signals when it was told of. fences: one is submitted six
  * times, of which three fences are seen before an event holds up the fourth. frames: behind what waits for an event others are submitted all the time.
- * devices: another device works meanwhile. The event is set after three seconds, and "done" is printed.
+ * devices: another device works meanwhile. The event is set when a dump is in the folder DUMPS, at the latest after two minutes, and "done" is printed.
  */
+#include <glob.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@ struct gpu {
 };
 
 static VkPhysicalDevice physical;
+static const char *dumps;
 
 static void check(VkResult r)
 {
@@ -114,6 +117,26 @@ static void await(const struct gpu *g, VkFence fence)
     check(vkWaitForFences(g->device, 1, &fence, VK_TRUE, UINT64_MAX));
 }
 
+static bool has_dump(void)
+{
+    char pattern[PATH_MAX];
+    glob_t found;
+    bool has;
+
+    snprintf(pattern, sizeof(pattern), "%s/*.aerogpudump", dumps);
+    has = !glob(pattern, 0, NULL, &found) && found.gl_pathc;
+    globfree(&found);
+    return has;
+}
+
+/* On a busy machine what stands still is told of when it has been let run for long enough. */
+static void await_dump(void)
+{
+    for (uint32_t i = 0; i < 1200 && !has_dump(); i++)
+        usleep(100000);
+    usleep(1500000); /* in which it would be told again */
+}
+
 static void host(const struct gpu *g)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -126,7 +149,7 @@ static void host(const struct gpu *g)
     check(vkCreateSemaphore(g->device, &info, NULL, &signal.semaphore));
     submit(g, cb, signal.semaphore);
     second = submit(g, cb, VK_NULL_HANDLE);
-    sleep(3);
+    await_dump();
     check(vkSignalSemaphore(g->device, &signal));
     await(g, second);
 }
@@ -144,7 +167,7 @@ static void fences(const struct gpu *g)
     check(vkResetEvent(g->device, g->event));
     for (uint32_t i = 3; i < 6; i++)
         f[i] = submit(g, cb, VK_NULL_HANDLE);
-    sleep(3);
+    await_dump();
     check(vkSetEvent(g->device, g->event));
     await(g, f[5]);
 }
@@ -155,7 +178,7 @@ static void work(const struct gpu *g, const struct gpu *worker)
     VkFence waits = submit(g, make_commands(g, true), VK_NULL_HANDLE), last = VK_NULL_HANDLE;
     VkCommandBuffer cb = make_commands(worker, false);
 
-    for (uint32_t i = 0; i < 200; i++) {
+    for (uint32_t i = 0, behind = 0; i < 8000 && behind < 100; i++, behind += has_dump()) {
         last = submit(worker, cb, VK_NULL_HANDLE);
         if (worker != g)
             await(worker, last);
@@ -171,6 +194,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     struct gpu g, other;
 
+    dumps = argc > 2 ? argv[2] : ".";
     make_instance();
     g = make_device();
     if (!strcmp(what, "host")) {

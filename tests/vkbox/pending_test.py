@@ -9,7 +9,7 @@ aerogpu, pending = map(os.path.abspath, sys.argv[1:3])
 def told(what, *options):
     """Of its only dump the finding's text, cause, certainty and submission; the program has come to its end."""
     with tempfile.TemporaryDirectory(prefix='aerogpu-pending-') as place:
-        p = subprocess.run([aerogpu, 'run', '--gpu-timeout', '1', *options, '-o', place, '--', pending, what], capture_output=True, text=True,
+        p = subprocess.run([aerogpu, 'run', '--gpu-timeout', '1', *options, '-o', place, '--', pending, what, place], capture_output=True, text=True,
                            timeout=200)
         dumps = glob.glob(place + '/*.aerogpudump')
         assert (p.returncode, p.stdout.splitlines()[-1:], len(dumps)) == (0, ['done'], 1), (what, p, dumps)
