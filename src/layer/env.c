@@ -8,8 +8,10 @@
 
 enum { MAX_MINE = 16 };
 
+/* NAME=BEFORE:VALUE */
 struct line {
-    const char *name, *before, *value; /* NAME=BEFORE:VALUE */
+    const char *name, *before, *value;
+    const char *between; /* instead of the colon, or NULL */
 };
 
 static bool replaces(const struct line *mine, size_t n, const char *line)
@@ -27,24 +29,27 @@ static char *put(char *to, const struct line *l)
 {
     to = stpcpy(stpcpy(to, l->name), "=");
     if (l->before && *l->before)
-        to = stpcpy(stpcpy(to, l->before), ":");
+        to = stpcpy(stpcpy(to, l->before), l->between ? l->between : ":");
     return stpcpy(to, l->value) + 1;
 }
 
 char **layer_env_make(const struct layer_env *l)
 {
     const char *search = getenv("VK_LAYER_PATH") ? "VK_LAYER_PATH" : "VK_ADD_LAYER_PATH";
-    struct line mine[MAX_MINE] = {{"VK_INSTANCE_LAYERS", getenv("VK_INSTANCE_LAYERS"), l->layer},
-                                  {search, getenv(search), l->folder}};
+    struct line mine[MAX_MINE] = {{"VK_INSTANCE_LAYERS", getenv("VK_INSTANCE_LAYERS"), l->layer, NULL},
+                                  {search, getenv(search), l->folder, NULL}};
     char names[MAX_MINE][64];
     size_t n = 2, lines = 0, bytes = 0, k = 0;
     char **env, *text;
 
-    for (; l->values[n - 2] && n < MAX_MINE; n++) {
-        const char *equals = strchr(l->values[n - 2], '=');
+    if (getenv("VK_LOADER_LAYERS_DISABLE")) /* which may name the layer, as by '*': this is stronger */
+        mine[n++] =
+            (struct line){"VK_LOADER_LAYERS_ENABLE", getenv("VK_LOADER_LAYERS_ENABLE"), l->layer, ","};
+    for (size_t i = 0; l->values[i] && n < MAX_MINE; i++, n++) {
+        const char *equals = strchr(l->values[i], '=');
 
         names[n][0] = '\0';
-        strncat(names[n], l->values[n - 2], (size_t)(equals - l->values[n - 2]));
+        strncat(names[n], l->values[i], (size_t)(equals - l->values[i]));
         mine[n] = (struct line){.name = names[n], .value = equals + 1};
     }
     for (size_t i = 0; i < n; i++)

@@ -208,7 +208,9 @@ static void look_for_replaced(const struct tree *t, pid_t pid, unsigned ways, ch
     } wanted[] = {
         {"VK_INSTANCE_LAYERS", LOSE_LAYER, VULKAN, false},
         {"VK_LAYER_PATH", t->layers, VULKAN, true}, /* goes before VK_ADD_LAYER_PATH */
-        {"VK_LOADER_LAYERS_DISABLE", LOSE_LAYER, VULKAN, true},
+        {"VK_ADD_LAYER_PATH", t->layers, VULKAN, getenv("VK_LAYER_PATH") != NULL},
+        {"VK_LOADER_LAYERS_DISABLE", NULL, VULKAN, true},
+        {"VK_LOADER_LAYERS_ENABLE", LOSE_LAYER, VULKAN, !getenv("VK_LOADER_LAYERS_DISABLE")},
         {"__EGL_VENDOR_LIBRARY_FILENAMES", "/gl/egl.json", EGL, false},
         {"LD_LIBRARY_PATH", "/gl", GLX, false},
         {"__GLX_VENDOR_LIBRARY_NAME", "aerogpu", GLX, false},

@@ -244,9 +244,13 @@ def what_each_swapchain_is_told_is_what_the_queue_is_told():
 def who_cannot_be_seen():
     err = lose('--at-submit', '5', '--reach', '4', '--', 'env', '-i', client, 'recover', code=4)[1].splitlines()[-1]
     assert 'uses Vulkan or OpenGL without the layer: its environment was cleared' in err, err
-    for change, name in (('VK_INSTANCE_LAYERS=', 'VK_INSTANCE_LAYERS'), ('VK_LAYER_PATH=/tmp', 'VK_LAYER_PATH')):
+    for change, name in (('VK_INSTANCE_LAYERS=', 'VK_INSTANCE_LAYERS'), ('VK_LAYER_PATH=/tmp', 'VK_LAYER_PATH'), ('VK_ADD_LAYER_PATH=/nowhere', 'VK_ADD_LAYER_PATH')):
         err = lose('--at-submit', '5', '--reach', '4', '--', 'env', change, client, 'recover', code=4)[1].splitlines()[-1]
         assert 'without the layer: what started it has changed %s, which' % name in err, err
+    # What keeps all layers out that are not named by it does not keep this one out.
+    p = subprocess.run([aerogpu, 'lose', '--at-submit', '5', '--', client, 'recover'], capture_output=True, text=True, timeout=100,
+                       env=dict(os.environ, VK_LOADER_LAYERS_DISABLE='*'))
+    assert p.returncode == 0 and 'survived' in p.stderr, p
     if os.geteuid():
         return 'not root'
     # Seen all the same: another user, no privileges, a process namespace, a colon in the path.
@@ -516,7 +520,7 @@ def what_an_interrupt_leaves():
         with open(d + '/m.toml', 'w') as f:
             f.write('jobs = 1\n[program.a]\nrun = [%s, "recover"]\n[program.b]\nrun = [%s, "abort"]\n[fault.f]\noptions = ["--at-submit", "20"]\n'
                     '[fault.never]\noptions = ["--at-submit", "4000000000"]\n[known]\n"b/f" = "#7"\n' % (json.dumps(client), json.dumps(client)))
-        for sig in (signal.SIGINT, signal.SIGTERM):
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             p = subprocess.Popen([aerogpu, 'lose', '--matrix', d + '/m.toml', '--junit', d + '/j.xml', '--sarif', d + '/s', '--json=' + d + '/j'],
                                  stdout=subprocess.PIPE, text=True)
             first = p.stdout.readline() # the second case has begun, or is about to

@@ -689,7 +689,8 @@ static bool is_ok(const struct command_line *o, const struct lose_result *r)
 int cmd_lose(int argc, char **argv)
 {
     static struct lose_result result;
-    struct sigaction sa = {.sa_handler = on_signal};
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct sigaction sa = {.sa_handler = on_signal}, was;
     struct error e = {0};
     char manifest[PATH_MAX];
     bool ok;
@@ -697,8 +698,11 @@ int cmd_lose(int argc, char **argv)
 
     if (r)
         return r < 0 ? EXIT_OK : r;
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) { /* nohup(1) has one ignored */
+        sigaction(ends[i], NULL, &was);
+        if (was.sa_handler != SIG_IGN || ends[i] == SIGINT)
+            sigaction(ends[i], &sa, NULL);
+    }
     if (check_files(&asked, &e)) {
         utf8_print(stderr, "aerogpu lose: %s\n", e.text);
         return EXIT_ENV;
