@@ -97,6 +97,7 @@ struct lose_result {
     enum tree_blind blind;     /* of LOSE_NO_DEVICE: why nothing was seen */
     char blind_replaced[TREE_REPLACED_NAMES]; /* TREE_REPLACED: these variables */
     pid_t blind_pid;                          /* where */
+    pid_t deaf_pid; /* a process with Direct3D that could not be told: 0, or what was not lost */
     struct lose_growth {
         uint64_t fds, threads, bytes, processes, children,
             devices; /* devices: that are lost, and not destroyed; children: of processes, those of the process itself */

@@ -124,6 +124,24 @@ void process_held(struct lose_device *slot)
     atomic_store(&slot->bytes, proc_number(text, "\nRssAnon:", 0) << 10);
 }
 
+bool process_is_deaf(void)
+{
+    enum { WATCH, MADE, OLD = 3 };
+    static const char *const libraries[] = {"/aerogpu-lose.dll\n", "/wined3d.dll\n", "/d3d12.dll\n",
+                                            "/d3d8.dll\n", "/ddraw.dll\n"};
+    enum { LIBRARIES = sizeof(libraries) / sizeof(libraries[0]) };
+    FILE *f = fopen("/proc/self/maps", "re");
+    char line[PATH_MAX + 128];
+    bool has[LIBRARIES] = {false};
+
+    while (f && fgets(line, sizeof(line), f))
+        for (size_t i = 0; i < LIBRARIES; i++)
+            has[i] |= strstr(line, libraries[i]) != NULL;
+    if (f)
+        fclose(f);
+    return has[WATCH] ? has[OLD] || has[OLD + 1] : has[MADE] || has[MADE + 1];
+}
+
 void process_marks_loss(void)
 {
     int fd = lose_record->words[0] ? open(lose_record->words, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;

@@ -144,6 +144,8 @@ struct lose_record {
     _Atomic uint64_t memory; /* bytes allocated, where they are limited */
     _Atomic uint32_t
         direct3d[LOSE_PROCESSES]; /* processes whose devices are Direct3D's: what is beneath has no slots */
+    _Atomic uint32_t
+        deaf_pid; /* a process with Direct3D that nobody looks at: what is beneath has no slots, either */
     struct lose_fault fault[LOSE_FAULTS];
     struct lose_device device[LOSE_DEVICES];
     _Atomic uint32_t calls[LOSE_NUM_CALLS]; /* by enum lose_call, where they are counted */

@@ -53,6 +53,10 @@ struct lose_device *slot_take(const char *name, enum lose_api api, bool deaf)
 
     if (!lose_record || is_beneath(api))
         return NULL;
+    if (api < LOSE_D3D9 && process_is_deaf()) {
+        atomic_store(&lose_record->deaf_pid, process_id());
+        return NULL;
+    }
     n = atomic_fetch_add(&lose_record->devices, 1);
     slot = &lose_record->device[n < LOSE_DEVICES ? n : LOSE_DEVICES - 1];
     if (n >= LOSE_DEVICES) /* most were made to ask something: the last stands for all behind it */

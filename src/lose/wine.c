@@ -60,7 +60,7 @@ int wine_words(char *const *argv, const char *layers, char ***words, char **star
     *words = NULL;
     *starter = NULL;
     for (; argv[n]; n++)
-        if (!at && n && is_wine(argv[n - 1]) && is_exe(argv[n]))
+        if (!at && n && is_wine(argv[n - 1]) && (n == 1 ? *argv[n] != '-' : is_exe(argv[n])))
             at = n;
     if (!at && !bare)
         return 0;

@@ -9,7 +9,8 @@
  *   once      recovers, draws once, and waits for events            empty    recovers, and draws nothing any more
  *   release   Direct3D 9: makes a new device, and does not reset the lost one
  *
- * A third argument is a number of frames after which it ends.
+ * A third argument is a number of frames after which it ends. `launch` before the first: for Windows, it starts itself without that, and
+ * ends.
  */
 #define COBJMACROS
 #define CINTERFACE
@@ -338,6 +339,23 @@ static void react(const struct api *a, HRESULT hr)
         recover(a);
 }
 
+#if defined(_WIN32)
+static int launch(int argc, char **argv)
+{
+    STARTUPINFOA start = {.cb = sizeof(start)};
+    PROCESS_INFORMATION p;
+    char line[MAX_PATH * 2] = "";
+
+    for (int i = 0; i < argc; i++) {
+        if (i == 1)
+            continue;
+        strncat(line, argv[i], sizeof(line) - strlen(line) - 1);
+        strncat(line, " ", sizeof(line) - strlen(line) - 1);
+    }
+    return !CreateProcessA(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &start, &p);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     const struct api *a = NULL;
@@ -346,6 +364,10 @@ int main(int argc, char **argv)
     HRESULT hr;
 
     setvbuf(stdout, NULL, _IONBF, 0);
+#if defined(_WIN32)
+    if (argc > 1 && !strcmp(argv[1], "launch"))
+        return launch(argc, argv);
+#endif
     for (size_t i = 0; argc > 1 && i < sizeof(apis) / sizeof(apis[0]); i++)
         if (!strcmp(argv[1], apis[i].name))
             a = &apis[i];

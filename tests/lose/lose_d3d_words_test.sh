@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What Direct3D 9, 9Ex, 11 and 12 say of a loss, in Windows' numbers.
+# What Direct3D 9, 9Ex, 11 and 12 say of a loss, in Windows' numbers; whoever started the program.
 #   lose_d3d_words_test.sh AEROGPU CLIENTS WORK_DIR
 set -u
 aerogpu=$1 clients=$2 work=$3 n=0
@@ -9,7 +9,7 @@ command -v Xvfb >/dev/null || skip_all "Xvfb is not installed"
 wine_begin
 wine_prefix
 trap 'server -k' EXIT
-echo 1..8
+echo 1..16
 says() # API WORDS OPTION...
 {
     local api=$1 want=$2 got
@@ -47,3 +47,26 @@ says d3d9 "lost 0x88760868 present 0x88760868 level 0x88760869 buffer 0x88760868
 wait $!
 [ "$(cat "$work/desktop")" = stood ]
 result $? "that desktop took longer"
+# Whoever starts it.
+client=$(realpath "$clients/lose_d3d_client.exe")
+dos="Z:${client//\//\\}"
+judged() # VERDICT WORDS OPTION COMMAND...
+{
+    local verdict=$1 words=$2 at=$3 said
+    shift 3
+    said=$("$aerogpu" lose "$at" 10 --screen 640x480 --reach "$reach" --timeout 60 --expect "$verdict" -- "$@" 8>&- 2>&1)
+    [ $? = 0 ] && [[ $said = *"$words"* ]]
+    result $? "$verdict: $*: ${said##*$'\n'}"
+}
+reach=60
+judged survive "" --at-frame wine cmd /c "$dos" d3d9 recover
+judged survive "" --at-frame wine start /wait "$dos" d3d9 recover
+judged survive "" --at-frame wine explorer /desktop=lose,320x240 "$dos" d3d9 recover
+judged survive "" --at-frame sh -c 'wine "$0" launch d3d11 recover' "$client"
+judged survive "" --at-submit wine cmd /c "start /wait $dos launch d3d12 recover"
+judged ignores "calls that told it so" --at-frame wine cmd /c "$dos" d3d9 ignore
+# Where nothing can tell it, nothing is lost.
+reach=10
+by_path=$(command -v wine)
+judged not-reached "nothing that could tell it" --at-frame sh -c "$by_path \"\$0\" d3d9 recover" "$client"
+judged not-reached "nothing that could tell it" --at-submit sh -c "$by_path \"\$0\" d3d12 recover" "$client"

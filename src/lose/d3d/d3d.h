@@ -66,6 +66,8 @@ void d3d_will_set(struct d3d_device *d, HANDLE event);
 /* Why: hung, for who did it; reset, for the others; removed, where it is not known: by --reset. */
 HRESULT d3d_reason(const struct d3d_device *d, HRESULT hung, HRESULT reset, HRESULT removed);
 
+/* Whom this process starts. */
+void follow_open(HINSTANCE self);
 /* Hooks what is there. */
 void d3d9_open(void);
 void d3d11_open(void);

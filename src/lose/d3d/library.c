@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* library.c: the library in a Windows program, from its start (start.c puts it there); and this process, in the words of slot.c: by
+/* library.c: the library in a Windows program, from its start (start.c begins with that, follow.c goes on); and this process, in the words of slot.c: by
  * the Linux below Wine.
  */
 #include "d3d.h"
@@ -107,6 +107,11 @@ void process_held(struct lose_device *slot)
         return;
     atomic_store(&slot->threads, number(text, "\nThreads:"));
     atomic_store(&slot->bytes, number(text, "\nRssAnon:") << 10);
+}
+
+bool process_is_deaf(void)
+{
+    return false;
 }
 
 void process_marks_loss(void)
@@ -228,6 +233,7 @@ BOOL WINAPI DllMain(HINSTANCE self, DWORD reason, LPVOID reserved)
     lose_open_record();
     if (!lose_record)
         return TRUE;
+    follow_open(self);
     open_all();
     notify = (void *)GetProcAddress(GetModuleHandleA("ntdll.dll"), "LdrRegisterDllNotification");
     if (notify)

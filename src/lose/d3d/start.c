@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* start.c: aerogpu-lose-start.exe PROGRAM.exe [ARGUMENT...]: starts a Windows program under Wine with the library beside this one in
- * it, before it does anything; ends when it does, with its exit code. */
+/* start.c: aerogpu-lose-start.exe PROGRAM [ARGUMENT...]: starts what Wine would start, with the library beside this one in it before
+ * it does anything, and in whatever it starts; ends when it does, with its exit code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,28 +39,33 @@ static wchar_t *of_unix(const wchar_t *path)
     return convert(name);
 }
 
-/* Loads the library in a process that has not begun. */
-static bool put_library(HANDLE process)
+/* Loads the library here: it follows whoever is started. */
+static bool load_library(void)
 {
     wchar_t path[MAX_PATH], *last;
-    HANDLE thread = NULL;
-    void *there;
-    DWORD code = 0, n = GetModuleFileNameW(NULL, path, MAX_PATH - (DWORD)wcslen(LIBRARY));
+    DWORD n = GetModuleFileNameW(NULL, path, MAX_PATH - (DWORD)wcslen(LIBRARY));
 
     last = n ? wcsrchr(path, '\\') : NULL;
     if (!last)
         return false;
     wcscpy(last + 1, LIBRARY);
-    there = VirtualAllocEx(process, NULL, sizeof(path), MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
-    if (there && WriteProcessMemory(process, there, path, sizeof(path), NULL))
-        thread = CreateRemoteThread(process, NULL, 0, (LPTHREAD_START_ROUTINE)(void *)LoadLibraryW, there, 0,
-                                    NULL);
-    if (!thread)
-        return false;
-    WaitForSingleObject(thread, 60000);
-    GetExitCodeThread(thread, &code);
-    CloseHandle(thread);
-    return code != 0;
+    return LoadLibraryW(path) != NULL;
+}
+
+/* As Wine does with what is no program: a document, an installer's package, a link. */
+static BOOL start_document(const wchar_t *line, STARTUPINFOW *start, PROCESS_INFORMATION *p)
+{
+    static const wchar_t opener[] = L"start.exe /exec ";
+    wchar_t *words = calloc(wcslen(opener) + wcslen(line) + 1, sizeof(*words));
+    BOOL done;
+
+    if (!words)
+        return FALSE;
+    wcscpy(words, opener);
+    wcscat(words, line);
+    done = CreateProcessW(NULL, words, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, start, p);
+    free(words);
+    return done;
 }
 
 /* The first who wants a window has Wine start its desktop, and that load the display's driver. Wine waits ten seconds for that, and whose
@@ -87,10 +92,10 @@ int main(void)
     PROCESS_INFORMATION p;
     DWORD code = 0;
     size_t n;
-    BOOL narrow = FALSE;
+    BOOL narrow = FALSE, loaded;
 
     if (!*line) {
-        fputs("usage: aerogpu-lose-start.exe PROGRAM.exe [ARGUMENT...]\n", stderr);
+        fputs("usage: aerogpu-lose-start.exe PROGRAM [ARGUMENT...]\n", stderr);
         return 2;
     }
     file = skip_word(line);
@@ -104,12 +109,14 @@ int main(void)
         swprintf(word, MAX_PATH, L"%.*ls", (int)n, line);
     }
     start_desktop();
-    if (!CreateProcessW(of_unix(word), line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &start, &p)) {
+    loaded = load_library();
+    if (!CreateProcessW(of_unix(word), line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &start, &p) &&
+        (GetLastError() != ERROR_BAD_EXE_FORMAT || !start_document(line, &start, &p))) {
         fwprintf(stderr, L"aerogpu lose: cannot run %ls: error %lu\n", word, GetLastError());
         return 127;
     }
     IsWow64Process(p.hProcess, &narrow);
-    if (narrow || !put_library(p.hProcess))
+    if (narrow || !loaded)
         fwprintf(stderr, L"aerogpu lose: %ls: Direct3D is not looked at%ls\n", word,
                  narrow ? L": it is a program of 32 bits" : L"");
     ResumeThread(p.hThread);

@@ -333,6 +333,17 @@ static bool goes_on(struct run *r)
     return on;
 }
 
+/* The process with Direct3D that nobody looks at, or 0: what asked a little before Direct3D was begun with is none. */
+static pid_t deaf_process(const struct run *r)
+{
+    uint32_t pid = atomic_load(&r->record->deaf_pid);
+
+    for (uint32_t i = 0; i < LOSE_PROCESSES; i++)
+        if (atomic_load(&r->record->direct3d[i]) == pid)
+            return 0;
+    return (pid_t)pid;
+}
+
 static enum lose_verdict judge_without_device(struct run *r)
 {
     const struct tree_process *top = tree_find(&r->tree, r->tree.top);
@@ -345,6 +356,8 @@ static enum lose_verdict judge_without_device(struct run *r)
         r->out->without = goes_on(r); /* it draws without a GPU, or says that there is none */
         return r->out->without ? LOSE_SURVIVED : LOSE_HANGS;
     }
+    if (r->out->deaf_pid)
+        return LOSE_NOT_REACHED;
     r->out->blind = tree_blind(&r->tree, &r->out->blind_pid, r->out->blind_replaced);
     return LOSE_NO_DEVICE;
 }
@@ -454,6 +467,7 @@ enum lose_verdict judge(struct run *r)
     bool all_given = r->faults_given == r->p->num_faults && n >= wanted(r);
     enum lose_verdict v;
 
+    r->out->deaf_pid = deaf_process(r);
     r->out->fault_work = r->faults_given ? work_after_fault(r) : 0;
     if (n)
         note_pace(r, n - 1);

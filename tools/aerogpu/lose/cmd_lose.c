@@ -70,6 +70,13 @@ static void explain_not_reached(const struct command_line *o, const struct lose_
 {
     const char *ended = r->exited ? " before it ended" : "";
 
+    if (r->deaf_pid && !r->num_losses) {
+        fprintf(
+            stderr,
+            "process %d makes Direct3D of OpenGL or Vulkan, and nothing that could tell it of a loss is in it, so that nothing was lost: a program of 32 bits, a service, or Wine by its path has started it, or it is of Direct3D 8 or DirectDraw; what tells programs of Direct3D 9 to 12 comes with: aerogpu lose ... -- wine PROGRAM.exe\n",
+            (int)r->deaf_pid);
+        return;
+    }
     for (uint32_t i = 0; i < o->run.num_faults; i++)
         if (!r->given[i]) {
             utf8_print(stderr, "the program did not come to %s%s\n", o->fault_texts[i], ended);
