@@ -41,7 +41,7 @@
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
-    VKBOX_VERSION = 5,
+    VKBOX_VERSION = 6,
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = VKBOX_ROOM(16384),
@@ -275,8 +275,11 @@ struct vkbox {
     _Atomic uint32_t full;         /* 1: there was no room for some of it, which reads as zeros */
     _Atomic uint32_t buffers_lost; /* command buffers that there was no room for */
     _Atomic uint32_t devices_lost; /* devices */
-    _Atomic uint32_t callbacks;    /* 1: the driver was given allocation callbacks whose code is of no file */
-    char verdict[256];             /* written by the reader, before a device is lost or it has looked */
+    _Atomic uint32_t queues_lost;  /* queues */
+    _Atomic uint32_t
+        signals_lost; /* 1: a submission that signals semaphores, and may not have ended, is kept no more */
+    _Atomic uint32_t callbacks; /* 1: the driver was given allocation callbacks whose code is of no file */
+    char verdict[256];          /* written by the reader, before a device is lost or it has looked */
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];
     struct vkbox_queue queues[VKBOX_QUEUES];

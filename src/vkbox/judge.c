@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "vkbox/awaited.h"
 
 /* VkResult's VK_ERROR_OUT_OF_…_MEMORY so long before the end have to do with it. */
 #define MEMORY_NS (2 * NSEC_PER_SEC)
@@ -246,57 +247,6 @@ static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
         v->text[0] = (char)(v->text[0] - 'a' + 'A');
 }
 
-/* What a submission waits for, and who signals it. */
-struct awaited {
-    uint32_t num;
-    struct vkbox_semaphore semaphore[VKBOX_SEMAPHORES_MOST];
-    uint64_t by[VKBOX_SEMAPHORES_MOST]; /* a submission; 0: none */
-    bool may_be_other;                  /* one signals more than are kept */
-    struct map index;                   /* of a handle */
-};
-
-/* Of a semaphore with two values one signal is for one that waits: another that came before may have had it. */
-static void note_semaphores(const struct vkbox_reader *r, uint64_t number, uint64_t before, struct awaited *a)
-{
-    const struct vkbox_submission *s = number != before ? vkbox_submission(r, number) : NULL;
-
-    for (uint32_t i = 0; s && number < before && i < s->num_waits && i < VKBOX_SEMAPHORES_MOST; i++) {
-        const uint64_t *at =
-            map_find(&a->index, vkbox_semaphore_at(r->b, s->waits, &s->more_waits, i).handle);
-
-        if (at && !a->semaphore[*at].value)
-            a->by[*at] = 0;
-    }
-    for (uint32_t i = 0; s && i < s->num_signals && i < VKBOX_SEMAPHORES_MOST; i++) {
-        const struct vkbox_semaphore one = vkbox_semaphore_at(r->b, s->signals, &s->more_signals, i);
-        const uint64_t *at = map_find(&a->index, one.handle);
-
-        if (at && one.value >= a->semaphore[*at].value)
-            a->by[*at] = number;
-    }
-    a->may_be_other |= s && s->num_signals > VKBOX_SEMAPHORES_MOST;
-}
-
-/* NULL: no memory. */
-static struct awaited *find_awaited(const struct vkbox_reader *r, uint64_t number)
-{
-    const struct vkbox_submission *s = vkbox_submission(r, number);
-    struct awaited *a = calloc(1, sizeof(*a));
-
-    for (uint32_t i = 0; a && s && i < s->num_waits && i < VKBOX_SEMAPHORES_MOST; i++) {
-        const struct vkbox_semaphore one = vkbox_semaphore_at(r->b, s->waits, &s->more_waits, i);
-        uint64_t *at = one.handle && !map_find(&a->index, one.handle) ? map_put(&a->index, one.handle) : NULL;
-
-        if (!at)
-            continue;
-        *at = a->num;
-        a->semaphore[a->num++] = one;
-    }
-    for (uint64_t n = r->first; a && a->num && r->last && n <= r->last; n++)
-        note_semaphores(r, n, number, a);
-    return a;
-}
-
 static void name_wait(const struct vkbox_semaphore *wait, const struct vkbox_object *o, uint64_t by,
                       bool may_be_other, struct vkbox_verdict *v)
 {
@@ -319,7 +269,7 @@ static void name_wait(const struct vkbox_semaphore *wait, const struct vkbox_obj
 static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
 {
     const struct vkbox_submission *s = vkbox_submission(r, v->submission);
-    struct awaited *a = find_awaited(r, v->submission);
+    struct awaited *a = awaited_find(r->b, r->last, v->submission);
     uint32_t named = 0;
 
     TEXT(v, "Submission %llu has not begun", (unsigned long long)v->submission);
@@ -337,9 +287,7 @@ static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
         v->may_end = true;
         UNSEEN(v, "%sall of the semaphores that it waits for", v->unseen[0] ? "; " : "");
     }
-    if (a)
-        map_finish(&a->index);
-    free(a);
+    awaited_free(a);
 }
 
 /* For an event that the host may still set. */

@@ -75,6 +75,8 @@ static void queue_made(struct device *d, VkQueue queue, uint32_t family, uint32_
         room->flags = family < 16 ? d->family_flags[family] : 0;
         room->handle = (uint64_t)(uintptr_t)queue;
         atomic_store(&room->state, VKBOX_LIVE);
+    } else {
+        atomic_fetch_add(&box->queues_lost, 1);
     }
     pthread_mutex_unlock(&queues_lock);
 }
@@ -134,6 +136,9 @@ static struct vkbox_submission *begin_submission(struct device *d, uint32_t queu
         !box_room(&box->submission[*number], BOX_SUBMISSIONS * sizeof(*s)))
         atomic_store(&box->ring, (uint32_t)*number);
     s = &box->submission[vkbox_slot_of(box, *number)];
+    if (atomic_load(&s->number) && s->num_signals &&
+        atomic_load(&box->queues[s->queue].finished) < atomic_load(&s->number))
+        atomic_store(&box->signals_lost, 1);
     atomic_store(&s->number, 0);
     s->time_ns = box_now();
     s->queue = queue;

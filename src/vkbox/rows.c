@@ -1,50 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c: a box as the rows of a dump. */
-#include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <xxhash.h>
 
 #include "base/sched/boot_clock.h"
 #include "base/sched/pid_namespace.h"
 #include "base/utf8.h"
-#include "blackbox/spirv_source.h"
-#include "executor/shader/shader.h"
-#include "vkbox/judge.h"
+#include "vkbox/rows.h"
 
-enum { MAX_PACKETS = 20000, MAX_SUBMISSIONS = 256, MAX_OBJECTS = 65536 };
+enum { MAX_PACKETS = 20000, MAX_SUBMISSIONS = 256 };
 
-/* Of VkObjectType. */
-enum {
-    VKBOX_MEMORY = 8,
-    VKBOX_BUFFER = 9,
-    VKBOX_IMAGE = 10,
-    VKBOX_BUFFER_VIEW = 13,
-    VKBOX_IMAGE_VIEW = 14,
-    VKBOX_SET = 23
-};
-enum { STALE = 4, LEADS = 64, NAMED = 3 };
-
-#define DESTROYED ", destroyed"
-
-struct rows {
-    const struct vkbox_reader *r;
-    const struct vkbox_event *ev;
-    const struct vkbox_verdict *v;
-    struct bb_package *p;
-    enum bb_sure memory; /* that the fault is about what is named */
-    char stale[STALE][400];
-    uint32_t num_stale;
-    const struct vkbox_object *faulted, *pipeline; /* what the fault is about; what was bound. NULL: none */
-    const struct vkbox_object *leads[LEADS]; /* buffers and images that the command has bound, or names */
-    uint32_t num_leads;
-    char others[300]; /* those that could lead to the address besides the one that it lies at; "": none */
-};
-
-static const struct vkbox_device *device_of(const struct rows *o)
+const struct vkbox_device *rows_device(const struct rows *o)
 {
     for (uint32_t i = 0; i < VKBOX_DEVICES; i++)
         if (o->r->b->devices[i].state == VKBOX_LIVE &&
@@ -68,7 +35,7 @@ static void put_meta(struct rows *o)
                                         "written by the device into the record",
                                         "written by the device, and copied"};
     const struct vkbox *b = o->r->b;
-    const struct vkbox_device *d = device_of(o);
+    const struct vkbox_device *d = rows_device(o);
     time_t now = time(NULL);
     const int64_t offset = boot_clock_offset();
     char stamp[32], numbers[32], boot[40], clock[24];
@@ -260,7 +227,7 @@ static void put_packets(struct rows *o)
 }
 
 /* When the memory behind a buffer or image was freed; 0: it was not. */
-static uint64_t freed_ns(const struct vkbox_reader *r, const struct vkbox_object *o)
+uint64_t rows_freed_ns(const struct vkbox_reader *r, const struct vkbox_object *o)
 {
     const struct vkbox_object *memory = o->type == VKBOX_MEMORY ? NULL : vkbox_object(r, o->parent);
 
@@ -269,43 +236,7 @@ static uint64_t freed_ns(const struct vkbox_reader *r, const struct vkbox_object
                : 0;
 }
 
-/* ---- what was bound ------------------------------------------------------ */
-
-static void code_hash(const struct vkbox *b, const struct vkbox_code *c, char out[20])
-{
-    if (c->offset > VKBOX_CODE || c->size > VKBOX_CODE - c->offset)
-        snprintf(out, 20, "not kept");
-    else
-        snprintf(out, 20, "%016llx", (unsigned long long)XXH3_64bits(b->code + c->offset, c->size));
-}
-
-static const char *stage_name(uint32_t stage)
-{
-    static const struct {
-        uint32_t bit;
-        const char *name;
-    } names[] = {{1, "vertex"}, {2, "hull"},     {4, "domain"}, {8, "geometry"},
-                 {16, "pixel"}, {32, "compute"}, {64, "task"},  {128, "mesh"}};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (names[i].bit == stage)
-            return names[i].name;
-    return "ray tracing";
-}
-
-static void put_binding(struct rows *o, const char *slot, const char *kind, uint64_t handle, const char *what)
-{
-    bb_row(o->p, BB_TABLE_BINDING);
-    bb_int(o->p, BB_binding_submission, (int64_t)o->v->submission);
-    bb_int(o->p, BB_binding_packet, (int64_t)o->v->work);
-    bb_text(o->p, BB_binding_slot, slot);
-    bb_text(o->p, BB_binding_kind, kind);
-    bb_int(o->p, BB_binding_handle, (int64_t)handle);
-    bb_text(o->p, BB_binding_what, what);
-    bb_row_end(o->p);
-}
-
-static void describe(const struct vkbox_object *o, uint64_t handle, char out[160])
+void rows_describe(const struct vkbox_object *o, uint64_t handle, char out[160])
 {
     char type[48];
 
@@ -325,487 +256,6 @@ static void describe(const struct vkbox_object *o, uint64_t handle, char out[160
     if (o->state == VKBOX_GONE)
         strcat(out, DESTROYED);
 }
-
-static void put_shader(struct rows *o, const struct vkbox_code *c, const struct vkbox_object *pipeline)
-{
-    const struct vkbox *b = o->r->b;
-    char hash[20];
-
-    code_hash(b, c, hash);
-    bb_row(o->p, BB_TABLE_SHADER);
-    bb_text(o->p, BB_shader_hash, hash);
-    bb_int(o->p, BB_shader_handle, (int64_t)pipeline->handle);
-    bb_text(o->p, BB_shader_stage, stage_name(c->stage));
-    bb_text(o->p, BB_shader_kind, "SPIR-V");
-    bb_int(o->p, BB_shader_alive, pipeline->state == VKBOX_LIVE);
-    if (c->offset <= VKBOX_CODE && c->size <= VKBOX_CODE - c->offset) {
-        void *bytes = malloc(c->size + 1);
-        struct strbuf text = {0};
-
-        if (bytes) {
-            memcpy(bytes, b->code + c->offset, c->size);
-            spirv_hide_folders(bytes, c->size, getenv("HOME"));
-            bb_blob(o->p, BB_shader_bytes, bytes, c->size);
-            shader_print(&text, bytes, c->size);
-            bb_text(o->p, BB_shader_text, strbuf_str(&text));
-        }
-        strbuf_finish(&text);
-        free(bytes);
-    }
-    bb_row_end(o->p);
-}
-
-static void put_pipeline(struct rows *o, uint64_t handle)
-{
-    const struct vkbox_object *p = vkbox_object(o->r, handle);
-    char what[160], hash[20], line[200];
-
-    o->pipeline = p;
-    describe(p, handle, what);
-    put_binding(o, "pipeline", "resource", handle, what);
-    for (uint32_t i = 0; p && i < VKBOX_STAGES && p->code[i].stage; i++) {
-        code_hash(o->r->b, &p->code[i], hash);
-        snprintf(line, sizeof(line), "%s", hash);
-        put_binding(o, stage_name(p->code[i].stage), "shader", handle, line);
-        put_shader(o, &p->code[i], p);
-    }
-}
-
-enum { BIND_POINTS = 2, BINDINGS = 16, PUSHED = 32, SHOWN = 64 };
-
-struct bound {
-    uint64_t pipeline[BIND_POINTS], sets[BIND_POINTS][BINDINGS], vertices[BINDINGS], indices, framebuffer,
-        targets[BINDINGS];
-    const struct vkbox_work *pushed[BIND_POINTS];
-    uint32_t num_targets;
-};
-
-static void track_sets(struct bound *b, const struct vkbox_work *w, const uint64_t *handles, uint32_t n)
-{
-    const uint32_t point = vkbox_number(w, "pipelineBindPoint"), first = vkbox_number(w, "firstSet");
-
-    if (point >= BIND_POINTS)
-        return;
-    if (vkbox_commands[w->command].flags & VKBOX_IS_PUSHED)
-        b->pushed[point] = w;
-    else
-        for (uint32_t i = 1; i < n && first + i - 1 < BINDINGS; i++) /* the first is the layout */
-            b->sets[point][first + i - 1] = handles[i];
-}
-
-static void track(struct bound *b, const struct vkbox_work *w)
-{
-    uint32_t flags = vkbox_commands[w->command].flags, n, first;
-    const char *types[BINDINGS];
-    uint64_t handles[BINDINGS];
-
-    if (!(flags & (VKBOX_IS_PIPELINE | VKBOX_IS_SETS | VKBOX_IS_PUSHED | VKBOX_IS_VERTICES |
-                   VKBOX_IS_INDICES | VKBOX_IS_BEGIN)))
-        return;
-    n = vkbox_handles(w, handles, types, BINDINGS);
-    if (flags & VKBOX_IS_PIPELINE && n) {
-        first = vkbox_number(w, "pipelineBindPoint");
-        if (first < BIND_POINTS)
-            b->pipeline[first] = handles[0];
-    } else if (flags & (VKBOX_IS_SETS | VKBOX_IS_PUSHED)) {
-        track_sets(b, w, handles, n);
-    } else if (flags & VKBOX_IS_VERTICES) {
-        first = vkbox_number(w, "firstBinding");
-        for (uint32_t i = 0; i < n && first + i < BINDINGS; i++)
-            b->vertices[first + i] = handles[i];
-    } else if (flags & VKBOX_IS_INDICES && n) {
-        b->indices = handles[0];
-    } else if (flags & VKBOX_IS_BEGIN) {
-        b->num_targets = 0;
-        b->framebuffer = 0;
-        for (uint32_t i = 0; i < n; i++)
-            if (!strcmp(types[i], "VkFramebuffer"))
-                b->framebuffer = handles[i];
-            else if (handles[i] && strcmp(types[i], "VkRenderPass"))
-                b->targets[b->num_targets++] = handles[i];
-    }
-}
-
-/* That something which the command names is not there any more. */
-static void note_stale(struct rows *o, const char *slot, const struct vkbox_object *what, uint64_t gone_ns,
-                       bool memory)
-{
-    const struct vkbox_submission *s = vkbox_submission(o->r, o->v->submission);
-    char text[160];
-
-    if (!what || !gone_ns || o->num_stale == STALE)
-        return;
-    describe(what, what->handle, text);
-    if (what->state == VKBOX_GONE)
-        text[strlen(text) - strlen(DESTROYED)] = '\0';
-    snprintf(o->stale[o->num_stale++], sizeof(o->stale[0]), "%s of the command is %s%s, which was %s %s",
-             slot, text, memory ? ", bound to memory" : "", memory ? "freed" : "destroyed",
-             s && gone_ns < s->time_ns ? "before the submission" : "when it had been submitted");
-}
-
-static bool has_memory(const struct vkbox_object *of)
-{
-    return of && (of->type == VKBOX_BUFFER || of->type == VKBOX_IMAGE);
-}
-
-static bool leads(const struct rows *o, const struct vkbox_object *of)
-{
-    uint32_t i = 0;
-
-    while (i < o->num_leads && o->leads[i] != of)
-        i++;
-    return i < o->num_leads;
-}
-
-static void note_lead(struct rows *o, const struct vkbox_object *of)
-{
-    if (has_memory(of) && o->num_leads < LEADS && !leads(o, of))
-        o->leads[o->num_leads++] = of;
-}
-
-/* What a handle was at that time, with what stands behind it. */
-static void put_named(struct rows *o, const char *slot, const char *prefix, uint64_t handle, uint64_t time_ns)
-{
-    const struct vkbox_object *of = vkbox_object_at(o->r, handle, time_ns), *behind = of;
-    char what[160], line[400];
-    size_t n;
-
-    describe(of, handle, what);
-    n = (size_t)snprintf(line, sizeof(line), "%s%s", prefix, what);
-    note_stale(o, slot, of, of && of->state == VKBOX_GONE ? of->destroyed_ns : 0, false);
-    if (of && (of->type == VKBOX_IMAGE_VIEW || of->type == VKBOX_BUFFER_VIEW)) {
-        behind = vkbox_object_at(o->r, of->parent, of->created_ns);
-        describe(behind, of->parent, what);
-        snprintf(line + n, sizeof(line) - n, " of %s", what);
-        note_stale(o, slot, behind, behind && behind->state == VKBOX_GONE ? behind->destroyed_ns : 0, false);
-    }
-    if (behind && behind->state == VKBOX_LIVE &&
-        (behind->type == VKBOX_BUFFER || behind->type == VKBOX_IMAGE))
-        note_stale(o, slot, behind, freed_ns(o->r, behind), true);
-    note_lead(o, behind);
-    utf8_mend(line);
-    put_binding(o, slot, "resource", handle, line);
-}
-
-static void put_slots(struct rows *o, const char *name, const uint64_t *handles, uint32_t n)
-{
-    char slot[24];
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (!handles[i])
-            continue;
-        snprintf(slot, sizeof(slot), "%s%u", name, i);
-        put_named(o, slot, "", handles[i], UINT64_MAX);
-    }
-}
-
-static void put_descriptor(struct rows *o, uint32_t number, const struct vkbox_descriptor *d)
-{
-    char slot[48], prefix[100];
-
-    if (d->element)
-        snprintf(slot, sizeof(slot), "set%u.%u[%u]", number, d->binding, d->element);
-    else
-        snprintf(slot, sizeof(slot), "set%u.%u", number, d->binding);
-    if (!d->range)
-        snprintf(prefix, sizeof(prefix), "%s: ", vkbox_descriptor_name(d->type - 1));
-    else if (d->range == UINT64_MAX)
-        snprintf(prefix, sizeof(prefix), "%s, from %llu: ", vkbox_descriptor_name(d->type - 1),
-                 (unsigned long long)d->offset);
-    else
-        snprintf(prefix, sizeof(prefix), "%s, %llu bytes from %llu: ", vkbox_descriptor_name(d->type - 1),
-                 (unsigned long long)d->range, (unsigned long long)d->offset);
-    put_named(o, slot, prefix, d->handle ? d->handle : d->other, d->written_ns);
-}
-
-/* What it names is destroyed, or what that is of. */
-static bool is_gone(const struct rows *o, const struct vkbox_descriptor *d)
-{
-    const struct vkbox_object *of = vkbox_object_at(o->r, d->handle ? d->handle : d->other, d->written_ns),
-                              *behind =
-                                  of && of->parent ? vkbox_object_at(o->r, of->parent, of->created_ns) : NULL;
-
-    return of && (of->state == VKBOX_GONE || (behind && behind->state == VKBOX_GONE));
-}
-
-/* What the descriptors of a set name: first what is gone, which a long array may have anywhere, then the first ones. */
-static void put_descriptors(struct rows *o, uint32_t number, const struct vkbox_object *set)
-{
-    uint32_t shown = 0;
-
-    if (!set || set->type != VKBOX_SET)
-        return;
-    for (int gone = 1; gone >= 0; gone--)
-        for (uint64_t i = 0; i < set->size && set->offset + i < VKBOX_DESCRIPTORS && shown < SHOWN; i++) {
-            const struct vkbox_descriptor *d = &o->r->b->descriptors[set->offset + i];
-
-            if (!d->type || (!d->handle && !d->other) || is_gone(o, d) != gone)
-                continue;
-            shown++;
-            put_descriptor(o, number, d);
-        }
-}
-
-static void put_pushed(struct rows *o, const struct vkbox_work *w)
-{
-    const char *types[PUSHED];
-    uint64_t handles[PUSHED];
-    uint32_t n = w ? vkbox_handles(w, handles, types, PUSHED) : 0;
-    char slot[32];
-
-    for (uint32_t i = 1; i < n; i++) { /* the first is the layout */
-        if (!handles[i] || !strcmp(types[i], "VkDescriptorSet"))
-            continue;
-        snprintf(slot, sizeof(slot), "set%u pushed", vkbox_number(w, "set"));
-        put_named(o, slot, "", handles[i], UINT64_MAX);
-    }
-}
-
-static void put_bound(struct rows *o)
-{
-    const struct vkbox_list *l = &o->v->list;
-    struct bound b = {0};
-    uint32_t flags, point, left;
-
-    if (o->v->work == SIZE_MAX)
-        return;
-    left = o->r->b->command_buffers[l->work[o->v->work].buffer].left;
-    if (left)
-        snprintf(o->stale[o->num_stale++], sizeof(o->stale[0]),
-                 "The program %s the command buffer while the device was at it",
-                 left == VKBOX_LEFT_RECORDED ? "recorded anew" : "freed");
-    for (size_t i = 0; i <= o->v->work; i++) {
-        if (i && l->work[i].buffer != l->work[i - 1].buffer) {
-            /* nothing is inherited but what a pass draws into */
-            struct bound next = {.framebuffer = b.framebuffer, .num_targets = b.num_targets};
-
-            memcpy(next.targets, b.targets, sizeof(b.targets));
-            b = next;
-        }
-        track(&b, &l->work[i]);
-    }
-    flags = vkbox_commands[l->work[o->v->work].command].flags;
-    if (!(flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH))) {
-        const char *types[BINDINGS];
-        uint64_t handles[BINDINGS];
-        uint32_t n = vkbox_handles(&l->work[o->v->work], handles, types, BINDINGS);
-
-        for (uint32_t i = 0; i < n; i++)
-            note_lead(o, vkbox_object(o->r, handles[i]));
-        return;
-    }
-    point = (flags & VKBOX_IS_DISPATCH) != 0;
-    put_pipeline(o, b.pipeline[point]);
-    for (uint32_t i = 0; i < BINDINGS; i++)
-        if (b.sets[point][i]) {
-            char slot[24];
-
-            snprintf(slot, sizeof(slot), "set%u", i);
-            put_named(o, slot, "", b.sets[point][i], UINT64_MAX);
-            put_descriptors(o, i, vkbox_object(o->r, b.sets[point][i]));
-        }
-    put_pushed(o, b.pushed[point]);
-    if (!(flags & VKBOX_IS_DRAW))
-        return;
-    put_slots(o, "vertices", b.vertices, BINDINGS);
-    put_slots(o, "indices", &b.indices, 1);
-    put_slots(o, "target", b.targets, b.num_targets);
-    put_slots(o, "framebuffer", &b.framebuffer, 1);
-}
-
-static void put_stale(struct rows *o)
-{
-    for (uint32_t i = 0; i < o->num_stale; i++) {
-        bb_row(o->p, BB_TABLE_FINDING);
-        bb_int(o->p, BB_finding_rank, i + 1);
-        bb_text(o->p, BB_finding_certainty, "candidate");
-        bb_text(o->p, BB_finding_cause, bb_cause_desc(o->v->cause)->name);
-        bb_text(o->p, BB_finding_text, o->stale[i]);
-        bb_int(o->p, BB_finding_submission, (int64_t)o->v->submission);
-        bb_int(o->p, BB_finding_packet, (int64_t)o->v->work);
-        bb_text(o->p, BB_finding_source, "what it has bound");
-        bb_row_end(o->p);
-    }
-}
-
-/* ---- memory -------------------------------------------------------------- */
-
-static uint64_t address_of(const struct vkbox_reader *r, const struct vkbox_object *o)
-{
-    const struct vkbox_object *memory;
-
-    if (o->address || !o->parent)
-        return o->address;
-    memory = vkbox_object(r, o->parent);
-    return memory && memory->address ? memory->address + o->offset : 0;
-}
-
-/* Where the program itself reaches it, when it is mapped. */
-static uint64_t host_address_of(const struct vkbox_reader *r, const struct vkbox_object *o)
-{
-    const struct vkbox_object *memory = vkbox_object(r, o->parent);
-
-    return memory && memory->address ? memory->address + o->offset : 0;
-}
-
-static void put_resources(struct rows *o, struct bb_resources *known)
-{
-    for (uint32_t i = 0; i < VKBOX_OBJECTS; i++) {
-        const struct vkbox_object *b = &o->r->b->objects[i];
-        char what[160], name[VKBOX_NAME];
-        uint64_t address, freed;
-
-        if (b->state == VKBOX_FREE ||
-            (b->type != VKBOX_MEMORY && b->type != VKBOX_BUFFER && b->type != VKBOX_IMAGE))
-            continue;
-        address = address_of(o->r, b);
-        freed = freed_ns(o->r, b);
-        describe(b, b->handle, what);
-        bb_row(o->p, BB_TABLE_RESOURCE);
-        bb_int(o->p, BB_resource_id, (int64_t)b->handle);
-        bb_text(o->p, BB_resource_kind, what);
-        if (address)
-            bb_int(o->p, BB_resource_address, (int64_t)address);
-        if (b->size)
-            bb_int(o->p, BB_resource_size, (int64_t)b->size);
-        bb_int(o->p, BB_resource_created_ns, (int64_t)b->created_ns);
-        if (b->state == VKBOX_GONE)
-            bb_int(o->p, BB_resource_destroyed_ns, (int64_t)b->destroyed_ns);
-        else if (freed)
-            bb_int(o->p, BB_resource_evicted_ns, (int64_t)freed);
-        bb_row_end(o->p);
-        address = o->v->cause == BB_CAUSE_PROGRAM ? host_address_of(o->r, b) : address;
-        if (!known || !address || !b->size || b->type == VKBOX_MEMORY)
-            continue;
-        snprintf(name, sizeof(name), "%.47s", b->name);
-        vkbox_type_name(b->type, what);
-        bb_resources_add(known, &(struct bb_resource){.id = i,
-                                                      .name = name,
-                                                      .kind = what,
-                                                      .address = address,
-                                                      .size = b->size,
-                                                      .created_ns = b->created_ns});
-        if (b->state != VKBOX_GONE && freed)
-            bb_resources_evict(known, i, true, freed);
-        if (b->state == VKBOX_GONE || freed)
-            bb_resources_remove(known, i, freed ? freed : b->destroyed_ns);
-    }
-}
-
-static void name_other(struct rows *o, const struct vkbox_object *of, uint32_t *num)
-{
-    size_t n = strlen(o->others);
-    char what[160];
-
-    if (of == o->faulted || ++*num > NAMED)
-        return;
-    describe(of, of->handle, what);
-    snprintf(o->others + n, sizeof(o->others) - n, "%s%s",
-             *num == 1 ? "whether the address was reached through another: " : ", ", what);
-    utf8_mend(o->others);
-}
-
-/* An address lies at one owner, and any other that the command could reach may have led there: what is bound; for a shader, whatever
- * has an address. */
-static void name_others(struct rows *o)
-{
-    const struct vkbox_list *l = &o->v->list;
-    uint32_t num = 0, flags;
-    size_t n;
-
-    if (o->v->work == SIZE_MAX)
-        return;
-    flags = vkbox_commands[l->work[o->v->work].command].flags;
-    for (uint32_t i = 0; i < o->num_leads; i++)
-        name_other(o, o->leads[i], &num);
-    for (uint32_t i = 0; flags & (VKBOX_IS_DRAW | VKBOX_IS_DISPATCH) && i < VKBOX_OBJECTS; i++) {
-        const struct vkbox_object *of = &o->r->b->objects[i];
-
-        if (of->state == VKBOX_LIVE && of->type == VKBOX_BUFFER && of->address && !leads(o, of))
-            name_other(o, of, &num);
-    }
-    n = strlen(o->others);
-    if (num > NAMED)
-        snprintf(o->others + n, sizeof(o->others) - n, ", or %u more", num - NAMED);
-}
-
-static void put_no_address(struct rows *o, const struct vkbox_crash *c)
-{
-    const char *name;
-
-    bb_row(o->p, BB_TABLE_FAULT);
-    bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
-    bb_text(o->p, BB_fault_text,
-            "the processor does not say the address: it is not canonical, or not aligned as the instruction "
-            "wants it");
-    bb_row_end(o->p);
-    for (uint32_t i = 0; i < VKBOX_REGISTERS; i++) {
-        if (!(name = vkbox_not_canonical(c, i)))
-            continue;
-        bb_row(o->p, BB_TABLE_REGISTER);
-        bb_text(o->p, BB_register_name, name);
-        bb_int(o->p, BB_register_value, (int64_t)c->registers[i]);
-        bb_text(o->p, BB_register_text, "no address: not canonical");
-        bb_row_end(o->p);
-    }
-}
-
-/* The driver, and the program, have memory that no call tells of, and what is gone may have been there. */
-static void say_not_seen(const struct rows *o, struct bb_fault *f)
-{
-    const char *mapped = o->ev->mapped;
-
-    if (f->address >> 63) { /* the kernel's half */
-        snprintf(f->text, sizeof(f->text), "0x%" PRIx64 " was never mapped: no program can have it",
-                 f->address);
-        return;
-    }
-    f->kind = BB_FAULT_NOT_SEEN;
-    snprintf(f->text, sizeof(f->text),
-             "0x%" PRIx64 " lies in, or near, no buffer or image whose address was seen%s%s%s", f->address,
-             *mapped ? "; " : "", mapped, *mapped ? " is mapped there" : "");
-}
-
-static void put_fault(struct rows *o, struct bb_resources *known)
-{
-    const struct vkbox_crash *c = &o->r->b->crash;
-    bool by_program = o->v->cause == BB_CAUSE_PROGRAM;
-    struct vkbox_address at;
-    bool has_address = vkbox_fault_address(c, &at);
-    struct bb_fault f = {0};
-
-    if ((o->v->cause != BB_CAUSE_PAGE_FAULT && !(by_program && has_address)) || !known)
-        return;
-    if (!has_address) {
-        put_no_address(o, c);
-        return;
-    }
-    bb_resources_fault(known, at.address, &f);
-    if (f.kind == BB_FAULT_NEVER_MAPPED)
-        say_not_seen(o, &f);
-    /* Without guards, what is near is the program's own memory more often than not. */
-    if (by_program && (!f.has_resource || !device_of(o)->guards))
-        return;
-    o->faulted = f.has_resource && f.resource.id < VKBOX_OBJECTS ? &o->r->b->objects[f.resource.id] : NULL;
-    if (!by_program)
-        name_others(o);
-    if (f.kind == BB_FAULT_OUT_OF_BOUNDS || f.kind == BB_FAULT_USE_AFTER_FREE)
-        o->memory =
-            device_of(o)->guards && f.num_former <= 1 && o->v->command == BB_SURE_PROVEN && !o->others[0]
-                ? BB_SURE_PROVEN
-                : BB_SURE_SUGGESTED;
-    bb_row(o->p, BB_TABLE_FAULT);
-    bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
-    bb_int(o->p, BB_fault_address, (int64_t)at.address);
-    bb_text(o->p, BB_fault_kind, bb_fault_kind_name(f.kind));
-    if (o->faulted)
-        bb_int(o->p, BB_fault_resource, (int64_t)o->faulted->handle);
-    bb_int(o->p, BB_fault_distance, (int64_t)f.distance);
-    bb_text(o->p, BB_fault_text, f.text);
-    bb_text(o->p, BB_fault_access, at.access);
-    bb_row_end(o->p);
-}
-
 /* ---- who called ---------------------------------------------------------- */
 
 static const struct vkbox_module *module_of(const struct vkbox *b, uint64_t pc)
@@ -849,7 +299,7 @@ static void put_stacks_of(struct rows *o, const struct vkbox_object *of)
 
     if (!of)
         return;
-    describe(of, of->handle, name);
+    rows_describe(of, of->handle, name);
     if (of->state == VKBOX_GONE)
         name[strlen(name) - strlen(DESTROYED)] = '\0';
     put_stack(o, "created", of->handle, name, of->created_by);
@@ -883,10 +333,10 @@ void vkbox_rows(const struct vkbox_reader *r, const struct vkbox_event *ev, cons
     put_queues(&o);
     put_submissions(&o);
     put_packets(&o);
-    put_bound(&o);
-    put_stale(&o);
-    put_resources(&o, known);
-    put_fault(&o, known);
+    rows_put_bound(&o);
+    rows_put_stale(&o);
+    rows_put_resources(&o, known);
+    rows_put_fault(&o, known);
     put_stacks(&o);
     put_finding(&o);
     bb_resources_destroy(known);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* pending: a right program that keeps its queues waiting for itself.
+/* pending: a right program that keeps its queues waiting for itself, and one that is not.
  *
- *   pending host|fences|frames|devices DUMPS
+ *   pending host|fences|frames|devices|dead DUMPS
  *
  * host: a command buffer is submitted twice, the first time for a value that the host signals when it was told of. fences: one is submitted six
  * times, of which three fences are seen before an event holds up the fourth. frames: behind what waits for an event others are submitted all the time.
- * devices: another device works meanwhile. The event is set when a dump is in the folder DUMPS, at the latest after two minutes, and "done" is printed.
+ * devices: another device works meanwhile. dead: so it does while one waits for a semaphore that nobody signals. The event is set when a dump is in the folder DUMPS, at the latest after two minutes, and "done" is printed.
  */
 #include <glob.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,7 @@ static VkCommandBuffer make_commands(const struct gpu *g, bool waits)
     return cb;
 }
 
-/* Waits for the semaphore to be 1, if there is one. */
+/* Waits for the semaphore, if there is one (of one with a value, to be 1). */
 static VkFence submit(const struct gpu *g, VkCommandBuffer cb, VkSemaphore semaphore)
 {
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
@@ -189,6 +190,33 @@ static void work(const struct gpu *g, const struct gpu *worker)
     await(worker, last);
 }
 
+/* The driver may wait in the call. */
+static void *wait_for_nobody(void *arg)
+{
+    const struct gpu *g = arg;
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore semaphore;
+
+    check(vkCreateSemaphore(g->device, &info, NULL, &semaphore));
+    submit(g, make_commands(g, false), semaphore);
+    return NULL;
+}
+
+static void dead(struct gpu *g, const struct gpu *worker)
+{
+    VkCommandBuffer cb = make_commands(worker, false);
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, wait_for_nobody, g);
+    for (uint32_t i = 0, behind = 0; i < 8000 && behind < 100; i++, behind += has_dump()) {
+        await(worker, submit(worker, cb, VK_NULL_HANDLE));
+        usleep(15000);
+    }
+    puts("done");
+    fflush(stdout);
+    _exit(0); /* nobody comes back from there */
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -206,6 +234,9 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "devices")) {
         other = make_device();
         work(&g, &other);
+    } else if (!strcmp(what, "dead")) {
+        other = make_device();
+        dead(&g, &other);
     } else {
         return 99;
     }

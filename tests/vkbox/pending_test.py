@@ -26,3 +26,6 @@ assert 'of submission 4, or of a later one of the 3 that have its command buffer
 for what in 'frames', 'devices':
     r = told(what, '--exact')
     assert 'vkCmdWaitEvents' in r[0] and 'of submission 1' in r[0] and r[1] == 'waiting', (what, r)
+
+r = told('dead', '--exact')
+assert r[0].startswith('Submission 1 has not begun; it waits for semaphore') and 'which no submission signals' in r[0] and r[1] == 'waiting', r

@@ -417,27 +417,28 @@ static bool where(pid_t tid, uint64_t *pc, uint64_t *sp)
 #endif
 }
 
-bool place_compiles(pid_t pid)
+enum place_compiler place_compiles(pid_t pid, const struct vkbox *b)
 {
     pid_t threads[PLACE_THREADS];
     size_t n = list_threads(pid, threads), num_maps = 0;
     uint64_t before[PLACE_THREADS], pc, sp;
     struct mapping *maps = read_maps(pid, &num_maps);
-    bool compiles = false;
+    enum place_compiler is = PLACE_COMPILER_NONE;
 
     for (size_t i = 0; i < n; i++)
         before[i] = ran(pid, threads[i]);
     usleep(20000);
-    for (size_t i = 0; maps && i < n && !compiles; i++) {
-        const struct mapping *m;
+    for (size_t i = 0; maps && i < n && is != PLACE_COMPILER_DRIVERS; i++) {
+        struct place at;
 
         if (ran(pid, threads[i]) == before[i] || !where(threads[i], &pc, &sp))
             continue;
-        m = find(maps, num_maps, pc);
-        compiles = m && m->compiler;
+        place_in(pid, maps, num_maps, pc, sp, &at);
+        if (at.compiler)
+            is = at.called && !progress_is_submitting(b, 0) ? PLACE_COMPILER_CALLED : PLACE_COMPILER_DRIVERS;
     }
     free(maps);
-    return compiles;
+    return is;
 }
 
 bool place_works(pid_t pid, const struct place_times *from, const struct place_times *to, uint64_t timeout_ns)

@@ -75,5 +75,7 @@ size_t place_slept(const struct place_times *from, const struct place_times *to,
  * does not. */
 bool place_blocks(pid_t pid, uint32_t tid, int signal);
 
-/* Whether a thread that works just now is in a shader compiler. Holds each thread for some microseconds. */
-bool place_compiles(pid_t pid);
+/* Whether a thread that works just now is in a shader compiler: one of the driver's, or in a call that submits, for the device; else in a
+ * call of the program's. Holds each thread for some microseconds. */
+enum place_compiler { PLACE_COMPILER_NONE, PLACE_COMPILER_CALLED, PLACE_COMPILER_DRIVERS };
+enum place_compiler place_compiles(pid_t pid, const struct vkbox *b);

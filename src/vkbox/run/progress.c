@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "vkbox/awaited.h"
 #include "vkbox/point.h"
 #include "vkbox/run/place.h"
 
@@ -64,16 +65,18 @@ static enum ended submission_ended(const struct vkbox *b, const struct vkbox_sub
         e = one > e ? one : e;
     }
     e = e == WAITS && ended ? WORKS : e; /* between two of its command buffers */
-    return !atomic_load(&s->returned) && e < WAITS ? WORKS : e;
+    if (!atomic_load(&s->returned) && e < WAITS)
+        return s->num_waits ? WAITS : WORKS; /* a driver may wait for semaphores in the call */
+    return e;
 }
 
 /* The oldest that has work, behind whatever has ended for sure: a queue goes in order. */
-static bool find_head(const struct vkbox *b, uint32_t queue, struct progress_head *head)
+static void find_head(const struct vkbox *b, uint32_t queue, struct progress_head *head)
 {
     const uint64_t last = atomic_load(&b->queues[queue].submitted),
                    finished = atomic_load(&b->queues[queue].finished);
-    bool found = false;
 
+    head->ended = finished;
     for (uint64_t n = last; n > finished && last - n < vkbox_ring(b); n--) {
         const struct vkbox_submission *s = &b->submission[vkbox_slot_of(b, n)];
         enum ended e;
@@ -82,36 +85,115 @@ static bool find_head(const struct vkbox *b, uint32_t queue, struct progress_hea
         if (s->number != n || s->queue != queue)
             continue;
         e = submission_ended(b, s, n, &key);
-        if (e == ENDED)
+        if (e == ENDED) {
+            head->ended = n;
             break;
+        }
         if (e >= WAITS) {
-            found = true;
+            head->number = n;
             head->key = key;
             head->begun = e > WAITS;
         }
         if (e == WORKS)
             break;
     }
-    return found;
 }
 
 uint64_t progress_heads(const struct vkbox *b, struct progress_head heads[VKBOX_QUEUES])
 {
-    uint64_t queues = 0, all = 0;
+    uint64_t queues = 0;
 
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
-        if (b->queues[q].state != VKBOX_LIVE)
+        heads[q] = (struct progress_head){.device = read_once(b->queues[q].device) % VKBOX_DEVICES};
+        if (b->queues[q].state != VKBOX_LIVE || is_lost(b, heads[q].device))
             continue;
-        heads[q].device = read_once(b->queues[q].device) % VKBOX_DEVICES;
-        if (!is_lost(b, heads[q].device) && find_head(b, q, &heads[q])) {
-            queues |= UINT64_C(1) << q;
-            all = (all ^ heads[q].key) * MIX;
-        }
+        find_head(b, q, &heads[q]);
+        queues |= heads[q].number ? UINT64_C(1) << q : 0;
     }
-    for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
-        if (queues >> q & 1 && !heads[q].begun)
-            heads[q].key = all;
     return queues;
+}
+
+/* ---- what has not begun --------------------------------------------------- */
+
+enum behind {
+    BEHIND_NOTHING, /* that is known */
+    BEHIND_NOBODY,  /* at work: it stays so */
+    BEHIND_OTHERS,  /* who are at work */
+};
+
+struct walk {
+    const struct vkbox *b;
+    const struct progress_head *heads;
+    uint64_t due, last, seen;
+    uint32_t steps; /* left: each looks through all submissions */
+};
+
+static enum behind is_behind(struct walk *w, uint32_t queue, uint64_t last);
+
+/* Of a semaphore that submission `by` signals; `last` waits for it. */
+static enum behind behind_signal(struct walk *w, uint32_t queue, uint64_t last, uint64_t by)
+{
+    const uint32_t signals = read_once(w->b->submission[vkbox_slot_of(w->b, by)].queue) % VKBOX_QUEUES;
+    const struct progress_head *h = &w->heads[signals];
+
+    if (by <= h->ended)
+        return BEHIND_NOTHING;
+    if (signals == queue)
+        return by > last ? BEHIND_NOBODY : BEHIND_NOTHING; /* a queue goes in order */
+    if (!h->number || by < h->number)
+        return h->begun ? BEHIND_NOTHING : is_behind(w, signals, by);
+    if (h->begun)
+        return w->due >> signals & 1 ? BEHIND_NOBODY : BEHIND_OTHERS;
+    return is_behind(w, signals, h->number);
+}
+
+/* What has not ended on a queue, up to a submission: those without marks may be what waits. */
+static enum behind is_behind(struct walk *w, uint32_t queue, uint64_t last)
+{
+    enum behind most = BEHIND_NOTHING;
+
+    if (w->seen >> queue & 1)
+        return BEHIND_NOBODY; /* each for the other */
+    w->seen |= UINT64_C(1) << queue;
+    for (uint64_t n = last; n > w->heads[queue].ended && last - n < vkbox_ring(w->b); n--) {
+        const struct vkbox_submission *s = &w->b->submission[vkbox_slot_of(w->b, n)];
+        struct awaited *a;
+
+        if (s->number != n || s->queue != queue || !s->num_waits)
+            continue;
+        a = w->steps && w->steps-- ? awaited_find(w->b, w->last, n) : NULL;
+        if (!a)
+            return BEHIND_NOTHING;
+        for (uint32_t i = 0; i < a->num && most < BEHIND_OTHERS; i++) {
+            const enum behind one = a->by[i]          ? behind_signal(w, queue, n, a->by[i])
+                                    : a->may_be_other ? BEHIND_NOTHING
+                                                      : BEHIND_NOBODY;
+
+            most = one > most ? one : most;
+        }
+        awaited_free(a);
+        if (most == BEHIND_OTHERS)
+            break;
+    }
+    return most;
+}
+
+uint64_t progress_stuck(const struct vkbox *b, const struct progress_head heads[VKBOX_QUEUES], uint64_t due,
+                        uint64_t quiet)
+{
+    uint64_t stuck = due;
+
+    for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
+        struct walk w = {b, heads, due, atomic_load(&b->submissions), 0, 64};
+        enum behind is;
+
+        if (!(due >> q & 1) || heads[q].begun)
+            continue;
+        is = is_behind(&w, q, heads[q].number);
+        if (is == BEHIND_OTHERS || (is == BEHIND_NOTHING && !(quiet >> q & 1)))
+            stuck &= ~(UINT64_C(1) << q);
+    }
+    return stuck;
 }
 
 bool progress_is_submitting(const struct vkbox *b, uint32_t thread)
@@ -121,7 +203,7 @@ bool progress_is_submitting(const struct vkbox *b, uint32_t thread)
     for (uint64_t n = last; n && last - n < vkbox_ring(b); n--) { /* what is behind them has no memory yet */
         const struct vkbox_submission *s = &b->submission[vkbox_slot_of(b, n)];
 
-        if (atomic_load(&s->number) && !atomic_load(&s->returned) && s->thread == thread)
+        if (atomic_load(&s->number) && !atomic_load(&s->returned) && (!thread || s->thread == thread))
             return true;
     }
     return false;
