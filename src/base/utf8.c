@@ -118,8 +118,6 @@ void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines)
         hidden = n && !(lines && text[i] == '\n') ? utf8_hidden(text + i, n) : 0;
         if (!n)
             strbuf_puts(o, "…");
-        else if (hidden && hidden < 0xA0)
-            strbuf_puts(o, "?");
         else if (hidden)
             strbuf_printf(o, "<U+%04X>", hidden);
         else

@@ -31,8 +31,8 @@ size_t utf8_path(char *out, size_t max, const char *path);
 /* A name is one line: ends of lines in it become spaces. */
 void utf8_one_line(char *text);
 
-/* Adds `size` bytes of text as a terminal may have them: what would move its cursor, or worse, as '?' (the ends of lines too, unless
- * `lines`), what turns the direction of text or is not seen by its number, and what is no UTF-8 as "…". */
+/* Adds `size` bytes of text as a terminal may have them: what would move its cursor, or worse (the ends of lines too, unless `lines`),
+ * what turns the direction of text and what is not seen by its number, "<U+001B>", and what is no UTF-8 as "…". */
 struct strbuf;
 void utf8_visible(struct strbuf *o, const char *text, size_t size, bool lines);
 

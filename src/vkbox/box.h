@@ -278,8 +278,9 @@ struct vkbox {
     _Atomic uint32_t queues_lost;  /* queues */
     _Atomic uint32_t
         signals_lost; /* 1: a submission that signals semaphores, and may not have ended, is kept no more */
-    _Atomic uint32_t callbacks; /* 1: the driver was given allocation callbacks whose code is of no file */
-    char verdict[256];          /* written by the reader, before a device is lost or it has looked */
+    _Atomic uint32_t checkpoints; /* 1: the program has put some into its command buffers */
+    _Atomic uint32_t callbacks;   /* 1: the driver was given allocation callbacks whose code is of no file */
+    char verdict[256];            /* written by the reader, before a device is lost or it has looked */
     struct vkbox_crash crash;
     struct vkbox_device devices[VKBOX_DEVICES];
     struct vkbox_queue queues[VKBOX_QUEUES];

@@ -319,6 +319,17 @@ void commands_point(struct command_buffer *cb)
     commands_write_point(cb);
 }
 
+/* With a point in front of it, where there can be one. */
+void commands_checkpoint(struct command_buffer *cb, enum vkbox_command kind, uint64_t value)
+{
+    if (cb->in_pass)
+        pass_cut(cb);
+    else if (cb->pending)
+        commands_point(cb);
+    commands_note(cb, kind, (uint32_t)value, (uint32_t)(value >> 32));
+    atomic_store_explicit(&box->checkpoints, 1, memory_order_relaxed);
+}
+
 void commands_open(struct command_buffer *cb, int by)
 {
     if (cb)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VKBOX_TEXT_MAX = 60 }; /* gen.py's TEXT */
+enum { VKBOX_TEXT_MAX = 60 }; /* gen.py's TEXT: what is longer ends in "…" */
 
 /* What a VkWriteDescriptorSet of that VkDescriptorType names. */
 static inline int names_images(int type)
@@ -43,15 +43,19 @@ static inline uint32_t *put_f32(uint32_t *p, float v)
 
 static inline uint32_t *put_text(uint32_t *p, const char *s)
 {
-    uint32_t n = s ? (uint32_t)strnlen(s, VKBOX_TEXT_MAX) : 0;
+    static const char cut[] = "\u2026";
+    const uint32_t all = s ? (uint32_t)strnlen(s, VKBOX_TEXT_MAX + 1) : 0,
+                   more = all > VKBOX_TEXT_MAX ? sizeof(cut) - 1 : 0;
+    uint32_t n = more ? VKBOX_TEXT_MAX - more : all;
 
-    if (n == VKBOX_TEXT_MAX)
-        while (n && (s[n] & 0xC0) == 0x80) /* no character is cut */
-            n--;
-    *p = n;
-    if (n) {
-        p[(n + 3) / 4] = 0;
+    while (more && n && (s[n] & 0xC0) == 0x80) /* no character is cut */
+        n--;
+    *p = n + more;
+    if (*p)
+        p[(*p + 3) / 4] = 0;
+    if (n)
         memcpy(p + 1, s, n);
-    }
-    return p + 1 + (n + 3) / 4;
+    if (more)
+        memcpy((char *)(p + 1) + n, cut, more);
+    return p + 1 + (n + more + 3) / 4;
 }

@@ -162,15 +162,19 @@ static int infer(struct vkbox_verdict *v, enum bb_end end)
 
 static void __attribute__((format(printf, 3, 4))) say(char *out, size_t size, const char *fmt, ...)
 {
-    size_t n = strlen(out);
+    static const char cut[] = "\u2026";
+    const size_t n = strlen(out);
     va_list ap;
 
-    if (n + 1 >= size)
+    if (n + 2 * sizeof(cut) >= size) /* it ends so already */
         return;
     va_start(ap, fmt);
-    vsnprintf(out + n, size - n, fmt, ap);
+    if ((size_t)vsnprintf(out + n, size - n, fmt, ap) >= size - n) {
+        out[size - sizeof(cut)] = '\0';
+        utf8_mend(out);
+        strcat(out, cut);
+    }
     va_end(ap);
-    utf8_mend(out);
 }
 
 #define TEXT(v, ...)   say((v)->text, sizeof((v)->text), __VA_ARGS__)

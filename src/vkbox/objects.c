@@ -134,8 +134,11 @@ static void of_semaphore(struct device *d, struct vkbox_object *o, const void *i
     const VkBaseInStructure *i = ((const VkSemaphoreCreateInfo *)info)->pNext;
 
     for (; i; i = i->pNext)
-        if (i->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO &&
-            ((const VkSemaphoreTypeCreateInfo *)(const void *)i)->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE)
+        if (i->sType == VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO)
+            o->detail = VKBOX_IMPORTED; /* by whom it is signalled */
+        else if (i->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO && !o->detail &&
+                 ((const VkSemaphoreTypeCreateInfo *)(const void *)i)->semaphoreType ==
+                     VK_SEMAPHORE_TYPE_TIMELINE)
             o->detail = VKBOX_HOST;
 }
 
@@ -312,7 +315,7 @@ void objects_device_gone(struct device *d)
 
 static void set_name(char to[VKBOX_NAME], const char *name)
 {
-    snprintf(to, VKBOX_NAME, "%.47s", name ? name : "");
+    utf8_cut(to, VKBOX_NAME, name ? name : "", name ? strlen(name) : 0);
     utf8_mend(to);
 }
 

@@ -202,12 +202,7 @@ static VKAPI_ATTR void VKAPI_CALL offer_vkCmdSetCheckpointNV(VkCommandBuffer han
 
     if (!cb || !cb->slot)
         return;
-    if (cb->in_pass) {
-        pass_cut(cb);
-    } else if (cb->pending) {
-        commands_point(cb);
-    }
-    commands_note(cb, VKBOX_CHECKPOINT, (uint32_t)value, (uint32_t)(value >> 32));
+    commands_checkpoint(cb, VKBOX_CHECKPOINT, value);
 }
 
 struct reached {

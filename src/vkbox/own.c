@@ -45,10 +45,8 @@ static bool own_checkpoint(VkCommandBuffer handle, const char *name)
 
     if (!cb || !cb->d->next.vkCmdInsertDebugUtilsLabelEXT)
         return false;
-    if (cb->slot && cb->in_pass)
-        pass_cut(cb);
-    else if (cb->slot && cb->pending)
-        commands_point(cb);
+    if (cb->slot)
+        commands_checkpoint(cb, VKBOX_NAMED, 0);
     insert(handle, &label);
     return true;
 }

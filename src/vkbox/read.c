@@ -341,9 +341,27 @@ struct parts {
 static int flatten(const struct vkbox_reader *r, uint32_t slot, bool passed, struct vkbox_list *l, int depth,
                    const struct parts *parts);
 
+/* It is reached with the point before it, and passed with the one behind it. */
+static void note_checkpoint(struct vkbox_list *l, bool named, uint64_t pointer)
+{
+    if (l->begun)
+        l->top = l->open = (struct vkbox_checkpoint){true, named, pointer, l->num};
+}
+
+static void pass_checkpoint(struct vkbox_list *l)
+{
+    if (l->open.there)
+        l->bottom = l->open;
+    l->open.there = false;
+}
+
 static int add_point(struct vkbox_list *l, uint32_t number, bool written)
 {
     int code = number > 1 ? add_item(l, BB_ITEM_BOTTOM, written, number) : 0;
+
+    if (written)
+        pass_checkpoint(l);
+    l->begun = written;
 
     return code ? code : add_item(l, BB_ITEM_TOP, written, number);
 }
@@ -375,6 +393,9 @@ static int add_entry(const struct vkbox_reader *r, const struct vkbox_command_bu
         l->bad++;
         return 0;
     case VKBOX_CHECKPOINT:
+    case VKBOX_NAMED:
+        if (n >= 2)
+            note_checkpoint(l, head >> 16 == VKBOX_NAMED, args[0] | (uint64_t)args[1] << 32);
         return 0;
     case VKBOX_NONE:
         l->bad++;
@@ -429,10 +450,13 @@ int vkbox_flatten(const struct vkbox_reader *r, const struct vkbox_submission *s
         enum vkbox_progress p = progress_of(r, s, i);
 
         out->primary = vkbox_submitted_at(r->b, s, i).command_buffer;
+        out->begun = p == VKBOX_FINISHED;
         if (submitted(r, s, i))
             code = flatten(r, out->primary, p == VKBOX_FINISHED, out, 0, &none);
         else
             out->bad++;
+        if (p == VKBOX_FINISHED)
+            pass_checkpoint(out);
     }
     if (code)
         vkbox_list_finish(out);

@@ -63,12 +63,22 @@ struct vkbox_work {
     uint8_t state;    /* enum bb_state; BB_NUM_STATES: it takes no time */
 };
 
+/* One of the program's in a submission. */
+struct vkbox_checkpoint {
+    bool there, named;
+    uint64_t pointer; /* that it gave; of one with a name the label is in `packet` */
+    size_t packet;    /* the place in `work` of what is behind it */
+};
+
 struct vkbox_list {
     struct vkbox_work *work;
     size_t num, room;
     struct bb_item *items; /* with the marks; `id` of a command is its place in `work` */
     size_t num_items, items_room;
-    uint32_t primary;           /* slot of the command buffer that is added */
+    uint32_t primary; /* slot of the command buffer that is added */
+    struct vkbox_checkpoint top, bottom,
+        open;   /* the last that was reached, that was passed; `open`: the last, until it is passed */
+    bool begun; /* the last point was reached */
     uint32_t draws, steps, bad; /* bad: entries that made no sense, or were cut off */
 };
 

@@ -120,8 +120,73 @@ static void put_statuses(struct rows *o)
     }
 }
 
+/* The last checkpoints that a queue reached, and passed; of an earlier submission, where the last one has none. */
+struct checkpoints {
+    struct {
+        const char *which;
+        struct vkbox_checkpoint c;
+        uint64_t submission;
+        char text[64];
+    } at[2];
+};
+
+static void note_checkpoint(struct checkpoints *x, int i, const struct vkbox_checkpoint *c,
+                            const struct vkbox_list *l, uint64_t submission)
+{
+    if (x->at[i].c.there || !c->there)
+        return;
+    x->at[i].c = *c;
+    x->at[i].submission = submission;
+    if (c->named && c->packet < l->num)
+        vkbox_text(&l->work[c->packet], x->at[i].text);
+    else
+        snprintf(x->at[i].text, sizeof(x->at[i].text), "pointer 0x%llx", (unsigned long long)c->pointer);
+}
+
+static void find_checkpoints(const struct vkbox_reader *r, uint32_t queue, struct checkpoints *x)
+{
+    uint32_t looks = MAX_SUBMISSIONS;
+
+    *x = (struct checkpoints){.at = {{.which = "top"}, {.which = "bottom"}}};
+    for (uint64_t n = r->b->checkpoints ? r->last : 0; n >= r->first && n && looks && !x->at[1].c.there;
+         n--) {
+        const struct vkbox_submission *s = vkbox_submission(r, n);
+        struct vkbox_list l;
+
+        if (!s || s->queue != queue)
+            continue;
+        looks--;
+        if (vkbox_flatten(r, s, &l))
+            return;
+        note_checkpoint(x, 0, &l.top, &l, n);
+        note_checkpoint(x, 1, &l.bottom, &l, n);
+        vkbox_list_finish(&l);
+    }
+}
+
+static void put_checkpoints(struct rows *o, uint32_t queue, const struct checkpoints *x)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!x->at[i].c.there)
+            continue;
+        bb_row(o->p, BB_TABLE_CHECKPOINT);
+        bb_int(o->p, BB_checkpoint_queue, queue);
+        bb_text(o->p, BB_checkpoint_which, x->at[i].which);
+        bb_int(o->p, BB_checkpoint_submission, (int64_t)x->at[i].submission);
+        bb_int(o->p, BB_checkpoint_packet, (int64_t)x->at[i].c.packet);
+        bb_text(o->p, BB_checkpoint_kind, x->at[i].c.named ? "copy" : "pointer");
+        if (x->at[i].c.named)
+            bb_text(o->p, BB_checkpoint_text, x->at[i].text);
+        else
+            bb_int(o->p, BB_checkpoint_pointer, (int64_t)x->at[i].c.pointer);
+        bb_row_end(o->p);
+    }
+}
+
 static void put_queues(struct rows *o)
 {
+    struct checkpoints x;
+
     for (uint32_t i = 0; i < VKBOX_QUEUES; i++) {
         const struct vkbox_queue *q = &o->r->b->queues[i];
 
@@ -135,7 +200,13 @@ static void put_queues(struct rows *o)
             bb_textf(o->p, BB_queue_name, "queue %u of family %u", q->index, q->family);
         if (q->submitted)
             bb_int(o->p, BB_queue_last_submitted, (int64_t)q->submitted);
+        find_checkpoints(o->r, i, &x);
+        for (int k = 0; k < 2; k++)
+            if (x.at[k].c.there)
+                bb_textf(o->p, k ? BB_queue_bottom : BB_queue_top, "%s (submission %llu, packet %zu)",
+                         x.at[k].text, (unsigned long long)x.at[k].submission, x.at[k].c.packet);
         bb_row_end(o->p);
+        put_checkpoints(o, i, &x);
     }
 }
 
@@ -169,24 +240,25 @@ static void put_submissions(struct rows *o)
 
 /* ---- commands ------------------------------------------------------------ */
 
+enum { DEEP = 32, LABEL = 64 };
+
 struct path {
-    char text[256];
-    size_t ends[32];
+    char text[DEEP * LABEL];
+    size_t ends[DEEP];
     uint32_t depth;
 };
 
 static void follow(struct path *p, const struct vkbox_work *w)
 {
     uint32_t flags = vkbox_commands[w->command].flags;
-    char label[64];
+    char label[LABEL];
 
-    if (flags & VKBOX_IS_PUSH && p->depth < 32) {
+    if (flags & VKBOX_IS_PUSH && p->depth < DEEP) {
         size_t n = strlen(p->text);
 
         vkbox_text(w, label);
         p->ends[p->depth++] = n;
         snprintf(p->text + n, sizeof(p->text) - n, "%s%s", n ? "/" : "", label);
-        utf8_mend(p->text);
     } else if (flags & VKBOX_IS_POP && p->depth) {
         p->text[p->ends[--p->depth]] = '\0';
     }
@@ -199,6 +271,7 @@ static void put_packets(struct rows *o)
     size_t at = o->v->work == SIZE_MAX ? 0 : o->v->work;
     size_t from = at > MAX_PACKETS / 2 ? at - MAX_PACKETS / 2 : 0;
     struct path path = {.text = ""};
+    char shown[256];
     struct strbuf text = {0};
 
     for (size_t i = 0; i < l->num; i++) {
@@ -218,7 +291,8 @@ static void put_packets(struct rows *o)
         bb_int(o->p, BB_packet_work, (flags & (VKBOX_IS_WORK | VKBOX_IS_BEGIN | VKBOX_IS_END)) != 0);
         if (w->draw)
             bb_int(o->p, BB_packet_draw, w->draw);
-        bb_text(o->p, BB_packet_path, path.text);
+        utf8_path(shown, sizeof(shown), path.text);
+        bb_text(o->p, BB_packet_path, shown);
         if (w->state < BB_NUM_STATES)
             bb_text(o->p, BB_packet_state, bb_state_name(w->state));
         bb_row_end(o->p);

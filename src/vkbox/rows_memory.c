@@ -43,6 +43,8 @@ void rows_put_resources(struct rows *o, struct bb_resources *known)
         bb_row(o->p, BB_TABLE_RESOURCE);
         bb_int(o->p, BB_resource_id, (int64_t)b->handle);
         bb_text(o->p, BB_resource_kind, what);
+        if (b->name[0])
+            bb_textf(o->p, BB_resource_name, "%.47s", b->name);
         if (address)
             bb_int(o->p, BB_resource_address, (int64_t)address);
         if (b->size)

@@ -284,7 +284,8 @@ TEST(what_is_printed_is_one_line)
     utf8_print(f, "\n");
     utf8_print(f, "%s: %s", "\xff", "it\n");
     fclose(f);
-    assert_string_equal(text, "\nfile a?VERDICT??[2K?:?7\n\n?\n…: it?");
+    assert_string_equal(
+        text, "\nfile a<U+000A>VERDICT<U+000A><U+001B>[2K<U+000D>:<U+000A>7\n\n<U+000A>\n…: it<U+000A>");
     free(text);
 }
 

@@ -92,6 +92,12 @@ def a_hang_between_checkpoints_is_lost_and_told():
         assert (cause, sure) == ('hang', 'proven'), (cause, sure)
         before = db.execute("SELECT text FROM packet WHERE number<? AND name='vkCmdInsertDebugUtilsLabelEXT' ORDER BY number DESC", (packet,)).fetchone()
         assert 'step 3' in before[0], before
+        # They are told by their names, the last that was reached and the last that was passed.
+        told = db.execute('SELECT which, kind, text, pointer, packet FROM checkpoint ORDER BY which DESC').fetchall()
+        assert [t[:4] for t in told] == [('top', 'copy', 'step 3', None), ('bottom', 'copy', 'step 2', None)], told
+        assert db.execute('SELECT name FROM packet WHERE number=?', (told[0][4],)).fetchone()[0] == 'vkCmdInsertDebugUtilsLabelEXT', told
+        top, bottom = db.execute('SELECT top, bottom FROM queue').fetchone()
+        assert top.startswith('step 3 (submission ') and bottom.startswith('step 2 (submission '), (top, bottom)
         assert described(db) == {'app.scene': 'eight steps'}
 
 

@@ -175,6 +175,7 @@ def freed_memory_has_a_name():
     row = db.execute('SELECT f.kind, r.kind, r.destroyed_ns FROM fault f JOIN resource r ON r.id=f.resource '
                      'WHERE r.destroyed_ns IS NOT NULL').fetchone()
     assert row and row[0] == 'use after free' and '"particles"' in row[1], tuple(row or ())
+    assert [n for n, in db.execute("SELECT DISTINCT name FROM resource WHERE kind LIKE '%particles%'")] == ['particles']
 
 
 @case
@@ -257,10 +258,18 @@ def extensions_that_the_driver_lacks_are_there():
         with tempfile.TemporaryDirectory() as folder:
             p, q = (subprocess.run([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', *options, '--', offers, kind], capture_output=True,
                                    text=True, timeout=60) for kind in ('plain', 'hang'))
+            db = sqlite3.connect(*glob.glob(folder + '/*.aerogpudump'))
+            subprocess.run([aerogpu, 'report', '--html', folder + '/page', *glob.glob(folder + '/*.aerogpudump')], check=True, capture_output=True, timeout=60)
+            page = open(folder + '/page').read()
         assert p.stdout.splitlines() == ['4 of 4 extensions, features 1 1', 'waited: 0', 'markers 8 8', 'checkpoint top 8', 'checkpoint bottom 8',
                                          'fault: Nothing is known of a fault (0 addresses)', 'addresses: 2 bound, 1 not any more'], p
         lines = q.stdout.splitlines()
         assert lines[1:5] == ['waited: -4', 'markers 3 2', 'checkpoint top 3', 'checkpoint bottom 2'], q
+        # What the program asks for the dump has as well, and the report.
+        told = db.execute('SELECT which, kind, pointer FROM checkpoint ORDER BY which DESC').fetchall()
+        assert told == [('top', 'pointer', 3), ('bottom', 'pointer', 2)], told
+        for text in q.stderr, page:
+            assert 'reached' in text and 'pointer 0x3 (submission 1, packet ' in text and 'pointer 0x2 (submission 1, packet ' in text, text
         assert lines[5].startswith('fault: ') and 'ispatch 3 (vkCmdDispatch)' in lines[5] and 'does not finish' in lines[5], q
 
 
@@ -462,15 +471,15 @@ def a_hang_with_thousands_behind_it_is_seen():
 @case
 def names_do_not_reach_the_terminal():
     p, _, _ = crash('escape', True, code=5)
-    assert '?]0;title?simulate' in p.stderr and '\x1b' not in p.stderr and '\x07' not in p.stderr, p.stderr
+    assert '<U+001B>]0;title<U+0007>simulate' in p.stderr and '\x1b' not in p.stderr and '\x07' not in p.stderr, p.stderr
 
 
 @case
 def names_are_whole_and_run_forward():
     p, db, f = crash('names', True, code=5, env={'HOME': '/tmp', 'A_SECRET': 'ENVIRONMENT-TEXT'})
     assert '\u202e' not in p.stderr and '<U+202E>etalumis the particles of this frame: \u00e9' in p.stderr, p.stderr
-    assert '\ufffd' not in p.stderr and '\u2026' not in p.stderr, p.stderr
-    assert draw_of(db, f)['path'] == 'a label of which the fifty-ninth character of all is this: /simulation', draw_of(db, f)['path']
+    assert '\ufffd' not in p.stderr and 'of this frame: \u00e9\u2026"' in p.stderr, p.stderr
+    assert draw_of(db, f)['path'] == 'a label of which the fifty-ninth character of all is this\u2026/simulation', draw_of(db, f)['path']
 
 
 @case

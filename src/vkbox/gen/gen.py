@@ -307,7 +307,7 @@ def main():
     following = sorted(set(commands) | set(objects) | set(CALLS) | set(OWN))
 
     lic = '/* SPDX-License-Identifier: MIT */\n/* Made by gen.py from Vulkan\'s registry. */\n'
-    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */', '    VKBOX_CHECKPOINT, /* (low, high): the program\'s */',
+    head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */', '    VKBOX_CHECKPOINT, /* (low, high): the program\'s, VK_NV_device_diagnostic_checkpoints */', '    VKBOX_NAMED, /* (0, 0): a checkpoint that is the label behind it */',
             '    VKBOX_PARTS, /* (first, n): numbers of the points between the parts of the command buffer that is executed next */',
             '    VKBOX_PART, /* (n, 0): the nth of them, in its own record */']
     head += [f'    VKBOX_{n},' for n in commands] + ['    VKBOX_NUM_COMMANDS', '};', '', '/* Calls whose results are noted. */',
