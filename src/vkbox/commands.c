@@ -324,8 +324,7 @@ void commands_checkpoint(struct command_buffer *cb, enum vkbox_command kind, uin
 {
     if (cb->in_pass)
         pass_cut(cb);
-    else if (cb->pending)
-        commands_point(cb);
+    commands_alone(cb);
     commands_note(cb, kind, (uint32_t)value, (uint32_t)(value >> 32));
     atomic_store_explicit(&box->checkpoints, 1, memory_order_relaxed);
 }
@@ -361,6 +360,14 @@ static void begin_group(struct command_buffer *cb)
     }
     cb->exact = box->exact || known_has(&box_known, known_group(&cb->content));
     cb->slot->known |= cb->exact;
+}
+
+void commands_alone(struct command_buffer *cb)
+{
+    if (!cb || !cb->slot || cb->in_pass || !cb->pending)
+        return;
+    commands_point(cb);
+    begin_group(cb);
 }
 
 void commands_pass(struct command_buffer *cb, bool begins)

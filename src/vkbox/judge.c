@@ -297,7 +297,20 @@ static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
 /* For an event that the host may still set. */
 static bool waits_for_host(const struct vkbox_verdict *v)
 {
-    return v->candidates == 1 && !strncmp(short_name(&v->list.work[v->work]), "vkCmdWaitEvents", 15);
+    return v->candidates == 1 && vkbox_commands[v->list.work[v->work].command].flags & VKBOX_IS_WAIT;
+}
+
+static void name_event(const struct vkbox_reader *r, struct vkbox_verdict *v)
+{
+    const char *type = "";
+    uint64_t handle = 0;
+    const struct vkbox_object *o;
+
+    vkbox_handles(&v->list.work[v->work], &handle, &type, 1);
+    o = vkbox_object(r, handle);
+    TEXT(v, " waits for an event");
+    if (o && o->name[0])
+        TEXT(v, ", \"%.47s\"", o->name);
 }
 
 /* ---- by what happened ---------------------------------------------------- */
@@ -680,7 +693,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
             v->cause = BB_CAUSE_WAITING;
             v->may_end = true;
             v->happened = BB_SURE_SUGGESTED;
-            TEXT(v, " waits for an event");
+            name_event(r, v);
         } else {
             end_sentence(r, ev, v);
         }

@@ -163,6 +163,8 @@ void commands_write_point(struct command_buffer *cb);               /* that stan
 void commands_set_mark(struct command_buffer *cb, uint32_t number); /* as the device would write it */
 void commands_taken_back(VkCommandBuffer handle);                   /* it was not submitted after all */
 void commands_note(struct command_buffer *cb, enum vkbox_command what, uint32_t a, uint32_t b);
+void commands_alone(
+    struct command_buffer *cb); /* what comes begins a group, and what was ends one, outside of passes */
 void commands_checkpoint(struct command_buffer *cb, enum vkbox_command kind, uint64_t value);
 /* Room in the box; NULL: there is none. `first`: and those that follow it. */
 struct vkbox_chunk *commands_take_chunk(uint32_t *index);

@@ -63,6 +63,7 @@ enum vkbox_flags {
     VKBOX_IS_VERTICES = 4096,
     VKBOX_IS_INDICES = 8192,
     VKBOX_IS_PUSHED = 16384, /* descriptors */
+    VKBOX_IS_WAIT = 32768,   /* for events */
 };
 
 struct vkbox_command_desc {

@@ -163,7 +163,7 @@ def flags_of(name, node):
     if name in ('vkCmdInsertDebugUtilsLabelEXT', 'vkCmdDebugMarkerInsertEXT', 'vkCmdSetCheckpointNV'):
         return []
     if name.startswith('vkCmdWaitEvents'):
-        return ['WORK']
+        return ['WORK', 'WAIT']
     if 'action' in tasks and not name.startswith(('vkCmdBegin', 'vkCmdEnd', 'vkCmdWaitEvents')):
         kind = 'DRAW' if name.startswith('vkCmdDraw') or name.startswith('vkCmdExecuteGenerated') else \
                'DISPATCH' if name.startswith(('vkCmdDispatch', 'vkCmdTraceRays', 'vkCmdSubpassShading')) else 'COPY'
@@ -201,8 +201,11 @@ def command_hook(t, name, node, number):
     body = t.encode(params[1:], '')
     if state:
         out.append('    VkCommandBuffer to;')
-    out.append(f'    uint32_t *p = commands_begin(cb, {1 + t.words(params[1:])});')
-    out.append('')
+    begin = f'commands_begin(cb, {1 + t.words(params[1:])});'
+    if 'WAIT' in flags:  # for the host, perhaps: no group with others
+        out += ['    uint32_t *p;', '', '    commands_alone(cb);', f'    p = {begin}']
+    else:
+        out += [f'    uint32_t *p = {begin}', '']
     work = bool({'WORK', 'EXECUTE'} & set(flags))
     if body:
         out += ['    if (p) {'] + ['    ' + l for l in body] + ['    }']
@@ -215,6 +218,8 @@ def command_hook(t, name, node, number):
             out.append('    commands_pass(cb, true);')
         out.append(f'    {call};')
         out.append(f'    commands_{"pass(cb, false)" if ending else "work(cb)" if work else "subpass(cb)" if "NEXT" in flags else "begun(cb)"};')
+        if 'WAIT' in flags:
+            out.append('    commands_alone(cb);')
     else:
         out.append(f'    {call};')
         if state:
