@@ -2,8 +2,8 @@
 /* What recording Direct3D 12 costs, next to gfxreconstruct recording the Vulkan calls of the same program; how fast a
  * recording is played and printed; what finding written pages costs. Everything is measured in turns.
  *
- * The program runs itself under the recorders: `d3d12_bench --loop copy|viewports` prints nanoseconds of thread CPU time
- * a call. Figures whose reference is not installed (gfxreconstruct, Xvfb) are left out, and said so. */
+ * The program runs itself under the recorders: `d3d12_bench --turns copy|viewports` prints nanoseconds of thread CPU time a call
+ * for each byte that it reads. Figures whose reference is not installed (gfxreconstruct, Xvfb) are left out, and said so. */
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/userfaultfd.h>
@@ -19,10 +19,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "d3d12_scene.h"
 #include "record/dirty/dirty.h"
 #include "d3d12/gen/table.h"
 #include "record/trace_file.h"
@@ -33,7 +35,17 @@
 #define VKD3D_UTILS_API_VERSION VKD3D_API_VERSION_1_2
 #include <vkd3d_utils.h>
 
-enum { CALLS = 100000, LOOPS = 5, ROUNDS = 9, PLAYS = 5, PAGES = 5, MIB = 1 << 20 };
+enum {
+    CALLS = 100000,
+    LIST = 2000,
+    LOOPS = 5,
+    ROUNDS = 9,
+    TURNS = 60,
+    LIVES = 6,
+    PLAYS = 5,
+    PAGES = 5,
+    MIB = 1 << 20
+};
 
 static char self[4096], dir[] = "/tmp/aerogpu-d3d12-bench-XXXXXX";
 
@@ -57,275 +69,96 @@ static ID3D12Resource *make_buffer(ID3D12Device *device)
     return r;
 }
 
-static int loop(const char *kind, int loops)
-{
-    D3D12_VIEWPORT view = {0, 0, 640, 480, 0, 1};
+/* What is called, and on what. */
+struct calls {
+    const char *kind;
     ID3D12CommandAllocator *allocator;
     ID3D12GraphicsCommandList *list;
     ID3D12Resource *a, *b;
-    ID3D12Device *device;
-    double ns[LOOPS];
+};
 
-    if (FAILED(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&device)) ||
-        FAILED(ID3D12Device_CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
-                                                   &IID_ID3D12CommandAllocator, (void **)&allocator)) ||
-        FAILED(ID3D12Device_CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, allocator, NULL,
-                                              &IID_ID3D12GraphicsCommandList, (void **)&list)) ||
-        !(a = make_buffer(device)) || !(b = make_buffer(device)))
-        return 1;
-    for (int n = 0; n < loops; n++) {
+static int calls_open(struct calls *c, const char *kind)
+{
+    ID3D12Device *device;
+
+    c->kind = kind;
+    return FAILED(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&device)) ||
+           FAILED(ID3D12Device_CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                      &IID_ID3D12CommandAllocator, (void **)&c->allocator)) ||
+           FAILED(ID3D12Device_CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, c->allocator,
+                                                 NULL, &IID_ID3D12GraphicsCommandList, (void **)&c->list)) ||
+           !(c->a = make_buffer(device)) || !(c->b = make_buffer(device));
+}
+
+/* Nanoseconds a call of CALLS of them, in lists that stay in caches: what the driver fetches from memory is longer by itself than
+ * what is measured. */
+static double calls_make(const struct calls *c)
+{
+    D3D12_VIEWPORT view = {0, 0, 640, 480, 0, 1};
+    double ns = 0;
+
+    for (unsigned n = 0; n < CALLS; n += LIST) {
         double start = bench_cpu();
 
-        if (!strcmp(kind, "copy"))
-            for (unsigned i = 0; i < CALLS; i++)
-                ID3D12GraphicsCommandList_CopyBufferRegion(list, a, 16 * (i & 1023), b, 16 * (i & 511), 16);
+        if (!strcmp(c->kind, "copy"))
+            for (unsigned i = 0; i < LIST; i++)
+                ID3D12GraphicsCommandList_CopyBufferRegion(c->list, c->a, 16 * (i & 1023), c->b,
+                                                           16 * (i & 511), 16);
         else
-            for (unsigned i = 0; i < CALLS; i++)
-                ID3D12GraphicsCommandList_RSSetViewports(list, 1, &view);
-        ns[n] = (bench_cpu() - start) / CALLS;
-        ID3D12GraphicsCommandList_Close(list);
-        ID3D12CommandAllocator_Reset(allocator);
-        ID3D12GraphicsCommandList_Reset(list, allocator, NULL);
+            for (unsigned i = 0; i < LIST; i++)
+                ID3D12GraphicsCommandList_RSSetViewports(c->list, 1, &view);
+        ns += bench_cpu() - start;
+        ID3D12GraphicsCommandList_Close(c->list);
+        ID3D12CommandAllocator_Reset(c->allocator);
+        ID3D12GraphicsCommandList_Reset(c->list, c->allocator, NULL);
     }
-    printf("%.2f\n", bench_quantile(ns, (size_t)loops, 0)); /* caches that others emptied only add */
-    fflush(stdout);
-    _exit(0);
+    return ns / CALLS;
 }
 
 /* What a recorder cannot do without: a ticket, and as many bytes into a ring. */
-static int ring(size_t bytes)
+static double ring(size_t bytes)
 {
     static _Atomic uint64_t ticket;
-    static uint8_t memory[1 << 16];
-    uint8_t call[256];
-    double ns[LOOPS];
+    static uint8_t memory[1 << 16], call[256];
+    double ns = 0;
 
-    if (bytes < 1 || bytes > sizeof(call))
-        return 1;
-    memset(call, 1, sizeof(call));
-    for (int n = 0; n < LOOPS; n++) {
+    for (unsigned n = 0; n < CALLS; n += LIST) {
         double start = bench_cpu();
 
-        for (unsigned i = 0; i < CALLS; i++) {
+        for (unsigned i = 0; i < LIST; i++) {
             uint64_t at = atomic_fetch_add(&ticket, bytes);
 
             memcpy(memory + at % (sizeof(memory) - sizeof(call)), call, bytes);
             __asm__ volatile("" : : : "memory");
         }
-        ns[n] = (bench_cpu() - start) / CALLS;
+        ns += bench_cpu() - start;
     }
-    printf("%.2f\n", bench_quantile(ns, LOOPS, 0));
-    return 0;
+    return ns / CALLS;
 }
 
-/* ---- a draw-heavy frame -------------------------------------------------- */
-
-enum { DRAWS = 5000, RECORDERS = 4, FRAMES = 40, MAPPED = 8 * MIB };
-
-struct scene {
-    ID3D12Device *device;
-    ID3D12CommandQueue *queue;
-    ID3D12RootSignature *root;
-    ID3D12PipelineState *pipeline;
-    ID3D12DescriptorHeap *views, *targets;
-    ID3D12Resource *target;
-    D3D12_CPU_DESCRIPTOR_HANDLE target_view;
-    D3D12_GPU_DESCRIPTOR_HANDLE table;
-    UINT step;
-    unsigned frame;
-};
-
-struct recorder {
-    struct scene *s;
-    ID3D12CommandAllocator *allocator;
-    ID3D12GraphicsCommandList *list;
-};
-
-static void *record_draws(void *arg)
+static int loop(const char *kind, int loops)
 {
-    D3D12_VIEWPORT view = {0, 0, 4, 4, 0, 1};
-    D3D12_RECT rect = {0, 0, 4, 4};
-    struct recorder *r = arg;
-    struct scene *s = r->s;
-    ID3D12GraphicsCommandList *l = r->list;
+    struct calls c;
 
-    ID3D12CommandAllocator_Reset(r->allocator);
-    ID3D12GraphicsCommandList_Reset(l, r->allocator, s->pipeline);
-    ID3D12GraphicsCommandList_SetDescriptorHeaps(l, 1, &s->views);
-    ID3D12GraphicsCommandList_SetGraphicsRootSignature(l, s->root);
-    ID3D12GraphicsCommandList_OMSetRenderTargets(l, 1, &s->target_view, FALSE, NULL);
-    ID3D12GraphicsCommandList_RSSetViewports(l, 1, &view);
-    ID3D12GraphicsCommandList_RSSetScissorRects(l, 1, &rect);
-    ID3D12GraphicsCommandList_IASetPrimitiveTopology(l, D3D_PRIMITIVE_TOPOLOGY_TRIANGLELIST);
-    for (unsigned i = 0; i < DRAWS / RECORDERS; i++) {
-        float constants[4] = {(float)i, (float)s->frame, 0.5f, 1.0f};
-        D3D12_GPU_DESCRIPTOR_HANDLE table = {s->table.ptr + (UINT64)(i % 1000) * s->step};
-
-        ID3D12GraphicsCommandList_SetGraphicsRoot32BitConstants(l, 0, 4, constants, 0);
-        ID3D12GraphicsCommandList_SetGraphicsRootDescriptorTable(l, 1, table);
-        ID3D12GraphicsCommandList_DrawInstanced(l, 3, 1, 0, 0);
-    }
-    ID3D12GraphicsCommandList_Close(l);
-    return NULL;
-}
-
-static size_t read_shader(const char *name, void *p, size_t cap)
-{
-    char path[4096];
-    size_t n;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/samples/shaders/%s", AEROGPU_SOURCE_DIR, name);
-    f = fopen(path, "rb");
-    if (!f)
-        return 0;
-    n = fread(p, 1, cap, f);
-    fclose(f);
-    return n;
-}
-
-static int scene_make(struct scene *s)
-{
-    D3D12_DESCRIPTOR_RANGE range = {
-        .RangeType = D3D12_DESCRIPTOR_RANGE_TYPE_CBV, .NumDescriptors = 1, .BaseShaderRegister = 9};
-    D3D12_ROOT_PARAMETER params[2] = {{.ParameterType = D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS},
-                                      {.ParameterType = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE}};
-    D3D12_ROOT_SIGNATURE_DESC rd = {2, params, 0, NULL,
-                                    D3D12_ROOT_SIGNATURE_FLAG_ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT};
-    D3D12_DESCRIPTOR_HEAP_DESC hd = {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1000,
-                                     D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, 0};
-    D3D12_DESCRIPTOR_HEAP_DESC td = {D3D12_DESCRIPTOR_HEAP_TYPE_RTV, 1, D3D12_DESCRIPTOR_HEAP_FLAG_NONE, 0};
-    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC rt = {.Dimension = D3D12_RESOURCE_DIMENSION_TEXTURE2D,
-                              .Width = 4,
-                              .Height = 4,
-                              .DepthOrArraySize = 1,
-                              .MipLevels = 1,
-                              .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
-                              .SampleDesc = {1, 0},
-                              .Flags = D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET};
-    D3D12_GRAPHICS_PIPELINE_STATE_DESC pd = {.SampleMask = UINT_MAX,
-                                             .PrimitiveTopologyType = D3D12_PRIMITIVE_TOPOLOGY_TYPE_TRIANGLE,
-                                             .NumRenderTargets = 1,
-                                             .RTVFormats = {DXGI_FORMAT_R8G8B8A8_UNORM},
-                                             .SampleDesc = {1, 0}};
-    static const D3D12_INPUT_ELEMENT_DESC inputs[] = {
-        {"POSITION", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 0, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0},
-        {"COLOR", 0, DXGI_FORMAT_R32G32B32A32_FLOAT, 0, 16, D3D12_INPUT_CLASSIFICATION_PER_VERTEX_DATA, 0}};
-    D3D12_COMMAND_QUEUE_DESC qd = {.Type = D3D12_COMMAND_LIST_TYPE_DIRECT};
-    static uint8_t vs[8192], ps[8192];
-    ID3DBlob *blob = NULL;
-
-    params[0].Constants = (D3D12_ROOT_CONSTANTS){8, 0, 4};
-    params[1].DescriptorTable = (D3D12_ROOT_DESCRIPTOR_TABLE){1, &range};
-    pd.VS = (D3D12_SHADER_BYTECODE){vs, read_shader("colour_vs.dxbc", vs, sizeof(vs))};
-    pd.PS = (D3D12_SHADER_BYTECODE){ps, read_shader("colour_ps.dxbc", ps, sizeof(ps))};
-    pd.InputLayout = (D3D12_INPUT_LAYOUT_DESC){inputs, 2};
-    pd.RasterizerState.FillMode = D3D12_FILL_MODE_SOLID;
-    pd.RasterizerState.CullMode = D3D12_CULL_MODE_NONE;
-    pd.BlendState.RenderTarget[0].RenderTargetWriteMask = D3D12_COLOR_WRITE_ENABLE_ALL;
-    if (FAILED(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&s->device)) ||
-        FAILED(
-            ID3D12Device_CreateCommandQueue(s->device, &qd, &IID_ID3D12CommandQueue, (void **)&s->queue)) ||
-        FAILED(D3D12SerializeRootSignature(&rd, D3D_ROOT_SIGNATURE_VERSION_1, &blob, NULL)) ||
-        FAILED(ID3D12Device_CreateRootSignature(s->device, 0, ID3D10Blob_GetBufferPointer(blob),
-                                                ID3D10Blob_GetBufferSize(blob), &IID_ID3D12RootSignature,
-                                                (void **)&s->root)))
+    if (calls_open(&c, kind))
         return 1;
-    pd.pRootSignature = s->root;
-    if (FAILED(ID3D12Device_CreateGraphicsPipelineState(s->device, &pd, &IID_ID3D12PipelineState,
-                                                        (void **)&s->pipeline)) ||
-        FAILED(ID3D12Device_CreateDescriptorHeap(s->device, &hd, &IID_ID3D12DescriptorHeap,
-                                                 (void **)&s->views)) ||
-        FAILED(ID3D12Device_CreateDescriptorHeap(s->device, &td, &IID_ID3D12DescriptorHeap,
-                                                 (void **)&s->targets)) ||
-        FAILED(ID3D12Device_CreateCommittedResource(s->device, &heap, D3D12_HEAP_FLAG_NONE, &rt,
-                                                    D3D12_RESOURCE_STATE_RENDER_TARGET, NULL,
-                                                    &IID_ID3D12Resource, (void **)&s->target)))
-        return 1;
-    s->target_view = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(s->targets);
-    ID3D12Device_CreateRenderTargetView(s->device, s->target, NULL, s->target_view);
-    s->table = ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(s->views);
-    s->step =
-        ID3D12Device_GetDescriptorHandleIncrementSize(s->device, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
-    return 0;
+    while (loops--)
+        calls_make(&c);
+    _exit(0);
 }
 
-static int draw_views(struct scene *s, ID3D12Resource **up, uint8_t **p)
+/* A number for each byte that is read: those who are compared take turns, each after the other. */
+static int turns(const char *kind)
 {
-    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_UPLOAD};
-    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
-                                .Width = MAPPED,
-                                .Height = 1,
-                                .DepthOrArraySize = 1,
-                                .MipLevels = 1,
-                                .SampleDesc = {1, 0},
-                                .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
-    D3D12_CPU_DESCRIPTOR_HANDLE h = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(s->views);
+    size_t bytes = (size_t)atoi(kind);
+    struct calls c;
 
-    if (FAILED(ID3D12Device_CreateCommittedResource(s->device, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-                                                    D3D12_RESOURCE_STATE_GENERIC_READ, NULL,
-                                                    &IID_ID3D12Resource, (void **)up)) ||
-        FAILED(ID3D12Resource_Map(*up, 0, NULL, (void **)p)))
+    if (bytes > 256 || (!bytes && calls_open(&c, kind)))
         return 1;
-    for (UINT i = 0; i < 1000; i++) {
-        D3D12_CONSTANT_BUFFER_VIEW_DESC cbv = {ID3D12Resource_GetGPUVirtualAddress(*up) + i * 4096, 256};
-        D3D12_CPU_DESCRIPTOR_HANDLE at = {h.ptr + i * s->step};
-
-        ID3D12Device_CreateConstantBufferView(s->device, &cbv, at);
+    while (getchar() == '.') {
+        printf("%.3f\n", bytes ? ring(bytes) : calls_make(&c));
+        fflush(stdout);
     }
-    return 0;
-}
-
-/* Prints microseconds of process CPU time a frame: five thousand draws by four threads, 5 % of 8 MiB written. */
-static int draws(void)
-{
-    struct recorder r[RECORDERS];
-    ID3D12CommandList *lists[RECORDERS];
-    ID3D12Resource *up;
-    ID3D12Fence *fence;
-    struct scene s = {0};
-    double us[FRAMES];
-    uint8_t *p;
-
-    if (scene_make(&s) || draw_views(&s, &up, &p) ||
-        FAILED(
-            ID3D12Device_CreateFence(s.device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void **)&fence)))
-        return 1;
-    for (int i = 0; i < RECORDERS; i++) {
-        r[i].s = &s;
-        if (FAILED(ID3D12Device_CreateCommandAllocator(s.device, D3D12_COMMAND_LIST_TYPE_DIRECT,
-                                                       &IID_ID3D12CommandAllocator,
-                                                       (void **)&r[i].allocator)) ||
-            FAILED(ID3D12Device_CreateCommandList(s.device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, r[i].allocator,
-                                                  NULL, &IID_ID3D12GraphicsCommandList, (void **)&r[i].list)))
-            return 1;
-        ID3D12GraphicsCommandList_Close(r[i].list);
-        lists[i] = (ID3D12CommandList *)r[i].list;
-    }
-    memset(p, 1, MAPPED);
-    for (s.frame = 0; s.frame < FRAMES; s.frame++) {
-        struct timespec a, b;
-        pthread_t t[RECORDERS];
-
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-        for (unsigned i = 0; i < MAPPED / DIRTY_PAGE / 20; i++)
-            memset(p + ((i * 37 + s.frame * 11) % (MAPPED / DIRTY_PAGE)) * DIRTY_PAGE, (int)(s.frame + i),
-                   256);
-        for (int i = 0; i < RECORDERS; i++)
-            pthread_create(&t[i], NULL, record_draws, &r[i]);
-        for (int i = 0; i < RECORDERS; i++)
-            pthread_join(t[i], NULL);
-        ID3D12CommandQueue_ExecuteCommandLists(s.queue, RECORDERS, lists);
-        ID3D12CommandQueue_Signal(s.queue, fence, s.frame + 1);
-        while (ID3D12Fence_GetCompletedValue(fence) <= s.frame)
-            usleep(500);
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-        us[s.frame] = (double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3;
-    }
-    printf("%.1f\n",
-           bench_quantile(us + 5, FRAMES - 5, 0.25)); /* the same: what disturbs a frame only adds */
-    fflush(stdout);
     _exit(0);
 }
 
@@ -379,27 +212,98 @@ static void bytes_a_call(const char *path, double *raw, double *packed)
     *packed = calls ? (double)p / (double)calls : 0;
 }
 
+/* A program that takes turns: turns() in a process of its own, perhaps under a recorder. */
+struct taker {
+    FILE *to, *from;
+    pid_t pid;
+};
+
+static void taker_open(struct taker *t, const char *fmt, ...)
+{
+    int in[2], out[2];
+    char *command;
+    va_list ap;
+
+    va_start(ap, fmt);
+    *t = (struct taker){0};
+    if (vasprintf(&command, fmt, ap) < 0)
+        command = NULL;
+    va_end(ap);
+    if (!command || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+        return;
+    t->pid = fork();
+    if (!t->pid) {
+        dup2(in[0], 0);
+        dup2(out[1], 1);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    t->to = fdopen(in[1], "w");
+    t->from = fdopen(out[0], "r");
+    free(command);
+}
+
+static double taker_turn(struct taker *t)
+{
+    char line[64];
+
+    if (!t->to || fputc('.', t->to) < 0 || fflush(t->to))
+        return 0;
+    return fgets(line, sizeof(line), t->from) ? atof(line) : 0;
+}
+
+static void taker_close(struct taker *t)
+{
+    if (t->to)
+        fclose(t->to);
+    if (t->from)
+        fclose(t->from);
+    if (t->pid > 0)
+        waitpid(t->pid, NULL, 0);
+}
+
+enum { ALONE, RECORDED, RING, THEIRS, TAKERS };
+
+/* `ns` of each turn. Where a process's memory lies makes calls slower or faster as long as it lives: several have their turns. */
+static void take_turns(double ns[TAKERS][TURNS], const char *kind, double bytes, const char *path, bool gfx)
+{
+    for (int n = 0; n < TURNS; n += TURNS / LIVES) {
+        struct taker t[TAKERS] = {0};
+
+        taker_open(&t[ALONE], "exec %s --turns %s 2>/dev/null", self, kind);
+        taker_open(&t[RECORDED], "exec %s record -o %s.turns -- %s --turns %s 2>/dev/null", AEROGPU, path,
+                   self, kind);
+        taker_open(&t[RING], "exec %s --turns %.0f", self, ceil(bytes));
+        if (gfx)
+            taker_open(&t[THEIRS], GFX "exec %s --turns %s 2>/dev/null", "NONE", dir, self, kind);
+        for (int i = 0; i < TAKERS; i++) /* the first finds everything cold */
+            taker_turn(&t[i]);
+        for (int k = n; k < n + TURNS / LIVES; k++)
+            for (int i = 0; i < TAKERS; i++)
+                ns[i][k] = taker_turn(&t[i]);
+        for (int i = 0; i < TAKERS; i++)
+            taker_close(&t[i]);
+    }
+}
+
 static void call_cost(struct bench *b, const char *kind, bool gfx)
 {
     /* what the caller hands over: a list, and six dwords behind a pointer with a count; two buffers, offsets, a size */
     const double arguments = strcmp(kind, "copy") ? 8 + 4 + 24 : 8 + 8 + 8 + 8 + 8 + 8;
-    double ns[4][ROUNDS], added[ROUNDS], raw = 0, packed = 0, theirs = 0;
+    double ns[TAKERS][TURNS], added[TURNS], raw = 0, packed = 0, theirs = 0;
     char path[100], id[64], note[200];
 
     snprintf(path, sizeof(path), "%s/loop", dir);
-    for (int n = 0; n < ROUNDS; n++) {
-        ns[0][n] = atof(output("%s --loop %s 2>/dev/null", self, kind));
-        ns[1][n] = atof(output("%s record -o %s -- %s --loop %s 2>/dev/null", AEROGPU, path, self, kind));
-        if (!n)
-            bytes_a_call(path, &raw, &packed);
-        ns[3][n] = atof(output("%s --ring %.0f", self, ceil(raw)));
-        added[n] = ns[1][n] > ns[0][n] ? ns[1][n] - ns[0][n] : 0;
-        if (gfx)
-            ns[2][n] = atof(output(GFX "%s --loop %s 2>/dev/null", "NONE", dir, self, kind));
-    }
+    output("%s record -o %s -- %s --loop %s 2>/dev/null", AEROGPU, path, self, kind);
+    bytes_a_call(path, &raw, &packed);
+    take_turns(ns, kind, raw > 0 ? raw : 1, path, gfx);
+    for (int n = 0; n < TURNS; n++)
+        added[n] = ns[RECORDED][n] > ns[ALONE][n] ? ns[RECORDED][n] - ns[ALONE][n] : 0;
     if (gfx)
-        theirs = bench_quantile(ns[2], ROUNDS, 0.5) - bench_quantile(ns[0], ROUNDS, 0.5);
-    if (bench_quantile(ns[0], ROUNDS, 0) <= 0) {
+        theirs = bench_quantile(ns[THEIRS], TURNS, 0.5) - bench_quantile(ns[ALONE], TURNS, 0.5);
+    if (bench_quantile(ns[ALONE], TURNS, 0) <= 0) {
         static const char *const figures[] = {"cost", "bytes", "packed"};
         for (int i = 0; i < 3; i++) {
             snprintf(id, sizeof(id), "d3d12_call_%s_%s", figures[i], kind);
@@ -407,7 +311,7 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
         }
         return;
     }
-    if (bench_quantile(ns[1], ROUNDS, 0) <= 0 || raw <= 0) {
+    if (bench_quantile(ns[RECORDED], TURNS, 0) <= 0 || raw <= 0) {
         snprintf(id, sizeof(id), "d3d12_call_cost_%s", kind);
         bench_failed(b, id, "the calls were not recorded");
         return;
@@ -416,13 +320,13 @@ static void call_cost(struct bench *b, const char *kind, bool gfx)
     snprintf(
         note, sizeof(note),
         "added to %.0f ns a call, against a ring write of as many bytes; gfxreconstruct uncompressed adds %.0f",
-        bench_quantile(ns[0], ROUNDS, 0.5), theirs);
+        bench_quantile(ns[ALONE], TURNS, 0.5), theirs);
     bench_report(b, &(struct bench_figure){.id = id,
                                            .ours_each = added,
-                                           .reference_each = ns[3],
-                                           .rounds = ROUNDS,
+                                           .reference_each = ns[RING],
+                                           .rounds = TURNS,
                                            .unit = "ns",
-                                           .target = 4,
+                                           .target = 1.5,
                                            .note = note});
     snprintf(id, sizeof(id), "d3d12_call_bytes_%s", kind);
     bench_report(b, &(struct bench_figure){.id = id,
@@ -502,9 +406,9 @@ static void draw_heavy(struct bench *b, bool gfx)
     snprintf(text, sizeof(text), "%s/gfx.gfxr", dir);
     measure_heavy(h, gfx, path);
     if (!stat(path, &st))
-        bytes = (double)st.st_size / FRAMES;
+        bytes = (double)st.st_size / SCENE_FRAMES;
     if (gfx && !stat(text, &st))
-        their_bytes = (double)st.st_size / FRAMES;
+        their_bytes = (double)st.st_size / SCENE_FRAMES;
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]) && !(h->any && h->was_recorded); i++)
         if (h->any)
             bench_failed(b, ids[i], "what runs alone does not when it is recorded");
@@ -856,9 +760,9 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], "--short-loop"))
         return loop(argv[2], 1);
     if (argc == 2 && !strcmp(argv[1], "--draws"))
-        return draws();
-    if (argc == 3 && !strcmp(argv[1], "--ring"))
-        return ring((size_t)atoi(argv[2]));
+        return scene_draws();
+    if (argc == 3 && !strcmp(argv[1], "--turns"))
+        return turns(argv[2]);
     bench_init(&b, argc, argv);
     if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 || !mkdtemp(dir))
         return 1;

@@ -89,9 +89,10 @@ static uint8_t *chunk_bytes(const struct shm_chunk *c)
     return shm_data(rec_shm, (uint32_t)(c - rec_shm->chunks));
 }
 
+/* Nothing that was recorded before can be what a record repeats. */
 static void last_forget(struct rec_thread *t)
 {
-    memset(t->last, 0, rec_api->num_methods * sizeof(t->last[0]));
+    t->chunk_stamp = t->object_stamp = ++t->stamps;
 }
 
 void rec_new_chunk(struct rec_thread *t)
@@ -111,6 +112,7 @@ void rec_new_chunk(struct rec_thread *t)
     t->expected = t->chunk ? t->chunk->first_seq : 0;
     t->last_self = 0;
     t->last_time = 0;
+    t->list = NULL;
     last_forget(t);
 }
 
@@ -181,6 +183,9 @@ void REC_ABI rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t meth
         t->self = o ? o->id : 0;
         t->time = mode == REC_MODE_LOAD ? t->last_time : rec_now();
         t->has_seq = false;
+        t->recorded = mode == REC_MODE_LOAD ? o : NULL;
+        if (t->ticket || t->seq != t->expected)
+            t->object_stamp = ++t->stamps;
     } else {
         e->p = t->heap;
         e->end = t->heap + t->heap_cap;
@@ -234,6 +239,11 @@ static void commit(struct rec_thread *t, bool returned)
     t->expected = t->seq + t->ticket;
     t->last_self = t->self;
     t->last_time = t->time;
+    t->list = NULL;
+    if (t->recorded && t->chunk) {
+        t->list = t->recorded->ptr;
+        t->list_orig = t->recorded->orig;
+    }
     if (t->chunk) {
         uint32_t at = (uint32_t)(t->w - t->base);
 
@@ -267,37 +277,12 @@ bool rec_args_done(struct rec_thread *t, uint32_t method, enum rec_answer answer
             atomic_store_explicit(&t->chunk->partial, (uint32_t)(e->p - t->base), memory_order_release);
         return false;
     }
-    if (!t->retry) {
-        uint32_t len = (uint32_t)(e->p - t->args), at = (uint32_t)(t->args - t->base);
-
-        if (t->last[method].at && t->last[method].len == len &&
-            !memcmp(t->base + t->last[method].at, t->args, len)) {
-            if (len) {
-                e->p = t->args;
-                *t->hdr |= REC_REPEAT;
-            }
-        } else {
-            t->last[method].at = at;
-            t->last[method].len = len;
-        }
-    }
+    if (answer == REC_RETURNS_VALUES)
+        t->last[method].stamp = 0;
+    else if (!t->retry)
+        e->p = rec_short_bytes(t, &t->last[method], t->hdr, t->args, e->p);
     commit(t, answer == REC_NO_ANSWER);
     return false;
-}
-
-bool REC_ABI rec_list_done_slow(struct rec_thread *t, uint32_t method, struct rec_list_record r)
-{
-    t->enc = r.enc;
-    if (r.is_short) { /* what rec_begin() would have left */
-        t->hdr = r.hdr;
-        t->args = r.args;
-        t->late_at = NULL;
-        t->seq = t->expected;
-        t->self = t->last_self;
-        t->time = t->last_time;
-        t->ticket = t->has_seq = false;
-    }
-    return rec_args_done(t, method, REC_RETURNS);
 }
 
 void rec_result(struct rec_thread *t, int mode)

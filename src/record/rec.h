@@ -60,6 +60,16 @@ struct rec_range { /* a span of descriptor handles or GPU addresses */
     uint32_t id, step;
 };
 
+enum { REC_VALUES = 20 };
+
+/* What the last call of a method was given: where its bytes are in the chunk; or values, as they were handed over, an object with
+ * its number behind it. It counts as long as the thread has that stamp. */
+struct rec_last {
+    uint64_t stamp;
+    uint32_t at, len;
+    uint64_t values[REC_VALUES];
+};
+
 struct rec_thread {
     struct enc enc;
     int depth;
@@ -76,6 +86,7 @@ struct rec_thread {
     uint32_t self;
     uint64_t time;
     bool retry, ticket, has_seq;
+    struct rec_object *recorded; /* the object that the record goes into, if it is one of a list */
     uint8_t *heap;
     size_t heap_cap;
     struct {
@@ -83,11 +94,14 @@ struct rec_thread {
         uint64_t version;
     } hit[3];
     struct rec_object *object; /* that the last call was made on: nodes are never freed */
+    /* The short way (below): the list that the last record went into, with its real methods; NULL: the long one. */
+    const void *list;
+    void **list_orig;
+    /* `chunk_stamp` is new with each chunk, `object_stamp` also wherever a pointer may have come to mean something else. */
+    uint64_t stamps, chunk_stamp, object_stamp;
     uint32_t number;
-    char trouble[160]; /* to be noted behind the record that is being made */
-    struct {
-        uint32_t at, len;
-    } last[]; /* arguments in the chunk, by method */
+    char trouble[160];      /* to be noted behind the record that is being made */
+    struct rec_last last[]; /* by method */
 };
 
 /* What thunks call is of their own convention: for one function of the system's, which may use them, each would have to save and
@@ -136,9 +150,10 @@ uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began *
 void rec_new_chunk(struct rec_thread *t);
 void REC_ABI rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
 enum rec_answer {
-    REC_NO_ANSWER, /* the record is whole, and what it says is done */
-    REC_ANSWER,    /* rec_result() follows */
-    REC_RETURNS,   /* there is none, but the method has still to return: rec_returned() follows */
+    REC_NO_ANSWER,      /* the record is whole, and what it says is done */
+    REC_ANSWER,         /* rec_result() follows */
+    REC_RETURNS,        /* there is none, but the method has still to return: rec_returned() follows */
+    REC_RETURNS_VALUES, /* the same; what the method is given is compared by values */
 };
 /* True: it did not fit; the arguments are to be written again. */
 bool rec_args_done(struct rec_thread *t, uint32_t method, enum rec_answer answer);
@@ -154,40 +169,26 @@ bool rec_result_done(struct rec_thread *t);
 
 /* ---- the short way ---------------------------------------------------------
  * Methods that only record into a list are the most, and nearly all of their records follow another one on the same list, with
- * nothing in between that others see: such a record begins with nothing but the method. What it needs is in registers until it is
- * whole (`enc` is a local variable whose address goes nowhere); all else takes the long way.
+ * nothing in between that others see: such a record begins with nothing but the method, and says nothing more where the method is
+ * given what it was given last. Compared is what the program hands over, where that is values: bytes that were just written in
+ * other widths are long in coming back. All else takes the long way, in a function of its own, so that the short one needs few
+ * registers.
  *
- *   rec_list_begin ─▶ enc_* ─▶ rec_list_done ─▶ the real method ─▶ rec_returned */
+ *   rec_short_begins ─▶ enc_* or values ─▶ rec_short_done ─▶ the real method ─▶ rec_short_returned */
 
 enum { REC_MIN_ROOM = 512 }; /* what a chunk must have left before a record is begun in it */
 
-struct rec_list_record {
-    struct enc enc;
-    uint8_t *hdr, *args;
-    bool is_short;
-};
-
-REC_INLINE void rec_list_begin(struct rec_thread *t, struct rec_object *o, uint32_t method,
-                               struct rec_list_record *r)
+REC_INLINE bool rec_short_begins(const struct rec_thread *t, const void *list)
 {
-    r->is_short = !t->retry && t->limit - t->w >= REC_MIN_ROOM && o->id == t->last_self &&
-                  atomic_load_explicit(&o->last_thread, memory_order_relaxed) == t &&
-                  atomic_load_explicit(&rec_shm->seq, memory_order_acquire) == t->expected;
-    if (__builtin_expect(!r->is_short, 0)) {
-        rec_begin(t, o, method, REC_MODE_LOAD);
-        r->enc = t->enc;
-        return;
-    }
-    r->hdr = t->w;
-    r->args = varint_put(r->hdr, method << REC_FLAG_BITS);
-    r->enc = (struct enc){r->args, t->limit, false};
+    return __builtin_expect(t && t->list == list && !t->depth && t->limit - t->w >= REC_MIN_ROOM &&
+                                atomic_load_explicit(&rec_shm->seq, memory_order_acquire) == t->expected,
+                            1);
 }
 
-bool REC_ABI rec_list_done_slow(struct rec_thread *t, uint32_t method, struct rec_list_record r);
-
 /* memcmp() and memcpy() of a few bytes, without a call. */
-REC_INLINE bool rec_same(const uint8_t *a, const uint8_t *b, size_t n)
+REC_INLINE bool rec_same(const void *first, const void *second, size_t n)
 {
+    const uint8_t *a = first, *b = second;
     uint64_t x, y;
 
     if (n < 8) {
@@ -206,8 +207,11 @@ REC_INLINE bool rec_same(const uint8_t *a, const uint8_t *b, size_t n)
     }
 }
 
-REC_INLINE void rec_copy(uint8_t *to, const uint8_t *from, size_t n)
+REC_INLINE void rec_copy(void *into, const void *source, size_t n)
 {
+    const uint8_t *from = source;
+    uint8_t *to = into;
+
     for (; n >= 8; n -= 8, to += 8, from += 8) {
         memcpy(to, from, 8);
         __asm__ volatile("" : : : "memory"); /* else the loop becomes a call again */
@@ -218,27 +222,37 @@ REC_INLINE void rec_copy(uint8_t *to, const uint8_t *from, size_t n)
     }
 }
 
-/* True: it did not fit; the arguments are to be written again. */
-REC_INLINE bool rec_list_done(struct rec_thread *t, uint32_t method, struct rec_list_record *r)
+/* The record from `hdr` on, with arguments from `args` to `end`: where those are the last call's they are left out. */
+REC_INLINE uint8_t *rec_short_bytes(struct rec_thread *t, struct rec_last *last, uint8_t *hdr, uint8_t *args,
+                                    uint8_t *end)
 {
-    uint32_t len = (uint32_t)(r->enc.p - r->args), at = (uint32_t)(r->args - t->base);
+    uint32_t len = (uint32_t)(end - args);
 
-    if (__builtin_expect(!r->is_short || r->enc.full || t->trouble[0], 0))
-        return rec_list_done_slow(t, method, *r);
-    if (t->last[method].at && t->last[method].len == len &&
-        rec_same(t->base + t->last[method].at, r->args, len)) {
-        if (len) {
-            r->enc.p = r->args;
-            *r->hdr |= REC_REPEAT;
-        }
-    } else {
-        t->last[method].at = at;
-        t->last[method].len = len;
+    if (last->stamp == t->chunk_stamp && last->len == len && rec_same(t->base + last->at, args, len)) {
+        if (len)
+            *hdr |= REC_REPEAT;
+        return args;
     }
-    t->w = r->enc.p;
-    if (t->chunk)
-        atomic_store_explicit(&t->chunk->partial, (uint32_t)(t->w - t->base), memory_order_release);
-    return false;
+    last->stamp = t->chunk_stamp;
+    last->at = (uint32_t)(args - t->base);
+    last->len = len;
+    return end;
+}
+
+REC_INLINE void rec_short_done(struct rec_thread *t, uint8_t *end)
+{
+    t->w = end;
+    atomic_store_explicit(&t->chunk->partial, (uint32_t)(end - t->base), memory_order_release);
+    t->depth = 1;
+}
+
+REC_INLINE void rec_short_returned(struct rec_thread *t)
+{
+    struct shm_chunk *c = t->chunk;
+
+    t->depth = 0;
+    atomic_store_explicit(&c->committed, atomic_load_explicit(&c->partial, memory_order_relaxed),
+                          memory_order_release);
 }
 
 void rec_lock(struct rec_object *o);

@@ -9,45 +9,52 @@
 
 #define ENC_INLINE 256 /* byte blocks up to this size travel inside the record */
 
-static inline void enc_u8(struct enc *e, uint8_t v)
+REC_INLINE void enc_u8(struct enc *e, uint8_t v)
 {
     *e->p++ = v;
 }
 
 REC_INLINE void enc_var(struct enc *e, uint64_t v)
 {
-    if (v < 0x80)
+    uint16_t two;
+
+    if (v < 0x80) {
         *e->p++ = (uint8_t)v;
-    else
+    } else if (v < 0x4000) { /* nearly all others */
+        two = (uint16_t)((v & 0x7f) | 0x80 | (v >> 7) << 8);
+        memcpy(e->p, &two, 2);
+        e->p += 2;
+    } else {
         e->p = varint_put(e->p, v);
+    }
 }
 
-static inline void enc_u16(struct enc *e, uint16_t v)
+REC_INLINE void enc_u16(struct enc *e, uint16_t v)
 {
     enc_var(e, v);
 }
 
-static inline void enc_u32(struct enc *e, uint32_t v)
+REC_INLINE void enc_u32(struct enc *e, uint32_t v)
 {
     enc_var(e, v);
 }
 
-static inline void enc_u64(struct enc *e, uint64_t v)
+REC_INLINE void enc_u64(struct enc *e, uint64_t v)
 {
     enc_var(e, v);
 }
 
-static inline void enc_i32(struct enc *e, int32_t v)
+REC_INLINE void enc_i32(struct enc *e, int32_t v)
 {
     enc_var(e, zigzag(v));
 }
 
-static inline void enc_i64(struct enc *e, int64_t v)
+REC_INLINE void enc_i64(struct enc *e, int64_t v)
 {
     enc_var(e, zigzag(v));
 }
 
-static inline void enc_f32(struct enc *e, float v)
+REC_INLINE void enc_f32(struct enc *e, float v)
 {
     memcpy(e->p, &v, 4);
     e->p += 4;
@@ -62,11 +69,25 @@ static inline void enc_guid(struct enc *e, const void *g)
 void enc_str(struct enc *e, const char *s);
 void enc_text(struct enc *e, const char *s, size_t n); /* which is UTF-8 */
 
-REC_INLINE void enc_object(struct enc *e, const void *p)
+/* 0 is none, 1 one that the recorder does not know. */
+REC_INLINE uint32_t rec_object_number(const void *p)
 {
     struct rec_object *o = p ? rec_object_find(p) : NULL;
 
-    enc_var(e, o ? o->id : p ? 1 : 0);
+    return o ? o->id : p ? 1 : 0;
+}
+
+REC_INLINE void enc_object(struct enc *e, const void *p)
+{
+    enc_var(e, rec_object_number(p));
+}
+
+static inline uint32_t enc_float_bits(float v)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &v, 4);
+    return bits;
 }
 
 /* Writes it at `p`; returns the byte behind it. */
@@ -92,14 +113,14 @@ static inline void enc_va(struct enc *e, uint64_t v)
     enc_reference(e, REC_VA, v);
 }
 
-static inline bool enc_present(struct enc *e, const void *p)
+REC_INLINE bool enc_present(struct enc *e, const void *p)
 {
     *e->p++ = p != NULL;
     return p != NULL;
 }
 
 /* Number of elements to write. */
-static inline size_t enc_count(struct enc *e, const void *p, size_t n)
+REC_INLINE size_t enc_count(struct enc *e, const void *p, size_t n)
 {
     if (!p) {
         *e->p++ = 0;

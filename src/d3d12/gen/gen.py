@@ -537,9 +537,11 @@ class Gen:
                 outs += self.enc_field(p, p.name, '', me.params, '')
             if isvoid and any('SUCCEEDED(ret)' in s for s in outs):
                 outs = [s.replace('SUCCEEDED(ret)', '1') for s in outs]
-            t = []
-            t.append('typedef %s (WINAPI *pfn_%s)(%s);' % (ret, name, ', '.join(ps)))
-            t.append('static %s WINAPI thunk_%s(%s)\n{' % (ret, name, ', '.join(ps)))
+            # what only records into a list, answers nothing, and needs nothing else: rec.h, the short way
+            short = mode == 'REC_MODE_LOAD' and not me.has_result and not me.flags & {'pre', 'post'}
+            t = ['typedef %s (WINAPI *pfn_%s)(%s);' % (ret, name, ', '.join(ps))]
+            t.append('static %s%s WINAPI %s_%s(%s)\n{' % ('__attribute__((noinline, cold)) ' if short else '', ret,
+                                                        'long' if short else 'thunk', name, ', '.join(ps)))
             t.append('    struct rec_thread *t = rec_enter();')
             t.append('    if (!t)')
             call = '((pfn_%s)rec_orig(This, %d))(%s);' % (name, me.slot, ', '.join(args))
@@ -550,24 +552,17 @@ class Gen:
                 t.append('        return ' + call)
             t.append('    struct rec_object *o = rec_object_of(t, This);')
             t.append('    pfn_%s orig = (pfn_%s)o->orig[%d];' % (name, name, me.slot))
-            # what only records into a list, and answers nothing: rec.h, the short way
-            short = mode == 'REC_MODE_LOAD' and not me.has_result
-            if short:
-                t += ['    struct rec_list_record r;', '    struct enc *e = &r.enc;']
-            else:
-                t.append('    struct enc *e = &t->enc;')
+            t.append('    struct enc *e = &t->enc;')
             hookargs = ', '.join(['t', 'o'] + args)
             if 'pre' in me.flags:
                 t.append('    rec_pre_%s(%s);' % (name, hookargs))
             if queue:
                 t.append('    rec_lock(o);')
-            t.append('    do {\n        ' + ('rec_list_begin(t, o, %d, &r);' % me.id if short else
-                                                'rec_begin(t, o, %d, %s);' % (me.id, mode)))
+            t.append('    do {\n        rec_begin(t, o, %d, %s);' % (me.id, mode))
             t += ['        ' + s for s in ins]
-            if short:
-                t.append('    } while (rec_list_done(t, %d, &r));' % me.id)
-            else:
-                t.append('    } while (rec_args_done(t, %d, %s));' % (me.id, 'REC_ANSWER' if me.has_result else 'REC_RETURNS'))
+            values = self.values_of(me) if short else None
+            t.append('    } while (rec_args_done(t, %d, %s));' % (
+                me.id, 'REC_ANSWER' if me.has_result else 'REC_RETURNS' if values is None else 'REC_RETURNS_VALUES'))
             t.append('    t->depth++;')
             t.append('    %sorig(%s);' % ('' if isvoid else ret + (' ' if ret[-1] != '*' else '') + 'ret = ', ', '.join(args)))
             t.append('    t->depth--;')
@@ -584,6 +579,8 @@ class Gen:
             if not isvoid:
                 t.append('    return ret;')
             t.append('}\n')
+            if short:
+                t += self.short_thunk(me, name, ps, args, ins, values)
             body.append('\n'.join(t))
             thunks[(me.iface, me.name)] = 'thunk_' + name
         o = ['/* Made by gen.py from the installed IDL files. */', '#include "d3d12/record/rec_values.h"',
@@ -608,6 +605,82 @@ class Gen:
         o += ['    %s,' % ('NULL' if self.m.ifaces[n].skip else 'table_' + n) for n in self.iface_order]
         o.append('};')
         return '\n'.join(o) + '\n'
+
+    def is_flat(self, f):
+        """A number, or a structure of numbers without gaps, that two calls can be compared by: its size in bytes, and whether
+        all of it are floats; None: it is something else."""
+        sizes = {'u8': 1, 'u16': 2, 'u32': 4, 'i32': 4, 'enum': 4, 'f32': 4, 'u64': 8, 'i64': 8}
+        if f.k in sizes:
+            return sizes[f.k], f.k == 'f32'
+        if f.k != 'struct':
+            return None
+        fields = self.m.structs[f.b]
+        each = [self.is_flat(x) if x.members is None and x.cls == 'value' and not x.bits else None for x in fields]
+        if not all(each) or len({n for n, _ in each}) != 1:
+            return None
+        return sum(n for n, _ in each), all(x for _, x in each)
+
+    def values_of(self, me):
+        """How a method's arguments are compared: (parameter, word, size of an array's element or None); None: by their bytes."""
+        out, word, array = [], 0, None
+        for p in me.params:
+            if p.cls == 'value' and p.k in ('u8', 'u16', 'u32', 'i32', 'u64', 'i64', 'f32', 'enum', 'va', 'cpu', 'gpu', 'object'):
+                out.append((p, word, None))
+                word += 2 if p.k == 'object' else 1
+            elif p.cls == 'array' and not p.pointers and not array and self.is_flat(p) and self.is_flat(p)[0] % 4 == 0:
+                array = p
+            else:
+                return None
+        return out + ([(array, word, self.is_flat(array)[0])] if array else [])
+
+    def short_thunk(self, me, name, ps, args, ins, values):
+        """The thunk of a method that only records into a list; what it cannot do long_X() does."""
+        away = '    if (%%s) {\n        long_%s(%s);\n        return;\n    }' % (name, ', '.join(args))
+        t = ['static void WINAPI thunk_%s(%s)\n{' % (name, ', '.join(ps)),
+             '    struct rec_thread *t = rec_self;',
+             away % '!rec_short_begins(t, This)',
+             '    struct rec_last *last = &t->last[%d];' % me.id,
+             '    uint8_t *hdr = t->w, *args = varint_put(hdr, %d << REC_FLAG_BITS);' % me.id,
+             '    struct enc enc = {args, t->limit, false}, *e = &enc;']
+        if values is None:
+            t += ['    ' + s for s in ins]
+            t.append(away % 'enc.full')
+            t.append('    uint8_t *end = rec_short_bytes(t, last, hdr, args, e->p);')
+        else:
+            stamp = 't->object_stamp' if any(p.k in ('object', 'va', 'cpu', 'gpu') for p, _, _ in values) else 't->chunk_stamp'
+            same, keep, enc = ['known'], ['last->stamp = %s;' % stamp], {}
+            for p, w, size in values:
+                at = 'last->values[%d]' % w
+                if size:
+                    n = '(size_t)(%s)' % qualified(p.expr, me.params, '')
+                    t.append(away % ('(%s && !%s) || %s > sizeof(last->values[0]) * (REC_VALUES - %d) / %d' % (n, p.name, n, w, size)))
+                    same.append('rec_same(&%s, %s, %s * %d)' % (at, p.name, n, size))
+                    keep.append('rec_copy(&%s, %s, %s * %d);' % (at, p.name, n, size))
+                    if self.is_flat(p)[1]:
+                        enc[p.name] = ['enc_count(e, %s, %s);' % (p.name, n), 'rec_copy(e->p, %s, %s * %d);' % (p.name, n, size),
+                                       'e->p += %s * %d;' % (n, size)]
+                elif p.k == 'object':
+                    same.append('%s == (uintptr_t)%s' % (at, p.name))
+                    keep.append('if (!known || %s != (uintptr_t)%s) {' % (at, p.name))
+                    keep.append('    %s = (uintptr_t)%s;' % (at, p.name))
+                    keep.append('    last->values[%d] = rec_object_number(%s);\n        }' % (w + 1, p.name))
+                    enc[p.name] = ['enc_var(e, last->values[%d]);' % (w + 1)]
+                else:
+                    value = 'enc_float_bits(%s)' % p.name if p.k == 'f32' else '(uint64_t)%s%s' % (
+                        p.name, '.ptr' if p.k in ('cpu', 'gpu') else '')
+                    same.append('%s == %s' % (at, value))
+                    keep.append('%s = %s;' % (at, value))
+            t.append('    uint8_t *end = args;')
+            if values:
+                t.append('    const bool known = last->stamp == %s;' % stamp)
+                t.append('    if (%s) {\n        varint_put(hdr, %d << REC_FLAG_BITS | REC_REPEAT);\n    } else {' % (' && '.join(same), me.id))
+                t += ['        ' + s for s in keep]
+                for p in me.params:
+                    t += ['        ' + s for s in enc.get(p.name) or self.enc_field(p, p.name, '', me.params, '')]
+                t.append('        end = e->p;\n    }')
+        t.append('    pfn_%s orig = (pfn_%s)t->list_orig[%d];' % (name, name, me.slot))
+        t += ['    rec_short_done(t, end);', '    orig(%s);' % ', '.join(args), '    rec_short_returned(t);', '}\n']
+        return t
 
     # The stream's subobject types stand in comments of the IDL file; their values in the enum.
     STREAM = {'ROOT_SIGNATURE': ('object', 'ID3D12RootSignature'), 'VS': ('struct', 'D3D12_SHADER_BYTECODE'),
