@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "dxgkrnl/recovery.h"
+
 uint32_t suite_tdr_count(struct suite *s)
 {
     D3DKMT_OPENADAPTERFROMHDC open = {.hDc = (HDC)(uintptr_t)s->display};
@@ -48,6 +50,32 @@ void suite_works_again(struct suite *s, uint32_t ms, double *took_ms)
         suite_fail(s, "new work does not run within %u ms: %s" SUITE_SLACK, ms, umd_status_name(st, text));
 }
 
+enum { DETECTED_MS = 20000 }; /* that a time-out may take */
+
+/* Whether so many hangs end in resets, and soon: else there is no way on behind the first. */
+static bool recovers(struct suite *s, uint32_t hangs)
+{
+    struct dxgk_recovery r = {0};
+    NTSTATUS st = D3DKMTEscape(&(D3DKMT_ESCAPE){.hAdapter = s->adapter,
+                                                .Type = (D3DKMT_ESCAPETYPE)DXGK_ESCAPE_RECOVERY,
+                                                .pPrivateDriverData = &r,
+                                                .PrivateDriverDataSize = sizeof(r)});
+    if (st != STATUS_SUCCESS) /* a system that does not say: as its defaults are */
+        return true;
+    if (!r.level)
+        suite_skip(s, "TdrLevel is 0: nothing ends work that does not end");
+    else if (r.level == 1)
+        suite_skip(s, "TdrLevel is 1: work that does not end is a bug check");
+    else if (r.delay_s >= suite_ms(s, DETECTED_MS) / 1000)
+        suite_skip(s, "TdrDelay is %u s, and this test waits for %d s" SUITE_SLACK, r.delay_s,
+                   suite_ms(s, DETECTED_MS) / 1000);
+    else if ((uint64_t)r.resets + hangs > r.limit_count)
+        suite_skip(s,
+                   "TdrLimitCount is %u within %u s, %u resets were, and %u more are too many: a bug check",
+                   r.limit_count, r.limit_time_s, r.resets, hangs);
+    return !s->skipped;
+}
+
 /* Hangs the GPU and waits for the reset; how long it took from the submission. */
 static void hang_once(struct suite *s, struct umd_device **device, double *detected_ms)
 {
@@ -65,7 +93,7 @@ static void hang_once(struct suite *s, struct umd_device **device, double *detec
     CHECK_STATUS(s, st, "submitting work that does not end");
     st = umd_flush(d, &fence);
     if (NT_SUCCESS(st))
-        st = umd_wait(d, fence, suite_ms(s, 20000));
+        st = umd_wait(d, fence, suite_ms(s, DETECTED_MS));
     *detected_ms = (double)(suite_now(s) - start) / 1e6;
     CHECK_EQ_STATUS(s, st, STATUS_DEVICE_REMOVED, "waiting for work that does not end");
     if (!suite_is_seated(s)) {
@@ -73,7 +101,7 @@ static void hang_once(struct suite *s, struct umd_device **device, double *detec
                       "`aerogpu serve --seat` names");
         return;
     }
-    while (suite_tdr_count(s) == before && suite_now(s) - start < suite_ms(s, 20000) * NSEC_PER_MSEC)
+    while (suite_tdr_count(s) == before && suite_now(s) - start < suite_ms(s, DETECTED_MS) * NSEC_PER_MSEC)
         suite_sleep_ms(s, 2);
     CHECK(s, suite_tdr_count(s) == before + 1, "%u resets, %u before the hang", suite_tdr_count(s), before);
 }
@@ -91,6 +119,8 @@ void test_tdr_recovery(struct suite *s)
     struct umd_device *d = NULL;
     double detected, again;
 
+    if (!recovers(s, 1))
+        return;
     expect_resets(s, 1);
     hang_once(s, &d, &detected);
     if (!s->failed && !s->skipped) {
@@ -106,6 +136,8 @@ void test_tdr_storm(struct suite *s)
     uint32_t n = suite_default(s->iterations, 2);
     double detected, again = 0, worst = 0;
 
+    if (!recovers(s, n))
+        return;
     expect_resets(s, n);
     for (uint32_t i = 0; i < n && !s->failed && !s->skipped; i++) {
         struct umd_device *d = NULL;
@@ -128,6 +160,8 @@ void test_device_removed_semantics(struct suite *s)
     double detected, again;
     void *data;
 
+    if (!recovers(s, 1))
+        return;
     expect_resets(s, 1);
     CHECK_STATUS(s, umd_open(&other, NULL), "open");
     CHECK_STATUS(s, umd_buffer(other, &buffer, AEROGPU_RESOURCE_USAGE_VERTEX_BUFFER, NULL, 4096, true),

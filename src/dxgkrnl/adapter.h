@@ -141,7 +141,7 @@ struct dxgk {
         if ((d)->ddi.DxgkDdi##name) {                                                                        \
             status_ = STATUS_DEVICE_REMOVED;                                                                 \
             if (KERNEL_CALL((d)->kernel, "DxgkDdi" #name, PASSIVE_LEVEL, (d)->tdr.ddi_delay_ns,              \
-                            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__)) &&                                \
+                            status_ = KERNEL_GUEST((d)->ddi.DxgkDdi##name)(__VA_ARGS__)) &&                  \
                 status_ != STATUS_SUCCESS)                                                                   \
                 dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             if (!NT_SUCCESS(status_))                                                                        \
@@ -157,7 +157,7 @@ struct dxgk {
             KIRQL old_ = dxgk_kernel_raise((d)->kernel, level);                                              \
             status_ = STATUS_DEVICE_REMOVED;                                                                 \
             if (KERNEL_CALL((d)->kernel, "DxgkDdi" #name, level, 0,                                          \
-                            status_ = (d)->ddi.DxgkDdi##name(__VA_ARGS__)) &&                                \
+                            status_ = KERNEL_GUEST((d)->ddi.DxgkDdi##name)(__VA_ARGS__)) &&                  \
                 status_ != STATUS_SUCCESS)                                                                   \
                 dxgk_answers_status(d, "DxgkDdi" #name, status_);                                            \
             dxgk_kernel_lower((d)->kernel, old_);                                                            \

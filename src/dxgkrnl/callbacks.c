@@ -126,7 +126,7 @@ static NTSTATUS NTAPI DxgkCbSynchronizeExecution(HANDLE h, PKSYNCHRONIZE_ROUTINE
     }
     held = d->ntos.num_held;
     old = dxgk_kernel_raise(d->kernel, DIRQL);
-    answer = routine(context);
+    answer = KERNEL_GUEST(routine)(context);
     if (dxgk_kernel_irql(d->kernel) != DIRQL) {
         dxgk_kernel_violation(
             d->kernel, "the routine of DxgkCbSynchronizeExecution returned at IRQL %d, was called at %d",

@@ -64,7 +64,7 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
     if (KERNEL_CALL(d->kernel, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
                     {
                         dxgk_fault_block(d);
-                        *status = d->ddi.DxgkDdiCreateDevice(d->miniport, &args);
+                        *status = KERNEL_GUEST(d->ddi.DxgkDdiCreateDevice)(d->miniport, &args);
                     }) &&
         *status != STATUS_SUCCESS)
         dxgk_answers_status(d, "DxgkDdiCreateDevice", *status);

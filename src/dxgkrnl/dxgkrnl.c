@@ -147,7 +147,7 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     d->first_rule = dxgk_kernel_violations(d->kernel);
     s = STATUS_DEVICE_REMOVED;
     KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
-                s = driver_entry((PDRIVER_OBJECT)d->objects->driver, &name));
+                s = KERNEL_GUEST(driver_entry)((PDRIVER_OBJECT)d->objects->driver, &name));
     loading = NULL;
     missing = missing_ddi(d);
     if (NT_SUCCESS(s) && d->initialized && !missing) {
@@ -260,8 +260,8 @@ void dxgk_unload(struct dxgk *d)
     if (d->state == DXGK_EMPTY)
         return;
     dxgk_kernel_enter(d->kernel);
-    if (d->ddi.DxgkDdiUnload &&
-        !KERNEL_CALL(d->kernel, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns, d->ddi.DxgkDdiUnload()))
+    if (d->ddi.DxgkDdiUnload && !KERNEL_CALL(d->kernel, "DxgkDdiUnload", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
+                                             KERNEL_GUEST(d->ddi.DxgkDdiUnload)()))
         d->crashed = true;
     dxgk_ntos_check_leaks(d);
     dxgk_ntos_finish(d);
@@ -664,7 +664,7 @@ static bool on_isr(void *ctx, unsigned message)
     if (!d->miniport || !d->ddi.DxgkDdiInterruptRoutine)
         return false;
     KERNEL_CALL(d->kernel, "DxgkDdiInterruptRoutine", DIRQL, 0,
-                ours = d->ddi.DxgkDdiInterruptRoutine(d->miniport, message));
+                ours = KERNEL_GUEST(d->ddi.DxgkDdiInterruptRoutine)(d->miniport, message));
     return ours;
 }
 
@@ -677,7 +677,8 @@ static void NTAPI on_dpc(PKDPC dpc, PVOID ctx, PVOID a, PVOID b)
     UNREFERENCED_PARAMETER(b);
     if (!d->miniport || !d->ddi.DxgkDdiDpcRoutine)
         return;
-    KERNEL_CALL(d->kernel, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0, d->ddi.DxgkDdiDpcRoutine(d->miniport));
+    KERNEL_CALL(d->kernel, "DxgkDdiDpcRoutine", DISPATCH_LEVEL, 0,
+                KERNEL_GUEST(d->ddi.DxgkDdiDpcRoutine)(d->miniport));
 }
 
 static void on_stuck(void *ctx, const char *ddi)

@@ -327,6 +327,13 @@ const char *dxgk_kernel_ddi(const struct kernel *k)
     return k->current && k->current->ddi ? k->current->ddi->name : NULL;
 }
 
+void dxgk_kernel_patience(struct kernel *k, uint64_t deadline_ns, void (*over)(void *ctx), void *ctx)
+{
+    k->patience.deadline_ns = deadline_ns;
+    k->patience.over = over;
+    k->patience.ctx = ctx;
+}
+
 /* Sim: code outside every coroutine waits by running the loop. */
 static void park_main(struct kernel *k, struct kthread *t)
 {
@@ -343,6 +350,8 @@ static void park_main(struct kernel *k, struct kthread *t)
                 t->ddi->abandoned = true;
             return;
         }
+        if (k->patience.deadline_ns && dxgk_kernel_now(k) > k->patience.deadline_ns && !t->woken)
+            k->patience.over(k->patience.ctx);
     }
 }
 

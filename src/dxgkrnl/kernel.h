@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/loop.h"
+#include "dxgkrnl/kernel/crossing.h"
 #include "wddm/ntddk.h"
 
 #define DIRQL 5
@@ -83,6 +84,10 @@ void dxgk_kernel_unpark(struct kernel *k, struct kthread *t);
 /* Until the deadline, for a miniport: a call that is abandoned ends here. */
 void dxgk_kernel_delay(struct kernel *k, uint64_t deadline_ns, const char *routine);
 
+/* Sim: `over` is called in a wait of code outside every coroutine that goes on behind the deadline, while other things happen; 0: none.
+ * A wait that nothing can end any more is found otherwise. */
+void dxgk_kernel_patience(struct kernel *k, uint64_t deadline_ns, void (*over)(void *ctx), void *ctx);
+
 /* Between the steps of work that may be long, at PASSIVE_LEVEL and with nothing half done: who waits for the processor gets it. */
 void dxgk_kernel_breathe(struct kernel *k);
 
@@ -127,8 +132,9 @@ struct kernel_ddi {
     const char *name;
     uint64_t start_ns, limit_ns; /* start: of its first wait */
     KIRQL irql, entered;
-    unsigned floating;                  /* the processor's control bits, which are to be the same behind it */
+    unsigned floating; /* the processor's control bits (guard.c), which are to be the same behind it */
     unsigned mutexes, regions[REGIONS]; /* that the thread had when it was called */
+    uint64_t environment;               /* dxgk_process_environment; of a stranger */
     bool late;                          /* it waited longer than the limit, and that was said */
     bool abandoned;                     /* it did not come back by itself: kernel/guard.h */
     bool final; /* what does not come back ends the process: it has more in hand than frames */

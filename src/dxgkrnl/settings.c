@@ -87,6 +87,12 @@ int dxgk_settings_parse(struct settings *s, const char *text, size_t size, struc
     unsigned n = 0;
     int r = 0;
 
+    if (size >= 2 && (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2)))
+        return error_set(err, -EINVAL, "line 1: the text is UTF-16, as regedit writes it; UTF-8 is read");
+    if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) { /* what Windows' editors begin UTF-8 with */
+        text += 3;
+        size -= 3;
+    }
     while (size && !r) {
         const char *eol = memchr(text, '\n', size);
         size_t len = eol ? (size_t)(eol - text) : size;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "dxgkrnl/adapter.h"
+#include "dxgkrnl/kernel/process.h"
 
 #include <errno.h>
 #include <linux/aio_abi.h>
@@ -24,11 +25,14 @@ int dxgk_signaller_init(struct signaller *s)
         r = -errno;
     if (r)
         close(s->fd);
+    else
+        dxgk_process_keep(s->fd, true);
     return r;
 }
 
 void dxgk_signaller_finish(struct signaller *s)
 {
+    dxgk_process_keep(s->fd, false);
     syscall(SYS_io_destroy, s->context);
     close(s->fd);
 }

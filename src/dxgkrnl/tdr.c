@@ -55,6 +55,20 @@ void dxgk_tdr_configure(struct dxgk *d)
     d->sched.hw_limit = setting(d, "HwQueuedRenderPacketGroupLimit", 2, 1, MAX_HW_LIMIT);
 }
 
+void dxgk_tdr_tell(const struct dxgk *d, struct dxgk_recovery *out)
+{
+    const struct tdr *t = &d->tdr;
+    uint64_t now = dxgk_kernel_now(d->kernel);
+
+    *out = (struct dxgk_recovery){.level = t->level,
+                                  .delay_s = (uint32_t)(t->delay_ns / NSEC_PER_SEC),
+                                  .ddi_delay_s = (uint32_t)(t->ddi_delay_ns / NSEC_PER_SEC),
+                                  .limit_count = t->limit_count,
+                                  .limit_time_s = (uint32_t)(t->limit_ns / NSEC_PER_SEC)};
+    for (unsigned i = 0; i < t->count; i++)
+        out->resets += now - t->history[i] <= t->limit_ns;
+}
+
 void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
 {
     if (d->state == DXGK_FAILED)
@@ -63,7 +77,8 @@ void dxgk_tdr_fail(struct dxgk *d, unsigned code, const char *why)
     dxgk_log(d, "BugCheck", code, "the display driver cannot be recovered (bugcheck 0x%X): %s", code, why);
     if (d->miniport) { /* so that the screen can be written to; of a driver that may be inside another DDI */
         KIRQL old = dxgk_kernel_raise(d->kernel, DIRQL);
-        KERNEL_CALL(d->kernel, "DxgkDdiResetDevice", DIRQL, 0, d->ddi.DxgkDdiResetDevice(d->miniport));
+        KERNEL_CALL(d->kernel, "DxgkDdiResetDevice", DIRQL, 0,
+                    KERNEL_GUEST(d->ddi.DxgkDdiResetDevice)(d->miniport));
         dxgk_kernel_lower(d->kernel, old);
     }
     dxgk_ntos_bugcheck(d);

@@ -23,6 +23,7 @@
 #pragma once
 
 #include "dxgkrnl/dxgkrnl.h"
+#include "dxgkrnl/recovery.h"
 
 struct node;
 
@@ -44,6 +45,8 @@ struct tdr {
 
 /* Reads the settings. */
 void dxgk_tdr_configure(struct dxgk *d);
+/* What it was configured to, and the resets that count. */
+void dxgk_tdr_tell(const struct dxgk *d, struct dxgk_recovery *out);
 /* When the node's head is to be looked at next. */
 uint64_t dxgk_tdr_due(const struct dxgk *d, const struct node *n);
 /* The tdr thread's work, at PASSIVE_LEVEL. */

@@ -663,7 +663,19 @@ static void unmap(struct machine *m, uint64_t gpa, uint64_t size)
     executors_unmap(live_of(m)->executors, gpa, size);
 }
 
+static unsigned descriptors(const struct machine *m, int *fds, unsigned max)
+{
+    const struct live *l = live_of((struct machine *)(uintptr_t)m);
+    const int own[] = {l->epoll_fd, l->timer_fd, l->wake_fd};
+    unsigned n = 0;
+
+    for (; n < max && n < sizeof(own) / sizeof(own[0]); n++)
+        fds[n] = own[n];
+    return n;
+}
+
 const struct machine_ops machine_live_ops = {
+    .descriptors = descriptors,
     .kill_executor = kill_executor,
     .stop_executor = stop_executor,
     .end_work = end_work,

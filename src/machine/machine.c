@@ -346,6 +346,17 @@ void machine_device_name(struct machine *m, char name[256], bool *is_cpu)
         m->ops->device_name(m, name, is_cpu);
 }
 
+unsigned machine_descriptors(const struct machine *m, int *fds, unsigned max)
+{
+    unsigned n = 0;
+
+    if (n < max)
+        fds[n++] = m->ram_fd;
+    if (n < max)
+        fds[n++] = gpu_vram_fd(m->gpu);
+    return m->ops->descriptors ? n + m->ops->descriptors(m, fds + n, max - n) : n;
+}
+
 int machine_executor_pid(struct machine *m)
 {
     return m->ops->executor_pid ? m->ops->executor_pid(m) : 0;

@@ -87,6 +87,9 @@ uint64_t machine_client_bytes(struct machine *m, uint32_t client);
 /* Name of the Vulkan device; "" for a sim and before the executor is ready. */
 void machine_device_name(struct machine *m, char name[256], bool *is_cpu);
 
+/* The descriptors that the machine has as long as it is there, for who watches that nobody else closes them; how many, of `max`. */
+unsigned machine_descriptors(const struct machine *m, int *fds, unsigned max);
+
 /* Changes the interrupt routine. Returns when the old one is not running and will not be called again, so not
  * from inside it. */
 void machine_set_irq(struct machine *m, void (*irq)(void *ctx), void *ctx);

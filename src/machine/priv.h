@@ -35,6 +35,7 @@ struct machine_ops {
     void (*device_name)(struct machine *m, char name[256], bool *is_cpu);
     int (*executor_pid)(struct machine *m);
     int (*client_pid)(struct machine *m, uint32_t client);
+    unsigned (*descriptors)(const struct machine *m, int *fds, unsigned max); /* besides memory's */
     uint64_t (*client_bytes)(struct machine *m, uint32_t client);
     bool (*is_ending)(struct machine *m, uint32_t client);
     void (*client_gone)(struct machine *m, uint32_t client);

@@ -12,6 +12,7 @@
 #include "base/sched/schedstat.h"
 #include "base/sched/tasks.h"
 #include "dxgkrnl/faults.h"
+#include "dxgkrnl/kernel/process.h"
 #include "machine/driver.h"
 #include "stack/memory.h"
 
@@ -318,6 +319,16 @@ static void describe(struct stack *s, bool swapped, uint64_t work_memory)
                                .dma_fd = dma_fd};
 }
 
+/* A miniport that closes what the machine is made of is named, before anything of it is missed. */
+static void keep(const struct stack *s, bool keeps)
+{
+    int fds[8];
+    unsigned n = machine_descriptors(s->machine, fds, sizeof(fds) / sizeof(fds[0]));
+
+    for (unsigned i = 0; i < n; i++)
+        dxgk_process_keep(fds[i], keeps);
+}
+
 int stack_create(struct stack **out, const struct stack_params *p, struct error *e)
 {
     struct machine_params mp = p->machine;
@@ -355,6 +366,7 @@ int stack_create(struct stack **out, const struct stack_params *p, struct error 
                     e);
     if (r)
         goto fail;
+    keep(s, true);
     machine_set_irq(s->machine, on_irq, s);
     driver_enable(s->machine, true);
     miniport = p->miniport ? p->miniport : getenv(STACK_MINIPORT_VARIABLE);
@@ -382,6 +394,8 @@ void stack_destroy(struct stack *s)
     if (s->machine)
         machine_set_irq(s->machine, NULL, NULL);
     dxgk_destroy(s->dxgk);
+    if (s->machine)
+        keep(s, false);
     stack_memory_destroy(s->memory);
     machine_destroy(s->machine);
     free(s);

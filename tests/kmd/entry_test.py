@@ -17,7 +17,7 @@ here = r"at wrong\.sys\+0x[0-9a-f]+, in DriverEntry"
 ROWS = [
     ("int3", "cc", r"a breakpoint in front of wrong\.sys\+0x[0-9a-f]+, in DriverEntry"),
     ("jump-to-stack", "4889e0ffe0", r"memory that may not be executed is run at 0x[0-9a-f]+, in DriverEntry"),
-    ("jump-to-headers", "488d0500f0ffffffe0", r"(memory that may not be executed is run|is called|access violation).*, in DriverEntry"),
+    ("jump-to-headers", "488d0500f0ffffffe0", r"(memory that may not be executed is run|is called|access violation|a stack that is full).*, in DriverEntry"),
     ("syscall", "b8270000000f05c3", r"a system call of Linux's, number 39 \(SYSCALL or INT 80h\), " + here),
     ("int-80", "b814000000cd80c3", r"a system call of Linux's, number 20 \(SYSCALL or INT 80h\), " + here),
     ("rdmsr", "31c90f32c3", r"a privileged instruction, RDMSR, " + here),

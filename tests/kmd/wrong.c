@@ -12,34 +12,31 @@
 
 static DRIVER_INITIALIZATION_DATA real;
 
-/* Each stack of a process has variables of its own; this one they count in together. */
-static unsigned *count(void)
+/* Each stack of a process has variables of its own; they count in the four bytes "0000" of the environment together. */
+static unsigned count(void)
 {
-    static const char *const name = "AEROGPU_TEST_WRONG_COUNT";
-    const char *at = getenv(name);
-    char text[32];
+    char *at = getenv("AEROGPU_TEST_WRONG_COUNT");
+    unsigned n = 0;
 
-    if (!at) {
-        snprintf(text, sizeof(text), "%p", calloc(1, sizeof(unsigned)));
-        setenv(name, text, 1);
-        at = text;
-    }
-    return (unsigned *)(ULONG_PTR)strtoull(at, NULL, 16);
+    if (!at)
+        return 0;
+    memcpy(&n, at, sizeof(n));
+    n++;
+    memcpy(at, &n, sizeof(n));
+    return n - 0x30303030;
 }
 
 static BOOLEAN is(const char *name)
 {
-    static unsigned *seen;
     const char *want = getenv("AEROGPU_TEST_WRONG");
     size_t n = strlen(name);
-    unsigned nth;
+    unsigned nth, seen;
 
     if (!want || strncmp(want, name, n) || (want[n] && want[n] != '#'))
         return FALSE;
     nth = want[n] ? (unsigned)atoi(want + n + 1) : 1;
-    seen = seen ? seen : count();
-    ++*seen;
-    return *seen == nth || (*seen > nth && want[strlen(want) - 1] == '+');
+    seen = count();
+    return seen == nth || (seen > nth && want[strlen(want) - 1] == '+');
 }
 
 static DXGKRNL_INTERFACE kernel;

@@ -94,7 +94,7 @@ def check(wrong, code, says):
     if os.path.exists(report):
         os.remove(report)
     p = subprocess.run([aerogpu, "validate", "--sim", "--miniport", miniport, "--out", out], text=True, capture_output=True, timeout=120,
-                       env=dict(os.environ, AEROGPU_TEST_WRONG=wrong))
+                       env=dict(os.environ, AEROGPU_TEST_WRONG=wrong, AEROGPU_TEST_WRONG_COUNT="0000"))
     said = p.stdout + p.stderr
     if os.path.exists(report):
         with open(report) as f:

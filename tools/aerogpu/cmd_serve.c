@@ -368,7 +368,7 @@ static int judge_end(const struct serve *o, const struct lastwords_end *end)
     } else if (can_print()) {
         utf8_print(stdout, "end    the display driver failed: %s\n", end->text);
     }
-    return EXIT_FAILED;
+    return dxgk_lastwords_same_end(end, EXIT_FAILED);
 }
 
 int cmd_serve(int argc, char **argv)
@@ -396,7 +396,7 @@ int cmd_serve(int argc, char **argv)
         return command_fail(EXIT_INPUT, &e);
     }
     signal(SIGPIPE, SIG_IGN); /* whoever reads what we print may end before we do */
-    if ((o.miniport || getenv(STACK_MINIPORT_VARIABLE)) && dxgk_lastwords_watch(&end)) {
+    if ((o.miniport || getenv(STACK_MINIPORT_VARIABLE)) && dxgk_lastwords_watch(true, &end)) {
         dxgk_settings_finish(&settings);
         return judge_end(&o, &end);
     }

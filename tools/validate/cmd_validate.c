@@ -168,6 +168,8 @@ static json_t *new_events(void *ctx)
     return out;
 }
 
+#define SIM_LIMIT_NS (600 * NSEC_PER_SEC) /* that a test may take of virtual time; live it is a minute */
+
 static void run_in_sim(struct run *r, const char *const *names, unsigned n, const char *const *args,
                        unsigned num_args)
 {
@@ -182,6 +184,7 @@ static void run_in_sim(struct run *r, const char *const *names, unsigned n, cons
         for (unsigned k = 0; k < num_args && k < 22; k++)
             argv[1 + k] = (char *)(uintptr_t)args[k];
         progress(r, names[i], i, n, NULL);
+        sim_suite_limit(&r->sim, names[i], (1 + r->o.composition_minutes) * SIM_LIMIT_NS);
         suite_run_report(names[i], suite_find(names[i]), host, 1 + (int)num_args, argv, &written);
         test_result_init(&result, names[i], written);
         if (!sim_suite_settle(&r->sim) && result.status != TEST_FAIL)
@@ -194,6 +197,7 @@ static void run_in_sim(struct run *r, const char *const *names, unsigned n, cons
         progress(r, names[i], i, n, &result);
         r->failures += test_results_add(&r->results, &result) != 0;
     }
+    sim_suite_limit(&r->sim, "what comes behind the tests", SIM_LIMIT_NS);
 }
 
 /* Runs tests and keeps their results; how many failed. */
@@ -693,7 +697,12 @@ static int check_given(const struct validate_options *o)
 {
     struct settings s = {0};
     struct error e = {0};
-    int r = o->settings ? dxgk_settings_read(&s, o->settings, &e) : 0;
+    int r;
+
+    if (o->sim && (o->executor || o->device))
+        return usage_error("%s goes with no --sim, whose executor is a model",
+                           o->executor ? "--executor" : "--device");
+    r = o->settings ? dxgk_settings_read(&s, o->settings, &e) : 0;
 
     dxgk_settings_finish(&s);
     if (!r && o->miniport)
@@ -714,8 +723,8 @@ static void begin_report(struct run *r)
                           "seed", (json_int_t)r->o.seed, "checklist", r->steps = json_array());
 }
 
-/* What the process that ended had found out; the test that it was in failed of its end. */
-static void read_so_far(struct run *r, const char *why)
+/* What the process that ended had found out; the test that it was in failed of its end, or was not finished. */
+static void read_so_far(struct run *r, const struct lastwords_end *end)
 {
     char path[PATH_MAX], *line = NULL;
     char running[64] = "";
@@ -742,7 +751,7 @@ static void read_so_far(struct run *r, const char *why)
     }
     if (*running) {
         test_result_init(&result, running, NULL);
-        test_result_fail(&result, "%s", why);
+        test_result_fail(&result, "%s%s", end->signal ? "not finished: " : "", end->text);
         test_results_add(&r->results, &result);
     }
     free(line);
@@ -758,15 +767,15 @@ static int judge_end(struct run *r, const struct lastwords_end *end)
     utf8_print(stderr, "aerogpu validate: %s\n", end->text);
     make_folders(r->o.out);
     begin_report(r);
-    read_so_far(r, end->text);
-    step(r, "the miniport leaves its process alone", false, false, end->text);
+    read_so_far(r, end);
+    step(r, "the run comes to its end", false, false, end->text);
     report_results(r);
     json_object_set_new(r->report, "events", json_array());
     json_object_set_new(r->report, "violations", json_pack("[s]", end->text));
     write_all(r);
     json_decref(r->report);
     test_results_finish(&r->results);
-    return EXIT_FAILED;
+    return dxgk_lastwords_same_end(end, EXIT_FAILED);
 }
 
 static int judged(int code)
@@ -792,7 +801,7 @@ int cmd_validate(int argc, char **argv)
     for (int i = 0; i < argc && strlen(r.command) + strlen(argv[i]) + 10 < sizeof(r.command); i++)
         snprintf(r.command + strlen(r.command), sizeof(r.command) - strlen(r.command), "%s%s", i ? " " : "",
                  argv[i]);
-    if ((r.o.miniport || getenv(STACK_MINIPORT_VARIABLE)) && dxgk_lastwords_watch(&end))
+    if (dxgk_lastwords_watch(r.o.miniport || getenv(STACK_MINIPORT_VARIABLE), &end))
         return end.verdict ? end.code : judge_end(&r, &end);
     make_folders(r.o.out);
     snprintf(r.logs, sizeof(r.logs), "%s/logs", r.o.out);

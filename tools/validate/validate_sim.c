@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "dxgkrnl/kernel.h"
+#include "dxgkrnl/kernel/lastwords.h"
 
 struct line {
     struct line *next;
@@ -242,6 +243,31 @@ static int peer_end(void *ctx, int number, int timeout_ms, bool killed)
     return p->done ? p->code : -1;
 }
 
+/* ---- limits -------------------------------------------------------------- */
+
+static void on_limit(void *ctx)
+{
+    const struct sim_suite *s = ctx;
+
+    dxgk_lastwords_end("%s has not ended after %llu s of virtual time", s->what,
+                       (unsigned long long)(s->limit_ns / NSEC_PER_SEC));
+}
+
+/* Of the stack on top; each has a clock of its own. */
+static void set_limit(struct sim_suite *s)
+{
+    struct kernel *k = kernel_of(s);
+
+    dxgk_kernel_patience(k, dxgk_kernel_now(k) + s->limit_ns, on_limit, s);
+}
+
+void sim_suite_limit(struct sim_suite *s, const char *what, uint64_t ns)
+{
+    s->what = what;
+    s->limit_ns = ns;
+    set_limit(s);
+}
+
 /* ---- services ------------------------------------------------------------ */
 
 /* D3DKMT and the user-mode driver's time belong to the stack on top. */
@@ -255,14 +281,18 @@ static int service_up(void *ctx, const char *settings, struct error *e)
 {
     struct sim_suite *s = ctx;
     struct validate_host *h = calloc(1, sizeof(*h));
+    struct validate_options o = *s->options;
     int r;
 
     if (!h)
         return error_set(e, -ENOMEM, "no memory for a stack");
     s->outer = s->top;
     s->top = h;
-    r = validate_host_up_with(h, s->options, settings, e);
+    o.settings = NULL; /* as it is live: what the file says is for the service that is validated */
+    r = validate_host_up_with(h, &o, settings, e);
     lead_to(s);
+    if (h->stack)
+        set_limit(s);
     return r;
 }
 
@@ -284,6 +314,7 @@ static int service_down(void *ctx, json_t **events)
     validate_host_down(h);
     free(h);
     s->top = s->outer;
+    s->outer = NULL;
     lead_to(s);
     return code;
 }

@@ -9,6 +9,8 @@
  *  1. Whoever calls D3DKMT is told by the coroutine that runs: a peer is its own client, the test is the stack's.
  *  2. A peer that is killed gets STATUS_CANCELLED from every call, and ends by itself; what it owned goes with it.
  *  3. Nothing of a test is left when sim_suite_settle has returned.
+ *  4. A test that has not ended within its limit of virtual time ends the process, with last words (kernel/lastwords.h): its coroutines
+ *     wait for what never comes, and nobody can take them out of there.
  */
 #pragma once
 
@@ -25,9 +27,13 @@ struct sim_suite {
     struct d3dkmt_transport transport;
     struct sim_peer *peers;
     int last_peer;
+    const char *what; /* is under way, and may take: */
+    uint64_t limit_ns;
 };
 
 void sim_suite_init(struct sim_suite *s, struct validate_host *h, const struct validate_options *o);
+/* `what` begins, and may take so long. */
+void sim_suite_limit(struct sim_suite *s, const char *what, uint64_t ns);
 /* After a test: ends what it left running. False: something does not come to an end. */
 bool sim_suite_settle(struct sim_suite *s);
 void sim_suite_finish(struct sim_suite *s);

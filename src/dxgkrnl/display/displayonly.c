@@ -107,7 +107,7 @@ void dxgk_displayonly_stop(struct dxgk *d)
     }
     KERNEL_CALL(d->kernel, "DxgkDdiStopDeviceAndReleasePostDisplayOwnership", PASSIVE_LEVEL,
                 d->tdr.ddi_delay_ns,
-                s = o->ddi.DxgkDdiStopDeviceAndReleasePostDisplayOwnership(
+                s = KERNEL_GUEST(o->ddi.DxgkDdiStopDeviceAndReleasePostDisplayOwnership)(
                     d->miniport, d->display.sources[0].target, &info));
     o->owned = false;
     if (!NT_SUCCESS(s)) { /* allowed: then it is stopped in the other way */
@@ -174,7 +174,7 @@ NTSTATUS dxgk_displayonly_present(struct dxgk *d, UINT source, const RECT *dirty
     t->pending = true; /* it may be done before the call returns */
     t->failed = false;
     KERNEL_CALL(d->kernel, "DxgkDdiPresentDisplayOnly", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
-                s = d->displayonly->ddi.DxgkDdiPresentDisplayOnly(d->miniport, &args));
+                s = KERNEL_GUEST(d->displayonly->ddi.DxgkDdiPresentDisplayOnly)(d->miniport, &args));
     while (s == STATUS_PENDING && t->pending)
         if (!dxgk_kernel_wait(d->kernel, &t->waiters, until)) {
             dxgk_kernel_violation(
@@ -256,15 +256,16 @@ NTSTATUS dxgk_system_display(struct dxgk *d, const void *pixels, unsigned width,
         const KMDDOD_INITIALIZATION_DATA *i = &d->displayonly->ddi;
         old = dxgk_kernel_raise(d->kernel, HIGH_LEVEL); /* as at a bug check: nothing else runs any more */
         KERNEL_CALL(d->kernel, "DxgkDdiSystemDisplayEnable", HIGH_LEVEL, 0,
-                    s = i->DxgkDdiSystemDisplayEnable(d->miniport, D3DDDI_ID_UNINITIALIZED, &flags,
-                                                      &screen_width, &screen_height, &format));
+                    s = KERNEL_GUEST(i->DxgkDdiSystemDisplayEnable)(d->miniport, D3DDDI_ID_UNINITIALIZED,
+                                                                    &flags, &screen_width, &screen_height,
+                                                                    &format));
         if (NT_SUCCESS(s) &&
             (x > screen_width || width > screen_width - x || y > screen_height || height > screen_height - y))
             s = STATUS_INVALID_PARAMETER;
         if (NT_SUCCESS(s))
-            KERNEL_CALL(
-                d->kernel, "DxgkDdiSystemDisplayWrite", HIGH_LEVEL, 0,
-                i->DxgkDdiSystemDisplayWrite(d->miniport, (PVOID)pixels, width, height, width * 4, x, y));
+            KERNEL_CALL(d->kernel, "DxgkDdiSystemDisplayWrite", HIGH_LEVEL, 0,
+                        KERNEL_GUEST(i->DxgkDdiSystemDisplayWrite)(d->miniport, (PVOID)pixels, width, height,
+                                                                   width * 4, x, y));
         dxgk_kernel_lower(d->kernel, old);
     }
     dxgk_kernel_leave(d->kernel);

@@ -98,7 +98,8 @@ void dxgk_vidpn_path_changed(struct vidpn_path *p)
 static void look_at_paths(struct vidpn_path *p, bool *written)
 {
     for (; p; p = p->next) {
-        *written |= memcmp(&p->info, &p->kept, sizeof(p->info)) != 0;
+        *written |= p->written || memcmp(&p->info, &p->kept, sizeof(p->info)) != 0;
+        p->written = false;
         memcpy(&p->info, &p->kept, sizeof(p->info));
     }
 }
@@ -239,6 +240,14 @@ static NTSTATUS NTAPI next_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PR
              : STATUS_INVALID_PARAMETER;
 }
 
+/* What the routine is for; all else of `from` is looked at by nobody. */
+static void set_support(D3DKMDT_VIDPN_PRESENT_PATH *to, const D3DKMDT_VIDPN_PRESENT_PATH *from)
+{
+    to->ContentTransformation.ScalingSupport = from->ContentTransformation.ScalingSupport;
+    to->ContentTransformation.RotationSupport = from->ContentTransformation.RotationSupport;
+    to->CopyProtection.CopyProtectionSupport = from->CopyProtection.CopyProtectionSupport;
+}
+
 static NTSTATUS NTAPI update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PRESENT_PATH *info)
 {
     struct vidpn *v = get(h);
@@ -250,11 +259,11 @@ static NTSTATUS NTAPI update_support(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VID
         return STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY;
     if (!may_change(v, VIDPN_MODES, "pfnUpdatePathSupportInfo"))
         return STATUS_ACCESS_DENIED;
-    p->info.ContentTransformation.ScalingSupport = info->ContentTransformation.ScalingSupport;
-    p->info.ContentTransformation.RotationSupport = info->ContentTransformation.RotationSupport;
-    p->info.CopyProtection.CopyProtectionSupport = info->CopyProtection.CopyProtectionSupport;
-    p->kept.ContentTransformation = p->info.ContentTransformation;
-    p->kept.CopyProtection = p->info.CopyProtection;
+    if (memcmp(&p->info, &p->kept, sizeof(p->info)) !=
+        0) /* it wrote where it reads, and not into a copy of its own */
+        p->written = true;
+    set_support(&p->kept, info);
+    p->info = p->kept;
     return STATUS_SUCCESS;
 }
 

@@ -8,6 +8,7 @@ struct vidpn_path {
     struct vidpn_path *next;
     D3DKMDT_VIDPN_PRESENT_PATH info; /* lent as CONST once it is in a topology, */
     D3DKMDT_VIDPN_PRESENT_PATH kept; /* and this is what it was */
+    bool written;                    /* that was found before its DDI returned */
 };
 
 /* What the DDI that has the network may change of it: each level is the ones above it, too. */

@@ -136,6 +136,11 @@ static const void *caller_of(const void *context)
 
     if (process_vm_readv(getpid(), &to, 1, &at, 1, 0) != sizeof(pc) || !is_code(pc))
         return NULL;
+    if ((const char *)pc >= (const char *)dxgk_crossing && (const char *)pc < dxgk_crossing_end) {
+        at.iov_base = (char *)at.iov_base + sizeof(pc) + CROSSING_RETURN;
+        if (process_vm_readv(getpid(), &to, 1, &at, 1, 0) != sizeof(pc))
+            return NULL;
+    }
 #else
     (void)context;
 #endif
@@ -343,6 +348,23 @@ void dxgk_exceptions_take(void)
             sigaction(watched[i], &mine, NULL);
         }
     pthread_mutex_unlock(&lock);
+}
+
+const char *dxgk_exceptions_taken_back(void)
+{
+    static const char *const names[NUM_WATCHED] = {
+        "the handler of SIGSEGV", "the handler of SIGBUS",  "the handler of SIGFPE", "the handler of SIGILL",
+        "the handler of SIGTRAP", "the handler of SIGABRT", "the handler of SIGSYS"};
+    const char *first = NULL;
+    struct sigaction now;
+
+    for (unsigned i = 0; i < NUM_WATCHED; i++)
+        if (watched[i] != SIGBUS && /* base/file/shared.c borrows it */
+            !sigaction(watched[i], NULL, &now) && now.sa_sigaction != on_signal)
+            first = first ? first : names[i];
+    if (first)
+        dxgk_exceptions_take();
+    return first;
 }
 
 void dxgk_exceptions_let_through(void)

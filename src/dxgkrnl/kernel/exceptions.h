@@ -12,6 +12,8 @@
 
 /* The process's signals are watched from now on; for each kernel anew, for who else handles them may have taken them back. */
 void dxgk_exceptions_take(void);
+/* A handler of these that is somebody else's now, in words, and they are taken again; NULL: none is. */
+const char *dxgk_exceptions_taken_back(void);
 /* The calling thread lets them through. */
 void dxgk_exceptions_let_through(void);
 /* Whether fn came back: it looks at memory that may be gone, and holds nothing. */

@@ -100,7 +100,13 @@ void dxgk_guard_look(struct kernel *k)
 /* ---- the border ---------------------------------------------------------- */
 
 #if defined(__x86_64__)
-enum { DIRECTION_FLAG = 1 << 10, ALIGNMENT_FLAG = 1 << 18, MXCSR_CONTROL = 0xFFC0 };
+enum {
+    DIRECTION_FLAG = 1 << 10,
+    NESTED_FLAG = 1 << 14,
+    ALIGNMENT_FLAG = 1 << 18,
+    WRONG_FLAGS = DIRECTION_FLAG | NESTED_FLAG | ALIGNMENT_FLAG,
+    MXCSR_CONTROL = 0xFFC0
+};
 
 static inline unsigned long read_flags(void)
 {
@@ -111,30 +117,56 @@ void dxgk_guard_put_right(void)
 {
     unsigned long flags = read_flags();
 
-    if (flags & (DIRECTION_FLAG | ALIGNMENT_FLAG))
-        __builtin_ia32_writeeflags_u64(flags & ~(unsigned long)(DIRECTION_FLAG | ALIGNMENT_FLAG));
+    if (flags & WRONG_FLAGS)
+        __builtin_ia32_writeeflags_u64(flags & ~(unsigned long)WRONG_FLAGS);
 }
 
 static void check_flags(struct kernel *k, const char *who, const char *did)
 {
     unsigned long flags = read_flags();
 
-    if (flags & (DIRECTION_FLAG | ALIGNMENT_FLAG)) {
+    if (flags & WRONG_FLAGS) {
         dxgk_guard_put_right();
         dxgk_kernel_violation(k, "%s %s with the %s flag set", who, did,
-                              flags & DIRECTION_FLAG ? "direction" : "alignment check");
+                              flags & DIRECTION_FLAG ? "direction"
+                              : flags & NESTED_FLAG  ? "nested task"
+                                                     : "alignment check");
     }
 }
 
-/* The control bits belong to the caller. */
+/* The control bits belong to the caller: those of MXCSR, and the x87's word above them. */
 static unsigned read_floating(void)
 {
-    return __builtin_ia32_stmxcsr() & MXCSR_CONTROL;
+    uint16_t control;
+
+    __asm__ volatile("fnstcw %0" : "=m"(control));
+    return (__builtin_ia32_stmxcsr() & MXCSR_CONTROL) | (unsigned)control << 16;
 }
 
-static void set_floating(unsigned control)
+static void check_floating(struct kernel *k, const struct kernel_ddi *d)
 {
-    __builtin_ia32_ldmxcsr(control);
+    unsigned now = read_floating();
+    struct {
+        uint32_t control, status, tags, other[4];
+    } x87;
+    uint16_t control = (uint16_t)(d->floating >> 16);
+    bool full;
+
+    __asm__ volatile("fnstenv %0" : "=m"(x87)); /* and no exception of it is delivered any more */
+    full = (x87.tags & 0xFFFF) != 0xFFFF;
+    if (full)
+        __asm__ volatile("fninit");
+    __asm__ volatile("fldcw %0" ::"m"(control));
+    if ((now ^ d->floating) & MXCSR_CONTROL)
+        __builtin_ia32_ldmxcsr(d->floating & MXCSR_CONTROL);
+    if (d->abandoned)
+        return;
+    if ((now ^ d->floating) & MXCSR_CONTROL)
+        dxgk_kernel_violation(k, "%s returned with other control bits of floating point (MXCSR)", d->name);
+    if ((now ^ d->floating) >> 16)
+        dxgk_kernel_violation(k, "%s returned with another control word of the x87", d->name);
+    if (full)
+        dxgk_kernel_violation(k, "%s returned and left values in the registers of x87 and MMX", d->name);
 }
 #else
 static unsigned read_floating(void)
@@ -142,9 +174,10 @@ static unsigned read_floating(void)
     return 0;
 }
 
-static void set_floating(unsigned control)
+static void check_floating(struct kernel *k, const struct kernel_ddi *d)
 {
-    (void)control;
+    (void)k;
+    (void)d;
 }
 
 void dxgk_guard_put_right(void)
@@ -363,9 +396,10 @@ static void prepare_thread(void)
     sigemptyset(&wanted); /* threads of hosts may have all blocked */
     sigaddset(&wanted, SIGURG);
     pthread_sigmask(SIG_UNBLOCK, &wanted, NULL);
-    if (dxgk_lastwords_watched())
+    if (dxgk_lastwords_stranger())
         protect_stack();
     dxgk_exceptions_let_through();
+    dxgk_process_note_thread();
     pthread_setspecific(thread_end, &no_stack);
     if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE) || !(new.ss_sp = malloc(ALT_STACK)))
         return;
@@ -408,6 +442,9 @@ int dxgk_guard_create(struct kernel *k)
     sigaction(SIGURG, &urge, NULL);
     g->words = dxgk_lastwords_begin();
     g->copies = atomic_load(&g->words->copies);
+    dxgk_process_begin(&g->process);
+    if (dxgk_lastwords_stranger())
+        dxgk_process_note();
     g->limit_ns = UINT64_MAX / 4;
     g->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (g->stop_fd < 0)
@@ -469,6 +506,8 @@ bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *n
                              .mutexes = k->current->mutexes,
                              .outer = k->current->ddi};
     memcpy(d->regions, k->current->regions, sizeof(d->regions));
+    if (dxgk_lastwords_stranger())
+        d->environment = dxgk_process_environment();
     k->current->ddi = d;
     if (!d->outer)
         dxgk_guard_begin(k);
@@ -495,6 +534,7 @@ static void check_process(struct kernel *k, const char *ddi)
         dxgk_lastwords_end("a copy of the process with the same memory came back (vfork), in %s", ddi);
     if (fcntl(k->guard.stop_fd, F_GETFD) < 0)
         dxgk_lastwords_end(CLOSED, ddi);
+    dxgk_process_look(k, &k->guard.process, ddi);
 }
 
 void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
@@ -507,16 +547,15 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
     if (k->ops.above)
         k->ops.above(k->ctx, false);
     dxgk_guard_border(k, d->name, "returned");
-    if (read_floating() != d->floating) {
-        set_floating(d->floating);
-        if (!d->abandoned)
-            dxgk_kernel_violation(k, "%s returned with other control bits of floating point (MXCSR)",
-                                  d->name);
-    }
+    check_floating(k, d);
     if (k->ops.left)
         k->ops.left(k->ctx);
-    if (d->irql == PASSIVE_LEVEL && dxgk_lastwords_watched())
-        check_process(k, d->name);
+    if (dxgk_lastwords_stranger()) {
+        if (d->environment != dxgk_process_environment())
+            dxgk_kernel_violation(k, "%s changed the environment of the process that it runs in", d->name);
+        if (d->irql == PASSIVE_LEVEL)
+            check_process(k, d->name);
+    }
     if (d->abandoned) { /* 1 */
         k->irql = d->entered;
         k->current->mutexes = d->mutexes;

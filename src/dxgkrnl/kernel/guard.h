@@ -30,12 +30,14 @@
 
 #include "dxgkrnl/kernel.h"
 #include "dxgkrnl/kernel/lastwords.h"
+#include "dxgkrnl/kernel/process.h"
 
 enum { VIDEO_TDR_FAILURE_CODE = 0x116 }; /* bugcodes.h */
 
 struct guard {
     struct lastwords *words;
-    uint32_t copies;    /* of the process, that were said */
+    uint32_t copies; /* of the process, that were said */
+    struct process_watch process;
     const void *object; /* where a miniport that is a shared object begins; NULL: it is none */
     pthread_t thread;   /* looks every LOOK_MS */
     _Atomic uint64_t limit_ns;

@@ -132,7 +132,8 @@ void dxgk_kernel_drain(struct kernel *k)
         KERNEL_CALL(k, "a DPC routine", DISPATCH_LEVEL, 0, {
             if (n == STORM) /* the watch sees many short calls */
                 dxgk_guard_die(k, VIDEO_TDR_FAILURE_CODE, "a loop of DPCs, 10000 in a row");
-            dpc->DeferredRoutine(dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2);
+            KERNEL_GUEST(dpc->DeferredRoutine)
+            (dpc, dpc->DeferredContext, dpc->SystemArgument1, dpc->SystemArgument2);
         });
         k->irql = old;
     }

@@ -25,7 +25,7 @@
 enum { PAGE = 4096, MAX_STOPS = 10, END_MS = 3000 };
 
 static struct lastwords own, *words = &own;
-static bool watched;
+static bool watched, is_stranger;
 static pid_t self;
 static uint64_t verdict = 1;
 static struct stat files[3];                  /* of the process, when its life began; without links: none */
@@ -56,6 +56,11 @@ struct lastwords *dxgk_lastwords_begin(void)
 bool dxgk_lastwords_watched(void)
 {
     return watched;
+}
+
+bool dxgk_lastwords_stranger(void)
+{
+    return watched && is_stranger;
 }
 
 bool dxgk_lastwords_copied(void)
@@ -168,11 +173,14 @@ static void tell_end(int status, struct lastwords_end *end)
         snprintf(place, sizeof(place), "in %s", ddi);
     else
         snprintf(place, sizeof(place), "behind %s, which was called last", ddi);
-    if (atomic_load(&words->taken))
+    if (end->signal)
+        snprintf(end->text, sizeof(end->text), "ended by %s, which it was sent, %s", how, place);
+    else if (atomic_load(&words->taken))
         snprintf(end->text, sizeof(end->text), "%.400s: the process ended (%s) %s", text, how, place);
     else if (WIFEXITED(status))
-        snprintf(end->text, sizeof(end->text), "the miniport ended the process that it runs in, with %s, %s",
-                 how, place);
+        snprintf(end->text, sizeof(end->text), "%s, with %s, %s",
+                 is_stranger ? "the miniport ended the process that it runs in" : "the process ended", how,
+                 place);
     else
         snprintf(end->text, sizeof(end->text), "the process that the miniport runs in was ended by %s, %s",
                  how, place);
@@ -186,6 +194,7 @@ struct child {
     int signals; /* signalfd */
     int program; /* hangs up when the process is another program */
     int handed;  /* the signal that was handed on last */
+    bool ended;
     unsigned stops;
 };
 
@@ -208,7 +217,8 @@ static void hand_on(struct child *c)
     while (read(c->signals, &info, sizeof(info)) == sizeof(info))
         if (info.ssi_signo != SIGCHLD) {
             c->handed = (int)info.ssi_signo;
-            kill(c->pid, c->handed);
+            if (!c->ended)
+                kill(c->pid, c->handed);
         }
 }
 
@@ -252,7 +262,7 @@ static void be_watched(pid_t parent)
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was said stays said */
 }
 
-bool dxgk_lastwords_watch(struct lastwords_end *end)
+bool dxgk_lastwords_watch(bool stranger, struct lastwords_end *end)
 {
     pid_t parent = getpid();
     struct child c = {.signals = -1};
@@ -260,6 +270,7 @@ bool dxgk_lastwords_watch(struct lastwords_end *end)
     sigset_t signals, before;
     struct timespec t;
 
+    is_stranger = stranger;
     dxgk_lastwords_begin();
     clock_gettime(CLOCK_MONOTONIC, &t);
     verdict = (uint64_t)t.tv_nsec << 32 | (uint64_t)parent << 8 | 1;
@@ -288,17 +299,31 @@ bool dxgk_lastwords_watch(struct lastwords_end *end)
     }
     c.program = program[0];
     status = wait_for(&c);
+    c.ended = true;
+    hand_on(&c); /* a terminal sends to both, and the other may have been faster */
     close(c.program);
-    close(c.signals);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == c.handed) { /* as if there was one process */
-        signal(c.handed, SIG_DFL);
-        raise(c.handed);
-    }
+    close(c.signals); /* and they stay blocked: who has something to say says it whole */
     *end = (struct lastwords_end){.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0};
+    if (WIFSIGNALED(status) && WTERMSIG(status) == c.handed)
+        end->signal = c.handed;
     end->verdict =
         WIFEXITED(status) && atomic_load(&words->verdict) == verdict && !atomic_load(&words->taken);
     if (!end->verdict)
         tell_end(status, end);
     return true;
+}
+
+int dxgk_lastwords_same_end(const struct lastwords_end *end, int code)
+{
+    sigset_t signals;
+
+    if (!end->signal)
+        return code;
+    fflush(NULL);
+    sigemptyset(&signals);
+    sigaddset(&signals, end->signal);
+    signal(end->signal, SIG_DFL);
+    raise(end->signal);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL); /* does not come back */
+    return code;
 }

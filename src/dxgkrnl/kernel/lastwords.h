@@ -36,11 +36,15 @@ struct lastwords {
 struct lastwords_end {
     bool verdict; /* and an exit code, which it chose itself */
     int code;
-    char text[1100]; /* else: one sentence */
+    int signal;      /* that was sent to the one that watches, and ended the process; else 0 */
+    char text[1100]; /* without a verdict: one sentence */
 };
 
-/* Before there are threads: see above. `end` is for the one that watches. A process that cannot be watched goes on by itself. */
-bool dxgk_lastwords_watch(struct lastwords_end *end);
+/* Before there are threads: see above. `stranger`: the miniport is one, and is looked at more closely. `end` is for the one that watches,
+ * who takes no more signals from then on. A process that cannot be watched goes on by itself. */
+bool dxgk_lastwords_watch(bool stranger, struct lastwords_end *end);
+/* Who watches ends as the process has ended that he watched: of the signal that was sent to him, if it was that; else with `code`. */
+int dxgk_lastwords_same_end(const struct lastwords_end *end, int code);
 /* What the exit code says from now on is what was found out. */
 void dxgk_lastwords_verdict(void);
 
@@ -52,8 +56,10 @@ void dxgk_lastwords_say(const char *fmt, ...) __attribute__((format(printf, 1, 2
 void dxgk_lastwords_rule(const char *text);
 /* The same as dxgk_lastwords_say, and the process ends: takes no lock and no memory. Where nobody watches it says it itself. */
 _Noreturn void dxgk_lastwords_end(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Whether this process is one that is watched: the miniport is a stranger. */
+/* Whether this process is one that is watched, */
 bool dxgk_lastwords_watched(void);
+/* and its miniport is a stranger. */
+bool dxgk_lastwords_stranger(void);
 /* Whether this process is a copy that somebody made of the one that has the miniport; 4. */
 bool dxgk_lastwords_copied(void);
 _Noreturn void dxgk_lastwords_copy_ends(const char *ddi);

@@ -75,6 +75,11 @@ struct kernel {
     unsigned waits; /* at this instant: */
     uint64_t waits_at;
     bool loop_armed;
+    struct {
+        uint64_t deadline_ns; /* 0: none */
+        void (*over)(void *ctx);
+        void *ctx;
+    } patience;
 
     struct guard guard;
     struct violations violations;

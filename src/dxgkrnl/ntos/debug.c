@@ -165,7 +165,7 @@ static void ask_for_data(struct dxgk *d, PKBUGCHECK_REASON_CALLBACK_RECORD r)
         .InBuffer = room, .InBufferLength = sizeof(room), .MaximumAllowed = sizeof(room)};
 
     KERNEL_CALL(d->kernel, "a bug check callback", HIGH_LEVEL, 0,
-                r->CallbackRoutine(KbCallbackSecondaryDumpData, r, &data, sizeof(data)));
+                KERNEL_GUEST(r->CallbackRoutine)(KbCallbackSecondaryDumpData, r, &data, sizeof(data)));
     if (data.OutBufferLength > data.MaximumAllowed || (data.OutBufferLength && !data.OutBuffer))
         dxgk_kernel_violation(d->kernel, "a bug check callback gave %u bytes at %p for the dump; allowed: %u",
                               data.OutBufferLength, data.OutBuffer, data.MaximumAllowed);
@@ -184,7 +184,7 @@ void dxgk_ntos_bugcheck(struct dxgk *d)
             r->State = BufferStarted;
             at = 0; /* it may register and deregister */
             KERNEL_CALL(d->kernel, "a bug check callback", HIGH_LEVEL, 0,
-                        r->CallbackRoutine(r->Buffer, r->Length));
+                        KERNEL_GUEST(r->CallbackRoutine)(r->Buffer, r->Length));
         } else if (dxgk_ntos_is(d, KNOWN_BUGCHECK_REASON, known) && reason->State == BufferInserted &&
                    reason->Reason == KbCallbackSecondaryDumpData) {
             reason->State = BufferStarted;

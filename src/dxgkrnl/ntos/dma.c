@@ -50,7 +50,7 @@ static NTSTATUS NTAPI allocate_channel(PDMA_ADAPTER a, PDEVICE_OBJECT device, UL
 {
     check_dispatch("AllocateAdapterChannel");
     UNREFERENCED_PARAMETER(registers);
-    routine(device, NULL, a, context);
+    KERNEL_GUEST(routine)(device, NULL, a, context);
     return STATUS_SUCCESS;
 }
 
@@ -164,7 +164,7 @@ static NTSTATUS NTAPI build_list(PDMA_ADAPTER a, PDEVICE_OBJECT device, PMDL mdl
         length -= e->Length;
         va = (char *)va + e->Length;
     }
-    routine(device, NULL, list, context);
+    KERNEL_GUEST(routine)(device, NULL, list, context);
     return STATUS_SUCCESS;
 }
 

@@ -220,7 +220,7 @@ static struct pool_block *look_on(struct kernel *k, struct pool_block *ring, str
 void dxgk_pool_look(struct dxgk *d)
 {
     struct pool *p = &d->ntos.pool;
-    unsigned n = dxgk_lastwords_watched()         ? LOOK_STRANGER
+    unsigned n = dxgk_lastwords_stranger()        ? LOOK_STRANGER
                  : dxgk_kernel_is_live(d->kernel) ? LOOK_OWN
                                                   : LOOK_SIM;
 
@@ -283,7 +283,7 @@ bool dxgk_pool_fence(struct dxgk *d, bool fenced)
     struct pool *p = &d->ntos.pool;
     bool was = p->fenced;
 
-    fenced = fenced && p->num_paged && !d->ntos.locked && dxgk_lastwords_watched();
+    fenced = fenced && p->num_paged && !d->ntos.locked && dxgk_lastwords_stranger();
     if (fenced == was)
         return was;
     for (size_t i = 0; i < p->num_paged; i++)

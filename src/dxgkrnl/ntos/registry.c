@@ -458,7 +458,8 @@ static NTSTATUS query_one(struct dxgk *d, const char *key, const RTL_QUERY_REGIS
         v = (struct value){.type = q->DefaultType, .size = default_length(q), .data = q->DefaultData};
     }
     if (!(q->Flags & RTL_QUERY_REGISTRY_DIRECT))
-        return q->QueryRoutine(q->Name, v.type, (PVOID)v.data, v.size, context, q->EntryContext);
+        return KERNEL_GUEST(q->QueryRoutine)(q->Name, v.type, (PVOID)v.data, v.size, context,
+                                             q->EntryContext);
     return give(q->EntryContext, v.type, v.data, v.size);
 }
 

@@ -75,7 +75,7 @@ static void run_thread(void *arg)
     t->thread = dxgk_kernel_thread(k);
     KERNEL_CALL(k, "a system thread", PASSIVE_LEVEL, 0, {
         count_begun(t->d, &t->d->ntos.begun_threads, STORM_THREADS, "system threads");
-        t->routine(t->context);
+        KERNEL_GUEST(t->routine)(t->context);
     });
     t->ended = true;
     t->header.SignalState = 1;
@@ -310,7 +310,7 @@ static void worker(void *arg)
         n->busy++;
         KERNEL_CALL(d->kernel, "a work item", PASSIVE_LEVEL, 0, {
             count_begun(d, &n->begun_items, STORM_ITEMS, "work items");
-            item->WorkerRoutine(item->Parameter); /* it may be gone now */
+            KERNEL_GUEST(item->WorkerRoutine)(item->Parameter); /* it may be gone now */
         });
         n->busy--;
         dxgk_kernel_wake_all(d->kernel, &n->work_ended);
@@ -372,7 +372,7 @@ static void NTAPI run_io_item(PVOID parameter)
     struct _IO_WORKITEM w = *(PIO_WORKITEM)parameter; /* the routine may free it */
     struct dxgk *d = OWNER();
 
-    w.routine(w.device, w.context);
+    KERNEL_GUEST(w.routine)(w.device, w.context);
     d->ntos.io_items--;
 }
 

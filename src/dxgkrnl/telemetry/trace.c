@@ -83,12 +83,13 @@ static void tell(struct dxgk *d, bool on)
 {
     if (d->miniport && d->ddi.DxgkDdiControlEtwLogging)
         KERNEL_CALL(d->kernel, "DxgkDdiControlEtwLogging", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
-                    d->ddi.DxgkDdiControlEtwLogging(on, 0, 0));
+                    KERNEL_GUEST(d->ddi.DxgkDdiControlEtwLogging)(on, 0, 0));
     for (unsigned i = 0; i < TRACE_PROVIDERS; i++)
         if (d->trace.providers[i].used && d->trace.providers[i].callback)
             KERNEL_CALL(d->kernel, "an ETW provider's callback", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
-                        d->trace.providers[i].callback(&d->trace.providers[i].id, on, 0, UINT64_MAX, 0, NULL,
-                                                       d->trace.providers[i].context));
+                        KERNEL_GUEST(d->trace.providers[i].callback)(&d->trace.providers[i].id, on, 0,
+                                                                     UINT64_MAX, 0, NULL,
+                                                                     d->trace.providers[i].context));
 }
 
 static void read_events(struct trace *t, struct dxgk_trace_block *b)

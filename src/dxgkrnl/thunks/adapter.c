@@ -290,6 +290,17 @@ static NTSTATUS point(struct dxgk_client *c, const D3DKMT_ESCAPE *arg)
     return s;
 }
 
+static NTSTATUS recovery(struct dxgk *d, const D3DKMT_ESCAPE *arg)
+{
+    struct dxgk_recovery r;
+
+    if (arg->PrivateDriverDataSize != sizeof(r))
+        return STATUS_INVALID_PARAMETER;
+    dxgk_tdr_tell(d, &r);
+    memcpy(arg->pPrivateDriverData, &r, sizeof(r));
+    return STATUS_SUCCESS;
+}
+
 /* What a miniport writes behind the data goes into no memory of the client's, and is named. */
 static NTSTATUS driver_escape(struct dxgk *d, DXGKARG_ESCAPE e)
 {
@@ -362,6 +373,9 @@ NTSTATUS dxgk_Escape(struct dxgk_client *c, CONST D3DKMT_ESCAPE *arg)
         break;
     case DXGK_ESCAPE_SEGMENTS:
         s = dxgk_vidmm_segments(d, arg->pPrivateDriverData, arg->PrivateDriverDataSize);
+        break;
+    case DXGK_ESCAPE_RECOVERY:
+        s = recovery(d, arg);
         break;
     case DXGK_ESCAPE_TRACE:
         s = dxgk_trace_escape(d, c->admin, arg->pPrivateDriverData, arg->PrivateDriverDataSize);

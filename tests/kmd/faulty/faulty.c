@@ -12,6 +12,10 @@ _Noreturn void pthread_exit(void *value);
 char *getenv(const char *name);
 int dup2(int fd, int to), execv(const char *path, char *const args[]), open(const char *path, int flags, ...);
 int sigaltstack(const void *stack, void *old);
+int chdir(const char *path), setrlimit(int which, const void *limit),
+    setenv(const char *name, const char *value, int over);
+int sigprocmask(int how, const void *set, void *old);
+unsigned umask(unsigned mask);
 int close(int fd), fork(void), getpid(void), kill(int pid, int sig), munmap(void *p, unsigned long size);
 int printf(const char *format, ...), raise(int sig), strcmp(const char *a, const char *b);
 int pthread_create(unsigned long *id, const void *attr, void *(*fn)(void *), void *arg);
@@ -235,6 +239,10 @@ ASM(run_misaligned, "mov $0x10001, %%rax; movaps (%%rax), %%xmm0")
 ASM(run_far, "mov $0xdead00000000beef, %%rax; movl $1, (%%rax)")
 ASM(set_direction, "std")
 ASM(set_alignment, "pushf; orl $0x40000, (%%rsp); popf")
+ASM(set_nested, "pushf; orl $0x4000, (%%rsp); popf")
+ASM(set_word, "push $0x27f; fldcw (%%rsp); pop %%rax")
+ASM(leave_value, "fld1")
+ASM(leave_vector, "movd %%eax, %%mm0")
 ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
 
 /* F(name, statement) */
@@ -273,6 +281,18 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
     F(exec, run_other())                                                                                     \
     F(vfork, syscall(58))                                                                                    \
     F(replace, replace_many())                                                                               \
+    F(nested, set_nested())                                                                                  \
+    F(x87_word, set_word())                                                                                  \
+    F(x87_value, leave_value())                                                                              \
+    F(mmx, leave_vector())                                                                                   \
+    F(chdir, chdir("/"))                                                                                     \
+    F(umask, umask(0777))                                                                                    \
+    F(rlimit, setrlimit(7, (unsigned long[]){10, 1024}))                                                     \
+    F(rlimit_size, setrlimit(1, (unsigned long[]){0, 0}))                                                    \
+    F(sigmask, sigprocmask(0, (unsigned long[16]){1 << 10}, NULL))                                           \
+    F(handler, signal(4, NULL))                                                                              \
+    F(setenv, setenv("AEROGPU_SOCKET", "/nowhere", 1))                                                       \
+    F(close_one, close(5))                                                                                   \
     F(floating, change_floating())                                                                           \
     F(unhandled_segv, lose_stack())                                                                          \
     F(deaf, {                                                                                                \
@@ -463,11 +483,24 @@ static void arguments(int ddi, void *arg)
         ((DXGKARG_BUILDPAGINGBUFFER *)arg)->pDmaBuffer = NULL;
 }
 
+/* The DDI `kept`, and behind its work what a function may not do. */
+static any_ddi *kept_ddi __attribute__((used));
+#define NAKED(name, then)                                                                                    \
+    __attribute__((naked)) static void name(void)                                                            \
+    {                                                                                                        \
+        __asm__("sub $0x48, %rsp; mov 0x70(%rsp), %rax; mov %rax, 0x20(%rsp); call *kept_ddi(%rip)\n" then); \
+    }
+NAKED(other_registers, "mov $0x4141, %rdi; pcmpeqd %xmm9, %xmm9; add $0x48, %rsp; ret")
+NAKED(other_frame, "mov $0x4141, %rbp; add $0x48, %rsp; ret")
+NAKED(other_stack, "add $0x48, %rsp; ret $8")
+
 #define AROUND(need, name, ...)                                                                              \
     static ULONG_PTR APIENTRY around_##name(ULONG_PTR a, ULONG_PTR b, ULONG_PTR c, ULONG_PTR d, ULONG_PTR e, \
                                             ULONG_PTR f)                                                     \
     {                                                                                                        \
         ULONG_PTR status;                                                                                    \
+        if (!strcmp(where, #name) && !strcmp(fault, "forget"))                                               \
+            return 0;                                                                                        \
         before(I_##name, #name, b, c);                                                                       \
         status = own[I_##name](a, b, c, d, e, f);                                                            \
         if (!strcmp(where, #name))                                                                           \
@@ -485,16 +518,25 @@ NTSTATUS NTAPI __wrap_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
                                      PDRIVER_INITIALIZATION_DATA data)
 {
     const char *s = getenv("FAULT"), *at = s ? strchr(s, '@') : NULL;
+    void *naked;
 
     for (unsigned i = 0; at && s + i < at && i < sizeof(fault) - 1; i++)
         fault[i] = s[i];
     for (unsigned i = 0; at && at[1 + i] && i < sizeof(where) - 1; i++)
         where[i] = at[1 + i];
+    naked = !strcmp(fault, "registers") ? (void *)other_registers
+            : !strcmp(fault, "frame")   ? (void *)other_frame
+            : !strcmp(fault, "stack")   ? (void *)other_stack
+                                        : NULL;
     KeInitializeEvent(&event, NotificationEvent, FALSE);
 #define WRAP(need, name, ...)                                                                                \
     if (data->DxgkDdi##name) {                                                                               \
         own[I_##name] = (any_ddi *)(void *)data->DxgkDdi##name;                                              \
         *(void **)&data->DxgkDdi##name = (void *)around_##name;                                              \
+        if (!strcmp(where, #name) && naked) {                                                                \
+            kept_ddi = own[I_##name];                                                                        \
+            *(void **)&data->DxgkDdi##name = naked;                                                          \
+        }                                                                                                    \
     }
     WDDM_DDIS(WRAP, WRAP, NONE)
     if (!strcmp(where, "DriverEntry"))
