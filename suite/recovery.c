@@ -66,7 +66,7 @@ static bool recovers(struct suite *s, uint32_t hangs)
         suite_skip(s, "TdrLevel is 0: nothing ends work that does not end");
     else if (r.level == 1)
         suite_skip(s, "TdrLevel is 1: work that does not end is a bug check");
-    else if (r.delay_s >= suite_ms(s, DETECTED_MS) / 1000)
+    else if (r.delay_s >= (uint32_t)suite_ms(s, DETECTED_MS) / 1000)
         suite_skip(s, "TdrDelay is %u s, and this test waits for %d s" SUITE_SLACK, r.delay_s,
                    suite_ms(s, DETECTED_MS) / 1000);
     else if ((uint64_t)r.resets + hangs > r.limit_count)

@@ -211,6 +211,7 @@ rows = [
     # The VidPN that a DDI is given: networks.h.
     ("path_removed@EnumVidPnCofuncModality", r"pfnRemovePath for a VidPN whose topology may not be changed here, in {}"),
     ("path_written@EnumVidPnCofuncModality", r"{} wrote to a path that it was lent as CONST"),
+    ("path_turned@EnumVidPnCofuncModality", r"{} wrote to a path that it was lent as CONST"),
     ("path_removed@IsSupportedVidPn", r"pfnRemovePath for a VidPN whose topology may not be changed here, in {}"),
     ("path_written@IsSupportedVidPn", r"{} wrote to a path that it was lent as CONST"),
     ("path_removed@CommitVidPn", r"pfnRemovePath for a VidPN whose topology may not be changed here, in {}"),

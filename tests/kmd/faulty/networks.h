@@ -60,6 +60,8 @@ static void update(CONST DXGK_VIDPNTOPOLOGY_INTERFACE *t, D3DKMDT_HVIDPNTOPOLOGY
 #define FAULTS_OF_NETWORKS(F)                                                                                \
     F(path_removed, WITH_PATH(t->pfnRemovePath(h, path->VidPnSourceId, path->VidPnTargetId)))                \
     F(path_written, WITH_PATH(((D3DKMDT_VIDPN_PRESENT_PATH *)path)->VidPnTargetId = 77))                     \
+    F(path_turned, WITH_PATH(((D3DKMDT_VIDPN_PRESENT_PATH *)path)->ContentTransformation.Rotation =          \
+                                 D3DKMDT_VPPR_ROTATE180))                                                    \
     F(path_updated, WITH_PATH(update(t, h, path)))                                                           \
     F(modes_assigned, WITH_PATH(assign_empty(v, path->VidPnSourceId)))                                       \
     F(mode_pinned, WITH_PATH(change_modes(v, path->VidPnSourceId, TRUE)))                                    \
