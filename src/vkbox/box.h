@@ -54,7 +54,7 @@ enum {
     VKBOX_CHUNK_WORDS = 510,
     VKBOX_MORE = VKBOX_CHUNK_WORDS / 2,            /* command buffers that a chunk of a submission names */
     VKBOX_MORE_SEMAPHORES = VKBOX_CHUNK_WORDS / 4, /* and semaphores */
-    VKBOX_SUBMITTED_MOST = VKBOX_SUBMITTED + 16 * VKBOX_MORE,             /* that are kept of one */
+    VKBOX_SUBMITTED_MOST = VKBOX_SUBMITTED + 65 * VKBOX_MORE, /* that are kept of one: all that there are */
     VKBOX_SEMAPHORES_MOST = VKBOX_SUBMITTED + 16 * VKBOX_MORE_SEMAPHORES, /* each way */
     VKBOX_CODE = VKBOX_ROOM(24 << 20),
     VKBOX_ERRORS = 64,

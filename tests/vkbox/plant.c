@@ -7,7 +7,7 @@
  * handled (a fault that its handler mends), handled-idle (and then it sleeps for three seconds), fault-handled, fault-late, fault-chained (a handler that is installed between two frames: it ends the
  * process, or calls what it found), crowd (20,000 command buffers), sleep, event (a wait for one that nobody sets), twice (a command buffer that
  * loops, submitted three times), two (a second device waits behind one that loops), many (5,000 submissions behind one that
- * loops), batch (one command buffer of 600 of a submission loops), dead-waits (the last of 300 semaphores is not signalled), spent-wait (one was, and another submission had it), abort-fault (a fault of the device's while the program handles that it aborts), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), maps (20,000 allocations, then what the program maps itself), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
+ * loops), batch (one command buffer of 5,000 of a submission loops), dead-waits (the last of 300 semaphores is not signalled), spent-wait (one was, and another submission had it), abort-fault (a fault of the device's while the program handles that it aborts), stray (a command buffer that is none), becomes (another program, while it loops), escape (names that a terminal obeys), names (that are cut, and turn text around), maps (20,000 allocations, then what the program maps itself), fork (a child that crashes), copy-freed (a copy from a buffer that is gone), destroy (the device,
  * while it works), over, over-vertex, copy-over (a shader writes, the device copies, behind the end of a buffer of 320 bytes), small-freed, late-set (a set names
  * a buffer that is gone), host-over, host-freed (the processor writes behind the end of a buffer's mapping, or to one that is gone), loop-set (a set names a buffer that is gone, and it loops), loop-array (so does a late element of a long array), race (a hang, if the host writes too late: after --at 250ths of the time that
  * some work took). In the third frame
@@ -482,7 +482,7 @@ static int race(void)
 /* The one among many others. */
 static void make_batch(VkSubmitInfo *submit)
 {
-    enum { BATCH = 600, AT = 500 };
+    enum { BATCH = 5000, AT = 4800 };
     static VkCommandBuffer cbs[BATCH];
     VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                         .commandPool = v.pool,
