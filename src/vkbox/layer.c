@@ -46,9 +46,8 @@ static struct vkbox_device *take_slot(uint32_t *index)
 struct creation {
     VkPhysicalDevice physical;
     const char **names;
-    bool imports;  /* the device can map memory of the process */
-    bool faults;   /* its driver tells of faults */
-    bool bindings; /* and of addresses */
+    uint32_t
+        has; /* a bit for each enum wanted: the device can map memory of the process; its driver tells of faults, of addresses */
     uint32_t can_offer,
         offers; /* extensions of the layer's: that the driver has not, that the program wants */
 };
@@ -70,25 +69,14 @@ static bool has_struct(const void *chain, VkStructureType type)
     return s;
 }
 
-/* The program's extensions but those that the layer provides; `info` also gets those that the marks need, where the device has them. */
-static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateInfo *info,
-                   const struct layer_instance *i)
+/* The program's extensions but those that the layer provides; `info` also gets those that the layer wants, where the device has them. */
+static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateInfo *info, uint32_t has)
 {
-    static const char *const wanted[] = {
-        VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
-        VK_EXT_DEVICE_FAULT_EXTENSION_NAME, VK_EXT_DEVICE_ADDRESS_BINDING_REPORT_EXTENSION_NAME};
-    enum { IMPORTS = 1, FAULTS, BINDINGS, WANTED };
-    VkExtensionProperties *have = NULL;
-    uint32_t n = 0, found = 0, kept = 0;
+    uint32_t found = 0, kept = 0;
 
-    if (!i->extensions || i->extensions(c->physical, NULL, &n, NULL) || !n)
-        return;
-    have = calloc(n, sizeof(*have));
     c->names = calloc(info->enabledExtensionCount + WANTED, sizeof(*c->names));
-    if (!have || !c->names || i->extensions(c->physical, NULL, &n, have) < 0) {
-        free(have);
+    if (!c->names)
         return;
-    }
     for (uint32_t k = 0; k < base->enabledExtensionCount; k++) {
         const uint32_t offer = offer_of_name(base->ppEnabledExtensionNames[k]) & c->can_offer;
 
@@ -96,19 +84,10 @@ static void extend(struct creation *c, VkDeviceCreateInfo *base, VkDeviceCreateI
         if (!offer)
             c->names[kept++] = base->ppEnabledExtensionNames[k];
     }
-    for (uint32_t w = 0; w < WANTED; w++) {
-        bool there = has_name(c->names, kept, wanted[w]);
-
-        for (uint32_t k = 0; !there && k < n; k++)
-            if (!strcmp(have[k].extensionName, wanted[w])) {
-                c->names[kept + found++] = wanted[w];
-                there = true;
-            }
-        c->imports |= there && w == IMPORTS; /* which needs the first */
-        c->faults |= there && w == FAULTS;
-        c->bindings |= there && w == BINDINGS;
-    }
-    free(have);
+    for (uint32_t w = 0; w < WANTED; w++)
+        if (has >> w & 1 && !has_name(c->names, kept, offers_wanted[w]))
+            c->names[kept + found++] = offers_wanted[w];
+    c->has = has;
     base->ppEnabledExtensionNames = info->ppEnabledExtensionNames = c->names;
     base->enabledExtensionCount = kept;
     info->enabledExtensionCount = kept + found;
@@ -215,14 +194,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
     if (box)
         signals_install(); /* a full file system says so by one */
     d->slot = take_slot(&d->index);
-    c.can_offer = box ? offers_of(i, physical) : 0;
-    if (box)
-        extend(&c, &base, &mine, i);
-    if (c.faults && !has_struct(info->pNext, fault.sType)) {
+    if (box) {
+        const struct offers_physical p = offers_of(i, physical);
+
+        c.can_offer = p.offers;
+        extend(&c, &base, &mine, p.has);
+    }
+    if (c.has >> WANTED_FAULTS & 1 && !has_struct(info->pNext, fault.sType)) {
         fault.pNext = (void *)(uintptr_t)info->pNext;
         mine.pNext = &fault;
     }
-    if (c.bindings && !has_struct(info->pNext, bindings.sType)) {
+    if (c.has >> WANTED_BINDINGS & 1 && !has_struct(info->pNext, bindings.sType)) {
         bindings.pNext = (void *)(uintptr_t)mine.pNext;
         mine.pNext = &bindings;
     }
@@ -251,10 +233,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkCreateDevice(VkPhysicalDevice physi
         d->slot->guards = 0;
         atomic_store(&d->slot->guarded, 0);
         atomic_store(&d->slot->unguarded, 0);
-        if (c.bindings && mine_made)
+        if (c.has >> WANTED_BINDINGS & 1 && mine_made)
             offers_listen(d);
-        marks_create(d, physical, c.imports && mine_made);
-        if (box->guard && c.imports && mine_made)
+        marks_create(d, physical, c.has >> WANTED_IMPORTS & 1 && mine_made);
+        if (box->guard && c.has >> WANTED_IMPORTS & 1 && mine_made)
             guard_create(d, physical);
     }
     layer_put(&devices, &d->object, *out);

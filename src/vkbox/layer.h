@@ -202,8 +202,14 @@ void pass_vkCmdExecuteCommands(struct command_buffer *cb, VkCommandBuffer handle
                                const VkCommandBuffer *secondaries);
 
 /* offers.c */
-uint32_t offers_of(struct layer_instance *i,
-                   VkPhysicalDevice physical); /* a bit for each that its driver has not */
+enum wanted { WANTED_EXTERNAL, WANTED_IMPORTS, WANTED_FAULTS, WANTED_BINDINGS, WANTED };
+extern const char *const offers_wanted[WANTED]; /* by the layer, of the driver */
+struct offers_physical {
+    VkPhysicalDevice handle;
+    uint32_t offers; /* a bit for each that its driver has not */
+    uint32_t has;    /* a bit for each that is wanted, and there */
+};
+struct offers_physical offers_of(struct layer_instance *i, VkPhysicalDevice physical);
 uint32_t offer_of_name(const char *extension); /* its bit, or 0 */
 VkResult offers_enumerate(struct layer_instance *i, VkPhysicalDevice physical, const char *layer,
                           uint32_t *num, VkExtensionProperties *out);
@@ -211,7 +217,8 @@ void offers_features(struct layer_instance *i, VkPhysicalDevice physical, void *
 void offers_families(struct layer_instance *i, VkPhysicalDevice physical, uint32_t n, void *families);
 void offers_hide(const void *chain, uint32_t offers, VkBool32 was[OFFERS], bool back);
 void offers_pass_ended(struct command_buffer *cb);
-void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t size, bool bound);
+void offers_report(struct device *d, VkObjectType type, uint64_t handle, uint64_t address, uint64_t size,
+                   bool bound);
 void offers_listen(struct device *d); /* to what the driver tells of addresses, until offers_deafen() */
 void offers_deafen(struct device *d);
 void offers_ask(struct device *d); /* what the driver tells of a loss */

@@ -249,31 +249,35 @@ static void gone(struct vkbox_object *o, uint32_t by)
     ring_num++;
 }
 
-/* To who asked for it. */
-static void report_address(struct device *d, VkBuffer buffer, bool bound)
+/* To who asked for it: of what has an address, also by its memory's. */
+static void report_address(struct device *d, VkObjectType type, uint64_t handle, bool bound)
 {
-    const struct vkbox_object *o;
+    const struct vkbox_object *o, *memory = NULL;
     uint64_t address = 0, size = 0;
 
-    if (!(d->offers >> OFFER_BINDINGS & 1))
+    if (!(d->offers >> OFFER_BINDINGS & 1) ||
+        (type != VK_OBJECT_TYPE_BUFFER && type != VK_OBJECT_TYPE_IMAGE &&
+         type != VK_OBJECT_TYPE_DEVICE_MEMORY))
         return;
     pthread_mutex_lock(&objects_lock);
-    o = slot_of(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
+    o = slot_of(d, type, handle);
+    if (o && !o->address && o->parent)
+        memory = slot_of(d, VK_OBJECT_TYPE_DEVICE_MEMORY, o->parent);
     if (o) {
-        address = o->address;
+        address = memory && memory->address ? memory->address + o->offset : o->address;
         size = o->size;
     }
     pthread_mutex_unlock(&objects_lock);
-    if (address)
-        offers_report(d, buffer, address, size, bound);
+    if (address && size)
+        offers_report(d, type, handle, address, size, bound);
 }
 
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle)
 {
     if (d->slot && handle)
         descriptors_gone(d, type, handle);
-    if (d->slot && type == VK_OBJECT_TYPE_BUFFER)
-        report_address(d, (VkBuffer)handle, false);
+    if (d->slot)
+        report_address(d, type, handle, false);
     objects_gone(d, type, handle);
 }
 
@@ -378,6 +382,7 @@ static void image_bound(struct device *d, VkImage image, VkDeviceMemory memory, 
         o->address = m->address + offset;
     }
     pthread_mutex_unlock(&objects_lock);
+    report_address(d, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, true);
 }
 
 void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address)
@@ -407,11 +412,16 @@ static void find_address(struct device *d, VkBuffer buffer)
     o = slot_of(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
     has = o && o->detail & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     pthread_mutex_unlock(&objects_lock);
-    if (!has)
-        return;
-    note_address(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer,
-                 d->next.vkGetBufferDeviceAddress(d->handle, &info));
-    report_address(d, buffer, true);
+    if (has)
+        note_address(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer,
+                     d->next.vkGetBufferDeviceAddress(d->handle, &info));
+}
+
+static void buffer_bound(struct device *d, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset)
+{
+    bound(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer, memory, offset);
+    find_address(d, buffer);
+    report_address(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer, true);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory(VkDevice device, VkBuffer buffer,
@@ -421,9 +431,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory(VkDevice device, V
     VkResult r = d->next.vkBindBufferMemory(device, buffer, memory, offset);
 
     if (r == VK_SUCCESS)
-        bound(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer, memory, offset);
-    if (r == VK_SUCCESS)
-        find_address(d, buffer);
+        buffer_bound(d, buffer, memory, offset);
     return r;
 }
 
@@ -434,9 +442,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkBindBufferMemory2(VkDevice device, 
     VkResult r = d->next.vkBindBufferMemory2(device, n, infos);
 
     for (uint32_t i = 0; r == VK_SUCCESS && i < n; i++)
-        bound(d, VK_OBJECT_TYPE_BUFFER, (uint64_t)infos[i].buffer, infos[i].memory, infos[i].memoryOffset);
-    for (uint32_t i = 0; r == VK_SUCCESS && i < n; i++)
-        find_address(d, infos[i].buffer);
+        buffer_bound(d, infos[i].buffer, infos[i].memory, infos[i].memoryOffset);
     return r;
 }
 
@@ -486,6 +492,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkAllocateMemory(VkDevice device, con
         return note_result(d, VKBOX_CALL_vkAllocateMemory, r);
     note_created(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)*out, info);
     find_memory(d, *out, info->memoryTypeIndex);
+    report_address(d, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)*out, true);
     return r;
 }
 

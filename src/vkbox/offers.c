@@ -4,7 +4,7 @@
  *   VK_AMD_buffer_marker                     a word written when the device reaches a stage: by a transfer, in a cut of the pass
  *   VK_NV_device_diagnostic_checkpoints      the last ones that were reached and passed: by points, from the record
  *   VK_EXT_device_fault                      the verdict, and the address of a page fault
- *   VK_EXT_device_address_binding_report     where buffers with addresses lie, and when they cease to
+ *   VK_EXT_device_address_binding_report     where buffers, images and memory lie, as far as their addresses are known, and when they cease to
  *
  * A driver that has one keeps it. In a pass that cannot be cut (passes.c) a marker comes when the pass ends: it says less, and
  * nothing wrong of what has finished.
@@ -30,21 +30,78 @@ static const struct {
 
 /* ---- what a device has ---------------------------------------------------- */
 
-uint32_t offers_of(struct layer_instance *i, VkPhysicalDevice physical)
-{
-    VkExtensionProperties *have;
-    uint32_t n = 0, offers = (1u << OFFERS) - 1;
+const char *const offers_wanted[WANTED] = {[WANTED_EXTERNAL] = VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME,
+                                           [WANTED_IMPORTS] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
+                                           [WANTED_FAULTS] = VK_EXT_DEVICE_FAULT_EXTENSION_NAME,
+                                           [WANTED_BINDINGS] =
+                                               VK_EXT_DEVICE_ADDRESS_BINDING_REPORT_EXTENSION_NAME};
 
-    if (!i->extensions || i->extensions(physical, NULL, &n, NULL) || !(have = calloc(n + 1, sizeof(*have))))
-        return 0;
-    if (i->extensions(physical, NULL, &n, have) < 0)
-        offers = 0;
-    for (uint32_t k = 0; offers && k < n; k++)
+/* Kept with the instance: programs ask again and again, and loaders and drivers make their lists anew each time. */
+struct asked {
+    uint32_t num, used; /* devices; entries of `all` */
+    struct {
+        struct offers_physical is;
+        uint32_t first, num; /* of `all` */
+    } each[16];
+    VkExtensionProperties all[];
+};
+
+static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void compare(const VkExtensionProperties *have, uint32_t n, struct offers_physical *p)
+{
+    p->offers = (1u << OFFERS) - 1;
+    for (uint32_t k = 0; k < n; k++) {
         for (uint32_t o = 0; o < OFFERS; o++)
             if (!strcmp(have[k].extensionName, offered[o].name))
-                offers &= ~(1u << o);
-    free(have);
-    return offers;
+                p->offers &= ~(1u << o);
+        for (uint32_t w = 0; w < WANTED; w++)
+            if (!strcmp(have[k].extensionName, offers_wanted[w]))
+                p->has |= 1u << w;
+    }
+}
+
+/* With the lock held: the place of a device in `own`, which may move; -1: there is no room, or the driver does not tell. */
+static int ask(struct layer_instance *i, VkPhysicalDevice physical)
+{
+    enum { MOST = 512 };
+    struct asked *a = i->own, *more;
+    uint32_t n = MOST, k = 0;
+
+    while (a && k < a->num && a->each[k].is.handle != physical)
+        k++;
+    if (a && k < a->num)
+        return (int)k;
+    if (!i->extensions || (a && a->num == sizeof(a->each) / sizeof(a->each[0])))
+        return -1;
+    more = realloc(a, sizeof(*more) + ((a ? a->used : 0) + MOST) * sizeof(more->all[0]));
+    if (!more)
+        return -1;
+    i->own = more;
+    if (!a)
+        more->num = more->used = 0;
+    if (i->extensions(physical, NULL, &n, &more->all[more->used])) /* or it has more than these */
+        return -1;
+    k = more->num++;
+    more->each[k].is = (struct offers_physical){.handle = physical};
+    more->each[k].first = more->used;
+    more->each[k].num = n;
+    compare(&more->all[more->used], n, &more->each[k].is);
+    more->used += n;
+    return (int)k;
+}
+
+struct offers_physical offers_of(struct layer_instance *i, VkPhysicalDevice physical)
+{
+    struct offers_physical p = {physical, 0, 0};
+    int k;
+
+    pthread_mutex_lock(&asked_lock);
+    k = ask(i, physical);
+    if (k >= 0)
+        p = ((const struct asked *)i->own)->each[k].is;
+    pthread_mutex_unlock(&asked_lock);
+    return p;
 }
 
 uint32_t offer_of_name(const char *name)
@@ -55,29 +112,40 @@ uint32_t offer_of_name(const char *name)
     return 0;
 }
 
+static uint32_t put_extensions(VkExtensionProperties *out, uint32_t at, uint32_t room,
+                               const VkExtensionProperties *from, uint32_t n)
+{
+    for (uint32_t k = 0; out && k < n && at + k < room; k++)
+        out[at + k] = from[k];
+    return at + n;
+}
+
 VkResult offers_enumerate(struct layer_instance *i, VkPhysicalDevice physical, const char *layer,
                           uint32_t *num, VkExtensionProperties *out)
 {
-    uint32_t offers = box && !layer ? offers_of(i, physical) : 0, room = out ? *num : 0, more = 0;
-    VkResult r = i->extensions(physical, layer, num, out);
+    const bool own = layer && !strcmp(layer, VKBOX_LAYER);
+    const uint32_t room = out ? *num : 0;
+    uint32_t n = 0;
+    int k;
 
-    if (r < 0)
-        return r;
-    for (uint32_t o = 0; o < OFFERS; o++) {
-        if (!(offers >> o & 1))
-            continue;
-        if (out && *num + more >= room) {
-            r = VK_INCOMPLETE;
-            break;
+    pthread_mutex_lock(&asked_lock);
+    k = box && (!layer || own) ? ask(i, physical) : -1;
+    if (k >= 0) {
+        const struct asked *a = i->own;
+
+        n = own ? 0 : put_extensions(out, 0, room, &a->all[a->each[k].first], a->each[k].num);
+        for (uint32_t o = 0; o < OFFERS; o++) {
+            VkExtensionProperties one = {.specVersion = offered[o].version};
+
+            snprintf(one.extensionName, sizeof(one.extensionName), "%s", offered[o].name);
+            n = a->each[k].is.offers >> o & 1 ? put_extensions(out, n, room, &one, 1) : n;
         }
-        if (out) {
-            out[*num + more] = (VkExtensionProperties){.specVersion = offered[o].version};
-            snprintf(out[*num + more].extensionName, VK_MAX_EXTENSION_NAME_SIZE, "%s", offered[o].name);
-        }
-        more++;
     }
-    *num += more;
-    return r;
+    pthread_mutex_unlock(&asked_lock);
+    if (k < 0 && !own)
+        return i->extensions(physical, layer, num, out);
+    *num = out && n > room ? room : n;
+    return out && n > room ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
 static VkBool32 *feature_of(const void *at, enum offer *offer)
@@ -97,7 +165,7 @@ static VkBool32 *feature_of(const void *at, enum offer *offer)
 
 void offers_features(struct layer_instance *i, VkPhysicalDevice physical, void *chain)
 {
-    const uint32_t offers = box ? offers_of(i, physical) : 0;
+    const uint32_t offers = box ? offers_of(i, physical).offers : 0;
     enum offer offer;
 
     for (VkBaseOutStructure *s = chain; s; s = s->pNext) {
@@ -128,7 +196,7 @@ void offers_families(struct layer_instance *i, VkPhysicalDevice physical, uint32
 {
     VkQueueFamilyProperties2 *f = families;
 
-    if (!box || !(offers_of(i, physical) >> OFFER_CHECKPOINTS & 1))
+    if (!box || !(offers_of(i, physical).offers >> OFFER_CHECKPOINTS & 1))
         return;
     for (uint32_t k = 0; f && k < n; k++)
         for (VkBaseOutStructure *s = f[k].pNext; s; s = s->pNext)
@@ -405,7 +473,8 @@ void offers_deafen(struct device *d)
 }
 
 /* To the messengers of the instance, as the driver would. */
-void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t size, bool bound)
+void offers_report(struct device *d, VkObjectType type, uint64_t handle, uint64_t address, uint64_t size,
+                   bool bound)
 {
     VkDeviceAddressBindingCallbackDataEXT binding = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_ADDRESS_BINDING_CALLBACK_DATA_EXT,
@@ -414,8 +483,8 @@ void offers_report(struct device *d, VkBuffer buffer, uint64_t address, uint64_t
         .bindingType =
             bound ? VK_DEVICE_ADDRESS_BINDING_TYPE_BIND_EXT : VK_DEVICE_ADDRESS_BINDING_TYPE_UNBIND_EXT};
     VkDebugUtilsObjectNameInfoEXT object = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-                                            .objectType = VK_OBJECT_TYPE_BUFFER,
-                                            .objectHandle = (uint64_t)buffer};
+                                            .objectType = type,
+                                            .objectHandle = handle};
     VkDebugUtilsMessengerCallbackDataEXT data = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT,
         .pNext = &binding,

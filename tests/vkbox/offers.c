@@ -33,7 +33,7 @@ static struct {
     VkPipeline pipeline;
     VkBuffer markers, results;
     VkDeviceMemory markers_memory, results_memory;
-    uint32_t *marker, bound, unbound;
+    uint32_t *marker, bound[3], unbound[3]; /* buffers, images, memory */
 } v;
 
 static struct bb_vk *own; /* NULL: others watch */
@@ -58,9 +58,15 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
 {
     const VkDeviceAddressBindingCallbackDataEXT *b = data->pNext;
 
+    const VkObjectType type = data->objectCount == 1 ? data->pObjects[0].objectType : VK_OBJECT_TYPE_UNKNOWN;
+    const int of = type == VK_OBJECT_TYPE_BUFFER          ? 0
+                   : type == VK_OBJECT_TYPE_IMAGE         ? 1
+                   : type == VK_OBJECT_TYPE_DEVICE_MEMORY ? 2
+                                                          : -1;
+
     if (b && b->sType == VK_STRUCTURE_TYPE_DEVICE_ADDRESS_BINDING_CALLBACK_DATA_EXT && b->baseAddress &&
-        b->size == SIZE)
-        *(b->bindingType == VK_DEVICE_ADDRESS_BINDING_TYPE_BIND_EXT ? &v.bound : &v.unbound) += 1;
+        b->size >= SIZE && of >= 0)
+        (b->bindingType == VK_DEVICE_ADDRESS_BINDING_TYPE_BIND_EXT ? v.bound : v.unbound)[of]++;
     return VK_FALSE;
 }
 
@@ -112,8 +118,11 @@ static int look_at_extensions(void)
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < 4; k++)
             found += !strcmp(have[i].extensionName, names[k]);
+    n = 0;
+    CHECK(vkEnumerateDeviceExtensionProperties(v.physical, "VK_LAYER_AEROGPU_blackbox", &n, NULL));
     vkGetPhysicalDeviceFeatures2(v.physical, &features);
-    printf("%u of 4 extensions, features %u %u\n", found, fault.deviceFault, bindings.reportAddressBinding);
+    printf("%u of 4 extensions, %u by name, features %u %u\n", found, n, fault.deviceFault,
+           bindings.reportAddressBinding);
     return found == 4;
 }
 
@@ -317,6 +326,30 @@ static int run_own(const char *dumps, uint32_t timeout_ms)
     return 0;
 }
 
+static void make_and_destroy_image(void)
+{
+    VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                              .imageType = VK_IMAGE_TYPE_2D,
+                              .format = VK_FORMAT_R8G8B8A8_UNORM,
+                              .extent = {64, 64, 1},
+                              .mipLevels = 1,
+                              .arrayLayers = 1,
+                              .samples = VK_SAMPLE_COUNT_1_BIT,
+                              .usage = VK_IMAGE_USAGE_SAMPLED_BIT};
+    VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+    VkMemoryRequirements need;
+    VkDeviceMemory memory;
+    VkImage image;
+
+    CHECK(vkCreateImage(v.device, &info, NULL, &image));
+    vkGetImageMemoryRequirements(v.device, image, &need);
+    allocate.allocationSize = need.size;
+    CHECK(vkAllocateMemory(v.device, &allocate, NULL, &memory));
+    CHECK(vkBindImageMemory(v.device, image, memory, 0));
+    vkDestroyImage(v.device, image, NULL);
+    vkFreeMemory(v.device, memory, NULL);
+}
+
 static void look_at_crash(void)
 {
     PROC(vkGetQueueCheckpointDataNV);
@@ -359,6 +392,9 @@ int main(int argc, char **argv)
     printf("waited: %d\n", (int)r);
     look_at_crash();
     vkDestroyBuffer(v.device, v.results, NULL);
-    printf("addresses: %u bound, %u not any more\n", v.bound, v.unbound);
+    if (!hang)
+        make_and_destroy_image();
+    printf("addresses: buffers %u %u, images %u %u, memory %u %u\n", v.bound[0], v.unbound[0], v.bound[1],
+           v.unbound[1], v.bound[2], v.unbound[2]);
     return 0;
 }
