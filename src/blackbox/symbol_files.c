@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void symbol_files_put(struct symbol_files *f, const char *path)
 {
@@ -33,6 +34,19 @@ void symbol_files_add(struct symbol_files *f, pid_t pid)
     }
     if (maps)
         fclose(maps);
+}
+
+void symbol_files_add_program(struct symbol_files *f, pid_t pid)
+{
+    char path[64], file[PATH_MAX];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    n = readlink(path, file, sizeof(file) - 1);
+    if (n <= 0)
+        return;
+    file[n] = '\0';
+    symbol_files_put(f, file);
 }
 
 void symbol_files_finish(struct symbol_files *f)

@@ -15,6 +15,8 @@ struct symbol_files {
 
 /* One more, unless it is there. */
 void symbol_files_put(struct symbol_files *f, const char *path);
-/* Those of a process. */
+/* Those of a process: hundreds of lines are read. */
 void symbol_files_add(struct symbol_files *f, pid_t pid);
+/* Its program's alone. */
+void symbol_files_add_program(struct symbol_files *f, pid_t pid);
 void symbol_files_finish(struct symbol_files *f);

@@ -31,7 +31,8 @@
     {                                                                                                        \
         scratch_runtime_dir(), "/dev/shm", "/tmp"                                                            \
     }
-#define VKBOX_UNWATCHED "aerogpu-blackbox-" /* and the user's number: of what nobody watches */
+#define VKBOX_OWN_FOLDER                                                                                     \
+    "aerogpu-blackbox-" /* and the user's number, there: records that nobody watches, and a folder for each that watches */
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define VKBOX_ROOM(n) ((n) / 256) /* each input is a whole box, which is looked through */

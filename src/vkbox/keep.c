@@ -56,20 +56,17 @@ static void forked(void)
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
-/* A folder of this user's in `base`; false: it is another's, there is none, or it is full. */
+/* This user's folder in `base`; false: it is another's, there is none, or it is full. */
 static bool make_unwatched(const char *base, char path[PATH_MAX])
 {
     const struct dirent *d;
-    struct stat st;
     uint32_t n = 0;
     DIR *dir;
 
-    snprintf(path, PATH_MAX, "%.1000s/" VKBOX_UNWATCHED "%u", base, (unsigned)getuid());
-    if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &st) || !S_ISDIR(st.st_mode) ||
-        st.st_uid != getuid() || !(dir = opendir(path)))
+    if (room_own(base, path, PATH_MAX) || !(dir = opendir(path)))
         return false;
     while ((d = readdir(dir)))
-        n += d->d_name[0] != '.';
+        n += strstr(d->d_name, VKBOX_SUFFIX) != NULL;
     closedir(dir);
     return n < UNWATCHED;
 }

@@ -95,9 +95,9 @@ def what_a_program_closes_or_becomes_changes_nothing():
 @case
 def records_of_strangers_are_told_and_removed():
     with new_place() as place:
-        left, alone = place + '/aerogpu-record-abcdef', place + '/aerogpu-blackbox-%d' % os.getuid()
+        alone = place + '/aerogpu-blackbox-%d' % os.getuid()
+        left = alone + '/aerogpu-record-abcdef'
         os.makedirs(left)
-        os.makedirs(alone)
         names = [left + '/4194305.0.vkbox', left + '/4194306.0.vkbox', alone + '/4194307.0.vkbox', alone + '/4194308.0.vkbox']
         with open(names[0], 'wb') as f:
             f.write(os.urandom(100))
@@ -196,11 +196,11 @@ def a_process_with_numbers_of_its_own_is_found():
             p.wait(60)
             # Its number is another process's here, or nobody's: its record is left as long as it runs.
             said = run_in(place, 'true')[2]
-            assert inner in (1, 2) and 'still runs' in said and glob.glob(place + '/aerogpu-record-*/%d.0.vkbox' % inner), (inner, said)
+            assert inner in (1, 2) and 'still runs' in said and glob.glob(place + '/aerogpu-blackbox-*/aerogpu-record-*/%d.0.vkbox' % inner), (inner, said)
             os.kill(between, signal.SIGKILL)
             p.stdout.read()
             r = run_in(place, 'true')
-            assert r[3] == [('vkbox_plant', 'killed')] and not glob.glob(place + '/aerogpu-record-*'), r
+            assert r[3] == [('vkbox_plant', 'killed')] and not glob.glob(place + '/aerogpu-blackbox-*/aerogpu-record-*'), r
 
 
 @case

@@ -638,7 +638,7 @@ def a_record_that_is_cut_ends_neither_the_watching_nor_the_program():
     with tempfile.TemporaryDirectory() as folder:
         p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--', plant, 'sleep'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         pid = int(p.stdout.readline())
-        record, = glob.glob('%s/aerogpu-record-*/%d.*' % (place.name, pid))
+        record, = glob.glob('%s/aerogpu-blackbox-*/aerogpu-record-*/%d.*' % (place.name, pid))
         while record not in open('/proc/%d/maps' % p.pid).read():
             time.sleep(0.01)
         os.truncate(record, 0)

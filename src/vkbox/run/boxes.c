@@ -73,9 +73,9 @@ static void add_box(struct run *r, int dir, const char *name)
     snprintf(w->name, sizeof(w->name), "%.63s", name);
     w->pid = process_of(r, w);
     end_begin(&w->end, w->pid);
-    symbol_files_add(&r->files, w->pid); /* which may be gone when a dump is made */
+    symbol_files_add_program(&r->files, w->pid); /* which may be gone when a dump is made */
     r->num_boxes++;
-    r->youngest_ns = run_now(r);
+    r->youngest_ns = w->found_ns = run_now(r);
     r->out->processes++;
 }
 

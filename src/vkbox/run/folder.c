@@ -34,8 +34,20 @@ static bool has_room(const struct vkbox_folder *f)
 
 static int make_in(const char *base, struct vkbox_folder *f)
 {
-    snprintf(f->path, sizeof(f->path), "%.1000s/" PREFIX "XXXXXX", base);
-    if (!mkdtemp(f->path))
+    char own[PATH_MAX];
+    bool made = false;
+
+    for (int tries = 0; !made && tries < 4; tries++) { /* another run may remove it, when it is the last */
+        const int r = room_own(base, own, sizeof(own));
+
+        if (r)
+            return r;
+        snprintf(f->path, sizeof(f->path), "%.4000s/" PREFIX "XXXXXX", own);
+        made = mkdtemp(f->path);
+        if (!made && errno != ENOENT)
+            break;
+    }
+    if (!made)
         return -errno;
     f->fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->fd < 0) { /* without the lock it would be taken for one that was left */
@@ -44,8 +56,9 @@ static int make_in(const char *base, struct vkbox_folder *f)
         rmdir(f->path);
         return -err;
     }
-    flock(f->fd, LOCK_EX); /* one that sweeps may have it now */
-    mkdir(f->path, 0700);  /* and have taken it for one that was left */
+    flock(f->fd, LOCK_EX);            /* one that sweeps may have it now */
+    room_own(base, own, sizeof(own)); /* and have taken it for one that was left */
+    mkdir(f->path, 0700);
     return 0;
 }
 
@@ -82,6 +95,10 @@ void vkbox_folder_remove(struct vkbox_folder *f)
     if (dir)
         closedir(dir);
     rmdir(f->path);
+    if (strrchr(f->path, '/')) { /* and the user's, if it was the last */
+        *strrchr(f->path, '/') = '\0';
+        rmdir(f->path);
+    }
     if (f->fd >= 0)
         close(f->fd);
 }
@@ -128,30 +145,47 @@ static bool sweep_folder(int fd, const char *name, bool is_run, vkbox_left *left
     return empty;
 }
 
+/* Of a folder of this user's that nobody holds; -1: it is none. */
+static int take_folder(int dir, const char *name)
+{
+    const int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || (!fstat(fd, &st) && st.st_uid == getuid() && !flock(fd, LOCK_EX | LOCK_NB)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static void sweep_base(const char *base, vkbox_left *left, void *ctx)
 {
     const struct dirent *d;
-    DIR *dir = opendir(base);
-    char own[64];
+    char own[PATH_MAX];
+    DIR *dir;
+    int fd;
 
-    snprintf(own, sizeof(own), VKBOX_UNWATCHED "%u", (unsigned)getuid());
+    snprintf(own, sizeof(own), "%.1000s/" VKBOX_OWN_FOLDER "%u", base, (unsigned)getuid());
+    fd = take_folder(AT_FDCWD, own);
+    if (fd < 0)
+        return;
+    sweep_folder(fd, strrchr(own, '/') + 1, false, left, ctx);
+    dir = fdopendir(fd);
+    if (dir)
+        rewinddir(dir); /* which was read to its end by the same descriptor */
     while (dir && (d = readdir(dir))) {
-        bool is_run = !strncmp(d->d_name, PREFIX, strlen(PREFIX));
-        struct stat st;
-        int fd;
+        const bool is_run = !strncmp(d->d_name, PREFIX, strlen(PREFIX));
+        const int one = is_run ? take_folder(fd, d->d_name) : -1;
 
-        if (!is_run && strcmp(d->d_name, own))
-            continue;
-        fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        /* Somebody else's, or watched. */
-        if (fd >= 0 && !fstat(fd, &st) && st.st_uid == getuid() && !flock(fd, LOCK_EX | LOCK_NB) &&
-            sweep_folder(fd, d->d_name, is_run, left, ctx) && is_run)
-            unlinkat(dirfd(dir), d->d_name, AT_REMOVEDIR);
-        if (fd >= 0)
-            close(fd);
+        if (one >= 0 && sweep_folder(one, d->d_name, true, left, ctx))
+            unlinkat(fd, d->d_name, AT_REMOVEDIR);
+        if (one >= 0)
+            close(one);
     }
     if (dir)
         closedir(dir);
+    else
+        close(fd);
+    rmdir(own); /* if nothing is in it */
 }
 
 void vkbox_folder_sweep(vkbox_left *left, void *ctx)

@@ -30,6 +30,8 @@
 #define LOOK_NS  (100 * NSEC_PER_MSEC)
 #define LOOKS_NS (500 * NSEC_PER_MSEC)
 #define YOUNG_NS (2 * NSEC_PER_SEC)
+/* What lives for so long has loaded what it needs. The short ones are not to pay for that: of these only what crashes is looked at. */
+#define FILES_NS (1 * NSEC_PER_SEC)
 
 /* ---- the program --------------------------------------------------------- */
 
@@ -189,6 +191,14 @@ static uint64_t look_time(const struct run *r)
     return rare < LOOK_NS || !r->num_boxes || run_now(r) - r->youngest_ns < YOUNG_NS ? LOOK_NS : rare;
 }
 
+static void look_at_files(struct run *r, struct watched *w)
+{
+    if (w->has_files || run_now(r) - w->found_ns < FILES_NS)
+        return;
+    w->has_files = true;
+    symbol_files_add(&r->files, w->pid);
+}
+
 static void look(struct run *r)
 {
     bool due = run_now(r) >= r->next_look;
@@ -201,6 +211,8 @@ static void look(struct run *r)
         watched_look_at_event(r, &r->boxes[i]);
         if (due && !r->boxes[i].end.gone)
             watched_look_at_progress(r, &r->boxes[i]);
+        if (due)
+            look_at_files(r, &r->boxes[i]);
         look_at_child(r, &r->boxes[i]);
     }
 }

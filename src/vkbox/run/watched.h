@@ -23,6 +23,8 @@ struct watched {
     int fd;
     struct vkbox *b; /* shared with the process, which may write anything */
     pid_t pid;
+    uint64_t found_ns;
+    bool has_files;             /* its files are known, by which its modules are found when it is gone */
     struct end end;             /* of who is not this process's child */
     bool over;                  /* its end was looked at */
     uint32_t seen;              /* of its events */
