@@ -59,7 +59,7 @@ void test_modeset_roundtrip_sanity(struct suite *s)
     struct umd_device *d = NULL;
     struct umd_resource *there = NULL, *back = NULL, *before = NULL, *bad = NULL;
     uint32_t rounds = suite_default(s->iterations, 1), done = 0;
-    NTSTATUS refused;
+    NTSTATUS refused, ramp;
 
     CHECK_STATUS(s, suite_mode(s, &mode), "CURRENTDISPLAYMODE");
     CHECK_STATUS(s, D3DKMTGetDisplayModeList(&list), "GetDisplayModeList");
@@ -86,11 +86,17 @@ void test_modeset_roundtrip_sanity(struct suite *s)
         before = back;
     }
     refused = s->failed ? STATUS_UNSUCCESSFUL : set(s, d, 1000, 333, &bad);
+    ramp = s->failed ? STATUS_SUCCESS
+                     : D3DKMTSetGammaRamp(&(D3DKMT_SETGAMMARAMP){.hDevice = umd_kmt_device(d),
+                                                                 .VidPnSourceId = s->source,
+                                                                 .Type = D3DDDI_GAMMARAMP_DEFAULT});
     umd_close(d);
     suite_log(s, "%u of %u round trips", done, rounds);
     if (s->failed)
         return;
     CHECK_EQ_STATUS(s, refused, STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE_MODE,
                     "a mode of 1000x333, which is not in the list");
+    CHECK_STATUS(s, ramp == STATUS_ACCESS_DENIED && !suite_is_seated(s) ? STATUS_SUCCESS : ramp,
+                 "the gamma ramp that does nothing");
     expect(s, mode.Width, mode.Height);
 }

@@ -173,7 +173,7 @@ struct dxgk {
         __auto_type arg_ = (arg);                                                                            \
         const typeof(*arg_) given_ = *arg_;                                                                  \
         NTSTATUS called_ = DDI(d, name, object, arg_);                                                       \
-        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_);                                                 \
+        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_));                                 \
         called_;                                                                                             \
     })
 #define DDI_ARG_AT(d, level, name, object, arg)                                                              \
@@ -181,7 +181,7 @@ struct dxgk {
         __auto_type arg_ = (arg);                                                                            \
         const typeof(*arg_) given_ = *arg_;                                                                  \
         NTSTATUS called_ = DDI_AT(d, level, name, object, arg_);                                             \
-        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_);                                                 \
+        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_));                                 \
         called_;                                                                                             \
     })
 

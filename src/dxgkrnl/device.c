@@ -42,6 +42,8 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
 {
     struct device *dev = calloc(1, sizeof(*dev));
     DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)dev};
+    struct judge j = {.d = d, .ddi = "DxgkDdiCreateDevice"};
+    UINT given;
 
     *status = STATUS_NO_MEMORY;
     if (!dev)
@@ -60,6 +62,7 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
         return NULL;
     }
     args.Flags.SystemDevice = !client;
+    given = args.Flags.Value;
     *status = STATUS_DEVICE_REMOVED;
     if (KERNEL_CALL(d->kernel, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
                     {
@@ -74,6 +77,9 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
         return NULL;
     }
     dev->driver = args.hDevice;
+    if (d->caps.SchedulingCaps.MultiEngineAware) /* else pInfo is there, which it answers */
+        ANSWER(&j, ANSWER_REMARK, &args, Flags.Value, v == given,
+               "what it was given, which it has to read only");
     dxgk_answers_handle(d, "DxgkDdiCreateDevice", "hDevice", dev->driver, dev);
     if (!d->caps.SchedulingCaps.MultiEngineAware && !dxgk_answers_device(d, args.pInfo, &dev->info)) {
         DDI(d, DestroyDevice, dev->driver);

@@ -463,15 +463,18 @@ static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_A
     const UINT count = args->NumAllocations;
     DXGK_ALLOCATIONINFO *list = args->pAllocationInfo;
     struct judge j = {.d = d, .ddi = "DxgkDdiCreateAllocation"};
-    void **rooms = calloc(count ? count : 1, sizeof(*rooms));
+    void **rooms = calloc(count ? count : 1, sizeof(*rooms)), *given;
     bool kept = true;
 
     *s = STATUS_NO_MEMORY;
     if (rooms && give_private(list, infos, count)) {
         for (UINT i = 0; i < count; i++)
             rooms[i] = list[i].pPrivateDriverData;
+        given = dxgk_inputs_copy(list, count * sizeof(*list));
         *s = DDI_ARG(d, CreateAllocation, d->miniport, args);
-        kept = take_private(d, rooms, infos, count);
+        kept = dxgk_inputs_take_list(d, j.ddi, list, given, sizeof(*list), count);
+        free(given);
+        kept &= take_private(d, rooms, infos, count);
         kept &= dxgk_answers_kept(d, j.ddi, "pAllocationInfo, at byte", list, count * sizeof(*list));
         ANSWER(&j, ANSWER_BREAKS, args, NumAllocations, v == count, "what it was");
         for (UINT i = 0; NT_SUCCESS(*s) && i < count; i++)
@@ -545,7 +548,7 @@ static void destroy_resource(struct dxgk *d, struct resource *r)
     if (d->miniport && dxgk_adapter_lock_cleanup(d)) {
         for (unsigned i = 0; i < r->count; i++)
             if (r->allocs[i]->flags.Capture) /* a device that writes into it by itself must have ended that */
-                DDI(d, StopCapture, d->miniport, &(DXGKARG_STOPCAPTURE){r->handles[i]});
+                DDI_ARG(d, StopCapture, d->miniport, &(DXGKARG_STOPCAPTURE){r->handles[i]});
         destroy_driver_side(d, r->handles, r->count, r);
         dxgk_adapter_unlock(d);
     }
@@ -604,6 +607,7 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
     struct open_resource *g = calloc(1, sizeof(*g));
     HANDLE *handles = calloc(r->count ? r->count : 1, sizeof(*handles));
     NTSTATUS s = STATUS_NO_MEMORY;
+    void *given;
 
     if (!list || !g || !handles)
         goto fail;
@@ -636,9 +640,12 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
         list[i].PrivateDriverDataSize = o->alloc->priv_size;
     }
     args.Flags.Create = create;
+    given = dxgk_inputs_copy(list, r->count * sizeof(*list));
     s = DDI_ARG(d, OpenAllocation, dev->driver, &args);
-    if (!open_kept(d, r, list))
+    if (!dxgk_inputs_take_list(d, "DxgkDdiOpenAllocation", list, given, sizeof(*list), r->count) ||
+        !open_kept(d, r, list))
         s = STATUS_INVALID_PARAMETER;
+    free(given);
     if (!NT_SUCCESS(s))
         goto close;
     for (unsigned i = 0; i < r->count; i++) {

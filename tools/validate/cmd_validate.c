@@ -350,6 +350,19 @@ static bool checklist(struct run *r)
     return !failed || r->o.keep_going;
 }
 
+/* What no client can ask for: the machine goes to sleep and comes back. All that is run behind it rests on it. */
+static void sleep_and_wake(struct run *r)
+{
+    struct dxgk *d = stack_dxgk(r->host.stack);
+    NTSTATUS down = dxgk_set_power(d, PowerDeviceD3, PowerActionSleep),
+             up = NT_SUCCESS(down) ? dxgk_set_power(d, PowerDeviceD0, PowerActionNone) : down;
+    char text[120];
+
+    snprintf(text, sizeof(text), "SetPowerState D3 returned %08x, and D0 with the mode behind it %08x",
+             (unsigned)down, (unsigned)up);
+    step(r, "the driver sleeps and wakes", NT_SUCCESS(up) && dxgk_state(d) == DXGK_STARTED, false, text);
+}
+
 static void rest_of_suite(struct run *r)
 {
     static const char *const all[] = {
@@ -819,6 +832,7 @@ int cmd_validate(int argc, char **argv)
         return judged(code);
     begin_report(&r);
     if (checklist(&r)) {
+        sleep_and_wake(&r);
         baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 3000);
         if (!baseline)
             step(&r, "baseline", false, false, "the stack does not render");

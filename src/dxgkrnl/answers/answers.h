@@ -102,9 +102,14 @@ bool dxgk_answers_read(void *to, const void *from, size_t size);
 
 /* ---- inputs.c: what a DDI is told, and may not write ----------------------- */
 
-/* Behind the call, for which *`arg` was *`given`: a member that the miniport only reads and that is another now is a broken rule, and
+/* Behind the call, for which *`arg` was *`given`, of `size` bytes: a member that the miniport only reads and that is another now is a broken rule, and
  * what it was. Whether all were. */
-bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given);
+bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size);
+/* The same of the `count` items of `size` bytes of a list that is in the argument; NULL for what they were: there was no memory to keep it. */
+bool dxgk_inputs_take_list(struct dxgk *d, const char *ddi, void *list, const void *given, size_t size,
+                           unsigned count);
+/* A copy of `size` bytes for that; free() it. */
+void *dxgk_inputs_copy(const void *list, size_t size);
 
 /* ---- answers.c ---------------------------------------------------------- */
 

@@ -116,8 +116,8 @@ static NTSTATUS program(struct dxgk *d, UINT source, struct alloc *a, bool mode_
     args.Flags.FlipOnNextVSync = !mode_change && !immediate;
     DXGK_TRACE(d, MMIO_FLIP, 0, source, a->segment, (uint64_t)args.PrimaryAddress.QuadPart, args.Flags.Value);
     if (!mode_change && d->caps.FlipCaps.FlipOnVSyncMmIo)
-        return DDI_AT(d, DIRQL, SetVidPnSourceAddress, d->miniport, &args);
-    return DDI(d, SetVidPnSourceAddress, d->miniport, &args);
+        return DDI_ARG_AT(d, DIRQL, SetVidPnSourceAddress, d->miniport, &args);
+    return DDI_ARG(d, SetVidPnSourceAddress, d->miniport, &args);
 }
 
 static void show(struct source *s, struct alloc *a)
@@ -548,7 +548,7 @@ static bool pin(struct vidpn *v, UINT source, int child, const D3DKMT_DISPLAYMOD
 static NTSTATUS set_visible(struct dxgk *d, UINT source, bool visible)
 {
     DXGKARG_SETVIDPNSOURCEVISIBILITY args = {.VidPnSourceId = source, .Visible = visible};
-    NTSTATUS s = DDI(d, SetVidPnSourceVisibility, d->miniport, &args);
+    NTSTATUS s = DDI_ARG(d, SetVidPnSourceVisibility, d->miniport, &args);
 
     if (NT_SUCCESS(s))
         d->display.sources[source].visible = visible;

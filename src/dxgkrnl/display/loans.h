@@ -31,18 +31,18 @@ void dxgk_give_back(struct dxgk *d, const void *thing);
 void dxgk_loans_settle(struct dxgk *d, const char *ddi);
 
 /* A DDI that has to do with modes. */
-#define DISPLAY_DDI(d, name, ...)                                                                            \
+#define DISPLAY_DDI(d, name, object, arg)                                                                    \
     ({                                                                                                       \
         dxgk_vidpn_look(d, NULL);                                                                            \
-        NTSTATUS display_status_ = DDI(d, name, __VA_ARGS__);                                                \
+        NTSTATUS display_status_ = DDI_ARG(d, name, object, arg);                                            \
         dxgk_loans_settle(d, "DxgkDdi" #name);                                                               \
         display_status_;                                                                                     \
     })
 /* One that may refuse: that is no failure of the miniport's. */
-#define DISPLAY_DDI_MAY(d, name, ...)                                                                        \
+#define DISPLAY_DDI_MAY(d, name, object, arg)                                                                \
     ({                                                                                                       \
         const struct dxgk_failed before_ = (d)->failed;                                                      \
-        NTSTATUS asked_ = DISPLAY_DDI(d, name, __VA_ARGS__);                                                 \
+        NTSTATUS asked_ = DISPLAY_DDI(d, name, object, arg);                                                 \
         (d)->failed = before_;                                                                               \
         asked_;                                                                                              \
     })

@@ -204,7 +204,7 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
         return STATUS_NO_MEMORY;
     failed = d->failed;
     dxgk_vidpn_look(d, NULL);
-    s = DDI(d, RecommendMonitorModes, d->miniport, &args);
+    s = DDI_ARG(d, RecommendMonitorModes, d->miniport, &args);
     d->failed = failed; /* it may refuse */
     if (dxgk_has_lent(d, c->modes, "monitor's mode set that it was given", "DxgkDdiRecommendMonitorModes")) {
         dxgk_give_back(d, c->modes);

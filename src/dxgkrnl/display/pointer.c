@@ -39,7 +39,7 @@ static NTSTATUS show_shape(struct dxgk *d, const struct dxgk_pointer *p)
                                     .XHot = p->hot_x,
                                     .YHot = p->hot_y};
 
-    return DDI(d, SetPointerShape, d->miniport, &args);
+    return DDI_ARG(d, SetPointerShape, d->miniport, &args);
 }
 
 static NTSTATUS show_position(struct dxgk *d, const struct dxgk_pointer *p)
@@ -47,7 +47,7 @@ static NTSTATUS show_position(struct dxgk *d, const struct dxgk_pointer *p)
     DXGKARG_SETPOINTERPOSITION args = {
         .VidPnSourceId = p->source, .X = p->x, .Y = p->y, .Flags.Visible = !!p->visible};
 
-    return DDI(d, SetPointerPosition, d->miniport, &args);
+    return DDI_ARG(d, SetPointerPosition, d->miniport, &args);
 }
 
 NTSTATUS dxgk_pointer_set(struct dxgk *d, const void *data, size_t size)
@@ -106,7 +106,7 @@ void dxgk_palette_start(struct dxgk *d, UINT source)
 
     for (unsigned i = 0; i < 256; i++)
         grey[i] = (D3DKMDT_PALETTEDATA){(BYTE)i, (BYTE)i, (BYTE)i, 0};
-    DDI(d, SetPalette, d->miniport, &args);
+    DDI_ARG(d, SetPalette, d->miniport, &args);
 }
 
 static NTSTATUS set_ramp(struct dxgk *d, struct device *dev, const D3DKMT_SETGAMMARAMP *arg)
@@ -139,7 +139,7 @@ static NTSTATUS set_ramp(struct dxgk *d, struct device *dev, const D3DKMT_SETGAM
     default:
         return STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED;
     }
-    return DDI(d, UpdateActiveVidPnPresentPath, d->miniport, &args);
+    return DDI_ARG(d, UpdateActiveVidPnPresentPath, d->miniport, &args);
 }
 
 NTSTATUS dxgk_SetGammaRamp(struct dxgk_client *c, CONST D3DKMT_SETGAMMARAMP *arg)

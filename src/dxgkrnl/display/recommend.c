@@ -86,7 +86,15 @@ void dxgk_ask_about_colours(struct dxgk *d, UINT source)
                                    .StatusBlock = &status,
                                    .OutputBuffer = out,
                                    .OutputBufferLength = sizeof(out)};
-    NTSTATUS st = DISPLAY_DDI_MAY(d, DispatchIoRequest, d->miniport, source, &packet);
+    const VIDEO_REQUEST_PACKET given = packet;
+    const struct dxgk_failed before = d->failed;
+    NTSTATUS st;
+
+    dxgk_vidpn_look(d, NULL);
+    st = DDI(d, DispatchIoRequest, d->miniport, source, &packet);
+    dxgk_loans_settle(d, "DxgkDdiDispatchIoRequest");
+    d->failed = before; /* it may refuse */
+    dxgk_inputs_take(d, "DxgkDdiDispatchIoRequest", &packet, &given, sizeof(given));
 
     if (NT_SUCCESS(st) && status.Information > sizeof(out))
         dxgk_kernel_violation(d->kernel, "DxgkDdiDispatchIoRequest: %llu bytes in a buffer of %zu",

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -48,6 +49,8 @@ bool dxgk_exceptions_try(void (*fn)(void *arg), void *arg)
     return came_back;
 }
 
+#define HEAP ", in the C library's heap, which an earlier call may have damaged"
+
 /* ---- where --------------------------------------------------------------- */
 
 static uintptr_t pc_of(const void *context)
@@ -88,8 +91,20 @@ struct walk {
     const void *pc, *ours;
     const char *name;
     bool begun, in_ours;
+    bool allocates;        /* the C library's heap was at it */
+    bool in_abort, aborts; /* the second: the C library itself found what abort() is called for */
     unsigned frames;
 };
+
+static void look_at_library(struct walk *w, const char *pc, const void *object)
+{
+    const void *function = _Unwind_FindEnclosingFunction((void *)(uintptr_t)pc);
+
+    w->allocates |= function == (void *)malloc || function == (void *)free || function == (void *)calloc ||
+                    function == (void *)realloc;
+    w->aborts |= w->in_abort && object == object_of((const void *)abort);
+    w->in_abort = function == (void *)abort;
+}
 
 /* From the fault outwards, through the C library and dxgkrnl, until the miniport's own code. */
 static _Unwind_Reason_Code look_at(struct _Unwind_Context *context, void *arg)
@@ -107,6 +122,7 @@ static _Unwind_Reason_Code look_at(struct _Unwind_Context *context, void *arg)
         return _URC_END_OF_STACK;
     pc -= !exact;
     object = object_of(pc);
+    look_at_library(w, pc, object);
     if (dxgk_image_code(pc) || !object || object == w->k->guard.object)
         return _URC_END_OF_STACK;
     w->in_ours |= object == w->ours;
@@ -148,17 +164,17 @@ static const void *caller_of(const void *context)
 }
 
 /* The routine of the kernel that the miniport had called; NULL: none. */
-static const char *routine_at(struct kernel *k, const void *context)
+static const char *routine_at(struct kernel *k, const void *context, struct walk *w)
 {
     const void *pc = (const void *)pc_of(context), *caller;
-    struct walk w = {.k = k, .pc = pc, .ours = object_of((const void *)dxgk_exceptions_take)};
 
+    *w = (struct walk){.k = k, .pc = pc, .ours = object_of((const void *)dxgk_exceptions_take)};
     if (is_code(pc)) {
-        dxgk_exceptions_try(walk_out, &w);
-        return w.name;
+        dxgk_exceptions_try(walk_out, w);
+        return w->name;
     }
     caller = caller_of(context);
-    return caller && object_of(caller) == w.ours && k->ops.routine
+    return caller && object_of(caller) == w->ours && k->ops.routine
                ? k->ops.routine(k->ctx, _Unwind_FindEnclosingFunction((void *)(uintptr_t)caller))
                : NULL;
 }
@@ -266,18 +282,21 @@ static void end_in_ddi(struct kernel *k, int sig, siginfo_t *info, void *context
 {
     unsigned code = SYSTEM_THREAD_EXCEPTION_NOT_HANDLED;
     const char *routine, *memory;
-    char text[320];
+    struct walk w = {.k = k};
+    char text[400];
     bool full;
 
     if (k->guard.dead)
         dxgk_guard_leave(k);
-    describe(sig, info, context, text, sizeof(text) - 120, &full);
+    describe(sig, info, context, text, sizeof(text) - 200, &full);
     memory = k->ops.memory && sig == SIGSEGV ? k->ops.memory(k->ctx, info->si_addr) : NULL;
     if (memory)
         snprintf(text + strlen(text), 60, ", %s", memory);
-    routine = full ? NULL : routine_at(k, context);
+    routine = full ? NULL : routine_at(k, context, &w);
     if (routine)
         snprintf(text + strlen(text), 60, ", in %s", routine);
+    if (w.allocates)
+        snprintf(text + strlen(text), 80, HEAP);
     if (runs_data(sig, info, context))
         code = ATTEMPTED_EXECUTE_OF_NOEXECUTE_MEMORY;
     else if (full)
@@ -287,15 +306,30 @@ static void end_in_ddi(struct kernel *k, int sig, siginfo_t *info, void *context
     dxgk_guard_die(k, code, text);
 }
 
+/* The same outside of every call: what the C library was at. */
+static struct walk library_at(struct kernel *k, const void *context)
+{
+    static struct kernel none; /* has no miniport */
+    struct walk w;
+
+    routine_at(k ? k : &none, context, &w);
+    return w;
+}
+
 /* The process may end of it. */
-static void say_last(const struct kernel *k, int sig, const siginfo_t *info, const void *context)
+static void say_last(struct kernel *k, int sig, const siginfo_t *info, const void *context)
 {
     const char *whose = k ? "in dxgkrnl" : "in a thread that is not dxgkrnl's";
+    struct walk w = library_at(k, context);
     char text[260];
     bool full;
 
-    if (sig == SIGABRT && in_miniport(k)) {
-        const char *routine = routine_at(dxgk_kernel_here(), context);
+    if (sig == SIGABRT && w.aborts) {
+        dxgk_lastwords_say(
+            "abort() was called by the C library, which found memory damaged%s, by now or by an earlier call",
+            w.allocates ? ", its heap" : "");
+    } else if (sig == SIGABRT && in_miniport(k)) {
+        const char *routine = w.name;
         dxgk_lastwords_say("abort() was called by the miniport%s%s",
                            routine ? ", or for it in " : ", or for it", routine ? routine : "");
     } else if (sig == SIGABRT)
@@ -305,7 +339,7 @@ static void say_last(const struct kernel *k, int sig, const siginfo_t *info, con
                            info->si_pid == getpid() ? "this one" : "another");
     else if (sig != SIGTRAP) {
         describe(sig, info, context, text, sizeof(text), &full);
-        dxgk_lastwords_say("%s, %s", text, whose);
+        dxgk_lastwords_say("%s, %s%s", text, whose, w.allocates ? HEAP : "");
     }
 }
 

@@ -2,6 +2,7 @@
 /* pool.c: see pool.h. */
 #include "dxgkrnl/ntos/pool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -178,41 +179,58 @@ static void set_guards(struct pool_block *b)
     memset(end, GUARD_BYTE, b->slot_size - (size_t)(end - b->slot));
 }
 
-static void look_at(struct kernel *k, struct pool_block *b)
+static void is_whole(const struct pool *p, struct pool_block *b)
 {
+    b->whole_calls = p->calls;
+    b->whole_behind = p->behind;
+}
+
+/* `certain`: how many calls ago it has to have been whole for this one to be the one. */
+static void look_at(struct dxgk *d, struct pool_block *b, unsigned certain)
+{
+    struct kernel *k = d->kernel;
+    const struct pool *p = &d->ntos.pool;
+    const unsigned calls = p->calls - b->whole_calls;
+    char since[120] = "";
     uint8_t *end = b->memory + b->size;
     size_t front = (size_t)(b->memory - b->slot), behind = b->slot_size - (size_t)(end - b->slot);
     size_t first = differs(b->slot, GUARD_BYTE, front), at = differs(end, GUARD_BYTE, behind);
     size_t freed = b->freed ? differs(b->memory, FREED_BYTE, b->size) : b->size;
 
-    if (first == front && at == behind && freed == b->size)
+    if (first == front && at == behind && freed == b->size) {
+        is_whole(p, b);
         return;
+    }
+    if (calls > certain)
+        snprintf(since, sizeof(since),
+                 ", in one of the %u calls since %s, behind which they were whole; found", calls,
+                 b->whole_behind ? b->whole_behind : "the start");
     if (first < front)
-        dxgk_kernel_violation(k, "the miniport wrote %zu bytes in front of %zu bytes of pool, tag %.4s",
-                              front - first, b->size, (const char *)&b->tag);
+        dxgk_kernel_violation(k, "the miniport wrote %zu bytes in front of %zu bytes of pool, tag %.4s%s",
+                              front - first, b->size, (const char *)&b->tag, since);
     if (at < behind)
-        dxgk_kernel_violation(k,
-                              "the miniport wrote behind the end of %zu bytes of pool, at byte %zu, tag %.4s",
-                              b->size, b->size + at, (const char *)&b->tag);
+        dxgk_kernel_violation(
+            k, "the miniport wrote behind the end of %zu bytes of pool, at byte %zu, tag %.4s%s", b->size,
+            b->size + at, (const char *)&b->tag, since);
     if (freed < b->size)
         dxgk_kernel_violation(
-            k, "the miniport wrote at %zu of %zu bytes of pool, tag %.4s, after it had freed them in %s",
-            freed, b->size, (const char *)&b->tag, b->freed_in ? b->freed_in : "no DDI");
+            k, "the miniport wrote at %zu of %zu bytes of pool, tag %.4s, after it had freed them in %s%s",
+            freed, b->size, (const char *)&b->tag, b->freed_in ? b->freed_in : "no DDI", since);
+    is_whole(p, b);
     set_guards(b); /* once is enough */
     if (b->freed)
         memset(b->memory, FREED_BYTE, b->size);
 }
 
 /* The next of a ring, so many. */
-static struct pool_block *look_on(struct kernel *k, struct pool_block *ring, struct pool_block *at,
-                                  unsigned n)
+static struct pool_block *look_on(struct dxgk *d, struct pool_block *ring, struct pool_block *at, unsigned n)
 {
     struct pool_block *begin = at;
 
     do {
         at = at->next;
         if (at != ring)
-            look_at(k, at);
+            look_at(d, at, 1); /* this one is counted */
     } while (at != begin && --n);
     return at;
 }
@@ -224,8 +242,10 @@ void dxgk_pool_look(struct dxgk *d)
                  : dxgk_kernel_is_live(d->kernel) ? LOOK_OWN
                                                   : LOOK_SIM;
 
-    p->looked_live = look_on(d->kernel, &p->live, p->looked_live, n);
-    p->looked_kept = look_on(d->kernel, &p->kept, p->looked_kept, n / 4); /* whole blocks */
+    p->calls++;
+    p->behind = dxgk_kernel_ddi(d->kernel);
+    p->looked_live = look_on(d, &p->live, p->looked_live, n);
+    p->looked_kept = look_on(d, &p->kept, p->looked_kept, n / 4); /* whole blocks */
 }
 
 /* The oldest of those that are kept goes. */
@@ -234,7 +254,7 @@ static void forget_kept(struct dxgk *d)
     struct pool *p = &d->ntos.pool;
     struct pool_block *b = p->kept.next;
 
-    look_at(d->kernel, b);
+    look_at(d, b, 0);
     unlink_block(p, b);
     p->kept_bytes -= b->size;
     p->bytes -= b->size;
@@ -244,7 +264,7 @@ static void forget_kept(struct dxgk *d)
 void dxgk_pool_settle(struct dxgk *d)
 {
     for (struct pool_block *b = d->ntos.pool.live.next; b != &d->ntos.pool.live; b = b->next)
-        look_at(d->kernel, b);
+        look_at(d, b, 0);
     while (d->ntos.pool.kept.next != &d->ntos.pool.kept)
         forget_kept(d);
 }
@@ -322,6 +342,7 @@ static struct pool_block *new_block(struct pool *p, size_t size, ULONG tag, bool
     }
     *known = (uintptr_t)b;
     p->bytes += size;
+    is_whole(p, b);
     link_last(&p->live, b);
     return b;
 }
@@ -396,7 +417,7 @@ static void free_block(struct dxgk *d, struct pool_block *b, ULONG tag)
 
     if (tag && b->tag != tag)
         dxgk_kernel_violation(k, "ExFreePoolWithTag: the tag is %08x, was %08x", tag, b->tag);
-    look_at(k, b);
+    look_at(d, b, 0);
     used = dxgk_ntos_freed(d, b->memory, b->size);
     if (used)
         dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with %s", b->size, (char *)&b->tag,
@@ -405,6 +426,7 @@ static void free_block(struct dxgk *d, struct pool_block *b, ULONG tag)
     b->freed = true;
     b->freed_in = dxgk_kernel_ddi(k);
     memset(b->memory, FREED_BYTE, b->size);
+    is_whole(p, b);
     link_last(&p->kept, b);
     p->kept_bytes += b->size;
     while (p->kept_bytes > FREED_KEPT)

@@ -5,7 +5,8 @@
  *  1. What is known of a block lies elsewhere: no write of the miniport's in front of or behind its memory reaches it, or the memory of others
  *     than the miniport.
  *  2. In front of and behind each block are at least POOL_GUARD bytes that are nobody's. Who writes there is found out when the DDI returns
- *     (512 blocks are looked at then, 128 freed ones, in turn; of our own miniport fewer), at the latest when the block goes.
+ *     (512 blocks are looked at then, 128 freed ones, in turn; of our own miniport fewer), at the latest when the block goes. The call is
+ *     named alone only if the block was whole in front of it; else it is said since which call it may have been.
  *  3. Freed blocks are kept for a while, and who writes to them is found out in the same way.
  *  4. Blocks of a page and more begin at a page; less lies within one page, at 16 bytes.
  *  5. Paged pool lies in pages of its own. Of a stranger's miniport they cannot be touched while it runs at DISPATCH_LEVEL and above, as if they
@@ -31,6 +32,8 @@ struct pool_block {
     unsigned class;       /* POOL_CLASSES: it is a mapping of its own */
     const char *freed_in; /* the DDI, when it is freed and kept for a while; NULL: unknown */
     bool freed;
+    unsigned whole_calls;     /* how many calls had come back when it was seen whole last, */
+    const char *whole_behind; /* and which was the last of them; NULL: none */
 };
 
 /* Address space that slots are cut from. */
@@ -57,7 +60,9 @@ struct pool {
     struct pool_chunk *chunks;
     struct pool_range *paged;
     size_t num_paged, room_paged;
-    bool fenced; /* 5 */
+    bool fenced;        /* 5 */
+    unsigned calls;     /* into the miniport, that came back */
+    const char *behind; /* the last of them */
 };
 
 /* `limit`: bytes. */

@@ -22,6 +22,8 @@ int pthread_create(unsigned long *id, const void *attr, void *(*fn)(void *), voi
 long syscall(long number, ...);
 void (*signal(int sig, void (*handler)(int)))(int);
 unsigned alarm(unsigned seconds), sleep(unsigned seconds);
+void *malloc(unsigned long n);
+void free(void *p);
 void *memset(void *p, int byte, unsigned long n);
 char *strchr(const char *s, int c);
 
@@ -135,6 +137,26 @@ static void write_kept(void)
 {
     kept = kept ? kept : pool();
     kept[-1] = 1;
+}
+
+/* More blocks than are looked at behind each call. */
+static void write_one_of_many(void)
+{
+    static char *blocks[3000];
+
+    for (int i = 0; !blocks[2999] && i < 3000; i++)
+        blocks[i] = pool();
+    blocks[1500][100] = 1;
+}
+
+/* Of a block of the C library's, its own size; or that of all that is behind it. */
+static void damage_heap(unsigned long size, long at, BOOLEAN freed)
+{
+    volatile unsigned long *volatile p = malloc(size);
+
+    p[at] = 0x4141414141414141;
+    if (freed)
+        free((void *)p);
 }
 
 static char garbage[512];
@@ -382,6 +404,9 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
     F(far_front, write_pool(-4096, 4096))                                                                    \
     F(overrun, write_pool(100, 1))                                                                           \
     F(freed, write_freed())                                                                                  \
+    F(kept_many, write_one_of_many())                                                                        \
+    F(heap, damage_heap(100, -1, TRUE))                                                                      \
+    F(heap_top, damage_heap(50008, 50008 / 8, FALSE))                                                        \
     F(kept, write_kept())                                                                                    \
     F(free_nothing, ExFreePool(NULL))                                                                        \
     F(free_wild, ExFreePool((PVOID)0x1000))                                                                  \
@@ -425,7 +450,8 @@ static void do_it(void)
     FAULTS_OF_OBJECTS(DO)
     FAULTS_OF_NETWORKS(DO)
     if (!strcmp(fault, "list_over") || !strcmp(fault, "timer_stack") || !strcmp(fault, "member_pointer") ||
-        !strcmp(fault, "member_size") || !strcmp(fault, "end_back") || !strcmp(fault, "end_null"))
+        !strcmp(fault, "member_size") || !strcmp(fault, "member_display") || !strcmp(fault, "list_item") ||
+        !strcmp(fault, "end_back") || !strcmp(fault, "end_null"))
         return; /* of its argument: behind its work */
     printf("no fault '%s'\n", fault);
     _exit(99);
@@ -455,6 +481,37 @@ static void before(int ddi, const char *name, ULONG_PTR second, ULONG_PTR third)
         sink = 1;
 }
 
+/* A member that is CONST, of each DDI that has to do with the display. */
+static void write_display(int ddi, void *arg)
+{
+    if (ddi == I_EnumVidPnCofuncModality)
+        ((DXGKARG_ENUMVIDPNCOFUNCMODALITY *)arg)->EnumPivotType = 77;
+    if (ddi == I_IsSupportedVidPn)
+        ((DXGKARG_ISSUPPORTEDVIDPN *)arg)->hDesiredVidPn = NULL;
+    if (ddi == I_CommitVidPn)
+        ((DXGKARG_COMMITVIDPN *)arg)->AffectedVidPnSourceId = 77;
+    if (ddi == I_SetVidPnSourceAddress)
+        ((DXGKARG_SETVIDPNSOURCEADDRESS *)arg)->PrimaryAddress.QuadPart = 77;
+    if (ddi == I_SetVidPnSourceVisibility)
+        ((DXGKARG_SETVIDPNSOURCEVISIBILITY *)arg)->Visible ^= 1;
+    if (ddi == I_SetPointerShape)
+        ((DXGKARG_SETPOINTERSHAPE *)arg)->Pitch = 77;
+    if (ddi == I_SetPointerPosition)
+        ((DXGKARG_SETPOINTERPOSITION *)arg)->Flags.Value = 77;
+    if (ddi == I_RecommendMonitorModes)
+        ((DXGKARG_RECOMMENDMONITORMODES *)arg)->VideoPresentTargetId = 77;
+    if (ddi == I_RecommendFunctionalVidPn)
+        ((DXGKARG_RECOMMENDFUNCTIONALVIDPN *)arg)->NumberOfVidPnTargets = 77;
+    if (ddi == I_RecommendVidPnTopology)
+        ((DXGKARG_RECOMMENDVIDPNTOPOLOGY *)arg)->VidPnSourceId = 77;
+    if (ddi == I_QueryVidPnHWCapability)
+        ((DXGKARG_QUERYVIDPNHWCAPABILITY *)arg)->TargetId = 77;
+    if (ddi == I_DispatchIoRequest)
+        ((VIDEO_REQUEST_PACKET *)arg)->OutputBufferLength = 77;
+    if (ddi == I_CreateDevice)
+        ((DXGKARG_CREATEDEVICE *)arg)->Flags.Value = 77;
+}
+
 /* What is written into its argument behind the DDI's work. */
 static void arguments(int ddi, void *arg)
 {
@@ -472,6 +529,12 @@ static void arguments(int ddi, void *arg)
     if (!strcmp(fault, "member_pointer") && ddi == I_GetStandardAllocationDriverData &&
         ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData)
         ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData = NULL;
+    if (!strcmp(fault, "member_display"))
+        write_display(ddi, arg);
+    if (!strcmp(fault, "list_item") && ddi == I_CreateAllocation)
+        ((DXGKARG_CREATEALLOCATION *)arg)->pAllocationInfo->PrivateDriverDataSize = 7;
+    if (!strcmp(fault, "list_item") && ddi == I_OpenAllocation)
+        ((DXGKARG_OPENALLOCATION *)arg)->pOpenAllocation->hAllocation = 0x55;
     if (!strcmp(fault, "timer_stack")) {
         KTIMER t;
         KeInitializeTimer(&t);
@@ -504,7 +567,7 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
         before(I_##name, #name, b, c);                                                                       \
         status = own[I_##name](a, b, c, d, e, f);                                                            \
         if (!strcmp(where, #name))                                                                           \
-            arguments(I_##name, (void *)b);                                                                  \
+            arguments(I_##name, I_##name == I_DispatchIoRequest ? (void *)c : (void *)b);                    \
         return status;                                                                                       \
     }
 WDDM_DDIS(AROUND, AROUND, NONE)

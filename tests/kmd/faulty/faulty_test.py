@@ -8,9 +8,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 aerogpu, kmd = map(os.path.abspath, sys.argv[1:3])
 work = tempfile.mkdtemp(prefix="aerogpu-faulty-")
@@ -26,6 +28,8 @@ rows = [
     ("write@Render", rf"an access violation {in_driver}, writing 0x8, in {{}}"),
     ("call@Render", r"a call of 0x12345678000, where no code is, from in front of faulty_kmd\.so\+0x[0-9a-f]+, in {}"),
     ("write@DriverEntry", r"an access violation .*, writing 0x8, in DriverEntry"),
+    ("write@SetPowerState", rf"an access violation {in_driver}, writing 0x8, in {{}}"),
+    ("write@UpdateActiveVidPnPresentPath", rf"an access violation {in_driver}, writing 0x8, in {{}}"),
     ("write@Unload", rf"an access violation {in_driver}, writing 0x8, in {{}}"),
     # Instructions that no driver may run, or not so.
     ("cli@Render", rf"a privileged instruction, CLI, {in_driver}, in {{}}"),
@@ -102,6 +106,9 @@ rows = [
     ("overrun@Render", r"the miniport wrote behind the end of 100 bytes of pool, at byte 100, tag Fult, in {}"),
     ("freed@Render", r"the miniport wrote at 3 of 100 bytes of pool, tag Fult, after it had freed them in {}, in {}"),
     ("kept@Render", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
+    ("kept_many@CreateContext", r"wrote behind the end of 100 bytes of pool, at byte 100, tag Fult, in one of the \d+ calls since DxgkDdi\w+, behind which they were whole; found"),
+    ("heap@Render", r"abort\(\) was called by the C library, which found memory damaged, its heap, by now or by an earlier call: "),
+    ("heap_top@Render", r"(the C library, which found memory damaged, its heap|in the C library's heap, which an earlier call may have damaged)"),
     ("kept@SubmitCommand", r"the miniport wrote 1 bytes in front of 100 bytes of pool, tag Fult, in {}"),
     ("free_nothing@Render", r"ExFreePool of \(nil\), which is not allocated, in {}"),
     ("free_wild@Render", r"ExFreePool of 0x1000, which is not allocated, in {}"),
@@ -195,6 +202,20 @@ rows = [
     ("member_pointer@Escape", r"{} answered pPrivateDriverData = 0; allowed: what it was given, which it has to read only: 0x[0-9a-f]+"),
     ("member_size@Escape", r"{} answered PrivateDriverDataSize = 0x100000; allowed: what it was given, which it has to read only: 0x[0-9a-f]+"),
     ("member_pointer@GetStandardAllocationDriverData", r"{} answered pAllocationPrivateDriverData = 0; allowed: what it was given"),
+    ("member_display@EnumVidPnCofuncModality", r"{} answered EnumPivotType = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@CommitVidPn", r"{} answered AffectedVidPnSourceId = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@SetVidPnSourceAddress", r"{} answered PrimaryAddress = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@SetPointerShape", r"{} answered Pitch = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@SetPointerPosition", r"{} answered Flags = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@RecommendMonitorModes", r"{} answered VideoPresentTargetId = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@RecommendFunctionalVidPn", r"{} answered NumberOfVidPnTargets = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@RecommendVidPnTopology", r"{} answered VidPnSourceId = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@QueryVidPnHWCapability", r"{} answered TargetId = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@DispatchIoRequest", r"{} answered OutputBufferLength = 77; allowed: what it was given, which it has to read only"),
+    ("member_display@IsSupportedVidPn", r"{} answered hDesiredVidPn = 0; allowed: what it was given, which it has to read only"),
+    ("member_display@SetVidPnSourceVisibility", r"{} answered Visible = \d; allowed: what it was given, which it has to read only"),
+    ("list_item@CreateAllocation", r"{} answered pAllocationInfo\[0\].PrivateDriverDataSize = 7; allowed: what it was given"),
+    ("list_item@OpenAllocation", r"{} answered pOpenAllocation\[0\].hAllocation = 85; allowed: what it was given"),
     ("end_back@Render", r"{} moved pDmaBuffer back in front of its buffer, by \d+ bytes"),
     ("end_null@BuildPagingBuffer", r"{} set pDmaBuffer to NULL, which has to be where it ended in \d+ bytes"),
     # Spin locks.
@@ -238,6 +259,8 @@ serve = [
 ]
 
 
+# It dies, and who watches it is interrupted, again and again.
+ends = [(f"{how}@StopDevice {n}", r"aerogpu serve: .+, in {}|aerogpu serve: .+ in {}|ended by SIGINT, which it was sent") for how in ("abort", "exit", "kill") for n in range(2)]
 # What waits for what never comes: nothing ends it (TdrLevel 0), and the run ends all the same.
 endless = [("forget@SubmitCommand", r"\w+ has not ended after 600 s of virtual time: the process ended \(exit code 1\) ")]
 with open(work + "/endless", "w") as f:
@@ -297,6 +320,20 @@ def serves(row):
     return judge(words, fault, wrong, code, output, [("what was printed", output)])
 
 
+def interrupted(row):
+    """The driver ends the process while signals come: there is a sentence all the same, about one or the other."""
+    fault, words = row
+    p = subprocess.Popen([aerogpu, "serve", "--ram", "64", "--socket", f"{work}/{fault}.socket", "--miniport", kmd],
+                         env=dict(os.environ, FAULT=fault.split(" ")[0], AEROGPU_LOG="none"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ready = p.stdout.readline()
+    while p.poll() is None:
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.001)
+    out, err = p.communicate()
+    wrong = "" if ready.startswith("ready") else f"not ready: {ready}"
+    return judge(words, fault.split(" ")[0], wrong, 1 if p.returncode == -signal.SIGINT else p.returncode, out + err, [("what was printed", err)])
+
+
 def passes(row):
     fault, out = row[0], f"{work}/{row[0]}"
     wrong, code, output = run([aerogpu, "validate", "--sim", "--out", out, "--miniport", kmd], fault)
@@ -304,7 +341,7 @@ def passes(row):
 
 
 jobs = [("validate", validate, r) for r in rows] + [("right", passes, (r, "")) for r in right] + [("serve", serves, r) for r in serve] + \
-    [("endless", hangs, r) for r in endless]
+    [("endless", hangs, r) for r in endless] + [("interrupted", interrupted, r) for r in ends]
 jobs = [j for j in jobs if j[2][0] in sys.argv[3:]] or jobs
 print(f"1..{len(jobs)}")
 failed = 0
