@@ -193,12 +193,14 @@ function verticesTable(lines) {
 const signatureTable = (title, list) => list && list.length ? `<h3>${title}</h3>` + table(["semantic", "register", "mask"],
   list.map(e => row(cell(e.semantic + (e.index || "")), e.register, [..."xyzw"].map((c, i) => e.mask >> i & 1 ? c : "·").join("")))) : "";
 
+const listingOf = l => inside.shaders.has(l.hash) ? JSON.parse(inside.shaders.get(l.hash)) : "";
+
 function shaderSection(l, bindings) {
-  const text = inside.shaders.get(l.hash);
+  const text = listingOf(l);
   return section("shader-" + l.stage, `${cell(l.stage)} shader`, `model ${cell(l.model)}, ${l.bytes} bytes, ${cell(l.hash)}`,
     signatureTable("In", l.in) + signatureTable("Out", l.out) +
     (bindings.length ? "<h3>Binds</h3>" + table(["name", "what", "register", "space", "count"], bindings.map(b => row(cell(b.name), cell(b.kind), b.register, b.space, b.count))) : "") +
-    (text ? `<h3>Instructions</h3><pre class="listing">${cell(JSON.parse(text))}</pre>` : ""));
+    (text ? `<h3>Instructions</h3><pre class="listing">${cell(text)}</pre>` : ""));
 }
 
 // ---- resources
@@ -485,29 +487,48 @@ function positionsOf(lines) {
   return out.length && out.every(p => p.every(v => typeof v === "number")) ? out : null;
 }
 
+// Vertices of the smallest primitive.
+function leastOf(topology) {
+  const patch = /(\d+)_CONTROL_POINT/.exec(topology), adjacent = /_ADJ$/.test(topology);
+  return patch ? +patch[1] : /TRIANGLE/.test(topology) ? adjacent ? 6 : 3 : /LINE/.test(topology) ? adjacent ? 4 : 2 : 1;
+}
+
+function doubtsOfIndices(rows, work, say) {
+  const gone = rows.filter(r => r.elements.some(e => !e.values)), named = gone.filter(r => r.vertex >= 0);
+  if (gone.length === rows.length) say("no vertex is known: there is no buffer, or what the indices name lies behind its end, or the GPU wrote it");
+  else if (named.length) say(`index ${named[0].vertex} names a vertex of which nothing is known: it lies behind the end of a buffer, or the GPU wrote it`);
+  else if (gone.length) say("of some vertices what is in them is not known: their indices lie behind the end of a buffer, or the GPU wrote them");
+}
+
 function doubtsOfVertices(lines, topology, p, work, say) {
   const rows = lines.filter(l => l.role === "vertex"), wide = rows.flatMap(r => r.elements.slice(0, 1)).map(e => e.values).filter(v => v);
   const name = rows.length && rows[0].elements[0] ? rows[0].elements[0].semantic : "", positions = positionsOf(lines);
   if (rows.length > 2 && wide.length === rows.length && wide.every(v => v.join() === wide[0].join())) say("all vertices that are shown are in the same place");
   if (wide.some(v => v.some(x => typeof x === "string"))) say(`${cell(name)} of a vertex is no number (${cell(wide.flat().find(x => typeof x === "string"))}): what has such a corner is not drawn`);
   if (/POSITION/i.test(name) && wide.length && wide.every(v => v.length === 4 && v[3] === 0)) say("w of every vertex that is shown is 0");
-  if (rows.some(r => r.elements.some(e => !e.values))) say(rows.every(r => r.elements.every(e => !e.values)) ?
+  if (work.indexed && rows.length) doubtsOfIndices(rows, work, say);
+  else if (rows.some(r => r.elements.some(e => !e.values))) say(rows.every(r => r.elements.every(e => !e.values)) ?
     "no vertex is known: there is no buffer, or what is drawn lies behind its end, or the GPU wrote it" : "of some vertices what is in them is not known: they lie behind the end of a buffer, or the GPU wrote them");
   for (const [k, e] of (rows.length ? rows[0].elements : []).entries())
     if (k && /COLOR|DIFFUSE/i.test(e.semantic) && rows.every(r => r.elements[k].values && r.elements[k].values.slice(0, 3).every(x => x === 0))) say(`${cell(e.semantic)} of every vertex that is shown is black`);
+  const least = leastOf(topology);
+  for (const k of ["VertexCountPerInstance", "IndexCountPerInstance"])
+    if (work.args.length && work.args.every(a => a[k] > 0 && a[k] < least)) say(`${work.args[0][k]} vertices are not enough for one primitive of ${short(topology)}, which has ${least}`);
   if (!positions) return;
   const w = i => wide[i] && wide[i].length === 4 ? wide[i][3] : 1;
   if (positions.length <= wide.length && [[0, 1], [0, -1], [1, 1], [1, -1]].some(([axis, sign]) => positions.every((v, i) => sign * v[axis] > Math.abs(w(i))))) say("all vertices lie outside of what is seen, where the vertex shader leaves them as they are: it reads no constants");
   else if (positions.length <= wide.length && p.raster && p.raster.DepthClipEnable && positions[0].length > 2 && (positions.every(v => v[2] < 0) || positions.every((v, i) => v[2] > w(i)))) say("all vertices lie in front of or behind the depth that is seen, from 0 to w, where the vertex shader leaves them as they are: it reads no constants");
   const cull = p.raster ? short(p.raster.CullMode) : "NONE";
-  if (!/TRIANGLELIST/.test(topology) || cull === "NONE" || positions.some((v, i) => w(i) !== 1)) return;
-  let shown = 0, hidden = 0;
+  if (!/TRIANGLELIST$/.test(topology) || positions.length < 3 || positions.some((v, i) => w(i) !== 1)) return;
+  let shown = 0, hidden = 0, flat = 0;
   for (let i = 0; i + 2 < positions.length; i += 3) {
     const [a, b, c] = positions.slice(i, i + 3), turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]); // > 0: counterclockwise, y up
-    const front = p.raster.FrontCounterClockwise ? turn > 0 : turn < 0;
-    if (front === (cull === "FRONT")) hidden++;
+    const front = p.raster && p.raster.FrontCounterClockwise ? turn > 0 : turn < 0;
+    if (turn === 0) flat++;
+    else if (cull !== "NONE" && front === (cull === "FRONT")) hidden++;
     else shown++;
   }
+  if (flat && !shown && !hidden) say("no triangle has an area: its corners are in one place or on one line, where the vertex shader leaves them as they are: it reads no constants");
   if (hidden && !shown) say(`every triangle faces ${cull === "FRONT" ? "front" : "back"}, and such are culled, where the vertex shader leaves them as they are: it reads no constants`);
 }
 
@@ -553,11 +574,16 @@ function doubtsOfArea(last, targets, written, lines, say) {
   else if (v && r && v.Width > 0 && v.Height > 0 && r.right > r.left && r.bottom > r.top && (r.left >= v.TopLeftX + v.Width || r.top >= v.TopLeftY + v.Height || r.right <= v.TopLeftX || r.bottom <= v.TopLeftY)) say("the scissor rectangle lies outside of the viewport", scissor);
 }
 
-function doubtsOfOutput(p, n, last, targets, written, say) {
+function doubtsOfOutput(p, n, last, targets, written, lines, say) {
+  const rows = lines.filter(l => l.role === "vertex"), clear = rows.length && (rows[0].elements.find((e, k) =>
+    /COLOR|DIFFUSE/i.test(e.semantic) && rows.every(r => r.elements[k].values && r.elements[k].values.length === 4 && r.elements[k].values[3] === 0)) || {}).semantic;
+  if (lines.some(l => l.role === "shader" && l.stage === "pixel" && /^\s*(?:\d+:\s*)?discard|dx\.op\.discard/m.test(listingOf(l)))) say("the pixel shader discards pixels by a condition of its own");
   const factor = last("OMSetBlendFactor"), factors = factor ? factor.state.args.BlendFactor : [1, 1, 1, 1], none = c => c === "ZERO" || (c === "BLEND_FACTOR" && Array.isArray(factors) && factors.slice(0, 3).every(x => x === 0));
   for (let k = 0; p.blend && k < Math.max(1, Math.min(n, p.NumRenderTargets ?? n)) && n; k++) {
     const t = p.blend.RenderTarget[p.blend.IndependentBlendEnable ? k : 0], source = none(short(t.SrcBlend)), before = none(short(t.DestBlend));
     if (!t.RenderTargetWriteMask) say(`no channel of target ${k} is written: its mask is 0`);
+    else if (!(t.RenderTargetWriteMask & 7)) say(`of target ${k} alpha alone is written: its mask is ${t.RenderTargetWriteMask}`);
+    if (t.BlendEnable && short(t.SrcBlend) === "SRC_ALPHA" && /ADD|SUBTRACT/.test(short(t.BlendOp)) && clear) say(`blending takes what the shader writes to target ${k} by its alpha, and alpha of every ${clear} that is shown is 0`);
     if (t.BlendEnable && source && /ADD|SUBTRACT/.test(short(t.BlendOp))) say(`blending takes nothing of what the shader writes to target ${k}: its factor is ${short(t.SrcBlend)}${before ? ", and nothing of what was there: the result is 0" : ""}`, short(t.SrcBlend) === "BLEND_FACTOR" ? factor : null);
     if (t.LogicOpEnable && /NOOP/.test(t.LogicOp)) say(`the logic operation on target ${k} leaves it as it is`);
   }
@@ -570,6 +596,9 @@ function doubtsOfOutput(p, n, last, targets, written, say) {
   if (p.depth.DepthEnable && func === "NEVER") say("the depth test never passes");
   else if (p.depth.DepthEnable && was && passes(func, 0, was.depth) === false && passes(func, 1, was.depth) === false && passes(func, .5, was.depth) === false)
     say(`the depth target was cleared to ${was.depth} last, by call ${was.call}: no depth is ${func} than that`.replace(/(EQUAL) than/, "$1 to"), targets);
+  const bounds = last("OMSetDepthBounds"), b = bounds && bounds.state.args;
+  if (p.depth.DepthBoundsTestEnable && b && (b.Min > b.Max || (was && (was.depth < b.Min || was.depth > b.Max))))
+    say(`the depth bounds test never passes: the bounds are ${b.Min} to ${b.Max}${was ? `, and the depth target was cleared to ${was.depth} last, by call ${was.call}` : ""}`, bounds);
   if (!p.depth.StencilEnable) return;
   const ref = last("OMSetStencilRef"), value = ref ? ref.state.args.StencilRef : 0, mask = p.depth.StencilReadMask, of = f => short(f.StencilFunc);
   const faces = p.raster && short(p.raster.CullMode) === "BACK" ? [p.depth.FrontFace] : p.raster && short(p.raster.CullMode) === "FRONT" ? [p.depth.BackFace] : [p.depth.FrontFace, p.depth.BackFace];
@@ -578,16 +607,18 @@ function doubtsOfOutput(p, n, last, targets, written, say) {
     say(`the stencil test never passes: the reference is ${value & mask}, and stencil was cleared to ${was.stencil & mask} last, by call ${was.call}; what passes is ${of(faces[0])}`, ref);
 }
 
-function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, say) {
+function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, made, say) {
   const prefix = draws ? "SetGraphicsRoot" : "SetComputeRoot", signature = last(prefix + "Signature"), bindings = lines.filter(l => l.role === "binding");
   if (!signature) return void say("no root signature is set");
+  const heap = last("SetDescriptorHeaps"), heaps = heap ? heap.state.args.ppDescriptorHeaps || [] : /TYPE_BUNDLE/.test(made) ? null : [];
   const own = (function look(o) { return !o || typeof o !== "object" ? null : o.pRootSignature || Object.values(o).map(look).find(x => x) || null; })(pipeline && pipeline.call.args), set = signature.state.args.pRootSignature;
   if (own && set && own.object !== set.object) say(`the root signature that is set is #${set.object}, the pipeline was made with #${own.object}`, signature);
   for (const q of signature.behind.filter(l => l.role === "parameter")) {
     const g = groups.filter(x => x !== signature && x.state.method.startsWith(prefix) && x.state.args.RootParameterIndex === q.index).pop();
     if (!isUsed(q, bindings) || (work.sets && [...work.sets].some(t => !/VERTEX|INDEX/.test(t) && t.endsWith(" " + q.index)))) continue;
     if (!g) { say(`nothing is bound to root parameter ${q.index}, which a shader uses`); continue; }
-    const at = g.state.args.BufferLocation;
+    const at = g.state.args.BufferLocation, base = g.state.args.BaseDescriptor && g.state.args.BaseDescriptor.base;
+    if (base && heaps && !heaps.some(h => h && h.object === base.object)) say(`the table of root parameter ${q.index} lies in heap #${base.object}, which is not set: ${heaps.length ? heaps.map(h => `#${h.object}`).join(" and ") + " is" : "none is"}`, heap || g);
     if (at && !at.base) say(`root parameter ${q.index}, which a shader uses, is no address of a buffer`, g);
     const table = g.behind.filter(l => l.role === "descriptor");
     if (table.some(l => !l.call)) say(`in the table of root parameter ${q.index} are descriptors where nothing was ever put`, g);
@@ -601,11 +632,56 @@ function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, s
   }
 }
 
+const CALLS_LOOKED_AT = 20000;
+
+// The state that a texture is in at call `i`, as far as that is plain: by the last barrier of the same list, or, where no call in front
+// had one, as it was made; "": not known.
+function stateOfTexture(id, made, i) {
+  const self = selfOf(i), re = new RegExp(`#${id}, Subresource=4294967295, StateBefore=\\w+, StateAfter=([\\w|]+)`, "g"), mention = mentions(id);
+  for (let k = i - 1, n = 0; k >= 0; k--, n++) {
+    if (n > CALLS_LOOKED_AT) return "";
+    if (!/Barrier\(|\.Reset\(/.test(lines[k]) && k !== made.call) continue;
+    if (k === made.call) return made.args.InitialResourceState || "";
+    if (/Barrier\(/.test(lines[k]) && mention.test(lines[k])) {
+      const found = selfOf(k) === self ? [...lines[k].matchAll(re)].pop() : null;
+      return found ? found[1] : "";
+    }
+  }
+  return "";
+}
+
+// Textures that the draw works on, in a state in which it may not.
+function doubtsOfStates(i, groups, own, targets, say) {
+  const made = id => (own.find(l => l.role === "resource" && l.object === id) || {}).call;
+  const look = (call, what, good, g) => {
+    const id = call && call.args && (call.args.pResource || {}).object, m = id && made(id);
+    if (!m || !m.args.pDesc || /BUFFER/.test(m.args.pDesc.Dimension) || /SIMULTANEOUS/.test(m.args.pDesc.Flags)) return;
+    const state = stateOfTexture(id, m, i).replace(/D3D12_RESOURCE_STATE_/g, "");
+    if (state && !good.test(state)) say(`resource #${id} is ${what} and in state ${state}`, g);
+  };
+  for (const d of targets ? targets.behind.filter(l => l.role === "descriptor" && l.call) : [])
+    if (/RenderTarget/.test(d.call.method)) look(d.call, "a render target", /RENDER_TARGET/, targets);
+    else if (/DepthStencil/.test(d.call.method)) look(d.call, "the depth target", /DEPTH/, targets);
+  for (const g of groups.filter(x => /RootDescriptorTable$/.test(x.state.method)))
+    for (const d of g.behind.filter(l => l.role === "descriptor" && l.call && /ShaderResource/.test(l.call.method)))
+      look(d.call, "read by a shader", /SHADER_RESOURCE|COMMON|GENERIC_READ|ALL_SHADER|DEPTH_READ|^PRESENT$/, g);
+}
+
+function isNeverExecuted(i) {
+  const self = selfOf(i), list = mentions(self);
+  for (let k = i + 1; k < N; k++) {
+    if (k > i + CALLS_LOOKED_AT) return false;
+    if (/\.ExecuteCommandLists\(/.test(lines[k]) && list.test(lines[k])) return false;
+    if (/\.Reset\(/.test(lines[k]) && selfOf(k) === self) return true;
+  }
+  return true;
+}
+
 // A clear of the same target behind the draw, on the same list.
 function clearedAfter(i, targets) {
   const view = targets && targets.behind.find(l => l.role === "descriptor"), self = selfOf(i);
   if (!view) return null;
-  for (let k = i + 1; k < Math.min(N, i + 20000); k++) {
+  for (let k = i + 1; k < Math.min(N, i + CALLS_LOOKED_AT); k++) {
     if (selfOf(k) !== self) continue;
     const text = call(k).text, m = method(text);
     if (m === "Reset" || m === "Close") return null;
@@ -626,11 +702,16 @@ function doubtsOf(i, lines, groups, call, pipeline) {
   if (!pipeline) say("no pipeline state is set");
   const predicate = last("SetPredication");
   if (predicate && predicate.state.args.pBuffer) say(`it is done only where the predicate says so: resource #${predicate.state.args.pBuffer.object} at byte ${predicate.state.args.AlignedBufferOffset}`, predicate);
+  if (!/TYPE_BUNDLE/.test(made) && isNeverExecuted(i)) say("its list is executed by no call behind it");
   if (/TYPE_BUNDLE/.test(made) && !of("caller").length) return [...out, "no list executes this bundle: what a caller sets is not known"];
   if (work.draws) {
     const targets = last("OMSetRenderTargets"), topology = last("IASetPrimitiveTopology");
     const n = targets ? targets.state.args.NumRenderTargetDescriptors : 0, depth = targets && targets.state.args.pDepthStencilDescriptor;
     if (!n && !depth && !last("BeginRenderPass")) say("no render target and no depth target is bound", targets);
+    for (const [k, d] of (targets ? targets.behind.filter(l => l.role === "descriptor") : []).entries())
+      if (!d.call) say(`target ${k} is a descriptor where nothing was ever put`, targets);
+      else if (!(d.call.args.pResource || {}).object) say(`target ${k} is a view of no resource: what is drawn is nowhere`, targets);
+    doubtsOfStates(i, groups, lines, targets, say);
     doubtsOfArea(last, targets, written, lines, say);
     if (!topology) say("no primitive topology is set");
     else if (p.PrimitiveTopologyType) {
@@ -638,7 +719,7 @@ function doubtsOf(i, lines, groups, call, pipeline) {
       if (kind !== "UNDEFINED" && !t.includes(kind === "PATCH" ? "PATCH" : kind)) say(`the pipeline is made for ${kind}, what is set is ${t}`, topology);
     }
     if (pipeline && n && of("shader").length && !of("shader").some(s => s.stage === "pixel")) say("the pipeline has no pixel shader: nothing is written to its targets");
-    doubtsOfOutput(p, n, last, targets, written, say);
+    doubtsOfOutput(p, n, last, targets, written, lines, say);
     const formats = targets ? targets.behind.filter(l => l.role === "descriptor").map(d => d.call && d.call.args && d.call.args.pDesc && d.call.args.pDesc.Format) : [];
     (p.RTVFormats || []).slice(0, Math.min(n, p.NumRenderTargets || 0)).forEach((f, k) => {
       if (formats[k] && !/UNKNOWN/.test(formats[k]) && formats[k] !== f) say(`target ${k} is seen as ${short(formats[k])}, the pipeline writes ${short(f)}`, targets);
@@ -649,10 +730,11 @@ function doubtsOf(i, lines, groups, call, pipeline) {
     const after = clearedAfter(i, targets);
     if (after !== null) say(`what it draws is cleared again behind it, by ${callLink(after)}`);
   }
-  doubtsOfBindings(lines, groups, last, work.draws, pipeline, written, work, say);
+  doubtsOfBindings(lines, groups, last, work.draws, pipeline, written, work, made, say);
   for (const c of of("constants")) {
     const v = c.variables.flatMap(x => x.values);
     if (v.length && v.every(x => x === 0)) say(`the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}) hold zeros alone`);
+    if (c.from === "root constants" && v.some(x => x === null)) say(`of the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}), which are root constants, some were never set`);
     if (v.some(x => typeof x === "string")) say(`in the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}) is what is no number`);
   }
   return out;
