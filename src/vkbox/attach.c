@@ -35,6 +35,7 @@
 
 #include "base/clock.h"
 #include "base/fds.h"
+#include "base/file/part.h"
 #include "base/program.h"
 #include "blackbox/dump_read.h"
 #include "vkbox/box.h"
@@ -261,6 +262,9 @@ static int load_layer(struct bb_vk *b, char folder[PATH_MAX], struct error *e)
         return r;
     dirname(folder);
     snprintf(library, sizeof(library), "%s/libVkLayer_AEROGPU_blackbox.so", folder);
+    r = part_check(library, AEROGPU_VERSION, e);
+    if (r)
+        return r;
     loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     b->layer = loaded ? dlsym(loaded, VKBOX_OWN) : NULL;
     if (!b->layer || b->layer->version != VKBOX_OWN_VERSION)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/file/part.h"
 #include "vkbox/fast.h"
 
 static int own_open(const char *folder, bool exact, bool guard)
@@ -51,5 +52,6 @@ static bool own_checkpoint(VkCommandBuffer handle, const char *name)
     return true;
 }
 
+PART(AEROGPU_VERSION);
 LAYER_EXPORT const struct vkbox_own aerogpu_blackbox_own = {VKBOX_OWN_VERSION, own_open, own_state,
                                                             own_checkpoint};

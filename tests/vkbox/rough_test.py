@@ -218,6 +218,28 @@ def sparse_buffers_are_bound_in_their_order():
         assert p.returncode in (5, 128 + signal.SIGALRM) and 'Submission 1 has not begun; it waits for semaphore' in said, p
 
 
+def damages(whole, path):
+    """Puts it at `path` cut, of another version or of others, one after the other: (what it is, what is to be said)"""
+    data = open(whole, 'rb').read()
+    version = data.index(b'AeroGPU\0', data.index(b'AeroGPU\0') - 16) + 8
+    foreign = subprocess.run(['ldd', sys.executable], capture_output=True, text=True).stdout
+    libc = [l.split()[2] for l in foreign.splitlines() if 'libc.so' in l and '=>' in l][0]
+    made = [('cut at %d' % n, data[:n], 'is cut off at %d bytes' % n) for n in (64, 5000, 60000)]
+    made += [('its head alone', data[:63], 'is no program or library'), ('empty', b'', 'is no program or library'), ('text', b'no library', 'is no program or library'),
+             ('of another', open(libc, 'rb').read(), 'is no part of AeroGPU'),
+             ('older', data[:version] + b'0.0.9' + data[version + 5:], 'is of version 0.0.9, and this is'),
+             ('of nonsense', data[:version] + b'\x1b\xff\n\x07' + data[version + 4:], 'is of version '),
+             ('of another machine', data[:18] + b'\x16' + data[19:], 'is no program or library of this machine')]
+    for what, content, said in made:
+        with open(path, 'wb') as f:
+            f.write(content)
+        os.chmod(path, 0o755)
+        yield what, said
+    os.unlink(path)
+    os.mkfifo(path, 0o755)
+    yield 'a pipe', 'is no regular file'
+
+
 @case
 def without_its_parts_the_program_runs_undisturbed():
     if glob.glob('/usr/local/lib/**/libaerogpu-run.so', recursive=True):
@@ -231,9 +253,22 @@ def without_its_parts_the_program_runs_undisturbed():
                                 (['version'], 4, 'the program with the commands is neither beside'):
             p = subprocess.run([alone, *argv], capture_output=True, text=True, timeout=100, env={**os.environ, **env, 'XDG_RUNTIME_DIR': place})
             assert p.returncode == code and (said in p.stderr and len(p.stderr.splitlines()) == 1 if said else not p.stderr), (argv, p)
-        open(place + '/libaerogpu-run.so', 'w').write('no library')
-        p = subprocess.run([alone, 'run', '-o', place, '--', plant, 'fault'], capture_output=True, text=True, timeout=100, env={**os.environ, **env})
-        assert p.returncode == 128 + signal.SIGSEGV and 'no dump: the library that makes dumps cannot be loaded: ' in p.stderr, p
+        for name, argv, code in ('libaerogpu-run.so', ['run', '-o', place, '--', plant, 'fault'], 128 + signal.SIGSEGV), ('aerogpu-commands', ['version'], 4):
+            for damage, said in damages(os.path.join(os.path.dirname(aerogpu), name), place + '/' + name):
+                p = subprocess.run([alone, *argv], capture_output=True, text=True, timeout=100, env={**os.environ, **env})
+                line, = [l for l in p.stderr.splitlines() if l]
+                assert p.returncode == code and said in line and place + '/' + name in line and line.isprintable(), (name, damage, p)
+            os.unlink(place + '/' + name)
+
+
+@case
+def a_layer_that_is_cut_is_not_loaded():
+    with new_place() as place:
+        manifest = shutil.copy(os.path.join(os.path.dirname(plant), '../../src/vkbox/VkLayer_AEROGPU_blackbox.json'), place)
+        layer = os.path.join(os.path.dirname(plant), '../../src/vkbox/libVkLayer_AEROGPU_blackbox.so')
+        for damage, said in damages(layer, place + '/libVkLayer_AEROGPU_blackbox.so'):
+            p = subprocess.run([aerogpu, 'run', '--', plant, 'fine'], capture_output=True, text=True, timeout=100, env={**os.environ, 'AEROGPU_BLACKBOX_LAYER': manifest})
+            assert p.returncode == 4 and said in p.stderr and len(p.stderr.splitlines()) == 1 and not p.stdout, (damage, p)
 
 
 tests = [t for t in tests if not sys.argv[4:] or t.__name__ in sys.argv[4:]]

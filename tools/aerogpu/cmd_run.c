@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file/out.h"
+#include "base/file/part.h"
 #include "base/program.h"
 #include "base/utf8.h"
 #include "run.h"
@@ -101,7 +102,7 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
 /* Its manifest, which the loader would take without a word if it were none, and leave out. */
 static int find_layer(char manifest[PATH_MAX], struct error *e)
 {
-    char line[256];
+    char line[256], library[PATH_MAX + 64];
     bool is_named = false;
     FILE *f;
 
@@ -118,12 +119,15 @@ static int find_layer(char manifest[PATH_MAX], struct error *e)
         is_named = strstr(line, "\"VK_LAYER_AEROGPU_blackbox\"");
     if (f)
         fclose(f);
-    return is_named
-               ? 0
-               : error_set(
-                     e, -EINVAL,
-                     "%s is no manifest of VK_LAYER_AEROGPU_blackbox (AEROGPU_BLACKBOX_LAYER names another?)",
-                     manifest);
+    if (!is_named)
+        return error_set(
+            e, -EINVAL,
+            "%s is no manifest of VK_LAYER_AEROGPU_blackbox (AEROGPU_BLACKBOX_LAYER names another?)",
+            manifest);
+    snprintf(library, sizeof(library), "%.*s/libVkLayer_AEROGPU_blackbox.so",
+             (int)(strrchr(manifest, '/') ? strrchr(manifest, '/') - manifest : 1),
+             strrchr(manifest, '/') ? manifest : ".");
+    return part_check(library, AEROGPU_VERSION, e); /* of one that is cut the program would die */
 }
 
 int cmd_run(int argc, char **argv)

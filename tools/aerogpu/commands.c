@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file/part.h"
+
+PART(AEROGPU_VERSION);
+
 static const struct options_command commands[] = {
 #define COMMAND(name, summary) {#name, summary, cmd_##name},
 #define GROUP(heading)         {.summary = heading},

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file/part.h"
 #include "base/program.h"
 
 static int run_others(char **argv)
@@ -19,7 +20,7 @@ static int run_others(char **argv)
     struct error e = {0};
     char path[PATH_MAX];
 
-    if (!program_find(&params, path, sizeof(path), &e)) {
+    if (!program_find(&params, path, sizeof(path), &e) && !part_check(path, AEROGPU_VERSION, &e)) {
         execv(path, argv);
         error_set(&e, -errno, "cannot run %s: %s", path, strerror(errno));
     }

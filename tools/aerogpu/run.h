@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h: what `aerogpu run` loads when it has something to say: the judge of crashes, with what makes dumps and reads them. */
+/* run.h: what `aerogpu run` loads when it has something to say: the judge of crashes, with what makes dumps and reads them. It is of this
+ * version (base/file/part.h): another may have been installed while the program ran. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +11,6 @@ struct vkbox_dumps;
 struct vkbox_run_result;
 
 struct run_library {
-    const char *version; /* AEROGPU_VERSION: another may have been installed while the program ran */
     const struct vkbox_dumps *dumps;
     void (*tell)(const char *dump, bool json);           /* says what a dump says */
     void (*tell_json)(const struct vkbox_run_result *r); /* one object, with all that were told */

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 
+#include "base/file/part.h"
 #include "base/program.h"
 
 const struct run_library *run_library(struct error *e)
@@ -23,14 +23,13 @@ const struct run_library *run_library(struct error *e)
         return library;
     if (program_find(&params, path, sizeof(path), e))
         return NULL;
+    if (part_check(path, AEROGPU_VERSION, e)) {
+        error_prefix(e, "the library that makes dumps cannot be loaded");
+        return NULL;
+    }
     loaded = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     library = loaded ? dlsym(loaded, RUN_LIBRARY) : NULL;
-    if (!library) {
+    if (!library)
         error_set(e, -ELIBACC, "the library that makes dumps cannot be loaded: %s", dlerror());
-    } else if (strcmp(library->version, AEROGPU_VERSION) != 0) {
-        error_set(e, -ELIBACC, "%s is of version %.40s, and this is %s", path, library->version,
-                  AEROGPU_VERSION);
-        library = NULL;
-    }
     return library;
 }

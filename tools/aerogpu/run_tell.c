@@ -7,6 +7,7 @@
 #include <aerogpu/blackbox.h>
 
 #include "base/export.h"
+#include "base/file/part.h"
 #include "base/utf8.h"
 #include "report/json_show.h"
 #include "run.h"
@@ -64,4 +65,5 @@ static void tell_json(const struct vkbox_run_result *r)
 }
 
 EXPORT extern const struct run_library aerogpu_run_library;
-const struct run_library aerogpu_run_library = {AEROGPU_VERSION, &vkbox_dumps, tell, tell_json};
+const struct run_library aerogpu_run_library = {&vkbox_dumps, tell, tell_json};
+PART(AEROGPU_VERSION);
