@@ -703,6 +703,22 @@ def exit_codes_are_passed_on():
     assert p.returncode == 3 and p.stderr.count('made no Vulkan instance, runs on, unwatched') == 1, p
 
 
+@case
+def what_a_program_leaves_behind_is_watched_if_it_is_asked_for():
+    late = 'sleep 1; setsid "$0" %s >/dev/null 2>&1 </dev/null & exit 3'
+    for kind, found in ('wild', 1), ('fine', 0):
+        with tempfile.TemporaryDirectory(dir=SHM) as folder:
+            p = subprocess.run([aerogpu, 'run', '--all', '-o', folder, '--', 'sh', '-c', 'sh -c %s "$0"; exit 3' % repr(late % kind), plant], capture_output=True, text=True, timeout=100)
+            dumps = glob.glob(folder + '/*.aerogpudump')
+            assert p.returncode == 3 and p.stderr.count('what it started is watched until the last of it has') == 1 and len(dumps) == found, (kind, p, dumps)
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:  # and asked to end, it ends
+        p = subprocess.Popen([aerogpu, 'run', '--all', '-o', folder, '--', 'sh', '-c', 'sleep 300 >/dev/null 2>&1 </dev/null & echo $!'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        left, said = int(p.stdout.readline()), p.stderr.readline()
+        p.terminate()
+        assert p.wait(60) == 0 and 'watched until the last' in said, (p.returncode, said)
+        os.kill(left, signal.SIGKILL)
+
+
 def left_record(ends, folder, more={}):
     """What `aerogpu run` says of what the layer alone kept of a program that `ends` ends."""
     env = dict(os.environ, XDG_RUNTIME_DIR=folder, AEROGPU_BLACKBOX='1', XDG_DATA_HOME=folder + '/data', **more)

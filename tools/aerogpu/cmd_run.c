@@ -64,10 +64,10 @@ static int run_on(const struct command_line_run *c, const struct vkbox_run_param
 
     if (strcmp(c->on, "aerogpu") != 0)
         return error_set(e, -EINVAL, "--on: '%s' is not aerogpu", c->on);
-    if (p->exact || p->guard || c->json || p->timeout_ns != NOT_GIVEN)
+    if (p->exact || p->guard || p->all || c->json || p->timeout_ns != NOT_GIVEN)
         return error_set(
             e, -EINVAL,
-            "--exact, --guard, --json and --gpu-timeout are the Vulkan layer's, which --on does without");
+            "--exact, --guard, --all, --json and --gpu-timeout are the Vulkan layer's, which --on does without");
     r = program_find(&(struct program_params){.what = "what runs a program on AeroGPU",
                                               .built = "tools/aerogpu/aerogpu-run-on-aerogpu",
                                               .installed = "aerogpu-run-on-aerogpu",
@@ -152,6 +152,9 @@ int cmd_run(int argc, char **argv)
         OPT_TEXT(
             "on", 0, &c.on, "DEVICE",
             "`aerogpu`: on a service of its own, which ends with the program; Windows programs, under Wine, draw with its Direct3D 9 to 11 (docs/windows-programs.md). What the service's black box says of a crash is printed. With `--output` only: the other options are the Vulkan layer's"),
+        OPT_FLAG(
+            "all", 0, &p.all,
+            "when the program has ended, watch what it started and left (daemons, launchers that do not wait) until the last of it has; without, only what has used Vulkan by then"),
         OPT_TEXT("output", 'o', &p.dumps, "DIR", "where dumps go; the current folder"),
         OPT_FLAG(
             "json", 0, &c.json,

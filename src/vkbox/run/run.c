@@ -312,6 +312,19 @@ static bool has_left(struct run *r)
     return left;
 }
 
+/* Something that the program started, and did not wait for, may make an instance yet. */
+static bool has_started(struct run *r)
+{
+    siginfo_t any;
+
+    if (!r->p->all || (r->p->stop && *r->p->stop) || waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT))
+        return false;
+    if (!r->told_left)
+        run_trouble(r, "%s", "the program has ended; what it started is watched until the last of it has");
+    r->told_left = true;
+    return true;
+}
+
 /* Waits for what there is to look at, or until the next look is due. */
 static void await_news(struct run *r)
 {
@@ -328,7 +341,7 @@ static void watch(struct run *r)
     const struct vkbox_run_params *p = r->p;
     bool passed = false;
 
-    while (!r->ended || (p->argv && has_left(r))) {
+    while (!r->ended || (p->argv && (has_started(r) || has_left(r)))) {
         look(r);
         if (p->is_asked && p->is_asked(p->ctx))
             make_asked(r);

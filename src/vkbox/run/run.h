@@ -18,6 +18,7 @@ struct vkbox_run_params {
     const char *dumps;   /* where dumps go; NULL: the current folder */
     uint64_t timeout_ns; /* no progress for so long is a hang; 0: never */
     bool exact, guard;
+    bool all; /* until the last process that the program started has ended, whether it uses Vulkan or not */
     volatile int *stop; /* a signal to be passed on to the program; NULL: none comes */
     /* Who makes dumps: &vkbox_dumps, perhaps loaded for it. NULL, with why in `e`: nobody can. */
     const struct vkbox_dumps *(*dumps_by)(void *ctx, struct error *e);
