@@ -139,6 +139,7 @@ static void end(struct d3d_child *c)
         d3d_context_unbind(c->saved);
     free(c->saved);
     d3d_data_free(c->data);
+    free(c->mapped);
     free(c->drv);
     free(c);
     if (of)

@@ -577,6 +577,13 @@ HRESULT STDMETHODCALLTYPE d3d_context_Map(ID3D11DeviceContext *This, ID3D11Resou
             d, D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDMAPTYPE,
             "ID3D11DeviceContext::Map: type %d is none of a resource of usage %d with CPU access 0x%X",
             (int)type, (int)usage_of(r), access_of(r));
+    if (r->maps && (r->kind == D3D_BUFFER || r->mapped[index])) /* a texture's subresource is mapped once */
+        d3d_refuse(d, D3D11_MESSAGE_ID_RESOURCE_MAP_ALREADYMAPPED,
+                   "ID3D11DeviceContext::Map: subresource %u is mapped already", index);
+    if (r->kind != D3D_BUFFER && !r->mapped)
+        r->mapped = calloc((size_t)r->desc.texture.MipLevels * r->desc.texture.ArraySize, 1);
+    if (r->kind != D3D_BUFFER && (!r->mapped || r->mapped[index]))
+        return r->mapped ? E_INVALIDARG : E_OUTOFMEMORY;
     if (usage_of(r) == D3D11_USAGE_STAGING)
         DDI(d, pfnStagingResourceMap, DRV(D3D10DDI_HRESOURCE, r), index, (D3D10_DDI_MAP)type, flags, &m);
     else
@@ -587,6 +594,8 @@ HRESULT STDMETHODCALLTYPE d3d_context_Map(ID3D11DeviceContext *This, ID3D11Resou
         return hr;
     *out = (D3D11_MAPPED_SUBRESOURCE){m.pData, m.RowPitch, m.DepthPitch};
     r->maps++;
+    if (r->mapped)
+        r->mapped[index] = 1;
     return S_OK;
 }
 
@@ -599,11 +608,14 @@ void STDMETHODCALLTYPE d3d_context_Unmap(ID3D11DeviceContext *This, ID3D11Resour
                    "ID3D11DeviceContext::Unmap: there is no subresource %u", index);
         return;
     }
-    if (!r->maps)
+    if (!r->maps || (r->mapped && !r->mapped[index])) {
         d3d_refuse(device_of(This), D3D11_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
-                   "ID3D11DeviceContext::Unmap: the resource is not mapped");
-    else
-        r->maps--;
+                   "ID3D11DeviceContext::Unmap: subresource %u is not mapped", index);
+        return;
+    }
+    r->maps--;
+    if (r->mapped)
+        r->mapped[index] = 0;
     if (usage_of(r) == D3D11_USAGE_STAGING)
         TELL(This, pfnStagingResourceUnmap, DRV(D3D10DDI_HRESOURCE, r), index);
     else if (usage_of(r) == D3D11_USAGE_DYNAMIC)

@@ -111,6 +111,7 @@ struct d3d_child {
     struct d3d_child *of;        /* a view's resource */
     bool begun, ended;           /* a query */
     UINT maps;                   /* of a resource, that were not ended */
+    uint8_t *mapped;             /* of a texture that was mapped: which subresources are */
     struct d3d_kmt_resource kmt; /* a resource's, and what others are told of it */
     struct d3d_shared share;
     D3DKMT_HANDLE keyed;            /* its keyed mutex; 0: none */

@@ -10,10 +10,12 @@ struct picture {
     SIZE_T offset;
     UINT pitch;
     HANDLE window;
+    UINT interval;
 };
 
 struct d3d_presenter {
     D3DKMT_HANDLE device;
+    D3DKMT_WAITFORVERTICALBLANKEVENT blank;
     d3d_show *show;
     void *context;
     pthread_t thread;
@@ -54,6 +56,8 @@ static void *run(void *arg)
             continue;
         }
         pthread_mutex_unlock(&p->lock);
+        for (UINT i = now->interval; i && NT_SUCCESS(D3DKMTWaitForVerticalBlankEvent(&p->blank)); i--)
+            ;
         pixels = lock_picture(p, now);
         p->show(p->context, now->window, pixels, now->pitch);
         if (pixels)
@@ -67,13 +71,15 @@ static void *run(void *arg)
     return NULL;
 }
 
-struct d3d_presenter *d3d_presenter_create(D3DKMT_HANDLE device, d3d_show *show, void *context)
+struct d3d_presenter *d3d_presenter_create(D3DKMT_HANDLE device,
+                                           const D3DKMT_WAITFORVERTICALBLANKEVENT *blank, d3d_show *show,
+                                           void *context)
 {
     struct d3d_presenter *p = calloc(1, sizeof(*p));
 
     if (!p)
         return NULL;
-    *p = (struct d3d_presenter){.device = device, .show = show, .context = context};
+    *p = (struct d3d_presenter){.device = device, .blank = *blank, .show = show, .context = context};
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     if (!pthread_create(&p->thread, NULL, run, p))
@@ -115,7 +121,7 @@ int d3d_presenter_room(struct d3d_presenter *p, UINT most, bool wait)
 void d3d_presenter_place(struct d3d_presenter *p, int index, D3DKMT_HANDLE allocation, SIZE_T offset,
                          UINT pitch)
 {
-    p->pictures[index] = (struct picture){allocation, offset, pitch, NULL};
+    p->pictures[index] = (struct picture){allocation, offset, pitch, NULL, 0};
 }
 
 bool d3d_presenter_placed(const struct d3d_presenter *p, int index)
@@ -123,10 +129,14 @@ bool d3d_presenter_placed(const struct d3d_presenter *p, int index)
     return p->pictures[index].allocation != 0;
 }
 
-void d3d_presenter_queue(struct d3d_presenter *p, HANDLE window)
+void d3d_presenter_queue(struct d3d_presenter *p, HANDLE window, UINT interval)
 {
+    struct picture *next;
+
     pthread_mutex_lock(&p->lock);
-    p->pictures[(p->first + p->count) % D3D_PICTURES].window = window;
+    next = &p->pictures[(p->first + p->count) % D3D_PICTURES];
+    next->window = window;
+    next->interval = interval;
     p->count++;
     p->any = true;
     pthread_cond_broadcast(&p->changed);

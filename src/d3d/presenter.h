@@ -4,8 +4,8 @@
  *   free ──d3d_presenter_room──▶ a copy into it is queued ──d3d_presenter_queue──▶ in flight ──the device has done it──▶ shown, free
  *
  * Invariants:
- *  1. Pictures are shown in the order in which they were queued, by a thread that alone waits for the device: it calls no driver, and
- *     takes no lock of a runtime's.
+ *  1. Pictures are shown in the order in which they were queued, by a thread that alone waits for the device, and for refreshes of
+ *     the display: it calls no driver, and takes no lock of a runtime's.
  *  2. What is in flight is shown before the presenter ends, unless the device is gone. */
 #pragma once
 
@@ -17,8 +17,10 @@ struct d3d_presenter;
 /* Shows a picture in a window; called by the thread. NULL: the device is gone, and with it the picture. */
 typedef void d3d_show(void *context, HANDLE window, const void *pixels, UINT pitch);
 
-/* NULL: no memory, or no thread. */
-struct d3d_presenter *d3d_presenter_create(D3DKMT_HANDLE device, d3d_show *show, void *context);
+/* NULL: no memory, or no thread. `blank`: whose refreshes a picture may wait for. */
+struct d3d_presenter *d3d_presenter_create(D3DKMT_HANDLE device,
+                                           const D3DKMT_WAITFORVERTICALBLANKEVENT *blank, d3d_show *show,
+                                           void *context);
 /* Behind d3d_presenter_drain. NULL is legal. */
 void d3d_presenter_destroy(struct d3d_presenter *p);
 /* A picture that is free while fewer than `most` are in flight; -1: none is, and `wait` is false. */
@@ -27,8 +29,8 @@ int d3d_presenter_room(struct d3d_presenter *p, UINT most, bool wait);
 void d3d_presenter_place(struct d3d_presenter *p, int index, D3DKMT_HANDLE allocation, SIZE_T offset,
                          UINT pitch);
 bool d3d_presenter_placed(const struct d3d_presenter *p, int index);
-/* The picture that d3d_presenter_room named is submitted. */
-void d3d_presenter_queue(struct d3d_presenter *p, HANDLE window);
+/* The picture that d3d_presenter_room named is submitted. It is shown `interval` refreshes behind the one before, or later. */
+void d3d_presenter_queue(struct d3d_presenter *p, HANDLE window, UINT interval);
 /* Returns when nothing is in flight. */
 void d3d_presenter_drain(struct d3d_presenter *p);
 /* The last picture that was queued, to be read; false: there is none, or the device is gone. Ends with d3d_presenter_front_end. */

@@ -127,12 +127,14 @@ static HRESULT place(struct swapchain *s, int i)
 /* What the device copies buffers into, and the window shows. */
 static HRESULT make_pictures(struct swapchain *s, D3D11_TEXTURE2D_DESC *t)
 {
+    const D3DKMT_WAITFORVERTICALBLANKEVENT blank = {s->device->adapter->kmt.adapter, 0,
+                                                    s->device->adapter->source};
     HRESULT hr = S_OK;
 
     t->Usage = D3D11_USAGE_STAGING;
     t->BindFlags = 0;
     t->CPUAccessFlags = D3D11_CPU_ACCESS_READ;
-    s->presenter = d3d_presenter_create(s->device->kmt.device, show, s);
+    s->presenter = d3d_presenter_create(s->device->kmt.device, &blank, show, s);
     for (int i = 0; i < D3D_PICTURES && s->presenter && hr == S_OK; i++) {
         hr = make(s, t, NULL, &s->pictures[i]);
         if (hr == S_OK)
@@ -691,7 +693,7 @@ static void show(void *context, HANDLE window, const void *pixels, UINT pitch)
 }
 
 /* On its way: as many frames as the program allows are in flight, and who presents one more waits for the oldest. */
-static HRESULT to_window(struct swapchain *s, UINT flags)
+static HRESULT to_window(struct swapchain *s, UINT interval, UINT flags)
 {
     struct d3d_device *d = s->device;
     const UINT most = s->latency ? s->latency_most : d->latency;
@@ -708,7 +710,7 @@ static HRESULT to_window(struct swapchain *s, UINT flags)
     DDI(d, pfnFlush);
     hr = d3d_take_error(d);
     if (hr == S_OK)
-        d3d_presenter_queue(s->presenter, s->window);
+        d3d_presenter_queue(s->presenter, s->window, interval);
     return hr;
 }
 
@@ -751,16 +753,6 @@ static void move_up(struct swapchain *s)
     }
 }
 
-/* A picture that is to wait for `interval` refreshes, but those that passed since the last one. */
-static void wait_for(struct swapchain *s, UINT interval)
-{
-    const D3DKMT_WAITFORVERTICALBLANKEVENT w = {s->device->adapter->kmt.adapter, 0,
-                                                s->device->adapter->source};
-
-    while (interval-- && NT_SUCCESS(D3DKMTWaitForVerticalBlankEvent(&w)))
-        ;
-}
-
 HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain3 *This, UINT interval, UINT flags)
 {
     struct swapchain *s = of(This);
@@ -774,9 +766,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain3 *This, UINT int
         return DXGI_STATUS_OCCLUDED;
     if (flags & DXGI_PRESENT_TEST)
         return S_OK;
-    if (s->window && interval)
-        wait_for(s, interval);
-    hr = s->window ? to_window(s, flags) : to_display(s, interval);
+    hr = s->window ? to_window(s, interval, flags) : to_display(s, interval);
     if (hr != S_OK)
         return hr;
     if (!(flags & DXGI_PRESENT_DO_NOT_SEQUENCE))

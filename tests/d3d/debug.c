@@ -196,6 +196,9 @@ static void resource_mistakes(void)
     ID3D11DeviceContext_Map(context, staging, 0, D3D11_MAP_READ, 7, &m);
     said("Map with flags", D3D11_MESSAGE_ID_RESOURCE_MAP_INVALIDFLAGS, "0x7");
     NEED(ID3D11DeviceContext_Map(context, staging, 0, D3D11_MAP_READ, 0, &m));
+    want("Map of what is mapped", (UINT)ID3D11DeviceContext_Map(context, staging, 0, D3D11_MAP_READ, 0, &m),
+         (UINT)E_INVALIDARG);
+    said("Map, again", D3D11_MESSAGE_ID_RESOURCE_MAP_ALREADYMAPPED, "is mapped already");
     ID3D11DeviceContext_Unmap(context, staging, 0);
     want("messages of what is right", ID3D11InfoQueue_GetNumStoredMessages(queue), 0);
     ID3D11DeviceContext_Unmap(context, staging, 0);

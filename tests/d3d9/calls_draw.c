@@ -50,6 +50,8 @@ void check_buffers(void)
         clear(0xFF000080);
         OK(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_TRIANGLESTRIP, 0, 2));
         PIXEL(15, 0, 0x00FF00, 0);
+        OK(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_TRIANGLELIST, 0, 0)); /* nothing is to be drawn */
+        OK(IDirect3DDevice9Ex_DrawPrimitiveUP(dev, D3DPT_TRIANGLELIST, 0, left_half, sizeof(left_half[0])));
         IS(IDirect3DDevice9Ex_DrawPrimitiveUP(dev, D3DPT_TRIANGLELIST, UINT32_MAX, left_half,
                                               sizeof(left_half[0])),
            D3DERR_INVALIDCALL); /* more than D3DCAPS9 allows */

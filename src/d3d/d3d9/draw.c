@@ -134,7 +134,7 @@ HRESULT STDMETHODCALLTYPE d9_device_Clear(IDirect3DDevice9Ex *This, DWORD count,
 
 static bool prepare(struct d9_device *d, D3DPRIMITIVETYPE type, UINT count)
 {
-    if (type < D3DPT_POINTLIST || type > D3DPT_TRIANGLEFAN || !count || !d->state.decl ||
+    if (type < D3DPT_POINTLIST || type > D3DPT_TRIANGLEFAN || !d->state.decl ||
         count > d->factory->caps.MaxPrimitiveCount)
         return false;
     for (int i = 0; i < D9_SAMPLERS; i++)
@@ -162,6 +162,8 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawPrimitive(IDirect3DDevice9Ex *This, D3DP
 
     if (!prepare(d, type, count))
         return D3DERR_INVALIDCALL;
+    if (!count)
+        return D3D_OK;
     sync_streams(d);
     DDI9(d, pfnDrawPrimitive, &(D3DDDIARG_DRAWPRIMITIVE){type, start, count}, NULL);
     return D3D_OK;
@@ -175,7 +177,7 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawIndexedPrimitive(IDirect3DDevice9Ex *Thi
 
     if (!prepare(d, type, count))
         return D3DERR_INVALIDCALL;
-    if (!d->state.indices) /* nothing is drawn, and Windows does not mind */
+    if (!count || !d->state.indices) /* nothing is drawn, and Windows does not mind */
         return D3D_OK;
     sync_streams(d);
     DDI9(d, pfnDrawIndexedPrimitive,
@@ -202,6 +204,8 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawPrimitiveUP(IDirect3DDevice9Ex *This, D3
 
     if (!data || !stride)
         return D3DERR_INVALIDCALL;
+    if (!count) /* and what is bound stays */
+        return D3D_OK;
     if (!prepare(d, type, count)) {
         end_um(d, false);
         return D3DERR_INVALIDCALL;
@@ -221,6 +225,8 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawIndexedPrimitiveUP(IDirect3DDevice9Ex *T
 
     if (!data || !stride || !indices || (format != D3DFMT_INDEX16 && format != D3DFMT_INDEX32))
         return D3DERR_INVALIDCALL;
+    if (!count)
+        return D3D_OK;
     if (!prepare(d, type, count)) {
         end_um(d, true);
         return D3DERR_INVALIDCALL;

@@ -116,9 +116,10 @@ static void show(void *context, HANDLE window, const void *pixels, UINT pitch);
 
 static HRESULT add_pictures(struct d9_swapchain *s)
 {
+    const D3DKMT_WAITFORVERTICALBLANKEVENT blank = {s->device->kmt.adapter, 0, s->device->factory->source};
     HRESULT hr = S_OK;
 
-    s->presenter = d3d_presenter_create(s->device->kmt.device, show, s);
+    s->presenter = d3d_presenter_create(s->device->kmt.device, &blank, show, s);
     for (int i = 0; i < D3D_PICTURES && hr == S_OK; i++)
         hr = add(s, &s->pictures[i], 0, false);
     return s->presenter ? hr : E_OUTOFMEMORY;
@@ -408,7 +409,7 @@ static HRESULT to_window(struct d9_swapchain *s, HWND window, DWORD flags)
     if (hr == S_OK)
         hr = DDI9(s->device, pfnFlush);
     if (hr == S_OK && s->device->lost == S_OK)
-        d3d_presenter_queue(s->presenter, window);
+        d3d_presenter_queue(s->presenter, window, s->device->present_interval);
     return hr;
 }
 

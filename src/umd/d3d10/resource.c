@@ -665,6 +665,8 @@ static VOID APIENTRY map_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT
         return;
     }
     *out = (D3D10DDI_MAPPED_SUBRESOURCE){(uint8_t *)l.pData + w.offset, w.pitch, (UINT)w.slice};
+    r->maps++;
+    r->written |= type != D3D10_DDI_MAP_READ;
 }
 
 static VOID APIENTRY unmap_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource)
@@ -674,10 +676,14 @@ static VOID APIENTRY unmap_staging(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UI
     struct where w = where(r, subresource);
 
     d->kt->pfnUnlockCb(d->runtime.handle, &(D3DDDICB_UNLOCK){1, &r->allocation});
-    umd10_room(d, 64);
-    umd10_use(r, false);
-    ABI_EMIT(&d->stream, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = r->name,
-             .offset_bytes = w.offset, .size_bytes = w.slice * w.slices);
+    if (r->written) { /* else the device has what there is */
+        umd10_room(d, 64);
+        umd10_use(r, false);
+        ABI_EMIT(&d->stream, RESOURCE_DIRTY_RANGE, resource_dirty_range, .resource_handle = r->name,
+                 .offset_bytes = w.offset, .size_bytes = w.slice * w.slices);
+    }
+    r->maps -= r->maps != 0;
+    r->written &= r->maps != 0;
 }
 
 static VOID APIENTRY map_dynamic(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr, UINT subresource,

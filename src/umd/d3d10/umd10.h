@@ -59,6 +59,8 @@ struct umd10_resource {
     uint32_t dimensions, depth;                          /* 1 to 3; slices, else 1 */
     uint32_t samples;                                    /* 1, or of textures more */
     uint64_t size;                                       /* of the linear layout */
+    unsigned maps;                                       /* of a staging resource, under way */
+    bool written;                                        /* by one of them */
     uint8_t *shadow; /* what the CPU writes of a dynamic resource, until it is unmapped */
     /* Of a large dynamic buffer, instead: buffers in guest memory, of which the CPU writes one; NULL: none. */
     struct umd10_memory *memory;
