@@ -570,6 +570,14 @@ void STDMETHODCALLTYPE d10_device_SOGetTargets(ID3D10Device1 *This, UINT count, 
         d10_faces((void **)buffers, count);
 }
 
+static bool several(const D3D10_SO_DECLARATION_ENTRY *entries, UINT count)
+{
+    for (UINT i = 0; i < count; i++)
+        if (entries[i].OutputSlot)
+            return true;
+    return false;
+}
+
 /* One stride, of slot 0, and stream 0 alone. */
 HRESULT STDMETHODCALLTYPE d10_device_CreateGeometryShaderWithStreamOutput(
     ID3D10Device1 *This, const void *code, SIZE_T size, const D3D10_SO_DECLARATION_ENTRY *entries, UINT count,
@@ -580,8 +588,9 @@ HRESULT STDMETHODCALLTYPE d10_device_CreateGeometryShaderWithStreamOutput(
 
     if (out)
         *out = NULL;
-    if (!entries != !count || count > sizeof(as11) / sizeof(as11[0]))
-        return E_INVALIDARG;
+    if (!entries != !count || count > sizeof(as11) / sizeof(as11[0]) ||
+        (count ? several(entries, count) == (stride != 0) : stride != 0))
+        return E_INVALIDARG; /* a stride is slot 0's, where there is no other: of several each has one buffer's element */
     for (UINT i = 0; i < count; i++)
         as11[i] = (D3D11_SO_DECLARATION_ENTRY){0,
                                                entries[i].SemanticName,
@@ -611,8 +620,14 @@ EXPORT HRESULT WINAPI D3D10CreateDeviceAndSwapChain1(IDXGIAdapter *adapter, D3D1
 
     if (device)
         *device = NULL;
+    if (swapchain)
+        *swapchain = NULL;
     if (type == D3D10_DRIVER_TYPE_SOFTWARE || software)
         return E_NOTIMPL;
+    if (!device || version != D3D10_1_SDK_VERSION || !level ||
+        (type != D3D10_DRIVER_TYPE_HARDWARE && type != D3D10_DRIVER_TYPE_REFERENCE &&
+         type != D3D10_DRIVER_TYPE_NULL && type != D3D10_DRIVER_TYPE_WARP))
+        return E_INVALIDARG;
     /* 10 takes an adapter with its kind of driver */
     hr = D3D11CreateDeviceAndSwapChain(adapter, adapter ? D3D_DRIVER_TYPE_UNKNOWN : D3D_DRIVER_TYPE_HARDWARE,
                                        NULL, flags, &wanted, 1, D3D11_SDK_VERSION, desc, swapchain, &d, NULL,
@@ -621,10 +636,6 @@ EXPORT HRESULT WINAPI D3D10CreateDeviceAndSwapChain1(IDXGIAdapter *adapter, D3D1
         return hr;
     d3d_device_of(d)->d10 = true;
     d3d_device_of(d)->guarded = !(flags & D3D10_CREATE_DEVICE_SINGLETHREADED); /* which 11's are not */
-    if (!device) {
-        ID3D11Device_Release(d);
-        return S_FALSE;
-    }
     *device = (ID3D10Device1 *)&d3d_device_of(d)->d10_vtbl;
     return S_OK;
 }
@@ -641,13 +652,31 @@ EXPORT HRESULT WINAPI D3D10CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D10
                                                     DXGI_SWAP_CHAIN_DESC *desc, IDXGISwapChain **swapchain,
                                                     ID3D10Device **device)
 {
-    return D3D10CreateDeviceAndSwapChain1(adapter, type, software, flags, D3D10_FEATURE_LEVEL_10_0, version,
-                                          desc, swapchain, (ID3D10Device1 **)device);
+    return D3D10CreateDeviceAndSwapChain1(adapter, type, software, flags, D3D10_FEATURE_LEVEL_10_0,
+                                          version == D3D10_SDK_VERSION ? D3D10_1_SDK_VERSION : 0, desc,
+                                          swapchain, (ID3D10Device1 **)device);
 }
 
 EXPORT HRESULT WINAPI D3D10CreateDevice(IDXGIAdapter *adapter, D3D10_DRIVER_TYPE type, HMODULE software,
                                         UINT flags, UINT version, ID3D10Device **device)
 {
-    return D3D10CreateDeviceAndSwapChain1(adapter, type, software, flags, D3D10_FEATURE_LEVEL_10_0, version,
-                                          NULL, NULL, (ID3D10Device1 **)device);
+    return D3D10CreateDeviceAndSwapChain(adapter, type, software, flags, version, NULL, NULL, device);
+}
+
+/* d3d10core.dll's, which no header has. */
+HRESULT WINAPI D3D10CoreCreateDevice(IDXGIFactory *factory, IDXGIAdapter *adapter, UINT flags,
+                                     D3D_FEATURE_LEVEL level, ID3D10Device **device);
+HRESULT WINAPI D3D10CoreRegisterLayers(void);
+
+EXPORT HRESULT WINAPI D3D10CoreCreateDevice(IDXGIFactory *factory, IDXGIAdapter *adapter, UINT flags,
+                                            D3D_FEATURE_LEVEL level, ID3D10Device **device)
+{
+    return D3D10CreateDeviceAndSwapChain1(adapter, D3D10_DRIVER_TYPE_HARDWARE, NULL, flags,
+                                          (D3D10_FEATURE_LEVEL1)level, D3D10_1_SDK_VERSION, NULL, NULL,
+                                          (ID3D10Device1 **)device);
+}
+
+EXPORT HRESULT WINAPI D3D10CoreRegisterLayers(void)
+{
+    return E_NOTIMPL;
 }

@@ -122,7 +122,7 @@ EXPORT HRESULT WINAPI D3D10StateBlockMaskDisableCapture(D3D10_STATE_BLOCK_MASK *
 EXPORT BOOL WINAPI D3D10StateBlockMaskGetSetting(D3D10_STATE_BLOCK_MASK *m, D3D10_DEVICE_STATE_TYPES type,
                                                  UINT entry)
 {
-    return is_range(m, type, entry, 1) && has(m, type, entry);
+    return is_range(m, type, entry, 1) ? bits_of(m, type)[entry / 8] & 1 << entry % 8 : FALSE;
 }
 
 static HRESULT fill(D3D10_STATE_BLOCK_MASK *m, int byte)

@@ -335,7 +335,16 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckFormatSupport(ID3D11Device *This, DXGI
         return E_FAIL;
     *support = D3D11_FORMAT_SUPPORT_TEXTURE1D | D3D11_FORMAT_SUPPORT_TEXTURE2D |
                D3D11_FORMAT_SUPPORT_TEXTURE3D | D3D11_FORMAT_SUPPORT_MIP | D3D11_FORMAT_SUPPORT_CPU_LOCKABLE;
-    *support |= has & 1 ? D3D11_FORMAT_SUPPORT_SHADER_SAMPLE | D3D11_FORMAT_SUPPORT_SHADER_LOAD : 0;
+    *support |= has & 1 ? D3D11_FORMAT_SUPPORT_SHADER_LOAD : 0;
+    *support |=
+        has & 1 && (has & 7) != 3 ? D3D11_FORMAT_SUPPORT_SHADER_SAMPLE : 0; /* integers are loaded alone */
+    *support |=
+        d3d_format_bytes(format) ? D3D11_FORMAT_SUPPORT_BUFFER | D3D11_FORMAT_SUPPORT_IA_VERTEX_BUFFER : 0;
+    *support |= format == DXGI_FORMAT_R16_UINT || format == DXGI_FORMAT_R32_UINT
+                    ? D3D11_FORMAT_SUPPORT_IA_INDEX_BUFFER
+                    : 0;
+    if (d->level < D3D_FEATURE_LEVEL_10_0)
+        *support &= ~(UINT)D3D11_FORMAT_SUPPORT_BUFFER;
     *support |= has & 2 ? D3D11_FORMAT_SUPPORT_RENDER_TARGET | D3D11_FORMAT_SUPPORT_DISPLAY : 0;
     *support |= has & 4 ? D3D11_FORMAT_SUPPORT_BLENDABLE : 0;
     *support |= has & 8
@@ -542,7 +551,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreatePredicate(ID3D11Device *This, const D
 {
     if (out)
         *out = NULL;
-    if (!desc || !query_known((struct d3d_device *)This, desc->Query) || !queries[desc->Query].predicate)
+    if (!desc || !query_known((struct d3d_device *)This, desc->Query) || !queries[desc->Query].predicate ||
+        desc->Query > D3D11_QUERY_SO_OVERFLOW_PREDICATE) /* of single streams, CreateQuery makes predicates */
         return E_INVALIDARG;
     return create_query((struct d3d_device *)This, desc, (void **)out);
 }

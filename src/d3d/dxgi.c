@@ -461,7 +461,9 @@ EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_D
         *context = NULL;
     if (swapchain)
         *swapchain = NULL;
-    if (version != D3D11_SDK_VERSION || (adapter && type != D3D_DRIVER_TYPE_UNKNOWN) || software)
+    if (level)
+        *level = 0;
+    if (version != D3D11_SDK_VERSION || (adapter != NULL) != (type == D3D_DRIVER_TYPE_UNKNOWN) || software)
         return E_INVALIDARG;
     if (!adapter && type != D3D_DRIVER_TYPE_HARDWARE)
         return DXGI_ERROR_UNSUPPORTED;
@@ -474,8 +476,6 @@ EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_D
         d3d_adapter_close(a);
         return hr;
     }
-    if (level)
-        *level = chosen;
     if (adapter && (const void *)adapter->lpVtbl == &dxgi_adapter_vtbl) {
         d->dxgi_adapter = (struct dxgi_adapter *)adapter;
         IDXGIAdapter_AddRef(adapter);
@@ -489,6 +489,8 @@ EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_D
         hr = dxgi_factory_CreateSwapChain((IDXGIFactory5 *)d->dxgi_adapter->object.parent, (IUnknown *)d,
                                           &copy, swapchain);
     }
+    if (hr == S_OK && level)
+        *level = chosen;
     if (hr == S_OK && context)
         ID3D11Device_GetImmediateContext((ID3D11Device *)d, context);
     if (hr == S_OK && device) {

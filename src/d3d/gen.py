@@ -40,9 +40,9 @@ CLASSES = [
     ("d3d_ds", "ID3D11DomainShader", [CHILD]),
     ("d3d_cs", "ID3D11ComputeShader", [CHILD]),
     ("d3d_layout", "ID3D11InputLayout", [CHILD]),
-    ("d3d_blend", "ID3D11BlendState", [CHILD]),
+    ("d3d_blend", "ID3D11BlendState1", [CHILD]),
     ("d3d_depth", "ID3D11DepthStencilState", [CHILD]),
-    ("d3d_raster", "ID3D11RasterizerState", [CHILD]),
+    ("d3d_raster", "ID3D11RasterizerState1", [CHILD]),
     ("d3d_sampler", "ID3D11SamplerState", [CHILD]),
     ("d3d_query", "ID3D11Query", ["d3d_async", CHILD]),
     ("d3d_predicate", "ID3D11Predicate", ["d3d_async", CHILD]),
@@ -70,7 +70,8 @@ CLASSES = [
     ("dxgi_swapchain", "IDXGISwapChain3", ["dxgi_object"]),
 ]
 # Methods that an older interface has take that one.
-SINCE = {"ID3D11Device1": "ID3D11Device", "ID3D11DeviceContext1": "ID3D11DeviceContext"}
+SINCE = {"ID3D11Device1": "ID3D11Device", "ID3D11DeviceContext1": "ID3D11DeviceContext", "ID3D11BlendState1": "ID3D11BlendState",
+         "ID3D11RasterizerState1": "ID3D11RasterizerState"}
 text = "".join(open(f"{folder}/{h}.h").read() for h in ("d3d10", "d3d10_1", "d3d11", "d3d11_1", "d3d11_4", "d3d11sdklayers", "dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5"))
 code = "".join(open(s).read() for s in sources)
 # a function, or the first argument of a macro that makes one
@@ -103,6 +104,8 @@ def passed_on(ret, own, args, target):
     """A method of ID3D10Device1 that calls 11's of the same name."""
     names = [re.match(r"(.*?)(\w+)(\[\d+\])?$", a.strip()).groups() for a in args.split(",")]
     count = next((n for kind, n, _ in names if n.startswith("Num") and "*" not in kind), None)
+    if "_Create" in own:
+        count = None  # of what makes, it counts something else: one is made
     before, after = [], []
     out = ["(ID3D11DeviceContext *)&d10_device_of(This)->context" if "_context_" in target else "(ID3D11Device *)d10_device_of(This)"]
     for kind, name, _ in names[1:]:
@@ -115,6 +118,7 @@ def passed_on(ret, own, args, target):
         elif iface:
             out.append(f"(ID3D11{iface.group(1)} **){name}")
             after.append(f"d10_faces((void **){name}, {count or 1});")
+            count = None  # the first of several is the array
         elif "D3D10_" in kind:
             out.append(f"({kind.replace('D3D10_', 'D3D11_')}){name}")
         else:

@@ -80,10 +80,14 @@ static bool overlap(const struct d3d_child *a, const struct d3d_child *b)
     return meet(x.mip, x.mips, y.mip, y.mips) && meet(x.first, x.count, y.first, y.count);
 }
 
-/* A depth buffer that nothing is written to may be read. */
-static const struct d3d_child *written_depth(const struct d3d_context *c)
+/* What is bound as depth and stencil, if a part that the view reads is written: both are but for what the flags say. */
+static const struct d3d_child *written_depth(const struct d3d_context *c, const struct d3d_child *view)
 {
-    return c->depth_view && !c->depth_view->desc.dsv.Flags ? c->depth_view : NULL;
+    const DXGI_FORMAT f = view->desc.srv.Format;
+    const bool stencil = f == DXGI_FORMAT_X24_TYPELESS_G8_UINT || f == DXGI_FORMAT_X32_TYPELESS_G8X24_UINT;
+    const UINT kept = stencil ? D3D11_DSV_READ_ONLY_STENCIL : D3D11_DSV_READ_ONLY_DEPTH;
+
+    return c->depth_view && !(c->depth_view->desc.dsv.Flags & kept) ? c->depth_view : NULL;
 }
 
 static struct d3d_child *readable(const struct d3d_context *c, struct d3d_child *view)
@@ -93,7 +97,7 @@ static struct d3d_child *readable(const struct d3d_context *c, struct d3d_child 
     for (int i = 0; i < 8; i++)
         if (overlap(view, c->targets[i]) || overlap(view, c->pixel_uavs[i]) || overlap(view, c->uavs[i]))
             return NULL;
-    return overlap(view, written_depth(c)) ? NULL : view;
+    return overlap(view, written_depth(c, view)) ? NULL : view;
 }
 
 static void say(const struct d3d_context *c, int stage, UINT slot)

@@ -283,6 +283,12 @@ static HRESULT layout_refuse(struct d3d_device *d, D3D11_MESSAGE_ID id, const ch
             : "its slot does not step so");
 }
 
+/* What the device counts itself. Of all else a shader reads, an element has to be there, whatever system value its name says. */
+static bool is_counted(const char *semantic)
+{
+    return !strcasecmp(semantic, "SV_InstanceID") || !strcasecmp(semantic, "SV_VertexID");
+}
+
 HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
                                                        const D3D11_INPUT_ELEMENT_DESC *descs, UINT count,
                                                        const void *code, SIZE_T size, ID3D11InputLayout **out)
@@ -320,7 +326,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
             e->InputSlot, at, e->Format, e->InputSlotClass, e->InstanceDataStepRate, (UINT)reg};
     }
     for (UINT i = 0; i < p.num_in; i++) {
-        bool there = p.in[i].SystemValue != 0;
+        bool there = is_counted(p.dxbc.in.elements[i].name);
         for (UINT k = 0; k < a.NumElements; k++)
             there |= elements[k].InputRegister == p.in[i].Register;
         if (!there)

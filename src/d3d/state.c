@@ -333,3 +333,69 @@ GET_DESC(d3d_blend_GetDesc, ID3D11BlendState, D3D11_BLEND_DESC, blend)
 GET_DESC(d3d_depth_GetDesc, ID3D11DepthStencilState, D3D11_DEPTH_STENCIL_DESC, depth)
 GET_DESC(d3d_raster_GetDesc, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster)
 GET_DESC(d3d_sampler_GetDesc, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler)
+
+/* ---- what 11.1 adds to them: the driver's interface has neither logic operations nor forced samples ------------------- */
+
+void STDMETHODCALLTYPE d3d_raster_GetDesc1(ID3D11RasterizerState1 *This, D3D11_RASTERIZER_DESC1 *desc)
+{
+    memcpy(desc, &((struct d3d_child *)This)->desc.raster, sizeof(D3D11_RASTERIZER_DESC));
+    desc->ForcedSampleCount = 0;
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateRasterizerState1(ID3D11Device1 *This,
+                                                            const D3D11_RASTERIZER_DESC1 *desc,
+                                                            ID3D11RasterizerState1 **out)
+{
+    D3D11_RASTERIZER_DESC d;
+
+    if (out)
+        *out = NULL;
+    if (!desc || desc->ForcedSampleCount)
+        return refuse((struct d3d_device *)This, "Rasterizer",
+                      D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_NULLDESC);
+    memcpy(&d, desc, sizeof(d));
+    return d3d_device_CreateRasterizerState((ID3D11Device *)This, &d, (ID3D11RasterizerState **)out);
+}
+
+void STDMETHODCALLTYPE d3d_blend_GetDesc1(ID3D11BlendState1 *This, D3D11_BLEND_DESC1 *desc)
+{
+    const D3D11_BLEND_DESC *b = &((struct d3d_child *)This)->desc.blend;
+
+    *desc = (D3D11_BLEND_DESC1){b->AlphaToCoverageEnable, b->IndependentBlendEnable};
+    for (int i = 0; i < 8; i++) {
+        const D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[i];
+
+        desc->RenderTarget[i] =
+            (D3D11_RENDER_TARGET_BLEND_DESC1){.BlendEnable = t->BlendEnable,
+                                              .SrcBlend = t->SrcBlend,
+                                              .DestBlend = t->DestBlend,
+                                              .BlendOp = t->BlendOp,
+                                              .SrcBlendAlpha = t->SrcBlendAlpha,
+                                              .DestBlendAlpha = t->DestBlendAlpha,
+                                              .BlendOpAlpha = t->BlendOpAlpha,
+                                              .LogicOp = D3D11_LOGIC_OP_NOOP,
+                                              .RenderTargetWriteMask = t->RenderTargetWriteMask};
+    }
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateBlendState1(ID3D11Device1 *This, const D3D11_BLEND_DESC1 *desc,
+                                                       ID3D11BlendState1 **out)
+{
+    D3D11_BLEND_DESC d;
+
+    if (out)
+        *out = NULL;
+    if (!desc)
+        return refuse((struct d3d_device *)This, "Blend", D3D11_MESSAGE_ID_CREATEBLENDSTATE_NULLDESC);
+    d = (D3D11_BLEND_DESC){desc->AlphaToCoverageEnable, desc->IndependentBlendEnable};
+    for (int i = 0; i < 8; i++) {
+        const D3D11_RENDER_TARGET_BLEND_DESC1 *t = &desc->RenderTarget[i];
+
+        if (t->LogicOpEnable)
+            return E_INVALIDARG;
+        d.RenderTarget[i] = (D3D11_RENDER_TARGET_BLEND_DESC){
+            t->BlendEnable,   t->SrcBlend,       t->DestBlend,    t->BlendOp,
+            t->SrcBlendAlpha, t->DestBlendAlpha, t->BlendOpAlpha, t->RenderTargetWriteMask};
+    }
+    return d3d_device_CreateBlendState((ID3D11Device *)This, &d, (ID3D11BlendState **)out);
+}

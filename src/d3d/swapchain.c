@@ -218,7 +218,7 @@ static HRESULT check(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC1 *desc, bo
             return DXGI_ERROR_INVALID_CALL;
         break;
     default:
-        return desc->Format == DXGI_FORMAT_UNKNOWN ? E_INVALIDARG : DXGI_ERROR_INVALID_CALL;
+        return flips(desc->SwapEffect) && desc->Format ? DXGI_ERROR_INVALID_CALL : E_INVALIDARG;
     }
     if ((windowed && !window) || desc->BufferCount > BUFFERS ||
         desc->BufferCount < (flips(desc->SwapEffect) ? 2 : 1) ||

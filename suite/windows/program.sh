@@ -25,7 +25,7 @@ if [ "$name" = d3d9ex_shared_surface_wow64 ]; then # x86 has the same program an
     WINEDEBUG=-all wine 'C:\windows\syswow64\cmd.exe' /c exit 7 >/dev/null 2>&1
     [ $? = 7 ] || skip "this Wine runs no programs of 32 bits"
 fi
-export WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;d3d9,d3d10,d3d10_1,d3d11,dxgi=n" WINEDEBUG=${WINEDEBUG:--all}
+export WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;d3d9,d3d10_1,d3d10core,d3d11,dxgi=n;d3d10=n,b" WINEDEBUG=${WINEDEBUG:--all}
 case $name in d3d9*) program=suite_d3d9 ;; *) program=suite_direct3d ;; esac
 said=$(wine "$here/$program.exe" "$name" | tr -d '\r'; exit "${PIPESTATUS[0]}")
 code=$?

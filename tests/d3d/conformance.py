@@ -145,7 +145,7 @@ def main():
                     continue
                 row = rows.setdefault(f"{module}:{name}", {})
                 for side in on:
-                    more = {"AEROGPU_SOCKET": f"{folder}/socket", "WINEDLLOVERRIDES": env["WINEDLLOVERRIDES"] + ";d3d9,d3d10,d3d10_1,d3d11,dxgi=n"} \
+                    more = {"AEROGPU_SOCKET": f"{folder}/socket", "WINEDLLOVERRIDES": env["WINEDLLOVERRIDES"] + ";d3d9,d3d10_1,d3d10core,d3d11,dxgi=n;d3d10=n,b"} \
                         if side == "aerogpu" else {}
                     row[side] = run(f"{folder}/{side}", module, name, dict(env, **more), a.seconds)
                 print(module, name, *(f"{side} {row[side]['passed']}+ {row[side]['failed']}- {row[side]['end']}" for side in on), flush=True)

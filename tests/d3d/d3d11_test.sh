@@ -10,7 +10,7 @@ if [ "$how" != native ]; then
     wine_begin
     wine_prefix
     [ "$how" = wine ] || wine_32 || skip_all "this Wine runs no programs of 32 bits"
-    export WINEDLLOVERRIDES="$WINEDLLOVERRIDES;d3d10,d3d10_1,d3d11,dxgi=n"
+    export WINEDLLOVERRIDES="$WINEDLLOVERRIDES;d3d10_1,d3d10core,d3d11,dxgi=n;d3d10=n,b"
 else
     export AEROGPU_UMD_DIR=$libraries
 fi

@@ -77,7 +77,7 @@ case $program in
     ln -sf "$libraries"/*.dll "$folder/program/"
     command[at]=$folder/program/${program##*/}
     [ $at != 0 ] || command=(wine "${command[@]}")
-    export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:+$WINEDLLOVERRIDES;}d3d9,d3d10,d3d10_1,d3d11,dxgi=n"
+    export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:+$WINEDLLOVERRIDES;}d3d9,d3d10_1,d3d10core,d3d11,dxgi=n;d3d10=n,b"
     ;;
 esac
 
