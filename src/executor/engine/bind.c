@@ -646,16 +646,21 @@ static int content_for(struct exec_engine *g, struct exec_context *c, const stru
     return 0;
 }
 
-static int bind_stage(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
-                      enum exec_stage stage, enum exec_stage slots, bool *writes)
+/* What is to be bound, by its number; a set has at most one place that moves. */
+struct found_sets {
+    VkDescriptorSet sets[EXEC_STAGE_COUNT];
+    uint32_t dynamic[EXEC_STAGE_COUNT]; /* UINT32_MAX: none moves */
+};
+
+static int find_set(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
+                    enum exec_stage stage, enum exec_stage slots, struct found_sets *found, bool *writes)
 {
-    VkPipelineBindPoint point =
-        stage == EXEC_CS ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS;
     const struct shader_info *info = prog->infos[stage];
-    uint32_t set_index = exec_stage_set(stage), dynamic = UINT32_MAX;
+    uint32_t set_index = exec_stage_set(stage), *dynamic = &found->dynamic[set_index];
     struct contents contents;
-    VkDescriptorSet set;
     int r;
+
+    *dynamic = UINT32_MAX;
 
     if (info->descriptor_count > MAX_DESCRIPTORS)
         return fail_backend(g, "the %s shader asks for %u descriptors", exec_stage_name(stage),
@@ -665,17 +670,28 @@ static int bind_stage(struct exec_engine *g, struct exec_context *c, struct exec
     contents.reserved = 0;
     memset(contents.at, 0, contents.count * sizeof(contents.at[0]));
     for (uint32_t i = 0; i < contents.count; i++) {
-        r = content_for(g, c, &c->stages[slots], info, &info->descriptors[i], &contents.at[i], &dynamic,
+        r = content_for(g, c, &c->stages[slots], info, &info->descriptors[i], &contents.at[i], dynamic,
                         writes);
         if (r)
             return r;
     }
-    r = set_for(g, info, &contents, &set);
-    if (r)
-        return r;
-    vkCmdBindDescriptorSets(exec_batch_cmd(g), point, prog->layout, set_index, 1, &set, dynamic != UINT32_MAX,
-                            &dynamic);
-    return 0;
+    return set_for(g, info, &contents, &found->sets[set_index]);
+}
+
+/* Those that follow each other at once: each command costs a software device as much as what it says. */
+static void bind_sets(struct exec_engine *g, const struct exec_program *prog, VkPipelineBindPoint point,
+                      const struct found_sets *found)
+{
+    for (uint32_t first = 0, end; first < EXEC_STAGE_COUNT; first = end + 1) {
+        uint32_t offsets[EXEC_STAGE_COUNT], n = 0;
+
+        for (end = first; end < EXEC_STAGE_COUNT && found->sets[end]; end++)
+            if (found->dynamic[end] != UINT32_MAX)
+                offsets[n++] = found->dynamic[end];
+        if (end > first)
+            vkCmdBindDescriptorSets(exec_batch_cmd(g), point, prog->layout, first, end - first,
+                                    &found->sets[first], n, offsets);
+    }
 }
 
 int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct exec_program *prog,
@@ -685,6 +701,7 @@ int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct 
     bool all = g->bound_program[is_compute] != prog || g->bound_ctx != c ||
                (is_compute && g->bound_slots != compute);
     enum exec_stage first = is_compute ? EXEC_CS : EXEC_VS, last = is_compute ? EXEC_CS : EXEC_DS;
+    struct found_sets found = {0};
 
     for (enum exec_stage s = first; s <= last; s++) {
         enum exec_stage slots = is_compute ? (enum exec_stage)compute : s;
@@ -696,12 +713,13 @@ int exec_bind_descriptors(struct exec_engine *g, struct exec_context *c, struct 
                       prog->infos[s]->descriptors[i].kind <= SHADER_UAV_COUNTER;
         if (!all && !(c->dirty & DIRTY_STAGE << slots))
             continue;
-        r = bind_stage(g, c, prog, s, slots, writes);
+        r = find_set(g, c, prog, s, slots, &found, writes);
         if (r)
             return r;
         if (slots == s) /* what graphics has not seen of its stage stays dirty */
             c->dirty &= ~(uint32_t)(DIRTY_STAGE << s);
     }
+    bind_sets(g, prog, is_compute ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS, &found);
     g->bound_program[is_compute] = prog;
     g->bound_ctx = c;
     if (is_compute)

@@ -451,6 +451,16 @@ static bool discards(const struct exec_program *prog)
     return last && last->streams && !last->rasterized;
 }
 
+/* Blending that leaves nothing of what there was, and all of what comes, is none: no other pipeline for what changes no pixel. Where
+ * there are infinities, nothing of one is no number. */
+static bool replaces(const struct target_blend *b, const struct exec_view *target)
+{
+    return b->src == VK_BLEND_FACTOR_ONE && b->src_alpha == VK_BLEND_FACTOR_ONE &&
+           b->dst == VK_BLEND_FACTOR_ZERO && b->dst_alpha == VK_BLEND_FACTOR_ZERO &&
+           b->op == VK_BLEND_OP_ADD && b->op_alpha == VK_BLEND_OP_ADD && target->texture &&
+           !strstr(target->format->name, "FLOAT");
+}
+
 static void fill_key(struct exec_engine *g, const struct exec_context *c, const struct exec_program *prog,
                      const struct target_set *t, bool indexed, struct pipeline_key *k)
 {
@@ -482,7 +492,7 @@ static void fill_key(struct exec_engine *g, const struct exec_context *c, const 
     k->sample_mask = c->blend.sample_mask & (t->samples < 32 ? (1u << t->samples) - 1 : UINT32_MAX);
     k->alpha_to_coverage = c->blend.alpha_to_coverage && t->samples > 1;
     for (uint32_t i = 0; i < t->num_colors; i++)
-        if (c->blend.targets[i].enable)
+        if (c->blend.targets[i].enable && !replaces(&c->blend.targets[i], &t->colors[i]))
             k->blend[i] = c->blend.targets[i];
     if (t->depth.texture) {
         k->depth_enable = c->depth.enable;
