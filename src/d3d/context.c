@@ -693,11 +693,17 @@ void STDMETHODCALLTYPE d3d_context_CopyResource(ID3D11DeviceContext *This, ID3D1
                    "ID3D11DeviceContext::CopyResource: the destination is immutable");
         return;
     }
+    if (to->kind != D3D_BUFFER && from->kind != D3D_BUFFER && !d3d_copyable(to, from)) {
+        d3d_refuse(device_of(This), D3D11_MESSAGE_ID_COPYRESOURCE_INVALIDSOURCE,
+                   "ID3D11DeviceContext::CopyResource: format %d is copied into none of format %d",
+                   (int)from->desc.texture.Format, (int)to->desc.texture.Format);
+        return;
+    }
     if (to->kind != from->kind ||
         (to->kind == D3D_BUFFER
              ? to->desc.buffer.ByteWidth != from->desc.buffer.ByteWidth
-             : to->desc.texture.Width != from->desc.texture.Width ||
-                   to->desc.texture.Height != from->desc.texture.Height ||
+             : to->desc.texture.Width != d3d_copied_size(from->desc.texture.Width, from, to) ||
+                   to->desc.texture.Height != d3d_copied_size(from->desc.texture.Height, from, to) ||
                    to->desc.texture.MipLevels != from->desc.texture.MipLevels ||
                    to->desc.texture.ArraySize != from->desc.texture.ArraySize || to->depth != from->depth)) {
         d3d_refuse(
@@ -727,6 +733,9 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
     } else if ((to->kind == D3D_BUFFER) != (from->kind == D3D_BUFFER)) {
         wrong = "one is a buffer, and the other a texture";
         id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDSOURCE;
+    } else if (to->kind != D3D_BUFFER && !d3d_copyable(to, from)) {
+        wrong = "their formats are not of one family";
+        id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDSOURCE;
     } else if (usage_of(to) == D3D11_USAGE_IMMUTABLE) {
         wrong = "the destination is immutable";
         id = D3D11_MESSAGE_ID_COPYSUBRESOURCEREGION_INVALIDDESTINATIONSTATE;
@@ -741,8 +750,8 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
     }
     all = extent(to, dst_index);
     if (x > (UINT)all.right || y > (UINT)all.bottom || z > (UINT)all.back ||
-        (UINT)(box.right - box.left) > (UINT)all.right - x ||
-        (UINT)(box.bottom - box.top) > (UINT)all.bottom - y ||
+        d3d_copied_size((UINT)(box.right - box.left), from, to) > (UINT)all.right - x ||
+        d3d_copied_size((UINT)(box.bottom - box.top), from, to) > (UINT)all.bottom - y ||
         (UINT)(box.back - box.front) > (UINT)all.back - z) {
         d3d_refuse(
             device_of(This), id,

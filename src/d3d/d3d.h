@@ -259,6 +259,11 @@ static inline bool d3d_is_resource(const struct d3d_child *c)
 /* The typeless format that `f` is of; one that is of none is its own. */
 DXGI_FORMAT d3d_format_family(DXGI_FORMAT f);
 bool d3d_format_typeless(DXGI_FORMAT f);
+/* Whether texels of one are copied into the other, both textures: those of a family are, and from 10_1 on blocks and the texels of as
+ * many bytes that stand for them. */
+bool d3d_copyable(const struct d3d_child *to, const struct d3d_child *from);
+/* `n` texels of `from` in those of `to`. */
+UINT d3d_copied_size(UINT n, const struct d3d_child *from, const struct d3d_child *to);
 /* The bytes of a block of so many texels in each direction. */
 void d3d_format_block(DXGI_FORMAT f, UINT *bytes, UINT *block);
 

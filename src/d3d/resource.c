@@ -92,7 +92,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
     if (out)
         *out = NULL;
     if (!desc || !desc->ByteWidth || desc->ByteWidth > MAX_BUFFER || (data && !data->pSysMem) ||
-        !valid_elements(desc) ||
+        !valid_elements(desc) || desc->MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS ||
         !valid_usage(desc->Usage, desc->BindFlags, BUFFER_BINDS, desc->CPUAccessFlags, data) ||
         (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER && (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER ||
                                                           desc->ByteWidth & 15 || desc->ByteWidth > 65536))) {
@@ -174,6 +174,32 @@ void d3d_format_block(DXGI_FORMAT f, UINT *bytes, UINT *block)
                          d3d_format_family(f) == DXGI_FORMAT_BC4_TYPELESS
                      ? 8
                      : 16;
+}
+
+bool d3d_copyable(const struct d3d_child *to, const struct d3d_child *from)
+{
+    const DXGI_FORMAT t = d3d_format_family(to->desc.texture.Format),
+                      f = d3d_format_family(from->desc.texture.Format), plain = is_compressed(f) ? t : f;
+    UINT bytes[2], block[2];
+
+    d3d_format_block(t, &bytes[0], &block[0]);
+    d3d_format_block(f, &bytes[1], &block[1]);
+    if (t == f || block[0] == block[1])
+        return t == f;
+    return to->device->level >= D3D_FEATURE_LEVEL_10_1 && bytes[0] == bytes[1] &&
+           (plain == DXGI_FORMAT_R32G32B32A32_TYPELESS || plain == DXGI_FORMAT_R16G16B16A16_TYPELESS ||
+            plain == DXGI_FORMAT_R32G32_TYPELESS);
+}
+
+UINT d3d_copied_size(UINT n, const struct d3d_child *from, const struct d3d_child *to)
+{
+    UINT bytes, had = 1, has = 1;
+
+    if (from->kind != D3D_BUFFER)
+        d3d_format_block(from->desc.texture.Format, &bytes, &had);
+    if (to->kind != D3D_BUFFER)
+        d3d_format_block(to->desc.texture.Format, &bytes, &has);
+    return had == has ? n : (n + had - 1) / had * has;
 }
 
 static UINT all_mips(UINT width, UINT height, UINT depth)

@@ -156,6 +156,33 @@ static const char
 
 /* ---- targets ---------------------------------------------------------------- */
 
+/* Of elements of a buffer: there is no view of all of it, since it has no format. */
+static HRESULT buffer_target(struct d3d_device *d, struct d3d_child *r,
+                             const D3D11_RENDER_TARGET_VIEW_DESC *desc, void **out)
+{
+    D3D10DDIARG_CREATERENDERTARGETVIEW a;
+    struct d3d_child *v;
+
+    if (!desc || desc->ViewDimension != D3D11_RTV_DIMENSION_BUFFER ||
+        !d3d_buffer_range(r, desc->Format, false, desc->Buffer.FirstElement, desc->Buffer.NumElements))
+        return d3d_refuse(d, D3D11_MESSAGE_ID_CREATERENDERTARGETVIEW_INVALIDDESC, no_such_view,
+                          "RenderTargetView");
+    if (!out)
+        return S_FALSE;
+    a = (D3D10DDIARG_CREATERENDERTARGETVIEW){
+        .hDrvResource = DRV(D3D10DDI_HRESOURCE, r),
+        .Format = desc->Format,
+        .ResourceDimension = D3D10DDIRESOURCE_BUFFER,
+        .Buffer = {{desc->Buffer.FirstElement}, {desc->Buffer.NumElements}}};
+    v = d3d_view_create(d, r, D3D_RTV, d->ddi.pfnCalcPrivateRenderTargetViewSize(d->drv, &a));
+    if (!v)
+        return E_OUTOFMEMORY;
+    v->desc.rtv = *desc;
+    DDI(d, pfnCreateRenderTargetView, &a, DRV(D3D10DDI_HRENDERTARGETVIEW, v),
+        (D3D10DDI_HRTRENDERTARGETVIEW){v});
+    return d3d_child_finish(v, out);
+}
+
 HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, ID3D11Resource *resource,
                                                             const D3D11_RENDER_TARGET_VIEW_DESC *desc,
                                                             ID3D11RenderTargetView **out)
@@ -167,9 +194,11 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateRenderTargetView(ID3D11Device *This, 
 
     if (out)
         *out = NULL;
-    if (!d3d_view_bindable(d, r, D3D11_BIND_RENDER_TARGET) || r->kind == D3D_BUFFER)
+    if (!d3d_view_bindable(d, r, D3D11_BIND_RENDER_TARGET))
         return d3d_refuse(d, D3D11_MESSAGE_ID_CREATERENDERTARGETVIEW_INVALIDRESOURCE, no_view,
                           "RenderTargetView");
+    if (r->kind == D3D_BUFFER)
+        return buffer_target(d, r, desc, (void **)out);
     if (desc)
         pick_target(&p, desc->ViewDimension, desc->Format, &desc->Texture2D.MipSlice);
     else

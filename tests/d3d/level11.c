@@ -369,6 +369,90 @@ static void hazards(void)
     ID3D11Texture2D_Release(t);
 }
 
+/* Elements of a buffer are a target: what is cleared and drawn arrives between the view's ends, and stays. */
+static void buffer_targets(void)
+{
+    const UINT ones[24] = {[3] = 1, [4] = 1, [12] = 1};
+    D3D11_RENDER_TARGET_VIEW_DESC v = {DXGI_FORMAT_R32_FLOAT, D3D11_RTV_DIMENSION_BUFFER,
+                                       .Buffer = {{4}, {8}}};
+    ID3D11Buffer *b = buffer(sizeof(ones), D3D11_BIND_RENDER_TARGET, 0, ones);
+    ID3D11RenderTargetView *target = NULL, *none = NULL;
+    const float half[4] = {0.5f, 1, 1, 1};
+    UINT got[24];
+
+    NEED(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)b, &v, &target));
+    ID3D11DeviceContext_ClearState(context);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 1, &target, NULL);
+    words(b, got, 24);
+    want("before anything is drawn", got[4], 1);
+    ID3D11DeviceContext_ClearRenderTargetView(context, target, half);
+    words(b, got, 24);
+    want("in front of a buffer's target", got[3], 1);
+    want("its first element", got[4], 0x3F000000);
+    want("its last element", got[11], 0x3F000000);
+    want("behind it", got[12], 1);
+    v.Buffer.NumElements = 0xFFFFFFF0;
+    want("a target of more than there is",
+         (UINT)ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)b, &v, &none),
+         (UINT)E_INVALIDARG);
+    want("a target of no format",
+         (UINT)ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)b, NULL, &none),
+         (UINT)E_INVALIDARG);
+    ID3D11DeviceContext_ClearState(context);
+    ID3D11RenderTargetView_Release(target);
+    ID3D11Buffer_Release(b);
+}
+
+/* Texels become others of their family, and blocks texels of as many bytes and back; between families nothing is copied. */
+static void copies(void)
+{
+    static const struct {
+        DXGI_FORMAT from, to;
+        UINT from_side, to_side;
+        BOOL copied;
+    } pairs[] = {{DXGI_FORMAT_R8G8B8A8_UNORM, DXGI_FORMAT_R8G8B8A8_UINT, 4, 4, TRUE},
+                 {DXGI_FORMAT_R32G32_UINT, DXGI_FORMAT_BC1_UNORM, 2, 8, TRUE},
+                 {DXGI_FORMAT_BC1_TYPELESS, DXGI_FORMAT_R32G32_UINT, 8, 2, TRUE},
+                 {DXGI_FORMAT_D16_UNORM, DXGI_FORMAT_R16_UNORM, 4, 4, TRUE},
+                 {DXGI_FORMAT_R8G8B8A8_UNORM, DXGI_FORMAT_R32_UINT, 4, 4, FALSE},
+                 {DXGI_FORMAT_BC1_UNORM, DXGI_FORMAT_R32_UINT, 8, 2, FALSE}};
+    static const UINT bytes[16] = {0x01020304, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        D3D11_TEXTURE2D_DESC t = {.Width = pairs[i].from_side,
+                                  .Height = pairs[i].from_side,
+                                  .MipLevels = 1,
+                                  .ArraySize = 1,
+                                  .Format = pairs[i].from,
+                                  .SampleDesc = {1, 0},
+                                  .BindFlags = pairs[i].from == DXGI_FORMAT_D16_UNORM
+                                                   ? D3D11_BIND_DEPTH_STENCIL
+                                                   : D3D11_BIND_SHADER_RESOURCE};
+        const D3D11_SUBRESOURCE_DATA data = {bytes, 16, 0};
+        D3D11_MAPPED_SUBRESOURCE m;
+        ID3D11Texture2D *from, *to;
+
+        NEED(ID3D11Device_CreateTexture2D(device, &t, &data, &from));
+        t = (D3D11_TEXTURE2D_DESC){.Width = pairs[i].to_side,
+                                   .Height = pairs[i].to_side,
+                                   .MipLevels = 1,
+                                   .ArraySize = 1,
+                                   .Format = pairs[i].to,
+                                   .SampleDesc = {1, 0},
+                                   .Usage = D3D11_USAGE_STAGING,
+                                   .CPUAccessFlags = D3D11_CPU_ACCESS_READ};
+        NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &to));
+        ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)to, (ID3D11Resource *)from);
+        NEED(ID3D11DeviceContext_Map(context, (ID3D11Resource *)to, 0, D3D11_MAP_READ, 0, &m));
+        if (pairs[i].copied ? memcmp(m.pData, bytes, 8) != 0 : *(const UINT *)m.pData != 0)
+            printf("a copy of format %d to %d: 0x%08X\n", (int)pairs[i].from, (int)pairs[i].to,
+                   *(const UINT *)m.pData);
+        ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)to, 0);
+        ID3D11Texture2D_Release(from);
+        ID3D11Texture2D_Release(to);
+    }
+}
+
 void level11(const struct calls *c, const char *folder)
 {
     device = c->device;
@@ -380,5 +464,7 @@ void level11(const struct calls *c, const char *folder)
     streams(c, folder);
     samples(c);
     hazards();
+    buffer_targets();
+    copies();
     want("the device is there", (UINT)ID3D11Device_GetDeviceRemovedReason(device), S_OK);
 }

@@ -32,6 +32,17 @@ static void pass_check(const struct exec_engine *g)
     INVARIANT(g->pass_ctx || !g->pass_stale);
 }
 
+/* What stands for buffers takes what they hold before a pass, and gives it back behind it. */
+static void move_buffers(struct exec_engine *g, bool back)
+{
+    for (uint32_t i = 0; i < MAX_TARGETS && g->pass_buffers[i]; i++) {
+        if (!i)
+            exec_batch_transfer(g);
+        exec_buffer_view_move(g, g->pass_buffers[i], back);
+        g->pass_buffers[i] = back ? NULL : g->pass_buffers[i];
+    }
+}
+
 void exec_pass_end(struct exec_engine *g)
 {
     pass_check(g);
@@ -41,6 +52,7 @@ void exec_pass_end(struct exec_engine *g)
     g->pass_ctx = NULL;
     g->pass_stale = false;
     g->need_barrier = true;
+    move_buffers(g, true);
 }
 
 /* The colour that a target of this format becomes: integers are what the numbers are near to. */
@@ -94,6 +106,10 @@ static int pass_begin(struct exec_engine *g, struct exec_context *c, const struc
             value->depthStencil.stencil = clear->stencil & 0xFF;
         }
     }
+    for (uint32_t i = 0, n = 0; i < c->num_colors; i++)
+        if (c->color[i] && c->color[i]->kind == OBJECT_BUFFER_VIEW)
+            g->pass_buffers[n++] = (struct exec_buffer_view *)c->color[i];
+    move_buffers(g, false);
     exec_batch_transfer(g);
     INVARIANT(!g->pass_ctx); /* 1 */
     g->need_barrier = true;
@@ -241,12 +257,17 @@ static void set_scissor(struct exec_engine *g, const struct exec_context *c, VkC
 
 static void set_bias(const struct exec_engine *g, const struct exec_context *c, VkCommandBuffer cmd)
 {
+    const struct exec_view ds = exec_view_of(c->depth_stencil);
+    const VkFormat f = ds.texture ? ds.format->vk : VK_FORMAT_UNDEFINED;
+    const float steps = f == VK_FORMAT_D16_UNORM           ? 65535.0f
+                        : f == VK_FORMAT_D24_UNORM_S8_UINT ? 16777215.0f
+                                                           : 0; /* floats: by their exponent */
     float bias = c->raster.bias;
 
-    if (c->raster.bias_is_float) {
-        struct exec_view ds = exec_view_of(c->depth_stencil);
-        bias *= ds.texture && ds.format->vk == VK_FORMAT_D24_UNORM_S8_UINT ? 16777215.0f : 8388608.0f;
-    }
+    if (c->raster.bias_is_float)
+        bias *= steps > 0 ? steps : 8388608.0f;
+    if (steps > 0 && g->is_cpu)
+        bias /= 2; /* lavapipe's unit is two of the smallest steps, as OpenGL has it there */
     vkCmdSetDepthBias(cmd, bias, g->vk.caps.bias_clamp ? c->raster.bias_clamp : 0, c->raster.slope_bias);
 }
 

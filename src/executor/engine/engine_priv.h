@@ -102,10 +102,12 @@ struct exec_engine {
     /* what the command buffer is in the middle of */
     struct exec_context *pass_ctx; /* NULL: no render pass is open */
     uint32_t pass_draws, pass_width, pass_height, pass_layers;
-    bool need_barrier; /* before the next pass, dispatch or copy */
-    bool pass_stale;   /* the open pass wrote UAVs: what comes next needs a barrier */
-    bool at_head;      /* nothing is recorded yet: lavapipe passes over a barrier here */
-    bool alone;        /* the last draw is a group of its own */
+    struct exec_buffer_view
+        *pass_buffers[AEROGPU_MAX_RENDER_TARGETS]; /* that are drawn to; NULL behind the last */
+    bool need_barrier;                             /* before the next pass, dispatch or copy */
+    bool pass_stale; /* the open pass wrote UAVs: what comes next needs a barrier */
+    bool at_head;    /* nothing is recorded yet: lavapipe passes over a barrier here */
+    bool alone;      /* the last draw is a group of its own */
     struct exec_progress_recorder progress;
     struct breadcrumbs breadcrumbs;
     VkPipeline bound_pipeline;

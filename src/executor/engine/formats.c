@@ -109,6 +109,14 @@ const struct format_info *exec_format_find(uint32_t abi)
     return NULL;
 }
 
+const struct format_info *exec_format_of_vk(VkFormat vk)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (formats[i].vk == vk)
+            return &formats[i];
+    return NULL;
+}
+
 bool exec_format_can_change(const struct format_info *f)
 {
     return !f->depth && (f->twin != VK_FORMAT_UNDEFINED || f->abi >= AEROGPU_EXT_FIRST_FORMAT);

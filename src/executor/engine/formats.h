@@ -23,6 +23,7 @@ struct format_info {
 
 /* NULL for values that the ABI does not define. */
 const struct format_info *exec_format_find(uint32_t abi);
+const struct format_info *exec_format_of_vk(VkFormat vk);
 
 static inline uint32_t format_blocks(const struct format_info *f, uint32_t texels)
 {

@@ -633,7 +633,7 @@ struct exec_view exec_view_of(struct exec_object *o)
         return (struct exec_view){0};
     if (o->kind == OBJECT_VIEW)
         return *(struct exec_view *)o;
-    t = (struct exec_texture *)o;
+    t = o->kind == OBJECT_BUFFER_VIEW ? ((struct exec_buffer_view *)o)->target : (struct exec_texture *)o;
     return (struct exec_view){
         .texture = t, .format = t->format, .mips = t->mips, .layers = exec_texture_slices(t, 0)};
 }

@@ -54,6 +54,7 @@ struct exec_buffer_view {
     uint32_t texel_bytes;
     uint64_t offset, size;
     struct uav_counter counter;
+    struct exec_texture *target; /* what is drawn to in its place; NULL: it never was one */
 };
 
 /* What the format calls red is alpha, or green; what it has behind red, or behind green, is one, as Direct3D 9 has it. */
@@ -137,6 +138,10 @@ uint64_t exec_texture_linear_size(const struct exec_texture *t);
 
 /* ---- views.c */
 void exec_buffer_view_clean(struct exec_engine *g, struct exec_buffer_view *v);
+/* Makes what is drawn to in its place, if that is not there: a texture of one row, which a pass takes from the buffer and gives back. */
+int exec_buffer_view_target(struct exec_engine *g, struct exec_buffer_view *v);
+/* Outside of a pass, behind a barrier. */
+void exec_buffer_view_move(struct exec_engine *g, struct exec_buffer_view *v, bool back);
 void exec_uav_counter_clean(struct exec_engine *g, struct uav_counter *c);
 /* Makes it, as zero, if it is not there. */
 int exec_uav_counter_make(struct exec_engine *g, struct uav_counter *c);

@@ -365,13 +365,22 @@ int exec_op_set_render_targets(struct exec_engine *g, const struct abi_packet *p
         if (!handle)
             continue;
         found[i] = exec_object_lookup(g, handle);
-        if (!found[i] || (found[i]->kind != OBJECT_TEXTURE && found[i]->kind != OBJECT_VIEW))
+        if (found[i] && found[i]->kind == OBJECT_BUFFER_VIEW) {
+            int r = exec_buffer_view_target(g, (struct exec_buffer_view *)found[i]);
+
+            if (r)
+                return r;
+        } else if (!found[i] || (found[i]->kind != OBJECT_TEXTURE && found[i]->kind != OBJECT_VIEW)) {
             return fail_decode(g, "handle %u names no texture and no view", handle);
+        }
         f = exec_view_of(found[i]).format;
         if (f->depth != (i == MAX_TARGETS) || f->block != 1 || f->abi == AEROGPU_FORMAT_EXT_STENCIL_UINT)
             return fail_decode(g, "handle %u is %s, which cannot be a %s target", handle, f->name,
                                i == MAX_TARGETS ? "depth-stencil" : "colour");
     }
+    if (c->num_colors == s.color_count && c->depth_stencil == found[MAX_TARGETS] &&
+        !memcmp(c->color, found, sizeof(c->color)))
+        return 0; /* an open pass goes on */
     for (uint32_t i = 0; i < MAX_TARGETS; i++)
         exec_object_assign(g, &c->color[i], found[i]);
     exec_object_assign(g, &c->depth_stencil, found[MAX_TARGETS]);

@@ -572,13 +572,18 @@ static int read_rect(struct exec_engine *g, struct exec_texture *t, const struct
     return 0;
 }
 
-/* Within one image, through staging memory, so that rectangles may overlap. */
-static int copy_within(struct exec_engine *g, struct exec_texture *t, const struct subresource *ds,
-                       const struct rect *dr, const struct subresource *ss, const struct rect *sr)
+static VkImageAspectFlags first_aspect(const struct format_info *f)
 {
-    const struct format_info *f = t->format;
+    return f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+}
+
+/* Through staging memory, so that rectangles of one image may overlap, and texels become those of another format, bit by bit. */
+static int copy_staged(struct exec_engine *g, struct exec_texture *dst, const struct subresource *ds,
+                       const struct rect *dr, struct exec_texture *src, const struct subresource *ss,
+                       const struct rect *sr)
+{
+    const struct format_info *f = src->format;
     uint64_t texels = (uint64_t)sr->width * sr->height, main_size = texels * plane_bytes(f);
-    VkImageAspectFlags aspect = f->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     VkBufferImageCopy from[2], to[2];
     VkDeviceSize offset;
     VkBuffer staging;
@@ -587,15 +592,16 @@ static int copy_within(struct exec_engine *g, struct exec_texture *t, const stru
 
     if (err)
         return err;
-    from[0] = image_region(f, ss, sr, offset, aspect);
+    from[0] = image_region(f, ss, sr, offset, first_aspect(f));
     from[1] = image_region(f, ss, sr, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    to[0] = image_region(f, ds, dr, offset, aspect);
-    to[1] = image_region(f, ds, dr, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
-    vkCmdCopyImageToBuffer(exec_batch_transfer(g), t->image, VK_IMAGE_LAYOUT_GENERAL, staging,
+    to[0] = image_region(dst->format, ds, dr, offset, first_aspect(dst->format));
+    to[1] = image_region(dst->format, ds, dr, offset + main_size, VK_IMAGE_ASPECT_STENCIL_BIT);
+    vkCmdCopyImageToBuffer(exec_batch_transfer(g), src->image, VK_IMAGE_LAYOUT_GENERAL, staging,
                            f->stencil ? 2 : 1, from);
-    vkCmdCopyBufferToImage(exec_batch_transfer(g), staging, t->image, VK_IMAGE_LAYOUT_GENERAL,
+    vkCmdCopyBufferToImage(exec_batch_transfer(g), staging, dst->image, VK_IMAGE_LAYOUT_GENERAL,
                            f->stencil ? 2 : 1, to);
-    exec_batch_use(g, &t->o);
+    exec_batch_use(g, &src->o);
+    exec_batch_use(g, &dst->o);
     return 0;
 }
 
@@ -674,6 +680,21 @@ static int check_subresource(struct exec_engine *g, const struct exec_texture *t
     return 0;
 }
 
+/* EXT_COPIES: of other formats, those whose texels or blocks have as many bytes. */
+static bool can_become(const struct exec_texture *src, const struct exec_texture *dst)
+{
+    const struct format_info *s = src->format, *d = dst->format;
+
+    return s->abi == d->abi ||
+           (s->bytes == d->bytes && !s->stencil && !d->stencil && src->samples == 1 && dst->samples == 1);
+}
+
+/* So many texels of `from`, in those of `to`: a block becomes a texel, and a texel a block. */
+static uint32_t scaled(uint32_t n, const struct format_info *from, const struct format_info *to)
+{
+    return from->block == to->block ? n : (n + from->block - 1) / from->block * to->block;
+}
+
 int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
 {
     struct aerogpu_cmd_copy_texture2d c;
@@ -681,6 +702,7 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     struct subresource ds, ss;
     struct rect dr, sr;
     uint64_t gpa = 0, span = 0;
+    uint32_t dst_width, dst_height;
     int r;
 
     memcpy(&c, p->data, sizeof(c));
@@ -688,9 +710,11 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     src = dst ? exec_object_find(g, c.src_texture, OBJECT_TEXTURE) : NULL;
     if (!src)
         return -EBADMSG;
-    if (dst->format->abi != src->format->abi)
+    if (!can_become(src, dst))
         return fail_decode(g, "texture %u is %s, texture %u is %s", c.dst_texture, dst->format->name,
                            c.src_texture, src->format->name);
+    dst_width = scaled(c.width, src->format, dst->format);
+    dst_height = scaled(c.height, src->format, dst->format);
     r = check_subresource(g, dst, c.dst_mip_level, c.dst_array_layer, "destination");
     if (!r)
         r = check_subresource(g, src, c.src_mip_level, c.src_array_layer, "source");
@@ -698,7 +722,7 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
         return r;
     ds = texture_subresource(dst, c.dst_mip_level, c.dst_array_layer);
     ss = texture_subresource(src, c.src_mip_level, c.src_array_layer);
-    r = check_rect(g, dst, &ds, c.dst_x, c.dst_y, c.width, c.height, "destination", &dr);
+    r = check_rect(g, dst, &ds, c.dst_x, c.dst_y, dst_width, dst_height, "destination", &dr);
     if (!r)
         r = check_rect(g, src, &ss, c.src_x, c.src_y, c.width, c.height, "source", &sr);
     if (r)
@@ -714,7 +738,8 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     }
     if (!c.width || !c.height)
         return 0;
-    r = dst == src ? copy_within(g, dst, &ds, &dr, &ss, &sr) : copy_between(g, dst, &ds, &dr, src, &ss, &sr);
+    r = dst == src || dst->format != src->format ? copy_staged(g, dst, &ds, &dr, src, &ss, &sr)
+                                                 : copy_between(g, dst, &ds, &dr, src, &ss, &sr);
     if (!r && c.flags & AEROGPU_COPY_FLAG_WRITEBACK_DST)
         r = write_back_rect(g, dst, &ds, &dr, gpa, span);
     return r;

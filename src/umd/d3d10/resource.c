@@ -33,10 +33,13 @@ static const struct {
     {40, AEROGPU_FORMAT_D32_FLOAT},
     {44, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
     {45, AEROGPU_FORMAT_D24_UNORM_S8_UINT},
+    {70, AEROGPU_FORMAT_BC1_RGBA_UNORM},
     {71, AEROGPU_FORMAT_BC1_RGBA_UNORM},
     {72, AEROGPU_FORMAT_BC1_RGBA_UNORM_SRGB},
+    {73, AEROGPU_FORMAT_BC2_RGBA_UNORM},
     {74, AEROGPU_FORMAT_BC2_RGBA_UNORM},
     {75, AEROGPU_FORMAT_BC2_RGBA_UNORM_SRGB},
+    {76, AEROGPU_FORMAT_BC3_RGBA_UNORM},
     {77, AEROGPU_FORMAT_BC3_RGBA_UNORM},
     {78, AEROGPU_FORMAT_BC3_RGBA_UNORM_SRGB},
     {85, AEROGPU_FORMAT_B5G6R5_UNORM},
@@ -47,6 +50,7 @@ static const struct {
     {91, AEROGPU_FORMAT_B8G8R8A8_UNORM_SRGB},
     {92, AEROGPU_FORMAT_B8G8R8X8_UNORM},
     {93, AEROGPU_FORMAT_B8G8R8X8_UNORM_SRGB},
+    {97, AEROGPU_FORMAT_BC7_RGBA_UNORM},
     {98, AEROGPU_FORMAT_BC7_RGBA_UNORM},
     {99, AEROGPU_FORMAT_BC7_RGBA_UNORM_SRGB},
     {1, AEROGPU_FORMAT_EXT_R32G32B32A32_FLOAT},
@@ -763,6 +767,9 @@ void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub
 
     if (!src->buffer && (src->samples != dst->samples || (src == dst && src->samples > 1)))
         return; /* resolving is something else */
+    if (!src->buffer && src->format != dst->format &&
+        (!umd10_has(d, AEROGPU_EXT_FEATURE(EXT_COPIES)) || src->samples > 1))
+        return;
     for (LONG slice = b->front; slice < b->back; slice++, z++) {
         umd10_room(d, 128);
         umd10_use(src, false);

@@ -2,6 +2,8 @@
 /* view.c: views of textures and buffers. One of a whole texture in its own format is the texture itself. */
 #include "umd/d3d10/umd10.h"
 
+enum { MAX_BUFFER_TARGET = 16384 }; /* as wide as a texture */
+
 static bool is_stencil(UINT dxgi)
 {
     return dxgi == 22 /* X32_TYPELESS_G8X24_UINT */ || dxgi == 47 /* X24_TYPELESS_G8_UINT */;
@@ -109,8 +111,11 @@ static VOID APIENTRY create_rtv(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEREND
 
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
     v->resource->drawn = true;
-    if (v->resource->buffer)
+    if (v->resource->buffer && (!umd10_has(umd10_device(h), AEROGPU_EXT_FEATURE(EXT_BUFFER_TARGETS)) ||
+                                a->Buffer.NumElements > MAX_BUFFER_TARGET))
         umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
+    else if (v->resource->buffer)
+        view_buffer(umd10_device(h), v, (UINT)a->Format, a->Buffer.FirstElement, a->Buffer.NumElements);
     else /* the other dimensions' members are the same ones: slices of three */
         view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MipSlice, 1, a->Tex2D.FirstArraySlice,
                      a->Tex2D.ArraySize);

@@ -68,8 +68,41 @@ int exec_op_ext_create_buffer_view(struct exec_engine *g, const struct abi_packe
     return exec_handle_add(g, c.view_handle, &v->o);
 }
 
+int exec_buffer_view_target(struct exec_engine *g, struct exec_buffer_view *v)
+{
+    const struct format_info *f = v->format == VK_FORMAT_UNDEFINED ? NULL : exec_format_of_vk(v->format);
+    struct aerogpu_cmd_create_texture2d row = {
+        .usage_flags = AEROGPU_RESOURCE_USAGE_RENDER_TARGET, .height = 1, .mip_levels = 1, .array_layers = 1};
+
+    if (v->target)
+        return 0;
+    if (!f || f->depth || f->block != 1 || v->size / v->texel_bytes > g->vk.caps.max_image_2d)
+        return fail_decode(g, "view %u of %llu bytes of a buffer cannot be a colour target", v->o.handle,
+                           (unsigned long long)v->size);
+    row.format = f->abi;
+    row.width = (uint32_t)(v->size / v->texel_bytes);
+    return exec_texture_make(g, &v->target, &row, TEXTURE_2D);
+}
+
+void exec_buffer_view_move(struct exec_engine *g, struct exec_buffer_view *v, bool back)
+{
+    const VkBufferImageCopy c = {.bufferOffset = v->offset,
+                                 .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                 .imageExtent = {v->target->width, 1, 1}};
+    VkCommandBuffer cmd = g->batch->cmd;
+
+    if (back)
+        vkCmdCopyImageToBuffer(cmd, v->target->image, VK_IMAGE_LAYOUT_GENERAL, v->buffer->vk.buffer, 1, &c);
+    else
+        vkCmdCopyBufferToImage(cmd, v->buffer->vk.buffer, v->target->image, VK_IMAGE_LAYOUT_GENERAL, 1, &c);
+    exec_batch_use(g, &v->o);
+    exec_batch_use(g, &v->target->o);
+    exec_batch_use(g, &v->buffer->o);
+}
+
 void exec_buffer_view_clean(struct exec_engine *g, struct exec_buffer_view *v)
 {
+    exec_object_unref(g, (struct exec_object *)v->target);
     exec_uav_counter_clean(g, &v->counter);
     exec_object_unref(g, &v->buffer->o);
 }
