@@ -167,27 +167,23 @@ struct dxgk {
         status_;                                                                                             \
     })
 
-/* The same of a DDI whose argument is a structure: it is lent in a room of its own, behind which nothing is written, and what it may only
- * read there is as it was behind the call (answers/inputs.c). */
-#define DDI_WITH(d, name, arg, call)                                                                         \
+/* The same of a DDI whose argument is a structure: what it may only read there is as it was behind the call (answers/inputs.c). */
+#define DDI_ARG(d, name, object, arg)                                                                        \
     ({                                                                                                       \
         __auto_type arg_ = (arg);                                                                            \
         const typeof(*arg_) given_ = *arg_;                                                                  \
-        struct {                                                                                             \
-            typeof(*arg_) is;                                                                                \
-            uint8_t behind[ANSWERS_BEHIND];                                                                  \
-        } room_ = {.is = *arg_};                                                                             \
-        __auto_type lent_ = &room_.is;                                                                       \
-        dxgk_answers_guard(lent_, sizeof(given_), ANSWERS_BEHIND);                                           \
-        NTSTATUS called_ = call;                                                                             \
-        dxgk_answers_kept_behind(d, "DxgkDdi" #name, "its argument, at byte", lent_, sizeof(given_),         \
-                                 ANSWERS_BEHIND);                                                            \
-        dxgk_inputs_take(d, "DxgkDdi" #name, lent_, &given_, sizeof(given_));                                \
-        *arg_ = *lent_;                                                                                      \
+        NTSTATUS called_ = DDI(d, name, object, arg_);                                                       \
+        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_));                                 \
         called_;                                                                                             \
     })
-#define DDI_ARG(d, name, object, arg)           DDI_WITH(d, name, arg, DDI(d, name, object, lent_))
-#define DDI_ARG_AT(d, level, name, object, arg) DDI_WITH(d, name, arg, DDI_AT(d, level, name, object, lent_))
+#define DDI_ARG_AT(d, level, name, object, arg)                                                              \
+    ({                                                                                                       \
+        __auto_type arg_ = (arg);                                                                            \
+        const typeof(*arg_) given_ = *arg_;                                                                  \
+        NTSTATUS called_ = DDI_AT(d, level, name, object, arg_);                                             \
+        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_));                                 \
+        called_;                                                                                             \
+    })
 
 /* The same where it has returned STATUS_SUCCESS, and what it did keeps others from going on. */
 static inline void dxgk_blame(struct dxgk *d, const char *ddi, const char *what)

@@ -555,7 +555,8 @@ TEST(a_bundle_has_its_callers_state)
     assert_int_equal(
         run(&out,
             "f=%s/black; a=%s; $a record -o $f -- %s black >/dev/null 2>&1 || exit; "
-            "$a show --state $($a show --method DrawInstanced $f | tail -1 | grep -o '^[0-9]*') $f | "
+            "b=$($a show --method ExecuteBundle $f | grep -o '^[0-9]*'); "
+            "$a show --state $($a show --method DrawInstanced $f | grep -o '^[0-9]*' | awk \"\\$1 < $b\" | tail -1) $f | "
             "grep -oE 'and what was set by.*|ExecuteBundle|(RS|IA|OM)Set[A-Za-z]*|SetPipelineState|vertex shader,|resource [0-9]*: written last'",
             dir, aerogpu, workload),
         0);

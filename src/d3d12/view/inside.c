@@ -468,7 +468,7 @@ static void show_resource(struct strbuf *out, const struct inside *x, uint32_t i
     const struct name *n = names_get(x->names, id);
     struct json_writer w = json_writer_text(out);
     uint64_t writer = 0;
-    bool written = contents_writer(x->contents, x->writers, id, &writer);
+    bool written = contents_writer(x->contents, id, &writer);
 
     if (x->form == SHOW_TEXT) {
         strbuf_printf(out, "    resource %u%s%s: ", id, n && n->text ? " " : "", n && n->text ? n->text : "");

@@ -21,8 +21,7 @@ struct inside {
     struct trc *t;
     const struct names *names;
     struct trc_follow *defined;      /* up to where the call's list is executed first */
-    const struct contents *contents; /* the same */
-    const struct map *writers;       /* who wrote what, up to the call (contents_writers()) */
+    const struct contents *contents; /* up to the call, as it is executed there */
     uint32_t list;
     size_t num_list;     /* calls on the list in front of it, of struct follow_object */
     uint32_t caller;     /* of a bundle: the list that executes it, or 0 */

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/dxbc/sm4_tokens.h"
 #include "base/json_write.h"
 #include "d3d12/view/dxil.h"
 #include "d3d12/view/format.h"
@@ -285,6 +286,39 @@ void shader_finish(struct shader *s)
     free(s->buffers);
     free(s->bindings);
     *s = (struct shader){.stage = ""};
+}
+
+#define HEAP_INDEXED 0x2000000u /* in chunk SFI0: whatever the heap has */
+
+bool shader_may_write(const void *bytes, size_t size)
+{
+    struct error e = {0};
+    struct sm4_instruction i;
+    struct dxil_binding b;
+    struct dxbc d;
+    struct sm4 p;
+    const struct dxbc_chunk *c;
+    bool sum;
+    int got;
+
+    if (dxbc_open_unchecked(&d, bytes, size, &sum, &e))
+        return true;
+    if ((c = dxbc_program(&d))) {
+        if (sm4_open(&p, c->data, c->size, &e))
+            return true;
+        while ((got = sm4_next(&p, &i, &e)) > 0)
+            if (i.opcode >= SM4_OP_DCL_UAV_TYPED && i.opcode <= SM4_OP_DCL_UAV_STRUCTURED)
+                return true;
+        return got < 0;
+    }
+    c = dxbc_find(&d, DXBC_FOURCC('S', 'F', 'I', '0'));
+    if (!dxil_program(&d) || !dxbc_find(&d, DXBC_FOURCC('P', 'S', 'V', '0')) || !c || c->size < 8 ||
+        ((uint32_t)c->data[3] << 24) & HEAP_INDEXED)
+        return true;
+    for (uint32_t k = 0; dxil_binding(&d, k, &b); k++)
+        if (b.kind == 4 || b.kind == 6 || b.kind >= 8)
+            return true;
+    return false;
 }
 
 /* ---- showing ------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * (chunk RDEF), what it binds and what its constant buffers are made of. Of model 6 (DXIL) what is bound has no names. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,8 @@ struct shader {
  * shader_finish() gives back what `s` holds. */
 int shader_read(struct shader *s, const void *bytes, size_t size, struct error *e);
 void shader_finish(struct shader *s);
+/* Whether it may write more than its outputs: it has a view to write through, or nothing says that it has none. */
+bool shader_may_write(const void *bytes, size_t size);
 
 /* Appends lines: the shader with what goes in and comes out, and each binding. As JSON each is an object, "role" "shader" or
  * "binding". */

@@ -368,7 +368,7 @@ struct pending {
     uint8_t *args;
     size_t args_size, num_list;
     struct strbuf lines; /* what was set, up to then */
-    struct map writers;
+    bool shown;
 };
 
 struct states {
@@ -379,8 +379,9 @@ struct states {
     struct trc_follow defined;
     struct contents contents;
     struct pieces pieces;
-    struct pending *pending;
+    struct pending *pending; /* by their calls */
     size_t num_pending, room_pending;
+    struct error *e; /* while lists are executed */
 };
 
 static void pending_finish(struct pending *p)
@@ -388,7 +389,6 @@ static void pending_finish(struct pending *p)
     free(p->args);
     free(p->own);
     strbuf_finish(&p->lines);
-    map_finish(&p->writers);
 }
 
 /* The call itself, and what is set. 0 or -ENOMEM. */
@@ -417,7 +417,7 @@ static int begin_state(struct states *x, const struct trc_call *c)
         strbuf_puts(&p->lines, "is recorded with:\n");
     if (x->pieces.num)
         qsort(x->pieces.p, x->pieces.num, sizeof(*x->pieces.p), by_method);
-    err = contents_writers(&x->contents, &p->writers);
+    err = 0;
     for (size_t i = 0; i < x->pieces.num && !err; i++) {
         const struct piece *q = &x->pieces.p[i];
 
@@ -467,10 +467,6 @@ static int call_bundle(struct states *x, const struct trc_call *c)
             continue;
         p->caller = c->self;
         p->num_caller = l ? l->num_list : 0;
-        map_finish(&p->writers);
-        p->writers = (struct map){0};
-        if ((err = contents_writers(&x->contents, &p->writers)))
-            break;
         if (x->form == SHOW_TEXT)
             strbuf_puts(&p->lines, "and what was set by the list that executes the bundle:\n");
         line(&p->lines, x->form, "caller", "  ", x->t, c, x->names);
@@ -482,79 +478,100 @@ static int call_bundle(struct states *x, const struct trc_call *c)
     return err;
 }
 
-/* What it works on, of the calls on `list` (0: of all). */
-static int end_states(struct states *x, uint32_t list, struct error *e)
+/* What it works on. */
+static int end_state(struct states *x, struct pending *p)
 {
-    size_t kept = 0;
-    int err = 0;
+    const struct inside in = {.form = x->form,
+                              .t = x->t,
+                              .names = x->names,
+                              .defined = &x->defined,
+                              .contents = &x->contents,
+                              .list = p->list,
+                              .num_list = p->num_list,
+                              .caller = p->caller,
+                              .num_caller = p->num_caller,
+                              .method = p->method,
+                              .args = p->args,
+                              .args_size = p->args_size,
+                              .more = x->wanted->more};
 
-    for (size_t i = 0; i < x->num_pending; i++) {
-        struct pending *p = &x->pending[i];
-        const struct inside in = {.form = x->form,
-                                  .t = x->t,
-                                  .names = x->names,
-                                  .defined = &x->defined,
-                                  .contents = &x->contents,
-                                  .writers = &p->writers,
-                                  .list = p->list,
-                                  .num_list = p->num_list,
-                                  .caller = p->caller,
-                                  .num_caller = p->num_caller,
-                                  .method = p->method,
-                                  .args = p->args,
-                                  .args_size = p->args_size,
-                                  .more = x->wanted->more};
-
-        if (err || (list && p->list != list && p->caller != list)) {
-            x->pending[kept++] = *p;
-            continue;
-        }
-        err = inside_show(&p->lines, &in);
-        if (err || strbuf_failed(&p->lines))
-            err = error_set(e, -ENOMEM, "no memory to show what is set");
-        else
-            err = x->wanted->shown(x->wanted->ctx, p->call, strbuf_str(&p->lines), e);
-        pending_finish(p);
-    }
-    x->num_pending = kept;
-    return err;
+    if (inside_show(&p->lines, &in) || strbuf_failed(&p->lines))
+        return error_set(x->e, -ENOMEM, "no memory to show what is set");
+    p->shown = true;
+    return x->wanted->shown(x->wanted->ctx, p->call, strbuf_str(&p->lines), x->e);
 }
 
-/* Lists whose calls are executed, or forgotten, by this one. */
-static int end_with(struct states *x, const struct trc_call *c, struct error *e)
+/* A list is executed, up to this call of it. */
+static int at_call(void *ctx, uint64_t list, uint64_t caller, uint64_t call)
+{
+    struct states *x = ctx;
+    size_t low = 0, high = x->num_pending;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (x->pending[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == x->num_pending || x->pending[low].call != call || x->pending[low].shown ||
+        (caller && x->pending[low].caller != caller))
+        return 0;
+    return end_state(x, &x->pending[low]);
+}
+
+static void forget_shown(struct states *x)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < x->num_pending; i++)
+        if (x->pending[i].shown)
+            pending_finish(&x->pending[i]);
+        else
+            x->pending[kept++] = x->pending[i];
+    x->num_pending = kept;
+}
+
+/* Calls on a list that is begun anew, and was never executed: as if it had been, at last. 0: of all lists. */
+static int end_states(struct states *x, uint32_t list)
 {
     int err = 0;
 
-    if (c->method == D12_ID3D12GraphicsCommandList_Reset)
-        return end_states(x, c->self, e);
-    if (c->method != D12_ID3D12CommandQueue_ExecuteCommandLists)
-        return 0;
-    for (size_t i = 0; i < x->num_pending && !err;) {
-        size_t before = x->num_pending;
+    for (size_t i = 0; i < x->num_pending && !err; i++) {
+        const struct pending *p = &x->pending[i];
 
-        if (names_mentions(c, x->pending[i].list))
-            err = end_states(x, x->pending[i].list, e);
-        else if (x->pending[i].caller && names_mentions(c, x->pending[i].caller))
-            err = end_states(x, x->pending[i].caller, e);
-        i = x->num_pending < before ? 0 : i + 1;
+        if (!p->shown && (!list || p->list == list || p->caller == list))
+            err = contents_try(&x->contents, p->caller ? p->caller : p->list, at_call, x);
     }
+    for (size_t i = 0; i < x->num_pending && !err; i++) { /* what draws by no call that is known */
+        struct pending *p = &x->pending[i];
+
+        if (!p->shown && (!list || p->list == list || p->caller == list))
+            err = end_state(x, p);
+    }
+    forget_shown(x);
     return err;
 }
 
 static int follow_states(struct states *x, const struct trc_call *c, struct error *e)
 {
-    bool ends = c->method == D12_ID3D12CommandQueue_ExecuteCommandLists ||
-                c->method == D12_ID3D12GraphicsCommandList_Reset;
-    int err = ends ? contents_follow(&x->contents, x->t, c) : 0;
+    const bool ends = c->method == D12_ID3D12CommandQueue_ExecuteCommandLists;
+    int err = 0;
 
-    if (!err && ends && (err = end_with(x, c, e)))
-        return err;
+    x->e = e;
+    if (c->method == D12_ID3D12GraphicsCommandList_Reset && x->num_pending)
+        err = end_states(x, c->self);
     if (!err && starts(c->m->iface, "ID3D12GraphicsCommandList") && x->wanted->is(x->wanted->ctx, c))
         err = begin_state(x, c);
     if (!err && c->method == D12_ID3D12GraphicsCommandList_ExecuteBundle)
         err = call_bundle(x, c);
-    if (!err && !ends) /* what a draw writes is not what it finds */
-        err = contents_follow(&x->contents, x->t, c);
+    if (!err)
+        err = contents_follow(&x->contents, x->t, c, at_call, x);
+    if (ends)
+        forget_shown(x);
+    if (err && e && e->code)
+        return err;
     follow_call(&x->defined, c);
     if (!err)
         follow(&x->pieces, x->form, x->t, c, x->names, &err);
@@ -568,6 +585,7 @@ int state_each(enum show_form form, struct trc *t, const struct names *names,
     struct trc_call c;
     int got = 0, err = 0;
 
+    x.contents.defined = &x.defined;
     trc_rewind(t);
     while (!err && (x.num_pending || !wanted->ends || !wanted->ends(wanted->ctx)) &&
            (got = trc_next(t, &c, e)) > 0)
@@ -575,7 +593,8 @@ int state_each(enum show_form form, struct trc *t, const struct names *names,
     if (!err && x.num_pending) {
         error_clear(e); /* a recording that is cut there says so elsewhere */
         got = 0;
-        err = end_states(&x, 0, e);
+        x.e = e;
+        err = end_states(&x, 0);
     }
     for (size_t i = 0; i < x.num_pending; i++)
         pending_finish(&x.pending[i]);

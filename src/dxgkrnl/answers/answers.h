@@ -84,7 +84,6 @@ void dxgk_answers_boolean(struct dxgk *d, const char *ddi, const char *member, u
 
 /* ---- room.c: memory that a DDI answers into, or points to ----------------- */
 
-enum { ANSWERS_BEHIND = 64 }; /* bytes behind a structure */
 enum { ANSWERS_GUARD = 256 }; /* bytes behind a room: an entry more of each list, at least */
 
 /* Zeroed, and guarded behind `size`; NULL without memory. free() it. */
