@@ -526,13 +526,18 @@ TEST(recordings_are_edited)
     trc_close(t);
 }
 
-/* A player of the toy: a line of the second pen crashes it if the program wrote into the desk before. */
+static __attribute__((noinline)) void crash_elsewhere(void)
+{
+    raise(SIGFPE);
+    __asm__ volatile("");
+}
+
+/* A player of the toy: a line of the second pen crashes it, and if the program wrote into the desk before at another place. */
 static enum trc_outcome play_toy(struct trc *t, const struct trc_try *how)
 {
     bool written = false;
     struct trc_call c;
 
-    signal(SIGFPE, SIG_DFL); /* cmocka has a handler */
     while (trc_next(t, &c, NULL) > 0) {
         if (!how->keep[c.index])
             continue;
@@ -540,6 +545,8 @@ static enum trc_outcome play_toy(struct trc *t, const struct trc_try *how)
         written |= c.method == TOY_MemoryWrite;
         if (written && c.method == TOY_Line && c.self == 4)
             raise(SIGFPE);
+        else if (c.method == TOY_Line && c.self == 4)
+            crash_elsewhere();
     }
     return TRC_PLAYED;
 }
@@ -566,6 +573,7 @@ TEST(recordings_are_minimized)
     assert_int_equal(trc_minimize(t, path, &p, &r, &e), 0);
     assert_int_equal(r.signal, SIGFPE);
     assert_int_equal(r.method, TOY_Line);
+    assert_memory_equal(r.place, "record_api_test+0x", 18);
     assert_int_equal(r.calls_before, NUM_CALLS);
     assert_int_equal(r.calls, 4);
     p.play = play_well;

@@ -2,8 +2,9 @@
 /* trace_minimize.c: delta debugging over the calls of a recording.
  *
  * Invariants:
- *  1. A smaller set of calls is taken over only if playing it ends the same way: the same signal (or a failing call) in
- *     the same method, or a device that does not get done. What happened last is kept in shared memory, so that it survives the process.
+ *  1. A smaller set of calls is taken over only if playing it ends the same way: the same signal at the same place (or a failing
+ *     call) in the same method, or a device that does not get done. What happened last is kept in shared memory, so that it survives
+ *     the process.
  *  2. A call that mentions an object goes when the call that makes the object goes.
  *
  * Groups of calls are tried from coarse to fine: frames, recordings of lists, objects, single calls; each with the engine
@@ -11,14 +12,18 @@
  */
 #include "record/edit/trace_minimize.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -26,6 +31,8 @@
 #include "base/ddmin.h"
 #include "record/edit/trace_edit.h"
 #include "record/names.h"
+
+enum { PLACE = sizeof(((struct trc_minimize_result *)0)->place) };
 
 struct call {
     uint32_t group, self, made;
@@ -36,6 +43,12 @@ struct call {
 struct outcome {
     int signal; /* 0: it failed; -1: it played */
     uint16_t method;
+    char place[PLACE];
+};
+
+struct shared { /* with the players */
+    struct trc_progress progress;
+    char place[PLACE]; /* where it crashed, if that is known: a module and an offset in it */
 };
 
 struct work {
@@ -50,7 +63,7 @@ struct work {
     uint8_t *keep, *trial;    /* one byte a call */
     uint8_t *dead;            /* one byte an object: its maker is gone */
     uint32_t num_objects;
-    struct trc_progress *progress; /* shared with the players */
+    struct shared *shared;
     struct outcome want;
     bool finish; /* the recording hangs: each play must wait for the device */
 };
@@ -115,18 +128,71 @@ static size_t cascade(struct work *w)
     return left;
 }
 
+static char (*crashing)[PLACE];
+
+static bool module_of(const void *pc, Dl_info *m)
+{
+    return dladdr(pc, m) && m->dli_fbase && m->dli_fname;
+}
+
+/* Code of the C library counts for who called it (abort, memcpy); code that a driver made has no module, and is no place. */
+static void note_place(void *context)
+{
+    const mcontext_t *at = &((ucontext_t *)context)->uc_mcontext;
+#ifdef __aarch64__
+    void *pc = (void *)(uintptr_t)at->pc, *frames[32];
+#else
+    void *pc = (void *)(uintptr_t)at->gregs[REG_RIP], *frames[32];
+#endif
+    int n = backtrace(frames, 32), i = 0;
+    Dl_info c, m;
+
+    while (i < n && frames[i] != pc)
+        i++;
+    if (!module_of((const void *)(uintptr_t)raise, &c) || !module_of(pc, &m))
+        return;
+    while (m.dli_fbase == c.dli_fbase) {
+        if (++i >= n || !module_of(pc = frames[i], &m))
+            return;
+    }
+    snprintf(*crashing, sizeof(*crashing), "%.60s+0x%zx",
+             strrchr(m.dli_fname, '/') ? strrchr(m.dli_fname, '/') + 1 : m.dli_fname,
+             (size_t)((uintptr_t)pc - (uintptr_t)m.dli_fbase));
+}
+
+/* The handler is gone, and the signal waits until it returns: that ends the process. */
+static void on_crash(int sig, siginfo_t *info, void *context)
+{
+    raise(sig);
+    note_place(context);
+}
+
+static void watch_crashes(char (*place)[PLACE])
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack[65536];
+    const stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    const struct sigaction a = {.sa_sigaction = on_crash,
+                                .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK | SA_SIGINFO)};
+
+    crashing = place;
+    sigaltstack(&alt, NULL); /* of a stack that has run out */
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], &a, NULL);
+}
+
 static struct outcome play(struct work *w)
 {
     const struct trc_try how = {.keep = w->trial,
                                 .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000,
                                 .finish = w->finish,
-                                .progress = w->progress};
+                                .progress = &w->shared->progress};
     struct outcome o = {.signal = -1};
     int status = 0;
     pid_t pid;
 
     w->r->tests++;
-    *w->progress = (struct trc_progress){0};
+    *w->shared = (struct shared){0};
     pid = fork();
     if (!pid) {
         int null = open("/dev/null", O_WRONLY);
@@ -136,12 +202,14 @@ static struct outcome play(struct work *w)
         dup2(null, 2);
         dup2(null, 1);
         alarm(how.timeout_ms / 100 + 1);
+        watch_crashes(&w->shared->place);
         trc_rewind(w->t);
         _exit((int)w->q->play(w->t, &how));
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         return o;
-    o.method = w->progress->method;
+    o.method = w->shared->progress.method;
+    memcpy(o.place, w->shared->place, sizeof(o.place));
     if (WIFSIGNALED(status))
         o.signal = WTERMSIG(status);
     else if (WEXITSTATUS(status))
@@ -165,7 +233,7 @@ static bool still(struct work *w)
         return false;
     left = cascade(w);
     o = play(w);
-    if (o.signal != w->want.signal || o.method != w->want.method)
+    if (o.signal != w->want.signal || o.method != w->want.method || strcmp(o.place, w->want.place) != 0)
         return false;
     INVARIANT(left <= w->r->calls); // smaller sets only
     for (size_t i = 0; i < w->num; i++)
@@ -262,11 +330,13 @@ int trc_minimize(struct trc *t, const char *path, const struct trc_minimize_para
     struct trc_editor *ed = NULL;
     struct trc_call c;
     uint64_t crash;
+    void *first;
     int err, got = 0;
 
     *r = (struct trc_minimize_result){0};
-    w.progress = mmap(NULL, sizeof(*w.progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (w.progress == MAP_FAILED)
+    backtrace(&first, 1); /* loads what it needs */
+    w.shared = mmap(NULL, sizeof(*w.shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w.shared == MAP_FAILED)
         return error_set(e, -errno, "cannot share memory: %s", strerror(errno));
     if ((err = read_calls(&w, e)))
         goto out;
@@ -280,8 +350,9 @@ int trc_minimize(struct trc *t, const char *path, const struct trc_minimize_para
     }
     r->signal = w.want.signal;
     r->method = w.want.method;
+    memcpy(r->place, w.want.place, sizeof(r->place));
     r->calls_before = r->calls = w.num;
-    crash = w.progress->index;
+    crash = w.shared->progress.index;
     memset(w.trial, 0, w.num);
     memset(w.trial, 1, crash < w.num ? crash + 1 : w.num);
     if (!still(&w)) {
@@ -311,7 +382,7 @@ int trc_minimize(struct trc *t, const char *path, const struct trc_minimize_para
     got = trc_edit_finish(ed, !err, e);
     err = err ? err : got;
 out:
-    munmap(w.progress, sizeof(*w.progress));
+    munmap(w.shared, sizeof(*w.shared));
     free(w.calls);
     free(w.pool);
     free(w.ids.ids);

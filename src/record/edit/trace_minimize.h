@@ -28,6 +28,8 @@ struct trc_minimize_params {
 struct trc_minimize_result {
     int signal;      /* that ends the player; 0: a call fails */
     uint16_t method; /* the call in which it happens; 0: behind the last one, it does not get done */
+    char place
+        [96]; /* where it crashes: the innermost module but the C library, and the offset in it; "": not known */
     uint64_t calls_before, calls;
     uint32_t tests;
 };

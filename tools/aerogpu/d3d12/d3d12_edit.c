@@ -140,6 +140,8 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
                    d12_methods[r.method].name);
         else
             printf("in a device that does not get done");
+        if (*r.place)
+            utf8_print(stdout, ", at %s", r.place);
         printf(" (%u plays)\n", r.tests);
     }
     code = d3d12_end(t, files[0], code, &e);
