@@ -184,8 +184,12 @@ bool d3d_copyable(const struct d3d_child *to, const struct d3d_child *from)
 
     d3d_format_block(t, &bytes[0], &block[0]);
     d3d_format_block(f, &bytes[1], &block[1]);
-    if (t == f || block[0] == block[1])
-        return t == f;
+    if (t == f)
+        return true;
+    if (block[0] == block[1]) /* shared exponents are words, too */
+        return to->device->level >= D3D_FEATURE_LEVEL_10_1 &&
+               ((t == DXGI_FORMAT_R32_TYPELESS && f == DXGI_FORMAT_R9G9B9E5_SHAREDEXP) ||
+                (f == DXGI_FORMAT_R32_TYPELESS && t == DXGI_FORMAT_R9G9B9E5_SHAREDEXP));
     return to->device->level >= D3D_FEATURE_LEVEL_10_1 && bytes[0] == bytes[1] &&
            (plain == DXGI_FORMAT_R32G32B32A32_TYPELESS || plain == DXGI_FORMAT_R16G16B16A16_TYPELESS ||
             plain == DXGI_FORMAT_R32G32_TYPELESS);

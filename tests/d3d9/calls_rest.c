@@ -41,6 +41,38 @@ void check_blocks(void)
     IDirect3DStateBlock9_Release(all);
 }
 
+/* Pictures whose colours lie behind them: red on the left, grey on the right. */
+static void planar(D3DFORMAT format, bool turns)
+{
+    IDirect3DSurface9 *s = NULL, *back;
+    D3DLOCKED_RECT l = {0};
+
+    OK(IDirect3DDevice9Ex_CreateOffscreenPlainSurface(dev, 8, 8, format, D3DPOOL_DEFAULT, &s, NULL));
+    OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
+    IS(IDirect3DSurface9_LockRect(s, &l, &((RECT){1, 0, 4, 4}), 0),
+       D3DERR_INVALIDCALL); /* a colour has two */
+    OK(IDirect3DSurface9_LockRect(s, &l, NULL, 0));
+    for (int y = 0; l.pBits && y < 12; y++)
+        for (int x = 0; x < 8; x++) {
+            uint8_t *at = (uint8_t *)l.pBits + y * l.Pitch + x;
+
+            if (y < 8)
+                *at = x < 4 ? 81 : 126;
+            else if (turns)
+                *at = x >= 4 ? 128 : x % 2 ? 240 : 90;
+            else /* V in two lines of the pitch, then U */
+                *at = x % 4 >= 2 ? 128 : y < 10 ? 240 : 90;
+        }
+    OK(IDirect3DSurface9_UnlockRect(s));
+    OK(IDirect3DDevice9Ex_StretchRect(dev, s, NULL, back, NULL, D3DTEXF_POINT));
+    PIXEL(2, 2, 0xFFFF0000, 4);
+    PIXEL(14, 30, 0xFFFF0000, 4);
+    PIXEL(18, 2, 0xFF808080, 4);
+    PIXEL(30, 30, 0xFF808080, 4);
+    IDirect3DSurface9_Release(back);
+    IDirect3DSurface9_Release(s);
+}
+
 void check_surfaces(void)
 {
     IDirect3DSurface9 *little, *back, *plain, *level;
@@ -50,6 +82,8 @@ void check_surfaces(void)
     BOOL done = FALSE;
     HRESULT hr;
 
+    planar((D3DFORMAT)MAKEFOURCC('Y', 'V', '1', '2'), false);
+    planar((D3DFORMAT)MAKEFOURCC('N', 'V', '1', '2'), true);
     OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
     OK(IDirect3DDevice9Ex_CreateRenderTarget(dev, 8, 8, D3DFMT_A8R8G8B8, D3DMULTISAMPLE_NONE, 0, TRUE,
                                              &little, NULL));
@@ -143,7 +177,8 @@ void check_errors(void)
        D3DERR_INVALIDCALL); /* of the default pool, and not dynamic */
     IDirect3DTexture9_Release(t);
     OK(IDirect3DDevice9Ex_CreateTexture(dev, 8, 8, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_SYSTEMMEM, &t, NULL));
-    IS(IDirect3DTexture9_LockRect(t, 0, &l, &((RECT){0, 0, 9, 1}), 0), D3DERR_INVALIDCALL);
+    OK(IDirect3DTexture9_LockRect(t, 0, &l, &((RECT){0, 0, 9, 1}), 0)); /* in memory nobody minds */
+    OK(IDirect3DTexture9_UnlockRect(t, 0));
     OK(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0));
     IS(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0), D3DERR_INVALIDCALL);
     OK(IDirect3DTexture9_UnlockRect(t, 0));

@@ -105,6 +105,7 @@ static bool has_special(const struct checker *c, uint32_t type)
         [33] = CS,
         [34] = CS,
         [36] = CS, /* vThreadIDInGroupFlattened */
+        [37] = GS, /* vGSInstanceID */
         [SM4_OUTPUT_DEPTH_GE] = PS,
         [SM4_OUTPUT_DEPTH_LE] = PS,
     };

@@ -28,6 +28,8 @@ UINT d9_texel_bytes(D3DFORMAT format, UINT *block)
     case D3DFMT_P8:
     case D3DFMT_R3G3B2:
     case D3DFMT_A4L4:
+    case (D3DFORMAT)MAKEFOURCC('Y', 'V', '1', '2'):
+    case (D3DFORMAT)MAKEFOURCC('N', 'V', '1', '2'):
         return 1;
     case D3DFMT_R5G6B5:
     case D3DFMT_X1R5G5B5:
@@ -60,11 +62,23 @@ UINT d9_texel_bytes(D3DFORMAT format, UINT *block)
     }
 }
 
+static bool is_planar(D3DFORMAT f)
+{
+    return f == MAKEFOURCC('Y', 'V', '1', '2') || f == MAKEFOURCC('N', 'V', '1', '2');
+}
+
+static bool is_video(D3DFORMAT f)
+{
+    return f == D3DFMT_YUY2 || f == D3DFMT_UYVY || is_planar(f);
+}
+
 static UINT pitch_of(D3DFORMAT format, UINT width, UINT height, UINT *rows)
 {
     UINT block, bytes = d9_texel_bytes(format, &block);
 
     *rows = (height + block - 1) / block;
+    if (is_planar(format)) /* the colours follow, in half as many lines */
+        *rows += (height + 1) / 2;
     return ((width + block - 1) / block * bytes + 3) & ~3u;
 }
 
@@ -431,9 +445,9 @@ HRESULT d9_lock_box(struct d9_resource *r, UINT index, const D3DBOX *box, DWORD 
 /* Whether a rectangle ends where blocks do, or the surface does. */
 bool d9_whole_blocks(const struct d9_surface *s, const RECT *r)
 {
-    const bool video = s->resource->format == D3DFMT_YUY2 || s->resource->format == D3DFMT_UYVY;
+    const bool video = is_video(s->resource->format);
     UINT block, bytes = d9_texel_bytes(s->resource->format, &block);
-    LONG across = video ? 2 : (LONG)block, down = (LONG)block;
+    LONG across = video ? 2 : (LONG)block, down = is_planar(s->resource->format) ? 2 : (LONG)block;
 
     return bytes &&
            !(r->left % across || r->top % down || (r->right % across && r->right != (LONG)s->width) ||
@@ -446,7 +460,7 @@ static bool fits(const struct d9_surface *s, const RECT *r)
            r->right <= (LONG)s->width && r->bottom <= (LONG)s->height;
 }
 
-/* Windows checks no rectangle of blocks in memory: all of the surface is locked then, which is what the program gets. */
+/* No rectangle in memory is checked: all of the surface is locked then, which is what the program gets. */
 static HRESULT lock_beside(struct d9_resource *r, UINT index, const RECT *area, DWORD flags,
                            D3DLOCKED_RECT *out)
 {
@@ -470,7 +484,8 @@ HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags
     struct d9_surface *s = &r->surfaces[index];
     const RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
     UINT block, bytes = d9_texel_bytes(r->format, &block);
-    const bool lax = bytes && (block > 1 || r->format == D3DFMT_YUY2 || r->format == D3DFMT_UYVY);
+    const bool lax =
+        bytes != 0; /* as Windows XP has it, which programs rely on; in video memory nothing is */
     D3DLOCKED_BOX box;
     HRESULT hr;
 

@@ -132,6 +132,29 @@ static void of_uyvy(uint8_t *to, const uint8_t *p, uint32_t n)
         put_yuv(to, p[2 * i + 1], p[4 * (i / 2)], p[4 * (i / 2) + 2]);
 }
 
+/* A colour for four texels: all V, and then all U, in lines of half the pitch. */
+static void of_yv12(uint8_t *to, const uint8_t *from, uint32_t pitch, uint32_t height, uint32_t x, uint32_t y,
+                    uint32_t n)
+{
+    const uint8_t *v = from + (size_t)pitch * height + (size_t)(y / 2) * (pitch / 2),
+                  *u = v + (size_t)(height / 2) * (pitch / 2);
+
+    from += (size_t)y * pitch;
+    for (uint32_t i = x; i < x + n; i++, to += 4)
+        put_yuv(to, from[i], u[i / 2], v[i / 2]);
+}
+
+/* The same, U and V in turns. */
+static void of_nv12(uint8_t *to, const uint8_t *from, uint32_t pitch, uint32_t height, uint32_t x, uint32_t y,
+                    uint32_t n)
+{
+    const uint8_t *uv = from + (size_t)pitch * height + (size_t)(y / 2) * pitch;
+
+    from += (size_t)y * pitch;
+    for (uint32_t i = x; i < x + n; i++, to += 4)
+        put_yuv(to, from[i], uv[i & ~1u], uv[i | 1]);
+}
+
 #define BGRA AEROGPU_FORMAT_B8G8R8A8_UNORM
 #define F16  AEROGPU_FORMAT_EXT_R16G16B16A16_SNORM
 static const struct umd9_format formats[] = {
@@ -177,6 +200,8 @@ static const struct umd9_format formats[] = {
      of_ati2, of_ati2},
     {0x32595559 /* YUY2 */, BGRA, 2, 1, 4, VIDEO, of_yuy2, NULL},
     {0x59565955 /* UYVY */, BGRA, 2, 1, 4, VIDEO, of_uyvy, NULL},
+    {0x32315659 /* YV12 */, BGRA, 1, 1, 4, VIDEO, NULL, NULL, of_yv12},
+    {0x3231564E /* NV12 */, BGRA, 1, 1, 4, VIDEO, NULL, NULL, of_nv12},
     {0x31545844 /* DXT1 */, AEROGPU_FORMAT_BC1_RGBA_UNORM, 8, 4, 8, TEXTURE | FORMATOP_SRGBREAD, NULL, NULL},
     {0x32545844 /* DXT2 */, AEROGPU_FORMAT_BC2_RGBA_UNORM, 16, 4, 16, TEXTURE | FORMATOP_SRGBREAD, NULL,
      NULL},

@@ -79,7 +79,10 @@ static void upload_slice(struct umd9_device *d, struct umd9_resource *r, uint32_
     for (uint32_t i = 0, n; i < rows; i += n) {
         n = rows - i < group ? rows - i : group;
         for (uint32_t k = 0; k < n; k++)
-            if (f->widen)
+            if (f->planar)
+                f->planar(buffer + (size_t)k * row, from - (size_t)box->Top * pitch - box->Left, pitch,
+                          r->surfaces[surface].height, box->Left, box->Top + i + k, columns);
+            else if (f->widen)
                 f->widen(buffer + (size_t)k * row, from + (size_t)(i + k) * pitch, columns);
             else
                 memcpy(buffer + (size_t)k * row, from + (size_t)(i + k) * pitch, row);
@@ -190,6 +193,7 @@ static void describe(struct umd9_resource *r, const D3DDDIARG_CREATERESOURCE *a)
     for (uint32_t i = 0; i < a->SurfCount; i++) {
         const D3DDDI_SURFACEINFO *from = &a->pSurfList[i];
         struct umd9_surface *s = &r->surfaces[i];
+        uint32_t lines; /* in memory */
 
         s->width = from->Width;
         s->height = from->Height ? from->Height : 1;
@@ -203,10 +207,11 @@ static void describe(struct umd9_resource *r, const D3DDDIARG_CREATERESOURCE *a)
             s->pitch = (blocks(s->width, r->format->block) * r->format->bytes + 3) & ~3u;
             s->rows = blocks(s->height, r->format->block);
         }
-        r->size += (uint64_t)s->pitch * s->rows * s->depth;
+        lines = s->rows + (r->format && r->format->planar ? (s->rows + 1) / 2 : 0);
+        r->size += (uint64_t)s->pitch * lines * s->depth;
         if (s->sysmem && from->SysMemPitch)
             s->pitch = from->SysMemPitch;
-        s->slice = s->sysmem && from->SysMemSlicePitch ? from->SysMemSlicePitch : s->pitch * s->rows;
+        s->slice = s->sysmem && from->SysMemSlicePitch ? from->SysMemSlicePitch : s->pitch * lines;
     }
 }
 

@@ -67,6 +67,9 @@ struct umd9_format {
     void (*widen)(uint8_t *to, const uint8_t *from, uint32_t n);
     /* And back; NULL: nobody reads them back, or they are the same. */
     void (*narrow)(uint8_t *to, const uint8_t *from, uint32_t n);
+    /* Of a picture whose colours lie behind it, half as many lines of them: `n` texels from x, y on of what begins at `from`. */
+    void (*planar)(uint8_t *to, const uint8_t *from, uint32_t pitch, uint32_t height, uint32_t x, uint32_t y,
+                   uint32_t n);
 };
 
 struct umd9_alloc { /* guest memory */
