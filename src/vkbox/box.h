@@ -171,7 +171,8 @@ struct vkbox_object {
     uint64_t parent,
         offset; /* of buffers and images the memory, of views what they show; of modules offset is in `code`,
                  * of sets in `descriptors`, of which they have `size` */
-    uint32_t width, height, depth, stages;
+    uint32_t width, height, depth;
+    uint32_t values;                   /* 1: a semaphore that has values */
     uint32_t created_by, destroyed_by; /* stacks */
     char name[VKBOX_NAME];
     struct vkbox_code code[VKBOX_STAGES]; /* of pipelines */

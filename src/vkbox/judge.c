@@ -235,7 +235,7 @@ static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
     const struct vkbox_work *w = &v->list.work[v->work];
 
     if (v->candidates > 1)
-        TEXT(v, "One of %u commands, the first of which is ", v->candidates);
+        TEXT(v, "%s of %u commands, the first of which is ", v->text[0] ? "one" : "One", v->candidates);
     if (w->draw)
         TEXT(v, "%s %u (%s)", vkbox_commands[w->command].flags & VKBOX_IS_DISPATCH ? "dispatch" : "draw",
              w->draw, short_name(w));
@@ -687,6 +687,10 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
     if (!blamed) {
         v->command = BB_SURE_UNKNOWN; /* what came from outside is no command's fault */
         v->submission = v->work == SIZE_MAX ? 0 : v->submission;
+        if (v->cause == BB_CAUSE_PROGRAM && ev->what == VKBOX_HAPPENED_ENDED && v->submission && c.running) {
+            TEXT(v, "; the device was at "); /* whose thread it may have been: it could not be seen */
+            name_command(r, v);
+        }
     } else if (v->work != SIZE_MAX) {
         name_command(r, v);
         if (v->cause == BB_CAUSE_HANG && waits_for_host(v)) {

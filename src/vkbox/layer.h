@@ -228,6 +228,8 @@ PFN_vkVoidFunction offers_find(const struct device *d, const char *name);
 void note_created(struct device *d, VkObjectType type, uint64_t handle, const void *info);
 void note_destroyed(struct device *d, VkObjectType type, uint64_t handle);
 void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by);
+/* Whether it has values; `otherwise`: if it is not known. */
+bool note_has_values(struct device *d, VkSemaphore semaphore, bool otherwise);
 void note_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address); /* 0: not known */
 void note_told_address(struct device *d, VkObjectType type, uint64_t handle, uint64_t address,
                        uint64_t size); /* by the driver, also of what it makes just now; size 0: not known */

@@ -106,7 +106,6 @@ static void add_stage(struct device *d, struct vkbox_object *o, uint32_t n,
 {
     const struct vkbox_object *m = slot_of(d, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)s->module);
 
-    o->stages |= s->stage;
     if (n >= VKBOX_STAGES || !m)
         return;
     o->code[n].stage = s->stage;
@@ -136,10 +135,11 @@ static void of_semaphore(struct device *d, struct vkbox_object *o, const void *i
     for (; i; i = i->pNext)
         if (i->sType == VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO)
             o->detail = VKBOX_IMPORTED; /* by whom it is signalled */
-        else if (i->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO && !o->detail &&
-                 ((const VkSemaphoreTypeCreateInfo *)(const void *)i)->semaphoreType ==
-                     VK_SEMAPHORE_TYPE_TIMELINE)
-            o->detail = VKBOX_HOST;
+        else if (i->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO)
+            o->values = ((const VkSemaphoreTypeCreateInfo *)(const void *)i)->semaphoreType ==
+                        VK_SEMAPHORE_TYPE_TIMELINE;
+    if (o->values && !o->detail)
+        o->detail = VKBOX_HOST;
 }
 
 static const struct {
@@ -237,6 +237,17 @@ void note_outside(struct device *d, VkSemaphore semaphore, enum vkbox_outside by
     if (o)
         o->detail = by;
     pthread_mutex_unlock(&objects_lock);
+}
+
+bool note_has_values(struct device *d, VkSemaphore semaphore, bool otherwise)
+{
+    const struct vkbox_object *o;
+
+    pthread_mutex_lock(&objects_lock);
+    o = slot_of(d, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
+    otherwise = o ? o->values : otherwise;
+    pthread_mutex_unlock(&objects_lock);
+    return otherwise;
 }
 
 /* With the lock held. */

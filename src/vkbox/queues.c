@@ -211,12 +211,16 @@ static void put_command_buffer(struct vkbox_submission *s, uint64_t number, VkCo
     cb->last = number;
 }
 
-static void put_semaphore(struct vkbox_semaphore *own, struct vkbox_more *more, uint32_t *n,
+/* `value`: what is given of one that has no values means nothing. Each of those has reached 0. */
+static void put_semaphore(struct device *d, struct vkbox_semaphore *own, struct vkbox_more *more, uint32_t *n,
                           VkSemaphore semaphore, uint64_t value)
 {
-    const struct vkbox_semaphore one = {(uint64_t)semaphore, value};
+    const bool has_values = note_has_values(d, semaphore, value != 0);
+    const struct vkbox_semaphore one = {(uint64_t)semaphore, has_values ? value : 0};
     uint32_t *words;
 
+    if (has_values && !value)
+        return;
     if (*n < VKBOX_SUBMITTED)
         own[*n] = one;
     else if (*n < VKBOX_SEMAPHORES_MOST &&
@@ -337,10 +341,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
         for (uint32_t k = 0; k < infos[i].commandBufferCount; k++)
             put_command_buffer(s, number, infos[i].pCommandBuffers[k]);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
-            put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphores[k],
+            put_semaphore(d, s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphores[k],
                           t && k < t->waitSemaphoreValueCount ? t->pWaitSemaphoreValues[k] : 0);
         for (uint32_t k = 0; k < infos[i].signalSemaphoreCount; k++)
-            put_semaphore(s->signals, &s->more_signals, &s->num_signals, infos[i].pSignalSemaphores[k],
+            put_semaphore(d, s->signals, &s->more_signals, &s->num_signals, infos[i].pSignalSemaphores[k],
                           t && k < t->signalSemaphoreValueCount ? t->pSignalSemaphoreValues[k] : 0);
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
         end_submission(s, number, index);
@@ -369,10 +373,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
         for (uint32_t k = 0; k < infos[i].commandBufferInfoCount; k++)
             put_command_buffer(s, number, infos[i].pCommandBufferInfos[k].commandBuffer);
         for (uint32_t k = 0; k < infos[i].waitSemaphoreInfoCount; k++)
-            put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphoreInfos[k].semaphore,
-                          infos[i].pWaitSemaphoreInfos[k].value);
+            put_semaphore(d, s->waits, &s->more_waits, &s->num_waits,
+                          infos[i].pWaitSemaphoreInfos[k].semaphore, infos[i].pWaitSemaphoreInfos[k].value);
         for (uint32_t k = 0; k < infos[i].signalSemaphoreInfoCount; k++)
-            put_semaphore(s->signals, &s->more_signals, &s->num_signals,
+            put_semaphore(d, s->signals, &s->more_signals, &s->num_signals,
                           infos[i].pSignalSemaphoreInfos[k].semaphore,
                           infos[i].pSignalSemaphoreInfos[k].value);
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
@@ -402,10 +406,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint
 
         first = first ? first : number;
         for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++)
-            put_semaphore(s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphores[k],
+            put_semaphore(d, s->waits, &s->more_waits, &s->num_waits, infos[i].pWaitSemaphores[k],
                           t && k < t->waitSemaphoreValueCount ? t->pWaitSemaphoreValues[k] : 0);
         for (uint32_t k = 0; k < infos[i].signalSemaphoreCount; k++)
-            put_semaphore(s->signals, &s->more_signals, &s->num_signals, infos[i].pSignalSemaphores[k],
+            put_semaphore(d, s->signals, &s->more_signals, &s->num_signals, infos[i].pSignalSemaphores[k],
                           t && k < t->signalSemaphoreValueCount ? t->pSignalSemaphoreValues[k] : 0);
         s->fence = i + 1 == count ? (uint64_t)fence : 0;
         end_submission(s, number, index);

@@ -341,6 +341,16 @@ def what_a_program_handles_is_its_own():
 
 
 @case
+def a_signal_that_no_handler_saw_is_told_with_what_the_device_was_at():
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        p = subprocess.Popen([aerogpu, 'run', '--exact', '--gpu-timeout', '600', '-o', folder, '--', plant, 'loop-compute'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(3)
+        os.kill(int(open('/proc/%d/task/%d/children' % (p.pid, p.pid)).read().split()[0]), signal.SIGTRAP)
+        said = p.communicate(timeout=60)[1]
+        assert p.returncode == 128 + signal.SIGTRAP and 'SIGTRAP ended the program; the device was at dispatch 3 (vkCmdDispatch) in frame/simulation of submission 3.' in said, said
+
+
+@case
 def what_a_handler_ends_is_the_crash_that_it_was_called_for():
     # Those of crash reporters take themselves away and send the signal again; some never come back.
     _, db, f = crash('--reports copy-over', True, options=['--guard'], code=128 + signal.SIGSEGV)

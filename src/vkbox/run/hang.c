@@ -102,7 +102,9 @@ static void declare_hang(struct run *r, struct watched *w, const struct stands *
         return;
     if (watched_dump(r, w, &ev)) { /* the program goes on, and is told nothing */
         atomic_compare_exchange_strong(&w->b->crash.kind, &hang, VKBOX_NO_CRASH);
-        begin_waits(r, w, s->queues);
+        for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
+            if (s->queues >> q & 1)
+                w->waits_of[q].told = w->waits_of[q].key;
         return;
     }
     /* A reset takes all that were at work: one may wait behind the other. */

@@ -244,7 +244,7 @@ uint64_t progress_due(const struct progress_wait waits[VKBOX_QUEUES], uint64_t q
     uint64_t due = 0;
 
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++)
-        if (queues >> q & 1 && now_ns - waits[q].since_ns >= ns)
+        if (queues >> q & 1 && now_ns - waits[q].since_ns >= ns && waits[q].told != waits[q].key)
             due |= UINT64_C(1) << q;
     return due;
 }

@@ -28,6 +28,7 @@ uint64_t progress_stuck(const struct vkbox *b, const struct progress_head heads[
 /* A wait for progress: it begins with the second look that finds the same. */
 struct progress_wait {
     uint64_t key, since_ns;
+    uint64_t told;          /* the key of what was told to wait for what may come: it is not judged again */
     struct place_times *at; /* what its threads had done when it began; NULL: it has not */
     uint32_t compiles;
 };
@@ -36,7 +37,7 @@ struct progress_wait {
 bool progress_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns, bool works, uint64_t key);
 void progress_begin_wait(struct progress_wait *w, pid_t pid, uint64_t now_ns); /* anew */
 void progress_end_wait(struct progress_wait *w);
-/* Those of `queues` that wait for so long. */
+/* Those of `queues` that wait for so long, and were not told. */
 uint64_t progress_due(const struct progress_wait waits[VKBOX_QUEUES], uint64_t queues, uint64_t now_ns,
                       uint64_t ns);
 
