@@ -98,7 +98,7 @@ played_on_wine() {
 }
 host=$(dirname "$aerogpu")/../../src/d3d12/aerogpu-d3d12-wine.exe.so
 
-echo "1..55"
+echo "1..56"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -160,6 +160,21 @@ out=$(timeout 60 "$aerogpu" play --d3d12 /usr/lib/x86_64-linux-gnu/wine/x86_64-w
 result "$([ $? = 3 ] || [ ! -e "$host" ]; echo $?)" "a DLL that is no Direct3D 12 is refused: $(tail -n1 <<<"$out")"
 DISPLAY= timeout 60 "$aerogpu" play --on wine "$work/late.d3d12trace" >/dev/null 2>&1 8>&-
 result "$([ $? = 4 ]; echo $?)" "without a display Wine cannot play"
+# Wine shows some crashes to no handler: whoever waits for it says what it was at.
+if [ -e "$host" ]; then
+    timeout 60 "$aerogpu" play --on wine --times 1000000 "$work/late.d3d12trace" >"$work/killed" 2>&1 8>&- &
+    player=$!
+    for i in $(seq 300); do
+        sleep 0.1
+        theirs=$(pgrep -P "$(pgrep -P $player)") && grep -aq . "$work/killed" && break
+    done
+    kill -9 $theirs
+    wait $player
+    result "$([ $? = 3 ] && grep -q '^aerogpu play: .*late.d3d12trace: call [0-9]* (block [0-9]*): .*::.*: Wine ended meanwhile (signal 9)$' "$work/killed"
+        echo $?)" "a Wine that is gone is said, with the call: $(grep -a '^aerogpu' "$work/killed")"
+else
+    result 0 "a Wine that is gone is said # SKIP built without winegcc"
+fi
 for how in kernel hash fault; do
     timeout 60 "$aerogpu" record --memory $how -o "$work/memory.d3d12trace" -- wine "$samples/compute.exe" 4 \
         >/dev/null 2>&1 8>&- &&

@@ -2,16 +2,16 @@
 /* d3d12.h: what the handlers of Direct3D 12 recordings share. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "record/trace_file.h"
 
 struct error;
 struct json_t;
 
 /* Cuts frames out of a recording; returns an exit code. */
 int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last);
-
-struct trc;
-struct trc_progress;
 
 /* From here on a crash inside this machine's Direct3D 12 is said, with the call that `progress` names, as a failure to play
  * the recording. If the recorded program died as well, the crash is let through. */
@@ -40,7 +40,13 @@ enum { D3D12_ON_VKD3D, D3D12_ON_WINE };
  * machine lacks it, -EBADMSG or -ENOENT if the library is none. */
 int d3d12_on_open(const struct d3d12_on *o, const struct play_on **on, struct error *e);
 extern const struct play_windows *d3d12_windows; /* not NULL: this process is Wine's */
-char **d3d12_words(int fd);                      /* up to a NULL; they stay. NULL: there are none */
+struct d3d12_told {               /* by the player in a process of Wine's, to the one that started it */
+    struct trc_progress progress; /* kept at the call that is being made */
+    char path[256];               /* of the recording */
+    bool told;                    /* it ends as it means to, having said why */
+};
+struct d3d12_told *d3d12_told(void); /* never NULL */
+char **d3d12_words(int fd);          /* up to a NULL; they stay. NULL: there are none */
 
 /* `aerogpu play` in a process of Wine's: `w` is where its functions come from, and the command line in a file whose descriptor
  * AEROGPU_D3D12_WINE_ARGUMENTS names, with a zero behind each word. Returns the exit code. */

@@ -6,14 +6,18 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/program.h"
 #include "d3d12.h"
+#include "d3d12/gen/table.h"
 #include "d3d12/play/play_on.h"
 
 const struct play_windows *d3d12_windows;
@@ -66,6 +70,61 @@ static bool is_dll(const char *path)
     return is;
 }
 
+static struct d3d12_told *told_memory(int fd)
+{
+    void *p = mmap(NULL, sizeof(struct d3d12_told), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+struct d3d12_told *d3d12_told(void)
+{
+    static struct d3d12_told own, *told;
+    const char *fd = getenv("AEROGPU_D3D12_WINE_TOLD");
+
+    if (!told && d3d12_windows && fd)
+        told = told_memory(atoi(fd));
+    return told ? told : &own;
+}
+
+static pid_t wine;
+
+static void pass_on(int sig)
+{
+    kill(wine, sig);
+}
+
+/* Waits for Wine, and ends as it does. There are crashes that it shows to no handler of ours: what the player was at stands in
+ * shared memory. */
+static __attribute__((noreturn)) void end_with(const struct d3d12_told *t)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    const struct sigaction pass = {.sa_handler = pass_on};
+    const struct api_method *m;
+    int status = 0;
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], &pass, NULL);
+    while (waitpid(wine, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (t->told && WIFSIGNALED(status)) {
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    if (t->told)
+        _exit(WEXITSTATUS(status));
+    m = &d12_methods[t->progress.method < D12_NUM_METHODS ? t->progress.method : 0];
+    fprintf(stderr, "aerogpu play: %s%s", t->path, *t->path ? ": " : "");
+    if (m->name)
+        fprintf(stderr, "call %llu (block %u): %s::%s: ", (unsigned long long)t->progress.index,
+                t->progress.block, m->iface, m->name);
+    fprintf(stderr, "Wine ended %s%s (%s %d)\n", m->name ? "meanwhile" : "before the first call was made",
+            t->progress.incomplete ? ", where the recorded program died" : "",
+            WIFSIGNALED(status) ? "signal" : "exit code",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    _exit(EXIT_INPUT);
+}
+
 /* The same command in a process of Wine's. Returns only if that cannot be. */
 static int start_wine(struct error *e)
 {
@@ -79,8 +138,10 @@ static int start_wine(struct error *e)
                                                  .installed = "aerogpu/libaerogpu-d3d12-wine.so",
                                                  .place = PROGRAM_LIB,
                                                  .is_data = true};
-    char host_path[PATH_MAX], player_path[PATH_MAX], number[16];
-    int words;
+    char host_path[PATH_MAX], player_path[PATH_MAX], number[16], told_number[16];
+    int words, told = memfd_create("aerogpu-told", 0);
+    struct d3d12_told *t = NULL;
+    pid_t own = getpid();
 
     if (!getenv("DISPLAY") || !*getenv("DISPLAY"))
         return error_set(e, -ENODEV, "Wine's Direct3D 12 needs a display, and DISPLAY is not set");
@@ -94,8 +155,21 @@ static int start_wine(struct error *e)
     setenv("AEROGPU_D3D12_WINE_PLAYER", player_path, 1);
     setenv("AEROGPU_D3D12_WINE_ARGUMENTS", number, 1);
     setenv("WINEDEBUG", "-all", 0);
-    execlp("wine", "wine", host_path, (char *)NULL);
-    return error_set(e, -ENODEV, "wine cannot be run: %s", strerror(errno));
+    if (told >= 0 && !ftruncate(told, sizeof(*t)))
+        t = told_memory(told);
+    snprintf(told_number, sizeof(told_number), "%d", told);
+    setenv("AEROGPU_D3D12_WINE_TOLD", told_number, 1);
+    wine = t ? fork() : -1;
+    if (wine > 0)
+        end_with(t);
+    if (wine < 0)
+        return error_set(e, -ENOMEM, "cannot start wine: %s", strerror(errno));
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == own)
+        execlp("wine", "wine", host_path, (char *)NULL);
+    error_set(e, -ENODEV, "wine cannot be run: %s", strerror(errno));
+    t->told = true;
+    _exit(command_end(command_error(e)));
 }
 
 /* What the library needs stands beside it: its folder is the first that the loader looks into, from the start of the process. */

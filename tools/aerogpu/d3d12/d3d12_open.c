@@ -88,6 +88,7 @@ static void on_crash(int sig)
                  own ? "making it crashes" : "meanwhile a thread of this machine's Direct3D 12 crashed",
                  g->incomplete ? ", where the recorded program died" : "", sig);
 
+    d3d12_told()->told = true;
     if (write(2, text, (size_t)n) < 0 || ((g->incomplete || guard.died) && !damaged)) {
         raise(sig); /* the handler is gone: this ends the process when it returns */
         return;
@@ -104,6 +105,7 @@ void d3d12_guard(const char *what, const struct trc *t, const char *path, const 
     const stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};
     struct sigaction a = {.sa_handler = on_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
 
+    snprintf(d3d12_told()->path, sizeof(d3d12_told()->path), "%s", path);
     guard.what = what;
     guard.path = path;
     guard.t = t;

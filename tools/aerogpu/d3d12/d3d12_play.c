@@ -121,7 +121,7 @@ static void on_signal(int sig)
 
 static int play_file(const char *path, struct play_params *p)
 {
-    static struct trc_progress progress;
+    struct trc_progress *progress = &d3d12_told()->progress;
     struct play_result r;
     struct error e = {0};
     struct trc *t;
@@ -129,9 +129,10 @@ static int play_file(const char *path, struct play_params *p)
 
     if (!(t = d3d12_open(path, &code)))
         return code;
-    p->progress = &progress;
+    p->progress = progress;
+    *progress = (struct trc_progress){0};
     p->finish = true;
-    d3d12_guard("play", t, path, &progress);
+    d3d12_guard("play", t, path, progress);
     for (uint32_t i = 0; (loop || i < times) && !interrupted && code == EXIT_OK && !e.code; i++) {
         trc_rewind(t);
         play_run(t, p, &r, &e);
@@ -176,7 +177,9 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     /* What the recorded program never released is still alive, and so are the driver's threads that work on it: end
      * without taking the driver apart under them. */
     fflush(stderr);
-    _exit(command_end(code));
+    code = command_end(code);
+    d3d12_told()->told = true;
+    _exit(code);
 }
 
 const struct file_action d3d12_play = {
