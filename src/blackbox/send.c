@@ -49,13 +49,29 @@ static int spawn(pid_t *pid, const char *program, const char *path, const int *f
     return r;
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 /* 0 when it has ended, -ETIMEDOUT after killing it. */
 static int await(pid_t pid, uint32_t timeout_ms, int *status)
 {
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), r = 0;
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), r = 0, news = -1;
     struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    const uint64_t end = now_ms() + timeout_ms;
 
-    if (pidfd >= 0 && poll(&p, 1, (int)timeout_ms) == 0) {
+    while (pidfd >= 0 && news < 0) { /* signals are the caller's affair */
+        const uint64_t at = now_ms();
+
+        news = poll(&p, 1, at < end ? (int)(end - at) : 0);
+        if (news < 0 && errno != EINTR)
+            break;
+    }
+    if (pidfd >= 0 && !news) {
         kill(pid, SIGKILL);
         r = -ETIMEDOUT;
     }
@@ -112,6 +128,8 @@ int bb_package_send(struct bb_package *p, const struct bb_send_params *params, s
         r = WIFEXITED(status) && WEXITSTATUS(status) == EEXIST ? -EEXIST : -EIO;
         error_set(e, r, "%s", n > 0 ? text : "the process that makes the dump died");
     }
+    if (!r && access(params->path, F_OK))
+        r = error_set(e, -EIO, "%s has made none: it is not what makes dumps", program);
     if (out[0] >= 0)
         close(out[0]);
     for (int i = 0; i < num_fds; i++)

@@ -259,6 +259,13 @@ def without_its_parts_the_program_runs_undisturbed():
                 line, = [l for l in p.stderr.splitlines() if l]
                 assert p.returncode == code and said in line and place + '/' + name in line and line.isprintable(), (name, damage, p)
             os.unlink(place + '/' + name)
+        # What writes dumps: one that writes none, and one that does not come to its end.
+        with open(place + '/sleeper', 'w') as f:
+            f.write('#!/bin/sh\nexec sleep 300\n')
+        os.chmod(place + '/sleeper', 0o755)
+        for dumper, said in ('/bin/true', 'no dump: /bin/true has made none'), (place + '/sleeper', 'not written within 10000 ms'):
+            p = subprocess.run([aerogpu, 'run', '-o', place, '--', plant, 'fault'], capture_output=True, text=True, timeout=100, env={**os.environ, 'AEROGPU_DUMPER': dumper})
+            assert p.returncode == 128 + signal.SIGSEGV and said in p.stderr and 'what it would have said: ' in p.stderr and 'the dump is' not in p.stderr, p
 
 
 @case

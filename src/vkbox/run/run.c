@@ -269,6 +269,8 @@ static void tell_full(struct run *r, const struct watched *w)
     } rows[] = {
         {w->b->devices_lost,
          "process %s had more devices at once than are kept: what befalls the others is not seen"},
+        {w->b->queues_lost,
+         "process %s had more queues at once than are kept: what befalls the others is not seen"},
         {w->b->buffers_lost,
          "process %s had more command buffers at once than are kept: a hang in the others is not seen"},
         {w->b->objects_lost,
