@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file/part.h"
@@ -21,7 +22,8 @@ static int run_others(char **argv)
     char path[PATH_MAX];
 
     if (!program_find(&params, path, sizeof(path), &e) && !part_check(path, AEROGPU_VERSION, &e)) {
-        execv(path, argv);
+        /* Not by the library's function: RenderDoc's, which is preloaded to capture what is played, takes itself out of what is started. */
+        syscall(SYS_execve, path, argv, environ);
         error_set(&e, -errno, "cannot run %s: %s", path, strerror(errno));
     }
     return command_fail(EXIT_ENV, &e);
