@@ -393,7 +393,7 @@ static ID3D12PipelineState *make_pipeline(struct black *b, enum way w)
     d.DepthStencilState.FrontFace = d.DepthStencilState.BackFace = (D3D12_DEPTH_STENCILOP_DESC){
         D3D12_STENCIL_OP_KEEP, D3D12_STENCIL_OP_KEEP, D3D12_STENCIL_OP_KEEP,
         w == STENCIL_NEVER ? D3D12_COMPARISON_FUNC_NEVER : D3D12_COMPARISON_FUNC_EQUAL};
-    d.DSVFormat = has_depth(w) ? DXGI_FORMAT_D24_UNORM_S8_UINT : DXGI_FORMAT_UNKNOWN;
+    d.DSVFormat = has_depth(w) || w == NO_DEPTH ? DXGI_FORMAT_D24_UNORM_S8_UINT : DXGI_FORMAT_UNKNOWN;
     CHECK(
         ID3D12Device_CreateGraphicsPipelineState(b->g.device, &d, &IID_ID3D12PipelineState, (void **)&state));
     return state;
@@ -446,6 +446,7 @@ static void bind_input(struct black *b, ID3D12GraphicsCommandList *list, enum wa
                       : w == INKED          ? INK
                       : w == DEGENERATE     ? SAME
                       : w == CLEAR_INK      ? CLEAR
+                      : w == DISCARDS       ? CLEAR
                       : w == BEHIND_EYE     ? EYE
                       : w == DEEP           ? FAR_AWAY
                                             : VERTICES;

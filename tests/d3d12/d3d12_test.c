@@ -530,15 +530,19 @@ TEST(state_shows_what_it_names)
     assert_non_null(strstr(
         strbuf_str(&out),
         "descriptor CreateRenderTargetView\narguments \nshader \nbinding constant buffer\nshader \nconstants \n"
-        "vertex \nvertex \nvertex \nresource CreateCommittedResource\n"));
+        "vertex \nvertex \nvertex \nprocessed \nprocessed \nprocessed \npixel \nresource CreateCommittedResource\n"));
     assert_non_null(strstr(
         strbuf_str(&out),
         "StartInstanceLocation=0\n        vertex shader, model 5.0, 900 bytes: in POSITION0.xyzw, COLOR0.xyzw; "));
-    assert_non_null(strstr(strbuf_str(&out),
-                           "\n      scale_offset = 0.9, 0.9, 0, 0\n"
-                           "    vertex 0: POSITION0 -1 -1 0 1, COLOR0 1 0 0 1\n"
-                           "    vertex 1: POSITION0 0 1 0 1, COLOR0 0 1 0 1\n"
-                           "    vertex 2: POSITION0 1 -1 0 1, COLOR0 0 0 1 1\n    resource "));
+    assert_non_null(strstr(
+        strbuf_str(&out), "\n      scale_offset = 0.9, 0.9, 0, 0\n"
+                          "    vertex 0: POSITION0 -1 -1 0 1, COLOR0 1 0 0 1\n"
+                          "    vertex 1: POSITION0 0 1 0 1, COLOR0 0 1 0 1\n"
+                          "    vertex 2: POSITION0 1 -1 0 1, COLOR0 0 0 1 1\n"
+                          "    vertex 0 after the vertex shader: SV_Position0 -0.9 -0.9 0 1, COLOR0 1 0 0 1\n"
+                          "    vertex 1 after the vertex shader: SV_Position0 0 0.9 0 1, COLOR0 0 1 0 1\n"
+                          "    vertex 2 after the vertex shader: SV_Position0 0.9 -0.9 0 1, COLOR0 0 0 1 1\n"
+                          "    every pixel of target 0: ? ? ? 1\n    resource "));
     assert_non_null(
         strstr(strbuf_str(&out), "writer=1\n")); /* of the target: the copy in front of the draw */
     assert_non_null(strstr(strbuf_str(&out), "fences=0\n")); /* there is none that far */

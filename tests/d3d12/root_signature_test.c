@@ -16,14 +16,27 @@ static const D3D12_DESCRIPTOR_RANGE views[] = {
     {D3D12_DESCRIPTOR_RANGE_TYPE_UAV, 1, 0, 0, 7},
     {D3D12_DESCRIPTOR_RANGE_TYPE_CBV, 2, 4, 0, D3D12_DESCRIPTOR_RANGE_OFFSET_APPEND}};
 static const D3D12_DESCRIPTOR_RANGE endless = {D3D12_DESCRIPTOR_RANGE_TYPE_SAMPLER, UINT32_MAX, 0, 5, 0};
-static const D3D12_STATIC_SAMPLER_DESC sampler = {
-    .ShaderRegister = 6, .RegisterSpace = 2, .ShaderVisibility = D3D12_SHADER_VISIBILITY_PIXEL};
+static const D3D12_STATIC_SAMPLER_DESC sampler = {.Filter = D3D12_FILTER_COMPARISON_MIN_MAG_LINEAR_MIP_POINT,
+                                                  .AddressU = D3D12_TEXTURE_ADDRESS_MODE_WRAP,
+                                                  .AddressV = D3D12_TEXTURE_ADDRESS_MODE_BORDER,
+                                                  .AddressW = D3D12_TEXTURE_ADDRESS_MODE_CLAMP,
+                                                  .MipLODBias = -.25f,
+                                                  .MaxAnisotropy = 4,
+                                                  .ComparisonFunc = D3D12_COMPARISON_FUNC_LESS,
+                                                  .BorderColor = D3D12_STATIC_BORDER_COLOR_OPAQUE_WHITE,
+                                                  .MinLOD = 1.5f,
+                                                  .MaxLOD = 8,
+
+                                                  .ShaderRegister = 6,
+                                                  .RegisterSpace = 2,
+                                                  .ShaderVisibility = D3D12_SHADER_VISIBILITY_PIXEL};
 static const char text[] =
     "        parameter 0, for vertex: constants b3, space 2, 4 values\n"
     "        parameter 1, for all: table of [0] 3 SRV from t2, space 1; [7] 1 UAV from u0, space 0; [8] 2 CBV from b4, space 0\n"
     "        parameter 2, for pixel: SRV t9, space 0\n"
     "        parameter 3, for pixel: table of [0] any number of sampler from s0, space 5\n"
-    "        static sampler, for pixel: s6, space 2\n";
+    "        static sampler, for pixel: s6, space 2: COMPARISON_MIN_LINEAR_MAG_LINEAR_MIP_POINT, WRAP BORDER CLAMP, "
+    "border OPAQUE_WHITE, lod 1.5 to 8, bias -0.25, passes LESS\n";
 
 /* The same in both versions, by libvkd3d. */
 static ID3DBlob *serialized(D3D_ROOT_SIGNATURE_VERSION version)
@@ -121,7 +134,7 @@ TEST(as_json)
         "{\"role\":\"parameter\",\"index\":2,\"stages\":\"pixel\",\"kind\":\"SRV\",\"register\":9,\"space\":0}\n"
         "{\"role\":\"parameter\",\"index\":3,\"stages\":\"pixel\",\"kind\":\"table\",\"ranges\":["
         "{\"kind\":\"sampler\",\"register\":0,\"space\":5,\"first\":0,\"count\":null}]}\n"
-        "{\"role\":\"sampler\",\"stages\":\"pixel\",\"register\":6,\"space\":2}\n");
+        "{\"role\":\"sampler\",\"stages\":\"pixel\",\"register\":6,\"space\":2,\"filter\":\"COMPARISON_MIN_LINEAR_MAG_LINEAR_MIP_POINT\",\"address\":[\"WRAP\",\"BORDER\",\"CLAMP\"],\"border\":\"OPAQUE_WHITE\",\"comparison\":\"LESS\",\"anisotropy\":4,\"lod\":[1.5,8,-0.25]}\n");
     strbuf_finish(&out);
     root_signature_finish(&r);
     ID3D10Blob_Release(blob);

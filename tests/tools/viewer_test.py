@@ -92,7 +92,7 @@ document.getElementById("copy").click();
 const table = {index: 1, kind: "table", ranges: [{kind: "SRV", register: 2, count: 3, space: 1}]};
 out.used = [{kind: "texture", register: 4, space: 1}, {kind: "texture", register: 5, space: 1}, {kind: "texture", register: 4, space: 0},
   {kind: "typed UAV", register: 4, space: 1}].map(b => isUsed(table, [b]));
-out.doubts = doubtsOf(%(draw)d, [], [], {method: "DrawInstanced", args: {VertexCountPerInstance: 0}}, null);
+out.doubts = doubtsOf(%(draw)d, [], [], {method: "DrawInstanced", args: {VertexCountPerInstance: 0}}, null).certain;
 }</script>
 """
 BLACK = """
@@ -100,30 +100,30 @@ BLACK = """
 for (const i of inside.draws.keys()) {
   const box = document.createElement("div");
   box.innerHTML = insideOf(i).html;
-  out[i] = [...box.querySelectorAll("#doubts p")].map(p => p.textContent);
+  out[i] = [...box.querySelectorAll("#doubts p, #maybe p")].map(p => (p.closest("#maybe") ? "may: " : "") + p.textContent);
 }
 }</script>
 """
 # What the page says of each draw of the workload "black", by the name that it prints.
-BLACK_SAID = {"fine": None, "culled": "every triangle faces back", "away": "all vertices lie outside of what is seen", "depth": "the depth target was cleared to 0 last",
+BLACK_SAID = {"fine": None, "culled": "every triangle faces back, and such are culled", "away": "every triangle lies outside of what is seen", "depth": "the depth target was cleared to 0 last",
               "no-depth": "the depth test is on, and no depth target", "scissor": "a scissor rectangle is empty", "scissor-away": "the scissor rectangle lies outside of the target",
               "no-scissor": "no scissor rectangle is set", "blend": "blending takes nothing of what the shader writes to target 0: its factor is ZERO", "black": "the result is 0",
-              "mask": "no channel of target 0 is written", "nan": "POSITION of a vertex is no number (NaN)", "flat-w": "w of every vertex", "inked": "COLOR of every vertex that is shown is black",
-              "zero-constants": "the vertex shader's transform (b0) hold zeros alone", "unbound": "nothing is bound to root parameter 0", "other-root": "the root signature that is set is #",
+              "mask": "no channel of target 0 is written", "nan": "every triangle has a corner whose position is no number", "flat-w": "every triangle lies behind the eye: w is 0 or less", "inked": "the pixel shader writes black to every pixel of target 0: (0 0 0 1)",
+              "zero-constants": "may: the vertex shader's transform (b0) holds zeros alone", "unbound": "nothing is bound to root parameter 0", "other-root": "the root signature that is set is #",
               "null-view": "names no resource", "no-view": "descriptors where nothing was ever put", "unwritten": "was written by no call that is known", "stride": "has a stride of 0",
               "no-buffer": "no vertex buffer is set in slot 0, from which POSITION comes", "behind": "vertices 0 to 5 are drawn, the buffer in slot 0 has 3",
               "index-format": "indices are of format R16_FLOAT", "indices-behind": "indices 0 to 5 are drawn, the index buffer has 3", "viewport": "a viewport of 0 by 16 has no pixels",
               "viewport-away": "the viewport lies outside of the target", "samples": "the sample mask is 0", "stencil": "the stencil test never passes: the reference is 3, and stencil was cleared to 7 last",
               "no-target": "no render target and no depth target", "target-format": "target 0 is seen as R8G8B8A8_UNORM_SRGB", "topology": "the pipeline is made for TRIANGLE, what is set is LINELIST",
-              "no-instance": "InstanceCount is 0", "cleared": "what it draws is cleared again behind it", "no-pixel-shader": "has no pixel shader", "predicated": "only where the predicate says so",
+              "no-instance": "InstanceCount is 0", "cleared": "what it draws is cleared again behind it", "no-pixel-shader": "has no pixel shader", "predicated": "it is skipped: the predicate is in resource #",
               "indirect": "InstanceCount is 0", "bundle": "no scissor rectangle is set", "no-constants": "nothing is bound to root parameter 0, which a shader uses",
-              "few-constants": "which are root constants, some were never set", "degenerate": "no triangle has an area", "too-few": "2 vertices are not enough for one primitive of TRIANGLELIST",
+              "few-constants": "which are root constants, some were never set", "degenerate": "every triangle is without an area", "too-few": "2 vertices are not enough for one primitive of TRIANGLELIST",
               "no-vertex": "VertexCountPerInstance is 0", "never": "the depth test never passes", "stencil-never": "the stencil test never passes",
-              "clear-ink": "alpha of every COLOR that is shown is 0", "alpha-alone": "of target 0 alpha alone is written", "behind-eye": "in front of or behind the depth that is seen",
-              "deep": "in front of or behind the depth that is seen", "factor": "its factor is BLEND_FACTOR, and nothing of what was there", "index-away": "index 900 names a vertex of which nothing is known",
+              "clear-ink": "its factor is SRC_ALPHA, and alpha is 0 in every pixel", "alpha-alone": "of target 0 alpha alone is written", "behind-eye": "every triangle lies behind the eye",
+              "deep": "in front of or behind the depth that is seen", "factor": "its factor is BLEND_FACTOR, and nothing of what was there", "index-away": "index 900 names a vertex behind the end of a buffer",
               "no-command": "no command is executed", "counted-none": "no command is executed", "no-view-of-target": "target 0 is a descriptor where nothing was ever put",
               "null-target": "target 0 is a view of no resource", "writes-none": "1 targets are bound, the pipeline writes 0", "other-heap": "lies in heap #", "state": "is read by a shader and in state COPY_DEST",
-              "target-state": "is a render target and in state COPY_SOURCE", "discards": "the pixel shader discards pixels"}
+              "target-state": "is a render target and in state COPY_SOURCE", "discards": "the pixel shader discards every pixel"}
 # The workload executes none of its lists: a bundle it has no list of.
 UNEXECUTED = "its list is executed by no call behind it"
 END = """

@@ -218,9 +218,13 @@ static enum contents_what stretch(const struct held *h, uint64_t at, uint64_t *e
 
 enum contents_what contents_what(const struct contents *x, uint64_t resource, uint64_t offset, uint64_t *call)
 {
+    const struct held *h = held_of(x, resource);
     uint64_t end;
+    enum contents_what what = stretch(h, offset, &end, call);
 
-    return stretch(held_of(x, resource), offset, &end, call);
+    return what == CONTENTS_NEVER && h && h->seen && x->tried
+               ? CONTENTS_UNKNOWN
+               : what; /* it is written down when lists are executed */
 }
 
 const uint8_t *contents_at(const struct contents *x, uint64_t resource, uint64_t offset, size_t *n)
@@ -290,7 +294,10 @@ int contents_all_written(struct contents *x, uint64_t call)
         if (((const struct held *)(uintptr_t)s.value)->shaders)
             all[num++] = s.key;
     for (size_t i = 0; i < num && !err; i++)
-        err = contents_mark(x, all[i], 0, UINT64_MAX, CONTENTS_UNKNOWN, call);
+        err =
+            contents_mark(x, all[i], 0, UINT64_MAX, CONTENTS_UNKNOWN, call) || contents_wrote(x, all[i], call)
+                ? -ENOMEM
+                : 0;
     free(all);
     return err;
 }

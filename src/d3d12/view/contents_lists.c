@@ -465,7 +465,8 @@ static int on_list(struct contents *x, const struct trc_call *c)
                    ? -ENOMEM
                    : 0;
     } else if (begins(name, "Dispatch")) {
-        return push_draw(x, l, c, false, true);
+        s = seen_in(c); /* of no group nothing is done */
+        return push_draw(x, l, c, false, s.numbers[0] && s.numbers[1] && s.numbers[2]);
     } else if (begins(name, "ExecuteIndirect")) {
         return push_indirect(x, l, c);
     } else if (begins(name, "SetPipelineState")) {

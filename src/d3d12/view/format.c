@@ -145,6 +145,24 @@ double format_component(int row, const uint8_t *p, unsigned i)
     return component(row, p + i * formats[row].bits / 8u);
 }
 
+bool format_is_integer(int row)
+{
+    return formats[row].number == OF_UINT || formats[row].number == OF_SINT ||
+           formats[row].format == DXGI_FORMAT_R10G10B10A2_UINT;
+}
+
+uint32_t format_bits(int row, const uint8_t *p, unsigned i)
+{
+    double v = format_component(row, p, i);
+    float f = (float)v;
+    uint32_t u;
+
+    if (format_is_integer(row))
+        return (uint32_t)(int64_t)v;
+    memcpy(&u, &f, 4);
+    return u;
+}
+
 void format_json(struct json_writer *w, double v)
 {
     if (isfinite(v))

@@ -2,6 +2,7 @@
 /* format.h: what pixels and vertex elements mean: the formats whose components are alike, and packed ones. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/json_write.h"
@@ -12,5 +13,8 @@ unsigned format_components(int row);
 unsigned format_bytes(int row);
 /* Component `i`, red first, of the format_bytes() bytes at `p`; as the shader sees it, but for sRGB, which stays as it is stored. */
 double format_component(int row, const uint8_t *p, unsigned i);
+bool format_is_integer(int row);
+/* The same component as the bits that a shader gets. */
+uint32_t format_bits(int row, const uint8_t *p, unsigned i);
 /* A value in an array; what JSON has no number for is a string: "NaN", "Infinity", "-Infinity". */
 void format_json(struct json_writer *w, double v);

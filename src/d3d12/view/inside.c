@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "d3d12/gen/table.h"
 #include "d3d12/view/indirect.h"
+#include "d3d12/view/processed.h"
 #include "d3d12/view/root_signature.h"
 #include "d3d12/view/shader.h"
 #include "d3d12/view/vertex.h"
@@ -22,7 +23,7 @@
 #define MAX_REGISTERS 16 /* of a constant buffer of unknown layout */
 #define MAX_TABLE     4  /* such buffers of one range */
 
-enum { TABLE, CONSTANTS, CBV };
+enum { TABLE, CONSTANTS, CBV, SRV };
 
 struct bound { /* by a root parameter */
     bool set;
@@ -37,10 +38,12 @@ struct draw {
     bool bundle;                            /* what its caller had set stays */
     const struct trc_call *pipeline, *root; /* what made them */
     const struct trc_call *targets;         /* what bound them */
+    const struct trc_call *predicate;       /* what set it */
     struct bound bound[ROOT_MAX_PARAMETERS];
     struct vertex_source vertices;
     struct shader shaders[MAX_SHADERS];
     size_t shader_sizes[MAX_SHADERS], num_shaders;
+    const uint8_t *shader_bytes[MAX_SHADERS];
     struct id_list resources;
     bool failed; /* there was no memory for one of them */
 };
@@ -226,6 +229,7 @@ static int read_shaders(struct strbuf *out, struct draw *d)
 
         if (!bytes || !dxbc_is(bytes, size))
             continue;
+        d->shader_bytes[d->num_shaders] = bytes;
         d->shader_sizes[d->num_shaders++] = size;
         err = shader_read(s, bytes, size, &e);
         if (err == -ENOMEM)
@@ -247,37 +251,66 @@ struct source {
     bool bound;
 };
 
+struct first {
+    uint64_t element, stride;
+};
+
+static void on_first(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct first *x = ctx;
+
+    if (v->type && name && !strcmp(name, "FirstElement"))
+        x->element = v->u;
+    else if (v->type && name && !strcmp(name, "StructureByteStride"))
+        x->stride = v->u;
+}
+
+/* Where a view of a structured or raw buffer begins. */
+static uint64_t view_offset(const struct trc_call *c)
+{
+    struct first x = {0};
+    const struct walk_visitor v = {.value = on_first, .ctx = &x};
+
+    walk_args(c, &v);
+    return x.element * (x.stride ? x.stride : 4);
+}
+
 static bool sees(const struct root_parameter *p, const struct shader *s)
 {
     return p->stages == 0 || p->stages == s->stage_number;
 }
 
+enum { SRV_RANGE, CBV_RANGE = 2 };
+
 /* The descriptor that a table has for register `reg`; false: none of its ranges does. */
 static bool in_table(const struct draw *d, const struct root_signature *r, const struct root_parameter *p,
-                     const struct bound *b, const struct shader_binding *want, struct source *from)
+                     const struct bound *b, const struct shader_binding *want, uint32_t kind,
+                     struct source *from)
 {
     for (size_t i = 0; i < p->ranges; i++) {
         const struct root_range *g = &r->ranges[p->first_range + i];
         const uint64_t *at;
         struct picks v;
 
-        if (g->kind != 2 || g->space != want->space || want->reg < g->reg || want->reg - g->reg >= g->count)
+        if (g->kind != kind || g->space != want->space || want->reg < g->reg ||
+            want->reg - g->reg >= g->count)
             continue;
         at = map_find(&d->x->defined->places,
                       follow_place(b->resource, b->offset + g->first + want->reg - g->reg));
         if (!b->set || !at || *at >= d->x->defined->num)
             return true;
         v = picks_of(&d->x->defined->calls[*at].call);
-        from->bound = v.base != 0;
-        from->resource = v.base;
-        from->offset = v.offset;
+        from->bound = kind == CBV_RANGE ? v.base != 0 : v.object > 1;
+        from->resource = kind == CBV_RANGE ? v.base : v.object;
+        from->offset = kind == CBV_RANGE ? v.offset : view_offset(&d->x->defined->calls[*at].call);
         return true;
     }
     return false;
 }
 
-static struct source source_of(const struct draw *d, const struct root_signature *r, const struct shader *s,
-                               const struct shader_binding *want)
+/* What a shader has in a register: of a constant buffer, or of a buffer that it reads. */
+static struct source bound_to(const struct draw *d, const struct root_signature *r, const struct shader *s,
+                              const struct shader_binding *want, uint32_t kind)
 {
     struct source from = {0};
 
@@ -287,23 +320,31 @@ static struct source source_of(const struct draw *d, const struct root_signature
 
         if (!sees(p, s))
             continue;
-        if (p->kind == TABLE && in_table(d, r, p, b, want, &from))
+        if (p->kind == TABLE && in_table(d, r, p, b, want, kind, &from))
             break;
         if (p->kind == TABLE || p->reg != want->reg || p->space != want->space)
             continue;
-        if (p->kind == CBV) {
+        if (p->kind == (kind == CBV_RANGE ? CBV : SRV)) {
             from.bound = b->set && b->resource;
             from.resource = b->resource;
             from.offset = b->offset;
             break;
         }
-        if (p->kind == CONSTANTS) {
+        if (p->kind == CONSTANTS && kind == CBV_RANGE) {
             from.bound = b->set;
             from.bytes = b->values;
             from.size = b->num_values;
             return from;
         }
     }
+    return from;
+}
+
+static struct source source_of(const struct draw *d, const struct root_signature *r, const struct shader *s,
+                               const struct shader_binding *want)
+{
+    struct source from = bound_to(d, r, s, want, CBV_RANGE);
+
     if (from.resource)
         from.bytes = contents_at(d->x->contents, from.resource, from.offset, &from.size);
     return from;
@@ -404,14 +445,17 @@ static int show_unreflected(struct strbuf *out, struct draw *d, const struct roo
         if (!d->bound[i].set)
             continue;
         if ((p->kind == CBV || p->kind == CONSTANTS) && !is_reflected(d, p->reg, p->space))
-            err = show_registers(out, d, r, p, (struct shader_binding){"", 0, p->reg, 1, p->space});
+            err = show_registers(
+                out, d, r, p,
+                (struct shader_binding){.name = "", .reg = p->reg, .count = 1, .space = p->space});
         for (size_t k = 0; p->kind == TABLE && k < p->ranges && !err; k++) {
             const struct root_range *g = &r->ranges[p->first_range + k];
 
             for (uint32_t n = 0; g->kind == 2 && n < g->count && n < MAX_TABLE && !err; n++)
                 if (!is_reflected(d, g->reg + n, g->space))
-                    err =
-                        show_registers(out, d, r, p, (struct shader_binding){"", 0, g->reg + n, 1, g->space});
+                    err = show_registers(out, d, r, p,
+                                         (struct shader_binding){
+                                             .name = "", .reg = g->reg + n, .count = 1, .space = g->space});
         }
     }
     return err;
@@ -500,9 +544,107 @@ static void show_resource(struct strbuf *out, const struct inside *x, uint32_t i
     strbuf_puts(out, "\n");
 }
 
+/* ---- what comes out of the shaders --------------------------------------- */
+
+struct reading { /* of a shader that is run: what it reads */
+    const struct draw *d;
+    const struct root_signature *r;
+    const struct shader *s;
+    struct source constants[16];
+    bool looked[16];
+};
+
+static void read_constants(void *ctx, uint32_t buffer, uint32_t row, struct shader_value *four)
+{
+    struct reading *x = ctx;
+
+    if (buffer >= 16)
+        return;
+    if (!x->looked[buffer]) {
+        const struct shader_binding want = {.name = "", .reg = buffer, .count = 1};
+
+        x->constants[buffer] = source_of(x->d, x->r, x->s, &want);
+        x->looked[buffer] = true;
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        const struct source *from = &x->constants[buffer];
+        uint64_t at = 16 * (uint64_t)row + 4 * k;
+
+        if (from->bytes && at + 4 <= from->size) {
+            memcpy(&four[k].bits, from->bytes + at, 4);
+            four[k].known = true;
+        }
+    }
+}
+
+static void read_buffer(void *ctx, uint32_t t, uint32_t stride, uint64_t element, uint64_t at,
+                        struct shader_value *one)
+{
+    struct reading *x = ctx;
+    const struct shader_binding want = {.name = "", .reg = t, .count = 1};
+    const struct source from = bound_to(x->d, x->r, x->s, &want, SRV_RANGE);
+    const uint8_t *p;
+    size_t n;
+
+    p = contents_at(x->d->x->contents, from.resource, from.offset + element * stride + at, &n);
+    if (p && n >= 4) {
+        memcpy(&one->bits, p, 4);
+        one->known = true;
+    }
+}
+
+static struct shader_code *code_of(const struct draw *d, size_t i)
+{
+    struct error e = {0};
+    struct dxbc c;
+    bool sum;
+
+    return dxbc_open_unchecked(&c, d->shader_bytes[i], d->shader_sizes[i], &sum, &e) ? NULL : shader_code(&c);
+}
+
+enum { VERTEX_STAGE = 1, PIXEL_STAGE = 5 }; /* D3D12_SHADER_VISIBILITY */
+
+static void show_processed(struct strbuf *out, struct draw *d, const struct root_signature *r,
+                           const struct indirect *first)
+{
+    uint64_t steps = 0;
+    struct reading of_vertex = {.d = d, .r = r}, of_pixel = {.d = d, .r = r};
+    struct shader_code *codes[2] = {NULL, NULL};
+    struct processed p = {.form = d->x->form,
+                          .page = d->x->more,
+                          .steps = d->x->more ? d->x->more->steps : &steps,
+                          .constants = read_constants,
+                          .buffer = read_buffer,
+                          .vertex_ctx = &of_vertex,
+                          .pixel_ctx = &of_pixel};
+
+    for (size_t i = 0; i < d->num_shaders; i++) {
+        const struct shader *s = &d->shaders[i];
+
+        if (s->stage_number == VERTEX_STAGE) {
+            p.vertex = of_vertex.s = s;
+            p.vertex_code = codes[0] = codes[0] ? codes[0] : code_of(d, i);
+        } else if (s->stage_number == PIXEL_STAGE) {
+            p.pixel = of_pixel.s = s;
+            p.pixel_code = codes[1] = codes[1] ? codes[1] : code_of(d, i);
+        } else {
+            p.vertex = NULL; /* another stage makes what is drawn */
+            break;
+        }
+    }
+    if (p.vertex) {
+        p.vertices = vertex_reader(&d->vertices, d->pipeline, d->x->contents, first->method, first->args,
+                                   first->args_size);
+        processed_show(out, &p);
+        vertex_reader_free(p.vertices);
+    }
+    shader_code_free(codes[0]);
+    shader_code_free(codes[1]);
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
-static int show_bound(struct strbuf *out, struct draw *d)
+static int show_bound(struct strbuf *out, struct draw *d, const struct indirect *first)
 {
     struct root_signature r = {0};
     struct error e = {0};
@@ -515,10 +657,44 @@ static int show_bound(struct strbuf *out, struct draw *d)
     err = err ? err : show_constants(out, d, &r);
     err = err ? err : show_unreflected(out, d, &r);
     err = err ? err : table_resources(d, &r);
+    if (!err && !d->compute)
+        vertex_show(out, d->x->form, &d->vertices, d->pipeline, d->x->contents, first->method, first->args,
+                    first->args_size);
+    if (!err && !d->compute)
+        show_processed(out, d, &r, first);
     root_signature_finish(&r);
     if (!err && !d->compute && d->targets)
         err = target_resources(d, d->targets);
     return err;
+}
+
+/* Whether what it is done by is known, and says that it is done. */
+static void show_predicate(struct strbuf *out, const struct draw *d)
+{
+    struct json_writer w = json_writer_text(out);
+    struct picks p = picks_of(d->predicate); /* buffer; where, how */
+    const uint8_t *bytes;
+    uint64_t value = 0;
+    size_t n;
+
+    if (p.object < 2)
+        return;
+    bytes = contents_at(d->x->contents, p.object, p.numbers[0], &n);
+    if (bytes && n >= 8)
+        memcpy(&value, bytes, 8);
+    if (d->x->form == SHOW_TEXT) {
+        if (bytes && n >= 8)
+            strbuf_printf(out, "    predicate: %llu\n", (unsigned long long)value);
+        return;
+    }
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "predicate");
+    if (bytes && n >= 8)
+        json_write_bool(&w, "skips", (value == 0) == (p.numbers[1] == D3D12_PREDICATION_OP_EQUAL_ZERO));
+    else
+        json_write_null(&w, "skips");
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
 }
 
 /* The first `n` calls on a list, in order. */
@@ -536,8 +712,10 @@ static void on_calls(struct draw *d, uint32_t list, size_t n)
         on_list(d, c);
         if (c->method == D12_ID3D12GraphicsCommandList_OMSetRenderTargets)
             d->targets = c;
+        else if (c->method == D12_ID3D12GraphicsCommandList_SetPredication)
+            d->predicate = c;
         else if (c->method == D12_ID3D12GraphicsCommandList_ClearState)
-            d->targets = NULL;
+            d->targets = d->predicate = NULL;
     }
 }
 
@@ -564,12 +742,11 @@ int inside_show(struct strbuf *out, const struct inside *x)
         on_calls(d, x->caller, x->num_caller);
     d->bundle = x->caller;
     on_calls(d, x->list, x->num_list);
+    if (d->predicate)
+        show_predicate(out, d);
     err = read_shaders(out, d);
     if (!err)
-        err = show_bound(out, d);
-    if (!err && !d->compute)
-        vertex_show(out, x->form, &d->vertices, d->pipeline, x->contents, first.method, first.args,
-                    first.args_size);
+        err = show_bound(out, d, &first);
     if (!err && !d->compute && x->more)
         vertex_mesh(out, &d->vertices, d->pipeline, x->contents, first.method, first.args, first.args_size);
     for (size_t i = 0; i < d->vertices.num_views && !err; i++)

@@ -12,6 +12,7 @@
 /* What a page has besides lines: a line "role" "mesh", as of vertex_mesh(), and the bytes of each shader, whose line has the same
  * "hash". They are the caller's until the function returns. */
 struct inside_more {
+    uint64_t *steps; /* of shaders that were run: PROCESSED_STEPS at most */
     void (*shader)(void *ctx, uint64_t hash, const uint8_t *bytes, size_t size);
     void *ctx;
 };
@@ -32,7 +33,7 @@ struct inside {
     const struct inside_more *more; /* or NULL */
 };
 
-/* Appends lines: "role" "arguments" (indirect.h), "shader", "binding", "constants", "vertex", "resource"; and "damaged" with "why" for what cannot be read. 0 or
+/* Appends lines: "role" "arguments" (indirect.h), "shader", "binding", "constants", "vertex", those of processed.h, "resource"; and "damaged" with "why" for what cannot be read. 0 or
  * -ENOMEM. Nothing for calls that neither draw nor dispatch. */
 int inside_show(struct strbuf *out, const struct inside *x);
 

@@ -13,7 +13,7 @@
 #include "d3d12/view/state.h"
 #include "d3d12_page_files.h"
 
-const char *const d12_page_style = page_css, *const d12_page_script = page_js;
+const char *const d12_page_style = page_css, *const d12_page_script = d3d12_page_js;
 
 struct put {
     const struct d12_page *p;
@@ -24,6 +24,7 @@ struct put {
     struct map shaders;  /* hash of those that are in `texts` */
     struct strbuf texts; /* of shaders */
     struct strbuf line;  /* of one draw, in the page */
+    uint64_t steps;      /* inside.h */
     bool failed;         /* there is no memory */
 };
 
@@ -115,7 +116,7 @@ static void put_file(FILE *f, const char *id, FILE *from)
 int d12_page_put(FILE *f, void *ctx, struct error *e)
 {
     struct put x = {.p = ctx, .f = f};
-    const struct inside_more more = {on_shader, &x};
+    const struct inside_more more = {&x.steps, on_shader, &x};
     const struct state_wanted wanted = {
         .is = is_wanted, .ends = no_more, .shown = put_draw, .ctx = &x, .more = &more};
     int err;

@@ -117,7 +117,8 @@ function viewOf(call, written) {
   if (d && d.Filter) more = `${short(d.Filter)}, ${short(d.AddressU)} ${short(d.AddressV)} ${short(d.AddressW)}`;
   for (const part of Object.values(d || {}))
     if (part && typeof part === "object" && ("MipLevels" in part || "MipSlice" in part))
-      more += "MipLevels" in part ? `, mips ${part.MostDetailedMip || 0}${part.MipLevels === 4294967295 ? "…" : "–" + ((part.MostDetailedMip || 0) + part.MipLevels - 1)}` : `, mip ${part.MipSlice}`;
+      more += ("FirstArraySlice" in part ? `, slice${part.ArraySize === 1 ? ` ${part.FirstArraySlice}` : `s ${part.FirstArraySlice}${part.ArraySize === 4294967295 ? "…" : "–" + (part.FirstArraySlice + part.ArraySize - 1)}`}` : "") + ("MipLevels" in part ? `, mips ${part.MostDetailedMip || 0}${part.MipLevels === 4294967295 ? "…" : "–" + ((part.MostDetailedMip || 0) + part.MipLevels - 1)}` : `, mip ${part.MipSlice}`);
+  if (d && d.Shader4ComponentMapping !== undefined && d.Shader4ComponentMapping !== 5768) more += `, read as ${[0, 3, 6, 9].map(b => ["R", "G", "B", "A", "0", "1"][d.Shader4ComponentMapping >> b & 7] || "?").join("")}`;
   if (!d && /RenderTarget|DepthStencil|ShaderResource|UnorderedAccess/.test(kind)) more = "as the resource is";
   const shown = from && pictures.has(`res-${from.object}-0.png`) ? `<img class="thumb" title="after the last played frame" src="data:image/png;base64,${pictures.get(`res-${from.object}-0.png`)}">` : "";
   return {what: `<a data-i="${call.call}">${cell(kind)}</a>`, of: from ? objectLink(from) + shown : "", more: cell(more),
@@ -149,7 +150,8 @@ function bindingsSection(groups, compute, written) {
   const object = signature.behind.find(l => l.role === "object"), rows = [];
   for (const p of signature.behind.filter(l => l.role === "parameter")) rows.push(...bindingRows(p, bound.get(p.index), written));
   for (const s of signature.behind.filter(l => l.role === "sampler"))
-    rows.push(row("", "static sampler", `s${s.register}, space ${s.space}`, cell(s.stages), "", "", ""));
+    rows.push(row("", "static sampler", `s${s.register}, space ${s.space}`, cell(s.stages), cell(`${s.filter}, ${s.address.join(" ")}${s.address.includes("BORDER") ? `, border ${s.border}` : ""}`),
+      cell(`lod ${number(s.lod[0])} to ${s.lod[1] > 1e38 ? "…" : number(s.lod[1])}${s.lod[2] ? `, bias ${number(s.lod[2])}` : ""}${/^COMPARISON/.test(s.filter) ? `, passes ${s.comparison}` : ""}`), ""));
   const bad = signature.behind.filter(l => l.role === "damaged").map(l => `<p class="bad">${cell(l.why)}</p>`).join("");
   return `<p>${objectLink(signature.state.args.pRootSignature)}${object ? `, made by ${callLink(object.call.call)}` : ""}</p>${bad}` +
     table(["#", "parameter", "register", "seen by", "bound", "", "written last by"], rows);
@@ -184,9 +186,11 @@ function swatch(values) {
 function verticesTable(lines) {
   if (!lines.length) return "";
   const named = e => `${e.semantic}${e.index || ""}`;
-  return table(["row", "vertex", ...lines[0].elements.map(e => cell(named(e)))], lines.map(l => row(l.row, l.vertex < 0 ? "?" : l.vertex,
-    ...l.elements.map(e => e.values ? (/COLOR|DIFFUSE/i.test(e.semantic) ? swatch(e.values) : "") + e.values.map(number).join(" ") : "?"))));
+  return table(["row", "vertex", ...lines[0].elements.map(e => cell(named(e)))], lines.map(l => row(l.row, l.vertex === undefined ? "" : l.vertex === -2 ? "cut" : l.vertex < 0 ? "?" : l.vertex,
+    ...l.elements.map(e => e.values ? (/COLOR|DIFFUSE/i.test(e.semantic) ? swatch(e.values) : "") + e.values.map(number).join(" ") : e.why === "GPU" ? `? of ${callLink(e.by)}` : e.why === "never" ? "never written" : e.why === "end" ? "behind the end" : "?"))));
 }
+
+const pixelTable = l => l ? `<p>discards: ${l.discards}</p>` + table(["target", "channels", "values"], l.targets.map(t => row(t.target, maskText(t.written), swatch(t.values) + t.values.map(number).join(" ")))) : "";
 
 // ---- shaders
 
@@ -449,297 +453,6 @@ function memoryView() {
   return {html: parts.length || heaps.length ? html : "<p>no resource was made</p>", ready() {}};
 }
 
-// ---- what a draw may lack
-
-// Whether a shader of the draw binds something through root parameter `q`, as far as shaders say what they bind.
-function isUsed(q, bindings) {
-  const letter = b => /^constant/.test(b.kind) ? "b" : b.kind === "sampler" ? "s" : /UAV/.test(b.kind) ? "u" : "t";
-  const spans = q.ranges || [{kind: q.kind, register: q.register, count: 1, space: q.space}];
-  return bindings.some(b => spans.some(r => (LETTERS[r.kind] || "b") === letter(b) && b.space === r.space &&
-    b.register >= r.register && (r.count === null || b.register < r.register + r.count)));
-}
-
-// What a draw is a draw or a dispatch of: ExecuteIndirect by what it executes, of which every command that is known is looked at.
-function workOf(call, lines) {
-  if (!/^ExecuteIndirect/.test(call.method)) return {draws: /^Draw/.test(call.method), computes: /^Dispatch/.test(call.method), indexed: call.method === "DrawIndexedInstanced", args: [call.args || {}]};
-  const commands = lines.filter(l => l.role === "arguments"), of = c => c.arguments[c.arguments.length - 1] || {type: ""}, kind = commands.length ? of(commands[0]).type : "DRAW";
-  return {draws: /^DRAW/.test(kind), computes: /^DISPATCH/.test(kind), indexed: kind === "DRAW_INDEXED", args: commands.map(of).map(a => a.values || {}), none: commands.length && commands[0].commands === 0,
-    sets: new Set(commands.flatMap(c => c.arguments.map(a => `${a.type} ${a.slot ?? a.root_parameter ?? ""}`)))};
-}
-
-// Compares as Direct3D does: what `func` says of `a` against `b`; undefined: it depends.
-const passes = (func, a, b) => ({NEVER: false, ALWAYS: true, LESS: a < b, EQUAL: a === b, LESS_EQUAL: a <= b, GREATER: a > b, NOT_EQUAL: a !== b, GREATER_EQUAL: a >= b})[func];
-
-// Of the depth target: what it was cleared to, if nothing else wrote it since.
-function clearedTo(resource, written) {
-  const by = resource === undefined ? undefined : written.get(resource), text = by === null || by === undefined ? "" : call(by).text;
-  if (!/ClearDepthStencilView\(/.test(text)) return null;
-  const of = k => +(new RegExp(k + "=([-\\d.e]+)").exec(text.slice(text.indexOf("("))) || [0, NaN])[1];
-  return {call: by, depth: /FLAG_DEPTH|DEPTH\|/.test(text) ? of("Depth") : NaN, stencil: /FLAG_STENCIL|STENCIL/.test((/ClearFlags=([^,]*)/.exec(text) || ["", ""])[1]) ? of("Stencil") : NaN};
-}
-
-// Positions that the vertex shader has nothing to make others of: it reads no constants, buffers or textures.
-function positionsOf(lines) {
-  const mesh = lines.find(l => l.role === "mesh"), vertex = lines.find(l => l.role === "shader" && l.stage === "vertex");
-  if (!mesh || !vertex || lines.some(l => l.role === "binding" && l.stage === "vertex")) return null;
-  const k = mesh.components, out = [];
-  for (let i = 0; i + k <= mesh.positions.length; i += k) out.push(mesh.positions.slice(i, i + k));
-  return out.length && out.every(p => p.every(v => typeof v === "number")) ? out : null;
-}
-
-// Vertices of the smallest primitive.
-function leastOf(topology) {
-  const patch = /(\d+)_CONTROL_POINT/.exec(topology), adjacent = /_ADJ$/.test(topology);
-  return patch ? +patch[1] : /TRIANGLE/.test(topology) ? adjacent ? 6 : 3 : /LINE/.test(topology) ? adjacent ? 4 : 2 : 1;
-}
-
-function doubtsOfIndices(rows, work, say) {
-  const gone = rows.filter(r => r.elements.some(e => !e.values)), named = gone.filter(r => r.vertex >= 0);
-  if (gone.length === rows.length) say("no vertex is known: there is no buffer, or what the indices name lies behind its end, or the GPU wrote it");
-  else if (named.length) say(`index ${named[0].vertex} names a vertex of which nothing is known: it lies behind the end of a buffer, or the GPU wrote it`);
-  else if (gone.length) say("of some vertices what is in them is not known: their indices lie behind the end of a buffer, or the GPU wrote them");
-}
-
-function doubtsOfVertices(lines, topology, p, work, say) {
-  const rows = lines.filter(l => l.role === "vertex"), wide = rows.flatMap(r => r.elements.slice(0, 1)).map(e => e.values).filter(v => v);
-  const name = rows.length && rows[0].elements[0] ? rows[0].elements[0].semantic : "", positions = positionsOf(lines);
-  if (rows.length > 2 && wide.length === rows.length && wide.every(v => v.join() === wide[0].join())) say("all vertices that are shown are in the same place");
-  if (wide.some(v => v.some(x => typeof x === "string"))) say(`${cell(name)} of a vertex is no number (${cell(wide.flat().find(x => typeof x === "string"))}): what has such a corner is not drawn`);
-  if (/POSITION/i.test(name) && wide.length && wide.every(v => v.length === 4 && v[3] === 0)) say("w of every vertex that is shown is 0");
-  if (work.indexed && rows.length) doubtsOfIndices(rows, work, say);
-  else if (rows.some(r => r.elements.some(e => !e.values))) say(rows.every(r => r.elements.every(e => !e.values)) ?
-    "no vertex is known: there is no buffer, or what is drawn lies behind its end, or the GPU wrote it" : "of some vertices what is in them is not known: they lie behind the end of a buffer, or the GPU wrote them");
-  for (const [k, e] of (rows.length ? rows[0].elements : []).entries())
-    if (k && /COLOR|DIFFUSE/i.test(e.semantic) && rows.every(r => r.elements[k].values && r.elements[k].values.slice(0, 3).every(x => x === 0))) say(`${cell(e.semantic)} of every vertex that is shown is black`);
-  const least = leastOf(topology);
-  for (const k of ["VertexCountPerInstance", "IndexCountPerInstance"])
-    if (work.args.length && work.args.every(a => a[k] > 0 && a[k] < least)) say(`${work.args[0][k]} vertices are not enough for one primitive of ${short(topology)}, which has ${least}`);
-  if (!positions) return;
-  const w = i => wide[i] && wide[i].length === 4 ? wide[i][3] : 1;
-  if (positions.length <= wide.length && [[0, 1], [0, -1], [1, 1], [1, -1]].some(([axis, sign]) => positions.every((v, i) => sign * v[axis] > Math.abs(w(i))))) say("all vertices lie outside of what is seen, where the vertex shader leaves them as they are: it reads no constants");
-  else if (positions.length <= wide.length && p.raster && p.raster.DepthClipEnable && positions[0].length > 2 && (positions.every(v => v[2] < 0) || positions.every((v, i) => v[2] > w(i)))) say("all vertices lie in front of or behind the depth that is seen, from 0 to w, where the vertex shader leaves them as they are: it reads no constants");
-  const cull = p.raster ? short(p.raster.CullMode) : "NONE";
-  if (!/TRIANGLELIST$/.test(topology) || positions.length < 3 || positions.some((v, i) => w(i) !== 1)) return;
-  let shown = 0, hidden = 0, flat = 0;
-  for (let i = 0; i + 2 < positions.length; i += 3) {
-    const [a, b, c] = positions.slice(i, i + 3), turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]); // > 0: counterclockwise, y up
-    const front = p.raster && p.raster.FrontCounterClockwise ? turn > 0 : turn < 0;
-    if (turn === 0) flat++;
-    else if (cull !== "NONE" && front === (cull === "FRONT")) hidden++;
-    else shown++;
-  }
-  if (flat && !shown && !hidden) say("no triangle has an area: its corners are in one place or on one line, where the vertex shader leaves them as they are: it reads no constants");
-  if (hidden && !shown) say(`every triangle faces ${cull === "FRONT" ? "front" : "back"}, and such are culled, where the vertex shader leaves them as they are: it reads no constants`);
-}
-
-// What the input assembler is given, by the sizes of what is bound.
-function doubtsOfBuffers(last, groups, pipeline, work, say) {
-  const layout = (function look(o) { return !o || typeof o !== "object" ? null : o.pInputElementDescs || Object.values(o).map(look).find(x => x) || null; })(pipeline && pipeline.call.args) || [];
-  const views = new Map(), index = last("IASetIndexBuffer"), v = index && index.state.args.pView;
-  for (const g of groups.filter(x => x.state.method === "IASetVertexBuffers")) (g.state.args.pViews || []).forEach((b, k) => views.set(g.state.args.StartSlot + k, [b, g]));
-  const set = (type, slot) => work.sets && work.sets.has(`${type} ${slot}`);
-  for (const slot of new Set(layout.map(e => e.InputSlot))) {
-    const [b, g] = views.get(slot) || [], elements = layout.filter(e => e.InputSlot === slot);
-    if (set("VERTEX_BUFFER_VIEW", slot)) continue;
-    if (!b || !b.BufferLocation || !b.BufferLocation.base) { say(`no vertex buffer is set in slot ${slot}, from which ${cell(elements[0].SemanticName)} comes`, g); continue; }
-    if (b.SizeInBytes === 0) say(`the vertex buffer in slot ${slot} has 0 bytes`, g);
-    if (b.StrideInBytes === 0 && elements.every(e => !/INSTANCE/.test(e.InputSlotClass))) say(`the vertex buffer in slot ${slot} has a stride of 0: every vertex is the first`, g);
-    const least = Math.max(...elements.map(e => (e.AlignedByteOffset === 4294967295 ? 0 : e.AlignedByteOffset) + 4));
-    if (b.StrideInBytes && b.StrideInBytes < least) say(`a vertex in slot ${slot} has ${b.StrideInBytes} bytes, the pipeline reads up to byte ${least} of it at least`, g);
-    for (const a of work.args)
-      if (!work.indexed && b.StrideInBytes && elements.some(e => !/INSTANCE/.test(e.InputSlotClass)) && (a.StartVertexLocation + a.VertexCountPerInstance) * b.StrideInBytes > b.SizeInBytes + b.StrideInBytes - 1)
-        say(`vertices ${a.StartVertexLocation} to ${a.StartVertexLocation + a.VertexCountPerInstance - 1} are drawn, the buffer in slot ${slot} has ${Math.floor(b.SizeInBytes / b.StrideInBytes)}: those behind its end are zeros`, g);
-  }
-  if (!work.indexed || set("INDEX_BUFFER_VIEW", "")) return;
-  if (!v || !v.BufferLocation || !v.BufferLocation.base) return void say("no index buffer is set: every index is 0", index);
-  const wide = short(v.Format);
-  if (!/^R(16|32)_UINT$/.test(wide)) return void say(`indices are of format ${wide}, which is neither R16_UINT nor R32_UINT`, index);
-  for (const a of work.args) {
-    const end = a.StartIndexLocation + a.IndexCountPerInstance, there = Math.floor(v.SizeInBytes / (wide === "R16_UINT" ? 2 : 4));
-    if (end > there) say(`indices ${a.StartIndexLocation} to ${end - 1} are drawn, the index buffer has ${there}: those behind its end are 0`, index);
-  }
-}
-
-function doubtsOfArea(last, targets, written, lines, say) {
-  const view = last("RSSetViewports"), scissor = last("RSSetScissorRects"), target = targets && targets.behind.find(l => l.role === "descriptor" && l.call && /RenderTarget|DepthStencil/.test(l.call.method));
-  const id = target && (target.call.args.pResource || {}).object, made = lines.find(l => l.role === "resource" && l.object === id), d = made && made.call && made.call.args.pDesc;
-  const rects = scissor ? scissor.state.args.pRects || [] : [], views = view ? view.state.args.pViewports || [] : [];
-  if (!view) say("no viewport is set");
-  for (const v of views) if (!(v.Width > 0 && v.Height > 0)) say(`a viewport of ${v.Width} by ${v.Height} has no pixels`, view);
-  if (!scissor) say("no scissor rectangle is set: it is empty then, and nothing is drawn");
-  for (const r of rects) if (r.right <= r.left || r.bottom <= r.top) say("a scissor rectangle is empty", scissor);
-  const v = views[0], r = rects[0];
-  if (d && v && v.Width > 0 && (v.TopLeftX >= d.Width || v.TopLeftY >= d.Height || v.TopLeftX + v.Width <= 0 || v.TopLeftY + v.Height <= 0)) say(`the viewport lies outside of the target, which has ${d.Width} by ${d.Height} pixels`, view);
-  if (d && r && r.right > r.left && r.bottom > r.top && (r.left >= d.Width || r.top >= d.Height || r.right <= 0 || r.bottom <= 0)) say(`the scissor rectangle lies outside of the target, which has ${d.Width} by ${d.Height} pixels`, scissor);
-  else if (v && r && v.Width > 0 && v.Height > 0 && r.right > r.left && r.bottom > r.top && (r.left >= v.TopLeftX + v.Width || r.top >= v.TopLeftY + v.Height || r.right <= v.TopLeftX || r.bottom <= v.TopLeftY)) say("the scissor rectangle lies outside of the viewport", scissor);
-}
-
-function doubtsOfOutput(p, n, last, targets, written, lines, say) {
-  const rows = lines.filter(l => l.role === "vertex"), clear = rows.length && (rows[0].elements.find((e, k) =>
-    /COLOR|DIFFUSE/i.test(e.semantic) && rows.every(r => r.elements[k].values && r.elements[k].values.length === 4 && r.elements[k].values[3] === 0)) || {}).semantic;
-  if (lines.some(l => l.role === "shader" && l.stage === "pixel" && /^\s*(?:\d+:\s*)?discard|dx\.op\.discard/m.test(listingOf(l)))) say("the pixel shader discards pixels by a condition of its own");
-  const factor = last("OMSetBlendFactor"), factors = factor ? factor.state.args.BlendFactor : [1, 1, 1, 1], none = c => c === "ZERO" || (c === "BLEND_FACTOR" && Array.isArray(factors) && factors.slice(0, 3).every(x => x === 0));
-  for (let k = 0; p.blend && k < Math.max(1, Math.min(n, p.NumRenderTargets ?? n)) && n; k++) {
-    const t = p.blend.RenderTarget[p.blend.IndependentBlendEnable ? k : 0], source = none(short(t.SrcBlend)), before = none(short(t.DestBlend));
-    if (!t.RenderTargetWriteMask) say(`no channel of target ${k} is written: its mask is 0`);
-    else if (!(t.RenderTargetWriteMask & 7)) say(`of target ${k} alpha alone is written: its mask is ${t.RenderTargetWriteMask}`);
-    if (t.BlendEnable && short(t.SrcBlend) === "SRC_ALPHA" && /ADD|SUBTRACT/.test(short(t.BlendOp)) && clear) say(`blending takes what the shader writes to target ${k} by its alpha, and alpha of every ${clear} that is shown is 0`);
-    if (t.BlendEnable && source && /ADD|SUBTRACT/.test(short(t.BlendOp))) say(`blending takes nothing of what the shader writes to target ${k}: its factor is ${short(t.SrcBlend)}${before ? ", and nothing of what was there: the result is 0" : ""}`, short(t.SrcBlend) === "BLEND_FACTOR" ? factor : null);
-    if (t.LogicOpEnable && /NOOP/.test(t.LogicOp)) say(`the logic operation on target ${k} leaves it as it is`);
-  }
-  if (p.SampleMask === 0) say("the sample mask is 0: nothing is drawn");
-  const depth = targets && targets.state.args.pDepthStencilDescriptor, view = targets && targets.behind.find(l => l.role === "descriptor" && l.call && /DepthStencilView/.test(l.call.method));
-  const was = view ? clearedTo((view.call.args.pResource || {}).object, written) : null;
-  if (!p.depth) return;
-  const func = short(p.depth.DepthFunc);
-  if (p.depth.DepthEnable && !depth && !last("BeginRenderPass")) say("the depth test is on, and no depth target is bound");
-  if (p.depth.DepthEnable && func === "NEVER") say("the depth test never passes");
-  else if (p.depth.DepthEnable && was && passes(func, 0, was.depth) === false && passes(func, 1, was.depth) === false && passes(func, .5, was.depth) === false)
-    say(`the depth target was cleared to ${was.depth} last, by call ${was.call}: no depth is ${func} than that`.replace(/(EQUAL) than/, "$1 to"), targets);
-  const bounds = last("OMSetDepthBounds"), b = bounds && bounds.state.args;
-  if (p.depth.DepthBoundsTestEnable && b && (b.Min > b.Max || (was && (was.depth < b.Min || was.depth > b.Max))))
-    say(`the depth bounds test never passes: the bounds are ${b.Min} to ${b.Max}${was ? `, and the depth target was cleared to ${was.depth} last, by call ${was.call}` : ""}`, bounds);
-  if (!p.depth.StencilEnable) return;
-  const ref = last("OMSetStencilRef"), value = ref ? ref.state.args.StencilRef : 0, mask = p.depth.StencilReadMask, of = f => short(f.StencilFunc);
-  const faces = p.raster && short(p.raster.CullMode) === "BACK" ? [p.depth.FrontFace] : p.raster && short(p.raster.CullMode) === "FRONT" ? [p.depth.BackFace] : [p.depth.FrontFace, p.depth.BackFace];
-  if (faces.every(f => of(f) === "NEVER")) say("the stencil test never passes");
-  else if (was && !isNaN(was.stencil) && faces.every(f => passes(of(f), value & mask, was.stencil & mask) === false))
-    say(`the stencil test never passes: the reference is ${value & mask}, and stencil was cleared to ${was.stencil & mask} last, by call ${was.call}; what passes is ${of(faces[0])}`, ref);
-}
-
-function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, made, say) {
-  const prefix = draws ? "SetGraphicsRoot" : "SetComputeRoot", signature = last(prefix + "Signature"), bindings = lines.filter(l => l.role === "binding");
-  if (!signature) return void say("no root signature is set");
-  const heap = last("SetDescriptorHeaps"), heaps = heap ? heap.state.args.ppDescriptorHeaps || [] : /TYPE_BUNDLE/.test(made) ? null : [];
-  const own = (function look(o) { return !o || typeof o !== "object" ? null : o.pRootSignature || Object.values(o).map(look).find(x => x) || null; })(pipeline && pipeline.call.args), set = signature.state.args.pRootSignature;
-  if (own && set && own.object !== set.object) say(`the root signature that is set is #${set.object}, the pipeline was made with #${own.object}`, signature);
-  for (const q of signature.behind.filter(l => l.role === "parameter")) {
-    const g = groups.filter(x => x !== signature && x.state.method.startsWith(prefix) && x.state.args.RootParameterIndex === q.index).pop();
-    if (!isUsed(q, bindings) || (work.sets && [...work.sets].some(t => !/VERTEX|INDEX/.test(t) && t.endsWith(" " + q.index)))) continue;
-    if (!g) { say(`nothing is bound to root parameter ${q.index}, which a shader uses`); continue; }
-    const at = g.state.args.BufferLocation, base = g.state.args.BaseDescriptor && g.state.args.BaseDescriptor.base;
-    if (base && heaps && !heaps.some(h => h && h.object === base.object)) say(`the table of root parameter ${q.index} lies in heap #${base.object}, which is not set: ${heaps.length ? heaps.map(h => `#${h.object}`).join(" and ") + " is" : "none is"}`, heap || g);
-    if (at && !at.base) say(`root parameter ${q.index}, which a shader uses, is no address of a buffer`, g);
-    const table = g.behind.filter(l => l.role === "descriptor");
-    if (table.some(l => !l.call)) say(`in the table of root parameter ${q.index} are descriptors where nothing was ever put`, g);
-    for (const l of table.filter(x => x.call && x.call.args && !/Sampler/.test(x.call.method))) {
-      const a = l.call.args, from = a.pResource || a.pDestBuffer || (a.pDesc && a.pDesc.BufferLocation && a.pDesc.BufferLocation.base), wanted = (q.ranges || []).map(r => r.kind);
-      if (!from) say(`descriptor ${l.index} of root parameter ${q.index} names no resource: what is read there is 0`, g);
-      else if (/ShaderResource/.test(l.call.method) && written.has(from.object) && !written.get(from.object) && !lines.some(r => r.role === "resource" && r.object === from.object && r.call && /UNORDERED/.test(r.call.args.pDesc && r.call.args.pDesc.Flags))) say(`resource #${from.object}, which descriptor ${l.index} of root parameter ${q.index} names, was written by no call that is known`, g);
-      const kind = /ConstantBuffer/.test(l.call.method) ? "CBV" : /Unordered/.test(l.call.method) ? "UAV" : "SRV";
-      if (wanted.length === 1 && wanted[0] !== kind) say(`descriptor ${l.index} of root parameter ${q.index} is of a ${kind}, the table is one of ${wanted[0]}s`, g);
-    }
-  }
-}
-
-const CALLS_LOOKED_AT = 20000;
-
-// The state that a texture is in at call `i`, as far as that is plain: by the last barrier of the same list, or, where no call in front
-// had one, as it was made; "": not known.
-function stateOfTexture(id, made, i) {
-  const self = selfOf(i), re = new RegExp(`#${id}, Subresource=4294967295, StateBefore=\\w+, StateAfter=([\\w|]+)`, "g"), mention = mentions(id);
-  for (let k = i - 1, n = 0; k >= 0; k--, n++) {
-    if (n > CALLS_LOOKED_AT) return "";
-    if (!/Barrier\(|\.Reset\(/.test(lines[k]) && k !== made.call) continue;
-    if (k === made.call) return made.args.InitialResourceState || "";
-    if (/Barrier\(/.test(lines[k]) && mention.test(lines[k])) {
-      const found = selfOf(k) === self ? [...lines[k].matchAll(re)].pop() : null;
-      return found ? found[1] : "";
-    }
-  }
-  return "";
-}
-
-// Textures that the draw works on, in a state in which it may not.
-function doubtsOfStates(i, groups, own, targets, say) {
-  const made = id => (own.find(l => l.role === "resource" && l.object === id) || {}).call;
-  const look = (call, what, good, g) => {
-    const id = call && call.args && (call.args.pResource || {}).object, m = id && made(id);
-    if (!m || !m.args.pDesc || /BUFFER/.test(m.args.pDesc.Dimension) || /SIMULTANEOUS/.test(m.args.pDesc.Flags)) return;
-    const state = stateOfTexture(id, m, i).replace(/D3D12_RESOURCE_STATE_/g, "");
-    if (state && !good.test(state)) say(`resource #${id} is ${what} and in state ${state}`, g);
-  };
-  for (const d of targets ? targets.behind.filter(l => l.role === "descriptor" && l.call) : [])
-    if (/RenderTarget/.test(d.call.method)) look(d.call, "a render target", /RENDER_TARGET/, targets);
-    else if (/DepthStencil/.test(d.call.method)) look(d.call, "the depth target", /DEPTH/, targets);
-  for (const g of groups.filter(x => /RootDescriptorTable$/.test(x.state.method)))
-    for (const d of g.behind.filter(l => l.role === "descriptor" && l.call && /ShaderResource/.test(l.call.method)))
-      look(d.call, "read by a shader", /SHADER_RESOURCE|COMMON|GENERIC_READ|ALL_SHADER|DEPTH_READ|^PRESENT$/, g);
-}
-
-function isNeverExecuted(i) {
-  const self = selfOf(i), list = mentions(self);
-  for (let k = i + 1; k < N; k++) {
-    if (k > i + CALLS_LOOKED_AT) return false;
-    if (/\.ExecuteCommandLists\(/.test(lines[k]) && list.test(lines[k])) return false;
-    if (/\.Reset\(/.test(lines[k]) && selfOf(k) === self) return true;
-  }
-  return true;
-}
-
-// A clear of the same target behind the draw, on the same list.
-function clearedAfter(i, targets) {
-  const view = targets && targets.behind.find(l => l.role === "descriptor"), self = selfOf(i);
-  if (!view) return null;
-  for (let k = i + 1; k < Math.min(N, i + CALLS_LOOKED_AT); k++) {
-    if (selfOf(k) !== self) continue;
-    const text = call(k).text, m = method(text);
-    if (m === "Reset" || m === "Close") return null;
-    if (m === "ClearRenderTargetView" && text.includes(`#${view.heap}[${view.index}]`) && /NumRects=0/.test(text)) return k;
-  }
-  return null;
-}
-
-// Sentences, each of what keeps pixels from being drawn, or makes them what nobody meant: by the state alone, and true whatever was drawn.
-function doubtsOf(i, lines, groups, call, pipeline) {
-  if (!/^(Draw|Dispatch|ExecuteIndirect)/.test(call.method)) return [];
-  const out = [], last = m => groups.filter(g => g.state.method === m).pop(), p = pipeline ? partsOf(pipeline.call.args) : {}, work = workOf(call, lines);
-  const list = objects.get(selfOf(i)), made = list && list.born >= 0 && list.born < N ? window.call(list.born).text : "", of = role => lines.filter(l => l.role === role);
-  const say = (text, g) => out.push(text + (g ? ` (${callLink(g.state.call)})` : "")), written = new Map(of("resource").map(l => [l.object, l.written_by]));
-  const COUNTS = ["VertexCountPerInstance", "IndexCountPerInstance", "InstanceCount", "ThreadGroupCountX", "ThreadGroupCountY", "ThreadGroupCountZ"];
-  if (work.none) say("no command is executed: their number is 0");
-  for (const k of COUNTS) if (work.args.length && work.args.every(a => a[k] === 0)) say(`${k} is 0: nothing is done`);
-  if (!pipeline) say("no pipeline state is set");
-  const predicate = last("SetPredication");
-  if (predicate && predicate.state.args.pBuffer) say(`it is done only where the predicate says so: resource #${predicate.state.args.pBuffer.object} at byte ${predicate.state.args.AlignedBufferOffset}`, predicate);
-  if (!/TYPE_BUNDLE/.test(made) && isNeverExecuted(i)) say("its list is executed by no call behind it");
-  if (/TYPE_BUNDLE/.test(made) && !of("caller").length) return [...out, "no list executes this bundle: what a caller sets is not known"];
-  if (work.draws) {
-    const targets = last("OMSetRenderTargets"), topology = last("IASetPrimitiveTopology");
-    const n = targets ? targets.state.args.NumRenderTargetDescriptors : 0, depth = targets && targets.state.args.pDepthStencilDescriptor;
-    if (!n && !depth && !last("BeginRenderPass")) say("no render target and no depth target is bound", targets);
-    for (const [k, d] of (targets ? targets.behind.filter(l => l.role === "descriptor") : []).entries())
-      if (!d.call) say(`target ${k} is a descriptor where nothing was ever put`, targets);
-      else if (!(d.call.args.pResource || {}).object) say(`target ${k} is a view of no resource: what is drawn is nowhere`, targets);
-    doubtsOfStates(i, groups, lines, targets, say);
-    doubtsOfArea(last, targets, written, lines, say);
-    if (!topology) say("no primitive topology is set");
-    else if (p.PrimitiveTopologyType) {
-      const kind = short(p.PrimitiveTopologyType), t = short(topology.state.args.PrimitiveTopology);
-      if (kind !== "UNDEFINED" && !t.includes(kind === "PATCH" ? "PATCH" : kind)) say(`the pipeline is made for ${kind}, what is set is ${t}`, topology);
-    }
-    if (pipeline && n && of("shader").length && !of("shader").some(s => s.stage === "pixel")) say("the pipeline has no pixel shader: nothing is written to its targets");
-    doubtsOfOutput(p, n, last, targets, written, lines, say);
-    const formats = targets ? targets.behind.filter(l => l.role === "descriptor").map(d => d.call && d.call.args && d.call.args.pDesc && d.call.args.pDesc.Format) : [];
-    (p.RTVFormats || []).slice(0, Math.min(n, p.NumRenderTargets || 0)).forEach((f, k) => {
-      if (formats[k] && !/UNKNOWN/.test(formats[k]) && formats[k] !== f) say(`target ${k} is seen as ${short(formats[k])}, the pipeline writes ${short(f)}`, targets);
-    });
-    if (n > (p.NumRenderTargets ?? n)) say(`${n} targets are bound, the pipeline writes ${p.NumRenderTargets}`, targets);
-    doubtsOfBuffers(last, groups, pipeline, work, say);
-    doubtsOfVertices(lines, topology ? topology.state.args.PrimitiveTopology : "", p, work, say);
-    const after = clearedAfter(i, targets);
-    if (after !== null) say(`what it draws is cleared again behind it, by ${callLink(after)}`);
-  }
-  doubtsOfBindings(lines, groups, last, work.draws, pipeline, written, work, made, say);
-  for (const c of of("constants")) {
-    const v = c.variables.flatMap(x => x.values);
-    if (v.length && v.every(x => x === 0)) say(`the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}) hold zeros alone`);
-    if (c.from === "root constants" && v.some(x => x === null)) say(`of the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}), which are root constants, some were never set`);
-    if (v.some(x => typeof x === "string")) say(`in the ${cell(c.stage)} shader's ${cell(c.buffer || "constants")} (b${c.register}) is what is no number`);
-  }
-  return out;
-}
-
 const views = {queues: () => queuesView(false), memory: memoryView};
 if (inside.pixel.at) views["pixel " + inside.pixel.at] = pixelView;
 
@@ -755,20 +468,23 @@ function insideOf(i) {
   const compute = workOf(lines[0].call, lines).computes, groups = groupsOf(lines);
   const written = new Map(of("resource").map(l => [l.object, l.written_by]));
   const topology = groups.find(g => g.state.method === "IASetPrimitiveTopology"), t = topology ? topology.state.args.PrimitiveTopology : "";
-  const mesh = of("mesh")[0], pipelines = groups.flatMap(g => g.behind.filter(l => l.role === "object" && /PipelineState/.test(l.call.method)).map(l => [g, l]));
+  const mesh = of("mesh").find(m => !m.after), after = of("processed"), pipelines = groups.flatMap(g => g.behind.filter(l => l.role === "object" && /PipelineState/.test(l.call.method)).map(l => [g, l]));
   // SetPipelineState, or else the Reset, whichever came last
   pipelines.sort((a, b) => a[0].state.call - b[0].state.call);
   const pipeline = pipelines.length ? pipelines[pipelines.length - 1][1] : null, shaders = of("shader"), vertices = of("vertex");
   const drawn = mesh && mesh.positions.some(v => v !== null);
   const doubts = doubtsOf(i, lines, groups, lines[0].call, pipeline);
   const html = seen +
-    section("doubts", "What it lacks", String(doubts.length), doubts.map(d => `<p>${d}</p>`).join(""), true) +
+    section("doubts", "What it lacks", String(doubts.certain.length), doubts.certain.map(d => `<p>${d}</p>`).join(""), true) +
+    section("maybe", "What may be wrong with it", String(doubts.maybe.length), doubts.maybe.map(d => `<p>${d}</p>`).join(""), true) +
     section("targets", "Targets", "", targetsSection(groups, written), true) +
     section("bindings", "Root signature and what is bound", "", bindingsSection(groups, compute, written), true) +
     section("constants", "Constants", "", of("constants").map(constantsOf).join(""), true) +
     section("mesh", "Mesh", mesh ? `${mesh.count} vertices, ${cell(short(t))}, ${cell(mesh.semantic)}${mesh.index || ""} before the vertex shader` : "",
       drawn ? '<canvas class="mesh" title="drag: turn"></canvas>' : "", true) +
     section("vertices", "Vertices", vertices.length ? `the first ${vertices.length}` : "", verticesTable(vertices), !drawn) +
+    section("after", "Behind the vertex shader", after.length ? `the first ${after.length}, by what is known of what it reads` : "", verticesTable(after), true) +
+    section("written", "Behind the pixel shader", "what is the same for all pixels", pixelTable(of("pixel")[0]), false) +
     section("pipeline", "Pipeline", pipeline ? `PipelineState#${((pipeline.call.result || {}).ppPipelineState || {}).object ?? "?"}` : "", pipeline ? pipelineSection(pipeline.call) : "") +
     shaders.map(s => shaderSection(s, of("binding").filter(b => b.stage === s.stage))).join("") +
     section("resources", "Resources it reads and writes", String(of("resource").length),

@@ -4,10 +4,12 @@
 #include "d3d12/view/root_signature.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/json_write.h"
+#include "d3d12/view/format.h"
 
 #define MAX_RANGES   65536 /* of all tables; more than there are descriptors to bind in a sane program */
 #define MAX_SAMPLERS 2032  /* Direct3D 12 has no more in all root signatures of a device */
@@ -120,6 +122,14 @@ static int read_parameter(struct root_signature *r, struct bytes *in, struct byt
     return in->bad || chunk.bad ? bad(e, in, "parameter") : 0;
 }
 
+static float float_of(uint32_t u)
+{
+    float f;
+
+    memcpy(&f, &u, 4);
+    return f;
+}
+
 static int read_samplers(struct root_signature *r, struct bytes in, uint32_t n, uint32_t at, uint32_t version,
                          struct error *e)
 {
@@ -129,7 +139,15 @@ static int read_samplers(struct root_signature *r, struct bytes in, uint32_t n, 
     for (uint32_t i = 0; i < n && !in.bad; i++) {
         struct root_sampler *s = &r->samplers[i];
 
-        bytes_take(&in, 40); /* how it filters */
+        s->filter = bytes_u32(&in);
+        for (unsigned k = 0; k < 3; k++)
+            s->address[k] = bytes_u32(&in);
+        s->bias = float_of(bytes_u32(&in));
+        s->anisotropy = bytes_u32(&in);
+        s->comparison = bytes_u32(&in);
+        s->border = bytes_u32(&in);
+        s->min_lod = float_of(bytes_u32(&in));
+        s->max_lod = float_of(bytes_u32(&in));
         s->reg = bytes_u32(&in);
         s->space = bytes_u32(&in);
         s->stages = below(&in, STAGES, "shader visibility", e);
@@ -245,16 +263,72 @@ static void parameter_json(struct strbuf *out, const struct root_signature *r, u
     strbuf_puts(out, "\n");
 }
 
-static void sampler_json(struct strbuf *out, const char *stages, uint32_t reg, uint32_t space)
+/* By number: as the API names them, without what their names begin with. */
+static const char *const addresses[] = {"?", "WRAP", "MIRROR", "CLAMP", "BORDER", "MIRROR_ONCE"};
+static const char *const comparisons[] = {"NONE",    "NEVER",     "LESS",          "EQUAL", "LESS_EQUAL",
+                                          "GREATER", "NOT_EQUAL", "GREATER_EQUAL", "ALWAYS"};
+static const char *const borders[] = {"TRANSPARENT_BLACK", "OPAQUE_BLACK", "OPAQUE_WHITE",
+                                      "OPAQUE_BLACK_UINT", "OPAQUE_WHITE_UINT"};
+
+#define NAME_OF(names, i) ((i) < sizeof(names) / sizeof(*(names)) ? (names)[i] : "?")
+
+/* D3D12_FILTER is made of bits: how mips, magnified and minified texels are taken, and what is done with them. */
+static void filter_text(struct strbuf *out, uint32_t f)
+{
+    static const char *const does[] = {"", "COMPARISON_", "MINIMUM_", "MAXIMUM_"};
+
+    strbuf_puts(out, does[f >> 7 & 3]);
+    if (f & 0x40)
+        strbuf_puts(out, "ANISOTROPIC");
+    else
+        strbuf_printf(out, "MIN_%s_MAG_%s_MIP_%s", f & 0x10 ? "LINEAR" : "POINT", f & 4 ? "LINEAR" : "POINT",
+                      f & 1 ? "LINEAR" : "POINT");
+}
+
+static void sampler_json(struct strbuf *out, const struct root_sampler *s)
 {
     struct json_writer w = json_writer_text(out);
+    struct strbuf filter = {0};
 
+    filter_text(&filter, s->filter);
     json_write_object(&w, NULL);
     json_write_string(&w, "role", "sampler");
-    json_write_string(&w, "stages", stages);
-    json_write_unsigned(&w, "register", reg);
-    json_write_unsigned(&w, "space", space);
+    json_write_string(&w, "stages", stage_names[s->stages]);
+    json_write_unsigned(&w, "register", s->reg);
+    json_write_unsigned(&w, "space", s->space);
+    json_write_string(&w, "filter", strbuf_str(&filter));
+    json_write_array(&w, "address");
+    for (unsigned k = 0; k < 3; k++)
+        json_write_string(&w, NULL, NAME_OF(addresses, s->address[k]));
     json_write_end(&w);
+    json_write_string(&w, "border", NAME_OF(borders, s->border));
+    json_write_string(&w, "comparison", NAME_OF(comparisons, s->comparison));
+    json_write_unsigned(&w, "anisotropy", s->anisotropy);
+    json_write_array(&w, "lod"); /* least, most, bias */
+    format_json(&w, (double)s->min_lod);
+    format_json(&w, (double)s->max_lod);
+    format_json(&w, (double)s->bias);
+    json_write_end(&w);
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
+    strbuf_finish(&filter);
+}
+
+static void show_sampler(struct strbuf *out, const struct root_sampler *s)
+{
+    strbuf_printf(out, "        static sampler, for %s: s%u, space %u: ", stage_names[s->stages], s->reg,
+                  s->space);
+    filter_text(out, s->filter);
+    strbuf_printf(out, ", %s %s %s, border %s, lod ", NAME_OF(addresses, s->address[0]),
+                  NAME_OF(addresses, s->address[1]), NAME_OF(addresses, s->address[2]),
+                  NAME_OF(borders, s->border));
+    strbuf_float(out, s->min_lod);
+    strbuf_puts(out, " to ");
+    strbuf_float(out, s->max_lod);
+    strbuf_puts(out, ", bias ");
+    strbuf_float(out, s->bias);
+    if (s->filter >> 7 & 1)
+        strbuf_printf(out, ", passes %s", NAME_OF(comparisons, s->comparison));
     strbuf_puts(out, "\n");
 }
 
@@ -265,15 +339,8 @@ void root_signature_show(struct strbuf *out, enum show_form form, const struct r
             parameter_json(out, r, i);
         else
             show_parameter(out, r, i);
-    for (size_t i = 0; i < r->num_samplers; i++) {
-        const char *stages = stage_names[r->samplers[i].stages];
-        uint32_t reg = r->samplers[i].reg, space = r->samplers[i].space;
-
-        if (form == SHOW_JSON)
-            sampler_json(out, stages, reg, space);
-        else
-            strbuf_printf(out, "        static sampler, for %s: s%u, space %u\n", stages, reg, space);
-    }
+    for (size_t i = 0; i < r->num_samplers; i++)
+        (form == SHOW_JSON ? sampler_json : show_sampler)(out, &r->samplers[i]);
 }
 
 const char *root_signature_stages(const struct root_parameter *p)

@@ -28,6 +28,8 @@ struct root_parameter {
 
 struct root_sampler { /* a static one */
     uint32_t stages, reg, space;
+    uint32_t filter, address[3], anisotropy, comparison, border; /* as D3D12_STATIC_SAMPLER_DESC has them */
+    float bias, min_lod, max_lod;
 };
 
 struct root_signature {

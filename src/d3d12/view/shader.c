@@ -187,7 +187,9 @@ static int read_bindings(struct reading *x, struct bytes in, uint32_t n)
         struct shader_binding *b = &s->bindings[i];
 
         *b = (struct shader_binding){.name = text(x, bytes_u32(&in)), .kind = bytes_u32(&in)};
-        bytes_take(&in, 12); /* what it returns, dimension, samples */
+        bytes_take(&in, 4); /* what it returns */
+        b->dimension = bytes_u32(&in);
+        bytes_take(&in, 4); /* samples */
         b->reg = bytes_u32(&in);
         b->count = bytes_u32(&in);
         bytes_u32(&in); /* flags */
@@ -355,6 +357,7 @@ static void signature_json(struct json_writer *w, const char *key, const struct 
         json_write_unsigned(w, "index", g->elements[i].index);
         json_write_unsigned(w, "register", g->elements[i].reg);
         json_write_unsigned(w, "mask", g->elements[i].mask);
+        json_write_unsigned(w, "used", g->elements[i].used_mask);
         json_write_end(w);
     }
     json_write_end(w);
@@ -386,6 +389,7 @@ static void show_json_lines(struct strbuf *out, const struct shader *s, size_t s
         json_write_unsigned(&w, "register", b->reg);
         json_write_unsigned(&w, "space", b->space);
         json_write_unsigned(&w, "count", b->count);
+        json_write_unsigned(&w, "dimension", b->dimension);
         json_write_end(&w);
         strbuf_puts(out, "\n");
     }

@@ -13,8 +13,9 @@
 #include "record/show.h"
 
 struct shader_binding {
-    const char *name; /* inside the container */
-    uint32_t kind;    /* D3D_SHADER_INPUT_TYPE */
+    const char *name;   /* inside the container */
+    uint32_t kind;      /* D3D_SHADER_INPUT_TYPE */
+    uint32_t dimension; /* D3D_SRV_DIMENSION; 0: not said */
     uint32_t reg, count, space;
 };
 

@@ -2,6 +2,7 @@
 #include "d3d12/view/vertex.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,12 +19,14 @@
 struct element {
     char semantic[40];
     uint32_t index, format, slot, offset, instanced;
+    bool unsure; /* implementations put it in different places */
 };
 
 struct layout {
     struct element of[MAX_ELEMENTS];
     size_t num;
-    int depth; /* while the walk is inside the elements */
+    int depth;    /* while the walk is inside the elements */
+    uint32_t cut; /* D3D12_INDEX_BUFFER_STRIP_CUT_VALUE */
 };
 
 /* ---- what the calls say -------------------------------------------------- */
@@ -58,7 +61,12 @@ void vertex_bound(struct vertex_source *s, const struct trc_call *c)
 {
     struct views x = {0};
     const struct walk_visitor v = {.value = on_view, .ctx = &x};
+    struct bytes in = bytes_of(c->args, c->size);
 
+    if (c->method == D12_ID3D12GraphicsCommandList_IASetPrimitiveTopology) {
+        s->topology = (uint32_t)bytes_varint(&in);
+        return;
+    }
     walk_args(c, &v);
     if (c->method == D12_ID3D12GraphicsCommandList_IASetIndexBuffer) {
         s->index = x.of[0];
@@ -93,6 +101,8 @@ static void on_element(void *ctx, const struct api_field *f, const char *name, c
     struct layout *l = ctx;
     struct element *now = l->num ? &l->of[l->num - 1] : NULL;
 
+    if (!l->depth && v->type && name && !strcmp(name, "IBStripCutValue"))
+        l->cut = (uint32_t)v->u;
     if (!l->depth || !v->type || !name)
         return;
     if (v->type->kind == API_KIND_STR && l->num < MAX_ELEMENTS) {
@@ -127,8 +137,13 @@ static struct layout layout_of(const struct trc_call *pipeline)
 
         if (x->slot >= VERTEX_SLOTS)
             continue;
-        if (x->offset == BEHIND)
-            x->offset = behind[x->slot];
+        if (x->offset == BEHIND) {
+            uint32_t size = row < 0 ? 4 : format_bytes(row), step = size < 4 ? size : 4;
+
+            x->offset = step ? (behind[x->slot] + step - 1) / step * step : behind[x->slot];
+            /* what is smaller than 4 bytes: Direct3D 12 puts it at its own alignment, vkd3d at 4 */
+            x->unsure = row < 0 || x->offset != ((behind[x->slot] + 3) & ~3u);
+        }
         behind[x->slot] = x->offset + (row < 0 ? 0 : format_bytes(row));
     }
     return l;
@@ -137,7 +152,7 @@ static struct layout layout_of(const struct trc_call *pipeline)
 /* ---- the table ----------------------------------------------------------- */
 
 struct range { /* of a draw */
-    uint64_t count, first, instance;
+    uint64_t count, first, instance, instances;
     int64_t base;
     bool indexed;
     bool known; /* else the GPU reads how many: as many as there are bytes for */
@@ -153,7 +168,7 @@ static struct range range_of(uint16_t method, const uint8_t *args, size_t size)
         return r;
     r.known = true;
     r.count = bytes_varint(&in);
-    bytes_varint(&in);
+    r.instances = bytes_varint(&in);
     r.first = bytes_varint(&in);
     if (r.indexed)
         r.base = unzigzag(bytes_varint(&in));
@@ -161,9 +176,21 @@ static struct range range_of(uint16_t method, const uint8_t *args, size_t size)
     return r;
 }
 
-/* The vertex of row `i`; -1: its index is not known. */
-static int64_t vertex_of(const struct vertex_source *s, const struct contents *c, const struct range *r,
-                         uint64_t i)
+/* Whether an index of so many bytes begins a new strip. */
+static bool is_cut(const struct vertex_source *s, const struct layout *l, uint32_t index)
+{
+    const uint32_t t = s->topology;
+    const bool strip = t == D3D_PRIMITIVE_TOPOLOGY_LINESTRIP || t == D3D_PRIMITIVE_TOPOLOGY_TRIANGLESTRIP ||
+                       t == D3D_PRIMITIVE_TOPOLOGY_LINESTRIP_ADJ ||
+                       t == D3D_PRIMITIVE_TOPOLOGY_TRIANGLESTRIP_ADJ;
+
+    return strip && ((l->cut == D3D12_INDEX_BUFFER_STRIP_CUT_VALUE_0xFFFF && index == 0xffff) ||
+                     (l->cut == D3D12_INDEX_BUFFER_STRIP_CUT_VALUE_0xFFFFFFFF && index == 0xffffffff));
+}
+
+/* The vertex of row `i`, VERTEX_UNKNOWN or VERTEX_CUT. */
+static int64_t vertex_of(const struct vertex_source *s, const struct contents *c, const struct layout *l,
+                         const struct range *r, uint64_t i)
 {
     unsigned width = s->index_format == DXGI_FORMAT_R16_UINT ? 2 : 4;
     const uint8_t *p;
@@ -174,9 +201,11 @@ static int64_t vertex_of(const struct vertex_source *s, const struct contents *c
         return (int64_t)(r->first + i);
     p = contents_at(c, s->index.resource, s->index.offset + (r->first + i) * width, &n);
     if (!p || n < width || (r->first + i + 1) * width > s->index.size)
-        return -1;
+        return VERTEX_UNKNOWN;
     memcpy(&index, p, width);
-    return index + r->base;
+    if (is_cut(s, l, index))
+        return VERTEX_CUT;
+    return index + r->base < 0 ? VERTEX_UNKNOWN : index + r->base;
 }
 
 static const uint8_t *element_at(const struct vertex_source *s, const struct contents *c,
@@ -187,13 +216,38 @@ static const uint8_t *element_at(const struct vertex_source *s, const struct con
     const uint8_t *p;
     size_t n;
 
-    if (!v || !v->resource || vertex < 0 || row < 0)
+    if (!v || !v->resource || vertex < 0 || row < 0 || x->unsure)
         return NULL;
     at = x->offset + (x->instanced ? r->instance : (uint64_t)vertex) * v->stride; /* of the first instance */
     if (at + bytes > v->size)
         return NULL;
     p = contents_at(c, v->resource, v->offset + at, &n);
     return p && n >= bytes ? p : NULL;
+}
+
+/* Why element_at() has nothing, for people; `*call` where the GPU wrote it. */
+static const char *missing(const struct vertex_source *s, const struct contents *c, const struct range *r,
+                           const struct element *x, int64_t vertex, int row, uint64_t *call)
+{
+    const struct vertex_view *v = x->slot < VERTEX_SLOTS ? &s->views[x->slot] : NULL;
+    uint64_t at, bytes = row < 0 ? 0 : format_bytes(row), who;
+
+    *call = 0;
+    if (!v || !v->resource)
+        return "no buffer";
+    if (row < 0 || x->unsure)
+        return "format";
+    if (vertex < 0)
+        return vertex == VERTEX_CUT ? "cut" : "index";
+    at = x->offset + (x->instanced ? r->instance : (uint64_t)vertex) * v->stride;
+    if (at + bytes > v->size)
+        return "end";
+    for (uint64_t k = 0; k < bytes; k++)
+        if (contents_what(c, v->resource, v->offset + at + k, &who) == CONTENTS_UNKNOWN) {
+            *call = who;
+            return "GPU";
+        }
+    return "never";
 }
 
 static void show_row(struct strbuf *out, const struct vertex_source *s, const struct contents *c,
@@ -208,10 +262,13 @@ static void show_row(struct strbuf *out, const struct vertex_source *s, const st
 
         strbuf_printf(out, "%s %s%u ", k ? "," : ":", l->of[k].semantic, l->of[k].index);
         if (!p)
-            strbuf_puts(out, "?");
+            strbuf_puts(out, vertex == VERTEX_CUT ? "cut" : "?");
         for (unsigned m = 0; p && m < format_components(row); m++) {
             strbuf_puts(out, m ? " " : "");
-            strbuf_float(out, (float)format_component(row, p, m));
+            if (format_is_integer(row))
+                strbuf_printf(out, "%.0f", format_component(row, p, m));
+            else
+                strbuf_float(out, (float)format_component(row, p, m));
         }
     }
     strbuf_puts(out, "\n");
@@ -240,7 +297,13 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
                 format_json(&w, format_component(row, p, m));
             json_write_end(&w);
         } else {
+            uint64_t call;
+            const char *why = missing(s, c, r, &l->of[k], vertex, row, &call);
+
             json_write_null(&w, "values");
+            json_write_string(&w, "why", why);
+            if (call)
+                json_write_unsigned(&w, "by", call);
         }
         json_write_end(&w);
     }
@@ -266,7 +329,7 @@ void vertex_show(struct strbuf *out, enum show_form form, const struct vertex_so
     struct range r = range_of(method, args, args_size);
 
     for (uint64_t i = 0; l.num && i < r.count && i < VERTEX_ROWS; i++) {
-        int64_t vertex = vertex_of(s, contents, &r, i);
+        int64_t vertex = vertex_of(s, contents, &l, &r, i);
 
         if (!r.known && !is_there(s, contents, &l, &r, vertex))
             break;
@@ -313,7 +376,7 @@ void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct
     json_write_unsigned(&w, "components", components);
     json_write_array(&w, "positions");
     for (uint64_t i = 0; i < r.count && i < VERTEX_MESH; i++) {
-        const uint8_t *p = element_at(s, contents, &r, x, vertex_of(s, contents, &r, i), row);
+        const uint8_t *p = element_at(s, contents, &r, x, vertex_of(s, contents, &l, &r, i), row);
 
         if (!r.known && !p)
             r.count = i;
@@ -329,4 +392,93 @@ void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct
     json_write_unsigned(&w, "count", r.count);
     json_write_end(&w);
     strbuf_puts(out, "\n");
+}
+
+/* ---- one by one ---------------------------------------------------------- */
+
+struct vertex_reader {
+    const struct vertex_source *s;
+    const struct contents *contents;
+    struct layout l;
+    struct range r;
+};
+
+enum { SV_VERTEX = 6, SV_INSTANCE = 8 }; /* D3D_NAME */
+
+struct vertex_reader *vertex_reader(const struct vertex_source *s, const struct trc_call *pipeline,
+                                    const struct contents *contents, uint16_t method, const uint8_t *args,
+                                    size_t args_size)
+{
+    struct vertex_reader *r = calloc(1, sizeof(*r));
+
+    if (!r)
+        return NULL;
+    r->s = s;
+    r->contents = contents;
+    r->l = layout_of(pipeline);
+    r->r = range_of(method, args, args_size);
+    if (r->r.known)
+        return r;
+    free(r);
+    return NULL;
+}
+
+void vertex_reader_free(struct vertex_reader *r)
+{
+    free(r);
+}
+
+uint64_t vertex_count(const struct vertex_reader *r)
+{
+    return r->r.count;
+}
+
+static const struct element *element_of(const struct layout *l, const struct dxbc_element *want)
+{
+    for (size_t k = 0; k < l->num; k++)
+        if (l->of[k].index == want->index && !strcasecmp(l->of[k].semantic, want->name))
+            return &l->of[k];
+    return NULL;
+}
+
+int64_t vertex_inputs(const struct vertex_reader *r, const struct dxbc_signature *in, uint64_t row,
+                      struct shader_value to[SHADER_REGISTERS][4])
+{
+    int64_t vertex = vertex_of(r->s, r->contents, &r->l, &r->r, row);
+
+    memset(to, 0, SHADER_REGISTERS * sizeof(*to));
+    for (uint32_t k = 0; k < in->count; k++) {
+        const struct dxbc_element *want = &in->elements[k];
+        const struct element *x = want->system_value ? NULL : element_of(&r->l, want);
+        int format = x ? format_row(x->format) : -1;
+        const uint8_t *p = x ? element_at(r->s, r->contents, &r->r, x, vertex, format) : NULL;
+        struct shader_value *four = want->reg < SHADER_REGISTERS ? to[want->reg] : NULL;
+
+        if (!four)
+            continue;
+        if (want->system_value == SV_VERTEX) /* whether it counts from the first is told in two ways */
+            four[0] = (struct shader_value){(uint32_t)vertex,
+                                            vertex >= 0 && !r->r.base && (r->r.indexed || !r->r.first)};
+        if (want->system_value == SV_INSTANCE)
+            four[0] = (struct shader_value){0, !r->r.instance};
+        for (unsigned m = 0; p && m < 4; m++) {
+            four[m].known = true;
+            four[m].bits = m < format_components(format) ? format_bits(format, p, m)
+                           : m < 3                       ? 0
+                           : format_is_integer(format)   ? 1
+                                                         : 0x3f800000;
+        }
+    }
+    return vertex;
+}
+
+bool vertex_instanced(const struct vertex_reader *r, const struct dxbc_signature *in)
+{
+    for (uint32_t k = 0; k < in->count && r->r.instances > 1; k++) {
+        const struct element *x = element_of(&r->l, &in->elements[k]);
+
+        if (in->elements[k].system_value == SV_INSTANCE || (x && x->instanced))
+            return true;
+    }
+    return false;
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* processed.h: what the vertex shader of a draw makes of its vertices, and the pixel shader of what is the same for all of them; where no
+ * other stage is between them. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "d3d12/view/shader.h"
+#include "d3d12/view/shader_run.h"
+#include "d3d12/view/vertex.h"
+#include "record/show.h"
+
+struct processed {
+    enum show_form form;
+    bool page; /* all vertices, as long as there are steps left */
+    uint64_t *steps;
+    struct vertex_reader *vertices;
+    const struct shader *vertex, *pixel; /* `pixel` NULL: there is none */
+    const struct shader_code *vertex_code, *pixel_code;
+    /* shader_run.h, of the vertex shader; of the pixel shader */
+    void (*constants)(void *ctx, uint32_t buffer, uint32_t row, struct shader_value *four);
+    void (*buffer)(void *ctx, uint32_t t, uint32_t stride, uint64_t element, uint64_t at,
+                   struct shader_value *one);
+    void *vertex_ctx, *pixel_ctx;
+};
+
+#define PROCESSED_STEPS 40000000 /* for a page */
+
+/* Appends lines: "role" "processed" for each of the first VERTEX_ROWS vertices, its elements as those of "vertex"; "pixel": "discards"
+ * ("always", "may", "never") and "targets" with the "values" that the pixel shader writes to each, null where they are not the same for all
+ * pixels, and "written", the mask. For a page "mesh" with "after" true: "positions" of four, "all" (false: not of every vertex). */
+void processed_show(struct strbuf *out, const struct processed *x);

@@ -1,0 +1,743 @@
+/* SPDX-License-Identifier: MIT */
+#include "d3d12/view/shader_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/dxbc/sm4_tokens.h"
+
+#define MAX_INSTRUCTIONS 8192
+#define MAX_TEMPS        4096
+#define MAX_ARRAYS       16
+#define NOWHERE          UINT32_MAX
+
+enum op { /* as sm4_ops has them */
+          ADD = 0,
+          AND = 1,
+          BREAK = 2,
+          BREAKC = 3,
+          CONTINUE = 7,
+          CONTINUEC = 8,
+          DIV = 14,
+          DP2 = 15,
+          DP3 = 16,
+          DP4 = 17,
+          EQ = 24,
+          EXP = 25,
+          FRC = 26,
+          FTOI = 27,
+          FTOU = 28,
+          GE = 29,
+          IADD = 30,
+          IEQ = 32,
+          IGE = 33,
+          ILT = 34,
+          IMAD = 35,
+          IMAX = 36,
+          IMIN = 37,
+          IMUL = 38,
+          INE = 39,
+          INEG = 40,
+          ISHL = 41,
+          ISHR = 42,
+          ITOF = 43,
+          LOG = 47,
+          LT = 49,
+          MAD = 50,
+          MIN = 51,
+          MAX = 52,
+          MOV = 54,
+          MOVC = 55,
+          MUL = 56,
+          NE = 57,
+          NOP = 58,
+          NOT = 59,
+          OR = 60,
+          RETC = 63,
+          ROUND_NE = 64,
+          ROUND_NI = 65,
+          ROUND_PI = 66,
+          ROUND_Z = 67,
+          RSQ = 68,
+          SQRT = 75,
+          SINCOS = 77,
+          UDIV = 78,
+          ULT = 79,
+          UGE = 80,
+          UMUL = 81,
+          UMAD = 82,
+          UMAX = 83,
+          UMIN = 84,
+          USHR = 85,
+          UTOF = 86,
+          XOR = 87,
+          RCP = 129,
+          LD_RAW = 165,
+          LD_STRUCTURED = 167
+};
+
+struct step {
+    struct sm4_instruction i;
+    uint32_t other; /* of a branch: the step of its else or end; of a loop its end, of an end its beginning */
+};
+
+struct shader_code {
+    struct sm4 program;
+    struct step *steps;
+    size_t num, room;
+    uint32_t temps, arrays[MAX_ARRAYS], array_at[MAX_ARRAYS], registers; /* arrays behind temps */
+    uint32_t strides[128];                                               /* of structured buffers */
+    const uint8_t *immediate;                                            /* constants in the program */
+    uint32_t immediates;                                                 /* of 16 bytes */
+    bool pixel;
+};
+
+struct state {
+    const struct shader_code *c;
+    struct shader_run *x;
+    struct shader_value (*r)[4];
+};
+
+/* ---- decoding ------------------------------------------------------------ */
+
+static bool declare(struct shader_code *c, const struct sm4_instruction *i)
+{
+    uint32_t n;
+
+    switch (i->opcode) {
+    case SM4_OP_DCL_TEMPS:
+        c->temps = sm4_word(&c->program, i->extra_at);
+        return c->temps <= MAX_TEMPS;
+    case SM4_OP_DCL_INDEXABLE_TEMP:
+        n = sm4_word(&c->program, i->extra_at);
+        if (n >= MAX_ARRAYS || sm4_word(&c->program, i->extra_at + 1) > MAX_TEMPS)
+            return false;
+        c->arrays[n] = sm4_word(&c->program, i->extra_at + 1);
+        return true;
+    case SM4_OP_DCL_RESOURCE_STRUCTURED:
+        if (i->operands[0].index[0] < 128)
+            c->strides[i->operands[0].index[0]] = sm4_word(&c->program, i->extra_at);
+        return true;
+    case SM4_OP_CUSTOMDATA:
+        if ((i->token >> 11) == 3) { /* the constants */
+            c->immediate = c->program.data + 4 * (size_t)i->extra_at;
+            c->immediates = (i->length - 2) / 4;
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Where branches and loops go. */
+static bool tie(struct shader_code *c)
+{
+    uint32_t open[64];
+    size_t depth = 0;
+
+    for (uint32_t k = 0; k < c->num; k++) {
+        struct step *s = &c->steps[k];
+
+        s->other = NOWHERE;
+        switch (s->i.opcode) {
+        case SM4_OP_SWITCH:
+            return false;
+        case SM4_OP_IF:
+        case SM4_OP_LOOP:
+            if (depth == 64)
+                return false;
+            open[depth++] = k;
+            break;
+        case SM4_OP_ELSE:
+            if (!depth || c->steps[open[depth - 1]].i.opcode != SM4_OP_IF)
+                return false;
+            c->steps[open[depth - 1]].other = k;
+            open[depth - 1] = k;
+            break;
+        case SM4_OP_ENDIF:
+        case SM4_OP_ENDLOOP:
+            if (!depth ||
+                (c->steps[open[depth - 1]].i.opcode == SM4_OP_LOOP) != (s->i.opcode == SM4_OP_ENDLOOP))
+                return false;
+            c->steps[open[--depth]].other = k;
+            s->other = open[depth];
+            break;
+        default:
+            for (size_t d = depth; d-- && s->other == NOWHERE &&
+                                   (s->i.opcode == BREAK || s->i.opcode == BREAKC ||
+                                    s->i.opcode == CONTINUE || s->i.opcode == CONTINUEC);)
+                if (c->steps[open[d]].i.opcode == SM4_OP_LOOP)
+                    s->other = open[d];
+        }
+    }
+    return !depth;
+}
+
+static bool decode(struct shader_code *c)
+{
+    struct sm4_instruction i;
+    struct error e = {0};
+    int got;
+
+    while ((got = sm4_next(&c->program, &i, &e)) > 0) {
+        if (c->num == MAX_INSTRUCTIONS || array_reserve(c->steps, c->room, c->num + 1) || !declare(c, &i))
+            return false;
+        if ((i.opcode >= SM4_OP_DCL_RESOURCE && i.opcode <= SM4_OP_DCL_GLOBAL_FLAGS) ||
+            i.opcode == SM4_OP_CUSTOMDATA ||
+            (i.opcode >= SM4_OP_DCL_STREAM && i.opcode <= SM4_OP_DCL_RESOURCE_STRUCTURED) ||
+            i.opcode == SM4_OP_DCL_GS_INSTANCES)
+            continue;
+        c->steps[c->num++].i = i;
+    }
+    c->registers = c->temps;
+    for (size_t k = 0; k < MAX_ARRAYS; k++) {
+        c->array_at[k] = c->registers;
+        c->registers += c->arrays[k];
+    }
+    return got == 0 && tie(c);
+}
+
+struct shader_code *shader_code(const struct dxbc *d)
+{
+    const struct dxbc_chunk *p = dxbc_program(d);
+    struct shader_code *c = p ? calloc(1, sizeof(*c)) : NULL;
+    struct error e = {0};
+
+    if (!c)
+        return NULL;
+    if (sm4_open(&c->program, p->data, p->size, &e) || c->program.type > 1 ||
+        (c->program.major == 5 && c->program.minor) || !decode(c)) {
+        shader_code_free(c);
+        return NULL;
+    }
+    c->pixel = !c->program.type;
+    return c;
+}
+
+void shader_code_free(struct shader_code *c)
+{
+    if (c)
+        free(c->steps);
+    free(c);
+}
+
+/* ---- operands ------------------------------------------------------------ */
+
+static float f_of(uint32_t u)
+{
+    float f;
+
+    memcpy(&f, &u, 4);
+    return f;
+}
+
+static uint32_t u_of(float f)
+{
+    uint32_t u;
+
+    memcpy(&u, &f, 4);
+    return u;
+}
+
+static bool read_at(struct state *s, const struct sm4_operand *o, struct shader_value *four);
+
+/* An index, with its register; false: unknown. */
+static bool index_of(struct state *s, const struct sm4_operand *o, unsigned d, uint32_t *out)
+{
+    struct shader_value four[4];
+    struct sm4_operand inner;
+    struct error e = {0};
+    uint32_t at = o->relative_at[d];
+
+    *out = o->index[d];
+    if (!(o->relative >> d & 1))
+        return true;
+    if (sm4_operand(&s->c->program, &at, s->c->program.words, &inner, 1, &e) || !read_at(s, &inner, four) ||
+        !four[0].known)
+        return false;
+    *out += four[0].bits;
+    return true;
+}
+
+/* The register that an operand names, or NULL: unknown, or none that is kept. */
+static struct shader_value *place_of(struct state *s, const struct sm4_operand *o)
+{
+    uint32_t a, b;
+
+    if (!o->dims || !index_of(s, o, 0, &a))
+        return NULL;
+    switch (o->type) {
+    case SM4_TEMP:
+        return a < s->c->temps ? s->r[a] : NULL;
+    case SM4_INPUT:
+        return o->dims == 1 && a < SHADER_REGISTERS ? s->x->in[a] : NULL;
+    case SM4_OUTPUT:
+        return o->dims == 1 && a < SHADER_REGISTERS ? s->x->out[a] : NULL;
+    case SM4_INDEXABLE_TEMP:
+        if (a >= MAX_ARRAYS || o->dims < 2 || !index_of(s, o, 1, &b) || b >= s->c->arrays[a])
+            return NULL;
+        return s->r[s->c->array_at[a] + b];
+    default:
+        return NULL;
+    }
+}
+
+/* Its four values, as they lie there; false: nothing is known of them. */
+static bool raw_of(struct state *s, const struct sm4_operand *o, struct shader_value *four)
+{
+    const struct shader_value *p;
+    uint32_t a, b;
+
+    memset(four, 0, 4 * sizeof(*four));
+    if (o->type == SM4_IMM32) {
+        for (unsigned k = 0; k < 4; k++)
+            four[k] = (struct shader_value){o->value[o->value_count == 4 ? k : 0], true};
+        return true;
+    }
+    if (o->type == SM4_CONSTANT_BUFFER) {
+        if (o->dims != 2 || !index_of(s, o, 0, &a) || !index_of(s, o, 1, &b))
+            return false;
+        s->x->constants(s->x->ctx, a, b, four);
+        return true;
+    }
+    if (o->type == SM4_ICB) {
+        if (!o->dims || !index_of(s, o, 0, &a) || a >= s->c->immediates)
+            return false;
+        for (unsigned k = 0; k < 4; k++) {
+            memcpy(&four[k].bits, s->c->immediate + 16 * (size_t)a + 4 * k, 4);
+            four[k].known = true;
+        }
+        return true;
+    }
+    if (!(p = place_of(s, o)))
+        return false;
+    memcpy(four, p, 4 * sizeof(*four));
+    return true;
+}
+
+/* With its swizzle, without modifiers. */
+static bool read_at(struct state *s, const struct sm4_operand *o, struct shader_value *four)
+{
+    struct shader_value raw[4];
+
+    if (!raw_of(s, o, raw)) {
+        memset(four, 0, 4 * sizeof(*four));
+        return false;
+    }
+    for (unsigned k = 0; k < 4; k++)
+        four[k] = raw[o->components != 4 || o->type == SM4_IMM32 ? (o->components == 4 ? k : 0)
+                      : o->select == 1                           ? o->swizzle >> (2 * k) & 3
+                      : o->select == 2                           ? o->swizzle
+                                                                 : k];
+    return true;
+}
+
+static void read_operand(struct state *s, const struct sm4_operand *o, bool integer,
+                         struct shader_value *four)
+{
+    read_at(s, o, four);
+    for (unsigned k = 0; k < 4 && o->modifier; k++) {
+        if (integer) {
+            four[k].bits = o->modifier & 1 ? 0 - four[k].bits : four[k].bits;
+            continue;
+        }
+        if (o->modifier & 2)
+            four[k].bits &= 0x7fffffffu;
+        if (o->modifier & 1)
+            four[k].bits ^= 0x80000000u;
+    }
+}
+
+static void forget_arrays(struct state *s)
+{
+    for (uint32_t k = s->c->temps; k < s->c->registers; k++)
+        memset(s->r[k], 0, sizeof(s->r[k]));
+}
+
+static void write_operand(struct state *s, const struct sm4_instruction *i, unsigned n,
+                          const struct shader_value *four)
+{
+    const struct sm4_operand *o = &i->operands[n];
+    struct shader_value *p = place_of(s, o);
+    const unsigned mask = o->components == 4 ? o->swizzle & 15 : 1;
+
+    if (!p && o->type == SM4_INDEXABLE_TEMP)
+        forget_arrays(s);
+    if (!p)
+        return;
+    for (unsigned k = 0; k < 4; k++)
+        if (mask >> k & 1) {
+            p[k] = four[k];
+            if (i->token >> 13 & 1 && p[k].known) /* saturated */
+                p[k].bits = u_of(fminf(fmaxf(f_of(p[k].bits), 0), 1));
+        }
+}
+
+/* ---- arithmetic ---------------------------------------------------------- */
+
+static bool is_integer(uint32_t op)
+{
+    return op == AND || (op >= IADD && op <= ITOF && op != SM4_OP_IF) || op == NOT || op == OR ||
+           (op >= UDIV && op <= XOR);
+}
+
+static uint32_t truth(bool b)
+{
+    return b ? UINT32_MAX : 0;
+}
+
+/* clang-format off */
+static bool floats(uint32_t op, float a, float b, float c, uint32_t *out)
+{
+    float r;
+
+    switch (op) {
+    case ADD: r = a + b; break;
+    case DIV: r = a / b; break;
+    case MUL: r = a * b; break;
+    case MAD: r = a * b + c; break;
+    case MIN: r = fminf(a, b); break;
+    case MAX: r = fmaxf(a, b); break;
+    case EXP: r = exp2f(a); break;
+    case LOG: r = log2f(a); break;
+    case FRC: r = a - floorf(a); break;
+    case ROUND_NE: r = nearbyintf(a); break;
+    case ROUND_NI: r = floorf(a); break;
+    case ROUND_PI: r = ceilf(a); break;
+    case ROUND_Z: r = truncf(a); break;
+    case RSQ: r = 1 / sqrtf(a); break;
+    case SQRT: r = sqrtf(a); break;
+    case RCP: r = 1 / a; break;
+    case EQ: *out = truth(a == b); return true;
+    case NE: *out = truth(a != b); return true;
+    case LT: *out = truth(a < b); return true;
+    case GE: *out = truth(a >= b); return true;
+    case FTOI: *out = isnan(a) ? 0 : a >= 2147483647.0f ? INT32_MAX : a <= -2147483648.0f ? (uint32_t)INT32_MIN : (uint32_t)(int32_t)a; return true;
+    case FTOU: *out = !(a > 0) ? 0 : a >= 4294967295.0f ? UINT32_MAX : (uint32_t)a; return true;
+    default: return false;
+    }
+    *out = u_of(r);
+    return true;
+}
+
+static bool integers(uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
+{
+    const int32_t x = (int32_t)a, y = (int32_t)b;
+
+    switch (op) {
+    case MOV: *out = a; break;
+    case AND: *out = a & b; break;
+    case OR: *out = a | b; break;
+    case XOR: *out = a ^ b; break;
+    case NOT: *out = ~a; break;
+    case IADD: *out = a + b; break;
+    case IMAD: case UMAD: *out = a * b + c; break;
+    case IMAX: *out = x > y ? a : b; break;
+    case IMIN: *out = x < y ? a : b; break;
+    case UMAX: *out = a > b ? a : b; break;
+    case UMIN: *out = a < b ? a : b; break;
+    case INEG: *out = 0 - a; break;
+    case ISHL: *out = a << (b & 31); break;
+    case ISHR: *out = (uint32_t)(x >> (b & 31)); break;
+    case USHR: *out = a >> (b & 31); break;
+    case IEQ: *out = truth(a == b); break;
+    case INE: *out = truth(a != b); break;
+    case ILT: *out = truth(x < y); break;
+    case IGE: *out = truth(x >= y); break;
+    case ULT: *out = truth(a < b); break;
+    case UGE: *out = truth(a >= b); break;
+    case ITOF: *out = u_of((float)x); break;
+    case UTOF: *out = u_of((float)a); break;
+    default: return false;
+    }
+    return true;
+}
+/* clang-format on */
+
+static unsigned sources(const struct sm4_instruction *i)
+{
+    unsigned n = 0;
+
+    for (const char *f = sm4_ops[i->opcode].format; *f; f++)
+        n += *f == 'o';
+    return n;
+}
+
+static bool is_zero(const struct shader_value *v)
+{
+    return v->known && !(v->bits & 0x7fffffffu);
+}
+
+/* One component of what is computed component by component. */
+static struct shader_value one(const struct state *s, uint32_t op, unsigned n, struct shader_value v[3])
+{
+    struct shader_value out = {0, true};
+
+    if (op == MOVC) {
+        out = v[0].bits ? v[1] : v[2];
+        out.known = v[0].known ? out.known : v[1].known && v[2].known && v[1].bits == v[2].bits;
+        return out;
+    }
+    /* what is interpolated is a number, and no number is written as 0 */
+    if (s->c->pixel && (op == MUL || op == MAD) && (is_zero(&v[0]) || is_zero(&v[1])) &&
+        (op == MUL || v[2].known)) {
+        out.bits = op == MUL ? 0 : v[2].bits;
+        return out;
+    }
+    for (unsigned k = 0; k < n; k++)
+        out.known &= v[k].known;
+    if (out.known && !integers(op, v[0].bits, v[1].bits, v[2].bits, &out.bits) &&
+        !floats(op, f_of(v[0].bits), f_of(v[1].bits), f_of(v[2].bits), &out.bits))
+        out.known = false;
+    return out;
+}
+
+static void compute(struct state *s, const struct sm4_instruction *i)
+{
+    const unsigned n = sources(i), first = i->operand_count - n;
+    struct shader_value in[3][4] = {0}, out[4];
+
+    if (n > 3 || first != 1) {
+        memset(out, 0, sizeof(out));
+    } else {
+        for (unsigned k = 0; k < n; k++)
+            read_operand(s, &i->operands[first + k], is_integer(i->opcode), in[k]);
+        for (unsigned k = 0; k < 4; k++)
+            out[k] = one(s, i->opcode, n, (struct shader_value[]){in[0][k], in[1][k], in[2][k]});
+    }
+    write_operand(s, i, 0, out);
+}
+
+static void dot(struct state *s, const struct sm4_instruction *i, unsigned n)
+{
+    struct shader_value a[4], b[4], sum = {0, true}, out[4];
+    float f = 0;
+
+    read_operand(s, &i->operands[1], false, a);
+    read_operand(s, &i->operands[2], false, b);
+    for (unsigned k = 0; k < n; k++) {
+        if (s->c->pixel && (is_zero(&a[k]) || is_zero(&b[k])))
+            continue;
+        sum.known &= a[k].known && b[k].known;
+        f += f_of(a[k].bits) * f_of(b[k].bits);
+    }
+    sum.bits = u_of(f);
+    for (unsigned k = 0; k < 4; k++)
+        out[k] = sum;
+    write_operand(s, i, 0, out);
+}
+
+/* Instructions of two results. */
+static void pair(struct state *s, const struct sm4_instruction *i)
+{
+    struct shader_value a[4], b[4] = {0}, first[4] = {0}, second[4] = {0};
+    const bool two = i->operand_count == 4;
+
+    read_operand(s, &i->operands[2], i->opcode != SINCOS, a);
+    if (two)
+        read_operand(s, &i->operands[3], true, b);
+    for (unsigned k = 0; k < 4; k++) {
+        const uint64_t u = (uint64_t)a[k].bits * b[k].bits;
+        const int64_t n = (int64_t)(int32_t)a[k].bits * (int32_t)b[k].bits;
+
+        first[k].known = second[k].known = a[k].known && (!two || b[k].known);
+        switch (i->opcode) {
+        case SINCOS:
+            first[k].bits = u_of(sinf(f_of(a[k].bits)));
+            second[k].bits = u_of(cosf(f_of(a[k].bits)));
+            break;
+        case UDIV:
+            first[k].bits = b[k].bits ? a[k].bits / b[k].bits : UINT32_MAX;
+            second[k].bits = b[k].bits ? a[k].bits % b[k].bits : UINT32_MAX;
+            break;
+        case IMUL:
+            first[k].bits = (uint32_t)((uint64_t)n >> 32);
+            second[k].bits = (uint32_t)n;
+            break;
+        case UMUL:
+            first[k].bits = (uint32_t)(u >> 32);
+            second[k].bits = (uint32_t)u;
+            break;
+        default:
+            first[k].known = second[k].known = false;
+        }
+    }
+    write_operand(s, i, 0, first);
+    write_operand(s, i, 1, second);
+}
+
+static void load(struct state *s, const struct sm4_instruction *i)
+{
+    const bool structured = i->opcode == LD_STRUCTURED;
+    const struct sm4_operand *t = &i->operands[structured ? 3 : 2];
+    struct shader_value a[4], b[4] = {0}, raw[4] = {0}, out[4];
+    uint32_t reg;
+
+    read_operand(s, &i->operands[1], true, a);
+    if (structured)
+        read_operand(s, &i->operands[2], true, b);
+    if (t->type == SM4_RESOURCE && s->x->buffer && index_of(s, t, 0, &reg) && reg < 128 && a[0].known &&
+        (!structured || b[0].known))
+        for (unsigned k = 0; k < 4; k++)
+            s->x->buffer(s->x->ctx, reg, s->c->strides[reg], structured ? a[0].bits : 0,
+                         (structured ? b[0].bits : a[0].bits) + 4 * k, &raw[k]);
+    for (unsigned k = 0; k < 4; k++)
+        out[k] = raw[t->components == 4 && t->select == 1 ? t->swizzle >> (2 * k) & 3
+                     : t->select == 2                     ? t->swizzle
+                                                          : k];
+    write_operand(s, i, 0, out);
+}
+
+static void calculate(struct state *s, const struct sm4_instruction *i)
+{
+    static const struct shader_value unknown[4];
+    const char *f = sm4_ops[i->opcode].format;
+
+    if (i->opcode >= DP2 && i->opcode <= DP4)
+        dot(s, i, i->opcode - DP2 + 2);
+    else if (i->opcode == SINCOS || i->opcode == UDIV || i->opcode == IMUL || i->opcode == UMUL)
+        pair(s, i);
+    else if (i->opcode == LD_RAW || i->opcode == LD_STRUCTURED)
+        load(s, i);
+    else if (f[0] == 'd' && strspn(f + 1, "o") == strlen(f + 1))
+        compute(s, i);
+    else
+        for (unsigned k = 0; k < i->operand_count && f[k] == 'd'; k++)
+            write_operand(s, i, k, unknown);
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+/* 1: it holds; 0: it does not; -1: unknown. */
+static int condition(struct state *s, const struct sm4_instruction *i)
+{
+    struct shader_value four[4];
+
+    read_operand(s, &i->operands[0], true, four);
+    return four[0].known ? (four[0].bits != 0) == (i->token >> 18 & 1) : -1;
+}
+
+/* From a branch of which nobody knows whether it is taken, to its end: what it writes is unknown, and it must neither return nor loop
+ * out of itself. The step behind, or NOWHERE. */
+static uint32_t doubt(struct state *s, uint32_t at)
+{
+    static const struct shader_value unknown[4];
+    uint32_t depth = 0;
+
+    for (; at < s->c->num; at++) {
+        const struct sm4_instruction *i = &s->c->steps[at].i;
+        const char *f = sm4_ops[i->opcode].format;
+
+        switch (i->opcode) {
+        case SM4_OP_IF:
+            depth++;
+            break;
+        case SM4_OP_ENDIF:
+            if (!--depth)
+                return at + 1;
+            break;
+        case SM4_OP_DISCARD:
+            if (s->x->discard == SHADER_KEEPS)
+                s->x->discard = SHADER_MAY_DISCARD;
+            break;
+        case SM4_OP_RET:
+        case RETC:
+        case BREAK:
+        case BREAKC:
+        case CONTINUE:
+        case CONTINUEC:
+        case SM4_OP_LOOP:
+            return NOWHERE;
+        default:
+            for (unsigned k = 0; f && k < i->operand_count && f[k] == 'd'; k++)
+                write_operand(s, i, k, unknown);
+        }
+    }
+    return NOWHERE;
+}
+
+/* The step behind `at`, or NOWHERE: that is not known; `num`: the end. */
+static uint32_t step(struct state *s, uint32_t at)
+{
+    const struct step *p = &s->c->steps[at];
+    const uint32_t end = (uint32_t)s->c->num;
+    int holds = 1;
+
+    switch (p->i.opcode) {
+    case SM4_OP_RET:
+        return end;
+    case RETC:
+        holds = condition(s, &p->i);
+        return holds < 0 ? NOWHERE : holds ? end : at + 1;
+    case SM4_OP_DISCARD:
+        holds = condition(s, &p->i);
+        if (holds > 0)
+            s->x->discard = SHADER_DISCARDS;
+        else if (holds < 0 && s->x->discard == SHADER_KEEPS)
+            s->x->discard = SHADER_MAY_DISCARD;
+        return at + 1;
+    case SM4_OP_IF:
+        holds = condition(s, &p->i);
+        return holds < 0 ? doubt(s, at) : holds ? at + 1 : p->other + 1;
+    case SM4_OP_ELSE:
+        return p->other + 1;
+    case SM4_OP_ENDLOOP:
+        return p->other + 1;
+    case BREAKC:
+    case CONTINUEC:
+        holds = condition(s, &p->i);
+        if (holds < 0 || p->other == NOWHERE)
+            return NOWHERE;
+        if (!holds)
+            return at + 1;
+        return p->i.opcode == BREAKC ? s->c->steps[p->other].other + 1 : p->other + 1;
+    case BREAK:
+        return p->other == NOWHERE ? NOWHERE : s->c->steps[p->other].other + 1;
+    case CONTINUE:
+        return p->other == NOWHERE ? NOWHERE : p->other + 1;
+    case SM4_OP_LOOP:
+    case SM4_OP_ENDIF:
+    case NOP:
+        return at + 1;
+    default:
+        calculate(s, &p->i);
+        return at + 1;
+    }
+}
+
+static void find_written(const struct shader_code *c, struct shader_run *x)
+{
+    memset(x->written, 0, sizeof(x->written));
+    for (size_t k = 0; k < c->num; k++) {
+        const struct sm4_instruction *i = &c->steps[k].i;
+        const char *f = sm4_ops[i->opcode].format;
+
+        for (unsigned n = 0; f && n < i->operand_count && f[n] == 'd'; n++)
+            if (i->operands[n].type == SM4_OUTPUT && i->operands[n].dims == 1 &&
+                i->operands[n].index[0] < SHADER_REGISTERS)
+                x->written[i->operands[n].index[0]] |=
+                    i->operands[n].components == 4 ? i->operands[n].swizzle & 15 : 1;
+    }
+}
+
+bool shader_run(const struct shader_code *c, struct shader_run *x)
+{
+    struct state s = {.c = c, .x = x, .r = calloc(c->registers + 1, sizeof(*s.r))};
+    uint32_t at = 0, n = 0;
+
+    memset(x->out, 0, sizeof(x->out));
+    x->discard = SHADER_KEEPS;
+    find_written(c, x);
+    while (s.r && at < c->num && n++ < SHADER_STEPS)
+        at = step(&s, at);
+    x->steps += n;
+    free(s.r);
+    if (s.r && at == c->num)
+        return true;
+    memset(x->out, 0, sizeof(x->out));
+    if (x->discard == SHADER_KEEPS)
+        x->discard = SHADER_MAY_DISCARD;
+    return false;
+}
