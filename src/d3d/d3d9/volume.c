@@ -63,7 +63,7 @@ static HRESULT lock(struct d9_resource *r, UINT level, D3DLOCKED_BOX *out, const
     if (b && (b->Left >= b->Right || b->Top >= b->Bottom || b->Front >= b->Back || b->Right > s->width ||
               b->Bottom > s->height || b->Back > s->depth))
         return D3DERR_INVALIDCALL;
-    if (b && block > 1 && r->pool == D3DPOOL_DEFAULT &&
+    if (b && block > 1 &&
         ((b->Left | b->Top) % block || (b->Right % block && b->Right != s->width) ||
          (b->Bottom % block && b->Bottom != s->height)))
         return D3DERR_INVALIDCALL;
