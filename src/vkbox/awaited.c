@@ -7,7 +7,13 @@ static const struct vkbox_submission *at(const struct vkbox *b, uint64_t number)
 {
     const struct vkbox_submission *s = &b->submission[vkbox_slot_of(b, number)];
 
-    return number && atomic_load(&s->number) == number && s->queue < VKBOX_QUEUES ? s : NULL;
+    return number && atomic_load(&s->number) == number ? s : NULL;
+}
+
+/* Whoever writes the record may change what was checked. */
+static uint32_t device_of(const struct vkbox *b, const struct vkbox_submission *s)
+{
+    return b->queues[*(const volatile uint32_t *)&s->queue % VKBOX_QUEUES].device;
 }
 
 /* Of a semaphore with two values one signal is for one that waits: another that came before may have had it. */
@@ -39,7 +45,7 @@ struct awaited *awaited_find(const struct vkbox *b, uint64_t last, uint64_t numb
 
     if (!a || !s)
         return a;
-    device = b->queues[s->queue].device;
+    device = device_of(b, s);
     a->may_be_other = b->queues_lost || b->signals_lost;
     for (uint32_t i = 0; i < s->num_waits && i < VKBOX_SEMAPHORES_MOST; i++) {
         const struct vkbox_semaphore one = vkbox_semaphore_at(b, s->waits, &s->more_waits, i);
@@ -55,7 +61,7 @@ struct awaited *awaited_find(const struct vkbox *b, uint64_t last, uint64_t numb
          n++) {
         const struct vkbox_submission *other = n == number ? NULL : at(b, n);
 
-        if (other && b->queues[other->queue].device == device) /* handles of two devices may be the same */
+        if (other && device_of(b, other) == device) /* handles of two devices may be the same */
             note_semaphores(b, other, n, number, a);
     }
     return a;

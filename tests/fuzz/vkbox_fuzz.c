@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "vkbox/judge.h"
+#include "vkbox/run/progress.h"
 
 enum { PATCH = 9, MAX_PATCHES = 64 };
 
@@ -72,7 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct vkbox_verdict verdict;
     struct bb_package *package = NULL;
     struct error e = {0};
+    struct progress_head heads[VKBOX_QUEUES];
     struct vkbox *b;
+    uint64_t due;
     size_t words;
 
     if (size < 1)
@@ -91,6 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(b->chunks[0].words, data, words * 4);
     if (!b->chunks[0].used)
         b->chunks[0].used = (uint32_t)words;
+    /* Who watches looks at it as it is. */
+    due = progress_heads(b, heads);
+    must(!(progress_stuck(b, heads, due, ev.what * UINT64_C(0x55)) & ~due));
     munmap(b, sizeof(*b));
     if (!vkbox_copy(&reader, fd, &e)) {
         must(!vkbox_judge(&reader, &ev, &verdict));
