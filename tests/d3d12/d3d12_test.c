@@ -299,6 +299,29 @@ TEST(names_and_json_are_shown)
     strbuf_finish(&out);
 }
 
+/* What stands where another object stood is another object, however much a call is like the last one. */
+TEST(what_is_made_at_the_same_address_is_another)
+{
+    struct strbuf out = {0};
+    unsigned object[6] = {0};
+    const char *at;
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/again -- %s again", aerogpu, dir, workload), 0);
+    if (!strstr(strbuf_str(&out), "same address"))
+        skip(); /* this allocator gives another */
+    assert_int_equal(run(&out, "%s show %s/again", aerogpu, dir), 0);
+    at = strbuf_str(&out);
+    for (int i = 0; i < 6; i++) {
+        assert_non_null(at = strstr(at, ".CopyBufferRegion("));
+        assert_non_null(at = strstr(at, "pSrcBuffer=Resource#"));
+        object[i] = (unsigned)strtoul(at + strlen("pSrcBuffer=Resource#"), NULL, 10);
+        assert_int_equal(object[i], object[i / 3 * 3]);
+    }
+    assert_int_not_equal(object[0], object[3]);
+    strbuf_finish(&out);
+}
+
 /* A recording whose handles are wrong is played up to the call, which is named; the call is not made. */
 TEST(wrong_handles_are_named)
 {
