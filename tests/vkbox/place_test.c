@@ -131,6 +131,8 @@ TEST(who_was_kept_from_running_was_not_let_run)
     } rows[] = {{{.ran_ns = 0}, true},                                    /* all of them sleep */
                 {{.ran_ns = 900, .most_ns = 500, .held_ns = 400}, true},  /* others are at work as well */
                 {{.ran_ns = 900, .most_ns = 500, .held_ns = 401}, false}, /* and too much so */
+                {{.ran_ns = 100, .most_ns = 50, .held_ns = 900}, true}, /* and yet all slept for a time-out */
+                {{.ran_ns = 101, .most_ns = 50, .held_ns = 900}, false},
                 {{.ran_ns = 0, .ready = true}, false},                    /* it may wait since the begin */
                 {{.ran_ns = 999, .most_ns = 999, .ready = true}, false},  /* nearly all */
                 {{.ran_ns = 1000, .most_ns = 1000, .ready = true}, true}, /* it spins */

@@ -372,11 +372,13 @@ size_t place_slept(const struct place_times *from, const struct place_times *to,
     return n;
 }
 
-/* One that ran for all of it could have come to its end. Else nobody may have been kept from running for a fifth of it, or be ready:
- * who is may have waited all the time, which the kernel counts when it is over. */
+/* One that ran for all of it could have come to its end. Else nobody may be ready: who is may have waited all the time, which the kernel
+ * counts when it is over. And nobody may have been kept from running for a fifth of it; or for so long no thread ran or wanted to, even if
+ * they took turns. */
 bool place_let_run(const struct place_span *s, uint64_t waited_ns, uint64_t timeout_ns)
 {
-    return s->most_ns >= timeout_ns || (!s->ready && s->held_ns <= waited_ns / 5);
+    return s->most_ns >= timeout_ns ||
+           (!s->ready && (s->held_ns <= waited_ns / 5 || s->ran_ns + s->held_ns + timeout_ns <= waited_ns));
 }
 
 bool place_stopped(pid_t pid)
