@@ -377,6 +377,7 @@ void commands_pass(struct command_buffer *cb, bool begins)
     if (begins && cb->pending && !cb->in_pass)
         commands_point(cb);
     cb->in_pass = begins;
+    cb->bound_to_pass = false;
     if (!begins)
         commands_point(cb);
     begin_group(cb);

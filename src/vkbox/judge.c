@@ -22,11 +22,6 @@
 /* VkResult's VK_ERROR_OUT_OF_…_MEMORY so long before the end have to do with it. */
 #define MEMORY_NS (2 * NSEC_PER_SEC)
 
-static const char *short_name(const struct vkbox_work *w)
-{
-    return vkbox_commands[w->command].name;
-}
-
 /* ---- which submission ---------------------------------------------------- */
 
 struct choice {
@@ -233,14 +228,16 @@ static void name_others(const struct vkbox_reader *r, const struct choice *c, st
 static void name_command(const struct vkbox_reader *r, struct vkbox_verdict *v)
 {
     const struct vkbox_work *w = &v->list.work[v->work];
+    char name[64];
 
+    vkbox_name(w, name);
     if (v->candidates > 1)
         TEXT(v, "%s of %u commands, the first of which is ", v->text[0] ? "one" : "One", v->candidates);
     if (w->draw)
         TEXT(v, "%s %u (%s)", vkbox_commands[w->command].flags & VKBOX_IS_DISPATCH ? "dispatch" : "draw",
-             w->draw, short_name(w));
+             w->draw, name);
     else
-        TEXT(v, "%s", short_name(w));
+        TEXT(v, "%s", name);
     if (v->path[0])
         TEXT(v, " in %s", v->path);
     TEXT(v, " of submission %llu", (unsigned long long)v->submission);
@@ -546,10 +543,12 @@ static void end_sentence(const struct vkbox_reader *r, const struct vkbox_event 
 
 static void make_fingerprint(const struct vkbox_verdict *v, struct vkbox_verdict *out)
 {
-    char text[400];
-    int n = snprintf(text, sizeof(text), "%s/%s/%s", bb_cause_desc(v->cause)->name,
-                     v->work == SIZE_MAX ? "" : short_name(&v->list.work[v->work]), v->path);
+    char text[400], name[64] = "";
+    int n;
 
+    if (v->work != SIZE_MAX)
+        vkbox_name(&v->list.work[v->work], name);
+    n = snprintf(text, sizeof(text), "%s/%s/%s", bb_cause_desc(v->cause)->name, name, v->path);
     snprintf(out->fingerprint, sizeof(out->fingerprint), "%016llx",
              (unsigned long long)XXH3_64bits(text, (size_t)n));
 }

@@ -411,8 +411,10 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device,
     PFN_vkVoidFunction offer = offers_find(d, name), next = offer ? offer : d->get(device, name),
                        hook = next && !offer ? device_hook(name) : NULL;
 
-    if (next && !offer && !hook && !strncmp(name, "vkCmd", 5))
+    if (next && !offer && !hook && !strncmp(name, "vkCmd", 5)) {
         atomic_store(&d->strange, true);
+        return foreign_thunk_of(name, next);
+    }
     return hook ? hook : next; /* what the device has not, it has not with the layer either */
 }
 

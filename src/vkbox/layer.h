@@ -110,10 +110,11 @@ struct command_buffer {
     uint32_t known_at;
     bool writes; /* its queues can write memory */
     bool in_pass, marked;
-    bool submitted; /* since it was recorded */
-    bool once;      /* and once since its mark began anew */
-    bool scattered; /* and to several queues */
-    uint32_t queue; /* to this one last, and as that submission */
+    bool bound_to_pass; /* the pass has something that may end with it, and is not cut */
+    bool submitted;     /* since it was recorded */
+    bool once;          /* and once since its mark began anew */
+    bool scattered;     /* and to several queues */
+    uint32_t queue;     /* to this one last, and as that submission */
     uint64_t last;
     uint32_t open; /* queries and the like that a pass must not end within */
     struct pass pass;
@@ -192,6 +193,9 @@ void pass_cut(struct command_buffer *cb); /* between two commands, if it can be 
 bool pass_can_leave(const struct command_buffer *cb);
 bool pass_leave(struct command_buffer *cb);
 void pass_enter(struct command_buffer *cb);
+
+/* foreign.c: a function of the driver's that the registry does not know, so that it is noted. */
+PFN_vkVoidFunction foreign_thunk_of(const char *name, PFN_vkVoidFunction next);
 
 /* parts.c */
 void parts_begin(struct command_buffer *cb, const VkCommandBufferBeginInfo *info);

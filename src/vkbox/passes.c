@@ -329,7 +329,7 @@ static void begin_piece(struct command_buffer *cb, VkRenderPass which)
 
 bool pass_can_leave(const struct command_buffer *cb)
 {
-    return !cb->open && cb->pass.kind != PASS_WHOLE;
+    return !cb->open && !cb->bound_to_pass && cb->pass.kind != PASS_WHOLE;
 }
 
 bool pass_leave(struct command_buffer *cb)

@@ -715,9 +715,14 @@ void vkbox_print(const struct vkbox_reader *r, const struct vkbox_work *w, struc
 {
     struct printer p = {r, out, true};
     struct visitor v = {print_value, print_open, print_close, &p};
+    char name[64];
 
-    strbuf_printf(out, "%s(", vkbox_commands[w->command].name);
-    walk_args(w, &v);
+    vkbox_name(w, name);
+    strbuf_printf(out, "%s(", name);
+    if (vkbox_commands[w->command].flags & VKBOX_IS_FOREIGN)
+        strbuf_puts(out, "…");
+    else
+        walk_args(w, &v);
     strbuf_puts(out, ")");
 }
 
@@ -766,6 +771,14 @@ void vkbox_text(const struct vkbox_work *w, char out[64])
 {
     out[0] = '\0';
     search(w, &(struct search){.text = out});
+}
+
+void vkbox_name(const struct vkbox_work *w, char out[64])
+{
+    if (vkbox_commands[w->command].flags & VKBOX_IS_FOREIGN)
+        vkbox_text(w, out);
+    else
+        snprintf(out, 64, "%s", vkbox_commands[w->command].name);
 }
 
 uint32_t vkbox_handles(const struct vkbox_work *w, uint64_t *handles, const char **types, uint32_t max)

@@ -93,6 +93,8 @@ uint64_t vkbox_group(const struct vkbox_reader *r, uint32_t slot);
 void vkbox_print(const struct vkbox_reader *r, const struct vkbox_work *w, struct strbuf *out);
 /* The text of a command that has one, as a label; "" if it has none. */
 void vkbox_text(const struct vkbox_work *w, char out[64]);
+/* As it is called; of one that the registry does not know that is what the record has. */
+void vkbox_name(const struct vkbox_work *w, char out[64]);
 /* The first handles among the arguments of a command, in order; returns how many there are, at most `max`. */
 uint32_t vkbox_handles(const struct vkbox_work *w, uint64_t *handles, const char **types, uint32_t max);
 /* The `n`th number (of 32 bits) of a command, or 0. */

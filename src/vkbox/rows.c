@@ -271,7 +271,7 @@ static void put_packets(struct rows *o)
     size_t at = o->v->work == SIZE_MAX ? 0 : o->v->work;
     size_t from = at > MAX_PACKETS / 2 ? at - MAX_PACKETS / 2 : 0;
     struct path path = {.text = ""};
-    char shown[256];
+    char shown[256], name[64];
     struct strbuf text = {0};
 
     for (size_t i = 0; i < l->num; i++) {
@@ -286,7 +286,8 @@ static void put_packets(struct rows *o)
         bb_row(o->p, BB_TABLE_PACKET);
         bb_int(o->p, BB_packet_submission, (int64_t)o->v->submission);
         bb_int(o->p, BB_packet_number, (int64_t)i);
-        bb_text(o->p, BB_packet_name, vkbox_commands[w->command].name);
+        vkbox_name(w, name);
+        bb_text(o->p, BB_packet_name, name);
         bb_text(o->p, BB_packet_text, strbuf_str(&text));
         bb_int(o->p, BB_packet_work, (flags & (VKBOX_IS_WORK | VKBOX_IS_BEGIN | VKBOX_IS_END)) != 0);
         if (w->draw)

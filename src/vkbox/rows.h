@@ -28,6 +28,7 @@ struct rows {
     const struct vkbox_object *faulted, *pipeline; /* what the fault is about; what was bound. NULL: none */
     const struct vkbox_object *leads[LEADS]; /* buffers and images that the command has bound, or names */
     uint32_t num_leads;
+    bool foreign;     /* the command may reach what a command bound that the registry does not know */
     char others[300]; /* those that could lead to the address besides the one that it lies at; "": none */
 };
 

@@ -95,8 +95,24 @@ struct bound {
     uint64_t pipeline[BIND_POINTS], sets[BIND_POINTS][BINDINGS], vertices[BINDINGS], indices, framebuffer,
         targets[BINDINGS];
     const struct vkbox_work *pushed[BIND_POINTS];
+    const struct vkbox_work *foreign_pipeline[BIND_POINTS], *foreign; /* that may have bound others since */
     uint32_t num_targets;
 };
+
+/* Whether it binds nothing, as far as its name says. */
+static bool binds_nothing(const struct vkbox_work *w)
+{
+    static const char *const verbs[] = {"Draw", "Dispatch", "Copy", "Trace", "Write", "Begin", "End"};
+    char name[64];
+    const char *verb;
+
+    vkbox_name(w, name);
+    verb = strncmp(name, "vkCmd", 5) ? name : name + 5;
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (!strncmp(verb, verbs[i], strlen(verbs[i])))
+            return true;
+    return false;
+}
 
 static void track_sets(struct bound *b, const struct vkbox_work *w, const uint64_t *handles, uint32_t n)
 {
@@ -117,14 +133,18 @@ static void track(struct bound *b, const struct vkbox_work *w)
     const char *types[BINDINGS];
     uint64_t handles[BINDINGS];
 
+    if (flags & VKBOX_IS_FOREIGN && !binds_nothing(w))
+        b->foreign = b->foreign_pipeline[0] = b->foreign_pipeline[1] = w;
     if (!(flags & (VKBOX_IS_PIPELINE | VKBOX_IS_SETS | VKBOX_IS_PUSHED | VKBOX_IS_VERTICES |
                    VKBOX_IS_INDICES | VKBOX_IS_BEGIN)))
         return;
     n = vkbox_handles(w, handles, types, BINDINGS);
     if (flags & VKBOX_IS_PIPELINE && n) {
         first = vkbox_number(w, "pipelineBindPoint");
-        if (first < BIND_POINTS)
+        if (first < BIND_POINTS) {
             b->pipeline[first] = handles[0];
+            b->foreign_pipeline[first] = NULL;
+        }
     } else if (flags & (VKBOX_IS_SETS | VKBOX_IS_PUSHED)) {
         track_sets(b, w, handles, n);
     } else if (flags & VKBOX_IS_VERTICES) {
@@ -279,6 +299,20 @@ static void put_pushed(struct rows *o, const struct vkbox_work *w)
     }
 }
 
+/* What was bound before it may be so no more: nobody knows, and nothing is told of it. */
+static void put_foreign(struct rows *o, const struct vkbox_work *w)
+{
+    char name[64], line[200];
+
+    vkbox_name(w, name);
+    snprintf(line, sizeof(line),
+             "not known: %s, recorded before, is no command of the registry that this build has, and may "
+             "have bound others",
+             name);
+    o->foreign = true;
+    put_binding(o, "all else", "resource", 0, line);
+}
+
 void rows_put_bound(struct rows *o)
 {
     const struct vkbox_list *l = &o->v->list;
@@ -310,9 +344,16 @@ void rows_put_bound(struct rows *o)
 
         for (uint32_t i = 0; i < n; i++)
             note_lead(o, vkbox_object(o->r, handles[i]));
+        o->foreign = (flags & VKBOX_IS_FOREIGN) != 0;
         return;
     }
     point = (flags & VKBOX_IS_DISPATCH) != 0;
+    if (b.foreign) {
+        put_foreign(o, b.foreign);
+        if (!b.foreign_pipeline[point])
+            put_pipeline(o, b.pipeline[point]);
+        return;
+    }
     put_pipeline(o, b.pipeline[point]);
     for (uint32_t i = 0; i < BINDINGS; i++)
         if (b.sets[point][i]) {

@@ -105,6 +105,9 @@ static void name_others(struct rows *o)
         if (of->state == VKBOX_LIVE && of->type == VKBOX_BUFFER && of->address && !rows_lead(o, of))
             name_other(o, of, &num);
     }
+    if (o->foreign)
+        snprintf(o->others + strlen(o->others), sizeof(o->others) - strlen(o->others),
+                 "%swhat else it had bound", num ? ", and " : "");
     n = strlen(o->others);
     if (num > NAMED)
         snprintf(o->others + n, sizeof(o->others) - n, ", or %u more", num - NAMED);
@@ -171,10 +174,10 @@ void rows_put_fault(struct rows *o, struct bb_resources *known)
     if (!by_program)
         name_others(o);
     if (f.kind == BB_FAULT_OUT_OF_BOUNDS || f.kind == BB_FAULT_USE_AFTER_FREE)
-        o->memory =
-            rows_device(o)->guards && f.num_former <= 1 && o->v->command == BB_SURE_PROVEN && !o->others[0]
-                ? BB_SURE_PROVEN
-                : BB_SURE_SUGGESTED;
+        o->memory = rows_device(o)->guards && f.num_former <= 1 && o->v->command == BB_SURE_PROVEN &&
+                            !o->others[0] && !o->foreign
+                        ? BB_SURE_PROVEN
+                        : BB_SURE_SUGGESTED;
     bb_row(o->p, BB_TABLE_FAULT);
     bb_int(o->p, BB_fault_time_ns, (int64_t)c->time_ns);
     bb_int(o->p, BB_fault_address, (int64_t)at.address);

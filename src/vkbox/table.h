@@ -62,8 +62,9 @@ enum vkbox_flags {
     VKBOX_IS_SETS = 2048,
     VKBOX_IS_VERTICES = 4096,
     VKBOX_IS_INDICES = 8192,
-    VKBOX_IS_PUSHED = 16384, /* descriptors */
-    VKBOX_IS_WAIT = 32768,   /* for events */
+    VKBOX_IS_PUSHED = 16384,  /* descriptors */
+    VKBOX_IS_WAIT = 32768,    /* for events */
+    VKBOX_IS_FOREIGN = 65536, /* the registry does not know it: its field is its name */
 };
 
 struct vkbox_command_desc {

@@ -40,7 +40,7 @@ static int loops(void)
 {
     return is("loop-compute") || is("twice") || is("two") || is("many") || is("escape") || is("names") ||
            is("loop-set") || is("loop-array") || is("batch") || is("becomes") || is("recorded-anew") ||
-           is("freed-buffer");
+           is("freed-buffer") || is("foreign") || is("foreign-bind");
 }
 
 /* ---- frames -------------------------------------------------------------- */
@@ -287,6 +287,26 @@ static void execute_shapes(VkCommandBuffer cb, int bad)
     vkCmdExecuteCommands(cb, n, parts);
 }
 
+/* With commands that only the driver of foreign.c has. */
+static void foreign_bind(VkCommandBuffer cb)
+{
+    void(VKAPI_PTR * bind)(VkCommandBuffer, VkPipeline) =
+        (void(VKAPI_PTR *)(VkCommandBuffer, VkPipeline))vkGetDeviceProcAddr(v.device, "vkCmdBindAEROGPU");
+
+    bind(cb, v.compute);
+}
+
+static void foreign_dispatch(VkCommandBuffer cb, uint32_t x)
+{
+    typedef uint64_t(VKAPI_PTR * many)(VkCommandBuffer, uint32_t, double, uint64_t, float, uint64_t, uint64_t,
+                                       uint64_t, uint64_t, uint64_t, double, double, double, double, double,
+                                       double, double, uint64_t);
+    many dispatch = (many)vkGetDeviceProcAddr(v.device, "vkCmdDispatchAEROGPU");
+
+    if (dispatch(cb, x, 0.5, 11, 1.25f, 12, 13, 14, 15, 16, 1, 2, 3, 4, 5, 6, 7, 17) != 0x123456789abcdef0)
+        exit(9);
+}
+
 static void record(VkCommandBuffer cb, int bad)
 {
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -317,7 +337,12 @@ static void record(VkCommandBuffer cb, int bad)
             bind_array(cb);
         if (bad && i == opt.at && is("event"))
             wait_for_event(cb);
-        vkCmdDispatch(cb, groups(bad && i == opt.at), 1, 1);
+        if (is("foreign-fine") || (bad && i == opt.at && is("foreign-bind")))
+            foreign_bind(cb);
+        if (is("foreign-fine") || (bad && i == opt.at && is("foreign")))
+            foreign_dispatch(cb, groups(bad && i == opt.at));
+        else
+            vkCmdDispatch(cb, groups(bad && i == opt.at), 1, 1);
     }
     label(cb, NULL);
     label(cb, "shapes");

@@ -818,6 +818,26 @@ def what_the_driver_tells_of_a_fault_is_told():
 
 
 @case
+def commands_that_the_registry_does_not_know_are_told_by_their_names():
+    env = {'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_foreign', 'VK_ADD_LAYER_PATH': layers + ':' + os.path.dirname(plant)}  # below ours
+    bare = subprocess.run([plant, 'foreign-fine'], capture_output=True, text=True, timeout=60, env={**os.environ, **env})
+    for options in ([], ['--exact']):
+        p, dumps = run('foreign-fine', options=options, env=env)
+        assert p.stdout == bare.stdout and 'picture' in p.stdout and not p.stderr and not dumps, (bare.stdout, p.stdout, p.stderr)
+    _, db, f = crash('foreign', True, code=5, env=env)
+    assert (f['certainty'], f['sure_command']) == ('certain', 'proven'), f
+    assert f['text'].startswith('vkCmdDispatchAEROGPU in frame/simulation of submission 3 does not finish'), f
+    assert not db.execute('SELECT * FROM binding').fetchall()
+    p, db, f = crash('foreign', False, code=5, env=env)
+    assert db.execute("SELECT text FROM packet WHERE name='vkCmdDispatchAEROGPU'").fetchall()[0][0] == 'vkCmdDispatchAEROGPU(…)'
+    # What such a command has bound nobody knows: what was bound before is not told in its place.
+    p, db, f = crash('foreign-bind', True, code=5, env=env)
+    assert (f['certainty'], f['sure_command']) == ('certain', 'proven') and tuple(draw_of(db, f))[0] == DISPATCH, f
+    bound = db.execute('SELECT slot, what FROM binding').fetchall()
+    assert len(bound) == 1 and 'vkCmdBindAEROGPU' in bound[0][1] and 'simulate' not in p.stderr, (list(map(tuple, bound)), p.stderr)
+
+
+@case
 def what_a_killed_run_left_is_found_by_the_next():
     with tempfile.TemporaryDirectory(dir=SHM) as folder:
         env = dict(os.environ, XDG_RUNTIME_DIR=folder)

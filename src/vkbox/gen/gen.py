@@ -314,7 +314,8 @@ def main():
     lic = '/* SPDX-License-Identifier: MIT */\n/* Made by gen.py from Vulkan\'s registry. */\n'
     head = [lic, '#ifndef VKBOX_TABLE_H_\n#define VKBOX_TABLE_H_\n', 'enum vkbox_command {', '    VKBOX_NONE,', '    VKBOX_POINT, /* (number, 0): a mark */', '    VKBOX_EXECUTED, /* (slot, recording): of a command buffer that the command before executes */', '    VKBOX_CHECKPOINT, /* (low, high): the program\'s, VK_NV_device_diagnostic_checkpoints */', '    VKBOX_NAMED, /* (0, 0): a checkpoint that is the label behind it */',
             '    VKBOX_PARTS, /* (first, n): numbers of the points between the parts of the command buffer that is executed next */',
-            '    VKBOX_PART, /* (n, 0): the nth of them, in its own record */']
+            '    VKBOX_PART, /* (n, 0): the nth of them, in its own record */',
+            '    VKBOX_FOREIGN, /* (name): a command that the registry does not know */', '    VKBOX_FOREIGN_STATE, /* (name): and that takes no time */']
     head += [f'    VKBOX_{n},' for n in commands] + ['    VKBOX_NUM_COMMANDS', '};', '', '/* Calls whose results are noted. */',
                                                     'enum vkbox_call {', '    VKBOX_CALL_none,']
     head += [f'    VKBOX_CALL_{n},' for n in calls] + ['    VKBOX_NUM_CALLS', '};', '', '#endif', '']
@@ -339,7 +340,10 @@ def main():
             body.append(f'static const struct vkbox_field fields_{key}[] = {{{", ".join(fields)}}};')
             body.append(f'static const struct vkbox_struct {key} = {{fields_{key}, {len(fields)}}};')
     body += table
+    body.append('static const struct vkbox_field fields_foreign[] = {{"name", VKBOX_TEXT, VKBOX_VALUE, 0, NULL}};')
     body.append('\nconst struct vkbox_command_desc vkbox_commands[VKBOX_NUM_COMMANDS] = {')
+    body.append('    [VKBOX_FOREIGN] = {"a command of the driver\'s", VKBOX_IS_WORK | VKBOX_IS_FOREIGN, fields_foreign, 1},')
+    body.append('    [VKBOX_FOREIGN_STATE] = {"a command of the driver\'s", VKBOX_IS_FOREIGN, fields_foreign, 1},')
     for n, flags, fields in rows:
         f = ' | '.join('VKBOX_IS_' + x for x in flags) or '0'
         body.append(f'    [VKBOX_{n}] = {{"{n}", {f}, {f"fields_{n}" if fields else "NULL"}, {len(fields)}}},')
