@@ -18,7 +18,8 @@ def case(fn):
 def run_in(place, *argv, env={}, before=()):
     """(exit code, standard output, standard error, what dumps found)"""
     p = subprocess.run([*before, aerogpu, 'run', '-o', place, '--', *argv], capture_output=True, text=True, timeout=200,
-                       env={**os.environ, 'XDG_RUNTIME_DIR': place, **env})
+                       # Mesa says where it has no home for its cache.
+                       env={**os.environ, 'XDG_RUNTIME_DIR': place, 'MESA_SHADER_CACHE_DISABLE': '1', **env})
     found = [sqlite3.connect(d).execute("SELECT (SELECT value FROM meta WHERE key='program'), cause FROM finding WHERE rank=0").fetchone()
              for d in glob.glob(place + '/*.aerogpudump')]
     return p.returncode, p.stdout, p.stderr, found
