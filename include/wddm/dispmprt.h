@@ -8,6 +8,8 @@
 #include "wddm/acpiioct.h"
 #include "wddm/d3dkmddi.h"
 
+WDDM_C_BEGIN
+
 typedef struct _DXGK_START_INFO {
     ULONG RequiredDmaQueueEntry;
     GUID AdapterGuid;
@@ -252,9 +254,7 @@ typedef struct _DRIVER_INITIALIZATION_DATA {
 
 /* On Windows no export of dxgkrnl.sys: it is in the display library, which every miniport links (src/kmd/displib.c is one, the
  * WDK's is displib.lib). */
-#if defined(_WIN32)
-WDDM_EXTERN_C
-#else
+#if !defined(_WIN32)
 NTKERNELAPI
 #endif
 NTSTATUS APIENTRY DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
@@ -306,9 +306,7 @@ typedef struct _KMDDOD_INITIALIZATION_DATA {
     PVOID DxgkDdiNotifySurpriseRemoval;
 } KMDDOD_INITIALIZATION_DATA, *PKMDDOD_INITIALIZATION_DATA;
 
-#if defined(_WIN32)
-WDDM_EXTERN_C
-#else
+#if !defined(_WIN32)
 NTKERNELAPI
 #endif
 NTSTATUS APIENTRY DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
@@ -320,6 +318,8 @@ WDDM_OFFSET(DXGKRNL_INTERFACE, DxgkCbAcquirePostDisplayOwnership, 0xd8);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitCommand, 208);
 WDDM_OFFSET(DRIVER_INITIALIZATION_DATA, DxgkDdiRenderKm, 544);
 WDDM_SIZE(DRIVER_INITIALIZATION_DATA, 568);
+
+WDDM_C_END
 
 #include "wddm/dispmprt_services.h"
 

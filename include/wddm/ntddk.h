@@ -12,6 +12,8 @@
 #include "wddm/ntdef.h"
 #include "wddm/sal.h"
 
+WDDM_C_BEGIN
+
 /* ---- IRQL ---------------------------------------------------------------- */
 
 #define PASSIVE_LEVEL  0
@@ -161,6 +163,7 @@ NTKERNELAPI LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wa
 NTKERNELAPI LONG NTAPI KeResetEvent(PKEVENT Event);
 NTKERNELAPI VOID NTAPI KeClearEvent(PKEVENT Event);
 NTKERNELAPI LONG NTAPI KeReadStateEvent(PKEVENT Event);
+NTKERNELAPI LONG NTAPI KePulseEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait);
 
 typedef struct _KSEMAPHORE {
     DISPATCHER_HEADER Header;
@@ -372,6 +375,9 @@ static FORCEINLINE VOID InsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY Entry)
 }
 
 /* The same under a spin lock that the routine takes; NULL stands for an empty list. */
+NTKERNELAPI LARGE_INTEGER NTAPI ExInterlockedAddLargeInteger(PLARGE_INTEGER Addend, LARGE_INTEGER Increment,
+                                                             PKSPIN_LOCK Lock);
+NTKERNELAPI ULONG FASTCALL ExInterlockedAddUlong(PULONG Addend, ULONG Increment, PKSPIN_LOCK Lock);
 NTKERNELAPI PLIST_ENTRY FASTCALL ExInterlockedInsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry,
                                                              PKSPIN_LOCK Lock);
 NTKERNELAPI PLIST_ENTRY FASTCALL ExInterlockedInsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry,
@@ -417,7 +423,11 @@ typedef enum _POOL_TYPE {
     DontUseThisTypeSession,
     NonPagedPoolCacheAlignedSession,
     PagedPoolCacheAlignedSession,
-    NonPagedPoolCacheAlignedMustSSession
+    NonPagedPoolCacheAlignedMustSSession,
+#if defined(NTDDI_VERSION) && NTDDI_VERSION >= 0x06020000 /* Windows 8 */
+    NonPagedPoolNx = 512,
+    NonPagedPoolNxCacheAligned = 516,
+#endif
 } POOL_TYPE;
 
 typedef enum _MEMORY_CACHING_TYPE { MmNonCached = 0, MmCached = 1, MmWriteCombined = 2 } MEMORY_CACHING_TYPE;
@@ -548,6 +558,10 @@ typedef enum _MM_PAGE_PRIORITY {
     NormalPagePriority = 16,
     HighPagePriority = 32
 } MM_PAGE_PRIORITY;
+#if defined(NTDDI_VERSION) && NTDDI_VERSION >= 0x06020000 /* Windows 8 */
+#define MdlMappingNoWrite   0x80000000
+#define MdlMappingNoExecute 0x40000000
+#endif
 
 NTKERNELAPI PMDL NTAPI IoAllocateMdl(PVOID VirtualAddress, ULONG Length, BOOLEAN SecondaryBuffer,
                                      BOOLEAN ChargeQuota, PIRP Irp);
@@ -720,6 +734,8 @@ typedef enum _INTERFACE_TYPE { InterfaceTypeUndefined = -1, PCIBus = 5 } INTERFA
 #define CmResourceTypeBusNumber      6
 #define CmResourceTypeMemoryLarge    7
 
+#define CM_RESOURCE_PORT_MEMORY               0x0000
+#define CM_RESOURCE_PORT_IO                   0x0001
 #define CM_RESOURCE_INTERRUPT_LEVEL_SENSITIVE 0x0000
 #define CM_RESOURCE_INTERRUPT_LATCHED         0x0001
 #define CM_RESOURCE_INTERRUPT_MESSAGE         0x0002
@@ -1059,10 +1075,10 @@ NTKERNELAPI LONG NTAPI __C_specific_handler(PVOID ExceptionRecord, PVOID Establi
 #else
 #define WDDM_CRT
 #endif
-WDDM_EXTERN_C void *memcpy(void *to, const void *from, size_t size) WDDM_CRT;
-WDDM_EXTERN_C void *memmove(void *to, const void *from, size_t size) WDDM_CRT;
-WDDM_EXTERN_C void *memset(void *to, int value, size_t size) WDDM_CRT;
-WDDM_EXTERN_C int memcmp(const void *a, const void *b, size_t size) WDDM_CRT;
+void *memcpy(void *to, const void *from, size_t size) WDDM_CRT;
+void *memmove(void *to, const void *from, size_t size) WDDM_CRT;
+void *memset(void *to, int value, size_t size) WDDM_CRT;
+int memcmp(const void *a, const void *b, size_t size) WDDM_CRT;
 #undef WDDM_CRT
 NTSYSAPI SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2, SIZE_T Length);
 #define RtlEqualMemory(a, b, size)    (!memcmp(a, b, size))
@@ -1087,6 +1103,8 @@ WDDM_OFFSET(GENERAL_LOOKASIDE, Allocate, 48);
 WDDM_SIZE(WORK_QUEUE_ITEM, 32);
 WDDM_SIZE(KWAIT_BLOCK, 48);
 WDDM_SIZE(RTL_QUERY_REGISTRY_TABLE, 56);
+
+WDDM_C_END
 
 #include "wddm/ntio.h"
 #include "wddm/ntkern.h"

@@ -16,13 +16,15 @@
 
 #ifdef __cplusplus
 #define WDDM_ASSERT(cond) static_assert(cond, #cond)
-#define WDDM_EXTERN_C     extern "C"
+#define WDDM_C_BEGIN      extern "C" {
+#define WDDM_C_END        }
 #else
 #define WDDM_ASSERT(cond) _Static_assert(cond, #cond)
-#define WDDM_EXTERN_C     extern
+#define WDDM_C_BEGIN
+#define WDDM_C_END
 #endif
 /* The numbers are those of x64; of x86 we have none that do not come from these headers. */
-#if UINTPTR_MAX > UINT32_MAX
+#if __SIZEOF_POINTER__ > 4
 #define WDDM_SIZE(type, size)             WDDM_ASSERT(sizeof(type) == (size))
 #define WDDM_OFFSET(type, member, offset) WDDM_ASSERT(offsetof(type, member) == (offset))
 #else
@@ -71,16 +73,17 @@ typedef PVOID HANDLE, *PHANDLE;
 typedef char CHAR, *PCHAR, *PSTR;
 typedef const char *PCSTR;
 typedef unsigned char UCHAR, *PUCHAR, BYTE, *PBYTE;
-typedef int16_t SHORT, *PSHORT;
-typedef uint16_t USHORT, *PUSHORT, WORD;
-typedef int32_t LONG, *PLONG, INT, *PINT;
-typedef uint32_t ULONG, *PULONG, UINT, *PUINT, DWORD, *PDWORD, ULONG32, UINT32;
-typedef int64_t LONGLONG, *PLONGLONG, LONG64, INT64;
-typedef uint64_t ULONGLONG, *PULONGLONG, ULONG64, *PULONG64, UINT64;
-typedef uint8_t UINT8;
-typedef uint16_t UINT16;
-typedef intptr_t LONG_PTR, INT_PTR;
-typedef uintptr_t ULONG_PTR, *PULONG_PTR, UINT_PTR, SIZE_T, *PSIZE_T, KAFFINITY;
+typedef __INT16_TYPE__ SHORT, *PSHORT;
+typedef __UINT16_TYPE__ USHORT, *PUSHORT, WORD;
+typedef __INT32_TYPE__ LONG, *PLONG, INT, *PINT;
+typedef __UINT32_TYPE__ ULONG, *PULONG, UINT, *PUINT, DWORD, *PDWORD, ULONG32, UINT32;
+typedef __INT64_TYPE__ LONGLONG, *PLONGLONG, LONG64, INT64;
+typedef __UINT64_TYPE__ ULONGLONG, *PULONGLONG, ULONG64, *PULONG64, UINT64;
+typedef __UINT8_TYPE__ UINT8;
+typedef __UINT16_TYPE__ UINT16;
+typedef __INT16_TYPE__ INT16;
+typedef __INTPTR_TYPE__ LONG_PTR, INT_PTR;
+typedef __UINTPTR_TYPE__ ULONG_PTR, *PULONG_PTR, UINT_PTR, SIZE_T, *PSIZE_T, KAFFINITY;
 typedef UCHAR BOOLEAN, *PBOOLEAN;
 typedef INT BOOL;
 typedef UCHAR KIRQL, *PKIRQL;
@@ -93,7 +96,7 @@ typedef wchar_t WCHAR; /* as L"..." there */
 #elif defined(__cplusplus)
 typedef char16_t WCHAR;
 #else
-typedef uint16_t WCHAR;
+typedef __UINT16_TYPE__ WCHAR;
 #endif
 typedef WCHAR *PWCHAR, *PWSTR;
 typedef CONST WCHAR *PCWSTR;
@@ -182,15 +185,20 @@ typedef struct _POINT {
 #endif /* WDDM_WITH_WINDOWS */
 
 #if defined(_WIN32)
-#define NTKERNELAPI WDDM_EXTERN_C __attribute__((dllimport))
-#define NTHALAPI    WDDM_EXTERN_C __attribute__((dllimport))
+#define NTKERNELAPI __attribute__((dllimport))
+#define NTHALAPI    __attribute__((dllimport))
 #else
 /* What the user-space kernel exports to a miniport that is a shared object. */
-#define NTKERNELAPI WDDM_EXTERN_C __attribute__((visibility("default")))
+#define NTKERNELAPI __attribute__((visibility("default")))
 #define NTHALAPI    NTKERNELAPI
 #endif
 #if !defined(WDDM_WITH_WINDOWS)
 #define NTSYSAPI NTKERNELAPI
+#endif
+
+#if !defined(Int32x32To64)
+#define Int32x32To64(a, b)  ((LONGLONG)(LONG)(a) * (LONGLONG)(LONG)(b))
+#define UInt32x32To64(a, b) ((ULONGLONG)(ULONG)(a) * (ULONGLONG)(ULONG)(b))
 #endif
 
 #define NT_SUCCESS(status) ((NTSTATUS)(status) >= 0)

@@ -5,6 +5,8 @@
 
 #include "wddm/ntkern.h"
 
+WDDM_C_BEGIN
+
 typedef enum _DMA_WIDTH {
     Width8Bits,
     Width16Bits,
@@ -103,3 +105,5 @@ WDDM_SIZE(DEVICE_DESCRIPTION, 40);
 WDDM_SIZE(SCATTER_GATHER_ELEMENT, 24);
 WDDM_SIZE(DMA_ADAPTER, 16);
 WDDM_SIZE(DMA_OPERATIONS, 128);
+
+WDDM_C_END

@@ -7,6 +7,8 @@
 
 #include "wddm/ntddk.h"
 
+WDDM_C_BEGIN
+
 /* ---- ports: an adapter here has none, and what reads one gets all ones ---- */
 
 #if defined(_WIN32) && defined(__x86_64__)
@@ -149,3 +151,5 @@ typedef struct _PCI_CAPABILITIES_HEADER {
 
 WDDM_SIZE(PCI_COMMON_HEADER, 64);
 WDDM_SIZE(PCI_COMMON_CONFIG, 256);
+
+WDDM_C_END

@@ -8,6 +8,8 @@
 
 #include "wddm/ntddk.h"
 
+WDDM_C_BEGIN
+
 typedef struct _KTHREAD *PKTHREAD, *PRKTHREAD, *PETHREAD;
 typedef SHORT CSHORT;
 
@@ -98,6 +100,8 @@ typedef enum _KDPC_IMPORTANCE {
 
 NTKERNELAPI VOID NTAPI KeInitializeTimerEx(PKTIMER Timer, TIMER_TYPE Type);
 /* Period: ms; 0: once. */
+NTKERNELAPI BOOLEAN NTAPI KeSetCoalescableTimer(PKTIMER Timer, LARGE_INTEGER DueTime, ULONG Period,
+                                                ULONG TolerableDelay, PKDPC Dpc);
 NTKERNELAPI BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PKDPC Dpc);
 NTKERNELAPI BOOLEAN NTAPI KeReadStateTimer(PKTIMER Timer);
 NTKERNELAPI BOOLEAN NTAPI KeRemoveQueueDpc(PKDPC Dpc);
@@ -117,6 +121,9 @@ NTKERNELAPI HANDLE NTAPI PsGetProcessId(PEPROCESS Process);
 /* The priority before; threads here are the host's, which does not change their order. */
 NTKERNELAPI KPRIORITY NTAPI KeSetPriorityThread(PKTHREAD Thread, KPRIORITY Priority);
 NTKERNELAPI KAFFINITY NTAPI KeQueryActiveProcessors(VOID);
+#define ALL_PROCESSOR_GROUPS 0xFFFF
+NTKERNELAPI ULONG NTAPI KeQueryActiveProcessorCountEx(USHORT GroupNumber);
+NTKERNELAPI USHORT NTAPI KeQueryActiveGroupCount(VOID);
 NTKERNELAPI ULONG NTAPI KeQueryActiveProcessorCount(KAFFINITY *ActiveProcessors);
 NTKERNELAPI BOOLEAN NTAPI KeInvalidateAllCaches(VOID);
 
@@ -135,6 +142,7 @@ NTKERNELAPI VOID NTAPI KeSetSystemAffinityThread(KAFFINITY Affinity);
 NTKERNELAPI VOID NTAPI KeRevertToUserAffinityThread(VOID);
 NTKERNELAPI VOID NTAPI KeBugCheck(ULONG BugCheckCode);
 /* Whether it can be read without a fault now; what is true may not be so any more when it is returned. */
+NTKERNELAPI ULONG NTAPI MmIsDriverVerifying(PDRIVER_OBJECT DriverObject);
 NTKERNELAPI BOOLEAN NTAPI MmIsAddressValid(PVOID VirtualAddress);
 typedef enum _MM_SYSTEMSIZE { MmSmallSystem, MmMediumSystem, MmLargeSystem } MM_SYSTEMSIZE;
 NTKERNELAPI MM_SYSTEMSIZE NTAPI MmQuerySystemSize(VOID);
@@ -340,6 +348,30 @@ static FORCEINLINE PIO_STACK_LOCATION IoGetCurrentIrpStackLocation(PIRP Irp)
 {
     return Irp->Tail.Overlay.CurrentStackLocation;
 }
+typedef NTSTATUS NTAPI IO_COMPLETION_ROUTINE(PDEVICE_OBJECT DeviceObject, PIRP Irp, PVOID Context);
+typedef IO_COMPLETION_ROUTINE *PIO_COMPLETION_ROUTINE;
+#define SL_PENDING_RETURNED  0x01
+#define SL_INVOKE_ON_CANCEL  0x20
+#define SL_INVOKE_ON_SUCCESS 0x40
+#define SL_INVOKE_ON_ERROR   0x80
+static FORCEINLINE VOID IoSetCompletionRoutine(PIRP Irp, PIO_COMPLETION_ROUTINE Routine, PVOID Context,
+                                               BOOLEAN InvokeOnSuccess, BOOLEAN InvokeOnError,
+                                               BOOLEAN InvokeOnCancel)
+{
+    PIO_STACK_LOCATION next = IoGetNextIrpStackLocation(Irp);
+
+    next->CompletionRoutine = (PVOID)Routine;
+    next->Context = Context;
+    next->Control =
+        (UCHAR)((InvokeOnSuccess ? SL_INVOKE_ON_SUCCESS : 0) | (InvokeOnError ? SL_INVOKE_ON_ERROR : 0) |
+                (InvokeOnCancel ? SL_INVOKE_ON_CANCEL : 0));
+}
+#define IoSizeOfIrp(StackSize) ((USHORT)(sizeof(IRP) + (StackSize) * sizeof(IO_STACK_LOCATION)))
+/* A driver's own request: it frees it, by IoFreeIrp, and stops its completion with STATUS_MORE_PROCESSING_REQUIRED. */
+NTKERNELAPI PIRP NTAPI IoAllocateIrp(CCHAR StackSize, BOOLEAN ChargeQuota);
+NTKERNELAPI VOID NTAPI IoFreeIrp(PIRP Irp);
+NTKERNELAPI VOID NTAPI IoInitializeIrp(PIRP Irp, USHORT PacketSize, CCHAR StackSize);
+NTKERNELAPI VOID NTAPI IoReuseIrp(PIRP Irp, NTSTATUS Status);
 /* Reads, writes and flushes; the request frees itself when it is completed. */
 NTKERNELAPI PIRP NTAPI IoBuildSynchronousFsdRequest(ULONG MajorFunction, PDEVICE_OBJECT DeviceObject,
                                                     PVOID Buffer, ULONG Length, PLARGE_INTEGER StartingOffset,
@@ -352,15 +384,15 @@ NTKERNELAPI NTSTATUS NTAPI ObReferenceObjectByHandleWithTag(HANDLE Handle, ACCES
                                                             POBJECT_HANDLE_INFORMATION HandleInformation);
 
 /* The kernel's variables; objects of these types have handles. */
-NTKERNELAPI POBJECT_TYPE wddm_IoFileObjectType __asm__("IoFileObjectType");
-NTKERNELAPI POBJECT_TYPE wddm_PsThreadType __asm__("PsThreadType");
-NTKERNELAPI POBJECT_TYPE wddm_PsProcessType __asm__("PsProcessType");
-NTKERNELAPI POBJECT_TYPE wddm_ExEventObjectType __asm__("ExEventObjectType");
-NTKERNELAPI POBJECT_TYPE wddm_ExSemaphoreObjectType __asm__("ExSemaphoreObjectType");
-NTKERNELAPI POBJECT_TYPE wddm_MmSectionObjectType __asm__("MmSectionObjectType");
-NTKERNELAPI POBJECT_TYPE wddm_SeTokenObjectType __asm__("SeTokenObjectType");
-NTKERNELAPI BOOLEAN wddm_KdDebuggerNotPresent __asm__("KdDebuggerNotPresent");
-NTKERNELAPI BOOLEAN wddm_KdDebuggerEnabled __asm__("KdDebuggerEnabled");
+extern NTKERNELAPI POBJECT_TYPE wddm_IoFileObjectType __asm__("IoFileObjectType");
+extern NTKERNELAPI POBJECT_TYPE wddm_PsThreadType __asm__("PsThreadType");
+extern NTKERNELAPI POBJECT_TYPE wddm_PsProcessType __asm__("PsProcessType");
+extern NTKERNELAPI POBJECT_TYPE wddm_ExEventObjectType __asm__("ExEventObjectType");
+extern NTKERNELAPI POBJECT_TYPE wddm_ExSemaphoreObjectType __asm__("ExSemaphoreObjectType");
+extern NTKERNELAPI POBJECT_TYPE wddm_MmSectionObjectType __asm__("MmSectionObjectType");
+extern NTKERNELAPI POBJECT_TYPE wddm_SeTokenObjectType __asm__("SeTokenObjectType");
+extern NTKERNELAPI BOOLEAN wddm_KdDebuggerNotPresent __asm__("KdDebuggerNotPresent");
+extern NTKERNELAPI BOOLEAN wddm_KdDebuggerEnabled __asm__("KdDebuggerEnabled");
 #define IoFileObjectType        (&wddm_IoFileObjectType)
 #define PsThreadType            (&wddm_PsThreadType)
 #define PsProcessType           (&wddm_PsProcessType)
@@ -524,5 +556,7 @@ WDDM_SIZE(EVENT_DATA_DESCRIPTOR, 16);
 WDDM_SIZE(IO_STACK_LOCATION, 72);
 WDDM_SIZE(IRP, 208);
 WDDM_OFFSET(IRP, UserBuffer, 112);
+
+WDDM_C_END
 
 #include "wddm/ntdma.h"

@@ -9,6 +9,8 @@
 
 #include "wddm/ntdef.h"
 
+WDDM_C_BEGIN
+
 typedef ANSI_STRING STRING, *PSTRING;
 typedef const ANSI_STRING *PCANSI_STRING;
 typedef const char *PCSZ;
@@ -113,39 +115,41 @@ NTSYSAPI ULONG NTAPI RtlFindClearBitsAndSet(PRTL_BITMAP BitMapHeader, ULONG Numb
 /* What ntoskrnl has of it. Sources that run outside Windows have their own. */
 #if defined(_WIN32)
 #ifndef _INC_STRING /* string.h of Windows, as stdio.h below, has what follows: a driver may include them before */
-WDDM_EXTERN_C size_t strlen(const char *s);
-WDDM_EXTERN_C int strcmp(const char *a, const char *b);
-WDDM_EXTERN_C int strncmp(const char *a, const char *b, size_t n);
-WDDM_EXTERN_C int _stricmp(const char *a, const char *b);
-WDDM_EXTERN_C int _strnicmp(const char *a, const char *b, size_t n);
-WDDM_EXTERN_C char *strcpy(char *to, const char *from);
-WDDM_EXTERN_C char *strncpy(char *to, const char *from, size_t n);
-WDDM_EXTERN_C char *strcat(char *to, const char *from);
-WDDM_EXTERN_C size_t wcslen(const WCHAR *s);
-WDDM_EXTERN_C int wcscmp(const WCHAR *a, const WCHAR *b);
-WDDM_EXTERN_C int wcsncmp(const WCHAR *a, const WCHAR *b, size_t n);
-WDDM_EXTERN_C int _wcsicmp(const WCHAR *a, const WCHAR *b);
-WDDM_EXTERN_C int _wcsnicmp(const WCHAR *a, const WCHAR *b, size_t n);
-WDDM_EXTERN_C WCHAR *wcscpy(WCHAR *to, const WCHAR *from);
-WDDM_EXTERN_C WCHAR *wcsncpy(WCHAR *to, const WCHAR *from, size_t n);
-WDDM_EXTERN_C WCHAR *wcscat(WCHAR *to, const WCHAR *from);
-WDDM_EXTERN_C char *strchr(const char *s, int c);
-WDDM_EXTERN_C char *strrchr(const char *s, int c);
-WDDM_EXTERN_C char *strstr(const char *s, const char *part);
-WDDM_EXTERN_C WCHAR *wcschr(const WCHAR *s, WCHAR c);
-WDDM_EXTERN_C WCHAR *wcsstr(const WCHAR *s, const WCHAR *part);
+size_t strlen(const char *s);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t n);
+int _stricmp(const char *a, const char *b);
+int _strnicmp(const char *a, const char *b, size_t n);
+char *strcpy(char *to, const char *from);
+char *strncpy(char *to, const char *from, size_t n);
+char *strcat(char *to, const char *from);
+size_t wcslen(const WCHAR *s);
+int wcscmp(const WCHAR *a, const WCHAR *b);
+int wcsncmp(const WCHAR *a, const WCHAR *b, size_t n);
+int _wcsicmp(const WCHAR *a, const WCHAR *b);
+int _wcsnicmp(const WCHAR *a, const WCHAR *b, size_t n);
+WCHAR *wcscpy(WCHAR *to, const WCHAR *from);
+WCHAR *wcsncpy(WCHAR *to, const WCHAR *from, size_t n);
+WCHAR *wcscat(WCHAR *to, const WCHAR *from);
+char *strchr(const char *s, int c);
+char *strrchr(const char *s, int c);
+char *strstr(const char *s, const char *part);
+WCHAR *wcschr(const WCHAR *s, WCHAR c);
+WCHAR *wcsstr(const WCHAR *s, const WCHAR *part);
 #endif
-WDDM_EXTERN_C int tolower(int c);
-WDDM_EXTERN_C int toupper(int c);
+int tolower(int c);
+int toupper(int c);
 #ifndef _INC_STDIO
 /* As dxgkrnl prints (no floating point). _snprintf and its like: -1, and no zero at the end, where there is no room for it. */
-WDDM_EXTERN_C int sprintf(char *out, const char *format, ...);
-WDDM_EXTERN_C int _snprintf(char *out, size_t size, const char *format, ...);
-WDDM_EXTERN_C int _vsnprintf(char *out, size_t size, const char *format, va_list ap);
-WDDM_EXTERN_C int swprintf(WCHAR *out, const WCHAR *format, ...);
-WDDM_EXTERN_C int _snwprintf(WCHAR *out, size_t size, const WCHAR *format, ...);
-WDDM_EXTERN_C int _vsnwprintf(WCHAR *out, size_t size, const WCHAR *format, va_list ap);
+int sprintf(char *out, const char *format, ...);
+int _snprintf(char *out, size_t size, const char *format, ...);
+int _vsnprintf(char *out, size_t size, const char *format, va_list ap);
+int swprintf(WCHAR *out, const WCHAR *format, ...);
+int _snwprintf(WCHAR *out, size_t size, const WCHAR *format, ...);
+int _vsnwprintf(WCHAR *out, size_t size, const WCHAR *format, va_list ap);
 #endif
 #endif
 
 WDDM_SIZE(RTL_BITMAP, 16);
+
+WDDM_C_END

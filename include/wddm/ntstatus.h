@@ -7,6 +7,7 @@
 #include "wddm/ntdef.h"
 
 #if !defined(WDDM_WITH_WINDOWS)
+#define STATUS_MORE_PROCESSING_REQUIRED                                    NT_STATUS_C(0xC0000016)
 #define STATUS_PRIVILEGED_INSTRUCTION                                      NT_STATUS_C(0xC0000096)
 #define STATUS_INVALID_USER_BUFFER                                         NT_STATUS_C(0xC00000E8)
 #define STATUS_MONITOR_UNKNOWN_DESCRIPTOR_FORMAT                           NT_STATUS_C(0xC01D0002)

@@ -3,3 +3,8 @@
 #pragma once
 
 #include "wddm/ntddk.h"
+
+typedef CONST CHAR *LPCSTR;
+
+#define LOWORD(l) ((WORD)((ULONG_PTR)(l)&0xFFFF))
+#define HIWORD(l) ((WORD)((ULONG_PTR)(l) >> 16 & 0xFFFF))

@@ -7,6 +7,7 @@
 
 #include "dxgkrnl/adapter.h"
 #include "ntos_rig.h"
+#include "wddm/ntstatus.h"
 
 TEST(times_are_dates_and_dates_times)
 {
@@ -248,6 +249,119 @@ TEST(a_bus_master_gets_lists_of_what_an_mdl_describes)
     a->DmaOperations->PutDmaAdapter(a);
     a = IoGetDmaAdapter(NULL, &what, &registers); /* and keeps it */
     down(&w, 2);
+}
+
+struct waiter {
+    KEVENT *event;
+    NTSTATUS status;
+    unsigned done;
+};
+
+static VOID NTAPI wait_a_second(PVOID context)
+{
+    LARGE_INTEGER second = {.QuadPart = -10000000};
+    struct waiter *w = context;
+
+    w->status = KeWaitForSingleObject(w->event, Executive, KernelMode, FALSE, &second);
+    w->done++;
+}
+
+/* How many of two that wait for an event of this type go on when it is pulsed. */
+static unsigned woken_by_pulse(EVENT_TYPE type)
+{
+    LARGE_INTEGER little = {.QuadPart = -100000}, more = {.QuadPart = -20000000};
+    static struct waiter a[2];
+    static KEVENT event;
+    unsigned woken;
+    HANDLE h;
+
+    KeInitializeEvent(&event, type, FALSE);
+    for (int i = 0; i < 2; i++) {
+        a[i] = (struct waiter){.event = &event};
+        assert_int_equal(PsCreateSystemThread(&h, 0, NULL, NULL, NULL, wait_a_second, &a[i]), STATUS_SUCCESS);
+        ZwClose(h);
+    }
+    KeDelayExecutionThread(KernelMode, FALSE, &little);
+    assert_int_equal(KePulseEvent(&event, 0, FALSE), 0);
+    assert_int_equal(KeReadStateEvent(&event), 0);
+    KeDelayExecutionThread(KernelMode, FALSE, &little);
+    woken = (a[0].done && a[0].status == STATUS_SUCCESS) + (a[1].done && a[1].status == STATUS_SUCCESS);
+    KeDelayExecutionThread(KernelMode, FALSE, &more);
+    assert_true(a[0].done && a[1].done); /* who was not woken has timed out */
+    return woken;
+}
+
+TEST(a_pulse_is_for_who_waits)
+{
+    LARGE_INTEGER now = {.QuadPart = 0};
+    struct world w;
+    KEVENT event;
+
+    up(&w, false);
+    assert_int_equal(woken_by_pulse(NotificationEvent), 2);
+    assert_int_equal(woken_by_pulse(SynchronizationEvent), 1);
+    KeInitializeEvent(&event, NotificationEvent, TRUE);
+    assert_int_equal(KePulseEvent(&event, 0, FALSE), 1); /* what it was */
+    assert_int_equal(KeWaitForSingleObject(&event, Executive, KernelMode, FALSE, &now), STATUS_TIMEOUT);
+    down(&w, 0);
+}
+
+static NTSTATUS NTAPI stop_completion(PDEVICE_OBJECT device, PIRP irp, PVOID context)
+{
+    UNREFERENCED_PARAMETER(device);
+    *(NTSTATUS *)context = irp->IoStatus.Status;
+    return STATUS_MORE_PROCESSING_REQUIRED;
+}
+
+TEST(a_driver_makes_its_own_requests)
+{
+    NTSTATUS seen = STATUS_SUCCESS;
+    struct world w;
+    PIRP irp;
+
+    up(&w, false);
+    irp = IoAllocateIrp(2, FALSE);
+    assert_non_null(irp);
+    assert_int_equal(irp->Size, IoSizeOfIrp(2));
+    assert_int_equal(irp->StackCount, 2);
+    IoGetNextIrpStackLocation(irp)->MajorFunction = IRP_MJ_READ;
+    IoSetCompletionRoutine(irp, stop_completion, &seen, TRUE, TRUE, TRUE);
+    assert_int_equal(IofCallDriver((PDEVICE_OBJECT)w.dxgk->objects->device, irp),
+                     STATUS_INVALID_DEVICE_REQUEST);
+    assert_int_equal(seen, STATUS_INVALID_DEVICE_REQUEST);
+    IoReuseIrp(irp, STATUS_NOT_SUPPORTED);
+    assert_int_equal(irp->IoStatus.Status, STATUS_NOT_SUPPORTED);
+    assert_int_equal(dxgk_violations(w.dxgk), 0);
+    IofCallDriver((PDEVICE_OBJECT)w.dxgk->objects->device, irp); /* nobody stops its completion */
+    assert_int_equal(dxgk_violations(w.dxgk), 1);
+    IoInitializeIrp(irp, sizeof(IRP), 1); /* has no room for one */
+    assert_int_equal(dxgk_violations(w.dxgk), 2);
+    IoFreeIrp(irp);
+    assert_null(IoAllocateIrp(0, FALSE));
+    down(&w, 3);
+}
+
+TEST(numbers_under_a_lock_and_processors)
+{
+    LARGE_INTEGER big = {.QuadPart = INT64_C(0xFFFFFFFF)}, one = {.QuadPart = 1};
+    KSPIN_LOCK lock;
+    struct world w;
+    ULONG n = 41;
+
+    up(&w, false);
+    KeInitializeSpinLock(&lock);
+    assert_int_equal(ExInterlockedAddUlong(&n, 1, &lock), 41);
+    assert_int_equal(n, 42);
+    assert_int_equal(ExInterlockedAddLargeInteger(&big, one, &lock).QuadPart, INT64_C(0xFFFFFFFF));
+    assert_int_equal(big.QuadPart, INT64_C(0x100000000));
+    assert_int_equal(KeQueryActiveGroupCount(), 1);
+    assert_int_equal(KeQueryActiveProcessorCountEx(ALL_PROCESSOR_GROUPS), 1);
+    assert_int_equal(KeQueryActiveProcessorCountEx(1), 0);
+    assert_true(MmIsDriverVerifying((PDRIVER_OBJECT)w.dxgk->objects->driver));
+    lock = 1;
+    ExInterlockedAddUlong(&n, 1, &lock);
+    lock = 0;
+    down(&w, 1);
 }
 
 int main(void)

@@ -263,6 +263,18 @@ KAFFINITY NTAPI KeQueryActiveProcessors(VOID)
     return 1;
 }
 
+ULONG NTAPI KeQueryActiveProcessorCountEx(USHORT GroupNumber)
+{
+    SELF();
+    return !GroupNumber || GroupNumber == ALL_PROCESSOR_GROUPS;
+}
+
+USHORT NTAPI KeQueryActiveGroupCount(VOID)
+{
+    SELF();
+    return 1;
+}
+
 ULONG NTAPI KeQueryActiveProcessorCount(KAFFINITY *ActiveProcessors)
 {
     SELF();
@@ -495,6 +507,13 @@ BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PK
         set_timer(d, Timer, due);
     }
     return was_set;
+}
+
+BOOLEAN NTAPI KeSetCoalescableTimer(PKTIMER Timer, LARGE_INTEGER DueTime, ULONG Period, ULONG TolerableDelay,
+                                    PKDPC Dpc)
+{
+    UNREFERENCED_PARAMETER(TolerableDelay); /* none is used */
+    return KeSetTimerEx(Timer, DueTime, (LONG)Period, Dpc);
 }
 
 BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)

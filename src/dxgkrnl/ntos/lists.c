@@ -15,6 +15,25 @@ static void check_free(const char *routine, const KSPIN_LOCK *lock)
         dxgk_kernel_violation(SELF(), "%s of a spin lock that is held: a deadlock", routine);
 }
 
+LARGE_INTEGER NTAPI ExInterlockedAddLargeInteger(PLARGE_INTEGER Addend, LARGE_INTEGER Increment,
+                                                 PKSPIN_LOCK Lock)
+{
+    LARGE_INTEGER old = *Addend;
+
+    check_free("ExInterlockedAddLargeInteger", Lock);
+    Addend->QuadPart = (LONGLONG)((ULONGLONG)old.QuadPart + (ULONGLONG)Increment.QuadPart);
+    return old;
+}
+
+ULONG NTAPI ExInterlockedAddUlong(PULONG Addend, ULONG Increment, PKSPIN_LOCK Lock)
+{
+    ULONG old = *Addend;
+
+    check_free("ExInterlockedAddUlong", Lock);
+    *Addend += Increment;
+    return old;
+}
+
 PLIST_ENTRY NTAPI ExInterlockedInsertHeadList(PLIST_ENTRY ListHead, PLIST_ENTRY ListEntry, PKSPIN_LOCK Lock)
 {
     PLIST_ENTRY first = ListHead->Flink;

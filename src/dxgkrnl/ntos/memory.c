@@ -396,6 +396,13 @@ MM_SYSTEMSIZE NTAPI MmQuerySystemSize(VOID)
     return MmLargeSystem;
 }
 
+/* Each driver is verified here; whoever asks does more for that. */
+ULONG NTAPI MmIsDriverVerifying(PDRIVER_OBJECT DriverObject)
+{
+    CHECK(MmIsDriverVerifying);
+    return DriverObject == (PDRIVER_OBJECT)OWNER()->objects->driver;
+}
+
 PVOID NTAPI MmLockPagableDataSection(PVOID AddressWithinSection)
 {
     CHECK(MmLockPagableDataSection);

@@ -85,6 +85,8 @@ struct held_lock {
 };
 enum { MAX_HELD = 64 };
 
+enum { PULSES = 16 };
+
 struct ntos {
     struct map known; /* an object's address: its known_kind */
     bool forgot;      /* one of them, for want of memory: nobody is blamed any more for what is not known */
@@ -108,6 +110,11 @@ struct ntos {
         uint64_t since_ns;
     } begun_threads, begun_items;
     bool stopping;
+    struct pulse { /* of KePulseEvent, for who waited then */
+        const void *event;
+        uint64_t number;
+    } pulse[PULSES];
+    uint64_t pulses;
     struct kwaiters work; /* workers; system threads, too, which stop when they are told to */
     struct kwaiters work_ended;
     struct kwaiters rundown; /* who waits for the end of a run-down */

@@ -2,6 +2,7 @@
 /* objects.c: objects that a miniport has references to, and on whose behalf it was called. */
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/ntos/routines.h"
+#include "wddm/ntstatus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,16 +323,35 @@ NTSTATUS NTAPI ObReferenceObjectByHandleWithTag(HANDLE Handle, ACCESS_MASK Desir
                                      HandleInformation);
 }
 
+/* A request that a driver allocated (irp.c): it is its own as soon as its routine has seen it, and nobody else's then. */
+static void complete(struct dxgk *d, PIRP irp, const IO_STACK_LOCATION *next, NTSTATUS s)
+{
+    PIO_COMPLETION_ROUTINE routine = (PIO_COMPLETION_ROUTINE)next->CompletionRoutine;
+    PVOID context = next->Context;
+    bool asked = next->Control & (NT_SUCCESS(s) ? SL_INVOKE_ON_SUCCESS : SL_INVOKE_ON_ERROR);
+
+    irp->IoStatus.Status = s;
+    irp->CurrentLocation++;
+    if (!routine || !asked || KERNEL_GUEST(routine)(NULL, irp, context) != STATUS_MORE_PROCESSING_REQUIRED)
+        dxgk_kernel_violation(d->kernel,
+                              "IofCallDriver of a request of IoAllocateIrp whose completion no routine stops "
+                              "(STATUS_MORE_PROCESSING_REQUIRED)");
+}
+
 /* The one device that drivers call is dxgkrnl's, and it answers one request. */
 NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
 {
     struct dxgk *d = OWNER();
     NTSTATUS s = STATUS_INVALID_DEVICE_REQUEST;
     PIO_STACK_LOCATION next;
+    ULONG_PTR bytes = 0;
     ULONG code;
     ENTER(IofCallDriver);
 
-    *Irp->UserIosb = (IO_STATUS_BLOCK){0};
+    if (Irp->CurrentLocation <= 1) {
+        dxgk_kernel_violation(k, "IofCallDriver of a request that has no stack location left");
+        return s;
+    }
     next = IoGetNextIrpStackLocation(Irp);
     code = next->Parameters.DeviceIoControl.IoControlCode;
     if (DeviceObject == (PDEVICE_OBJECT)d->objects->dxgkrnl &&
@@ -342,11 +362,16 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
         s = STATUS_BUFFER_TOO_SMALL;
         if (next->Parameters.DeviceIoControl.OutputBufferLength >= sizeof(function)) {
             memcpy(Irp->UserBuffer, &function, sizeof(function));
-            Irp->UserIosb->Information = sizeof(function);
+            bytes = sizeof(function);
             s = STATUS_SUCCESS;
         }
     }
-    Irp->UserIosb->Status = s;
+    if (!Irp->UserIosb) {
+        Irp->IoStatus.Information = bytes;
+        complete(d, Irp, next, s);
+        return s;
+    }
+    *Irp->UserIosb = (IO_STATUS_BLOCK){.Status = s, .Information = bytes};
     if (Irp->UserEvent)
         KeSetEvent(Irp->UserEvent, 0, FALSE);
     ExFreePool(Irp);

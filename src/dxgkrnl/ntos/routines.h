@@ -50,6 +50,8 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExInitializePagedLookasideList, APC_LEVEL)                                                   \
     R(ntoskrnl, ExInitializeResourceLite, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, ExInitializeRundownProtection, APC_LEVEL)                                                    \
+    R(ntoskrnl, ExInterlockedAddLargeInteger, ANY_LEVEL)                                                     \
+    R(ntoskrnl, ExInterlockedAddUlong, ANY_LEVEL)                                                            \
     R(ntoskrnl, ExInterlockedInsertHeadList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExInterlockedInsertTailList, ANY_LEVEL)                                                      \
     R(ntoskrnl, ExInterlockedPopEntryList, ANY_LEVEL)                                                        \
@@ -76,10 +78,12 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, ExUuidCreate, PASSIVE_LEVEL)                                                                 \
     R(ntoskrnl, ExWaitForRundownProtectionRelease, APC_LEVEL)                                                \
     R(ntoskrnl, InitializeSListHead, ANY_LEVEL)                                                              \
+    R(ntoskrnl, IoAllocateIrp, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoAllocateMdl, DISPATCH_LEVEL)                                                               \
     R(ntoskrnl, IoAllocateWorkItem, DISPATCH_LEVEL)                                                          \
     R(ntoskrnl, IoBuildDeviceIoControlRequest, APC_LEVEL)                                                    \
     R(ntoskrnl, IoBuildSynchronousFsdRequest, APC_LEVEL)                                                     \
+    R(ntoskrnl, IoFreeIrp, DISPATCH_LEVEL)                                                                   \
     R(ntoskrnl, IoGetDmaAdapter, PASSIVE_LEVEL)                                                              \
     R(ntoskrnl, IoGetRelatedDeviceObject, DISPATCH_LEVEL)                                                    \
     R(ntoskrnl, IofCallDriver, DISPATCH_LEVEL)                                                               \
@@ -87,8 +91,10 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, IoFreeWorkItem, DISPATCH_LEVEL)                                                              \
     R(ntoskrnl, IoGetDeviceObjectPointer, PASSIVE_LEVEL)                                                     \
     R(ntoskrnl, IoGetDeviceProperty, PASSIVE_LEVEL)                                                          \
+    R(ntoskrnl, IoInitializeIrp, DISPATCH_LEVEL)                                                             \
     R(ntoskrnl, IoOpenDeviceRegistryKey, PASSIVE_LEVEL)                                                      \
     R(ntoskrnl, IoQueueWorkItem, DISPATCH_LEVEL)                                                             \
+    R(ntoskrnl, IoReuseIrp, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, KdRefreshDebuggerNotPresent, ANY_LEVEL)                                                      \
     R(ntoskrnl, KeAcquireGuardedMutex, APC_LEVEL)                                                            \
     R(ntoskrnl, KeAcquireGuardedMutexUnsafe, APC_LEVEL)                                                      \
@@ -122,7 +128,10 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeInvalidateAllCaches, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, KeLeaveCriticalRegion, APC_LEVEL)                                                            \
     R(ntoskrnl, KeLeaveGuardedRegion, APC_LEVEL)                                                             \
+    R(ntoskrnl, KePulseEvent, DISPATCH_LEVEL)                                                                \
+    R(ntoskrnl, KeQueryActiveGroupCount, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeQueryActiveProcessorCount, ANY_LEVEL)                                                      \
+    R(ntoskrnl, KeQueryActiveProcessorCountEx, ANY_LEVEL)                                                    \
     R(ntoskrnl, KeQueryActiveProcessors, ANY_LEVEL)                                                          \
     R(ntoskrnl, KeQueryMaximumProcessorCount, ANY_LEVEL)                                                     \
     R(ntoskrnl, KeQueryPriorityThread, PASSIVE_LEVEL)                                                        \
@@ -144,6 +153,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, KeRemoveQueueDpc, ANY_LEVEL)                                                                 \
     R(ntoskrnl, KeResetEvent, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, KeRevertToUserAffinityThread, DISPATCH_LEVEL)                                                \
+    R(ntoskrnl, KeSetCoalescableTimer, DISPATCH_LEVEL)                                                       \
     R(ntoskrnl, KeSetEvent, DISPATCH_LEVEL)                                                                  \
     R(ntoskrnl, KeSetImportanceDpc, ANY_LEVEL)                                                               \
     R(ntoskrnl, KeSetPriorityThread, PASSIVE_LEVEL)                                                          \
@@ -171,6 +181,7 @@ enum { ANY_LEVEL = HIGH_LEVEL };
     R(ntoskrnl, MmGetSystemRoutineAddress, PASSIVE_LEVEL)                                                    \
     R(ntoskrnl, MmGetVirtualForPhysical, ANY_LEVEL)                                                          \
     R(ntoskrnl, MmIsAddressValid, DISPATCH_LEVEL)                                                            \
+    R(ntoskrnl, MmIsDriverVerifying, APC_LEVEL)                                                              \
     R(ntoskrnl, MmLockPagableDataSection, APC_LEVEL)                                                         \
     R(ntoskrnl, MmMapIoSpace, DISPATCH_LEVEL)                                                                \
     R(ntoskrnl, MmMapLockedPages, DISPATCH_LEVEL)                                                            \

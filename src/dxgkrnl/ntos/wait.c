@@ -33,6 +33,37 @@ LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
     return old;
 }
 
+/* Who waits now goes on, and nobody else: one of them, where the event is for synchronization. */
+LONG NTAPI KePulseEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
+{
+    struct ntos *n = &OWNER()->ntos;
+    LONG old;
+    ENTER(KePulseEvent);
+
+    UNREFERENCED_PARAMETER(Increment);
+    if (!dxgk_ntos_known("KePulseEvent", KNOWN_EVENT, Event))
+        return 0;
+    old = Event->Header.SignalState;
+    if (Wait)
+        dxgk_kernel_promise(k, "KePulseEvent");
+    n->pulse[++n->pulses % PULSES] = (struct pulse){Event, n->pulses};
+    Event->Header.SignalState = 0;
+    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Event->Header));
+    return old;
+}
+
+/* Whether the object was pulsed since `since`, when the wait began; takes the pulse of which there is one. */
+static bool was_pulsed(struct ntos *n, const DISPATCHER_HEADER *h, uint64_t since)
+{
+    for (unsigned i = 0; i < PULSES; i++)
+        if (n->pulse[i].event == h && n->pulse[i].number > since) {
+            if (h->Type == SynchronizationEvent)
+                n->pulse[i].event = NULL;
+            return true;
+        }
+    return false;
+}
+
 LONG NTAPI KeResetEvent(PKEVENT Event)
 {
     LONG old;
@@ -172,15 +203,17 @@ static void consume(DISPATCHER_HEADER *h)
 }
 
 /* Whether what is waited for has come; takes it, if so. `index`: of the object that WaitAny is given. */
-static bool take(PVOID objects[], ULONG count, WAIT_TYPE type, ULONG *index)
+static bool take(PVOID objects[], ULONG count, WAIT_TYPE type, ULONG *index, uint64_t since)
 {
+    struct ntos *n = &OWNER()->ntos;
     ULONG signalled = 0;
 
     for (*index = 0; *index < count; ++*index) {
         DISPATCHER_HEADER *h = objects[*index];
         bool is = is_signalled(h);
-        if (is && type == WaitAny) {
-            consume(h);
+        if (type == WaitAny && (is || was_pulsed(n, h, since))) {
+            if (is)
+                consume(h);
             return true;
         }
         signalled += is;
@@ -200,6 +233,7 @@ static NTSTATUS wait_for(const char *routine, KIRQL limit, PVOID objects[], ULON
     struct kwaiters *queues[MAXIMUM_WAIT_OBJECTS + 1];
     uint64_t until = dxgk_ntos_deadline(d->kernel, timeout);
     bool poll = timeout && !timeout->QuadPart;
+    const uint64_t since = d->ntos.pulses;
     ULONG index;
 
     dxgk_kernel_promise(d->kernel, NULL);
@@ -208,7 +242,7 @@ static NTSTATUS wait_for(const char *routine, KIRQL limit, PVOID objects[], ULON
     for (ULONG i = 0; i < count; i++)
         if (!dxgk_ntos_known_waitable(routine, objects[i]))
             return STATUS_INVALID_PARAMETER;
-    while (!take(objects, count, type, &index)) {
+    while (!take(objects, count, type, &index, since)) {
         struct kwaiters *stop = dxgk_ntos_thread_stop(d);
         for (ULONG i = 0; i < count; i++)
             queues[i] = dxgk_ntos_waiters(objects[i]);
