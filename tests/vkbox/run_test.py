@@ -818,6 +818,21 @@ def what_the_driver_tells_of_a_fault_is_told():
 
 
 @case
+def who_reads_the_report_may_end_first():
+    with tempfile.TemporaryDirectory() as folder:
+        reader, writer = os.pipe()
+        p = subprocess.Popen([aerogpu, 'run', '-o', folder, '--gpu-timeout', '1', '--', 'sh', '-c', 'exec "$0" loop-compute >/dev/null 2>&1', plant],
+                             stdout=writer, stderr=writer)
+        os.close(writer)
+        os.close(reader)
+        assert p.wait(200) == 5 and len(glob.glob(folder + '/*.aerogpudump')) == 1, (p.returncode, os.listdir(folder))
+        p, dumps = run('fine')
+        assert not dumps and not p.stderr, p.stderr  # nothing is left of it
+        p = subprocess.run([aerogpu, 'run', '-o', folder, '--', 'sh', '-c', 'kill -PIPE $$'], capture_output=True, timeout=60)
+        assert p.returncode == 128 + signal.SIGPIPE, p  # the program has what it had
+
+
+@case
 def commands_that_the_registry_does_not_know_are_told_by_their_names():
     env = {'VK_INSTANCE_LAYERS': 'VK_LAYER_AEROGPU_test_foreign', 'VK_ADD_LAYER_PATH': layers + ':' + os.path.dirname(plant)}  # below ours
     bare = subprocess.run([plant, 'foreign-fine'], capture_output=True, text=True, timeout=60, env={**os.environ, **env})

@@ -40,11 +40,15 @@ struct entry {
     const struct run *run;
 };
 
+/* A file that may not grow is said as a full disk is; whoever reads what is printed may end before the program does, which is watched on. */
+static const int run_ignored[2] = {SIGXFSZ, SIGPIPE};
+
 static void enter(void *ctx)
 {
     const struct entry *e = ctx;
 
-    sigaction(SIGXFSZ, &e->run->file_limit, NULL);
+    for (int i = 0; i < 2; i++)
+        sigaction(run_ignored[i], &e->run->ignored[i], NULL);
     news_finish(&e->run->news); /* its own SIGCHLD */
     environ = e->env;
 }
@@ -402,8 +406,8 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     clock_init_live(&r->clock);
     r->oom_kills = end_oom_kills();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    /* A file that may not grow is said as a full disk is. */
-    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &r->file_limit);
+    for (int i = 0; i < 2; i++)
+        sigaction(run_ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, &r->ignored[i]);
     news_init(&r->news);
     code = vkbox_folder_make(&r->folder, e);
     if (code && p->argv) {

@@ -51,7 +51,7 @@ struct run {
     pid_t pid;
     int gone; /* a descriptor that says when the program has ended, or -1 */
     bool ended, told_left, without_folder;
-    struct sigaction file_limit; /* the program's, for SIGXFSZ */
+    struct sigaction ignored[2]; /* the program's, for the signals of run_ignored */
     struct news news;
     struct symbol_files files;
     uint64_t oom_kills, next_look, youngest_ns; /* when a box was found last */
