@@ -3,6 +3,7 @@
 """Says what is wrong with the INF of a WDDM 1.1 display driver: each mistake is one line, and the exit code 1.
   inf_check.py PACKAGE_FOLDER [NAME.inf]
 Sources: Microsoft's pages on INF sections and directives, and on installing display drivers on Windows 7."""
+import datetime
 import os
 import re
 import sys
@@ -29,9 +30,20 @@ def read():
         sys.exit(f"{folder}/{name}: {e.strerror}")
     if b"\r\n" not in raw or b"\n" in raw.replace(b"\r\n", b""):
         mistake("lines do not end as on Windows (CR LF)")
-    section = None
-    for number, line in enumerate(raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1").splitlines(), 1):
-        line = re.sub(r'^((?:[^";]|"[^"]*")*);.*', r"\1", line).strip()
+    wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
+    section, begun = None, ""
+    for number, line in enumerate(raw.decode("utf-16" if wide else "latin-1", "replace").split("\n"), 1):
+        strange = re.search(r"[^\t\r -~]" if not wide else r"[\0-\x08\x0b\x0c\x0e-\x1f\ufffd]", line)
+        if strange:
+            mistake(f"line {number}: the character {ord(strange[0]):#x}, which " +
+                    ("a text has not" if wide or ord(strange[0]) < 128 else "another language reads as another one: other than ASCII needs UTF-16"))
+        line = begun + re.sub(r'^((?:[^";]|"[^"]*")*);.*', r"\1", line).strip()
+        begun = ""
+        if line.count('"') % 2:
+            mistake(f"line {number}: a quotation mark that does not end")
+        if line.endswith("\\"):
+            begun = line[:-1]
+            continue
         if not line:
             continue
         if line.startswith("["):
@@ -42,6 +54,17 @@ def read():
             mistake(f"line {number}: it is in no section")
         else:
             section.append((number, line))
+    if begun:
+        mistake("the last line goes on, and there is no other")
+
+
+def number_of(text, where):
+    """Of a field that may be empty."""
+    try:
+        return int(text or "0", 0)
+    except ValueError:
+        mistake(f"{where}: {text} is no number")
+        return 0
 
 
 def use(section, why):
@@ -70,6 +93,14 @@ def check_strings():
                     mistake(f"line {number}: %{token}% is not in [Strings]")
 
 
+def is_date(text):
+    try:
+        datetime.datetime.strptime(text, "%m/%d/%Y")
+        return True
+    except ValueError:
+        return False
+
+
 def check_version():
     v = keys(use("Version", "an INF"))
     for key, wanted in (("signature", r'"\$WINDOWS NT\$"'), ("class", "Display"), ("classguid", re.escape(KEY_DRIVERS)),
@@ -78,22 +109,25 @@ def check_version():
             mistake(f"[Version] {key} is {(v.get(key) or ['missing'])[0]}")
     date = v.get("driverver", [])
     if len(date) != 2 or not re.fullmatch(r"(0[1-9]|1[0-2])/([0-2]\d|3[01])/\d{4}", date[0]) or not re.fullmatch(
-            r"\d+(\.\d+){3}", date[1]) or any(int(n) > 65535 for n in date[1].split(".")):
+            r"\d+(\.\d+){3}", date[1]) or any(int(n) > 65535 for n in date[1].split(".")) or not is_date(date[0]):
         mistake(f"[Version] driverver is {','.join(date) or 'missing'}, not mm/dd/yyyy,a.b.c.d")
 
 
 def check_service(install, lines):
     services = keys(lines)
     add = services.get("addservice", [])
-    if len(add) < 3 or int(add[1] or "0", 0) & 2 == 0:
+    if len(add) < 3 or number_of(add[1], f"[{install}.Services] AddService") & 2 == 0:
         mistake(f"[{install}.Services] installs no service with SPSVCINST_ASSOCSERVICE (2)")
         return None
     s = keys(use(add[2], f"[{install}.Services]"))
     for key, wanted in (("servicetype", "1"), ("starttype", "3"), ("loadordergroup", "Video")):
         if s.get(key, [""])[0].lower() != wanted.lower():
             mistake(f"[{add[2]}] {key} is {s.get(key, ['missing'])[0]}, a display driver's is {wanted}")
-    if s.get("errorcontrol", ["?"])[0] not in "0123":
-        mistake(f"[{add[2]}] errorcontrol is {s.get('errorcontrol', ['missing'])[0]}")
+    if s.get("errorcontrol", ["?"])[0] not in ("0", "1"):
+        mistake(f"[{add[2]}] errorcontrol is {s.get('errorcontrol', ['missing'])[0]}: where the driver does not start, Windows has to all the same (0, 1)")
+    for key, values in s.items():
+        if len(values) > 1 and key != "addreg":
+            mistake(f"[{add[2]}] {key} is there twice")
     if len(add) > 3:
         for section in keys(use(add[3], f"[{install}.Services]")).get("addreg", []):
             check_registry(section, use(section, f"[{add[3]}]"))
@@ -128,8 +162,11 @@ def copied_files(install, arch, sections_of_files):
         for number, line in use(section, f"[{install}] CopyFiles"):
             file, *rest = [p.strip() for p in line.split(",")]
             files.add((file.lower(), (destinations.get(section.lower()) or destinations.get("defaultdestdir") or ["?"])[0]))
-            if not rest or not int((rest + ["0", "0", "0"])[2] or "0", 0) & 0x4000:
+            if not rest or not number_of((rest + ["0", "0", "0"])[2], f"line {number}") & 0x4000:
                 mistake(f"line {number}: {file} is copied without 0x4000 (rename when in use): updates need a reboot")
+            directory = ",".join(destinations.get(section.lower()) or destinations.get("defaultdestdir") or ["?"])
+            if not re.fullmatch("12" if file.lower().endswith(".sys") else "11|10,system32|10,syswow64", directory, re.I):
+                mistake(f"[DestinationDirs] puts {file} into {directory}: drivers belong into 12, user-mode drivers into 11 or 10,SysWow64")
             where = listed.get(file.lower())
             if where is None:
                 mistake(f"[SourceDisksFiles.{arch}] does not have {file}, which [{section}] copies")
