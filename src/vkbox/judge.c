@@ -651,6 +651,18 @@ static void name_source(const struct vkbox_reader *r, bool blamed, struct vkbox_
         v->group = vkbox_group(r, v->list.work[v->work].primary);
 }
 
+/* What came from outside is no command's fault. */
+static void blame_none(const struct vkbox_reader *r, const struct vkbox_event *ev, const struct choice *c,
+                       struct vkbox_verdict *v)
+{
+    v->command = BB_SURE_UNKNOWN;
+    v->submission = v->work == SIZE_MAX ? 0 : v->submission;
+    if (v->cause == BB_CAUSE_PROGRAM && ev->what == VKBOX_HAPPENED_ENDED && v->submission && c->running) {
+        TEXT(v, "; the device was at "); /* whose thread it may have been: it could not be seen */
+        name_command(r, v);
+    }
+}
+
 int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, struct vkbox_verdict *v)
 {
     const struct choice c = choose(r, ev);
@@ -684,12 +696,7 @@ int vkbox_judge(const struct vkbox_reader *r, const struct vkbox_event *ev, stru
     }
     blamed = bb_cause_desc(v->cause)->kind == BB_KIND_CRASH;
     if (!blamed) {
-        v->command = BB_SURE_UNKNOWN; /* what came from outside is no command's fault */
-        v->submission = v->work == SIZE_MAX ? 0 : v->submission;
-        if (v->cause == BB_CAUSE_PROGRAM && ev->what == VKBOX_HAPPENED_ENDED && v->submission && c.running) {
-            TEXT(v, "; the device was at "); /* whose thread it may have been: it could not be seen */
-            name_command(r, v);
-        }
+        blame_none(r, ev, &c, v);
     } else if (v->work != SIZE_MAX) {
         name_command(r, v);
         if (v->cause == BB_CAUSE_HANG && waits_for_host(v)) {
