@@ -453,6 +453,60 @@ static void copies(void)
     }
 }
 
+/* A bias is of so many of the format's smallest steps. */
+static void bias(const struct calls *c)
+{
+    static const DXGI_FORMAT formats[] = {DXGI_FORMAT_D24_UNORM_S8_UINT, DXGI_FORMAT_D16_UNORM};
+    D3D11_RASTERIZER_DESC r = {.FillMode = D3D11_FILL_SOLID,
+                               .CullMode = D3D11_CULL_NONE,
+                               .DepthBias = 1000,
+                               .DepthClipEnable = TRUE};
+    ID3D11RasterizerState *state;
+
+    NEED(ID3D11Device_CreateRasterizerState(device, &r, &state));
+    for (int i = 0; i < 2; i++) {
+        D3D11_TEXTURE2D_DESC t = {.Width = 64,
+                                  .Height = 64,
+                                  .MipLevels = 1,
+                                  .ArraySize = 1,
+                                  .Format = formats[i],
+                                  .SampleDesc = {1, 0},
+                                  .BindFlags = D3D11_BIND_DEPTH_STENCIL};
+        D3D11_MAPPED_SUBRESOURCE m;
+        ID3D11Texture2D *depth, *copy;
+        ID3D11DepthStencilView *view;
+        UINT got[2];
+
+        NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &depth));
+        t.BindFlags = 0;
+        t.Usage = D3D11_USAGE_STAGING;
+        t.CPUAccessFlags = D3D11_CPU_ACCESS_READ;
+        NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &copy));
+        NEED(ID3D11Device_CreateDepthStencilView(device, (ID3D11Resource *)depth, NULL, &view));
+        for (int biased = 0; biased < 2; biased++) {
+            c->draw();
+            ID3D11DeviceContext_OMSetDepthStencilState(context, NULL, 0);
+            ID3D11DeviceContext_OMSetRenderTargets(context, 1, (ID3D11RenderTargetView **)&c->view, view);
+            ID3D11DeviceContext_ClearDepthStencilView(context, view, D3D11_CLEAR_DEPTH, 1, 0);
+            if (biased)
+                ID3D11DeviceContext_RSSetState(context, state);
+            ID3D11DeviceContext_Draw(context, 3, 0);
+            ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)copy, (ID3D11Resource *)depth);
+            NEED(ID3D11DeviceContext_Map(context, (ID3D11Resource *)copy, 0, D3D11_MAP_READ, 0, &m));
+            got[biased] = i ? ((const UINT16 *)((const BYTE *)m.pData + (size_t)32 * m.RowPitch))[8]
+                            : ((const UINT *)((const BYTE *)m.pData + (size_t)32 * m.RowPitch))[8] & 0xFFFFFF;
+            ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)copy, 0);
+        }
+        want(i ? "a bias of 16 bits" : "a bias of 24 bits",
+             got[1] - got[0] + 1 >= 1000 && got[1] - got[0] <= 1001, 1);
+        ID3D11DepthStencilView_Release(view);
+        ID3D11Texture2D_Release(depth);
+        ID3D11Texture2D_Release(copy);
+    }
+    ID3D11DeviceContext_ClearState(context);
+    ID3D11RasterizerState_Release(state);
+}
+
 void level11(const struct calls *c, const char *folder)
 {
     device = c->device;
@@ -466,5 +520,6 @@ void level11(const struct calls *c, const char *folder)
     hazards();
     buffer_targets();
     copies();
+    bias(c);
     want("the device is there", (UINT)ID3D11Device_GetDeviceRemovedReason(device), S_OK);
 }
