@@ -5,6 +5,7 @@
 import os
 import platform
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -62,3 +63,4 @@ for n, (name, code, says) in enumerate(ROWS, 1):
     if not well:
         print(f"# exit code {p.returncode}, says not: {says}")
         print("".join(f"#   {line}\n" for line in said.splitlines()[-5:]), end="")
+shutil.rmtree(work)
