@@ -2,6 +2,7 @@
 #include "d3d12/view/format.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "d3d12_api.h"
@@ -169,4 +170,16 @@ void format_json(struct json_writer *w, double v)
         json_write_real(w, NULL, v);
     else
         json_write_string(w, NULL, isnan(v) ? "NaN" : v < 0 ? "-Infinity" : "Infinity");
+}
+
+void format_json_brief(struct json_writer *w, double v, int digits)
+{
+    char text[32];
+
+    if (!isfinite(v)) {
+        format_json(w, v);
+        return;
+    }
+    snprintf(text, sizeof(text), "%.*g", digits, v);
+    json_write_raw(w, NULL, text);
 }

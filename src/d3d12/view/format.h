@@ -18,3 +18,5 @@ bool format_is_integer(int row);
 uint32_t format_bits(int row, const uint8_t *p, unsigned i);
 /* A value in an array; what JSON has no number for is a string: "NaN", "Infinity", "-Infinity". */
 void format_json(struct json_writer *w, double v);
+/* The same with so many digits: of many, which are drawn. */
+void format_json_brief(struct json_writer *w, double v, int digits);

@@ -115,12 +115,13 @@ static bool vertices(struct strbuf *out, const struct processed *x, struct same 
     const struct dxbc_element *position = NULL;
     uint64_t count = vertex_count(x->vertices);
     struct shader_run *r = calloc(1, sizeof(*r));
-    bool all = r && count <= VERTEX_MESH;
+    bool all = r && count <= PROCESSED_ALL;
+    const uint64_t most = all ? count : VERTEX_ROWS;
 
     for (uint32_t k = 0; k < x->vertex->out.count; k++)
         if (is_position(&x->vertex->out.elements[k]) && x->vertex->out.elements[k].reg < SHADER_REGISTERS)
             position = &x->vertex->out.elements[k];
-    for (uint64_t i = 0; r && i < count && i < VERTEX_MESH; i++) {
+    for (uint64_t i = 0; r && i < count && i < most; i++) {
         int64_t vertex;
 
         if (*x->steps > PROCESSED_STEPS) {
@@ -160,7 +161,7 @@ static void mesh(struct strbuf *out, const float *positions, const bool *known, 
     json_write_array(&w, "positions");
     for (uint64_t i = 0; i < 4 * num; i++)
         if (known[i])
-            format_json(&w, (double)positions[i]);
+            format_json_brief(&w, (double)positions[i], 9);
         else
             json_write_null(&w, NULL);
     json_write_end(&w);

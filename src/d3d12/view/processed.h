@@ -23,7 +23,8 @@ struct processed {
     void *vertex_ctx, *pixel_ctx;
 };
 
-#define PROCESSED_STEPS 40000000 /* for a page */
+#define PROCESSED_STEPS 4000000 /* for a page */
+#define PROCESSED_ALL   600     /* vertices of a draw of which all are run */
 
 /* Appends lines: "role" "processed" for each of the first VERTEX_ROWS vertices, its elements as those of "vertex"; "pixel": "discards"
  * ("always", "may", "never") and "targets" with the "values" that the pixel shader writes to each, null where they are not the same for all

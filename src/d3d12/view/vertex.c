@@ -384,7 +384,7 @@ void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct
             break;
         for (unsigned m = 0; m < components; m++)
             if (p)
-                format_json(&w, format_component(row, p, m));
+                format_json_brief(&w, format_component(row, p, m), 6);
             else
                 json_write_null(&w, NULL);
     }
