@@ -349,7 +349,8 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
     ENTER(IofCallDriver);
 
     if (Irp->CurrentLocation <= 1) {
-        dxgk_kernel_violation(k, "IofCallDriver of a request that has no stack location left");
+        dxgk_kernel_violation(k, "IofCallDriver of %p, which is no request with a stack location left",
+                              (void *)Irp);
         return s;
     }
     next = IoGetNextIrpStackLocation(Irp);

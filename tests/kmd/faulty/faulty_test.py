@@ -139,7 +139,7 @@ rows = [
     ("lookaside_delete@Render", r"ExDeleteNPagedLookasideList of 0x[0-9a-f]+, which is not a lookaside list of nonpaged pool that was initialised, in {}"),
     ("timer_garbage@Render", r"KeCancelTimer of 0x[0-9a-f]+, which is not a timer that was initialised, in {}"),
     ("wait_many@Render", r"KeWaitForMultipleObjects of 100 objects, allowed are 1 to 3, in {}"),
-    ("irp_twice@Render", r", in IofCallDriver, in {}|ExFreePool of .* freed already, in {}"),
+    ("irp_twice@Render", r"IofCallDriver of 0x[0-9a-f]+, which is no request with a stack location left, in {}|, in IofCallDriver, in {}|ExFreePool of .* freed already, in {}"),
     ("work_no_routine@Render", r"a call of 0, where no code is, .*, in a work item"),
     ("thread_no_routine@Render", r"a call of 0, where no code is, .*, in a system thread"),
     ("print_garbage@Render", r", in DbgPrint, in {}"),
