@@ -430,6 +430,11 @@ typedef enum _POOL_TYPE {
 #endif
 } POOL_TYPE;
 
+/* In a POOL_TYPE, beside the type. */
+#define POOL_QUOTA_FAIL_INSTEAD_OF_RAISE 8
+#define POOL_RAISE_IF_ALLOCATION_FAILURE 16
+#define POOL_COLD_ALLOCATION             256
+
 typedef enum _MEMORY_CACHING_TYPE { MmNonCached = 0, MmCached = 1, MmWriteCombined = 2 } MEMORY_CACHING_TYPE;
 
 typedef ULONG_PTR PFN_NUMBER, *PPFN_NUMBER;

@@ -347,12 +347,14 @@ static struct pool_block *new_block(struct pool *p, size_t size, ULONG tag, bool
     return b;
 }
 
-/* Of Windows 7; and NonPagedPoolNx, for drivers of later ones. */
+/* Of Windows 7, with the flags that wdm.h lets be in it; and NX, for drivers of later ones. */
 static bool is_pool_type(POOL_TYPE type)
 {
-    const unsigned free_bits = PagedPool | NonPagedPoolCacheAligned | NonPagedPoolSession;
+    const unsigned free_bits = PagedPool | NonPagedPoolCacheAligned | NonPagedPoolSession |
+                               POOL_QUOTA_FAIL_INSTEAD_OF_RAISE | POOL_RAISE_IF_ALLOCATION_FAILURE |
+                               POOL_COLD_ALLOCATION | 512;
 
-    return !(type & ~free_bits) || type == 512;
+    return !(type & ~free_bits);
 }
 
 PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
@@ -377,6 +379,8 @@ PVOID NTAPI ExAllocatePoolWithTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULON
         memset(b->memory, NEW_BYTE, NumberOfBytes);
     }
     dxgk_pool_fence(d, fenced);
+    if (!b && PoolType & POOL_RAISE_IF_ALLOCATION_FAILURE)
+        ExRaiseStatus(STATUS_INSUFFICIENT_RESOURCES);
     return b ? b->memory : NULL;
 }
 
@@ -389,10 +393,9 @@ PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T NumberOfByt
 
 PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
 {
-    PVOID p =
-        ExAllocatePoolWithTag(PoolType & ~8u, NumberOfBytes, Tag); /* 8: NULL is returned, else raised */
+    PVOID p = ExAllocatePoolWithTag(PoolType, NumberOfBytes, Tag);
 
-    if (!p && !(PoolType & 8))
+    if (!p && !(PoolType & POOL_QUOTA_FAIL_INSTEAD_OF_RAISE))
         ExRaiseStatus(STATUS_INSUFFICIENT_RESOURCES);
     return p;
 }

@@ -268,7 +268,7 @@ with open(work + "/endless", "w") as f:
 
 
 # What is right, however odd: its verdict is PASS.
-right = ["paged_well@Render", "fresh@DriverEntry", "apcs@Render", "physical@Render"]
+right = ["paged_well@Render", "fresh@DriverEntry", "apcs@Render", "physical@Render", "pool_flags@Render"]
 
 
 def run(command, fault):

@@ -34,6 +34,22 @@ static PVOID pool_of(SIZE_T size)
     return ExAllocatePoolWithTag(NonPagedPool, size, 0x746C7546);
 }
 
+/* All of them are right. */
+static void allocate_with_flags(void)
+{
+    static const unsigned types[] = {
+        NonPagedPool | POOL_RAISE_IF_ALLOCATION_FAILURE,
+        PagedPool | POOL_RAISE_IF_ALLOCATION_FAILURE | POOL_COLD_ALLOCATION,
+        PagedPool | POOL_COLD_ALLOCATION,
+        PagedPoolSession | POOL_RAISE_IF_ALLOCATION_FAILURE,
+    };
+
+    for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        ExFreePool(ExAllocatePoolWithTag((POOL_TYPE)types[i], 64, 0x746C7546));
+    ExFreePool(ExAllocatePoolWithQuotaTag((POOL_TYPE)(PagedPool | POOL_QUOTA_FAIL_INSTEAD_OF_RAISE), 64,
+                                          0x746C7546));
+}
+
 static VOID NTAPI queue_again(PKDPC d, PVOID context, PVOID a, PVOID b)
 {
     UNREFERENCED_PARAMETER(context);
@@ -152,6 +168,7 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
         ExDeleteNPagedLookasideList(&lookaside);                                                             \
     })                                                                                                       \
     F(pool_type, ExFreePool(ExAllocatePoolWithTag(NonPagedPoolMustSucceed, 64, 0x746C7546)))                 \
+    F(pool_flags, allocate_with_flags())                                                                     \
     F(pool_tag, ExFreePool(ExAllocatePoolWithTag(NonPagedPool, 64, 0)))                                      \
     F(pool_paged, {                                                                                          \
         PVOID p = ExAllocatePoolWithTag(PagedPool, 64, 0x746C7546);                                          \
