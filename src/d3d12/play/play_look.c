@@ -75,7 +75,8 @@ struct play_look {
     uint32_t num_bound;
     struct shot *shots;
     size_t num_shots, room_shots;
-    struct map pixels; /* what the pixel was: resource << 32 | sub to its struct pixel */
+    struct map pixels;  /* what the pixel was: resource << 32 | sub to its struct pixel */
+    struct map sampled; /* targets of several samples, which have no history */
 };
 
 static bool begins(const char *s, const char *with)
@@ -443,6 +444,11 @@ static void take_picture(struct player *p, const struct trc_call *c, ID3D12Graph
     } else if (q->pixel) {
         total = 0; /* it is not in this one */
     }
+    if (q->pixel && d.SampleDesc.Count > 1 && !map_find(&l->sampled, t->resource)) {
+        map_put(&l->sampled, t->resource);
+        printf("call %llu: %s: resource %u has %u samples: of its pixels there is no history\n",
+               (unsigned long long)c->index, c->m->name, t->resource, d.SampleDesc.Count);
+    }
     if (total && d.SampleDesc.Count == 1 &&
         SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s.buffer))) {
         copy_target(q, list, o->ptr, &s);
@@ -757,7 +763,7 @@ int play_look_end(struct player *p)
 {
     if ((p->params->all_dir || p->params->hashes) && dump_all(p))
         return p->error.code;
-    if (p->params->pixel && !p->look->pixels.num)
+    if (p->params->pixel && !p->look->pixels.num && !p->look->sampled.num)
         return error_set(&p->error, -ENOENT,
                          "no draw or clear that was played has a render target with pixel %u,%u",
                          p->params->pixel_x, p->params->pixel_y);
@@ -783,6 +789,7 @@ void play_look_finish(struct player *p)
         for (size_t at = 0; map_next(&l->pixels, &at, &s);)
             free((void *)(uintptr_t)s.value);
         map_finish(&l->pixels);
+        map_finish(&l->sampled);
         free(l->targets);
         free(l->shots);
     }

@@ -320,7 +320,7 @@ function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, m
   for (const c of lines.filter(l => l.role === "constants" && l.buffer)) {
     const v = c.variables.flatMap(x => x.values), what = `the ${cell(c.stage)} shader's ${cell(c.buffer)} (b${c.register})`;
     if (v.length && v.every(x => x === 0)) may(`${what} holds zeros alone`);
-    if (c.from === "root constants" && v.some(x => x === null)) say(`of ${what}, which are root constants, some were never set`);
+    if (c.from === "root constants" && v.some(x => x === null)) may(`of ${what}, which are root constants, some were never set`);
     else if (/never wrote/.test(c.from) && executed) say(`${what} is ${cell(c.from)}`);
     if (v.some(x => typeof x === "string")) say(`in ${what} is what is no number`);
   }
