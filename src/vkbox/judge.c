@@ -641,7 +641,7 @@ static void name_source(const struct vkbox_reader *r, bool blamed, struct vkbox_
     bool known;
 
     snprintf(v->certainty, sizeof(v->certainty), "%s",
-             v->command == BB_SURE_PROVEN ? "certain" : "candidate");
+             v->command == BB_SURE_PROVEN && v->happened == BB_SURE_PROVEN ? "certain" : "candidate");
     known = v->work != SIZE_MAX && r->b->command_buffers[v->list.work[v->work].primary].known;
     snprintf(v->source, sizeof(v->source), "%s",
              r->b->exact                   ? "exact markers"
