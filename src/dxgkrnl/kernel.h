@@ -134,7 +134,6 @@ struct kernel_ddi {
     KIRQL irql, entered;
     unsigned floating; /* the processor's control bits (guard.c), which are to be the same behind it */
     unsigned mutexes, regions[REGIONS]; /* that the thread had when it was called */
-    uint64_t environment;               /* dxgk_process_environment; of a stranger */
     bool late;                          /* it waited longer than the limit, and that was said */
     bool abandoned;                     /* it did not come back by itself: kernel/guard.h */
     bool final; /* what does not come back ends the process: it has more in hand than frames */

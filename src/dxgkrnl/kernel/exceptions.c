@@ -384,6 +384,15 @@ void dxgk_exceptions_take(void)
     pthread_mutex_unlock(&lock);
 }
 
+bool dxgk_exceptions_has(int sig)
+{
+    bool has = false;
+
+    for (unsigned i = 0; i < NUM_WATCHED; i++)
+        has |= watched[i] == sig;
+    return has;
+}
+
 const char *dxgk_exceptions_taken_back(void)
 {
     static const char *const names[NUM_WATCHED] = {

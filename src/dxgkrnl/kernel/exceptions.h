@@ -14,6 +14,8 @@
 void dxgk_exceptions_take(void);
 /* A handler of these that is somebody else's now, in words, and they are taken again; NULL: none is. */
 const char *dxgk_exceptions_taken_back(void);
+/* Whether `sig` is one of these. */
+bool dxgk_exceptions_has(int sig);
 /* The calling thread lets them through. */
 void dxgk_exceptions_let_through(void);
 /* Whether fn came back: it looks at memory that may be gone, and holds nothing. */

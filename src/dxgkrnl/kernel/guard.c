@@ -23,7 +23,8 @@
 
 enum { ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000, OBEY_MS = 2000 };
 
-#define CLOSED "descriptors of the process were closed that are not the miniport's, in or behind %s"
+#define CLOSED  "descriptors of the process were closed that are not the miniport's, in or behind %s"
+#define WRITTEN "a descriptor of the process that is not the miniport's was written into, in or behind %s"
 
 static _Thread_local int own_tid;
 static pthread_key_t thread_end; /* a stack that is full has no room for a handler: its alternative, or */
@@ -309,7 +310,7 @@ static void *watch(void *arg)
 
     while (!atomic_load(&g->stopping)) {
         if (poll(&pfd, 1, LOOK_MS) > 0 && !atomic_load(&g->stopping))
-            dxgk_lastwords_end(CLOSED, atomic_load(&g->words->ddi));
+            dxgk_lastwords_end(dxgk_process_all_kept() ? WRITTEN : CLOSED, atomic_load(&g->words->ddi));
         untold = atomic_load(&g->telling) ? untold + 1 : 0;
         if (untold > TELL_MS / LOOK_MS) /* 6 */
             dxgk_lastwords_end("the miniport is dead, and has locked this process up: %s", g->why);
@@ -452,6 +453,8 @@ int dxgk_guard_create(struct kernel *k)
     r = -pthread_create(&g->thread, NULL, watch, k);
     if (r)
         close(g->stop_fd);
+    else
+        dxgk_process_keep(g->stop_fd, true);
     return r;
 }
 
@@ -461,6 +464,7 @@ void dxgk_guard_destroy(struct kernel *k)
     if (eventfd_write(k->guard.stop_fd, 1))
         return;
     pthread_join(k->guard.thread, NULL);
+    dxgk_process_keep(k->guard.stop_fd, false);
     close(k->guard.stop_fd);
 }
 
@@ -481,8 +485,22 @@ void dxgk_guard_begin(struct kernel *k)
     atomic_store_explicit(&g->tid, own_tid, memory_order_relaxed);
 }
 
+/* What is asked of the system, and of strangers only. */
+static void check_process(struct kernel *k, const char *ddi)
+{
+    if (!dxgk_lastwords_stranger())
+        return;
+    if (dxgk_lastwords_borrowed())
+        dxgk_lastwords_end("a copy of the process with the same memory came back (vfork), in %s", ddi);
+    if (dxgk_process_environment_back())
+        dxgk_kernel_violation(k, "%s changed the environment of the process that it runs in", ddi);
+    dxgk_process_look(k, &k->guard.process, ddi);
+}
+
 void dxgk_guard_end(struct kernel *k)
 {
+    if (k->current->ddi) /* it waits */
+        check_process(k, k->current->ddi->name);
     dxgk_lastwords_note(k->guard.words, NULL, false);
     atomic_store_explicit(&k->guard.tid, 0, memory_order_relaxed);
 }
@@ -506,8 +524,10 @@ bool dxgk_kernel_ddi_enter(struct kernel *k, struct kernel_ddi *d, const char *n
                              .mutexes = k->current->mutexes,
                              .outer = k->current->ddi};
     memcpy(d->regions, k->current->regions, sizeof(d->regions));
-    if (dxgk_lastwords_stranger())
-        d->environment = dxgk_process_environment();
+    if (d->outer)
+        check_process(k, d->outer->name);
+    else if (dxgk_lastwords_stranger())
+        dxgk_process_environment_keep();
     k->current->ddi = d;
     if (!d->outer)
         dxgk_guard_begin(k);
@@ -527,16 +547,6 @@ void dxgk_kernel_own(struct kernel *k, bool more)
         k->current->mutexes--;
 }
 
-/* What is asked of the system, and of strangers only. */
-static void check_process(struct kernel *k, const char *ddi)
-{
-    if (dxgk_lastwords_borrowed())
-        dxgk_lastwords_end("a copy of the process with the same memory came back (vfork), in %s", ddi);
-    if (fcntl(k->guard.stop_fd, F_GETFD) < 0)
-        dxgk_lastwords_end(CLOSED, ddi);
-    dxgk_process_look(k, &k->guard.process, ddi);
-}
-
 void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
 {
     int left;
@@ -550,12 +560,7 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
     check_floating(k, d);
     if (k->ops.left)
         k->ops.left(k->ctx);
-    if (dxgk_lastwords_stranger()) {
-        if (d->environment != dxgk_process_environment())
-            dxgk_kernel_violation(k, "%s changed the environment of the process that it runs in", d->name);
-        if (d->irql == PASSIVE_LEVEL)
-            check_process(k, d->name);
-    }
+    check_process(k, d->name);
     if (d->abandoned) { /* 1 */
         k->irql = d->entered;
         k->current->mutexes = d->mutexes;
@@ -578,9 +583,9 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d)
         dxgk_kernel_violation(k, "%s returned inside of %d critical or guarded regions that it entered",
                               d->name, left);
     memcpy(k->current->regions, d->regions, sizeof(d->regions));
-    if (k->irql != d->irql && !(d->irql == PASSIVE_LEVEL && k->irql == APC_LEVEL)) {
-        dxgk_kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->irql);
-        k->irql = d->irql;
+    if (k->irql != d->entered) {
+        dxgk_kernel_violation(k, "%s returned at IRQL %d, was called at %d", d->name, k->irql, d->entered);
+        k->irql = d->entered;
     }
     k->current->ddi = d->outer;
     if (!d->outer)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "dxgkrnl/kernel/process.h"
 
 enum { PAGE = 4096, MAX_STOPS = 10, END_MS = 3000 };
 
@@ -222,6 +223,23 @@ static void hand_on(struct child *c)
         }
 }
 
+/* What hangs up when the process is another program has; or it was closed, and no call came back to say so. */
+static void say_replaced(pid_t pid)
+{
+    struct stat is, own_program;
+    char path[40], ddi[80];
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    if (stat(path, &is) || stat("/proc/self/exe", &own_program) || is.st_ino != own_program.st_ino ||
+        is.st_dev != own_program.st_dev) {
+        dxgk_lastwords_say("the process became another program (exec)");
+        return;
+    }
+    read_name(atomic_load(&words->ddi), ddi, sizeof(ddi));
+    dxgk_lastwords_say("descriptors of the process were closed that are not the miniport's, in or behind %s",
+                       ddi);
+}
+
 /* Until it has ended: its status. */
 static int wait_for(struct child *c)
 {
@@ -242,7 +260,7 @@ static int wait_for(struct child *c)
             continue;
         hand_on(c);
         if (p[1].fd < 0 && !p[0].revents) {
-            dxgk_lastwords_say("the process became another program (exec)");
+            say_replaced(c->pid);
             kill(c->pid, SIGKILL);
         }
         if (p[1].revents)
@@ -250,7 +268,7 @@ static int wait_for(struct child *c)
     }
 }
 
-static void be_watched(pid_t parent)
+static void be_watched(pid_t parent, int program)
 {
     watched = true;
     self = getpid();
@@ -259,6 +277,9 @@ static void be_watched(pid_t parent)
     for (int i = 0; i < 3; i++)
         if (fstat(i, &files[i]))
             files[i].st_nlink = 0;
+        else
+            dxgk_process_keep(i, true);
+    dxgk_process_keep(program, true);
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was said stays said */
 }
 
@@ -291,7 +312,7 @@ bool dxgk_lastwords_watch(bool stranger, struct lastwords_end *end)
             log_warn("dxgkrnl", "a miniport that ends this process will not be named: %s", strerror(errno));
             close(program[0]);
         } else {
-            be_watched(parent);
+            be_watched(parent, program[1]);
         }
         if (c.signals >= 0)
             close(c.signals);

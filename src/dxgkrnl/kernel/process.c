@@ -2,11 +2,13 @@
 /* process.c: see process.h. */
 #include "dxgkrnl/kernel/process.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,16 +18,19 @@
 #include "dxgkrnl/kernel/exceptions.h"
 #include "dxgkrnl/kernel/state.h"
 
-enum { EAGER = 64, LOOK_EVERY_MS = 1, SAFE_MASK = 077 };
+enum { EAGER = 256, LOOK_EVERY_MS = 1, SAFE_MASK = 077 };
 
+/* Below `need` what this process does itself would fail, and look like the machine's fault. */
 static const struct {
     __rlimit_resource_t which;
     const char *name;
-} limits[] = {
-    {RLIMIT_NOFILE, "RLIMIT_NOFILE"}, {RLIMIT_AS, "RLIMIT_AS"},        {RLIMIT_DATA, "RLIMIT_DATA"},
-    {RLIMIT_FSIZE, "RLIMIT_FSIZE"},   {RLIMIT_CPU, "RLIMIT_CPU"},      {RLIMIT_STACK, "RLIMIT_STACK"},
-    {RLIMIT_NPROC, "RLIMIT_NPROC"},   {RLIMIT_CORE, "RLIMIT_CORE"},    {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK"},
-    {RLIMIT_NICE, "RLIMIT_NICE"},     {RLIMIT_RTPRIO, "RLIMIT_RTPRIO"}};
+    rlim_t need;
+} limits[] = {{RLIMIT_NOFILE, "RLIMIT_NOFILE", 256},       {RLIMIT_AS, "RLIMIT_AS", RLIM_INFINITY},
+              {RLIMIT_DATA, "RLIMIT_DATA", RLIM_INFINITY}, {RLIMIT_FSIZE, "RLIMIT_FSIZE", RLIM_INFINITY},
+              {RLIMIT_CPU, "RLIMIT_CPU", RLIM_INFINITY},   {RLIMIT_STACK, "RLIMIT_STACK", 1 << 20},
+              {RLIMIT_NPROC, "RLIMIT_NPROC", 1024},        {RLIMIT_CORE, "RLIMIT_CORE", 0},
+              {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 0},       {RLIMIT_NICE, "RLIMIT_NICE", 0},
+              {RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0}};
 enum { NUM_LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
 static struct {
@@ -33,7 +38,17 @@ static struct {
     struct stat at;
     mode_t mask;
     struct rlimit limits[NUM_LIMITS];
+    struct sigaction handlers[_NSIG];
+    bool handled[_NSIG];
 } then;
+
+/* The environment lies in an array of ours, which no setenv() of the C library's moves or frees. */
+static struct environment {
+    char **lent, **copy;
+    size_t num; /* the NULL, too */
+    uint64_t sum;
+    struct environment *older;
+} * environment;
 
 static struct {
     pthread_mutex_t lock;
@@ -83,7 +98,7 @@ void dxgk_process_keep(int fd, bool keep)
     pthread_mutex_unlock(&kept.lock);
 }
 
-static bool all_kept(void)
+bool dxgk_process_all_kept(void)
 {
     struct stat now;
     bool all = true;
@@ -96,9 +111,20 @@ static bool all_kept(void)
     return all;
 }
 
+/* Those of exceptions.c are its own. */
+static void note_handlers(void)
+{
+    for (int sig = 1; sig < _NSIG; sig++)
+        then.handled[sig] = sig != SIGKILL && sig != SIGSTOP && !dxgk_exceptions_has(sig) &&
+                            !sigaction(sig, NULL, &then.handlers[sig]);
+}
+
 void dxgk_process_note_thread(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
     has_blocked = !pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    pthread_once(&once, note_handlers); /* in front of the first call: by now our own are there */
 }
 
 void dxgk_process_begin(struct process_watch *w)
@@ -113,6 +139,42 @@ uint64_t dxgk_process_environment(void)
     for (char **e = environ; e && *e; e++)
         sum = sum * 31 + (uintptr_t)*e;
     return sum;
+}
+
+void dxgk_process_environment_keep(void)
+{
+    struct environment *e = environment;
+    size_t num = 1;
+
+    if (e && e->sum == dxgk_process_environment())
+        return;
+    for (char **p = environ; p && *p; p++)
+        num++;
+    if (!(e = calloc(1, sizeof(*e))) || !(e->lent = calloc(2 * num, sizeof(*e->lent)))) {
+        free(e);
+        return;
+    }
+    e->copy = e->lent + num;
+    e->num = num;
+    if (environ) {
+        memcpy(e->lent, environ, (num - 1) * sizeof(*e->lent));
+        memcpy(e->copy, environ, (num - 1) * sizeof(*e->copy));
+    }
+    environ = e->lent;
+    e->sum = dxgk_process_environment();
+    e->older = environment; /* somebody may be reading it */
+    environment = e;
+}
+
+bool dxgk_process_environment_back(void)
+{
+    struct environment *e = environment;
+
+    if (!e || e->sum == dxgk_process_environment())
+        return false;
+    memcpy(e->lent, e->copy, e->num * sizeof(*e->lent));
+    environ = e->lent;
+    return true;
 }
 
 static void said(struct kernel *k, struct process_watch *w, const char *ddi, const char *what)
@@ -143,7 +205,42 @@ static void look_at_limits(struct kernel *k, struct process_watch *w, const char
         }
         snprintf(what, sizeof(what), "a limit (%s)", limits[i].name);
         said(k, w, ddi, what);
-        getrlimit(limits[i].which, &then.limits[i]); /* what could not be put back is said once */
+        if (!getrlimit(limits[i].which, &now) && now.rlim_cur < then.limits[i].rlim_cur &&
+            now.rlim_cur < limits[i].need)
+            dxgk_lastwords_end(
+                "the miniport changed %s of the process that it runs in, which cannot be put back", what);
+        then.limits[i] = now; /* what could not be put back is said once */
+    }
+}
+
+/* Of the miniport's, or none where there was one; a library that comes with our own work may have some. */
+static bool is_wrong(const struct kernel *k, const struct sigaction *now)
+{
+    Dl_info info;
+
+    return now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN ||
+           (dladdr((void *)now->sa_sigaction, &info) && info.dli_fbase == k->guard.object);
+}
+
+static void look_at_handlers(struct kernel *k, struct process_watch *w, const char *ddi)
+{
+    char what[60];
+    struct sigaction now;
+
+    for (int sig = 1; sig < _NSIG; sig++) {
+        if (!then.handled[sig] || sigaction(sig, NULL, &now) ||
+            now.sa_sigaction == then.handlers[sig].sa_sigaction)
+            continue;
+        if (is_wrong(k, &now)) {
+            sigaction(sig, &then.handlers[sig], NULL);
+            if (sigabbrev_np(sig))
+                snprintf(what, sizeof(what), "the handler of SIG%s", sigabbrev_np(sig));
+            else
+                snprintf(what, sizeof(what), "the handler of signal %d", sig);
+            said(k, w, ddi, what);
+        } else {
+            then.handlers[sig] = now;
+        }
     }
 }
 
@@ -158,6 +255,7 @@ static void look_at_signals(struct kernel *k, struct process_watch *w, const cha
     }
     if (taken)
         said(k, w, ddi, taken);
+    look_at_handlers(k, w, ddi);
 }
 
 static bool is_time(struct process_watch *w)
@@ -182,7 +280,7 @@ void dxgk_process_look(struct kernel *k, struct process_watch *w, const char *dd
         w->first = w->unlooked++ ? w->first : ddi;
         return;
     }
-    if (!all_kept())
+    if (!dxgk_process_all_kept())
         dxgk_lastwords_end(
             "descriptors of the process were closed that are not the miniport's, in or behind %s",
             w->unlooked ? w->first : ddi);

@@ -11,6 +11,7 @@ _Noreturn void _exit(int status);
 _Noreturn void pthread_exit(void *value);
 char *getenv(const char *name);
 int dup2(int fd, int to), execv(const char *path, char *const args[]), open(const char *path, int flags, ...);
+extern char **environ;
 int sigaltstack(const void *stack, void *old);
 int chdir(const char *path), setrlimit(int which, const void *limit),
     setenv(const char *name, const char *value, int over);
@@ -245,6 +246,85 @@ static void jump_to_old(void)
     __builtin_longjmp(frame, 1);
 }
 
+static char *no_environment[] = {NULL};
+
+static void nothing(int sig)
+{
+    sink = sig;
+}
+
+static void write_into_all(void)
+{
+    unsigned long one = 1;
+
+    for (int fd = 3; fd < 32; fd++)
+        syscall(1, fd, &one, 8);
+}
+
+static VOID NTAPI changes_folder(PKDPC d, PVOID context, PVOID a, PVOID b)
+{
+    dpc_routine(d, context, a, b);
+    chdir("/");
+}
+
+static VOID NTAPI changes_mask(PKDPC d, PVOID context, PVOID a, PVOID b)
+{
+    dpc_routine(d, context, a, b);
+    umask(0777);
+}
+
+static VOID NTAPI changes_handler(PVOID context)
+{
+    UNREFERENCED_PARAMETER(context);
+    signal(17, (void (*)(int))1);
+}
+
+static VOID NTAPI raises(PVOID context)
+{
+    UNREFERENCED_PARAMETER(context);
+    KeRaiseIrql(APC_LEVEL, &old_irql);
+}
+
+static void queue_dpc(PKDEFERRED_ROUTINE routine)
+{
+    KeInitializeDpc(&dpc, routine, NULL);
+    KeInsertQueueDpc(&dpc, NULL, NULL);
+}
+
+static void set_timer(PKDEFERRED_ROUTINE routine)
+{
+    static KTIMER timer;
+    static BOOLEAN is_set;
+    LARGE_INTEGER t = {.QuadPart = -100};
+
+    if (is_set)
+        return;
+    is_set = TRUE;
+    KeInitializeDpc(&dpc, routine, NULL);
+    KeInitializeTimer(&timer);
+    KeSetTimer(&timer, t, &dpc);
+}
+
+static void queue_item(PWORKER_THREAD_ROUTINE routine)
+{
+    static WORK_QUEUE_ITEM item;
+    static BOOLEAN is_queued;
+
+    if (is_queued)
+        return;
+    is_queued = TRUE;
+    ExInitializeWorkItem(&item, routine, NULL);
+    ExQueueWorkItem(&item, DelayedWorkQueue);
+}
+
+static void run_raising_thread(void)
+{
+    HANDLE h;
+
+    PsCreateSystemThread(&h, 0, NULL, NULL, NULL, raises, NULL);
+    ZwClose(h);
+}
+
 #define ASM(name, text)                                                                                      \
     static void name(void)                                                                                   \
     {                                                                                                        \
@@ -312,6 +392,19 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
     F(rlimit, setrlimit(7, (unsigned long[]){10, 1024}))                                                     \
     F(rlimit_size, setrlimit(1, (unsigned long[]){0, 0}))                                                    \
     F(sigmask, sigprocmask(0, (unsigned long[16]){1 << 10}, NULL))                                           \
+    F(limit_hard, setrlimit(7, (unsigned long[]){5, 5}))                                                     \
+    F(handler_child, signal(17, (void (*)(int))1))                                                           \
+    F(handler_own, signal(2, nothing))                                                                       \
+    F(environ, environ = no_environment)                                                                     \
+    F(close_pipe, close(4))                                                                                  \
+    F(close_in, close(0))                                                                                    \
+    F(write_all, write_into_all())                                                                           \
+    F(dpc_chdir, queue_dpc(changes_folder))                                                                  \
+    F(timer_umask, set_timer(changes_mask))                                                                  \
+    F(item_signal, queue_item(changes_handler))                                                              \
+    F(irql_apc, KeRaiseIrql(APC_LEVEL, &old_irql))                                                           \
+    F(item_irql, queue_item(raises))                                                                         \
+    F(thread_irql, run_raising_thread())                                                                     \
     F(handler, signal(4, NULL))                                                                              \
     F(setenv, setenv("AEROGPU_SOCKET", "/nowhere", 1))                                                       \
     F(close_one, close(5))                                                                                   \
