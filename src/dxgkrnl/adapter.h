@@ -167,23 +167,34 @@ struct dxgk {
         status_;                                                                                             \
     })
 
-/* The same of a DDI whose argument is a structure: what it may only read there is as it was behind the call (answers/inputs.c). */
-#define DDI_ARG(d, name, object, arg)                                                                        \
+/* Whether DDI `name` has to take its structure as CONST, and may write to no byte of it. */
+#define DDI_ONLY_READS(d, name, arg)                                                                         \
+    _Generic((d)->ddi.DxgkDdi##name, NTSTATUS(APIENTRY *)(HANDLE, const typeof(*(arg)) *)                    \
+             : true, default                                                                                 \
+             : false)
+/* The same of a DDI whose argument is a structure: what it may only read there is as it was behind the call (answers/inputs.c), and nothing is
+ * written behind it (answers/room.c). */
+#define DDI_AROUND(d, name, arg, call)                                                                       \
     ({                                                                                                       \
         __auto_type arg_ = (arg);                                                                            \
         const typeof(*arg_) given_ = *arg_;                                                                  \
-        NTSTATUS called_ = DDI(d, name, object, arg_);                                                       \
-        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_));                                 \
+        struct {                                                                                             \
+            typeof(*arg_) it;                                                                                \
+            uint8_t behind[ANSWERS_BEHIND];                                                                  \
+        } room_;                                                                                             \
+        room_.it = *arg_;                                                                                    \
+        dxgk_answers_guard(&room_, sizeof(room_.it), ANSWERS_BEHIND);                                        \
+        NTSTATUS called_ = (call);                                                                           \
+        dxgk_answers_kept_behind(d, "DxgkDdi" #name, "its argument, at byte", &room_, sizeof(room_.it),      \
+                                 ANSWERS_BEHIND);                                                            \
+        *arg_ = room_.it;                                                                                    \
+        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_), DDI_ONLY_READS(d, name, arg_));  \
         called_;                                                                                             \
     })
+#define DDI_ARG(d, name, object, arg, ...)                                                                   \
+    DDI_AROUND(d, name, arg, DDI(d, name, object, &room_.it, ##__VA_ARGS__))
 #define DDI_ARG_AT(d, level, name, object, arg)                                                              \
-    ({                                                                                                       \
-        __auto_type arg_ = (arg);                                                                            \
-        const typeof(*arg_) given_ = *arg_;                                                                  \
-        NTSTATUS called_ = DDI_AT(d, level, name, object, arg_);                                             \
-        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_));                                 \
-        called_;                                                                                             \
-    })
+    DDI_AROUND(d, name, arg, DDI_AT(d, level, name, object, &room_.it))
 
 /* The same where it has returned STATUS_SUCCESS, and what it did keeps others from going on. */
 static inline void dxgk_blame(struct dxgk *d, const char *ddi, const char *what)

@@ -414,7 +414,7 @@ static bool query_connected(struct dxgk *d, const struct child *c)
 {
     DXGK_CHILD_STATUS status = {.Type = StatusConnection, .ChildUid = c->desc.ChildUid};
     struct judge j = {.d = d, .ddi = "DxgkDdiQueryChildStatus"};
-    NTSTATUS s = DDI(d, QueryChildStatus, d->miniport, &status, TRUE);
+    NTSTATUS s = DDI_ARG(d, QueryChildStatus, d->miniport, &status, TRUE);
 
     ANSWER(&j, ANSWER_REMARK, &status, Type, v == StatusConnection, "what it was: 1 (StatusConnection)");
     ANSWER(&j, ANSWER_REMARK, &status, ChildUid, v == c->desc.ChildUid, "what it was");
@@ -532,9 +532,36 @@ static void remove_miniport(struct dxgk *d)
     DDI(d, RemoveDevice, miniport);
 }
 
+/* What it answers lies apart, so that it is seen who writes behind it. */
+static NTSTATUS start_device(struct dxgk *d)
+{
+    static const char ddi[] = "DxgkDdiStartDevice";
+    struct {
+        ULONG num;
+        uint8_t behind[ANSWERS_BEHIND];
+    } sources = {0}, children = {0};
+    struct {
+        DXGK_START_INFO info;
+        uint8_t behind[ANSWERS_BEHIND];
+    } start = {0};
+    NTSTATUS s;
+
+    dxgk_answers_guard(&sources, sizeof(sources.num), ANSWERS_BEHIND);
+    dxgk_answers_guard(&children, sizeof(children.num), ANSWERS_BEHIND);
+    dxgk_answers_guard(&start, sizeof(start.info), ANSWERS_BEHIND);
+    s = DDI(d, StartDevice, d->miniport, &start.info, &d->iface, &sources.num, &children.num);
+    dxgk_answers_kept_behind(d, ddi, "NumberOfVideoPresentSources, at byte", &sources, sizeof(sources.num),
+                             ANSWERS_BEHIND);
+    dxgk_answers_kept_behind(d, ddi, "NumberOfChildren, at byte", &children, sizeof(children.num),
+                             ANSWERS_BEHIND);
+    dxgk_answers_kept_behind(d, ddi, "DxgkStartInfo, at byte", &start, sizeof(start.info), ANSWERS_BEHIND);
+    d->display.num_sources = sources.num;
+    d->display.num_children = children.num;
+    return s;
+}
+
 static NTSTATUS start_locked(struct dxgk *d, struct error *err)
 {
-    DXGK_START_INFO info = {0};
     NTSTATUS s;
 
     d->failed = (struct dxgk_failed){0};
@@ -552,7 +579,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     }
     dxgk_callbacks_fill(d);
     dxgk_kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */
-    s = DDI(d, StartDevice, d->miniport, &info, &d->iface, &d->display.num_sources, &d->display.num_children);
+    s = start_device(d);
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiStartDevice", s);
         goto remove;

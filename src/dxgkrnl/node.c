@@ -333,7 +333,9 @@ bool dxgk_node_poll(struct dxgk *d, unsigned i)
     check(d, n);
     if (!NT_SUCCESS(DDI_ARG(d, QueryCurrentFence, d->miniport, &q)) || epoch != d->epoch)
         return false;
-    ANSWER(&j, ANSWER_BREAKS, &q, CurrentFence, (INT)(v - n->submitted) <= 0, "a fence that was submitted");
+    ANSWER(&j, ANSWER_BREAKS, &q, CurrentFence,
+           (INT)(v - n->submitted) <= 0 && (v <= n->submitted || (INT)(v - n->completed) >= 0),
+           "a fence that was submitted");
     if (!n->hw || (INT)(q.CurrentFence - n->hw->fence) < 0 || j.broken)
         return false;
     dxgk_kernel_interrupt_missed(d->kernel);

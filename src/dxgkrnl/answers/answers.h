@@ -84,7 +84,8 @@ void dxgk_answers_boolean(struct dxgk *d, const char *ddi, const char *member, u
 
 /* ---- room.c: memory that a DDI answers into, or points to ----------------- */
 
-enum { ANSWERS_GUARD = 256 }; /* bytes behind a room: an entry more of each list, at least */
+/* Bytes behind a room: an entry more of each list, at least; and behind a structure. */
+enum { ANSWERS_GUARD = 256, ANSWERS_BEHIND = 32 };
 
 /* Zeroed, and guarded behind `size`; NULL without memory. free() it. */
 void *dxgk_answers_room(size_t size);
@@ -103,8 +104,9 @@ bool dxgk_answers_read(void *to, const void *from, size_t size);
 /* ---- inputs.c: what a DDI is told, and may not write ----------------------- */
 
 /* Behind the call, for which *`arg` was *`given`, of `size` bytes: a member that the miniport only reads and that is another now is a broken rule, and
- * what it was. Whether all were. */
-bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size);
+ * what it was. Of one that is `constant` that is each byte. Whether all were. */
+bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size,
+                      bool constant);
 /* The same of the `count` items of `size` bytes of a list that is in the argument; NULL for what they were: there was no memory to keep it. */
 bool dxgk_inputs_take_list(struct dxgk *d, const char *ddi, void *list, const void *given, size_t size,
                            unsigned count);

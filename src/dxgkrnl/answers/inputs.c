@@ -32,7 +32,7 @@
         "DxgkDdi" #ddi, #list "[]." #m, offsetof(type, m), sizeof(((type *)0)->m)                            \
     }
 
-/* Those of a structure that is CONST for the miniport are listed as far as somebody goes by them behind the call. */
+/* By name; of a structure that is CONST for the miniport the other bytes are compared, too. */
 static const struct input {
     const char *ddi, *member;
     size_t at, size;
@@ -220,11 +220,28 @@ static bool take(struct judge *j, const struct input *table, size_t num, void *a
     return kept;
 }
 
-bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size)
+bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size,
+                      bool constant)
 {
+    const uint8_t *now = arg, *then = given;
     struct judge j = {.d = d, .ddi = ddi};
+    char member[90], allowed[80];
+    size_t at = 0;
+    bool kept;
 
-    return !memcmp(arg, given, size) || take(&j, inputs, sizeof(inputs) / sizeof(inputs[0]), arg, given);
+    if (!memcmp(arg, given, size))
+        return true;
+    kept = take(&j, inputs, sizeof(inputs) / sizeof(inputs[0]), arg, given);
+    while (at < size && now[at] == then[at])
+        at++;
+    if (!constant || at == size)
+        return kept;
+    snprintf(member, sizeof(member), "its argument, of which it has to read all only, at byte %zu", at);
+    snprintf(allowed, sizeof(allowed), "what it was given: 0x%llx",
+             (unsigned long long)value_of(then, size, at));
+    dxgk_answer(&j, ANSWER_BREAKS, false, member, value_of(now, size, at), allowed);
+    memcpy(arg, given, size);
+    return false;
 }
 
 void *dxgk_inputs_copy(const void *list, size_t size)

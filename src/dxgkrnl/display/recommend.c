@@ -94,7 +94,7 @@ void dxgk_ask_about_colours(struct dxgk *d, UINT source)
     st = DDI(d, DispatchIoRequest, d->miniport, source, &packet);
     dxgk_loans_settle(d, "DxgkDdiDispatchIoRequest");
     d->failed = before; /* it may refuse */
-    dxgk_inputs_take(d, "DxgkDdiDispatchIoRequest", &packet, &given, sizeof(given));
+    dxgk_inputs_take(d, "DxgkDdiDispatchIoRequest", &packet, &given, sizeof(given), false);
 
     if (NT_SUCCESS(st) && status.Information > sizeof(out))
         dxgk_kernel_violation(d->kernel, "DxgkDdiDispatchIoRequest: %llu bytes in a buffer of %zu",

@@ -544,7 +544,8 @@ static void do_it(void)
     FAULTS_OF_NETWORKS(DO)
     if (!strcmp(fault, "list_over") || !strcmp(fault, "timer_stack") || !strcmp(fault, "member_pointer") ||
         !strcmp(fault, "member_size") || !strcmp(fault, "member_display") || !strcmp(fault, "list_item") ||
-        !strcmp(fault, "end_back") || !strcmp(fault, "end_null"))
+        !strcmp(fault, "behind") || !strcmp(fault, "constant") || !strcmp(fault, "fence_wrong") ||
+        !strcmp(fault, "sources_over") || !strcmp(fault, "end_back") || !strcmp(fault, "end_null"))
         return; /* of its argument: behind its work */
     printf("no fault '%s'\n", fault);
     _exit(99);
@@ -633,6 +634,17 @@ static void arguments(int ddi, void *arg)
         KeInitializeTimer(&t);
         KeSetTimer(&t, later, NULL);
     }
+    if (!strcmp(fault, "behind"))
+        memset((char *)arg + (ddi == I_QueryChildStatus ? sizeof(DXGK_CHILD_STATUS)
+                              : ddi == I_CreateDevice   ? sizeof(DXGKARG_CREATEDEVICE)
+                                                        : sizeof(DXGK_START_INFO)),
+               0x55, 4);
+    if (!strcmp(fault, "constant") && ddi == I_SubmitCommand)
+        ((DXGKARG_SUBMITCOMMAND *)arg)->DmaBufferSubmissionEndOffset = 77;
+    if (!strcmp(fault, "constant") && ddi == I_DestroyAllocation)
+        ((DXGKARG_DESTROYALLOCATION *)arg)->Flags.Value ^= 77;
+    if (!strcmp(fault, "fence_wrong"))
+        ((DXGKARG_QUERYCURRENTFENCE *)arg)->CurrentFence = ~0u;
     if (!strcmp(fault, "end_back") && ddi == I_Render)
         render->pDmaBuffer = (char *)render->pDmaBuffer - 1000000;
     if (!strcmp(fault, "end_null") && ddi == I_BuildPagingBuffer)
@@ -659,6 +671,8 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
             return 0;                                                                                        \
         before(I_##name, #name, b, c);                                                                       \
         status = own[I_##name](a, b, c, d, e, f);                                                            \
+        if (!strcmp(where, #name) && !strcmp(fault, "sources_over"))                                         \
+            ((ULONG *)d)[1] = 0;                                                                             \
         if (!strcmp(where, #name))                                                                           \
             arguments(I_##name, I_##name == I_DispatchIoRequest ? (void *)c : (void *)b);                    \
         return status;                                                                                       \

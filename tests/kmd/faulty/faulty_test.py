@@ -230,6 +230,13 @@ rows = [
     ("member_display@SetVidPnSourceVisibility", r"{} answered Visible = \d; allowed: what it was given, which it has to read only"),
     ("list_item@CreateAllocation", r"{} answered pAllocationInfo\[0\].PrivateDriverDataSize = 7; allowed: what it was given"),
     ("list_item@OpenAllocation", r"{} answered pOpenAllocation\[0\].hAllocation = 85; allowed: what it was given"),
+    ("behind@QueryChildStatus", r"{} answered its argument, at byte = \d+; allowed: a byte inside of the size that it was given"),
+    ("behind@CreateDevice", r"{} answered its argument, at byte = \d+; allowed: a byte inside of the size that it was given"),
+    ("behind@StartDevice", r"{} answered DxgkStartInfo, at byte = \d+; allowed: a byte inside of the size that it was given"),
+    ("sources_over@StartDevice", r"{} answered NumberOfVideoPresentSources, at byte = 4; allowed: a byte inside of the size that it was given"),
+    ("constant@SubmitCommand", r"{} answered its argument, of which it has to read all only, at byte \d+ = 77; allowed: what it was given"),
+    ("constant@DestroyAllocation", r"{} answered its argument, of which it has to read all only, at byte \d+ = \d+; allowed: what it was given"),
+    ("fence_wrong@QueryCurrentFence", r"{} answered CurrentFence = 0xffffffff; allowed: a fence that was submitted"),
     ("end_back@Render", r"{} moved pDmaBuffer back in front of its buffer, by \d+ bytes"),
     ("end_null@BuildPagingBuffer", r"{} set pDmaBuffer to NULL, which has to be where it ended in \d+ bytes"),
     # Spin locks.
