@@ -20,10 +20,17 @@
 
 static _Thread_local struct dxgk *loading;
 
+static struct dxgk *loading_at(const char *routine)
+{
+    if (loading)
+        dxgk_kernel_check(loading->kernel, routine, PASSIVE_LEVEL);
+    return loading;
+}
+
 NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                               PDRIVER_INITIALIZATION_DATA data)
 {
-    struct dxgk *d = loading;
+    struct dxgk *d = loading_at("DxgkInitialize");
 
     if (!d || DriverObject != (PDRIVER_OBJECT)d->objects->driver || !RegistryPath || !data || d->initialized)
         return STATUS_INVALID_PARAMETER;
@@ -47,7 +54,7 @@ NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Regis
 NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                                PKMDDOD_INITIALIZATION_DATA data)
 {
-    struct dxgk *d = loading;
+    struct dxgk *d = loading_at("DxgkInitializeDisplayOnlyDriver");
     NTSTATUS s;
 
     if (!d || DriverObject != (PDRIVER_OBJECT)d->objects->driver || !RegistryPath || !data || d->initialized)
@@ -149,6 +156,10 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
     KERNEL_CALL(d->kernel, "DriverEntry", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
                 s = KERNEL_GUEST(driver_entry)((PDRIVER_OBJECT)d->objects->driver, &name));
     loading = NULL;
+    if (d->state == DXGK_FAILED) /* nothing goes on behind its bug check */
+        s = STATUS_UNSUCCESSFUL;
+    else if (!NT_SUCCESS(s) && !dxgk_kernel_death(d->kernel))
+        dxgk_ntos_check_leaks(d);
     missing = missing_ddi(d);
     if (NT_SUCCESS(s) && d->initialized && !missing) {
         d->state = DXGK_LOADED;
@@ -532,34 +543,6 @@ static void remove_miniport(struct dxgk *d)
     DDI(d, RemoveDevice, miniport);
 }
 
-/* What it answers lies apart, so that it is seen who writes behind it. */
-static NTSTATUS start_device(struct dxgk *d)
-{
-    static const char ddi[] = "DxgkDdiStartDevice";
-    struct {
-        ULONG num;
-        uint8_t behind[ANSWERS_BEHIND];
-    } sources = {0}, children = {0};
-    struct {
-        DXGK_START_INFO info;
-        uint8_t behind[ANSWERS_BEHIND];
-    } start = {0};
-    NTSTATUS s;
-
-    dxgk_answers_guard(&sources, sizeof(sources.num), ANSWERS_BEHIND);
-    dxgk_answers_guard(&children, sizeof(children.num), ANSWERS_BEHIND);
-    dxgk_answers_guard(&start, sizeof(start.info), ANSWERS_BEHIND);
-    s = DDI(d, StartDevice, d->miniport, &start.info, &d->iface, &sources.num, &children.num);
-    dxgk_answers_kept_behind(d, ddi, "NumberOfVideoPresentSources, at byte", &sources, sizeof(sources.num),
-                             ANSWERS_BEHIND);
-    dxgk_answers_kept_behind(d, ddi, "NumberOfChildren, at byte", &children, sizeof(children.num),
-                             ANSWERS_BEHIND);
-    dxgk_answers_kept_behind(d, ddi, "DxgkStartInfo, at byte", &start, sizeof(start.info), ANSWERS_BEHIND);
-    d->display.num_sources = sources.num;
-    d->display.num_children = children.num;
-    return s;
-}
-
 static NTSTATUS start_locked(struct dxgk *d, struct error *err)
 {
     NTSTATUS s;
@@ -579,7 +562,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     }
     dxgk_callbacks_fill(d);
     dxgk_kernel_connect_interrupt(d->kernel, true); /* connected before StartDevice, as on Windows */
-    s = start_device(d);
+    s = dxgk_answers_start(d);
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiStartDevice", s);
         goto remove;

@@ -164,6 +164,8 @@ void dxgk_kernel_ddi_leave(struct kernel *k, struct kernel_ddi *d);
 void dxgk_kernel_final(struct kernel *k, const char *name, void (*fn)(void *arg), void *arg);
 /* Where the miniport's shared object begins; NULL: it is none. */
 void dxgk_kernel_object(struct kernel *k, const void *object);
+/* Whether the miniport's object, or image, is at `address`. */
+bool dxgk_kernel_in_object(const struct kernel *k, const void *address);
 /* Whether the call that the running thread is in is to end at once. */
 bool dxgk_kernel_abandoned(const struct kernel *k);
 /* Returns from it, whatever it has called. */

@@ -98,6 +98,8 @@ bool dxgk_answers_kept_behind(struct dxgk *d, const char *ddi, const char *membe
 /* How far `ddi` moved its pointer `member` in a room of `size` bytes, which begins at `room`; a broken rule if that is not in it. */
 bool dxgk_answers_end(struct dxgk *d, const char *ddi, const char *member, const void *room, size_t size,
                       const void *end, UINT *bytes);
+/* Calls DxgkDdiStartDevice: what it answers lies apart, so that it is seen who writes behind it. */
+NTSTATUS dxgk_answers_start(struct dxgk *d);
 /* Reads what a DDI answered a pointer to, which may point anywhere. False: there is nothing. */
 bool dxgk_answers_read(void *to, const void *from, size_t size);
 

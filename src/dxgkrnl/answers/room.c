@@ -71,3 +71,24 @@ bool dxgk_answers_read(void *to, const void *from, size_t size)
 
     return process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0) == (ssize_t)size;
 }
+
+NTSTATUS dxgk_answers_start(struct dxgk *d)
+{
+    ULONG *const num[2] = {dxgk_answers_room(sizeof(ULONG)), dxgk_answers_room(sizeof(ULONG))};
+    DXGK_START_INFO *const info = dxgk_answers_room(sizeof(*info));
+    NTSTATUS s = STATUS_NO_MEMORY;
+
+    if (num[0] && num[1] && info) {
+        s = DDI(d, StartDevice, d->miniport, info, &d->iface, num[0], num[1]);
+        dxgk_answers_kept(d, "DxgkDdiStartDevice", "NumberOfVideoPresentSources, at byte", num[0],
+                          sizeof(ULONG));
+        dxgk_answers_kept(d, "DxgkDdiStartDevice", "NumberOfChildren, at byte", num[1], sizeof(ULONG));
+        dxgk_answers_kept(d, "DxgkDdiStartDevice", "DxgkStartInfo, at byte", info, sizeof(*info));
+        d->display.num_sources = *num[0];
+        d->display.num_children = *num[1];
+    }
+    free(num[0]);
+    free(num[1]);
+    free(info);
+    return s;
+}

@@ -2,6 +2,7 @@
 /* guard.c: see guard.h. */
 #include "dxgkrnl/kernel/guard.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -611,6 +612,14 @@ void dxgk_kernel_final(struct kernel *k, const char *name, void (*fn)(void *arg)
 void dxgk_kernel_object(struct kernel *k, const void *object)
 {
     k->guard.object = object;
+}
+
+bool dxgk_kernel_in_object(const struct kernel *k, const void *address)
+{
+    Dl_info info;
+
+    return dxgk_image_code(address) ||
+           (k->guard.object && dladdr(address, &info) && info.dli_fbase == k->guard.object);
 }
 
 bool dxgk_kernel_region(struct kernel *k, enum region region, bool enter)

@@ -2,7 +2,6 @@
 /* process.c: see process.h. */
 #include "dxgkrnl/kernel/process.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -216,10 +215,8 @@ static void look_at_limits(struct kernel *k, struct process_watch *w, const char
 /* Of the miniport's, or none where there was one; a library that comes with our own work may have some. */
 static bool is_wrong(const struct kernel *k, const struct sigaction *now)
 {
-    Dl_info info;
-
     return now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN ||
-           (dladdr((void *)now->sa_sigaction, &info) && info.dli_fbase == k->guard.object);
+           dxgk_kernel_in_object(k, (const void *)now->sa_sigaction);
 }
 
 static void look_at_handlers(struct kernel *k, struct process_watch *w, const char *ddi)

@@ -215,14 +215,28 @@ static void probe(struct kernel *k, const char *routine, const VOID *address, SI
                               address);
 }
 
+/* On Windows both are above MM_USER_PROBE_ADDRESS; here they lie where processes have theirs. */
+static void probe_own(struct kernel *k, const char *routine, const VOID *address, SIZE_T length)
+{
+    const char *what = dxgk_pool_has(&OWNER()->ntos.pool, address) ? "pool"
+                       : dxgk_kernel_in_object(k, address)         ? "the miniport's own data"
+                                                                   : NULL;
+
+    if (length && what)
+        dxgk_kernel_violation(k, "%s: %p is %s, and no address of a process: Windows raises an exception",
+                              routine, address, what);
+}
+
 VOID NTAPI ProbeForRead(const VOID *Address, SIZE_T Length, ULONG Alignment)
 {
     ENTER(ProbeForRead);
+    probe_own(k, "ProbeForRead", Address, Length);
     probe(k, "ProbeForRead", Address, Length, Alignment);
 }
 
 VOID NTAPI ProbeForWrite(PVOID Address, SIZE_T Length, ULONG Alignment)
 {
     ENTER(ProbeForWrite);
+    probe_own(k, "ProbeForWrite", Address, Length);
     probe(k, "ProbeForWrite", Address, Length, Alignment);
 }

@@ -711,6 +711,8 @@ NTSTATUS NTAPI __wrap_DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
     WDDM_DDIS(WRAP, WRAP, NONE)
     if (!strcmp(where, "DriverEntry"))
         do_it();
+    if (!strcmp(where, "DriverEntry") && !strcmp(fault, "refuses"))
+        return STATUS_UNSUCCESSFUL;
     return __real_DxgkInitialize(DriverObject, RegistryPath, data);
 }
 

@@ -168,6 +168,11 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
         ExDeleteNPagedLookasideList(&lookaside);                                                             \
     })                                                                                                       \
     F(pool_type, ExFreePool(ExAllocatePoolWithTag(NonPagedPoolMustSucceed, 64, 0x746C7546)))                 \
+    F(probe_pool, ProbeForWrite(pool_of(64), 64, 1))                                                         \
+    F(probe_data, ProbeForWrite(&timer, 8, 1))                                                               \
+    F(bugcheck, KeBugCheckEx(0xE2, 0, 0, 0, 0))                                                              \
+    F(refuses, pool_of(64))                                                                                  \
+    F(entry_irql, KeRaiseIrql(DISPATCH_LEVEL, &old_irql))                                                    \
     F(pool_flags, allocate_with_flags())                                                                     \
     F(pool_tag, ExFreePool(ExAllocatePoolWithTag(NonPagedPool, 64, 0)))                                      \
     F(pool_paged, {                                                                                          \
