@@ -3,6 +3,7 @@
 #include "dxgkrnl/kernel/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -271,6 +272,7 @@ static bool is_time(struct process_watch *w)
 
 void dxgk_process_look(struct kernel *k, struct process_watch *w, const char *ddi)
 {
+    struct pollfd stop = {.fd = k->guard.stop_fd, .events = POLLIN};
     struct stat now;
 
     if (!is_time(w)) {
@@ -280,6 +282,10 @@ void dxgk_process_look(struct kernel *k, struct process_watch *w, const char *dd
     if (!dxgk_process_all_kept())
         dxgk_lastwords_end(
             "descriptors of the process were closed that are not the miniport's, in or behind %s",
+            w->unlooked ? w->first : ddi);
+    if (poll(&stop, 1, 0) > 0 && !atomic_load(&k->guard.stopping))
+        dxgk_lastwords_end(
+            "a descriptor of the process that is not the miniport's was written into, in or behind %s",
             w->unlooked ? w->first : ddi);
     if (then.at.st_ino && (stat(".", &now) || now.st_ino != then.at.st_ino || now.st_dev != then.at.st_dev)) {
         said(k, w, ddi, "the working directory");

@@ -98,7 +98,7 @@ rows = [
     ("close_one@Render", r"descriptors of the process were closed that are not the miniport's, in or behind {}"),
     ("close_pipe@Render", r"descriptors of the process were closed that are not the miniport's, in or behind {}"),
     ("close_in@Render", r"descriptors of the process were closed that are not the miniport's, in or behind {}"),
-    ("write_all@Render", r"a descriptor of the process that is not the miniport's was written into, in or behind {}"),
+    ("write_all@Render", r"a descriptor of the process that is not the miniport's was written into, in or behind DxgkDdi\w+"),
     ("deaf@Render", r"{} does not end, and takes no signal"),
     ("replace@Render", r"descriptors of the process were closed that are not the miniport's, in or behind {}"),
     ("floating@Render", r"{} returned with other control bits of floating point \(MXCSR\), in {}|a floating-point exception .*, in {}"),
