@@ -82,7 +82,7 @@ struct dxgk {
     struct remarks remarks;
     const char *
         unpaged; /* an operation for which DxgkDdiBuildPagingBuffer put nothing into its buffer; NULL: none */
-    unsigned first_rule; /* that it could break since it was loaded or started */
+    unsigned first_rule; /* that it could break since it was loaded, or removed */
     char stuck[160];     /* what waited for too long, and where */
     PVOID miniport;
     union {

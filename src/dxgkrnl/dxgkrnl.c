@@ -541,6 +541,7 @@ static void remove_miniport(struct dxgk *d)
     dxgk_kernel_connect_interrupt(d->kernel, false);
     d->miniport = NULL;
     DDI(d, RemoveDevice, miniport);
+    d->first_rule = dxgk_kernel_violations(d->kernel);
 }
 
 static NTSTATUS start_locked(struct dxgk *d, struct error *err)
@@ -548,7 +549,6 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     NTSTATUS s;
 
     d->failed = (struct dxgk_failed){0};
-    d->first_rule = dxgk_kernel_violations(d->kernel);
     s = DDI(d, AddDevice, (PDEVICE_OBJECT)d->objects->device, &d->miniport);
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiAddDevice", s);

@@ -671,6 +671,8 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
             return 0;                                                                                        \
         before(I_##name, #name, b, c);                                                                       \
         status = own[I_##name](a, b, c, d, e, f);                                                            \
+        if (I_##name == I_AddDevice && !strcmp(fault, "entry_irql"))                                         \
+            return (ULONG_PTR)STATUS_NOT_SUPPORTED;                                                          \
         if (!strcmp(where, #name) && !strcmp(fault, "sources_over"))                                         \
             ((ULONG *)d)[1] = 0;                                                                             \
         if (!strcmp(where, #name))                                                                           \

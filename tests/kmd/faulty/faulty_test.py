@@ -208,7 +208,7 @@ rows = [
     ("probe_data@Render", r"ProbeForWrite: 0x[0-9a-f]+ is the miniport's own data, and no address of a process: Windows raises an exception, in {}"),
     ("bugcheck@DriverEntry", r"the miniport called KeBugCheckEx\(0xe2, 0, 0, 0, 0\), in DriverEntry"),
     ("refuses@DriverEntry", r"the miniport leaked 64 bytes of pool, tag Fult"),
-    ("entry_irql@DriverEntry", r"DxgkInitialize called at IRQL 2, allowed up to 0, in DriverEntry"),
+    ("entry_irql@DriverEntry", r"DxgkDdiAddDevice returned c00000bb; it broke a rule: DxgkInitialize called at IRQL 2, allowed up to 0, in DriverEntry"),
     ("pool_tag@Render", r"ExAllocatePoolWithTag with tag 0, in {}"),
     ("pool_paged@Render", r"ExFreePool of paged pool called at IRQL 2, allowed up to 1, in {}"),
     ("contiguous_size@Render", r"MmFreeContiguousMemorySpecifyCache of 8192 bytes, but 4096 were allocated, in {}"),
