@@ -526,6 +526,30 @@ TEST(registers_end_inside_their_window)
     down(&w, 4);
 }
 
+/* As on x64, where they are volatile accesses; and whatever else is done to them, from a shared object and the C library. */
+TEST(registers_are_memory)
+{
+    PHYSICAL_ADDRESS at = {.QuadPart = SOFTGPU_BAR};
+    struct world w;
+    volatile ULONG *window;
+    ULONG first[4], copy[4];
+
+    up(&w, false);
+    window = MmMapIoSpace(at, PAGE_SIZE, MmNonCached);
+    assert_non_null(window);
+    for (unsigned i = 0; i < 4; i++)
+        first[i] = READ_REGISTER_ULONG((volatile ULONG *)&window[i]);
+    assert_int_not_equal(first[0], 0);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(window[i], first[i]);
+    memcpy(copy, (const void *)window, sizeof(copy));
+    assert_memory_equal(copy, first, sizeof(copy));
+    RtlCopyMemory(copy, (const void *)(window + 1), 12);
+    assert_memory_equal(copy, first + 1, 12);
+    MmUnmapIoSpace((PVOID)window, PAGE_SIZE);
+    down(&w, 0);
+}
+
 /* ---- what a driver asks -------------------------------------------------- */
 
 static NTSTATUS NTAPI on_value(PWSTR name, ULONG type, PVOID data, ULONG length, PVOID context, PVOID entry)

@@ -1,437 +1,381 @@
 /* SPDX-License-Identifier: MIT */
-/* emulate.c: see emulate.h. One instruction is decoded, its memory operand is read and written through the bus, and what is
- * left of it is arithmetic on registers. */
+/* emulate.c: see emulate.h. libzydis says what the operands are; nothing here knows what instructions compute. */
 #include "dxgkrnl/image/emulate.h"
 
+#if defined(__x86_64__)
+
+#include <Zydis/Zydis.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { RSP = 4, RCX = 1, RDX = 2, RSI = 6, RDI = 7, RAX = 0 };
-enum { CF = 1 << 0, PF = 1 << 2, AF = 1 << 4, ZF = 1 << 6, SF = 1 << 7, DF = 1 << 10, OF = 1 << 11 };
-enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
-enum { TWO_BYTES = 0x100 }; /* opcodes behind 0F */
-enum alu { ADD, OR, ADC, SBB, AND, SUB, XOR, CMP, TEST };
+enum { PAGE = 4096, SHADOW = 2 * PAGE, COPIES = 64, MOST_BYTES = 15, RCX = 1, RDX = 2, RSI = 6, RDI = 7 };
+enum { HLT = 0xF4, DS = 0x3E, ZF = 1 << 6, DF = 1 << 10 };
+enum { READ = ZYDIS_OPERAND_ACTION_MASK_READ, WRITE = ZYDIS_OPERAND_ACTION_MASK_WRITE };
 
-struct instruction {
-    const uint8_t *code;
-    size_t size, at;
-    bool cut; /* it needs more bytes than there are */
-    bool gs, rep, wide_prefix;
-    uint8_t rex;
-    unsigned opcode, mod, reg, rm;
-    uint64_t address;
-    unsigned operand; /* bytes */
+static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+struct decoded {
+    ZydisDecodedInstruction i;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    uint8_t prefix[256]; /* whether this byte is one */
 };
+
+/* An operand that is on the bus. */
+struct target {
+    bool gs;
+    unsigned actions;
+    int base; /* RSI or RDI of a string instruction, else -1 */
+    uint64_t address, bit_bytes;
+    size_t size; /* of an element, if it is a string */
+};
+
+/* A copy under way. Behind `code` the two shadows lie. */
+struct copy {
+    _Atomic(pthread_t) owner; /* 0: free */
+    struct target target[2];
+    unsigned targets;
+    uint64_t rip, next, registers[2], rcx, elements;
+    bool repeated, until, until_zf; /* REP; REPE and REPNE of comparisons, and the ZF that ends them */
+    unsigned size;                  /* of the code: HLT is behind it */
+};
+
+static struct copy copies[COPIES];
+static _Atomic(uint8_t *) memory; /* of all of them */
+enum { ROOM = PAGE + 2 * SHADOW };
+
+static uint8_t *code_of(const struct copy *c)
+{
+    return atomic_load(&memory) + (size_t)(c - copies) * ROOM;
+}
+
+static uint8_t *shadow(const struct copy *c, unsigned n)
+{
+    return code_of(c) + PAGE + n * SHADOW + c->target[n].address % PAGE;
+}
+
+/* ---- copies -------------------------------------------------------------- */
+
+static bool have_memory(void)
+{
+    uint8_t *none = NULL, *m;
+
+    if (atomic_load(&memory))
+        return true;
+    m = mmap(NULL, (size_t)COPIES * ROOM, PROT_READ | PROT_WRITE | PROT_EXEC,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m == MAP_FAILED)
+        return false;
+    if (!atomic_compare_exchange_strong(&memory, &none, m))
+        munmap(m, (size_t)COPIES * ROOM);
+    return true;
+}
+
+/* A thread whose call was given up in the middle of a copy has it still. */
+static struct copy *take(void)
+{
+    if (!have_memory())
+        return NULL;
+    for (unsigned n = 0; n < COPIES; n++)
+        if (atomic_load(&copies[n].owner) == pthread_self())
+            return &copies[n];
+    for (unsigned n = 0; n < COPIES; n++) {
+        pthread_t nobody = 0;
+        if (atomic_compare_exchange_strong(&copies[n].owner, &nobody, pthread_self()))
+            return &copies[n];
+    }
+    return NULL;
+}
 
 /* ---- decoding ------------------------------------------------------------ */
 
-static uint8_t next(struct instruction *i)
+static bool decode(const uint8_t *code, size_t size, struct decoded *d)
 {
-    if (i->at >= i->size || i->at >= 15) {
-        i->cut = true;
+    ZydisDecoder decoder;
+
+    memset(d->prefix, 0, sizeof(d->prefix));
+    if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+        !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &d->i, d->operands)))
+        return false;
+    for (unsigned n = 0; n < d->i.raw.prefix_count; n++)
+        d->prefix[d->i.raw.prefixes[n].value] = 1;
+    return true;
+}
+
+static uint64_t value_of(const ucontext_t *uc, ZydisRegister r)
+{
+    if (r >= ZYDIS_REGISTER_RAX && r <= ZYDIS_REGISTER_R15)
+        return (uint64_t)uc->uc_mcontext.gregs[register_of[r - ZYDIS_REGISTER_RAX]];
+    if (r >= ZYDIS_REGISTER_EAX && r <= ZYDIS_REGISTER_R15D)
+        return (uint32_t)uc->uc_mcontext.gregs[register_of[r - ZYDIS_REGISTER_EAX]];
+    if (r >= ZYDIS_REGISTER_AX && r <= ZYDIS_REGISTER_R15W)
+        return (uint16_t)uc->uc_mcontext.gregs[register_of[r - ZYDIS_REGISTER_AX]];
+    return 0;
+}
+
+/* BT and its relatives with the bit in a register reach beyond their operand: how many bytes. */
+static uint64_t bit_bytes(const ucontext_t *uc, const struct decoded *d)
+{
+    const ZydisDecodedOperand *bit = &d->operands[1];
+    unsigned bits = d->operands[0].size;
+    int64_t v;
+
+    if ((d->i.mnemonic != ZYDIS_MNEMONIC_BT && d->i.mnemonic != ZYDIS_MNEMONIC_BTS &&
+         d->i.mnemonic != ZYDIS_MNEMONIC_BTR && d->i.mnemonic != ZYDIS_MNEMONIC_BTC) ||
+        bit->type != ZYDIS_OPERAND_TYPE_REGISTER)
         return 0;
+    v = (int64_t)(value_of(uc, bit->reg.value) << (64 - bits)) >> (64 - bits);
+    return (uint64_t)((v >> __builtin_ctz(bits)) * (int64_t)(bits / 8));
+}
+
+/* false: it is no operand in memory, or its address is not known here. */
+static bool target_of(const ucontext_t *uc, const struct decoded *d, const ZydisDecodedOperand *o,
+                      struct target *t)
+{
+    const ZydisDecodedOperandMem *m = &o->mem;
+    bool flush = d->i.mnemonic == ZYDIS_MNEMONIC_CLFLUSH || d->i.mnemonic == ZYDIS_MNEMONIC_CLFLUSHOPT ||
+                 d->i.mnemonic == ZYDIS_MNEMONIC_CLWB;
+    uint64_t at;
+
+    if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || m->type != ZYDIS_MEMOP_TYPE_MEM ||
+        m->segment == ZYDIS_REGISTER_FS)
+        return false;
+    at = m->base == ZYDIS_REGISTER_RIP ? (uint64_t)uc->uc_mcontext.gregs[REG_RIP] + d->i.length
+                                       : value_of(uc, m->base);
+    at += value_of(uc, m->index) * m->scale + (m->disp.has_displacement ? (uint64_t)m->disp.value : 0);
+    *t = (struct target){.gs = m->segment == ZYDIS_REGISTER_GS, .base = -1, .bit_bytes = bit_bytes(uc, d)};
+    t->address = (d->i.address_width == 32 ? (uint32_t)at : at) + t->bit_bytes;
+    t->size = flush ? 1 : o->size / 8;
+    if (flush)
+        return true; /* nothing is read */
+    t->actions = (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ ? READ : 0) |
+                 (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? WRITE : 0);
+    if (!d->i.raw.modrm.offset && !d->i.raw.disp.size)
+        t->base = m->base == ZYDIS_REGISTER_RSI ? RSI : m->base == ZYDIS_REGISTER_RDI ? RDI : -1;
+    return t->size && t->size <= PAGE;
+}
+
+/* What reads and writes less than its operand, or goes elsewhere. */
+static bool is_outside(const struct decoded *d)
+{
+    switch (d->i.mnemonic) {
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+        return true;
+    default:
+        return d->i.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE || d->i.meta.category == ZYDIS_CATEGORY_RET ||
+               d->i.meta.category == ZYDIS_CATEGORY_XSAVE || d->i.meta.category == ZYDIS_CATEGORY_XSAVEOPT ||
+               (d->i.avx.mask.mode != ZYDIS_MASK_MODE_INVALID &&
+                d->i.avx.mask.mode != ZYDIS_MASK_MODE_DISABLED);
     }
-    return i->code[i->at++];
 }
 
-/* A little-endian number of 1, 2, 4 or 8 bytes, with its sign. */
-static int64_t number(struct instruction *i, unsigned bytes)
-{
-    uint64_t v = 0;
+/* ---- the copy ------------------------------------------------------------ */
 
-    for (unsigned n = 0; n < bytes; n++)
-        v |= (uint64_t)next(i) << 8 * n;
-    return bytes == 8 ? (int64_t)v : (int64_t)(v << (64 - 8 * bytes)) >> (64 - 8 * bytes);
+/* The instruction with [RIP + displacement] for its operand, or another absolute address; strings stay as they are. */
+static bool write_code(struct copy *c, const uint8_t *code, const struct decoded *d)
+{
+    const struct ZydisDecodedInstructionModRm_ *m = &d->i.raw.modrm;
+    uint8_t *to = code_of(c);
+    size_t tail = d->i.raw.disp.size    ? d->i.raw.disp.offset + d->i.raw.disp.size / 8u
+                  : d->i.raw.sib.offset ? d->i.raw.sib.offset + 1u
+                                        : m->offset + 1u,
+           size = d->i.length;
+
+    memcpy(to, code, size);
+    if (c->target[0].base < 0) {
+        uint64_t at = (uint64_t)(uintptr_t)shadow(c, 0) - c->target[0].bit_bytes;
+        for (unsigned n = 0; n < d->i.raw.prefix_count; n++)
+            if (to[n] == 0x64 || to[n] == 0x65 || to[n] == 0x67)
+                to[n] = DS;
+        if (m->offset && m->mod != 3) {
+            size_t rest = d->i.length - tail;
+            int64_t distance;
+            size = m->offset + 5u + rest;
+            distance = (int64_t)(at - (uint64_t)(uintptr_t)(to + size));
+            if (size > MOST_BYTES || distance != (int32_t)distance)
+                return false;
+            to[m->offset] = (uint8_t)(m->reg % 8 << 3 | 5);
+            memcpy(to + m->offset + 1, &(int32_t){(int32_t)distance}, 4);
+            memcpy(to + m->offset + 5, code + tail, rest);
+        } else if (d->i.raw.disp.size == 64)
+            memcpy(to + d->i.raw.disp.offset, &at, 8);
+        else
+            return false;
+    } else if (d->prefix[0x67])
+        return false;
+    to[size] = HLT;
+    c->size = (unsigned)size;
+    return true;
 }
 
-/* An immediate operand: 32 bits at most, but for MOV to a register. */
-static uint64_t immediate(struct instruction *i)
+/* How many elements of a repeated string one copy does: as many as lie in the page, where how many are done does not depend
+ * on what is read. */
+static void count_elements(struct copy *c, const ucontext_t *uc, const struct decoded *d,
+                           const struct emulate_bus *bus)
 {
-    return (uint64_t)number(i, i->operand > 4 ? 4 : i->operand);
+    const struct target *t = &c->target[0];
+    uint64_t most = (PAGE - t->address % PAGE) / t->size;
+
+    c->repeated = t->base >= 0 && (d->prefix[0xF2] || d->prefix[0xF3]);
+    c->until = c->repeated && d->i.cpu_flags && d->i.cpu_flags->modified & ZYDIS_CPUFLAG_ZF;
+    c->until_zf = d->prefix[0xF2];
+    c->elements = 1;
+    if (!c->repeated || c->until || c->targets > 1 || uc->uc_mcontext.gregs[REG_EFL] & DF)
+        return;
+    c->elements = most > c->rcx ? c->rcx : most ? most : 1;
+    while (c->elements > 1 && !bus->is(bus->ctx, t->gs, t->address, c->elements * t->size))
+        c->elements /= 2;
 }
 
-static void prefixes(struct instruction *i)
+static bool begin(struct copy *c, ucontext_t *uc, const uint8_t *code, const struct decoded *d,
+                  const struct emulate_bus *bus)
 {
-    for (;;) {
-        uint8_t b = next(i);
-        if (b == 0x65)
-            i->gs = true;
-        else if (b == 0x66)
-            i->wide_prefix = true;
-        else if (b == 0xF2 || b == 0xF3)
-            i->rep = true;
-        else if ((b & 0xF0) == 0x40) {
-            i->rex = b;
-            i->opcode = next(i);
-            break;
-        } else if (b != 0x2E && b != 0x3E && b != 0xF0) { /* LOCK: there is one processor */
-            i->opcode = b;
-            break;
+    greg_t *g = uc->uc_mcontext.gregs;
+
+    c->rip = (uint64_t)g[REG_RIP];
+    c->next = c->rip + d->i.length;
+    c->rcx = (uint64_t)g[REG_RCX];
+    if ((c->targets > 1 && (c->target[0].base < 0 || c->target[1].base < 0)) || !write_code(c, code, d))
+        return false;
+    count_elements(c, uc, d, bus);
+    if (c->repeated && !c->rcx)
+        return false;
+    for (unsigned n = 0; n < c->targets; n++) {
+        const struct target *t = &c->target[n];
+        size_t size = t->size * c->elements;
+        memset(shadow(c, n), 0, size);
+        if (t->actions & READ)
+            bus->read(bus->ctx, t->gs, t->address, size, shadow(c, n));
+        if (t->base >= 0) {
+            c->registers[n] = (uint64_t)g[register_of[t->base]];
+            g[register_of[t->base]] = (greg_t)(uintptr_t)shadow(c, n);
         }
     }
-    if (i->opcode == 0x0F)
-        i->opcode = TWO_BYTES | next(i);
-    i->operand = i->rex & REX_W ? 8 : i->wide_prefix ? 2 : 4;
+    if (c->repeated)
+        g[REG_RCX] = (greg_t)c->elements;
+    g[REG_RIP] = (greg_t)(uintptr_t)code_of(c);
+    return true;
 }
 
-/* ModRM, SIB and displacement. `behind`: bytes of an immediate behind them, which RIP counts from. */
-static void modrm(struct instruction *i, const struct emulate_cpu *cpu, unsigned behind)
+static bool by_operand(ucontext_t *uc, const uint8_t *code, const struct decoded *d,
+                       const struct emulate_bus *bus)
 {
-    uint8_t b = next(i), sib = 0x25;
-    uint64_t base = 0, index = 0;
-    unsigned low = b & 7;
+    struct target t, found[2];
+    unsigned targets = 0;
+    struct copy *c;
 
-    i->mod = b >> 6;
-    i->reg = (b >> 3 & 7) | (i->rex & REX_R ? 8 : 0);
-    i->rm = low | (i->rex & REX_B ? 8 : 0);
-    if (i->mod == 3)
-        return;
-    if (low == 4) {
-        sib = next(i);
-        low = sib & 7;
-        i->rm = low | (i->rex & REX_B ? 8 : 0);
-        if ((sib >> 3 & 7) != 4 || i->rex & REX_X)
-            index = cpu->r[(sib >> 3 & 7) | (i->rex & REX_X ? 8 : 0)] << (sib >> 6);
-        base = low == 5 && i->mod == 0 ? (uint64_t)number(i, 4) : cpu->r[i->rm];
-    } else if (low == 5 && i->mod == 0) {
-        base = (uint64_t)number(i, 4);
-        base += cpu->rip + i->at + behind;
-    } else {
-        base = cpu->r[i->rm];
-    }
-    i->address = base + index + (uint64_t)(i->mod == 1 ? number(i, 1) : i->mod == 2 ? number(i, 4) : 0);
-}
-
-/* ---- registers and arithmetic -------------------------------------------- */
-
-static uint64_t mask(unsigned bytes)
-{
-    return bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
-}
-
-/* AH, CH, DH and BH are what 4 to 7 name among bytes without REX. */
-static bool is_high(const struct instruction *i, unsigned reg, unsigned bytes)
-{
-    return bytes == 1 && !i->rex && reg >= 4 && reg < 8;
-}
-
-static uint64_t get(const struct emulate_cpu *cpu, const struct instruction *i, unsigned reg, unsigned bytes)
-{
-    return is_high(i, reg, bytes) ? cpu->r[reg - 4] >> 8 & 0xFF : cpu->r[reg] & mask(bytes);
-}
-
-static void set(struct emulate_cpu *cpu, const struct instruction *i, unsigned reg, unsigned bytes,
-                uint64_t v)
-{
-    if (is_high(i, reg, bytes))
-        cpu->r[reg - 4] = (cpu->r[reg - 4] & ~UINT64_C(0xFF00)) | (v & 0xFF) << 8;
-    else if (bytes == 4)
-        cpu->r[reg] = v & mask(4); /* the upper half becomes 0 */
-    else
-        cpu->r[reg] = (cpu->r[reg] & ~mask(bytes)) | (v & mask(bytes));
-}
-
-static uint64_t alu(struct emulate_cpu *cpu, enum alu op, unsigned bytes, uint64_t a, uint64_t b)
-{
-    uint64_t m = mask(bytes), top = UINT64_C(1) << (8 * bytes - 1), carry = 0, v;
-    bool out = false, over = false;
-
-    a &= m;
-    b &= m;
-    if (op == ADC || op == SBB)
-        carry = cpu->flags & CF;
-    switch (op) {
-    case ADD:
-    case ADC:
-        v = (a + b + carry) & m;
-        out = v < a || (carry && v == a);
-        over = ~(a ^ b) & (a ^ v) & top;
-        break;
-    case SUB:
-    case SBB:
-    case CMP:
-        v = (a - b - carry) & m;
-        out = a < b || (carry && a == b);
-        over = (a ^ b) & (a ^ v) & top;
-        break;
-    case OR:
-        v = a | b;
-        break;
-    case XOR:
-        v = a ^ b;
-        break;
-    default:
-        v = a & b;
-        break;
-    }
-    cpu->flags &= ~(uint64_t)(CF | PF | AF | ZF | SF | OF);
-    cpu->flags |= (out ? CF : 0) | (over ? OF : 0) | (v ? 0 : ZF) | (v & top ? SF : 0) |
-                  (__builtin_parity((unsigned)v & 0xFF) ? 0 : PF);
-    if (op != OR && op != AND && op != XOR && op != TEST)
-        cpu->flags |= (a ^ b ^ v) & AF;
-    return v;
-}
-
-/* ---- instructions -------------------------------------------------------- */
-
-struct run {
-    struct emulate_cpu *cpu;
-    struct instruction *i;
-    const struct emulate_bus *bus;
-};
-
-static bool load(const struct run *r, unsigned bytes, uint64_t *v)
-{
-    return r->i->mod != 3 && !r->i->cut && r->bus->read(r->bus->ctx, r->i->gs, r->i->address, bytes, v);
-}
-
-static bool store(const struct run *r, unsigned bytes, uint64_t v)
-{
-    return r->i->mod != 3 && !r->i->cut &&
-           r->bus->write(r->bus->ctx, r->i->gs, r->i->address, bytes, v & mask(bytes));
-}
-
-/* memory OP= operand, or a comparison */
-static bool alu_to_memory(const struct run *r, enum alu op, unsigned bytes, uint64_t operand)
-{
-    struct emulate_cpu before = *r->cpu;
-    uint64_t v;
-
-    if (!load(r, bytes, &v))
+    if (is_outside(d))
         return false;
-    v = alu(r->cpu, op, bytes, v, operand);
-    if (op == CMP || op == TEST || store(r, bytes, v))
+    for (unsigned n = 0; n < d->i.operand_count && targets < 2; n++)
+        if (target_of(uc, d, &d->operands[n], &t) && bus->is(bus->ctx, t.gs, t.address, t.size) &&
+            !(t.gs && t.actions & WRITE))
+            found[targets++] = t;
+    c = targets ? take() : NULL;
+    if (!c)
+        return false;
+    memcpy(c->target, found, sizeof(found));
+    c->targets = targets;
+    if (begin(c, uc, code, d, bus))
         return true;
-    *r->cpu = before;
+    atomic_store(&c->owner, (pthread_t)0);
     return false;
 }
 
-static bool alu_instruction(const struct run *r)
+enum emulate_return dxgk_emulate_return(ucontext_t *uc, const struct emulate_bus *bus)
 {
-    struct instruction *i = r->i;
-    unsigned bytes = i->opcode & 1 ? i->operand : 1;
-    enum alu op = (enum alu)(i->opcode >> 3 & 7);
-    uint64_t v;
+    greg_t *g = uc->uc_mcontext.gregs;
+    uintptr_t at = (uintptr_t)g[REG_RIP] - (uintptr_t)atomic_load(&memory);
+    struct copy *c = &copies[at / ROOM % COPIES];
+    bool done, over;
+    uint64_t elements;
 
-    modrm(i, r->cpu, 0);
-    if (!(i->opcode & 2))
-        return alu_to_memory(r, op, bytes, get(r->cpu, i, i->reg, bytes));
-    if (!load(r, bytes, &v))
-        return false;
-    v = alu(r->cpu, op, bytes, get(r->cpu, i, i->reg, bytes), v);
-    if (op != CMP)
-        set(r->cpu, i, i->reg, bytes, v);
-    return true;
-}
-
-/* MOV, MOVZX, MOVSX, MOVSXD to a register */
-static bool load_instruction(const struct run *r, unsigned from, unsigned to, bool sign)
-{
-    uint64_t v;
-
-    modrm(r->i, r->cpu, 0);
-    if (!load(r, from, &v))
-        return false;
-    v &= mask(from);
-    if (sign)
-        v = (uint64_t)((int64_t)(v << (64 - 8 * from)) >> (64 - 8 * from));
-    set(r->cpu, r->i, r->i->reg, to, v);
-    return true;
-}
-
-static bool exchange(const struct run *r, unsigned bytes)
-{
-    uint64_t v;
-
-    modrm(r->i, r->cpu, 0);
-    if (!load(r, bytes, &v) || !store(r, bytes, get(r->cpu, r->i, r->i->reg, bytes)))
-        return false;
-    set(r->cpu, r->i, r->i->reg, bytes, v);
-    return true;
-}
-
-/* MOVS and STOS, with their repetitions; each step that is done is seen in the registers. */
-static bool string_instruction(const struct run *r, unsigned bytes, bool copy)
-{
-    uint64_t *reg = r->cpu->r, step = r->cpu->flags & DF ? -(uint64_t)bytes : bytes, v = reg[RAX];
-
-    while (!r->i->rep || reg[RCX]) {
-        if (copy && !r->bus->read(r->bus->ctx, r->i->gs, reg[RSI], bytes, &v))
-            return false;
-        if (!r->bus->write(r->bus->ctx, false, reg[RDI], bytes, v & mask(bytes)))
-            return false;
-        reg[RDI] += step;
-        reg[RSI] += copy ? step : 0;
-        if (!r->i->rep)
-            break;
-        reg[RCX]--;
+    if (!atomic_load(&memory) || at >= (size_t)COPIES * ROOM || atomic_load(&c->owner) != pthread_self())
+        return EMULATE_ELSEWHERE;
+    done = (uint8_t *)(uintptr_t)g[REG_RIP] == code_of(c) + c->size;
+    elements = c->repeated ? c->elements - (uint64_t)g[REG_RCX] : done ? 1 : 0;
+    for (unsigned n = 0; n < c->targets; n++) {
+        const struct target *t = &c->target[n];
+        if (t->base >= 0)
+            g[register_of[t->base]] = (greg_t)(c->registers[n] + (uint64_t)g[register_of[t->base]] -
+                                               (uint64_t)(uintptr_t)shadow(c, n));
+        if (t->actions & WRITE && elements)
+            bus->write(bus->ctx, t->gs, t->address, t->size * elements, shadow(c, n));
     }
-    return true;
+    if (c->repeated)
+        g[REG_RCX] = (greg_t)(c->rcx -= elements);
+    over = done && (!c->repeated || !c->rcx || (c->until && c->until_zf == !!(g[REG_EFL] & ZF)));
+    g[REG_RIP] = (greg_t)(over ? c->next : c->rip);
+    atomic_store(&c->owner, (pthread_t)0);
+    return done ? EMULATE_DONE : EMULATE_FAULTED;
 }
 
-static bool moffs(const struct run *r, unsigned bytes, bool to_memory)
+/* ---- what has no counterpart in a process --------------------------------- */
+
+static bool by_name(ucontext_t *uc, const struct decoded *d, const struct emulate_bus *bus)
 {
-    uint64_t v;
-
-    r->i->address = (uint64_t)number(r->i, 8);
-    if (to_memory)
-        return store(r, bytes, r->cpu->r[RAX]);
-    if (!load(r, bytes, &v))
-        return false;
-    set(r->cpu, r->i, RAX, bytes, v);
-    return true;
-}
-
-/* MOVD and MOVQ between memory and a vector register. */
-static bool vector_instruction(const struct run *r, unsigned bytes, bool to_memory)
-{
-    uint64_t v, *x;
-
-    modrm(r->i, r->cpu, 0);
-    x = r->cpu->xmm[r->i->reg];
-    if (to_memory)
-        return store(r, bytes, x[0]);
-    if (!load(r, bytes, &v))
-        return false;
-    x[0] = v & mask(bytes);
-    x[1] = 0;
-    return true;
-}
-
-static bool control_register(const struct run *r, bool write)
-{
-    modrm(r->i, r->cpu, 0);
-    if (r->i->reg != 8 || r->i->mod != 3 || r->i->cut)
-        return false;
-    if (write)
-        r->bus->write_cr8(r->bus->ctx, r->cpu->r[r->i->rm]);
-    else
-        r->cpu->r[r->i->rm] = r->bus->read_cr8(r->bus->ctx);
-    return true;
-}
-
-/* IN and OUT: E4 to E7 with the port in a byte, EC to EF with it in DX; from and to AL, AX or EAX. */
-static bool port_instruction(const struct run *r)
-{
-    struct instruction *i = r->i;
-    unsigned bytes = !(i->opcode & 1) ? 1 : i->operand == 2 ? 2 : 4;
-    uint16_t port = i->opcode & 8 ? (uint16_t)r->cpu->r[RDX] : next(i);
-    bool write = i->opcode & 2;
+    const ZydisDecodedOperand *o = d->operands;
+    greg_t *g = uc->uc_mcontext.gregs;
+    const ZydisDecodedOperand *port, *data;
+    unsigned bytes;
     uint32_t v;
 
-    if (i->cut)
-        return false;
-    v = r->bus->port(r->bus->ctx, write, port, bytes, (uint32_t)(r->cpu->r[RAX] & mask(bytes)));
-    if (!write)
-        set(r->cpu, i, RAX, bytes, v);
-    return true;
-}
-
-/* Opcodes with an immediate operand: 80, 81, 83 and C6, C7 and F6, F7 (TEST only). */
-static bool immediate_instruction(const struct run *r)
-{
-    struct instruction *i = r->i;
-    unsigned bytes = i->opcode & 1 ? i->operand : 1;
-    bool short_one = i->opcode == 0x83;
-    uint64_t v;
-
-    i->operand = bytes;
-    modrm(i, r->cpu, short_one ? 1 : bytes > 4 ? 4 : bytes);
-    v = short_one ? (uint64_t)number(i, 1) : immediate(i);
-    if (i->opcode < 0x84)
-        return alu_to_memory(r, (enum alu)(i->reg & 7), bytes, v);
-    if ((i->reg & 7) > (i->opcode >= 0xF6 ? 1u : 0u))
-        return false; /* NOT, NEG, MUL, DIV, or no instruction */
-    return i->opcode >= 0xF6 ? alu_to_memory(r, TEST, bytes, v) : store(r, bytes, v);
-}
-
-static bool execute(const struct run *r)
-{
-    struct instruction *i = r->i;
-    unsigned bytes = i->opcode & 1 ? i->operand : 1;
-
-    if (i->opcode < 0x40 && (i->opcode & 7) < 4)
-        return alu_instruction(r);
-    switch (i->opcode) {
-    case 0x63:
-        return load_instruction(r, 4, i->operand, true);
-    case 0x80:
-    case 0x81:
-    case 0x83:
-    case 0xC6:
-    case 0xC7:
-    case 0xF6:
-    case 0xF7:
-        return immediate_instruction(r);
-    case 0x84:
-    case 0x85:
-        modrm(i, r->cpu, 0);
-        return alu_to_memory(r, TEST, bytes, get(r->cpu, i, i->reg, bytes));
-    case 0x86:
-    case 0x87:
-        return exchange(r, bytes);
-    case 0x88:
-    case 0x89:
-        modrm(i, r->cpu, 0);
-        return store(r, bytes, get(r->cpu, i, i->reg, bytes));
-    case 0x8A:
-    case 0x8B:
-        return load_instruction(r, bytes, bytes, false);
-    case 0xA0:
-    case 0xA1:
-        return moffs(r, bytes, false);
-    case 0xA2:
-    case 0xA3:
-        return moffs(r, bytes, true);
-    case 0xA4:
-    case 0xA5:
-        return string_instruction(r, bytes, true);
-    case 0xAA:
-    case 0xAB:
-        return string_instruction(r, bytes, false);
-    case 0xE4:
-    case 0xE5:
-    case 0xE6:
-    case 0xE7:
-    case 0xEC:
-    case 0xED:
-    case 0xEE:
-    case 0xEF:
-        return port_instruction(r);
-    case TWO_BYTES | 0x09:
-        return true; /* WBINVD */
-    case TWO_BYTES | 0x20:
-        return control_register(r, false);
-    case TWO_BYTES | 0x22:
-        return control_register(r, true);
-    case TWO_BYTES | 0x6E:
-        return i->wide_prefix && !i->rep && vector_instruction(r, i->rex & REX_W ? 8 : 4, false);
-    case TWO_BYTES | 0x7E:
-        if (i->wide_prefix)
-            return !i->rep && vector_instruction(r, i->rex & REX_W ? 8 : 4, true);
-        return i->rep && vector_instruction(r, 8, false);
-    case TWO_BYTES | 0xD6:
-        return i->wide_prefix && !i->rep && vector_instruction(r, 8, true);
-    case TWO_BYTES | 0xB6:
-        return load_instruction(r, 1, i->operand, false);
-    case TWO_BYTES | 0xB7:
-        return load_instruction(r, 2, i->operand, false);
-    case TWO_BYTES | 0xBE:
-        return load_instruction(r, 1, i->operand, true);
-    case TWO_BYTES | 0xBF:
-        return load_instruction(r, 2, i->operand, true);
+    switch (d->i.mnemonic) {
+    case ZYDIS_MNEMONIC_WBINVD:
+        return true;
+    case ZYDIS_MNEMONIC_MOV:
+        if (o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && o[1].reg.value == ZYDIS_REGISTER_CR8)
+            g[register_of[o[0].reg.value - ZYDIS_REGISTER_RAX]] = (greg_t)bus->read_cr8(bus->ctx);
+        else if (o[0].type == ZYDIS_OPERAND_TYPE_REGISTER && o[0].reg.value == ZYDIS_REGISTER_CR8)
+            bus->write_cr8(bus->ctx, value_of(uc, o[1].reg.value));
+        else
+            return false;
+        return true;
+    case ZYDIS_MNEMONIC_IN:
+    case ZYDIS_MNEMONIC_OUT:
+        port = &o[d->i.mnemonic == ZYDIS_MNEMONIC_IN];
+        data = &o[d->i.mnemonic == ZYDIS_MNEMONIC_OUT];
+        bytes = data->size / 8;
+        v = (uint32_t)((uint64_t)g[REG_RAX] & (UINT64_MAX >> (64 - 8 * bytes)));
+        v = bus->port(bus->ctx, d->i.mnemonic == ZYDIS_MNEMONIC_OUT,
+                      port->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? (uint8_t)port->imm.value.u
+                                                                 : (uint16_t)g[REG_RDX],
+                      bytes, v);
+        if (d->i.mnemonic == ZYDIS_MNEMONIC_IN && bytes == 4)
+            g[REG_RAX] = (greg_t)v;
+        else if (d->i.mnemonic == ZYDIS_MNEMONIC_IN)
+            memcpy(&g[REG_RAX], &v, bytes);
+        return true;
     default:
         return false;
     }
 }
 
-bool dxgk_emulate(struct emulate_cpu *cpu, const uint8_t *code, size_t size, const struct emulate_bus *bus)
+bool dxgk_emulate(ucontext_t *uc, const uint8_t *code, size_t size, const struct emulate_bus *bus)
 {
-    struct instruction i = {.code = code, .size = size};
-    uint64_t rip = cpu->rip;
+    struct decoded d;
 
-    prefixes(&i);
-    if (i.cut || !execute(&(struct run){cpu, &i, bus}) || i.cut)
+    if (!decode(code, size, &d))
         return false;
-    cpu->rip = rip + i.at;
-    return true;
+    if (by_name(uc, &d, bus)) {
+        uc->uc_mcontext.gregs[REG_RIP] += d.i.length;
+        return true;
+    }
+    return by_operand(uc, code, &d, bus);
 }
+
+size_t dxgk_emulate_length(const uint8_t *code, size_t size)
+{
+    struct decoded d;
+
+    return decode(code, size, &d) ? d.i.length : 0;
+}
+
+#endif

@@ -4,6 +4,7 @@
 #include "dxgkrnl/image/fault.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -11,13 +12,12 @@
 #include "dxgkrnl/adapter.h"
 #include "dxgkrnl/image/emulate.h"
 #include "dxgkrnl/image/image.h"
+#include "dxgkrnl/kernel/state.h"
 
 #if defined(__x86_64__)
 
+enum { MOST_CODE = 15 }; /* bytes of an instruction */
 #define SHARED_PAGE UINT64_C(0xFFFFF78000000000)
-
-static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
 /* ---- what is behind addresses -------------------------------------------- */
 
@@ -45,60 +45,64 @@ static bool processor_region(struct dxgk *d, uint64_t offset, uint64_t *value)
     return offset == 0x188 || offset == 0x184 || offset == 0x1A4;
 }
 
-struct fault {
-    struct dxgk *d;
-    uint64_t address;
-};
-
-/* A copy has two operands, of which one may be memory: it is that which did not fault. */
-static bool is_memory(const struct fault *f, uint64_t address, unsigned size)
+static bool bus_is(void *ctx, bool gs, uint64_t address, size_t size)
 {
-    return f->address - address >= size && address >= PAGE_SIZE && address < SHARED_PAGE;
+    uint64_t value;
+
+    if (gs)
+        return size <= sizeof(value) && processor_region(ctx, address, &value);
+    return (size <= 0x400 && address - SHARED_PAGE <= 0x400 - size) ||
+           dxgk_ntos_is_register(ctx, address, size);
 }
 
-static bool bus_read(void *ctx, bool gs, uint64_t address, unsigned size, uint64_t *value)
+/* The device has words: an access is of those that it lies in, or of parts where it begins or ends in one. */
+static unsigned word_at(uint64_t address, size_t size)
 {
-    const struct fault *f = ctx;
-    uint8_t page[0x400];
+    return address % 4 == 0 && size >= 4 ? 4 : address % 2 == 0 && size >= 2 ? 2 : 1;
+}
 
-    *value = 0;
-    if (gs)
-        return processor_region(f->d, address, value);
-    if (address - SHARED_PAGE <= sizeof(page) - size) {
-        shared_page(f->d, page);
-        memcpy(value, page + (address - SHARED_PAGE), size);
-        return true;
+static void bus_read(void *ctx, bool gs, uint64_t address, size_t size, void *bytes)
+{
+    uint8_t page[0x400], *to = bytes;
+    uint64_t value = 0;
+
+    if (gs) {
+        processor_region(ctx, address, &value);
+        memcpy(bytes, &value, size);
+    } else if (address - SHARED_PAGE < sizeof(page)) {
+        shared_page(ctx, page);
+        memcpy(bytes, page + (address - SHARED_PAGE), size);
+    } else {
+        for (unsigned n; size; size -= n, address += n, to += n) {
+            n = word_at(address, size);
+            dxgk_ntos_register(ctx, false, address, n, &value);
+            memcpy(to, &value, n);
+        }
     }
-    if (dxgk_ntos_register(f->d, false, address, size, value))
-        return true;
-    if (!is_memory(f, address, size))
-        return false;
-    memcpy(value, (const void *)(uintptr_t)address, size);
-    return true;
 }
 
-static bool bus_write(void *ctx, bool gs, uint64_t address, unsigned size, uint64_t value)
+static void bus_write(void *ctx, bool gs, uint64_t address, size_t size, const void *bytes)
 {
-    const struct fault *f = ctx;
+    const uint8_t *from = bytes;
+    uint64_t value;
 
-    if (gs)
-        return false;
-    if (dxgk_ntos_register(f->d, true, address, size, &value))
-        return true;
-    if (!is_memory(f, address, size))
-        return false;
-    memcpy((void *)(uintptr_t)address, &value, size);
-    return true;
+    (void)gs; /* nothing there can be written */
+    for (unsigned n; size; size -= n, address += n, from += n) {
+        n = word_at(address, size);
+        value = 0;
+        memcpy(&value, from, n);
+        dxgk_ntos_register(ctx, true, address, n, &value);
+    }
 }
 
 static uint64_t read_cr8(void *ctx)
 {
-    return dxgk_kernel_irql(((const struct fault *)ctx)->d->kernel);
+    return dxgk_kernel_irql(((const struct dxgk *)ctx)->kernel);
 }
 
 static void write_cr8(void *ctx, uint64_t value)
 {
-    struct kernel *k = ((const struct fault *)ctx)->d->kernel;
+    struct kernel *k = ((const struct dxgk *)ctx)->kernel;
     KIRQL to = (KIRQL)(value & 15);
 
     if (to >= dxgk_kernel_irql(k))
@@ -109,29 +113,33 @@ static void write_cr8(void *ctx, uint64_t value)
 
 static uint32_t bus_port(void *ctx, bool write, uint16_t port, unsigned size, uint32_t value)
 {
-    return dxgk_ntos_port(((const struct fault *)ctx)->d, write, port, size, value);
+    return dxgk_ntos_port(ctx, write, port, size, value);
 }
 
 /* ---- the handler --------------------------------------------------------- */
 
-static bool emulate(struct fault *f, ucontext_t *uc, const uint8_t *code, size_t size)
+/* The bytes of an instruction that begins there and runs. */
+static size_t code_size(const uint8_t *code)
 {
-    struct emulate_bus bus = {f, bus_read, bus_write, read_cr8, write_cr8, bus_port};
-    greg_t *g = uc->uc_mcontext.gregs;
-    uint64_t xmm[16][2];
-    struct emulate_cpu cpu = {.rip = (uint64_t)g[REG_RIP], .flags = (uint64_t)g[REG_EFL], .xmm = xmm};
-    bool done;
+    size_t to_end = PAGE_SIZE - (uintptr_t)code % PAGE_SIZE;
 
-    memcpy(xmm, uc->uc_mcontext.fpregs->_xmm, sizeof(xmm));
-    for (unsigned i = 0; i < 16; i++)
-        cpu.r[i] = (uint64_t)g[register_of[i]];
-    done = dxgk_emulate(&cpu, code, size, &bus);
-    memcpy(uc->uc_mcontext.fpregs->_xmm, xmm, sizeof(xmm));
-    for (unsigned i = 0; i < 16; i++)
-        g[register_of[i]] = (greg_t)cpu.r[i];
-    g[REG_RIP] = (greg_t)cpu.rip;
-    g[REG_EFL] = (greg_t)cpu.flags;
-    return done;
+    return to_end < MOST_CODE && dxgk_emulate_length(code, to_end) ? to_end : MOST_CODE;
+}
+
+static struct emulate_bus bus_of(struct dxgk *d)
+{
+    return (struct emulate_bus){d, bus_is, bus_read, bus_write, read_cr8, write_cr8, bus_port};
+}
+
+/* Registers are memory to the C library and to a shared object as well: where it faults on them, it is told by the address. How
+ * much of code can be read there is known to the end of the page, and as far as the instruction goes. */
+static bool outside_of_images(struct dxgk *d, ucontext_t *uc, const uint8_t *code, const siginfo_t *info)
+{
+    struct emulate_bus bus = bus_of(d);
+
+    return info->si_addr != code && info->si_code == SEGV_ACCERR &&
+           dxgk_ntos_is_register(d, (uintptr_t)info->si_addr, 1) &&
+           dxgk_emulate(uc, code, code_size(code), &bus);
 }
 
 /* Nothing is where the processor went: what it was called from is on the stack. */
@@ -145,20 +153,13 @@ static void describe_wild_call(siginfo_t *info, ucontext_t *uc)
         log_error("dxgkrnl", "in front of %s the driver calls %p, where nothing is", where, info->si_addr);
 }
 
-bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
+/* One in a driver's image. */
+static bool in_image(int sig, siginfo_t *info, ucontext_t *uc, const uint8_t *code, size_t size)
 {
-    ucontext_t *uc = context;
-    const uint8_t *code =
-        (const uint8_t *)uc->uc_mcontext.gregs[REG_RIP]; /* SIGTRAP: behind the breakpoint */
-    size_t size = dxgk_image_code(code);
-    struct dxgk *d;
+    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self("a driver's image"));
+    struct emulate_bus bus = bus_of(d);
     char where[100];
 
-    if (!size) {
-        describe_wild_call(info, uc);
-        return false;
-    }
-    d = dxgk_kernel_ctx(dxgk_kernel_self("a driver's image"));
     dxgk_image_describe(code, where, sizeof(where));
     if (sig == SIGTRAP) {
         dxgk_kernel_violation(d->kernel, "a breakpoint in front of %s", where);
@@ -173,11 +174,53 @@ bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
         uc->uc_mcontext.gregs[REG_RIP] += 2;
         return true;
     }
-    if (emulate(&(struct fault){d, (uint64_t)(uintptr_t)info->si_addr}, uc, code, size))
+    if (dxgk_emulate(uc, code, size, &bus))
         return true;
     log_error("dxgkrnl", "the driver faults at %s, on address %p (code %02x %02x %02x %02x)", where,
               info->si_addr, code[0], size > 1 ? code[1] : 0, size > 2 ? code[2] : 0, size > 3 ? code[3] : 0);
     return false;
+}
+
+bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
+{
+    struct kernel *k = dxgk_kernel_here();
+    ucontext_t *uc = context;
+    const uint8_t *code;
+    size_t size;
+
+    if (k) {
+        struct emulate_bus bus = bus_of(dxgk_kernel_ctx(k));
+        enum emulate_return r = dxgk_emulate_return(uc, &bus);
+        if (r == EMULATE_FAULTED || (r == EMULATE_DONE && sig == SIGSEGV))
+            return r == EMULATE_DONE; /* what faults out of line would do so again */
+    }
+    if (sig != SIGSEGV && sig != SIGTRAP)
+        return false;
+    code = (const uint8_t *)uc->uc_mcontext.gregs[REG_RIP]; /* SIGTRAP: behind the breakpoint */
+    size = dxgk_image_code(code);
+    if (size)
+        return in_image(sig, info, uc, code, size);
+    if (sig == SIGSEGV && k && outside_of_images(dxgk_kernel_ctx(k), uc, code, info))
+        return true;
+    describe_wild_call(info, uc);
+    return false;
+}
+
+bool dxgk_image_refused(const siginfo_t *info, const void *context, char *text, size_t size)
+{
+    const ucontext_t *uc = context;
+    const uint8_t *code = (const uint8_t *)uc->uc_mcontext.gregs[REG_RIP];
+    struct kernel *k = dxgk_kernel_here();
+    size_t length, at;
+
+    if (!k || info->si_addr == code || info->si_code != SEGV_ACCERR ||
+        !dxgk_ntos_is_register(dxgk_kernel_ctx(k), (uintptr_t)info->si_addr, 1))
+        return false;
+    at = (size_t)snprintf(text, size, "an access to registers that this kernel cannot carry out:");
+    length = dxgk_emulate_length(code, code_size(code));
+    for (size_t n = 0; n < length && at + 3 < size; n++)
+        at += (size_t)snprintf(text + at, size - at, " %02x", code[n]);
+    return true;
 }
 
 #else
@@ -187,6 +230,15 @@ bool dxgk_image_fault(int sig, siginfo_t *info, void *context)
     (void)sig;
     (void)info;
     (void)context;
+    return false;
+}
+
+bool dxgk_image_refused(const siginfo_t *info, const void *context, char *text, size_t size)
+{
+    (void)info;
+    (void)context;
+    (void)text;
+    (void)size;
     return false;
 }
 

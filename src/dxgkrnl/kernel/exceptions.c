@@ -216,7 +216,7 @@ static void describe(int sig, const siginfo_t *info, const void *context, char *
     uintptr_t pc = pc_of(context), sp = 0, at = (uintptr_t)info->si_addr;
     const char *how = "on";
     const void *caller;
-    char where[100], why[100];
+    char where[100], why[110];
 
     if (sig == SIGSYS) {
         place(pc - 2, where, sizeof(where));
@@ -237,6 +237,8 @@ static void describe(int sig, const siginfo_t *info, const void *context, char *
     *full = !what && !runs_data(sig, info, context) && sp && at < sp + STACK_NEAR && at + STACK_NEAR > sp;
     if (what)
         snprintf(text, size, "%s at %s", what, where);
+    else if (sig == SIGSEGV && dxgk_image_refused(info, context, why, sizeof(why)))
+        snprintf(text, size, "%s, at %s", why, where);
     else if (runs_data(sig, info, context))
         snprintf(text, size, "memory that may not be executed is run at %s", where);
     else if (*full)
@@ -353,7 +355,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     if (trying && instruction)
         __builtin_longjmp(trying, 1);
     dxgk_guard_put_right(); /* the handler has the flags of what it interrupted */
-    if ((sig == SIGSEGV || sig == SIGTRAP) && dxgk_image_fault(sig, info, context))
+    if (instruction && dxgk_image_fault(sig, info, context))
         return;
     if (instruction && in_miniport(k)) {
         if (sig != SIGTRAP)

@@ -256,12 +256,19 @@ VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
     dxgk_ntos_unmap(d, "MmUnmapIoSpace", "MmMapIoSpace", BaseAddress);
 }
 
-static struct mapping *mapping_at(struct dxgk *d, uint64_t va, unsigned size)
+static struct mapping *mapping_at(struct dxgk *d, uint64_t va, size_t size)
 {
     for (struct mapping *m = d->ntos.mappings; m; m = m->next)
         if (size <= m->size && va - (uintptr_t)m->va <= m->size - size)
             return m;
     return NULL;
+}
+
+bool dxgk_ntos_is_register(struct dxgk *d, uint64_t va, size_t size)
+{
+    const struct mapping *m = mapping_at(d, va, size);
+
+    return m && m->trapped;
 }
 
 bool dxgk_ntos_register(struct dxgk *d, bool write, uint64_t va, unsigned size, uint64_t *value)

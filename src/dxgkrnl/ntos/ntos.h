@@ -182,6 +182,8 @@ bool dxgk_ntos_thread_is(const struct dxgk *d, const void *object);
 /* The text of `s`, if it is ASCII and shorter than `size`. */
 bool dxgk_ntos_to_ascii(const UNICODE_STRING *s, char *out, size_t size);
 
+/* Whether all of it is in a window of registers that are no memory here. */
+bool dxgk_ntos_is_register(struct dxgk *d, uint64_t va, size_t size);
 /* An access of 1, 2, 4 or 8 bytes by a driver to whom registers are memory; false: no trapped window is there. */
 bool dxgk_ntos_register(struct dxgk *d, bool write, uint64_t va, unsigned size, uint64_t *value);
 /* There is no port: a violation, and all ones. */
