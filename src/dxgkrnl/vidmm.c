@@ -463,17 +463,16 @@ static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_A
     const UINT count = args->NumAllocations;
     DXGK_ALLOCATIONINFO *list = args->pAllocationInfo;
     struct judge j = {.d = d, .ddi = "DxgkDdiCreateAllocation"};
-    void **rooms = calloc(count ? count : 1, sizeof(*rooms)), *given;
+    void **rooms = calloc(count ? count : 1, sizeof(*rooms)), *given = NULL;
     bool kept = true;
 
     *s = STATUS_NO_MEMORY;
-    if (rooms && give_private(list, infos, count)) {
+    if (rooms && give_private(list, infos, count) &&
+        (given = dxgk_inputs_copy(list, count * sizeof(*list)))) {
         for (UINT i = 0; i < count; i++)
             rooms[i] = list[i].pPrivateDriverData;
-        given = dxgk_inputs_copy(list, count * sizeof(*list));
         *s = DDI_ARG(d, CreateAllocation, d->miniport, args);
         kept = dxgk_inputs_take_list(d, j.ddi, list, given, sizeof(*list), count);
-        free(given);
         kept &= take_private(d, rooms, infos, count);
         kept &= dxgk_answers_kept(d, j.ddi, "pAllocationInfo, at byte", list, count * sizeof(*list));
         ANSWER(&j, ANSWER_BREAKS, args, NumAllocations, v == count, "what it was");
@@ -485,6 +484,7 @@ static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_A
         for (UINT i = 0; i < count; i++)
             free(list[i].pPrivateDriverData);
     }
+    free(given);
     free(rooms);
     return kept && !j.broken;
 }
@@ -640,7 +640,8 @@ NTSTATUS dxgk_vidmm_open(struct device *dev, struct resource *r, bool create, st
         list[i].PrivateDriverDataSize = o->alloc->priv_size;
     }
     args.Flags.Create = create;
-    given = dxgk_inputs_copy(list, r->count * sizeof(*list));
+    if (!(given = dxgk_inputs_copy(list, r->count * sizeof(*list))))
+        goto close;
     s = DDI_ARG(d, OpenAllocation, dev->driver, &args);
     if (!dxgk_inputs_take_list(d, "DxgkDdiOpenAllocation", list, given, sizeof(*list), r->count) ||
         !open_kept(d, r, list))

@@ -109,10 +109,10 @@ bool dxgk_answers_read(void *to, const void *from, size_t size);
  * what it was. Of one that is `constant` that is each byte. Whether all were. */
 bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size,
                       bool constant);
-/* The same of the `count` items of `size` bytes of a list that is in the argument; NULL for what they were: there was no memory to keep it. */
+/* The same of the `count` items of `size` bytes of a list that is in the argument. */
 bool dxgk_inputs_take_list(struct dxgk *d, const char *ddi, void *list, const void *given, size_t size,
                            unsigned count);
-/* A copy of `size` bytes for that; free() it. */
+/* A copy of `size` bytes for that, or NULL; free() it. */
 void *dxgk_inputs_copy(const void *list, size_t size);
 
 /* ---- answers.c ---------------------------------------------------------- */

@@ -257,7 +257,7 @@ bool dxgk_inputs_take_list(struct dxgk *d, const char *ddi, void *list, const vo
     struct judge j = {.d = d, .ddi = ddi};
     bool kept = true;
 
-    for (; given && j.index < count; j.index++)
+    for (; j.index < count; j.index++)
         kept &= take(&j, items, sizeof(items) / sizeof(items[0]), (char *)list + j.index * size,
                      (const char *)given + j.index * size);
     return kept;
