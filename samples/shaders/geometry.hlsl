@@ -53,3 +53,19 @@ void before_gs(lineadj coloured v[4], inout TriangleStream<coloured> stream)
     stream.Append(v[1]);
     stream.Append(v[2]);
 }
+
+// Each instance a triangle, a quarter of the target from each other. The compiler has no [instance(n)]: who wants several says so in
+// the bytecode.
+[maxvertexcount(3)]
+void numbered_gs(point coloured v[1], uint n : SV_GSInstanceID, inout TriangleStream<coloured> stream)
+{
+    coloured o;
+    float4 at = v[0].position + float4(0.5 * n, 0.0, 0.0, 0.0);
+    o.colour = v[0].colour;
+    o.position = at + float4(0.0, 0.25, 0.0, 0.0);
+    stream.Append(o);
+    o.position = at + float4(0.25, -0.25, 0.0, 0.0);
+    stream.Append(o);
+    o.position = at + float4(-0.25, -0.25, 0.0, 0.0);
+    stream.Append(o);
+}

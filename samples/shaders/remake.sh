@@ -57,6 +57,7 @@ geometry gs_4_0 quads_gs
 geometry gs_5_0 point_gs
 geometry gs_4_0 around_gs
 geometry gs_4_0 before_gs
+geometry gs_5_0 numbered_gs
 tessellation vs_5_0 control_vs
 tessellation hs_5_0 bulge_hs
 tessellation ds_5_0 bulge_ds

@@ -748,10 +748,10 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
                    dst_index, wrong);
         return;
     }
-    all = extent(to, dst_index);
+    all = extent(to, dst_index); /* counted in the source's texels: a block may reach over the edge */
     if (x > (UINT)all.right || y > (UINT)all.bottom || z > (UINT)all.back ||
-        d3d_copied_size((UINT)(box.right - box.left), from, to) > (UINT)all.right - x ||
-        d3d_copied_size((UINT)(box.bottom - box.top), from, to) > (UINT)all.bottom - y ||
+        (UINT)(box.right - box.left) > d3d_copied_size((UINT)all.right - x, to, from) ||
+        (UINT)(box.bottom - box.top) > d3d_copied_size((UINT)all.bottom - y, to, from) ||
         (UINT)(box.back - box.front) > (UINT)all.back - z) {
         d3d_refuse(
             device_of(This), id,

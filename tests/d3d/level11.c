@@ -395,6 +395,14 @@ static void buffer_targets(void)
     want("a target of more than there is",
          (UINT)ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)b, &v, &none),
          (UINT)E_INVALIDARG);
+    v.Buffer.NumElements = 2;
+    v.Format = DXGI_FORMAT_R32_TYPELESS;
+    want("a target of texels of any kind",
+         (UINT)ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)b, &v, &none),
+         (UINT)E_INVALIDARG);
+    v.Format = DXGI_FORMAT_R32G32B32_FLOAT; /* which no target has here */
+    want("a target of three words",
+         FAILED(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)b, &v, &none)), 1);
     want("a target of no format",
          (UINT)ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)b, NULL, &none),
          (UINT)E_INVALIDARG);
@@ -451,6 +459,44 @@ static void copies(void)
         ID3D11Texture2D_Release(from);
         ID3D11Texture2D_Release(to);
     }
+}
+
+/* Levels that are smaller than a block have one, which a texel becomes. */
+static void small_levels(void)
+{
+    static const UINT bytes[2] = {0x01020304, 0x05060708};
+    D3D11_TEXTURE2D_DESC t = {.Width = 1,
+                              .Height = 1,
+                              .MipLevels = 1,
+                              .ArraySize = 1,
+                              .Format = DXGI_FORMAT_R32G32_UINT,
+                              .SampleDesc = {1, 0},
+                              .BindFlags = D3D11_BIND_SHADER_RESOURCE};
+    const D3D11_SUBRESOURCE_DATA data = {bytes, 8, 0};
+    D3D11_MAPPED_SUBRESOURCE m;
+    ID3D11Texture2D *from, *to;
+
+    NEED(ID3D11Device_CreateTexture2D(device, &t, &data, &from));
+    t = (D3D11_TEXTURE2D_DESC){.Width = 4,
+                               .Height = 4,
+                               .MipLevels = 3,
+                               .ArraySize = 1,
+                               .Format = DXGI_FORMAT_BC1_UNORM,
+                               .SampleDesc = {1, 0},
+                               .Usage = D3D11_USAGE_STAGING,
+                               .CPUAccessFlags = D3D11_CPU_ACCESS_READ};
+    NEED(ID3D11Device_CreateTexture2D(device, &t, NULL, &to));
+    for (UINT i = 0; i < 3; i++) {
+        ID3D11DeviceContext_CopySubresourceRegion(context, (ID3D11Resource *)to, i, 0, 0, 0,
+                                                  (ID3D11Resource *)from, 0, NULL);
+        ID3D11DeviceContext_CopySubresourceRegion(context, (ID3D11Resource *)to, i, 4 >> i, 0, 0,
+                                                  (ID3D11Resource *)from, 0, NULL); /* outside of it */
+        NEED(ID3D11DeviceContext_Map(context, (ID3D11Resource *)to, i, D3D11_MAP_READ, 0, &m));
+        want("the block of a small level", memcmp(m.pData, bytes, 8) == 0, 1);
+        ID3D11DeviceContext_Unmap(context, (ID3D11Resource *)to, i);
+    }
+    ID3D11Texture2D_Release(from);
+    ID3D11Texture2D_Release(to);
 }
 
 /* A bias is of so many of the format's smallest steps. */
@@ -520,6 +566,7 @@ void level11(const struct calls *c, const char *folder)
     hazards();
     buffer_targets();
     copies();
+    small_levels();
     bias(c);
     want("the device is there", (UINT)ID3D11Device_GetDeviceRemovedReason(device), S_OK);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <d3d10_1.h>
-#include <d3d11.h>
+#include <d3d11_1.h>
 
 #include "calls.h"
 
@@ -350,6 +350,59 @@ static void descriptions_told(void)
     ID3D11Buffer_Release(buffer);
 }
 
+/* What 11.1 says of states: the same, and what there is not. */
+static void states_told(void)
+{
+    D3D11_BLEND_DESC1 b = {.RenderTarget[0] = {.BlendEnable = TRUE,
+                                               .SrcBlend = D3D11_BLEND_SRC_ALPHA,
+                                               .DestBlend = D3D11_BLEND_ONE,
+                                               .BlendOp = D3D11_BLEND_OP_SUBTRACT,
+                                               .SrcBlendAlpha = D3D11_BLEND_ZERO,
+                                               .DestBlendAlpha = D3D11_BLEND_ONE,
+                                               .BlendOpAlpha = D3D11_BLEND_OP_MAX,
+                                               .LogicOp = D3D11_LOGIC_OP_NOOP,
+                                               .RenderTargetWriteMask = 7}},
+                      told;
+    D3D11_RASTERIZER_DESC1 r = {.FillMode = D3D11_FILL_SOLID,
+                                .CullMode = D3D11_CULL_FRONT,
+                                .DepthBias = 3,
+                                .DepthClipEnable = TRUE},
+                           raster;
+    ID3D11BlendState1 *blend = NULL, *none = (void *)&none;
+    ID3D11RasterizerState1 *cull = NULL;
+    ID3D11Device1 *one = NULL;
+    ID3D11BlendState *older;
+
+    want("the device's face of 11.1",
+         (UINT)ID3D11Device_QueryInterface(device, &IID_ID3D11Device1, (void **)&one), S_OK);
+    if (!one)
+        return;
+    want("a blend state", (UINT)ID3D11Device1_CreateBlendState1(one, &b, &blend), S_OK);
+    want("a rasterizer state", (UINT)ID3D11Device1_CreateRasterizerState1(one, &r, &cull), S_OK);
+    if (blend && cull) {
+        ID3D11BlendState1_GetDesc1(blend, &told);
+        want("its target", memcmp(&told.RenderTarget[0], &b.RenderTarget[0], sizeof(b.RenderTarget[0])) == 0,
+             1);
+        want("a logic operation of its last target", told.RenderTarget[7].LogicOpEnable, 0);
+        want("its older face",
+             (UINT)ID3D11BlendState1_QueryInterface(blend, &IID_ID3D11BlendState, (void **)&older), S_OK);
+        want("which is the same", older == (ID3D11BlendState *)blend, 1);
+        ID3D11BlendState_Release(older);
+        ID3D11RasterizerState1_GetDesc1(cull, &raster);
+        want("a culling",
+             raster.CullMode == D3D11_CULL_FRONT && raster.DepthBias == 3 && !raster.ForcedSampleCount, 1);
+        ID3D11BlendState1_Release(blend);
+        ID3D11RasterizerState1_Release(cull);
+    }
+    b.RenderTarget[0].BlendEnable = FALSE;
+    b.RenderTarget[0].LogicOpEnable = TRUE;
+    want("a logic operation", (UINT)ID3D11Device1_CreateBlendState1(one, &b, &none), (UINT)E_INVALIDARG);
+    want("which is none", none == NULL, 1);
+    r.ForcedSampleCount = 4;
+    want("forced samples", (UINT)ID3D11Device1_CreateRasterizerState1(one, &r, &cull), (UINT)E_INVALIDARG);
+    ID3D11Device1_Release(one);
+}
+
 void objects(const struct calls *c)
 {
     device = c->device;
@@ -363,4 +416,5 @@ void objects(const struct calls *c)
     faces(c->target);
     into_volume(c->target);
     descriptions_told();
+    states_told();
 }

@@ -3,11 +3,14 @@
  * the one error that each wrong one gives. */
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <aerogpu/ext.h>
 #include <aerogpu/pci.h>
 
+#include "base/dxbc/dxbc_sum.h"
+#include "base/dxbc/sm4_tokens.h"
 #include "engine_rig.h"
 
 enum {
@@ -96,6 +99,112 @@ RIG_TEST(views_that_there_cannot_be)
     ABI_EMIT(&r->b, EXT_COPY_COUNT, ext_copy_count, .view = VIEW, .dst_buffer = BUFFER,
              .dst_offset = WORDS * 4);
     rig_expect_error(r, AEROGPU_ERROR_OOB, "4 bytes at 256 do not fit buffer 60");
+}
+
+/* What is drawn to elements of a buffer arrives in them, and what the pass does not touch stays: others see it behind each draw. */
+RIG_TEST(elements_of_buffers_are_targets)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, RED)};
+    const uint32_t old[] = {1, 2, 3, 4, 5, 6, 7, 8}, *mem;
+
+    rig_make_target(r);
+    rig_plain(r, v, 6);
+    make(r);
+    rig_upload(r, BUFFER, 0, old, sizeof(old));
+    view(r, BUFFER, 28 /* R8G8B8A8_UNORM */, 8, 16);
+    rig_set_target(r, VIEW, 0);
+    rig_draw(r, 6, 0);
+    rig_draw(r, 6, 0);
+    mem = words(r, BUFFER);
+    assert_int_equal(mem[1], 2);
+    assert_int_equal(mem[2], 0xFF0000FF);
+    assert_int_equal(mem[3], 0xFF0000FF);
+    assert_int_equal(mem[4], 5); /* the other half of the target */
+    assert_int_equal(mem[6], 7);
+    rig_upload(r, BUFFER, 8, old, 8); /* the next pass begins with it */
+    ABI_EMIT(&r->b, SET_SCISSOR, set_scissor, .x = 1, .y = 0, .width = 1, .height = 1);
+    ABI_EMIT(&r->b, SET_RASTERIZER_STATE, set_rasterizer_state, .scissor_enable = 1);
+    rig_draw(r, 6, 0);
+    ABI_EMIT(&r->b, DESTROY_TEXTURE_VIEW, destroy_texture_view, .view_handle = VIEW);
+    mem = words(r, BUFFER);
+    assert_int_equal(mem[2], 1);
+    assert_int_equal(mem[3], 0xFF0000FF);
+    assert_int_equal(mem[4], 5);
+}
+
+RIG_TEST(elements_that_are_no_targets)
+{
+    struct rig *r = rig_of(state);
+
+    make(r);
+    rig_set_target(r, BUFFER, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "handle 60 names no texture and no view");
+    view(r, BUFFER, 0, 0, 16);
+    rig_set_target(r, VIEW, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE,
+                     "view 62 of 16 bytes of a buffer cannot be a colour target");
+    ABI_EMIT(&r->b, DESTROY_TEXTURE_VIEW, destroy_texture_view, .view_handle = VIEW);
+    view(r, BUFFER, 6 /* R32G32B32_FLOAT */, 0, 24);
+    rig_set_target(r, VIEW, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE,
+                     "view 62 of 24 bytes of a buffer cannot be a colour target");
+    ABI_EMIT(&r->b, DESTROY_TEXTURE_VIEW, destroy_texture_view, .view_handle = VIEW);
+    view(r, BUFFER, R32_UINT, 0, 16);
+    rig_set_target(r, 0, VIEW);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "which cannot be a depth-stencil target");
+    ABI_EMIT(&r->b, CREATE_BUFFER, create_buffer, .buffer_handle = OTHER, .size_bytes = 4 << 20);
+    ABI_EMIT(&r->b, DESTROY_TEXTURE_VIEW, destroy_texture_view, .view_handle = VIEW);
+    view(r, OTHER, R32_UINT, 0, 4 << 20);
+    rig_set_target(r, VIEW, 0);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "view 62 of 4194304 bytes of a buffer cannot be");
+}
+
+/* A texture of `width` x `width` in guest memory of 64 bytes a row, of two levels. */
+static void make_texture(struct rig *r, uint32_t handle, uint32_t format, uint32_t width, uint32_t mips)
+{
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = handle,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = format, .width = width, .height = width,
+             .mip_levels = mips, .array_layers = 1, .row_pitch_bytes = 64, .backing_alloc_id = MEMORY);
+}
+
+static void copy(struct rig *r, uint32_t dst, uint32_t mip, uint32_t src, uint32_t width)
+{
+    ABI_EMIT(&r->b, COPY_TEXTURE2D, copy_texture2d, .dst_texture = dst, .src_texture = src,
+             .dst_mip_level = mip, .width = width, .height = width, .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
+}
+
+/* Bit by bit: a texel becomes a block, also of a level that ends inside of it, and a block a texel. */
+RIG_TEST(texels_become_others_of_as_many_bytes)
+{
+    struct rig *r = rig_of(state);
+    const uint32_t bits[] = {0x11223344, 0x55667788},
+                   *mem = (const uint32_t *)(void *)(r->ram + RIG_DATA_GPA);
+
+    memset(r->ram + RIG_DATA_GPA, 0, 4096);
+    rig_alloc(r, MEMORY, RIG_DATA_GPA, 4096, 0);
+    make_texture(r, 30, AEROGPU_FORMAT_BC1_RGBA_UNORM, 4, 2); /* rows of 64 bytes, and then of 8 */
+    ABI_EMIT(&r->b, CREATE_TEXTURE2D, create_texture2d, .texture_handle = 31,
+             .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = AEROGPU_FORMAT_EXT_R32G32_UINT,
+             .width = 2, .height = 2, .mip_levels = 1, .array_layers = 1);
+    rig_upload(r, 31, 0, bits, sizeof(bits));
+    copy(r, 30, 0, 31, 1);
+    copy(r, 30, 1, 31, 1);
+    rig_run_ok(r);
+    assert_memory_equal(mem, bits, 8);
+    assert_memory_equal(mem + 16, bits, 8);
+    copy(r, 30, 0, 31, 2);
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "destination 0,0 + 8 x 8 passes the edge of texture 30");
+    copy(r, 30, 1, 31, 2);
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "destination 0,0 + 8 x 8 passes the edge of texture 30");
+    copy(r, 31, 0, 30, 0x80000001);
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "passes the edge of texture 31");
+    copy(r, 30, 0, 31, 0x40000001); /* four times that is 4 */
+    rig_expect_error(r, AEROGPU_ERROR_OOB, "source 0,0 + 1073741825 x 1073741825 passes the edge");
+    rig_make_target_of(r, 32, AEROGPU_FORMAT_EXT_R32_FLOAT, 2, 2);
+    copy(r, 32, 0, 31, 1);
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE,
+                     "texture 32 is EXT_R32_FLOAT, texture 31 is EXT_R32G32_UINT");
 }
 
 /* A compute shader that writes 3n to word n of what is bound, as a view or not at all. */
@@ -191,6 +300,55 @@ RIG_TEST(states_of_direct3d_11)
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "0 rectangles, 1 to 16 are possible");
     ABI_EMIT(&r->b, EXT_SET_RASTERIZER_STATE, ext_set_rasterizer_state, .depth_bias_clamp = 0x7FC00000);
     rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "a depth bias that is no number");
+}
+
+/* The sample's geometry shader with a declaration more, of so many instances, in front of its others. */
+static void make_instances(struct rig *r, uint32_t handle, uint32_t instances)
+{
+    const uint32_t declared[2] = {SM4_OP_DCL_GS_INSTANCES | 2 << 24, instances};
+    uint32_t size, w[400], at = 0;
+    uint8_t *bytes = rig_shader("numbered_gs.dxbc", &size);
+
+    assert_non_null(bytes);
+    assert_in_range(size, 64, sizeof(w) - sizeof(declared));
+    memcpy(w, bytes, size);
+    free(bytes);
+    for (uint32_t i = 0; i < w[7]; i++)
+        if (!memcmp(&w[w[8 + i] / 4], "SHDR", 4))
+            at = w[8 + i] / 4;
+    for (uint32_t i = 0; i < w[7]; i++)
+        w[8 + i] += w[8 + i] / 4 > at ? sizeof(declared) : 0;
+    assert_true(at > 0);
+    memmove(&w[at + 6], &w[at + 4], size - 4 * (at + 4));
+    memcpy(&w[at + 4], declared, sizeof(declared));
+    w[at + 1] += sizeof(declared);
+    w[at + 3] += 2;
+    w[6] = size += sizeof(declared);
+    dxbc_sum(w, size, &w[1]);
+    ABI_EMIT_TAIL(&r->b, CREATE_SHADER_DXBC, create_shader_dxbc, w, size, .shader_handle = handle,
+                  .stage = AEROGPU_SHADER_STAGE_GEOMETRY, .dxbc_size_bytes = size);
+}
+
+RIG_TEST(instances_of_a_geometry_shader_have_numbers)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {V(-0.75f, 0, 0, RED)};
+
+    for (uint32_t n = 1; n <= 3; n += 2) {
+        rig_each(state);
+        rig_make_target(r);
+        rig_plain(r, v, 1);
+        make_instances(r, 20, n);
+        ABI_EMIT(&r->b, BIND_SHADERS, bind_shaders, .vs = 10, .ps = 11, .gs_legacy = 20);
+        ABI_EMIT(&r->b, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology,
+                 .topology = AEROGPU_TOPOLOGY_POINTLIST);
+        rig_clear(r, 1, BLACK, 0, 0);
+        rig_draw(r, 1, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(rig_pixel(r, 8 + 16 * i, 32), i < n ? RED : BLACK);
+    }
 }
 
 static void make_samples(struct rig *r, uint32_t handle, uint32_t log2, uint32_t mips)

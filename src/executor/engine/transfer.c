@@ -689,10 +689,16 @@ static bool can_become(const struct exec_texture *src, const struct exec_texture
            (s->bytes == d->bytes && !s->stencil && !d->stencil && src->samples == 1 && dst->samples == 1);
 }
 
-/* So many texels of `from`, in those of `to`: a block becomes a texel, and a texel a block. */
-static uint32_t scaled(uint32_t n, const struct format_info *from, const struct format_info *to)
+/* So many texels of `from`, in those of `to`: a block becomes a texel, and a texel a block, of which the last one may reach over the
+ * edge of a level that ends `left` texels on. */
+static uint32_t scaled(uint32_t n, const struct format_info *from, const struct format_info *to,
+                       uint32_t left)
 {
-    return from->block == to->block ? n : (n + from->block - 1) / from->block * to->block;
+    uint32_t all = format_blocks(from, n) * to->block;
+
+    if (from->block == to->block)
+        return n;
+    return all > left && all - left < to->block ? left : all;
 }
 
 int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
@@ -713,8 +719,6 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
     if (!can_become(src, dst))
         return fail_decode(g, "texture %u is %s, texture %u is %s", c.dst_texture, dst->format->name,
                            c.src_texture, src->format->name);
-    dst_width = scaled(c.width, src->format, dst->format);
-    dst_height = scaled(c.height, src->format, dst->format);
     r = check_subresource(g, dst, c.dst_mip_level, c.dst_array_layer, "destination");
     if (!r)
         r = check_subresource(g, src, c.src_mip_level, c.src_array_layer, "source");
@@ -722,6 +726,8 @@ int exec_op_copy_texture2d(struct exec_engine *g, const struct abi_packet *p)
         return r;
     ds = texture_subresource(dst, c.dst_mip_level, c.dst_array_layer);
     ss = texture_subresource(src, c.src_mip_level, c.src_array_layer);
+    dst_width = scaled(c.width, src->format, dst->format, c.dst_x < ds.width ? ds.width - c.dst_x : 0);
+    dst_height = scaled(c.height, src->format, dst->format, c.dst_y < ds.height ? ds.height - c.dst_y : 0);
     r = check_rect(g, dst, &ds, c.dst_x, c.dst_y, dst_width, dst_height, "destination", &dr);
     if (!r)
         r = check_rect(g, src, &ss, c.src_x, c.src_y, c.width, c.height, "source", &sr);

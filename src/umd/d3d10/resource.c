@@ -812,12 +812,16 @@ static VOID APIENTRY hazard(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r)
 {
 } /* streams are executed in order */
 
+bool umd10_is_drawn(uint32_t f)
+{
+    return f < AEROGPU_FORMAT_D24_UNORM_S8_UINT || umd10_is_integer(f) || f == AEROGPU_FORMAT_EXT_A8_UNORM ||
+           (f >= AEROGPU_EXT_FIRST_FORMAT && f < AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT);
+}
+
 static VOID APIENTRY check_format(D3D10DDI_HDEVICE h, DXGI_FORMAT format, UINT *support)
 {
     uint32_t f = umd10_format(umd10_device(h), (UINT)format);
-    bool integer = umd10_is_integer(f);
-    bool drawn = f < AEROGPU_FORMAT_D24_UNORM_S8_UINT || integer || f == AEROGPU_FORMAT_EXT_A8_UNORM ||
-                 (f >= AEROGPU_EXT_FIRST_FORMAT && f < AEROGPU_FORMAT_EXT_R9G9B9E5_FLOAT);
+    bool integer = umd10_is_integer(f), drawn = umd10_is_drawn(f);
 
     /* sampled, rendered to, blended, the same with several samples, and they are loaded */
     *support = !f ? 0 : !drawn ? 1 : integer ? 1 | 2 : 1 | 2 | 4;

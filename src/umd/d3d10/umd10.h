@@ -177,6 +177,8 @@ HRESULT umd10_allocate(struct umd10_device *d, struct umd10_resource *r, UINT so
 void umd10_deallocate(struct umd10_device *d, struct umd10_resource *r);
 /* 0: no such format here. */
 uint32_t umd10_format(const struct umd10_device *d, UINT dxgi);
+/* Whether targets have it, which is not 0. */
+bool umd10_is_drawn(uint32_t format);
 static inline bool umd10_is_integer(uint32_t format)
 {
     return format >= AEROGPU_FORMAT_EXT_R32G32B32A32_UINT && format <= AEROGPU_FORMAT_EXT_R8_SINT;

@@ -107,17 +107,19 @@ static VOID APIENTRY generate_mips(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEV
 static VOID APIENTRY create_rtv(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATERENDERTARGETVIEW *a,
                                 D3D10DDI_HRENDERTARGETVIEW hv, D3D10DDI_HRTRENDERTARGETVIEW rt)
 {
+    struct umd10_device *d = umd10_device(h);
     struct umd10_view *v = hv.pDrvPrivate;
+    const uint32_t f = umd10_format(d, (UINT)a->Format);
 
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
     v->resource->drawn = true;
-    if (v->resource->buffer && (!umd10_has(umd10_device(h), AEROGPU_EXT_FEATURE(EXT_BUFFER_TARGETS)) ||
-                                a->Buffer.NumElements > MAX_BUFFER_TARGET))
-        umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
+    if (v->resource->buffer && (!umd10_has(d, AEROGPU_EXT_FEATURE(EXT_BUFFER_TARGETS)) || !f ||
+                                !umd10_is_drawn(f) || a->Buffer.NumElements > MAX_BUFFER_TARGET))
+        umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
     else if (v->resource->buffer)
-        view_buffer(umd10_device(h), v, (UINT)a->Format, a->Buffer.FirstElement, a->Buffer.NumElements);
+        view_buffer(d, v, (UINT)a->Format, a->Buffer.FirstElement, a->Buffer.NumElements);
     else /* the other dimensions' members are the same ones: slices of three */
-        view_texture(umd10_device(h), v, (UINT)a->Format, a->Tex2D.MipSlice, 1, a->Tex2D.FirstArraySlice,
+        view_texture(d, v, (UINT)a->Format, a->Tex2D.MipSlice, 1, a->Tex2D.FirstArraySlice,
                      a->Tex2D.ArraySize);
 }
 
