@@ -256,7 +256,6 @@ static void maps(void)
     gpu_close(&g);
 }
 
-/* Upload buffers that come and go: the allocator hands out the same bytes, with the same values in them. */
 /* The same call with the same pointers, which are of another buffer by then: nothing but what is made in between says so. The list is
  * not executed. */
 static void again(void)
@@ -287,6 +286,7 @@ static void again(void)
     gpu_close(&g);
 }
 
+/* Upload buffers that come and go: the allocator hands out the same bytes, with the same values in them. */
 static void reused(void)
 {
     ID3D12Resource *back;

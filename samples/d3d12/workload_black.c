@@ -145,7 +145,6 @@ static const char *const names[] = {"fine",
                                     "null-target",
                                     "writes-none",
                                     "other-heap",
-
                                     "state",
                                     "target-state",
                                     "discards"};

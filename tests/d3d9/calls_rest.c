@@ -41,27 +41,29 @@ void check_blocks(void)
     IDirect3DStateBlock9_Release(all);
 }
 
-/* Pictures whose colours lie behind them: red on the left, grey on the right. */
-static void planar(D3DFORMAT format, bool turns)
+/* Pictures whose colours lie behind them: red on the left, grey on the right. Each two lines have one of colours, the last one also if
+ * it is alone. */
+static void planar(D3DFORMAT format, bool turns, UINT height)
 {
+    const int luma = (int)height, half = (luma + 1) / 2;
     IDirect3DSurface9 *s = NULL, *back;
     D3DLOCKED_RECT l = {0};
 
-    OK(IDirect3DDevice9Ex_CreateOffscreenPlainSurface(dev, 8, 8, format, D3DPOOL_DEFAULT, &s, NULL));
+    OK(IDirect3DDevice9Ex_CreateOffscreenPlainSurface(dev, 8, height, format, D3DPOOL_DEFAULT, &s, NULL));
     OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
     IS(IDirect3DSurface9_LockRect(s, &l, &((RECT){1, 0, 4, 4}), 0),
        D3DERR_INVALIDCALL); /* a colour has two */
     OK(IDirect3DSurface9_LockRect(s, &l, NULL, 0));
-    for (int y = 0; l.pBits && y < 12; y++)
+    for (int y = 0; l.pBits && y < luma + half; y++)
         for (int x = 0; x < 8; x++) {
             uint8_t *at = (uint8_t *)l.pBits + y * l.Pitch + x;
 
-            if (y < 8)
+            if (y < luma)
                 *at = x < 4 ? 81 : 126;
             else if (turns)
                 *at = x >= 4 ? 128 : x % 2 ? 240 : 90;
-            else /* V in two lines of the pitch, then U */
-                *at = x % 4 >= 2 ? 128 : y < 10 ? 240 : 90;
+            else /* V in lines of half the pitch, then U */
+                *at = x % 4 >= 2 ? 128 : y < luma + half / 2 ? 240 : 90;
         }
     OK(IDirect3DSurface9_UnlockRect(s));
     OK(IDirect3DDevice9Ex_StretchRect(dev, s, NULL, back, NULL, D3DTEXF_POINT));
@@ -73,6 +75,30 @@ static void planar(D3DFORMAT format, bool turns)
     IDirect3DSurface9_Release(s);
 }
 
+/* Beside a target of the format NULL only depth is drawn. */
+static void no_colours(void)
+{
+    const D3DFORMAT format = (D3DFORMAT)MAKEFOURCC('N', 'U', 'L', 'L');
+    IDirect3DSurface9 *none = NULL, *back;
+
+    OK(IDirect3D9Ex_CheckDeviceFormat(factory, 0, D3DDEVTYPE_HAL, D3DFMT_X8R8G8B8, D3DUSAGE_RENDERTARGET,
+                                      D3DRTYPE_SURFACE, format));
+    OK(IDirect3DDevice9Ex_CreateRenderTarget(dev, SIDE, SIDE, format, D3DMULTISAMPLE_NONE, 0, FALSE, &none,
+                                             NULL));
+    OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
+    OK(IDirect3DDevice9Ex_Clear(dev, 0, NULL, D3DCLEAR_TARGET | D3DCLEAR_ZBUFFER, 0xFF000080, 1, 0));
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, none));
+    quad(0, 0, SIDE / 2, SIDE, 0.25f, 0xFFFF0000);
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, back));
+    PIXEL(4, 4, 0x000080, 0);
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFF00FF00);
+    PIXEL(4, 4, 0x000080, 0); /* behind what nobody saw */
+    PIXEL(SIDE - 4, 4, 0x00FF00, 0);
+    IDirect3DSurface9_Release(back);
+    if (none)
+        IDirect3DSurface9_Release(none);
+}
+
 void check_surfaces(void)
 {
     IDirect3DSurface9 *little, *back, *plain, *level;
@@ -82,8 +108,10 @@ void check_surfaces(void)
     BOOL done = FALSE;
     HRESULT hr;
 
-    planar((D3DFORMAT)MAKEFOURCC('Y', 'V', '1', '2'), false);
-    planar((D3DFORMAT)MAKEFOURCC('N', 'V', '1', '2'), true);
+    planar((D3DFORMAT)MAKEFOURCC('Y', 'V', '1', '2'), false, 8);
+    planar((D3DFORMAT)MAKEFOURCC('Y', 'V', '1', '2'), false, 7);
+    planar((D3DFORMAT)MAKEFOURCC('N', 'V', '1', '2'), true, 8);
+    no_colours();
     OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
     OK(IDirect3DDevice9Ex_CreateRenderTarget(dev, 8, 8, D3DFMT_A8R8G8B8, D3DMULTISAMPLE_NONE, 0, TRUE,
                                              &little, NULL));
@@ -137,6 +165,82 @@ void check_surfaces(void)
     IDirect3DSurface9_Release(back);
 }
 
+typedef HRESULT(WINAPI says)(const char *file, int line, uintptr_t arg, uintptr_t id, const char *message,
+                             void *context);
+struct validator {
+    struct {
+        HRESULT(WINAPI *QueryInterface)(struct validator *v, REFIID riid, void **out);
+        ULONG(WINAPI *AddRef)(struct validator *v);
+        ULONG(WINAPI *Release)(struct validator *v);
+        HRESULT(WINAPI *Begin)(struct validator *v, says *callback, void *context, uintptr_t arg);
+        HRESULT(WINAPI *Instruction)
+        (struct validator *v, const char *file, int line, const DWORD *tokens, UINT count);
+        HRESULT(WINAPI *End)(struct validator *v);
+    } const *vtbl;
+};
+struct validator *WINAPI Direct3DShaderValidatorCreate9(void);
+
+static HRESULT WINAPI heard(const char *file, int line, uintptr_t arg, uintptr_t id, const char *message,
+                            void *context)
+{
+    TRUE_(arg == 7 && message != NULL);
+    *(uintptr_t *)context = id;
+    return S_OK;
+}
+
+/* A pixel shader 3.0 reads what it declared: one instruction after another is checked, and the end tells. */
+static void validated(void)
+{
+    static const IID unknown = {0, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}}, other = {1, 0, 0, {0}};
+    static const DWORD version[] = {D3DPS_VERSION(3, 0)}, vs[] = {D3DVS_VERSION(3, 0)};
+    static const DWORD dcl[] = {0x0200001F, 0x80000005, 0x900F0001},
+                       wild[] = {0x0200001F, 0x80000005, 0x900F000A};
+    static const DWORD mov[] = {0x02000001, 0x800F0800, 0x90E40001}, end[] = {0xFFFF};
+    static const DWORD def[] = {0x05000051, 0xA00F0000, 0x90000002, 0x90000003, 0, 0},
+                       defi[] = {0x05000030, 0xF00F0000, 0x90000002, 0x90000003, 0, 0};
+    static const struct {
+        const DWORD *tokens;
+        UINT count;
+        uintptr_t id; /* 0: nothing is wrong */
+    } rows[] = {{dcl, 3, 0}, {wild, 3, 0x12C}, {mov, 3, 0x167}, {def, 6, 0}, {defi, 6, 0}, {end, 1, 0}};
+    struct validator *v = Direct3DShaderValidatorCreate9();
+    uintptr_t id;
+    void *same;
+
+    OK(v->vtbl->QueryInterface(v, &unknown, &same));
+    TRUE_(same == v && v->vtbl->Release(v) == 1);
+    IS(v->vtbl->QueryInterface(v, &other, &same), E_NOINTERFACE);
+    IS(v->vtbl->Instruction(v, NULL, 0, version, 1), E_FAIL);
+    IS(v->vtbl->End(v), E_FAIL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        id = 0;
+        OK(v->vtbl->Begin(v, heard, &id, 7));
+        OK(v->vtbl->Instruction(v, NULL, 0, version, 1));
+        OK(v->vtbl->Instruction(v, "file", 2, rows[i].tokens, rows[i].count));
+        TRUE_(id == rows[i].id);
+        IS(v->vtbl->End(v), id ? E_FAIL : S_OK);
+    }
+    OK(v->vtbl->Begin(
+        v, heard, &id,
+        7)); /* what was declared before is not declared now, and reads of a vertex shader are others' */
+    OK(v->vtbl->Instruction(v, NULL, 0, version, 1));
+    OK(v->vtbl->Instruction(v, NULL, 0, dcl, 3));
+    OK(v->vtbl->Instruction(v, NULL, 0, mov, 3));
+    OK(v->vtbl->End(v));
+    OK(v->vtbl->Begin(v, NULL, NULL, 7));
+    OK(v->vtbl->Instruction(v, NULL, 0, vs, 1));
+    OK(v->vtbl->Instruction(v, NULL, 0, mov, 3));
+    IS(v->vtbl->Begin(v, heard, &id, 7), E_FAIL);
+    TRUE_(id == 0xEB);
+    IS(v->vtbl->End(v), E_FAIL);
+    OK(v->vtbl->Begin(v, heard, &id, 7));
+    IS(v->vtbl->Instruction(v, NULL, 0, dcl, 3), E_FAIL); /* no version */
+    TRUE_(id == 0xF0);
+    IS(v->vtbl->Instruction(v, NULL, 0, version, 1), E_FAIL);
+    IS(v->vtbl->End(v), E_FAIL);
+    TRUE_(v->vtbl->Release(v) == 0);
+}
+
 void check_errors(void)
 {
     IDirect3DTexture9 *t = (void *)1;
@@ -148,6 +252,7 @@ void check_errors(void)
     D3DLOCKED_RECT l;
     void *p;
 
+    validated();
     IS(IDirect3DDevice9Ex_CreateTexture(dev, 0, 4, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_DEFAULT, &t, NULL),
        D3DERR_INVALIDCALL);
     TRUE_(t == NULL);
@@ -179,6 +284,8 @@ void check_errors(void)
     OK(IDirect3DDevice9Ex_CreateTexture(dev, 8, 8, 1, 0, D3DFMT_A8R8G8B8, D3DPOOL_SYSTEMMEM, &t, NULL));
     OK(IDirect3DTexture9_LockRect(t, 0, &l, &((RECT){0, 0, 9, 1}), 0)); /* in memory nobody minds */
     OK(IDirect3DTexture9_UnlockRect(t, 0));
+    IS(IDirect3DTexture9_LockRect(t, 0, &l, &((RECT){0, 0, 9, 1}), D3DLOCK_DISCARD | D3DLOCK_READONLY),
+       D3DERR_INVALIDCALL);
     OK(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0));
     IS(IDirect3DTexture9_LockRect(t, 0, &l, NULL, 0), D3DERR_INVALIDCALL);
     OK(IDirect3DTexture9_UnlockRect(t, 0));

@@ -460,7 +460,8 @@ static bool fits(const struct d9_surface *s, const RECT *r)
            r->right <= (LONG)s->width && r->bottom <= (LONG)s->height;
 }
 
-/* No rectangle in memory is checked: all of the surface is locked then, which is what the program gets. */
+/* No rectangle in memory is checked, as Windows XP has it, which programs rely on: all of the surface is locked then, which is what the
+ * program gets. */
 static HRESULT lock_beside(struct d9_resource *r, UINT index, const RECT *area, DWORD flags,
                            D3DLOCKED_RECT *out)
 {
@@ -482,10 +483,6 @@ static HRESULT lock_beside(struct d9_resource *r, UINT index, const RECT *area, 
 HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags, D3DLOCKED_RECT *out)
 {
     struct d9_surface *s = &r->surfaces[index];
-    const RECT all = {0, 0, (LONG)s->width, (LONG)s->height};
-    UINT block, bytes = d9_texel_bytes(r->format, &block);
-    const bool lax =
-        bytes != 0; /* as Windows XP has it, which programs rely on; in video memory nothing is */
     D3DLOCKED_BOX box;
     HRESULT hr;
 
@@ -495,14 +492,11 @@ HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags
     out->Pitch = 0;
     if (!r->lockable)
         return D3DERR_INVALIDCALL;
-    if (lax && area && r->memory && r->pool != D3DPOOL_DEFAULT && !fits(s, area))
-        return lock_beside(r, index, area, flags, out);
-    if ((area && (area->left < 0 || area->top < 0 || area->left >= area->right || area->top >= area->bottom ||
-                  area->right > all.right || area->bottom > all.bottom)))
-        return D3DERR_INVALIDCALL;
     if (flags & D3DLOCK_DISCARD && flags & D3DLOCK_READONLY)
         return D3DERR_INVALIDCALL;
-    if (area && r->pool == D3DPOOL_DEFAULT && !d9_whole_blocks(s, area))
+    if (area && r->memory && r->pool != D3DPOOL_DEFAULT && !fits(s, area))
+        return lock_beside(r, index, area, flags, out);
+    if (area && (!fits(s, area) || (r->pool == D3DPOOL_DEFAULT && !d9_whole_blocks(s, area))))
         return D3DERR_INVALIDCALL;
     hr = d9_lock_box(
         r, index,

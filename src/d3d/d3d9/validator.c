@@ -54,6 +54,8 @@ static void say(struct validator *v, const char *file, int line, uintptr_t id, c
 
 static HRESULT WINAPI validator_QueryInterface(struct validator *v, REFIID riid, void **out)
 {
+    if (!out)
+        return E_POINTER;
     *out = IsEqualGUID(riid, &IID_IUnknown) ? v : NULL;
     if (!*out)
         return E_NOINTERFACE;
@@ -98,12 +100,15 @@ static bool is_input(DWORD token)
 /* Of a pixel shader 3.0, that reads what it declared. */
 static void check_inputs(struct validator *v, const char *file, int line, const DWORD *tokens, UINT count)
 {
-    const bool dcl = (tokens[0] & 0xFFFF) == D3DSIO_DCL;
+    const DWORD op = tokens[0] & 0xFFFF;
+    const bool dcl = op == D3DSIO_DCL;
 
-    for (UINT i = dcl ? 2 : 1; i < count && (tokens[0] & 0xFFFF) != D3DSIO_COMMENT; i++) {
+    if (op == D3DSIO_COMMENT || op == D3DSIO_DEF || op == D3DSIO_DEFI || op == D3DSIO_DEFB)
+        return; /* what follows are no registers */
+    for (UINT i = dcl ? 2 : 1; i < count; i++) {
         const UINT reg = tokens[i] & 0x7FF;
 
-        if (!is_input(tokens[i]) || (tokens[0] & 0xFFFF) == D3DSIO_DEF)
+        if (!is_input(tokens[i]))
             continue;
         if (dcl && reg >= INPUTS_3_0)
             say(v, file, line, BAD_DECLARATION, "An input register is declared that there is not.");

@@ -137,7 +137,7 @@ static void of_yv12(uint8_t *to, const uint8_t *from, uint32_t pitch, uint32_t h
                     uint32_t n)
 {
     const uint8_t *v = from + (size_t)pitch * height + (size_t)(y / 2) * (pitch / 2),
-                  *u = v + (size_t)(height / 2) * (pitch / 2);
+                  *u = v + (size_t)((height + 1) / 2) * (pitch / 2);
 
     from += (size_t)y * pitch;
     for (uint32_t i = x; i < x + n; i++, to += 4)
