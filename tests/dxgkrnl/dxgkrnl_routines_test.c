@@ -329,6 +329,7 @@ TEST(a_driver_makes_its_own_requests)
     assert_int_equal(IofCallDriver((PDEVICE_OBJECT)w.dxgk->objects->device, irp),
                      STATUS_INVALID_DEVICE_REQUEST);
     assert_int_equal(seen, STATUS_INVALID_DEVICE_REQUEST);
+    assert_int_equal(irp->CurrentLocation, 3); /* as it was: it can be sent once more */
     IoReuseIrp(irp, STATUS_NOT_SUPPORTED);
     assert_int_equal(irp->IoStatus.Status, STATUS_NOT_SUPPORTED);
     assert_int_equal(dxgk_violations(w.dxgk), 0);

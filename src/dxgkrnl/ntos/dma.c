@@ -190,8 +190,7 @@ static VOID NTAPI put_list(PDMA_ADAPTER a, PSCATTER_GATHER_LIST list, BOOLEAN wr
     UNREFERENCED_PARAMETER(a);
     UNREFERENCED_PARAMETER(write);
     check_dispatch("PutScatterGatherList");
-    if (dxgk_pool_allocated(OWNER(), "PutScatterGatherList", list))
-        ExFreePool(list);
+    dxgk_pool_free(OWNER(), "PutScatterGatherList", list, 0);
 }
 
 static NTSTATUS NTAPI list_mdl(PDMA_ADAPTER a, PSCATTER_GATHER_LIST list, PMDL original, PMDL *target)

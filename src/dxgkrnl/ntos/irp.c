@@ -54,6 +54,7 @@ VOID NTAPI IoReuseIrp(PIRP Irp, NTSTATUS Status)
 
 VOID NTAPI IoFreeIrp(PIRP Irp)
 {
-    CHECK(IoFreeIrp);
-    ExFreePoolWithTag(Irp, TAG_IRP);
+    ENTER(IoFreeIrp);
+
+    dxgk_pool_free(dxgk_kernel_ctx(k), "IoFreeIrp", Irp, TAG_IRP);
 }

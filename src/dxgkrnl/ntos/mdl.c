@@ -61,7 +61,7 @@ VOID NTAPI IoFreeMdl(PMDL Mdl)
     if (Mdl->MdlFlags & (MDL_PAGES_LOCKED | MDL_MAPPED_TO_SYSTEM_VA))
         dxgk_kernel_violation(k, "IoFreeMdl of an MDL whose pages are %s",
                               Mdl->MdlFlags & MDL_PAGES_LOCKED ? "locked" : "mapped");
-    ExFreePool(Mdl);
+    dxgk_pool_free(dxgk_kernel_ctx(k), "IoFreeMdl", Mdl, 0);
 }
 
 static void find_pages(PMDL mdl)

@@ -211,28 +211,18 @@ NTSTATUS NTAPI ZwOpenFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess, POBJECT
 
 /* ---- drivers and requests to them ---------------------------------------- */
 
-/* A request, with the one driver that it goes to. */
-struct request {
-    IRP irp;
-    IO_STACK_LOCATION stack[1];
-};
-
+/* With the one driver that it goes to. */
 static PIRP request(UCHAR major, PVOID buffer, PKEVENT event, PIO_STATUS_BLOCK status)
 {
-    struct request *r = ExAllocatePoolWithTag(NonPagedPool, sizeof(*r), 0x20707249); /* Irp */
+    PIRP irp = IoAllocateIrp(1, FALSE);
 
-    if (!r)
+    if (!irp)
         return NULL;
-    memset(r, 0, sizeof(*r));
-    r->irp.Size = sizeof(*r);
-    r->irp.StackCount = 1;
-    r->irp.CurrentLocation = 2;
-    r->irp.UserBuffer = buffer;
-    r->irp.UserEvent = event;
-    r->irp.UserIosb = status;
-    r->irp.Tail.Overlay.CurrentStackLocation = r->stack + 1;
-    r->stack[0].MajorFunction = major;
-    return &r->irp;
+    irp->UserBuffer = buffer;
+    irp->UserEvent = event;
+    irp->UserIosb = status;
+    IoGetNextIrpStackLocation(irp)->MajorFunction = major;
+    return irp;
 }
 
 static BOOLEAN is_named(const UNICODE_STRING *s, const char *name)
@@ -331,7 +321,6 @@ static void complete(struct dxgk *d, PIRP irp, const IO_STACK_LOCATION *next, NT
     bool asked = next->Control & (NT_SUCCESS(s) ? SL_INVOKE_ON_SUCCESS : SL_INVOKE_ON_ERROR);
 
     irp->IoStatus.Status = s;
-    irp->CurrentLocation++;
     if (!routine || !asked || KERNEL_GUEST(routine)(NULL, irp, context) != STATUS_MORE_PROCESSING_REQUIRED)
         dxgk_kernel_violation(d->kernel,
                               "IofCallDriver of a request of IoAllocateIrp whose completion no routine stops "
@@ -375,7 +364,7 @@ NTSTATUS NTAPI IofCallDriver(PDEVICE_OBJECT DeviceObject, PIRP Irp)
     *Irp->UserIosb = (IO_STATUS_BLOCK){.Status = s, .Information = bytes};
     if (Irp->UserEvent)
         KeSetEvent(Irp->UserEvent, 0, FALSE);
-    ExFreePool(Irp);
+    dxgk_pool_free(d, "IofCallDriver", Irp, 0);
     return s;
 }
 

@@ -412,7 +412,7 @@ PVOID NTAPI ExAllocatePool2(POOL_FLAGS Flags, SIZE_T NumberOfBytes, ULONG Tag)
     return p;
 }
 
-static void free_block(struct dxgk *d, struct pool_block *b, ULONG tag)
+static void free_block(struct dxgk *d, const char *routine, struct pool_block *b, ULONG tag)
 {
     struct pool *p = &d->ntos.pool;
     struct kernel *k = d->kernel;
@@ -423,7 +423,7 @@ static void free_block(struct dxgk *d, struct pool_block *b, ULONG tag)
     look_at(d, b, 0);
     used = dxgk_ntos_freed(d, b->memory, b->size);
     if (used)
-        dxgk_kernel_violation(k, "ExFreePool of %zu bytes, tag %.4s, with %s", b->size, (char *)&b->tag,
+        dxgk_kernel_violation(k, "%s of %zu bytes, tag %.4s, with %s", routine, b->size, (char *)&b->tag,
                               used);
     unlink_block(p, b);
     b->freed = true;
@@ -436,22 +436,25 @@ static void free_block(struct dxgk *d, struct pool_block *b, ULONG tag)
         forget_kept(d);
 }
 
+void dxgk_pool_free(struct dxgk *d, const char *routine, void *memory, ULONG tag)
+{
+    struct pool_block *b = map_pointer(&d->ntos.pool.blocks, (uintptr_t)memory);
+    bool fenced;
+
+    if (!dxgk_pool_allocated(d, routine, memory))
+        return;
+    if (b->paged)
+        dxgk_kernel_check(d->kernel, "ExFreePool of paged pool", APC_LEVEL);
+    fenced = dxgk_pool_fence(d, false);
+    free_block(d, routine, b, tag);
+    dxgk_pool_fence(d, fenced);
+}
+
 VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
 {
-    struct dxgk *d = OWNER();
-    struct pool_block *b = map_pointer(&d->ntos.pool.blocks, (uintptr_t)P);
-    bool fenced;
     ENTER(ExFreePoolWithTag);
 
-    if (!b || b->freed) {
-        dxgk_kernel_violation(k, "ExFreePool of %p, which is %s", P, b ? "freed already" : "not allocated");
-        return;
-    }
-    if (b->paged)
-        dxgk_kernel_check(k, "ExFreePool of paged pool", APC_LEVEL);
-    fenced = dxgk_pool_fence(d, false);
-    free_block(d, b, Tag);
-    dxgk_pool_fence(d, fenced);
+    dxgk_pool_free(dxgk_kernel_ctx(k), "ExFreePool", P, Tag);
 }
 
 VOID NTAPI ExFreePool(PVOID P)

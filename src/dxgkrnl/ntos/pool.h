@@ -73,6 +73,8 @@ void dxgk_pool_look(struct dxgk *d);
 void dxgk_pool_settle(struct dxgk *d);
 /* False: this is no pool that is allocated, which is a violation of `routine`. */
 bool dxgk_pool_allocated(struct dxgk *d, const char *routine, const void *memory);
+/* The same for what `routine` frees; tag 0: any. */
+void dxgk_pool_free(struct dxgk *d, const char *routine, void *memory, ULONG tag);
 /* Whether a byte of pool is there, and of paged pool. */
 bool dxgk_pool_has(const struct pool *p, const void *at);
 bool dxgk_pool_is_paged(const struct pool *p, const void *at);

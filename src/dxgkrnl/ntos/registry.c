@@ -624,6 +624,6 @@ VOID NTAPI RtlFreeUnicodeString(PUNICODE_STRING UnicodeString)
 {
     ENTER(RtlFreeUnicodeString);
     if (UnicodeString->Buffer)
-        ExFreePool(UnicodeString->Buffer);
+        dxgk_pool_free(dxgk_kernel_ctx(k), "RtlFreeUnicodeString", UnicodeString->Buffer, 0);
     *UnicodeString = (UNICODE_STRING){0};
 }

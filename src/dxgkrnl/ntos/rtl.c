@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl.c: strings, numbers and bits of the kernel's run-time library (wddm/ntrtl.h). Case is that of ASCII. */
+#include "dxgkrnl/adapter.h"
 #include "dxgkrnl/ntos/routines.h"
 
 #include <stdlib.h>
@@ -259,7 +260,7 @@ VOID NTAPI RtlFreeAnsiString(PANSI_STRING AnsiString)
 {
     ENTER(RtlFreeAnsiString);
     if (AnsiString->Buffer)
-        ExFreePool(AnsiString->Buffer);
+        dxgk_pool_free(dxgk_kernel_ctx(k), "RtlFreeAnsiString", AnsiString->Buffer, 0);
     *AnsiString = (ANSI_STRING){0};
 }
 

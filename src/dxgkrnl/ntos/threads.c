@@ -394,13 +394,13 @@ VOID NTAPI IoQueueWorkItem(PIO_WORKITEM IoWorkItem, PIO_WORKITEM_ROUTINE WorkerR
 
 VOID NTAPI IoFreeWorkItem(PIO_WORKITEM IoWorkItem)
 {
+    struct dxgk *d = OWNER();
     ENTER(IoFreeWorkItem);
-    if (IoWorkItem && !dxgk_pool_allocated(dxgk_kernel_ctx(k), "IoFreeWorkItem", IoWorkItem))
-        return;
-    if (is_queued(dxgk_kernel_ctx(k), &IoWorkItem->item))
+
+    if (IoWorkItem && is_queued(d, &IoWorkItem->item))
         dxgk_kernel_violation(k, "IoFreeWorkItem of an item that is queued");
     else
-        ExFreePool(IoWorkItem);
+        dxgk_pool_free(d, "IoFreeWorkItem", IoWorkItem, 0);
 }
 
 /* ---- the end ------------------------------------------------------------- */
