@@ -609,7 +609,6 @@ NTSTATUS dxgk_start(struct dxgk *d, struct error *err)
     free(d->resources);
     d->resources = make_resources(d->bus);
     d->stuck[0] = '\0';
-    dxgk_tdr_configure(d);
     if (!d->resources) {
         error_set(err, -ENOMEM, "no memory for the adapter's resources");
         s = STATUS_NO_MEMORY;
@@ -796,9 +795,8 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
         free(d);
         return error_set(err, r, "cannot start the kernel: %s", strerror(-r));
     }
-    d->tdr.ddi_delay_ns = DDI_DELAY_S * NSEC_PER_SEC; /* for DriverEntry */
-    dxgk_kernel_limit(d->kernel, d->tdr.ddi_delay_ns);
     d->flight = dxgk_flight_open();
+    dxgk_tdr_configure(d);
     *out = d;
     return 0;
 }

@@ -43,7 +43,7 @@ struct tdr {
     uint8_t *debug_info;
 };
 
-/* Reads the settings. */
+/* Reads the settings: in front of the first call into a miniport. */
 void dxgk_tdr_configure(struct dxgk *d);
 /* What it was configured to, and the resets that count. */
 void dxgk_tdr_tell(const struct dxgk *d, struct dxgk_recovery *out);

@@ -42,8 +42,7 @@ static VOID make_modes(struct kmd *k)
     k->num_modes = 0;
     for (ULONG i = 0; i < RTL_NUMBER_OF(builtin); i++)
         add_mode(k, builtin[i].width, builtin[i].height);
-    if (want.width >= 320 && want.height >= 200 && want.width <= 4096 && want.height <= 4096)
-        add_mode(k, want.width, want.height);
+    add_mode(k, want.width, want.height);
     if (!k->num_modes) /* limits below everything */
         k->modes[k->num_modes++] = builtin[0];
     k->preferred_mode = 0;

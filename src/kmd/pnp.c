@@ -28,8 +28,9 @@ static BOOLEAN query_dword(HANDLE key, CONST WCHAR *name, ULONG *value)
     return TRUE;
 }
 
-/* Values outside the range go to its nearer end. */
-static ULONG setting(struct kmd *k, HANDLE key, CONST WCHAR *name, ULONG otherwise, ULONG min, ULONG max)
+/* Values outside the range go to its nearer end, which `format` says. */
+static ULONG setting(struct kmd *k, HANDLE key, CONST WCHAR *name, PCSTR format, ULONG otherwise, ULONG min,
+                     ULONG max)
 {
     ULONG v = otherwise, given;
 
@@ -38,9 +39,13 @@ static ULONG setting(struct kmd *k, HANDLE key, CONST WCHAR *name, ULONG otherwi
     given = v;
     v = v < min ? min : v > max ? max : v;
     if (v != given)
-        kmd_log(k, DPFLTR_WARNING_LEVEL, "a setting is out of range: %llu, %llu is used", given, v, 0);
+        kmd_log_line(k, DPFLTR_WARNING_LEVEL, format, given, v, 0);
     return v;
 }
+
+#define SETTING(k, key, name, otherwise, min, max)                                                           \
+    setting(k, key, u"" #name, "aerogpu-kmd: " #name " = %llu is out of range, %llu is used\n", otherwise,   \
+            min, max)
 
 static HANDLE open_key(HANDLE root, PUNICODE_STRING name)
 {
@@ -91,18 +96,18 @@ static VOID read_settings(struct kmd *k)
     HANDLE key = open_service_key();
     ULONG is64 = sizeof(PVOID) == 8;
 
-    s->read_gpa = setting(k, key, u"EnableReadGpaEscape", 0, 0, 1) == 1;
-    s->map_shared_handle = setting(k, key, u"EnableMapSharedHandleEscape", 0, 0, 1) == 1;
-    s->max_dma = setting(k, key, u"MaxDmaBufferBytes", (is64 ? 32u : 16u) << 20, 256 << 10, 256u << 20);
-    s->preferred_width = setting(k, key, u"PreferredWidth", 0, 0, 16384);
-    s->preferred_height = setting(k, key, u"PreferredHeight", 0, 0, 16384);
-    s->max_width = setting(k, key, u"MaxWidth", 0, 0, 16384);
-    s->max_height = setting(k, key, u"MaxHeight", 0, 0, 16384);
-    s->ring_entries = power_of_two(setting(k, key, u"RingEntries", KMD_RING_ENTRIES, 2, 4096));
+    s->read_gpa = SETTING(k, key, EnableReadGpaEscape, 0, 0, 1) == 1;
+    s->map_shared_handle = SETTING(k, key, EnableMapSharedHandleEscape, 0, 0, 1) == 1;
+    s->max_dma = SETTING(k, key, MaxDmaBufferBytes, (is64 ? 32u : 16u) << 20, 256 << 10, 256u << 20);
+    s->preferred_width = SETTING(k, key, PreferredWidth, 0, 320, 4096);
+    s->preferred_height = SETTING(k, key, PreferredHeight, 0, 200, 4096);
+    s->max_width = SETTING(k, key, MaxWidth, 0, 0, 16384);
+    s->max_height = SETTING(k, key, MaxHeight, 0, 0, 16384);
+    s->ring_entries = power_of_two(SETTING(k, key, RingEntries, KMD_RING_ENTRIES, 2, 4096));
     if (key)
         ZwClose(key);
     key = open_adapter_key(k);
-    s->budget_mb = setting(k, key, u"NonLocalMemorySizeMB", 512, 128, is64 ? 2048 : 1024);
+    s->budget_mb = SETTING(k, key, NonLocalMemorySizeMB, 512, 128, is64 ? 2048 : 1024);
     if (key)
         ZwClose(key);
 }

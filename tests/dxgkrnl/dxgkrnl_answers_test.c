@@ -354,6 +354,22 @@ static unsigned events(struct world *w)
     return n;
 }
 
+TEST(settings_out_of_range_are_said_once)
+{
+    struct dxgk_event e;
+    struct world w;
+    unsigned n = 0;
+
+    world_set("TdrDdiDelay", 99999);
+    world_up(&w, false);
+    dxgk_stop(w.dxgk);
+    assert_int_equal(dxgk_start(w.dxgk, NULL), STATUS_SUCCESS);
+    for (unsigned i = 0; dxgk_event(w.dxgk, i, &e); i++)
+        n += e.id == 1 && !strcmp(e.text, "TdrDdiDelay = 99999 is out of range (1 to 3600): 5 is used");
+    assert_int_equal(n, 1);
+    world_down(&w, 0);
+}
+
 static NTSTATUS at_work(struct world *w, enum where where)
 {
     D3DKMT_CREATEDEVICE d = {.hAdapter = w->adapter};

@@ -75,6 +75,23 @@ TEST(modes_obey_the_settings)
     rig_down(&t);
 }
 
+TEST(settings_out_of_range_go_to_the_nearer_end)
+{
+    struct aerogpu_escape_read_log e = {.header = {1, AEROGPU_EXT_ESCAPE_OP_READ_LOG, sizeof(e), 0}};
+    struct rig r = {0};
+
+    rig_set(&r, RIG_SERVICE, "PreferredWidth", 1);
+    rig_set(&r, RIG_SERVICE, "PreferredHeight", 99999);
+    rig_up(&r, SIM);
+    assert_int_equal(current_mode(&r).Width, 320);
+    assert_int_equal(current_mode(&r).Height, 4096);
+    assert_int_equal(rig_escape(&r, r.client, &e, sizeof(e)), STATUS_SUCCESS);
+    assert_non_null(memmem(e.text, e.text_bytes, "PreferredWidth = 1 is out of range, 320 is used\n", 48));
+    assert_non_null(
+        memmem(e.text, e.text_bytes, "PreferredHeight = 99999 is out of range, 4096 is used\n", 54));
+    rig_down(&r);
+}
+
 static NTSTATUS set_mode(struct rig *r, struct rig_context *x, uint32_t id, uint32_t w, uint32_t h,
                          uint32_t dxgi, D3DKMT_HANDLE *out)
 {
