@@ -202,6 +202,11 @@ typedef struct _POINT {
 #endif
 
 #define NT_SUCCESS(status) ((NTSTATUS)(status) >= 0)
+#if !defined(NT_ERROR)
+#define NT_INFORMATION(status) ((ULONG)(status) >> 30 == 1)
+#define NT_WARNING(status)     ((ULONG)(status) >> 30 == 2)
+#define NT_ERROR(status)       ((ULONG)(status) >> 30 == 3)
+#endif
 #define NT_STATUS_C(value) ((NTSTATUS)(value))
 #if !defined(WDDM_WITH_WINDOWS)
 #define NOTHING

@@ -25,6 +25,13 @@ enum {
     VSYNC_IDLE_FRAMES = 10 /* vblanks without a waiter before they are switched off */
 };
 
+/* What a miniport may read of a monitor, as CONST. */
+struct monitor {
+    D3DKMDT_MONITOR_FREQUENCY_RANGE ranges[1];
+    D3DKMDT_MONITOR_DESCRIPTOR descriptors[2];
+    UCHAR edid[256]; /* that the descriptors point to */
+};
+
 struct child {
     DXGK_CHILD_DESCRIPTOR desc;
     bool connected;
@@ -32,8 +39,7 @@ struct child {
     UINT edid_size;
     /* of the monitor there, from its EDID and the miniport: monitor.c */
     struct modeset *modes;
-    D3DKMDT_MONITOR_FREQUENCY_RANGE ranges[1];
-    D3DKMDT_MONITOR_DESCRIPTOR descriptors[2];
+    struct monitor lent, kept; /* the second is what the first was */
     unsigned num_ranges, num_descriptors;
 };
 
@@ -126,6 +132,8 @@ void dxgk_palette_start(struct dxgk *d, UINT source);
 /* What the monitor at `target` can show: of its EDID, or of any monitor when it has none, and what the miniport adds. */
 NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target);
 void dxgk_monitor_stop(struct dxgk *d); /* of every target */
+/* Whether the miniport wrote to what it was lent of it, which is put back. */
+bool dxgk_monitor_written(struct child *c);
 /* Whether the monitor behind child `i` has a mode of this size and rate, or a range that holds it. */
 bool dxgk_monitor_has(const struct dxgk *d, int i, const D3DKMDT_VIDEO_SIGNAL_INFO *signal);
 NTSTATUS NTAPI dxgk_monitor_query_interface(HANDLE adapter, DXGK_MONITOR_INTERFACE_VERSION version,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loans.h: the mode sets, modes and paths that a miniport has acquired or created and not given back yet.
+/* loans.h: the mode sets, modes, paths and monitors' descriptors and frequency ranges that a miniport has acquired or created and not given back yet.
  *
  *   Acquire…, Create… ─▶ lent ─Release…, Add…, Assign…─▶ given back
  *                          └─ its DDI returns ─▶ a violation, and taken back
@@ -30,19 +30,21 @@ void dxgk_give_back(struct dxgk *d, const void *thing);
 /* `ddi` has returned. */
 void dxgk_loans_settle(struct dxgk *d, const char *ddi);
 
-/* A DDI that has to do with modes. */
-#define DISPLAY_DDI(d, name, object, arg)                                                                    \
+/* Around `call` of a DDI that has to do with modes. */
+#define DISPLAY_AROUND(d, name, call)                                                                        \
     ({                                                                                                       \
         dxgk_vidpn_look(d, NULL);                                                                            \
-        NTSTATUS display_status_ = DDI_ARG(d, name, object, arg);                                            \
+        NTSTATUS display_status_ = (call);                                                                   \
         dxgk_loans_settle(d, "DxgkDdi" #name);                                                               \
         display_status_;                                                                                     \
     })
 /* One that may refuse: that is no failure of the miniport's. */
-#define DISPLAY_DDI_MAY(d, name, object, arg)                                                                \
+#define DISPLAY_MAY(d, name, call)                                                                           \
     ({                                                                                                       \
         const struct dxgk_failed before_ = (d)->failed;                                                      \
-        NTSTATUS asked_ = DISPLAY_DDI(d, name, object, arg);                                                 \
+        NTSTATUS asked_ = DISPLAY_AROUND(d, name, call);                                                     \
         (d)->failed = before_;                                                                               \
         asked_;                                                                                              \
     })
+#define DISPLAY_DDI(d, name, object, arg)     DISPLAY_AROUND(d, name, DDI_ARG(d, name, object, arg))
+#define DISPLAY_DDI_MAY(d, name, object, arg) DISPLAY_MAY(d, name, DDI_ARG(d, name, object, arg))

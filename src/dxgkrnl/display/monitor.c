@@ -106,13 +106,13 @@ static bool standard(const UCHAR *edid, unsigned i, struct timing *t)
 
 static void limits(struct child *c, const UCHAR *p)
 {
-    c->ranges[0] = (D3DKMDT_MONITOR_FREQUENCY_RANGE){.Origin = D3DKMDT_MCO_MONITORDESCRIPTOR,
-                                                     .RangeLimits = {.MinVSyncFreq = {p[5], 1},
-                                                                     .MaxVSyncFreq = {p[6], 1},
-                                                                     .MinHSyncFreq = {p[7] * 1000u, 1},
-                                                                     .MaxHSyncFreq = {p[8] * 1000u, 1}},
-                                                     .ConstraintType = D3DKMDT_MFRC_MAXPIXELRATE,
-                                                     .Constraint.MaxPixelRate = (SIZE_T)p[9] * 10000000};
+    c->lent.ranges[0] = (D3DKMDT_MONITOR_FREQUENCY_RANGE){.Origin = D3DKMDT_MCO_MONITORDESCRIPTOR,
+                                                          .RangeLimits = {.MinVSyncFreq = {p[5], 1},
+                                                                          .MaxVSyncFreq = {p[6], 1},
+                                                                          .MinHSyncFreq = {p[7] * 1000u, 1},
+                                                                          .MaxHSyncFreq = {p[8] * 1000u, 1}},
+                                                          .ConstraintType = D3DKMDT_MFRC_MAXPIXELRATE,
+                                                          .Constraint.MaxPixelRate = (SIZE_T)p[9] * 10000000};
     c->num_ranges = 1;
 }
 
@@ -185,18 +185,20 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     if (!c->modes)
         return STATUS_NO_MEMORY;
     if (c->edid_size && valid(d, c)) {
+        memcpy(c->lent.edid, c->edid, sizeof(c->lent.edid));
         for (UINT at = 0; at < c->edid_size; at += EDID_BLOCK)
-            c->descriptors[c->num_descriptors++] = (D3DKMDT_MONITOR_DESCRIPTOR){
+            c->lent.descriptors[c->num_descriptors++] = (D3DKMDT_MONITOR_DESCRIPTOR){
                 .Id = at / EDID_BLOCK,
                 .Type = at ? D3DKMDT_MDT_OTHER : D3DKMDT_MDT_VESA_EDID_V1_BASEBLOCK,
                 .DataSize = EDID_BLOCK,
-                .pData = c->edid + at,
+                .pData = c->lent.edid + at,
                 .Origin = D3DKMDT_MCO_MONITORDESCRIPTOR};
         s = from_edid(c);
     } else {
         for (unsigned i = 0; i < sizeof(any) / sizeof(any[0]) && NT_SUCCESS(s); i++)
             s = add(c->modes, named(&any[i]), D3DKMDT_MCO_DEFAULTMONITORPROFILE, false);
     }
+    memcpy(&c->kept, &c->lent, sizeof(c->kept));
     if (!NT_SUCCESS(s))
         return s;
     args.hMonitorSourceModeSet = (D3DKMDT_HMONITORSOURCEMODESET)c->modes;
@@ -214,6 +216,14 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     if (!NT_SUCCESS(s))
         log_info("dxgkrnl", "DxgkDdiRecommendMonitorModes returned %08x", (unsigned)s);
     return STATUS_SUCCESS; /* it may have none to add */
+}
+
+bool dxgk_monitor_written(struct child *c)
+{
+    bool written = memcmp(&c->lent, &c->kept, sizeof(c->lent)) != 0;
+
+    memcpy(&c->lent, &c->kept, sizeof(c->lent));
+    return written;
 }
 
 void dxgk_monitor_stop(struct dxgk *d)
@@ -255,7 +265,7 @@ static struct child *child_at(HANDLE adapter, UINT target)
     return i >= 0 ? &d->display.children[i] : NULL;
 }
 
-/* The sets below are the child itself: they hold nothing that would have to be released. */
+/* The sets below are the child itself: what is lent is what they hold. */
 static struct child *child_of(const void *handle)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(__func__));
@@ -295,8 +305,26 @@ static NTSTATUS NTAPI release_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESE
     return STATUS_SUCCESS;
 }
 
-/* The four functions of a set that is an array of a child: NAME in front, handle H, element T. */
-#define MONITOR_ARRAY(NAME, H, T, array, count)                                                              \
+/* `item`, if it `is` one; else `none` says why not. */
+static NTSTATUS lend(const void *item, bool is, const char *what, const void **out, NTSTATUS none)
+{
+    bool lent = is && dxgk_lend(OWNER(), item, what, NULL);
+
+    *out = lent ? item : NULL;
+    return lent ? STATUS_SUCCESS : is ? STATUS_NO_MEMORY : none;
+}
+
+static NTSTATUS release(const void *item, const char *what, const char *function)
+{
+    if (!item || !dxgk_has_lent(OWNER(), item, what, function))
+        return STATUS_INVALID_PARAMETER;
+    dxgk_give_back(OWNER(), item);
+    return STATUS_SUCCESS;
+}
+
+/* The four functions of a set that is an array of a child: NAME in front, handle H, element T, which is called `what` and which the last
+ * two, `next` and `free`, are given. */
+#define MONITOR_ARRAY(NAME, H, T, array, count, what, next, free)                                            \
     static NTSTATUS NTAPI NAME##_num(H h, SIZE_T *n)                                                         \
     {                                                                                                        \
         struct child *c = child_of(h);                                                                       \
@@ -306,8 +334,9 @@ static NTSTATUS NTAPI release_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESE
     static NTSTATUS NTAPI NAME##_first(H h, CONST T **out)                                                   \
     {                                                                                                        \
         struct child *c = child_of(h);                                                                       \
-        *out = c && c->count ? c->array : NULL;                                                              \
-        return !c ? STATUS_INVALID_HANDLE : *out ? STATUS_SUCCESS : STATUS_GRAPHICS_DATASET_IS_EMPTY;        \
+        *out = NULL;                                                                                         \
+        return c ? lend(c->lent.array, c->count, what, (const void **)out, STATUS_GRAPHICS_DATASET_IS_EMPTY) \
+                 : STATUS_INVALID_HANDLE;                                                                    \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_next(H h, CONST T *info, CONST T **out)                                     \
     {                                                                                                        \
@@ -315,20 +344,22 @@ static NTSTATUS NTAPI release_modes(HANDLE adapter, D3DKMDT_HMONITORSOURCEMODESE
         *out = NULL;                                                                                         \
         if (!c)                                                                                              \
             return STATUS_INVALID_HANDLE;                                                                    \
-        if (!info || info < (c->array) || info >= (c->array) + c->count)                                     \
+        if (!info || !dxgk_has_lent(OWNER(), info, what, next) || info < c->lent.array ||                    \
+            info >= c->lent.array + c->count)                                                                \
             return STATUS_INVALID_PARAMETER;                                                                 \
-        if (info + 1 < (c->array) + c->count)                                                                \
-            *out = info + 1;                                                                                 \
-        return *out ? STATUS_SUCCESS : STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET;                          \
+        return lend(info + 1, info + 1 < c->lent.array + c->count, what, (const void **)out,                 \
+                    STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET);                                            \
     }                                                                                                        \
     static NTSTATUS NTAPI NAME##_release(H h, CONST T *info)                                                 \
     {                                                                                                        \
-        return child_of(h) && info ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;                              \
+        return child_of(h) ? release(info, what, free) : STATUS_INVALID_PARAMETER;                           \
     }
 
-MONITOR_ARRAY(range, D3DKMDT_HMONITORFREQUENCYRANGESET, D3DKMDT_MONITOR_FREQUENCY_RANGE, ranges, num_ranges)
+MONITOR_ARRAY(range, D3DKMDT_HMONITORFREQUENCYRANGESET, D3DKMDT_MONITOR_FREQUENCY_RANGE, ranges, num_ranges,
+              "monitor's frequency range", "pfnAcquireNextFrequencyRangeInfo", "pfnReleaseFrequencyRangeInfo")
 MONITOR_ARRAY(descriptor, D3DKMDT_HMONITORDESCRIPTORSET, D3DKMDT_MONITOR_DESCRIPTOR, descriptors,
-              num_descriptors)
+              num_descriptors, "monitor's descriptor", "pfnAcquireNextDescriptorInfo",
+              "pfnReleaseDescriptorInfo")
 
 const DXGK_MONITORFREQUENCYRANGESET_INTERFACE dxgk_monitor_ranges_interface = {range_num, range_first,
                                                                                range_next, range_release};

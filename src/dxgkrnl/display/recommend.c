@@ -86,17 +86,12 @@ void dxgk_ask_about_colours(struct dxgk *d, UINT source)
                                    .StatusBlock = &status,
                                    .OutputBuffer = out,
                                    .OutputBufferLength = sizeof(out)};
-    const VIDEO_REQUEST_PACKET given = packet;
-    const struct dxgk_failed before = d->failed;
-    NTSTATUS st;
+    struct judge j = {.d = d, .ddi = "DxgkDdiDispatchIoRequest"};
+    NTSTATUS st = DISPLAY_MAY(
+        d, DispatchIoRequest,
+        DDI_AROUND(d, DispatchIoRequest, &packet, DDI(d, DispatchIoRequest, d->miniport, source, &room_.it)));
 
-    dxgk_vidpn_look(d, NULL);
-    st = DDI(d, DispatchIoRequest, d->miniport, source, &packet);
-    dxgk_loans_settle(d, "DxgkDdiDispatchIoRequest");
-    d->failed = before; /* it may refuse */
-    dxgk_inputs_take(d, "DxgkDdiDispatchIoRequest", &packet, &given, sizeof(given), false);
-
-    if (NT_SUCCESS(st) && status.Information > sizeof(out))
-        dxgk_kernel_violation(d->kernel, "DxgkDdiDispatchIoRequest: %llu bytes in a buffer of %zu",
-                              (unsigned long long)status.Information, sizeof(out));
+    /* Of a request that failed nobody copies anything. */
+    dxgk_answer(&j, NT_ERROR(st) ? ANSWER_REMARK : ANSWER_BREAKS, status.Information <= sizeof(out),
+                "StatusBlock->Information", status.Information, "the 72 bytes of its buffer at most");
 }

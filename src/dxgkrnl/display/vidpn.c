@@ -117,7 +117,9 @@ void dxgk_vidpn_look(struct dxgk *d, const char *ddi)
             what = dxgk_modeset_written(v->target[i]) ? "target mode" : what;
     }
     for (int i = 0; i < MAX_CHILDREN; i++)
-        what = dxgk_modeset_written(d->display.children[i].modes) ? "monitor's mode" : what;
+        what = dxgk_modeset_written(d->display.children[i].modes) ? "monitor's mode"
+               : dxgk_monitor_written(&d->display.children[i])    ? "monitor's descriptor or frequency range"
+                                                                  : what;
     what = path ? "path" : what;
     if (what && !dxgk_kernel_death(d->kernel))
         dxgk_kernel_violation(d->kernel, "%s wrote to a %s that it was lent as CONST%s",

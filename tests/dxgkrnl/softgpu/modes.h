@@ -10,7 +10,7 @@ static NTSTATUS look_at_monitor(struct adapter *a, struct softgpu_escape *p)
     CONST DXGK_MONITORFREQUENCYRANGESET_INTERFACE *ri;
     CONST DXGK_MONITORDESCRIPTORSET_INTERFACE *di;
     CONST D3DKMDT_MONITOR_SOURCE_MODE *mode = NULL;
-    CONST D3DKMDT_MONITOR_FREQUENCY_RANGE *range = NULL;
+    CONST D3DKMDT_MONITOR_FREQUENCY_RANGE *range = NULL, *next;
     CONST D3DKMDT_MONITOR_DESCRIPTOR *descriptor = NULL;
     D3DKMDT_HMONITORSOURCEMODESET ms;
     D3DKMDT_HMONITORFREQUENCYRANGESET rs;
@@ -37,12 +37,14 @@ static NTSTATUS look_at_monitor(struct adapter *a, struct softgpu_escape *p)
     if (ranges &&
         (ri->pfnAcquireFirstFrequencyRangeInfo(rs, &range) != STATUS_SUCCESS ||
          range->RangeLimits.MaxVSyncFreq.Numerator != 75 || range->Constraint.MaxPixelRate != 100000000 ||
-         ri->pfnAcquireNextFrequencyRangeInfo(rs, range, &range) !=
-             STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET))
+         ri->pfnAcquireNextFrequencyRangeInfo(rs, range, &next) !=
+             STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET ||
+         ri->pfnReleaseFrequencyRangeInfo(rs, range) != STATUS_SUCCESS))
         return STATUS_INTERNAL_ERROR;
     if (descriptors &&
         (di->pfnAcquireFirstDescriptorInfo(ds, &descriptor) != STATUS_SUCCESS ||
-         descriptor->Type != D3DKMDT_MDT_VESA_EDID_V1_BASEBLOCK || ((UCHAR *)descriptor->pData)[54] != 0x58))
+         descriptor->Type != D3DKMDT_MDT_VESA_EDID_V1_BASEBLOCK || ((UCHAR *)descriptor->pData)[54] != 0x58 ||
+         di->pfnReleaseDescriptorInfo(ds, descriptor) != STATUS_SUCCESS))
         return STATUS_INTERNAL_ERROR;
     p->value = (UINT)(modes | ranges << 8 | descriptors << 16);
     return STATUS_SUCCESS;

@@ -415,6 +415,15 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
         for (;;)                                                                                             \
             sink++;                                                                                          \
     })                                                                                                       \
+    F(loop, {                                                                                                \
+        for (;;)                                                                                             \
+            sink++;                                                                                          \
+    })                                                                                                       \
+    F(item_null, IoFreeWorkItem(NULL))                                                                       \
+    F(string_own, {                                                                                          \
+        static WCHAR own_text[4];                                                                            \
+        RtlFreeUnicodeString(&(UNICODE_STRING){.Buffer = own_text});                                         \
+    })                                                                                                       \
     F(irql, KeRaiseIrql(77, &old_irql))                                                                      \
     F(mdl_null, IoFreeMdl(NULL))                                                                             \
     F(mdl_twice, free_mdl_twice())                                                                           \
@@ -545,7 +554,8 @@ static void do_it(void)
     if (!strcmp(fault, "list_over") || !strcmp(fault, "timer_stack") || !strcmp(fault, "member_pointer") ||
         !strcmp(fault, "member_size") || !strcmp(fault, "member_display") || !strcmp(fault, "list_item") ||
         !strcmp(fault, "behind") || !strcmp(fault, "constant") || !strcmp(fault, "fence_wrong") ||
-        !strcmp(fault, "sources_over") || !strcmp(fault, "end_back") || !strcmp(fault, "end_null"))
+        !strcmp(fault, "sources_over") || !strcmp(fault, "end_back") || !strcmp(fault, "end_null") ||
+        !strcmp(fault, "information"))
         return; /* of its argument: behind its work */
     printf("no fault '%s'\n", fault);
     _exit(99);
@@ -675,6 +685,10 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
             return (ULONG_PTR)STATUS_NOT_SUPPORTED;                                                          \
         if (!strcmp(where, #name) && !strcmp(fault, "sources_over"))                                         \
             ((ULONG *)d)[1] = 0;                                                                             \
+        if (I_##name == I_DispatchIoRequest && !strcmp(fault, "information")) {                              \
+            ((VIDEO_REQUEST_PACKET *)c)->StatusBlock->Information = 1 << 20;                                 \
+            return (ULONG_PTR)STATUS_BUFFER_OVERFLOW;                                                        \
+        }                                                                                                    \
         if (!strcmp(where, #name))                                                                           \
             arguments(I_##name, I_##name == I_DispatchIoRequest ? (void *)c : (void *)b);                    \
         return status;                                                                                       \

@@ -57,6 +57,41 @@ static void update(CONST DXGK_VIDPNTOPOLOGY_INTERFACE *t, D3DKMDT_HVIDPNTOPOLOGY
     t->pfnUpdatePathSupportInfo(h, &copy);
 }
 
+static CONST DXGK_MONITOR_INTERFACE *monitor(void)
+{
+    CONST DXGK_MONITOR_INTERFACE *i;
+
+    callbacks.DxgkCbQueryMonitorInterface(callbacks.DeviceHandle, DXGK_MONITOR_INTERFACE_VERSION_V1, &i);
+    return i;
+}
+
+/* The first descriptor of a target's monitor, which has one. */
+static CONST D3DKMDT_MONITOR_DESCRIPTOR *descriptor(UINT target, BOOLEAN keep)
+{
+    CONST DXGK_MONITORDESCRIPTORSET_INTERFACE *i;
+    CONST D3DKMDT_MONITOR_DESCRIPTOR *first;
+    D3DKMDT_HMONITORDESCRIPTORSET set;
+
+    monitor()->pfnGetMonitorDescriptorSet(callbacks.DeviceHandle, target, &set, &i);
+    i->pfnAcquireFirstDescriptorInfo(set, &first);
+    if (!keep)
+        i->pfnReleaseDescriptorInfo(set, first);
+    return first;
+}
+
+/* Of its frequency ranges: keeps the first, or gives it back twice. */
+static void range(UINT target, BOOLEAN keep)
+{
+    CONST DXGK_MONITORFREQUENCYRANGESET_INTERFACE *i;
+    CONST D3DKMDT_MONITOR_FREQUENCY_RANGE *first;
+    D3DKMDT_HMONITORFREQUENCYRANGESET set;
+
+    monitor()->pfnGetMonitorFrequencyRangeSet(callbacks.DeviceHandle, target, &set, &i);
+    i->pfnAcquireFirstFrequencyRangeInfo(set, &first);
+    for (int n = keep ? 2 : 0; n < 2; n++)
+        i->pfnReleaseFrequencyRangeInfo(set, first);
+}
+
 #define FAULTS_OF_NETWORKS(F)                                                                                \
     F(path_removed, WITH_PATH(t->pfnRemovePath(h, path->VidPnSourceId, path->VidPnTargetId)))                \
     F(path_written, WITH_PATH(((D3DKMDT_VIDPN_PRESENT_PATH *)path)->VidPnTargetId = 77))                     \
@@ -66,6 +101,10 @@ static void update(CONST DXGK_VIDPNTOPOLOGY_INTERFACE *t, D3DKMDT_HVIDPNTOPOLOGY
     F(modes_assigned, WITH_PATH(assign_empty(v, path->VidPnSourceId)))                                       \
     F(mode_pinned, WITH_PATH(change_modes(v, path->VidPnSourceId, TRUE)))                                    \
     F(mode_written, WITH_PATH(change_modes(v, path->VidPnSourceId, FALSE)))                                  \
+    F(descriptor_kept, WITH_PATH(descriptor(path->VidPnTargetId, TRUE)))                                     \
+    F(descriptor_written, WITH_PATH(((BYTE *)descriptor(path->VidPnTargetId, FALSE)->pData)[8] ^= 1))        \
+    F(range_kept, WITH_PATH(range(path->VidPnTargetId, TRUE)))                                               \
+    F(range_twice, WITH_PATH(range(path->VidPnTargetId, FALSE)))                                             \
     F(topology_null, WITH_PATH(v->pfnGetTopology(network, NULL, NULL)))                                      \
     F(paths_null, WITH_PATH(t->pfnGetNumPaths(h, NULL)))                                                     \
     F(modes_null, WITH_PATH(v->pfnAcquireSourceModeSet(network, path->VidPnSourceId, NULL, NULL)))
