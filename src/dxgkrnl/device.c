@@ -38,16 +38,26 @@ static bool is_crowd(const struct dxgk *d, const struct dxgk_client *client)
     return !fair_share(mine, 1, all, most);
 }
 
+static NTSTATUS call_create(struct dxgk *d, DXGKARG_CREATEDEVICE *args)
+{
+    NTSTATUS s = STATUS_DEVICE_REMOVED;
+
+    if (KERNEL_CALL(d->kernel, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
+                    {
+                        dxgk_fault_block(d);
+                        s = KERNEL_GUEST(d->ddi.DxgkDdiCreateDevice)(d->miniport, args);
+                    }) &&
+        s != STATUS_SUCCESS)
+        dxgk_answers_status(d, "DxgkDdiCreateDevice", s);
+    return s;
+}
+
 struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NTSTATUS *status)
 {
     struct device *dev = calloc(1, sizeof(*dev));
-    struct {
-        DXGKARG_CREATEDEVICE args;
-        uint8_t behind[ANSWERS_BEHIND];
-    } room = {{.hDevice = (HANDLE)dev}, {0}};
-    DXGKARG_CREATEDEVICE *const args = &room.args;
+    DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)dev, .Flags.SystemDevice = !client};
+    const UINT given = args.Flags.Value;
     struct judge j = {.d = d, .ddi = "DxgkDdiCreateDevice"};
-    UINT given;
 
     *status = STATUS_NO_MEMORY;
     if (!dev)
@@ -65,30 +75,18 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
         free(dev);
         return NULL;
     }
-    args->Flags.SystemDevice = !client;
-    given = args->Flags.Value;
-    dxgk_answers_guard(&room, sizeof(room.args), ANSWERS_BEHIND);
-    *status = STATUS_DEVICE_REMOVED;
-    if (KERNEL_CALL(d->kernel, "DxgkDdiCreateDevice", PASSIVE_LEVEL, d->tdr.ddi_delay_ns,
-                    {
-                        dxgk_fault_block(d);
-                        *status = KERNEL_GUEST(d->ddi.DxgkDdiCreateDevice)(d->miniport, args);
-                    }) &&
-        *status != STATUS_SUCCESS)
-        dxgk_answers_status(d, "DxgkDdiCreateDevice", *status);
-    dxgk_answers_kept_behind(d, "DxgkDdiCreateDevice", "its argument, at byte", &room, sizeof(room.args),
-                             ANSWERS_BEHIND);
+    *status = DDI_AROUND(d, CreateDevice, &args, call_create(d, &room_.it));
     if (!NT_SUCCESS(*status)) {
         dxgk_handle_free(d, dev->handle);
         free(dev);
         return NULL;
     }
-    dev->driver = args->hDevice;
+    dev->driver = args.hDevice;
     if (d->caps.SchedulingCaps.MultiEngineAware) /* else pInfo is there, which it answers */
-        ANSWER(&j, ANSWER_REMARK, args, Flags.Value, v == given,
+        ANSWER(&j, ANSWER_REMARK, &args, Flags.Value, v == given,
                "what it was given, which it has to read only");
     dxgk_answers_handle(d, "DxgkDdiCreateDevice", "hDevice", dev->driver, dev);
-    if (!d->caps.SchedulingCaps.MultiEngineAware && !dxgk_answers_device(d, args->pInfo, &dev->info)) {
+    if (!d->caps.SchedulingCaps.MultiEngineAware && !dxgk_answers_device(d, args.pInfo, &dev->info)) {
         DDI(d, DestroyDevice, dev->driver);
         dxgk_handle_free(d, dev->handle);
         free(dev);

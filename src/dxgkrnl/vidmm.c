@@ -462,7 +462,7 @@ static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_A
 {
     const UINT count = args->NumAllocations;
     DXGK_ALLOCATIONINFO *list = args->pAllocationInfo;
-    struct judge j = {.d = d, .ddi = "DxgkDdiCreateAllocation"};
+    static const char ddi[] = "DxgkDdiCreateAllocation";
     void **rooms = calloc(count ? count : 1, sizeof(*rooms)), *given = NULL;
     bool kept = true;
 
@@ -472,10 +472,9 @@ static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_A
         for (UINT i = 0; i < count; i++)
             rooms[i] = list[i].pPrivateDriverData;
         *s = DDI_ARG(d, CreateAllocation, d->miniport, args);
-        kept = dxgk_inputs_take_list(d, j.ddi, list, given, sizeof(*list), count);
+        kept = dxgk_inputs_take_list(d, ddi, list, given, sizeof(*list), count);
         kept &= take_private(d, rooms, infos, count);
-        kept &= dxgk_answers_kept(d, j.ddi, "pAllocationInfo, at byte", list, count * sizeof(*list));
-        ANSWER(&j, ANSWER_BREAKS, args, NumAllocations, v == count, "what it was");
+        kept &= dxgk_answers_kept(d, ddi, "pAllocationInfo, at byte", list, count * sizeof(*list));
         for (UINT i = 0; NT_SUCCESS(*s) && i < count; i++)
             kept &= dxgk_answers_allocation(d, &list[i], i);
         for (UINT i = 0; i < count; i++)
@@ -486,7 +485,7 @@ static bool call_create(struct dxgk *d, DXGKARG_CREATEALLOCATION *args, D3DDDI_A
     }
     free(given);
     free(rooms);
-    return kept && !j.broken;
+    return kept;
 }
 
 NTSTATUS dxgk_vidmm_create(struct dxgk *d, struct resource *r, const void *priv, UINT priv_size,

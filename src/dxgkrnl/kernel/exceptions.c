@@ -395,18 +395,15 @@ bool dxgk_exceptions_has(int sig)
     return has;
 }
 
-const char *dxgk_exceptions_taken_back(void)
+int dxgk_exceptions_taken_back(void)
 {
-    static const char *const names[NUM_WATCHED] = {
-        "the handler of SIGSEGV", "the handler of SIGBUS",  "the handler of SIGFPE", "the handler of SIGILL",
-        "the handler of SIGTRAP", "the handler of SIGABRT", "the handler of SIGSYS"};
-    const char *first = NULL;
+    int first = 0;
     struct sigaction now;
 
     for (unsigned i = 0; i < NUM_WATCHED; i++)
         if (watched[i] != SIGBUS && /* base/file/shared.c borrows it */
             !sigaction(watched[i], NULL, &now) && now.sa_sigaction != on_signal)
-            first = first ? first : names[i];
+            first = first ? first : watched[i];
     if (first)
         dxgk_exceptions_take();
     return first;

@@ -12,8 +12,8 @@
 
 /* The process's signals are watched from now on; for each kernel anew, for who else handles them may have taken them back. */
 void dxgk_exceptions_take(void);
-/* A handler of these that is somebody else's now, in words, and they are taken again; NULL: none is. */
-const char *dxgk_exceptions_taken_back(void);
+/* A signal of these whose handler is somebody else's now, and they are taken again; 0: none is. */
+int dxgk_exceptions_taken_back(void);
 /* Whether `sig` is one of these. */
 bool dxgk_exceptions_has(int sig);
 /* The calling thread lets them through. */

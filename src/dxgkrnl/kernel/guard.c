@@ -24,9 +24,6 @@
 
 enum { ALT_STACK = 262144, LOOK_MS = 500, TELL_MS = 5000, OBEY_MS = 2000 };
 
-#define CLOSED  "descriptors of the process were closed that are not the miniport's, in or behind %s"
-#define WRITTEN "a descriptor of the process that is not the miniport's was written into, in or behind %s"
-
 static _Thread_local int own_tid;
 static pthread_key_t thread_end; /* a stack that is full has no room for a handler: its alternative, or */
 static char no_stack;            /* the thread has one already */
@@ -311,7 +308,8 @@ static void *watch(void *arg)
 
     while (!atomic_load(&g->stopping)) {
         if (poll(&pfd, 1, LOOK_MS) > 0 && !atomic_load(&g->stopping))
-            dxgk_lastwords_end(dxgk_process_all_kept() ? WRITTEN : CLOSED, atomic_load(&g->words->ddi));
+            dxgk_lastwords_end(dxgk_process_all_kept() ? PROCESS_WRITTEN : PROCESS_CLOSED,
+                               atomic_load(&g->words->ddi));
         untold = atomic_load(&g->telling) ? untold + 1 : 0;
         if (untold > TELL_MS / LOOK_MS) /* 6 */
             dxgk_lastwords_end("the miniport is dead, and has locked this process up: %s", g->why);

@@ -236,8 +236,7 @@ static void say_replaced(pid_t pid)
         return;
     }
     read_name(atomic_load(&words->ddi), ddi, sizeof(ddi));
-    dxgk_lastwords_say("descriptors of the process were closed that are not the miniport's, in or behind %s",
-                       ddi);
+    dxgk_lastwords_say(PROCESS_CLOSED, ddi);
 }
 
 /* Until it has ended: its status. */

@@ -220,9 +220,19 @@ static bool is_wrong(const struct kernel *k, const struct sigaction *now)
            dxgk_kernel_in_object(k, (const void *)now->sa_sigaction);
 }
 
-static void look_at_handlers(struct kernel *k, struct process_watch *w, const char *ddi)
+static void said_handler(struct kernel *k, struct process_watch *w, const char *ddi, int sig)
 {
     char what[60];
+
+    if (sigabbrev_np(sig))
+        snprintf(what, sizeof(what), "the handler of SIG%s", sigabbrev_np(sig));
+    else
+        snprintf(what, sizeof(what), "the handler of signal %d", sig);
+    said(k, w, ddi, what);
+}
+
+static void look_at_handlers(struct kernel *k, struct process_watch *w, const char *ddi)
+{
     struct sigaction now;
 
     for (int sig = 1; sig < _NSIG; sig++) {
@@ -231,11 +241,7 @@ static void look_at_handlers(struct kernel *k, struct process_watch *w, const ch
             continue;
         if (is_wrong(k, &now)) {
             sigaction(sig, &then.handlers[sig], NULL);
-            if (sigabbrev_np(sig))
-                snprintf(what, sizeof(what), "the handler of SIG%s", sigabbrev_np(sig));
-            else
-                snprintf(what, sizeof(what), "the handler of signal %d", sig);
-            said(k, w, ddi, what);
+            said_handler(k, w, ddi, sig);
         } else {
             then.handlers[sig] = now;
         }
@@ -244,7 +250,7 @@ static void look_at_handlers(struct kernel *k, struct process_watch *w, const ch
 
 static void look_at_signals(struct kernel *k, struct process_watch *w, const char *ddi)
 {
-    const char *taken = dxgk_exceptions_taken_back();
+    int taken = dxgk_exceptions_taken_back();
     sigset_t now;
 
     if (has_blocked && !pthread_sigmask(SIG_SETMASK, NULL, &now) && memcmp(&now, &blocked, _NSIG / 8) != 0) {
@@ -252,7 +258,7 @@ static void look_at_signals(struct kernel *k, struct process_watch *w, const cha
         said(k, w, ddi, "the mask of signals");
     }
     if (taken)
-        said(k, w, ddi, taken);
+        said_handler(k, w, ddi, taken);
     look_at_handlers(k, w, ddi);
 }
 
@@ -280,13 +286,9 @@ void dxgk_process_look(struct kernel *k, struct process_watch *w, const char *dd
         return;
     }
     if (!dxgk_process_all_kept())
-        dxgk_lastwords_end(
-            "descriptors of the process were closed that are not the miniport's, in or behind %s",
-            w->unlooked ? w->first : ddi);
+        dxgk_lastwords_end(PROCESS_CLOSED, w->unlooked ? w->first : ddi);
     if (poll(&stop, 1, 0) > 0 && !atomic_load(&k->guard.stopping))
-        dxgk_lastwords_end(
-            "a descriptor of the process that is not the miniport's was written into, in or behind %s",
-            w->unlooked ? w->first : ddi);
+        dxgk_lastwords_end(PROCESS_WRITTEN, w->unlooked ? w->first : ddi);
     if (then.at.st_ino && (stat(".", &now) || now.st_ino != then.at.st_ino || now.st_dev != then.at.st_dev)) {
         said(k, w, ddi, "the working directory");
         if (fchdir(then.folder))

@@ -15,6 +15,11 @@
 
 struct kernel;
 
+/* What such a process ends with; %s: the call. */
+#define PROCESS_CLOSED "descriptors of the process were closed that are not the miniport's, in or behind %s"
+#define PROCESS_WRITTEN                                                                                      \
+    "a descriptor of the process that is not the miniport's was written into, in or behind %s"
+
 struct process_watch {
     unsigned eager;    /* calls that are looked at behind each */
     unsigned unlooked; /* calls since the last look */

@@ -17,39 +17,37 @@ VOID NTAPI KeInitializeEvent(PKEVENT Event, EVENT_TYPE Type, BOOLEAN State)
     Event->Header.SignalState = !!State; /* any value but 0 is TRUE */
 }
 
-LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
+static LONG set_event(struct kernel *k, const char *routine, PKEVENT event, LONG state, BOOLEAN wait)
 {
     LONG old;
+
+    if (!dxgk_ntos_known(routine, KNOWN_EVENT, event))
+        return 0;
+    old = event->Header.SignalState;
+    if (wait)
+        dxgk_kernel_promise(k, routine);
+    event->Header.SignalState = state;
+    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&event->Header));
+    return old;
+}
+
+LONG NTAPI KeSetEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
+{
     ENTER(KeSetEvent);
 
     UNREFERENCED_PARAMETER(Increment);
-    if (!dxgk_ntos_known("KeSetEvent", KNOWN_EVENT, Event))
-        return 0;
-    old = Event->Header.SignalState;
-    if (Wait)
-        dxgk_kernel_promise(k, "KeSetEvent");
-    Event->Header.SignalState = 1;
-    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Event->Header));
-    return old;
+    return set_event(k, "KeSetEvent", Event, 1, Wait);
 }
 
 /* Who waits now goes on, and nobody else: one of them, where the event is for synchronization. */
 LONG NTAPI KePulseEvent(PKEVENT Event, KPRIORITY Increment, BOOLEAN Wait)
 {
     struct ntos *n = &OWNER()->ntos;
-    LONG old;
     ENTER(KePulseEvent);
 
     UNREFERENCED_PARAMETER(Increment);
-    if (!dxgk_ntos_known("KePulseEvent", KNOWN_EVENT, Event))
-        return 0;
-    old = Event->Header.SignalState;
-    if (Wait)
-        dxgk_kernel_promise(k, "KePulseEvent");
     n->pulse[++n->pulses % PULSES] = (struct pulse){Event, n->pulses};
-    Event->Header.SignalState = 0;
-    dxgk_kernel_wake_all(k, dxgk_ntos_waiters(&Event->Header));
-    return old;
+    return set_event(k, "KePulseEvent", Event, 0, Wait);
 }
 
 /* Whether the object was pulsed since `since`, when the wait began; takes the pulse of which there is one. */
