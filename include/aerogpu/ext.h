@@ -13,37 +13,38 @@
 
 /* F(bit, NAME, name, meaning): bits of FEATURES_LO/HI. A device without the bit skips the packets, as it does opcodes that it
  * does not know; breadcrumb buffers are skipped, too, where the host's Vulkan device cannot write guest memory. */
-#define AEROGPU_EXT_FEATURES(F)                                                                                 \
-    F(32, EXT_CONTEXTS, ext_contexts, "EXT_DESTROY_CONTEXT, EXT_DESTROY_HANDLES, for the kernel driver")        \
-    F(33, EXT_SPIRV, ext_spirv, "CREATE_SHADER_DXBC takes SPIR-V")                                              \
-    F(34, EXT_ADDRESSES, ext_addresses,                                                                         \
-      "USAGE_EXT_ADDRESS, EXT_BUFFER_ADDRESS, EXT_RESIDENCY; where the host allows them")                       \
-    F(35, EXT_BREADCRUMBS, ext_breadcrumbs, "EXT_BREADCRUMB_BUFFER, EXT_WRITE_BREADCRUMB")                      \
-    F(36, EXT_MARKERS, ext_markers, "EXT_PUSH_MARKER, EXT_POP_MARKER")                                          \
-    F(37, EXT_CHECKPOINTS, ext_checkpoints, "EXT_CHECKPOINT, EXT_CHECKPOINT_POINTER")                           \
-    F(38, EXT_CLIENTS, ext_clients, "submissions name their client, which has an executor of its own")          \
-    F(39, EXT_ENGINES, ext_engines,                                                                             \
-      "a ring can be reset into one whose engines each have a fence of their own")                              \
-    F(40, EXT_FORMATS, ext_formats, "textures of the formats from 0x8000 on; shown they cannot be")             \
-    F(41, EXT_QUERIES, ext_queries, "EXT_BEGIN_QUERY, EXT_END_QUERY, EXT_WRITE_TIMESTAMP")                      \
-    F(42, EXT_DIMENSIONS, ext_dimensions, "USAGE_EXT_1D, USAGE_EXT_3D, and the formats from 0x8020 on")         \
-    F(43, EXT_SAMPLERS, ext_samplers, "EXT_CREATE_SAMPLER")                                                     \
-    F(44, EXT_MIPS, ext_mips, "EXT_GENERATE_MIPS")                                                              \
-    F(45, EXT_GROUPS, ext_groups,                                                                               \
-      "of EXT_CLIENTS: submissions that cross sessions say which groups they are of")                           \
-    F(46, EXT_D3D9, ext_d3d9, "EXT_SET_D3D9_VALUES")                                                            \
-    F(47, EXT_VIEWS, ext_views,                                                                                 \
-      "EXT_CREATE_BUFFER_VIEW, EXT_CLEAR_VIEW, EXT_COPY_COUNT, what binds takes views; the format 0x8036")      \
-    F(48, EXT_INDIRECT, ext_indirect, "EXT_DRAW_INDIRECT, EXT_DISPATCH_INDIRECT")                               \
-    F(49, EXT_STATES, ext_states,                                                                               \
-      "EXT_SET_BLEND_STATE, EXT_SET_RASTERIZER_STATE, EXT_SET_VIEWPORTS, EXT_SET_SCISSORS")                     \
-    F(50, EXT_SAMPLES, ext_samples, "USAGE_EXT_SAMPLES, EXT_RESOLVE")                                           \
-    F(51, EXT_STREAM_OUTPUT, ext_stream_output,                                                                 \
-      "shaders with a chunk AGSO, EXT_SET_STREAM_OUTPUT, EXT_DRAW_AUTO, queries of kinds 2 to 5")               \
-    F(52, EXT_NAMES, ext_names, "EXT_NAME")                                                                     \
-    F(53, EXT_COPIES, ext_copies,                                                                               \
-      "COPY_TEXTURE2D into another format whose texels or blocks have as many bytes; its size is the source's") \
-    F(54, EXT_BUFFER_TARGETS, ext_buffer_targets,                                                               \
+#define AEROGPU_EXT_FEATURES(F)                                                                              \
+    F(32, EXT_CONTEXTS, ext_contexts, "EXT_DESTROY_CONTEXT, EXT_DESTROY_HANDLES, for the kernel driver")     \
+    F(33, EXT_SPIRV, ext_spirv, "CREATE_SHADER_DXBC takes SPIR-V")                                           \
+    F(34, EXT_ADDRESSES, ext_addresses,                                                                      \
+      "USAGE_EXT_ADDRESS, EXT_BUFFER_ADDRESS, EXT_RESIDENCY; where the host allows them")                    \
+    F(35, EXT_BREADCRUMBS, ext_breadcrumbs, "EXT_BREADCRUMB_BUFFER, EXT_WRITE_BREADCRUMB")                   \
+    F(36, EXT_MARKERS, ext_markers, "EXT_PUSH_MARKER, EXT_POP_MARKER")                                       \
+    F(37, EXT_CHECKPOINTS, ext_checkpoints, "EXT_CHECKPOINT, EXT_CHECKPOINT_POINTER")                        \
+    F(38, EXT_CLIENTS, ext_clients, "submissions name their client, which has an executor of its own")       \
+    F(39, EXT_ENGINES, ext_engines,                                                                          \
+      "a ring can be reset into one whose engines each have a fence of their own")                           \
+    F(40, EXT_FORMATS, ext_formats, "textures of the formats from 0x8000 on; shown they cannot be")          \
+    F(41, EXT_QUERIES, ext_queries, "EXT_BEGIN_QUERY, EXT_END_QUERY, EXT_WRITE_TIMESTAMP")                   \
+    F(42, EXT_DIMENSIONS, ext_dimensions, "USAGE_EXT_1D, USAGE_EXT_3D, and the formats from 0x8020 on")      \
+    F(43, EXT_SAMPLERS, ext_samplers, "EXT_CREATE_SAMPLER")                                                  \
+    F(44, EXT_MIPS, ext_mips, "EXT_GENERATE_MIPS")                                                           \
+    F(45, EXT_GROUPS, ext_groups,                                                                            \
+      "of EXT_CLIENTS: submissions that cross sessions say which groups they are of")                        \
+    F(46, EXT_D3D9, ext_d3d9, "EXT_SET_D3D9_VALUES")                                                         \
+    F(47, EXT_VIEWS, ext_views,                                                                              \
+      "EXT_CREATE_BUFFER_VIEW, EXT_CLEAR_VIEW, EXT_COPY_COUNT, what binds takes views; the format 0x8036")   \
+    F(48, EXT_INDIRECT, ext_indirect, "EXT_DRAW_INDIRECT, EXT_DISPATCH_INDIRECT")                            \
+    F(49, EXT_STATES, ext_states,                                                                            \
+      "EXT_SET_BLEND_STATE, EXT_SET_RASTERIZER_STATE, EXT_SET_VIEWPORTS, EXT_SET_SCISSORS")                  \
+    F(50, EXT_SAMPLES, ext_samples, "USAGE_EXT_SAMPLES, EXT_RESOLVE")                                        \
+    F(51, EXT_STREAM_OUTPUT, ext_stream_output,                                                              \
+      "shaders with a chunk AGSO, EXT_SET_STREAM_OUTPUT, EXT_DRAW_AUTO, queries of kinds 2 to 5")            \
+    F(52, EXT_NAMES, ext_names, "EXT_NAME")                                                                  \
+    F(53, EXT_COPIES, ext_copies,                                                                            \
+      "COPY_TEXTURE2D into another format whose texels or blocks have as many bytes; "                       \
+      "its size is the source's")                                                                            \
+    F(54, EXT_BUFFER_TARGETS, ext_buffer_targets,                                                            \
       "SET_RENDER_TARGETS takes views of buffers that have a format, as long as a texture may be wide")
 
 enum aerogpu_ext_feature_bit {

@@ -369,6 +369,55 @@ static void hazards(void)
     ID3D11Texture2D_Release(t);
 }
 
+/* Of depth and stencil, what the view keeps as it is may be read meanwhile. */
+static void kept_depth(void)
+{
+    static const UINT flags[] = {0, D3D11_DSV_READ_ONLY_DEPTH, D3D11_DSV_READ_ONLY_STENCIL,
+                                 D3D11_DSV_READ_ONLY_DEPTH | D3D11_DSV_READ_ONLY_STENCIL};
+    static const DXGI_FORMAT parts[] = {DXGI_FORMAT_R24_UNORM_X8_TYPELESS, DXGI_FORMAT_X24_TYPELESS_G8_UINT};
+    D3D11_TEXTURE2D_DESC d = {.Width = 8,
+                              .Height = 8,
+                              .MipLevels = 1,
+                              .ArraySize = 1,
+                              .Format = DXGI_FORMAT_R24G8_TYPELESS,
+                              .SampleDesc = {1, 0},
+                              .BindFlags = D3D11_BIND_DEPTH_STENCIL | D3D11_BIND_SHADER_RESOURCE};
+    D3D11_DEPTH_STENCIL_VIEW_DESC v = {
+        DXGI_FORMAT_D24_UNORM_S8_UINT, D3D11_DSV_DIMENSION_TEXTURE2D, 0, {{0}}};
+    ID3D11ShaderResourceView *views[2] = {NULL, NULL}, *got[2];
+    ID3D11DepthStencilView *depth;
+    ID3D11Texture2D *t;
+
+    NEED(ID3D11Device_CreateTexture2D(device, &d, NULL, &t));
+    for (int i = 0; i < 2; i++)
+        NEED(ID3D11Device_CreateShaderResourceView(
+            device, (ID3D11Resource *)t,
+            &((D3D11_SHADER_RESOURCE_VIEW_DESC){parts[i], D3D11_SRV_DIMENSION_TEXTURE2D,
+                                                .Texture2D = {0, 1}}),
+            &views[i]));
+    for (UINT i = 0; i < 8; i++) {
+        v.Flags = flags[i / 2];
+        NEED(ID3D11Device_CreateDepthStencilView(device, (ID3D11Resource *)t, &v, &depth));
+        ID3D11DeviceContext_ClearState(context);
+        if (i % 2)
+            ID3D11DeviceContext_OMSetRenderTargets(context, 0, NULL, depth);
+        ID3D11DeviceContext_PSSetShaderResources(context, 0, 2, views);
+        if (i % 2 == 0)
+            ID3D11DeviceContext_OMSetRenderTargets(context, 0, NULL, depth);
+        ID3D11DeviceContext_PSGetShaderResources(context, 0, 2, got);
+        want("depth that is read", got[0] != NULL, !!(v.Flags & D3D11_DSV_READ_ONLY_DEPTH));
+        want("stencil that is read", got[1] != NULL, !!(v.Flags & D3D11_DSV_READ_ONLY_STENCIL));
+        for (int k = 0; k < 2; k++)
+            if (got[k])
+                ID3D11ShaderResourceView_Release(got[k]);
+        ID3D11DepthStencilView_Release(depth);
+    }
+    ID3D11DeviceContext_ClearState(context);
+    ID3D11ShaderResourceView_Release(views[0]);
+    ID3D11ShaderResourceView_Release(views[1]);
+    ID3D11Texture2D_Release(t);
+}
+
 /* Elements of a buffer are a target: what is cleared and drawn arrives between the view's ends, and stays. */
 static void buffer_targets(void)
 {
@@ -422,6 +471,9 @@ static void copies(void)
                  {DXGI_FORMAT_R32G32_UINT, DXGI_FORMAT_BC1_UNORM, 2, 8, TRUE},
                  {DXGI_FORMAT_BC1_TYPELESS, DXGI_FORMAT_R32G32_UINT, 8, 2, TRUE},
                  {DXGI_FORMAT_D16_UNORM, DXGI_FORMAT_R16_UNORM, 4, 4, TRUE},
+                 {DXGI_FORMAT_R32_UINT, DXGI_FORMAT_R9G9B9E5_SHAREDEXP, 4, 4, TRUE},
+                 {DXGI_FORMAT_R9G9B9E5_SHAREDEXP, DXGI_FORMAT_R32_FLOAT, 4, 4, TRUE},
+                 {DXGI_FORMAT_R9G9B9E5_SHAREDEXP, DXGI_FORMAT_R8G8B8A8_UNORM, 4, 4, FALSE},
                  {DXGI_FORMAT_R8G8B8A8_UNORM, DXGI_FORMAT_R32_UINT, 4, 4, FALSE},
                  {DXGI_FORMAT_BC1_UNORM, DXGI_FORMAT_R32_UINT, 8, 2, FALSE}};
     static const UINT bytes[16] = {0x01020304, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
@@ -564,6 +616,7 @@ void level11(const struct calls *c, const char *folder)
     streams(c, folder);
     samples(c);
     hazards();
+    kept_depth();
     buffer_targets();
     copies();
     small_levels();
