@@ -350,9 +350,12 @@ static void read_operand(struct state *s, const struct sm4_operand *o, bool inte
     }
 }
 
-static void forget_arrays(struct state *s)
+/* Somewhere in that file something was written. */
+static void forget_all(struct state *s, uint32_t file)
 {
-    for (uint32_t k = s->c->temps; k < s->c->registers; k++)
+    if (file == SM4_OUTPUT)
+        memset(s->x->out, 0, sizeof(s->x->out));
+    for (uint32_t k = s->c->temps; k < s->c->registers && file == SM4_INDEXABLE_TEMP; k++)
         memset(s->r[k], 0, sizeof(s->r[k]));
 }
 
@@ -363,8 +366,8 @@ static void write_operand(struct state *s, const struct sm4_instruction *i, unsi
     struct shader_value *p = place_of(s, o);
     const unsigned mask = o->components == 4 ? o->swizzle & 15 : 1;
 
-    if (!p && o->type == SM4_INDEXABLE_TEMP)
-        forget_arrays(s);
+    if (!p && o->relative)
+        forget_all(s, o->type);
     if (!p)
         return;
     for (unsigned k = 0; k < 4; k++)
@@ -470,6 +473,13 @@ static bool is_zero(const struct shader_value *v)
     return v->known && !(v->bits & 0x7fffffffu);
 }
 
+/* Whether their product is 0 in a pixel shader, where one is not known: what is interpolated is a number, and what is none is written
+ * as 0. */
+static bool is_nothing(const struct shader_value *a, const struct shader_value *b)
+{
+    return (is_zero(a) && !b->known) || (is_zero(b) && !a->known);
+}
+
 /* One component of what is computed component by component. */
 static struct shader_value one(const struct state *s, uint32_t op, unsigned n, struct shader_value v[3])
 {
@@ -480,9 +490,7 @@ static struct shader_value one(const struct state *s, uint32_t op, unsigned n, s
         out.known = v[0].known ? out.known : v[1].known && v[2].known && v[1].bits == v[2].bits;
         return out;
     }
-    /* what is interpolated is a number, and no number is written as 0 */
-    if (s->c->pixel && (op == MUL || op == MAD) && (is_zero(&v[0]) || is_zero(&v[1])) &&
-        (op == MUL || v[2].known)) {
+    if (s->c->pixel && (op == MUL || op == MAD) && is_nothing(&v[0], &v[1]) && (op == MUL || v[2].known)) {
         out.bits = op == MUL ? 0 : v[2].bits;
         return out;
     }
@@ -518,7 +526,7 @@ static void dot(struct state *s, const struct sm4_instruction *i, unsigned n)
     read_operand(s, &i->operands[1], false, a);
     read_operand(s, &i->operands[2], false, b);
     for (unsigned k = 0; k < n; k++) {
-        if (s->c->pixel && (is_zero(&a[k]) || is_zero(&b[k])))
+        if (s->c->pixel && is_nothing(&a[k], &b[k]))
             continue;
         sum.known &= a[k].known && b[k].known;
         f += f_of(a[k].bits) * f_of(b[k].bits);
@@ -714,11 +722,15 @@ static void find_written(const struct shader_code *c, struct shader_run *x)
         const struct sm4_instruction *i = &c->steps[k].i;
         const char *f = sm4_ops[i->opcode].format;
 
-        for (unsigned n = 0; f && n < i->operand_count && f[n] == 'd'; n++)
-            if (i->operands[n].type == SM4_OUTPUT && i->operands[n].dims == 1 &&
-                i->operands[n].index[0] < SHADER_REGISTERS)
-                x->written[i->operands[n].index[0]] |=
-                    i->operands[n].components == 4 ? i->operands[n].swizzle & 15 : 1;
+        for (unsigned n = 0; f && n < i->operand_count && f[n] == 'd'; n++) {
+            const struct sm4_operand *o = &i->operands[n];
+
+            if (o->type != SM4_OUTPUT || o->dims != 1)
+                continue;
+            for (uint32_t reg = o->index[0]; reg < SHADER_REGISTERS;
+                 reg += o->relative ? 1 : SHADER_REGISTERS)
+                x->written[reg] |= o->components == 4 ? o->swizzle & 15 : 1;
+        }
     }
 }
 
