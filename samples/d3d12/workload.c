@@ -14,6 +14,8 @@
  *   devices   two devices at work in turns
  *   gated     memory written after the submission that reads it, let go by a CPU signal
  *   killed    dies of SIGKILL in the middle of recording a list
+ *   waits     works for a while, then waits for a value of its fence that nobody signals, and is ended by a signal
+ *   waiter    the same in a thread, while the program goes on and ends
  *   crash     works for a while, then names no source for a copy, which the implementation does not survive
  *   scene     draws through root views at an offset from a buffer's address and by ExecuteIndirect; vertices read from a file
  *             straight into mapped memory; a texture uploaded from rows that lie further apart than they must
@@ -27,6 +29,7 @@
 #include "workload.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -656,6 +659,44 @@ static void killed(void)
     kill(getpid(), SIGKILL);
 }
 
+static sem_t waiting;
+
+static void *wait_for_ever(void *ctx)
+{
+    struct gpu *g = ctx;
+    HANDLE event = vkd3d_create_event();
+
+    CHECK(ID3D12Fence_SetEventOnCompletion(g->fence, 1000, event));
+    sem_post(&waiting);
+    vkd3d_wait_event(event, VKD3D_INFINITE);
+    return NULL;
+}
+
+static void waits(void)
+{
+    struct gpu g;
+
+    gpu_open(&g);
+    for (int i = 0; i < 2; i++)
+        gpu_run(&g);
+    alarm(1);
+    wait_for_ever(&g);
+}
+
+static void waiter(void)
+{
+    pthread_t thread;
+    struct gpu g;
+
+    gpu_open(&g);
+    sem_init(&waiting, 0, 0);
+    pthread_create(&thread, NULL, wait_for_ever, &g);
+    sem_wait(&waiting);
+    usleep(100000); /* it waits now */
+    for (int i = 0; i < 10; i++)
+        gpu_run(&g);
+}
+
 static void crash(void)
 {
     ID3D12Resource *up, *back;
@@ -684,11 +725,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    {"clears", clears},   {"views", views},   {"maps", maps},       {"reused", reused},
-    {"again", again},     {"placed", placed}, {"threads", threads}, {"events", events},
-    {"devices", devices}, {"gated", gated},   {"killed", killed},   {"crash", crash},
-    {"scene", scene},     {"stream", stream}, {"queries", queries}, {"signals", signals},
-    {"kept", kept},       {"unread", unread}, {"pixels", pixels},   {"black", black},
+    {"clears", clears}, {"views", views},     {"maps", maps},       {"reused", reused},   {"again", again},
+    {"placed", placed}, {"threads", threads}, {"events", events},   {"devices", devices}, {"gated", gated},
+    {"killed", killed}, {"crash", crash},     {"waits", waits},     {"waiter", waiter},   {"scene", scene},
+    {"stream", stream}, {"queries", queries}, {"signals", signals}, {"kept", kept},       {"unread", unread},
+    {"pixels", pixels}, {"black", black},
 };
 
 int main(int argc, char **argv)

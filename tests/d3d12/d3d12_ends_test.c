@@ -99,6 +99,36 @@ TEST(hangs_come_back_and_get_small)
     strbuf_finish(&out);
 }
 
+/* A program that waited for what nobody does: so does whoever plays it, and says for what. */
+TEST(waits_for_ever_come_back_and_get_small)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/waits -- %s waits", aerogpu, dir, workload), 128 + 14);
+    assert_int_equal(run(&out, "%s info %s/waits", aerogpu, dir), 0);
+    assert_non_null(strstr(strbuf_str(&out), ", Native::EventWait, did not return; it waits for fence "));
+    assert_non_null(strstr(strbuf_str(&out), " to reach 1000\n"));
+    for (int step = 0; step < 2; step++) {
+        assert_int_equal(run(&out, "%s play %s --timeout 1500 %s/waits", aerogpu, step ? "--step" : "", dir),
+                         1);
+        assert_non_null(strstr(strbuf_str(&out), ", which did not return, waits for fence "));
+        assert_non_null(
+            strstr(strbuf_str(&out), " to reach 1000: it is at 2, and nothing is left that signals it"));
+    }
+    if (run(&out, "%s minimize --timeout 1500 --tests 60 %s/waits -o %s/wait", aerogpu, dir, dir))
+        fail_msg("%s", strbuf_str(&out));
+    assert_non_null(strstr(strbuf_str(&out),
+                           " calls still end in EventWait, which waits for a fence that nobody signals"));
+    assert_true(atoi(strstr(strbuf_str(&out), "wait: ") + 6) <= 8);
+    assert_int_equal(run(&out, "%s play --timeout 1500 %s/wait", aerogpu, dir), 1);
+    /* one that does so while others go on is no reason */
+    assert_int_equal(run(&out, "f=%s/waiter; a=%s; $a record -o $f -- %s waiter && $a play --timeout 1500 $f",
+                         dir, aerogpu, workload),
+                     0);
+    strbuf_finish(&out);
+}
+
 /* The last call of a program that dies inside of it says that it did not return, also where there is no answer. */
 TEST(calls_without_an_answer_do_not_return)
 {

@@ -211,6 +211,8 @@ static int play_next(struct player *p, const struct trc_call *c)
 {
     int err;
 
+    if (!c->incomplete)
+        p->stuck.fence = 0; /* somebody goes on */
     if (p->params->progress)
         *p->params->progress = (struct trc_progress){c->index, c->block, c->method, c->incomplete};
     err = play_one(p, c);
@@ -274,6 +276,7 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         r->hung = true;
         error_prefix(&p.error, "after the last call");
     }
+    r->waits = params->finish && !got && !p.error.code && play_stuck(&p, &p.error);
     r->seconds = now() - start;
     if (r->stopped && params->validate)
         compare_frames(&p, call);

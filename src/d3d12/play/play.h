@@ -72,6 +72,7 @@ struct play_result {
     double gpu_ms; /* with gpu_time: of all lists */
     bool stopped;  /* at until_call or until_frame: there are calls behind */
     bool hung;     /* all was played, and the device did not get done with it */
+    bool waits;    /* all was played and is done, and the last call waits for a fence that nobody signals */
 };
 
 /* 0, or a negative errno with the call that could not be played in *e. */

@@ -134,6 +134,10 @@ int play_special_Native_SwapChainDestroy(struct player *p, const struct play_cal
 /* What the program learned by waiting stands in the FenceSeen behind it. */
 int play_special_Native_WaitFor(struct player *p, const struct play_call *c, struct args_Native_WaitFor *a)
 {
+    const uintptr_t n = (uintptr_t)a->hEvent;
+
+    if (c->call->incomplete && a->Milliseconds == UINT32_MAX && n < p->num_events)
+        play_waits_for_ever(p, c, p->events[n].fence, p->events[n].value);
     return 0;
 }
 

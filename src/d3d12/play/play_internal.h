@@ -40,6 +40,12 @@ struct arena_block {
     max_align_t bytes[];
 };
 
+struct play_event {
+    HANDLE handle;
+    uint32_t fence; /* the number of the one that sets it, or 0, once that is at */
+    uint64_t value;
+};
+
 struct player {
     struct error error;
     struct trc *trace;
@@ -48,7 +54,7 @@ struct player {
     struct play_result *result;
     struct play_object *objects;
     uint32_t num_objects;
-    HANDLE *events;
+    struct play_event *events;
     uint32_t num_events;
     struct arena_block *arena;
     size_t arena_total;
@@ -70,6 +76,10 @@ struct player {
         uint64_t value;
     } * waits; /* of queues, while the fence is not there (play_step.c) */
     size_t num_waits, room_waits;
+    struct { /* where the recorded program waits without end, if no call behind it has returned */
+        uint64_t call, value;
+        uint32_t fence; /* 0: nowhere */
+    } stuck;
 };
 
 struct play_call {
@@ -215,6 +225,10 @@ void play_new_object(struct player *p, const struct play_call *c, uint32_t id, v
                      uint16_t natural);
 int play_compare(struct player *p, const struct play_call *c, HRESULT recorded, HRESULT now);
 
+/* The recorded program waits in this call, which does not return, for that fence. */
+void play_waits_for_ever(struct player *p, const struct play_call *c, uint32_t fence, uint64_t value);
+/* When all queues are done: 0 where what it waited for is there; else -ETIMEDOUT, and *e. */
+int play_stuck(struct player *p, struct error *e);
 uint32_t play_timeout(const struct player *p); /* ms */
 /* False if the fence is not there in time. */
 bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value);

@@ -362,7 +362,7 @@ int play_special_ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(
 
 /* ---- events and fences --------------------------------------------------- */
 
-static HANDLE *event_of(struct player *p, HANDLE number)
+static struct play_event *event_of(struct player *p, HANDLE number)
 {
     uintptr_t n = (uintptr_t)number;
 
@@ -370,7 +370,7 @@ static HANDLE *event_of(struct player *p, HANDLE number)
         return NULL;
     if (n >= p->num_events) {
         uint32_t num = p->num_events ? p->num_events : 64;
-        HANDLE *e;
+        struct play_event *e;
 
         while (num <= n)
             num *= 2;
@@ -381,9 +381,9 @@ static HANDLE *event_of(struct player *p, HANDLE number)
         p->events = e;
         p->num_events = num;
     }
-    if (!p->events[n])
-        p->events[n] = p->on->event_create();
-    return p->events[n] ? &p->events[n] : NULL;
+    if (!p->events[n].handle)
+        p->events[n].handle = p->on->event_create();
+    return p->events[n].handle ? &p->events[n] : NULL;
 }
 
 uint32_t play_timeout(const struct player *p)
@@ -409,6 +409,30 @@ bool play_wait_fence(struct player *p, ID3D12Fence *fence, uint64_t value)
     return got;
 }
 
+void play_waits_for_ever(struct player *p, const struct play_call *c, uint32_t fence, uint64_t value)
+{
+    p->stuck.call = c->call->index;
+    p->stuck.fence = fence;
+    p->stuck.value = value;
+}
+
+int play_stuck(struct player *p, struct error *e)
+{
+    const struct play_object *o = play_object(p, p->stuck.fence);
+    ID3D12Fence *fence = o && d12_iface_is(o->iface, D12_IFACE_ID3D12Fence) ? o->ptr : NULL;
+    uint64_t at = fence ? fence->lpVtbl->GetCompletedValue(fence) : UINT64_MAX;
+
+    if (at >= p->stuck.value)
+        return 0;
+    p->busy = true; /* the fence knows the event */
+    return error_set(
+        e, -ETIMEDOUT,
+        "call %llu, which did not return, waits for fence %u to reach %llu: it is at %llu, and nothing is left "
+        "that signals it",
+        (unsigned long long)p->stuck.call, p->stuck.fence, (unsigned long long)p->stuck.value,
+        (unsigned long long)at);
+}
+
 int play_special_Native_EventCreate(struct player *p, const struct play_call *c,
                                     struct args_Native_EventCreate *a)
 {
@@ -426,21 +450,23 @@ int play_special_Native_EventDestroy(struct player *p, const struct play_call *c
 int play_special_Native_EventSignal(struct player *p, const struct play_call *c,
                                     struct args_Native_EventSignal *a)
 {
-    HANDLE *e = event_of(p, a->hEvent);
+    struct play_event *e = event_of(p, a->hEvent);
 
     if (e)
-        p->on->event_signal(*e);
+        p->on->event_signal(e->handle);
     return 0;
 }
 
 int play_special_Native_EventWait(struct player *p, const struct play_call *c,
                                   struct args_Native_EventWait *a)
 {
-    HANDLE *e = event_of(p, a->hEvent);
+    struct play_event *e = event_of(p, a->hEvent);
 
+    if (c->call->incomplete && a->Milliseconds == UINT32_MAX && e)
+        play_waits_for_ever(p, c, e->fence, e->value);
     if (c->call->incomplete || a->ret) /* it never returned, or timed out */
         return 0;
-    p->busy = !e || !p->on->event_wait(*e, play_timeout(p));
+    p->busy = !e || !p->on->event_wait(e->handle, play_timeout(p));
     if (p->busy)
         return play_fail(p, c, -ETIMEDOUT, "event %u is not signalled within %u ms",
                          (unsigned)(uintptr_t)a->hEvent, play_timeout(p));
@@ -451,12 +477,17 @@ int play_special_ID3D12Fence_SetEventOnCompletion(struct player *p, const struct
                                                   struct args_ID3D12Fence_SetEventOnCompletion *a)
 {
     ID3D12Fence *This = play_this(p, c, D12_IFACE_ID3D12Fence, D12_SLOT_ID3D12Fence_SetEventOnCompletion);
-    HANDLE *e = event_of(p, a->hEvent);
+    struct play_event *e = event_of(p, a->hEvent);
 
     if (!This)
         return p->error.code;
-    if (e)
-        return play_compare(p, c, a->ret, This->lpVtbl->SetEventOnCompletion(This, a->Value, *e));
+    if (e) {
+        e->fence = c->call->self;
+        e->value = a->Value;
+        return play_compare(p, c, a->ret, This->lpVtbl->SetEventOnCompletion(This, a->Value, e->handle));
+    }
+    if (c->call->incomplete && !a->hEvent)
+        play_waits_for_ever(p, c, c->call->self, a->Value);
     if (c->call->incomplete || play_wait_fence(p, This, a->Value)) /* no event: the call itself waits */
         return 0;
     return play_fail(p, c, -ETIMEDOUT, "the fence does not reach %llu within %u ms",
@@ -469,14 +500,16 @@ int play_special_ID3D12Device1_SetEventOnMultipleFenceCompletion(
 {
     ID3D12Device1 *This =
         play_this(p, c, D12_IFACE_ID3D12Device1, D12_SLOT_ID3D12Device1_SetEventOnMultipleFenceCompletion);
-    HANDLE *e = a->hEvent ? event_of(p, a->hEvent) : NULL;
+    struct play_event *e = a->hEvent ? event_of(p, a->hEvent) : NULL;
 
     if (!This)
         return p->error.code;
-    return play_compare(
-        p, c, a->ret,
-        This->lpVtbl->SetEventOnMultipleFenceCompletion(
-            This, (ID3D12Fence *const *)a->ppFences, a->pFenceValues, a->NumFences, a->Flags, e ? *e : NULL));
+    if (e)
+        e->fence = 0; /* any of them may set it */
+    return play_compare(p, c, a->ret,
+                        This->lpVtbl->SetEventOnMultipleFenceCompletion(
+                            This, (ID3D12Fence *const *)a->ppFences, a->pFenceValues, a->NumFences, a->Flags,
+                            e ? e->handle : NULL));
 }
 
 /* The program saw this value: what it did next may rely on it. */

@@ -202,6 +202,27 @@ static void waited(struct unfinished *u, uint64_t handle)
             seen(u, u->events[i].fence, u->events[i].value);
 }
 
+bool unfinished_awaits(const struct unfinished *u, const struct trc_call *c, uint32_t *fence, uint64_t *value)
+{
+    struct bytes in = bytes_of(c->args, c->size);
+    uint64_t a = bytes_varint(&in), b = bytes_varint(&in);
+
+    if (c->method == D12_ID3D12Fence_SetEventOnCompletion && !b && !in.bad) {
+        *fence = c->self;
+        *value = a;
+        return true;
+    }
+    if (c->method != D12_Native_EventWait && c->method != D12_Native_WaitFor)
+        return false;
+    for (size_t i = 0; i < u->num_events && a; i++)
+        if (u->events[i].handle == a) {
+            *fence = u->events[i].fence;
+            *value = u->events[i].value;
+            return true;
+        }
+    return false;
+}
+
 int unfinished_follow(struct unfinished *u, const struct trc_call *c)
 {
     struct bytes in = bytes_of(c->args, c->size);

@@ -12,6 +12,9 @@ struct unfinished;
 struct unfinished *unfinished_create(void); /* NULL without memory */
 void unfinished_destroy(struct unfinished *u);
 /* Each call, in order. 0 or -ENOMEM. */
+/* What a call waits for; false: it is none that does, or for something else. */
+bool unfinished_awaits(const struct unfinished *u, const struct trc_call *c, uint32_t *fence,
+                       uint64_t *value);
 int unfinished_follow(struct unfinished *u, const struct trc_call *c);
 /* Objects {call, queue, lists: [{list, draws, dispatches, pipeline, last_call, last}], text}, the oldest first: the 64 newest. */
 struct json_t *unfinished_list(const struct unfinished *u);

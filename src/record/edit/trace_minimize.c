@@ -41,7 +41,8 @@ struct call {
 };
 
 struct outcome {
-    int signal; /* 0: it failed; -1: it played */
+    int signal; /* 0: none, but `how` */
+    enum trc_outcome how;
     uint16_t method;
     char place[PLACE];
 };
@@ -187,7 +188,7 @@ static struct outcome play(struct work *w)
                                 .timeout_ms = w->q->timeout_ms ? w->q->timeout_ms : 2000,
                                 .finish = w->finish,
                                 .progress = &w->shared->progress};
-    struct outcome o = {.signal = -1};
+    struct outcome o = {0};
     int status = 0;
     pid_t pid;
 
@@ -212,9 +213,9 @@ static struct outcome play(struct work *w)
     memcpy(o.place, w->shared->place, sizeof(o.place));
     if (WIFSIGNALED(status))
         o.signal = WTERMSIG(status);
-    else if (WEXITSTATUS(status))
-        o.signal = 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == TRC_HUNG)
+    else
+        o.how = (enum trc_outcome)WEXITSTATUS(status);
+    if (o.how == TRC_HUNG)
         o.method = 0; /* whichever was the last */
     return o;
 }
@@ -233,7 +234,8 @@ static bool still(struct work *w)
         return false;
     left = cascade(w);
     o = play(w);
-    if (o.signal != w->want.signal || o.method != w->want.method || strcmp(o.place, w->want.place) != 0)
+    if (o.signal != w->want.signal || o.how != w->want.how || o.method != w->want.method ||
+        strcmp(o.place, w->want.place) != 0)
         return false;
     INVARIANT(left <= w->r->calls); // smaller sets only
     for (size_t i = 0; i < w->num; i++)
@@ -343,12 +345,13 @@ int trc_minimize(struct trc *t, const char *path, const struct trc_minimize_para
     memset(w.trial, 1, w.num);
     w.finish = true;
     w.want = play(&w);
-    w.finish = w.want.signal == 0 && !w.want.method;
-    if (w.want.signal < 0) {
+    w.finish = w.want.how == TRC_HUNG || w.want.how == TRC_WAITS;
+    if (!w.want.signal && w.want.how == TRC_PLAYED) {
         err = error_set(e, -EAGAIN, "the recording plays to its end without a failure");
         goto out;
     }
     r->signal = w.want.signal;
+    r->how = w.want.how;
     r->method = w.want.method;
     memcpy(r->place, w.want.place, sizeof(r->place));
     r->calls_before = r->calls = w.num;

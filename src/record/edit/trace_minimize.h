@@ -6,13 +6,15 @@
 #include "base/error.h"
 #include "record/trace_file.h"
 
-/* How one try ends, if by no signal. */
-enum trc_outcome { TRC_PLAYED, TRC_FAILED, TRC_HUNG };
+/* How one try ends, if by no signal: all is played; a call fails; all is played, and the device does not get done, or the program waits
+ * for ever for what nobody does. */
+enum trc_outcome { TRC_PLAYED, TRC_FAILED, TRC_HUNG, TRC_WAITS };
 
 struct trc_try {
     const uint8_t *keep; /* one byte a call: 0: leave it out */
     uint32_t timeout_ms; /* for a fence; the process is ended after ten times that */
-    bool finish; /* wait behind the last call until all is done: if it does not get done, that is TRC_HUNG */
+    bool
+        finish; /* wait behind the last call until all is done: else neither TRC_HUNG nor TRC_WAITS is seen */
     struct trc_progress *progress; /* to be kept at the call that is being made */
 };
 
@@ -26,8 +28,9 @@ struct trc_minimize_params {
 };
 
 struct trc_minimize_result {
-    int signal;      /* that ends the player; 0: a call fails */
-    uint16_t method; /* the call in which it happens; 0: behind the last one, it does not get done */
+    int signal; /* that ends the player; 0: `how` */
+    enum trc_outcome how;
+    uint16_t method; /* the call in which it happens, of TRC_HUNG none, of TRC_WAITS the one that waits */
     char place
         [96]; /* where it crashes: the innermost module but the C library, and the offset in it; "": not known */
     uint64_t calls_before, calls;

@@ -102,7 +102,7 @@ static enum trc_outcome play_try(struct trc *t, const struct trc_try *how)
     struct play_result r;
     struct error e = {0};
 
-    return !play_run(t, &p, &r, &e) ? TRC_PLAYED : r.hung ? TRC_HUNG : TRC_FAILED;
+    return !play_run(t, &p, &r, &e) ? TRC_PLAYED : r.hung ? TRC_HUNG : r.waits ? TRC_WAITS : TRC_FAILED;
 }
 
 static struct trc_minimize_params minimize_params = {.play = play_try, .progress = say_progress};
@@ -135,11 +135,14 @@ static int run_minimize(enum file_kind kind, char *const *files, int num_files)
     if (!trc_minimize(t, minimize_output, &minimize_params, &r, &e)) {
         utf8_print(stdout, "%s: %llu of %llu calls still end ", minimize_output, (unsigned long long)r.calls,
                    (unsigned long long)r.calls_before);
-        if (r.method)
-            printf(r.signal ? "by signal %d in %s" : "with failure %d in %s", r.signal,
-                   d12_methods[r.method].name);
-        else
+        if (r.signal)
+            printf("by signal %d in %s", r.signal, d12_methods[r.method].name);
+        else if (r.how == TRC_HUNG)
             printf("in a device that does not get done");
+        else if (r.how == TRC_WAITS)
+            printf("in %s, which waits for a fence that nobody signals", d12_methods[r.method].name);
+        else
+            printf("with failure 0 in %s", d12_methods[r.method].name);
         if (*r.place)
             utf8_print(stdout, ", at %s", r.place);
         printf(" (%u plays)\n", r.tests);

@@ -185,6 +185,17 @@ static void put_glance(const struct glance *g, json_t *o)
     put_methods(g, o);
 }
 
+static void put_last(const struct glance *g, const struct trc_call *c, char *to, size_t room)
+{
+    int n = snprintf(to, room, "call %" PRIu64 ", %s::%s, did not return", c->index, c->m->iface, c->m->name);
+    uint64_t value;
+    uint32_t fence;
+
+    if (n > 0 && (size_t)n < room && unfinished_awaits(g->unfinished, c, &fence, &value))
+        snprintf(to + n, room - (size_t)n, "; it waits for fence %" PRIu32 " to reach %" PRIu64, fence,
+                 value);
+}
+
 int d3d12_info(const char *path, struct json_t *o, struct error *e)
 {
     struct glance *g = calloc(1, sizeof(*g));
@@ -203,8 +214,7 @@ int d3d12_info(const char *path, struct json_t *o, struct error *e)
     g->notes = json_array();
     while ((got = trc_next(t, &c, e)) > 0 && !see(g, &c)) {
         if (c.incomplete)
-            snprintf(last, sizeof(last), "call %" PRIu64 ", %s::%s, did not return", c.index, c.m->iface,
-                     c.m->name);
+            put_last(g, &c, last, sizeof(last));
         died = died || c.incomplete;
     }
     json_object_set_new(o, "metadata", json_loads(trc_meta(t), 0, NULL));
