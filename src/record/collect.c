@@ -24,6 +24,7 @@
 #include "base/check.h"
 #include "base/file/out.h"
 #include "base/file/shared.h"
+#include "base/log.h"
 #include "base/program.h"
 #include "record/collect_memory.h"
 #include "record/salvage.h"
@@ -219,6 +220,16 @@ static bool crashed(int status, int crash_status)
            (crash_status && WIFEXITED(status) && WEXITSTATUS(status) == crash_status);
 }
 
+/* Its file cannot be written any more: that is no reason to end the program. It is our child, and we are whom signals reach. */
+static void go_on_without(struct shm *s, pid_t pid, int *status, const struct error *e)
+{
+    atomic_store(&s->collector_gone, 1);
+    log_error("record", "%s; the program goes on, unrecorded", e->text);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        ;
+    recorded = 0;
+}
+
 int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e)
 {
     struct timespec tick = {.tv_nsec = 5000000};
@@ -253,8 +264,10 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
         uint32_t bell = atomic_load(&s->bell);
         pid_t got;
 
-        if ((err = collect_memory_drain(&m, &to, e)))
+        if ((err = collect_memory_drain(&m, &to, e))) {
+            go_on_without(s, pid, &r->status, e);
             break;
+        }
         collect_memory_grow(&m);
         got = waitpid(pid, &r->status, WNOHANG);
         if (got == pid) {

@@ -29,5 +29,5 @@ struct collect_result {
     uint32_t frames, objects, threads;
 };
 
-/* Returns when the program has ended and the file is complete. */
+/* Returns when the program has ended and the file is complete, or cannot be written: the program then goes on without it. */
 int collect_run(const struct collect_params *p, struct collect_result *r, struct error *e);

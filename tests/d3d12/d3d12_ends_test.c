@@ -158,6 +158,29 @@ TEST(signals_end_the_program)
     strbuf_finish(&out);
 }
 
+/* Where there is no more room for the recording the program goes on without, and its recorder waits for it. */
+TEST(a_full_disk_ends_nobody)
+{
+    struct strbuf out = {0};
+    const char *unshare = geteuid() ? "unshare --user --map-root-user --mount" : "unshare --mount";
+
+    need_device();
+    if (run(&out, "%s sh -c 'mount -t tmpfs none %s && umount %s'", unshare, dir, dir)) {
+        print_message("# no file system of a few bytes can be had: skipped\n");
+        skip();
+    }
+    assert_int_equal(
+        run(&out,
+            "%s sh -c 'mkdir -p %s/little && mount -t tmpfs -o size=8k none %s/little && "
+            "%s record --what d3d12 -o %s/little/f -- sh -c \"%s threads; %s threads; sleep 0.3; "
+            "echo it went on, and returned \\$?\"'",
+            unshare, dir, dir, aerogpu, dir, workload, workload),
+        4);
+    assert_non_null(strstr(strbuf_str(&out), "No space left on device; the program goes on, unrecorded\n"));
+    assert_non_null(strstr(strbuf_str(&out), "\nit went on, and returned 0\n"));
+    strbuf_finish(&out);
+}
+
 /* Who asks again, and not in the same breath, ends what does not obey; and kills what obeys nothing. */
 TEST(signals_that_come_again_end_what_does_not_obey)
 {
