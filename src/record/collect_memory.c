@@ -135,6 +135,57 @@ static int write_blobs(struct collect_memory *m, struct collect_sink *to, struct
     return err;
 }
 
+/* Whether others have gone on so far from an open chunk of calls that it is to be written as it is; each thread's first, which has what
+ * all begins with, at once. */
+static bool is_behind(struct collect_memory *m, uint32_t i, uint32_t size, uint64_t now, uint32_t held)
+{
+    const struct shm_chunk *c = &m->shm->chunks[i];
+    const uint64_t order = c->order;
+    const uint16_t thread = (uint16_t)c->thread;
+    bool first = !(m->went_on[thread / 64] >> thread % 64 & 1);
+
+    if (m->so_far[i].chunk != order + 1) {
+        m->so_far[i].chunk = m->so_far[i].at = order + 1;
+        m->so_far[i].size = 0;
+    }
+    return size > m->so_far[i].size && now - m->so_far[i].at > (m->so_far[i].size ? 2 * held + 8
+                                                                : first           ? 0
+                                                                                  : 2 * held);
+}
+
+/* A thread that makes few calls holds its chunk for long, and those of others rest on them. `before`: of chunks that were begun before
+ * the first of those that are full, so that all earlier ones of their threads are in the file. */
+static int write_so_far(struct collect_memory *m, struct collect_sink *to, uint64_t before, struct error *e)
+{
+    const uint64_t now = atomic_load(&m->shm->order);
+    uint32_t held = 0;
+    int err = 0;
+
+    for (uint32_t i = 0; i < m->chunks; i++)
+        held += atomic_load(&m->shm->chunks[i].state) != SHM_FREE;
+    for (uint32_t i = 0; i < m->chunks && !err; i++) {
+        const struct shm_chunk *c = &m->shm->chunks[i];
+        const uint32_t size = atomic_load_explicit(&c->committed, memory_order_acquire);
+        const struct block b = {
+            .kind = TRC_SO_FAR, .stream = (uint16_t)c->thread, .first = c->first_seq, .frame = c->frame};
+
+        if (atomic_load_explicit(&c->state, memory_order_acquire) != SHM_OPEN || c->kind != TRC_CALLS ||
+            size > TRC_CHUNK + SHM_SLACK || c->order >= before || b.frame > to->last_frame ||
+            !is_behind(m, i, size, now, held))
+            continue;
+        if (!m->copy && !(m->copy = malloc(TRC_CHUNK + SHM_SLACK)))
+            return error_set(e, -ENOMEM, "out of memory");
+        if ((err = write_blobs(m, to, e))) /* that these calls name */
+            break;
+        memcpy(m->copy, shm_data(m->shm, i), size);
+        m->so_far[i].at = now;
+        m->so_far[i].size = size;
+        to->blocks++;
+        err = trc_writer_block(to->w, &b, m->copy, size, e);
+    }
+    return err;
+}
+
 int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, struct error *e)
 {
     struct shm *s = m->shm;
@@ -142,7 +193,13 @@ int collect_memory_drain(struct collect_memory *m, struct collect_sink *to, stru
 
     memory_check(m);
     for (uint32_t n = 0; n < m->chunks && (i = next_full(m)) >= 0; n++) {
-        err = s->chunks[i].kind == TRC_CALLS ? write_blobs(m, to, e) : 0;
+        const uint16_t thread = (uint16_t)s->chunks[i].thread;
+        const bool calls = s->chunks[i].kind == TRC_CALLS;
+
+        if (calls)
+            m->went_on[thread / 64] |= UINT64_C(1) << thread % 64;
+        err = calls ? write_blobs(m, to, e) : 0;
+        err = err || !calls ? err : write_so_far(m, to, s->chunks[i].order, e);
         err = err ? err : write_chunk(m, to, (uint32_t)i, false, e);
         if (err)
             return err;

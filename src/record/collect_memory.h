@@ -20,6 +20,11 @@ struct collect_memory {
     int fd;          /* stays open, and closes on exec, as long as the memory is used: with a lock */
     uint8_t *copy;   /* of the chunk that is written; the owner frees it */
     uint32_t done[SHM_CHUNKS]; /* of open chunks of blobs: bytes that are in the file already */
+    struct {
+        uint64_t chunk, at; /* 1 + its order; how many chunks had been begun when it was last written */
+        uint32_t size;
+    } so_far[SHM_CHUNKS];             /* of open chunks of calls: as TRC_SO_FAR */
+    uint64_t went_on[(1 << 16) / 64]; /* a bit for each thread of which a whole chunk is written */
 };
 
 struct collect_sink {

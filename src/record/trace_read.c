@@ -141,6 +141,8 @@ static int add_to_thread(struct trc *t, uint32_t block, struct error *e)
             return error_set(e, -ENOMEM, "out of memory");
         t->num_threads++;
     }
+    if (th->num && t->blocks.list[th->blocks[th->num - 1]].kind == TRC_SO_FAR)
+        th->num--; /* this one has more of it */
     if (array_reserve(th->blocks, th->cap, th->num + 1))
         return error_set(e, -ENOMEM, "out of memory");
     th->blocks[th->num++] = block;
@@ -163,7 +165,7 @@ static int make_threads(struct trc *t, struct error *e)
     if (!(t->meta = strndup(b->meta, b->meta_size)) || !(t->z = ZSTD_createDCtx()))
         return error_set(e, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < b->num && !err; i++)
-        if (b->list[i].kind == TRC_CALLS)
+        if (b->list[i].kind == TRC_CALLS || b->list[i].kind == TRC_SO_FAR)
             err = add_to_thread(t, i, e);
     t->heap = calloc(t->num_threads + 1, sizeof(*t->heap));
     return err ? err : t->heap ? 0 : error_set(e, -ENOMEM, "out of memory");

@@ -68,7 +68,7 @@ static size_t split(struct trc_writer *w, const void *raw, size_t size)
 int trc_writer_block(struct trc_writer *w, const struct block *b, const void *raw, size_t size,
                      struct error *e)
 {
-    size_t n = b->kind == TRC_CALLS && !(b->flags & TRC_PARTIAL) ? split(w, raw, size) : 0;
+    size_t n = b->kind != TRC_BLOBS && !(b->flags & TRC_PARTIAL) ? split(w, raw, size) : 0;
 
     return blocks_writer_put(w->blocks, b, raw, size, w->split, n, TRC_SPLIT, e);
 }

@@ -3,7 +3,8 @@
  *
  * Blocks of kind TRC_CALLS hold the calls of one thread, whose number, from 1, is their `stream`; `first` is the counter of
  * tickets when the block was begun, `frame` the presents seen by then. Decoding a block needs no other block: what records
- * leave out (below) starts afresh with each block. The header's meta is JSON: command, host, started.
+ * leave out (below) starts afresh with each block. One of kind TRC_SO_FAR is a beginning of the same thread's next block, which
+ * replaces it. The header's meta is JSON: command, host, started.
  *
  *   record  = varint(method << 5 | flags) [order] [this] [time] arguments [answer]
  *   order   with REC_SEQ: the difference to the expected number: u32 for late methods, else zigzag varint. A ticket is
@@ -24,7 +25,12 @@
 
 #include <stdint.h>
 
-enum trc_kind { TRC_CALLS = 1, TRC_BLOBS = 2 }; /* of BLOBS, `first` is the first number */
+enum trc_kind { /* of BLOBS, `first` is the first number */
+                TRC_CALLS = 1,
+                TRC_BLOBS = 2,
+                TRC_SO_FAR =
+                    3 /* what the thread's next block has again, with what came behind: for files that end before that one */
+};
 
 enum trc_flags {
     TRC_PARTIAL = 1, /* the program died in the last call: there is no answer */
