@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* late.c: a program that is hard to watch: finds Direct3D 12 at run time, by asking which library is loaded, waits in the
- * system's thread pool, and writes a file beside itself. Usage: late.exe */
+/* late.c: a program that is hard to watch: finds Direct3D 12 at run time, by asking which library is loaded, lets it go and loads it
+ * again, waits in the system's thread pool, and writes a file beside itself. Usage: late.exe */
 #include "common.h"
 
 static HANDLE passed;
@@ -81,6 +81,8 @@ int main(void)
     LoadLibraryA("d3d12.dll");
     d = late_device();
     ID3D12Device_Release(d);
+    FreeLibrary(GetModuleHandleA("d3d12.dll"));
+    LoadLibraryA("d3d12.dll");
     d = late_device();
     q = make_queue(d, D3D12_COMMAND_LIST_TYPE_DIRECT);
     passed = CreateEventA(NULL, FALSE, FALSE, NULL);

@@ -233,6 +233,9 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, void *reserved)
         self = instance;
         if (!rec_start(&d12_api))
             log_info("d3d12", "recording");
+        if (rec_shm) /* what is patched leads here: who lets go of the library keeps it */
+            GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+                               (const char *)&self, &self);
     } else if (reason == DLL_THREAD_ATTACH && rec_shm) {
         thread_attach();
     } else if (reason == DLL_THREAD_DETACH && rec_shm) {
