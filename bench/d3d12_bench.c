@@ -24,16 +24,12 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "d3d12_scene.h"
 #include "record/dirty/dirty.h"
 #include "d3d12/gen/table.h"
 #include "record/trace_file.h"
 
 #define INITGUID
-#define COBJMACROS
-#define WIDL_C_INLINE_WRAPPERS
-#define VKD3D_UTILS_API_VERSION VKD3D_API_VERSION_1_2
-#include <vkd3d_utils.h>
+#include "d3d12_scene.h"
 
 enum {
     CALLS = 100000,
@@ -51,24 +47,6 @@ static char self[4096], dir[] = "/tmp/aerogpu-d3d12-bench-XXXXXX";
 
 /* ---- the loop that is recorded ------------------------------------------- */
 
-static ID3D12Resource *make_buffer(ID3D12Device *device)
-{
-    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
-                                .Width = 65536,
-                                .Height = 1,
-                                .DepthOrArraySize = 1,
-                                .MipLevels = 1,
-                                .SampleDesc = {1, 0},
-                                .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
-    ID3D12Resource *r = NULL;
-
-    ID3D12Device_CreateCommittedResource(device, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-                                         D3D12_RESOURCE_STATE_COPY_DEST, NULL, &IID_ID3D12Resource,
-                                         (void **)&r);
-    return r;
-}
-
 /* What is called, and on what. */
 struct calls {
     const char *kind;
@@ -83,11 +61,9 @@ static int calls_open(struct calls *c, const char *kind)
 
     c->kind = kind;
     return FAILED(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&device)) ||
-           FAILED(ID3D12Device_CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
-                                                      &IID_ID3D12CommandAllocator, (void **)&c->allocator)) ||
-           FAILED(ID3D12Device_CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, c->allocator,
-                                                 NULL, &IID_ID3D12GraphicsCommandList, (void **)&c->list)) ||
-           !(c->a = make_buffer(device)) || !(c->b = make_buffer(device));
+           FAILED(scene_list(device, &c->allocator, &c->list)) ||
+           !(c->a = scene_buffer(device, D3D12_HEAP_TYPE_DEFAULT, 65536)) ||
+           !(c->b = scene_buffer(device, D3D12_HEAP_TYPE_DEFAULT, 65536));
 }
 
 /* Nanoseconds a call of CALLS of them, in lists that stay in caches: what the driver fetches from memory is longer by itself than

@@ -13,11 +13,6 @@
 #include "bench.h"
 #include "record/dirty/dirty.h"
 
-#define COBJMACROS
-#define WIDL_C_INLINE_WRAPPERS
-#define VKD3D_UTILS_API_VERSION VKD3D_API_VERSION_1_2
-#include <vkd3d_utils.h>
-
 enum { DRAWS = 5000, RECORDERS = 4, FRAMES = SCENE_FRAMES, MAPPED = 8 << 20 };
 
 struct scene {
@@ -149,21 +144,40 @@ static int scene_make(struct scene *s)
     return 0;
 }
 
-static int draw_views(struct scene *s, ID3D12Resource **up, uint8_t **p)
+ID3D12Resource *scene_buffer(ID3D12Device *device, D3D12_HEAP_TYPE type, UINT64 size)
 {
-    D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_UPLOAD};
+    D3D12_HEAP_PROPERTIES heap = {.Type = type};
     D3D12_RESOURCE_DESC desc = {.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER,
-                                .Width = MAPPED,
+                                .Width = size,
                                 .Height = 1,
                                 .DepthOrArraySize = 1,
                                 .MipLevels = 1,
                                 .SampleDesc = {1, 0},
                                 .Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR};
+    ID3D12Resource *r = NULL;
+
+    ID3D12Device_CreateCommittedResource(device, &heap, D3D12_HEAP_FLAG_NONE, &desc,
+                                         type == D3D12_HEAP_TYPE_UPLOAD ? D3D12_RESOURCE_STATE_GENERIC_READ
+                                                                        : D3D12_RESOURCE_STATE_COPY_DEST,
+                                         NULL, &IID_ID3D12Resource, (void **)&r);
+    return r;
+}
+
+HRESULT scene_list(ID3D12Device *device, ID3D12CommandAllocator **allocator, ID3D12GraphicsCommandList **list)
+{
+    HRESULT hr = ID3D12Device_CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                     &IID_ID3D12CommandAllocator, (void **)allocator);
+
+    return FAILED(hr) ? hr
+                      : ID3D12Device_CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, *allocator,
+                                                       NULL, &IID_ID3D12GraphicsCommandList, (void **)list);
+}
+
+static int draw_views(struct scene *s, ID3D12Resource **up, uint8_t **p)
+{
     D3D12_CPU_DESCRIPTOR_HANDLE h = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(s->views);
 
-    if (FAILED(ID3D12Device_CreateCommittedResource(s->device, &heap, D3D12_HEAP_FLAG_NONE, &desc,
-                                                    D3D12_RESOURCE_STATE_GENERIC_READ, NULL,
-                                                    &IID_ID3D12Resource, (void **)up)) ||
+    if (!(*up = scene_buffer(s->device, D3D12_HEAP_TYPE_UPLOAD, MAPPED)) ||
         FAILED(ID3D12Resource_Map(*up, 0, NULL, (void **)p)))
         return 1;
     for (UINT i = 0; i < 1000; i++) {
@@ -192,11 +206,7 @@ int scene_draws(void)
         return 1;
     for (int i = 0; i < RECORDERS; i++) {
         r[i].s = &s;
-        if (FAILED(ID3D12Device_CreateCommandAllocator(s.device, D3D12_COMMAND_LIST_TYPE_DIRECT,
-                                                       &IID_ID3D12CommandAllocator,
-                                                       (void **)&r[i].allocator)) ||
-            FAILED(ID3D12Device_CreateCommandList(s.device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, r[i].allocator,
-                                                  NULL, &IID_ID3D12GraphicsCommandList, (void **)&r[i].list)))
+        if (FAILED(scene_list(s.device, &r[i].allocator, &r[i].list)))
             return 1;
         ID3D12GraphicsCommandList_Close(r[i].list);
         lists[i] = (ID3D12CommandList *)r[i].list;
