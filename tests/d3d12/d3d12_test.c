@@ -511,6 +511,11 @@ TEST(a_library_named_by_its_path_plays)
     assert_int_equal(run(&out, "%s play --d3d12 %s %s/clears.d3d12trace", aerogpu, aerogpu, dir), 3);
     assert_non_null(strstr(strbuf_str(&out), "aerogpu play: no Direct3D 12: "));
     assert_int_equal(run(&out, "%s play --d3d12 %s/none %s/clears.d3d12trace", aerogpu, dir, dir), 3);
+    /* a name is for the loader to find */
+    assert_int_equal(run(&out, "%s play --validate --d3d12 libvkd3d.so.1 %s/clears.d3d12trace", aerogpu, dir),
+                     0);
+    assert_int_equal(run(&out, "%s play --d3d12 libnone.so.1 %s/clears.d3d12trace", aerogpu, dir), 4);
+    assert_int_equal(run(&out, "%s play --loop --times 3 %s/clears.d3d12trace", aerogpu, dir), 2);
     assert_int_equal(
         run(&out, "AEROGPU_VULKAN_DEVICE=0 %s play --validate %s/clears.d3d12trace", aerogpu, dir), 0);
     assert_int_equal(run(&out, "AEROGPU_VULKAN_DEVICE='no such' %s play %s/clears.d3d12trace", aerogpu, dir),
@@ -716,6 +721,13 @@ TEST(implementations_are_compared)
     assert_int_equal(run(&out, "%s compare --on vkd3d --on %s %s/scene.d3d12trace", aerogpu, aerogpu, dir),
                      3);
     assert_int_equal(run(&out, "%s compare --on vkd3d %s/scene.d3d12trace", aerogpu, dir), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(&out, "%s compare --on vkd3d --on %snone.so %s/scene.d3d12trace", aerogpu,
+                             i ? "/nowhere/" : "", dir),
+                         4);
+        assert_null(strstr(strbuf_str(&out), "alike"));
+        assert_non_null(strstr(strbuf_str(&out), "No such file"));
+    }
     strbuf_finish(&out);
 }
 

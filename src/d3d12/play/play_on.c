@@ -213,7 +213,7 @@ const struct play_on *play_on_library(const char *path, struct error *e)
     void *l = dlopen(path ? path : "libvkd3d.so.1", RTLD_NOW | (path ? RTLD_LOCAL : RTLD_GLOBAL));
 
     if (!l) {
-        error_set(e, path ? -EBADMSG : -ENODEV, "no Direct3D 12: %s", dlerror());
+        error_set(e, path && !access(path, F_OK) ? -EBADMSG : -ENODEV, "no Direct3D 12: %s", dlerror());
         return NULL;
     }
     l = path ? l : RTLD_DEFAULT;

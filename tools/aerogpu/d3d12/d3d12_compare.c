@@ -74,6 +74,11 @@ static int play_side(struct side *s, const char *file, char *const *more, struct
         argv[n++] = *more++;
     argv[n++] = (char *)(uintptr_t)file;
     s->num = 0;
+    if (named && strchr(on, '/') && access(on, F_OK)) {
+        error_set(e, -ENODEV, "%s: %s", on, strerror(errno));
+        free(on);
+        return e->code;
+    }
     if (!on || out < 0 || pipe2(pipes, O_CLOEXEC)) {
         free(on);
         return error_set(e, -ENOMEM, "cannot play: %s", strerror(errno));
@@ -219,7 +224,8 @@ static int compare(struct trc *t, const char *file, struct error *e)
         if (sides[i].code)
             utf8_print(stdout, "%s: playing ended with %d\n", sides[i].on, sides[i].code);
     first = first_difference(&same, &different);
-    printf("%zu frames and reads alike, %zu different\n", same, different);
+    if (same || different || !code)
+        printf("%zu frames and reads alike, %zu different\n", same, different);
     if (!same && !different && !code)
         printf("nothing was compared: the recording presents nothing and reads nothing back\n");
     if (!different)

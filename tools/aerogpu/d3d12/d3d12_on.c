@@ -179,6 +179,8 @@ static int with_folder_of(const char *library, struct error *e)
     char real[PATH_MAX], *folder, *all, **words;
     int fd;
 
+    if (!strchr(library, '/') && access(library, F_OK))
+        return 0; /* a name, for which the loader looks */
     if (!realpath(library, real))
         return error_set(e, -errno, "%s: %s", library, strerror(errno));
     folder = dirname(real);

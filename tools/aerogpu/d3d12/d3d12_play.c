@@ -162,6 +162,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
         p.stop = &interrupted;
         times = 1;
     }
+    if (loop && options_find(&table, "times")->given)
+        return usage_error("--loop plays until Ctrl-C, and --times says how often: only one can be");
     if (p.stop_before != UINT64_MAX && p.validate)
         return usage_error("what is left out with --stop-before cannot be compared with --validate");
     if ((p.png_dir && out_file_folder(p.png_dir, &e)) || (p.dump_path && out_file_check(p.dump_path, &e)))
