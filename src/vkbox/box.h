@@ -42,7 +42,7 @@
 
 enum {
     VKBOX_MAGIC = 0x42564741, /* "AGVB" */
-    VKBOX_VERSION = 6,
+    VKBOX_VERSION = 7,
     VKBOX_DEVICES = 16,
     VKBOX_QUEUES = 64,
     VKBOX_COMMAND_BUFFERS = VKBOX_ROOM(16384),
@@ -99,6 +99,8 @@ struct vkbox_queue {
     uint64_t handle;
     _Atomic uint64_t submitted; /* number of the last submission to it, 0: none */
     _Atomic uint64_t finished;  /* up to this one all have ended, as the program was told; 0: none */
+    _Atomic uint64_t open;      /* and up to this one not all had, as it was told at `open_ns`; 0: none */
+    _Atomic uint64_t open_ns;
     char name[VKBOX_NAME];
 };
 

@@ -32,20 +32,22 @@ __attribute__((visibility("hidden"), used)) void foreign_end(VkCommandBuffer han
 
 /* Each thunk is 16 bytes that say which it is. The rest makes a frame, as debuggers and the record's stacks expect one:
  * registers of arguments, who it is, then a copy of 16 words of the caller's stack for the call. */
+#define EACH_THUNK(says)                                                                                     \
+    __asm__(".text\n"                                                                                        \
+            ".balign 16\n"                                                                                   \
+            ".hidden foreign_thunks\n"                                                                       \
+            ".globl foreign_thunks\n"                                                                        \
+            "foreign_thunks:\n"                                                                              \
+            ".set thunk, 0\n"                                                                                \
+            ".rept 256\n"                                                                                    \
+            "    .balign 16\n"                                                                               \
+            "    " says "\n"                                                                                 \
+            "    .set thunk, thunk + 1\n"                                                                    \
+            ".endr\n")
+
 #if defined(__x86_64__)
+EACH_THUNK("endbr64; movl $thunk, %eax; jmp foreign_thunk");
 __asm__(".text\n"
-        ".balign 16\n"
-        ".hidden foreign_thunks\n"
-        ".globl foreign_thunks\n"
-        "foreign_thunks:\n"
-        ".set thunk, 0\n"
-        ".rept 256\n"
-        "    .balign 16\n"
-        "    endbr64\n"
-        "    movl $thunk, %eax\n"
-        "    jmp foreign_thunk\n"
-        "    .set thunk, thunk + 1\n"
-        ".endr\n"
         ".balign 16\n"
         ".type foreign_thunk, @function\n"
         "foreign_thunk:\n"
@@ -110,19 +112,8 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size foreign_thunk, . - foreign_thunk\n");
 #else
+EACH_THUNK("hint #34; mov w16, #thunk; b foreign_thunk"); /* the hint is bti c */
 __asm__(".text\n"
-        ".balign 16\n"
-        ".hidden foreign_thunks\n"
-        ".globl foreign_thunks\n"
-        "foreign_thunks:\n"
-        ".set thunk, 0\n"
-        ".rept 256\n"
-        "    .balign 16\n"
-        "    hint #34\n" /* bti c */
-        "    mov w16, #thunk\n"
-        "    b foreign_thunk\n"
-        "    .set thunk, thunk + 1\n"
-        ".endr\n"
         ".balign 16\n"
         ".type foreign_thunk, %function\n"
         "foreign_thunk:\n"

@@ -32,7 +32,40 @@ struct choice {
     bool overwritten;                  /* or of which the marks are not the device's */
 };
 
-static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct choice *c)
+/* Without a mark of its own it has not begun, as far as is known: what it waits for nobody signals who has ended. */
+static bool awaits_in_vain(const struct vkbox_reader *r, uint64_t number)
+{
+    struct awaited *a = awaited_find(r->b, r->last, number);
+    bool in_vain = false;
+
+    for (uint32_t i = 0; a && i < a->num; i++) {
+        const struct vkbox_submission *by = vkbox_submission(r, a->by[i]);
+
+        in_vain |= !a->by[i] || (by && by->queue < VKBOX_QUEUES && a->by[i] > r->ended[by->queue]);
+    }
+    awaited_free(a);
+    return in_vain;
+}
+
+/* Of what waits without marks on a queue that stands: the first that nobody releases, or else the last. */
+static uint64_t find_unmarked(const struct vkbox_reader *r, uint32_t queue, uint64_t from)
+{
+    uint64_t found = 0;
+
+    for (uint64_t n = from; from && n <= r->last; n++) {
+        const struct vkbox_submission *s = vkbox_submission(r, n);
+
+        if (!s || s->queue != queue || !vkbox_is_open(r, s))
+            continue;
+        found = n;
+        if (awaits_in_vain(r, n))
+            break;
+    }
+    return found;
+}
+
+/* `stands`: it was at work for a time-out, and made no progress. */
+static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, bool stands, struct choice *c)
 {
     uint64_t running = 0, waiting = 0, unknown = 0, empty = 0, overwritten = 0;
 
@@ -71,6 +104,8 @@ static void choose_of_queue(const struct vkbox_reader *r, uint32_t queue, struct
         if (to && !*to)
             *to = n;
     }
+    if (stands && !running && !waiting && !unknown && !overwritten)
+        waiting = find_unmarked(r, queue, empty);
     if (running)
         c->running_of[c->running_queues++] = running;
     c->may_be_other |= r->b->buffers_lost && unknown && (!running || unknown < running);
@@ -92,7 +127,7 @@ static struct choice choose(const struct vkbox_reader *r, const struct vkbox_eve
         if (r->b->queues[q].state != VKBOX_FREE &&
             (ev->device == VKBOX_NO_INDEX || r->b->queues[q].device == ev->device) &&
             (!ev->queues || ev->queues >> q & 1))
-            choose_of_queue(r, q, &c);
+            choose_of_queue(r, q, ev->queues >> q & 1, &c);
     return c;
 }
 

@@ -12,7 +12,7 @@
 #include "vkbox/point.h"
 
 #define STEP_NS (50 * NSEC_PER_MSEC)
-enum { COLLECT_MS = 2000 };
+enum { COLLECT_MS = 2000, LOOKED_AT = 64 /* fences of a wait */ };
 
 static pthread_mutex_t queues_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -299,6 +299,29 @@ static void fence_submitted(const struct device *d, uint32_t queue, VkFence fenc
     pthread_mutex_unlock(&queues_lock);
 }
 
+/* What waits without a command of its own has no mark that says so. */
+static void fence_unsignalled(const struct device *d, VkFence fence)
+{
+    const uint64_t *at;
+
+    if (!d->slot)
+        return;
+    pthread_mutex_lock(&queues_lock);
+    at = fence_at(d, fence, false);
+    if (at) {
+        atomic_store(&box->queues[*at % VKBOX_QUEUES].open, *at / VKBOX_QUEUES);
+        atomic_store(&box->queues[*at % VKBOX_QUEUES].open_ns, box_now());
+    }
+    pthread_mutex_unlock(&queues_lock);
+}
+
+static void fence_forgotten(const struct device *d, VkFence fence)
+{
+    pthread_mutex_lock(&queues_lock);
+    map_remove(&pending_fences, (uint64_t)fence ^ (uint64_t)d->index << 60);
+    pthread_mutex_unlock(&queues_lock);
+}
+
 /* It is signalled behind everything that was submitted to its queue before it. */
 static void fence_signalled(const struct device *d, VkFence fence)
 {
@@ -473,8 +496,22 @@ struct fences {
 static VkResult poll_fences(struct device *d, void *args, uint64_t ns)
 {
     const struct fences *f = args;
+    const VkResult r = d->next.vkWaitForFences(d->handle, f->count, f->fences, f->all, ns);
 
-    return d->next.vkWaitForFences(d->handle, f->count, f->fences, f->all, ns);
+    for (uint32_t i = 0; r == VK_TIMEOUT && i < f->count && i < LOOKED_AT; i++)
+        if (!f->all || f->count == 1 || d->next.vkGetFenceStatus(d->handle, f->fences[i]) == VK_NOT_READY)
+            fence_unsignalled(d, f->fences[i]);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL hook_vkResetFences(VkDevice device, uint32_t count,
+                                                         const VkFence *fences)
+{
+    struct device *d = device_of(device);
+
+    for (uint32_t i = 0; d->slot && i < count; i++)
+        fence_forgotten(d, fences[i]);
+    return note_result(d, VKBOX_CALL_vkResetFences, d->next.vkResetFences(device, count, fences));
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForFences(VkDevice device, uint32_t count,
@@ -545,8 +582,6 @@ static VkResult wait_queue(struct device *d, enum vkbox_call call, VkQueue queue
     VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence = VK_NULL_HANDLE;
     struct fences f = {1, &fence, VK_TRUE};
-    uint32_t index = d->slot ? queue_index(d, queue) : VKBOX_NO_INDEX;
-    uint64_t last = index == VKBOX_NO_INDEX ? 0 : atomic_load(&box->queues[index].submitted);
     VkResult r;
 
     if (device_is_lost(d))
@@ -554,10 +589,14 @@ static VkResult wait_queue(struct device *d, enum vkbox_call call, VkQueue queue
     if (!d->slot || d->next.vkCreateFence(d->handle, &info, NULL, &fence))
         return note_result(d, call, d->next.vkQueueWaitIdle(queue));
     r = d->next.vkQueueSubmit(queue, 0, NULL, fence);
-    if (r == VK_SUCCESS)
+    if (r == VK_SUCCESS) {
+        fence_submitted(d, queue_index(d, queue), fence);
         r = wait_steps(d, call, UINT64_MAX, poll_fences, &f);
-    if (r == VK_SUCCESS && last)
-        queue_finished(index, last);
+    }
+    if (r == VK_SUCCESS)
+        fence_signalled(d, fence);
+    else
+        fence_forgotten(d, fence);
     if (!device_is_lost(d))
         d->next.vkDestroyFence(d->handle, fence, NULL);
     /* Idle also means that the driver has let go of everything, which is more than a fence says. */
@@ -608,6 +647,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetFenceStatus(VkDevice device, VkF
     r = d->next.vkGetFenceStatus(device, fence);
     if (r == VK_SUCCESS)
         fence_signalled(d, fence);
+    else if (r == VK_NOT_READY)
+        fence_unsignalled(d, fence);
     return note_result(d, VKBOX_CALL_vkGetFenceStatus, r);
 }
 
@@ -686,6 +727,7 @@ const struct layer_hook queue_hooks[] = {LAYER_HOOK(vkGetDeviceQueue),
                                          LAYER_HOOK(vkAcquireNextImageKHR),
                                          LAYER_HOOK(vkAcquireNextImage2KHR),
                                          LAYER_HOOK(vkGetFenceStatus),
+                                         LAYER_HOOK(vkResetFences),
                                          LAYER_HOOK(vkGetSemaphoreCounterValue),
                                          LAYER_ALIAS(vkGetSemaphoreCounterValue, KHR),
                                          LAYER_HOOK(vkGetEventStatus),

@@ -295,6 +295,12 @@ enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vk
     return unknown || s->num_command_buffers > n ? VKBOX_UNKNOWN : VKBOX_FINISHED;
 }
 
+bool vkbox_is_open(const struct vkbox_reader *r, const struct vkbox_submission *s)
+{
+    return !s->num_command_buffers && s->num_waits && s->queue < VKBOX_QUEUES &&
+           s->number > r->ended[s->queue] && s->number <= r->b->queues[s->queue].open;
+}
+
 /* ---- commands ------------------------------------------------------------ */
 
 static int add_item(struct vkbox_list *l, enum bb_item_kind kind, bool written, uint64_t id)

@@ -52,6 +52,9 @@ uint64_t vkbox_pending(const struct vkbox_reader *r, uint32_t slot, uint64_t *fi
 enum vkbox_progress vkbox_progress(const struct vkbox_reader *r, const struct vkbox_submission *s,
                                    uint32_t *of);
 
+/* It waits without a mark, and had not ended, or one behind it on its queue, when the program looked last. */
+bool vkbox_is_open(const struct vkbox_reader *r, const struct vkbox_submission *s);
+
 /* A command of a submission, in the order of execution. */
 struct vkbox_work {
     uint16_t command; /* enum vkbox_command; marks are not among them */

@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!b->chunks[0].used)
         b->chunks[0].used = (uint32_t)words;
     /* Who watches looks at it as it is. */
-    due = progress_heads(b, heads);
+    due = progress_heads(b, 0, heads);
     must(!(progress_stuck(b, heads, due, ev.what * UINT64_C(0x55)) & ~due));
     munmap(b, sizeof(*b));
     if (!vkbox_copy(&reader, fd, &e)) {

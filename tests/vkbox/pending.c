@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pending: a right program that keeps its queues waiting for itself, and one that is not.
  *
- *   pending host|fences|frames|devices|dead DUMPS
+ *   pending host|fences|frames|devices|dead|empty DUMPS
  *
  * host: a command buffer is submitted twice, the first time for a value that the host signals when it was told of. fences: one is submitted six
  * times, of which three fences are seen before an event holds up the fourth. frames: behind what waits for an event others are submitted all the time.
- * devices: another device works meanwhile. dead: so it does while one waits for a semaphore that nobody signals. The event is set when a dump is in the folder DUMPS, at the latest after two minutes, and "done" is printed.
+ * devices: another device works meanwhile. dead: so it does while one waits for a semaphore that nobody signals.
+ * empty: a submission without commands waits for the host. The event is set when a dump is in the folder DUMPS, at the latest after two minutes, and "done" is printed.
  */
 #include <glob.h>
 #include <limits.h>
@@ -90,7 +91,7 @@ static VkCommandBuffer make_commands(const struct gpu *g, bool waits)
     return cb;
 }
 
-/* Waits for the semaphore, if there is one (of one with a value, to be 1). */
+/* Waits for the semaphore, if there is one (of one with a value, to be 1); without commands, if these are NULL. */
 static VkFence submit(const struct gpu *g, VkCommandBuffer cb, VkSemaphore semaphore)
 {
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
@@ -103,7 +104,7 @@ static VkFence submit(const struct gpu *g, VkCommandBuffer cb, VkSemaphore semap
                          .waitSemaphoreCount = semaphore != VK_NULL_HANDLE,
                          .pWaitSemaphores = &semaphore,
                          .pWaitDstStageMask = &stage,
-                         .commandBufferCount = 1,
+                         .commandBufferCount = cb != NULL,
                          .pCommandBuffers = &cb};
     VkFenceCreateInfo make = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence;
@@ -138,21 +139,44 @@ static void await_dump(void)
     usleep(1500000); /* in which it would be told again */
 }
 
-static void host(const struct gpu *g)
+/* With values. */
+static VkSemaphore make_semaphore(const struct gpu *g)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    VkSemaphoreSignalInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .value = 1};
+    VkSemaphore semaphore;
+
+    check(vkCreateSemaphore(g->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
+static void host(const struct gpu *g)
+{
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = make_semaphore(g), .value = 1};
     VkCommandBuffer cb = make_commands(g, false);
     VkFence second;
 
-    check(vkCreateSemaphore(g->device, &info, NULL, &signal.semaphore));
     submit(g, cb, signal.semaphore);
     second = submit(g, cb, VK_NULL_HANDLE);
     await_dump();
     check(vkSignalSemaphore(g->device, &signal));
     await(g, second);
+}
+
+/* The program has to look at what has no mark. */
+static void empty(const struct gpu *g)
+{
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = make_semaphore(g), .value = 1};
+    VkFence fence = submit(g, NULL, signal.semaphore);
+
+    for (uint32_t i = 0, behind = 0; i < 8000 && behind < 100; i++, behind += has_dump())
+        if (vkWaitForFences(g->device, 1, &fence, VK_TRUE, 15000000) != VK_TIMEOUT)
+            exit(4);
+    check(vkSignalSemaphore(g->device, &signal));
+    await(g, fence);
 }
 
 static void fences(const struct gpu *g)
@@ -227,6 +251,8 @@ int main(int argc, char **argv)
     g = make_device();
     if (!strcmp(what, "host")) {
         host(&g);
+    } else if (!strcmp(what, "empty")) {
+        empty(&g);
     } else if (!strcmp(what, "fences")) {
         fences(&g);
     } else if (!strcmp(what, "frames")) {

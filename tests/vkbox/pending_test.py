@@ -20,6 +20,9 @@ for options in ([], ['--exact']):
     r = told('host', *options)
     assert r[0].startswith('Submission 1 has not begun; it waits for semaphore') and r[1:] == ('waiting', 'candidate', 1), r
 
+r = told('empty', '--exact')
+assert r[0].startswith('Submission 1 has not begun; it waits for semaphore') and r[1:] == ('waiting', 'candidate', 1), r
+
 r = told('fences', '--exact')
 assert 'of submission 4, or of a later one of the 3 that have its command buffer' in r[0] and r[2:] == ('candidate', 4), r
 

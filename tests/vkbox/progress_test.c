@@ -8,6 +8,7 @@
 #include "vkbox/run/progress.h"
 
 enum { NOBODY, S1, S2, S3 };
+enum { NOW = 1000000000 };
 enum at { UNBEGUN, AT_WORK, OVER, UNMARKED };
 
 static struct vkbox *b;
@@ -57,7 +58,7 @@ static uint64_t stuck(uint64_t due, uint64_t quiet)
 {
     struct progress_head heads[VKBOX_QUEUES];
 
-    assert_int_equal(progress_heads(b, heads) & due, due);
+    assert_int_equal(progress_heads(b, NOW, heads) & due, due);
     return progress_stuck(b, heads, due, quiet);
 }
 
@@ -147,6 +148,25 @@ CASE(who_is_at_a_command_is_stuck_whoever_moves)
     submit(0, AT_WORK, NOBODY, NOBODY);
     submit(1, AT_WORK, NOBODY, NOBODY);
     assert_int_equal(stuck(1, 0), 1);
+}
+
+CASE(what_waits_without_marks_does_so_while_it_is_seen_to)
+{
+    const uint64_t n = submit(0, UNMARKED, S1, NOBODY);
+
+    assert_int_equal(stuck(0, 1), 0);
+    submit(1, AT_WORK, NOBODY, NOBODY);
+    b->queues[0].open = n;
+    b->queues[0].open_ns = NOW - 100000000;
+    assert_int_equal(stuck(1, 0), 1);
+    b->queues[0].open_ns = NOW - 300000000; /* the program looked away */
+    struct progress_head heads[VKBOX_QUEUES];
+
+    assert_int_equal(progress_heads(b, NOW, heads), 2);
+    b->queues[0].open_ns = NOW;
+    submit(0, AT_WORK, NOBODY, NOBODY); /* so it has ended */
+    assert_int_equal(progress_heads(b, NOW, heads), 3);
+    assert_int_equal(heads[0].number, n + 2);
 }
 
 CASE(a_wait_in_the_call_that_submits_is_one)

@@ -279,7 +279,7 @@ def object_hook(reg, name, node):
 
 # Calls of a device that can say that it is lost, or that memory ran out; the layer's own hooks call them.
 CALLS = ['vkQueueSubmit', 'vkQueueSubmit2', 'vkQueueBindSparse', 'vkQueueWaitIdle', 'vkDeviceWaitIdle', 'vkQueuePresentKHR',
-         'vkAcquireNextImageKHR', 'vkAcquireNextImage2KHR', 'vkWaitForPresentKHR', 'vkWaitForFences', 'vkGetFenceStatus',
+         'vkAcquireNextImageKHR', 'vkAcquireNextImage2KHR', 'vkWaitForPresentKHR', 'vkWaitForFences', 'vkGetFenceStatus', 'vkResetFences',
          'vkWaitSemaphores', 'vkGetSemaphoreCounterValue', 'vkGetEventStatus', 'vkGetQueryPoolResults', 'vkGetSwapchainStatusKHR',
          'vkBeginCommandBuffer', 'vkEndCommandBuffer']
 # What else the layer's own code calls.

@@ -57,7 +57,8 @@ static bool has_ended(const struct vkbox_reader *r, const struct vkbox_event *ev
         if (!s || !(ev->queues >> s->queue & 1))
             continue;
         p = vkbox_progress(r, s, &of);
-        if (!s->returned || p == VKBOX_WAITING || p == VKBOX_RUNNING || p == VKBOX_OVERWRITTEN)
+        if (!s->returned || p == VKBOX_WAITING || p == VKBOX_RUNNING || p == VKBOX_OVERWRITTEN ||
+            vkbox_is_open(r, s))
             return false;
     }
     return ev->queues != 0;

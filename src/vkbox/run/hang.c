@@ -170,7 +170,7 @@ void watched_look_at_progress(struct run *r, struct watched *w)
 
     if ((w->done && !w->hung) || !r->p->timeout_ns)
         return;
-    works = progress_heads(w->b, heads);
+    works = progress_heads(w->b, run_now(r), heads);
     for (uint32_t q = 0; q < VKBOX_QUEUES; q++) {
         const bool has = works >> q & 1;
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "vkbox/awaited.h"
 #include "vkbox/point.h"
 #include "vkbox/run/place.h"
@@ -15,7 +16,17 @@ static bool is_lost(const struct vkbox *b, uint32_t device)
     return atomic_load(&b->devices[device].lost);
 }
 
-#define MIX UINT64_C(0x9E3779B97F4A7C15)
+#define MIX      UINT64_C(0x9E3779B97F4A7C15)
+#define FRESH_NS (250 * NSEC_PER_MSEC) /* who waits looks again every 50 ms */
+
+/* Up to this one not all have ended, as a look has just found. */
+static uint64_t open_at(const struct vkbox *b, uint32_t queue, uint64_t now_ns)
+{
+    const uint64_t looked = atomic_load(&b->queues[queue].open_ns);
+
+    return looked && (looked > now_ns || now_ns - looked < FRESH_NS) ? atomic_load(&b->queues[queue].open)
+                                                                     : 0;
+}
 
 enum ended {
     UNMARKED,
@@ -71,7 +82,7 @@ static enum ended submission_ended(const struct vkbox *b, const struct vkbox_sub
 }
 
 /* The oldest that has work, behind whatever has ended for sure: a queue goes in order. */
-static void find_head(const struct vkbox *b, uint32_t queue, struct progress_head *head)
+static void find_head(const struct vkbox *b, uint32_t queue, uint64_t open, struct progress_head *head)
 {
     const uint64_t last = atomic_load(&b->queues[queue].submitted),
                    finished = atomic_load(&b->queues[queue].finished);
@@ -85,6 +96,8 @@ static void find_head(const struct vkbox *b, uint32_t queue, struct progress_hea
         if (s->number != n || s->queue != queue)
             continue;
         e = submission_ended(b, s, n, &key);
+        if (e == UNMARKED && n <= open && read_once(s->num_waits) && !head->number)
+            e = WAITS; /* it, or one before it that waits as well */
         if (e == ENDED) {
             head->ended = n;
             break;
@@ -99,7 +112,7 @@ static void find_head(const struct vkbox *b, uint32_t queue, struct progress_hea
     }
 }
 
-uint64_t progress_heads(const struct vkbox *b, struct progress_head heads[VKBOX_QUEUES])
+uint64_t progress_heads(const struct vkbox *b, uint64_t now_ns, struct progress_head heads[VKBOX_QUEUES])
 {
     uint64_t queues = 0;
 
@@ -107,7 +120,7 @@ uint64_t progress_heads(const struct vkbox *b, struct progress_head heads[VKBOX_
         heads[q] = (struct progress_head){.device = read_once(b->queues[q].device) % VKBOX_DEVICES};
         if (b->queues[q].state != VKBOX_LIVE || is_lost(b, heads[q].device))
             continue;
-        find_head(b, q, &heads[q]);
+        find_head(b, q, open_at(b, q, now_ns), &heads[q]);
         queues |= heads[q].number ? UINT64_C(1) << q : 0;
     }
     return queues;

@@ -7,7 +7,8 @@
 
 #include "vkbox/box.h"
 
-/* What a queue is at: the oldest of its submissions that has marks, or that the driver has not returned from, and has not ended. */
+/* What a queue is at: the oldest of its submissions that has marks, or that the driver has not returned from, and has not ended; else one that
+ * waits without a mark, and that the program has just seen unfinished. */
 struct progress_head {
     uint64_t key;    /* another with each of its steps, and no other's */
     uint64_t number; /* the submission's; 0: there is none */
@@ -17,7 +18,7 @@ struct progress_head {
 };
 
 /* The queues, of devices that are not lost, that have such work: a bit each. */
-uint64_t progress_heads(const struct vkbox *b, struct progress_head heads[VKBOX_QUEUES]);
+uint64_t progress_heads(const struct vkbox *b, uint64_t now_ns, struct progress_head heads[VKBOX_QUEUES]);
 
 /* Of queues that made no progress for a time-out (`due`) those that are behind nobody who does. What has not begun may wait for a
  * semaphore: one that nobody signals, or only who is due or waits for this one, will not come; any other may. Where it waits for none, as
