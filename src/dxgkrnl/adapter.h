@@ -19,6 +19,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "base/check.h"
 #include "base/log.h"
 #include "dxgkrnl/answers/answers.h"
@@ -177,17 +179,18 @@ struct dxgk {
 #define DDI_AROUND(d, name, arg, call)                                                                       \
     ({                                                                                                       \
         __auto_type arg_ = (arg);                                                                            \
-        const typeof(*arg_) given_ = *arg_;                                                                  \
+        typeof(*arg_) given_;                                                                                \
         struct {                                                                                             \
             typeof(*arg_) it;                                                                                \
             uint8_t behind[ANSWERS_BEHIND];                                                                  \
         } room_;                                                                                             \
-        room_.it = *arg_;                                                                                    \
+        memcpy(&given_, arg_, sizeof(given_)); /* all bytes: those between members are compared, too */      \
+        memcpy(&room_.it, arg_, sizeof(room_.it));                                                           \
         dxgk_answers_guard(&room_, sizeof(room_.it), ANSWERS_BEHIND);                                        \
         NTSTATUS called_ = (call);                                                                           \
         dxgk_answers_kept_behind(d, "DxgkDdi" #name, "its argument, at byte", &room_, sizeof(room_.it),      \
                                  ANSWERS_BEHIND);                                                            \
-        *arg_ = room_.it;                                                                                    \
+        memcpy(arg_, &room_.it, sizeof(room_.it));                                                           \
         dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_), DDI_ONLY_READS(d, name, arg_));  \
         called_;                                                                                             \
     })
