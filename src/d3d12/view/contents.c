@@ -396,6 +396,10 @@ static int resource_made(struct contents *x, const struct trc_call *c)
         return seen && !map_put(&x->heaps, m->id) ? -ENOMEM : 0;
     if (m->dimension != D3D12_RESOURCE_DIMENSION_BUFFER)
         return 0;
+    if ((h = map_pointer(&x->buffers, m->id))) { /* a number is given once, in a recording of ours */
+        h->shared = true;
+        return 0;
+    }
     if (!(h = contents_made(&x->buffers, m->id, sizeof(*h))))
         return -ENOMEM;
     h->width = m->width;
