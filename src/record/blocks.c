@@ -349,18 +349,19 @@ static void writer_free(struct blocks_writer *w)
     free(w);
 }
 
-/* Opens the file for this writer alone. */
+/* Opens the file for this writer alone; what is none (/dev/null, a pipe) is for any number. */
 static int open_alone(struct blocks_writer *w, const char *path, struct error *e)
 {
-    struct stat st;
+    struct stat st = {0};
     int err = 0;
 
     w->fd = out_file_descriptor(path, e);
     if (w->fd < 0)
         return w->fd;
-    if (flock(w->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+    fstat(w->fd, &st);
+    if (S_ISREG(st.st_mode) && flock(w->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         err = error_set(e, -EBUSY, "%s: another recording is being written to it", path);
-    else if (!fstat(w->fd, &st) && S_ISREG(st.st_mode) && ftruncate(w->fd, 0))
+    else if (S_ISREG(st.st_mode) && ftruncate(w->fd, 0))
         err = error_set(e, -errno, "%s: %s", path, strerror(errno));
     if (err)
         close(w->fd);

@@ -224,6 +224,16 @@ TEST(a_block_in_another_place_is_found)
     blocks_close(&b);
 }
 
+TEST(what_is_no_file_has_any_number_of_writers)
+{
+    struct blocks_writer *w[2];
+
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(blocks_writer_create(&w[i], magic, 0, "", 3, "/dev/null", NULL), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(blocks_writer_finish(w[i], 0, NULL), 0);
+}
+
 TEST_GROUP(setup, teardown);
 
 int main(int argc, char **argv)
