@@ -198,53 +198,6 @@ TEST(programs_of_32_bits_are_refused)
     strbuf_finish(&out);
 }
 
-TEST(cut_recordings_are_no_success)
-{
-    struct strbuf out = {0};
-
-    need_device();
-    roundtrip("clears", "", 1);
-    assert_int_equal(
-        run(&out, "cd %s; head -c -30 clears.d3d12trace > short; %s play --validate short", dir, aerogpu), 3);
-    assert_non_null(strstr(strbuf_str(&out), "the recording is cut: what is missing was not compared\n"));
-    strbuf_finish(&out);
-}
-
-/* Wherever it is cut, and whatever is wanted of it: one sentence, which says where. */
-TEST(cut_recordings_are_said_once)
-{
-    static const char *const commands[] = {
-        "play",
-        "play --validate",
-        "play --validate --until-call 2",
-        "trim --frames 0-1 -o part",
-        "trim --frames 1-1 -o part",
-        "minimize --tests 3 -o part",
-        "show",
-        "show --object 99999",
-        "diff clears.d3d12trace",
-        "compare --on vkd3d --on vkd3d",
-    };
-    struct strbuf out = {0};
-
-    need_device();
-    roundtrip("clears", "", 1);
-    for (int part = 1; part < 8; part++)
-        for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-            int code =
-                run(&out,
-                    "cd %s; head -c $(($(stat -c %%s clears.d3d12trace) * %d / 8)) clears.d3d12trace > "
-                    "short; %s %s short > printed; code=$?; grep '^nothing' printed; exit $code",
-                    dir, part, aerogpu, commands[i]);
-            char *said = strstr(strbuf_str(&out), "aerogpu ");
-
-            if (code != 3 || !said || strstr(said + 1, "\naerogpu ") || !strstr(said, ": the file is cut ") ||
-                strstr(strbuf_str(&out), "nothing was compared"))
-                fail_msg("%s, %d of 8: exit code %d: %s", commands[i], part, code, strbuf_str(&out));
-        }
-    strbuf_finish(&out);
-}
-
 /* What was asked for, and is not in the recording. */
 TEST(what_is_not_there_is_said)
 {
