@@ -208,46 +208,44 @@ static int64_t vertex_of(const struct vertex_source *s, const struct contents *c
     return index + r->base < 0 ? VERTEX_UNKNOWN : index + r->base;
 }
 
+struct lack { /* why there is nothing, for people; `call` where the GPU wrote it */
+    const char *why;
+    uint64_t call;
+};
+
+/* The bytes of a vertex's element, or NULL and why. */
 static const uint8_t *element_at(const struct vertex_source *s, const struct contents *c,
-                                 const struct range *r, const struct element *x, int64_t vertex, int row)
+                                 const struct range *r, const struct element *x, int64_t vertex, int row,
+                                 struct lack *lack)
 {
     const struct vertex_view *v = x->slot < VERTEX_SLOTS ? &s->views[x->slot] : NULL;
-    uint64_t at, bytes = row < 0 ? 0 : format_bytes(row);
+    uint64_t at, who, bytes = row < 0 ? 0 : format_bytes(row);
     const uint8_t *p;
     size_t n;
 
-    if (!v || !v->resource || vertex < 0 || row < 0 || x->unsure)
+    *lack = (struct lack){!v || !v->resource     ? "no buffer"
+                          : row < 0 || x->unsure ? "format"
+                          : vertex == VERTEX_CUT ? "cut"
+                          : vertex < 0           ? "index"
+                                                 : NULL,
+                          0};
+    if (lack->why)
         return NULL;
     at = x->offset + (x->instanced ? r->instance : (uint64_t)vertex) * v->stride; /* of the first instance */
-    if (at + bytes > v->size)
+    if (at + bytes > v->size) {
+        lack->why = "end";
         return NULL;
+    }
     p = contents_at(c, v->resource, v->offset + at, &n);
-    return p && n >= bytes ? p : NULL;
-}
-
-/* Why element_at() has nothing, for people; `*call` where the GPU wrote it. */
-static const char *missing(const struct vertex_source *s, const struct contents *c, const struct range *r,
-                           const struct element *x, int64_t vertex, int row, uint64_t *call)
-{
-    const struct vertex_view *v = x->slot < VERTEX_SLOTS ? &s->views[x->slot] : NULL;
-    uint64_t at, bytes = row < 0 ? 0 : format_bytes(row), who;
-
-    *call = 0;
-    if (!v || !v->resource)
-        return "no buffer";
-    if (row < 0 || x->unsure)
-        return "format";
-    if (vertex < 0)
-        return vertex == VERTEX_CUT ? "cut" : "index";
-    at = x->offset + (x->instanced ? r->instance : (uint64_t)vertex) * v->stride;
-    if (at + bytes > v->size)
-        return "end";
+    if (p && n >= bytes)
+        return p;
+    lack->why = "never";
     for (uint64_t k = 0; k < bytes; k++)
         if (contents_what(c, v->resource, v->offset + at + k, &who) == CONTENTS_UNKNOWN) {
-            *call = who;
-            return "GPU";
+            *lack = (struct lack){"GPU", who};
+            break;
         }
-    return "never";
+    return NULL;
 }
 
 static void show_row(struct strbuf *out, const struct vertex_source *s, const struct contents *c,
@@ -258,7 +256,8 @@ static void show_row(struct strbuf *out, const struct vertex_source *s, const st
         strbuf_printf(out, " (%lld)", (long long)vertex);
     for (size_t k = 0; k < l->num; k++) {
         int row = format_row(l->of[k].format);
-        const uint8_t *p = element_at(s, c, r, &l->of[k], vertex, row);
+        struct lack lack;
+        const uint8_t *p = element_at(s, c, r, &l->of[k], vertex, row, &lack);
 
         strbuf_printf(out, "%s %s%u ", k ? "," : ":", l->of[k].semantic, l->of[k].index);
         if (!p)
@@ -286,7 +285,8 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
     json_write_array(&w, "elements");
     for (size_t k = 0; k < l->num; k++) {
         int row = format_row(l->of[k].format);
-        const uint8_t *p = element_at(s, c, r, &l->of[k], vertex, row);
+        struct lack lack;
+        const uint8_t *p = element_at(s, c, r, &l->of[k], vertex, row, &lack);
 
         json_write_object(&w, NULL);
         json_write_string(&w, "semantic", l->of[k].semantic);
@@ -297,13 +297,10 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
                 format_json(&w, format_component(row, p, m));
             json_write_end(&w);
         } else {
-            uint64_t call;
-            const char *why = missing(s, c, r, &l->of[k], vertex, row, &call);
-
             json_write_null(&w, "values");
-            json_write_string(&w, "why", why);
-            if (call)
-                json_write_unsigned(&w, "by", call);
+            json_write_string(&w, "why", lack.why);
+            if (lack.call)
+                json_write_unsigned(&w, "by", lack.call);
         }
         json_write_end(&w);
     }
@@ -315,8 +312,10 @@ static void row_json(struct strbuf *out, const struct vertex_source *s, const st
 static bool is_there(const struct vertex_source *s, const struct contents *c, const struct layout *l,
                      const struct range *r, int64_t vertex)
 {
+    struct lack lack;
+
     for (size_t k = 0; k < l->num; k++)
-        if (!l->of[k].instanced && element_at(s, c, r, &l->of[k], vertex, format_row(l->of[k].format)))
+        if (!l->of[k].instanced && element_at(s, c, r, &l->of[k], vertex, format_row(l->of[k].format), &lack))
             return true;
     return false;
 }
@@ -376,7 +375,8 @@ void vertex_mesh(struct strbuf *out, const struct vertex_source *s, const struct
     json_write_unsigned(&w, "components", components);
     json_write_array(&w, "positions");
     for (uint64_t i = 0; i < r.count && i < VERTEX_MESH; i++) {
-        const uint8_t *p = element_at(s, contents, &r, x, vertex_of(s, contents, &l, &r, i), row);
+        struct lack lack;
+        const uint8_t *p = element_at(s, contents, &r, x, vertex_of(s, contents, &l, &r, i), row, &lack);
 
         if (!r.known && !p)
             r.count = i;
@@ -451,7 +451,8 @@ int64_t vertex_inputs(const struct vertex_reader *r, const struct dxbc_signature
         const struct dxbc_element *want = &in->elements[k];
         const struct element *x = want->system_value ? NULL : element_of(&r->l, want);
         int format = x ? format_row(x->format) : -1;
-        const uint8_t *p = x ? element_at(r->s, r->contents, &r->r, x, vertex, format) : NULL;
+        struct lack lack;
+        const uint8_t *p = x ? element_at(r->s, r->contents, &r->r, x, vertex, format, &lack) : NULL;
         struct shader_value *four = want->reg < SHADER_REGISTERS ? to[want->reg] : NULL;
 
         if (!four)
