@@ -369,7 +369,8 @@ struct aerogpu_stream_output_entry {
  * divided in pixel shaders 1.0 to 1.3; 0: by none. Rows 23 to 26 have a number for each of 16 streams of vertex declarations of Direct3D 9: of how many
  * instances each gets the same element of the stream; 0: the stream has one for each vertex. Row 27 begins with a number whose bit n
  * says that pixel shaders compare the third coordinate with the depth that sampler n reads: 1 where it is no more, else 0; and one that is
- * 1 if table fog goes by w, 0 if by depth. */
+ * 1 if table fog goes by w, 0 if by depth. The bits of its third say the same of those that read depth as a number, which all four components
+ * have then; and those of its fourth of those whose colours are decoded from sRGB after they were sampled. */
 #define AEROGPU_EXT_PACKETS(P)                                                                               \
     P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, KERNEL, "ends a context")          \
     P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, SHARE,                               \

@@ -74,6 +74,14 @@ typedef struct _FORMATOP {
     UINT PrivateFormatBitCount;
 } FORMATOP;
 
+/* What D3DDDICAPS_GETMULTISAMPLEQUALITYLEVELS is asked with, and answers. */
+typedef struct _DDIMULTISAMPLEQUALITYLEVELSDATA {
+    UINT Format; /* D3DDDIFORMAT */
+    BOOL Flip;
+    UINT MsType; /* D3DDDIMULTISAMPLE_TYPE */
+    UINT QualityLevels;
+} DDIMULTISAMPLEQUALITYLEVELSDATA;
+
 typedef struct _D3DDDI_CREATEDEVICEFLAGS {
     union {
         struct {

@@ -352,6 +352,12 @@ static void dxbc_variant(const struct exec_engine *g, const struct exec_context 
     }
 }
 
+/* A bit for each. */
+static uint16_t samplers_of(float bits)
+{
+    return bits >= 0 && bits < 65536 ? (uint16_t)bits : 0;
+}
+
 static int graphics_program(struct exec_engine *g, struct exec_context *c, struct exec_program **out)
 {
     struct shader_link_params lp = {0};
@@ -379,10 +385,9 @@ static int graphics_program(struct exec_engine *g, struct exec_context *c, struc
         if (lp.variant.alpha_func > 8)
             lp.variant.alpha_func = 0;
         lp.variant.fog = fog_of(c);
-        lp.variant.compared = (uint16_t)(uint32_t)(c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][0] >= 0 &&
-                                                           c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][0] < 65536
-                                                       ? c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][0]
-                                                       : 0);
+        lp.variant.compared = samplers_of(c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][0]);
+        lp.variant.spread = samplers_of(c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][2]);
+        lp.variant.decoded = samplers_of(c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][3]);
         lp.variant.w_fog = c->d3d9[AEROGPU_D3D9_ROW_SAMPLING][1] == 1;
         lp.variant.flat = c->rs[D3DRS_SHADEMODE] == 1;
         lp.variant.clip_planes = g->vk.caps.clip_distance ? c->rs[D3DRS_CLIPPLANEENABLE] & 63 : 0;

@@ -599,7 +599,11 @@ static void d3d9_masks(struct exec_context *c, uint32_t state, uint32_t v)
             c->blend.constant[i] = (float)(v >> (i == 3 ? 24 : 16 - 8 * i) & 0xFF) / 255.0f;
         c->dirty |= DIRTY_BLEND_CONSTANT;
         break;
-    default: /* MULTISAMPLEMASK: of no effect without multisampling */
+    case D3DRS_MULTISAMPLEMASK:
+        c->blend.sample_mask = v;
+        c->dirty |= DIRTY_PIPELINE;
+        break;
+    default:
         break;
     }
 }

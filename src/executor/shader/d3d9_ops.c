@@ -167,11 +167,26 @@ static uint32_t read_image(struct d3d9_emit *t, uint32_t sampler, uint32_t at, e
     }
 }
 
+/* A colour of sRGB, whose alpha stays. */
+static uint32_t decode(struct d3d9_emit *t, uint32_t v)
+{
+    uint32_t low = OP2(SpvOpFDiv, v, splat_constant(t, 12.92f)), high;
+
+    high = OP2(SpvOpFDiv, OP2(SpvOpFAdd, v, splat_constant(t, 0.055f)), splat_constant(t, 1.055f));
+    high = EXT2(GLSLstd450Pow, EXT2(GLSLstd450FMax, high, splat_constant(t, 0)), splat_constant(t, 2.4f));
+    low = choose(t, SpvOpFOrdLessThanEqual, v, splat_constant(t, 0.04045f), low, high);
+    return SPIRV_VALUE(&t->b, SpvOpVectorShuffle, t->t_vec4, low, v, 0, 1, 2, 7);
+}
+
 static uint32_t sample(struct d3d9_emit *t, uint32_t sampler, uint32_t at, enum sampling mode, uint32_t x,
                        uint32_t y)
 {
     uint32_t value = read_image(t, sampler, at, mode, x, y), lit;
 
+    if (t->v.spread >> sampler & 1)
+        return d3d9_splat(t, d3d9_component(t, value, 0));
+    if (t->v.decoded >> sampler & 1)
+        return decode(t, value);
     if (!(t->v.compared >> sampler & 1))
         return value;
     lit = SPIRV_VALUE(&t->b, SpvOpFOrdLessThanEqual, t->t_bool, d3d9_component(t, at, 2),

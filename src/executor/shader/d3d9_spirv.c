@@ -29,9 +29,14 @@ struct shader_variant d3d9_relevant(const struct shader *s, const struct shader_
     if (p->major >= 3 || !(p->color_mask & 1))
         r.fog = SHADER_FOG_NONE;
     r.w_fog = r.fog && r.fog != SHADER_FOG_VERTEX && v->w_fog;
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
         if (p->sampler_dim[i] == D3D9_TEXTURE_2D)
             r.compared |= (uint16_t)(v->compared & 1u << i);
+        if (p->sampler_dim[i]) {
+            r.spread |= (uint16_t)(v->spread & 1u << i);
+            r.decoded |= (uint16_t)(v->decoded & 1u << i);
+        }
+    }
     r.alpha_func = v->alpha_func >= 1 && v->alpha_func <= 7 && p->color_mask & 1 ? v->alpha_func : 0;
     r.flat = v->flat;
     r.points = r.point_sprite = v->points && v->point_sprite;

@@ -193,6 +193,8 @@ struct shader_variant {
     bool point_sprite;   /* POINTSPRITEENABLE with points: TEXCOORD inputs become the point coordinate */
     uint8_t projected;   /* ps_1_1..1_3: bits 2n, 2n+1: what divides those of stage n: 1 y, 2 z, 3 w */
     uint16_t compared;   /* pixel shader: bit n: what sampler n reads is compared with the third coordinate */
+    uint16_t spread;     /* ... all components are the first: depth that is read as a number */
+    uint16_t decoded;    /* ... the colour is decoded from sRGB */
     bool w_fog;          /* table fog is of w, and not of z */
     uint8_t clip_planes; /* bit n: vertices have a distance to plane n, and what is behind it is cut away */
     uint8_t samples;     /* of the targets; 0: one */

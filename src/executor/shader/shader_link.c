@@ -58,7 +58,11 @@ struct shader_key shader_link_key(const struct shader_link_params *p)
                                  v.clip_planes,
                                  v.w_fog,
                                  (uint8_t)v.compared,
-                                 (uint8_t)(v.compared >> 8)};
+                                 (uint8_t)(v.compared >> 8),
+                                 (uint8_t)v.spread,
+                                 (uint8_t)(v.spread >> 8),
+                                 (uint8_t)v.decoded,
+                                 (uint8_t)(v.decoded >> 8)};
             memcpy(all.variants[i], bytes, sizeof(bytes));
         } else {
             struct shader_variant v;

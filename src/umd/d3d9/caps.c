@@ -103,6 +103,16 @@ static HRESULT give(const D3DDDIARG_GETCAPS *a, const void *data, size_t size)
     return S_OK;
 }
 
+static FORMATOP format_of(const struct umd9_format *f, uint64_t features)
+{
+    FORMATOP o = {.Format = f->d3d, .Operations = umd9_operations(f, features)};
+
+    for (uint32_t type = 1; type <= D3DDDIMULTISAMPLE_16_SAMPLES; type++)
+        if (umd9_samples(f, features, type))
+            o.FlipMsTypes = o.BltMsTypes |= 1u << (type - 1);
+    return o;
+}
+
 HRESULT APIENTRY umd9_get_caps(HANDLE adapter, CONST D3DDDIARG_GETCAPS *a)
 {
     static const UINT all[] = {D3DDDIQUERYTYPE_EVENT, D3DDDIQUERYTYPE_OCCLUSION, D3DDDIQUERYTYPE_TIMESTAMP,
@@ -111,6 +121,7 @@ HRESULT APIENTRY umd9_get_caps(HANDLE adapter, CONST D3DDDIARG_GETCAPS *a)
     uint32_t count, queries = of->info.device_features & AEROGPU_EXT_FEATURE(EXT_QUERIES) ? 5 : 1;
     const struct umd9_format *f = umd9_formats(&count);
     FORMATOP *list = a->pData;
+    DDIMULTISAMPLEQUALITYLEVELSDATA *samples = a->pData;
 
     switch (a->Type) {
     case D3DDDICAPS_GETD3D9CAPS:
@@ -121,14 +132,18 @@ HRESULT APIENTRY umd9_get_caps(HANDLE adapter, CONST D3DDDIARG_GETCAPS *a)
         if (!a->pData || a->DataSize < count * sizeof(FORMATOP))
             return E_INVALIDARG;
         for (uint32_t i = 0; i < count; i++)
-            list[i] = (FORMATOP){.Format = f[i].d3d,
-                                 .Operations = umd9_operations(&f[i], of->info.device_features)};
+            list[i] = format_of(&f[i], of->info.device_features);
         return S_OK;
     case D3DDDICAPS_GETD3DQUERYCOUNT:
         return give(a, &queries, sizeof(queries));
     case D3DDDICAPS_GETD3DQUERYDATA:
         return give(a, all, queries * sizeof(all[0]));
-    case D3DDDICAPS_GETMULTISAMPLEQUALITYLEVELS: /* the device has one sample */
+    case D3DDDICAPS_GETMULTISAMPLEQUALITYLEVELS:
+        if (!a->pData || a->DataSize < sizeof(*samples))
+            return E_INVALIDARG;
+        samples->QualityLevels =
+            umd9_samples(umd9_format(samples->Format), of->info.device_features, samples->MsType) != 0;
+        return S_OK;
     default:
         return D3DDDIERR_NOTAVAILABLE;
     }

@@ -77,6 +77,9 @@ static void plain_states(struct umd9_device *d, bool plain)
         if (d->rs[states[i].state] != states[i].value)
             ABI_EMIT(&d->stream, SET_RENDER_STATE, set_render_state, .state = states[i].state,
                      .value = plain ? states[i].value : d->rs[states[i].state]);
+    if (plain && d->sample_mask != UINT32_MAX) /* the next draw has it anew */
+        ABI_EMIT(&d->stream, SET_RENDER_STATE, set_render_state, .state = D3DRS_MULTISAMPLEMASK,
+                 .value = d->sample_mask = UINT32_MAX);
 }
 
 static void plain_sampler(struct umd9_device *d, bool plain, bool linear)
@@ -122,7 +125,7 @@ static HRESULT stretch(struct umd9_device *d, const D3DDDIARG_BLT *a)
         memcpy(v[i], corner, sizeof(corner));
     }
     target = umd9_target(d, dst, a->DstSubResourceIndex);
-    texture = umd9_target(d, src, a->SrcSubResourceIndex);
+    texture = src->samples > 1 ? umd9_source(d, src) : umd9_target(d, src, a->SrcSubResourceIndex);
     umd9_set_scissor(d, false, &d->scissor);
     plain_states(d, true);
     plain_sampler(d, true, a->Flags.Linear);
@@ -159,10 +162,12 @@ static HRESULT stretch(struct umd9_device *d, const D3DDDIARG_BLT *a)
 HRESULT umd9_copy(struct umd9_device *d, struct umd9_resource *dst, uint32_t dst_surface, uint32_t x,
                   uint32_t y, struct umd9_resource *src, uint32_t src_surface, const RECT *rect)
 {
+    const uint32_t source = src->samples == dst->samples ? src->name : umd9_source(d, src);
+
     umd9_room(d, 128);
     umd9_alloc_use(src->alloc, false);
     umd9_alloc_use(dst->alloc, true);
-    ABI_EMIT(&d->stream, COPY_TEXTURE2D, copy_texture2d, .dst_texture = dst->name, .src_texture = src->name,
+    ABI_EMIT(&d->stream, COPY_TEXTURE2D, copy_texture2d, .dst_texture = dst->name, .src_texture = source,
              .dst_mip_level = dst_surface % dst->mips, .dst_array_layer = dst_surface / dst->mips,
              .src_mip_level = src_surface % src->mips, .src_array_layer = src_surface / src->mips, .dst_x = x,
              .dst_y = y, .src_x = (uint32_t)rect->left, .src_y = (uint32_t)rect->top,
@@ -287,7 +292,10 @@ static HRESULT APIENTRY blt(HANDLE h, CONST D3DDDIARG_BLT *a)
                            0);
     }
     umd9_written(dst, a->DstSubResourceIndex);
-    if (same && src->format->abi == dst->format->abi && src != dst)
+    if (src->format->operations & FORMATOP_ZSTENCIL && src->samples != dst->samples)
+        return D3DDDIERR_NOTAVAILABLE;
+    if (same && src->format->abi == dst->format->abi && src != dst &&
+        (dst->samples == 1 || dst->samples == src->samples))
         return umd9_copy(d, dst, a->DstSubResourceIndex, (uint32_t)a->DstRect.left, (uint32_t)a->DstRect.top,
                          src, a->SrcSubResourceIndex, &a->SrcRect);
     return stretch(d, a);

@@ -148,12 +148,13 @@ static bool prepare(struct umd9_device *d, uint32_t topology)
     if (!vs || !ps)
         return false;
     if (d->targets_changed)
-        umd9_bind_targets(d);
+        umd9_bind_targets(d, true, true);
     if (d->viewport_changed)
         umd9_bind_viewport(d);
     umd9_bind_shaders(d, vs, ps, d->decl->name);
     umd9_bind_constants(d);
     umd9_bind_clipping(d);
+    umd9_bind_mask(d);
     umd9_bind_rows(d);
     if (topology != d->bound_topology) {
         umd9_room(d, 64);
@@ -189,24 +190,24 @@ static bool bind_vertices(struct umd9_device *d, uint32_t first, uint32_t count)
     return true;
 }
 
-/* Which streams have an element of each instance, and how many instances there are. Without indices there is one, of all streams'
- * first elements. */
+/* Which streams have an element of each instance, and how many instances there are: stream 0 says it, whoever uses that. Without
+ * indices there is one, of all streams' first elements. */
 static uint32_t bind_instances(struct umd9_device *d, bool indexed)
 {
-    enum { INDEXED = 1u << 30, INSTANCED = 1u << 31 };
+    const uint32_t count = d->streams[0].divider & 0x3FFFFFFFu;
     float rates[UMD9_STREAMS] = {0};
-    uint32_t count = 1;
+    bool instanced = d->streams[0].divider >> 30 & 1;
 
     for (uint32_t i = 0; indexed && i < UMD9_STREAMS; i++) {
         const uint32_t f = d->streams[i].divider, n = f & 0x3FFFFFFFu;
 
-        if (f & (uint32_t)INSTANCED)
+        if (f >> 31) {
             rates[i] = (float)(n ? n : 1);
-        else if (f & INDEXED && n)
-            count = n;
+            instanced = true;
+        }
     }
     umd9_set_rows(d, AEROGPU_D3D9_ROW_INSTANCES, rates, UMD9_STREAMS / 4);
-    return count;
+    return indexed && instanced && count ? count : 1;
 }
 
 static HRESULT APIENTRY draw(HANDLE h, CONST D3DDDIARG_DRAWPRIMITIVE *a, CONST UINT *flags)
@@ -280,16 +281,16 @@ static bool intersect(RECT *r, const RECT *with)
     return r->left < r->right && r->top < r->bottom;
 }
 
-static HRESULT APIENTRY clear(HANDLE h, CONST D3DDDIARG_CLEAR *a, UINT count, CONST RECT *rects)
+/* What of it is bound, with these flags, in these rectangles of the viewport. */
+static void clear_bound(struct umd9_device *d, const D3DDDIARG_CLEAR *a, UINT flags, UINT count,
+                        const RECT *rects)
 {
-    struct umd9_device *d = umd9_device(h);
     const RECT viewport = {(LONG)d->viewport.X, (LONG)d->viewport.Y,
                            (LONG)(d->viewport.X + d->viewport.Width),
                            (LONG)(d->viewport.Y + d->viewport.Height)};
     const bool scissor = d->rs[D3DRS_SCISSORTESTENABLE] != 0;
     uint32_t c = a->FillColor;
 
-    umd9_bind_targets(d);
     for (UINT i = 0; i < (count ? count : 1); i++) {
         RECT r = count ? rects[i] : viewport;
 
@@ -297,15 +298,32 @@ static HRESULT APIENTRY clear(HANDLE h, CONST D3DDDIARG_CLEAR *a, UINT count, CO
             continue;
         umd9_set_scissor(d, true, &r);
         umd9_room(d, 64);
-        ABI_EMIT(
-            &d->stream, CLEAR, clear,
-            .flags = (a->Flags & 1 ? AEROGPU_CLEAR_COLOR : 0u) | (a->Flags & 2 ? AEROGPU_CLEAR_DEPTH : 0u) |
-                     (a->Flags & 4 ? AEROGPU_CLEAR_STENCIL : 0u),
-            .color_rgba = {abi_f32((float)(c >> 16 & 255) / 255.0f), abi_f32((float)(c >> 8 & 255) / 255.0f),
-                           abi_f32((float)(c & 255) / 255.0f), abi_f32((float)(c >> 24) / 255.0f)},
-            .depth = abi_f32(a->FillDepth), .stencil = a->FillStencil);
+        ABI_EMIT(&d->stream, CLEAR, clear,
+                 .flags = (flags & 1 ? AEROGPU_CLEAR_COLOR : 0u) | (flags & 2 ? AEROGPU_CLEAR_DEPTH : 0u) |
+                          (flags & 4 ? AEROGPU_CLEAR_STENCIL : 0u),
+                 .color_rgba = {abi_f32((float)(c >> 16 & 255) / 255.0f),
+                                abi_f32((float)(c >> 8 & 255) / 255.0f), abi_f32((float)(c & 255) / 255.0f),
+                                abi_f32((float)(c >> 24) / 255.0f)},
+                 .depth = abi_f32(a->FillDepth), .stencil = a->FillStencil);
     }
     umd9_set_scissor(d, scissor, &d->scissor);
+}
+
+static HRESULT APIENTRY clear(HANDLE h, CONST D3DDDIARG_CLEAR *a, UINT count, CONST RECT *rects)
+{
+    struct umd9_device *d = umd9_device(h);
+    const bool apart = umd9_depth_apart(d);
+
+    umd9_bind_targets(d, true, !apart);
+    if (!apart)
+        clear_bound(d, a, a->Flags, count, rects);
+    else if (a->Flags & 1)
+        clear_bound(d, a, 1, count, rects);
+    if (apart && a->Flags & ~1u) {
+        umd9_bind_targets(d, false, true);
+        clear_bound(d, a, a->Flags & ~1u, count, rects);
+    }
+    d->targets_changed |= apart;
     for (int i = 0; i < UMD9_TARGETS; i++)
         if (d->targets[i] && a->Flags & 1)
             umd9_written(d->targets[i], d->target_surfaces[i]);

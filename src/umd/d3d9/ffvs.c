@@ -362,6 +362,12 @@ static void generate(struct umd9_asm *a, const struct coordinate *x)
         UMD9_OP(a, MOV, to(t(4), 1u << have), only(c(C_NUMBERS), UMD9_Y));
 }
 
+/* The coordinate that the others are divided by: there are no more than the vertex has, but for those that are made. */
+static uint32_t last_of(const struct coordinate *x)
+{
+    return x->count == 4 && !x->generate && x->size == 3 ? 3 : x->count;
+}
+
 static void coordinates(struct umd9_asm *a, const struct key *k, uint32_t i)
 {
     const struct coordinate *x = &k->coordinates[i];
@@ -371,6 +377,8 @@ static void coordinates(struct umd9_asm *a, const struct key *k, uint32_t i)
         return;
     if (k->transformed || (!x->generate && !x->count)) {
         UMD9_OP(a, MOV, to(out, 15), x->size ? in(V_COORDINATES + x->index) : only(c(C_NUMBERS), UMD9_X));
+        if (x->projected && x->size == 3 && !k->transformed)
+            UMD9_OP(a, MOV, to(out, 8), only(in(V_COORDINATES + x->index), UMD9_Z));
         return;
     }
     generate(a, x);
@@ -378,7 +386,7 @@ static void coordinates(struct umd9_asm *a, const struct key *k, uint32_t i)
         columns(a, t(5), t(4), C_TEXTURE + 4 * i, 4);
         UMD9_OP(a, MOV, to(t(4), 15), t(5));
         if (x->projected) /* by the last of them; the sampler divides by w */
-            UMD9_OP(a, MOV, to(t(4), 8), only(t(5), 0x55u * (x->count - 1u)));
+            UMD9_OP(a, MOV, to(t(4), 8), only(t(5), 0x55u * (last_of(x) - 1u)));
     }
     UMD9_OP(a, MOV, to(out, 15), t(4));
 }

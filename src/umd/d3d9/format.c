@@ -6,6 +6,8 @@
 enum {
     TEXTURE = FORMATOP_TEXTURE | FORMATOP_CUBETEXTURE | FORMATOP_VOLUMETEXTURE | FORMATOP_VERTEXTEXTURE |
               FORMATOP_OFFSCREENPLAIN,
+    /* Windows' memory of the levels of formats that it does not know has no room for the blocks of volumes' slices. */
+    FLAT = TEXTURE & ~(FORMATOP_OFFSCREENPLAIN | FORMATOP_VOLUMETEXTURE),
     BUMP = TEXTURE | FORMATOP_BUMPMAP,
     VIDEO = FORMATOP_OFFSCREENPLAIN,
     TARGET = FORMATOP_OFFSCREEN_RENDERTARGET | FORMATOP_SAME_FORMAT_RENDERTARGET |
@@ -165,17 +167,19 @@ static const struct umd9_format formats[] = {
      TARGET | FORMATOP_TEXTURE, NULL, NULL},
     {D3DDDIFMT_A8B8G8R8, AEROGPU_FORMAT_R8G8B8A8_UNORM, 4, 1, 4, TEXTURE | TARGET | SRGB, NULL, NULL},
     {D3DDDIFMT_X8B8G8R8, AEROGPU_FORMAT_R8G8B8X8_UNORM, 4, 1, 4, TEXTURE | TARGET | SRGB, NULL, NULL},
-    {D3DDDIFMT_R5G6B5, AEROGPU_FORMAT_B5G6R5_UNORM, 2, 1, 2, TEXTURE | TARGET, NULL, NULL},
-    {D3DDDIFMT_A1R5G5B5, AEROGPU_FORMAT_B5G5R5A1_UNORM, 2, 1, 2, TEXTURE | TARGET, NULL, NULL},
-    {D3DDDIFMT_X1R5G5B5, BGRA, 2, 1, 4, TEXTURE, of_x1r5g5b5, NULL},
-    {D3DDDIFMT_A4R4G4B4, BGRA, 2, 1, 4, TEXTURE, of_a4r4g4b4, NULL},
-    {30 /* X4R4G4B4 */, BGRA, 2, 1, 4, TEXTURE, of_x4r4g4b4, NULL},
+    {D3DDDIFMT_R5G6B5, AEROGPU_FORMAT_B5G6R5_UNORM, 2, 1, 2, TEXTURE | TARGET | FORMATOP_SRGBREAD, NULL,
+     NULL},
+    {D3DDDIFMT_A1R5G5B5, AEROGPU_FORMAT_B5G5R5A1_UNORM, 2, 1, 2, TEXTURE | TARGET | FORMATOP_SRGBREAD, NULL,
+     NULL},
+    {D3DDDIFMT_X1R5G5B5, BGRA, 2, 1, 4, TEXTURE | FORMATOP_SRGBREAD, of_x1r5g5b5, NULL},
+    {D3DDDIFMT_A4R4G4B4, BGRA, 2, 1, 4, TEXTURE | FORMATOP_SRGBREAD, of_a4r4g4b4, NULL},
+    {30 /* X4R4G4B4 */, BGRA, 2, 1, 4, TEXTURE | FORMATOP_SRGBREAD, of_x4r4g4b4, NULL},
     {27 /* R3G3B2 */, BGRA, 1, 1, 4, TEXTURE, of_r3g3b2, NULL},
     {29 /* A8R3G3B2 */, BGRA, 2, 1, 4, TEXTURE, of_a8r3g3b2, NULL},
-    {D3DDDIFMT_R8G8B8, BGRA, 3, 1, 4, TEXTURE, of_r8g8b8, NULL},
+    {D3DDDIFMT_R8G8B8, BGRA, 3, 1, 4, TEXTURE | FORMATOP_SRGBREAD, of_r8g8b8, NULL},
     {D3DDDIFMT_A8, BGRA, 1, 1, 4, TEXTURE, of_a8, NULL},
-    {D3DDDIFMT_L8, BGRA, 1, 1, 4, TEXTURE, of_l8, NULL},
-    {51 /* A8L8 */, BGRA, 2, 1, 4, TEXTURE, of_a8l8, NULL},
+    {D3DDDIFMT_L8, BGRA, 1, 1, 4, TEXTURE | FORMATOP_SRGBREAD, of_l8, NULL},
+    {51 /* A8L8 */, BGRA, 2, 1, 4, TEXTURE | FORMATOP_SRGBREAD, of_a8l8, NULL},
     {52 /* A4L4 */, BGRA, 1, 1, 4, TEXTURE, of_a4l4, NULL},
     {81 /* L16 */, AEROGPU_FORMAT_EXT_R16G16B16A16_UNORM, 2, 1, 8, TEXTURE, of_l16, NULL},
     {31 /* A2B10G10R10 */, AEROGPU_FORMAT_EXT_R10G10B10A2_UNORM, 4, 1, 4, TEXTURE | TARGET, NULL, NULL},
@@ -196,10 +200,8 @@ static const struct umd9_format formats[] = {
     {64 /* V16U16 */, AEROGPU_FORMAT_EXT_R16G16_SNORM, 4, 1, 4, BUMP, NULL, NULL},
     {67 /* A2W10V10U10 */, F16, 4, 1, 8, BUMP, of_a2w10v10u10, NULL},
     {110 /* Q16W16V16U16 */, F16, 8, 1, 8, BUMP, NULL, NULL},
-    {0x31495441 /* ATI1 */, AEROGPU_FORMAT_EXT_BC4_UNORM, 8, 4, 8, TEXTURE & ~FORMATOP_OFFSCREENPLAIN, NULL,
-     NULL},
-    {0x32495441 /* ATI2 */, AEROGPU_FORMAT_EXT_BC5_UNORM, 16, 4, 16, TEXTURE & ~FORMATOP_OFFSCREENPLAIN,
-     of_ati2, of_ati2},
+    {0x31495441 /* ATI1 */, AEROGPU_FORMAT_EXT_BC4_UNORM, 8, 4, 8, FLAT, NULL, NULL},
+    {0x32495441 /* ATI2 */, AEROGPU_FORMAT_EXT_BC5_UNORM, 16, 4, 16, FLAT, of_ati2, of_ati2},
     {0x32595559 /* YUY2 */, BGRA, 2, 1, 4, VIDEO, of_yuy2, NULL},
     {0x59565955 /* UYVY */, BGRA, 2, 1, 4, VIDEO, of_uyvy, NULL},
     {0x32315659 /* YV12 */, BGRA, 1, 1, 4, VIDEO, NULL, NULL, of_yv12},
@@ -215,7 +217,7 @@ static const struct umd9_format formats[] = {
      NULL},
     {D3DDDIFMT_D24S8, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 4, 1, 4, DEPTH, NULL, NULL},
     {D3DDDIFMT_D24X8, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 4, 1, 4, DEPTH, NULL, NULL},
-    {UMD9_INTZ, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 4, 1, 4, DEPTH, NULL, NULL},
+    {0x5A544E49 /* INTZ */, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 4, 1, 4, DEPTH, NULL, NULL},
     {D3DDDIFMT_D16, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 2, 1, 4, DEPTH, NULL, NULL},
 };
 
@@ -238,10 +240,34 @@ uint32_t umd9_operations(const struct umd9_format *f, uint64_t features)
     return o;
 }
 
+/* Four: what drivers of processors have, and what others have, too. Who asks for two gets as many. */
+uint32_t umd9_samples(const struct umd9_format *f, uint64_t features, uint32_t type)
+{
+    const uint32_t drawn = FORMATOP_OFFSCREEN_RENDERTARGET | FORMATOP_ZSTENCIL;
+
+    if (type == D3DDDIMULTISAMPLE_NONE)
+        return 1;
+    return (type == D3DDDIMULTISAMPLE_NONMASKABLE || type == D3DDDIMULTISAMPLE_2_SAMPLES ||
+            type == D3DDDIMULTISAMPLE_4_SAMPLES) &&
+                   f && umd9_operations(f, features) & drawn && features & AEROGPU_EXT_FEATURE(EXT_SAMPLES)
+               ? 4
+               : 0;
+}
+
 const struct umd9_format *umd9_format(uint32_t d3d)
 {
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].d3d == d3d)
             return &formats[i];
     return NULL;
+}
+
+bool umd9_is_read(const struct umd9_format *f)
+{
+    return f->d3d == 0x5A544E49 /* INTZ */;
+}
+
+bool umd9_is_decoded(const struct umd9_format *f)
+{
+    return f->abi == AEROGPU_FORMAT_B5G6R5_UNORM || f->abi == AEROGPU_FORMAT_B5G5R5A1_UNORM;
 }

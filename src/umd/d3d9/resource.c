@@ -102,7 +102,7 @@ void umd9_upload(struct umd9_device *d, struct umd9_resource *r, uint32_t surfac
 
 void umd9_written(struct umd9_resource *r, uint32_t surface)
 {
-    r->surfaces[surface].stale = true;
+    r->surfaces[surface].stale = r->unresolved = true;
     if (r->alloc && r->alloc->resource)
         r->alloc->drawn = true;
 }
@@ -114,6 +114,25 @@ uint8_t *umd9_texel(const struct umd9_resource *r, uint32_t surface, uint8_t *ba
 
     return base + (size_t)z * s->slice + (size_t)(y / r->format->block) * s->pitch +
            (size_t)(x / r->format->block) * r->format->bytes;
+}
+
+uint32_t umd9_source(struct umd9_device *d, struct umd9_resource *r)
+{
+    if (r->samples == 1)
+        return r->name;
+    umd9_room(d, 256);
+    if (!r->resolved) {
+        r->resolved = umd9_name(d);
+        ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->resolved,
+                 .usage_flags = AEROGPU_RESOURCE_USAGE_TEXTURE, .format = r->format->abi,
+                 .width = r->surfaces[0].width, .height = r->surfaces[0].height, .mip_levels = 1,
+                 .array_layers = 1);
+    }
+    if (r->unresolved)
+        ABI_EMIT(&d->stream, EXT_RESOLVE, ext_resolve, .dst_texture = r->resolved, .src_texture = r->name,
+                 .format = r->format->abi);
+    r->unresolved = false;
+    return r->resolved;
 }
 
 /* Guest memory that a picture of that shape is copied into. */
@@ -150,6 +169,7 @@ HRESULT umd9_download(struct umd9_device *d, struct umd9_resource *r, uint32_t s
     const struct umd9_format *f = r->format;
     const struct umd9_surface *s = &r->surfaces[surface];
     uint32_t width = (uint32_t)(rect->right - rect->left), height = (uint32_t)(rect->bottom - rect->top);
+    uint32_t source;
     void *data = NULL;
     HRESULT hr;
 
@@ -158,11 +178,12 @@ HRESULT umd9_download(struct umd9_device *d, struct umd9_resource *r, uint32_t s
     hr = scratch(d, f, s->width, s->height);
     if (hr != S_OK)
         return hr;
+    source = umd9_source(d, r);
     umd9_room(d, 128);
     umd9_alloc_use(d->scratch.alloc, true);
     umd9_alloc_use(r->alloc, false);
     ABI_EMIT(&d->stream, COPY_TEXTURE2D, copy_texture2d, .dst_texture = d->scratch.name,
-             .src_texture = r->name, .src_mip_level = surface % r->mips, .src_array_layer = surface / r->mips,
+             .src_texture = source, .src_mip_level = surface % r->mips, .src_array_layer = surface / r->mips,
              .dst_x = (uint32_t)rect->left, .dst_y = (uint32_t)rect->top, .src_x = (uint32_t)rect->left,
              .src_y = (uint32_t)rect->top, .width = width, .height = height,
              .flags = AEROGPU_COPY_FLAG_WRITEBACK_DST);
@@ -234,13 +255,23 @@ static void emit_create(struct umd9_device *d, struct umd9_resource *r)
                  .size_bytes = (r->size + 3) & ~UINT64_C(3));
     else
         ABI_EMIT(&d->stream, CREATE_TEXTURE2D, create_texture2d, .texture_handle = r->name,
-                 .usage_flags = usage_of(r->flags), .format = r->format->abi, .width = r->surfaces[0].width,
-                 .height = r->surfaces[0].height, .mip_levels = r->mips,
-                 .array_layers = r->flags.Volume ? r->surfaces[0].depth : r->faces,
+                 .usage_flags =
+                     usage_of(r->flags) | AEROGPU_RESOURCE_USAGE_EXT_SAMPLES(r->samples > 1 ? 2 : 0),
+                 .format = r->format->abi, .width = r->surfaces[0].width, .height = r->surfaces[0].height,
+                 .mip_levels = r->mips, .array_layers = r->flags.Volume ? r->surfaces[0].depth : r->faces,
                  .row_pitch_bytes = r->pitch, .backing_alloc_id = r->alloc ? r->alloc->id : 0);
 }
 
 static HRESULT APIENTRY destroy_resource(HANDLE h, HANDLE resource);
+
+/* What may have several samples: the device has them where there are no mips, and no guest memory. */
+static bool plain_target(const D3DDDIARG_CREATERESOURCE *a)
+{
+    const D3DDDI_RESOURCEFLAGS f = a->Flags;
+
+    return a->SurfCount == 1 && !a->MultisampleQuality && (f.RenderTarget || f.ZBuffer) && !f.Primary &&
+           !f.SharedResource && !f.Texture && a->Pool == D3DDDIPOOL_VIDEOMEMORY;
+}
 
 static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
 {
@@ -249,13 +280,15 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
     const struct umd9_format *f = umd9_format((uint32_t)a->Format);
     struct umd9_resource *r;
     HRESULT hr = umd9_state(d);
+    uint32_t samples;
     void *memory;
 
     if (hr != S_OK)
         return hr;
     if (f && !umd9_operations(f, d->adapter->info.device_features))
         f = NULL;
-    if (!a->SurfCount || a->MultisampleType > 1 ||
+    samples = umd9_samples(f, d->adapter->info.device_features, a->MultisampleType);
+    if (!a->SurfCount || !samples || (samples > 1 && !plain_target(a)) ||
         (a->Flags.SharedResource &&
          (a->SurfCount != 1 || a->Pool == D3DDDIPOOL_SYSTEMMEM || !umd9_shared_format(f))) ||
         (!buffer && !f && a->Pool != D3DDDIPOOL_SYSTEMMEM) ||
@@ -268,6 +301,9 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
     r->runtime = a->hResource;
     r->format = buffer ? NULL : f;
     r->flags = a->Flags;
+    r->samples = samples;
+    r->type = a->MultisampleType;
+    r->unresolved = true;
     describe(r, a);
     if (a->Pool != D3DDDIPOOL_SYSTEMMEM) {
         if (a->Flags.Primary || a->Flags.SharedResource) {
@@ -355,6 +391,7 @@ static HRESULT APIENTRY open_resource(HANDLE h, D3DDDIARG_OPENRESOURCE *a)
     r->runtime = a->hResource;
     r->format = umd9_format(format_shared(p.format));
     r->flags.SharedResource = r->flags.Texture = r->flags.RenderTarget = 1;
+    r->samples = 1;
     surface.Width = p.width;
     surface.Height = p.height;
     describe(r, &same);
@@ -407,10 +444,11 @@ static HRESULT APIENTRY destroy_resource(HANDLE h, HANDLE resource)
             ABI_EMIT(&d->stream, DESTROY_TEXTURE_VIEW, destroy_texture_view,
                      .view_handle = r->surfaces[i].view);
         }
-    if (r->name) {
-        umd9_room(d, 64);
+    umd9_room(d, 64);
+    if (r->resolved)
+        ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->resolved);
+    if (r->name)
         ABI_EMIT(&d->stream, DESTROY_RESOURCE, destroy_resource, .resource_handle = r->name);
-    }
     umd9_alloc_destroy(d, r->alloc);
     free(r->shadow);
     free(r);

@@ -323,8 +323,11 @@ static void bind_bump(struct umd9_device *d)
 
 void umd9_bind_rows(struct umd9_device *d)
 {
+    const float(*p)[4] = d->projection;
+    const bool by_w = d->rs[D3DRS_FOGTABLEMODE] && !d->decl->transformed &&
+                      (p[0][3] != 0 || p[1][3] != 0 || p[2][3] != 0 || p[3][3] != 1);
     float planes[6][4] = {{0}};
-    uint32_t compared = 0;
+    uint32_t compared = 0, spread = 0, decoded = 0;
 
     if (d->rs[D3DRS_CLIPPLANEENABLE]) {
         if (d->vs && !d->decl->transformed)
@@ -338,16 +341,15 @@ void umd9_bind_rows(struct umd9_device *d)
     for (uint32_t i = 0; i < 16; i++) {
         const struct umd9_resource *r = d->textures[i];
 
-        if (r && r->flags.ZBuffer && r->format->d3d != UMD9_INTZ)
-            compared |= 1u << i;
+        if (!r)
+            continue;
+        if (r->flags.ZBuffer)
+            *(umd9_is_read(r->format) ? &spread : &compared) |= 1u << i;
+        if (d->samplers[i][D3DSAMP_SRGBTEXTURE] && umd9_is_decoded(r->format))
+            decoded |= 1u << i;
     }
-    if (d->rs[D3DRS_FOGTABLEMODE] || compared) {
-        const float(*p)[4] = d->projection;
-        const bool affine = p[0][3] == 0 && p[1][3] == 0 && p[2][3] == 0 && p[3][3] == 1;
-
-        umd9_set_rows(d, AEROGPU_D3D9_ROW_SAMPLING,
-                      (float[4]){(float)compared, !affine && !d->decl->transformed}, 1);
-    }
+    umd9_set_rows(d, AEROGPU_D3D9_ROW_SAMPLING,
+                  (float[4]){(float)compared, by_w, (float)spread, (float)decoded}, 1);
 }
 
 /* ---- constants of the next draw --------------------------------------------- */

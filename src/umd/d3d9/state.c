@@ -21,8 +21,8 @@ static HRESULT APIENTRY set_render_state(HANDLE h, CONST D3DDDIARG_RENDERSTATE *
     if (a->State >= D3DRS_COUNT || !d3drs_name(a->State) || d->rs[a->State] == a->Value)
         return S_OK;
     d->rs[a->State] = a->Value;
-    if (a->State == D3DRS_CLIPPING)
-        return S_OK; /* umd9_bind_clipping */
+    if (a->State == D3DRS_CLIPPING || a->State == D3DRS_MULTISAMPLEMASK)
+        return S_OK; /* umd9_bind_clipping, umd9_bind_mask */
     emit_state(d, a->State, a->Value);
     return S_OK;
 }
@@ -34,6 +34,21 @@ void umd9_bind_clipping(struct umd9_device *d)
     if (unclipped != d->unclipped)
         emit_state(d, D3DRS_CLIPPING, !unclipped);
     d->unclipped = unclipped;
+}
+
+/* A mask of two samples says it of pairs; and there is none of those that cannot be masked. */
+void umd9_bind_mask(struct umd9_device *d)
+{
+    const struct umd9_resource *r = d->targets[0];
+    uint32_t mask = d->rs[D3DRS_MULTISAMPLEMASK];
+
+    if (!r || r->samples == 1 || r->type == D3DDDIMULTISAMPLE_NONMASKABLE)
+        mask = UINT32_MAX;
+    else if (r->type == D3DDDIMULTISAMPLE_2_SAMPLES)
+        mask = (mask & 1) * 3 | (mask >> 1 & 1) * 12;
+    if (mask != d->sample_mask)
+        emit_state(d, D3DRS_MULTISAMPLEMASK, mask);
+    d->sample_mask = mask;
 }
 
 /* ---- stages and samplers ----------------------------------------------------- */
@@ -131,16 +146,40 @@ static HRESULT APIENTRY set_depth(HANDLE h, CONST D3DDDIARG_SETDEPTHSTENCIL *a)
     return S_OK;
 }
 
-void umd9_bind_targets(struct umd9_device *d)
+/* The first colour that is bound, and its surface. */
+static const struct umd9_resource *first_target(const struct umd9_device *d, const struct umd9_surface **s)
 {
-    struct aerogpu_cmd_set_render_targets t = {0};
-
     for (uint32_t i = 0; i < UMD9_TARGETS; i++)
         if (d->targets[i]) {
+            *s = &d->targets[i]->surfaces[d->target_surfaces[i]];
+            return d->targets[i];
+        }
+    return NULL;
+}
+
+bool umd9_depth_apart(const struct umd9_device *d)
+{
+    const struct umd9_surface *s;
+    const struct umd9_resource *r = d->depth ? first_target(d, &s) : NULL;
+
+    return r && (r->samples != d->depth->samples || s->width > d->depth->surfaces[0].width ||
+                 s->height > d->depth->surfaces[0].height);
+}
+
+/* What has other samples than the first colour is left out: the device takes no such targets. */
+void umd9_bind_targets(struct umd9_device *d, bool colors, bool depth)
+{
+    struct aerogpu_cmd_set_render_targets t = {0};
+    const struct umd9_surface *s;
+    const struct umd9_resource *first = colors ? first_target(d, &s) : NULL;
+
+    for (uint32_t i = 0; first && i < UMD9_TARGETS; i++)
+        if (d->targets[i] && d->targets[i]->samples == first->samples) {
             t.colors[i] = umd9_target(d, d->targets[i], d->target_surfaces[i]);
             t.color_count = i + 1;
         }
-    t.depth_stencil = d->depth ? d->depth->name : 0;
+    if (d->depth && depth && (!first || first->samples == d->depth->samples))
+        t.depth_stencil = d->depth->name;
     umd9_room(d, 128);
     abi_builder_packet(&d->stream, AEROGPU_CMD_SET_RENDER_TARGETS, &t, sizeof(t), NULL, 0);
     d->targets_changed = false;
@@ -341,6 +380,7 @@ void umd9_state_init(struct umd9_device *d)
         bump[0][0] = bump[0][3] = bump[1][0] = 1;
     }
     d->z.MaxZ = 1;
+    d->sample_mask = UINT32_MAX;
     d->targets_changed = d->streams_changed = true;
     for (int i = 0; i < UMD9_STREAMS; i++)
         d->streams[i].divider = 1;

@@ -49,8 +49,6 @@ enum {
     UMD9_VS_SAMPLER = 257 /* the number of the first of vertex shaders, D3DVERTEXTEXTURESAMPLER0 */
 };
 
-enum { UMD9_INTZ = 0x5A544E49 }; /* the format of depth that is read as a number: others compare with it */
-
 struct umd9_adapter {
     HANDLE runtime;
     PFND3DDDI_QUERYADAPTERINFOCB query;
@@ -98,7 +96,10 @@ struct umd9_resource {
     HANDLE runtime;
     const struct umd9_format *format; /* NULL: a buffer */
     D3DDDI_RESOURCEFLAGS flags;
-    uint32_t name; /* 0: system memory */
+    uint32_t name;          /* 0: system memory */
+    uint32_t samples, type; /* in each texel; the D3DDDIMULTISAMPLE_TYPE that was asked for */
+    uint32_t resolved;      /* of several samples: the texture that has one of them; 0: none yet */
+    bool unresolved;        /* and that is old */
     uint32_t mips, faces, num_surfaces;
     uint64_t size; /* of buffers; of the shadow */
     uint8_t *shadow;
@@ -218,6 +219,7 @@ struct umd9_device {
     uint32_t quad_vs, quad_ps, quad_layout; /* that stretch pictures */
     float rows[AEROGPU_D3D9_ROWS][4];       /* of EXT_SET_D3D9_VALUES */
     bool unclipped;                         /* the device has CLIPPING off */
+    uint32_t sample_mask;                   /* the device's */
     uint64_t query_slots;                   /* those that count */
 };
 
@@ -249,8 +251,17 @@ const struct umd9_format *umd9_format(uint32_t d3d);
 /* What can be done with it on a device with these features: 0 where it has it not. */
 uint32_t umd9_operations(const struct umd9_format *f, uint64_t features);
 const struct umd9_format *umd9_formats(uint32_t *count);
+/* Depth that shaders read as a number: they compare with that of other formats. */
+bool umd9_is_read(const struct umd9_format *f);
+/* One that shaders decode where SRGBTEXTURE asks for it: the device does that of others. */
+bool umd9_is_decoded(const struct umd9_format *f);
+
+/* How many samples a texel of that type has: 0 where there is none. */
+uint32_t umd9_samples(const struct umd9_format *f, uint64_t features, uint32_t type);
 
 /* resource.c */
+/* The texture of one sample that has what the resource has. */
+uint32_t umd9_source(struct umd9_device *d, struct umd9_resource *r);
 void umd9_resource_functions(D3DDDI_DEVICEFUNCS *f);
 /* The name by which a surface is a target. */
 uint32_t umd9_target(struct umd9_device *d, struct umd9_resource *r, uint32_t surface);
@@ -278,7 +289,9 @@ void umd9_state_functions(D3DDDI_DEVICEFUNCS *f);
 void umd9_shader_functions(D3DDDI_DEVICEFUNCS *f);
 void umd9_draw_functions(D3DDDI_DEVICEFUNCS *f);
 void umd9_query_functions(D3DDDI_DEVICEFUNCS *f);
-void umd9_bind_targets(struct umd9_device *d);
+void umd9_bind_targets(struct umd9_device *d, bool colors, bool depth);
+/* Whether the depth that is bound is no match for the colours: other samples, or too small. */
+bool umd9_depth_apart(const struct umd9_device *d);
 void umd9_bind_shaders(struct umd9_device *d, uint32_t vs, uint32_t ps, uint32_t layout);
 void umd9_set_scissor(struct umd9_device *d, bool on, const RECT *r);
 void umd9_bind_viewport(struct umd9_device *d);
@@ -288,6 +301,8 @@ void umd9_bind_texture(struct umd9_device *d);
 void umd9_set_rows(struct umd9_device *d, uint32_t first, const void *values, uint32_t count);
 /* Whether what is before or behind the range of depth is cut away. */
 void umd9_bind_clipping(struct umd9_device *d);
+/* Which samples are written. */
+void umd9_bind_mask(struct umd9_device *d);
 /* Clip planes, bump matrices and divisors of coordinates, for the draw that comes. */
 void umd9_bind_rows(struct umd9_device *d);
 /* Gives the device the constants that it does not have. */
