@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* window.c: what Windows' window system does for swap chains and outputs. Elsewhere there is none: no window, and no monitor but the
  * service's display. */
-#include "d3d/screens.h"
+#include "d3d/window.h"
 
 #include <time.h>
 

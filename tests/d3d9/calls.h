@@ -49,6 +49,9 @@ void quad(float left, float top, float right, float bottom, float z, uint32_t co
 IDirect3DTexture9 *texture(unsigned width, unsigned height, D3DFORMAT format, D3DPOOL pool,
                            const void *texels, unsigned row);
 
+/* The corners of the front buffer, of SIDE * SIDE. */
+void expect_front(uint32_t want);
+
 void check_buffers(void);
 void check_states(void);
 void check_textures(void);
@@ -59,5 +62,8 @@ void check_surfaces(void);
 void check_errors(void);
 void check_more(void);
 void check_presenting(void);
+void check_samples(void);
+void check_screen(void);
+void check_rules(void);
 void check_life(void);
 void check_threads(void);

@@ -369,7 +369,7 @@ void check_more(void)
     untextured();
 }
 
-static void expect_front(uint32_t want)
+void expect_front(uint32_t want)
 {
     IDirect3DSurface9 *front;
     D3DLOCKED_RECT l;

@@ -108,10 +108,14 @@ static HRESULT begin(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
                              .faces = 1,
                              .usage = D3DUSAGE_DEPTHSTENCIL,
                              .format = p->AutoDepthStencilFormat,
-                             .pool = D3DPOOL_DEFAULT};
+                             .pool = D3DPOOL_DEFAULT,
+                             .samples = p->MultiSampleType,
+                             .quality = p->MultiSampleQuality};
     struct d9_resource *z = NULL;
-    HRESULT hr = d9_swapchain_create(d, p, true, &d->chains[0]);
+    HRESULT hr = d9_screen_begin(d, p);
 
+    if (hr == S_OK)
+        hr = d9_swapchain_create(d, p, true, &d->chains[0]);
     if (hr == S_OK && p->EnableAutoDepthStencil)
         hr = d9_resource_create(d, &depth, &z);
     if (hr != S_OK)
@@ -144,6 +148,7 @@ static void destroy(struct d9_device *d)
     d9_rest_finish(d);
     d->refs = 1; /* what goes now gives references back */
     finish(d);
+    d9_screen_end(d);
     while (d->objects) { /* declarations of FVFs, which the device keeps */
         struct d9_object *o = d->objects;
 
@@ -256,6 +261,8 @@ static HRESULT reset(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
 
     if (!p)
         return D3DERR_INVALIDCALL;
+    if (!d->ex && d9_screen_state(d) == D9_BEHIND)
+        return D3DERR_DEVICELOST;
     checked = *p;
     hr = d9_check_params(d->factory, &checked, d->creation.hFocusWindow);
     if (hr == S_OK && !d->ex && holds_default(d)) {
@@ -293,7 +300,12 @@ HRESULT STDMETHODCALLTYPE d9_device_TestCooperativeLevel(IDirect3DDevice9Ex *Thi
 {
     struct d9_device *d = d9_device_of(This);
 
-    return d->ex || (d9_lost(d) == S_OK && !d->not_reset) ? D3D_OK : D3DERR_DEVICENOTRESET;
+    if (d->ex)
+        return D3D_OK;
+    if (d9_screen_state(d) == D9_BEHIND)
+        return D3DERR_DEVICELOST;
+    return d9_lost(d) == S_OK && !d->not_reset && d9_screen_state(d) == D9_FRONT ? D3D_OK
+                                                                                 : D3DERR_DEVICENOTRESET;
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_CheckDeviceState(IDirect3DDevice9Ex *This, HWND window)

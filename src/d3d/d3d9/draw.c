@@ -288,7 +288,7 @@ HRESULT STDMETHODCALLTYPE d9_device_GetRenderTargetData(IDirect3DDevice9Ex *This
     RECT all;
     HRESULT hr;
 
-    if (!src || !dst || !(src->resource->usage & D3DUSAGE_RENDERTARGET) ||
+    if (!src || !dst || !(src->resource->usage & D3DUSAGE_RENDERTARGET) || src->resource->samples ||
         dst->resource->pool != D3DPOOL_SYSTEMMEM || src->width != dst->width || src->height != dst->height ||
         src->resource->format != dst->resource->format)
         return D3DERR_INVALIDCALL;

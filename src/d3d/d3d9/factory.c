@@ -199,19 +199,29 @@ HRESULT STDMETHODCALLTYPE d9_factory_GetAdapterIdentifier(IDirect3D9Ex *This, UI
     return D3D_OK;
 }
 
+static D3DDISPLAYMODEEX describe_mode(UINT width, UINT height, UINT rate)
+{
+    return (D3DDISPLAYMODEEX){.Size = sizeof(D3DDISPLAYMODEEX),
+                              .Width = width,
+                              .Height = height,
+                              .RefreshRate = rate,
+                              .Format = D3DFMT_X8R8G8B8,
+                              .ScanLineOrdering = D3DSCANLINEORDERING_PROGRESSIVE};
+}
+
 bool d9_display_mode(const struct d9_factory *f, D3DDISPLAYMODEEX *mode)
 {
     D3DKMT_CURRENTDISPLAYMODE m = {.VidPnSourceId = f->source};
     D3DKMT_QUERYADAPTERINFO q = {f->kmt.adapter, KMTQAITYPE_CURRENTDISPLAYMODE, &m, sizeof(m)};
+    UINT width, height, rate = 60;
 
-    if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
-        return false;
-    *mode = (D3DDISPLAYMODEEX){.Size = sizeof(*mode),
-                               .Width = m.DisplayMode.Width,
-                               .Height = m.DisplayMode.Height,
-                               .RefreshRate = 60,
-                               .Format = D3DFMT_X8R8G8B8,
-                               .ScanLineOrdering = D3DSCANLINEORDERING_PROGRESSIVE};
+    if (!d9_screen_mode(&width, &height, &rate)) { /* the service's display */
+        if (!NT_SUCCESS(D3DKMTQueryAdapterInfo(&q)))
+            return false;
+        width = m.DisplayMode.Width;
+        height = m.DisplayMode.Height;
+    }
+    *mode = describe_mode(width, height, rate);
     return true;
 }
 
@@ -239,20 +249,42 @@ HRESULT STDMETHODCALLTYPE d9_factory_GetAdapterDisplayModeEx(IDirect3D9Ex *This,
     return !mode || d9_display_mode(of(This), mode) ? D3D_OK : D3DERR_NOTAVAILABLE;
 }
 
-/* The display has the mode that it is in. */
+/* Windows' display has its modes; the service's the one that it is in. */
 UINT STDMETHODCALLTYPE d9_factory_GetAdapterModeCount(IDirect3D9Ex *This, UINT adapter, D3DFORMAT format)
 {
     D3DDISPLAYMODEEX m;
+    UINT width, height, rate;
 
-    return !adapter && format == D3DFMT_X8R8G8B8 && d9_display_mode(of(This), &m);
+    if (adapter || format != D3DFMT_X8R8G8B8)
+        return 0;
+    return d9_screen_is() ? d9_screen_modes(UINT32_MAX, &width, &height, &rate)
+                          : d9_display_mode(of(This), &m);
+}
+
+static HRESULT enumerate(struct d9_factory *f, UINT index, D3DDISPLAYMODEEX *mode)
+{
+    UINT width, height, rate;
+
+    if (!d9_screen_is())
+        return d9_display_mode(f, mode) ? D3D_OK : D3DERR_NOTAVAILABLE;
+    if (index >= d9_screen_modes(index, &width, &height, &rate))
+        return D3DERR_INVALIDCALL;
+    *mode = describe_mode(width, height, rate);
+    return D3D_OK;
 }
 
 HRESULT STDMETHODCALLTYPE d9_factory_EnumAdapterModes(IDirect3D9Ex *This, UINT adapter, D3DFORMAT format,
                                                       UINT index, D3DDISPLAYMODE *mode)
 {
+    D3DDISPLAYMODEEX m;
+    HRESULT hr;
+
     if (!mode || index >= d9_factory_GetAdapterModeCount(This, adapter, format))
         return !adapter && mode && format == D3DFMT_R5G6B5 ? D3DERR_NOTAVAILABLE : D3DERR_INVALIDCALL;
-    return d9_factory_GetAdapterDisplayMode(This, adapter, mode);
+    hr = enumerate(of(This), index, &m);
+    if (hr == D3D_OK)
+        *mode = (D3DDISPLAYMODE){m.Width, m.Height, m.RefreshRate, m.Format};
+    return hr;
 }
 
 UINT STDMETHODCALLTYPE d9_factory_GetAdapterModeCountEx(IDirect3D9Ex *This, UINT adapter,
@@ -269,7 +301,7 @@ HRESULT STDMETHODCALLTYPE d9_factory_EnumAdapterModesEx(IDirect3D9Ex *This, UINT
 {
     if (!mode || index >= d9_factory_GetAdapterModeCountEx(This, adapter, filter))
         return D3DERR_INVALIDCALL;
-    return d9_display_mode(of(This), mode) ? D3D_OK : D3DERR_NOTAVAILABLE;
+    return enumerate(of(This), index, mode);
 }
 
 HRESULT STDMETHODCALLTYPE d9_factory_GetAdapterLUID(IDirect3D9Ex *This, UINT adapter, LUID *luid)
@@ -362,18 +394,32 @@ HRESULT STDMETHODCALLTYPE d9_factory_CheckDeviceFormat(IDirect3D9Ex *This, UINT 
                                                                                      : D3D_OK;
 }
 
+DWORD d9_qualities(struct d9_factory *f, D3DFORMAT format, bool windowed, D3DMULTISAMPLE_TYPE samples)
+{
+    const FORMATOP *o = d9_format(f, format);
+    DDIMULTISAMPLEQUALITYLEVELSDATA q = {.Format = (UINT)format, .Flip = !windowed, .MsType = samples};
+
+    if (!o || samples == D3DMULTISAMPLE_NONE)
+        return o != NULL;
+    if (samples > D3DMULTISAMPLE_16_SAMPLES ||
+        !((windowed ? o->BltMsTypes : o->FlipMsTypes) >> (samples - 1) & 1))
+        return 0;
+    return ask(f, D3DDDICAPS_GETMULTISAMPLEQUALITYLEVELS, &q, sizeof(q)) == S_OK ? q.QualityLevels : 0;
+}
+
 HRESULT STDMETHODCALLTYPE d9_factory_CheckDeviceMultiSampleType(IDirect3D9Ex *This, UINT adapter,
                                                                 D3DDEVTYPE type, D3DFORMAT format,
                                                                 BOOL windowed, D3DMULTISAMPLE_TYPE samples,
                                                                 DWORD *levels)
 {
+    DWORD qualities;
+
     if (adapter || samples > D3DMULTISAMPLE_16_SAMPLES || format == D3DFMT_UNKNOWN)
         return D3DERR_INVALIDCALL;
-    if (samples != D3DMULTISAMPLE_NONE || type != D3DDEVTYPE_HAL || !d9_format(of(This), format))
-        return D3DERR_NOTAVAILABLE;
+    qualities = type == D3DDEVTYPE_HAL ? d9_qualities(of(This), format, windowed, samples) : 0;
     if (levels)
-        *levels = 1;
-    return D3D_OK;
+        *levels = qualities ? qualities : 1;
+    return qualities ? D3D_OK : D3DERR_NOTAVAILABLE;
 }
 
 HRESULT STDMETHODCALLTYPE d9_factory_CheckDepthStencilMatch(IDirect3D9Ex *This, UINT adapter, D3DDEVTYPE type,

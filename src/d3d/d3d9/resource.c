@@ -129,6 +129,8 @@ static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
                                   .Pool = system       ? D3DDDIPOOL_SYSTEMMEM
                                           : r->picture ? D3DDDIPOOL_NONLOCALVIDMEM
                                                        : D3DDDIPOOL_VIDEOMEMORY,
+                                  .MultisampleType = r->samples,
+                                  .MultisampleQuality = r->quality,
                                   .pSurfList = list,
                                   .SurfCount = count,
                                   .MipLevels = levels,
@@ -148,7 +150,7 @@ static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
                                        .Height = part_of(r->height, i % levels),
                                        .Depth = part_of(r->depth, i % levels)};
         if (system) {
-            list[i].pSysMem = r->memory + s->offset;
+            list[i].pSysMem = r->memory + (s->copied ? s->copy : s->offset);
             list[i].SysMemPitch = s->pitch;
             list[i].SysMemSlicePitch = s->slice;
         }
@@ -186,7 +188,8 @@ void d9_resource_finish(struct d9_resource *r)
     free(r->told);
 }
 
-/* Formats that Windows takes for ones of a byte a texel: so long is a row, to the program, and so much memory a level has. */
+/* Formats that Windows takes for ones of a byte a texel: so long is a row, to the program, and so much memory a level has. Where that is
+ * too little for its blocks, which programs write all the same, over the next level's, the driver has a copy. */
 static bool unlike_blocks(D3DFORMAT format)
 {
     return (UINT)format == MAKEFOURCC('A', 'T', 'I', '1') || (UINT)format == MAKEFOURCC('A', 'T', 'I', '2');
@@ -194,7 +197,7 @@ static bool unlike_blocks(D3DFORMAT format)
 
 static void lay_out(struct d9_resource *r, const struct d9_shape *s)
 {
-    size_t offset = 0;
+    size_t offset = 0, copies = 0, over = 0; /* over: by as much blocks of a level may reach behind all */
 
     for (UINT i = 0; i < r->levels * r->faces; i++) {
         struct d9_surface *u = &r->surfaces[i];
@@ -207,13 +210,24 @@ static void lay_out(struct d9_resource *r, const struct d9_shape *s)
         u->depth = part_of(r->depth, level);
         u->pitch = pitch_of(r->format, u->width, u->height, &rows);
         u->slice = u->pitch * rows;
-        if (unlike_blocks(r->format) && u->slice < u->width * u->height)
-            u->slice = u->width * u->height;
+        if (unlike_blocks(r->format)) {
+            if (u->slice > u->width * u->height && s->kind != D9_VOLUMES && !s->memory)
+                u->copied = u->slice;
+            if (u->copied || u->slice < u->width * u->height)
+                u->slice = u->width * u->height;
+            if (u->copied > u->slice + over)
+                over = u->copied - u->slice;
+            u->copy = copies;
+            copies += u->copied;
+        }
         offset += (size_t)u->slice * u->depth;
         if (level + 1 == r->levels) /* programs count on where faces begin */
             offset = (offset + 15) & ~(size_t)15;
     }
     r->size = s->kind <= D9_IB ? s->width : (UINT)offset;
+    for (UINT i = 0; i < r->levels * r->faces; i++)
+        r->surfaces[i].copy += r->size + over;
+    r->room = r->size + over + copies + 16;
 }
 
 HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct d9_resource **out)
@@ -233,6 +247,8 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
     r->lockable = s->lockable;
     r->primary = s->primary;
     r->picture = s->picture;
+    r->samples = s->samples;
+    r->quality = s->quality;
     r->width = s->width;
     r->height = s->height;
     r->depth = s->depth ? s->depth : 1;
@@ -244,7 +260,7 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
     r->autogen = D3DTEXF_LINEAR;
     lay_out(r, s);
     if (s->pool != D3DPOOL_DEFAULT) {
-        r->memory = s->memory ? s->memory : calloc(1, r->size + 16);
+        r->memory = s->memory ? s->memory : calloc(1, r->room);
         r->foreign = s->memory != NULL;
     }
     if (s->shared && *s->shared)
@@ -398,7 +414,7 @@ static D3DDDI_LOCKFLAGS lock_flags(DWORD flags)
 static void *nowhere(struct d9_resource *r)
 {
     if (!r->memory)
-        r->memory = calloc(1, r->size + 16);
+        r->memory = calloc(1, r->room);
     return r->memory;
 }
 
@@ -520,6 +536,8 @@ HRESULT d9_unlock(struct d9_resource *r, UINT index)
              &(D3DDDIARG_UNLOCK){.hResource = r->o.drv, .SubResourceIndex = d9_index(r, index)});
     if (s->lock_flags & D3DLOCK_READONLY)
         return D3D_OK;
+    if (s->copied && r->pool != D3DPOOL_DEFAULT)
+        memcpy(r->memory + s->copy, r->memory + s->offset, s->copied);
     if (r->pool != D3DPOOL_DEFAULT && !(s->lock_flags & D3DLOCK_NO_DIRTY_UPDATE))
         d9_dirty(s, &s->lock);
     d9_mips_changed(r, index);

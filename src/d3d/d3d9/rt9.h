@@ -34,7 +34,7 @@ enum {
     D9_TARGETS = 4,
     D9_WORLDS = 256,
     D9_CHAINS = 8,
-    D9_BUFFERS = 4,
+    D9_BUFFERS = 30, /* of 9Ex */
     D9_PRIMARIES = 4,
     D9_RENDER_STATES = 210,
     D9_TSS = 33,
@@ -84,6 +84,7 @@ struct d9_surface { /* a COM object: a surface, or a volume */
     struct d9_resource *resource;
     UINT index, width, height, depth, pitch, slice; /* pitch, slice: of memory */
     size_t offset;                                  /* in memory */
+    size_t copy, copied;                            /* the driver's copy in memory, and its bytes; 0: none */
     struct d9_data *data;
     bool locked;
     D3DBOX dirty; /* what changed in memory; nothing where left is right */
@@ -107,9 +108,12 @@ struct d9_resource { /* buffers, textures, surfaces */
     HANDLE sys;      /* memory, as the driver knows it */
     HANDLE twin;     /* of a texture in system memory that a program draws with: what the driver samples */
     uint8_t *memory;
+    size_t room; /* bytes of it */
     LONG locks;
     UINT dirty_low, dirty_high; /* of buffers */
     D3DTEXTUREFILTERTYPE autogen;
+    D3DMULTISAMPLE_TYPE samples;
+    DWORD quality;               /* of the samples */
     void *container;             /* a swap chain, of its buffers; not counted */
     struct d3d_kmt_resource kmt; /* what the driver calls it by */
     void *told;                  /* who opens it, of what is shared */
@@ -179,7 +183,7 @@ struct d9_swapchain { /* a COM object */
     struct d9_resource *back[D9_BUFFERS], *primary[D9_PRIMARIES];
     struct d9_resource *pictures[D3D_PICTURES]; /* windowed: on their way to the window */
     HANDLE placed[D3D_PICTURES];     /* what the driver calls those whose memory the presenter knows */
-    struct d3d_presenter *presenter; /* NULL: full screen */
+    struct d3d_presenter *presenter; /* NULL: full screen of the service's display */
     UINT count, next_primary, presents;
 };
 
@@ -226,6 +230,7 @@ struct d9_device {
     struct d9_palette *palettes;
     UINT palette;
     float (*more_constants)[4]; /* of software vertex processing, from 256 on; NULL: all zero */
+    struct d9_screen *screen;   /* NULL: windowed, or there is no window system */
     void *cursor;               /* NULL: no picture */
     bool cursor_shown;
     D3DGAMMARAMP gamma;
@@ -271,6 +276,8 @@ void d9_data_free(struct d9_data *list);
 /* factory.c */
 const FORMATOP *d9_format(const struct d9_factory *f, D3DFORMAT format);
 bool d9_display_mode(const struct d9_factory *f, D3DDISPLAYMODEEX *mode);
+/* Of so many samples the driver has qualities below this; 0: there are none. */
+DWORD d9_qualities(struct d9_factory *f, D3DFORMAT format, bool windowed, D3DMULTISAMPLE_TYPE samples);
 
 /* device.c */
 HRESULT d9_device_create(struct d9_factory *f, bool ex, HWND focus, DWORD flags, D3DPRESENT_PARAMETERS *p,
@@ -286,6 +293,8 @@ struct d9_shape {
     D3DFORMAT format;
     D3DPOOL pool;
     bool lockable, primary, picture;
+    D3DMULTISAMPLE_TYPE samples;
+    DWORD quality;
     void *memory; /* the program's, of a surface in system memory; NULL: the runtime's */
     HANDLE *
         shared; /* it is shared: opened by this handle, or, where that is NULL, made, and the handle is the answer. NULL: it is not */
@@ -350,6 +359,18 @@ struct d9_light *d9_light(struct d9_state *s, DWORD index, bool make);
 /* perf.c */
 void d9_perf_add(struct d9_device *d);
 void d9_perf_remove(struct d9_device *d);
+
+/* screen.c */
+enum d9_front { D9_FRONT, D9_BEHIND, D9_BACK };
+/* Whether there is a window system; what it says of the display, and of its modes, whose number is the answer. */
+bool d9_screen_is(void);
+bool d9_screen_mode(UINT *width, UINT *height, UINT *rate);
+UINT d9_screen_modes(UINT index, UINT *width, UINT *height, UINT *rate);
+bool d9_screen_has(UINT width, UINT height);
+/* To full screen, where these ask for that, and back where not. */
+HRESULT d9_screen_begin(struct d9_device *d, const D3DPRESENT_PARAMETERS *p);
+void d9_screen_end(struct d9_device *d);
+enum d9_front d9_screen_state(const struct d9_device *d);
 
 /* rest.c */
 void d9_rest_finish(struct d9_device *d);

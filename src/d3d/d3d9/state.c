@@ -3,6 +3,8 @@
 #include "d3d/d3d9/tables.h"
 #include "d3d/d3d9/stateblock.h"
 
+#include <math.h>
+
 /* Where a sampler of the API is; D9_SAMPLERS: nowhere. */
 static UINT slot_of(DWORD sampler)
 {
@@ -393,7 +395,8 @@ void d9_send_viewport(struct d9_device *d)
     const D3DVIEWPORT9 *v = &d->state.viewport;
 
     DDI9(d, pfnSetViewport, &(D3DDDIARG_VIEWPORTINFO){v->X, v->Y, v->Width, v->Height});
-    DDI9(d, pfnSetZRange, &(D3DDDIARG_ZRANGE){v->MinZ, v->MaxZ});
+    /* a range that is empty, or turned around, is a thin one: so does Windows */
+    DDI9(d, pfnSetZRange, &(D3DDDIARG_ZRANGE){v->MinZ, fmaxf(v->MaxZ, v->MinZ + 0.001f)});
     DDI9(d, pfnSetScissorRect, &d->state.scissor);
 }
 

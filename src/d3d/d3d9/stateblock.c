@@ -176,7 +176,8 @@ static void capture_bound(struct d9_block *b, const struct d9_state *s)
     for (int i = 0; i < D9_STREAMS; i++) {
         if (b->mask.streams[i]) {
             d9_object_bind(&b->state.streams[i].buffer, s->streams[i].buffer);
-            b->state.streams[i].offset = s->streams[i].offset;
+            if (!b->keeps_offsets)
+                b->state.streams[i].offset = s->streams[i].offset;
             b->state.streams[i].stride = s->streams[i].stride;
         }
         if (b->mask.frequencies[i])
@@ -249,6 +250,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateStateBlock(IDirect3DDevice9Ex *This, D
     else
         mark_vertex(&b->mask);
     capture(b);
+    b->keeps_offsets = true;
     *out = (IDirect3DStateBlock9 *)b;
     return D3D_OK;
 }

@@ -16,6 +16,7 @@ struct d9_mask { /* a byte for each */
 struct d9_block {
     struct d9_object o;
     struct d9_mask mask;
+    bool keeps_offsets; /* of streams: Capture leaves those of what CreateStateBlock made, as on Windows */
     struct d9_state state;
 };
 

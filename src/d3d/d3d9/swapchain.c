@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* swapchain.c: back buffers, and how they are shown.
  *
- *   back buffer ─Present─▶ windowed: its bytes, into the window
- *                          full screen: a primary of the display's size, which is flipped to
+ *   back buffer ─Present─▶ its bytes, into the window, which full screen has as large as the display (screen.c)
+ *                          full screen without a window system: a primary of the display's size, which is flipped to
  */
 #include "d3d/d3d9/tables.h"
 #include "d3d/d3d9/rt9.h"
@@ -23,6 +23,18 @@ static bool valid_interval(const D3DPRESENT_PARAMETERS *p)
     }
 }
 
+/* Pictures of several samples are not flipped, copied, or locked. */
+static bool samples_fit(struct d9_factory *f, const D3DPRESENT_PARAMETERS *p)
+{
+    const D3DMULTISAMPLE_TYPE n = p->MultiSampleType;
+
+    return n == D3DMULTISAMPLE_NONE ||
+           (p->SwapEffect == D3DSWAPEFFECT_DISCARD && !(p->Flags & D3DPRESENTFLAG_LOCKABLE_BACKBUFFER) &&
+            p->MultiSampleQuality < d9_qualities(f, p->BackBufferFormat, p->Windowed, n) &&
+            (!p->EnableAutoDepthStencil ||
+             p->MultiSampleQuality < d9_qualities(f, p->AutoDepthStencilFormat, p->Windowed, n)));
+}
+
 HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus)
 {
     D3DDISPLAYMODEEX mode;
@@ -31,14 +43,13 @@ HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND foc
         return D3DERR_NOTAVAILABLE;
     if (!p->hDeviceWindow)
         p->hDeviceWindow = focus;
-    if (p->BackBufferCount > D9_BUFFERS - 1 || p->SwapEffect < D3DSWAPEFFECT_DISCARD ||
+    if (p->BackBufferCount > (f->ex ? D9_BUFFERS : 3) || p->SwapEffect < D3DSWAPEFFECT_DISCARD ||
         p->SwapEffect > (f->ex ? D3DSWAPEFFECT_FLIPEX : D3DSWAPEFFECT_COPY))
         return D3DERR_INVALIDCALL;
     if (p->SwapEffect == D3DSWAPEFFECT_COPY && p->BackBufferCount > 1)
         return D3DERR_INVALIDCALL;
-    if (p->MultiSampleType > D3DMULTISAMPLE_NONE)
-        return D3DERR_INVALIDCALL;
-    if (!p->Windowed && (p->BackBufferWidth != mode.Width || p->BackBufferHeight != mode.Height))
+    if (!p->Windowed && (p->BackBufferWidth != mode.Width || p->BackBufferHeight != mode.Height) &&
+        !d9_screen_has(p->BackBufferWidth, p->BackBufferHeight))
         return D3DERR_INVALIDCALL;
 #if defined(_WIN32)
     if (p->Windowed && (!p->BackBufferWidth || !p->BackBufferHeight)) {
@@ -63,7 +74,7 @@ HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND foc
          (!p->Windowed || p->BackBufferFormat != D3DFMT_R5G6B5)) ||
         p->BackBufferWidth > D9_MAX_SIDE || p->BackBufferHeight > D9_MAX_SIDE)
         return D3DERR_INVALIDCALL;
-    return S_OK;
+    return samples_fit(f, p) ? S_OK : D3DERR_INVALIDCALL;
 }
 
 static struct d9_swapchain *of(IDirect3DSwapChain9Ex *This)
@@ -103,7 +114,13 @@ static HRESULT add(struct d9_swapchain *s, struct d9_resource **slot, DWORD usag
                              .primary = primary,
                              .picture = picture};
     struct d9_resource *r;
-    HRESULT hr = d9_resource_create(s->device, &shape, &r);
+    HRESULT hr;
+
+    if (!primary && !picture) {
+        shape.samples = s->params.MultiSampleType;
+        shape.quality = s->params.MultiSampleQuality;
+    }
+    hr = d9_resource_create(s->device, &shape, &r);
 
     if (hr != S_OK)
         return hr;
@@ -128,6 +145,7 @@ static HRESULT add_pictures(struct d9_swapchain *s)
 HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool implicit,
                             struct d9_swapchain **out)
 {
+    const bool in_window = p->Windowed || d9_screen_is();
     struct d9_swapchain *s = calloc(1, sizeof(*s));
     HRESULT hr = S_OK;
 
@@ -143,9 +161,9 @@ HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool 
         if (hr == S_OK)
             s->back[i]->container = s;
     }
-    if (hr == S_OK && p->Windowed)
+    if (hr == S_OK && in_window)
         hr = add_pictures(s);
-    for (UINT i = 0; i < D9_PRIMARIES && hr == S_OK && !p->Windowed; i++)
+    for (UINT i = 0; i < D9_PRIMARIES && hr == S_OK && !in_window; i++)
         hr = add(s, &s->primary[i], D3DUSAGE_RENDERTARGET, true);
     if (hr != S_OK) {
         drop(s);
@@ -466,7 +484,7 @@ HRESULT d9_swapchain_shown(const struct d9_swapchain *s, HWND window)
     D3DDISPLAYMODEEX mode;
 
 #if defined(_WIN32)
-    if (window && IsIconic(window))
+    if (window && (IsIconic(window) || d9_screen_state(s->device) == D9_BEHIND))
         return S_PRESENT_OCCLUDED;
 #endif
     if (!s->params.Windowed && d9_display_mode(s->device->factory, &mode) &&
@@ -484,6 +502,8 @@ HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
 
     if (hr != S_OK)
         return d->ex ? hr : D3DERR_DEVICELOST;
+    if (!d->ex && d9_screen_state(d) != D9_FRONT)
+        return D3DERR_DEVICELOST;
     window = window ? window : s->params.hDeviceWindow ? s->params.hDeviceWindow : d->creation.hFocusWindow;
     hr = d->ex ? d9_swapchain_shown(s, window) : S_OK;
     if (hr != S_OK) /* nobody sees it: the program may wait until somebody does, or reset */
@@ -491,7 +511,7 @@ HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
     d->present_interval = flags & D3DPRESENT_FORCEIMMEDIATE || interval == D3DPRESENT_INTERVAL_IMMEDIATE ? 0
                           : interval <= D3DPRESENT_INTERVAL_FOUR ? intervals[interval]
                                                                  : 1;
-    hr = s->params.Windowed ? to_window(s, window, flags) : to_display(s);
+    hr = s->presenter ? to_window(s, window, flags) : to_display(s);
     if (d->lost != S_OK)
         return d->ex ? d->lost : D3DERR_DEVICELOST;
     if (hr != S_OK)

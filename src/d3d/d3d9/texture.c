@@ -121,8 +121,8 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateCubeTexture(IDirect3DDevice9Ex *This, 
     return d9_texture_create(d9_device_of(This), &s, FORMATOP_CUBETEXTURE, shared, (void **)out);
 }
 
-static HRESULT create_surface(struct d9_device *d, struct d9_shape *s, UINT operations,
-                              D3DMULTISAMPLE_TYPE samples, HANDLE *shared, IDirect3DSurface9 **out)
+static HRESULT create_surface(struct d9_device *d, struct d9_shape *s, UINT operations, HANDLE *shared,
+                              IDirect3DSurface9 **out)
 {
     struct d9_resource *r;
     HRESULT hr;
@@ -130,7 +130,8 @@ static HRESULT create_surface(struct d9_device *d, struct d9_shape *s, UINT oper
     if (!out)
         return D3DERR_INVALIDCALL;
     *out = NULL;
-    if (samples > D3DMULTISAMPLE_NONE)
+    if (s->samples > D3DMULTISAMPLE_NONE &&
+        (s->lockable || s->quality >= d9_qualities(d->factory, s->format, true, s->samples)))
         return D3DERR_INVALIDCALL;
     if (shared && !s->memory && d9_can_share(d, s))
         s->shared = shared;
@@ -155,10 +156,11 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateRenderTargetEx(IDirect3DDevice9Ex *Thi
                                                          DWORD quality, BOOL lockable,
                                                          IDirect3DSurface9 **out, HANDLE *shared, DWORD usage)
 {
-    struct d9_shape s = SHAPE(width, height, format, .usage = D3DUSAGE_RENDERTARGET | usage,
-                              .pool = D3DPOOL_DEFAULT, .lockable = lockable != 0);
+    struct d9_shape s =
+        SHAPE(width, height, format, .usage = D3DUSAGE_RENDERTARGET | usage, .pool = D3DPOOL_DEFAULT,
+              .lockable = lockable != 0, .samples = samples, .quality = quality);
 
-    return create_surface(d9_device_of(This), &s, FORMATOP_OFFSCREEN_RENDERTARGET, samples, shared, out);
+    return create_surface(d9_device_of(This), &s, FORMATOP_OFFSCREEN_RENDERTARGET, shared, out);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_CreateRenderTarget(IDirect3DDevice9Ex *This, UINT width, UINT height,
@@ -177,9 +179,9 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateDepthStencilSurfaceEx(IDirect3DDevice9
                                                                 HANDLE *shared, DWORD usage)
 {
     struct d9_shape s = SHAPE(width, height, format, .usage = D3DUSAGE_DEPTHSTENCIL | usage,
-                              .pool = D3DPOOL_DEFAULT, .lockable = false);
+                              .pool = D3DPOOL_DEFAULT, .samples = samples, .quality = quality);
 
-    return create_surface(d9_device_of(This), &s, FORMATOP_ZSTENCIL, samples, shared, out);
+    return create_surface(d9_device_of(This), &s, FORMATOP_ZSTENCIL, shared, out);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_CreateDepthStencilSurface(IDirect3DDevice9Ex *This, UINT width,
@@ -203,7 +205,7 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateOffscreenPlainSurfaceEx(IDirect3DDevic
         return D3DERR_INVALIDCALL;
     if (shared && pool == D3DPOOL_SYSTEMMEM && d9_device_of(This)->ex)
         s.memory = *(void **)shared;
-    return create_surface(d9_device_of(This), &s, FORMATOP_OFFSCREENPLAIN, D3DMULTISAMPLE_NONE, shared, out);
+    return create_surface(d9_device_of(This), &s, FORMATOP_OFFSCREENPLAIN, shared, out);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_CreateOffscreenPlainSurface(IDirect3DDevice9Ex *This, UINT width,
@@ -265,6 +267,8 @@ HRESULT d9_describe(const struct d9_surface *s, D3DSURFACE_DESC *desc)
                               .Type = D3DRTYPE_SURFACE,
                               .Usage = r->usage,
                               .Pool = r->pool,
+                              .MultiSampleType = r->samples,
+                              .MultiSampleQuality = r->quality,
                               .Width = s->width,
                               .Height = s->height};
     return D3D_OK;

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* calls_samples.c: targets of several samples; full screen; and small rules of Windows that programs rely on. */
+#include "calls.h"
+
+static IDirect3DSurface9 *target(D3DMULTISAMPLE_TYPE samples, bool depth)
+{
+    IDirect3DSurface9 *s = NULL;
+
+    if (depth)
+        OK(IDirect3DDevice9Ex_CreateDepthStencilSurface(dev, SIDE, SIDE, D3DFMT_D24S8, samples, 0, FALSE, &s,
+                                                        NULL));
+    else
+        OK(IDirect3DDevice9Ex_CreateRenderTarget(dev, SIDE, SIDE, D3DFMT_X8R8G8B8, samples, 0, FALSE, &s,
+                                                 NULL));
+    return s;
+}
+
+/* What a rectangle whose left edge goes through the middle of pixel 8 leaves of red in blue, in a target of so many samples. */
+static void half_covered(D3DMULTISAMPLE_TYPE samples, DWORD mask, uint32_t want)
+{
+    IDirect3DSurface9 *back, *z, *many = target(samples, false), *depth = target(samples, true);
+    D3DSURFACE_DESC desc;
+
+    OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
+    OK(IDirect3DDevice9Ex_GetDepthStencilSurface(dev, &z));
+    OK(IDirect3DSurface9_GetDesc(many, &desc));
+    TRUE_(desc.MultiSampleType == samples);
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, many));
+    OK(IDirect3DDevice9Ex_SetDepthStencilSurface(dev, depth));
+    OK(IDirect3DDevice9Ex_Clear(dev, 0, NULL, D3DCLEAR_TARGET | D3DCLEAR_ZBUFFER, 0xFF0000FF, 0.5f, 0));
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_MULTISAMPLEMASK, mask));
+    quad(8.5f, 0, SIDE, SIDE, 0.25f, 0xFFFF0000);
+    quad(0, 0, SIDE, SIDE, 0.75f, 0xFF00FF00); /* behind what was cleared */
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_MULTISAMPLEMASK, 0xFFFFFFFF));
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, back));
+    OK(IDirect3DDevice9Ex_SetDepthStencilSurface(dev, z));
+    IDirect3DSurface9_Release(z);
+    OK(IDirect3DDevice9Ex_StretchRect(dev, many, NULL, back, NULL, D3DTEXF_NONE));
+    PIXEL(4, 16, 0x0000FF, 0);
+    PIXEL(8, 16, want, 2);
+    IDirect3DSurface9_Release(many);
+    IDirect3DSurface9_Release(depth);
+    IDirect3DSurface9_Release(back);
+}
+
+/* Depth of one sample is no match for colours of four: both are cleared, and only colours drawn to. */
+static void mismatched(void)
+{
+    IDirect3DSurface9 *back, *many = target(D3DMULTISAMPLE_4_SAMPLES, false);
+
+    OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, many));
+    OK(IDirect3DDevice9Ex_Clear(dev, 0, NULL, D3DCLEAR_TARGET | D3DCLEAR_ZBUFFER, 0xFF0000FF, 0.5f, 0));
+    quad(0, 0, 16, SIDE, 0.75f, 0xFFFF0000);
+    OK(IDirect3DDevice9Ex_SetRenderTarget(dev, 0, back));
+    OK(IDirect3DDevice9Ex_StretchRect(dev, many, NULL, back, NULL, D3DTEXF_NONE));
+    quad(0, 0, 16, 16, 0.75f, 0xFF00FF00); /* behind what was cleared */
+    PIXEL(4, 4, 0xFF0000, 0);
+    PIXEL(28, 28, 0x0000FF, 0);
+    quad(0, 0, 16, 16, 0.25f, 0xFF00FF00);
+    PIXEL(4, 4, 0x00FF00, 0);
+    IDirect3DSurface9_Release(many);
+    IDirect3DSurface9_Release(back);
+}
+
+static void refused_samples(void)
+{
+    IDirect3DSurface9 *many = target(D3DMULTISAMPLE_4_SAMPLES, false), *to, *none;
+    D3DPRESENT_PARAMETERS p = present_params();
+    DWORD levels = 0;
+
+    OK(IDirect3D9Ex_CheckDeviceMultiSampleType(factory, 0, D3DDEVTYPE_HAL, D3DFMT_D24S8, TRUE,
+                                               D3DMULTISAMPLE_NONMASKABLE, &levels));
+    TRUE_(levels == 1);
+    IS(IDirect3D9Ex_CheckDeviceMultiSampleType(factory, 0, D3DDEVTYPE_HAL, D3DFMT_X8R8G8B8, TRUE,
+                                               D3DMULTISAMPLE_3_SAMPLES, &levels),
+       D3DERR_NOTAVAILABLE);
+    IS(IDirect3D9Ex_CheckDeviceMultiSampleType(factory, 0, D3DDEVTYPE_HAL, D3DFMT_L8, TRUE,
+                                               D3DMULTISAMPLE_4_SAMPLES, &levels),
+       D3DERR_NOTAVAILABLE);
+    IS(IDirect3DDevice9Ex_CreateRenderTarget(dev, SIDE, SIDE, D3DFMT_X8R8G8B8, D3DMULTISAMPLE_4_SAMPLES, 0,
+                                             TRUE, &none, NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateRenderTarget(dev, SIDE, SIDE, D3DFMT_X8R8G8B8, D3DMULTISAMPLE_4_SAMPLES, 1,
+                                             FALSE, &none, NULL),
+       D3DERR_INVALIDCALL);
+    OK(IDirect3DDevice9Ex_CreateOffscreenPlainSurface(dev, SIDE, SIDE, D3DFMT_X8R8G8B8, D3DPOOL_SYSTEMMEM,
+                                                      &to, NULL));
+    IS(IDirect3DDevice9Ex_GetRenderTargetData(dev, many, to), D3DERR_INVALIDCALL);
+    IDirect3DSurface9_Release(many);
+    IDirect3DSurface9_Release(to);
+    p.MultiSampleType = D3DMULTISAMPLE_4_SAMPLES;
+    p.SwapEffect = D3DSWAPEFFECT_FLIP;
+    IS(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL), D3DERR_INVALIDCALL);
+}
+
+/* A device of several samples, whose picture is shown. */
+static void presented(void)
+{
+    D3DPRESENT_PARAMETERS p = present_params();
+
+    p.MultiSampleType = D3DMULTISAMPLE_4_SAMPLES;
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+    clear(0xFF123456);
+    OK(IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, 0));
+    expect_front(0x123456);
+    p = present_params();
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+}
+
+void check_samples(void)
+{
+    half_covered(D3DMULTISAMPLE_4_SAMPLES, 0xFFFFFFFF, 0x7F007F);
+    half_covered(D3DMULTISAMPLE_NONMASKABLE, 1, 0x7F007F);
+    half_covered(D3DMULTISAMPLE_4_SAMPLES, 0, 0x0000FF);
+    half_covered(D3DMULTISAMPLE_2_SAMPLES, 3, 0x7F007F);
+    mismatched();
+    refused_samples();
+    presented();
+}
+
+/* ---- full screen --------------------------------------------------------------------------- */
+
+void check_screen(void)
+{
+    D3DPRESENT_PARAMETERS p = present_params();
+    D3DDISPLAYMODE mode, other;
+    UINT count = IDirect3D9Ex_GetAdapterModeCount(factory, 0, D3DFMT_X8R8G8B8);
+    bool is = false;
+
+    OK(IDirect3D9Ex_GetAdapterDisplayMode(factory, 0, &mode));
+    for (UINT i = 0; i < count; i++) {
+        OK(IDirect3D9Ex_EnumAdapterModes(factory, 0, D3DFMT_X8R8G8B8, i, &other));
+        is |= other.Width == mode.Width && other.Height == mode.Height;
+    }
+    TRUE_(is);
+    IS(IDirect3D9Ex_EnumAdapterModes(factory, 0, D3DFMT_X8R8G8B8, count, &other), D3DERR_INVALIDCALL);
+    p.Windowed = FALSE;
+    p.BackBufferWidth = mode.Width + 1;
+    p.BackBufferHeight = mode.Height;
+    IS(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL), D3DERR_INVALIDCALL);
+    p.BackBufferWidth = mode.Width;
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+    clear(0xFF00FF00);
+    OK(IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, 0));
+#if defined(_WIN32)
+    RECT r;
+
+    TRUE_(GetClientRect(p.hDeviceWindow, &r) && (UINT)r.right == mode.Width && (UINT)r.bottom == mode.Height);
+#endif
+    p = present_params();
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
+
+/* A range of depth that is empty is one of 0.001. */
+static void thin_range(void)
+{
+    OK(IDirect3DDevice9Ex_SetViewport(dev, &((D3DVIEWPORT9){0, 0, SIDE, SIDE, 0.5f, 0.5f})));
+    OK(IDirect3DDevice9Ex_Clear(dev, 0, NULL, D3DCLEAR_TARGET | D3DCLEAR_ZBUFFER, 0xFF0000FF, 0.5005f, 0));
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_LIGHTING, FALSE));
+    const struct {
+        float x, y, z;
+        uint32_t colour;
+    } v[2][3] = {{{-1, 3, 0.9f, 0xFF00FF00}, {3, -1, 0.9f, 0xFF00FF00}, {-1, -1, 0.9f, 0xFF00FF00}},
+                 {{-1, 1, 0.1f, 0xFFFF0000}, {1, -1, 0.1f, 0xFFFF0000}, {-1, -1, 0.1f, 0xFFFF0000}}};
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZ | D3DFVF_DIFFUSE));
+    for (int i = 0; i < 2; i++)
+        OK(IDirect3DDevice9Ex_DrawPrimitiveUP(dev, D3DPT_TRIANGLELIST, 1, v[i], sizeof(v[0][0])));
+    PIXEL(28, 4, 0x0000FF, 0);
+    PIXEL(4, 28, 0xFF0000, 0);
+    OK(IDirect3DDevice9Ex_SetViewport(dev, &((D3DVIEWPORT9){0, 0, SIDE, SIDE, 0, 1})));
+}
+
+/* Colours of 16 bits are decoded, too; alpha is not. */
+static void decoded(void)
+{
+    static const uint16_t grey[4] = {0x7BEF, 0x7BEF, 0x7BEF, 0x7BEF};
+    IDirect3DTexture9 *t = texture(2, 2, D3DFMT_R5G6B5, D3DPOOL_DEFAULT, grey, 4);
+
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)t));
+    OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLOROP, D3DTOP_SELECTARG1));
+    OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLORARG1, D3DTA_TEXTURE));
+    clear(0xFF0000FF);
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);
+    PIXEL(4, 4, 0x7B7D7B, 2);
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_SRGBTEXTURE, TRUE));
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);
+    PIXEL(4, 4, 0x333433, 2);
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_SRGBTEXTURE, FALSE));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, NULL));
+    IDirect3DTexture9_Release(t);
+}
+
+/* Capture leaves the offsets of streams to what CreateStateBlock found. */
+static void kept_offsets(void)
+{
+    IDirect3DStateBlock9 *block;
+    IDirect3DVertexBuffer9 *vb, *got;
+    UINT offset, stride;
+
+    OK(IDirect3DDevice9Ex_CreateVertexBuffer(dev, 256, 0, 0, D3DPOOL_DEFAULT, &vb, NULL));
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, vb, 16, 8));
+    OK(IDirect3DDevice9Ex_CreateStateBlock(dev, D3DSBT_ALL, &block));
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, vb, 32, 4));
+    OK(IDirect3DStateBlock9_Capture(block));
+    OK(IDirect3DStateBlock9_Apply(block));
+    OK(IDirect3DDevice9Ex_GetStreamSource(dev, 0, &got, &offset, &stride));
+    TRUE_(offset == 16 && stride == 4);
+    IDirect3DVertexBuffer9_Release(got);
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, NULL, 0, 0));
+    IDirect3DStateBlock9_Release(block);
+    IDirect3DVertexBuffer9_Release(vb);
+}
+
+/* Levels of ATI2 have a byte a texel in memory; what a program writes of the smallest, over the next one's, is drawn all the same. */
+static void overlapping_levels(void)
+{
+    static const uint8_t full[16] = {255, 255}, none[16] = {0};
+    const D3DFORMAT ati2 = (D3DFORMAT)MAKEFOURCC('A', 'T', 'I', '2');
+    IDirect3DTexture9 *system, *video;
+    D3DLOCKED_RECT l[3];
+
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 3, 0, ati2, D3DPOOL_SYSTEMMEM, &system, NULL));
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 3, 0, ati2, D3DPOOL_DEFAULT, &video, NULL));
+    for (UINT i = 0; i < 3; i++) {
+        OK(IDirect3DTexture9_LockRect(system, i, &l[i], NULL, 0));
+        memcpy(l[i].pBits, i == 1 ? full : none, sizeof(full));
+        OK(IDirect3DTexture9_UnlockRect(system, i));
+    }
+    TRUE_((uint8_t *)l[1].pBits == (uint8_t *)l[0].pBits + 16);
+    TRUE_((uint8_t *)l[2].pBits == (uint8_t *)l[0].pBits + 20);
+    OK(IDirect3DDevice9Ex_UpdateTexture(dev, (IDirect3DBaseTexture9 *)system,
+                                        (IDirect3DBaseTexture9 *)video));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)video));
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_MIPFILTER, D3DTEXF_POINT));
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_MAXMIPLEVEL, 1));
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);
+    PIXEL(4, 4, 0x00FFFF, 0);
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_MAXMIPLEVEL, 0));
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_MIPFILTER, D3DTEXF_NONE));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, NULL));
+    IDirect3DTexture9_Release(system);
+    IDirect3DTexture9_Release(video);
+}
+
+void check_rules(void)
+{
+    thin_range();
+    decoded();
+    kept_offsets();
+    overlapping_levels();
+    OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLORARG1, D3DTA_DIFFUSE));
+}
