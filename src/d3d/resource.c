@@ -106,16 +106,17 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
     if (!out)
         return S_FALSE;
     mip = (D3D10DDI_MIPINFO){desc->ByteWidth, 1, 1, desc->ByteWidth, 1, 1};
-    a = (D3D11DDIARG_CREATERESOURCE){.pMipInfoList = &mip,
-                                     .ResourceDimension = D3D10DDIRESOURCE_BUFFER,
-                                     .Usage = desc->Usage,
-                                     .BindFlags = desc->BindFlags,
-                                     .MapFlags = desc->CPUAccessFlags >> 16,
-                                     .MiscFlags = desc->MiscFlags,
-                                     .SampleDesc = {1, 0},
-                                     .MipLevels = 1,
-                                     .ArraySize = 1,
-                                     .ByteStride = desc->StructureByteStride};
+    a = (D3D11DDIARG_CREATERESOURCE){
+        .pMipInfoList = &mip,
+        .ResourceDimension = D3D10DDIRESOURCE_BUFFER,
+        .Usage = desc->Usage,
+        .BindFlags = desc->BindFlags,
+        .MapFlags = desc->CPUAccessFlags >> 16,
+        .MiscFlags = desc->MiscFlags & ~SHARED, /* it takes the flags and is nobody's but its device's */
+        .SampleDesc = {1, 0},
+        .MipLevels = 1,
+        .ArraySize = 1,
+        .ByteStride = desc->StructureByteStride};
     if (data) {
         up =
             (D3D10_DDIARG_SUBRESOURCE_UP){(void *)(uintptr_t)data->pSysMem, desc->ByteWidth, desc->ByteWidth};

@@ -38,14 +38,13 @@ leave() {
     rm -rf "$folder"
 }
 trap leave EXIT
-serve
 unset DISPLAY
 export AEROGPU_SOCKET=$folder/socket
 
-run() { # MODE: what it prints is in $said, its picture in $folder/picture
+run() { # MODE: what it prints is in $said, with errors in $told; its picture in $folder/picture
     rm -f "$folder/picture"
     said=$(timeout 60 $start "$program" "$folder/picture" $1 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
-    [ -s "$folder/errors" ] && sed 's/^/# /' "$folder/errors"
+    told=$said$(tr -d '\r' <"$folder/errors" | tr '\n' ';')
 }
 
 # Every pixel: blue, and red where its centre, at whole numbers, is inside of the triangle.
@@ -59,27 +58,27 @@ END
 }
 
 echo 1..9
+# nothing here hangs, however busy the machine is
+printf '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDelay = 60\n' >"$folder/settings"
+serve --settings "$folder/settings"
 run draw
-result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($said)"
+result $([ "$said" = "done;" ]; echo $?) "the program runs and gives every reference back ($told)"
 picture
 result $? "the triangle has the pixels that Direct3D 9's rules give it"
 run present
-result $([ "$said" = "presented;done;" ]; echo $?) "frames are shown full screen ($said)"
-run hang
-result $([ "$said" = "Present: 0x88760874;state: 0x88760874;done;" ]; echo $?) "an endless shader: D3DERR_DEVICEHUNG, and ResetEx ($said)"
-picture
-result $? "and the same picture after it"
-result $(grep -q "event .*4101" "$folder/log"; echo $?) "the service recovered the display driver"
-# nothing here hangs, however busy the machine is
-kill $service
-wait $service 2>/dev/null
-printf '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDelay = 60\n' >"$folder/settings"
-serve --settings "$folder/settings"
+result $([ "$said" = "presented;done;" ]; echo $?) "frames are shown full screen ($told)"
 timeout 240 $start "$calls" >"$folder/said" 2>"$folder/errors" 8>&-
 code=$?
 sed 's/^/# /' "$folder/errors" "$folder/said"
 result $([ $code = 0 ] && grep -q "^done" "$folder/said"; echo $?) "every check of calls.c ($code)"
-
+kill $service
+wait $service 2>/dev/null
+serve
+run hang
+result $([ "$said" = "Present: 0x88760874;state: 0x88760874;done;" ]; echo $?) "an endless shader: D3DERR_DEVICEHUNG, and ResetEx ($told)"
+picture
+result $? "and the same picture after it"
+result $(grep -q "event .*4101" "$folder/log"; echo $?) "the service recovered the display driver"
 # The same on a stack of its own.
 unset AEROGPU_SOCKET
 said=$(timeout 120 "$aerogpu" run --on aerogpu -o "$folder/dumps" -- $start "$program" "$folder/picture" hang \

@@ -381,7 +381,7 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
     r->samples = a->SampleDesc.Count > 1 ? a->SampleDesc.Count : 1;
     if (r->buffer) {
         r->size = ((uint64_t)a->pMipInfoList[0].TexelWidth + 3) & ~UINT64_C(3);
-        return r->size != 0;
+        return r->size && !r->shared;
     }
     r->format = umd10_format(d, format_of(a));
     r->dimensions = a->ResourceDimension == D3D10DDIRESOURCE_TEXTURE1D   ? 1
