@@ -43,7 +43,8 @@ extern const struct play_windows *d3d12_windows; /* not NULL: this process is Wi
 struct d3d12_told {               /* by the player in a process of Wine's, to the one that started it */
     struct trc_progress progress; /* kept at the call that is being made */
     char path[256];               /* of the recording */
-    bool told;                    /* it ends as it means to, having said why */
+    int end; /* 0 until it ends as it means to, having said why: by an exit code, one more than that; by a
+                                   * signal, less than 0 by it. (Where Wine of 32 bits started it, its own exit code gets lost.) */
 };
 struct d3d12_told *d3d12_told(void); /* never NULL */
 char **d3d12_words(int fd);          /* up to a NULL; they stay. NULL: there are none */

@@ -107,12 +107,12 @@ static __attribute__((noreturn)) void end_with(const struct d3d12_told *t)
         sigaction(signals[i], &pass, NULL);
     while (waitpid(wine, &status, 0) < 0 && errno == EINTR)
         continue;
-    if (t->told && WIFSIGNALED(status)) {
-        signal(WTERMSIG(status), SIG_DFL);
-        raise(WTERMSIG(status));
+    if (t->end < 0) {
+        signal(-t->end, SIG_DFL);
+        raise(-t->end);
     }
-    if (t->told)
-        _exit(WEXITSTATUS(status));
+    if (t->end)
+        _exit(t->end - 1);
     m = &d12_methods[t->progress.method < D12_NUM_METHODS ? t->progress.method : 0];
     fprintf(stderr, "aerogpu play: %s%s", t->path, *t->path ? ": " : "");
     if (m->name)
@@ -168,8 +168,8 @@ static int start_wine(struct error *e)
     if (getppid() == own)
         execlp("wine", "wine", host_path, (char *)NULL);
     error_set(e, -ENODEV, "wine cannot be run: %s", strerror(errno));
-    t->told = true;
-    _exit(command_end(command_error(e)));
+    t->end = 1 + command_end(command_error(e));
+    _exit(t->end - 1);
 }
 
 /* What the library needs stands beside it: its folder is the first that the loader looks into, from the start of the process. */

@@ -80,6 +80,7 @@ static void on_crash(int sig)
     bool own = gettid() == guard.thread,
          damaged = trc_verify(guard.t, &damage); /* as far as now was read it may be whole */
     const char *cut = damage.text;
+    bool as_recorded = (g->incomplete || guard.died) && !damaged;
     char text[900];
     int n =
         snprintf(text, sizeof(text), "aerogpu %s: %s%s%s%scall %llu (block %u): %s::%s: %s%s (signal %d)\n",
@@ -88,8 +89,10 @@ static void on_crash(int sig)
                  own ? "making it crashes" : "meanwhile a thread of this machine's Direct3D 12 crashed",
                  g->incomplete ? ", where the recorded program died" : "", sig);
 
-    d3d12_told()->told = true;
-    if (write(2, text, (size_t)n) < 0 || ((g->incomplete || guard.died) && !damaged)) {
+    if (write(2, text, (size_t)n) < 0)
+        as_recorded = true; /* there is nothing else to tell it by */
+    d3d12_told()->end = as_recorded ? -sig : 1 + EXIT_INPUT;
+    if (as_recorded) {
         raise(sig); /* the handler is gone: this ends the process when it returns */
         return;
     }

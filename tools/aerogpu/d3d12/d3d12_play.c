@@ -180,7 +180,7 @@ static int run(enum file_kind kind, char *const *files, int num_files)
      * without taking the driver apart under them. */
     fflush(stderr);
     code = command_end(code);
-    d3d12_told()->told = true;
+    d3d12_told()->end = 1 + code;
     _exit(code);
 }
 

@@ -39,6 +39,6 @@ __attribute__((visibility("default"))) int d3d12_wine_main(const struct play_win
         code = EXIT_ENV;
     }
     fflush(NULL);
-    d3d12_told()->told = true;
+    d3d12_told()->end = 1 + code;
     _exit(code); /* as for every player: the driver is not taken apart under its threads */
 }
