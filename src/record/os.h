@@ -12,8 +12,9 @@
 
 struct rec_thread;
 
-/* A file of `size` bytes, mapped so that writes reach every process that maps it, whatever becomes of this one. NULL: no. */
-void *os_map_shared(const char *path, size_t size);
+/* Part of a file of `whole` bytes, mapped so that writes reach every process that maps it, whatever becomes of this one. It begins
+ * at a multiple of 64 KiB. NULL: no. */
+void *os_map_shared(const char *path, size_t whole, size_t at, size_t size);
 void os_unmap(void *p, size_t size);
 
 /* Nanoseconds of a clock that all recorded processes share. Its zero may differ from the collector's. */
@@ -42,7 +43,11 @@ static inline struct rec_thread **os_thread_slot(void)
 {
     uintptr_t teb;
 
+#ifdef __x86_64__
     __asm__("movq %%gs:0x30, %0" : "=r"(teb));
+#else
+    __asm__("movl %%fs:0x18, %0" : "=r"(teb));
+#endif
     return (struct rec_thread **)(teb + os_tls_offset);
 }
 #endif

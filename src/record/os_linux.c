@@ -14,7 +14,7 @@
 static pthread_key_t key;
 static void (*thread_ended)(struct rec_thread *t);
 
-void *os_map_shared(const char *path, size_t size)
+void *os_map_shared(const char *path, size_t whole, size_t at, size_t size)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     struct stat st;
@@ -22,9 +22,9 @@ void *os_map_shared(const char *path, size_t size)
 
     if (fd < 0)
         return NULL;
-    map = fstat(fd, &st) || (size_t)st.st_size != size
+    map = fstat(fd, &st) || (size_t)st.st_size != whole
               ? MAP_FAILED
-              : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+              : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
     close(fd);
     return map == MAP_FAILED ? NULL : map;
 }

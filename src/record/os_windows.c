@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <windows.h>
 
-#define TLS_SLOTS_AT                                                                                         \
-    0x1480 /* of the 64 slots in the thread's block: part of the ABI since they are read inline */
+/* Of the 64 slots in the thread's block: part of the ABI since they are read inline. */
+enum { TLS_SLOTS_AT = sizeof(void *) == 8 ? 0x1480 : 0xe10 };
 
 unsigned os_tls_offset = TLS_SLOTS_AT;
 static void (*thread_ended)(struct rec_thread *t);
 
-void *os_map_shared(const char *path, size_t size)
+void *os_map_shared(const char *path, size_t whole, size_t at, size_t size)
 {
     char full[MAX_PATH];
     WCHAR wide[MAX_PATH];
@@ -28,10 +28,10 @@ void *os_map_shared(const char *path, size_t size)
                        FILE_ATTRIBUTE_NORMAL, NULL);
     if (file == INVALID_HANDLE_VALUE)
         return NULL;
-    if (GetFileSizeEx(file, &have) && (uint64_t)have.QuadPart == size) {
+    if (GetFileSizeEx(file, &have) && (uint64_t)have.QuadPart == whole) {
         section = CreateFileMappingW(file, NULL, PAGE_READWRITE, 0, 0, NULL);
         if (section) {
-            map = MapViewOfFile(section, FILE_MAP_WRITE, 0, 0, size);
+            map = MapViewOfFile(section, FILE_MAP_WRITE, 0, (DWORD)at, size);
             CloseHandle(section); /* the view keeps it */
         }
     }
@@ -92,7 +92,7 @@ int os_threads_init(void (*ended)(struct rec_thread *t))
 
     if (slot >= 64)
         return -1;
-    os_tls_offset = TLS_SLOTS_AT + 8 * slot;
+    os_tls_offset = TLS_SLOTS_AT + sizeof(void *) * slot;
     thread_ended = ended;
     return 0;
 }

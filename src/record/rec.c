@@ -25,6 +25,8 @@ const struct api *rec_api;
 __thread struct rec_thread *rec_self __attribute__((tls_model("initial-exec")));
 #endif
 
+static char *shm_path;
+static uint8_t *_Atomic steps[SHM_CHUNKS / SHM_STEP]; /* of SHM_STEP chunks each */
 static uint64_t epoch_ns;
 static struct rec_thread internal_thread = {.depth = 1, .internal = true};
 
@@ -42,6 +44,27 @@ static void chunk_done(struct shm_chunk *c)
     os_wake(&rec_shm->bell, true);
 }
 
+uint8_t *rec_chunk_bytes(uint32_t chunk)
+{
+    const size_t bytes = SHM_STRIDE * SHM_STEP;
+    uint8_t *_Atomic *at = &steps[chunk / SHM_STEP];
+    uint8_t *here = atomic_load_explicit(at, memory_order_acquire), *before = NULL;
+
+    if (!here) {
+        here = os_map_shared(shm_path, SHM_SIZE, SHM_DATA + bytes * (chunk / SHM_STEP), bytes);
+        if (here && !atomic_compare_exchange_strong(at, &before, here)) {
+            os_unmap(here, bytes); /* another thread was first */
+            here = before;
+        }
+    }
+    return here ? here + SHM_STRIDE * (chunk % SHM_STEP) : NULL;
+}
+
+static void no_room(void)
+{
+    log_error("record", "no memory for the calls of another thread: they are not recorded");
+}
+
 /* All chunks are held by threads, and there are no more: nobody will free one. */
 static bool exhausted(void)
 {
@@ -52,7 +75,7 @@ static bool exhausted(void)
     for (uint32_t i = 0; i < n; i++)
         if (atomic_load(&rec_shm->chunks[i].state) != SHM_OPEN)
             return false;
-    log_error("record", "no memory for the calls of another thread: they are not recorded");
+    no_room();
     return true;
 }
 
@@ -65,8 +88,14 @@ static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
             uint32_t free = SHM_FREE;
             struct shm_chunk *c = &rec_shm->chunks[i];
 
-            if (atomic_load_explicit(&c->state, memory_order_relaxed) != SHM_FREE ||
-                !atomic_compare_exchange_strong(&c->state, &free, SHM_OPEN))
+            if (atomic_load_explicit(&c->state, memory_order_relaxed) != SHM_FREE)
+                continue;
+            if (!rec_chunk_bytes(i)) {
+                if (!shm_is_left(rec_shm))
+                    no_room();
+                return NULL;
+            }
+            if (!atomic_compare_exchange_strong(&c->state, &free, SHM_OPEN))
                 continue;
             c->kind = kind;
             c->thread = thread;
@@ -86,7 +115,7 @@ static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
 
 static uint8_t *chunk_bytes(const struct shm_chunk *c)
 {
-    return shm_data(rec_shm, (uint32_t)(c - rec_shm->chunks));
+    return rec_chunk_bytes((uint32_t)(c - rec_shm->chunks));
 }
 
 /* Nothing that was recorded before can be what a record repeats. */
@@ -447,13 +476,15 @@ static void after_fork(void)
 int rec_start(const struct api *api)
 {
     const char *path = getenv(SHM_ENV);
-    struct shm *map = path ? os_map_shared(path, SHM_SIZE) : NULL;
+    struct shm *map = path ? os_map_shared(path, SHM_SIZE, 0, SHM_DATA) : NULL;
     uint64_t none = 0;
 
     if (!map)
         return -1;
-    if (map->magic != SHM_MAGIC || map->schema != api->schema || os_threads_init(thread_gone)) {
-        os_unmap(map, SHM_SIZE);
+    shm_path = strdup(path);
+    if (!shm_path || map->magic != SHM_MAGIC || map->schema != api->schema || os_threads_init(thread_gone)) {
+        os_unmap(map, SHM_DATA);
+        free(shm_path);
         return -1;
     }
     epoch_ns = os_epoch_ns(map->start_ns);

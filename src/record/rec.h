@@ -148,6 +148,8 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig);
 uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began */
 
 void rec_new_chunk(struct rec_thread *t);
+/* Where the bytes of that chunk are. NULL: they cannot be mapped. */
+uint8_t *rec_chunk_bytes(uint32_t chunk);
 void REC_ABI rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
 enum rec_answer {
     REC_NO_ANSWER,      /* the record is whole, and what it says is done */

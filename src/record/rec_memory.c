@@ -120,8 +120,10 @@ static void compare(struct rec_thread *t, const struct rec_memory *m, uintptr_t 
     uintptr_t page = from & ~(uintptr_t)(DIRTY_PAGE - 1), start = 0, end = 0;
     struct shadow *s = shadow_of(page, true);
 
-    if (!s)
+    if (!s) { /* no memory for the copy: as it is */
+        write_run(t, m, from, (const void *)from, to - from);
         return;
+    }
     for (uintptr_t g = from & ~(uintptr_t)(GRANULE - 1); g < to; g += GRANULE) {
         uintptr_t a = g < from ? from : g, b = g + GRANULE > to ? to : g + GRANULE;
         unsigned i = (unsigned)((g - page) / GRANULE);

@@ -15,13 +15,16 @@
  *     of a file that the system has no room for ends the program. It adds some when all are held by threads.
  *  4. A collector that was killed has ended all the same: the kernel says so in `collector`. What it did not write is still here, and
  *     whoever reads the file takes it (salvage.h): each chunk says how much of it is in the file.
- *  5. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
+ *  5. Processes of 32 and of 64 bits share it: no layout here depends on the size of a pointer. A recorder maps the head, and
+ *     SHM_STEP chunks at a time where it comes to use one of them: a process of 32 bits has no room for all.
+ *  6. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
  *     processes of one program (fork) stay apart.
  */
 #pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "record/wire.h"
@@ -77,9 +80,14 @@ struct shm {
     struct shm_chunk chunks[SHM_CHUNKS];
 };
 
-#define SHM_DATA   ((sizeof(struct shm) + 4095) & ~(size_t)4095)
+#define SHM_DATA                                                                                             \
+    ((sizeof(struct shm) + 65535) & ~(size_t)65535) /* where a part can be mapped on any system */
 #define SHM_STRIDE ((size_t)TRC_CHUNK + SHM_SLACK)
 #define SHM_SIZE   (SHM_DATA + SHM_STRIDE * SHM_CHUNKS)
+
+_Static_assert(offsetof(struct shm, chunks) == 4288 && sizeof(struct shm_chunk) == 64,
+               "of the same size everywhere");
+_Static_assert(SHM_STRIDE *SHM_STEP % 65536 == 0, "each step can be mapped alone");
 
 /* Nobody writes full chunks any more. */
 static inline bool shm_is_left(struct shm *s)

@@ -1,14 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Windows programs: recorded under Wine on a virtual screen, played without either.
-#   d3d12_wine_test.sh AEROGPU SAMPLES_DIR WORK_DIR
+# Windows programs: recorded under Wine on a virtual screen, played without either. With -x86 those of 32 bits, which are played
+# by the same player.
+#   d3d12_wine_test.sh AEROGPU SAMPLES_DIR WORK_DIR [-x86]
 set -u
-aerogpu=$1 samples=$2 work=$3 n=0
+aerogpu=$1 samples=$2 work=$3 kind=${4-} n=0
 
 . "$(dirname "$0")/../wine.sh"
 command -v Xvfb >/dev/null || skip_all "Xvfb is not installed"
-[ -e "$samples/clear.exe" ] || skip_all "this was built without mingw-w64"
+[ -e "$samples/clear$kind.exe" ] || skip_all "this was built without mingw-w64"
 wine_begin
+dirty=$samples/../../../src/d3d12/windows/dirty_windows_test$kind.exe
+if [ -n "$kind" ]; then
+    rm -rf "$work/programs" && mkdir "$work/programs"
+    for f in "$samples"/*$kind.exe; do
+        cp "$f" "$work/programs/$(basename "$f" $kind.exe).exe"
+    done
+    samples=$work/programs
+fi
 
 # A screen of our own. Two servers that start at the same instant can take the same number, so a window is tried.
 screen() {
@@ -32,6 +41,7 @@ leave() {
 screen
 trap leave EXIT
 wine_prefix
+[ -z "$kind" ] || wine_32 || skip_all "this Wine runs no programs of 32 bits"
 for attempt in 1 2 3; do
     server -p60 # starting it anew for each program takes a second
     timeout 60 wine "$samples/clear.exe" 1 >/dev/null 2>&1 8>&- && break
@@ -142,7 +152,7 @@ result "$(says late 'read back: 5 as recorded, 0'; echo $?)" "late read back the
 result "$([ "$(grep -c 'CreateDevice(' <("$aerogpu" show "$work/late.d3d12trace"))" = 4 ]; echo $?)" \
     "both devices and both questions are in it, though it asked which library is loaded"
 result "$([ "$(ls "$from" | tr '\n' ' ')" = 'late.exe late.log ' ]; echo $?)" "its file is beside it, and nothing else"
-timeout 60 wine "$samples/../../../src/d3d12/windows/dirty_windows_test.exe" >"$work/dirty" 2>&1 8>&-
+timeout 60 wine "$dirty" >"$work/dirty" 2>&1 8>&-
 result "$(! grep '^not ok' "$work/dirty" && [ "$(grep -c '^ok' "$work/dirty")" = 25 ]; echo $?)" \
     "every way of finding written pages works in a Windows process"
 mkdir -p "$prefix/drive_c/my games" && cp "$samples/late.exe" "$prefix/drive_c/my games"

@@ -214,7 +214,7 @@ static int leaving(void)
         return 9;
     for (uint32_t i = 0; i < SHM_STEP; i++)
         for (size_t at = 0; at < TRC_CHUNK; at += 256)
-            getrandom(shm_data(rec_shm, i) + at, 256, 0);
+            getrandom(rec_chunk_bytes(i) + at, 256, 0);
     if (fork())
         return 0;
     fork();

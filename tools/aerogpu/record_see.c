@@ -124,10 +124,11 @@ static int explain_word(const char *word, bool wine, struct error *e)
         return 0;
     switch (program_kind(path)) {
     case PROGRAM_LINUX_32:
-    case PROGRAM_WINDOWS_32:
-        return error_set(e, -ENOTSUP, "%s is a program of 32 bits: the recorder is there for 64 bits alone",
+        return error_set(e, -ENOTSUP,
+                         "%s is a Linux program of 32 bits: of those only Windows programs are recorded",
                          word);
     case PROGRAM_WINDOWS:
+    case PROGRAM_WINDOWS_32:
         return wine
                    ? 0
                    : error_set(

@@ -122,7 +122,7 @@ static inline D3D12_RESOURCE_DESC texture_desc(UINT width, UINT height, UINT16 l
 #define SHADER(name)                                                                                         \
     __asm__(".section .rdata,\"dr\"\n.balign 8\n" #name "_begin:\n.incbin \"" #name ".dxbc\"\n" #name        \
             "_end:\n.text\n");                                                                               \
-    extern const char name##_begin[], name##_end[];                                                          \
+    extern const char name##_begin[] __asm__(#name "_begin"), name##_end[] __asm__(#name "_end");            \
     static inline D3D12_SHADER_BYTECODE name(void)                                                           \
     {                                                                                                        \
         return (D3D12_SHADER_BYTECODE){name##_begin, (SIZE_T)(name##_end - name##_begin)};                   \

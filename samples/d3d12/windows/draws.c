@@ -18,6 +18,9 @@ SHADER(colour_ps)
 SHADER(fullscreen_vs)
 SHADER(texture_ps)
 
+#define LEVEL(n)                                                                                             \
+    ((float)(n) / 255) /* of a target; what lies between two of them drivers round as they like */
+
 struct vertex {
     float position[4], colour[4];
 };
@@ -230,7 +233,7 @@ static void draw_texture(struct scene *s, unsigned frame)
     shape_state(s, s->shape);
     for (UINT i = 0; i < SLICES * MIPS; i++) {
         D3D12_CPU_DESCRIPTOR_HANDLE rtv = cpu_handle(s->a.device, s->rtvs, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, i);
-        const float colour[4] = {(float)i / 6, 0, (float)(frame % 8) / 8, 1};
+        const float colour[4] = {LEVEL(42 * i), 0, LEVEL(frame % 8 * 32), 1};
 
         viewport(l, SIZE >> i % MIPS, SIZE >> i % MIPS);
         ID3D12GraphicsCommandList_OMSetRenderTargets(l, 1, &rtv, FALSE, NULL);
@@ -261,7 +264,7 @@ static void draw_window(struct scene *s, unsigned frame)
 {
     D3D12_CPU_DESCRIPTOR_HANDLE rtv = app_target(&s->a);
     D3D12_CPU_DESCRIPTOR_HANDLE dsv = cpu_handle(s->a.device, s->dsvs, D3D12_DESCRIPTOR_HEAP_TYPE_DSV, 0);
-    const float background[4] = {0.1f, 0.2f, 0.3f, 1};
+    const float background[4] = {LEVEL(25), LEVEL(51), LEVEL(77), 1};
     ID3D12GraphicsCommandList *l = s->a.list;
     UINT q = frame % QUERIES;
 

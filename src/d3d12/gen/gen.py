@@ -609,6 +609,8 @@ class Gen:
     def is_flat(self, f):
         """A number, or a structure of numbers without gaps, that two calls can be compared by: its size in bytes, and whether
         all of it are floats; None: it is something else."""
+        if self.real(f.b) in ('SIZE_T', 'ULONG_PTR', 'LONG_PTR'):
+            return None  # as wide as a pointer
         sizes = {'u8': 1, 'u16': 2, 'u32': 4, 'i32': 4, 'enum': 4, 'f32': 4, 'u64': 8, 'i64': 8}
         if f.k in sizes:
             return sizes[f.k], f.k == 'f32'

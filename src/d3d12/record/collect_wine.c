@@ -31,7 +31,8 @@ struct wine_run {
     char *own_d3d12, *own_dxgi; /* such a library beside the program, or NULL */
 };
 
-static const char *const libraries[] = {"d3d12.dll", "dxgi.dll"};
+/* As programs load them; and ours of 32 bits. */
+static const char *const libraries[2][2] = {{"d3d12.dll", "dxgi.dll"}, {"d3d12-x86.dll", "dxgi-x86.dll"}};
 
 static const char *base_name(const char *path)
 {
@@ -94,6 +95,28 @@ static int link_into(const char *folder, const char *from, const char *name)
     return symlink(target, at) ? -errno : 0;
 }
 
+/* Links our own libraries, those for the program's kind. */
+static int link_ours(const struct wine_run *w, const char *dll_dir, bool is_32, struct error *e)
+{
+    int err = 0;
+
+    for (int i = 0; !err && i < 2; i++) {
+        char from[PATH_MAX], at[PATH_MAX];
+
+        if (snprintf(from, sizeof(from), "%s/%s", dll_dir, libraries[is_32][i]) >= (int)sizeof(from) ||
+            snprintf(at, sizeof(at), "%s/%s", w->folder, libraries[0][i]) >= (int)sizeof(at))
+            err = error_set(e, -ENAMETOOLONG, "%s is too long a path", dll_dir);
+        else if (access(from, R_OK))
+            err = error_set(
+                e, -errno, "cannot read %s: %s%s", from, strerror(errno),
+                is_32 ? " (the recorder for programs of 32 bits is of a build with i686-w64-mingw32-gcc)"
+                      : "");
+        else if (symlink(from, at))
+            err = error_set(e, -errno, "cannot make the link %s: %s", at, strerror(errno));
+    }
+    return err;
+}
+
 /* Links everything beside the program but libraries that the recorder stands in for. */
 static int link_all(struct wine_run *w)
 {
@@ -104,9 +127,9 @@ static int link_all(struct wine_run *w)
     if (!dir)
         return -errno;
     while (!err && (f = readdir(dir))) {
-        char **own = !strcasecmp(f->d_name, libraries[0])   ? &w->own_d3d12
-                     : !strcasecmp(f->d_name, libraries[1]) ? &w->own_dxgi
-                                                            : NULL;
+        char **own = !strcasecmp(f->d_name, libraries[0][0])   ? &w->own_d3d12
+                     : !strcasecmp(f->d_name, libraries[0][1]) ? &w->own_dxgi
+                                                               : NULL;
 
         if (!strcmp(f->d_name, ".") || !strcmp(f->d_name, ".."))
             continue;
@@ -246,7 +269,7 @@ static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, s
 {
     unsigned program = is_exe(argv[0]) ? 0 : 1;
     char *path = host_path(argv[program]), *slash, root[] = "/tmp/" FOLDER "XXXXXX";
-    bool deep;
+    bool deep, is_32;
     int err;
 
     sweep();
@@ -255,11 +278,7 @@ static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, s
         free(path);
         return error_set(e, -ENOENT, "cannot find %s: name the program's file", argv[program]);
     }
-    if (program_kind(path) == PROGRAM_WINDOWS_32) {
-        error_set(e, -ENOTSUP, "%s is a program of 32 bits: the recorder is there for 64 bits alone", path);
-        free(path);
-        return e->code;
-    }
+    is_32 = program_kind(path) == PROGRAM_WINDOWS_32;
     w->origin = strndup(path, (size_t)(slash - path));
     w->root = mkdtemp(root) ? strdup(root) : NULL;
     deep = strlen(root) + strlen(path) < WINDOWS_PATH;
@@ -276,8 +295,8 @@ static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, s
         flock(w->lock, LOCK_EX);
     err = deep ? mirror(w) : 0;
     err = err ? err : link_all(w);
-    for (int i = 0; !err && i < 2; i++)
-        err = link_into(w->folder, dll_dir, libraries[i]);
+    if (!err && (err = link_ours(w, dll_dir, is_32, e)))
+        goto out;
     err = err ? err : link_into(w->root, "", FILLED);
     if (err) {
         error_set(e, err, "cannot link the program's folder %s: %s", w->origin, strerror(-err));

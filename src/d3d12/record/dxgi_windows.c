@@ -7,14 +7,14 @@
 #include <string.h>
 #include <windows.h>
 
-#define REAL_ENV "AEROGPU_DXGI_REAL" /* a library that the program brought itself */
+#include "d3d12/record/forward.h"
 
-typedef uintptr_t(WINAPI *any_fn)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+#define REAL_ENV "AEROGPU_DXGI_REAL" /* a library that the program brought itself */
 
 static HMODULE self, module;
 static SRWLOCK lock = SRWLOCK_INIT;
 
-static any_fn real(const char *name)
+void *forward_to(const char *name)
 {
     const char *own = getenv(REAL_ENV);
     char path[MAX_PATH];
@@ -29,27 +29,17 @@ static any_fn real(const char *name)
         module = LoadLibraryA(path);
     }
     ReleaseSRWLockExclusive(&lock);
-    return module ? (any_fn)(void *)GetProcAddress(module, name) : NULL;
+    return module ? (void *)GetProcAddress(module, name) : NULL;
 }
 
-#define FORWARD(name)                                                                                        \
-    __declspec(dllexport) uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,          \
-                                                uintptr_t e, uintptr_t f);                                   \
-    uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)      \
-    {                                                                                                        \
-        any_fn fn = real(#name);                                                                             \
-                                                                                                             \
-        return fn ? fn(a, b, c, d, e, f) : (uintptr_t)(uint32_t)E_NOINTERFACE;                               \
-    }
-
-FORWARD(DXGID3D10CreateDevice)
-FORWARD(DXGID3D10CreateLayeredDevice)
-FORWARD(DXGID3D10GetLayeredDeviceSize)
-FORWARD(DXGID3D10RegisterLayers)
-FORWARD(DXGIDeclareAdapterRemovalSupport)
-FORWARD(DXGIDisableVBlankVirtualization)
-FORWARD(DXGIGetDebugInterface1)
-FORWARD(DXGIReportAdapterConfiguration)
+FORWARD(DXGID3D10CreateDevice, 24)
+FORWARD(DXGID3D10CreateLayeredDevice, 20)
+FORWARD(DXGID3D10GetLayeredDeviceSize, 8)
+FORWARD(DXGID3D10RegisterLayers, 8)
+FORWARD(DXGIDeclareAdapterRemovalSupport, 0)
+FORWARD(DXGIDisableVBlankVirtualization, 0)
+FORWARD(DXGIGetDebugInterface1, 12)
+FORWARD(DXGIReportAdapterConfiguration, 4)
 
 /* Only a program that uses Direct3D 12 has the recorder loaded. */
 static void tell(void *factory)
@@ -67,11 +57,8 @@ static void tell(void *factory)
         seen(factory);
 }
 
-static HRESULT create(const char *name, uintptr_t a, uintptr_t b, uintptr_t c, void **out)
+static HRESULT made(HRESULT hr, void **out)
 {
-    any_fn fn = real(name);
-    HRESULT hr = fn ? (HRESULT)fn(a, b, c, 0, 0, 0) : E_NOINTERFACE;
-
     if (SUCCEEDED(hr))
         tell(*out);
     return hr;
@@ -80,19 +67,25 @@ static HRESULT create(const char *name, uintptr_t a, uintptr_t b, uintptr_t c, v
 __declspec(dllexport) HRESULT WINAPI CreateDXGIFactory(const IID *iid, void **out);
 HRESULT WINAPI CreateDXGIFactory(const IID *iid, void **out)
 {
-    return create("CreateDXGIFactory", (uintptr_t)iid, (uintptr_t)out, 0, out);
+    HRESULT(WINAPI * real)(const IID *, void **) = forward_to("CreateDXGIFactory");
+
+    return real ? made(real(iid, out), out) : E_NOINTERFACE;
 }
 
 __declspec(dllexport) HRESULT WINAPI CreateDXGIFactory1(const IID *iid, void **out);
 HRESULT WINAPI CreateDXGIFactory1(const IID *iid, void **out)
 {
-    return create("CreateDXGIFactory1", (uintptr_t)iid, (uintptr_t)out, 0, out);
+    HRESULT(WINAPI * real)(const IID *, void **) = forward_to("CreateDXGIFactory1");
+
+    return real ? made(real(iid, out), out) : E_NOINTERFACE;
 }
 
 __declspec(dllexport) HRESULT WINAPI CreateDXGIFactory2(UINT flags, const IID *iid, void **out);
 HRESULT WINAPI CreateDXGIFactory2(UINT flags, const IID *iid, void **out)
 {
-    return create("CreateDXGIFactory2", flags, (uintptr_t)iid, (uintptr_t)out, out);
+    HRESULT(WINAPI * real)(UINT, const IID *, void **) = forward_to("CreateDXGIFactory2");
+
+    return real ? made(real(flags, iid, out), out) : E_NOINTERFACE;
 }
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, void *reserved);

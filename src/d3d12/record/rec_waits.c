@@ -162,17 +162,26 @@ static void patch_module(HMODULE module)
             patch_slot(slot);
 }
 
+/* To programs of 32 bits its files are in one of two folders, by whoever is asked. */
+static bool is_in(const char *path, UINT(WINAPI *folder)(char *, UINT))
+{
+    char system[MAX_PATH];
+    UINT n = folder(system, MAX_PATH);
+
+    return n && n < MAX_PATH && !_strnicmp(path, system, n);
+}
+
 /* Modules of the system wait for reasons of their own. */
 static void module_seen(HMODULE module)
 {
-    char path[MAX_PATH], system[MAX_PATH];
+    char path[MAX_PATH];
     HMODULE own;
-    UINT n = GetSystemDirectoryA(system, MAX_PATH);
 
     if (!GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
                                 GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
                             (const char *)hooks, &own) ||
-        module == own || !GetModuleFileNameA(module, path, MAX_PATH) || !_strnicmp(path, system, n))
+        module == own || !GetModuleFileNameA(module, path, MAX_PATH) || is_in(path, GetSystemDirectoryA) ||
+        is_in(path, GetSystemWow64DirectoryA))
         return;
     patch_module(module);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "d3d12/record/forward.h"
 #include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 #include "d3d12/gen/table.h"
@@ -22,8 +23,6 @@
 #define THREAD_START 9                    /* ThreadQuerySetWin32StartAddress */
 #define API_VERSION  2                    /* libvkd3d's name for what this is like: VKD3D_API_VERSION_1_2 */
 #define MAX_STUBS    16
-
-typedef uintptr_t(WINAPI *any_fn)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
 static HMODULE self, real_d3d12;
 static SRWLOCK load_lock = SRWLOCK_INIT;
@@ -45,16 +44,17 @@ HMODULE windows_real_module(const char *file)
 
 /* ---- exports of other modules -------------------------------------------- */
 
-/* An export is an offset from its module: a jump there must lie within 4 GiB above it. */
+/* An export is an offset of 32 bits from its module, around the end of the addresses where those have no more: a jump there must lie within that above it. */
 static uint8_t *stub_near(HMODULE module)
 {
     static uint8_t *page;
     static unsigned used;
     uintptr_t base = (uintptr_t)module;
 
-    if (page && used < MAX_STUBS && (uintptr_t)page > base && (uintptr_t)page - base < UINT32_MAX)
+    if (page && used < MAX_STUBS && (uintptr_t)page - base < UINT32_MAX)
         return page + 16 * used++;
-    page = NULL;
+    page = sizeof(void *) == 4 ? VirtualAlloc(NULL, 4096, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE)
+                               : NULL;
     for (uintptr_t at = (base + 0x1000000) & ~(uintptr_t)0xffff; !page && at - base < 0x7fff0000;
          at += 0x100000)
         page = VirtualAlloc((void *)at, 4096, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
@@ -72,6 +72,7 @@ bool windows_export_patch(HMODULE module, const char *name, void *fn)
     const DWORD *names;
     const WORD *ordinals;
     DWORD *functions;
+    unsigned n;
 
     if (!dir->Size)
         return false;
@@ -84,9 +85,12 @@ bool windows_export_patch(HMODULE module, const char *name, void *fn)
         stub = stub_near(module);
         if (!stub || !os_make_writable(&functions[ordinals[i]], sizeof(DWORD)))
             return false;
-        memcpy(stub, "\x48\xb8", 2); /* mov rax, fn; jmp rax */
-        memcpy(stub + 2, &fn, 8);
-        memcpy(stub + 10, "\xff\xe0", 2);
+        n = 0; /* mov rax, fn; jmp rax; or eax */
+        if (sizeof(fn) == 8)
+            stub[n++] = 0x48;
+        stub[n++] = 0xb8;
+        memcpy(stub + n, &fn, sizeof(fn));
+        memcpy(stub + n + sizeof(fn), "\xff\xe0", 2);
         functions[ordinals[i]] = (DWORD)(stub - base);
         return true;
     }
@@ -95,7 +99,7 @@ bool windows_export_patch(HMODULE module, const char *name, void *fn)
 
 /* ---- the real library ---------------------------------------------------- */
 
-static void *real(const char *name)
+void *forward_to(const char *name)
 {
     static void *create_device;
     void *p;
@@ -117,27 +121,17 @@ static void *real(const char *name)
     return p;
 }
 
-#define FORWARD(name)                                                                                        \
-    __declspec(dllexport) uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,          \
-                                                uintptr_t e, uintptr_t f);                                   \
-    uintptr_t WINAPI name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)      \
-    {                                                                                                        \
-        any_fn fn = (any_fn)real(#name);                                                                     \
-                                                                                                             \
-        return fn ? fn(a, b, c, d, e, f) : (uintptr_t)(uint32_t)E_NOINTERFACE;                               \
-    }
-
-FORWARD(D3D12GetDebugInterface)
-FORWARD(D3D12GetInterface)
-FORWARD(D3D12CreateRootSignatureDeserializer)
-FORWARD(D3D12CreateVersionedRootSignatureDeserializer)
-FORWARD(D3D12EnableExperimentalFeatures)
-FORWARD(D3D12SerializeRootSignature)
-FORWARD(D3D12SerializeVersionedRootSignature)
-FORWARD(D3D12CoreCreateLayeredDevice)
-FORWARD(D3D12CoreGetLayeredDeviceSize)
-FORWARD(D3D12CoreRegisterLayers)
-FORWARD(GetBehaviorValue)
+FORWARD(D3D12GetDebugInterface, 8)
+FORWARD(D3D12GetInterface, 12)
+FORWARD(D3D12CreateRootSignatureDeserializer, 16)
+FORWARD(D3D12CreateVersionedRootSignatureDeserializer, 16)
+FORWARD(D3D12EnableExperimentalFeatures, 16)
+FORWARD(D3D12SerializeRootSignature, 16)
+FORWARD(D3D12SerializeVersionedRootSignature, 12)
+FORWARD(D3D12CoreCreateLayeredDevice, 20)
+FORWARD(D3D12CoreGetLayeredDeviceSize, 8)
+FORWARD(D3D12CoreRegisterLayers, 8)
+FORWARD(GetBehaviorValue, 8)
 
 /* ---- devices ------------------------------------------------------------- */
 
@@ -167,7 +161,8 @@ __declspec(dllexport) HRESULT WINAPI
     D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid, void **device);
 HRESULT WINAPI D3D12CreateDevice(IUnknown *adapter, D3D_FEATURE_LEVEL level, REFIID iid, void **device)
 {
-    HRESULT(WINAPI * create)(IUnknown *, D3D_FEATURE_LEVEL, REFIID, void **) = real("D3D12CreateDevice");
+    HRESULT(WINAPI * create)
+    (IUnknown *, D3D_FEATURE_LEVEL, REFIID, void **) = forward_to("D3D12CreateDevice");
     struct rec_thread *t = rec_enter();
     struct enc *e;
     HRESULT hr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* linux_raw.h: the few system calls of dirty_kernel.c, made from a Windows program that runs under Wine on Linux: Wine
  * offers none of them, and its own write watch does not cover the memory that graphics APIs hand out. Numbers and
- * structs are the kernel's user interface for x86-64. */
+ * structs are the kernel's user interface; structs are the same for programs of 32 bits. */
 #pragma once
 
 #include <errno.h>
@@ -11,11 +11,18 @@
 #include <string.h>
 #include <windows.h>
 
+#ifdef __x86_64__
 #define SYS_close       3
 #define SYS_ioctl       16
 #define SYS_openat      257
 #define SYS_userfaultfd 323
-#define AT_FDCWD        (-100)
+#else
+#define SYS_close       6
+#define SYS_ioctl       54
+#define SYS_openat      295
+#define SYS_userfaultfd 374
+#endif
+#define AT_FDCWD (-100)
 #undef O_RDONLY
 #define O_RDONLY   0
 #define O_NONBLOCK 04000
@@ -54,15 +61,20 @@ struct uffdio_writeprotect {
 #define UFFDIO_REGISTER_MODE_WP     2
 #define UFFDIO_WRITEPROTECT_MODE_WP 1
 
-static inline long long linux_call(long long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static inline intptr_t linux_call(intptr_t nr, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
-    register uint64_t r10 __asm__("r10") = d;
-    long long ret;
+    intptr_t ret;
+
+#ifdef __x86_64__
+    register uintptr_t r10 __asm__("r10") = d;
 
     __asm__ volatile("syscall"
                      : "=a"(ret)
                      : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
                      : "rcx", "r11", "memory");
+#else
+    __asm__ volatile("int $0x80" : "=a"(ret) : "a"(nr), "b"(a), "c"(b), "d"(c), "S"(d) : "memory");
+#endif
     if (ret < 0) {
         errno = (int)-ret;
         return -1;
@@ -71,8 +83,8 @@ static inline long long linux_call(long long nr, uint64_t a, uint64_t b, uint64_
 }
 
 #define syscall(nr, flags)    linux_call(nr, flags, 0, 0, 0)
-#define ioctl(fd, request, p) linux_call(SYS_ioctl, (uint64_t)(fd), request, (uintptr_t)(p), 0)
-#define open(path, flags)     (int)linux_call(SYS_openat, (uint64_t)AT_FDCWD, (uintptr_t)(path), flags, 0)
+#define ioctl(fd, request, p) linux_call(SYS_ioctl, (uintptr_t)(fd), request, (uintptr_t)(p), 0)
+#define open(path, flags)     (int)linux_call(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t)(path), flags, 0)
 #define close(fd)             linux_call(SYS_close, (uint64_t)(fd), 0, 0, 0)
 
 /* Wine says so itself; on Windows the call below would be another one. */
