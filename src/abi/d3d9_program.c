@@ -57,7 +57,7 @@ static uint32_t register_limit(const struct d3d9_program *p, uint32_t type)
     case D3D9_DEPTHOUT:
         return p->pixel && p->major >= 2 ? 1 : 0;
     case D3D9_SAMPLER:
-        return p->pixel ? (p->major >= 2 ? 16 : 0) : sm3 ? 4 : 0;
+        return !p->pixel ? (sm3 ? 4 : 0) : p->major >= 2 ? 16 : p->minor == 4 ? 6 : 4;
     case D3D9_LOOP:
         return p->major >= 2 ? 1 : 0;
     case D3D9_MISC:
@@ -220,7 +220,8 @@ static int check_destination(struct checker *c, const struct d3d9_instruction *i
         if (o->type != D3D9_ADDRESS || o->index > 3)
             return fail(c, i, "needs a destination among t0..t3");
         if (i->opcode != D3D9_TEXCOORD && i->opcode != D3D9_TEXM3X2PAD && i->opcode != D3D9_TEXM3X3PAD &&
-            i->opcode != D3D9_TEXDP3 && i->opcode != D3D9_TEXM3X3 && i->opcode != D3D9_TEXM3X2DEPTH)
+            i->opcode != D3D9_TEXDP3 && i->opcode != D3D9_TEXM3X3 && i->opcode != D3D9_TEXM3X2DEPTH &&
+            !p->sampler_dim[o->index])
             p->sampler_dim[o->index] = i->opcode >= D3D9_TEXM3X3TEX && i->opcode <= D3D9_TEXM3X3VSPEC
                                            ? D3D9_TEXTURE_CUBE
                                            : D3D9_TEXTURE_2D;
@@ -228,7 +229,8 @@ static int check_destination(struct checker *c, const struct d3d9_instruction *i
     if (p->pixel && p->major == 1 && p->minor == 4 && i->opcode == D3D9_TEX) {
         if (o->type != D3D9_TEMP || o->index > 5)
             return fail(c, i, "needs a destination among r0..r5");
-        p->sampler_dim[o->index] = D3D9_TEXTURE_2D;
+        if (!p->sampler_dim[o->index])
+            p->sampler_dim[o->index] = D3D9_TEXTURE_2D;
     }
     if (o->type == D3D9_COLOROUT)
         p->color_mask |= 1u << o->index;

@@ -92,7 +92,8 @@ struct d3d9_program {
     uint32_t code_count;
     struct d3d9_declaration inputs[32], outputs[32];
     uint32_t input_count, output_count;
-    uint8_t sampler_dim[16]; /* enum d3d9_texture_type, 0 unused */
+    uint8_t sampler_dim
+        [16]; /* enum d3d9_texture_type, 0 unused; of model 1, too, where a driver says what programs need not */
     struct d3d9_constant *def, *defi, *defb;
     uint32_t def_count, defi_count, defb_count;
     uint32_t count_f, count_i, count_b; /* registers that come from the block */

@@ -603,6 +603,10 @@ static void d3d9_masks(struct exec_context *c, uint32_t state, uint32_t v)
         c->blend.sample_mask = v;
         c->dirty |= DIRTY_PIPELINE;
         break;
+    case D3DRS_ADAPTIVETESS_Y: /* where programs look for what Direct3D 9 has no state for */
+        c->blend.alpha_to_coverage = v == 0x434F5441; /* ATOC */
+        c->dirty |= DIRTY_PIPELINE;
+        break;
     default:
         break;
     }

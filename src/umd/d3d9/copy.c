@@ -70,7 +70,7 @@ static void plain_states(struct umd9_device *d, bool plain)
     } states[] = {{D3DRS_ZENABLE, 0},          {D3DRS_ZWRITEENABLE, 0}, {D3DRS_ALPHATESTENABLE, 0},
                   {D3DRS_ALPHABLENDENABLE, 0}, {D3DRS_FOGENABLE, 0},    {D3DRS_STENCILENABLE, 0},
                   {D3DRS_CULLMODE, 1},         {D3DRS_FILLMODE, 3},     {D3DRS_COLORWRITEENABLE, 15},
-                  {D3DRS_SRGBWRITEENABLE, 0},  {D3DRS_SHADEMODE, 2}};
+                  {D3DRS_SRGBWRITEENABLE, 0},  {D3DRS_SHADEMODE, 2},    {D3DRS_ADAPTIVETESS_Y, 0}};
 
     umd9_room(d, 64 * sizeof(states) / sizeof(states[0]));
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
@@ -217,7 +217,8 @@ static HRESULT APIENTRY vol_blt(HANDLE h, CONST D3DDDIARG_VOLUMEBLT *a)
     D3DDDIBOX b = a->SrcBox;
     HRESULT hr = S_OK;
 
-    if (!src->format || src->format != dst->format || src->name || !dst->name || !src->flags.Volume ||
+    if (!src->format || !dst->format || src->format->bytes != dst->format->bytes ||
+        src->format->block != dst->format->block || src->name || !dst->name || !src->flags.Volume ||
         !dst->flags.Volume)
         return D3DDDIERR_NOTAVAILABLE;
     for (uint32_t m = 0; m < src->mips && m < dst->mips && hr == S_OK; m++) {

@@ -133,6 +133,16 @@ static uint32_t vertices_of(UINT type, UINT primitives, uint32_t *topology)
                        : primitives + 2;
 }
 
+/* Programs draw with buffers that they have locked, and see what they have written by then. */
+static void upload_locked(struct umd9_device *d)
+{
+    for (int i = 0; i < UMD9_STREAMS; i++)
+        if (d->streams[i].buffer && d->streams[i].buffer->range.Size)
+            umd9_upload_locked(d, d->streams[i].buffer);
+    if (d->indices_bound && d->indices_bound->range.Size)
+        umd9_upload_locked(d, d->indices_bound);
+}
+
 /* 6: whether the device can draw; then it has everything but vertices and indices. */
 static bool prepare(struct umd9_device *d, uint32_t topology)
 {
@@ -144,11 +154,11 @@ static bool prepare(struct umd9_device *d, uint32_t topology)
     if (d->removed || !target || !d->decl || !d->viewport.Width || !d->viewport.Height)
         return false;
     vs = d->vs && !d->decl->transformed ? d->vs->name : umd9_fixed_vertex(d);
-    ps = d->ps ? d->ps->name : umd9_fixed_pixel(d);
+    ps = d->ps ? umd9_bound_pixel(d) : umd9_fixed_pixel(d);
     if (!vs || !ps)
         return false;
     if (d->targets_changed)
-        umd9_bind_targets(d, true, true);
+        umd9_bind_targets(d, UINT32_MAX, true);
     if (d->viewport_changed)
         umd9_bind_viewport(d);
     umd9_bind_shaders(d, vs, ps, d->decl->name);
@@ -161,11 +171,13 @@ static bool prepare(struct umd9_device *d, uint32_t topology)
         ABI_EMIT(&d->stream, SET_PRIMITIVE_TOPOLOGY, set_primitive_topology, .topology = topology);
         d->bound_topology = topology;
     }
+    if (d->locked_buffers)
+        upload_locked(d);
     for (int i = 0; i < UMD9_TARGETS; i++)
         if (d->targets[i])
             umd9_written(d->targets[i], d->target_surfaces[i]);
     if (d->depth)
-        d->depth->surfaces[0].stale = true;
+        umd9_written(d->depth, 0);
     return true;
 }
 
@@ -309,24 +321,27 @@ static void clear_bound(struct umd9_device *d, const D3DDDIARG_CLEAR *a, UINT fl
     umd9_set_scissor(d, scissor, &d->scissor);
 }
 
+/* Of the smallest the device would clear no more of the others: those that are not alike are cleared one by one. */
 static HRESULT APIENTRY clear(HANDLE h, CONST D3DDDIARG_CLEAR *a, UINT count, CONST RECT *rects)
 {
     struct umd9_device *d = umd9_device(h);
-    const bool apart = umd9_depth_apart(d);
+    const bool alike = umd9_targets_alike(d);
 
-    umd9_bind_targets(d, true, !apart);
-    if (!apart)
-        clear_bound(d, a, a->Flags, count, rects);
-    else if (a->Flags & 1)
-        clear_bound(d, a, 1, count, rects);
-    if (apart && a->Flags & ~1u) {
-        umd9_bind_targets(d, false, true);
-        clear_bound(d, a, a->Flags & ~1u, count, rects);
+    for (uint32_t i = 0; i < UMD9_TARGETS && !alike && a->Flags & 1; i++)
+        if (d->targets[i]) {
+            umd9_bind_targets(d, 1u << i, false);
+            clear_bound(d, a, 1, count, rects);
+        }
+    if (alike || a->Flags & ~1u) {
+        umd9_bind_targets(d, alike ? UINT32_MAX : 0, true);
+        clear_bound(d, a, alike ? a->Flags : a->Flags & ~1u, count, rects);
     }
-    d->targets_changed |= apart;
+    d->targets_changed |= !alike;
     for (int i = 0; i < UMD9_TARGETS; i++)
         if (d->targets[i] && a->Flags & 1)
             umd9_written(d->targets[i], d->target_surfaces[i]);
+    if (d->depth && a->Flags & ~1u)
+        umd9_written(d->depth, 0);
     return umd9_state(d);
 }
 

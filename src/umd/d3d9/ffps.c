@@ -316,10 +316,7 @@ uint32_t umd9_fixed_pixel(struct umd9_device *d)
         const struct umd9_resource *r = d->textures[i];
         struct stage *s = &k.stages[i];
 
-        s->texture = !r                 ? 0
-                     : r->flags.CubeMap ? D3D9_TEXTURE_CUBE
-                     : r->flags.Volume  ? D3D9_TEXTURE_VOLUME
-                                        : D3D9_TEXTURE_2D;
+        s->texture = r ? umd9_dim(r) : 0;
         s->projected =
             s->texture && s->texture != D3D9_TEXTURE_CUBE && d->tss[i][D3DDDITSS_TEXTURETRANSFORMFLAGS] & 256;
         s->result = d->tss[i][D3DDDITSS_RESULTARG] & ARG_SELECT;

@@ -358,8 +358,8 @@ static void generate(struct umd9_asm *a, const struct coordinate *x)
             UMD9_OP(a, MOV, to(t(4), (1u << have) - 1), in(V_COORDINATES + x->index));
         break;
     }
-    if (have < 4)
-        UMD9_OP(a, MOV, to(t(4), 1u << have), only(c(C_NUMBERS), UMD9_Y));
+    if (have < 4) /* behind the last there is one; of none that is the fourth */
+        UMD9_OP(a, MOV, to(t(4), 1u << (have ? have : 3)), only(c(C_NUMBERS), UMD9_Y));
 }
 
 /* The coordinate that the others are divided by: there are no more than the vertex has, but for those that are made. */
@@ -502,7 +502,8 @@ static void describe(const struct umd9_device *d, struct key *k)
         x->size = sizes[x->index];
         x->generate = k->transformed ? 0 : index >> 16 & 7;
         x->count = flags & 7;
-        x->count = k->transformed ? 0 : x->count > 4 ? 4 : x->count;
+        /* one is none: no texture has so few */
+        x->count = k->transformed || x->count == 1 ? 0 : x->count > 4 ? 4 : x->count;
         x->projected = (flags & 256) != 0;
     }
 }

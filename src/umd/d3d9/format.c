@@ -17,6 +17,12 @@ enum {
     DEPTH = FORMATOP_ZSTENCIL | FORMATOP_ZSTENCIL_WITH_ARBITRARY_COLOR_DEPTH | FORMATOP_TEXTURE,
 };
 
+enum {
+    FORMAT_NULL = 0x4C4C554E,
+    FORMAT_ATOC = 0x434F5441 /* that it is there says that ADAPTIVETESS_Y takes it: alpha is coverage */
+};
+enum { D16_LOCKABLE = 70, D32F_LOCKABLE = 82 }; /* depth that programs lock, which has one sample */
+
 /* B8G8R8A8 of each texel. */
 static void put(uint8_t *to, uint32_t r, uint32_t g, uint32_t b, uint32_t a)
 {
@@ -163,8 +169,8 @@ static const struct umd9_format formats[] = {
     {D3DDDIFMT_A8R8G8B8, BGRA, 4, 1, 4, TEXTURE | TARGET | SRGB | FORMATOP_CONVERT_TO_ARGB, NULL, NULL},
     {D3DDDIFMT_X8R8G8B8, AEROGPU_FORMAT_B8G8R8X8_UNORM, 4, 1, 4, TEXTURE | TARGET | SRGB | DISPLAY, NULL,
      NULL},
-    {0x4C4C554E /* NULL: a target that nobody looks at */, AEROGPU_FORMAT_B8G8R8X8_UNORM, 4, 1, 4,
-     TARGET | FORMATOP_TEXTURE, NULL, NULL},
+    {FORMAT_NULL, AEROGPU_FORMAT_B8G8R8X8_UNORM, 4, 1, 4, TARGET | FORMATOP_TEXTURE, NULL, NULL},
+    {FORMAT_ATOC, BGRA, 4, 1, 4, VIDEO, NULL, NULL},
     {D3DDDIFMT_A8B8G8R8, AEROGPU_FORMAT_R8G8B8A8_UNORM, 4, 1, 4, TEXTURE | TARGET | SRGB, NULL, NULL},
     {D3DDDIFMT_X8B8G8R8, AEROGPU_FORMAT_R8G8B8X8_UNORM, 4, 1, 4, TEXTURE | TARGET | SRGB, NULL, NULL},
     {D3DDDIFMT_R5G6B5, AEROGPU_FORMAT_B5G6R5_UNORM, 2, 1, 2, TEXTURE | TARGET | FORMATOP_SRGBREAD, NULL,
@@ -219,6 +225,9 @@ static const struct umd9_format formats[] = {
     {D3DDDIFMT_D24X8, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 4, 1, 4, DEPTH, NULL, NULL},
     {0x5A544E49 /* INTZ */, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 4, 1, 4, DEPTH, NULL, NULL},
     {D3DDDIFMT_D16, AEROGPU_FORMAT_D24_UNORM_S8_UINT, 2, 1, 4, DEPTH, NULL, NULL},
+    {D16_LOCKABLE, AEROGPU_FORMAT_EXT_D16_UNORM, 2, 1, 2, DEPTH, NULL, NULL},
+    {D32F_LOCKABLE, AEROGPU_FORMAT_D32_FLOAT, 4, 1, 4, DEPTH, NULL, NULL},
+    {83 /* D24FS8 */, AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT, 4, 1, 8, DEPTH, NULL, NULL},
 };
 
 const struct umd9_format *umd9_formats(uint32_t *count)
@@ -232,6 +241,8 @@ uint32_t umd9_operations(const struct umd9_format *f, uint64_t features)
     uint32_t o = f->operations;
 
     if (f->abi >= AEROGPU_EXT_FIRST_FORMAT && !(features & AEROGPU_EXT_FEATURE(EXT_FORMATS)))
+        return 0;
+    if (f->d3d == FORMAT_ATOC && !(features & AEROGPU_EXT_FEATURE(EXT_SAMPLES)))
         return 0;
     if (!(features & AEROGPU_EXT_FEATURE(EXT_DIMENSIONS)))
         o &= ~FORMATOP_VOLUMETEXTURE;
@@ -247,6 +258,8 @@ uint32_t umd9_samples(const struct umd9_format *f, uint64_t features, uint32_t t
 
     if (type == D3DDDIMULTISAMPLE_NONE)
         return 1;
+    if (f && (f->d3d == D16_LOCKABLE || f->d3d == D32F_LOCKABLE))
+        return 0;
     return (type == D3DDDIMULTISAMPLE_NONMASKABLE || type == D3DDDIMULTISAMPLE_2_SAMPLES ||
             type == D3DDDIMULTISAMPLE_4_SAMPLES) &&
                    f && umd9_operations(f, features) & drawn && features & AEROGPU_EXT_FEATURE(EXT_SAMPLES)
@@ -265,6 +278,11 @@ const struct umd9_format *umd9_format(uint32_t d3d)
 bool umd9_is_read(const struct umd9_format *f)
 {
     return f->d3d == 0x5A544E49 /* INTZ */;
+}
+
+bool umd9_is_null(const struct umd9_format *f)
+{
+    return f->d3d == FORMAT_NULL;
 }
 
 bool umd9_is_decoded(const struct umd9_format *f)

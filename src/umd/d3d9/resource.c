@@ -438,6 +438,7 @@ static HRESULT APIENTRY destroy_resource(HANDLE h, HANDLE resource)
     struct umd9_resource *r = resource;
 
     unbind(d, r);
+    d->locked_buffers -= !r->format && r->range.Size;
     for (uint32_t i = 0; i < r->num_surfaces; i++)
         if (r->surfaces[i].view) {
             umd9_room(d, 64);
@@ -473,15 +474,32 @@ uint32_t umd9_target(struct umd9_device *d, struct umd9_resource *r, uint32_t su
 
 /* ---- locks ----------------------------------------------------------------- */
 
-static HRESULT lock_buffer(struct umd9_resource *r, D3DDDIARG_LOCK *a)
+void umd9_upload_locked(struct umd9_device *d, const struct umd9_resource *r)
 {
-    r->range = a->Flags.RangeValid ? a->Range : (D3DDDIRANGE){0, (UINT)r->size};
-    if (r->range.Offset > r->size)
+    uint32_t low = r->range.Offset & ~3u, high = (r->range.Offset + r->range.Size + 3) & ~3u;
+
+    umd9_upload_buffer(d, r->name, low, r->shadow + low, high - low);
+}
+
+/* Ranges that are locked at once are one from the first to the last byte. */
+static HRESULT lock_buffer(struct umd9_device *d, struct umd9_resource *r, D3DDDIARG_LOCK *a)
+{
+    D3DDDIRANGE want = a->Flags.RangeValid ? a->Range : (D3DDDIRANGE){0, (UINT)r->size};
+    UINT end;
+
+    if (want.Offset > r->size)
         return E_INVALIDARG;
-    if (!r->range.Size || r->range.Size > r->size - r->range.Offset)
-        r->range.Size = (UINT)(r->size - r->range.Offset);
-    a->pSurfData = r->shadow + r->range.Offset;
+    if (!want.Size || want.Size > r->size - want.Offset)
+        want.Size = (UINT)(r->size - want.Offset);
+    a->pSurfData = r->shadow + want.Offset;
     a->Pitch = a->SlicePitch = (UINT)r->size;
+    end = want.Offset + want.Size;
+    if (r->range.Size && r->range.Offset + r->range.Size > end)
+        end = r->range.Offset + r->range.Size;
+    if (r->range.Size && r->range.Offset < want.Offset)
+        want.Offset = r->range.Offset;
+    d->locked_buffers += !r->range.Size && end > want.Offset;
+    r->range = (D3DDDIRANGE){want.Offset, end - want.Offset};
     return S_OK;
 }
 
@@ -553,7 +571,7 @@ static HRESULT APIENTRY lock(HANDLE h, D3DDDIARG_LOCK *a)
         return lock_nonlocal(d, r, a);
     if (!r->shadow && !(r->shadow = calloc(1, r->size + 16)))
         return E_OUTOFMEMORY;
-    return r->format ? lock_surface(d, r, a) : lock_buffer(r, a);
+    return r->format ? lock_surface(d, r, a) : lock_buffer(d, r, a);
 }
 
 static HRESULT APIENTRY unlock(HANDLE h, CONST D3DDDIARG_UNLOCK *a)
@@ -569,9 +587,10 @@ static HRESULT APIENTRY unlock(HANDLE h, CONST D3DDDIARG_UNLOCK *a)
     if (!r->shadow)
         return E_INVALIDARG;
     if (!r->format) {
-        uint32_t low = r->range.Offset & ~3u, high = (r->range.Offset + r->range.Size + 3) & ~3u;
-
-        umd9_upload_buffer(d, r->name, low, r->shadow + low, high - low);
+        if (r->range.Size)
+            umd9_upload_locked(d, r);
+        d->locked_buffers -= r->range.Size != 0;
+        r->range.Size = 0;
     } else if (s->locked && !s->locked_read_only) {
         umd9_upload(d, r, a->SubResourceIndex, &s->area,
                     umd9_texel(r, a->SubResourceIndex, r->shadow + s->offset, s->area.Left, s->area.Top,

@@ -2,6 +2,7 @@
 /* shader.c: shaders of programs, vertex declarations, constants. */
 #include <stdlib.h>
 
+#include "umd/d3d9/asm.h"
 #include "umd/d3d9/umd9.h"
 #include "abi/d3d9_program.h"
 
@@ -29,6 +30,8 @@ static HRESULT check(const void *code, uint32_t bytes, bool pixel, struct umd9_s
     if (p->pixel != pixel || p->bare || used != bytes)
         hr = E_INVALIDARG;
     s->major = p->major;
+    for (int i = 0; i < UMD9_OLD_SAMPLERS && pixel && p->major == 1; i++)
+        s->dims[i] = p->sampler_dim[i];
     d3d9_program_destroy(p);
     return hr;
 }
@@ -44,10 +47,17 @@ static HRESULT create(struct umd9_device *d, const void *code, uint32_t bytes, b
         hr = E_INVALIDARG;
     if (hr == S_OK)
         hr = check(code, bytes, pixel, s);
+    if (hr == S_OK && pixel && s->major == 1) {
+        s->code = malloc(bytes);
+        hr = s->code ? S_OK : E_OUTOFMEMORY;
+    }
     if (hr != S_OK) {
         free(s);
         return hr;
     }
+    if (s->code)
+        memcpy(s->code, code, bytes);
+    s->words = bytes / 4;
     s->pixel = pixel;
     s->name = umd9_shader_emit(d, pixel, code, bytes);
     *out = s;
@@ -64,6 +74,14 @@ static HRESULT APIENTRY create_ps(HANDLE h, D3DDDIARG_CREATEPIXELSHADER *a, CONS
     return create(umd9_device(h), code, a->CodeSize, true, &a->ShaderHandle);
 }
 
+static void destroy(struct umd9_device *d, uint32_t name)
+{
+    if (d->bound_vs == name || d->bound_ps == name)
+        umd9_bind_shaders(d, 0, 0, 0);
+    umd9_room(d, 64);
+    ABI_EMIT(&d->stream, DESTROY_SHADER, destroy_shader, .shader_handle = name);
+}
+
 static HRESULT APIENTRY delete_shader(HANDLE h, HANDLE shader)
 {
     struct umd9_device *d = umd9_device(h);
@@ -73,12 +91,68 @@ static HRESULT APIENTRY delete_shader(HANDLE h, HANDLE shader)
         d->vs = NULL;
     if (d->ps == s)
         d->ps = NULL;
-    if (d->bound_vs == s->name || d->bound_ps == s->name)
-        umd9_bind_shaders(d, 0, 0, 0);
-    umd9_room(d, 64);
-    ABI_EMIT(&d->stream, DESTROY_SHADER, destroy_shader, .shader_handle = s->name);
+    destroy(d, s->name);
+    for (struct umd9_generated *g = s->others; g; g = g->next)
+        destroy(d, g->name);
+    umd9_generated_finish(s->others);
+    free(s->code);
     free(s);
     return S_OK;
+}
+
+uint8_t umd9_dim(const struct umd9_resource *r)
+{
+    return r->flags.CubeMap ? D3D9_TEXTURE_CUBE : r->flags.Volume ? D3D9_TEXTURE_VOLUME : D3D9_TEXTURE_2D;
+}
+
+/* The shader with declarations of its samplers in front. */
+static struct umd9_generated *declared(struct umd9_device *d, const struct umd9_shader *s,
+                                       const uint8_t *dims)
+{
+    struct umd9_generated *g = malloc(sizeof(*g) + UMD9_OLD_SAMPLERS);
+    uint32_t *code = g ? malloc(4 * (s->words + 3 * UMD9_OLD_SAMPLERS)) : NULL, n = 0;
+
+    if (!code) {
+        free(g);
+        return NULL;
+    }
+    code[n++] = s->code[0];
+    for (uint32_t i = 0; i < UMD9_OLD_SAMPLERS; i++)
+        if (dims[i]) {
+            code[n++] = D3D9_DCL;
+            code[n++] = 0x80000000u | (uint32_t)dims[i] << 27;
+            code[n++] = umd9_dst(umd9_reg(D3D9_SAMPLER, i), 15);
+        }
+    memcpy(code + n, s->code + 1, 4 * (s->words - 1));
+    g->name = umd9_shader_emit(d, true, code, 4 * (n + s->words - 1));
+    g->key_size = UMD9_OLD_SAMPLERS;
+    memcpy(g->key, dims, UMD9_OLD_SAMPLERS);
+    free(code);
+    return g;
+}
+
+uint32_t umd9_bound_pixel(struct umd9_device *d)
+{
+    struct umd9_shader *s = d->ps;
+    uint8_t dims[UMD9_OLD_SAMPLERS] = {0};
+    struct umd9_generated *g = s->others;
+
+    if (s->major > 1)
+        return s->name;
+    for (int i = 0; i < UMD9_OLD_SAMPLERS; i++)
+        dims[i] = s->dims[i] && d->textures[i] ? umd9_dim(d->textures[i]) : s->dims[i];
+    if (!memcmp(dims, s->dims, sizeof(dims)))
+        return s->name;
+    while (g && memcmp(g->key, dims, sizeof(dims)) != 0)
+        g = g->next;
+    if (!g) {
+        g = declared(d, s, dims);
+        if (!g)
+            return 0;
+        g->next = s->others;
+        s->others = g;
+    }
+    return g->name;
 }
 
 static HRESULT APIENTRY set_vs(HANDLE h, HANDLE shader)
@@ -314,8 +388,7 @@ static void bind_bump(struct umd9_device *d)
         bump[i][1][0] = as_float(t[D3DDDITSS_BUMPENVLSCALE]);
         bump[i][1][1] = as_float(t[D3DDDITSS_BUMPENVLOFFSET]);
         if (i < 4 && flags & 256) /* the fixed function has put it last */
-            by[i] = (flags & 7) >= 2 && (flags & 7) < 4 && d->vs && !d->decl->transformed ? (float)(flags & 7)
-                                                                                          : 4;
+            by[i] = 4;
     }
     umd9_set_rows(d, AEROGPU_D3D9_ROW_BUMP, bump, 2 * UMD9_STAGES);
     umd9_set_rows(d, AEROGPU_D3D9_ROW_PROJECTED, by, 1);

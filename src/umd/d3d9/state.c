@@ -29,7 +29,7 @@ static HRESULT APIENTRY set_render_state(HANDLE h, CONST D3DDDIARG_RENDERSTATE *
 
 void umd9_bind_clipping(struct umd9_device *d)
 {
-    bool unclipped = !d->rs[D3DRS_CLIPPING] || (d->decl->transformed && !d->rs[D3DRS_ZENABLE]);
+    bool unclipped = !d->rs[D3DRS_CLIPPING] || d->decl->transformed; /* there is no CLIPTLVERTS */
 
     if (unclipped != d->unclipped)
         emit_state(d, D3DRS_CLIPPING, !unclipped);
@@ -146,39 +146,49 @@ static HRESULT APIENTRY set_depth(HANDLE h, CONST D3DDDIARG_SETDEPTHSTENCIL *a)
     return S_OK;
 }
 
-/* The first colour that is bound, and its surface. */
-static const struct umd9_resource *first_target(const struct umd9_device *d, const struct umd9_surface **s)
+/* A colour, and none that nobody looks at: where there is depth beside that, what is drawn reaches as far as the depth does. */
+static bool is_color(const struct umd9_device *d, uint32_t i)
 {
-    for (uint32_t i = 0; i < UMD9_TARGETS; i++)
-        if (d->targets[i]) {
-            *s = &d->targets[i]->surfaces[d->target_surfaces[i]];
-            return d->targets[i];
-        }
-    return NULL;
+    return d->targets[i] && !(d->depth && umd9_is_null(d->targets[i]->format));
 }
 
-bool umd9_depth_apart(const struct umd9_device *d)
+static const struct umd9_surface *target_surface(const struct umd9_device *d, uint32_t i)
 {
-    const struct umd9_surface *s;
-    const struct umd9_resource *r = d->depth ? first_target(d, &s) : NULL;
+    return &d->targets[i]->surfaces[d->target_surfaces[i]];
+}
 
-    return r && (r->samples != d->depth->samples || s->width > d->depth->surfaces[0].width ||
-                 s->height > d->depth->surfaces[0].height);
+bool umd9_targets_alike(const struct umd9_device *d)
+{
+    const struct umd9_surface *s = d->depth ? &d->depth->surfaces[0] : NULL;
+    uint32_t samples = d->depth ? d->depth->samples : 0;
+
+    for (uint32_t i = 0; i < UMD9_TARGETS; i++) {
+        const struct umd9_surface *c = is_color(d, i) ? target_surface(d, i) : NULL;
+
+        if (c && s && (c->width != s->width || c->height != s->height || d->targets[i]->samples != samples))
+            return false;
+        if (c) {
+            s = c;
+            samples = d->targets[i]->samples;
+        }
+    }
+    return true;
 }
 
 /* What has other samples than the first colour is left out: the device takes no such targets. */
-void umd9_bind_targets(struct umd9_device *d, bool colors, bool depth)
+void umd9_bind_targets(struct umd9_device *d, uint32_t colors, bool depth)
 {
     struct aerogpu_cmd_set_render_targets t = {0};
-    const struct umd9_surface *s;
-    const struct umd9_resource *first = colors ? first_target(d, &s) : NULL;
+    uint32_t samples = 0;
 
-    for (uint32_t i = 0; first && i < UMD9_TARGETS; i++)
-        if (d->targets[i] && d->targets[i]->samples == first->samples) {
-            t.colors[i] = umd9_target(d, d->targets[i], d->target_surfaces[i]);
-            t.color_count = i + 1;
-        }
-    if (d->depth && depth && (!first || first->samples == d->depth->samples))
+    for (uint32_t i = 0; i < UMD9_TARGETS; i++) {
+        if (!is_color(d, i) || !(colors >> i & 1) || (samples && d->targets[i]->samples != samples))
+            continue;
+        samples = d->targets[i]->samples;
+        t.colors[i] = umd9_target(d, d->targets[i], d->target_surfaces[i]);
+        t.color_count = i + 1;
+    }
+    if (d->depth && depth && (!samples || d->depth->samples == samples))
         t.depth_stencil = d->depth->name;
     umd9_room(d, 128);
     abi_builder_packet(&d->stream, AEROGPU_CMD_SET_RENDER_TARGETS, &t, sizeof(t), NULL, 0);

@@ -108,14 +108,22 @@ struct umd9_resource {
     uint32_t pitch;           /* of these, in guest memory */
     uint64_t
         token; /* of what is shared; its end is the kernel's driver's to say, with the last that has it open */
-    D3DDDIRANGE range; /* of the lock of a buffer */
+    D3DDDIRANGE range; /* of the lock of a buffer; Size 0: it is not locked */
     struct umd9_surface surfaces[];
 };
+
+enum { UMD9_OLD_SAMPLERS = 6 };
 
 struct umd9_shader {
     uint32_t name;
     bool pixel;
     uint32_t major;
+    /* of pixel shaders of model 1, which do not say what they sample: what it is without being said, 0 where a sampler is not used; the
+     * code; and the same for other textures */
+    uint8_t dims[UMD9_OLD_SAMPLERS];
+    uint32_t words;
+    uint32_t *code;
+    struct umd9_generated *others;
 };
 
 enum { UMD9_USAGE_POSITIONT = 9 };
@@ -186,6 +194,7 @@ struct umd9_device {
     bool removed;
     struct umd9_scratch scratch;
     struct umd9_ring vertices, indices;
+    uint32_t locked_buffers;
 
     struct umd9_resource *targets[UMD9_TARGETS];
     uint32_t target_surfaces[UMD9_TARGETS];
@@ -253,6 +262,8 @@ uint32_t umd9_operations(const struct umd9_format *f, uint64_t features);
 const struct umd9_format *umd9_formats(uint32_t *count);
 /* Depth that shaders read as a number: they compare with that of other formats. */
 bool umd9_is_read(const struct umd9_format *f);
+/* A target that nobody looks at. */
+bool umd9_is_null(const struct umd9_format *f);
 /* One that shaders decode where SRGBTEXTURE asks for it: the device does that of others. */
 bool umd9_is_decoded(const struct umd9_format *f);
 
@@ -273,6 +284,8 @@ uint8_t *umd9_texel(const struct umd9_resource *r, uint32_t surface, uint8_t *ba
                     uint32_t z);
 void umd9_upload_buffer(struct umd9_device *d, uint32_t name, uint64_t offset, const uint8_t *from,
                         uint64_t size);
+/* What is locked of a buffer, as it is now. */
+void umd9_upload_locked(struct umd9_device *d, const struct umd9_resource *r);
 /* A rectangle of the device to memory. */
 HRESULT umd9_download(struct umd9_device *d, struct umd9_resource *r, uint32_t surface, const RECT *rect,
                       uint8_t *to, uint32_t pitch, bool wait);
@@ -289,9 +302,10 @@ void umd9_state_functions(D3DDDI_DEVICEFUNCS *f);
 void umd9_shader_functions(D3DDDI_DEVICEFUNCS *f);
 void umd9_draw_functions(D3DDDI_DEVICEFUNCS *f);
 void umd9_query_functions(D3DDDI_DEVICEFUNCS *f);
-void umd9_bind_targets(struct umd9_device *d, bool colors, bool depth);
-/* Whether the depth that is bound is no match for the colours: other samples, or too small. */
-bool umd9_depth_apart(const struct umd9_device *d);
+/* Those of the colours whose bit is set. */
+void umd9_bind_targets(struct umd9_device *d, uint32_t colors, bool depth);
+/* Whether all targets and the depth have one size and as many samples. */
+bool umd9_targets_alike(const struct umd9_device *d);
 void umd9_bind_shaders(struct umd9_device *d, uint32_t vs, uint32_t ps, uint32_t layout);
 void umd9_set_scissor(struct umd9_device *d, bool on, const RECT *r);
 void umd9_bind_viewport(struct umd9_device *d);
@@ -310,6 +324,8 @@ void umd9_bind_constants(struct umd9_device *d);
 /* Registers [first, first + count) of a stage that are the driver's for now. */
 void umd9_own_constants(struct umd9_device *d, bool pixel, uint32_t first, const void *values,
                         uint32_t count);
+/* The name of the program's pixel shader for what is bound to its samplers; 0: no memory. */
+uint32_t umd9_bound_pixel(struct umd9_device *d);
 /* A name for bytecode of ours. */
 uint32_t umd9_shader_emit(struct umd9_device *d, bool pixel, const void *code, uint32_t bytes);
 uint32_t umd9_layout_emit(struct umd9_device *d, const D3DDDIVERTEXELEMENT *elements, uint32_t count);
@@ -324,3 +340,5 @@ struct umd9_asm;
 uint32_t umd9_generated(struct umd9_device *d, struct umd9_generated **list, bool pixel, const void *key,
                         uint32_t size, void (*make)(struct umd9_asm *a, const void *key));
 void umd9_generated_finish(struct umd9_generated *list);
+/* A texture as shaders declare it: enum d3d9_texture_type. */
+uint8_t umd9_dim(const struct umd9_resource *r);
