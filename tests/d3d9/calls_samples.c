@@ -245,11 +245,129 @@ static void overlapping_levels(void)
     IDirect3DTexture9_Release(video);
 }
 
+/* What model 1 samples is what is bound: it has no declarations. */
+static void old_shader_of_a_cube(void)
+{
+    static const DWORD code[] = {0xFFFF0101, 0x00000042, 0xB00F0000, 0x00000001,
+                                 0x800F0000, 0xB0E40000, 0x0000FFFF}; /* ps_1_1: tex t0; mov r0, t0 */
+    IDirect3DCubeTexture9 *cube;
+    IDirect3DPixelShader9 *ps;
+    D3DLOCKED_RECT l;
+    const struct {
+        float x, y, z, u, v, w;
+    } v[] = {
+        {-1, 1, 0.5f, 0, 0, -1}, {1, 1, 0.5f, 0, 0, -1}, {-1, -1, 0.5f, 0, 0, -1}, {1, -1, 0.5f, 0, 0, -1}};
+
+    OK(IDirect3DDevice9Ex_CreateCubeTexture(dev, 1, 1, D3DUSAGE_DYNAMIC, D3DFMT_X8R8G8B8, D3DPOOL_DEFAULT,
+                                            &cube, NULL));
+    for (int f = 0; f < 6; f++) {
+        OK(IDirect3DCubeTexture9_LockRect(cube, (D3DCUBEMAP_FACES)f, 0, &l, NULL, 0));
+        *(uint32_t *)l.pBits = 0x202020u * (uint32_t)(f + 1);
+        OK(IDirect3DCubeTexture9_UnlockRect(cube, (D3DCUBEMAP_FACES)f, 0));
+    }
+    OK(IDirect3DDevice9Ex_CreatePixelShader(dev, code, &ps));
+    OK(IDirect3DDevice9Ex_SetPixelShader(dev, ps));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)cube));
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZ | D3DFVF_TEX1 | D3DFVF_TEXCOORDSIZE3(0)));
+    OK(IDirect3DDevice9Ex_DrawPrimitiveUP(dev, D3DPT_TRIANGLESTRIP, 2, v, sizeof(v[0])));
+    PIXEL(4, 4, 0xC0C0C0, 0);
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, NULL));
+    OK(IDirect3DDevice9Ex_SetPixelShader(dev, NULL));
+    IDirect3DPixelShader9_Release(ps);
+    IDirect3DCubeTexture9_Release(cube);
+}
+
+/* Registers that no version has, and a pixel's position as an input of the vertex's. */
+static void refused_shaders(void)
+{
+    static const DWORD c8[] = {0xFFFF0101, 0x00000001, 0x800F0000, 0xA0E40008, 0x0000FFFF},
+                       c32[] = {0xFFFF0200, 0x02000001, 0x800F0800, 0xA0E40020, 0x0000FFFF},
+                       position[] = {0xFFFF0300, 0x0200001F, 0x80000000, 0x900F0000,
+                                     0x02000001, 0x800F0800, 0x90E40000, 0x0000FFFF},
+                       declared[] = {0xFFFF0101, 0x0000001F, 0x98000000, 0xA00F0800,
+                                     0x00000001, 0x800F0000, 0xA0E40000, 0x0000FFFF};
+    const DWORD *const all[] = {c8, c32, position, declared};
+    IDirect3DPixelShader9 *ps;
+
+    for (int i = 0; i < 4; i++)
+        IS(IDirect3DDevice9Ex_CreatePixelShader(dev, all[i], &ps), D3DERR_INVALIDCALL);
+}
+
+/* Depth that a program locks: what was cleared, and what it writes. */
+static void locked_depth(void)
+{
+    IDirect3DSurface9 *z, *old;
+    D3DLOCKED_RECT l;
+
+    OK(IDirect3DDevice9Ex_GetDepthStencilSurface(dev, &old));
+    OK(IDirect3DDevice9Ex_CreateDepthStencilSurface(dev, SIDE, SIDE, D3DFMT_D16_LOCKABLE, D3DMULTISAMPLE_NONE,
+                                                    0, FALSE, &z, NULL));
+    OK(IDirect3DDevice9Ex_SetDepthStencilSurface(dev, z));
+    OK(IDirect3DDevice9Ex_Clear(dev, 0, NULL, D3DCLEAR_TARGET | D3DCLEAR_ZBUFFER, 0xFF0000FF, 0.5f, 0));
+    OK(IDirect3DSurface9_LockRect(z, &l, NULL, 0));
+    TRUE_(*(uint16_t *)l.pBits == 0x7FFF || *(uint16_t *)l.pBits == 0x8000);
+    for (int i = 0; i < SIDE / 2; i++)
+        memset((uint8_t *)l.pBits + i * l.Pitch, 0, 2 * SIDE);
+    OK(IDirect3DSurface9_UnlockRect(z));
+    quad(0, 0, SIDE, SIDE, 0.25f, 0xFFFF0000);
+    PIXEL(4, 4, 0x0000FF, 0);
+    PIXEL(4, 28, 0xFF0000, 0);
+    OK(IDirect3DDevice9Ex_SetDepthStencilSurface(dev, old));
+    IDirect3DSurface9_Release(z);
+    IDirect3DSurface9_Release(old);
+}
+
+/* A target and its depth of two sizes are both cleared, whatever the smaller one is. */
+static void cleared_apart(void)
+{
+    IDirect3DSurface9 *z, *old;
+
+    OK(IDirect3DDevice9Ex_GetDepthStencilSurface(dev, &old));
+    OK(IDirect3DDevice9Ex_CreateDepthStencilSurface(dev, 8, 8, D3DFMT_D24S8, D3DMULTISAMPLE_NONE, 0, FALSE,
+                                                    &z, NULL));
+    clear(0xFF0000FF);
+    OK(IDirect3DDevice9Ex_SetDepthStencilSurface(dev, z));
+    clear(0xFFFF0000);
+    PIXEL(28, 28, 0xFF0000, 0);
+    OK(IDirect3DDevice9Ex_SetDepthStencilSurface(dev, old));
+    IDirect3DSurface9_Release(z);
+    IDirect3DSurface9_Release(old);
+}
+
+/* What is written to a buffer that stays locked is drawn. */
+static void locked_buffer(void)
+{
+    const struct {
+        float x, y, z, w;
+        uint32_t colour;
+    } v[] = {{0, 0, 0.5f, 1, 0xFF00FF00}, {64, 0, 0.5f, 1, 0xFF00FF00}, {0, 64, 0.5f, 1, 0xFF00FF00}};
+    IDirect3DVertexBuffer9 *vb;
+    void *p;
+
+    clear(0xFF0000FF);
+    OK(IDirect3DDevice9Ex_CreateVertexBuffer(dev, sizeof(v), 0, 0, D3DPOOL_DEFAULT, &vb, NULL));
+    OK(IDirect3DVertexBuffer9_Lock(vb, 0, 0, &p, 0));
+    memcpy(p, v, sizeof(v));
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZRHW | D3DFVF_DIFFUSE));
+    OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLORARG1, D3DTA_DIFFUSE));
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, vb, 0, sizeof(v[0])));
+    OK(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_TRIANGLELIST, 0, 1));
+    PIXEL(4, 4, 0x00FF00, 0);
+    OK(IDirect3DVertexBuffer9_Unlock(vb));
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, NULL, 0, 0));
+    IDirect3DVertexBuffer9_Release(vb);
+}
+
 void check_rules(void)
 {
     thin_range();
     decoded();
     kept_offsets();
     overlapping_levels();
+    old_shader_of_a_cube();
+    refused_shaders();
+    locked_depth();
+    cleared_apart();
+    locked_buffer();
     OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLORARG1, D3DTA_DIFFUSE));
 }

@@ -444,8 +444,17 @@ UINT STDMETHODCALLTYPE d9_device_GetAvailableTextureMem(IDirect3DDevice9Ex *This
     return (total > 0xFFF00000 ? 0xFFF00000u : (UINT)total) & ~0xFFFFFu;
 }
 
+/* What is evicted comes back whole with the next draw, whatever the program said of what changed. */
 HRESULT STDMETHODCALLTYPE d9_device_EvictManagedResources(IDirect3DDevice9Ex *This)
 {
+    for (struct d9_object *o = d9_device_of(This)->objects; o; o = o->next) {
+        struct d9_resource *r = (struct d9_resource *)o;
+
+        if (o->kind < D9_TEXTURE || o->kind > D9_SURFACE || r->pool != D3DPOOL_MANAGED)
+            continue;
+        for (UINT i = 0; i < r->levels * r->faces; i++)
+            d9_dirty(&r->surfaces[i], NULL);
+    }
     return D3D_OK;
 }
 

@@ -101,6 +101,11 @@ HRESULT STDMETHODCALLTYPE d9_device_EndScene(IDirect3DDevice9Ex *This)
     return D3D_OK;
 }
 
+static bool has_stencil(D3DFORMAT f)
+{
+    return f == D3DFMT_D24S8 || f == D3DFMT_D24FS8 || (UINT)f == MAKEFOURCC('I', 'N', 'T', 'Z');
+}
+
 HRESULT STDMETHODCALLTYPE d9_device_Clear(IDirect3DDevice9Ex *This, DWORD count, const D3DRECT *rects,
                                           DWORD flags, D3DCOLOR color, float z, DWORD stencil)
 {
@@ -116,12 +121,15 @@ HRESULT STDMETHODCALLTYPE d9_device_Clear(IDirect3DDevice9Ex *This, DWORD count,
         return D3DERR_INVALIDCALL;
     if (flags & (D3DCLEAR_ZBUFFER | D3DCLEAR_STENCIL) && !d->depth)
         return D3DERR_INVALIDCALL;
-    if (flags & D3DCLEAR_STENCIL && d->depth->format != D3DFMT_D24S8)
+    if (flags & D3DCLEAR_STENCIL && !has_stencil(d->depth->format))
         return D3DERR_INVALIDCALL;
     if (flags & D3DCLEAR_ZBUFFER && !(z >= 0 && z <= 1))
         return D3DERR_INVALIDCALL;
     if (!count)
         DDI9(d, pfnClear, &a, 0, NULL);
+    for (int i = 0; i < D9_TARGETS && flags & D3DCLEAR_TARGET; i++)
+        if (d->targets[i])
+            d9_mips_changed(d->targets[i], d->target_surfaces[i]);
     for (DWORD i = 0, n; i < count; i += n) {
         for (n = 0; n < 64 && i + n < count; n++)
             some[n] = (RECT){rects[i + n].x1, rects[i + n].y1, rects[i + n].x2, rects[i + n].y2};
@@ -262,6 +270,11 @@ static bool inside(const struct d9_surface *s, const RECT *r)
            r->right <= (LONG)s->width && r->bottom <= (LONG)s->height;
 }
 
+static bool whole(const struct d9_surface *s, const RECT *r)
+{
+    return !r->left && !r->top && r->right == (LONG)s->width && r->bottom == (LONG)s->height;
+}
+
 static HRESULT blt(struct d9_device *d, struct d9_surface *src, const RECT *from, struct d9_surface *dst,
                    const RECT *to, D3DTEXTUREFILTERTYPE filter)
 {
@@ -321,43 +334,30 @@ HRESULT STDMETHODCALLTYPE d9_device_UpdateSurface(IDirect3DDevice9Ex *This, IDir
     return blt(d9_device_of(This), src, &from, dst, &at, D3DTEXF_NONE);
 }
 
-/* Volumes are copied from the first level down, which is all that the driver's interface has. */
+/* Volumes are copied from the first level down, which is all that the driver's interface has: of others it gets to know a part. */
 static HRESULT update_volumes(struct d9_device *d, struct d9_resource *src, struct d9_resource *dst,
                               UINT skip)
 {
+    HANDLE part = skip ? d9_part(src, skip) : src->sys;
     HRESULT hr = S_OK;
 
-    if (!skip && src->sys && dst->o.drv)
+    if (part && dst->o.drv)
         hr = DDI9(d, pfnVolBlt,
                   &(D3DDDIARG_VOLUMEBLT){.hDstResource = dst->o.drv,
-                                         .hSrcResource = src->sys,
+                                         .hSrcResource = part,
                                          .SrcBox = {0, 0, dst->width, dst->height, 0, dst->depth}});
-    for (UINT i = 0; i < src->levels; i++)
-        src->surfaces[i].dirty = (D3DBOX){0};
+    if (part && skip)
+        DDI9_END(d, pfnDestroyResource, part);
     return hr;
 }
 
-HRESULT STDMETHODCALLTYPE d9_device_UpdateTexture(IDirect3DDevice9Ex *This, IDirect3DBaseTexture9 *source,
-                                                  IDirect3DBaseTexture9 *to)
+static HRESULT update_levels(struct d9_device *d, struct d9_resource *src, struct d9_resource *dst, UINT skip,
+                             UINT levels)
 {
-    struct d9_device *d = d9_device_of(This);
-    struct d9_resource *src = d9_texture_of(source), *dst = d9_texture_of(to);
-    UINT skip = 0;
     HRESULT hr = S_OK;
 
-    if (!src || !dst || src->pool != D3DPOOL_SYSTEMMEM || dst->pool != D3DPOOL_DEFAULT ||
-        src->type != dst->type || src->format != dst->format || src->levels < dst->levels)
-        return D3DERR_INVALIDCALL;
-    while (skip < src->levels &&
-           (src->surfaces[skip].width != dst->width || src->surfaces[skip].height != dst->height ||
-            src->surfaces[skip].depth != dst->depth))
-        skip++;
-    if (skip + dst->levels > src->levels)
-        return D3DERR_INVALIDCALL;
-    if (dst->o.kind == D9_VOLUMES)
-        return update_volumes(d, src, dst, skip);
     for (UINT f = 0; f < dst->faces && hr == S_OK; f++)
-        for (UINT i = 0; i < dst->levels && hr == S_OK; i++) {
+        for (UINT i = 0; i < levels && hr == S_OK; i++) {
             struct d9_surface *s = &src->surfaces[f * src->levels + skip + i];
             RECT part = {(LONG)s->dirty.Left, (LONG)s->dirty.Top, (LONG)s->dirty.Right,
                          (LONG)s->dirty.Bottom};
@@ -365,6 +365,34 @@ HRESULT STDMETHODCALLTYPE d9_device_UpdateTexture(IDirect3DDevice9Ex *This, IDir
             if (part.left < part.right)
                 hr = blt(d, s, &part, &dst->surfaces[f * dst->levels + i], &part, D3DTEXF_NONE);
         }
+    return hr;
+}
+
+/* Levels that are as large are copied, whatever others there are, byte by byte into another format; where there is nothing to copy,
+ * that is no error: as on Windows. */
+HRESULT STDMETHODCALLTYPE d9_device_UpdateTexture(IDirect3DDevice9Ex *This, IDirect3DBaseTexture9 *source,
+                                                  IDirect3DBaseTexture9 *to)
+{
+    struct d9_device *d = d9_device_of(This);
+    struct d9_resource *src = d9_texture_of(source), *dst = d9_texture_of(to);
+    UINT skip = 0, levels, from_block, to_block;
+    HRESULT hr = S_OK;
+
+    if (!src || !dst || src->pool != D3DPOOL_SYSTEMMEM || dst->pool != D3DPOOL_DEFAULT ||
+        src->type != dst->type)
+        return D3DERR_INVALIDCALL;
+    while (skip < src->levels &&
+           (src->surfaces[skip].width != dst->width || src->surfaces[skip].height != dst->height ||
+            src->surfaces[skip].depth != dst->depth))
+        skip++;
+    levels = src->levels - skip < dst->levels ? src->levels - skip : dst->levels;
+    if (d9_texel_bytes(src->format, &from_block) != d9_texel_bytes(dst->format, &to_block) ||
+        from_block != to_block)
+        levels = 0;
+    if (levels && dst->o.kind == D9_VOLUMES)
+        hr = update_volumes(d, src, dst, skip);
+    else
+        hr = update_levels(d, src, dst, skip, levels);
     for (UINT i = 0; i < src->levels * src->faces; i++)
         src->surfaces[i].dirty = (D3DBOX){0};
     return hr;
@@ -388,7 +416,8 @@ HRESULT STDMETHODCALLTYPE d9_device_StretchRect(IDirect3DDevice9Ex *This, IDirec
     depth = src->resource->usage & D3DUSAGE_DEPTHSTENCIL;
     if (!inside(src, &a) || !inside(dst, &b) || depth != !!(dst->resource->usage & D3DUSAGE_DEPTHSTENCIL))
         return D3DERR_INVALIDCALL;
-    if (depth && (d->in_scene || from || at || src->width != dst->width || src->height != dst->height))
+    if (depth && (d->in_scene || !whole(src, &a) || !whole(dst, &b) || src->width != dst->width ||
+                  src->height != dst->height))
         return D3DERR_INVALIDCALL;
     if (!depth && !(dst->resource->usage & D3DUSAGE_RENDERTARGET) &&
         (src->resource->o.kind != D9_SURFACE || dst->resource->o.kind != D9_SURFACE ||

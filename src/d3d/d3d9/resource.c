@@ -8,6 +8,8 @@
 #include "d3d/d3d9/tables.h"
 #include "d3d/d3d9/rt9.h"
 
+enum { MARGIN_ROWS = 16 }; /* of memory, in front of a texture and behind it: lock_beside */
+
 UINT d9_texel_bytes(D3DFORMAT format, UINT *block)
 {
     *block = 1;
@@ -121,9 +123,10 @@ static UINT part_of(UINT whole, UINT level)
     return whole >> level ? whole >> level : 1;
 }
 
-static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
+/* From level `skip` on, of volumes. */
+static HRESULT make(struct d9_resource *r, bool system, UINT skip, HANDLE *out)
 {
-    UINT levels = system ? r->levels : r->made, count = levels * r->faces;
+    UINT levels = (system ? r->levels : r->made) - skip, count = levels * r->faces;
     D3DDDI_SURFACEINFO *list = calloc(count, sizeof(*list));
     D3DDDIARG_CREATERESOURCE a = {.Format = (D3DDDIFORMAT)r->format,
                                   .Pool = system       ? D3DDDIPOOL_SYSTEMMEM
@@ -144,11 +147,12 @@ static HRESULT make(struct d9_resource *r, bool system, HANDLE *out)
     if (!list)
         return E_OUTOFMEMORY;
     for (UINT i = 0; i < count; i++) {
-        const struct d9_surface *s = &r->surfaces[system ? i : 0];
+        const struct d9_surface *s = &r->surfaces[system ? skip + i : 0];
+        const UINT level = skip + i % levels;
 
-        list[i] = (D3DDDI_SURFACEINFO){.Width = is_buffer(r) ? r->size : part_of(r->width, i % levels),
-                                       .Height = part_of(r->height, i % levels),
-                                       .Depth = part_of(r->depth, i % levels)};
+        list[i] = (D3DDDI_SURFACEINFO){.Width = is_buffer(r) ? r->size : part_of(r->width, level),
+                                       .Height = part_of(r->height, level),
+                                       .Depth = part_of(r->depth, level)};
         if (system) {
             list[i].pSysMem = r->memory + (s->copied ? s->copy : s->offset);
             list[i].SysMemPitch = s->pitch;
@@ -166,9 +170,9 @@ HRESULT d9_resource_make(struct d9_resource *r)
     HRESULT hr = S_OK;
 
     if (in_video(r))
-        hr = make(r, false, &r->o.drv);
+        hr = make(r, false, 0, &r->o.drv);
     if (hr == S_OK && r->memory)
-        hr = make(r, true, &r->sys);
+        hr = make(r, true, 0, &r->sys);
     for (UINT i = 0; i < r->levels * r->faces; i++)
         d9_dirty(&r->surfaces[i], NULL);
     r->mips_stale = true;
@@ -177,14 +181,22 @@ HRESULT d9_resource_make(struct d9_resource *r)
     return hr;
 }
 
+HANDLE d9_part(struct d9_resource *r, UINT skip)
+{
+    HANDLE part = NULL;
+
+    make(r, true, skip, &part);
+    return part;
+}
+
 void d9_resource_finish(struct d9_resource *r)
 {
     for (UINT i = 0; i < r->levels * r->faces; i++)
         d9_data_free(r->surfaces[i].data);
     if (r->pool <= D3DPOOL_MANAGED && r->o.device->video_bytes >= r->size)
         r->o.device->video_bytes -= r->size;
-    if (!r->foreign)
-        free(r->memory);
+    if (!r->foreign && r->memory)
+        free(r->memory - r->margin);
     free(r->told);
 }
 
@@ -228,6 +240,15 @@ static void lay_out(struct d9_resource *r, const struct d9_shape *s)
     for (UINT i = 0; i < r->levels * r->faces; i++)
         r->surfaces[i].copy += r->size + over;
     r->room = r->size + over + copies + 16;
+    if (s->kind > D9_IB)
+        r->margin = (MARGIN_ROWS * (size_t)r->surfaces[0].pitch + 15) & ~(size_t)15;
+}
+
+static uint8_t *new_memory(const struct d9_resource *r)
+{
+    uint8_t *m = calloc(1, r->room + 2 * r->margin);
+
+    return m ? m + r->margin : NULL;
 }
 
 HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct d9_resource **out)
@@ -260,7 +281,7 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
     r->autogen = D3DTEXF_LINEAR;
     lay_out(r, s);
     if (s->pool != D3DPOOL_DEFAULT) {
-        r->memory = s->memory ? s->memory : calloc(1, r->room);
+        r->memory = s->memory ? s->memory : new_memory(r);
         r->foreign = s->memory != NULL;
     }
     if (s->shared && *s->shared)
@@ -338,18 +359,18 @@ static void copy_part(struct d9_resource *r, HANDLE to, UINT surface, const D3DB
                           .DstRect = part});
 }
 
-/* Textures of system memory have no driver's beside them until somebody draws with them. Volumes are left out. */
+/* Textures of system memory have no driver's beside them until somebody draws with them. */
 HANDLE d9_sampled(struct d9_resource *r)
 {
-    if (r && r->pool == D3DPOOL_SYSTEMMEM && !r->twin && (r->o.kind == D9_TEXTURE || r->o.kind == D9_CUBE))
-        make(r, false, &r->twin);
+    if (r && r->pool == D3DPOOL_SYSTEMMEM && !r->twin && r->o.kind >= D9_TEXTURE && r->o.kind <= D9_VOLUMES)
+        make(r, false, 0, &r->twin);
     return !r ? NULL : r->twin ? r->twin : r->o.drv;
 }
 
 /* The driver's interface copies volumes from the first level down. */
-static void sync_volumes(struct d9_resource *r)
+static void sync_volumes(struct d9_resource *r, HANDLE to)
 {
-    bool any = false;
+    bool any = r->twin != NULL; /* all of it, each time */
 
     for (UINT i = 0; i < r->levels; i++) {
         any |= r->surfaces[i].dirty.Left < r->surfaces[i].dirty.Right;
@@ -357,7 +378,7 @@ static void sync_volumes(struct d9_resource *r)
     }
     if (any)
         DDI9(r->o.device, pfnVolBlt,
-             &(D3DDDIARG_VOLUMEBLT){.hDstResource = r->o.drv,
+             &(D3DDDIARG_VOLUMEBLT){.hDstResource = to,
                                     .hSrcResource = r->sys,
                                     .SrcBox = {0, 0, r->width, r->height, 0, r->depth}});
 }
@@ -369,6 +390,10 @@ void d9_sync(struct d9_resource *r)
     if (!r || !r->memory || !r->sys || !(r->o.drv || r->twin))
         return;
     d = r->o.device;
+    if (r->o.kind == D9_VOLUMES) {
+        sync_volumes(r, r->twin ? r->twin : r->o.drv);
+        return;
+    }
     if (r->twin)
         for (UINT i = 0; i < r->levels * r->faces; i++)
             copy_part(r, r->twin, i, &(D3DBOX){0, 0, r->surfaces[i].width, r->surfaces[i].height, 0, 1});
@@ -381,20 +406,19 @@ void d9_sync(struct d9_resource *r)
                                         .hSrcResource = r->sys,
                                         .Offset = r->dirty_low,
                                         .SrcRange = {r->dirty_low, r->dirty_high - r->dirty_low}});
-        r->dirty_low = r->dirty_high = 0;
+        if (!r->locks) /* what is locked may change until the next draw */
+            r->dirty_low = r->dirty_high = 0;
         return;
     }
     for (UINT i = 0; i < r->levels * r->faces; i++) {
         struct d9_surface *s = &r->surfaces[i];
 
-        if (s->dirty.Left >= s->dirty.Right || r->o.kind == D9_VOLUMES)
+        if (s->dirty.Left >= s->dirty.Right)
             continue;
         copy_part(r, r->o.drv, i, &s->dirty);
         d9_mips_changed(r, i);
         s->dirty = (D3DBOX){0};
     }
-    if (r->o.kind == D9_VOLUMES)
-        sync_volumes(r);
 }
 
 /* ---- locks ---------------------------------------------------------------------------------- */
@@ -414,7 +438,7 @@ static D3DDDI_LOCKFLAGS lock_flags(DWORD flags)
 static void *nowhere(struct d9_resource *r)
 {
     if (!r->memory)
-        r->memory = calloc(1, r->room);
+        r->memory = new_memory(r);
     return r->memory;
 }
 
@@ -476,8 +500,8 @@ static bool fits(const struct d9_surface *s, const RECT *r)
            r->right <= (LONG)s->width && r->bottom <= (LONG)s->height;
 }
 
-/* No rectangle in memory is checked, as Windows XP has it, which programs rely on: all of the surface is locked then, which is what the
- * program gets. */
+/* No rectangle in memory is checked, as Windows XP has it, which programs rely on: all of the surface is locked then, and the program gets
+ * where the rectangle would begin, if that is in memory that the texture has, or little beside it. */
 static HRESULT lock_beside(struct d9_resource *r, UINT index, const RECT *area, DWORD flags,
                            D3DLOCKED_RECT *out)
 {
@@ -487,12 +511,12 @@ static HRESULT lock_beside(struct d9_resource *r, UINT index, const RECT *area, 
     HRESULT hr = d9_lock_box(r, index, NULL, flags, &box);
     int64_t offset =
         (int64_t)(area->top / (LONG)block) * s->pitch + (int64_t)(area->left / (LONG)block) * bytes;
+    const int64_t margin = r->foreign ? 0 : (int64_t)r->margin, at = (int64_t)s->offset + offset;
 
     if (hr != D3D_OK)
         return hr;
-    /* where that rectangle would begin, if it begins in the surface */
-    *out = (D3DLOCKED_RECT){box.RowPitch,
-                            (uint8_t *)box.pBits + (offset >= 0 && offset < (int64_t)s->slice ? offset : 0)};
+    *out = (D3DLOCKED_RECT){box.RowPitch, (uint8_t *)box.pBits +
+                                              (at >= -margin && at < (int64_t)r->size + margin ? offset : 0)};
     return D3D_OK;
 }
 

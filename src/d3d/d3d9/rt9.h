@@ -108,7 +108,7 @@ struct d9_resource { /* buffers, textures, surfaces */
     HANDLE sys;      /* memory, as the driver knows it */
     HANDLE twin;     /* of a texture in system memory that a program draws with: what the driver samples */
     uint8_t *memory;
-    size_t room; /* bytes of it */
+    size_t room, margin; /* bytes of it; and in front of it and behind that */
     LONG locks;
     UINT dirty_low, dirty_high; /* of buffers */
     D3DTEXTUREFILTERTYPE autogen;
@@ -229,6 +229,7 @@ struct d9_device {
     uint64_t video_bytes; /* of what the program has in the default pool, or managed */
     struct d9_palette *palettes;
     UINT palette;
+    DWORD lods[D9_SAMPLERS];    /* of the textures, as the driver was told */
     float (*more_constants)[4]; /* of software vertex processing, from 256 on; NULL: all zero */
     struct d9_screen *screen;   /* NULL: windowed, or there is no window system */
     void *cursor;               /* NULL: no picture */
@@ -301,6 +302,8 @@ struct d9_shape {
 };
 HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct d9_resource **out);
 HRESULT d9_resource_make(struct d9_resource *r);
+/* Memory of a volume texture from level `skip` on, as the driver knows it; for who ends it there. NULL: it could not. */
+HANDLE d9_part(struct d9_resource *r, UINT skip);
 void d9_resource_finish(struct d9_resource *r);
 /* What the driver samples. */
 HANDLE d9_sampled(struct d9_resource *r);
@@ -352,6 +355,8 @@ void d9_state_finish(struct d9_device *d);
 /* Tells the driver all of it. */
 void d9_state_send(struct d9_device *d);
 void d9_send_viewport(struct d9_device *d);
+/* The texture's most detailed level, where it is bound. */
+void d9_send_lod(struct d9_device *d, const struct d9_resource *r);
 /* bind.c: shaders, constants and streams of it. */
 void d9_bind_send(struct d9_device *d);
 struct d9_light *d9_light(struct d9_state *s, DWORD index, bool make);

@@ -41,6 +41,69 @@ static UINT length_of(const DWORD *code)
     return 0;
 }
 
+static UINT type_of(DWORD token)
+{
+    return (token >> 28 & 7) | (token >> 8 & 0x18);
+}
+
+/* Whether a register of constants is one that the version has. */
+static bool constant_fits(const struct d9_device *d, DWORD version, DWORD token)
+{
+    const UINT type = type_of(token), number = token & 0x7FF;
+    const bool pixel = version >> 16 == 0xFFFF;
+    const UINT model = version >> 8 & 255,
+               most = !pixel ? (d->software ? D9_SOFTWARE_CONSTANTS : d->factory->caps.MaxVertexShaderConst)
+                      : model == 1 ? 8
+                      : model == 2 ? 32
+                                   : 224;
+
+    if (type == D3DSPR_CONST)
+        return number < most;
+    if (type >= D3DSPR_CONST2 && type <= D3DSPR_CONST4)
+        return 2048 * (type - D3DSPR_CONST2 + 1) + number < most;
+    if (type == D3DSPR_CONSTINT || type == D3DSPR_CONSTBOOL)
+        return !(pixel && model == 2 && !(version & 255)) && number < (d->software && !pixel ? 2048u : 16u);
+    return true;
+}
+
+/* Whether all registers of constants are there, and pixel shaders ask for nobody's position; of a stream that length_of took. */
+static bool registers_fit(const struct d9_device *d, const DWORD *code, UINT words)
+{
+    const UINT model = code[0] >> 8 & 255;
+
+    for (UINT at = 1, end; at < words; at = end) {
+        const DWORD opcode = code[at] & 0xFFFF;
+        UINT last;
+
+        end = at + 1;
+        if (opcode == 0xFFFE)
+            end += code[at] >> 16 & 0x7FFF;
+        if (opcode == 0xFFFE || opcode == 0xFFFF)
+            continue;
+        if (opcode == D3DSIO_DEF)
+            end += 5;
+        else if (model >= 2)
+            end += code[at] >> 24 & 15;
+        else
+            while (end < words && code[end] >> 31 && (code[end] & 0xFFFF) != 0xFFFF)
+                end++;
+        /* behind what they define are numbers */
+        last = opcode == D3DSIO_DEF || opcode == D3DSIO_DEFI || opcode == D3DSIO_DEFB ? at + 2 : end;
+        if (opcode == D3DSIO_DCL) {
+            if (model == 1 && code[0] >> 16 == 0xFFFF)
+                return false;
+            if (model == 3 && code[0] >> 16 == 0xFFFF && at + 2 < words &&
+                (code[at + 1] & 0xF001F) == D3DDECLUSAGE_POSITION && type_of(code[at + 2]) == D3DSPR_INPUT)
+                return false;
+            continue;
+        }
+        for (UINT i = at + 1; i < last && i < words; i++)
+            if (code[i] >> 31 && !constant_fits(d, code[0], code[i]))
+                return false;
+    }
+    return true;
+}
+
 HRESULT d9_shader_make(struct d9_shader *s)
 {
     D3DDDIARG_CREATEVERTEXSHADERFUNC v = {.Size = s->size};
@@ -61,7 +124,8 @@ static HRESULT create(struct d9_device *d, enum d9_kind kind, const DWORD *code,
     if (!code || !out)
         return D3DERR_INVALIDCALL;
     *out = NULL;
-    if (code[0] >> 16 != (kind == D9_VS ? 0xFFFE : 0xFFFF) || !(words = length_of(code)))
+    if (code[0] >> 16 != (kind == D9_VS ? 0xFFFE : 0xFFFF) || !(words = length_of(code)) ||
+        !registers_fit(d, code, words))
         return D3DERR_INVALIDCALL;
     s = calloc(1, sizeof(*s) + words * sizeof(DWORD));
     if (!s)

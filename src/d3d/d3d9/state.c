@@ -69,9 +69,16 @@ static void send_sampler(struct d9_device *d, UINT slot, UINT state)
         [D3DSAMP_SRGBTEXTURE] = D3DDDITSS_SRGBTEXTURE, [D3DSAMP_ELEMENTINDEX] = D3DDDITSS_ELEMENTINDEX,
         [D3DSAMP_DMAPOFFSET] = D3DDDITSS_DMAPOFFSET};
 
+    const struct d9_resource *r = d->state.textures[slot];
+    DWORD value = d->state.samplers[slot][state];
+
+    if (state == D3DSAMP_MAXMIPLEVEL) { /* SetLOD says the same of a texture, wherever it is bound */
+        d->lods[slot] = r ? r->lod : 0;
+        value = value < d->lods[slot] ? d->lods[slot] : value;
+    }
     if (names[state])
         DDI9(d, pfnSetTextureStageState,
-             &(D3DDDIARG_TEXTURESTAGESTATE){sampler_of(slot), names[state], d->state.samplers[slot][state]});
+             &(D3DDDIARG_TEXTURESTAGESTATE){sampler_of(slot), names[state], value});
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_SetTextureStageState(IDirect3DDevice9Ex *This, DWORD stage,
@@ -130,7 +137,18 @@ HRESULT STDMETHODCALLTYPE d9_device_GetSamplerState(IDirect3DDevice9Ex *This, DW
 
 static void send_texture(struct d9_device *d, UINT slot)
 {
+    const struct d9_resource *r = d->state.textures[slot];
+
     DDI9(d, pfnSetTexture, sampler_of(slot), d9_sampled(d->state.textures[slot]));
+    if (d->lods[slot] != (r ? r->lod : 0))
+        send_sampler(d, slot, D3DSAMP_MAXMIPLEVEL);
+}
+
+void d9_send_lod(struct d9_device *d, const struct d9_resource *r)
+{
+    for (UINT slot = 0; slot < D9_SAMPLERS; slot++)
+        if (d->state.textures[slot] == r)
+            send_sampler(d, slot, D3DSAMP_MAXMIPLEVEL);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_SetTexture(IDirect3DDevice9Ex *This, DWORD sampler,

@@ -179,7 +179,8 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateDepthStencilSurfaceEx(IDirect3DDevice9
                                                                 HANDLE *shared, DWORD usage)
 {
     struct d9_shape s = SHAPE(width, height, format, .usage = D3DUSAGE_DEPTHSTENCIL | usage,
-                              .pool = D3DPOOL_DEFAULT, .samples = samples, .quality = quality);
+                              .pool = D3DPOOL_DEFAULT, .samples = samples, .quality = quality,
+                              .lockable = format == D3DFMT_D16_LOCKABLE || format == D3DFMT_D32F_LOCKABLE);
 
     return create_surface(d9_device_of(This), &s, FORMATOP_ZSTENCIL, shared, out);
 }
@@ -230,6 +231,8 @@ DWORD STDMETHODCALLTYPE d9_base_SetLOD(void *This, DWORD lod)
     if (r->pool != D3DPOOL_MANAGED)
         return 0;
     r->lod = lod < r->levels ? lod : r->levels - 1;
+    if (r->lod != old)
+        d9_send_lod(r->o.device, r);
     return old;
 }
 
