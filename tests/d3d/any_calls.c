@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #define COBJMACROS
 #define WIN32_LEAN_AND_MEAN
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <d3d11.h>
 
 #include "any_calls.h"
 #include "base/dxbc/dxbc_sum.h"
@@ -802,34 +803,48 @@ bool any_calls_begin(const char *folder)
 /* What was asked of the device has happened, or it is gone. */
 static void finish(void)
 {
-    const D3D11_QUERY_DESC event = {D3D11_QUERY_EVENT, 0};
-    ID3D11Query *q = NULL;
-    BOOL done;
+    const D3D11_BUFFER_DESC from = {.ByteWidth = 16, .BindFlags = D3D11_BIND_VERTEX_BUFFER},
+                            to = {.ByteWidth = 16,
+                                  .Usage = D3D11_USAGE_STAGING,
+                                  .CPUAccessFlags = D3D11_CPU_ACCESS_READ};
+    ID3D11Buffer *b[2] = {NULL, NULL};
+    D3D11_MAPPED_SUBRESOURCE m;
 
-    if (ID3D11Device_CreateQuery(now.device, &event, &q) != S_OK)
-        return;
-    ID3D11DeviceContext_End(now.immediate, (ID3D11Asynchronous *)q);
-    while (ID3D11DeviceContext_GetData(now.immediate, (ID3D11Asynchronous *)q, &done, sizeof(done), 0) ==
-           S_FALSE)
-        ;
-    ID3D11Query_Release(q);
+    if (ID3D11Device_CreateBuffer(now.device, &from, NULL, &b[0]) == S_OK &&
+        ID3D11Device_CreateBuffer(now.device, &to, NULL, &b[1]) == S_OK) {
+        ID3D11DeviceContext_CopyResource(now.immediate, (ID3D11Resource *)b[1], (ID3D11Resource *)b[0]);
+        if (ID3D11DeviceContext_Map(now.immediate, (ID3D11Resource *)b[1], 0, D3D11_MAP_READ, 0, &m) == S_OK)
+            ID3D11DeviceContext_Unmap(now.immediate, (ID3D11Resource *)b[1], 0);
+    }
+    for (int i = 0; i < 2; i++)
+        if (b[i])
+            ID3D11Buffer_Release(b[i]);
 }
 
-void any_calls(ID3D11Device *device, ID3D11DeviceContext *context, const uint8_t *bytes, size_t size,
-               bool damaged)
+struct any_end any_calls(const uint8_t *bytes, size_t size, bool damaged)
 {
+    struct any_end end = {0};
+    D3D_FEATURE_LEVEL level;
+
     memset(&now, 0, sizeof(now));
     now.at = bytes;
     now.end = bytes + size;
     now.damaged = damaged;
-    now.device = device;
-    now.context = now.immediate = context;
-    while (now.at < now.end && ID3D11Device_GetDeviceRemovedReason(device) == S_OK)
+    end.created = (uint32_t)D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0,
+                                              D3D11_SDK_VERSION, &now.device, &level, &now.immediate);
+    if (end.created)
+        return end;
+    now.context = now.immediate;
+    while (now.at < now.end && ID3D11Device_GetDeviceRemovedReason(now.device) == S_OK)
         calls[below(sizeof(calls) / sizeof(calls[0]))]();
-    ID3D11DeviceContext_ClearState(context);
+    ID3D11DeviceContext_ClearState(now.immediate);
     for (int k = 0; k < KINDS; k++)
         for (int i = 0; i < EACH; i++)
             if (now.objects[k][i])
                 IUnknown_Release(now.objects[k][i]);
     finish();
+    end.removed = (uint32_t)ID3D11Device_GetDeviceRemovedReason(now.device);
+    ID3D11DeviceContext_Release(now.immediate);
+    end.references = ID3D11Device_Release(now.device);
+    return end;
 }

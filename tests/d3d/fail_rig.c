@@ -3,40 +3,10 @@
 
 #include "fail_rig.h"
 
-#include <string.h>
-
 #include "alloc_fail.h"
 #include "d3dkmt/server.h"
+#include "linked_driver.h"
 #include "stack/stack.h"
-
-static struct {
-    const char *entry;
-    void *function;
-} driver;
-
-void *__real_dlopen(const char *path, int flags);
-void *__real_dlsym(void *library, const char *name);
-int __real_dlclose(void *library);
-void *__wrap_dlopen(const char *path, int flags);
-void *__wrap_dlsym(void *library, const char *name);
-int __wrap_dlclose(void *library);
-
-void *__wrap_dlopen(const char *path, int flags)
-{
-    return path && strstr(path, "aerogpu_d3d") ? &driver : __real_dlopen(path, flags);
-}
-
-void *__wrap_dlsym(void *library, const char *name)
-{
-    if (library != &driver)
-        return __real_dlsym(library, name);
-    return strcmp(name, driver.entry) ? NULL : driver.function;
-}
-
-int __wrap_dlclose(void *library)
-{
-    return library == &driver ? 0 : __real_dlclose(library);
-}
 
 /* E_OUTOFMEMORY. Or the device is gone, since a stream without memory for its next packet cannot go on, and since the sim's device
  * allocates as well: removed or hung, as Direct3D 11 and 9 say it, or lost, as 9 says where it presents. */
@@ -87,8 +57,7 @@ void fail_each_in(int32_t (*program)(void), const char *entry, void *function, u
     unsigned before, survived = 0, n = 0;
     int failed;
 
-    driver.entry = entry;
-    driver.function = function;
+    linked_driver(entry, function);
     assert_true(life(program, 1000000, &failed)); /* what is opened once for the process is */
     assert_int_equal(failed, 0);
     before = test_open_fds();

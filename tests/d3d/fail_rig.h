@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fail_rig.h: a program of Direct3D on the whole stack in virtual time, where all runs on one thread, with one allocation or system
- * call failing (alloc_fail.h). The user-mode driver is linked into the test, so that its calls fail as well: who loads the driver
- * by its name gets the one that is here (--wrap=dlopen, dlsym, dlclose). */
+ * call failing (alloc_fail.h). The user-mode driver is linked into the test (linked_driver.h), so that its calls fail as well. */
 #pragma once
 
 #include <stdint.h>
