@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "base/strbuf.h"
 #include "record/varint.h"
@@ -113,13 +116,73 @@ static void on_run(void *ctx, struct dirty_run r)
         s->page[(a - (uintptr_t)s->base) / DIRTY_PAGE]++;
 }
 
-static void watch(enum dirty_method m, bool system_calls)
+/* What the kernel writes there, for whatever call, is whole, and is found. */
+static void system_calls(struct dirty *d, struct dirty_span *span, struct seen *s, uint8_t *p)
+{
+    uint8_t *to = p + 5 * DIRTY_PAGE - 100; /* over the border of two pages */
+    struct iovec v = {to, 200};
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+    int fd = open("/dev/urandom", O_RDONLY), file = open("/proc/self/exe", O_RDONLY), pair[2];
+    FILE *f = fopen("/proc/self/exe", "rb");
+    uint8_t bytes[200];
+
+    assert_non_null(f);
+    setvbuf(f, NULL, _IONBF, 0); /* else it is copied from a buffer */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
+    for (int i = 0; i < 8; i++) {
+        ssize_t n = -1;
+
+        memset(bytes, 20 + i, sizeof(bytes));
+        assert_int_equal(send(pair[0], bytes, sizeof(bytes), 0), sizeof(bytes));
+        dirty_collect(d, span, on_run, s);
+        memset(s->page, 0, sizeof(s->page));
+        switch (i) {
+        case 0:
+            n = read(fd, to, 200);
+            break;
+        case 1:
+            n = readv(fd, &v, 1);
+            break;
+        case 2:
+            n = pread(file, to, 200, 64);
+            break;
+        case 3:
+            n = preadv(file, &v, 1, 128);
+            break;
+        case 4:
+            n = recvfrom(pair[1], to, 200, 0, NULL, NULL);
+            break;
+        case 5:
+            n = recvmsg(pair[1], &m, 0);
+            break;
+        case 6:
+            n = getrandom(to, 200, 0);
+            break;
+        case 7:
+            n = (ssize_t)fread(to, 1, 200, f);
+            break;
+        }
+        assert_int_equal(n, 200);
+        dirty_collect(d, span, on_run, s);
+        assert_int_equal(s->page[4], 1);
+        assert_int_equal(s->page[5], 1);
+        if (i != 4 && i != 5)
+            recv(pair[1], bytes, sizeof(bytes), 0);
+    }
+    fclose(f);
+    close(fd);
+    close(file);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void watch(enum dirty_method m)
 {
     struct dirty_span *span;
     struct dirty *d;
     struct seen s = {0};
     uint8_t *p = mmap(NULL, 64 * DIRTY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int err = dirty_create(&d, m), fd;
+    int err = dirty_create(&d, m);
 
     if (err == -ENOSYS || err == -EPERM) {
         print_message("this kernel has no userfaultfd write watch: skipped\n");
@@ -149,16 +212,7 @@ static void watch(enum dirty_method m, bool system_calls)
     assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
     for (int i = 0; i < 64; i++)
         assert_int_equal(s.page[i], 0);
-    if (system_calls) {
-        fd = open("/dev/zero", O_RDONLY);
-        p[5 * DIRTY_PAGE] = 9;
-        dirty_collect(d, span, on_run, &s);
-        memset(s.page, 0, sizeof(s.page));
-        assert_int_equal(read(fd, p + 5 * DIRTY_PAGE, 16), 16);
-        close(fd);
-        assert_int_equal(dirty_collect(d, span, on_run, &s), 0);
-        assert_int_equal(s.page[5], 1);
-    }
+    system_calls(d, span, &s, p);
     /* nearly everything written: the kernel's way changes over to hashing and must lose nothing on the way */
     for (int round = 0; round < 14; round++) {
         memset(s.page, 0, sizeof(s.page));
@@ -175,17 +229,12 @@ static void watch(enum dirty_method m, bool system_calls)
 
 TEST(the_kernel_watches_memory)
 {
-    watch(DIRTY_KERNEL, true);
-}
-
-TEST(faults_watch_memory)
-{
-    watch(DIRTY_FAULT, false);
+    watch(DIRTY_KERNEL);
 }
 
 TEST(hashes_watch_memory)
 {
-    watch(DIRTY_HASH, true);
+    watch(DIRTY_HASH);
 }
 
 /* ---- files --------------------------------------------------------------- */

@@ -163,8 +163,9 @@ TEST(comparing)
 
 TEST(watching)
 {
-    for (enum dirty_method m = DIRTY_FAULT; m <= DIRTY_HASH; m++)
-        assert_true(alloc_fail_each(watch_one, &m) >= 3);
+    enum dirty_method m = DIRTY_HASH;
+
+    assert_true(alloc_fail_each(watch_one, &m) >= 3);
 }
 
 TEST_GROUP(NULL, remove_dir);

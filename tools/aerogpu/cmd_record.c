@@ -22,8 +22,7 @@
 #include "record.h"
 #include "record/dirty/dirty.h"
 
-_Static_assert(DIRTY_AUTO == 0 && DIRTY_KERNEL == 1 && DIRTY_FAULT == 2 && DIRTY_HASH == 3,
-               "the words of --memory");
+_Static_assert(DIRTY_AUTO == 0 && DIRTY_KERNEL == 1 && DIRTY_HASH == 2, "the words of --memory");
 
 static struct record_options options = {.last_frame = UINT32_MAX, .hash_every = 1};
 static unsigned what;
@@ -45,7 +44,7 @@ static struct options_row rows[] = {
         "keep these only, behind what makes them play on their own; the frames before are kept in FILE.whole until the program ends, then played once"),
     OPT_U32("hash-every", 0, &options.hash_every, 0, UINT32_MAX, "N",
             "hash the picture of every Nth frame (1; 0: none), for `aerogpu play --validate`"),
-    OPT_CHOICE("memory", 0, &options.memory, "auto|kernel|fault|hash",
+    OPT_CHOICE("memory", 0, &options.memory, "auto|kernel|hash",
                "how writes into mapped memory are found (auto)"),
     OPT_GROUP("processors (--what cpu), as root:"),
     OPT_TIME("duration", 'd', &options.duration_ns, NSEC_PER_SEC, 1000000, "SECONDS", "stop after so long"),

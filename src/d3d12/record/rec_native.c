@@ -5,15 +5,11 @@
  * next one. Threads that are started from inside a forwarded call are the implementation's own.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/export.h"
-#include "record/dirty/dirty.h"
 #include "d3d12/record/rec_values.h"
 #include "d3d12/record/rec_hooks.h"
 #include "d3d12/record/rec_present.h"
@@ -281,39 +277,6 @@ EXPORT unsigned int vkd3d_wait_event(HANDLE event, unsigned int milliseconds)
         rec_contents_look(t);
     return ret;
 }
-
-/* ---- system calls that write into watched memory ------------------------- */
-
-/* With --memory fault a watched page is read-only to the kernel as well: the call fails with EFAULT. Touching the pages
- * takes the fault here, and the call is made again. */
-static bool make_again(ssize_t n, void *p, size_t size)
-{
-    if (n >= 0 || errno != EFAULT || !rec_shm || rec_shm->dirty_method != DIRTY_FAULT ||
-        !dirty_fault_touch(p, size))
-        return false;
-    return true;
-}
-
-#define TAKE_OVER(name, type, params, args, to, size)                                                        \
-    EXPORT type name params;                                                                                 \
-    EXPORT type name params                                                                                  \
-    {                                                                                                        \
-        static void *next_fn;                                                                                \
-        __typeof__(name) *fn = (__typeof__(name) *)next(#name, &next_fn);                                    \
-        type got = fn args;                                                                                  \
-                                                                                                             \
-        return make_again(got, to, size) ? fn args : got;                                                    \
-    }
-
-TAKE_OVER(read, ssize_t, (int fd, void *p, size_t n), (fd, p, n), p, n)
-TAKE_OVER(pread, ssize_t, (int fd, void *p, size_t n, off_t at), (fd, p, n, at), p, n)
-/* with large files pread() is pread64(); programs built without them call it by its own name */
-EXPORT ssize_t short_pread(int fd, void *p, size_t n, off_t at) __asm__("pread");
-EXPORT ssize_t short_pread(int fd, void *p, size_t n, off_t at)
-{
-    return pread(fd, p, n, at);
-}
-TAKE_OVER(recv, ssize_t, (int fd, void *p, size_t n, int flags), (fd, p, n, flags), p, n)
 
 /* ---- threads ------------------------------------------------------------- */
 

@@ -7,12 +7,11 @@
 #include "base/check.h"
 #include "record/dirty/dirty_internal.h"
 
-static const struct dirty_ops *const ops_of[] = {
-    [DIRTY_KERNEL] = &dirty_kernel, [DIRTY_FAULT] = &dirty_fault, [DIRTY_HASH] = &dirty_hash};
+static const struct dirty_ops *const ops_of[] = {[DIRTY_KERNEL] = &dirty_kernel, [DIRTY_HASH] = &dirty_hash};
 
 const char *dirty_method_name(enum dirty_method m)
 {
-    static const char *const names[] = {"auto", "kernel", "fault", "hash"};
+    static const char *const names[] = {"auto", "kernel", "hash"};
 
     return names[m];
 }
@@ -67,7 +66,6 @@ int dirty_add(struct dirty *d, struct dirty_span **out, void *p, size_t n)
     err = d->ops->add(d, s);
     if (err) {
         free(s->hashes);
-        free(s->bits);
         free(s);
         return err;
     }
@@ -81,7 +79,6 @@ void dirty_remove(struct dirty *d, struct dirty_span *s)
         return;
     d->ops->remove(d, s);
     free(s->hashes);
-    free(s->bits);
     free(s);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* dirty.h: which pages of a span were written since the last look. Three methods behind one interface:
+/* dirty.h: which pages of a span were written since the last look. Two methods behind one interface:
  *
  *   DIRTY_KERNEL  userfaultfd write-protection that the kernel resolves itself, collected and re-armed by one
  *                 PAGEMAP_SCAN (Linux 6.7). System calls that write into the span count too. Once more than a quarter
  *                 of a span was written between two looks, that span is compared by hash instead until it calms down.
- *   DIRTY_FAULT   mprotect and a SIGSEGV handler. A system call that writes into a protected page fails with EFAULT:
- *                 for programs that read files straight into mapped memory choose another method.
  *   DIRTY_HASH    a hash of every page, compared at every look. Works everywhere; costs the same however little changed.
+ *
+ * Protected pages and a handler of faults are no third: a system call that writes into such a page fails or writes less, be it
+ * the C library's own (fread), and so the recorded program is another.
  *
  * Invariant: a page that was written after dirty_add() and before dirty_collect() is reported by that collect or, if it
  * was written while collect ran, by the next one. Pages may be reported that were not written.
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum dirty_method { DIRTY_AUTO, DIRTY_KERNEL, DIRTY_FAULT, DIRTY_HASH };
+enum dirty_method { DIRTY_AUTO, DIRTY_KERNEL, DIRTY_HASH };
 
 #define DIRTY_PAGE 4096
 
@@ -41,7 +42,3 @@ void dirty_remove(struct dirty *d, struct dirty_span *s);
 /* Calls `fn` for every run of written pages and re-arms them. 0 or a negative errno. */
 int dirty_collect(struct dirty *d, struct dirty_span *s, void (*fn)(void *ctx, struct dirty_run r),
                   void *ctx);
-
-/* DIRTY_FAULT: makes the watched pages of [p, p+n) writable, as writing to them would; false if there are none. For system
- * calls that failed with EFAULT. */
-bool dirty_fault_touch(void *p, size_t n);

@@ -27,11 +27,10 @@ struct dirty_span {
     uint64_t *hashes;     /* one a page, while hashing */
     bool hashing;         /* DIRTY_KERNEL: this span is too busy for the kernel's way */
     unsigned calm;
-    uint64_t *bits; /* DIRTY_FAULT: written pages */
     struct dirty_span *next;
 };
 
-extern const struct dirty_ops dirty_kernel, dirty_fault, dirty_hash;
+extern const struct dirty_ops dirty_kernel, dirty_hash;
 extern const struct dirty_ops dirty_linux,
     dirty_watch; /* DIRTY_KERNEL on Windows: the kernel below Wine; GetWriteWatch */
 
