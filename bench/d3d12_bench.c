@@ -37,7 +37,7 @@ enum {
     LOOPS = 5,
     ROUNDS = 9,
     TURNS = 60,
-    LIVES = 6,
+    LIVES = 12,
     PLAYS = 5,
     PAGES = 5,
     MIB = 1 << 20

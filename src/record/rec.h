@@ -112,8 +112,13 @@ struct rec_thread {
 #define REC_ABI
 #endif
 #define REC_INLINE static inline __attribute__((always_inline))
+#ifdef _WIN32
+#define REC_OWN
+#else
+#define REC_OWN __attribute__((visibility("hidden"))) /* of this library alone: reached without its table of addresses */
+#endif
 
-extern struct shm *rec_shm; /* NULL: not recording */
+extern struct shm *rec_shm REC_OWN; /* NULL: not recording */
 extern const struct api *rec_api;
 #ifdef _WIN32
 #define rec_self (*os_thread_slot())
@@ -136,7 +141,7 @@ REC_INLINE struct rec_thread *rec_enter(void)
 int rec_start(const struct api *api);
 void rec_thread_internal(void); /* marks the calling thread as one of the implementation's */
 
-extern struct rec_lookup rec_objects; /* whoever has an address has its object by it */
+extern struct rec_lookup rec_objects REC_OWN; /* whoever has an address has its object by it */
 
 REC_INLINE struct rec_object *rec_object_find(const void *ptr)
 {
@@ -243,6 +248,7 @@ REC_INLINE uint8_t *rec_short_bytes(struct rec_thread *t, struct rec_last *last,
 
 REC_INLINE void rec_short_done(struct rec_thread *t, uint8_t *end)
 {
+    __asm__ volatile("prefetchw %0" : : "m"(end[256]));
     t->w = end;
     atomic_store_explicit(&t->chunk->partial, (uint32_t)(end - t->base), memory_order_release);
     t->depth = 1;

@@ -635,10 +635,17 @@ class Gen:
                 return None
         return out + ([(array, word, self.is_flat(array)[0])] if array else [])
 
-    def short_thunk(self, me, name, ps, args, ins, values):
-        """The thunk of a method that only records into a list; what it cannot do long_X() does."""
-        away = '    if (%%s) {\n        long_%s(%s);\n        return;\n    }' % (name, ', '.join(args))
-        t = ['static void WINAPI thunk_%s(%s)\n{' % (name, ', '.join(ps)),
+    def short_thunk(self, me, name, ps, args, ins, values, same_objects=False):
+        """The thunk of a method that only records into a list; what it cannot do long_X() does. Where calls differ in more than
+        their objects those mostly stay: such a thunk has none looked up, and so needs few registers; others_X() does that."""
+        objects = [(p, w) for p, w, _ in values or [] if p.k == 'object']
+        split = objects and len(objects) < len(values)
+        t = self.short_thunk(me, name, ps, args, ins, values, True) if split and not same_objects else []
+        away = '    if (%%s) {\n        %s_%s(%s);\n        return;\n    }' % ('others' if same_objects else 'long', name, ', '.join(args))
+        if same_objects:
+            t.append('static void WINAPI others_%s(%s);' % (name, ', '.join(ps)))
+        t += ['static %svoid WINAPI %s_%s(%s)\n{' % (('__attribute__((noinline)) ', 'others') + (name, ', '.join(ps)) if split and not same_objects
+                                                     else ('', 'thunk') + (name, ', '.join(ps))),
              '    struct rec_thread *t = rec_self;',
              away % '!rec_short_begins(t, This)',
              '    struct rec_last *last = &t->last[%d];' % me.id,
@@ -650,7 +657,10 @@ class Gen:
             t.append('    uint8_t *end = rec_short_bytes(t, last, hdr, args, e->p);')
         else:
             stamp = 't->object_stamp' if any(p.k in ('object', 'va', 'cpu', 'gpu') for p, _, _ in values) else 't->chunk_stamp'
-            same, keep, enc = ['known'], ['last->stamp = %s;' % stamp], {}
+            same, keep, enc = ['known'], [] if same_objects else ['last->stamp = %s;' % stamp], {}
+            if same_objects:
+                t.append(away % ' || '.join(['last->stamp != ' + stamp] + [
+                    'last->values[%d] != (uintptr_t)%s' % (w, p.name) for p, w in objects]))
             for p, w, size in values:
                 at = 'last->values[%d]' % w
                 if size:
@@ -662,11 +672,13 @@ class Gen:
                         enc[p.name] = ['enc_count(e, %s, %s);' % (p.name, n), 'rec_copy(e->p, %s, %s * %d);' % (p.name, n, size),
                                        'e->p += %s * %d;' % (n, size)]
                 elif p.k == 'object':
+                    enc[p.name] = ['enc_var(e, last->values[%d]);' % (w + 1)]
+                    if same_objects:
+                        continue
                     same.append('%s == (uintptr_t)%s' % (at, p.name))
                     keep.append('if (!known || %s != (uintptr_t)%s) {' % (at, p.name))
                     keep.append('    %s = (uintptr_t)%s;' % (at, p.name))
                     keep.append('    last->values[%d] = rec_object_number(%s);\n        }' % (w + 1, p.name))
-                    enc[p.name] = ['enc_var(e, last->values[%d]);' % (w + 1)]
                 else:
                     value = 'enc_float_bits(%s)' % p.name if p.k == 'f32' else '(uint64_t)%s%s' % (
                         p.name, '.ptr' if p.k in ('cpu', 'gpu') else '')
@@ -674,7 +686,7 @@ class Gen:
                     keep.append('%s = %s;' % (at, value))
             t.append('    uint8_t *end = args;')
             if values:
-                t.append('    const bool known = last->stamp == %s;' % stamp)
+                t.append('    const bool known = %s;' % ('true' if same_objects else 'last->stamp == ' + stamp))
                 t.append('    if (%s) {\n        varint_put(hdr, %d << REC_FLAG_BITS | REC_REPEAT);\n    } else {' % (' && '.join(same), me.id))
                 t += ['        ' + s for s in keep]
                 for p in me.params:
