@@ -8,7 +8,7 @@
 #include "base/dxbc/sm4_tokens.h"
 #include "d3d12/view/shader_run.h"
 
-enum { VERTEX = 0x10050, PIXEL = 0x50, WORDS = 512 };
+enum { VERTEX = 0x10050, VERTEX_51 = 0x10051, PIXEL = 0x50, WORDS = 512 };
 enum { ANY = 0x7fc00000, INF = 0x7f800000 };
 #define F(x) bits_of(x)
 
@@ -67,6 +67,16 @@ static void reg2(struct program *p, uint32_t how, uint32_t which, uint32_t type,
     word(p, b);
 }
 
+/* Of a range; with model 5.1 these name it, and the register or first and last. */
+static void reg3(struct program *p, uint32_t how, uint32_t which, uint32_t type, uint32_t a, uint32_t b,
+                 uint32_t c)
+{
+    word(p, how | which << 4 | type << 12 | 3 << 20);
+    word(p, a);
+    word(p, b);
+    word(p, c);
+}
+
 static void out(struct program *p, uint32_t n)
 {
     reg(p, MASK, ALL, SM4_OUTPUT, n);
@@ -109,16 +119,16 @@ static struct shader_code *code_of(struct program *p)
     return shader_code(&d);
 }
 
-static void constants(void *ctx, uint32_t buffer, uint32_t row, struct shader_value *four)
+static void constants(void *ctx, struct shader_place b, uint32_t row, struct shader_value *four)
 {
     for (unsigned k = 0; k < 3; k++) /* w is not known */
-        four[k] = (struct shader_value){1000 * buffer + 10 * row + k, true};
+        four[k] = (struct shader_value){100000 * b.space + 1000 * b.reg + 10 * row + k, true};
 }
 
-static void buffer(void *ctx, uint32_t t, uint32_t stride, uint64_t element, uint64_t at,
+static void buffer(void *ctx, struct shader_place t, uint32_t stride, uint64_t element, uint64_t at,
                    struct shader_value *one)
 {
-    *one = (struct shader_value){(uint32_t)(1000 * t + stride * element + at), true};
+    *one = (struct shader_value){(uint32_t)(100000 * t.space + 1000 * t.reg + stride * element + at), true};
 }
 
 /* Adds the end, and runs it with inputs that are numbers without a fraction: v2.y is 9; v8 and more are not known. */
@@ -438,6 +448,74 @@ TEST(constants_and_buffers_are_asked_for)
     is_unknown(x.out[5]);
 }
 
+/* What models up to 5.0 name by its register is in 5.1 a register of a range in a space, which may have no end. */
+TEST(ranges_are_of_their_space)
+{
+    struct shader_run x = {0};
+    struct program p;
+
+    begin(&p, VERTEX_51);
+    op(&p, SM4_OP_DCL_CONSTANT_BUFFER, 0); /* CB0[3:5][4], space 2 */
+    reg3(&p, SWIZZLE, XYZW, SM4_CONSTANT_BUFFER, 0, 3, 5);
+    word(&p, 4);
+    word(&p, 2);
+    end(&p);
+    op(&p, SM4_OP_DCL_CONSTANT_BUFFER, 0); /* CB1[0:0][4], space 0 */
+    reg3(&p, SWIZZLE, XYZW, SM4_CONSTANT_BUFFER, 1, 0, 0);
+    word(&p, 4);
+    word(&p, 0);
+    end(&p);
+    op(&p, SM4_OP_DCL_RESOURCE_STRUCTURED, 0); /* T0[7:*], 24, space 1 */
+    reg3(&p, 0, 0, SM4_RESOURCE, 0, 7, UINT32_MAX);
+    word(&p, 24);
+    word(&p, 1);
+    end(&p);
+    op(&p, SM4_OP_DCL_RESOURCE, 3 << 11); /* T1[0:0], space 9: a texture */
+    reg3(&p, 0, 0, SM4_RESOURCE, 1, 0, 0);
+    word(&p, 0x5555);
+    word(&p, 9);
+    end(&p);
+    op(&p, 54, 0); /* mov o0, CB0[4][1] */
+    out(&p, 0);
+    reg3(&p, SWIZZLE, XYZW, SM4_CONSTANT_BUFFER, 0, 4, 1);
+    end(&p);
+    op(&p, 54, 0); /* mov o1, CB1[0][3] */
+    out(&p, 1);
+    reg3(&p, SWIZZLE, XYZW, SM4_CONSTANT_BUFFER, 1, 0, 3);
+    end(&p);
+    op(&p, 54, 0); /* mov o2, CB0[6][1], which is none of them */
+    out(&p, 2);
+    reg3(&p, SWIZZLE, XYZW, SM4_CONSTANT_BUFFER, 0, 6, 1);
+    end(&p);
+    op(&p, 54, 0); /* mov o3, CB0[v0.w][1]: v0.w is 3 */
+    out(&p, 3);
+    word(&p, SWIZZLE | XYZW << 4 | SM4_CONSTANT_BUFFER << 12 | 3 << 20 | 2 << 25);
+    word(&p, 0);
+    reg(&p, ONE, 3, SM4_INPUT, 0);
+    word(&p, 1);
+    end(&p);
+    op(&p, 167, 0); /* ld_structured o4, 2, 8, T0[9] */
+    out(&p, 4);
+    number(&p, 2);
+    number(&p, 8);
+    reg2(&p, SWIZZLE, XYZW, SM4_RESOURCE, 0, 9);
+    end(&p);
+    op(&p, 54, 0); /* mov o5, CB0[v9.x][1], which nobody knows */
+    out(&p, 5);
+    word(&p, SWIZZLE | XYZW << 4 | SM4_CONSTANT_BUFFER << 12 | 3 << 20 | 2 << 25);
+    word(&p, 0);
+    reg(&p, ONE, 0, SM4_INPUT, 9);
+    word(&p, 1);
+    end(&p);
+    assert_true(run(&p, &x));
+    assert_int_equal(x.out[0][1].bits, 204011);
+    assert_int_equal(x.out[1][2].bits, 32);
+    is_unknown(x.out[2]);
+    assert_int_equal(x.out[3][0].bits, 203010);
+    is_row(x.out[4], 109056, 109060, 109064, 109068);
+    is_unknown(x.out[5]);
+}
+
 /* if (v0.x) { o0 = 5 } else { o0 = 6 }, o1 = 7 */
 static void branch(struct program *p, uint32_t nonzero, uint32_t input)
 {
@@ -691,7 +769,14 @@ TEST(what_cannot_be_run_is_refused)
     begin(&p, 0x20050); /* a geometry shader */
     plain(&p, SM4_OP_RET);
     assert_null(code_of(&p));
-    begin(&p, 0x10051); /* model 5.1 */
+    begin(&p, 0x10060); /* model 6.0 */
+    plain(&p, SM4_OP_RET);
+    assert_null(code_of(&p));
+    begin(&p, VERTEX_51); /* a range that says neither its first register nor its last */
+    op(&p, SM4_OP_DCL_RESOURCE_RAW, 0);
+    reg(&p, 0, 0, SM4_RESOURCE, 0);
+    word(&p, 0);
+    end(&p);
     plain(&p, SM4_OP_RET);
     assert_null(code_of(&p));
     for (size_t i = 0; i < 4; i++) { /* what is not ended, or not begun */

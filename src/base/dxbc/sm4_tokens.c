@@ -142,6 +142,27 @@ int sm4_operand(const struct sm4 *p, uint32_t *at, uint32_t end, struct sm4_oper
     return 0;
 }
 
+/* Words that model 5.1 has behind a declaration's others: the space, and in front of it the size of a constant buffer. */
+static uint32_t more_words(const struct sm4 *p, uint32_t opcode)
+{
+    if (p->major != 5 || !p->minor)
+        return 0;
+    switch (opcode) {
+    case SM4_OP_DCL_CONSTANT_BUFFER:
+        return 2;
+    case SM4_OP_DCL_RESOURCE:
+    case SM4_OP_DCL_SAMPLER:
+    case SM4_OP_DCL_UAV_TYPED:
+    case SM4_OP_DCL_UAV_RAW:
+    case SM4_OP_DCL_UAV_STRUCTURED:
+    case SM4_OP_DCL_RESOURCE_RAW:
+    case SM4_OP_DCL_RESOURCE_STRUCTURED:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 int sm4_next(struct sm4 *p, struct sm4_instruction *i, struct error *e)
 {
     uint32_t at = p->at, end, extended;
@@ -181,8 +202,8 @@ int sm4_next(struct sm4 *p, struct sm4_instruction *i, struct error *e)
     i->extra_at = at;
     if (i->opcode == SM4_OP_SAMPLE_POS && end - at == 1 && !sm4_word(p, at))
         return 1; /* compilers write a word of nothing behind the sample of a texture's */
-    if (end - at != strlen(format))
-        return error_set(e, -EINVAL, "DXBC: %s at word %u has %u words more than its operands",
+    if (end - at != strlen(format) + more_words(p, i->opcode))
+        return error_set(e, -EINVAL, "DXBC: %s at word %u has %u words behind its operands",
                          sm4_ops[i->opcode].name, i->at, end - at);
     return 1;
 }

@@ -3,7 +3,9 @@
  *
  *   version token | length in words | instructions
  *
- * sm4_next decodes one instruction and never reads outside the program.
+ * sm4_next decodes one instruction and never reads outside the program. In model 5.1 what a program binds are ranges: a declaration has three
+ * indices (the range's number, its first and last register; UINT32_MAX: no last) and the space behind all else, and an operand begins with
+ * the range's number and the register.
  */
 #pragma once
 

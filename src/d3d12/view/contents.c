@@ -294,25 +294,40 @@ int contents_all_written(struct contents *x, uint64_t call)
         if (((const struct held *)(uintptr_t)s.value)->shaders)
             all[num++] = s.key;
     for (size_t i = 0; i < num && !err; i++)
-        err =
-            contents_mark(x, all[i], 0, UINT64_MAX, CONTENTS_UNKNOWN, call) || contents_wrote(x, all[i], call)
-                ? -ENOMEM
-                : 0;
+        err = contents_mark(x, all[i], 0, UINT64_MAX, CONTENTS_UNKNOWN, call) ||
+                      contents_wrote(x, all[i], CONTENTS_WHOLE, call)
+                  ? -ENOMEM
+                  : 0;
     free(all);
     return err;
 }
 
 /* ---- who wrote ----------------------------------------------------------- */
 
-int contents_wrote(struct contents *x, uint64_t resource, uint64_t call)
+int contents_wrote(struct contents *x, uint64_t resource, uint32_t sub, uint64_t call)
 {
-    uint64_t *slot =
-        resource > 1 ? map_put(x->tried ? &x->trial_writers : &x->writers, resource) : &(uint64_t){0};
+    uint64_t *slot;
 
+    if (resource < 2)
+        return 0;
+    slot = map_put(x->tried ? &x->trial_writers : &x->writers, resource);
     if (!slot)
         return -ENOMEM;
     *slot = call + 1;
-    return 0;
+    return map_find(&x->buffers, resource) ||
+                   map_put(x->tried ? &x->trial_parts : &x->parts, resource << 32 | sub)
+               ? 0
+               : -ENOMEM;
+}
+
+static bool is_written(const struct contents *x, uint64_t key)
+{
+    return map_find(&x->parts, key) || (x->tried && map_find(&x->trial_parts, key));
+}
+
+bool contents_part_written(const struct contents *x, uint64_t resource, uint32_t sub)
+{
+    return is_written(x, resource << 32 | sub) || is_written(x, resource << 32 | CONTENTS_WHOLE);
 }
 
 bool contents_writer(const struct contents *x, uint64_t resource, uint64_t *call)
@@ -445,7 +460,7 @@ static int memory_written(struct contents *x, struct trc *t, const struct trc_ca
     if (w.blob && (w.bytes = trc_blob(t, w.blob - 1, &size, NULL)))
         w.size = size;
     err = w.bytes ? contents_put(x, w.resource, w.offset, w.bytes, w.size) : 0;
-    return err ? err : contents_wrote(x, w.resource, c->index);
+    return err ? err : contents_wrote(x, w.resource, CONTENTS_WHOLE, c->index);
 }
 
 static bool begins(const char *s, const char *with)
@@ -465,7 +480,7 @@ int contents_follow(struct contents *x, struct trc *t, const struct trc_call *c,
         err = map_find(&x->buffers, c->self)
                   ? contents_mark(x, c->self, 0, UINT64_MAX, CONTENTS_UNKNOWN, c->index)
                   : 0;
-        return err ? err : contents_wrote(x, c->self, c->index);
+        return err ? err : contents_wrote(x, c->self, CONTENTS_WHOLE, c->index);
     }
     if (c->method == D12_ID3D12CommandQueue_ExecuteCommandLists) {
         struct id_list ids = x->ids;
@@ -505,7 +520,8 @@ int contents_try(struct contents *x, uint64_t list, contents_at_call *at, void *
     x->tried = false;
     drop(&x->trial);
     map_finish(&x->trial_writers);
-    x->trial_writers = (struct map){0};
+    map_finish(&x->trial_parts);
+    x->trial_writers = x->trial_parts = (struct map){0};
     x->total = total;
     return err;
 }
@@ -516,6 +532,7 @@ void contents_finish(struct contents *x)
     contents_lists_finish(x);
     map_finish(&x->targets);
     map_finish(&x->writers);
+    map_finish(&x->parts);
     map_finish(&x->pipelines);
     map_finish(&x->heaps);
     map_finish(&x->placed);

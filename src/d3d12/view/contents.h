@@ -18,6 +18,8 @@
 
 #define CONTENTS_MAX (UINT64_C(1) << 30) /* bytes of all buffers; what is beyond is unknown */
 
+#define CONTENTS_WHOLE UINT32_MAX /* no single subresource */
+
 enum contents_what {
     CONTENTS_NEVER, /* nobody wrote it; in memory that the program sees these are zeros, which are known */
     CONTENTS_KNOWN,
@@ -25,10 +27,11 @@ enum contents_what {
 };
 
 struct contents {
-    struct trc_follow *defined;      /* the caller's: descriptors, as they are */
-    struct map buffers;              /* number of a resource to its bytes */
-    struct map writers;              /* number of a resource to 1 + the call that wrote it last */
-    struct map trial, trial_writers; /* what was changed of these by a list that is only tried */
+    struct trc_follow *defined; /* the caller's: descriptors, as they are */
+    struct map buffers;         /* number of a resource to its bytes */
+    struct map writers;         /* number of a resource to 1 + the call that wrote it last */
+    struct map parts; /* of textures: resource << 32 | the subresource, or CONTENTS_WHOLE, that was written */
+    struct map trial, trial_writers, trial_parts; /* what was changed of these by a list that is only tried */
     bool tried;
     struct map lists;     /* of a list: what it does, and what is bound */
     struct map targets;   /* place of a view (follow_place()) to its resource */
@@ -55,6 +58,8 @@ enum contents_what contents_what(const struct contents *x, uint64_t resource, ui
                                  uint64_t *call);
 /* The call that wrote the resource last; false: none was seen. */
 bool contents_writer(const struct contents *x, uint64_t resource, uint64_t *call);
+/* Whether a call may have written to that subresource of a texture. */
+bool contents_part_written(const struct contents *x, uint64_t resource, uint32_t sub);
 void contents_finish(struct contents *x);
 
 /* For contents_lists.c: */
@@ -64,7 +69,7 @@ int contents_mark(struct contents *x, uint64_t resource, uint64_t from, uint64_t
 int contents_copy(struct contents *x, uint64_t to, uint64_t to_at, uint64_t from, uint64_t from_at,
                   uint64_t size, uint64_t call);
 int contents_all_written(struct contents *x, uint64_t call); /* whatever shaders can write */
-int contents_wrote(struct contents *x, uint64_t resource, uint64_t call);
+int contents_wrote(struct contents *x, uint64_t resource, uint32_t sub, uint64_t call);
 int contents_list_call(struct contents *x, struct trc *t, const struct trc_call *c);
 int contents_execute(struct contents *x, uint64_t list, uint64_t caller, contents_at_call *at, void *ctx);
 void contents_lists_finish(struct contents *x);

@@ -22,7 +22,7 @@ enum kind {
     OP_COPY,    /* `size` bytes from `from`, or all */
     OP_UNKNOWN, /* so many bytes of `to` */
     OP_VALUE,   /* four bytes: `from` */
-    OP_WROTE,   /* a texture */
+    OP_WROTE,   /* a texture, or subresource `to_at` of it */
     OP_VIEWS,   /* what `size` descriptors from `to_at` of heap `to` let a shader write */
     OP_ALL,     /* whatever a shader can write */
     OP_BUNDLE
@@ -282,6 +282,7 @@ static int push_draw(struct contents *x, struct listed *l, const struct trc_call
         err = push(l, (struct op){.kind = map_find(&x->buffers, l->targets[i]) ? OP_UNKNOWN : OP_WROTE,
                                   .call = c->index,
                                   .to = l->targets[i],
+                                  .to_at = map_find(&x->buffers, l->targets[i]) ? 0 : CONTENTS_WHOLE,
                                   .size = WHOLE});
     for (size_t i = 0; i < MAX_VIEWS && !err && draws; i++) {
         if (l->streams[i].at.base)
@@ -350,12 +351,15 @@ static int push_texture_copy(struct contents *x, struct listed *l, const struct 
     struct seen s = seen_in(c); /* type; offset, format, width, height, depth, pitch */
     bool buffer = map_find(&x->buffers, s.objects[0]) != NULL;
     bool placed = buffer && s.numbers[0] == D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT;
+    uint64_t sub = s.numbers[0] == D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX ? s.numbers[1] : CONTENTS_WHOLE;
 
     return push(l,
                 (struct op){.kind = buffer ? OP_UNKNOWN : OP_WROTE,
                             .call = c->index,
                             .to = s.objects[0],
-                            .to_at = placed ? s.numbers[1] : 0,
+                            .to_at = placed   ? s.numbers[1]
+                                     : buffer ? 0
+                                              : sub,
                             .size = placed && s.num_numbers > 6 ? s.numbers[6] * s.numbers[4] * s.numbers[5]
                                                                 : WHOLE});
 }
@@ -437,11 +441,10 @@ static int push_written(struct contents *x, struct listed *l, const struct trc_c
     } else {
         return 0;
     }
-    return to ? push(l, (struct op){.kind = map_find(&x->buffers, to) ? OP_UNKNOWN : OP_WROTE,
-                                    .call = c->index,
-                                    .to = to,
-                                    .to_at = at,
-                                    .size = size})
+    if (to && !map_find(&x->buffers, to))
+        return push(l, (struct op){.kind = OP_WROTE, .call = c->index, .to = to, .to_at = CONTENTS_WHOLE});
+    return to ? push(l,
+                     (struct op){.kind = OP_UNKNOWN, .call = c->index, .to = to, .to_at = at, .size = size})
               : 0;
 }
 
@@ -571,7 +574,7 @@ static int view_written(struct contents *x, uint64_t place, uint64_t call)
     if (!c || !begins(c->m->name, "CreateUnorderedAccessView"))
         return 0;
     walk_args(c, &v);
-    err = contents_wrote(x, w.resource, call);
+    err = contents_wrote(x, w.resource, CONTENTS_WHOLE, call);
     if (!err && w.counter > 1)
         err = contents_mark(x, w.counter, 0, WHOLE, CONTENTS_UNKNOWN, call);
     if (err || !map_find(&x->buffers, w.resource))
@@ -586,7 +589,7 @@ static int view_written(struct contents *x, uint64_t place, uint64_t call)
 
 static int execute(struct contents *x, const struct op *o)
 {
-    uint32_t value = (uint32_t)o->from;
+    uint32_t value = (uint32_t)o->from, sub = CONTENTS_WHOLE;
     int err = 0;
 
     switch (o->kind) {
@@ -608,11 +611,12 @@ static int execute(struct contents *x, const struct op *o)
     case OP_ALL:
         return contents_all_written(x, o->call);
     case OP_WROTE:
+        sub = (uint32_t)o->to_at;
         break;
     default:
         return 0;
     }
-    return err ? err : contents_wrote(x, o->to, o->call);
+    return err ? err : contents_wrote(x, o->to, sub, o->call);
 }
 
 int contents_execute(struct contents *x, uint64_t list, uint64_t caller, contents_at_call *at, void *ctx)

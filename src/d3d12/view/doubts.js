@@ -286,7 +286,20 @@ const DIMENSIONS = ["", "BUFFER", "TEXTURE1D", "TEXTURE1DARRAY", "TEXTURE2D", "T
 // A root signature by what it is made of: its container's checksum.
 const contentOf = id => objects.has(id) && objects.get(id).born >= 0 && objects.get(id).born < N ? (/pBlobWithRootSignature=(\d+ bytes \w+)/.exec(call(objects.get(id).born).text) || ["", ""])[1] : "";
 
-function doubtsOfDescriptor(l, q, base, bindings, lines, written, executed, g, say) {
+// The subresources of a texture that a view of it shows, as [number, words]; null: not known.
+function partsOfView(view, d) {
+  const all = d.MipLevels || 1 + Math.floor(Math.log2(Math.max(d.Width, d.Height, /3D/.test(d.Dimension) ? d.DepthOrArraySize : 1))), layers = /3D/.test(d.Dimension) ? 1 : d.DepthOrArraySize;
+  const v = view ? Object.values(view).find(x => x && typeof x === "object" && "MipLevels" in x) : {MipLevels: all, ArraySize: layers};
+  if (!v || v.PlaneSlice) return null;
+  const mip = v.MostDetailedMip || 0, slice = v.FirstArraySlice ?? v.First2DArrayFace ?? 0, out = [];
+  const slices = v.ArraySize ?? (v.NumCubes ? 6 * v.NumCubes : /CUBE/.test(view ? view.ViewDimension : "") ? 6 : 1);
+  for (let s = slice; s < Math.min(layers, slice + slices); s++)
+    for (let m = mip; m < Math.min(all, mip + v.MipLevels); m++)
+      out.push([s * all + m, `mip ${m}${layers > 1 ? ` of slice ${s}` : ""}`]);
+  return out.length <= 1024 ? out : null;
+}
+
+function doubtsOfDescriptor(l, q, base, bindings, lines, written, executed, g, say, may) {
   const a = l.call.args, from = a.pResource || a.pDestBuffer || (a.pDesc && a.pDesc.BufferLocation && a.pDesc.BufferLocation.base), filled = registersOf(q, l.index, base), used = boundIn(filled, bindings);
   if (!used.length) return;
   const kind = /ConstantBuffer/.test(l.call.method) ? "CBV" : /Unordered/.test(l.call.method) ? "UAV" : "SRV", what = `descriptor ${l.index} of root parameter ${q.index}`;
@@ -297,6 +310,10 @@ function doubtsOfDescriptor(l, q, base, bindings, lines, written, executed, g, s
   if (kind === "SRV" && seen && wanted && seen !== wanted && !/RAYTRACING/.test(seen)) say(`${what} is of a ${seen}, the shader reads a ${wanted} there`, g);
   if (kind === "SRV" && written.has(from.object) && written.get(from.object) === null && d && (buffer ? executed : !/UNORDERED/.test(d.Flags)))
     say(`resource #${from.object}, which ${what} names, was written by no call that is known`, g);
+  const parts = kind === "SRV" && made && made.written && d && !/UNORDERED/.test(d.Flags) ? partsOfView(a.pDesc, d) : null, lacks = (parts || []).filter(([n]) => !made.written.includes(n)).map(x => x[1]);
+  const list = lacks.slice(0, 4).join(", ") + (lacks.length > 4 ? `, and ${lacks.length - 4} more` : "");
+  if (lacks.length && lacks.length === parts.length) say(`of resource #${from.object} ${what} shows ${list}, which no known call wrote`, g);
+  else if (lacks.length) may(`of what ${what} shows of resource #${from.object} no known call wrote ${list}`, g);
 }
 
 function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, made, executed, say, may) {
@@ -315,7 +332,7 @@ function doubtsOfBindings(lines, groups, last, draws, pipeline, written, work, m
     if (at && at.base && q.kind === "SRV" && executed && written.get(at.base.object) === null) say(`resource #${at.base.object}, which root parameter ${q.index} names, was written by no call that is known`, g);
     const descriptors = g.behind.filter(l => l.role === "descriptor"), empty = descriptors.filter(l => !l.call && table && boundIn(registersOf(q, l.index, table.index), bindings).length);
     if (empty.length) say(`in the table of root parameter ${q.index} are descriptors where nothing was ever put`, g);
-    for (const l of descriptors.filter(x => table && x.call && x.call.args && !/Sampler/.test(x.call.method))) doubtsOfDescriptor(l, q, table.index, bindings, lines, written, executed, g, say);
+    for (const l of descriptors.filter(x => table && x.call && x.call.args && !/Sampler/.test(x.call.method))) doubtsOfDescriptor(l, q, table.index, bindings, lines, written, executed, g, say, may);
   }
   for (const c of lines.filter(l => l.role === "constants" && l.buffer)) {
     const v = c.variables.flatMap(x => x.values), what = `the ${cell(c.stage)} shader's ${cell(c.buffer)} (b${c.register})`;

@@ -20,8 +20,9 @@
 
 #define MAX_SHADERS   8
 #define MAX_RESOURCES 256
-#define MAX_REGISTERS 16 /* of a constant buffer of unknown layout */
-#define MAX_TABLE     4  /* such buffers of one range */
+#define MAX_REGISTERS 16   /* of a constant buffer of unknown layout */
+#define MAX_TABLE     4    /* such buffers of one range */
+#define MAX_PARTS     1024 /* subresources of a texture that are looked at */
 
 enum { TABLE, CONSTANTS, CBV, SRV };
 
@@ -513,12 +514,21 @@ static void show_resource(struct strbuf *out, const struct inside *x, uint32_t i
     struct json_writer w = json_writer_text(out);
     uint64_t writer = 0;
     bool written = contents_writer(x->contents, id, &writer);
+    bool parts = written && !map_find(&x->contents->buffers, id) &&
+                 !contents_part_written(x->contents, id, CONTENTS_WHOLE);
 
     if (x->form == SHOW_TEXT) {
         strbuf_printf(out, "    resource %u%s%s: ", id, n && n->text ? " " : "", n && n->text ? n->text : "");
         if (written)
             strbuf_printf(out, "written last by call %llu; ", (unsigned long long)writer);
-        else
+        if (parts)
+            strbuf_puts(out, "of it subresources");
+        for (uint32_t sub = 0; parts && sub < MAX_PARTS; sub++)
+            if (contents_part_written(x->contents, id, sub))
+                strbuf_printf(out, " %u", sub);
+        if (parts)
+            strbuf_puts(out, "; ");
+        if (!written)
             strbuf_puts(out, "written by no call that is known; ");
         if (made)
             show_call(out, x->form, x->t, made, x->names);
@@ -533,6 +543,13 @@ static void show_resource(struct strbuf *out, const struct inside *x, uint32_t i
         json_write_unsigned(&w, "written_by", writer);
     else
         json_write_null(&w, "written_by");
+    if (parts) {
+        json_write_array(&w, "written");
+        for (uint32_t sub = 0; sub < MAX_PARTS; sub++)
+            if (contents_part_written(x->contents, id, sub))
+                json_write_unsigned(&w, NULL, sub);
+        json_write_end(&w);
+    }
     if (made) {
         json_write_object(&w, "call");
         show_json(&w, x->t, made, x->names);
@@ -550,24 +567,31 @@ struct reading { /* of a shader that is run: what it reads */
     const struct draw *d;
     const struct root_signature *r;
     const struct shader *s;
-    struct source constants[16];
-    bool looked[16];
+    struct { /* what was looked up last, by register */
+        bool looked;
+        struct shader_place at;
+        struct source from;
+    } constants[16];
 };
 
-static void read_constants(void *ctx, uint32_t buffer, uint32_t row, struct shader_value *four)
+static const struct source *constants_at(struct reading *x, struct shader_place b)
 {
-    struct reading *x = ctx;
+    const struct shader_binding want = {.name = "", .reg = b.reg, .count = 1, .space = b.space};
+    const size_t i = b.reg % 16;
 
-    if (buffer >= 16)
-        return;
-    if (!x->looked[buffer]) {
-        const struct shader_binding want = {.name = "", .reg = buffer, .count = 1};
-
-        x->constants[buffer] = source_of(x->d, x->r, x->s, &want);
-        x->looked[buffer] = true;
+    if (!x->constants[i].looked || x->constants[i].at.reg != b.reg || x->constants[i].at.space != b.space) {
+        x->constants[i].from = source_of(x->d, x->r, x->s, &want);
+        x->constants[i].at = b;
+        x->constants[i].looked = true;
     }
+    return &x->constants[i].from;
+}
+
+static void read_constants(void *ctx, struct shader_place b, uint32_t row, struct shader_value *four)
+{
+    const struct source *from = constants_at(ctx, b);
+
     for (unsigned k = 0; k < 4; k++) {
-        const struct source *from = &x->constants[buffer];
         uint64_t at = 16 * (uint64_t)row + 4 * k;
 
         if (from->bytes && at + 4 <= from->size) {
@@ -577,11 +601,11 @@ static void read_constants(void *ctx, uint32_t buffer, uint32_t row, struct shad
     }
 }
 
-static void read_buffer(void *ctx, uint32_t t, uint32_t stride, uint64_t element, uint64_t at,
+static void read_buffer(void *ctx, struct shader_place t, uint32_t stride, uint64_t element, uint64_t at,
                         struct shader_value *one)
 {
     struct reading *x = ctx;
-    const struct shader_binding want = {.name = "", .reg = t, .count = 1};
+    const struct shader_binding want = {.name = "", .reg = t.reg, .count = 1, .space = t.space};
     const struct source from = bound_to(x->d, x->r, x->s, &want, SRV_RANGE);
     const uint8_t *p;
     size_t n;
@@ -628,8 +652,7 @@ static void show_processed(struct strbuf *out, struct draw *d, const struct root
             p.pixel = of_pixel.s = s;
             p.pixel_code = codes[1] = codes[1] ? codes[1] : code_of(d, i);
         } else {
-            p.vertex = NULL; /* another stage makes what is drawn */
-            break;
+            p.between = true;
         }
     }
     if (p.vertex) {

@@ -267,8 +267,8 @@ void processed_show(struct strbuf *out, const struct processed *x)
     uint64_t num = 0;
 
     if (same && positions && known && x->vertices && x->vertex_code) {
-        all =
-            vertices(out, x, same, positions, known, &num) && !vertex_instanced(x->vertices, &x->vertex->in);
+        all = vertices(out, x, same, positions, known, &num) && !x->between &&
+              !vertex_instanced(x->vertices, &x->vertex->in);
         if (x->page && num)
             mesh(out, positions, known, num, all);
     }

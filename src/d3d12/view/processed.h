@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* processed.h: what the vertex shader of a draw makes of its vertices, and the pixel shader of what is the same for all of them; where no
- * other stage is between them. */
+/* processed.h: what the vertex shader of a draw makes of its vertices, and the pixel shader of what is the same for all of them; where other
+ * stages are between them, of what no vertex gives it. */
 #pragma once
 
 #include "base/strbuf.h"
@@ -11,14 +11,15 @@
 
 struct processed {
     enum show_form form;
-    bool page; /* all vertices, as long as there are steps left */
+    bool page;    /* all vertices, as long as there are steps left */
+    bool between; /* other stages make what is drawn of the vertices */
     uint64_t *steps;
     struct vertex_reader *vertices;
     const struct shader *vertex, *pixel; /* `pixel` NULL: there is none */
     const struct shader_code *vertex_code, *pixel_code;
     /* shader_run.h, of the vertex shader; of the pixel shader */
-    void (*constants)(void *ctx, uint32_t buffer, uint32_t row, struct shader_value *four);
-    void (*buffer)(void *ctx, uint32_t t, uint32_t stride, uint64_t element, uint64_t at,
+    void (*constants)(void *ctx, struct shader_place b, uint32_t row, struct shader_value *four);
+    void (*buffer)(void *ctx, struct shader_place t, uint32_t stride, uint64_t element, uint64_t at,
                    struct shader_value *one);
     void *vertex_ctx, *pixel_ctx;
 };
@@ -28,5 +29,6 @@ struct processed {
 
 /* Appends lines: "role" "processed" for each of the first VERTEX_ROWS vertices, its elements as those of "vertex"; "pixel": "discards"
  * ("always", "may", "never") and "targets" with the "values" that the pixel shader writes to each, null where they are not the same for all
- * pixels, and "written", the mask. For a page "mesh" with "after" true: "positions" of four, "all" (false: not of every vertex). */
+ * pixels, and "written", the mask. For a page "mesh" with "after" true: "positions" of four, "all" (false: not of every vertex, or these are
+ * not what is drawn). */
 void processed_show(struct strbuf *out, const struct processed *x);

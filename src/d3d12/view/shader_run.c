@@ -11,6 +11,7 @@
 #define MAX_INSTRUCTIONS 8192
 #define MAX_TEMPS        4096
 #define MAX_ARRAYS       16
+#define MAX_RANGES       256
 #define NOWHERE          UINT32_MAX
 
 enum op { /* as sm4_ops has them */
@@ -83,12 +84,18 @@ struct step {
     uint32_t other; /* of a branch: the step of its else or end; of a loop its end, of an end its beginning */
 };
 
+struct range { /* of registers that the program declares; before model 5.1 one, whose number it has */
+    uint32_t type, number, first, last, space, stride;
+};
+
 struct shader_code {
     struct sm4 program;
+    bool ranged; /* model 5.1 */
+    struct range *ranges;
+    size_t num_ranges, room_ranges;
     struct step *steps;
     size_t num, room;
     uint32_t temps, arrays[MAX_ARRAYS], array_at[MAX_ARRAYS], registers; /* arrays behind temps */
-    uint32_t strides[128];                                               /* of structured buffers */
     const uint8_t *immediate;                                            /* constants in the program */
     uint32_t immediates;                                                 /* of 16 bytes */
     bool pixel;
@@ -101,6 +108,24 @@ struct state {
 };
 
 /* ---- decoding ------------------------------------------------------------ */
+
+static bool declare_range(struct shader_code *c, const struct sm4_instruction *i)
+{
+    const struct sm4_operand *o = &i->operands[0];
+    const bool structured = i->opcode == SM4_OP_DCL_RESOURCE_STRUCTURED;
+
+    if (c->num_ranges == MAX_RANGES || array_reserve(c->ranges, c->room_ranges, c->num_ranges + 1) ||
+        (c->ranged && o->dims != 3))
+        return false;
+    c->ranges[c->num_ranges++] =
+        (struct range){.type = o->type,
+                       .number = o->index[0],
+                       .first = c->ranged ? o->index[1] : o->index[0],
+                       .last = c->ranged ? o->index[2] : o->index[0],
+                       .space = c->ranged ? sm4_word(&c->program, i->at + i->length - 1) : 0,
+                       .stride = structured ? sm4_word(&c->program, i->extra_at) : 0};
+    return true;
+}
 
 static bool declare(struct shader_code *c, const struct sm4_instruction *i)
 {
@@ -116,10 +141,10 @@ static bool declare(struct shader_code *c, const struct sm4_instruction *i)
             return false;
         c->arrays[n] = sm4_word(&c->program, i->extra_at + 1);
         return true;
+    case SM4_OP_DCL_CONSTANT_BUFFER:
+    case SM4_OP_DCL_RESOURCE_RAW:
     case SM4_OP_DCL_RESOURCE_STRUCTURED:
-        if (i->operands[0].index[0] < 128)
-            c->strides[i->operands[0].index[0]] = sm4_word(&c->program, i->extra_at);
-        return true;
+        return declare_range(c, i);
     case SM4_OP_CUSTOMDATA:
         if ((i->token >> 11) == 3) { /* the constants */
             c->immediate = c->program.data + 4 * (size_t)i->extra_at;
@@ -199,6 +224,12 @@ static bool decode(struct shader_code *c)
     return got == 0 && tie(c);
 }
 
+static bool set_model(struct shader_code *c)
+{
+    c->ranged = c->program.major == 5 && c->program.minor == 1;
+    return c->ranged || c->program.major == 4 || (c->program.major == 5 && !c->program.minor);
+}
+
 struct shader_code *shader_code(const struct dxbc *d)
 {
     const struct dxbc_chunk *p = dxbc_program(d);
@@ -207,8 +238,7 @@ struct shader_code *shader_code(const struct dxbc *d)
 
     if (!c)
         return NULL;
-    if (sm4_open(&c->program, p->data, p->size, &e) || c->program.type > 1 ||
-        (c->program.major == 5 && c->program.minor) || !decode(c)) {
+    if (sm4_open(&c->program, p->data, p->size, &e) || c->program.type > 1 || !set_model(c) || !decode(c)) {
         shader_code_free(c);
         return NULL;
     }
@@ -218,8 +248,10 @@ struct shader_code *shader_code(const struct dxbc *d)
 
 void shader_code_free(struct shader_code *c)
 {
-    if (c)
+    if (c) {
         free(c->steps);
+        free(c->ranges);
+    }
     free(c);
 }
 
@@ -284,11 +316,30 @@ static struct shader_value *place_of(struct state *s, const struct sm4_operand *
     }
 }
 
+/* The register of a range that an operand names; false: it is unknown, or none of the range's. */
+static bool place_in_range(struct state *s, const struct sm4_operand *o, struct shader_place *at,
+                           uint32_t *stride)
+{
+    const struct shader_code *c = s->c;
+    const struct range *r = NULL;
+
+    for (size_t k = 0; k < c->num_ranges && !r; k++)
+        if (c->ranges[k].type == o->type && c->ranges[k].number == o->index[0])
+            r = &c->ranges[k];
+    *stride = r ? r->stride : 0;
+    at->space = r ? r->space : 0;
+    if (!c->ranged)
+        return o->dims && index_of(s, o, 0, &at->reg);
+    return r && o->dims >= 2 && !(o->relative & 1) && index_of(s, o, 1, &at->reg) && at->reg >= r->first &&
+           at->reg <= r->last;
+}
+
 /* Its four values, as they lie there; false: nothing is known of them. */
 static bool raw_of(struct state *s, const struct sm4_operand *o, struct shader_value *four)
 {
     const struct shader_value *p;
-    uint32_t a, b;
+    struct shader_place at;
+    uint32_t a, b, stride;
 
     memset(four, 0, 4 * sizeof(*four));
     if (o->type == SM4_IMM32) {
@@ -297,9 +348,10 @@ static bool raw_of(struct state *s, const struct sm4_operand *o, struct shader_v
         return true;
     }
     if (o->type == SM4_CONSTANT_BUFFER) {
-        if (o->dims != 2 || !index_of(s, o, 0, &a) || !index_of(s, o, 1, &b))
+        if (o->dims != (s->c->ranged ? 3 : 2) || !place_in_range(s, o, &at, &stride) ||
+            !index_of(s, o, o->dims - 1u, &b))
             return false;
-        s->x->constants(s->x->ctx, a, b, four);
+        s->x->constants(s->x->ctx, at, b, four);
         return true;
     }
     if (o->type == SM4_ICB) {
@@ -581,15 +633,16 @@ static void load(struct state *s, const struct sm4_instruction *i)
     const bool structured = i->opcode == LD_STRUCTURED;
     const struct sm4_operand *t = &i->operands[structured ? 3 : 2];
     struct shader_value a[4], b[4] = {0}, raw[4] = {0}, out[4];
-    uint32_t reg;
+    struct shader_place at;
+    uint32_t stride;
 
     read_operand(s, &i->operands[1], true, a);
     if (structured)
         read_operand(s, &i->operands[2], true, b);
-    if (t->type == SM4_RESOURCE && s->x->buffer && index_of(s, t, 0, &reg) && reg < 128 && a[0].known &&
+    if (t->type == SM4_RESOURCE && s->x->buffer && place_in_range(s, t, &at, &stride) && a[0].known &&
         (!structured || b[0].known))
         for (unsigned k = 0; k < 4; k++)
-            s->x->buffer(s->x->ctx, reg, s->c->strides[reg], structured ? a[0].bits : 0,
+            s->x->buffer(s->x->ctx, at, stride, structured ? a[0].bits : 0,
                          (structured ? b[0].bits : a[0].bits) + 4 * k, &raw[k]);
     for (unsigned k = 0; k < 4; k++)
         out[k] = raw[t->components == 4 && t->select == 1 ? t->swizzle >> (2 * k) & 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shader_run.h: what a vertex or pixel shader of model 4 and 5.0 makes of what it reads, as far as that is known: each component of each
+/* shader_run.h: what a vertex or pixel shader of models 4 to 5.1 makes of what it reads, as far as that is known: each component of each
  * register is a value, or unknown; what is made of something unknown is unknown, and so is what a branch writes of which nobody knows
  * whether it is taken. */
 #pragma once
@@ -17,13 +17,17 @@ struct shader_value {
     bool known;
 };
 
+struct shader_place { /* a register of constant buffers, or of buffers that are read */
+    uint32_t reg, space;
+};
+
 enum shader_discard { SHADER_KEEPS, SHADER_MAY_DISCARD, SHADER_DISCARDS };
 
 struct shader_run {
-    /* What the shader reads: a row of four values of constant buffer `buffer`; one of 4 bytes at `at` (structured: element and byte in
+    /* What the shader reads: a row of four values of a constant buffer; one of 4 bytes at `at` (structured: element and byte in
      * it) of buffer t#. They stay unknown where they are left alone. */
-    void (*constants)(void *ctx, uint32_t buffer, uint32_t row, struct shader_value *four);
-    void (*buffer)(void *ctx, uint32_t t, uint32_t stride, uint64_t element, uint64_t at,
+    void (*constants)(void *ctx, struct shader_place b, uint32_t row, struct shader_value *four);
+    void (*buffer)(void *ctx, struct shader_place t, uint32_t stride, uint64_t element, uint64_t at,
                    struct shader_value *one);
     void *ctx;
     struct shader_value in[SHADER_REGISTERS][4], out[SHADER_REGISTERS][4];
