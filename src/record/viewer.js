@@ -280,11 +280,13 @@ function showObjects() {
 
 // The page's address opens what is seen: #call=75, #call=75&part=constants, #object=7, #view=queues.
 const address = what => history.replaceState(null, "", "#" + what);
+const plain = s => { try { return decodeURIComponent(s); } catch { return s; } };
 function route() {
   const [, what, value, part] = /^#(call|object|view)=([^&]+)(?:&part=([\w-]+))?$/.exec(location.hash) || [];
+  const view = what === "view" && typeof views === "object" ? plain(value) : "";
   if (what === "object" && objects.has(+value)) showObject(+value);
-  else if (what === "view" && typeof views === "object" && views[decodeURIComponent(value)]) openView(views[decodeURIComponent(value)], decodeURIComponent(value));
-  else if (N) go(what === "call" && +value < N ? +value : 0);
+  else if (view && views[view]) openView(views[view], view);
+  else if (N) go(what === "call" && /^\d+$/.test(value) && +value < N ? +value : 0);
   const d = part && document.getElementById(part);
   if (!d) return;
   d.open = true;

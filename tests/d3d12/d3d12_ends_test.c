@@ -109,6 +109,12 @@ TEST(waits_for_ever_come_back_and_get_small)
     assert_int_equal(run(&out, "%s info %s/waits", aerogpu, dir), 0);
     assert_non_null(strstr(strbuf_str(&out), ", Native::EventWait, did not return; it waits for fence "));
     assert_non_null(strstr(strbuf_str(&out), " to reach 1000\n"));
+    assert_int_equal(run(&out,
+                         "f=%s/waits; a=%s; $a show --fences $($a show $f | tail -1 | cut -d' ' -f1) $f", dir,
+                         aerogpu),
+                     0);
+    assert_non_null(strstr(strbuf_str(&out), ", the program waited for 1000 (call "));
+    assert_non_null(strstr(strbuf_str(&out), "), which nobody had signalled\n"));
     for (int step = 0; step < 2; step++) {
         assert_int_equal(run(&out, "%s play %s --timeout 1500 %s/waits", aerogpu, step ? "--step" : "", dir),
                          1);

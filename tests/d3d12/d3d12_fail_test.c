@@ -42,7 +42,7 @@ static int show(struct trc *t, enum show_form form)
         ;
     index = c.index;
     err = err ? err : got < 0 ? got : state_at(&b, form, t, &names, index, &e);
-    err = err ? err : fences_at(&b, form, t, &names, UINT64_MAX, &e);
+    err = err ? err : fences_at(&b, form, t, &names, index, &e);
     strbuf_finish(&b);
     names_finish(&names);
     return err;

@@ -64,6 +64,11 @@ history.replaceState(null, "", "#call=%(draw)d&part=constants");
 route();
 out.addresses.push(location.hash);
 out.opened = document.getElementById("constants").open && document.querySelector("#side h2").textContent;
+out.odd = ["#call=-1", "#call=0.5", "#call=99999999", "#view=%%", "#view=none", "#object=-1"].map(a => {
+  history.replaceState(null, "", a);
+  try { route(); } catch (e) { return String(e); }
+  return document.querySelector("#side h2").textContent.split(" ").slice(0, 2).join(" ");
+});
 showObject(%(target)d);
 const figure = () => document.querySelector("#side figure img");
 out.sub = [...document.querySelectorAll("#side figcaption")].map(f => f.textContent);
@@ -214,6 +219,7 @@ def inside_a_draw(work):
           out["hidden"] == [[False, True], [True, False]], out)
     check("what one sees has an address", out["addresses"] == ["#view=memory", f"#object={target}", f"#call={draw}&part=constants"] and
           out["opened"].startswith(f"call {draw} "), [out["addresses"], out["opened"]])
+    check("an address of nothing leads to the first call", out["odd"] == ["call 0"] * 6, out["odd"])
     check("what is bound has its picture beside it", out["thumbs"] == 1, out["thumbs"])
     first, second = int(draws[0]), int(draws[1])
     check("keys go from draw to draw and from call to call; not where one types", out["keys"] == [first, second, first, first + 1, first, first - 1, first - 1],

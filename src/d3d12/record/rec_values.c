@@ -21,14 +21,14 @@ void enc_iid(struct enc *e, const GUID *iid)
 /* Code points beyond ASCII become UTF-8; with a 16-bit WCHAR surrogate pairs are joined. */
 void enc_wstr(struct enc *e, const WCHAR *s)
 {
-    char text[1024];
+    char text[1024 + 4];
     size_t n = 0;
 
     if (!s || !enc_room(e)) {
         enc_u8(e, 0);
         return;
     }
-    for (; *s && n < sizeof(text) - 4; s++) {
+    for (; *s && n < sizeof(text) - 8; s++) {
         uint32_t c = (uint32_t)*s;
 
         if (sizeof(WCHAR) == 2 && c >= 0xd800 && c < 0xdc00 && s[1])
@@ -48,6 +48,10 @@ void enc_wstr(struct enc *e, const WCHAR *s)
             text[n++] = (char)(0x80 | (c >> 6 & 63));
             text[n++] = (char)(0x80 | (c & 63));
         }
+    }
+    if (*s) { /* there is more */
+        memcpy(text + n, "\xe2\x80\xa6", 3);
+        n += 3;
     }
     enc_text(e, text, n);
 }

@@ -652,9 +652,9 @@ int state_at(struct strbuf *out, enum show_form form, struct trc *t, const struc
 }
 
 struct fence {
-    uint32_t id;
-    uint64_t queue, cpu, read;
-    bool by_queue, by_cpu, was_read;
+    uint32_t id, waiter;                                   /* the queue that waits, or 0: the program does */
+    uint64_t first, queue, cpu, read, awaited, awaited_by; /* a call */
+    bool by_queue, by_cpu, was_read, waits;
 };
 
 struct fences {
@@ -673,51 +673,120 @@ static struct fence *fence_of(struct fences *f, uint32_t id)
     return &f->of[f->num++];
 }
 
+/* How far it is for all that the recording says: as far as it began, or was told to go. */
+static uint64_t fence_reaches(const struct fence *f)
+{
+    const uint64_t most = f->queue > f->cpu ? f->queue : f->cpu;
+
+    return most > f->first ? most : f->first;
+}
+
+/* Of what is waited for the farthest counts: who waits for that waits the longest. */
+static void await(struct fence *p, const struct trc_call *c, uint64_t value, uint32_t waiter)
+{
+    if (p->waits && value <= p->awaited)
+        return;
+    p->waits = true;
+    p->awaited = value;
+    p->awaited_by = c->index;
+    p->waiter = waiter;
+}
+
+static int fence_made(struct fences *f, const struct trc_call *c, uint64_t first)
+{
+    struct bytes out = bytes_of(c->args + c->args_size, c->size - c->args_size);
+    struct fence *p;
+    uint64_t id;
+
+    bytes_varint(&out); /* HRESULT */
+    id = bytes_varint(&out);
+    if (c->incomplete || out.bad || id < 2 || id > UINT32_MAX)
+        return 0;
+    p = fence_of(f, (uint32_t)id);
+    if (p)
+        *p = (struct fence){.id = (uint32_t)id, .first = first};
+    return p ? 0 : -ENOMEM;
+}
+
 /* 0 or -ENOMEM. */
 static int follow_fence(struct fences *f, const struct trc_call *c)
 {
     struct bytes in = bytes_of(c->args, c->size);
     bool queue = c->method == D12_ID3D12CommandQueue_Signal, cpu = c->method == D12_ID3D12Fence_Signal,
-         read = c->method == D12_ID3D12Fence_GetCompletedValue && !c->incomplete;
+         read = c->method == D12_ID3D12Fence_GetCompletedValue && !c->incomplete,
+         waits = c->method == D12_ID3D12CommandQueue_Wait,
+         event = c->method == D12_ID3D12Fence_SetEventOnCompletion;
     struct fence *p;
+    uint64_t value;
 
-    if (!queue && !cpu && !read)
+    if (c->method == D12_ID3D12Device_CreateFence)
+        return fence_made(f, c, bytes_varint(&in));
+    if (!queue && !cpu && !read && !waits && !event)
         return 0;
-    p = fence_of(f, queue ? (uint32_t)bytes_varint(&in) : c->self);
+    p = fence_of(f, queue || waits ? (uint32_t)bytes_varint(&in) : c->self);
     if (!p)
         return -ENOMEM;
-    *(queue ? &p->queue : cpu ? &p->cpu : &p->read) = bytes_varint(&in);
+    value = bytes_varint(&in);
+    if (waits || event) {
+        await(p, c, value, waits ? c->self : 0);
+        return 0;
+    }
+    *(queue ? &p->queue : cpu ? &p->cpu : &p->read) = value;
     *(queue ? &p->by_queue : cpu ? &p->by_cpu : &p->was_read) = true;
     return 0;
+}
+
+static void json_fence(struct strbuf *out, const struct fence *f)
+{
+    struct json_writer w = json_writer_text(out);
+
+    json_write_object(&w, NULL);
+    json_write_unsigned(&w, "fence", f->id);
+    json_write_unsigned(&w, "initial", f->first);
+    if (f->by_queue)
+        json_write_unsigned(&w, "queue", f->queue);
+    if (f->by_cpu)
+        json_write_unsigned(&w, "cpu", f->cpu);
+    if (f->was_read)
+        json_write_unsigned(&w, "read", f->read);
+    if (f->waits) {
+        json_write_object(&w, "awaited");
+        json_write_unsigned(&w, "value", f->awaited);
+        json_write_unsigned(&w, "call", f->awaited_by);
+        if (f->waiter)
+            json_write_unsigned(&w, "queue", f->waiter);
+        json_write_bool(&w, "signalled", f->awaited <= fence_reaches(f));
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
 }
 
 static void show_fence(struct strbuf *out, enum show_form form, const struct names *names,
                        const struct fence *f)
 {
-    struct json_writer w = json_writer_text(out);
     const struct name *n = names_get(names, f->id);
 
     if (form == SHOW_JSON) {
-        json_write_object(&w, NULL);
-        json_write_unsigned(&w, "fence", f->id);
-        if (f->by_queue)
-            json_write_unsigned(&w, "queue", f->queue);
-        if (f->by_cpu)
-            json_write_unsigned(&w, "cpu", f->cpu);
-        if (f->was_read)
-            json_write_unsigned(&w, "read", f->read);
-        json_write_end(&w);
-        strbuf_puts(out, "\n");
+        json_fence(out, f);
         return;
     }
-    strbuf_printf(out, "Fence#%u%s%s:", f->id, n && n->text ? " " : "", n && n->text ? n->text : "");
+    strbuf_printf(out, "Fence#%u%s%s: it began at %llu", f->id, n && n->text ? " " : "",
+                  n && n->text ? n->text : "", (unsigned long long)f->first);
     if (f->by_queue)
-        strbuf_printf(out, " a queue was told to signal %llu", (unsigned long long)f->queue);
+        strbuf_printf(out, ", a queue was told to signal %llu", (unsigned long long)f->queue);
     if (f->by_cpu)
-        strbuf_printf(out, "%s the CPU signalled %llu", f->by_queue ? "," : "", (unsigned long long)f->cpu);
+        strbuf_printf(out, ", the CPU signalled %llu", (unsigned long long)f->cpu);
     if (f->was_read)
-        strbuf_printf(out, "%s last read as %llu", f->by_queue || f->by_cpu ? "," : "",
-                      (unsigned long long)f->read);
+        strbuf_printf(out, ", last read as %llu", (unsigned long long)f->read);
+    if (f->waits) {
+        strbuf_puts(out, f->waiter ? ", queue " : ", the program");
+        if (f->waiter)
+            strbuf_printf(out, "%u", f->waiter);
+        strbuf_printf(out, " waited for %llu (call %llu)%s", (unsigned long long)f->awaited,
+                      (unsigned long long)f->awaited_by,
+                      f->awaited > fence_reaches(f) ? ", which nobody had signalled" : "");
+    }
     strbuf_puts(out, "\n");
 }
 
@@ -729,10 +798,15 @@ int fences_at(struct strbuf *out, enum show_form form, struct trc *t, const stru
     int got = 0, err = 0;
 
     trc_rewind(t);
-    while (!err && (got = trc_next(t, &c, e)) > 0 && c.index <= index)
+    while (!err && (got = trc_next(t, &c, e)) > 0) {
         err = follow_fence(&f, &c);
+        if (c.index >= index)
+            break;
+    }
     if (err)
         error_set(e, err, "no memory for the fences");
+    else if (!got)
+        err = error_set(e, -ENOENT, "there is no call %llu", (unsigned long long)index);
     for (size_t i = 0; i < f.num && !err; i++)
         show_fence(out, form, names, &f.of[i]);
     free(f.of);

@@ -234,7 +234,7 @@ static struct options_row rows[] = {
     OPT_U64("bytes", 0, &options.bytes, 0, UINT64_MAX - 1, "N",
             "the bytes of call N: what was copied into memory, a shader, constants"),
     OPT_U64("fences", 0, &options.fences, 0, UINT64_MAX - 1, "N",
-            "the state of every fence at call N, or at the end"),
+            "how far every fence is at call N, and what is waited for"),
     OPT_TEXT("html", 0, &options.html, "FILE", "write a page to look around in"),
     OPT_TEXT("sqlite", 0, &options.sqlite, "FILE", "write a database"),
     OPT_TEXT("perfetto", 0, &options.perfetto, "FILE", "write a time line"),
