@@ -84,6 +84,7 @@ wrong = [
     ("play --until-call x f", "--until-call: 'x' is no number"),
     ("play --dump-resource 5 f", "--dump-resource needs N[:SUB]=FILE, not '5'"),
     (f"play --validate --stop-before 3 {work}/direct.d3d12trace", "--stop-before cannot be compared"),
+    (f"play --on vkd3d --d3d12 libvkd3d.so.1 {work}/direct.d3d12trace", "only one can be"),
     ("show --frames x f", "--frames needs a range A-B, not 'x'"),
     (f"show --pictures 1-2 {work}/direct.d3d12trace", "--pictures goes with --html"),
     ("record --memory magic -- true", "--memory: 'magic' is none of auto|kernel|fault|hash"),

@@ -265,12 +265,12 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
         INVARIANT(r->frames <= r->calls && r->calls <= call.index + 1);
         if (call.index >= params->stop_before && call.method == D12_Native_Present)
             break;
-        if (p.closed) {
+        if (p.closed || (params->stop && *params->stop)) {
             r->stopped = true;
             break;
         }
     }
-    if (params->loop && got >= 0 && !p.error.code && !p.closed)
+    if (params->loop && got >= 0 && !p.error.code && !p.closed && !(params->stop && *params->stop))
         got = play_loop_run(&p, &loop);
     if (params->finish && !got && !p.error.code && play_idle(&p, &p.error)) {
         r->hung = true;
@@ -280,6 +280,8 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
     r->seconds = now() - start;
     if (r->stopped && params->validate)
         compare_frames(&p, call);
+    if (!p.error.code && got >= 0 && params->window && !p.window && !(params->stop && *params->stop))
+        error_set(&p.error, -ENOENT, "nothing was shown: no frame is presented");
     if (!p.error.code)
         play_look_end(&p);
     if (p.error.code)

@@ -44,7 +44,7 @@ struct play_params {
         loop; /* the calls of frame `loop_frame` again and again, `loop_times` times in all, and no frame behind it */
     uint32_t loop_frame;
     uint64_t loop_times;
-    const volatile sig_atomic_t *stop; /* NULL, or not 0: no more times */
+    const volatile sig_atomic_t *stop; /* NULL, or not 0: no more calls */
     bool
         gpu_time; /* measure each list, and each draw of draw_first..draw_last, with timestamps, and print a line for each draw
                       ("call N: METHOD: T ms on the GPU"), and for each frame */

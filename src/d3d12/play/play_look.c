@@ -280,7 +280,7 @@ static void frame_time(struct player *p, uint32_t frame)
 /* ---- pictures after draws ------------------------------------------------ */
 
 struct picked { /* what a walk over one call picks up */
-    uint64_t resource, heap, index, n, mip, first, format;
+    uint64_t resource, first_object, heap, index, n, mip, first, format;
     uint32_t lists[64];
     size_t num_lists;
     bool handle_seen;
@@ -298,6 +298,7 @@ static void pick(void *ctx, const struct api_field *f, const char *name, const s
         x->index = v->offset;
     } else if (v->type->kind == API_KIND_OBJECT) {
         x->resource = v->u;
+        x->first_object = x->first_object ? x->first_object : v->u;
         if (x->num_lists < 64)
             x->lists[x->num_lists++] = (uint32_t)v->u;
     } else if (name && !strcmp(name, "MipSlice")) {
@@ -387,7 +388,7 @@ static const struct target *target_at(struct play_look *l, const struct trc_call
 
 /* Into a buffer of its own goes all of the target, or the pixel alone. */
 static void copy_target(const struct play_params *q, ID3D12GraphicsCommandList *list, ID3D12Resource *from,
-                        const struct shot *s)
+                        const struct shot *s, D3D12_RESOURCE_STATES state)
 {
     const D3D12_SUBRESOURCE_FOOTPRINT *f = &s->layout.Footprint;
     const uint32_t x = q->pixel ? q->pixel_x : 0, y = q->pixel ? q->pixel_y : 0;
@@ -396,33 +397,61 @@ static void copy_target(const struct play_params *q, ID3D12GraphicsCommandList *
                                              .Type = D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT,
                                              .PlacedFootprint = s->layout};
     const D3D12_TEXTURE_COPY_LOCATION src = {.pResource = from, .SubresourceIndex = s->sub};
-    D3D12_RESOURCE_BARRIER b = {
-        .Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
-        .Transition = {from, s->sub, D3D12_RESOURCE_STATE_RENDER_TARGET, D3D12_RESOURCE_STATE_COPY_SOURCE}};
+    D3D12_RESOURCE_BARRIER b = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+                                .Transition = {from, s->sub, state, D3D12_RESOURCE_STATE_COPY_SOURCE}};
 
     list->lpVtbl->ResourceBarrier(list, 1, &b);
     list->lpVtbl->CopyTextureRegion(list, &dst, 0, 0, 0, &src, q->pixel || s->is_slice ? &box : NULL);
     b.Transition.StateBefore = D3D12_RESOURCE_STATE_COPY_SOURCE;
-    b.Transition.StateAfter = D3D12_RESOURCE_STATE_RENDER_TARGET;
+    b.Transition.StateAfter = state;
     list->lpVtbl->ResourceBarrier(list, 1, &b);
 }
 
-static void take_picture(struct player *p, const struct trc_call *c, ID3D12GraphicsCommandList *list,
-                         bool before)
+/* Calls that write to the texture that they name first, in the state that it is in then; 0: it is none. */
+static D3D12_RESOURCE_STATES state_written(const struct api_method *m)
+{
+    if (!on_list(m))
+        return 0;
+    return begins(m->name, "CopyTextureRegion") || begins(m->name, "CopyResource")
+               ? D3D12_RESOURCE_STATE_COPY_DEST
+           : begins(m->name, "ResolveSubresource") ? D3D12_RESOURCE_STATE_RESOLVE_DEST
+                                                   : 0;
+}
+
+/* Of `s` the layout is left to do; the whole target, or the pixel. Bytes of the buffer; 0: there is nothing to copy. */
+static uint64_t lay_out(const struct play_params *q, ID3D12Device *device, const D3D12_RESOURCE_DESC *d,
+                        struct shot *s)
+{
+    uint64_t total = 0;
+    UINT rows;
+
+    device->lpVtbl->GetCopyableFootprints(device, d, s->sub, 1, 0, &s->layout, &rows, &s->row, &total);
+    s->layout.Footprint.Depth = 1; /* of a volume one slice */
+    if (d->SampleDesc.Count > 1)
+        return 0;
+    if (!q->pixel)
+        return total;
+    if (q->pixel_x >= s->layout.Footprint.Width || q->pixel_y >= s->layout.Footprint.Height)
+        return 0; /* it is not in this one */
+    s->row /= s->layout.Footprint.Width;
+    s->layout.Footprint.Width = s->layout.Footprint.Height = 1;
+    s->layout.Footprint.RowPitch = D3D12_TEXTURE_DATA_PITCH_ALIGNMENT;
+    return D3D12_TEXTURE_DATA_PITCH_ALIGNMENT;
+}
+
+static void take_shot(struct player *p, const struct trc_call *c, ID3D12GraphicsCommandList *list,
+                      const struct target *t, D3D12_RESOURCE_STATES state, bool before)
 {
     const struct play_params *q = p->params;
     struct play_look *l = p->look;
-    const struct target *t = target_at(l, c);
     const struct play_object *o;
     D3D12_RESOURCE_DESC d = {0};
     ID3D12Device *device;
     uint64_t total = 0;
     struct shot s;
-    UINT rows;
 
-    if (!t || array_reserve(l->shots, l->room_shots, l->num_shots + 1) ||
-        !(o = play_object(p, t->resource)) || !o->ptr ||
-        FAILED(list->lpVtbl->GetDevice(list, IID_OF(ID3D12Device), (void **)&device)))
+    if (array_reserve(l->shots, l->room_shots, l->num_shots + 1) || !(o = play_object(p, t->resource)) ||
+        !o->ptr || FAILED(list->lpVtbl->GetDevice(list, IID_OF(ID3D12Device), (void **)&device)))
         return;
     ((ID3D12Resource *)o->ptr)->lpVtbl->GetDesc(o->ptr, &d);
     s = (struct shot){.list = c->self,
@@ -434,32 +463,46 @@ static void take_picture(struct player *p, const struct trc_call *c, ID3D12Graph
                       .call = c->index,
                       .m = c->m,
                       .before = before};
-    device->lpVtbl->GetCopyableFootprints(device, &d, t->sub, 1, 0, &s.layout, &rows, &s.row, &total);
-    s.layout.Footprint.Depth = 1; /* of a volume one slice */
-    if (q->pixel && q->pixel_x < s.layout.Footprint.Width && q->pixel_y < s.layout.Footprint.Height) {
-        s.row /= s.layout.Footprint.Width;
-        s.layout.Footprint.Width = s.layout.Footprint.Height = 1;
-        s.layout.Footprint.RowPitch = D3D12_TEXTURE_DATA_PITCH_ALIGNMENT;
-        total = D3D12_TEXTURE_DATA_PITCH_ALIGNMENT;
-    } else if (q->pixel) {
-        total = 0; /* it is not in this one */
-    }
+    total = lay_out(q, device, &d, &s);
     if (q->pixel && d.SampleDesc.Count > 1 && !map_find(&l->sampled, t->resource)) {
         map_put(&l->sampled, t->resource);
         printf("call %llu: %s: resource %u has %u samples: of its pixels there is no history\n",
                (unsigned long long)c->index, c->m->name, t->resource, d.SampleDesc.Count);
     }
-    if (total && d.SampleDesc.Count == 1 &&
-        SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s.buffer))) {
-        copy_target(q, list, o->ptr, &s);
+    if (total && SUCCEEDED(play_buffer(device, D3D12_HEAP_TYPE_READBACK, total, &s.buffer))) {
+        copy_target(q, list, o->ptr, &s, state);
         l->shots[l->num_shots++] = s;
     }
     device->lpVtbl->Release(device);
 }
 
+/* Of what the call draws to or clears; or, where it copies, of each target in the texture that it copies to. */
+static void take_picture(struct player *p, const struct trc_call *c, ID3D12GraphicsCommandList *list,
+                         bool before)
+{
+    D3D12_RESOURCE_STATES state = state_written(c->m);
+    struct play_look *l = p->look;
+    const struct target *t = state ? NULL : target_at(l, c);
+    uint64_t to = state ? pick_args(c).first_object : 0;
+
+    if (t)
+        take_shot(p, c, list, t, D3D12_RESOURCE_STATE_RENDER_TARGET, before);
+    for (size_t i = 0; i < l->num_targets && to; i++) {
+        const struct target *a = &l->targets[i];
+        size_t k = 0;
+
+        while (k < i && (l->targets[k].resource != a->resource || l->targets[k].sub != a->sub ||
+                         l->targets[k].z != a->z))
+            k++;
+        if (a->resource == to && k == i) /* not another view of the same */
+            take_shot(p, c, list, a, state, before);
+    }
+}
+
 struct pixel {
     uint8_t bytes[16];
     size_t size;
+    DXGI_FORMAT format;
 };
 
 static void show_pixel(struct strbuf *out, DXGI_FORMAT format, const struct pixel *x)
@@ -478,32 +521,81 @@ static void show_pixel(struct strbuf *out, DXGI_FORMAT format, const struct pixe
         strbuf_printf(out, "%02x", x->bytes[i]);
 }
 
-/* A line where the pixel is another than it was behind the call before. */
-static int tell_pixel(struct player *p, const struct shot *s, const struct play_image *i)
+/* A line where the pixel is another than it was behind the call before: `where` says when. */
+static int tell_pixel(struct player *p, const char *where, uint32_t resource, uint64_t place,
+                      const struct pixel *now)
 {
-    uint64_t *slot = map_put(&p->look->pixels, (uint64_t)s->resource << 32 | (s->sub + 16 * s->z));
-    struct pixel now = {.size = i->size < sizeof(now.bytes) ? i->size : sizeof(now.bytes)}, *was;
+    uint64_t *slot = map_put(&p->look->pixels, (uint64_t)resource << 32 | place);
+    struct pixel *was = slot ? (struct pixel *)(uintptr_t)*slot : NULL;
     struct strbuf out = {0};
 
-    memcpy(now.bytes, i->bytes, now.size);
-    was = slot ? (struct pixel *)(uintptr_t)*slot : NULL;
-    if (was && was->size == now.size && !memcmp(was->bytes, now.bytes, now.size))
+    if (was && was->size == now->size && !memcmp(was->bytes, now->bytes, now->size))
         return 0;
     if (slot && !was)
         *slot = (uintptr_t)calloc(1, sizeof(*was));
     if (!slot || !*slot)
         return error_set(&p->error, -ENOMEM, "out of memory");
-    strbuf_printf(&out, "%scall %llu: %s: resource %u:", s->before ? "in front of " : "",
-                  (unsigned long long)s->call, s->m->name, s->resource);
+    strbuf_printf(&out, "%s: resource %u:", where, resource);
     if (was) {
-        show_pixel(&out, i->format, was);
+        show_pixel(&out, now->format, was);
         strbuf_puts(&out, " ->");
     }
-    show_pixel(&out, i->format, &now);
+    show_pixel(&out, now->format, now);
     printf("%s\n", strbuf_str(&out));
     strbuf_finish(&out);
-    *(struct pixel *)(uintptr_t)*slot = now;
+    *(struct pixel *)(uintptr_t)*slot = *now;
     return 0;
+}
+
+static uint64_t place_of(uint32_t sub, uint32_t z)
+{
+    return sub + 16 * (uint64_t)z;
+}
+
+static int tell_shot(struct player *p, const struct shot *s, const struct play_image *i)
+{
+    struct pixel now = {.size = i->size < sizeof(now.bytes) ? i->size : sizeof(now.bytes),
+                        .format = i->format};
+    char where[100];
+
+    memcpy(now.bytes, i->bytes, now.size);
+    snprintf(where, sizeof(where), "%scall %llu: %s", s->before ? "in front of " : "",
+             (unsigned long long)s->call, s->m->name);
+    return tell_pixel(p, where, s->resource, place_of(s->sub, s->z), &now);
+}
+
+/* What the pixel is at the end, where it is another than behind the last call that has a line: a shader that writes to any place, or
+ * what no list shows, did that. */
+static int tell_ends(struct player *p)
+{
+    const struct play_params *q = p->params;
+    struct play_look *l = p->look;
+    int err = play_idle(p, &p->error);
+
+    for (size_t i = 0; i < l->num_targets && !err; i++) {
+        const struct target *t = &l->targets[i];
+        const uint64_t *slot = map_find(&l->pixels, (uint64_t)t->resource << 32 | place_of(t->sub, t->z));
+        const struct res_info *r = slot ? res_get(&p->states, t->resource) : NULL;
+        const struct play_object *o = play_object(p, t->resource);
+        const struct pixel *was = r ? (const struct pixel *)(uintptr_t)*slot : NULL;
+        struct pixel now = {0};
+        struct play_image image;
+        struct error e = {0};
+        size_t at;
+
+        if (!was || !o || !o->ptr || t->sub >= r->num_subs ||
+            play_read(p, NULL, o->ptr, t->sub, r->states ? (D3D12_RESOURCE_STATES)r->states[t->sub] : 0,
+                      &image, &e))
+            continue;
+        now = *was;
+        at = ((size_t)t->z * image.height + q->pixel_y) * image.row + q->pixel_x * was->size;
+        if (at + was->size <= image.size && image.row == image.width * was->size) {
+            memcpy(now.bytes, image.bytes + at, was->size);
+            err = tell_pixel(p, "at the end", t->resource, place_of(t->sub, t->z), &now);
+        }
+        free(image.bytes);
+    }
+    return err;
 }
 
 static int save_shot(struct player *p, struct shot *s)
@@ -529,7 +621,7 @@ static int save_shot(struct player *p, struct shot *s)
     if (!i.bytes)
         return error_set(&p->error, -ENOMEM, "out of memory");
     if (p->params->pixel)
-        err = tell_pixel(p, s, &i);
+        err = tell_shot(p, s, &i);
     else if (p->params->hashes)
         printf("draw %llu %u %016llx\n", (unsigned long long)s->call, s->resource,
                (unsigned long long)XXH3_64bits(i.bytes, i.size));
@@ -610,10 +702,10 @@ static void pace(struct player *p, const struct trc_call *c)
 
 static bool changes_target(const struct api_method *m)
 {
-    return draws(m) || !strcmp(m->name, "ClearRenderTargetView");
+    return draws(m) || !strcmp(m->name, "ClearRenderTargetView") || state_written(m);
 }
 
-/* After draws; of a pixel's history clears are part. */
+/* After draws; of a pixel's history clears and copies are part. */
 static bool wants_picture(const struct play_params *q, const struct trc_call *c)
 {
     if (c->index < q->draw_first || c->index > q->draw_last)
@@ -708,11 +800,13 @@ static int dump(struct player *p)
         }
         fwrite(i.bytes, 1, i.size, f);
         err = out_file_close(f, q->dump_path, 0, &p->error);
-        utf8_print(stdout, "%s: %zu bytes of resource %u", q->dump_path, i.size, r->id);
-        if (i.width)
+        if (!err)
+            utf8_print(stdout, "%s: %zu bytes of resource %u", q->dump_path, i.size, r->id);
+        if (!err && i.width)
             printf(", %u x %u, format %d, %llu bytes a row", i.width, i.height, (int)i.format,
                    (unsigned long long)i.row);
-        printf("\n");
+        if (!err)
+            printf("\n");
     }
     free(i.bytes);
     return err;
@@ -767,6 +861,8 @@ int play_look_end(struct player *p)
         return error_set(&p->error, -ENOENT,
                          "no draw or clear that was played has a render target with pixel %u,%u",
                          p->params->pixel_x, p->params->pixel_y);
+    if (p->params->pixel && tell_ends(p))
+        return p->error.code;
     if (p->look && p->look->lists)
         frame_time(p, p->result->frames);
     return p->params->dump_path ? dump(p) : 0;

@@ -15,8 +15,8 @@ for (const m of (document.getElementById("times") || {textContent: ""}).textCont
   inside.times.set(+m[1], [...inside.times.get(+m[1]) || [], +m[2]]);
 inside.pixel = {at: "", changes: []};
 for (const l of (document.getElementById("pixel") || {textContent: ""}).textContent.split("\n")) {
-  const m = /^(in front of )?call (\d+): (\w+): resource (\d+): (.*)$/.exec(l);
-  if (m) inside.pixel.changes.push({before: !!m[1], call: +m[2], method: m[3], resource: +m[4], values: m[5].split(" -> ")});
+  const m = /^(?:(in front of )?call (\d+): (\w+)|at the end): resource (\d+): (.*)$/.exec(l);
+  if (m) inside.pixel.changes.push({before: !!m[1], call: m[2] ? +m[2] : null, method: m[3], resource: +m[4], values: m[5].split(" -> ")});
   else if (/^\d+,\d+$/.test(l)) inside.pixel.at = l;
 }
 
@@ -286,7 +286,7 @@ const colour = text => { // of numbers from 0 to 1
   return v.length < 3 || v.some(x => !(x >= 0 && x <= 1)) ? "" : swatch(v);
 };
 const changesTable = list => table(["call", "resource", "was", "became"], list.map(c => row(
-  `${c.before ? "in front of " : ""}<a data-i="${c.call}">${c.call}</a> ${cell(c.method)}`, `<a data-o="${c.resource}">#${c.resource}</a>`,
+  c.call === null ? "at the end" : `${c.before ? "in front of " : ""}<a data-i="${c.call}">${c.call}</a> ${cell(c.method)}`, `<a data-o="${c.resource}">#${c.resource}</a>`,
   c.values.length > 1 ? colour(c.values[0]) + cell(c.values[0]) : "", colour(c.values[c.values.length - 1]) + cell(c.values[c.values.length - 1]))));
 const pixelView = () => ({html: `<h2>pixel ${cell(inside.pixel.at)}</h2>` + changesTable(inside.pixel.changes), ready() {}});
 

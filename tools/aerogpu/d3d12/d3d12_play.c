@@ -159,19 +159,23 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     if (p.loop) {
         p.until_frame = p.loop_frame;
         p.loop_times = options_find(&table, "times")->given ? times : UINT64_MAX;
-        p.stop = &interrupted;
         times = 1;
     }
     if (loop && options_find(&table, "times")->given)
         return usage_error("--loop plays until Ctrl-C, and --times says how often: only one can be");
+    if (options_find(&table, "on")->given && on.where == D3D12_ON_VKD3D && on.library)
+        return usage_error(
+            "--on vkd3d is this machine's libvkd3d, and --d3d12 names another: only one can be");
     if (p.stop_before != UINT64_MAX && p.validate)
         return usage_error("what is left out with --stop-before cannot be compared with --validate");
     if ((p.png_dir && out_file_folder(p.png_dir, &e)) || (p.dump_path && out_file_check(p.dump_path, &e)))
         return command_error(&e);
     if (d3d12_on_open(&on, &p.on, &e))
         return command_error(&e);
-    if (loop || p.loop)
+    if (loop || p.loop) {
+        p.stop = &interrupted;
         sigaction(SIGINT, &on_int, NULL);
+    }
     for (int i = 0; i < num_files; i++) {
         int one = play_file(files[i], &p);
         code = one > code ? one : code;
