@@ -85,6 +85,7 @@ enum way {
     STATE,
     TARGET_STATE,
     DISCARDS,
+    PART,
     WAYS
 };
 
@@ -147,14 +148,15 @@ static const char *const names[] = {"fine",
                                     "other-heap",
                                     "state",
                                     "target-state",
-                                    "discards"};
+                                    "discards",
+                                    "part"};
 
 struct black {
     struct gpu g;
     ID3D12RootSignature *root, *other, *textured, *constants;
     ID3D12DescriptorHeap *rtvs, *dsvs, *views, *others;
     ID3D12CommandSignature *signature;
-    ID3D12Resource *target, *depth, *texture, *up, *fresh, *unready;
+    ID3D12Resource *target, *depth, *texture, *up, *fresh, *unready, *partly;
     UINT rtv_step, view_step;
 };
 
@@ -200,11 +202,11 @@ static ID3D12DescriptorHeap *make_heap(struct black *b, D3D12_DESCRIPTOR_HEAP_TY
     return heap;
 }
 
-static ID3D12Resource *make_texture(struct black *b, DXGI_FORMAT format, D3D12_RESOURCE_FLAGS flags,
-                                    D3D12_RESOURCE_STATES state)
+static ID3D12Resource *make_texture(struct black *b, UINT16 mips, DXGI_FORMAT format,
+                                    D3D12_RESOURCE_FLAGS flags, D3D12_RESOURCE_STATES state)
 {
     D3D12_HEAP_PROPERTIES heap = {.Type = D3D12_HEAP_TYPE_DEFAULT};
-    D3D12_RESOURCE_DESC desc = {D3D12_RESOURCE_DIMENSION_TEXTURE2D, 0,    SIDE, SIDE, 1, 1, format, {1, 0},
+    D3D12_RESOURCE_DESC desc = {D3D12_RESOURCE_DIMENSION_TEXTURE2D, 0,    SIDE, SIDE, 1, mips, format, {1, 0},
                                 D3D12_TEXTURE_LAYOUT_UNKNOWN,       flags};
     ID3D12Resource *r;
 
@@ -293,21 +295,23 @@ static void open_black(struct black *b)
     b->constants = make_root(b, 1, &numbers, 0);
     b->rtvs = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_RTV, 5, false);
     b->dsvs = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_DSV, 1, false);
-    b->views = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 4, true);
+    b->views = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 5, true);
     b->others = make_heap(b, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 4, true);
     b->rtv_step = ID3D12Device_GetDescriptorHandleIncrementSize(b->g.device, D3D12_DESCRIPTOR_HEAP_TYPE_RTV);
     b->view_step =
         ID3D12Device_GetDescriptorHandleIncrementSize(b->g.device, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
-    b->target = make_texture(b, DXGI_FORMAT_R8G8B8A8_TYPELESS, D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET,
+    b->target = make_texture(b, 1, DXGI_FORMAT_R8G8B8A8_TYPELESS, D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET,
                              D3D12_RESOURCE_STATE_RENDER_TARGET);
-    b->depth = make_texture(b, DXGI_FORMAT_D24_UNORM_S8_UINT, D3D12_RESOURCE_FLAG_ALLOW_DEPTH_STENCIL,
+    b->depth = make_texture(b, 1, DXGI_FORMAT_D24_UNORM_S8_UINT, D3D12_RESOURCE_FLAG_ALLOW_DEPTH_STENCIL,
                             D3D12_RESOURCE_STATE_DEPTH_WRITE);
-    b->texture = make_texture(b, DXGI_FORMAT_R8G8B8A8_UNORM, D3D12_RESOURCE_FLAG_NONE,
+    b->texture = make_texture(b, 1, DXGI_FORMAT_R8G8B8A8_UNORM, D3D12_RESOURCE_FLAG_NONE,
                               D3D12_RESOURCE_STATE_PIXEL_SHADER_RESOURCE);
-    b->fresh = make_texture(b, DXGI_FORMAT_R8G8B8A8_TYPELESS, D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET,
+    b->fresh = make_texture(b, 1, DXGI_FORMAT_R8G8B8A8_TYPELESS, D3D12_RESOURCE_FLAG_ALLOW_RENDER_TARGET,
                             D3D12_RESOURCE_STATE_COPY_SOURCE);
-    b->unready =
-        make_texture(b, DXGI_FORMAT_R8G8B8A8_UNORM, D3D12_RESOURCE_FLAG_NONE, D3D12_RESOURCE_STATE_COPY_DEST);
+    b->unready = make_texture(b, 1, DXGI_FORMAT_R8G8B8A8_UNORM, D3D12_RESOURCE_FLAG_NONE,
+                              D3D12_RESOURCE_STATE_COPY_DEST);
+    b->partly = make_texture(b, 2, DXGI_FORMAT_R8G8B8A8_UNORM, D3D12_RESOURCE_FLAG_NONE,
+                             D3D12_RESOURCE_STATE_COPY_DEST);
     b->up = buffer(&b->g, D3D12_HEAP_TYPE_UPLOAD, 65536);
     ID3D12Device_CreateRenderTargetView(b->g.device, b->target, &srgb, cpu(b->rtvs, b->rtv_step, 1));
     srgb.Format = DXGI_FORMAT_R8G8B8A8_UNORM;
@@ -318,6 +322,8 @@ static void open_black(struct black *b)
     ID3D12Device_CreateDepthStencilView(b->g.device, b->depth, NULL, cpu(b->dsvs, 0, 0));
     ID3D12Device_CreateShaderResourceView(b->g.device, b->texture, NULL, cpu(b->views, b->view_step, 0));
     ID3D12Device_CreateShaderResourceView(b->g.device, NULL, &null, cpu(b->views, b->view_step, 1));
+    null.Texture2D.MostDetailedMip = 1;
+    ID3D12Device_CreateShaderResourceView(b->g.device, b->partly, &null, cpu(b->views, b->view_step, 4));
     CHECK(ID3D12Device_CreateCommandSignature(b->g.device, &commands, NULL, &IID_ID3D12CommandSignature,
                                               (void **)&b->signature));
     write_memory(b);
@@ -325,7 +331,7 @@ static void open_black(struct black *b)
 
 static bool is_textured(enum way w)
 {
-    return w == NULL_VIEW || w == NO_VIEW || w == UNWRITTEN || w == OTHER_HEAP || w == STATE;
+    return w == NULL_VIEW || w == NO_VIEW || w == UNWRITTEN || w == OTHER_HEAP || w == STATE || w == PART;
 }
 
 /* Those whose vertices say by themselves where they land. */
@@ -459,7 +465,11 @@ static void bind_input(struct black *b, ID3D12GraphicsCommandList *list, enum wa
                                                              : w == OTHER_ROOT ? b->other
                                                              : has_numbers(w)  ? b->constants
                                                                                : b->root);
-    table.ptr += (UINT64)b->view_step * (w == NULL_VIEW ? 1 : w == NO_VIEW ? 2 : w == STATE ? 3 : 0);
+    table.ptr += (UINT64)b->view_step * (w == NULL_VIEW ? 1
+                                         : w == NO_VIEW ? 2
+                                         : w == STATE   ? 3
+                                         : w == PART    ? 4
+                                                        : 0);
     if (is_textured(w))
         ID3D12GraphicsCommandList_SetDescriptorHeaps(list, 1, w == OTHER_HEAP ? &b->others : &b->views);
     if (is_textured(w))
@@ -493,6 +503,22 @@ static void draw(struct black *b, ID3D12GraphicsCommandList *list, enum way w)
                                                 w != NO_INSTANCE, 0, 0);
 }
 
+/* The first mip of two is written. */
+static void write_part(struct black *b, ID3D12GraphicsCommandList *list)
+{
+    D3D12_TEXTURE_COPY_LOCATION dst = {b->partly, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
+    D3D12_TEXTURE_COPY_LOCATION src = {b->up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
+    D3D12_RESOURCE_BARRIER ready = {.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+                                    .Transition = {b->partly, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES,
+                                                   D3D12_RESOURCE_STATE_COPY_DEST,
+                                                   D3D12_RESOURCE_STATE_PIXEL_SHADER_RESOURCE}};
+
+    src.PlacedFootprint.Footprint =
+        (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, 256};
+    ID3D12GraphicsCommandList_CopyTextureRegion(list, &dst, 0, 0, 0, &src, NULL);
+    ID3D12GraphicsCommandList_ResourceBarrier(list, 1, &ready);
+}
+
 /* A bundle that sets all but what it has of its caller, where the scissor rectangle is missing. */
 static void draw_bundle(struct black *b, ID3D12PipelineState *state)
 {
@@ -521,6 +547,8 @@ static void draw_one(struct black *b, enum way w)
     if (w == BUNDLE) {
         draw_bundle(b, state);
     } else {
+        if (w == PART)
+            write_part(b, list);
         ID3D12GraphicsCommandList_SetPipelineState(list, state);
         bind_targets(b, list, w);
         bind_input(b, list, w);
@@ -544,6 +572,7 @@ void black(void)
     CHECK(ID3D12GraphicsCommandList_Close(b.g.list));
     ID3D12Resource_Release(b.up);
     ID3D12Resource_Release(b.unready);
+    ID3D12Resource_Release(b.partly);
     ID3D12Resource_Release(b.fresh);
     ID3D12Resource_Release(b.texture);
     ID3D12Resource_Release(b.depth);

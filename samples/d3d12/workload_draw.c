@@ -236,7 +236,8 @@ static void copy_out(struct scene *s)
     barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
 }
 
-static void draw_frame(struct scene *s, int frame)
+/* To the pixel `at`, `at` of the target, which is a place to copy to. */
+static void copy_texels(struct scene *s, UINT at, const D3D12_BOX *box)
 {
     D3D12_TEXTURE_COPY_LOCATION dst = {s->target, D3D12_TEXTURE_COPY_TYPE_SUBRESOURCE_INDEX, {{0}}};
     D3D12_TEXTURE_COPY_LOCATION src = {s->up, D3D12_TEXTURE_COPY_TYPE_PLACED_FOOTPRINT, {{0}}};
@@ -244,7 +245,12 @@ static void draw_frame(struct scene *s, int frame)
     src.PlacedFootprint.Offset = AT_TEXELS;
     src.PlacedFootprint.Footprint =
         (D3D12_SUBRESOURCE_FOOTPRINT){DXGI_FORMAT_R8G8B8A8_UNORM, SIDE, SIDE, 1, TEXEL_PITCH};
-    ID3D12GraphicsCommandList_CopyTextureRegion(s->g.list, &dst, 0, 0, 0, &src, NULL);
+    ID3D12GraphicsCommandList_CopyTextureRegion(s->g.list, &dst, at, at, 0, &src, box);
+}
+
+static void draw_frame(struct scene *s, int frame)
+{
+    copy_texels(s, 0, NULL);
     barrier(&s->g, s->target, D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_RENDER_TARGET);
     bind_scene(s, frame);
     ID3D12GraphicsCommandList_ExecuteIndirect(s->g.list, s->signature, 1, s->up, AT_ARGUMENTS, NULL, 0);
@@ -295,8 +301,10 @@ void unread(void)
 }
 
 /* Fifty draws over the whole target, each through a scissor of one pixel that no other has; their list is executed twice. */
+/* Fifty draws of one pixel each, and a copy of one behind them. */
 void pixels(void)
 {
+    const D3D12_BOX texel = {0, 0, 0, 1, 1, 1};
     const float all[4] = {4, 4, 0, 0}, colour[4] = {0, 0, 0.5f, 1};
     struct scene s;
 
@@ -314,6 +322,7 @@ void pixels(void)
         ID3D12GraphicsCommandList_DrawInstanced(s.g.list, 3, 1, 0, 0);
     }
     copy_out(&s);
+    copy_texels(&s, SIDE - 1, &texel);
     CHECK(ID3D12GraphicsCommandList_Close(s.g.list));
     for (int i = 0; i < 2; i++) {
         ID3D12CommandQueue_ExecuteCommandLists(s.g.queue, 1, (ID3D12CommandList **)&s.g.list);

@@ -615,6 +615,7 @@ TEST(instances_begin_where_the_draw_says)
 TEST(pixels_have_a_history)
 {
     struct strbuf out = {0};
+    const char *at;
 
     need_device();
     roundtrip("pixels", "", 1);
@@ -632,6 +633,25 @@ TEST(pixels_have_a_history)
         fail_msg("%s", strbuf_str(&out));
     assert_non_null(
         strstr(strbuf_str(&out), "no draw or clear that was played has a render target with pixel 99,0\n"));
+    /* the copy behind the last draw has a line; where it is left out, what it did is there in front of the texture's end, or of that of
+     * playing */
+    assert_int_equal(
+        run(&out,
+            "f=%s/pixels.d3d12trace; a=%s; clear=$($a show --method ClearRenderTargetView $f | grep -o '^[0-9]*'); "
+            "copy=$($a show --method CopyTextureRegion $f | tail -1 | cut -d' ' -f1); "
+            "$a play --pixel 15,15 $f | sed \"s/call $copy:/the copy:/\"; "
+            "$a play --pixel 15,15 --draws $clear-$((copy - 1)) $f; "
+            "last=$($a show --method ExecuteCommandLists $f | tail -1 | cut -d' ' -f1); "
+            "$a play --pixel 15,15 --draws $clear-$((copy - 1)) --until-call $last $f",
+            dir, aerogpu),
+        0);
+    at = strstr(strbuf_str(&out), "the copy: CopyTextureRegion: resource ");
+    assert_non_null(at);
+    assert_non_null(strstr(at, ": 0 0 0.5019608 1 -> "));
+    assert_non_null(at = strstr(at, ": Release: resource "));
+    assert_non_null(strstr(at, ": 0 0 0.5019608 1 -> "));
+    assert_non_null(at = strstr(at, "\nat the end: resource "));
+    assert_non_null(strstr(at, ": 0 0 0.5019608 1 -> "));
     strbuf_finish(&out);
 }
 

@@ -87,7 +87,7 @@ wrong = [
     (f"play --on vkd3d --d3d12 libvkd3d.so.1 {work}/direct.d3d12trace", "only one can be"),
     ("show --frames x f", "--frames needs a range A-B, not 'x'"),
     (f"show --pictures 1-2 {work}/direct.d3d12trace", "--pictures goes with --html"),
-    ("record --memory magic -- true", "--memory: 'magic' is none of auto|kernel|fault|hash"),
+    ("record --memory magic -- true", "--memory: 'magic' is none of auto|kernel|hash"),
     (f"trim --frames 1-2 {work}/direct.d3d12trace", "--frames A-B and -o OUTPUT are needed"),
     (f"minimize {recording}", "-o SMALL is needed"),
     # what is made would be written over what is read: by its name, by another way to it, by a hard link

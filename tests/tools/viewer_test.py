@@ -128,7 +128,7 @@ BLACK_SAID = {"fine": None, "culled": "every triangle faces back, and such are c
               "deep": "in front of or behind the depth that is seen", "factor": "its factor is BLEND_FACTOR, and nothing of what was there", "index-away": "index 900 names a vertex behind the end of a buffer",
               "no-command": "no command is executed", "counted-none": "no command is executed", "no-view-of-target": "target 0 is a descriptor where nothing was ever put",
               "null-target": "target 0 is a view of no resource", "writes-none": "1 targets are bound, the pipeline writes 0", "other-heap": "lies in heap #", "state": "is read by a shader and in state COPY_DEST",
-              "target-state": "is a render target and in state COPY_SOURCE", "discards": "the pixel shader discards every pixel"}
+              "target-state": "is a render target and in state COPY_SOURCE", "discards": "the pixel shader discards every pixel", "part": "shows mip 1, which no known call wrote"}
 # The workload executes none of its lists: a bundle it has no list of.
 UNEXECUTED = "its list is executed by no call behind it"
 END = """

@@ -19,6 +19,7 @@
 #include "base/utf8.h"
 #include "base/file/out.h"
 #include "d3d12/play/play_internal.h"
+#include "d3d12/play/play_pixel.h"
 #include "d3d12/view/format.h"
 #include "record/walk.h"
 
@@ -75,7 +76,7 @@ struct play_look {
     uint32_t num_bound;
     struct shot *shots;
     size_t num_shots, room_shots;
-    struct map pixels;  /* what the pixel was: resource << 32 | sub to its struct pixel */
+    struct map pixels;  /* what the pixel was: play_pixel.h */
     struct map sampled; /* targets of several samples, which have no history */
 };
 
@@ -499,103 +500,36 @@ static void take_picture(struct player *p, const struct trc_call *c, ID3D12Graph
     }
 }
 
-struct pixel {
-    uint8_t bytes[16];
-    size_t size;
-    DXGI_FORMAT format;
-};
-
-static void show_pixel(struct strbuf *out, DXGI_FORMAT format, const struct pixel *x)
+/* What the pixel is where it is another than behind the last call that has a line: a shader that writes to any place, or what no list
+ * shows, did that. `resource`: in this one; 0: in all. */
+static int tell_now(struct player *p, const char *where, uint32_t resource)
 {
-    int row = format_row(format);
+    const struct play_look *l = p->look;
+    bool idle = false;
+    int err = 0;
 
-    if (row >= 0 && format_bytes(row) == x->size) {
-        for (unsigned i = 0; i < format_components(row); i++) {
-            strbuf_puts(out, " ");
-            strbuf_float(out, (float)format_component(row, x->bytes, i));
-        }
-        return;
+    for (size_t i = 0; i < l->num_targets && !err; i++) {
+        const struct target *t = &l->targets[i];
+
+        if ((resource && t->resource != resource) ||
+            !play_pixel_is_known(&l->pixels, t->resource, t->sub, t->z))
+            continue;
+        err = idle ? 0 : play_idle(p, &p->error);
+        idle = true;
+        if (!err)
+            err = play_pixel_now(p, &p->look->pixels, where, t->resource, t->sub, t->z);
     }
-    strbuf_puts(out, " 0x");
-    for (size_t i = x->size; i-- > 0;)
-        strbuf_printf(out, "%02x", x->bytes[i]);
-}
-
-/* A line where the pixel is another than it was behind the call before: `where` says when. */
-static int tell_pixel(struct player *p, const char *where, uint32_t resource, uint64_t place,
-                      const struct pixel *now)
-{
-    uint64_t *slot = map_put(&p->look->pixels, (uint64_t)resource << 32 | place);
-    struct pixel *was = slot ? (struct pixel *)(uintptr_t)*slot : NULL;
-    struct strbuf out = {0};
-
-    if (was && was->size == now->size && !memcmp(was->bytes, now->bytes, now->size))
-        return 0;
-    if (slot && !was)
-        *slot = (uintptr_t)calloc(1, sizeof(*was));
-    if (!slot || !*slot)
-        return error_set(&p->error, -ENOMEM, "out of memory");
-    strbuf_printf(&out, "%s: resource %u:", where, resource);
-    if (was) {
-        show_pixel(&out, now->format, was);
-        strbuf_puts(&out, " ->");
-    }
-    show_pixel(&out, now->format, now);
-    printf("%s\n", strbuf_str(&out));
-    strbuf_finish(&out);
-    *(struct pixel *)(uintptr_t)*slot = *now;
-    return 0;
-}
-
-static uint64_t place_of(uint32_t sub, uint32_t z)
-{
-    return sub + 16 * (uint64_t)z;
+    return err;
 }
 
 static int tell_shot(struct player *p, const struct shot *s, const struct play_image *i)
 {
-    struct pixel now = {.size = i->size < sizeof(now.bytes) ? i->size : sizeof(now.bytes),
-                        .format = i->format};
     char where[100];
 
-    memcpy(now.bytes, i->bytes, now.size);
     snprintf(where, sizeof(where), "%scall %llu: %s", s->before ? "in front of " : "",
              (unsigned long long)s->call, s->m->name);
-    return tell_pixel(p, where, s->resource, place_of(s->sub, s->z), &now);
-}
-
-/* What the pixel is at the end, where it is another than behind the last call that has a line: a shader that writes to any place, or
- * what no list shows, did that. */
-static int tell_ends(struct player *p)
-{
-    const struct play_params *q = p->params;
-    struct play_look *l = p->look;
-    int err = play_idle(p, &p->error);
-
-    for (size_t i = 0; i < l->num_targets && !err; i++) {
-        const struct target *t = &l->targets[i];
-        const uint64_t *slot = map_find(&l->pixels, (uint64_t)t->resource << 32 | place_of(t->sub, t->z));
-        const struct res_info *r = slot ? res_get(&p->states, t->resource) : NULL;
-        const struct play_object *o = play_object(p, t->resource);
-        const struct pixel *was = r ? (const struct pixel *)(uintptr_t)*slot : NULL;
-        struct pixel now = {0};
-        struct play_image image;
-        struct error e = {0};
-        size_t at;
-
-        if (!was || !o || !o->ptr || t->sub >= r->num_subs ||
-            play_read(p, NULL, o->ptr, t->sub, r->states ? (D3D12_RESOURCE_STATES)r->states[t->sub] : 0,
-                      &image, &e))
-            continue;
-        now = *was;
-        at = ((size_t)t->z * image.height + q->pixel_y) * image.row + q->pixel_x * was->size;
-        if (at + was->size <= image.size && image.row == image.width * was->size) {
-            memcpy(now.bytes, image.bytes + at, was->size);
-            err = tell_pixel(p, "at the end", t->resource, place_of(t->sub, t->z), &now);
-        }
-        free(image.bytes);
-    }
-    return err;
+    return play_pixel_tell(p, &p->look->pixels, where, s->resource, s->sub, s->z, i->format, i->bytes,
+                           i->size);
 }
 
 static int save_shot(struct player *p, struct shot *s)
@@ -722,6 +656,7 @@ int play_look_before(struct player *p, const struct trc_call *c)
 {
     const struct api_method *m = c->m;
     const struct play_object *o = play_object(p, c->self);
+    char where[60];
 
     if (p->params->paced && c->method == D12_Native_Present)
         pace(p, c);
@@ -734,6 +669,11 @@ int play_look_before(struct player *p, const struct trc_call *c)
     /* what copies and other lists did is not the draw's */
     if (p->params->pixel && o && o->ptr && wants_picture(p->params, c))
         take_picture(p, c, o->ptr, true);
+    if (p->params->pixel &&
+        c->method == D12_IUnknown_Release) { /* it may be the last time that it is there */
+        snprintf(where, sizeof(where), "in front of call %llu: Release", (unsigned long long)c->index);
+        return tell_now(p, where, c->self);
+    }
     return 0;
 }
 
@@ -861,7 +801,7 @@ int play_look_end(struct player *p)
         return error_set(&p->error, -ENOENT,
                          "no draw or clear that was played has a render target with pixel %u,%u",
                          p->params->pixel_x, p->params->pixel_y);
-    if (p->params->pixel && tell_ends(p))
+    if (p->params->pixel && tell_now(p, "at the end", 0))
         return p->error.code;
     if (p->look && p->look->lists)
         frame_time(p, p->result->frames);
@@ -874,7 +814,6 @@ void play_look_finish(struct player *p)
     IUnknown *u[] = {l ? (IUnknown *)l->resolve : NULL, l ? (IUnknown *)l->allocator : NULL,
                      l ? (IUnknown *)l->back : NULL, l ? (IUnknown *)l->heap : NULL,
                      l ? (IUnknown *)l->device : NULL};
-    struct map_slot s;
 
     for (size_t i = 0; l && !p->busy && i < 5; i++)
         if (u[i])
@@ -882,9 +821,7 @@ void play_look_finish(struct player *p)
     for (size_t i = 0; l && !p->busy && i < l->num_shots; i++)
         l->shots[i].buffer->lpVtbl->Release(l->shots[i].buffer);
     if (l) {
-        for (size_t at = 0; map_next(&l->pixels, &at, &s);)
-            free((void *)(uintptr_t)s.value);
-        map_finish(&l->pixels);
+        play_pixels_finish(&l->pixels);
         map_finish(&l->sampled);
         free(l->targets);
         free(l->shots);
