@@ -112,10 +112,11 @@ struct rec_thread {
 #define REC_ABI
 #endif
 #define REC_INLINE static inline __attribute__((always_inline))
+/* What is of this library alone is reached without its table of addresses. */
 #ifdef _WIN32
 #define REC_OWN
 #else
-#define REC_OWN __attribute__((visibility("hidden"))) /* of this library alone: reached without its table of addresses */
+#define REC_OWN __attribute__((visibility("hidden")))
 #endif
 
 extern struct shm *rec_shm REC_OWN; /* NULL: not recording */
