@@ -358,6 +358,30 @@ static void locked_buffer(void)
     IDirect3DVertexBuffer9_Release(vb);
 }
 
+/* ResetEx leaves states as they are, but for targets and the viewport. */
+static void kept_states(void)
+{
+    D3DPRESENT_PARAMETERS p = present_params();
+    DWORD value;
+
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_TEXTUREFACTOR, 0x12345678));
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+    OK(IDirect3DDevice9Ex_GetRenderState(dev, D3DRS_TEXTUREFACTOR, &value));
+    TRUE_(value == 0x12345678);
+}
+
+/* Depth is in the default pool alone, and not dynamic. */
+static void refused_depth(void)
+{
+    IDirect3DTexture9 *t;
+
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 1, 0, D3DFMT_D24S8, D3DPOOL_SYSTEMMEM, &t, NULL),
+       D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_CreateTexture(dev, 4, 4, 1, D3DUSAGE_DEPTHSTENCIL | D3DUSAGE_DYNAMIC, D3DFMT_D24S8,
+                                        D3DPOOL_DEFAULT, &t, NULL),
+       D3DERR_INVALIDCALL);
+}
+
 void check_rules(void)
 {
     thin_range();
@@ -369,5 +393,7 @@ void check_rules(void)
     locked_depth();
     cleared_apart();
     locked_buffer();
+    kept_states();
+    refused_depth();
     OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLORARG1, D3DTA_DIFFUSE));
 }

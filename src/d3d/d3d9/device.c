@@ -97,8 +97,8 @@ static void close_driver(struct d9_device *d)
 
 /* ---- life --------------------------------------------------------------------------------- */
 
-/* The first chain, its targets, the depth surface that the program asked for, and states as they begin. */
-static HRESULT begin(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
+/* The first chain, its targets, the depth surface that the program asked for, and states: as they begin, or as they are. */
+static HRESULT begin(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool states)
 {
     struct d9_shape depth = {.kind = D9_SURFACE,
                              .type = D3DRTYPE_SURFACE,
@@ -122,7 +122,8 @@ static HRESULT begin(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
         return hr;
     d9_object_bind(&d->auto_depth, z);
     d9_object_release(z);
-    d9_state_init(d, p->EnableAutoDepthStencil);
+    if (states)
+        d9_state_init(d, p->EnableAutoDepthStencil);
     d9_bind_target(d, 0, d->chains[0]->back[0], 0);
     for (UINT i = 1; i < D9_TARGETS; i++)
         d9_bind_target(d, i, NULL, 0);
@@ -133,7 +134,6 @@ static HRESULT begin(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
 
 static void finish(struct d9_device *d)
 {
-    d9_state_finish(d);
     d9_object_bind(&d->auto_depth, NULL);
     d9_object_bind(&d->depth, NULL);
     for (UINT i = 0; i < D9_TARGETS; i++)
@@ -147,6 +147,7 @@ static void destroy(struct d9_device *d)
     d9_perf_remove(d);
     d9_rest_finish(d);
     d->refs = 1; /* what goes now gives references back */
+    d9_state_finish(d);
     finish(d);
     d9_screen_end(d);
     while (d->objects) { /* declarations of FVFs, which the device keeps */
@@ -188,7 +189,7 @@ HRESULT d9_device_create(struct d9_factory *f, bool ex, HWND focus, DWORD flags,
     IDirect3D9Ex_AddRef((IDirect3D9Ex *)f);
     hr = open_driver(d);
     if (hr == S_OK)
-        hr = begin(d, p);
+        hr = begin(d, p, true);
     if (hr != S_OK) {
         destroy(d);
         return hr;
@@ -256,7 +257,7 @@ static HRESULT reopen(struct d9_device *d)
 static HRESULT reset(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
 {
     D3DPRESENT_PARAMETERS checked;
-    bool lost = d9_lost(d) != S_OK;
+    bool lost = d9_lost(d) != S_OK, anew;
     HRESULT hr;
 
     if (!p)
@@ -274,10 +275,13 @@ static HRESULT reset(struct d9_device *d, D3DPRESENT_PARAMETERS *p)
     d->not_reset = false;
     *p = checked;
     d->in_scene = false;
+    anew = lost || !d->ex; /* 9Ex keeps the states of a device that works */
+    if (anew)
+        d9_state_finish(d);
     finish(d);
     hr = lost ? reopen(d) : S_OK;
     if (hr == S_OK)
-        hr = begin(d, p);
+        hr = begin(d, p, anew);
     if (hr != S_OK)
         d->lost = D3DERR_DEVICELOST;
     return hr;
@@ -440,7 +444,8 @@ UINT STDMETHODCALLTYPE d9_device_GetAvailableTextureMem(IDirect3DDevice9Ex *This
 
     D3DKMTQueryAdapterInfo(&q);
     total = sizes.DedicatedVideoMemorySize + sizes.SharedSystemMemorySize;
-    total -= total > d9_device_of(This)->video_bytes ? d9_device_of(This)->video_bytes : total;
+    if (!d9_device_of(This)->ex) /* there it is not what textures leave */
+        total -= total > d9_device_of(This)->video_bytes ? d9_device_of(This)->video_bytes : total;
     return (total > 0xFFF00000 ? 0xFFF00000u : (UINT)total) & ~0xFFFFFu;
 }
 

@@ -216,6 +216,7 @@ HRESULT STDMETHODCALLTYPE d9_device_DrawPrimitiveUP(IDirect3DDevice9Ex *This, D3
         return D3D_OK;
     if (!prepare(d, type, count)) {
         end_um(d, false);
+        d->state.streams[0].stride = stride;
         return D3DERR_INVALIDCALL;
     }
     DDI9(d, pfnSetStreamSourceUm, &(D3DDDIARG_SETSTREAMSOURCEUM){0, stride}, data);

@@ -384,7 +384,9 @@ HRESULT STDMETHODCALLTYPE d9_factory_CheckDeviceFormat(IDirect3D9Ex *This, UINT 
         return D3DERR_INVALIDCALL;
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
         operations |= usage & needs[i].usage ? needs[i].operation : 0;
-    if (usage & D3DUSAGE_QUERY_WRAPANDMIP || usage & D3DUSAGE_DMAP)
+    if (usage & D3DUSAGE_QUERY_WRAPANDMIP || usage & D3DUSAGE_DMAP ||
+        (resource == D3DRTYPE_SURFACE && usage & D3DUSAGE_QUERY_SRGBWRITE &&
+         !(usage & D3DUSAGE_RENDERTARGET)))
         return D3DERR_NOTAVAILABLE;
     if (resource == D3DRTYPE_SURFACE && !operations)
         operations = FORMATOP_OFFSCREENPLAIN;
@@ -399,9 +401,9 @@ DWORD d9_qualities(struct d9_factory *f, D3DFORMAT format, bool windowed, D3DMUL
     const FORMATOP *o = d9_format(f, format);
     DDIMULTISAMPLEQUALITYLEVELSDATA q = {.Format = (UINT)format, .Flip = !windowed, .MsType = samples};
 
-    if (!o || samples == D3DMULTISAMPLE_NONE)
-        return o != NULL;
-    if (samples > D3DMULTISAMPLE_16_SAMPLES ||
+    if (samples == D3DMULTISAMPLE_NONE) /* of formats that there are not, too */
+        return 1;
+    if (!o || samples > D3DMULTISAMPLE_16_SAMPLES ||
         !((windowed ? o->BltMsTypes : o->FlipMsTypes) >> (samples - 1) & 1))
         return 0;
     return ask(f, D3DDDICAPS_GETMULTISAMPLEQUALITYLEVELS, &q, sizeof(q)) == S_OK ? q.QualityLevels : 0;

@@ -245,12 +245,12 @@ HRESULT d9_data_get(const struct d9_data *list, REFGUID guid, void *bytes, DWORD
 {
     DWORD room;
 
-    if (!size)
-        return D3DERR_INVALIDCALL;
     while (list && !IsEqualGUID(&list->guid, guid))
         list = list->next;
     if (!list)
         return D3DERR_NOTFOUND;
+    if (!size)
+        return D3DERR_INVALIDCALL;
     room = *size;
     *size = list->size;
     if (!bytes)

@@ -68,6 +68,10 @@ HRESULT STDMETHODCALLTYPE d9_query_Issue(IDirect3DQuery9 *This, DWORD flags)
     struct d9_query *q = (struct d9_query *)This;
     D3DDDIARG_ISSUEQUERY a = {.hQuery = q->o.drv};
 
+    if (q->type == D3DQUERYTYPE_TIMESTAMP) /* it has no beginning, and Windows does not mind */
+        flags &= ~(DWORD)D3DISSUE_BEGIN;
+    if (!flags && q->type == D3DQUERYTYPE_TIMESTAMP)
+        return D3D_OK;
     if (!(flags & (D3DISSUE_BEGIN | D3DISSUE_END)) ||
         (flags & D3DISSUE_BEGIN && q->type != D3DQUERYTYPE_OCCLUSION &&
          q->type != D3DQUERYTYPE_TIMESTAMPDISJOINT))

@@ -74,14 +74,16 @@ static bool is_video(D3DFORMAT f)
     return f == D3DFMT_YUY2 || f == D3DFMT_UYVY || is_planar(f);
 }
 
-static UINT pitch_of(D3DFORMAT format, UINT width, UINT height, UINT *rows)
+/* Rows of a program's own memory follow each other as they are. */
+static UINT pitch_of(D3DFORMAT format, UINT width, UINT height, bool padded, UINT *rows)
 {
     UINT block, bytes = d9_texel_bytes(format, &block);
 
     *rows = (height + block - 1) / block;
     if (is_planar(format)) /* the colours follow, in half as many lines */
         *rows += (height + 1) / 2;
-    return ((width + block - 1) / block * bytes + 3) & ~3u;
+    bytes *= (width + block - 1) / block;
+    return padded ? (bytes + 3) & ~3u : bytes;
 }
 
 static bool is_buffer(const struct d9_resource *r)
@@ -202,7 +204,7 @@ void d9_resource_finish(struct d9_resource *r)
 
 /* Formats that Windows takes for ones of a byte a texel: so long is a row, to the program, and so much memory a level has. Where that is
  * too little for its blocks, which programs write all the same, over the next level's, the driver has a copy. */
-static bool unlike_blocks(D3DFORMAT format)
+bool d9_unlike_blocks(D3DFORMAT format)
 {
     return (UINT)format == MAKEFOURCC('A', 'T', 'I', '1') || (UINT)format == MAKEFOURCC('A', 'T', 'I', '2');
 }
@@ -220,9 +222,9 @@ static void lay_out(struct d9_resource *r, const struct d9_shape *s)
         u->width = part_of(r->width, level);
         u->height = part_of(r->height, level);
         u->depth = part_of(r->depth, level);
-        u->pitch = pitch_of(r->format, u->width, u->height, &rows);
+        u->pitch = pitch_of(r->format, u->width, u->height, !s->memory, &rows);
         u->slice = u->pitch * rows;
-        if (unlike_blocks(r->format)) {
+        if (d9_unlike_blocks(r->format)) {
             if (u->slice > u->width * u->height && s->kind != D9_VOLUMES && !s->memory)
                 u->copied = u->slice;
             if (u->copied || u->slice < u->width * u->height)
@@ -474,7 +476,7 @@ HRESULT d9_lock_box(struct d9_resource *r, UINT index, const D3DBOX *box, DWORD 
         out->pBits = memory + s->offset + (size_t)b->Front * s->slice + (size_t)(b->Top / block) * s->pitch +
                      (size_t)(b->Left / block) * bytes;
     }
-    if (unlike_blocks(r->format))
+    if (d9_unlike_blocks(r->format))
         out->RowPitch = (INT)s->width;
     s->locked = true;
     s->lock = *b;
@@ -526,7 +528,7 @@ HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags
     D3DLOCKED_BOX box;
     HRESULT hr;
 
-    if (!out || s->locked)
+    if (!out || s->locked || d9_has_dc(r))
         return D3DERR_INVALIDCALL;
     out->pBits = NULL;
     out->Pitch = 0;
@@ -552,8 +554,10 @@ HRESULT d9_unlock(struct d9_resource *r, UINT index)
 {
     struct d9_surface *s = &r->surfaces[index];
 
-    if (!s->locked) /* of textures that is no error */
-        return r->type == D3DRTYPE_TEXTURE ? D3D_OK : D3DERR_INVALIDCALL;
+    if (!s->locked) /* of textures that could be that is no error, nor while GDI draws */
+        return (r->type == D3DRTYPE_TEXTURE && r->lockable) || d9_has_dc(r) ? D3D_OK : D3DERR_INVALIDCALL;
+    if (s->dc)
+        return D3D_OK;
     s->locked = false;
     if (r->pool == D3DPOOL_DEFAULT && r->o.drv)
         DDI9(r->o.device, pfnUnlock,

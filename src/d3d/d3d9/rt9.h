@@ -314,6 +314,7 @@ struct d9_surface *d9_surface_of(IDirect3DSurface9 *iface);
 struct d9_resource *d9_texture_of(IDirect3DBaseTexture9 *iface);
 HRESULT d9_lock(struct d9_resource *r, UINT index, const RECT *area, DWORD flags, D3DLOCKED_RECT *out);
 HRESULT d9_lock_box(struct d9_resource *r, UINT index, const D3DBOX *box, DWORD flags, D3DLOCKED_BOX *out);
+bool d9_unlike_blocks(D3DFORMAT format);
 bool d9_whole_blocks(const struct d9_surface *s, const RECT *r);
 /* The driver's number of a surface. */
 UINT d9_index(const struct d9_resource *r, UINT surface);
@@ -328,6 +329,9 @@ HRESULT d9_unlock(struct d9_resource *r, UINT index);
 HRESULT d9_texture_create(struct d9_device *d, struct d9_shape *s, UINT operations, HANDLE *shared,
                           void **out);
 HRESULT d9_describe(const struct d9_surface *s, D3DSURFACE_DESC *desc);
+
+/* surface.c: whether GDI draws on a surface of it. */
+bool d9_has_dc(const struct d9_resource *r);
 
 /* share.c */
 bool d9_can_share(const struct d9_device *d, const struct d9_shape *s);

@@ -106,75 +106,99 @@ HRESULT STDMETHODCALLTYPE d9_surface_UnlockRect(IDirect3DSurface9 *This)
 /* ---- GDI ------------------------------------------------------------------------------------ */
 
 #if defined(_WIN32)
-/* A bitmap of the surface's texels, whose bytes come back with ReleaseDC. */
-static bool make_dc(struct d9_surface *s, const D3DLOCKED_RECT *l, WORD bits, const DWORD masks[3])
-{
-    struct {
-        BITMAPINFOHEADER bmiHeader;
-        DWORD masks[3];
-    } info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
-                            .biWidth = (LONG)s->width,
-                            .biHeight = -(LONG)s->height,
-                            .biPlanes = 1,
-                            .biBitCount = bits,
-                            .biCompression = bits == 16 ? BI_BITFIELDS : BI_RGB},
-              .masks = {masks[0], masks[1], masks[2]}};
-    const size_t pitch = ((size_t)s->width * bits + 31) / 32 * 4;
-    HBITMAP bitmap;
-    uint8_t *to = NULL;
-    HDC dc = CreateCompatibleDC(NULL);
+/* As the WDK's d3dkmthk.h has them; gdi32's own, on Windows and in Wine. */
+typedef struct _D3DKMT_CREATEDCFROMMEMORY {
+    VOID *pMemory;
+    D3DDDIFORMAT Format;
+    UINT Width;
+    UINT Height;
+    UINT Pitch;
+    HDC hDeviceDc;
+    PALETTEENTRY *pColorTable;
+    HDC hDc;
+    HANDLE hBitmap;
+} D3DKMT_CREATEDCFROMMEMORY;
 
-    bitmap = dc ? CreateDIBSection(dc, (BITMAPINFO *)&info, DIB_RGB_COLORS, (void **)&to, NULL, 0) : NULL;
-    if (!bitmap) {
-        DeleteDC(dc);
-        return false;
-    }
-    for (UINT y = 0; y < s->height; y++)
-        memcpy(to + pitch * y, (const uint8_t *)l->pBits + (size_t)l->Pitch * y, (size_t)s->width * bits / 8);
-    SelectObject(dc, bitmap);
-    s->dc = dc;
-    s->bitmap = bitmap;
-    return true;
+typedef struct _D3DKMT_DESTROYDCFROMMEMORY {
+    HDC hDc;
+    HANDLE hBitmap;
+} D3DKMT_DESTROYDCFROMMEMORY;
+
+typedef NTSTATUS(APIENTRY *create_dc)(D3DKMT_CREATEDCFROMMEMORY *);
+typedef NTSTATUS(APIENTRY *destroy_dc)(CONST D3DKMT_DESTROYDCFROMMEMORY *);
+
+/* A bitmap of the surface's texels, where they are. */
+static bool make_dc(struct d9_surface *s, const D3DLOCKED_RECT *l)
+{
+    const create_dc create =
+        (create_dc)(void *)GetProcAddress(GetModuleHandleA("gdi32"), "D3DKMTCreateDCFromMemory");
+    D3DKMT_CREATEDCFROMMEMORY c = {.pMemory = l->pBits,
+                                   .Format = (D3DDDIFORMAT)s->resource->format,
+                                   .Width = s->width,
+                                   .Height = s->height,
+                                   .Pitch = (UINT)l->Pitch,
+                                   .hDeviceDc = CreateCompatibleDC(NULL)};
+    const bool made = create && c.hDeviceDc && NT_SUCCESS(create(&c));
+
+    DeleteDC(c.hDeviceDc);
+    s->dc = made ? c.hDc : NULL;
+    s->bitmap = made ? c.hBitmap : NULL;
+    return made;
+}
+
+static void end_dc(struct d9_surface *s)
+{
+    const destroy_dc destroy =
+        (destroy_dc)(void *)GetProcAddress(GetModuleHandleA("gdi32"), "D3DKMTDestroyDCFromMemory");
+
+    GdiFlush();
+    if (destroy)
+        destroy(&(D3DKMT_DESTROYDCFROMMEMORY){s->dc, s->bitmap});
+}
+#else
+static bool make_dc(struct d9_surface *s, const D3DLOCKED_RECT *l)
+{
+    return false; /* there is no GDI */
+}
+
+static void end_dc(struct d9_surface *s)
+{
 }
 #endif
 
+bool d9_has_dc(const struct d9_resource *r)
+{
+    for (UINT k = 0; k < r->levels * r->faces; k++)
+        if (r->surfaces[k].dc)
+            return true;
+    return false;
+}
+
+/* One at a time, of all of a texture, and none while a program has locked a part of it. */
 HRESULT STDMETHODCALLTYPE d9_surface_GetDC(IDirect3DSurface9 *This, HDC *out)
 {
-    static const struct {
-        D3DFORMAT format;
-        WORD bits;
-        DWORD masks[3];
-    } formats[] = {{D3DFMT_A8R8G8B8, 32, {0}},
-                   {D3DFMT_X8R8G8B8, 32, {0}},
-                   {D3DFMT_R8G8B8, 24, {0}},
-                   {D3DFMT_R5G6B5, 16, {0xF800, 0x07E0, 0x001F}},
-                   {D3DFMT_X1R5G5B5, 16, {0x7C00, 0x03E0, 0x001F}},
-                   {D3DFMT_A1R5G5B5, 16, {0x7C00, 0x03E0, 0x001F}}};
+    static const D3DFORMAT formats[] = {D3DFMT_A8R8G8B8, D3DFMT_X8R8G8B8, D3DFMT_R8G8B8,
+                                        D3DFMT_R5G6B5,   D3DFMT_X1R5G5B5, D3DFMT_A1R5G5B5};
     struct d9_surface *s = d9_surface_of(This);
     const struct d9_resource *r = s->resource;
     D3DLOCKED_RECT l;
     size_t i = 0;
 
-    while (i < sizeof(formats) / sizeof(formats[0]) && formats[i].format != r->format)
+    while (i < sizeof(formats) / sizeof(formats[0]) && formats[i] != r->format)
         i++;
-    if (!out || s->dc || s->locked || i == sizeof(formats) / sizeof(formats[0]))
+    if (!out || i == sizeof(formats) / sizeof(formats[0]))
         return D3DERR_INVALIDCALL;
-    for (UINT k = 0; k < r->levels * r->faces; k++) /* one at a time, of all of the texture */
-        if (r->surfaces[k].dc)
+    for (UINT k = 0; k < r->levels * r->faces; k++)
+        if (r->surfaces[k].dc || r->surfaces[k].locked)
             return D3DERR_INVALIDCALL;
     if (d9_lock(s->resource, s->index, NULL, 0, &l) != D3D_OK)
         return D3DERR_INVALIDCALL;
-#if defined(_WIN32)
-    if (!make_dc(s, &l, formats[i].bits, formats[i].masks)) {
+    if (!make_dc(s, &l)) {
         d9_unlock(s->resource, s->index);
-        return E_OUTOFMEMORY;
+        return D3DERR_INVALIDCALL;
     }
     *out = s->dc;
     return D3D_OK;
-#else
-    d9_unlock(s->resource, s->index);
-    return D3DERR_INVALIDCALL; /* there is no GDI */
-#endif
 }
 
 HRESULT STDMETHODCALLTYPE d9_surface_ReleaseDC(IDirect3DSurface9 *This, HDC dc)
@@ -183,23 +207,8 @@ HRESULT STDMETHODCALLTYPE d9_surface_ReleaseDC(IDirect3DSurface9 *This, HDC dc)
 
     if (!s->dc || dc != s->dc)
         return D3DERR_INVALIDCALL;
-#if defined(_WIN32)
-    DIBSECTION dib = {0};
-    D3DLOCKED_RECT l;
-
-    GdiFlush();
-    GetObjectW(s->bitmap, sizeof(dib), &dib);
-    d9_unlock(s->resource, s->index); /* what GetDC locked */
-    if (dib.dsBm.bmBits && d9_lock(s->resource, s->index, NULL, 0, &l) == D3D_OK) {
-        for (UINT y = 0; y < s->height; y++)
-            memcpy((uint8_t *)l.pBits + (size_t)l.Pitch * y,
-                   (const uint8_t *)dib.dsBm.bmBits + (size_t)dib.dsBm.bmWidthBytes * y,
-                   (size_t)s->width * dib.dsBm.bmBitsPixel / 8);
-        d9_unlock(s->resource, s->index);
-    }
-    DeleteDC(dc);
-    DeleteObject(s->bitmap);
-#endif
+    end_dc(s);
     s->dc = s->bitmap = NULL;
+    d9_unlock(s->resource, s->index);
     return D3D_OK;
 }

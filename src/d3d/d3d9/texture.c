@@ -27,8 +27,10 @@ static HRESULT check(struct d9_device *d, const struct d9_shape *s, UINT operati
     if (s->usage & D3DUSAGE_WRITEONLY ||
         (s->usage & D3DUSAGE_RENDERTARGET && f && f->Operations & FORMATOP_ZSTENCIL))
         return D3DERR_INVALIDCALL;
-    if (s->usage & D3DUSAGE_DYNAMIC &&
-        (s->pool == D3DPOOL_MANAGED || s->pool == D3DPOOL_SCRATCH || s->usage & D3DUSAGE_RENDERTARGET))
+    if (s->usage & D3DUSAGE_DYNAMIC && (s->pool == D3DPOOL_MANAGED || s->pool == D3DPOOL_SCRATCH ||
+                                        s->usage & (D3DUSAGE_RENDERTARGET | D3DUSAGE_DEPTHSTENCIL)))
+        return D3DERR_INVALIDCALL;
+    if (f && f->Operations & FORMATOP_ZSTENCIL && s->pool != D3DPOOL_DEFAULT)
         return D3DERR_INVALIDCALL;
     if (s->width > D9_MAX_SIDE || s->height > D9_MAX_SIDE)
         return D3DERR_INVALIDCALL;
@@ -42,8 +44,7 @@ static HRESULT check(struct d9_device *d, const struct d9_shape *s, UINT operati
         return D3DERR_INVALIDCALL;
     d9_texel_bytes(s->format, &block);
     /* of formats that Windows knows; the others' sizes it leaves to the driver */
-    if (block > 1 && (UINT)s->format != MAKEFOURCC('A', 'T', 'I', '1') &&
-        (UINT)s->format != MAKEFOURCC('A', 'T', 'I', '2') && (s->width % block || s->height % block))
+    if (block > 1 && !d9_unlike_blocks(s->format) && (s->width % block || s->height % block))
         return D3DERR_INVALIDCALL;
     return S_OK;
 }
@@ -81,7 +82,8 @@ HRESULT d9_texture_create(struct d9_device *d, struct d9_shape *s, UINT operatio
         return D3DERR_INVALIDCALL;
     if (!s->levels)
         s->levels = s->usage & D3DUSAGE_AUTOGENMIPMAP ? 1 : most;
-    s->lockable = s->pool != D3DPOOL_DEFAULT || s->usage & D3DUSAGE_DYNAMIC;
+    /* and formats that Windows does not know */
+    s->lockable = s->pool != D3DPOOL_DEFAULT || s->usage & D3DUSAGE_DYNAMIC || d9_unlike_blocks(s->format);
     if (shared && !s->shared)
         s->memory = *(void **)shared;
     return d9_resource_create(d, s, (struct d9_resource **)out);
@@ -136,7 +138,7 @@ static HRESULT create_surface(struct d9_device *d, struct d9_shape *s, UINT oper
     if (shared && !s->memory && d9_can_share(d, s))
         s->shared = shared;
     else if (shared && !s->memory)
-        return d->ex ? D3DERR_NOTAVAILABLE : E_NOTIMPL;
+        return !d->ex ? E_NOTIMPL : s->pool == D3DPOOL_DEFAULT ? D3DERR_NOTAVAILABLE : D3DERR_INVALIDCALL;
     hr = check(d, s, operations);
     if (hr == S_OK)
         hr = d9_resource_create(d, s, &r);
@@ -182,6 +184,8 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateDepthStencilSurfaceEx(IDirect3DDevice9
                               .pool = D3DPOOL_DEFAULT, .samples = samples, .quality = quality,
                               .lockable = format == D3DFMT_D16_LOCKABLE || format == D3DFMT_D32F_LOCKABLE);
 
+    if (usage & (D3DUSAGE_RENDERTARGET | D3DUSAGE_DEPTHSTENCIL)) /* goes without saying, and must */
+        return D3DERR_INVALIDCALL;
     return create_surface(d9_device_of(This), &s, FORMATOP_ZSTENCIL, shared, out);
 }
 
