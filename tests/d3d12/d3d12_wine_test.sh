@@ -108,7 +108,7 @@ played_on_wine() {
 }
 host=$(dirname "$aerogpu")/../../src/d3d12/aerogpu-d3d12-wine.exe.so
 
-echo "1..55"
+echo "1..56"
 from=$samples
 before=$(cd "$samples" && ls -A)
 record clear 10
@@ -182,7 +182,11 @@ if [ -e "$host" ]; then
     wait $player
     result "$([ $? = 3 ] && grep -q '^aerogpu play: .*late.d3d12trace: call [0-9]* (block [0-9]*): .*::.*: Wine ended meanwhile (signal 9)$' "$work/killed"
         echo $?)" "a Wine that is gone is said, with the call: $(grep -a '^aerogpu' "$work/killed")"
+    WINEPREFIX=/dev/null timeout 60 "$aerogpu" play --on wine "$work/late.d3d12trace" >"$work/killed" 2>&1 8>&-
+    result "$([ $? = 4 ] && grep -q '^aerogpu play: Wine ended before the first call was made' "$work/killed"; echo $?)" \
+        "one that does not start is not there"
 else
+    result 0 "one that does not start is not there # SKIP built without winegcc"
     result 0 "a Wine that is gone is said # SKIP built without winegcc"
 fi
 for how in kernel hash; do

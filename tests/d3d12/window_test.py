@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: MIT
 # usage: window_test.py AEROGPU RENDERDOC: play --window, on an X server whose pixels are a file: what is on it is what was played. Speaks TAP.
 import ctypes
+import json
 import os
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -97,6 +100,17 @@ with tempfile.TemporaryDirectory() as work:
         except subprocess.TimeoutExpired:
             code = play.kill()
         check("who closes it ends playing", code == 0, (code, play.stderr.read()))
+        frames = json.loads(subprocess.run([aerogpu, "info", "--json", work + "/g"], capture_output=True, text=True).stdout)["frames"]
+        play = subprocess.Popen([aerogpu, "play", "--window", "--loop", "--paced", work + "/g"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.time() + 60
+        while time.time() < end and play.poll() is None and len({p for row in on_screen(work) for p in row}) < 20:
+            time.sleep(0.05)
+        play.send_signal(signal.SIGINT)
+        said = play.communicate(timeout=60)
+        played = [int(n) for n in re.findall(r"calls, (\d+) frames in", said[0])]
+        check("Ctrl-C ends it between two frames", play.returncode == 0 and len(played) == 1 and 0 < played[0] < frames, (play.returncode, said, frames))
+        none = subprocess.run([aerogpu, "play", "--window", "--until-call", "3", work + "/g"], env=env, capture_output=True, text=True)
+        check("where nothing is shown that is no success", none.returncode == 3 and "nothing was shown: no frame is presented" in none.stderr, (none.returncode, none.stderr))
         gone = subprocess.run([aerogpu, "play", "--window", work + "/g"], env=dict(env, DISPLAY=":4095"), capture_output=True, text=True)
         captured = subprocess.run([aerogpu, "play", "--loop-frame", "1", "--times", "4", work + "/g"], capture_output=True, text=True,
                                   env=dict(env, LD_PRELOAD=renderdoc, ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0"))

@@ -64,6 +64,9 @@ history.replaceState(null, "", "#call=%(draw)d&part=constants");
 route();
 out.addresses.push(location.hash);
 out.opened = document.getElementById("constants").open && document.querySelector("#side h2").textContent;
+const shown = (kind, view, d) => partsOfView({ViewDimension: "D3D12_SRV_DIMENSION_" + kind, view}, {Dimension: "D3D12_RESOURCE_DIMENSION_TEXTURE2D", Width: 8, Height: 4, DepthOrArraySize: 1, MipLevels: 0, ...d}).map(x => x[0]);
+out.shown = [shown("TEXTURE2DARRAY", {MostDetailedMip: 1, MipLevels: 4294967295, FirstArraySlice: 1, ArraySize: 4294967295}, {DepthOrArraySize: 3}),
+  shown("TEXTURE3D", {MostDetailedMip: 3, MipLevels: 9}, {Dimension: "D3D12_RESOURCE_DIMENSION_TEXTURE3D", DepthOrArraySize: 16}), shown("TEXTURECUBE", {MostDetailedMip: 0, MipLevels: 1}, {DepthOrArraySize: 12, MipLevels: 1})];
 out.odd = ["#call=-1", "#call=0.5", "#call=99999999", "#view=%%", "#view=none", "#object=-1"].map(a => {
   history.replaceState(null, "", a);
   try { route(); } catch (e) { return String(e); }
@@ -219,6 +222,7 @@ def inside_a_draw(work):
           out["hidden"] == [[False, True], [True, False]], out)
     check("what one sees has an address", out["addresses"] == ["#view=memory", f"#object={target}", f"#call={draw}&part=constants"] and
           out["opened"].startswith(f"call {draw} "), [out["addresses"], out["opened"]])
+    check("a view shows these mips and slices", out["shown"] == [[5, 6, 7, 9, 10, 11], [3, 4], [0, 1, 2, 3, 4, 5]], out["shown"])
     check("an address of nothing leads to the first call", out["odd"] == ["call 0"] * 6, out["odd"])
     check("what is bound has its picture beside it", out["thumbs"] == 1, out["thumbs"])
     first, second = int(draws[0]), int(draws[1])

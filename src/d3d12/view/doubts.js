@@ -288,7 +288,7 @@ const contentOf = id => objects.has(id) && objects.get(id).born >= 0 && objects.
 
 // The subresources of a texture that a view of it shows, as [number, words]; null: not known.
 function partsOfView(view, d) {
-  const all = d.MipLevels || 1 + Math.floor(Math.log2(Math.max(d.Width, d.Height, /3D/.test(d.Dimension) ? d.DepthOrArraySize : 1))), layers = /3D/.test(d.Dimension) ? 1 : d.DepthOrArraySize;
+  const all = d.MipLevels || 1 + Math.floor(Math.log2(Math.max(d.Width, d.Height, /TEXTURE3D/.test(d.Dimension) ? d.DepthOrArraySize : 1))), layers = /TEXTURE3D/.test(d.Dimension) ? 1 : d.DepthOrArraySize;
   const v = view ? Object.values(view).find(x => x && typeof x === "object" && "MipLevels" in x) : {MipLevels: all, ArraySize: layers};
   if (!v || v.PlaneSlice) return null;
   const mip = v.MostDetailedMip || 0, slice = v.FirstArraySlice ?? v.First2DArrayFace ?? 0, out = [];

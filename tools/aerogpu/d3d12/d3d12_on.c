@@ -122,7 +122,7 @@ static __attribute__((noreturn)) void end_with(const struct d3d12_told *t)
             t->progress.incomplete ? ", where the recorded program died" : "",
             WIFSIGNALED(status) ? "signal" : "exit code",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    _exit(EXIT_INPUT);
+    _exit(m->name || *t->path ? EXIT_INPUT : EXIT_ENV); /* what it had not opened is not to blame */
 }
 
 /* The same command in a process of Wine's. Returns only if that cannot be. */
