@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "alloc_fail.h"
 #include "record/collect.h"
 #include "record/edit/diff.h"
 #include "record/dirty/dirty.h"
@@ -132,7 +133,11 @@ static int drawing(const char *kind)
 
     if (rec_start(&toy_api))
         return 9;
+    if (!strcmp(kind, "nowhere"))
+        alloc_fail_arm(1); /* behind the thread's own memory */
     t = rec_enter();
+    if (!strcmp(kind, "nowhere") && !alloc_fail_disarm())
+        return 8;
     desk = make(TOY_Open, TOY_IFACE_Desk, NULL, 0);
     pen = make(TOY_NewPen, TOY_IFACE_Pen, desk, 3);
     set_name(pen, "the \"blue\" one");
@@ -142,7 +147,11 @@ static int drawing(const char *kind)
     other = make(TOY_NewPen, TOY_IFACE_Pen, desk, 0);
     rec_memory_map(t, rec_object_find(desk), 0, map, NULL, paper);
     memcpy(map + 4100, "written by the program", 22);
+    if (!strcmp(kind, "narrow"))
+        alloc_fail_arm(0);
     line(other, 3, points, 0x77777);
+    if (!strcmp(kind, "narrow") && !alloc_fail_disarm())
+        return 8;
     if (!strcmp(kind, "other"))
         line(other, 1, points, 0);
     number(TOY_Count, other, other->lines);
@@ -407,6 +416,26 @@ TEST(calls_are_recorded_and_printed_by_the_table)
     assert_int_equal(names_get(&names, 4)->iface, TOY_IFACE_Pen);
     assert_int_equal(names_get(&names, 4)->died, 10);
     names_finish(&names);
+    trc_close(t);
+}
+
+/* What changed cannot be told without memory for a copy: all of the page is written. */
+TEST(without_memory_for_a_copy_what_is_written_is_recorded_whole)
+{
+    struct trc *t = reopen(record("narrow"));
+
+    assert_prints(t, calls, NUM_CALLS);
+    trc_close(t);
+}
+
+/* A process of 32 bits may have no room for it. */
+TEST(a_program_that_cannot_map_a_chunk_lives_on_unrecorded)
+{
+    struct trc *t = reopen(record("nowhere"));
+    struct trc_call c;
+
+    while (trc_next(t, &c, NULL) > 0)
+        assert_int_not_equal(c.method, TOY_Open);
     trc_close(t);
 }
 
