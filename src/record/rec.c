@@ -163,8 +163,11 @@ struct rec_thread *REC_ABI rec_enter_slow(void)
     if (!rec_shm)
         return NULL;
     t = calloc(1, sizeof(*t) + rec_api->num_methods * sizeof(t->last[0]));
-    if (!t)
+    if (!t) {
+        no_room();
+        rec_thread_internal(); /* said once */
         return NULL;
+    }
     t->number = atomic_fetch_add(&rec_shm->threads, 1) + 1;
     os_thread_mark(t);
     rec_self = t;

@@ -164,6 +164,15 @@ static int drawing(const char *kind)
     return 0;
 }
 
+/* Without memory for a thread it is none that is recorded, and lives on. */
+static int without_thread(void)
+{
+    if (rec_start(&toy_api))
+        return 9;
+    alloc_fail_arm(0);
+    return rec_enter() || !alloc_fail_disarm() || rec_enter() ? 8 : 0;
+}
+
 static void *one_of_many(void *gate)
 {
     number(TOY_Count, make(TOY_Open, TOY_IFACE_Desk, NULL, 0), 1);
@@ -308,6 +317,8 @@ static int program(const char *kind)
         kill_recorder(kind[5]);
     if (!strcmp(kind, "leaves"))
         return leaving();
+    if (!strcmp(kind, "no thread"))
+        return without_thread();
     if (!strcmp(kind, "threads"))
         return threads();
     return drawing(kind);
@@ -428,14 +439,17 @@ TEST(without_memory_for_a_copy_what_is_written_is_recorded_whole)
     trc_close(t);
 }
 
-/* A process of 32 bits may have no room for it. */
-TEST(a_program_that_cannot_map_a_chunk_lives_on_unrecorded)
+/* A process of 32 bits may have no room for what a thread needs. */
+TEST(a_program_without_room_for_a_thread_lives_on_unrecorded)
 {
     struct trc *t = reopen(record("nowhere"));
     struct trc_call c;
 
     while (trc_next(t, &c, NULL) > 0)
         assert_int_not_equal(c.method, TOY_Open);
+    trc_close(t);
+    t = reopen(record("no thread"));
+    assert_int_equal(trc_next(t, &c, NULL), 0);
     trc_close(t);
 }
 
