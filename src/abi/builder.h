@@ -52,5 +52,13 @@ static inline uint32_t abi_f32(float f)
     return v;
 }
 
+/* The width or height of a rectangle that a program gave: backwards it is 0, and never more than there are numbers for. */
+static inline int32_t abi_extent(int32_t from, int32_t to)
+{
+    int64_t extent = (int64_t)to - from;
+
+    return extent < 0 ? 0 : extent > INT32_MAX ? INT32_MAX : (int32_t)extent;
+}
+
 /* FNV-1a (32 bits) of the upper-case name, as ILAY blobs hold it. */
 uint32_t abi_semantic_hash(const char *name);

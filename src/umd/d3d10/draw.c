@@ -145,7 +145,8 @@ static VOID APIENTRY set_scissors(D3D10DDI_HDEVICE h, UINT count, UINT cleared, 
         int32_t words[16][4];
 
         for (UINT i = 0; i < count; i++) {
-            const int32_t w[4] = {r[i].left, r[i].top, r[i].right - r[i].left, r[i].bottom - r[i].top};
+            const int32_t w[4] = {r[i].left, r[i].top, abi_extent(r[i].left, r[i].right),
+                                  abi_extent(r[i].top, r[i].bottom)};
             memcpy(words[i], w, sizeof(w));
         }
         umd10_room(d, sizeof(words) + 64);
@@ -154,8 +155,8 @@ static VOID APIENTRY set_scissors(D3D10DDI_HDEVICE h, UINT count, UINT cleared, 
         return;
     }
     umd10_room(d, 64);
-    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = r->left, .y = r->top, .width = r->right - r->left,
-             .height = r->bottom - r->top);
+    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = r->left, .y = r->top,
+             .width = abi_extent(r->left, r->right), .height = abi_extent(r->top, r->bottom));
 }
 
 static VOID APIENTRY set_vertex_buffers(D3D10DDI_HDEVICE h, UINT first, UINT count,

@@ -230,8 +230,8 @@ void umd9_set_scissor(struct umd9_device *d, bool on, const RECT *r)
 {
     umd9_room(d, 128);
     ABI_EMIT(&d->stream, SET_RENDER_STATE, set_render_state, .state = D3DRS_SCISSORTESTENABLE, .value = on);
-    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = r->left, .y = r->top, .width = r->right - r->left,
-             .height = r->bottom - r->top);
+    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = r->left, .y = r->top,
+             .width = abi_extent(r->left, r->right), .height = abi_extent(r->top, r->bottom));
 }
 
 static HRESULT APIENTRY set_scissor_rect(HANDLE h, CONST RECT *r)
