@@ -358,6 +358,29 @@ static void locked_buffer(void)
     IDirect3DVertexBuffer9_Release(vb);
 }
 
+/* A vertex shader that writes no colour leaves white; and vertices of the screen are not cut away by their depth. */
+static void left_out(void)
+{
+    static const DWORD code[] = {
+        0xFFFE0101, 0x0000001F, 0x80000000, 0x900F0000,
+        0x00000001, 0xC00F0000, 0x90E40000, 0x0000FFFF}; /* vs_1_1: dcl_position v0; mov oPos, v0 */
+    const float v[][3] = {{-1, 1, 0.5f}, {1, 1, 0.5f}, {-1, -1, 0.5f}, {1, -1, 0.5f}};
+    IDirect3DVertexShader9 *vs;
+
+    clear(0xFF0000FF);
+    OK(IDirect3DDevice9Ex_CreateVertexShader(dev, code, &vs));
+    OK(IDirect3DDevice9Ex_SetVertexShader(dev, vs));
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZ));
+    OK(IDirect3DDevice9Ex_SetVertexShader(dev, vs));
+    OK(IDirect3DDevice9Ex_DrawPrimitiveUP(dev, D3DPT_TRIANGLESTRIP, 2, v, sizeof(v[0])));
+    PIXEL(4, 4, 0xFFFFFF, 0);
+    OK(IDirect3DDevice9Ex_SetVertexShader(dev, NULL));
+    IDirect3DVertexShader9_Release(vs);
+    clear(0xFF0000FF);
+    quad(0, 0, SIDE, SIDE, 2, 0xFFFF0000);
+    PIXEL(4, 4, 0xFF0000, 0);
+}
+
 /* ResetEx leaves states as they are, but for targets and the viewport. */
 static void kept_states(void)
 {
@@ -393,6 +416,7 @@ void check_rules(void)
     locked_depth();
     cleared_apart();
     locked_buffer();
+    left_out();
     kept_states();
     refused_depth();
     OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLORARG1, D3DTA_DIFFUSE));

@@ -153,15 +153,22 @@ static void activated(HWND focus, bool front)
 
 static LRESULT CALLBACK procedure(HWND window, UINT message, WPARAM w, LPARAM l)
 {
+    struct hook **p = &hooks, *h;
     WNDPROC proc = NULL;
     bool unicode = false;
 
     pthread_mutex_lock(&hooks_lock);
-    for (struct hook *h = hooks; h; h = h->next)
-        if (h->window == window) {
-            proc = h->proc;
-            unicode = h->unicode;
-        }
+    while (*p && (*p)->window != window)
+        p = &(*p)->next;
+    h = *p;
+    if (h) {
+        proc = h->proc;
+        unicode = h->unicode;
+    }
+    if (h && message == WM_NCDESTROY) { /* its handle may be another window's next */
+        *p = h->next;
+        free(h);
+    }
     pthread_mutex_unlock(&hooks_lock);
     if (message == WM_ACTIVATEAPP)
         activated(window, w != 0);

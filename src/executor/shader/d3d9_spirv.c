@@ -172,8 +172,19 @@ static void copy_in(struct d3d9_emit *t, uint32_t array, uint32_t index, uint32_
     SPIRV_OP(&t->b, code, SpvOpStore, d3d9_element(t, array, d3d9_int(t, (int32_t)index)), value);
 }
 
+static const struct d3d9_declaration *find_output(const struct d3d9_program *p, uint32_t usage,
+                                                  uint32_t index)
+{
+    for (uint32_t k = 0; k < p->output_count; k++)
+        if (p->outputs[k].usage == usage && p->outputs[k].usage_index == index)
+            return &p->outputs[k];
+    return NULL;
+}
+
 static void vertex_inputs(struct d3d9_emit *t)
 {
+    const struct d3d9_declaration *d;
+
     uint32_t seen = 0;
 
     for (uint32_t k = 0; k < t->p->input_count; k++) {
@@ -184,6 +195,9 @@ static void vertex_inputs(struct d3d9_emit *t)
         var = interface_variable(t, SpvStorageClassInput, t->t_vec4, SpvDecorationLocation, index);
         copy_in(t, t->var_v, index, SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, var));
     }
+    d = find_output(t->p, D3D9_USAGE_COLOR, 0);
+    if (d && t->p->major < 3) /* what writes no diffuse colour, or a part of one, has white in its place */
+        copy_in(t, t->var_o, d->index, d3d9_vec4(t, 1, 1, 1, 1));
 }
 
 static void pixel_inputs(struct d3d9_emit *t)
@@ -220,15 +234,6 @@ static void pixel_inputs(struct d3d9_emit *t)
 static uint32_t load_output(struct d3d9_emit *t, uint32_t slot)
 {
     return SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, d3d9_element(t, t->var_o, d3d9_int(t, (int32_t)slot)));
-}
-
-static const struct d3d9_declaration *find_output(const struct d3d9_program *p, uint32_t usage,
-                                                  uint32_t index)
-{
-    for (uint32_t k = 0; k < p->output_count; k++)
-        if (p->outputs[k].usage == usage && p->outputs[k].usage_index == index)
-            return &p->outputs[k];
-    return NULL;
 }
 
 static uint32_t saturate(struct d3d9_emit *t, uint32_t v)

@@ -29,7 +29,9 @@ static HRESULT APIENTRY set_render_state(HANDLE h, CONST D3DDDIARG_RENDERSTATE *
 
 void umd9_bind_clipping(struct umd9_device *d)
 {
-    bool unclipped = !d->rs[D3DRS_CLIPPING] || d->decl->transformed; /* there is no CLIPTLVERTS */
+    bool unclipped =
+        d->decl
+            ->transformed; /* there is no CLIPTLVERTS; who turns CLIPPING off promises that there is nothing to clip */
 
     if (unclipped != d->unclipped)
         emit_state(d, D3DRS_CLIPPING, !unclipped);
@@ -208,7 +210,8 @@ static HRESULT APIENTRY set_z_range(HANDLE h, CONST D3DDDIARG_ZRANGE *a)
 {
     struct umd9_device *d = umd9_device(h);
 
-    d->z = *a;
+    /* the device has no more, and what is not transformed is not scaled to less */
+    d->z = (D3DDDIARG_ZRANGE){fminf(fmaxf(a->MinZ, 0), 1), fminf(fmaxf(a->MaxZ, 0), 1)};
     d->viewport_changed = true;
     return S_OK;
 }
