@@ -50,6 +50,32 @@ TEST(bytes_turn_bad_once)
     assert_int_equal(bytes_u8(&b), 0); /* although one byte is left */
 }
 
+TEST(who_shares_processors_is_slowed)
+{
+    static const struct {
+        struct schedstat from, to;
+        uint64_t elapsed, slowed;
+    } cases[] = {
+        {{7, 10, 10, 4, false}, {7, 110, 10, 4, false}, 100, 0},   /* one ran */
+        {{7, 10, 10, 4, false}, {7, 60, 60, 4, false}, 100, 50},   /* half of the time */
+        {{7, 10, 10, 4, false}, {7, 30, 30, 4, false}, 100, 20},   /* and slept else */
+        {{7, 10, 10, 4, false}, {7, 210, 10, 4, false}, 100, 0},   /* two on two */
+        {{7, 10, 10, 4, false}, {7, 110, 110, 4, false}, 100, 50}, /* each half of the time */
+        {{7, 10, 10, 4, false},
+         {7, 210, 1410, 4, false},
+         100,
+         0}, /* sixteen fill both: they wait for each other */
+        {{7, 10, 10, 4, false}, {7, 110, 1510, 4, false}, 100, 50},
+        {{7, 10, 10, 4, false}, {8, 60, 60, 4, false}, 100, 0},
+        {{7, 10, 10, 4, false}, {7, 5, 60, 4, false}, 100, 0},
+        {{7, 10, 10, 4, false}, {7, 60, 60, 4, false}, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(schedstat_slowed(&cases[i].from, &cases[i].to, cases[i].elapsed, 2),
+                         cases[i].slowed);
+}
+
 TEST(who_waits_for_a_processor_starves)
 {
     static const struct {

@@ -15,6 +15,7 @@ struct part {
 static struct {
     struct world *w;
     struct part executor, threads[2];
+    unsigned processors;
     unsigned asked;
 } host;
 
@@ -32,13 +33,13 @@ static void host_schedlook(void *ctx, uint64_t process, struct schedlook *out)
 {
     assert_int_equal(process, 100);
     host.asked++;
-    *out = (struct schedlook){.work = since_ever(&host.executor), .count = 2};
+    *out = (struct schedlook){.work = since_ever(&host.executor), .processors = host.processors, .count = 2};
     for (unsigned i = 0; i < out->count; i++)
         out->served[i] = since_ever(&host.threads[i]);
 }
 
 /* How long a hang lasts on such a host, ms. */
-static unsigned hang_ms(struct part executor, struct part first, struct part second)
+static unsigned hang_ms(struct part executor, struct part first, struct part second, unsigned processors)
 {
     uint64_t start, end;
     struct world w;
@@ -46,7 +47,7 @@ static unsigned hang_ms(struct part executor, struct part first, struct part sec
 
     world_up(&w, false);
     w.gpu.bus.schedlook = host_schedlook;
-    host = (__typeof__(host)){&w, executor, {first, second}, 0};
+    host = (__typeof__(host)){&w, executor, {first, second}, processors, 0};
     x = ctx_make(&w, w.client, w.adapter);
     ctx_put(&x, OP_DELAY, 450, 0, 0, 0);
     assert_int_equal(ctx_render(w.client, &x, NULL, 0), STATUS_SUCCESS);
@@ -69,7 +70,7 @@ TEST(who_gets_no_processor_does_not_hang)
 {
     static const struct {
         struct part executor, threads[2];
-        unsigned least, most;
+        unsigned least, most, processors;
     } rows[] = {
         {{100, 0, 7}, {{0}}, 2000, 2005},
         {{0, 0, 7}, {{0}}, 2000, 2005},     /* it stands still, or waits for what never comes */
@@ -77,8 +78,10 @@ TEST(who_gets_no_processor_does_not_hang)
         {{50, 50, 7}, {{0}}, 3500, 3640},
         {{50, 150, 7}, {{0}}, 3500, 3640},
         {{25, 75, 7}, {{0}}, 6500, 6800},
-        {{0, 100, 7}, {{0}}, 10000, 10005}, /* in the end it counts as hung */
-        {{50, 50, 0}, {{0}}, 2000, 2005},   /* nothing is known */
+        {{100, 100, 7}, {{0}}, 3500, 3640, 2}, /* both of its threads run half of the time */
+        {{200, 600, 7}, {{0}}, 2000, 2005, 2}, /* they fill both processors */
+        {{0, 100, 7}, {{0}}, 10000, 10005},    /* in the end it counts as hung */
+        {{50, 50, 0}, {{0}}, 2000, 2005},      /* nothing is known */
         /* it does nothing, since what serves it got no processor: who starved longest, and not all that did together */
         {{0, 0, 7}, {{10, 0, 8}, {0, 0, 9}}, 2000, 2005},
         {{0, 0, 7}, {{0, 0, 8}, {50, 50, 9}}, 3500, 3640},
@@ -89,6 +92,6 @@ TEST(who_gets_no_processor_does_not_hang)
     };
 
     for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_in_range(hang_ms(rows[i].executor, rows[i].threads[0], rows[i].threads[1]), rows[i].least,
-                        rows[i].most);
+        assert_in_range(hang_ms(rows[i].executor, rows[i].threads[0], rows[i].threads[1], rows[i].processors),
+                        rows[i].least, rows[i].most);
 }

@@ -114,6 +114,21 @@ uint64_t schedstat_starved(const struct schedstat *from, const struct schedstat 
     return waited < idle ? waited : idle;
 }
 
+uint64_t schedstat_slowed(const struct schedstat *from, const struct schedstat *to, uint64_t elapsed_ns,
+                          unsigned processors)
+{
+    double ran = (double)(to->ran_ns - from->ran_ns), waited = (double)(to->waited_ns - from->waited_ns),
+           elapsed = (double)elapsed_ns, fills, slowed;
+
+    if (to->pid != from->pid || to->ran_ns < from->ran_ns || to->waited_ns < from->waited_ns || !elapsed_ns)
+        return 0;
+    fills = (ran + waited) / elapsed;
+    fills = fills > processors ? processors : fills;
+    slowed = elapsed - ran / (fills > 1 ? fills : 1);
+    slowed = slowed < waited ? slowed : waited;
+    return slowed > 0 ? (uint64_t)slowed : 0;
+}
+
 static bool add_served(pid_t pid, pid_t tid, void *ctx)
 {
     struct schedlook *out = ctx;
@@ -129,6 +144,9 @@ static bool add_served(pid_t pid, pid_t tid, void *ctx)
 
 void schedlook_read(pid_t work, struct schedlook *out)
 {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    out->processors = processors > 0 ? (unsigned)processors : 1;
     out->count = 0;
     each_thread(getpid(), add_served, out);
     if (!work || !read_sum(work, true, &out->work))
@@ -137,8 +155,11 @@ void schedlook_read(pid_t work, struct schedlook *out)
 
 uint64_t schedlook_starved(const struct schedlook *from, const struct schedlook *to, uint64_t elapsed_ns)
 {
-    uint64_t most = schedstat_starved(&from->work, &to->work, elapsed_ns);
+    uint64_t most = schedstat_starved(&from->work, &to->work, elapsed_ns),
+             slowed =
+                 schedstat_slowed(&from->work, &to->work, elapsed_ns, to->processors ? to->processors : 1);
 
+    most = slowed > most ? slowed : most;
     for (unsigned i = 0; i < to->count; i++)
         for (unsigned k = 0; k < from->count; k++)
             if (from->served[k].pid == to->served[i].pid) {

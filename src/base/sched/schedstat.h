@@ -21,6 +21,7 @@ struct schedstat {
 /* What is done for somebody takes a path: a process that works for him, and threads that serve it. */
 struct schedlook {
     struct schedstat work;
+    unsigned processors; /* of the host; 0: as one */
     unsigned count;
     struct schedstat served[SCHEDLOOK_THREADS]; /* each by itself; its `pid` is the thread's */
 };
@@ -32,6 +33,10 @@ bool schedstat_read_thread(struct schedstat *out);
 /* How long, of `elapsed_ns`, the process was ready to run and nobody let it: not while any of its threads ran. Who had no turn and is
  * ready has waited for all of it, as far as is known. 0 of two processes, and where a thread has ended between. */
 uint64_t schedstat_starved(const struct schedstat *from, const struct schedstat *to, uint64_t elapsed_ns);
+/* How much of `elapsed_ns` the process would not have taken if all of its threads that were ready had run, on as many of `processors` as
+ * they fill. Threads that wait for each other alone are not slowed. */
+uint64_t schedstat_slowed(const struct schedstat *from, const struct schedstat *to, uint64_t elapsed_ns,
+                          unsigned processors);
 /* The process `work` (0: none), and the calling process's threads, of which the oldest count where there are more than have room. */
 void schedlook_read(pid_t work, struct schedlook *out);
 /* The same of what on the path starved longest: it may be that one that all of it waited for. */
