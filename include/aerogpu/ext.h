@@ -45,7 +45,9 @@
       "COPY_TEXTURE2D into another format whose texels or blocks have as many bytes; "                       \
       "its size is the source's")                                                                            \
     F(54, EXT_BUFFER_TARGETS, ext_buffer_targets,                                                            \
-      "SET_RENDER_TARGETS takes views of buffers that have a format, as long as a texture may be wide")
+      "SET_RENDER_TARGETS takes views of buffers that have a format, as long as a texture may be wide")      \
+    F(55, EXT_OUTPUT, ext_output,                                                                            \
+      "logic operations of EXT_SET_BLEND_STATE, RASTERIZER_FLAG_EXT_SAMPLES, EXT_CLEAR_RECTS")
 
 enum aerogpu_ext_feature_bit {
 #define AEROGPU_ROW(bit, NAME, name, doc) AEROGPU_FEATURE_BIT_##NAME = bit,
@@ -127,6 +129,11 @@ enum aerogpu_ext_format {
 /* EXT_SAMPLES, of CREATE_TEXTURE2D: 1 << n samples in each texel, where there is one mip and no guest memory behind it. */
 #define AEROGPU_RESOURCE_USAGE_EXT_SAMPLES(n)        ((uint32_t)(n) << 26)
 #define AEROGPU_RESOURCE_USAGE_EXT_SAMPLES_OF(usage) ((usage) >> 26 & 7u)
+
+/* EXT_OUTPUT, of EXT_SET_RASTERIZER_STATE's flags: as many samples as primitives are looked at with while there is no target, or
+ * the most below that the host has; 0: one. */
+#define AEROGPU_RASTERIZER_FLAG_EXT_SAMPLES(n)        ((uint32_t)(n) << 8)
+#define AEROGPU_RASTERIZER_FLAG_EXT_SAMPLES_OF(flags) ((flags) >> 8 & 31u)
 
 /* EXT_STREAM_OUTPUT: a DXBC container of the last stage in front of the pixel shader may have this chunk: the struct, and `count` entries.
  * The entries of one slot follow each other in the buffer, in their order; those of register 0xFFFFFFFF are gaps of as many words as
@@ -297,7 +304,7 @@ struct aerogpu_stream_output_entry {
     A(F32, constant_rgba, 4, FLOAT, "")                                                                      \
     A(U32, targets, 16, X,                                                                                   \
       "two of each: source, destination (D3D11_BLEND), operation (D3D11_BLEND_OP), enable, 8 bits each; "    \
-      "those of alpha, and the write mask")
+      "those of alpha, and the write mask. Enable 2: a logic operation (D3D11_LOGIC_OP), all alike")
 #define AEROGPU_FIELDS_EXT_SET_RASTERIZER_STATE(F, A)                                                        \
     F(U32, fill_mode, FILL, "")                                                                              \
     F(U32, cull_mode, CULL, "")                                                                              \
@@ -328,6 +335,10 @@ struct aerogpu_stream_output_entry {
     F(U32, reserved1, RSV, "0")
 #define AEROGPU_FIELDS_EXT_NAME(F, A)                                                                        \
     F(U32, object, HANDLE, "a resource, view or shader")                                                     \
+    F(U32, reserved0, RSV, "0")
+#define AEROGPU_FIELDS_EXT_CLEAR_RECTS(F, A)                                                                 \
+    A(F32, color_rgba, 4, FLOAT, "as CLEAR's")                                                               \
+    F(U32, vec4_count, U, "rectangles of all colour targets: x, y, width, height; what is outside is not")   \
     F(U32, reserved0, RSV, "0")
 
 /* CREATE_BUFFER_VIEW: DESTROY_TEXTURE_VIEW ends it. SET_TEXTURE takes one, and SET_UNORDERED_ACCESS_BUFFERS does, and a texture or a view
@@ -419,7 +430,8 @@ struct aerogpu_stream_output_entry {
     P(0x801B, EXT_SET_STREAM_OUTPUT, ext_set_stream_output, 40, NONE, hdr, 4, STATE(0),                      \
       "binds buffers that vertices are written to")                                                          \
     P(0x801C, EXT_DRAW_AUTO, ext_draw_auto, 16, NONE, hdr, 4, DRAW, "draws vertices that were written")      \
-    P(0x801D, EXT_NAME, ext_name, 16, TEXT, hdr, 4, META, "names an object")
+    P(0x801D, EXT_NAME, ext_name, 16, TEXT, hdr, 4, META, "names an object")                                 \
+    P(0x801E, EXT_CLEAR_RECTS, ext_clear_rects, 32, VEC4I, vec4_count, 4, DRAW, "clears parts of targets")
 
 enum aerogpu_d3d9_row {
     AEROGPU_D3D9_ROW_CLIP = 0,

@@ -39,6 +39,8 @@ struct blend_state {
     float constant[4];
     uint32_t sample_mask;
     bool alpha_to_coverage;
+    bool logic; /* of all targets that are no floats: the operation, and no blending */
+    VkLogicOp logic_op;
 };
 
 struct depth_state {
@@ -56,6 +58,7 @@ struct raster_state {
     bool scissor_strict; /* not by the ABI's own packet: the rectangle may be empty */
     bool scissor_clears; /* turned on as a render state: it limits clears, too */
     float bias, slope_bias, bias_clamp;
+    uint32_t samples;   /* while there is no target; 0: one */
     bool bias_is_float; /* Direct3D 9: bias is in units of depth, not of its resolution */
 };
 

@@ -131,18 +131,20 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
+static VkRect2D clipped(const int32_t s[4], uint32_t width, uint32_t height)
+{
+    int64_t x0 = clamp(s[0], 0, width), y0 = clamp(s[1], 0, height),
+            x1 = clamp((int64_t)s[0] + s[2], x0, width), y1 = clamp((int64_t)s[1] + s[3], y0, height);
+
+    return (VkRect2D){{(int32_t)x0, (int32_t)y0}, {(uint32_t)(x1 - x0), (uint32_t)(y1 - y0)}};
+}
+
 /* Drivers of Direct3D 10 and later say "no rectangle" with an empty one; Direct3D 9 means what it says. */
 VkRect2D exec_scissor_of(const struct exec_context *c, const int32_t s[4], uint32_t width, uint32_t height)
 {
-    int64_t x0, y0, x1, y1;
-
     if (!c->raster.scissor || !c->scissor_set || (!c->raster.scissor_strict && (s[2] <= 0 || s[3] <= 0)))
         return (VkRect2D){.extent = {width, height}};
-    x0 = clamp(s[0], 0, width);
-    y0 = clamp(s[1], 0, height);
-    x1 = clamp((int64_t)s[0] + s[2], x0, width);
-    y1 = clamp((int64_t)s[1] + s[3], y0, height);
-    return (VkRect2D){{(int32_t)x0, (int32_t)y0}, {(uint32_t)(x1 - x0), (uint32_t)(y1 - y0)}};
+    return clipped(s, width, height);
 }
 
 /* ---- clear --------------------------------------------------------------- */
@@ -209,6 +211,33 @@ int exec_op_clear(struct exec_engine *g, const struct abi_packet *p)
     r = pass_begin(g, c, &t, NULL);
     if (!r)
         clear_in_pass(g, &t, area, &clear);
+    return r;
+}
+
+/* EXT_OUTPUT: parts of the colour targets. */
+int exec_op_ext_clear_rects(struct exec_engine *g, const struct abi_packet *p)
+{
+    struct exec_context *c = g->ctx;
+    struct aerogpu_cmd_ext_clear_rects s;
+    struct aerogpu_cmd_clear clear = {.flags = AEROGPU_CLEAR_COLOR};
+    struct target_set t;
+    int r = exec_targets_of(g, c, &t);
+
+    memcpy(&s, p->data, sizeof(s));
+    memcpy(clear.color_rgba, s.color_rgba, sizeof(clear.color_rgba));
+    if (r || !t.num_colors)
+        return r == -ENOENT ? 0 : r;
+    if (g->pass_ctx != c || c->dirty & DIRTY_TARGETS)
+        r = pass_begin(g, c, &t, NULL);
+    for (uint32_t i = 0; !r && i < p->tail_count; i++) {
+        int32_t at[4];
+        VkRect2D area;
+
+        memcpy(at, p->tail + i * sizeof(at), sizeof(at));
+        area = clipped(at, t.width, t.height);
+        if (area.extent.width && area.extent.height)
+            clear_in_pass(g, &t, area, &clear);
+    }
     return r;
 }
 

@@ -25,7 +25,7 @@ struct pipeline_key {
     uint32_t num_colors, opaque_targets, integer_targets,
         alpha_targets; /* bit: no alpha, no blending, nothing else */
     struct target_blend blend[MAX_TARGETS];
-    uint32_t samples, sample_mask, alpha_to_coverage;
+    uint32_t samples, sample_mask, alpha_to_coverage, logic; /* logic: an operation and 1; 0: none */
     uint8_t write_mask[MAX_TARGETS];
     uint32_t depth_enable, depth_write, stencil;
     VkCompareOp depth_func;
@@ -496,6 +496,7 @@ static void fill_key(struct exec_engine *g, const struct exec_context *c, const 
     k->samples = t->samples;
     k->sample_mask = c->blend.sample_mask & (t->samples < 32 ? (1u << t->samples) - 1 : UINT32_MAX);
     k->alpha_to_coverage = c->blend.alpha_to_coverage && t->samples > 1;
+    k->logic = c->blend.logic && g->vk.caps.logic ? c->blend.logic_op + 1 : 0;
     for (uint32_t i = 0; i < t->num_colors; i++)
         if (c->blend.targets[i].enable && !replaces(&c->blend.targets[i], &t->colors[i]))
             k->blend[i] = c->blend.targets[i];
@@ -670,6 +671,8 @@ static VkPipeline make_pipeline(struct exec_engine *g, const struct pipeline_key
     VkPipelineDepthStencilStateCreateInfo depth = depth_state(k);
     VkPipelineColorBlendStateCreateInfo blend = {.sType =
                                                      VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+                                                 .logicOpEnable = k->logic != 0,
+                                                 .logicOp = (VkLogicOp)(k->logic ? k->logic - 1 : 0),
                                                  .attachmentCount = k->num_colors,
                                                  .pAttachments = blends};
     VkPipelineDynamicStateCreateInfo dyn = {.sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,

@@ -345,6 +345,9 @@ int exec_op_set_rasterizer_state(struct exec_engine *g, const struct abi_packet 
     c->raster.bias = (float)s.depth_bias;
     c->raster.bias_clamp = 0;
     c->raster.bias_is_float = false;
+    if (c->raster.samples)
+        c->dirty |= DIRTY_TARGETS;
+    c->raster.samples = 0;
     c->raster.depth_clamp = s.flags & AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE;
     c->dirty |= DIRTY_PIPELINE | DIRTY_SCISSOR | DIRTY_BIAS;
     return 0;

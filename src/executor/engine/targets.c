@@ -100,8 +100,12 @@ static bool no_targets(struct exec_engine *g, const struct exec_context *c, stru
           most = (float)g->vk.caps.max_image_2d;
     bool writes = exec_streams_bound(c);
 
-    for (int i = 0; i < MAX_UAV_SLOTS && !writes; i++)
-        writes = c->stages[EXEC_PS].uavs[i].object != NULL;
+    for (int s = 0; s < EXEC_STAGE_COUNT; s++)
+        for (int i = 0; s != EXEC_CS && i < MAX_UAV_SLOTS && !writes; i++)
+            writes = c->stages[s].uavs[i].object != NULL;
+    for (uint32_t n = 16; n > 1 && t->samples == 1; n /= 2)
+        if (n <= c->raster.samples && g->vk.properties.limits.framebufferNoAttachmentsSampleCounts & n)
+            t->samples = n;
     t->width = right < 1 ? 1 : right > most ? (uint32_t)most : (uint32_t)right;
     t->height = bottom < 1 ? 1 : bottom > most ? (uint32_t)most : (uint32_t)bottom;
     t->layers = 1;

@@ -19,7 +19,7 @@ struct exec_vk_caps {
     bool vertex_stores, fragment_stores;
     bool viewports;      /* several at a time */
     bool indirect_first; /* draws by buffers may begin with another instance than the first */
-    bool bias_clamp, dual_source;
+    bool bias_clamp, dual_source, logic;
     bool streams; /* VK_EXT_transform_feedback, with all that Direct3D asks of it but several streams */
     uint32_t max_streams;                         /* of a geometry shader */
     bool precise_samples, statistics, timestamps; /* what queries can count */

@@ -42,6 +42,19 @@ static bool is_op(uint32_t v)
     return v >= 1 && v <= 5;
 }
 
+/* As D3D11_LOGIC_OP. */
+static const VkLogicOp logic_ops[16] = {
+    VK_LOGIC_OP_CLEAR,       VK_LOGIC_OP_SET,          VK_LOGIC_OP_COPY,       VK_LOGIC_OP_COPY_INVERTED,
+    VK_LOGIC_OP_NO_OP,       VK_LOGIC_OP_INVERT,       VK_LOGIC_OP_AND,        VK_LOGIC_OP_NAND,
+    VK_LOGIC_OP_OR,          VK_LOGIC_OP_NOR,          VK_LOGIC_OP_XOR,        VK_LOGIC_OP_EQUIVALENT,
+    VK_LOGIC_OP_AND_REVERSE, VK_LOGIC_OP_AND_INVERTED, VK_LOGIC_OP_OR_REVERSE, VK_LOGIC_OP_OR_INVERTED};
+enum { LOGIC = 2 }; /* in the place of `enable` */
+
+static bool is_logic(uint32_t color)
+{
+    return color >> 24 == LOGIC;
+}
+
 static bool is_factor(uint32_t v)
 {
     return v >= 1 && v <= 19 && v != 12 && v != 13;
@@ -55,7 +68,12 @@ int exec_op_ext_set_blend_state(struct exec_engine *g, const struct abi_packet *
     memcpy(&s, p->data, sizeof(s));
     for (uint32_t i = 0; i < MAX_TARGETS; i++) {
         uint32_t color = s.targets[2 * i], alpha = s.targets[2 * i + 1];
-        if (color >> 24 &&
+        if (is_logic(color) && (color >> 16 & 255) >= sizeof(logic_ops) / sizeof(logic_ops[0]))
+            return fail_decode(g, "target %u: 0x%x names no logic operation", i, color);
+        if (is_logic(color) != is_logic(s.targets[0]) || (is_logic(color) && color != s.targets[0]))
+            return fail_decode(g, "target %u: 0x%x, and 0x%x of target 0: logic operations are alike", i,
+                               color, s.targets[0]);
+        if (color >> 24 && !is_logic(color) &&
             !(is_factor(color & 255) && is_factor(color >> 8 & 255) && is_op(color >> 16 & 255) &&
               is_factor(alpha & 255) && is_factor(alpha >> 8 & 255) && is_op(alpha >> 16 & 255)))
             return fail_decode(g, "target %u: 0x%x and 0x%x name no factors and operations", i, color, alpha);
@@ -66,7 +84,7 @@ int exec_op_ext_set_blend_state(struct exec_engine *g, const struct abi_packet *
 
         *t = (struct target_blend){.src = VK_BLEND_FACTOR_ONE, .src_alpha = VK_BLEND_FACTOR_ONE};
         c->blend.write_mask[i] = alpha >> 24 & 15;
-        if (color >> 24)
+        if (color >> 24 && !is_logic(color))
             *t = (struct target_blend){.enable = 1,
                                        .src = blend_factor(color & 255, false),
                                        .dst = blend_factor(color >> 8 & 255, false),
@@ -78,6 +96,8 @@ int exec_op_ext_set_blend_state(struct exec_engine *g, const struct abi_packet *
     memcpy(c->blend.constant, s.constant_rgba, sizeof(c->blend.constant));
     c->blend.sample_mask = s.sample_mask;
     c->blend.alpha_to_coverage = s.alpha_to_coverage;
+    c->blend.logic = is_logic(s.targets[0]);
+    c->blend.logic_op = c->blend.logic ? logic_ops[s.targets[0] >> 16 & 15] : VK_LOGIC_OP_COPY;
     c->dirty |= DIRTY_PIPELINE | DIRTY_BLEND_CONSTANT;
     return 0;
 }
@@ -96,12 +116,17 @@ int exec_op_ext_set_rasterizer_state(struct exec_engine *g, const struct abi_pac
     struct exec_context *c = g->ctx;
     struct aerogpu_cmd_ext_set_rasterizer_state s;
     float clamp, slope;
+    uint32_t samples;
 
     memcpy(&s, p->data, sizeof(s));
+    samples = AEROGPU_RASTERIZER_FLAG_EXT_SAMPLES_OF(s.flags);
     clamp = as_float(s.depth_bias_clamp);
     slope = as_float(s.slope_scaled_depth_bias);
     if (isnan(clamp) || isnan(slope))
         return fail_decode(g, "a depth bias that is no number");
+    if (c->raster.samples != samples)
+        c->dirty |= DIRTY_TARGETS;
+    c->raster.samples = samples;
     c->raster.fill = s.fill_mode == AEROGPU_FILL_WIREFRAME ? VK_POLYGON_MODE_LINE : VK_POLYGON_MODE_FILL;
     c->raster.cull = culls[s.cull_mode];
     c->raster.cull_set = true;
