@@ -478,6 +478,7 @@ typedef struct D3D10DDIARG_CREATEDEVICE {
         struct D3D10DDI_DEVICEFUNCS *pDeviceFuncs;
         struct D3D10_1DDI_DEVICEFUNCS *p10_1DeviceFuncs;
         D3D11DDI_DEVICEFUNCS *p11DeviceFuncs;
+        struct D3D11_1DDI_DEVICEFUNCS *p11_1DeviceFuncs;
     };
     D3D10DDI_HDEVICE hDrvDevice;
     DXGI_DDI_BASE_ARGS DXGIBaseDDI;

@@ -22,11 +22,31 @@ void d3d_missing(LONG *said, const char *method)
         d3d_log("%s is not there", method);
 }
 
+/* The newer one of the two. */
+static bool choose_interface(struct d3d_adapter *a)
+{
+    static const UINT64 known[] = {D3D11_1_DDI_SUPPORTED, D3D11_0_DDI_SUPPORTED};
+    UINT64 has[32];
+    UINT32 count = 0;
+
+    if (a->ddi.pfnGetSupportedVersions(a->drv, &count, NULL) != S_OK ||
+        count > sizeof(has) / sizeof(has[0]) || a->ddi.pfnGetSupportedVersions(a->drv, &count, has) != S_OK)
+        return false;
+    for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+        for (UINT32 i = 0; i < count; i++)
+            if (has[i] == known[k]) {
+                a->ddi_interface = (UINT)(known[k] >> 32);
+                a->ddi_version = (UINT)known[k];
+                return true;
+            }
+    return false;
+}
+
 static HRESULT load_driver(struct d3d_adapter *a)
 {
     D3D10DDIARG_OPENADAPTER open = {.hRTAdapter.handle = &a->kmt,
-                                    .Interface = D3D11_0_DDI_INTERFACE,
-                                    .Version = D3D11_0_DDI_BUILD_VERSION << 16,
+                                    .Interface = D3D11_1_DDI_INTERFACE,
+                                    .Version = D3D11_1_DDI_BUILD_VERSION << 16,
                                     .pAdapterCallbacks = &d3d_adapter_callbacks,
                                     .pAdapterFuncs_2 = &a->ddi};
     PFND3D10DDI_OPENADAPTER open_adapter;
@@ -49,8 +69,12 @@ static HRESULT load_driver(struct d3d_adapter *a)
     if (annotations)
         annotations(&a->annotate);
     if (!a->ddi.pfnCalcPrivateDeviceSize || !a->ddi.pfnCreateDevice || !a->ddi.pfnCloseAdapter ||
-        !a->ddi.pfnGetCaps) {
+        !a->ddi.pfnGetCaps || !a->ddi.pfnGetSupportedVersions) {
         d3d_log("%s leaves out functions of its adapter", name);
+        return DXGI_ERROR_UNSUPPORTED;
+    }
+    if (!choose_interface(a)) {
+        d3d_log("%s has none of the interfaces of Direct3D 11 and 11.1", name);
         return DXGI_ERROR_UNSUPPORTED;
     }
     return S_OK;

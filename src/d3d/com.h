@@ -10,7 +10,7 @@
 #define WIN32_LEAN_AND_MEAN
 #endif
 
-#include "wddm/d3d10umddi.h"
+#include "wddm/d3d10umddi_11_1.h"
 #include "wddm/d3dannotate.h"
 #include "wddm/d3dkmthk.h"
 

@@ -20,6 +20,10 @@ static void defaults(struct d3d_context *c)
     c->sample_mask = 0xFFFFFFFF;
     c->topology = D3D11_PRIMITIVE_TOPOLOGY_UNDEFINED;
     c->num_viewports = c->num_scissors = c->stencil_ref = 0;
+    memset(c->first_constants, 0, sizeof(c->first_constants));
+    for (int s = 0; s < D3D_STAGES; s++)
+        for (int i = 0; i < D3D_CONSTANTS; i++)
+            c->num_constants[s][i] = D3D_MOST_CONSTANTS;
 }
 
 void d3d_context_init(struct d3d_context *c, struct d3d_device *d)
@@ -212,14 +216,6 @@ SHADER(d3d_context_CSSetShader, ID3D11ComputeShader, D3D_CS, Cs)
         }                                                                                                    \
         TELL(This, pfn##Ddi, first, count, drv);                                                             \
     }
-SLOTS(d3d_context_VSSetConstantBuffers, ID3D11Buffer, constants, D3D_VS, 14, VsSetConstantBuffers,
-      D3D10DDI_HRESOURCE)
-SLOTS(d3d_context_PSSetConstantBuffers, ID3D11Buffer, constants, D3D_PS, 14, PsSetConstantBuffers,
-      D3D10DDI_HRESOURCE)
-SLOTS(d3d_context_GSSetConstantBuffers, ID3D11Buffer, constants, D3D_GS, 14, GsSetConstantBuffers,
-      D3D10DDI_HRESOURCE)
-SLOTS(d3d_context_CSSetConstantBuffers, ID3D11Buffer, constants, D3D_CS, 14, CsSetConstantBuffers,
-      D3D10DDI_HRESOURCE)
 SLOTS(d3d_context_VSSetShaderResources, ID3D11ShaderResourceView, views, D3D_VS, D3D_SLOTS,
       VsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
 SLOTS(d3d_context_PSSetShaderResources, ID3D11ShaderResourceView, views, D3D_PS, D3D_SLOTS,
@@ -231,13 +227,9 @@ SLOTS(d3d_context_CSSetShaderResources, ID3D11ShaderResourceView, views, D3D_CS,
 SLOTS(d3d_context_VSSetSamplers, ID3D11SamplerState, samplers, D3D_VS, 16, VsSetSamplers, D3D10DDI_HSAMPLER)
 SLOTS(d3d_context_PSSetSamplers, ID3D11SamplerState, samplers, D3D_PS, 16, PsSetSamplers, D3D10DDI_HSAMPLER)
 SLOTS(d3d_context_GSSetSamplers, ID3D11SamplerState, samplers, D3D_GS, 16, GsSetSamplers, D3D10DDI_HSAMPLER)
-SLOTS(d3d_context_HSSetConstantBuffers, ID3D11Buffer, constants, D3D_HS, 14, HsSetConstantBuffers,
-      D3D10DDI_HRESOURCE)
 SLOTS(d3d_context_HSSetShaderResources, ID3D11ShaderResourceView, views, D3D_HS, D3D_SLOTS,
       HsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
 SLOTS(d3d_context_HSSetSamplers, ID3D11SamplerState, samplers, D3D_HS, 16, HsSetSamplers, D3D10DDI_HSAMPLER)
-SLOTS(d3d_context_DSSetConstantBuffers, ID3D11Buffer, constants, D3D_DS, 14, DsSetConstantBuffers,
-      D3D10DDI_HRESOURCE)
 SLOTS(d3d_context_DSSetShaderResources, ID3D11ShaderResourceView, views, D3D_DS, D3D_SLOTS,
       DsSetShaderResources, D3D10DDI_HSHADERRESOURCEVIEW)
 SLOTS(d3d_context_DSSetSamplers, ID3D11SamplerState, samplers, D3D_DS, 16, DsSetSamplers, D3D10DDI_HSAMPLER)
@@ -389,19 +381,20 @@ void d3d_context_tell_targets(struct d3d_context *c, const UINT *counts)
     D3D10DDI_HRENDERTARGETVIEW targets[8];
     D3D11DDI_HUNORDEREDACCESSVIEW uavs[D3D_UAVS];
     UINT kept[D3D_UAVS], num_targets = 0, num_uavs = 0;
+    const UINT slots = d3d_uav_slots(c->device);
 
     d3d_hazard_written(c);
     for (UINT i = 0; i < 8; i++) {
         targets[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, c->targets[i]);
         num_targets = c->targets[i] ? i + 1 : num_targets;
     }
-    for (UINT i = 0; i < D3D_UAVS; i++) {
+    for (UINT i = 0; i < slots; i++) {
         uavs[i] = DRV(D3D11DDI_HUNORDEREDACCESSVIEW, c->pixel_uavs[i]);
         num_uavs = c->pixel_uavs[i] ? i + 1 : num_uavs;
         kept[i] = counts ? counts[i] : (UINT)-1;
     }
     TELL(c, pfnSetRenderTargets, targets, num_targets, 8 - num_targets,
-         DRV(D3D10DDI_HDEPTHSTENCILVIEW, c->depth_view), uavs, kept, 0, num_uavs, 0, D3D_UAVS);
+         DRV(D3D10DDI_HDEPTHSTENCILVIEW, c->depth_view), uavs, kept, 0, num_uavs, 0, slots);
 }
 
 void STDMETHODCALLTYPE d3d_context_OMGetRenderTargets(ID3D11DeviceContext *This, UINT count,
@@ -524,7 +517,7 @@ void STDMETHODCALLTYPE d3d_context_Dispatch(ID3D11DeviceContext *This, UINT x, U
 
 void STDMETHODCALLTYPE d3d_context_Flush(ID3D11DeviceContext *This)
 {
-    TELL(This, pfnFlush);
+    TELL(This, pfnFlush, 0);
     d3d_take_error(device_of(This));
 }
 
@@ -674,7 +667,7 @@ void STDMETHODCALLTYPE d3d_context_UpdateSubresource(ID3D11DeviceContext *This, 
         return;
     }
     TELL(This, pfnResourceUpdateSubresourceUP, DRV(D3D10DDI_HRESOURCE, r), index, &box, data, row_pitch,
-         depth_pitch);
+         depth_pitch, 0);
 }
 
 void STDMETHODCALLTYPE d3d_context_CopyResource(ID3D11DeviceContext *This, ID3D11Resource *dst,
@@ -760,7 +753,7 @@ void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion(ID3D11DeviceContext *Th
         return;
     }
     TELL(This, pfnResourceCopyRegion, DRV(D3D10DDI_HRESOURCE, to), dst_index, x, y, z,
-         DRV(D3D10DDI_HRESOURCE, from), src_index, &box);
+         DRV(D3D10DDI_HRESOURCE, from), src_index, &box, 0);
 }
 
 void STDMETHODCALLTYPE d3d_context_GenerateMips(ID3D11DeviceContext *This, ID3D11ShaderResourceView *view)

@@ -314,12 +314,19 @@ void STDMETHODCALLTYPE d10_srv_GetDesc1(ID3D10ShaderResourceView1 *This,
 GET_DESC(d10_depth_GetDesc, ID3D10DepthStencilState, D3D10_DEPTH_STENCIL_DESC, depth)
 GET_DESC(d10_raster_GetDesc, ID3D10RasterizerState, D3D10_RASTERIZER_DESC, raster)
 GET_DESC(d10_sampler_GetDesc, ID3D10SamplerState, D3D10_SAMPLER_DESC, sampler)
-GET_DESC(d10_blend_GetDesc1, ID3D10BlendState1, D3D10_BLEND_DESC1, blend)
+
+void STDMETHODCALLTYPE d10_blend_GetDesc1(ID3D10BlendState1 *This, D3D10_BLEND_DESC1 *desc)
+{
+    D3D11_BLEND_DESC b;
+
+    d3d_blend_GetDesc((ID3D11BlendState *)self(This), &b);
+    memcpy(desc, &b, sizeof(*desc)); /* the same members */
+}
 
 void STDMETHODCALLTYPE d10_blend_GetDesc(ID3D10BlendState1 *This, D3D10_BLEND_DESC *desc)
 {
-    const D3D11_BLEND_DESC *b = &self(This)->desc.blend;
-    const D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[0];
+    const D3D11_BLEND_DESC1 *b = &self(This)->desc.blend;
+    const D3D11_RENDER_TARGET_BLEND_DESC1 *t = &b->RenderTarget[0];
 
     *desc = (D3D10_BLEND_DESC){.AlphaToCoverageEnable = b->AlphaToCoverageEnable,
                                .SrcBlend = (D3D10_BLEND)t->SrcBlend,

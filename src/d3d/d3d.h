@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d.h: the runtime half of Direct3D 11: COM objects over whatever user-mode driver the adapter names.
  *
- *   program ─COM─▶ device, context, objects ─D3D11DDI_DEVICEFUNCS─▶ driver ─callbacks─▶ D3DKMT*
+ *   program ─COM─▶ device, context, objects ─D3D11_1DDI_DEVICEFUNCS─▶ driver ─callbacks─▶ D3DKMT*
+ *                                                └──eleven.c──D3D11DDI_DEVICEFUNCS─▶ one of 11.0
  *
  * Invariants:
  *  1. A driver is called by one thread at a time: DDI() takes the device's lock. Its callbacks run under it.
@@ -29,7 +30,9 @@ enum {
     D3D_SLOTS = 128,
     D3D_CONSTANTS = 14,
     D3D_SAMPLERS = 16,
-    D3D_UAVS = 8,
+    D3D_UAVS = 64, /* of which feature levels below 11_1 have 8 */
+    D3D_MOST_CONSTANTS = 4096,
+    D3D_KEPT = 4096, /* elements of an array that a list keeps */
     D3D_STREAMS = 4
 };
 enum d3d_stage { D3D_VS, D3D_PS, D3D_GS, D3D_HS, D3D_DS, D3D_CS };
@@ -126,9 +129,9 @@ struct d3d_child {
         D3D11_RENDER_TARGET_VIEW_DESC rtv;
         D3D11_DEPTH_STENCIL_VIEW_DESC dsv;
         D3D11_UNORDERED_ACCESS_VIEW_DESC uav;
-        D3D11_BLEND_DESC blend;
+        D3D11_BLEND_DESC1 blend;
         D3D11_DEPTH_STENCIL_DESC depth;
-        D3D11_RASTERIZER_DESC raster;
+        D3D11_RASTERIZER_DESC1 raster;
         D3D11_SAMPLER_DESC sampler;
         D3D11_QUERY_DESC query;
     } desc;
@@ -141,6 +144,7 @@ struct d3d_adapter { /* a driver that is loaded */
     void *library;
     D3D10DDI_HADAPTER drv;
     D3D10_2DDI_ADAPTERFUNCS ddi;
+    UINT ddi_interface, ddi_version;  /* of the two, that devices are made by */
     D3DDDI_ANNOTATION_FUNCS annotate; /* all NULL: it does not want to know */
 };
 
@@ -168,6 +172,7 @@ struct d3d_context {
     FLOAT blend_factor[4];
     D3D11_VIEWPORT viewports[16];
     D3D11_RECT scissors[16];
+    UINT first_constants[D3D_STAGES][D3D_CONSTANTS], num_constants[D3D_STAGES][D3D_CONSTANTS];
 };
 
 struct dxgi_adapter;
@@ -186,7 +191,11 @@ struct d3d_device {
     struct dxgi_adapter *dxgi_adapter;
     struct d3d_kmt kmt; /* the handle of its driver */
     D3D10DDI_HDEVICE drv;
-    D3D11DDI_DEVICEFUNCS ddi;
+    D3D11_1DDI_DEVICEFUNCS ddi;
+    D3D11DDI_DEVICEFUNCS eleven; /* of a driver whose interface is 11.0: what `ddi` leads to (eleven.c) */
+    bool eleven_one;             /* the driver's interface is 11.1 */
+    bool logic;                  /* it has logic operations */
+    void *drv_memory;
     DXGI1_1_DDI_BASE_FUNCTIONS dxgi;
     DXGI_DDI_BASE_CALLBACKS dxgi_callbacks;
     D3D11DDI_CORELAYER_DEVICECALLBACKS core;
@@ -232,6 +241,13 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
 HRESULT d3d_take_error(struct d3d_device *d);
 struct d3d_device *d3d_device_of(ID3D11Device *iface);
 
+/* eleven.c: `ddi`, of the functions of `eleven`. */
+void d3d_eleven_functions(struct d3d_device *d);
+void *d3d_eleven_memory(struct d3d_device *d, size_t size);
+
+/* uav.c: how many slots the feature level has. */
+UINT d3d_uav_slots(const struct d3d_device *d);
+
 /* child.c */
 struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, size_t drv_size);
 /* The object, if the driver made it: into *out, with one reference. Else it goes. */
@@ -273,6 +289,10 @@ bool d3d_buffer_range(const struct d3d_child *r, DXGI_FORMAT format, bool raw, U
 bool d3d_view_bindable(const struct d3d_device *d, const struct d3d_child *r, UINT bind);
 /* Bytes of an element of a vertex, or of a buffer's view; 0: elements are never of this format. */
 UINT d3d_format_bytes(DXGI_FORMAT f);
+/* What shaders do with texels of a format that they write (D3D11_FORMAT_SUPPORT2): words are read, too, and counted in. */
+UINT d3d_format_stores(const struct d3d_device *d, DXGI_FORMAT f);
+/* Whether the feature level shows pictures of this format. */
+bool d3d_format_shown(const struct d3d_device *d, DXGI_FORMAT f);
 /* Whether shaders write texels of this format. */
 bool d3d_format_storable(DXGI_FORMAT f);
 struct d3d_child *d3d_view_create(struct d3d_device *d, struct d3d_child *r, enum d3d_kind kind, size_t size);
@@ -346,7 +366,7 @@ void d3d_context_apply(ID3D11DeviceContext1 *to, const struct d3d_context *s);
 struct d3d_program {
     struct dxbc_shader dxbc;
     const UINT *code; /* in the container */
-    D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS], patch[DXBC_MAX_ELEMENTS];
+    D3D11_1DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS], patch[DXBC_MAX_ELEMENTS];
     UINT num_in, num_out, num_patch;
 };
 

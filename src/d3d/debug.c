@@ -347,7 +347,9 @@ void d3d_debug_draw(const struct d3d_context *c, const char *what, bool indexed)
     if (!d->queue || c->list) /* 2 */
         return;
     for (int i = 0; i < 8; i++)
-        target |= c->targets[i] || c->pixel_uavs[i];
+        target |= c->targets[i] != NULL;
+    for (UINT i = 0; i < d3d_uav_slots(c->device); i++)
+        target |= c->pixel_uavs[i] != NULL;
     if (!c->shaders[D3D_VS])
         say_error(d, D3D11_MESSAGE_ID_DEVICE_DRAW_VERTEX_SHADER_NOT_SET, what,
                   "A Vertex Shader is always required when drawing, but none is currently bound.");

@@ -107,7 +107,7 @@ void *d3d_record(void *This, size_t size, d3d_play *play)
 
 const void *d3d_keep(void *This, const void *bytes, UINT count, size_t each)
 {
-    void *copy = bytes && count <= D3D_SLOTS ? list_alloc(context_of(This)->list, count * each) : NULL;
+    void *copy = bytes && count <= D3D_KEPT ? list_alloc(context_of(This)->list, count * each) : NULL;
 
     if (copy)
         memcpy(copy, bytes, count * each);
@@ -191,7 +191,9 @@ static UINT used(struct d3d_child *const *slots, UINT most)
         if (s->shaders[stage])                                                                               \
             v->S##SetShader(to, (iface *)s->shaders[stage], NULL, 0);                                        \
         if ((n = used(s->constants[stage], D3D_CONSTANTS)))                                                  \
-            v->S##SetConstantBuffers(to, 0, n, (ID3D11Buffer *const *)s->constants[stage]);                  \
+            v->S##SetConstantBuffers1(to, 0, n, (ID3D11Buffer *const *)s->constants[stage],                  \
+                                      ranges ? s->first_constants[stage] : NULL,                             \
+                                      ranges ? s->num_constants[stage] : NULL);                              \
         if ((n = used(s->views[stage], D3D_SLOTS)))                                                          \
             v->S##SetShaderResources(to, 0, n, (ID3D11ShaderResourceView *const *)s->views[stage]);          \
         if ((n = used(s->samplers[stage], D3D_SAMPLERS)))                                                    \
@@ -200,6 +202,7 @@ static UINT used(struct d3d_child *const *slots, UINT most)
 
 void d3d_context_apply(ID3D11DeviceContext1 *to, const struct d3d_context *s)
 {
+    const bool ranges = context_of(to)->device->eleven_one;
     static const UINT behind[D3D_STREAMS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const ID3D11DeviceContext1Vtbl *v = to->lpVtbl;
     UINT n;
@@ -397,29 +400,6 @@ void STDMETHODCALLTYPE d3d_deferred_UpdateSubresource(ID3D11DeviceContext *This,
     c->index = index;
     c->box = box;
     rows_copy(&c->from, &from, row, rows, (size_t)(box.back - box.front));
-}
-
-void STDMETHODCALLTYPE d3d_context_UpdateSubresource1(ID3D11DeviceContext1 *This, ID3D11Resource *dst,
-                                                      UINT index, const D3D11_BOX *given, const void *data,
-                                                      UINT row_pitch, UINT depth_pitch, UINT flags)
-{
-    This->lpVtbl->UpdateSubresource(This, dst, index, given, data, row_pitch, depth_pitch);
-}
-
-void STDMETHODCALLTYPE d3d_context_CopySubresourceRegion1(ID3D11DeviceContext1 *This, ID3D11Resource *dst,
-                                                          UINT dst_index, UINT x, UINT y, UINT z,
-                                                          ID3D11Resource *src, UINT src_index,
-                                                          const D3D11_BOX *given, UINT flags)
-{
-    This->lpVtbl->CopySubresourceRegion(This, dst, dst_index, x, y, z, src, src_index, given);
-}
-
-void STDMETHODCALLTYPE d3d_deferred_UpdateSubresource1(ID3D11DeviceContext1 *This, ID3D11Resource *dst,
-                                                       UINT index, const D3D11_BOX *given, const void *data,
-                                                       UINT row_pitch, UINT depth_pitch, UINT flags)
-{
-    d3d_deferred_UpdateSubresource((ID3D11DeviceContext *)This, dst, index, given, data, row_pitch,
-                                   depth_pitch);
 }
 
 static void play_map(ID3D11DeviceContext1 *on, const struct d3d_call *call)

@@ -79,11 +79,11 @@ static void fill_core(D3D11DDI_CORELAYER_DEVICECALLBACKS *c)
     c->pfnStateVsConstBufCb = c->pfnStatePsConstBufCb = states_again;
 }
 
-static bool complete(const D3D11DDI_DEVICEFUNCS *f)
+static bool complete(const void *f, size_t size)
 {
     void *none = NULL;
 
-    for (size_t at = 0; at < sizeof(*f); at += sizeof(none))
+    for (size_t at = 0; at < size; at += sizeof(none))
         if (!memcmp((const uint8_t *)f + at, &none, sizeof(none))) {
             d3d_log("slot %u of the driver's table is empty", (unsigned)(at / sizeof(none)));
             return false;
@@ -91,14 +91,51 @@ static bool complete(const D3D11DDI_DEVICEFUNCS *f)
     return true;
 }
 
+/* What the driver makes of itself, by the interface that it has. */
+static HRESULT make_driver_device(struct d3d_device *d)
+{
+    struct d3d_adapter *a = d->adapter;
+    const UINT pipeline = d->level >= D3D_FEATURE_LEVEL_11_1   ? D3D11_1DDI_3DPIPELINELEVEL_11_1
+                          : d->level >= D3D_FEATURE_LEVEL_11_0 ? D3D11DDI_3DPIPELINELEVEL_11_0
+                          : d->level >= D3D_FEATURE_LEVEL_10_1 ? D3D11DDI_3DPIPELINELEVEL_10_1
+                                                               : D3D11DDI_3DPIPELINELEVEL_10_0;
+    D3D11_1DDI_D3D11_OPTIONS_DATA options = {0};
+    D3D10_2DDIARG_GETCAPS ask = {D3D11_1DDICAPS_D3D11_OPTIONS, NULL, &options, sizeof(options)};
+    D3D10DDIARG_CREATEDEVICE c = {
+        .hRTDevice.handle = &d->kmt,
+        .hRTCoreLayer.handle = d,
+        .Interface = a->ddi_interface,
+        .Version = a->ddi_version,
+        .Flags = D3D11DDI_ENCODE_CREATEDEVICE_FLAG_3DPIPELINESUPPORT(pipeline),
+        .pKTCallbacks = &d3d_callbacks,
+        .hDrvDevice = d->drv,
+        .p11UMCallbacks = &d->core,
+        .DXGIBaseDDI = {.pDXGIBaseCallbacks = &d->dxgi_callbacks, .pDXGIDDIBaseFunctions2 = &d->dxgi}};
+    HRESULT hr;
+
+    d->eleven_one = a->ddi_interface == D3D11_1_DDI_INTERFACE;
+    if (d->eleven_one)
+        c.p11_1DeviceFuncs = &d->ddi;
+    else
+        c.p11DeviceFuncs = &d->eleven;
+    hr = a->ddi.pfnCreateDevice(a->drv, &c);
+    if (hr != S_OK)
+        return hr;
+    if (!complete(d->eleven_one ? (void *)&d->ddi : (void *)&d->eleven,
+                  d->eleven_one ? sizeof(d->ddi) : sizeof(d->eleven)))
+        return DXGI_ERROR_UNSUPPORTED;
+    if (!d->eleven_one)
+        d3d_eleven_functions(d);
+    d->logic = d->eleven_one && a->ddi.pfnGetCaps(a->drv, &ask) == S_OK && options.OutputMergerLogicOp;
+    return S_OK;
+}
+
 HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, UINT flags,
                           D3D_FEATURE_LEVEL level)
 {
     struct d3d_device *d = calloc(1, sizeof(*d));
     D3DKMT_CREATEDEVICE k = {.hAdapter = adapter->kmt.adapter};
-    D3D10DDIARG_CALCPRIVATEDEVICESIZE size = {D3D11_0_DDI_INTERFACE, D3D11_0_DDI_BUILD_VERSION << 16, 0};
-    D3D10DDIARG_CREATEDEVICE c = {
-        .Interface = size.Interface, .Version = size.Version, .pKTCallbacks = &d3d_callbacks};
+    D3D10DDIARG_CALCPRIVATEDEVICESIZE size = {adapter->ddi_interface, adapter->ddi_version, 0};
     pthread_mutexattr_t recursive;
     HRESULT hr = E_OUTOFMEMORY;
 
@@ -122,34 +159,23 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
     pthread_mutexattr_destroy(&recursive);
     fill_core(&d->core);
     d->dxgi_callbacks.pfnPresentCb = present_cb;
-    d->drv.pDrvPrivate = calloc(1, adapter->ddi.pfnCalcPrivateDeviceSize(adapter->drv, &size));
+    d->drv.pDrvPrivate = d3d_eleven_memory(d, adapter->ddi.pfnCalcPrivateDeviceSize(adapter->drv, &size));
     if (!d->drv.pDrvPrivate)
         goto fail;
     hr = d3d_status(D3DKMTCreateDevice(&k));
     if (hr != S_OK)
         goto fail;
     d->kmt = (struct d3d_kmt){adapter->kmt.adapter, k.hDevice, D3DKMT_CLIENTHINT_DX10};
-    c.hRTDevice.handle = &d->kmt;
-    c.hRTCoreLayer.handle = d;
-    c.hDrvDevice = d->drv;
-    c.p11DeviceFuncs = &d->ddi;
-    c.p11UMCallbacks = &d->core;
-    c.DXGIBaseDDI =
-        (DXGI_DDI_BASE_ARGS){.pDXGIBaseCallbacks = &d->dxgi_callbacks, .pDXGIDDIBaseFunctions2 = &d->dxgi};
-    hr = adapter->ddi.pfnCreateDevice(adapter->drv, &c);
+    hr = make_driver_device(d);
     if (hr != S_OK)
         goto fail;
-    if (!complete(&d->ddi)) {
-        hr = DXGI_ERROR_UNSUPPORTED;
-        goto fail;
-    }
     d3d_context_init(&d->context, d);
     *out = d;
     return S_OK;
 fail:
     if (d->kmt.device)
         D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){.hDevice = d->kmt.device});
-    free(d->drv.pDrvPrivate);
+    free(d->drv_memory);
     d3d_queue_destroy(d->queue);
     pthread_mutex_destroy(&d->program_lock);
     pthread_mutex_destroy(&d->states_lock);
@@ -168,7 +194,7 @@ static void destroy(struct d3d_device *d)
     d3d_adapter_close(d->adapter);
     if (d->dxgi_adapter)
         IUnknown_Release((IUnknown *)d->dxgi_adapter);
-    free(d->drv.pDrvPrivate);
+    free(d->drv_memory);
     d3d_data_free(d->data);
     d3d_queue_destroy(d->queue);
     pthread_mutex_destroy(&d->program_lock);
@@ -322,40 +348,6 @@ void STDMETHODCALLTYPE d3d_device_GetImmediateContext(ID3D11Device *This, ID3D11
     ID3D11DeviceContext_AddRef(*out);
 }
 
-HRESULT STDMETHODCALLTYPE d3d_device_CheckFormatSupport(ID3D11Device *This, DXGI_FORMAT format, UINT *support)
-{
-    struct d3d_device *d = (struct d3d_device *)This;
-    UINT has = 0;
-
-    if (!support)
-        return E_INVALIDARG;
-    *support = 0;
-    DDI(d, pfnCheckFormatSupport, format, &has);
-    if (!has)
-        return E_FAIL;
-    *support = D3D11_FORMAT_SUPPORT_TEXTURE1D | D3D11_FORMAT_SUPPORT_TEXTURE2D |
-               D3D11_FORMAT_SUPPORT_TEXTURE3D | D3D11_FORMAT_SUPPORT_MIP | D3D11_FORMAT_SUPPORT_CPU_LOCKABLE;
-    *support |= has & 1 ? D3D11_FORMAT_SUPPORT_SHADER_LOAD : 0;
-    *support |=
-        has & 1 && (has & 7) != 3 ? D3D11_FORMAT_SUPPORT_SHADER_SAMPLE : 0; /* integers are loaded alone */
-    *support |=
-        d3d_format_bytes(format) ? D3D11_FORMAT_SUPPORT_BUFFER | D3D11_FORMAT_SUPPORT_IA_VERTEX_BUFFER : 0;
-    *support |= format == DXGI_FORMAT_R16_UINT || format == DXGI_FORMAT_R32_UINT
-                    ? D3D11_FORMAT_SUPPORT_IA_INDEX_BUFFER
-                    : 0;
-    if (d->level < D3D_FEATURE_LEVEL_10_0)
-        *support &= ~(UINT)D3D11_FORMAT_SUPPORT_BUFFER;
-    *support |= has & 2 ? D3D11_FORMAT_SUPPORT_RENDER_TARGET | D3D11_FORMAT_SUPPORT_DISPLAY : 0;
-    *support |= has & 4 ? D3D11_FORMAT_SUPPORT_BLENDABLE : 0;
-    *support |= has & 8
-                    ? D3D11_FORMAT_SUPPORT_MULTISAMPLE_RENDERTARGET | D3D11_FORMAT_SUPPORT_MULTISAMPLE_RESOLVE
-                    : 0;
-    *support |= has & 16 ? D3D11_FORMAT_SUPPORT_MULTISAMPLE_LOAD : 0;
-    if (d->level >= D3D_FEATURE_LEVEL_11_0 && d3d_format_storable(format))
-        *support |= D3D11_FORMAT_SUPPORT_TYPED_UNORDERED_ACCESS_VIEW;
-    return S_OK;
-}
-
 HRESULT STDMETHODCALLTYPE d3d_device_CheckMultisampleQualityLevels(ID3D11Device *This, DXGI_FORMAT format,
                                                                    UINT samples, UINT *levels)
 {
@@ -370,23 +362,20 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckMultisampleQualityLevels(ID3D11Device 
     return S_OK;
 }
 
-/* What shaders do with texels of a format that they write (D3D11_FORMAT_SUPPORT2): words are read, too, and counted in. */
-static UINT stores_of(const struct d3d_device *d, DXGI_FORMAT f)
+/* What 11.1's interface of drivers brings; copies that overlap, and doubles, are not there. */
+static D3D11_FEATURE_DATA_D3D11_OPTIONS options_of(const struct d3d_device *d)
 {
-    const UINT atomics = D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_ADD | D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_BITWISE_OPS |
-                         D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_COMPARE_STORE_OR_COMPARE_EXCHANGE |
-                         D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_EXCHANGE;
-    UINT out = D3D11_FORMAT_SUPPORT2_UAV_TYPED_STORE;
+    const BOOL is = d->eleven_one;
 
-    if (d->level < D3D_FEATURE_LEVEL_11_0 || !d3d_format_storable(f))
-        return 0;
-    if (f == DXGI_FORMAT_R32_FLOAT)
-        return out | D3D11_FORMAT_SUPPORT2_UAV_TYPED_LOAD | D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_EXCHANGE;
-    if (f == DXGI_FORMAT_R32_UINT || f == DXGI_FORMAT_R32_SINT)
-        out |= D3D11_FORMAT_SUPPORT2_UAV_TYPED_LOAD | atomics |
-               (f == DXGI_FORMAT_R32_UINT ? D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_UNSIGNED_MIN_OR_MAX
-                                          : D3D11_FORMAT_SUPPORT2_UAV_ATOMIC_SIGNED_MIN_OR_MAX);
-    return out;
+    return (D3D11_FEATURE_DATA_D3D11_OPTIONS){.OutputMergerLogicOp = d->logic,
+                                              .UAVOnlyRenderingForcedSampleCount =
+                                                  is && d->level >= D3D_FEATURE_LEVEL_11_1,
+                                              .DiscardAPIsSeenByDriver = is,
+                                              .ClearView = is,
+                                              .ConstantBufferPartialUpdate = is,
+                                              .ConstantBufferOffsetting = is,
+                                              .MapNoOverwriteOnDynamicConstantBuffer = is,
+                                              .MapNoOverwriteOnDynamicBufferSRV = is};
 }
 
 HRESULT STDMETHODCALLTYPE d3d_device_CheckFeatureSupport(ID3D11Device *This, D3D11_FEATURE feature,
@@ -399,7 +388,6 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckFeatureSupport(ID3D11Device *This, D3D
                 {D3D11_FEATURE_THREADING, sizeof(D3D11_FEATURE_DATA_THREADING)},
                 {D3D11_FEATURE_DOUBLES, sizeof(D3D11_FEATURE_DATA_DOUBLES)},
                 {D3D11_FEATURE_D3D9_OPTIONS, sizeof(D3D11_FEATURE_DATA_D3D9_OPTIONS)},
-                {D3D11_FEATURE_D3D11_OPTIONS, sizeof(D3D11_FEATURE_DATA_D3D11_OPTIONS)},
                 {D3D11_FEATURE_ARCHITECTURE_INFO, sizeof(D3D11_FEATURE_DATA_ARCHITECTURE_INFO)}};
     D3D11_FEATURE_DATA_FORMAT_SUPPORT *f = data; /* as FORMAT_SUPPORT2's */
 
@@ -410,13 +398,17 @@ HRESULT STDMETHODCALLTYPE d3d_device_CheckFeatureSupport(ID3D11Device *This, D3D
             memset(data, 0, size);
             return S_OK;
         }
+    if (feature == D3D11_FEATURE_D3D11_OPTIONS && size == sizeof(D3D11_FEATURE_DATA_D3D11_OPTIONS)) {
+        *(D3D11_FEATURE_DATA_D3D11_OPTIONS *)data = options_of((struct d3d_device *)This);
+        return S_OK;
+    }
     if (feature == D3D11_FEATURE_FORMAT_SUPPORT && size == sizeof(*f))
         return d3d_device_CheckFormatSupport(This, f->InFormat, &f->OutFormatSupport);
     if (feature == D3D11_FEATURE_FORMAT_SUPPORT2 && size == sizeof(*f)) {
         UINT any;
         HRESULT hr = d3d_device_CheckFormatSupport(This, f->InFormat, &any);
 
-        f->OutFormatSupport = hr == S_OK ? stores_of((struct d3d_device *)This, f->InFormat) : 0;
+        f->OutFormatSupport = hr == S_OK ? d3d_format_stores((struct d3d_device *)This, f->InFormat) : 0;
         return hr;
     }
     if (feature == D3D11_FEATURE_D3D10_X_HARDWARE_OPTIONS &&

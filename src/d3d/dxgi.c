@@ -434,8 +434,10 @@ static D3D_FEATURE_LEVEL choose(struct d3d_adapter *a, const D3D_FEATURE_LEVEL *
     if (a->ddi.pfnGetCaps(a->drv, &ask) != S_OK)
         return 0;
     for (UINT i = 0; i < count; i++)
-        if ((levels[i] == D3D_FEATURE_LEVEL_11_0 && caps.Caps & 4) ||
-            (levels[i] == D3D_FEATURE_LEVEL_10_1 && caps.Caps & 6) || levels[i] == D3D_FEATURE_LEVEL_10_0 ||
+        if ((levels[i] == D3D_FEATURE_LEVEL_11_0 && caps.Caps & 12) ||
+            (levels[i] == D3D_FEATURE_LEVEL_11_1 && caps.Caps & 8 &&
+             a->ddi_interface == D3D11_1_DDI_INTERFACE) ||
+            (levels[i] == D3D_FEATURE_LEVEL_10_1 && caps.Caps & 14) || levels[i] == D3D_FEATURE_LEVEL_10_0 ||
             levels[i] == D3D_FEATURE_LEVEL_9_3 || levels[i] == D3D_FEATURE_LEVEL_9_2 ||
             levels[i] == D3D_FEATURE_LEVEL_9_1) /* part of 10_0 */
             return levels[i];

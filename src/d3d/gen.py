@@ -94,6 +94,9 @@ for what in re.findall(r"^FILTERS\((\w+),", code, re.M):
 # BREAKS what it stops at
 for what in re.findall(r"^BREAKS\((\w+),", code, re.M):
     defined |= {f"d3d_queue_{how}BreakOn{what}" for how in ("Set", "Get")}
+# CONSTANT_BUFFERS those of a stage
+for prefix in re.findall(r"^CONSTANT_BUFFERS\((\w+),", code, re.M):
+    defined |= {f"{prefix}{what}" for what in ("SetConstantBuffers", "SetConstantBuffers1", "GetConstantBuffers1")}
 # GET_STAGE and SET_STAGE make one of each for a stage
 for prefix in re.findall(r"^GET_STAGE\((\w+),", code, re.M):
     defined |= {f"{prefix}Get{what}" for what in ("ConstantBuffers", "ShaderResources", "Samplers")}

@@ -94,8 +94,11 @@ static struct d3d_child *readable(const struct d3d_context *c, struct d3d_child 
 {
     if (!view)
         return NULL;
-    for (int i = 0; i < 8; i++)
-        if (overlap(view, c->targets[i]) || overlap(view, c->pixel_uavs[i]) || overlap(view, c->uavs[i]))
+    for (UINT i = 0; i < 8; i++)
+        if (overlap(view, c->targets[i]))
+            return NULL;
+    for (UINT i = 0; i < d3d_uav_slots(c->device); i++)
+        if (overlap(view, c->pixel_uavs[i]) || overlap(view, c->uavs[i]))
             return NULL;
     return overlap(view, written_depth(c, view)) ? NULL : view;
 }

@@ -11,7 +11,8 @@ enum {
                     D3D11_BIND_UNORDERED_ACCESS,
     MIPPED = D3D11_BIND_SHADER_RESOURCE | D3D11_BIND_RENDER_TARGET,
     SHARED = D3D11_RESOURCE_MISC_SHARED | D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX,
-    WRITTEN = D3D11_BIND_RENDER_TARGET | D3D11_BIND_UNORDERED_ACCESS
+    WRITTEN = D3D11_BIND_RENDER_TARGET | D3D11_BIND_UNORDERED_ACCESS,
+    CHANGED = WRITTEN | D3D11_BIND_DEPTH_STENCIL | D3D11_BIND_STREAM_OUTPUT /* by the GPU */
 };
 enum { MAX_VOLUME = 2048, MAX_BUFFER = 1 << 28 };
 
@@ -49,11 +50,9 @@ static bool valid_usage(D3D11_USAGE usage, UINT bind, UINT binds, UINT cpu, bool
     case D3D11_USAGE_DEFAULT:
         return !cpu;
     case D3D11_USAGE_IMMUTABLE:
-        return !cpu && initial &&
-               !(bind & (D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL | D3D11_BIND_UNORDERED_ACCESS));
+        return !cpu && initial && bind && !(bind & CHANGED);
     case D3D11_USAGE_DYNAMIC:
-        return cpu == D3D11_CPU_ACCESS_WRITE && bind &&
-               !(bind & (D3D11_BIND_RENDER_TARGET | D3D11_BIND_DEPTH_STENCIL | D3D11_BIND_UNORDERED_ACCESS));
+        return cpu == D3D11_CPU_ACCESS_WRITE && bind && !(bind & CHANGED);
     case D3D11_USAGE_STAGING:
         return cpu && !bind && !(cpu & ~(UINT)(D3D11_CPU_ACCESS_READ | D3D11_CPU_ACCESS_WRITE));
     default:
@@ -94,8 +93,9 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateBuffer(ID3D11Device *This, const D3D1
     if (!desc || !desc->ByteWidth || desc->ByteWidth > MAX_BUFFER || (data && !data->pSysMem) ||
         !valid_elements(desc) || desc->MiscFlags & D3D11_RESOURCE_MISC_GENERATE_MIPS ||
         !valid_usage(desc->Usage, desc->BindFlags, BUFFER_BINDS, desc->CPUAccessFlags, data) ||
-        (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER && (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER ||
-                                                          desc->ByteWidth & 15 || desc->ByteWidth > 65536))) {
+        (desc->BindFlags & D3D11_BIND_CONSTANT_BUFFER &&
+         (desc->BindFlags != D3D11_BIND_CONSTANT_BUFFER || desc->ByteWidth & 15 ||
+          (desc->ByteWidth > 65536 && !d->eleven_one)))) {
         return d3d_refuse(
             d, D3D11_MESSAGE_ID_CREATEBUFFER_INVALIDARG_RETURN,
             "ID3D11Device::CreateBuffer: %u bytes of usage %d, bind flags 0x%X, CPU access 0x%X, misc flags 0x%X: there is no "

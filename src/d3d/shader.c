@@ -18,11 +18,13 @@ static UINT system_value(const struct dxbc_element *e)
     return factors[e->system_value][0] + e->index;
 }
 
-static UINT signature(const struct dxbc_signature *s, D3D10DDIARG_SIGNATURE_ENTRY *out)
+static UINT signature(const struct dxbc_signature *s, D3D11_1DDIARG_SIGNATURE_ENTRY *out)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        out[i] = (D3D10DDIARG_SIGNATURE_ENTRY){system_value(&s->elements[i]), s->elements[i].reg,
-                                               s->elements[i].mask};
+        out[i] = (D3D11_1DDIARG_SIGNATURE_ENTRY){.SystemValue = system_value(&s->elements[i]),
+                                                 .Register = s->elements[i].reg,
+                                                 .Mask = s->elements[i].mask,
+                                                 .RegisterComponentType = s->elements[i].component};
     return s->count;
 }
 
@@ -81,8 +83,8 @@ bool d3d_program_allowed(const struct d3d_device *d, const struct d3d_program *p
 }
 
 static void tell_shader(struct d3d_device *d, enum d3d_kind kind, const UINT *code, D3D10DDI_HSHADER h,
-                        D3D10DDI_HRTSHADER rt, const D3D10DDIARG_STAGE_IO_SIGNATURES *s,
-                        const D3D11DDIARG_TESSELLATION_IO_SIGNATURES *patches)
+                        D3D10DDI_HRTSHADER rt, const D3D11_1DDIARG_STAGE_IO_SIGNATURES *s,
+                        const D3D11_1DDIARG_TESSELLATION_IO_SIGNATURES *patches)
 {
     switch ((int)kind) {
     case D3D_SHADER_HS:
@@ -134,8 +136,8 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
 {
     struct d3d_device *d = (struct d3d_device *)This;
     struct d3d_program p;
-    D3D10DDIARG_STAGE_IO_SIGNATURES s;
-    D3D11DDIARG_TESSELLATION_IO_SIGNATURES patches;
+    D3D11_1DDIARG_STAGE_IO_SIGNATURES s;
+    D3D11_1DDIARG_TESSELLATION_IO_SIGNATURES patches;
     struct d3d_child *c;
 
     if (out)
@@ -146,9 +148,9 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
         return E_INVALIDARG;
     if (!out)
         return S_FALSE;
-    s = (D3D10DDIARG_STAGE_IO_SIGNATURES){p.in, p.num_in, p.out, p.num_out};
+    s = (D3D11_1DDIARG_STAGE_IO_SIGNATURES){p.in, p.num_in, p.out, p.num_out};
     patches =
-        (D3D11DDIARG_TESSELLATION_IO_SIGNATURES){p.in, p.num_in, p.out, p.num_out, p.patch, p.num_patch};
+        (D3D11_1DDIARG_TESSELLATION_IO_SIGNATURES){p.in, p.num_in, p.out, p.num_out, p.patch, p.num_patch};
     c = d3d_child_create(d, kind,
                          kind == D3D_SHADER_HS || kind == D3D_SHADER_DS
                              ? d->ddi.pfnCalcPrivateTessellationShaderSize(d->drv, p.code, &patches)
@@ -201,18 +203,6 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDomainShader(ID3D11Device *This, cons
                                                         ID3D11ClassLinkage *linkage, ID3D11DomainShader **out)
 {
     return create(This, code, size, linkage, (void **)out, D3D_SHADER_DS, 4);
-}
-
-/* Bytes of an element of a vertex; 0: elements are never of this format. */
-UINT d3d_format_bytes(DXGI_FORMAT f)
-{
-    static const BYTE bytes[] = {
-        [2] = 16, 16, 16,       [6] = 12, 12, 12,       [10] = 8, 8,        8, 8,       8,        [16] = 8,
-        8,        8,  [24] = 4, 4,        4,  [28] = 4, 4,        4,        4, 4,       [34] = 4, 4,
-        4,        4,  4,        [41] = 4, 4,  4,        [49] = 2, 2,        2, 2,       [54] = 2, [56] = 2,
-        2,        2,  2,        [61] = 1, 1,  1,        1,        [87] = 4, 4, [91] = 4};
-
-    return (UINT)f < sizeof(bytes) ? bytes[f] : 0;
 }
 
 /* Where an element is in its slot's stride. `next` is what APPEND_ALIGNED_ELEMENT means. What is wrong with it, or 0. */

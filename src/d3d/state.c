@@ -16,8 +16,10 @@ static bool within(UINT value, UINT first, UINT last)
 }
 
 /* Each answers the message of the first member that is wrong; 0: none is. */
-static D3D11_MESSAGE_ID raster_wrong(const D3D11_RASTERIZER_DESC *r)
+static D3D11_MESSAGE_ID raster_wrong(const D3D11_RASTERIZER_DESC1 *r)
 {
+    if (r->ForcedSampleCount > 16 || r->ForcedSampleCount & (r->ForcedSampleCount - 1))
+        return D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDFORCEDSAMPLECOUNT;
     if (!within(r->FillMode, D3D11_FILL_WIREFRAME, D3D11_FILL_SOLID))
         return D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDFILLMODE;
     if (!within(r->CullMode, D3D11_CULL_NONE, D3D11_CULL_BACK))
@@ -65,10 +67,15 @@ static bool factor_valid(UINT factor, bool alpha)
            !(alpha && colour);
 }
 
-static D3D11_MESSAGE_ID blend_wrong(const D3D11_BLEND_DESC *b)
+static D3D11_MESSAGE_ID blend_wrong(const D3D11_BLEND_DESC1 *b)
 {
     for (int i = 0; i < (b->IndependentBlendEnable ? 8 : 1); i++) {
-        const D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[i];
+        const D3D11_RENDER_TARGET_BLEND_DESC1 *t = &b->RenderTarget[i];
+
+        if (t->LogicOpEnable && (b->IndependentBlendEnable || t->BlendEnable))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDLOGICOPS;
+        if (t->LogicOpEnable && !within(t->LogicOp, D3D11_LOGIC_OP_CLEAR, D3D11_LOGIC_OP_OR_INVERTED))
+            return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDLOGICOPS;
 
         if (t->RenderTargetWriteMask > D3D11_COLOR_WRITE_ENABLE_ALL)
             return D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDRENDERTARGETWRITEMASK;
@@ -154,7 +161,11 @@ static HRESULT refuse(struct d3d_device *d, const char *what, D3D11_MESSAGE_ID i
                                           "MinLOD",
                                           "MaxLOD"};
     const UINT at = (UINT)id - FIRST;
-    const char *member = at < sizeof(members) / sizeof(members[0]) ? members[at] : NULL;
+    const char *member = id == D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDFORCEDSAMPLECOUNT
+                             ? "ForcedSampleCount"
+                         : id == D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDLOGICOPS ? "LogicOp"
+                         : at < sizeof(members) / sizeof(members[0])               ? members[at]
+                                                                                   : NULL;
 
     return d3d_refuse(d, id, "ID3D11Device::Create%sState: %s%s", what,
                       member ? member : "there is no description",
@@ -164,7 +175,7 @@ static HRESULT refuse(struct d3d_device *d, const char *what, D3D11_MESSAGE_ID i
 /* ---- what it then says: members that are switched off, as Direct3D has them; and no byte between members, so that equal ones are
  * equal bytes ------- */
 
-static void raster_usual(D3D11_RASTERIZER_DESC *r)
+static void raster_usual(D3D11_RASTERIZER_DESC1 *r)
 {
 }
 
@@ -181,20 +192,27 @@ static void sampler_usual(D3D11_SAMPLER_DESC *s)
         memset(s->BorderColor, 0, sizeof(s->BorderColor));
 }
 
-static void blend_usual(D3D11_BLEND_DESC *b)
+static void blend_usual(D3D11_BLEND_DESC1 *b)
 {
-    static const D3D11_RENDER_TARGET_BLEND_DESC off = {
-        FALSE,           D3D11_BLEND_ONE,  D3D11_BLEND_ZERO,   D3D11_BLEND_OP_ADD,
-        D3D11_BLEND_ONE, D3D11_BLEND_ZERO, D3D11_BLEND_OP_ADD, 0};
-    const D3D11_BLEND_DESC given = *b;
+    static const D3D11_RENDER_TARGET_BLEND_DESC1 off = {.SrcBlend = D3D11_BLEND_ONE,
+                                                        .DestBlend = D3D11_BLEND_ZERO,
+                                                        .BlendOp = D3D11_BLEND_OP_ADD,
+                                                        .SrcBlendAlpha = D3D11_BLEND_ONE,
+                                                        .DestBlendAlpha = D3D11_BLEND_ZERO,
+                                                        .BlendOpAlpha = D3D11_BLEND_OP_ADD};
+    const D3D11_BLEND_DESC1 given = *b;
 
     memset(b, 0, sizeof(*b));
     b->AlphaToCoverageEnable = given.AlphaToCoverageEnable;
     b->IndependentBlendEnable = given.IndependentBlendEnable;
     for (int i = 0; i < 8; i++) {
-        const D3D11_RENDER_TARGET_BLEND_DESC *own = &given.RenderTarget[given.IndependentBlendEnable ? i : 0],
-                                             *from = own->BlendEnable ? own : &off;
-        D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[i];
+        const D3D11_RENDER_TARGET_BLEND_DESC1 *own =
+                                                  &given.RenderTarget[given.IndependentBlendEnable ? i : 0],
+                                              *from = own->BlendEnable ? own : &off;
+        D3D11_RENDER_TARGET_BLEND_DESC1 *t = &b->RenderTarget[i];
+
+        t->LogicOpEnable = own->LogicOpEnable;
+        t->LogicOp = own->LogicOpEnable ? own->LogicOp : D3D11_LOGIC_OP_NOOP;
 
         t->BlendEnable = from->BlendEnable;
         t->SrcBlend = from->SrcBlend;
@@ -272,14 +290,18 @@ static HRESULT state_finish(struct d3d_child *c, void **out)
         pthread_mutex_unlock(&d->states_lock);                                                               \
         return *out ? S_OK : hr;                                                                             \
     }
-STATE(d3d_device_CreateRasterizerState, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster, D3D_RASTER,
-      RasterizerState, D3D10_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE,
-      "Rasterizer", D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_NULLDESC)
+static HRESULT STDMETHODCALLTYPE create_raster(ID3D11Device *This, const D3D11_RASTERIZER_DESC1 *desc,
+                                               ID3D11RasterizerState1 **out);
+static HRESULT STDMETHODCALLTYPE create_blend(ID3D11Device *This, const D3D11_BLEND_DESC1 *desc,
+                                              ID3D11BlendState1 **out);
+STATE(create_raster, ID3D11RasterizerState1, D3D11_RASTERIZER_DESC1, raster, D3D_RASTER, RasterizerState,
+      D3D11_1_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE, "Rasterizer",
+      D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_NULLDESC)
 STATE(d3d_device_CreateSamplerState, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler, D3D_SAMPLER, Sampler,
       D3D10_DDI_SAMPLER_DESC, D3D10DDI_HSAMPLER, D3D10DDI_HRTSAMPLER, "Sampler",
       D3D11_MESSAGE_ID_CREATESAMPLERSTATE_NULLDESC)
-STATE(d3d_device_CreateBlendState, ID3D11BlendState, D3D11_BLEND_DESC, blend, D3D_BLEND, BlendState,
-      D3D10_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE, "Blend",
+STATE(create_blend, ID3D11BlendState1, D3D11_BLEND_DESC1, blend, D3D_BLEND, BlendState,
+      D3D11_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE, "Blend",
       D3D11_MESSAGE_ID_CREATEBLENDSTATE_NULLDESC)
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
@@ -329,43 +351,67 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateDepthStencilState(ID3D11Device *This,
     {                                                                                                        \
         *desc = ((struct d3d_child *)This)->desc.member;                                                     \
     }
-GET_DESC(d3d_blend_GetDesc, ID3D11BlendState, D3D11_BLEND_DESC, blend)
+GET_DESC(d3d_blend_GetDesc1, ID3D11BlendState1, D3D11_BLEND_DESC1, blend)
 GET_DESC(d3d_depth_GetDesc, ID3D11DepthStencilState, D3D11_DEPTH_STENCIL_DESC, depth)
-GET_DESC(d3d_raster_GetDesc, ID3D11RasterizerState, D3D11_RASTERIZER_DESC, raster)
+GET_DESC(d3d_raster_GetDesc1, ID3D11RasterizerState1, D3D11_RASTERIZER_DESC1, raster)
 GET_DESC(d3d_sampler_GetDesc, ID3D11SamplerState, D3D11_SAMPLER_DESC, sampler)
 
-/* ---- what 11.1 adds to them: the driver's interface has neither logic operations nor forced samples ------------------- */
-
-void STDMETHODCALLTYPE d3d_raster_GetDesc1(ID3D11RasterizerState1 *This, D3D11_RASTERIZER_DESC1 *desc)
-{
-    memcpy(desc, &((struct d3d_child *)This)->desc.raster, sizeof(D3D11_RASTERIZER_DESC));
-    desc->ForcedSampleCount = 0;
-}
+/* ---- what 11.1 adds to them, and what 11.0 has without it ----------------------------- */
 
 HRESULT STDMETHODCALLTYPE d3d_device_CreateRasterizerState1(ID3D11Device1 *This,
                                                             const D3D11_RASTERIZER_DESC1 *desc,
                                                             ID3D11RasterizerState1 **out)
 {
-    D3D11_RASTERIZER_DESC d;
+    const struct d3d_device *d = (const struct d3d_device *)This;
 
     if (out)
         *out = NULL;
-    if (!desc || desc->ForcedSampleCount)
+    if (desc && desc->ForcedSampleCount && d->level < D3D_FEATURE_LEVEL_11_1)
         return refuse((struct d3d_device *)This, "Rasterizer",
-                      D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_NULLDESC);
-    memcpy(&d, desc, sizeof(d));
-    return d3d_device_CreateRasterizerState((ID3D11Device *)This, &d, (ID3D11RasterizerState **)out);
+                      D3D11_MESSAGE_ID_CREATERASTERIZERSTATE_INVALIDFORCEDSAMPLECOUNT);
+    return create_raster((ID3D11Device *)This, desc, out);
 }
 
-void STDMETHODCALLTYPE d3d_blend_GetDesc1(ID3D11BlendState1 *This, D3D11_BLEND_DESC1 *desc)
+HRESULT STDMETHODCALLTYPE d3d_device_CreateRasterizerState(ID3D11Device *This,
+                                                           const D3D11_RASTERIZER_DESC *desc,
+                                                           ID3D11RasterizerState **out)
 {
-    const D3D11_BLEND_DESC *b = &((struct d3d_child *)This)->desc.blend;
+    D3D11_RASTERIZER_DESC1 d = {.ForcedSampleCount = 0};
 
-    *desc = (D3D11_BLEND_DESC1){b->AlphaToCoverageEnable, b->IndependentBlendEnable};
-    for (int i = 0; i < 8; i++) {
-        const D3D11_RENDER_TARGET_BLEND_DESC *t = &b->RenderTarget[i];
+    if (desc)
+        memcpy(&d, desc, sizeof(*desc)); /* its first members */
+    return create_raster(This, desc ? &d : NULL, (ID3D11RasterizerState1 **)out);
+}
 
-        desc->RenderTarget[i] =
+void STDMETHODCALLTYPE d3d_raster_GetDesc(ID3D11RasterizerState *This, D3D11_RASTERIZER_DESC *desc)
+{
+    memcpy(desc, &((struct d3d_child *)This)->desc.raster, sizeof(*desc));
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateBlendState1(ID3D11Device1 *This, const D3D11_BLEND_DESC1 *desc,
+                                                       ID3D11BlendState1 **out)
+{
+    const struct d3d_device *d = (const struct d3d_device *)This;
+
+    if (out)
+        *out = NULL;
+    for (int i = 0; i < 8 && desc && !d->logic; i++)
+        if (desc->RenderTarget[i].LogicOpEnable && (!i || desc->IndependentBlendEnable))
+            return refuse((struct d3d_device *)This, "Blend",
+                          D3D11_MESSAGE_ID_CREATEBLENDSTATE_INVALIDLOGICOPS);
+    return create_blend((ID3D11Device *)This, desc, out);
+}
+
+HRESULT STDMETHODCALLTYPE d3d_device_CreateBlendState(ID3D11Device *This, const D3D11_BLEND_DESC *desc,
+                                                      ID3D11BlendState **out)
+{
+    D3D11_BLEND_DESC1 d = {.AlphaToCoverageEnable = desc ? desc->AlphaToCoverageEnable : FALSE,
+                           .IndependentBlendEnable = desc ? desc->IndependentBlendEnable : FALSE};
+
+    for (int i = 0; i < 8 && desc; i++) {
+        const D3D11_RENDER_TARGET_BLEND_DESC *t = &desc->RenderTarget[i];
+
+        d.RenderTarget[i] =
             (D3D11_RENDER_TARGET_BLEND_DESC1){.BlendEnable = t->BlendEnable,
                                               .SrcBlend = t->SrcBlend,
                                               .DestBlend = t->DestBlend,
@@ -373,29 +419,21 @@ void STDMETHODCALLTYPE d3d_blend_GetDesc1(ID3D11BlendState1 *This, D3D11_BLEND_D
                                               .SrcBlendAlpha = t->SrcBlendAlpha,
                                               .DestBlendAlpha = t->DestBlendAlpha,
                                               .BlendOpAlpha = t->BlendOpAlpha,
-                                              .LogicOp = D3D11_LOGIC_OP_NOOP,
                                               .RenderTargetWriteMask = t->RenderTargetWriteMask};
     }
+    return create_blend(This, desc ? &d : NULL, (ID3D11BlendState1 **)out);
 }
 
-HRESULT STDMETHODCALLTYPE d3d_device_CreateBlendState1(ID3D11Device1 *This, const D3D11_BLEND_DESC1 *desc,
-                                                       ID3D11BlendState1 **out)
+void STDMETHODCALLTYPE d3d_blend_GetDesc(ID3D11BlendState *This, D3D11_BLEND_DESC *desc)
 {
-    D3D11_BLEND_DESC d;
+    const D3D11_BLEND_DESC1 *b = &((struct d3d_child *)This)->desc.blend;
 
-    if (out)
-        *out = NULL;
-    if (!desc)
-        return refuse((struct d3d_device *)This, "Blend", D3D11_MESSAGE_ID_CREATEBLENDSTATE_NULLDESC);
-    d = (D3D11_BLEND_DESC){desc->AlphaToCoverageEnable, desc->IndependentBlendEnable};
+    *desc = (D3D11_BLEND_DESC){b->AlphaToCoverageEnable, b->IndependentBlendEnable};
     for (int i = 0; i < 8; i++) {
-        const D3D11_RENDER_TARGET_BLEND_DESC1 *t = &desc->RenderTarget[i];
+        const D3D11_RENDER_TARGET_BLEND_DESC1 *t = &b->RenderTarget[i];
 
-        if (t->LogicOpEnable)
-            return E_INVALIDARG;
-        d.RenderTarget[i] = (D3D11_RENDER_TARGET_BLEND_DESC){
+        desc->RenderTarget[i] = (D3D11_RENDER_TARGET_BLEND_DESC){
             t->BlendEnable,   t->SrcBlend,       t->DestBlend,    t->BlendOp,
             t->SrcBlendAlpha, t->DestBlendAlpha, t->BlendOpAlpha, t->RenderTargetWriteMask};
     }
-    return d3d_device_CreateBlendState((ID3D11Device *)This, &d, (ID3D11BlendState **)out);
 }

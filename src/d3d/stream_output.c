@@ -124,7 +124,7 @@ static HRESULT make(struct d3d_device *d, const struct request *r, struct d3d_pr
 {
     enum { ROOM = D3D11_SO_STREAM_COUNT * D3D11_SO_OUTPUT_COMPONENT_COUNT };
     D3D11DDIARG_STREAM_OUTPUT_DECLARATION_ENTRY to[ROOM];
-    D3D10DDIARG_STAGE_IO_SIGNATURES s = {p->in, p->num_in, p->out, p->num_out};
+    D3D11_1DDIARG_STAGE_IO_SIGNATURES s = {p->in, p->num_in, p->out, p->num_out};
     D3D11DDIARG_CREATEGEOMETRYSHADERWITHSTREAMOUTPUT a = {
         .pShaderCode = p->dxbc.program.type == GEOMETRY ? p->code : NULL,
         .pOutputStreamDecl = to,

@@ -293,6 +293,6 @@ HRESULT STDMETHODCALLTYPE d3d_keyed_ReleaseSync(IDXGIKeyedMutex *This, UINT64 ke
     struct d3d_child *c = of_keyed(This);
     D3DKMT_RELEASEKEYEDMUTEX r = {.hKeyedMutex = c->keyed, .Key = key};
 
-    DDI(c->device, pfnFlush);
+    DDI(c->device, pfnFlush, 0);
     return NT_SUCCESS(D3DKMTReleaseKeyedMutex(&r)) ? S_OK : E_FAIL;
 }

@@ -206,20 +206,11 @@ static HRESULT check(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC1 *desc, bo
 {
     UINT levels = 0;
 
-    switch (desc->Format) {
-    case DXGI_FORMAT_R8G8B8A8_UNORM:
-    case DXGI_FORMAT_B8G8R8A8_UNORM:
-    case DXGI_FORMAT_R16G16B16A16_FLOAT:
-    case DXGI_FORMAT_R10G10B10A2_UNORM:
-        break;
-    case DXGI_FORMAT_R8G8B8A8_UNORM_SRGB:
-    case DXGI_FORMAT_B8G8R8A8_UNORM_SRGB:
-        if (flips(desc->SwapEffect)) /* their views may be, the buffers may not */
-            return DXGI_ERROR_INVALID_CALL;
-        break;
-    default:
+    if (!d3d_format_shown(d, desc->Format))
         return flips(desc->SwapEffect) && desc->Format ? DXGI_ERROR_INVALID_CALL : E_INVALIDARG;
-    }
+    if (flips(desc->SwapEffect) &&
+        (desc->Format == DXGI_FORMAT_R8G8B8A8_UNORM_SRGB || desc->Format == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB))
+        return DXGI_ERROR_INVALID_CALL; /* their views may be, the buffers may not */
     if ((windowed && !window) || desc->BufferCount > BUFFERS ||
         desc->BufferCount < (flips(desc->SwapEffect) ? 2 : 1) ||
         (desc->SwapEffect > DXGI_SWAP_EFFECT_SEQUENTIAL && !flips(desc->SwapEffect)) ||
@@ -707,7 +698,7 @@ static HRESULT to_window(struct swapchain *s, UINT interval, UINT flags)
         DDI(d, pfnResourceResolveSubresource, DRV(D3D10DDI_HRESOURCE, s->resolved), 0,
             DRV(D3D10DDI_HRESOURCE, s->buffers[0]), 0, s->desc.Format);
     DDI(d, pfnResourceCopy, DRV(D3D10DDI_HRESOURCE, s->pictures[i]), DRV(D3D10DDI_HRESOURCE, src));
-    DDI(d, pfnFlush);
+    DDI(d, pfnFlush, 0);
     hr = d3d_take_error(d);
     if (hr == S_OK)
         d3d_presenter_queue(s->presenter, s->window, interval);

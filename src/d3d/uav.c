@@ -4,18 +4,6 @@
 #include "d3d/tables.h"
 #include "d3d/d3d.h"
 
-bool d3d_format_storable(DXGI_FORMAT f)
-{
-    /* as numbers go: floats, integers and fractions, without BGRA, shared exponents and blocks */
-    static const uint8_t ranges[][2] = {{2, 4},   {10, 14}, {16, 18}, {24, 26}, {28, 28}, {30, 32},
-                                        {34, 38}, {41, 43}, {49, 52}, {54, 54}, {56, 59}, {61, 65}};
-
-    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-        if ((UINT)f >= ranges[i][0] && (UINT)f <= ranges[i][1])
-            return true;
-    return false;
-}
-
 /* Feature level 10_0 has raw and structured ones. */
 static bool buffer_valid(const struct d3d_device *d, const struct d3d_child *r,
                          const D3D11_UNORDERED_ACCESS_VIEW_DESC *desc)
@@ -75,6 +63,11 @@ void STDMETHODCALLTYPE d3d_uav_GetDesc(ID3D11UnorderedAccessView *This,
     *desc = ((struct d3d_child *)This)->desc.uav;
 }
 
+UINT d3d_uav_slots(const struct d3d_device *d)
+{
+    return d->level >= D3D_FEATURE_LEVEL_11_1 ? D3D_UAVS : D3D11_PS_CS_UAV_REGISTER_COUNT;
+}
+
 /* ---- of the context ----------------------------------------------------------- */
 
 /* What a slot's hidden counter becomes; -1: it stays. */
@@ -95,8 +88,9 @@ void STDMETHODCALLTYPE d3d_context_CSSetUnorderedAccessViews(ID3D11DeviceContext
     struct d3d_context *c = (struct d3d_context *)This;
     D3D11DDI_HUNORDEREDACCESSVIEW drv[D3D_UAVS];
     UINT counts[D3D_UAVS];
+    const UINT slots = d3d_uav_slots(c->device);
 
-    if (first > D3D_UAVS || count > D3D_UAVS - first || !count || !views)
+    if (first > slots || count > slots - first || !count || !views)
         return;
     for (UINT i = 0; i < count; i++) {
         struct d3d_child *v = (struct d3d_child *)views[i];
@@ -119,15 +113,16 @@ void STDMETHODCALLTYPE d3d_context_OMSetRenderTargetsAndUnorderedAccessViews(
     bool targets = count != D3D11_KEEP_RENDER_TARGETS_AND_DEPTH_STENCIL,
          stores = uav_count != D3D11_KEEP_UNORDERED_ACCESS_VIEWS;
     UINT counts[D3D_UAVS];
+    const UINT slots = d3d_uav_slots(c->device);
 
-    if ((targets && count > 8) || (stores && (first_uav > D3D_UAVS || uav_count > D3D_UAVS - first_uav)))
+    if ((targets && count > 8) || (stores && (first_uav > slots || uav_count > slots - first_uav)))
         return;
     for (UINT i = 0; i < 8 && targets; i++)
         d3d_child_bind(&c->targets[i], i < count && views ? (struct d3d_child *)views[i] : NULL);
     if (targets)
         d3d_child_bind(&c->depth_view, (struct d3d_child *)depth);
     memset(counts, 0xFF, sizeof(counts));
-    for (UINT i = 0; i < D3D_UAVS && stores; i++) {
+    for (UINT i = 0; i < slots && stores; i++) {
         bool named = i >= first_uav && i - first_uav < uav_count && uavs;
         struct d3d_child *v = named ? (struct d3d_child *)uavs[i - first_uav] : NULL;
 

@@ -822,6 +822,7 @@ int main(int argc, char **argv)
     dynamic(&(struct calls){device, context, target, staging, view, draw_all});
     debug(&(struct calls){device, context, target, staging, view, draw_all}, argv[1]);
     level11(&(struct calls){device, context, target, staging, view, draw_all}, argv[1]);
+    level11_1(argv[1]);
     printf("done\n");
     return 0;
 }

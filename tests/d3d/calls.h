@@ -14,6 +14,7 @@ struct calls {
 
 void objects(const struct calls *c);
 void level11(const struct calls *c, const char *folder);
+void level11_1(const char *folder); /* on a device of its own */
 void deferred(const struct calls *c);
 void debug(const struct calls *c, const char *folder);
 void dynamic(const struct calls *c);

@@ -396,9 +396,11 @@ static void states_told(void)
     }
     b.RenderTarget[0].BlendEnable = FALSE;
     b.RenderTarget[0].LogicOpEnable = TRUE;
-    want("a logic operation", (UINT)ID3D11Device1_CreateBlendState1(one, &b, &none), (UINT)E_INVALIDARG);
+    b.IndependentBlendEnable = TRUE;
+    want("a logic operation of one target", (UINT)ID3D11Device1_CreateBlendState1(one, &b, &none),
+         (UINT)E_INVALIDARG);
     want("which is none", none == NULL, 1);
-    r.ForcedSampleCount = 4;
+    r.ForcedSampleCount = 4; /* feature level 11_1's */
     want("forced samples", (UINT)ID3D11Device1_CreateRasterizerState1(one, &r, &cull), (UINT)E_INVALIDARG);
     ID3D11Device1_Release(one);
 }

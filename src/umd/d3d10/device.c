@@ -93,6 +93,7 @@ void umd10_flush(struct umd10_device *d)
         umd10_error(d, E_OUTOFMEMORY); /* one packet is longer than a submission may be */
     }
     abi_builder_reset(&d->stream);
+    d->heavy = 0;
     device_check(d);
 }
 
@@ -132,12 +133,13 @@ static VOID APIENTRY destroy_device(D3D10DDI_HDEVICE h)
     abi_builder_finish(&d->stream);
 }
 
-static VOID APIENTRY flush(D3D10DDI_HDEVICE h)
+static BOOL APIENTRY flush(D3D10DDI_HDEVICE h, UINT flags)
 {
     umd10_flush(umd10_device(h));
+    return TRUE;
 }
 
-static VOID APIENTRY relocate(D3D10DDI_HDEVICE h, D3D11DDI_DEVICEFUNCS *f)
+static VOID APIENTRY relocate(D3D10DDI_HDEVICE h, D3D11_1DDI_DEVICEFUNCS *f)
 {
 }
 
@@ -148,13 +150,45 @@ static SIZE_T APIENTRY device_size(D3D10DDI_HADAPTER h, CONST D3D10DDIARG_CALCPR
     return sizeof(struct umd10_device);
 }
 
+/* What feature levels 10_1 and 11_0 need beside what the ABI has. */
+#define LEVEL_11                                                                                             \
+    (AEROGPU_EXT_FEATURE(EXT_FORMATS) | AEROGPU_EXT_FEATURE(EXT_QUERIES) |                                   \
+     AEROGPU_EXT_FEATURE(EXT_DIMENSIONS) | AEROGPU_EXT_FEATURE(EXT_SAMPLERS) |                               \
+     AEROGPU_EXT_FEATURE(EXT_MIPS) | AEROGPU_EXT_FEATURE(EXT_VIEWS) | AEROGPU_EXT_FEATURE(EXT_INDIRECT) |    \
+     AEROGPU_EXT_FEATURE(EXT_STATES) | AEROGPU_EXT_FEATURE(EXT_SAMPLES) |                                    \
+     AEROGPU_EXT_FEATURE(EXT_STREAM_OUTPUT))
+/* And 11_1, and the interface that has it. */
+#define LEVEL_11_1 (LEVEL_11 | AEROGPU_EXT_FEATURE(EXT_BUFFER_TARGETS) | AEROGPU_EXT_FEATURE(EXT_OUTPUT))
+
+static bool has_level(const struct umd10_adapter *a, uint64_t features)
+{
+    return (a->info.device_features & features) == features;
+}
+
+static void fill_functions(struct umd10_device *d)
+{
+    D3D11_1DDI_DEVICEFUNCS *f = &d->whole;
+
+    umd10_missing_functions(f);
+    umd10_resource_functions(f);
+    umd10_view_functions(f);
+    umd10_state_functions(f);
+    umd10_shader_functions(f);
+    umd10_draw_functions(f);
+    umd10_query_functions(f);
+    f->pfnDestroyDevice = destroy_device;
+    f->pfnFlush = flush;
+    f->pfnRelocateDeviceFuncs = relocate;
+}
+
 static HRESULT APIENTRY create_device(D3D10DDI_HADAPTER h, D3D10DDIARG_CREATEDEVICE *a)
 {
     struct umd10_device *d = a->hDrvDevice.pDrvPrivate;
     D3DDDICB_CREATECONTEXT c = {0};
     HRESULT hr;
 
-    if (a->Interface != D3D11_0_DDI_INTERFACE)
+    if (a->Interface != D3D11_0_DDI_INTERFACE &&
+        (a->Interface != D3D11_1_DDI_INTERFACE || !has_level(h.pDrvPrivate, LEVEL_11_1)))
         return E_INVALIDARG;
     memset(d, 0, sizeof(*d));
     d->runtime = a->hRTDevice;
@@ -173,17 +207,12 @@ static HRESULT APIENTRY create_device(D3D10DDI_HADAPTER h, D3D10DDIARG_CREATEDEV
     d->list = c.pAllocationList;
     d->list_size = c.AllocationListSize;
     abi_builder_init(&d->stream);
-    memset(a->p11DeviceFuncs, 0, sizeof(*a->p11DeviceFuncs));
-    umd10_missing_functions(a->p11DeviceFuncs);
-    umd10_resource_functions(a->p11DeviceFuncs);
-    umd10_view_functions(a->p11DeviceFuncs);
-    umd10_state_functions(a->p11DeviceFuncs);
-    umd10_shader_functions(a->p11DeviceFuncs);
-    umd10_draw_functions(a->p11DeviceFuncs);
-    umd10_query_functions(a->p11DeviceFuncs);
-    a->p11DeviceFuncs->pfnDestroyDevice = destroy_device;
-    a->p11DeviceFuncs->pfnFlush = flush;
-    a->p11DeviceFuncs->pfnRelocateDeviceFuncs = relocate;
+    fill_functions(d);
+    d->every_stage = a->Interface == D3D11_1_DDI_INTERFACE;
+    if (d->every_stage)
+        *a->p11_1DeviceFuncs = d->whole;
+    else
+        umd10_eleven_functions(a->p11DeviceFuncs, &d->whole);
     umd10_present_functions(a->DXGIBaseDDI.pDXGIDDIBaseFunctions2);
     device_check(d);
     return S_OK;
@@ -197,21 +226,17 @@ static HRESULT APIENTRY close_adapter(D3D10DDI_HADAPTER h)
 
 static HRESULT APIENTRY supported_versions(D3D10DDI_HADAPTER h, UINT32 *count, UINT64 *versions)
 {
-    if (versions && *count < 1)
+    const UINT32 there = has_level(h.pDrvPrivate, LEVEL_11_1) ? 2 : 1;
+
+    if (versions && *count < there)
         return E_OUTOFMEMORY;
     if (versions)
         versions[0] = D3D11_0_DDI_SUPPORTED;
-    *count = 1;
+    if (versions && there > 1)
+        versions[1] = D3D11_1_DDI_SUPPORTED;
+    *count = there;
     return S_OK;
 }
-
-/* What feature levels 10_1 and 11_0 need beside what the ABI has. */
-#define LEVEL_11                                                                                             \
-    (AEROGPU_EXT_FEATURE(EXT_FORMATS) | AEROGPU_EXT_FEATURE(EXT_QUERIES) |                                   \
-     AEROGPU_EXT_FEATURE(EXT_DIMENSIONS) | AEROGPU_EXT_FEATURE(EXT_SAMPLERS) |                               \
-     AEROGPU_EXT_FEATURE(EXT_MIPS) | AEROGPU_EXT_FEATURE(EXT_VIEWS) | AEROGPU_EXT_FEATURE(EXT_INDIRECT) |    \
-     AEROGPU_EXT_FEATURE(EXT_STATES) | AEROGPU_EXT_FEATURE(EXT_SAMPLES) |                                    \
-     AEROGPU_EXT_FEATURE(EXT_STREAM_OUTPUT))
 
 static HRESULT APIENTRY get_caps(D3D10DDI_HADAPTER h, CONST D3D10_2DDIARG_GETCAPS *a)
 {
@@ -227,9 +252,21 @@ static HRESULT APIENTRY get_caps(D3D10DDI_HADAPTER h, CONST D3D10_2DDIARG_GETCAP
         return S_OK;
     case D3D11DDICAPS_3DPIPELINESUPPORT:
         *caps = D3D11DDI_ENCODE_3DPIPELINESUPPORT_CAP(D3D11DDI_3DPIPELINELEVEL_10_0);
-        if ((adapter->info.device_features & LEVEL_11) == LEVEL_11)
+        if (has_level(adapter, LEVEL_11))
             *caps |= D3D11DDI_ENCODE_3DPIPELINESUPPORT_CAP(D3D11DDI_3DPIPELINELEVEL_10_1) |
                      D3D11DDI_ENCODE_3DPIPELINESUPPORT_CAP(D3D11DDI_3DPIPELINELEVEL_11_0);
+        if (has_level(adapter, LEVEL_11_1))
+            *caps |= D3D11DDI_ENCODE_3DPIPELINESUPPORT_CAP(D3D11_1DDI_3DPIPELINELEVEL_11_1);
+        return S_OK;
+    case D3D11_1DDICAPS_D3D11_OPTIONS:
+        if (a->DataSize < sizeof(D3D11_1DDI_D3D11_OPTIONS_DATA))
+            return E_INVALIDARG;
+        *(D3D11_1DDI_D3D11_OPTIONS_DATA *)a->pData =
+            (D3D11_1DDI_D3D11_OPTIONS_DATA){.OutputMergerLogicOp = has_level(adapter, LEVEL_11_1)};
+        return S_OK;
+    case D3D11_1DDICAPS_ARCHITECTURE_INFO:            /* no tiles */
+    case D3D11_1DDICAPS_SHADER_MIN_PRECISION_SUPPORT: /* all is as precise as it can be */
+        memset(a->pData, 0, a->DataSize);
         return S_OK;
     }
     return E_INVALIDARG;

@@ -18,23 +18,27 @@ static void bind_targets(struct umd10_device *d)
     abi_builder_packet(&d->stream, AEROGPU_CMD_SET_RENDER_TARGETS, &t, sizeof(t), NULL, 0);
 }
 
-/* All slots: what is not named is unbound. */
-static void set_pixel_views(struct umd10_device *d, CONST D3D11DDI_HUNORDEREDACCESSVIEW *uavs,
+/* All slots: what is not named is unbound. Hidden counters are set once, however many stages see them. */
+static void set_stage_views(struct umd10_device *d, CONST D3D11DDI_HUNORDEREDACCESSVIEW *uavs,
                             CONST UINT *initial_counts, UINT first, UINT count)
 {
-    D3D11DDI_HUNORDEREDACCESSVIEW all[8] = {0};
-    UINT counts[8];
-    bool any = false;
+    static const uint8_t others[] = {UMD10_VS, UMD10_GS, UMD10_HS, UMD10_DS};
+    D3D11DDI_HUNORDEREDACCESSVIEW all[UMD10_UAVS] = {0};
+    UINT counts[UMD10_UAVS], used = 0, slots;
 
     memset(counts, 0xFF, sizeof(counts));
-    for (UINT i = 0; i < count && first + i < 8; i++) {
+    for (UINT i = 0; i < count && first + i < UMD10_UAVS; i++) {
         all[first + i] = uavs[i];
         counts[first + i] = initial_counts ? initial_counts[i] : UINT32_MAX;
-        any |= uavs[i].pDrvPrivate != NULL;
+        used = uavs[i].pDrvPrivate ? first + i + 1 : used;
     }
-    if (any || d->pixel_views)
-        umd10_set_uavs(d, UMD10_PS, 0, 8, all, counts);
-    d->pixel_views = any;
+    slots = used > d->views ? used : d->views;
+    d->views = used;
+    if (!slots)
+        return;
+    umd10_set_uavs(d, UMD10_PS, 0, slots, all, counts);
+    for (size_t i = 0; d->every_stage && i < sizeof(others); i++)
+        umd10_set_uavs(d, (enum umd10_stage)others[i], 0, slots, all, NULL);
 }
 
 static VOID APIENTRY set_targets(D3D10DDI_HDEVICE h, CONST D3D10DDI_HRENDERTARGETVIEW *views, UINT count,
@@ -63,7 +67,23 @@ static VOID APIENTRY set_targets(D3D10DDI_HDEVICE h, CONST D3D10DDI_HRENDERTARGE
         d->depth = 0;
     }
     bind_targets(d);
-    set_pixel_views(d, uavs, initial_counts, uav_first, num_uavs);
+    set_stage_views(d, uavs, initial_counts, uav_first, num_uavs);
+}
+
+/* As the only target, or parts of it; then those that are bound are again. */
+static void clear_target(struct umd10_device *d, uint32_t name, CONST FLOAT c[4], const int32_t (*rects)[4],
+                         UINT count)
+{
+    umd10_room(d, 256 + count * sizeof(rects[0]));
+    ABI_EMIT(&d->stream, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {name});
+    if (rects)
+        ABI_EMIT_TAIL(&d->stream, EXT_CLEAR_RECTS, ext_clear_rects, rects, count * (uint32_t)sizeof(rects[0]),
+                      .vec4_count = count,
+                      .color_rgba = {abi_f32(c[0]), abi_f32(c[1]), abi_f32(c[2]), abi_f32(c[3])});
+    else
+        ABI_EMIT(&d->stream, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
+                 .color_rgba = {abi_f32(c[0]), abi_f32(c[1]), abi_f32(c[2]), abi_f32(c[3])});
+    bind_targets(d);
 }
 
 static VOID APIENTRY clear_colour(D3D10DDI_HDEVICE h, D3D10DDI_HRENDERTARGETVIEW hv, FLOAT c[4])
@@ -73,11 +93,83 @@ static VOID APIENTRY clear_colour(D3D10DDI_HDEVICE h, D3D10DDI_HRENDERTARGETVIEW
 
     if (d->dropped)
         return;
-    umd10_room(d, 256);
-    ABI_EMIT(&d->stream, SET_RENDER_TARGETS, set_render_targets, .color_count = 1, .colors = {v->name});
-    ABI_EMIT(&d->stream, CLEAR, clear, .flags = AEROGPU_CLEAR_COLOR,
-             .color_rgba = {abi_f32(c[0]), abi_f32(c[1]), abi_f32(c[2]), abi_f32(c[3])});
-    bind_targets(d);
+    clear_target(d, v->name, c, NULL, 0);
+}
+
+/* Elements of a buffer, as many at a time as a target may have. */
+static void clear_elements(struct umd10_device *d, const struct umd10_view *v, CONST FLOAT c[4], int64_t from,
+                           int64_t to)
+{
+    const uint32_t bytes = umd10_texel_bytes(v->dxgi), most = bytes ? v->size / bytes : 0;
+
+    from = from < 0 ? 0 : from;
+    to = to > most ? most : to;
+    for (int64_t n; from < to; from += n) {
+        const uint32_t name = umd10_name(d);
+
+        n = to - from < UMD10_BUFFER_TARGET ? to - from : UMD10_BUFFER_TARGET;
+        umd10_room(d, 512);
+        ABI_EMIT(&d->stream, EXT_CREATE_BUFFER_VIEW, ext_create_buffer_view, .view_handle = name,
+                 .buffer = v->resource->name, .dxgi_format = v->dxgi,
+                 .offset_bytes = v->offset + (uint32_t)from * bytes, .size_bytes = (uint32_t)n * bytes);
+        clear_target(d, name, c, NULL, 0);
+        ABI_EMIT(&d->stream, DESTROY_TEXTURE_VIEW, destroy_texture_view, .view_handle = name);
+    }
+}
+
+/* Of a target, or of what shaders write to; no rectangles: all of it. */
+static VOID APIENTRY clear_view(D3D10DDI_HDEVICE h, D3D11DDI_HANDLETYPE type, VOID *view, CONST FLOAT c[4],
+                                CONST D3D10_DDI_RECT *rects, UINT count)
+{
+    enum { AT_ONCE = 64 };
+    struct umd10_device *d = umd10_device(h);
+    const struct umd10_view *v = view;
+    int32_t part[AT_ONCE][4];
+    UINT n = 0;
+
+    if (d->dropped || !umd10_is_drawn(v->format))
+        return;
+    if (!rects && v->resource->buffer)
+        clear_elements(d, v, c, 0, INT32_MAX);
+    else if (!rects)
+        clear_target(d, v->name, c, NULL, 0);
+    for (UINT i = 0; rects && i < count; i++) {
+        const D3D10_DDI_RECT *r = &rects[i];
+
+        if (r->left >= r->right || r->top >= r->bottom)
+            continue;
+        if (v->resource->buffer) {
+            if (r->top <= 0 && r->bottom > 0)
+                clear_elements(d, v, c, r->left, r->right);
+            continue;
+        }
+        part[n][0] = r->left;
+        part[n][1] = r->top;
+        part[n][2] = (int32_t)((int64_t)r->right - r->left < INT32_MAX ? r->right - r->left : INT32_MAX);
+        part[n++][3] = (int32_t)((int64_t)r->bottom - r->top < INT32_MAX ? r->bottom - r->top : INT32_MAX);
+        if (n == AT_ONCE) {
+            clear_target(d, v->name, c, part, n);
+            n = 0;
+        }
+    }
+    if (n)
+        clear_target(d, v->name, c, part, n);
+}
+
+/* What it holds may stay as well. */
+static VOID APIENTRY discard(D3D10DDI_HDEVICE h, D3D11DDI_HANDLETYPE type, VOID *resource_or_view,
+                             CONST D3D10_DDI_RECT *rects, UINT count)
+{
+}
+
+static VOID APIENTRY debug_binary(D3D10DDI_HDEVICE h, D3D10DDI_HSHADER s, UINT size, CONST VOID *bytes)
+{
+}
+
+static VOID APIENTRY direct_flip(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE a, D3D10DDI_HRESOURCE b, UINT flags,
+                                 BOOL *supported)
+{
+    *supported = FALSE;
 }
 
 static VOID APIENTRY clear_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILVIEW hv, UINT flags, FLOAT depth,
@@ -112,6 +204,10 @@ static VOID APIENTRY set_viewports(D3D10DDI_HDEVICE h, UINT count, UINT cleared,
     for (UINT i = 0; i < count; i++)
         if (!is_viewport(&v[i]))
             return;
+    d->area = 0;
+    for (UINT i = 0; i < count && i < 16; i++)
+        if ((uint64_t)v[i].Width * (uint64_t)v[i].Height > d->area)
+            d->area = (uint64_t)v[i].Width * (uint64_t)v[i].Height;
     if (!count || count > 16) {
         d->viewport_empty |= !count; /* nothing is seen any more */
         return;
@@ -241,12 +337,26 @@ static bool stages_fit(const struct umd10_device *d)
 /* 6: whether a draw has what the device asks for. */
 static bool can_draw(const struct umd10_device *d)
 {
-    bool target = d->depth != 0 || d->pixel_views || d->streams;
+    bool target = d->depth != 0 || d->views || d->streams;
 
     for (uint32_t i = 0; i < d->colour_count; i++)
         target |= d->colours[i] != 0;
     return target && !d->samples_differ && !d->dropped && !d->viewport_empty && d->shaders[UMD10_VS] &&
            d->topology && stages_fit(d);
+}
+
+/* Draws over more pixels than displays have go into submissions of few: who looks whether the device still answers looks at those. */
+static void begin_draw(struct umd10_device *d)
+{
+    const uint64_t large = 1u << 25, most = 1u << 28;
+
+    umd10_bind_shaders(d);
+    umd10_room(d, 128);
+    if (d->area < large)
+        return;
+    if (d->heavy && d->heavy + d->area > most)
+        umd10_flush(d);
+    d->heavy += d->area;
 }
 
 static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT instances, UINT first,
@@ -256,8 +366,7 @@ static VOID APIENTRY draw_instanced(D3D10DDI_HDEVICE h, UINT vertices, UINT inst
 
     if (!can_draw(d))
         return;
-    umd10_bind_shaders(d);
-    umd10_room(d, 128);
+    begin_draw(d);
     ABI_EMIT(&d->stream, DRAW, draw, .vertex_count = vertices, .instance_count = instances,
              .first_vertex = first, .first_instance = first_instance);
 }
@@ -276,8 +385,7 @@ static VOID APIENTRY draw_indexed_instanced(D3D10DDI_HDEVICE h, UINT indices, UI
         return;
     if (indices > d->indices - first) /* what is behind the buffer's end is not drawn */
         indices = d->indices - first;
-    umd10_bind_shaders(d);
-    umd10_room(d, 128);
+    begin_draw(d);
     ABI_EMIT(&d->stream, DRAW_INDEXED, draw_indexed, .index_count = indices, .instance_count = instances,
              .first_index = first, .base_vertex = base, .first_instance = first_instance);
 }
@@ -311,8 +419,7 @@ static void draw_by(struct umd10_device *d, struct umd10_resource *r, UINT offse
 {
     if (!can_draw(d) || (indexed && !d->indices) || !has_arguments(d, r, offset, indexed ? 20 : 16))
         return;
-    umd10_bind_shaders(d);
-    umd10_room(d, 128);
+    begin_draw(d);
     ABI_EMIT(&d->stream, EXT_DRAW_INDIRECT, ext_draw_indirect, .buffer = r->name, .indexed = indexed,
              .offset = offset);
 }
@@ -371,8 +478,7 @@ static VOID APIENTRY draw_auto(D3D10DDI_HDEVICE h)
 
     if (!can_draw(d) || !umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STREAM_OUTPUT)))
         return;
-    umd10_bind_shaders(d);
-    umd10_room(d, 128);
+    begin_draw(d);
     ABI_EMIT(&d->stream, EXT_DRAW_AUTO, ext_draw_auto, .reserved0 = 0);
 }
 
@@ -381,8 +487,12 @@ static VOID APIENTRY set_min_lod(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r, FLOAT
 {
 }
 
-void umd10_draw_functions(D3D11DDI_DEVICEFUNCS *f)
+void umd10_draw_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
+    f->pfnClearView = clear_view;
+    f->pfnDiscard = discard;
+    f->pfnAssignDebugBinary = debug_binary;
+    f->pfnCheckDirectFlipSupport = direct_flip;
     f->pfnSetRenderTargets = set_targets;
     f->pfnClearRenderTargetView = clear_colour;
     f->pfnClearDepthStencilView = clear_depth;
@@ -412,7 +522,7 @@ static SIZE_T APIENTRY missing(D3D10DDI_HDEVICE h)
     return sizeof(uint64_t);
 }
 
-void umd10_missing_functions(D3D11DDI_DEVICEFUNCS *f)
+void umd10_missing_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
     SIZE_T(APIENTRY * none)(D3D10DDI_HDEVICE) = missing;
 

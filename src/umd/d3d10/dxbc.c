@@ -87,7 +87,7 @@ static UINT signature_value(UINT value, UINT *index)
 }
 
 /* Which of those with the same system value: clip and cull distances have several registers. */
-static UINT index_of(const D3D10DDIARG_SIGNATURE_ENTRY *e, UINT i)
+static UINT index_of(const D3D11_1DDIARG_SIGNATURE_ENTRY *e, UINT i)
 {
     UINT n = 0;
 
@@ -97,7 +97,7 @@ static UINT index_of(const D3D10DDIARG_SIGNATURE_ENTRY *e, UINT i)
 }
 
 /* One signature chunk: count, 8, then {name, index, system value, component type, register, masks}, then the names. */
-static void put_signature(struct out *o, uint32_t fourcc, const D3D10DDIARG_SIGNATURE_ENTRY *e, UINT count,
+static void put_signature(struct out *o, uint32_t fourcc, const D3D11_1DDIARG_SIGNATURE_ENTRY *e, UINT count,
                           bool output, bool pixel)
 {
     uint32_t names = 8 + count * 24, at = names, header;

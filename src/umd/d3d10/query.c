@@ -192,7 +192,7 @@ static VOID APIENTRY set_predication(D3D10DDI_HDEVICE h, D3D10DDI_HQUERY hq, BOO
         d->dropped = holds(q, words) == (value != 0);
 }
 
-void umd10_query_functions(D3D11DDI_DEVICEFUNCS *f)
+void umd10_query_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
     f->pfnCalcPrivateQuerySize = query_size;
     f->pfnCreateQuery = create_query;

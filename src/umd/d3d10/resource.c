@@ -747,7 +747,8 @@ static BOOL APIENTRY is_busy(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hr)
 }
 
 static VOID APIENTRY update(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, UINT subresource,
-                            CONST D3D10_DDI_BOX *box, CONST VOID *data, UINT row_pitch, UINT depth_pitch)
+                            CONST D3D10_DDI_BOX *box, CONST VOID *data, UINT row_pitch, UINT depth_pitch,
+                            UINT flags)
 {
     struct umd10_resource *r = dst.pDrvPrivate;
 
@@ -793,7 +794,7 @@ void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub
 
 static VOID APIENTRY copy_region(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, UINT dst_subresource, UINT x,
                                  UINT y, UINT z, D3D10DDI_HRESOURCE src, UINT src_subresource,
-                                 CONST D3D10_DDI_BOX *box)
+                                 CONST D3D10_DDI_BOX *box, UINT flags)
 {
     if (!umd10_device(h)->dropped)
         umd10_copy(umd10_device(h), dst.pDrvPrivate, dst_subresource, x, y, z, src.pDrvPrivate,
@@ -805,7 +806,7 @@ static VOID APIENTRY copy_all(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE dst, D3D10D
     struct umd10_resource *from = src.pDrvPrivate;
 
     for (UINT i = 0; i < (from->buffer ? 1 : from->mips * from->layers); i++)
-        copy_region(h, dst, i, 0, 0, 0, src, i, NULL);
+        copy_region(h, dst, i, 0, 0, 0, src, i, NULL, 0);
 }
 
 static VOID APIENTRY hazard(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE r)
@@ -870,7 +871,7 @@ static VOID APIENTRY resolve(D3D10DDI_HDEVICE h, D3D10DDI_HRESOURCE hd, UINT dst
              .format = f);
 }
 
-void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)
+void umd10_resource_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
     f->pfnCalcPrivateResourceSize = resource_size;
     f->pfnCreateResource = create_resource;
@@ -883,6 +884,7 @@ void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f)
     f->pfnStagingResourceUnmap = unmap_staging;
     f->pfnDynamicResourceMapDiscard = f->pfnDynamicConstantBufferMapDiscard = map_dynamic;
     f->pfnDynamicIABufferMapDiscard = f->pfnDynamicIABufferMapNoOverwrite = map_dynamic;
+    f->pfnDynamicConstantBufferMapNoOverwrite = map_dynamic;
     f->pfnDynamicResourceUnmap = f->pfnDynamicConstantBufferUnmap = f->pfnDynamicIABufferUnmap =
         unmap_dynamic;
     f->pfnResourceIsStagingBusy = is_busy;

@@ -7,20 +7,20 @@
 #include "base/dxbc/sm4_check.h"
 
 static SIZE_T APIENTRY shader_size(D3D10DDI_HDEVICE h, CONST UINT *code,
-                                   CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s)
+                                   CONST D3D11_1DDIARG_STAGE_IO_SIGNATURES *s)
 {
     return sizeof(struct umd10_shader);
 }
 
 static SIZE_T APIENTRY tessellation_size(D3D10DDI_HDEVICE h, CONST UINT *code,
-                                         CONST D3D11DDIARG_TESSELLATION_IO_SIGNATURES *s)
+                                         CONST D3D11_1DDIARG_TESSELLATION_IO_SIGNATURES *s)
 {
     return sizeof(struct umd10_shader);
 }
 
 static SIZE_T APIENTRY streams_size(D3D10DDI_HDEVICE h,
                                     CONST D3D11DDIARG_CREATEGEOMETRYSHADERWITHSTREAMOUTPUT *a,
-                                    CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s)
+                                    CONST D3D11_1DDIARG_STAGE_IO_SIGNATURES *s)
 {
     return sizeof(struct umd10_shader);
 }
@@ -129,9 +129,9 @@ static void create(D3D10DDI_HDEVICE h, D3D10DDI_HSHADER hs, const struct umd10_p
 }
 
 static void create_plain(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
-                         const D3D10DDIARG_STAGE_IO_SIGNATURES *s, enum umd10_stage stage)
+                         const D3D11_1DDIARG_STAGE_IO_SIGNATURES *s, enum umd10_stage stage)
 {
-    static const D3D10DDIARG_STAGE_IO_SIGNATURES none;
+    static const D3D11_1DDIARG_STAGE_IO_SIGNATURES none;
 
     s = s ? s : &none;
     create(h, hs,
@@ -144,7 +144,7 @@ static void create_plain(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER 
 }
 
 static void create_tessellation(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
-                                const D3D11DDIARG_TESSELLATION_IO_SIGNATURES *s, enum umd10_stage stage)
+                                const D3D11_1DDIARG_TESSELLATION_IO_SIGNATURES *s, enum umd10_stage stage)
 {
     create(h, hs,
            &(struct umd10_program){.code = code,
@@ -158,31 +158,31 @@ static void create_tessellation(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_H
 }
 
 static VOID APIENTRY create_vs(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
-                               D3D10DDI_HRTSHADER rt, CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s)
+                               D3D10DDI_HRTSHADER rt, CONST D3D11_1DDIARG_STAGE_IO_SIGNATURES *s)
 {
     create_plain(h, code, hs, s, UMD10_VS);
 }
 
 static VOID APIENTRY create_gs(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
-                               D3D10DDI_HRTSHADER rt, CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s)
+                               D3D10DDI_HRTSHADER rt, CONST D3D11_1DDIARG_STAGE_IO_SIGNATURES *s)
 {
     create_plain(h, code, hs, s, UMD10_GS);
 }
 
 static VOID APIENTRY create_ps(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
-                               D3D10DDI_HRTSHADER rt, CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s)
+                               D3D10DDI_HRTSHADER rt, CONST D3D11_1DDIARG_STAGE_IO_SIGNATURES *s)
 {
     create_plain(h, code, hs, s, UMD10_PS);
 }
 
 static VOID APIENTRY create_hs(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
-                               D3D10DDI_HRTSHADER rt, CONST D3D11DDIARG_TESSELLATION_IO_SIGNATURES *s)
+                               D3D10DDI_HRTSHADER rt, CONST D3D11_1DDIARG_TESSELLATION_IO_SIGNATURES *s)
 {
     create_tessellation(h, code, hs, s, UMD10_HS);
 }
 
 static VOID APIENTRY create_ds(D3D10DDI_HDEVICE h, CONST UINT *code, D3D10DDI_HSHADER hs,
-                               D3D10DDI_HRTSHADER rt, CONST D3D11DDIARG_TESSELLATION_IO_SIGNATURES *s)
+                               D3D10DDI_HRTSHADER rt, CONST D3D11_1DDIARG_TESSELLATION_IO_SIGNATURES *s)
 {
     create_tessellation(h, code, hs, s, UMD10_DS);
 }
@@ -222,7 +222,7 @@ static void *streams_chunk(const D3D11DDIARG_CREATEGEOMETRYSHADERWITHSTREAMOUTPU
 static VOID APIENTRY create_streams(D3D10DDI_HDEVICE h,
                                     CONST D3D11DDIARG_CREATEGEOMETRYSHADERWITHSTREAMOUTPUT *a,
                                     D3D10DDI_HSHADER hs, D3D10DDI_HRTSHADER rt,
-                                    CONST D3D10DDIARG_STAGE_IO_SIGNATURES *s)
+                                    CONST D3D11_1DDIARG_STAGE_IO_SIGNATURES *s)
 {
     struct umd10_device *d = umd10_device(h);
     struct umd10_shader *o = hs.pDrvPrivate;
@@ -337,16 +337,24 @@ void umd10_bind_shaders(struct umd10_device *d)
     abi_builder_packet(&d->stream, AEROGPU_CMD_BIND_SHADERS, &b, sizeof(b), more, sizeof(more));
 }
 
+/* What begins behind the end of its buffer reads as zeros, as nothing does. */
 static void set_constants(D3D10DDI_HDEVICE h, UINT first, UINT count, CONST D3D10DDI_HRESOURCE *buffers,
-                          enum umd10_stage stage)
+                          CONST UINT *first_constant, CONST UINT *constants, enum umd10_stage stage)
 {
+    enum { CONSTANT = 16, MOST = 4096 };
     struct umd10_device *d = umd10_device(h);
     struct aerogpu_constant_buffer_binding bindings[16] = {0};
     uint32_t shader_stage, stage_ex;
 
     for (UINT i = 0; i < count && i < 16; i++) {
         const struct umd10_resource *r = buffers[i].pDrvPrivate;
-        bindings[i].buffer = r ? r->name : 0;
+        const uint64_t from = first_constant ? (uint64_t)first_constant[i] * CONSTANT : 0;
+        const UINT n = constants && constants[i] < MOST ? constants[i] : MOST;
+
+        if (!r || from >= r->size || !n)
+            continue;
+        bindings[i] = (struct aerogpu_constant_buffer_binding){
+            .buffer = r->name, .offset_bytes = (uint32_t)from, .size_bytes = n * CONSTANT};
     }
     umd10_stage(stage, &shader_stage, &stage_ex);
     umd10_room(d, 512);
@@ -382,10 +390,10 @@ static void set_views(D3D10DDI_HDEVICE h, UINT first, UINT count, CONST D3D10DDI
 void umd10_set_uavs(struct umd10_device *d, enum umd10_stage stage, UINT first, UINT count,
                     CONST D3D11DDI_HUNORDEREDACCESSVIEW *views, CONST UINT *initial_counts)
 {
-    struct aerogpu_unordered_access_buffer_binding b[8] = {0};
+    struct aerogpu_unordered_access_buffer_binding b[UMD10_UAVS] = {0};
     uint32_t shader_stage, stage_ex;
 
-    count = count < 8 ? count : 8;
+    count = count < UMD10_UAVS ? count : UMD10_UAVS;
     for (UINT i = 0; i < count; i++) {
         const struct umd10_view *v = views[i].pDrvPrivate;
         bool range = v && v->resource->buffer && !v->own;
@@ -399,7 +407,7 @@ void umd10_set_uavs(struct umd10_device *d, enum umd10_stage stage, UINT first, 
                 .initial_count = initial_counts ? initial_counts[i] : AEROGPU_UAV_INITIAL_COUNT_KEEP};
     }
     umd10_stage(stage, &shader_stage, &stage_ex);
-    umd10_room(d, 256);
+    umd10_room(d, sizeof(b) + 64);
     ABI_EMIT_TAIL(&d->stream, SET_UNORDERED_ACCESS_BUFFERS, set_unordered_access_buffers, b,
                   count * (uint32_t)sizeof(b[0]), .shader_stage = shader_stage, .start_slot = first,
                   .uav_count = count, .stage_ex = stage_ex);
@@ -433,9 +441,10 @@ static void set_samplers(D3D10DDI_HDEVICE h, UINT first, UINT count, CONST D3D10
         set_shader(h, s, stage);                                                                             \
     }                                                                                                        \
     static VOID APIENTRY prefix##_set_constants(D3D10DDI_HDEVICE h, UINT first, UINT count,                  \
-                                                CONST D3D10DDI_HRESOURCE *b)                                 \
+                                                CONST D3D10DDI_HRESOURCE *b, CONST UINT *from,               \
+                                                CONST UINT *n)                                               \
     {                                                                                                        \
-        set_constants(h, first, count, b, stage);                                                            \
+        set_constants(h, first, count, b, from, n, stage);                                                   \
     }                                                                                                        \
     static VOID APIENTRY prefix##_set_views(D3D10DDI_HDEVICE h, UINT first, UINT count,                      \
                                             CONST D3D10DDI_HSHADERRESOURCEVIEW *v)                           \
@@ -454,7 +463,7 @@ STAGE(hs, UMD10_HS)
 STAGE(ds, UMD10_DS)
 STAGE(cs, UMD10_CS)
 
-void umd10_shader_functions(D3D11DDI_DEVICEFUNCS *f)
+void umd10_shader_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
 #define SET(Name, prefix)                                                                                    \
     f->pfn##Name##SetShader = prefix##_set_shader;                                                           \

@@ -17,9 +17,9 @@
     static VOID APIENTRY destroy_##name(D3D10DDI_HDEVICE h, handle o)                                        \
     {                                                                                                        \
     }
-STATE(blend, D3D10_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE)
+STATE(blend, D3D11_1_DDI_BLEND_DESC, D3D10DDI_HBLENDSTATE, D3D10DDI_HRTBLENDSTATE)
 STATE(depth, D3D10_DDI_DEPTH_STENCIL_DESC, D3D10DDI_HDEPTHSTENCILSTATE, D3D10DDI_HRTDEPTHSTENCILSTATE)
-STATE(raster, D3D10_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE)
+STATE(raster, D3D11_1_DDI_RASTERIZER_DESC, D3D10DDI_HRASTERIZERSTATE, D3D10DDI_HRTRASTERIZERSTATE)
 
 /* The packet's factors, by D3D11_BLEND; those of colour, which it does not have, are told as render states. */
 static bool factor(UINT d3d11, uint32_t *packet, uint32_t *d3d9)
@@ -47,13 +47,19 @@ static bool factor(UINT d3d11, uint32_t *packet, uint32_t *d3d9)
 }
 
 /* As near as the ABI's own packets come. */
-static void set_blend_nearest(struct umd10_device *d, const D3D10_1_DDI_BLEND_DESC *b,
+static void set_blend_nearest(struct umd10_device *d, const D3D11_1_DDI_BLEND_DESC *b,
                               CONST FLOAT constant[4], UINT mask)
 {
     /* what is switched off may hold anything */
-    const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 off = {
-        0, 2, 1, 1, 2, 1, 1, b ? b->RenderTarget[0].RenderTargetWriteMask : 15};
-    const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 *t =
+    const D3D11_1_DDI_RENDER_TARGET_BLEND_DESC off = {.SrcBlend = 2,
+                                                      .DestBlend = 1,
+                                                      .BlendOp = 1,
+                                                      .SrcBlendAlpha = 2,
+                                                      .DestBlendAlpha = 1,
+                                                      .BlendOpAlpha = 1,
+                                                      .RenderTargetWriteMask =
+                                                          b ? b->RenderTarget[0].RenderTargetWriteMask : 15};
+    const D3D11_1_DDI_RENDER_TARGET_BLEND_DESC *t =
         b && b->RenderTarget[0].BlendEnable ? &b->RenderTarget[0] : &off;
     uint32_t src, dst, src9, dst9, src_alpha, dst_alpha, unused;
     bool plain = factor(t->SrcBlend, &src, &src9);
@@ -75,18 +81,20 @@ static void set_blend_nearest(struct umd10_device *d, const D3D10_1_DDI_BLEND_DE
     }
 }
 
-static void set_blend_whole(struct umd10_device *d, const D3D10_1_DDI_BLEND_DESC *b, CONST FLOAT constant[4],
+static void set_blend_whole(struct umd10_device *d, const D3D11_1_DDI_BLEND_DESC *b, CONST FLOAT constant[4],
                             UINT mask)
 {
     struct aerogpu_cmd_ext_set_blend_state s = {.alpha_to_coverage = b && b->AlphaToCoverageEnable,
                                                 .sample_mask = mask};
 
     for (int i = 0; i < 8; i++) {
-        const D3D10_DDI_RENDER_TARGET_BLEND_DESC1 *t =
+        const D3D11_1_DDI_RENDER_TARGET_BLEND_DESC *t =
             b ? &b->RenderTarget[b->IndependentBlendEnable ? i : 0] : NULL;
 
         s.targets[2 * i + 1] = (t ? t->RenderTargetWriteMask & 15u : 15u) << 24;
-        if (!t || !t->BlendEnable)
+        if (b && b->RenderTarget[0].LogicOpEnable) /* of all targets alike */
+            s.targets[2 * i] = (uint32_t)b->RenderTarget[0].LogicOp << 16 | 2u << 24;
+        if (!t || !t->BlendEnable || s.targets[2 * i])
             continue;
         s.targets[2 * i] =
             (uint32_t)t->SrcBlend | (uint32_t)t->DestBlend << 8 | (uint32_t)t->BlendOp << 16 | 1u << 24;
@@ -103,7 +111,7 @@ static VOID APIENTRY set_blend(D3D10DDI_HDEVICE h, D3D10DDI_HBLENDSTATE state, C
                                UINT mask)
 {
     struct umd10_device *d = umd10_device(h);
-    const D3D10_1_DDI_BLEND_DESC *b = state.pDrvPrivate;
+    const D3D11_1_DDI_BLEND_DESC *b = state.pDrvPrivate;
 
     if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES)))
         set_blend_whole(d, b, constant, mask);
@@ -143,8 +151,8 @@ static VOID APIENTRY set_depth(D3D10DDI_HDEVICE h, D3D10DDI_HDEPTHSTENCILSTATE s
 static VOID APIENTRY set_raster(D3D10DDI_HDEVICE h, D3D10DDI_HRASTERIZERSTATE state)
 {
     struct umd10_device *d = umd10_device(h);
-    static const D3D10_DDI_RASTERIZER_DESC usual = {.FillMode = 3, .CullMode = 3, .DepthClipEnable = 1};
-    const D3D10_DDI_RASTERIZER_DESC *s = state.pDrvPrivate ? state.pDrvPrivate : &usual;
+    static const D3D11_1_DDI_RASTERIZER_DESC usual = {.FillMode = 3, .CullMode = 3, .DepthClipEnable = 1};
+    const D3D11_1_DDI_RASTERIZER_DESC *s = state.pDrvPrivate ? state.pDrvPrivate : &usual;
 
     umd10_room(d, 64);
     if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES))) {
@@ -154,7 +162,8 @@ static VOID APIENTRY set_raster(D3D10DDI_HDEVICE h, D3D10DDI_HRASTERIZERSTATE st
                  .scissor_enable = s->ScissorEnable != 0, .depth_bias = s->DepthBias,
                  .depth_bias_clamp = abi_f32(s->DepthBiasClamp),
                  .slope_scaled_depth_bias = abi_f32(s->SlopeScaledDepthBias),
-                 .flags = s->DepthClipEnable ? 0 : AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE);
+                 .flags = (s->DepthClipEnable ? 0 : AEROGPU_RASTERIZER_FLAG_DEPTH_CLIP_DISABLE) |
+                          AEROGPU_RASTERIZER_FLAG_EXT_SAMPLES(s->ForcedSampleCount & 31));
         return;
     }
     ABI_EMIT(&d->stream, SET_RASTERIZER_STATE, set_rasterizer_state,
@@ -267,7 +276,7 @@ static VOID APIENTRY set_layout(D3D10DDI_HDEVICE h, D3D10DDI_HELEMENTLAYOUT hl)
     ABI_EMIT(&d->stream, SET_INPUT_LAYOUT, set_input_layout, .input_layout_handle = l ? l->name : 0);
 }
 
-void umd10_state_functions(D3D11DDI_DEVICEFUNCS *f)
+void umd10_state_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
     f->pfnCalcPrivateBlendStateSize = blend_size;
     f->pfnCreateBlendState = create_blend;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* umd10.h: the user-mode driver for Direct3D 11, aerogpu_d3d10_x64.dll (OpenAdapter10_2).
+/* umd10.h: the user-mode driver for Direct3D 11 and 11.1, aerogpu_d3d10_x64.dll (OpenAdapter10_2).
  *
- *   runtime ─D3D11DDI_DEVICEFUNCS─▶ packets of one stream ─umd10_flush─▶ pfnRenderCb ─▶ dxgkrnl
+ *   runtime ─D3D11_1DDI_DEVICEFUNCS─▶ packets of one stream ─umd10_flush─▶ pfnRenderCb ─▶ dxgkrnl
  *                                        ▲                                   │
  *                                   bindings, state                     removed: pfnSetErrorCb, and nothing more is said
  *
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #include "abi/builder.h"
-#include "wddm/d3d10umddi.h"
+#include "wddm/d3d10umddi_11_1.h"
 
 #include <aerogpu/alloc.h>
 #include <aerogpu/escape.h>
@@ -38,7 +38,8 @@
 #define D3DERR_WASSTILLDRAWING       ((HRESULT)0x8876021C)
 
 enum umd10_stage { UMD10_VS, UMD10_PS, UMD10_GS, UMD10_HS, UMD10_DS, UMD10_CS, UMD10_STAGES };
-enum { UMD10_TEXTURES = 128, UMD10_VERTEX_BUFFERS = 16, UMD10_TARGETS = 8 };
+enum { UMD10_TEXTURES = 128, UMD10_VERTEX_BUFFERS = 16, UMD10_TARGETS = 8, UMD10_UAVS = 64 };
+enum { UMD10_BUFFER_TARGET = 16384 }; /* elements: as wide as a texture */
 
 struct umd10_adapter {
     D3D10DDI_HRTADAPTER runtime;
@@ -77,6 +78,7 @@ struct umd10_view { /* of any kind */
     struct umd10_resource *resource;
     uint32_t name;         /* of a view, or the resource's */
     uint32_t offset, size; /* of a buffer */
+    uint32_t format, dxgi; /* of a texture's view, or of a buffer's with one: 0: none */
     bool own;
 };
 
@@ -123,6 +125,8 @@ struct umd10_device {
     const D3D11DDI_CORELAYER_DEVICECALLBACKS *um;
     const DXGI_DDI_BASE_CALLBACKS *dxgi;
     struct umd10_adapter *adapter;
+    bool every_stage;             /* may write to views, and not pixel shaders alone: 11.1 */
+    D3D11_1DDI_DEVICEFUNCS whole; /* what the calls of an 11.0 runtime become (eleven.c) */
     HANDLE context;
     uint8_t *command;
     uint32_t command_size, list_size;
@@ -140,9 +144,10 @@ struct umd10_device {
     bool shaders_changed;
     uint32_t colours[UMD10_TARGETS], colour_count, depth;
     bool samples_differ; /* of the targets */
-    bool pixel_views;    /* pixel shaders write to something beside the targets */
+    uint32_t views;      /* what shaders write to beside the targets: slots up to the last one */
     bool streams;        /* something is bound that vertices are written to */
     bool viewport_empty;
+    uint64_t area, heavy;     /* pixels: of the largest viewport; of the draws in the stream that have many */
     uint32_t topology;        /* 0: none, or one that there is not */
     const uint8_t *container; /* of the shader that is made next; NULL: not known */
     size_t container_size;
@@ -191,7 +196,7 @@ static inline bool umd10_is_depth(uint32_t format)
            format == AEROGPU_FORMAT_EXT_D16_UNORM || format == AEROGPU_FORMAT_EXT_D32_FLOAT_S8_UINT;
 }
 
-void umd10_resource_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_resource_functions(D3D11_1DDI_DEVICEFUNCS *f);
 void umd10_copy(struct umd10_device *d, struct umd10_resource *dst, UINT dst_sub, UINT x, UINT y, UINT z,
                 struct umd10_resource *src, UINT src_sub, const D3D10_DDI_BOX *box);
 /* What it lies in each dimension at a mip: layers, or slices. */
@@ -207,14 +212,16 @@ void umd10_fill(struct umd10_device *d, struct umd10_resource *r, uint64_t offse
                 uint32_t value);
 
 /* view.c, state.c, shader.c, draw.c, query.c, present.c: their functions of the table. */
-void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f);
-void umd10_state_functions(D3D11DDI_DEVICEFUNCS *f);
-void umd10_shader_functions(D3D11DDI_DEVICEFUNCS *f);
-void umd10_draw_functions(D3D11DDI_DEVICEFUNCS *f);
-void umd10_query_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_view_functions(D3D11_1DDI_DEVICEFUNCS *f);
+void umd10_state_functions(D3D11_1DDI_DEVICEFUNCS *f);
+void umd10_shader_functions(D3D11_1DDI_DEVICEFUNCS *f);
+void umd10_draw_functions(D3D11_1DDI_DEVICEFUNCS *f);
+void umd10_query_functions(D3D11_1DDI_DEVICEFUNCS *f);
 void umd10_present_functions(DXGI1_1_DDI_BASE_FUNCTIONS *f);
+/* eleven.c: the table that an 11.0 runtime knows, of the functions of `whole`. */
+void umd10_eleven_functions(D3D11DDI_DEVICEFUNCS *f, const D3D11_1DDI_DEVICEFUNCS *whole);
 /* The table's slots of what the driver does not do: they tell the runtime so. */
-void umd10_missing_functions(D3D11DDI_DEVICEFUNCS *f);
+void umd10_missing_functions(D3D11_1DDI_DEVICEFUNCS *f);
 
 /* shader.c: binds what is bound, in front of a draw or dispatch. */
 void umd10_bind_shaders(struct umd10_device *d);
@@ -224,7 +231,7 @@ void umd10_set_uavs(struct umd10_device *d, enum umd10_stage stage, UINT first, 
 
 struct umd10_program {
     const UINT *code;
-    const D3D10DDIARG_SIGNATURE_ENTRY *in, *out, *patch;
+    const D3D11_1DDIARG_SIGNATURE_ENTRY *in, *out, *patch;
     UINT num_in, num_out, num_patch;
     const void *streams; /* EXT_STREAM_OUTPUT's chunk; NULL: none */
     uint32_t streams_size;

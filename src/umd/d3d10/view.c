@@ -2,8 +2,6 @@
 /* view.c: views of textures and buffers. One of a whole texture in its own format is the texture itself. */
 #include "umd/d3d10/umd10.h"
 
-enum { MAX_BUFFER_TARGET = 16384 }; /* as wide as a texture */
-
 static bool is_stencil(UINT dxgi)
 {
     return dxgi == 22 /* X32_TYPELESS_G8X24_UINT */ || dxgi == 47 /* X24_TYPELESS_G8_UINT */;
@@ -23,14 +21,15 @@ static void view_texture(struct umd10_device *d, struct umd10_view *v, UINT dxgi
     mips = mips > r->mips - mip ? r->mips - mip : mips;
     layers = layers > slices - layer ? slices - layer : layers;
     v->name = r->name;
+    v->format = format ? format : r->format;
     if ((!format || format == r->format) && !mip && mips == r->mips && !layer && layers == slices)
         return;
     v->name = umd10_name(d);
     v->own = true;
     umd10_room(d, 64);
     ABI_EMIT(&d->stream, CREATE_TEXTURE_VIEW, create_texture_view, .view_handle = v->name,
-             .texture_handle = r->name, .format = format ? format : r->format, .base_mip_level = mip,
-             .mip_level_count = mips, .base_array_layer = layer, .array_layer_count = layers);
+             .texture_handle = r->name, .format = v->format, .base_mip_level = mip, .mip_level_count = mips,
+             .base_array_layer = layer, .array_layer_count = layers);
 }
 
 /* Elements of a structured buffer, words of a raw one, or texels. */
@@ -43,6 +42,8 @@ static void view_buffer(struct umd10_device *d, struct umd10_view *v, UINT dxgi,
     v->name = v->resource->name;
     v->offset = first * unit;
     v->size = count * unit;
+    v->dxgi = typed ? dxgi : 0;
+    v->format = typed ? umd10_format(d, dxgi) : 0;
     if (!unit || (typed && !views && unit != 16)) {
         umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
         return;
@@ -114,7 +115,7 @@ static VOID APIENTRY create_rtv(D3D10DDI_HDEVICE h, CONST D3D10DDIARG_CREATEREND
     *v = (struct umd10_view){.resource = a->hDrvResource.pDrvPrivate};
     v->resource->drawn = true;
     if (v->resource->buffer && (!umd10_has(d, AEROGPU_EXT_FEATURE(EXT_BUFFER_TARGETS)) || !f ||
-                                !umd10_is_drawn(f) || a->Buffer.NumElements > MAX_BUFFER_TARGET))
+                                !umd10_is_drawn(f) || a->Buffer.NumElements > UMD10_BUFFER_TARGET))
         umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
     else if (v->resource->buffer)
         view_buffer(d, v, (UINT)a->Format, a->Buffer.FirstElement, a->Buffer.NumElements);
@@ -244,7 +245,7 @@ static VOID APIENTRY srv_hazard(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEVIEW
 {
 }
 
-void umd10_view_functions(D3D11DDI_DEVICEFUNCS *f)
+void umd10_view_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
     f->pfnCalcPrivateShaderResourceViewSize = srv_size;
     f->pfnCreateShaderResourceView = create_srv;

@@ -14,12 +14,12 @@
 
 static const enum exec_stage stages[] = {EXEC_PS, EXEC_VS, EXEC_GS, EXEC_HS, EXEC_DS, EXEC_CS};
 
-static UINT signature(const struct dxbc_signature *s, D3D10DDIARG_SIGNATURE_ENTRY *out)
+static UINT signature(const struct dxbc_signature *s, D3D11_1DDIARG_SIGNATURE_ENTRY *out)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         const struct dxbc_element *e = &s->elements[i];
 
-        out[i] = (D3D10DDIARG_SIGNATURE_ENTRY){e->system_value < 11 ? e->system_value : 0, e->reg, e->mask};
+        out[i] = (D3D11_1DDIARG_SIGNATURE_ENTRY){e->system_value < 11 ? e->system_value : 0, e->reg, e->mask};
     }
     return s->count;
 }
@@ -49,7 +49,7 @@ static void on_device(uint32_t type, const void *made, uint32_t size)
 
 static void shader(uint32_t type, const uint8_t *bytes, size_t size)
 {
-    D3D10DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS], patch[DXBC_MAX_ELEMENTS];
+    D3D11_1DDIARG_SIGNATURE_ENTRY in[DXBC_MAX_ELEMENTS], out[DXBC_MAX_ELEMENTS], patch[DXBC_MAX_ELEMENTS];
     struct umd10_program p = {.in = in, .out = out, .patch = patch};
     struct dxbc_shader x, made;
     uint32_t made_size = 0;
