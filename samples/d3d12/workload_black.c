@@ -544,6 +544,7 @@ static void draw_one(struct black *b, enum way w)
     ID3D12GraphicsCommandList *list = b->g.list;
     ID3D12PipelineState *state = make_pipeline(b, w);
 
+    ID3D12GraphicsCommandList_BeginEvent(list, 1, names[w], (UINT)strlen(names[w]) + 1);
     if (w == BUNDLE) {
         draw_bundle(b, state);
     } else {
@@ -554,6 +555,7 @@ static void draw_one(struct black *b, enum way w)
         bind_input(b, list, w);
         draw(b, list, w);
     }
+    ID3D12GraphicsCommandList_EndEvent(list);
     if (w == CLEARED)
         ID3D12GraphicsCommandList_ClearRenderTargetView(list, cpu(b->rtvs, b->rtv_step, 0), blue, 0, NULL);
     CHECK(ID3D12GraphicsCommandList_Close(list));

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define API_MAX_METHODS   2048   /* the recorder keeps a few words for each in every thread */
@@ -123,6 +124,7 @@ enum api_method_flags {
     API_UNMAPS = 1 << 22, /* of these */
     API_SETS = 1 << 23,   /* the method's `state`, until the next call that sets it or */
     API_CLEARS = 1 << 24, /* clears it */
+    API_SAYS = 1 << 25,   /* has words of the program's, for people: a number and bytes */
 };
 
 struct api_method {
@@ -164,10 +166,12 @@ struct api {
     const struct api_iface *ifaces;
     uint32_t num_ifaces;
     /* For the page, regular expressions: names of methods that draw, set state, write otherwise or end a frame; and names of
-     * types that are recorded first and executed later. */
+     * types that are recorded first and executed later; methods that begin and end what API_SAYS gives a name to, or NULL. */
     struct {
-        const char *draw, *state, *write, *frame, *list;
+        const char *draw, *state, *write, *frame, *list, *begin, *end;
     } words;
+    /* The words of a call with API_SAYS, as UTF-8 without an end: how many bytes. NULL: no method has any. */
+    size_t (*said)(uint64_t kind, const uint8_t *bytes, size_t size, char *text, size_t room);
     /* Calls that the recorder makes up, by number: a sentence; (object, part, offset, bytes, size) that the program wrote into
      * mapped memory; (object, offset, size, hash) of what it could read there; (frames ago, ...) what became of a frame, at most
      * API_HASHES behind it. And what an editor makes up: (object, part, state, bytes, size) that is in it. */

@@ -253,6 +253,8 @@ static void put_words(FILE *f, const struct api *api)
     json_write_string(&w, "write", api->words.write);
     json_write_string(&w, "frame", api->words.frame);
     json_write_string(&w, "list", api->words.list);
+    json_write_string(&w, "begin", api->words.begin ? api->words.begin : "^$");
+    json_write_string(&w, "end", api->words.end ? api->words.end : "^$");
     json_write_end(&w);
     export_block_text(f, strbuf_str(&text), text.len);
     strbuf_finish(&text);

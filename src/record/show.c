@@ -303,10 +303,43 @@ static void text_value(void *ctx, const struct api_field *f, const char *name, c
     }
 }
 
+struct saying {
+    struct trc *t;
+    uint64_t kind;
+    bool kind_seen;
+    const uint8_t *bytes;
+    size_t size;
+};
+
+static void on_saying(void *ctx, const struct api_field *f, const char *name, const struct walk_value *v)
+{
+    struct saying *x = ctx;
+
+    if (v->type && !x->kind_seen)
+        x->kind = v->u;
+    x->kind_seen = x->kind_seen || v->type;
+    if (!v->type && !x->bytes)
+        x->bytes = bytes_of_value(x->t, v, &x->size);
+}
+
+/* The program's words; 0: there are none. */
+static size_t words_of(struct trc *t, const struct trc_call *c, char *text, size_t room)
+{
+    struct saying x = {.t = t};
+    const struct walk_visitor v = {.value = on_saying, .ctx = &x};
+
+    if (!(c->m->flags & API_SAYS) || !c->api->said)
+        return 0;
+    walk_args(c, &v);
+    return x.bytes ? c->api->said(x.kind, x.bytes, x.size, text, room) : 0;
+}
+
 static void show_text(struct strbuf *out, struct trc *t, const struct trc_call *c, const struct names *names)
 {
     struct text p = {.out = out, .names = names, .trace = t};
     const struct walk_visitor v = {text_begin, text_end, text_value, text_null, &p};
+    char words[1024];
+    size_t n;
 
     put_num(out, c->index);
     strbuf_append(out, " @", 2);
@@ -320,6 +353,10 @@ static void show_text(struct strbuf *out, struct trc *t, const struct trc_call *
     strbuf_append(out, "(", 1);
     walk_args(c, &v);
     strbuf_append(out, ")", 1);
+    if ((n = words_of(t, c, words, sizeof(words)))) {
+        strbuf_append(out, " ", 1);
+        text_quoted(&p, words, n);
+    }
     if (c->incomplete) {
         strbuf_puts(out, " did not return");
     } else if (c->m->num_out) {
@@ -488,6 +525,8 @@ void show_json(struct json_writer *out, struct trc *t, const struct trc_call *c,
 {
     struct json p = {.out = out, .names = names, .trace = t};
     const struct walk_visitor v = {json_begin, json_end, json_value, json_null, &p};
+    char words[1024];
+    size_t n;
 
     json_write_unsigned(out, "call", c->index);
     json_write_unsigned(out, "frame", c->frame);
@@ -499,6 +538,8 @@ void show_json(struct json_writer *out, struct trc *t, const struct trc_call *c,
     json_write_object(out, "args");
     walk_args(c, &v);
     json_write_end(out);
+    if ((n = words_of(t, c, words, sizeof(words))))
+        json_write_bytes(out, "says", words, n);
     if (c->incomplete) {
         json_write_bool(out, "returned", false);
     } else if (c->m->num_out) {

@@ -30,7 +30,7 @@ function selfOf(i) {
 }
 const method = text => (/^(?:[^(]*?\.)?(\w+)\(/.exec(text) || ["", ""])[1];
 const api = JSON.parse(raw("api")); // how methods and types of this API are told apart: expressions
-for (const k of ["draw", "state", "write", "list", "frame"]) api[k] = new RegExp(api[k]);
+for (const k of ["draw", "state", "write", "list", "frame", "begin", "end"]) api[k] = new RegExp(api[k]);
 document.title = api.name + " recording";
 $("name").textContent = api.name;
 const isDraw = m => api.draw.test(m);
@@ -46,13 +46,27 @@ for (let i = 0; i < N; i++) {
 // What is recorded into one list, up to its Close, is a group that can be folded away, with what stands between.
 const groups = []; // {first, end, list, open}
 const grouped = new Uint8Array(N);
-for (let i = 0, now = null; i < N; i++) {
-  const self = selfOf(i);
+const within = new Int32Array(N).fill(-1), depth = new Uint8Array(N); // the call that began the innermost part, by the program's own words, that a call is in
+for (let i = 0, now = null, parts = new Map(); i < N; i++) {
+  const self = selfOf(i), m = method(call(i).text), open = parts.get(self) || [];
   if (now && frameOf[i] !== frameOf[now.first]) now = null;
+  if (api.end.test(m)) open.pop();
+  if (open.length) {
+    within[i] = open[open.length - 1];
+    depth[i] = open.length;
+  }
+  if (api.begin.test(m)) parts.set(self, [...open, i]);
+  if (m === "Close") parts.delete(self);
   if (!isList(self)) continue;
   if (!now || now.list !== self) groups.push(now = {first: i, end: i, list: self, open: true});
   now.end = i + 1;
-  if (method(call(i).text) === "Close") now = null;
+  if (m === "Close") now = null;
+}
+const saysOf = i => { const m = /\) ("(?:[^"\\]|\\.)*")$/.exec(call(i).text); return m ? JSON.parse(m[1]) : ""; };
+function placeOf(i) { // the words of all that it is in, the outermost first
+  const out = [];
+  for (let k = within[i]; k >= 0; k = within[k]) out.unshift(k);
+  return out;
 }
 for (const g of groups)
   if (g.end - g.first > 1) grouped.fill(1, g.first, g.end);
@@ -126,10 +140,10 @@ const callList = virtualList($("list"), 20, () => rows.length, (k, top) => {
     return `<div class="row group" style="top:${top}px" data-g="${-1 - r}">` +
       `${g.open ? "▾" : "▸"} ${escaped(o.type)}#${g.list} ${escaped(o.name)} · ${g.end - g.first} calls</div>`;
   }
-  const c = call(r), m = method(c.text), indent = !found && order === "call" && grouped[r] ? "    " : "";
+  const c = call(r), m = method(c.text), indent = !found && order === "call" && grouped[r] ? "    " + "  ".repeat(Math.min(20, depth[r])) : "", says = /\) "/.test(c.text) ? saysOf(r) : "";
   const text = escaped(c.text.slice(0, 400)).replace(m + "(", `<span class="${isDraw(m) ? "d" : "m"}">${m}</span>(`);
   return `<div class="row${r === selected ? " sel" : ""}" style="top:${top}px" data-i="${r}">` +
-    `<span class="n">${String(r).padStart(7)} @${c.thread} </span>${indent}${text}</div>`;
+    `<span class="n">${String(r).padStart(7)} @${c.thread} </span>${indent}${says ? `<b>${escaped(says)}</b> ` : ""}${text}</div>`;
 });
 
 const picture = name => pictures.has(name) ? `<img src="data:image/png;base64,${pictures.get(name)}">` : "";
@@ -183,21 +197,34 @@ function stateAt(i) {
 
 const reference = (i, text) => `<div class="s"><a data-i="${i}">${i}</a> ${text}</div>`;
 
+// What is done between a call that begins a part and the one that ends it.
+function partSummary(i) {
+  const self = selfOf(i), draws = [];
+  let k = i + 1;
+  for (; k < N && !(selfOf(k) === self && (within[k] === within[i] && depth[k] === depth[i])); k++)
+    if (selfOf(k) === self && isDraw(method(call(k).text))) draws.push(k);
+  const ms = typeof timeOf === "function" ? draws.reduce((n, d) => n + timeOf(d), 0) : 0; // the API's own script may know
+  return `<p class="place">${draws.length} draws and the like${draws.length ? `, from <a data-i="${draws[0]}">${draws[0]}</a> to <a data-i="${draws[draws.length - 1]}">${draws[draws.length - 1]}</a>` : ""}` +
+    `${ms ? `, ${ms.toFixed(3)} ms on the GPU` : ""}${k < N && api.end.test(method(call(k).text)) ? `; it ends with call <a data-i="${k}">${k}</a>` : "; it is not ended"}</p>`;
+}
+
 function showCall(i) {
   const c = call(i), m = method(c.text), last = api.frame.test(m) || !i || frameOf[i - 1] !== c.frame;
   const after = picture(`draw-${String(i).padStart(8, "0")}.png`), whole = last ? picture(framePicture(c.frame)) : "";
   let html = `<h2>call ${i} · frame ${c.frame} · thread ${c.thread} · ${(c.us / 1e3).toFixed(1)} ms</h2>` +
+    (within[i] >= 0 ? `<p class="place">${placeOf(i).map(k => `<a data-i="${k}">${escaped(saysOf(k) || "call " + k)}</a>`).join(" › ")}</p>` : "") +
     `<pre>${linked(laidOut(c.text))}</pre>`;
+  if (api.begin.test(m)) html += partSummary(i);
   if (after) html += `<h2>the render target after it</h2>${after.replace("<img", '<img class="target"')}`;
   if (whole) html += `<h2>the frame</h2>${whole}`;
-  const within = typeof insideOf === "function" ? insideOf(i) : null; // the API's own script may know more
-  if (within) html += `<h2>what it works on</h2>${within.html}`;
+  const inside = typeof insideOf === "function" ? insideOf(i) : null; // the API's own script may know more
+  if (inside) html += `<h2>what it works on</h2>${inside.html}`;
   if (isDraw(m) || api.write.test(m))
     html += "<h2>state at this call</h2>" +
       stateAt(i).map(([k, t]) => reference(k, linked(t.replace(/^[^.]*\./, "")))).join("");
   selected = i;
   show(html);
-  if (within) within.ready($("side"));
+  if (inside) inside.ready($("side"));
 }
 
 function hex(base64) {

@@ -237,6 +237,54 @@ TEST(hashes_watch_memory)
     watch(DIRTY_HASH);
 }
 
+/* ---- words --------------------------------------------------------------- */
+
+static void says(const char *want, uint64_t kind, const void *bytes, size_t size)
+{
+    char text[64];
+    size_t n = d12_said(kind, bytes, size, text, sizeof(text) - 1);
+
+    text[n] = '\0';
+    assert_string_equal(text, want);
+}
+
+/* Microsoft's pix.h and WinPixEventRuntime write these. */
+TEST(the_programs_words_are_read)
+{
+    static const uint16_t utf16[] = {'S', 0xe9, 0xd83d, 0xde00, 0};
+    static const uint32_t utf32[] = {'S', 0xe9, 0x1f600, 0};
+    const uint64_t wide = 8ull << 55, bytes = 8ull << 55 | 1ull << 54;
+    double half = 0.5;
+    uint64_t blob[12] = {0};
+
+    says("S\xc3\xa9\xf0\x9f\x98\x80", 0, utf16, sizeof(utf16));
+    says("S\xc3\xa9\xf0\x9f\x98\x80", 0, utf32, sizeof(utf32));
+    says("Shadow", 1, "Shadow", 7);
+    says("Shad", 1, "Shadow", 4);
+    says("", 1, "", 0);
+    says("", 7, "Shadow", 7);
+    /* [begin with arguments, colour, string of bytes, "tree %d of %s", -3, string of 16 bits, "elm"] */
+    blob[0] = 1 << 10;
+    blob[2] = bytes;
+    memcpy(&blob[3], "tree %2d of %s", 15);
+    blob[5] = (uint64_t)-3;
+    blob[6] = wide;
+    memcpy(&blob[7], (const uint16_t[]){'e', 'l', 'm', 0}, 8);
+    says("tree -3 of elm", 2, blob, 64);
+    says("tree -3 of %s", 2, blob, 48); /* without an argument its place stays */
+    says("tree %2d of %s", 2, blob, 40);
+    says("", 2, blob, 20);
+    /* [string of bytes, of a context, with a colour of its own] [colour] [context] "100%% %.1f" 0.5 */
+    memset(blob, 0, sizeof(blob));
+    blob[0] = 0xf3 << 12 | 1 << 7 | 6;
+    memcpy(&blob[3], "100%% %.1f", 11);
+    memcpy(&blob[5], &half, 8);
+    says("100% 0.5", 6345127, blob, 48);
+    blob[0] = 0x02 << 12;
+    memcpy(&blob[1], "plain", 6);
+    says("plain", 6345127, blob, 16);
+}
+
 /* ---- files --------------------------------------------------------------- */
 
 static char *slurp(const char *path, size_t *n)

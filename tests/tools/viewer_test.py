@@ -109,7 +109,11 @@ for (const i of inside.draws.keys()) {
   const box = document.createElement("div");
   box.innerHTML = insideOf(i).html;
   out[i] = [...box.querySelectorAll("#doubts p, #maybe p")].map(p => (p.closest("#maybe") ? "may: " : "") + p.textContent);
+  out.places = {...out.places, [i]: placeOf(i).map(saysOf)};
 }
+const begun = placeOf([...inside.draws.keys()][0])[0];
+go(begun);
+out.part = [...document.querySelectorAll("#side .place")].map(p => p.textContent);
 }</script>
 """
 # What the page says of each draw of the workload "black", by the name that it prints.
@@ -245,9 +249,13 @@ def why_it_is_black(work):
         return
     subprocess.run([aerogpu, "show", "--html", work + "/b.html", work + "/b"], check=True, capture_output=True)
     out = look(work + "/b.html", BLACK, work)
+    places, part = out.pop("places", {}), out.pop("part", [])
     said = [l.split()[0] for l in made.stdout.splitlines() if not l.startswith("black ")]
     check("each draw is on the page", len(out) == len(said) == len(BLACK_SAID), [said, out])
     draws = dict(zip(said, [out[k] for k in sorted(out, key=int)])) if out else {}
+    named = dict(zip(said, [places[k] for k in sorted(places, key=int)]))
+    check("a draw says which part the program calls it", all(named[n] == ([] if n == "bundle" else [n]) for n in named), named)
+    check("a part says what it has", len(part) == 1 and re.match(r"1 draws and the like, from \d+ to \d+; it ends with call \d+$", part[0]), part)
     for name, lines in draws.items():
         wanted = BLACK_SAID[name]
         check(f"its list is said to be executed by no call: {name}", (UNEXECUTED in lines) == (name != "bundle"), lines)

@@ -28,7 +28,7 @@ KINDS = ['u8', 'u16', 'u32', 'i32', 'u64', 'i64', 'f32', 'hresult', 'guid', 'han
          'gpu', 'enum', 'object', 'struct']
 # Annotations that the tables carry: enum api_method_flags.
 TABLE_FLAGS = {'query', 'refuse', 'frame', 'names', 'ends', 'varies', 'counts', 'mark', 'list', 'afresh', 'executes',
-               'closes', 'open', 'passes', 'keeps', 'casts', 'once', 'defines', 'copies', 'maps', 'unmaps', 'sets', 'clears'}
+               'closes', 'open', 'passes', 'keeps', 'casts', 'once', 'defines', 'copies', 'maps', 'unmaps', 'sets', 'clears', 'says'}
 
 
 class Gen:
@@ -394,7 +394,7 @@ class Gen:
                  '    .schema = UINT64_C(0x%s),\n    .methods = d12_methods, .num_methods = D12_NUM_METHODS,\n'
                  '    .words = {.draw = "^(Draw|Dispatch|ExecuteIndirect|ExecuteBundle)",\n'
                  '              .state = "^(IA|RS|OM|SO)Set|^Set(?!Marker|Name|Private)", .write = "^(Clear|Copy|Resolve)",\n'
-                 '              .frame = "^Present$", .list = "CommandList"},\n'
+                 '              .frame = "^Present$", .list = "CommandList", .begin = "^BeginEvent$", .end = "^EndEvent$"},\n    .said = d12_said,\n'
                  '    .ifaces = d12_ifaces, .num_ifaces = D12_NUM_IFACES,\n    .note = D12_Native_Note, .memory_write = D12_Native_MemoryWrite,\n    .readback_hash = D12_Native_ReadbackHash,\n'
                  '    .frame_hash = D12_Native_FrameHash, .contents = D12_Native_Contents,\n};'
                  % self.schema(meth))

@@ -12,6 +12,9 @@ extern const struct api d12_api;
 /* Index of the interface with this IID, or API_IFACE_UNKNOWN. `guid` points to 16 bytes. */
 uint16_t d12_iface_of(const void *guid);
 
+/* marker.c: `said` of struct api. */
+size_t d12_said(uint64_t kind, const uint8_t *bytes, size_t size, char *text, size_t room);
+
 static inline bool d12_iface_is(uint16_t iface, uint16_t base)
 {
     return api_iface_is(&d12_api, iface, base);

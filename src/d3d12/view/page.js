@@ -281,6 +281,7 @@ function drawMesh(canvas, mesh, topology) {
 // ---- a pixel
 
 const median = a => [...a].sort((x, y) => x - y)[Math.floor((a.length - 1) / 2)];
+const timeOf = i => inside.times.has(i) ? median(inside.times.get(i)) : 0;
 const colour = text => { // of numbers from 0 to 1
   const v = text.split(" ").map(Number);
   return v.length < 3 || v.some(x => !(x >= 0 && x <= 1)) ? "" : swatch(v);
