@@ -509,7 +509,7 @@ TEST(state_shows_what_it_names)
     assert_non_null(strstr(
         strbuf_str(&out),
         "descriptor CreateRenderTargetView\narguments \nshader \nbinding constant buffer\nshader \nconstants \n"
-        "vertex \nvertex \nvertex \nprocessed \nprocessed \nprocessed \npixel \nresource CreateCommittedResource\n"));
+        "vertex \nvertex \nvertex \ntrace \nprocessed \nprocessed \nprocessed \ntrace \npixel \nresource CreateCommittedResource\n"));
     assert_non_null(strstr(
         strbuf_str(&out),
         "StartInstanceLocation=0\n        vertex shader, model 5.0, 900 bytes: in POSITION0.xyzw, COLOR0.xyzw; "));

@@ -516,6 +516,56 @@ TEST(ranges_are_of_their_space)
     is_unknown(x.out[5]);
 }
 
+struct told {
+    uint32_t word, number;
+    char file;
+    uint8_t mask;
+    struct shader_value four[4];
+};
+
+static void tell(void *ctx, uint32_t at, char file, uint32_t n, uint8_t mask, const struct shader_value *four)
+{
+    struct told **next = ctx;
+
+    *(*next) = (struct told){at, n, file, mask, {{0}}};
+    memcpy((*next)->four, four, sizeof((*next)->four));
+    (*next)++;
+}
+
+/* Each write, in order, with where its instruction stands. */
+TEST(what_is_written_is_told)
+{
+    struct shader_run x = {.wrote = tell};
+    struct told told[8] = {0}, *next = told;
+    struct program p;
+
+    begin(&p, VERTEX);
+    declare_temps(&p, 2);
+    op(&p, 54, 0); /* mov r1.xy, v1 */
+    reg(&p, MASK, 3, SM4_TEMP, 1);
+    in(&p, 1);
+    end(&p);
+    op(&p, 0, 1 << 13); /* add_sat o3, r1, v9, which is not known */
+    out(&p, 3);
+    reg(&p, SWIZZLE, XYZW, SM4_TEMP, 1);
+    in(&p, 9);
+    end(&p);
+    x.wrote_ctx = &next;
+    assert_true(run(&p, &x));
+    assert_int_equal(next - told, 2);
+    assert_int_equal(told[0].word, 4);
+    assert_int_equal(told[0].file, 'r');
+    assert_int_equal(told[0].number, 1);
+    assert_int_equal(told[0].mask, 3);
+    assert_int_equal(told[0].four[1].bits, 5);
+    assert_false(told[0].four[2].known);
+    assert_int_equal(told[1].word, 9);
+    assert_int_equal(told[1].file, 'o');
+    assert_int_equal(told[1].number, 3);
+    assert_int_equal(told[1].mask, 15);
+    is_unknown(told[1].four);
+}
+
 /* if (v0.x) { o0 = 5 } else { o0 = 6 }, o1 = 7 */
 static void branch(struct program *p, uint32_t nonzero, uint32_t input)
 {

@@ -212,6 +212,7 @@ def inside_a_draw(work):
     has("pipeline", "CreateGraphicsPipelineState", "cull", "NONE, front is clockwise", "R8G8B8A8_UNORM", "RGBA", "0xffffffff")
     has("shader-vertex", "model 5.0", "POSITION", "SV_Position", "transform", "mul", "ret")
     has("shader-pixel", "SV_Target")
+    check("each instruction says what it wrote", re.search(r"\d+: \w+ o0\S*,.*  o0\.x\w* = -?[\d.]+", out["parts"].get("shader-vertex", "")), out["parts"].get("shader-vertex"))
     has("resources", f"#{bound}", f"#{target}", "16×16, R8G8B8A8_UNORM")
     check("the mesh is drawn", out["mesh"] > 50, out["mesh"])
     has("pixel", change[1], change[2], str(draw))

@@ -199,12 +199,26 @@ const signatureTable = (title, list) => list && list.length ? `<h3>${title}</h3>
 
 const listingOf = l => inside.shaders.has(l.hash) ? JSON.parse(inside.shaders.get(l.hash)) : "";
 
-function shaderSection(l, bindings) {
+// The listing, with what each instruction wrote behind it: of one that was done again what it wrote last.
+function tracedListing(text, trace) {
+  const wrote = new Map();
+  for (const [word, name, ...values] of trace ? trace.writes : []) {
+    const of = wrote.get(word) || new Map(), before = of.get(name);
+    of.set(name, [values, before ? before[1] + 1 : 1]);
+    wrote.set(word, of);
+  }
+  return text.split("\n").map(line => {
+    const of = wrote.get(+(/^\s*(\d+):/.exec(line) || [0, -1])[1]);
+    return cell(line) + (of ? `  <span class="value">${[...of].map(([name, [values, times]]) => `${name} = ${values.map(v => v === null ? "?" : number(v)).join(" ")}${times > 1 ? ` (the last of ${times} times)` : ""}`).join("; ")}</span>` : "");
+  }).join("\n");
+}
+
+function shaderSection(l, bindings, trace) {
   const text = listingOf(l);
   return section("shader-" + l.stage, `${cell(l.stage)} shader`, `model ${cell(l.model)}, ${l.bytes} bytes, ${cell(l.hash)}`,
     signatureTable("In", l.in) + signatureTable("Out", l.out) +
     (bindings.length ? "<h3>Binds</h3>" + table(["name", "what", "register", "space", "count"], bindings.map(b => row(cell(b.name), cell(b.kind), b.register, b.space, b.count))) : "") +
-    (text ? `<h3>Instructions</h3><pre class="listing">${cell(text)}</pre>` : ""));
+    (text ? `<h3>Instructions${trace ? `, and what they write ${trace.row === undefined ? "that is the same for all pixels" : `of row ${trace.row}`}` : ""}</h3><pre class="listing">${tracedListing(text, trace)}</pre>` : ""));
 }
 
 // ---- resources
@@ -487,7 +501,7 @@ function insideOf(i) {
     section("after", "Behind the vertex shader", after.length ? `the first ${after.length}, by what is known of what it reads` : "", verticesTable(after), true) +
     section("written", "Behind the pixel shader", "what is the same for all pixels", pixelTable(of("pixel")[0]), false) +
     section("pipeline", "Pipeline", pipeline ? `PipelineState#${((pipeline.call.result || {}).ppPipelineState || {}).object ?? "?"}` : "", pipeline ? pipelineSection(pipeline.call) : "") +
-    shaders.map(s => shaderSection(s, of("binding").filter(b => b.stage === s.stage))).join("") +
+    shaders.map(s => shaderSection(s, of("binding").filter(b => b.stage === s.stage), of("trace").find(x => x.stage === s.stage))).join("") +
     section("resources", "Resources it reads and writes", String(of("resource").length),
       table(["resource", "what", "written last by", "made by"], of("resource").map(resourceRow))) +
     of("damaged").filter(l => l.why).map(l => `<p class="bad">${cell(l.why)}</p>`).join("");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "d3d12/view/processed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -49,6 +50,80 @@ static bool is_position(const struct dxbc_element *e)
 static bool is_target(const struct dxbc_element *e)
 {
     return e->system_value == SV_TARGET || !strcasecmp(e->name, "SV_Target");
+}
+
+/* ---- what each instruction does ------------------------------------------- */
+
+struct trace {
+    struct strbuf text;
+    struct json_writer w;
+    unsigned num;
+};
+
+/* Registers have no type: what is no sensible float is a whole number, or a truth. */
+static void register_value(struct json_writer *w, const struct shader_value *v)
+{
+    const uint32_t exponent = v->bits >> 23 & 0xff;
+    float f;
+
+    memcpy(&f, &v->bits, 4);
+    if (!v->known)
+        json_write_null(w, NULL);
+    else if ((!exponent && v->bits << 1) || (exponent == 0xff && v->bits << 9))
+        json_write_signed(w, NULL, (int32_t)v->bits);
+    else
+        format_json_brief(w, (double)f, 9);
+}
+
+static void on_wrote(void *ctx, uint32_t word, char file, uint32_t number, uint8_t mask,
+                     const struct shader_value *four)
+{
+    struct trace *t = ctx;
+    char name[24];
+    int n = snprintf(name, sizeof(name), "%c%u.", file, number);
+
+    if (t->num++ >= TRACE_WRITES)
+        return;
+    for (unsigned k = 0; k < 4; k++)
+        if (mask >> k & 1)
+            name[n++] = "xyzw"[k];
+    name[n] = '\0';
+    json_write_array(&t->w, NULL);
+    json_write_unsigned(&t->w, NULL, word);
+    json_write_string(&t->w, NULL, name);
+    for (unsigned k = 0; k < 4; k++)
+        if (mask >> k & 1)
+            register_value(&t->w, &four[k]);
+    json_write_end(&t->w);
+}
+
+static bool is_traced(const struct processed *x)
+{
+    return x->form == SHOW_JSON && (!x->page || *x->steps < TRACE_STEPS);
+}
+
+/* Runs it, and tells what each of its instructions wrote. */
+static void run_traced(struct strbuf *out, const struct shader_code *code, struct shader_run *r,
+                       const char *stage, int64_t row)
+{
+    struct trace t = {0};
+
+    t.w = json_writer_text(&t.text);
+    json_write_object(&t.w, NULL);
+    json_write_string(&t.w, "role", "trace");
+    json_write_string(&t.w, "stage", stage);
+    if (row >= 0)
+        json_write_signed(&t.w, "row", row);
+    json_write_array(&t.w, "writes");
+    r->wrote = on_wrote;
+    r->wrote_ctx = &t;
+    shader_run(code, r);
+    json_write_end(&t.w);
+    json_write_end(&t.w);
+    strbuf_append(out, strbuf_str(&t.text), t.text.len);
+    strbuf_puts(out, "\n");
+    out->failed = out->failed || strbuf_failed(&t.text);
+    strbuf_finish(&t.text);
 }
 
 /* ---- vertices ------------------------------------------------------------ */
@@ -130,7 +205,9 @@ static bool vertices(struct strbuf *out, const struct processed *x, struct same 
         }
         *r = (struct shader_run){.constants = x->constants, .buffer = x->buffer, .ctx = x->vertex_ctx};
         vertex = vertex_inputs(x->vertices, &x->vertex->in, i, r->in);
-        if (vertex != VERTEX_CUT)
+        if (vertex != VERTEX_CUT && !same->any && is_traced(x))
+            run_traced(out, x->vertex_code, r, "vertex", (int64_t)i);
+        else if (vertex != VERTEX_CUT)
             shader_run(x->vertex_code, r);
         *x->steps += r->steps + 20;
         if (i < VERTEX_ROWS && vertex != VERTEX_CUT)
@@ -251,7 +328,10 @@ static void pixel(struct strbuf *out, const struct processed *x, const struct sa
     r->ctx = x->pixel_ctx;
     if (same)
         pixel_inputs(x, same, r);
-    shader_run(x->pixel_code, r);
+    if (is_traced(x))
+        run_traced(out, x->pixel_code, r, "pixel", -1);
+    else
+        shader_run(x->pixel_code, r);
     *x->steps += r->steps;
     (x->form == SHOW_JSON ? pixel_json : pixel_text)(out, x, r);
     free(r);

@@ -26,9 +26,12 @@ struct processed {
 
 #define PROCESSED_STEPS 4000000 /* for a page */
 #define PROCESSED_ALL   600     /* vertices of a draw of which all are run */
+#define TRACE_WRITES    300
+#define TRACE_STEPS     (PROCESSED_STEPS / 8) /* for a page: those are the first draws */
 
 /* Appends lines: "role" "processed" for each of the first VERTEX_ROWS vertices, its elements as those of "vertex"; "pixel": "discards"
  * ("always", "may", "never") and "targets" with the "values" that the pixel shader writes to each, null where they are not the same for all
  * pixels, and "written", the mask. For a page "mesh" with "after" true: "positions" of four, "all" (false: not of every vertex, or these are
- * not what is drawn). */
+ * not what is drawn). As JSON, and for a page of the first draws, "trace" of the "stage" for vertex "row", or for what is the same for all
+ * pixels: "writes" of [word of the program, register and components, values...], TRACE_WRITES at most. */
 void processed_show(struct strbuf *out, const struct processed *x);

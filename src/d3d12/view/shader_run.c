@@ -416,6 +416,7 @@ static void write_operand(struct state *s, const struct sm4_instruction *i, unsi
 {
     const struct sm4_operand *o = &i->operands[n];
     struct shader_value *p = place_of(s, o);
+    uint32_t number;
     const unsigned mask = o->components == 4 ? o->swizzle & 15 : 1;
 
     if (!p && o->relative)
@@ -428,6 +429,12 @@ static void write_operand(struct state *s, const struct sm4_instruction *i, unsi
             if (i->token >> 13 & 1 && p[k].known) /* saturated */
                 p[k].bits = u_of(fminf(fmaxf(f_of(p[k].bits), 0), 1));
         }
+    if (s->x->wrote && index_of(s, o, 0, &number))
+        s->x->wrote(s->x->wrote_ctx, i->at,
+                    o->type == SM4_TEMP     ? 'r'
+                    : o->type == SM4_OUTPUT ? 'o'
+                                            : 'x',
+                    number, (uint8_t)mask, p);
 }
 
 /* ---- arithmetic ---------------------------------------------------------- */

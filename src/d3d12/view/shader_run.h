@@ -30,6 +30,11 @@ struct shader_run {
     void (*buffer)(void *ctx, struct shader_place t, uint32_t stride, uint64_t element, uint64_t at,
                    struct shader_value *one);
     void *ctx;
+    /* Told what each instruction wrote: the word of the program that it begins with, and of a register (letter and number) the
+     * components of `mask`. NULL: nobody asks. */
+    void (*wrote)(void *ctx, uint32_t word, char file, uint32_t number, uint8_t mask,
+                  const struct shader_value *four);
+    void *wrote_ctx;
     struct shader_value in[SHADER_REGISTERS][4], out[SHADER_REGISTERS][4];
     uint8_t written[SHADER_REGISTERS]; /* components of `out` that the program writes anywhere */
     enum shader_discard discard;
