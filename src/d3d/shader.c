@@ -131,6 +131,17 @@ static HRESULT refuse(struct d3d_device *d, enum d3d_kind kind, const void *byte
                             : "the container is not whole, or its program none that there can be");
 }
 
+/* Layers and viewports are what geometry shaders choose, and no other stage. */
+static bool names_layer(const struct d3d_program *p)
+{
+    enum { LAYER = 4, VIEWPORT = 5 };
+
+    for (UINT i = 0; i < p->num_out; i++)
+        if (p->out[i].SystemValue == LAYER || p->out[i].SystemValue == VIEWPORT)
+            return true;
+    return false;
+}
+
 static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11ClassLinkage *linkage,
                       void **out, enum d3d_kind kind, uint32_t type)
 {
@@ -142,7 +153,8 @@ static HRESULT create(ID3D11Device *This, const void *bytes, SIZE_T size, ID3D11
 
     if (out)
         *out = NULL;
-    if (!bytes || !d3d_program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind))
+    if (!bytes || !d3d_program_read(&p, bytes, size, type) || !level_has(d->level, &p, kind) ||
+        (kind != D3D_SHADER_GS && names_layer(&p)))
         return refuse(d, kind, bytes, size);
     if (linkage)
         return E_INVALIDARG;
@@ -292,7 +304,7 @@ HRESULT STDMETHODCALLTYPE d3d_device_CreateInputLayout(ID3D11Device *This,
 
     if (out)
         *out = NULL;
-    if ((!descs && count) || count > INPUT_ELEMENTS)
+    if (!descs || count > INPUT_ELEMENTS)
         return d3d_refuse(d,
                           descs ? D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_TOOMANYELEMENTS
                                 : D3D11_MESSAGE_ID_CREATEINPUTLAYOUT_NULLDESC,

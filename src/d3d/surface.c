@@ -199,7 +199,7 @@ HRESULT STDMETHODCALLTYPE d3d_surface_GetDC(IDXGISurface1 *This, BOOL discard, H
 void d3d_surface_canvas_end(struct d3d_child *c)
 {
     if (c->canvas)
-        window_canvas_end(c->canvas, c->canvas_bitmap);
+        window_canvas_end(c->canvas, c->canvas_pixels, c->canvas_bitmap);
     c->canvas = NULL;
 }
 

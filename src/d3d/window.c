@@ -170,30 +170,59 @@ void window_show(HWND window, const void *pixels, UINT pitch, UINT width, UINT h
     ReleaseDC(window, dc);
 }
 
-HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap)
-{
-    const BITMAPINFO info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
-                                           .biWidth = (LONG)width,
-                                           .biHeight = -(LONG)height,
-                                           .biPlanes = 1,
-                                           .biBitCount = 32,
-                                           .biCompression = BI_RGB}};
-    HDC dc = CreateCompatibleDC(NULL);
+/* gdi32's D3DKMTCreateDCFromMemory and D3DKMTDestroyDCFromMemory, which the client's own functions of D3DKMT do not have. */
+struct memory_dc {
+    void *pMemory;
+    UINT Format, Width, Height, Pitch;
+    HDC hDeviceDc;
+    void *pColorTable;
+    HDC hDc;
+    HANDLE hBitmap;
+};
 
-    *bitmap = dc ? CreateDIBSection(dc, &info, DIB_RGB_COLORS, pixels, NULL, 0) : NULL;
-    if (dc && !*bitmap) {
-        DeleteDC(dc);
-        return NULL;
-    }
-    if (dc)
-        SelectObject(dc, *bitmap);
-    return dc;
+struct memory_dc_end {
+    HDC hDc;
+    HANDLE hBitmap;
+};
+
+static LONG gdi_call(const char *function, void *argument)
+{
+    union {
+        FARPROC any;
+        LONG(APIENTRY *call)(void *);
+    } f = {GetProcAddress(GetModuleHandleA("gdi32.dll"), function)};
+
+    return f.any ? f.call(argument) : -1;
 }
 
-void window_canvas_end(HDC dc, void *bitmap)
+HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap)
 {
-    DeleteDC(dc);
-    DeleteObject(bitmap);
+    enum { A8R8G8B8 = 21 };
+    struct memory_dc m = {.pMemory = calloc((size_t)width * height, 4),
+                          .Format = A8R8G8B8,
+                          .Width = width,
+                          .Height = height,
+                          .Pitch = width * 4,
+                          .hDeviceDc = CreateCompatibleDC(NULL)};
+    LONG failed = m.pMemory && m.hDeviceDc ? gdi_call("D3DKMTCreateDCFromMemory", &m) : -1;
+
+    if (m.hDeviceDc)
+        DeleteDC(m.hDeviceDc);
+    if (failed) {
+        free(m.pMemory);
+        return NULL;
+    }
+    *pixels = m.pMemory;
+    *bitmap = m.hBitmap;
+    return m.hDc;
+}
+
+void window_canvas_end(HDC dc, void *pixels, void *bitmap)
+{
+    struct memory_dc_end e = {dc, bitmap};
+
+    gdi_call("D3DKMTDestroyDCFromMemory", &e);
+    free(pixels);
 }
 
 void window_gamma(const WCHAR *name, const DXGI_GAMMA_CONTROL *gamma)
@@ -311,7 +340,7 @@ HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap)
     return NULL;
 }
 
-void window_canvas_end(HDC dc, void *bitmap)
+void window_canvas_end(HDC dc, void *pixels, void *bitmap)
 {
 }
 

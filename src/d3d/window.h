@@ -36,7 +36,7 @@ void window_resize(HWND window, UINT width, UINT height);
 void window_show(HWND window, const void *pixels, UINT pitch, UINT width, UINT height, bool blue_lowest);
 /* Memory for a picture that GDI draws on, blue lowest; NULL: there is no GDI. */
 HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap);
-void window_canvas_end(HDC dc, void *bitmap);
+void window_canvas_end(HDC dc, void *pixels, void *bitmap);
 void window_gamma(const WCHAR *name, const DXGI_GAMMA_CONTROL *gamma);
 void window_event_set(HANDLE event);
 HANDLE window_semaphore(UINT count);

@@ -59,9 +59,9 @@ static void signature(struct code *c, const char *fourcc, const char *name, UINT
     word(c, 32);
     word(c, 0);
     word(c, value);
-    word(c, 3);
+    word(c, value > 1 ? 1 : 3); /* a number, or floats */
     word(c, 0);
-    word(c, 15);
+    word(c, value > 1 ? 1 : 15);
     put(c, name, length);
     put(c, &zero, padded - length);
 }
@@ -354,6 +354,19 @@ static ID3D11UnorderedAccessView *counter(ID3D11Buffer *b)
     return view;
 }
 
+/* A viewport is not a vertex shader's to choose. */
+static void viewports(void)
+{
+    static const UINT tokens[] = {0x00010050, 12,         0x04000067, 0x00102012, 0, 5,
+                                  0x05000036, 0x00102012, 0,          0x00004001, 0, 0x0100003E};
+    ID3D11VertexShader *vs = NULL;
+    struct code c;
+
+    program(&c, "SV_ViewportArrayIndex", 5, tokens, sizeof(tokens) / 4);
+    want("a viewport", (UINT)ID3D11Device_CreateVertexShader(device, c.bytes, c.size, NULL, &vs),
+         (UINT)E_INVALIDARG);
+}
+
 /* A vertex shader counts its vertices in u1, and nothing is drawn. */
 static void vertices(void)
 {
@@ -455,6 +468,7 @@ void level11_1(const char *folder)
         constants();
         logic();
         clears();
+        viewports();
         vertices();
         samples();
         want("the device is there", (UINT)ID3D11Device_GetDeviceRemovedReason(device), S_OK);
