@@ -9,7 +9,7 @@ struct picture {
     D3DKMT_HANDLE allocation; /* 0: nobody said yet */
     SIZE_T offset;
     UINT pitch;
-    HANDLE window;
+    struct d3d_where where;
     UINT interval;
 };
 
@@ -59,7 +59,7 @@ static void *run(void *arg)
         for (UINT i = now->interval; i && NT_SUCCESS(D3DKMTWaitForVerticalBlankEvent(&p->blank)); i--)
             ;
         pixels = lock_picture(p, now);
-        p->show(p->context, now->window, pixels, now->pitch);
+        p->show(p->context, &now->where, pixels, now->pitch);
         if (pixels)
             unlock_picture(p, now);
         pthread_mutex_lock(&p->lock);
@@ -121,7 +121,7 @@ int d3d_presenter_room(struct d3d_presenter *p, UINT most, bool wait)
 void d3d_presenter_place(struct d3d_presenter *p, int index, D3DKMT_HANDLE allocation, SIZE_T offset,
                          UINT pitch)
 {
-    p->pictures[index] = (struct picture){allocation, offset, pitch, NULL, 0};
+    p->pictures[index] = (struct picture){.allocation = allocation, .offset = offset, .pitch = pitch};
 }
 
 bool d3d_presenter_placed(const struct d3d_presenter *p, int index)
@@ -129,13 +129,13 @@ bool d3d_presenter_placed(const struct d3d_presenter *p, int index)
     return p->pictures[index].allocation != 0;
 }
 
-void d3d_presenter_queue(struct d3d_presenter *p, HANDLE window, UINT interval)
+void d3d_presenter_queue(struct d3d_presenter *p, const struct d3d_where *where, UINT interval)
 {
     struct picture *next;
 
     pthread_mutex_lock(&p->lock);
     next = &p->pictures[(p->first + p->count) % D3D_PICTURES];
-    next->window = window;
+    next->where = *where;
     next->interval = interval;
     p->count++;
     p->any = true;

@@ -13,9 +13,15 @@
 
 enum { D3D_PICTURES = 3 }; /* and as many frames of latency, as usual */
 
+/* Which part of a picture goes where in a window's inside; a rectangle that is empty is all. */
+struct d3d_where {
+    HANDLE window;
+    RECT from, to;
+};
+
 struct d3d_presenter;
 /* Shows a picture in a window; called by the thread. NULL: the device is gone, and with it the picture. */
-typedef void d3d_show(void *context, HANDLE window, const void *pixels, UINT pitch);
+typedef void d3d_show(void *context, const struct d3d_where *where, const void *pixels, UINT pitch);
 
 /* NULL: no memory, or no thread. `blank`: whose refreshes a picture may wait for. */
 struct d3d_presenter *d3d_presenter_create(D3DKMT_HANDLE device,
@@ -30,7 +36,7 @@ void d3d_presenter_place(struct d3d_presenter *p, int index, D3DKMT_HANDLE alloc
                          UINT pitch);
 bool d3d_presenter_placed(const struct d3d_presenter *p, int index);
 /* The picture that d3d_presenter_room named is submitted. It is shown `interval` refreshes behind the one before, or later. */
-void d3d_presenter_queue(struct d3d_presenter *p, HANDLE window, UINT interval);
+void d3d_presenter_queue(struct d3d_presenter *p, const struct d3d_where *where, UINT interval);
 /* Returns when nothing is in flight. */
 void d3d_presenter_drain(struct d3d_presenter *p);
 /* The last picture that was queued, to be read; false: there is none, or the device is gone. Ends with d3d_presenter_front_end. */

@@ -101,7 +101,7 @@ static HRESULT make(struct swapchain *s, const D3D11_TEXTURE2D_DESC *t, DXGI_DDI
     return S_OK;
 }
 
-static void show(void *context, HANDLE window, const void *pixels, UINT pitch);
+static void show(void *context, const struct d3d_where *where, const void *pixels, UINT pitch);
 
 /* Where a picture's memory is: the driver locks its allocation to map it. */
 static HRESULT place(struct swapchain *s, int i)
@@ -664,7 +664,7 @@ static uint32_t *narrow(DXGI_FORMAT f, const void *pixels, UINT pitch, UINT widt
 }
 
 /* By the presenter's thread: the description is not changed while there is one. */
-static void show(void *context, HANDLE window, const void *pixels, UINT pitch)
+static void show(void *context, const struct d3d_where *where, const void *pixels, UINT pitch)
 {
     struct swapchain *s = context;
     const DXGI_FORMAT f = s->desc.Format;
@@ -676,7 +676,7 @@ static void show(void *context, HANDLE window, const void *pixels, UINT pitch)
         pitch = width * 4;
     }
     if (pixels)
-        window_show(window, pixels, pitch, width, height,
+        window_show(where->window, pixels, pitch, width, height,
                     f == DXGI_FORMAT_B8G8R8A8_UNORM || f == DXGI_FORMAT_B8G8R8A8_UNORM_SRGB);
     free(words);
     if (s->latency)
@@ -701,7 +701,7 @@ static HRESULT to_window(struct swapchain *s, UINT interval, UINT flags)
     DDI(d, pfnFlush, 0);
     hr = d3d_take_error(d);
     if (hr == S_OK)
-        d3d_presenter_queue(s->presenter, s->window, interval);
+        d3d_presenter_queue(s->presenter, &(struct d3d_where){.window = s->window}, interval);
     return hr;
 }
 

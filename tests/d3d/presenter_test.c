@@ -62,9 +62,12 @@ NTSTATUS D3DKMTAPI D3DKMTUnlock(const D3DKMT_UNLOCK *u)
     return STATUS_SUCCESS;
 }
 
-static void show(void *context, HANDLE window, const void *pixels, UINT pitch)
+static void show(void *context, const struct d3d_where *where, const void *pixels, UINT pitch)
 {
-    const char letter = (char)(intptr_t)window;
+    const char letter = (char)(intptr_t)where->window;
+
+    assert_int_equal(where->from.left, letter); /* each picture with its own parts */
+    assert_int_equal(where->to.bottom, letter + 1);
 
     assert_int_equal(pitch, PITCH);
     assert_ptr_equal(context, &world);
@@ -94,7 +97,8 @@ static void queue(struct d3d_presenter *p, char letter, UINT interval)
 
     assert_in_range(i, 0, D3D_PICTURES - 1);
     memory[i][16 * i] = (uint8_t)letter;
-    d3d_presenter_queue(p, (HANDLE)(intptr_t)letter, interval);
+    d3d_presenter_queue(
+        p, &(struct d3d_where){(HANDLE)(intptr_t)letter, {letter, 0, 0, 0}, {0, 0, 0, letter + 1}}, interval);
 }
 
 static void refresh(unsigned n, bool gone)

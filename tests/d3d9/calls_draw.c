@@ -20,6 +20,66 @@ static void no_light(void)
     OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_CULLMODE, D3DCULL_NONE));
 }
 
+/* ProcessVertices: places on the screen, colours as they are, and what it refuses. */
+static void processed(void)
+{
+    static const struct {
+        float x, y, z;
+        DWORD colour;
+    } given[4] = {
+        {0, 0, 0, 1}, {-1, 1, 0.25f, 0xFF0000FF}, {1, 1, 0.25f, 0xFF0000FF}, {-1, -1, 0.25f, 0xFF0000FF}};
+    static const D3DMATRIX half = {.m = {{0.5f, 0, 0, 0}, {0, 0.5f, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
+    const struct placed {
+        float x, y, z, rhw;
+        DWORD colour, specular;
+        float u, v;
+    } * got;
+    IDirect3DVertexBuffer9 *from, *to;
+    D3DMATRIX old;
+    void *p;
+
+    OK(IDirect3DDevice9Ex_CreateVertexBuffer(dev, sizeof(given), 0, 0, D3DPOOL_DEFAULT, &from, NULL));
+    OK(IDirect3DVertexBuffer9_Lock(from, 0, 0, &p, 0));
+    memcpy(p, given, sizeof(given));
+    OK(IDirect3DVertexBuffer9_Unlock(from));
+    OK(IDirect3DDevice9Ex_CreateVertexBuffer(dev, 4 * sizeof(*got), 0,
+                                             D3DFVF_XYZRHW | D3DFVF_DIFFUSE | D3DFVF_SPECULAR | D3DFVF_TEX1,
+                                             D3DPOOL_SYSTEMMEM, &to, NULL));
+    OK(IDirect3DDevice9Ex_GetTransform(dev, D3DTS_WORLD, &old));
+    OK(IDirect3DDevice9Ex_SetTransform(dev, D3DTS_WORLD, &half));
+    OK(IDirect3DDevice9Ex_SetVertexShader(dev, NULL));
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZ | D3DFVF_DIFFUSE));
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, from, 0, sizeof(given[0])));
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_LIGHTING, FALSE));
+    OK(IDirect3DDevice9Ex_ProcessVertices(dev, 1, 1, 3, to, NULL, 0));
+    IS(IDirect3DDevice9Ex_ProcessVertices(dev, 2, 1, 3, to, NULL, 0), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_ProcessVertices(dev, 1, 2, 3, to, NULL, 0), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_ProcessVertices(dev, ~0u, 0, 3, to, NULL, 0), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_ProcessVertices(dev, 0, ~0u, 3, to, NULL, 0), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_ProcessVertices(dev, 0, 0, 1, from, NULL, 0), D3DERR_INVALIDCALL);
+    IS(IDirect3DDevice9Ex_ProcessVertices(dev, 0, 0, 1, NULL, NULL, 0), D3DERR_INVALIDCALL);
+    OK(IDirect3DDevice9Ex_ProcessVertices(dev, 0, 0, 0, to, NULL, 0));
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_LIGHTING, TRUE));
+    IS(IDirect3DDevice9Ex_ProcessVertices(dev, 1, 1, 3, to, NULL, 0), D3DERR_INVALIDCALL);
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_LIGHTING, FALSE));
+    OK(IDirect3DVertexBuffer9_Lock(to, 0, 0, &p, D3DLOCK_READONLY));
+    got = p;
+    TRUE_(got[1].x == SIDE / 4 && got[1].y == SIDE / 4 && got[1].z == 0.25f && got[1].rhw == 1);
+    TRUE_(got[1].colour == 0xFF0000FF && !got[1].specular && got[1].u == 0 && got[1].v == 0);
+    TRUE_(got[2].x == 3 * SIDE / 4 && got[3].y == 3 * SIDE / 4);
+    OK(IDirect3DVertexBuffer9_Unlock(to));
+    clear(0xFFFF0000);
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZRHW | D3DFVF_DIFFUSE | D3DFVF_SPECULAR | D3DFVF_TEX1));
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, to, 0, sizeof(*got)));
+    OK(IDirect3DDevice9Ex_DrawPrimitive(dev, D3DPT_TRIANGLELIST, 1, 1));
+    PIXEL(SIDE / 4 + 1, SIDE / 4 + 1, 0x0000FF, 0);
+    PIXEL(SIDE / 4 - 2, SIDE / 4 - 2, 0xFF0000, 0);
+    OK(IDirect3DDevice9Ex_SetTransform(dev, D3DTS_WORLD, &old));
+    OK(IDirect3DDevice9Ex_SetStreamSource(dev, 0, NULL, 0, 0));
+    IDirect3DVertexBuffer9_Release(from);
+    IDirect3DVertexBuffer9_Release(to);
+}
+
 void check_buffers(void)
 {
     static const D3DPOOL pools[] = {D3DPOOL_DEFAULT, D3DPOOL_SYSTEMMEM};
@@ -71,6 +131,7 @@ void check_buffers(void)
                                                  D3DFMT_INDEX16, left_half, sizeof(left_half[0])));
     PIXEL(3, 3, 0x00FF00, 0);
     PIXEL(20, 3, 0x000080, 0);
+    processed();
 }
 
 void check_states(void)

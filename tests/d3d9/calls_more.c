@@ -302,7 +302,7 @@ static HRESULT wait_for(IDirect3DQuery9 *q, void *data, DWORD size)
 static void check_counts(void)
 {
     IDirect3DQuery9 *samples, *time[2], *frequency;
-    UINT64 when[2] = {0}, hertz = 0;
+    UINT64 when[2] = {0}, hertz = 0, wide = UINT64_MAX;
     DWORD count = 0;
 
     OK(IDirect3DDevice9Ex_CreateQuery(dev, D3DQUERYTYPE_OCCLUSION, &samples));
@@ -314,12 +314,15 @@ static void check_counts(void)
     OK(IDirect3DQuery9_Issue(samples, D3DISSUE_BEGIN));
     quad(0, 0, 8, 8, 0.5f, 0xFFFFFFFF);
     quad(0, 0, 8, 8, 0.75f, 0xFFFFFFFF); /* behind it */
+    IS(IDirect3DQuery9_GetData(samples, &count, sizeof(count), 0), S_FALSE);
     OK(IDirect3DQuery9_Issue(samples, D3DISSUE_END));
     quad(8, 8, 16, 16, 0.5f, 0xFFFFFFFF);
     OK(IDirect3DQuery9_Issue(time[1], D3DISSUE_END));
     OK(IDirect3DQuery9_Issue(frequency, D3DISSUE_END));
     OK(wait_for(samples, &count, sizeof(count)));
     TRUE_(count == 64);
+    OK(IDirect3DQuery9_GetData(samples, &wide, sizeof(wide), 0));
+    TRUE_(wide == 64);
     for (int i = 0; i < 2; i++)
         OK(wait_for(time[i], &when[i], sizeof(when[i])));
     OK(wait_for(frequency, &hertz, sizeof(hertz)));

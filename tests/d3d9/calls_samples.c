@@ -97,6 +97,7 @@ static void refused_samples(void)
 /* A device of several samples, whose picture is shown. */
 static void presented(void)
 {
+    static const RECT some = {4, 4, 8, 8}, into = {0, 0, 16, 16}, none = {SIDE, 0, 2 * SIDE, 8};
     D3DPRESENT_PARAMETERS p = present_params();
 
     p.MultiSampleType = D3DMULTISAMPLE_4_SAMPLES;
@@ -104,6 +105,8 @@ static void presented(void)
     clear(0xFF123456);
     OK(IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, 0));
     expect_front(0x123456);
+    OK(IDirect3DDevice9Ex_PresentEx(dev, &some, &into, NULL, NULL, 0));
+    IS(IDirect3DDevice9Ex_PresentEx(dev, &none, NULL, NULL, NULL, 0), D3DERR_INVALIDCALL);
     p = present_params();
     OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
 }
@@ -277,6 +280,39 @@ static void old_shader_of_a_cube(void)
     IDirect3DCubeTexture9_Release(cube);
 }
 
+/* Whoever begins a state block has no reference to it before its end. */
+static void left_recording(void)
+{
+    ULONG refs = IDirect3DDevice9Ex_AddRef(dev) - 1;
+    IDirect3DStateBlock9 *block;
+
+    IDirect3DDevice9Ex_Release(dev);
+    OK(IDirect3DDevice9Ex_BeginStateBlock(dev));
+    IDirect3DDevice9Ex_AddRef(dev);
+    TRUE_(IDirect3DDevice9Ex_Release(dev) == refs);
+    OK(IDirect3DDevice9Ex_EndStateBlock(dev, &block));
+    IDirect3DDevice9Ex_AddRef(dev);
+    TRUE_(IDirect3DDevice9Ex_Release(dev) == refs + 1);
+    TRUE_(IDirect3DStateBlock9_Release(block) == 0);
+}
+
+/* Constants of model 1 that the shader itself says are no further from zero than one. */
+static void clamped_constant(void)
+{
+    static const DWORD code[] = {0xFFFF0101, 0x00000051, 0xA00F0000, 0x40800000, 0x40800000, 0x40800000,
+                                 0x3F800000, 0x00000051, 0xA00F0001, 0x3F000000, 0x3F000000, 0x3F000000,
+                                 0x3F800000, 0x00000001, 0x800F0000, 0xA0E40000, 0x00000005, 0x800F0000,
+                                 0x80E40000, 0xA0E40001, 0x0000FFFF}; /* four by a half */
+    IDirect3DPixelShader9 *ps;
+
+    OK(IDirect3DDevice9Ex_CreatePixelShader(dev, code, &ps));
+    OK(IDirect3DDevice9Ex_SetPixelShader(dev, ps));
+    quad(0, 0, 16, 16, 0.5f, 0);
+    PIXEL(4, 4, 0x808080, 1);
+    OK(IDirect3DDevice9Ex_SetPixelShader(dev, NULL));
+    IDirect3DPixelShader9_Release(ps);
+}
+
 /* Registers that no version has, and a pixel's position as an input of the vertex's. */
 static void refused_shaders(void)
 {
@@ -412,6 +448,8 @@ void check_rules(void)
     kept_offsets();
     overlapping_levels();
     old_shader_of_a_cube();
+    clamped_constant();
+    left_recording();
     refused_shaders();
     locked_depth();
     cleared_apart();

@@ -341,7 +341,7 @@ HRESULT STDMETHODCALLTYPE d9_device_PresentEx(IDirect3DDevice9Ex *This, const RE
 
     if (!d->chains[0]) /* a Reset that failed left none */
         return D3DERR_DEVICELOST;
-    return d9_swapchain_present(d->chains[0], window, flags);
+    return d9_swapchain_present(d->chains[0], from, to, window, flags);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_GetSwapChain(IDirect3DDevice9Ex *This, UINT chain,

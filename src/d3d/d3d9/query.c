@@ -91,8 +91,10 @@ HRESULT STDMETHODCALLTYPE d9_query_GetData(IDirect3DQuery9 *This, void *data, DW
     UINT64 value = 0;
     HRESULT hr;
 
-    if (q->building || (!data && size))
+    if (!data && size)
         return D3DERR_INVALIDCALL;
+    if (q->building)
+        return S_FALSE;
     if (!q->issued && q->type != D3DQUERYTYPE_EVENT) { /* what Windows answers of one that nobody issued */
         if (data)
             memset(data, 0xDD, size < size_of(q->type) ? size : size_of(q->type));
@@ -101,7 +103,7 @@ HRESULT STDMETHODCALLTYPE d9_query_GetData(IDirect3DQuery9 *This, void *data, DW
     if (!q->o.drv || q->o.device->lost != S_OK)
         return q->o.device->ex ? q->o.device->lost : D3DERR_DEVICELOST;
     hr = DDI9(q->o.device, pfnGetQueryData, &(D3DDDIARG_GETQUERYDATA){.hQuery = q->o.drv, .pData = &value});
-    if (hr == S_OK && data)
-        memcpy(data, &value, size < size_of(q->type) ? size : size_of(q->type));
+    if (hr == S_OK && data) /* where there is room for more than the answer, as drivers of Windows write it */
+        memcpy(data, &value, size < sizeof(value) ? size : sizeof(value));
     return hr;
 }

@@ -393,7 +393,9 @@ HRESULT d9_swapchain_create(struct d9_device *d, D3DPRESENT_PARAMETERS *p, bool 
                             struct d9_swapchain **out);
 /* S_OK, S_PRESENT_OCCLUDED or S_PRESENT_MODE_CHANGED. */
 HRESULT d9_swapchain_shown(const struct d9_swapchain *s, HWND window);
-HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags);
+/* A part of the back buffer into a part of the window's inside; NULL: all. */
+HRESULT d9_swapchain_present(struct d9_swapchain *s, const RECT *from, const RECT *to, HWND window,
+                             DWORD flags);
 void d9_swapchain_destroy(struct d9_swapchain *s);
 /* Fills in what the program left open; D3DERR_INVALIDCALL for what there is not. */
 HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus);

@@ -70,15 +70,29 @@ static void send_sampler(struct d9_device *d, UINT slot, UINT state)
         [D3DSAMP_DMAPOFFSET] = D3DDDITSS_DMAPOFFSET};
 
     const struct d9_resource *r = d->state.textures[slot];
+    const DWORD lod = r ? r->lod : 0;
+    /* What SetLOD says of a texture holds wherever it is bound; without a filter between levels it names the level. */
+    const bool one = lod && d->state.samplers[slot][D3DSAMP_MIPFILTER] == D3DTEXF_NONE;
     DWORD value = d->state.samplers[slot][state];
 
-    if (state == D3DSAMP_MAXMIPLEVEL) { /* SetLOD says the same of a texture, wherever it is bound */
-        d->lods[slot] = r ? r->lod : 0;
-        value = value < d->lods[slot] ? d->lods[slot] : value;
-    }
+    if (state == D3DSAMP_MAXMIPLEVEL) {
+        d->lods[slot] = lod;
+        value = one || value < lod ? lod : value;
+    } else if (state == D3DSAMP_MIPFILTER && one)
+        value = D3DTEXF_POINT;
+    else if (state == D3DSAMP_MIPMAPLODBIAS && one)
+        value = 0xC1700000; /* -15: no smaller level */
     if (names[state])
         DDI9(d, pfnSetTextureStageState,
              &(D3DDDIARG_TEXTURESTAGESTATE){sampler_of(slot), names[state], value});
+}
+
+/* What depends on SetLOD. */
+static void send_levels(struct d9_device *d, UINT slot)
+{
+    send_sampler(d, slot, D3DSAMP_MAXMIPLEVEL);
+    send_sampler(d, slot, D3DSAMP_MIPFILTER);
+    send_sampler(d, slot, D3DSAMP_MIPMAPLODBIAS);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_SetTextureStageState(IDirect3DDevice9Ex *This, DWORD stage,
@@ -118,7 +132,9 @@ HRESULT STDMETHODCALLTYPE d9_device_SetSamplerState(IDirect3DDevice9Ex *This, DW
     if (!D9_RECORDS(d, samplers[slot][state]) && s->samplers[slot][state] == value)
         return D3D_OK;
     s->samplers[slot][state] = value;
-    if (!d->recording)
+    if (!d->recording && state == D3DSAMP_MIPFILTER && d->lods[slot])
+        send_levels(d, slot);
+    else if (!d->recording)
         send_sampler(d, slot, state);
     return D3D_OK;
 }
@@ -141,14 +157,14 @@ static void send_texture(struct d9_device *d, UINT slot)
 
     DDI9(d, pfnSetTexture, sampler_of(slot), d9_sampled(d->state.textures[slot]));
     if (d->lods[slot] != (r ? r->lod : 0))
-        send_sampler(d, slot, D3DSAMP_MAXMIPLEVEL);
+        send_levels(d, slot);
 }
 
 void d9_send_lod(struct d9_device *d, const struct d9_resource *r)
 {
     for (UINT slot = 0; slot < D9_SAMPLERS; slot++)
         if (d->state.textures[slot] == r)
-            send_sampler(d, slot, D3DSAMP_MAXMIPLEVEL);
+            send_levels(d, slot);
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_SetTexture(IDirect3DDevice9Ex *This, DWORD sampler,
@@ -607,5 +623,6 @@ void d9_state_release(struct d9_state *s)
 
 void d9_state_finish(struct d9_device *d)
 {
+    d9_object_bind(&d->recording, NULL);
     d9_state_release(&d->state);
 }

@@ -258,11 +258,16 @@ HRESULT STDMETHODCALLTYPE d9_device_CreateStateBlock(IDirect3DDevice9Ex *This, D
 HRESULT STDMETHODCALLTYPE d9_device_BeginStateBlock(IDirect3DDevice9Ex *This)
 {
     struct d9_device *d = d9_device_of(This);
+    struct d9_block *b;
 
     if (d->recording)
         return D3DERR_INVALIDCALL;
-    d->recording = new_block(d);
-    return d->recording ? D3D_OK : E_OUTOFMEMORY;
+    b = new_block(d);
+    if (!b)
+        return E_OUTOFMEMORY;
+    d9_object_bind(&d->recording, b); /* the device's own until it is told */
+    d9_object_release(b);
+    return D3D_OK;
 }
 
 HRESULT STDMETHODCALLTYPE d9_device_EndStateBlock(IDirect3DDevice9Ex *This, IDirect3DStateBlock9 **out)
@@ -272,7 +277,8 @@ HRESULT STDMETHODCALLTYPE d9_device_EndStateBlock(IDirect3DDevice9Ex *This, IDir
     if (!out || !d->recording)
         return D3DERR_INVALIDCALL;
     *out = (IDirect3DStateBlock9 *)d->recording;
-    d->recording = NULL;
+    d9_object_AddRef(d->recording);
+    d9_object_bind(&d->recording, NULL);
     return D3D_OK;
 }
 

@@ -129,7 +129,7 @@ static HRESULT add(struct d9_swapchain *s, struct d9_resource **slot, DWORD usag
     return S_OK;
 }
 
-static void show(void *context, HANDLE window, const void *pixels, UINT pitch);
+static void show(void *context, const struct d3d_where *where, const void *pixels, UINT pitch);
 
 static HRESULT add_pictures(struct d9_swapchain *s)
 {
@@ -356,31 +356,41 @@ HRESULT STDMETHODCALLTYPE d9_swapchain_GetFrontBufferData(IDirect3DSwapChain9Ex 
     return D3D_OK;
 }
 
+#if defined(_WIN32)
+static bool is_empty(const RECT *r)
+{
+    return r->left >= r->right || r->top >= r->bottom;
+}
+#endif
+
 /* By the presenter's thread. A device without a window shows nothing. */
-static void show(void *context, HANDLE window, const void *pixels, UINT pitch)
+static void show(void *context, const struct d3d_where *where, const void *pixels, UINT pitch)
 {
 #if defined(_WIN32)
     const struct d9_swapchain *s = context;
     const LONG width = (LONG)s->params.BackBufferWidth, height = (LONG)s->params.BackBufferHeight;
+    const RECT from = is_empty(&where->from) ? (RECT){0, 0, width, height} : where->from;
     const bool half = s->params.BackBufferFormat == D3DFMT_R5G6B5;
     struct {
         BITMAPINFOHEADER bmiHeader;
         DWORD masks[3];
     } info = {.bmiHeader = {.biSize = sizeof(info.bmiHeader),
                             .biWidth = (LONG)(pitch / (half ? 2 : 4)),
-                            .biHeight = -height,
+                            .biHeight = from.top - from.bottom,
                             .biPlanes = 1,
                             .biBitCount = half ? 16 : 32,
                             .biCompression = half ? BI_BITFIELDS : BI_RGB},
               .masks = {0xF800, 0x07E0, 0x001F}};
-    HDC dc = pixels && window ? GetDC(window) : NULL;
-    RECT r;
+    HDC dc = pixels && where->window ? GetDC(where->window) : NULL;
+    RECT r = where->to;
 
-    if (dc && GetClientRect(window, &r))
-        StretchDIBits(dc, 0, 0, r.right, r.bottom, 0, 0, width, height, pixels, (BITMAPINFO *)&info,
-                      DIB_RGB_COLORS, SRCCOPY);
+    if (dc && (!is_empty(&r) || GetClientRect(where->window, &r)))
+        StretchDIBits(dc, r.left, r.top, r.right - r.left, r.bottom - r.top, from.left, 0,
+                      from.right - from.left, from.bottom - from.top,
+                      (const char *)pixels + (LONG)pitch * from.top, (BITMAPINFO *)&info, DIB_RGB_COLORS,
+                      SRCCOPY);
     if (dc)
-        ReleaseDC(window, dc);
+        ReleaseDC(where->window, dc);
 #endif
 }
 
@@ -409,7 +419,7 @@ static HRESULT place(struct d9_swapchain *s, int i)
 }
 
 /* On its way: as many frames as the program allows are in flight, and who presents one more waits for the oldest. */
-static HRESULT to_window(struct d9_swapchain *s, HWND window, DWORD flags)
+static HRESULT to_window(struct d9_swapchain *s, const struct d3d_where *where, DWORD flags)
 {
     const RECT all = {0, 0, (LONG)s->params.BackBufferWidth, (LONG)s->params.BackBufferHeight};
     const int i = d3d_presenter_room(s->presenter, s->device->latency, !(flags & D3DPRESENT_DONOTWAIT));
@@ -427,7 +437,7 @@ static HRESULT to_window(struct d9_swapchain *s, HWND window, DWORD flags)
     if (hr == S_OK)
         hr = DDI9(s->device, pfnFlush);
     if (hr == S_OK && s->device->lost == S_OK)
-        d3d_presenter_queue(s->presenter, window, s->device->present_interval);
+        d3d_presenter_queue(s->presenter, where, s->device->present_interval);
     return hr;
 }
 
@@ -493,11 +503,28 @@ HRESULT d9_swapchain_shown(const struct d9_swapchain *s, HWND window)
     return S_OK;
 }
 
-HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
+/* Of what the program asks for, what there is in the back buffer; false: that is nothing. */
+static bool parts_of(const struct d9_swapchain *s, const RECT *from, const RECT *to, struct d3d_where *out)
+{
+    const LONG width = (LONG)s->params.BackBufferWidth, height = (LONG)s->params.BackBufferHeight;
+
+    if (from)
+        out->from =
+            (RECT){from->left < 0 ? 0 : from->left, from->top < 0 ? 0 : from->top,
+                   from->right > width ? width : from->right, from->bottom > height ? height : from->bottom};
+    if (to)
+        out->to = *to;
+    return !(from && (out->from.left >= out->from.right || out->from.top >= out->from.bottom)) &&
+           !(to && (to->left >= to->right || to->top >= to->bottom));
+}
+
+HRESULT d9_swapchain_present(struct d9_swapchain *s, const RECT *from, const RECT *to, HWND window,
+                             DWORD flags)
 {
     static const uint8_t intervals[] = {1, 1, 2, 0, 3, 0, 0, 0, 4};
     struct d9_device *d = s->device;
     UINT interval = s->params.PresentationInterval;
+    struct d3d_where where = {0};
     HRESULT hr = d9_lost(d);
 
     if (hr != S_OK)
@@ -511,7 +538,10 @@ HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
     d->present_interval = flags & D3DPRESENT_FORCEIMMEDIATE || interval == D3DPRESENT_INTERVAL_IMMEDIATE ? 0
                           : interval <= D3DPRESENT_INTERVAL_FOUR ? intervals[interval]
                                                                  : 1;
-    hr = s->presenter ? to_window(s, window, flags) : to_display(s);
+    where.window = window;
+    if (!parts_of(s, from, to, &where))
+        return D3DERR_INVALIDCALL;
+    hr = s->presenter ? to_window(s, &where, flags) : to_display(s);
     if (d->lost != S_OK)
         return d->ex ? d->lost : D3DERR_DEVICELOST;
     if (hr != S_OK)
@@ -524,5 +554,5 @@ HRESULT d9_swapchain_present(struct d9_swapchain *s, HWND window, DWORD flags)
 HRESULT STDMETHODCALLTYPE d9_swapchain_Present(IDirect3DSwapChain9Ex *This, const RECT *from, const RECT *to,
                                                HWND window, const RGNDATA *dirty, DWORD flags)
 {
-    return d9_swapchain_present(of(This), window, flags);
+    return d9_swapchain_present(of(This), from, to, window, flags);
 }
