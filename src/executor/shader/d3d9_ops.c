@@ -205,10 +205,18 @@ static uint32_t load_texture_register(struct d3d9_emit *t, uint32_t n)
     return SPIRV_VALUE(&t->b, SpvOpLoad, t->t_vec4, d3d9_element(t, t->var_t, d3d9_int(t, (int32_t)n)));
 }
 
+/* The coordinates of stage n, divided where the stage asks for it. */
+static uint32_t projected_register(struct d3d9_emit *t, uint32_t n)
+{
+    uint32_t at = load_texture_register(t, n), by = n < 4 ? t->v.projected >> 2 * n & 3u : 0;
+
+    return by ? project(t, at, by) : at;
+}
+
 /* tex, texld, texldp, texldb in all versions */
 static uint32_t texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
 {
-    uint32_t at, n = i->dst.index, by;
+    uint32_t at, n = i->dst.index;
 
     if (t->p->major >= 2) {
         at = d3d9_source(t, &i->src[0], 0);
@@ -221,9 +229,7 @@ static uint32_t texture(struct d3d9_emit *t, const struct d3d9_instruction *i)
     }
     if (t->p->minor == 4)
         return sample(t, n, d3d9_source(t, &i->src[0], 0), SAMPLE_PLAIN, 0, 0);
-    at = load_texture_register(t, n);
-    by = n < 4 ? t->v.projected >> 2 * n & 3u : 0;
-    return sample(t, n, by ? project(t, at, by) : at, SAMPLE_PLAIN, 0, 0);
+    return sample(t, n, projected_register(t, n), SAMPLE_PLAIN, 0, 0);
 }
 
 /* uv + M * d, with the bump matrix of texture stage n */
@@ -243,7 +249,7 @@ static uint32_t bump(struct d3d9_emit *t, uint32_t n, uint32_t uv, uint32_t d)
 static uint32_t texture_bump(struct d3d9_emit *t, const struct d3d9_instruction *i)
 {
     uint32_t n = i->dst.index, d = d3d9_source(t, &i->src[0], 0), l;
-    uint32_t colour = sample(t, n, bump(t, n, load_texture_register(t, n), d), SAMPLE_PLAIN, 0, 0);
+    uint32_t colour = sample(t, n, bump(t, n, projected_register(t, n), d), SAMPLE_PLAIN, 0, 0);
 
     if (i->opcode == D3D9_TEXBEM)
         return colour;

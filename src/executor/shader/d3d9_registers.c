@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* d3d9_registers.c: values and register files of a Direct3D 9 translation. */
+#include <math.h>
 #include <string.h>
 
 #include "executor/shader/d3d9_emit.h"
@@ -110,11 +111,14 @@ static uint32_t register_number(struct d3d9_emit *t, const struct d3d9_operand *
     return d3d9_glsl3(t, GLSLstd450SClamp, t->t_int, n, d3d9_int(t, 0), d3d9_int(t, (int32_t)limit));
 }
 
+/* Constants of pixel shaders of model 1 are no further from zero than one, whoever says what they are. */
 static uint32_t defined_vec4(struct d3d9_emit *t, const struct d3d9_constant *c)
 {
     float f[4];
 
     memcpy(f, c->value, sizeof(f));
+    for (int i = 0; i < 4 && t->p->pixel && t->p->major == 1; i++)
+        f[i] = fminf(fmaxf(f[i], -1), 1);
     return d3d9_vec4(t, f[0], f[1], f[2], f[3]);
 }
 

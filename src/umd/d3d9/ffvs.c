@@ -525,22 +525,43 @@ static void put_columns(float (*out)[4], float m[4][4], int count)
             out[i][j] = m[j][i];
 }
 
-/* Normals go by the inverse's transpose, whose columns are the rows of the inverse. */
-static void put_normal(float (*out)[4], float m[4][4])
+/* By cofactors; false: there is no inverse. */
+static bool invert(float out[4][4], float m[4][4])
 {
     float det = 0;
 
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int a = (i + 1) % 3, b = (i + 2) % 3, p = (j + 1) % 3, q = (j + 2) % 3;
-            out[j][i] = m[a][p] * m[b][q] - m[a][q] * m[b][p]; /* the cofactor of m[i][j] */
-            out[j][3] = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            float s[9];
+            int n = 0;
+
+            for (int p = 0; p < 4; p++)
+                for (int q = 0; q < 4; q++)
+                    if (p != i && q != j)
+                        s[n++] = m[p][q];
+            out[j][i] = s[0] * (s[4] * s[8] - s[5] * s[7]) - s[1] * (s[3] * s[8] - s[5] * s[6]) +
+                        s[2] * (s[3] * s[7] - s[4] * s[6]);
+            if ((i + j) % 2)
+                out[j][i] = -out[j][i];
         }
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < 4; j++)
         det += m[0][j] * out[j][0];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 16 && det != 0; i++)
+        out[i / 4][i % 4] /= det;
+    return det != 0;
+}
+
+/* Normals go by the transpose of the whole inverse, whose columns are the rows of the inverse. */
+static void put_normal(float (*out)[4], float m[4][4])
+{
+    float back[4][4];
+    const bool is = invert(back, m);
+
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
-            out[i][j] = det != 0 ? out[i][j] / det : m[j][i];
+            out[i][j] = is ? back[i][j] : m[j][i];
+        out[i][3] = 0;
+    }
 }
 
 static void to_view(float out[4], const float v[3], float w, float m[4][4])
@@ -645,32 +666,6 @@ static uint32_t constants(struct umd9_device *d, const struct key *k, float (*ou
         rows = UMD9_FIXED_ROWS;
     }
     return rows;
-}
-
-/* By cofactors; false: there is no inverse. */
-static bool invert(float out[4][4], float m[4][4])
-{
-    float det = 0;
-
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) {
-            float s[9];
-            int n = 0;
-
-            for (int p = 0; p < 4; p++)
-                for (int q = 0; q < 4; q++)
-                    if (p != i && q != j)
-                        s[n++] = m[p][q];
-            out[j][i] = s[0] * (s[4] * s[8] - s[5] * s[7]) - s[1] * (s[3] * s[8] - s[5] * s[6]) +
-                        s[2] * (s[3] * s[7] - s[4] * s[6]);
-            if ((i + j) % 2)
-                out[j][i] = -out[j][i];
-        }
-    for (int j = 0; j < 4; j++)
-        det += m[0][j] * out[j][0];
-    for (int i = 0; i < 16 && det != 0; i++)
-        out[i / 4][i % 4] /= det;
-    return det != 0;
 }
 
 void umd9_fixed_planes(const struct umd9_device *d, float out[6][4])
