@@ -309,7 +309,7 @@ TEST(test_sample_position)
         memcpy(&c[1], sum, sizeof(sum));
         if (behind) {
             expect_error(EXEC_PS, c, sizeof(c), -EINVAL,
-                         "DXBC: sample_pos at word 11 has 1 words more than its operands");
+                         "DXBC: sample_pos at word 11 has 1 words behind its operands");
             continue;
         }
         if (shader_create(&sh, EXEC_PS, c, sizeof(c), NULL, &e))
