@@ -238,6 +238,19 @@ static void die(struct device *d)
     TerminateProcess(GetCurrentProcess(), 9);
 }
 
+/* An object among private data is a reference, and so is each answer. */
+static void references(struct device *d)
+{
+    static const GUID id = {0x12345679, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
+    ID3D12Fence *fence;
+    UINT size = sizeof(fence);
+
+    CHECK(ID3D12CommandQueue_SetPrivateDataInterface(d->queue, &id, (IUnknown *)d->fence));
+    CHECK(ID3D12CommandQueue_GetPrivateData(d->queue, &id, &size, &fence));
+    ID3D12Fence_Release(fence);
+    CHECK(ID3D12CommandQueue_SetPrivateDataInterface(d->queue, &id, NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const GUID id = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
@@ -255,6 +268,7 @@ int main(int argc, char **argv)
     placed(&d[1]);
     placed(&d[0]);
     tiled(&d[1]);
+    references(&d[1]);
     threads(&d[1], 2);
     CHECK(ID3D12CommandQueue_GetPrivateData(d[1].queue, &id, &size, text));
     mix(text, size);

@@ -81,7 +81,9 @@ int play_special_ID3D12Object_GetPrivateData(struct player *p, const struct play
 
     if (!This)
         return p->error.code;
-    if (!a->pData || !size || size > 1 << 20 || !(data = malloc(size)))
+    if (size && size < sizeof(data)) /* a pointer of the recorded program may be smaller */
+        size = sizeof(data);
+    if (FAILED(a->ret) || !a->pData || !size || size > 1 << 20 || !(data = malloc(size)))
         return 0;
     This->lpVtbl->GetPrivateData(This, &a->guid, &size, data);
     free(data);
