@@ -105,6 +105,8 @@ function doubtsOfVertices(lines, topology, p, work, say, may) {
   const say1 = (why, text) => { const l = lacking(why); if (l.length) say(text(l[0][0], `${cell(l[0][1].semantic)} of ${l.length > 1 && new Set(l.map(x => x[0].row)).size === rows.length ? "every vertex that is shown" : `vertex ${l[0][0].vertex}`}`)); };
   say1("never", (r, what) => `${what} lies in a buffer where nobody ever wrote anything`);
   say1("end", (r, what) => `${work.indexed ? `index ${r.vertex} names a vertex behind the end of a buffer: ` : ""}${what} lies behind the end of its buffer: zeros are read`);
+  const gpu = lacking("GPU");
+  if (gpu.length && new Set(gpu.map(x => x[0].row)).size === rows.length) may(`${cell(gpu[0][1].semantic)} of every vertex that is shown is what the GPU wrote, by call ${gpu[0][1].by}: it is not in the recording`);
   for (const k of ["VertexCountPerInstance", "IndexCountPerInstance"])
     if (topology && work.args.length && work.args.every(a => a[k] > 0 && a[k] < least)) say(`${work.args[0][k]} vertices are not enough for one primitive of ${short(topology)}, which has ${least}`);
   if (rows.some(r => r.vertex === -2) && work.args.length === 1 && work.args[0].IndexCountPerInstance === rows.length) {
@@ -198,7 +200,7 @@ const LETTERS_OF = mask => [...MASKS].filter((c, i) => mask >> i & 1).join("");
 
 function doubtsOfTarget(k, p, t, pixel, shader, view, written, constant, factor, say, may) {
   const px = pixel && pixel.targets.find(x => x.target === k), mask = t.RenderTargetWriteMask & 15, cleared = view ? clearedTo(view, written) : null, before = cleared && cleared.colour;
-  if (!mask) return void say(`no channel of target ${k} is written: its mask is 0`);
+  if (!mask) return void (p.depth && p.depth.DepthEnable && /ALL/.test(p.depth.DepthWriteMask) ? may : say)(`no channel of target ${k} is written: its mask is 0`); // where depth is, that may be all that is meant
   if (shader && !shader.out.some(e => /^SV_Target/i.test(e.semantic) && e.index === k)) return void say(`the pixel shader writes nothing to target ${k}`);
   if (!(mask & 7)) return void say(`of target ${k} alpha alone is written: its mask is ${mask}`);
   if (t.LogicOpEnable) return /NOOP/.test(t.LogicOp) ? void say(`the logic operation on target ${k} leaves it as it is`) : undefined;
