@@ -173,6 +173,8 @@ static HRESULT map(void *This, UINT index, D3D10_MAP type, UINT flags, D3D11_MAP
 {
     struct d3d_child *c = self(This);
 
+    if (c->kind != D3D_BUFFER && type == D3D10_MAP_WRITE_NO_OVERWRITE) /* buffers alone are, here */
+        return E_INVALIDARG;
     return d3d_context_Map((ID3D11DeviceContext *)&c->device->context, (ID3D11Resource *)c, index,
                            (D3D11_MAP)type, flags, m);
 }

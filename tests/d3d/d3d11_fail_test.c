@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <d3d11.h>
+#include "d3d/com.h"
 
 #include "fail_rig.h"
 
-HRESULT OpenAdapter10_2(void *open);
+HRESULT APIENTRY OpenAdapter10_2(D3D10DDIARG_OPENADAPTER *open);
 
 enum { SIDE = 16, MOST = 1 << 14 };
 
@@ -153,16 +153,32 @@ static bool maps(void)
     return ok;
 }
 
+static D3D_FEATURE_LEVEL highest; /* that the driver is to have */
+
+/* What is told of a driver's interface: parts of views are cleared by 11.1's alone. */
+static void is_highest(D3D_FEATURE_LEVEL level)
+{
+    D3D11_FEATURE_DATA_D3D11_OPTIONS o;
+
+    assert_int_equal(level, highest);
+    assert_int_equal(ID3D11Device_CheckFeatureSupport(device, D3D11_FEATURE_D3D11_OPTIONS, &o, sizeof(o)),
+                     S_OK);
+    assert_int_equal(o.ClearView && o.OutputMergerLogicOp, level >= D3D_FEATURE_LEVEL_11_1);
+}
+
 static HRESULT program(void)
 {
+    static const D3D_FEATURE_LEVEL levels[] = {D3D_FEATURE_LEVEL_11_1, D3D_FEATURE_LEVEL_11_0};
     D3D_FEATURE_LEVEL level;
     bool ok;
 
     device = NULL;
     context = NULL;
-    ok = DOES(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0, D3D11_SDK_VERSION, &device,
-                                &level, &context)) &&
-         uses() && maps();
+    ok = DOES(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, levels, 2, D3D11_SDK_VERSION,
+                                &device, &level, &context));
+    if (ok)
+        is_highest(level);
+    ok = ok && uses() && maps();
     RELEASE(context);
     RELEASE(device);
     return ok ? S_OK : answer;
@@ -182,8 +198,37 @@ static void read_code(const char *name, struct shader *s)
     assert_true(s->size > 0 && s->size < MOST);
 }
 
+/* As a driver of Windows 7 answers. */
+static HRESULT APIENTRY old_versions(D3D10DDI_HADAPTER h, UINT32 *count, UINT64 *versions)
+{
+    *count = 1;
+    if (versions)
+        versions[0] = D3D11_0_DDI_SUPPORTED;
+    return S_OK;
+}
+
+static HRESULT APIENTRY open_old(D3D10DDIARG_OPENADAPTER *open)
+{
+    HRESULT hr = OpenAdapter10_2(open);
+
+    if (hr == S_OK)
+        open->pAdapterFuncs_2->pfnGetSupportedVersions = old_versions;
+    return hr;
+}
+
+TEST(a_driver_of_the_interface_before_does_as_well)
+{
+    folder = getenv("AEROGPU_TEST_SHADERS");
+    assert_non_null(folder);
+    read_code("colour_vs.dxbc", &vertex_code);
+    read_code("colour_ps.dxbc", &pixel_code);
+    highest = D3D_FEATURE_LEVEL_11_0;
+    fail_each_in(program, "OpenAdapter10_2", (void *)open_old, 30);
+}
+
 TEST(whatever_fails_is_survived)
 {
+    highest = D3D_FEATURE_LEVEL_11_1;
     folder = getenv("AEROGPU_TEST_SHADERS");
     assert_non_null(folder);
     read_code("colour_vs.dxbc", &vertex_code);
