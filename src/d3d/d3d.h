@@ -178,7 +178,7 @@ struct d3d_context {
 struct dxgi_adapter;
 struct d3d_device {
     const ID3D11Device1Vtbl *vtbl;
-    const IDXGIDevice1Vtbl *dxgi_vtbl;
+    const IDXGIDevice2Vtbl *dxgi_vtbl;
     const ID3D10Device1Vtbl *d10_vtbl;
     const ID3D10MultithreadVtbl *lock_vtbl;
     BOOL guarded; /* Enter and Leave do something */

@@ -218,8 +218,8 @@ HRESULT STDMETHODCALLTYPE d3d_device_QueryInterface(ID3D11Device *This, REFIID r
     if (IsEqualGUID(riid, &IID_IUnknown) || IsEqualGUID(riid, &IID_ID3D11Device) ||
         IsEqualGUID(riid, &IID_ID3D11Device1))
         *out = d;
-    else if (IsEqualGUID(riid, &IID_IDXGIDevice1) || IsEqualGUID(riid, &IID_IDXGIDevice) ||
-             IsEqualGUID(riid, &IID_IDXGIObject))
+    else if (IsEqualGUID(riid, &IID_IDXGIDevice2) || IsEqualGUID(riid, &IID_IDXGIDevice1) ||
+             IsEqualGUID(riid, &IID_IDXGIDevice) || IsEqualGUID(riid, &IID_IDXGIObject))
         *out = &d->dxgi_vtbl;
     else if (d->d10 && (IsEqualGUID(riid, &IID_ID3D10Device) || IsEqualGUID(riid, &IID_ID3D10Device1)))
         *out = &d->d10_vtbl;
@@ -255,9 +255,9 @@ static struct d3d_device *of_dxgi(void *This)
     return (struct d3d_device *)((char *)This - offsetof(struct d3d_device, dxgi_vtbl));
 }
 
-IUNKNOWN_OF(d3d_dxgi_device, IDXGIDevice1, d3d_device, ID3D11Device, of_dxgi(This))
+IUNKNOWN_OF(d3d_dxgi_device, IDXGIDevice2, d3d_device, ID3D11Device, of_dxgi(This))
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetAdapter(IDXGIDevice1 *This, IDXGIAdapter **out)
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetAdapter(IDXGIDevice2 *This, IDXGIAdapter **out)
 {
     struct d3d_device *d = of_dxgi(This);
 
@@ -270,14 +270,14 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetAdapter(IDXGIDevice1 *This, IDXGIAd
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetParent(IDXGIDevice1 *This, REFIID riid, void **out)
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetParent(IDXGIDevice2 *This, REFIID riid, void **out)
 {
     struct d3d_device *d = of_dxgi(This);
 
     return d->dxgi_adapter ? IUnknown_QueryInterface((IUnknown *)d->dxgi_adapter, riid, out) : E_FAIL;
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetMaximumFrameLatency(IDXGIDevice1 *This, UINT frames)
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetMaximumFrameLatency(IDXGIDevice2 *This, UINT frames)
 {
     if (frames > DXGI_MAX_FRAMES)
         return DXGI_ERROR_INVALID_CALL;
@@ -285,7 +285,7 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetMaximumFrameLatency(IDXGIDevice1 *T
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetMaximumFrameLatency(IDXGIDevice1 *This, UINT *frames)
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetMaximumFrameLatency(IDXGIDevice2 *This, UINT *frames)
 {
     if (!frames)
         return DXGI_ERROR_INVALID_CALL;
@@ -293,7 +293,7 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetMaximumFrameLatency(IDXGIDevice1 *T
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetGPUThreadPriority(IDXGIDevice1 *This, INT priority)
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetGPUThreadPriority(IDXGIDevice2 *This, INT priority)
 {
     if (priority < -7 || priority > 7)
         return E_INVALIDARG;
@@ -301,7 +301,7 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetGPUThreadPriority(IDXGIDevice1 *Thi
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetGPUThreadPriority(IDXGIDevice1 *This, INT *priority)
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetGPUThreadPriority(IDXGIDevice2 *This, INT *priority)
 {
     if (!priority)
         return E_INVALIDARG;
@@ -310,7 +310,7 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetGPUThreadPriority(IDXGIDevice1 *Thi
 }
 
 /* All of a resource is where the driver put it: the kernel brings it before it is used. */
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_QueryResourceResidency(IDXGIDevice1 *This,
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_QueryResourceResidency(IDXGIDevice2 *This,
                                                                  IUnknown *const *resources,
                                                                  DXGI_RESIDENCY *status, UINT count)
 {
@@ -437,19 +437,19 @@ HRESULT STDMETHODCALLTYPE d3d_device_SetPrivateDataInterface(ID3D11Device *This,
 }
 
 /* ID3D11Device and IDXGIDevice are faces of one object, and share its data. */
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetPrivateData(IDXGIDevice1 *This, REFGUID guid, UINT *size,
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetPrivateData(IDXGIDevice2 *This, REFGUID guid, UINT *size,
                                                          void *bytes)
 {
     return d3d_data_get(of_dxgi(This)->data, guid, size, bytes);
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetPrivateData(IDXGIDevice1 *This, REFGUID guid, UINT size,
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetPrivateData(IDXGIDevice2 *This, REFGUID guid, UINT size,
                                                          const void *bytes)
 {
     return d3d_data_set(&of_dxgi(This)->data, guid, size, bytes);
 }
 
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetPrivateDataInterface(IDXGIDevice1 *This, REFGUID guid,
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetPrivateDataInterface(IDXGIDevice2 *This, REFGUID guid,
                                                                   const IUnknown *object)
 {
     return d3d_data_set_interface(&of_dxgi(This)->data, guid, object);

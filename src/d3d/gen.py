@@ -13,7 +13,7 @@ folder, out_h, out_c, sources = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[
 CHILD = "d3d_child"
 CLASSES = [
     ("d3d_device", "ID3D11Device1", []),
-    ("d3d_dxgi_device", "IDXGIDevice1", []),
+    ("d3d_dxgi_device", "IDXGIDevice2", []),
     ("d3d_context", "ID3D11DeviceContext1", []),
     ("d3d_deferred", "ID3D11DeviceContext1", ["d3d_context"]),
     ("d3d_list", "ID3D11CommandList", [CHILD]),

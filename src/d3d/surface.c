@@ -69,7 +69,7 @@ void *d3d_surface_face(struct d3d_child *c, REFIID riid)
     }                                                                                                        \
     HRESULT STDMETHODCALLTYPE prefix##_GetParent(iface *This, REFIID riid, void **out)                       \
     {                                                                                                        \
-        return d3d_dxgi_device_QueryInterface((IDXGIDevice1 *)&of(This)->device->dxgi_vtbl, riid, out);      \
+        return d3d_dxgi_device_QueryInterface((IDXGIDevice2 *)&of(This)->device->dxgi_vtbl, riid, out);      \
     }                                                                                                        \
     HRESULT STDMETHODCALLTYPE prefix##_GetDevice(iface *This, REFIID riid, void **out)                       \
     {                                                                                                        \
@@ -226,7 +226,7 @@ HRESULT STDMETHODCALLTYPE d3d_surface_ReleaseDC(IDXGISurface1 *This, RECT *chang
 }
 
 /* Of the device's, so many as are asked for. */
-HRESULT STDMETHODCALLTYPE d3d_dxgi_device_CreateSurface(IDXGIDevice1 *This, const DXGI_SURFACE_DESC *desc,
+HRESULT STDMETHODCALLTYPE d3d_dxgi_device_CreateSurface(IDXGIDevice2 *This, const DXGI_SURFACE_DESC *desc,
                                                         UINT count, DXGI_USAGE usage,
                                                         const DXGI_SHARED_RESOURCE *shared,
                                                         IDXGISurface **out)

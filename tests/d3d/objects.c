@@ -9,6 +9,7 @@
 
 #include <d3d10_1.h>
 #include <d3d11_1.h>
+#include <dxgi1_2.h>
 
 #include "calls.h"
 
@@ -405,6 +406,22 @@ static void states_told(void)
     ID3D11Device1_Release(one);
 }
 
+/* Programs that present into windows of other processes ask for DXGI 1.2 so. */
+static void dxgi_faces(void)
+{
+    const IID *const iids[] = {&IID_IDXGIDevice, &IID_IDXGIDevice1, &IID_IDXGIDevice2};
+    IUnknown *faces[3] = {NULL, NULL, NULL};
+
+    for (int i = 0; i < 3; i++) {
+        want("asking a device for IDXGIDevice",
+             (UINT)ID3D11Device_QueryInterface(device, iids[i], (void **)&faces[i]), S_OK);
+        want("one face of DXGI", faces[i] && faces[i] == faces[0], 1);
+    }
+    for (int i = 0; i < 3; i++)
+        if (faces[i])
+            IUnknown_Release(faces[i]);
+}
+
 void objects(const struct calls *c)
 {
     device = c->device;
@@ -416,6 +433,7 @@ void objects(const struct calls *c)
     lines();
     mips();
     faces(c->target);
+    dxgi_faces();
     into_volume(c->target);
     descriptions_told();
     states_told();
