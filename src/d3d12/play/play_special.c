@@ -81,11 +81,12 @@ int play_special_ID3D12Object_GetPrivateData(struct player *p, const struct play
 
     if (!This)
         return p->error.code;
-    if (size && size < sizeof(data)) /* a pointer of the recorded program may be smaller */
-        size = sizeof(data);
-    if (FAILED(a->ret) || !a->pData || !size || size > 1 << 20 || !(data = malloc(size)))
+    if (!a->pData || !size || size > 1 << 20 || !(data = malloc(size + sizeof(data))))
         return 0;
-    This->lpVtbl->GetPrivateData(This, &a->guid, &size, data);
+    if (FAILED(This->lpVtbl->GetPrivateData(This, &a->guid, &size, data)) && SUCCEEDED(a->ret)) {
+        size = sizeof(data); /* the recorded program's pointers are smaller */
+        This->lpVtbl->GetPrivateData(This, &a->guid, &size, data);
+    }
     free(data);
     return 0;
 }
