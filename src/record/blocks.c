@@ -295,6 +295,7 @@ int blocks_verify(const struct blocks *b, struct error *e)
 struct blocks_writer {
     int fd;
     char *path;
+    bool hidden; /* it gets its name when it is whole */
     ZSTD_CCtx *z;
     uint8_t *packed, *other;
     size_t packed_room, other_room;
@@ -350,12 +351,12 @@ static void writer_free(struct blocks_writer *w)
 }
 
 /* Opens the file for this writer alone; what is none (/dev/null, a pipe) is for any number. */
-static int open_alone(struct blocks_writer *w, const char *path, struct error *e)
+static int open_alone(struct blocks_writer *w, const char *path, bool hidden, struct error *e)
 {
     struct stat st = {0};
     int err = 0;
 
-    w->fd = out_file_descriptor(path, e);
+    w->fd = hidden ? out_file_hidden(path, e) : out_file_descriptor(path, e);
     if (w->fd < 0)
         return w->fd;
     fstat(w->fd, &st);
@@ -368,8 +369,8 @@ static int open_alone(struct blocks_writer *w, const char *path, struct error *e
     return err;
 }
 
-int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
-                         int level, const char *path, struct error *e)
+static int create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta, int level,
+                  const char *path, bool hidden, struct error *e)
 {
     struct blocks_header h = {
         .major = BLOCKS_MAJOR, .minor = BLOCKS_MINOR, .meta_size = (uint32_t)strlen(meta), .schema = schema};
@@ -383,7 +384,7 @@ int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t
         return error_set(e, -ENOMEM, "out of memory");
     w->path = strdup(path);
     w->z = ZSTD_createCCtx();
-    err = !w->path || !w->z ? error_set(e, -ENOMEM, "out of memory") : open_alone(w, path, e);
+    err = !w->path || !w->z ? error_set(e, -ENOMEM, "out of memory") : open_alone(w, path, hidden, e);
     if (err) {
         writer_free(w);
         return err;
@@ -392,12 +393,26 @@ int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t
     if ((err = write_all(w, v, 2))) {
         error_set(e, err, "%s", w->failed.text);
         close(w->fd);
-        out_file_discard(path);
+        if (!hidden)
+            out_file_discard(path);
         writer_free(w);
         return err;
     }
+    w->hidden = hidden;
     *out = w;
     return 0;
+}
+
+int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
+                         int level, const char *path, struct error *e)
+{
+    return create(out, magic, schema, meta, level, path, false, e);
+}
+
+int blocks_writer_create_hidden(struct blocks_writer **out, const char *magic, uint64_t schema,
+                                const char *meta, int level, const char *path, struct error *e)
+{
+    return create(out, magic, schema, meta, level, path, true, e);
 }
 
 /* Takes over what `path` holds, up to the end of its last whole block. */
@@ -541,9 +556,21 @@ int blocks_writer_finish(struct blocks_writer *w, uint64_t features, struct erro
     tail.check = tail_check(&tail);
     if (!blocks_writer_put(w, &b, w->list, w->num * sizeof(*w->list), NULL, 0, 0, NULL))
         write_all(w, &v, 1);
+    if (w->hidden && !w->failed.code)
+        out_file_name(w->fd, w->path, &w->failed);
     if (close(w->fd))
         error_set(&w->failed, -EIO, "%s: cannot be written: %s", w->path, strerror(errno));
     err = blocks_writer_failed(w, e);
     writer_free(w);
     return err;
+}
+
+void blocks_writer_abandon(struct blocks_writer *w)
+{
+    struct stat st;
+
+    if (!fstat(w->fd, &st) && st.st_nlink)
+        out_file_discard(w->path);
+    close(w->fd);
+    writer_free(w);
 }

@@ -105,6 +105,11 @@ struct blocks_writer;
  * -EBUSY: another writer has it. */
 int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
                          int level, const char *path, struct error *e);
+/* The same of a file that is there once it is finished (out_file_hidden()). */
+int blocks_writer_create_hidden(struct blocks_writer **out, const char *magic, uint64_t schema,
+                                const char *meta, int level, const char *path, struct error *e);
+/* Frees it without finishing; a file that is there is discarded. */
+void blocks_writer_abandon(struct blocks_writer *w);
 /* Opens a file whose writer was killed, for this writer alone, and goes on behind its last whole block. 0, -EBADMSG: it is none or has
  * its index, -ENOTSUP, -EBUSY, or what opening it says. */
 int blocks_writer_resume(struct blocks_writer **out, const char *magic, uint64_t schema, int level,

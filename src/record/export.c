@@ -140,7 +140,7 @@ int export_sqlite(struct trc *t, const struct names *names, const char *path, st
 
 int export_perfetto(struct trc *t, const struct names *names, const char *path, struct error *e)
 {
-    FILE *f = out_file_open(path, e);
+    FILE *f = out_file_whole(path, e);
     struct trace_events out;
     uint64_t frame_start = 0;
     struct trc_call c;
@@ -307,7 +307,7 @@ int export_html(struct trc *t, const struct names *names, const struct export_pa
 {
     struct strbuf text = {0}, style = {0}, script = {0};
     struct page page = {.title = "Recording"};
-    FILE *f = out_file_open(path, e);
+    FILE *f = out_file_whole(path, e);
     int err;
 
     if (!f)

@@ -21,6 +21,10 @@ struct trc_writer;
 /* Creates `path` (blocks_writer_create()); `meta` is a JSON object. 0 or a negative errno. */
 int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
                       struct error *e);
+/* The same of a file that is there once it is finished; trc_writer_abandon(): it never is. */
+int trc_writer_create_hidden(struct trc_writer **out, const struct api *api, const char *path,
+                             const char *meta, struct error *e);
+void trc_writer_abandon(struct trc_writer *w);
 /* Goes on behind the last whole block of a file whose writer was killed (blocks_writer_resume()). */
 int trc_writer_resume(struct trc_writer **out, const struct api *api, const char *path, struct error *e);
 /* Bytes of the file until now. */

@@ -19,12 +19,14 @@ struct trc_writer {
 
 /* Without `meta` it goes on with a file that is there. */
 static int open_writer(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
-                       struct error *e)
+                       bool hidden, struct error *e)
 {
     struct trc_writer *w = calloc(1, sizeof(*w));
-    int err = !w     ? error_set(e, -ENOMEM, "out of memory")
-              : meta ? blocks_writer_create(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
-                     : blocks_writer_resume(&w->blocks, api->magic, api->schema, ZSTD_LEVEL, path, e);
+    int err =
+        !w       ? error_set(e, -ENOMEM, "out of memory")
+        : hidden ? blocks_writer_create_hidden(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
+        : meta   ? blocks_writer_create(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
+                 : blocks_writer_resume(&w->blocks, api->magic, api->schema, ZSTD_LEVEL, path, e);
 
     if (err) {
         free(w);
@@ -38,12 +40,18 @@ static int open_writer(struct trc_writer **out, const struct api *api, const cha
 int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
                       struct error *e)
 {
-    return open_writer(out, api, path, meta, e);
+    return open_writer(out, api, path, meta, false, e);
+}
+
+int trc_writer_create_hidden(struct trc_writer **out, const struct api *api, const char *path,
+                             const char *meta, struct error *e)
+{
+    return open_writer(out, api, path, meta, true, e);
 }
 
 int trc_writer_resume(struct trc_writer **out, const struct api *api, const char *path, struct error *e)
 {
-    return open_writer(out, api, path, NULL, e);
+    return open_writer(out, api, path, NULL, false, e);
 }
 
 uint64_t trc_writer_size(const struct trc_writer *w)
@@ -71,6 +79,13 @@ int trc_writer_block(struct trc_writer *w, const struct block *b, const void *ra
     size_t n = b->kind != TRC_BLOBS && !(b->flags & TRC_PARTIAL) ? split(w, raw, size) : 0;
 
     return blocks_writer_put(w->blocks, b, raw, size, w->split, n, TRC_SPLIT, e);
+}
+
+void trc_writer_abandon(struct trc_writer *w)
+{
+    blocks_writer_abandon(w->blocks);
+    free(w->split);
+    free(w);
 }
 
 int trc_writer_finish(struct trc_writer *w, struct error *e)

@@ -39,6 +39,54 @@ static const char *in_dir(const char *name)
     return path[n];
 }
 
+static const char *text_of(const char *path)
+{
+    static char text[100];
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+    text[n] = '\0';
+    if (f)
+        fclose(f);
+    return f ? text : "(none)";
+}
+
+/* What is written is there once it is whole: before, and if that never comes, what was there is. */
+TEST(what_is_not_whole_is_not_there)
+{
+    const char *path = in_dir("whole");
+    struct error e = {0};
+    int status;
+    FILE *f;
+
+    for (int i = 0; i < 2; i++) {
+        const char *before = i ? "first" : "(none)";
+        pid_t pid = fork();
+
+        if (!pid) {
+            f = out_file_whole(path, &e);
+            fputs("half", f);
+            fflush(f);
+            raise(SIGKILL);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(WTERMSIG(status), SIGKILL);
+        assert_string_equal(text_of(path), before);
+        assert_non_null(f = out_file_whole(path, &e));
+        fputs("half", f);
+        assert_int_equal(out_file_close(f, path, -EBADMSG, &e), -EBADMSG);
+        assert_string_equal(text_of(path), before);
+        assert_non_null(f = out_file_whole(path, &e));
+        fputs(i ? "second" : "first", f);
+        assert_string_equal(text_of(path), before);
+        assert_int_equal(out_file_close(f, path, 0, &e), 0);
+        assert_string_equal(text_of(path), i ? "second" : "first");
+        assert_int_equal(mode_of(path), 0600);
+    }
+    assert_int_equal(out_file_spare(path, &e), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
 TEST(what_is_made_is_its_users_alone)
 {
     struct error e = {0};

@@ -35,7 +35,7 @@ static int default_index(char path[4096])
 static int write_html(struct bb_crashes *c, const char *path, struct error *e)
 {
     struct strbuf out = {0};
-    FILE *f = out_file_open(path, e);
+    FILE *f = out_file_whole(path, e);
     int r = f ? bb_crashes_html(c, &out, e) : e->code;
 
     if (!r)

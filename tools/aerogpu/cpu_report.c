@@ -24,7 +24,7 @@ struct report_options {
 /* Writes a whole file; "-" is standard output. */
 static int write_file(const char *path, const char *text, size_t size, struct error *e)
 {
-    FILE *f = !strcmp(path, "-") ? stdout : out_file_open(path, e);
+    FILE *f = !strcmp(path, "-") ? stdout : out_file_whole(path, e);
 
     if (!f)
         return e->code;
@@ -34,7 +34,7 @@ static int write_file(const char *path, const char *text, size_t size, struct er
 
 static int write_perfetto(struct cpu_trace *t, const struct report_options *o, struct error *e)
 {
-    FILE *f = out_file_open(o->perfetto, e);
+    FILE *f = out_file_whole(o->perfetto, e);
 
     if (!f)
         return e->code;

@@ -13,7 +13,7 @@
 static int to_file(const char *dump, enum bb_report_format format, const char *path, struct bb_error *e)
 {
     struct error out = {0};
-    FILE *f = out_file_open(path, &out);
+    FILE *f = out_file_whole(path, &out);
     int r = 0;
 
     /* A dump that can be read in part makes a page all the same: the page says what is missing. */

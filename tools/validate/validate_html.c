@@ -455,7 +455,7 @@ int validate_html(const char *path, const json_t *report, struct error *e)
 {
     const struct page page = {.title = "AeroGPU validation"};
     struct strbuf b = {0};
-    FILE *f = out_file_open(path, e);
+    FILE *f = out_file_whole(path, e);
 
     if (!f)
         return -EIO;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -157,6 +158,64 @@ int out_file_descriptor(const char *path, struct error *e)
     return open_known(path, 0, OWN, e);
 }
 
+/* In the folder of `path`, without a name: it goes with whoever has it open, however that ends. */
+static int open_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char dir[PATH_MAX];
+
+    snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, OWN);
+}
+
+int out_file_hidden(const char *path, struct error *e)
+{
+    struct stat st;
+    int there = -1, fd;
+
+    if (!lstat(path, &st)) {
+        there = open_known(path, 0, OWN, e); /* whether it may be written at all */
+        if (there < 0 || !S_ISREG(st.st_mode))
+            return there;
+        if (flock(there, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+            close(there);
+            return error_set(e, -EBUSY, "%s: something else is writing it", path);
+        }
+    }
+    fd = open_nameless(path);
+    if (fd < 0) /* file systems that have none */
+        return there >= 0 ? there : open_known(path, 0, OWN, e);
+    if (there >= 0) {
+        fchmod(fd, st.st_mode & 0777);
+        close(there);
+    }
+    return fd;
+}
+
+int out_file_name(int fd, const char *path, struct error *e)
+{
+    char from[32], made[PATH_MAX];
+    struct stat st;
+    int n = 0;
+
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink)
+        return 0;
+    snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
+    if (linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) {
+        do {
+            if (snprintf(made, sizeof(made), "%s.%d.%d", path, (int)getpid(), n++) >= (int)sizeof(made))
+                return error_set(e, -EIO, "%s: its name is too long", path);
+        } while (linkat(AT_FDCWD, from, AT_FDCWD, made, AT_SYMLINK_FOLLOW) && errno == EEXIST && n < 1000);
+        if (rename(made, path)) {
+            fail(path, e);
+            unlink(made);
+            return e ? e->code : -EIO;
+        }
+    }
+    return fstat(fd, &st) || know(path, &st, true) ? error_set(e, -ENOMEM, "%s: no memory for its name", path)
+                                                   : 0;
+}
+
 FILE *out_file_append(const char *path, struct error *e)
 {
     int fd = open_known(path, O_APPEND | O_NONBLOCK, OWN,
@@ -181,6 +240,20 @@ static FILE *open_empty(const char *path, mode_t mode, struct error *e)
     if ((!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) || !(f = fdopen(fd, "w"))) {
         fail(path, e);
         close(fd);
+    }
+    return f;
+}
+
+FILE *out_file_whole(const char *path, struct error *e)
+{
+    int fd = out_file_hidden(path, e);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    struct stat st;
+
+    if (fd >= 0 && (!f || (!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)))) {
+        fail(path, e);
+        close(fd);
+        return NULL;
     }
     return f;
 }
@@ -277,14 +350,18 @@ int out_file_close(FILE *f, const char *path, int failed, struct error *e)
 {
     bool lost = fflush(f) || ferror(f);
     int cause = errno;
+    struct stat st;
+    bool nameless = !fstat(fileno(f), &st) && S_ISREG(st.st_mode) && !st.st_nlink;
 
+    if (nameless && !lost && !failed)
+        failed = out_file_name(fileno(f), path, e);
     if (fclose(f) && !lost) {
         lost = true;
         cause = errno;
     }
     if (lost && !failed)
         failed = error_set(e, -EIO, "%s: %s", path, strerror(cause));
-    if (failed)
+    if (failed && !nameless)
         out_file_discard(path);
     return failed;
 }

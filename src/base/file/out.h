@@ -28,6 +28,12 @@ FILE *out_file_open(const char *path, struct error *e);
 FILE *out_file_result(const char *path, struct error *e);
 /* As out_file_open(), but a descriptor, for writing only; what the file held is still there. */
 int out_file_descriptor(const char *path, struct error *e);
+/* A file that has no name until it is whole: what stands under `path` stays as it was, also if this process crashes or is killed,
+ * until out_file_name(), or out_file_close(), gives it that name. Where the file system has no such files, and for what is no regular
+ * file, it is the file itself. For results; recordings are there while they are made. */
+int out_file_hidden(const char *path, struct error *e);
+int out_file_name(int fd, const char *path, struct error *e);
+FILE *out_file_whole(const char *path, struct error *e);
 /* Makes the file, or goes on behind what it holds. */
 FILE *out_file_append(const char *path, struct error *e);
 /* Makes a folder that can be written to, unless it is there: with those that it is in. 0 or an error. */

@@ -733,7 +733,7 @@ static int dump(struct player *p)
                                   : error_set(&p->error, -ENOTSUP,
                                               "resource %u has no picture: not four bytes a pixel", r->id);
     } else {
-        f = out_file_open(q->dump_path, &p->error);
+        f = out_file_whole(q->dump_path, &p->error);
         if (!f) {
             free(i.bytes);
             return p->error.code;
@@ -781,7 +781,7 @@ static int dump_all(struct player *p)
                      play_is_picture(&i) ? "png" : "bin");
             if (play_is_picture(&i)) {
                 err = play_save_png(&i, true, path, &p->error);
-            } else if ((f = out_file_open(path, &p->error))) {
+            } else if ((f = out_file_whole(path, &p->error))) {
                 fwrite(i.bytes, 1, i.size < 4096 ? i.size : 4096, f);
                 err = out_file_close(f, path, 0, &p->error);
             } else {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/file/out.h"
 #include "record/varint.h"
 #include "record/api.h"
 #include "record/walk.h"
@@ -31,7 +30,6 @@ struct trc_editor {
     const struct api *api;
     struct trc *from;
     struct trc_writer *w;
-    char *path;
     struct track **tracks;
     size_t num_tracks;
     struct track *cur;
@@ -333,15 +331,14 @@ int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path,
     char *meta = merged_meta(trc_meta(from), add);
     int err = -ENOMEM;
 
-    if (!ed || !meta || !(ed->blobs = malloc(TRC_CHUNK)) || !(ed->path = strdup(path)))
+    if (!ed || !meta || !(ed->blobs = malloc(TRC_CHUNK)))
         error_set(e, err, "out of memory");
     else
-        err = trc_writer_create(&ed->w, trc_api(from), path, meta, e);
+        err = trc_writer_create_hidden(&ed->w, trc_api(from), path, meta, e);
     free(meta);
     if (err) {
         if (ed) {
             free(ed->blobs);
-            free(ed->path);
         }
         free(ed);
         return err;
@@ -355,7 +352,7 @@ int trc_edit_create(struct trc_editor **out, struct trc *from, const char *path,
 
 int trc_edit_finish(struct trc_editor *ed, bool keep, struct error *e)
 {
-    int err = 0, end;
+    int err = 0;
 
     if (!ed)
         return 0;
@@ -364,10 +361,10 @@ int trc_edit_finish(struct trc_editor *ed, bool keep, struct error *e)
     if (keep && !err)
         err = flush_blobs(ed, e);
     trc_writer_features(ed->w, trc_features(ed->from));
-    end = trc_writer_finish(ed->w, e);
-    err = err ? err : end;
-    if (!keep || err)
-        out_file_discard(ed->path);
+    if (keep && !err)
+        err = trc_writer_finish(ed->w, e);
+    else
+        trc_writer_abandon(ed->w);
     for (size_t i = 0; i < ed->num_tracks; i++) {
         free(ed->tracks[i]->buf);
         free(ed->tracks[i]);
@@ -375,7 +372,6 @@ int trc_edit_finish(struct trc_editor *ed, bool keep, struct error *e)
     free(ed->tracks);
     free(ed->copied);
     free(ed->blobs);
-    free(ed->path);
     free(ed);
     return err;
 }
