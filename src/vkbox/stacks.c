@@ -5,6 +5,7 @@
  * address lay: if they all lie there still, the way is the same. (The innermost caller is the same, so its frame is, so the word behind
  * that is a return address again, and so on outwards.)
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
@@ -14,7 +15,12 @@
 
 #include "vkbox/layer.h"
 
-enum { PLACES = 16, WAYS = 6, STEPS = VKBOX_FRAMES + 8 };
+enum {
+    MOST_OFFSET = 1024, /* of a file's program headers: they are on its first page */
+    PLACES = 16,
+    WAYS = 6,
+    STEPS = VKBOX_FRAMES + 8
+};
 
 struct way {
     uint32_t num, own; /* own: the layer's, which are not told */
@@ -61,33 +67,38 @@ static void take_build_id(struct vkbox_module *m, const char *notes, size_t size
     }
 }
 
-static int add_module(struct dl_phdr_info *info, size_t size, void *ctx)
+/* That of an address alone: of hundreds that a program may have loaded most are on no stack, and looking at each touches its pages. */
+static void add_module(uint64_t pc)
 {
-    const char *name = info->dlpi_name && *info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-    struct vkbox_module m = {.base = info->dlpi_addr, .first = UINT64_MAX};
+    struct vkbox_module m = {.first = UINT64_MAX};
+    const ElfW(Ehdr) * head;
+    const ElfW(Phdr) * p;
+    struct dl_find_object o;
+    const char *name;
 
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uint64_t first = info->dlpi_addr + p->p_vaddr;
+    if (in_module(pc) || num_modules == VKBOX_MODULES || _dl_find_object((void *)(uintptr_t)pc, &o))
+        return;
+    head = o.dlfo_map_start;
+    if (memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_phoff > MOST_OFFSET) /* not what lies there */
+        return;
+    p = (const void *)((const char *)head + head->e_phoff);
+    m.base = o.dlfo_link_map->l_addr;
+    for (int i = 0; i < head->e_phnum; i++) {
+        const uint64_t first = m.base + p[i].p_vaddr;
 
-        if (p->p_type == PT_NOTE)
-            take_build_id(&m, (const char *)first, p->p_memsz);
-        if (p->p_type != PT_LOAD)
+        if (p[i].p_type == PT_NOTE)
+            take_build_id(&m, (const char *)first, p[i].p_memsz);
+        if (p[i].p_type != PT_LOAD)
             continue;
         m.first = first < m.first ? first : m.first;
-        m.end = first + p->p_memsz > m.end ? first + p->p_memsz : m.end;
+        m.end = first + p[i].p_memsz > m.end ? first + p[i].p_memsz : m.end;
     }
-    for (uint32_t i = 0; i < num_modules; i++)
-        if (box->modules[i].first == m.first && box->modules[i].end == m.end)
-            return 0;
-    if (num_modules == VKBOX_MODULES || m.end <= m.first)
-        return 0;
-    snprintf(m.name, sizeof(m.name), "%.63s",
-             name                                  ? name + 1
-             : info->dlpi_name && *info->dlpi_name ? info->dlpi_name
-                                                   : program_invocation_short_name);
+    if (m.end <= m.first)
+        return;
+    name = o.dlfo_link_map->l_name;
+    name = name && strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    snprintf(m.name, sizeof(m.name), "%.63s", name && *name ? name : program_invocation_short_name);
     box->modules[num_modules++] = m;
-    return 0;
 }
 
 /* ---- stacks -------------------------------------------------------------- */
@@ -123,16 +134,13 @@ static uint32_t number_of(const struct way *w)
     index = map_find(&known, hash);
     if (!index && num_stacks + 1 < VKBOX_STACKS && (index = map_put(&known, hash))) {
         struct vkbox_stack *s = &box->stacks[++num_stacks];
-        bool all = true;
 
         *index = num_stacks;
         s->num = w->num - w->own;
         for (uint32_t i = 0; i < s->num; i++) {
             s->pc[i] = w->pc[w->own + i];
-            all &= in_module(s->pc[i]);
+            add_module(s->pc[i]);
         }
-        if (!all)
-            dl_iterate_phdr(add_module, NULL);
     }
     pthread_mutex_unlock(&lock);
     return index ? (uint32_t)*index : 0;
