@@ -13,6 +13,7 @@
 #include "dxgkrnl/telemetry/flight.h"
 #include "dxgkrnl/image/elf.h"
 #include "dxgkrnl/image/image.h"
+#include "dxgkrnl/kernel/lastwords.h"
 #include "dxgkrnl/ntos/routines.h"
 #include "wddm/ntstatus.h"
 
@@ -724,6 +725,9 @@ static void on_left(void *ctx)
     dxgk_ntos_check_locks(ctx);
     check_frames(ctx);
     dxgk_pool_look(ctx);
+    if (dxgk_lastwords_stranger() ||
+        !dxgk_kernel_is_live(((struct dxgk *)ctx)->kernel)) /* else time counts */
+        dxgk_ntos_look_at_contiguous(ctx);
 }
 
 static const char *routine_name(void *ctx, const void *start)

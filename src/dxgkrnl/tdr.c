@@ -137,16 +137,18 @@ static bool over_limit(struct dxgk *d, const struct dxgk_client *guilty)
 
 static void collect(struct dxgk *d, UINT reason)
 {
-    DXGKARG_COLLECTDBGINFO_EXT ext = {0};
-    DXGKARG_COLLECTDBGINFO args = {.Reason = reason, .BufferSize = DEBUG_INFO_SIZE, .pExtension = &ext};
+    DXGKARG_COLLECTDBGINFO_EXT *ext = dxgk_answers_room(sizeof(*ext));
+    DXGKARG_COLLECTDBGINFO args = {.Reason = reason, .BufferSize = DEBUG_INFO_SIZE, .pExtension = ext};
 
     if (!d->tdr.debug_info)
         d->tdr.debug_info = dxgk_answers_room(DEBUG_INFO_SIZE);
     args.pBuffer = d->tdr.debug_info;
-    if (!d->tdr.debug_info)
-        return;
-    DDI_ARG(d, CollectDbgInfo, d->miniport, &args);
-    dxgk_answers_kept(d, "DxgkDdiCollectDbgInfo", "pBuffer, at byte", d->tdr.debug_info, DEBUG_INFO_SIZE);
+    if (d->tdr.debug_info && ext) {
+        DDI_ARG(d, CollectDbgInfo, d->miniport, &args);
+        dxgk_answers_kept(d, "DxgkDdiCollectDbgInfo", "pBuffer, at byte", d->tdr.debug_info, DEBUG_INFO_SIZE);
+        dxgk_answers_kept(d, "DxgkDdiCollectDbgInfo", "pExtension, at byte", ext, sizeof(*ext));
+    }
+    free(ext);
 }
 
 static void mark_devices(struct dxgk *d, struct device *guilty)

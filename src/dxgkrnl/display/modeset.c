@@ -237,7 +237,7 @@ static NTSTATUS release_mode(struct modeset *s, const void *info, const char *fu
         if (!s)                                                                                              \
             return BAD;                                                                                      \
         m = *place(&s->modes, info);                                                                         \
-        if (!m)                                                                                              \
+        if (!m || !dxgk_has_lent(OWNER(), info, mode_name(s->kind), "pfnAcquireNextModeInfo"))               \
             return STATUS_INVALID_PARAMETER;                                                                 \
         return lend_mode(s, m->next, (const void **)out, STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET);       \
     }                                                                                                        \

@@ -238,6 +238,8 @@ static NTSTATUS NTAPI next_path(D3DKMDT_HVIDPNTOPOLOGY h, CONST D3DKMDT_VIDPN_PR
     *out = NULL;
     if (!v)
         return STATUS_GRAPHICS_INVALID_VIDPN_TOPOLOGY;
+    if (p && !dxgk_has_lent(v->d, info, "path", "pfnAcquireNextPathInfo"))
+        return STATUS_INVALID_PARAMETER;
     return p ? lend_path(p->next, out, STATUS_GRAPHICS_NO_MORE_ELEMENTS_IN_DATASET)
              : STATUS_INVALID_PARAMETER;
 }

@@ -7,11 +7,15 @@
 #include <string.h>
 
 /* A line of the debugger's output; without its end, if it has one. */
-static void debug_line(ULONG level, PCSTR format, ms_va_list ap)
+static void debug_line(const char *routine, ULONG level, PCSTR format, ms_va_list ap)
 {
     static const enum log_level levels[] = {LOG_ERROR, LOG_WARN, LOG_DEBUG, LOG_INFO};
+    struct kernel *k = SELF();
     char text[512];
 
+    if (dxgk_kernel_irql(k) > PASSIVE_LEVEL && dxgk_print_is_wide(format))
+        dxgk_kernel_violation(k, "%s of wide text called at IRQL %d, allowed up to %d", routine,
+                              dxgk_kernel_irql(k), PASSIVE_LEVEL);
     dxgk_print(text, sizeof(text), format, ap);
     text[strcspn(text, "\r\n")] = '\0';
     log_line(level < 4 ? levels[level] : LOG_DEBUG, "kmd", "%s", text);
@@ -24,7 +28,7 @@ ULONG NTAPI DbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ...)
     UNREFERENCED_PARAMETER(ComponentId);
     CHECK(DbgPrintEx);
     ms_va_start(ap, Format);
-    debug_line(Level, Format, ap);
+    debug_line("DbgPrintEx", Level, Format, ap);
     ms_va_end(ap);
     return (ULONG)STATUS_SUCCESS;
 }
@@ -33,7 +37,7 @@ ULONG NTAPI vDbgPrintEx(ULONG ComponentId, ULONG Level, PCSTR Format, ms_va_list
 {
     UNREFERENCED_PARAMETER(ComponentId);
     CHECK(vDbgPrintEx);
-    debug_line(Level, Format, arglist);
+    debug_line("vDbgPrintEx", Level, Format, arglist);
     return (ULONG)STATUS_SUCCESS;
 }
 
@@ -43,7 +47,7 @@ ULONG NTAPI DbgPrint(PCSTR Format, ...)
 
     CHECK(DbgPrint);
     ms_va_start(ap, Format);
-    debug_line(DPFLTR_INFO_LEVEL, Format, ap);
+    debug_line("DbgPrint", DPFLTR_INFO_LEVEL, Format, ap);
     ms_va_end(ap);
     return (ULONG)STATUS_SUCCESS;
 }

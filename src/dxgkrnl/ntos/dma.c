@@ -27,8 +27,8 @@ static VOID NTAPI free_common(PDMA_ADAPTER a, ULONG length, PHYSICAL_ADDRESS log
                               BOOLEAN cached)
 {
     UNREFERENCED_PARAMETER(a);
-    UNREFERENCED_PARAMETER(length);
     UNREFERENCED_PARAMETER(cached);
+    dxgk_ntos_check_size("FreeCommonBuffer", va, length);
     if (MmGetPhysicalAddress(va).QuadPart != logical.QuadPart)
         dxgk_kernel_violation(SELF(),
                               "FreeCommonBuffer of %p with the logical address %#llx, which is not its own",

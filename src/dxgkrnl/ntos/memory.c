@@ -18,22 +18,74 @@ void dxgk_ntos_init(struct dxgk *d)
     d->ntos.items_last = &d->ntos.items;
 }
 
+/* ---- contiguous memory --------------------------------------------------- */
+
+enum { CONTIGUOUS_GUARD = 64, CONTIGUOUS_BYTE = 0xFB };
+
+static void set_guards(const struct contiguous *c)
+{
+    memset((uint8_t *)c->mem.va - CONTIGUOUS_GUARD, CONTIGUOUS_BYTE, CONTIGUOUS_GUARD);
+    memset((uint8_t *)c->mem.va + c->mem.size, CONTIGUOUS_BYTE, CONTIGUOUS_GUARD);
+}
+
+static void look_at(struct kernel *k, const struct contiguous *c)
+{
+    const uint8_t *front = (const uint8_t *)c->mem.va - CONTIGUOUS_GUARD,
+                  *end = front + CONTIGUOUS_GUARD + c->mem.size;
+    size_t before = 0, behind = 0;
+
+    if (!c->whole.va)
+        return;
+    while (before < CONTIGUOUS_GUARD && front[before] == CONTIGUOUS_BYTE)
+        before++;
+    while (behind < CONTIGUOUS_GUARD && end[behind] == CONTIGUOUS_BYTE)
+        behind++;
+    if (before == CONTIGUOUS_GUARD && behind == CONTIGUOUS_GUARD)
+        return;
+    if (before < CONTIGUOUS_GUARD)
+        dxgk_kernel_violation(
+            k, "the miniport, or its device, wrote %zu bytes in front of %zu bytes of contiguous memory",
+            CONTIGUOUS_GUARD - before, c->mem.size);
+    if (behind < CONTIGUOUS_GUARD)
+        dxgk_kernel_violation(
+            k,
+            "the miniport, or its device, wrote behind the end of %zu bytes of contiguous memory, at byte %zu",
+            c->mem.size, c->mem.size + behind);
+    set_guards(c);
+}
+
+void dxgk_ntos_look_at_contiguous(struct dxgk *d)
+{
+    for (const struct contiguous *c = d->ntos.contiguous; c; c = c->next)
+        look_at(d->kernel, c);
+}
+
+static void free_contiguous(struct dxgk *d, struct contiguous *c)
+{
+    dxgk_physmem_free(d, c->whole.va ? &c->whole : &c->mem);
+    free(c);
+}
+
 PVOID NTAPI MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestAcceptableAddress)
 {
+    const size_t size = ROUND_TO_PAGES(NumberOfBytes);
     struct dxgk *d = OWNER();
     struct contiguous *c;
     ENTER(MmAllocateContiguousMemory);
 
     c = calloc(1, sizeof(*c));
-    if (!c || dxgk_physmem_alloc(d, NumberOfBytes, &c->mem)) {
+    if (!c || !NumberOfBytes || size < NumberOfBytes ||
+        dxgk_physmem_alloc(d, size + 2 * PAGE_SIZE, &c->whole)) {
         free(c);
         return NULL;
     }
+    c->mem = (struct physmem){
+        .va = (uint8_t *)c->whole.va + PAGE_SIZE, .pa = c->whole.pa + PAGE_SIZE, .size = size};
     if (c->mem.pa + NumberOfBytes - 1 > (uint64_t)HighestAcceptableAddress.QuadPart) {
-        dxgk_physmem_free(d, &c->mem);
-        free(c);
+        free_contiguous(d, c);
         return NULL;
     }
+    set_guards(c);
     c->next = d->ntos.contiguous;
     d->ntos.contiguous = c;
     return c->mem.va;
@@ -60,8 +112,7 @@ PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes)
     return MmAllocateContiguousMemory(ROUND_TO_PAGES(NumberOfBytes), anywhere);
 }
 
-/* Memory is given back as a whole. */
-static void check_size(const char *routine, PVOID base, SIZE_T size)
+void dxgk_ntos_check_size(const char *routine, PVOID base, SIZE_T size)
 {
     struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
 
@@ -74,7 +125,7 @@ static void check_size(const char *routine, PVOID base, SIZE_T size)
 VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfBytes)
 {
     CHECK(MmFreeNonCachedMemory);
-    check_size("MmFreeNonCachedMemory", BaseAddress, NumberOfBytes);
+    dxgk_ntos_check_size("MmFreeNonCachedMemory", BaseAddress, NumberOfBytes);
     MmFreeContiguousMemory(BaseAddress);
 }
 
@@ -87,8 +138,8 @@ VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
         if ((*p)->mem.va == BaseAddress && !(*p)->mdl) {
             struct contiguous *c = *p;
             *p = c->next;
-            dxgk_physmem_free(d, &c->mem);
-            free(c);
+            look_at(k, c);
+            free_contiguous(d, c);
             return;
         }
     dxgk_kernel_violation(k, "MmFreeContiguousMemory of %p, which is not allocated", BaseAddress);
@@ -98,7 +149,7 @@ VOID NTAPI MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOf
                                               MEMORY_CACHING_TYPE CacheType)
 {
     UNREFERENCED_PARAMETER(CacheType);
-    check_size("MmFreeContiguousMemorySpecifyCache", BaseAddress, NumberOfBytes);
+    dxgk_ntos_check_size("MmFreeContiguousMemorySpecifyCache", BaseAddress, NumberOfBytes);
     MmFreeContiguousMemory(BaseAddress);
 }
 
@@ -446,6 +497,7 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
     unsigned n = dxgk_ntos_stop_threads(d), timers = dxgk_ntos_forget_timers(d, NULL, 0);
 
     dxgk_pool_settle(d);
+    dxgk_ntos_look_at_contiguous(d);
     if (d->crashed)
         return n;
     if (timers) {
@@ -485,8 +537,7 @@ void dxgk_ntos_finish(struct dxgk *d)
     while (d->ntos.contiguous) {
         struct contiguous *c = d->ntos.contiguous;
         d->ntos.contiguous = c->next;
-        dxgk_physmem_free(d, &c->mem);
-        free(c);
+        free_contiguous(d, c);
     }
     while (d->ntos.mappings)
         dxgk_ntos_unmap(d, "the end", d->ntos.mappings->by, d->ntos.mappings->va);

@@ -29,6 +29,8 @@ struct contiguous {
     struct physmem mem;
     const MDL *mdl; /* that describes it, and has no address of its own (MmAllocatePagesForMdl); else NULL */
     PFN_NUMBER first; /* of that MDL */
+    /* What the miniport asked for has a page in front of it and one behind it that are nobody's; of these the nearest bytes are watched. */
+    struct physmem whole; /* empty: it has not */
 };
 
 /* A work item that waits for a worker; its own list entry is not trusted. */
@@ -124,6 +126,10 @@ struct ntos {
 void dxgk_ntos_init(struct dxgk *d);
 /* A violation for each thing that the miniport did not give back, unless the adapter crashed; how many. */
 unsigned dxgk_ntos_check_leaks(struct dxgk *d);
+/* Whoever wrote in front of contiguous memory or behind it is named. */
+void dxgk_ntos_look_at_contiguous(struct dxgk *d);
+/* Contiguous memory is given back as a whole: `routine` was told of `size` bytes at `base`. */
+void dxgk_ntos_check_size(const char *routine, PVOID base, SIZE_T size);
 void dxgk_ntos_finish(struct dxgk *d);
 NTSTATUS dxgk_ntos_map(struct dxgk *d, const char *by, uint64_t address, size_t size, void **va);
 /* `routine` gives back what `by` has mapped: what is not mapped, or by another one, is a violation. */

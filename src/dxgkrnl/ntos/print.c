@@ -131,6 +131,21 @@ static const char *parse(const char *f, struct conversion *c, ms_va_list *ap)
     return *f ? f + 1 : f;
 }
 
+bool dxgk_print_is_wide(const char *format)
+{
+    while ((format = strchr(format, '%'))) {
+        struct conversion c = {0};
+        format++;
+        format = parse_length(format + strspn(format, "-+ #0123456789.*"), &c);
+        c.kind = *format;
+        if (c.kind == 'C' || c.kind == 'S' ||
+            (strchr("csZ", c.kind) && c.kind && (c.length == 'w' || (c.length == 'l' && c.kind != 'Z'))))
+            return true;
+        format += *format != '\0';
+    }
+    return false;
+}
+
 size_t dxgk_print(char *out, size_t size, const char *format, ms_va_list list)
 {
     struct sink s = {.out = out, .size = size};

@@ -2,6 +2,7 @@
 /* print.h: text by the kernel's printf formats, from arguments as the x64 calling convention of Windows passes them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A variable argument list of an NTAPI function. */
@@ -20,3 +21,5 @@ typedef va_list ms_va_list;
  * I64, I and ll are understood, as are %S, %ws (UTF-16), %Z and %wZ (ANSI_STRING, UNICODE_STRING); floating point is not,
  * as in the kernel. */
 size_t dxgk_print(char *out, size_t size, const char *format, ms_va_list ap);
+/* Whether it has a conversion of wide text, for which Windows needs tables that are paged. */
+bool dxgk_print_is_wide(const char *format);

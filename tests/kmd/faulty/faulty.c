@@ -35,6 +35,7 @@ static KDPC dpc;
 static DXGKRNL_INTERFACE callbacks;
 static void *frame[5];
 static KIRQL old_irql;
+static PDEVICE_OBJECT device_object;
 static D3DKMDT_HVIDPN network; /* the first member of what DDIs that have one are given */
 
 static volatile int *volatile low = (volatile int *)8;
@@ -553,9 +554,9 @@ static void do_it(void)
     FAULTS_OF_NETWORKS(DO)
     if (!strcmp(fault, "list_over") || !strcmp(fault, "timer_stack") || !strcmp(fault, "member_pointer") ||
         !strcmp(fault, "member_size") || !strcmp(fault, "member_display") || !strcmp(fault, "list_item") ||
-        !strcmp(fault, "behind") || !strcmp(fault, "constant") || !strcmp(fault, "fence_wrong") ||
-        !strcmp(fault, "sources_over") || !strcmp(fault, "end_back") || !strcmp(fault, "end_null") ||
-        !strcmp(fault, "information"))
+        !strcmp(fault, "behind") || !strcmp(fault, "behind_argument") || !strcmp(fault, "constant") ||
+        !strcmp(fault, "fence_wrong") || !strcmp(fault, "sources_over") || !strcmp(fault, "end_back") ||
+        !strcmp(fault, "end_null") || !strcmp(fault, "information"))
         return; /* of its argument: behind its work */
     printf("no fault '%s'\n", fault);
     _exit(99);
@@ -572,10 +573,12 @@ enum {
 };
 static any_ddi *own[NUM_DDIS];
 
-static void before(int ddi, const char *name, ULONG_PTR second, ULONG_PTR third)
+static void before(int ddi, const char *name, ULONG_PTR first, ULONG_PTR second, ULONG_PTR third)
 {
     if (ddi == I_EnumVidPnCofuncModality || ddi == I_IsSupportedVidPn || ddi == I_CommitVidPn)
         network = *(D3DKMDT_HVIDPN *)second;
+    if (ddi == I_AddDevice)
+        device_object = (PDEVICE_OBJECT)first;
     if (ddi == I_StartDevice)
         callbacks = *(DXGKRNL_INTERFACE *)third;
     if (!strcmp(where, name))
@@ -633,6 +636,10 @@ static void arguments(int ddi, void *arg)
     if (!strcmp(fault, "member_pointer") && ddi == I_GetStandardAllocationDriverData &&
         ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData)
         ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData = NULL;
+    if (!strcmp(fault, "behind_argument") && ddi == I_Escape)
+        ((DXGKARG_ESCAPE *)arg)[1].hDevice = arg;
+    if (!strcmp(fault, "behind_argument") && ddi == I_CollectDbgInfo)
+        ((DXGKARG_COLLECTDBGINFO *)arg)->pExtension[1].BucketingKey = 1;
     if (!strcmp(fault, "member_display"))
         write_display(ddi, arg);
     if (!strcmp(fault, "list_item") && ddi == I_CreateAllocation)
@@ -679,7 +686,7 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
         ULONG_PTR status;                                                                                    \
         if (!strcmp(where, #name) && !strcmp(fault, "forget"))                                               \
             return 0;                                                                                        \
-        before(I_##name, #name, b, c);                                                                       \
+        before(I_##name, #name, a, b, c);                                                                    \
         status = own[I_##name](a, b, c, d, e, f);                                                            \
         if (I_##name == I_AddDevice && !strcmp(fault, "entry_irql"))                                         \
             return (ULONG_PTR)STATUS_NOT_SUPPORTED;                                                          \

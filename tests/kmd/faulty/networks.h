@@ -92,11 +92,28 @@ static void range(UINT target, BOOLEAN keep)
         i->pfnReleaseFrequencyRangeInfo(set, first);
 }
 
+/* From a mode that it has not any more. */
+static void go_on(CONST DXGK_VIDPN_INTERFACE *v, UINT source)
+{
+    CONST DXGK_VIDPNSOURCEMODESET_INTERFACE *i;
+    CONST D3DKMDT_VIDPN_SOURCE_MODE *m, *next;
+    D3DKMDT_HVIDPNSOURCEMODESET set;
+
+    v->pfnAcquireSourceModeSet(network, source, &set, &i);
+    if (!i->pfnAcquireFirstModeInfo(set, &m)) {
+        i->pfnReleaseModeInfo(set, m);
+        i->pfnAcquireNextModeInfo(set, m, &next);
+    }
+    v->pfnReleaseSourceModeSet(network, set);
+}
+
 #define FAULTS_OF_NETWORKS(F)                                                                                \
     F(path_removed, WITH_PATH(t->pfnRemovePath(h, path->VidPnSourceId, path->VidPnTargetId)))                \
     F(path_written, WITH_PATH(((D3DKMDT_VIDPN_PRESENT_PATH *)path)->VidPnTargetId = 77))                     \
     F(path_turned, WITH_PATH(((D3DKMDT_VIDPN_PRESENT_PATH *)path)->ContentTransformation.Rotation =          \
                                  D3DKMDT_VPPR_ROTATE180))                                                    \
+    F(path_released, WITH_PATH(t->pfnAcquireNextPathInfo(h, path, &path)))                                   \
+    F(mode_released, WITH_PATH(go_on(v, path->VidPnSourceId)))                                               \
     F(path_updated, WITH_PATH(update(t, h, path)))                                                           \
     F(modes_assigned, WITH_PATH(assign_empty(v, path->VidPnSourceId)))                                       \
     F(mode_pinned, WITH_PATH(change_modes(v, path->VidPnSourceId, TRUE)))                                    \

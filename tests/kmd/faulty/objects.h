@@ -113,6 +113,34 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
     KeSetTimer(&timer, now, d);
 }
 
+static const char *volatile wide = "%d %wZ"; /* which compilers do not know */
+static PHYSICAL_ADDRESS anywhere = {.QuadPart = -1};
+
+static void write_contiguous(long at)
+{
+    char *p = MmAllocateContiguousMemory(8192, anywhere);
+
+    p[at] = 1;
+    MmFreeContiguousMemory(p);
+}
+
+static void free_common(ULONG size)
+{
+    DEVICE_DESCRIPTION description = {.Version = DEVICE_DESCRIPTION_VERSION,
+                                      .Master = TRUE,
+                                      .ScatterGather = TRUE,
+                                      .Dma64BitAddresses = TRUE,
+                                      .InterfaceType = PCIBus,
+                                      .MaximumLength = 65536};
+    PHYSICAL_ADDRESS logical;
+    ULONG registers;
+    PDMA_ADAPTER a = IoGetDmaAdapter(device_object, &description, &registers);
+    PVOID p = a->DmaOperations->AllocateCommonBuffer(a, 8192, &logical, TRUE);
+
+    a->DmaOperations->FreeCommonBuffer(a, size, logical, p, TRUE);
+    a->DmaOperations->PutDmaAdapter(a);
+}
+
 #define FAULTS_OF_OBJECTS(F)                                                                                 \
     F(wait_handle, {                                                                                         \
         HANDLE h;                                                                                            \
@@ -126,6 +154,15 @@ static VOID NTAPI set_again(PKDPC d, PVOID context, PVOID a, PVOID b)
         ExFreePool(e);                                                                                       \
         KeSetEvent(e, 0, FALSE);                                                                             \
     })                                                                                                       \
+    F(print_wide, {                                                                                          \
+        UNICODE_STRING text = {.Buffer = NULL};                                                              \
+        KeRaiseIrql(DISPATCH_LEVEL, &old_irql);                                                              \
+        DbgPrint(wide, 1, &text);                                                                            \
+        KeLowerIrql(old_irql);                                                                               \
+    })                                                                                                       \
+    F(contiguous_over, write_contiguous(8192))                                                               \
+    F(contiguous_front, write_contiguous(-4))                                                                \
+    F(common_size, free_common(4096))                                                                        \
     F(timer_again, {                                                                                         \
         KeInitializeTimer(&timer);                                                                           \
         KeSetTimer(&timer, later, NULL);                                                                     \
